@@ -1,0 +1,600 @@
+/* Instances and arrays (SPEC.md 6.4 to 6.7): nearly all of a dump, so the one place where every instruction counts.
+ *
+ * walk_objects is the fast way: sub-records that lie whole in memory, of classes it has met. Its bounds: before a field is read,
+ * the bytes up to the end of the sub-record were found to be there; marks of a class lie within its instances (make_hot). All
+ * else goes the long way, one sub-record at a time. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "checker.h"
+
+#define COLD __attribute__((noinline, cold))
+#define HOT static inline __attribute__((always_inline))
+
+/* ---- IDs ---- */
+
+static COLD void report_duplicate(struct checker *ck, uint64_t id, bool is_class, uint64_t offset)
+{
+    const struct layout *class = classes_layout_of(&ck->classes, id);
+    bool was_class = class && class->reached;
+    struct finding *f;
+
+    if (was_class == is_class)
+        f = report(ck, RULE_OBJ_004, offset, "an object ID not yet defined in this heap dump", "0x%" PRIx64, id);
+    else
+        f = report(ck, RULE_OBJ_005, offset, is_class ? "a class ID that is no object's" : "an object ID that is no class's",
+                   "0x%" PRIx64, id);
+    if (f) {
+        f->subject = id;
+        if (was_class && !is_class)
+            f->related_offset = class->at;
+    }
+}
+
+static COLD void report_id_zero(struct checker *ck, uint64_t offset)
+{
+    report(ck, RULE_OBJ_001, offset, "an ID other than 0", "0");
+}
+
+void define_object(struct checker *ck, uint64_t id, bool is_class, uint64_t offset)
+{
+    if (!id)
+        report_id_zero(ck, offset);
+    else if (idset_define(&ck->dump.objects, &ck->dump.near_defined, id_to_key(id, ck->id_size))) {
+        /* A class that is just reached has its layout already: it must not be taken for its own earlier definition. */
+        struct layout *own = is_class ? classes_layout_of(&ck->classes, id) : NULL;
+
+        if (own)
+            own->reached = false;
+        report_duplicate(ck, id, is_class, offset);
+        if (own)
+            own->reached = true;
+    }
+}
+
+static COLD void use_object_trace(struct checker *ck, uint32_t serial, uint64_t offset)
+{
+    use_trace(ck, serial, TRACE_OF_OTHER, offset);
+    ck->dump.last_trace = serial;
+}
+
+/* ---- Classes of instances ---- */
+
+HOT struct hot_class *hot_slot(const struct checker *ck, uint64_t raw_id)
+{
+    return &ck->dump.hot[(raw_id * ck->dump.hot_multiply) >> (64 - HOT_CLASS_BITS)];
+}
+
+static uint64_t load_raw(const uint8_t *p, unsigned id_size)
+{
+    uint64_t eight;
+    uint32_t four;
+
+    if (id_size == 8) {
+        memcpy(&eight, p, 8);
+        return eight;
+    }
+    memcpy(&four, p, 4);
+    return four;
+}
+
+/* Gathers the marks of a class and its superclasses. Only when they are few and near: the others are walked along the chain,
+ * so that no class costs more than its cache line. */
+static bool gather_marks(const struct classes *classes, const struct layout *l, struct hot_class *hot)
+{
+    unsigned references = 0, total = 0;
+
+    for (int booleans = 0; booleans < 2; booleans++) {
+        for (const struct layout *part = l;; part = chunks_at(&classes->layouts, part->marked)) {
+            uint64_t base = l->total - part->total;
+            unsigned from = booleans ? part->references : 0, to = booleans ? part->references + part->booleans : part->references;
+
+            for (unsigned i = from; i < to; i++) {
+                uint64_t mark = base + part->marks[i];
+
+                if (total == HOT_MARKS || mark > UINT16_MAX)
+                    return false;
+                hot->marks[total++] = (uint16_t)mark;
+            }
+            if (part->marked == LAYOUT_NONE)
+                break;
+            if (total == HOT_MARKS) /* the next has marks of one kind or the other: keep walks short */
+                return false;
+        }
+        if (!booleans)
+            references = total;
+    }
+    hot->references = (uint8_t)references;
+    hot->booleans = (uint8_t)(total - references);
+    return true;
+}
+
+static void make_hot(struct checker *ck, uint64_t raw_id, uint32_t index)
+{
+    const struct layout *l = chunks_at(&ck->classes.layouts, index);
+    struct hot_class hot = {.raw_id = raw_id, .bytes = (uint32_t)l->total, .dump = ck->classes.dump};
+
+    if (l->total <= UINT32_MAX && gather_marks(&ck->classes, l, &hot))
+        *hot_slot(ck, raw_id) = hot;
+}
+
+/* The layout of the class of an instance, settled; NULL when it is not known yet, or never. */
+static struct layout *settled_layout(struct checker *ck, uint64_t class_id)
+{
+    struct layout *l = class_id ? classes_layout_of(&ck->classes, class_id) : NULL;
+
+    if (l && l->state == LAYOUT_OPEN) {
+        if (ck->dump.defer_open && !ck->classes.complete)
+            return NULL;
+        if (classes_resolve(&ck->classes, l) == LAYOUT_OPEN)
+            return NULL;
+        l->in_turn = !ck->classes.complete && !ck->dump.defer_open;
+    }
+    return l;
+}
+
+/* Whether more may become known of a class: then look ahead, or wait. */
+static struct layout *find_layout(struct checker *ck, uint64_t class_id)
+{
+    struct layout *l = settled_layout(ck, class_id);
+
+    if (!l && !ck->classes.complete && class_id && input_can_reread(&ck->in)) {
+        look_ahead(ck);
+        l = settled_layout(ck, class_id);
+    }
+    return l;
+}
+
+/* ---- Fields ---- */
+
+static COLD void report_boolean(struct checker *ck, unsigned value, uint64_t offset)
+{
+    report(ck, RULE_OBJ_010, offset, "0 or 1", "%u", value);
+}
+
+/* The own fields of one class of the chain, at p, which is at an offset of the dump. */
+static void check_part(struct checker *ck, const struct layout *part, const uint8_t *p, uint64_t offset)
+{
+    for (unsigned i = 0; i < part->references; i++) {
+        uint64_t id = get_id(p + part->marks[i], ck->id_size);
+
+        if (ck->look == LOOK_LOCATE)
+            locate_referred(ck, id, offset + part->marks[i]);
+        else
+            refer(ck, id);
+    }
+    if (ck->look == LOOK_LOCATE)
+        return;
+    ck->sum.references += part->references;
+    for (unsigned i = part->references; i < part->references + part->booleans; i++)
+        if (p[part->marks[i]] > 1)
+            report_boolean(ck, p[part->marks[i]], offset + part->marks[i]);
+}
+
+/* The parts of a chain that have marks, the class itself first. `got` gives n bytes at an offset within the instance. */
+static bool check_chain(struct checker *ck, const struct layout *l, uint64_t offset,
+                        const uint8_t *(*get)(struct checker *ck, uint64_t at, size_t n))
+{
+    for (const struct layout *part = l;; part = chunks_at(&ck->classes.layouts, part->marked)) {
+        uint64_t base = l->total - part->total;
+
+        if (part->references + part->booleans) {
+            const uint8_t *p = get(ck, offset + base, part->own_bytes);
+
+            if (!p)
+                return false;
+            check_part(ck, part, p, offset + base);
+        }
+        if (part->marked == LAYOUT_NONE)
+            return true;
+    }
+}
+
+/* From the window, which moves along. */
+static const uint8_t *get_from_input(struct checker *ck, uint64_t offset, size_t n)
+{
+    uint64_t skip = offset - ck->in.offset;
+
+    if (input_skip(&ck->in, skip) < skip || input_need(&ck->in, n) < n)
+        return NULL;
+    return ck->in.at;
+}
+
+/* ---- Instances, the long way ---- */
+
+/* SPEC.md 6.5, for an instance whose class is settled: the length. */
+static bool check_length(struct checker *ck, const struct INSTANCE_DUMP *r, const struct layout *l, uint64_t at)
+{
+    char name[NAME_SIZE];
+
+    if (l->total == r->bytes)
+        return true;
+    if (ck->look == LOOK_JUDGE) {
+        char expected[NAME_SIZE + 80];
+
+        snprintf(expected, sizeof expected, "%" PRIu64 " bytes, the fields of 0x%" PRIx64 "%s and its superclasses", l->total,
+                 r->class_id, show_class_after(ck, r->class_id, name));
+        report(ck, RULE_OBJ_006, at + OFFSET_OF(INSTANCE_DUMP, bytes, ck->id_size), expected, "%" PRIu32, r->bytes);
+    }
+    return false;
+}
+
+/* Keeps an instance whole until its class is known. */
+static bool defer_instance(struct checker *ck, uint64_t at, size_t head, uint64_t bytes)
+{
+    enum { PIECE = 64 << 10 };
+    uint64_t left = head + bytes;
+
+    if (!bytelog_append(&ck->dump.deferred, &at, sizeof at))
+        return true; /* the run ends */
+    while (left) {
+        size_t wanted = left < PIECE ? (size_t)left : PIECE;
+
+        if (input_need(&ck->in, wanted) < wanted)
+            return false;
+        bytelog_append(&ck->dump.deferred, ck->in.at, wanted);
+        input_advance(&ck->in, wanted);
+        left -= wanted;
+    }
+    return true;
+}
+
+bool check_instance(struct checker *ck, uint64_t left)
+{
+    unsigned id = ck->id_size;
+    uint64_t at = ck->in.offset + 1;
+    size_t head = 1 + SIZE_OF(INSTANCE_DUMP, id);
+    struct cursor c = {ck->in.at + 1, ck->in.at + head};
+    uint64_t raw_id = load_raw(ck->in.at + 1 + OFFSET_OF(INSTANCE_DUMP, class_id, id), id);
+    struct INSTANCE_DUMP r;
+    struct layout *l;
+    uint64_t end;
+
+    if (!read_INSTANCE_DUMP(&c, id, &r))
+        return false;
+    end = ck->in.offset + head + r.bytes;
+
+    if (ck->look == LOOK_LOCATE) {
+        locate_defined(ck, r.object_id, at);
+        l = r.class_id ? classes_layout_of(&ck->classes, r.class_id) : NULL;
+    } else {
+        define_object(ck, r.object_id, false, at);
+        if (r.trace_serial != ck->dump.last_trace)
+            use_object_trace(ck, r.trace_serial, at + OFFSET_OF(INSTANCE_DUMP, trace_serial, id));
+        l = find_layout(ck, r.class_id);
+        if (input_need(&ck->in, head) < head) /* it may have looked elsewhere */
+            return false;
+        /* A class that stands behind its instance says nothing of a length that leads astray: what follows will. */
+        if (!(l && l->in_turn) && r.class_id && !next_is_plausible(ck, head + (uint64_t)r.bytes, left))
+            return input_skip(&ck->in, head + (uint64_t)r.bytes) == head + (uint64_t)r.bytes;
+        if (!l) {
+            if (r.class_id && !ck->classes.complete) {
+                ck->dump.defer_open = true;
+                return defer_instance(ck, at, head, r.bytes);
+            }
+            uselog_add(&ck->dump.object_uses, r.class_id, OBJECT_AS_CLASS, at + OFFSET_OF(INSTANCE_DUMP, class_id, id));
+        }
+    }
+    if (l && l->state == LAYOUT_SOUND) {
+        if (!check_length(ck, &r, l, at))
+            return resync(ck, head + (uint64_t)r.bytes, l->in_turn ? head + l->total : UINT64_MAX, left);
+        if (ck->look == LOOK_JUDGE && l->in_turn)
+            make_hot(ck, raw_id, classes_find(&ck->classes, r.class_id)->layout);
+        if (!check_chain(ck, l, ck->in.offset + head, get_from_input))
+            return false;
+    }
+    end -= ck->in.offset;
+    return input_skip(&ck->in, end) == end;
+}
+
+/* ---- Instances that waited ---- */
+
+struct waiting {
+    const struct bytelog *log;
+    uint64_t at;     /* in the log: where `offset` of the dump is */
+    uint64_t offset;
+    uint8_t *piece;  /* room for the largest own part of a class: 65,535 fields of 8 bytes */
+};
+enum { LARGEST_PART = 65535 * 8 };
+
+static const uint8_t *get_from_log(struct checker *ck, uint64_t offset, size_t n)
+{
+    struct waiting *w = ck->waiting;
+
+    bytelog_read(w->log, w->at + (offset - w->offset), w->piece, n);
+    return w->piece;
+}
+
+void finish_deferred(struct checker *ck)
+{
+    unsigned id = ck->id_size;
+    size_t head = 1 + SIZE_OF(INSTANCE_DUMP, id);
+    struct waiting w = {.log = &ck->dump.deferred};
+    uint64_t next = 0;
+
+    if (!ck->dump.deferred.size)
+        return;
+    w.piece = memory_get(&ck->memory, LARGEST_PART);
+    if (!w.piece)
+        return;
+    ck->waiting = &w;
+    while (next < ck->dump.deferred.size && !ck->memory.exhausted) {
+        uint8_t first[1 + sizeof(struct INSTANCE_DUMP_in8)];
+        struct cursor c = {first + 1, first + head};
+        struct INSTANCE_DUMP r;
+        struct layout *l;
+        uint64_t at;
+
+        bytelog_read(w.log, next, &at, sizeof at);
+        if (ck->dump.deferred.size - next - sizeof at < head)
+            break;
+        bytelog_read(w.log, next + sizeof at, first, head);
+        if (!read_INSTANCE_DUMP(&c, id, &r) || ck->dump.deferred.size - next - sizeof at - head < r.bytes)
+            break; /* the dump ended within it */
+        w.at = next + sizeof at + head;
+        w.offset = at - 1 + head;
+        next = w.at + r.bytes;
+
+        ck->sub = first;
+        ck->sub_size = head;
+        l = settled_layout(ck, r.class_id);
+        if (!l)
+            uselog_add(&ck->dump.object_uses, r.class_id, OBJECT_AS_CLASS, at + OFFSET_OF(INSTANCE_DUMP, class_id, id));
+        else if (l->state == LAYOUT_SOUND && check_length(ck, &r, l, at))
+            check_chain(ck, l, w.offset, get_from_log);
+        ck->sub = NULL;
+    }
+    ck->waiting = NULL;
+    memory_put(&ck->memory, w.piece, LARGEST_PART);
+}
+
+/* ---- Object arrays ---- */
+
+HOT void check_elements(struct checker *ck, const uint8_t *p, size_t n, unsigned id_size)
+{
+    struct id_near near = ck->dump.near_element;
+
+    for (size_t i = 0; i < n; i++) {
+        uint64_t id = get_id(p + i * id_size, id_size);
+
+        if (id)
+            idset_refer_element(&ck->dump.objects, &near, id_to_key(id, id_size));
+    }
+    ck->dump.near_element = near;
+    ck->sum.references += n;
+}
+
+/* The offset of an array with elements is noted, to find dangling ones again without reading everything. */
+static void note_array(struct checker *ck, uint64_t offset)
+{
+    bytelog_append_number(&ck->dump.arrays, offset - ck->dump.last_array);
+    ck->dump.last_array = offset;
+}
+
+/* SPEC.md 6.4.3, 6.6: the class of an object array. */
+static void check_array_class(struct checker *ck, uint64_t class_id, uint64_t offset)
+{
+    struct class *class = class_id ? classes_find(&ck->classes, class_id) : NULL;
+
+    if (!classes_layout(&ck->classes, class))
+        uselog_add(&ck->dump.object_uses, class_id, OBJECT_AS_ARRAY_CLASS, offset);
+    if (class && !class->array_use_judged) {
+        class->array_use_judged = true;
+        uselog_add(&ck->class_uses[CLASS_IS_ARRAY], class_id, 0, offset);
+    }
+    ck->dump.last_array_class = class_id;
+}
+
+static void check_array_head(struct checker *ck, const struct OBJECT_ARRAY_DUMP *r, uint64_t at)
+{
+    unsigned id = ck->id_size;
+
+    define_object(ck, r->object_id, false, at);
+    if (r->trace_serial != ck->dump.last_trace)
+        use_object_trace(ck, r->trace_serial, at + OFFSET_OF(OBJECT_ARRAY_DUMP, trace_serial, id));
+    if (r->class_id != ck->dump.last_array_class || !r->class_id)
+        check_array_class(ck, r->class_id, at + OFFSET_OF(OBJECT_ARRAY_DUMP, class_id, id));
+    if (r->elements && input_can_reread(&ck->in))
+        note_array(ck, at);
+}
+
+bool check_object_array(struct checker *ck)
+{
+    enum { PIECE = 64 << 10 };
+    unsigned id = ck->id_size;
+    size_t head = 1 + SIZE_OF(OBJECT_ARRAY_DUMP, id);
+    struct cursor c = {ck->in.at + 1, ck->in.at + head};
+    struct OBJECT_ARRAY_DUMP r;
+    uint64_t left;
+
+    if (!read_OBJECT_ARRAY_DUMP(&c, id, &r))
+        return false;
+    if (ck->look == LOOK_LOCATE)
+        locate_defined(ck, r.object_id, ck->in.offset + 1);
+    else
+        check_array_head(ck, &r, ck->in.offset + 1);
+    input_advance(&ck->in, head);
+    for (left = (uint64_t)r.elements * id; left;) {
+        size_t wanted = left < PIECE ? (size_t)left : PIECE;
+
+        if (input_need(&ck->in, wanted) < wanted)
+            return false;
+        if (ck->look == LOOK_LOCATE)
+            locate_elements(ck, ck->in.at, wanted / id, ck->in.offset);
+        else
+            check_elements(ck, ck->in.at, wanted / id, id);
+        input_advance(&ck->in, wanted);
+        left -= wanted;
+    }
+    return true;
+}
+
+/* ---- Primitive arrays ---- */
+
+/* Where the first element is that is neither 0 nor 1; n if none is. */
+static size_t find_bad_boolean(const uint8_t *p, size_t n)
+{
+    size_t i = 0;
+
+    for (; n - i >= 8; i += 8) {
+        uint64_t eight;
+
+        memcpy(&eight, p + i, 8);
+        if (eight & UINT64_C(0xfefefefefefefefe))
+            break;
+    }
+    while (i < n && p[i] <= 1)
+        i++;
+    return i;
+}
+
+static COLD void report_boolean_element(struct checker *ck, unsigned value, uint64_t element, uint64_t offset)
+{
+    report(ck, RULE_OBJ_009, offset, "0 or 1", "%u in element %" PRIu64, value, element);
+}
+
+bool check_primitive_array(struct checker *ck)
+{
+    enum { PIECE = 64 << 10 };
+    unsigned id = ck->id_size;
+    size_t head = 1 + SIZE_OF(PRIMITIVE_ARRAY_DUMP, id);
+    uint64_t at = ck->in.offset + 1, left, element = 0;
+    struct cursor c = {ck->in.at + 1, ck->in.at + head};
+    struct PRIMITIVE_ARRAY_DUMP r;
+    uint8_t start[1 + sizeof(struct PRIMITIVE_ARRAY_DUMP_in8)];
+
+    if (!read_PRIMITIVE_ARRAY_DUMP(&c, id, &r))
+        return false;
+    if (ck->look == LOOK_LOCATE) {
+        locate_defined(ck, r.object_id, at);
+    } else {
+        define_object(ck, r.object_id, false, at);
+        if (r.trace_serial != ck->dump.last_trace)
+            use_object_trace(ck, r.trace_serial, at + OFFSET_OF(PRIMITIVE_ARRAY_DUMP, trace_serial, id));
+    }
+    memcpy(start, ck->in.at, head);
+    input_advance(&ck->in, head);
+    left = (uint64_t)r.elements * type_size(r.type, id);
+    while (r.type == TYPE_BOOLEAN && ck->look == LOOK_JUDGE && left) {
+        size_t wanted = left < PIECE ? (size_t)left : PIECE, bad;
+
+        if (input_need(&ck->in, wanted) < wanted)
+            return false;
+        bad = find_bad_boolean(ck->in.at, wanted);
+        if (bad < wanted) {
+            ck->sub = start;
+            ck->sub_size = head;
+            report_boolean_element(ck, ck->in.at[bad], element + bad, ck->in.offset + bad);
+            break;
+        }
+        element += wanted;
+        input_advance(&ck->in, wanted);
+        left -= wanted;
+    }
+    return input_skip(&ck->in, left) == left;
+}
+
+/* ---- The fast way ---- */
+
+/* What the loop counts, in registers. */
+struct tally {
+    uint64_t instances, primitive_arrays, references;
+    struct id_near defined, referenced;
+};
+
+HOT void define_fast(struct checker *ck, struct tally *t, const uint8_t *sub, size_t size, uint64_t id, uint64_t offset)
+{
+    if (__builtin_expect(!id, 0) || __builtin_expect(idset_define(&ck->dump.objects, &t->defined, id_to_key(id, ck->id_size)), 0)) {
+        ck->sub = sub;
+        ck->sub_size = size;
+        if (!id)
+            report_id_zero(ck, offset);
+        else
+            report_duplicate(ck, id, false, offset);
+        ck->sub = NULL;
+    }
+}
+
+HOT size_t walk(struct checker *ck, const uint8_t *const start, size_t n, uint64_t offset, const unsigned id_size)
+{
+    const uint8_t *p = start, *const end = start + n;
+    const size_t instance_head = 1 + SIZE_OF(INSTANCE_DUMP, id_size), array_head = 1 + SIZE_OF(OBJECT_ARRAY_DUMP, id_size),
+                 primitive_head = 1 + SIZE_OF(PRIMITIVE_ARRAY_DUMP, id_size);
+    const size_t trace_at = 1 + id_size, longest_head = instance_head > array_head ? instance_head : array_head;
+    const uint32_t dump = ck->classes.dump;
+    uint32_t last_trace = ck->dump.last_trace;
+    struct tally t = {.defined = ck->dump.near_defined, .referenced = ck->dump.near_referenced};
+
+    while ((size_t)(end - p) >= longest_head) {
+        size_t left = (size_t)(end - p);
+        uint32_t trace;
+
+        if (*p == SUB_INSTANCE_DUMP) {
+            uint64_t raw_id = load_raw(p + 1 + OFFSET_OF(INSTANCE_DUMP, class_id, id_size), id_size);
+            uint32_t bytes = get_u4(p + 1 + OFFSET_OF(INSTANCE_DUMP, bytes, id_size));
+            const struct hot_class *class = hot_slot(ck, raw_id);
+            const uint8_t *body = p + instance_head;
+            unsigned i = 0;
+
+            if (__builtin_expect(class->raw_id != raw_id || class->bytes != bytes || class->dump != dump, 0) ||
+                bytes > left - instance_head)
+                break;
+            define_fast(ck, &t, p, instance_head, get_id(p + 1, id_size), offset + (uint64_t)(p - start) + 1);
+            trace = get_u4(p + trace_at);
+            if (__builtin_expect(trace != last_trace, 0)) {
+                use_object_trace(ck, trace, offset + (uint64_t)(p - start) + trace_at);
+                last_trace = trace;
+            }
+            for (; i < class->references; i++) {
+                uint64_t id = get_id(body + class->marks[i], id_size);
+
+                if (id)
+                    idset_refer(&ck->dump.objects, &t.referenced, id_to_key(id, id_size));
+            }
+            t.references += i;
+            for (unsigned all = i + class->booleans; i < all; i++)
+                if (__builtin_expect(body[class->marks[i]] > 1, 0)) {
+                    ck->sub = p;
+                    ck->sub_size = instance_head;
+                    report_boolean(ck, body[class->marks[i]], offset + (uint64_t)(body - start) + class->marks[i]);
+                    ck->sub = NULL;
+                }
+            t.instances++;
+            p = body + bytes;
+        } else if (*p == SUB_PRIMITIVE_ARRAY_DUMP) {
+            unsigned type = p[1 + OFFSET_OF(PRIMITIVE_ARRAY_DUMP, type, id_size)];
+            uint64_t bytes;
+
+            if (!type_is_primitive(type))
+                break;
+            bytes = (uint64_t)get_u4(p + 1 + OFFSET_OF(PRIMITIVE_ARRAY_DUMP, elements, id_size)) * type_size(type, id_size);
+            if (bytes > left - primitive_head)
+                break;
+            if (__builtin_expect(type == TYPE_BOOLEAN, 0) &&
+                find_bad_boolean(p + primitive_head, (size_t)bytes) < bytes)
+                break; /* the long way will tell */
+            define_fast(ck, &t, p, primitive_head, get_id(p + 1, id_size), offset + (uint64_t)(p - start) + 1);
+            trace = get_u4(p + trace_at);
+            if (__builtin_expect(trace != last_trace, 0)) {
+                use_object_trace(ck, trace, offset + (uint64_t)(p - start) + trace_at);
+                last_trace = trace;
+            }
+            t.primitive_arrays++;
+            p += primitive_head + bytes;
+        } else {
+            break;
+        }
+    }
+    ck->dump.near_defined = t.defined;
+    ck->dump.near_referenced = t.referenced;
+    ck->sum.subrecord_counts[SUB_INSTANCE_DUMP] += t.instances;
+    ck->sum.subrecord_counts[SUB_PRIMITIVE_ARRAY_DUMP] += t.primitive_arrays;
+    ck->sum.references += t.references;
+    return (size_t)(p - start);
+}
+
+size_t walk_objects(struct checker *ck, const uint8_t *p, size_t n, uint64_t offset)
+{
+    return ck->id_size == 8 ? walk(ck, p, n, offset, 8) : walk(ck, p, n, offset, 4);
+}

@@ -1,0 +1,129 @@
+/* Roots (SPEC.md 6.2, 7.2). */
+#include <inttypes.h>
+
+#include "checker.h"
+
+static void check_root_object(struct checker *ck, unsigned tag, uint64_t object_id, uint64_t at)
+{
+    if (!object_id)
+        report(ck, RULE_ROOT_001, at, "the ID of an object", "0");
+    else if (!(idset_get(&ck->dump.objects, object_id) & ID_DEFINED))
+        uselog_add(&ck->dump.object_uses, object_id, tag == SUB_ROOT_STICKY_CLASS ? OBJECT_AS_STICKY_CLASS : OBJECT_AS_ROOT, at);
+}
+
+static void check_root_thread(struct checker *ck, uint32_t serial, uint64_t at)
+{
+    if (!keymap_find(&ck->dump.thread_roots, serial))
+        uselog_add(&ck->dump.root_thread_uses, serial, 0, at);
+}
+
+static void check_root_frame(struct checker *ck, uint32_t thread_serial, int32_t frame, uint64_t at)
+{
+    struct frame_root *root;
+
+    if (frame < -1) {
+        report(ck, RULE_ROOT_006, at, "a frame number of -1 or above", "%" PRId32, frame);
+    } else if (frame >= 0) {
+        root = chunks_add(&ck->dump.frame_roots);
+        if (root)
+            *root = (struct frame_root){at, thread_serial, (uint32_t)frame};
+    }
+}
+
+/* SPEC.md 6.2.8 ROOT_THREAD_OBJECT */
+static void check_thread_object(struct checker *ck, const struct ROOT_THREAD_OBJECT *r, uint64_t at)
+{
+    uint64_t *trace = keymap_add(&ck->dump.thread_roots, r->thread_serial), *flags = keymap_add(&ck->threads, r->thread_serial);
+
+    if (!trace || !flags)
+        return;
+    *flags |= THREAD_ROOTED;
+    if (*trace)
+        report(ck, RULE_ROOT_002, at + OFFSET_OF(ROOT_THREAD_OBJECT, thread_serial, ck->id_size),
+               "a thread without a ROOT_THREAD_OBJECT in this heap dump", "thread %" PRIu32, r->thread_serial);
+    else
+        *trace = (uint64_t)r->trace_serial + 1;
+    if (r->object_id)
+        check_root_object(ck, SUB_ROOT_THREAD_OBJECT, r->object_id, at);
+    use_trace(ck, r->trace_serial, r->trace_serial == UINT32_MAX ? TRACE_OF_ROOT_UNMARKED : TRACE_OF_OTHER,
+              at + OFFSET_OF(ROOT_THREAD_OBJECT, trace_serial, ck->id_size));
+}
+
+/* Any root: p are its bytes behind the tag, which are all there; at their offset. */
+void check_root(struct checker *ck, unsigned tag, const uint8_t *p, uint64_t at)
+{
+    unsigned id = ck->id_size;
+    uint64_t object_id = get_id(p, id);
+
+    switch (tag) {
+    case SUB_ROOT_THREAD_OBJECT: {
+        struct cursor c = {p, p + SIZE_OF(ROOT_THREAD_OBJECT, id)};
+        struct ROOT_THREAD_OBJECT r;
+
+        if (read_ROOT_THREAD_OBJECT(&c, id, &r))
+            check_thread_object(ck, &r, at);
+        return;
+    }
+    case SUB_ROOT_JNI_LOCAL:
+    case SUB_ROOT_JAVA_FRAME: {
+        struct cursor c = {p, p + SIZE_OF(ROOT_FRAME, id)};
+        struct ROOT_FRAME r;
+
+        if (read_ROOT_FRAME(&c, id, &r)) {
+            check_root_object(ck, tag, object_id, at);
+            check_root_thread(ck, r.thread_serial, at + OFFSET_OF(ROOT_FRAME, thread_serial, id));
+            check_root_frame(ck, r.thread_serial, r.frame, at + OFFSET_OF(ROOT_FRAME, frame, id));
+        }
+        return;
+    }
+    case SUB_ROOT_NATIVE_STACK:
+    case SUB_ROOT_THREAD_BLOCK:
+    case SUB_ROOT_JNI_MONITOR:
+        check_root_thread(ck, get_u4(p + OFFSET_OF(ROOT_THREAD, thread_serial, id)),
+                          at + OFFSET_OF(ROOT_THREAD, thread_serial, id));
+        break;
+    default:
+        break;
+    }
+    check_root_object(ck, tag, object_id, at);
+}
+
+static void judge_thread_use(void *context, uint64_t serial, unsigned role, uint64_t offset, uint64_t first)
+{
+    struct checker *ck = context;
+
+    (void)role;
+    (void)first;
+    if (!keymap_find(&ck->dump.thread_roots, serial))
+        report_late(ck, serial ? RULE_ROOT_003 : RULE_ROOT_004, SHAPE_ANY, offset, "",
+                    "the serial of a ROOT_THREAD_OBJECT in this heap dump", "%" PRIu32, (uint32_t)serial);
+}
+
+void finish_roots(struct checker *ck)
+{
+    if (!ck->dump.lost)
+        uselog_finish(&ck->dump.root_thread_uses, judge_thread_use, ck);
+
+    /* From the thread to its stack trace, while the thread is known; the stack trace may still come. */
+    for (size_t i = 0; i < ck->dump.frame_roots.count; i++) {
+        const struct frame_root *root = chunks_at(&ck->dump.frame_roots, i);
+        const uint64_t *trace = keymap_find(&ck->dump.thread_roots, root->serial);
+        struct frame_root *kept = trace && *trace > 1 ? chunks_add(&ck->frame_roots) : NULL;
+
+        if (kept)
+            *kept = (struct frame_root){root->offset, (uint32_t)(*trace - 1), root->frame};
+    }
+}
+
+void finish_frame_roots(struct checker *ck)
+{
+    for (size_t i = 0; i < ck->frame_roots.count; i++) {
+        const struct frame_root *root = chunks_at(&ck->frame_roots, i);
+        uint32_t frames;
+
+        if (trace_depth(ck, root->serial, &frames) && root->frame >= frames)
+            report_late(ck, RULE_ROOT_005, frames ? SHAPE_ANY : SHAPE_EMPTY_TRACE, root->offset, "",
+                        "a frame of the thread's stack trace, or -1", "%" PRIu32 "; stack trace %" PRIu32 " has %" PRIu32 " frames",
+                        root->frame, root->serial, frames);
+    }
+}

@@ -1,0 +1,172 @@
+/* Frames and stack traces (SPEC.md 4.4, 4.5), and who names a stack trace. */
+#include <inttypes.h>
+
+#include "checker.h"
+
+/* What is kept of a TRACE. */
+struct trace {
+    uint64_t hash; /* of the whole record: a second one may say the same */
+    uint64_t at;
+    uint32_t frames;
+};
+
+size_t trace_size(void)
+{
+    return sizeof(struct trace);
+}
+
+void use_trace(struct checker *ck, uint32_t serial, enum trace_role role, uint64_t offset)
+{
+    if (serial && !keymap_find(&ck->traces, serial))
+        uselog_add(&ck->trace_uses, serial, role, offset);
+}
+
+bool trace_depth(const struct checker *ck, uint32_t serial, uint32_t *frames)
+{
+    const uint64_t *index = keymap_find(&ck->traces, serial);
+
+    if (index)
+        *frames = ((const struct trace *)chunks_at(&ck->trace_list, (size_t)*index - 1))->frames;
+    return index != NULL;
+}
+
+/* SPEC.md 4.4 FRAME */
+void check_frame(struct checker *ck, const struct FRAME *r, const uint8_t *body, uint64_t at)
+{
+    struct byte_hash hash;
+    uint64_t digest, *known;
+    size_t id = ck->id_size;
+
+    byte_hash_begin(&hash, &ck->key);
+    byte_hash_add(&hash, &ck->key, body, SIZE_OF(FRAME, id));
+    digest = byte_hash_end(&hash, &ck->key) | 1;
+    known = keymap_add(&ck->frames, r->id);
+    if (!known)
+        return;
+    if (!*known)
+        *known = digest;
+    else if (*known == digest)
+        report(ck, RULE_STK_002, at, "a frame ID not yet used", "0x%" PRIx64 ", defined before in the same way", r->id);
+    else
+        report(ck, RULE_STK_003, at, "a frame ID not yet used", "0x%" PRIx64 ", defined before in another way", r->id);
+
+    use_name(ck, r->method, at + OFFSET_OF(FRAME, method, id));
+    use_name(ck, r->signature, at + OFFSET_OF(FRAME, signature, id));
+    use_name_or_none(ck, r->source, at + OFFSET_OF(FRAME, source, id));
+    if (r->class_serial)
+        use_class_serial(ck, r->class_serial, SERIAL_OF_FRAME, at + OFFSET_OF(FRAME, class_serial, id));
+    else
+        report(ck, RULE_STK_005, at + OFFSET_OF(FRAME, class_serial, id), "a class serial above 0", "0");
+    if (r->line < -3)
+        report(ck, RULE_STK_004, at + OFFSET_OF(FRAME, line, id), "a line number of -3 or above", "%" PRId32, r->line);
+}
+
+/* SPEC.md 4.5 TRACE: the fixed part and the frames, piece by piece. The length was found right. */
+bool check_trace(struct checker *ck)
+{
+    size_t fixed = SIZE_OF(TRACE, ck->id_size), per_piece = 4096;
+    uint64_t at = ck->in.offset, *known, digest;
+    struct cursor c;
+    struct TRACE r;
+    struct byte_hash hash;
+    struct finding *f = NULL;
+
+    c = window(ck, fixed);
+    if (!read_TRACE(&c, ck->id_size, &r))
+        return false;
+    byte_hash_begin(&hash, &ck->key);
+    byte_hash_add(&hash, &ck->key, &(uint64_t){r.thread_serial}, sizeof(uint64_t));
+    input_advance(&ck->in, fixed);
+
+    for (uint32_t left = r.frames; left;) {
+        uint32_t n = left < per_piece ? left : (uint32_t)per_piece;
+        size_t bytes = (size_t)n * ck->id_size;
+
+        if (input_need(&ck->in, bytes) < bytes)
+            return false;
+        byte_hash_add(&hash, &ck->key, ck->in.at, bytes);
+        for (uint32_t i = 0; i < n; i++) {
+            uint64_t frame = get_id(ck->in.at + (size_t)i * ck->id_size, ck->id_size);
+
+            if (!keymap_find(&ck->frames, frame))
+                uselog_add(&ck->frame_uses, frame, 0, ck->in.offset + (uint64_t)i * ck->id_size);
+        }
+        input_advance(&ck->in, bytes);
+        left -= n;
+    }
+
+    digest = byte_hash_end(&hash, &ck->key);
+    if (r.trace_serial == 1 && !r.frames) {
+        ck->signs.trace_one_empty = true;
+        ck->signs.trace_one_thread = r.thread_serial;
+    }
+    known = keymap_add(&ck->traces, r.trace_serial);
+    if (!known)
+        return true;
+    if (!*known) {
+        struct trace *t = chunks_add(&ck->trace_list);
+
+        *known = ck->trace_list.count;
+        if (t)
+            *t = (struct trace){digest, at, r.frames};
+        else
+            *known = 1; /* memory ran out: the run ends */
+    } else {
+        const struct trace *t = chunks_at(&ck->trace_list, (size_t)*known - 1);
+
+        if (t->hash == digest)
+            f = report(ck, RULE_STK_008, at, "a stack trace serial not yet used", "%" PRIu32 ", defined before in the same way",
+                       r.trace_serial);
+        else
+            f = report(ck, RULE_STK_009, at, "a stack trace serial not yet used", "%" PRIu32 ", defined before in another way",
+                       r.trace_serial);
+        if (f)
+            f->related_offset = t->at;
+    }
+    if (r.thread_serial && !keymap_find(&ck->threads, r.thread_serial))
+        uselog_add(&ck->trace_thread_uses, r.thread_serial, 0, at + OFFSET_OF(TRACE, thread_serial, ck->id_size));
+    return true;
+}
+
+static void judge_frame_use(void *context, uint64_t id, unsigned role, uint64_t offset, uint64_t first)
+{
+    struct checker *ck = context;
+
+    (void)role;
+    (void)first;
+    if (!keymap_find(&ck->frames, id))
+        report_late(ck, RULE_STK_010, SHAPE_ANY, offset, "TRACE", "the ID of a frame", "0x%" PRIx64 ", not defined", id);
+}
+
+static void judge_trace_use(void *context, uint64_t serial, unsigned role, uint64_t offset, uint64_t first)
+{
+    static const enum shape shapes[] = {SHAPE_ANY, SHAPE_LOAD_OR_START, SHAPE_NO_TRACE_MARK};
+    struct checker *ck = context;
+
+    (void)first;
+    if (!keymap_find(&ck->traces, serial))
+        report_late(ck, RULE_STK_012, shapes[role], offset, "", "0 or the serial of a stack trace",
+                    "%" PRIu32 ", not defined", (uint32_t)serial);
+}
+
+static void judge_thread_use(void *context, uint64_t serial, unsigned role, uint64_t offset, uint64_t first)
+{
+    struct checker *ck = context;
+
+    (void)role;
+    (void)first;
+    if (!keymap_find(&ck->threads, serial))
+        report_late(ck, RULE_STK_011, serial == 1 ? SHAPE_THREAD_ONE : SHAPE_ANY, offset, "TRACE",
+                    "0 or the serial of a thread", "%" PRIu32 ", which no START_THREAD or ROOT_THREAD_OBJECT has",
+                    (uint32_t)serial);
+}
+
+void finish_stacks(struct checker *ck)
+{
+    if (!(ck->lost & LOST_FRAMES))
+        uselog_finish(&ck->frame_uses, judge_frame_use, ck);
+    if (!(ck->lost & LOST_TRACES))
+        uselog_finish(&ck->trace_uses, judge_trace_use, ck);
+    if (!(ck->lost & LOST_THREADS))
+        uselog_finish(&ck->trace_thread_uses, judge_thread_use, ck);
+}

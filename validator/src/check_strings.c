@@ -1,0 +1,113 @@
+/* Strings and the names that refer to them (SPEC.md 4.1). */
+#include <inttypes.h>
+#include <string.h>
+
+#include "checker.h"
+#include "utf8.h"
+
+/* Texts are kept to be shown while they are a small part of what was read: the same on every input. */
+static uint64_t text_budget(const struct checker *ck)
+{
+    return (UINT64_C(4) << 20) + ck->record_at / 64;
+}
+
+static void check_encoding(struct checker *ck, const uint8_t *p, size_t sound)
+{
+    report(ck, RULE_STR_005, ck->in.offset + sound, "UTF-8, standard or modified", "byte 0x%02x", p[sound]);
+}
+
+/* SPEC.md 4.1 UTF8. The string may be 4 GB: it is looked at piece by piece. */
+bool check_utf8(struct checker *ck, uint64_t length)
+{
+    enum { PIECE = 64 << 10 };
+    uint64_t left = length - ck->id_size, at = ck->in.offset, size = left, id;
+    uint8_t text[STRING_KEPT];
+    size_t kept = 0;
+    struct byte_hash hash;
+    struct finding *f = NULL;
+    bool sound = true;
+
+    if (input_need(&ck->in, ck->id_size) < ck->id_size)
+        return false;
+    id = get_id(ck->in.at, ck->id_size);
+    input_advance(&ck->in, ck->id_size);
+
+    byte_hash_begin(&hash, &ck->key);
+    while (left) {
+        size_t wanted = left < PIECE ? (size_t)left : PIECE, n = input_need(&ck->in, wanted), good;
+        bool cut;
+
+        if (n < wanted)
+            return false;
+        if (kept < STRING_KEPT) {
+            size_t more = wanted < STRING_KEPT - kept ? wanted : STRING_KEPT - kept;
+
+            memcpy(text + kept, ck->in.at, more);
+            kept += more;
+        }
+        /* A character that this piece cuts short goes with the next: pieces stay multiples of 8 for the hash, so it is looked at
+         * where it begins, with bytes of the next piece behind it. */
+        if (sound) {
+            size_t ahead = left - wanted < 3 ? (size_t)(left - wanted) : 3;
+
+            if (input_need(&ck->in, wanted + ahead) < wanted + ahead)
+                return false;
+            good = utf8_sound(ck->in.at, wanted + ahead, &cut);
+            if (good < wanted) {
+                check_encoding(ck, ck->in.at, good);
+                sound = false;
+            }
+        }
+        byte_hash_add(&hash, &ck->key, ck->in.at, wanted);
+        input_advance(&ck->in, wanted);
+        left -= wanted;
+    }
+
+    if (!id)
+        report_shape(ck, RULE_STR_002, size ? SHAPE_ANY : SHAPE_EMPTY_STRING, at, "an ID other than 0", "0");
+    switch (strings_define(&ck->strings, id, byte_hash_end(&hash, &ck->key), size, text, text_budget(ck))) {
+    case STRING_NEW:
+        break;
+    case STRING_SAME:
+        f = report(ck, RULE_STR_003, at, "an ID not yet used", "0x%" PRIx64 ", defined before with the same bytes", id);
+        break;
+    case STRING_OTHER:
+        f = report(ck, RULE_STR_004, at, "an ID not yet used", "0x%" PRIx64 ", defined before with other bytes", id);
+        break;
+    }
+    if (f)
+        f->subject = id; /* its first definition is sought later */
+    return true;
+}
+
+void use_name_or_none(struct checker *ck, uint64_t id, uint64_t offset)
+{
+    if (id && !strings_defined(&ck->strings, id))
+        uselog_add(&ck->string_uses, id, STRING_NAMED, offset);
+}
+
+void use_name(struct checker *ck, uint64_t id, uint64_t offset)
+{
+    if (id)
+        use_name_or_none(ck, id, offset);
+    else
+        report(ck, RULE_STR_008, offset, "the ID of a string", "0");
+}
+
+static void judge_use(void *context, uint64_t id, unsigned role, uint64_t offset, uint64_t first)
+{
+    struct checker *ck = context;
+
+    (void)role;
+    (void)offset;
+    if (strings_defined(&ck->strings, id))
+        report_late(ck, RULE_STR_007, SHAPE_ANY, first, "", "a string defined before it is named", "0x%" PRIx64 ", defined later",
+                    id);
+    else if (!(ck->lost & LOST_STRINGS))
+        report_late(ck, RULE_STR_006, SHAPE_ANY, first, "", "the ID of a string", "0x%" PRIx64 ", not defined", id);
+}
+
+void finish_strings(struct checker *ck)
+{
+    uselog_finish(&ck->string_uses, judge_use, ck);
+}

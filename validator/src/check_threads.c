@@ -1,0 +1,40 @@
+/* Threads that start and end (SPEC.md 4.8, 4.9). */
+#include <inttypes.h>
+
+#include "checker.h"
+
+/* SPEC.md 4.8 START_THREAD */
+void check_start_thread(struct checker *ck, const struct START_THREAD *r, uint64_t at)
+{
+    size_t id = ck->id_size;
+    uint64_t *flags;
+
+    if (r->thread_serial == 0)
+        report(ck, RULE_THR_003, at, "a serial above 0", "0");
+    flags = keymap_add(&ck->threads, r->thread_serial);
+    if (!flags)
+        return;
+    if (*flags & THREAD_LIVE)
+        report(ck, RULE_THR_004, at, "a serial of no living thread", "%" PRIu32 ", started and not ended", r->thread_serial);
+    *flags |= THREAD_STARTED | THREAD_LIVE;
+
+    use_trace(ck, r->trace_serial, TRACE_OF_LOAD_OR_START, at + OFFSET_OF(START_THREAD, trace_serial, id));
+    use_name(ck, r->name, at + OFFSET_OF(START_THREAD, name, id));
+    use_name_or_none(ck, r->group, at + OFFSET_OF(START_THREAD, group, id));
+    use_name_or_none(ck, r->parent_group, at + OFFSET_OF(START_THREAD, parent_group, id));
+}
+
+/* SPEC.md 4.9 END_THREAD. What is judged is the order in the file: a START_THREAD that was skipped may be the one missed. */
+void check_end_thread(struct checker *ck, const struct END_THREAD *r, uint64_t at)
+{
+    uint64_t *flags = keymap_find(&ck->threads, r->thread_serial);
+
+    if (flags && *flags & THREAD_LIVE)
+        *flags &= ~(uint64_t)THREAD_LIVE;
+    else if (ck->lost & LOST_THREADS)
+        return;
+    else if (flags && *flags & THREAD_STARTED)
+        report(ck, RULE_THR_006, at, "a thread that has not ended", "%" PRIu32 ", ended before", r->thread_serial);
+    else
+        report(ck, RULE_THR_005, at, "a thread that was started", "%" PRIu32 ", never started", r->thread_serial);
+}

@@ -1,0 +1,297 @@
+/* All that is known while a dump is judged: one context that every check gets. */
+#ifndef HPROF_CHECKER_H
+#define HPROF_CHECKER_H
+
+#include "bytelog.h"
+#include "classes.h"
+#include "diag.h"
+#include "format.h"
+#include "idset.h"
+#include "input.h"
+#include "strings.h"
+#include "uselog.h"
+
+/* What a skipped part may have defined: none of it is called undefined afterwards. */
+enum lost {
+    LOST_STRINGS = 1,
+    LOST_CLASSES = 2, /* LOAD_CLASS */
+    LOST_FRAMES = 4,
+    LOST_TRACES = 8,
+    LOST_THREADS = 16, /* START_THREAD and thread roots, for TRACE */
+    LOST_ALL = 31
+};
+
+/* Who names a class serial, a trace, an object that was not defined: the gravest role first. */
+enum class_serial_role { SERIAL_OF_FRAME, SERIAL_OF_SITE };
+enum trace_role { TRACE_OF_OTHER, TRACE_OF_LOAD_OR_START, TRACE_OF_ROOT_UNMARKED };
+enum object_role { OBJECT_AS_CLASS, OBJECT_AS_ARRAY_CLASS, OBJECT_AS_SUPERCLASS, OBJECT_AS_ROOT, OBJECT_AS_STICKY_CLASS };
+enum string_role { STRING_NAMED };
+enum class_role { CLASS_IS_DUMPED, CLASS_IS_ARRAY, CLASS_IS_ROOTLESS, CLASS_ROLES }; /* judged when all LOAD_CLASS are known */
+
+/* How a walk over sub-records looks at them. */
+enum look {
+    LOOK_JUDGE,   /* judges: once */
+    LOOK_CLASSES, /* looks ahead for the class dumps only */
+    LOOK_LOCATE   /* looks again for the offsets that `locate` seeks */
+};
+
+/* A class as the judging of its instances wants it: one cache line. */
+enum { HOT_CLASS_BITS = 13, HOT_MARKS = 22 };
+struct hot_class {
+    uint64_t raw_id;    /* the ID in the dump's byte order */
+    uint32_t bytes;     /* of an instance */
+    uint32_t dump;      /* the heap dump that this was noted in; of another one it says nothing */
+    uint8_t references; /* the first so many of `marks` are references, */
+    uint8_t booleans;   /* then come booleans */
+    uint16_t marks[HOT_MARKS];
+};
+
+/* A sub-record that did not fit into its heap dump record: what to call it depends on what follows. */
+struct cut_subrecord {
+    bool active;
+    uint8_t tag;
+    uint8_t record_tag;
+    uint8_t *bytes;      /* the part that was there, as far as it is needed to know the size */
+    size_t bytes_size;
+    uint64_t record_at;  /* the heap dump record */
+    uint64_t at;         /* the sub-record */
+    uint64_t had;        /* bytes of it within the record */
+    uint64_t record_end;
+    uint64_t number;
+};
+
+/* A root that names a frame: judged when all stack traces are known. */
+struct frame_root {
+    uint64_t offset; /* of the frame number */
+    uint32_t serial; /* of the thread; once the heap dump has ended, of its stack trace */
+    uint32_t frame;
+};
+
+struct checker {
+    struct memory memory;
+    struct input in;
+    struct diag diag;
+    struct hash_key key;
+    const struct hprof_options *options;
+    struct hprof_summary sum;
+    uint64_t totals[RULE_COUNT];
+    uint64_t progress_told;
+
+    unsigned id_size;
+    enum version version;
+    unsigned lost;            /* enum lost */
+    bool truncated;           /* the dump ended too soon; nothing is missing because of that */
+    bool stopped;             /* what follows cannot be judged */
+    bool gzip_unsound;        /* the container is damaged */
+    uint32_t last_time;
+
+    /* The record and sub-record at hand, for the path of a finding. */
+    uint8_t record_tag;
+    uint64_t record_at;
+    uint64_t record_number;   /* among those of its tag, from 1; 0 for none at hand */
+    uint64_t record_length;   /* of its body, as declared */
+    const uint8_t *sub;       /* its first bytes, NULL for none */
+    size_t sub_size;
+
+    /* Defined so far. */
+    struct strings strings;
+    struct keymap class_serials; /* to the offset of LOAD_CLASS, plus 1 */
+    struct keymap frames;        /* to the hash of the record, never 0 */
+    struct keymap traces;        /* to an index in trace_list, plus 1 */
+    struct chunks trace_list;
+    struct keymap threads;       /* to enum thread_flag */
+    struct classes classes;
+
+    /* Used before they were defined. */
+    struct uselog string_uses, class_serial_uses, frame_uses, trace_uses, trace_thread_uses;
+    struct uselog class_uses[CLASS_ROLES];
+
+    /* The present heap dump. */
+    struct {
+        bool open;             /* a series of segments */
+        bool lost;             /* part of it was skipped */
+        bool segment_told;     /* REC-005 */
+        bool looked_ahead;
+        bool class_just_dumped; /* the sub-record before was a CLASS_DUMP: */
+        uint32_t last_layout;   /* this one */
+        uint64_t begin;        /* its first record */
+        uint64_t last_segment, last_segment_number;
+        struct idset objects;
+        struct id_near near_defined, near_referenced, near_element;
+        struct uselog object_uses, root_thread_uses;
+        struct keymap thread_roots; /* thread serial to trace serial, plus 1 */
+        struct chunks frame_roots;  /* struct frame_root */
+        struct hot_class *hot;
+        uint64_t hot_multiply;
+        uint32_t last_trace;       /* a stack trace serial that needs no look */
+        struct bytelog arrays;     /* offsets of object arrays that have elements, as differences */
+        uint64_t last_array;
+        uint64_t last_array_class; /* the class of an object array that needs no look */
+        struct bytelog deferred;   /* instances whose class is not known yet, on input that cannot be read again */
+        bool defer_open;           /* a superclass was missing: whatever is not settled yet waits for the end */
+    } dump;
+    struct chunks frame_roots;     /* of the heap dumps that have ended, by trace serial */
+
+    enum look look;
+    uint64_t heap_end;             /* of the heap dump record at hand */
+    struct cut_subrecord cut;
+    struct locate *locate;         /* while looking again */
+    struct waiting *waiting;       /* while judging instances that waited */
+    struct signs { /* of the producer: see producer.c */
+        uint8_t first_tag;
+        bool any_time;           /* a record's time is not 0 */
+        bool trace_one_empty;    /* TRACE 1 has no frames, */
+        uint32_t trace_one_thread; /* and this thread */
+    } signs;
+};
+
+/* The next n bytes, or those that are left when there are fewer. */
+static inline struct cursor window(struct checker *ck, size_t n)
+{
+    size_t there = input_need(&ck->in, n);
+
+    return (struct cursor){ck->in.at, ck->in.at + (there < n ? there : n)};
+}
+
+/* At most n bytes ahead, and at most `left`, counted the same whatever happens to be in memory: what is decided by looking ahead
+ * must not depend on blocks. */
+static inline size_t look_at(struct checker *ck, size_t n, uint64_t left)
+{
+    size_t there;
+
+    if (n > left)
+        n = (size_t)left;
+    there = input_need(&ck->in, n);
+    return there < n ? there : n;
+}
+
+/* ---- Findings (report.c) ---- */
+
+/* Counts a finding at an offset of the dump; if it is to be shown, gives it the path of the record at hand. `found` is a format.
+ * Returns the finding if it was kept. */
+struct finding *report(struct checker *ck, enum rule rule, uint64_t offset, const char *expected, const char *found, ...)
+    __attribute__((format(printf, 5, 6)));
+struct finding *report_shape(struct checker *ck, enum rule rule, enum shape shape, uint64_t offset, const char *expected,
+                             const char *found, ...) __attribute__((format(printf, 6, 7)));
+/* With a path of its own, for what is found out later. */
+struct finding *report_late(struct checker *ck, enum rule rule, enum shape shape, uint64_t order, const char *path,
+                            const char *expected, const char *found, ...) __attribute__((format(printf, 7, 8)));
+
+/* Something is wrong with the framing here. */
+static inline void unsound(struct checker *ck, uint64_t offset)
+{
+    if (offset < ck->sum.sound_until)
+        ck->sum.sound_until = offset;
+}
+
+enum { NAME_SIZE = 240 };
+/* Text to show, in the caller's buffer of NAME_SIZE: a string, "" if it is not known; a class as "java.lang.String", or "". */
+const char *show_string(const struct checker *ck, uint64_t string_id, char *to);
+const char *show_class(const struct checker *ck, uint64_t class_id, char *to);
+/* " (java.lang.String)" or "". */
+const char *show_class_after(const struct checker *ck, uint64_t class_id, char *to);
+
+/* ---- Names, as every record uses them (check_strings.c) ---- */
+
+void use_name(struct checker *ck, uint64_t id, uint64_t offset);        /* 0 is a finding */
+void use_name_or_none(struct checker *ck, uint64_t id, uint64_t offset); /* 0 is none */
+bool check_utf8(struct checker *ck, uint64_t length); /* false: the dump ended within */
+void finish_strings(struct checker *ck);
+
+/* ---- check_stacks.c ---- */
+void use_trace(struct checker *ck, uint32_t serial, enum trace_role role, uint64_t offset);
+void check_frame(struct checker *ck, const struct FRAME *r, const uint8_t *body, uint64_t at);
+size_t trace_size(void);               /* of an element of trace_list */
+bool check_trace(struct checker *ck); /* false: the dump ended within */
+void finish_stacks(struct checker *ck);
+/* The number of frames of a stack trace; false if it is not defined. */
+bool trace_depth(const struct checker *ck, uint32_t serial, uint32_t *frames);
+
+/* ---- check_classes.c ---- */
+void use_class_serial(struct checker *ck, uint32_t serial, enum class_serial_role role, uint64_t offset);
+void check_load_class(struct checker *ck, const struct LOAD_CLASS *r, uint64_t at);
+void check_unload_class(struct checker *ck, const struct UNLOAD_CLASS *r, uint64_t at);
+void finish_classes(struct checker *ck);
+
+/* ---- check_class_dump.c ---- */
+void check_class_dump(struct checker *ck, const uint8_t *p, size_t size, uint64_t at);
+void finish_class_dumps(struct checker *ck);
+
+/* ---- check_threads.c ---- */
+enum thread_flag { THREAD_STARTED = 1, THREAD_LIVE = 2, THREAD_ROOTED = 4 };
+void check_start_thread(struct checker *ck, const struct START_THREAD *r, uint64_t at);
+void check_end_thread(struct checker *ck, const struct END_THREAD *r, uint64_t at);
+
+/* ---- check_profiles.c ---- */
+bool check_alloc_sites(struct checker *ck);
+bool check_cpu_samples(struct checker *ck);
+void check_control_settings(struct checker *ck, const struct CONTROL_SETTINGS *r, uint64_t at);
+
+/* ---- check_roots.c ---- */
+void check_root(struct checker *ck, unsigned tag, const uint8_t *p, uint64_t at);
+void finish_roots(struct checker *ck);      /* at the end of a heap dump */
+void finish_frame_roots(struct checker *ck); /* at the end of the file */
+
+/* ---- check_objects.c ---- */
+/* Judges as many whole instances and arrays as stand one after the other at p, and returns the bytes they take. It stops at
+ * anything that is not plain: another sub-record, one that n bytes do not hold, a class that is not known well. */
+size_t walk_objects(struct checker *ck, const uint8_t *p, size_t n, uint64_t offset);
+/* The same, one at a time, for all that walk_objects left. The sub-record is at the start of the window, which holds its fixed
+ * part; all of it lies within the heap dump record. They go behind it; false if the dump ends before. */
+bool check_instance(struct checker *ck, uint64_t left);
+bool check_object_array(struct checker *ck);
+bool check_primitive_array(struct checker *ck);
+void define_object(struct checker *ck, uint64_t id, bool is_class, uint64_t offset);
+/* The instances that had to wait for their class, once all classes of the heap dump are known. */
+void finish_deferred(struct checker *ck);
+
+/* ---- check_references.c ---- */
+static inline void refer(struct checker *ck, uint64_t id);
+void finish_objects(struct checker *ck);
+
+/* ---- locate.c ---- */
+void locate_defined(struct checker *ck, uint64_t id, uint64_t offset);
+void locate_referred(struct checker *ck, uint64_t id, uint64_t offset);
+void locate_elements(struct checker *ck, const uint8_t *p, size_t n, uint64_t offset);
+void locate_in_dump(struct checker *ck);
+void locate_strings(struct checker *ck);
+
+/* ---- heap.c ---- */
+void begin_heap_dump(struct checker *ck);
+void end_heap_dump(struct checker *ck);
+void clear_heap_dump(struct checker *ck); /* gives back what it took */
+/* A sub-record that did not fit: what it was, once that is known; or nothing more of it. */
+void settle_cut(struct checker *ck, enum rule rule);
+void forget_cut(struct checker *ck);
+bool walk_heap_record(struct checker *ck, uint64_t length); /* false: the dump ended within */
+/* Knows all class dumps of the present heap dump ahead, on input that can be read again. */
+void look_ahead(struct checker *ck);
+/* Walks the present heap dump again, up to an offset, for what ck->locate seeks. */
+void walk_dump_again(struct checker *ck, uint64_t end);
+/* Goes on behind `wrong` declared bytes or behind `right` ones, whichever a sub-record follows at; false for neither. */
+bool resync(struct checker *ck, uint64_t wrong, uint64_t right, uint64_t left);
+/* Whether a sub-record may follow `size` bytes on; true where that is too far to see. */
+bool next_is_plausible(struct checker *ck, uint64_t size, uint64_t left);
+
+/* ---- record.c ---- */
+void walk_records(struct checker *ck);
+/* Whether a record header at p, of which n bytes are there, may be one: a known tag, a length that fits it. */
+bool plausible_record(const struct checker *ck, const uint8_t *p, size_t n);
+/* Behind the header of a heap dump record of length 0: whether it is empty, and not one whose length was never filled in. */
+bool empty_is_plausible(struct checker *ck);
+void tell_progress(struct checker *ck);
+
+/* ---- header.c ---- */
+bool check_header(struct checker *ck);
+
+/* ---- producer.c ---- */
+enum profile guess_producer(const struct checker *ck, const char **name);
+
+/* A reference that is not null, from a field, a static, a constant or a class header. */
+static inline void refer(struct checker *ck, uint64_t id)
+{
+    if (id)
+        idset_refer(&ck->dump.objects, &ck->dump.near_referenced, id_to_key(id, ck->id_size));
+}
+
+#endif

@@ -1,0 +1,211 @@
+/* See diag.h. */
+#include "diag.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void diag_init(struct diag *d, struct memory *memory, uint64_t max_errors)
+{
+    memset(d, 0, sizeof *d);
+    d->memory = memory;
+    d->cap = max_errors ? max_errors : UINT64_MAX;
+}
+
+static void forget_texts(struct diag *d, struct finding *f)
+{
+    memory_put(d->memory, f->texts, f->texts_size);
+    f->texts = NULL;
+    f->texts_size = 0;
+}
+
+void diag_clear(struct diag *d)
+{
+    for (size_t rule = 0; rule < RULE_COUNT; rule++)
+        for (size_t shape = 0; shape < SHAPE_COUNT; shape++) {
+            struct diag_group *g = &d->groups[rule][shape];
+
+            for (size_t i = 0; i < g->count; i++)
+                forget_texts(d, &g->kept[i]);
+            memory_put(d->memory, g->kept, g->capacity * sizeof *g->kept);
+            *g = (struct diag_group){0};
+        }
+}
+
+struct finding *diag_count(struct diag *d, enum rule rule, enum shape shape, uint64_t order)
+{
+    struct diag_group *g = &d->groups[rule][shape];
+    struct finding *kept;
+    size_t hole, parent, child;
+
+    g->total++;
+    if (g->count < d->cap) {
+        void *block = g->kept;
+
+        if (!memory_grow(d->memory, &block, &g->capacity, g->count + 1, sizeof *g->kept))
+            return NULL;
+        g->kept = kept = block;
+        for (hole = g->count++; hole; hole = parent) {
+            parent = (hole - 1) / 2;
+            if (kept[parent].order >= order)
+                break;
+            kept[hole] = kept[parent];
+        }
+    } else {
+        kept = g->kept;
+        if (order >= kept[0].order)
+            return NULL;
+        forget_texts(d, &kept[0]);
+        for (hole = 0; (child = 2 * hole + 1) < g->count; hole = child) {
+            if (child + 1 < g->count && kept[child + 1].order > kept[child].order)
+                child++;
+            if (kept[child].order <= order)
+                break;
+            kept[hole] = kept[child];
+        }
+    }
+    kept[hole] = (struct finding){.order = order, .offset = order, .related_offset = HPROF_NO_OFFSET};
+    return &kept[hole];
+}
+
+void diag_describe(struct diag *d, struct finding *f, const char *where, const char *expected, const char *found)
+{
+    const char *part[3] = {where ? where : "", expected, found};
+    size_t size = 0;
+    char *p;
+
+    for (int i = 0; i < 3; i++)
+        size += strlen(part[i]) + 1;
+    p = memory_get(d->memory, size);
+    if (!p)
+        return;
+    f->texts = p;
+    f->texts_size = size;
+    for (int i = 0; i < 3; i++) {
+        size_t n = strlen(part[i]) + 1;
+
+        memcpy(p, part[i], n);
+        p += n;
+    }
+}
+
+enum hprof_severity diag_severity(const struct severity_choice *choice, enum rule rule, enum shape shape, const char **quirk)
+{
+    enum hprof_severity severity = rule_severity(rule, shape, choice->profile, quirk);
+
+    if (choice->changed && choice->changed[rule] != HPROF_UNCHANGED && !hprof_rule_at(rule)->framing) {
+        severity = (enum hprof_severity)choice->changed[rule];
+        *quirk = NULL;
+    }
+    return choice->werror && severity == HPROF_WARNING ? HPROF_ERROR : severity;
+}
+
+void diag_judge(const struct diag *d, const struct severity_choice *choice, struct verdict *v)
+{
+    *v = (struct verdict){0};
+    for (unsigned rule = 0; rule < RULE_COUNT; rule++)
+        for (unsigned shape = 0; shape < SHAPE_COUNT; shape++) {
+            uint64_t n = d->groups[rule][shape].total;
+            const char *quirk;
+            enum hprof_severity severity = diag_severity(choice, (enum rule)rule, (enum shape)shape, &quirk);
+
+            if (severity == HPROF_OFF)
+                continue;
+            v->totals[rule] += n;
+            if (severity == HPROF_ERROR)
+                v->errors += n;
+            else if (severity == HPROF_WARNING)
+                v->warnings += n;
+            else
+                v->notes += n;
+        }
+}
+
+/* A finding with the severity it was given. */
+struct shown {
+    const struct finding *finding;
+    enum rule rule;
+    enum hprof_severity severity;
+    const char *quirk;
+};
+
+static int by_severity(const void *a, const void *b)
+{
+    const struct shown *x = a, *y = b;
+
+    if (x->severity != y->severity)
+        return x->severity > y->severity ? -1 : 1;
+    return (x->finding->order > y->finding->order) - (x->finding->order < y->finding->order);
+}
+
+/* By offset; REF-002 behind all others and by ID, because on a pipe its offsets are not known and the order must be the
+ * same there. */
+static int by_place(const void *a, const void *b)
+{
+    const struct shown *x = a, *y = b;
+    bool x_last = x->rule == RULE_REF_002, y_last = y->rule == RULE_REF_002;
+
+    if (x_last != y_last)
+        return x_last ? 1 : -1;
+    if (x->finding->order != y->finding->order)
+        return x->finding->order < y->finding->order ? -1 : 1;
+    return (x->rule > y->rule) - (x->rule < y->rule);
+}
+
+/* Puts what is to be shown of one rule at `out`: the gravest, then the first. */
+static size_t choose(const struct diag *d, const struct severity_choice *choice, enum rule rule, uint64_t max_errors,
+                     struct shown *out)
+{
+    size_t n = 0;
+
+    for (unsigned shape = 0; shape < SHAPE_COUNT; shape++) {
+        const struct diag_group *g = &d->groups[rule][shape];
+        const char *quirk;
+        enum hprof_severity severity = diag_severity(choice, rule, (enum shape)shape, &quirk);
+
+        for (size_t i = 0; i < g->count && severity != HPROF_OFF; i++)
+            out[n++] = (struct shown){&g->kept[i], rule, severity, quirk};
+    }
+    if (max_errors && n > max_errors) {
+        qsort(out, n, sizeof *out, by_severity);
+        n = (size_t)max_errors;
+    }
+    return n;
+}
+
+bool diag_show(struct diag *d, const struct severity_choice *choice, uint64_t max_errors,
+               void (*on_finding)(void *context, const struct hprof_finding *finding), void *context)
+{
+    size_t capacity = 0, n = 0;
+    struct shown *shown;
+
+    for (size_t rule = 0; rule < RULE_COUNT; rule++)
+        for (size_t shape = 0; shape < SHAPE_COUNT; shape++)
+            capacity += d->groups[rule][shape].count;
+    if (!capacity)
+        return true;
+    shown = memory_get(d->memory, capacity * sizeof *shown);
+    if (!shown)
+        return false;
+    for (unsigned rule = 0; rule < RULE_COUNT; rule++)
+        n += choose(d, choice, (enum rule)rule, max_errors, shown + n);
+    qsort(shown, n, sizeof *shown, by_place);
+
+    for (size_t i = 0; i < n; i++) {
+        const struct finding *f = shown[i].finding;
+        const char *path = f->texts ? f->texts : "";
+        const char *expected = f->texts ? path + strlen(path) + 1 : "";
+        const char *found = f->texts ? expected + strlen(expected) + 1 : "";
+
+        on_finding(context, &(struct hprof_finding){.rule = shown[i].rule,
+                                                    .severity = shown[i].severity,
+                                                    .offset = f->offset,
+                                                    .related_offset = f->related_offset,
+                                                    .path = path,
+                                                    .message = hprof_rule_at(shown[i].rule)->summary,
+                                                    .expected = expected,
+                                                    .found = found,
+                                                    .quirk = shown[i].quirk});
+    }
+    memory_put(d->memory, shown, capacity * sizeof *shown);
+    return true;
+}

@@ -1,0 +1,60 @@
+/* The findings: counted all, kept as many as will be shown, given a severity at the end, when the profile is known. Knows rules,
+ * nothing of dumps. */
+#ifndef HPROF_DIAG_H
+#define HPROF_DIAG_H
+
+#include "memory.h"
+#include "rules.h"
+
+/* What will be shown of a finding. `order` decides which findings are the first of their rule and is its offset, but for those
+ * whose offset may never be known. */
+struct finding {
+    uint64_t order;
+    uint64_t offset;
+    uint64_t related_offset;
+    uint64_t subject; /* the ID that an offset or related_offset is still sought for */
+    uint32_t dump;    /* the heap dump it belongs to, where that matters */
+    char *texts;      /* path, expected, found: three strings, one behind the other; NULL while there is none */
+    size_t texts_size;
+};
+
+struct diag {
+    struct memory *memory;
+    uint64_t cap; /* kept for each rule and shape; UINT64_MAX for all */
+    struct diag_group {
+        uint64_t total;
+        struct finding *kept; /* a heap: the last by order on top */
+        size_t count, capacity;
+    } groups[RULE_COUNT][SHAPE_COUNT];
+};
+
+void diag_init(struct diag *d, struct memory *memory, uint64_t max_errors);
+void diag_clear(struct diag *d);
+
+/* Counts a finding. Returns it if it is to be kept, to be completed by the caller before the next call; NULL if it will not
+ * be shown. */
+struct finding *diag_count(struct diag *d, enum rule rule, enum shape shape, uint64_t order);
+
+/* Gives a finding its texts. `where` may be NULL. */
+void diag_describe(struct diag *d, struct finding *f, const char *where, const char *expected, const char *found);
+
+/* Findings of a rule by what the profile makes of them. */
+struct verdict {
+    uint64_t totals[RULE_COUNT];
+    uint64_t errors, warnings, notes;
+};
+
+struct severity_choice {
+    enum profile profile;
+    const uint8_t *changed; /* by rule, HPROF_UNCHANGED where the profile decides; or NULL */
+    bool werror;
+};
+
+enum hprof_severity diag_severity(const struct severity_choice *choice, enum rule rule, enum shape shape, const char **quirk);
+void diag_judge(const struct diag *d, const struct severity_choice *choice, struct verdict *v);
+
+/* Hands out what is to be shown, in order. False when memory ran out. */
+bool diag_show(struct diag *d, const struct severity_choice *choice, uint64_t max_errors,
+               void (*on_finding)(void *context, const struct hprof_finding *finding), void *context);
+
+#endif

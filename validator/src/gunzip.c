@@ -1,0 +1,563 @@
+/* See gunzip.h. The headers and trailers of members are read here, field by field; what is between them is inflated by ISA-L,
+ * which keeps its state in a struct of ours. After each of its calls the whole bytes that it took in but did not use are taken
+ * back, so that what it did depends on the bytes alone, not on how they were cut into blocks.
+ * ISA-L is laxer than zlib in one point: a block may declare a code of which some words are unused. It then inflates to what
+ * the checksum says, or the checksum tells. */
+#include "gunzip.h"
+
+#include <inttypes.h>
+#include <isa-l/crc.h>
+#include <isa-l/igzip_lib.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    DEFLATE_METHOD = 8,
+    FHCRC = 0x02,
+    FEXTRA = 0x04,
+    FNAME = 0x08,
+    FCOMMENT = 0x10,
+    RESERVED_FLAGS = 0xe0,
+
+    UNUSED_MOST = 512, /* more than ISA-L ever leaves unused for want of more: a dynamic block's header takes 286 bytes */
+    NOTES_MOST = 4096  /* member starts noted */
+};
+
+enum part { HEADER, DATA, BROKEN_DATA, TRAILER, NOTHING };
+
+struct note {
+    uint64_t offset; /* of a member's header */
+    uint64_t output; /* decompressed bytes in front of it */
+    uint64_t member; /* members in front of it */
+};
+
+struct gunzip {
+    struct input_source *source;
+    uint8_t *buffer;
+    size_t capacity;
+    size_t block;
+    const uint8_t *at, *end; /* compressed bytes in memory */
+    uint64_t offset;         /* of `at` in the file */
+
+    enum part part;            /* of the member: what comes next */
+    uint64_t member;           /* number of the present one, from 1 */
+    uint64_t member_offset;    /* of its header */
+    uint32_t header_crc;       /* of its header so far */
+    uint32_t crc, size;        /* of its data so far */
+    uint64_t output;           /* decompressed bytes, all in all */
+    uint8_t output_start[2];   /* the first of them */
+    uint64_t bad_offset;       /* BROKEN_DATA: the first bad byte */
+    const char *bad_because;
+
+    gzip_listener *on_fault;
+    void *context;
+    uint64_t judged; /* members up to this one were judged: their faults are told */
+
+    size_t note_count;
+    uint64_t note_distance; /* compressed bytes between two at least; doubled whenever there are too many */
+    struct note notes[NOTES_MOST];
+
+    struct inflate_state state;
+    struct inflate_state before; /* as `state` was before the last call */
+};
+
+/* ---- Compressed bytes ------------------------------------------------------------------------------------------- */
+
+/* More bytes behind those in memory, a whole block if there are so many: each call of ISA-L has a price. */
+static bool fetch(struct gunzip *g)
+{
+    size_t rest = (size_t)(g->end - g->at), size = rest, got;
+
+    if (rest > UNUSED_MOST)
+        return false;
+    memmove(g->buffer, g->at, rest);
+    while (size < rest + g->block && (got = source_read(g->source, g->buffer + size, rest + g->block - size)) > 0)
+        size += got;
+    g->at = g->buffer;
+    g->end = g->buffer + size;
+    return size > rest;
+}
+
+static void pass(struct gunzip *g, size_t n)
+{
+    g->at += n;
+    g->offset += n;
+}
+
+static bool take(struct gunzip *g, uint8_t *byte)
+{
+    if (g->at == g->end && !fetch(g))
+        return false;
+    *byte = *g->at;
+    pass(g, 1);
+    return true;
+}
+
+static bool take_u32(struct gunzip *g, uint32_t *value)
+{
+    uint8_t byte;
+
+    *value = 0;
+    for (unsigned shift = 0; shift < 32; shift += 8) {
+        if (!take(g, &byte))
+            return false;
+        *value |= (uint32_t)byte << shift;
+    }
+    return true;
+}
+
+/* ---- Faults ----------------------------------------------------------------------------------------------------- */
+
+static void vreport(struct gunzip *g, enum gzip_fault fault, uint64_t offset, const char *expected, const char *found,
+                    va_list arguments)
+{
+    struct gzip_finding finding = {.fault = fault, .member = g->member, .offset = offset};
+
+    if (g->member <= g->judged || !g->on_fault)
+        return;
+    snprintf(finding.expected, sizeof finding.expected, "%s", expected);
+    vsnprintf(finding.found, sizeof finding.found, found, arguments);
+    g->on_fault(g->context, &finding);
+}
+
+/* `found` and what follows are as for printf(). */
+__attribute__((format(printf, 5, 6))) static void report(struct gunzip *g, enum gzip_fault fault, uint64_t offset,
+                                                         const char *expected, const char *found, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, found);
+    vreport(g, fault, offset, expected, found, arguments);
+    va_end(arguments);
+}
+
+static void end_member(struct gunzip *g, enum part next)
+{
+    if (g->judged < g->member)
+        g->judged = g->member;
+    g->part = next;
+}
+
+/* As report(), and the stream ends. */
+__attribute__((format(printf, 5, 6))) static void give_up(struct gunzip *g, enum gzip_fault fault, uint64_t offset,
+                                                          const char *expected, const char *found, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, found);
+    vreport(g, fault, offset, expected, found, arguments);
+    va_end(arguments);
+    end_member(g, NOTHING);
+}
+
+/* Bytes of the present member are wanted and there are none. A failed read is no fault of the file. */
+static void give_up_truncated(struct gunzip *g, const char *within)
+{
+    if (g->source->error)
+        g->part = NOTHING;
+    else
+        give_up(g, GZIP_TRUNCATED, g->member_offset, "a complete member", "the end of the file at 0x%" PRIx64 ", within the %s",
+                g->offset + (uint64_t)(g->end - g->at), within);
+}
+
+/* The stream is then empty. */
+static bool is_nested(const struct gunzip *g)
+{
+    return g->output >= 2 && g->output_start[0] == 0x1f && g->output_start[1] == 0x8b;
+}
+
+/* ---- Where members start ---------------------------------------------------------------------------------------- */
+
+static void drop_every_second_note(struct gunzip *g)
+{
+    for (size_t i = 0; i < NOTES_MOST / 2; i++)
+        g->notes[i] = g->notes[2 * i];
+    g->note_count = NOTES_MOST / 2;
+    g->note_distance *= 2;
+}
+
+static void note_member(struct gunzip *g)
+{
+    if (g->offset < g->notes[g->note_count - 1].offset + g->note_distance)
+        return;
+    if (g->note_count == NOTES_MOST)
+        drop_every_second_note(g);
+    g->notes[g->note_count++] = (struct note){.offset = g->offset, .output = g->output, .member = g->member};
+}
+
+uint64_t gunzip_rewind(struct gunzip *g, uint64_t target)
+{
+    const struct note *note;
+    size_t i = g->note_count;
+
+    if (is_nested(g))
+        return 0;
+    while (i > 1 && g->notes[i - 1].output > target)
+        i--;
+    note = &g->notes[i - 1];
+    if (g->output <= target && note->output <= g->output)
+        return g->output;
+    source_seek(g->source, note->offset);
+    g->at = g->end = g->buffer;
+    g->offset = note->offset;
+    g->output = note->output;
+    g->member = note->member;
+    g->part = HEADER;
+    return g->output;
+}
+
+/* ---- A member's header: RFC 1952, 2.3 --------------------------------------------------------------------------- */
+
+static bool take_header_byte(struct gunzip *g, uint8_t *byte)
+{
+    if (!take(g, byte))
+        return false;
+    g->header_crc = crc32_gzip_refl(g->header_crc, byte, 1);
+    return true;
+}
+
+static bool take_header_u16(struct gunzip *g, uint16_t *value)
+{
+    uint8_t low, high;
+
+    if (!take_header_byte(g, &low) || !take_header_byte(g, &high))
+        return false;
+    *value = (uint16_t)(low | high << 8);
+    return true;
+}
+
+static bool pass_header_bytes(struct gunzip *g, unsigned n)
+{
+    uint8_t byte;
+
+    while (n-- > 0)
+        if (!take_header_byte(g, &byte))
+            return false;
+    return true;
+}
+
+static bool pass_header_text(struct gunzip *g)
+{
+    uint8_t byte;
+
+    do {
+        if (!take_header_byte(g, &byte))
+            return false;
+    } while (byte != 0);
+    return true;
+}
+
+/* Whether a member begins here. If not, the stream ends: soundly at the end of the file. */
+static bool read_magic(struct gunzip *g)
+{
+    uint8_t id1, id2;
+
+    g->member_offset = g->offset;
+    g->header_crc = 0;
+    note_member(g);
+    if (!take_header_byte(g, &id1)) {
+        g->part = NOTHING;
+        return false;
+    }
+    g->member++;
+    if (!take_header_byte(g, &id2)) {
+        if (g->source->error)
+            g->part = NOTHING;
+        else
+            give_up(g, GZIP_TRAILING, g->member_offset, "1f 8b, or the end of the file", "%02x, then the end of the file", id1);
+        return false;
+    }
+    if (id1 != 0x1f || id2 != 0x8b) {
+        give_up(g, GZIP_TRAILING, g->member_offset, "1f 8b, or the end of the file", "%02x %02x", id1, id2);
+        return false;
+    }
+    return true;
+}
+
+static bool read_method(struct gunzip *g)
+{
+    uint64_t at = g->offset;
+    uint8_t method;
+
+    if (!take_header_byte(g, &method))
+        give_up_truncated(g, "header");
+    else if (method != DEFLATE_METHOD)
+        give_up(g, GZIP_HEADER, at, "compression method 8", "compression method %u", method);
+    return g->part == HEADER;
+}
+
+static bool read_flags(struct gunzip *g, uint8_t *flags)
+{
+    uint64_t at = g->offset;
+
+    if (!take_header_byte(g, flags))
+        give_up_truncated(g, "header");
+    else if (*flags & RESERVED_FLAGS)
+        give_up(g, GZIP_HEADER, at, "reserved flags of 0", "flags 0x%02x", *flags);
+    return g->part == HEADER;
+}
+
+static bool pass_rest_of_header(struct gunzip *g, uint8_t flags)
+{
+    uint16_t extra_length = 0;
+    bool complete = pass_header_bytes(g, 4 /* MTIME */ + 1 /* XFL */ + 1 /* OS */);
+
+    if (flags & FEXTRA)
+        complete = complete && take_header_u16(g, &extra_length) && pass_header_bytes(g, extra_length);
+    if (flags & FNAME)
+        complete = complete && pass_header_text(g);
+    if (flags & FCOMMENT)
+        complete = complete && pass_header_text(g);
+    if (!complete)
+        give_up_truncated(g, "header");
+    return complete;
+}
+
+static bool read_header_crc(struct gunzip *g)
+{
+    uint64_t at = g->offset;
+    uint16_t right = (uint16_t)g->header_crc, crc16;
+    char expected[32];
+
+    if (!take_header_u16(g, &crc16)) {
+        give_up_truncated(g, "header");
+    } else if (crc16 != right) {
+        snprintf(expected, sizeof expected, "CRC16 0x%04x", right);
+        give_up(g, GZIP_HEADER, at, expected, "CRC16 0x%04x", crc16);
+    }
+    return g->part == HEADER;
+}
+
+static void read_header(struct gunzip *g)
+{
+    uint8_t flags;
+
+    if (!read_magic(g) || !read_method(g) || !read_flags(g, &flags) || !pass_rest_of_header(g, flags))
+        return;
+    if ((flags & FHCRC) && !read_header_crc(g))
+        return;
+    isal_inflate_init(&g->state);
+    g->crc = 0;
+    g->size = 0;
+    g->part = DATA;
+}
+
+/* ---- Its data: RFC 1951 ----------------------------------------------------------------------------------------- */
+
+/* Only as much of the history as there is: a file of many small members should not pay for all of it each time. */
+static void copy_state(struct inflate_state *to, const struct inflate_state *from)
+{
+    memcpy(to, from, offsetof(struct inflate_state, tmp_out_buffer) + (size_t)from->tmp_out_valid);
+}
+
+/* Takes back whole bytes that are in the bit buffer, and what was set aside of a block's header that is not complete. */
+static void take_back_unused(struct inflate_state *state)
+{
+    size_t unused = (size_t)state->read_in_length / 8;
+
+    if (state->block_state == ISAL_BLOCK_HDR) {
+        unused += (size_t)state->tmp_in_size;
+        state->tmp_in_size = 0;
+        state->block_state = ISAL_BLOCK_NEW_HDR;
+    }
+    state->next_in -= unused;
+    state->avail_in += (uint32_t)unused;
+    state->read_in_length %= 8;
+    state->read_in &= (UINT64_C(1) << state->read_in_length) - 1;
+}
+
+/* One call of ISA-L for `size` bytes: 0, or the kind of fault. `state` then tells what it used and made. */
+static int inflate_bytes(struct gunzip *g, uint32_t size, uint8_t *to, uint32_t room)
+{
+    int result;
+
+    g->state.next_in = (uint8_t *)g->at; /* not written to */
+    g->state.avail_in = size;
+    g->state.next_out = to;
+    g->state.avail_out = room;
+    result = isal_inflate(&g->state);
+    if (result < 0)
+        return result;
+    take_back_unused(&g->state);
+    return 0;
+}
+
+static const char *name_of_fault(int result)
+{
+    switch (result) {
+    case ISAL_INVALID_BLOCK:
+        return "a block with an invalid header";
+    case ISAL_INVALID_SYMBOL:
+        return "an invalid code";
+    case ISAL_INVALID_LOOKBACK:
+        return "a copy of bytes in front of the first one";
+    default:
+        return "data that cannot be inflated";
+    }
+}
+
+/* The last call failed with `size` bytes. Where the fault lies it does not tell: that is the last byte of the shortest piece
+ * that fails. Found by halves, so a fault costs some twenty calls, once a file. Afterwards `state` is that of the failed call
+ * with just this piece. */
+static void find_bad_byte(struct gunzip *g, uint32_t size, uint8_t *to, uint32_t room)
+{
+    uint32_t sound = 0, bad = size;
+
+    while (sound < bad) {
+        uint32_t middle = sound + (bad - sound) / 2;
+
+        copy_state(&g->state, &g->before);
+        if (inflate_bytes(g, middle, to, room) < 0)
+            bad = middle;
+        else
+            sound = middle + 1;
+    }
+    copy_state(&g->state, &g->before);
+    g->bad_because = name_of_fault(inflate_bytes(g, bad, to, room));
+    /* With no byte at all: in the bits of the byte in front that were not used yet. */
+    g->bad_offset = g->offset + bad - 1;
+}
+
+static void account(struct gunzip *g, const uint8_t *made, size_t size)
+{
+    for (size_t i = 0; g->output + i < sizeof g->output_start && i < size; i++)
+        g->output_start[g->output + i] = made[i];
+    g->crc = crc32_gzip_refl(g->crc, made, size);
+    g->size += (uint32_t)size;
+    g->output += size;
+}
+
+static uint32_t at_most_u32(size_t n)
+{
+    return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
+}
+
+static size_t read_data(struct gunzip *g, uint8_t *to, size_t room_there)
+{
+    uint32_t room = at_most_u32(room_there), size, used, made;
+
+    if (g->at == g->end)
+        fetch(g); /* if nothing comes, ISA-L may still hold output back */
+    size = at_most_u32((size_t)(g->end - g->at));
+    copy_state(&g->before, &g->state);
+    if (inflate_bytes(g, size, to, room) < 0) {
+        find_bad_byte(g, size, to, room);
+        g->part = BROKEN_DATA;
+    }
+    used = size - g->state.avail_in;
+    made = room - g->state.avail_out;
+    account(g, to, made);
+    if (g->part == BROKEN_DATA)
+        return made;
+    pass(g, used);
+    if (g->state.block_state == ISAL_BLOCK_FINISH)
+        g->part = TRAILER;
+    else if (used == 0 && made == 0 && !fetch(g))
+        give_up_truncated(g, "data");
+    return made;
+}
+
+/* What was inflated in front of the bad byte and had no room yet. */
+static size_t read_data_before_fault(struct gunzip *g, uint8_t *to, size_t room)
+{
+    struct inflate_state *state = &g->state;
+    size_t rest = (size_t)(state->tmp_out_valid - state->tmp_out_processed);
+
+    if (rest > room)
+        rest = room;
+    memcpy(to, state->tmp_out_buffer + state->tmp_out_processed, rest);
+    state->tmp_out_processed += (int32_t)rest;
+    account(g, to, rest);
+    if (rest == 0)
+        give_up(g, GZIP_DATA, g->bad_offset, "deflate data", "%s", g->bad_because);
+    return rest;
+}
+
+/* ---- Its trailer: RFC 1952, 2.3 --------------------------------------------------------------------------------- */
+
+static void read_trailer(struct gunzip *g)
+{
+    uint64_t at = g->offset;
+    uint32_t crc, size;
+    char expected[32];
+
+    if (!take_u32(g, &crc) || !take_u32(g, &size)) {
+        give_up_truncated(g, "trailer");
+        return;
+    }
+    if (crc != g->crc) {
+        snprintf(expected, sizeof expected, "CRC32 0x%08" PRIx32, g->crc);
+        report(g, GZIP_CHECKSUM, at, expected, "CRC32 0x%08" PRIx32, crc);
+    } else if (size != g->size) {
+        snprintf(expected, sizeof expected, "ISIZE %" PRIu32, g->size);
+        report(g, GZIP_SIZE, at + 4, expected, "ISIZE %" PRIu32, size);
+    }
+    end_member(g, HEADER);
+}
+
+/* ---- All members ------------------------------------------------------------------------------------------------ */
+
+size_t gunzip_read(struct gunzip *g, uint8_t *to, size_t room)
+{
+    size_t done = 0;
+
+    while (done < room) {
+        switch (g->part) {
+        case HEADER:
+            read_header(g);
+            break;
+        case DATA:
+            done += read_data(g, to + done, room - done);
+            break;
+        case BROKEN_DATA:
+            done += read_data_before_fault(g, to + done, room - done);
+            break;
+        case TRAILER:
+            read_trailer(g);
+            break;
+        case NOTHING:
+            return done;
+        }
+        if (is_nested(g)) {
+            if (g->part != NOTHING)
+                give_up(g, GZIP_NESTED, 0, "a dump, compressed once", "1f 8b: gzip within gzip");
+            return 0;
+        }
+    }
+    return done;
+}
+
+struct gunzip *gunzip_open(struct input_source *source, const uint8_t *start, size_t size, size_t block,
+                           struct memory *memory, gzip_listener *on_fault, void *context)
+{
+    struct gunzip *g = memory_get_zeroed(memory, sizeof *g);
+
+    if (!g)
+        return NULL;
+    g->source = source;
+    g->block = block;
+    g->capacity = (size > block ? size : block) + UNUSED_MOST;
+    g->buffer = memory_get(memory, g->capacity);
+    g->on_fault = on_fault;
+    g->context = context;
+    g->note_count = 1; /* the first: all zeros */
+    g->note_distance = 1;
+    if (!g->buffer) {
+        gunzip_close(g, memory);
+        return NULL;
+    }
+    memcpy(g->buffer, start, size);
+    g->at = g->buffer;
+    g->end = g->buffer + size;
+    return g;
+}
+
+void gunzip_close(struct gunzip *g, struct memory *memory)
+{
+    if (!g)
+        return;
+    memory_put(memory, g->buffer, g->capacity);
+    memory_put(memory, g, sizeof *g);
+}

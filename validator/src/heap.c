@@ -1,0 +1,469 @@
+/* Heap dumps (SPEC.md 5, 6.1): their beginning and end, and the walk over the sub-records of one heap dump record. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "checker.h"
+#include "subrecord.h"
+
+enum {
+    LOOK_SIZE = 64 << 10,    /* bytes looked at to tell what follows a fault */
+    HEAD_SIZE = 64           /* as many as the fixed part of any sub-record but CLASS_DUMP takes */
+};
+
+/* ---- A heap dump begins and ends ---- */
+
+void begin_heap_dump(struct checker *ck)
+{
+    struct memory *m = &ck->memory;
+
+    classes_begin_dump(&ck->classes);
+    ck->dump.begin = ck->record_at;
+    ck->dump.lost = ck->dump.looked_ahead = ck->dump.defer_open = ck->dump.class_just_dumped = false;
+    ck->dump.last_trace = 0;
+    ck->dump.last_array = ck->dump.last_array_class = 0;
+    uselog_init(&ck->dump.object_uses, m, ck->id_size);
+    uselog_init(&ck->dump.root_thread_uses, m, sizeof(uint32_t));
+    keymap_init(&ck->dump.thread_roots, m, &ck->key);
+    chunks_init(&ck->dump.frame_roots, m, sizeof(struct frame_root));
+    bytelog_init(&ck->dump.arrays, m);
+    bytelog_init(&ck->dump.deferred, m);
+}
+
+void clear_heap_dump(struct checker *ck)
+{
+    idset_clear(&ck->dump.objects);
+    ck->dump.near_defined = ck->dump.near_referenced = ck->dump.near_element = (struct id_near){0};
+    uselog_clear(&ck->dump.object_uses);
+    uselog_clear(&ck->dump.root_thread_uses);
+    keymap_clear(&ck->dump.thread_roots);
+    chunks_clear(&ck->dump.frame_roots);
+    bytelog_clear(&ck->dump.arrays);
+    bytelog_clear(&ck->dump.deferred);
+}
+
+void end_heap_dump(struct checker *ck)
+{
+    uint64_t record_number = ck->record_number;
+
+    ck->classes.complete = true;
+    ck->record_number = 0; /* what is found now has no record at hand */
+    finish_deferred(ck);
+    finish_class_dumps(ck);
+    finish_roots(ck);
+    finish_objects(ck);
+    locate_in_dump(ck);
+    clear_heap_dump(ck);
+    ck->record_number = record_number;
+}
+
+/* What the rest of this heap dump may have defined is never missing. */
+static void lose(struct checker *ck)
+{
+    ck->dump.lost = true;
+    ck->lost |= LOST_THREADS;
+}
+
+/* ---- Faults of the framing ---- */
+
+/* Skips the rest of the heap dump record. False if the dump ends before. */
+static bool skip_rest(struct checker *ck)
+{
+    uint64_t left = ck->heap_end - ck->in.offset, n;
+
+    if (ck->look == LOOK_JUDGE)
+        lose(ck);
+    n = input_skip(&ck->in, left);
+    if (ck->look == LOOK_JUDGE)
+        ck->sum.skipped += n;
+    return n == left;
+}
+
+/* The class dump just in front of a fault may have been where it went wrong. */
+static void distrust_class(struct checker *ck)
+{
+    if (ck->look == LOOK_JUDGE && ck->dump.class_just_dumped)
+        ((struct layout *)chunks_at(&ck->classes.layouts, ck->dump.last_layout))->state = LAYOUT_BROKEN;
+}
+
+static bool broken_subrecord(struct checker *ck, enum measured why, uint64_t bad_at)
+{
+    uint64_t at = ck->in.offset;
+    const uint8_t *p = ck->in.at;
+
+    distrust_class(ck);
+    if (ck->look == LOOK_JUDGE) {
+        unsound(ck, at);
+        switch (why) {
+        case MEASURE_TAG:
+            report(ck, RULE_REC_013, at, "the tag of a sub-record", "0x%02x", *p);
+            break;
+        case MEASURE_CONSTANT:
+            report(ck, RULE_CLS_014, at + bad_at, "2 or 4 to 11", "%u", p[bad_at]);
+            break;
+        case MEASURE_STATIC:
+            report(ck, RULE_CLS_015, at + bad_at, "2 or 4 to 11", "%u", p[bad_at]);
+            break;
+        case MEASURE_ELEMENT:
+            report(ck, RULE_OBJ_008, at + bad_at, "4 to 11", "%u", p[bad_at]);
+            break;
+        case MEASURED:
+        case MEASURE_MORE:
+            break;
+        }
+    }
+    return skip_rest(ck);
+}
+
+/* A sub-record that goes on behind the end of its heap dump record. What that means, the next record tells (settle_cut). */
+static bool cut_subrecord(struct checker *ck)
+{
+    uint64_t left = ck->heap_end - ck->in.offset;
+    struct cut_subrecord *cut = &ck->cut;
+
+    distrust_class(ck);
+    forget_cut(ck);
+    *cut = (struct cut_subrecord){.active = true,
+                                  .record_tag = ck->record_tag,
+                                  .record_at = ck->record_at,
+                                  .number = ck->record_number,
+                                  .at = ck->in.offset,
+                                  .had = left,
+                                  .record_end = ck->heap_end,
+                                  .tag = *ck->in.at};
+    cut->bytes_size = *ck->in.at == SUB_CLASS_DUMP || left < HEAD_SIZE ? (size_t)left : HEAD_SIZE;
+    cut->bytes = memory_get(&ck->memory, cut->bytes_size);
+    if (!cut->bytes || input_need(&ck->in, cut->bytes_size) < cut->bytes_size)
+        return false;
+    memcpy(cut->bytes, ck->in.at, cut->bytes_size);
+    return skip_rest(ck);
+}
+
+void forget_cut(struct checker *ck)
+{
+    memory_put(&ck->memory, ck->cut.bytes, ck->cut.bytes_size);
+    ck->cut = (struct cut_subrecord){0};
+}
+
+/* How long the sub-record was whose first part is in ck->cut and whose other part begins the window; 0 if that cannot be. */
+static uint64_t measure_cut(struct checker *ck, uint64_t length)
+{
+    enum { LONGEST_CLASS_DUMP = 4 << 20 };
+    const struct cut_subrecord *cut = &ck->cut;
+    bool whole = cut->bytes_size == cut->had; /* else the fixed part is there already */
+    size_t more = 0, wanted = LOOK_SIZE;
+    struct measure m = {0};
+    uint8_t *joined;
+    enum measured result;
+
+    if (whole) {
+        if (cut->tag == SUB_CLASS_DUMP)
+            wanted = LONGEST_CLASS_DUMP;
+        more = look_at(ck, wanted, length);
+    }
+    joined = memory_get(&ck->memory, cut->bytes_size + more);
+    if (!joined)
+        return 0;
+    memcpy(joined, cut->bytes, cut->bytes_size);
+    if (more)
+        memcpy(joined + cut->bytes_size, ck->in.at, more);
+    result = measure_subrecord(joined, cut->bytes_size + more, ck->id_size, ck->version, &m);
+    memory_put(&ck->memory, joined, cut->bytes_size + more);
+    return result == MEASURED && m.size > cut->had ? m.size : 0;
+}
+
+static void report_cut(struct checker *ck, enum rule rule)
+{
+    const struct cut_subrecord *cut = &ck->cut;
+    const char *name = hprof_subrecord_name(cut->tag);
+    char path[NAME_SIZE];
+
+    snprintf(path, sizeof path, "%s #%" PRIu64 " > %s", hprof_record_name(cut->record_tag), cut->number, name ? name : "");
+    if (ck->look == LOOK_JUDGE) {
+        unsound(ck, rule == RULE_REC_012 ? cut->record_at : cut->at);
+        if (rule == RULE_REC_012)
+            report_late(ck, rule, SHAPE_ANY, cut->record_at + RECORD_LENGTH_AT, "HEAP_DUMP", "the length of the heap dump",
+                        "a length that ends within a sub-record, with 4 GiB or more behind it");
+        else
+            report_late(ck, rule, SHAPE_ANY, cut->at, path,
+                        rule == RULE_REC_014 ? "a sub-record within one HEAP_DUMP_SEGMENT"
+                                             : "a sub-record that ends within its record",
+                        rule == RULE_REC_014 ? "one that the next segment goes on with; %" PRIu64 " bytes are in this one"
+                                             : "one that is longer than the %" PRIu64 " bytes left",
+                        cut->had);
+    }
+}
+
+void settle_cut(struct checker *ck, enum rule rule)
+{
+    if (ck->cut.active)
+        report_cut(ck, rule);
+    forget_cut(ck);
+}
+
+/* At the start of a HEAP_DUMP_SEGMENT of so many bytes: goes behind the rest of a sub-record that the segment before began, if
+ * that is what it begins with. False if the dump ends before. */
+static bool skip_cut_part(struct checker *ck, uint64_t length)
+{
+    size_t n = look_at(ck, LOOK_SIZE, length);
+    uint64_t size, rest, skipped;
+    bool starts_sound = plausible_subrecords(ck->in.at, n, length, ck->id_size, ck->version);
+
+    size = measure_cut(ck, length);
+    rest = size ? size - ck->cut.had : 0;
+    n = look_at(ck, LOOK_SIZE, length);
+    if (starts_sound || !rest ||
+        (rest < n && !plausible_subrecords(ck->in.at + rest, n - (size_t)rest, length - rest, ck->id_size, ck->version))) {
+        settle_cut(ck, RULE_REC_015);
+        return true;
+    }
+    if (rest > length) { /* and on into the segment behind this one */
+        ck->cut.had += length;
+        rest = length;
+    } else {
+        ck->cut.had = size - rest; /* as it was found */
+        settle_cut(ck, RULE_REC_014);
+    }
+    skipped = input_skip(&ck->in, rest);
+    if (ck->look == LOOK_JUDGE)
+        ck->sum.skipped += skipped;
+    return skipped == rest;
+}
+
+bool next_is_plausible(struct checker *ck, uint64_t size, uint64_t left)
+{
+    enum { AHEAD = 256 };
+    size_t n;
+
+    if (size > LOOK_SIZE)
+        return true;
+    n = look_at(ck, (size_t)size + AHEAD, left);
+    return n < size || plausible_subrecords(ck->in.at + size, n - (size_t)size, left - size, ck->id_size, ck->version);
+}
+
+bool resync(struct checker *ck, uint64_t wrong, uint64_t right, uint64_t left)
+{
+    size_t n = look_at(ck, LOOK_SIZE, left);
+
+    if (wrong >= n || plausible_subrecords(ck->in.at + wrong, n - (size_t)wrong, left - wrong, ck->id_size, ck->version))
+        return input_skip(&ck->in, wrong) == wrong;
+    if (ck->look == LOOK_JUDGE)
+        unsound(ck, ck->in.offset);
+    if (right < n && right <= left &&
+        plausible_subrecords(ck->in.at + right, n - (size_t)right, left - right, ck->id_size, ck->version))
+        return input_skip(&ck->in, right) == right;
+    return skip_rest(ck);
+}
+
+/* ---- The sub-records of one heap dump record ---- */
+
+/* SPEC.md 6.8 HEAP_DUMP_INFO */
+static void check_heap_info(struct checker *ck, const uint8_t *p, uint64_t at)
+{
+    use_name(ck, get_id(p + OFFSET_OF(HEAP_DUMP_INFO, name, ck->id_size), ck->id_size),
+             at + OFFSET_OF(HEAP_DUMP_INFO, name, ck->id_size));
+}
+
+static void check_nodata(struct checker *ck, const uint8_t *p, uint64_t at)
+{
+    define_object(ck, get_id(p, ck->id_size), false, at);
+    use_trace(ck, get_u4(p + OFFSET_OF(PRIMITIVE_ARRAY_NODATA, trace_serial, ck->id_size)), TRACE_OF_OTHER,
+              at + OFFSET_OF(PRIMITIVE_ARRAY_NODATA, trace_serial, ck->id_size));
+}
+
+/* A sub-record other than instances and arrays: all its bytes are in the window. */
+static void check_small(struct checker *ck, uint64_t size)
+{
+    const uint8_t *p = ck->in.at + 1;
+    uint64_t at = ck->in.offset + 1;
+
+    switch (*ck->in.at) {
+    case SUB_CLASS_DUMP:
+        check_class_dump(ck, p, (size_t)size - 1, at);
+        break;
+    case SUB_HEAP_DUMP_INFO:
+        if (ck->look == LOOK_JUDGE)
+            check_heap_info(ck, p, at);
+        break;
+    case SUB_PRIMITIVE_ARRAY_NODATA:
+        if (ck->look == LOOK_JUDGE)
+            check_nodata(ck, p, at);
+        else if (ck->look == LOOK_LOCATE)
+            locate_defined(ck, get_id(p, ck->id_size), at);
+        break;
+    default:
+        if (ck->look == LOOK_JUDGE)
+            check_root(ck, *ck->in.at, p, at);
+        break;
+    }
+}
+
+/* Measures the sub-record at the start of the window, with as many of its bytes there as that takes. MEASURE_MORE if the heap
+ * dump record ends before that is known; *ended if the dump does. */
+static enum measured measure_next(struct checker *ck, uint64_t left, struct measure *m, bool *ended)
+{
+    size_t wanted = HEAD_SIZE;
+
+    for (;;) {
+        size_t n = input_need(&ck->in, wanted < left ? wanted : (size_t)left);
+        enum measured result;
+
+        if (n > left)
+            n = (size_t)left;
+        result = measure_subrecord(ck->in.at, n, ck->id_size, ck->version, m);
+        *ended = n < wanted && n < left;
+        if (result != MEASURE_MORE || n == left || *ended)
+            return result;
+        wanted = n * 2;
+    }
+}
+
+/* One sub-record, however long. False if the dump ends within it. */
+static bool walk_one(struct checker *ck)
+{
+    uint64_t left = ck->heap_end - ck->in.offset;
+    struct measure m = {0};
+    bool ended, complete;
+    enum measured result = measure_next(ck, left, &m, &ended);
+    uint8_t tag = *ck->in.at;
+
+    if (result == MEASURE_MORE && ended)
+        return false;
+    ck->sub = ck->in.at;
+    ck->sub_size = (size_t)(ck->in.end - ck->in.at) < left ? (size_t)(ck->in.end - ck->in.at) : (size_t)left;
+    if (result == MEASURE_MORE || (result == MEASURED && m.size > left)) {
+        ck->sub = NULL;
+        return cut_subrecord(ck);
+    }
+    if (result != MEASURED) {
+        complete = broken_subrecord(ck, result, m.bad_at);
+        ck->sub = NULL;
+        return complete;
+    }
+    if (tag != SUB_CLASS_DUMP || ck->look != LOOK_JUDGE)
+        ck->dump.class_just_dumped = false;
+    if (ck->look == LOOK_CLASSES && tag != SUB_CLASS_DUMP) {
+        ck->sub = NULL;
+        return input_skip(&ck->in, m.size) == m.size;
+    }
+    switch (tag) {
+    case SUB_INSTANCE_DUMP:
+        complete = check_instance(ck, left);
+        break;
+    case SUB_OBJECT_ARRAY_DUMP:
+        complete = check_object_array(ck);
+        break;
+    case SUB_PRIMITIVE_ARRAY_DUMP:
+        complete = check_primitive_array(ck);
+        break;
+    default:
+        complete = input_need(&ck->in, (size_t)m.size) >= m.size;
+        if (complete) {
+            ck->sub = ck->in.at;
+            ck->sub_size = (size_t)m.size;
+            check_small(ck, m.size);
+            input_advance(&ck->in, (size_t)m.size);
+        }
+        break;
+    }
+    ck->sub = NULL;
+    if (complete && ck->look == LOOK_JUDGE)
+        ck->sum.subrecord_counts[tag]++;
+    return complete;
+}
+
+bool walk_heap_record(struct checker *ck, uint64_t length)
+{
+    ck->heap_end = ck->in.offset + length;
+    ck->dump.class_just_dumped = false;
+    if (ck->cut.active && !skip_cut_part(ck, length))
+        return false;
+    while (ck->in.offset < ck->heap_end) {
+        size_t n = (size_t)(ck->in.end - ck->in.at);
+        uint64_t left = ck->heap_end - ck->in.offset;
+
+        if (ck->look == LOOK_JUDGE) {
+            if (n > left)
+                n = (size_t)left;
+            n = walk_objects(ck, ck->in.at, n, ck->in.offset);
+            if (n)
+                ck->dump.class_just_dumped = false;
+            input_advance(&ck->in, n);
+            tell_progress(ck);
+            if (ck->in.offset == ck->heap_end)
+                break;
+        }
+        if (!input_need(&ck->in, 1) || ck->memory.exhausted || !walk_one(ck))
+            return false;
+    }
+    return true;
+}
+
+/* ---- Walks that do not judge ---- */
+
+/* Walks the heap dump records from here, a border between sub-records or records, to an offset or to the end of the heap dump. */
+static void walk_records_silently(struct checker *ck, uint64_t end)
+{
+    if (ck->in.offset < ck->heap_end && !walk_heap_record(ck, ck->heap_end - ck->in.offset))
+        return;
+    while (ck->in.offset < end && input_need(&ck->in, RECORD_HEADER_SIZE) >= RECORD_HEADER_SIZE) {
+        unsigned tag = get_u1(ck->in.at);
+        uint64_t length = get_u4(ck->in.at + RECORD_LENGTH_AT);
+
+        ck->record_tag = (uint8_t)tag;
+        ck->record_at = ck->in.offset;
+        if (tag == TAG_HEAP_DUMP_END)
+            return;
+        if (ck->cut.active && tag != TAG_HEAP_DUMP_SEGMENT) {
+            if (!plausible_record(ck, ck->in.at, RECORD_HEADER_SIZE))
+                return;
+            forget_cut(ck);
+        }
+        input_advance(&ck->in, RECORD_HEADER_SIZE);
+        if (tag == TAG_HEAP_DUMP || tag == TAG_HEAP_DUMP_SEGMENT) {
+            if (!length && !empty_is_plausible(ck))
+                return;
+            if (!walk_heap_record(ck, length))
+                return;
+        } else if (input_skip(&ck->in, length) < length) {
+            return;
+        }
+    }
+}
+
+void look_ahead(struct checker *ck)
+{
+    uint64_t back = ck->in.offset, heap_end = ck->heap_end, record_at = ck->record_at;
+    uint8_t record_tag = ck->record_tag;
+    const uint8_t *sub = ck->sub;
+
+    if (ck->dump.looked_ahead)
+        return;
+    ck->dump.looked_ahead = true;
+    ck->look = LOOK_CLASSES;
+    walk_records_silently(ck, record_tag == TAG_HEAP_DUMP && !ck->dump.open ? heap_end : UINT64_MAX);
+    forget_cut(ck);
+    ck->look = LOOK_JUDGE;
+    ck->classes.complete = true;
+    ck->heap_end = heap_end;
+    ck->record_at = record_at;
+    ck->record_tag = record_tag;
+    if (!input_seek(&ck->in, back) && !ck->in.error)
+        ck->truncated = true;
+    if (sub)
+        ck->sub = ck->in.at;
+}
+
+void walk_dump_again(struct checker *ck, uint64_t end)
+{
+    uint64_t record_at = ck->record_at, heap_end = ck->heap_end;
+    uint8_t record_tag = ck->record_tag;
+
+    ck->heap_end = 0;
+    if (input_seek(&ck->in, ck->dump.begin))
+        walk_records_silently(ck, end);
+    forget_cut(ck);
+    ck->record_at = record_at;
+    ck->record_tag = record_tag;
+    ck->heap_end = heap_end;
+}

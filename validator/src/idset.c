@@ -1,0 +1,418 @@
+/* See idset.h. */
+#include "idset.h"
+
+#include <string.h>
+
+/* A slot of the directory: the page's number as the permutation left it, less the 8 bits that chose the part (40 bits), a
+ * kind (2 bits), and for one ID its lower bits and flags, for a page its index. 0 is a free slot. */
+enum slot_kind { SLOT_FREE = 0, SLOT_ONE_ID = 1, SLOT_PAGE = 2 };
+
+#define PAGE_NUMBER_MASK ((UINT64_C(1) << 48) - 1)
+#define SLOT_REST(slot) ((slot) >> 24)
+#define SLOT_KIND(slot) ((unsigned)((slot) >> 22 & 3))
+#define SLOT_PAYLOAD(slot) ((uint32_t)((slot) & 0x3fffff))
+#define MAKE_SLOT(rest, kind, payload) ((uint64_t)(rest) << 24 | (uint64_t)(kind) << 22 | (payload))
+
+enum {
+    PAGES_MAX = 1 << 22,        /* in a part: 1 << 30 in all, 64 Ti IDs at the least */
+    EARLY_BITMAPS = 24,         /* IDs in a page that make bitmaps worth while if they are allowed */
+    FULL_TABLE = 3072,          /* IDs in a page that cost as much without bitmaps: 8 bytes each */
+    TABLE_BLOCK = 64 << 10
+};
+
+/* A page with a few IDs: entries are the lower 16 bits of the key and the flags above them; 0 is free. */
+struct id_table {
+    uint16_t count;
+    uint16_t size; /* index in table_capacity */
+    uint32_t entries[];
+};
+
+struct id_page;
+/* A page is an id_table or, with the lowest bit of its address set, id_bitmaps. */
+static struct id_bitmaps *as_bitmaps(struct id_page *page)
+{
+    return (uintptr_t)page & 1 ? (struct id_bitmaps *)((uint8_t *)page - 1) : NULL;
+}
+
+/* Each about a third larger than the one before. Small ones may be full, large ones to 7/8. */
+static const uint16_t table_capacity[TABLE_SIZES] = {2,   3,   4,   6,   8,   11,  15,   20,   27,   36,   48,
+                                                     64,  86,  115, 154, 206, 275, 367,  490,  654,  872,  1163,
+                                                     1551, 2068, 2758, 3678};
+
+static size_t table_bytes(unsigned size)
+{
+    /* 8 more for the link of those given back would be waste: it takes the place of header and first entry. */
+    return (sizeof(struct id_table) + table_capacity[size] * sizeof(uint32_t) + 7) & ~(size_t)7;
+}
+
+static bool table_is_full(const struct id_table *t)
+{
+    return t->count >= table_capacity[t->size] - table_capacity[t->size] / 8;
+}
+
+void idset_init(struct idset *s, struct memory *memory, const struct hash_key *key, unsigned id_size)
+{
+    memset(s, 0, sizeof *s);
+    s->memory = memory;
+    s->id_size = id_size;
+    s->add = key->add;
+    s->multiply[0] = key->multiply;
+    s->multiply[1] = key->multiply ^ 0x2545F4914F6CDD1CU;
+}
+
+void idset_clear(struct idset *s)
+{
+    for (size_t i = 0; i < DIRECTORY_PARTS; i++) {
+        struct id_directory *part = &s->parts[i];
+
+        for (size_t j = 0; j < part->page_count; j++) {
+            struct id_bitmaps *bitmaps = as_bitmaps(part->pages[j]);
+
+            memory_put(s->memory, bitmaps, sizeof *bitmaps);
+        }
+        memory_put(s->memory, part->slots, part->capacity * sizeof *part->slots);
+        memory_put(s->memory, part->pages, part->page_capacity * sizeof(struct id_page *));
+    }
+    for (size_t i = 0; i < s->block_count; i++)
+        memory_put(s->memory, s->blocks[i], TABLE_BLOCK);
+    memory_put(s->memory, s->blocks, s->block_capacity * sizeof *s->blocks);
+    memset(s->parts, 0, sizeof s->parts);
+    memset(s->near, 0, sizeof s->near);
+    memset(s->given_back, 0, sizeof s->given_back);
+    s->blocks = NULL;
+    s->block_capacity = s->block_count = s->block_left = 0;
+    s->bitmap_bytes = 0;
+}
+
+/* A keyed permutation of 48-bit page numbers, and back: where a page goes tells which it is, so slots need not say it all. */
+static uint64_t permute(const struct idset *s, uint64_t page)
+{
+    page ^= s->add & PAGE_NUMBER_MASK;
+    page = page * s->multiply[0] & PAGE_NUMBER_MASK;
+    page ^= page >> 24;
+    page = page * s->multiply[1] & PAGE_NUMBER_MASK;
+    return page ^ page >> 24;
+}
+
+static uint64_t inverse(uint64_t odd)
+{
+    uint64_t x = odd; /* right to 3 bits; each step doubles them */
+
+    for (int i = 0; i < 5; i++)
+        x *= 2 - odd * x;
+    return x;
+}
+
+static uint64_t permute_back(const struct idset *s, uint64_t page)
+{
+    page ^= page >> 24;
+    page = page * inverse(s->multiply[1]) & PAGE_NUMBER_MASK;
+    page ^= page >> 24;
+    page = page * inverse(s->multiply[0]) & PAGE_NUMBER_MASK;
+    return page ^ (s->add & PAGE_NUMBER_MASK);
+}
+
+/* ---- Small tables ---- */
+
+static struct id_table *table_new(struct idset *s, unsigned size)
+{
+    size_t bytes = table_bytes(size);
+    struct id_table *t = s->given_back[size];
+
+    if (t) {
+        memcpy(&s->given_back[size], t, sizeof t);
+    } else {
+        if (s->block_left < bytes) {
+            void *table = s->blocks;
+
+            if (!memory_grow(s->memory, &table, &s->block_capacity, s->block_count + 1, sizeof *s->blocks))
+                return NULL;
+            s->blocks = table;
+            s->blocks[s->block_count] = memory_get(s->memory, TABLE_BLOCK);
+            if (!s->blocks[s->block_count])
+                return NULL;
+            s->block_count++;
+            s->block_left = TABLE_BLOCK;
+        }
+        t = (struct id_table *)(void *)(s->blocks[s->block_count - 1] + TABLE_BLOCK - s->block_left);
+        s->block_left -= bytes;
+    }
+    memset(t, 0, bytes);
+    t->size = (uint16_t)size;
+    return t;
+}
+
+static void table_give_back(struct idset *s, struct id_table *t)
+{
+    unsigned size = t->size;
+
+    memcpy(t, &s->given_back[size], sizeof t);
+    s->given_back[size] = t;
+}
+
+/* The entry of an ID, or the free one where it would go; NULL when it is not there and the table has no free one. */
+static uint32_t *table_probe(struct id_table *t, uint32_t low)
+{
+    uint32_t capacity = table_capacity[t->size];
+    uint32_t i = (low * UINT32_C(0x9E3779B1) >> 16) * capacity >> 16;
+
+    for (uint32_t n = capacity; n; n--) {
+        if (!t->entries[i] || (t->entries[i] & (PAGE_IDS - 1)) == low)
+            return &t->entries[i];
+        if (++i == capacity)
+            i = 0;
+    }
+    return NULL;
+}
+
+static void bitmaps_set(struct id_bitmaps *b, uint32_t low, unsigned flags)
+{
+    uint32_t bit = UINT32_C(1) << (low & 31);
+
+    if (flags & ID_DEFINED)
+        b->pair[low >> 5].defined |= bit;
+    if (flags & ID_REFERENCED)
+        b->pair[low >> 5].referenced |= bit;
+    if (flags & ID_ELEMENT)
+        b->element[low >> 5] |= bit;
+}
+
+static unsigned bitmaps_get(const struct id_bitmaps *b, uint32_t low)
+{
+    unsigned bit = low & 31;
+
+    return (b->pair[low >> 5].defined >> bit & 1) * ID_DEFINED | (b->pair[low >> 5].referenced >> bit & 1) * ID_REFERENCED |
+           (b->element[low >> 5] >> bit & 1) * ID_ELEMENT;
+}
+
+static bool bitmaps_are_due(const struct idset *s, const struct id_table *t)
+{
+    return t->count >= FULL_TABLE || t->size + 1U >= TABLE_SIZES || !table_capacity[t->size + 1] ||
+           (t->count >= EARLY_BITMAPS && s->bitmap_bytes + sizeof(struct id_bitmaps) <= s->allowance);
+}
+
+/* Makes room in a page whose table is full: a larger table, or bitmaps. False when memory ran out. */
+static bool page_grow(struct idset *s, struct id_page **page)
+{
+    struct id_table *old = (struct id_table *)(void *)*page, *grown;
+    uint32_t capacity = table_capacity[old->size];
+
+    if (bitmaps_are_due(s, old)) {
+        struct id_bitmaps *b = memory_get_zeroed(s->memory, sizeof *b);
+
+        if (!b)
+            return false;
+        s->bitmap_bytes += sizeof *b;
+        for (uint32_t i = 0; i < capacity; i++)
+            if (old->entries[i])
+                bitmaps_set(b, old->entries[i] & (PAGE_IDS - 1), old->entries[i] >> PAGE_BITS);
+        *page = (struct id_page *)(void *)((uint8_t *)b + 1);
+    } else {
+        grown = table_new(s, old->size + 1U);
+        if (!grown)
+            return false;
+        for (uint32_t i = 0; i < capacity; i++)
+            if (old->entries[i])
+                *table_probe(grown, old->entries[i] & (PAGE_IDS - 1)) = old->entries[i];
+        grown->count = old->count;
+        *page = (struct id_page *)(void *)grown;
+    }
+    table_give_back(s, old);
+    return true;
+}
+
+/* ---- The directory ---- */
+
+static uint64_t *directory_probe(const struct id_directory *part, uint64_t rest)
+{
+    size_t i = (size_t)((rest & UINT32_MAX) * part->capacity >> 32);
+
+    while (part->slots[i] && SLOT_REST(part->slots[i]) != rest)
+        if (++i == part->capacity)
+            i = 0;
+    return &part->slots[i];
+}
+
+static bool directory_grow(struct idset *s, struct id_directory *part)
+{
+    struct id_directory old = *part;
+
+    part->capacity = old.capacity + old.capacity / 4 + 8;
+    part->slots = memory_get_zeroed(s->memory, part->capacity * sizeof *part->slots);
+    if (!part->slots) {
+        *part = old;
+        return false;
+    }
+    for (size_t i = 0; i < old.capacity; i++)
+        if (old.slots[i])
+            *directory_probe(part, SLOT_REST(old.slots[i])) = old.slots[i];
+    memory_put(s->memory, old.slots, old.capacity * sizeof *old.slots);
+    return true;
+}
+
+/* Turns a slot with one ID into a page of its own. */
+static struct id_page **slot_to_page(struct idset *s, struct id_directory *part, uint64_t *slot)
+{
+    uint32_t entry = SLOT_PAYLOAD(*slot);
+    void *pages = part->pages;
+    struct id_table *t;
+
+    if (part->page_count == PAGES_MAX) {
+        s->memory->exhausted = true;
+        return NULL;
+    }
+    if (!memory_grow(s->memory, &pages, &part->page_capacity, part->page_count + 1, sizeof(struct id_page *)))
+        return NULL;
+    part->pages = pages;
+    t = table_new(s, 0);
+    if (!t)
+        return NULL;
+    *table_probe(t, entry & (PAGE_IDS - 1)) = entry;
+    t->count = 1;
+    *slot = MAKE_SLOT(SLOT_REST(*slot), SLOT_PAGE, (uint32_t)part->page_count);
+    part->pages[part->page_count] = (struct id_page *)(void *)t;
+    return &part->pages[part->page_count++];
+}
+
+unsigned idset_set_far(struct idset *s, struct id_near *near, uint64_t key, unsigned flag)
+{
+    uint64_t number = key >> PAGE_BITS, permuted, *slot;
+    uint32_t low = (uint32_t)(key & (PAGE_IDS - 1)), *entry;
+    struct id_near *known = &s->near[number & (NEAR_PAGES - 1)];
+    struct id_directory *part;
+    struct id_page **page;
+    struct id_bitmaps *bitmaps;
+    unsigned old;
+
+    if (known->bitmaps && known->page == number) {
+        *near = *known;
+        old = bitmaps_get(near->bitmaps, low);
+        bitmaps_set(near->bitmaps, low, flag);
+        return old;
+    }
+
+    permuted = permute(s, number);
+    part = &s->parts[permuted >> 40];
+    if (part->count >= part->capacity - part->capacity / 8 && !directory_grow(s, part))
+        return 0;
+    slot = directory_probe(part, permuted & ((UINT64_C(1) << 40) - 1));
+    if (!*slot) {
+        *slot = MAKE_SLOT(permuted & ((UINT64_C(1) << 40) - 1), SLOT_ONE_ID, (uint32_t)flag << PAGE_BITS | low);
+        part->count++;
+        return 0;
+    }
+    if (SLOT_KIND(*slot) == SLOT_ONE_ID) {
+        if ((SLOT_PAYLOAD(*slot) & (PAGE_IDS - 1)) == low) {
+            old = SLOT_PAYLOAD(*slot) >> PAGE_BITS;
+            *slot |= (uint64_t)flag << PAGE_BITS;
+            return old;
+        }
+        page = slot_to_page(s, part, slot);
+        if (!page)
+            return 0;
+    } else {
+        page = &part->pages[SLOT_PAYLOAD(*slot)];
+    }
+
+    for (;;) {
+        struct id_table *t;
+
+        bitmaps = as_bitmaps(*page);
+        if (bitmaps) {
+            *near = *known = (struct id_near){number, bitmaps};
+            old = bitmaps_get(bitmaps, low);
+            bitmaps_set(bitmaps, low, flag);
+            return old;
+        }
+        t = (struct id_table *)(void *)*page;
+        entry = table_probe(t, low);
+        if (entry && *entry) {
+            old = *entry >> PAGE_BITS;
+            *entry |= (uint32_t)flag << PAGE_BITS;
+            return old;
+        }
+        if (entry && !table_is_full(t)) {
+            *entry = (uint32_t)flag << PAGE_BITS | low;
+            t->count++;
+            return 0;
+        }
+        if (!page_grow(s, page))
+            return 0;
+    }
+}
+
+unsigned idset_get(struct idset *s, uint64_t id)
+{
+    uint64_t key = id_to_key(id, s->id_size), permuted = permute(s, key >> PAGE_BITS), slot;
+    uint32_t low = (uint32_t)(key & (PAGE_IDS - 1)), *entry;
+    struct id_directory *part = &s->parts[permuted >> 40];
+    struct id_page *page;
+
+    if (!part->count)
+        return 0;
+    slot = *directory_probe(part, permuted & ((UINT64_C(1) << 40) - 1));
+    if (!slot)
+        return 0;
+    if (SLOT_KIND(slot) == SLOT_ONE_ID)
+        return (SLOT_PAYLOAD(slot) & (PAGE_IDS - 1)) == low ? SLOT_PAYLOAD(slot) >> PAGE_BITS : 0;
+    page = part->pages[SLOT_PAYLOAD(slot)];
+    if (as_bitmaps(page))
+        return bitmaps_get(as_bitmaps(page), low);
+    entry = table_probe((struct id_table *)(void *)page, low);
+    return entry ? *entry >> PAGE_BITS : 0;
+}
+
+/* ---- What is missing ---- */
+
+struct sweep {
+    const struct idset *set;
+    void (*missing)(void *context, uint64_t id, unsigned flags);
+    void *context;
+};
+
+static void sweep_entry(const struct sweep *w, uint64_t page, uint32_t low, unsigned flags)
+{
+    if (!(flags & ID_DEFINED))
+        w->missing(w->context, key_to_id(page << PAGE_BITS | low, w->set->id_size), flags);
+}
+
+static void sweep_page(const struct sweep *w, uint64_t number, struct id_page *page)
+{
+    const struct id_bitmaps *b = as_bitmaps(page);
+
+    if (b) {
+        for (uint32_t i = 0; i < PAGE_WORDS; i++)
+            for (uint32_t bits = (b->pair[i].referenced | b->element[i]) & ~b->pair[i].defined; bits; bits &= bits - 1) {
+                uint32_t low = i << 5 | (uint32_t)__builtin_ctz(bits);
+
+                sweep_entry(w, number, low, bitmaps_get(b, low));
+            }
+    } else {
+        const struct id_table *t = (const struct id_table *)(const void *)page;
+
+        for (uint32_t i = 0; i < table_capacity[t->size]; i++)
+            if (t->entries[i])
+                sweep_entry(w, number, t->entries[i] & (PAGE_IDS - 1), t->entries[i] >> PAGE_BITS);
+    }
+}
+
+void idset_sweep(const struct idset *s, void (*missing)(void *context, uint64_t id, unsigned flags), void *context)
+{
+    const struct sweep w = {s, missing, context};
+
+    for (uint64_t i = 0; i < DIRECTORY_PARTS; i++) {
+        const struct id_directory *part = &s->parts[i];
+
+        for (size_t j = 0; j < part->capacity; j++) {
+            uint64_t slot = part->slots[j], number;
+
+            if (!slot)
+                continue;
+            number = permute_back(s, i << 40 | SLOT_REST(slot));
+            if (SLOT_KIND(slot) == SLOT_ONE_ID)
+                sweep_entry(&w, number, SLOT_PAYLOAD(slot) & (PAGE_IDS - 1), SLOT_PAYLOAD(slot) >> PAGE_BITS);
+            else
+                sweep_page(&w, number, part->pages[SLOT_PAYLOAD(slot)]);
+        }
+    }
+}

@@ -1,0 +1,127 @@
+/* The objects of one heap dump: three bits for each possible ID. An ID is *defined* when an object or class with it was
+ * dumped, *referenced* when a field, static or class header names it, an *element* when an object array does. What is named
+ * and not defined dangles; so one pass serves, and references forward cost nothing.
+ *
+ * IDs are addresses aligned to 8, or small consecutive numbers. Rotated right by 3 both are dense. The upper bits of that
+ * key choose a page of 2^16 IDs:
+ *   - a page with one ID is a slot of the directory, 8 bytes;
+ *   - a page with a few is a small hash table, 4 bytes an ID and a little air;
+ *   - a page with many is three bitmaps, 24 KiB, and costs a few instructions an ID.
+ * A page turns into bitmaps when its IDs cost as much without, or sooner as long as all bitmaps together stay a small share
+ * of what was read (idset_allow). So memory follows the number of IDs, wherever an attacker puts them. */
+#ifndef HPROF_IDSET_H
+#define HPROF_IDSET_H
+
+#include "hash.h"
+#include "memory.h"
+
+enum idset_flag { ID_DEFINED = 1, ID_REFERENCED = 2, ID_ELEMENT = 4 };
+
+enum {
+    PAGE_BITS = 16,
+    PAGE_IDS = 1 << PAGE_BITS,
+    PAGE_WORDS = PAGE_IDS / 32,
+    DIRECTORY_PARTS = 256,
+    NEAR_PAGES = 1024,
+    TABLE_SIZES = 32
+};
+
+struct id_bitmaps {
+    struct {
+        uint32_t defined;
+        uint32_t referenced;
+    } pair[PAGE_WORDS]; /* together, for who asks for one often sets the other */
+    uint32_t element[PAGE_WORDS];
+};
+
+/* The page used last. Keep one for definitions, one for references: both move slowly, but not together. */
+struct id_near {
+    uint64_t page;
+    struct id_bitmaps *bitmaps; /* NULL: none yet */
+};
+
+struct id_table;
+
+struct idset {
+    struct memory *memory;
+    unsigned id_size;
+    uint64_t multiply[2]; /* key of the permutation of page numbers */
+    uint64_t add;
+    struct id_directory {
+        uint64_t *slots;
+        size_t capacity;
+        size_t count;
+        struct id_page **pages;
+        size_t page_capacity;
+        size_t page_count;
+    } parts[DIRECTORY_PARTS];
+    struct id_near near[NEAR_PAGES];
+    uint64_t bitmap_bytes;
+    uint64_t allowance;
+    /* Room for small tables: blocks cut into pieces, and what was given back by size. */
+    uint8_t **blocks;
+    size_t block_capacity, block_count;
+    size_t block_left;
+    struct id_table *given_back[TABLE_SIZES];
+};
+
+void idset_init(struct idset *s, struct memory *memory, const struct hash_key *key, unsigned id_size);
+/* Forgets all IDs and gives their memory back. */
+void idset_clear(struct idset *s);
+
+/* How many bytes of bitmaps may be made before their pages are full enough to need them. */
+static inline void idset_allow(struct idset *s, uint64_t bytes)
+{
+    s->allowance = bytes;
+}
+
+/* Puts the alignment of addresses into the top bits. */
+static inline uint64_t id_to_key(uint64_t id, unsigned id_size)
+{
+    return id_size == 8 ? id >> 3 | id << 61 : (uint32_t)((uint32_t)id >> 3 | (uint32_t)id << 29);
+}
+
+static inline uint64_t key_to_id(uint64_t key, unsigned id_size)
+{
+    return id_size == 8 ? key << 3 | key >> 61 : (uint32_t)((uint32_t)key << 3 | (uint32_t)key >> 29);
+}
+
+/* Sets a flag the long way, moves `near`, and returns the flags that the ID had before. */
+unsigned idset_set_far(struct idset *s, struct id_near *near, uint64_t key, unsigned flag);
+
+/* The flags of an ID. */
+unsigned idset_get(struct idset *s, uint64_t id);
+
+/* Defines an ID; true if it was defined already. */
+static inline bool idset_define(struct idset *s, struct id_near *near, uint64_t key)
+{
+    if (near->page == key >> PAGE_BITS && near->bitmaps) {
+        uint32_t *word = &near->bitmaps->pair[(key & (PAGE_IDS - 1)) >> 5].defined;
+        uint32_t bit = UINT32_C(1) << (key & 31), old = *word;
+
+        *word = old | bit;
+        return (old & bit) != 0;
+    }
+    return (idset_set_far(s, near, key, ID_DEFINED) & ID_DEFINED) != 0;
+}
+
+static inline void idset_refer(struct idset *s, struct id_near *near, uint64_t key)
+{
+    if (near->page == key >> PAGE_BITS && near->bitmaps)
+        near->bitmaps->pair[(key & (PAGE_IDS - 1)) >> 5].referenced |= UINT32_C(1) << (key & 31);
+    else
+        idset_set_far(s, near, key, ID_REFERENCED);
+}
+
+static inline void idset_refer_element(struct idset *s, struct id_near *near, uint64_t key)
+{
+    if (near->page == key >> PAGE_BITS && near->bitmaps)
+        near->bitmaps->element[(key & (PAGE_IDS - 1)) >> 5] |= UINT32_C(1) << (key & 31);
+    else
+        idset_set_far(s, near, key, ID_ELEMENT);
+}
+
+/* Calls `missing` for each ID that is named and not defined, in no order. */
+void idset_sweep(const struct idset *s, void (*missing)(void *context, uint64_t id, unsigned flags), void *context);
+
+#endif

@@ -1,0 +1,34 @@
+/* Where raw bytes come from: a descriptor or memory. Knows nothing of compression, windows or dumps.
+ * All positions count from where the descriptor stood when it was handed over, or from the start of memory. */
+#ifndef HPROF_INPUT_SOURCE_H
+#define HPROF_INPUT_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct input_source {
+    uint64_t position; /* of the next byte */
+    uint64_t size;     /* as found at first; 0 if that is not known */
+    bool seekable;     /* a regular file, or memory that does not pose as a pipe */
+    bool ended;        /* nothing was left, or a read failed */
+    int error;         /* errno of the read that failed; ESTALE if a regular file became shorter than `size` */
+
+    /* private */
+    int fd; /* -1 for memory */
+    uint64_t origin;
+    const uint8_t *bytes;
+    uint64_t byte_count;
+};
+
+struct input_source source_of_fd(int fd);
+struct input_source source_of_memory(const void *bytes, size_t size, bool as_pipe);
+
+/* Up to n > 0 bytes, as many as one read gives. 0 at the end or after an error, and `ended` is then set. A file that grew
+ * is read to its end as found. */
+size_t source_read(struct input_source *s, uint8_t *to, size_t n);
+
+/* The next byte read is the one at `position` <= size. Only if seekable. */
+void source_seek(struct input_source *s, uint64_t position);
+
+#endif

@@ -1,0 +1,96 @@
+/* See memory.h. */
+#include "memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void *from_malloc(void *context, size_t size)
+{
+    (void)context;
+    return malloc(size);
+}
+
+static void to_free(void *context, void *block, size_t size)
+{
+    (void)context;
+    (void)size;
+    free(block);
+}
+
+void memory_init(struct memory *m, const struct hprof_allocator *allocator, uint64_t limit)
+{
+    static const struct hprof_allocator standard = {from_malloc, to_free, NULL};
+
+    *m = (struct memory){.from = allocator ? *allocator : standard, .limit = limit};
+}
+
+void *memory_get(struct memory *m, size_t size)
+{
+    void *block = NULL;
+
+    if (size == 0)
+        size = 1;
+    if (!m->limit || (m->used <= m->limit && size <= m->limit - m->used))
+        block = m->from.allocate(m->from.context, size);
+    if (!block) {
+        m->exhausted = true;
+        return NULL;
+    }
+    m->used += size;
+    if (m->used > m->peak)
+        m->peak = m->used;
+    return block;
+}
+
+void *memory_get_zeroed(struct memory *m, size_t size)
+{
+    void *block = memory_get(m, size);
+
+    if (block)
+        memset(block, 0, size);
+    return block;
+}
+
+void *memory_resize(struct memory *m, void *old, size_t old_size, size_t new_size)
+{
+    void *block = memory_get(m, new_size);
+
+    if (!block)
+        return NULL;
+    if (old) {
+        memcpy(block, old, old_size < new_size ? old_size : new_size);
+        memory_put(m, old, old_size);
+    }
+    return block;
+}
+
+void memory_put(struct memory *m, void *block, size_t size)
+{
+    if (!block)
+        return;
+    if (size == 0)
+        size = 1;
+    m->used -= size;
+    m->from.release(m->from.context, block, size);
+}
+
+bool memory_grow(struct memory *m, void **block, size_t *capacity, size_t wanted, size_t size)
+{
+    size_t more = *capacity + *capacity / 2 + 8;
+    void *grown;
+
+    if (wanted <= *capacity)
+        return true;
+    if (more < wanted)
+        more = wanted;
+    if (more > SIZE_MAX / size) {
+        m->exhausted = true;
+        return false;
+    }
+    grown = memory_resize(m, *block, *capacity * size, more * size);
+    if (!grown)
+        return false;
+    *block = grown;
+    *capacity = more;
+    return true;
+}

@@ -1,0 +1,411 @@
+/* The records of a dump (SPEC.md 3.2, 3.3, 5): their framing, and to whom each is handed. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "checker.h"
+#include "subrecord.h"
+
+enum { LOOK_SIZE = 64 << 10 };
+
+/* ---- What may be a record ---- */
+
+/* The least length of a record's body, and whether it is the only one. */
+static uint64_t least_length(const struct checker *ck, unsigned tag, bool *exact)
+{
+    unsigned id = ck->id_size;
+
+    *exact = true;
+    switch (tag) {
+    case TAG_LOAD_CLASS:
+        return SIZE_OF(LOAD_CLASS, id);
+    case TAG_UNLOAD_CLASS:
+        return SIZE_OF(UNLOAD_CLASS, id);
+    case TAG_FRAME:
+        return SIZE_OF(FRAME, id);
+    case TAG_HEAP_SUMMARY:
+        return SIZE_OF(HEAP_SUMMARY, id);
+    case TAG_START_THREAD:
+        return SIZE_OF(START_THREAD, id);
+    case TAG_END_THREAD:
+        return SIZE_OF(END_THREAD, id);
+    case TAG_CONTROL_SETTINGS:
+        return SIZE_OF(CONTROL_SETTINGS, id);
+    case TAG_HEAP_DUMP_END:
+        return 0;
+    default:
+        break;
+    }
+    *exact = false;
+    switch (tag) {
+    case TAG_UTF8:
+        return SIZE_OF(UTF8, id);
+    case TAG_TRACE:
+        return SIZE_OF(TRACE, id);
+    case TAG_ALLOC_SITES:
+        return SIZE_OF(ALLOC_SITES, id);
+    case TAG_CPU_SAMPLES:
+        return SIZE_OF(CPU_SAMPLES, id);
+    default:
+        return 0;
+    }
+}
+
+bool plausible_record(const struct checker *ck, const uint8_t *p, size_t n)
+{
+    uint64_t length, least;
+    bool exact;
+
+    if (n < RECORD_HEADER_SIZE || !hprof_record_name(*p))
+        return false;
+    length = get_u4(p + RECORD_LENGTH_AT);
+    least = least_length(ck, *p, &exact);
+    return exact ? length == least : length >= least;
+}
+
+/* How many records, up to `enough`, stand one after the other in the n bytes at p, as far as they can be seen. */
+static unsigned count_plausible_records(const struct checker *ck, const uint8_t *p, size_t n, bool ended, unsigned enough)
+{
+    unsigned seen = 0;
+
+    while (seen < enough) {
+        uint64_t size;
+
+        if (!n && ended)
+            return enough;
+        if (!plausible_record(ck, p, n))
+            break;
+        seen++;
+        size = RECORD_HEADER_SIZE + (uint64_t)get_u4(p + RECORD_LENGTH_AT);
+        if (size > n)
+            break;
+        p += size;
+        n -= (size_t)size;
+    }
+    return seen;
+}
+
+bool empty_is_plausible(struct checker *ck)
+{
+    size_t n = look_at(ck, LOOK_SIZE, UINT64_MAX);
+    unsigned records = count_plausible_records(ck, ck->in.at, n, n < LOOK_SIZE, 2);
+
+    return records >= 2 || (records == 1 && !plausible_subrecords(ck->in.at, n, UINT64_MAX, ck->id_size, ck->version));
+}
+
+/* ---- Faults of the framing ---- */
+
+/* The dump ends within a record. What follows from that is not told again. */
+static void truncated(struct checker *ck)
+{
+    if (!ck->truncated && !ck->in.error) {
+        unsound(ck, ck->record_at);
+        report(ck, RULE_REC_002, ck->record_at + RECORD_LENGTH_AT, "a record that ends within the file",
+               "a length of %" PRIu64 " bytes, of which %" PRIu64 " are there", ck->record_length,
+               ck->in.offset + (uint64_t)(ck->in.end - ck->in.at) - ck->record_at - RECORD_HEADER_SIZE);
+    }
+    ck->truncated = ck->stopped = true;
+}
+
+/* Goes behind the body of a record that is not judged. False if the dump ends before. */
+static bool skip_body(struct checker *ck)
+{
+    uint64_t n = input_skip(&ck->in, ck->record_length);
+
+    if (n == ck->record_length) {
+        ck->sum.skipped += n;
+        return true;
+    }
+    truncated(ck);
+    return false;
+}
+
+/* A record whose length is not what it must be: its body is not judged, and what it may have defined is not missed. A length
+ * beyond the end of the file is that fault and not this one. */
+static void wrong_length(struct checker *ck, enum rule rule, enum lost lost, const char *expected)
+{
+    if (!skip_body(ck))
+        return;
+    unsound(ck, ck->record_at);
+    ck->lost |= lost;
+    report(ck, rule, ck->record_at + RECORD_LENGTH_AT, expected, "%" PRIu64 " bytes", ck->record_length);
+}
+
+/* Reads on to the end without judging. Returns how many bytes there were. */
+static uint64_t skip_to_end(struct checker *ck)
+{
+    uint64_t n = input_skip(&ck->in, UINT64_MAX);
+
+    ck->sum.skipped += n;
+    ck->lost = LOST_ALL;
+    ck->truncated = ck->stopped = true;
+    return n;
+}
+
+/* ---- Heap dump records ---- */
+
+/* SPEC.md 5.1, 5.2. Length 0: empty, or never filled in. */
+static void check_empty_heap_dump(struct checker *ck)
+{
+    if (empty_is_plausible(ck)) {
+        report(ck, RULE_REC_010, ck->record_at, "at least one sub-record", "none");
+        return;
+    }
+    unsound(ck, ck->record_at);
+    report(ck, RULE_REC_011, ck->record_at + RECORD_LENGTH_AT, "the length of the sub-records that follow", "0");
+    ck->dump.lost = true;
+    skip_to_end(ck);
+}
+
+static void old_version(struct checker *ck)
+{
+    if (ck->version == V101 && !ck->dump.segment_told) {
+        ck->dump.segment_told = true;
+        report(ck, RULE_REC_005, ck->record_at, "a record of version 1.0.1", "%s", hprof_record_name(ck->record_tag));
+    }
+}
+
+/* HEAP_DUMP and HEAP_DUMP_SEGMENT. */
+static void walk_heap_dump(struct checker *ck)
+{
+    bool is_segment = ck->record_tag == TAG_HEAP_DUMP_SEGMENT;
+
+    if (is_segment)
+        old_version(ck);
+    else if (ck->dump.open)
+        report(ck, RULE_REC_006, ck->record_at, "HEAP_DUMP_SEGMENT or HEAP_DUMP_END", "HEAP_DUMP");
+    if (!ck->dump.open)
+        begin_heap_dump(ck);
+    if (is_segment) {
+        ck->dump.open = true;
+        ck->dump.last_segment = ck->record_at;
+        ck->dump.last_segment_number = ck->record_number;
+    }
+
+    if (!ck->record_length)
+        check_empty_heap_dump(ck);
+    else if (!walk_heap_record(ck, ck->record_length)) {
+        ck->dump.lost = true;
+        truncated(ck);
+    }
+    if (!ck->dump.open)
+        end_heap_dump(ck);
+}
+
+/* SPEC.md 5.3 HEAP_DUMP_END */
+static void check_heap_dump_end(struct checker *ck)
+{
+    old_version(ck);
+    if (ck->record_length)
+        wrong_length(ck, RULE_REC_008, 0, "0 bytes");
+    if (ck->stopped)
+        return;
+    if (ck->dump.open) {
+        ck->dump.open = false;
+        end_heap_dump(ck);
+    } else if (ck->version != V101) {
+        report(ck, RULE_REC_009, ck->record_at, "a HEAP_DUMP_SEGMENT in front", "none");
+    }
+}
+
+/* ---- The other records ---- */
+
+static void note_signs(struct checker *ck, uint32_t time)
+{
+    if (!ck->signs.first_tag)
+        ck->signs.first_tag = ck->record_tag;
+    if (time)
+        ck->signs.any_time = true;
+}
+
+/* SPEC.md 3.3. Times wrap after 71 minutes: a fall of half the range or more is that. */
+static void check_time(struct checker *ck, uint32_t time)
+{
+    if (time < ck->last_time && ck->last_time - time < UINT32_C(1) << 31)
+        report(ck, RULE_REC_004, ck->record_at + RECORD_TIME_AT, "a time not before that of the record in front",
+               "%" PRIu32 " us after %" PRIu32 " us", time, ck->last_time);
+    ck->last_time = time;
+}
+
+/* The record's fixed part, the whole of it for most; NULL if the dump ends within. */
+static const uint8_t *fixed_part(struct checker *ck, size_t size)
+{
+    return input_need(&ck->in, size) < size ? NULL : ck->in.at;
+}
+
+/* A record of fixed length: judged whole, then left behind. */
+#define FIXED_RECORD(NAME, rule, lost, check) \
+    do { \
+        if (ck->record_length != SIZE_OF(NAME, ck->id_size)) { \
+            wrong_length(ck, rule, lost, expected_length(expected, SIZE_OF(NAME, ck->id_size))); \
+        } else { \
+            struct cursor c = window(ck, SIZE_OF(NAME, ck->id_size)); \
+            struct NAME r; \
+            if (read_##NAME(&c, ck->id_size, &r)) { \
+                check; \
+                input_advance(&ck->in, SIZE_OF(NAME, ck->id_size)); \
+            } else { \
+                truncated(ck); \
+            } \
+        } \
+    } while (0)
+
+static const char *expected_length(char *to, uint64_t n)
+{
+    snprintf(to, NAME_SIZE, "%" PRIu64 " bytes", n);
+    return to;
+}
+
+/* A record whose length follows from a count in its fixed part: the length that the count says; 0 if it is too short for the
+ * fixed part, or the dump ends within. */
+static uint64_t counted_length(struct checker *ck, size_t fixed, size_t count_at, size_t entry)
+{
+    const uint8_t *p = ck->record_length >= fixed ? fixed_part(ck, fixed) : NULL;
+
+    return p ? fixed + (uint64_t)get_u4(p + count_at) * entry : 0;
+}
+
+static void check_counted(struct checker *ck, size_t fixed, size_t count_at, size_t entry, enum rule rule, enum lost lost,
+                          bool (*check)(struct checker *ck))
+{
+    uint64_t length = counted_length(ck, fixed, count_at, entry);
+    char expected[NAME_SIZE];
+
+    if (length == ck->record_length && length) {
+        if (!check(ck))
+            truncated(ck);
+        return;
+    }
+    if (length)
+        snprintf(expected, sizeof expected, "%" PRIu64 " bytes, as its count says", length);
+    else
+        snprintf(expected, sizeof expected, "%zu bytes at the least", fixed);
+    wrong_length(ck, rule, lost, expected);
+}
+
+static void walk_record(struct checker *ck)
+{
+    unsigned id = ck->id_size;
+    char expected[NAME_SIZE];
+    uint64_t at = ck->in.offset;
+
+    switch ((enum record_tag)ck->record_tag) {
+    case TAG_UTF8:
+        if (ck->record_length < id)
+            wrong_length(ck, RULE_STR_001, LOST_STRINGS, id == 8 ? "8 bytes at the least" : "4 bytes at the least");
+        else if (!check_utf8(ck, ck->record_length))
+            truncated(ck);
+        return;
+    case TAG_LOAD_CLASS:
+        FIXED_RECORD(LOAD_CLASS, RULE_CLS_001, LOST_CLASSES, check_load_class(ck, &r, at));
+        return;
+    case TAG_UNLOAD_CLASS:
+        FIXED_RECORD(UNLOAD_CLASS, RULE_CLS_006, 0, check_unload_class(ck, &r, at));
+        return;
+    case TAG_FRAME:
+        FIXED_RECORD(FRAME, RULE_STK_001, LOST_FRAMES, check_frame(ck, &r, ck->in.at, at));
+        return;
+    case TAG_TRACE:
+        check_counted(ck, SIZE_OF(TRACE, id), OFFSET_OF(TRACE, frames, id), id, RULE_STK_007, LOST_TRACES, check_trace);
+        return;
+    case TAG_ALLOC_SITES:
+        check_counted(ck, SIZE_OF(ALLOC_SITES, id), OFFSET_OF(ALLOC_SITES, sites, id), SIZE_OF(SITE, id), RULE_PRF_001, 0,
+                      check_alloc_sites);
+        return;
+    case TAG_HEAP_SUMMARY:
+        FIXED_RECORD(HEAP_SUMMARY, RULE_PRF_006, 0, (void)r);
+        return;
+    case TAG_START_THREAD:
+        FIXED_RECORD(START_THREAD, RULE_THR_001, LOST_THREADS, check_start_thread(ck, &r, at));
+        return;
+    case TAG_END_THREAD:
+        FIXED_RECORD(END_THREAD, RULE_THR_002, LOST_THREADS, check_end_thread(ck, &r, at));
+        return;
+    case TAG_CPU_SAMPLES:
+        check_counted(ck, SIZE_OF(CPU_SAMPLES, id), OFFSET_OF(CPU_SAMPLES, traces, id), SIZE_OF(SAMPLE, id), RULE_PRF_007, 0,
+                      check_cpu_samples);
+        return;
+    case TAG_CONTROL_SETTINGS:
+        FIXED_RECORD(CONTROL_SETTINGS, RULE_PRF_009, 0, check_control_settings(ck, &r, at));
+        return;
+    case TAG_HEAP_DUMP:
+    case TAG_HEAP_DUMP_SEGMENT:
+        walk_heap_dump(ck);
+        return;
+    case TAG_HEAP_DUMP_END:
+        check_heap_dump_end(ck);
+        return;
+    }
+    /* SPEC.md 3.2: another tag. */
+    if (skip_body(ck))
+        report(ck, RULE_REC_003, ck->record_at, "the tag of a record", "0x%02x", ck->record_tag);
+}
+
+/* What a sub-record that did not fit was, where a segment does not go on with it. False if nothing behind can be judged. */
+static bool settle_cut_before(struct checker *ck, size_t n)
+{
+    uint64_t end = ck->cut.record_end;
+
+    if (!ck->cut.active || (n >= RECORD_HEADER_SIZE && get_u1(ck->in.at) == TAG_HEAP_DUMP_SEGMENT))
+        return true;
+    if (n == 0 || plausible_record(ck, ck->in.at, n)) {
+        settle_cut(ck, RULE_REC_015);
+        return true;
+    }
+    skip_to_end(ck);
+    settle_cut(ck, ck->in.offset - end >= UINT64_C(1) << 32 ? RULE_REC_012 : RULE_REC_015);
+    return false;
+}
+
+void walk_records(struct checker *ck)
+{
+    while (!ck->stopped && !ck->memory.exhausted) {
+        size_t n = input_need(&ck->in, RECORD_HEADER_SIZE);
+        uint32_t time;
+        bool known;
+
+        tell_progress(ck);
+        if (!settle_cut_before(ck, n) || n == 0)
+            break;
+        ck->record_at = ck->in.offset;
+        ck->record_tag = get_u1(ck->in.at);
+        if (n < RECORD_HEADER_SIZE) {
+            if (!ck->truncated && !ck->in.error) {
+                unsound(ck, ck->record_at);
+                ck->record_number = 0;
+                report(ck, RULE_REC_001, ck->record_at, "a record header of 9 bytes, or the end of the file", "%zu bytes", n);
+            }
+            ck->truncated = true;
+            break;
+        }
+        ck->record_number = ck->sum.record_counts[ck->record_tag] + 1;
+        time = get_u4(ck->in.at + RECORD_TIME_AT);
+        ck->record_length = get_u4(ck->in.at + RECORD_LENGTH_AT);
+        known = hprof_record_name(ck->record_tag) != NULL;
+        input_advance(&ck->in, RECORD_HEADER_SIZE);
+        if (known)
+            note_signs(ck, time);
+        walk_record(ck);
+        if (ck->stopped)
+            break;
+        if (known)
+            check_time(ck, time);
+        ck->sum.record_counts[ck->record_tag]++;
+    }
+
+    ck->record_number = 0;
+    if (ck->in.error)
+        ck->truncated = true;
+    if (ck->truncated)
+        ck->lost = LOST_ALL;
+    forget_cut(ck);
+    if (ck->dump.open) {
+        ck->dump.lost |= ck->truncated;
+        if (!ck->truncated && ck->version != V101) {
+            ck->record_tag = TAG_HEAP_DUMP_SEGMENT;
+            ck->record_number = ck->dump.last_segment_number;
+            report(ck, RULE_REC_007, ck->dump.last_segment, "a HEAP_DUMP_END behind it", "the end of the file");
+        }
+        ck->dump.open = false;
+        end_heap_dump(ck);
+    }
+}

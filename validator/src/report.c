@@ -1,0 +1,179 @@
+/* How a check tells what it found: counts it, and, if it will be shown, says where and what, with names resolved. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "checker.h"
+#include "utf8.h"
+
+enum { TEXT_SIZE = 1024 };
+
+const char *show_string(const struct checker *ck, uint64_t string_id, char *to)
+{
+    size_t n;
+    uint64_t size;
+    const uint8_t *text = strings_text(&ck->strings, string_id, &n, &size);
+
+    to[0] = '\0';
+    if (text)
+        utf8_show(to, NAME_SIZE, text, n, size > n);
+    return to;
+}
+
+/* "[Ljava/lang/String;" as "java.lang.String[]"; names that are dotted already stay. */
+static void show_class_name(char *to)
+{
+    static const struct {
+        char code;
+        const char *name;
+    } primitive[] = {{'Z', "boolean"}, {'C', "char"}, {'F', "float"}, {'D', "double"},
+                     {'B', "byte"},    {'S', "short"}, {'I', "int"},  {'J', "long"}};
+    char element[NAME_SIZE];
+    size_t dimensions = strspn(to, "["), n = strlen(to);
+
+    for (char *p = to; *p; p++)
+        if (*p == '/')
+            *p = '.';
+    if (!dimensions || n + 2 * dimensions + 8 > NAME_SIZE)
+        return;
+    snprintf(element, sizeof element, "%s", to + dimensions);
+    if (element[0] == 'L' && to[n - 1] == ';') {
+        element[strlen(element) - 1] = '\0';
+        memmove(element, element + 1, strlen(element));
+    } else if (n == dimensions + 1) {
+        for (size_t i = 0; i < sizeof primitive / sizeof *primitive; i++)
+            if (primitive[i].code == element[0])
+                snprintf(element, sizeof element, "%s", primitive[i].name);
+    }
+    n = strlen(element);
+    memcpy(to, element, n);
+    for (; dimensions; dimensions--, n += 2)
+        memcpy(to + n, "[]", 2);
+    to[n] = '\0';
+}
+
+const char *show_class(const struct checker *ck, uint64_t class_id, char *to)
+{
+    const struct class *class = classes_find(&ck->classes, class_id);
+
+    to[0] = '\0';
+    if (class && class->name) {
+        show_string(ck, class->name, to);
+        show_class_name(to);
+    }
+    return to;
+}
+
+const char *show_class_after(const struct checker *ck, uint64_t class_id, char *to)
+{
+    char name[NAME_SIZE];
+
+    to[0] = '\0';
+    if (*show_class(ck, class_id, name))
+        snprintf(to, NAME_SIZE, " (%.*s)", NAME_SIZE - 4, name);
+    return to;
+}
+
+/* "INSTANCE_DUMP 0x7ff0a8 (java.lang.String)": the sub-record at hand, whose first bytes are in the window. */
+static void show_subrecord(const struct checker *ck, char *to, size_t size)
+{
+    const uint8_t *p = ck->sub;
+    unsigned tag = p[0];
+    const char *name = hprof_subrecord_name(p[0]);
+    uint64_t id, class_id = 0;
+    char class_name[NAME_SIZE];
+
+    if (!name) {
+        snprintf(to, size, "sub-record 0x%02x", tag);
+        return;
+    }
+    if (tag == SUB_HEAP_DUMP_INFO || ck->sub_size < 1 + (size_t)ck->id_size) {
+        snprintf(to, size, "%s", name);
+        return;
+    }
+    id = get_id(p + 1, ck->id_size);
+    if (tag == SUB_CLASS_DUMP)
+        class_id = id;
+    else if (tag == SUB_INSTANCE_DUMP && ck->sub_size >= 1 + SIZE_OF(INSTANCE_DUMP, ck->id_size))
+        class_id = get_id(p + 1 + OFFSET_OF(INSTANCE_DUMP, class_id, ck->id_size), ck->id_size);
+    else if (tag == SUB_OBJECT_ARRAY_DUMP && ck->sub_size >= 1 + SIZE_OF(OBJECT_ARRAY_DUMP, ck->id_size))
+        class_id = get_id(p + 1 + OFFSET_OF(OBJECT_ARRAY_DUMP, class_id, ck->id_size), ck->id_size);
+    snprintf(to, size, "%s 0x%" PRIx64 "%s", name, id, class_id ? show_class_after(ck, class_id, class_name) : "");
+}
+
+/* "HEAP_DUMP_SEGMENT #3 > INSTANCE_DUMP 0x7ff0a8 (java.lang.String)" */
+static void show_path(const struct checker *ck, char *to, size_t size)
+{
+    const char *record = hprof_record_name(ck->record_tag);
+    int n;
+
+    to[0] = '\0';
+    if (!ck->record_number)
+        return;
+    if (record)
+        n = snprintf(to, size, "%s #%" PRIu64, record, ck->record_number);
+    else
+        n = snprintf(to, size, "record 0x%02x", ck->record_tag);
+    if (ck->sub && n > 0 && (size_t)n + 4 < size) {
+        memcpy(to + n, " > ", 4);
+        show_subrecord(ck, to + n + 3, size - (size_t)n - 3);
+    }
+}
+
+static void describe(struct checker *ck, struct finding *f, const char *path, const char *expected, const char *format,
+                     va_list values)
+{
+    char found[TEXT_SIZE];
+
+    vsnprintf(found, sizeof found, format, values);
+    diag_describe(&ck->diag, f, path, expected, found);
+}
+
+struct finding *report(struct checker *ck, enum rule rule, uint64_t offset, const char *expected, const char *found, ...)
+{
+    struct finding *f = diag_count(&ck->diag, rule, SHAPE_ANY, offset);
+    char path[TEXT_SIZE];
+    va_list values;
+
+    if (f) {
+        show_path(ck, path, sizeof path);
+        va_start(values, found);
+        describe(ck, f, path, expected, found, values);
+        va_end(values);
+        f->dump = ck->classes.dump;
+    }
+    return f;
+}
+
+struct finding *report_shape(struct checker *ck, enum rule rule, enum shape shape, uint64_t offset, const char *expected,
+                             const char *found, ...)
+{
+    struct finding *f = diag_count(&ck->diag, rule, shape, offset);
+    char path[TEXT_SIZE];
+    va_list values;
+
+    if (f) {
+        show_path(ck, path, sizeof path);
+        va_start(values, found);
+        describe(ck, f, path, expected, found, values);
+        va_end(values);
+        f->dump = ck->classes.dump;
+    }
+    return f;
+}
+
+struct finding *report_late(struct checker *ck, enum rule rule, enum shape shape, uint64_t order, const char *path,
+                            const char *expected, const char *found, ...)
+{
+    struct finding *f = diag_count(&ck->diag, rule, shape, order);
+    va_list values;
+
+    if (f) {
+        va_start(values, found);
+        describe(ck, f, path, expected, found, values);
+        va_end(values);
+        f->dump = ck->classes.dump;
+    }
+    return f;
+}

@@ -1,0 +1,32 @@
+/* The strings that UTF8 records defined: whether an ID is, with which bytes, and, within a budget, the text to show. */
+#ifndef HPROF_STRINGS_H
+#define HPROF_STRINGS_H
+
+#include "arena.h"
+#include "hash.h"
+#include "keymap.h"
+
+enum { STRING_KEPT = 400 }; /* bytes of a string that are kept to be shown */
+
+struct strings {
+    struct keymap by_id;
+    struct arena texts;
+    uint64_t kept_bytes;
+};
+
+enum string_state { STRING_NEW, STRING_SAME, STRING_OTHER };
+
+void strings_init(struct strings *s, struct memory *memory, const struct hash_key *key);
+void strings_clear(struct strings *s);
+
+/* Defines a string. hash and size are those of all its bytes; `text` are its first bytes, at most STRING_KEPT. Its text is
+ * kept while all texts take no more than `budget`. Tells whether the ID was defined before; the first definition stays. */
+enum string_state strings_define(struct strings *s, uint64_t id, uint64_t hash, uint64_t size, const uint8_t *text,
+                                 uint64_t budget);
+
+bool strings_defined(const struct strings *s, uint64_t id);
+
+/* The bytes kept of a string, *n of them, of *size in all; NULL if it is not defined or was not kept. */
+const uint8_t *strings_text(const struct strings *s, uint64_t id, size_t *n, uint64_t *size);
+
+#endif

@@ -1,0 +1,28 @@
+/* The framing of sub-records (SPEC.md 6.1): how long the one at hand is. */
+#ifndef HPROF_SUBRECORD_H
+#define HPROF_SUBRECORD_H
+
+#include "format.h"
+
+enum measured {
+    MEASURED,         /* size is known */
+    MEASURE_MORE,     /* not with so few bytes */
+    MEASURE_TAG,      /* no sub-record begins with this byte */
+    MEASURE_CONSTANT, /* a type that is none, `bad_at` bytes in: of a constant pool entry, */
+    MEASURE_STATIC,   /* of a static field, */
+    MEASURE_ELEMENT   /* of the elements of a primitive array */
+};
+
+struct measure {
+    uint64_t size;   /* with the tag */
+    uint64_t bad_at;
+};
+
+/* Measures the sub-record at p, of which n bytes are there. */
+enum measured measure_subrecord(const uint8_t *p, size_t n, unsigned id_size, enum version version, struct measure *m);
+
+/* Whether what stands at p may be sub-records, up to the end of a heap dump record `left` bytes on: the first few of those
+ * that the n bytes hold have tags and sizes that fit. */
+bool plausible_subrecords(const uint8_t *p, size_t n, uint64_t left, unsigned id_size, enum version version);
+
+#endif

@@ -1,0 +1,236 @@
+/* See uselog.h. */
+#include "uselog.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    ROLE_BITS = 4,
+    SPAN_BITS = 32 - ROLE_BITS, /* a run reaches over 256 MiB of the dump */
+    RUN_BLOCK = 5000            /* uses in a run: 60 KB at the most */
+};
+
+/* A run holds `count` entries of key and place; a place is role and offset from `base`. */
+struct use_run {
+    uint64_t base;
+    uint32_t count;
+    uint32_t capacity;
+    uint32_t at; /* next to merge */
+    uint8_t *entries;
+};
+
+struct use {
+    uint64_t key;
+    uint32_t place;
+};
+
+static size_t entry_size(const struct uselog *log)
+{
+    return log->key_size + sizeof(uint32_t);
+}
+
+void uselog_init(struct uselog *log, struct memory *memory, unsigned key_size)
+{
+    *log = (struct uselog){.memory = memory, .key_size = key_size};
+}
+
+void uselog_clear(struct uselog *log)
+{
+    for (size_t i = 0; i < log->run_count; i++)
+        memory_put(log->memory, log->runs[i].entries, log->runs[i].capacity * entry_size(log));
+    memory_put(log->memory, log->runs, log->run_capacity * sizeof *log->runs);
+    *log = (struct uselog){.memory = log->memory, .key_size = log->key_size};
+}
+
+static struct use get_use(const struct uselog *log, const struct use_run *run, uint32_t i)
+{
+    const uint8_t *p = run->entries + i * entry_size(log);
+    struct use u = {0};
+
+    /* Keys are kept in the machine's order; 4-byte ones are widened. */
+    if (log->key_size == 8) {
+        memcpy(&u.key, p, 8);
+    } else {
+        uint32_t key;
+
+        memcpy(&key, p, 4);
+        u.key = key;
+    }
+    memcpy(&u.place, p + log->key_size, sizeof u.place);
+    return u;
+}
+
+static void put_use(const struct uselog *log, struct use_run *run, uint32_t i, struct use u)
+{
+    uint8_t *p = run->entries + i * entry_size(log);
+
+    if (log->key_size == 8) {
+        memcpy(p, &u.key, 8);
+    } else {
+        uint32_t key = (uint32_t)u.key;
+
+        memcpy(p, &key, 4);
+    }
+    memcpy(p + log->key_size, &u.place, sizeof u.place);
+}
+
+static struct use_run *open_run(struct uselog *log, uint64_t offset)
+{
+    struct use_run *last = log->run_count ? &log->runs[log->run_count - 1] : NULL;
+    void *table = log->runs;
+    uint32_t capacity;
+
+    if (last && offset - last->base < UINT64_C(1) << SPAN_BITS) {
+        if (last->count < last->capacity)
+            return last;
+        /* The first run starts small and grows: most logs hold a handful. */
+        if (last->capacity < RUN_BLOCK) {
+            uint8_t *grown;
+
+            capacity = last->capacity * 4 < RUN_BLOCK ? last->capacity * 4 : RUN_BLOCK;
+            grown = memory_resize(log->memory, last->entries, last->capacity * entry_size(log), capacity * entry_size(log));
+            if (!grown)
+                return NULL;
+            last->entries = grown;
+            last->capacity = capacity;
+            return last;
+        }
+    }
+    if (!memory_grow(log->memory, &table, &log->run_capacity, log->run_count + 1, sizeof *log->runs))
+        return NULL;
+    log->runs = table;
+    capacity = log->run_count ? RUN_BLOCK : 64;
+    last = &log->runs[log->run_count];
+    *last = (struct use_run){.base = offset, .capacity = capacity};
+    last->entries = memory_get(log->memory, capacity * entry_size(log));
+    if (!last->entries)
+        return NULL;
+    log->run_count++;
+    return last;
+}
+
+void uselog_add(struct uselog *log, uint64_t key, unsigned role, uint64_t offset)
+{
+    struct use_run *run;
+
+    if (log->any && log->last_key == key && log->last_role == role)
+        return;
+    run = open_run(log, offset);
+    if (!run)
+        return;
+    put_use(log, run, run->count++, (struct use){key, role << SPAN_BITS | (uint32_t)(offset - run->base)});
+    log->any = true;
+    log->last_key = key;
+    log->last_role = role;
+}
+
+/* By key, then by place: so by role, then by offset. */
+static bool use_less(struct use a, struct use b)
+{
+    return a.key != b.key ? a.key < b.key : a.place < b.place;
+}
+
+/* Heapsort: in place, and never quadratic whatever the keys. */
+static void sort_run(const struct uselog *log, struct use_run *run)
+{
+    uint32_t n = run->count;
+
+    for (uint32_t start = n / 2, end = n; end > 1;) {
+        struct use moved;
+        uint32_t hole, child;
+
+        if (start) {
+            moved = get_use(log, run, --start);
+            hole = start;
+        } else {
+            moved = get_use(log, run, --end);
+            put_use(log, run, end, get_use(log, run, 0));
+            hole = 0;
+        }
+        while ((child = 2 * hole + 1) < end) {
+            if (child + 1 < end && use_less(get_use(log, run, child), get_use(log, run, child + 1)))
+                child++;
+            if (!use_less(moved, get_use(log, run, child)))
+                break;
+            put_use(log, run, hole, get_use(log, run, child));
+            hole = child;
+        }
+        put_use(log, run, hole, moved);
+    }
+}
+
+/* The runs are merged by a heap of their indices, ordered by the next use of each. */
+static bool run_less(const struct uselog *log, uint32_t a, uint32_t b)
+{
+    struct use x = get_use(log, &log->runs[a], log->runs[a].at), y = get_use(log, &log->runs[b], log->runs[b].at);
+
+    return x.key < y.key;
+}
+
+static void sift_down(const struct uselog *log, uint32_t *heap, uint32_t n, uint32_t hole)
+{
+    uint32_t moved = heap[hole], child;
+
+    while ((child = 2 * hole + 1) < n) {
+        if (child + 1 < n && run_less(log, heap[child + 1], heap[child]))
+            child++;
+        if (!run_less(log, heap[child], moved))
+            break;
+        heap[hole] = heap[child];
+        hole = child;
+    }
+    heap[hole] = moved;
+}
+
+void uselog_finish(struct uselog *log,
+                   void (*each)(void *context, uint64_t key, unsigned role, uint64_t offset, uint64_t first), void *context)
+{
+    uint32_t n = (uint32_t)log->run_count;
+    uint32_t *heap;
+    bool open = false;
+    uint64_t key = 0, offset = 0, first = 0;
+    unsigned role = 0;
+
+    if (!n)
+        return;
+    heap = memory_get(log->memory, n * sizeof *heap);
+    if (!heap)
+        return;
+    for (uint32_t i = 0; i < n; i++) {
+        sort_run(log, &log->runs[i]);
+        log->runs[i].at = 0;
+        heap[i] = i;
+    }
+    for (uint32_t i = n / 2; i-- > 0;)
+        sift_down(log, heap, n, i);
+
+    while (n) {
+        struct use_run *run = &log->runs[heap[0]];
+        struct use u = get_use(log, run, run->at);
+        unsigned use_role = u.place >> SPAN_BITS;
+        uint64_t use_offset = run->base + (u.place & ((UINT32_C(1) << SPAN_BITS) - 1));
+
+        if (open && u.key == key) {
+            if (use_role < role || (use_role == role && use_offset < offset)) {
+                role = use_role;
+                offset = use_offset;
+            }
+            if (use_offset < first)
+                first = use_offset;
+        } else {
+            if (open)
+                each(context, key, role, offset, first);
+            open = true;
+            key = u.key;
+            role = use_role;
+            offset = first = use_offset;
+        }
+        if (++run->at == run->count)
+            heap[0] = heap[--n];
+        if (n)
+            sift_down(log, heap, n, 0);
+    }
+    if (open)
+        each(context, key, role, offset, first);
+    memory_put(log->memory, heap, log->run_count * sizeof *heap);
+}

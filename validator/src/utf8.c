@@ -1,0 +1,116 @@
+/* See utf8.h. */
+#include "utf8.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool continues(uint8_t byte)
+{
+    return (byte & 0xc0) == 0x80;
+}
+
+/* Bytes of the character at p, of which n are there; 0 for none that is legal, -1 for one that is cut short. */
+static int character(const uint8_t *p, size_t n)
+{
+    uint8_t lead = p[0];
+    int size;
+
+    if (lead < 0x80)
+        return 1;
+    if (lead >= 0xc2 && lead <= 0xdf)
+        size = 2;
+    else if (lead >= 0xe0 && lead <= 0xef)
+        size = 3;
+    else if (lead >= 0xf0 && lead <= 0xf4)
+        size = 4;
+    else if (lead == 0xc0) /* modified: NUL, and nothing else overlong */
+        return n < 2 ? -1 : p[1] == 0x80 ? 2 : 0;
+    else
+        return 0;
+
+    if (n >= 2) {
+        if ((lead == 0xe0 && p[1] < 0xa0) || (lead == 0xf0 && p[1] < 0x90) || (lead == 0xf4 && p[1] > 0x8f))
+            return 0; /* overlong, above U+10FFFF */
+        for (size_t i = 1; i < (size_t)size && i < n; i++)
+            if (!continues(p[i]))
+                return 0;
+    }
+    return n < (size_t)size ? -1 : size;
+}
+
+size_t utf8_sound(const uint8_t *p, size_t n, bool *cut)
+{
+    size_t i = 0;
+
+    *cut = false;
+    while (i < n) {
+        uint64_t eight;
+        int size;
+
+        if (n - i >= sizeof eight) {
+            memcpy(&eight, p + i, sizeof eight);
+            if (!(eight & UINT64_C(0x8080808080808080))) {
+                i += sizeof eight;
+                continue;
+            }
+        }
+        size = character(p + i, n - i);
+        if (size <= 0) {
+            *cut = size < 0;
+            return i;
+        }
+        i += (size_t)size;
+    }
+    return n;
+}
+
+/* What may be shown as it is: printable, and legal in UTF-8, JSON and XML. */
+static bool printable(const uint8_t *p, int size)
+{
+    if (size == 1)
+        return p[0] >= 0x20 && p[0] < 0x7f;
+    if (size == 2)
+        return p[0] >= 0xc2 && !(p[0] == 0xc2 && p[1] < 0xa0); /* not C0 80, not C1 controls */
+    if (size == 3)
+        return !(p[0] == 0xed && p[1] >= 0xa0) &&                     /* no surrogates */
+               !(p[0] == 0xe2 && (p[1] == 0x80 || p[1] == 0x81)) &&   /* no separators, directions, joiners */
+               !(p[0] == 0xef && p[1] == 0xbb && p[2] == 0xbf) &&     /* no byte order mark */
+               !(p[0] == 0xef && p[1] == 0xbf && p[2] >= 0xbe);       /* no U+FFFE, U+FFFF */
+    return size == 4;
+}
+
+size_t utf8_show(char *to, size_t size, const uint8_t *p, size_t n, bool more)
+{
+    size_t length = 0;
+
+    if (size < 8)
+        return 0;
+    while (n) {
+        int bytes = character(p, n);
+        char escape[5];
+        const char *from = escape;
+        size_t need = 4;
+
+        if (bytes > 0 && printable(p, bytes)) {
+            from = (const char *)p;
+            need = (size_t)bytes;
+        } else {
+            bytes = 1;
+            snprintf(escape, sizeof escape, "\\x%02x", p[0]);
+        }
+        if (length + need + 4 > size) {
+            more = true;
+            break;
+        }
+        memcpy(to + length, from, need);
+        length += need;
+        p += bytes;
+        n -= (size_t)bytes;
+    }
+    if (more) {
+        memcpy(to + length, "...", 3);
+        length += 3;
+    }
+    to[length] = '\0';
+    return length;
+}

@@ -1,0 +1,18 @@
+/* UTF-8 as HPROF has it (SPEC.md 2.5, 4.1): standard UTF-8, and Java's modified form: C0 80 for NUL, surrogates, in pairs or
+ * alone, as three bytes each. */
+#ifndef HPROF_UTF8_H
+#define HPROF_UTF8_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* How many of the first n bytes are sound. Fewer than n when the next byte begins no character, or one that the n bytes cut
+ * short: then *cut tells. */
+size_t utf8_sound(const uint8_t *p, size_t n, bool *cut);
+
+/* Writes bytes as text to show: whatever is no printable UTF-8 becomes \xNN. At most size - 1 bytes and a NUL; "..." ends it when
+ * it does not fit or `more` says that there was more. Returns the length. */
+size_t utf8_show(char *to, size_t size, const uint8_t *p, size_t n, bool more);
+
+#endif

@@ -1,0 +1,268 @@
+/* The public entry points: sets up the context, runs the walk and the finishing checks, gives findings their severity. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "checker.h"
+
+enum { PROGRESS_STEP = 8 << 20 };
+
+void hprof_options_init(struct hprof_options *options)
+{
+    *options = (struct hprof_options){.max_errors = 20};
+}
+
+void tell_progress(struct checker *ck)
+{
+    uint64_t read = input_file_position(&ck->in);
+
+    /* Bitmaps of IDs may take a thirtieth of what was read, whatever the heap looks like. */
+    idset_allow(&ck->dump.objects, (UINT64_C(8) << 20) + ck->in.offset / 30);
+    if (ck->options->on_progress && read - ck->progress_told >= PROGRESS_STEP) {
+        ck->progress_told = read;
+        ck->options->on_progress(ck->options->context, read, input_file_size(&ck->in));
+    }
+}
+
+/* A fault of the gzip container: the dump ends there, unless only a checksum or size is wrong. */
+static void on_gzip_fault(void *context, const struct gzip_finding *g)
+{
+    static const enum rule rules[] = {
+        [GZIP_HEADER] = RULE_GZ_001,   [GZIP_DATA] = RULE_GZ_002,      [GZIP_CHECKSUM] = RULE_GZ_003, [GZIP_SIZE] = RULE_GZ_004,
+        [GZIP_TRUNCATED] = RULE_GZ_005, [GZIP_TRAILING] = RULE_GZ_006, [GZIP_NESTED] = RULE_GZ_007,
+    };
+    struct checker *ck = context;
+    char path[48];
+
+    snprintf(path, sizeof path, "gzip member %llu", (unsigned long long)g->member);
+    report_late(ck, rules[g->fault], SHAPE_ANY, g->offset, path, g->expected, "%s", g->found);
+    if (g->fault != GZIP_CHECKSUM && g->fault != GZIP_SIZE && g->fault != GZIP_TRAILING)
+        ck->truncated = true;
+    if (g->fault != GZIP_TRAILING)
+        ck->gzip_unsound = true;
+}
+
+static void checker_init(struct checker *ck, const struct hprof_options *options)
+{
+    struct memory *m = &ck->memory;
+
+    ck->options = options;
+    memory_init(m, options->allocator, options->max_memory);
+    ck->key = hash_key_draw();
+    diag_init(&ck->diag, m, options->max_errors);
+    strings_init(&ck->strings, m, &ck->key);
+    keymap_init(&ck->class_serials, m, &ck->key);
+    keymap_init(&ck->frames, m, &ck->key);
+    keymap_init(&ck->traces, m, &ck->key);
+    keymap_init(&ck->threads, m, &ck->key);
+    chunks_init(&ck->trace_list, m, trace_size());
+    chunks_init(&ck->frame_roots, m, sizeof(struct frame_root));
+    classes_init(&ck->classes, m, &ck->key);
+    ck->sum.version = ck->sum.producer = "";
+    ck->sum.sound_until = UINT64_MAX;
+    ck->dump.hot = memory_get_zeroed(m, sizeof(struct hot_class) << HOT_CLASS_BITS);
+    ck->dump.hot_multiply = ck->key.multiply ^ 0x9E3779B97F4A7C14U;
+}
+
+/* What depends on the size of IDs. */
+static void checker_begin(struct checker *ck)
+{
+    struct memory *m = &ck->memory;
+
+    idset_init(&ck->dump.objects, m, &ck->key, ck->id_size);
+    uselog_init(&ck->string_uses, m, ck->id_size);
+    uselog_init(&ck->frame_uses, m, ck->id_size);
+    uselog_init(&ck->class_serial_uses, m, sizeof(uint32_t));
+    uselog_init(&ck->trace_uses, m, sizeof(uint32_t));
+    uselog_init(&ck->trace_thread_uses, m, sizeof(uint32_t));
+    for (int i = 0; i < CLASS_ROLES; i++)
+        uselog_init(&ck->class_uses[i], m, ck->id_size);
+}
+
+static void checker_clear(struct checker *ck)
+{
+    if (ck->id_size) {
+        clear_heap_dump(ck);
+        uselog_clear(&ck->string_uses);
+        uselog_clear(&ck->frame_uses);
+        uselog_clear(&ck->class_serial_uses);
+        uselog_clear(&ck->trace_uses);
+        uselog_clear(&ck->trace_thread_uses);
+        for (int i = 0; i < CLASS_ROLES; i++)
+            uselog_clear(&ck->class_uses[i]);
+    }
+    forget_cut(ck);
+    memory_put(&ck->memory, ck->dump.hot, sizeof(struct hot_class) << HOT_CLASS_BITS);
+    classes_clear(&ck->classes);
+    strings_clear(&ck->strings);
+    keymap_clear(&ck->class_serials);
+    keymap_clear(&ck->frames);
+    keymap_clear(&ck->traces);
+    keymap_clear(&ck->threads);
+    chunks_clear(&ck->trace_list);
+    chunks_clear(&ck->frame_roots);
+    input_close(&ck->in);
+}
+
+static void judge(struct checker *ck)
+{
+    if (ck->memory.exhausted || ck->in.error)
+        return;
+    if (!check_header(ck)) {
+        input_skip(&ck->in, UINT64_MAX);
+        return;
+    }
+    checker_begin(ck);
+    walk_records(ck);
+    if (ck->stopped && !ck->memory.exhausted)
+        input_skip(&ck->in, UINT64_MAX);
+    ck->sum.bytes = ck->in.offset;
+    if (ck->memory.exhausted || ck->in.error)
+        return;
+    finish_strings(ck);
+    finish_stacks(ck);
+    finish_frame_roots(ck);
+    finish_classes(ck);
+    locate_strings(ck);
+}
+
+/* The usual cause of what was found. */
+static const char *usual_cause(const uint64_t *totals)
+{
+    static const struct {
+        enum rule rule;
+        const char *cause;
+    } causes[] = {
+        {RULE_REC_012, "a wrapped length: the heap dump is larger than 4 GiB, which one HEAP_DUMP record of 1.0.1 cannot say"},
+        {RULE_REC_011, "a length that was never filled in: the VM was killed, or the disk was full, while the heap was dumped"},
+        {RULE_GZ_005, "a truncated tail: the disk was full, the VM was killed, or a copy was cut short"},
+        {RULE_REC_001, "a truncated tail: the disk was full, the VM was killed, or a copy was cut short"},
+        {RULE_REC_002, "a truncated tail: the disk was full, the VM was killed, or a copy was cut short"},
+        {RULE_HDR_005, "a truncated file: the disk was full, or the VM was killed at once"},
+        {RULE_REC_007, "a missing HEAP_DUMP_END: the dump was interrupted, or the merge of its parts was not finished"},
+    };
+
+    for (size_t i = 0; i < sizeof causes / sizeof *causes; i++)
+        if (totals[causes[i].rule])
+            return causes[i].cause;
+    return NULL;
+}
+
+/* Severities, totals, and what the dump looks like. */
+static struct severity_choice conclude(struct checker *ck, char *failure, size_t failure_size)
+{
+    struct severity_choice choice = {.profile = (enum profile)ck->options->profile,
+                                     .changed = ck->options->severities,
+                                     .werror = ck->options->werror};
+    enum profile looks_like = guess_producer(ck, &ck->sum.producer);
+    struct hprof_summary *sum = &ck->sum;
+    struct verdict verdict;
+
+    if (choice.profile == PROFILE_AUTO)
+        choice.profile = looks_like;
+    diag_judge(&ck->diag, &choice, &verdict);
+    memcpy(ck->totals, verdict.totals, sizeof ck->totals);
+    sum->totals = ck->totals;
+    sum->profile = choice.profile;
+    sum->errors = verdict.errors;
+    sum->warnings = verdict.warnings;
+    sum->notes = verdict.notes;
+    sum->status = verdict.errors ? HPROF_INVALID : HPROF_VALID;
+    sum->hint = usual_cause(ck->totals);
+    if (verdict.errors && looks_like != PROFILE_STRICT && looks_like != choice.profile) {
+        struct severity_choice other = choice;
+
+        other.profile = looks_like;
+        diag_judge(&ck->diag, &other, &verdict);
+        if (!verdict.errors)
+            sum->accepted_by = hprof_profile_at(looks_like)->name;
+    }
+
+    sum->compressed = ck->in.compressed;
+    sum->file_bytes = input_file_position(&ck->in);
+    if (sum->sound_until > sum->bytes)
+        sum->sound_until = sum->bytes;
+    sum->classes = sum->subrecord_counts[SUB_CLASS_DUMP];
+    sum->instances = sum->subrecord_counts[SUB_INSTANCE_DUMP];
+    sum->object_arrays = sum->subrecord_counts[SUB_OBJECT_ARRAY_DUMP];
+    sum->primitive_arrays = sum->subrecord_counts[SUB_PRIMITIVE_ARRAY_DUMP] + sum->subrecord_counts[SUB_PRIMITIVE_ARRAY_NODATA];
+    sum->strings = sum->record_counts[TAG_UTF8];
+    if (ck->memory.exhausted) {
+        sum->status = HPROF_LIMIT;
+        if (ck->options->max_memory)
+            snprintf(failure, failure_size, "the memory limit of %llu bytes was met at offset 0x%llx",
+                     (unsigned long long)ck->options->max_memory, (unsigned long long)ck->in.offset);
+        else
+            snprintf(failure, failure_size, "memory ran out at offset 0x%llx", (unsigned long long)ck->in.offset);
+        sum->failure = failure;
+    } else if (ck->in.error) {
+        char reason[128];
+
+        sum->status = HPROF_IO;
+        snprintf(failure, failure_size, "cannot be read on from offset 0x%llx: %s", (unsigned long long)ck->in.offset,
+                 strerror_r(ck->in.error, reason, sizeof reason));
+        sum->failure = failure;
+    }
+    return choice;
+}
+
+static enum hprof_status run(struct checker *ck)
+{
+    const struct hprof_options *options = ck->options;
+    struct severity_choice choice;
+    char failure[256];
+    enum hprof_status status;
+
+    judge(ck);
+    choice = conclude(ck, failure, sizeof failure);
+    status = ck->sum.status;
+    if (options->on_progress)
+        options->on_progress(options->context, input_file_position(&ck->in), input_file_size(&ck->in));
+    if (options->on_summary)
+        options->on_summary(options->context, &ck->sum);
+    /* What was found before memory ran out is shown all the same, with the memory that the rest no longer needs. */
+    ck->memory.limit = 0;
+    if (options->on_finding && !diag_show(&ck->diag, &choice, options->max_errors, options->on_finding, options->context))
+        status = HPROF_LIMIT;
+    return status;
+}
+
+static bool options_make_sense(const struct hprof_options *options)
+{
+    return options->profile < PROFILE_COUNT;
+}
+
+/* The context is some 100 KB: it comes from the caller's allocator, not from the stack. */
+static enum hprof_status validate(int fd, const void *bytes, size_t size, bool as_pipe, const struct hprof_options *options)
+{
+    struct memory own;
+    struct checker *ck;
+    enum hprof_status status;
+    bool open;
+
+    if (!options_make_sense(options))
+        return HPROF_USAGE;
+    memory_init(&own, options->allocator, 0);
+    ck = memory_get_zeroed(&own, sizeof *ck);
+    if (!ck)
+        return HPROF_LIMIT;
+    checker_init(ck, options);
+    open = bytes ? input_open_memory(&ck->in, bytes, size, as_pipe, &ck->memory, on_gzip_fault, ck)
+                 : input_open_fd(&ck->in, fd, &ck->memory, on_gzip_fault, ck);
+    (void)open; /* what failed is in ck->memory and ck->in: run() tells */
+    status = run(ck);
+    checker_clear(ck);
+    diag_clear(&ck->diag);
+    memory_put(&own, ck, sizeof *ck);
+    return status;
+}
+
+enum hprof_status hprof_validate_fd(int fd, const struct hprof_options *options)
+{
+    return validate(fd, NULL, 0, false, options);
+}
+
+enum hprof_status hprof_validate_memory(const void *bytes, size_t size, bool as_pipe, const struct hprof_options *options)
+{
+    return validate(-1, bytes ? bytes : "", bytes ? size : 0, as_pipe, options);
+}
