@@ -26,12 +26,12 @@ static void check_class_object(struct checker *ck, const struct CLASS_DUMP *r, s
     unsigned id = ck->id_size;
 
     if (class && !class->loaded)
-        uselog_add(&ck->class_uses[CLASS_IS_DUMPED], r->class_id, 0, at);
+        uselog_add(&ck->class_uses[CLASS_IS_DUMPED], r->class_id, CLASS_IS_DUMPED, at);
     use_trace(ck, r->trace_serial, TRACE_OF_OTHER, at + OFFSET_OF(CLASS_DUMP, trace_serial, id));
     if (r->super_id && !classes_layout_of(&ck->classes, r->super_id))
         uselog_add(&ck->dump.object_uses, r->super_id, OBJECT_AS_SUPERCLASS, at + OFFSET_OF(CLASS_DUMP, super_id, id));
     if (!r->super_id && class)
-        uselog_add(&ck->class_uses[CLASS_IS_ROOTLESS], r->class_id, 0, at + OFFSET_OF(CLASS_DUMP, super_id, id));
+        uselog_add(&ck->class_uses[CLASS_IS_ROOTLESS], r->class_id, CLASS_IS_ROOTLESS, at + OFFSET_OF(CLASS_DUMP, super_id, id));
     refer(ck, r->loader_id);
     refer(ck, r->signers_id);
     refer(ck, r->domain_id);

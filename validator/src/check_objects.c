@@ -220,13 +220,22 @@ static bool check_length(struct checker *ck, const struct INSTANCE_DUMP *r, cons
     return false;
 }
 
+/* What stands in front of an instance that waits: where it was. */
+struct waiting_head {
+    uint64_t at; /* offset behind the tag */
+    uint64_t record_number;
+    uint8_t record_tag;
+};
+
 /* Keeps an instance whole until its class is known. */
 static bool defer_instance(struct checker *ck, uint64_t at, size_t head, uint64_t bytes)
 {
     enum { PIECE = 64 << 10 };
     uint64_t left = head + bytes;
 
-    if (!bytelog_append(&ck->dump.deferred, &at, sizeof at))
+    struct waiting_head h = {at, ck->record_number, ck->record_tag};
+
+    if (!bytelog_append(&ck->dump.deferred, &h, sizeof h))
         return true; /* the run ends */
     while (left) {
         size_t wanted = left < PIECE ? (size_t)left : PIECE;
@@ -311,6 +320,7 @@ void finish_deferred(struct checker *ck)
     unsigned id = ck->id_size;
     size_t head = 1 + SIZE_OF(INSTANCE_DUMP, id);
     struct waiting w = {.log = &ck->dump.deferred};
+    uint8_t record_tag = ck->record_tag;
     uint64_t next = 0;
 
     if (!ck->dump.deferred.size)
@@ -324,27 +334,34 @@ void finish_deferred(struct checker *ck)
         struct cursor c = {first + 1, first + head};
         struct INSTANCE_DUMP r;
         struct layout *l;
-        uint64_t at;
+        struct waiting_head h;
 
-        bytelog_read(w.log, next, &at, sizeof at);
-        if (ck->dump.deferred.size - next - sizeof at < head)
+        bytelog_read(w.log, next, &h, sizeof h);
+        if (ck->dump.deferred.size - next - sizeof h < head)
             break;
-        bytelog_read(w.log, next + sizeof at, first, head);
-        if (!read_INSTANCE_DUMP(&c, id, &r) || ck->dump.deferred.size - next - sizeof at - head < r.bytes)
+        bytelog_read(w.log, next + sizeof h, first, head);
+        if (!read_INSTANCE_DUMP(&c, id, &r) || ck->dump.deferred.size - next - sizeof h - head < r.bytes)
             break; /* the dump ended within it */
-        w.at = next + sizeof at + head;
-        w.offset = at - 1 + head;
+        w.at = next + sizeof h + head;
+        w.offset = h.at - 1 + head;
         next = w.at + r.bytes;
 
+        /* What is found is told as it would have been then. */
+        ck->record_tag = h.record_tag;
+        ck->record_number = h.record_number;
+        ck->as_of = h.at;
         ck->sub = first;
         ck->sub_size = head;
         l = settled_layout(ck, r.class_id);
         if (!l)
-            uselog_add(&ck->dump.object_uses, r.class_id, OBJECT_AS_CLASS, at + OFFSET_OF(INSTANCE_DUMP, class_id, id));
-        else if (l->state == LAYOUT_SOUND && check_length(ck, &r, l, at))
+            uselog_add(&ck->dump.object_uses, r.class_id, OBJECT_AS_CLASS, h.at + OFFSET_OF(INSTANCE_DUMP, class_id, id));
+        else if (l->state == LAYOUT_SOUND && check_length(ck, &r, l, h.at))
             check_chain(ck, l, w.offset, get_from_log);
         ck->sub = NULL;
     }
+    ck->as_of = 0;
+    ck->record_tag = record_tag;
+    ck->record_number = 0;
     ck->waiting = NULL;
     memory_put(&ck->memory, w.piece, LARGEST_PART);
 }
@@ -381,7 +398,7 @@ static void check_array_class(struct checker *ck, uint64_t class_id, uint64_t of
         uselog_add(&ck->dump.object_uses, class_id, OBJECT_AS_ARRAY_CLASS, offset);
     if (class && !class->array_use_judged) {
         class->array_use_judged = true;
-        uselog_add(&ck->class_uses[CLASS_IS_ARRAY], class_id, 0, offset);
+        uselog_add(&ck->class_uses[CLASS_IS_ARRAY], class_id, CLASS_IS_ARRAY, offset);
     }
     ck->dump.last_array_class = class_id;
 }

@@ -90,6 +90,7 @@ struct checker {
     uint64_t record_at;
     uint64_t record_number;   /* among those of its tag, from 1; 0 for none at hand */
     uint64_t record_length;   /* of its body, as declared */
+    uint64_t as_of;           /* not 0: show only names that were known at this offset */
     const uint8_t *sub;       /* its first bytes, NULL for none */
     size_t sub_size;
 

@@ -21,8 +21,9 @@ enum {
     FCOMMENT = 0x10,
     RESERVED_FLAGS = 0xe0,
 
-    UNUSED_MOST = 512, /* more than ISA-L ever leaves unused for want of more: a dynamic block's header takes 286 bytes */
-    NOTES_MOST = 4096  /* member starts noted */
+    UNUSED_MOST =
+        512, /* more than ISA-L ever leaves unused for want of more: a dynamic block's header takes 286 bytes */
+    NOTES_MOST = 4096 /* member starts noted */
 };
 
 enum part { HEADER, DATA, BROKEN_DATA, TRAILER, NOTHING };
@@ -41,14 +42,14 @@ struct gunzip {
     const uint8_t *at, *end; /* compressed bytes in memory */
     uint64_t offset;         /* of `at` in the file */
 
-    enum part part;            /* of the member: what comes next */
-    uint64_t member;           /* number of the present one, from 1 */
-    uint64_t member_offset;    /* of its header */
-    uint32_t header_crc;       /* of its header so far */
-    uint32_t crc, size;        /* of its data so far */
-    uint64_t output;           /* decompressed bytes, all in all */
-    uint8_t output_start[2];   /* the first of them */
-    uint64_t bad_offset;       /* BROKEN_DATA: the first bad byte */
+    enum part part;          /* of the member: what comes next */
+    uint64_t member;         /* number of the present one, from 1 */
+    uint64_t member_offset;  /* of its header */
+    uint32_t header_crc;     /* of its header so far */
+    uint32_t crc, size;      /* of its data so far */
+    uint64_t output;         /* decompressed bytes, all in all */
+    uint8_t output_start[2]; /* the first of them */
+    uint64_t bad_offset;     /* BROKEN_DATA: the first bad byte */
     const char *bad_because;
 
     gzip_listener *on_fault;
@@ -158,8 +159,8 @@ static void give_up_truncated(struct gunzip *g, const char *within)
     if (g->source->error)
         g->part = NOTHING;
     else
-        give_up(g, GZIP_TRUNCATED, g->member_offset, "a complete member", "the end of the file at 0x%" PRIx64 ", within the %s",
-                g->offset + (uint64_t)(g->end - g->at), within);
+        give_up(g, GZIP_TRUNCATED, g->member_offset, "a complete member",
+                "the end of the file at 0x%" PRIx64 ", within the %s", g->offset + (uint64_t)(g->end - g->at), within);
 }
 
 /* The stream is then empty. */
@@ -266,7 +267,8 @@ static bool read_magic(struct gunzip *g)
         if (g->source->error)
             g->part = NOTHING;
         else
-            give_up(g, GZIP_TRAILING, g->member_offset, "1f 8b, or the end of the file", "%02x, then the end of the file", id1);
+            give_up(g, GZIP_TRAILING, g->member_offset, "1f 8b, or the end of the file",
+                    "%02x, then the end of the file", id1);
         return false;
     }
     if (id1 != 0x1f || id2 != 0x8b) {
@@ -387,20 +389,16 @@ static int inflate_bytes(struct gunzip *g, uint32_t size, uint8_t *to, uint32_t 
 static const char *name_of_fault(int result)
 {
     switch (result) {
-    case ISAL_INVALID_BLOCK:
-        return "a block with an invalid header";
-    case ISAL_INVALID_SYMBOL:
-        return "an invalid code";
-    case ISAL_INVALID_LOOKBACK:
-        return "a copy of bytes in front of the first one";
-    default:
-        return "data that cannot be inflated";
+    case ISAL_INVALID_BLOCK: return "a block with an invalid header";
+    case ISAL_INVALID_SYMBOL: return "an invalid code";
+    case ISAL_INVALID_LOOKBACK: return "a copy of bytes in front of the first one";
+    default: return "data that cannot be inflated";
     }
 }
 
 /* The last call failed with `size` bytes. Where the fault lies it does not tell: that is the last byte of the shortest piece
  * that fails. Found by halves, so a fault costs some twenty calls, once a file. Afterwards `state` is that of the failed call
- * with just this piece. */
+ * with just this piece: with more bytes at hand ISA-L may count a copy that it refuses as output. */
 static void find_bad_byte(struct gunzip *g, uint32_t size, uint8_t *to, uint32_t room)
 {
     uint32_t sound = 0, bad = size;
@@ -505,20 +503,11 @@ size_t gunzip_read(struct gunzip *g, uint8_t *to, size_t room)
 
     while (done < room) {
         switch (g->part) {
-        case HEADER:
-            read_header(g);
-            break;
-        case DATA:
-            done += read_data(g, to + done, room - done);
-            break;
-        case BROKEN_DATA:
-            done += read_data_before_fault(g, to + done, room - done);
-            break;
-        case TRAILER:
-            read_trailer(g);
-            break;
-        case NOTHING:
-            return done;
+        case HEADER: read_header(g); break;
+        case DATA: done += read_data(g, to + done, room - done); break;
+        case BROKEN_DATA: done += read_data_before_fault(g, to + done, room - done); break;
+        case TRAILER: read_trailer(g); break;
+        case NOTHING: return done;
         }
         if (is_nested(g)) {
             if (g->part != NOTHING)

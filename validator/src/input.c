@@ -8,7 +8,7 @@
 #include "gunzip.h"
 
 enum {
-    TAIL_ROOM = 1 << 16,    /* a rest of the last block that is no longer than this leaves room for a whole block */
+    TAIL_ROOM = 1 << 16,     /* a rest of the last block that is no longer than this leaves room for a whole block */
     FILE_ALIGNMENT = 1 << 12 /* of positions in the file that are sought: blocks then begin at pages of the cache */
 };
 
@@ -108,8 +108,7 @@ bool input_open_source(struct input *in, struct input_source source, size_t bloc
     return in->error == 0 && !memory->exhausted;
 }
 
-bool input_open_fd(struct input *in, int fd, struct memory *memory,
-                   gzip_listener *on_fault, void *context)
+bool input_open_fd(struct input *in, int fd, struct memory *memory, gzip_listener *on_fault, void *context)
 {
     return input_open_source(in, source_of_fd(fd), INPUT_BLOCK, memory, on_fault, context);
 }

@@ -19,7 +19,7 @@ struct input {
     uint64_t offset;    /* of `at` in the dump */
     bool ended;         /* nothing comes behind `end` */
     bool compressed;
-    int error;          /* errno of a failed read, 0 for none; the stream then ends. ESTALE: the file became shorter */
+    int error; /* errno of a failed read, 0 for none; the stream then ends. ESTALE: the file became shorter */
 
     /* private */
     struct memory *memory;
@@ -27,7 +27,7 @@ struct input {
     const uint8_t *first; /* start of what is in memory, `at` or before it */
     uint8_t *buffer;      /* NULL when all of the dump lies in the caller's memory */
     size_t capacity;
-    size_t block;         /* bytes asked for at once */
+    size_t block; /* bytes asked for at once */
     struct gunzip *gunzip;
 };
 

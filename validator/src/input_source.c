@@ -45,8 +45,7 @@ static bool wait_for_bytes(int fd)
 static ssize_t read_descriptor(const struct input_source *s, uint8_t *to, size_t n)
 {
     for (;;) {
-        ssize_t got =
-            s->seekable ? pread(s->fd, to, n, (off_t)(s->origin + s->position)) : read(s->fd, to, n);
+        ssize_t got = s->seekable ? pread(s->fd, to, n, (off_t)(s->origin + s->position)) : read(s->fd, to, n);
 
         if (got >= 0 || (errno != EINTR && errno != EAGAIN))
             return got;
