@@ -115,7 +115,7 @@ static void make_hot(struct checker *ck, uint64_t raw_id, uint32_t index)
     const struct layout *l = chunks_at(&ck->classes.layouts, index);
     struct hot_class hot = {.raw_id = raw_id, .bytes = (uint32_t)l->total, .dump = ck->classes.dump};
 
-    if (l->total <= UINT32_MAX && gather_marks(&ck->classes, l, &hot))
+    if (ck->dump.hot && l->total <= UINT32_MAX && gather_marks(&ck->classes, l, &hot))
         *hot_slot(ck, raw_id) = hot;
 }
 

@@ -11,18 +11,14 @@ static uint64_t text_budget(const struct checker *ck)
     return (UINT64_C(4) << 20) + ck->record_at / 64;
 }
 
-static void check_encoding(struct checker *ck, const uint8_t *p, size_t sound)
-{
-    report(ck, RULE_STR_005, ck->in.offset + sound, "UTF-8, standard or modified", "byte 0x%02x", p[sound]);
-}
-
 /* SPEC.md 4.1 UTF8. The string may be 4 GB: it is looked at piece by piece. */
 bool check_utf8(struct checker *ck, uint64_t length)
 {
     enum { PIECE = 64 << 10 };
-    uint64_t left = length - ck->id_size, at = ck->in.offset, size = left, id;
+    uint64_t left = length - ck->id_size, at = ck->in.offset, size = left, id, bad_at = 0;
     uint8_t text[STRING_KEPT];
     size_t kept = 0;
+    uint8_t bad_byte = 0;
     struct byte_hash hash;
     struct finding *f = NULL;
     bool sound = true;
@@ -54,8 +50,9 @@ bool check_utf8(struct checker *ck, uint64_t length)
                 return false;
             good = utf8_sound(ck->in.at, wanted + ahead, &cut);
             if (good < wanted) {
-                check_encoding(ck, ck->in.at, good);
                 sound = false;
+                bad_at = ck->in.offset + good;
+                bad_byte = ck->in.at[good];
             }
         }
         byte_hash_add(&hash, &ck->key, ck->in.at, wanted);
@@ -63,6 +60,12 @@ bool check_utf8(struct checker *ck, uint64_t length)
         left -= wanted;
     }
 
+    /* Said only now that the string is complete: a wrong length makes anything part of a string. */
+    if (!sound) {
+        report(ck, RULE_STR_005, bad_at, "UTF-8, standard or modified", "byte 0x%02x", bad_byte);
+        ck->doubtful_string = bad_at;
+        ck->doubtful_record = ck->record_at;
+    }
     if (!id)
         report_shape(ck, RULE_STR_002, size ? SHAPE_ANY : SHAPE_EMPTY_STRING, at, "an ID other than 0", "0");
     switch (strings_define(&ck->strings, id, byte_hash_end(&hash, &ck->key), size, text, text_budget(ck))) {

@@ -82,7 +82,11 @@ struct checker {
     unsigned lost;            /* enum lost */
     bool truncated;           /* the dump ended too soon; nothing is missing because of that */
     bool stopped;             /* what follows cannot be judged */
-    bool gzip_unsound;        /* the container is damaged */
+    bool heap_lost;           /* a skipped record may have been a heap dump */
+    uint64_t doubtful_string; /* offset at which the string in front of here is no UTF-8; 0 for none */
+    uint64_t doubtful_record; /* and of its record */
+    uint64_t strange_from;    /* the first of the records of unknown tag in front of here, */
+    uint64_t strange;         /* and how many they are */
     uint32_t last_time;
 
     /* The record and sub-record at hand, for the path of a finding. */

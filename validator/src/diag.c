@@ -67,6 +67,29 @@ struct finding *diag_count(struct diag *d, enum rule rule, enum shape shape, uin
     return &kept[hole];
 }
 
+void diag_retract(struct diag *d, enum rule rule, uint64_t offset, uint64_t findings)
+{
+    struct diag_group *g = &d->groups[rule][SHAPE_ANY];
+
+    g->total -= findings;
+    /* The later ones are on top of the heap: what stays is one still when they are taken off it. */
+    while (g->count && g->kept[0].order >= offset) {
+        struct finding last = g->kept[--g->count];
+        size_t hole = 0, child;
+
+        forget_texts(d, &g->kept[0]);
+        for (; (child = 2 * hole + 1) < g->count; hole = child) {
+            if (child + 1 < g->count && g->kept[child + 1].order > g->kept[child].order)
+                child++;
+            if (g->kept[child].order <= last.order)
+                break;
+            g->kept[hole] = g->kept[child];
+        }
+        if (g->count)
+            g->kept[hole] = last;
+    }
+}
+
 void diag_describe(struct diag *d, struct finding *f, const char *where, const char *expected, const char *found)
 {
     const char *part[3] = {where ? where : "", expected, found};

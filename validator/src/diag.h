@@ -35,6 +35,9 @@ void diag_clear(struct diag *d);
  * be shown. */
 struct finding *diag_count(struct diag *d, enum rule rule, enum shape shape, uint64_t order);
 
+/* Takes back the findings of a rule from an offset on; none of it came before one that stays. */
+void diag_retract(struct diag *d, enum rule rule, uint64_t offset, uint64_t findings);
+
 /* Gives a finding its texts. `where` may be NULL. */
 void diag_describe(struct diag *d, struct finding *f, const char *where, const char *expected, const char *found);
 

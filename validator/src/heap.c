@@ -17,9 +17,12 @@ void begin_heap_dump(struct checker *ck)
 {
     struct memory *m = &ck->memory;
 
+    if (!ck->dump.hot)
+        ck->dump.hot = memory_get_zeroed(m, sizeof(struct hot_class) << HOT_CLASS_BITS);
     classes_begin_dump(&ck->classes);
     ck->dump.begin = ck->record_at;
-    ck->dump.lost = ck->dump.looked_ahead = ck->dump.defer_open = ck->dump.class_just_dumped = false;
+    ck->dump.lost = ck->heap_lost;
+    ck->dump.looked_ahead = ck->dump.defer_open = ck->dump.class_just_dumped = false;
     ck->dump.last_trace = 0;
     ck->dump.last_array = ck->dump.last_array_class = 0;
     uselog_init(&ck->dump.object_uses, m, ck->id_size);
@@ -245,14 +248,16 @@ bool resync(struct checker *ck, uint64_t wrong, uint64_t right, uint64_t left)
 {
     size_t n = look_at(ck, LOOK_SIZE, left);
 
-    if (wrong >= n || plausible_subrecords(ck->in.at + wrong, n - (size_t)wrong, left - wrong, ck->id_size, ck->version))
+    bool right_fits = right < n && right <= left &&
+                      plausible_subrecords(ck->in.at + right, n - (size_t)right, left - right, ck->id_size, ck->version);
+
+    /* What is declared holds, unless it leads astray or too far to see and the other does not. */
+    if (wrong >= n ? !right_fits
+                   : plausible_subrecords(ck->in.at + wrong, n - (size_t)wrong, left - wrong, ck->id_size, ck->version))
         return input_skip(&ck->in, wrong) == wrong;
     if (ck->look == LOOK_JUDGE)
         unsound(ck, ck->in.offset);
-    if (right < n && right <= left &&
-        plausible_subrecords(ck->in.at + right, n - (size_t)right, left - right, ck->id_size, ck->version))
-        return input_skip(&ck->in, right) == right;
-    return skip_rest(ck);
+    return right_fits ? input_skip(&ck->in, right) == right : skip_rest(ck);
 }
 
 /* ---- The sub-records of one heap dump record ---- */
@@ -382,7 +387,7 @@ bool walk_heap_record(struct checker *ck, uint64_t length)
         size_t n = (size_t)(ck->in.end - ck->in.at);
         uint64_t left = ck->heap_end - ck->in.offset;
 
-        if (ck->look == LOOK_JUDGE) {
+        if (ck->look == LOOK_JUDGE && ck->dump.hot) {
             if (n > left)
                 n = (size_t)left;
             n = walk_objects(ck, ck->in.at, n, ck->in.offset);

@@ -65,6 +65,8 @@ void idset_clear(struct idset *s)
     for (size_t i = 0; i < DIRECTORY_PARTS; i++) {
         struct id_directory *part = &s->parts[i];
 
+        if (!part->capacity)
+            continue;
         for (size_t j = 0; j < part->page_count; j++) {
             struct id_bitmaps *bitmaps = as_bitmaps(part->pages[j]);
 
@@ -72,12 +74,13 @@ void idset_clear(struct idset *s)
         }
         memory_put(s->memory, part->slots, part->capacity * sizeof *part->slots);
         memory_put(s->memory, part->pages, part->page_capacity * sizeof(struct id_page *));
+        *part = (struct id_directory){0};
     }
     for (size_t i = 0; i < s->block_count; i++)
         memory_put(s->memory, s->blocks[i], TABLE_BLOCK);
     memory_put(s->memory, s->blocks, s->block_capacity * sizeof *s->blocks);
-    memset(s->parts, 0, sizeof s->parts);
-    memset(s->near, 0, sizeof s->near);
+    if (s->bitmap_bytes)
+        memset(s->near, 0, sizeof s->near);
     memset(s->given_back, 0, sizeof s->given_back);
     s->blocks = NULL;
     s->block_capacity = s->block_count = s->block_left = 0;
@@ -120,7 +123,7 @@ static struct id_table *table_new(struct idset *s, unsigned size)
     struct id_table *t = s->given_back[size];
 
     if (t) {
-        memcpy(&s->given_back[size], t, sizeof t);
+        memcpy(&s->given_back[size], t, sizeof(struct id_table *));
     } else {
         if (s->block_left < bytes) {
             void *table = s->blocks;
@@ -146,7 +149,7 @@ static void table_give_back(struct idset *s, struct id_table *t)
 {
     unsigned size = t->size;
 
-    memcpy(t, &s->given_back[size], sizeof t);
+    memcpy(t, &s->given_back[size], sizeof(struct id_table *));
     s->given_back[size] = t;
 }
 

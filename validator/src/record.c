@@ -94,9 +94,33 @@ bool empty_is_plausible(struct checker *ck)
 
 /* ---- Faults of the framing ---- */
 
+/* A string that is no UTF-8, and behind it no record: its length is wrong, and what it is made of says nothing. */
+static void retract_string(struct checker *ck)
+{
+    if (ck->doubtful_string) {
+        unsound(ck, ck->doubtful_record);
+        diag_retract(&ck->diag, RULE_STR_005, ck->doubtful_string, 1);
+        ck->doubtful_string = 0;
+    }
+}
+
+/* Records of unknown tag that lead to no sound record or end are no records: something in front went wrong, and the end of the
+ * file within the last of them is all that is told. */
+static void retract_strange(struct checker *ck)
+{
+    if (ck->strange) {
+        unsound(ck, ck->strange_from);
+        diag_retract(&ck->diag, RULE_REC_003, ck->strange_from, ck->strange);
+        ck->strange = 0;
+    }
+}
+
 /* The dump ends within a record. What follows from that is not told again. */
 static void truncated(struct checker *ck)
 {
+    retract_strange(ck);
+    if (ck->doubtful_record != ck->record_at)
+        retract_string(ck);
     if (!ck->truncated && !ck->in.error) {
         unsound(ck, ck->record_at);
         report(ck, RULE_REC_002, ck->record_at + RECORD_LENGTH_AT, "a record that ends within the file",
@@ -119,12 +143,29 @@ static bool skip_body(struct checker *ck)
     return false;
 }
 
-/* A record whose length is not what it must be: its body is not judged, and what it may have defined is not missed. A length
- * beyond the end of the file is that fault and not this one. */
-static void wrong_length(struct checker *ck, enum rule rule, enum lost lost, const char *expected)
+/* Whether the length that a record should have leads to another record, where the one it has does not. */
+static bool right_length_leads_on(struct checker *ck, uint64_t right)
 {
+    size_t n = look_at(ck, LOOK_SIZE, UINT64_MAX);
+    bool ended = n < LOOK_SIZE;
+
+    if (right > n || !count_plausible_records(ck, ck->in.at + right, n - (size_t)right, ended, 1))
+        return false;
+    return ck->record_length > n ||
+           !count_plausible_records(ck, ck->in.at + ck->record_length, n - (size_t)ck->record_length, ended, 1);
+}
+
+/* A record whose length is not what it must be, `right`, if that is known (else 0): its body is not judged, and what it may have
+ * defined is not missed. A length beyond the end of the file is that fault and not this one. */
+static void wrong_length(struct checker *ck, enum rule rule, enum lost lost, const char *expected, uint64_t right)
+{
+    uint64_t declared = ck->record_length;
+
+    if (right && right_length_leads_on(ck, right))
+        ck->record_length = right;
     if (!skip_body(ck))
         return;
+    ck->record_length = declared;
     unsound(ck, ck->record_at);
     ck->lost |= lost;
     report(ck, rule, ck->record_at + RECORD_LENGTH_AT, expected, "%" PRIu64 " bytes", ck->record_length);
@@ -196,13 +237,13 @@ static void check_heap_dump_end(struct checker *ck)
 {
     old_version(ck);
     if (ck->record_length)
-        wrong_length(ck, RULE_REC_008, 0, "0 bytes");
+        wrong_length(ck, RULE_REC_008, 0, "0 bytes", 0);
     if (ck->stopped)
         return;
     if (ck->dump.open) {
         ck->dump.open = false;
         end_heap_dump(ck);
-    } else if (ck->version != V101) {
+    } else if (ck->version != V101 && !ck->heap_lost) {
         report(ck, RULE_REC_009, ck->record_at, "a HEAP_DUMP_SEGMENT in front", "none");
     }
 }
@@ -236,7 +277,8 @@ static const uint8_t *fixed_part(struct checker *ck, size_t size)
 #define FIXED_RECORD(NAME, rule, lost, check) \
     do { \
         if (ck->record_length != SIZE_OF(NAME, ck->id_size)) { \
-            wrong_length(ck, rule, lost, expected_length(expected, SIZE_OF(NAME, ck->id_size))); \
+            wrong_length(ck, rule, lost, expected_length(expected, SIZE_OF(NAME, ck->id_size)), \
+                         SIZE_OF(NAME, ck->id_size)); \
         } else { \
             struct cursor c = window(ck, SIZE_OF(NAME, ck->id_size)); \
             struct NAME r; \
@@ -279,7 +321,20 @@ static void check_counted(struct checker *ck, size_t fixed, size_t count_at, siz
         snprintf(expected, sizeof expected, "%" PRIu64 " bytes, as its count says", length);
     else
         snprintf(expected, sizeof expected, "%zu bytes at the least", fixed);
-    wrong_length(ck, rule, lost, expected);
+    wrong_length(ck, rule, lost, expected, length);
+}
+
+/* SPEC.md 3.2: a record of another tag. It may be a damaged one of any kind. */
+static void check_unknown(struct checker *ck)
+{
+    if (!skip_body(ck))
+        return;
+    if (!ck->strange++)
+        ck->strange_from = ck->record_at;
+    report(ck, RULE_REC_003, ck->record_at, "the tag of a record", "0x%02x", ck->record_tag);
+    ck->lost = LOST_ALL;
+    ck->heap_lost = true;
+    ck->dump.lost |= ck->dump.open;
 }
 
 static void walk_record(struct checker *ck)
@@ -291,7 +346,7 @@ static void walk_record(struct checker *ck)
     switch ((enum record_tag)ck->record_tag) {
     case TAG_UTF8:
         if (ck->record_length < id)
-            wrong_length(ck, RULE_STR_001, LOST_STRINGS, id == 8 ? "8 bytes at the least" : "4 bytes at the least");
+            wrong_length(ck, RULE_STR_001, LOST_STRINGS, id == 8 ? "8 bytes at the least" : "4 bytes at the least", 0);
         else if (!check_utf8(ck, ck->record_length))
             truncated(ck);
         return;
@@ -335,9 +390,7 @@ static void walk_record(struct checker *ck)
         check_heap_dump_end(ck);
         return;
     }
-    /* SPEC.md 3.2: another tag. */
-    if (skip_body(ck))
-        report(ck, RULE_REC_003, ck->record_at, "the tag of a record", "0x%02x", ck->record_tag);
+    check_unknown(ck);
 }
 
 /* What a sub-record that did not fit was, where a segment does not go on with it. False if nothing behind can be judged. */
@@ -356,6 +409,17 @@ static bool settle_cut_before(struct checker *ck, size_t n)
     return false;
 }
 
+/* At a record header: whether what was odd in front was odd and no more, or the framing was lost there. */
+static void settle_doubts(struct checker *ck)
+{
+    size_t n = look_at(ck, LOOK_SIZE, UINT64_MAX);
+
+    if (count_plausible_records(ck, ck->in.at, n, n < LOOK_SIZE, 2) >= (ck->strange ? 2 : 1))
+        ck->strange = ck->doubtful_string = 0;
+    else if (!hprof_record_name(ck->record_tag))
+        retract_string(ck);
+}
+
 void walk_records(struct checker *ck)
 {
     while (!ck->stopped && !ck->memory.exhausted) {
@@ -370,6 +434,7 @@ void walk_records(struct checker *ck)
         ck->record_tag = get_u1(ck->in.at);
         if (n < RECORD_HEADER_SIZE) {
             if (!ck->truncated && !ck->in.error) {
+                retract_strange(ck);
                 unsound(ck, ck->record_at);
                 ck->record_number = 0;
                 report(ck, RULE_REC_001, ck->record_at, "a record header of 9 bytes, or the end of the file", "%zu bytes", n);
@@ -381,6 +446,8 @@ void walk_records(struct checker *ck)
         time = get_u4(ck->in.at + RECORD_TIME_AT);
         ck->record_length = get_u4(ck->in.at + RECORD_LENGTH_AT);
         known = hprof_record_name(ck->record_tag) != NULL;
+        if (ck->strange || ck->doubtful_string)
+            settle_doubts(ck);
         input_advance(&ck->in, RECORD_HEADER_SIZE);
         if (known)
             note_signs(ck, time);
@@ -400,7 +467,7 @@ void walk_records(struct checker *ck)
     forget_cut(ck);
     if (ck->dump.open) {
         ck->dump.lost |= ck->truncated;
-        if (!ck->truncated && ck->version != V101) {
+        if (!ck->truncated && ck->version != V101 && !ck->heap_lost) {
             ck->record_tag = TAG_HEAP_DUMP_SEGMENT;
             ck->record_number = ck->dump.last_segment_number;
             report(ck, RULE_REC_007, ck->dump.last_segment, "a HEAP_DUMP_END behind it", "the end of the file");

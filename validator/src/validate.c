@@ -38,8 +38,6 @@ static void on_gzip_fault(void *context, const struct gzip_finding *g)
     report_late(ck, rules[g->fault], SHAPE_ANY, g->offset, path, g->expected, "%s", g->found);
     if (g->fault != GZIP_CHECKSUM && g->fault != GZIP_SIZE && g->fault != GZIP_TRAILING)
         ck->truncated = true;
-    if (g->fault != GZIP_TRAILING)
-        ck->gzip_unsound = true;
 }
 
 static void checker_init(struct checker *ck, const struct hprof_options *options)
@@ -60,7 +58,6 @@ static void checker_init(struct checker *ck, const struct hprof_options *options
     classes_init(&ck->classes, m, &ck->key);
     ck->sum.version = ck->sum.producer = "";
     ck->sum.sound_until = UINT64_MAX;
-    ck->dump.hot = memory_get_zeroed(m, sizeof(struct hot_class) << HOT_CLASS_BITS);
     ck->dump.hot_multiply = ck->key.multiply ^ 0x9E3779B97F4A7C14U;
 }
 
@@ -92,7 +89,8 @@ static void checker_clear(struct checker *ck)
             uselog_clear(&ck->class_uses[i]);
     }
     forget_cut(ck);
-    memory_put(&ck->memory, ck->dump.hot, sizeof(struct hot_class) << HOT_CLASS_BITS);
+    if (ck->dump.hot)
+        memory_put(&ck->memory, ck->dump.hot, sizeof(struct hot_class) << HOT_CLASS_BITS);
     classes_clear(&ck->classes);
     strings_clear(&ck->strings);
     keymap_clear(&ck->class_serials);
@@ -110,6 +108,7 @@ static void judge(struct checker *ck)
         return;
     if (!check_header(ck)) {
         input_skip(&ck->in, UINT64_MAX);
+        ck->sum.bytes = ck->in.offset;
         return;
     }
     checker_begin(ck);
@@ -196,11 +195,14 @@ static struct severity_choice conclude(struct checker *ck, char *failure, size_t
             snprintf(failure, failure_size, "memory ran out at offset 0x%llx", (unsigned long long)ck->in.offset);
         sum->failure = failure;
     } else if (ck->in.error) {
-        char reason[128];
+        char reason[128] = "";
 
         sum->status = HPROF_IO;
-        snprintf(failure, failure_size, "cannot be read on from offset 0x%llx: %s", (unsigned long long)ck->in.offset,
-                 strerror_r(ck->in.error, reason, sizeof reason));
+        if (ck->in.error == ESTALE)
+            snprintf(reason, sizeof reason, "the file became shorter while it was read");
+        else if (strerror_r(ck->in.error, reason, sizeof reason) != 0)
+            snprintf(reason, sizeof reason, "error %d", ck->in.error);
+        snprintf(failure, failure_size, "cannot be read on from offset 0x%llx: %s", (unsigned long long)ck->in.offset, reason);
         sum->failure = failure;
     }
     return choice;
