@@ -1,0 +1,46 @@
+# One ctest test for each file of tests: cmocka programs (label unit) and pytest files (label pytest).
+
+pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
+find_package(ZLIB REQUIRED) # to make gzip files with, and as a second opinion on them
+
+# Exit statuses that no test can take for one of ours.
+set(test_environment ASAN_OPTIONS=exitcode=99 UBSAN_OPTIONS=print_stacktrace=1:exitcode=99 LSAN_OPTIONS=exitcode=99)
+
+# A unit test sees the inner headers and the objects of the library: a shared one shows only what hprof.h declares.
+file(GLOB unit_tests CONFIGURE_DEPENDS validator/tests/test_*.c)
+foreach(source IN LISTS unit_tests)
+  get_filename_component(name ${source} NAME_WE)
+  add_executable(${name} ${source} $<TARGET_OBJECTS:hprof>)
+  target_include_directories(${name} PRIVATE validator/include validator/src)
+  target_compile_definitions(${name} PRIVATE _FILE_OFFSET_BITS=64)
+  target_link_libraries(${name} PRIVATE PkgConfig::CMOCKA PkgConfig::ISAL ZLIB::ZLIB Threads::Threads)
+  add_test(NAME validator.${name} COMMAND ${name})
+  set_tests_properties(validator.${name} PROPERTIES
+    LABELS unit TIMEOUT 600 ENVIRONMENT "${test_environment}")
+endforeach()
+
+if(NOT TARGET hprof-validate) # TEMPORARY
+  return()
+endif()
+find_program(HPROF_PYTHON python3 REQUIRED DOC "Python 3 with what ci/requirements.txt lists")
+execute_process(COMMAND ${HPROF_PYTHON} -c "import pytest, jsonschema" RESULT_VARIABLE no_pytest OUTPUT_QUIET ERROR_QUIET)
+if(no_pytest)
+  message(WARNING "${HPROF_PYTHON} lacks what ci/requirements.txt lists: the pytest files will not run")
+  return()
+endif()
+
+list(APPEND test_environment
+  HPROF_VALIDATE=$<TARGET_FILE:hprof-validate>
+  HPROF_BUILD=${PROJECT_BINARY_DIR}
+  "HPROF_C_FLAGS=${CMAKE_C_FLAGS}"
+  CC=${CMAKE_C_COMPILER}
+  PYTHONPATH=${PROJECT_SOURCE_DIR}/generator/python
+  PYTHONDONTWRITEBYTECODE=1)
+file(GLOB pytest_files RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS
+  validator/tests/test_*.py generator/python/tests/test_*.py corpus/tests/test_*.py)
+foreach(file IN LISTS pytest_files)
+  string(REGEX REPLACE "^([a-z]+)/.*/(test_[a-z0-9_]+)\\.py$" "\\1.\\2" name ${file})
+  add_test(NAME ${name} COMMAND ${HPROF_PYTHON} -m pytest -q -p no:cacheprovider ${file}
+    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  set_tests_properties(${name} PROPERTIES LABELS pytest TIMEOUT 1200 ENVIRONMENT "${test_environment}")
+endforeach()

@@ -1,0 +1,85 @@
+"""Bytes in the making, and where each line of the text put its own.
+
+Long runs of zeros are kept as a number, so that a dump of many gigabytes can be described and written sparsely.
+"""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import BinaryIO
+
+_SPARSE = 1 << 20
+
+
+@dataclass(frozen=True)
+class Spot:
+    """The offset of what a word of the text wrote."""
+
+    offset: int
+    line: int
+    label: str
+    rule: str | None = None
+
+
+class Piece:
+    def __init__(self, data: bytes = b"") -> None:
+        self._chunks: list[bytearray | int] = [bytearray(data)]  # an int is so many zeros
+        self.size = len(data)
+        self.spots: list[Spot] = []
+
+    def add(self, data: bytes) -> None:
+        last = self._chunks[-1]
+        if isinstance(last, int):
+            self._chunks.append(bytearray(data))
+        else:
+            last += data
+        self.size += len(data)
+
+    def add_repeated(self, data: bytes, count: int) -> None:
+        if len(data) * count >= _SPARSE and not any(data):
+            self._chunks.append(len(data) * count)
+            self.size += len(data) * count
+        else:
+            self.add(data * count)
+
+    def spot(self, line: int, label: str, rule: str | None = None) -> None:
+        """Notes that what is added next was written by `line`."""
+        self.spots.append(Spot(self.size, line, label, rule))
+
+    def append(self, other: Piece) -> None:
+        self.spots += [replace(spot, offset=spot.offset + self.size) for spot in other.spots]
+        for chunk in other._chunks:
+            if isinstance(chunk, int):
+                self._chunks.append(chunk)
+                self.size += chunk
+            elif chunk:
+                self.add(bytes(chunk))
+
+    def cut(self, count: int) -> None:
+        """Takes the last bytes away again, of which there must be so many."""
+        self.size -= count
+        while count:
+            last = self._chunks.pop()
+            size = last if isinstance(last, int) else len(last)
+            if size > count:
+                self._chunks.append(last - count if isinstance(last, int) else last[: size - count])
+            count -= min(size, count)
+        if not self._chunks:
+            self._chunks.append(bytearray())
+
+    def write(self, out: BinaryIO) -> None:
+        for chunk in self._chunks:
+            if isinstance(chunk, int):
+                out.seek(chunk, io.SEEK_CUR)
+            else:
+                out.write(chunk)
+        out.truncate()
+
+    def save(self, path: Path) -> None:
+        with path.open("wb") as out:
+            self.write(out)
+
+    def to_bytes(self) -> bytes:
+        return b"".join(bytes(chunk) for chunk in self._chunks)

@@ -1,0 +1,102 @@
+"""The notation and the assembler where the corpus does not reach: numbering, offsets, and what is refused."""
+
+from __future__ import annotations
+
+import gzip
+import struct
+import zlib
+
+import pytest
+
+from hprof_corpus.assembler import assemble
+from hprof_corpus.deflate import METHODS, Member
+from hprof_corpus.notation import NotationError, expand, parse
+from hprof_corpus.piece import Piece
+
+HEADER = 'hprof "JAVA PROFILE 1.0.2" id-size 4 time 2026-01-01T00:00:00Z\n'
+
+
+def body(text: str) -> bytes:
+    return assemble(HEADER + text).file.to_bytes()[31:]
+
+
+def test_header() -> None:
+    data = assemble(HEADER).file.to_bytes()
+    assert data == b"JAVA PROFILE 1.0.2\0" + struct.pack(">IQ", 4, 1767225600000)
+
+
+def test_symbols_are_numbered_as_they_appear_unless_stated() -> None:
+    data = body("id $b 7\nutf8 $a\nutf8 $b\nutf8 $c\nutf8 $a")
+    ids = [struct.unpack_from(">I", data, at * 13 + 9)[0] for at in range(4)]
+    assert ids == [0x100001, 7, 0x100002, 0x100001]
+
+
+def test_lengths_are_computed_unless_stated() -> None:
+    assert body('utf8 1 "abc"')[5:9] == b"\0\0\0\7"
+    assert body('utf8 1 "abc" length 99')[5:9] == b"\0\0\0\x63"
+    assert body('utf8 1 "abc" extra 0xffff cut 1')[5:] == b"\0\0\0\x08\0\0\0\1abc\xff"
+
+
+def test_instance_size_is_that_of_the_chain() -> None:
+    text = "segment {\nclass-dump @a super @b {\nfield null int\n}\nclass-dump @b super null {\nfield null object\n}\n}"
+    data = body(text)
+    assert struct.unpack_from(">I", data, 9 + 1 + 4 * 8)[0] == 8
+
+
+def test_marks_give_offsets_in_the_dump_even_within_gzip() -> None:
+    plain = HEADER + "utf8 !$a        # STR-002: why\n"
+    packed = "gzip {\n" + plain + "}\n"
+    [one], [other] = assemble(plain).faults, assemble(packed).faults
+    assert (one.rule, one.offset) == (other.rule, other.offset) == ("STR-002", 40)
+    assert assemble(packed).file.to_bytes()[:2] == b"\x1f\x8b"
+
+
+def test_repeat_counts_from_zero_and_nests() -> None:
+    statements = list(expand(parse('repeat 2 i {\nrepeat 2 j {\nutf8 $s.(i).(j+1) "(i)"\n}\n}\n')))
+    assert [statement.items[0].text for statement in statements] == ["$s.0.1", "$s.0.2", "$s.1.1", "$s.1.2"]  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("data", [b"", b"a", b"a" * 700, bytes(range(256)) * 3, b"\xff" * 70000])
+def test_members_inflate(method: str, data: bytes) -> None:
+    member = Member(data, method, text=True, extra=b"xy", name=b"n", comment=b"c", with_header_crc=True)
+    assert gzip.decompress(b"".join(part for _, part in member.parts())) == data
+    assert zlib.decompress(METHODS[method](data), -15) == data
+
+
+def test_long_runs_of_zeros_take_no_memory() -> None:
+    piece = Piece(b"ab")
+    piece.add_repeated(b"\0", 1 << 40)
+    piece.add(b"c")
+    assert piece.size == (1 << 40) + 3
+    piece.cut((1 << 40) + 2)
+    assert piece.to_bytes() == b"a"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("nonsense", "unknown statement"),
+        ("segment {", "not closed"),
+        ("}", "unexpected }"),
+        ("utf8 @a", "is no string"),
+        ("utf8 $a [ 1 ]", "unexpected list"),
+        ("load-class serial 1 class @a color red", "unexpected color"),
+        ("load-class class @a", "serial is missing"),
+        ("unload-class serial 5000000000", "does not fit"),
+        ("utf8 !$a", "needs both"),
+        ("utf8 $a  # STR-002: why", "needs both"),
+        ("segment {\ninstance-dump @a class @b [ int ]\n}", "a type and a value"),
+        ("segment {\nutf8 $a\n}", "is no sub-record"),
+        ("primitive-array-dump @a type object", "unknown statement"),
+        ("utf8 $a\nid $a 5", "was mentioned before"),
+        ("cut 1000", "only"),
+        ("raw 0x123", "even number"),
+        ('utf8 $a "\\q"', "unknown escape"),
+    ],
+)
+def test_refused_with_the_line(text: str, message: str) -> None:
+    with pytest.raises(NotationError, match=r"line \d+: ") as error:
+        assemble(HEADER + text + "\n")
+    assert message in str(error.value)
+    assert error.value.line >= 2

@@ -1,0 +1,73 @@
+"""The corpus as it is checked in: made from its texts, complete, and free of doubt about what is meant."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+from hprof_corpus.build import differences
+from hprof_corpus.rules import PROFILES, read_rules
+from tests.conftest import CORPUS, RULES_DEF
+
+Files = list[dict[str, Any]]
+
+RULES = read_rules(RULES_DEF)
+
+# Rules that a version or an ID size has no say in; or that cannot be broken in 1.0.1, or only there.
+ANY_ID_SIZE = {"HDR-001", "HDR-004", "HDR-005", "GZ-001", "GZ-002", "GZ-003", "GZ-004", "GZ-005", "GZ-006", "GZ-007"}
+
+
+def by_rule(manifest: Files) -> dict[str, Files]:
+    found: dict[str, Files] = defaultdict(list)
+    for entry in manifest:
+        if entry["file"].startswith("invalid/"):
+            found[entry["file"].split("/")[1]].append(entry)
+    return found
+
+
+def test_binaries_and_manifest_are_those_of_the_texts() -> None:
+    assert differences(CORPUS, RULES) == []
+
+
+def test_every_rule_has_its_files(manifest: Files) -> None:
+    found = by_rule(manifest)
+    assert set(found) == set(RULES)
+    for rule, files in found.items():
+        assert len(files) >= (3 if RULES[rule].is_error else 2), rule
+
+
+def test_both_id_sizes(manifest: Files) -> None:
+    for rule, files in by_rule(manifest).items():
+        if rule not in ANY_ID_SIZE:
+            assert {entry["id_size"] for entry in files} == {4, 8}, rule
+
+
+def test_invalid_files_break_the_rule_of_their_folder_and_no_other(manifest: Files) -> None:
+    for rule, files in by_rule(manifest).items():
+        for entry in files:
+            assert {finding["rule"] for finding in entry["findings"]} == {rule}, entry["file"]
+
+
+def test_at_least_sixty_legal_oddities(manifest: Files) -> None:
+    valid = [entry for entry in manifest if entry["file"].startswith("valid/")]
+    assert len({entry["about"] for entry in valid}) >= 60
+    for entry in valid:
+        assert entry["findings"] == [], entry["file"]
+        assert entry["reader"]["should"] == "accept"
+        assert set(entry["verdict"].values()) == {"valid"}
+
+
+def test_every_verdict_is_told(manifest: Files) -> None:
+    for entry in manifest:
+        assert list(entry["verdict"]) == list(PROFILES), entry["file"]
+        assert entry["reader"]["should"] in ("accept", "reject", "either")
+        assert entry["reader"]["why"].endswith("."), entry["file"]
+        assert entry["about"].endswith("."), entry["file"]
+
+
+def test_small(manifest: Files) -> None:
+    sizes = [entry["bytes"] for entry in manifest if entry["checked_in"]]
+    assert max(sizes) < 300_000
+    assert sum(size > 25_000 for size in sizes) <= 5
+    assert sum(sizes) < 3_000_000
+    assert {entry["file"].split("/")[1] for entry in manifest if not entry["checked_in"]} == {"REC-012"}

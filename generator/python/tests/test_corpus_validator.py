@@ -1,0 +1,156 @@
+"""The validator against the corpus: HPROF_VALIDATE names the program, without it nothing here runs.
+
+Exactly the findings of the manifest, at their offsets, whatever way the bytes arrive, and the verdict of every profile.
+"""
+
+from __future__ import annotations
+
+import functools
+import gzip
+import json
+import os
+import subprocess
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hprof_corpus import layouts
+from hprof_corpus.assembler import assemble_file
+from hprof_corpus.rules import PROFILES
+from tests.conftest import CORPUS, manifest_files
+
+VALIDATE = os.environ.get("HPROF_VALIDATE", "")
+pytestmark = pytest.mark.skipif(not VALIDATE, reason="HPROF_VALIDATE does not name a validator")
+
+Entry = dict[str, Any]
+Report = dict[str, Any]
+
+ENTRIES = manifest_files()
+SMALL = [entry for entry in ENTRIES if entry["checked_in"]]
+LARGE = [entry for entry in ENTRIES if not entry["checked_in"]]
+
+
+def name(entry: Entry) -> str:
+    file: str = entry["file"]
+    return file
+
+
+def validate(*arguments: str | Path, data: bytes | None = None) -> tuple[int, list[Report]]:
+    command = [VALIDATE, "--format", "json", "--max-errors", "0", *map(str, arguments)]
+    run = subprocess.run(command, input=data, capture_output=True, check=False)
+    assert run.stderr == b""
+    return run.returncode, json.loads(run.stdout)["files"]
+
+
+@functools.cache
+def reports(profile: str) -> dict[str, Report]:
+    """All files in one run."""
+    paths = [CORPUS / entry["file"] for entry in SMALL]
+    _, files = validate("--profile", profile, *paths)
+    return {Path(report["file"]).relative_to(CORPUS).as_posix(): report for report in files}
+
+
+def found(report: Report) -> list[tuple[str, int | None, str]]:
+    return sorted((one["rule"], one["offset"], one["severity"]) for one in report["findings"])
+
+
+def expected(entry: Entry, profile: str) -> list[tuple[str, int | None, str]]:
+    severities = ((one, one["severity"][profile]) for one in entry["findings"])
+    return sorted((one["rule"], one["offset"], severity) for one, severity in severities if severity != "off")
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("entry", SMALL, ids=name)
+def test_findings(entry: Entry, profile: str) -> None:
+    report = reports(profile)[entry["file"]]
+    assert found(report) == expected(entry, profile)
+    assert report["valid"] == (entry["verdict"][profile] == "valid")
+
+
+@pytest.mark.parametrize("entry", SMALL, ids=name)
+def test_clauses_and_totals(entry: Entry) -> None:
+    report = reports("strict")[entry["file"]]
+    clauses = {one["rule"]: (one["name"], one["clause"]) for one in entry["findings"]}
+    for one in report["findings"]:
+        assert (one["name"], one["clause"]) == clauses[one["rule"]]
+    rules = [rule for rule, _, _ in expected(entry, "strict")]
+    assert {rule: total for rule, total in report["totals"].items() if total} == {r: rules.count(r) for r in rules}
+
+
+@pytest.mark.parametrize("entry", [entry for entry in SMALL if entry["file"].startswith("valid/")], ids=name)
+def test_counts(entry: Entry) -> None:
+    """Of each record and sub-record, as many as the text has."""
+    report = reports("strict")[entry["file"]]
+    names = {record.name for record in (*layouts.RECORDS, *layouts.SUBRECORDS)}
+    spots = assemble_file(CORPUS / entry["text"]).spots
+    assert {name: count for name, count in report["counts"].items() if name in names and count} == Counter(
+        spot.label for spot in spots if spot.label in names
+    )
+    assert report["sound_until"] == report["bytes"]
+
+
+@pytest.mark.parametrize("entry", SMALL, ids=name)
+def test_findings_lie_within_the_file(entry: Entry) -> None:
+    report = reports("strict")[entry["file"]]
+    size = max(report["bytes"], report["file_bytes"])
+    assert all(0 <= one["offset"] <= size for one in report["findings"])
+    assert report["sound_until"] <= size
+
+
+@pytest.mark.parametrize("entry", SMALL, ids=name)
+def test_exit_status(entry: Entry) -> None:
+    status, _ = validate(CORPUS / entry["file"])
+    assert status == (0 if entry["verdict"]["strict"] == "valid" else 1)
+
+
+def without(report: Report, *keys: str) -> Report:
+    """The report without what may differ: the name, and, of a pipe, offsets that only a second look can find."""
+    findings = [{key: value for key, value in one.items() if key not in keys} for one in report["findings"]]
+    return {**report, "file": "", "findings": findings}
+
+
+@pytest.mark.parametrize("entry", SMALL, ids=name)
+def test_pipe(entry: Entry) -> None:
+    _, [piped] = validate("-", data=(CORPUS / entry["file"]).read_bytes())
+    read = reports("strict")[entry["file"]]
+    for one, other in zip(sorted_findings(piped), sorted_findings(read), strict=True):
+        assert one["offset"] == other["offset"] or (one["rule"] == "REF-002" and one["offset"] is None)
+        assert one.get("related_offset") in (other.get("related_offset"), None)
+    loose = ("offset", "related_offset", "path", "expected", "found", "message")
+    assert same_order(without(piped, *loose)) == same_order(without(read, *loose))
+
+
+def sorted_findings(report: Report) -> list[Report]:
+    """Findings without an offset stand last: in the order of rules they can be compared."""
+    findings: list[Report] = report["findings"]
+    return sorted(findings, key=lambda one: one["rule"])
+
+
+def same_order(report: Report) -> Report:
+    return {**report, "findings": sorted_findings(report)}
+
+
+@pytest.mark.parametrize("entry", [entry for entry in SMALL if not entry["compressed"]], ids=name)
+def test_gzip(entry: Entry, tmp_path: Path) -> None:
+    packed = tmp_path / "dump"
+    packed.write_bytes(gzip.compress((CORPUS / entry["file"]).read_bytes()))
+    _, [report] = validate(packed)
+    plain = reports("strict")[entry["file"]]
+    assert report["compressed"]
+    assert not plain["compressed"]
+    container = {"compressed": None, "file_bytes": None}
+    assert without(report) | container == without(plain) | container
+
+
+@pytest.mark.parametrize("entry", LARGE, ids=name)
+def test_larger_than_4_gib(entry: Entry, tmp_path: Path) -> None:
+    dump = tmp_path / "large.hprof"
+    try:
+        assemble_file(CORPUS / entry["text"]).file.save(dump)
+        status, [report] = validate(dump)
+    finally:
+        dump.unlink(missing_ok=True)
+    assert status == 1
+    assert found(report) == expected(entry, "strict")

@@ -1,0 +1,265 @@
+#define _POSIX_C_SOURCE 200809L
+#include "catalog.h"
+
+#include <string.h>
+
+#include "json.h"
+#include "messages.h"
+#include "printable.h"
+
+const char *severity_name(enum hprof_severity severity)
+{
+    switch (severity) {
+    case HPROF_OFF: return "off";
+    case HPROF_NOTE: return "note";
+    case HPROF_WARNING: return "warning";
+    case HPROF_ERROR: break;
+    }
+    return "error";
+}
+
+/* The next quirk of a profile from *index on, NULL behind its last. */
+static const struct hprof_quirk *next_quirk(size_t *index, size_t profile)
+{
+    const struct hprof_quirk *quirk;
+    while ((quirk = hprof_quirk_at((*index)++)) != NULL) {
+        if (quirk->profile == profile)
+            break;
+    }
+    return quirk;
+}
+
+enum hprof_severity severity_in(size_t rule, size_t profile)
+{
+    const struct hprof_quirk *quirk;
+    for (size_t i = 0; (quirk = next_quirk(&i, profile)) != NULL;) {
+        if (quirk->rule == rule && quirk->shape == NULL)
+            return quirk->severity;
+    }
+    return profile == 0 ? hprof_rule_at(rule)->severity : hprof_rule_at(rule)->lax;
+}
+
+/* ---- Wrapped text ------------------------------------------------------------------------------------------------ */
+
+/* Writes `text` in lines of `width` columns, each behind `indent` spaces. The first line goes on at `column`. */
+static void wrap(FILE *out, const char *text, size_t indent, size_t column, size_t width)
+{
+    while (*text != '\0') {
+        size_t length = strcspn(text, " \n");
+        char word[1024];
+        snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1), text);
+        size_t columns = text_columns(word);
+        if (length > 0) {
+            if (column > indent && column + 1 + columns > width) {
+                putc('\n', out);
+                column = 0;
+            }
+            if (column < indent) {
+                fprintf(out, "%*s", (int)(indent - column), "");
+                column = indent;
+            } else if (column > indent) {
+                putc(' ', out);
+                column++;
+            }
+            fwrite(text, 1, length, out);
+            column += columns;
+        }
+        text += length;
+        text += *text != '\0';
+    }
+    putc('\n', out);
+}
+
+/* ---- Rules ------------------------------------------------------------------------------------------------------- */
+
+static void begin_json(struct json *json, FILE *out)
+{
+    json_begin(json, out);
+    json_object(json, "tool");
+    json_string(json, "name", PROGRAM);
+    json_string(json, "version", HPROF_VERSION);
+    json_close(json);
+}
+
+static void rules_as_json(FILE *out, const bool *chosen)
+{
+    struct json json;
+    begin_json(&json, out);
+    json_array(&json, "rules");
+    for (size_t i = 0; i < hprof_rule_count(); i++) {
+        const struct hprof_rule *rule = hprof_rule_at(i);
+        if (chosen != NULL && !chosen[i])
+            continue;
+        json_object(&json, NULL);
+        json_string(&json, "id", rule->id);
+        json_string(&json, "name", rule->name);
+        json_string(&json, "family", rule->family);
+        json_string(&json, "severity", severity_name(rule->severity));
+        json_string(&json, "lax", severity_name(rule->lax));
+        json_bool(&json, "framing", rule->framing);
+        json_string(&json, "clause", rule->clause);
+        json_string(&json, "rows", rule->rows);
+        json_string(&json, "summary", rule->summary);
+        json_string(&json, "why", rule->why);
+        json_string(&json, "producers", rule->producers);
+        json_string(&json, "readers", rule->readers);
+        json_string(&json, "example", rule->example);
+        json_close(&json);
+    }
+    json_close(&json);
+    json_finish(&json);
+}
+
+void catalog_rules(FILE *out, bool as_json)
+{
+    if (as_json) {
+        rules_as_json(out, NULL);
+        return;
+    }
+    fprintf(out, "%-8s  %-29s  %-7s  %-7s  %-6s  %s\n", "RULE", "NAME", "STRICT", "OTHERS", "CLAUSE",
+            "WHAT IT REQUIRES");
+    for (size_t i = 0; i < hprof_rule_count(); i++) {
+        const struct hprof_rule *rule = hprof_rule_at(i);
+        fprintf(out, "%-8s  %-29s  %-7s  %-7s  %-6s  %s\n", rule->id, rule->name, severity_name(rule->severity),
+                rule->framing ? "framing" : severity_name(rule->lax), rule->clause, rule->summary);
+    }
+}
+
+/* ---- One rule at length ------------------------------------------------------------------------------------------ */
+
+static void explain_severity(FILE *out, size_t rule, size_t width)
+{
+    const struct hprof_profile *profile;
+    const struct hprof_quirk *quirk;
+
+    fputs("\nSeverity\n", out);
+    if (hprof_rule_at(rule)->framing)
+        wrap(out,
+             "It is about framing: it cannot be disabled or softened, for nothing behind such an error can be judged.",
+             4, 0, width);
+    for (size_t p = 0; (profile = hprof_profile_at(p)) != NULL; p++) {
+        enum hprof_severity severity = severity_in(rule, p);
+        char counts_as[80];
+        snprintf(counts_as, sizeof counts_as, "%s%s", severity == HPROF_OFF ? "not checked" : severity_name(severity),
+                 strcmp(profile->name, "auto") == 0 ? ", or as in the profile that the dump looks like" : "");
+        fprintf(out, "    %-12s", profile->name);
+        wrap(out, counts_as, 16, 16, width);
+        for (size_t i = 0; (quirk = next_quirk(&i, p)) != NULL;) {
+            if (quirk->rule != rule || quirk->shape == NULL)
+                continue;
+            fprintf(out, "%16s%s if", "", severity_name(quirk->severity));
+            wrap(out, quirk->shape, 18, 16 + strlen(severity_name(quirk->severity)) + 3, width);
+        }
+    }
+}
+
+static void explain_producers(FILE *out, size_t rule, size_t width)
+{
+    const struct hprof_quirk *quirk;
+
+    fputs("\nProducers\n", out);
+    wrap(out, hprof_rule_at(rule)->producers, 4, 0, width);
+    for (size_t i = 0; (quirk = hprof_quirk_at(i)) != NULL; i++) {
+        if (quirk->rule != rule)
+            continue;
+        const char *profile = hprof_profile_at(quirk->profile)->name;
+        fprintf(out, "    %s:", profile);
+        wrap(out, quirk->versions, 6, 4 + strlen(profile) + 1, width);
+        wrap(out, quirk->evidence, 6, 0, width);
+    }
+}
+
+/* Kept as it is: the lines of the notation of corpus/ mean something. */
+static void explain_example(FILE *out, const char *example)
+{
+    fputs("\nExample\n", out);
+    while (*example != '\0') {
+        size_t length = strcspn(example, "\n");
+        fprintf(out, "%s%.*s\n", length > 0 ? "    " : "", (int)length, example);
+        example += length;
+        example += *example == '\n';
+    }
+}
+
+static void explain_rule(FILE *out, size_t index, size_t width)
+{
+    const struct hprof_rule *rule = hprof_rule_at(index);
+    fprintf(out, "%s %s\n\n    ", rule->id, rule->name);
+    wrap(out, rule->summary, 4, 4, width);
+    fprintf(out, "    SPEC.md %s\n", rule->clause);
+
+    explain_severity(out, index, width);
+    fputs("\nWhy\n", out);
+    wrap(out, rule->why, 4, 0, width);
+    explain_producers(out, index, width);
+    fputs("\nReaders\n", out);
+    wrap(out, rule->readers, 4, 0, width);
+    explain_example(out, rule->example);
+}
+
+void catalog_explain(FILE *out, bool as_json, const bool *chosen, size_t width)
+{
+    const char *between = "";
+    if (as_json) {
+        rules_as_json(out, chosen);
+        return;
+    }
+    for (size_t i = 0; i < hprof_rule_count(); i++) {
+        if (!chosen[i])
+            continue;
+        fputs(between, out);
+        explain_rule(out, i, width);
+        between = "\n\n";
+    }
+}
+
+/* ---- Profiles ---------------------------------------------------------------------------------------------------- */
+
+static void profiles_as_json(FILE *out)
+{
+    const struct hprof_profile *profile;
+    const struct hprof_quirk *quirk;
+    struct json json;
+
+    begin_json(&json, out);
+    json_array(&json, "profiles");
+    for (size_t p = 0; (profile = hprof_profile_at(p)) != NULL; p++) {
+        json_object(&json, NULL);
+        json_string(&json, "name", profile->name);
+        json_string(&json, "description", profile->description);
+        json_array(&json, "quirks");
+        for (size_t i = 0; (quirk = next_quirk(&i, p)) != NULL;) {
+            json_object(&json, NULL);
+            json_string(&json, "rule", hprof_rule_at(quirk->rule)->id);
+            json_string(&json, "severity", severity_name(quirk->severity));
+            json_string(&json, "shape", quirk->shape);
+            json_string(&json, "versions", quirk->versions);
+            json_string(&json, "evidence", quirk->evidence);
+            json_close(&json);
+        }
+        json_close(&json);
+        json_close(&json);
+    }
+    json_close(&json);
+    json_finish(&json);
+}
+
+void catalog_profiles(FILE *out, bool as_json, size_t width)
+{
+    const struct hprof_profile *profile;
+    const struct hprof_quirk *quirk;
+
+    if (as_json) {
+        profiles_as_json(out);
+        return;
+    }
+    for (size_t p = 0; (profile = hprof_profile_at(p)) != NULL; p++) {
+        fprintf(out, "%s%-12s", p > 0 ? "\n" : "", profile->name);
+        wrap(out, profile->description, 12, 12, width);
+        for (size_t i = 0; (quirk = next_quirk(&i, p)) != NULL;) {
+            fprintf(out, "  %-8s  %-8s", hprof_rule_at(quirk->rule)->id, severity_name(quirk->severity));
+            wrap(out, quirk->shape != NULL ? quirk->shape : "in any shape", 20, 20, width);
+            wrap(out, quirk->versions, 22, 0, width);
+        }
+    }
+}

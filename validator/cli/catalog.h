@@ -1,0 +1,22 @@
+/* What the validator knows: its rules and profiles, for people and as JSON. */
+#ifndef HPROF_CLI_CATALOG_H
+#define HPROF_CLI_CATALOG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "hprof/hprof.h"
+
+/* "error", "warning", "note", "off" */
+const char *severity_name(enum hprof_severity severity);
+
+/* What a finding of `rule` counts as in a profile, in any shape that no quirk of the profile names. */
+enum hprof_severity severity_in(size_t rule, size_t profile);
+
+void catalog_rules(FILE *out, bool as_json);
+void catalog_profiles(FILE *out, bool as_json, size_t width);
+/* The rules of which `chosen` is true, at length, wrapped at `width` columns. */
+void catalog_explain(FILE *out, bool as_json, const bool *chosen, size_t width);
+
+#endif

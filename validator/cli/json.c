@@ -1,0 +1,115 @@
+#include "json.h"
+
+#include <inttypes.h>
+
+#include "printable.h"
+
+static void write_quoted(FILE *out, const char *text)
+{
+    putc('"', out);
+    while (*text != '\0') {
+        uint32_t c = 0;
+        size_t length = utf8_sequence(text, &c);
+        if (length == 0) {
+            fputs("\xEF\xBF\xBD", out);
+            length = 1;
+        } else if (c == '"' || c == '\\') {
+            putc('\\', out);
+            putc((int)c, out);
+        } else if (c < 0x20 || (c >= 0x7F && c < 0xA0)) {
+            fprintf(out, "\\u%04x", (unsigned)c);
+        } else {
+            fwrite(text, 1, length, out);
+        }
+        text += length;
+    }
+    putc('"', out);
+}
+
+static void new_line(struct json *json)
+{
+    putc('\n', json->out);
+    for (unsigned i = 0; i < json->depth; i++)
+        fputs("  ", json->out);
+}
+
+/* What stands in front of a value. */
+static void lead_in(struct json *json, const char *key)
+{
+    if (json->filled[json->depth - 1])
+        putc(',', json->out);
+    json->filled[json->depth - 1] = true;
+    new_line(json);
+    if (key != NULL) {
+        write_quoted(json->out, key);
+        fputs(": ", json->out);
+    }
+}
+
+static void open_one(struct json *json, char opening, char closing)
+{
+    putc(opening, json->out);
+    json->closing[json->depth] = closing;
+    json->filled[json->depth] = false;
+    json->depth++;
+}
+
+void json_begin(struct json *json, FILE *out)
+{
+    *json = (struct json){.out = out};
+    open_one(json, '{', '}');
+}
+
+void json_finish(struct json *json)
+{
+    json_close(json);
+    putc('\n', json->out);
+}
+
+void json_object(struct json *json, const char *key)
+{
+    lead_in(json, key);
+    open_one(json, '{', '}');
+}
+
+void json_array(struct json *json, const char *key)
+{
+    lead_in(json, key);
+    open_one(json, '[', ']');
+}
+
+void json_close(struct json *json)
+{
+    json->depth--;
+    if (json->filled[json->depth])
+        new_line(json);
+    putc(json->closing[json->depth], json->out);
+}
+
+void json_string(struct json *json, const char *key, const char *value)
+{
+    if (value == NULL) {
+        json_null(json, key);
+        return;
+    }
+    lead_in(json, key);
+    write_quoted(json->out, value);
+}
+
+void json_uint(struct json *json, const char *key, uint64_t value)
+{
+    lead_in(json, key);
+    fprintf(json->out, "%" PRIu64, value);
+}
+
+void json_bool(struct json *json, const char *key, bool value)
+{
+    lead_in(json, key);
+    fputs(value ? "true" : "false", json->out);
+}
+
+void json_null(struct json *json, const char *key)
+{
+    lead_in(json, key);
+    fputs("null", json->out);
+}

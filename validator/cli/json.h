@@ -1,0 +1,31 @@
+/* Writes JSON as it comes, nothing is kept: a report may hold millions of findings. In an object every value has a key,
+ * in an array the key is NULL. Bytes that are not UTF-8 become U+FFFD. */
+#ifndef HPROF_CLI_JSON_H
+#define HPROF_CLI_JSON_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define JSON_DEPTH 16
+
+struct json {
+    FILE *out;
+    unsigned depth;
+    char closing[JSON_DEPTH]; /* of what is open, outermost first */
+    bool filled[JSON_DEPTH];
+};
+
+void json_begin(struct json *json, FILE *out); /* opens the outermost object */
+void json_finish(struct json *json);           /* closes it */
+
+void json_object(struct json *json, const char *key);
+void json_array(struct json *json, const char *key);
+void json_close(struct json *json); /* the innermost object or array that is open */
+
+void json_string(struct json *json, const char *key, const char *value); /* NULL: null */
+void json_uint(struct json *json, const char *key, uint64_t value);
+void json_bool(struct json *json, const char *key, bool value);
+void json_null(struct json *json, const char *key);
+
+#endif

@@ -1,0 +1,291 @@
+/* hprof-validate: judges the dumps named on the command line and reports what was found. The library does the
+ * judging; here are the files, the order of things and the exit status.
+ *
+ * The status is the gravest of all files: 0 valid, 1 invalid, 3 not readable (or the output not writable), 4 a limit
+ * was met; 2 alone is wrong usage. Nothing else ends the tool: signals of a broken pipe and of a file size limit are
+ * ignored, the failed write tells the same. */
+#define _POSIX_C_SOURCE 200809L
+#define _FILE_OFFSET_BITS 64
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "catalog.h"
+#include "messages.h"
+#include "options.h"
+#include "output.h"
+#include "progress.h"
+#include "report.h"
+
+#define EXPLAIN_WIDTH 100
+
+static const char help[] =
+    "Usage: hprof-validate [OPTION]... FILE...\n"
+    "Judges HPROF heap dumps, rule by rule, against SPEC.md. FILE is a dump, compressed by gzip or not; - is standard "
+    "input.\n"
+    "\n"
+    "What is judged\n"
+    "      --profile NAME        strict (default), auto, hotspot, jdk8-agent, sa, android, graalvm or mat\n"
+    "      --disable RULE[,RULE...]\n"
+    "      --warn RULE[,RULE...]\n"
+    "      --error RULE[,RULE...]\n"
+    "                            do not report these rules, or report them as warnings or errors. RULE is an ID "
+    "(OBJ-004),\n"
+    "                            a name (object-id-duplicate) or a family (OBJ); of several options the last wins.\n"
+    "                            Framing rules stay errors: nothing behind such an error can be judged\n"
+    "      --werror              warnings are errors\n"
+    "\n"
+    "What is shown\n"
+    "      --format NAME         text (default), json, sarif or junit\n"
+    "      --output FILE         write there and not to standard output; what is in FILE is replaced\n"
+    "      --max-errors N        findings shown of each rule, 20 if not given, 0 for all; totals are always exact\n"
+    "      --quiet               nothing on standard output: the exit status tells. A report to --output FILE is "
+    "written,\n"
+    "                            and files that cannot be read are named on standard error\n"
+    "      --color WHEN          auto (default), always or never\n"
+    "      --progress WHEN       a bar on standard error: auto (default; on a terminal, after a second), always or "
+    "never\n"
+    "\n"
+    "How\n"
+    "      --max-memory SIZE     end with status 4 rather than use more: 512M, 2G; no limit if not given\n"
+    "      --jobs N              threads, 1 to 1024; at present one is used whatever N, and results never depend on "
+    "it\n"
+    "\n"
+    "What is known\n"
+    "      --explain RULE[,RULE...]\n"
+    "                            what a rule says, why, who breaks it, how readers fare with it, an example\n"
+    "      --list-rules          all rules; as JSON with --format json\n"
+    "      --list-profiles       all profiles and the quirks in each; as JSON with --format json\n"
+    "  -h, --help\n"
+    "  -V, --version\n"
+    "\n"
+    "Exit status: 0 valid (there may be warnings), 1 an error was found, 2 wrong usage, 3 a file cannot be read or the "
+    "output\n"
+    "cannot be written, 4 a limit was met. Of several files the gravest status counts.\n";
+
+/* ---- Judging ----------------------------------------------------------------------------------------------------- */
+
+struct run {
+    const struct cli_options *options;
+    struct hprof_options library;
+    struct report report;
+    struct progress progress;
+    const char *file;
+    struct output output;
+    bool summarized; /* the summary of the file at hand has come */
+    bool stopped;    /* the report cannot go on: nobody reads it, or memory ran out */
+    bool no_memory;
+};
+
+/* The statuses are in the order of gravity. */
+static enum hprof_status worse(enum hprof_status a, enum hprof_status b)
+{
+    return a > b ? a : b;
+}
+
+static bool reporting(const struct run *run)
+{
+    return run->output.stream != NULL && !run->stopped;
+}
+
+static void show_summary(struct run *run, bool opened, const struct hprof_summary *summary)
+{
+    progress_end(&run->progress);
+    run->summarized = true;
+    if (summary->failure != NULL)
+        say_failure(display_name(run->file), summary->failure);
+    if (!reporting(run))
+        return;
+    run->no_memory = !report_file(&run->report, run->file, opened, summary);
+    run->stopped = run->no_memory || !output_good(&run->output);
+}
+
+static void on_summary(void *context, const struct hprof_summary *summary)
+{
+    show_summary(context, true, summary);
+}
+
+static void on_finding(void *context, const struct hprof_finding *finding)
+{
+    struct run *run = context;
+    if (reporting(run)) {
+        report_finding(&run->report, finding);
+        run->stopped = !output_good(&run->output);
+    }
+}
+
+static void on_progress(void *context, uint64_t bytes, uint64_t total)
+{
+    struct run *run = context;
+    progress_update(&run->progress, bytes, total);
+}
+
+/* For a file of which the library said nothing. */
+static void show_failure(struct run *run, bool opened, enum hprof_status status, const char *failure)
+{
+    struct hprof_summary summary = {
+        .status = status,
+        .version = "",
+        .profile = run->options->profile,
+        .producer = "",
+        .failure = failure,
+    };
+    show_summary(run, opened, &summary);
+}
+
+static int open_input(const char *file)
+{
+    struct stat stat;
+    int fd = STDIN_FILENO;
+
+    if (strcmp(file, "-") != 0) {
+        do {
+            fd = open(file, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+        } while (fd < 0 && errno == EINTR);
+    }
+    if (fd >= 0 && fstat(fd, &stat) == 0 && S_ISDIR(stat.st_mode)) {
+        if (fd != STDIN_FILENO)
+            close(fd);
+        errno = EISDIR;
+        return -1;
+    }
+    return fd;
+}
+
+static enum hprof_status judge_file(struct run *run, const char *file)
+{
+    run->file = file;
+    run->summarized = false;
+    progress_begin(&run->progress, display_name(file));
+
+    enum hprof_status status = HPROF_IO;
+    int fd = open_input(file);
+    if (fd < 0) {
+        show_failure(run, false, status, strerror(errno));
+    } else {
+        status = hprof_validate_fd(fd, &run->library);
+        if (fd != STDIN_FILENO)
+            close(fd);
+        progress_end(&run->progress);
+        if (!run->summarized) {
+            bool limit = status == HPROF_LIMIT;
+            status = limit ? HPROF_LIMIT : HPROF_IO;
+            show_failure(run, true, status, limit ? "out of memory" : "the dump cannot be judged");
+        }
+    }
+    if (reporting(run)) {
+        report_file_end(&run->report, monotonic_seconds() - run->progress.began);
+        run->stopped = !output_good(&run->output);
+    }
+    return status;
+}
+
+static const struct report_writer *writer_for(enum format format)
+{
+    switch (format) {
+    case FORMAT_TEXT: return &report_text;
+    case FORMAT_JSON: return &report_json;
+    case FORMAT_SARIF: return &report_sarif;
+    case FORMAT_JUNIT: break;
+    }
+    return &report_junit;
+}
+
+static bool begin_run(struct run *run, const struct cli_options *options)
+{
+    bool wanted = run->output.stream != NULL;
+
+    run->options = options;
+    progress_init(&run->progress, options->quiet && options->progress == WHEN_AUTO ? WHEN_NEVER : options->progress);
+
+    hprof_options_init(&run->library);
+    run->library.profile = options->profile;
+    run->library.max_errors = wanted ? options->max_errors : 1;
+    run->library.max_memory = options->max_memory;
+    run->library.werror = options->werror;
+    run->library.severities = options->severities;
+    run->library.on_summary = on_summary;
+    run->library.on_finding = wanted ? on_finding : NULL;
+    run->library.on_progress = run->progress.wanted ? on_progress : NULL;
+    run->library.context = run;
+    if (!wanted)
+        return true;
+
+    run->report = (struct report){
+        .color = terminal_wants_color(options->color, fileno(run->output.stream)),
+        .apart = options->output != NULL,
+        .max_errors = options->max_errors,
+        .severities = options->severities,
+    };
+    return report_begin(&run->report, writer_for(options->format), run->output.stream);
+}
+
+static enum hprof_status judge_all(const struct cli_options *options)
+{
+    struct run run = {0};
+    enum hprof_status worst = HPROF_VALID;
+
+    if (!options->quiet || options->output != NULL) {
+        worst = output_open(&run.output, options);
+        if (worst != HPROF_VALID)
+            return worst;
+    }
+    run.no_memory = !begin_run(&run, options);
+    run.stopped = run.no_memory;
+    for (int i = 0; i < options->file_count && !run.stopped; i++)
+        worst = worse(worst, judge_file(&run, options->files[i]));
+
+    if (run.no_memory) {
+        say_failure("report", "out of memory");
+        return HPROF_LIMIT;
+    }
+    if (run.output.stream != NULL) {
+        report_end(&run.report, worst);
+        if (!output_close(&run.output))
+            worst = worse(worst, HPROF_IO);
+    }
+    return worst;
+}
+
+/* ---- What is known ----------------------------------------------------------------------------------------------- */
+
+static enum hprof_status show_catalog(const struct cli_options *options)
+{
+    bool as_json = options->format == FORMAT_JSON;
+    struct output output;
+    enum hprof_status status = output_open(&output, options);
+    if (status != HPROF_VALID)
+        return status;
+
+    FILE *out = output.stream;
+    size_t width = terminal_width(fileno(out), EXPLAIN_WIDTH);
+    width = width < 40 ? 40 : width > EXPLAIN_WIDTH ? EXPLAIN_WIDTH : width;
+    switch (options->action) {
+    case ACTION_EXPLAIN: catalog_explain(out, as_json, options->explain, width); break;
+    case ACTION_LIST_RULES: catalog_rules(out, as_json); break;
+    case ACTION_LIST_PROFILES: catalog_profiles(out, as_json, width); break;
+    case ACTION_HELP: fputs(help, out); break;
+    case ACTION_VERSION: fputs(PROGRAM " " HPROF_VERSION "\n", out); break;
+    case ACTION_VALIDATE: break;
+    }
+    return output_close(&output) ? HPROF_VALID : HPROF_IO;
+}
+
+int main(int argc, char **argv)
+{
+    struct cli_options options;
+    enum hprof_status status = HPROF_USAGE;
+
+    fill_standard_descriptors();
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
+
+    if (options_parse(&options, argc, argv))
+        status = options.action == ACTION_VALIDATE ? judge_all(&options) : show_catalog(&options);
+    options_free(&options);
+    return (int)status;
+}

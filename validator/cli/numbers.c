@@ -1,0 +1,76 @@
+#include "numbers.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static const char *const units[] = {"B", "KB", "MB", "GB", "TB", "PB", "EB"};
+
+/* Divides by 1000 until what is left is below 1000. Gives how often. */
+static unsigned scale(double *value)
+{
+    unsigned steps = 0;
+    while (*value >= 999.5 && steps < 6) {
+        *value /= 1000;
+        steps++;
+    }
+    return steps;
+}
+
+const char *format_size(char out[NUMBER_SIZE], uint64_t bytes)
+{
+    if (bytes < 1000) {
+        snprintf(out, NUMBER_SIZE, "%" PRIu64 " byte%s", bytes, plural(bytes));
+        return out;
+    }
+    double value = (double)bytes;
+    const char *unit = units[scale(&value)];
+    snprintf(out, NUMBER_SIZE, "%.*f %s", value < 9.995 ? 2 : value < 99.95 ? 1 : 0, value, unit);
+    return out;
+}
+
+const char *format_count(char out[NUMBER_SIZE], uint64_t count)
+{
+    if (count < 1000000) {
+        snprintf(out, NUMBER_SIZE, "%" PRIu64, count);
+        return out;
+    }
+    static const char *const suffixes[] = {"", "K", "M", "G", "T", "P", "E"};
+    double value = (double)count;
+    const char *suffix = suffixes[scale(&value)];
+    snprintf(out, NUMBER_SIZE, "%.*f %s", value < 9.995 ? 2 : value < 99.95 ? 1 : 0, value, suffix);
+    return out;
+}
+
+const char *format_rate(char out[NUMBER_SIZE], uint64_t bytes, double seconds)
+{
+    double value = seconds > 0 ? (double)bytes / seconds : 0;
+    const char *unit = units[scale(&value)];
+    snprintf(out, NUMBER_SIZE, "%.*f %s/s", value < 9.95 ? 1 : 0, value, unit);
+    return out;
+}
+
+const char *format_seconds(char out[NUMBER_SIZE], double seconds)
+{
+    if (seconds < 99.95)
+        snprintf(out, NUMBER_SIZE, "%.*f s", seconds < 9.995 ? 2 : 1, seconds);
+    else
+        format_countdown(out, seconds);
+    return out;
+}
+
+const char *format_countdown(char out[NUMBER_SIZE], double seconds)
+{
+    if (!(seconds < 360000)) /* no forecast is worth more than 99 hours */
+        seconds = 359999;
+    unsigned whole = (unsigned)(seconds + 0.5);
+    if (whole < 3600)
+        snprintf(out, NUMBER_SIZE, "%u:%02u", whole / 60, whole % 60);
+    else
+        snprintf(out, NUMBER_SIZE, "%u:%02u:%02u", whole / 3600, whole / 60 % 60, whole % 60);
+    return out;
+}
+
+const char *plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}

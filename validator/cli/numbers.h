@@ -1,0 +1,18 @@
+/* Numbers as people read them: "2.09 GB", "48.3 M", "3.4 GB/s", "0:12". Each form fits NUMBER_SIZE. */
+#ifndef HPROF_CLI_NUMBERS_H
+#define HPROF_CLI_NUMBERS_H
+
+#include <stdint.h>
+
+#define NUMBER_SIZE 48
+
+const char *format_size(char out[NUMBER_SIZE], uint64_t bytes);
+const char *format_count(char out[NUMBER_SIZE], uint64_t count); /* exact below a million */
+const char *format_rate(char out[NUMBER_SIZE], uint64_t bytes, double seconds);
+const char *format_seconds(char out[NUMBER_SIZE], double seconds);
+const char *format_countdown(char out[NUMBER_SIZE], double seconds);
+
+/* "s" unless there is one. */
+const char *plural(uint64_t count);
+
+#endif

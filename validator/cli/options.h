@@ -1,0 +1,37 @@
+/* The command line, understood or refused. */
+#ifndef HPROF_CLI_OPTIONS_H
+#define HPROF_CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "hprof/hprof.h"
+#include "terminal.h"
+
+enum action { ACTION_VALIDATE, ACTION_EXPLAIN, ACTION_LIST_RULES, ACTION_LIST_PROFILES, ACTION_HELP, ACTION_VERSION };
+
+enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_SARIF, FORMAT_JUNIT };
+
+struct cli_options {
+    enum action action;
+    enum format format;
+    const char *output; /* NULL for standard output */
+    size_t profile;
+    uint64_t max_errors;
+    uint64_t max_memory; /* 0 for no limit */
+    unsigned jobs;
+    bool werror;
+    bool quiet;
+    enum when color;
+    enum when progress;
+    uint8_t *severities; /* by rule, HPROF_UNCHANGED where no option speaks of it */
+    bool *explain;       /* by rule */
+    char **files;
+    int file_count;
+};
+
+/* False if the command line is wrong: then it has been said on standard error what is. */
+bool options_parse(struct cli_options *options, int argc, char **argv);
+void options_free(struct cli_options *options);
+
+#endif

@@ -1,0 +1,58 @@
+/* What was found, shown in one of four formats. The interface of the writers, and the only way to them.
+ *
+ * For each file, in this order: report_file, report_finding for each finding handed out, report_file_end. Writers write
+ * as they go; whether all could be written is for the caller to ask of the stream. Nothing but text holds the time. */
+#ifndef HPROF_CLI_REPORT_H
+#define HPROF_CLI_REPORT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "hprof/hprof.h"
+
+struct report {
+    const struct report_writer *writer;
+    FILE *out;
+    bool color;                /* text only */
+    bool apart;                /* text only: not where messages go, so what failed is told here as well */
+    uint64_t max_errors;       /* as asked for */
+    const uint8_t *severities; /* by rule, as in hprof_options */
+
+    /* The file at hand, from report_file to report_file_end. */
+    const char *file;             /* its name as given */
+    struct hprof_summary summary; /* a copy, with its strings */
+    bool opened;
+
+    void *state; /* the writer's own */
+};
+
+struct report_writer {
+    bool (*begin)(struct report *report); /* false if memory ran out */
+    bool (*file)(struct report *report);
+    void (*finding)(struct report *report, const struct hprof_rule *rule, const struct hprof_finding *finding);
+    void (*file_end)(struct report *report, double seconds);
+    void (*end)(struct report *report, enum hprof_status worst);
+};
+
+extern const struct report_writer report_text, report_json, report_sarif, report_junit;
+
+/* These two are false if memory ran out. */
+bool report_begin(struct report *report, const struct report_writer *writer, FILE *out);
+bool report_file(struct report *report, const char *file, bool opened, const struct hprof_summary *summary);
+void report_finding(struct report *report, const struct hprof_finding *finding);
+void report_file_end(struct report *report, double seconds);
+void report_end(struct report *report, enum hprof_status worst);
+
+/* ---- For the writers --------------------------------------------------------------------------------------------- */
+
+/* How many findings of a rule are handed out. */
+uint64_t report_shown(const struct report *report, size_t rule);
+
+/* The rule is judged: neither disabled nor off in the profile. */
+bool report_checks(const struct report *report, size_t rule);
+
+/* Every member of a summary's counts by its name in a report, in a fixed order. */
+void report_each_count(const struct hprof_summary *summary,
+                       void (*visit)(void *context, const char *name, uint64_t count), void *context);
+
+#endif

@@ -1,0 +1,117 @@
+/* --format json: one object, described by validator/report.schema.json. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "catalog.h"
+#include "json.h"
+#include "messages.h"
+#include "report.h"
+
+static const char *or_null(const char *text)
+{
+    return text != NULL && text[0] != '\0' ? text : NULL;
+}
+
+static void offset_or_null(struct json *json, const char *key, uint64_t offset)
+{
+    if (offset == HPROF_NO_OFFSET)
+        json_null(json, key);
+    else
+        json_uint(json, key, offset);
+}
+
+static bool begin(struct report *report)
+{
+    struct json *json = malloc(sizeof *json);
+    report->state = json;
+    if (json == NULL)
+        return false;
+    json_begin(json, report->out);
+    json_object(json, "tool");
+    json_string(json, "name", PROGRAM);
+    json_string(json, "version", HPROF_VERSION);
+    json_close(json);
+    json_array(json, "files");
+    return true;
+}
+
+static void count(void *context, const char *name, uint64_t value)
+{
+    json_uint(context, name, value);
+}
+
+static bool file(struct report *report)
+{
+    struct json *json = report->state;
+    const struct hprof_summary *s = &report->summary;
+
+    json_object(json, NULL);
+    json_string(json, "file", report->file);
+    json_bool(json, "valid", s->status == HPROF_VALID);
+    json_uint(json, "status", s->status);
+    json_string(json, "failure", s->failure);
+    json_string(json, "version", or_null(s->version));
+    json_uint(json, "id_size", s->id_size);
+    json_uint(json, "timestamp", s->timestamp);
+    json_uint(json, "bytes", s->bytes);
+    json_uint(json, "file_bytes", s->file_bytes);
+    json_bool(json, "compressed", s->compressed);
+    json_string(json, "profile", hprof_profile_at(s->profile)->name);
+    json_string(json, "producer", or_null(s->producer));
+    json_string(json, "accepted_by", s->accepted_by);
+    json_uint(json, "sound_until", s->sound_until);
+    json_uint(json, "skipped", s->skipped);
+    json_string(json, "hint", s->hint);
+
+    json_object(json, "counts");
+    report_each_count(s, count, json);
+    json_close(json);
+
+    json_uint(json, "errors", s->errors);
+    json_uint(json, "warnings", s->warnings);
+    json_uint(json, "notes", s->notes);
+    json_object(json, "totals");
+    for (size_t i = 0; i < hprof_rule_count(); i++) {
+        if (s->totals[i] > 0)
+            json_uint(json, hprof_rule_at(i)->id, s->totals[i]);
+    }
+    json_close(json);
+    json_array(json, "findings");
+    return true;
+}
+
+static void finding(struct report *report, const struct hprof_rule *rule, const struct hprof_finding *f)
+{
+    struct json *json = report->state;
+    json_object(json, NULL);
+    json_string(json, "rule", rule->id);
+    json_string(json, "name", rule->name);
+    json_string(json, "severity", severity_name(f->severity));
+    offset_or_null(json, "offset", f->offset);
+    offset_or_null(json, "related_offset", f->related_offset);
+    json_string(json, "path", f->path);
+    json_string(json, "message", f->message);
+    json_string(json, "expected", f->expected);
+    json_string(json, "found", f->found);
+    json_string(json, "clause", rule->clause);
+    json_string(json, "quirk", f->quirk);
+    json_close(json);
+}
+
+static void file_end(struct report *report, double seconds)
+{
+    (void)seconds;
+    json_close(report->state);
+    json_close(report->state);
+}
+
+static void end(struct report *report, enum hprof_status worst)
+{
+    struct json *json = report->state;
+    (void)worst;
+    json_close(json);
+    json_finish(json);
+    free(json);
+}
+
+const struct report_writer report_json = {begin, file, finding, file_end, end};

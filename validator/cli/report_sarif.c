@@ -1,0 +1,378 @@
+/* --format sarif: SARIF 2.1.0, one run for all files. A region's byteOffset counts bytes of the dump, also where the
+ * file is a gzip of it; then the region's message says so. Services that take SARIF refuse reports of more than
+ * 25,000 results: what is beyond is left out, and the totals in the run's properties stay exact. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "catalog.h"
+#include "json.h"
+#include "messages.h"
+#include "report.h"
+
+#define MAX_RESULTS 25000
+#define TEXT_SIZE 4096
+
+/* What is told of a file at the end of the run. */
+struct artifact {
+    const char *file;
+    char *failure;
+    enum hprof_status status;
+    bool opened, compressed;
+    uint64_t bytes, file_bytes, sound_until, skipped, errors, warnings, notes;
+    const char *profile;
+    char *version, *producer, *hint;
+};
+
+struct sarif {
+    struct json json;
+    struct artifact *artifacts;
+    size_t count, capacity;
+    uint64_t *totals; /* of all files, by rule */
+    uint64_t results, errors, warnings, notes;
+};
+
+/* ---- The rule table ---------------------------------------------------------------------------------------------- */
+
+static void message(struct json *json, const char *key, const char *text)
+{
+    json_object(json, key);
+    json_string(json, "text", text);
+    json_close(json);
+}
+
+static const char *level(enum hprof_severity severity)
+{
+    return severity == HPROF_OFF ? "none" : severity_name(severity);
+}
+
+static void describe_rule(struct json *json, const struct hprof_rule *rule)
+{
+    char text[TEXT_SIZE];
+
+    json_object(json, NULL);
+    json_string(json, "id", rule->id);
+    json_string(json, "name", rule->name);
+    message(json, "shortDescription", rule->summary);
+    snprintf(text, sizeof text, "%s. %s", rule->summary, rule->why);
+    message(json, "fullDescription", text);
+    snprintf(text, sizeof text, "%s\n\nProducers: %s\n\nReaders: %s\n\nSPEC.md %s", rule->why, rule->producers,
+             rule->readers, rule->clause);
+    message(json, "help", text);
+    json_object(json, "defaultConfiguration");
+    json_bool(json, "enabled", rule->severity != HPROF_OFF);
+    json_string(json, "level", level(rule->severity));
+    json_close(json);
+    json_object(json, "properties");
+    json_string(json, "clause", rule->clause);
+    json_string(json, "family", rule->family);
+    json_bool(json, "framing", rule->framing);
+    json_close(json);
+    json_close(json);
+}
+
+static bool begin(struct report *report)
+{
+    struct sarif *sarif = calloc(1, sizeof *sarif);
+    report->state = sarif;
+    if (sarif == NULL)
+        return false;
+    sarif->totals = calloc(hprof_rule_count(), sizeof *sarif->totals);
+    if (sarif->totals == NULL)
+        return false;
+
+    struct json *json = &sarif->json;
+    json_begin(json, report->out);
+    json_string(json, "$schema",
+                "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json");
+    json_string(json, "version", "2.1.0");
+    json_array(json, "runs");
+    json_object(json, NULL);
+    json_object(json, "tool");
+    json_object(json, "driver");
+    json_string(json, "name", PROGRAM);
+    json_string(json, "version", HPROF_VERSION);
+    json_string(json, "semanticVersion", HPROF_VERSION);
+    json_array(json, "rules");
+    for (size_t i = 0; i < hprof_rule_count(); i++)
+        describe_rule(json, hprof_rule_at(i));
+    json_close(json);
+    json_close(json);
+    json_close(json);
+    json_array(json, "results");
+    return true;
+}
+
+/* ---- Results ----------------------------------------------------------------------------------------------------- */
+
+static char *copy(const char *text, bool *good)
+{
+    if (text == NULL || text[0] == '\0')
+        return NULL;
+    size_t size = strlen(text) + 1;
+    char *new = malloc(size);
+    if (new != NULL)
+        memcpy(new, text, size);
+    else
+        *good = false;
+    return new;
+}
+
+static bool file(struct report *report)
+{
+    struct sarif *sarif = report->state;
+    const struct hprof_summary *s = &report->summary;
+    bool good = true;
+
+    if (sarif->count == sarif->capacity) {
+        size_t capacity = sarif->capacity > 0 ? 2 * sarif->capacity : 16;
+        struct artifact *artifacts = realloc(sarif->artifacts, capacity * sizeof *artifacts);
+        if (artifacts == NULL)
+            return false;
+        sarif->artifacts = artifacts;
+        sarif->capacity = capacity;
+    }
+    sarif->artifacts[sarif->count++] = (struct artifact){
+        .file = report->file,
+        .failure = copy(s->failure, &good),
+        .status = s->status,
+        .opened = report->opened,
+        .compressed = s->compressed,
+        .bytes = s->bytes,
+        .file_bytes = s->file_bytes,
+        .sound_until = s->sound_until,
+        .skipped = s->skipped,
+        .errors = s->errors,
+        .warnings = s->warnings,
+        .notes = s->notes,
+        .profile = hprof_profile_at(s->profile)->name,
+        .version = copy(s->version, &good),
+        .producer = copy(s->producer, &good),
+        .hint = copy(s->hint, &good),
+    };
+    for (size_t i = 0; i < hprof_rule_count(); i++)
+        sarif->totals[i] += s->totals[i];
+    sarif->errors += s->errors;
+    sarif->warnings += s->warnings;
+    sarif->notes += s->notes;
+    return good;
+}
+
+/* A URI reference that leads to the file: all but letters, digits and -._~/ as %XX, byte by byte. */
+static void write_uri(struct json *json, const char *key, const char *name)
+{
+    size_t length = strlen(name);
+    char *uri = malloc(3 * length + sizeof "file://");
+    if (uri == NULL) { /* the rest of the report is worth more than this name */
+        json_string(json, key, "");
+        return;
+    }
+    char *end = uri + sprintf(uri, "%s", name[0] == '/' ? "file://" : "");
+    for (; *name != '\0'; name++) {
+        unsigned char c = (unsigned char)*name;
+        if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || strchr("-._~/", c) != NULL)
+            *end++ = (char)c;
+        else
+            end += sprintf(end, "%%%02X", (unsigned)c);
+    }
+    *end = '\0';
+    json_string(json, key, uri);
+    free(uri);
+}
+
+static void location(const struct report *report, const struct hprof_rule *rule, uint64_t offset)
+{
+    struct sarif *sarif = report->state;
+    struct json *json = &sarif->json;
+
+    json_object(json, "physicalLocation");
+    json_object(json, "artifactLocation");
+    write_uri(json, "uri", report->file);
+    json_uint(json, "index", sarif->count - 1);
+    json_close(json);
+    if (offset != HPROF_NO_OFFSET) {
+        json_object(json, "region");
+        json_uint(json, "byteOffset", offset);
+        if (report->summary.compressed && strcmp(rule->family, "GZ") != 0)
+            message(json, "message", "counted after decompression");
+        json_close(json);
+    }
+    json_close(json);
+}
+
+/* FNV-1a, for a name that stays when the same fault is found again. */
+static uint64_t mix(uint64_t hash, const char *text)
+{
+    do {
+        hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
+    } while (*text++ != '\0');
+    return hash;
+}
+
+static void finding(struct report *report, const struct hprof_rule *rule, const struct hprof_finding *f)
+{
+    struct sarif *sarif = report->state;
+    struct json *json = &sarif->json;
+    char text[TEXT_SIZE];
+
+    if (sarif->results == MAX_RESULTS)
+        return;
+    sarif->results++;
+
+    json_object(json, NULL);
+    json_string(json, "ruleId", rule->id);
+    json_uint(json, "ruleIndex", f->rule);
+    json_string(json, "level", level(f->severity));
+    if (f->expected[0] != '\0')
+        snprintf(text, sizeof text, "%s: expected %s; found %s", f->message, f->expected, f->found);
+    else
+        snprintf(text, sizeof text, "%s", f->message);
+    message(json, "message", text);
+
+    json_array(json, "locations");
+    json_object(json, NULL);
+    location(report, rule, f->offset);
+    if (f->path[0] != '\0') {
+        json_array(json, "logicalLocations");
+        json_object(json, NULL);
+        json_string(json, "fullyQualifiedName", f->path);
+        json_close(json);
+        json_close(json);
+    }
+    json_close(json);
+    json_close(json);
+
+    if (f->related_offset != HPROF_NO_OFFSET) {
+        json_array(json, "relatedLocations");
+        json_object(json, NULL);
+        location(report, rule, f->related_offset);
+        message(json, "message", "the earlier definition");
+        json_close(json);
+        json_close(json);
+    }
+
+    uint64_t hash = mix(mix(mix(mix(0xcbf29ce484222325u, rule->id), f->path), f->expected), f->found);
+    snprintf(text, sizeof text, "%016" PRIx64, hash);
+    json_object(json, "partialFingerprints");
+    json_string(json, "hprofFinding/v1", text);
+    json_close(json);
+
+    json_object(json, "properties");
+    json_string(json, "expected", f->expected);
+    json_string(json, "found", f->found);
+    json_string(json, "quirk", f->quirk);
+    json_close(json);
+    json_close(json);
+}
+
+static void file_end(struct report *report, double seconds)
+{
+    (void)report;
+    (void)seconds;
+}
+
+/* ---- What is known at the end only ------------------------------------------------------------------------------- */
+
+static void describe_artifact(struct json *json, const struct artifact *a)
+{
+    json_object(json, NULL);
+    json_object(json, "location");
+    write_uri(json, "uri", a->file);
+    json_close(json);
+    if (a->opened && a->file_bytes <= INT64_MAX)
+        json_uint(json, "length", a->file_bytes);
+    json_object(json, "properties");
+    json_uint(json, "status", a->status);
+    json_string(json, "version", a->version);
+    json_string(json, "producer", a->producer);
+    json_string(json, "profile", a->profile);
+    json_uint(json, "bytes", a->bytes);
+    json_bool(json, "compressed", a->compressed);
+    json_uint(json, "sound_until", a->sound_until);
+    json_uint(json, "skipped", a->skipped);
+    json_uint(json, "errors", a->errors);
+    json_uint(json, "warnings", a->warnings);
+    json_uint(json, "notes", a->notes);
+    json_string(json, "hint", a->hint);
+    json_close(json);
+    json_close(json);
+}
+
+static void describe_failures(struct json *json, const struct sarif *sarif)
+{
+    json_array(json, "toolExecutionNotifications");
+    for (size_t i = 0; i < sarif->count; i++) {
+        const struct artifact *a = &sarif->artifacts[i];
+        if (a->failure == NULL)
+            continue;
+        json_object(json, NULL);
+        json_string(json, "level", "error");
+        message(json, "message", a->failure);
+        json_array(json, "locations");
+        json_object(json, NULL);
+        json_object(json, "physicalLocation");
+        json_object(json, "artifactLocation");
+        write_uri(json, "uri", a->file);
+        json_uint(json, "index", i);
+        json_close(json);
+        json_close(json);
+        json_close(json);
+        json_close(json);
+        json_close(json);
+    }
+    json_close(json);
+}
+
+static void describe_run(struct json *json, const struct sarif *sarif, enum hprof_status worst)
+{
+    json_array(json, "artifacts");
+    for (size_t i = 0; i < sarif->count; i++)
+        describe_artifact(json, &sarif->artifacts[i]);
+    json_close(json);
+
+    json_array(json, "invocations");
+    json_object(json, NULL);
+    json_bool(json, "executionSuccessful", worst == HPROF_VALID || worst == HPROF_INVALID);
+    json_uint(json, "exitCode", worst);
+    describe_failures(json, sarif);
+    json_close(json);
+    json_close(json);
+
+    json_object(json, "properties");
+    json_uint(json, "errors", sarif->errors);
+    json_uint(json, "warnings", sarif->warnings);
+    json_uint(json, "notes", sarif->notes);
+    json_object(json, "totals");
+    for (size_t i = 0; i < hprof_rule_count(); i++) {
+        if (sarif->totals[i] > 0)
+            json_uint(json, hprof_rule_at(i)->id, sarif->totals[i]);
+    }
+    json_close(json);
+    json_uint(json, "results", sarif->results);
+    json_uint(json, "max_results", MAX_RESULTS);
+    json_close(json);
+}
+
+static void end(struct report *report, enum hprof_status worst)
+{
+    struct sarif *sarif = report->state;
+    struct json *json = &sarif->json;
+
+    json_close(json); /* results */
+    describe_run(json, sarif, worst);
+    json_close(json);
+    json_close(json);
+    json_finish(json);
+
+    for (size_t i = 0; i < sarif->count; i++) {
+        free(sarif->artifacts[i].failure);
+        free(sarif->artifacts[i].version);
+        free(sarif->artifacts[i].producer);
+        free(sarif->artifacts[i].hint);
+    }
+    free(sarif->artifacts);
+    free(sarif->totals);
+    free(sarif);
+}
+
+const struct report_writer report_sarif = {begin, file, finding, file_end, end};

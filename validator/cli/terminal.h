@@ -1,0 +1,16 @@
+/* What a descriptor leads to: a terminal or not, how wide, with colours or without. */
+#ifndef HPROF_CLI_TERMINAL_H
+#define HPROF_CLI_TERMINAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum when { WHEN_AUTO, WHEN_ALWAYS, WHEN_NEVER };
+
+/* Columns of the terminal at `fd`; `otherwise` if it is none or does not tell. */
+size_t terminal_width(int fd, size_t otherwise);
+
+/* auto: on a terminal that is not dumb, unless NO_COLOR is set (https://no-color.org). */
+bool terminal_wants_color(enum when when, int fd);
+
+#endif

@@ -1,0 +1,99 @@
+"""What `cmake --install` puts in place serves a stranger: by CMake and by pkg-config, from C and from C++, static and shared."""
+
+import os
+import shlex
+import struct
+import subprocess
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).resolve().parents[2]
+CONSUMER = Path(__file__).resolve().parent / "consumer"
+C_FLAGS = os.environ.get("HPROF_C_FLAGS", "")
+CC = os.environ.get("CC", "cc")
+
+ID_SIZE_3 = b"JAVA PROFILE 1.0.2\0" + struct.pack(">IQ", 3, 1767225600000)
+
+
+def run(*command: str | Path, **environment: str) -> str:
+    done = subprocess.run(command, env=os.environ | environment, stdout=subprocess.PIPE, text=True, check=True)
+    return done.stdout
+
+
+def configure(source: Path, build: Path, *options: str) -> None:
+    flags = (f"-DCMAKE_C_FLAGS={C_FLAGS}", f"-DCMAKE_CXX_FLAGS={C_FLAGS}", "-DCMAKE_BUILD_TYPE=Debug")
+    run("cmake", "-G", "Ninja", "-S", source, "-B", build, *flags, *options)
+
+
+@pytest.fixture(scope="module", params=["static", "shared"])
+def prefix(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An installation: of the build under test, or of a build of the shared library."""
+    prefix: Path = tmp_path_factory.mktemp(request.param)
+    build = Path(os.environ["HPROF_BUILD"])
+    if request.param == "shared":
+        build = tmp_path_factory.mktemp("build")
+        configure(SOURCE, build, "-DBUILD_SHARED_LIBS=ON", "-DHPROF_TESTS=OFF")
+        run("cmake", "--build", build)
+    run("cmake", "--install", build, "--prefix", prefix)
+    return prefix
+
+
+@pytest.fixture(scope="module")
+def pkg_config(prefix: Path) -> dict[str, str]:
+    (file,) = prefix.glob("**/hprof.pc")
+    return {"PKG_CONFIG_PATH": str(file.parent)}
+
+
+def libraries(prefix: Path) -> dict[str, str]:
+    (library,) = {file.parent for file in prefix.glob("**/libhprof.*")}
+    return {"LD_LIBRARY_PATH": str(library)}
+
+
+def judges(program: Path, prefix: Path, tmp_path: Path) -> None:
+    dump = tmp_path / "dump.hprof"
+    dump.write_bytes(ID_SIZE_3)
+    done = subprocess.run(
+        [program, dump], env=os.environ | libraries(prefix), stdout=subprocess.PIPE, text=True, check=False
+    )
+    assert done.stdout.startswith("HDR-004 at 0x13: ")
+    assert done.returncode == 1
+
+
+def test_tool(prefix: Path) -> None:
+    assert run(prefix / "bin" / "hprof-validate", "--version").startswith("hprof-validate ")
+
+
+def test_cmake_package(prefix: Path, tmp_path: Path) -> None:
+    configure(CONSUMER, tmp_path, f"-DCMAKE_PREFIX_PATH={prefix}")
+    run("cmake", "--build", tmp_path)
+    judges(tmp_path / "judge", prefix, tmp_path)
+    assert "HDR-001\n" in run(tmp_path / "rules", **libraries(prefix))
+
+
+def test_pkg_config(prefix: Path, pkg_config: dict[str, str], tmp_path: Path) -> None:
+    flags = shlex.split(run("pkg-config", "--cflags", "--libs", "hprof", **pkg_config))
+    program = tmp_path / "judge"
+    run(CC, *shlex.split(C_FLAGS), "-o", program, CONSUMER / "judge.c", *flags)
+    judges(program, prefix, tmp_path)
+
+
+def test_version_stands_once(prefix: Path, pkg_config: dict[str, str]) -> None:
+    version = run("pkg-config", "--modversion", "hprof", **pkg_config).strip()
+    assert f'#define HPROF_VERSION "{version}"\n' in (prefix / "include/hprof/hprof.h").read_text()
+
+
+@pytest.mark.parametrize("language", ["c -std=c99", "c -std=c17", "c++ -std=c++11", "c++ -std=c++20"])
+def test_header_alone(prefix: Path, language: str) -> None:
+    strict = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only"]
+    run(CC, "-x", *language.split(), *strict, prefix / "include/hprof/hprof.h")
+
+
+def test_shared_library_shows_the_header_only(prefix: Path) -> None:
+    for library in prefix.glob("**/libhprof.so"):
+        symbols = [line.split()[-1] for line in run("nm", "--dynamic", "--defined-only", library).splitlines()]
+        assert symbols and all(symbol.startswith("hprof_") for symbol in symbols)
+
+
+def test_readme_shows_the_consumer() -> None:
+    assert (CONSUMER / "judge.c").read_text() in (SOURCE / "README.md").read_text()

@@ -1,0 +1,254 @@
+"""SPEC.md, the rules and the layouts say the same, and SPEC.md is sound in itself.
+
+What `ci/derive` writes is compared by `ci/derive --check`. Here the .def files are read once more, in the plainest way, so
+that a row which derive does not see is missed by a test.
+"""
+
+import re
+import subprocess
+from collections import Counter
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import pytest
+from hprof_corpus.assembler import assemble
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = ROOT / "validator/src"
+TEXT = (ROOT / "SPEC.md").read_text(encoding="utf-8")
+LINES = TEXT.split("\n")
+RULES_DEF = (SOURCES / "rules.def").read_text()
+RECORDS_DEF = (SOURCES / "records.def").read_text()
+PROFILES_DEF = (SOURCES / "profiles.def").read_text()
+EXPLANATIONS_DEF = (SOURCES / "explanations.def").read_text()
+
+# Severity of a rule to the letter of its decision.
+LETTERS = {"FRAMING": "E", "ERROR": "E", "STRICT": "S", "WARNING": "W", "PROFILE": "P"}
+
+
+def rows(text: str, macro: str) -> list[list[str]]:
+    """The arguments of each row of an X-macro file, adjacent literals joined."""
+    literal = r'"(?:[^"\\]|\\.)*"'
+    found = []
+    for body in re.findall(rf"^{macro}\(((?:[^\"()]|{literal})*)\)", text, re.MULTILINE):
+        arguments = [""]
+        for token in re.findall(rf"{literal}|\w+|,", body):
+            if token == ",":
+                arguments.append("")
+            elif token.startswith('"'):
+                arguments[-1] += re.sub(r"\\(.)", lambda escape: {"n": "\n"}.get(escape[1], escape[1]), token[1:-1])
+            else:
+                arguments[-1] += token
+        found.append(arguments)
+    assert len(found) == len(re.findall(rf"^{macro}\(", text, re.MULTILINE)), f"a row of {macro} was not understood"
+    return found
+
+
+def rule_id(identifier: str) -> str:
+    return identifier.replace("_", "-")
+
+
+@dataclass(frozen=True)
+class Rule:
+    family: str
+    number: str
+    name: str
+    severity: str
+    clause: str
+    decisions: str
+    summary: str
+
+    def __str__(self) -> str:
+        return f"{self.family}-{self.number}"
+
+
+RULES = {str(rule): rule for rule in (Rule(*row) for row in rows(RULES_DEF, "RULE"))}
+
+
+@cache
+def headings() -> tuple[str, ...]:
+    return tuple(line.lstrip("#").strip() for line in LINES if line.startswith("#"))
+
+
+def section_numbers() -> list[str]:
+    return [found[1] for heading in headings() if (found := re.match(r"(\d+(?:\.\d+)*) ", heading))]
+
+
+def section(number: str) -> str:
+    """The text of a section up to the next heading."""
+    start = next(i for i, line in enumerate(LINES) if re.match(rf"#+ {re.escape(number)} ", line))
+    end = next((i for i, line in enumerate(LINES[start + 1 :], start + 1) if line.startswith("#")), len(LINES))
+    return "\n".join(LINES[start:end])
+
+
+def decisions() -> dict[str, list[str]]:
+    """Row to point, documents, producers, decision, rules."""
+    table = [line.strip("| ").split(" | ") for line in section("Appendix G").split("\n") if line.startswith("| ")]
+    table += [line.strip("| ").split(" | ") for line in section("G.1").split("\n") if line.startswith("| ")]
+    return {cells[0]: cells[1:] for cells in table if re.match(r"\d", cells[0])}
+
+
+def test_derived_parts_are_up_to_date() -> None:
+    done = subprocess.run([ROOT / "ci/derive", "--check"], stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+# ---- Rules
+
+
+def test_every_clause_of_a_rule_is_a_section_that_lists_it() -> None:
+    for rule in RULES.values():
+        assert rule.clause in section_numbers(), f"{rule}: SPEC.md has no section {rule.clause}"
+        assert f"- **{rule}** " in section(rule.clause), f"{rule} is not listed in {rule.clause}"
+
+
+def test_every_rule_is_listed_once() -> None:
+    listed = re.findall(r"^- \*\*([A-Z]+-\d{3})\*\* ", TEXT, re.MULTILINE)
+    assert sorted(listed) == sorted(RULES)
+
+
+def test_every_rule_that_is_mentioned_exists() -> None:
+    assert set(re.findall(r"\b(?:HDR|REC|STR|CLS|STK|THR|PRF|ROOT|OBJ|REF|GZ)-\d+\b", TEXT)) <= set(RULES)
+
+
+def test_families_are_numbered_without_a_gap() -> None:
+    for family, count in Counter(rule.family for rule in RULES.values()).items():
+        numbers = sorted(int(rule.number) for rule in RULES.values() if rule.family == family)
+        assert numbers == list(range(1, count + 1)), family
+
+
+# ---- Layouts
+
+
+@pytest.mark.parametrize("macro", ["RECORD", "SUBRECORD"])
+def test_every_record_has_its_section_and_layout(macro: str) -> None:
+    for name, tag, _, clause, layout in rows(RECORDS_DEF, macro):
+        text = section(clause) + (section("6.3.1") if name == "CLASS_DUMP" else "")
+        assert f"<!-- derived: layout {layout} -->" in text, f"{name}: no layout in {clause}"
+        assert tag in text, f"{name}: tag {tag} is not told in {clause}"
+        assert name in text
+
+
+def test_every_layout_is_shown() -> None:
+    layouts = re.findall(r"^#define LAYOUT_(\w+)\(", RECORDS_DEF, re.MULTILINE)
+    assert layouts
+    shown = set(re.findall(r"<!-- derived: layout (\w+) -->", TEXT))
+    assert shown == set(layouts)
+
+
+def test_every_field_is_told_in_its_table() -> None:
+    for layout, body in re.findall(r"^#define LAYOUT_(\w+)\(F, TAIL\)((?:.*\\\n)*.*)$", RECORDS_DEF, re.MULTILINE):
+        table = TEXT.split(f"<!-- derived: layout {layout} -->")[1].split("<!-- /derived -->")[0]
+        fields = re.findall(r"F\((\w+), (\w+),", body)
+        assert re.findall(r"\| (\w+) \| `(\w+)` \|", table) == [
+            (kind if kind == "ID" else kind.lower(), field) for kind, field in fields
+        ]
+
+
+# ---- Explanations and quirks
+
+
+def test_every_rule_has_one_explanation() -> None:
+    explained = [row[0] for row in rows(EXPLANATIONS_DEF, "EXPLAIN")]
+    assert [rule_id(identifier) for identifier in explained] == list(RULES), "not one each, in the order of rules.def"
+
+
+@pytest.mark.parametrize("row", rows(EXPLANATIONS_DEF, "EXPLAIN"), ids=lambda row: row[0])
+def test_explanation(row: list[str]) -> None:
+    assert len(row) == 5
+    identifier, *texts, example = row
+    for text in texts:
+        assert text.endswith((".", ")")), f"no sentence: {text}"
+    if identifier == "REC_012":  # its example has more than 4 GiB
+        assert "# REC-012: " in example
+        return
+    header = "" if re.search(r"^\s*!?hprof", example, re.MULTILINE) else 'hprof "JAVA PROFILE 1.0.2" id-size 8 time 1\n'
+    faults = assemble(f"{header}{example}\n").faults
+    assert [fault.rule for fault in faults] == [rule_id(identifier)]
+
+
+def test_quirks_name_rules_and_shapes_that_exist() -> None:
+    quirks = rows(PROFILES_DEF, "QUIRK")
+    profiles = [row[0] for row in rows(PROFILES_DEF, "PROFILE")]
+    shapes = re.findall(r"\bSHAPE_\w+", (SOURCES / "rules.h").read_text())
+    for profile, rule, shape, effect, words, *rest in quirks:
+        assert profile in profiles
+        assert rule_id(rule) in RULES
+        assert shape in shapes
+        assert effect in ("NOTE", "ERROR")
+        assert (words == "NULL") == (shape == "SHAPE_ANY")
+        assert len(rest) == 2
+    assert len({(profile, rule, shape) for profile, rule, shape, *_ in quirks}) == len(quirks)
+
+
+# ---- Decisions
+
+
+def test_rows_of_decisions_are_complete() -> None:
+    assert list(decisions()) == [*map(str, range(1, 55)), "54a", *map(str, range(55, 89))]
+
+
+def test_every_decision_that_is_not_legal_has_a_rule() -> None:
+    for row, (*_, decision, rules) in decisions().items():
+        if re.search(r"\b[ESWP]\b", decision):
+            assert rules != "-", f"row {row}: {decision}, and no rule"
+        else:
+            assert rules == "-", f"row {row} is legal, and {rules} carry it out"
+
+
+def test_a_rule_is_as_severe_as_its_decision() -> None:
+    table = decisions()
+    for rule in RULES.values():
+        for row in re.findall(r"\w+", rule.decisions):
+            if row == "4a":
+                assert f"`{rule}`" in section("G.2")
+            else:
+                letters = re.findall(r"\b[ESWP]\b", table[row][3])
+                assert LETTERS[rule.severity] in letters, f"{rule}: {rule.severity}, row {row}: {table[row][3]}"
+
+
+# ---- The text itself
+
+
+def test_section_numbers_are_unique_and_in_order() -> None:
+    numbers = [tuple(map(int, number.split("."))) for number in section_numbers()]
+    assert numbers == sorted(set(numbers))
+    for number in numbers:
+        if number[-1] > 1:
+            assert (*number[:-1], number[-1] - 1) in numbers, f"a number is missing before {number}"
+        assert len(number) == 1 or number[:-1] in numbers
+
+
+def test_headings_are_unique() -> None:
+    assert [heading for heading, count in Counter(headings()).items() if count > 1] == []
+
+
+def prose() -> str:
+    """The text without code, where brackets mean other things."""
+    return re.sub(r"```.*?```|`[^`\n]*`", "", TEXT, flags=re.DOTALL)
+
+
+def test_cross_references_resolve() -> None:
+    anchors = dict(re.findall(r"^\[(.+?)\]: #(\S+)$", TEXT, re.MULTILINE))
+    used = set(re.findall(r"\[([^\]\n]+)\](?![(:])", prose()))
+    assert used <= set(anchors), f"no such section: {used - set(anchors)}"
+    assert [line for line in prose().split("\n") if re.search(r"\[[^\]]*$", line)] == [], "a reference in two lines"
+
+
+def test_internal_links_work() -> None:
+    slugs = [re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings()]
+    targets = re.findall(r"\]\(#([^)]+)\)", TEXT) + re.findall(r"^\[.+?\]: #(\S+)$", TEXT, re.MULTILINE)
+    assert targets
+    assert set(targets) <= set(slugs)
+
+
+def test_tables_are_whole() -> None:
+    """Each row of a table has as many cells as its head."""
+    block: list[str] = []
+    for number, line in enumerate([*LINES, ""], 1):
+        if line.startswith("|"):
+            block.append(line)
+            continue
+        assert len({row.replace("\\|", "").count("|") for row in block}) <= 1, f"above line {number}"
+        block = []
