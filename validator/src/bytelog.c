@@ -58,6 +58,11 @@ void bytelog_read(const struct bytelog *log, uint64_t offset, void *to, size_t n
     }
 }
 
+void bytelog_patch(struct bytelog *log, uint64_t offset, uint8_t byte)
+{
+    log->blocks[offset / LOG_BLOCK][offset % LOG_BLOCK] = byte;
+}
+
 bool bytelog_append_number(struct bytelog *log, uint64_t number)
 {
     uint8_t bytes[10];

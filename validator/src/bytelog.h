@@ -20,6 +20,9 @@ bool bytelog_append(struct bytelog *log, const void *bytes, size_t n);
 /* Copies n bytes at an offset; they are there. */
 void bytelog_read(const struct bytelog *log, uint64_t offset, void *to, size_t n);
 
+/* Changes one byte. */
+void bytelog_patch(struct bytelog *log, uint64_t offset, uint8_t byte);
+
 /* Numbers in as few bytes as they need: 7 bits each, the lowest first. */
 bool bytelog_append_number(struct bytelog *log, uint64_t number);
 uint64_t bytelog_read_number(const struct bytelog *log, uint64_t *offset);

@@ -28,11 +28,11 @@ void check_load_class(struct checker *ck, const struct LOAD_CLASS *r, uint64_t a
 
     if (!place)
         return;
-    if (r->class_serial == 0)
-        report(ck, RULE_CLS_002, at, "a serial above 0", "0");
-    if (new_serial) {
+    if (new_serial)
         *place = at + 1;
-    } else {
+    if (r->class_serial == 0) {
+        report(ck, RULE_CLS_002, at, "a serial above 0", "0");
+    } else if (!new_serial) {
         struct finding *f = report(ck, RULE_CLS_003, at, "a serial not yet used", "%" PRIu32, r->class_serial);
 
         if (f)

@@ -4,6 +4,7 @@
  * the bytes up to the end of the sub-record were found to be there; marks of a class lie within its instances (make_hot). All
  * else goes the long way, one sub-record at a time. */
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -225,6 +226,7 @@ struct waiting_head {
     uint64_t at; /* offset behind the tag */
     uint64_t record_number;
     uint8_t record_tag;
+    uint8_t doubtful; /* its length led to a broken sub-record */
 };
 
 /* Keeps an instance whole until its class is known. */
@@ -233,8 +235,9 @@ static bool defer_instance(struct checker *ck, uint64_t at, size_t head, uint64_
     enum { PIECE = 64 << 10 };
     uint64_t left = head + bytes;
 
-    struct waiting_head h = {at, ck->record_number, ck->record_tag};
+    struct waiting_head h = {.at = at, .record_number = ck->record_number, .record_tag = ck->record_tag};
 
+    ck->dump.doubtful_waiting = ck->dump.deferred.size + 1;
     if (!bytelog_append(&ck->dump.deferred, &h, sizeof h))
         return true; /* the run ends */
     while (left) {
@@ -247,6 +250,24 @@ static bool defer_instance(struct checker *ck, uint64_t at, size_t head, uint64_
         left -= wanted;
     }
     return true;
+}
+
+/* A wrong length by a class that stands behind the instance: on input that cannot be read again that is found out too late to go
+ * on elsewhere, so the declared length is followed anywhere, and forgiven if it leads astray, where the next finding is. */
+static bool doubt_length(struct checker *ck, uint64_t at, uint64_t size)
+{
+    if (ck->look == LOOK_JUDGE)
+        ck->dump.doubtful_length = at + OFFSET_OF(INSTANCE_DUMP, bytes, ck->id_size);
+    return input_skip(&ck->in, size) == size;
+}
+
+void distrust_instance(struct checker *ck)
+{
+    if (ck->dump.doubtful_length)
+        diag_retract(&ck->diag, RULE_OBJ_006, ck->dump.doubtful_length, 1);
+    if (ck->dump.doubtful_waiting)
+        bytelog_patch(&ck->dump.deferred, ck->dump.doubtful_waiting - 1 + offsetof(struct waiting_head, doubtful), 1);
+    ck->dump.doubtful_length = ck->dump.doubtful_waiting = 0;
 }
 
 bool check_instance(struct checker *ck, uint64_t left)
@@ -274,9 +295,6 @@ bool check_instance(struct checker *ck, uint64_t left)
         l = find_layout(ck, r.class_id);
         if (input_need(&ck->in, head) < head) /* it may have looked elsewhere */
             return false;
-        /* A class that stands behind its instance says nothing of a length that leads astray: what follows will. */
-        if (!(l && l->in_turn) && r.class_id && !next_is_plausible(ck, head + (uint64_t)r.bytes, left))
-            return input_skip(&ck->in, head + (uint64_t)r.bytes) == head + (uint64_t)r.bytes;
         if (!l) {
             if (r.class_id && !ck->classes.complete) {
                 ck->dump.defer_open = true;
@@ -287,8 +305,9 @@ bool check_instance(struct checker *ck, uint64_t left)
     }
     if (l && l->state == LAYOUT_SOUND) {
         if (!check_length(ck, &r, l, at))
-            return resync(ck, head + (uint64_t)r.bytes, l->in_turn ? head + l->total : UINT64_MAX, left);
-        if (ck->look == LOOK_JUDGE && l->in_turn)
+            return l->in_turn ? resync(ck, head + (uint64_t)r.bytes, head + l->total, left)
+                              : doubt_length(ck, at, head + (uint64_t)r.bytes);
+        if (ck->look == LOOK_JUDGE)
             make_hot(ck, raw_id, classes_find(&ck->classes, r.class_id)->layout);
         if (!check_chain(ck, l, ck->in.offset + head, get_from_input))
             return false;
@@ -355,7 +374,7 @@ void finish_deferred(struct checker *ck)
         l = settled_layout(ck, r.class_id);
         if (!l)
             uselog_add(&ck->dump.object_uses, r.class_id, OBJECT_AS_CLASS, h.at + OFFSET_OF(INSTANCE_DUMP, class_id, id));
-        else if (l->state == LAYOUT_SOUND && check_length(ck, &r, l, h.at))
+        else if (l->state == LAYOUT_SOUND && (h.doubtful ? l->total == r.bytes : check_length(ck, &r, l, h.at)))
             check_chain(ck, l, w.offset, get_from_log);
         ck->sub = NULL;
     }

@@ -117,8 +117,11 @@ struct checker {
         bool lost;             /* part of it was skipped */
         bool segment_told;     /* REC-005 */
         bool looked_ahead;
-        bool class_just_dumped; /* the sub-record before was a CLASS_DUMP: */
-        uint32_t last_layout;   /* this one */
+        /* The sub-record in front, if it may be what is wrong when the next one is broken. */
+        bool class_just_dumped;    /* it was a CLASS_DUMP: */
+        uint32_t last_layout;      /* this one */
+        uint64_t doubtful_length;  /* it was an instance with this OBJ-006; 0 for none */
+        uint64_t doubtful_waiting; /* it was an instance that waits, there in `deferred`, plus 1; 0 for none */
         uint64_t begin;        /* its first record */
         uint64_t last_segment, last_segment_number;
         struct idset objects;
@@ -246,6 +249,8 @@ size_t walk_objects(struct checker *ck, const uint8_t *p, size_t n, uint64_t off
 bool check_instance(struct checker *ck, uint64_t left);
 bool check_object_array(struct checker *ck);
 bool check_primitive_array(struct checker *ck);
+/* The next sub-record is broken: the length of an instance in front is no longer a finding, for it led there. */
+void distrust_instance(struct checker *ck);
 void define_object(struct checker *ck, uint64_t id, bool is_class, uint64_t offset);
 /* The instances that had to wait for their class, once all classes of the heap dump are known. */
 void finish_deferred(struct checker *ck);
@@ -275,8 +280,6 @@ void look_ahead(struct checker *ck);
 void walk_dump_again(struct checker *ck, uint64_t end);
 /* Goes on behind `wrong` declared bytes or behind `right` ones, whichever a sub-record follows at; false for neither. */
 bool resync(struct checker *ck, uint64_t wrong, uint64_t right, uint64_t left);
-/* Whether a sub-record may follow `size` bytes on; true where that is too far to see. */
-bool next_is_plausible(struct checker *ck, uint64_t size, uint64_t left);
 
 /* ---- record.c ---- */
 void walk_records(struct checker *ck);

@@ -82,11 +82,20 @@ static bool skip_rest(struct checker *ck)
     return n == left;
 }
 
-/* The class dump just in front of a fault may have been where it went wrong. */
-static void distrust_class(struct checker *ck)
+/* The sub-record just in front of a fault may have been where it went wrong. */
+static void distrust_last(struct checker *ck)
 {
-    if (ck->look == LOOK_JUDGE && ck->dump.class_just_dumped)
+    if (ck->look != LOOK_JUDGE)
+        return;
+    if (ck->dump.class_just_dumped)
         ((struct layout *)chunks_at(&ck->classes.layouts, ck->dump.last_layout))->state = LAYOUT_BROKEN;
+    distrust_instance(ck);
+}
+
+static void trust_last(struct checker *ck)
+{
+    ck->dump.class_just_dumped = false;
+    ck->dump.doubtful_length = ck->dump.doubtful_waiting = 0;
 }
 
 static bool broken_subrecord(struct checker *ck, enum measured why, uint64_t bad_at)
@@ -94,7 +103,7 @@ static bool broken_subrecord(struct checker *ck, enum measured why, uint64_t bad
     uint64_t at = ck->in.offset;
     const uint8_t *p = ck->in.at;
 
-    distrust_class(ck);
+    distrust_last(ck);
     if (ck->look == LOOK_JUDGE) {
         unsound(ck, at);
         switch (why) {
@@ -124,7 +133,7 @@ static bool cut_subrecord(struct checker *ck)
     uint64_t left = ck->heap_end - ck->in.offset;
     struct cut_subrecord *cut = &ck->cut;
 
-    distrust_class(ck);
+    distrust_last(ck);
     forget_cut(ck);
     *cut = (struct cut_subrecord){.active = true,
                                   .record_tag = ck->record_tag,
@@ -233,17 +242,6 @@ static bool skip_cut_part(struct checker *ck, uint64_t length)
     return skipped == rest;
 }
 
-bool next_is_plausible(struct checker *ck, uint64_t size, uint64_t left)
-{
-    enum { AHEAD = 256 };
-    size_t n;
-
-    if (size > LOOK_SIZE)
-        return true;
-    n = look_at(ck, (size_t)size + AHEAD, left);
-    return n < size || plausible_subrecords(ck->in.at + size, n - (size_t)size, left - size, ck->id_size, ck->version);
-}
-
 bool resync(struct checker *ck, uint64_t wrong, uint64_t right, uint64_t left)
 {
     size_t n = look_at(ck, LOOK_SIZE, left);
@@ -345,8 +343,8 @@ static bool walk_one(struct checker *ck)
         ck->sub = NULL;
         return complete;
     }
-    if (tag != SUB_CLASS_DUMP || ck->look != LOOK_JUDGE)
-        ck->dump.class_just_dumped = false;
+    if (ck->look == LOOK_JUDGE)
+        trust_last(ck);
     if (ck->look == LOOK_CLASSES && tag != SUB_CLASS_DUMP) {
         ck->sub = NULL;
         return input_skip(&ck->in, m.size) == m.size;
@@ -380,7 +378,8 @@ static bool walk_one(struct checker *ck)
 bool walk_heap_record(struct checker *ck, uint64_t length)
 {
     ck->heap_end = ck->in.offset + length;
-    ck->dump.class_just_dumped = false;
+    if (ck->look == LOOK_JUDGE)
+        trust_last(ck);
     if (ck->cut.active && !skip_cut_part(ck, length))
         return false;
     while (ck->in.offset < ck->heap_end) {
@@ -392,7 +391,7 @@ bool walk_heap_record(struct checker *ck, uint64_t length)
                 n = (size_t)left;
             n = walk_objects(ck, ck->in.at, n, ck->in.offset);
             if (n)
-                ck->dump.class_just_dumped = false;
+                trust_last(ck);
             input_advance(&ck->in, n);
             tell_progress(ck);
             if (ck->in.offset == ck->heap_end)
