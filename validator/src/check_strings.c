@@ -17,7 +17,7 @@ bool check_utf8(struct checker *ck, uint64_t length)
     enum { PIECE = 64 << 10 };
     uint64_t left = length - ck->id_size, at = ck->in.offset, size = left, id, bad_at = 0;
     uint8_t text[STRING_KEPT];
-    size_t kept = 0;
+    size_t kept = 0, skipped = 0;
     uint8_t bad_byte = 0;
     struct byte_hash hash;
     struct finding *f = NULL;
@@ -41,14 +41,15 @@ bool check_utf8(struct checker *ck, uint64_t length)
             memcpy(text + kept, ck->in.at, more);
             kept += more;
         }
-        /* A character that this piece cuts short goes with the next: pieces stay multiples of 8 for the hash, so it is looked at
-         * where it begins, with bytes of the next piece behind it. */
+        /* Pieces are multiples of 8 bytes for the hash, and may cut a character. It is looked at where it begins, with bytes of
+         * the next piece behind it, which that one skips. */
         if (sound) {
             size_t ahead = left - wanted < 3 ? (size_t)(left - wanted) : 3;
 
             if (input_need(&ck->in, wanted + ahead) < wanted + ahead)
                 return false;
-            good = utf8_sound(ck->in.at, wanted + ahead, &cut);
+            good = skipped + utf8_sound(ck->in.at + skipped, wanted + ahead - skipped, &cut);
+            skipped = good < wanted ? 0 : good - wanted;
             if (good < wanted) {
                 sound = false;
                 bad_at = ck->in.offset + good;

@@ -267,12 +267,6 @@ static void check_time(struct checker *ck, uint32_t time)
     ck->last_time = time;
 }
 
-/* The record's fixed part, the whole of it for most; NULL if the dump ends within. */
-static const uint8_t *fixed_part(struct checker *ck, size_t size)
-{
-    return input_need(&ck->in, size) < size ? NULL : ck->in.at;
-}
-
 /* A record of fixed length: judged whole, then left behind. */
 #define FIXED_RECORD(NAME, rule, lost, check) \
     do { \
@@ -297,31 +291,24 @@ static const char *expected_length(char *to, uint64_t n)
     return to;
 }
 
-/* A record whose length follows from a count in its fixed part: the length that the count says; 0 if it is too short for the
- * fixed part, or the dump ends within. */
-static uint64_t counted_length(struct checker *ck, size_t fixed, size_t count_at, size_t entry)
-{
-    const uint8_t *p = ck->record_length >= fixed ? fixed_part(ck, fixed) : NULL;
-
-    return p ? fixed + (uint64_t)get_u4(p + count_at) * entry : 0;
-}
-
+/* A record whose length follows from the count in its fixed part. */
 static void check_counted(struct checker *ck, size_t fixed, size_t count_at, size_t entry, enum rule rule, enum lost lost,
                           bool (*check)(struct checker *ck))
 {
-    uint64_t length = counted_length(ck, fixed, count_at, entry);
     char expected[NAME_SIZE];
+    uint64_t length;
 
-    if (length == ck->record_length && length) {
-        if (!check(ck))
-            truncated(ck);
+    if (look_at(ck, fixed, UINT64_MAX) < fixed) {
+        wrong_length(ck, rule, lost, expected_length(expected, fixed), 0);
         return;
     }
-    if (length)
+    length = fixed + (uint64_t)get_u4(ck->in.at + count_at) * entry;
+    if (length != ck->record_length) {
         snprintf(expected, sizeof expected, "%" PRIu64 " bytes, as its count says", length);
-    else
-        snprintf(expected, sizeof expected, "%zu bytes at the least", fixed);
-    wrong_length(ck, rule, lost, expected, length);
+        wrong_length(ck, rule, lost, ck->record_length < fixed ? expected_length(expected, fixed) : expected, length);
+    } else if (!check(ck)) {
+        truncated(ck);
+    }
 }
 
 /* SPEC.md 3.2: a record of another tag. It may be a damaged one of any kind. */
