@@ -14,7 +14,7 @@ foreach(source IN LISTS unit_tests)
   target_include_directories(${name} PRIVATE validator/include validator/src)
   target_compile_definitions(${name} PRIVATE _FILE_OFFSET_BITS=64)
   target_link_libraries(${name} PRIVATE PkgConfig::CMOCKA PkgConfig::ISAL ZLIB::ZLIB Threads::Threads)
-  add_test(NAME validator.${name} COMMAND ${name})
+  add_test(NAME validator.${name} COMMAND ${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   set_tests_properties(validator.${name} PROPERTIES
     LABELS unit TIMEOUT 600 ENVIRONMENT "${test_environment}")
 endforeach()

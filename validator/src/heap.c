@@ -98,31 +98,20 @@ static void trust_last(struct checker *ck)
     ck->dump.doubtful_length = ck->dump.doubtful_waiting = 0;
 }
 
-static bool broken_subrecord(struct checker *ck, enum measured why, uint64_t bad_at)
+static bool broken_subrecord(struct checker *ck, enum measured why, const struct measure *m)
 {
     uint64_t at = ck->in.offset;
-    const uint8_t *p = ck->in.at;
+    unsigned tag = *ck->in.at, bad = why == MEASURE_TYPE ? ck->in.at[m->bad_at] : 0;
 
     distrust_last(ck);
     if (ck->look == LOOK_JUDGE) {
         unsound(ck, at);
-        switch (why) {
-        case MEASURE_TAG:
-            report(ck, RULE_REC_013, at, "the tag of a sub-record", "0x%02x", *p);
-            break;
-        case MEASURE_CONSTANT:
-            report(ck, RULE_CLS_014, at + bad_at, "2 or 4 to 11", "%u", p[bad_at]);
-            break;
-        case MEASURE_STATIC:
-            report(ck, RULE_CLS_015, at + bad_at, "2 or 4 to 11", "%u", p[bad_at]);
-            break;
-        case MEASURE_ELEMENT:
-            report(ck, RULE_OBJ_008, at + bad_at, "4 to 11", "%u", p[bad_at]);
-            break;
-        case MEASURED:
-        case MEASURE_MORE:
-            break;
-        }
+        if (why == MEASURE_TAG)
+            report(ck, RULE_REC_013, at, "the tag of a sub-record", "0x%02x", tag);
+        else if (tag == SUB_PRIMITIVE_ARRAY_DUMP)
+            report(ck, RULE_OBJ_008, at + m->bad_at, "4 to 11", "%u", bad);
+        else
+            report(ck, m->in_constant_pool ? RULE_CLS_014 : RULE_CLS_015, at + m->bad_at, "2 or 4 to 11", "%u", bad);
     }
     return skip_rest(ck);
 }
@@ -339,7 +328,7 @@ static bool walk_one(struct checker *ck)
         return cut_subrecord(ck);
     }
     if (result != MEASURED) {
-        complete = broken_subrecord(ck, result, m.bad_at);
+        complete = broken_subrecord(ck, result, &m);
         ck->sub = NULL;
         return complete;
     }

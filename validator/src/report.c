@@ -136,22 +136,6 @@ static void describe(struct checker *ck, struct finding *f, const char *path, co
     diag_describe(&ck->diag, f, path, expected, found);
 }
 
-struct finding *report(struct checker *ck, enum rule rule, uint64_t offset, const char *expected, const char *found, ...)
-{
-    struct finding *f = diag_count(&ck->diag, rule, SHAPE_ANY, offset);
-    char path[TEXT_SIZE];
-    va_list values;
-
-    if (f) {
-        show_path(ck, path, sizeof path);
-        va_start(values, found);
-        describe(ck, f, path, expected, found, values);
-        va_end(values);
-        f->dump = ck->classes.dump;
-    }
-    return f;
-}
-
 struct finding *report_shape(struct checker *ck, enum rule rule, enum shape shape, uint64_t offset, const char *expected,
                              const char *found, ...)
 {

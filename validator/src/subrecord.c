@@ -1,47 +1,24 @@
 /* See subrecord.h. */
 #include "subrecord.h"
 
-/* SPEC.md 6.3.3: `count` constants; false when bytes are missing or a type is bad. */
-static enum measured skip_constants(struct cursor *c, unsigned id_size, const uint8_t **bad)
+/* Goes behind the count and the entries of a constant pool or of the static fields (SPEC.md 6.3.3, 6.3.4): `head` bytes, the
+ * last of which is the type, and a value each. */
+static enum measured skip_entries(struct cursor *c, size_t head, unsigned id_size, const uint8_t **bad_type)
 {
     const uint8_t *count = cursor_take(c, 2);
 
     if (!count)
         return MEASURE_MORE;
     for (unsigned n = get_u2(count); n; n--) {
-        struct CONSTANT entry;
+        const uint8_t *entry = cursor_take(c, head);
         unsigned size;
 
-        if (!read_CONSTANT(c, id_size, &entry))
+        if (!entry)
             return MEASURE_MORE;
-        size = type_size(entry.type, id_size);
+        size = type_size(get_u1(entry + head - 1), id_size);
         if (!size) {
-            *bad = c->at - 1;
-            return MEASURE_CONSTANT;
-        }
-        if (!cursor_take(c, size))
-            return MEASURE_MORE;
-    }
-    return MEASURED;
-}
-
-/* SPEC.md 6.3.4 */
-static enum measured skip_statics(struct cursor *c, unsigned id_size, const uint8_t **bad)
-{
-    const uint8_t *count = cursor_take(c, 2);
-
-    if (!count)
-        return MEASURE_MORE;
-    for (unsigned n = get_u2(count); n; n--) {
-        struct STATIC_FIELD field;
-        unsigned size;
-
-        if (!read_STATIC_FIELD(c, id_size, &field))
-            return MEASURE_MORE;
-        size = type_size(field.type, id_size);
-        if (!size) {
-            *bad = c->at - 1;
-            return MEASURE_STATIC;
+            *bad_type = entry + head - 1;
+            return MEASURE_TYPE;
         }
         if (!cursor_take(c, size))
             return MEASURE_MORE;
@@ -57,9 +34,11 @@ static enum measured measure_class_dump(const uint8_t *p, size_t n, unsigned id_
 
     if (!cursor_take(&c, SIZE_OF(CLASS_DUMP, id_size)))
         return MEASURE_MORE;
-    result = skip_constants(&c, id_size, &bad);
+    result = skip_entries(&c, SIZE_OF(CONSTANT, id_size), id_size, &bad);
     if (result == MEASURED)
-        result = skip_statics(&c, id_size, &bad);
+        result = skip_entries(&c, SIZE_OF(STATIC_FIELD, id_size), id_size, &bad);
+    else if (bad)
+        m->in_constant_pool = true;
     if (bad)
         m->bad_at = (uint64_t)(bad - p);
     if (result != MEASURED)
@@ -71,13 +50,28 @@ static enum measured measure_class_dump(const uint8_t *p, size_t n, unsigned id_
     return MEASURED;
 }
 
+/* The sub-records without a part of variable length. */
+static enum measured measure_fixed(uint8_t tag, unsigned id_size, enum version version, struct measure *m)
+{
+    switch (tag) {
+#define SUBRECORD(name, tag, since, clause, layout) \
+    case tag: \
+        m->size = 1 + SIZE_OF(layout, id_size); \
+        return version < since ? MEASURE_TAG : MEASURED;
+#include "records.def"
+#undef SUBRECORD
+    default:
+        return MEASURE_TAG;
+    }
+}
+
 enum measured measure_subrecord(const uint8_t *p, size_t n, unsigned id_size, enum version version, struct measure *m)
 {
     struct cursor c = {p + 1, p + n};
 
     if (!n)
         return MEASURE_MORE;
-    switch (*p) {
+    switch ((enum subrecord_tag)*p) {
     case SUB_CLASS_DUMP:
         return measure_class_dump(p, n, id_size, m);
     case SUB_INSTANCE_DUMP: {
@@ -103,45 +97,13 @@ enum measured measure_subrecord(const uint8_t *p, size_t n, unsigned id_size, en
             return MEASURE_MORE;
         if (!type_is_primitive(r.type)) {
             m->bad_at = 1 + OFFSET_OF(PRIMITIVE_ARRAY_DUMP, type, id_size);
-            return MEASURE_ELEMENT;
+            return MEASURE_TYPE;
         }
         m->size = 1 + SIZE_OF(PRIMITIVE_ARRAY_DUMP, id_size) + (uint64_t)r.elements * type_size(r.type, id_size);
         return MEASURED;
     }
-/* The others have a fixed size. */
-#define SUBRECORD(name, tag, since, clause, layout) FIXED_##name(layout, since)
-#define FIXED(name, layout, since) \
-    case SUB_##name: \
-        if (version < since) \
-            return MEASURE_TAG; \
-        m->size = 1 + SIZE_OF(layout, id_size); \
-        return MEASURED;
-#define FIXED_ROOT_JNI_GLOBAL(layout, since) FIXED(ROOT_JNI_GLOBAL, layout, since)
-#define FIXED_ROOT_JNI_LOCAL(layout, since) FIXED(ROOT_JNI_LOCAL, layout, since)
-#define FIXED_ROOT_JAVA_FRAME(layout, since) FIXED(ROOT_JAVA_FRAME, layout, since)
-#define FIXED_ROOT_NATIVE_STACK(layout, since) FIXED(ROOT_NATIVE_STACK, layout, since)
-#define FIXED_ROOT_STICKY_CLASS(layout, since) FIXED(ROOT_STICKY_CLASS, layout, since)
-#define FIXED_ROOT_THREAD_BLOCK(layout, since) FIXED(ROOT_THREAD_BLOCK, layout, since)
-#define FIXED_ROOT_MONITOR_USED(layout, since) FIXED(ROOT_MONITOR_USED, layout, since)
-#define FIXED_ROOT_THREAD_OBJECT(layout, since) FIXED(ROOT_THREAD_OBJECT, layout, since)
-#define FIXED_ROOT_UNKNOWN(layout, since) FIXED(ROOT_UNKNOWN, layout, since)
-#define FIXED_HEAP_DUMP_INFO(layout, since) FIXED(HEAP_DUMP_INFO, layout, since)
-#define FIXED_ROOT_INTERNED_STRING(layout, since) FIXED(ROOT_INTERNED_STRING, layout, since)
-#define FIXED_ROOT_FINALIZING(layout, since) FIXED(ROOT_FINALIZING, layout, since)
-#define FIXED_ROOT_DEBUGGER(layout, since) FIXED(ROOT_DEBUGGER, layout, since)
-#define FIXED_ROOT_REFERENCE_CLEANUP(layout, since) FIXED(ROOT_REFERENCE_CLEANUP, layout, since)
-#define FIXED_ROOT_VM_INTERNAL(layout, since) FIXED(ROOT_VM_INTERNAL, layout, since)
-#define FIXED_ROOT_JNI_MONITOR(layout, since) FIXED(ROOT_JNI_MONITOR, layout, since)
-#define FIXED_ROOT_UNREACHABLE(layout, since) FIXED(ROOT_UNREACHABLE, layout, since)
-#define FIXED_PRIMITIVE_ARRAY_NODATA(layout, since) FIXED(PRIMITIVE_ARRAY_NODATA, layout, since)
-#define FIXED_CLASS_DUMP(layout, since)
-#define FIXED_INSTANCE_DUMP(layout, since)
-#define FIXED_OBJECT_ARRAY_DUMP(layout, since)
-#define FIXED_PRIMITIVE_ARRAY_DUMP(layout, since)
-#include "records.def"
-#undef SUBRECORD
     default:
-        return MEASURE_TAG;
+        return measure_fixed(*p, id_size, version, m);
     }
 }
 

@@ -5,17 +5,16 @@
 #include "format.h"
 
 enum measured {
-    MEASURED,         /* size is known */
-    MEASURE_MORE,     /* not with so few bytes */
-    MEASURE_TAG,      /* no sub-record begins with this byte */
-    MEASURE_CONSTANT, /* a type that is none, `bad_at` bytes in: of a constant pool entry, */
-    MEASURE_STATIC,   /* of a static field, */
-    MEASURE_ELEMENT   /* of the elements of a primitive array */
+    MEASURED,     /* size is known */
+    MEASURE_MORE, /* not with so few bytes */
+    MEASURE_TAG,  /* no sub-record begins with this byte */
+    MEASURE_TYPE  /* a type that is none stands `bad_at` bytes in: nobody knows where the value behind it ends */
 };
 
 struct measure {
-    uint64_t size;   /* with the tag */
+    uint64_t size;         /* with the tag */
     uint64_t bad_at;
+    bool in_constant_pool; /* of a CLASS_DUMP: else the bad type is that of a static field */
 };
 
 /* Measures the sub-record at p, of which n bytes are there. */
