@@ -26,12 +26,12 @@ static void check_class_object(struct checker *ck, const struct CLASS_DUMP *r, s
     unsigned id = ck->id_size;
 
     if (class && !class->loaded)
-        uselog_add(&ck->class_uses[CLASS_IS_DUMPED], r->class_id, CLASS_IS_DUMPED, at);
-    use_trace(ck, r->trace_serial, TRACE_OF_OTHER, at + OFFSET_OF(CLASS_DUMP, trace_serial, id));
+        uselog_add(&ck->class_uses, r->class_id, CLASS_IS_DUMPED, at);
+    use_trace(ck, r->trace_serial, TRACE_OF_CLASS, at + OFFSET_OF(CLASS_DUMP, trace_serial, id));
     if (r->super_id && !classes_layout_of(&ck->classes, r->super_id))
         uselog_add(&ck->dump.object_uses, r->super_id, OBJECT_AS_SUPERCLASS, at + OFFSET_OF(CLASS_DUMP, super_id, id));
     if (!r->super_id && class)
-        uselog_add(&ck->class_uses[CLASS_IS_ROOTLESS], r->class_id, CLASS_IS_ROOTLESS, at + OFFSET_OF(CLASS_DUMP, super_id, id));
+        uselog_add(&ck->class_uses, r->class_id, CLASS_IS_ROOTLESS, at + OFFSET_OF(CLASS_DUMP, super_id, id));
     refer(ck, r->loader_id);
     refer(ck, r->signers_id);
     refer(ck, r->domain_id);
@@ -80,7 +80,7 @@ void check_class_dump(struct checker *ck, const uint8_t *p, size_t size, uint64_
         unsigned type = get_u1(p + id);
 
         if (ck->look == LOOK_JUDGE)
-            use_name(ck, get_id(p, id), at + (uint64_t)(p - start));
+            use_name(ck, get_id(p, id), NAME_OF_STATIC_FIELD, at + (uint64_t)(p - start));
         p += SIZE_OF(STATIC_FIELD, id);
         if (ck->look == LOOK_JUDGE)
             check_value(ck, type, p, at + (uint64_t)(p - start));
@@ -113,7 +113,7 @@ void check_class_dump(struct checker *ck, const uint8_t *p, size_t size, uint64_
     for (uint16_t i = 0; i < n; i++, p += SIZE_OF(INSTANCE_FIELD, id)) {
         uint64_t field_at = at + (uint64_t)(p - start);
 
-        use_name(ck, get_id(p, id), field_at);
+        use_name(ck, get_id(p, id), NAME_OF_INSTANCE_FIELD, field_at);
         if (!type_size(get_u1(p + id), id))
             report(ck, RULE_CLS_016, field_at + OFFSET_OF(INSTANCE_FIELD, type, id), "2 or 4 to 11", "%u", get_u1(p + id));
     }

@@ -62,8 +62,8 @@ void check_load_class(struct checker *ck, const struct LOAD_CLASS *r, uint64_t a
             class->name = r->name;
         }
     }
-    use_trace(ck, r->trace_serial, TRACE_OF_LOAD_OR_START, at + OFFSET_OF(LOAD_CLASS, trace_serial, id));
-    use_name(ck, r->name, at + OFFSET_OF(LOAD_CLASS, name, id));
+    use_trace(ck, r->trace_serial, TRACE_OF_LOAD, at + OFFSET_OF(LOAD_CLASS, trace_serial, id));
+    use_name(ck, r->name, NAME_OF_CLASS, at + OFFSET_OF(LOAD_CLASS, name, id));
 }
 
 /* SPEC.md 4.3 UNLOAD_CLASS */
@@ -73,53 +73,45 @@ void check_unload_class(struct checker *ck, const struct UNLOAD_CLASS *r, uint64
         report(ck, RULE_CLS_007, at, "the serial of a loaded class", "%" PRIu32, r->class_serial);
 }
 
-static void judge_serial_use(void *context, uint64_t serial, unsigned role, uint64_t offset, uint64_t first)
+static void judge_serial_use(void *context, uint64_t serial, const uint64_t first[USE_ROLES])
 {
     struct checker *ck = context;
+    bool in_frame = first[SERIAL_OF_FRAME] != NEVER_USED;
 
-    (void)first;
     if (!keymap_find(&ck->class_serials, serial))
-        report_late(ck, role == SERIAL_OF_FRAME ? RULE_STK_006 : RULE_PRF_003, SHAPE_ANY, offset,
-                    role == SERIAL_OF_FRAME ? "FRAME" : "ALLOC_SITES", "the serial of a loaded class", "%" PRIu32,
-                    (uint32_t)serial);
+        report_late(ck, in_frame ? RULE_STK_006 : RULE_PRF_003, SHAPE_ANY, first[in_frame ? SERIAL_OF_FRAME : SERIAL_OF_SITE],
+                    in_frame ? "FRAME" : "ALLOC_SITES > site", "the serial of a loaded class", "%" PRIu32, (uint32_t)serial);
 }
 
 /* What can be said of a class when all LOAD_CLASS records are known. */
-static void judge_class(struct checker *ck, const struct class *class, enum class_role role, uint64_t offset)
+static void judge_class_use(void *context, uint64_t id, const uint64_t first[USE_ROLES])
 {
+    struct checker *ck = context;
+    const struct class *class = classes_find(&ck->classes, id);
     char name[NAME_SIZE];
     size_t n;
     uint64_t size;
 
-    if (role == CLASS_IS_DUMPED) {
-        if (!class->loaded && !(ck->lost & LOST_CLASSES))
-            report_late(ck, RULE_CLS_008, SHAPE_ANY, offset, "CLASS_DUMP", "a class with a LOAD_CLASS", "0x%" PRIx64, class->id);
+    if (!class->loaded) {
+        if (first[CLASS_IS_DUMPED] != NEVER_USED && !(ck->lost & LOST_CLASSES))
+            report_late(ck, RULE_CLS_008, SHAPE_ANY, first[CLASS_IS_DUMPED], "CLASS_DUMP", "a class with a LOAD_CLASS",
+                        "0x%" PRIx64, id);
         return;
     }
-    if (!class->loaded || !strings_text(&ck->strings, class->name, &n, &size) || n < size)
-        return;
-    show_class(ck, class->id, name);
-    if (role == CLASS_IS_ARRAY && !is_array_name(ck, class->name))
-        report_late(ck, RULE_OBJ_007, SHAPE_ANY, offset, "OBJECT_ARRAY_DUMP", "an array class", "0x%" PRIx64 " (%s)", class->id,
+    if (!strings_text(&ck->strings, class->name, &n, &size) || n < size)
+        return; /* the name is not known, or too long to be kept */
+    show_class(ck, id, name);
+    if (first[CLASS_IS_ARRAY] != NEVER_USED && !is_array_name(ck, class->name))
+        report_late(ck, RULE_OBJ_007, SHAPE_ANY, first[CLASS_IS_ARRAY], "OBJECT_ARRAY_DUMP", "an array class",
+                    "0x%" PRIx64 " (%s)", id, name);
+    if (first[CLASS_IS_ROOTLESS] != NEVER_USED && strcmp(name, "java.lang.Object") != 0)
+        report_late(ck, RULE_CLS_012, SHAPE_ANY, first[CLASS_IS_ROOTLESS], "CLASS_DUMP", "the ID of the superclass", "0, of %s",
                     name);
-    if (role == CLASS_IS_ROOTLESS && strcmp(name, "java.lang.Object") != 0)
-        report_late(ck, RULE_CLS_012, SHAPE_ANY, offset, "CLASS_DUMP", "the ID of the superclass", "0, of %s", name);
-}
-
-static void judge_class_use(void *context, uint64_t key, unsigned role, uint64_t offset, uint64_t first)
-{
-    struct checker *ck = context;
-    const struct class *class = classes_find(&ck->classes, key);
-
-    (void)first;
-    if (class)
-        judge_class(ck, class, (enum class_role)role, offset);
 }
 
 void finish_classes(struct checker *ck)
 {
     if (!(ck->lost & LOST_CLASSES))
         uselog_finish(&ck->class_serial_uses, judge_serial_use, ck);
-    for (unsigned role = 0; role < CLASS_ROLES; role++)
-        uselog_finish(&ck->class_uses[role], judge_class_use, ck);
+    uselog_finish(&ck->class_uses, judge_class_use, ck);
 }

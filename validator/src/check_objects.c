@@ -54,9 +54,9 @@ void define_object(struct checker *ck, uint64_t id, bool is_class, uint64_t offs
     }
 }
 
-static COLD void use_object_trace(struct checker *ck, uint32_t serial, uint64_t offset)
+static COLD void use_object_trace(struct checker *ck, uint32_t serial, enum trace_role role, uint64_t offset)
 {
-    use_trace(ck, serial, TRACE_OF_OTHER, offset);
+    use_trace(ck, serial, role, offset);
     ck->dump.last_trace = serial;
 }
 
@@ -291,7 +291,7 @@ bool check_instance(struct checker *ck, uint64_t left)
     } else {
         define_object(ck, r.object_id, false, at);
         if (r.trace_serial != ck->dump.last_trace)
-            use_object_trace(ck, r.trace_serial, at + OFFSET_OF(INSTANCE_DUMP, trace_serial, id));
+            use_object_trace(ck, r.trace_serial, TRACE_OF_INSTANCE, at + OFFSET_OF(INSTANCE_DUMP, trace_serial, id));
         l = find_layout(ck, r.class_id);
         if (input_need(&ck->in, head) < head) /* it may have looked elsewhere */
             return false;
@@ -417,7 +417,7 @@ static void check_array_class(struct checker *ck, uint64_t class_id, uint64_t of
         uselog_add(&ck->dump.object_uses, class_id, OBJECT_AS_ARRAY_CLASS, offset);
     if (class && !class->array_use_judged) {
         class->array_use_judged = true;
-        uselog_add(&ck->class_uses[CLASS_IS_ARRAY], class_id, CLASS_IS_ARRAY, offset);
+        uselog_add(&ck->class_uses, class_id, CLASS_IS_ARRAY, offset);
     }
     ck->dump.last_array_class = class_id;
 }
@@ -428,7 +428,7 @@ static void check_array_head(struct checker *ck, const struct OBJECT_ARRAY_DUMP 
 
     define_object(ck, r->object_id, false, at);
     if (r->trace_serial != ck->dump.last_trace)
-        use_object_trace(ck, r->trace_serial, at + OFFSET_OF(OBJECT_ARRAY_DUMP, trace_serial, id));
+        use_object_trace(ck, r->trace_serial, TRACE_OF_OBJECT_ARRAY, at + OFFSET_OF(OBJECT_ARRAY_DUMP, trace_serial, id));
     if (r->class_id != ck->dump.last_array_class || !r->class_id)
         check_array_class(ck, r->class_id, at + OFFSET_OF(OBJECT_ARRAY_DUMP, class_id, id));
     if (r->elements && input_can_reread(&ck->in))
@@ -507,7 +507,7 @@ bool check_primitive_array(struct checker *ck)
     } else {
         define_object(ck, r.object_id, false, at);
         if (r.trace_serial != ck->dump.last_trace)
-            use_object_trace(ck, r.trace_serial, at + OFFSET_OF(PRIMITIVE_ARRAY_DUMP, trace_serial, id));
+            use_object_trace(ck, r.trace_serial, TRACE_OF_PRIMITIVE_ARRAY, at + OFFSET_OF(PRIMITIVE_ARRAY_DUMP, trace_serial, id));
     }
     memcpy(start, ck->in.at, head);
     input_advance(&ck->in, head);
@@ -579,7 +579,7 @@ HOT size_t walk(struct checker *ck, const uint8_t *const start, size_t n, uint64
             define_fast(ck, &t, p, instance_head, get_id(p + 1, id_size), offset + (uint64_t)(p - start) + 1);
             trace = get_u4(p + trace_at);
             if (__builtin_expect(trace != last_trace, 0)) {
-                use_object_trace(ck, trace, offset + (uint64_t)(p - start) + trace_at);
+                use_object_trace(ck, trace, TRACE_OF_INSTANCE, offset + (uint64_t)(p - start) + trace_at);
                 last_trace = trace;
             }
             for (; i < class->references; i++) {
@@ -613,7 +613,7 @@ HOT size_t walk(struct checker *ck, const uint8_t *const start, size_t n, uint64
             define_fast(ck, &t, p, primitive_head, get_id(p + 1, id_size), offset + (uint64_t)(p - start) + 1);
             trace = get_u4(p + trace_at);
             if (__builtin_expect(trace != last_trace, 0)) {
-                use_object_trace(ck, trace, offset + (uint64_t)(p - start) + trace_at);
+                use_object_trace(ck, trace, TRACE_OF_PRIMITIVE_ARRAY, offset + (uint64_t)(p - start) + trace_at);
                 last_trace = trace;
             }
             t.primitive_arrays++;

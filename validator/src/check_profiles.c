@@ -13,7 +13,7 @@ static void check_site(struct checker *ck, const struct SITE *r, uint64_t at)
         report(ck, RULE_PRF_002, at, "0, 2 or 4 to 11", "%u", r->array_type);
     if (r->class_serial)
         use_class_serial(ck, r->class_serial, SERIAL_OF_SITE, at + OFFSET_OF(SITE, class_serial, id));
-    use_trace(ck, r->trace_serial, TRACE_OF_OTHER, at + OFFSET_OF(SITE, trace_serial, id));
+    use_trace(ck, r->trace_serial, TRACE_OF_SITE, at + OFFSET_OF(SITE, trace_serial, id));
 }
 
 static void check_sum(struct checker *ck, uint64_t sum, uint64_t total, uint64_t at, const char *what)
@@ -80,7 +80,7 @@ bool check_cpu_samples(struct checker *ck)
         if (!read_SAMPLE(&c, id, &sample))
             return false;
         sum += sample.samples;
-        use_trace(ck, sample.trace_serial, TRACE_OF_OTHER, ck->in.offset + OFFSET_OF(SAMPLE, trace_serial, id));
+        use_trace(ck, sample.trace_serial, TRACE_OF_SAMPLE, ck->in.offset + OFFSET_OF(SAMPLE, trace_serial, id));
         input_advance(&ck->in, entry);
     }
     if (sum > r.samples)

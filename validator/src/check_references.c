@@ -10,7 +10,7 @@ static void settle(struct checker *ck, uint64_t id)
         idset_define(&ck->dump.objects, &ck->dump.near_defined, id_to_key(id, ck->id_size));
 }
 
-static void judge_object_use(void *context, uint64_t id, unsigned role, uint64_t offset, uint64_t first)
+static void judge_object_use(void *context, uint64_t id, const uint64_t first[USE_ROLES])
 {
     static const struct {
         enum rule rule;
@@ -20,23 +20,27 @@ static void judge_object_use(void *context, uint64_t id, unsigned role, uint64_t
         [OBJECT_AS_CLASS] = {RULE_OBJ_002, SHAPE_ANY, "INSTANCE_DUMP"},
         [OBJECT_AS_ARRAY_CLASS] = {RULE_OBJ_003, SHAPE_ANY, "OBJECT_ARRAY_DUMP"},
         [OBJECT_AS_SUPERCLASS] = {RULE_CLS_010, SHAPE_ANY, "CLASS_DUMP"},
-        [OBJECT_AS_ROOT] = {RULE_REF_001, SHAPE_ANY, ""},
+        [OBJECT_AS_ROOT] = {RULE_REF_001, SHAPE_ANY, "a root"},
         [OBJECT_AS_STICKY_CLASS] = {RULE_REF_001, SHAPE_STICKY_CLASS, "ROOT_STICKY_CLASS"},
     };
     struct checker *ck = context;
     bool defined = id && idset_get(&ck->dump.objects, id) & ID_DEFINED;
+    bool is_class = id && classes_layout_of(&ck->classes, id);
+    unsigned role = 0;
     char name[NAME_SIZE];
 
-    (void)first;
+    while (role < OBJECT_AS_STICKY_CLASS && first[role] == NEVER_USED)
+        role++;
     if (role >= OBJECT_AS_ROOT) {
-        if (!defined)
-            report_late(ck, as[role].rule, as[role].shape, offset, as[role].path, "the ID of an object in this heap dump",
-                        "0x%" PRIx64 "%s, not dumped", id, show_class_after(ck, id, name));
-    } else if (!id || !classes_layout_of(&ck->classes, id)) {
-        report_late(ck, as[role].rule, as[role].shape, offset, as[role].path, "the ID of a class in this heap dump",
-                    "0x%" PRIx64 "%s, %s", id, show_class_after(ck, id, name), defined ? "which is no class" : "not dumped");
+        if (defined)
+            return;
+        report_late(ck, as[role].rule, as[role].shape, first[role], as[role].path, "the ID of an object in this heap dump",
+                    "0x%" PRIx64 "%s, not dumped", id, show_class_after(ck, id, name));
     } else {
-        return;
+        if (is_class)
+            return;
+        report_late(ck, as[role].rule, as[role].shape, first[role], as[role].path, "the ID of a class in this heap dump",
+                    "0x%" PRIx64 "%s, %s", id, show_class_after(ck, id, name), defined ? "which is no class" : "not dumped");
     }
     settle(ck, id);
 }

@@ -11,10 +11,10 @@ static void check_root_object(struct checker *ck, unsigned tag, uint64_t object_
         uselog_add(&ck->dump.object_uses, object_id, tag == SUB_ROOT_STICKY_CLASS ? OBJECT_AS_STICKY_CLASS : OBJECT_AS_ROOT, at);
 }
 
-static void check_root_thread(struct checker *ck, uint32_t serial, uint64_t at)
+static void check_root_thread(struct checker *ck, unsigned tag, uint32_t serial, uint64_t at)
 {
     if (!keymap_find(&ck->dump.thread_roots, serial))
-        uselog_add(&ck->dump.root_thread_uses, serial, 0, at);
+        uselog_add(&ck->dump.root_thread_uses, serial, tag & (USE_ROLES - 1), at);
 }
 
 static void check_root_frame(struct checker *ck, uint32_t thread_serial, int32_t frame, uint64_t at)
@@ -45,7 +45,7 @@ static void check_thread_object(struct checker *ck, const struct ROOT_THREAD_OBJ
         *trace = (uint64_t)r->trace_serial + 1;
     if (r->object_id)
         check_root_object(ck, SUB_ROOT_THREAD_OBJECT, r->object_id, at);
-    use_trace(ck, r->trace_serial, r->trace_serial == UINT32_MAX ? TRACE_OF_ROOT_UNMARKED : TRACE_OF_OTHER,
+    use_trace(ck, r->trace_serial, r->trace_serial == UINT32_MAX ? TRACE_OF_UNMARKED_ROOT : TRACE_OF_THREAD_ROOT,
               at + OFFSET_OF(ROOT_THREAD_OBJECT, trace_serial, ck->id_size));
 }
 
@@ -71,7 +71,7 @@ void check_root(struct checker *ck, unsigned tag, const uint8_t *p, uint64_t at)
 
         if (read_ROOT_FRAME(&c, id, &r)) {
             check_root_object(ck, tag, object_id, at);
-            check_root_thread(ck, r.thread_serial, at + OFFSET_OF(ROOT_FRAME, thread_serial, id));
+            check_root_thread(ck, tag, r.thread_serial, at + OFFSET_OF(ROOT_FRAME, thread_serial, id));
             check_root_frame(ck, r.thread_serial, r.frame, at + OFFSET_OF(ROOT_FRAME, frame, id));
         }
         return;
@@ -79,7 +79,7 @@ void check_root(struct checker *ck, unsigned tag, const uint8_t *p, uint64_t at)
     case SUB_ROOT_NATIVE_STACK:
     case SUB_ROOT_THREAD_BLOCK:
     case SUB_ROOT_JNI_MONITOR:
-        check_root_thread(ck, get_u4(p + OFFSET_OF(ROOT_THREAD, thread_serial, id)),
+        check_root_thread(ck, tag, get_u4(p + OFFSET_OF(ROOT_THREAD, thread_serial, id)),
                           at + OFFSET_OF(ROOT_THREAD, thread_serial, id));
         break;
     default:
@@ -88,14 +88,22 @@ void check_root(struct checker *ck, unsigned tag, const uint8_t *p, uint64_t at)
     check_root_object(ck, tag, object_id, at);
 }
 
-static void judge_thread_use(void *context, uint64_t serial, unsigned role, uint64_t offset, uint64_t first)
+static void judge_thread_use(void *context, uint64_t serial, const uint64_t first[USE_ROLES])
 {
+    /* A role is the tag, less its upper half. */
+    static const char *const paths[USE_ROLES] = {
+        [SUB_ROOT_JNI_LOCAL] = "ROOT_JNI_LOCAL",
+        [SUB_ROOT_JAVA_FRAME] = "ROOT_JAVA_FRAME",
+        [SUB_ROOT_NATIVE_STACK] = "ROOT_NATIVE_STACK",
+        [SUB_ROOT_THREAD_BLOCK] = "ROOT_THREAD_BLOCK",
+        [SUB_ROOT_JNI_MONITOR & (USE_ROLES - 1)] = "ROOT_JNI_MONITOR",
+    };
     struct checker *ck = context;
+    unsigned role = 0;
+    uint64_t offset = uses_first(first, 0, USE_ROLES - 1, &role);
 
-    (void)role;
-    (void)first;
     if (!keymap_find(&ck->dump.thread_roots, serial))
-        report_late(ck, serial ? RULE_ROOT_003 : RULE_ROOT_004, SHAPE_ANY, offset, "",
+        report_late(ck, serial ? RULE_ROOT_003 : RULE_ROOT_004, SHAPE_ANY, offset, paths[role],
                     "the serial of a ROOT_THREAD_OBJECT in this heap dump", "%" PRIu32, (uint32_t)serial);
 }
 
@@ -122,7 +130,7 @@ void finish_frame_roots(struct checker *ck)
         uint32_t frames;
 
         if (trace_depth(ck, root->serial, &frames) && root->frame >= frames)
-            report_late(ck, RULE_ROOT_005, frames ? SHAPE_ANY : SHAPE_EMPTY_TRACE, root->offset, "",
+            report_late(ck, RULE_ROOT_005, frames ? SHAPE_ANY : SHAPE_EMPTY_TRACE, root->offset, "ROOT_JAVA_FRAME or ROOT_JNI_LOCAL",
                         "a frame of the thread's stack trace, or -1", "%" PRIu32 "; stack trace %" PRIu32 " has %" PRIu32 " frames",
                         root->frame, root->serial, frames);
     }

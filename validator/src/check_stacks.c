@@ -50,9 +50,9 @@ void check_frame(struct checker *ck, const struct FRAME *r, const uint8_t *body,
     else
         report(ck, RULE_STK_003, at, "a frame ID not yet used", "0x%" PRIx64 ", defined before in another way", r->id);
 
-    use_name(ck, r->method, at + OFFSET_OF(FRAME, method, id));
-    use_name(ck, r->signature, at + OFFSET_OF(FRAME, signature, id));
-    use_name_or_none(ck, r->source, at + OFFSET_OF(FRAME, source, id));
+    use_name(ck, r->method, NAME_OF_METHOD, at + OFFSET_OF(FRAME, method, id));
+    use_name(ck, r->signature, SIGNATURE_OF_METHOD, at + OFFSET_OF(FRAME, signature, id));
+    use_name_or_none(ck, r->source, SOURCE_OF_METHOD, at + OFFSET_OF(FRAME, source, id));
     if (r->class_serial)
         use_class_serial(ck, r->class_serial, SERIAL_OF_FRAME, at + OFFSET_OF(FRAME, class_serial, id));
     else
@@ -128,35 +128,54 @@ bool check_trace(struct checker *ck)
     return true;
 }
 
-static void judge_frame_use(void *context, uint64_t id, unsigned role, uint64_t offset, uint64_t first)
+static void judge_frame_use(void *context, uint64_t id, const uint64_t first[USE_ROLES])
 {
     struct checker *ck = context;
 
-    (void)role;
-    (void)first;
     if (!keymap_find(&ck->frames, id))
-        report_late(ck, RULE_STK_010, SHAPE_ANY, offset, "TRACE", "the ID of a frame", "0x%" PRIx64 ", not defined", id);
+        report_late(ck, RULE_STK_010, SHAPE_ANY, first[0], "TRACE > frame", "the ID of a frame", "0x%" PRIx64 ", not defined", id);
 }
 
-static void judge_trace_use(void *context, uint64_t serial, unsigned role, uint64_t offset, uint64_t first)
+static void judge_trace_use(void *context, uint64_t serial, const uint64_t first[USE_ROLES])
 {
-    static const enum shape shapes[] = {SHAPE_ANY, SHAPE_LOAD_OR_START, SHAPE_NO_TRACE_MARK};
+    static const char *const paths[USE_ROLES] = {
+        [TRACE_OF_SITE] = "ALLOC_SITES > site",
+        [TRACE_OF_SAMPLE] = "CPU_SAMPLES > trace",
+        [TRACE_OF_THREAD_ROOT] = "ROOT_THREAD_OBJECT",
+        [TRACE_OF_CLASS] = "CLASS_DUMP",
+        [TRACE_OF_INSTANCE] = "INSTANCE_DUMP",
+        [TRACE_OF_OBJECT_ARRAY] = "OBJECT_ARRAY_DUMP",
+        [TRACE_OF_PRIMITIVE_ARRAY] = "PRIMITIVE_ARRAY_DUMP",
+        [TRACE_OF_LOAD] = "LOAD_CLASS",
+        [TRACE_OF_START] = "START_THREAD",
+        [TRACE_OF_UNMARKED_ROOT] = "ROOT_THREAD_OBJECT",
+    };
     struct checker *ck = context;
+    enum shape shape = SHAPE_ANY;
+    unsigned role = 0;
+    uint64_t offset;
 
-    (void)first;
-    if (!keymap_find(&ck->traces, serial))
-        report_late(ck, RULE_STK_012, shapes[role], offset, "", "0 or the serial of a stack trace",
-                    "%" PRIu32 ", not defined", (uint32_t)serial);
+    if (keymap_find(&ck->traces, serial))
+        return;
+    offset = uses_first(first, TRACE_OF_SITE, TRACE_OF_PRIMITIVE_ARRAY, &role);
+    if (offset == NEVER_USED) {
+        shape = SHAPE_LOAD_OR_START;
+        offset = uses_first(first, TRACE_OF_LOAD, TRACE_OF_START, &role);
+    }
+    if (offset == NEVER_USED) {
+        shape = SHAPE_NO_TRACE_MARK;
+        offset = uses_first(first, TRACE_OF_UNMARKED_ROOT, TRACE_OF_UNMARKED_ROOT, &role);
+    }
+    report_late(ck, RULE_STK_012, shape, offset, paths[role], "0 or the serial of a stack trace", "%" PRIu32 ", not defined",
+                (uint32_t)serial);
 }
 
-static void judge_thread_use(void *context, uint64_t serial, unsigned role, uint64_t offset, uint64_t first)
+static void judge_thread_use(void *context, uint64_t serial, const uint64_t first[USE_ROLES])
 {
     struct checker *ck = context;
 
-    (void)role;
-    (void)first;
     if (!keymap_find(&ck->threads, serial))
-        report_late(ck, RULE_STK_011, serial == 1 ? SHAPE_THREAD_ONE : SHAPE_ANY, offset, "TRACE",
+        report_late(ck, RULE_STK_011, serial == 1 ? SHAPE_THREAD_ONE : SHAPE_ANY, first[0], "TRACE > thread",
                     "0 or the serial of a thread", "%" PRIu32 ", which no START_THREAD or ROOT_THREAD_OBJECT has",
                     (uint32_t)serial);
 }

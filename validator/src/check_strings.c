@@ -84,31 +84,43 @@ bool check_utf8(struct checker *ck, uint64_t length)
     return true;
 }
 
-void use_name_or_none(struct checker *ck, uint64_t id, uint64_t offset)
+void use_name_or_none(struct checker *ck, uint64_t id, enum string_role role, uint64_t offset)
 {
     if (id && !strings_defined(&ck->strings, id))
-        uselog_add(&ck->string_uses, id, STRING_NAMED, offset);
+        uselog_add(&ck->string_uses, id, role, offset);
 }
 
-void use_name(struct checker *ck, uint64_t id, uint64_t offset)
+void use_name(struct checker *ck, uint64_t id, enum string_role role, uint64_t offset)
 {
     if (id)
-        use_name_or_none(ck, id, offset);
+        use_name_or_none(ck, id, role, offset);
     else
         report(ck, RULE_STR_008, offset, "the ID of a string", "0");
 }
 
-static void judge_use(void *context, uint64_t id, unsigned role, uint64_t offset, uint64_t first)
+static void judge_use(void *context, uint64_t id, const uint64_t first[USE_ROLES])
 {
+    static const char *const paths[USE_ROLES] = {
+        [NAME_OF_CLASS] = "LOAD_CLASS > name",
+        [NAME_OF_METHOD] = "FRAME > method",
+        [SIGNATURE_OF_METHOD] = "FRAME > signature",
+        [SOURCE_OF_METHOD] = "FRAME > source",
+        [NAME_OF_THREAD] = "START_THREAD > name",
+        [NAME_OF_GROUP] = "START_THREAD > group",
+        [NAME_OF_PARENT_GROUP] = "START_THREAD > parent_group",
+        [NAME_OF_STATIC_FIELD] = "CLASS_DUMP > static field",
+        [NAME_OF_INSTANCE_FIELD] = "CLASS_DUMP > instance field",
+        [NAME_OF_HEAP] = "HEAP_DUMP_INFO > name",
+    };
     struct checker *ck = context;
+    unsigned role = 0;
+    uint64_t offset = uses_first(first, 0, USE_ROLES - 1, &role);
 
-    (void)role;
-    (void)offset;
     if (strings_defined(&ck->strings, id))
-        report_late(ck, RULE_STR_007, SHAPE_ANY, first, "", "a string defined before it is named", "0x%" PRIx64 ", defined later",
-                    id);
+        report_late(ck, RULE_STR_007, SHAPE_ANY, offset, paths[role], "a string defined before it is named",
+                    "0x%" PRIx64 ", defined later", id);
     else if (!(ck->lost & LOST_STRINGS))
-        report_late(ck, RULE_STR_006, SHAPE_ANY, first, "", "the ID of a string", "0x%" PRIx64 ", not defined", id);
+        report_late(ck, RULE_STR_006, SHAPE_ANY, offset, paths[role], "the ID of a string", "0x%" PRIx64 ", not defined", id);
 }
 
 void finish_strings(struct checker *ck)

@@ -18,10 +18,10 @@ void check_start_thread(struct checker *ck, const struct START_THREAD *r, uint64
         report(ck, RULE_THR_004, at, "a serial of no living thread", "%" PRIu32 ", started and not ended", r->thread_serial);
     *flags |= THREAD_STARTED | THREAD_LIVE;
 
-    use_trace(ck, r->trace_serial, TRACE_OF_LOAD_OR_START, at + OFFSET_OF(START_THREAD, trace_serial, id));
-    use_name(ck, r->name, at + OFFSET_OF(START_THREAD, name, id));
-    use_name_or_none(ck, r->group, at + OFFSET_OF(START_THREAD, group, id));
-    use_name_or_none(ck, r->parent_group, at + OFFSET_OF(START_THREAD, parent_group, id));
+    use_trace(ck, r->trace_serial, TRACE_OF_START, at + OFFSET_OF(START_THREAD, trace_serial, id));
+    use_name(ck, r->name, NAME_OF_THREAD, at + OFFSET_OF(START_THREAD, name, id));
+    use_name_or_none(ck, r->group, NAME_OF_GROUP, at + OFFSET_OF(START_THREAD, group, id));
+    use_name_or_none(ck, r->parent_group, NAME_OF_PARENT_GROUP, at + OFFSET_OF(START_THREAD, parent_group, id));
 }
 
 /* SPEC.md 4.9 END_THREAD. What is judged is the order in the file: a START_THREAD that was skipped may be the one missed. */

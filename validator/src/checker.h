@@ -21,12 +21,20 @@ enum lost {
     LOST_ALL = 31
 };
 
-/* Who names a class serial, a trace, an object that was not defined: the gravest role first. */
+/* Who names a string, a class serial, a stack trace, an object that was not defined. */
+enum string_role {
+    NAME_OF_CLASS, NAME_OF_METHOD, SIGNATURE_OF_METHOD, SOURCE_OF_METHOD, NAME_OF_THREAD, NAME_OF_GROUP, NAME_OF_PARENT_GROUP,
+    NAME_OF_STATIC_FIELD, NAME_OF_INSTANCE_FIELD, NAME_OF_HEAP
+};
 enum class_serial_role { SERIAL_OF_FRAME, SERIAL_OF_SITE };
-enum trace_role { TRACE_OF_OTHER, TRACE_OF_LOAD_OR_START, TRACE_OF_ROOT_UNMARKED };
-enum object_role { OBJECT_AS_CLASS, OBJECT_AS_ARRAY_CLASS, OBJECT_AS_SUPERCLASS, OBJECT_AS_ROOT, OBJECT_AS_STICKY_CLASS };
-enum string_role { STRING_NAMED };
-enum class_role { CLASS_IS_DUMPED, CLASS_IS_ARRAY, CLASS_IS_ROOTLESS, CLASS_ROLES }; /* judged when all LOAD_CLASS are known */
+enum trace_role {
+    TRACE_OF_SITE, TRACE_OF_SAMPLE, TRACE_OF_THREAD_ROOT, TRACE_OF_CLASS, TRACE_OF_INSTANCE, TRACE_OF_OBJECT_ARRAY,
+    TRACE_OF_PRIMITIVE_ARRAY, TRACE_OF_LOAD, TRACE_OF_START, TRACE_OF_UNMARKED_ROOT
+};
+enum object_role { /* the gravest first */
+    OBJECT_AS_CLASS, OBJECT_AS_ARRAY_CLASS, OBJECT_AS_SUPERCLASS, OBJECT_AS_ROOT, OBJECT_AS_STICKY_CLASS
+};
+enum class_role { CLASS_IS_DUMPED, CLASS_IS_ARRAY, CLASS_IS_ROOTLESS }; /* judged when all LOAD_CLASS are known */
 
 /* How a walk over sub-records looks at them. */
 enum look {
@@ -108,8 +116,7 @@ struct checker {
     struct classes classes;
 
     /* Used before they were defined. */
-    struct uselog string_uses, class_serial_uses, frame_uses, trace_uses, trace_thread_uses;
-    struct uselog class_uses[CLASS_ROLES];
+    struct uselog string_uses, class_serial_uses, frame_uses, trace_uses, trace_thread_uses, class_uses;
 
     /* The present heap dump. */
     struct {
@@ -200,8 +207,8 @@ const char *show_class_after(const struct checker *ck, uint64_t class_id, char *
 
 /* ---- Names, as every record uses them (check_strings.c) ---- */
 
-void use_name(struct checker *ck, uint64_t id, uint64_t offset);        /* 0 is a finding */
-void use_name_or_none(struct checker *ck, uint64_t id, uint64_t offset); /* 0 is none */
+void use_name(struct checker *ck, uint64_t id, enum string_role role, uint64_t offset);         /* 0 is a finding */
+void use_name_or_none(struct checker *ck, uint64_t id, enum string_role role, uint64_t offset); /* 0 is none */
 bool check_utf8(struct checker *ck, uint64_t length); /* false: the dump ended within */
 void finish_strings(struct checker *ck);
 

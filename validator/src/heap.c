@@ -252,15 +252,18 @@ bool resync(struct checker *ck, uint64_t wrong, uint64_t right, uint64_t left)
 /* SPEC.md 6.8 HEAP_DUMP_INFO */
 static void check_heap_info(struct checker *ck, const uint8_t *p, uint64_t at)
 {
-    use_name(ck, get_id(p + OFFSET_OF(HEAP_DUMP_INFO, name, ck->id_size), ck->id_size),
+    use_name(ck, get_id(p + OFFSET_OF(HEAP_DUMP_INFO, name, ck->id_size), ck->id_size), NAME_OF_HEAP,
              at + OFFSET_OF(HEAP_DUMP_INFO, name, ck->id_size));
 }
 
 static void check_nodata(struct checker *ck, const uint8_t *p, uint64_t at)
 {
     define_object(ck, get_id(p, ck->id_size), false, at);
-    use_trace(ck, get_u4(p + OFFSET_OF(PRIMITIVE_ARRAY_NODATA, trace_serial, ck->id_size)), TRACE_OF_OTHER,
+    use_trace(ck, get_u4(p + OFFSET_OF(PRIMITIVE_ARRAY_NODATA, trace_serial, ck->id_size)), TRACE_OF_PRIMITIVE_ARRAY,
               at + OFFSET_OF(PRIMITIVE_ARRAY_NODATA, trace_serial, ck->id_size));
+    if (!type_is_primitive(p[OFFSET_OF(PRIMITIVE_ARRAY_NODATA, type, ck->id_size)]))
+        report(ck, RULE_OBJ_008, at + OFFSET_OF(PRIMITIVE_ARRAY_NODATA, type, ck->id_size), "4 to 11", "%u",
+               p[OFFSET_OF(PRIMITIVE_ARRAY_NODATA, type, ck->id_size)]);
 }
 
 /* A sub-record other than instances and arrays: all its bytes are in the window. */

@@ -72,6 +72,9 @@ static bool read_more(struct input *in)
                      : source_read(&in->source, in->buffer + rest, room);
     in->end += got;
     in->ended = got == 0;
+    if (in->ended && in->gunzip && !in->source.seekable)
+        while (source_read(&in->source, in->buffer + rest, room) > 0)
+            ; /* what follows is of the file, though not of the dump: its size is told, and its writer not cut off */
     in->error = in->source.error;
     return got > 0;
 }

@@ -121,12 +121,11 @@ static void truncated(struct checker *ck)
     retract_strange(ck);
     if (ck->doubtful_record != ck->record_at)
         retract_string(ck);
-    if (!ck->truncated && !ck->in.error) {
-        unsound(ck, ck->record_at);
+    unsound(ck, ck->record_at);
+    if (!ck->truncated && !ck->in.error)
         report(ck, RULE_REC_002, ck->record_at + RECORD_LENGTH_AT, "a record that ends within the file",
                "a length of %" PRIu64 " bytes, of which %" PRIu64 " are there", ck->record_length,
                ck->in.offset + (uint64_t)(ck->in.end - ck->in.at) - ck->record_at - RECORD_HEADER_SIZE);
-    }
     ck->truncated = ck->stopped = true;
 }
 
@@ -420,11 +419,11 @@ void walk_records(struct checker *ck)
         ck->record_at = ck->in.offset;
         ck->record_tag = get_u1(ck->in.at);
         if (n < RECORD_HEADER_SIZE) {
+            unsound(ck, ck->record_at);
             if (!ck->truncated && !ck->in.error) {
                 retract_strange(ck);
-                unsound(ck, ck->record_at);
-                ck->record_number = 0;
-                report(ck, RULE_REC_001, ck->record_at, "a record header of 9 bytes, or the end of the file", "%zu bytes", n);
+                report_late(ck, RULE_REC_001, SHAPE_ANY, ck->record_at, "record header",
+                            "a record header of 9 bytes, or the end of the file", "%zu bytes", n);
             }
             ck->truncated = true;
             break;

@@ -114,7 +114,7 @@ static void show_path(const struct checker *ck, char *to, size_t size)
     const char *record = hprof_record_name(ck->record_tag);
     int n;
 
-    to[0] = '\0';
+    snprintf(to, size, "%s", ck->id_size ? "" : "header");
     if (!ck->record_number)
         return;
     if (record)

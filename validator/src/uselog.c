@@ -182,14 +182,13 @@ static void sift_down(const struct uselog *log, uint32_t *heap, uint32_t n, uint
     heap[hole] = moved;
 }
 
-void uselog_finish(struct uselog *log,
-                   void (*each)(void *context, uint64_t key, unsigned role, uint64_t offset, uint64_t first), void *context)
+void uselog_finish(struct uselog *log, void (*each)(void *context, uint64_t key, const uint64_t first[USE_ROLES]),
+                   void *context)
 {
     uint32_t n = (uint32_t)log->run_count;
     uint32_t *heap;
     bool open = false;
-    uint64_t key = 0, offset = 0, first = 0;
-    unsigned role = 0;
+    uint64_t key = 0, first[USE_ROLES];
 
     if (!n)
         return;
@@ -207,30 +206,36 @@ void uselog_finish(struct uselog *log,
     while (n) {
         struct use_run *run = &log->runs[heap[0]];
         struct use u = get_use(log, run, run->at);
-        unsigned use_role = u.place >> SPAN_BITS;
-        uint64_t use_offset = run->base + (u.place & ((UINT32_C(1) << SPAN_BITS) - 1));
+        unsigned role = u.place >> SPAN_BITS;
+        uint64_t offset = run->base + (u.place & ((UINT32_C(1) << SPAN_BITS) - 1));
 
-        if (open && u.key == key) {
-            if (use_role < role || (use_role == role && use_offset < offset)) {
-                role = use_role;
-                offset = use_offset;
-            }
-            if (use_offset < first)
-                first = use_offset;
-        } else {
+        if (!open || u.key != key) {
             if (open)
-                each(context, key, role, offset, first);
+                each(context, key, first);
             open = true;
             key = u.key;
-            role = use_role;
-            offset = first = use_offset;
+            for (unsigned i = 0; i < USE_ROLES; i++)
+                first[i] = NEVER_USED;
         }
+        if (offset < first[role])
+            first[role] = offset;
         if (++run->at == run->count)
             heap[0] = heap[--n];
         if (n)
             sift_down(log, heap, n, 0);
     }
-    if (open)
-        each(context, key, role, offset, first);
+    each(context, key, first);
     memory_put(log->memory, heap, log->run_count * sizeof *heap);
+}
+
+uint64_t uses_first(const uint64_t first[USE_ROLES], unsigned from, unsigned to, unsigned *role)
+{
+    uint64_t offset = NEVER_USED;
+
+    for (unsigned i = from; i <= to; i++)
+        if (first[i] < offset) {
+            offset = first[i];
+            *role = i;
+        }
+    return offset;
 }

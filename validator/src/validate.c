@@ -72,8 +72,7 @@ static void checker_begin(struct checker *ck)
     uselog_init(&ck->class_serial_uses, m, sizeof(uint32_t));
     uselog_init(&ck->trace_uses, m, sizeof(uint32_t));
     uselog_init(&ck->trace_thread_uses, m, sizeof(uint32_t));
-    for (int i = 0; i < CLASS_ROLES; i++)
-        uselog_init(&ck->class_uses[i], m, ck->id_size);
+    uselog_init(&ck->class_uses, m, ck->id_size);
 }
 
 static void checker_clear(struct checker *ck)
@@ -85,8 +84,7 @@ static void checker_clear(struct checker *ck)
         uselog_clear(&ck->class_serial_uses);
         uselog_clear(&ck->trace_uses);
         uselog_clear(&ck->trace_thread_uses);
-        for (int i = 0; i < CLASS_ROLES; i++)
-            uselog_clear(&ck->class_uses[i]);
+        uselog_clear(&ck->class_uses);
     }
     forget_cut(ck);
     if (ck->dump.hot)
@@ -178,7 +176,10 @@ static struct severity_choice conclude(struct checker *ck, char *failure, size_t
     }
 
     sum->compressed = ck->in.compressed;
-    sum->file_bytes = input_file_position(&ck->in);
+    /* The second look may have left the file anywhere. */
+    sum->file_bytes = input_file_size(&ck->in);
+    if (sum->file_bytes < input_file_position(&ck->in))
+        sum->file_bytes = input_file_position(&ck->in);
     if (sum->sound_until > sum->bytes)
         sum->sound_until = sum->bytes;
     sum->classes = sum->subrecord_counts[SUB_CLASS_DUMP];
@@ -231,7 +232,12 @@ static enum hprof_status run(struct checker *ck)
 
 static bool options_make_sense(const struct hprof_options *options)
 {
-    return options->profile < PROFILE_COUNT;
+    const struct hprof_allocator *allocator = options->allocator;
+
+    for (size_t rule = 0; options->severities && rule < RULE_COUNT; rule++)
+        if (options->severities[rule] > HPROF_ERROR && options->severities[rule] != HPROF_UNCHANGED)
+            return false;
+    return options->profile < PROFILE_COUNT && (!allocator || (allocator->allocate && allocator->release));
 }
 
 /* The context is some 100 KB: it comes from the caller's allocator, not from the stack. */

@@ -1,0 +1,67 @@
+/* The caller's allocator, as a test wants it: counts what is out, fails when told to, and sees that every block comes back once
+ * and with its size. */
+#ifndef HPROF_TESTS_CALLER_H
+#define HPROF_TESTS_CALLER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hprof/hprof.h"
+
+struct caller {
+    uint64_t left; /* allocations until one fails, and all after it */
+    bool refused;
+    bool wrong_size; /* a block came back with another size than it was got with */
+    uint64_t blocks, bytes, peak;
+};
+
+struct caller_block {
+    size_t size;
+    max_align_t memory[];
+};
+
+static inline void *caller_allocate(void *context, size_t size)
+{
+    struct caller *caller = context;
+    struct caller_block *block = caller->left ? malloc(sizeof *block + size) : NULL;
+
+    if (!block) {
+        caller->refused = true;
+        return NULL;
+    }
+    caller->left--;
+    caller->blocks++;
+    caller->bytes += size;
+    if (caller->bytes > caller->peak)
+        caller->peak = caller->bytes;
+    block->size = size;
+    memset(block->memory, 0xa5, size < 4096 ? size : 4096);
+    return block->memory;
+}
+
+static inline void caller_release(void *context, void *memory, size_t size)
+{
+    struct caller *caller = context;
+    struct caller_block *block = (void *)((char *)memory - offsetof(struct caller_block, memory));
+
+    caller->wrong_size |= block->size != size;
+    caller->blocks--;
+    caller->bytes -= block->size;
+    free(block);
+}
+
+static inline struct hprof_allocator caller_allocator(struct caller *caller)
+{
+    return (struct hprof_allocator){caller_allocate, caller_release, caller};
+}
+
+/* All came back, as it was got. */
+static inline bool caller_has_all_back(const struct caller *caller)
+{
+    return caller->blocks == 0 && caller->bytes == 0 && !caller->wrong_size;
+}
+
+#endif

@@ -1,0 +1,1054 @@
+/* hprof.h: whatever a dump comes from, whatever memory there is and however much is asked for, the same bytes give the same
+ * verdict or none; the tables are complete; options that make no sense are refused. Runs in the top directory: the dumps are
+ * those of corpus/. */
+#define _POSIX_C_SOURCE 200809L
+#define _DEFAULT_SOURCE
+
+#include <fcntl.h>
+#include <glob.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <zlib.h>
+
+#include "caller.h"
+#include "dice.h"
+#include "hprof/hprof.h"
+
+/* ---- Dumps ------------------------------------------------------------------------------------------------------ */
+
+struct bytes {
+    uint8_t *at;
+    size_t size, capacity;
+};
+
+static void append(struct bytes *b, const void *more, size_t n)
+{
+    if (b->size + n > b->capacity) {
+        b->capacity = (b->size + n) * 2;
+        b->at = realloc(b->at, b->capacity);
+        assert_non_null(b->at);
+    }
+    memcpy(b->at + b->size, more, n);
+    b->size += n;
+}
+
+/* n bytes, big-endian */
+static void put(struct bytes *b, unsigned n, uint64_t value)
+{
+    while (n--)
+        append(b, &(uint8_t){(uint8_t)(value >> 8 * n)}, 1);
+}
+
+static void put_header(struct bytes *b)
+{
+    append(b, "JAVA PROFILE 1.0.2", 19);
+    put(b, 4, 8);
+    put(b, 8, 1767225600000);
+}
+
+static size_t open_record(struct bytes *b, unsigned tag)
+{
+    put(b, 1, tag);
+    put(b, 8, 0);
+    return b->size;
+}
+
+static void close_record(struct bytes *b, size_t body)
+{
+    size_t length = b->size - body;
+
+    for (unsigned i = 0; i < 4; i++)
+        b->at[body - 4 + i] = (uint8_t)(length >> 8 * (3 - i));
+}
+
+static void put_string(struct bytes *b, uint64_t id, const char *text)
+{
+    size_t record = open_record(b, 0x01);
+
+    put(b, 8, id);
+    append(b, text, strlen(text));
+    close_record(b, record);
+}
+
+static void put_class(struct bytes *b, uint32_t serial, uint64_t id, uint64_t name)
+{
+    size_t record = open_record(b, 0x02);
+
+    put(b, 4, serial);
+    put(b, 8, id);
+    put(b, 4, 0);
+    put(b, 8, name);
+    close_record(b, record);
+}
+
+static struct bytes compress_gzip(const struct bytes *b)
+{
+    z_stream z = {.next_in = b->at, .avail_in = (uInt)b->size};
+    struct bytes file = {0};
+
+    assert_int_equal(deflateInit2(&z, 6, Z_DEFLATED, 31, 8, Z_DEFAULT_STRATEGY), Z_OK);
+    file.size = file.capacity = deflateBound(&z, b->size);
+    file.at = malloc(file.capacity);
+    z.next_out = file.at;
+    z.avail_out = (uInt)file.size;
+    assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
+    file.size = z.total_out;
+    deflateEnd(&z);
+    return file;
+}
+
+static int file_of(const struct bytes *b)
+{
+    FILE *file = tmpfile();
+    int fd;
+
+    assert_non_null(file);
+    assert_int_equal(fwrite(b->at, 1, b->size, file), b->size);
+    assert_int_equal(fflush(file), 0);
+    fd = dup(fileno(file));
+    fclose(file);
+    assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+    return fd;
+}
+
+static struct sample {
+    char *name;
+    struct bytes bytes;
+} * corpus;
+static size_t corpus_size;
+
+static void load_file(struct sample *sample, const char *name)
+{
+    uint8_t block[4096];
+    FILE *file = fopen(name, "rb");
+    size_t n;
+
+    assert_non_null(file);
+    *sample = (struct sample){.name = strdup(name)};
+    while ((n = fread(block, 1, sizeof block, file)) > 0)
+        append(&sample->bytes, block, n);
+    fclose(file);
+}
+
+static int load_corpus(void **state)
+{
+    glob_t found;
+
+    (void)state;
+    signal(SIGPIPE, SIG_IGN);
+    if (glob("corpus/valid/*.hprof", 0, NULL, &found) || glob("corpus/either/*.hprof", GLOB_APPEND, NULL, &found) ||
+        glob("corpus/invalid/*/*.hprof", GLOB_APPEND, NULL, &found))
+        return -1;
+    corpus = calloc(found.gl_pathc, sizeof *corpus);
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        load_file(&corpus[corpus_size++], found.gl_pathv[i]);
+    globfree(&found);
+    return corpus_size > 300 ? 0 : -1;
+}
+
+static int forget_corpus(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < corpus_size; i++) {
+        free(corpus[i].name);
+        free(corpus[i].bytes.at);
+    }
+    free(corpus);
+    return 0;
+}
+
+/* ---- What is told of a run -------------------------------------------------------------------------------------- */
+
+/* All that is told, as text: with the places that input read once may lack, and without. */
+struct account {
+    enum hprof_status status;
+    uint64_t findings;
+    uint64_t *findings_of; /* by rule */
+    struct hprof_summary summary;
+    uint64_t *totals;
+    uint64_t peak; /* bytes in use when the summary came, the most so far */
+    const struct caller *caller;
+    bool summary_first, place_lacks;
+    char *all, *placeless;
+    size_t all_size, placeless_size;
+    FILE *to_all, *to_placeless;
+};
+
+__attribute__((format(printf, 2, 3))) static void note(struct account *a, const char *format, ...)
+{
+    va_list values;
+
+    va_start(values, format);
+    vfprintf(a->to_all, format, values);
+    va_end(values);
+    va_start(values, format);
+    vfprintf(a->to_placeless, format, values);
+    va_end(values);
+}
+
+static void note_summary(void *context, const struct hprof_summary *s)
+{
+    struct account *a = context;
+
+    a->summary = *s;
+    memcpy(a->totals, s->totals, hprof_rule_count() * sizeof *s->totals);
+    a->summary_first = a->findings == 0;
+    a->peak = a->caller ? a->caller->peak : 0;
+    note(a, "%d %d %s %u %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", s->status, s->compressed,
+         s->version, s->id_size, s->timestamp, s->bytes, s->file_bytes, s->sound_until, s->skipped);
+    note(a, "%zu %s %s %s %s\n", s->profile, s->producer, s->accepted_by ? s->accepted_by : "-",
+         s->hint ? s->hint : "-", s->failure ? s->failure : "-");
+    for (unsigned tag = 0; tag < 256; tag++)
+        if (s->record_counts[tag] || s->subrecord_counts[tag])
+            note(a, "%02x: %" PRIu64 " %" PRIu64 "\n", tag, s->record_counts[tag], s->subrecord_counts[tag]);
+    note(a, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", s->classes, s->instances,
+         s->object_arrays, s->primitive_arrays, s->references, s->strings);
+    for (size_t rule = 0; rule < hprof_rule_count(); rule++)
+        if (s->totals[rule])
+            note(a, "%s: %" PRIu64 "\n", hprof_rule_at(rule)->id, s->totals[rule]);
+    note(a, "%" PRIu64 " %" PRIu64 " %" PRIu64 "\n", s->errors, s->warnings, s->notes);
+}
+
+static void note_finding(void *context, const struct hprof_finding *f)
+{
+    struct account *a = context;
+    const char *rule = hprof_rule_at(f->rule)->id;
+
+    a->findings++;
+    a->findings_of[f->rule]++;
+    a->place_lacks |= f->offset == HPROF_NO_OFFSET && strcmp(rule, "REF-002") != 0;
+    note(a, "%s %d \"%s\" \"%s\" \"%s\" \"%s\" \"%s\"", rule, f->severity, f->path, f->message, f->expected, f->found,
+         f->quirk ? f->quirk : "-");
+    if (strcmp(rule, "REF-002") != 0)
+        note(a, " at %" PRIx64, f->offset);
+    fprintf(a->to_all, " at %" PRIx64 ", %" PRIx64, f->offset, f->related_offset);
+    note(a, "\n");
+}
+
+static struct hprof_options options_for(struct account *a)
+{
+    struct hprof_options options;
+
+    *a = (struct account){.findings_of = calloc(hprof_rule_count(), sizeof(uint64_t)),
+                          .totals = calloc(hprof_rule_count(), sizeof(uint64_t))};
+    a->to_all = open_memstream(&a->all, &a->all_size);
+    a->to_placeless = open_memstream(&a->placeless, &a->placeless_size);
+    hprof_options_init(&options);
+    options.on_summary = note_summary;
+    options.on_finding = note_finding;
+    options.context = a;
+    return options;
+}
+
+static void account_end(struct account *a, enum hprof_status status)
+{
+    a->status = status;
+    fclose(a->to_all);
+    fclose(a->to_placeless);
+}
+
+static void account_free(struct account *a)
+{
+    free(a->findings_of);
+    free(a->totals);
+    free(a->all);
+    free(a->placeless);
+}
+
+static struct account judge_memory(const struct bytes *b, bool as_pipe)
+{
+    struct account a;
+    struct hprof_options options = options_for(&a);
+
+    account_end(&a, hprof_validate_memory(b->at, b->size, as_pipe, &options));
+    return a;
+}
+
+static struct account judge_fd(int fd)
+{
+    struct account a;
+    struct hprof_options options = options_for(&a);
+
+    account_end(&a, hprof_validate_fd(fd, &options));
+    return a;
+}
+
+static void expect_same(const char *name, const char *how, const char *one, const char *other)
+{
+    if (strcmp(one, other) != 0)
+        fail_msg("%s, %s: was\n%s\nis\n%s", name, how, one, other);
+}
+
+/* ---- Tables ----------------------------------------------------------------------------------------------------- */
+
+static void every_rule_has_all_its_texts(void **state)
+{
+    (void)state;
+    assert_true(hprof_rule_count() > 0);
+    for (size_t i = 0; i < hprof_rule_count(); i++) {
+        const struct hprof_rule *r = hprof_rule_at(i);
+        const char *texts[] = {r->id,      r->family, r->name,      r->clause,  r->rows,
+                               r->summary, r->why,    r->producers, r->readers, r->example};
+
+        for (size_t j = 0; j < sizeof texts / sizeof *texts; j++) {
+            assert_non_null(texts[j]);
+            assert_string_not_equal(texts[j], "");
+        }
+        assert_memory_equal(r->id, r->family, strlen(r->family));
+        assert_int_equal(r->id[strlen(r->family)], '-');
+        assert_true(r->lax <= r->severity);
+        assert_true(!r->framing || r->lax == HPROF_ERROR);
+    }
+    assert_null(hprof_rule_at(hprof_rule_count()));
+    assert_null(hprof_rule_at(SIZE_MAX));
+}
+
+static void rules_are_found_by_id_and_name_in_any_case(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < hprof_rule_count(); i++) {
+        char name[64];
+        size_t n = 0;
+
+        assert_int_equal(hprof_rule_find(hprof_rule_at(i)->id), i);
+        for (const char *p = hprof_rule_at(i)->name; *p; p++)
+            name[n++] = (char)(*p >= 'a' && *p <= 'z' ? *p - 'a' + 'A' : *p);
+        name[n] = '\0';
+        assert_int_equal(hprof_rule_find(name), i);
+    }
+    assert_true(hprof_rule_find("OBJ-04") == SIZE_MAX);
+    assert_true(hprof_rule_find("") == SIZE_MAX);
+}
+
+static void profiles_are_the_eight_in_their_order(void **state)
+{
+    static const char *const names[] = {"strict", "auto", "hotspot", "jdk8-agent", "sa", "android", "graalvm", "mat"};
+
+    (void)state;
+    for (size_t i = 0; i < 8; i++) {
+        assert_string_equal(hprof_profile_at(i)->name, names[i]);
+        assert_string_not_equal(hprof_profile_at(i)->description, "");
+        assert_int_equal(hprof_profile_find(names[i]), i);
+    }
+    assert_null(hprof_profile_at(8));
+    assert_true(hprof_profile_find("hot") == SIZE_MAX);
+}
+
+static void quirks_stand_by_profile_and_name_what_they_change(void **state)
+{
+    size_t n = 0;
+
+    (void)state;
+    for (const struct hprof_quirk *q; (q = hprof_quirk_at(n)); n++) {
+        assert_non_null(hprof_profile_at(q->profile));
+        assert_non_null(hprof_rule_at(q->rule));
+        assert_true(n == 0 || hprof_quirk_at(n - 1)->profile <= q->profile);
+        assert_true(q->profile > hprof_profile_find("auto"));
+        assert_int_not_equal(q->severity, hprof_rule_at(q->rule)->lax);
+        assert_string_not_equal(q->versions, "");
+        assert_string_not_equal(q->evidence, "");
+        assert_true(!q->shape || *q->shape);
+    }
+    assert_true(n > 10);
+}
+
+static void tags_have_names(void **state)
+{
+    unsigned records = 0, subrecords = 0;
+
+    (void)state;
+    assert_string_equal(hprof_record_name(0x02), "LOAD_CLASS");
+    assert_string_equal(hprof_subrecord_name(0x21), "INSTANCE_DUMP");
+    for (unsigned tag = 0; tag < 256; tag++) {
+        records += hprof_record_name((uint8_t)tag) != NULL;
+        subrecords += hprof_subrecord_name((uint8_t)tag) != NULL;
+    }
+    assert_int_equal(records, 14);
+    assert_int_equal(subrecords, 22);
+}
+
+/* ---- Options ---------------------------------------------------------------------------------------------------- */
+
+static void expect_usage(const struct hprof_options *options, const struct account *a)
+{
+    const struct bytes *b = &corpus[0].bytes;
+
+    assert_int_equal(hprof_validate_memory(b->at, b->size, false, options), HPROF_USAGE);
+    assert_int_equal(hprof_validate_fd(-1, options), HPROF_USAGE);
+    fflush(a->to_all);
+    assert_int_equal(a->all_size, 0);
+}
+
+static void options_that_make_no_sense_are_refused(void **state)
+{
+    struct account a;
+    struct hprof_options options = options_for(&a);
+    struct hprof_allocator none = {0};
+    uint8_t *severities = malloc(hprof_rule_count());
+
+    (void)state;
+    options.profile = 8;
+    expect_usage(&options, &a);
+    options.profile = SIZE_MAX;
+    expect_usage(&options, &a);
+    options.profile = 0;
+
+    memset(severities, HPROF_UNCHANGED, hprof_rule_count());
+    severities[hprof_rule_count() - 1] = HPROF_ERROR + 1;
+    options.severities = severities;
+    expect_usage(&options, &a);
+    options.severities = NULL;
+
+    options.allocator = &none;
+    expect_usage(&options, &a);
+    account_end(&a, HPROF_USAGE);
+    account_free(&a);
+    free(severities);
+}
+
+static void no_callback_is_needed(void **state)
+{
+    struct hprof_options options;
+
+    (void)state;
+    hprof_options_init(&options);
+    for (size_t i = 0; i < corpus_size; i++) {
+        const struct bytes *b = &corpus[i].bytes;
+        struct account a = judge_memory(b, false);
+
+        assert_int_equal(hprof_validate_memory(b->at, b->size, false, &options), a.status);
+        account_free(&a);
+    }
+}
+
+static void no_bytes_are_an_empty_file(void **state)
+{
+    struct bytes none = {0};
+    struct account a = judge_memory(&none, false);
+
+    (void)state;
+    assert_int_equal(a.status, HPROF_INVALID);
+    assert_int_equal(a.findings, 1);
+    assert_int_equal(a.findings_of[hprof_rule_find("HDR-005")], 1);
+    account_free(&a);
+}
+
+static const struct bytes *dump_with_two_warnings(void)
+{
+    static struct bytes b;
+
+    if (!b.size) {
+        put_header(&b);
+        put_string(&b, 1, "a");
+        put_string(&b, 1, "a"); /* STR-003 */
+        put_string(&b, 1, "a"); /* STR-003 */
+    }
+    return &b;
+}
+
+static enum hprof_status judge_warnings(struct account *a, uint8_t severity, const char *rule, bool werror)
+{
+    uint8_t *severities = malloc(hprof_rule_count());
+    struct hprof_options options = options_for(a);
+
+    memset(severities, HPROF_UNCHANGED, hprof_rule_count());
+    severities[hprof_rule_find(rule)] = severity;
+    options.severities = severities;
+    options.werror = werror;
+    account_end(a,
+                hprof_validate_memory(dump_with_two_warnings()->at, dump_with_two_warnings()->size, false, &options));
+    free(severities);
+    return a->status;
+}
+
+static void severities_are_the_callers(void **state)
+{
+    static const struct {
+        uint8_t severity;
+        bool werror;
+        uint64_t errors, warnings, notes;
+    } cases[] = {{HPROF_UNCHANGED, false, 0, 2, 0}, {HPROF_UNCHANGED, true, 2, 0, 0}, {HPROF_OFF, true, 0, 0, 0},
+                 {HPROF_NOTE, true, 0, 0, 2},       {HPROF_WARNING, false, 0, 2, 0},  {HPROF_ERROR, false, 2, 0, 0}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct account a;
+        enum hprof_status status = judge_warnings(&a, cases[i].severity, "STR-003", cases[i].werror);
+
+        assert_int_equal(a.summary.errors, cases[i].errors);
+        assert_int_equal(a.summary.warnings, cases[i].warnings);
+        assert_int_equal(a.summary.notes, cases[i].notes);
+        assert_int_equal(status, cases[i].errors ? HPROF_INVALID : HPROF_VALID);
+        assert_int_equal(a.findings, cases[i].errors + cases[i].warnings + cases[i].notes);
+        account_free(&a);
+    }
+}
+
+static void faults_of_the_framing_stay_errors(void **state)
+{
+    uint8_t *off = calloc(hprof_rule_count(), 1);
+    struct account a;
+    struct hprof_options options = options_for(&a);
+
+    (void)state;
+    options.severities = off;
+    account_end(&a, hprof_validate_memory("JAVA", 4, false, &options));
+    assert_int_equal(a.status, HPROF_INVALID);
+    assert_int_equal(a.findings, 1);
+    account_free(&a);
+    free(off);
+}
+
+/* ---- Memory ----------------------------------------------------------------------------------------------------- */
+
+static struct account judge_with(const struct bytes *b, bool as_pipe, struct caller *caller, uint64_t max_memory)
+{
+    struct account a;
+    struct hprof_options options = options_for(&a);
+    struct hprof_allocator allocator = caller_allocator(caller);
+
+    a.caller = caller;
+    options.allocator = &allocator;
+    options.max_memory = max_memory;
+    account_end(&a, hprof_validate_memory(b->at, b->size, as_pipe, &options));
+    return a;
+}
+
+/* The whole verdict, or HPROF_LIMIT; and all memory back. True if it was the whole one. */
+static bool verdict_or_limit(const char *name, const struct account *whole, const struct account *a,
+                             const struct caller *caller)
+{
+    if (!caller_has_all_back(caller))
+        fail_msg("%s: %" PRIu64 " bytes did not come back, or with another size", name, caller->bytes);
+    if (a->status != HPROF_LIMIT) {
+        expect_same(name, "with little memory", whole->all, a->all);
+        assert_int_equal(a->status, whole->status);
+    }
+    return a->status != HPROF_LIMIT;
+}
+
+static void expect_verdict_or_limit_at_every_allocation(const struct sample *sample, bool as_pipe)
+{
+    struct account whole = judge_memory(&sample->bytes, as_pipe);
+    bool refused = true;
+
+    for (uint64_t n = 0; refused; n++) {
+        struct caller caller = {.left = n};
+        struct account a = judge_with(&sample->bytes, as_pipe, &caller, 0);
+
+        if (!verdict_or_limit(sample->name, &whole, &a, &caller) && !caller.refused)
+            fail_msg("%s: a limit was met with all memory there", sample->name);
+        refused = caller.refused;
+        account_free(&a);
+    }
+    account_free(&whole);
+}
+
+static void any_allocation_may_fail(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < corpus_size; i++)
+        expect_verdict_or_limit_at_every_allocation(&corpus[i], false);
+}
+
+static void any_allocation_may_fail_on_a_pipe(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < corpus_size; i++)
+        expect_verdict_or_limit_at_every_allocation(&corpus[i], true);
+}
+
+static void any_allocation_may_fail_on_a_compressed_file(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < corpus_size; i += 10) {
+        struct sample sample = {corpus[i].name, compress_gzip(&corpus[i].bytes)};
+
+        expect_verdict_or_limit_at_every_allocation(&sample, false);
+        free(sample.bytes.at);
+    }
+}
+
+static void a_limit_is_told_with_its_place(void **state)
+{
+    struct caller caller = {.left = UINT64_MAX};
+    struct account a = judge_with(dump_with_two_warnings(), false, &caller, 100);
+
+    (void)state;
+    assert_int_equal(a.status, HPROF_LIMIT);
+    assert_int_equal(a.summary.status, HPROF_LIMIT);
+    assert_non_null(strstr(a.all, "the memory limit of 100 bytes was met at offset 0x"));
+    account_free(&a);
+}
+
+/* The context itself, of a fixed size, is not counted. */
+enum { CONTEXT = 256 << 10 };
+
+static void max_memory_is_kept(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < corpus_size; i++) {
+        struct account whole = judge_memory(&corpus[i].bytes, i & 1);
+        bool enough = false;
+
+        for (uint64_t limit = 512; !enough; limit += limit / 2) {
+            struct caller caller = {.left = UINT64_MAX};
+            struct account a = judge_with(&corpus[i].bytes, i & 1, &caller, limit);
+
+            enough = verdict_or_limit(corpus[i].name, &whole, &a, &caller);
+            assert_true(a.peak <= limit + CONTEXT);
+            account_free(&a);
+        }
+        account_free(&whole);
+    }
+}
+
+/* ---- Where bytes come from -------------------------------------------------------------------------------------- */
+
+static void a_file_is_judged_as_memory_is(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < corpus_size; i++) {
+        int fd = file_of(&corpus[i].bytes);
+        struct account memory = judge_memory(&corpus[i].bytes, false), file = judge_fd(fd);
+
+        expect_same(corpus[i].name, "file", memory.all, file.all);
+        assert_int_equal(lseek(fd, 0, SEEK_CUR), 0);
+        assert_true(file.summary_first);
+        account_free(&memory);
+        account_free(&file);
+        close(fd);
+    }
+}
+
+static void what_cannot_be_read_again_lacks_places_only(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < corpus_size; i++) {
+        struct account file = judge_memory(&corpus[i].bytes, false), pipe = judge_memory(&corpus[i].bytes, true);
+
+        expect_same(corpus[i].name, "as a pipe", file.placeless, pipe.placeless);
+        assert_false(pipe.place_lacks);
+        assert_int_equal(file.status, pipe.status);
+        account_free(&file);
+        account_free(&pipe);
+    }
+}
+
+static void a_compressed_file_is_judged_as_the_plain_one(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < corpus_size; i++) {
+        struct bytes compressed = compress_gzip(&corpus[i].bytes);
+        struct account plain = judge_memory(&corpus[i].bytes, false), gzip = judge_memory(&compressed, false);
+        const char *findings = strchr(gzip.all, '\n'), *expected = strchr(plain.all, '\n');
+
+        /* The first line tells of the file. Compressed twice is a fault of its own. */
+        if (!plain.summary.compressed)
+            expect_same(corpus[i].name, "compressed", expected, findings);
+        account_free(&plain);
+        account_free(&gzip);
+        free(compressed.at);
+    }
+}
+
+/* Writes bytes to a descriptor in pieces of a size. */
+struct writer {
+    const struct bytes *bytes;
+    size_t piece;
+    int fd;
+};
+
+static void *write_all(void *argument)
+{
+    const struct writer *w = argument;
+    size_t at = 0;
+
+    while (at < w->bytes->size) {
+        size_t n = w->bytes->size - at < w->piece ? w->bytes->size - at : w->piece;
+        ssize_t written = write(w->fd, w->bytes->at + at, n);
+
+        if (written < 0)
+            break;
+        at += (size_t)written;
+    }
+    close(w->fd);
+    return NULL;
+}
+
+static void expect_same_through(const struct sample *sample, bool socket, size_t piece)
+{
+    struct account memory = judge_memory(&sample->bytes, true), pipe_;
+    int ends[2];
+    pthread_t thread;
+    struct writer writer = {&sample->bytes, piece, -1};
+
+    assert_int_equal(socket ? socketpair(AF_UNIX, SOCK_STREAM, 0, ends) : pipe(ends), 0);
+    writer.fd = ends[1];
+    assert_int_equal(pthread_create(&thread, NULL, write_all, &writer), 0);
+    pipe_ = judge_fd(ends[0]);
+    close(ends[0]);
+    pthread_join(thread, NULL);
+    expect_same(sample->name, socket ? "through a socket" : "through a pipe", memory.all, pipe_.all);
+    account_free(&memory);
+    account_free(&pipe_);
+}
+
+static void a_pipe_may_deliver_as_it_likes(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < corpus_size; i++) {
+        bool small = corpus[i].bytes.size < 1000;
+
+        expect_same_through(&corpus[i], i & 1, small ? 1 : 997);
+        expect_same_through(&corpus[i], !(i & 1), 2 + i % 40 + (small ? 0 : 997));
+        expect_same_through(&corpus[i], i & 1, SIZE_MAX);
+    }
+}
+
+static void what_cannot_be_read_is_told(void **state)
+{
+    int directory = open(".", O_RDONLY);
+    struct account closed = judge_fd(-1), folder = judge_fd(directory);
+
+    (void)state;
+    assert_int_equal(closed.status, HPROF_IO);
+    assert_non_null(strstr(closed.all, "cannot be read on from offset 0x0: "));
+    assert_int_equal(closed.findings, 0);
+    assert_int_equal(folder.status, HPROF_IO);
+    account_free(&closed);
+    account_free(&folder);
+    close(directory);
+}
+
+/* ---- How much is told ------------------------------------------------------------------------------------------- */
+
+static struct account judge_capped(const struct bytes *b, uint64_t max_errors, size_t profile)
+{
+    struct account a;
+    struct hprof_options options = options_for(&a);
+
+    options.max_errors = max_errors;
+    options.profile = profile;
+    account_end(&a, hprof_validate_memory(b->at, b->size, false, &options));
+    return a;
+}
+
+static void totals_are_exact_however_little_is_shown(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < corpus_size; i++) {
+        struct account all = judge_capped(&corpus[i].bytes, 0, i % 8), one = judge_capped(&corpus[i].bytes, 1, i % 8);
+
+        for (size_t rule = 0; rule < hprof_rule_count(); rule++) {
+            assert_int_equal(one.totals[rule], all.totals[rule]);
+            assert_int_equal(all.findings_of[rule], all.totals[rule]);
+            assert_int_equal(one.findings_of[rule], all.totals[rule] ? 1 : 0);
+        }
+        assert_int_equal(one.status, all.status);
+        assert_int_equal(one.summary.errors, all.summary.errors);
+        account_free(&all);
+        account_free(&one);
+    }
+}
+
+static void the_first_findings_are_shown(void **state)
+{
+    static const uint64_t caps[] = {0, 1, 2, 19, 20, 21, 49, 50, 51, 1000, UINT64_MAX};
+    struct bytes b = {0};
+
+    (void)state;
+    put_header(&b);
+    for (unsigned i = 0; i < 51; i++)
+        put_string(&b, 1, "again");
+    for (size_t i = 0; i < sizeof caps / sizeof *caps; i++) {
+        struct account a = judge_capped(&b, caps[i], 0);
+        uint64_t shown = caps[i] && caps[i] < 50 ? caps[i] : 50;
+        const char *at = a.all;
+
+        assert_int_equal(a.findings, shown);
+        assert_int_equal(a.summary.warnings, 50);
+        for (uint64_t n = 1; n <= shown; n++) {
+            char place[40];
+
+            snprintf(place, sizeof place, " at %" PRIx64 " ", 31 + n * (9 + 8 + 5) + 9);
+            at = strstr(at, place);
+            assert_non_null(at);
+        }
+        account_free(&a);
+    }
+    free(b.at);
+}
+
+/* ---- Counts and progress ---------------------------------------------------------------------------------------- */
+
+/* Object with a static and a constant that are references, String with one reference field; three of it, of which two name
+ * nothing; an array of objects, an array of bytes. */
+static struct bytes small_heap(void)
+{
+    struct bytes b = {0};
+    size_t record;
+
+    put_header(&b);
+    put_string(&b, 1, "java/lang/Object");
+    put_string(&b, 2, "java/lang/String");
+    put_string(&b, 3, "[Ljava/lang/Object;");
+    put_string(&b, 4, "value");
+    put_class(&b, 1, 0x100, 1);
+    put_class(&b, 2, 0x200, 2);
+    put_class(&b, 3, 0x300, 3);
+    record = open_record(&b, 0x1c);
+    for (uint64_t class = 1; class <= 3; class ++) {
+        put(&b, 1, 0x20);
+        put(&b, 8, class << 8);
+        put(&b, 4, 0);
+        put(&b, 8, class == 1 ? 0 : 0x100);
+        for (unsigned i = 0; i < 5; i++)
+            put(&b, 8, 0);
+        put(&b, 4, class == 2 ? 8 : 0);
+        put(&b, 2, class == 1);
+        if (class == 1) {
+            put(&b, 2, 7);
+            put(&b, 1, 2);
+            put(&b, 8, 0x400);
+        }
+        put(&b, 2, class == 1);
+        if (class == 1) {
+            put(&b, 8, 4);
+            put(&b, 1, 2);
+            put(&b, 8, 0);
+        }
+        put(&b, 2, class == 2);
+        if (class == 2) {
+            put(&b, 8, 4);
+            put(&b, 1, 2);
+        }
+    }
+    for (uint64_t i = 0; i < 3; i++) {
+        put(&b, 1, 0x21);
+        put(&b, 8, 0x400 + 8 * i);
+        put(&b, 4, 0);
+        put(&b, 8, 0x200);
+        put(&b, 4, 8);
+        put(&b, 8, i ? 0 : 0x500);
+    }
+    put(&b, 1, 0x22);
+    put(&b, 8, 0x480);
+    put(&b, 4, 0);
+    put(&b, 4, 2);
+    put(&b, 8, 0x300);
+    put(&b, 8, 0x400);
+    put(&b, 8, 0);
+    put(&b, 1, 0x23);
+    put(&b, 8, 0x500);
+    put(&b, 4, 0);
+    put(&b, 4, 3);
+    put(&b, 1, 8);
+    put(&b, 3, 0);
+    close_record(&b, record);
+    close_record(&b, open_record(&b, 0x2c));
+    return b;
+}
+
+static void counts_are_told(void **state)
+{
+    struct bytes b = small_heap();
+    struct account a = judge_memory(&b, false);
+    const struct hprof_summary *s = &a.summary;
+
+    (void)state;
+    assert_int_equal(a.status, HPROF_VALID);
+    assert_int_equal(a.findings, 0);
+    assert_int_equal(s->classes, 3);
+    assert_int_equal(s->instances, 3);
+    assert_int_equal(s->object_arrays, 1);
+    assert_int_equal(s->primitive_arrays, 1);
+    assert_int_equal(s->references, 1 + 1 + 3 + 2);
+    assert_int_equal(s->strings, 4);
+    assert_int_equal(s->record_counts[0x01], 4);
+    assert_int_equal(s->record_counts[0x02], 3);
+    assert_int_equal(s->record_counts[0x1c], 1);
+    assert_int_equal(s->record_counts[0x2c], 1);
+    assert_int_equal(s->subrecord_counts[0x20], 3);
+    assert_int_equal(s->subrecord_counts[0x21], 3);
+    assert_int_equal(s->bytes, b.size);
+    assert_int_equal(s->file_bytes, b.size);
+    assert_int_equal(s->sound_until, b.size);
+    assert_int_equal(s->skipped, 0);
+    assert_int_equal(s->timestamp, 1767225600000);
+    account_free(&a);
+    free(b.at);
+}
+
+struct progress {
+    uint64_t calls, last, total;
+    bool fell, total_changed;
+    int shrink; /* a file that becomes shorter at the first call; -1 for none */
+};
+
+static void note_progress(void *context, uint64_t bytes, uint64_t total)
+{
+    struct progress *p = context;
+
+    p->fell |= bytes < p->last;
+    p->total_changed |= p->calls && total != p->total;
+    p->last = bytes;
+    p->total = total;
+    p->calls++;
+    if (p->shrink >= 0)
+        assert_int_equal(ftruncate(p->shrink, 1 << 20), 0);
+}
+
+static struct progress progress_of(const struct bytes *b, bool as_pipe)
+{
+    struct progress p = {.shrink = -1};
+    struct hprof_options options;
+
+    hprof_options_init(&options);
+    options.on_progress = note_progress;
+    options.context = &p;
+    assert_int_equal(hprof_validate_memory(b->at, b->size, as_pipe, &options), HPROF_VALID);
+    return p;
+}
+
+static struct bytes large_dump(void)
+{
+    struct bytes b = {0};
+
+    put_header(&b);
+    for (unsigned i = 0; i < 500; i++) {
+        size_t record = open_record(&b, 0x1c);
+
+        put(&b, 1, 0x23);
+        put(&b, 8, 8 + 8 * i);
+        put(&b, 4, 0);
+        put(&b, 4, 100000);
+        put(&b, 1, 8);
+        append(&b, (uint8_t[100000]){0}, 100000);
+        close_record(&b, record);
+    }
+    close_record(&b, open_record(&b, 0x2c));
+    return b;
+}
+
+static void progress_goes_up_to_the_end(void **state)
+{
+    struct bytes b = large_dump(), compressed = compress_gzip(&b);
+    struct progress file = progress_of(&b, false), pipe = progress_of(&b, true), gzip = progress_of(&compressed, false);
+
+    (void)state;
+    assert_in_range(file.calls, b.size / (16 << 20), b.size >> 20);
+    assert_false(file.fell || file.total_changed || pipe.fell || pipe.total_changed || gzip.fell);
+    assert_int_equal(file.last, b.size);
+    assert_int_equal(file.total, b.size);
+    assert_int_equal(pipe.last, b.size);
+    assert_int_equal(pipe.total, 0);
+    assert_int_equal(gzip.last, compressed.size);
+    assert_int_equal(gzip.total, compressed.size);
+    free(b.at);
+    free(compressed.at);
+}
+
+static void note_failure(void *context, const struct hprof_summary *summary)
+{
+    (void)context;
+    assert_int_equal(summary->status, HPROF_IO);
+    assert_non_null(strstr(summary->failure, "the file became shorter while it was read"));
+}
+
+static void a_file_that_becomes_shorter_is_told(void **state)
+{
+    struct bytes b = large_dump();
+    int fd = file_of(&b);
+    struct progress p = {.shrink = fd};
+    struct hprof_options options;
+
+    (void)state;
+    hprof_options_init(&options);
+    options.on_progress = note_progress;
+    options.on_summary = note_failure;
+    options.context = &p;
+    assert_int_equal(hprof_validate_fd(fd, &options), HPROF_IO);
+    close(fd);
+    free(b.at);
+}
+
+/* ---- Threads ---------------------------------------------------------------------------------------------------- */
+
+static void *judge_corpus(void *argument)
+{
+    struct account *accounts = argument;
+
+    for (size_t i = 0; i < corpus_size; i++)
+        accounts[i] = judge_memory(&corpus[i].bytes, false);
+    return NULL;
+}
+
+static void two_threads_may_judge_at_once(void **state)
+{
+    struct account *accounts[3];
+    pthread_t threads[2];
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++)
+        accounts[i] = calloc(corpus_size, sizeof **accounts);
+    judge_corpus(accounts[2]);
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, judge_corpus, accounts[i]), 0);
+    for (size_t i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    for (size_t i = 0; i < corpus_size; i++) {
+        expect_same(corpus[i].name, "beside another", accounts[2][i].all, accounts[0][i].all);
+        expect_same(corpus[i].name, "beside another", accounts[2][i].all, accounts[1][i].all);
+    }
+    for (size_t i = 0; i < 3; i++) {
+        for (size_t j = 0; j < corpus_size; j++)
+            account_free(&accounts[i][j]);
+        free(accounts[i]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_rule_has_all_its_texts),
+        cmocka_unit_test(rules_are_found_by_id_and_name_in_any_case),
+        cmocka_unit_test(profiles_are_the_eight_in_their_order),
+        cmocka_unit_test(quirks_stand_by_profile_and_name_what_they_change),
+        cmocka_unit_test(tags_have_names),
+        cmocka_unit_test(options_that_make_no_sense_are_refused),
+        cmocka_unit_test(no_callback_is_needed),
+        cmocka_unit_test(no_bytes_are_an_empty_file),
+        cmocka_unit_test(severities_are_the_callers),
+        cmocka_unit_test(faults_of_the_framing_stay_errors),
+        cmocka_unit_test(any_allocation_may_fail),
+        cmocka_unit_test(any_allocation_may_fail_on_a_pipe),
+        cmocka_unit_test(any_allocation_may_fail_on_a_compressed_file),
+        cmocka_unit_test(a_limit_is_told_with_its_place),
+        cmocka_unit_test(max_memory_is_kept),
+        cmocka_unit_test(a_file_is_judged_as_memory_is),
+        cmocka_unit_test(what_cannot_be_read_again_lacks_places_only),
+        cmocka_unit_test(a_compressed_file_is_judged_as_the_plain_one),
+        cmocka_unit_test(a_pipe_may_deliver_as_it_likes),
+        cmocka_unit_test(what_cannot_be_read_is_told),
+        cmocka_unit_test(totals_are_exact_however_little_is_shown),
+        cmocka_unit_test(the_first_findings_are_shown),
+        cmocka_unit_test(counts_are_told),
+        cmocka_unit_test(progress_goes_up_to_the_end),
+        cmocka_unit_test(a_file_that_becomes_shorter_is_told),
+        cmocka_unit_test(two_threads_may_judge_at_once),
+    };
+
+    return cmocka_run_group_tests(tests, load_corpus, forget_corpus);
+}

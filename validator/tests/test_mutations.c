@@ -1,0 +1,337 @@
+/* Every cut and every change of a byte of every file of corpus/: the run ends with a verdict, each finding lies within the file,
+ * and a pipe is judged like a file.
+ *
+ * The values a byte is changed to: each single bit flipped, 0, 0xff, one more, one less; all 255 if HPROF_ALL_CHANGES is set. As
+ * a pipe, one change in PIPE_SHARE is judged. Of files larger than WHOLE_SIZE only the first and last such part is
+ * cut and changed, and what lies between is in steps. */
+#include <glob.h>
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "hprof/hprof.h"
+
+enum { WHOLE_SIZE = 1000, STEPS = 24, HUGE_SIZE = 100000, PIPE_SHARE = 16, RULES_MAX = 256, TOLD_MAX = 20 };
+
+/* ---- The corpus ---- */
+
+static struct sample {
+    char *name;
+    uint8_t *bytes;
+    size_t size;
+} * corpus;
+static size_t corpus_size;
+
+static int load_corpus(void **state)
+{
+    glob_t found;
+
+    (void)state;
+    if (glob("corpus/valid/*.hprof", 0, NULL, &found) || glob("corpus/either/*.hprof", GLOB_APPEND, NULL, &found) ||
+        glob("corpus/invalid/*/*.hprof", GLOB_APPEND, NULL, &found))
+        return -1;
+    corpus = calloc(found.gl_pathc, sizeof *corpus);
+    assert_non_null(corpus);
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        FILE *file = fopen(found.gl_pathv[i], "rb");
+        struct sample *sample = &corpus[corpus_size++];
+
+        assert_non_null(file);
+        assert_int_equal(fseek(file, 0, SEEK_END), 0);
+        sample->name = strdup(found.gl_pathv[i]);
+        sample->size = (size_t)ftell(file);
+        sample->bytes = malloc(sample->size + 1);
+        assert_non_null(sample->bytes);
+        rewind(file);
+        assert_int_equal(fread(sample->bytes, 1, sample->size, file), sample->size);
+        fclose(file);
+    }
+    globfree(&found);
+    return 0;
+}
+
+static int forget_corpus(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < corpus_size; i++) {
+        free(corpus[i].name);
+        free(corpus[i].bytes);
+    }
+    free(corpus);
+    return 0;
+}
+
+/* ---- Large blocks are kept from run to run: to map and unmap them would take most of the time ---- */
+
+enum { LARGE = 64 << 10, SHELF = 16 };
+static struct {
+    void *block;
+    size_t size;
+} shelf[SHELF];
+
+static void *get(void *context, size_t size)
+{
+    int64_t *out = context;
+    void *block = NULL;
+
+    for (int i = 0; size >= LARGE && !block && i < SHELF; i++)
+        if (shelf[i].block && shelf[i].size == size) {
+            block = shelf[i].block;
+            shelf[i].block = NULL;
+        }
+    if (!block)
+        block = malloc(size);
+    assert_non_null(block);
+    *out += (int64_t)size;
+    return block;
+}
+
+static void put(void *context, void *block, size_t size)
+{
+    int64_t *out = context;
+
+    *out -= (int64_t)size;
+    for (int i = 0; size >= LARGE && i < SHELF; i++)
+        if (!shelf[i].block) {
+            shelf[i].block = block;
+            shelf[i].size = size;
+            return;
+        }
+    free(block);
+}
+
+static int clear_shelf(void **state)
+{
+    (void)state;
+    for (int i = 0; i < SHELF; i++) {
+        free(shelf[i].block);
+        shelf[i].block = NULL;
+    }
+    return 0;
+}
+
+/* ---- One run ---- */
+
+struct run {
+    size_t size;
+    uint64_t bytes, sound_until;
+    bool compressed;
+    uint64_t totals[RULES_MAX];
+    uint64_t findings;
+    uint64_t told;      /* a hash of all that is told and must be the same on a pipe */
+    const char *wrong;  /* the first thing that must not be, or NULL */
+    const char *rule;   /* of the finding that is wrong */
+    int64_t memory_out;
+};
+
+static void tell(struct run *run, const void *bytes, size_t n)
+{
+    const uint8_t *p = bytes;
+
+    for (size_t i = 0; i < n; i++)
+        run->told = (run->told ^ p[i]) * UINT64_C(0x100000001b3);
+}
+
+static void tell_number(struct run *run, uint64_t number)
+{
+    tell(run, &number, sizeof number);
+}
+
+static void require(struct run *run, bool holds, const char *what)
+{
+    if (!holds && !run->wrong)
+        run->wrong = what;
+}
+
+static void on_summary(void *context, const struct hprof_summary *s)
+{
+    struct run *run = context;
+
+    run->bytes = s->bytes;
+    run->sound_until = s->sound_until;
+    run->compressed = s->compressed;
+    require(run, s->sound_until <= s->bytes, "sound_until is behind the end");
+    require(run, s->skipped <= s->bytes, "more is skipped than there is");
+    require(run, s->compressed || s->bytes == run->size, "bytes is not the size of the file");
+    require(run, s->file_bytes == run->size, "file_bytes is not the size of the file");
+    require(run, (s->status == HPROF_INVALID) == (s->errors > 0), "the status contradicts the errors");
+    memcpy(run->totals, s->totals, hprof_rule_count() * sizeof *s->totals);
+    tell_number(run, s->sound_until);
+    tell_number(run, s->skipped);
+    tell_number(run, s->bytes);
+    tell_number(run, s->references);
+    tell(run, s->totals, hprof_rule_count() * sizeof *s->totals);
+    tell(run, s->record_counts, sizeof s->record_counts);
+    tell(run, s->subrecord_counts, sizeof s->subrecord_counts);
+    tell(run, s->producer, strlen(s->producer));
+    tell(run, s->hint ? s->hint : "", s->hint ? strlen(s->hint) : 0);
+}
+
+static void on_finding(void *context, const struct hprof_finding *f)
+{
+    struct run *run = context;
+    const struct hprof_rule *rule = hprof_rule_at(f->rule);
+    bool anywhere = strcmp(rule->id, "REF-002") == 0;
+    uint64_t end = strcmp(rule->family, "GZ") == 0 ? run->size : run->bytes;
+    const char *before = run->wrong;
+
+    run->findings++;
+    require(run, f->offset < end || f->offset == 0 || (anywhere && f->offset == HPROF_NO_OFFSET), "an offset is outside");
+    require(run, f->related_offset < end || f->related_offset == HPROF_NO_OFFSET, "a related offset is outside");
+    if (run->wrong != before)
+        run->rule = rule->id;
+    tell_number(run, f->rule);
+    tell_number(run, f->severity);
+    tell_number(run, anywhere ? 0 : f->offset);
+    tell(run, f->path, strlen(f->path));
+    tell(run, f->expected, strlen(f->expected));
+    tell(run, f->found, strlen(f->found));
+}
+
+static struct run judge(const uint8_t *bytes, size_t size, bool as_pipe)
+{
+    struct run run = {.size = size, .told = UINT64_C(0xcbf29ce484222325)};
+    struct hprof_allocator allocator = {get, put, &run.memory_out};
+    struct hprof_options options;
+    enum hprof_status status;
+    uint64_t total = 0;
+
+    hprof_options_init(&options);
+    options.max_errors = 0;
+    options.allocator = &allocator;
+    options.on_summary = on_summary;
+    options.on_finding = on_finding;
+    options.context = &run;
+    status = hprof_validate_memory(bytes, size, as_pipe, &options);
+    require(&run, status == HPROF_VALID || status == HPROF_INVALID, "the status is neither 0 nor 1");
+    require(&run, run.memory_out == 0, "memory is lost");
+    for (size_t i = 0; i < hprof_rule_count(); i++)
+        total += run.totals[i];
+    require(&run, total == run.findings, "the totals are not those of the findings");
+    return run;
+}
+
+/* ---- All of a file ---- */
+
+static struct {
+    uint64_t runs, pipes, failures;
+    uint64_t turn;
+} count;
+
+static void judge_mutant(const struct sample *sample, const uint8_t *bytes, size_t size, const char *what, size_t at, unsigned value)
+{
+    struct run run = judge(bytes, size, false);
+    const char *wrong = run.wrong, *rule = run.rule;
+
+    count.runs++;
+    if (!wrong && count.turn++ % PIPE_SHARE == 0) {
+        struct run piped = judge(bytes, size, true);
+
+        count.pipes++;
+        wrong = piped.wrong ? piped.wrong : piped.told != run.told ? "a pipe is judged otherwise" : NULL;
+        rule = piped.rule;
+    }
+    if (wrong && count.failures++ < TOLD_MAX)
+        print_error("%s, %s %zu to 0x%02x: %s%s%s\n", sample->name, what, at, value, wrong, rule ? ": " : "", rule ? rule : "");
+}
+
+static bool all_values(void)
+{
+    return getenv("HPROF_ALL_CHANGES") != NULL;
+}
+
+/* The next place to change. */
+static size_t next_place(const struct sample *sample, size_t at)
+{
+    size_t step = sample->size > HUGE_SIZE ? (sample->size - 2 * WHOLE_SIZE) / STEPS : 1;
+
+    if (sample->size <= 3 * WHOLE_SIZE || at < WHOLE_SIZE || at + WHOLE_SIZE >= sample->size)
+        return at + 1;
+    if (sample->size <= HUGE_SIZE)
+        step = 13; /* meets every field of tables of any width */
+    return at + step < sample->size - WHOLE_SIZE ? at + step : sample->size - WHOLE_SIZE;
+}
+
+static void finish(const char *what)
+{
+    print_message("%s: %" PRIu64 " files, %" PRIu64 " of them as pipes too\n", what, count.runs, count.pipes);
+    assert_true(count.runs > corpus_size);
+    assert_int_equal(count.failures, 0);
+    memset(&count, 0, sizeof count);
+}
+
+static void every_cut(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < corpus_size; i++) {
+        const struct sample *sample = &corpus[i];
+
+        for (size_t size = 0; size < sample->size; size = next_place(sample, size)) {
+            uint8_t *part = malloc(size + !size); /* of just that size: a read behind it is seen */
+
+            assert_non_null(part);
+            memcpy(part, sample->bytes, size);
+            judge_mutant(sample, part, size, "cut", size, 0);
+            free(part);
+        }
+    }
+    finish("cuts");
+}
+
+static void every_change(void **state)
+{
+    bool all = all_values();
+
+    (void)state;
+    for (size_t i = 0; i < corpus_size; i++) {
+        const struct sample *sample = &corpus[i];
+        uint8_t *bytes = malloc(sample->size + !sample->size);
+
+        assert_non_null(bytes);
+        memcpy(bytes, sample->bytes, sample->size);
+        for (size_t at = 0; at < sample->size; at = next_place(sample, at)) {
+            uint8_t old = bytes[at];
+            bool wanted[256] = {[0] = true, [0xff] = true};
+
+            wanted[(uint8_t)(old + 1)] = wanted[(uint8_t)(old - 1)] = true;
+            for (unsigned bit = 1; bit < 256; bit <<= 1)
+                wanted[old ^ bit] = true;
+            for (unsigned value = 0; value < 256; value++) {
+                if (value == old || !(all || wanted[value]))
+                    continue;
+                bytes[at] = (uint8_t)value;
+                judge_mutant(sample, bytes, sample->size, "byte", at, value);
+            }
+            bytes[at] = old;
+        }
+        free(bytes);
+    }
+    finish("changes");
+}
+
+static int begin(void **state)
+{
+    return hprof_rule_count() <= RULES_MAX ? load_corpus(state) : -1;
+}
+
+static int end(void **state)
+{
+    return clear_shelf(state) | forget_corpus(state);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_cut),
+        cmocka_unit_test(every_change),
+    };
+
+    return cmocka_run_group_tests(tests, begin, end);
+}
