@@ -57,15 +57,16 @@ struct class *classes_add(struct classes *c, uint64_t id)
 }
 
 /* Notes where in the own part of an instance the fields of a type are. */
-static uint32_t *mark_fields(const struct layout *l, unsigned type, unsigned id_size, uint32_t *mark)
+static uint32_t *mark_fields(const uint8_t *field, unsigned count, unsigned type, unsigned id_size, uint32_t *mark)
 {
-    const uint8_t *field = l->fields;
     uint32_t at = 0;
 
-    for (unsigned i = 0; i < l->field_count; i++, field += id_size + 1) {
-        if (field[id_size] == type)
+    for (unsigned i = 0; i < count; i++, field += SIZE_OF(INSTANCE_FIELD, id_size)) {
+        unsigned field_type = field[OFFSET_OF(INSTANCE_FIELD, type, id_size)];
+
+        if (field_type == type)
             *mark++ = at;
-        at += type_size(field[id_size], id_size);
+        at += type_size(field_type, id_size);
     }
     return mark;
 }
@@ -73,41 +74,36 @@ static uint32_t *mark_fields(const struct layout *l, unsigned type, unsigned id_
 struct layout *classes_add_layout(struct classes *c, struct class *class, const struct CLASS_DUMP *r, uint64_t at,
                                   const uint8_t *fields, uint16_t field_count, unsigned id_size)
 {
-    size_t index = c->layouts.count, field_bytes = (size_t)field_count * (id_size + 1);
+    size_t index = c->layouts.count, marks;
     struct layout *l;
-    uint8_t *copy;
 
     l = index < LAYOUT_NONE ? chunks_add(&c->layouts) : NULL;
     if (!l)
         return NULL;
     *l = (struct layout){.class_id = r->class_id, .super_id = r->super_id, .at = at, .instance_size = r->instance_size,
-                         .super = LAYOUT_NONE, .marked = LAYOUT_NONE, .trace_serial = r->trace_serial};
+                         .super = LAYOUT_NONE, .marked = LAYOUT_NONE, .field_count = field_count};
     class->dump = c->dump;
     class->layout = (uint32_t)index;
 
-    if (field_count) {
-        copy = arena_get(&c->parts, field_bytes);
-        if (!copy)
-            return NULL;
-        memcpy(copy, fields, field_bytes);
-        l->fields = copy;
-        l->field_count = field_count;
-    }
     for (unsigned i = 0; i < field_count; i++) {
-        unsigned type = l->fields[i * (id_size + 1) + id_size];
+        unsigned type = fields[i * SIZE_OF(INSTANCE_FIELD, id_size) + OFFSET_OF(INSTANCE_FIELD, type, id_size)];
 
         l->own_bytes += type_size(type, id_size);
         l->references = (uint16_t)(l->references + (type == TYPE_OBJECT));
         l->booleans = (uint16_t)(l->booleans + (type == TYPE_BOOLEAN));
         l->bad_type |= type_size(type, id_size) == 0;
     }
-    if (l->references + l->booleans) {
-        uint32_t *marks = arena_get(&c->parts, (size_t)(l->references + l->booleans) * sizeof *marks);
+    marks = (size_t)l->references + l->booleans;
+    if (marks) {
+        uint32_t *mark = arena_get(&c->parts, marks * sizeof *mark);
 
-        if (!marks)
+        if (!mark) {
+            l->references = l->booleans = 0; /* memory ran out: the run ends */
             return NULL;
-        l->marks = marks;
-        mark_fields(l, TYPE_BOOLEAN, id_size, mark_fields(l, TYPE_OBJECT, id_size, marks));
+        }
+        l->marks = mark;
+        mark = mark_fields(fields, field_count, TYPE_OBJECT, id_size, mark);
+        mark_fields(fields, field_count, TYPE_BOOLEAN, id_size, mark);
     }
     return l;
 }
@@ -183,7 +179,7 @@ enum layout_state classes_resolve(struct classes *c, struct layout *l)
         if (found == LAYOUT_SOUND)
             settle(c, on_path);
         else
-            on_path->state = (uint8_t)found;
+            on_path->state = found;
     }
     return l->state;
 }

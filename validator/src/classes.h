@@ -35,24 +35,23 @@ enum { LAYOUT_NONE = UINT32_MAX };
 struct layout {
     uint64_t class_id;
     uint64_t super_id;
-    uint64_t at;             /* offset of the CLASS_DUMP */
+    uint64_t at;             /* offset of the CLASS_DUMP, behind its tag */
     uint64_t total;          /* bytes of an instance: own part and superclasses; if sound */
     const uint32_t *marks;
-    const uint8_t *fields;   /* as they stand in the dump: name and type */
     uint32_t own_bytes;
     uint32_t instance_size;  /* as declared */
     uint32_t super;          /* layout of the superclass; if sound */
     uint32_t marked;         /* the nearest superclass with marks; if sound */
-    uint32_t trace_serial;
     uint16_t field_count;
     uint16_t references;     /* among the marks */
     uint16_t booleans;
-    uint8_t state;
-    bool in_turn;            /* settled by what stood in front of its first instance: not by looking ahead or waiting */
-    bool reached;            /* false while only looked ahead to */
-    bool bad_type;
-    uint8_t colour;          /* for finding cycles: 0 not seen, 1 on this way, 2 done */
+    uint8_t state : 2;       /* enum layout_state */
+    uint8_t colour : 2;      /* for finding cycles: 0 not seen, 1 on this way, 2 done */
+    bool in_turn : 1;        /* settled by what stood in front of its first instance: not by looking ahead or waiting */
+    bool reached : 1;        /* false while only looked ahead to */
+    bool bad_type : 1;
 };
+_Static_assert(sizeof(struct layout) == 64, "a million classes cost 64 MB");
 
 struct classes {
     struct memory *memory;
@@ -60,7 +59,7 @@ struct classes {
     struct chunks all;       /* struct class */
     uint32_t dump;           /* the number of the present heap dump */
     struct chunks layouts;   /* struct layout, of this heap dump */
-    struct arena parts;      /* marks and fields */
+    struct arena parts;      /* marks */
     struct chunks path;      /* uint32_t: layouts on the way up a chain */
     bool complete;           /* all classes of this heap dump are known: what is missing now is missing */
 };

@@ -35,13 +35,11 @@ static struct id_bitmaps *as_bitmaps(struct id_page *page)
 }
 
 /* Each about a third larger than the one before. Small ones may be full, large ones to 7/8. */
-static const uint16_t table_capacity[TABLE_SIZES] = {2,   3,   4,   6,   8,   11,  15,   20,   27,   36,   48,
-                                                     64,  86,  115, 154, 206, 275, 367,  490,  654,  872,  1163,
-                                                     1551, 2068, 2758, 3678};
+static const uint16_t table_capacity[TABLE_SIZES] = {3,   5,   8,   11,  15,  20,  27,   36,   48,   64,   86,   115,
+                                                     154, 206, 275, 367, 490, 654, 872, 1163, 1551, 2068, 2758, 3678};
 
 static size_t table_bytes(unsigned size)
 {
-    /* 8 more for the link of those given back would be waste: it takes the place of header and first entry. */
     return (sizeof(struct id_table) + table_capacity[size] * sizeof(uint32_t) + 7) & ~(size_t)7;
 }
 
@@ -69,8 +67,12 @@ void idset_clear(struct idset *s)
             continue;
         for (size_t j = 0; j < part->page_count; j++) {
             struct id_bitmaps *bitmaps = as_bitmaps(part->pages[j]);
+            struct id_table *table = (struct id_table *)(void *)part->pages[j];
 
-            memory_put(s->memory, bitmaps, sizeof *bitmaps);
+            if (bitmaps)
+                memory_put(s->memory, bitmaps, sizeof *bitmaps);
+            else if (table->size >= SMALL_TABLES)
+                memory_put(s->memory, table, table_bytes(table->size));
         }
         memory_put(s->memory, part->slots, part->capacity * sizeof *part->slots);
         memory_put(s->memory, part->pages, part->page_capacity * sizeof(struct id_page *));
@@ -117,31 +119,42 @@ static uint64_t permute_back(const struct idset *s, uint64_t page)
 
 /* ---- Small tables ---- */
 
-static struct id_table *table_new(struct idset *s, unsigned size)
+/* The smallest tables are too small for an allocation each: they are cut from blocks, and kept for others when given back. All
+ * pages of a dump tend to grow in step, so larger ones must really be given back: nobody asks for their size again. */
+static struct id_table *small_table_new(struct idset *s, unsigned size)
 {
     size_t bytes = table_bytes(size);
     struct id_table *t = s->given_back[size];
 
     if (t) {
         memcpy(&s->given_back[size], t, sizeof(struct id_table *));
-    } else {
-        if (s->block_left < bytes) {
-            void *table = s->blocks;
-
-            if (!memory_grow(s->memory, &table, &s->block_capacity, s->block_count + 1, sizeof *s->blocks))
-                return NULL;
-            s->blocks = table;
-            s->blocks[s->block_count] = memory_get(s->memory, TABLE_BLOCK);
-            if (!s->blocks[s->block_count])
-                return NULL;
-            s->block_count++;
-            s->block_left = TABLE_BLOCK;
-        }
-        t = (struct id_table *)(void *)(s->blocks[s->block_count - 1] + TABLE_BLOCK - s->block_left);
-        s->block_left -= bytes;
+        return t;
     }
-    memset(t, 0, bytes);
-    t->size = (uint16_t)size;
+    if (s->block_left < bytes) {
+        void *table = s->blocks;
+
+        if (!memory_grow(s->memory, &table, &s->block_capacity, s->block_count + 1, sizeof *s->blocks))
+            return NULL;
+        s->blocks = table;
+        s->blocks[s->block_count] = memory_get(s->memory, TABLE_BLOCK);
+        if (!s->blocks[s->block_count])
+            return NULL;
+        s->block_count++;
+        s->block_left = TABLE_BLOCK;
+    }
+    t = (struct id_table *)(void *)(s->blocks[s->block_count - 1] + TABLE_BLOCK - s->block_left);
+    s->block_left -= bytes;
+    return t;
+}
+
+static struct id_table *table_new(struct idset *s, unsigned size)
+{
+    struct id_table *t = size < SMALL_TABLES ? small_table_new(s, size) : memory_get(s->memory, table_bytes(size));
+
+    if (t) {
+        memset(t, 0, table_bytes(size));
+        t->size = (uint16_t)size;
+    }
     return t;
 }
 
@@ -149,6 +162,10 @@ static void table_give_back(struct idset *s, struct id_table *t)
 {
     unsigned size = t->size;
 
+    if (size >= SMALL_TABLES) {
+        memory_put(s->memory, t, table_bytes(size));
+        return;
+    }
     memcpy(t, &s->given_back[size], sizeof(struct id_table *));
     s->given_back[size] = t;
 }

@@ -23,7 +23,8 @@ enum {
     PAGE_WORDS = PAGE_IDS / 32,
     DIRECTORY_PARTS = 256,
     NEAR_PAGES = 1024,
-    TABLE_SIZES = 32
+    TABLE_SIZES = 32,
+    SMALL_TABLES = 2
 };
 
 struct id_bitmaps {
@@ -58,11 +59,11 @@ struct idset {
     struct id_near near[NEAR_PAGES];
     uint64_t bitmap_bytes;
     uint64_t allowance;
-    /* Room for small tables: blocks cut into pieces, and what was given back by size. */
+    /* Room for the smallest tables: blocks cut into pieces, and what was given back by size. */
     uint8_t **blocks;
     size_t block_capacity, block_count;
     size_t block_left;
-    struct id_table *given_back[TABLE_SIZES];
+    struct id_table *given_back[SMALL_TABLES];
 };
 
 void idset_init(struct idset *s, struct memory *memory, const struct hash_key *key, unsigned id_size);

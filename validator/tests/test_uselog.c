@@ -1,0 +1,246 @@
+/* uselog.h: of each key the first use in its gravest role, whatever the order and number of uses; in 8 or 12 bytes a use. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "caller.h"
+#include "dice.h"
+#include "uselog.h"
+
+struct expected {
+    unsigned role;
+    uint64_t offset, first;
+    bool used;
+};
+
+struct heard {
+    const struct expected *expected;
+    uint64_t step; /* between keys */
+    size_t count;
+    uint64_t last;
+};
+
+static void expect_use(void *context, uint64_t key, unsigned role, uint64_t offset, uint64_t first)
+{
+    struct heard *h = context;
+    const struct expected *e = &h->expected[key / h->step];
+
+    assert_int_equal(key % h->step, 0);
+    assert_true(h->count == 0 || key > h->last);
+    assert_true(e->used);
+    assert_int_equal(role, e->role);
+    assert_true(offset == e->offset);
+    assert_true(first == e->first);
+    h->last = key;
+    h->count++;
+}
+
+static void expect_note(struct expected *e, unsigned role, uint64_t offset)
+{
+    if (!e->used || role < e->role || (role == e->role && offset < e->offset))
+        *e = (struct expected){role, offset, e->used && e->first < offset ? e->first : offset, true};
+    if (offset < e->first)
+        e->first = offset;
+}
+
+/* How offsets go on from one use to the next. */
+static uint64_t small_steps(uint64_t offset)
+{
+    return offset + below(20);
+}
+
+static uint64_t large_steps(uint64_t offset)
+{
+    return below(300) ? offset + below(1 << 20) : offset + (UINT64_C(1) << 33);
+}
+
+static uint64_t back_and_forth(uint64_t offset)
+{
+    return below(2000) ? offset + below(1000) : offset / 2;
+}
+
+static void expect_as_model(unsigned key_size, uint32_t uses, uint32_t keys, uint64_t (*next)(uint64_t))
+{
+    struct expected *expected = calloc(keys, sizeof *expected);
+    uint64_t offset = 31, step = (key_size == 8 ? UINT64_MAX : UINT32_MAX) / keys;
+    struct heard heard = {expected, step, 0, 0};
+    struct uselog log;
+    struct memory memory;
+    size_t used = 0;
+    uint32_t key, last = keys;
+
+    memory_init(&memory, NULL, 0);
+    uselog_init(&log, &memory, key_size);
+    for (uint32_t i = 0; i < uses; i++) {
+        unsigned role = below(below(2) ? 2 : USE_ROLES);
+
+        offset = next(offset);
+        do
+            key = below(keys);
+        while (keys > 1 && key == last); /* repeated uses have a test of their own */
+        last = key;
+        uselog_add(&log, key * step, role, offset);
+        expect_note(&expected[key], role, offset);
+    }
+    for (uint32_t i = 0; i < keys; i++)
+        used += expected[i].used;
+    uselog_finish(&log, expect_use, &heard);
+    assert_int_equal(heard.count, used);
+    uselog_clear(&log);
+    assert_int_equal(memory.used, 0);
+    free(expected);
+}
+
+static void tells_the_first_gravest_use_of_each_key(void **state)
+{
+    static uint64_t (*const orders[])(uint64_t) = {small_steps, large_steps, back_and_forth};
+    static const uint32_t uses[] = {1, 2, 3, 63, 64, 65, 256, 4999, 5000, 5001, 40000};
+
+    (void)state;
+    for (unsigned key_size = 4; key_size <= 8; key_size += 4)
+        for (size_t i = 0; i < sizeof orders / sizeof *orders; i++)
+            for (size_t j = 0; j < sizeof uses / sizeof *uses; j++) {
+                expect_as_model(key_size, uses[j], 7, orders[i]);
+                expect_as_model(key_size, uses[j], 30000, orders[i]);
+            }
+}
+
+static void an_empty_log_tells_nothing(void **state)
+{
+    struct uselog log;
+    struct memory memory;
+    struct heard heard = {0};
+
+    (void)state;
+    memory_init(&memory, NULL, 0);
+    uselog_init(&log, &memory, 8);
+    uselog_finish(&log, expect_use, &heard);
+    assert_int_equal(heard.count, 0);
+    assert_int_equal(memory.peak, 0);
+}
+
+/* All keys and offsets that a use can have: the ends of their ranges. */
+static void tells_keys_of_all_bits_at_any_offset(void **state)
+{
+    static const uint64_t offsets[] = {0, (UINT64_C(1) << 28) - 1, UINT64_C(1) << 28, UINT64_C(1) << 40};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof offsets / sizeof *offsets; i++) {
+        struct expected expected[2] = {{0}, {USE_ROLES - 1, offsets[i], offsets[i], true}};
+        struct uselog log;
+        struct memory memory;
+
+        memory_init(&memory, NULL, 0);
+        for (unsigned key_size = 4; key_size <= 8; key_size += 4) {
+            struct heard heard = {expected, key_size == 8 ? UINT64_MAX : UINT32_MAX, 0, 0};
+
+            uselog_init(&log, &memory, key_size);
+            expected[0] = (struct expected){0, 0, 0, true};
+            uselog_add(&log, 0, 0, 0);
+            uselog_add(&log, heard.step, USE_ROLES - 1, offsets[i]);
+            uselog_finish(&log, expect_use, &heard);
+            assert_int_equal(heard.count, 2);
+            uselog_clear(&log);
+        }
+    }
+}
+
+static void repeated_uses_take_nothing(void **state)
+{
+    struct expected expected[2] = {{0}, {3, 50, 50, true}};
+    struct heard heard = {expected, 9, 0, 0};
+    struct uselog log;
+    struct memory memory;
+
+    (void)state;
+    memory_init(&memory, NULL, 0);
+    uselog_init(&log, &memory, 8);
+    for (uint64_t i = 0; i < 1000000; i++)
+        uselog_add(&log, 9, 3, 50 + i);
+    assert_true(memory.used < 4096);
+    uselog_finish(&log, expect_use, &heard);
+    assert_int_equal(heard.count, 1);
+    uselog_clear(&log);
+}
+
+static void hear_nothing(void *context, uint64_t key, unsigned role, uint64_t offset, uint64_t first)
+{
+    (void)key;
+    (void)role;
+    (void)offset;
+    (void)first;
+    ++*(size_t *)context;
+}
+
+static uint64_t peak_of(unsigned key_size, uint32_t uses)
+{
+    struct uselog log;
+    struct memory memory;
+    size_t heard = 0;
+
+    memory_init(&memory, NULL, 0);
+    uselog_init(&log, &memory, key_size);
+    for (uint32_t i = 0; i < uses; i++)
+        uselog_add(&log, i * UINT32_C(0x9E3779B1), i % USE_ROLES, UINT64_C(9) * i);
+    uselog_finish(&log, hear_nothing, &heard);
+    assert_int_equal(heard, uses);
+    uselog_clear(&log);
+    return memory.peak;
+}
+
+static void a_use_takes_its_key_and_four_bytes(void **state)
+{
+    enum { MANY = 1000000, SLACK = 3 * 65536 };
+
+    (void)state;
+    assert_true(peak_of(4, MANY) <= UINT64_C(8) * MANY + SLACK);
+    assert_true(peak_of(8, MANY) <= UINT64_C(12) * MANY + SLACK);
+    assert_true(peak_of(8, 10) <= 2048);
+}
+
+static void log_with(struct caller *caller)
+{
+    struct hprof_allocator allocator = caller_allocator(caller);
+    struct uselog log;
+    struct memory memory;
+    size_t heard = 0;
+
+    memory_init(&memory, &allocator, 0);
+    uselog_init(&log, &memory, 8);
+    for (uint32_t i = 0; i < 60000; i++)
+        uselog_add(&log, i, 0, i);
+    uselog_finish(&log, hear_nothing, &heard);
+    assert_int_equal(memory.exhausted, caller->refused);
+    assert_true(memory.exhausted || heard == 60000);
+    uselog_clear(&log);
+}
+
+static void any_allocation_may_fail(void **state)
+{
+    bool refused = true;
+
+    (void)state;
+    for (uint64_t n = 0; refused; n++) {
+        struct caller caller = {.left = n};
+
+        log_with(&caller);
+        assert_true(caller_has_all_back(&caller));
+        refused = caller.refused;
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tells_the_first_gravest_use_of_each_key), cmocka_unit_test(an_empty_log_tells_nothing),
+        cmocka_unit_test(tells_keys_of_all_bits_at_any_offset),    cmocka_unit_test(repeated_uses_take_nothing),
+        cmocka_unit_test(a_use_takes_its_key_and_four_bytes),      cmocka_unit_test(any_allocation_may_fail),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
