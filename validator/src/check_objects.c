@@ -57,7 +57,12 @@ void define_object(struct checker *ck, uint64_t id, bool is_class, uint64_t offs
 static COLD void use_object_trace(struct checker *ck, uint32_t serial, enum trace_role role, uint64_t offset)
 {
     use_trace(ck, serial, role, offset);
-    ck->dump.last_trace = serial;
+    ck->dump.known_traces[serial % KNOWN_TRACES] = serial;
+}
+
+HOT bool is_known_trace(const struct checker *ck, uint32_t serial)
+{
+    return __builtin_expect(ck->dump.known_traces[serial % KNOWN_TRACES] == serial, 1);
 }
 
 /* ---- Classes of instances ---- */
@@ -290,7 +295,7 @@ bool check_instance(struct checker *ck, uint64_t left)
         l = r.class_id ? classes_layout_of(&ck->classes, r.class_id) : NULL;
     } else {
         define_object(ck, r.object_id, false, at);
-        if (r.trace_serial != ck->dump.last_trace)
+        if (!is_known_trace(ck, r.trace_serial))
             use_object_trace(ck, r.trace_serial, TRACE_OF_INSTANCE, at + OFFSET_OF(INSTANCE_DUMP, trace_serial, id));
         l = find_layout(ck, r.class_id);
         if (input_need(&ck->in, head) < head) /* it may have looked elsewhere */
@@ -427,7 +432,7 @@ static void check_array_head(struct checker *ck, const struct OBJECT_ARRAY_DUMP 
     unsigned id = ck->id_size;
 
     define_object(ck, r->object_id, false, at);
-    if (r->trace_serial != ck->dump.last_trace)
+    if (!is_known_trace(ck, r->trace_serial))
         use_object_trace(ck, r->trace_serial, TRACE_OF_OBJECT_ARRAY, at + OFFSET_OF(OBJECT_ARRAY_DUMP, trace_serial, id));
     if (r->class_id != ck->dump.last_array_class || !r->class_id)
         check_array_class(ck, r->class_id, at + OFFSET_OF(OBJECT_ARRAY_DUMP, class_id, id));
@@ -506,7 +511,7 @@ bool check_primitive_array(struct checker *ck)
         locate_defined(ck, r.object_id, at);
     } else {
         define_object(ck, r.object_id, false, at);
-        if (r.trace_serial != ck->dump.last_trace)
+        if (!is_known_trace(ck, r.trace_serial))
             use_object_trace(ck, r.trace_serial, TRACE_OF_PRIMITIVE_ARRAY, at + OFFSET_OF(PRIMITIVE_ARRAY_DUMP, trace_serial, id));
     }
     memcpy(start, ck->in.at, head);
@@ -559,7 +564,6 @@ HOT size_t walk(struct checker *ck, const uint8_t *const start, size_t n, uint64
                  primitive_head = 1 + SIZE_OF(PRIMITIVE_ARRAY_DUMP, id_size);
     const size_t trace_at = 1 + id_size, longest_head = instance_head > array_head ? instance_head : array_head;
     const uint32_t dump = ck->classes.dump;
-    uint32_t last_trace = ck->dump.last_trace;
     struct tally t = {.defined = ck->dump.near_defined, .referenced = ck->dump.near_referenced};
 
     while ((size_t)(end - p) >= longest_head) {
@@ -578,10 +582,8 @@ HOT size_t walk(struct checker *ck, const uint8_t *const start, size_t n, uint64
                 break;
             define_fast(ck, &t, p, instance_head, get_id(p + 1, id_size), offset + (uint64_t)(p - start) + 1);
             trace = get_u4(p + trace_at);
-            if (__builtin_expect(trace != last_trace, 0)) {
+            if (!is_known_trace(ck, trace))
                 use_object_trace(ck, trace, TRACE_OF_INSTANCE, offset + (uint64_t)(p - start) + trace_at);
-                last_trace = trace;
-            }
             for (; i < class->references; i++) {
                 uint64_t id = get_id(body + class->marks[i], id_size);
 
@@ -612,10 +614,8 @@ HOT size_t walk(struct checker *ck, const uint8_t *const start, size_t n, uint64
                 break; /* the long way will tell */
             define_fast(ck, &t, p, primitive_head, get_id(p + 1, id_size), offset + (uint64_t)(p - start) + 1);
             trace = get_u4(p + trace_at);
-            if (__builtin_expect(trace != last_trace, 0)) {
+            if (!is_known_trace(ck, trace))
                 use_object_trace(ck, trace, TRACE_OF_PRIMITIVE_ARRAY, offset + (uint64_t)(p - start) + trace_at);
-                last_trace = trace;
-            }
             t.primitive_arrays++;
             p += primitive_head + bytes;
         } else {

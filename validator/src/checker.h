@@ -43,6 +43,9 @@ enum look {
     LOOK_LOCATE   /* looks again for the offsets that `locate` seeks */
 };
 
+/* The agent gives each object the stack trace that allocated it: a few hundred of them take turns. */
+enum { KNOWN_TRACES = 256 };
+
 /* A class as the judging of its instances wants it: one cache line. */
 enum { HOT_CLASS_BITS = 13, HOT_MARKS = 22 };
 struct hot_class {
@@ -138,7 +141,7 @@ struct checker {
         struct chunks frame_roots;  /* struct frame_root */
         struct hot_class *hot;
         uint64_t hot_multiply;
-        uint32_t last_trace;       /* a stack trace serial that needs no look */
+        uint32_t known_traces[KNOWN_TRACES]; /* serials that were looked at, by their lowest bits; 0 needs no look */
         struct bytelog arrays;     /* offsets of object arrays that have elements, as differences */
         uint64_t last_array;
         uint64_t last_array_class; /* the class of an object array that needs no look */

@@ -23,7 +23,7 @@ void begin_heap_dump(struct checker *ck)
     ck->dump.begin = ck->record_at;
     ck->dump.lost = ck->heap_lost;
     ck->dump.looked_ahead = ck->dump.defer_open = ck->dump.class_just_dumped = false;
-    ck->dump.last_trace = 0;
+    memset(ck->dump.known_traces, 0, sizeof ck->dump.known_traces);
     ck->dump.last_array = ck->dump.last_array_class = 0;
     uselog_init(&ck->dump.object_uses, m, ck->id_size);
     uselog_init(&ck->dump.root_thread_uses, m, sizeof(uint32_t));
@@ -367,6 +367,38 @@ static bool walk_one(struct checker *ck)
     return complete;
 }
 
+/* How many of the n bytes at p are whole instances and arrays, one after the other. */
+static size_t pass_objects(const uint8_t *const start, size_t n, const unsigned id_size)
+{
+    const uint8_t *p = start, *const end = start + n;
+
+    while (p < end && *p >= SUB_INSTANCE_DUMP && *p <= SUB_PRIMITIVE_ARRAY_DUMP) {
+        struct measure m;
+
+        if (measure_subrecord(p, (size_t)(end - p), id_size, V101, &m) != MEASURED || m.size > (size_t)(end - p))
+            break;
+        p += m.size;
+    }
+    return (size_t)(p - start);
+}
+
+/* The plain sub-records at the start of the window, of which n bytes belong to the heap dump record: as fast as each look at them
+ * can go. */
+static void walk_many(struct checker *ck, size_t n)
+{
+    size_t walked = 0;
+
+    if (ck->look == LOOK_JUDGE && ck->dump.hot) {
+        walked = walk_objects(ck, ck->in.at, n, ck->in.offset);
+        if (walked)
+            trust_last(ck);
+        tell_progress(ck);
+    } else if (ck->look == LOOK_CLASSES) {
+        walked = pass_objects(ck->in.at, n, ck->id_size);
+    }
+    input_advance(&ck->in, walked);
+}
+
 bool walk_heap_record(struct checker *ck, uint64_t length)
 {
     ck->heap_end = ck->in.offset + length;
@@ -378,17 +410,9 @@ bool walk_heap_record(struct checker *ck, uint64_t length)
         size_t n = (size_t)(ck->in.end - ck->in.at);
         uint64_t left = ck->heap_end - ck->in.offset;
 
-        if (ck->look == LOOK_JUDGE && ck->dump.hot) {
-            if (n > left)
-                n = (size_t)left;
-            n = walk_objects(ck, ck->in.at, n, ck->in.offset);
-            if (n)
-                trust_last(ck);
-            input_advance(&ck->in, n);
-            tell_progress(ck);
-            if (ck->in.offset == ck->heap_end)
-                break;
-        }
+        walk_many(ck, n < left ? n : (size_t)left);
+        if (ck->in.offset == ck->heap_end)
+            break;
         if (!input_need(&ck->in, 1) || ck->memory.exhausted || !walk_one(ck))
             return false;
     }

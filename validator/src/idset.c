@@ -294,11 +294,17 @@ static struct id_page **slot_to_page(struct idset *s, struct id_directory *part,
     return &part->pages[part->page_count++];
 }
 
+/* Where a page is looked for first. Consecutive IDs go round eight pages that differ in the top bits of their numbers alone. */
+static struct id_near *near_slot(struct idset *s, uint64_t number)
+{
+    return &s->near[(number ^ number >> 13 ^ number >> 45) & (NEAR_PAGES - 1)];
+}
+
 unsigned idset_set_far(struct idset *s, struct id_near *near, uint64_t key, unsigned flag)
 {
     uint64_t number = key >> PAGE_BITS, permuted, *slot;
     uint32_t low = (uint32_t)(key & (PAGE_IDS - 1)), *entry;
-    struct id_near *known = &s->near[number & (NEAR_PAGES - 1)];
+    struct id_near *known = near_slot(s, number);
     struct id_directory *part;
     struct id_page **page;
     struct id_bitmaps *bitmaps;

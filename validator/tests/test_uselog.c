@@ -1,4 +1,4 @@
-/* uselog.h: of each key the first use in its gravest role, whatever the order and number of uses; in 8 or 12 bytes a use. */
+/* uselog.h: of each key the first use in each role, whatever the order and number of uses; in 8 or 12 bytes a use. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,10 +12,9 @@
 #include "dice.h"
 #include "uselog.h"
 
+/* What is noted of a key: the first use in each role; UINT64_MAX for none. */
 struct expected {
-    unsigned role;
-    uint64_t offset, first;
-    bool used;
+    uint64_t first[USE_ROLES];
 };
 
 struct heard {
@@ -25,27 +24,37 @@ struct heard {
     uint64_t last;
 };
 
-static void expect_use(void *context, uint64_t key, unsigned role, uint64_t offset, uint64_t first)
+static void expect_use(void *context, uint64_t key, const uint64_t first[USE_ROLES])
 {
     struct heard *h = context;
-    const struct expected *e = &h->expected[key / h->step];
 
     assert_int_equal(key % h->step, 0);
     assert_true(h->count == 0 || key > h->last);
-    assert_true(e->used);
-    assert_int_equal(role, e->role);
-    assert_true(offset == e->offset);
-    assert_true(first == e->first);
+    assert_memory_equal(first, h->expected[key / h->step].first, sizeof h->expected->first);
     h->last = key;
     h->count++;
 }
 
+static struct expected *never_used(size_t keys)
+{
+    struct expected *expected = malloc(keys * sizeof *expected);
+
+    assert_non_null(expected);
+    memset(expected, 0xff, keys * sizeof *expected);
+    return expected;
+}
+
+static bool is_used(const struct expected *e)
+{
+    unsigned role;
+
+    return uses_first(e->first, 0, USE_ROLES - 1, &role) != NEVER_USED;
+}
+
 static void expect_note(struct expected *e, unsigned role, uint64_t offset)
 {
-    if (!e->used || role < e->role || (role == e->role && offset < e->offset))
-        *e = (struct expected){role, offset, e->used && e->first < offset ? e->first : offset, true};
-    if (offset < e->first)
-        e->first = offset;
+    if (offset < e->first[role])
+        e->first[role] = offset;
 }
 
 /* How offsets go on from one use to the next. */
@@ -66,7 +75,7 @@ static uint64_t back_and_forth(uint64_t offset)
 
 static void expect_as_model(unsigned key_size, uint32_t uses, uint32_t keys, uint64_t (*next)(uint64_t))
 {
-    struct expected *expected = calloc(keys, sizeof *expected);
+    struct expected *expected = never_used(keys);
     uint64_t offset = 31, step = (key_size == 8 ? UINT64_MAX : UINT32_MAX) / keys;
     struct heard heard = {expected, step, 0, 0};
     struct uselog log;
@@ -88,7 +97,7 @@ static void expect_as_model(unsigned key_size, uint32_t uses, uint32_t keys, uin
         expect_note(&expected[key], role, offset);
     }
     for (uint32_t i = 0; i < keys; i++)
-        used += expected[i].used;
+        used += is_used(&expected[i]);
     uselog_finish(&log, expect_use, &heard);
     assert_int_equal(heard.count, used);
     uselog_clear(&log);
@@ -96,7 +105,7 @@ static void expect_as_model(unsigned key_size, uint32_t uses, uint32_t keys, uin
     free(expected);
 }
 
-static void tells_the_first_gravest_use_of_each_key(void **state)
+static void tells_the_first_use_of_each_key_in_each_role(void **state)
 {
     static uint64_t (*const orders[])(uint64_t) = {small_steps, large_steps, back_and_forth};
     static const uint32_t uses[] = {1, 2, 3, 63, 64, 65, 256, 4999, 5000, 5001, 40000};
@@ -130,29 +139,30 @@ static void tells_keys_of_all_bits_at_any_offset(void **state)
     static const uint64_t offsets[] = {0, (UINT64_C(1) << 28) - 1, UINT64_C(1) << 28, UINT64_C(1) << 40};
 
     (void)state;
-    for (size_t i = 0; i < sizeof offsets / sizeof *offsets; i++) {
-        struct expected expected[2] = {{0}, {USE_ROLES - 1, offsets[i], offsets[i], true}};
+    for (size_t i = 0; i < 2 * sizeof offsets / sizeof *offsets; i++) {
+        unsigned key_size = i & 1 ? 8 : 4;
+        uint64_t last = key_size == 8 ? UINT64_MAX : UINT32_MAX;
+        struct expected *expected = never_used(2);
+        struct heard heard = {expected, last, 0, 0};
         struct uselog log;
         struct memory memory;
 
         memory_init(&memory, NULL, 0);
-        for (unsigned key_size = 4; key_size <= 8; key_size += 4) {
-            struct heard heard = {expected, key_size == 8 ? UINT64_MAX : UINT32_MAX, 0, 0};
-
-            uselog_init(&log, &memory, key_size);
-            expected[0] = (struct expected){0, 0, 0, true};
-            uselog_add(&log, 0, 0, 0);
-            uselog_add(&log, heard.step, USE_ROLES - 1, offsets[i]);
-            uselog_finish(&log, expect_use, &heard);
-            assert_int_equal(heard.count, 2);
-            uselog_clear(&log);
-        }
+        uselog_init(&log, &memory, key_size);
+        uselog_add(&log, 0, 0, 0);
+        uselog_add(&log, last, USE_ROLES - 1, offsets[i / 2]);
+        expect_note(&expected[0], 0, 0);
+        expect_note(&expected[1], USE_ROLES - 1, offsets[i / 2]);
+        uselog_finish(&log, expect_use, &heard);
+        assert_int_equal(heard.count, 2);
+        uselog_clear(&log);
+        free(expected);
     }
 }
 
 static void repeated_uses_take_nothing(void **state)
 {
-    struct expected expected[2] = {{0}, {3, 50, 50, true}};
+    struct expected *expected = never_used(2);
     struct heard heard = {expected, 9, 0, 0};
     struct uselog log;
     struct memory memory;
@@ -163,16 +173,36 @@ static void repeated_uses_take_nothing(void **state)
     for (uint64_t i = 0; i < 1000000; i++)
         uselog_add(&log, 9, 3, 50 + i);
     assert_true(memory.used < 4096);
+    expect_note(&expected[1], 3, 50);
     uselog_finish(&log, expect_use, &heard);
     assert_int_equal(heard.count, 1);
     uselog_clear(&log);
+    free(expected);
 }
 
-static void hear_nothing(void *context, uint64_t key, unsigned role, uint64_t offset, uint64_t first)
+static void finds_the_first_of_some_roles(void **state)
+{
+    struct expected *e = never_used(1);
+    unsigned role = USE_ROLES;
+
+    (void)state;
+    assert_true(uses_first(e->first, 0, USE_ROLES - 1, &role) == NEVER_USED);
+    assert_int_equal(role, USE_ROLES);
+    e->first[2] = 30;
+    e->first[4] = 20;
+    e->first[7] = 10;
+    assert_int_equal(uses_first(e->first, 0, 4, &role), 20);
+    assert_int_equal(role, 4);
+    assert_int_equal(uses_first(e->first, 2, 2, &role), 30);
+    assert_int_equal(role, 2);
+    assert_int_equal(uses_first(e->first, 0, USE_ROLES - 1, &role), 10);
+    assert_int_equal(role, 7);
+    free(e);
+}
+
+static void count_keys(void *context, uint64_t key, const uint64_t first[USE_ROLES])
 {
     (void)key;
-    (void)role;
-    (void)offset;
     (void)first;
     ++*(size_t *)context;
 }
@@ -187,7 +217,7 @@ static uint64_t peak_of(unsigned key_size, uint32_t uses)
     uselog_init(&log, &memory, key_size);
     for (uint32_t i = 0; i < uses; i++)
         uselog_add(&log, i * UINT32_C(0x9E3779B1), i % USE_ROLES, UINT64_C(9) * i);
-    uselog_finish(&log, hear_nothing, &heard);
+    uselog_finish(&log, count_keys, &heard);
     assert_int_equal(heard, uses);
     uselog_clear(&log);
     return memory.peak;
@@ -214,7 +244,7 @@ static void log_with(struct caller *caller)
     uselog_init(&log, &memory, 8);
     for (uint32_t i = 0; i < 60000; i++)
         uselog_add(&log, i, 0, i);
-    uselog_finish(&log, hear_nothing, &heard);
+    uselog_finish(&log, count_keys, &heard);
     assert_int_equal(memory.exhausted, caller->refused);
     assert_true(memory.exhausted || heard == 60000);
     uselog_clear(&log);
@@ -237,9 +267,13 @@ static void any_allocation_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tells_the_first_gravest_use_of_each_key), cmocka_unit_test(an_empty_log_tells_nothing),
-        cmocka_unit_test(tells_keys_of_all_bits_at_any_offset),    cmocka_unit_test(repeated_uses_take_nothing),
-        cmocka_unit_test(a_use_takes_its_key_and_four_bytes),      cmocka_unit_test(any_allocation_may_fail),
+        cmocka_unit_test(tells_the_first_use_of_each_key_in_each_role),
+        cmocka_unit_test(an_empty_log_tells_nothing),
+        cmocka_unit_test(tells_keys_of_all_bits_at_any_offset),
+        cmocka_unit_test(repeated_uses_take_nothing),
+        cmocka_unit_test(a_use_takes_its_key_and_four_bytes),
+        cmocka_unit_test(finds_the_first_of_some_roles),
+        cmocka_unit_test(any_allocation_may_fail),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
