@@ -8,7 +8,7 @@
 #include "format.h"
 #include "idset.h"
 #include "input.h"
-#include "strings.h"
+#include "string_table.h"
 #include "uselog.h"
 
 /* What a skipped part may have defined: none of it is called undefined afterwards. */

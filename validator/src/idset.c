@@ -35,12 +35,12 @@ static struct id_bitmaps *as_bitmaps(struct id_page *page)
 }
 
 /* Each about a third larger than the one before. Small ones may be full, large ones to 7/8. */
-static const uint16_t table_capacity[TABLE_SIZES] = {3,   5,   8,   11,  15,  20,  27,   36,   48,   64,   86,   115,
+static const uint16_t table_capacity[TABLE_SIZES] = {2,   3,   5,   8,   11,  15,  20,  27,   36,   48,   64,   86,  115,
                                                      154, 206, 275, 367, 490, 654, 872, 1163, 1551, 2068, 2758, 3678};
 
 static size_t table_bytes(unsigned size)
 {
-    return (sizeof(struct id_table) + table_capacity[size] * sizeof(uint32_t) + 7) & ~(size_t)7;
+    return sizeof(struct id_table) + table_capacity[size] * sizeof(uint32_t);
 }
 
 static bool table_is_full(const struct id_table *t)

@@ -24,7 +24,7 @@ enum {
     DIRECTORY_PARTS = 256,
     NEAR_PAGES = 1024,
     TABLE_SIZES = 32,
-    SMALL_TABLES = 2
+    SMALL_TABLES = 3
 };
 
 struct id_bitmaps {

@@ -1,6 +1,6 @@
 /* The strings that UTF8 records defined: whether an ID is, with which bytes, and, within a budget, the text to show. */
-#ifndef HPROF_STRINGS_H
-#define HPROF_STRINGS_H
+#ifndef HPROF_STRING_TABLE_H
+#define HPROF_STRING_TABLE_H
 
 #include "arena.h"
 #include "hash.h"

@@ -1,5 +1,5 @@
-/* See strings.h. */
-#include "strings.h"
+/* See string_table.h. */
+#include "string_table.h"
 
 #include <string.h>
 
