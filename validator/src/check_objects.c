@@ -4,7 +4,6 @@
  * the bytes up to the end of the sub-record were found to be there; marks of a class lie within its instances (make_hot). All
  * else goes the long way, one sub-record at a time. */
 #include <inttypes.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -26,11 +25,10 @@ static COLD void report_duplicate(struct checker *ck, uint64_t id, bool is_class
     else
         f = report(ck, RULE_OBJ_005, offset, is_class ? "a class ID that is no object's" : "an object ID that is no class's",
                    "0x%" PRIx64, id);
-    if (f) {
-        f->subject = id;
-        if (was_class && !is_class)
-            f->related_offset = class->at;
-    }
+    if (f && was_class)
+        f->related_offset = class->at;
+    else if (f)
+        diag_seek(&ck->diag, f, PLACE_OF_OBJECT, id);
 }
 
 static COLD void report_id_zero(struct checker *ck, uint64_t offset)
@@ -226,13 +224,18 @@ static bool check_length(struct checker *ck, const struct INSTANCE_DUMP *r, cons
     return false;
 }
 
-/* What stands in front of an instance that waits: where it was. */
-struct waiting_head {
-    uint64_t at; /* offset behind the tag */
-    uint64_t record_number;
-    uint8_t record_tag;
-    uint8_t doubtful; /* its length led to a broken sub-record */
-};
+/* What stands in front of an instance that waits: whether its length led to a broken sub-record (a byte), its offset, as a difference
+ * from the one before, and the record it is in: its number, doubled, and 1 for a segment. */
+static void note_waiting(struct checker *ck, uint64_t at)
+{
+    struct bytelog *log = &ck->dump.deferred;
+
+    ck->dump.doubtful_waiting = log->size + 1;
+    bytelog_append(log, &(uint8_t){0}, 1);
+    bytelog_append_number(log, at - ck->dump.last_waiting);
+    bytelog_append_number(log, ck->record_number << 1 | (ck->record_tag == TAG_HEAP_DUMP_SEGMENT));
+    ck->dump.last_waiting = at;
+}
 
 /* Keeps an instance whole until its class is known. */
 static bool defer_instance(struct checker *ck, uint64_t at, size_t head, uint64_t bytes)
@@ -240,11 +243,7 @@ static bool defer_instance(struct checker *ck, uint64_t at, size_t head, uint64_
     enum { PIECE = 64 << 10 };
     uint64_t left = head + bytes;
 
-    struct waiting_head h = {.at = at, .record_number = ck->record_number, .record_tag = ck->record_tag};
-
-    ck->dump.doubtful_waiting = ck->dump.deferred.size + 1;
-    if (!bytelog_append(&ck->dump.deferred, &h, sizeof h))
-        return true; /* the run ends */
+    note_waiting(ck, at);
     while (left) {
         size_t wanted = left < PIECE ? (size_t)left : PIECE;
 
@@ -271,7 +270,7 @@ void distrust_instance(struct checker *ck)
     if (ck->dump.doubtful_length)
         diag_retract(&ck->diag, RULE_OBJ_006, ck->dump.doubtful_length, 1);
     if (ck->dump.doubtful_waiting)
-        bytelog_patch(&ck->dump.deferred, ck->dump.doubtful_waiting - 1 + offsetof(struct waiting_head, doubtful), 1);
+        bytelog_patch(&ck->dump.deferred, ck->dump.doubtful_waiting - 1, 1);
     ck->dump.doubtful_length = ck->dump.doubtful_waiting = 0;
 }
 
@@ -325,9 +324,11 @@ bool check_instance(struct checker *ck, uint64_t left)
 
 struct waiting {
     const struct bytelog *log;
-    uint64_t at;     /* in the log: where `offset` of the dump is */
-    uint64_t offset;
-    uint8_t *piece;  /* room for the largest own part of a class: 65,535 fields of 8 bytes */
+    uint64_t next;    /* in the log */
+    uint64_t at;      /* of the dump: behind the tag of the present instance */
+    uint64_t body;    /* in the log: its values */
+    uint64_t body_at; /* and their offset in the dump */
+    uint8_t *piece;   /* room for the largest own part of a class: 65,535 fields of 8 bytes */
 };
 enum { LARGEST_PART = 65535 * 8 };
 
@@ -335,58 +336,69 @@ static const uint8_t *get_from_log(struct checker *ck, uint64_t offset, size_t n
 {
     struct waiting *w = ck->waiting;
 
-    bytelog_read(w->log, w->at + (offset - w->offset), w->piece, n);
+    bytelog_read(w->log, w->body + (offset - w->body_at), w->piece, n);
     return w->piece;
+}
+
+/* The next instance that waited, its fixed part with the tag at `first`. False at the end, which may be within one. */
+static bool next_waiting(struct checker *ck, struct waiting *w, uint8_t *first, size_t head, struct INSTANCE_DUMP *r,
+                         bool *doubtful)
+{
+    struct cursor c = {first + 1, first + head};
+    uint64_t record, end = w->log->size;
+    uint8_t flag;
+
+    if (w->next == end)
+        return false;
+    bytelog_read(w->log, w->next++, &flag, 1);
+    *doubtful = flag != 0;
+    w->at += bytelog_read_number(w->log, &w->next);
+    record = bytelog_read_number(w->log, &w->next);
+    if (end - w->next < head)
+        return false;
+    bytelog_read(w->log, w->next, first, head);
+    if (!read_INSTANCE_DUMP(&c, ck->id_size, r) || end - w->next - head < r->bytes)
+        return false;
+    w->body = w->next + head;
+    w->body_at = w->at - 1 + head;
+    w->next = w->body + r->bytes;
+    /* What is found is told as it would have been then. */
+    ck->record_tag = record & 1 ? TAG_HEAP_DUMP_SEGMENT : TAG_HEAP_DUMP;
+    ck->record_number = record >> 1;
+    ck->as_of = w->at;
+    ck->sub = first;
+    ck->sub_size = head;
+    return true;
 }
 
 void finish_deferred(struct checker *ck)
 {
-    unsigned id = ck->id_size;
-    size_t head = 1 + SIZE_OF(INSTANCE_DUMP, id);
+    size_t head = 1 + SIZE_OF(INSTANCE_DUMP, ck->id_size);
+    uint8_t first[1 + sizeof(struct INSTANCE_DUMP_in8)], record_tag = ck->record_tag;
     struct waiting w = {.log = &ck->dump.deferred};
-    uint8_t record_tag = ck->record_tag;
-    uint64_t next = 0;
+    struct INSTANCE_DUMP r;
+    bool doubtful;
 
-    if (!ck->dump.deferred.size)
+    if (!ck->dump.deferred.size || ck->memory.exhausted)
         return;
     w.piece = memory_get(&ck->memory, LARGEST_PART);
     if (!w.piece)
         return;
     ck->waiting = &w;
-    while (next < ck->dump.deferred.size && !ck->memory.exhausted) {
-        uint8_t first[1 + sizeof(struct INSTANCE_DUMP_in8)];
-        struct cursor c = {first + 1, first + head};
-        struct INSTANCE_DUMP r;
-        struct layout *l;
-        struct waiting_head h;
+    while (!ck->memory.exhausted && next_waiting(ck, &w, first, head, &r, &doubtful)) {
+        const struct layout *l = settled_layout(ck, r.class_id);
 
-        bytelog_read(w.log, next, &h, sizeof h);
-        if (ck->dump.deferred.size - next - sizeof h < head)
-            break;
-        bytelog_read(w.log, next + sizeof h, first, head);
-        if (!read_INSTANCE_DUMP(&c, id, &r) || ck->dump.deferred.size - next - sizeof h - head < r.bytes)
-            break; /* the dump ended within it */
-        w.at = next + sizeof h + head;
-        w.offset = h.at - 1 + head;
-        next = w.at + r.bytes;
-
-        /* What is found is told as it would have been then. */
-        ck->record_tag = h.record_tag;
-        ck->record_number = h.record_number;
-        ck->as_of = h.at;
-        ck->sub = first;
-        ck->sub_size = head;
-        l = settled_layout(ck, r.class_id);
         if (!l)
-            uselog_add(&ck->dump.object_uses, r.class_id, OBJECT_AS_CLASS, h.at + OFFSET_OF(INSTANCE_DUMP, class_id, id));
-        else if (l->state == LAYOUT_SOUND && (h.doubtful ? l->total == r.bytes : check_length(ck, &r, l, h.at)))
-            check_chain(ck, l, w.offset, get_from_log);
-        ck->sub = NULL;
+            uselog_add(&ck->dump.object_uses, r.class_id, OBJECT_AS_CLASS,
+                       w.at + OFFSET_OF(INSTANCE_DUMP, class_id, ck->id_size));
+        else if (l->state == LAYOUT_SOUND && (doubtful ? l->total == r.bytes : check_length(ck, &r, l, w.at)))
+            check_chain(ck, l, w.body_at, get_from_log);
     }
+    ck->waiting = NULL;
+    ck->sub = NULL;
     ck->as_of = 0;
     ck->record_tag = record_tag;
     ck->record_number = 0;
-    ck->waiting = NULL;
     memory_put(&ck->memory, w.piece, LARGEST_PART);
 }
 

@@ -6,7 +6,7 @@
 /* Said once: the sweep for dangling references must not say it again. */
 static void settle(struct checker *ck, uint64_t id)
 {
-    if (id)
+    if (id && idset_get(&ck->dump.objects, id))
         idset_define(&ck->dump.objects, &ck->dump.near_defined, id_to_key(id, ck->id_size));
 }
 
@@ -60,7 +60,7 @@ static void judge_missing(void *context, uint64_t id, unsigned flags)
                                              : "fields");
     if (f) {
         f->offset = HPROF_NO_OFFSET;
-        f->subject = id;
+        diag_seek(&ck->diag, f, flags & ID_REFERENCED ? PLACE_OF_REFERENCE : PLACE_OF_ELEMENT, id);
     }
 }
 

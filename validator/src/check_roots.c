@@ -3,6 +3,30 @@
 
 #include "checker.h"
 
+/* A root that names a frame, judged when all stack traces are known. It is kept as three numbers, the offset as a difference from the
+ * one before. */
+struct frame_root {
+    uint64_t offset; /* of the frame number */
+    uint32_t serial; /* of the thread; once the heap dump has ended, of its stack trace */
+    uint32_t frame;
+};
+
+static void note_frame_root(struct bytelog *log, uint64_t *last, const struct frame_root *root)
+{
+    bytelog_append_number(log, root->offset - *last);
+    bytelog_append_number(log, root->serial);
+    bytelog_append_number(log, root->frame);
+    *last = root->offset;
+}
+
+/* The next one; *root is the one before, zeroed at first. */
+static void next_frame_root(const struct bytelog *log, uint64_t *next, struct frame_root *root)
+{
+    root->offset += bytelog_read_number(log, next);
+    root->serial = (uint32_t)bytelog_read_number(log, next);
+    root->frame = (uint32_t)bytelog_read_number(log, next);
+}
+
 static void check_root_object(struct checker *ck, unsigned tag, uint64_t object_id, uint64_t at)
 {
     if (!object_id)
@@ -11,38 +35,47 @@ static void check_root_object(struct checker *ck, unsigned tag, uint64_t object_
         uselog_add(&ck->dump.object_uses, object_id, tag == SUB_ROOT_STICKY_CLASS ? OBJECT_AS_STICKY_CLASS : OBJECT_AS_ROOT, at);
 }
 
+/* The ROOT_THREAD_OBJECT of a thread in the present heap dump: its stack trace serial. */
+static bool find_thread_root(const struct checker *ck, uint32_t serial, uint32_t *trace_serial)
+{
+    const uint64_t *root = keymap_find(&ck->thread_roots, serial);
+
+    if (!root || *root >> 32 != ck->classes.dump)
+        return false;
+    *trace_serial = (uint32_t)*root;
+    return true;
+}
+
 static void check_root_thread(struct checker *ck, unsigned tag, uint32_t serial, uint64_t at)
 {
-    if (!keymap_find(&ck->dump.thread_roots, serial))
+    uint32_t trace_serial;
+
+    if (!find_thread_root(ck, serial, &trace_serial))
         uselog_add(&ck->dump.root_thread_uses, serial, tag & (USE_ROLES - 1), at);
 }
 
 static void check_root_frame(struct checker *ck, uint32_t thread_serial, int32_t frame, uint64_t at)
 {
-    struct frame_root *root;
-
     if (frame < -1) {
         report(ck, RULE_ROOT_006, at, "a frame number of -1 or above", "%" PRId32, frame);
     } else if (frame >= 0) {
-        root = chunks_add(&ck->dump.frame_roots);
-        if (root)
-            *root = (struct frame_root){at, thread_serial, (uint32_t)frame};
+        note_frame_root(&ck->dump.frame_roots, &ck->dump.last_frame_root,
+                        &(struct frame_root){at, thread_serial, (uint32_t)frame});
     }
 }
 
 /* SPEC.md 6.2.8 ROOT_THREAD_OBJECT */
 static void check_thread_object(struct checker *ck, const struct ROOT_THREAD_OBJECT *r, uint64_t at)
 {
-    uint64_t *trace = keymap_add(&ck->dump.thread_roots, r->thread_serial), *flags = keymap_add(&ck->threads, r->thread_serial);
+    uint64_t *root = keymap_add(&ck->thread_roots, r->thread_serial);
 
-    if (!trace || !flags)
+    if (!root)
         return;
-    *flags |= THREAD_ROOTED;
-    if (*trace)
+    if (*root >> 32 == ck->classes.dump)
         report(ck, RULE_ROOT_002, at + OFFSET_OF(ROOT_THREAD_OBJECT, thread_serial, ck->id_size),
                "a thread without a ROOT_THREAD_OBJECT in this heap dump", "thread %" PRIu32, r->thread_serial);
     else
-        *trace = (uint64_t)r->trace_serial + 1;
+        *root = (uint64_t)ck->classes.dump << 32 | r->trace_serial;
     if (r->object_id)
         check_root_object(ck, SUB_ROOT_THREAD_OBJECT, r->object_id, at);
     use_trace(ck, r->trace_serial, r->trace_serial == UINT32_MAX ? TRACE_OF_UNMARKED_ROOT : TRACE_OF_THREAD_ROOT,
@@ -101,37 +134,41 @@ static void judge_thread_use(void *context, uint64_t serial, const uint64_t firs
     struct checker *ck = context;
     unsigned role = 0;
     uint64_t offset = uses_first(first, 0, USE_ROLES - 1, &role);
+    uint32_t trace_serial;
 
-    if (!keymap_find(&ck->dump.thread_roots, serial))
+    if (!find_thread_root(ck, (uint32_t)serial, &trace_serial))
         report_late(ck, serial ? RULE_ROOT_003 : RULE_ROOT_004, SHAPE_ANY, offset, paths[role],
                     "the serial of a ROOT_THREAD_OBJECT in this heap dump", "%" PRIu32, (uint32_t)serial);
 }
 
 void finish_roots(struct checker *ck)
 {
+    const struct bytelog *log = &ck->dump.frame_roots;
+    struct frame_root root = {0};
+    uint32_t trace_serial;
+
     if (!ck->dump.lost)
         uselog_finish(&ck->dump.root_thread_uses, judge_thread_use, ck);
 
     /* From the thread to its stack trace, while the thread is known; the stack trace may still come. */
-    for (size_t i = 0; i < ck->dump.frame_roots.count; i++) {
-        const struct frame_root *root = chunks_at(&ck->dump.frame_roots, i);
-        const uint64_t *trace = keymap_find(&ck->dump.thread_roots, root->serial);
-        struct frame_root *kept = trace && *trace > 1 ? chunks_add(&ck->frame_roots) : NULL;
-
-        if (kept)
-            *kept = (struct frame_root){root->offset, (uint32_t)(*trace - 1), root->frame};
+    for (uint64_t next = 0; next < log->size && !ck->memory.exhausted;) {
+        next_frame_root(log, &next, &root);
+        if (find_thread_root(ck, root.serial, &trace_serial) && trace_serial)
+            note_frame_root(&ck->frame_roots, &ck->last_frame_root,
+                            &(struct frame_root){root.offset, trace_serial, root.frame});
     }
 }
 
 void finish_frame_roots(struct checker *ck)
 {
-    for (size_t i = 0; i < ck->frame_roots.count; i++) {
-        const struct frame_root *root = chunks_at(&ck->frame_roots, i);
-        uint32_t frames;
+    struct frame_root root = {0};
+    uint32_t frames;
 
-        if (trace_depth(ck, root->serial, &frames) && root->frame >= frames)
-            report_late(ck, RULE_ROOT_005, frames ? SHAPE_ANY : SHAPE_EMPTY_TRACE, root->offset, "ROOT_JAVA_FRAME or ROOT_JNI_LOCAL",
-                        "a frame of the thread's stack trace, or -1", "%" PRIu32 "; stack trace %" PRIu32 " has %" PRIu32 " frames",
-                        root->frame, root->serial, frames);
+    for (uint64_t next = 0; next < ck->frame_roots.size;) {
+        next_frame_root(&ck->frame_roots, &next, &root);
+        if (trace_depth(ck, root.serial, &frames) && root.frame >= frames)
+            report_late(ck, RULE_ROOT_005, frames ? SHAPE_ANY : SHAPE_EMPTY_TRACE, root.offset,
+                        "ROOT_JAVA_FRAME or ROOT_JNI_LOCAL", "a frame of the thread's stack trace, or -1",
+                        "%" PRIu32 "; stack trace %" PRIu32 " has %" PRIu32 " frames", root.frame, root.serial, frames);
     }
 }

@@ -30,6 +30,11 @@ bool trace_depth(const struct checker *ck, uint32_t serial, uint32_t *frames)
     return index != NULL;
 }
 
+static bool thread_is_known(const struct checker *ck, uint32_t serial)
+{
+    return keymap_find(&ck->threads, serial) || keymap_find(&ck->thread_roots, serial);
+}
+
 /* SPEC.md 4.4 FRAME */
 void check_frame(struct checker *ck, const struct FRAME *r, const uint8_t *body, uint64_t at)
 {
@@ -123,7 +128,7 @@ bool check_trace(struct checker *ck)
         if (f)
             f->related_offset = t->at;
     }
-    if (r.thread_serial && !keymap_find(&ck->threads, r.thread_serial))
+    if (r.thread_serial && !thread_is_known(ck, r.thread_serial))
         uselog_add(&ck->trace_thread_uses, r.thread_serial, 0, at + OFFSET_OF(TRACE, thread_serial, ck->id_size));
     return true;
 }
@@ -174,7 +179,7 @@ static void judge_thread_use(void *context, uint64_t serial, const uint64_t firs
 {
     struct checker *ck = context;
 
-    if (!keymap_find(&ck->threads, serial))
+    if (!thread_is_known(ck, (uint32_t)serial))
         report_late(ck, RULE_STK_011, serial == 1 ? SHAPE_THREAD_ONE : SHAPE_ANY, first[0], "TRACE > thread",
                     "0 or the serial of a thread", "%" PRIu32 ", which no START_THREAD or ROOT_THREAD_OBJECT has",
                     (uint32_t)serial);

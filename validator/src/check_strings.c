@@ -80,7 +80,7 @@ bool check_utf8(struct checker *ck, uint64_t length)
         break;
     }
     if (f)
-        f->subject = id; /* its first definition is sought later */
+        diag_seek(&ck->diag, f, PLACE_OF_STRING, id);
     return true;
 }
 

@@ -71,13 +71,6 @@ struct cut_subrecord {
     uint64_t number;
 };
 
-/* A root that names a frame: judged when all stack traces are known. */
-struct frame_root {
-    uint64_t offset; /* of the frame number */
-    uint32_t serial; /* of the thread; once the heap dump has ended, of its stack trace */
-    uint32_t frame;
-};
-
 struct checker {
     struct memory memory;
     struct input in;
@@ -115,7 +108,8 @@ struct checker {
     struct keymap frames;        /* to the hash of the record, never 0 */
     struct keymap traces;        /* to an index in trace_list, plus 1 */
     struct chunks trace_list;
-    struct keymap threads;       /* to enum thread_flag */
+    struct keymap threads;       /* that were started: to enum thread_flag */
+    struct keymap thread_roots;  /* thread serial to the last heap dump with its ROOT_THREAD_OBJECT, and its stack trace serial */
     struct classes classes;
 
     /* Used before they were defined. */
@@ -137,18 +131,21 @@ struct checker {
         struct idset objects;
         struct id_near near_defined, near_referenced, near_element;
         struct uselog object_uses, root_thread_uses;
-        struct keymap thread_roots; /* thread serial to trace serial, plus 1 */
-        struct chunks frame_roots;  /* struct frame_root */
+        struct bytelog frame_roots; /* roots that name a frame, by thread: see check_roots.c */
+        uint64_t last_frame_root;
         struct hot_class *hot;
         uint64_t hot_multiply;
         uint32_t known_traces[KNOWN_TRACES]; /* serials that were looked at, by their lowest bits; 0 needs no look */
         struct bytelog arrays;     /* offsets of object arrays that have elements, as differences */
         uint64_t last_array;
         uint64_t last_array_class; /* the class of an object array that needs no look */
+        uint64_t last_waiting;
+        size_t first_place;        /* in diag.places, of this heap dump */
         struct bytelog deferred;   /* instances whose class is not known yet, on input that cannot be read again */
         bool defer_open;           /* a superclass was missing: whatever is not settled yet waits for the end */
     } dump;
-    struct chunks frame_roots;     /* of the heap dumps that have ended, by trace serial */
+    struct bytelog frame_roots;    /* of the heap dumps that have ended, by stack trace */
+    uint64_t last_frame_root;
 
     enum look look;
     uint64_t heap_end;             /* of the heap dump record at hand */
@@ -235,7 +232,7 @@ void check_class_dump(struct checker *ck, const uint8_t *p, size_t size, uint64_
 void finish_class_dumps(struct checker *ck);
 
 /* ---- check_threads.c ---- */
-enum thread_flag { THREAD_STARTED = 1, THREAD_LIVE = 2, THREAD_ROOTED = 4 };
+enum thread_flag { THREAD_STARTED = 1, THREAD_LIVE = 2 };
 void check_start_thread(struct checker *ck, const struct START_THREAD *r, uint64_t at);
 void check_end_thread(struct checker *ck, const struct END_THREAD *r, uint64_t at);
 

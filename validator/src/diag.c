@@ -9,6 +9,7 @@ void diag_init(struct diag *d, struct memory *memory, uint64_t max_errors)
     memset(d, 0, sizeof *d);
     d->memory = memory;
     d->cap = max_errors ? max_errors : UINT64_MAX;
+    chunks_init(&d->places, memory, sizeof(struct place));
 }
 
 static void forget_texts(struct diag *d, struct finding *f)
@@ -29,6 +30,7 @@ void diag_clear(struct diag *d)
             memory_put(d->memory, g->kept, g->capacity * sizeof *g->kept);
             *g = (struct diag_group){0};
         }
+    chunks_clear(&d->places);
 }
 
 struct finding *diag_count(struct diag *d, enum rule rule, enum shape shape, uint64_t order)
@@ -129,8 +131,11 @@ void diag_judge(const struct diag *d, const struct severity_choice *choice, stru
         for (unsigned shape = 0; shape < SHAPE_COUNT; shape++) {
             uint64_t n = d->groups[rule][shape].total;
             const char *quirk;
-            enum hprof_severity severity = diag_severity(choice, (enum rule)rule, (enum shape)shape, &quirk);
+            enum hprof_severity severity;
 
+            if (!n)
+                continue;
+            severity = diag_severity(choice, (enum rule)rule, (enum shape)shape, &quirk);
             if (severity == HPROF_OFF)
                 continue;
             v->totals[rule] += n;
@@ -141,6 +146,16 @@ void diag_judge(const struct diag *d, const struct severity_choice *choice, stru
             else
                 v->notes += n;
         }
+}
+
+void diag_seek(struct diag *d, struct finding *f, enum place_kind kind, uint64_t subject)
+{
+    struct place *place = chunks_add(&d->places);
+
+    if (!place)
+        return;
+    *place = (struct place){subject, HPROF_NO_OFFSET, kind};
+    f->place = d->places.count;
 }
 
 /* A finding with the severity it was given. */
@@ -183,8 +198,11 @@ static size_t choose(const struct diag *d, const struct severity_choice *choice,
     for (unsigned shape = 0; shape < SHAPE_COUNT; shape++) {
         const struct diag_group *g = &d->groups[rule][shape];
         const char *quirk;
-        enum hprof_severity severity = diag_severity(choice, rule, (enum shape)shape, &quirk);
+        enum hprof_severity severity;
 
+        if (!g->count)
+            continue;
+        severity = diag_severity(choice, rule, (enum shape)shape, &quirk);
         for (size_t i = 0; i < g->count && severity != HPROF_OFF; i++)
             out[n++] = (struct shown){&g->kept[i], rule, severity, quirk};
     }
@@ -218,11 +236,13 @@ bool diag_show(struct diag *d, const struct severity_choice *choice, uint64_t ma
         const char *path = f->texts ? f->texts : "";
         const char *expected = f->texts ? path + strlen(path) + 1 : "";
         const char *found = f->texts ? expected + strlen(expected) + 1 : "";
+        const struct place *place = f->place ? chunks_at(&d->places, f->place - 1) : NULL;
+        bool is_offset = place && (place->kind == PLACE_OF_REFERENCE || place->kind == PLACE_OF_ELEMENT);
 
         on_finding(context, &(struct hprof_finding){.rule = shown[i].rule,
                                                     .severity = shown[i].severity,
-                                                    .offset = f->offset,
-                                                    .related_offset = f->related_offset,
+                                                    .offset = is_offset ? place->at : f->offset,
+                                                    .related_offset = place && !is_offset ? place->at : f->related_offset,
                                                     .path = path,
                                                     .message = hprof_rule_at(shown[i].rule)->summary,
                                                     .expected = expected,

@@ -3,7 +3,7 @@
 #ifndef HPROF_DIAG_H
 #define HPROF_DIAG_H
 
-#include "memory.h"
+#include "chunks.h"
 #include "rules.h"
 
 /* What will be shown of a finding. `order` decides which findings are the first of their rule and is its offset, but for those
@@ -12,15 +12,23 @@ struct finding {
     uint64_t order;
     uint64_t offset;
     uint64_t related_offset;
-    uint64_t subject; /* the ID that an offset or related_offset is still sought for */
-    uint32_t dump;    /* the heap dump it belongs to, where that matters */
+    size_t place;     /* in `places`, plus 1: where offset or related_offset will be found; 0 for none */
     char *texts;      /* path, expected, found: three strings, one behind the other; NULL while there is none */
     size_t texts_size;
+};
+
+/* What a second look will find: where `subject` is defined first, or named first. */
+enum place_kind { PLACE_OF_STRING, PLACE_OF_OBJECT, PLACE_OF_REFERENCE, PLACE_OF_ELEMENT };
+struct place {
+    uint64_t subject; /* an ID */
+    uint64_t at;      /* HPROF_NO_OFFSET until it is found */
+    enum place_kind kind;
 };
 
 struct diag {
     struct memory *memory;
     uint64_t cap; /* kept for each rule and shape; UINT64_MAX for all */
+    struct chunks places; /* struct place, in the order in which they were asked for */
     struct diag_group {
         uint64_t total;
         struct finding *kept; /* a heap: the last by order on top */
@@ -40,6 +48,9 @@ void diag_retract(struct diag *d, enum rule rule, uint64_t offset, uint64_t find
 
 /* Gives a finding its texts. `where` may be NULL. */
 void diag_describe(struct diag *d, struct finding *f, const char *where, const char *expected, const char *found);
+
+/* Asks for the place of something that the finding lacks. */
+void diag_seek(struct diag *d, struct finding *f, enum place_kind kind, uint64_t subject);
 
 /* Findings of a rule by what the profile makes of them. */
 struct verdict {

@@ -24,11 +24,11 @@ void begin_heap_dump(struct checker *ck)
     ck->dump.lost = ck->heap_lost;
     ck->dump.looked_ahead = ck->dump.defer_open = ck->dump.class_just_dumped = false;
     memset(ck->dump.known_traces, 0, sizeof ck->dump.known_traces);
-    ck->dump.last_array = ck->dump.last_array_class = 0;
+    ck->dump.last_array = ck->dump.last_array_class = ck->dump.last_waiting = ck->dump.last_frame_root = 0;
+    ck->dump.first_place = ck->diag.places.count;
     uselog_init(&ck->dump.object_uses, m, ck->id_size);
     uselog_init(&ck->dump.root_thread_uses, m, sizeof(uint32_t));
-    keymap_init(&ck->dump.thread_roots, m, &ck->key);
-    chunks_init(&ck->dump.frame_roots, m, sizeof(struct frame_root));
+    bytelog_init(&ck->dump.frame_roots, m);
     bytelog_init(&ck->dump.arrays, m);
     bytelog_init(&ck->dump.deferred, m);
 }
@@ -39,8 +39,7 @@ void clear_heap_dump(struct checker *ck)
     ck->dump.near_defined = ck->dump.near_referenced = ck->dump.near_element = (struct id_near){0};
     uselog_clear(&ck->dump.object_uses);
     uselog_clear(&ck->dump.root_thread_uses);
-    keymap_clear(&ck->dump.thread_roots);
-    chunks_clear(&ck->dump.frame_roots);
+    bytelog_clear(&ck->dump.frame_roots);
     bytelog_clear(&ck->dump.arrays);
     bytelog_clear(&ck->dump.deferred);
 }

@@ -60,6 +60,9 @@ void idset_init(struct idset *s, struct memory *memory, const struct hash_key *k
 
 void idset_clear(struct idset *s)
 {
+    if (!s->used)
+        return;
+    s->used = false;
     for (size_t i = 0; i < DIRECTORY_PARTS; i++) {
         struct id_directory *part = &s->parts[i];
 
@@ -257,6 +260,7 @@ static bool directory_grow(struct idset *s, struct id_directory *part)
 {
     struct id_directory old = *part;
 
+    s->used = true;
     part->capacity = old.capacity + old.capacity / 4 + 8;
     part->slots = memory_get_zeroed(s->memory, part->capacity * sizeof *part->slots);
     if (!part->slots) {

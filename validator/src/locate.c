@@ -5,15 +5,9 @@
 
 #include "checker.h"
 
-struct wanted {
-    uint64_t at; /* HPROF_NO_OFFSET: not found yet */
-    struct finding *finding;
-};
-
 /* What is sought, by ID, with a filter in front that lets little else through. */
 struct sought {
-    struct keymap by_id; /* to an index in `list`, plus 1 */
-    struct chunks list;  /* struct wanted */
+    struct keymap by_id; /* to 1, and to the offset plus 2 once it is found */
     uint64_t lowest, span;
     uint64_t filter[1024];
     size_t left;
@@ -25,32 +19,17 @@ struct locate {
 
 static void seek_begin(struct sought *s, struct checker *ck)
 {
+    memset(s, 0, sizeof *s);
     keymap_init(&s->by_id, &ck->memory, &ck->key);
-    chunks_init(&s->list, &ck->memory, sizeof(struct wanted));
-    s->lowest = UINT64_MAX;
-    s->span = 0;
-    s->left = 0;
-    memset(s->filter, 0, sizeof s->filter);
 }
 
-static void seek_end(struct sought *s)
+static void seek_add(struct sought *s, uint64_t id)
 {
-    keymap_clear(&s->by_id);
-    chunks_clear(&s->list);
-}
+    uint64_t *found = keymap_add(&s->by_id, id);
 
-static void seek_add(struct sought *s, uint64_t id, struct finding *f)
-{
-    uint64_t *index = keymap_add(&s->by_id, id);
-    struct wanted *w;
-
-    if (!index || *index)
-        return; /* the same ID defined a third time: fill() asks by ID */
-    *index = s->list.count + 1;
-    w = chunks_add(&s->list);
-    if (!w)
+    if (!found || *found)
         return;
-    *w = (struct wanted){HPROF_NO_OFFSET, f};
+    *found = 1;
     s->filter[id >> 9 & 1023] |= UINT64_C(1) << (id >> 3 & 63);
     if (!s->left++) {
         s->lowest = id;
@@ -65,17 +44,13 @@ static void seek_add(struct sought *s, uint64_t id, struct finding *f)
 
 static void seek_look(struct sought *s, uint64_t id, uint64_t offset)
 {
-    const uint64_t *index;
-    struct wanted *w;
+    uint64_t *found;
 
     if (id - s->lowest > s->span || !(s->filter[id >> 9 & 1023] >> (id >> 3 & 63) & 1))
         return;
-    index = keymap_find(&s->by_id, id);
-    if (!index)
-        return;
-    w = chunks_at(&s->list, (size_t)*index - 1);
-    if (w->at == HPROF_NO_OFFSET) {
-        w->at = offset;
+    found = keymap_find(&s->by_id, id);
+    if (found && *found == 1) {
+        *found = offset + 2;
         s->left--;
     }
 }
@@ -106,49 +81,51 @@ void locate_elements(struct checker *ck, const uint8_t *p, size_t n, uint64_t of
     }
 }
 
-/* Gives each finding of a group that belongs to this heap dump (0: to any) the place that was found. */
-static void fill(struct checker *ck, const struct sought *s, enum rule rule, uint32_t dump)
+/* Seeks the places from index `first` on that are asked for. False if there are none. */
+static bool seek_all(struct checker *ck, struct locate *l, size_t first, bool strings)
 {
-    for (unsigned shape = 0; shape < SHAPE_COUNT; shape++) {
-        struct diag_group *g = &ck->diag.groups[rule][shape];
+    const struct chunks *places = &ck->diag.places;
+    size_t i = first;
 
-        for (size_t i = 0; i < g->count; i++) {
-            struct finding *f = &g->kept[i];
-            const uint64_t *index = (dump && f->dump != dump) ? NULL : keymap_find(&s->by_id, f->subject);
-            const struct wanted *w = index ? chunks_at(&s->list, (size_t)*index - 1) : NULL;
+    while (i < places->count && (((const struct place *)chunks_at(places, i))->kind == PLACE_OF_STRING) != strings)
+        i++;
+    if (i == places->count || !input_can_reread(&ck->in) || ck->in.error || ck->memory.exhausted)
+        return false;
+    seek_begin(&l->defined, ck);
+    seek_begin(&l->referred, ck);
+    for (; i < places->count; i++) {
+        const struct place *place = chunks_at(places, i);
 
-            if (!w || w->at == HPROF_NO_OFFSET)
-                continue;
-            if (rule == RULE_REF_002)
-                f->offset = w->at;
-            else if (f->related_offset == HPROF_NO_OFFSET && w->at != f->offset)
-                f->related_offset = w->at;
-        }
+        if ((place->kind == PLACE_OF_STRING) == strings)
+            seek_add(place->kind == PLACE_OF_REFERENCE || place->kind == PLACE_OF_ELEMENT ? &l->referred : &l->defined,
+                     place->subject);
     }
+    ck->locate = l;
+    return true;
 }
 
-static void want(struct checker *ck, struct sought *s, enum rule rule, uint32_t dump)
+/* Writes down what was found. */
+static void seek_end(struct checker *ck, struct locate *l, size_t first, bool strings)
 {
-    for (unsigned shape = 0; shape < SHAPE_COUNT; shape++) {
-        const struct diag_group *g = &ck->diag.groups[rule][shape];
+    for (size_t i = first; i < ck->diag.places.count; i++) {
+        struct place *place = chunks_at(&ck->diag.places, i);
+        const struct sought *s =
+            place->kind == PLACE_OF_REFERENCE || place->kind == PLACE_OF_ELEMENT ? &l->referred : &l->defined;
+        const uint64_t *found = (place->kind == PLACE_OF_STRING) == strings ? keymap_find(&s->by_id, place->subject) : NULL;
 
-        for (size_t i = 0; i < g->count; i++) {
-            struct finding *f = &g->kept[i];
-
-            if ((dump && f->dump != dump) || (rule != RULE_REF_002 && f->related_offset != HPROF_NO_OFFSET))
-                continue;
-            seek_add(s, f->subject, f);
-        }
+        if (found && *found > 1)
+            place->at = *found - 2;
     }
+    keymap_clear(&l->defined.by_id);
+    keymap_clear(&l->referred.by_id);
+    ck->locate = NULL;
 }
 
 /* Whether all that is referred to and missing is named by elements of arrays alone. */
-static bool only_in_arrays(const struct checker *ck, uint32_t dump)
+static bool only_in_arrays(const struct checker *ck)
 {
-    const struct diag_group *g = &ck->diag.groups[RULE_REF_002][SHAPE_ANY];
-
-    for (size_t i = 0; i < g->count; i++)
-        if (g->kept[i].dump == dump)
+    for (size_t i = ck->dump.first_place; i < ck->diag.places.count; i++)
+        if (((const struct place *)chunks_at(&ck->diag.places, i))->kind == PLACE_OF_REFERENCE)
             return false;
     return true;
 }
@@ -176,46 +153,28 @@ static void read_arrays(struct checker *ck)
 
 void locate_in_dump(struct checker *ck)
 {
-    struct locate l;
-    uint32_t dump = ck->classes.dump;
     uint64_t back = ck->in.offset;
+    struct locate l;
 
-    if (!input_can_reread(&ck->in) || ck->in.error || ck->memory.exhausted)
+    if (!seek_all(ck, &l, ck->dump.first_place, false))
         return;
-    seek_begin(&l.defined, ck);
-    seek_begin(&l.referred, ck);
-    want(ck, &l.defined, RULE_OBJ_004, dump);
-    want(ck, &l.defined, RULE_OBJ_005, dump);
-    want(ck, &l.referred, RULE_REF_002, dump);
-    if ((l.defined.left || l.referred.left) && !ck->memory.exhausted) {
-        ck->locate = &l;
-        ck->look = LOOK_LOCATE;
-        if (!l.defined.left && only_in_arrays(ck, dump))
-            read_arrays(ck);
-        else
-            walk_dump_again(ck, back);
-        ck->look = LOOK_JUDGE;
-        ck->locate = NULL;
-        fill(ck, &l.defined, RULE_OBJ_004, dump);
-        fill(ck, &l.defined, RULE_OBJ_005, dump);
-        fill(ck, &l.referred, RULE_REF_002, dump);
-        input_seek(&ck->in, back);
-    }
-    seek_end(&l.defined);
-    seek_end(&l.referred);
+    ck->look = LOOK_LOCATE;
+    if (!l.defined.left && only_in_arrays(ck))
+        read_arrays(ck);
+    else
+        walk_dump_again(ck, back);
+    ck->look = LOOK_JUDGE;
+    seek_end(ck, &l, ck->dump.first_place, false);
+    input_seek(&ck->in, back);
 }
 
 void locate_strings(struct checker *ck)
 {
     struct locate l;
 
-    if (!input_can_reread(&ck->in) || ck->in.error || ck->memory.exhausted)
+    if (!seek_all(ck, &l, 0, true))
         return;
-    seek_begin(&l.defined, ck);
-    want(ck, &l.defined, RULE_STR_003, 0);
-    want(ck, &l.defined, RULE_STR_004, 0);
-    if (l.defined.left && input_seek(&ck->in, HEADER_SIZE)) {
-        ck->locate = &l;
+    if (input_seek(&ck->in, HEADER_SIZE))
         while (l.defined.left && input_need(&ck->in, RECORD_HEADER_SIZE) >= RECORD_HEADER_SIZE) {
             unsigned tag = get_u1(ck->in.at);
             uint64_t length = get_u4(ck->in.at + RECORD_LENGTH_AT);
@@ -226,9 +185,5 @@ void locate_strings(struct checker *ck)
             if (input_skip(&ck->in, length) < length)
                 break;
         }
-        ck->locate = NULL;
-        fill(ck, &l.defined, RULE_STR_003, 0);
-        fill(ck, &l.defined, RULE_STR_004, 0);
-    }
-    seek_end(&l.defined);
+    seek_end(ck, &l, 0, true);
 }

@@ -425,7 +425,7 @@ void walk_records(struct checker *ck)
                 report_late(ck, RULE_REC_001, SHAPE_ANY, ck->record_at, "record header",
                             "a record header of 9 bytes, or the end of the file", "%zu bytes", n);
             }
-            ck->truncated = true;
+            ck->truncated = ck->stopped = true;
             break;
         }
         ck->record_number = ck->sum.record_counts[ck->record_tag] + 1;

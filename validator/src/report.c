@@ -148,7 +148,6 @@ struct finding *report_shape(struct checker *ck, enum rule rule, enum shape shap
         va_start(values, found);
         describe(ck, f, path, expected, found, values);
         va_end(values);
-        f->dump = ck->classes.dump;
     }
     return f;
 }
@@ -163,7 +162,6 @@ struct finding *report_late(struct checker *ck, enum rule rule, enum shape shape
         va_start(values, found);
         describe(ck, f, path, expected, found, values);
         va_end(values);
-        f->dump = ck->classes.dump;
     }
     return f;
 }

@@ -54,7 +54,8 @@ static void checker_init(struct checker *ck, const struct hprof_options *options
     keymap_init(&ck->traces, m, &ck->key);
     keymap_init(&ck->threads, m, &ck->key);
     chunks_init(&ck->trace_list, m, trace_size());
-    chunks_init(&ck->frame_roots, m, sizeof(struct frame_root));
+    keymap_init(&ck->thread_roots, m, &ck->key);
+    bytelog_init(&ck->frame_roots, m);
     classes_init(&ck->classes, m, &ck->key);
     ck->sum.version = ck->sum.producer = "";
     ck->sum.sound_until = UINT64_MAX;
@@ -96,7 +97,8 @@ static void checker_clear(struct checker *ck)
     keymap_clear(&ck->traces);
     keymap_clear(&ck->threads);
     chunks_clear(&ck->trace_list);
-    chunks_clear(&ck->frame_roots);
+    keymap_clear(&ck->thread_roots);
+    bytelog_clear(&ck->frame_roots);
     input_close(&ck->in);
 }
 
