@@ -103,12 +103,12 @@ void check_class_dump(struct checker *ck, const uint8_t *p, size_t size, uint64_
     layout = classes_layout(&ck->classes, class);
     if (class && !layout)
         layout = classes_add_layout(&ck->classes, class, &r, at, fields, n, id);
-    if (ck->look == LOOK_CLASSES)
-        return;
     if (layout && layout->at == at) {
         ck->dump.class_just_dumped = true;
         ck->dump.last_layout = class->layout;
     }
+    if (ck->look == LOOK_CLASSES)
+        return;
 
     for (uint16_t i = 0; i < n; i++, p += SIZE_OF(INSTANCE_FIELD, id)) {
         uint64_t field_at = at + (uint64_t)(p - start);

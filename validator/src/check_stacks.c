@@ -40,6 +40,7 @@ void check_frame(struct checker *ck, const struct FRAME *r, const uint8_t *body,
 {
     struct byte_hash hash;
     uint64_t digest, *known;
+    struct finding *f = NULL;
     size_t id = ck->id_size;
 
     byte_hash_begin(&hash, &ck->key);
@@ -51,9 +52,11 @@ void check_frame(struct checker *ck, const struct FRAME *r, const uint8_t *body,
     if (!*known)
         *known = digest;
     else if (*known == digest)
-        report(ck, RULE_STK_002, at, "a frame ID not yet used", "0x%" PRIx64 ", defined before in the same way", r->id);
+        f = report(ck, RULE_STK_002, at, "a frame ID not yet used", "0x%" PRIx64 ", defined before in the same way", r->id);
     else
-        report(ck, RULE_STK_003, at, "a frame ID not yet used", "0x%" PRIx64 ", defined before in another way", r->id);
+        f = report(ck, RULE_STK_003, at, "a frame ID not yet used", "0x%" PRIx64 ", defined before in another way", r->id);
+    if (f)
+        diag_seek(&ck->diag, f, PLACE_OF_FRAME, r->id);
 
     use_name(ck, r->method, NAME_OF_METHOD, at + OFFSET_OF(FRAME, method, id));
     use_name(ck, r->signature, SIGNATURE_OF_METHOD, at + OFFSET_OF(FRAME, signature, id));

@@ -232,7 +232,7 @@ void check_class_dump(struct checker *ck, const uint8_t *p, size_t size, uint64_
 void finish_class_dumps(struct checker *ck);
 
 /* ---- check_threads.c ---- */
-enum thread_flag { THREAD_STARTED = 1, THREAD_LIVE = 2 };
+enum thread_flag { THREAD_STARTED = 1, THREAD_LIVE = 2, THREAD_FLAGS = 2 /* bits; above them the offset of START_THREAD */ };
 void check_start_thread(struct checker *ck, const struct START_THREAD *r, uint64_t at);
 void check_end_thread(struct checker *ck, const struct END_THREAD *r, uint64_t at);
 
@@ -270,7 +270,7 @@ void locate_defined(struct checker *ck, uint64_t id, uint64_t offset);
 void locate_referred(struct checker *ck, uint64_t id, uint64_t offset);
 void locate_elements(struct checker *ck, const uint8_t *p, size_t n, uint64_t offset);
 void locate_in_dump(struct checker *ck);
-void locate_strings(struct checker *ck);
+void locate_records(struct checker *ck);
 
 /* ---- heap.c ---- */
 void begin_heap_dump(struct checker *ck);

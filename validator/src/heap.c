@@ -84,11 +84,10 @@ static bool skip_rest(struct checker *ck)
 /* The sub-record just in front of a fault may have been where it went wrong. */
 static void distrust_last(struct checker *ck)
 {
-    if (ck->look != LOOK_JUDGE)
-        return;
     if (ck->dump.class_just_dumped)
         ((struct layout *)chunks_at(&ck->classes.layouts, ck->dump.last_layout))->state = LAYOUT_BROKEN;
-    distrust_instance(ck);
+    if (ck->look == LOOK_JUDGE)
+        distrust_instance(ck);
 }
 
 static void trust_last(struct checker *ck)
@@ -101,18 +100,24 @@ static bool broken_subrecord(struct checker *ck, enum measured why, const struct
 {
     uint64_t at = ck->in.offset;
     unsigned tag = *ck->in.at, bad = why == MEASURE_TYPE ? ck->in.at[m->bad_at] : 0;
+    enum rule rule = why == MEASURE_TAG                ? RULE_REC_013
+                     : tag == SUB_PRIMITIVE_ARRAY_DUMP ? RULE_OBJ_008
+                     : m->in_constant_pool             ? RULE_CLS_014
+                                                       : RULE_CLS_015;
 
     distrust_last(ck);
-    if (ck->look == LOOK_JUDGE) {
-        unsound(ck, at);
-        if (why == MEASURE_TAG)
-            report(ck, RULE_REC_013, at, "the tag of a sub-record", "0x%02x", tag);
-        else if (tag == SUB_PRIMITIVE_ARRAY_DUMP)
-            report(ck, RULE_OBJ_008, at + m->bad_at, "4 to 11", "%u", bad);
-        else
-            report(ck, m->in_constant_pool ? RULE_CLS_014 : RULE_CLS_015, at + m->bad_at, "2 or 4 to 11", "%u", bad);
-    }
-    return skip_rest(ck);
+    if (ck->look != LOOK_JUDGE)
+        return skip_rest(ck);
+    unsound(ck, at);
+    if (why == MEASURE_TAG)
+        report(ck, rule, at, "the tag of a sub-record", "0x%02x", tag);
+    else
+        report(ck, rule, at + m->bad_at, rule == RULE_OBJ_008 ? "4 to 11" : "2 or 4 to 11", "%u", bad);
+    if (skip_rest(ck))
+        return true;
+    /* The length of the record is wrong, or the dump is cut: that is what will be said. */
+    diag_retract(&ck->diag, rule, why == MEASURE_TAG ? at : at + m->bad_at, 1);
+    return false;
 }
 
 /* A sub-record that goes on behind the end of its heap dump record. What that means, the next record tells (settle_cut). */
@@ -334,7 +339,7 @@ static bool walk_one(struct checker *ck)
         ck->sub = NULL;
         return complete;
     }
-    if (ck->look == LOOK_JUDGE)
+    if (ck->look != LOOK_LOCATE)
         trust_last(ck);
     if (ck->look == LOOK_CLASSES && tag != SUB_CLASS_DUMP) {
         ck->sub = NULL;
@@ -394,6 +399,8 @@ static void walk_many(struct checker *ck, size_t n)
         tell_progress(ck);
     } else if (ck->look == LOOK_CLASSES) {
         walked = pass_objects(ck->in.at, n, ck->id_size);
+        if (walked)
+            trust_last(ck);
     }
     input_advance(&ck->in, walked);
 }
@@ -401,7 +408,7 @@ static void walk_many(struct checker *ck, size_t n)
 bool walk_heap_record(struct checker *ck, uint64_t length)
 {
     ck->heap_end = ck->in.offset + length;
-    if (ck->look == LOOK_JUDGE)
+    if (ck->look != LOOK_LOCATE)
         trust_last(ck);
     if (ck->cut.active && !skip_cut_part(ck, length))
         return false;
@@ -454,14 +461,18 @@ void look_ahead(struct checker *ck)
 {
     uint64_t back = ck->in.offset, heap_end = ck->heap_end, record_at = ck->record_at;
     uint8_t record_tag = ck->record_tag;
+    struct cut_subrecord cut = ck->cut;
     const uint8_t *sub = ck->sub;
 
     if (ck->dump.looked_ahead)
         return;
     ck->dump.looked_ahead = true;
+    ck->cut = (struct cut_subrecord){0};
     ck->look = LOOK_CLASSES;
     walk_records_silently(ck, record_tag == TAG_HEAP_DUMP && !ck->dump.open ? heap_end : UINT64_MAX);
     forget_cut(ck);
+    trust_last(ck);
+    ck->cut = cut;
     ck->look = LOOK_JUDGE;
     ck->classes.complete = true;
     ck->heap_end = heap_end;
@@ -477,11 +488,14 @@ void walk_dump_again(struct checker *ck, uint64_t end)
 {
     uint64_t record_at = ck->record_at, heap_end = ck->heap_end;
     uint8_t record_tag = ck->record_tag;
+    struct cut_subrecord cut = ck->cut;
 
+    ck->cut = (struct cut_subrecord){0};
     ck->heap_end = 0;
     if (input_seek(&ck->in, ck->dump.begin))
         walk_records_silently(ck, end);
     forget_cut(ck);
+    ck->cut = cut;
     ck->record_at = record_at;
     ck->record_tag = record_tag;
     ck->heap_end = heap_end;

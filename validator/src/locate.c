@@ -1,5 +1,5 @@
 /* The second look: finds the places that one pass cannot keep, of those findings that will be shown. Where a missing object is
- * first referred to (REF-002), and where the object or string was defined that a later record defines again. Only for input
+ * first referred to (REF-002), and where the object, string or frame was defined that a later record defines again. Only for input
  * that can be read again. */
 #include <string.h>
 
@@ -81,13 +81,25 @@ void locate_elements(struct checker *ck, const uint8_t *p, size_t n, uint64_t of
     }
 }
 
+/* What top-level records define is sought among them, the rest within one heap dump. */
+static bool is_top_level(enum place_kind kind)
+{
+    return kind == PLACE_OF_STRING || kind == PLACE_OF_FRAME;
+}
+
+/* No two kinds that are sought together share a set. */
+static struct sought *set_of(struct locate *l, enum place_kind kind)
+{
+    return kind == PLACE_OF_STRING || kind == PLACE_OF_OBJECT ? &l->defined : &l->referred;
+}
+
 /* Seeks the places from index `first` on that are asked for. False if there are none. */
-static bool seek_all(struct checker *ck, struct locate *l, size_t first, bool strings)
+static bool seek_all(struct checker *ck, struct locate *l, size_t first, bool top_level)
 {
     const struct chunks *places = &ck->diag.places;
     size_t i = first;
 
-    while (i < places->count && (((const struct place *)chunks_at(places, i))->kind == PLACE_OF_STRING) != strings)
+    while (i < places->count && is_top_level(((const struct place *)chunks_at(places, i))->kind) != top_level)
         i++;
     if (i == places->count || !input_can_reread(&ck->in) || ck->in.error || ck->memory.exhausted)
         return false;
@@ -96,22 +108,21 @@ static bool seek_all(struct checker *ck, struct locate *l, size_t first, bool st
     for (; i < places->count; i++) {
         const struct place *place = chunks_at(places, i);
 
-        if ((place->kind == PLACE_OF_STRING) == strings)
-            seek_add(place->kind == PLACE_OF_REFERENCE || place->kind == PLACE_OF_ELEMENT ? &l->referred : &l->defined,
-                     place->subject);
+        if (is_top_level(place->kind) == top_level)
+            seek_add(set_of(l, place->kind), place->subject);
     }
     ck->locate = l;
     return true;
 }
 
 /* Writes down what was found. */
-static void seek_end(struct checker *ck, struct locate *l, size_t first, bool strings)
+static void seek_end(struct checker *ck, struct locate *l, size_t first, bool top_level)
 {
     for (size_t i = first; i < ck->diag.places.count; i++) {
         struct place *place = chunks_at(&ck->diag.places, i);
-        const struct sought *s =
-            place->kind == PLACE_OF_REFERENCE || place->kind == PLACE_OF_ELEMENT ? &l->referred : &l->defined;
-        const uint64_t *found = (place->kind == PLACE_OF_STRING) == strings ? keymap_find(&s->by_id, place->subject) : NULL;
+        const uint64_t *found = is_top_level(place->kind) == top_level
+                                    ? keymap_find(&set_of(l, place->kind)->by_id, place->subject)
+                                    : NULL;
 
         if (found && *found > 1)
             place->at = *found - 2;
@@ -168,20 +179,25 @@ void locate_in_dump(struct checker *ck)
     input_seek(&ck->in, back);
 }
 
-void locate_strings(struct checker *ck)
+void locate_records(struct checker *ck)
 {
+    unsigned id = ck->id_size;
     struct locate l;
 
     if (!seek_all(ck, &l, 0, true))
         return;
     if (input_seek(&ck->in, HEADER_SIZE))
-        while (l.defined.left && input_need(&ck->in, RECORD_HEADER_SIZE) >= RECORD_HEADER_SIZE) {
+        while ((l.defined.left || l.referred.left) && input_need(&ck->in, RECORD_HEADER_SIZE) >= RECORD_HEADER_SIZE) {
             unsigned tag = get_u1(ck->in.at);
             uint64_t length = get_u4(ck->in.at + RECORD_LENGTH_AT);
 
             input_advance(&ck->in, RECORD_HEADER_SIZE);
-            if (tag == TAG_UTF8 && length >= ck->id_size && input_need(&ck->in, ck->id_size) >= ck->id_size)
-                locate_defined(ck, get_id(ck->in.at, ck->id_size), ck->in.offset);
+            if (input_need(&ck->in, id) >= id) {
+                if (tag == TAG_UTF8 && length >= id)
+                    seek_look(&l.defined, get_id(ck->in.at, id), ck->in.offset);
+                else if (tag == TAG_FRAME && length == SIZE_OF(FRAME, id))
+                    seek_look(&l.referred, get_id(ck->in.at, id), ck->in.offset);
+            }
             if (input_skip(&ck->in, length) < length)
                 break;
         }

@@ -122,7 +122,7 @@ static void judge(struct checker *ck)
     finish_stacks(ck);
     finish_frame_roots(ck);
     finish_classes(ck);
-    locate_strings(ck);
+    locate_records(ck);
 }
 
 /* The usual cause of what was found. */

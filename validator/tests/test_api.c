@@ -23,74 +23,10 @@
 
 #include "caller.h"
 #include "dice.h"
+#include "dump.h"
 #include "hprof/hprof.h"
 
 /* ---- Dumps ------------------------------------------------------------------------------------------------------ */
-
-struct bytes {
-    uint8_t *at;
-    size_t size, capacity;
-};
-
-static void append(struct bytes *b, const void *more, size_t n)
-{
-    if (b->size + n > b->capacity) {
-        b->capacity = (b->size + n) * 2;
-        b->at = realloc(b->at, b->capacity);
-        assert_non_null(b->at);
-    }
-    memcpy(b->at + b->size, more, n);
-    b->size += n;
-}
-
-/* n bytes, big-endian */
-static void put(struct bytes *b, unsigned n, uint64_t value)
-{
-    while (n--)
-        append(b, &(uint8_t){(uint8_t)(value >> 8 * n)}, 1);
-}
-
-static void put_header(struct bytes *b)
-{
-    append(b, "JAVA PROFILE 1.0.2", 19);
-    put(b, 4, 8);
-    put(b, 8, 1767225600000);
-}
-
-static size_t open_record(struct bytes *b, unsigned tag)
-{
-    put(b, 1, tag);
-    put(b, 8, 0);
-    return b->size;
-}
-
-static void close_record(struct bytes *b, size_t body)
-{
-    size_t length = b->size - body;
-
-    for (unsigned i = 0; i < 4; i++)
-        b->at[body - 4 + i] = (uint8_t)(length >> 8 * (3 - i));
-}
-
-static void put_string(struct bytes *b, uint64_t id, const char *text)
-{
-    size_t record = open_record(b, 0x01);
-
-    put(b, 8, id);
-    append(b, text, strlen(text));
-    close_record(b, record);
-}
-
-static void put_class(struct bytes *b, uint32_t serial, uint64_t id, uint64_t name)
-{
-    size_t record = open_record(b, 0x02);
-
-    put(b, 4, serial);
-    put(b, 8, id);
-    put(b, 4, 0);
-    put(b, 8, name);
-    close_record(b, record);
-}
 
 static struct bytes compress_gzip(const struct bytes *b)
 {

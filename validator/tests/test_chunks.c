@@ -1,0 +1,330 @@
+/* chunks.h, arena.h, bytelog.h: what grows in blocks never moves, keeps what was written, and is given back whole. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "arena.h"
+#include "bytelog.h"
+#include "caller.h"
+#include "chunks.h"
+#include "dice.h"
+
+/* ---- chunks ----------------------------------------------------------------------------------------------------- */
+
+static void elements_stay_where_they_are(void **state)
+{
+    enum { MANY = 100000 };
+    static const size_t sizes[] = {4, 24, 64, 1000};
+    uint32_t **places = malloc(MANY * sizeof *places);
+
+    (void)state;
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        struct memory memory;
+        struct chunks c;
+
+        memory_init(&memory, NULL, 0);
+        chunks_init(&c, &memory, sizes[s]);
+        for (uint32_t i = 0; i < MANY; i++) {
+            places[i] = chunks_add(&c);
+            memset(places[i], 0xff, sizes[s]);
+            *places[i] = i;
+        }
+        assert_int_equal(c.count, MANY);
+        for (uint32_t i = 0; i < MANY; i++) {
+            assert_ptr_equal(chunks_at(&c, i), places[i]);
+            assert_int_equal(*places[i], i);
+        }
+        assert_true(memory.peak <= MANY * sizes[s] * 66 / 64 + (1 << 17));
+        chunks_clear(&c);
+        assert_int_equal(memory.used, 0);
+    }
+    free(places);
+}
+
+static void a_list_that_shrank_grows_in_the_memory_it_has(void **state)
+{
+    struct memory memory;
+    struct chunks c;
+    uint64_t used;
+
+    (void)state;
+    memory_init(&memory, NULL, 0);
+    chunks_init(&c, &memory, sizeof(uint32_t));
+    for (uint32_t i = 0; i < 50000; i++)
+        *(uint32_t *)chunks_add(&c) = i;
+    used = memory.used;
+    chunks_shrink(&c, 20000);
+    assert_int_equal(c.count, 20000);
+    for (uint32_t i = 20000; i < 50000; i++)
+        *(uint32_t *)chunks_add(&c) = i + 7;
+    assert_int_equal(memory.used, used);
+    assert_int_equal(*(uint32_t *)chunks_at(&c, 19999), 19999);
+    assert_int_equal(*(uint32_t *)chunks_at(&c, 20000), 20007);
+    assert_int_equal(*(uint32_t *)chunks_at(&c, 49999), 50006);
+    chunks_clear(&c);
+    assert_int_equal(memory.used, 0);
+}
+
+static void a_cleared_list_can_be_used_again(void **state)
+{
+    struct memory memory;
+    struct chunks c;
+
+    (void)state;
+    memory_init(&memory, NULL, 0);
+    chunks_init(&c, &memory, 8);
+    assert_non_null(chunks_add(&c));
+    chunks_clear(&c);
+    assert_int_equal(c.count, 0);
+    *(uint64_t *)chunks_add(&c) = 5;
+    assert_int_equal(*(uint64_t *)chunks_at(&c, 0), 5);
+    chunks_clear(&c);
+    assert_int_equal(memory.used, 0);
+}
+
+/* ---- arena ------------------------------------------------------------------------------------------------------ */
+
+static void pieces_do_not_overlap(void **state)
+{
+    enum { PIECES = 3000 };
+    struct memory memory;
+    struct arena a;
+    uint8_t *pieces[PIECES];
+    size_t sizes[PIECES];
+
+    (void)state;
+    memory_init(&memory, NULL, 0);
+    arena_init(&a, &memory);
+    for (unsigned i = 0; i < PIECES; i++) {
+        sizes[i] = below(50) ? below(200) : below(100000);
+        pieces[i] = arena_get(&a, sizes[i]);
+        assert_int_equal((uintptr_t)pieces[i] % 8, 0);
+        memset(pieces[i], (int)(i % 251), sizes[i]);
+    }
+    for (unsigned i = 0; i < PIECES; i++)
+        for (size_t j = 0; j < sizes[i]; j++)
+            assert_int_equal(pieces[i][j], i % 251);
+    arena_clear(&a);
+    assert_int_equal(memory.used, 0);
+}
+
+static void large_pieces_waste_no_block(void **state)
+{
+    struct memory memory;
+    struct arena a;
+    uint64_t used;
+
+    (void)state;
+    memory_init(&memory, NULL, 0);
+    arena_init(&a, &memory);
+    assert_non_null(arena_get(&a, 100));
+    used = memory.used;
+    for (unsigned i = 1; i <= 100; i++) {
+        assert_non_null(arena_get(&a, 300000));
+        assert_non_null(arena_get(&a, 8));
+        assert_in_range(memory.used, used + i * 300000, used + i * 300100);
+    }
+    arena_clear(&a);
+    assert_int_equal(memory.used, 0);
+}
+
+static void the_first_piece_may_be_large(void **state)
+{
+    struct memory memory;
+    struct arena a;
+
+    (void)state;
+    memory_init(&memory, NULL, 0);
+    arena_init(&a, &memory);
+    memset(arena_get(&a, 1 << 20), 1, 1 << 20);
+    memset(arena_get(&a, 100), 1, 100);
+    arena_clear(&a);
+    assert_int_equal(memory.used, 0);
+    memset(arena_get(&a, 100), 1, 100);
+    arena_clear(&a);
+    assert_int_equal(memory.used, 0);
+}
+
+static void no_piece_is_as_large_as_all_memory(void **state)
+{
+    struct memory memory;
+    struct arena a;
+
+    (void)state;
+    memory_init(&memory, NULL, 0);
+    arena_init(&a, &memory);
+    assert_null(arena_get(&a, SIZE_MAX));
+    assert_true(memory.exhausted);
+    memory.exhausted = false;
+    assert_null(arena_get(&a, SIZE_MAX - 16));
+    assert_true(memory.exhausted);
+    arena_clear(&a);
+}
+
+/* ---- bytelog ---------------------------------------------------------------------------------------------------- */
+
+static void bytes_are_read_as_they_were_written(void **state)
+{
+    enum { SIZE = 1 << 20 };
+    uint8_t *bytes = malloc(SIZE), *read = malloc(SIZE);
+    struct memory memory;
+    struct bytelog log;
+
+    (void)state;
+    memory_init(&memory, NULL, 0);
+    bytelog_init(&log, &memory);
+    for (size_t i = 0; i < SIZE; i++)
+        bytes[i] = (uint8_t)below(256);
+    for (size_t at = 0, n; at < SIZE; at += n) {
+        n = below(10) ? below(100) : below(200000);
+        if (n > SIZE - at)
+            n = SIZE - at;
+        assert_true(bytelog_append(&log, bytes + at, n));
+    }
+    assert_int_equal(log.size, SIZE);
+    bytelog_read(&log, 0, read, SIZE);
+    assert_memory_equal(read, bytes, SIZE);
+    for (unsigned i = 0; i < 2000; i++) {
+        size_t at = below(SIZE), n = below(i & 1 ? 100 : 200000);
+
+        if (n > SIZE - at)
+            n = SIZE - at;
+        bytelog_read(&log, at, read, n);
+        assert_memory_equal(read, bytes + at, n);
+    }
+    bytelog_clear(&log);
+    assert_int_equal(memory.used, 0);
+    free(bytes);
+    free(read);
+}
+
+static void a_byte_can_be_changed(void **state)
+{
+    uint8_t bytes[70000] = {0};
+    struct memory memory;
+    struct bytelog log;
+
+    (void)state;
+    memory_init(&memory, NULL, 0);
+    bytelog_init(&log, &memory);
+    assert_true(bytelog_append(&log, bytes, sizeof bytes));
+    bytelog_patch(&log, 66000, 7);
+    bytes[66000] = 7;
+    for (size_t i = 0; i < sizeof bytes; i++) {
+        uint8_t byte;
+
+        bytelog_read(&log, i, &byte, 1);
+        assert_int_equal(byte, bytes[i]);
+    }
+    bytelog_clear(&log);
+}
+
+static uint64_t number_at(unsigned i)
+{
+    return i < 130 ? (UINT64_C(1) << i / 2 % 64) - i % 2 : i < 140 ? UINT64_MAX - i : i;
+}
+
+static void numbers_are_read_as_they_were_written(void **state)
+{
+    enum { MANY = 100000 };
+    struct memory memory;
+    struct bytelog log;
+    uint64_t at = 0;
+
+    (void)state;
+    memory_init(&memory, NULL, 0);
+    bytelog_init(&log, &memory);
+    for (unsigned i = 0; i < MANY; i++)
+        assert_true(bytelog_append_number(&log, number_at(i)));
+    for (unsigned i = 0; i < MANY; i++)
+        assert_true(bytelog_read_number(&log, &at) == number_at(i));
+    assert_int_equal(at, log.size);
+    bytelog_clear(&log);
+}
+
+static void small_numbers_take_one_byte(void **state)
+{
+    struct memory memory;
+    struct bytelog log;
+
+    (void)state;
+    memory_init(&memory, NULL, 0);
+    bytelog_init(&log, &memory);
+    assert_true(bytelog_append_number(&log, 127));
+    assert_int_equal(log.size, 1);
+    assert_true(bytelog_append_number(&log, 128));
+    assert_int_equal(log.size, 3);
+    assert_true(bytelog_append_number(&log, UINT64_MAX));
+    assert_int_equal(log.size, 13);
+    bytelog_clear(&log);
+}
+
+/* ---- Memory ----------------------------------------------------------------------------------------------------- */
+
+static bool fill_all(struct memory *memory)
+{
+    static const uint8_t bytes[100000];
+    struct chunks c;
+    struct arena a;
+    struct bytelog log;
+    bool all = true;
+
+    chunks_init(&c, memory, 8);
+    arena_init(&a, memory);
+    bytelog_init(&log, memory);
+    for (unsigned i = 0; i < 40000 && all; i++)
+        all = chunks_add(&c) != NULL;
+    for (unsigned i = 0; i < 10 && all; i++)
+        all = arena_get(&a, 30000) && arena_get(&a, 9000);
+    for (unsigned i = 0; i < 9 && all; i++)
+        all = bytelog_append(&log, bytes, sizeof bytes) && bytelog_append_number(&log, i);
+    chunks_clear(&c);
+    arena_clear(&a);
+    bytelog_clear(&log);
+    return all;
+}
+
+static void any_allocation_may_fail(void **state)
+{
+    bool refused = true;
+
+    (void)state;
+    for (uint64_t n = 0; refused; n++) {
+        struct caller caller = {.left = n};
+        struct hprof_allocator allocator = caller_allocator(&caller);
+        struct memory memory;
+        bool all;
+
+        memory_init(&memory, &allocator, 0);
+        all = fill_all(&memory);
+        assert_int_equal(all, !caller.refused);
+        assert_int_equal(memory.exhausted, caller.refused);
+        assert_true(caller_has_all_back(&caller));
+        refused = caller.refused;
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(elements_stay_where_they_are),
+        cmocka_unit_test(a_list_that_shrank_grows_in_the_memory_it_has),
+        cmocka_unit_test(a_cleared_list_can_be_used_again),
+        cmocka_unit_test(pieces_do_not_overlap),
+        cmocka_unit_test(large_pieces_waste_no_block),
+        cmocka_unit_test(the_first_piece_may_be_large),
+        cmocka_unit_test(no_piece_is_as_large_as_all_memory),
+        cmocka_unit_test(bytes_are_read_as_they_were_written),
+        cmocka_unit_test(a_byte_can_be_changed),
+        cmocka_unit_test(numbers_are_read_as_they_were_written),
+        cmocka_unit_test(small_numbers_take_one_byte),
+        cmocka_unit_test(any_allocation_may_fail),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,307 @@
+/* classes.h: what a chain of superclasses adds up to, however long, and that a broken one is broken for all below it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "caller.h"
+#include "classes.h"
+
+static const struct hash_key key = {0x1234567890abcdef, 0x9E3779B97F4A7C15};
+
+static struct classes *new_classes(struct memory *memory)
+{
+    struct classes *c = malloc(sizeof *c);
+
+    memory_init(memory, NULL, 0);
+    classes_init(c, memory, &key);
+    classes_begin_dump(c);
+    return c;
+}
+
+static void end_classes(struct classes *c, struct memory *memory)
+{
+    classes_clear(c);
+    assert_int_equal(memory->used, 0);
+    free(c);
+}
+
+/* A class whose fields have these types, one for each character: 2 object, 4 boolean, 5 char, b (11) long, 3 none. IDs take 8
+ * bytes. */
+static struct layout *dump_class(struct classes *c, uint64_t id, uint64_t super, const char *types)
+{
+    const struct CLASS_DUMP r = {.class_id = id, .super_id = super, .instance_size = 77};
+    uint8_t fields[9 * 16] = {0};
+    size_t n = strlen(types);
+    struct class *class = classes_add(c, id);
+
+    for (size_t i = 0; i < n; i++)
+        fields[9 * i + 8] = (uint8_t)(types[i] == 'b' ? 11 : types[i] - '0');
+    return class ? classes_add_layout(c, class, &r, 31 + id, fields, (uint16_t)n, 8) : NULL;
+}
+
+static enum layout_state resolve(struct classes *c, uint64_t id)
+{
+    return classes_resolve(c, classes_layout_of(c, id));
+}
+
+/* ---- Classes ---------------------------------------------------------------------------------------------------- */
+
+static void a_class_is_added_once(void **state)
+{
+    struct memory memory;
+    struct classes *c = new_classes(&memory);
+    struct class *class = classes_add(c, 8);
+
+    (void)state;
+    assert_int_equal(class->id, 8);
+    assert_ptr_equal(classes_add(c, 8), class);
+    assert_ptr_equal(classes_find(c, 8), class);
+    assert_null(classes_find(c, 16));
+    assert_int_equal(c->all.count, 1);
+    end_classes(c, &memory);
+}
+
+static void layouts_are_of_one_heap_dump(void **state)
+{
+    struct memory memory;
+    struct classes *c = new_classes(&memory);
+
+    (void)state;
+    dump_class(c, 8, 0, "");
+    assert_non_null(classes_layout_of(c, 8));
+    classes_begin_dump(c);
+    assert_null(classes_layout_of(c, 8));
+    assert_non_null(classes_find(c, 8));
+    dump_class(c, 8, 0, "b");
+    assert_int_equal(classes_layout_of(c, 8)->own_bytes, 8);
+    assert_null(classes_layout_of(c, 99));
+    end_classes(c, &memory);
+}
+
+static void a_layout_tells_what_was_dumped(void **state)
+{
+    struct memory memory;
+    struct classes *c = new_classes(&memory);
+    const struct layout *l = dump_class(c, 8, 16, "b4252");
+    static const uint32_t marks[] = {9, 19, 8}; /* references, then booleans */
+
+    (void)state;
+    assert_int_equal(l->class_id, 8);
+    assert_int_equal(l->super_id, 16);
+    assert_int_equal(l->at, 39);
+    assert_int_equal(l->instance_size, 77);
+    assert_int_equal(l->field_count, 5);
+    assert_int_equal(l->own_bytes, 27);
+    assert_int_equal(l->references, 2);
+    assert_int_equal(l->booleans, 1);
+    assert_memory_equal(l->marks, marks, sizeof marks);
+    end_classes(c, &memory);
+}
+
+/* ---- Chains ----------------------------------------------------------------------------------------------------- */
+
+static void a_chain_adds_up(void **state)
+{
+    struct memory memory;
+    struct classes *c = new_classes(&memory);
+
+    (void)state;
+    dump_class(c, 1, 0, "2b");
+    dump_class(c, 2, 1, "5");
+    dump_class(c, 3, 2, "");
+    dump_class(c, 4, 3, "4");
+    assert_int_equal(resolve(c, 4), LAYOUT_SOUND);
+    assert_int_equal(classes_layout_of(c, 4)->total, 16 + 2 + 0 + 1);
+    assert_int_equal(classes_layout_of(c, 1)->total, 16);
+    assert_int_equal(resolve(c, 3), LAYOUT_SOUND);
+    end_classes(c, &memory);
+}
+
+static void classes_without_marks_are_passed_over(void **state)
+{
+    struct memory memory;
+    struct classes *c = new_classes(&memory);
+
+    (void)state;
+    dump_class(c, 1, 0, "2");
+    dump_class(c, 2, 1, "5");
+    dump_class(c, 3, 2, "");
+    dump_class(c, 4, 3, "4");
+    dump_class(c, 5, 4, "");
+    resolve(c, 5);
+    assert_int_equal(classes_layout_of(c, 5)->marked, classes_find(c, 4)->layout);
+    assert_int_equal(classes_layout_of(c, 4)->marked, classes_find(c, 1)->layout);
+    assert_int_equal(classes_layout_of(c, 1)->marked, LAYOUT_NONE);
+    end_classes(c, &memory);
+}
+
+static void a_chain_of_a_million_adds_up(void **state)
+{
+    enum { MANY = 1000000 };
+    struct memory memory;
+    struct classes *c = new_classes(&memory);
+
+    (void)state;
+    for (uint64_t id = 1; id <= MANY; id++)
+        dump_class(c, id, id - 1, id % 100 ? "" : "b");
+    c->complete = true;
+    assert_int_equal(resolve(c, MANY), LAYOUT_SOUND);
+    assert_int_equal(classes_layout_of(c, MANY)->total, MANY / 100 * 8);
+    for (uint64_t id = 1; id <= MANY; id++)
+        assert_int_equal(resolve(c, id), LAYOUT_SOUND);
+    end_classes(c, &memory);
+}
+
+/* From the top on: each chain is settled up to one step. */
+static void a_million_subclasses_add_up(void **state)
+{
+    enum { MANY = 1000000 };
+    struct memory memory;
+    struct classes *c = new_classes(&memory);
+
+    (void)state;
+    dump_class(c, 1, 0, "b");
+    for (uint64_t id = 2; id <= MANY; id++) {
+        dump_class(c, id, 1, "");
+        assert_int_equal(resolve(c, id), LAYOUT_SOUND);
+        assert_int_equal(classes_layout_of(c, id)->total, 8);
+    }
+    end_classes(c, &memory);
+}
+
+/* ---- Broken ones ------------------------------------------------------------------------------------------------ */
+
+static void a_cycle_is_broken_with_all_below_it(void **state)
+{
+    (void)state;
+    for (uint64_t length = 1; length < 50; length++) {
+        struct memory memory;
+        struct classes *c = new_classes(&memory);
+
+        for (uint64_t id = 1; id <= length; id++)
+            dump_class(c, id, id % length + 1, "b");
+        dump_class(c, 100, length, "");
+        dump_class(c, 101, 100, "");
+        dump_class(c, 102, 0, "");
+        c->complete = length & 1;
+        assert_int_equal(resolve(c, 101), LAYOUT_BROKEN);
+        for (uint64_t id = 1; id <= length; id++)
+            assert_int_equal(resolve(c, id), LAYOUT_BROKEN);
+        assert_int_equal(resolve(c, 100), LAYOUT_BROKEN);
+        assert_int_equal(resolve(c, 102), LAYOUT_SOUND);
+        end_classes(c, &memory);
+    }
+}
+
+static void a_missing_superclass_may_still_come(void **state)
+{
+    struct memory memory;
+    struct classes *c = new_classes(&memory);
+
+    (void)state;
+    dump_class(c, 3, 2, "b");
+    dump_class(c, 2, 1, "b");
+    assert_int_equal(resolve(c, 3), LAYOUT_OPEN);
+    assert_int_equal(resolve(c, 2), LAYOUT_OPEN);
+    dump_class(c, 1, 0, "b");
+    assert_int_equal(resolve(c, 3), LAYOUT_SOUND);
+    assert_int_equal(classes_layout_of(c, 3)->total, 24);
+    end_classes(c, &memory);
+}
+
+static void a_missing_superclass_is_missing_in_the_end(void **state)
+{
+    struct memory memory;
+    struct classes *c = new_classes(&memory);
+
+    (void)state;
+    classes_add(c, 1); /* loaded, not dumped */
+    dump_class(c, 3, 2, "b");
+    dump_class(c, 2, 1, "b");
+    assert_int_equal(resolve(c, 3), LAYOUT_OPEN);
+    c->complete = true;
+    assert_int_equal(resolve(c, 3), LAYOUT_BROKEN);
+    assert_int_equal(resolve(c, 2), LAYOUT_BROKEN);
+    end_classes(c, &memory);
+}
+
+static void a_superclass_of_another_heap_dump_is_missing(void **state)
+{
+    struct memory memory;
+    struct classes *c = new_classes(&memory);
+
+    (void)state;
+    dump_class(c, 1, 0, "");
+    classes_begin_dump(c);
+    dump_class(c, 2, 1, "");
+    c->complete = true;
+    assert_int_equal(resolve(c, 2), LAYOUT_BROKEN);
+    end_classes(c, &memory);
+}
+
+static void a_type_that_is_none_breaks_all_below_it(void **state)
+{
+    struct memory memory;
+    struct classes *c = new_classes(&memory);
+
+    (void)state;
+    dump_class(c, 1, 0, "b");
+    dump_class(c, 2, 1, "b3");
+    dump_class(c, 3, 2, "b");
+    assert_int_equal(resolve(c, 3), LAYOUT_BROKEN);
+    assert_int_equal(resolve(c, 2), LAYOUT_BROKEN);
+    assert_int_equal(resolve(c, 1), LAYOUT_SOUND);
+    end_classes(c, &memory);
+}
+
+static void any_allocation_may_fail(void **state)
+{
+    bool refused = true;
+
+    (void)state;
+    for (uint64_t n = 0; refused; n++) {
+        struct caller caller = {.left = n};
+        struct hprof_allocator allocator = caller_allocator(&caller);
+        struct memory memory;
+        struct classes *c = malloc(sizeof *c);
+
+        memory_init(&memory, &allocator, 0);
+        classes_init(c, &memory, &key);
+        classes_begin_dump(c);
+        for (uint64_t id = 1; id <= 2000 && !memory.exhausted; id++)
+            dump_class(c, id, id - 1, "242b2b2b2b");
+        if (!memory.exhausted)
+            assert_true(resolve(c, 2000) == LAYOUT_SOUND || memory.exhausted);
+        assert_int_equal(memory.exhausted, caller.refused);
+        classes_clear(c);
+        assert_true(caller_has_all_back(&caller));
+        refused = caller.refused;
+        free(c);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_class_is_added_once),
+        cmocka_unit_test(layouts_are_of_one_heap_dump),
+        cmocka_unit_test(a_layout_tells_what_was_dumped),
+        cmocka_unit_test(a_chain_adds_up),
+        cmocka_unit_test(classes_without_marks_are_passed_over),
+        cmocka_unit_test(a_chain_of_a_million_adds_up),
+        cmocka_unit_test(a_million_subclasses_add_up),
+        cmocka_unit_test(a_cycle_is_broken_with_all_below_it),
+        cmocka_unit_test(a_missing_superclass_may_still_come),
+        cmocka_unit_test(a_missing_superclass_is_missing_in_the_end),
+        cmocka_unit_test(a_superclass_of_another_heap_dump_is_missing),
+        cmocka_unit_test(a_type_that_is_none_breaks_all_below_it),
+        cmocka_unit_test(any_allocation_may_fail),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

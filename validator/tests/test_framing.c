@@ -1,0 +1,146 @@
+/* How what follows decides what a fault is called: an empty segment in front of each kind of record, a sub-record across
+ * segments. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "dump.h"
+#include "hprof/hprof.h"
+
+static void note_totals(void *context, const struct hprof_summary *summary)
+{
+    memcpy(context, summary->totals, hprof_rule_count() * sizeof(uint64_t));
+}
+
+/* How often a rule of the framing is broken; the dump breaks no other of the family REC. */
+static uint64_t broken(const struct bytes *b, const char *rule)
+{
+    uint64_t *totals = calloc(hprof_rule_count(), sizeof *totals), n;
+    struct hprof_options options;
+
+    hprof_options_init(&options);
+    options.on_summary = note_totals;
+    options.context = totals;
+    hprof_validate_memory(b->at, b->size, false, &options);
+    n = totals[hprof_rule_find(rule)];
+    for (size_t i = 0; i < hprof_rule_count(); i++)
+        if (totals[i] && i != hprof_rule_find(rule) && strcmp(hprof_rule_at(i)->family, "REC") == 0)
+            fail_msg("%s, not %s", hprof_rule_at(i)->id, rule);
+    free(totals);
+    return n;
+}
+
+/* Bodies of all records with 8-byte IDs, of zeros: all counts are 0. */
+static const struct {
+    unsigned tag;
+    size_t body;
+    bool exact; /* no shorter, no longer */
+} records[] = {
+    {0x01, 8, false}, {0x02, 24, true}, {0x03, 4, true}, {0x04, 40, true}, {0x05, 12, false}, {0x06, 34, false},
+    {0x07, 24, true}, {0x0a, 40, true}, {0x0b, 4, true}, {0x0d, 8, false}, {0x0e, 6, true},
+};
+enum { RECORDS = sizeof records / sizeof *records };
+
+static void put_record(struct bytes *b, unsigned tag, size_t body)
+{
+    size_t record = open_record(b, tag);
+
+    for (size_t i = 0; i < body; i++)
+        put(b, 1, 0);
+    close_record(b, record);
+}
+
+static void an_empty_segment_before_sound_records_is_empty(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < RECORDS; i++) {
+        struct bytes b = {0};
+
+        put_header(&b);
+        close_record(&b, open_record(&b, 0x1c));
+        put_record(&b, records[i].tag, records[i].body);
+        put_record(&b, records[i].tag, records[i].body);
+        close_record(&b, open_record(&b, 0x2c));
+        assert_int_equal(broken(&b, "REC-010"), 1);
+        free(b.at);
+    }
+}
+
+static void an_empty_segment_before_sub_records_was_not_filled_in(void **state)
+{
+    struct bytes b = {0};
+
+    (void)state;
+    put_header(&b);
+    close_record(&b, open_record(&b, 0x1c));
+    put_class_dump(&b, 0x100, 0, 0);
+    put_instance(&b, 0x200, 0x100, 0);
+    assert_int_equal(broken(&b, "REC-011"), 1);
+    free(b.at);
+}
+
+/* A class and an instance of 3000 bytes of it, cut into segments at these places behind the instance's head. */
+static struct bytes cut_instance(size_t first, size_t second)
+{
+    struct bytes b = {0};
+    size_t record;
+
+    put_header(&b);
+    put_string(&b, 1, "java/lang/Object");
+    put_class(&b, 1, 0x100, 1);
+    record = open_record(&b, 0x1c);
+    put_class_dump(&b, 0x100, 0, 0);
+    put_instance(&b, 0x200, 0x100, 3000);
+    for (size_t i = 0; i < 3000; i++) {
+        if (i == first || i == second) {
+            close_record(&b, record);
+            record = open_record(&b, 0x1c);
+        }
+        put(&b, 1, 0x77);
+    }
+    put_instance(&b, 0x300, 0x100, 0);
+    put_instance(&b, 0x308, 0x100, 0);
+    close_record(&b, record);
+    close_record(&b, open_record(&b, 0x2c));
+    return b;
+}
+
+static void a_sub_record_in_two_segments_crosses(void **state)
+{
+    (void)state;
+    for (size_t at = 0; at < 3000; at += 299) {
+        struct bytes b = cut_instance(at, SIZE_MAX);
+
+        assert_int_equal(broken(&b, "REC-014"), 1);
+        free(b.at);
+    }
+}
+
+static void a_sub_record_in_three_segments_crosses_once(void **state)
+{
+    (void)state;
+    for (size_t at = 1; at < 2000; at += 299) {
+        struct bytes b = cut_instance(at, at + 700);
+
+        assert_int_equal(broken(&b, "REC-014"), 1);
+        free(b.at);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_empty_segment_before_sound_records_is_empty),
+        cmocka_unit_test(an_empty_segment_before_sub_records_was_not_filled_in),
+        cmocka_unit_test(a_sub_record_in_two_segments_crosses),
+        cmocka_unit_test(a_sub_record_in_three_segments_crosses_once),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
