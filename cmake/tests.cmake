@@ -17,7 +17,7 @@ foreach(source IN LISTS unit_tests)
   target_link_libraries(${name} PRIVATE PkgConfig::CMOCKA PkgConfig::ZLIB PkgConfig::ISAL ZLIB::ZLIB Threads::Threads)
   add_test(NAME validator.${name} COMMAND ${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   set_tests_properties(validator.${name} PROPERTIES
-    LABELS unit TIMEOUT 600 ENVIRONMENT "${test_environment}")
+    LABELS unit TIMEOUT 1800 ENVIRONMENT "${test_environment}")
 endforeach()
 
 find_program(HPROF_PYTHON python3 REQUIRED DOC "Python 3 with what ci/requirements.txt lists")
@@ -40,5 +40,8 @@ foreach(file IN LISTS pytest_files)
   string(REGEX REPLACE "^([a-z]+)/.*/(test_[a-z0-9_]+)\\.py$" "\\1.\\2" name ${file})
   add_test(NAME ${name} COMMAND ${HPROF_PYTHON} -m pytest -q -p no:cacheprovider ${file}
     WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-  set_tests_properties(${name} PROPERTIES LABELS pytest TIMEOUT 1200 ENVIRONMENT "${test_environment}")
+  set_tests_properties(${name} PROPERTIES LABELS pytest TIMEOUT 1800 ENVIRONMENT "${test_environment}")
 endforeach()
+
+# The long ones begin first.
+set_tests_properties(validator.test_hostile validator.test_mutations generator.test_corpus_validator PROPERTIES COST 1000)

@@ -1,6 +1,5 @@
 /* Classes that are loaded and unloaded (SPEC.md 4.2, 4.3), and who names a class serial. */
 #include <inttypes.h>
-#include <string.h>
 
 #include "checker.h"
 
@@ -8,15 +7,6 @@ void use_class_serial(struct checker *ck, uint32_t serial, enum class_serial_rol
 {
     if (!keymap_find(&ck->class_serials, serial))
         uselog_add(&ck->class_serial_uses, serial, role, offset);
-}
-
-static bool is_array_name(const struct checker *ck, uint64_t name)
-{
-    size_t n;
-    uint64_t size;
-    const uint8_t *text = strings_text(&ck->strings, name, &n, &size);
-
-    return text && n && (text[0] == '[' || (size == n && n > 2 && memcmp(text + n - 2, "[]", 2) == 0));
 }
 
 /* SPEC.md 4.2 LOAD_CLASS */
@@ -48,7 +38,7 @@ void check_load_class(struct checker *ck, const struct LOAD_CLASS *r, uint64_t a
             return;
         if (class->loaded && class->serial != r->class_serial && new_serial) {
             struct finding *f =
-                report_shape(ck, RULE_CLS_004, is_array_name(ck, r->name) ? SHAPE_ARRAY_CLASS : SHAPE_ANY,
+                report_shape(ck, RULE_CLS_004, strings_name_kind(&ck->strings, r->name) == NAME_OF_ARRAY ? SHAPE_ARRAY_CLASS : SHAPE_ANY,
                              at + OFFSET_OF(LOAD_CLASS, class_id, id), "a class not yet loaded",
                              "0x%" PRIx64 ", loaded before with serial %" PRIu32, r->class_id, class->serial);
             const uint64_t *first = keymap_find(&ck->class_serials, class->serial);
@@ -60,6 +50,7 @@ void check_load_class(struct checker *ck, const struct LOAD_CLASS *r, uint64_t a
             class->loaded = true;
             class->serial = r->class_serial;
             class->name = r->name;
+            class->named = strings_defined(&ck->strings, r->name);
         }
     }
     use_trace(ck, r->trace_serial, TRACE_OF_LOAD, at + OFFSET_OF(LOAD_CLASS, trace_serial, id));
@@ -88,25 +79,21 @@ static void judge_class_use(void *context, uint64_t id, const uint64_t first[USE
 {
     struct checker *ck = context;
     const struct class *class = classes_find(&ck->classes, id);
+    enum name_kind kind = class && class->loaded ? strings_name_kind(&ck->strings, class->name) : NAME_UNKNOWN;
     char name[NAME_SIZE];
-    size_t n;
-    uint64_t size;
 
-    if (!class->loaded) {
-        if (first[CLASS_IS_DUMPED] != NEVER_USED && !(ck->lost & LOST_CLASSES))
-            report_late(ck, RULE_CLS_008, SHAPE_ANY, first[CLASS_IS_DUMPED], "CLASS_DUMP", "a class with a LOAD_CLASS",
-                        "0x%" PRIx64, id);
+    if (first[CLASS_IS_DUMPED] != NEVER_USED && !(class && class->loaded) && !(ck->lost & LOST_CLASSES))
+        report_late(ck, RULE_CLS_008, SHAPE_ANY, first[CLASS_IS_DUMPED], "CLASS_DUMP", "a class with a LOAD_CLASS", "0x%" PRIx64,
+                    id);
+    if (kind == NAME_UNKNOWN)
         return;
-    }
-    if (!strings_text(&ck->strings, class->name, &n, &size) || n < size)
-        return; /* the name is not known, or too long to be kept */
-    show_class(ck, id, name);
-    if (first[CLASS_IS_ARRAY] != NEVER_USED && !is_array_name(ck, class->name))
-        report_late(ck, RULE_OBJ_007, SHAPE_ANY, first[CLASS_IS_ARRAY], "OBJECT_ARRAY_DUMP", "an array class",
-                    "0x%" PRIx64 " (%s)", id, name);
-    if (first[CLASS_IS_ROOTLESS] != NEVER_USED && strcmp(name, "java.lang.Object") != 0)
-        report_late(ck, RULE_CLS_012, SHAPE_ANY, first[CLASS_IS_ROOTLESS], "CLASS_DUMP", "the ID of the superclass", "0, of %s",
-                    name);
+    show_class_after(ck, id, name);
+    if (first[CLASS_IS_ARRAY] != NEVER_USED && kind != NAME_OF_ARRAY)
+        report_late(ck, RULE_OBJ_007, SHAPE_ANY, first[CLASS_IS_ARRAY], "OBJECT_ARRAY_DUMP", "an array class", "0x%" PRIx64 "%s",
+                    id, name);
+    if (first[CLASS_IS_ROOTLESS] != NEVER_USED && kind != NAME_OF_JAVA_LANG_OBJECT)
+        report_late(ck, RULE_CLS_012, SHAPE_ANY, first[CLASS_IS_ROOTLESS], "CLASS_DUMP", "the ID of the superclass",
+                    "0, of 0x%" PRIx64 "%s", id, name);
 }
 
 void finish_classes(struct checker *ck)

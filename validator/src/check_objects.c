@@ -129,11 +129,10 @@ static struct layout *settled_layout(struct checker *ck, uint64_t class_id)
     struct layout *l = class_id ? classes_layout_of(&ck->classes, class_id) : NULL;
 
     if (l && l->state == LAYOUT_OPEN) {
-        if (ck->dump.defer_open && !ck->classes.complete)
+        if (ck->classes.waiting && !ck->classes.complete)
             return NULL;
         if (classes_resolve(&ck->classes, l) == LAYOUT_OPEN)
             return NULL;
-        l->in_turn = !ck->classes.complete && !ck->dump.defer_open;
     }
     return l;
 }
@@ -143,11 +142,13 @@ static struct layout *find_layout(struct checker *ck, uint64_t class_id)
 {
     struct layout *l = settled_layout(ck, class_id);
 
-    if (!l && !ck->classes.complete && class_id && input_can_reread(&ck->in)) {
-        look_ahead(ck);
-        l = settled_layout(ck, class_id);
-    }
-    return l;
+    if (l || !class_id || ck->classes.complete)
+        return l;
+    ck->classes.waiting = true;
+    if (!can_look_ahead(ck))
+        return NULL;
+    look_ahead(ck);
+    return settled_layout(ck, class_id);
 }
 
 /* ---- Fields ---- */
@@ -274,19 +275,23 @@ void distrust_instance(struct checker *ck)
     ck->dump.doubtful_length = ck->dump.doubtful_waiting = 0;
 }
 
-bool check_instance(struct checker *ck, uint64_t left)
+static bool walk_instance(struct checker *ck, uint64_t left)
 {
     unsigned id = ck->id_size;
     uint64_t at = ck->in.offset + 1;
     size_t head = 1 + SIZE_OF(INSTANCE_DUMP, id);
     struct cursor c = {ck->in.at + 1, ck->in.at + head};
     uint64_t raw_id = load_raw(ck->in.at + 1 + OFFSET_OF(INSTANCE_DUMP, class_id, id), id);
+    uint8_t first[1 + sizeof(struct INSTANCE_DUMP_in8)];
     struct INSTANCE_DUMP r;
     struct layout *l;
     uint64_t end;
 
     if (!read_INSTANCE_DUMP(&c, id, &r))
         return false;
+    memcpy(first, ck->in.at, head); /* for the path of a finding: the window may move */
+    ck->sub = first;
+    ck->sub_size = head;
     end = ck->in.offset + head + r.bytes;
 
     if (ck->look == LOOK_LOCATE) {
@@ -300,10 +305,8 @@ bool check_instance(struct checker *ck, uint64_t left)
         if (input_need(&ck->in, head) < head) /* it may have looked elsewhere */
             return false;
         if (!l) {
-            if (r.class_id && !ck->classes.complete) {
-                ck->dump.defer_open = true;
+            if (r.class_id && !ck->classes.complete)
                 return defer_instance(ck, at, head, r.bytes);
-            }
             uselog_add(&ck->dump.object_uses, r.class_id, OBJECT_AS_CLASS, at + OFFSET_OF(INSTANCE_DUMP, class_id, id));
         }
     }
@@ -318,6 +321,30 @@ bool check_instance(struct checker *ck, uint64_t left)
     }
     end -= ck->in.offset;
     return input_skip(&ck->in, end) == end;
+}
+
+bool check_instance(struct checker *ck, uint64_t left)
+{
+    bool complete = walk_instance(ck, left);
+
+    ck->sub = NULL;
+    return complete;
+}
+
+bool instance_is_misled(struct checker *ck, const uint8_t *p, uint64_t *right)
+{
+    unsigned id = ck->id_size;
+    struct cursor c = {p + 1, p + 1 + SIZE_OF(INSTANCE_DUMP, id)};
+    const struct layout *l;
+    struct INSTANCE_DUMP r;
+
+    if (!read_INSTANCE_DUMP(&c, id, &r))
+        return false;
+    l = r.class_id ? classes_layout_of(&ck->classes, r.class_id) : NULL;
+    if (!l || !l->in_turn || l->state != LAYOUT_SOUND || l->total == r.bytes)
+        return false;
+    *right = 1 + SIZE_OF(INSTANCE_DUMP, id) + l->total;
+    return true;
 }
 
 /* ---- Instances that waited ---- */
@@ -432,8 +459,9 @@ static void check_array_class(struct checker *ck, uint64_t class_id, uint64_t of
 
     if (!classes_layout(&ck->classes, class))
         uselog_add(&ck->dump.object_uses, class_id, OBJECT_AS_ARRAY_CLASS, offset);
-    if (class && !class->array_use_judged) {
-        class->array_use_judged = true;
+    if (class_id && !(class && class->array_use_judged)) {
+        if (class)
+            class->array_use_judged = true;
         uselog_add(&ck->class_uses, class_id, CLASS_IS_ARRAY, offset);
     }
     ck->dump.last_array_class = class_id;

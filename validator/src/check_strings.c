@@ -8,7 +8,7 @@
 /* Texts are kept to be shown while they are a small part of what was read: the same on every input. */
 static uint64_t text_budget(const struct checker *ck)
 {
-    return (UINT64_C(4) << 20) + ck->record_at / 64;
+    return (UINT64_C(12) << 20) + ck->record_at / 128;
 }
 
 /* SPEC.md 4.1 UTF8. The string may be 4 GB: it is looked at piece by piece. */
@@ -16,7 +16,7 @@ bool check_utf8(struct checker *ck, uint64_t length)
 {
     enum { PIECE = 64 << 10 };
     uint64_t left = length - ck->id_size, at = ck->in.offset, size = left, id, bad_at = 0;
-    uint8_t text[STRING_KEPT];
+    uint8_t text[STRING_KEPT], last[2] = {0};
     size_t kept = 0, skipped = 0;
     uint8_t bad_byte = 0;
     struct byte_hash hash;
@@ -57,6 +57,8 @@ bool check_utf8(struct checker *ck, uint64_t length)
             }
         }
         byte_hash_add(&hash, &ck->key, ck->in.at, wanted);
+        last[0] = wanted > 1 ? ck->in.at[wanted - 2] : last[1];
+        last[1] = ck->in.at[wanted - 1];
         input_advance(&ck->in, wanted);
         left -= wanted;
     }
@@ -69,7 +71,7 @@ bool check_utf8(struct checker *ck, uint64_t length)
     }
     if (!id)
         report_shape(ck, RULE_STR_002, size ? SHAPE_ANY : SHAPE_EMPTY_STRING, at, "an ID other than 0", "0");
-    switch (strings_define(&ck->strings, id, byte_hash_end(&hash, &ck->key), size, text, text_budget(ck))) {
+    switch (strings_define(&ck->strings, id, byte_hash_end(&hash, &ck->key), size, text, last, text_budget(ck))) {
     case STRING_NEW:
         break;
     case STRING_SAME:

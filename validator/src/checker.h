@@ -142,7 +142,6 @@ struct checker {
         uint64_t last_waiting;
         size_t first_place;        /* in diag.places, of this heap dump */
         struct bytelog deferred;   /* instances whose class is not known yet, on input that cannot be read again */
-        bool defer_open;           /* a superclass was missing: whatever is not settled yet waits for the end */
     } dump;
     struct bytelog frame_roots;    /* of the heap dumps that have ended, by stack trace */
     uint64_t last_frame_root;
@@ -150,6 +149,7 @@ struct checker {
     enum look look;
     uint64_t heap_end;             /* of the heap dump record at hand */
     struct cut_subrecord cut;
+    uint64_t looked_again;         /* bytes of a compressed dump, at the most */
     struct locate *locate;         /* while looking again */
     struct waiting *waiting;       /* while judging instances that waited */
     struct signs { /* of the producer: see producer.c */
@@ -253,6 +253,8 @@ size_t walk_objects(struct checker *ck, const uint8_t *p, size_t n, uint64_t off
 /* The same, one at a time, for all that walk_objects left. The sub-record is at the start of the window, which holds its fixed
  * part; all of it lies within the heap dump record. They go behind it; false if the dump ends before. */
 bool check_instance(struct checker *ck, uint64_t left);
+/* Whether the instance at p has another length than its class, known in turn, asks for: judging goes on as resync() finds. */
+bool instance_is_misled(struct checker *ck, const uint8_t *p, uint64_t *right);
 bool check_object_array(struct checker *ck);
 bool check_primitive_array(struct checker *ck);
 /* The next sub-record is broken: the length of an instance in front is no longer a finding, for it led there. */
@@ -282,6 +284,11 @@ void forget_cut(struct checker *ck);
 bool walk_heap_record(struct checker *ck, uint64_t length); /* false: the dump ended within */
 /* Knows all class dumps of the present heap dump ahead, on input that can be read again. */
 void look_ahead(struct checker *ck);
+/* Not through a decompressor: each look would take as long as all that is in front of it. */
+static inline bool can_look_ahead(const struct checker *ck)
+{
+    return input_can_reread(&ck->in) && !ck->in.compressed;
+}
 /* Walks the present heap dump again, up to an offset, for what ck->locate seeks. */
 void walk_dump_again(struct checker *ck, uint64_t end);
 /* Goes on behind `wrong` declared bytes or behind `right` ones, whichever a sub-record follows at; false for neither. */
@@ -293,6 +300,8 @@ void walk_records(struct checker *ck);
 bool plausible_record(const struct checker *ck, const uint8_t *p, size_t n);
 /* Behind the header of a heap dump record of length 0: whether it is empty, and not one whose length was never filled in. */
 bool empty_is_plausible(struct checker *ck);
+/* Behind the header of another record: the length by which judging goes on, the declared one or a better one. */
+uint64_t body_length(struct checker *ck, uint8_t tag, uint64_t declared);
 void tell_progress(struct checker *ck);
 
 /* ---- header.c ---- */

@@ -12,7 +12,7 @@ void classes_init(struct classes *c, struct memory *memory, const struct hash_ke
     chunks_init(&c->path, memory, sizeof(uint32_t));
     arena_init(&c->parts, memory);
     c->dump = 0;
-    c->complete = false;
+    c->complete = c->waiting = c->any_in_turn = false;
 }
 
 void classes_clear(struct classes *c)
@@ -27,7 +27,7 @@ void classes_clear(struct classes *c)
 void classes_begin_dump(struct classes *c)
 {
     c->dump++;
-    c->complete = false;
+    c->complete = c->waiting = c->any_in_turn = false;
     chunks_clear(&c->layouts);
     chunks_clear(&c->path);
     arena_clear(&c->parts);
@@ -109,9 +109,12 @@ struct layout *classes_add_layout(struct classes *c, struct class *class, const 
 }
 
 /* A layout of which the superclass is settled, or which has none, is settled itself. */
-static void settle(const struct classes *c, struct layout *l)
+static void settle(struct classes *c, struct layout *l)
 {
     const struct layout *super;
+
+    l->in_turn = !c->waiting;
+    c->any_in_turn |= l->in_turn;
 
     if (l->bad_type) {
         l->state = LAYOUT_BROKEN;

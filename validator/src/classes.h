@@ -18,6 +18,7 @@ struct class {
     uint32_t dump;    /* the heap dump in which it was dumped last, from 1; 0 for none */
     uint32_t layout;  /* its layout there */
     bool loaded;
+    bool named;       /* and its name was defined then: else it is shown nowhere, early or late */
     bool array_use_judged; /* an object array was of this class, and OBJ-007 saw to it */
 };
 
@@ -61,6 +62,8 @@ struct classes {
     struct chunks layouts;   /* struct layout, of this heap dump */
     struct arena parts;      /* marks */
     struct chunks path;      /* uint32_t: layouts on the way up a chain */
+    bool waiting;            /* a class was missing: what is settled from now on is not settled in turn */
+    bool any_in_turn;        /* a layout of this heap dump was */
     bool complete;           /* all classes of this heap dump are known: what is missing now is missing */
 };
 

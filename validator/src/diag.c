@@ -33,9 +33,16 @@ void diag_clear(struct diag *d)
     chunks_clear(&d->places);
 }
 
+/* Whether finding a comes behind b. */
+static bool comes_later(const struct finding *a, const struct finding *b)
+{
+    return a->order != b->order ? a->order > b->order : a->dump > b->dump;
+}
+
 struct finding *diag_count(struct diag *d, enum rule rule, enum shape shape, uint64_t order)
 {
     struct diag_group *g = &d->groups[rule][shape];
+    const struct finding new = {.order = order, .dump = d->dump, .offset = order, .related_offset = HPROF_NO_OFFSET};
     struct finding *kept;
     size_t hole, parent, child;
 
@@ -48,24 +55,24 @@ struct finding *diag_count(struct diag *d, enum rule rule, enum shape shape, uin
         g->kept = kept = block;
         for (hole = g->count++; hole; hole = parent) {
             parent = (hole - 1) / 2;
-            if (kept[parent].order >= order)
+            if (!comes_later(&new, &kept[parent]))
                 break;
             kept[hole] = kept[parent];
         }
     } else {
         kept = g->kept;
-        if (order >= kept[0].order)
+        if (!comes_later(&kept[0], &new))
             return NULL;
         forget_texts(d, &kept[0]);
         for (hole = 0; (child = 2 * hole + 1) < g->count; hole = child) {
-            if (child + 1 < g->count && kept[child + 1].order > kept[child].order)
+            if (child + 1 < g->count && comes_later(&kept[child + 1], &kept[child]))
                 child++;
-            if (kept[child].order <= order)
+            if (!comes_later(&kept[child], &new))
                 break;
             kept[hole] = kept[child];
         }
     }
-    kept[hole] = (struct finding){.order = order, .offset = order, .related_offset = HPROF_NO_OFFSET};
+    kept[hole] = new;
     return &kept[hole];
 }
 
@@ -81,9 +88,9 @@ void diag_retract(struct diag *d, enum rule rule, uint64_t offset, uint64_t find
 
         forget_texts(d, &g->kept[0]);
         for (; (child = 2 * hole + 1) < g->count; hole = child) {
-            if (child + 1 < g->count && g->kept[child + 1].order > g->kept[child].order)
+            if (child + 1 < g->count && comes_later(&g->kept[child + 1], &g->kept[child]))
                 child++;
-            if (g->kept[child].order <= last.order)
+            if (!comes_later(&g->kept[child], &last))
                 break;
             g->kept[hole] = g->kept[child];
         }
@@ -172,7 +179,7 @@ static int by_severity(const void *a, const void *b)
 
     if (x->severity != y->severity)
         return x->severity > y->severity ? -1 : 1;
-    return (x->finding->order > y->finding->order) - (x->finding->order < y->finding->order);
+    return comes_later(x->finding, y->finding) - comes_later(y->finding, x->finding);
 }
 
 /* By offset; REF-002 behind all others and by ID, because on a pipe its offsets are not known and the order must be the
@@ -184,9 +191,9 @@ static int by_place(const void *a, const void *b)
 
     if (x_last != y_last)
         return x_last ? 1 : -1;
-    if (x->finding->order != y->finding->order)
-        return x->finding->order < y->finding->order ? -1 : 1;
-    return (x->rule > y->rule) - (x->rule < y->rule);
+    if (x->finding->order == y->finding->order && x->rule != y->rule)
+        return x->rule < y->rule ? -1 : 1;
+    return comes_later(x->finding, y->finding) - comes_later(y->finding, x->finding);
 }
 
 /* Puts what is to be shown of one rule at `out`: the gravest, then the first. */

@@ -10,6 +10,7 @@
  * whose offset may never be known. */
 struct finding {
     uint64_t order;
+    uint32_t dump;    /* decides between findings of the same order: the number of the heap dump */
     uint64_t offset;
     uint64_t related_offset;
     size_t place;     /* in `places`, plus 1: where offset or related_offset will be found; 0 for none */
@@ -27,6 +28,7 @@ struct place {
 
 struct diag {
     struct memory *memory;
+    uint32_t dump; /* the number of the present heap dump */
     uint64_t cap; /* kept for each rule and shape; UINT64_MAX for all */
     struct chunks places; /* struct place, in the order in which they were asked for */
     struct diag_group {

@@ -20,9 +20,10 @@ void begin_heap_dump(struct checker *ck)
     if (!ck->dump.hot)
         ck->dump.hot = memory_get_zeroed(m, sizeof(struct hot_class) << HOT_CLASS_BITS);
     classes_begin_dump(&ck->classes);
+    ck->diag.dump = ck->classes.dump;
     ck->dump.begin = ck->record_at;
     ck->dump.lost = ck->heap_lost;
-    ck->dump.looked_ahead = ck->dump.defer_open = ck->dump.class_just_dumped = false;
+    ck->dump.looked_ahead = ck->dump.class_just_dumped = false;
     memset(ck->dump.known_traces, 0, sizeof ck->dump.known_traces);
     ck->dump.last_array = ck->dump.last_array_class = ck->dump.last_waiting = ck->dump.last_frame_root = 0;
     ck->dump.first_place = ck->diag.places.count;
@@ -150,31 +151,47 @@ void forget_cut(struct checker *ck)
     ck->cut = (struct cut_subrecord){0};
 }
 
-/* How long the sub-record was whose first part is in ck->cut and whose other part begins the window; 0 if that cannot be. */
-static uint64_t measure_cut(struct checker *ck, uint64_t length)
+enum { LONGEST_CLASS_DUMP = 4 << 20 }; /* 3 times 65,535 entries of 17 bytes at the most, and a little */
+
+/* How long the sub-record is whose first part is in ck->cut and whose other part begins the window; 0 if that cannot be. *more if
+ * a segment of so many bytes is too short to tell. */
+static uint64_t measure_cut(struct checker *ck, uint64_t length, bool *more)
 {
-    enum { LONGEST_CLASS_DUMP = 4 << 20 };
     const struct cut_subrecord *cut = &ck->cut;
     bool whole = cut->bytes_size == cut->had; /* else the fixed part is there already */
-    size_t more = 0, wanted = LOOK_SIZE;
+    size_t ahead = whole ? look_at(ck, cut->tag == SUB_CLASS_DUMP ? LONGEST_CLASS_DUMP : LOOK_SIZE, length) : 0;
     struct measure m = {0};
-    uint8_t *joined;
+    uint8_t *joined = memory_get(&ck->memory, cut->bytes_size + ahead);
     enum measured result;
 
-    if (whole) {
-        if (cut->tag == SUB_CLASS_DUMP)
-            wanted = LONGEST_CLASS_DUMP;
-        more = look_at(ck, wanted, length);
-    }
-    joined = memory_get(&ck->memory, cut->bytes_size + more);
+    *more = false;
     if (!joined)
         return 0;
     memcpy(joined, cut->bytes, cut->bytes_size);
-    if (more)
-        memcpy(joined + cut->bytes_size, ck->in.at, more);
-    result = measure_subrecord(joined, cut->bytes_size + more, ck->id_size, ck->version, &m);
-    memory_put(&ck->memory, joined, cut->bytes_size + more);
+    if (ahead)
+        memcpy(joined + cut->bytes_size, ck->in.at, ahead);
+    result = measure_subrecord(joined, cut->bytes_size + ahead, ck->id_size, ck->version, &m);
+    memory_put(&ck->memory, joined, cut->bytes_size + ahead);
+    *more = result == MEASURE_MORE && whole && ahead == length && cut->bytes_size + ahead < LONGEST_CLASS_DUMP;
     return result == MEASURED && m.size > cut->had ? m.size : 0;
+}
+
+/* A segment that is too short to tell how long the sub-record is belongs to it whole. False when memory ran out. */
+static bool grow_cut(struct checker *ck, size_t length)
+{
+    struct cut_subrecord *cut = &ck->cut;
+    uint8_t *joined = memory_resize(&ck->memory, cut->bytes, cut->bytes_size, cut->bytes_size + length);
+
+    if (!joined)
+        return false;
+    memcpy(joined + cut->bytes_size, ck->in.at, length);
+    cut->bytes = joined;
+    cut->bytes_size += length;
+    cut->had += length;
+    if (ck->look == LOOK_JUDGE)
+        ck->sum.skipped += length;
+    input_advance(&ck->in, length);
+    return true;
 }
 
 static void report_cut(struct checker *ck, enum rule rule)
@@ -212,11 +229,13 @@ static bool skip_cut_part(struct checker *ck, uint64_t length)
 {
     size_t n = look_at(ck, LOOK_SIZE, length);
     uint64_t size, rest, skipped;
-    bool starts_sound = plausible_subrecords(ck->in.at, n, length, ck->id_size, ck->version);
+    bool starts_sound = plausible_subrecords(ck->in.at, n, length, ck->id_size, ck->version), more;
 
-    size = measure_cut(ck, length);
+    size = measure_cut(ck, length, &more);
     rest = size ? size - ck->cut.had : 0;
     n = look_at(ck, LOOK_SIZE, length);
+    if (!starts_sound && more)
+        return grow_cut(ck, (size_t)length);
     if (starts_sound || !rest ||
         (rest < n && !plausible_subrecords(ck->in.at + rest, n - (size_t)rest, length - rest, ck->id_size, ck->version))) {
         settle_cut(ck, RULE_REC_015);
@@ -342,7 +361,11 @@ static bool walk_one(struct checker *ck)
     if (ck->look != LOOK_LOCATE)
         trust_last(ck);
     if (ck->look == LOOK_CLASSES && tag != SUB_CLASS_DUMP) {
+        uint64_t right;
+
         ck->sub = NULL;
+        if (tag == SUB_INSTANCE_DUMP && instance_is_misled(ck, ck->in.at, &right))
+            return resync(ck, m.size, right, left);
         return input_skip(&ck->in, m.size) == m.size;
     }
     switch (tag) {
@@ -397,7 +420,7 @@ static void walk_many(struct checker *ck, size_t n)
         if (walked)
             trust_last(ck);
         tell_progress(ck);
-    } else if (ck->look == LOOK_CLASSES) {
+    } else if (ck->look == LOOK_CLASSES && !ck->classes.any_in_turn) {
         walked = pass_objects(ck->in.at, n, ck->id_size);
         if (walked)
             trust_last(ck);
@@ -451,8 +474,10 @@ static void walk_records_silently(struct checker *ck, uint64_t end)
                 return;
             if (!walk_heap_record(ck, length))
                 return;
-        } else if (input_skip(&ck->in, length) < length) {
-            return;
+        } else {
+            length = body_length(ck, (uint8_t)tag, length);
+            if (input_skip(&ck->in, length) < length)
+                return;
         }
     }
 }

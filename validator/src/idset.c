@@ -174,10 +174,10 @@ static void table_give_back(struct idset *s, struct id_table *t)
 }
 
 /* The entry of an ID, or the free one where it would go; NULL when it is not there and the table has no free one. */
-static uint32_t *table_probe(struct id_table *t, uint32_t low)
+static uint32_t *table_probe(const struct idset *s, struct id_table *t, uint32_t low)
 {
     uint32_t capacity = table_capacity[t->size];
-    uint32_t i = (low * UINT32_C(0x9E3779B1) >> 16) * capacity >> 16;
+    uint32_t i = (low * (uint32_t)(s->multiply[1] >> 16 | 1) >> 16) * capacity >> 16;
 
     for (uint32_t n = capacity; n; n--) {
         if (!t->entries[i] || (t->entries[i] & (PAGE_IDS - 1)) == low)
@@ -236,7 +236,7 @@ static bool page_grow(struct idset *s, struct id_page **page)
             return false;
         for (uint32_t i = 0; i < capacity; i++)
             if (old->entries[i])
-                *table_probe(grown, old->entries[i] & (PAGE_IDS - 1)) = old->entries[i];
+                *table_probe(s, grown, old->entries[i] & (PAGE_IDS - 1)) = old->entries[i];
         grown->count = old->count;
         *page = (struct id_page *)(void *)grown;
     }
@@ -291,7 +291,7 @@ static struct id_page **slot_to_page(struct idset *s, struct id_directory *part,
     t = table_new(s, 0);
     if (!t)
         return NULL;
-    *table_probe(t, entry & (PAGE_IDS - 1)) = entry;
+    *table_probe(s, t, entry & (PAGE_IDS - 1)) = entry;
     t->count = 1;
     *slot = MAKE_SLOT(SLOT_REST(*slot), SLOT_PAGE, (uint32_t)part->page_count);
     part->pages[part->page_count] = (struct id_page *)(void *)t;
@@ -355,7 +355,7 @@ unsigned idset_set_far(struct idset *s, struct id_near *near, uint64_t key, unsi
             return old;
         }
         t = (struct id_table *)(void *)*page;
-        entry = table_probe(t, low);
+        entry = table_probe(s, t, low);
         if (entry && *entry) {
             old = *entry >> PAGE_BITS;
             *entry |= (uint32_t)flag << PAGE_BITS;
@@ -388,7 +388,7 @@ unsigned idset_get(struct idset *s, uint64_t id)
     page = part->pages[SLOT_PAYLOAD(slot)];
     if (as_bitmaps(page))
         return bitmaps_get(as_bitmaps(page), low);
-    entry = table_probe((struct id_table *)(void *)page, low);
+    entry = table_probe(s, (struct id_table *)(void *)page, low);
     return entry ? *entry >> PAGE_BITS : 0;
 }
 

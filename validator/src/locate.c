@@ -93,6 +93,22 @@ static struct sought *set_of(struct locate *l, enum place_kind kind)
     return kind == PLACE_OF_STRING || kind == PLACE_OF_OBJECT ? &l->defined : &l->referred;
 }
 
+/* Through a decompressor a second look takes as long as all that is in front of it: many small heap dumps in one file must not take
+ * many times as long as the file. */
+static bool may_look_again(struct checker *ck)
+{
+    enum { TIMES = 8 };
+
+    if (!input_can_reread(&ck->in) || ck->in.error || ck->memory.exhausted)
+        return false;
+    if (ck->in.compressed) {
+        if (ck->looked_again / TIMES > ck->in.offset)
+            return false;
+        ck->looked_again += ck->in.offset;
+    }
+    return true;
+}
+
 /* Seeks the places from index `first` on that are asked for. False if there are none. */
 static bool seek_all(struct checker *ck, struct locate *l, size_t first, bool top_level)
 {
@@ -101,7 +117,7 @@ static bool seek_all(struct checker *ck, struct locate *l, size_t first, bool to
 
     while (i < places->count && is_top_level(((const struct place *)chunks_at(places, i))->kind) != top_level)
         i++;
-    if (i == places->count || !input_can_reread(&ck->in) || ck->in.error || ck->memory.exhausted)
+    if (i == places->count || !may_look_again(ck))
         return false;
     seek_begin(&l->defined, ck);
     seek_begin(&l->referred, ck);

@@ -122,7 +122,7 @@ static void truncated(struct checker *ck)
     if (ck->doubtful_record != ck->record_at)
         retract_string(ck);
     unsound(ck, ck->record_at);
-    if (!ck->truncated && !ck->in.error)
+    if (!ck->truncated && !ck->in.error && !ck->memory.exhausted)
         report(ck, RULE_REC_002, ck->record_at + RECORD_LENGTH_AT, "a record that ends within the file",
                "a length of %" PRIu64 " bytes, of which %" PRIu64 " are there", ck->record_length,
                ck->in.offset + (uint64_t)(ck->in.end - ck->in.at) - ck->record_at - RECORD_HEADER_SIZE);
@@ -143,25 +143,63 @@ static bool skip_body(struct checker *ck)
 }
 
 /* Whether the length that a record should have leads to another record, where the one it has does not. */
-static bool right_length_leads_on(struct checker *ck, uint64_t right)
+static bool right_length_leads_on(struct checker *ck, uint64_t declared, uint64_t right)
 {
     size_t n = look_at(ck, LOOK_SIZE, UINT64_MAX);
     bool ended = n < LOOK_SIZE;
 
     if (right > n || !count_plausible_records(ck, ck->in.at + right, n - (size_t)right, ended, 1))
         return false;
-    return ck->record_length > n ||
-           !count_plausible_records(ck, ck->in.at + ck->record_length, n - (size_t)ck->record_length, ended, 1);
+    return declared > n || !count_plausible_records(ck, ck->in.at + declared, n - (size_t)declared, ended, 1);
 }
 
-/* A record whose length is not what it must be, `right`, if that is known (else 0): its body is not judged, and what it may have
- * defined is not missed. A length beyond the end of the file is that fault and not this one. */
-static void wrong_length(struct checker *ck, enum rule rule, enum lost lost, const char *expected, uint64_t right)
+/* Where the count of a record stands, and what each of what it counts takes; false for a record without one. */
+static bool counted(unsigned tag, unsigned id, size_t *count_at, size_t *entry)
+{
+    switch (tag) {
+    case TAG_TRACE:
+        *count_at = OFFSET_OF(TRACE, frames, id);
+        *entry = id;
+        return true;
+    case TAG_ALLOC_SITES:
+        *count_at = OFFSET_OF(ALLOC_SITES, sites, id);
+        *entry = SIZE_OF(SITE, id);
+        return true;
+    case TAG_CPU_SAMPLES:
+        *count_at = OFFSET_OF(CPU_SAMPLES, traces, id);
+        *entry = SIZE_OF(SAMPLE, id);
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* The length that the record at hand must have: what its layout takes, and what its count says. UINT64_MAX if any will do. */
+static uint64_t right_length(struct checker *ck, unsigned tag)
+{
+    size_t count_at, entry;
+    bool exact;
+    uint64_t least = least_length(ck, tag, &exact);
+
+    if (counted(tag, ck->id_size, &count_at, &entry) && look_at(ck, (size_t)least, UINT64_MAX) == least)
+        return least + (uint64_t)get_u4(ck->in.at + count_at) * entry;
+    return exact ? least : UINT64_MAX;
+}
+
+uint64_t body_length(struct checker *ck, uint8_t tag, uint64_t declared)
+{
+    uint64_t right = hprof_record_name(tag) ? right_length(ck, tag) : UINT64_MAX;
+
+    return right != UINT64_MAX && right != declared && right_length_leads_on(ck, declared, right) ? right : declared;
+}
+
+/* A record whose length is not what it must be: its body is not judged, and what it may have defined is not missed. A length beyond
+ * the end of the file is that fault and not this one, unless the right length leads on. */
+static void wrong_length(struct checker *ck, enum rule rule, enum lost lost, const char *expected)
 {
     uint64_t declared = ck->record_length;
 
-    if (right && right_length_leads_on(ck, right))
-        ck->record_length = right;
+    ck->record_length = body_length(ck, ck->record_tag, declared);
     if (!skip_body(ck))
         return;
     ck->record_length = declared;
@@ -236,7 +274,7 @@ static void check_heap_dump_end(struct checker *ck)
 {
     old_version(ck);
     if (ck->record_length)
-        wrong_length(ck, RULE_REC_008, 0, "0 bytes", 0);
+        wrong_length(ck, RULE_REC_008, 0, "0 bytes");
     if (ck->stopped)
         return;
     if (ck->dump.open) {
@@ -270,8 +308,7 @@ static void check_time(struct checker *ck, uint32_t time)
 #define FIXED_RECORD(NAME, rule, lost, check) \
     do { \
         if (ck->record_length != SIZE_OF(NAME, ck->id_size)) { \
-            wrong_length(ck, rule, lost, expected_length(expected, SIZE_OF(NAME, ck->id_size)), \
-                         SIZE_OF(NAME, ck->id_size)); \
+            wrong_length(ck, rule, lost, expected_length(expected, SIZE_OF(NAME, ck->id_size))); \
         } else { \
             struct cursor c = window(ck, SIZE_OF(NAME, ck->id_size)); \
             struct NAME r; \
@@ -291,23 +328,20 @@ static const char *expected_length(char *to, uint64_t n)
 }
 
 /* A record whose length follows from the count in its fixed part. */
-static void check_counted(struct checker *ck, size_t fixed, size_t count_at, size_t entry, enum rule rule, enum lost lost,
-                          bool (*check)(struct checker *ck))
+static void check_counted(struct checker *ck, enum rule rule, enum lost lost, bool (*check)(struct checker *ck))
 {
+    uint64_t right = right_length(ck, ck->record_tag);
     char expected[NAME_SIZE];
-    uint64_t length;
+    bool exact;
 
-    if (look_at(ck, fixed, UINT64_MAX) < fixed) {
-        wrong_length(ck, rule, lost, expected_length(expected, fixed), 0);
+    if (right == ck->record_length) {
+        if (!check(ck))
+            truncated(ck);
         return;
     }
-    length = fixed + (uint64_t)get_u4(ck->in.at + count_at) * entry;
-    if (length != ck->record_length) {
-        snprintf(expected, sizeof expected, "%" PRIu64 " bytes, as its count says", length);
-        wrong_length(ck, rule, lost, ck->record_length < fixed ? expected_length(expected, fixed) : expected, length);
-    } else if (!check(ck)) {
-        truncated(ck);
-    }
+    if (right == UINT64_MAX || ck->record_length < least_length(ck, ck->record_tag, &exact))
+        right = least_length(ck, ck->record_tag, &exact);
+    wrong_length(ck, rule, lost, expected_length(expected, right));
 }
 
 /* SPEC.md 3.2: a record of another tag. It may be a damaged one of any kind. */
@@ -332,7 +366,7 @@ static void walk_record(struct checker *ck)
     switch ((enum record_tag)ck->record_tag) {
     case TAG_UTF8:
         if (ck->record_length < id)
-            wrong_length(ck, RULE_STR_001, LOST_STRINGS, id == 8 ? "8 bytes at the least" : "4 bytes at the least", 0);
+            wrong_length(ck, RULE_STR_001, LOST_STRINGS, id == 8 ? "8 bytes at the least" : "4 bytes at the least");
         else if (!check_utf8(ck, ck->record_length))
             truncated(ck);
         return;
@@ -346,11 +380,10 @@ static void walk_record(struct checker *ck)
         FIXED_RECORD(FRAME, RULE_STK_001, LOST_FRAMES, check_frame(ck, &r, ck->in.at, at));
         return;
     case TAG_TRACE:
-        check_counted(ck, SIZE_OF(TRACE, id), OFFSET_OF(TRACE, frames, id), id, RULE_STK_007, LOST_TRACES, check_trace);
+        check_counted(ck, RULE_STK_007, LOST_TRACES, check_trace);
         return;
     case TAG_ALLOC_SITES:
-        check_counted(ck, SIZE_OF(ALLOC_SITES, id), OFFSET_OF(ALLOC_SITES, sites, id), SIZE_OF(SITE, id), RULE_PRF_001, 0,
-                      check_alloc_sites);
+        check_counted(ck, RULE_PRF_001, 0, check_alloc_sites);
         return;
     case TAG_HEAP_SUMMARY:
         FIXED_RECORD(HEAP_SUMMARY, RULE_PRF_006, 0, (void)r);
@@ -362,8 +395,7 @@ static void walk_record(struct checker *ck)
         FIXED_RECORD(END_THREAD, RULE_THR_002, LOST_THREADS, check_end_thread(ck, &r, at));
         return;
     case TAG_CPU_SAMPLES:
-        check_counted(ck, SIZE_OF(CPU_SAMPLES, id), OFFSET_OF(CPU_SAMPLES, traces, id), SIZE_OF(SAMPLE, id), RULE_PRF_007, 0,
-                      check_cpu_samples);
+        check_counted(ck, RULE_PRF_007, 0, check_cpu_samples);
         return;
     case TAG_CONTROL_SETTINGS:
         FIXED_RECORD(CONTROL_SETTINGS, RULE_PRF_009, 0, check_control_settings(ck, &r, at));
@@ -420,7 +452,7 @@ void walk_records(struct checker *ck)
         ck->record_tag = get_u1(ck->in.at);
         if (n < RECORD_HEADER_SIZE) {
             unsound(ck, ck->record_at);
-            if (!ck->truncated && !ck->in.error) {
+            if (!ck->truncated && !ck->in.error && !ck->memory.exhausted) {
                 retract_strange(ck);
                 report_late(ck, RULE_REC_001, SHAPE_ANY, ck->record_at, "record header",
                             "a record header of 9 bytes, or the end of the file", "%zu bytes", n);
@@ -446,7 +478,7 @@ void walk_records(struct checker *ck)
     }
 
     ck->record_number = 0;
-    if (ck->in.error)
+    if (ck->in.error || ck->memory.exhausted)
         ck->truncated = true;
     if (ck->truncated)
         ck->lost = LOST_ALL;

@@ -64,7 +64,7 @@ const char *show_class(const struct checker *ck, uint64_t class_id, char *to)
         if (!loaded || *loaded > ck->as_of)
             return to;
     }
-    if (class && class->name) {
+    if (class && class->named) {
         show_string(ck, class->name, to);
         show_class_name(to);
     }

@@ -3,13 +3,26 @@
 
 #include <string.h>
 
-/* The value of an ID is the address of a text, or, where it was not kept, the hash with the lowest bit set. */
+/* The value of an ID is the address of a text, or, where it was not kept, the hash, with the lowest bit set and the kind of name in the
+ * two above it. */
 struct text {
-    uint64_t hash;
+    uint64_t hash; /* and kind, as above */
     uint64_t size;
     uint32_t kept;
     uint8_t bytes[];
 };
+
+static enum name_kind kind_of(const uint8_t *text, uint64_t size, const uint8_t last[2])
+{
+    static const char *const object[] = {"java/lang/Object", "java.lang.Object"};
+
+    if (size && (text[0] == '[' || (size > 2 && last[0] == '[' && last[1] == ']')))
+        return NAME_OF_ARRAY;
+    for (int i = 0; i < 2; i++)
+        if (size == strlen(object[i]) && memcmp(text, object[i], (size_t)size) == 0)
+            return NAME_OF_JAVA_LANG_OBJECT;
+    return NAME_OF_OTHER_CLASS;
+}
 
 void strings_init(struct strings *s, struct memory *memory, const struct hash_key *key)
 {
@@ -30,14 +43,14 @@ static const struct text *kept_text(uint64_t value)
 }
 
 enum string_state strings_define(struct strings *s, uint64_t id, uint64_t hash, uint64_t size, const uint8_t *text,
-                                 uint64_t budget)
+                                 const uint8_t last[2], uint64_t budget)
 {
     uint64_t *value = keymap_add(&s->by_id, id);
     size_t kept = size < STRING_KEPT ? (size_t)size : STRING_KEPT;
 
     if (!value)
         return STRING_NEW;
-    hash |= 1;
+    hash = (hash & ~UINT64_C(7)) | (uint64_t)kind_of(text, size, last) << 1 | 1;
     if (*value) {
         const struct text *earlier = kept_text(*value);
 
@@ -56,6 +69,14 @@ enum string_state strings_define(struct strings *s, uint64_t id, uint64_t hash, 
         }
     }
     return STRING_NEW;
+}
+
+enum name_kind strings_name_kind(const struct strings *s, uint64_t id)
+{
+    const uint64_t *value = keymap_find(&s->by_id, id);
+    const struct text *t = value ? kept_text(*value) : NULL;
+
+    return value ? (enum name_kind)((t ? t->hash : *value) >> 1 & 3) : NAME_UNKNOWN;
 }
 
 bool strings_defined(const struct strings *s, uint64_t id)

@@ -83,7 +83,7 @@ static inline void put_class_dump(struct bytes *b, uint64_t id, uint64_t super, 
     for (unsigned i = 0; i < 5; i++)
         put(b, 8, 0);
     put(b, 4, instance_size);
-    put(b, 4, 0); /* no constants, no statics */
+    put(b, 6, 0); /* no constants, statics, fields */
 }
 
 /* The head: `bytes` follow. */

@@ -72,6 +72,22 @@ static void an_empty_segment_before_sound_records_is_empty(void **state)
     }
 }
 
+static void an_empty_segment_before_nonsense_was_not_filled_in(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < RECORDS; i++) {
+        struct bytes b = {0};
+
+        if (!records[i].exact)
+            continue;
+        put_header(&b);
+        close_record(&b, open_record(&b, 0x1c));
+        put_record(&b, records[i].tag, records[i].body + 1);
+        assert_int_equal(broken(&b, "REC-011"), 1);
+        free(b.at);
+    }
+}
+
 static void an_empty_segment_before_sub_records_was_not_filled_in(void **state)
 {
     struct bytes b = {0};
@@ -85,8 +101,8 @@ static void an_empty_segment_before_sub_records_was_not_filled_in(void **state)
     free(b.at);
 }
 
-/* A class and an instance of 3000 bytes of it, cut into segments at these places behind the instance's head. */
-static struct bytes cut_instance(size_t first, size_t second)
+/* An array of 3000 bytes, cut into segments at these places behind its head. */
+static struct bytes cut_array(size_t first, size_t second)
 {
     struct bytes b = {0};
     size_t record;
@@ -96,7 +112,11 @@ static struct bytes cut_instance(size_t first, size_t second)
     put_class(&b, 1, 0x100, 1);
     record = open_record(&b, 0x1c);
     put_class_dump(&b, 0x100, 0, 0);
-    put_instance(&b, 0x200, 0x100, 3000);
+    put(&b, 1, 0x23);
+    put(&b, 8, 0x200);
+    put(&b, 4, 0);
+    put(&b, 4, 3000);
+    put(&b, 1, 8);
     for (size_t i = 0; i < 3000; i++) {
         if (i == first || i == second) {
             close_record(&b, record);
@@ -115,7 +135,7 @@ static void a_sub_record_in_two_segments_crosses(void **state)
 {
     (void)state;
     for (size_t at = 0; at < 3000; at += 299) {
-        struct bytes b = cut_instance(at, SIZE_MAX);
+        struct bytes b = cut_array(at, SIZE_MAX);
 
         assert_int_equal(broken(&b, "REC-014"), 1);
         free(b.at);
@@ -126,7 +146,7 @@ static void a_sub_record_in_three_segments_crosses_once(void **state)
 {
     (void)state;
     for (size_t at = 1; at < 2000; at += 299) {
-        struct bytes b = cut_instance(at, at + 700);
+        struct bytes b = cut_array(at, at + 700);
 
         assert_int_equal(broken(&b, "REC-014"), 1);
         free(b.at);
@@ -137,6 +157,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_empty_segment_before_sound_records_is_empty),
+        cmocka_unit_test(an_empty_segment_before_nonsense_was_not_filled_in),
         cmocka_unit_test(an_empty_segment_before_sub_records_was_not_filled_in),
         cmocka_unit_test(a_sub_record_in_two_segments_crosses),
         cmocka_unit_test(a_sub_record_in_three_segments_crosses_once),

@@ -647,10 +647,11 @@ def as_gzip(parts: Iterable[Bytes]) -> Iterator[Bytes]:
     yield packer.flush()
 
 
-for padding in (5000, 1_500_000):
+for padding, larger in ((5000, 1), (1_500_000, 8)):
 
-    def faulty_dumps_as_gzip(size: int, padding: int = padding) -> Iterator[Bytes]:
-        yield from as_gzip(faulty_dumps(size, padding))
+    def faulty_dumps_as_gzip(size: int, padding: int = padding, larger: int = larger) -> Iterator[Bytes]:
+        """To look at a dump again needs a way back into the one member."""
+        yield from as_gzip(faulty_dumps(larger * size, padding))
 
     shape(f"faulty-dumps-{padding}-gzip", gzip=True)(faulty_dumps_as_gzip)
 
@@ -802,7 +803,7 @@ def test_a_string_of_4_gb_is_not_kept(tmp_path: Path) -> None:
     assert SANITIZED or took.memory <= CONSTANT, took
 
 
-@pytest.mark.parametrize("limit", ["1", "64K", "1M", "2M", "4M", "16M"])
+@pytest.mark.parametrize("limit", ["1", "64K", "1M", "4M"])
 @pytest.mark.parametrize("name", ["missing-elements-scattered-8", "load-class-8", "instances-of-a-class-behind-pipe-8"])
 def test_a_memory_limit_ends_the_run(name: str, limit: str, tmp_path: Path) -> None:
     hostile = next(s for s in SHAPES if s.name == name)
@@ -811,5 +812,9 @@ def test_a_memory_limit_ends_the_run(name: str, limit: str, tmp_path: Path) -> N
     took = cost(path, "--max-memory", limit, pipe=hostile.pipe)
     assert took.status == 4
     assert SANITIZED or took.memory <= CONSTANT, took
-    run = subprocess.run([TOOL, "--max-memory", limit, path], capture_output=True, text=True, check=False)
+    with path.open("rb") as dump:
+        by = ["cat"] if hostile.pipe else ["true"]
+        with subprocess.Popen(by, stdin=dump, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as cat:
+            command = [TOOL, "--max-memory", limit, "-" if hostile.pipe else str(path)]
+            run = subprocess.run(command, stdin=cat.stdout, capture_output=True, text=True, check=False)
     assert "memory limit" in run.stdout + run.stderr

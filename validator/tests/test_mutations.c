@@ -20,7 +20,7 @@
 
 #include "hprof/hprof.h"
 
-enum { WHOLE_SIZE = 1000, STEPS = 24, HUGE_SIZE = 100000, PIPE_SHARE = 16, VALUE_SHARE = 4, RULES_MAX = 256, TOLD_MAX = 20 };
+enum { WHOLE_SIZE = 1000, STEPS = 24, HUGE_SIZE = 100000, PIPE_SHARE = 16, VALUE_SHARE = 6, RULES_MAX = 256, TOLD_MAX = 20 };
 
 /* ---- The corpus ---- */
 
