@@ -41,6 +41,20 @@ static void check_class_object(struct checker *ck, const struct CLASS_DUMP *r, s
         report(ck, RULE_CLS_013, at + OFFSET_OF(CLASS_DUMP, reserved2, id), "0", "0x%" PRIx64, r->reserved2);
 }
 
+/* SPEC.md 6.3.5: n fields at p. The first bad type is told and no name: a wrong number of fields makes many of both. */
+static void check_instance_fields(struct checker *ck, const uint8_t *p, uint16_t n, uint64_t at)
+{
+    size_t size = SIZE_OF(INSTANCE_FIELD, ck->id_size), type_at = OFFSET_OF(INSTANCE_FIELD, type, ck->id_size);
+
+    for (uint16_t i = 0; i < n; i++)
+        if (!type_size(get_u1(p + i * size + type_at), ck->id_size)) {
+            report(ck, RULE_CLS_016, at + i * size + type_at, "2 or 4 to 11", "%u", get_u1(p + i * size + type_at));
+            return;
+        }
+    for (uint16_t i = 0; i < n; i++)
+        use_name(ck, get_id(p + i * size, ck->id_size), NAME_OF_INSTANCE_FIELD, at + i * size);
+}
+
 /* p are the bytes behind the tag, `size` of them: a whole CLASS_DUMP with sound types of constants and static fields. */
 void check_class_dump(struct checker *ck, const uint8_t *p, size_t size, uint64_t at)
 {
@@ -110,13 +124,7 @@ void check_class_dump(struct checker *ck, const uint8_t *p, size_t size, uint64_
     if (ck->look == LOOK_CLASSES)
         return;
 
-    for (uint16_t i = 0; i < n; i++, p += SIZE_OF(INSTANCE_FIELD, id)) {
-        uint64_t field_at = at + (uint64_t)(p - start);
-
-        use_name(ck, get_id(p, id), NAME_OF_INSTANCE_FIELD, field_at);
-        if (!type_size(get_u1(p + id), id))
-            report(ck, RULE_CLS_016, field_at + OFFSET_OF(INSTANCE_FIELD, type, id), "2 or 4 to 11", "%u", get_u1(p + id));
-    }
+    check_instance_fields(ck, fields, n, at + (uint64_t)(fields - start));
     if (layout && layout->at != at) {
         struct finding *f = report(ck, RULE_CLS_009, at, "a class not yet dumped in this heap dump", "0x%" PRIx64, r.class_id);
 

@@ -97,6 +97,14 @@ static void trust_last(struct checker *ck)
     ck->dump.doubtful_length = ck->dump.doubtful_waiting = 0;
 }
 
+/* Whether the sub-record in front is a CLASS_DUMP with a field of a bad type: its count of fields may be what is wrong, and that was
+ * said. */
+static bool class_in_front_is_told(const struct checker *ck)
+{
+    return ck->dump.class_just_dumped &&
+           ((const struct layout *)chunks_at(&ck->classes.layouts, ck->dump.last_layout))->bad_type;
+}
+
 static bool broken_subrecord(struct checker *ck, enum measured why, const struct measure *m)
 {
     uint64_t at = ck->in.offset;
@@ -110,6 +118,10 @@ static bool broken_subrecord(struct checker *ck, enum measured why, const struct
     if (ck->look != LOOK_JUDGE)
         return skip_rest(ck);
     unsound(ck, at);
+    if (at == ck->heap_end - ck->record_length)
+        ck->lost = LOST_ALL; /* nothing of it was sound: it may be a record of another tag */
+    if (class_in_front_is_told(ck))
+        return skip_rest(ck);
     if (why == MEASURE_TAG)
         report(ck, rule, at, "the tag of a sub-record", "0x%02x", tag);
     else
@@ -129,6 +141,8 @@ static bool cut_subrecord(struct checker *ck)
 
     distrust_last(ck);
     forget_cut(ck);
+    if (class_in_front_is_told(ck))
+        return skip_rest(ck);
     *cut = (struct cut_subrecord){.active = true,
                                   .record_tag = ck->record_tag,
                                   .record_at = ck->record_at,

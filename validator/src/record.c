@@ -142,15 +142,12 @@ static bool skip_body(struct checker *ck)
     return false;
 }
 
-/* Whether the length that a record should have leads to another record, where the one it has does not. */
-static bool right_length_leads_on(struct checker *ck, uint64_t declared, uint64_t right)
+/* Whether a record, or the end of the dump, may stand `length` bytes on; true where that is too far to see. */
+static bool leads_on(struct checker *ck, uint64_t length)
 {
     size_t n = look_at(ck, LOOK_SIZE, UINT64_MAX);
-    bool ended = n < LOOK_SIZE;
 
-    if (right > n || !count_plausible_records(ck, ck->in.at + right, n - (size_t)right, ended, 1))
-        return false;
-    return declared > n || !count_plausible_records(ck, ck->in.at + declared, n - (size_t)declared, ended, 1);
+    return length > n || count_plausible_records(ck, ck->in.at + length, n - (size_t)length, n < LOOK_SIZE, 1);
 }
 
 /* Where the count of a record stands, and what each of what it counts takes; false for a record without one. */
@@ -190,22 +187,9 @@ uint64_t body_length(struct checker *ck, uint8_t tag, uint64_t declared)
 {
     uint64_t right = hprof_record_name(tag) ? right_length(ck, tag) : UINT64_MAX;
 
-    return right != UINT64_MAX && right != declared && right_length_leads_on(ck, declared, right) ? right : declared;
-}
-
-/* A record whose length is not what it must be: its body is not judged, and what it may have defined is not missed. A length beyond
- * the end of the file is that fault and not this one, unless the right length leads on. */
-static void wrong_length(struct checker *ck, enum rule rule, enum lost lost, const char *expected)
-{
-    uint64_t declared = ck->record_length;
-
-    ck->record_length = body_length(ck, ck->record_tag, declared);
-    if (!skip_body(ck))
-        return;
-    ck->record_length = declared;
-    unsound(ck, ck->record_at);
-    ck->lost |= lost;
-    report(ck, rule, ck->record_at + RECORD_LENGTH_AT, expected, "%" PRIu64 " bytes", ck->record_length);
+    if (right == UINT64_MAX || right == declared || right > LOOK_SIZE || !leads_on(ck, right))
+        return declared;
+    return declared > LOOK_SIZE || !leads_on(ck, declared) ? right : declared;
 }
 
 /* Reads on to the end without judging. Returns how many bytes there were. */
@@ -217,6 +201,26 @@ static uint64_t skip_to_end(struct checker *ck)
     ck->lost = LOST_ALL;
     ck->truncated = ck->stopped = true;
     return n;
+}
+
+/* A record whose length is not what it must be: its body is not judged, and what it may have defined, whatever its tag was meant to be,
+ * is not missed. A length beyond the end of the file is that fault and not this one, unless the right length leads on. Where no
+ * length does, the framing is lost. */
+static void wrong_length(struct checker *ck, enum rule rule, const char *expected)
+{
+    uint64_t length = body_length(ck, ck->record_tag, ck->record_length);
+    bool lost = !leads_on(ck, length);
+
+    if (length == ck->record_length && !skip_body(ck))
+        return;
+    if (length != ck->record_length)
+        ck->sum.skipped += input_skip(&ck->in, length);
+    unsound(ck, ck->record_at);
+    report(ck, rule, ck->record_at + RECORD_LENGTH_AT, expected, "%" PRIu64 " bytes", ck->record_length);
+    if (ck->record_tag != TAG_HEAP_DUMP_END)
+        ck->lost = LOST_ALL;
+    if (lost)
+        skip_to_end(ck);
 }
 
 /* ---- Heap dump records ---- */
@@ -249,7 +253,7 @@ static void walk_heap_dump(struct checker *ck)
 
     if (is_segment)
         old_version(ck);
-    else if (ck->dump.open)
+    else if (ck->dump.open && ck->version != V101)
         report(ck, RULE_REC_006, ck->record_at, "HEAP_DUMP_SEGMENT or HEAP_DUMP_END", "HEAP_DUMP");
     if (!ck->dump.open)
         begin_heap_dump(ck);
@@ -274,7 +278,7 @@ static void check_heap_dump_end(struct checker *ck)
 {
     old_version(ck);
     if (ck->record_length)
-        wrong_length(ck, RULE_REC_008, 0, "0 bytes");
+        wrong_length(ck, RULE_REC_008, "0 bytes");
     if (ck->stopped)
         return;
     if (ck->dump.open) {
@@ -305,10 +309,10 @@ static void check_time(struct checker *ck, uint32_t time)
 }
 
 /* A record of fixed length: judged whole, then left behind. */
-#define FIXED_RECORD(NAME, rule, lost, check) \
+#define FIXED_RECORD(NAME, rule, check) \
     do { \
         if (ck->record_length != SIZE_OF(NAME, ck->id_size)) { \
-            wrong_length(ck, rule, lost, expected_length(expected, SIZE_OF(NAME, ck->id_size))); \
+            wrong_length(ck, rule, expected_length(expected, SIZE_OF(NAME, ck->id_size))); \
         } else { \
             struct cursor c = window(ck, SIZE_OF(NAME, ck->id_size)); \
             struct NAME r; \
@@ -328,7 +332,7 @@ static const char *expected_length(char *to, uint64_t n)
 }
 
 /* A record whose length follows from the count in its fixed part. */
-static void check_counted(struct checker *ck, enum rule rule, enum lost lost, bool (*check)(struct checker *ck))
+static void check_counted(struct checker *ck, enum rule rule, bool (*check)(struct checker *ck))
 {
     uint64_t right = right_length(ck, ck->record_tag);
     char expected[NAME_SIZE];
@@ -341,7 +345,7 @@ static void check_counted(struct checker *ck, enum rule rule, enum lost lost, bo
     }
     if (right == UINT64_MAX || ck->record_length < least_length(ck, ck->record_tag, &exact))
         right = least_length(ck, ck->record_tag, &exact);
-    wrong_length(ck, rule, lost, expected_length(expected, right));
+    wrong_length(ck, rule, expected_length(expected, right));
 }
 
 /* SPEC.md 3.2: a record of another tag. It may be a damaged one of any kind. */
@@ -366,39 +370,39 @@ static void walk_record(struct checker *ck)
     switch ((enum record_tag)ck->record_tag) {
     case TAG_UTF8:
         if (ck->record_length < id)
-            wrong_length(ck, RULE_STR_001, LOST_STRINGS, id == 8 ? "8 bytes at the least" : "4 bytes at the least");
+            wrong_length(ck, RULE_STR_001, id == 8 ? "8 bytes at the least" : "4 bytes at the least");
         else if (!check_utf8(ck, ck->record_length))
             truncated(ck);
         return;
     case TAG_LOAD_CLASS:
-        FIXED_RECORD(LOAD_CLASS, RULE_CLS_001, LOST_CLASSES, check_load_class(ck, &r, at));
+        FIXED_RECORD(LOAD_CLASS, RULE_CLS_001, check_load_class(ck, &r, at));
         return;
     case TAG_UNLOAD_CLASS:
-        FIXED_RECORD(UNLOAD_CLASS, RULE_CLS_006, 0, check_unload_class(ck, &r, at));
+        FIXED_RECORD(UNLOAD_CLASS, RULE_CLS_006, check_unload_class(ck, &r, at));
         return;
     case TAG_FRAME:
-        FIXED_RECORD(FRAME, RULE_STK_001, LOST_FRAMES, check_frame(ck, &r, ck->in.at, at));
+        FIXED_RECORD(FRAME, RULE_STK_001, check_frame(ck, &r, ck->in.at, at));
         return;
     case TAG_TRACE:
-        check_counted(ck, RULE_STK_007, LOST_TRACES, check_trace);
+        check_counted(ck, RULE_STK_007, check_trace);
         return;
     case TAG_ALLOC_SITES:
-        check_counted(ck, RULE_PRF_001, 0, check_alloc_sites);
+        check_counted(ck, RULE_PRF_001, check_alloc_sites);
         return;
     case TAG_HEAP_SUMMARY:
-        FIXED_RECORD(HEAP_SUMMARY, RULE_PRF_006, 0, (void)r);
+        FIXED_RECORD(HEAP_SUMMARY, RULE_PRF_006, (void)r);
         return;
     case TAG_START_THREAD:
-        FIXED_RECORD(START_THREAD, RULE_THR_001, LOST_THREADS, check_start_thread(ck, &r, at));
+        FIXED_RECORD(START_THREAD, RULE_THR_001, check_start_thread(ck, &r, at));
         return;
     case TAG_END_THREAD:
-        FIXED_RECORD(END_THREAD, RULE_THR_002, LOST_THREADS, check_end_thread(ck, &r, at));
+        FIXED_RECORD(END_THREAD, RULE_THR_002, check_end_thread(ck, &r, at));
         return;
     case TAG_CPU_SAMPLES:
-        check_counted(ck, RULE_PRF_007, 0, check_cpu_samples);
+        check_counted(ck, RULE_PRF_007, check_cpu_samples);
         return;
     case TAG_CONTROL_SETTINGS:
-        FIXED_RECORD(CONTROL_SETTINGS, RULE_PRF_009, 0, check_control_settings(ck, &r, at));
+        FIXED_RECORD(CONTROL_SETTINGS, RULE_PRF_009, check_control_settings(ck, &r, at));
         return;
     case TAG_HEAP_DUMP:
     case TAG_HEAP_DUMP_SEGMENT:

@@ -1,6 +1,6 @@
 """Dumps made to cost time or memory: both must stay in proportion to the bytes, whatever they are.
 
-Each shape is judged in two sizes, the second four times the first. HPROF_HOSTILE_MB is the larger size in MB (32, or 8
+Each shape is judged in two sizes, the second four times the first. HPROF_HOSTILE_MB is the larger size in MB (24, or 8
 in a build that is slow and whose memory says nothing: one with sanitizers or coverage).
 """
 
@@ -23,7 +23,7 @@ import pytest
 TOOL = os.environ["HPROF_VALIDATE"]
 SANITIZED = "-fsanitize" in os.environ.get("HPROF_C_FLAGS", "")
 SLOW = SANITIZED or "--coverage" in os.environ.get("HPROF_C_FLAGS", "")
-SIZE = int(os.environ.get("HPROF_HOSTILE_MB", "8" if SLOW else "32")) << 20
+SIZE = int(os.environ.get("HPROF_HOSTILE_MB", "8" if SLOW else "24")) << 20
 STEP = 4  # times as large is the larger of two dumps,
 SLOWER = 8  # and may take so many times as long.
 NOISE = 0.3  # Seconds of a process's CPU time that say nothing.
