@@ -241,18 +241,17 @@ static void note_waiting(struct checker *ck, uint64_t at)
 /* Keeps an instance whole until its class is known. */
 static bool defer_instance(struct checker *ck, uint64_t at, size_t head, uint64_t bytes)
 {
-    enum { PIECE = 64 << 10 };
     uint64_t left = head + bytes;
 
     note_waiting(ck, at);
     while (left) {
-        size_t wanted = left < PIECE ? (size_t)left : PIECE;
+        size_t n = look_at(ck, PIECE, left);
 
-        if (input_need(&ck->in, wanted) < wanted)
+        bytelog_append(&ck->dump.deferred, ck->in.at, n);
+        input_advance(&ck->in, n);
+        left -= n;
+        if (n < PIECE && left)
             return false;
-        bytelog_append(&ck->dump.deferred, ck->in.at, wanted);
-        input_advance(&ck->in, wanted);
-        left -= wanted;
     }
     return true;
 }
@@ -355,6 +354,7 @@ struct waiting {
     uint64_t at;      /* of the dump: behind the tag of the present instance */
     uint64_t body;    /* in the log: its values */
     uint64_t body_at; /* and their offset in the dump */
+    uint64_t there;   /* how many of them: fewer than there should be when the dump ended within */
     uint8_t *piece;   /* room for the largest own part of a class: 65,535 fields of 8 bytes */
 };
 enum { LARGEST_PART = 65535 * 8 };
@@ -363,11 +363,13 @@ static const uint8_t *get_from_log(struct checker *ck, uint64_t offset, size_t n
 {
     struct waiting *w = ck->waiting;
 
+    if (offset - w->body_at + n > w->there)
+        return NULL;
     bytelog_read(w->log, w->body + (offset - w->body_at), w->piece, n);
     return w->piece;
 }
 
-/* The next instance that waited, its fixed part with the tag at `first`. False at the end, which may be within one. */
+/* The next instance that waited, its fixed part with the tag at `first`. False at the end. */
 static bool next_waiting(struct checker *ck, struct waiting *w, uint8_t *first, size_t head, struct INSTANCE_DUMP *r,
                          bool *doubtful)
 {
@@ -384,11 +386,12 @@ static bool next_waiting(struct checker *ck, struct waiting *w, uint8_t *first, 
     if (end - w->next < head)
         return false;
     bytelog_read(w->log, w->next, first, head);
-    if (!read_INSTANCE_DUMP(&c, ck->id_size, r) || end - w->next - head < r->bytes)
+    if (!read_INSTANCE_DUMP(&c, ck->id_size, r))
         return false;
     w->body = w->next + head;
     w->body_at = w->at - 1 + head;
-    w->next = w->body + r->bytes;
+    w->there = end - w->body < r->bytes ? end - w->body : r->bytes;
+    w->next = w->body + w->there;
     /* What is found is told as it would have been then. */
     ck->record_tag = record & 1 ? TAG_HEAP_DUMP_SEGMENT : TAG_HEAP_DUMP;
     ck->record_number = record >> 1;
@@ -482,7 +485,6 @@ static void check_array_head(struct checker *ck, const struct OBJECT_ARRAY_DUMP 
 
 bool check_object_array(struct checker *ck)
 {
-    enum { PIECE = 64 << 10 };
     unsigned id = ck->id_size;
     size_t head = 1 + SIZE_OF(OBJECT_ARRAY_DUMP, id);
     struct cursor c = {ck->in.at + 1, ck->in.at + head};
@@ -537,7 +539,6 @@ static COLD void report_boolean_element(struct checker *ck, unsigned value, uint
 
 bool check_primitive_array(struct checker *ck)
 {
-    enum { PIECE = 64 << 10 };
     unsigned id = ck->id_size;
     size_t head = 1 + SIZE_OF(PRIMITIVE_ARRAY_DUMP, id);
     uint64_t at = ck->in.offset + 1, left, element = 0;

@@ -71,11 +71,15 @@ static void check_thread_object(struct checker *ck, const struct ROOT_THREAD_OBJ
 
     if (!root)
         return;
-    if (*root >> 32 == ck->classes.dump)
-        report(ck, RULE_ROOT_002, at + OFFSET_OF(ROOT_THREAD_OBJECT, thread_serial, ck->id_size),
-               "a thread without a ROOT_THREAD_OBJECT in this heap dump", "thread %" PRIu32, r->thread_serial);
-    else
+    if (*root >> 32 == ck->classes.dump) {
+        struct finding *f = report(ck, RULE_ROOT_002, at + OFFSET_OF(ROOT_THREAD_OBJECT, thread_serial, ck->id_size),
+                                   "a thread without a ROOT_THREAD_OBJECT in this heap dump", "thread %" PRIu32,
+                                   r->thread_serial);
+        if (f)
+            diag_seek(&ck->diag, f, PLACE_OF_THREAD_ROOT, r->thread_serial);
+    } else {
         *root = (uint64_t)ck->classes.dump << 32 | r->trace_serial;
+    }
     if (r->object_id)
         check_root_object(ck, SUB_ROOT_THREAD_OBJECT, r->object_id, at);
     use_trace(ck, r->trace_serial, r->trace_serial == UINT32_MAX ? TRACE_OF_UNMARKED_ROOT : TRACE_OF_THREAD_ROOT,

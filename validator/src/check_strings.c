@@ -14,7 +14,6 @@ static uint64_t text_budget(const struct checker *ck)
 /* SPEC.md 4.1 UTF8. The string may be 4 GB: it is looked at piece by piece. */
 bool check_utf8(struct checker *ck, uint64_t length)
 {
-    enum { PIECE = 64 << 10 };
     uint64_t left = length - ck->id_size, at = ck->in.offset, size = left, id, bad_at = 0;
     uint8_t text[STRING_KEPT], last[2] = {0};
     size_t kept = 0, skipped = 0;

@@ -43,6 +43,11 @@ enum look {
     LOOK_LOCATE   /* looks again for the offsets that `locate` seeks */
 };
 
+enum {
+    LOOK_SIZE = 64 << 10, /* bytes looked at to tell what follows a fault */
+    PIECE = 64 << 10      /* bytes of a string, an array or an instance that are looked at at a time */
+};
+
 /* The agent gives each object the stack trace that allocated it: a few hundred of them take turns. */
 enum { KNOWN_TRACES = 256 };
 
@@ -86,6 +91,7 @@ struct checker {
     unsigned lost;            /* enum lost */
     bool truncated;           /* the dump ended too soon; nothing is missing because of that */
     bool stopped;             /* what follows cannot be judged */
+    bool segment_told;        /* REC-005 was */
     bool heap_lost;           /* a skipped record may have been a heap dump */
     uint64_t doubtful_string; /* offset at which the string in front of here is no UTF-8; 0 for none */
     uint64_t doubtful_record; /* and of its record */
@@ -119,7 +125,6 @@ struct checker {
     struct {
         bool open;             /* a series of segments */
         bool lost;             /* part of it was skipped */
-        bool segment_told;     /* REC-005 */
         bool looked_ahead;
         /* The sub-record in front, if it may be what is wrong when the next one is broken. */
         bool class_just_dumped;    /* it was a CLASS_DUMP: */
@@ -270,6 +275,7 @@ void finish_objects(struct checker *ck);
 /* ---- locate.c ---- */
 void locate_defined(struct checker *ck, uint64_t id, uint64_t offset);
 void locate_referred(struct checker *ck, uint64_t id, uint64_t offset);
+void locate_thread(struct checker *ck, uint32_t serial, uint64_t offset);
 void locate_elements(struct checker *ck, const uint8_t *p, size_t n, uint64_t offset);
 void locate_in_dump(struct checker *ck);
 void locate_records(struct checker *ck);

@@ -8,8 +8,6 @@
 #include "format.h"
 #include "keymap.h"
 
-enum class_kind { CLASS_UNNAMED, CLASS_PLAIN, CLASS_ARRAY };
-
 /* A class ID that was loaded or dumped. */
 struct class {
     uint64_t id;

@@ -7,7 +7,6 @@
 #include "subrecord.h"
 
 enum {
-    LOOK_SIZE = 64 << 10,    /* bytes looked at to tell what follows a fault */
     HEAD_SIZE = 64           /* as many as the fixed part of any sub-record but CLASS_DUMP takes */
 };
 
@@ -326,6 +325,9 @@ static void check_small(struct checker *ck, uint64_t size)
     default:
         if (ck->look == LOOK_JUDGE)
             check_root(ck, *ck->in.at, p, at);
+        else if (ck->look == LOOK_LOCATE && *ck->in.at == SUB_ROOT_THREAD_OBJECT)
+            locate_thread(ck, get_u4(p + OFFSET_OF(ROOT_THREAD_OBJECT, thread_serial, ck->id_size)),
+                          at + OFFSET_OF(ROOT_THREAD_OBJECT, thread_serial, ck->id_size));
         break;
     }
 }

@@ -1,5 +1,5 @@
 /* The second look: finds the places that one pass cannot keep, of those findings that will be shown. Where a missing object is
- * first referred to (REF-002), and where the object, string or frame was defined that a later record defines again. Only for input
+ * first referred to (REF-002), and where the object, string, frame or thread root was defined that a later record defines again. Only for input
  * that can be read again. */
 #include <string.h>
 
@@ -14,7 +14,7 @@ struct sought {
 };
 
 struct locate {
-    struct sought defined, referred;
+    struct sought defined, referred, threads;
 };
 
 static void seek_begin(struct sought *s, struct checker *ck)
@@ -65,6 +65,11 @@ void locate_referred(struct checker *ck, uint64_t id, uint64_t offset)
     seek_look(&ck->locate->referred, id, offset);
 }
 
+void locate_thread(struct checker *ck, uint32_t serial, uint64_t offset)
+{
+    seek_look(&ck->locate->threads, serial, offset);
+}
+
 void locate_elements(struct checker *ck, const uint8_t *p, size_t n, uint64_t offset)
 {
     const struct sought *s = &ck->locate->referred;
@@ -90,6 +95,8 @@ static bool is_top_level(enum place_kind kind)
 /* No two kinds that are sought together share a set. */
 static struct sought *set_of(struct locate *l, enum place_kind kind)
 {
+    if (kind == PLACE_OF_THREAD_ROOT)
+        return &l->threads;
     return kind == PLACE_OF_STRING || kind == PLACE_OF_OBJECT ? &l->defined : &l->referred;
 }
 
@@ -121,6 +128,7 @@ static bool seek_all(struct checker *ck, struct locate *l, size_t first, bool to
         return false;
     seek_begin(&l->defined, ck);
     seek_begin(&l->referred, ck);
+    seek_begin(&l->threads, ck);
     for (; i < places->count; i++) {
         const struct place *place = chunks_at(places, i);
 
@@ -145,6 +153,7 @@ static void seek_end(struct checker *ck, struct locate *l, size_t first, bool to
     }
     keymap_clear(&l->defined.by_id);
     keymap_clear(&l->referred.by_id);
+    keymap_clear(&l->threads.by_id);
     ck->locate = NULL;
 }
 
@@ -186,7 +195,7 @@ void locate_in_dump(struct checker *ck)
     if (!seek_all(ck, &l, ck->dump.first_place, false))
         return;
     ck->look = LOOK_LOCATE;
-    if (!l.defined.left && only_in_arrays(ck))
+    if (!l.defined.left && !l.threads.left && only_in_arrays(ck))
         read_arrays(ck);
     else
         walk_dump_again(ck, back);

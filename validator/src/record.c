@@ -5,8 +5,6 @@
 #include "checker.h"
 #include "subrecord.h"
 
-enum { LOOK_SIZE = 64 << 10 };
-
 /* ---- What may be a record ---- */
 
 /* The least length of a record's body, and whether it is the only one. */
@@ -147,7 +145,9 @@ static bool leads_on(struct checker *ck, uint64_t length)
 {
     size_t n = look_at(ck, LOOK_SIZE, UINT64_MAX);
 
-    return length > n || count_plausible_records(ck, ck->in.at + length, n - (size_t)length, n < LOOK_SIZE, 1);
+    if (length > n)
+        return n == LOOK_SIZE;
+    return count_plausible_records(ck, ck->in.at + length, n - (size_t)length, n < LOOK_SIZE, 1);
 }
 
 /* Where the count of a record stands, and what each of what it counts takes; false for a record without one. */
@@ -240,8 +240,8 @@ static void check_empty_heap_dump(struct checker *ck)
 
 static void old_version(struct checker *ck)
 {
-    if (ck->version == V101 && !ck->dump.segment_told) {
-        ck->dump.segment_told = true;
+    if (ck->version == V101 && !ck->segment_told) {
+        ck->segment_told = true;
         report(ck, RULE_REC_005, ck->record_at, "a record of version 1.0.1", "%s", hprof_record_name(ck->record_tag));
     }
 }
