@@ -3,9 +3,14 @@
 
 #include "checker.h"
 
+static bool is_loaded(struct checker *ck, uint32_t serial)
+{
+    return idset_get(&ck->class_serials, serial) & ID_DEFINED;
+}
+
 void use_class_serial(struct checker *ck, uint32_t serial, enum class_serial_role role, uint64_t offset)
 {
-    if (!keymap_find(&ck->class_serials, serial))
+    if (!is_loaded(ck, serial))
         uselog_add(&ck->class_serial_uses, serial, role, offset);
 }
 
@@ -13,20 +18,16 @@ void use_class_serial(struct checker *ck, uint32_t serial, enum class_serial_rol
 void check_load_class(struct checker *ck, const struct LOAD_CLASS *r, uint64_t at)
 {
     size_t id = ck->id_size;
-    uint64_t *place = keymap_add(&ck->class_serials, r->class_serial);
-    bool new_serial = place && !*place;
+    struct id_near near = {0};
+    bool new_serial = !idset_define(&ck->class_serials, &near, id_to_key(r->class_serial, sizeof(uint32_t)));
 
-    if (!place)
-        return;
-    if (new_serial)
-        *place = at + 1;
     if (r->class_serial == 0) {
         report(ck, RULE_CLS_002, at, "a serial above 0", "0");
     } else if (!new_serial) {
         struct finding *f = report(ck, RULE_CLS_003, at, "a serial not yet used", "%" PRIu32, r->class_serial);
 
         if (f)
-            f->related_offset = *place - 1;
+            diag_seek(&ck->diag, f, PLACE_OF_CLASS_SERIAL, r->class_serial);
     }
 
     if (r->class_id == 0) {
@@ -41,14 +42,13 @@ void check_load_class(struct checker *ck, const struct LOAD_CLASS *r, uint64_t a
                 report_shape(ck, RULE_CLS_004, strings_name_kind(&ck->strings, r->name) == NAME_OF_ARRAY ? SHAPE_ARRAY_CLASS : SHAPE_ANY,
                              at + OFFSET_OF(LOAD_CLASS, class_id, id), "a class not yet loaded",
                              "0x%" PRIx64 ", loaded before with serial %" PRIu32, r->class_id, class->serial);
-            const uint64_t *first = keymap_find(&ck->class_serials, class->serial);
-
-            if (f && first)
-                f->related_offset = *first - 1 + OFFSET_OF(LOAD_CLASS, class_id, id);
+            if (f)
+                diag_seek(&ck->diag, f, PLACE_OF_CLASS_SERIAL, class->serial);
         }
         if (!class->loaded) {
             class->loaded = true;
             class->serial = r->class_serial;
+            class->loaded_after = ck->heap_records;
             class->name = r->name;
             class->named = strings_defined(&ck->strings, r->name);
         }
@@ -60,7 +60,7 @@ void check_load_class(struct checker *ck, const struct LOAD_CLASS *r, uint64_t a
 /* SPEC.md 4.3 UNLOAD_CLASS */
 void check_unload_class(struct checker *ck, const struct UNLOAD_CLASS *r, uint64_t at)
 {
-    if (!keymap_find(&ck->class_serials, r->class_serial) && !(ck->lost & LOST_CLASSES))
+    if (!is_loaded(ck, r->class_serial) && !(ck->lost & LOST_CLASSES))
         report(ck, RULE_CLS_007, at, "the serial of a loaded class", "%" PRIu32, r->class_serial);
 }
 
@@ -69,7 +69,7 @@ static void judge_serial_use(void *context, uint64_t serial, const uint64_t firs
     struct checker *ck = context;
     bool in_frame = first[SERIAL_OF_FRAME] != NEVER_USED;
 
-    if (!keymap_find(&ck->class_serials, serial))
+    if (!is_loaded(ck, (uint32_t)serial))
         report_late(ck, in_frame ? RULE_STK_006 : RULE_PRF_003, SHAPE_ANY, first[in_frame ? SERIAL_OF_FRAME : SERIAL_OF_SITE],
                     in_frame ? "FRAME" : "ALLOC_SITES > site", "the serial of a loaded class", "%" PRIu32, (uint32_t)serial);
 }

@@ -226,7 +226,8 @@ static bool check_length(struct checker *ck, const struct INSTANCE_DUMP *r, cons
 }
 
 /* What stands in front of an instance that waits: whether its length led to a broken sub-record (a byte), its offset, as a difference
- * from the one before, and the record it is in: its number, doubled, and 1 for a segment. */
+ * from the one before, the record it is in: its number, doubled, and 1 for a segment; and how
+ * many heap dump records began up to it. */
 static void note_waiting(struct checker *ck, uint64_t at)
 {
     struct bytelog *log = &ck->dump.deferred;
@@ -235,6 +236,7 @@ static void note_waiting(struct checker *ck, uint64_t at)
     bytelog_append(log, &(uint8_t){0}, 1);
     bytelog_append_number(log, at - ck->dump.last_waiting);
     bytelog_append_number(log, ck->record_number << 1 | (ck->record_tag == TAG_HEAP_DUMP_SEGMENT));
+    bytelog_append_number(log, ck->heap_records);
     ck->dump.last_waiting = at;
 }
 
@@ -383,6 +385,7 @@ static bool next_waiting(struct checker *ck, struct waiting *w, uint8_t *first, 
     *doubtful = flag != 0;
     w->at += bytelog_read_number(w->log, &w->next);
     record = bytelog_read_number(w->log, &w->next);
+    ck->as_of = (uint32_t)bytelog_read_number(w->log, &w->next);
     if (end - w->next < head)
         return false;
     bytelog_read(w->log, w->next, first, head);
@@ -395,7 +398,6 @@ static bool next_waiting(struct checker *ck, struct waiting *w, uint8_t *first, 
     /* What is found is told as it would have been then. */
     ck->record_tag = record & 1 ? TAG_HEAP_DUMP_SEGMENT : TAG_HEAP_DUMP;
     ck->record_number = record >> 1;
-    ck->as_of = w->at;
     ck->sub = first;
     ck->sub_size = head;
     return true;

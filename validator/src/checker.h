@@ -72,6 +72,7 @@ struct cut_subrecord {
     uint64_t record_at;  /* the heap dump record */
     uint64_t at;         /* the sub-record */
     uint64_t had;        /* bytes of it within the record */
+    unsigned segments;   /* that were joined to it whole */
     uint64_t record_end;
     uint64_t number;
 };
@@ -104,13 +105,14 @@ struct checker {
     uint64_t record_at;
     uint64_t record_number;   /* among those of its tag, from 1; 0 for none at hand */
     uint64_t record_length;   /* of its body, as declared */
-    uint64_t as_of;           /* not 0: show only names that were known at this offset */
+    uint32_t heap_records;    /* that began so far */
+    uint32_t as_of;           /* not 0: show only names that were known when so many had begun */
     const uint8_t *sub;       /* its first bytes, NULL for none */
     size_t sub_size;
 
     /* Defined so far. */
     struct strings strings;
-    struct keymap class_serials; /* to the offset of LOAD_CLASS, plus 1 */
+    struct idset class_serials;  /* defined: there was a LOAD_CLASS */
     struct keymap frames;        /* to the hash of the record, never 0 */
     struct keymap traces;        /* to an index in trace_list, plus 1 */
     struct chunks trace_list;

@@ -52,7 +52,7 @@ struct class *classes_add(struct classes *c, uint64_t id)
     *index = c->all.count + 1; /* also if it cannot be added: then the run ends */
     class = chunks_add(&c->all);
     if (class)
-        *class = (struct class){.id = id};
+        *class = (struct class){0};
     return class;
 }
 

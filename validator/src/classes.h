@@ -10,9 +10,9 @@
 
 /* A class ID that was loaded or dumped. */
 struct class {
-    uint64_t id;
     uint64_t name;    /* string ID, of the first LOAD_CLASS; 0 for none */
-    uint32_t serial;  /* of the first LOAD_CLASS */
+    uint32_t serial;  /* of the first LOAD_CLASS, */
+    uint32_t loaded_after; /* and how many heap dump records stand in front of it */
     uint32_t dump;    /* the heap dump in which it was dumped last, from 1; 0 for none */
     uint32_t layout;  /* its layout there */
     bool loaded;

@@ -19,7 +19,7 @@ struct finding {
 };
 
 /* What a second look will find: where `subject` is defined first, or named first. */
-enum place_kind { PLACE_OF_STRING, PLACE_OF_FRAME, PLACE_OF_OBJECT, PLACE_OF_THREAD_ROOT, PLACE_OF_REFERENCE, PLACE_OF_ELEMENT };
+enum place_kind { PLACE_OF_STRING, PLACE_OF_FRAME, PLACE_OF_CLASS_SERIAL, PLACE_OF_OBJECT, PLACE_OF_THREAD_ROOT, PLACE_OF_REFERENCE, PLACE_OF_ELEMENT };
 struct place {
     uint64_t subject; /* an ID or a serial */
     uint64_t at;      /* HPROF_NO_OFFSET until it is found */

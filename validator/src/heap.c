@@ -164,7 +164,10 @@ void forget_cut(struct checker *ck)
     ck->cut = (struct cut_subrecord){0};
 }
 
-enum { LONGEST_CLASS_DUMP = 4 << 20 }; /* 3 times 65,535 entries of 17 bytes at the most, and a little */
+enum {
+    LONGEST_CLASS_DUMP = 4 << 20, /* 3 times 65,535 entries of 17 bytes at the most, and a little */
+    SEGMENTS_JOINED = 16          /* each is looked at again with the next: not for ever */
+};
 
 /* How long the sub-record is whose first part is in ck->cut and whose other part begins the window; 0 if that cannot be. *more if
  * a segment of so many bytes is too short to tell. */
@@ -185,7 +188,7 @@ static uint64_t measure_cut(struct checker *ck, uint64_t length, bool *more)
         memcpy(joined + cut->bytes_size, ck->in.at, ahead);
     result = measure_subrecord(joined, cut->bytes_size + ahead, ck->id_size, ck->version, &m);
     memory_put(&ck->memory, joined, cut->bytes_size + ahead);
-    *more = result == MEASURE_MORE && whole && ahead == length && cut->bytes_size + ahead < LONGEST_CLASS_DUMP;
+    *more = result == MEASURE_MORE && whole && ahead == length && cut->segments < SEGMENTS_JOINED;
     return result == MEASURED && m.size > cut->had ? m.size : 0;
 }
 
@@ -197,6 +200,7 @@ static bool grow_cut(struct checker *ck, size_t length)
 
     if (!joined)
         return false;
+    cut->segments++;
     memcpy(joined + cut->bytes_size, ck->in.at, length);
     cut->bytes = joined;
     cut->bytes_size += length;
@@ -447,6 +451,7 @@ static void walk_many(struct checker *ck, size_t n)
 bool walk_heap_record(struct checker *ck, uint64_t length)
 {
     ck->heap_end = ck->in.offset + length;
+    ck->heap_records += ck->look == LOOK_JUDGE;
     if (ck->look != LOOK_LOCATE)
         trust_last(ck);
     if (ck->cut.active && !skip_cut_part(ck, length))

@@ -1,5 +1,5 @@
 /* The second look: finds the places that one pass cannot keep, of those findings that will be shown. Where a missing object is
- * first referred to (REF-002), and where the object, string, frame or thread root was defined that a later record defines again. Only for input
+ * first referred to (REF-002), and where the object, string, frame, class serial or thread root was defined that a later record defines again. Only for input
  * that can be read again. */
 #include <string.h>
 
@@ -14,7 +14,7 @@ struct sought {
 };
 
 struct locate {
-    struct sought defined, referred, threads;
+    struct sought defined, referred, serials;
 };
 
 static void seek_begin(struct sought *s, struct checker *ck)
@@ -67,7 +67,7 @@ void locate_referred(struct checker *ck, uint64_t id, uint64_t offset)
 
 void locate_thread(struct checker *ck, uint32_t serial, uint64_t offset)
 {
-    seek_look(&ck->locate->threads, serial, offset);
+    seek_look(&ck->locate->serials, serial, offset);
 }
 
 void locate_elements(struct checker *ck, const uint8_t *p, size_t n, uint64_t offset)
@@ -89,14 +89,14 @@ void locate_elements(struct checker *ck, const uint8_t *p, size_t n, uint64_t of
 /* What top-level records define is sought among them, the rest within one heap dump. */
 static bool is_top_level(enum place_kind kind)
 {
-    return kind == PLACE_OF_STRING || kind == PLACE_OF_FRAME;
+    return kind == PLACE_OF_STRING || kind == PLACE_OF_FRAME || kind == PLACE_OF_CLASS_SERIAL;
 }
 
 /* No two kinds that are sought together share a set. */
 static struct sought *set_of(struct locate *l, enum place_kind kind)
 {
-    if (kind == PLACE_OF_THREAD_ROOT)
-        return &l->threads;
+    if (kind == PLACE_OF_THREAD_ROOT || kind == PLACE_OF_CLASS_SERIAL)
+        return &l->serials;
     return kind == PLACE_OF_STRING || kind == PLACE_OF_OBJECT ? &l->defined : &l->referred;
 }
 
@@ -128,7 +128,7 @@ static bool seek_all(struct checker *ck, struct locate *l, size_t first, bool to
         return false;
     seek_begin(&l->defined, ck);
     seek_begin(&l->referred, ck);
-    seek_begin(&l->threads, ck);
+    seek_begin(&l->serials, ck);
     for (; i < places->count; i++) {
         const struct place *place = chunks_at(places, i);
 
@@ -153,7 +153,7 @@ static void seek_end(struct checker *ck, struct locate *l, size_t first, bool to
     }
     keymap_clear(&l->defined.by_id);
     keymap_clear(&l->referred.by_id);
-    keymap_clear(&l->threads.by_id);
+    keymap_clear(&l->serials.by_id);
     ck->locate = NULL;
 }
 
@@ -195,7 +195,7 @@ void locate_in_dump(struct checker *ck)
     if (!seek_all(ck, &l, ck->dump.first_place, false))
         return;
     ck->look = LOOK_LOCATE;
-    if (!l.defined.left && !l.threads.left && only_in_arrays(ck))
+    if (!l.defined.left && !l.serials.left && only_in_arrays(ck))
         read_arrays(ck);
     else
         walk_dump_again(ck, back);
@@ -212,7 +212,7 @@ void locate_records(struct checker *ck)
     if (!seek_all(ck, &l, 0, true))
         return;
     if (input_seek(&ck->in, HEADER_SIZE))
-        while ((l.defined.left || l.referred.left) && input_need(&ck->in, RECORD_HEADER_SIZE) >= RECORD_HEADER_SIZE) {
+        while ((l.defined.left || l.referred.left || l.serials.left) && input_need(&ck->in, RECORD_HEADER_SIZE) >= RECORD_HEADER_SIZE) {
             unsigned tag = get_u1(ck->in.at);
             uint64_t length = get_u4(ck->in.at + RECORD_LENGTH_AT);
 
@@ -222,6 +222,8 @@ void locate_records(struct checker *ck)
                     seek_look(&l.defined, get_id(ck->in.at, id), ck->in.offset);
                 else if (tag == TAG_FRAME && length == SIZE_OF(FRAME, id))
                     seek_look(&l.referred, get_id(ck->in.at, id), ck->in.offset);
+                else if (tag == TAG_LOAD_CLASS && length == SIZE_OF(LOAD_CLASS, id))
+                    seek_look(&l.serials, get_u4(ck->in.at), ck->in.offset);
             }
             if (input_skip(&ck->in, length) < length)
                 break;

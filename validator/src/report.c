@@ -58,12 +58,8 @@ const char *show_class(const struct checker *ck, uint64_t class_id, char *to)
     const struct class *class = classes_find(&ck->classes, class_id);
 
     to[0] = '\0';
-    if (class && ck->as_of) {
-        const uint64_t *loaded = keymap_find(&ck->class_serials, class->serial);
-
-        if (!loaded || *loaded > ck->as_of)
-            return to;
-    }
+    if (class && ck->as_of && class->loaded_after >= ck->as_of)
+        return to;
     if (class && class->named) {
         show_string(ck, class->name, to);
         show_class_name(to);

@@ -18,6 +18,7 @@ void tell_progress(struct checker *ck)
 
     /* Bitmaps of IDs may take a thirtieth of what was read, whatever the heap looks like. */
     idset_allow(&ck->dump.objects, (UINT64_C(8) << 20) + ck->in.offset / 30);
+    idset_allow(&ck->class_serials, UINT64_C(1) << 20);
     if (ck->options->on_progress && read - ck->progress_told >= PROGRESS_STEP) {
         ck->progress_told = read;
         ck->options->on_progress(ck->options->context, read, input_file_size(&ck->in));
@@ -49,7 +50,7 @@ static void checker_init(struct checker *ck, const struct hprof_options *options
     ck->key = hash_key_draw();
     diag_init(&ck->diag, m, options->max_errors);
     strings_init(&ck->strings, m, &ck->key);
-    keymap_init(&ck->class_serials, m, &ck->key);
+    idset_init(&ck->class_serials, m, &ck->key, sizeof(uint32_t));
     keymap_init(&ck->frames, m, &ck->key);
     keymap_init(&ck->traces, m, &ck->key);
     keymap_init(&ck->threads, m, &ck->key);
@@ -92,7 +93,7 @@ static void checker_clear(struct checker *ck)
         memory_put(&ck->memory, ck->dump.hot, sizeof(struct hot_class) << HOT_CLASS_BITS);
     classes_clear(&ck->classes);
     strings_clear(&ck->strings);
-    keymap_clear(&ck->class_serials);
+    idset_clear(&ck->class_serials);
     keymap_clear(&ck->frames);
     keymap_clear(&ck->traces);
     keymap_clear(&ck->threads);
