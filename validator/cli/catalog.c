@@ -260,6 +260,7 @@ void catalog_profiles(FILE *out, bool as_json, size_t width)
             fprintf(out, "  %-8s  %-8s", hprof_rule_at(quirk->rule)->id, severity_name(quirk->severity));
             wrap(out, quirk->shape != NULL ? quirk->shape : "in any shape", 20, 20, width);
             wrap(out, quirk->versions, 22, 0, width);
+            wrap(out, quirk->evidence, 22, 0, width);
         }
     }
 }

@@ -143,7 +143,7 @@ static void find_cycle(struct checker *ck, struct layout *l)
     const struct classes *classes = &ck->classes;
     const struct chunks *layouts = &classes->layouts;
     struct layout *meeting = l, *first;
-    char name[NAME_SIZE];
+    char path[NAME_SIZE], name[NAME_SIZE];
 
     while (meeting->colour == 0) {
         meeting->colour = 1;
@@ -156,7 +156,8 @@ static void find_cycle(struct checker *ck, struct layout *l)
         for (struct layout *m = chunks_at(layouts, meeting->super); m != meeting; m = chunks_at(layouts, m->super))
             if (m->at < first->at)
                 first = m;
-        report_late(ck, RULE_CLS_011, SHAPE_ANY, first->at + OFFSET_OF(CLASS_DUMP, super_id, ck->id_size), "CLASS_DUMP",
+        report_late(ck, RULE_CLS_011, SHAPE_ANY, first->at + OFFSET_OF(CLASS_DUMP, super_id, ck->id_size),
+                    show_class_dump(ck, first->class_id, path),
                     "a superclass chain that ends", "0x%" PRIx64 "%s is among its own superclasses", first->class_id,
                     show_class_after(ck, first->class_id, name));
     }
@@ -174,15 +175,14 @@ void finish_class_dumps(struct checker *ck)
 
     for (size_t i = 0; i < classes->layouts.count; i++) {
         struct layout *l = chunks_at(&classes->layouts, i);
-        char name[NAME_SIZE];
+        char path[NAME_SIZE];
 
         if (classes_resolve(classes, l) == LAYOUT_BROKEN)
             find_cycle(ck, l);
         else if (l->reached && l->total != l->instance_size)
             report_late(ck, RULE_CLS_017, !l->instance_size && !l->field_count ? SHAPE_UNPREPARED_CLASS : SHAPE_ANY,
-                        l->at + OFFSET_OF(CLASS_DUMP, instance_size, ck->id_size), "CLASS_DUMP",
-                        "the sum of the fields and of those of the superclasses", "%" PRIu32 "; the fields of 0x%" PRIx64
-                        "%s take %" PRIu64 " bytes", l->instance_size, l->class_id, show_class_after(ck, l->class_id, name),
-                        l->total);
+                        l->at + OFFSET_OF(CLASS_DUMP, instance_size, ck->id_size), show_class_dump(ck, l->class_id, path),
+                        "the sum of the fields and of those of the superclasses", "%" PRIu32 "; the fields take %" PRIu64
+                        " bytes", l->instance_size, l->total);
     }
 }

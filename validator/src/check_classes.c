@@ -80,10 +80,10 @@ static void judge_class_use(void *context, uint64_t id, const uint64_t first[USE
     struct checker *ck = context;
     const struct class *class = classes_find(&ck->classes, id);
     enum name_kind kind = class && class->loaded ? strings_name_kind(&ck->strings, class->name) : NAME_UNKNOWN;
-    char name[NAME_SIZE];
+    char path[NAME_SIZE], name[NAME_SIZE];
 
     if (first[CLASS_IS_DUMPED] != NEVER_USED && !(class && class->loaded) && !(ck->lost & LOST_CLASSES))
-        report_late(ck, RULE_CLS_008, SHAPE_ANY, first[CLASS_IS_DUMPED], "CLASS_DUMP", "a class with a LOAD_CLASS", "0x%" PRIx64,
+        report_late(ck, RULE_CLS_008, SHAPE_ANY, first[CLASS_IS_DUMPED], show_class_dump(ck, id, path), "a class with a LOAD_CLASS", "0x%" PRIx64,
                     id);
     if (kind == NAME_UNKNOWN)
         return;
@@ -92,7 +92,7 @@ static void judge_class_use(void *context, uint64_t id, const uint64_t first[USE
         report_late(ck, RULE_OBJ_007, SHAPE_ANY, first[CLASS_IS_ARRAY], "OBJECT_ARRAY_DUMP", "an array class", "0x%" PRIx64 "%s",
                     id, name);
     if (first[CLASS_IS_ROOTLESS] != NEVER_USED && kind != NAME_OF_JAVA_LANG_OBJECT)
-        report_late(ck, RULE_CLS_012, SHAPE_ANY, first[CLASS_IS_ROOTLESS], "CLASS_DUMP", "the ID of the superclass",
+        report_late(ck, RULE_CLS_012, SHAPE_ANY, first[CLASS_IS_ROOTLESS], show_class_dump(ck, id, path), "the ID of the superclass",
                     "0, of 0x%" PRIx64 "%s", id, name);
 }
 

@@ -86,12 +86,15 @@ struct checker {
     struct hprof_summary sum;
     uint64_t totals[RULE_COUNT];
     uint64_t progress_told;
+    /* Of a compressed dump: two places in front of here and the findings up to each, to go back to from a damaged member. */
+    struct diag_mark marks[2];
 
     unsigned id_size;
     enum version version;
     unsigned lost;            /* enum lost */
     bool truncated;           /* the dump ended too soon; nothing is missing because of that */
     bool stopped;             /* what follows cannot be judged */
+    bool framing_lost;        /* the dump did not just end too soon */
     bool segment_told;        /* REC-005 was */
     bool heap_lost;           /* a skipped record may have been a heap dump */
     uint64_t doubtful_string; /* offset at which the string in front of here is no UTF-8; 0 for none */
@@ -209,6 +212,8 @@ enum { NAME_SIZE = 240 };
 /* Text to show, in the caller's buffer of NAME_SIZE: a string, "" if it is not known; a class as "java.lang.String", or "". */
 const char *show_string(const struct checker *ck, uint64_t string_id, char *to);
 const char *show_class(const struct checker *ck, uint64_t class_id, char *to);
+/* "CLASS_DUMP 0x7ff0a8 (java.lang.String)": a path. */
+const char *show_class_dump(const struct checker *ck, uint64_t class_id, char *to);
 /* " (java.lang.String)" or "". */
 const char *show_class_after(const struct checker *ck, uint64_t class_id, char *to);
 

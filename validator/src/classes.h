@@ -44,7 +44,7 @@ struct layout {
     uint16_t field_count;
     uint16_t references;     /* among the marks */
     uint16_t booleans;
-    uint8_t state : 2;       /* enum layout_state */
+    enum layout_state state : 2;
     uint8_t colour : 2;      /* for finding cycles: 0 not seen, 1 on this way, 2 done */
     bool in_turn : 1;        /* settled by what stood in front of its first instance: not by looking ahead or waiting */
     bool reached : 1;        /* false while only looked ahead to */

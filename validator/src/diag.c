@@ -39,6 +39,11 @@ static bool comes_later(const struct finding *a, const struct finding *b)
     return a->order != b->order ? a->order > b->order : a->dump > b->dump;
 }
 
+static bool is_of_container(enum rule rule)
+{
+    return rule >= RULE_GZ_001;
+}
+
 struct finding *diag_count(struct diag *d, enum rule rule, enum shape shape, uint64_t order)
 {
     struct diag_group *g = &d->groups[rule][shape];
@@ -46,6 +51,8 @@ struct finding *diag_count(struct diag *d, enum rule rule, enum shape shape, uin
     struct finding *kept;
     size_t hole, parent, child;
 
+    if (d->closed && !is_of_container(rule))
+        return NULL;
     g->total++;
     if (g->count < d->cap) {
         void *block = g->kept;
@@ -76,27 +83,58 @@ struct finding *diag_count(struct diag *d, enum rule rule, enum shape shape, uin
     return &kept[hole];
 }
 
+/* Takes the last one off a group. */
+static void drop_last(struct diag *d, struct diag_group *g)
+{
+    struct finding last = g->kept[--g->count];
+    size_t hole = 0, child;
+
+    forget_texts(d, &g->kept[0]);
+    for (; (child = 2 * hole + 1) < g->count; hole = child) {
+        if (child + 1 < g->count && comes_later(&g->kept[child + 1], &g->kept[child]))
+            child++;
+        if (!comes_later(&g->kept[child], &last))
+            break;
+        g->kept[hole] = g->kept[child];
+    }
+    if (g->count)
+        g->kept[hole] = last;
+}
+
 void diag_retract(struct diag *d, enum rule rule, uint64_t offset, uint64_t findings)
 {
     struct diag_group *g = &d->groups[rule][SHAPE_ANY];
 
+    if (d->closed)
+        return;
     g->total -= findings;
-    /* The later ones are on top of the heap: what stays is one still when they are taken off it. */
-    while (g->count && g->kept[0].order >= offset) {
-        struct finding last = g->kept[--g->count];
-        size_t hole = 0, child;
+    while (g->count && g->kept[0].order >= offset)
+        drop_last(d, g);
+}
 
-        forget_texts(d, &g->kept[0]);
-        for (; (child = 2 * hole + 1) < g->count; hole = child) {
-            if (child + 1 < g->count && comes_later(&g->kept[child + 1], &g->kept[child]))
-                child++;
-            if (!comes_later(&g->kept[child], &last))
-                break;
-            g->kept[hole] = g->kept[child];
+void diag_mark(const struct diag *d, uint64_t offset, struct diag_mark *mark)
+{
+    mark->offset = offset;
+    for (size_t rule = 0; rule < RULE_COUNT; rule++)
+        for (size_t shape = 0; shape < SHAPE_COUNT; shape++)
+            mark->totals[rule][shape] = d->groups[rule][shape].total;
+}
+
+void diag_return(struct diag *d, const struct diag_mark *mark)
+{
+    for (unsigned rule = 0; rule < RULE_COUNT && !is_of_container((enum rule)rule); rule++)
+        for (size_t shape = 0; shape < SHAPE_COUNT; shape++) {
+            struct diag_group *g = &d->groups[rule][shape];
+
+            g->total = mark->totals[rule][shape];
+            while (g->count && (g->count > g->total || (rule != RULE_REF_002 && g->kept[0].order >= mark->offset)))
+                drop_last(d, g);
         }
-        if (g->count)
-            g->kept[hole] = last;
-    }
+}
+
+void diag_close(struct diag *d)
+{
+    d->closed = true;
 }
 
 void diag_describe(struct diag *d, struct finding *f, const char *where, const char *expected, const char *found)

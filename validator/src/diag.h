@@ -29,6 +29,7 @@ struct place {
 struct diag {
     struct memory *memory;
     uint32_t dump; /* the number of the present heap dump */
+    bool closed;
     uint64_t cap; /* kept for each rule and shape; UINT64_MAX for all */
     struct chunks places; /* struct place, in the order in which they were asked for */
     struct diag_group {
@@ -47,6 +48,16 @@ struct finding *diag_count(struct diag *d, enum rule rule, enum shape shape, uin
 
 /* Takes back the findings of a rule from an offset on; none of it came before one that stays. */
 void diag_retract(struct diag *d, enum rule rule, uint64_t offset, uint64_t findings);
+
+/* How many findings there were when judging had come to an offset; and back to that, but for the findings of the GZ family. After
+ * diag_close() no others are taken any more. */
+struct diag_mark {
+    uint64_t offset;
+    uint64_t totals[RULE_COUNT][SHAPE_COUNT];
+};
+void diag_mark(const struct diag *d, uint64_t offset, struct diag_mark *mark);
+void diag_return(struct diag *d, const struct diag_mark *mark);
+void diag_close(struct diag *d);
 
 /* Gives a finding its texts. `where` may be NULL. */
 void diag_describe(struct diag *d, struct finding *f, const char *where, const char *expected, const char *found);

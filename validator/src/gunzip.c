@@ -2,7 +2,10 @@
  * which keeps its state in a struct of ours. After each of its calls the whole bytes that it took in but did not use are taken
  * back, so that what it did depends on the bytes alone, not on how they were cut into blocks.
  * ISA-L is laxer than zlib in one point: a block may declare a code of which some words are unused. It then inflates to what
- * the checksum says, or the checksum tells. */
+ * the checksum says, or the checksum tells. 
+ *
+ * ISA-L was chosen by measuring, on a HotSpot -gz=1 dump of 0.65 GB (2.05 GB inflated), one thread: 0.54 GB/s, zlib 0.24; libdeflate
+ * reaches 0.60 but cannot stream a member. ISA-L allocates nothing: its state is ours. */
 #include "gunzip.h"
 
 #include <inttypes.h>
@@ -45,6 +48,7 @@ struct gunzip {
     enum part part;          /* of the member: what comes next */
     uint64_t member;         /* number of the present one, from 1 */
     uint64_t member_offset;  /* of its header */
+    uint64_t member_output;  /* decompressed bytes in front of it */
     uint32_t header_crc;     /* of its header so far */
     uint32_t crc, size;      /* of its data so far */
     uint64_t output;         /* decompressed bytes, all in all */
@@ -114,7 +118,7 @@ static bool take_u32(struct gunzip *g, uint32_t *value)
 static void vreport(struct gunzip *g, enum gzip_fault fault, uint64_t offset, const char *expected, const char *found,
                     va_list arguments)
 {
-    struct gzip_finding finding = {.fault = fault, .member = g->member, .offset = offset};
+    struct gzip_finding finding = {.fault = fault, .member = g->member, .offset = offset, .start = g->member_output};
 
     if (g->member <= g->judged || !g->on_fault)
         return;
@@ -256,6 +260,7 @@ static bool read_magic(struct gunzip *g)
     uint8_t id1, id2;
 
     g->member_offset = g->offset;
+    g->member_output = g->output;
     g->header_crc = 0;
     note_member(g);
     if (!take_header_byte(g, &id1)) {

@@ -24,6 +24,7 @@ struct gzip_finding {
     enum gzip_fault fault;
     uint64_t member;   /* from 1; for GZIP_TRAILING the one that should begin there */
     uint64_t offset;   /* in the compressed file */
+    uint64_t start;    /* of the member's data, in the decompressed stream */
     char expected[96]; /* ready to print */
     char found[96];
 };

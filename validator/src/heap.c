@@ -456,14 +456,14 @@ bool walk_heap_record(struct checker *ck, uint64_t length)
         trust_last(ck);
     if (ck->cut.active && !skip_cut_part(ck, length))
         return false;
-    while (ck->in.offset < ck->heap_end) {
+    while (ck->in.offset < ck->heap_end && !ck->stopped) {
         size_t n = (size_t)(ck->in.end - ck->in.at);
         uint64_t left = ck->heap_end - ck->in.offset;
 
         walk_many(ck, n < left ? n : (size_t)left);
         if (ck->in.offset == ck->heap_end)
             break;
-        if (!input_need(&ck->in, 1) || ck->memory.exhausted || !walk_one(ck))
+        if (!input_need(&ck->in, 1) || ck->memory.exhausted || ck->stopped || !walk_one(ck))
             return false;
     }
     return true;

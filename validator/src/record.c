@@ -113,17 +113,38 @@ static void retract_strange(struct checker *ck)
     }
 }
 
+/* Records of unknown tag, or a string that is no UTF-8, lead up to here, where no record is: the framing was lost with the first of
+ * them, and that is where it is told. */
+static uint64_t lost_since(struct checker *ck)
+{
+    uint64_t since = ck->record_at;
+
+    if (ck->doubtful_string && ck->doubtful_record < since)
+        since = ck->doubtful_record;
+    if (ck->strange && ck->strange_from < since)
+        since = ck->strange_from;
+    return since;
+}
+
 /* The dump ends within a record. What follows from that is not told again. */
 static void truncated(struct checker *ck)
 {
+    uint64_t since = lost_since(ck);
+
     retract_strange(ck);
-    if (ck->doubtful_record != ck->record_at)
+    if (since < ck->record_at)
         retract_string(ck);
-    unsound(ck, ck->record_at);
-    if (!ck->truncated && !ck->in.error && !ck->memory.exhausted)
+    unsound(ck, since);
+    if (ck->truncated || ck->in.error || ck->memory.exhausted)
+        ;
+    else if (since < ck->record_at)
+        report_late(ck, RULE_REC_002, SHAPE_ANY, since + RECORD_LENGTH_AT, "record framing", "a record, and others behind it",
+                    "a length or tag from which no sound record follows to the end of the file");
+    else
         report(ck, RULE_REC_002, ck->record_at + RECORD_LENGTH_AT, "a record that ends within the file",
                "a length of %" PRIu64 " bytes, of which %" PRIu64 " are there", ck->record_length,
                ck->in.offset + (uint64_t)(ck->in.end - ck->in.at) - ck->record_at - RECORD_HEADER_SIZE);
+    ck->framing_lost |= since < ck->record_at;
     ck->truncated = ck->stopped = true;
 }
 

@@ -77,6 +77,14 @@ const char *show_class_after(const struct checker *ck, uint64_t class_id, char *
     return to;
 }
 
+const char *show_class_dump(const struct checker *ck, uint64_t class_id, char *to)
+{
+    char name[NAME_SIZE];
+
+    snprintf(to, NAME_SIZE, "CLASS_DUMP 0x%" PRIx64 "%.*s", class_id, NAME_SIZE - 40, show_class_after(ck, class_id, name));
+    return to;
+}
+
 /* "INSTANCE_DUMP 0x7ff0a8 (java.lang.String)": the sub-record at hand, whose first bytes are in the window. */
 static void show_subrecord(const struct checker *ck, char *to, size_t size)
 {

@@ -19,13 +19,33 @@ void tell_progress(struct checker *ck)
     /* Bitmaps of IDs may take a thirtieth of what was read, whatever the heap looks like. */
     idset_allow(&ck->dump.objects, (UINT64_C(8) << 20) + ck->in.offset / 30);
     idset_allow(&ck->class_serials, UINT64_C(1) << 20);
+    if (ck->in.compressed && ck->in.offset - ck->marks[1].offset >= INPUT_BLOCK) {
+        ck->marks[0] = ck->marks[1];
+        diag_mark(&ck->diag, ck->in.offset, &ck->marks[1]);
+    }
     if (ck->options->on_progress && read - ck->progress_told >= PROGRESS_STEP) {
         ck->progress_told = read;
         ck->options->on_progress(ck->options->context, read, input_file_size(&ck->in));
     }
 }
 
-/* A fault of the gzip container: the dump ends there, unless only a checksum or size is wrong. */
+/* What was judged of a member whose checksum or size is wrong may be any bytes: what they were found to be says nothing. Nothing
+ * behind it is judged. */
+static void disown_member(struct checker *ck, uint64_t start)
+{
+    static const struct diag_mark none = {0};
+    const struct diag_mark *back = &none;
+
+    for (int i = 0; i < 2; i++)
+        if (ck->marks[i].offset <= start && ck->marks[i].offset > back->offset)
+            back = &ck->marks[i];
+    if (!ck->diag.closed)
+        diag_return(&ck->diag, back);
+    diag_close(&ck->diag);
+    ck->truncated = ck->stopped = true;
+}
+
+/* A fault of the gzip container: the dump ends there. */
 static void on_gzip_fault(void *context, const struct gzip_finding *g)
 {
     static const enum rule rules[] = {
@@ -37,7 +57,9 @@ static void on_gzip_fault(void *context, const struct gzip_finding *g)
 
     snprintf(path, sizeof path, "gzip member %llu", (unsigned long long)g->member);
     report_late(ck, rules[g->fault], SHAPE_ANY, g->offset, path, g->expected, "%s", g->found);
-    if (g->fault != GZIP_CHECKSUM && g->fault != GZIP_SIZE && g->fault != GZIP_TRAILING)
+    if (g->fault == GZIP_CHECKSUM || g->fault == GZIP_SIZE)
+        disown_member(ck, g->start);
+    else if (g->fault != GZIP_TRAILING)
         ck->truncated = true;
 }
 
@@ -168,7 +190,7 @@ static struct severity_choice conclude(struct checker *ck, char *failure, size_t
     sum->warnings = verdict.warnings;
     sum->notes = verdict.notes;
     sum->status = verdict.errors ? HPROF_INVALID : HPROF_VALID;
-    sum->hint = usual_cause(ck->totals);
+    sum->hint = ck->framing_lost ? NULL : usual_cause(ck->totals);
     if (verdict.errors && looks_like != PROFILE_STRICT && looks_like != choice.profile) {
         struct severity_choice other = choice;
 
