@@ -130,7 +130,7 @@ static struct id_table *small_table_new(struct idset *s, unsigned size)
     struct id_table *t = s->given_back[size];
 
     if (t) {
-        memcpy(&s->given_back[size], t, sizeof(struct id_table *));
+        memcpy(&s->given_back[size], t, sizeof(void *));
         return t;
     }
     if (s->block_left < bytes) {
@@ -169,7 +169,7 @@ static void table_give_back(struct idset *s, struct id_table *t)
         memory_put(s->memory, t, table_bytes(size));
         return;
     }
-    memcpy(t, &s->given_back[size], sizeof(struct id_table *));
+    memcpy(t, &s->given_back[size], sizeof(void *));
     s->given_back[size] = t;
 }
 
