@@ -43,5 +43,6 @@ foreach(file IN LISTS pytest_files)
   set_tests_properties(${name} PROPERTIES LABELS pytest TIMEOUT 1800 ENVIRONMENT "${test_environment}")
 endforeach()
 
-# The long ones begin first.
-set_tests_properties(validator.test_hostile validator.test_mutations generator.test_corpus_validator PROPERTIES COST 1000)
+# Those that take minutes begin first.
+set_property(TEST validator.test_hostile validator.test_mutations APPEND PROPERTY LABELS slow)
+set_property(TEST validator.test_hostile validator.test_mutations PROPERTY COST 1000)

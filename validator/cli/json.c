@@ -4,10 +4,31 @@
 
 #include "printable.h"
 
+/* How many characters stand for themselves: nearly all, so they are written at one go. */
+static size_t count_plain(const char *text)
+{
+    size_t n = 0;
+    while (text[n] >= 0x20 && text[n] < 0x7F && text[n] != '"' && text[n] != '\\')
+        n++;
+    return n;
+}
+
+/* What turns the direction of a line would lie to who reads it in a terminal. */
+static bool turns_direction(uint32_t c)
+{
+    return (c >= 0x200E && c <= 0x200F) || (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
+}
+
 static void write_quoted(FILE *out, const char *text)
 {
     putc('"', out);
     while (*text != '\0') {
+        size_t plain = count_plain(text);
+        if (plain > 0) {
+            fwrite(text, 1, plain, out);
+            text += plain;
+            continue;
+        }
         uint32_t c = 0;
         size_t length = utf8_sequence(text, &c);
         if (length == 0) {
@@ -16,7 +37,7 @@ static void write_quoted(FILE *out, const char *text)
         } else if (c == '"' || c == '\\') {
             putc('\\', out);
             putc((int)c, out);
-        } else if (c < 0x20 || (c >= 0x7F && c < 0xA0)) {
+        } else if (c < 0x20 || (c >= 0x7F && c < 0xA0) || turns_direction(c)) {
             fprintf(out, "\\u%04x", (unsigned)c);
         } else {
             fwrite(text, 1, length, out);
