@@ -10,10 +10,14 @@
 const char *severity_name(enum hprof_severity severity)
 {
     switch (severity) {
-    case HPROF_OFF: return "off";
-    case HPROF_NOTE: return "note";
-    case HPROF_WARNING: return "warning";
-    case HPROF_ERROR: break;
+    case HPROF_OFF:
+        return "off";
+    case HPROF_NOTE:
+        return "note";
+    case HPROF_WARNING:
+        return "warning";
+    case HPROF_ERROR:
+        break;
     }
     return "error";
 }
@@ -116,8 +120,7 @@ void catalog_rules(FILE *out, bool as_json)
         rules_as_json(out, NULL);
         return;
     }
-    fprintf(out, "%-8s  %-29s  %-7s  %-7s  %-6s  %s\n", "RULE", "NAME", "STRICT", "OTHERS", "CLAUSE",
-            "WHAT IT REQUIRES");
+    fprintf(out, "%-8s  %-29s  %-7s  %-7s  %-6s  %s\n", "RULE", "NAME", "STRICT", "OTHERS", "CLAUSE", "WHAT IT REQUIRES");
     for (size_t i = 0; i < hprof_rule_count(); i++) {
         const struct hprof_rule *rule = hprof_rule_at(i);
         fprintf(out, "%-8s  %-29s  %-7s  %-7s  %-6s  %s\n", rule->id, rule->name, severity_name(rule->severity),
@@ -134,9 +137,8 @@ static void explain_severity(FILE *out, size_t rule, size_t width)
 
     fputs("\nSeverity\n", out);
     if (hprof_rule_at(rule)->framing)
-        wrap(out,
-             "It is about framing: it cannot be disabled or softened, for nothing behind such an error can be judged.",
-             4, 0, width);
+        wrap(out, "It is about framing: it cannot be disabled or softened, for nothing behind such an error can be judged.", 4,
+             0, width);
     for (size_t p = 0; (profile = hprof_profile_at(p)) != NULL; p++) {
         enum hprof_severity severity = severity_in(rule, p);
         char counts_as[80];

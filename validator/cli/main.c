@@ -187,10 +187,14 @@ static enum hprof_status judge_file(struct run *run, const char *file)
 static const struct report_writer *writer_for(enum format format)
 {
     switch (format) {
-    case FORMAT_TEXT: return &report_text;
-    case FORMAT_JSON: return &report_json;
-    case FORMAT_SARIF: return &report_sarif;
-    case FORMAT_JUNIT: break;
+    case FORMAT_TEXT:
+        return &report_text;
+    case FORMAT_JSON:
+        return &report_json;
+    case FORMAT_SARIF:
+        return &report_sarif;
+    case FORMAT_JUNIT:
+        break;
     }
     return &report_junit;
 }
@@ -265,12 +269,23 @@ static enum hprof_status show_catalog(const struct cli_options *options)
     size_t width = terminal_width(fileno(out), EXPLAIN_WIDTH);
     width = width < 40 ? 40 : width > EXPLAIN_WIDTH ? EXPLAIN_WIDTH : width;
     switch (options->action) {
-    case ACTION_EXPLAIN: catalog_explain(out, as_json, options->explain, width); break;
-    case ACTION_LIST_RULES: catalog_rules(out, as_json); break;
-    case ACTION_LIST_PROFILES: catalog_profiles(out, as_json, width); break;
-    case ACTION_HELP: fputs(help, out); break;
-    case ACTION_VERSION: fputs(PROGRAM " " HPROF_VERSION "\n", out); break;
-    case ACTION_VALIDATE: break;
+    case ACTION_EXPLAIN:
+        catalog_explain(out, as_json, options->explain, width);
+        break;
+    case ACTION_LIST_RULES:
+        catalog_rules(out, as_json);
+        break;
+    case ACTION_LIST_PROFILES:
+        catalog_profiles(out, as_json, width);
+        break;
+    case ACTION_HELP:
+        fputs(help, out);
+        break;
+    case ACTION_VERSION:
+        fputs(PROGRAM " " HPROF_VERSION "\n", out);
+        break;
+    case ACTION_VALIDATE:
+        break;
     }
     return output_close(&output) ? HPROF_VALID : HPROF_IO;
 }

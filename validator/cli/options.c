@@ -110,9 +110,8 @@ static bool read_size(const char *text, uint64_t *size)
         end = suffix != NULL ? end + 1 : NULL;
     }
     if (end == NULL || *end != '\0' || value == 0 || value > UINT64_MAX >> shift) {
-        say_usage(
-            "--max-memory takes a size above 0 in bytes, or with K, M, G or T (of 1024) such as 512M or 2G, not '",
-            text, "'");
+        say_usage("--max-memory takes a size above 0 in bytes, or with K, M, G or T (of 1024) such as 512M or 2G, not '", text,
+                  "'");
         return false;
     }
     *size = value << shift;
@@ -185,9 +184,8 @@ static bool choose(const char *name, bool softening, bool *chosen)
     size_t rule = hprof_rule_find(name);
     if (rule != SIZE_MAX) {
         if (softening && hprof_rule_at(rule)->framing)
-            return refuse_framing(hprof_rule_at(rule)->id,
-                                  " is about framing and cannot be disabled or softened: nothing "
-                                  "behind such an error can be judged");
+            return refuse_framing(hprof_rule_at(rule)->id, " is about framing and cannot be disabled or softened: nothing "
+                                                           "behind such an error can be judged");
         chosen[rule] = true;
         return true;
     }
@@ -205,9 +203,8 @@ static bool choose(const char *name, bool softening, bool *chosen)
     if (members == 0)
         return no_such_rule(name);
     if (softening && fixed == members)
-        return refuse_framing(family,
-                              " rules are about framing and cannot be disabled or softened: nothing behind such an "
-                              "error can be judged");
+        return refuse_framing(family, " rules are about framing and cannot be disabled or softened: nothing behind such an "
+                                      "error can be judged");
     return true;
 }
 
@@ -233,8 +230,7 @@ static bool choose_all(const char *option, const char *list, bool softening, boo
 }
 
 /* A family's framing rules stay as they are. */
-static bool set_severity(struct cli_options *options, const char *option, enum hprof_severity severity,
-                         const char *list)
+static bool set_severity(struct cli_options *options, const char *option, enum hprof_severity severity, const char *list)
 {
     bool *chosen = calloc(hprof_rule_count(), sizeof *chosen);
     if (chosen == NULL)
@@ -278,30 +274,44 @@ static bool refuse_option(int code, const char *text)
 static bool take_option(struct cli_options *options, int code, char **argv)
 {
     switch (code) {
-    case OPTION_PROFILE: return read_profile(optarg, &options->profile);
-    case OPTION_FORMAT: return read_format(optarg, &options->format);
-    case OPTION_OUTPUT: options->output = strcmp(optarg, "-") == 0 ? NULL : optarg; return true;
-    case OPTION_MAX_ERRORS: return read_max_errors(optarg, &options->max_errors);
+    case OPTION_PROFILE:
+        return read_profile(optarg, &options->profile);
+    case OPTION_FORMAT:
+        return read_format(optarg, &options->format);
+    case OPTION_OUTPUT:
+        options->output = strcmp(optarg, "-") == 0 ? NULL : optarg;
+        return true;
+    case OPTION_MAX_ERRORS:
+        return read_max_errors(optarg, &options->max_errors);
     case OPTION_DISABLE:
         return set_severity(options, "--disable takes rules or families with commas between, not '", HPROF_OFF, optarg);
     case OPTION_WARN:
-        return set_severity(options, "--warn takes rules or families with commas between, not '", HPROF_WARNING,
-                            optarg);
+        return set_severity(options, "--warn takes rules or families with commas between, not '", HPROF_WARNING, optarg);
     case OPTION_ERROR:
         return set_severity(options, "--error takes rules or families with commas between, not '", HPROF_ERROR, optarg);
-    case OPTION_WERROR: options->werror = true; return true;
-    case OPTION_MAX_MEMORY: return read_size(optarg, &options->max_memory);
-    case OPTION_JOBS: return read_jobs(optarg, &options->jobs);
+    case OPTION_WERROR:
+        options->werror = true;
+        return true;
+    case OPTION_MAX_MEMORY:
+        return read_size(optarg, &options->max_memory);
+    case OPTION_JOBS:
+        return read_jobs(optarg, &options->jobs);
     case OPTION_EXPLAIN:
         return set_action(options, ACTION_EXPLAIN) &&
-               choose_all("--explain takes rules or families with commas between, not '", optarg, false,
-                          options->explain);
-    case OPTION_LIST_RULES: return set_action(options, ACTION_LIST_RULES);
-    case OPTION_LIST_PROFILES: return set_action(options, ACTION_LIST_PROFILES);
-    case OPTION_QUIET: options->quiet = true; return true;
-    case OPTION_COLOR: return read_when("--color takes auto, always or never, not '", optarg, &options->color);
-    case OPTION_PROGRESS: return read_when("--progress takes auto, always or never, not '", optarg, &options->progress);
-    default: return refuse_option(code, argv[optind - 1]);
+               choose_all("--explain takes rules or families with commas between, not '", optarg, false, options->explain);
+    case OPTION_LIST_RULES:
+        return set_action(options, ACTION_LIST_RULES);
+    case OPTION_LIST_PROFILES:
+        return set_action(options, ACTION_LIST_PROFILES);
+    case OPTION_QUIET:
+        options->quiet = true;
+        return true;
+    case OPTION_COLOR:
+        return read_when("--color takes auto, always or never, not '", optarg, &options->color);
+    case OPTION_PROGRESS:
+        return read_when("--progress takes auto, always or never, not '", optarg, &options->progress);
+    default:
+        return refuse_option(code, argv[optind - 1]);
     }
 }
 

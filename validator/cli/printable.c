@@ -50,8 +50,8 @@ size_t text_columns(const char *text)
 /* Characters that would move the cursor, end the line, or make text read in another order than it is written. */
 static bool must_be_escaped(uint32_t c)
 {
-    return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x61C || c == 0x200E || c == 0x200F ||
-           (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) || c == 0xFEFF;
+    return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x61C || c == 0x200E || c == 0x200F || (c >= 0x2028 && c <= 0x202E) ||
+           (c >= 0x2066 && c <= 0x2069) || c == 0xFEFF;
 }
 
 /* One character, or one byte that is none, into `piece`. Gives how much of `text` that was. */

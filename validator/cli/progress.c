@@ -60,8 +60,8 @@ static void draw(const struct progress *progress, uint64_t bytes, uint64_t total
     size_t columns = terminal_width(STDERR_FILENO, 100) - 1, need = strlen(numbers) + 2;
     size_t room = columns > need ? columns - need + 1 : 0;
     format_safely(name, room < sizeof name ? room + (room == 0) : sizeof name, progress->name);
-    fprintf(stderr, "\r%s%s%.*s%s", name, name[0] != '\0' ? ": " : "", (int)(columns < 10000 ? columns : 10000),
-            numbers, isatty(STDERR_FILENO) ? "\033[K" : "");
+    fprintf(stderr, "\r%s%s%.*s%s", name, name[0] != '\0' ? ": " : "", (int)(columns < 10000 ? columns : 10000), numbers,
+            isatty(STDERR_FILENO) ? "\033[K" : "");
     fflush(stderr);
 }
 

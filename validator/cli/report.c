@@ -95,8 +95,8 @@ bool report_checks(const struct report *report, size_t rule)
     return severity_in(rule, report->summary.profile) != HPROF_OFF;
 }
 
-void report_each_count(const struct hprof_summary *summary,
-                       void (*visit)(void *context, const char *name, uint64_t count), void *context)
+void report_each_count(const struct hprof_summary *summary, void (*visit)(void *context, const char *name, uint64_t count),
+                       void *context)
 {
     uint64_t unknown = 0;
     for (unsigned tag = 0; tag < 256; tag++) {

@@ -52,7 +52,7 @@ uint64_t report_shown(const struct report *report, size_t rule);
 bool report_checks(const struct report *report, size_t rule);
 
 /* Every member of a summary's counts by its name in a report, in a fixed order. */
-void report_each_count(const struct hprof_summary *summary,
-                       void (*visit)(void *context, const char *name, uint64_t count), void *context);
+void report_each_count(const struct hprof_summary *summary, void (*visit)(void *context, const char *name, uint64_t count),
+                       void *context);
 
 #endif

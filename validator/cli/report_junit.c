@@ -214,11 +214,11 @@ static void write_rule_case(const struct report *report, size_t rule)
         return;
     case SKIPPED:
         fputs(">\n      <skipped", out);
-        write_attribute(out, "message",
-                        report_checks(report, rule) ? "the file was not judged to its end" : "not checked");
+        write_attribute(out, "message", report_checks(report, rule) ? "the file was not judged to its end" : "not checked");
         fputs("/>\n    </testcase>\n", out);
         return;
-    case PASSED: break;
+    case PASSED:
+        break;
     }
     if (total == 0) {
         fputs("/>\n", out);

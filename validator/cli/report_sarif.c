@@ -56,8 +56,8 @@ static void describe_rule(struct json *json, const struct hprof_rule *rule)
     message(json, "shortDescription", rule->summary);
     snprintf(text, sizeof text, "%s. %s", rule->summary, rule->why);
     message(json, "fullDescription", text);
-    snprintf(text, sizeof text, "%s\n\nProducers: %s\n\nReaders: %s\n\nSPEC.md %s", rule->why, rule->producers,
-             rule->readers, rule->clause);
+    snprintf(text, sizeof text, "%s\n\nProducers: %s\n\nReaders: %s\n\nSPEC.md %s", rule->why, rule->producers, rule->readers,
+             rule->clause);
     message(json, "help", text);
     json_object(json, "defaultConfiguration");
     json_bool(json, "enabled", rule->severity != HPROF_OFF);
@@ -83,8 +83,7 @@ static bool begin(struct report *report)
 
     struct json *json = &sarif->json;
     json_begin(json, report->out);
-    json_string(json, "$schema",
-                "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json");
+    json_string(json, "$schema", "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json");
     json_string(json, "version", "2.1.0");
     json_array(json, "runs");
     json_object(json, NULL);

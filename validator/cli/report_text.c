@@ -59,8 +59,8 @@ static void print_time(FILE *out, uint64_t milliseconds)
     uint64_t month = (5 * day_of_year + 2) / 153, day = day_of_year - (153 * month + 2) / 5 + 1;
     month = month < 10 ? month + 3 : month - 9;
     uint64_t year = era * 400 + year_of_era + (month <= 2);
-    fprintf(out, "%04" PRIu64 "-%02" PRIu64 "-%02" PRIu64 " %02" PRIu64 ":%02" PRIu64 ":%02" PRIu64 " UTC", year, month,
-            day, second / 3600, second / 60 % 60, second % 60);
+    fprintf(out, "%04" PRIu64 "-%02" PRIu64 "-%02" PRIu64 " %02" PRIu64 ":%02" PRIu64 ":%02" PRIu64 " UTC", year, month, day,
+            second / 3600, second / 60 % 60, second % 60);
 }
 
 static void print_header(const struct report *report)
@@ -200,8 +200,7 @@ static void file_end(struct report *report, double seconds)
         fprintf(report->out, "%s\n", s->failure);
     print_verdict(report, seconds);
     if (s->accepted_by != NULL)
-        fprintf(report->out, "every error is a known habit of %s: --profile %s accepts it\n", s->producer,
-                s->accepted_by);
+        fprintf(report->out, "every error is a known habit of %s: --profile %s accepts it\n", s->producer, s->accepted_by);
 }
 
 /* ---- The whole --------------------------------------------------------------------------------------------------- */

@@ -92,7 +92,8 @@ static bool gather_marks(const struct classes *classes, const struct layout *l, 
     for (int booleans = 0; booleans < 2; booleans++) {
         for (const struct layout *part = l;; part = chunks_at(&classes->layouts, part->marked)) {
             uint64_t base = l->total - part->total;
-            unsigned from = booleans ? part->references : 0, to = booleans ? part->references + part->booleans : part->references;
+            unsigned from = booleans ? part->references : 0,
+                     to = booleans ? part->references + part->booleans : part->references;
 
             for (unsigned i = from; i < to; i++) {
                 uint64_t mark = base + part->marks[i];
@@ -555,7 +556,8 @@ bool check_primitive_array(struct checker *ck)
     } else {
         define_object(ck, r.object_id, false, at);
         if (!is_known_trace(ck, r.trace_serial))
-            use_object_trace(ck, r.trace_serial, TRACE_OF_PRIMITIVE_ARRAY, at + OFFSET_OF(PRIMITIVE_ARRAY_DUMP, trace_serial, id));
+            use_object_trace(ck, r.trace_serial, TRACE_OF_PRIMITIVE_ARRAY,
+                             at + OFFSET_OF(PRIMITIVE_ARRAY_DUMP, trace_serial, id));
     }
     memcpy(start, ck->in.at, head);
     input_advance(&ck->in, head);
@@ -589,7 +591,8 @@ struct tally {
 
 HOT void define_fast(struct checker *ck, struct tally *t, const uint8_t *sub, size_t size, uint64_t id, uint64_t offset)
 {
-    if (__builtin_expect(!id, 0) || __builtin_expect(idset_define(&ck->dump.objects, &t->defined, id_to_key(id, ck->id_size)), 0)) {
+    if (__builtin_expect(!id, 0) ||
+        __builtin_expect(idset_define(&ck->dump.objects, &t->defined, id_to_key(id, ck->id_size)), 0)) {
         ck->sub = sub;
         ck->sub_size = size;
         if (!id)
@@ -652,8 +655,7 @@ HOT size_t walk(struct checker *ck, const uint8_t *const start, size_t n, uint64
             bytes = (uint64_t)get_u4(p + 1 + OFFSET_OF(PRIMITIVE_ARRAY_DUMP, elements, id_size)) * type_size(type, id_size);
             if (bytes > left - primitive_head)
                 break;
-            if (__builtin_expect(type == TYPE_BOOLEAN, 0) &&
-                find_bad_boolean(p + primitive_head, (size_t)bytes) < bytes)
+            if (__builtin_expect(type == TYPE_BOOLEAN, 0) && find_bad_boolean(p + primitive_head, (size_t)bytes) < bytes)
                 break; /* the long way will tell */
             define_fast(ck, &t, p, primitive_head, get_id(p + 1, id_size), offset + (uint64_t)(p - start) + 1);
             trace = get_u4(p + trace_at);

@@ -19,8 +19,8 @@ static void check_site(struct checker *ck, const struct SITE *r, uint64_t at)
 static void check_sum(struct checker *ck, uint64_t sum, uint64_t total, uint64_t at, const char *what)
 {
     if (sum > total)
-        report(ck, RULE_PRF_005, at, "a total that is not below the sum of the sites",
-               "%s: total %" PRIu64 ", sum %" PRIu64, what, total, sum);
+        report(ck, RULE_PRF_005, at, "a total that is not below the sum of the sites", "%s: total %" PRIu64 ", sum %" PRIu64,
+               what, total, sum);
 }
 
 /* SPEC.md 4.6 ALLOC_SITES. The length was found right. */
@@ -84,8 +84,8 @@ bool check_cpu_samples(struct checker *ck)
         input_advance(&ck->in, entry);
     }
     if (sum > r.samples)
-        report(ck, RULE_PRF_008, at, "a total that is not below the sum of the traces",
-               "total %" PRIu32 ", sum %" PRIu64, r.samples, sum);
+        report(ck, RULE_PRF_008, at, "a total that is not below the sum of the traces", "total %" PRIu32 ", sum %" PRIu64,
+               r.samples, sum);
     return true;
 }
 

@@ -32,7 +32,8 @@ static void check_root_object(struct checker *ck, unsigned tag, uint64_t object_
     if (!object_id)
         report(ck, RULE_ROOT_001, at, "the ID of an object", "0");
     else if (!(idset_get(&ck->dump.objects, object_id) & ID_DEFINED))
-        uselog_add(&ck->dump.object_uses, object_id, tag == SUB_ROOT_STICKY_CLASS ? OBJECT_AS_STICKY_CLASS : OBJECT_AS_ROOT, at);
+        uselog_add(&ck->dump.object_uses, object_id, tag == SUB_ROOT_STICKY_CLASS ? OBJECT_AS_STICKY_CLASS : OBJECT_AS_ROOT,
+                   at);
 }
 
 /* The ROOT_THREAD_OBJECT of a thread in the present heap dump: its stack trace serial. */
@@ -72,9 +73,9 @@ static void check_thread_object(struct checker *ck, const struct ROOT_THREAD_OBJ
     if (!root)
         return;
     if (*root >> 32 == ck->classes.dump) {
-        struct finding *f = report(ck, RULE_ROOT_002, at + OFFSET_OF(ROOT_THREAD_OBJECT, thread_serial, ck->id_size),
-                                   "a thread without a ROOT_THREAD_OBJECT in this heap dump", "thread %" PRIu32,
-                                   r->thread_serial);
+        struct finding *f =
+            report(ck, RULE_ROOT_002, at + OFFSET_OF(ROOT_THREAD_OBJECT, thread_serial, ck->id_size),
+                   "a thread without a ROOT_THREAD_OBJECT in this heap dump", "thread %" PRIu32, r->thread_serial);
         if (f)
             diag_seek(&ck->diag, f, PLACE_OF_THREAD_ROOT, r->thread_serial);
     } else {

@@ -141,7 +141,8 @@ static void judge_frame_use(void *context, uint64_t id, const uint64_t first[USE
     struct checker *ck = context;
 
     if (!keymap_find(&ck->frames, id))
-        report_late(ck, RULE_STK_010, SHAPE_ANY, first[0], "TRACE > frame", "the ID of a frame", "0x%" PRIx64 ", not defined", id);
+        report_late(ck, RULE_STK_010, SHAPE_ANY, first[0], "TRACE > frame", "the ID of a frame", "0x%" PRIx64 ", not defined",
+                    id);
 }
 
 static void judge_trace_use(void *context, uint64_t serial, const uint64_t first[USE_ROLES])

@@ -15,8 +15,10 @@ void check_start_thread(struct checker *ck, const struct START_THREAD *r, uint64
     state = keymap_add(&ck->threads, r->thread_serial);
     if (!state)
         return;
-    if (r->thread_serial && *state & THREAD_LIVE && !(ck->lost & LOST_THREADS)) /* an END_THREAD may be among what was skipped */
-        f = report(ck, RULE_THR_004, at, "a serial of no living thread", "%" PRIu32 ", started and not ended", r->thread_serial);
+    if (r->thread_serial && *state & THREAD_LIVE &&
+        !(ck->lost & LOST_THREADS)) /* an END_THREAD may be among what was skipped */
+        f = report(ck, RULE_THR_004, at, "a serial of no living thread", "%" PRIu32 ", started and not ended",
+                   r->thread_serial);
     if (f)
         f->related_offset = *state >> THREAD_FLAGS;
     *state = at << THREAD_FLAGS | THREAD_STARTED | THREAD_LIVE;

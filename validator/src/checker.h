@@ -23,17 +23,32 @@ enum lost {
 
 /* Who names a string, a class serial, a stack trace, an object that was not defined. */
 enum string_role {
-    NAME_OF_CLASS, NAME_OF_METHOD, SIGNATURE_OF_METHOD, SOURCE_OF_METHOD, NAME_OF_THREAD, NAME_OF_GROUP, NAME_OF_PARENT_GROUP,
-    NAME_OF_STATIC_FIELD, NAME_OF_INSTANCE_FIELD, NAME_OF_HEAP
+    NAME_OF_CLASS,
+    NAME_OF_METHOD,
+    SIGNATURE_OF_METHOD,
+    SOURCE_OF_METHOD,
+    NAME_OF_THREAD,
+    NAME_OF_GROUP,
+    NAME_OF_PARENT_GROUP,
+    NAME_OF_STATIC_FIELD,
+    NAME_OF_INSTANCE_FIELD,
+    NAME_OF_HEAP
 };
 enum class_serial_role { SERIAL_OF_FRAME, SERIAL_OF_SITE };
 enum trace_role {
-    TRACE_OF_SITE, TRACE_OF_SAMPLE, TRACE_OF_THREAD_ROOT, TRACE_OF_CLASS, TRACE_OF_INSTANCE, TRACE_OF_OBJECT_ARRAY,
-    TRACE_OF_PRIMITIVE_ARRAY, TRACE_OF_LOAD, TRACE_OF_START, TRACE_OF_UNMARKED_ROOT
+    TRACE_OF_SITE,
+    TRACE_OF_SAMPLE,
+    TRACE_OF_THREAD_ROOT,
+    TRACE_OF_CLASS,
+    TRACE_OF_INSTANCE,
+    TRACE_OF_OBJECT_ARRAY,
+    TRACE_OF_PRIMITIVE_ARRAY,
+    TRACE_OF_LOAD,
+    TRACE_OF_START,
+    TRACE_OF_UNMARKED_ROOT
 };
-enum object_role { /* the gravest first */
-    OBJECT_AS_CLASS, OBJECT_AS_ARRAY_CLASS, OBJECT_AS_SUPERCLASS, OBJECT_AS_ROOT, OBJECT_AS_STICKY_CLASS
-};
+/* The gravest first. */
+enum object_role { OBJECT_AS_CLASS, OBJECT_AS_ARRAY_CLASS, OBJECT_AS_SUPERCLASS, OBJECT_AS_ROOT, OBJECT_AS_STICKY_CLASS };
 enum class_role { CLASS_IS_DUMPED, CLASS_IS_ARRAY, CLASS_IS_ROOTLESS }; /* judged when all LOAD_CLASS are known */
 
 /* How a walk over sub-records looks at them. */
@@ -67,12 +82,12 @@ struct cut_subrecord {
     bool active;
     uint8_t tag;
     uint8_t record_tag;
-    uint8_t *bytes;      /* the part that was there, as far as it is needed to know the size */
+    uint8_t *bytes; /* the part that was there, as far as it is needed to know the size */
     size_t bytes_size;
-    uint64_t record_at;  /* the heap dump record */
-    uint64_t at;         /* the sub-record */
-    uint64_t had;        /* bytes of it within the record */
-    unsigned segments;   /* that were joined to it whole */
+    uint64_t record_at; /* the heap dump record */
+    uint64_t at;        /* the sub-record */
+    uint64_t had;       /* bytes of it within the record */
+    unsigned segments;  /* that were joined to it whole */
     uint64_t record_end;
     uint64_t number;
 };
@@ -106,21 +121,22 @@ struct checker {
     /* The record and sub-record at hand, for the path of a finding. */
     uint8_t record_tag;
     uint64_t record_at;
-    uint64_t record_number;   /* among those of its tag, from 1; 0 for none at hand */
-    uint64_t record_length;   /* of its body, as declared */
-    uint32_t heap_records;    /* that began so far */
-    uint32_t as_of;           /* not 0: show only names that were known when so many had begun */
-    const uint8_t *sub;       /* its first bytes, NULL for none */
+    uint64_t record_number; /* among those of its tag, from 1; 0 for none at hand */
+    uint64_t record_length; /* of its body, as declared */
+    uint32_t heap_records;  /* that began so far */
+    uint32_t as_of;         /* not 0: show only names that were known when so many had begun */
+    const uint8_t *sub;     /* its first bytes, NULL for none */
     size_t sub_size;
 
     /* Defined so far. */
     struct strings strings;
-    struct idset class_serials;  /* defined: there was a LOAD_CLASS */
-    struct keymap frames;        /* to the hash of the record, never 0 */
-    struct keymap traces;        /* to an index in trace_list, plus 1 */
+    struct idset class_serials; /* defined: there was a LOAD_CLASS */
+    struct keymap frames;       /* to the hash of the record, never 0 */
+    struct keymap traces;       /* to an index in trace_list, plus 1 */
     struct chunks trace_list;
-    struct keymap threads;       /* that were started: to enum thread_flag */
-    struct keymap thread_roots;  /* thread serial to the last heap dump with its ROOT_THREAD_OBJECT, and its stack trace serial */
+    struct keymap threads; /* that were started: to enum thread_flag */
+    /* Thread serial to the last heap dump with its ROOT_THREAD_OBJECT, and its stack trace serial. */
+    struct keymap thread_roots;
     struct classes classes;
 
     /* Used before they were defined. */
@@ -128,15 +144,15 @@ struct checker {
 
     /* The present heap dump. */
     struct {
-        bool open;             /* a series of segments */
-        bool lost;             /* part of it was skipped */
+        bool open; /* a series of segments */
+        bool lost; /* part of it was skipped */
         bool looked_ahead;
         /* The sub-record in front, if it may be what is wrong when the next one is broken. */
         bool class_just_dumped;    /* it was a CLASS_DUMP: */
         uint32_t last_layout;      /* this one */
         uint64_t doubtful_length;  /* it was an instance with this OBJ-006; 0 for none */
         uint64_t doubtful_waiting; /* it was an instance that waits, there in `deferred`, plus 1; 0 for none */
-        uint64_t begin;        /* its first record */
+        uint64_t begin;            /* its first record */
         uint64_t last_segment, last_segment_number;
         struct idset objects;
         struct id_near near_defined, near_referenced, near_element;
@@ -146,26 +162,26 @@ struct checker {
         struct hot_class *hot;
         uint64_t hot_multiply;
         uint32_t known_traces[KNOWN_TRACES]; /* serials that were looked at, by their lowest bits; 0 needs no look */
-        struct bytelog arrays;     /* offsets of object arrays that have elements, as differences */
+        struct bytelog arrays;               /* offsets of object arrays that have elements, as differences */
         uint64_t last_array;
         uint64_t last_array_class; /* the class of an object array that needs no look */
         uint64_t last_waiting;
-        size_t first_place;        /* in diag.places, of this heap dump */
-        struct bytelog deferred;   /* instances whose class is not known yet, on input that cannot be read again */
+        size_t first_place;      /* in diag.places, of this heap dump */
+        struct bytelog deferred; /* instances whose class is not known yet, on input that cannot be read again */
     } dump;
-    struct bytelog frame_roots;    /* of the heap dumps that have ended, by stack trace */
+    struct bytelog frame_roots; /* of the heap dumps that have ended, by stack trace */
     uint64_t last_frame_root;
 
     enum look look;
-    uint64_t heap_end;             /* of the heap dump record at hand */
+    uint64_t heap_end; /* of the heap dump record at hand */
     struct cut_subrecord cut;
-    uint64_t looked_again;         /* bytes of a compressed dump, at the most */
-    struct locate *locate;         /* while looking again */
-    struct waiting *waiting;       /* while judging instances that waited */
-    struct signs { /* of the producer: see producer.c */
+    uint64_t looked_again;   /* bytes of a compressed dump, at the most */
+    struct locate *locate;   /* while looking again */
+    struct waiting *waiting; /* while judging instances that waited */
+    struct signs {           /* of the producer: see producer.c */
         uint8_t first_tag;
-        bool any_time;           /* a record's time is not 0 */
-        bool trace_one_empty;    /* TRACE 1 has no frames, */
+        bool any_time;             /* a record's time is not 0 */
+        bool trace_one_empty;      /* TRACE 1 has no frames, */
         uint32_t trace_one_thread; /* and this thread */
     } signs;
 };
@@ -227,7 +243,7 @@ void finish_strings(struct checker *ck);
 /* ---- check_stacks.c ---- */
 void use_trace(struct checker *ck, uint32_t serial, enum trace_role role, uint64_t offset);
 void check_frame(struct checker *ck, const struct FRAME *r, const uint8_t *body, uint64_t at);
-size_t trace_size(void);               /* of an element of trace_list */
+size_t trace_size(void);              /* of an element of trace_list */
 bool check_trace(struct checker *ck); /* false: the dump ended within */
 void finish_stacks(struct checker *ck);
 /* The number of frames of a stack trace; false if it is not defined. */
@@ -255,7 +271,7 @@ void check_control_settings(struct checker *ck, const struct CONTROL_SETTINGS *r
 
 /* ---- check_roots.c ---- */
 void check_root(struct checker *ck, unsigned tag, const uint8_t *p, uint64_t at);
-void finish_roots(struct checker *ck);      /* at the end of a heap dump */
+void finish_roots(struct checker *ck);       /* at the end of a heap dump */
 void finish_frame_roots(struct checker *ck); /* at the end of the file */
 
 /* ---- check_objects.c ---- */

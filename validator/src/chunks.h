@@ -9,9 +9,9 @@ struct chunks {
     uint8_t **blocks;
     size_t block_capacity; /* of the table of blocks */
     size_t block_count;
-    size_t element;        /* bytes */
-    size_t per_block;      /* elements */
-    size_t count;          /* elements in use */
+    size_t element;   /* bytes */
+    size_t per_block; /* elements */
+    size_t count;     /* elements in use */
 };
 
 void chunks_init(struct chunks *c, struct memory *memory, size_t element);

@@ -80,8 +80,13 @@ struct layout *classes_add_layout(struct classes *c, struct class *class, const 
     l = index < LAYOUT_NONE ? chunks_add(&c->layouts) : NULL;
     if (!l)
         return NULL;
-    *l = (struct layout){.class_id = r->class_id, .super_id = r->super_id, .at = at, .instance_size = r->instance_size,
-                         .super = LAYOUT_NONE, .marked = LAYOUT_NONE, .field_count = field_count};
+    *l = (struct layout){.class_id = r->class_id,
+                         .super_id = r->super_id,
+                         .at = at,
+                         .instance_size = r->instance_size,
+                         .super = LAYOUT_NONE,
+                         .marked = LAYOUT_NONE,
+                         .field_count = field_count};
     class->dump = c->dump;
     class->layout = (uint32_t)index;
 

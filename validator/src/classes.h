@@ -9,22 +9,25 @@
 #include "keymap.h"
 
 /* A class ID that was loaded or dumped. */
-struct class {
-    uint64_t name;    /* string ID, of the first LOAD_CLASS; 0 for none */
-    uint32_t serial;  /* of the first LOAD_CLASS, */
+/* clang-format off: it takes `class` for a word of C++ */
+struct class
+{
+    uint64_t name;         /* string ID, of the first LOAD_CLASS; 0 for none */
+    uint32_t serial;       /* of the first LOAD_CLASS, */
     uint32_t loaded_after; /* and how many heap dump records stand in front of it */
-    uint32_t dump;    /* the heap dump in which it was dumped last, from 1; 0 for none */
-    uint32_t layout;  /* its layout there */
+    uint32_t dump;         /* the heap dump in which it was dumped last, from 1; 0 for none */
+    uint32_t layout;       /* its layout there */
     bool loaded;
-    bool named;       /* and its name was defined then: else it is shown nowhere, early or late */
+    bool named;            /* and its name was defined then: else it is shown nowhere, early or late */
     bool array_use_judged; /* an object array was of this class, and OBJ-007 saw to it */
 };
+/* clang-format on */
 
 enum layout_state {
-    LAYOUT_OPEN,     /* nobody asked yet, or a superclass may still come */
-    LAYOUT_ENTERED,  /* on the way up */
+    LAYOUT_OPEN,    /* nobody asked yet, or a superclass may still come */
+    LAYOUT_ENTERED, /* on the way up */
     LAYOUT_SOUND,
-    LAYOUT_BROKEN    /* a superclass is missing, the chain is a cycle, a type is none */
+    LAYOUT_BROKEN /* a superclass is missing, the chain is a cycle, a type is none */
 };
 
 enum { LAYOUT_NONE = UINT32_MAX };
@@ -34,35 +37,35 @@ enum { LAYOUT_NONE = UINT32_MAX };
 struct layout {
     uint64_t class_id;
     uint64_t super_id;
-    uint64_t at;             /* offset of the CLASS_DUMP, behind its tag */
-    uint64_t total;          /* bytes of an instance: own part and superclasses; if sound */
+    uint64_t at;    /* offset of the CLASS_DUMP, behind its tag */
+    uint64_t total; /* bytes of an instance: own part and superclasses; if sound */
     const uint32_t *marks;
     uint32_t own_bytes;
-    uint32_t instance_size;  /* as declared */
-    uint32_t super;          /* layout of the superclass; if sound */
-    uint32_t marked;         /* the nearest superclass with marks; if sound */
+    uint32_t instance_size; /* as declared */
+    uint32_t super;         /* layout of the superclass; if sound */
+    uint32_t marked;        /* the nearest superclass with marks; if sound */
     uint16_t field_count;
-    uint16_t references;     /* among the marks */
+    uint16_t references; /* among the marks */
     uint16_t booleans;
     enum layout_state state : 2;
-    uint8_t colour : 2;      /* for finding cycles: 0 not seen, 1 on this way, 2 done */
-    bool in_turn : 1;        /* settled by what stood in front of its first instance: not by looking ahead or waiting */
-    bool reached : 1;        /* false while only looked ahead to */
+    uint8_t colour : 2; /* for finding cycles: 0 not seen, 1 on this way, 2 done */
+    bool in_turn : 1;   /* settled by what stood in front of its first instance: not by looking ahead or waiting */
+    bool reached : 1;   /* false while only looked ahead to */
     bool bad_type : 1;
 };
 _Static_assert(sizeof(struct layout) == 64, "a million classes cost 64 MB");
 
 struct classes {
     struct memory *memory;
-    struct keymap by_id;     /* class ID to index in `all`, plus 1 */
-    struct chunks all;       /* struct class */
-    uint32_t dump;           /* the number of the present heap dump */
-    struct chunks layouts;   /* struct layout, of this heap dump */
-    struct arena parts;      /* marks */
-    struct chunks path;      /* uint32_t: layouts on the way up a chain */
-    bool waiting;            /* a class was missing: what is settled from now on is not settled in turn */
-    bool any_in_turn;        /* a layout of this heap dump was */
-    bool complete;           /* all classes of this heap dump are known: what is missing now is missing */
+    struct keymap by_id;   /* class ID to index in `all`, plus 1 */
+    struct chunks all;     /* struct class */
+    uint32_t dump;         /* the number of the present heap dump */
+    struct chunks layouts; /* struct layout, of this heap dump */
+    struct arena parts;    /* marks */
+    struct chunks path;    /* uint32_t: layouts on the way up a chain */
+    bool waiting;          /* a class was missing: what is settled from now on is not settled in turn */
+    bool any_in_turn;      /* a layout of this heap dump was */
+    bool complete;         /* all classes of this heap dump are known: what is missing now is missing */
 };
 
 void classes_init(struct classes *c, struct memory *memory, const struct hash_key *key);

@@ -10,16 +10,24 @@
  * whose offset may never be known. */
 struct finding {
     uint64_t order;
-    uint32_t dump;    /* decides between findings of the same order: the number of the heap dump */
+    uint32_t dump; /* decides between findings of the same order: the number of the heap dump */
     uint64_t offset;
     uint64_t related_offset;
-    size_t place;     /* in `places`, plus 1: where offset or related_offset will be found; 0 for none */
-    char *texts;      /* path, expected, found: three strings, one behind the other; NULL while there is none */
+    size_t place; /* in `places`, plus 1: where offset or related_offset will be found; 0 for none */
+    char *texts;  /* path, expected, found: three strings, one behind the other; NULL while there is none */
     size_t texts_size;
 };
 
 /* What a second look will find: where `subject` is defined first, or named first. */
-enum place_kind { PLACE_OF_STRING, PLACE_OF_FRAME, PLACE_OF_CLASS_SERIAL, PLACE_OF_OBJECT, PLACE_OF_THREAD_ROOT, PLACE_OF_REFERENCE, PLACE_OF_ELEMENT };
+enum place_kind {
+    PLACE_OF_STRING,
+    PLACE_OF_FRAME,
+    PLACE_OF_CLASS_SERIAL,
+    PLACE_OF_OBJECT,
+    PLACE_OF_THREAD_ROOT,
+    PLACE_OF_REFERENCE,
+    PLACE_OF_ELEMENT
+};
 struct place {
     uint64_t subject; /* an ID or a serial */
     uint64_t at;      /* HPROF_NO_OFFSET until it is found */
@@ -30,7 +38,7 @@ struct diag {
     struct memory *memory;
     uint32_t dump; /* the number of the present heap dump */
     bool closed;
-    uint64_t cap; /* kept for each rule and shape; UINT64_MAX for all */
+    uint64_t cap;         /* kept for each rule and shape; UINT64_MAX for all */
     struct chunks places; /* struct place, in the order in which they were asked for */
     struct diag_group {
         uint64_t total;

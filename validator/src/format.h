@@ -23,6 +23,7 @@ enum subrecord_tag {
 };
 
 /* ---- Layouts ---- */
+/* clang-format off */
 
 #define LAYOUTS_WITH_FIELDS(X) \
     X(UTF8) X(LOAD_CLASS) X(UNLOAD_CLASS) X(FRAME) X(TRACE) X(ALLOC_SITES) X(SITE) X(HEAP_SUMMARY) X(START_THREAD) \
@@ -87,6 +88,7 @@ LAYOUTS_WITH_FIELDS(DEFINE_BYTES)
         return true; \
     }
 LAYOUTS_WITH_FIELDS(DEFINE_READER)
+/* clang-format on */
 
 #undef VALUE
 #undef DEFINE_STRUCT
@@ -99,7 +101,7 @@ LAYOUTS_WITH_FIELDS(DEFINE_READER)
 enum {
     HEADER_STRING_SIZE = 19, /* "JAVA PROFILE 1.0.x" and its NUL */
     HEADER_SIZE = HEADER_STRING_SIZE + 4 + 8,
-    RECORD_HEADER_SIZE = 9,  /* u1 tag, u4 time, u4 length */
+    RECORD_HEADER_SIZE = 9, /* u1 tag, u4 time, u4 length */
     RECORD_TIME_AT = 1,
     RECORD_LENGTH_AT = 5
 };
@@ -107,7 +109,15 @@ enum {
 /* ---- Basic types (SPEC.md 2.4) ---- */
 
 enum basic_type {
-    TYPE_OBJECT = 2, TYPE_BOOLEAN = 4, TYPE_CHAR, TYPE_FLOAT, TYPE_DOUBLE, TYPE_BYTE, TYPE_SHORT, TYPE_INT, TYPE_LONG
+    TYPE_OBJECT = 2,
+    TYPE_BOOLEAN = 4,
+    TYPE_CHAR,
+    TYPE_FLOAT,
+    TYPE_DOUBLE,
+    TYPE_BYTE,
+    TYPE_SHORT,
+    TYPE_INT,
+    TYPE_LONG
 };
 
 /* Bytes that a value takes; 0 for a code that is none. */

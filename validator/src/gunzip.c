@@ -24,9 +24,8 @@ enum {
     FCOMMENT = 0x10,
     RESERVED_FLAGS = 0xe0,
 
-    UNUSED_MOST =
-        512, /* more than ISA-L ever leaves unused for want of more: a dynamic block's header takes 286 bytes */
-    NOTES_MOST = 4096 /* member starts noted */
+    UNUSED_MOST = 512, /* more than ISA-L ever leaves unused for want of more: a dynamic block's header takes 286 bytes */
+    NOTES_MOST = 4096  /* member starts noted */
 };
 
 enum part { HEADER, DATA, BROKEN_DATA, TRAILER, NOTHING };
@@ -163,8 +162,8 @@ static void give_up_truncated(struct gunzip *g, const char *within)
     if (g->source->error)
         g->part = NOTHING;
     else
-        give_up(g, GZIP_TRUNCATED, g->member_offset, "a complete member",
-                "the end of the file at 0x%" PRIx64 ", within the %s", g->offset + (uint64_t)(g->end - g->at), within);
+        give_up(g, GZIP_TRUNCATED, g->member_offset, "a complete member", "the end of the file at 0x%" PRIx64 ", within the %s",
+                g->offset + (uint64_t)(g->end - g->at), within);
 }
 
 /* The stream is then empty. */
@@ -272,8 +271,7 @@ static bool read_magic(struct gunzip *g)
         if (g->source->error)
             g->part = NOTHING;
         else
-            give_up(g, GZIP_TRAILING, g->member_offset, "1f 8b, or the end of the file",
-                    "%02x, then the end of the file", id1);
+            give_up(g, GZIP_TRAILING, g->member_offset, "1f 8b, or the end of the file", "%02x, then the end of the file", id1);
         return false;
     }
     if (id1 != 0x1f || id2 != 0x8b) {
@@ -394,10 +392,14 @@ static int inflate_bytes(struct gunzip *g, uint32_t size, uint8_t *to, uint32_t 
 static const char *name_of_fault(int result)
 {
     switch (result) {
-    case ISAL_INVALID_BLOCK: return "a block with an invalid header";
-    case ISAL_INVALID_SYMBOL: return "an invalid code";
-    case ISAL_INVALID_LOOKBACK: return "a copy of bytes in front of the first one";
-    default: return "data that cannot be inflated";
+    case ISAL_INVALID_BLOCK:
+        return "a block with an invalid header";
+    case ISAL_INVALID_SYMBOL:
+        return "an invalid code";
+    case ISAL_INVALID_LOOKBACK:
+        return "a copy of bytes in front of the first one";
+    default:
+        return "data that cannot be inflated";
     }
 }
 
@@ -508,11 +510,20 @@ size_t gunzip_read(struct gunzip *g, uint8_t *to, size_t room)
 
     while (done < room) {
         switch (g->part) {
-        case HEADER: read_header(g); break;
-        case DATA: done += read_data(g, to + done, room - done); break;
-        case BROKEN_DATA: done += read_data_before_fault(g, to + done, room - done); break;
-        case TRAILER: read_trailer(g); break;
-        case NOTHING: return done;
+        case HEADER:
+            read_header(g);
+            break;
+        case DATA:
+            done += read_data(g, to + done, room - done);
+            break;
+        case BROKEN_DATA:
+            done += read_data_before_fault(g, to + done, room - done);
+            break;
+        case TRAILER:
+            read_trailer(g);
+            break;
+        case NOTHING:
+            return done;
         }
         if (is_nested(g)) {
             if (g->part != NOTHING)
@@ -523,8 +534,8 @@ size_t gunzip_read(struct gunzip *g, uint8_t *to, size_t room)
     return done;
 }
 
-struct gunzip *gunzip_open(struct input_source *source, const uint8_t *start, size_t size, size_t block,
-                           struct memory *memory, gzip_listener *on_fault, void *context)
+struct gunzip *gunzip_open(struct input_source *source, const uint8_t *start, size_t size, size_t block, struct memory *memory,
+                           gzip_listener *on_fault, void *context)
 {
     struct gunzip *g = memory_get_zeroed(memory, sizeof *g);
 

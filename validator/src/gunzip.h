@@ -11,8 +11,8 @@
 /* A fault of the gzip container. The names are those of the rules GZ-001 to GZ-007. */
 enum gzip_fault {
     GZIP_SOUND,
-    GZIP_HEADER, /* at the field of the header that is wrong. The stream ends in front of the member */
-    GZIP_DATA, /* at the byte with which the data is first seen to be invalid. The stream ends behind what precedes it */
+    GZIP_HEADER,    /* at the field of the header that is wrong. The stream ends in front of the member */
+    GZIP_DATA,      /* at the byte with which the data is first seen to be invalid. The stream ends behind what precedes it */
     GZIP_CHECKSUM,  /* at the CRC32 field; ISIZE is then not judged. The stream goes on */
     GZIP_SIZE,      /* at the ISIZE field. The stream goes on */
     GZIP_TRUNCATED, /* at the header of the member that is not complete. The stream ends behind what there is of it */
@@ -35,8 +35,8 @@ struct gunzip;
 
 /* Begins with `size` bytes that were read from the source's start already, then reads it in blocks. The source must stay
  * where it is. NULL: no memory; nothing is allocated later. */
-struct gunzip *gunzip_open(struct input_source *source, const uint8_t *start, size_t size, size_t block,
-                           struct memory *memory, gzip_listener *on_fault, void *context);
+struct gunzip *gunzip_open(struct input_source *source, const uint8_t *start, size_t size, size_t block, struct memory *memory,
+                           gzip_listener *on_fault, void *context);
 void gunzip_close(struct gunzip *g, struct memory *memory);
 
 /* Up to `room` decompressed bytes; fewer only when the stream then ends. Faults are told as they are met, each once however

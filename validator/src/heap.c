@@ -7,7 +7,7 @@
 #include "subrecord.h"
 
 enum {
-    HEAD_SIZE = 64           /* as many as the fixed part of any sub-record but CLASS_DUMP takes */
+    HEAD_SIZE = 64 /* as many as the fixed part of any sub-record but CLASS_DUMP takes */
 };
 
 /* ---- A heap dump begins and ends ---- */

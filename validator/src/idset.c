@@ -10,13 +10,13 @@ enum slot_kind { SLOT_FREE = 0, SLOT_ONE_ID = 1, SLOT_PAGE = 2 };
 #define PAGE_NUMBER_MASK ((UINT64_C(1) << 48) - 1)
 #define SLOT_REST(slot) ((slot) >> 24)
 #define SLOT_KIND(slot) ((unsigned)((slot) >> 22 & 3))
-#define SLOT_PAYLOAD(slot) ((uint32_t)((slot) & 0x3fffff))
+#define SLOT_PAYLOAD(slot) ((uint32_t)((slot)&0x3fffff))
 #define MAKE_SLOT(rest, kind, payload) ((uint64_t)(rest) << 24 | (uint64_t)(kind) << 22 | (payload))
 
 enum {
-    PAGES_MAX = 1 << 22,        /* in a part: 1 << 30 in all, 64 Ti IDs at the least */
-    EARLY_BITMAPS = 24,         /* IDs in a page that make bitmaps worth while if they are allowed */
-    FULL_TABLE = 3072,          /* IDs in a page that cost as much without bitmaps: 8 bytes each */
+    PAGES_MAX = 1 << 22, /* in a part: 1 << 30 in all, 64 Ti IDs at the least */
+    EARLY_BITMAPS = 24,  /* IDs in a page that make bitmaps worth while if they are allowed */
+    FULL_TABLE = 3072,   /* IDs in a page that cost as much without bitmaps: 8 bytes each */
     TABLE_BLOCK = 64 << 10
 };
 

@@ -46,7 +46,7 @@ struct id_table;
 struct idset {
     struct memory *memory;
     unsigned id_size;
-    bool used; /* there is something to clear */
+    bool used;            /* there is something to clear */
     uint64_t multiply[2]; /* key of the permutation of page numbers */
     uint64_t add;
     struct id_directory {

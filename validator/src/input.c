@@ -68,8 +68,7 @@ static bool read_more(struct input *in)
     room = in->capacity - rest;
     if (room > in->block)
         room = in->block;
-    got = in->gunzip ? gunzip_read(in->gunzip, in->buffer + rest, room)
-                     : source_read(&in->source, in->buffer + rest, room);
+    got = in->gunzip ? gunzip_read(in->gunzip, in->buffer + rest, room) : source_read(&in->source, in->buffer + rest, room);
     in->end += got;
     in->ended = got == 0;
     if (in->ended && in->gunzip && !in->source.seekable)

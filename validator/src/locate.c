@@ -144,9 +144,8 @@ static void seek_end(struct checker *ck, struct locate *l, size_t first, bool to
 {
     for (size_t i = first; i < ck->diag.places.count; i++) {
         struct place *place = chunks_at(&ck->diag.places, i);
-        const uint64_t *found = is_top_level(place->kind) == top_level
-                                    ? keymap_find(&set_of(l, place->kind)->by_id, place->subject)
-                                    : NULL;
+        const uint64_t *found =
+            is_top_level(place->kind) == top_level ? keymap_find(&set_of(l, place->kind)->by_id, place->subject) : NULL;
 
         if (found && *found > 1)
             place->at = *found - 2;
@@ -212,7 +211,8 @@ void locate_records(struct checker *ck)
     if (!seek_all(ck, &l, 0, true))
         return;
     if (input_seek(&ck->in, HEADER_SIZE))
-        while ((l.defined.left || l.referred.left || l.serials.left) && input_need(&ck->in, RECORD_HEADER_SIZE) >= RECORD_HEADER_SIZE) {
+        while ((l.defined.left || l.referred.left || l.serials.left) &&
+               input_need(&ck->in, RECORD_HEADER_SIZE) >= RECORD_HEADER_SIZE) {
             unsigned tag = get_u1(ck->in.at);
             uint64_t length = get_u4(ck->in.at + RECORD_LENGTH_AT);
 

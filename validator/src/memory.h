@@ -10,8 +10,8 @@
 
 struct memory {
     struct hprof_allocator from;
-    uint64_t used; /* bytes in use */
-    uint64_t peak; /* the most that was ever in use */
+    uint64_t used;  /* bytes in use */
+    uint64_t peak;  /* the most that was ever in use */
     uint64_t limit; /* 0 for none */
     bool exhausted; /* an allocation failed; whoever works on sees it here and stops */
 };

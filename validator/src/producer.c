@@ -7,12 +7,8 @@
 static const struct {
     const char *class;
     unsigned jdk;
-} newest[] = {{"jdk/internal/value/ValueClass", 28},
-              {"java/lang/LazyConstant", 26},
-              {"java/lang/ClassFrameInfo", 25},
-              {"java/util/SequencedCollection", 21},
-              {"java/util/HexFormat", 17},
-              {"java/lang/Module", 9},
+} newest[] = {{"jdk/internal/value/ValueClass", 28}, {"java/lang/LazyConstant", 26}, {"java/lang/ClassFrameInfo", 25},
+              {"java/util/SequencedCollection", 21}, {"java/util/HexFormat", 17},    {"java/lang/Module", 9},
               {"java/lang/reflect/Executable", 8}};
 
 struct names {

@@ -27,8 +27,8 @@ static void show_class_name(char *to)
     static const struct {
         char code;
         const char *name;
-    } primitive[] = {{'Z', "boolean"}, {'C', "char"}, {'F', "float"}, {'D', "double"},
-                     {'B', "byte"},    {'S', "short"}, {'I', "int"},  {'J', "long"}};
+    } primitive[] = {{'Z', "boolean"}, {'C', "char"},  {'F', "float"}, {'D', "double"},
+                     {'B', "byte"},    {'S', "short"}, {'I', "int"},   {'J', "long"}};
     char element[NAME_SIZE];
     size_t dimensions = strspn(to, "["), n = strlen(to);
 

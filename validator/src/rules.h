@@ -27,8 +27,15 @@ enum shape {
 };
 
 enum profile {
-    PROFILE_STRICT, PROFILE_AUTO, PROFILE_HOTSPOT, PROFILE_JDK8_AGENT, PROFILE_SA, PROFILE_ANDROID, PROFILE_GRAALVM,
-    PROFILE_MAT, PROFILE_COUNT
+    PROFILE_STRICT,
+    PROFILE_AUTO,
+    PROFILE_HOTSPOT,
+    PROFILE_JDK8_AGENT,
+    PROFILE_SA,
+    PROFILE_ANDROID,
+    PROFILE_GRAALVM,
+    PROFILE_MAT,
+    PROFILE_COUNT
 };
 
 /* What a finding counts as in a profile; *quirk is the reason when it is one of the profile's quirks, else NULL. */

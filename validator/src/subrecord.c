@@ -71,7 +71,7 @@ enum measured measure_subrecord(const uint8_t *p, size_t n, unsigned id_size, en
 
     if (!n)
         return MEASURE_MORE;
-    switch ((enum subrecord_tag)*p) {
+    switch ((enum subrecord_tag) * p) {
     case SUB_CLASS_DUMP:
         return measure_class_dump(p, n, id_size, m);
     case SUB_INSTANCE_DUMP: {

@@ -12,7 +12,7 @@ enum measured {
 };
 
 struct measure {
-    uint64_t size;         /* with the tag */
+    uint64_t size; /* with the tag */
     uint64_t bad_at;
     bool in_constant_pool; /* of a CLASS_DUMP: else the bad type is that of a static field */
 };

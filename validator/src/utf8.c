@@ -72,10 +72,10 @@ static bool printable(const uint8_t *p, int size)
     if (size == 2)
         return p[0] >= 0xc2 && !(p[0] == 0xc2 && p[1] < 0xa0); /* not C0 80, not C1 controls */
     if (size == 3)
-        return !(p[0] == 0xed && p[1] >= 0xa0) &&                     /* no surrogates */
-               !(p[0] == 0xe2 && (p[1] == 0x80 || p[1] == 0x81)) &&   /* no separators, directions, joiners */
-               !(p[0] == 0xef && p[1] == 0xbb && p[2] == 0xbf) &&     /* no byte order mark */
-               !(p[0] == 0xef && p[1] == 0xbf && p[2] >= 0xbe);       /* no U+FFFE, U+FFFF */
+        return !(p[0] == 0xed && p[1] >= 0xa0) &&                   /* no surrogates */
+               !(p[0] == 0xe2 && (p[1] == 0x80 || p[1] == 0x81)) && /* no separators, directions, joiners */
+               !(p[0] == 0xef && p[1] == 0xbb && p[2] == 0xbf) &&   /* no byte order mark */
+               !(p[0] == 0xef && p[1] == 0xbf && p[2] >= 0xbe);     /* no U+FFFE, U+FFFF */
     return size == 4;
 }
 

@@ -49,7 +49,7 @@ static void disown_member(struct checker *ck, uint64_t start)
 static void on_gzip_fault(void *context, const struct gzip_finding *g)
 {
     static const enum rule rules[] = {
-        [GZIP_HEADER] = RULE_GZ_001,   [GZIP_DATA] = RULE_GZ_002,      [GZIP_CHECKSUM] = RULE_GZ_003, [GZIP_SIZE] = RULE_GZ_004,
+        [GZIP_HEADER] = RULE_GZ_001,    [GZIP_DATA] = RULE_GZ_002,     [GZIP_CHECKSUM] = RULE_GZ_003, [GZIP_SIZE] = RULE_GZ_004,
         [GZIP_TRUNCATED] = RULE_GZ_005, [GZIP_TRAILING] = RULE_GZ_006, [GZIP_NESTED] = RULE_GZ_007,
     };
     struct checker *ck = context;
@@ -173,9 +173,8 @@ static const char *usual_cause(const uint64_t *totals)
 /* Severities, totals, and what the dump looks like. */
 static struct severity_choice conclude(struct checker *ck, char *failure, size_t failure_size)
 {
-    struct severity_choice choice = {.profile = (enum profile)ck->options->profile,
-                                     .changed = ck->options->severities,
-                                     .werror = ck->options->werror};
+    struct severity_choice choice = {
+        .profile = (enum profile)ck->options->profile, .changed = ck->options->severities, .werror = ck->options->werror};
     enum profile looks_like = guess_producer(ck, &ck->sum.producer);
     struct hprof_summary *sum = &ck->sum;
     struct verdict verdict;

@@ -141,10 +141,10 @@ static void note_summary(void *context, const struct hprof_summary *s)
     memcpy(a->totals, s->totals, hprof_rule_count() * sizeof *s->totals);
     a->summary_first = a->findings == 0;
     a->peak = a->caller ? a->caller->peak : 0;
-    note(a, "%d %d %s %u %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", s->status, s->compressed,
-         s->version, s->id_size, s->timestamp, s->bytes, s->file_bytes, s->sound_until, s->skipped);
-    note(a, "%zu %s %s %s %s\n", s->profile, s->producer, s->accepted_by ? s->accepted_by : "-",
-         s->hint ? s->hint : "-", s->failure ? s->failure : "-");
+    note(a, "%d %d %s %u %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", s->status, s->compressed, s->version,
+         s->id_size, s->timestamp, s->bytes, s->file_bytes, s->sound_until, s->skipped);
+    note(a, "%zu %s %s %s %s\n", s->profile, s->producer, s->accepted_by ? s->accepted_by : "-", s->hint ? s->hint : "-",
+         s->failure ? s->failure : "-");
     for (unsigned tag = 0; tag < 256; tag++)
         if (s->record_counts[tag] || s->subrecord_counts[tag])
             note(a, "%02x: %" PRIu64 " %" PRIu64 "\n", tag, s->record_counts[tag], s->subrecord_counts[tag]);
@@ -402,8 +402,7 @@ static enum hprof_status judge_warnings(struct account *a, uint8_t severity, con
     severities[hprof_rule_find(rule)] = severity;
     options.severities = severities;
     options.werror = werror;
-    account_end(a,
-                hprof_validate_memory(dump_with_two_warnings()->at, dump_with_two_warnings()->size, false, &options));
+    account_end(a, hprof_validate_memory(dump_with_two_warnings()->at, dump_with_two_warnings()->size, false, &options));
     free(severities);
     return a->status;
 }

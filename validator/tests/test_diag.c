@@ -192,8 +192,7 @@ static void shows_by_offset_and_dangling_references_last(void **state)
     struct memory memory;
     struct diag *d = new_diag(&memory, 0);
     struct heard *h;
-    static const enum rule order[] = {RULE_HDR_006, RULE_STR_002, RULE_STR_005,
-                                      RULE_OBJ_004, RULE_REF_002, RULE_REF_002};
+    static const enum rule order[] = {RULE_HDR_006, RULE_STR_002, RULE_STR_005, RULE_OBJ_004, RULE_REF_002, RULE_REF_002};
 
     (void)state;
     find(d, RULE_REF_002, SHAPE_ANY, 3);
@@ -288,8 +287,7 @@ static void a_quirk_covers_its_shape_alone(void **state)
     }
 }
 
-static enum hprof_severity changed_to(uint8_t severity, enum rule rule, enum shape shape, enum profile profile,
-                                      bool werror)
+static enum hprof_severity changed_to(uint8_t severity, enum rule rule, enum shape shape, enum profile profile, bool werror)
 {
     uint8_t changed[RULE_COUNT];
     const struct severity_choice choice = {profile, changed, werror};

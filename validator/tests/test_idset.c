@@ -47,8 +47,8 @@ static uint64_t down_from_all_bits(uint32_t i)
     return ~(uint64_t)i;
 }
 
-static uint64_t (*const distributions[])(uint32_t) = {
-    aligned, consecutive, one_for_each_page, some_for_each_page, any_bits, down_from_all_bits};
+static uint64_t (*const distributions[])(uint32_t) = {aligned,  consecutive,       one_for_each_page, some_for_each_page,
+                                                      any_bits, down_from_all_bits};
 enum { DISTRIBUTIONS = sizeof distributions / sizeof *distributions };
 
 static uint64_t id_at(unsigned distribution, unsigned id_size, uint32_t i)
@@ -118,7 +118,9 @@ static void step(struct idset *set, struct id_near near[2], uint64_t id, struct 
         idset_refer_element(set, &near[1], k);
         *flags |= ID_ELEMENT;
         break;
-    default: idset_refer(set, &near[1], k); *flags |= ID_REFERENCED;
+    default:
+        idset_refer(set, &near[1], k);
+        *flags |= ID_REFERENCED;
     }
 }
 
@@ -238,8 +240,7 @@ static uint64_t peak_of(unsigned id_size, uint32_t count, uint32_t per_page)
 
 static void takes_about_twice_the_bytes_of_references_at_most(void **state)
 {
-    static const uint32_t per_page[] = {1,  2,   3,   4,    5,    7,    9,    12,   16,   24,
-                                        40, 100, 500, 1000, 2500, 3000, 3072, 4000, 65536};
+    static const uint32_t per_page[] = {1, 2, 3, 4, 5, 7, 9, 12, 16, 24, 40, 100, 500, 1000, 2500, 3000, 3072, 4000, 65536};
 
     (void)state;
     for (unsigned i = 0; i < sizeof per_page / sizeof *per_page; i++) {

@@ -340,9 +340,12 @@ static size_t smaller(size_t a, size_t b)
 static size_t random_length(size_t size)
 {
     switch (below(8)) {
-    case 0: return below((uint32_t)size + 2);
-    case 1: return below((uint32_t)size / 10 + 2);
-    default: return below(100);
+    case 0:
+        return below((uint32_t)size + 2);
+    case 1:
+        return below((uint32_t)size / 10 + 2);
+    default:
+        return below(100);
     }
 }
 
@@ -846,8 +849,7 @@ static void sound_members_have_no_fault(void **state)
 }
 
 /* `file` with one byte changed. */
-static void expect_fault_of_byte(const struct bytes *file, size_t at, uint8_t byte, const char *text,
-                                 const struct fault *fault)
+static void expect_fault_of_byte(const struct bytes *file, size_t at, uint8_t byte, const char *text, const struct fault *fault)
 {
     struct bytes changed = copy_of(file);
 
@@ -863,8 +865,7 @@ static void a_bad_header_ends_the_stream(void **state)
     char right[32], wrong[32];
 
     (void)state;
-    expect_fault_of_byte(&t.file, 2, 7, "",
-                         &(struct fault){GZIP_HEADER, 1, 2, "compression method 8", "compression method 7"});
+    expect_fault_of_byte(&t.file, 2, 7, "", &(struct fault){GZIP_HEADER, 1, 2, "compression method 8", "compression method 7"});
     expect_fault_of_byte(&t.file, t.second + 2, 9, "one",
                          &(struct fault){GZIP_HEADER, 2, t.second + 2, "compression method 8", "compression method 9"});
     expect_fault_of_byte(&t.file, 3, 0x20, "", &(struct fault){GZIP_HEADER, 1, 3, "reserved flags of 0", "flags 0x20"});
@@ -922,8 +923,7 @@ static void a_bad_trailer_does_not_end_the_stream(void **state)
 {
     struct bytes file = one_member("one");
     size_t first = file.size;
-    struct fault wrong_crc = {GZIP_CHECKSUM, 1, first - 8, NULL, NULL},
-                 wrong_size = {GZIP_SIZE, 1, first - 4, NULL, NULL};
+    struct fault wrong_crc = {GZIP_CHECKSUM, 1, first - 8, NULL, NULL}, wrong_size = {GZIP_SIZE, 1, first - 4, NULL, NULL};
     uint32_t crc = (uint32_t)crc32(0, (const Bytef *)"one", 3);
     char right[32], wrong[32];
     struct bytes two = one_member("two");
@@ -974,8 +974,7 @@ static void every_cut_is_told(void **state)
                  : size < trailer ? "data"
                                   : "trailer");
         if (size == t.second + 1)
-            fault = (struct fault){GZIP_TRAILING, 2, t.second, "1f 8b, or the end of the file",
-                                   "1f, then the end of the file"};
+            fault = (struct fault){GZIP_TRAILING, 2, t.second, "1f 8b, or the end of the file", "1f, then the end of the file"};
         t.file.size = size;
         if (size == t.second)
             expect_fault(&t.file, "one", NULL);
@@ -1009,9 +1008,8 @@ static void what_follows_members_is_told(void **state)
 
         memcpy(bytes, cases[i].bytes, strlen(cases[i].bytes));
         append(&t.file, bytes, cases[i].size);
-        expect_fault(
-            &t.file, "onetwo",
-            &(struct fault){GZIP_TRAILING, 3, t.second_trailer + 8, "1f 8b, or the end of the file", cases[i].found});
+        expect_fault(&t.file, "onetwo",
+                     &(struct fault){GZIP_TRAILING, 3, t.second_trailer + 8, "1f 8b, or the end of the file", cases[i].found});
         free(t.file.at);
     }
 }
@@ -1024,13 +1022,11 @@ static void gzip_within_gzip_is_told_and_not_read(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof sizes; i++) {
         struct bytes inner = one_member("inner"), file = {0};
-        struct fault fault = {GZIP_NESTED, sizes[i] < 2 ? 2 : 1, 0, "a dump, compressed once",
-                              "1f 8b: gzip within gzip"};
+        struct fault fault = {GZIP_NESTED, sizes[i] < 2 ? 2 : 1, 0, "a dump, compressed once", "1f 8b: gzip within gzip"};
 
         /* Cut so that the first two bytes are in one member or in two; with a fault behind, which is not told. */
         append_member(&file, inner.at, smaller(sizes[i], inner.size), &stored);
-        append_member(&file, inner.at + smaller(sizes[i], inner.size), inner.size - smaller(sizes[i], inner.size),
-                      &stored);
+        append_member(&file, inner.at + smaller(sizes[i], inner.size), inner.size - smaller(sizes[i], inner.size), &stored);
         file.at[file.size - 1] ^= 1;
         expect_fault(&file, "", &fault);
         free(file.at);

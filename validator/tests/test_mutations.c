@@ -127,9 +127,9 @@ struct run {
     bool compressed;
     uint64_t totals[RULES_MAX];
     uint64_t findings;
-    uint64_t told;      /* a hash of all that is told and must be the same on a pipe */
-    const char *wrong;  /* the first thing that must not be, or NULL */
-    const char *rule;   /* of the finding that is wrong */
+    uint64_t told;     /* a hash of all that is told and must be the same on a pipe */
+    const char *wrong; /* the first thing that must not be, or NULL */
+    const char *rule;  /* of the finding that is wrong */
     int64_t memory_out;
 };
 
@@ -227,7 +227,8 @@ static struct {
     uint64_t turn;
 } count;
 
-static void judge_mutant(const struct sample *sample, const uint8_t *bytes, size_t size, const char *what, size_t at, unsigned value)
+static void judge_mutant(const struct sample *sample, const uint8_t *bytes, size_t size, const char *what, size_t at,
+                         unsigned value)
 {
     struct run run = judge(bytes, size, false);
     const char *wrong = run.wrong, *rule = run.rule;

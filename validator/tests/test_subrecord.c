@@ -17,10 +17,9 @@ static const struct fixed {
     enum version since;
     unsigned ids, others; /* of its fields: how many IDs, bytes of the rest */
 } fixed_ones[] = {
-    {0xff, V101, 1, 0}, {0x01, V101, 2, 0}, {0x02, V101, 1, 8}, {0x03, V101, 1, 8}, {0x04, V101, 1, 4},
-    {0x05, V101, 1, 0}, {0x06, V101, 1, 4}, {0x07, V101, 1, 0}, {0x08, V101, 1, 8}, {0x89, V103, 1, 0},
-    {0x8a, V103, 1, 0}, {0x8b, V103, 1, 0}, {0x8c, V103, 1, 0}, {0x8d, V103, 1, 0}, {0x8e, V103, 1, 8},
-    {0x90, V103, 1, 0}, {0xc3, V103, 1, 9}, {0xfe, V103, 1, 4},
+    {0xff, V101, 1, 0}, {0x01, V101, 2, 0}, {0x02, V101, 1, 8}, {0x03, V101, 1, 8}, {0x04, V101, 1, 4}, {0x05, V101, 1, 0},
+    {0x06, V101, 1, 4}, {0x07, V101, 1, 0}, {0x08, V101, 1, 8}, {0x89, V103, 1, 0}, {0x8a, V103, 1, 0}, {0x8b, V103, 1, 0},
+    {0x8c, V103, 1, 0}, {0x8d, V103, 1, 0}, {0x8e, V103, 1, 8}, {0x90, V103, 1, 0}, {0xc3, V103, 1, 9}, {0xfe, V103, 1, 4},
 };
 
 static const struct fixed *fixed_one(unsigned tag)

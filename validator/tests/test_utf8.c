@@ -18,13 +18,7 @@
 static size_t decode(const uint8_t *p, size_t n, uint32_t *code)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    size_t size = n == 0        ? 0
-                  : p[0] < 0x80 ? 1
-                  : p[0] < 0xc0 ? 0
-                  : p[0] < 0xe0 ? 2
-                  : p[0] < 0xf0 ? 3
-                  : p[0] < 0xf8 ? 4
-                                : 0;
+    size_t size = n == 0 ? 0 : p[0] < 0x80 ? 1 : p[0] < 0xc0 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : p[0] < 0xf8 ? 4 : 0;
 
     if (!size || size > n)
         return 0;
@@ -248,8 +242,7 @@ static void shows_what_can_be_shown(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char to[64];
 
-        assert_int_equal(utf8_show(to, sizeof to, (const uint8_t *)cases[i].bytes, cases[i].n, false),
-                         strlen(cases[i].shown));
+        assert_int_equal(utf8_show(to, sizeof to, (const uint8_t *)cases[i].bytes, cases[i].n, false), strlen(cases[i].shown));
         assert_string_equal(to, cases[i].shown);
     }
 }

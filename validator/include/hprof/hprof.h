@@ -111,26 +111,26 @@ struct hprof_finding {
 /* What was read, once all of it was. */
 struct hprof_summary {
     enum hprof_status status;
-    bool compressed;       /* the file was gzip */
-    const char *version;   /* "1.0.2"; "" when the header did not tell */
-    uint32_t id_size;      /* 4 or 8; 0 when the header did not tell; another value as found */
-    uint64_t timestamp;    /* milliseconds since 1970-01-01 UTC, as in the header */
-    uint64_t bytes;        /* of the dump, decompressed; what was read of it if it could not be read to its end */
-    uint64_t file_bytes;   /* of the file */
-    uint64_t sound_until;  /* nothing is wrong with the framing up to this offset */
-    uint64_t skipped;      /* bytes that could not be judged because of a fault in front of them */
-    size_t profile;        /* index of the profile that judged: for "auto" the one chosen */
-    const char *producer;  /* "HotSpot 17": what the dump looks like; "" if like none that is known */
-    const char *accepted_by; /* name of the producer's profile, if this one finds errors and that one none; else NULL */
+    bool compressed;                /* the file was gzip */
+    const char *version;            /* "1.0.2"; "" when the header did not tell */
+    uint32_t id_size;               /* 4 or 8; 0 when the header did not tell; another value as found */
+    uint64_t timestamp;             /* milliseconds since 1970-01-01 UTC, as in the header */
+    uint64_t bytes;                 /* of the dump, decompressed; what was read of it if it could not be read to its end */
+    uint64_t file_bytes;            /* of the file */
+    uint64_t sound_until;           /* nothing is wrong with the framing up to this offset */
+    uint64_t skipped;               /* bytes that could not be judged because of a fault in front of them */
+    size_t profile;                 /* index of the profile that judged: for "auto" the one chosen */
+    const char *producer;           /* "HotSpot 17": what the dump looks like; "" if like none that is known */
+    const char *accepted_by;        /* name of the producer's profile, if this one finds errors and that one none; else NULL */
     uint64_t record_counts[256];    /* complete records by tag */
     uint64_t subrecord_counts[256]; /* complete sub-records by tag */
     uint64_t classes, instances, object_arrays, primitive_arrays; /* sub-records of each kind */
-    uint64_t references;   /* IDs in fields, elements, statics and constants that are of type object, null or not */
-    uint64_t strings;      /* UTF8 records */
+    uint64_t references;    /* IDs in fields, elements, statics and constants that are of type object, null or not */
+    uint64_t strings;       /* UTF8 records */
     const uint64_t *totals; /* findings by rule, hprof_rule_count() of them, exact whatever max_errors; disabled rules 0 */
     uint64_t errors, warnings, notes;
-    const char *hint;      /* the usual cause of a fault that was found ("a truncated tail: ..."), or NULL */
-    const char *failure;   /* for HPROF_IO and HPROF_LIMIT: what went wrong, one sentence; else NULL */
+    const char *hint;    /* the usual cause of a fault that was found ("a truncated tail: ..."), or NULL */
+    const char *failure; /* for HPROF_IO and HPROF_LIMIT: what went wrong, one sentence; else NULL */
 };
 
 /* ---- Judging ---------------------------------------------------------------------------------------------------- */
@@ -143,10 +143,10 @@ struct hprof_allocator {
 };
 
 struct hprof_options {
-    size_t profile;       /* index; 0 is strict */
-    uint64_t max_errors;  /* findings handed out for each rule, the gravest and then the first ones; 0 for all */
-    uint64_t max_memory;  /* bytes; 0 for no limit */
-    bool werror;          /* warnings count as errors */
+    size_t profile;      /* index; 0 is strict */
+    uint64_t max_errors; /* findings handed out for each rule, the gravest and then the first ones; 0 for all */
+    uint64_t max_memory; /* bytes; 0 for no limit */
+    bool werror;         /* warnings count as errors */
     /* By rule, hprof_rule_count() of them, or NULL: severity that replaces the profile's where it is not `HPROF_UNCHANGED`.
      * A framing rule's entry is ignored. */
     const uint8_t *severities;
