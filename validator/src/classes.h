@@ -9,7 +9,6 @@
 #include "keymap.h"
 
 /* A class ID that was loaded or dumped. */
-/* clang-format off: it takes `class` for a word of C++ */
 struct class
 {
     uint64_t name;         /* string ID, of the first LOAD_CLASS; 0 for none */
@@ -21,7 +20,6 @@ struct class
     bool named;            /* and its name was defined then: else it is shown nowhere, early or late */
     bool array_use_judged; /* an object array was of this class, and OBJ-007 saw to it */
 };
-/* clang-format on */
 
 enum layout_state {
     LAYOUT_OPEN,    /* nobody asked yet, or a superclass may still come */
