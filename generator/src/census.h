@@ -1,0 +1,17 @@
+/* A filter that counts what goes by and changes nothing. */
+#ifndef HPROF_GEN_CENSUS_H
+#define HPROF_GEN_CENSUS_H
+
+#include "event.h"
+#include "truth.h"
+
+struct census;
+
+/* Fills the counts, classes and habits of `truth`. NULL without memory. */
+struct census *census_new(struct stage *next, struct truth *truth);
+struct stage *census_stage(struct census *census);
+/* False if memory ran out on the way: the counts are not whole. */
+bool census_finish(struct census *census);
+void census_free(struct census *census);
+
+#endif

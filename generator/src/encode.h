@@ -1,0 +1,55 @@
+/* Fields as bytes: big-endian, one after the other, as records.def lists them. The mirror of cursor.h and the readers of
+ * format.h. */
+#ifndef HPROF_GEN_ENCODE_H
+#define HPROF_GEN_ENCODE_H
+
+#include "event.h"
+
+/* Each writes at p and gives what is behind. */
+static inline uint8_t *put_u1(uint8_t *p, uint8_t v)
+{
+    *p = v;
+    return p + 1;
+}
+
+static inline uint8_t *put_u2(uint8_t *p, uint16_t v)
+{
+    v = FROM_BIG_ENDIAN(16, v);
+    memcpy(p, &v, sizeof v);
+    return p + sizeof v;
+}
+
+static inline uint8_t *put_u4(uint8_t *p, uint32_t v)
+{
+    v = FROM_BIG_ENDIAN(32, v);
+    memcpy(p, &v, sizeof v);
+    return p + sizeof v;
+}
+
+static inline uint8_t *put_u8(uint8_t *p, uint64_t v)
+{
+    v = FROM_BIG_ENDIAN(64, v);
+    memcpy(p, &v, sizeof v);
+    return p + sizeof v;
+}
+
+static inline uint8_t *put_id(uint8_t *p, uint64_t v, unsigned id_size)
+{
+    return id_size == 8 ? put_u8(p, v) : put_u4(p, (uint32_t)v);
+}
+
+/* As many bytes as any layout's fields, a tag and a record header take, at the most. */
+enum { FIELDS_MOST = 128 };
+
+/* The bytes of a layout's fields; and the whole fixed part of an event: a RECORD's header (the length as given) and fields,
+ * a SUBRECORD's tag and fields, the HEADER, an OPEN's header. At most FIELDS_MOST. */
+size_t fields_size(enum layout_id layout, unsigned id_size);
+uint8_t *put_fields(uint8_t *p, const struct event *event, unsigned id_size);
+uint8_t *put_fixed_part(uint8_t *p, const struct event *event, uint32_t length, unsigned id_size);
+size_t fixed_part_size(const struct event *event, unsigned id_size);
+
+/* Where a field stands, in bytes from the event's first: EVENT_OFFSET_OF(EVENT_RECORD, LOAD_CLASS, name, id_size). */
+#define EVENT_OFFSET_OF(kind, layout, field, id_size) \
+    ((kind == EVENT_RECORD ? RECORD_HEADER_SIZE : 1) + OFFSET_OF(layout, field, id_size))
+
+#endif

@@ -1,0 +1,108 @@
+/* What flows from a source through filters to a sink: a dump as typed records, the same that the validator reads
+ * (records.def). Bytes, lengths and offsets are the sink's business alone. */
+#ifndef HPROF_GEN_EVENT_H
+#define HPROF_GEN_EVENT_H
+
+#include "format.h"
+
+enum event_kind {
+    EVENT_HEADER,    /* first, once */
+    EVENT_RECORD,    /* a top-level record that is no heap dump; between a CLOSE and an OPEN */
+    EVENT_OPEN,      /* the header of a HEAP_DUMP or HEAP_DUMP_SEGMENT */
+    EVENT_SUBRECORD, /* between OPEN and CLOSE */
+    EVENT_RAW,       /* bytes as they are, anywhere behind the header */
+    EVENT_PART,      /* more of the body of the RECORD or SUBRECORD in front, whose body is not at hand as a whole */
+    EVENT_CLOSE,     /* the end of that heap dump record */
+    EVENT_END        /* last, once */
+};
+
+/* Which member of `union fields` an event fills, and which fields it has. */
+enum layout_id {
+    LAYOUT_ID_NONE, /* no fields: HEAP_DUMP_END, a tag that is none */
+#define LAYOUT_ID(name) LAYOUT_ID_##name,
+    LAYOUTS_WITH_FIELDS(LAYOUT_ID)
+#undef LAYOUT_ID
+};
+
+union fields {
+#define MEMBER(name) struct name name;
+    LAYOUTS_WITH_FIELDS(MEMBER)
+#undef MEMBER
+};
+
+enum { HEADER_TEXT_SIZE = 32, NO_RULE = -1 };
+
+/* The file's header. */
+struct header {
+    char text[HEADER_TEXT_SIZE]; /* the format string, its NUL among text_size */
+    uint8_t text_size;
+    uint32_t id_size;   /* as the header says */
+    uint64_t timestamp; /* milliseconds since 1970 */
+};
+
+#define KEEP_ALL UINT64_MAX
+
+/* An event is good until take() returns. A filter may change it before it hands it on. */
+struct event {
+    enum event_kind kind;
+    enum layout_id layout;
+    uint8_t tag;
+    bool length_stated; /* RECORD, OPEN: the length field says `length`, not the true one */
+    uint32_t time;      /* RECORD, OPEN: microseconds since the header's timestamp */
+    uint32_t length;
+    struct header header;
+    union fields fields;
+
+    /* What follows the fields. If body is NULL, PART events bring body_size bytes, one or more of them. Counts within
+     * `fields` (elements, bytes, frames, sites) say what they say: nobody makes them agree. Of a PART or RAW: its bytes. */
+    const uint8_t *body;
+    uint64_t body_size;
+
+    /* A violation: the rule that is broken here, by its index, and where, in bytes from the event's first byte (a record's
+     * tag; of the HEADER, the file's start). NO_RULE for none. */
+    int rule;
+    uint64_t rule_at;
+    uint64_t keep; /* the dump ends behind so many bytes of this event; KEEP_ALL for not here */
+
+    /* Known to whoever made it, for the manifest. */
+    const char *class_name;  /* LOAD_CLASS: the name, NUL-terminated; NULL if not known */
+    uint32_t references;     /* INSTANCE_DUMP: its fields of type object, null or not; UNKNOWN_REFERENCES if not known */
+    uint32_t nulls;          /* of them, those that are null */
+    int habit;               /* a rule that the producer's habit breaks here, by its index; NO_RULE for none */
+    uint32_t habit_findings; /* how many findings of that rule this event gives rise to */
+};
+
+#define UNKNOWN_REFERENCES UINT32_MAX
+
+/* Something that takes events: a filter, which hands them on to `next`, or a sink. The first member of its own struct. */
+struct stage {
+    void (*take)(struct stage *stage, struct event *event);
+    struct stage *next; /* NULL for a sink */
+    unsigned id_size;   /* of IDs as they are written, 4 or 8: set for all stages before the first event */
+};
+
+static inline void give(struct stage *stage, struct event *event)
+{
+    stage->take(stage, event);
+}
+
+/* An event without a violation, of the given kind, tag and layout; fields, body and the rest are for the caller. */
+static inline struct event event_of(enum event_kind kind, uint8_t tag, enum layout_id layout)
+{
+    struct event e;
+
+    memset(&e, 0, sizeof e);
+    e.kind = kind;
+    e.tag = tag;
+    e.layout = layout;
+    e.rule = NO_RULE;
+    e.keep = KEEP_ALL;
+    e.habit = NO_RULE;
+    return e;
+}
+
+/* RECORD_EVENT(LOAD_CLASS), SUBRECORD_EVENT(ROOT_JNI_LOCAL, ROOT_FRAME) */
+#define RECORD_EVENT(name) event_of(EVENT_RECORD, TAG_##name, LAYOUT_ID_##name)
+#define SUBRECORD_EVENT(name, layout) event_of(EVENT_SUBRECORD, SUB_##name, LAYOUT_ID_##layout)
+
+#endif

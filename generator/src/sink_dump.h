@@ -1,0 +1,23 @@
+/* The sink that writes a dump: typed records as bytes, the lengths of records put right. The one place that knows offsets. */
+#ifndef HPROF_GEN_SINK_DUMP_H
+#define HPROF_GEN_SINK_DUMP_H
+
+#include "bytes.h"
+#include "event.h"
+#include "sizer.h"
+#include "truth.h"
+
+struct sink_dump;
+
+/* `longs`, of a sizer that saw the same events, are the records of more than RECORD_MOST_BUFFERED bytes; they must outlive the
+ * sink. `stop` becomes true when the bytes are not wanted any more, or the dump ends early because a violation says so. Of `truth`
+ * it fills bytes and violations. NULL without memory. */
+struct sink_dump *sink_dump_new(struct bytes *out, const struct long_record *longs, size_t long_count, struct truth *truth,
+                                bool *stop);
+struct stage *sink_dump_stage(struct sink_dump *sink);
+/* Behind the END, or when the source stopped early: hands on what is left, and finishes `out` unless it failed. False if it did,
+ * or memory ran out. */
+bool sink_dump_finish(struct sink_dump *sink);
+void sink_dump_free(struct sink_dump *sink);
+
+#endif

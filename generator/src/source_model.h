@@ -1,0 +1,35 @@
+/* Events from a made-up heap (model.h) in the manner of a producer: which records, in which order, with which IDs, serials,
+ * names and times, and with which of its known habits. */
+#ifndef HPROF_GEN_SOURCE_MODEL_H
+#define HPROF_GEN_SOURCE_MODEL_H
+
+#include "model.h"
+#include "source.h"
+
+struct like; /* a producer: like.h */
+
+const struct like *like_at(size_t index); /* the first is the specification itself, named "plain"; NULL behind the last */
+const char *like_name(const struct like *like);
+const char *like_about(const struct like *like);
+const char *like_profile(const struct like *like); /* of hprof-validate, in which such a dump has no error and no warning */
+
+enum records_wanted { RECORDS_DEFAULT, RECORDS_HEAP, RECORDS_SITES, RECORDS_SAMPLES, RECORDS_ALL };
+
+/* 0 stands for what the producer does. */
+struct source_settings {
+    const struct like *like;
+    const struct shape *shape;
+    struct model_options model; /* id_size is of no account here */
+    enum version version;
+    unsigned id_size;
+    uint64_t segment_size; /* bytes of a segment's body */
+    unsigned heap_dumps;
+    enum records_wanted records;
+    bool compressed; /* SA: a segment for each sub-record */
+};
+
+/* NULL, and *failure is a sentence for the user that says what is allowed, for what the producer cannot write: IDs of 8 bytes in
+ * an agent's dump, more objects than IDs of 4 bytes can name. */
+struct source *source_model_new(const struct source_settings *settings, const char **failure);
+
+#endif

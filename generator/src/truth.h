@@ -1,0 +1,46 @@
+/* What is in the dump that was written: all that the manifest tells. Filled by the census, the sinks and the filters. */
+#ifndef HPROF_GEN_TRUTH_H
+#define HPROF_GEN_TRUTH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct truth_class {
+    uint64_t id;
+    char *name; /* as LOAD_CLASS gives it; NULL if not known */
+    uint64_t instances;
+    uint64_t instance_bytes; /* of the bodies of its INSTANCE_DUMPs */
+};
+
+struct truth_violation {
+    int rule;
+    uint64_t offset; /* as hprof_finding.offset counts it */
+};
+
+struct truth {
+    uint64_t bytes;          /* of the dump, uncompressed */
+    uint64_t file_bytes;     /* of the file: the same, or compressed */
+    uint8_t sha256[32];      /* of the dump, */
+    uint8_t file_sha256[32]; /* and of the file */
+
+    uint64_t records[256], subrecords[256]; /* by tag */
+    uint64_t heap_dumps;
+    uint64_t references, nulls; /* IDs in fields, elements, statics, constants of type object; those that are null */
+    bool references_known;
+    uint64_t array_elements[12]; /* by basic type */
+    uint64_t deepest_chain;      /* 0 if not known */
+
+    /* By ID, each once, in the order of their first CLASS_DUMP or INSTANCE_DUMP. */
+    struct truth_class *classes;
+    size_t class_count;
+
+    /* In the order of writing. */
+    struct truth_violation *violations;
+    size_t violation_count;
+
+    /* Findings of the strict profile that the producer's habits give rise to, by rule index. */
+    uint64_t *habits;
+};
+
+#endif
