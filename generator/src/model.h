@@ -27,9 +27,12 @@ struct model_options {
     unsigned id_size;
 };
 
+enum value_form { VALUE_ANY, VALUE_SMALL /* 0 to 127 */, VALUE_ZERO };
+
 struct model_field {
     uint32_t name; /* string */
     uint8_t type;  /* enum basic_type */
+    uint8_t form;  /* enum value_form, of a primitive one: a String's coder is 0, a size is small */
 };
 
 struct model_class {
@@ -95,5 +98,61 @@ struct model {
     void *of_shape;          /* what the shape keeps */
     const char *failure;
 };
+
+/* NULL, and *failure says why: a value that makes no sense to this shape, too many classes, no memory. */
+struct model *model_new(const struct shape *shape, const struct model_options *options, const char **failure);
+void model_free(struct model *m);
+
+/* ---- Strings: names of classes (in the JVM's inner form), fields, methods, signatures, source files, threads, and symbols that
+ * nothing names. Each string's text is a function of its number. ---- */
+enum { MODEL_STRING_MOST = 1024 };
+size_t model_string(const struct model *m, uint32_t string, char out[MODEL_STRING_MOST]); /* no NUL; gives the length */
+
+/* ---- Objects: the first ones are those that any heap has (thread objects, the class loader, the thread group), as far as
+ * options.objects has room for them; then come the shape's. ---- */
+void model_object(const struct model *m, uint64_t index, struct object *o);
+uint64_t model_reference(const struct model *m, uint64_t index, const struct object *o, uint64_t slot);
+/* Elements of a primitive array, big-endian, from the first-th on, `size` bytes of them (whole elements). Text where the array
+ * is a String's value, 0 and 1 where it is boolean. Cheap: about the speed of memory. */
+void model_elements(const struct model *m, uint64_t index, const struct object *o, uint64_t first, uint8_t *out, size_t size);
+/* Well mixed bits, a function of the seed and two numbers: for values of fields. */
+uint64_t model_random(const struct model *m, uint64_t a, uint64_t b);
+
+/* ---- Classes that any heap has, by their index ---- */
+enum model_core_class {
+    CORE_OBJECT,
+    CORE_CLASS,
+    CORE_STRING,
+    CORE_THREAD,
+    CORE_THREAD_GROUP,
+    CORE_CLASS_LOADER,
+    CORE_OBJECT_ARRAY,
+    CORE_STRING_ARRAY,
+    CORE_BOOLEAN_ARRAY,
+    CORE_CHAR_ARRAY,
+    CORE_FLOAT_ARRAY,
+    CORE_DOUBLE_ARRAY,
+    CORE_BYTE_ARRAY,
+    CORE_SHORT_ARRAY,
+    CORE_INT_ARRAY,
+    CORE_LONG_ARRAY,
+    CORE_RUNNABLE /* an interface */,
+    CORE_CLASSES
+};
+uint64_t model_class_loader(const struct model *m, uint32_t class);          /* object; MODEL_NULL for the bootstrap loader */
+uint64_t model_static(const struct model *m, uint32_t class, uint32_t slot); /* object that the slot-th object static names */
+
+/* ---- Threads and their stacks: options.threads of them, options.stack_depth frames each, the innermost first ---- */
+uint64_t model_thread_object(const struct model *m, uint64_t thread); /* MODEL_NULL if the heap is too small */
+uint32_t model_thread_name(const struct model *m, uint64_t thread);   /* string */
+uint32_t model_thread_group_name(const struct model *m);              /* string */
+/* Thread t's frame d has the number t * stack_depth + d. */
+void model_frame(const struct model *m, uint64_t thread, uint64_t depth, struct model_frame *frame);
+/* What a local variable of that frame holds; MODEL_NULL for none. */
+uint64_t model_local(const struct model *m, uint64_t thread, uint64_t depth);
+
+/* ---- Roots beside those of the stacks: what JNI globals hold ---- */
+uint64_t model_global_count(const struct model *m);
+uint64_t model_global(const struct model *m, uint64_t index); /* object */
 
 #endif
