@@ -31,7 +31,7 @@ struct truth {
     uint64_t array_elements[12]; /* by basic type */
     uint64_t deepest_chain;      /* 0 if not known */
 
-    /* By ID, each once, in the order of their first CLASS_DUMP or INSTANCE_DUMP. */
+    /* By ID, each once, in the order in which they were first named by a LOAD_CLASS, CLASS_DUMP or INSTANCE_DUMP. */
     struct truth_class *classes;
     size_t class_count;
 

@@ -1,0 +1,235 @@
+/* See census.h. */
+#include "census.h"
+
+#include <stdlib.h>
+
+#include "hash.h"
+#include "keymap.h"
+#include "memory.h"
+
+enum { KNOWN = 1024 };
+
+struct census {
+    struct stage stage;
+    struct truth *truth;
+    struct memory memory;
+    struct keymap by_id; /* class ID to index in truth.classes, plus 1 */
+    size_t capacity;     /* of truth.classes */
+    /* The classes seen last, by some bits of their IDs: most instances need no look into the map. */
+    struct known {
+        uint64_t id;
+        size_t class; /* plus 1 */
+    } known[KNOWN];
+    bool in_series;       /* of segments */
+    bool in_object_array; /* whose elements come in parts */
+    bool no_memory;
+};
+
+static struct truth_class *class_of(struct census *c, uint64_t id)
+{
+    struct known *known = &c->known[(id ^ id >> 10) % KNOWN];
+    struct truth *t = c->truth;
+    uint64_t *index;
+
+    if (known->class && known->id == id)
+        return &t->classes[known->class - 1];
+    index = keymap_add(&c->by_id, id);
+    if (!index) {
+        c->no_memory = true;
+        return NULL;
+    }
+    if (!*index) {
+        if (t->class_count == c->capacity) {
+            size_t capacity = c->capacity ? 2 * c->capacity : 1024;
+            struct truth_class *grown = realloc(t->classes, capacity * sizeof *grown);
+
+            if (!grown) {
+                c->no_memory = true;
+                return NULL;
+            }
+            t->classes = grown;
+            c->capacity = capacity;
+        }
+        t->classes[t->class_count++] = (struct truth_class){.id = id};
+        *index = t->class_count;
+    }
+    *known = (struct known){id, (size_t)*index};
+    return &t->classes[*index - 1];
+}
+
+/* The IDs among the values of a list of constants or static fields (SPEC.md 6.3.3, 6.3.4), whose count stands at p. */
+static const uint8_t *count_values(struct census *c, const uint8_t *p, const uint8_t *end, size_t head)
+{
+    unsigned id_size = c->stage.id_size, n;
+
+    if (!p || end - p < 2)
+        return NULL;
+    n = get_u2(p);
+    p += 2;
+    for (; n; n--) {
+        unsigned size = (size_t)(end - p) < head ? 0 : type_size(p[head - 1], id_size);
+
+        if (!size || (size_t)(end - p) < head + size)
+            return NULL;
+        if (p[head - 1] == TYPE_OBJECT) {
+            c->truth->references++;
+            c->truth->nulls += !get_id(p + head, id_size);
+        }
+        p += head + size;
+    }
+    return p;
+}
+
+static void count_class_dump(struct census *c, const struct event *e)
+{
+    const uint8_t *end = e->body + e->body_size, *p = e->body;
+
+    class_of(c, e->fields.CLASS_DUMP.class_id);
+    p = count_values(c, p, end, SIZE_OF(CONSTANT, c->stage.id_size));
+    count_values(c, p, end, SIZE_OF(STATIC_FIELD, c->stage.id_size));
+}
+
+static void count_instance(struct census *c, const struct event *e)
+{
+    struct truth_class *class = class_of(c, e->fields.INSTANCE_DUMP.class_id);
+
+    if (class) {
+        class->instances++;
+        class->instance_bytes += e->body_size;
+    }
+    if (e->references == UNKNOWN_REFERENCES) {
+        c->truth->references_known = false;
+        return;
+    }
+    c->truth->references += e->references;
+    c->truth->nulls += e->nulls;
+}
+
+/* Elements of an object array, whole or in parts of whole elements. */
+static void count_elements(struct census *c, const uint8_t *p, uint64_t size)
+{
+    unsigned id_size = c->stage.id_size;
+
+    c->truth->references += size / id_size;
+    for (const uint8_t *end = p + size / id_size * id_size; p < end; p += id_size)
+        c->truth->nulls += !get_id(p, id_size);
+}
+
+static void count_subrecord(struct census *c, const struct event *e)
+{
+    struct truth *t = c->truth;
+
+    t->subrecords[e->tag]++;
+    switch (e->layout) {
+    case LAYOUT_ID_CLASS_DUMP:
+        count_class_dump(c, e);
+        break;
+    case LAYOUT_ID_INSTANCE_DUMP:
+        count_instance(c, e);
+        break;
+    case LAYOUT_ID_OBJECT_ARRAY_DUMP:
+        t->array_elements[TYPE_OBJECT] += e->body_size / c->stage.id_size;
+        if (e->body)
+            count_elements(c, e->body, e->body_size);
+        break;
+    case LAYOUT_ID_PRIMITIVE_ARRAY_DUMP:
+        if (type_is_primitive(e->fields.PRIMITIVE_ARRAY_DUMP.type))
+            t->array_elements[e->fields.PRIMITIVE_ARRAY_DUMP.type] += e->fields.PRIMITIVE_ARRAY_DUMP.elements;
+        break;
+    default:
+        break;
+    }
+    c->in_object_array = e->layout == LAYOUT_ID_OBJECT_ARRAY_DUMP;
+}
+
+static void count_record(struct census *c, const struct event *e)
+{
+    c->truth->records[e->tag]++;
+    c->in_object_array = false;
+    if (e->tag == TAG_HEAP_DUMP_END)
+        c->in_series = false;
+    if (e->layout == LAYOUT_ID_LOAD_CLASS && e->class_name) {
+        struct truth_class *class = class_of(c, e->fields.LOAD_CLASS.class_id);
+
+        if (class && !class->name) {
+            size_t size = strlen(e->class_name) + 1;
+
+            class->name = malloc(size);
+            if (class->name)
+                memcpy(class->name, e->class_name, size);
+            else
+                c->no_memory = true;
+        }
+    }
+}
+
+/* A HEAP_DUMP is a heap dump; so are all segments up to their HEAP_DUMP_END. */
+static void count_open(struct census *c, const struct event *e)
+{
+    c->truth->records[e->tag]++;
+    if (e->tag == TAG_HEAP_DUMP || !c->in_series)
+        c->truth->heap_dumps++;
+    c->in_series = e->tag == TAG_HEAP_DUMP_SEGMENT;
+}
+
+static void take(struct stage *stage, struct event *e)
+{
+    struct census *c = (struct census *)stage;
+
+    switch (e->kind) {
+    case EVENT_SUBRECORD:
+        count_subrecord(c, e);
+        break;
+    case EVENT_RECORD:
+        count_record(c, e);
+        break;
+    case EVENT_OPEN:
+        count_open(c, e);
+        break;
+    case EVENT_PART:
+        if (c->in_object_array)
+            count_elements(c, e->body, e->body_size);
+        break;
+    case EVENT_HEADER:
+    case EVENT_RAW:
+    case EVENT_CLOSE:
+    case EVENT_END:
+        break;
+    }
+    if (e->habit != NO_RULE)
+        c->truth->habits[e->habit] += e->habit_findings;
+    give(stage->next, e);
+}
+
+struct census *census_new(struct stage *next, struct truth *truth)
+{
+    struct census *c = calloc(1, sizeof *c);
+    struct hash_key key = hash_key_draw();
+
+    if (!c)
+        return NULL;
+    c->stage = (struct stage){.take = take, .next = next, .id_size = next->id_size};
+    c->truth = truth;
+    truth->references_known = true;
+    memory_init(&c->memory, NULL, 0);
+    keymap_init(&c->by_id, &c->memory, &key);
+    return c;
+}
+
+struct stage *census_stage(struct census *c)
+{
+    return &c->stage;
+}
+
+bool census_finish(struct census *c)
+{
+    return !c->no_memory;
+}
+
+void census_free(struct census *c)
+{
+    if (!c)
+        return;
+    keymap_clear(&c->by_id);
+    free(c);
+}

@@ -1,0 +1,36 @@
+/* See segments.h. */
+#include "segments.h"
+
+#include "encode.h"
+
+static void cut(struct segments *s)
+{
+    struct event close = event_of(EVENT_CLOSE, s->open.tag, LAYOUT_ID_NONE);
+    struct event open = s->open;
+
+    give(s->stage.next, &close);
+    give(s->stage.next, &open);
+    s->so_far = 0;
+}
+
+static void take(struct stage *stage, struct event *e)
+{
+    struct segments *s = (struct segments *)stage;
+
+    if (e->kind == EVENT_SUBRECORD && s->open.tag == TAG_HEAP_DUMP_SEGMENT) {
+        uint64_t size = fixed_part_size(e, stage->id_size) + e->body_size;
+
+        if (s->so_far && (s->so_far >= s->most || size > s->most - s->so_far))
+            cut(s);
+        s->so_far += size;
+    } else if (e->kind == EVENT_OPEN) {
+        s->open = *e;
+        s->so_far = 0;
+    }
+    give(stage->next, e);
+}
+
+void segments_init(struct segments *s, struct stage *next, uint64_t most)
+{
+    *s = (struct segments){.stage = {.take = take, .next = next, .id_size = next->id_size}, .most = most};
+}

@@ -1,0 +1,209 @@
+/* See sink_dump.h.
+ *
+ * Bytes are gathered in one buffer. A heap dump record of up to RECORD_MOST_BUFFERED bytes stays there until its end is known
+ * and its length is filled in; the length of a longer one is known beforehand, from the sizer. */
+#include "sink_dump.h"
+
+#include <stdlib.h>
+
+#include "encode.h"
+
+enum {
+    FLUSH_FROM = 256 << 10, /* bytes worth handing on: they are still in the cache then */
+    ROOM = RECORD_MOST_BUFFERED + FLUSH_FROM + RECORD_HEADER_SIZE + FIELDS_MOST
+};
+
+struct sink_dump {
+    struct stage stage;
+    struct bytes *out;
+    const struct long_record *longs, *longs_end; /* those still to come */
+    struct truth *truth;
+    bool *stop;
+
+    uint8_t *buffer;
+    size_t fill;
+    uint64_t flushed; /* bytes handed on: the offset of buffer[0] */
+
+    uint64_t opened;
+    bool held;        /* a heap dump record is open whose length is not known: nothing of it may be handed on */
+    size_t length_at; /* where in the buffer it will stand */
+    bool length_stated;
+
+    uint64_t end; /* the dump ends here: KEEP_ALL for where it ends of itself */
+    bool failed;
+};
+
+static uint64_t here(const struct sink_dump *s)
+{
+    return s->flushed + s->fill;
+}
+
+/* Hands on what is in the buffer, up to where the dump ends. */
+static void flush(struct sink_dump *s)
+{
+    uint64_t left = s->end > s->flushed ? s->end - s->flushed : 0;
+    size_t size = s->fill < left ? s->fill : (size_t)left;
+
+    if (!s->failed && size && !bytes_put(s->out, s->buffer, size))
+        s->failed = *s->stop = true;
+    s->truth->bytes += size;
+    s->flushed += s->fill;
+    s->fill = 0;
+    if (s->flushed >= s->end)
+        *s->stop = true;
+}
+
+static void make_room(struct sink_dump *s, size_t size)
+{
+    if (!s->held && (s->fill >= FLUSH_FROM || s->fill + size > ROOM))
+        flush(s);
+}
+
+static void put_bytes(struct sink_dump *s, const uint8_t *data, uint64_t size)
+{
+    while (size) {
+        size_t n;
+
+        make_room(s, size < FLUSH_FROM ? (size_t)size : FLUSH_FROM);
+        n = size < ROOM - s->fill ? (size_t)size : ROOM - s->fill;
+        if (!n) { /* a sizer that saw the same would have named this record */
+            s->failed = *s->stop = true;
+            return;
+        }
+        memcpy(s->buffer + s->fill, data, n);
+        s->fill += n;
+        data += n;
+        size -= n;
+    }
+}
+
+static void note_violation(struct sink_dump *s, const struct event *e, uint64_t at)
+{
+    struct truth *t = s->truth;
+    size_t n = t->violation_count;
+
+    if (!(n & (n - 1))) { /* full at 0 and at each power of two */
+        struct truth_violation *grown = realloc(t->violations, (n ? 2 * n : 1) * sizeof *grown);
+
+        if (!grown) {
+            s->failed = *s->stop = true;
+            return;
+        }
+        t->violations = grown;
+    }
+    t->violations[t->violation_count++] = (struct truth_violation){e->rule, at + e->rule_at};
+}
+
+/* The fixed part, and the body if it is at hand. */
+static void put_event(struct sink_dump *s, const struct event *e, uint32_t length)
+{
+    make_room(s, FIELDS_MOST + (e->body_size < FLUSH_FROM ? (size_t)e->body_size : 0));
+    s->fill = (size_t)(put_fixed_part(s->buffer + s->fill, e, length, s->stage.id_size) - s->buffer);
+    if (!e->body)
+        return;
+    if (e->body_size <= ROOM - s->fill) {
+        memcpy(s->buffer + s->fill, e->body, e->body_size);
+        s->fill += e->body_size;
+    } else {
+        put_bytes(s, e->body, e->body_size);
+    }
+}
+
+static void put_open(struct sink_dump *s, const struct event *e)
+{
+    uint32_t length = e->length;
+
+    make_room(s, RECORD_HEADER_SIZE + RECORD_MOST_BUFFERED);
+    s->length_stated = e->length_stated;
+    if (s->longs < s->longs_end && s->longs->number == s->opened) {
+        if (!e->length_stated)
+            length = (uint32_t)s->longs->length; /* the low 32 bits, if it was stated that this be so */
+        s->longs++;
+    } else {
+        s->held = true;
+        s->length_at = s->fill + RECORD_LENGTH_AT;
+    }
+    s->opened++;
+    put_event(s, e, length);
+}
+
+static void close_record(struct sink_dump *s)
+{
+    if (s->held && !s->length_stated)
+        put_u4(s->buffer + s->length_at, (uint32_t)(s->fill - s->length_at - 4));
+    s->held = false;
+}
+
+static void take(struct stage *stage, struct event *e)
+{
+    struct sink_dump *s = (struct sink_dump *)stage;
+    uint64_t start = here(s);
+
+    if (s->failed)
+        return;
+    switch (e->kind) {
+    case EVENT_HEADER:
+    case EVENT_SUBRECORD:
+        put_event(s, e, 0);
+        break;
+    case EVENT_RECORD:
+        put_event(s, e, e->length_stated ? e->length : (uint32_t)(fields_size(e->layout, stage->id_size) + e->body_size));
+        break;
+    case EVENT_RAW:
+    case EVENT_PART:
+        put_bytes(s, e->body, e->body_size);
+        break;
+    case EVENT_OPEN:
+        put_open(s, e);
+        break;
+    case EVENT_CLOSE:
+    case EVENT_END:
+        close_record(s);
+        break;
+    }
+    if (e->rule != NO_RULE)
+        note_violation(s, e, start);
+    if (e->keep != KEEP_ALL && s->end == KEEP_ALL)
+        s->end = start + e->keep;
+}
+
+struct sink_dump *sink_dump_new(struct bytes *out, const struct long_record *longs, size_t long_count, struct truth *truth,
+                                bool *stop)
+{
+    struct sink_dump *s = calloc(1, sizeof *s);
+
+    if (!s)
+        return NULL;
+    *s = (struct sink_dump){.stage = {.take = take},
+                            .out = out,
+                            .longs = longs,
+                            .longs_end = longs ? longs + long_count : NULL,
+                            .truth = truth,
+                            .stop = stop,
+                            .buffer = malloc(ROOM),
+                            .end = KEEP_ALL};
+    if (!s->buffer) {
+        free(s);
+        return NULL;
+    }
+    return s;
+}
+
+struct stage *sink_dump_stage(struct sink_dump *s)
+{
+    return &s->stage;
+}
+
+bool sink_dump_finish(struct sink_dump *s)
+{
+    close_record(s);
+    flush(s);
+    return !s->failed && bytes_finish(s->out);
+}
+
+void sink_dump_free(struct sink_dump *s)
+{
+    if (s)
+        free(s->buffer);
+    free(s);
+}
