@@ -80,7 +80,7 @@ static void begin_json(struct json *json, FILE *out)
 {
     json_begin(json, out);
     json_object(json, "tool");
-    json_string(json, "name", PROGRAM);
+    json_string(json, "name", program_name);
     json_string(json, "version", HPROF_VERSION);
     json_close(json);
 }

@@ -23,6 +23,8 @@
 
 #define EXPLAIN_WIDTH 100
 
+const char program_name[] = "hprof-validate";
+
 static const char help[] =
     "Usage: hprof-validate [OPTION]... FILE...\n"
     "Judges HPROF heap dumps, rule by rule, against SPEC.md. FILE is a dump, compressed by gzip or not; - is standard "
@@ -282,7 +284,7 @@ static enum hprof_status show_catalog(const struct cli_options *options)
         fputs(help, out);
         break;
     case ACTION_VERSION:
-        fputs(PROGRAM " " HPROF_VERSION "\n", out);
+        fprintf(out, "%s %s\n", program_name, HPROF_VERSION);
         break;
     case ACTION_VALIDATE:
         break;

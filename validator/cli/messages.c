@@ -7,16 +7,15 @@
 
 void say_usage(const char *before, const char *subject, const char *after)
 {
-    fputs(PROGRAM ": ", stderr);
-    fputs(before, stderr);
+    fprintf(stderr, "%s: %s", program_name, before);
     print_safely(stderr, subject);
     fputs(after, stderr);
-    fputs("\nTry '" PROGRAM " --help'.\n", stderr);
+    fprintf(stderr, "\nTry '%s --help'.\n", program_name);
 }
 
 void say_failure(const char *subject, const char *failure)
 {
-    fputs(PROGRAM ": ", stderr);
+    fprintf(stderr, "%s: ", program_name);
     print_safely(stderr, subject);
     fprintf(stderr, ": %s\n", failure);
 }

@@ -2,7 +2,8 @@
 #ifndef HPROF_CLI_MESSAGES_H
 #define HPROF_CLI_MESSAGES_H
 
-#define PROGRAM "hprof-validate"
+/* The tool that speaks: defined by its main.c. */
+extern const char program_name[];
 
 /* One sentence on wrong usage and where to read more. `subject`, as the user typed it, stands between the two parts. */
 void say_usage(const char *before, const char *subject, const char *after);

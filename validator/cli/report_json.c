@@ -28,7 +28,7 @@ static bool begin(struct report *report)
         return false;
     json_begin(json, report->out);
     json_object(json, "tool");
-    json_string(json, "name", PROGRAM);
+    json_string(json, "name", program_name);
     json_string(json, "version", HPROF_VERSION);
     json_close(json);
     json_array(json, "files");

@@ -81,7 +81,7 @@ static bool begin(struct report *report)
     if (junit->cases == NULL)
         return false;
     fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites", report->out);
-    write_attribute(report->out, "name", PROGRAM);
+    write_attribute(report->out, "name", program_name);
     fputs(">\n", report->out);
     return true;
 }

@@ -89,7 +89,7 @@ static bool begin(struct report *report)
     json_object(json, NULL);
     json_object(json, "tool");
     json_object(json, "driver");
-    json_string(json, "name", PROGRAM);
+    json_string(json, "name", program_name);
     json_string(json, "version", HPROF_VERSION);
     json_string(json, "semanticVersion", HPROF_VERSION);
     json_array(json, "rules");

@@ -14,7 +14,7 @@ static void judge_object_use(void *context, uint64_t id, const uint64_t first[US
 {
     static const struct {
         enum rule rule;
-        enum shape shape;
+        enum finding_shape shape;
         const char *path;
     } as[] = {
         [OBJECT_AS_CLASS] = {RULE_OBJ_002, SHAPE_ANY, "INSTANCE_DUMP"},

@@ -160,7 +160,7 @@ static void judge_trace_use(void *context, uint64_t serial, const uint64_t first
         [TRACE_OF_UNMARKED_ROOT] = "ROOT_THREAD_OBJECT",
     };
     struct checker *ck = context;
-    enum shape shape = SHAPE_ANY;
+    enum finding_shape shape = SHAPE_ANY;
     unsigned role = 0;
     uint64_t offset;
 

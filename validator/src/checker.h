@@ -210,11 +210,11 @@ static inline size_t look_at(struct checker *ck, size_t n, uint64_t left)
 
 /* Counts a finding at an offset of the dump; if it is to be shown, gives it the path of the record at hand. `found` is a format.
  * Returns the finding if it was kept. */
-struct finding *report_shape(struct checker *ck, enum rule rule, enum shape shape, uint64_t offset, const char *expected,
-                             const char *found, ...) __attribute__((format(printf, 6, 7)));
+struct finding *report_shape(struct checker *ck, enum rule rule, enum finding_shape shape, uint64_t offset,
+                             const char *expected, const char *found, ...) __attribute__((format(printf, 6, 7)));
 #define report(ck, rule, offset, expected, ...) report_shape(ck, rule, SHAPE_ANY, offset, expected, __VA_ARGS__)
 /* With a path of its own, for what is found out later. */
-struct finding *report_late(struct checker *ck, enum rule rule, enum shape shape, uint64_t order, const char *path,
+struct finding *report_late(struct checker *ck, enum rule rule, enum finding_shape shape, uint64_t order, const char *path,
                             const char *expected, const char *found, ...) __attribute__((format(printf, 7, 8)));
 
 /* Something is wrong with the framing here. */

@@ -44,7 +44,7 @@ static bool is_of_container(enum rule rule)
     return rule >= RULE_GZ_001;
 }
 
-struct finding *diag_count(struct diag *d, enum rule rule, enum shape shape, uint64_t order)
+struct finding *diag_count(struct diag *d, enum rule rule, enum finding_shape shape, uint64_t order)
 {
     struct diag_group *g = &d->groups[rule][shape];
     const struct finding new = {.order = order, .dump = d->dump, .offset = order, .related_offset = HPROF_NO_OFFSET};
@@ -158,7 +158,8 @@ void diag_describe(struct diag *d, struct finding *f, const char *where, const c
     }
 }
 
-enum hprof_severity diag_severity(const struct severity_choice *choice, enum rule rule, enum shape shape, const char **quirk)
+enum hprof_severity diag_severity(const struct severity_choice *choice, enum rule rule, enum finding_shape shape,
+                                  const char **quirk)
 {
     enum hprof_severity severity = rule_severity(rule, shape, choice->profile, quirk);
 
@@ -180,7 +181,7 @@ void diag_judge(const struct diag *d, const struct severity_choice *choice, stru
 
             if (!n)
                 continue;
-            severity = diag_severity(choice, (enum rule)rule, (enum shape)shape, &quirk);
+            severity = diag_severity(choice, (enum rule)rule, (enum finding_shape)shape, &quirk);
             if (severity == HPROF_OFF)
                 continue;
             v->totals[rule] += n;
@@ -247,7 +248,7 @@ static size_t choose(const struct diag *d, const struct severity_choice *choice,
 
         if (!g->count)
             continue;
-        severity = diag_severity(choice, rule, (enum shape)shape, &quirk);
+        severity = diag_severity(choice, rule, (enum finding_shape)shape, &quirk);
         for (size_t i = 0; i < g->count && severity != HPROF_OFF; i++)
             out[n++] = (struct shown){&g->kept[i], rule, severity, quirk};
     }

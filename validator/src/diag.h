@@ -52,7 +52,7 @@ void diag_clear(struct diag *d);
 
 /* Counts a finding. Returns it if it is to be kept, to be completed by the caller before the next call; NULL if it will not
  * be shown. */
-struct finding *diag_count(struct diag *d, enum rule rule, enum shape shape, uint64_t order);
+struct finding *diag_count(struct diag *d, enum rule rule, enum finding_shape shape, uint64_t order);
 
 /* Takes back the findings of a rule from an offset on; none of it came before one that stays. */
 void diag_retract(struct diag *d, enum rule rule, uint64_t offset, uint64_t findings);
@@ -85,7 +85,8 @@ struct severity_choice {
     bool werror;
 };
 
-enum hprof_severity diag_severity(const struct severity_choice *choice, enum rule rule, enum shape shape, const char **quirk);
+enum hprof_severity diag_severity(const struct severity_choice *choice, enum rule rule, enum finding_shape shape,
+                                  const char **quirk);
 void diag_judge(const struct diag *d, const struct severity_choice *choice, struct verdict *v);
 
 /* Hands out what is to be shown, in order. False when memory ran out. */

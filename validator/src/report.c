@@ -140,8 +140,8 @@ static void describe(struct checker *ck, struct finding *f, const char *path, co
     diag_describe(&ck->diag, f, path, expected, found);
 }
 
-struct finding *report_shape(struct checker *ck, enum rule rule, enum shape shape, uint64_t offset, const char *expected,
-                             const char *found, ...)
+struct finding *report_shape(struct checker *ck, enum rule rule, enum finding_shape shape, uint64_t offset,
+                             const char *expected, const char *found, ...)
 {
     struct finding *f = diag_count(&ck->diag, rule, shape, offset);
     char path[TEXT_SIZE];
@@ -156,7 +156,7 @@ struct finding *report_shape(struct checker *ck, enum rule rule, enum shape shap
     return f;
 }
 
-struct finding *report_late(struct checker *ck, enum rule rule, enum shape shape, uint64_t order, const char *path,
+struct finding *report_late(struct checker *ck, enum rule rule, enum finding_shape shape, uint64_t order, const char *path,
                             const char *expected, const char *found, ...)
 {
     struct finding *f = diag_count(&ck->diag, rule, shape, order);

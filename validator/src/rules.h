@@ -12,7 +12,7 @@ enum rule {
 };
 
 /* In which shape a rule is broken, where a quirk of some producer asks for it (profiles.def). */
-enum shape {
+enum finding_shape {
     SHAPE_ANY,              /* none of those below */
     SHAPE_ARRAY_CLASS,      /* CLS-004: an array class */
     SHAPE_ARRAY_ELEMENT,    /* REF-002: only elements of arrays name it */
@@ -39,6 +39,6 @@ enum profile {
 };
 
 /* What a finding counts as in a profile; *quirk is the reason when it is one of the profile's quirks, else NULL. */
-enum hprof_severity rule_severity(enum rule rule, enum shape shape, enum profile profile, const char **quirk);
+enum hprof_severity rule_severity(enum rule rule, enum finding_shape shape, enum profile profile, const char **quirk);
 
 #endif

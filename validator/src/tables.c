@@ -93,7 +93,7 @@ static const struct hprof_quirk quirks[] = {
 };
 
 /* The shape of each quirk, which only the checks know of. */
-static const enum shape quirk_shapes[] = {
+static const enum finding_shape quirk_shapes[] = {
 #define QUIRK(profile, rule, shape, effect, words, versions, evidence) shape,
 #include "profiles.def"
 };
@@ -118,7 +118,7 @@ const struct hprof_quirk *hprof_quirk_at(size_t index)
     return index < QUIRK_COUNT ? &quirks[index] : NULL;
 }
 
-enum hprof_severity rule_severity(enum rule rule, enum shape shape, enum profile profile, const char **quirk)
+enum hprof_severity rule_severity(enum rule rule, enum finding_shape shape, enum profile profile, const char **quirk)
 {
     *quirk = NULL;
     for (size_t i = 0; i < QUIRK_COUNT; i++)

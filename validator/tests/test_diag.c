@@ -29,7 +29,7 @@ static void end_diag(struct diag *d, struct memory *memory)
     free(d);
 }
 
-static void find(struct diag *d, enum rule rule, enum shape shape, uint64_t offset)
+static void find(struct diag *d, enum rule rule, enum finding_shape shape, uint64_t offset)
 {
     struct finding *f = diag_count(d, rule, shape, offset);
 
@@ -258,7 +258,7 @@ static void a_quirk_covers_its_shape_alone(void **state)
 {
     static const struct {
         enum rule rule;
-        enum shape shape;
+        enum finding_shape shape;
         enum profile profile;
         enum hprof_severity severity;
         bool quirk;
@@ -287,7 +287,8 @@ static void a_quirk_covers_its_shape_alone(void **state)
     }
 }
 
-static enum hprof_severity changed_to(uint8_t severity, enum rule rule, enum shape shape, enum profile profile, bool werror)
+static enum hprof_severity changed_to(uint8_t severity, enum rule rule, enum finding_shape shape, enum profile profile,
+                                      bool werror)
 {
     uint8_t changed[RULE_COUNT];
     const struct severity_choice choice = {profile, changed, werror};

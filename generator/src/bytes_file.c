@@ -1,0 +1,143 @@
+/* See bytes_file.h. */
+#include "bytes_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* What a signal that ends the process has to take away. */
+static char *volatile part_at_work;
+
+static void take_away_part(int number)
+{
+    char *part = part_at_work;
+
+    if (part)
+        unlink(part);
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+static void watch_signals(void)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        struct sigaction before;
+
+        /* Who was started with a signal ignored (nohup) goes on ignoring it. */
+        if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN) {
+            struct sigaction action = {.sa_handler = take_away_part};
+
+            sigemptyset(&action.sa_mask);
+            sigaction(numbers[i], &action, NULL);
+        }
+    }
+}
+
+static bool put(struct bytes *bytes, const void *data, size_t size)
+{
+    struct bytes_file *f = (struct bytes_file *)bytes;
+    const char *p = data;
+
+    while (size && !f->error) {
+        ssize_t n = write(f->fd, p, size);
+
+        if (n >= 0) {
+            p += n;
+            size -= (size_t)n;
+            f->written += (uint64_t)n;
+        } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+            poll(&(struct pollfd){.fd = f->fd, .events = POLLOUT}, 1, -1);
+        } else if (errno != EINTR) {
+            f->error = errno;
+        }
+    }
+    return !f->error;
+}
+
+static bool finish(struct bytes *bytes)
+{
+    struct bytes_file *f = (struct bytes_file *)bytes;
+    int fd = f->fd;
+
+    f->fd = -1;
+    if (close(fd) != 0 && errno != EINTR)
+        f->error = errno;
+    if (!f->error && f->part && rename(f->part, f->final) != 0)
+        f->error = errno;
+    f->finished = !f->error;
+    if (f->finished)
+        part_at_work = NULL;
+    return f->finished;
+}
+
+/* Opens the file beside `path`, or beside what it leads to if it is a link. */
+static bool open_part(struct bytes_file *f, const char *path)
+{
+    enum { TRIES = 100 };
+    size_t size;
+
+    f->final = realpath(path, NULL);
+    if (!f->final)
+        f->final = strdup(path);
+    size = f->final ? strlen(f->final) + 32 : 0;
+    f->part = f->final ? malloc(size) : NULL;
+    if (!f->part) {
+        f->error = ENOMEM;
+        return false;
+    }
+    watch_signals();
+    for (unsigned i = 0; i < TRIES; i++) {
+        snprintf(f->part, size, "%s.%u.part", f->final, (unsigned)getpid() + i);
+        f->fd = open(f->part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (f->fd >= 0) {
+            part_at_work = f->part;
+            return true;
+        }
+        if (errno != EEXIST)
+            break;
+    }
+    f->error = errno;
+    free(f->part); /* it is not ours */
+    f->part = NULL;
+    return false;
+}
+
+bool bytes_file_open(struct bytes_file *f, const char *path)
+{
+    struct stat stat_there;
+
+    *f = (struct bytes_file){.bytes = {.put = put, .finish = finish}, .path = path, .fd = -1};
+    if (!path) {
+        f->fd = STDOUT_FILENO;
+        if (fcntl(f->fd, F_GETFD) == -1)
+            f->error = errno;
+        return !f->error;
+    }
+    if (stat(path, &stat_there) != 0 || S_ISREG(stat_there.st_mode))
+        return open_part(f, path);
+    do {
+        f->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    } while (f->fd < 0 && errno == EINTR);
+    if (f->fd < 0)
+        f->error = errno;
+    return !f->error;
+}
+
+void bytes_file_close(struct bytes_file *f)
+{
+    if (f->fd >= 0 && f->path)
+        close(f->fd);
+    if (f->part && !f->finished)
+        unlink(f->part);
+    part_at_work = NULL;
+    free(f->part);
+    free(f->final);
+}

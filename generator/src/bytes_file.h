@@ -1,0 +1,26 @@
+/* The last taker of bytes: a file, or whatever standard output is.
+ *
+ * A regular file gets its name when it is complete: until then the bytes are in a file beside it, named after it with a number and
+ * `.part` behind, which is taken away when something fails, and when SIGINT, SIGTERM or SIGHUP end the process. */
+#ifndef HPROF_GEN_BYTES_FILE_H
+#define HPROF_GEN_BYTES_FILE_H
+
+#include "bytes.h"
+
+struct bytes_file {
+    struct bytes bytes;
+    const char *path; /* NULL: standard output */
+    char *final;      /* what `path` leads to, where the file is to be; NULL when it is written directly */
+    char *part;       /* where it is until then; likewise */
+    int fd;
+    uint64_t written;
+    int error; /* errno of what failed; 0 for nothing. EPIPE: the reader went away */
+    bool finished;
+};
+
+/* False if it cannot be opened: `error` says why. */
+bool bytes_file_open(struct bytes_file *file, const char *path);
+/* Takes away what is not complete. */
+void bytes_file_close(struct bytes_file *file);
+
+#endif

@@ -1,0 +1,162 @@
+/* See bytes_gzip.h. */
+#include "bytes_gzip.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "rules.h"
+
+#define TEXT(x) #x
+#define TEXT_OF(x) TEXT(x)
+#define BLOCK_SIZE 1048576
+_Static_assert(BLOCK_SIZE == GZIP_BLOCK, "the comment tells the truth");
+
+enum {
+    PARTS_OF_GZIP = 16,     /* added to windowBits: zlib's way to ask for gzip */
+    METHOD_AT = 2,          /* in a member's header, RFC 1952, 2.3 */
+    PLAIN_HEADER_SIZE = 10, /* of one without a comment */
+    TRAILER_SIZE = 8        /* checksum and size */
+};
+
+static char comment[] = "HPROF BLOCKSIZE=" TEXT_OF(BLOCK_SIZE);
+
+struct bytes_gzip {
+    struct bytes bytes;
+    z_stream z;
+    struct gzip_fault *fault;
+    uint8_t *block, *packed;
+    size_t fill, packed_size;
+    uint64_t members;
+    uint64_t offset; /* of the next member in the file */
+    bool cut;        /* the file ends here, whatever comes */
+};
+
+/* Does to a whole member what was asked for; gives how much of it is left. */
+static size_t break_member(struct bytes_gzip *g, size_t size)
+{
+    struct gzip_fault *fault = g->fault;
+    size_t header = PLAIN_HEADER_SIZE + (g->members ? 0 : sizeof comment), at = 0;
+
+    switch (fault->rule) {
+    case RULE_GZ_001:
+        at = METHOD_AT;
+        g->packed[at] = 7;
+        break;
+    case RULE_GZ_002:
+        at = header;
+        g->packed[at] |= 6; /* a block of type 3 */
+        break;
+    case RULE_GZ_003:
+        at = size - TRAILER_SIZE;
+        g->packed[at] ^= 0xff;
+        break;
+    case RULE_GZ_004:
+        at = size - TRAILER_SIZE / 2;
+        g->packed[at] ^= 0xff;
+        break;
+    case RULE_GZ_005:
+        size -= TRAILER_SIZE + (size - TRAILER_SIZE - header) / 2;
+        g->cut = true;
+        break;
+    default:
+        return size;
+    }
+    fault->offset = g->offset + at;
+    fault->done = true;
+    return size;
+}
+
+static bool pack(struct bytes_gzip *g)
+{
+    gz_header header = {.os = 255, .comment = (Bytef *)comment};
+    size_t size;
+
+    deflateReset(&g->z);
+    if (!g->members)
+        deflateSetHeader(&g->z, &header);
+    g->z.next_in = g->block;
+    g->z.avail_in = (uInt)g->fill;
+    g->z.next_out = g->packed;
+    g->z.avail_out = (uInt)g->packed_size;
+    if (deflate(&g->z, Z_FINISH) != Z_STREAM_END)
+        return false; /* does not happen: there is room for the worst case */
+    size = g->packed_size - g->z.avail_out;
+    if (g->fault && g->fault->member == g->members)
+        size = break_member(g, size);
+    g->members++;
+    g->offset += size;
+    g->fill = 0;
+    return bytes_put(g->bytes.next, g->packed, size);
+}
+
+static bool put(struct bytes *bytes, const void *data, size_t size)
+{
+    struct bytes_gzip *g = (struct bytes_gzip *)bytes;
+    const uint8_t *p = data;
+
+    while (size && !g->cut) {
+        size_t n = GZIP_BLOCK - g->fill < size ? GZIP_BLOCK - g->fill : size;
+
+        memcpy(g->block + g->fill, p, n);
+        g->fill += n;
+        p += n;
+        size -= n;
+        if (g->fill == GZIP_BLOCK && !pack(g))
+            return false;
+    }
+    return true;
+}
+
+static bool finish(struct bytes *bytes)
+{
+    static const char garbage[] = "no member";
+    struct bytes_gzip *g = (struct bytes_gzip *)bytes;
+
+    if (!g->cut && (g->fill || !g->members) && !pack(g))
+        return false;
+    if (g->fault && g->fault->rule == RULE_GZ_006) {
+        g->fault->offset = g->offset;
+        g->fault->done = true;
+        if (!bytes_put(g->bytes.next, garbage, sizeof garbage - 1))
+            return false;
+    }
+    return bytes_finish(g->bytes.next);
+}
+
+struct bytes_gzip *bytes_gzip_new(struct bytes *next, int level, struct gzip_fault *fault)
+{
+    struct bytes_gzip *g = calloc(1, sizeof *g);
+
+    if (!g)
+        return NULL;
+    if (deflateInit2(&g->z, level, Z_DEFLATED, MAX_WBITS + PARTS_OF_GZIP, MAX_MEM_LEVEL - 1, Z_DEFAULT_STRATEGY) != Z_OK) {
+        free(g);
+        return NULL;
+    }
+    g->bytes = (struct bytes){.put = put, .finish = finish, .next = next};
+    g->fault = fault;
+    g->packed_size = deflateBound(&g->z, GZIP_BLOCK) + sizeof comment;
+    g->block = malloc(GZIP_BLOCK);
+    g->packed = malloc(g->packed_size);
+    if (!g->block || !g->packed) {
+        bytes_gzip_free(g);
+        return NULL;
+    }
+    return g;
+}
+
+struct bytes *bytes_gzip_bytes(struct bytes_gzip *g)
+{
+    return &g->bytes;
+}
+
+void bytes_gzip_free(struct bytes_gzip *g)
+{
+    if (!g)
+        return;
+    deflateEnd(&g->z);
+    free(g->block);
+    free(g->packed);
+    free(g);
+}

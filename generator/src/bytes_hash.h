@@ -1,0 +1,14 @@
+/* SHA-256 of the bytes that go by, in a thread of its own: beside the one that makes and writes them. */
+#ifndef HPROF_GEN_BYTES_HASH_H
+#define HPROF_GEN_BYTES_HASH_H
+
+#include "bytes.h"
+
+struct bytes_hash;
+
+/* `size` and `sha256` are filled when all has come. NULL without memory or threads. */
+struct bytes_hash *bytes_hash_new(struct bytes *next, uint64_t *size, uint8_t sha256[32]);
+struct bytes *bytes_hash_bytes(struct bytes_hash *hash);
+void bytes_hash_free(struct bytes_hash *hash);
+
+#endif

@@ -1,0 +1,352 @@
+/* See generate.h.
+ *
+ * The same events come as often as is needed: to look where rules can be broken, to measure what does not fit the memory, to
+ * write. */
+#include "generate.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bytes_gzip.h"
+#include "bytes_hash.h"
+#include "census.h"
+#include "sink_dump.h"
+#include "sizer.h"
+#include "source_file.h"
+
+enum { DEFAULT_GZIP_LEVEL = 6 };
+
+struct run {
+    const struct generate_request *request;
+    struct generated *out;
+    struct source *source;
+    struct violations *violations;
+    struct sizer sizer;
+    bool measured;
+};
+
+static enum generate_status refuse(struct generated *out, const char *failure)
+{
+    out->failure = failure;
+    return failure ? GENERATE_REFUSED : GENERATE_NO_MEMORY;
+}
+
+/* Nobody stops these runs. */
+static bool run_to_end(struct source *source, struct stage *first)
+{
+    static const bool never = false;
+
+    return source->run(source, first, &never);
+}
+
+/* ---- How many objects fill so many bytes ---- */
+
+/* The bytes of a dump of so many objects. */
+static enum generate_status measure(struct source_settings *made, uint64_t objects, struct generated *out, uint64_t *bytes)
+{
+    struct source *source;
+    struct sizer sizer;
+    enum generate_status status = GENERATED;
+
+    made->model.objects = objects;
+    source = source_model_new(made, &out->failure);
+    if (!source)
+        return out->failure ? GENERATE_REFUSED : GENERATE_NO_MEMORY;
+    sizer_init(&sizer);
+    sizer.stage.id_size = source->id_size;
+    if (!run_to_end(source, &sizer.stage))
+        status = refuse(out, source->failure);
+    *bytes = sizer.bytes;
+    sizer_free(&sizer);
+    source->free(source);
+    return status;
+}
+
+/* value * part / whole, or nearly so: the part is not more than the whole. */
+static uint64_t share(uint64_t value, uint64_t part, uint64_t whole)
+{
+    while (whole > UINT32_MAX) {
+        whole >>= 1;
+        part >>= 1;
+    }
+    return value / whole * part + value % whole * part / whole;
+}
+
+/* The most objects that do not take more than `wanted` bytes: exactly for small dumps, a thousandth less at the most for large
+ * ones, where each look costs about as much as writing. */
+static enum generate_status fit_objects(struct source_settings *made, uint64_t wanted, struct generated *out)
+{
+    enum { FIRST_GUESS = 1000, EXACT_BELOW = 64 << 20, TOLERANCE = 1000 };
+    uint64_t low = 0, low_bytes, high = UINT64_MAX, tolerance = wanted < EXACT_BELOW ? 0 : wanted / TOLERANCE;
+    uint64_t guess = FIRST_GUESS, high_bytes = 0;
+    enum generate_status status = measure(made, 0, out, &low_bytes);
+    bool halve = false;
+
+    if (status != GENERATED)
+        return status;
+    if (low_bytes > wanted) {
+        snprintf(out->sentence, sizeof out->sentence, "--bytes: a dump of this kind without any object has %" PRIu64 " bytes",
+                 low_bytes);
+        return refuse(out, out->sentence);
+    }
+    while (high - low > 1 && wanted - low_bytes > tolerance) {
+        uint64_t bytes, before = high - low;
+
+        status = measure(made, guess, out, &bytes);
+        if (status != GENERATED)
+            return status;
+        if (bytes <= wanted) {
+            low = guess;
+            low_bytes = bytes;
+        } else {
+            high = guess;
+            high_bytes = bytes;
+        }
+        /* By the mean size of an object, and by halves when that does not get near soon enough. */
+        if (high == UINT64_MAX) {
+            uint64_t size = low ? low_bytes / low : 0;
+
+            guess = low + (wanted - low_bytes) / (size ? size : 1) + 1;
+        } else {
+            guess = low + (halve ? (high - low) / 2 : share(high - low, wanted - low_bytes, high_bytes - low_bytes));
+            halve = high - low > before / 2 && !halve;
+        }
+        if (guess <= low)
+            guess = low + 1;
+        if (guess >= high)
+            guess = high - 1;
+    }
+    made->model.objects = low;
+    return GENERATED;
+}
+
+/* ---- The steps ---- */
+
+static enum generate_status open_source(struct run *r, struct source_settings *made)
+{
+    struct generated *out = r->out;
+
+    if (r->request->from >= 0) {
+        r->source = source_file_new(r->request->from, &out->failure);
+    } else {
+        if (r->request->bytes) {
+            enum generate_status status = fit_objects(made, r->request->bytes, out);
+
+            if (status != GENERATED)
+                return status;
+        }
+        r->source = source_model_new(made, &out->failure);
+    }
+    if (!r->source)
+        return !out->failure ? GENERATE_NO_MEMORY : r->request->from >= 0 ? GENERATE_FAILED : GENERATE_REFUSED;
+    out->objects = made->model.objects;
+    out->id_size = r->source->id_size;
+    out->version = r->source->version;
+    out->truth.deepest_chain = r->source->deepest_chain;
+    return GENERATED;
+}
+
+static enum generate_status choose_places(struct run *r)
+{
+    const struct generate_request *q = r->request;
+    struct generated *out = r->out;
+
+    if (!q->violate_count)
+        return GENERATED;
+    r->violations =
+        violations_new(q->violate, q->violate_count, &q->how, r->source->id_size, r->source->version, &out->failure);
+    if (!r->violations)
+        return refuse(out, out->failure);
+    if (!run_to_end(r->source, violations_look(r->violations))) {
+        out->failure = r->source->failure;
+        return GENERATE_FAILED;
+    }
+    return violations_settle(r->violations, &out->failure) ? GENERATED : refuse(out, out->failure);
+}
+
+static enum generate_status check_lengths(struct run *r)
+{
+    static const char *const names[] = {[TAG_HEAP_DUMP] = "HEAP_DUMP", [TAG_HEAP_DUMP_SEGMENT] = "HEAP_DUMP_SEGMENT"};
+    const struct sizer *s = &r->sizer;
+    struct generated *out = r->out;
+    const char *name = s->too_long_tag < sizeof names / sizeof *names ? names[s->too_long_tag] : NULL;
+
+    if (s->no_memory)
+        return GENERATE_NO_MEMORY;
+    if (!s->too_long)
+        return GENERATED;
+    snprintf(out->sentence, sizeof out->sentence,
+             "%s would be longer than 4 GiB, and its length field has 32 bits: take fewer objects%s", name ? name : "a record",
+             s->too_long_tag == TAG_HEAP_DUMP ? ", or HEAP_DUMP_SEGMENTs, which version 1.0.2 has" : ", or smaller ones");
+    return refuse(out, out->sentence);
+}
+
+/* What does not fit the memory must be measured before it is written. */
+static enum generate_status measure_records(struct run *r)
+{
+    struct stage *first = &r->sizer.stage;
+
+    if (r->source->longest_heap_record <= RECORD_MOST_BUFFERED && !r->violations)
+        return GENERATED;
+    if (r->violations)
+        first = violations_break(r->violations, first);
+    if (!run_to_end(r->source, first)) {
+        r->out->failure = r->source->failure;
+        return GENERATE_FAILED;
+    }
+    r->measured = true;
+    return check_lengths(r);
+}
+
+/* The takers of bytes in front of `last`. */
+struct chain {
+    struct bytes *first;
+    struct bytes_hash *dump_hash, *file_hash;
+    struct bytes_gzip *gzip, *inner_gzip;
+    struct gzip_fault fault;
+};
+
+static bool add_hash(struct chain *c, struct bytes_hash **hash, uint64_t *size, uint8_t sha256[32])
+{
+    *hash = bytes_hash_new(c->first, size, sha256);
+    if (*hash)
+        c->first = bytes_hash_bytes(*hash);
+    return *hash;
+}
+
+static bool add_gzip(struct chain *c, struct bytes_gzip **gzip, int level, struct gzip_fault *fault)
+{
+    *gzip = bytes_gzip_new(c->first, level, fault);
+    if (*gzip)
+        c->first = bytes_gzip_bytes(*gzip);
+    return *gzip;
+}
+
+static bool build_chain(struct chain *c, const struct run *r, int rule)
+{
+    struct generated *out = r->out;
+    uint64_t members = r->sizer.bytes ? (r->sizer.bytes - 1) / GZIP_BLOCK + 1 : 1;
+    bool nested = rule == RULE_GZ_007;
+
+    c->fault = (struct gzip_fault){.rule = nested ? NO_RULE : rule, .member = (members - 1) * r->request->how.at >> 32};
+    if (r->request->census && out->gzip_level && !add_hash(c, &c->file_hash, &out->truth.file_bytes, out->truth.file_sha256))
+        return false;
+    if (out->gzip_level && !add_gzip(c, &c->gzip, out->gzip_level, &c->fault))
+        return false;
+    if (nested && !add_gzip(c, &c->inner_gzip, out->gzip_level, NULL))
+        return false;
+    return !r->request->census || add_hash(c, &c->dump_hash, &out->truth.bytes, out->truth.sha256);
+}
+
+static void free_chain(struct chain *c)
+{
+    bytes_hash_free(c->dump_hash);
+    bytes_gzip_free(c->inner_gzip);
+    bytes_gzip_free(c->gzip);
+    bytes_hash_free(c->file_hash);
+}
+
+static bool add_violation(struct truth *t, int rule, uint64_t offset)
+{
+    struct truth_violation *grown = realloc(t->violations, (t->violation_count + 1) * sizeof *grown);
+
+    if (!grown)
+        return false;
+    t->violations = grown;
+    t->violations[t->violation_count++] = (struct truth_violation){rule, offset};
+    return true;
+}
+
+static enum generate_status write_events(struct run *r, struct bytes *first)
+{
+    struct generated *out = r->out;
+    bool stop = false;
+    struct sink_dump *sink = sink_dump_new(first, r->sizer.longs, r->sizer.long_count, &out->truth, &stop);
+    struct census *census = NULL;
+    struct stage *stage;
+    enum generate_status status = GENERATED;
+
+    if (!sink)
+        return GENERATE_NO_MEMORY;
+    stage = sink_dump_stage(sink);
+    stage->id_size = r->source->id_size;
+    if (r->request->census) {
+        census = census_new(stage, &out->truth);
+        if (!census) {
+            sink_dump_free(sink);
+            return GENERATE_NO_MEMORY;
+        }
+        stage = census_stage(census);
+    }
+    if (r->violations)
+        stage = violations_break(r->violations, stage);
+    if (!r->source->run(r->source, stage, &stop)) {
+        out->failure = r->source->failure;
+        status = GENERATE_FAILED;
+    } else if (!sink_dump_finish(sink)) {
+        status = GENERATE_FAILED;
+    } else if (census && !census_finish(census)) {
+        status = GENERATE_NO_MEMORY;
+    }
+    census_free(census);
+    sink_dump_free(sink);
+    return status;
+}
+
+static enum generate_status write_dump(struct run *r, struct bytes *last)
+{
+    struct generated *out = r->out;
+    int rule = r->violations ? violations_gzip_rule(r->violations) : NO_RULE;
+    struct chain chain = {.first = last};
+    enum generate_status status = GENERATE_NO_MEMORY;
+
+    out->gzip_level = r->request->gzip_level ? r->request->gzip_level : rule != NO_RULE ? DEFAULT_GZIP_LEVEL : 0;
+    if (build_chain(&chain, r, rule))
+        status = write_events(r, chain.first);
+    if (status == GENERATED && rule != NO_RULE &&
+        !add_violation(&out->truth, rule, rule == RULE_GZ_007 ? 0 : chain.fault.offset))
+        status = GENERATE_NO_MEMORY;
+    free_chain(&chain);
+    return status;
+}
+
+enum generate_status generate(const struct generate_request *request, struct bytes *last, struct generated *out)
+{
+    struct source_settings made = request->made;
+    struct run r = {.request = request, .out = out};
+    enum generate_status status;
+
+    memset(out, 0, sizeof *out);
+    out->truth.habits = out->habits;
+    sizer_init(&r.sizer);
+    made.compressed = request->gzip_level != 0;
+    status = open_source(&r, &made);
+    if (status == GENERATED) {
+        r.sizer.stage.id_size = r.source->id_size;
+        status = choose_places(&r);
+    }
+    if (status == GENERATED)
+        status = measure_records(&r);
+    if (status == GENERATED)
+        status = write_dump(&r, last);
+    violations_free(r.violations);
+    sizer_free(&r.sizer);
+    /* What source->failure says may be the source's own. */
+    if (out->failure && out->failure != out->sentence) {
+        snprintf(out->sentence, sizeof out->sentence, "%s", out->failure);
+        out->failure = out->sentence;
+    }
+    if (r.source)
+        r.source->free(r.source);
+    return status;
+}
+
+void generated_free(struct generated *out)
+{
+    for (size_t i = 0; i < out->truth.class_count; i++)
+        free(out->truth.classes[i].name);
+    free(out->truth.classes);
+    free(out->truth.violations);
+}

@@ -1,0 +1,124 @@
+#include "decimals.h"
+
+#include <stddef.h>
+#include <string.h>
+
+/* digits * 10^exponent */
+struct decimal {
+    uint64_t digits;
+    int exponent;
+};
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool times(uint64_t *value, uint64_t factor)
+{
+    if (factor && *value > UINT64_MAX / factor)
+        return false;
+    *value *= factor;
+    return true;
+}
+
+/* A decimal and what stands behind it; NULL if there is none. An underscore may stand between two digits. */
+static const char *scan(const char *text, struct decimal *decimal)
+{
+    bool fraction = false, negative;
+    int exponent = 0;
+
+    *decimal = (struct decimal){0};
+    if (!is_digit(*text))
+        return NULL;
+    for (;; text++) {
+        if (*text == '.' && !fraction && is_digit(text[1])) {
+            fraction = true;
+        } else if (is_digit(*text)) {
+            uint64_t digit = (uint64_t)(*text - '0');
+
+            if (!times(&decimal->digits, 10) || decimal->digits > UINT64_MAX - digit)
+                return NULL;
+            decimal->digits += digit;
+            decimal->exponent -= fraction;
+        } else if (*text != '_' || !is_digit(text[-1]) || !is_digit(text[1])) {
+            break;
+        }
+    }
+    if (*text != 'e' && *text != 'E')
+        return text;
+    text++;
+    negative = *text == '-';
+    text += negative || *text == '+';
+    if (!is_digit(*text))
+        return NULL;
+    for (; is_digit(*text); text++)
+        if (exponent < 1000)
+            exponent = 10 * exponent + (*text - '0');
+    decimal->exponent += negative ? -exponent : exponent;
+    return text;
+}
+
+/* decimal * unit, if that is a whole number. */
+static bool whole(struct decimal decimal, uint64_t unit, uint64_t *value)
+{
+    while (decimal.exponent < 0 && decimal.digits % 10 == 0 && decimal.digits) {
+        decimal.digits /= 10;
+        decimal.exponent++;
+    }
+    *value = decimal.digits;
+    if (!decimal.digits)
+        return true;
+    for (; decimal.exponent > 0; decimal.exponent--)
+        if (!times(value, 10))
+            return false;
+    /* Powers of ten are taken out of both factors as far as they go, so that nothing overflows on the way. */
+    for (; decimal.exponent < 0; decimal.exponent++) {
+        unsigned two = 2, five = 5;
+
+        if (*value % 2 == 0)
+            *value /= two, two = 1;
+        if (*value % 5 == 0)
+            *value /= five, five = 1;
+        if (unit % (two * five))
+            return false;
+        unit /= two * five;
+    }
+    return times(value, unit);
+}
+
+bool parse_count(const char *text, uint64_t *value)
+{
+    struct decimal decimal;
+    const char *end = scan(text, &decimal);
+
+    return end && *end == '\0' && whole(decimal, 1, value);
+}
+
+bool parse_size(const char *text, uint64_t *bytes)
+{
+    static const char suffixes[] = "KMGT";
+    struct decimal decimal;
+    const char *end = scan(text, &decimal);
+    uint64_t unit = 1;
+
+    if (!end)
+        return false;
+    if (*end != '\0') {
+        const char *suffix = strchr(suffixes, *end >= 'a' && *end <= 'z' ? *end - 'a' + 'A' : *end);
+
+        if (!suffix || end[1] != '\0')
+            return false;
+        unit = UINT64_C(1) << 10 * (suffix - suffixes + 1);
+    }
+    return whole(decimal, unit, bytes);
+}
+
+bool parse_decimal(const char *text, unsigned decimals, uint64_t *value)
+{
+    struct decimal decimal;
+    const char *end = scan(text, &decimal);
+
+    decimal.exponent += (int)decimals;
+    return end && *end == '\0' && whole(decimal, 1, value);
+}
