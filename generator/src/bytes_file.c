@@ -11,15 +11,24 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What a signal that ends the process has to take away. */
-static char *volatile part_at_work;
+/* What a signal that ends the process has to take away: a dump and its manifest. */
+enum { PARTS_MOST = 2 };
+static char *volatile parts_at_work[PARTS_MOST];
 
-static void take_away_part(int number)
+static void note_part(char *old, char *new)
 {
-    char *part = part_at_work;
+    size_t i = 0;
 
-    if (part)
-        unlink(part);
+    while (i < PARTS_MOST - 1 && parts_at_work[i] != old)
+        i++;
+    parts_at_work[i] = new;
+}
+
+static void take_away_parts(int number)
+{
+    for (size_t i = 0; i < PARTS_MOST; i++)
+        if (parts_at_work[i])
+            unlink(parts_at_work[i]);
     signal(number, SIG_DFL);
     raise(number);
 }
@@ -33,7 +42,7 @@ static void watch_signals(void)
 
         /* Who was started with a signal ignored (nohup) goes on ignoring it. */
         if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN) {
-            struct sigaction action = {.sa_handler = take_away_part};
+            struct sigaction action = {.sa_handler = take_away_parts};
 
             sigemptyset(&action.sa_mask);
             sigaction(numbers[i], &action, NULL);
@@ -73,8 +82,8 @@ static bool finish(struct bytes *bytes)
     if (!f->error && f->part && rename(f->part, f->final) != 0)
         f->error = errno;
     f->finished = !f->error;
-    if (f->finished)
-        part_at_work = NULL;
+    if (f->finished && f->part)
+        note_part(f->part, NULL);
     return f->finished;
 }
 
@@ -98,7 +107,7 @@ static bool open_part(struct bytes_file *f, const char *path)
         snprintf(f->part, size, "%s.%u.part", f->final, (unsigned)getpid() + i);
         f->fd = open(f->part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (f->fd >= 0) {
-            part_at_work = f->part;
+            note_part(NULL, f->part);
             return true;
         }
         if (errno != EEXIST)
@@ -137,7 +146,8 @@ void bytes_file_close(struct bytes_file *f)
         close(f->fd);
     if (f->part && !f->finished)
         unlink(f->part);
-    part_at_work = NULL;
+    if (f->part)
+        note_part(f->part, NULL);
     free(f->part);
     free(f->final);
 }

@@ -1,0 +1,332 @@
+/* hprof-gen: writes heap dumps, right or wrong, and the truth about them. The layers of src/ do it; here are the files, the
+ * order of things and the exit status: 0 done (or the reader went away), 2 wrong usage, 3 something cannot be read or written,
+ * 4 out of memory. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bytes_file.h"
+#include "manifest.h"
+#include "messages.h"
+#include "numbers.h"
+#include "options.h"
+#include "progress.h"
+
+const char program_name[] = "hprof-gen";
+
+enum {
+    STATUS_DONE = GENERATED,
+    STATUS_USAGE = GENERATE_REFUSED,
+    STATUS_IO = GENERATE_FAILED,
+    STATUS_MEMORY = GENERATE_NO_MEMORY
+};
+
+static const char help_head[] =
+    "Usage: hprof-gen [OPTION]... [-o FILE]\n"
+    "Writes an HPROF heap dump, right or wrong, and says what is in it. The same options and seed give the same dump.\n"
+    "\n"
+    "Where\n"
+    "  -o, --output FILE         the dump; standard output if not given. FILE is there when it is complete\n"
+    "      --manifest FILE       the truth about the dump, as JSON\n"
+    "      --gz LEVEL            compressed, 1 (fast) to 9 (small), a gzip member for each MiB, as HotSpot does\n"
+    "\n"
+    "How much\n"
+    "      --objects N           instances and arrays in all, 1e6 if not given; 2.5e9 and 1_000_000 are numbers\n"
+    "      --bytes SIZE          or: as many objects as fill so much: 512M, 1.5G\n"
+    "      --seed N              1 if not given\n"
+    "\n"
+    "What file\n"
+    "      --version 1.0.1|1.0.2|1.0.3\n"
+    "      --id-size 4|8\n"
+    "      --segment-size SIZE   the most bytes in a HEAP_DUMP_SEGMENT\n"
+    "      --heap-dumps N        several in one file\n"
+    "      --records WHICH       beyond the heap: heap (none), sites (ALLOC_SITES), samples (CPU_SAMPLES) or all\n"
+    "      --like PRODUCER       in the manner of:\n";
+static const char help_shapes[] = "\n"
+                                  "What heap\n"
+                                  "      --shape SHAPE\n";
+static const char help_tail[] =
+    "      --classes N           classes in all\n"
+    "      --threads N --stack-depth N\n"
+    "      --references MEAN --array-length MEAN --string-length MEAN\n"
+    "                            means, with up to three decimals, for shapes to which they mean something\n"
+    "\n"
+    "What is wrong\n"
+    "      --violate RULE[/VARIANT][,RULE...]\n"
+    "                            break these rules of SPEC.md, and nothing else\n"
+    "      --at FRACTION         where: 0 the first place there is, 1 the last; 0.5 if not given\n"
+    "      --violations N        how often, from there on; 1 if not given\n"
+    "      --list-violations     every rule that can be broken, and its variants\n"
+    "      --from FILE           take the records of that dump instead of making some up\n"
+    "\n"
+    "      --progress[=WHEN]     a bar on standard error: auto (on a terminal, after a second), always or never\n"
+    "      --quiet               no summary on standard error, which is there when that is a terminal\n"
+    "  -h, --help\n"
+    "  -V, --version             without a number: the version of hprof-gen\n"
+    "\n"
+    "Exit status: 0 done, or the reader of the dump went away; 2 wrong usage; 3 a file cannot be read or written; 4 out of\n"
+    "memory.\n";
+
+/* ---- What is known ---- */
+
+static int finish_listing(void)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return STATUS_DONE;
+    if (errno == EPIPE)
+        return STATUS_DONE;
+    say_failure("standard output", strerror(errno));
+    return STATUS_IO;
+}
+
+static int show_help(void)
+{
+    fputs(help_head, stdout);
+    for (size_t i = 0; like_at(i); i++)
+        printf("                              %-12s %s\n", like_name(like_at(i)), like_about(like_at(i)));
+    fputs(help_shapes, stdout);
+    for (size_t i = 0; shapes[i]; i++)
+        printf("                              %-12s %s\n", shapes[i]->name, shapes[i]->about);
+    fputs(help_tail, stdout);
+    return finish_listing();
+}
+
+static int list_violations(void)
+{
+    const struct violation *row;
+
+    for (size_t i = 0; (row = violation_at(i)); i++)
+        printf("%-9s %-28s %s\n", violation_rule(row), violation_variant(row), violation_about(row));
+    return finish_listing();
+}
+
+/* ---- Generating ---- */
+
+/* Stands in front of the file and shows how far it is. */
+struct watch {
+    struct bytes bytes;
+    struct progress *progress;
+    uint64_t so_far, total;
+};
+
+static bool watch_put(struct bytes *bytes, const void *data, size_t size)
+{
+    struct watch *w = (struct watch *)bytes;
+
+    w->so_far += size;
+    progress_update(w->progress, w->so_far, w->total);
+    return bytes_put(bytes->next, data, size);
+}
+
+static bool watch_finish(struct bytes *bytes)
+{
+    return bytes_finish(bytes->next);
+}
+
+static bool is_same_file(const char *a, const char *b)
+{
+    struct stat there, here;
+
+    return stat(a, &there) == 0 && stat(b, &here) == 0 && there.st_dev == here.st_dev && there.st_ino == here.st_ino &&
+           S_ISREG(there.st_mode);
+}
+
+static bool check_files(const struct cli_options *o)
+{
+    if (o->output && o->manifest && (strcmp(o->output, o->manifest) == 0 || is_same_file(o->output, o->manifest))) {
+        say_usage("the dump and its manifest cannot both be '", o->output, "'");
+        return false;
+    }
+    if (o->from && ((o->output && is_same_file(o->from, o->output)) || (o->manifest && is_same_file(o->from, o->manifest)))) {
+        say_usage("the dump that is read would be overwritten: '", o->from, "'");
+        return false;
+    }
+    if (o->manifest && strcmp(o->manifest, "-") == 0) {
+        say_usage("--manifest takes the name of a file: standard output is for the dump", "", "");
+        return false;
+    }
+    if (!o->output && isatty(STDOUT_FILENO)) {
+        say_usage("a dump is nothing for a terminal: give -o FILE, or send standard output elsewhere", "", "");
+        return false;
+    }
+    return true;
+}
+
+static int say_file_failure(const struct bytes_file *file)
+{
+    char failure[160], size[NUMBER_SIZE];
+
+    if (file->error == EPIPE)
+        return STATUS_DONE;
+    if (file->written)
+        snprintf(failure, sizeof failure, "%s, after %s%s", strerror(file->error), format_size(size, file->written),
+                 file->part ? ", which are taken away again" : "");
+    else
+        snprintf(failure, sizeof failure, "%s", strerror(file->error));
+    say_failure(file->path ? file->path : "standard output", failure);
+    return STATUS_IO;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = path ? strrchr(path, '/') : NULL;
+
+    return slash ? slash + 1 : path;
+}
+
+static int write_manifest(struct bytes_file *file, const struct cli_options *o, const struct generated *g)
+{
+    struct manifest_option options[GIVEN_MOST];
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    bool written = out != NULL;
+
+    for (size_t i = 0; i < o->given_count; i++)
+        options[i] = (struct manifest_option){o->given[i].option, o->given[i].value};
+    if (out) {
+        manifest_write(out, base_name(o->output), o->request.made.model.seed, &o->request, g, options, o->given_count);
+        written = !ferror(out);
+        written &= fclose(out) == 0;
+    }
+    if (!written) {
+        free(text);
+        say_failure(o->manifest, "out of memory");
+        return STATUS_MEMORY;
+    }
+    written = bytes_put(&file->bytes, text, size) && bytes_finish(&file->bytes);
+    free(text);
+    return written ? STATUS_DONE : say_file_failure(file);
+}
+
+static void show_summary(const struct cli_options *o, const struct generated *g, uint64_t bytes, double seconds)
+{
+    char size[NUMBER_SIZE], rate[NUMBER_SIZE], took[NUMBER_SIZE], count[NUMBER_SIZE];
+
+    if (o->quiet || !isatty(STDERR_FILENO))
+        return;
+    fprintf(stderr, "%s: ", o->output ? o->output : "standard output");
+    if (!o->from)
+        fprintf(stderr, "%s objects, ", format_count(count, g->objects));
+    fprintf(stderr, "%s; %s, %s\n", format_size(size, bytes), format_seconds(took, seconds), format_rate(rate, bytes, seconds));
+    for (size_t i = 0; i < g->truth.violation_count && i < 20; i++)
+        fprintf(stderr, "%s is broken at 0x%" PRIx64 "\n", hprof_rule_at((size_t)g->truth.violations[i].rule)->id,
+                g->truth.violations[i].offset);
+}
+
+static int say_generate_failure(const struct cli_options *o, enum generate_status status, const struct generated *g,
+                                const struct bytes_file *file)
+{
+    if (status == GENERATE_NO_MEMORY)
+        say_failure("dump", "out of memory");
+    else if (status == GENERATE_REFUSED)
+        say_usage(g->failure, "", "");
+    else if (g->failure)
+        say_failure(o->from ? o->from : "dump", g->failure);
+    else
+        return say_file_failure(file);
+    return (int)status;
+}
+
+/* The dump and, behind it, the manifest: both files are open. */
+static int write_both(const struct cli_options *o, const struct generate_request *request, struct bytes_file *file,
+                      struct bytes_file *manifest)
+{
+    struct progress progress;
+    struct watch watch = {.bytes = {.put = watch_put, .finish = watch_finish, .next = &file->bytes},
+                          .progress = &progress,
+                          .total = request->gzip_level ? 0 : request->bytes};
+    struct generated *generated = calloc(1, sizeof *generated);
+    double began = monotonic_seconds();
+    enum generate_status status;
+    int result;
+
+    if (!generated) {
+        say_failure("dump", "out of memory");
+        return STATUS_MEMORY;
+    }
+    progress_init(&progress, o->quiet && o->progress == WHEN_AUTO ? WHEN_NEVER : o->progress);
+    progress_begin(&progress, o->output ? o->output : "standard output");
+    status = generate(request, progress.wanted ? &watch.bytes : &file->bytes, generated);
+    progress_end(&progress);
+    if (status != GENERATED) {
+        result = say_generate_failure(o, status, generated, file);
+    } else {
+        show_summary(o, generated, file->written, monotonic_seconds() - began);
+        result = o->manifest ? write_manifest(manifest, o, generated) : STATUS_DONE;
+    }
+    generated_free(generated);
+    free(generated);
+    return result;
+}
+
+static int generate_files(const struct cli_options *o)
+{
+    struct generate_request request = o->request;
+    struct bytes_file file, manifest;
+    int status;
+
+    if (!check_files(o))
+        return STATUS_USAGE;
+    request.census = o->manifest != NULL;
+    if (o->from) {
+        request.from = open(o->from, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+        if (request.from < 0) {
+            say_failure(o->from, strerror(errno));
+            return STATUS_IO;
+        }
+    }
+    /* Both are opened first: who waited for a large dump should not learn then that its manifest has no place. */
+    if (!bytes_file_open(&file, o->output)) {
+        status = say_file_failure(&file);
+    } else if (o->manifest && !bytes_file_open(&manifest, o->manifest)) {
+        status = say_file_failure(&manifest);
+        bytes_file_close(&manifest);
+    } else {
+        status = write_both(o, &request, &file, &manifest);
+        if (o->manifest)
+            bytes_file_close(&manifest);
+    }
+    bytes_file_close(&file);
+    if (request.from >= 0)
+        close(request.from);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    struct cli_options options;
+    bool no_memory;
+    int status = STATUS_DONE;
+
+    /* The failed write tells the same. */
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
+    if (!options_parse(&options, argc, argv, &no_memory)) {
+        options_free(&options);
+        return no_memory ? STATUS_MEMORY : STATUS_USAGE;
+    }
+    switch (options.action) {
+    case ACTION_GENERATE:
+        status = generate_files(&options);
+        break;
+    case ACTION_LIST_VIOLATIONS:
+        status = list_violations();
+        break;
+    case ACTION_HELP:
+        status = show_help();
+        break;
+    case ACTION_VERSION:
+        printf("%s %s\n", program_name, HPROF_VERSION);
+        status = finish_listing();
+        break;
+    }
+    options_free(&options);
+    return status;
+}

@@ -1,0 +1,479 @@
+#define _GNU_SOURCE
+#include "options.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "decimals.h"
+#include "messages.h"
+
+enum option_id {
+    OPTION_HELP = 'h',
+    OPTION_VERSION = 'V',
+    OPTION_OUTPUT = 'o',
+    OPTION_OBJECTS = 256,
+    OPTION_BYTES,
+    OPTION_SEED,
+    OPTION_DUMP_VERSION,
+    OPTION_ID_SIZE,
+    OPTION_SEGMENT_SIZE,
+    OPTION_HEAP_DUMPS,
+    OPTION_LIKE,
+    OPTION_SHAPE,
+    OPTION_CLASSES,
+    OPTION_THREADS,
+    OPTION_STACK_DEPTH,
+    OPTION_REFERENCES,
+    OPTION_ARRAY_LENGTH,
+    OPTION_STRING_LENGTH,
+    OPTION_RECORDS,
+    OPTION_FROM,
+    OPTION_VIOLATE,
+    OPTION_AT,
+    OPTION_VIOLATIONS,
+    OPTION_LIST_VIOLATIONS,
+    OPTION_GZ,
+    OPTION_MANIFEST,
+    OPTION_PROGRESS,
+    OPTION_QUIET,
+};
+
+/* --version alone tells that of the tool; --version 1.0.2 is that of the dump. */
+static const struct option long_options[] = {
+    {"output", required_argument, NULL, OPTION_OUTPUT},
+    {"objects", required_argument, NULL, OPTION_OBJECTS},
+    {"bytes", required_argument, NULL, OPTION_BYTES},
+    {"seed", required_argument, NULL, OPTION_SEED},
+    {"version", optional_argument, NULL, OPTION_DUMP_VERSION},
+    {"id-size", required_argument, NULL, OPTION_ID_SIZE},
+    {"segment-size", required_argument, NULL, OPTION_SEGMENT_SIZE},
+    {"heap-dumps", required_argument, NULL, OPTION_HEAP_DUMPS},
+    {"like", required_argument, NULL, OPTION_LIKE},
+    {"shape", required_argument, NULL, OPTION_SHAPE},
+    {"classes", required_argument, NULL, OPTION_CLASSES},
+    {"threads", required_argument, NULL, OPTION_THREADS},
+    {"stack-depth", required_argument, NULL, OPTION_STACK_DEPTH},
+    {"references", required_argument, NULL, OPTION_REFERENCES},
+    {"array-length", required_argument, NULL, OPTION_ARRAY_LENGTH},
+    {"string-length", required_argument, NULL, OPTION_STRING_LENGTH},
+    {"records", required_argument, NULL, OPTION_RECORDS},
+    {"from", required_argument, NULL, OPTION_FROM},
+    {"violate", required_argument, NULL, OPTION_VIOLATE},
+    {"at", required_argument, NULL, OPTION_AT},
+    {"violations", required_argument, NULL, OPTION_VIOLATIONS},
+    {"list-violations", no_argument, NULL, OPTION_LIST_VIOLATIONS},
+    {"gz", required_argument, NULL, OPTION_GZ},
+    {"manifest", required_argument, NULL, OPTION_MANIFEST},
+    {"progress", optional_argument, NULL, OPTION_PROGRESS},
+    {"quiet", no_argument, NULL, OPTION_QUIET},
+    {"help", no_argument, NULL, OPTION_HELP},
+    {NULL, 0, NULL, 0},
+};
+
+static const char *name_of(int id)
+{
+    for (const struct option *o = long_options; o->name; o++)
+        if (o->val == id)
+            return o->name;
+    return "";
+}
+
+/* "--id-size is 4 or 8, not '5'" */
+static bool wrong(int id, const char *allowed, const char *text)
+{
+    char before[256];
+
+    snprintf(before, sizeof before, "--%s is %s, not '", name_of(id), allowed);
+    say_usage(before, text, "'");
+    return false;
+}
+
+/* ---- Arguments of options ---- */
+
+static bool read_count(int id, const char *text, uint64_t least, uint64_t most, const char *allowed, uint64_t *value)
+{
+    if (!parse_count(text, value) || *value < least || *value > most)
+        return wrong(id, allowed, text);
+    return true;
+}
+
+static bool read_size(int id, const char *text, uint64_t *value)
+{
+    if (!parse_size(text, value) || !*value)
+        return wrong(id, "a size above 0 in bytes, or with K, M, G or T (of 1024) such as 512M or 1.5G", text);
+    return true;
+}
+
+static bool read_mean(int id, const char *text, uint64_t *thousandths)
+{
+    static const uint64_t most = UINT64_C(1000000000) * MODEL_UNIT;
+
+    if (!parse_decimal(text, 3, thousandths) || *thousandths > most)
+        return wrong(id, "a mean of at most three decimals and at most 1e9, such as 2.5", text);
+    return true;
+}
+
+static bool read_version(const char *text, enum version *version)
+{
+    static const char *const names[] = {[V101] = "1.0.1", [V102] = "1.0.2", [V103] = "1.0.3"};
+
+    for (unsigned v = V101; v <= V103; v++) {
+        if (strcmp(text, names[v]) == 0) {
+            *version = (enum version)v;
+            return true;
+        }
+    }
+    return wrong(OPTION_DUMP_VERSION, "1.0.1, 1.0.2 or 1.0.3", text);
+}
+
+static bool read_like(const char *text, const struct like **like)
+{
+    char allowed[256] = "";
+    size_t used = 0;
+
+    for (size_t i = 0; (*like = like_at(i)); i++) {
+        if (strcmp(text, like_name(*like)) == 0)
+            return true;
+        used += (size_t)snprintf(allowed + used, sizeof allowed - used, "%s%s",
+                                 !i               ? ""
+                                 : like_at(i + 1) ? ", "
+                                                  : " or ",
+                                 like_name(*like));
+    }
+    return wrong(OPTION_LIKE, allowed, text);
+}
+
+static bool read_shape(const char *text, const struct shape **shape)
+{
+    char allowed[256] = "";
+    size_t used = 0;
+
+    for (size_t i = 0; (*shape = shapes[i]); i++) {
+        if (strcmp(text, (*shape)->name) == 0)
+            return true;
+        used += (size_t)snprintf(allowed + used, sizeof allowed - used, "%s%s",
+                                 !i              ? ""
+                                 : shapes[i + 1] ? ", "
+                                                 : " or ",
+                                 (*shape)->name);
+    }
+    return wrong(OPTION_SHAPE, allowed, text);
+}
+
+static bool read_records(const char *text, enum records_wanted *records)
+{
+    static const char *const names[] = {
+        [RECORDS_HEAP] = "heap", [RECORDS_SITES] = "sites", [RECORDS_SAMPLES] = "samples", [RECORDS_ALL] = "all"};
+
+    for (unsigned i = RECORDS_HEAP; i <= RECORDS_ALL; i++) {
+        if (strcmp(text, names[i]) == 0) {
+            *records = (enum records_wanted)i;
+            return true;
+        }
+    }
+    return wrong(OPTION_RECORDS, "all, heap, sites or samples", text);
+}
+
+static bool read_at(const char *text, uint64_t *at)
+{
+    enum { DECIMALS = 9, ONE = 1000000000 };
+    uint64_t value;
+
+    if (!parse_decimal(text, DECIMALS, &value) || value > ONE)
+        return wrong(OPTION_AT, "a number from 0 (the first place) to 1 (the last), of at most nine decimals", text);
+    *at = value == ONE ? UINT32_MAX : (value << 32) / ONE;
+    return true;
+}
+
+static bool read_when(const char *text, enum when *when)
+{
+    static const char *const names[] = {[WHEN_AUTO] = "auto", [WHEN_ALWAYS] = "always", [WHEN_NEVER] = "never"};
+
+    if (!text) {
+        *when = WHEN_ALWAYS;
+        return true;
+    }
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(text, names[i]) == 0) {
+            *when = (enum when)i;
+            return true;
+        }
+    }
+    return wrong(OPTION_PROGRESS, "auto, always or never", text);
+}
+
+/* Of several --violate all count: they are joined by commas. */
+static bool add_violations(struct cli_options *o, const char *text, bool *no_memory)
+{
+    size_t old = o->violate_text ? strlen(o->violate_text) + 1 : 0;
+    char *joined = realloc(o->violate_text, old + strlen(text) + 1);
+
+    if (!joined) {
+        *no_memory = true;
+        say_failure("options", "out of memory");
+        return false;
+    }
+    if (old)
+        joined[old - 1] = ',';
+    memcpy(joined + old, text, strlen(text) + 1);
+    o->violate_text = joined;
+    return true;
+}
+
+static bool split_violations(struct cli_options *o, bool *no_memory)
+{
+    size_t count = 1;
+
+    if (!o->violate_text)
+        return true;
+    for (const char *p = o->violate_text; *p; p++)
+        count += *p == ',';
+    o->violate = calloc(count, sizeof *o->violate);
+    if (!o->violate) {
+        *no_memory = true;
+        say_failure("options", "out of memory");
+        return false;
+    }
+    for (char *p = o->violate_text; p;) {
+        char *comma = strchr(p, ',');
+
+        if (comma)
+            *comma++ = '\0';
+        o->violate[o->request.violate_count++] = p;
+        p = comma;
+    }
+    o->request.violate = o->violate;
+    return true;
+}
+
+/* ---- What goes with what ---- */
+
+static void note_given(struct cli_options *o, int id, const char *value)
+{
+    const char *name = name_of(id);
+    size_t i = 0;
+
+    while (i < o->given_count && strcmp(o->given[i].option, name) != 0)
+        i++;
+    o->given[i] = (struct given){name, value};
+    if (i == o->given_count)
+        o->given_count++;
+}
+
+static bool is_given(const struct cli_options *o, int id)
+{
+    for (size_t i = 0; i < o->given_count; i++)
+        if (strcmp(o->given[i].option, name_of(id)) == 0)
+            return true;
+    return false;
+}
+
+static bool refuse_both(int a, int b, const char *why)
+{
+    char before[64], after[192];
+
+    snprintf(before, sizeof before, "--%s", name_of(a));
+    snprintf(after, sizeof after, " does not go with --%s: %s", name_of(b), why);
+    say_usage(before, "", after);
+    return false;
+}
+
+static bool check_shape_takes(const struct cli_options *o)
+{
+    static const struct {
+        int id;
+        unsigned bit;
+    } of_shapes[] = {{OPTION_CLASSES, SHAPE_TAKES_CLASSES},
+                     {OPTION_REFERENCES, SHAPE_TAKES_REFERENCES},
+                     {OPTION_ARRAY_LENGTH, SHAPE_TAKES_ARRAY_LENGTH},
+                     {OPTION_STRING_LENGTH, SHAPE_TAKES_STRING_LENGTH}};
+    const struct shape *shape = o->request.made.shape;
+
+    for (size_t i = 0; i < sizeof of_shapes / sizeof *of_shapes; i++) {
+        if (is_given(o, of_shapes[i].id) && !(shape->takes & of_shapes[i].bit)) {
+            char before[64];
+
+            snprintf(before, sizeof before, "--%s means nothing to --shape ", name_of(of_shapes[i].id));
+            say_usage(before, shape->name, "");
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool check_together(const struct cli_options *o)
+{
+    if (is_given(o, OPTION_OBJECTS) && is_given(o, OPTION_BYTES))
+        return refuse_both(OPTION_BYTES, OPTION_OBJECTS, "each says how much");
+    if (o->from)
+        for (int id = OPTION_OBJECTS; id < OPTION_FROM; id++)
+            if (id != OPTION_SEED && is_given(o, id))
+                return refuse_both(id, OPTION_FROM, "the dump that is read says it");
+    if (!o->request.violate_count && (is_given(o, OPTION_AT) || is_given(o, OPTION_VIOLATIONS))) {
+        say_usage("--at and --violations say where and how often --violate is to break a rule, which is not given", "", "");
+        return false;
+    }
+    return o->from || check_shape_takes(o);
+}
+
+/* ---- The command line ---- */
+
+static bool take_option(struct cli_options *o, int id, const char *text, bool *no_memory)
+{
+    struct source_settings *made = &o->request.made;
+    uint64_t value;
+
+    switch ((enum option_id)id) {
+    case OPTION_HELP:
+        o->action = ACTION_HELP;
+        return true;
+    case OPTION_VERSION:
+        o->action = ACTION_VERSION;
+        return true;
+    case OPTION_LIST_VIOLATIONS:
+        o->action = ACTION_LIST_VIOLATIONS;
+        return true;
+    case OPTION_OUTPUT:
+        o->output = strcmp(text, "-") == 0 ? NULL : text;
+        return true;
+    case OPTION_MANIFEST:
+        o->manifest = text;
+        return true;
+    case OPTION_QUIET:
+        o->quiet = true;
+        return true;
+    case OPTION_PROGRESS:
+        return read_when(text, &o->progress);
+    case OPTION_DUMP_VERSION:
+        if (!text) {
+            o->action = ACTION_VERSION;
+            return true;
+        }
+        break;
+    default:
+        break;
+    }
+
+    note_given(o, id, text);
+    switch ((enum option_id)id) {
+    case OPTION_OBJECTS:
+        return read_count(id, text, 0, UINT64_C(1) << 48, "a whole number up to 2^48, such as 1000000, 1_000_000 or 1e6",
+                          &made->model.objects);
+    case OPTION_BYTES:
+        return read_size(id, text, &o->request.bytes);
+    case OPTION_SEED:
+        if (!read_count(id, text, 0, UINT64_MAX, "a whole number below 2^64", &made->model.seed))
+            return false;
+        o->request.how.seed = made->model.seed;
+        return true;
+    case OPTION_DUMP_VERSION:
+        return read_version(text, &made->version);
+    case OPTION_ID_SIZE:
+        if (!parse_count(text, &value) || (value != 4 && value != 8))
+            return wrong(id, "4 or 8", text);
+        made->id_size = (unsigned)value;
+        return true;
+    case OPTION_SEGMENT_SIZE:
+        return read_size(id, text, &made->segment_size);
+    case OPTION_HEAP_DUMPS:
+        if (!read_count(id, text, 1, 1000000, "a whole number from 1 to 1000000", &value))
+            return false;
+        made->heap_dumps = (unsigned)value;
+        return true;
+    case OPTION_LIKE:
+        return read_like(text, &made->like);
+    case OPTION_SHAPE:
+        return read_shape(text, &made->shape);
+    case OPTION_CLASSES:
+        return read_count(id, text, 1, UINT32_MAX / 2, "a whole number from 1 to 2147483647", &made->model.classes);
+    case OPTION_THREADS:
+        return read_count(id, text, 0, 100000000, "a whole number from 0 to 1e8", &made->model.threads);
+    case OPTION_STACK_DEPTH:
+        return read_count(id, text, 0, 1000000, "a whole number from 0 to 1e6", &made->model.stack_depth);
+    case OPTION_REFERENCES:
+        return read_mean(id, text, &made->model.references);
+    case OPTION_ARRAY_LENGTH:
+        return read_mean(id, text, &made->model.array_length);
+    case OPTION_STRING_LENGTH:
+        return read_mean(id, text, &made->model.string_length);
+    case OPTION_RECORDS:
+        return read_records(text, &made->records);
+    case OPTION_FROM:
+        o->from = text;
+        return true;
+    case OPTION_VIOLATE:
+        return add_violations(o, text, no_memory);
+    case OPTION_AT:
+        return read_at(text, &o->request.how.at);
+    case OPTION_VIOLATIONS:
+        return read_count(id, text, 1, 1000000, "a whole number from 1 to 1000000", &o->request.how.count);
+    case OPTION_GZ:
+        if (!read_count(id, text, 1, 9, "a level from 1 (fast) to 9 (small)", &value))
+            return false;
+        o->request.gzip_level = (int)value;
+        return true;
+    default: /* getopt_long() has said what is wrong */
+        return false;
+    }
+}
+
+static bool is_version(const char *text)
+{
+    return text && *text >= '0' && *text <= '9';
+}
+
+bool options_parse(struct cli_options *o, int argc, char **argv, bool *no_memory)
+{
+    int id;
+
+    *o = (struct cli_options){
+        .request = {.from = -1,
+                    .made = {.like = like_at(0),
+                             .shape = shapes[0],
+                             .heap_dumps = 1,
+                             .model = {.seed = 1,
+                                       .objects = 1000000,
+                                       .classes = MODEL_UNSET,
+                                       .threads = MODEL_UNSET,
+                                       .stack_depth = MODEL_UNSET,
+                                       .references = MODEL_UNSET,
+                                       .array_length = MODEL_UNSET,
+                                       .string_length = MODEL_UNSET}},
+                    .how = {.count = 1, .seed = 1, .at = UINT32_MAX / 2}},
+    };
+    *no_memory = false;
+    opterr = 0;
+    while ((id = getopt_long(argc, argv, ":ho:V", long_options, NULL)) != -1) {
+        const char *text = optarg;
+
+        if (id == '?' || id == ':') {
+            const char *shown = argv[optind - 1];
+            char letter[3] = {'-', (char)optopt, '\0'};
+
+            if (optopt > 0 && optopt < 256 && strncmp(shown, "--", 2) != 0)
+                shown = letter;
+            say_usage(id == ':' ? "a value is missing behind '" : "unknown option, or one that takes no value: '", shown, "'");
+            return false;
+        }
+        /* `--version 1.0.2` in two words */
+        if (id == OPTION_DUMP_VERSION && !text && optind < argc && is_version(argv[optind]))
+            text = argv[optind++];
+        if (!take_option(o, id, text, no_memory))
+            return false;
+        if (o->action == ACTION_HELP || o->action == ACTION_VERSION)
+            return true;
+    }
+    if (optind < argc) {
+        say_usage("unexpected '", argv[optind], "': the dump goes to -o FILE, or to standard output");
+        return false;
+    }
+    return o->action != ACTION_GENERATE || (split_violations(o, no_memory) && check_together(o));
+}
+
+void options_free(struct cli_options *o)
+{
+    free(o->violate);
+    free(o->violate_text);
+}

@@ -1,0 +1,36 @@
+/* The command line of hprof-gen, understood or refused. */
+#ifndef HPROF_GEN_OPTIONS_H
+#define HPROF_GEN_OPTIONS_H
+
+#include "generate.h"
+#include "terminal.h"
+
+enum action { ACTION_GENERATE, ACTION_LIST_VIOLATIONS, ACTION_HELP, ACTION_VERSION };
+
+/* What was given on the command line, for the manifest: "--shape", "list". */
+struct given {
+    const char *option; /* without the dashes */
+    const char *value;
+};
+
+enum { GIVEN_MOST = 64 };
+
+struct cli_options {
+    enum action action;
+    const char *output;   /* NULL: standard output */
+    const char *manifest; /* NULL: none */
+    const char *from;     /* NULL: the heap is made up */
+    struct generate_request request;
+    const char **violate; /* request.violate */
+    char *violate_text;   /* what they point into */
+    bool quiet;
+    enum when progress;
+    struct given given[GIVEN_MOST]; /* of what decides the bytes, each once, the last one given */
+    size_t given_count;
+};
+
+/* False if the command line is wrong, or memory ran out (*no_memory): then it has been said on standard error. */
+bool options_parse(struct cli_options *options, int argc, char **argv, bool *no_memory);
+void options_free(struct cli_options *options);
+
+#endif
