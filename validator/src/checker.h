@@ -100,6 +100,7 @@ struct checker {
     const struct hprof_options *options;
     struct hprof_summary sum;
     uint64_t totals[RULE_COUNT];
+    char failure[256];
     uint64_t progress_told;
     /* Of a compressed dump: two places in front of here and the findings up to each, to go back to from a damaged member. */
     struct diag_mark marks[2];

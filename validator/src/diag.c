@@ -4,6 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A finding with the severity it was given. */
+struct shown {
+    const struct finding *finding;
+    enum rule rule;
+    enum hprof_severity severity;
+    const char *quirk;
+};
+
 void diag_init(struct diag *d, struct memory *memory, uint64_t max_errors)
 {
     memset(d, 0, sizeof *d);
@@ -19,6 +27,12 @@ static void forget_texts(struct diag *d, struct finding *f)
     f->texts_size = 0;
 }
 
+static void forget_shown(struct diag *d)
+{
+    memory_put(d->memory, d->shown, d->shown_capacity * sizeof *d->shown);
+    d->shown = NULL;
+}
+
 void diag_clear(struct diag *d)
 {
     for (size_t rule = 0; rule < RULE_COUNT; rule++)
@@ -31,6 +45,7 @@ void diag_clear(struct diag *d)
             *g = (struct diag_group){0};
         }
     chunks_clear(&d->places);
+    forget_shown(d);
 }
 
 /* Whether finding a comes behind b. */
@@ -204,14 +219,6 @@ void diag_seek(struct diag *d, struct finding *f, enum place_kind kind, uint64_t
     f->place = d->places.count;
 }
 
-/* A finding with the severity it was given. */
-struct shown {
-    const struct finding *finding;
-    enum rule rule;
-    enum hprof_severity severity;
-    const char *quirk;
-};
-
 static int by_severity(const void *a, const void *b)
 {
     const struct shown *x = a, *y = b;
@@ -259,20 +266,27 @@ static size_t choose(const struct diag *d, const struct severity_choice *choice,
     return n;
 }
 
-bool diag_show(struct diag *d, const struct severity_choice *choice, uint64_t max_errors,
-               void (*on_finding)(void *context, const struct hprof_finding *finding), void *context)
+bool diag_prepare(struct diag *d)
 {
-    size_t capacity = 0, n = 0;
-    struct shown *shown;
+    size_t capacity = 0;
 
+    forget_shown(d);
     for (size_t rule = 0; rule < RULE_COUNT; rule++)
         for (size_t shape = 0; shape < SHAPE_COUNT; shape++)
             capacity += d->groups[rule][shape].count;
-    if (!capacity)
-        return true;
-    shown = memory_get(d->memory, capacity * sizeof *shown);
+    d->shown = memory_get(d->memory, capacity * sizeof *d->shown);
+    d->shown_capacity = d->shown ? capacity : 0;
+    return d->shown;
+}
+
+void diag_show(struct diag *d, const struct severity_choice *choice, uint64_t max_errors,
+               void (*on_finding)(void *context, const struct hprof_finding *finding), void *context)
+{
+    struct shown *shown = d->shown;
+    size_t n = 0;
+
     if (!shown)
-        return false;
+        return;
     for (unsigned rule = 0; rule < RULE_COUNT; rule++)
         n += choose(d, choice, (enum rule)rule, max_errors, shown + n);
     qsort(shown, n, sizeof *shown, by_place);
@@ -295,6 +309,4 @@ bool diag_show(struct diag *d, const struct severity_choice *choice, uint64_t ma
                                                     .found = found,
                                                     .quirk = shown[i].quirk});
     }
-    memory_put(d->memory, shown, capacity * sizeof *shown);
-    return true;
 }

@@ -40,6 +40,8 @@ struct diag {
     bool closed;
     uint64_t cap;         /* kept for each rule and shape; UINT64_MAX for all */
     struct chunks places; /* struct place, in the order in which they were asked for */
+    struct shown *shown;  /* room for all that is kept, from diag_prepare() on */
+    size_t shown_capacity;
     struct diag_group {
         uint64_t total;
         struct finding *kept; /* a heap: the last by order on top */
@@ -89,8 +91,10 @@ enum hprof_severity diag_severity(const struct severity_choice *choice, enum rul
                                   const char **quirk);
 void diag_judge(const struct diag *d, const struct severity_choice *choice, struct verdict *v);
 
-/* Hands out what is to be shown, in order. False when memory ran out. */
-bool diag_show(struct diag *d, const struct severity_choice *choice, uint64_t max_errors,
+/* To be called when all is counted: takes the memory that diag_show() needs. False when there is none. */
+bool diag_prepare(struct diag *d);
+/* Hands out what is to be shown, in order; nothing if diag_prepare() failed. */
+void diag_show(struct diag *d, const struct severity_choice *choice, uint64_t max_errors,
                void (*on_finding)(void *context, const struct hprof_finding *finding), void *context);
 
 #endif

@@ -171,7 +171,7 @@ static const char *usual_cause(const uint64_t *totals)
 }
 
 /* Severities, totals, and what the dump looks like. */
-static struct severity_choice conclude(struct checker *ck, char *failure, size_t failure_size)
+static struct severity_choice conclude(struct checker *ck)
 {
     struct severity_choice choice = {
         .profile = (enum profile)ck->options->profile, .changed = ck->options->severities, .werror = ck->options->werror};
@@ -214,11 +214,11 @@ static struct severity_choice conclude(struct checker *ck, char *failure, size_t
     if (ck->memory.exhausted) {
         sum->status = HPROF_LIMIT;
         if (ck->options->max_memory)
-            snprintf(failure, failure_size, "the memory limit of %llu bytes was met at offset 0x%llx",
+            snprintf(ck->failure, sizeof ck->failure, "the memory limit of %llu bytes was met at offset 0x%llx",
                      (unsigned long long)ck->options->max_memory, (unsigned long long)ck->in.offset);
         else
-            snprintf(failure, failure_size, "memory ran out at offset 0x%llx", (unsigned long long)ck->in.offset);
-        sum->failure = failure;
+            snprintf(ck->failure, sizeof ck->failure, "memory ran out at offset 0x%llx", (unsigned long long)ck->in.offset);
+        sum->failure = ck->failure;
     } else if (ck->in.error) {
         char reason[128] = "";
 
@@ -227,31 +227,43 @@ static struct severity_choice conclude(struct checker *ck, char *failure, size_t
             snprintf(reason, sizeof reason, "the file became shorter while it was read");
         else if (strerror_r(ck->in.error, reason, sizeof reason) != 0)
             snprintf(reason, sizeof reason, "error %d", ck->in.error);
-        snprintf(failure, failure_size, "cannot be read on from offset 0x%llx: %s", (unsigned long long)ck->in.offset, reason);
-        sum->failure = failure;
+        if (ck->in.offset)
+            snprintf(ck->failure, sizeof ck->failure, "cannot be read on from offset 0x%llx: %s",
+                     (unsigned long long)ck->in.offset, reason);
+        else
+            snprintf(ck->failure, sizeof ck->failure, "cannot be read: %s", reason);
+        sum->failure = ck->failure;
     }
     return choice;
+}
+
+/* The last word: all bytes, wherever the second look has left the file. */
+static void end_progress(struct checker *ck)
+{
+    bool whole = ck->sum.status == HPROF_VALID || ck->sum.status == HPROF_INVALID;
+
+    if (ck->options->on_progress)
+        ck->options->on_progress(ck->options->context, whole ? ck->sum.file_bytes : input_file_position(&ck->in),
+                                 input_file_size(&ck->in));
 }
 
 static enum hprof_status run(struct checker *ck)
 {
     const struct hprof_options *options = ck->options;
     struct severity_choice choice;
-    char failure[256];
-    enum hprof_status status;
 
     judge(ck);
-    choice = conclude(ck, failure, sizeof failure);
-    status = ck->sum.status;
-    if (options->on_progress)
-        options->on_progress(options->context, input_file_position(&ck->in), input_file_size(&ck->in));
-    if (options->on_summary)
-        options->on_summary(options->context, &ck->sum);
     /* What was found before memory ran out is shown all the same, with the memory that the rest no longer needs. */
     ck->memory.limit = 0;
-    if (options->on_finding && !diag_show(&ck->diag, &choice, options->max_errors, options->on_finding, options->context))
-        status = HPROF_LIMIT;
-    return status;
+    if (options->on_finding)
+        diag_prepare(&ck->diag);
+    choice = conclude(ck);
+    end_progress(ck);
+    if (options->on_summary)
+        options->on_summary(options->context, &ck->sum);
+    if (options->on_finding)
+        diag_show(&ck->diag, &choice, options->max_errors, options->on_finding, options->context);
+    return ck->sum.status;
 }
 
 static bool options_make_sense(const struct hprof_options *options)

@@ -156,7 +156,8 @@ struct hprof_options {
     void (*on_summary)(void *context, const struct hprof_summary *summary);
     /* Called for each finding, in the order of offsets; those of REF-002 last, in the order of the IDs that are missing. */
     void (*on_finding)(void *context, const struct hprof_finding *finding);
-    /* Called every few MB, and once at the end of each pass. total is 0 if it is not known. Both count bytes of the file. */
+    /* Called every few MB, and last, unless the run fails, with all bytes. total is 0 if it is not known. Both count bytes of
+     * the file. */
     void (*on_progress)(void *context, uint64_t bytes, uint64_t total);
     void *context; /* handed to the callbacks */
 };
