@@ -19,9 +19,8 @@ static bool turns_direction(uint32_t c)
     return (c >= 0x200E && c <= 0x200F) || (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
 }
 
-static void write_quoted(FILE *out, const char *text)
+static void write_characters(FILE *out, const char *text)
 {
-    putc('"', out);
     while (*text != '\0') {
         size_t plain = count_plain(text);
         if (plain > 0) {
@@ -44,6 +43,12 @@ static void write_quoted(FILE *out, const char *text)
         }
         text += length;
     }
+}
+
+static void write_quoted(FILE *out, const char *text)
+{
+    putc('"', out);
+    write_characters(out, text);
     putc('"', out);
 }
 
@@ -115,6 +120,22 @@ void json_string(struct json *json, const char *key, const char *value)
     }
     lead_in(json, key);
     write_quoted(json->out, value);
+}
+
+void json_open_string(struct json *json, const char *key)
+{
+    lead_in(json, key);
+    putc('"', json->out);
+}
+
+void json_piece(struct json *json, const char *text)
+{
+    write_characters(json->out, text);
+}
+
+void json_close_string(struct json *json)
+{
+    putc('"', json->out);
 }
 
 void json_uint(struct json *json, const char *key, uint64_t value)

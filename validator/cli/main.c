@@ -2,8 +2,9 @@
  * judging; here are the files, the order of things and the exit status.
  *
  * The status is the gravest of all files: 0 valid, 1 invalid, 3 not readable (or the output not writable), 4 a limit
- * was met; 2 alone is wrong usage. Nothing else ends the tool: signals of a broken pipe and of a file size limit are
- * ignored, the failed write tells the same. */
+ * was met; 2 alone is wrong usage. Nothing that a file holds or a write meets ends the tool otherwise: signals of a
+ * broken pipe and of a file size limit are ignored, the failed write tells the same. What asks it to end (SIGINT, SIGTERM,
+ * SIGHUP and the like) does what it does to any program: it ends it at once, with the output cut short. */
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64
 #include <errno.h>
@@ -44,7 +45,8 @@ static const char help[] =
     "What is shown\n"
     "      --format NAME         text (default), json, sarif or junit\n"
     "      --output FILE         write there and not to standard output; what is in FILE is replaced\n"
-    "      --max-errors N        findings shown of each rule, 20 if not given, 0 for all; totals are always exact\n"
+    "      --max-errors N        findings shown of each rule, 20 if not given, 0 for all; totals are always exact. What is\n"
+    "                            shown is kept until all is read: with 0, memory and time grow with the findings\n"
     "      --quiet               nothing on standard output: the exit status tells. A report to --output FILE is "
     "written,\n"
     "                            and files that cannot be read are named on standard error\n"
@@ -67,7 +69,8 @@ static const char help[] =
     "\n"
     "Exit status: 0 valid (there may be warnings), 1 an error was found, 2 wrong usage, 3 a file cannot be read or the "
     "output\n"
-    "cannot be written, 4 a limit was met. Of several files the gravest status counts.\n";
+    "cannot be written, 4 a limit was met. Of several files the gravest status counts. Whatever a dump holds, no signal\n"
+    "ends the tool; SIGINT, SIGTERM and the like, sent by others, do so at once, as they end any program.\n";
 
 /* ---- Judging ----------------------------------------------------------------------------------------------------- */
 
@@ -79,8 +82,7 @@ struct run {
     const char *file;
     struct output output;
     bool summarized; /* the summary of the file at hand has come */
-    bool stopped;    /* the report cannot go on: nobody reads it, or memory ran out */
-    bool no_memory;
+    bool stopped;    /* the report cannot go on: nobody reads it */
 };
 
 /* The statuses are in the order of gravity. */
@@ -102,13 +104,14 @@ static void show_summary(struct run *run, bool opened, const struct hprof_summar
         say_failure(display_name(run->file), summary->failure);
     if (!reporting(run))
         return;
-    run->no_memory = !report_file(&run->report, run->file, opened, summary);
-    run->stopped = run->no_memory || !output_good(&run->output);
+    report_file(&run->report, run->file, opened, summary);
+    run->stopped = !output_good(&run->output);
 }
 
 static void on_summary(void *context, const struct hprof_summary *summary)
 {
-    show_summary(context, true, summary);
+    /* Of what failed before the first byte came there is as little to say as of what is not there. */
+    show_summary(context, summary->status != HPROF_IO || summary->bytes > 0, summary);
 }
 
 static void on_finding(void *context, const struct hprof_finding *finding)
@@ -139,7 +142,8 @@ static void show_failure(struct run *run, bool opened, enum hprof_status status,
     show_summary(run, opened, &summary);
 }
 
-static int open_input(const char *file)
+/* -1 if there is nothing to be read: *failure says why. */
+static int open_input(const char *file, const char **failure)
 {
     struct stat stat;
     int fd = STDIN_FILENO;
@@ -148,13 +152,17 @@ static int open_input(const char *file)
         do {
             fd = open(file, O_RDONLY | O_CLOEXEC | O_NOCTTY);
         } while (fd < 0 && errno == EINTR);
+    } else if ((fcntl(fd, F_GETFL) & O_ACCMODE) == O_WRONLY) {
+        *failure = "closed, or open for writing only";
+        return -1;
     }
     if (fd >= 0 && fstat(fd, &stat) == 0 && S_ISDIR(stat.st_mode)) {
         if (fd != STDIN_FILENO)
             close(fd);
+        fd = -1;
         errno = EISDIR;
-        return -1;
     }
+    *failure = fd < 0 ? strerror(errno) : NULL;
     return fd;
 }
 
@@ -165,9 +173,10 @@ static enum hprof_status judge_file(struct run *run, const char *file)
     progress_begin(&run->progress, display_name(file));
 
     enum hprof_status status = HPROF_IO;
-    int fd = open_input(file);
+    const char *failure;
+    int fd = open_input(file, &failure);
     if (fd < 0) {
-        show_failure(run, false, status, strerror(errno));
+        show_failure(run, false, status, failure);
     } else {
         status = hprof_validate_fd(fd, &run->library);
         if (fd != STDIN_FILENO)
@@ -201,10 +210,8 @@ static const struct report_writer *writer_for(enum format format)
     return &report_junit;
 }
 
-static bool begin_run(struct run *run, const struct cli_options *options)
+static void prepare(struct run *run, const struct cli_options *options, bool wanted)
 {
-    bool wanted = run->output.stream != NULL;
-
     run->options = options;
     progress_init(&run->progress, options->quiet && options->progress == WHEN_AUTO ? WHEN_NEVER : options->progress);
 
@@ -218,43 +225,54 @@ static bool begin_run(struct run *run, const struct cli_options *options)
     run->library.on_finding = wanted ? on_finding : NULL;
     run->library.on_progress = run->progress.wanted ? on_progress : NULL;
     run->library.context = run;
-    if (!wanted)
-        return true;
 
     run->report = (struct report){
-        .color = terminal_wants_color(options->color, fileno(run->output.stream)),
         .apart = options->output != NULL,
         .max_errors = options->max_errors,
         .severities = options->severities,
+        .file_count = (size_t)options->file_count,
     };
-    return report_begin(&run->report, writer_for(options->format), run->output.stream);
+}
+
+static enum hprof_status begin_report(struct run *run, const struct cli_options *options)
+{
+    if (!report_prepare(&run->report, writer_for(options->format))) {
+        say_failure("report", "out of memory");
+        return HPROF_LIMIT;
+    }
+    enum hprof_status status = output_open(&run->output, options);
+    if (status == HPROF_VALID) {
+        run->report.color = terminal_wants_color(options->color, run->output.fd);
+        report_begin(&run->report, run->output.stream);
+    }
+    return status;
+}
+
+static enum hprof_status end_report(struct run *run, enum hprof_status worst)
+{
+    if (run->report.shortened) {
+        say_failure("report", "shortened: out of memory");
+        worst = HPROF_LIMIT;
+    }
+    report_end(&run->report, worst);
+    return output_close(&run->output) ? worst : worse(worst, HPROF_IO);
 }
 
 static enum hprof_status judge_all(const struct cli_options *options)
 {
     struct run run = {0};
-    enum hprof_status worst = HPROF_VALID;
+    bool wanted = !options->quiet || options->output != NULL;
 
-    if (!options->quiet || options->output != NULL) {
-        worst = output_open(&run.output, options);
-        if (worst != HPROF_VALID)
-            return worst;
+    prepare(&run, options, wanted);
+    enum hprof_status status = wanted ? begin_report(&run, options) : HPROF_VALID;
+    if (status == HPROF_VALID) {
+        for (int i = 0; i < options->file_count && !run.stopped; i++)
+            status = worse(status, judge_file(&run, options->files[i]));
+        if (wanted)
+            status = end_report(&run, status);
     }
-    run.no_memory = !begin_run(&run, options);
-    run.stopped = run.no_memory;
-    for (int i = 0; i < options->file_count && !run.stopped; i++)
-        worst = worse(worst, judge_file(&run, options->files[i]));
-
-    if (run.no_memory) {
-        say_failure("report", "out of memory");
-        return HPROF_LIMIT;
-    }
-    if (run.output.stream != NULL) {
-        report_end(&run.report, worst);
-        if (!output_close(&run.output))
-            worst = worse(worst, HPROF_IO);
-    }
-    return worst;
+    report_release(&run.report);
+    return status;
 }
 
 /* ---- What is known ----------------------------------------------------------------------------------------------- */
@@ -268,7 +286,7 @@ static enum hprof_status show_catalog(const struct cli_options *options)
         return status;
 
     FILE *out = output.stream;
-    size_t width = terminal_width(fileno(out), EXPLAIN_WIDTH);
+    size_t width = terminal_width(output.fd, EXPLAIN_WIDTH);
     width = width < 40 ? 40 : width > EXPLAIN_WIDTH ? EXPLAIN_WIDTH : width;
     switch (options->action) {
     case ACTION_EXPLAIN:
@@ -295,13 +313,13 @@ static enum hprof_status show_catalog(const struct cli_options *options)
 int main(int argc, char **argv)
 {
     struct cli_options options;
-    enum hprof_status status = HPROF_USAGE;
 
     fill_standard_descriptors();
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
 
-    if (options_parse(&options, argc, argv))
+    enum hprof_status status = options_parse(&options, argc, argv);
+    if (status == HPROF_VALID)
         status = options.action == ACTION_VALIDATE ? judge_all(&options) : show_catalog(&options);
     options_free(&options);
     return (int)status;

@@ -53,12 +53,6 @@ static const struct option long_options[] = {
     {NULL, 0, NULL, 0},
 };
 
-static bool out_of_memory(void)
-{
-    say_failure("options", "out of memory");
-    return false;
-}
-
 /* ---- Arguments of options ---------------------------------------------------------------------------------------- */
 
 /* Digits and nothing else; gives what stands behind them, NULL if there are none or they say too much. */
@@ -232,15 +226,13 @@ static bool choose_all(const char *option, const char *list, bool softening, boo
 /* A family's framing rules stay as they are. */
 static bool set_severity(struct cli_options *options, const char *option, enum hprof_severity severity, const char *list)
 {
-    bool *chosen = calloc(hprof_rule_count(), sizeof *chosen);
-    if (chosen == NULL)
-        return out_of_memory();
+    bool *chosen = options->chosen;
+    memset(chosen, 0, hprof_rule_count() * sizeof *chosen);
     bool good = choose_all(option, list, severity != HPROF_ERROR, chosen);
     for (size_t i = 0; good && i < hprof_rule_count(); i++) {
         if (chosen[i] && !hprof_rule_at(i)->framing)
             options->severities[i] = (uint8_t)severity;
     }
-    free(chosen);
     return good;
 }
 
@@ -344,7 +336,7 @@ static bool check_together(const struct cli_options *options)
     return true;
 }
 
-bool options_parse(struct cli_options *options, int argc, char **argv)
+enum hprof_status options_parse(struct cli_options *options, int argc, char **argv)
 {
     size_t rules = hprof_rule_count();
     struct hprof_options defaults;
@@ -358,9 +350,12 @@ bool options_parse(struct cli_options *options, int argc, char **argv)
         .jobs = 1,
         .severities = malloc(rules),
         .explain = calloc(rules, sizeof(bool)),
+        .chosen = calloc(rules, sizeof(bool)),
     };
-    if (options->severities == NULL || options->explain == NULL)
-        return out_of_memory();
+    if (options->severities == NULL || options->explain == NULL || options->chosen == NULL) {
+        say_failure("options", "out of memory");
+        return HPROF_LIMIT;
+    }
     memset(options->severities, HPROF_UNCHANGED, rules);
 
     opterr = 0;
@@ -368,18 +363,19 @@ bool options_parse(struct cli_options *options, int argc, char **argv)
         if (code == OPTION_HELP || code == OPTION_VERSION) {
             options->action = code == OPTION_HELP ? ACTION_HELP : ACTION_VERSION;
             options->output = NULL;
-            return true; /* whatever follows */
+            return HPROF_VALID; /* whatever follows */
         }
         if (!take_option(options, code, argv))
-            return false;
+            return HPROF_USAGE;
     }
     options->files = argv + optind;
     options->file_count = argc - optind;
-    return check_together(options);
+    return check_together(options) ? HPROF_VALID : HPROF_USAGE;
 }
 
 void options_free(struct cli_options *options)
 {
     free(options->severities);
     free(options->explain);
+    free(options->chosen);
 }

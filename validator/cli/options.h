@@ -26,12 +26,14 @@ struct cli_options {
     enum when progress;
     uint8_t *severities; /* by rule, HPROF_UNCHANGED where no option speaks of it */
     bool *explain;       /* by rule */
+    bool *chosen;        /* by rule: by the option at hand */
     char **files;
     int file_count;
 };
 
-/* False if the command line is wrong: then it has been said on standard error what is. */
-bool options_parse(struct cli_options *options, int argc, char **argv);
+/* HPROF_VALID; or, if the command line is wrong or memory ran out, HPROF_USAGE or HPROF_LIMIT: then it has been said on
+ * standard error. options_free() must follow in any case. */
+enum hprof_status options_parse(struct cli_options *options, int argc, char **argv);
 void options_free(struct cli_options *options);
 
 #endif

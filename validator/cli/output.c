@@ -1,9 +1,13 @@
-#define _POSIX_C_SOURCE 200809L
+/* See output.h. The stream writes by functions of ours: stdio gives up, and forgets what it held, when a pipe that its
+ * owner made non-blocking is full. */
+#define _GNU_SOURCE /* fopencookie */
 #define _FILE_OFFSET_BITS 64
 #include "output.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,20 +22,138 @@ void fill_standard_descriptors(void)
     }
 }
 
-/* The input that writing to `fd` would destroy, or NULL. */
-static const char *input_behind(int fd, const struct cli_options *options)
+/* ---- An output that is an input ---------------------------------------------------------------------------------- */
+
+static int stat_input(const char *file, struct stat *status)
 {
-    struct stat output, input;
-    if (fstat(fd, &output) != 0 || !S_ISREG(output.st_mode))
+    return strcmp(file, "-") == 0 ? fstat(STDIN_FILENO, status) : stat(file, status);
+}
+
+/* Whether what is written to the one is lost from the other. A terminal may be both. */
+static bool same_bytes(const struct stat *a, const struct stat *b)
+{
+    if (S_ISBLK(a->st_mode) && S_ISBLK(b->st_mode))
+        return a->st_rdev == b->st_rdev;
+    return (S_ISREG(a->st_mode) || S_ISFIFO(a->st_mode)) && a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* The input that writing to the output would destroy, or NULL. */
+static const char *find_input(const struct stat *output, const struct cli_options *options)
+{
+    struct stat input;
+    for (int i = 0; i < options->file_count; i++) {
+        if (stat_input(options->files[i], &input) == 0 && same_bytes(output, &input))
+            return options->files[i];
+    }
+    return NULL;
+}
+
+/* Where a file would be made. */
+struct place {
+    struct stat directory;
+    char name[NAME_MAX + 1];
+};
+
+/* For a name that leads to no file: the place at the end of its links. False if nothing can be made there. */
+static bool find_place(const char *name, struct place *place)
+{
+    char path[2 * PATH_MAX], target[PATH_MAX];
+    size_t length = strlen(name);
+
+    if (length >= PATH_MAX)
+        return false;
+    memcpy(path, name, length + 1);
+    for (int links = 0; links < 40; links++) {
+        char *last = strrchr(path, '/');
+        char *base = last != NULL ? last + 1 : path;
+        ssize_t n = readlink(path, target, sizeof target);
+        if (n < 0) {
+            length = strlen(base);
+            if (length == 0 || length > NAME_MAX)
+                return false;
+            memcpy(place->name, base, length + 1);
+            *base = '\0';
+            return stat(last != NULL ? path : ".", &place->directory) == 0;
+        }
+        if ((size_t)n == sizeof target)
+            return false;
+        if (target[0] == '/')
+            base = path;
+        if ((size_t)(base - path) + (size_t)n >= PATH_MAX)
+            return false;
+        memcpy(base, target, (size_t)n);
+        base[n] = '\0';
+    }
+    return false;
+}
+
+/* An input that is not there, where the output would be made; NULL if there is none. */
+static const char *find_missing_input(const char *output, const struct cli_options *options)
+{
+    struct place made, missing;
+    struct stat status;
+
+    if (!find_place(output, &made))
         return NULL;
     for (int i = 0; i < options->file_count; i++) {
         const char *file = options->files[i];
-        int failed = strcmp(file, "-") == 0 ? fstat(STDIN_FILENO, &input) : stat(file, &input);
-        if (failed == 0 && output.st_dev == input.st_dev && output.st_ino == input.st_ino)
+        if (stat_input(file, &status) != 0 && find_place(file, &missing) && strcmp(made.name, missing.name) == 0 &&
+            made.directory.st_dev == missing.directory.st_dev && made.directory.st_ino == missing.directory.st_ino)
             return file;
     }
     return NULL;
 }
+
+/* Before anything is opened: the input that this would destroy, or NULL. */
+static const char *find_overwritten(const struct cli_options *options)
+{
+    struct stat status;
+    if (options->output == NULL)
+        return fstat(STDOUT_FILENO, &status) == 0 ? find_input(&status, options) : NULL;
+    return stat(options->output, &status) == 0 ? find_input(&status, options) : find_missing_input(options->output, options);
+}
+
+static enum hprof_status refuse(const char *input)
+{
+    say_usage("the output would overwrite the input '", display_name(input), "'");
+    return HPROF_USAGE;
+}
+
+/* ---- The stream -------------------------------------------------------------------------------------------------- */
+
+/* A pipe that its owner made non-blocking is full: waits until there is room. */
+static bool wait_for_room(int fd)
+{
+    struct pollfd room = {.fd = fd, .events = POLLOUT};
+    return poll(&room, 1, -1) >= 0 || errno == EINTR;
+}
+
+static ssize_t write_all(void *cookie, const char *bytes, size_t size)
+{
+    struct output *output = cookie;
+    size_t written = 0;
+
+    while (written < size && output->error == 0) {
+        ssize_t n = write(output->fd, bytes + written, size - written);
+        if (n > 0)
+            written += (size_t)n;
+        else if (n == 0)
+            output->error = EIO;
+        else if (errno != EINTR && !(errno == EAGAIN && wait_for_room(output->fd)))
+            output->error = errno;
+    }
+    return (ssize_t)written;
+}
+
+static int close_descriptor(void *cookie)
+{
+    struct output *output = cookie;
+    if (close(output->fd) != 0 && output->error == 0)
+        output->error = errno;
+    return 0;
+}
+
+/* ---- The output -------------------------------------------------------------------------------------------------- */
 
 static enum hprof_status cannot_open(const char *name)
 {
@@ -39,52 +161,60 @@ static enum hprof_status cannot_open(const char *name)
     return HPROF_IO;
 }
 
-enum hprof_status output_open(struct output *output, const struct cli_options *options)
+/* Opened without being emptied, it is looked at once more: its name may lead elsewhere by now. */
+static enum hprof_status open_file(struct output *output, const struct cli_options *options)
 {
-    int fd = STDOUT_FILENO;
+    enum hprof_status status = HPROF_VALID;
     struct stat stat;
 
-    *output = (struct output){.stream = stdout, .name = "standard output"};
-    if (options->output != NULL) {
-        output->name = options->output;
-        do {
-            fd = open(output->name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
-        } while (fd < 0 && errno == EINTR);
-        if (fd < 0)
-            return cannot_open(output->name);
-        output->stream = fdopen(fd, "w");
-        if (output->stream == NULL)
-            return cannot_open(output->name);
-    }
+    do {
+        output->fd = open(output->name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
+    } while (output->fd < 0 && errno == EINTR);
+    if (output->fd < 0 || fstat(output->fd, &stat) != 0)
+        return cannot_open(output->name);
+    const char *input = find_input(&stat, options);
+    if (input != NULL)
+        status = refuse(input);
+    else if (S_ISREG(stat.st_mode) && ftruncate(output->fd, 0) != 0)
+        status = cannot_open(output->name);
+    return status;
+}
 
-    const char *input = input_behind(fd, options);
-    if (input != NULL) {
-        say_usage("the output would overwrite the input '", display_name(input), "'");
-        if (options->output != NULL)
+enum hprof_status output_open(struct output *output, const struct cli_options *options)
+{
+    const cookie_io_functions_t functions = {.write = write_all, .close = close_descriptor};
+    const char *input = find_overwritten(options);
+
+    output->stream = NULL;
+    output->error = 0;
+    output->fd = STDOUT_FILENO;
+    output->name = options->output != NULL ? options->output : "standard output";
+    if (input != NULL)
+        return refuse(input);
+    output->stream = fopencookie(output, "w", functions);
+    if (output->stream == NULL) {
+        say_failure(output->name, "out of memory");
+        return HPROF_LIMIT;
+    }
+    if (options->output != NULL) {
+        enum hprof_status status = open_file(output, options);
+        if (status != HPROF_VALID) {
             fclose(output->stream);
-        return HPROF_USAGE;
+            return status;
+        }
     }
-    if (options->output != NULL && fstat(fd, &stat) == 0 && S_ISREG(stat.st_mode) && ftruncate(fd, 0) != 0) {
-        enum hprof_status status = cannot_open(output->name);
-        fclose(output->stream);
-        return status;
-    }
+    setvbuf(output->stream, output->buffer, isatty(output->fd) ? _IOLBF : _IOFBF, sizeof output->buffer);
     return HPROF_VALID;
 }
 
-bool output_good(struct output *output)
+bool output_good(const struct output *output)
 {
-    if (output->error == 0 && ferror(output->stream))
-        output->error = errno != 0 ? errno : EIO;
     return output->error == 0;
 }
 
 bool output_close(struct output *output)
 {
-    if (output_good(output) && fflush(output->stream) != 0)
-        output->error = errno;
-    if (fclose(output->stream) != 0 && output->error == 0)
-        output->error = errno;
+    fclose(output->stream);
     if (output->error != 0 && output->error != EPIPE)
         say_failure(output->name, strerror(output->error));
     return output->error == 0;

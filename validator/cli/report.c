@@ -1,4 +1,3 @@
-#define _POSIX_C_SOURCE 200809L
 #include "report.h"
 
 #include <stdlib.h>
@@ -7,57 +6,60 @@
 #include "catalog.h"
 
 /* A copy that outlives the callback; NULL stays NULL. */
-static bool keep(const char **text)
+static const char *keep(char copy[REPORT_TEXT_SIZE], const char *text)
 {
-    if (*text == NULL)
-        return true;
-    *text = strdup(*text);
-    return *text != NULL;
+    if (text == NULL)
+        return NULL;
+    snprintf(copy, REPORT_TEXT_SIZE, "%s", text);
+    return copy;
 }
 
-static void forget_summary(struct report *report)
+static void keep_summary(struct report *report, const struct hprof_summary *summary)
 {
     struct hprof_summary *s = &report->summary;
-    free((void *)s->version);
-    free((void *)s->producer);
-    free((void *)s->accepted_by);
-    free((void *)s->hint);
-    free((void *)s->failure);
-    free((void *)s->totals);
-    memset(s, 0, sizeof *s);
-}
-
-static bool keep_summary(struct report *report, const struct hprof_summary *summary)
-{
-    struct hprof_summary *s = &report->summary;
-    size_t rules = hprof_rule_count();
-    uint64_t *totals = calloc(rules, sizeof *totals);
+    size_t size = hprof_rule_count() * sizeof *report->totals;
 
     *s = *summary;
-    if (totals != NULL && summary->totals != NULL)
-        memcpy(totals, summary->totals, rules * sizeof *totals);
-    s->totals = totals;
-
-    bool good = totals != NULL;
-    good = keep(&s->version) && good;
-    good = keep(&s->producer) && good;
-    good = keep(&s->accepted_by) && good;
-    good = keep(&s->hint) && good;
-    return keep(&s->failure) && good;
+    s->totals = report->totals;
+    if (summary->totals != NULL)
+        memcpy(report->totals, summary->totals, size);
+    else
+        memset(report->totals, 0, size);
+    s->version = keep(report->texts[0], summary->version);
+    s->producer = keep(report->texts[1], summary->producer);
+    s->accepted_by = keep(report->texts[2], summary->accepted_by);
+    s->hint = keep(report->texts[3], summary->hint);
+    s->failure = keep(report->texts[4], summary->failure);
 }
 
-bool report_begin(struct report *report, const struct report_writer *writer, FILE *out)
+bool report_prepare(struct report *report, const struct report_writer *writer)
 {
     report->writer = writer;
-    report->out = out;
-    return writer->begin(report);
+    report->totals = calloc(hprof_rule_count(), sizeof *report->totals);
+    report->state = calloc(1, writer->state_size(report));
+    return report->totals != NULL && report->state != NULL;
 }
 
-bool report_file(struct report *report, const char *file, bool opened, const struct hprof_summary *summary)
+void report_release(struct report *report)
+{
+    free(report->totals);
+    free(report->state);
+    report->totals = NULL;
+    report->state = NULL;
+}
+
+void report_begin(struct report *report, FILE *out)
+{
+    report->out = out;
+    report->writer->begin(report);
+}
+
+void report_file(struct report *report, const char *file, bool opened, const struct hprof_summary *summary)
 {
     report->file = file;
     report->opened = opened;
-    return keep_summary(report, summary) && report->writer->file(report);
+    keep_summary(report, summary);
+    report->writer->file(report);
 }
 
 void report_finding(struct report *report, const struct hprof_finding *finding)
@@ -70,12 +72,10 @@ void report_finding(struct report *report, const struct hprof_finding *finding)
 void report_file_end(struct report *report, double seconds)
 {
     report->writer->file_end(report, seconds);
-    forget_summary(report);
 }
 
 void report_end(struct report *report, enum hprof_status worst)
 {
-    forget_summary(report); /* of a file that did not come to its end */
     report->writer->end(report, worst);
 }
 

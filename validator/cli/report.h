@@ -1,7 +1,8 @@
 /* What was found, shown in one of four formats. The interface of the writers, and the only way to them.
  *
  * For each file, in this order: report_file, report_finding for each finding handed out, report_file_end. Writers write
- * as they go; whether all could be written is for the caller to ask of the stream. Nothing but text holds the time. */
+ * as they go; whether all could be written is for the caller to ask of the stream. Nothing but text holds the time.
+ * The memory for all of it is taken before the first byte is written: a report that was begun comes to its end. */
 #ifndef HPROF_CLI_REPORT_H
 #define HPROF_CLI_REPORT_H
 
@@ -10,6 +11,8 @@
 
 #include "hprof/hprof.h"
 
+#define REPORT_TEXT_SIZE 256
+
 struct report {
     const struct report_writer *writer;
     FILE *out;
@@ -17,18 +20,23 @@ struct report {
     bool apart;                /* text only: not where messages go, so what failed is told here as well */
     uint64_t max_errors;       /* as asked for */
     const uint8_t *severities; /* by rule, as in hprof_options */
+    size_t file_count;         /* as many will come at the most */
+    bool shortened;            /* memory ran out: something is told of in fewer words */
 
     /* The file at hand, from report_file to report_file_end. */
-    const char *file;             /* its name as given */
-    struct hprof_summary summary; /* a copy, with its strings */
+    const char *file;                /* its name as given */
+    struct hprof_summary summary;    /* a copy, */
+    uint64_t *totals;                /* with its totals */
+    char texts[5][REPORT_TEXT_SIZE]; /* and its strings */
     bool opened;
 
     void *state; /* the writer's own */
 };
 
 struct report_writer {
-    bool (*begin)(struct report *report); /* false if memory ran out */
-    bool (*file)(struct report *report);
+    size_t (*state_size)(const struct report *report); /* of `state`, which is all 0 at first */
+    void (*begin)(struct report *report);
+    void (*file)(struct report *report);
     void (*finding)(struct report *report, const struct hprof_rule *rule, const struct hprof_finding *finding);
     void (*file_end)(struct report *report, double seconds);
     void (*end)(struct report *report, enum hprof_status worst);
@@ -36,9 +44,12 @@ struct report_writer {
 
 extern const struct report_writer report_text, report_json, report_sarif, report_junit;
 
-/* These two are false if memory ran out. */
-bool report_begin(struct report *report, const struct report_writer *writer, FILE *out);
-bool report_file(struct report *report, const char *file, bool opened, const struct hprof_summary *summary);
+/* Takes the memory for a report on file_count files; false if there is not so much. */
+bool report_prepare(struct report *report, const struct report_writer *writer);
+void report_release(struct report *report);
+
+void report_begin(struct report *report, FILE *out);
+void report_file(struct report *report, const char *file, bool opened, const struct hprof_summary *summary);
 void report_finding(struct report *report, const struct hprof_finding *finding);
 void report_file_end(struct report *report, double seconds);
 void report_end(struct report *report, enum hprof_status worst);

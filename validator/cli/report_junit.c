@@ -12,17 +12,14 @@
 #include "report.h"
 
 #define FINDINGS_TOLD 100
+#define TEXT_SIZE 4096
 
+/* The writer's state is an array of these, by rule. */
 struct rule_case {
     uint64_t told;
     enum hprof_severity gravest;
-    FILE *stream; /* into `texts`; NULL while there is no finding, or no memory */
-    char *texts;
-    size_t size;
-};
-
-struct junit {
-    struct rule_case *cases; /* by rule */
+    char *texts; /* of the findings told, a line each; NULL while there is none */
+    size_t length, capacity;
 };
 
 /* XML 1.0 can hold most characters, but not all; what it cannot is replaced. */
@@ -71,53 +68,62 @@ static void write_file_attribute(FILE *out, const char *name, const char *file)
     putc('"', out);
 }
 
-static bool begin(struct report *report)
+static size_t state_size(const struct report *report)
 {
-    struct junit *junit = calloc(1, sizeof *junit);
-    report->state = junit;
-    if (junit == NULL)
-        return false;
-    junit->cases = calloc(hprof_rule_count(), sizeof *junit->cases);
-    if (junit->cases == NULL)
-        return false;
+    (void)report;
+    return hprof_rule_count() * sizeof(struct rule_case);
+}
+
+static void begin(struct report *report)
+{
     fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites", report->out);
     write_attribute(report->out, "name", program_name);
     fputs(">\n", report->out);
-    return true;
 }
 
-static bool file(struct report *report)
+static void file(struct report *report)
 {
     (void)report;
+}
+
+static bool append(struct rule_case *c, const char *line)
+{
+    size_t size = strlen(line) + 1;
+    if (c->length + size > c->capacity) {
+        size_t capacity = 2 * (c->length + size);
+        char *texts = realloc(c->texts, capacity);
+        if (texts == NULL)
+            return false;
+        c->texts = texts;
+        c->capacity = capacity;
+    }
+    memcpy(c->texts + c->length, line, size);
+    c->length += size - 1;
     return true;
 }
 
 static void finding(struct report *report, const struct hprof_rule *rule, const struct hprof_finding *f)
 {
-    struct junit *junit = report->state;
-    struct rule_case *c = &junit->cases[f->rule];
+    struct rule_case *c = (struct rule_case *)report->state + f->rule;
+    char place[32] = "", what[TEXT_SIZE] = "", first[32] = "", line[2 * TEXT_SIZE];
 
     (void)rule;
     if (f->severity > c->gravest)
         c->gravest = f->severity;
     if (c->told == FINDINGS_TOLD)
         return;
-    if (c->stream == NULL)
-        c->stream = open_memstream(&c->texts, &c->size);
-    if (c->stream == NULL)
-        return;
-    c->told++;
-    fputs(severity_name(f->severity), c->stream);
     if (f->offset != HPROF_NO_OFFSET)
-        fprintf(c->stream, " at 0x%" PRIx64, f->offset);
-    if (f->path[0] != '\0')
-        fprintf(c->stream, ": %s", f->path);
-    fprintf(c->stream, ": %s", f->message);
+        snprintf(place, sizeof place, " at 0x%" PRIx64, f->offset);
     if (f->expected[0] != '\0')
-        fprintf(c->stream, ": expected %s; found %s", f->expected, f->found);
+        snprintf(what, sizeof what, ": expected %s; found %s", f->expected, f->found);
     if (f->related_offset != HPROF_NO_OFFSET)
-        fprintf(c->stream, ", first at 0x%" PRIx64, f->related_offset);
-    putc('\n', c->stream);
+        snprintf(first, sizeof first, ", first at 0x%" PRIx64, f->related_offset);
+    snprintf(line, sizeof line, "%s%s%s%s: %s%s%s\n", severity_name(f->severity), place, f->path[0] != '\0' ? ": " : "",
+             f->path, f->message, what, first);
+    if (append(c, line))
+        c->told++;
+    else
+        report->shortened = true;
 }
 
 static void write_property(FILE *out, const char *name, const char *value)
@@ -182,9 +188,9 @@ enum outcome { PASSED, FAILED, SKIPPED };
 
 static enum outcome outcome_of(const struct report *report, size_t rule)
 {
-    const struct junit *junit = report->state;
+    const struct rule_case *cases = report->state;
     enum hprof_status status = report->summary.status;
-    if (junit->cases[rule].gravest == HPROF_ERROR)
+    if (cases[rule].gravest == HPROF_ERROR)
         return FAILED;
     if (!report_checks(report, rule) || status == HPROF_IO || status == HPROF_LIMIT)
         return SKIPPED;
@@ -193,8 +199,7 @@ static enum outcome outcome_of(const struct report *report, size_t rule)
 
 static void write_rule_case(const struct report *report, size_t rule)
 {
-    const struct junit *junit = report->state;
-    const struct rule_case *c = &junit->cases[rule];
+    const struct rule_case *c = (const struct rule_case *)report->state + rule;
     const struct hprof_rule *r = hprof_rule_at(rule);
     uint64_t total = report->summary.totals[rule];
     FILE *out = report->out;
@@ -231,17 +236,14 @@ static void write_rule_case(const struct report *report, size_t rule)
 
 static void file_end(struct report *report, double seconds)
 {
-    struct junit *junit = report->state;
+    struct rule_case *cases = report->state;
     const char *failure = report->summary.failure;
     size_t rules = hprof_rule_count(), outcomes[3] = {0};
     FILE *out = report->out;
 
     (void)seconds; /* the same bytes give the same report */
-    for (size_t i = 0; i < rules; i++) {
-        if (junit->cases[i].stream != NULL)
-            fclose(junit->cases[i].stream);
+    for (size_t i = 0; i < rules; i++)
         outcomes[outcome_of(report, i)]++;
-    }
 
     fputs("  <testsuite", out);
     write_file_attribute(out, "name", display_name(report->file));
@@ -256,24 +258,16 @@ static void file_end(struct report *report, double seconds)
     }
     for (size_t i = 0; i < rules; i++) {
         write_rule_case(report, i);
-        free(junit->cases[i].texts);
+        free(cases[i].texts);
     }
     fputs("  </testsuite>\n", out);
-    memset(junit->cases, 0, rules * sizeof *junit->cases);
+    memset(cases, 0, rules * sizeof *cases);
 }
 
 static void end(struct report *report, enum hprof_status worst)
 {
-    struct junit *junit = report->state;
     (void)worst;
     fputs("</testsuites>\n", report->out);
-    for (size_t i = 0; i < hprof_rule_count(); i++) { /* of a file that did not come to its end */
-        if (junit->cases[i].stream != NULL)
-            fclose(junit->cases[i].stream);
-        free(junit->cases[i].texts);
-    }
-    free(junit->cases);
-    free(junit);
 }
 
-const struct report_writer report_junit = {begin, file, finding, file_end, end};
+const struct report_writer report_junit = {state_size, begin, file, finding, file_end, end};

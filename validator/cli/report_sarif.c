@@ -2,7 +2,6 @@
  * file is a gzip of it; then the region's message says so. Services that take SARIF refuse reports of more than
  * 25,000 results: what is beyond is left out, and the totals in the run's properties stay exact. */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "catalog.h"
@@ -16,20 +15,19 @@
 /* What is told of a file at the end of the run. */
 struct artifact {
     const char *file;
-    char *failure;
     enum hprof_status status;
     bool opened, compressed;
     uint64_t bytes, file_bytes, sound_until, skipped, errors, warnings, notes;
     const char *profile;
-    char *version, *producer, *hint;
+    char failure[REPORT_TEXT_SIZE], version[16], producer[64], hint[REPORT_TEXT_SIZE]; /* "" for none */
 };
 
 struct sarif {
     struct json json;
-    struct artifact *artifacts;
-    size_t count, capacity;
-    uint64_t *totals; /* of all files, by rule */
+    size_t count;
     uint64_t results, errors, warnings, notes;
+    uint64_t *totals; /* of all files, by rule */
+    struct artifact artifacts[];
 };
 
 /* ---- The rule table ---------------------------------------------------------------------------------------------- */
@@ -71,17 +69,17 @@ static void describe_rule(struct json *json, const struct hprof_rule *rule)
     json_close(json);
 }
 
-static bool begin(struct report *report)
+static size_t state_size(const struct report *report)
 {
-    struct sarif *sarif = calloc(1, sizeof *sarif);
-    report->state = sarif;
-    if (sarif == NULL)
-        return false;
-    sarif->totals = calloc(hprof_rule_count(), sizeof *sarif->totals);
-    if (sarif->totals == NULL)
-        return false;
+    return sizeof(struct sarif) + report->file_count * sizeof(struct artifact) + hprof_rule_count() * sizeof(uint64_t);
+}
 
+static void begin(struct report *report)
+{
+    struct sarif *sarif = report->state;
     struct json *json = &sarif->json;
+
+    sarif->totals = (uint64_t *)&sarif->artifacts[report->file_count];
     json_begin(json, report->out);
     json_string(json, "$schema", "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json");
     json_string(json, "version", "2.1.0");
@@ -99,41 +97,20 @@ static bool begin(struct report *report)
     json_close(json);
     json_close(json);
     json_array(json, "results");
-    return true;
 }
 
 /* ---- Results ----------------------------------------------------------------------------------------------------- */
 
-static char *copy(const char *text, bool *good)
-{
-    if (text == NULL || text[0] == '\0')
-        return NULL;
-    size_t size = strlen(text) + 1;
-    char *new = malloc(size);
-    if (new != NULL)
-        memcpy(new, text, size);
-    else
-        *good = false;
-    return new;
-}
+#define KEEP(to, text) snprintf(to, sizeof(to), "%s", (text) != NULL ? (text) : "")
 
-static bool file(struct report *report)
+static void file(struct report *report)
 {
     struct sarif *sarif = report->state;
     const struct hprof_summary *s = &report->summary;
-    bool good = true;
+    struct artifact *a = &sarif->artifacts[sarif->count++];
 
-    if (sarif->count == sarif->capacity) {
-        size_t capacity = sarif->capacity > 0 ? 2 * sarif->capacity : 16;
-        struct artifact *artifacts = realloc(sarif->artifacts, capacity * sizeof *artifacts);
-        if (artifacts == NULL)
-            return false;
-        sarif->artifacts = artifacts;
-        sarif->capacity = capacity;
-    }
-    sarif->artifacts[sarif->count++] = (struct artifact){
+    *a = (struct artifact){
         .file = report->file,
-        .failure = copy(s->failure, &good),
         .status = s->status,
         .opened = report->opened,
         .compressed = s->compressed,
@@ -145,38 +122,33 @@ static bool file(struct report *report)
         .warnings = s->warnings,
         .notes = s->notes,
         .profile = hprof_profile_at(s->profile)->name,
-        .version = copy(s->version, &good),
-        .producer = copy(s->producer, &good),
-        .hint = copy(s->hint, &good),
     };
+    KEEP(a->failure, s->failure);
+    KEEP(a->version, s->version);
+    KEEP(a->producer, s->producer);
+    KEEP(a->hint, s->hint);
     for (size_t i = 0; i < hprof_rule_count(); i++)
         sarif->totals[i] += s->totals[i];
     sarif->errors += s->errors;
     sarif->warnings += s->warnings;
     sarif->notes += s->notes;
-    return good;
 }
 
 /* A URI reference that leads to the file: all but letters, digits and -._~/ as %XX, byte by byte. */
 static void write_uri(struct json *json, const char *key, const char *name)
 {
-    size_t length = strlen(name);
-    char *uri = malloc(3 * length + sizeof "file://");
-    if (uri == NULL) { /* the rest of the report is worth more than this name */
-        json_string(json, key, "");
-        return;
-    }
-    char *end = uri + sprintf(uri, "%s", name[0] == '/' ? "file://" : "");
+    char piece[4];
+
+    json_open_string(json, key);
+    if (name[0] == '/')
+        json_piece(json, "file://");
     for (; *name != '\0'; name++) {
         unsigned char c = (unsigned char)*name;
-        if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || strchr("-._~/", c) != NULL)
-            *end++ = (char)c;
-        else
-            end += sprintf(end, "%%%02X", (unsigned)c);
+        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || strchr("-._~/", c) != NULL;
+        snprintf(piece, sizeof piece, plain ? "%c" : "%%%02X", c);
+        json_piece(json, piece);
     }
-    *end = '\0';
-    json_string(json, key, uri);
-    free(uri);
+    json_close_string(json);
 }
 
 static void location(const struct report *report, const struct hprof_rule *rule, uint64_t offset)
@@ -272,6 +244,11 @@ static void file_end(struct report *report, double seconds)
 
 /* ---- What is known at the end only ------------------------------------------------------------------------------- */
 
+static const char *or_null(const char *text)
+{
+    return text[0] != '\0' ? text : NULL;
+}
+
 static void describe_artifact(struct json *json, const struct artifact *a)
 {
     json_object(json, NULL);
@@ -282,8 +259,8 @@ static void describe_artifact(struct json *json, const struct artifact *a)
         json_uint(json, "length", a->file_bytes);
     json_object(json, "properties");
     json_uint(json, "status", a->status);
-    json_string(json, "version", a->version);
-    json_string(json, "producer", a->producer);
+    json_string(json, "version", or_null(a->version));
+    json_string(json, "producer", or_null(a->producer));
     json_string(json, "profile", a->profile);
     json_uint(json, "bytes", a->bytes);
     json_bool(json, "compressed", a->compressed);
@@ -292,7 +269,7 @@ static void describe_artifact(struct json *json, const struct artifact *a)
     json_uint(json, "errors", a->errors);
     json_uint(json, "warnings", a->warnings);
     json_uint(json, "notes", a->notes);
-    json_string(json, "hint", a->hint);
+    json_string(json, "hint", or_null(a->hint));
     json_close(json);
     json_close(json);
 }
@@ -302,7 +279,7 @@ static void describe_failures(struct json *json, const struct sarif *sarif)
     json_array(json, "toolExecutionNotifications");
     for (size_t i = 0; i < sarif->count; i++) {
         const struct artifact *a = &sarif->artifacts[i];
-        if (a->failure == NULL)
+        if (a->failure[0] == '\0')
             continue;
         json_object(json, NULL);
         json_string(json, "level", "error");
@@ -362,16 +339,6 @@ static void end(struct report *report, enum hprof_status worst)
     json_close(json);
     json_close(json);
     json_finish(json);
-
-    for (size_t i = 0; i < sarif->count; i++) {
-        free(sarif->artifacts[i].failure);
-        free(sarif->artifacts[i].version);
-        free(sarif->artifacts[i].producer);
-        free(sarif->artifacts[i].hint);
-    }
-    free(sarif->artifacts);
-    free(sarif->totals);
-    free(sarif);
 }
 
-const struct report_writer report_sarif = {begin, file, finding, file_end, end};
+const struct report_writer report_sarif = {state_size, begin, file, finding, file_end, end};

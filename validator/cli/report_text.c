@@ -1,6 +1,5 @@
 /* --format text: for people. */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "catalog.h"
@@ -13,8 +12,8 @@
 
 struct text {
     unsigned files, by_status[5];
-    uint64_t *shown; /* findings of the file so far, by rule */
-    char quirk[256]; /* the last one told: the same need not be told again and again */
+    char quirk[256];  /* the last one told: the same need not be told again and again */
+    uint64_t shown[]; /* findings of the file so far, by rule */
 };
 
 /* ---- Colours ----------------------------------------------------------------------------------------------------- */
@@ -72,8 +71,10 @@ static void print_header(const struct report *report)
     print_file_name(report);
     if (s->version[0] != '\0')
         fprintf(out, ": JAVA PROFILE %s", s->version);
-    else
+    else if (s->status == HPROF_VALID || s->status == HPROF_INVALID)
         fputs(": no header of an HPROF dump", out);
+    else
+        fputs(": no header was read", out);
     if (s->id_size != 0)
         fprintf(out, ", %" PRIu32 "-byte IDs", s->id_size);
     fprintf(out, ", %s", format_size(number, s->bytes > 0 ? s->bytes : s->file_bytes)); /* 0: nothing was judged */
@@ -205,17 +206,18 @@ static void file_end(struct report *report, double seconds)
 
 /* ---- The whole --------------------------------------------------------------------------------------------------- */
 
-static bool begin(struct report *report)
+static size_t state_size(const struct report *report)
 {
-    struct text *text = calloc(1, sizeof *text);
-    report->state = text;
-    if (text == NULL)
-        return false;
-    text->shown = calloc(hprof_rule_count(), sizeof *text->shown);
-    return text->shown != NULL;
+    (void)report;
+    return sizeof(struct text) + hprof_rule_count() * sizeof(uint64_t);
 }
 
-static bool file(struct report *report)
+static void begin(struct report *report)
+{
+    (void)report;
+}
+
+static void file(struct report *report)
 {
     struct text *text = report->state;
 
@@ -230,7 +232,6 @@ static bool file(struct report *report)
         print_file_name(report);
         fprintf(report->out, ": %s\n", report->summary.failure);
     }
-    return true;
 }
 
 static void print_tally(const struct report *report, const struct text *text)
@@ -257,8 +258,6 @@ static void end(struct report *report, enum hprof_status worst)
     (void)worst;
     if (text->files > 1)
         print_tally(report, text);
-    free(text->shown);
-    free(text);
 }
 
-const struct report_writer report_text = {begin, file, finding, file_end, end};
+const struct report_writer report_text = {state_size, begin, file, finding, file_end, end};

@@ -176,6 +176,7 @@ def test_a_limit_that_is_met_is_4_and_outweighs_all_else(files: Path) -> None:
     done = run("--max-memory", "1K", "valid", cwd=files)
     assert done.status == 4
     assert done.err.startswith("hprof-validate: valid: ")
+    assert done.out.startswith("valid: no header was read, ")
     assert "not judged to the end" in done.out
     assert run("--max-memory", "1K", "missing", "valid", "duplicate", cwd=files).status == 4
     assert report_one("--max-memory", "1K", "valid", cwd=files)["failure"]
@@ -200,8 +201,8 @@ def test_a_file_without_permission(files: Path) -> None:
 
 def test_a_file_that_fails_while_it_is_read() -> None:
     done = run("/proc/self/mem")
-    assert done.status == 3
-    assert done.err.startswith("hprof-validate: /proc/self/mem: ")
+    assert (done.status, done.out) == (3, "")
+    assert done.err == "hprof-validate: /proc/self/mem: cannot be read: Input/output error\n"
 
 
 # ---- Standard input, pipes -------------------------------------------------------------------------------------------
@@ -217,12 +218,43 @@ def test_standard_input(files: Path) -> None:
     assert wrong_usage("-", "valid", "-") == "- is given twice, and standard input can be read once"
 
 
-def test_standard_input_that_is_no_file(files: Path) -> None:
-    assert run("-", preexec_fn=lambda: os.close(0)).status == 3
+def test_standard_input_that_cannot_be_read(files: Path) -> None:
+    sentence = "hprof-validate: standard input: closed, or open for writing only\n"
+    done = run("-", preexec_fn=lambda: os.close(0))
+    assert (done.status, done.out, done.err) == (3, "", sentence)
+    with (files / "new").open("wb") as stream:
+        done = run("-", "valid", cwd=files, stdin=stream.fileno())
+    assert (done.status, done.err) == (3, sentence)
+    assert done.out.endswith("2 files: 1 valid, 1 not readable\n")
     directory = os.open(files, os.O_RDONLY)
     done = run("-", stdin=directory)
     os.close(directory)
     assert (done.status, done.err) == (3, "hprof-validate: standard input: Is a directory\n")
+
+
+def test_a_pipe_that_does_not_block(files: Path) -> None:
+    """Standard input and output, whose other ends take their time."""
+    (files / "many").write_bytes(dangling(20000))
+    many = (files / "many").read_bytes()
+    expected = run("--format", "json", "--max-errors", "0", "-", stdin=many)
+    in_reading, in_writing = os.pipe()
+    out_reading, out_writing = os.pipe()
+    os.set_blocking(in_reading, False)
+    os.set_blocking(out_writing, False)
+    args = [TOOL, "--format", "json", "--max-errors", "0", "-"]
+    with subprocess.Popen(args, stdin=in_reading, stdout=out_writing) as process:
+        os.close(in_reading)
+        os.close(out_writing)
+        with open(in_writing, "wb") as stream:
+            time.sleep(0.1)
+            stream.write(many[:1000])
+            stream.flush()
+            time.sleep(0.1)
+            stream.write(many[1000:])
+        time.sleep(0.2)
+        with open(out_reading, "rb") as stream:
+            assert stream.read() == expected.raw
+    assert process.returncode == expected.status == 0
 
 
 def test_a_fifo(tmp_path: Path) -> None:
@@ -598,11 +630,43 @@ def test_output_never_overwrites_an_input(files: Path) -> None:
         sentence = wrong_usage("--output", name, "duplicate", "valid", cwd=files)
         assert sentence == "the output would overwrite the input 'valid'"
     with (files / "valid").open("rb") as stream:
-        done = run("--output", "valid", "-", cwd=files, stdin=stream.fileno())
-    assert (done.status, done.out) == (2, "")
+        for name in ("valid", "link", "/dev/stdin", "/proc/self/fd/0"):
+            done = run("--output", name, "-", cwd=files, stdin=stream.fileno())
+            assert (done.status, done.out) == (2, "")
+            assert "the output would overwrite the input 'standard input'" in done.err
     with (files / "valid").open("ab") as stream:
-        assert run("valid", cwd=files, stdout=stream).status == 2
+        for args in (["valid"], ["--output", "-", "valid"], ["--output", "/dev/stdout", "valid"]):
+            assert run(*args, cwd=files, stdout=stream).status == 2
+        assert run("-", cwd=files, stdin=(files / "valid").open("rb").fileno(), stdout=stream).status == 2
     assert (files / "valid").read_bytes() == VALID
+
+
+def test_output_makes_no_file_for_an_input_that_is_missing(files: Path) -> None:
+    (files / "sub").mkdir()
+    (files / "dangling-link").symlink_to("sub/x")
+    (files / "sub/again").symlink_to("../dangling-link")
+    for output, missing in (
+        ("x", "x"),
+        ("./sub/../x", "x"),
+        ("x", files / "x"),
+        ("sub/x", "dangling-link"),
+        ("dangling-link", "sub/x"),
+        ("sub/again", "sub/../sub/x"),
+    ):
+        sentence = wrong_usage("--output", output, "valid", missing, cwd=files)
+        assert sentence == f"the output would overwrite the input '{missing}'"
+        assert not (files / "x").exists()
+        assert not (files / "sub/x").exists()
+    (files / "loop").symlink_to("loop")
+    assert run("--output", "loop", "x", cwd=files).status == 3
+    assert run("--output", "x", "sub/x", cwd=files).status == 3
+    assert (files / "x").exists()
+
+
+def test_output_to_a_fifo_that_is_an_input(files: Path) -> None:
+    """Who opens it would wait for himself."""
+    os.mkfifo(files / "fifo")
+    assert wrong_usage("--output", "fifo", "fifo", cwd=files) == "the output would overwrite the input 'fifo'"
 
 
 def test_wrong_usage_leaves_an_output_alone(files: Path) -> None:
@@ -610,6 +674,88 @@ def test_wrong_usage_leaves_an_output_alone(files: Path) -> None:
     wrong_usage("--output", "report", "--jobs", "0", "valid", cwd=files)
     wrong_usage("--output", "report", cwd=files)
     assert (files / "report").read_text() == "old"
+
+
+# ---- Memory that runs out --------------------------------------------------------------------------------------------
+
+# Of the calls from main() on that ask for memory, the one of number FAIL fails, or, with FAIL_ON, all from it on.
+FAILING_MALLOC = r"""
+#include <errno.h>
+#include <stdlib.h>
+
+static long calls, first = -1;
+static int on;
+
+__attribute__((constructor)) static void begin(void)
+{
+    first = atol(getenv("FAIL"));
+    on = getenv("FAIL_ON") != NULL;
+    calls = 0;
+}
+
+static int fails(void)
+{
+    long n = calls++;
+
+    if (first < 0 || n < first || (n > first && !on))
+        return 0;
+    errno = ENOMEM;
+    return 1;
+}
+
+extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t);
+void *malloc(size_t n) { return fails() ? NULL : __libc_malloc(n); }
+void *calloc(size_t n, size_t m) { return fails() ? NULL : __libc_calloc(n, m); }
+void *realloc(void *p, size_t n) { return fails() ? NULL : __libc_realloc(p, n); }
+"""
+
+
+@pytest.fixture(scope="module")
+def failing_malloc(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if "sanitize" in os.environ.get("HPROF_C_FLAGS", ""):
+        pytest.skip("the sanitizers have a malloc of their own")
+    directory = tmp_path_factory.mktemp("malloc")
+    (directory / "malloc.c").write_text(FAILING_MALLOC)
+    library = directory / "malloc.so"
+    compiler = os.environ.get("CC", "cc")
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", library, directory / "malloc.c"], check=True)
+    return library
+
+
+@pytest.mark.parametrize("name", ["text", "json", "sarif", "junit"])
+@pytest.mark.parametrize("all_from_it_on", [False, True])
+def test_a_report_is_whole_whatever_memory_there_is(
+    files: Path, failing_malloc: Path, name: str, all_from_it_on: bool
+) -> None:
+    """Each allocation of a run fails in turn. Status 4 tells; the report, if one is begun, is well-formed."""
+    args = ("--format", name, "--warn", "OBJ-001", "--output", "report", "duplicate", "valid.gz", "dangling", "missing")
+    status, fail = 4, 0
+    while status == 4:
+        env = dict(os.environ, LD_PRELOAD=str(failing_malloc), FAIL=str(fail))
+        if all_from_it_on:
+            env["FAIL_ON"] = "1"
+        (files / "report").write_text("old")
+        done = run(*args, cwd=files, env=env)
+        status = done.status
+        assert status in (3, 4)
+        if status == 4:
+            assert done.err
+        written = (files / "report").read_bytes()
+        if written == b"old":
+            assert fail < 10
+        elif name == "json":
+            value = json.loads(written)
+            jsonschema.Draft202012Validator(REPORT_SCHEMA).validate(value)
+            assert [file["file"] for file in value["files"]] == list(args[6:])
+            assert max(file["status"] for file in value["files"]) == status
+        elif name == "sarif":
+            assert json.loads(written)["runs"][0]["invocations"][0]["exitCode"] == status
+        elif name == "junit":
+            assert len(ElementTree.fromstring(written)) == 4
+        else:
+            assert b"\n4 files: " in written
+        fail += 1
+    assert fail > 20
 
 
 # ---- Determinism -----------------------------------------------------------------------------------------------------
