@@ -11,66 +11,67 @@ static uint64_t text_budget(const struct checker *ck)
     return (UINT64_C(12) << 20) + ck->record_at / 128;
 }
 
-/* SPEC.md 4.1 UTF8. The string may be 4 GB: it is looked at piece by piece. */
-bool check_utf8(struct checker *ck, uint64_t length)
-{
-    uint64_t left = length - ck->id_size, at = ck->in.offset, size = left, id, bad_at = 0;
-    uint8_t text[STRING_KEPT], last[2] = {0};
-    size_t kept = 0, skipped = 0;
-    uint8_t bad_byte = 0;
+/* The text of a string, which may be 4 GB: it goes by in pieces. */
+struct text {
+    uint64_t size;
     struct byte_hash hash;
-    struct finding *f = NULL;
-    bool sound = true;
+    uint8_t first[STRING_KEPT], last[2];
+    size_t kept;     /* of `first` */
+    uint64_t bad_at; /* offset of the first byte that is no UTF-8; 0 for none */
+    uint8_t bad_byte;
+    size_t looked_at; /* bytes of the next piece: the rest of a character */
+};
 
-    if (input_need(&ck->in, ck->id_size) < ck->id_size)
+/* The piece in the window. Pieces are multiples of 8 bytes for the hash, and may cut a character. It is looked at where it begins, with
+ * bytes of the next piece behind it, which that one skips. False: the dump ends within these. */
+static bool find_bad_byte(struct checker *ck, struct text *t, size_t size, uint64_t behind)
+{
+    size_t ahead = behind < 3 ? (size_t)behind : 3, good;
+
+    if (input_need(&ck->in, size + ahead) < size + ahead)
         return false;
-    id = get_id(ck->in.at, ck->id_size);
-    input_advance(&ck->in, ck->id_size);
+    good = t->looked_at + utf8_sound(ck->in.at + t->looked_at, size + ahead - t->looked_at);
+    t->looked_at = good < size ? 0 : good - size;
+    if (good < size) {
+        t->bad_at = ck->in.offset + good;
+        t->bad_byte = ck->in.at[good];
+    }
+    return true;
+}
 
-    byte_hash_begin(&hash, &ck->key);
-    while (left) {
-        size_t wanted = left < PIECE ? (size_t)left : PIECE, n = input_need(&ck->in, wanted), good;
-        bool cut;
+static void keep_ends(struct text *t, const uint8_t *piece, size_t size)
+{
+    size_t room = STRING_KEPT - t->kept, more = size < room ? size : room;
 
-        if (n < wanted)
+    memcpy(t->first + t->kept, piece, more);
+    t->kept += more;
+    t->last[0] = size > 1 ? piece[size - 2] : t->last[1];
+    t->last[1] = piece[size - 1];
+}
+
+/* False: the dump ends within. */
+static bool read_text(struct checker *ck, struct text *t, uint64_t size)
+{
+    *t = (struct text){.size = size};
+    byte_hash_begin(&t->hash, &ck->key);
+    for (uint64_t left = size; left;) {
+        size_t piece = left < PIECE ? (size_t)left : PIECE;
+
+        if (input_need(&ck->in, piece) < piece || (!t->bad_at && !find_bad_byte(ck, t, piece, left - piece)))
             return false;
-        if (kept < STRING_KEPT) {
-            size_t more = wanted < STRING_KEPT - kept ? wanted : STRING_KEPT - kept;
-
-            memcpy(text + kept, ck->in.at, more);
-            kept += more;
-        }
-        /* Pieces are multiples of 8 bytes for the hash, and may cut a character. It is looked at where it begins, with bytes of
-         * the next piece behind it, which that one skips. */
-        if (sound) {
-            size_t ahead = left - wanted < 3 ? (size_t)(left - wanted) : 3;
-
-            if (input_need(&ck->in, wanted + ahead) < wanted + ahead)
-                return false;
-            good = skipped + utf8_sound(ck->in.at + skipped, wanted + ahead - skipped, &cut);
-            skipped = good < wanted ? 0 : good - wanted;
-            if (good < wanted) {
-                sound = false;
-                bad_at = ck->in.offset + good;
-                bad_byte = ck->in.at[good];
-            }
-        }
-        byte_hash_add(&hash, &ck->key, ck->in.at, wanted);
-        last[0] = wanted > 1 ? ck->in.at[wanted - 2] : last[1];
-        last[1] = ck->in.at[wanted - 1];
-        input_advance(&ck->in, wanted);
-        left -= wanted;
+        byte_hash_add(&t->hash, &ck->key, ck->in.at, piece);
+        keep_ends(t, ck->in.at, piece);
+        input_advance(&ck->in, piece);
+        left -= piece;
     }
+    return true;
+}
 
-    /* Said only now that the string is complete: a wrong length makes anything part of a string. */
-    if (!sound) {
-        report(ck, RULE_STR_005, bad_at, "UTF-8, standard or modified", "byte 0x%02x", bad_byte);
-        ck->doubtful_string = bad_at;
-        ck->doubtful_record = ck->record_at;
-    }
-    if (!id)
-        report_shape(ck, RULE_STR_002, size ? SHAPE_ANY : SHAPE_EMPTY_STRING, at, "an ID other than 0", "0");
-    switch (strings_define(&ck->strings, id, byte_hash_end(&hash, &ck->key), size, text, last, text_budget(ck))) {
+static void define_string(struct checker *ck, uint64_t id, struct text *t, uint64_t at)
+{
+    struct finding *f = NULL;
+
+    switch (strings_define(&ck->strings, id, byte_hash_end(&t->hash, &ck->key), t->size, t->first, t->last, text_budget(ck))) {
     case STRING_NEW:
         break;
     case STRING_SAME:
@@ -82,6 +83,30 @@ bool check_utf8(struct checker *ck, uint64_t length)
     }
     if (f)
         diag_seek(&ck->diag, f, PLACE_OF_STRING, id);
+}
+
+/* SPEC.md 4.1 UTF8. Its text is judged only now that it is complete: a wrong length makes anything part of it. */
+bool check_utf8(struct checker *ck, uint64_t length)
+{
+    struct cursor c = window(ck, SIZE_OF(UTF8, ck->id_size));
+    uint64_t at = ck->in.offset;
+    struct UTF8 r;
+    struct text t;
+
+    if (!read_UTF8(&c, ck->id_size, &r))
+        return false;
+    input_advance(&ck->in, SIZE_OF(UTF8, ck->id_size));
+    if (!read_text(ck, &t, length - SIZE_OF(UTF8, ck->id_size)))
+        return false;
+
+    if (t.bad_at) {
+        report(ck, RULE_STR_005, t.bad_at, "UTF-8, standard or modified", "byte 0x%02x", t.bad_byte);
+        ck->doubtful_string = t.bad_at;
+        ck->doubtful_record = ck->record_at;
+    }
+    if (!r.id)
+        report_shape(ck, RULE_STR_002, t.size ? SHAPE_ANY : SHAPE_EMPTY_STRING, at, "an ID other than 0", "0");
+    define_string(ck, r.id, &t, at);
     return true;
 }
 

@@ -9,11 +9,11 @@ static bool continues(uint8_t byte)
     return (byte & 0xc0) == 0x80;
 }
 
-/* Bytes of the character at p, of which n are there; 0 for none that is legal, -1 for one that is cut short. */
-static int character(const uint8_t *p, size_t n)
+/* Bytes of the character at p, of which n are there; 0 for none that is legal and whole. */
+static size_t character(const uint8_t *p, size_t n)
 {
     uint8_t lead = p[0];
-    int size;
+    size_t size;
 
     if (lead < 0x80)
         return 1;
@@ -24,28 +24,25 @@ static int character(const uint8_t *p, size_t n)
     else if (lead >= 0xf0 && lead <= 0xf4)
         size = 4;
     else if (lead == 0xc0) /* modified: NUL, and nothing else overlong */
-        return n < 2 ? -1 : p[1] == 0x80 ? 2 : 0;
+        return n >= 2 && p[1] == 0x80 ? 2 : 0;
     else
         return 0;
 
-    if (n >= 2) {
-        if ((lead == 0xe0 && p[1] < 0xa0) || (lead == 0xf0 && p[1] < 0x90) || (lead == 0xf4 && p[1] > 0x8f))
-            return 0; /* overlong, above U+10FFFF */
-        for (size_t i = 1; i < (size_t)size && i < n; i++)
-            if (!continues(p[i]))
-                return 0;
-    }
-    return n < (size_t)size ? -1 : size;
+    if (n < size || (lead == 0xe0 && p[1] < 0xa0) || (lead == 0xf0 && p[1] < 0x90) || (lead == 0xf4 && p[1] > 0x8f))
+        return 0; /* cut short, overlong, above U+10FFFF */
+    for (size_t i = 1; i < size; i++)
+        if (!continues(p[i]))
+            return 0;
+    return size;
 }
 
-size_t utf8_sound(const uint8_t *p, size_t n, bool *cut)
+size_t utf8_sound(const uint8_t *p, size_t n)
 {
     size_t i = 0;
 
-    *cut = false;
     while (i < n) {
         uint64_t eight;
-        int size;
+        size_t size;
 
         if (n - i >= sizeof eight) {
             memcpy(&eight, p + i, sizeof eight);
@@ -55,17 +52,15 @@ size_t utf8_sound(const uint8_t *p, size_t n, bool *cut)
             }
         }
         size = character(p + i, n - i);
-        if (size <= 0) {
-            *cut = size < 0;
+        if (!size)
             return i;
-        }
-        i += (size_t)size;
+        i += size;
     }
     return n;
 }
 
 /* What may be shown as it is: printable, and legal in UTF-8, JSON and XML. */
-static bool printable(const uint8_t *p, int size)
+static bool printable(const uint8_t *p, size_t size)
 {
     if (size == 1)
         return p[0] >= 0x20 && p[0] < 0x7f;
@@ -86,14 +81,13 @@ size_t utf8_show(char *to, size_t size, const uint8_t *p, size_t n, bool more)
     if (size < 8)
         return 0;
     while (n) {
-        int bytes = character(p, n);
+        size_t bytes = character(p, n), need = 4;
         char escape[5];
         const char *from = escape;
-        size_t need = 4;
 
-        if (bytes > 0 && printable(p, bytes)) {
+        if (bytes && printable(p, bytes)) {
             from = (const char *)p;
-            need = (size_t)bytes;
+            need = bytes;
         } else {
             bytes = 1;
             snprintf(escape, sizeof escape, "\\x%02x", p[0]);
@@ -105,7 +99,7 @@ size_t utf8_show(char *to, size_t size, const uint8_t *p, size_t n, bool more)
         memcpy(to + length, from, need);
         length += need;
         p += bytes;
-        n -= (size_t)bytes;
+        n -= bytes;
     }
     if (more) {
         memcpy(to + length, "...", 3);

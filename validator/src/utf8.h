@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 /* How many of the first n bytes are sound. Fewer than n when the next byte begins no character, or one that the n bytes cut
- * short: then *cut tells. */
-size_t utf8_sound(const uint8_t *p, size_t n, bool *cut);
+ * short. */
+size_t utf8_sound(const uint8_t *p, size_t n);
 
 /* Writes bytes as text to show: whatever is no printable UTF-8 becomes \xNN. At most size - 1 bytes and a NUL; "..." ends it when
  * it does not fit or `more` says that there was more. Returns the length. */
