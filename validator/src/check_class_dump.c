@@ -156,10 +156,10 @@ static void find_cycle(struct checker *ck, struct layout *l)
         for (struct layout *m = chunks_at(layouts, meeting->super); m != meeting; m = chunks_at(layouts, m->super))
             if (m->at < first->at)
                 first = m;
-        report_late(ck, RULE_CLS_011, SHAPE_ANY, first->at + OFFSET_OF(CLASS_DUMP, super_id, ck->id_size),
-                    show_class_dump(ck, first->class_id, path), "a superclass chain that ends",
-                    "0x%" PRIx64 "%s is among its own superclasses", first->class_id,
-                    show_class_after(ck, first->class_id, name));
+        report_within(ck, RULE_CLS_011, SHAPE_ANY, first->at + OFFSET_OF(CLASS_DUMP, super_id, ck->id_size),
+                      show_class_dump(ck, first->class_id, path), "a superclass chain that ends",
+                      "0x%" PRIx64 "%s is among its own superclasses", first->class_id,
+                      show_class_after(ck, first->class_id, name));
     }
     for (; l->colour == 1; l = chunks_at(layouts, l->super)) {
         l->colour = 2;
@@ -180,9 +180,9 @@ void finish_class_dumps(struct checker *ck)
         if (classes_resolve(classes, l) == LAYOUT_BROKEN)
             find_cycle(ck, l);
         else if (l->reached && l->total != l->instance_size)
-            report_late(ck, RULE_CLS_017, !l->instance_size && !l->field_count ? SHAPE_UNPREPARED_CLASS : SHAPE_ANY,
-                        l->at + OFFSET_OF(CLASS_DUMP, instance_size, ck->id_size), show_class_dump(ck, l->class_id, path),
-                        "the sum of the fields and of those of the superclasses",
-                        "%" PRIu32 "; the fields take %" PRIu64 " bytes", l->instance_size, l->total);
+            report_within(ck, RULE_CLS_017, !l->instance_size && !l->field_count ? SHAPE_UNPREPARED_CLASS : SHAPE_ANY,
+                          l->at + OFFSET_OF(CLASS_DUMP, instance_size, ck->id_size), show_class_dump(ck, l->class_id, path),
+                          "the sum of the fields and of those of the superclasses",
+                          "%" PRIu32 "; the fields take %" PRIu64 " bytes", l->instance_size, l->total);
     }
 }

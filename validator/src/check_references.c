@@ -1,5 +1,6 @@
 /* What is missing at the end of a heap dump (SPEC.md 6.4.3, 6.3.2, 7): each missing ID once, under the gravest rule. */
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "checker.h"
 
@@ -10,38 +11,85 @@ static void settle(struct checker *ck, uint64_t id)
         idset_define(&ck->dump.objects, &ck->dump.near_defined, id_to_key(id, ck->id_size));
 }
 
+/* The class that names its superclass at an offset; NULL if it is not known which. */
+static const struct layout *layout_with_super_at(const struct checker *ck, uint64_t offset)
+{
+    const struct chunks *layouts = &ck->classes.layouts;
+    uint64_t at = offset - OFFSET_OF(CLASS_DUMP, super_id, ck->id_size);
+    size_t low = 0, high = layouts->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct layout *l = chunks_at(layouts, middle);
+
+        if (l->at == at)
+            return l;
+        if (l->at < at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+static void report_missing_root(struct checker *ck, uint64_t id, const uint64_t first[USE_ROLES])
+{
+    static const char *const roots[USE_ROLES] = {
+        [OBJECT_AS_JNI_GLOBAL] = "ROOT_JNI_GLOBAL",           [OBJECT_AS_JNI_LOCAL] = "ROOT_JNI_LOCAL",
+        [OBJECT_AS_JAVA_FRAME] = "ROOT_JAVA_FRAME",           [OBJECT_AS_NATIVE_STACK] = "ROOT_NATIVE_STACK",
+        [OBJECT_AS_THREAD_BLOCK] = "ROOT_THREAD_BLOCK",       [OBJECT_AS_MONITOR_USED] = "ROOT_MONITOR_USED",
+        [OBJECT_AS_THREAD_OBJECT] = "ROOT_THREAD_OBJECT",     [OBJECT_AS_UNKNOWN_ROOT] = "ROOT_UNKNOWN",
+        [OBJECT_AS_INTERNED_STRING] = "ROOT_INTERNED_STRING", [OBJECT_AS_VM_INTERNAL] = "ROOT_VM_INTERNAL",
+        [OBJECT_AS_JNI_MONITOR] = "ROOT_JNI_MONITOR",         [OBJECT_AS_OTHER_ROOT] = "a root of Android",
+        [OBJECT_AS_STICKY_CLASS] = "ROOT_STICKY_CLASS",
+    };
+    unsigned role = OBJECT_AS_STICKY_CLASS;
+    uint64_t offset = uses_first(first, OBJECT_AS_JNI_GLOBAL, OBJECT_AS_OTHER_ROOT, &role);
+    char within[NAME_SIZE], name[NAME_SIZE];
+
+    if (offset == NEVER_USED)
+        offset = first[OBJECT_AS_STICKY_CLASS];
+    snprintf(within, sizeof within, "%s 0x%" PRIx64, roots[role], id);
+    report_within(ck, RULE_REF_001, role == OBJECT_AS_STICKY_CLASS ? SHAPE_STICKY_CLASS : SHAPE_ANY, offset, within,
+                  "the ID of an object in this heap dump", "0x%" PRIx64 "%s, not dumped", id, show_class_after(ck, id, name));
+}
+
+static void report_missing_class(struct checker *ck, uint64_t id, unsigned role, uint64_t offset, bool defined)
+{
+    static const enum rule rules[] = {
+        [OBJECT_AS_CLASS] = RULE_OBJ_002,
+        [OBJECT_AS_ARRAY_CLASS] = RULE_OBJ_003,
+        [OBJECT_AS_SUPERCLASS] = RULE_CLS_010,
+    };
+    const struct layout *subclass = role == OBJECT_AS_SUPERCLASS ? layout_with_super_at(ck, offset) : NULL;
+    char within[NAME_SIZE], name[NAME_SIZE];
+
+    if (subclass)
+        show_class_dump(ck, subclass->class_id, within);
+    else
+        snprintf(within, sizeof within, "%s",
+                 role == OBJECT_AS_CLASS         ? "INSTANCE_DUMP"
+                 : role == OBJECT_AS_ARRAY_CLASS ? "OBJECT_ARRAY_DUMP"
+                                                 : "CLASS_DUMP");
+    report_within(ck, rules[role], SHAPE_ANY, offset, within, "the ID of a class in this heap dump", "0x%" PRIx64 "%s, %s", id,
+                  show_class_after(ck, id, name), defined ? "which is no class" : "not dumped");
+}
+
 static void judge_object_use(void *context, uint64_t id, const uint64_t first[USE_ROLES])
 {
-    static const struct {
-        enum rule rule;
-        enum finding_shape shape;
-        const char *path;
-    } as[] = {
-        [OBJECT_AS_CLASS] = {RULE_OBJ_002, SHAPE_ANY, "INSTANCE_DUMP"},
-        [OBJECT_AS_ARRAY_CLASS] = {RULE_OBJ_003, SHAPE_ANY, "OBJECT_ARRAY_DUMP"},
-        [OBJECT_AS_SUPERCLASS] = {RULE_CLS_010, SHAPE_ANY, "CLASS_DUMP"},
-        [OBJECT_AS_ROOT] = {RULE_REF_001, SHAPE_ANY, "a root"},
-        [OBJECT_AS_STICKY_CLASS] = {RULE_REF_001, SHAPE_STICKY_CLASS, "ROOT_STICKY_CLASS"},
-    };
     struct checker *ck = context;
     bool defined = id && idset_get(&ck->dump.objects, id) & ID_DEFINED;
     bool is_class = id && classes_layout_of(&ck->classes, id);
-    unsigned role = 0;
-    char name[NAME_SIZE];
+    unsigned role = OBJECT_AS_CLASS;
 
-    while (role < OBJECT_AS_STICKY_CLASS && first[role] == NEVER_USED)
+    while (role <= OBJECT_AS_SUPERCLASS && first[role] == NEVER_USED)
         role++;
-    if (role >= OBJECT_AS_ROOT) {
-        if (defined)
-            return;
-        report_late(ck, as[role].rule, as[role].shape, first[role], as[role].path, "the ID of an object in this heap dump",
-                    "0x%" PRIx64 "%s, not dumped", id, show_class_after(ck, id, name));
-    } else {
-        if (is_class)
-            return;
-        report_late(ck, as[role].rule, as[role].shape, first[role], as[role].path, "the ID of a class in this heap dump",
-                    "0x%" PRIx64 "%s, %s", id, show_class_after(ck, id, name), defined ? "which is no class" : "not dumped");
-    }
+    if (role > OBJECT_AS_SUPERCLASS ? defined : is_class)
+        return;
+    if (role > OBJECT_AS_SUPERCLASS)
+        report_missing_root(ck, id, first);
+    else
+        report_missing_class(ck, id, role, first[role], defined);
     settle(ck, id);
 }
 
@@ -52,7 +100,8 @@ static void judge_missing(void *context, uint64_t id, unsigned flags)
     char name[NAME_SIZE];
 
     /* Ordered by ID, not by offset: on a pipe that is all there is, and the findings must be the same. */
-    f = report_late(ck, RULE_REF_002, flags & ID_REFERENCED ? SHAPE_ANY : SHAPE_ARRAY_ELEMENT, id, "",
+    f = report_late(ck, RULE_REF_002, flags & ID_REFERENCED ? SHAPE_ANY : SHAPE_ARRAY_ELEMENT, id,
+                    flags & ID_REFERENCED ? "INSTANCE_DUMP or CLASS_DUMP > field" : "OBJECT_ARRAY_DUMP > element",
                     "the ID of an object in this heap dump", "0x%" PRIx64 "%s, not dumped; named by %s", id,
                     show_class_after(ck, id, name),
                     !(flags & ID_REFERENCED) ? "elements of object arrays"

@@ -9,22 +9,59 @@ struct frame_root {
     uint64_t offset; /* of the frame number */
     uint32_t serial; /* of the thread; once the heap dump has ended, of its stack trace */
     uint32_t frame;
+    bool is_java_frame; /* or JNI local */
 };
 
 static void note_frame_root(struct bytelog *log, uint64_t *last, const struct frame_root *root)
 {
     bytelog_append_number(log, root->offset - *last);
     bytelog_append_number(log, root->serial);
-    bytelog_append_number(log, root->frame);
+    bytelog_append_number(log, (uint64_t)root->frame << 1 | root->is_java_frame);
     *last = root->offset;
 }
 
 /* The next one; *root is the one before, zeroed at first. */
 static void next_frame_root(const struct bytelog *log, uint64_t *next, struct frame_root *root)
 {
+    uint64_t frame;
+
     root->offset += bytelog_read_number(log, next);
     root->serial = (uint32_t)bytelog_read_number(log, next);
-    root->frame = (uint32_t)bytelog_read_number(log, next);
+    frame = bytelog_read_number(log, next);
+    root->frame = (uint32_t)(frame >> 1);
+    root->is_java_frame = frame & 1;
+}
+
+static enum object_role role_of(unsigned tag)
+{
+    switch ((enum subrecord_tag)tag) {
+    case SUB_ROOT_JNI_GLOBAL:
+        return OBJECT_AS_JNI_GLOBAL;
+    case SUB_ROOT_JNI_LOCAL:
+        return OBJECT_AS_JNI_LOCAL;
+    case SUB_ROOT_JAVA_FRAME:
+        return OBJECT_AS_JAVA_FRAME;
+    case SUB_ROOT_NATIVE_STACK:
+        return OBJECT_AS_NATIVE_STACK;
+    case SUB_ROOT_STICKY_CLASS:
+        return OBJECT_AS_STICKY_CLASS;
+    case SUB_ROOT_THREAD_BLOCK:
+        return OBJECT_AS_THREAD_BLOCK;
+    case SUB_ROOT_MONITOR_USED:
+        return OBJECT_AS_MONITOR_USED;
+    case SUB_ROOT_THREAD_OBJECT:
+        return OBJECT_AS_THREAD_OBJECT;
+    case SUB_ROOT_UNKNOWN:
+        return OBJECT_AS_UNKNOWN_ROOT;
+    case SUB_ROOT_INTERNED_STRING:
+        return OBJECT_AS_INTERNED_STRING;
+    case SUB_ROOT_VM_INTERNAL:
+        return OBJECT_AS_VM_INTERNAL;
+    case SUB_ROOT_JNI_MONITOR:
+        return OBJECT_AS_JNI_MONITOR;
+    default:
+        return OBJECT_AS_OTHER_ROOT;
+    }
 }
 
 static void check_root_object(struct checker *ck, unsigned tag, uint64_t object_id, uint64_t at)
@@ -32,8 +69,7 @@ static void check_root_object(struct checker *ck, unsigned tag, uint64_t object_
     if (!object_id)
         report(ck, RULE_ROOT_001, at, "the ID of an object", "0");
     else if (!(idset_get(&ck->dump.objects, object_id) & ID_DEFINED))
-        uselog_add(&ck->dump.object_uses, object_id, tag == SUB_ROOT_STICKY_CLASS ? OBJECT_AS_STICKY_CLASS : OBJECT_AS_ROOT,
-                   at);
+        uselog_add(&ck->dump.object_uses, object_id, role_of(tag), at);
 }
 
 /* The ROOT_THREAD_OBJECT of a thread in the present heap dump: its stack trace serial. */
@@ -55,13 +91,13 @@ static void check_root_thread(struct checker *ck, unsigned tag, uint32_t serial,
         uselog_add(&ck->dump.root_thread_uses, serial, tag & (USE_ROLES - 1), at);
 }
 
-static void check_root_frame(struct checker *ck, uint32_t thread_serial, int32_t frame, uint64_t at)
+static void check_root_frame(struct checker *ck, unsigned tag, uint32_t thread_serial, int32_t frame, uint64_t at)
 {
     if (frame < -1) {
         report(ck, RULE_ROOT_006, at, "a frame number of -1 or above", "%" PRId32, frame);
     } else if (frame >= 0) {
         note_frame_root(&ck->dump.frame_roots, &ck->dump.last_frame_root,
-                        &(struct frame_root){at, thread_serial, (uint32_t)frame});
+                        &(struct frame_root){at, thread_serial, (uint32_t)frame, tag == SUB_ROOT_JAVA_FRAME});
     }
 }
 
@@ -110,7 +146,7 @@ void check_root(struct checker *ck, unsigned tag, const uint8_t *p, uint64_t at)
         if (read_ROOT_FRAME(&c, id, &r)) {
             check_root_object(ck, tag, object_id, at);
             check_root_thread(ck, tag, r.thread_serial, at + OFFSET_OF(ROOT_FRAME, thread_serial, id));
-            check_root_frame(ck, r.thread_serial, r.frame, at + OFFSET_OF(ROOT_FRAME, frame, id));
+            check_root_frame(ck, tag, r.thread_serial, r.frame, at + OFFSET_OF(ROOT_FRAME, frame, id));
         }
         return;
     }
@@ -142,8 +178,8 @@ static void judge_thread_use(void *context, uint64_t serial, const uint64_t firs
     uint32_t trace_serial;
 
     if (!find_thread_root(ck, (uint32_t)serial, &trace_serial))
-        report_late(ck, serial ? RULE_ROOT_003 : RULE_ROOT_004, SHAPE_ANY, offset, paths[role],
-                    "the serial of a ROOT_THREAD_OBJECT in this heap dump", "%" PRIu32, (uint32_t)serial);
+        report_within(ck, serial ? RULE_ROOT_003 : RULE_ROOT_004, SHAPE_ANY, offset, paths[role],
+                      "the serial of a ROOT_THREAD_OBJECT in this heap dump", "%" PRIu32, (uint32_t)serial);
 }
 
 void finish_roots(struct checker *ck)
@@ -160,7 +196,7 @@ void finish_roots(struct checker *ck)
         next_frame_root(log, &next, &root);
         if (find_thread_root(ck, root.serial, &trace_serial) && trace_serial)
             note_frame_root(&ck->frame_roots, &ck->last_frame_root,
-                            &(struct frame_root){root.offset, trace_serial, root.frame});
+                            &(struct frame_root){root.offset, trace_serial, root.frame, root.is_java_frame});
     }
 }
 
@@ -172,8 +208,9 @@ void finish_frame_roots(struct checker *ck)
     for (uint64_t next = 0; next < ck->frame_roots.size;) {
         next_frame_root(&ck->frame_roots, &next, &root);
         if (trace_depth(ck, root.serial, &frames) && root.frame >= frames)
-            report_late(ck, RULE_ROOT_005, frames ? SHAPE_ANY : SHAPE_EMPTY_TRACE, root.offset,
-                        "ROOT_JAVA_FRAME or ROOT_JNI_LOCAL", "a frame of the thread's stack trace, or -1",
-                        "%" PRIu32 "; stack trace %" PRIu32 " has %" PRIu32 " frames", root.frame, root.serial, frames);
+            report_within(ck, RULE_ROOT_005, frames ? SHAPE_ANY : SHAPE_EMPTY_TRACE, root.offset,
+                          root.is_java_frame ? "ROOT_JAVA_FRAME" : "ROOT_JNI_LOCAL",
+                          "a frame of the thread's stack trace, or -1",
+                          "%" PRIu32 "; stack trace %" PRIu32 " has %" PRIu32 " frames", root.frame, root.serial, frames);
     }
 }

@@ -163,6 +163,7 @@ static void judge_trace_use(void *context, uint64_t serial, const uint64_t first
     enum finding_shape shape = SHAPE_ANY;
     unsigned role = 0;
     uint64_t offset;
+    bool in_dump;
 
     if (keymap_find(&ck->traces, serial))
         return;
@@ -175,8 +176,9 @@ static void judge_trace_use(void *context, uint64_t serial, const uint64_t first
         shape = SHAPE_NO_TRACE_MARK;
         offset = uses_first(first, TRACE_OF_UNMARKED_ROOT, TRACE_OF_UNMARKED_ROOT, &role);
     }
-    report_late(ck, RULE_STK_012, shape, offset, paths[role], "0 or the serial of a stack trace", "%" PRIu32 ", not defined",
-                (uint32_t)serial);
+    in_dump = role != TRACE_OF_SITE && role != TRACE_OF_SAMPLE && role != TRACE_OF_LOAD && role != TRACE_OF_START;
+    (in_dump ? report_within : report_late)(ck, RULE_STK_012, shape, offset, paths[role], "0 or the serial of a stack trace",
+                                            "%" PRIu32 ", not defined", (uint32_t)serial);
 }
 
 static void judge_thread_use(void *context, uint64_t serial, const uint64_t first[USE_ROLES])

@@ -141,12 +141,14 @@ static void judge_use(void *context, uint64_t id, const uint64_t first[USE_ROLES
     struct checker *ck = context;
     unsigned role = 0;
     uint64_t offset = uses_first(first, 0, USE_ROLES - 1, &role);
+    bool in_dump = role >= NAME_OF_STATIC_FIELD;
 
     if (strings_defined(&ck->strings, id))
-        report_late(ck, RULE_STR_007, SHAPE_ANY, offset, paths[role], "a string defined before it is named",
-                    "0x%" PRIx64 ", defined later", id);
+        (in_dump ? report_within : report_late)(ck, RULE_STR_007, SHAPE_ANY, offset, paths[role],
+                                                "a string defined before it is named", "0x%" PRIx64 ", defined later", id);
     else if (!(ck->lost & LOST_STRINGS))
-        report_late(ck, RULE_STR_006, SHAPE_ANY, offset, paths[role], "the ID of a string", "0x%" PRIx64 ", not defined", id);
+        (in_dump ? report_within : report_late)(ck, RULE_STR_006, SHAPE_ANY, offset, paths[role], "the ID of a string",
+                                                "0x%" PRIx64 ", not defined", id);
 }
 
 void finish_strings(struct checker *ck)

@@ -6,6 +6,7 @@
 #include "classes.h"
 #include "diag.h"
 #include "format.h"
+#include "heap_index.h"
 #include "idset.h"
 #include "input.h"
 #include "string_table.h"
@@ -47,8 +48,25 @@ enum trace_role {
     TRACE_OF_START,
     TRACE_OF_UNMARKED_ROOT
 };
-/* The gravest first. */
-enum object_role { OBJECT_AS_CLASS, OBJECT_AS_ARRAY_CLASS, OBJECT_AS_SUPERCLASS, OBJECT_AS_ROOT, OBJECT_AS_STICKY_CLASS };
+/* The gravest first; all roots but ROOT_STICKY_CLASS are alike. */
+enum object_role {
+    OBJECT_AS_CLASS,
+    OBJECT_AS_ARRAY_CLASS,
+    OBJECT_AS_SUPERCLASS,
+    OBJECT_AS_JNI_GLOBAL,
+    OBJECT_AS_JNI_LOCAL,
+    OBJECT_AS_JAVA_FRAME,
+    OBJECT_AS_NATIVE_STACK,
+    OBJECT_AS_THREAD_BLOCK,
+    OBJECT_AS_MONITOR_USED,
+    OBJECT_AS_THREAD_OBJECT,
+    OBJECT_AS_UNKNOWN_ROOT,
+    OBJECT_AS_INTERNED_STRING,
+    OBJECT_AS_VM_INTERNAL,
+    OBJECT_AS_JNI_MONITOR,
+    OBJECT_AS_OTHER_ROOT,
+    OBJECT_AS_STICKY_CLASS
+};
 enum class_role { CLASS_IS_DUMPED, CLASS_IS_ARRAY, CLASS_IS_ROOTLESS }; /* judged when all LOAD_CLASS are known */
 
 /* How a walk over sub-records looks at them. */
@@ -125,8 +143,9 @@ struct checker {
     uint64_t record_number; /* among those of its tag, from 1; 0 for none at hand */
     uint64_t record_length; /* of its body, as declared */
     uint32_t heap_records;  /* that began so far */
-    uint32_t as_of;         /* not 0: show only names that were known when so many had begun */
-    const uint8_t *sub;     /* its first bytes, NULL for none */
+    struct heap_index heap_index;
+    uint32_t as_of;     /* not 0: show only names that were known when so many had begun */
+    const uint8_t *sub; /* its first bytes, NULL for none */
     size_t sub_size;
 
     /* Defined so far. */
@@ -218,6 +237,10 @@ struct finding *report_shape(struct checker *ck, enum rule rule, enum finding_sh
 struct finding *report_late(struct checker *ck, enum rule rule, enum finding_shape shape, uint64_t order, const char *path,
                             const char *expected, const char *found, ...) __attribute__((format(printf, 7, 8)));
 
+/* The same for something in a heap dump, at an offset: the path is the heap dump record there, and what is within it. */
+struct finding *report_within(struct checker *ck, enum rule rule, enum finding_shape shape, uint64_t offset, const char *within,
+                              const char *expected, const char *found, ...) __attribute__((format(printf, 7, 8)));
+
 /* Something is wrong with the framing here. */
 static inline void unsound(struct checker *ck, uint64_t offset)
 {
@@ -229,7 +252,7 @@ enum { NAME_SIZE = 240 };
 /* Text to show, in the caller's buffer of NAME_SIZE: a string, "" if it is not known; a class as "java.lang.String", or "". */
 const char *show_string(const struct checker *ck, uint64_t string_id, char *to);
 const char *show_class(const struct checker *ck, uint64_t class_id, char *to);
-/* "CLASS_DUMP 0x7ff0a8 (java.lang.String)": a path. */
+/* "CLASS_DUMP 0x7ff0a8 (java.lang.String)": a path within a record. */
 const char *show_class_dump(const struct checker *ck, uint64_t class_id, char *to);
 /* " (java.lang.String)" or "". */
 const char *show_class_after(const struct checker *ck, uint64_t class_id, char *to);

@@ -272,6 +272,7 @@ static void walk_heap_dump(struct checker *ck)
 {
     bool is_segment = ck->record_tag == TAG_HEAP_DUMP_SEGMENT;
 
+    heap_index_add(&ck->heap_index, ck->record_at, is_segment);
     if (is_segment)
         old_version(ck);
     else if (ck->dump.open && ck->version != V101)

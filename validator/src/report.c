@@ -169,3 +169,23 @@ struct finding *report_late(struct checker *ck, enum rule rule, enum finding_sha
     }
     return f;
 }
+
+struct finding *report_within(struct checker *ck, enum rule rule, enum finding_shape shape, uint64_t offset, const char *within,
+                              const char *expected, const char *found, ...)
+{
+    struct finding *f = diag_count(&ck->diag, rule, shape, offset);
+    char path[TEXT_SIZE];
+    uint64_t number;
+    bool is_segment;
+    va_list values;
+
+    if (f) {
+        number = heap_index_find(&ck->heap_index, offset, &is_segment);
+        if (number)
+            snprintf(path, sizeof path, "%s #%" PRIu64 " > %s", is_segment ? "HEAP_DUMP_SEGMENT" : "HEAP_DUMP", number, within);
+        va_start(values, found);
+        describe(ck, f, number ? path : within, expected, found, values);
+        va_end(values);
+    }
+    return f;
+}

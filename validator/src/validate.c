@@ -79,6 +79,7 @@ static void checker_init(struct checker *ck, const struct hprof_options *options
     chunks_init(&ck->trace_list, m, trace_size());
     keymap_init(&ck->thread_roots, m, &ck->key);
     bytelog_init(&ck->frame_roots, m);
+    heap_index_init(&ck->heap_index, m);
     classes_init(&ck->classes, m, &ck->key);
     ck->sum.version = ck->sum.producer = "";
     ck->sum.sound_until = UINT64_MAX;
@@ -122,6 +123,7 @@ static void checker_clear(struct checker *ck)
     chunks_clear(&ck->trace_list);
     keymap_clear(&ck->thread_roots);
     bytelog_clear(&ck->frame_roots);
+    heap_index_clear(&ck->heap_index);
     input_close(&ck->in);
 }
 

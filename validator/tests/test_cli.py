@@ -13,6 +13,7 @@ import signal
 import sqlite3
 import struct
 import subprocess
+import tempfile
 import termios
 import time
 from collections.abc import Callable, Sequence
@@ -497,6 +498,42 @@ def test_large_numbers(files: Path) -> None:
     assert ", 20.0 MB, " in done.out
     assert re.search(r"; 1 object, 2\.50 M references; [0-9.]+ s, [0-9.]+ [MG]B/s$", done.out, re.MULTILINE)
     assert re.search(r"\rlarge: \[[#.]{20}\] [0-9.]+ MB of 20\.0 MB, [0-9.]+ [MG]B/s, [0-9]:[0-9]{2} left", done.err)
+
+
+# ---- Paths -----------------------------------------------------------------------------------------------------------
+
+
+def root(tag: int, object_id: int) -> bytes:
+    return struct.pack(">BQ", tag, object_id)
+
+
+def test_what_is_found_at_the_end_says_where_it_is() -> None:
+    """The heap dump record, the kind of sub-record and, where it is known, the ID; the same on a pipe."""
+    heap = [
+        class_dump(OBJECT, 0) + class_dump(OBJECTS, OBJECT),
+        root(0x07, 0x99) + root(0x05, 0xA1) + struct.pack(">BQII", 0x03, OBJECT, 1, 0) + class_dump(0x88, 0x77),
+        instance(0x20, 0x66) + object_array(0x28, 0x55, [0xB0]) + object_array(0x30, OBJECTS, [0xB8]),
+    ]
+    header, _, _ = VALID.partition(record(0x1C, b"")[:1] + b"\0\0\0\0")
+    whole = header + b"".join(record(0x1C, body) for body in heap) + record(0x2C, b"")
+    expected = [
+        ("REF-001", "HEAP_DUMP_SEGMENT #2 > ROOT_MONITOR_USED 0x99"),
+        ("REF-001", "HEAP_DUMP_SEGMENT #2 > ROOT_STICKY_CLASS 0xa1"),
+        ("ROOT-003", "HEAP_DUMP_SEGMENT #2 > ROOT_JAVA_FRAME"),
+        ("CLS-008", "HEAP_DUMP_SEGMENT #2 > CLASS_DUMP 0x88"),
+        ("CLS-010", "HEAP_DUMP_SEGMENT #2 > CLASS_DUMP 0x88"),
+        ("OBJ-002", "HEAP_DUMP_SEGMENT #3 > INSTANCE_DUMP"),
+        ("OBJ-003", "HEAP_DUMP_SEGMENT #3 > OBJECT_ARRAY_DUMP"),
+        ("REF-002", "OBJECT_ARRAY_DUMP > element"),
+        ("REF-002", "OBJECT_ARRAY_DUMP > element"),
+    ]
+    with tempfile.TemporaryFile() as file:
+        file.write(whole)
+        file.seek(0)
+        from_file = report_one("-", stdin=file.fileno())
+    from_pipe = report_one("-", stdin=whole)
+    for one in (from_file, from_pipe):
+        assert [(finding["rule"], finding["path"]) for finding in one["findings"]] == expected
 
 
 # ---- --max-errors ----------------------------------------------------------------------------------------------------
