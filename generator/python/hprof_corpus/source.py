@@ -1,0 +1,47 @@
+"""The bytes of a dump as one run that can be read twice: mapped where they are a file, else put into a nameless one."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import shutil
+import stat
+import sys
+import tempfile
+from pathlib import Path
+from typing import BinaryIO, cast
+
+MAGIC = b"\x1f\x8b"
+
+
+def spool() -> BinaryIO:
+    """A file without a name, gone with the program."""
+    return cast(BinaryIO, tempfile.TemporaryFile(prefix="hprof-"))
+
+
+def mapped(file: BinaryIO) -> memoryview:
+    """All of a file. It may be closed afterwards."""
+    file.flush()
+    size = os.fstat(file.fileno()).st_size
+    return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if size else b"")
+
+
+def _bytes_of(file: BinaryIO) -> memoryview:
+    status = os.fstat(file.fileno())
+    if stat.S_ISREG(status.st_mode) and status.st_size and not file.tell():
+        return mapped(file)
+    with spool() as copy:
+        shutil.copyfileobj(file, copy, 1 << 20)
+        return mapped(copy)
+
+
+def open_bytes(name: str) -> memoryview:
+    """Of the file of that name, or of standard input for `-`. Raises OSError."""
+    if name == "-":
+        return _bytes_of(sys.stdin.buffer)
+    with Path(name).open("rb") as file:
+        return _bytes_of(file)
+
+
+def is_gzip(data: memoryview) -> bool:
+    return bytes(data[:2]) == MAGIC
