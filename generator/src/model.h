@@ -69,6 +69,7 @@ struct shape {
     const char *name;
     const char *about;                /* one line for --help */
     unsigned takes;                   /* bits of enum shape_option: the options that mean something to it */
+    uint64_t threads, stack_depth;    /* unless told; fewer threads in a small heap */
     bool (*prepare)(struct model *m); /* adds its classes; false: m->failure says why */
     void (*object)(const struct model *m, uint64_t index, struct object *o);
     /* The values of an instance's body or an array's elements are made piece by piece: `slot` counts the object's fields of type

@@ -1,0 +1,22 @@
+/* The nodes of a tree, numbered level by level: each node's children have numbers in a row, so that who they are is a function
+ * of the node's number, and each node but 0 is the child of one before it. */
+#ifndef HPROF_GEN_BRANCHES_H
+#define HPROF_GEN_BRANCHES_H
+
+#include "random.h"
+
+enum { BRANCH_UNIT = 1000 };
+
+/* The first child's number, if each node has `mean` thousandths of children on average, at least 1. Those of node k end where
+ * those of node k + 1 begin. */
+static inline uint64_t first_child(uint64_t key, uint64_t node, uint64_t mean)
+{
+    /* Node k's children begin behind those of k others, and up to a mean's worth later: so none has less than 0 or more than two
+     * means' worth. */
+    uint64_t whole = mean / BRANCH_UNIT, part = mean % BRANCH_UNIT;
+    uint64_t before = node * whole + node / BRANCH_UNIT * part + node % BRANCH_UNIT * part / BRANCH_UNIT;
+
+    return 1 + before + (node ? below(mix_of(key, node, 20), whole) : 0);
+}
+
+#endif

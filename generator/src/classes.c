@@ -1,0 +1,211 @@
+/* A model's classes, as they are added. */
+#include "parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct parts *parts(struct model *m)
+{
+    return (struct parts *)m;
+}
+
+bool fail(struct model *m, const char *why)
+{
+    if (!m->failure)
+        m->failure = why;
+    return false;
+}
+
+static const char no_memory[] = "There is no memory for so many classes.";
+
+uint32_t string_add(struct model *m, enum name_form form, const char *text, uint32_t of, uint32_t count)
+{
+    return names_add(&parts(m)->names, form, text, of, count);
+}
+
+static void *grown(void *block, uint32_t *capacity, uint32_t count, size_t size)
+{
+    if (count == *capacity) {
+        uint32_t wanted = *capacity ? *capacity + *capacity / 2 : 512;
+
+        block = realloc(block, wanted * size);
+        if (block)
+            *capacity = wanted;
+    }
+    return block;
+}
+
+uint32_t class_add_named(struct model *m, uint32_t name, uint32_t super)
+{
+    struct model_class *classes = grown(m->classes, &parts(m)->class_capacity, m->class_count, sizeof *classes);
+
+    if (!classes) {
+        fail(m, no_memory);
+        return MODEL_NONE;
+    }
+    m->classes = classes;
+    classes[m->class_count] = (struct model_class){.name = name, .super = super, .first_field = m->field_count};
+    return m->class_count++;
+}
+
+static bool add_to_last(struct model *m, uint32_t name, uint8_t type, uint8_t form, uint16_t *count)
+{
+    struct model_field *fields = grown(m->fields, &parts(m)->field_capacity, m->field_count, sizeof *fields);
+
+    if (!fields)
+        return fail(m, no_memory);
+    m->fields = fields;
+    fields[m->field_count++] = (struct model_field){name, type, form};
+    (*count)++;
+    return true;
+}
+
+bool field_add(struct model *m, uint32_t name, uint8_t type, uint8_t form)
+{
+    return add_to_last(m, name, type, form, &m->classes[m->class_count - 1].fields);
+}
+
+bool static_add(struct model *m, uint32_t name, uint8_t type, uint8_t form)
+{
+    return add_to_last(m, name, type, form, &m->classes[m->class_count - 1].statics);
+}
+
+static uint8_t type_of(char letter)
+{
+    static const char letters[] = "L.ZCFDBSIJ"; /* in the order of enum basic_type, from TYPE_OBJECT */
+    const char *at = strchr(letters, letter);
+
+    return (uint8_t)(TYPE_OBJECT + (at - letters));
+}
+
+static bool add_all(struct model *m, const char *spec, bool (*add)(struct model *, uint32_t, uint8_t, uint8_t))
+{
+    while (*spec) {
+        uint8_t type = type_of(*spec++), form = VALUE_ANY;
+        size_t length;
+
+        if (*spec == '0')
+            form = VALUE_ZERO, spec++;
+        else if (*spec == 's')
+            form = VALUE_SMALL, spec++;
+        spec++; /* the colon */
+        length = strcspn(spec, " ");
+        if (!add(m, names_text(&parts(m)->names, spec, length), type, form))
+            return false;
+        spec += length;
+        spec += *spec == ' ';
+    }
+    return true;
+}
+
+uint32_t class_add(struct model *m, const char *name, uint32_t super, const char *fields, const char *statics)
+{
+    uint32_t class = class_add_named(m, names_text(&parts(m)->names, name, strlen(name)), super);
+
+    if (class == MODEL_NONE || !add_all(m, fields, field_add) || !add_all(m, statics, static_add))
+        return MODEL_NONE;
+    return class;
+}
+
+uint32_t class_add_array(struct model *m, uint32_t of)
+{
+    uint32_t class = class_add_named(m, string_add(m, NAME_ARRAY_OF, NULL, m->classes[of].name, 1), CORE_OBJECT);
+
+    if (class != MODEL_NONE)
+        m->classes[class].element = TYPE_OBJECT;
+    return class;
+}
+
+/* Superclasses come first, so one pass does. */
+bool classes_finish(struct model *m)
+{
+    uint32_t *depth = malloc(m->class_count * sizeof *depth);
+
+    if (!depth)
+        return fail(m, no_memory);
+    for (uint32_t i = 0; i < m->class_count; i++) {
+        struct model_class *c = &m->classes[i];
+        const struct model_class *super = c->super == MODEL_NONE ? NULL : &m->classes[c->super];
+
+        for (uint32_t f = 0; f < c->fields; f++)
+            c->instance_bytes += type_size(m->fields[c->first_field + f].type, m->options.id_size);
+        c->next_with_fields = MODEL_NONE;
+        if (super) {
+            c->instance_bytes += super->instance_bytes;
+            c->next_with_fields = super->fields ? c->super : super->next_with_fields;
+        }
+        depth[i] = super ? depth[c->super] + 1 : 1;
+        if (m->deepest_chain < depth[i])
+            m->deepest_chain = depth[i];
+    }
+    free(depth);
+    return true;
+}
+
+uint32_t class_own_references(const struct model *m, uint32_t class)
+{
+    const struct model_class *c = &m->classes[class];
+    uint32_t references = 0;
+
+    for (uint32_t f = 0; f < c->fields; f++)
+        references += m->fields[c->first_field + f].type == TYPE_OBJECT;
+    return references;
+}
+
+bool core_classes_add(struct model *m)
+{
+    /* As JDK 17 has them, in the order of its dumps. */
+    static const struct {
+        enum model_core_class class;
+        const char *name, *fields, *statics;
+    } rows[] = {
+        {CORE_OBJECT, "java/lang/Object", "", ""},
+        {CORE_CLASS, "java/lang/Class",
+         "L:classValueMap L:annotationType L:annotationData L:enumConstantDirectory L:enumConstants L:genericInfo "
+         "Is:classRedefinedCount L:reflectionData L:componentType L:packageName L:classData L:classLoader L:module L:name "
+         "L:cachedConstructor",
+         "L:reflectionFactory L:serialPersistentFields J:serialVersionUID L:EMPTY_CLASS_ARRAY L:allPermDomain Is:SYNTHETIC "
+         "Is:ENUM "
+         "Is:ANNOTATION"},
+        {CORE_STRING, "java/lang/String", "Z0:hashIsZero I:hash B0:coder L:value",
+         "Bs:UTF16 B0:LATIN1 L:CASE_INSENSITIVE_ORDER Cs:REPL L:serialPersistentFields Z:COMPACT_STRINGS J:serialVersionUID"},
+        {CORE_THREAD, "java/lang/Thread",
+         "I:threadLocalRandomSecondarySeed I:threadLocalRandomProbe J:threadLocalRandomSeed L:uncaughtExceptionHandler "
+         "L:blockerLock L:blocker L:parkBlocker Is:threadStatus Js:tid J0:stackSize L:inheritableThreadLocals L:threadLocals "
+         "L:inheritedAccessControlContext L:contextClassLoader L:group L:target J:eetop Z0:stillborn Z0:interrupted Z:daemon "
+         "Is:priority L:name",
+         "L:defaultUncaughtExceptionHandler L:EMPTY_STACK_TRACE Is:MAX_PRIORITY Is:NORM_PRIORITY Is:MIN_PRIORITY "
+         "J:threadSeqNumber Is:threadInitNumber"},
+        {CORE_THREAD_GROUP, "java/lang/ThreadGroup",
+         "L:groups Is:ngroups L:threads Is:nthreads Is:nUnstartedThreads Z:daemon Z0:destroyed Is:maxPriority L:name L:parent",
+         ""},
+        {CORE_CLASS_LOADER, "java/lang/ClassLoader",
+         "L:classLoaderValueMap L:classAssertionStatus L:packageAssertionStatus Z0:defaultAssertionStatus L:assertionLock "
+         "L:libraries L:packages L:defaultDomain L:classes L:package2certs L:parallelLockMap L:nameAndId L:unnamedModule "
+         "L:name "
+         "L:parent",
+         "Z:$assertionsDisabled L:scl L:nocerts"},
+        {CORE_OBJECT_ARRAY, "[Ljava/lang/Object;", "", ""},
+        {CORE_STRING_ARRAY, "[Ljava/lang/String;", "", ""},
+        {CORE_BOOLEAN_ARRAY, "[Z", "", ""},
+        {CORE_CHAR_ARRAY, "[C", "", ""},
+        {CORE_FLOAT_ARRAY, "[F", "", ""},
+        {CORE_DOUBLE_ARRAY, "[D", "", ""},
+        {CORE_BYTE_ARRAY, "[B", "", ""},
+        {CORE_SHORT_ARRAY, "[S", "", ""},
+        {CORE_INT_ARRAY, "[I", "", ""},
+        {CORE_LONG_ARRAY, "[J", "", ""},
+        {CORE_RUNNABLE, "java/lang/Runnable", "", ""},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        uint32_t class = class_add(m, rows[i].name, i == 0 ? MODEL_NONE : CORE_OBJECT, rows[i].fields, rows[i].statics);
+
+        if (class == MODEL_NONE)
+            return false;
+        if (rows[i].name[0] == '[')
+            m->classes[class].element = i < CORE_BOOLEAN_ARRAY ? TYPE_OBJECT : (uint8_t)(TYPE_BOOLEAN + i - CORE_BOOLEAN_ARRAY);
+    }
+    m->classes[CORE_RUNNABLE].interface = true;
+    return true;
+}

@@ -1,0 +1,103 @@
+/* The objects of any heap: the thread group, the class loader, the threads, and the Strings that are their names, each with its
+ * byte[]. In this order, so that a small heap has the threads before their names. */
+#include "parts.h"
+
+#include <string.h>
+
+enum { GROUP, LOADER, THREADS };
+
+uint64_t core_object_count(const struct model *m)
+{
+    return THREADS + m->options.threads + 2 * (m->options.threads + 1);
+}
+
+static uint64_t names_from(const struct model *m)
+{
+    return THREADS + m->options.threads;
+}
+
+static uint64_t if_there(const struct model *m, uint64_t object)
+{
+    return object < m->options.objects ? object : MODEL_NULL;
+}
+
+/* The name-th: 0 is the group's, then come the threads'. */
+static uint32_t name_string(const struct model *m, uint64_t name)
+{
+    return name == 0 ? model_thread_group_name(m) : model_thread_name(m, name - 1);
+}
+
+void core_object(const struct model *m, uint64_t index, struct object *o)
+{
+    uint64_t name = index - names_from(m);
+
+    if (index == GROUP)
+        be_instance(o, CORE_THREAD_GROUP);
+    else if (index == LOADER)
+        be_instance(o, CORE_CLASS_LOADER);
+    else if (index < names_from(m))
+        be_instance(o, CORE_THREAD);
+    else if (name % 2 == 0)
+        be_instance(o, CORE_STRING);
+    else {
+        char text[MODEL_STRING_MOST];
+
+        be_primitive_array(o, TYPE_BYTE, model_string(m, name_string(m, name / 2), text));
+    }
+}
+
+bool core_text(const struct model *m, uint64_t index, char text[MODEL_STRING_MOST], size_t *size)
+{
+    uint64_t name = index - names_from(m);
+
+    if (index >= parts_of(m)->core_objects || index < names_from(m) || name % 2 == 0)
+        return false;
+    *size = model_string(m, name_string(m, name / 2), text);
+    return true;
+}
+
+/* Slots in the order of the fields in classes.c. */
+uint64_t core_reference(const struct model *m, uint64_t index, uint64_t slot)
+{
+    enum { GROUP_NAME = 2, THREAD_LOADER = 7, THREAD_GROUP = 8, THREAD_NAME = 10 };
+
+    if (index == GROUP)
+        return slot == GROUP_NAME ? if_there(m, names_from(m)) : MODEL_NULL;
+    if (index == LOADER)
+        return MODEL_NULL;
+    if (index >= names_from(m))
+        return if_there(m, index + 1);
+    switch (slot) {
+    case THREAD_LOADER:
+        return if_there(m, LOADER);
+    case THREAD_GROUP:
+        return if_there(m, GROUP);
+    case THREAD_NAME:
+        return if_there(m, names_from(m) + 2 * (index - THREADS + 1));
+    default:
+        return MODEL_NULL;
+    }
+}
+
+uint64_t model_thread_object(const struct model *m, uint64_t thread)
+{
+    return if_there(m, THREADS + thread);
+}
+
+/* What is not the JDK's has the application's loader; an array has that of its elements. */
+uint64_t model_class_loader(const struct model *m, uint32_t class)
+{
+    static const char *const bootstrap[] = {"java/", "jdk/", "sun/"};
+    char text[MODEL_STRING_MOST];
+    const char *name = text;
+    size_t size = model_string(m, m->classes[class].name, text);
+
+    if (m->classes[class].element == TYPE_OBJECT)
+        name += 2, size -= 2; /* "[L" */
+    else if (m->classes[class].element)
+        return MODEL_NULL;
+    for (size_t i = 0; i < sizeof bootstrap / sizeof *bootstrap; i++)
+        if (size > strlen(bootstrap[i]) && memcmp(name, bootstrap[i], strlen(bootstrap[i])) == 0)
+            return MODEL_NULL;
+    return if_there(m, LOADER);
+}

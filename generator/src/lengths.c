@@ -1,0 +1,81 @@
+/* See lengths.h. */
+#include "lengths.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "model.h"
+
+#define ONE ((uint64_t)1 << 32)
+
+/* Of 2^LENGTH_HALVED_PARTS * 32 arrays, how many a part has. The last half is as large as the one in front. */
+static uint64_t weight_of(unsigned part)
+{
+    if (part < LENGTH_EQUAL_PARTS)
+        return 1U << (LENGTH_HALVED_PARTS - 1);
+    if (part < LENGTH_PARTS - 1)
+        return 1U << (LENGTH_HALVED_PARTS - 2 - (part - LENGTH_EQUAL_PARTS));
+    return 1;
+}
+
+uint64_t length_table_mean(const struct length_table *table)
+{
+    uint64_t sum = 0;
+
+    for (unsigned i = 0; i < LENGTH_PARTS; i++)
+        sum += ((uint64_t)table->parts[i].from + table->parts[i].to) * weight_of(i);
+    /* Below 2^32 twice, 2^12 arrays, and the half of a sum of two. */
+    return sum << (32 - 1 - (LENGTH_HALVED_PARTS - 1) - 5);
+}
+
+struct lengths lengths_of(const struct length_table *table)
+{
+    return (struct lengths){.table = table, .scale = ONE};
+}
+
+struct lengths lengths_scaled(const struct length_table *table, uint64_t mean, uint64_t of)
+{
+    /* mean is below 2^37 thousandths and `of` below 2^53, so it is divided in steps of what fits. */
+    uint64_t whole = (mean / MODEL_UNIT) << 32, rest = (mean % MODEL_UNIT << 32) / MODEL_UNIT, part = of >> 16;
+
+    return (struct lengths){.table = table,
+                            .scale = (whole / part << 16) + ((whole % part) << 16) / part + (rest << 16) / part};
+}
+
+static uint64_t scaled(uint64_t length, uint64_t scale, uint32_t up)
+{
+    uint64_t whole = length * (scale >> 32), part = length * (scale & UINT32_MAX) + up;
+
+    length = whole + (part >> 32);
+    return length < LENGTH_MOST ? length : LENGTH_MOST;
+}
+
+uint64_t lengths_draw(const struct lengths *lengths, uint64_t bits)
+{
+    unsigned part = (unsigned)(bits >> 59);
+    uint64_t within = bits << 5, from, to;
+
+    if (part == LENGTH_EQUAL_PARTS) {
+        while (part < LENGTH_PARTS - 1 && within >> 63) {
+            within <<= 1;
+            part++;
+        }
+        if (part < LENGTH_PARTS - 1)
+            within <<= 1;
+    }
+    from = lengths->table->parts[part].from;
+    to = lengths->table->parts[part].to;
+    from += (to - from + 1) * (within >> 32) >> 32;
+    /* What lies between two lengths is the longer one as often as it is near. */
+    return scaled(from, lengths->scale, (uint32_t)(bits * 0x9E3779B97F4A7C15U >> 32));
+}
+
+uint64_t lengths_longest(const struct lengths *lengths)
+{
+    uint64_t longest = 0;
+
+    for (unsigned i = 0; i < LENGTH_PARTS; i++)
+        if (longest < lengths->table->parts[i].to)
+            longest = lengths->table->parts[i].to;
+    return scaled(longest, lengths->scale, UINT32_MAX);
+}

@@ -1,0 +1,164 @@
+/* See model.h: the options, and who answers for which object. */
+#include "parts.h"
+
+#include <stdlib.h>
+
+extern const struct shape shape_mixed, shape_list, shape_tree, shape_graph, shape_arrays, shape_strings, shape_wide, shape_deep,
+    shape_threads;
+
+const struct shape *const shapes[] = {&shape_mixed,   &shape_list, &shape_tree, &shape_graph,   &shape_arrays,
+                                      &shape_strings, &shape_wide, &shape_deep, &shape_threads, NULL};
+
+#define MOST_OBJECTS ((uint64_t)1000000000000)
+#define MOST_CLASSES 10000000U
+#define MOST_THREADS 1000000U
+#define MOST_FRAMES ((uint64_t)1000000000)
+
+/* ---- Options ---- */
+
+bool option_within(struct model *m, uint64_t *option, uint64_t unset, uint64_t least, uint64_t most, const char *allowed)
+{
+    if (*option == MODEL_UNSET)
+        *option = unset;
+    return (*option >= least && *option <= most) || fail(m, allowed);
+}
+
+static bool only_what_is_taken(struct model *m, const struct shape *shape)
+{
+    const struct model_options *o = &m->options;
+
+    if (o->classes != MODEL_UNSET && !(shape->takes & SHAPE_TAKES_CLASSES))
+        return fail(m, "--classes means nothing to this shape: its classes are always the same.");
+    if (o->references != MODEL_UNSET && !(shape->takes & SHAPE_TAKES_REFERENCES))
+        return fail(m, "--references means nothing to this shape: tree and graph take it.");
+    if (o->array_length != MODEL_UNSET && !(shape->takes & SHAPE_TAKES_ARRAY_LENGTH))
+        return fail(m, "--array-length means nothing to this shape: mixed and arrays take it.");
+    if (o->string_length != MODEL_UNSET && !(shape->takes & SHAPE_TAKES_STRING_LENGTH))
+        return fail(m, "--string-length means nothing to this shape: mixed and strings take it.");
+    return true;
+}
+
+static bool options_settle(struct model *m, const struct shape *shape)
+{
+    struct model_options *o = &m->options;
+    uint64_t few = 1 + o->objects / 16;
+
+    if (o->seed == MODEL_UNSET)
+        o->seed = 1;
+    if (o->classes != MODEL_UNSET && o->classes > MOST_CLASSES)
+        return fail(m, "--classes: up to 10,000,000.");
+    return only_what_is_taken(m, shape) && option_within(m, &o->objects, 1000000, 0, MOST_OBJECTS, "--objects: up to 1e12.") &&
+           option_within(m, &o->threads, shape->threads < few ? shape->threads : few, 0, MOST_THREADS,
+                         "--threads: up to 1,000,000.") &&
+           option_within(m, &o->stack_depth, shape->stack_depth, 0, o->threads ? MOST_FRAMES / o->threads : MOST_FRAMES,
+                         "--stack-depth: up to 1e9 frames in all threads together.");
+}
+
+/* ---- Making one ---- */
+
+struct model *model_new(const struct shape *shape, const struct model_options *options, const char **failure)
+{
+    struct parts *parts = calloc(1, sizeof *parts);
+    struct model *m = &parts->model;
+
+    if (!parts) {
+        *failure = "There is no memory.";
+        return NULL;
+    }
+    m->options = *options;
+    m->shape = shape;
+    if (!options_settle(m, shape))
+        goto failed;
+    parts->key = parts->names.key = mix(m->options.seed * 0x9E3779B97F4A7C15U + 1);
+    parts->core_objects = core_object_count(m);
+    if (!core_classes_add(m) || !elements_prepare(m) || !stacks_prepare_names(m) || !shape->prepare(m) || !classes_finish(m) ||
+        !stacks_prepare(m))
+        goto failed;
+    for (uint32_t i = 0; i < m->class_count; i++)
+        if (!m->classes[i].element && m->classes[i].instance_bytes > m->longest_object)
+            m->longest_object = m->classes[i].instance_bytes;
+    longest_is(m, MODEL_STRING_MOST); /* the name of a thread */
+    m->string_count = parts->names.count;
+    if (parts->names.failed) {
+        fail(m, "There are too many strings for this number of classes and objects.");
+        goto failed;
+    }
+    return m;
+failed:
+    *failure = m->failure;
+    model_free(m);
+    return NULL;
+}
+
+void model_free(struct model *m)
+{
+    struct parts *parts = (struct parts *)m;
+
+    if (!m)
+        return;
+    free(m->of_shape); /* one block, whatever the shape */
+    free(m->classes);
+    free(m->fields);
+    names_free(&parts->names);
+    elements_free(m);
+    free(parts);
+}
+
+void longest_is(struct model *m, uint64_t bytes)
+{
+    if (m->longest_object < bytes)
+        m->longest_object = bytes;
+}
+
+/* ---- Asking ---- */
+
+size_t model_string(const struct model *m, uint32_t string, char out[MODEL_STRING_MOST])
+{
+    return names_write(&parts_of(m)->names, string, out, MODEL_STRING_MOST);
+}
+
+void model_object(const struct model *m, uint64_t index, struct object *o)
+{
+    if (index < parts_of(m)->core_objects)
+        core_object(m, index, o);
+    else
+        m->shape->object(m, index, o);
+}
+
+uint64_t model_reference(const struct model *m, uint64_t index, const struct object *o, uint64_t slot)
+{
+    if (index < parts_of(m)->core_objects)
+        return core_reference(m, index, slot);
+    return m->shape->reference(m, index, o, slot);
+}
+
+uint64_t model_random(const struct model *m, uint64_t a, uint64_t b)
+{
+    return mix_of(key_of(m), a, b);
+}
+
+/* Enough that there are some, and that what the shape begins with is one of them. */
+uint64_t model_global_count(const struct model *m)
+{
+    enum { GLOBALS = 68 };
+
+    return m->options.objects < GLOBALS ? m->options.objects : GLOBALS;
+}
+
+uint64_t model_global(const struct model *m, uint64_t index)
+{
+    uint64_t first = shape_first(m);
+
+    if (index == 0)
+        return first < m->options.objects ? first : 0;
+    return below(mix_of(key_of(m), index, 5), m->options.objects);
+}
+
+uint64_t model_static(const struct model *m, uint32_t class, uint32_t slot)
+{
+    uint64_t bits = mix_of(key_of(m), class, (uint64_t)slot << 8 | 6);
+
+    if (m->options.objects == 0 || (bits & 1023) < 107) /* 10.5 %, as in the dump that mixed is fitted to */
+        return MODEL_NULL;
+    return below(bits, m->options.objects);
+}

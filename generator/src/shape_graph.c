@@ -1,0 +1,72 @@
+/* A random graph: each node is an instance and the array of its neighbours. So that each is reached from the first, a tree of two
+ * branches is within; the other neighbours are any. */
+#include "branches.h"
+#include "parts.h"
+
+enum { NODE = CORE_CLASSES, NODES /* the array class */ };
+
+static bool prepare(struct model *m)
+{
+    if (class_add(m, "com/example/graph/GraphNode", CORE_OBJECT, "L:neighbours I:mark J:weight", "L:start") == MODEL_NONE ||
+        class_add_array(m, NODE) == MODEL_NONE)
+        return false;
+    if (!option_within(m, &m->options.references, 4000, 1000, 1000000 * (uint64_t)MODEL_UNIT,
+                       "--references of a graph: 1 to 1,000,000 neighbours of a node on average."))
+        return false;
+    longest_is(m, (2 * (m->options.references / MODEL_UNIT) + 6) * m->options.id_size);
+    return true;
+}
+
+static uint64_t node_count(const struct model *m)
+{
+    return (shape_count(m) + 1) / 2;
+}
+
+static uint64_t child(const struct model *m, uint64_t node)
+{
+    uint64_t first = first_child(key_of(m), node, 2 * BRANCH_UNIT), count = node_count(m);
+
+    return first < count ? first : count;
+}
+
+/* All nodes but one are children, one on average: what is above that is for the others. From 0 to twice the mean. */
+static uint64_t other_neighbours(const struct model *m, uint64_t node)
+{
+    uint64_t mean = m->options.references - MODEL_UNIT, bits = mix_of(key_of(m), node, 21);
+
+    return (below(bits, 2 * mean + 1) + bits % MODEL_UNIT) / MODEL_UNIT;
+}
+
+static void object(const struct model *m, uint64_t index, struct object *o)
+{
+    uint64_t at = index - shape_first(m), node = at / 2;
+
+    if (at % 2 == 0)
+        be_instance(o, NODE);
+    else
+        be_object_array(o, NODES, child(m, node + 1) - child(m, node) + other_neighbours(m, node));
+}
+
+static uint64_t reference(const struct model *m, uint64_t index, const struct object *o, uint64_t slot)
+{
+    uint64_t first = shape_first(m), node = (index - first) / 2, from, children;
+
+    if (o->kind == OBJECT_INSTANCE)
+        return index + 1 < m->options.objects ? index + 1 : MODEL_NULL;
+    from = child(m, node);
+    children = child(m, node + 1) - from;
+    if (slot < children)
+        return first + 2 * (from + slot);
+    return first + 2 * below(mix_of(key_of(m), index, slot), node_count(m));
+}
+
+const struct shape shape_graph = {
+    .name = "graph",
+    .about = "a random graph, reachable as a whole; --references is how many neighbours a node has",
+    .takes = SHAPE_TAKES_REFERENCES,
+    .threads = 8,
+    .stack_depth = 16,
+    .prepare = prepare,
+    .object = object,
+    .reference = reference,
+};

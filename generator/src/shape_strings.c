@@ -1,0 +1,63 @@
+/* Many Strings, each with the byte[] that is its text, and many symbols that nothing names. In rows: an Object[] names the next row
+ * and the row's Strings. */
+#include "lengths.h"
+#include "parts.h"
+
+#include <stdlib.h>
+
+/* Fitted as the tables of shape_mixed. */
+static const struct length_table table = {
+    {{0, 2},   {2, 3},   {3, 5},   {5, 6},    {6, 7},     {7, 8},     {8, 9},     {9, 10},     {10, 11},    {11, 12},
+     {12, 14}, {14, 15}, {15, 16}, {16, 18},  {18, 20},   {20, 22},   {22, 24},   {24, 27},    {27, 31},    {31, 34},
+     {34, 38}, {38, 42}, {42, 46}, {46, 50},  {50, 53},   {53, 56},   {56, 58},   {58, 61},    {61, 65},    {65, 70},
+     {70, 77}, {77, 82}, {82, 92}, {92, 120}, {120, 190}, {190, 300}, {300, 700}, {700, 1500}, {1500, 6000}}};
+
+enum { STRINGS_IN_ROW = 31, ROW = 1 + 2 * STRINGS_IN_ROW };
+
+static bool prepare(struct model *m)
+{
+    struct lengths *lengths = malloc(sizeof *lengths);
+    uint64_t symbols = m->options.objects / 4;
+
+    m->of_shape = lengths;
+    if (!lengths)
+        return fail(m, "There is no memory.");
+    if (!option_within(m, &m->options.string_length, 40 * (uint64_t)MODEL_UNIT, 0, 100000000 * (uint64_t)MODEL_UNIT,
+                       "--string-length: up to 100,000,000 characters on average."))
+        return false;
+    *lengths = lengths_scaled(&table, m->options.string_length, length_table_mean(&table));
+    longest_is(m, lengths_longest(lengths));
+    longest_is(m, (uint64_t)(STRINGS_IN_ROW + 1) * m->options.id_size);
+    string_add(m, NAME_SYMBOL, NULL, 0, symbols < 1000000000 ? (uint32_t)symbols : 1000000000);
+    return true;
+}
+
+static void object(const struct model *m, uint64_t index, struct object *o)
+{
+    uint64_t at = index - shape_first(m), in_row = at % ROW;
+
+    if (in_row == 0)
+        be_object_array(o, CORE_OBJECT_ARRAY, STRINGS_IN_ROW + 1);
+    else if (in_row % 2)
+        be_instance(o, CORE_STRING);
+    else
+        be_primitive_array(o, TYPE_BYTE, lengths_draw(m->of_shape, even(key_of(m), at / ROW * STRINGS_IN_ROW + in_row / 2)));
+}
+
+static uint64_t reference(const struct model *m, uint64_t index, const struct object *o, uint64_t slot)
+{
+    uint64_t named = o->kind == OBJECT_INSTANCE ? index + 1 : slot == 0 ? index + ROW : index + 2 * slot - 1;
+
+    return named < m->options.objects ? named : MODEL_NULL;
+}
+
+const struct shape shape_strings = {
+    .name = "strings",
+    .about = "Strings and their texts, and symbols that nothing names; --string-length is the mean",
+    .takes = SHAPE_TAKES_STRING_LENGTH,
+    .threads = 8,
+    .stack_depth = 16,
+    .prepare = prepare,
+    .object = object,
+    .reference = reference,
+};

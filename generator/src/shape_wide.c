@@ -1,0 +1,83 @@
+/* Classes of many fields: some hundreds each, and one of as many as a class can have. */
+#include "parts.h"
+
+enum {
+    DEFAULT_CLASSES = 200,
+    MOST_FIELDS = 65535,
+    FEW_FIELDS = 100,
+    MORE_FIELDS = 600,
+    WIDEST = CORE_CLASSES,
+    FIELDS_IN_ALL = 1 << 20, /* in memory: more classes have fewer fields each */
+    WIDEST_EACH = 65536,     /* of so many objects, one is an instance of the widest class */
+    REFERENCES_OF = 4        /* of so many fields, one is a reference, */
+};
+
+/* the first of which names the next object. */
+static const uint8_t types[] = {TYPE_OBJECT, TYPE_INT, TYPE_LONG,   TYPE_BOOLEAN, TYPE_OBJECT, TYPE_BYTE,
+                                TYPE_CHAR,   TYPE_INT, TYPE_OBJECT, TYPE_DOUBLE,  TYPE_FLOAT,  TYPE_SHORT,
+                                TYPE_OBJECT, TYPE_INT, TYPE_INT,    TYPE_LONG};
+
+static bool add(struct model *m, uint32_t name, uint32_t fields, uint32_t field_names)
+{
+    if (class_add_named(m, name, CORE_OBJECT) == MODEL_NONE)
+        return false;
+    for (uint32_t f = 0; f < fields; f++)
+        if (!field_add(m, field_names + f, types[f % sizeof types], VALUE_ANY))
+            return false;
+    return true;
+}
+
+static bool prepare(struct model *m)
+{
+    uint64_t classes;
+    uint32_t names, field_names, each;
+
+    if (!option_within(m, &m->options.classes, DEFAULT_CLASSES, CORE_CLASSES + 2, 10000000,
+                       "--classes of wide: 19 to 10,000,000."))
+        return false;
+    classes = m->options.classes - CORE_CLASSES;
+    field_names = string_add(m, NAME_NUMBERED, "field", 0, MOST_FIELDS);
+    names = string_add(m, NAME_NUMBERED, "com/example/wide/Record", 0, (uint32_t)classes);
+    if (!add(m, names, MOST_FIELDS, field_names))
+        return false;
+    each = (uint32_t)(FIELDS_IN_ALL / classes);
+    for (uint32_t i = 1; i < classes; i++) {
+        uint32_t fields = FEW_FIELDS + (uint32_t)below(mix_of(key_of(m), i, 30), MORE_FIELDS - FEW_FIELDS);
+
+        if (!add(m, names + i, fields < each ? fields : each, field_names))
+            return false;
+    }
+    return true;
+}
+
+static void object(const struct model *m, uint64_t index, struct object *o)
+{
+    uint64_t bits = mix_of(key_of(m), index, 31);
+
+    if ((index - shape_first(m)) % WIDEST_EACH == 1)
+        be_instance(o, WIDEST);
+    else
+        be_instance(o, WIDEST + 1 + (uint32_t)below(bits, m->class_count - WIDEST - 1));
+}
+
+static uint64_t reference(const struct model *m, uint64_t index, const struct object *o, uint64_t slot)
+{
+    uint64_t bits;
+
+    (void)o;
+    if (slot == 0)
+        return index + 1 < m->options.objects ? index + 1 : MODEL_NULL;
+    bits = mix_of(key_of(m), index, slot);
+    return bits % 4 == 0 ? MODEL_NULL : shape_first(m) + below(bits, shape_count(m));
+}
+
+const struct shape shape_wide = {
+    .name = "wide",
+    .about = "classes of hundreds of fields, and one of 65,535",
+    .takes = SHAPE_TAKES_CLASSES,
+    .threads = 8,
+    .stack_depth = 16,
+    .prepare = prepare,
+    .object = object,
+    .reference = reference,
+};
