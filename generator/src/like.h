@@ -1,0 +1,97 @@
+/* A producer as data: what it can write, the form of its IDs, serials, names and times, which parts a dump has and in which
+ * order, and where it departs from the specification. One for each file like_*.c. */
+#ifndef HPROF_GEN_LIKE_H
+#define HPROF_GEN_LIKE_H
+
+#include "event.h"
+#include "rules.h"
+#include "source_model.h"
+
+struct walk; /* walk.h */
+
+/* A part of a dump: gives its records, or sub-records. */
+typedef void part(struct walk *w);
+/* Makes an event that is about to be given what this producer writes in its place. */
+typedef void touch(struct walk *w, struct event *e, uint64_t number);
+
+/* IDs are linear: base + number * stride. */
+struct ids {
+    uint64_t base, stride;
+};
+struct id_forms {
+    struct ids strings, frames, objects /* classes first */, references /* of JNI globals */;
+};
+
+/* Records that not every producer writes. */
+enum {
+    WRITES_SITES = 1,
+    WRITES_SAMPLES = 2,
+    WRITES_SUMMARY = 4,
+    WRITES_THREADS = 8, /* START_THREAD, END_THREAD */
+    WRITES_UNLOADS = 16,
+    WRITES_SETTINGS = 32, /* CONTROL_SETTINGS */
+    WRITES_ALL = 63
+};
+
+enum name_style {
+    NAMES_INNER,  /* java/lang/String, [Ljava/lang/String;, [I */
+    NAMES_DOTTED, /* java.lang.String, [Ljava.lang.String;, [I */
+    NAMES_SOURCE  /* java.lang.String, java.lang.String[], int[] */
+};
+enum time_style { TIME_ZERO, TIME_MICROSECONDS, TIME_AGENT /* milliseconds, in microseconds */, TIME_MILLISECONDS };
+enum trace_style { TRACE_NONE, TRACE_DUMMY, TRACE_OF_ALLOCATION };
+enum constant_style { CONSTANTS_NONE, CONSTANTS_OBJECTS, CONSTANTS_ALL };
+
+/* A class that the model does not know. */
+struct own_class {
+    const char *name; /* as it is written */
+    uint32_t super;   /* enum model_core_class; MODEL_NONE for none */
+    bool absent;      /* it has a LOAD_CLASS and no CLASS_DUMP */
+};
+
+struct like {
+    const char *name, *about;
+    const char *profile; /* of hprof-validate */
+
+    /* What it can write: version V is bit 1 << V, IDs of n bytes are bit n. The defaults. */
+    unsigned versions, id_sizes;
+    enum version version;
+    unsigned id_size;
+    uint64_t segment_size;            /* from 1.0.2 on; 0 for one HEAP_DUMP */
+    uint64_t compressed_segment_size; /* 0 for the same */
+    unsigned records, usual, always;  /* bits of WRITES_*: all that it can, those of RECORDS_DEFAULT, those of any dump */
+
+    struct id_forms ids4, ids8;
+    uint64_t id_limit4;                              /* IDs of objects of 4 bytes are below this */
+    uint64_t class_offset;                           /* the ID of a class is so far behind its place */
+    uint32_t class_start, thread_start, trace_start; /* serials; trace_start is the empty trace */
+
+    enum name_style names;
+    enum time_style time;
+    enum trace_style traces; /* of classes and objects */
+    enum constant_style constants;
+    int32_t lowest_line, line_unknown; /* what is below the first is the second */
+    bool names_threads;                /* a trace names its thread */
+    bool thread_blocks;                /* a ROOT_THREAD_BLOCK for each thread */
+    bool unknown_site;                 /* one allocation site is of a class that was never loaded */
+    uint32_t cutoff;                   /* of the sites */
+    const struct own_class *classes;   /* up to one without a name */
+    const char *const *strings;        /* texts that the model does not know, up to NULL */
+    int extra_static;                  /* one of them: a static field of type object that Java does not know; -1 for none, */
+    uint32_t extra_static_each;        /* in each so many-th class */
+
+    /* Objects. */
+    unsigned archived_mirrors; /* so many elements of Object[] name a class that is not dumped */
+    unsigned sevens;           /* so many boolean[] hold a 7 */
+    bool cuts_nulls;           /* trailing nulls of object arrays are left out */
+    bool leaves_out_elements;  /* 1.0.3: one primitive array is without its elements */
+
+    touch *on_load, *on_trace, *on_thread, *on_local, *on_class; /* the number of the class, thread or frame */
+    void (*on_frame)(struct walk *w, struct model_frame *frame, uint64_t number);
+
+    part *const *before, *const *dump, *const *after; /* up to NULL: once, in each heap dump, once behind the last */
+};
+
+extern const struct like like_plain, like_hotspot, like_jdk8_agent, like_sa, like_graalvm, like_mat, like_android;
+
+#endif

@@ -1,0 +1,107 @@
+/* The Android runtime, hprof.cc (SPEC.md A.4). Its clock is taken to work: the header shows one habit, and that is its version. */
+#include "walk.h"
+
+enum { STRING_ZYGOTE, STRING_APP, STRING_OVERHEAD };
+static const char *const strings[] = {"zygote", "app", "$classOverhead", NULL};
+
+enum { CLASS_INT };
+static const struct own_class classes[] = {{.name = "int", .super = MODEL_NONE}, {.name = NULL}};
+
+static void part_frame_again(struct walk *w)
+{
+    if (w->model->options.threads && w->model->options.stack_depth)
+        give_frame(w, 0, 0, RULE_STK_002);
+}
+
+static void give_info(struct walk *w, uint32_t heap, int name)
+{
+    struct event e = SUBRECORD_EVENT(HEAP_DUMP_INFO, HEAP_DUMP_INFO);
+
+    e.fields.HEAP_DUMP_INFO.heap = heap;
+    e.fields.HEAP_DUMP_INFO.name = named(w, own_string(w, name));
+    give(w->to, &e);
+}
+
+static void part_zygote(struct walk *w)
+{
+    give_info(w, 'Z', STRING_ZYGOTE);
+}
+
+static void part_app(struct walk *w)
+{
+    give_info(w, 'A', STRING_APP);
+}
+
+static void on_thread(struct walk *w, struct event *e, uint64_t thread)
+{
+    e->fields.ROOT_THREAD_OBJECT.trace_serial = UINT32_MAX;
+    if (thread == 0 && w->dump == 0)
+        habit(e, RULE_STK_012, 1);
+}
+
+static void on_local(struct walk *w, struct event *e, uint64_t frame)
+{
+    (void)w;
+    (void)frame;
+    e->fields.ROOT_FRAME.frame = -1;
+}
+
+/* The size in the heap: the class and the lock word in front of the fields. */
+static void on_class(struct walk *w, struct event *e, uint64_t class)
+{
+    if (class == own_class(w, CLASS_INT) || w->model->classes[class].element)
+        return;
+    e->fields.CLASS_DUMP.instance_size = (8 + e->fields.CLASS_DUMP.instance_size + 3) / 4 * 4;
+    habit(e, RULE_CLS_017, 1);
+}
+
+static void part_other_roots(struct walk *w)
+{
+    static const uint8_t tags[] = {SUB_ROOT_INTERNED_STRING, SUB_ROOT_DEBUGGER, SUB_ROOT_VM_INTERNAL};
+    struct event e = SUBRECORD_EVENT(ROOT_JNI_MONITOR, ROOT_JNI_MONITOR);
+
+    for (unsigned i = 0; i < sizeof tags; i++)
+        give_root(w, tags[i], any_object_id(w, i));
+    e.fields.ROOT_JNI_MONITOR.object_id = any_object_id(w, 3);
+    e.fields.ROOT_JNI_MONITOR.thread_serial = thread_serial(w, 0);
+    if (w->model->options.threads)
+        give(w->to, &e);
+}
+
+static part *const before[] = {part_class_names, part_field_names, part_loads, part_dummy_trace,
+                               part_traces,      part_frame_again, NULL};
+static part *const dump[] = {
+    part_threads, part_globals, part_sticky_classes, part_other_roots, part_zygote, part_classes, part_app, part_objects, NULL};
+static part *const after[] = {NULL};
+
+const struct like like_android = {
+    .name = "android",
+    .about = "the Android runtime, JAVA PROFILE 1.0.3",
+    .profile = "android",
+    .versions = 1 << V103,
+    .id_sizes = 1 << 4,
+    .version = V103,
+    .id_size = 4,
+    .segment_size = 4096,
+    .ids4 = {.strings = {1, 1}, .frames = {0, 1}, .objects = {0x1000, 8}},
+    .id_limit4 = UINT64_C(1) << 32,
+    .class_start = 1,
+    .thread_start = 1,
+    .trace_start = 0,
+    .names = NAMES_SOURCE,
+    .time = TIME_ZERO,
+    .traces = TRACE_NONE,
+    .constants = CONSTANTS_NONE,
+    .lowest_line = -3,
+    .names_threads = true,
+    .classes = classes,
+    .strings = strings,
+    .extra_static = STRING_OVERHEAD,
+    .extra_static_each = 1,
+    .on_thread = on_thread,
+    .on_local = on_local,
+    .on_class = on_class,
+    .before = before,
+    .dump = dump,
+    .after = after,
+};

@@ -1,0 +1,89 @@
+/* GraalVM native images, HeapDumpWriter.java (SPEC.md A.5). */
+#include "walk.h"
+
+enum { STRING_EMPTY };
+static const char *const strings[] = {"", NULL};
+
+enum { CLASS_ISOLATES, CLASS_GONE, CLASS_INT };
+static const struct own_class classes[] = {
+    {.name = "com.oracle.svm.core.Isolates", .super = CORE_OBJECT},
+    {.name = "com.oracle.svm.core.hub.DynamicHubCompanion", .super = CORE_OBJECT, .absent = true},
+    {.name = "int", .super = MODEL_NONE},
+    {.name = NULL}};
+
+/* No signatures; and the names of a frame are written with each. */
+static void on_frame(struct walk *w, struct model_frame *frame, uint64_t number)
+{
+    (void)number;
+    frame->signature = own_string(w, STRING_EMPTY);
+    give_string(w, frame->method);
+    give_string(w, frame->signature);
+    if (frame->source != MODEL_NONE)
+        give_string(w, frame->source);
+}
+
+/* A thread that is not yet up has no object. */
+static void on_thread(struct walk *w, struct event *e, uint64_t thread)
+{
+    if (thread && thread + 1 == w->model->options.threads)
+        e->fields.ROOT_THREAD_OBJECT.object_id = 0;
+}
+
+/* The size of the allocation: the hub, the monitor's and the hash's place, and all of that to a multiple of 8. */
+static void on_class(struct walk *w, struct event *e, uint64_t class)
+{
+    struct CLASS_DUMP *r = &e->fields.CLASS_DUMP;
+    uint32_t bytes = r->instance_size;
+
+    if (class == own_class(w, CLASS_INT) || (class < w->model->class_count && w->model->classes[class].element))
+        return;
+    r->instance_size = (w->id_size + 4 + bytes + 7) / 8 * 8;
+    habit(e, RULE_CLS_017, 1);
+}
+
+static void part_sticky_gone(struct walk *w)
+{
+    struct event e = SUBRECORD_EVENT(ROOT_STICKY_CLASS, ROOT_OBJECT);
+
+    e.fields.ROOT_OBJECT.object_id = class_id(w, own_class(w, CLASS_GONE));
+    habit(&e, RULE_REF_001, 1);
+    give(w->to, &e);
+}
+
+static part *const before[] = {part_class_names, part_field_names, part_loads, part_dummy_trace, part_traces, NULL};
+static part *const dump[] = {part_classes,     part_threads, part_globals, part_sticky_classes,
+                             part_sticky_gone, part_objects, NULL};
+static part *const after[] = {NULL};
+
+const struct like like_graalvm = {
+    .name = "graalvm",
+    .about = "GraalVM native images",
+    .profile = "graalvm",
+    .versions = 1 << V102,
+    .id_sizes = 1 << 4 | 1 << 8,
+    .version = V102,
+    .id_size = 8,
+    .segment_size = 1 << 20,
+    .ids4 = {.strings = {1, 1}, .frames = {1, 1}, .objects = {0x1000, 8}},
+    .ids8 = {.strings = {1, 1}, .frames = {1, 1}, .objects = {0x7f5a00000000, 16}},
+    .id_limit4 = UINT64_C(1) << 32,
+    .class_offset = 1, /* the ID of a class is the address of its hub, plus 1 */
+    .class_start = 1,
+    .thread_start = 1,
+    .trace_start = 1,
+    .names = NAMES_DOTTED,
+    .time = TIME_ZERO,
+    .traces = TRACE_DUMMY,
+    .constants = CONSTANTS_NONE,
+    .lowest_line = -3,
+    .names_threads = true,
+    .classes = classes,
+    .strings = strings,
+    .extra_static = -1,
+    .on_frame = on_frame,
+    .on_thread = on_thread,
+    .on_class = on_class,
+    .before = before,
+    .dump = dump,
+    .after = after,
+};

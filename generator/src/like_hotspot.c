@@ -1,0 +1,83 @@
+/* HotSpot, heapDumper.cpp (SPEC.md A.1). Its versions differ; what each is known for is here, one beside the other. */
+#include "walk.h"
+
+enum { STRING_RESOLVED };
+static const char *const strings[] = {"<resolved_references>", NULL};
+
+enum { CLASS_GONE };
+static const struct own_class classes[] = {
+    {.name = "java/lang/invoke/LambdaForm$MH+0x00007f3a5c001000", .super = CORE_OBJECT, .absent = true}, {.name = NULL}};
+
+/* 8 to 17: array classes once more, under new serials. */
+static void part_arrays_again(struct walk *w)
+{
+    uint32_t serial = class_serial(w, w->class_count), most = serial + 3;
+
+    for (uint32_t c = 0; c < w->model->class_count && serial < most; c++)
+        if (w->model->classes[c].element)
+            give_load(w, c, serial++);
+}
+
+/* With virtual threads. */
+static void part_thread_again(struct walk *w)
+{
+    uint64_t threads = w->model->options.threads;
+    struct event e = SUBRECORD_EVENT(ROOT_THREAD_OBJECT, ROOT_THREAD_OBJECT);
+
+    if (!threads)
+        return;
+    e.fields.ROOT_THREAD_OBJECT = (struct ROOT_THREAD_OBJECT){object_id(w, model_thread_object(w->model, threads - 1)),
+                                                              thread_serial(w, threads - 1), thread_trace(w, threads - 1)};
+    habit(&e, RULE_ROOT_002, 1);
+    give(w->to, &e);
+}
+
+/* 25: a sticky class that is not dumped. */
+static void part_sticky_gone(struct walk *w)
+{
+    struct event e = SUBRECORD_EVENT(ROOT_STICKY_CLASS, ROOT_OBJECT);
+
+    e.fields.ROOT_OBJECT.object_id = class_id(w, own_class(w, CLASS_GONE));
+    habit(&e, RULE_REF_001, 1);
+    give(w->to, &e);
+}
+
+static part *const before[] = {part_strings, part_loads, part_arrays_again, part_dummy_trace, part_traces, NULL};
+static part *const dump[] = {part_classes, part_objects,        part_threads,     part_thread_again,
+                             part_globals, part_sticky_classes, part_sticky_gone, NULL};
+static part *const after[] = {NULL};
+
+const struct like like_hotspot = {
+    .name = "hotspot",
+    .about = "HotSpot itself, 8 to 25: jcmd GC.heap_dump, jmap -dump, HeapDumpOnOutOfMemoryError",
+    .profile = "hotspot",
+    .versions = 1 << V101 | 1 << V102,
+    .id_sizes = 1 << 4 | 1 << 8,
+    .version = V102,
+    .id_size = 8,
+    .segment_size = 1 << 20,
+    .ids4 = {.strings = {0x1000, 8}, .frames = {1, 1}, .objects = {0x2000, 8}, .references = {0xf0000000, 8}},
+    .ids8 = {.strings = {0x7f3a00001000, 16},
+             .frames = {1, 1},
+             .objects = {0x700000000, 16},
+             .references = {0x7f3b00002000, 8}},
+    .id_limit4 = UINT64_C(1) << 32,
+    .class_start = 1,
+    .thread_start = 1,
+    .trace_start = 1,
+    .names = NAMES_INNER,
+    .time = TIME_ZERO,
+    .traces = TRACE_DUMMY,
+    .constants = CONSTANTS_NONE,
+    .lowest_line = -3,
+    .names_threads = true,
+    .classes = classes,
+    .strings = strings,
+    .extra_static = STRING_RESOLVED,
+    .extra_static_each = 8,
+    .archived_mirrors = 3,
+    .sevens = 1,
+    .before = before,
+    .dump = dump,
+    .after = after,
+};

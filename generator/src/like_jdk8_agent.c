@@ -1,0 +1,134 @@
+/* The HPROF agent of JDK 5 to 8, hprof_io.c (SPEC.md A.2). */
+#include "walk.h"
+
+enum { CLASS_UNLOADED, CLASS_UNPREPARED };
+static const struct own_class classes[] = {{.name = "gone.Unloaded", .super = CORE_OBJECT, .absent = true},
+                                           {.name = "late.Unprepared", .super = CORE_THREAD},
+                                           {.name = NULL}};
+
+/* Threads start after forty minutes, and the heap is dumped after another forty: the time wraps between. */
+static void part_later(struct walk *w)
+{
+    w->pause = 2400000000;
+}
+
+static void part_much_later(struct walk *w)
+{
+    w->pause = 400000000;
+}
+
+/* Of a thread that was there before the VM was up. */
+static void part_end_unstarted(struct walk *w)
+{
+    struct event e = RECORD_EVENT(END_THREAD);
+
+    if (!(w->records & WRITES_THREADS))
+        return;
+    e.fields.END_THREAD.thread_serial = thread_serial(w, w->model->options.threads + 1);
+    habit(&e, RULE_THR_005, 1);
+    give_record(w, &e);
+}
+
+static void part_unload_unknown(struct walk *w)
+{
+    struct event e = RECORD_EVENT(UNLOAD_CLASS);
+
+    if (!(w->records & WRITES_UNLOADS))
+        return;
+    e.fields.UNLOAD_CLASS.class_serial = class_serial(w, w->class_count) + 99;
+    habit(&e, RULE_CLS_007, 1);
+    give_record(w, &e);
+}
+
+/* With cpu=samples alone only the traces that were sampled are written. */
+static void on_load(struct walk *w, struct event *e, uint64_t class)
+{
+    if (w->records & WRITES_SAMPLES && !(w->records & WRITES_SITES) && class + 1 == w->class_count) {
+        e->fields.LOAD_CLASS.trace_serial = thread_trace(w, w->model->options.threads);
+        habit(e, RULE_STK_012, 1);
+    }
+}
+
+static void part_unknown_thread(struct walk *w)
+{
+    struct event e = SUBRECORD_EVENT(ROOT_THREAD_OBJECT, ROOT_THREAD_OBJECT);
+
+    e.fields.ROOT_THREAD_OBJECT = (struct ROOT_THREAD_OBJECT){0, w->like->thread_start - 1, w->like->trace_start};
+    give(w->to, &e);
+}
+
+/* Traces are cut, frame numbers are not. */
+static void part_frame_beyond(struct walk *w)
+{
+    struct event e = SUBRECORD_EVENT(ROOT_JAVA_FRAME, ROOT_FRAME);
+
+    if (!w->model->options.threads || w->model->options.stack_depth > INT32_MAX)
+        return;
+    e.fields.ROOT_FRAME = (struct ROOT_FRAME){any_object_id(w, 1), thread_serial(w, 0), (int32_t)w->model->options.stack_depth};
+    habit(&e, RULE_ROOT_005, 1);
+    give(w->to, &e);
+}
+
+static void part_monitor_gone(struct walk *w)
+{
+    struct event e = SUBRECORD_EVENT(ROOT_MONITOR_USED, ROOT_OBJECT);
+
+    e.fields.ROOT_OBJECT.object_id = missing_id(w, 1);
+    habit(&e, RULE_REF_001, 1);
+    give(w->to, &e);
+}
+
+static void on_class(struct walk *w, struct event *e, uint64_t class)
+{
+    if (class == own_class(w, CLASS_UNPREPARED)) {
+        if (e->fields.CLASS_DUMP.instance_size)
+            habit(e, RULE_CLS_017, 1);
+        e->fields.CLASS_DUMP.instance_size = 0;
+    } else if (class < w->model->class_count && w->model->classes[class].interface) {
+        e->fields.CLASS_DUMP.super_id = 0;
+    }
+}
+
+static part *const before[] = {
+    part_settings,    part_loads,       part_later,  part_starts, part_end_unstarted, part_unload_unknown, part_much_later,
+    part_field_names, part_dummy_trace, part_traces, NULL};
+static part *const dump[] = {
+    part_unknown_thread, part_threads, part_frame_beyond, part_globals, part_sticky_classes, part_monitors, part_monitor_gone,
+    part_unknown_roots,  part_objects, part_classes,      NULL};
+static part *const after[] = {part_sites, part_samples, part_summary, part_unload, NULL};
+
+const struct like like_jdk8_agent = {
+    .name = "jdk8-agent",
+    .about = "the HPROF agent of JDK 5 to 8: -agentlib:hprof=format=b",
+    .profile = "jdk8-agent",
+    .versions = 1 << V101 | 1 << V102,
+    .id_sizes = 1 << 4,
+    .version = V101,
+    .id_size = 4,
+    .segment_size = 2000000000,
+    .records = WRITES_ALL,
+    .usual = WRITES_SETTINGS | WRITES_THREADS | WRITES_UNLOADS,
+    .always = WRITES_SETTINGS,
+    .ids4 = {.strings = {0xa0000001, 1}, .frames = {0x70000001, 1}, .objects = {0x50000001, 1}, .references = {1, 1}},
+    .id_limit4 = 0x60000000,
+    .class_start = 100000,
+    .thread_start = 200001,
+    .trace_start = 300000,
+    .names = NAMES_SOURCE,
+    .time = TIME_AGENT,
+    .traces = TRACE_OF_ALLOCATION,
+    .constants = CONSTANTS_OBJECTS,
+    .lowest_line = -1,
+    .line_unknown = -1,
+    .thread_blocks = true,
+    .unknown_site = true,
+    .cutoff = 0xeb1c432d, /* the first half of the double 0.0001, as it lies in memory */
+    .classes = classes,
+    .extra_static = -1,
+    .cuts_nulls = true,
+    .on_load = on_load,
+    .on_class = on_class,
+    .before = before,
+    .dump = dump,
+    .after = after,
+};

@@ -1,0 +1,90 @@
+/* The specification itself: everything that it has, nothing that it forbids or frowns on. Of 1.0.3 the header alone is an error,
+ * outside the profile that knows Android. */
+#include "walk.h"
+
+enum { STRING_NUL, STRING_EMPTY, STRING_SURROGATES, STRING_HEAP, STRING_STATIC };
+static const char *const strings[] = {"a\xc0\x80z", "", "\xed\xa0\xbd\xed\xb8\x80", "app", "<made up>", NULL};
+
+static const struct own_class classes[] = {
+    {.name = "gone/Unloaded", .super = CORE_OBJECT, .absent = true}, {.name = "int", .super = MODEL_NONE}, {.name = NULL}};
+
+/* A frame number of -1, whatever the depth; and the roots that no other part has. */
+static void part_other_roots(struct walk *w)
+{
+    struct event local = SUBRECORD_EVENT(ROOT_JNI_LOCAL, ROOT_FRAME), frame = SUBRECORD_EVENT(ROOT_JAVA_FRAME, ROOT_FRAME);
+
+    if (!w->model->options.threads)
+        return;
+    local.fields.ROOT_FRAME = frame.fields.ROOT_FRAME = (struct ROOT_FRAME){any_object_id(w, 1), thread_serial(w, 0), -1};
+    give(w->to, &local);
+    give(w->to, &frame);
+    give_root_of_thread(w, SUB_ROOT_NATIVE_STACK, any_object_id(w, 2), 0);
+    give_root_of_thread(w, SUB_ROOT_THREAD_BLOCK, any_object_id(w, 3), 0);
+}
+
+static void part_info(struct walk *w)
+{
+    struct event e = SUBRECORD_EVENT(HEAP_DUMP_INFO, HEAP_DUMP_INFO);
+
+    if (w->version < V103)
+        return;
+    e.fields.HEAP_DUMP_INFO.heap = 'A';
+    e.fields.HEAP_DUMP_INFO.name = named(w, own_string(w, STRING_HEAP));
+    give(w->to, &e);
+}
+
+static void part_android_roots(struct walk *w)
+{
+    static const uint8_t tags[] = {SUB_ROOT_INTERNED_STRING,   SUB_ROOT_FINALIZING,  SUB_ROOT_DEBUGGER,
+                                   SUB_ROOT_REFERENCE_CLEANUP, SUB_ROOT_VM_INTERNAL, SUB_ROOT_UNREACHABLE};
+    struct event e = SUBRECORD_EVENT(ROOT_JNI_MONITOR, ROOT_JNI_MONITOR);
+
+    if (w->version < V103)
+        return;
+    for (unsigned i = 0; i < sizeof tags; i++)
+        give_root(w, tags[i], any_object_id(w, i));
+    e.fields.ROOT_JNI_MONITOR.object_id = any_object_id(w, 1);
+    e.fields.ROOT_JNI_MONITOR.thread_serial = thread_serial(w, 0);
+    if (w->model->options.threads)
+        give(w->to, &e);
+}
+
+static part *const before[] = {part_strings, part_settings, part_loads, part_dummy_trace, part_traces, part_starts, NULL};
+static part *const dump[] = {part_info,          part_classes,        part_threads,  part_other_roots,
+                             part_globals,       part_sticky_classes, part_monitors, part_unknown_roots,
+                             part_android_roots, part_objects,        NULL};
+static part *const after[] = {part_sites, part_samples, part_summary, part_unload, NULL};
+
+const struct like like_plain = {
+    .name = "plain",
+    .about = "no producer: the specification itself, all that it has and nothing that a strict reader would mind",
+    .profile = "strict",
+    .versions = 1 << V101 | 1 << V102 | 1 << V103,
+    .id_sizes = 1 << 4 | 1 << 8,
+    .version = V102,
+    .id_size = 8,
+    .segment_size = 1 << 20,
+    .records = WRITES_ALL,
+    .usual = WRITES_ALL,
+    .ids4 = {.strings = {1, 1}, .frames = {1, 1}, .objects = {0x1000, 8}, .references = {0x80000000, 8}},
+    .ids8 = {.strings = {1, 1}, .frames = {1, 1}, .objects = {0x100000000, 8}, .references = {0x7f0000000000, 8}},
+    .id_limit4 = UINT64_C(1) << 32,
+    .class_start = 1,
+    .thread_start = 1,
+    .trace_start = 1,
+    .names = NAMES_INNER,
+    .time = TIME_MICROSECONDS,
+    .traces = TRACE_OF_ALLOCATION,
+    .constants = CONSTANTS_ALL,
+    .lowest_line = -3,
+    .names_threads = true,
+    .thread_blocks = true,
+    .classes = classes,
+    .strings = strings,
+    .extra_static = STRING_STATIC,
+    .extra_static_each = 4,
+    .leaves_out_elements = true,
+    .before = before,
+    .dump = dump,
+    .after = after,
+};

@@ -1,0 +1,86 @@
+/* The serviceability agent, HeapHprofBinWriter.java (SPEC.md A.3). */
+#include "walk.h"
+
+static void part_string_zero(struct walk *w)
+{
+    struct event e = RECORD_EVENT(UTF8);
+
+    e.body = (const uint8_t *)"";
+    habit(&e, RULE_STR_002, 1);
+    give_record(w, &e);
+}
+
+static void part_dummy_again(struct walk *w)
+{
+    struct event e = RECORD_EVENT(TRACE);
+
+    e.fields.TRACE.trace_serial = w->like->trace_start;
+    e.body = (const uint8_t *)"";
+    habit(&e, RULE_STK_008, 1);
+    give_record(w, &e);
+}
+
+/* Traces number the threads otherwise than roots: the last one's is none of theirs. */
+static void on_trace(struct walk *w, struct event *e, uint64_t thread)
+{
+    if (thread != UINT64_MAX && thread + 1 == w->model->options.threads) {
+        e->fields.TRACE.thread_serial = thread_serial(w, thread + 5);
+        habit(e, RULE_STK_011, 1);
+    }
+}
+
+/* Thread roots name the empty trace, so no frame is within it. */
+static void on_thread(struct walk *w, struct event *e, uint64_t thread)
+{
+    (void)thread;
+    e->fields.ROOT_THREAD_OBJECT.trace_serial = w->like->trace_start;
+}
+
+static void on_local(struct walk *w, struct event *e, uint64_t frame)
+{
+    (void)w;
+    (void)frame;
+    if (e->tag == SUB_ROOT_JNI_LOCAL)
+        e->fields.ROOT_FRAME.frame = -1;
+    else
+        habit(e, RULE_ROOT_005, 1);
+}
+
+static part *const before[] = {part_dummy_trace, part_class_names, part_field_names, part_string_zero,
+                               part_loads,       part_dummy_again, part_traces,      NULL};
+static part *const dump[] = {part_classes, part_objects, part_threads, part_globals, NULL};
+static part *const after[] = {NULL};
+
+const struct like like_sa = {
+    .name = "sa",
+    .about = "the serviceability agent: jhsdb jmap --binaryheap, jmap -F",
+    .profile = "sa",
+    .versions = 1 << V101 | 1 << V102,
+    .id_sizes = 1 << 4 | 1 << 8,
+    .version = V102,
+    .id_size = 8,
+    .segment_size = 0,
+    .compressed_segment_size = 1,
+    .ids4 = {.strings = {0x1000, 8}, .frames = {1, 1}, .objects = {0x2000, 8}, .references = {0xf0000000, 8}},
+    .ids8 = {.strings = {0x7f3a00001000, 16},
+             .frames = {1, 1},
+             .objects = {0x700000000, 16},
+             .references = {0x7f3b00002000, 8}},
+    .id_limit4 = UINT64_C(1) << 32,
+    .class_start = 1,
+    .thread_start = 1,
+    .trace_start = 1,
+    .names = NAMES_INNER,
+    .time = TIME_ZERO,
+    .traces = TRACE_DUMMY,
+    .constants = CONSTANTS_NONE,
+    .lowest_line = -3,
+    .names_threads = true,
+    .extra_static = -1,
+    .on_trace = on_trace,
+    .on_thread = on_thread,
+    .on_local = on_local,
+    .before = before,
+    .dump = dump,
+    .after = after,
+};

@@ -1,0 +1,121 @@
+/* One walk over a made-up heap in a producer's manner, and the parts of a dump that producers have in common. */
+#ifndef HPROF_GEN_WALK_H
+#define HPROF_GEN_WALK_H
+
+#include "like.h"
+
+enum {
+    PIECE_SIZE = 64 << 10, /* bodies up to this are given whole, but for classes; a multiple of all sizes of values */
+    TEXT_MOST = 2 * MODEL_STRING_MOST,
+    SPARE_IDS = 16 /* IDs of objects that are not there */
+};
+
+struct walk {
+    /* Settled once. */
+    const struct like *like;
+    struct model *model;
+    enum version version;
+    unsigned id_size;
+    unsigned records; /* bits of WRITES_* */
+    unsigned heap_dumps;
+    uint8_t heap_tag;
+    struct id_forms ids;
+    uint64_t first_object; /* the ID of object 0 */
+    uint32_t own_classes, own_strings;
+    uint32_t class_count;  /* with its own */
+    uint32_t string_count; /* with its own, and the names of its own classes */
+    uint8_t *class_names;  /* bits: strings that are names of classes */
+    uint32_t *traces;      /* by class: the stack trace of it and its objects */
+    uint8_t *room;         /* for bodies: PIECE_SIZE or the longest CLASS_DUMP, and some bytes more */
+    struct site {          /* by class; NULL unless sites are wanted */
+        uint64_t instances, bytes;
+        uint32_t class;
+    } * sites;
+
+    /* Of a run. */
+    struct stage *to;
+    const bool *stop;
+    uint8_t *written; /* bits: strings that were */
+    unsigned dump;    /* heap dumps that are done */
+    uint64_t given;   /* records */
+    uint32_t pause;   /* added to the time */
+    uint32_t last_time;
+    uint64_t live_bytes; /* of the heap dump at hand, */
+    uint64_t live_objects;
+    char text[TEXT_MOST + 1];
+};
+
+/* ---- Numbers to IDs and serials ---- */
+
+static inline uint64_t id_of(const struct ids *ids, uint64_t number)
+{
+    return ids->base + number * ids->stride;
+}
+
+static inline uint64_t object_id(const struct walk *w, uint64_t object)
+{
+    return object == MODEL_NULL ? 0 : w->first_object + object * w->ids.objects.stride;
+}
+
+/* Own classes come behind those of the model. */
+static inline uint64_t class_id(const struct walk *w, uint32_t class)
+{
+    return class == MODEL_NONE ? 0 : id_of(&w->ids.objects, class) + w->like->class_offset;
+}
+
+static inline uint32_t class_serial(const struct walk *w, uint32_t class)
+{
+    return w->like->class_start + class;
+}
+
+static inline uint32_t thread_serial(const struct walk *w, uint64_t thread)
+{
+    return w->like->thread_start + (uint32_t)thread;
+}
+
+static inline uint32_t thread_trace(const struct walk *w, uint64_t thread)
+{
+    return w->like->trace_start + 1 + (uint32_t)thread;
+}
+
+uint64_t missing_id(const struct walk *w, unsigned number);    /* of no object; up to SPARE_IDS */
+uint64_t any_object_id(const struct walk *w, uint64_t number); /* of an object, or a class where there is none */
+uint32_t own_class(const struct walk *w, unsigned number);
+uint32_t field_bytes(const struct walk *w, uint32_t class); /* of an instance */
+uint32_t own_string(const struct walk *w, int number);
+uint32_t class_name_string(const struct walk *w, uint32_t class);
+
+/* The ID of a string, which is defined here if it is not yet; 0 for MODEL_NONE. Not within a heap dump, but for strings that are
+ * defined. */
+uint64_t named(struct walk *w, uint32_t string);
+
+/* ---- To give ---- */
+
+/* With the time it has in this producer's dump. */
+void give_record(struct walk *w, struct event *e);
+void give_open(struct walk *w);
+void give_close(struct walk *w);
+void give_string(struct walk *w, uint32_t string);
+void give_frame(struct walk *w, uint64_t thread, uint64_t depth, int broken_rule); /* NO_RULE for none */
+void give_trace(struct walk *w, uint64_t thread);
+void give_dummy_trace(struct walk *w, uint32_t thread);
+void give_load(struct walk *w, uint32_t class, uint32_t serial);
+void give_root(struct walk *w, uint8_t tag, uint64_t object);
+void give_root_of_thread(struct walk *w, uint8_t tag, uint64_t object, uint64_t thread);
+
+/* This event breaks a rule, as its producer is known to do. */
+static inline void habit(struct event *e, enum rule rule, uint32_t findings)
+{
+    e->habit = (int)rule;
+    e->habit_findings = findings;
+}
+
+/* ---- Parts ---- */
+
+/* Records. */
+part part_settings, part_strings, part_class_names, part_loads, part_field_names, part_dummy_trace, part_traces, part_starts,
+    part_unload, part_sites, part_samples, part_summary;
+/* Sub-records. */
+part part_classes, part_objects, part_threads, part_globals, part_sticky_classes, part_monitors, part_unknown_roots;
+
+#endif
