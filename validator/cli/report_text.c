@@ -77,7 +77,8 @@ static void print_header(const struct report *report)
         fputs(": no header was read", out);
     if (s->id_size != 0)
         fprintf(out, ", %" PRIu32 "-byte IDs", s->id_size);
-    fprintf(out, ", %s", format_size(number, s->bytes > 0 ? s->bytes : s->file_bytes)); /* 0: nothing was judged */
+    bool nothing_judged = s->bytes == 0 && !s->compressed;
+    fprintf(out, ", %s", format_size(number, nothing_judged ? s->file_bytes : s->bytes));
     if (s->compressed)
         fprintf(out, " (gzip, %s)", format_size(number, s->file_bytes));
     if (s->timestamp != 0) {
@@ -159,6 +160,15 @@ static void print_findings_count(FILE *out, const struct hprof_summary *s)
         fprintf(out, "%s%" PRIu64 " note%s", before, s->notes, plural(s->notes));
 }
 
+/* Also a fault of the compressed file: what it holds may be sound to its end, and yet not be all. */
+static bool framing_is_sound(const struct hprof_summary *s)
+{
+    for (size_t rule = 0; rule < hprof_rule_count(); rule++)
+        if (s->totals[rule] > 0 && strcmp(hprof_rule_at(rule)->family, "GZ") == 0)
+            return false;
+    return s->sound_until >= s->bytes && s->bytes > 0;
+}
+
 static void print_verdict(const struct report *report, double seconds)
 {
     const struct hprof_summary *s = &report->summary;
@@ -173,7 +183,7 @@ static void print_verdict(const struct report *report, double seconds)
         paint(report, RED, "not judged to the end");
     print_findings_count(out, s);
 
-    if (judged && s->sound_until >= s->bytes && s->bytes > 0)
+    if (judged && framing_is_sound(s))
         fputs("; framing sound to the end", out);
     else
         fprintf(out, "; framing sound up to 0x%" PRIx64, s->sound_until);

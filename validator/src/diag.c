@@ -209,6 +209,23 @@ void diag_judge(const struct diag *d, const struct severity_choice *choice, stru
         }
 }
 
+bool diag_errors_are_quirks(const struct diag *d, const struct severity_choice *choice, const struct severity_choice *other)
+{
+    for (unsigned rule = 0; rule < RULE_COUNT; rule++)
+        for (unsigned shape = 0; shape < SHAPE_COUNT; shape++) {
+            enum hprof_severity severity;
+            const char *quirk;
+
+            if (!d->groups[rule][shape].total ||
+                diag_severity(choice, (enum rule)rule, (enum finding_shape)shape, &quirk) != HPROF_ERROR)
+                continue;
+            severity = diag_severity(other, (enum rule)rule, (enum finding_shape)shape, &quirk);
+            if (!quirk || severity == HPROF_ERROR)
+                return false;
+        }
+    return true;
+}
+
 void diag_seek(struct diag *d, struct finding *f, enum place_kind kind, uint64_t subject)
 {
     struct place *place = chunks_add(&d->places);

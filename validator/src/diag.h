@@ -89,6 +89,9 @@ struct severity_choice {
 
 enum hprof_severity diag_severity(const struct severity_choice *choice, enum rule rule, enum finding_shape shape,
                                   const char **quirk);
+/* Whether each finding that is an error by one choice is, by the other, a quirk that its profile names: not merely softened as
+ * all profiles but strict soften some rules. */
+bool diag_errors_are_quirks(const struct diag *d, const struct severity_choice *choice, const struct severity_choice *other);
 void diag_judge(const struct diag *d, const struct severity_choice *choice, struct verdict *v);
 
 /* To be called when all is counted: takes the memory that diag_show() needs. False when there is none. */

@@ -28,6 +28,50 @@ static void stop(struct checker *ck)
     ck->stopped = true;
 }
 
+/* What begins like this, of all that is taken for a dump now and then; NULL for none of it. */
+static const char *kind_of_file(const uint8_t *p, size_t n)
+{
+    static const struct {
+        const char *start;
+        size_t size;
+        const char *kind;
+    } kinds[] = {
+        {"PK\3\4", 4, "a zip or jar file"},
+        {"\3757zXZ", 5, "an xz file"},
+        {"\x28\xb5\x2f\xfd", 4, "a zstd file"},
+        {"BZh", 3, "a bzip2 file"},
+        {"\xca\xfe\xba\xbe", 4, "a class file"},
+        {"\177ELF", 4, "an ELF file, as a core dump is"},
+        {"FLR\0", 4, "a recording of Flight Recorder"},
+        {"\0\x12portable heap dump", 20, "a portable heap dump (PHD) of OpenJ9"},
+    };
+
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (n >= kinds[i].size && memcmp(p, kinds[i].start, kinds[i].size) == 0)
+            return kinds[i].kind;
+    return NULL;
+}
+
+/* The start of what is no dump: by its kind, as text, or byte by byte. */
+static void show_start(char to[NAME_SIZE], const uint8_t *p, size_t n)
+{
+    enum { TEXT_MOST = 24, BYTES_MOST = 8 };
+    const char *kind = kind_of_file(p, n);
+    const uint8_t *nul = n ? memchr(p, 0, n < TEXT_MOST ? n : TEXT_MOST) : NULL;
+    size_t size = nul ? (size_t)(nul - p) : n < TEXT_MOST ? n : TEXT_MOST, used = 0;
+    char text[NAME_SIZE];
+
+    if (kind) {
+        snprintf(to, NAME_SIZE, "%s", kind);
+    } else if (nul && size < 4) {
+        for (size_t i = 0; i < n && i < BYTES_MOST; i++)
+            used += (size_t)snprintf(to + used, NAME_SIZE - used, "%s%02x", i ? " " : "", p[i]);
+    } else {
+        utf8_show(text, sizeof text / 2, p, size, !nul && n > TEXT_MOST);
+        snprintf(to, NAME_SIZE, "\"%.*s\"%s", NAME_SIZE / 2, text, nul ? " and a NUL" : "");
+    }
+}
+
 static const char *const versions[] = {"", "1.0.1", "1.0.2", "1.0.3"};
 
 bool check_header(struct checker *ck)
@@ -49,13 +93,9 @@ bool check_header(struct checker *ck)
         return false;
     }
     if (n < HEADER_STRING_SIZE || !is_prefix_of_header(p, HEADER_STRING_SIZE)) {
-        const uint8_t *nul = n ? memchr(p, 0, n < 24 ? n : 24) : NULL;
-        size_t shown_bytes = nul ? (size_t)(nul - p) : n < 24 ? n : 24;
-
         stop(ck);
-        utf8_show(shown, sizeof shown, p, shown_bytes, !nul && n > 24);
-        report(ck, RULE_HDR_001, 0, "\"JAVA PROFILE 1.0.1\" or \"JAVA PROFILE 1.0.2\" and a NUL", "\"%s\"%s", shown,
-               nul ? " and a NUL" : "");
+        show_start(shown, p, n);
+        report(ck, RULE_HDR_001, 0, "\"JAVA PROFILE 1.0.1\" or \"JAVA PROFILE 1.0.2\" and a NUL", "%s", shown);
         return false;
     }
     ck->version = (enum version)(p[sizeof magic - 1] - '0');

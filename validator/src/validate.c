@@ -41,6 +41,7 @@ static void disown_member(struct checker *ck, uint64_t start)
             back = &ck->marks[i];
     if (!ck->diag.closed)
         diag_return(&ck->diag, back);
+    unsound(ck, start);
     diag_close(&ck->diag);
     ck->truncated = ck->stopped = true;
 }
@@ -141,6 +142,8 @@ static void judge(struct checker *ck)
     if (ck->stopped && !ck->memory.exhausted)
         input_skip(&ck->in, UINT64_MAX);
     ck->sum.bytes = ck->in.offset;
+    if (ck->diag.closed) /* a member of the gzip file is not what it was */
+        ck->sum.skipped = ck->sum.bytes - ck->sum.sound_until;
     if (ck->memory.exhausted || ck->in.error)
         return;
     finish_strings(ck);
@@ -196,8 +199,7 @@ static struct severity_choice conclude(struct checker *ck)
         struct severity_choice other = choice;
 
         other.profile = looks_like;
-        diag_judge(&ck->diag, &other, &verdict);
-        if (!verdict.errors)
+        if (diag_errors_are_quirks(&ck->diag, &choice, &other))
             sum->accepted_by = hprof_profile_at(looks_like)->name;
     }
 
