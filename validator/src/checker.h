@@ -355,6 +355,9 @@ bool plausible_record(const struct checker *ck, const uint8_t *p, size_t n);
 bool empty_is_plausible(struct checker *ck);
 /* Behind the header of another record: the length by which judging goes on, the declared one or a better one. */
 uint64_t body_length(struct checker *ck, uint8_t tag, uint64_t declared);
+/* Behind a heap dump record of which the rest was skipped: unless a record or the end is there, its length was what is wrong, or hid
+ * it, and nothing behind can be judged. */
+void stop_if_lost(struct checker *ck);
 void tell_progress(struct checker *ck);
 
 /* ---- header.c ---- */

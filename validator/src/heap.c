@@ -125,8 +125,10 @@ static bool broken_subrecord(struct checker *ck, enum measured why, const struct
         report(ck, rule, at, "the tag of a sub-record", "0x%02x", tag);
     else
         report(ck, rule, at + m->bad_at, rule == RULE_OBJ_008 ? "4 to 11" : "2 or 4 to 11", "%u", bad);
-    if (skip_rest(ck))
+    if (skip_rest(ck)) {
+        stop_if_lost(ck);
         return true;
+    }
     /* The length of the record is wrong, or the dump is cut: that is what will be said. */
     diag_retract(&ck->diag, rule, why == MEASURE_TAG ? at : at + m->bad_at, 1);
     return false;

@@ -119,32 +119,53 @@ static uint64_t lost_since(struct checker *ck)
 {
     uint64_t since = ck->record_at;
 
-    if (ck->doubtful_string && ck->doubtful_record < since)
+    if (ck->doubtful_record && ck->doubtful_record < since)
         since = ck->doubtful_record;
     if (ck->strange && ck->strange_from < since)
         since = ck->strange_from;
     return since;
 }
 
-/* The dump ends within a record. What follows from that is not told again. */
-static void truncated(struct checker *ck)
+/* The framing was lost with the record at an offset: that is told, and nothing of what follows from it. */
+static void tell_lost(struct checker *ck, uint64_t since)
+{
+    retract_strange(ck);
+    retract_string(ck);
+    unsound(ck, since);
+    ck->framing_lost = true;
+    if (!ck->truncated && !ck->in.error && !ck->memory.exhausted)
+        report_late(ck, RULE_REC_002, SHAPE_ANY, since + RECORD_LENGTH_AT, "record framing", "a record, and others behind it",
+                    "a length or tag from which no sound record follows to the end of the file");
+}
+
+/* Whether it was lost in front of here. */
+static bool tell_where_lost(struct checker *ck)
 {
     uint64_t since = lost_since(ck);
 
-    retract_strange(ck);
     if (since < ck->record_at)
-        retract_string(ck);
-    unsound(ck, since);
-    if (ck->truncated || ck->in.error || ck->memory.exhausted)
-        ;
-    else if (since < ck->record_at)
-        report_late(ck, RULE_REC_002, SHAPE_ANY, since + RECORD_LENGTH_AT, "record framing", "a record, and others behind it",
-                    "a length or tag from which no sound record follows to the end of the file");
-    else
+        tell_lost(ck, since);
+    return since < ck->record_at;
+}
+
+/* The dump ends within a record. What follows from that is not told again. */
+static void truncated(struct checker *ck)
+{
+    unsound(ck, ck->record_at);
+    if (!tell_where_lost(ck) && !ck->truncated && !ck->in.error && !ck->memory.exhausted)
         report(ck, RULE_REC_002, ck->record_at + RECORD_LENGTH_AT, "a record that ends within the file",
                "a length of %" PRIu64 " bytes, of which %" PRIu64 " are there", ck->record_length,
                ck->in.offset + (uint64_t)(ck->in.end - ck->in.at) - ck->record_at - RECORD_HEADER_SIZE);
-    ck->framing_lost |= since < ck->record_at;
+    ck->truncated = ck->stopped = true;
+}
+
+/* The dump ends within the header of a record, of which n bytes are there. */
+static void truncated_header(struct checker *ck, size_t n)
+{
+    unsound(ck, ck->record_at);
+    if (!tell_where_lost(ck) && !ck->truncated && !ck->in.error && !ck->memory.exhausted)
+        report_late(ck, RULE_REC_001, SHAPE_ANY, ck->record_at, "record header",
+                    "a record header of 9 bytes, or the end of the file", "%zu bytes", n);
     ck->truncated = ck->stopped = true;
 }
 
@@ -161,14 +182,32 @@ static bool skip_body(struct checker *ck)
     return false;
 }
 
-/* Whether a record, or the end of the dump, may stand `length` bytes on; true where that is too far to see. */
-static bool leads_on(struct checker *ck, uint64_t length)
+/* How well judging can go on `length` bytes on: 2 for each record that stands there, 1 for the header of one that the dump ends
+ * within. BEST where that is the end of the dump, or as far as can be seen. */
+enum { BEST = 16 };
+static unsigned leads_on(struct checker *ck, uint64_t length)
 {
     size_t n = look_at(ck, LOOK_SIZE, UINT64_MAX);
+    const uint8_t *p = ck->in.at + (length < n ? length : n);
+    bool ended = n < LOOK_SIZE;
+    unsigned seen = 0;
 
     if (length > n)
-        return n == LOOK_SIZE;
-    return count_plausible_records(ck, ck->in.at + length, n - (size_t)length, n < LOOK_SIZE, 1);
+        return ended ? 0 : BEST;
+    for (n -= (size_t)length; seen < BEST; seen += 2) {
+        uint64_t size;
+
+        if (n < RECORD_HEADER_SIZE && (!ended || !n))
+            return BEST;
+        if (!plausible_record(ck, p, n))
+            return seen;
+        size = RECORD_HEADER_SIZE + (uint64_t)get_u4(p + RECORD_LENGTH_AT);
+        if (size > n)
+            return ended ? seen + 1 : BEST;
+        p += size;
+        n -= (size_t)size;
+    }
+    return BEST;
 }
 
 /* Where the count of a record stands, and what each of what it counts takes; false for a record without one. */
@@ -208,9 +247,9 @@ uint64_t body_length(struct checker *ck, uint8_t tag, uint64_t declared)
 {
     uint64_t right = hprof_record_name(tag) ? right_length(ck, tag) : UINT64_MAX;
 
-    if (right == UINT64_MAX || right == declared || right > LOOK_SIZE || !leads_on(ck, right))
+    if (right == UINT64_MAX || right == declared || right > LOOK_SIZE)
         return declared;
-    return declared > LOOK_SIZE || !leads_on(ck, declared) ? right : declared;
+    return leads_on(ck, right) > (declared > LOOK_SIZE ? 0 : leads_on(ck, declared)) ? right : declared;
 }
 
 /* Reads on to the end without judging. Returns how many bytes there were. */
@@ -224,24 +263,35 @@ static uint64_t skip_to_end(struct checker *ck)
     return n;
 }
 
-/* A record whose length is not what it must be: its body is not judged, and what it may have defined, whatever its tag was meant to be,
- * is not missed. A length beyond the end of the file is that fault and not this one, unless the right length leads on. Where no
- * length does, the framing is lost. */
+void stop_if_lost(struct checker *ck)
+{
+    if (leads_on(ck, 0) < 2)
+        skip_to_end(ck);
+}
+
+/* A record whose length is not what it must be: its body is not judged, and what it may have held, whatever its tag was meant to be, is
+ * not missed. A length beyond the end of the file is that fault and not this one, unless the right length leads on. Where no length
+ * does, or behind what was odd already, the framing is lost. */
 static void wrong_length(struct checker *ck, enum rule rule, const char *expected)
 {
     uint64_t length = body_length(ck, ck->record_tag, ck->record_length);
-    bool lost = !leads_on(ck, length);
+    bool lost = leads_on(ck, length) < 2 || lost_since(ck) < ck->record_at;
 
     if (length == ck->record_length && !skip_body(ck))
         return;
     if (length != ck->record_length)
         ck->sum.skipped += input_skip(&ck->in, length);
     unsound(ck, ck->record_at);
-    report(ck, rule, ck->record_at + RECORD_LENGTH_AT, expected, "%" PRIu64 " bytes", ck->record_length);
-    if (ck->record_tag != TAG_HEAP_DUMP_END)
-        ck->lost = LOST_ALL;
-    if (lost)
+    if (lost) {
+        tell_lost(ck, lost_since(ck));
         skip_to_end(ck);
+        return;
+    }
+    report(ck, rule, ck->record_at + RECORD_LENGTH_AT, expected, "%" PRIu64 " bytes", ck->record_length);
+    if (ck->record_tag != TAG_HEAP_DUMP_END) {
+        ck->lost = LOST_ALL;
+        ck->heap_lost = true;
+    }
 }
 
 /* ---- Heap dump records ---- */
@@ -444,7 +494,7 @@ static bool settle_cut_before(struct checker *ck, size_t n)
 
     if (!ck->cut.active || (n >= RECORD_HEADER_SIZE && get_u1(ck->in.at) == TAG_HEAP_DUMP_SEGMENT))
         return true;
-    if (n == 0 || plausible_record(ck, ck->in.at, n)) {
+    if (leads_on(ck, 0) >= 2) {
         settle_cut(ck, RULE_REC_015);
         return true;
     }
@@ -456,10 +506,8 @@ static bool settle_cut_before(struct checker *ck, size_t n)
 /* At a record header: whether what was odd in front was odd and no more, or the framing was lost there. */
 static void settle_doubts(struct checker *ck)
 {
-    size_t n = look_at(ck, LOOK_SIZE, UINT64_MAX);
-
-    if (count_plausible_records(ck, ck->in.at, n, n < LOOK_SIZE, 2) >= (ck->strange ? 2 : 1))
-        ck->strange = ck->doubtful_string = 0;
+    if (leads_on(ck, 0) >= (ck->strange ? 4 : 2))
+        ck->strange = ck->doubtful_string = ck->doubtful_record = 0;
     else if (!hprof_record_name(ck->record_tag))
         retract_string(ck);
 }
@@ -472,25 +520,24 @@ void walk_records(struct checker *ck)
         bool known;
 
         tell_progress(ck);
-        if (!settle_cut_before(ck, n) || n == 0)
+        if (!settle_cut_before(ck, n))
             break;
+        if (n == 0) {
+            if (ck->strange && ck->doubtful_record)
+                tell_where_lost(ck);
+            break;
+        }
         ck->record_at = ck->in.offset;
         ck->record_tag = get_u1(ck->in.at);
         if (n < RECORD_HEADER_SIZE) {
-            unsound(ck, ck->record_at);
-            if (!ck->truncated && !ck->in.error && !ck->memory.exhausted) {
-                retract_strange(ck);
-                report_late(ck, RULE_REC_001, SHAPE_ANY, ck->record_at, "record header",
-                            "a record header of 9 bytes, or the end of the file", "%zu bytes", n);
-            }
-            ck->truncated = ck->stopped = true;
+            truncated_header(ck, n);
             break;
         }
         ck->record_number = ck->sum.record_counts[ck->record_tag] + 1;
         time = get_u4(ck->in.at + RECORD_TIME_AT);
         ck->record_length = get_u4(ck->in.at + RECORD_LENGTH_AT);
         known = hprof_record_name(ck->record_tag) != NULL;
-        if (ck->strange || ck->doubtful_string)
+        if (ck->strange || ck->doubtful_record)
             settle_doubts(ck);
         input_advance(&ck->in, RECORD_HEADER_SIZE);
         if (known)

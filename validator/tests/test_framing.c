@@ -1,5 +1,7 @@
 /* How what follows decides what a fault is called: an empty segment in front of each kind of record, a sub-record across
- * segments. */
+ * segments, a wrong length of any record of the plain dumps of corpus/valid. Runs in the top directory. */
+#include <glob.h>
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -153,6 +155,67 @@ static void a_sub_record_in_three_segments_crosses_once(void **state)
     }
 }
 
+/* ---- A wrong length is one fault of the framing ---- */
+
+static uint64_t faults_of_framing(const struct bytes *b)
+{
+    uint64_t *totals = calloc(hprof_rule_count(), sizeof *totals), n = 0;
+    struct hprof_options options;
+
+    hprof_options_init(&options);
+    options.on_summary = note_totals;
+    options.context = totals;
+    hprof_validate_memory(b->at, b->size, false, &options);
+    for (size_t i = 0; i < hprof_rule_count(); i++)
+        n += hprof_rule_at(i)->framing ? totals[i] : 0;
+    free(totals);
+    return n;
+}
+
+static void put_length(struct bytes *b, size_t at, uint32_t length)
+{
+    for (size_t i = 0; i < 4; i++)
+        b->at[at + i] = (uint8_t)(length >> (24 - 8 * i));
+}
+
+static void change_each_length(const char *name, struct bytes *b)
+{
+    static const uint32_t changes[] = {1, 2, 8, 9, 16, 33, 0x100, 0x10000, 0x80000000};
+    uint32_t length;
+
+    for (size_t at = 31 + 5; at + 4 <= b->size; at += 9 + (size_t)length) {
+        length = (uint32_t)b->at[at] << 24 | (uint32_t)b->at[at + 1] << 16 | (uint32_t)b->at[at + 2] << 8 | b->at[at + 3];
+        for (size_t i = 0; i < 2 * sizeof changes / sizeof *changes; i++) {
+            uint32_t wrong = i % 2 ? length - changes[i / 2] : length + changes[i / 2];
+
+            put_length(b, at, wrong);
+            if (faults_of_framing(b) > 1)
+                fail_msg("%s: length %" PRIu32 " at %zu in place of %" PRIu32, name, wrong, at, length);
+        }
+        put_length(b, at, length);
+    }
+}
+
+static void a_wrong_length_is_one_fault(void **state)
+{
+    glob_t found;
+
+    (void)state;
+    assert_int_equal(glob("corpus/valid/*.hprof", 0, NULL, &found), 0);
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        static uint8_t bytes[20000];
+        struct bytes b = {.at = bytes};
+        FILE *file = fopen(found.gl_pathv[i], "rb");
+
+        assert_non_null(file);
+        b.size = fread(bytes, 1, sizeof bytes, file);
+        fclose(file);
+        if (b.size < sizeof bytes && bytes[0] == 'J')
+            change_each_length(found.gl_pathv[i], &b);
+    }
+    globfree(&found);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -161,6 +224,7 @@ int main(void)
         cmocka_unit_test(an_empty_segment_before_sub_records_was_not_filled_in),
         cmocka_unit_test(a_sub_record_in_two_segments_crosses),
         cmocka_unit_test(a_sub_record_in_three_segments_crosses_once),
+        cmocka_unit_test(a_wrong_length_is_one_fault),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
