@@ -6,8 +6,10 @@
 
 enum {
     ROLE_BITS = 4,
-    SPAN_BITS = 32 - ROLE_BITS, /* a run reaches over 256 MiB of the dump */
-    RUN_BLOCK = 5000            /* uses in a run: 60 KB at the most */
+    PLACE_SIZE = 3,                         /* bytes */
+    SPAN_BITS = PLACE_SIZE * 8 - ROLE_BITS, /* a run reaches over 1 MiB of the dump */
+    RUN_FIRST = 16,                         /* uses that a run has room for at first: most logs hold a handful, */
+    RUN_BLOCK = 4096                        /* and at the most: 44 KB */
 };
 
 /* A run holds `count` entries of key and place; a place is role and offset from `base`. */
@@ -26,7 +28,7 @@ struct use {
 
 static size_t entry_size(const struct uselog *log)
 {
-    return log->key_size + sizeof(uint32_t);
+    return log->key_size + PLACE_SIZE;
 }
 
 void uselog_init(struct uselog *log, struct memory *memory, unsigned key_size)
@@ -56,7 +58,8 @@ static struct use get_use(const struct uselog *log, const struct use_run *run, u
         memcpy(&key, p, 4);
         u.key = key;
     }
-    memcpy(&u.place, p + log->key_size, sizeof u.place);
+    p += log->key_size;
+    u.place = (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16;
     return u;
 }
 
@@ -71,19 +74,21 @@ static void put_use(const struct uselog *log, struct use_run *run, uint32_t i, s
 
         memcpy(p, &key, 4);
     }
-    memcpy(p + log->key_size, &u.place, sizeof u.place);
+    p += log->key_size;
+    p[0] = (uint8_t)u.place;
+    p[1] = (uint8_t)(u.place >> 8);
+    p[2] = (uint8_t)(u.place >> 16);
 }
 
 static struct use_run *open_run(struct uselog *log, uint64_t offset)
 {
     struct use_run *last = log->run_count ? &log->runs[log->run_count - 1] : NULL;
     void *table = log->runs;
-    uint32_t capacity;
+    uint32_t capacity = RUN_FIRST;
 
     if (last && offset - last->base < UINT64_C(1) << SPAN_BITS) {
         if (last->count < last->capacity)
             return last;
-        /* The first run starts small and grows: most logs hold a handful. */
         if (last->capacity < RUN_BLOCK) {
             uint8_t *grown;
 
@@ -95,11 +100,11 @@ static struct use_run *open_run(struct uselog *log, uint64_t offset)
             last->capacity = capacity;
             return last;
         }
+        capacity = RUN_BLOCK; /* so many uses in so few bytes: there will be more */
     }
     if (!memory_grow(log->memory, &table, &log->run_capacity, log->run_count + 1, sizeof *log->runs))
         return NULL;
     log->runs = table;
-    capacity = log->run_count ? RUN_BLOCK : 64;
     last = &log->runs[log->run_count];
     *last = (struct use_run){.base = offset, .capacity = capacity};
     last->entries = memory_get(log->memory, capacity * entry_size(log));

@@ -1,8 +1,9 @@
 /* The uses of IDs and serials that were not defined when they were used, in the order of the file. At the end each that is
  * still undefined is one finding, at its first use in its gravest role; the role also tells what kind of record that was.
  *
- * A use costs 8 bytes for a key of 4 bytes and 12 for one of 8: no more than twice what it took in the file, and nothing is
- * copied when the log grows. It is sorted in place, run by run, and the runs are merged. */
+ * A use costs 7 bytes for a key of 4 bytes and 11 for one of 8: less than twice what it took in the file. The log is a list of
+ * runs, each over a short stretch of the dump, so that a place in it takes few bytes. Each is sorted in place, and they are
+ * merged. */
 #ifndef HPROF_USELOG_H
 #define HPROF_USELOG_H
 
