@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-enum { LOG_BLOCK = 64 << 10 };
-
 void bytelog_init(struct bytelog *log, struct memory *memory)
 {
     *log = (struct bytelog){.memory = memory};
@@ -12,7 +10,7 @@ void bytelog_init(struct bytelog *log, struct memory *memory)
 
 void bytelog_clear(struct bytelog *log)
 {
-    for (size_t i = 0; i < log->block_count; i++)
+    for (size_t i = log->forgotten; i < log->block_count; i++)
         memory_put(log->memory, log->blocks[i], LOG_BLOCK);
     memory_put(log->memory, log->blocks, log->block_capacity * sizeof *log->blocks);
     *log = (struct bytelog){.memory = log->memory};
@@ -56,6 +54,12 @@ void bytelog_read(const struct bytelog *log, uint64_t offset, void *to, size_t n
         p += part;
         n -= part;
     }
+}
+
+void bytelog_forget(struct bytelog *log, uint64_t offset)
+{
+    for (; log->forgotten < offset / LOG_BLOCK; log->forgotten++)
+        memory_put(log->memory, log->blocks[log->forgotten], LOG_BLOCK);
 }
 
 void bytelog_patch(struct bytelog *log, uint64_t offset, uint8_t byte)

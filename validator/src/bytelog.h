@@ -4,10 +4,13 @@
 
 #include "memory.h"
 
+enum { LOG_BLOCK = 64 << 10 };
+
 struct bytelog {
     struct memory *memory;
     uint8_t **blocks;
     size_t block_capacity, block_count;
+    size_t forgotten; /* blocks */
     uint64_t size;
 };
 
@@ -19,6 +22,14 @@ bool bytelog_append(struct bytelog *log, const void *bytes, size_t n);
 
 /* Copies n bytes at an offset; they are there. */
 void bytelog_read(const struct bytelog *log, uint64_t offset, void *to, size_t n);
+
+static inline uint8_t bytelog_byte(const struct bytelog *log, uint64_t offset)
+{
+    return log->blocks[offset / LOG_BLOCK][offset % LOG_BLOCK];
+}
+
+/* Gives back what stands in front of an offset and will not be read again. */
+void bytelog_forget(struct bytelog *log, uint64_t offset);
 
 /* Changes one byte. */
 void bytelog_patch(struct bytelog *log, uint64_t offset, uint8_t byte);

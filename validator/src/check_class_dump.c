@@ -21,17 +21,13 @@ static void check_value(struct checker *ck, unsigned type, const uint8_t *value,
 }
 
 /* The class object itself, and what it says of its superclass. */
-static void check_class_object(struct checker *ck, const struct CLASS_DUMP *r, struct class *class, uint64_t at)
+static void check_class_object(struct checker *ck, const struct CLASS_DUMP *r, uint64_t at)
 {
     unsigned id = ck->id_size;
 
-    if (class && !class->loaded)
-        uselog_add(&ck->class_uses, r->class_id, CLASS_IS_DUMPED, at);
     use_trace(ck, r->trace_serial, TRACE_OF_CLASS, at + OFFSET_OF(CLASS_DUMP, trace_serial, id));
     if (r->super_id && !classes_layout_of(&ck->classes, r->super_id))
         uselog_add(&ck->dump.object_uses, r->super_id, OBJECT_AS_SUPERCLASS, at + OFFSET_OF(CLASS_DUMP, super_id, id));
-    if (!r->super_id && class)
-        uselog_add(&ck->class_uses, r->class_id, CLASS_IS_ROOTLESS, at + OFFSET_OF(CLASS_DUMP, super_id, id));
     refer(ck, r->loader_id);
     refer(ck, r->signers_id);
     refer(ck, r->domain_id);
@@ -62,21 +58,16 @@ void check_class_dump(struct checker *ck, const uint8_t *p, size_t size, uint64_
     const uint8_t *start = p, *fields;
     struct cursor c = {p, p + size};
     struct CLASS_DUMP r;
-    struct class *class = NULL; /* none for ID 0, which is an error of its own */
+    uint32_t index;
     struct layout *layout;
     uint16_t n;
 
     if (!read_CLASS_DUMP(&c, id, &r))
         return;
-    if (r.class_id) {
-        class = classes_add(&ck->classes, r.class_id);
-        if (!class)
-            return;
-    }
     p = c.at;
 
     if (ck->look == LOOK_JUDGE)
-        check_class_object(ck, &r, class, at);
+        check_class_object(ck, &r, at);
 
     n = get_u2(p); /* 6.3.3 constant pool */
     for (p += 2; n; n--) {
@@ -114,12 +105,13 @@ void check_class_dump(struct checker *ck, const uint8_t *p, size_t size, uint64_
         return;
     }
 
-    layout = classes_layout(&ck->classes, class);
-    if (class && !layout)
-        layout = classes_add_layout(&ck->classes, class, &r, at, fields, n, id);
+    index = classes_find_layout(&ck->classes, r.class_id);
+    if (r.class_id && index == LAYOUT_NONE) /* ID 0 is an error of its own */
+        index = classes_add_layout(&ck->classes, &r, at, fields, n);
+    layout = index == LAYOUT_NONE ? NULL : classes_layout(&ck->classes, index);
     if (layout && layout->at == at) {
         ck->dump.class_just_dumped = true;
-        ck->dump.last_layout = class->layout;
+        ck->dump.last_layout = index;
     }
     if (ck->look == LOOK_CLASSES)
         return;
@@ -130,6 +122,8 @@ void check_class_dump(struct checker *ck, const uint8_t *p, size_t size, uint64_
 
         if (f)
             f->related_offset = layout->at;
+        if (!r.super_id)
+            uselog_add(&ck->class_uses, r.class_id, CLASS_IS_ROOTLESS, at + OFFSET_OF(CLASS_DUMP, super_id, id));
         return;
     }
     if (layout)
@@ -137,35 +131,38 @@ void check_class_dump(struct checker *ck, const uint8_t *p, size_t size, uint64_
     define_object(ck, r.class_id, true, at);
 }
 
-/* SPEC.md 6.3.2: one finding for each cycle, at the class of it that was dumped first. */
-static void find_cycle(struct checker *ck, struct layout *l)
+static struct layout *broken_layout(const struct classes *c, uint32_t index)
+{
+    struct layout *l = index == LAYOUT_NONE ? NULL : classes_layout(c, index);
+
+    return l && l->state == LAYOUT_BROKEN ? l : NULL;
+}
+
+/* SPEC.md 6.3.2: one finding for each cycle, at the class of it that was dumped first. Only broken layouts make one. */
+static void find_cycle(struct checker *ck, uint32_t start)
 {
     const struct classes *classes = &ck->classes;
-    const struct chunks *layouts = &classes->layouts;
-    struct layout *meeting = l, *first;
+    uint32_t meeting = start, first;
     char path[NAME_SIZE], name[NAME_SIZE];
+    struct layout *l;
 
-    while (meeting->colour == 0) {
-        meeting->colour = 1;
-        if (meeting->super == LAYOUT_NONE)
-            break;
-        meeting = chunks_at(layouts, meeting->super);
+    while ((l = broken_layout(classes, meeting)) && l->colour == 0) {
+        l->colour = 1;
+        meeting = classes_above(classes, meeting);
     }
-    if (meeting->colour == 1 && meeting->super != LAYOUT_NONE) {
+    if (l && l->colour == 1) {
         first = meeting;
-        for (struct layout *m = chunks_at(layouts, meeting->super); m != meeting; m = chunks_at(layouts, m->super))
-            if (m->at < first->at)
-                first = m;
-        report_within(ck, RULE_CLS_011, SHAPE_ANY, first->at + OFFSET_OF(CLASS_DUMP, super_id, ck->id_size),
-                      show_class_dump(ck, first->class_id, path), "a superclass chain that ends",
-                      "0x%" PRIx64 "%s is among its own superclasses", first->class_id,
-                      show_class_after(ck, first->class_id, name));
+        for (uint32_t i = classes_above(classes, meeting); i != meeting; i = classes_above(classes, i))
+            if (classes_layout(classes, i)->at < classes_layout(classes, first)->at)
+                first = i;
+        report_within(ck, RULE_CLS_011, SHAPE_ANY,
+                      classes_layout(classes, first)->at + OFFSET_OF(CLASS_DUMP, super_id, ck->id_size),
+                      show_class_dump(ck, classes_id(classes, first), path), "a superclass chain that ends",
+                      "0x%" PRIx64 "%s is among its own superclasses", classes_id(classes, first),
+                      show_class_after(ck, classes_id(classes, first), name));
     }
-    for (; l->colour == 1; l = chunks_at(layouts, l->super)) {
+    for (uint32_t i = start; (l = broken_layout(classes, i)) && l->colour == 1; i = classes_above(classes, i))
         l->colour = 2;
-        if (l->super == LAYOUT_NONE)
-            break;
-    }
 }
 
 /* Sizes and chains, once all classes of the heap dump are known. */
@@ -173,16 +170,33 @@ void finish_class_dumps(struct checker *ck)
 {
     struct classes *classes = &ck->classes;
 
-    for (size_t i = 0; i < classes->layouts.count; i++) {
-        struct layout *l = chunks_at(&classes->layouts, i);
+    for (uint32_t i = 0; i < classes->layouts.count; i++) {
+        const struct layout *l = classes_layout(classes, i);
         char path[NAME_SIZE];
 
-        if (classes_resolve(classes, l) == LAYOUT_BROKEN)
-            find_cycle(ck, l);
+        if (classes_resolve(classes, i) == LAYOUT_BROKEN)
+            find_cycle(ck, i);
         else if (l->reached && l->total != l->instance_size)
-            report_within(ck, RULE_CLS_017, !l->instance_size && !l->field_count ? SHAPE_UNPREPARED_CLASS : SHAPE_ANY,
-                          l->at + OFFSET_OF(CLASS_DUMP, instance_size, ck->id_size), show_class_dump(ck, l->class_id, path),
+            report_within(ck, RULE_CLS_017, !l->instance_size && !l->has_fields ? SHAPE_UNPREPARED_CLASS : SHAPE_ANY,
+                          l->at + OFFSET_OF(CLASS_DUMP, instance_size, ck->id_size),
+                          show_class_dump(ck, classes_id(classes, i), path),
                           "the sum of the fields and of those of the superclasses",
-                          "%" PRIu32 "; the fields take %" PRIu64 " bytes", l->instance_size, l->total);
+                          "%" PRIu32 "; the fields take %" PRIu64 " bytes", l->instance_size, (uint64_t)l->total);
+    }
+}
+
+/* What depends on LOAD_CLASS records that may still come. Kept back until the heap dump has given its memory back. */
+void keep_class_uses(struct checker *ck)
+{
+    struct classes *classes = &ck->classes;
+
+    for (uint32_t i = 0; i < classes->layouts.count; i++) {
+        const struct layout *l = classes_layout(classes, i);
+        uint64_t class_id = classes_id(classes, i);
+
+        if (l->reached && !classes_find(classes, class_id))
+            uselog_add(&ck->class_uses, class_id, CLASS_IS_DUMPED, l->at);
+        if (l->reached && l->is_rootless)
+            uselog_add(&ck->class_uses, class_id, CLASS_IS_ROOTLESS, l->at + OFFSET_OF(CLASS_DUMP, super_id, ck->id_size));
     }
 }

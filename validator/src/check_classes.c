@@ -14,6 +14,18 @@ void use_class_serial(struct checker *ck, uint32_t serial, enum class_serial_rol
         uselog_add(&ck->class_serial_uses, serial, role, offset);
 }
 
+static void add_class(struct checker *ck, const struct LOAD_CLASS *r)
+{
+    const uint32_t most = UINT32_MAX >> 1;
+    struct class *class = classes_add(&ck->classes, r->class_id);
+
+    if (class)
+        *class = (struct class){.name = r->name,
+                                .serial = r->class_serial,
+                                .named = strings_defined(&ck->strings, r->name),
+                                .loaded_after = ck->heap_records < most ? ck->heap_records & most : most};
+}
+
 /* SPEC.md 4.2 LOAD_CLASS */
 void check_load_class(struct checker *ck, const struct LOAD_CLASS *r, uint64_t at)
 {
@@ -33,24 +45,17 @@ void check_load_class(struct checker *ck, const struct LOAD_CLASS *r, uint64_t a
     if (r->class_id == 0) {
         report(ck, RULE_CLS_005, at + OFFSET_OF(LOAD_CLASS, class_id, id), "the ID of a class", "0");
     } else {
-        struct class *class = classes_add(&ck->classes, r->class_id);
+        const struct class *class = classes_find(&ck->classes, r->class_id);
 
         if (!class)
-            return;
-        if (class->loaded && class->serial != r->class_serial && new_serial) {
+            add_class(ck, r);
+        else if (class->serial != r->class_serial && new_serial) {
             struct finding *f = report_shape(
                 ck, RULE_CLS_004, strings_name_kind(&ck->strings, r->name) == NAME_OF_ARRAY ? SHAPE_ARRAY_CLASS : SHAPE_ANY,
                 at + OFFSET_OF(LOAD_CLASS, class_id, id), "a class not yet loaded",
                 "0x%" PRIx64 ", loaded before with serial %" PRIu32, r->class_id, class->serial);
             if (f)
                 diag_seek(&ck->diag, f, PLACE_OF_CLASS_SERIAL, class->serial);
-        }
-        if (!class->loaded) {
-            class->loaded = true;
-            class->serial = r->class_serial;
-            class->loaded_after = ck->heap_records;
-            class->name = r->name;
-            class->named = strings_defined(&ck->strings, r->name);
         }
     }
     use_trace(ck, r->trace_serial, TRACE_OF_LOAD, at + OFFSET_OF(LOAD_CLASS, trace_serial, id));
@@ -79,10 +84,10 @@ static void judge_class_use(void *context, uint64_t id, const uint64_t first[USE
 {
     struct checker *ck = context;
     const struct class *class = classes_find(&ck->classes, id);
-    enum name_kind kind = class && class->loaded ? strings_name_kind(&ck->strings, class->name) : NAME_UNKNOWN;
+    enum name_kind kind = class ? strings_name_kind(&ck->strings, class->name) : NAME_UNKNOWN;
     char path[NAME_SIZE], name[NAME_SIZE];
 
-    if (first[CLASS_IS_DUMPED] != NEVER_USED && !(class && class->loaded) && !(ck->lost & LOST_CLASSES))
+    if (first[CLASS_IS_DUMPED] != NEVER_USED && !class && !(ck->lost & LOST_CLASSES))
         report_within(ck, RULE_CLS_008, SHAPE_ANY, first[CLASS_IS_DUMPED], show_class_dump(ck, id, path),
                       "a class with a LOAD_CLASS", "0x%" PRIx64, id);
     if (kind == NAME_UNKNOWN)

@@ -85,27 +85,27 @@ static uint64_t load_raw(const uint8_t *p, unsigned id_size)
 
 /* Gathers the marks of a class and its superclasses. Only when they are few and near: the others are walked along the chain,
  * so that no class costs more than its cache line. */
-static bool gather_marks(const struct classes *classes, const struct layout *l, struct hot_class *hot)
+static bool gather_marks(const struct classes *classes, uint32_t index, struct hot_class *hot)
 {
+    const struct layout *l = classes_layout(classes, index);
     unsigned references = 0, total = 0;
 
     for (int booleans = 0; booleans < 2; booleans++) {
-        for (const struct layout *part = l;; part = chunks_at(&classes->layouts, part->marked)) {
+        unsigned parts = 0;
+
+        for (uint32_t i = index; i != LAYOUT_NONE; i = classes_above(classes, i)) {
+            const struct layout *part = classes_layout(classes, i);
             uint64_t base = l->total - part->total;
-            unsigned from = booleans ? part->references : 0,
-                     to = booleans ? part->references + part->booleans : part->references;
 
-            for (unsigned i = from; i < to; i++) {
-                uint64_t mark = base + part->marks[i];
-
-                if (total == HOT_MARKS || mark > UINT16_MAX)
-                    return false;
-                hot->marks[total++] = (uint16_t)mark;
-            }
-            if (part->marked == LAYOUT_NONE)
-                break;
-            if (total == HOT_MARKS) /* the next has marks of one kind or the other: keep walks short */
+            if (++parts > HOT_MARKS + 1) /* all but the first have marks of one kind or the other: keep walks short */
                 return false;
+            for (struct mark m = marks_begin(classes, part); marks_next(classes, &m);) {
+                if ((m.type == TYPE_BOOLEAN) != booleans)
+                    continue;
+                if (total == HOT_MARKS || base + m.at > UINT16_MAX)
+                    return false;
+                hot->marks[total++] = (uint16_t)(base + m.at);
+            }
         }
         if (!booleans)
             references = total;
@@ -117,37 +117,37 @@ static bool gather_marks(const struct classes *classes, const struct layout *l, 
 
 static void make_hot(struct checker *ck, uint64_t raw_id, uint32_t index)
 {
-    const struct layout *l = chunks_at(&ck->classes.layouts, index);
+    const struct layout *l = classes_layout(&ck->classes, index);
     struct hot_class hot = {.raw_id = raw_id, .bytes = (uint32_t)l->total, .dump = ck->classes.dump};
 
-    if (ck->dump.hot && l->total <= UINT32_MAX && gather_marks(&ck->classes, l, &hot))
+    if (ck->dump.hot && l->total <= UINT32_MAX && gather_marks(&ck->classes, index, &hot))
         *hot_slot(ck, raw_id) = hot;
 }
 
-/* The layout of the class of an instance, settled; NULL when it is not known yet, or never. */
-static struct layout *settled_layout(struct checker *ck, uint64_t class_id)
+/* The layout of the class of an instance, settled; LAYOUT_NONE when it is not known yet, or never. */
+static uint32_t settled_layout(struct checker *ck, uint64_t class_id)
 {
-    struct layout *l = class_id ? classes_layout_of(&ck->classes, class_id) : NULL;
+    uint32_t index = class_id ? classes_find_layout(&ck->classes, class_id) : LAYOUT_NONE;
 
-    if (l && l->state == LAYOUT_OPEN) {
+    if (index != LAYOUT_NONE && classes_layout(&ck->classes, index)->state == LAYOUT_OPEN) {
         if (ck->classes.waiting && !ck->classes.complete)
-            return NULL;
-        if (classes_resolve(&ck->classes, l) == LAYOUT_OPEN)
-            return NULL;
+            return LAYOUT_NONE;
+        if (classes_resolve(&ck->classes, index) == LAYOUT_OPEN)
+            return LAYOUT_NONE;
     }
-    return l;
+    return index;
 }
 
 /* Whether more may become known of a class: then look ahead, or wait. */
-static struct layout *find_layout(struct checker *ck, uint64_t class_id)
+static uint32_t find_layout(struct checker *ck, uint64_t class_id)
 {
-    struct layout *l = settled_layout(ck, class_id);
+    uint32_t index = settled_layout(ck, class_id);
 
-    if (l || !class_id || ck->classes.complete)
-        return l;
+    if (index != LAYOUT_NONE || !class_id || ck->classes.complete)
+        return index;
     ck->classes.waiting = true;
     if (!can_look_ahead(ck))
-        return NULL;
+        return LAYOUT_NONE;
     look_ahead(ck);
     return settled_layout(ck, class_id);
 }
@@ -159,42 +159,50 @@ static COLD void report_boolean(struct checker *ck, unsigned value, uint64_t off
     report(ck, RULE_OBJ_010, offset, "0 or 1", "%u", value);
 }
 
-/* The own fields of one class of the chain, at p, which is at an offset of the dump. */
+/* The marks of one class of the chain, its part at p, which is at an offset of the dump. */
 static void check_part(struct checker *ck, const struct layout *part, const uint8_t *p, uint64_t offset)
 {
-    for (unsigned i = 0; i < part->references; i++) {
-        uint64_t id = get_id(p + part->marks[i], ck->id_size);
-
-        if (ck->look == LOOK_LOCATE)
-            locate_referred(ck, id, offset + part->marks[i]);
-        else
-            refer(ck, id);
+    for (struct mark m = marks_begin(&ck->classes, part); marks_next(&ck->classes, &m);) {
+        if (m.type == TYPE_OBJECT && ck->look == LOOK_LOCATE) {
+            locate_referred(ck, get_id(p + m.at, ck->id_size), offset + m.at);
+        } else if (m.type == TYPE_OBJECT) {
+            refer(ck, get_id(p + m.at, ck->id_size));
+            ck->sum.references++;
+        } else if (ck->look != LOOK_LOCATE && p[m.at] > 1) {
+            report_boolean(ck, p[m.at], offset + m.at);
+        }
     }
-    if (ck->look == LOOK_LOCATE)
-        return;
-    ck->sum.references += part->references;
-    for (unsigned i = part->references; i < part->references + part->booleans; i++)
-        if (p[part->marks[i]] > 1)
-            report_boolean(ck, p[part->marks[i]], offset + part->marks[i]);
 }
 
-/* The parts of a chain that have marks, the class itself first. `got` gives n bytes at an offset within the instance. */
-static bool check_chain(struct checker *ck, const struct layout *l, uint64_t offset,
+/* The own bytes of a class up to its last mark. */
+static size_t marked_bytes(const struct checker *ck, const struct layout *part)
+{
+    struct mark m = marks_begin(&ck->classes, part);
+
+    while (marks_next(&ck->classes, &m))
+        continue;
+    return m.end;
+}
+
+/* The parts of a chain that have marks, the class itself first. `get` gives n bytes at an offset within the instance. */
+static bool check_chain(struct checker *ck, uint32_t index, uint64_t offset,
                         const uint8_t *(*get)(struct checker *ck, uint64_t at, size_t n))
 {
-    for (const struct layout *part = l;; part = chunks_at(&ck->classes.layouts, part->marked)) {
-        uint64_t base = l->total - part->total;
+    uint64_t total = classes_layout(&ck->classes, index)->total;
 
-        if (part->references + part->booleans) {
-            const uint8_t *p = get(ck, offset + base, part->own_bytes);
+    for (uint32_t i = index; i != LAYOUT_NONE; i = classes_above(&ck->classes, i)) {
+        const struct layout *part = classes_layout(&ck->classes, i);
+        uint64_t base = total - part->total;
+
+        if (part->has_marks) {
+            const uint8_t *p = get(ck, offset + base, marked_bytes(ck, part));
 
             if (!p)
                 return false;
             check_part(ck, part, p, offset + base);
         }
-        if (part->marked == LAYOUT_NONE)
-            return true;
     }
+    return true;
 }
 
 /* From the window, which moves along. */
@@ -219,8 +227,8 @@ static bool check_length(struct checker *ck, const struct INSTANCE_DUMP *r, cons
     if (ck->look == LOOK_JUDGE) {
         char expected[NAME_SIZE + 80];
 
-        snprintf(expected, sizeof expected, "%" PRIu64 " bytes, the fields of 0x%" PRIx64 "%s and its superclasses", l->total,
-                 r->class_id, show_class_after(ck, r->class_id, name));
+        snprintf(expected, sizeof expected, "%" PRIu64 " bytes, the fields of 0x%" PRIx64 "%s and its superclasses",
+                 (uint64_t)l->total, r->class_id, show_class_after(ck, r->class_id, name));
         report(ck, RULE_OBJ_006, at + OFFSET_OF(INSTANCE_DUMP, bytes, ck->id_size), expected, "%" PRIu32, r->bytes);
     }
     return false;
@@ -286,7 +294,8 @@ static bool walk_instance(struct checker *ck, uint64_t left)
     uint64_t raw_id = load_raw(ck->in.at + 1 + OFFSET_OF(INSTANCE_DUMP, class_id, id), id);
     uint8_t first[1 + sizeof(struct INSTANCE_DUMP_in8)];
     struct INSTANCE_DUMP r;
-    struct layout *l;
+    const struct layout *l;
+    uint32_t index;
     uint64_t end;
 
     if (!read_INSTANCE_DUMP(&c, id, &r))
@@ -298,27 +307,28 @@ static bool walk_instance(struct checker *ck, uint64_t left)
 
     if (ck->look == LOOK_LOCATE) {
         locate_defined(ck, r.object_id, at);
-        l = r.class_id ? classes_layout_of(&ck->classes, r.class_id) : NULL;
+        index = r.class_id ? classes_find_layout(&ck->classes, r.class_id) : LAYOUT_NONE;
     } else {
         define_object(ck, r.object_id, false, at);
         if (!is_known_trace(ck, r.trace_serial))
             use_object_trace(ck, r.trace_serial, TRACE_OF_INSTANCE, at + OFFSET_OF(INSTANCE_DUMP, trace_serial, id));
-        l = find_layout(ck, r.class_id);
+        index = find_layout(ck, r.class_id);
         if (input_need(&ck->in, head) < head) /* it may have looked elsewhere */
             return false;
-        if (!l) {
+        if (index == LAYOUT_NONE) {
             if (r.class_id && !ck->classes.complete)
                 return defer_instance(ck, at, head, r.bytes);
             uselog_add(&ck->dump.object_uses, r.class_id, OBJECT_AS_CLASS, at + OFFSET_OF(INSTANCE_DUMP, class_id, id));
         }
     }
+    l = index == LAYOUT_NONE ? NULL : classes_layout(&ck->classes, index);
     if (l && l->state == LAYOUT_SOUND) {
         if (!check_length(ck, &r, l, at))
             return l->in_turn ? resync(ck, head + (uint64_t)r.bytes, head + l->total, left)
                               : doubt_length(ck, at, head + (uint64_t)r.bytes);
         if (ck->look == LOOK_JUDGE)
-            make_hot(ck, raw_id, classes_find(&ck->classes, r.class_id)->layout);
-        if (!check_chain(ck, l, ck->in.offset + head, get_from_input))
+            make_hot(ck, raw_id, index);
+        if (!check_chain(ck, index, ck->in.offset + head, get_from_input))
             return false;
     }
     end -= ck->in.offset;
@@ -419,13 +429,18 @@ void finish_deferred(struct checker *ck)
         return;
     ck->waiting = &w;
     while (!ck->memory.exhausted && next_waiting(ck, &w, first, head, &r, &doubtful)) {
-        const struct layout *l = settled_layout(ck, r.class_id);
+        uint32_t index = settled_layout(ck, r.class_id);
+        const struct layout *l;
 
-        if (!l)
+        bytelog_forget(&ck->dump.deferred, w.body);
+        if (index == LAYOUT_NONE) {
             uselog_add(&ck->dump.object_uses, r.class_id, OBJECT_AS_CLASS,
                        w.at + OFFSET_OF(INSTANCE_DUMP, class_id, ck->id_size));
-        else if (l->state == LAYOUT_SOUND && (doubtful ? l->total == r.bytes : check_length(ck, &r, l, w.at)))
-            check_chain(ck, l, w.body_at, get_from_log);
+            continue;
+        }
+        l = classes_layout(&ck->classes, index);
+        if (l->state == LAYOUT_SOUND && (doubtful ? l->total == r.bytes : check_length(ck, &r, l, w.at)))
+            check_chain(ck, index, w.body_at, get_from_log);
     }
     ck->waiting = NULL;
     ck->sub = NULL;
@@ -461,13 +476,13 @@ static void note_array(struct checker *ck, uint64_t offset)
 /* SPEC.md 6.4.3, 6.6: the class of an object array. */
 static void check_array_class(struct checker *ck, uint64_t class_id, uint64_t offset)
 {
-    struct class *class = class_id ? classes_find(&ck->classes, class_id) : NULL;
+    struct layout *l = class_id ? classes_layout_of(&ck->classes, class_id) : NULL;
 
-    if (!classes_layout(&ck->classes, class))
+    if (!l)
         uselog_add(&ck->dump.object_uses, class_id, OBJECT_AS_ARRAY_CLASS, offset);
-    if (class_id && !(class && class->array_use_judged)) {
-        if (class)
-            class->array_use_judged = true;
+    if (class_id && !(l && l->is_array_class)) {
+        if (l)
+            l->is_array_class = true;
         uselog_add(&ck->class_uses, class_id, CLASS_IS_ARRAY, offset);
     }
     ck->dump.last_array_class = class_id;

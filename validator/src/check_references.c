@@ -11,25 +11,24 @@ static void settle(struct checker *ck, uint64_t id)
         idset_define(&ck->dump.objects, &ck->dump.near_defined, id_to_key(id, ck->id_size));
 }
 
-/* The class that names its superclass at an offset; NULL if it is not known which. */
-static const struct layout *layout_with_super_at(const struct checker *ck, uint64_t offset)
+/* The class that names its superclass at an offset; LAYOUT_NONE if it is not known which. */
+static uint32_t layout_with_super_at(const struct checker *ck, uint64_t offset)
 {
-    const struct chunks *layouts = &ck->classes.layouts;
     uint64_t at = offset - OFFSET_OF(CLASS_DUMP, super_id, ck->id_size);
-    size_t low = 0, high = layouts->count;
+    uint32_t low = 0, high = (uint32_t)ck->classes.layouts.count;
 
     while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const struct layout *l = chunks_at(layouts, middle);
+        uint32_t middle = low + (high - low) / 2;
+        const struct layout *l = classes_layout(&ck->classes, middle);
 
         if (l->at == at)
-            return l;
+            return middle;
         if (l->at < at)
             low = middle + 1;
         else
             high = middle;
     }
-    return NULL;
+    return LAYOUT_NONE;
 }
 
 static void report_missing_root(struct checker *ck, uint64_t id, const uint64_t first[USE_ROLES])
@@ -61,11 +60,11 @@ static void report_missing_class(struct checker *ck, uint64_t id, unsigned role,
         [OBJECT_AS_ARRAY_CLASS] = RULE_OBJ_003,
         [OBJECT_AS_SUPERCLASS] = RULE_CLS_010,
     };
-    const struct layout *subclass = role == OBJECT_AS_SUPERCLASS ? layout_with_super_at(ck, offset) : NULL;
+    uint32_t subclass = role == OBJECT_AS_SUPERCLASS ? layout_with_super_at(ck, offset) : LAYOUT_NONE;
     char within[NAME_SIZE], name[NAME_SIZE];
 
-    if (subclass)
-        show_class_dump(ck, subclass->class_id, within);
+    if (subclass != LAYOUT_NONE)
+        show_class_dump(ck, classes_id(&ck->classes, subclass), within);
     else
         snprintf(within, sizeof within, "%s",
                  role == OBJECT_AS_CLASS         ? "INSTANCE_DUMP"

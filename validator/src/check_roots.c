@@ -3,8 +3,8 @@
 
 #include "checker.h"
 
-/* A root that names a frame, judged when all stack traces are known. It is kept as three numbers, the offset as a difference from the
- * one before. */
+/* A root that names a frame, judged when all stack traces are known. It is kept in 9 bytes or so: the offset is a difference from
+ * the one before, and takes as many as it needs. */
 struct frame_root {
     uint64_t offset; /* of the frame number */
     uint32_t serial; /* of the thread; once the heap dump has ended, of its stack trace */
@@ -15,7 +15,7 @@ struct frame_root {
 static void note_frame_root(struct bytelog *log, uint64_t *last, const struct frame_root *root)
 {
     bytelog_append_number(log, root->offset - *last);
-    bytelog_append_number(log, root->serial);
+    bytelog_append(log, &root->serial, sizeof root->serial);
     bytelog_append_number(log, (uint64_t)root->frame << 1 | root->is_java_frame);
     *last = root->offset;
 }
@@ -26,7 +26,8 @@ static void next_frame_root(const struct bytelog *log, uint64_t *next, struct fr
     uint64_t frame;
 
     root->offset += bytelog_read_number(log, next);
-    root->serial = (uint32_t)bytelog_read_number(log, next);
+    bytelog_read(log, *next, &root->serial, sizeof root->serial);
+    *next += sizeof root->serial;
     frame = bytelog_read_number(log, next);
     root->frame = (uint32_t)(frame >> 1);
     root->is_java_frame = frame & 1;
@@ -72,22 +73,9 @@ static void check_root_object(struct checker *ck, unsigned tag, uint64_t object_
         uselog_add(&ck->dump.object_uses, object_id, role_of(tag), at);
 }
 
-/* The ROOT_THREAD_OBJECT of a thread in the present heap dump: its stack trace serial. */
-static bool find_thread_root(const struct checker *ck, uint32_t serial, uint32_t *trace_serial)
-{
-    const uint64_t *root = keymap_find(&ck->thread_roots, serial);
-
-    if (!root || *root >> 32 != ck->classes.dump)
-        return false;
-    *trace_serial = (uint32_t)*root;
-    return true;
-}
-
 static void check_root_thread(struct checker *ck, unsigned tag, uint32_t serial, uint64_t at)
 {
-    uint32_t trace_serial;
-
-    if (!find_thread_root(ck, serial, &trace_serial))
+    if (!keymap_get(&ck->dump.thread_roots, serial, NULL))
         uselog_add(&ck->dump.root_thread_uses, serial, tag & (USE_ROLES - 1), at);
 }
 
@@ -104,18 +92,14 @@ static void check_root_frame(struct checker *ck, unsigned tag, uint32_t thread_s
 /* SPEC.md 6.2.8 ROOT_THREAD_OBJECT */
 static void check_thread_object(struct checker *ck, const struct ROOT_THREAD_OBJECT *r, uint64_t at)
 {
-    uint64_t *root = keymap_add(&ck->thread_roots, r->thread_serial);
-
-    if (!root)
-        return;
-    if (*root >> 32 == ck->classes.dump) {
+    if (keymap_get(&ck->dump.thread_roots, r->thread_serial, NULL)) {
         struct finding *f =
             report(ck, RULE_ROOT_002, at + OFFSET_OF(ROOT_THREAD_OBJECT, thread_serial, ck->id_size),
                    "a thread without a ROOT_THREAD_OBJECT in this heap dump", "thread %" PRIu32, r->thread_serial);
         if (f)
             diag_seek(&ck->diag, f, PLACE_OF_THREAD_ROOT, r->thread_serial);
     } else {
-        *root = (uint64_t)ck->classes.dump << 32 | r->trace_serial;
+        keymap_put(&ck->dump.thread_roots, r->thread_serial, r->trace_serial);
     }
     if (r->object_id)
         check_root_object(ck, SUB_ROOT_THREAD_OBJECT, r->object_id, at);
@@ -175,18 +159,17 @@ static void judge_thread_use(void *context, uint64_t serial, const uint64_t firs
     struct checker *ck = context;
     unsigned role = 0;
     uint64_t offset = uses_first(first, 0, USE_ROLES - 1, &role);
-    uint32_t trace_serial;
 
-    if (!find_thread_root(ck, (uint32_t)serial, &trace_serial))
+    if (!keymap_get(&ck->dump.thread_roots, serial, NULL))
         report_within(ck, serial ? RULE_ROOT_003 : RULE_ROOT_004, SHAPE_ANY, offset, paths[role],
                       "the serial of a ROOT_THREAD_OBJECT in this heap dump", "%" PRIu32, (uint32_t)serial);
 }
 
 void finish_roots(struct checker *ck)
 {
-    const struct bytelog *log = &ck->dump.frame_roots;
+    struct bytelog *log = &ck->dump.frame_roots;
     struct frame_root root = {0};
-    uint32_t trace_serial;
+    uint64_t trace_serial;
 
     if (!ck->dump.lost)
         uselog_finish(&ck->dump.root_thread_uses, judge_thread_use, ck);
@@ -194,10 +177,25 @@ void finish_roots(struct checker *ck)
     /* From the thread to its stack trace, while the thread is known; the stack trace may still come. */
     for (uint64_t next = 0; next < log->size && !ck->memory.exhausted;) {
         next_frame_root(log, &next, &root);
-        if (find_thread_root(ck, root.serial, &trace_serial) && trace_serial)
+        bytelog_forget(log, next);
+        if (keymap_get(&ck->dump.thread_roots, root.serial, &trace_serial) && trace_serial)
             note_frame_root(&ck->frame_roots, &ck->last_frame_root,
-                            &(struct frame_root){root.offset, trace_serial, root.frame, root.is_java_frame});
+                            &(struct frame_root){root.offset, (uint32_t)trace_serial, root.frame, root.is_java_frame});
     }
+}
+
+static void keep_thread(void *context, uint64_t serial, uint64_t trace_serial)
+{
+    struct checker *ck = context;
+    struct id_near near = {0};
+
+    (void)trace_serial;
+    idset_define(&ck->rooted_threads, &near, id_to_key(serial, sizeof(uint32_t)));
+}
+
+void keep_rooted_threads(struct checker *ck)
+{
+    keymap_each(&ck->dump.thread_roots, keep_thread, ck);
 }
 
 void finish_frame_roots(struct checker *ck)

@@ -3,8 +3,8 @@
 
 #include "checker.h"
 
-/* What is kept of a TRACE. */
-struct trace {
+/* What is kept of a TRACE, in 20 bytes: the smallest TRACE takes 21. */
+struct __attribute__((packed, aligned(4))) trace {
     uint64_t hash; /* of the whole record: a second one may say the same */
     uint64_t at;
     uint32_t frames;
@@ -17,41 +17,40 @@ size_t trace_size(void)
 
 void use_trace(struct checker *ck, uint32_t serial, enum trace_role role, uint64_t offset)
 {
-    if (serial && !keymap_find(&ck->traces, serial))
+    if (serial && !keymap_get(&ck->traces, serial, NULL))
         uselog_add(&ck->trace_uses, serial, role, offset);
 }
 
 bool trace_depth(const struct checker *ck, uint32_t serial, uint32_t *frames)
 {
-    const uint64_t *index = keymap_find(&ck->traces, serial);
+    uint64_t index;
 
-    if (index)
-        *frames = ((const struct trace *)chunks_at(&ck->trace_list, (size_t)*index - 1))->frames;
-    return index != NULL;
+    if (!keymap_get(&ck->traces, serial, &index))
+        return false;
+    *frames = ((const struct trace *)chunks_at(&ck->trace_list, (size_t)index))->frames;
+    return true;
 }
 
-static bool thread_is_known(const struct checker *ck, uint32_t serial)
+static bool thread_is_known(struct checker *ck, uint32_t serial)
 {
-    return keymap_find(&ck->threads, serial) || keymap_find(&ck->thread_roots, serial);
+    return keymap_get(&ck->threads, serial, NULL) || keymap_get(&ck->dump.thread_roots, serial, NULL) ||
+           idset_get(&ck->rooted_threads, serial);
 }
 
 /* SPEC.md 4.4 FRAME */
 void check_frame(struct checker *ck, const struct FRAME *r, const uint8_t *body, uint64_t at)
 {
     struct byte_hash hash;
-    uint64_t digest, *known;
+    uint64_t digest, known;
     struct finding *f = NULL;
     size_t id = ck->id_size;
 
     byte_hash_begin(&hash, &ck->key);
     byte_hash_add(&hash, &ck->key, body, SIZE_OF(FRAME, id));
-    digest = byte_hash_end(&hash, &ck->key) | 1;
-    known = keymap_add(&ck->frames, r->id);
-    if (!known)
-        return;
-    if (!*known)
-        *known = digest;
-    else if (*known == digest)
+    digest = byte_hash_end(&hash, &ck->key);
+    if (!keymap_get(&ck->frames, r->id, &known))
+        keymap_put(&ck->frames, r->id, digest);
+    else if (known == digest)
         f = report(ck, RULE_STK_002, at, "a frame ID not yet used", "0x%" PRIx64 ", defined before in the same way", r->id);
     else
         f = report(ck, RULE_STK_003, at, "a frame ID not yet used", "0x%" PRIx64 ", defined before in another way", r->id);
@@ -73,7 +72,7 @@ void check_frame(struct checker *ck, const struct FRAME *r, const uint8_t *body,
 bool check_trace(struct checker *ck)
 {
     size_t fixed = SIZE_OF(TRACE, ck->id_size), per_piece = 4096;
-    uint64_t at = ck->in.offset, *known, digest;
+    uint64_t at = ck->in.offset, known, digest;
     struct cursor c;
     struct TRACE r;
     struct byte_hash hash;
@@ -96,7 +95,7 @@ bool check_trace(struct checker *ck)
         for (uint32_t i = 0; i < n; i++) {
             uint64_t frame = get_id(ck->in.at + (size_t)i * ck->id_size, ck->id_size);
 
-            if (!keymap_find(&ck->frames, frame))
+            if (!keymap_get(&ck->frames, frame, NULL))
                 uselog_add(&ck->frame_uses, frame, 0, ck->in.offset + (uint64_t)i * ck->id_size);
         }
         input_advance(&ck->in, bytes);
@@ -108,19 +107,14 @@ bool check_trace(struct checker *ck)
         ck->signs.trace_one_empty = true;
         ck->signs.trace_one_thread = r.thread_serial;
     }
-    known = keymap_add(&ck->traces, r.trace_serial);
-    if (!known)
-        return true;
-    if (!*known) {
+    if (!keymap_get(&ck->traces, r.trace_serial, &known)) {
         struct trace *t = chunks_add(&ck->trace_list);
 
-        *known = ck->trace_list.count;
-        if (t)
-            *t = (struct trace){digest, at, r.frames};
-        else
-            *known = 1; /* memory ran out: the run ends */
+        if (!t || !keymap_put(&ck->traces, r.trace_serial, ck->trace_list.count - 1))
+            return true;
+        *t = (struct trace){digest, at, r.frames};
     } else {
-        const struct trace *t = chunks_at(&ck->trace_list, (size_t)*known - 1);
+        const struct trace *t = chunks_at(&ck->trace_list, (size_t)known);
 
         if (t->hash == digest)
             f = report(ck, RULE_STK_008, at, "a stack trace serial not yet used", "%" PRIu32 ", defined before in the same way",
@@ -140,7 +134,7 @@ static void judge_frame_use(void *context, uint64_t id, const uint64_t first[USE
 {
     struct checker *ck = context;
 
-    if (!keymap_find(&ck->frames, id))
+    if (!keymap_get(&ck->frames, id, NULL))
         report_late(ck, RULE_STK_010, SHAPE_ANY, first[0], "TRACE > frame", "the ID of a frame", "0x%" PRIx64 ", not defined",
                     id);
 }
@@ -165,7 +159,7 @@ static void judge_trace_use(void *context, uint64_t serial, const uint64_t first
     uint64_t offset;
     bool in_dump;
 
-    if (keymap_find(&ck->traces, serial))
+    if (keymap_get(&ck->traces, serial, NULL))
         return;
     offset = uses_first(first, TRACE_OF_SITE, TRACE_OF_PRIMITIVE_ARRAY, &role);
     if (offset == NEVER_USED) {

@@ -8,20 +8,17 @@ void check_start_thread(struct checker *ck, const struct START_THREAD *r, uint64
 {
     size_t id = ck->id_size;
     struct finding *f = NULL;
-    uint64_t *state;
+    uint64_t state = 0;
 
     if (r->thread_serial == 0)
         report(ck, RULE_THR_003, at, "a serial above 0", "0");
-    state = keymap_add(&ck->threads, r->thread_serial);
-    if (!state)
-        return;
-    if (r->thread_serial && *state & THREAD_LIVE &&
-        !(ck->lost & LOST_THREADS)) /* an END_THREAD may be among what was skipped */
+    keymap_get(&ck->threads, r->thread_serial, &state);
+    if (r->thread_serial && state & THREAD_LIVE && !(ck->lost & LOST_THREADS)) /* an END_THREAD may be among what was skipped */
         f = report(ck, RULE_THR_004, at, "a serial of no living thread", "%" PRIu32 ", started and not ended",
                    r->thread_serial);
     if (f)
-        f->related_offset = *state >> THREAD_FLAGS;
-    *state = at << THREAD_FLAGS | THREAD_STARTED | THREAD_LIVE;
+        f->related_offset = state >> THREAD_FLAGS;
+    keymap_put(&ck->threads, r->thread_serial, at << THREAD_FLAGS | THREAD_STARTED | THREAD_LIVE);
 
     use_trace(ck, r->trace_serial, TRACE_OF_START, at + OFFSET_OF(START_THREAD, trace_serial, id));
     use_name(ck, r->name, NAME_OF_THREAD, at + OFFSET_OF(START_THREAD, name, id));
@@ -32,13 +29,14 @@ void check_start_thread(struct checker *ck, const struct START_THREAD *r, uint64
 /* SPEC.md 4.9 END_THREAD. What is judged is the order in the file: a START_THREAD that was skipped may be the one missed. */
 void check_end_thread(struct checker *ck, const struct END_THREAD *r, uint64_t at)
 {
-    uint64_t *state = keymap_find(&ck->threads, r->thread_serial);
+    uint64_t state = 0;
 
-    if (state && *state & THREAD_LIVE)
-        *state &= ~(uint64_t)THREAD_LIVE;
+    keymap_get(&ck->threads, r->thread_serial, &state);
+    if (state & THREAD_LIVE)
+        keymap_put(&ck->threads, r->thread_serial, state & ~(uint64_t)THREAD_LIVE);
     else if (ck->lost & LOST_THREADS)
         return;
-    else if (state && *state & THREAD_STARTED)
+    else if (state & THREAD_STARTED)
         report(ck, RULE_THR_006, at, "a thread that has not ended", "%" PRIu32 ", ended before", r->thread_serial);
     else
         report(ck, RULE_THR_005, at, "a thread that was started", "%" PRIu32 ", never started", r->thread_serial);

@@ -151,12 +151,11 @@ struct checker {
     /* Defined so far. */
     struct strings strings;
     struct idset class_serials; /* defined: there was a LOAD_CLASS */
-    struct keymap frames;       /* to the hash of the record, never 0 */
-    struct keymap traces;       /* to an index in trace_list, plus 1 */
+    struct keymap frames;       /* to the hash of the record */
+    struct keymap traces;       /* to an index in trace_list */
     struct chunks trace_list;
-    struct keymap threads; /* that were started: to enum thread_flag */
-    /* Thread serial to the last heap dump with its ROOT_THREAD_OBJECT, and its stack trace serial. */
-    struct keymap thread_roots;
+    struct keymap threads;       /* that were started: to enum thread_flag */
+    struct idset rooted_threads; /* defined: there was a ROOT_THREAD_OBJECT in a heap dump that has ended */
     struct classes classes;
 
     /* Used before they were defined. */
@@ -177,6 +176,7 @@ struct checker {
         struct idset objects;
         struct id_near near_defined, near_referenced, near_element;
         struct uselog object_uses, root_thread_uses;
+        struct keymap thread_roots; /* serial of a thread with a ROOT_THREAD_OBJECT to that of its stack trace */
         struct bytelog frame_roots; /* roots that name a frame, by thread: see check_roots.c */
         uint64_t last_frame_root;
         struct hot_class *hot;
@@ -282,6 +282,7 @@ void finish_classes(struct checker *ck);
 /* ---- check_class_dump.c ---- */
 void check_class_dump(struct checker *ck, const uint8_t *p, size_t size, uint64_t at);
 void finish_class_dumps(struct checker *ck);
+void keep_class_uses(struct checker *ck);
 
 /* ---- check_threads.c ---- */
 enum thread_flag { THREAD_STARTED = 1, THREAD_LIVE = 2, THREAD_FLAGS = 2 /* bits; above them the offset of START_THREAD */ };
@@ -295,7 +296,8 @@ void check_control_settings(struct checker *ck, const struct CONTROL_SETTINGS *r
 
 /* ---- check_roots.c ---- */
 void check_root(struct checker *ck, unsigned tag, const uint8_t *p, uint64_t at);
-void finish_roots(struct checker *ck);       /* at the end of a heap dump */
+void finish_roots(struct checker *ck); /* at the end of a heap dump; */
+void keep_rooted_threads(struct checker *ck);
 void finish_frame_roots(struct checker *ck); /* at the end of the file */
 
 /* ---- check_objects.c ---- */

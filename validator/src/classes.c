@@ -3,191 +3,250 @@
 
 #include <string.h>
 
-void classes_init(struct classes *c, struct memory *memory, const struct hash_key *key)
+void classes_init(struct classes *c, struct memory *memory, const struct hash_key *key, unsigned id_size)
 {
-    c->memory = memory;
-    keymap_init(&c->by_id, memory, key);
-    chunks_init(&c->all, memory, sizeof(struct class));
+    *c = (struct classes){.memory = memory, .id_size = id_size};
+    keymap_init(&c->loaded_by_id, memory, key, id_size, sizeof(uint32_t));
+    chunks_init(&c->loaded, memory, sizeof(struct class));
+    keymap_init(&c->dumped_by_id, memory, key, id_size, sizeof(uint32_t));
     chunks_init(&c->layouts, memory, sizeof(struct layout));
+    chunks_init(&c->ids, memory, 2 * (size_t)id_size);
+    bytelog_init(&c->types, memory);
     chunks_init(&c->path, memory, sizeof(uint32_t));
-    arena_init(&c->parts, memory);
-    c->dump = 0;
-    c->complete = c->waiting = c->any_in_turn = false;
 }
 
 void classes_clear(struct classes *c)
 {
-    keymap_clear(&c->by_id);
-    chunks_clear(&c->all);
-    chunks_clear(&c->layouts);
-    chunks_clear(&c->path);
-    arena_clear(&c->parts);
+    classes_end_dump(c);
+    keymap_clear(&c->loaded_by_id);
+    chunks_clear(&c->loaded);
 }
 
 void classes_begin_dump(struct classes *c)
 {
     c->dump++;
     c->complete = c->waiting = c->any_in_turn = false;
+}
+
+void classes_end_dump(struct classes *c)
+{
+    keymap_clear(&c->dumped_by_id);
     chunks_clear(&c->layouts);
+    chunks_clear(&c->ids);
+    bytelog_clear(&c->types);
     chunks_clear(&c->path);
-    arena_clear(&c->parts);
 }
 
 struct class *classes_find(const struct classes *c, uint64_t id)
 {
-    const uint64_t *index = keymap_find(&c->by_id, id);
+    uint64_t index;
 
-    return index ? chunks_at(&c->all, (size_t)*index - 1) : NULL;
+    return keymap_get(&c->loaded_by_id, id, &index) ? chunks_at(&c->loaded, (size_t)index) : NULL;
 }
 
 struct class *classes_add(struct classes *c, uint64_t id)
 {
-    uint64_t *index = keymap_add(&c->by_id, id);
-    struct class *class;
+    struct class *class = chunks_add(&c->loaded);
 
-    if (!index)
+    if (!class)
         return NULL;
-    if (*index)
-        return chunks_at(&c->all, (size_t)*index - 1);
-    *index = c->all.count + 1; /* also if it cannot be added: then the run ends */
-    class = chunks_add(&c->all);
-    if (class)
-        *class = (struct class){0};
-    return class;
+    *class = (struct class){0};
+    return keymap_put(&c->loaded_by_id, id, c->loaded.count - 1) ? class : NULL;
 }
 
-/* Notes where in the own part of an instance the fields of a type are. */
-static uint32_t *mark_fields(const uint8_t *field, unsigned count, unsigned type, unsigned id_size, uint32_t *mark)
+uint32_t classes_find_layout(const struct classes *c, uint64_t class_id)
 {
-    uint32_t at = 0;
+    uint64_t index;
 
-    for (unsigned i = 0; i < count; i++, field += SIZE_OF(INSTANCE_FIELD, id_size)) {
-        unsigned field_type = field[OFFSET_OF(INSTANCE_FIELD, type, id_size)];
+    return keymap_get(&c->dumped_by_id, class_id, &index) ? (uint32_t)index : LAYOUT_NONE;
+}
 
-        if (field_type == type)
-            *mark++ = at;
-        at += type_size(field_type, id_size);
+/* ---- What takes as many bytes as an ID ---- */
+
+enum { ID_OWN, ID_ABOVE };
+
+static uint64_t load_id(const struct classes *c, uint32_t index, unsigned which)
+{
+    const uint8_t *p = (const uint8_t *)chunks_at(&c->ids, index) + which * c->id_size;
+    uint64_t eight;
+    uint32_t four;
+
+    if (c->id_size == 8) {
+        memcpy(&eight, p, sizeof eight);
+        return eight;
     }
-    return mark;
+    memcpy(&four, p, sizeof four);
+    return four;
 }
 
-struct layout *classes_add_layout(struct classes *c, struct class *class, const struct CLASS_DUMP *r, uint64_t at,
-                                  const uint8_t *fields, uint16_t field_count, unsigned id_size)
+static void store_id(struct classes *c, uint32_t index, unsigned which, uint64_t id)
 {
-    size_t index = c->layouts.count, marks;
-    struct layout *l;
+    uint8_t *p = (uint8_t *)chunks_at(&c->ids, index) + which * c->id_size;
+    uint32_t four = (uint32_t)id;
 
-    l = index < LAYOUT_NONE ? chunks_add(&c->layouts) : NULL;
+    if (c->id_size == 8)
+        memcpy(p, &id, sizeof id);
+    else
+        memcpy(p, &four, sizeof four);
+}
+
+uint64_t classes_id(const struct classes *c, uint32_t index)
+{
+    return load_id(c, index, ID_OWN);
+}
+
+/* Above a layout that is not settled is the ID of the superclass; above a settled one, a layout. */
+uint32_t classes_above(const struct classes *c, uint32_t index)
+{
+    return (uint32_t)load_id(c, index, ID_ABOVE);
+}
+
+/* ---- Fields ---- */
+
+/* Keeps the types of the fields up to the last mark. */
+static bool keep_types(struct classes *c, struct layout *l, const uint8_t *type, uint16_t count)
+{
+    static const uint8_t padding[TYPES_UNIT] = {0};
+    size_t step = SIZE_OF(INSTANCE_FIELD, c->id_size), over = (size_t)(c->types.size % TYPES_UNIT);
+    bool kept = bytelog_append(&c->types, padding, over ? TYPES_UNIT - over : 0);
+
+    if (c->types.size / TYPES_UNIT > UINT32_MAX) {
+        c->memory->exhausted = true;
+        return false;
+    }
+    l->types = (uint32_t)(c->types.size / TYPES_UNIT);
+    kept = kept && bytelog_append(&c->types, &count, sizeof count);
+    for (unsigned i = 0; kept && i < count; i++)
+        kept = bytelog_append(&c->types, type + i * step, 1);
+    return kept;
+}
+
+struct mark marks_begin(const struct classes *c, const struct layout *l)
+{
+    struct mark m = {.next = (uint64_t)l->types * TYPES_UNIT};
+
+    if (l->has_marks) {
+        bytelog_read(&c->types, m.next, &m.left, sizeof m.left);
+        m.next += sizeof m.left;
+    }
+    return m;
+}
+
+uint32_t classes_add_layout(struct classes *c, const struct CLASS_DUMP *r, uint64_t at, const uint8_t *fields,
+                            uint16_t field_count)
+{
+    const uint8_t *type = fields + OFFSET_OF(INSTANCE_FIELD, type, c->id_size);
+    uint32_t index = (uint32_t)c->layouts.count;
+    struct layout *l;
+    uint16_t up_to_mark = 0;
+
+    if (c->layouts.count >= LAYOUT_NONE) {
+        c->memory->exhausted = true;
+        return LAYOUT_NONE;
+    }
+    l = chunks_add(&c->ids) ? chunks_add(&c->layouts) : NULL;
     if (!l)
-        return NULL;
-    *l = (struct layout){.class_id = r->class_id,
-                         .super_id = r->super_id,
-                         .at = at,
+        return LAYOUT_NONE;
+    *l = (struct layout){.at = at & ((UINT64_C(1) << 48) - 1),
                          .instance_size = r->instance_size,
-                         .super = LAYOUT_NONE,
-                         .marked = LAYOUT_NONE,
-                         .field_count = field_count};
-    class->dump = c->dump;
-    class->layout = (uint32_t)index;
+                         .has_fields = field_count != 0,
+                         .is_rootless = !r->super_id};
+    store_id(c, index, ID_OWN, r->class_id);
+    store_id(c, index, ID_ABOVE, r->super_id);
 
     for (unsigned i = 0; i < field_count; i++) {
-        unsigned type = fields[i * SIZE_OF(INSTANCE_FIELD, id_size) + OFFSET_OF(INSTANCE_FIELD, type, id_size)];
+        unsigned t = type[i * SIZE_OF(INSTANCE_FIELD, c->id_size)];
 
-        l->own_bytes += type_size(type, id_size);
-        l->references = (uint16_t)(l->references + (type == TYPE_OBJECT));
-        l->booleans = (uint16_t)(l->booleans + (type == TYPE_BOOLEAN));
-        l->bad_type |= type_size(type, id_size) == 0;
+        l->total += type_size(t, c->id_size);
+        l->bad_type |= type_size(t, c->id_size) == 0;
+        if (t == TYPE_OBJECT || t == TYPE_BOOLEAN)
+            up_to_mark = (uint16_t)(i + 1);
     }
-    marks = (size_t)l->references + l->booleans;
-    if (marks) {
-        uint32_t *mark = arena_get(&c->parts, marks * sizeof *mark);
+    if (up_to_mark && keep_types(c, l, type, up_to_mark))
+        l->has_marks = true;
+    return keymap_put(&c->dumped_by_id, r->class_id, index) ? index : LAYOUT_NONE;
+}
 
-        if (!mark) {
-            l->references = l->booleans = 0; /* memory ran out: the run ends */
-            return NULL;
-        }
-        l->marks = mark;
-        mark = mark_fields(fields, field_count, TYPE_OBJECT, id_size, mark);
-        mark_fields(fields, field_count, TYPE_BOOLEAN, id_size, mark);
-    }
-    return l;
+/* ---- Chains ---- */
+
+static void break_layout(struct classes *c, uint32_t index, uint32_t super)
+{
+    classes_layout(c, index)->state = LAYOUT_BROKEN;
+    store_id(c, index, ID_ABOVE, super);
 }
 
 /* A layout of which the superclass is settled, or which has none, is settled itself. */
-static void settle(struct classes *c, struct layout *l)
+static void settle(struct classes *c, uint32_t index, uint32_t super)
 {
-    const struct layout *super;
+    const struct layout *above = super == LAYOUT_NONE ? NULL : classes_layout(c, super);
+    struct layout *l = classes_layout(c, index);
 
     l->in_turn = !c->waiting;
     c->any_in_turn |= l->in_turn;
-
-    if (l->bad_type) {
-        l->state = LAYOUT_BROKEN;
+    if (l->bad_type || (above && above->state != LAYOUT_SOUND)) {
+        break_layout(c, index, super);
         return;
     }
-    l->total = l->own_bytes;
     l->state = LAYOUT_SOUND;
-    if (l->super == LAYOUT_NONE)
-        return;
-    super = chunks_at(&c->layouts, l->super);
-    if (super->state != LAYOUT_SOUND) {
-        l->state = LAYOUT_BROKEN;
-        return;
-    }
-    l->total += super->total;
-    l->marked = super->references + super->booleans ? l->super : super->marked;
+    l->total += above ? above->total : 0;
+    store_id(c, index, ID_ABOVE, !above || above->has_marks ? super : classes_above(c, super));
 }
 
-enum layout_state classes_resolve(struct classes *c, struct layout *l)
+enum layout_state classes_resolve(struct classes *c, uint32_t index)
 {
-    struct layout *top = l;
+    const struct layout *l = classes_layout(c, index);
     enum layout_state found = LAYOUT_OPEN;
+    uint32_t super = LAYOUT_NONE;
     size_t length = 0;
-    uint32_t index;
 
     if (l->state != LAYOUT_OPEN)
         return l->state;
-    index = classes_find(c, l->class_id)->layout;
 
     /* Up, to a layout that is settled, that has no superclass, that was entered before (a cycle), or whose superclass is
      * missing. The path is kept, so that a chain of a million classes needs no stack. */
     chunks_shrink(&c->path, 0);
     for (;;) {
         uint32_t *step = chunks_add(&c->path);
-        const struct class *super;
-        struct layout *next;
+        uint64_t super_id = load_id(c, index, ID_ABOVE);
 
+        super = LAYOUT_NONE;
         if (!step)
             break;
         *step = index;
         length++;
-        top->state = LAYOUT_ENTERED;
-        if (!top->super_id) {
+        classes_layout(c, index)->state = LAYOUT_ENTERED;
+        if (!super_id) {
             found = LAYOUT_SOUND;
             break;
         }
-        super = classes_find(c, top->super_id);
-        next = classes_layout(c, super);
-        if (!next) {
+        super = classes_find_layout(c, super_id);
+        if (super == LAYOUT_NONE) {
             found = c->complete ? LAYOUT_BROKEN : LAYOUT_OPEN;
             break;
         }
-        index = top->super = super->layout;
-        if (next->state != LAYOUT_OPEN) {
-            found = next->state == LAYOUT_ENTERED ? LAYOUT_BROKEN : LAYOUT_SOUND;
+        if (classes_layout(c, super)->state != LAYOUT_OPEN) {
+            found = classes_layout(c, super)->state == LAYOUT_ENTERED ? LAYOUT_BROKEN : LAYOUT_SOUND;
             break;
         }
-        top = next;
+        index = super;
     }
 
     /* Down again. */
     while (length--) {
-        struct layout *on_path = chunks_at(&c->layouts, *(uint32_t *)chunks_at(&c->path, length));
-
+        index = *(const uint32_t *)chunks_at(&c->path, length);
         if (found == LAYOUT_SOUND)
-            settle(c, on_path);
+            settle(c, index, super);
+        else if (found == LAYOUT_BROKEN)
+            break_layout(c, index, super);
         else
-            on_path->state = found;
+            classes_layout(c, index)->state = LAYOUT_OPEN;
+        super = index;
     }
     return l->state;
+}
+
+void classes_break(struct classes *c, uint32_t index)
+{
+    if (classes_layout(c, index)->state != LAYOUT_BROKEN)
+        break_layout(c, index, LAYOUT_NONE);
 }

@@ -3,23 +3,20 @@
 #ifndef HPROF_CLASSES_H
 #define HPROF_CLASSES_H
 
-#include "arena.h"
+#include "bytelog.h"
 #include "chunks.h"
 #include "format.h"
 #include "keymap.h"
 
-/* A class ID that was loaded or dumped. */
+/* A class that was loaded: what its first LOAD_CLASS says. */
 struct class
 {
-    uint64_t name;         /* string ID, of the first LOAD_CLASS; 0 for none */
-    uint32_t serial;       /* of the first LOAD_CLASS, */
-    uint32_t loaded_after; /* and how many heap dump records stand in front of it */
-    uint32_t dump;         /* the heap dump in which it was dumped last, from 1; 0 for none */
-    uint32_t layout;       /* its layout there */
-    bool loaded;
-    bool named;            /* and its name was defined then: else it is shown nowhere, early or late */
-    bool array_use_judged; /* an object array was of this class, and OBJ-007 saw to it */
+    uint64_t name; /* string ID */
+    uint32_t serial;
+    uint32_t named : 1;         /* its name was defined then: else it is shown nowhere, early or late */
+    uint32_t loaded_after : 31; /* how many heap dump records stand in front of it */
 };
+_Static_assert(sizeof(struct class) == 16, "the smallest LOAD_CLASS takes 25 bytes");
 
 enum layout_state {
     LAYOUT_OPEN,    /* nobody asked yet, or a superclass may still come */
@@ -30,69 +27,110 @@ enum layout_state {
 
 enum { LAYOUT_NONE = UINT32_MAX };
 
-/* The instance fields of a dumped class. Marks are offsets, within the class's own part of an instance, of references and
- * then of booleans; they are kept once for each class and never copied to subclasses. */
+/* A dumped class. References and booleans are its marks: the types of its own fields up to the last of them are kept once, in
+ * a byte each, and never copied to subclasses. Its ID and what is above it are in classes.ids. 48 bits say any offset. */
 struct layout {
-    uint64_t class_id;
-    uint64_t super_id;
-    uint64_t at;    /* offset of the CLASS_DUMP, behind its tag */
-    uint64_t total; /* bytes of an instance: own part and superclasses; if sound */
-    const uint32_t *marks;
-    uint32_t own_bytes;
+    uint64_t at : 48;            /* offset of the CLASS_DUMP, behind its tag */
+    uint64_t state : 2;          /* enum layout_state */
+    uint64_t colour : 2;         /* for finding cycles: 0 not seen, 1 on this way, 2 done */
+    uint64_t in_turn : 1;        /* settled by what stood in front of its first instance: not by looking ahead or waiting */
+    uint64_t reached : 1;        /* false while only looked ahead to */
+    uint64_t bad_type : 1;       /* of a field */
+    uint64_t has_fields : 1;     /* of its own, */
+    uint64_t has_marks : 1;      /* references or booleans among them */
+    uint64_t is_rootless : 1;    /* it names no superclass */
+    uint64_t is_array_class : 1; /* an object array was of this class, and OBJ-007 saw to it */
+    uint64_t total : 48;         /* bytes of an instance: the own part, and once it is sound, the superclasses */
+    uint64_t : 16;
+    uint32_t types;         /* where in classes.types the own fields are, in units of TYPES_UNIT; if it has marks */
     uint32_t instance_size; /* as declared */
-    uint32_t super;         /* layout of the superclass; if sound */
-    uint32_t marked;        /* the nearest superclass with marks; if sound */
-    uint16_t field_count;
-    uint16_t references; /* among the marks */
-    uint16_t booleans;
-    enum layout_state state : 2;
-    uint8_t colour : 2; /* for finding cycles: 0 not seen, 1 on this way, 2 done */
-    bool in_turn : 1;   /* settled by what stood in front of its first instance: not by looking ahead or waiting */
-    bool reached : 1;   /* false while only looked ahead to */
-    bool bad_type : 1;
 };
-_Static_assert(sizeof(struct layout) == 64, "a million classes cost 64 MB");
+_Static_assert(sizeof(struct layout) == 24, "the smallest CLASS_DUMP takes 43 bytes, and much else is known of it");
+enum { TYPES_UNIT = 4 };
 
 struct classes {
     struct memory *memory;
-    struct keymap by_id;   /* class ID to index in `all`, plus 1 */
-    struct chunks all;     /* struct class */
-    uint32_t dump;         /* the number of the present heap dump */
-    struct chunks layouts; /* struct layout, of this heap dump */
-    struct arena parts;    /* marks */
-    struct chunks path;    /* uint32_t: layouts on the way up a chain */
-    bool waiting;          /* a class was missing: what is settled from now on is not settled in turn */
-    bool any_in_turn;      /* a layout of this heap dump was */
-    bool complete;         /* all classes of this heap dump are known: what is missing now is missing */
+    unsigned id_size;
+    struct keymap loaded_by_id; /* class ID to index in `loaded` */
+    struct chunks loaded;       /* struct class */
+    uint32_t dump;              /* the number of the present heap dump; of it are: */
+    struct keymap dumped_by_id; /* class ID to index in `layouts` */
+    struct chunks layouts;      /* struct layout */
+    struct chunks ids;          /* two IDs for each layout: its own, and what is above it */
+    struct bytelog types;
+    struct chunks path; /* uint32_t: layouts on the way up a chain */
+    bool waiting;       /* a class was missing: what is settled from now on is not settled in turn */
+    bool any_in_turn;   /* a layout of this heap dump was */
+    bool complete;      /* all classes of this heap dump are known: what is missing now is missing */
 };
 
-void classes_init(struct classes *c, struct memory *memory, const struct hash_key *key);
+void classes_init(struct classes *c, struct memory *memory, const struct hash_key *key, unsigned id_size);
 void classes_clear(struct classes *c);
 
-/* Forgets the layouts: a new heap dump begins. */
 void classes_begin_dump(struct classes *c);
+/* Forgets the layouts. */
+void classes_end_dump(struct classes *c);
 
+/* A class that was loaded, or NULL. */
 struct class *classes_find(const struct classes *c, uint64_t id);
-/* Finds or adds; NULL when memory ran out. */
+/* Adds a class that was not loaded yet; NULL when memory ran out. */
 struct class *classes_add(struct classes *c, uint64_t id);
 
-/* The layout of a class in the present heap dump, or NULL. */
-static inline struct layout *classes_layout(const struct classes *c, const struct class *class)
+static inline struct layout *classes_layout(const struct classes *c, uint32_t index)
 {
-    return class && class->dump == c->dump ? chunks_at(&c->layouts, class->layout) : NULL;
+    return chunks_at(&c->layouts, index);
 }
 
+/* The layout of a class in the present heap dump, or LAYOUT_NONE. */
+uint32_t classes_find_layout(const struct classes *c, uint64_t class_id);
+
+/* The same, or NULL. */
 static inline struct layout *classes_layout_of(const struct classes *c, uint64_t class_id)
 {
-    return classes_layout(c, classes_find(c, class_id));
+    uint32_t index = classes_find_layout(c, class_id);
+
+    return index == LAYOUT_NONE ? NULL : classes_layout(c, index);
 }
 
-/* Adds a layout for a class that has none in this heap dump. `fields` are field_count names and types as in the dump. */
-struct layout *classes_add_layout(struct classes *c, struct class *class, const struct CLASS_DUMP *r, uint64_t at,
-                                  const uint8_t *fields, uint16_t field_count, unsigned id_size);
+/* The class that a layout is of. */
+uint64_t classes_id(const struct classes *c, uint32_t index);
+
+/* The layout above one: the superclass of a broken one, the nearest superclass with marks of a sound one, or LAYOUT_NONE. */
+uint32_t classes_above(const struct classes *c, uint32_t index);
+
+/* Adds a layout for a class that has none in this heap dump: its index, or LAYOUT_NONE when memory ran out. `fields` are
+ * field_count names and types as in the dump. */
+uint32_t classes_add_layout(struct classes *c, const struct CLASS_DUMP *r, uint64_t at, const uint8_t *fields,
+                            uint16_t field_count);
 
 /* Finds out whether the chain of a layout is sound, and what it adds up to. Leaves LAYOUT_OPEN only when a superclass is
  * missing that may still come. Linear in all over the classes of a heap dump once `complete` is set. */
-enum layout_state classes_resolve(struct classes *c, struct layout *l);
+enum layout_state classes_resolve(struct classes *c, uint32_t index);
+
+/* What was said of this class is not to be trusted. */
+void classes_break(struct classes *c, uint32_t index);
+
+/* Goes over the marks of a layout. */
+struct mark {
+    uint32_t at; /* within the class's own part of an instance */
+    uint32_t end;
+    uint8_t type; /* TYPE_OBJECT or TYPE_BOOLEAN */
+    uint16_t left;
+    uint64_t next;
+};
+struct mark marks_begin(const struct classes *c, const struct layout *l);
+
+static inline bool marks_next(const struct classes *c, struct mark *m)
+{
+    while (m->left) {
+        m->left--;
+        m->type = bytelog_byte(&c->types, m->next++);
+        m->at = m->end;
+        m->end += type_size(m->type, c->id_size);
+        if (m->type == TYPE_OBJECT || m->type == TYPE_BOOLEAN)
+            return true;
+    }
+    return false;
+}
 
 #endif

@@ -28,6 +28,7 @@ void begin_heap_dump(struct checker *ck)
     ck->dump.first_place = ck->diag.places.count;
     uselog_init(&ck->dump.object_uses, m, ck->id_size);
     uselog_init(&ck->dump.root_thread_uses, m, sizeof(uint32_t));
+    keymap_init(&ck->dump.thread_roots, m, &ck->key, sizeof(uint32_t), sizeof(uint32_t));
     bytelog_init(&ck->dump.frame_roots, m);
     bytelog_init(&ck->dump.arrays, m);
     bytelog_init(&ck->dump.deferred, m);
@@ -44,6 +45,15 @@ void clear_heap_dump(struct checker *ck)
     bytelog_clear(&ck->dump.deferred);
 }
 
+/* What is needed of a heap dump later on: noted when most of what it took has been given back. */
+static void keep_of_heap_dump(struct checker *ck)
+{
+    keep_class_uses(ck);
+    classes_end_dump(&ck->classes);
+    keep_rooted_threads(ck);
+    keymap_clear(&ck->dump.thread_roots);
+}
+
 void end_heap_dump(struct checker *ck)
 {
     uint64_t record_number = ck->record_number;
@@ -56,6 +66,7 @@ void end_heap_dump(struct checker *ck)
     finish_objects(ck);
     locate_in_dump(ck);
     clear_heap_dump(ck);
+    keep_of_heap_dump(ck);
     ck->record_number = record_number;
 }
 
@@ -85,7 +96,7 @@ static bool skip_rest(struct checker *ck)
 static void distrust_last(struct checker *ck)
 {
     if (ck->dump.class_just_dumped)
-        ((struct layout *)chunks_at(&ck->classes.layouts, ck->dump.last_layout))->state = LAYOUT_BROKEN;
+        classes_break(&ck->classes, ck->dump.last_layout);
     if (ck->look == LOOK_JUDGE)
         distrust_instance(ck);
 }
@@ -100,8 +111,7 @@ static void trust_last(struct checker *ck)
  * said. */
 static bool class_in_front_is_told(const struct checker *ck)
 {
-    return ck->dump.class_just_dumped &&
-           ((const struct layout *)chunks_at(&ck->classes.layouts, ck->dump.last_layout))->bad_type;
+    return ck->dump.class_just_dumped && classes_layout(&ck->classes, ck->dump.last_layout)->bad_type;
 }
 
 static bool broken_subrecord(struct checker *ck, enum measured why, const struct measure *m)

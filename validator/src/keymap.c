@@ -3,74 +3,143 @@
 
 #include <string.h>
 
-void keymap_init(struct keymap *m, struct memory *memory, const struct hash_key *key)
+void keymap_init(struct keymap *m, struct memory *memory, const struct hash_key *key, unsigned key_size, unsigned value_size)
 {
-    *m = (struct keymap){.memory = memory, .hash = *key};
+    *m = (struct keymap){.memory = memory, .hash = *key, .key_size = key_size, .value_size = value_size};
+}
+
+static size_t slot_size(const struct keymap *m)
+{
+    return m->key_size + m->value_size;
 }
 
 void keymap_clear(struct keymap *m)
 {
     for (size_t i = 0; i < KEYMAP_PARTS; i++) {
-        memory_put(m->memory, m->parts[i].slots, m->parts[i].capacity * sizeof *m->parts[i].slots);
+        memory_put(m->memory, m->parts[i].slots, m->parts[i].capacity * slot_size(m));
         m->parts[i] = (struct keymap_part){0};
     }
     m->count = 0;
+    m->has_zero = false;
+}
+
+static uint64_t load(const uint8_t *p, unsigned size)
+{
+    uint32_t four;
+    uint64_t eight;
+
+    if (size == 8) {
+        memcpy(&eight, p, sizeof eight);
+        return eight;
+    }
+    memcpy(&four, p, sizeof four);
+    return four;
+}
+
+static void store(uint8_t *p, unsigned size, uint64_t number)
+{
+    uint32_t four = (uint32_t)number;
+
+    if (size == 8)
+        memcpy(p, &number, sizeof number);
+    else
+        memcpy(p, &four, sizeof four);
 }
 
 /* The slot of a key, or the free one where it would go. The part has a free slot. */
-static struct keymap_slot *probe(const struct keymap_part *part, uint64_t key, uint64_t hash)
+static uint8_t *probe(const struct keymap *m, const struct keymap_part *part, uint64_t key, uint64_t hash)
 {
     /* The top bits chose the part; the low 32 are scaled to its capacity, which is no power of two. */
     size_t i = (size_t)((hash & UINT32_MAX) * part->capacity >> 32);
 
-    while (part->slots[i].value && part->slots[i].key != key)
+    for (;;) {
+        uint8_t *slot = part->slots + i * slot_size(m);
+        uint64_t there = load(slot, m->key_size);
+
+        if (!there || there == key)
+            return slot;
         if (++i == part->capacity)
             i = 0;
-    return &part->slots[i];
+    }
 }
 
 static bool grow(struct keymap *m, struct keymap_part *part)
 {
     struct keymap_part old = *part;
+    size_t size = slot_size(m);
 
-    part->capacity = old.capacity + old.capacity / 4 + 8;
-    part->slots = memory_get_zeroed(m->memory, part->capacity * sizeof *part->slots);
+    /* Each part begins a little larger than the one before, the last not quite a quarter larger than the first: so they grow in
+     * turn from then on. */
+    part->capacity = old.capacity ? old.capacity + old.capacity / 4 : 4 * KEYMAP_PARTS + (size_t)(part - m->parts);
+    part->slots = memory_get_zeroed(m->memory, part->capacity * size);
     if (!part->slots) {
         *part = old;
         return false;
     }
-    for (size_t i = 0; i < old.capacity; i++)
-        if (old.slots[i].value)
-            *probe(part, old.slots[i].key, hash_u64(&m->hash, old.slots[i].key)) = old.slots[i];
-    memory_put(m->memory, old.slots, old.capacity * sizeof *old.slots);
+    for (size_t i = 0; i < old.capacity; i++) {
+        const uint8_t *slot = old.slots + i * size;
+        uint64_t key = load(slot, m->key_size);
+
+        if (key)
+            memcpy(probe(m, part, key, hash_u64(&m->hash, key)), slot, size);
+    }
+    memory_put(m->memory, old.slots, old.capacity * size);
     return true;
 }
 
-uint64_t *keymap_find(const struct keymap *m, uint64_t key)
+bool keymap_get(const struct keymap *m, uint64_t key, uint64_t *value)
 {
-    uint64_t hash = hash_u64(&m->hash, key);
+    uint64_t hash = hash_u64(&m->hash, key), found = m->value_of_zero;
     const struct keymap_part *part = &m->parts[hash >> 60];
-    struct keymap_slot *slot;
 
-    if (!part->count)
-        return NULL;
-    slot = probe(part, key, hash);
-    return slot->value ? &slot->value : NULL;
+    if (key) {
+        const uint8_t *slot = part->count ? probe(m, part, key, hash) : NULL;
+
+        if (!slot || !load(slot, m->key_size))
+            return false;
+        found = load(slot + m->key_size, m->value_size);
+    } else if (!m->has_zero) {
+        return false;
+    }
+    if (value)
+        *value = found;
+    return true;
 }
 
-uint64_t *keymap_add(struct keymap *m, uint64_t key)
+bool keymap_put(struct keymap *m, uint64_t key, uint64_t value)
 {
     uint64_t hash = hash_u64(&m->hash, key);
     struct keymap_part *part = &m->parts[hash >> 60];
-    struct keymap_slot *slot;
+    uint8_t *slot;
 
+    if (!key) {
+        m->count += !m->has_zero;
+        m->has_zero = true;
+        m->value_of_zero = value;
+        return true;
+    }
     if (part->count >= part->capacity - part->capacity / 8 && !grow(m, part))
-        return NULL;
-    slot = probe(part, key, hash);
-    if (!slot->value) {
-        slot->key = key;
+        return false;
+    slot = probe(m, part, key, hash);
+    if (!load(slot, m->key_size)) {
+        store(slot, m->key_size, key);
         part->count++;
         m->count++;
     }
-    return &slot->value;
+    store(slot + m->key_size, m->value_size, value);
+    return true;
+}
+
+void keymap_each(const struct keymap *m, void (*each)(void *context, uint64_t key, uint64_t value), void *context)
+{
+    if (m->has_zero)
+        each(context, 0, m->value_of_zero);
+    for (size_t i = 0; i < KEYMAP_PARTS; i++)
+        for (size_t j = 0; j < m->parts[i].capacity; j++) {
+            const uint8_t *slot = m->parts[i].slots + j * slot_size(m);
+            uint64_t key = load(slot, m->key_size);
+
+            if (key)
+                each(context, key, load(slot + m->key_size, m->value_size));
+        }
 }

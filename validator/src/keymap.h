@@ -1,7 +1,8 @@
-/* A map from an ID or a serial to a word: strings, frames, stack traces, threads, classes are known by it.
+/* A map from an ID or a serial to a number: strings, frames, stack traces, threads, classes are known by it.
  *
- * Slots of 16 bytes, linear probing, keyed hash, filled to 7/8: 18 to 24 bytes an entry. It is divided into parts that grow one
- * at a time, so that growing never needs much more than what is kept. */
+ * Slots of a key and a value, each in 4 or 8 bytes as the map needs; linear probing, keyed hash, filled to 7/8. It is divided
+ * into parts that grow one after the other, so that all of it is never half empty and little is copied at a time: a slot of 8
+ * bytes costs about 10 an entry, one of 16 about 21. */
 #ifndef HPROF_KEYMAP_H
 #define HPROF_KEYMAP_H
 
@@ -10,29 +11,31 @@
 
 enum { KEYMAP_PARTS = 16 };
 
-struct keymap_slot {
-    uint64_t key;
-    uint64_t value; /* 0: the slot is free */
-};
-
 struct keymap {
     struct memory *memory;
     struct hash_key hash;
+    unsigned key_size, value_size;
     size_t count;
+    bool has_zero; /* a slot with key 0 is free: that key has a place of its own */
+    uint64_t value_of_zero;
     struct keymap_part {
-        struct keymap_slot *slots;
+        uint8_t *slots;
         size_t capacity;
         size_t count;
     } parts[KEYMAP_PARTS];
 };
 
-void keymap_init(struct keymap *m, struct memory *memory, const struct hash_key *key);
+/* Sizes are in bytes: 4 or 8. */
+void keymap_init(struct keymap *m, struct memory *memory, const struct hash_key *key, unsigned key_size, unsigned value_size);
 void keymap_clear(struct keymap *m);
 
-/* The value of a key, or NULL. Good until the next keymap_add. */
-uint64_t *keymap_find(const struct keymap *m, uint64_t key);
+/* False if the key is not there. `value` may be NULL. */
+bool keymap_get(const struct keymap *m, uint64_t key, uint64_t *value);
 
-/* The value of a key. For a key that was not there it is 0 and must be set to something else. NULL when memory ran out. */
-uint64_t *keymap_add(struct keymap *m, uint64_t key);
+/* Adds a key, or changes its value. False, and nothing changed, when memory ran out. */
+bool keymap_put(struct keymap *m, uint64_t key, uint64_t value);
+
+/* Calls `each` for each key, in no order. */
+void keymap_each(const struct keymap *m, void (*each)(void *context, uint64_t key, uint64_t value), void *context);
 
 #endif

@@ -7,7 +7,7 @@
 
 /* What is sought, by ID, with a filter in front that lets little else through. */
 struct sought {
-    struct keymap by_id; /* to 1, and to the offset plus 2 once it is found */
+    struct keymap by_id; /* to 0, and to the offset plus 1 once it is found */
     uint64_t lowest, span;
     uint64_t filter[1024];
     size_t left;
@@ -20,16 +20,13 @@ struct locate {
 static void seek_begin(struct sought *s, struct checker *ck)
 {
     memset(s, 0, sizeof *s);
-    keymap_init(&s->by_id, &ck->memory, &ck->key);
+    keymap_init(&s->by_id, &ck->memory, &ck->key, sizeof(uint64_t), sizeof(uint64_t));
 }
 
 static void seek_add(struct sought *s, uint64_t id)
 {
-    uint64_t *found = keymap_add(&s->by_id, id);
-
-    if (!found || *found)
+    if (keymap_get(&s->by_id, id, NULL) || !keymap_put(&s->by_id, id, 0))
         return;
-    *found = 1;
     s->filter[id >> 9 & 1023] |= UINT64_C(1) << (id >> 3 & 63);
     if (!s->left++) {
         s->lowest = id;
@@ -44,13 +41,12 @@ static void seek_add(struct sought *s, uint64_t id)
 
 static void seek_look(struct sought *s, uint64_t id, uint64_t offset)
 {
-    uint64_t *found;
+    uint64_t found;
 
     if (id - s->lowest > s->span || !(s->filter[id >> 9 & 1023] >> (id >> 3 & 63) & 1))
         return;
-    found = keymap_find(&s->by_id, id);
-    if (found && *found == 1) {
-        *found = offset + 2;
+    if (keymap_get(&s->by_id, id, &found) && !found) {
+        keymap_put(&s->by_id, id, offset + 1);
         s->left--;
     }
 }
@@ -144,11 +140,11 @@ static void seek_end(struct checker *ck, struct locate *l, size_t first, bool to
 {
     for (size_t i = first; i < ck->diag.places.count; i++) {
         struct place *place = chunks_at(&ck->diag.places, i);
-        const uint64_t *found =
-            is_top_level(place->kind) == top_level ? keymap_find(&set_of(l, place->kind)->by_id, place->subject) : NULL;
+        uint64_t found;
 
-        if (found && *found > 1)
-            place->at = *found - 2;
+        if (is_top_level(place->kind) == top_level && keymap_get(&set_of(l, place->kind)->by_id, place->subject, &found) &&
+            found)
+            place->at = found - 1;
     }
     keymap_clear(&l->defined.by_id);
     keymap_clear(&l->referred.by_id);

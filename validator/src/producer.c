@@ -55,11 +55,11 @@ enum profile guess_producer(const struct checker *ck, const char **name)
     struct names names = {0};
     bool heap_dump = ck->sum.record_counts[TAG_HEAP_DUMP] != 0, segment = ck->sum.record_counts[TAG_HEAP_DUMP_SEGMENT] != 0;
 
-    for (size_t i = 0; i < ck->classes.all.count; i++) {
-        const struct class *class = chunks_at(&ck->classes.all, i);
+    for (size_t i = 0; i < ck->classes.loaded.count; i++) {
+        const struct class *class = chunks_at(&ck->classes.loaded, i);
         size_t n;
         uint64_t size;
-        const uint8_t *text = class->loaded ? strings_text(&ck->strings, class->name, &n, &size) : NULL;
+        const uint8_t *text = strings_text(&ck->strings, class->name, &n, &size);
 
         if (text && n)
             look_at_name(&names, (const char *)text, n);

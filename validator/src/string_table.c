@@ -24,9 +24,9 @@ static enum name_kind kind_of(const uint8_t *text, uint64_t size, const uint8_t 
     return NAME_OF_OTHER_CLASS;
 }
 
-void strings_init(struct strings *s, struct memory *memory, const struct hash_key *key)
+void strings_init(struct strings *s, struct memory *memory, const struct hash_key *key, unsigned id_size)
 {
-    keymap_init(&s->by_id, memory, key);
+    keymap_init(&s->by_id, memory, key, id_size, sizeof(uint64_t));
     arena_init(&s->texts, memory);
     s->kept_bytes = 0;
 }
@@ -45,18 +45,16 @@ static const struct text *kept_text(uint64_t value)
 enum string_state strings_define(struct strings *s, uint64_t id, uint64_t hash, uint64_t size, const uint8_t *text,
                                  const uint8_t last[2], uint64_t budget)
 {
-    uint64_t *value = keymap_add(&s->by_id, id);
+    uint64_t value;
     size_t kept = size < STRING_KEPT ? (size_t)size : STRING_KEPT;
 
-    if (!value)
-        return STRING_NEW;
     hash = (hash & ~UINT64_C(7)) | (uint64_t)kind_of(text, size, last) << 1 | 1;
-    if (*value) {
-        const struct text *earlier = kept_text(*value);
+    if (keymap_get(&s->by_id, id, &value)) {
+        const struct text *earlier = kept_text(value);
 
-        return (earlier ? earlier->hash == hash && earlier->size == size : *value == hash) ? STRING_SAME : STRING_OTHER;
+        return (earlier ? earlier->hash == hash && earlier->size == size : value == hash) ? STRING_SAME : STRING_OTHER;
     }
-    *value = hash;
+    value = hash;
     if (s->kept_bytes + kept <= budget) {
         struct text *t = arena_get(&s->texts, sizeof *t + kept);
 
@@ -65,30 +63,35 @@ enum string_state strings_define(struct strings *s, uint64_t id, uint64_t hash, 
             if (kept)
                 memcpy(t->bytes, text, kept);
             s->kept_bytes += sizeof *t + kept;
-            *value = (uint64_t)(uintptr_t)t;
+            value = (uint64_t)(uintptr_t)t;
         }
     }
+    keymap_put(&s->by_id, id, value);
     return STRING_NEW;
 }
 
 enum name_kind strings_name_kind(const struct strings *s, uint64_t id)
 {
-    const uint64_t *value = keymap_find(&s->by_id, id);
-    const struct text *t = value ? kept_text(*value) : NULL;
+    const struct text *t;
+    uint64_t value;
 
-    return value ? (enum name_kind)((t ? t->hash : *value) >> 1 & 3) : NAME_UNKNOWN;
+    if (!keymap_get(&s->by_id, id, &value))
+        return NAME_UNKNOWN;
+    t = kept_text(value);
+    return (enum name_kind)((t ? t->hash : value) >> 1 & 3);
 }
 
 bool strings_defined(const struct strings *s, uint64_t id)
 {
-    return keymap_find(&s->by_id, id) != NULL;
+    return keymap_get(&s->by_id, id, NULL);
 }
 
 const uint8_t *strings_text(const struct strings *s, uint64_t id, size_t *n, uint64_t *size)
 {
-    const uint64_t *value = keymap_find(&s->by_id, id);
-    const struct text *t = value ? kept_text(*value) : NULL;
+    const struct text *t;
+    uint64_t value;
 
+    t = keymap_get(&s->by_id, id, &value) ? kept_text(value) : NULL;
     if (!t)
         return NULL;
     *n = t->kept;

@@ -16,7 +16,7 @@ struct strings {
 
 enum string_state { STRING_NEW, STRING_SAME, STRING_OTHER };
 
-void strings_init(struct strings *s, struct memory *memory, const struct hash_key *key);
+void strings_init(struct strings *s, struct memory *memory, const struct hash_key *key, unsigned id_size);
 void strings_clear(struct strings *s);
 
 /* Defines a string. hash and size are those of all its bytes; `text` are its first bytes, at most STRING_KEPT; `last` its last two, if

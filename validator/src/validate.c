@@ -19,6 +19,7 @@ void tell_progress(struct checker *ck)
     /* Bitmaps of IDs may take a thirtieth of what was read, whatever the heap looks like. */
     idset_allow(&ck->dump.objects, (UINT64_C(8) << 20) + ck->in.offset / 30);
     idset_allow(&ck->class_serials, UINT64_C(1) << 20);
+    idset_allow(&ck->rooted_threads, UINT64_C(1) << 20);
     if (ck->in.compressed && ck->in.offset - ck->marks[1].offset >= INPUT_BLOCK) {
         ck->marks[0] = ck->marks[1];
         diag_mark(&ck->diag, ck->in.offset, &ck->marks[1]);
@@ -72,16 +73,13 @@ static void checker_init(struct checker *ck, const struct hprof_options *options
     memory_init(m, options->allocator, options->max_memory);
     ck->key = hash_key_draw();
     diag_init(&ck->diag, m, options->max_errors);
-    strings_init(&ck->strings, m, &ck->key);
     idset_init(&ck->class_serials, m, &ck->key, sizeof(uint32_t));
-    keymap_init(&ck->frames, m, &ck->key);
-    keymap_init(&ck->traces, m, &ck->key);
-    keymap_init(&ck->threads, m, &ck->key);
+    keymap_init(&ck->traces, m, &ck->key, sizeof(uint32_t), sizeof(uint32_t));
+    keymap_init(&ck->threads, m, &ck->key, sizeof(uint32_t), sizeof(uint64_t));
     chunks_init(&ck->trace_list, m, trace_size());
-    keymap_init(&ck->thread_roots, m, &ck->key);
+    idset_init(&ck->rooted_threads, m, &ck->key, sizeof(uint32_t));
     bytelog_init(&ck->frame_roots, m);
     heap_index_init(&ck->heap_index, m);
-    classes_init(&ck->classes, m, &ck->key);
     ck->sum.version = ck->sum.producer = "";
     ck->sum.sound_until = UINT64_MAX;
     ck->dump.hot_multiply = ck->key.multiply ^ 0x9E3779B97F4A7C14U;
@@ -92,6 +90,9 @@ static void checker_begin(struct checker *ck)
 {
     struct memory *m = &ck->memory;
 
+    strings_init(&ck->strings, m, &ck->key, ck->id_size);
+    keymap_init(&ck->frames, m, &ck->key, ck->id_size, sizeof(uint64_t));
+    classes_init(&ck->classes, m, &ck->key, ck->id_size);
     idset_init(&ck->dump.objects, m, &ck->key, ck->id_size);
     uselog_init(&ck->string_uses, m, ck->id_size);
     uselog_init(&ck->frame_uses, m, ck->id_size);
@@ -116,13 +117,14 @@ static void checker_clear(struct checker *ck)
     if (ck->dump.hot)
         memory_put(&ck->memory, ck->dump.hot, sizeof(struct hot_class) << HOT_CLASS_BITS);
     classes_clear(&ck->classes);
+    keymap_clear(&ck->dump.thread_roots);
     strings_clear(&ck->strings);
     idset_clear(&ck->class_serials);
     keymap_clear(&ck->frames);
     keymap_clear(&ck->traces);
     keymap_clear(&ck->threads);
     chunks_clear(&ck->trace_list);
-    keymap_clear(&ck->thread_roots);
+    idset_clear(&ck->rooted_threads);
     bytelog_clear(&ck->frame_roots);
     heap_index_clear(&ck->heap_index);
     input_close(&ck->in);

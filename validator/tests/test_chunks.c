@@ -203,6 +203,32 @@ static void bytes_are_read_as_they_were_written(void **state)
     free(read);
 }
 
+static void what_was_read_can_be_given_back(void **state)
+{
+    enum { BLOCKS = 9 };
+    static const uint8_t bytes[LOG_BLOCK] = {0};
+    struct memory memory;
+    struct bytelog log;
+
+    (void)state;
+    memory_init(&memory, NULL, 0);
+    bytelog_init(&log, &memory);
+    for (uint8_t i = 0; i < BLOCKS; i++) {
+        assert_true(bytelog_append(&log, bytes, sizeof bytes));
+        bytelog_patch(&log, log.size - 1, i);
+    }
+    for (uint64_t at = 0; at < log.size; at += 10000) {
+        uint64_t used = memory.used, whole = at / LOG_BLOCK;
+
+        bytelog_forget(&log, at);
+        assert_int_equal(log.forgotten, whole);
+        assert_true(memory.used <= used && memory.used >= log.size - whole * LOG_BLOCK);
+        assert_int_equal(bytelog_byte(&log, (whole + 1) * LOG_BLOCK - 1), whole);
+    }
+    bytelog_clear(&log);
+    assert_int_equal(memory.used, 0);
+}
+
 static void a_byte_can_be_changed(void **state)
 {
     uint8_t bytes[70000] = {0};
@@ -320,6 +346,7 @@ int main(void)
         cmocka_unit_test(the_first_piece_may_be_large),
         cmocka_unit_test(no_piece_is_as_large_as_all_memory),
         cmocka_unit_test(bytes_are_read_as_they_were_written),
+        cmocka_unit_test(what_was_read_can_be_given_back),
         cmocka_unit_test(a_byte_can_be_changed),
         cmocka_unit_test(numbers_are_read_as_they_were_written),
         cmocka_unit_test(small_numbers_take_one_byte),

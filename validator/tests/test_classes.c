@@ -18,7 +18,7 @@ static struct classes *new_classes(struct memory *memory)
     struct classes *c = malloc(sizeof *c);
 
     memory_init(memory, NULL, 0);
-    classes_init(c, memory, &key);
+    classes_init(c, memory, &key, 8);
     classes_begin_dump(c);
     return c;
 }
@@ -32,36 +32,35 @@ static void end_classes(struct classes *c, struct memory *memory)
 
 /* A class whose fields have these types, one for each character: 2 object, 4 boolean, 5 char, b (11) long, 3 none. IDs take 8
  * bytes. */
-static struct layout *dump_class(struct classes *c, uint64_t id, uint64_t super, const char *types)
+static uint32_t dump_class(struct classes *c, uint64_t id, uint64_t super, const char *types)
 {
     const struct CLASS_DUMP r = {.class_id = id, .super_id = super, .instance_size = 77};
     uint8_t fields[9 * 16] = {0};
     size_t n = strlen(types);
-    struct class *class = classes_add(c, id);
 
     for (size_t i = 0; i < n; i++)
         fields[9 * i + 8] = (uint8_t)(types[i] == 'b' ? 11 : types[i] - '0');
-    return class ? classes_add_layout(c, class, &r, 31 + id, fields, (uint16_t)n, 8) : NULL;
+    return classes_add_layout(c, &r, 31 + id, fields, (uint16_t)n);
 }
 
 static enum layout_state resolve(struct classes *c, uint64_t id)
 {
-    return classes_resolve(c, classes_layout_of(c, id));
+    return classes_resolve(c, classes_find_layout(c, id));
 }
 
 /* ---- Classes ---------------------------------------------------------------------------------------------------- */
 
-static void a_class_is_added_once(void **state)
+static void a_class_that_was_loaded_is_found(void **state)
 {
     struct memory memory;
     struct classes *c = new_classes(&memory);
     struct class *class = classes_add(c, 8);
 
     (void)state;
-    assert_ptr_equal(classes_add(c, 8), class);
     assert_ptr_equal(classes_find(c, 8), class);
     assert_null(classes_find(c, 16));
-    assert_int_equal(c->all.count, 1);
+    assert_int_equal(c->loaded.count, 1);
+    assert_null(classes_layout_of(c, 8));
     end_classes(c, &memory);
 }
 
@@ -73,32 +72,61 @@ static void layouts_are_of_one_heap_dump(void **state)
     (void)state;
     dump_class(c, 8, 0, "");
     assert_non_null(classes_layout_of(c, 8));
+    classes_end_dump(c);
     classes_begin_dump(c);
     assert_null(classes_layout_of(c, 8));
-    assert_non_null(classes_find(c, 8));
     dump_class(c, 8, 0, "b");
-    assert_int_equal(classes_layout_of(c, 8)->own_bytes, 8);
+    assert_int_equal(classes_layout_of(c, 8)->total, 8);
     assert_null(classes_layout_of(c, 99));
     end_classes(c, &memory);
+}
+
+static void expect_mark(const struct classes *c, struct mark *m, unsigned type, uint32_t at)
+{
+    assert_true(marks_next(c, m));
+    assert_int_equal(m->type, type);
+    assert_int_equal(m->at, at);
+    assert_int_equal(m->end, at + type_size(type, 8));
 }
 
 static void a_layout_tells_what_was_dumped(void **state)
 {
     struct memory memory;
     struct classes *c = new_classes(&memory);
-    const struct layout *l = dump_class(c, 8, 16, "b4252");
-    static const uint32_t marks[] = {9, 19, 8}; /* references, then booleans */
+    uint32_t index = dump_class(c, 8, 16, "b42525");
+    const struct layout *l = classes_layout(c, index);
+    struct mark m = marks_begin(c, l);
 
     (void)state;
-    assert_int_equal(l->class_id, 8);
-    assert_int_equal(l->super_id, 16);
+    assert_int_equal(classes_find_layout(c, 8), index);
+    assert_int_equal(classes_id(c, index), 8);
     assert_int_equal(l->at, 39);
     assert_int_equal(l->instance_size, 77);
-    assert_int_equal(l->field_count, 5);
-    assert_int_equal(l->own_bytes, 27);
-    assert_int_equal(l->references, 2);
-    assert_int_equal(l->booleans, 1);
-    assert_memory_equal(l->marks, marks, sizeof marks);
+    assert_int_equal(l->total, 29);
+    assert_true(l->has_fields && !l->is_rootless && !l->bad_type);
+    expect_mark(c, &m, TYPE_BOOLEAN, 8);
+    expect_mark(c, &m, TYPE_OBJECT, 9);
+    expect_mark(c, &m, TYPE_OBJECT, 19);
+    assert_false(marks_next(c, &m));
+    end_classes(c, &memory);
+}
+
+static void a_layout_may_have_no_marks(void **state)
+{
+    static const char *const without[] = {"", "b", "555b", "3"};
+    struct memory memory;
+    struct classes *c = new_classes(&memory);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof without / sizeof *without; i++) {
+        const struct layout *l = classes_layout(c, dump_class(c, 8 + i, 0, without[i]));
+        struct mark m = marks_begin(c, l);
+
+        assert_true(l->is_rootless);
+        assert_int_equal(l->has_fields, i > 0);
+        assert_int_equal(l->bad_type, i == 3);
+        assert_false(l->has_marks || marks_next(c, &m));
+    }
     end_classes(c, &memory);
 }
 
@@ -133,9 +161,9 @@ static void classes_without_marks_are_passed_over(void **state)
     dump_class(c, 4, 3, "4");
     dump_class(c, 5, 4, "");
     resolve(c, 5);
-    assert_int_equal(classes_layout_of(c, 5)->marked, classes_find(c, 4)->layout);
-    assert_int_equal(classes_layout_of(c, 4)->marked, classes_find(c, 1)->layout);
-    assert_int_equal(classes_layout_of(c, 1)->marked, LAYOUT_NONE);
+    assert_int_equal(classes_above(c, classes_find_layout(c, 5)), classes_find_layout(c, 4));
+    assert_int_equal(classes_above(c, classes_find_layout(c, 4)), classes_find_layout(c, 1));
+    assert_int_equal(classes_above(c, classes_find_layout(c, 1)), LAYOUT_NONE);
     end_classes(c, &memory);
 }
 
@@ -236,6 +264,7 @@ static void a_superclass_of_another_heap_dump_is_missing(void **state)
 
     (void)state;
     dump_class(c, 1, 0, "");
+    classes_end_dump(c);
     classes_begin_dump(c);
     dump_class(c, 2, 1, "");
     c->complete = true;
@@ -270,7 +299,7 @@ static void any_allocation_may_fail(void **state)
         struct classes *c = malloc(sizeof *c);
 
         memory_init(&memory, &allocator, 0);
-        classes_init(c, &memory, &key);
+        classes_init(c, &memory, &key, 8);
         classes_begin_dump(c);
         for (uint64_t id = 1; id <= 2000 && !memory.exhausted; id++)
             dump_class(c, id, id - 1, "242b2b2b2b");
@@ -287,9 +316,10 @@ static void any_allocation_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_class_is_added_once),
+        cmocka_unit_test(a_class_that_was_loaded_is_found),
         cmocka_unit_test(layouts_are_of_one_heap_dump),
         cmocka_unit_test(a_layout_tells_what_was_dumped),
+        cmocka_unit_test(a_layout_may_have_no_marks),
         cmocka_unit_test(a_chain_adds_up),
         cmocka_unit_test(classes_without_marks_are_passed_over),
         cmocka_unit_test(a_chain_of_a_million_adds_up),
