@@ -16,7 +16,7 @@ enum slot_kind { SLOT_FREE = 0, SLOT_ONE_ID = 1, SLOT_PAGE = 2 };
 enum {
     PAGES_MAX = 1 << 22, /* in a part: 1 << 30 in all, 64 Ti IDs at the least */
     EARLY_BITMAPS = 24,  /* IDs in a page that make bitmaps worth while if they are allowed */
-    FULL_TABLE = 3072,   /* IDs in a page that cost as much without bitmaps: 8 bytes each */
+    FULL_TABLE = 4096,   /* IDs in a page that cost as much without bitmaps: 6 bytes each */
     TABLE_BLOCK = 64 << 10
 };
 
@@ -36,7 +36,7 @@ static struct id_bitmaps *as_bitmaps(struct id_page *page)
 
 /* Each about a third larger than the one before. Small ones may be full, large ones to 7/8. */
 static const uint16_t table_capacity[TABLE_SIZES] = {2,   3,   5,   8,   11,  15,  20,  27,   36,   48,   64,   86,  115,
-                                                     154, 206, 275, 367, 490, 654, 872, 1163, 1551, 2068, 2758, 3678};
+                                                     154, 206, 275, 367, 490, 654, 872, 1163, 1551, 2068, 2758, 3678, 4904};
 
 static size_t table_bytes(unsigned size)
 {
@@ -261,7 +261,8 @@ static bool directory_grow(struct idset *s, struct id_directory *part)
     struct id_directory old = *part;
 
     s->used = true;
-    part->capacity = old.capacity + old.capacity / 4 + 8;
+    /* Parts begin a little smaller or larger, so that they grow in turn from then on. */
+    part->capacity = old.capacity ? old.capacity + old.capacity / 4 : 32 + (size_t)(part - s->parts) % 8;
     part->slots = memory_get_zeroed(s->memory, part->capacity * sizeof *part->slots);
     if (!part->slots) {
         *part = old;
@@ -274,20 +275,35 @@ static bool directory_grow(struct idset *s, struct id_directory *part)
     return true;
 }
 
+/* By an eighth, not by half: a page with two IDs costs little else. */
+static bool pages_grow(struct idset *s, struct id_directory *part)
+{
+    size_t more = part->page_capacity + part->page_capacity / 8 + 8;
+    void *pages;
+
+    if (part->page_count < part->page_capacity)
+        return true;
+    pages = memory_resize(s->memory, part->pages, part->page_capacity * sizeof(struct id_page *),
+                          more * sizeof(struct id_page *));
+    if (!pages)
+        return false;
+    part->pages = pages;
+    part->page_capacity = more;
+    return true;
+}
+
 /* Turns a slot with one ID into a page of its own. */
 static struct id_page **slot_to_page(struct idset *s, struct id_directory *part, uint64_t *slot)
 {
     uint32_t entry = SLOT_PAYLOAD(*slot);
-    void *pages = part->pages;
     struct id_table *t;
 
     if (part->page_count == PAGES_MAX) {
         s->memory->exhausted = true;
         return NULL;
     }
-    if (!memory_grow(s->memory, &pages, &part->page_capacity, part->page_count + 1, sizeof(struct id_page *)))
+    if (!pages_grow(s, part))
         return NULL;
-    part->pages = pages;
     t = table_new(s, 0);
     if (!t)
         return NULL;
