@@ -70,6 +70,13 @@ uint64_t lengths_draw(const struct lengths *lengths, uint64_t bits)
     return scaled(from, lengths->scale, (uint32_t)(bits * 0x9E3779B97F4A7C15U >> 32));
 }
 
+uint64_t lengths_mean(const struct lengths *lengths)
+{
+    uint64_t mean = length_table_mean(lengths->table) >> 16;
+
+    return mean * (lengths->scale >> 32) + (mean * (lengths->scale & UINT32_MAX) >> 32);
+}
+
 uint64_t lengths_longest(const struct lengths *lengths)
 {
     uint64_t longest = 0;

@@ -28,6 +28,8 @@ struct lengths lengths_of(const struct length_table *table);
 struct lengths lengths_scaled(const struct length_table *table, uint64_t mean, uint64_t of);
 /* Random bits to a length. */
 uint64_t lengths_draw(const struct lengths *lengths, uint64_t bits);
+/* In 2^16ths. */
+uint64_t lengths_mean(const struct lengths *lengths);
 uint64_t lengths_longest(const struct lengths *lengths);
 
 #endif

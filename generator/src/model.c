@@ -14,6 +14,11 @@ const struct shape *const shapes[] = {&shape_mixed,   &shape_list, &shape_tree, 
 #define MOST_THREADS 1000000U
 #define MOST_FRAMES ((uint64_t)1000000000)
 
+struct shape_block {
+    struct shape_block *next;
+    _Alignas(uint64_t) uint8_t bytes[];
+};
+
 /* ---- Options ---- */
 
 bool option_within(struct model *m, uint64_t *option, uint64_t unset, uint64_t least, uint64_t most, const char *allowed)
@@ -96,12 +101,31 @@ void model_free(struct model *m)
 
     if (!m)
         return;
-    free(m->of_shape); /* one block, whatever the shape */
+    while (parts->shape_blocks) {
+        struct shape_block *block = parts->shape_blocks;
+
+        parts->shape_blocks = block->next;
+        free(block);
+    }
     free(m->classes);
     free(m->fields);
     names_free(&parts->names);
     elements_free(m);
     free(parts);
+}
+
+void *shape_memory(struct model *m, size_t size)
+{
+    struct parts *parts = (struct parts *)m;
+    struct shape_block *block = malloc(sizeof *block + size);
+
+    if (!block) {
+        fail(m, "There is no memory.");
+        return NULL;
+    }
+    block->next = parts->shape_blocks;
+    parts->shape_blocks = block;
+    return block->bytes;
 }
 
 void longest_is(struct model *m, uint64_t bytes)
@@ -130,6 +154,16 @@ uint64_t model_reference(const struct model *m, uint64_t index, const struct obj
     if (index < parts_of(m)->core_objects)
         return core_reference(m, index, slot);
     return m->shape->reference(m, index, o, slot);
+}
+
+void model_references(const struct model *m, uint64_t index, const struct object *o, uint64_t first, uint64_t count,
+                      uint64_t *out)
+{
+    if (m->shape->references && index >= parts_of(m)->core_objects)
+        m->shape->references(m, index, o, first, count, out);
+    else
+        for (uint64_t i = 0; i < count; i++)
+            out[i] = model_reference(m, index, o, first + i);
 }
 
 uint64_t model_random(const struct model *m, uint64_t a, uint64_t b)

@@ -75,6 +75,9 @@ struct shape {
     /* The values of an instance's body or an array's elements are made piece by piece: `slot` counts the object's fields of type
      * object, those of the class first, or its elements. Gives an object, or MODEL_NULL. */
     uint64_t (*reference)(const struct model *m, uint64_t index, const struct object *o, uint64_t slot);
+    /* Likewise `count` of them, from slot `first` on. NULL: one by one. */
+    void (*references)(const struct model *m, uint64_t index, const struct object *o, uint64_t first, uint64_t count,
+                       uint64_t *out);
 };
 
 enum shape_option {
@@ -113,6 +116,9 @@ size_t model_string(const struct model *m, uint32_t string, char out[MODEL_STRIN
  * options.objects has room for them; then come the shape's. ---- */
 void model_object(const struct model *m, uint64_t index, struct object *o);
 uint64_t model_reference(const struct model *m, uint64_t index, const struct object *o, uint64_t slot);
+/* Likewise `count` of them, from slot `first` on: faster than one by one. */
+void model_references(const struct model *m, uint64_t index, const struct object *o, uint64_t first, uint64_t count,
+                      uint64_t *out);
 /* Elements of a primitive array, big-endian, from the first-th on, `size` bytes of them (whole elements). Text where the array
  * is a String's value, 0 and 1 where it is boolean. Cheap: about the speed of memory. */
 void model_elements(const struct model *m, uint64_t index, const struct object *o, uint64_t first, uint8_t *out, size_t size);

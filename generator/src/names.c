@@ -214,6 +214,10 @@ size_t names_write(const struct names *names, uint32_t string, char *out, size_t
         t.size += names_write(names, range->of + within, out + t.size, most - t.size - 1);
         put_text(&t, ";");
         break;
+    case NAME_FIELD:
+        put_word(&t, within % WORDS, true);
+        put_word(&t, within / WORDS, false);
+        break;
     case NAME_SOURCE:
         put_source(&t, out, names_write(names, range->of + within, out, most));
         break;

@@ -31,6 +31,7 @@ struct parts {
     uint32_t class_capacity, field_capacity;
     struct element_blocks blocks;
     struct stack_places places;
+    struct shape_block *shape_blocks;
 };
 
 static inline const struct parts *parts_of(const struct model *m)
@@ -120,6 +121,9 @@ static inline void be_primitive_array(struct object *o, uint8_t type, uint64_t e
     o->type = type;
     o->elements = elements;
 }
+
+/* Memory that is freed with the model. NULL, and m->failure set, if there is none. */
+void *shape_memory(struct model *m, size_t size);
 
 /* The longest body that the shape's objects have. */
 void longest_is(struct model *m, uint64_t bytes);

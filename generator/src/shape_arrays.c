@@ -2,8 +2,6 @@
 #include "lengths.h"
 #include "parts.h"
 
-#include <stdlib.h>
-
 /* The longest are about 100 times the mean, and there are few of them. */
 static const struct length_table table = {
     {{0, 16},        {16, 64},        {64, 128},        {128, 192},      {192, 256},     {256, 320},     {320, 384},
@@ -21,11 +19,11 @@ static const uint8_t types[ROW] = {TYPE_OBJECT, TYPE_BYTE,   TYPE_INT,     TYPE_
 
 static bool prepare(struct model *m)
 {
-    struct lengths *lengths = malloc(sizeof *lengths);
+    struct lengths *lengths = shape_memory(m, sizeof *lengths);
 
     m->of_shape = lengths;
     if (!lengths)
-        return fail(m, "There is no memory.");
+        return false;
     if (!option_within(m, &m->options.array_length, 4096 * (uint64_t)MODEL_UNIT, 0, 100000000 * (uint64_t)MODEL_UNIT,
                        "--array-length: up to 100,000,000 on average."))
         return false;

@@ -1,25 +1,251 @@
-/* What a real heap looks like. */
-#include "parts.h"
+/* What a real heap looks like: mixed.def as a pattern that is repeated. */
+#include "mixed.h"
+#include "pattern.h"
+#include "rest.h"
+
+enum {
+    DEFAULT_CLASSES = 2464,
+    LEAST_CLASSES = 200,
+    CELL_SHIFT = 14,
+    FEW_PARTS = 3,    /* of 32: arrays that are shorter than most */
+    REST_NULLS = 352, /* thousandths of the references of the rare classes */
+    LONGEST_ELEMENT = 8
+};
+_Static_assert((int)LEAST_CLASSES >= (int)MIXED_FIRST_ARRAY_CLASS + MIXED_ARRAYS + REST_LEAST_CLASSES, "room for all");
+
+struct mixed {
+    uint64_t first, count; /* of the shape's objects */
+    uint64_t key;
+    uint64_t cells; /* whole ones */
+    struct rest rest;
+    const struct pattern *pattern;
+};
+
+/* ---- Preparing ---- */
+
+/* How long the arrays are that are no text, on average, in 2^32ths. */
+static uint64_t mean_array(const struct mixed_kind_row kinds[KINDS])
+{
+    uint64_t arrays = 0, sum = 0;
+
+    for (uint32_t k = 0; k < KIND_REST; k++)
+        if (kinds[k].form != FORM_INSTANCE && k != of_TEXT) {
+            arrays += kinds[k].share;
+            sum += (length_table_mean(mixed_lengths(kinds[k].array)) >> 16) * kinds[k].share;
+        }
+    return sum / arrays << 16;
+}
+
+static void prepare_array(struct model *m, const struct mixed_kind_row *kind, struct pattern_array *array)
+{
+    uint64_t mean, edges;
+
+    longest_is(m, lengths_longest(&array->lengths) * LONGEST_ELEMENT);
+    if (kind->form != FORM_OBJECT_ARRAY)
+        return;
+    /* As many as a short one has that are not null; then those drawn make up for the mean, in 2^16ths. */
+    array->elements = kind->slots;
+    edges = (lengths_draw(&array->lengths, (uint64_t)FEW_PARTS << 59) * kind->nonnull + MIXED_THOUSAND - 1) / MIXED_THOUSAND;
+    array->edges = edges < 64 ? (uint32_t)edges : 64;
+    mean = lengths_mean(&array->lengths);
+    edges = (uint64_t)array->edges << 16;
+    if (mean > edges && mean / MIXED_THOUSAND * kind->nonnull > edges)
+        array->nonnull = (uint32_t)(((mean / MIXED_THOUSAND * kind->nonnull - edges) << 16) / (mean - edges));
+}
 
 static bool prepare(struct model *m)
 {
-    (void)m;
-    return true;
+    struct mixed_kind_row kinds[KINDS] = {0};
+    struct pattern_array arrays[MIXED_ARRAYS] = {0};
+    struct mixed *x = shape_memory(m, sizeof *x);
+    struct model_options *options = &m->options;
+    uint64_t most = 100000000 * (uint64_t)MODEL_UNIT;
+    unsigned shift = 0;
+
+    if (!x ||
+        !option_within(m, &options->classes, DEFAULT_CLASSES, LEAST_CLASSES, 10000000,
+                       "--classes of mixed: 200 to 10,000,000.") ||
+        (options->array_length != MODEL_UNSET && options->array_length > most &&
+         !fail(m, "--array-length: up to 100,000,000 on average.")) ||
+        (options->string_length != MODEL_UNSET && options->string_length > most &&
+         !fail(m, "--string-length: up to 100,000,000 characters on average.")) ||
+        !mixed_load(m, kinds))
+        return false;
+    kinds[KIND_REST].form = FORM_REST;
+    for (uint32_t k = 0; k < KIND_REST; k++) {
+        struct pattern_array *array = &arrays[kinds[k].array];
+        uint64_t wanted = k == of_TEXT ? options->string_length : options->array_length;
+
+        if (kinds[k].form == FORM_INSTANCE)
+            continue;
+        array->lengths = lengths_of(mixed_lengths(kinds[k].array));
+        if (wanted != MODEL_UNSET)
+            array->lengths = lengths_scaled(array->lengths.table, wanted,
+                                            k == of_TEXT ? length_table_mean(array->lengths.table) : mean_array(kinds));
+        prepare_array(m, &kinds[k], array);
+    }
+    *x = (struct mixed){.first = shape_first(m), .count = shape_count(m), .key = key_of(m)};
+    while (shift < CELL_SHIFT && x->count >> (shift + 1) > 0)
+        shift++;
+    x->cells = x->count >> shift;
+    x->pattern = pattern_new(m, shift, kinds, arrays);
+    m->of_shape = x;
+    return x->pattern && rest_add(m, &x->rest, options->classes);
 }
+
+/* ---- Asking ---- */
 
 static void object(const struct model *m, uint64_t index, struct object *o)
 {
-    if ((index - shape_first(m)) % 2 == 0)
-        be_instance(o, CORE_STRING);
-    else
-        be_primitive_array(o, TYPE_BYTE, 8 + mix_of(key_of(m), index, 0) % 64);
+    const struct mixed *x = m->of_shape;
+    const struct pattern *p = x->pattern;
+    uint64_t at = index - x->first;
+    const struct pattern_object *is = &p->objects[at & p->mask];
+
+    switch ((enum mixed_form)is->form) {
+    case FORM_INSTANCE:
+        be_instance(o, is->class);
+        break;
+    case FORM_OBJECT_ARRAY:
+    case FORM_PRIMITIVE_ARRAY: {
+        const struct pattern_kind *kind = &p->kinds[is->kind];
+        uint64_t rank = (at >> p->shift) * kind->count + is->rank;
+
+        o->kind = is->form == FORM_OBJECT_ARRAY ? OBJECT_OBJECT_ARRAY : OBJECT_PRIMITIVE_ARRAY;
+        o->class = is->class;
+        o->type = is->type;
+        o->elements = lengths_draw(&p->arrays[kind->array].lengths, even(x->key + is->kind, rank));
+        break;
+    }
+    case FORM_REST:
+        rest_object(m, &x->rest, mix_of(x->key, at, 60), o);
+        break;
+    case FORM_SPINE:
+        be_object_array(o, CORE_OBJECT_ARRAY, is->rank);
+        break;
+    }
+}
+
+/* All ones if so: what cannot be guessed is reckoned, not branched on. */
+static inline uint64_t ones_if(bool so)
+{
+    return (uint64_t)0 - so;
+}
+
+/* That object of the cell that begins there; of the cell before if the last cell is cut short. */
+static inline uint64_t within(const struct mixed *x, uint64_t cell, uint64_t slot)
+{
+    uint64_t at = cell + slot;
+
+    return x->first + at - ((x->pattern->mask + 1) & ones_if(at >= x->count));
+}
+
+static uint64_t edge_target(const struct mixed *x, uint64_t at, uint32_t edge, uint64_t slot)
+{
+    uint32_t mode = edge >> EDGE_SLOT_BITS;
+    uint64_t cell = at & ~x->pattern->mask & ~ones_if(mode == EDGE_HOME);
+
+    if (mode == EDGE_FAR)
+        cell = below(mix_of(x->key, at, slot), x->cells) << x->pattern->shift;
+    return within(x, cell, edge & EDGE_SLOT) | ones_if(mode == EDGE_TO_NULL);
+}
+
+/* Elements behind those that are edges. */
+static uint64_t drawn_element(const struct mixed *x, const struct pattern_array *array, uint64_t at, uint64_t slot)
+{
+    const struct pattern *p = x->pattern;
+    uint64_t bits = mix_of(x->key, at, slot), cell = at & ~p->mask;
+    const struct pattern_kind *kind;
+    uint32_t target;
+
+    if ((bits & 0xFFFF) >= array->nonnull)
+        return MODEL_NULL;
+    bits = mix(bits);
+    target = mixed_target(array->elements, bits);
+    if (target == KIND_REST)
+        return within(x, cell, bits & p->mask);
+    kind = &p->kinds[target];
+    if (target == TARGET_NULL || kind->count == 0)
+        return MODEL_NULL;
+    return within(x, cell, p->members[kind->first + below(bits << 32, kind->count)]);
+}
+
+static uint64_t rest_reference(const struct mixed *x, uint64_t at, uint64_t slot)
+{
+    uint64_t bits = mix_of(x->key, at, slot);
+
+    if (below(bits, MIXED_THOUSAND) < REST_NULLS)
+        return MODEL_NULL;
+    return within(x, at & ~x->pattern->mask, bits & x->pattern->mask);
 }
 
 static uint64_t reference(const struct model *m, uint64_t index, const struct object *o, uint64_t slot)
 {
+    const struct mixed *x = m->of_shape;
+    const struct pattern *p = x->pattern;
+    uint64_t at = index - x->first;
+    const struct pattern_object *is = &p->objects[at & p->mask];
+
     (void)o;
-    (void)slot;
-    return index + 1 < m->options.objects ? index + 1 : MODEL_NULL;
+    if (is->form == FORM_INSTANCE)
+        return edge_target(x, at, p->edges[is->edges + slot], slot);
+    switch ((enum mixed_form)is->form) {
+    case FORM_OBJECT_ARRAY: {
+        const struct pattern_array *array = &p->arrays[p->kinds[is->kind].array];
+
+        if (slot < array->edges)
+            return edge_target(x, at, p->edges[is->edges + slot], slot);
+        return drawn_element(x, array, at, slot);
+    }
+    case FORM_SPINE:
+        if (slot == 0)
+            return index + p->mask + 1 < m->options.objects ? index + p->mask + 1 : MODEL_NULL;
+        return edge_target(x, at, p->edges[slot], slot);
+    case FORM_REST:
+        return rest_reference(x, at, slot);
+    case FORM_INSTANCE:
+    case FORM_PRIMITIVE_ARRAY:
+        break;
+    }
+    return MODEL_NULL;
+}
+
+/* As edge_target, one after the other. Where they lead is looked up, not branched on: it cannot be guessed. Those to other cells are
+ * few and are put right afterwards. */
+static void edge_targets(const struct mixed *x, uint64_t at, const uint32_t *edges, uint64_t first, uint64_t count,
+                         uint64_t *out)
+{
+    uint64_t cell = at & ~x->pattern->mask;
+    const uint64_t from[EDGE_MODES] = {
+        [EDGE_NEAR] = x->first + cell, [EDGE_FAR] = 0, [EDGE_HOME] = x->first, [EDGE_TO_NULL] = MODEL_NULL};
+    bool whole = x->count - cell > x->pattern->mask;
+    uint32_t modes = 0;
+
+    for (uint64_t i = 0; i < count; i++) {
+        uint32_t edge = edges[i];
+
+        out[i] = from[edge >> EDGE_SLOT_BITS] + (edge & EDGE_SLOT);
+        modes |= edge;
+    }
+    if (!whole || (modes >> EDGE_SLOT_BITS & EDGE_FAR))
+        for (uint64_t i = 0; i < count; i++)
+            if (!whole || edges[i] >> EDGE_SLOT_BITS == EDGE_FAR)
+                out[i] = edge_target(x, at, edges[i], first + i);
+}
+
+static void references(const struct model *m, uint64_t index, const struct object *o, uint64_t first, uint64_t count,
+                       uint64_t *out)
+{
+    const struct mixed *x = m->of_shape;
+    const struct pattern *p = x->pattern;
+    uint64_t at = index - x->first;
+    const struct pattern_object *is = &p->objects[at & p->mask];
+
+    if (is->form == FORM_INSTANCE)
+        edge_targets(x, at, p->edges + is->edges + first, first, count, out);
+    else
+        for (uint64_t i = 0; i < count; i++)
+            out[i] = reference(m, index, o, first + i);
 }
 
 const struct shape shape_mixed = {
@@ -31,4 +257,5 @@ const struct shape shape_mixed = {
     .prepare = prepare,
     .object = object,
     .reference = reference,
+    .references = references,
 };

@@ -3,8 +3,6 @@
 #include "lengths.h"
 #include "parts.h"
 
-#include <stdlib.h>
-
 /* Fitted as the tables of shape_mixed. */
 static const struct length_table table = {
     {{0, 2},   {2, 3},   {3, 5},   {5, 6},    {6, 7},     {7, 8},     {8, 9},     {9, 10},     {10, 11},    {11, 12},
@@ -16,12 +14,12 @@ enum { STRINGS_IN_ROW = 31, ROW = 1 + 2 * STRINGS_IN_ROW };
 
 static bool prepare(struct model *m)
 {
-    struct lengths *lengths = malloc(sizeof *lengths);
+    struct lengths *lengths = shape_memory(m, sizeof *lengths);
     uint64_t symbols = m->options.objects / 4;
 
     m->of_shape = lengths;
     if (!lengths)
-        return fail(m, "There is no memory.");
+        return false;
     if (!option_within(m, &m->options.string_length, 40 * (uint64_t)MODEL_UNIT, 0, 100000000 * (uint64_t)MODEL_UNIT,
                        "--string-length: up to 100,000,000 characters on average."))
         return false;

@@ -1,0 +1,143 @@
+/* See mixed.h. */
+#include "mixed.h"
+
+enum row_kind { ROW_KNOWN, ROW_CLASS, ROW_OBJECT_ARRAYS, ROW_PRIMITIVE_ARRAYS, ROW_SLOT, ROW_TARGET };
+
+struct mixed_row {
+    enum row_kind row;
+    uint32_t kind;  /* the symbol */
+    uint32_t class; /* KNOWN: it; CLASS: its superclass; OBJECT_ARRAYS: that of the elements; PRIMITIVE_ARRAYS: their type */
+    uint32_t share; /* SLOT: of nulls */
+    uint32_t nonnull;
+    uint32_t array;
+    const char *name, *fields, *statics;
+};
+
+/* clang-format off */
+static const struct mixed_row rows[] = {
+#define KNOWN(symbol, is, objects) {.row = ROW_KNOWN, .kind = of_##symbol, .class = is, .share = objects},
+#define CLASS(symbol, super, text, objects, own, shared) \
+    {.row = ROW_CLASS, .kind = of_##symbol, .class = super, .share = objects, .name = text, .fields = own, .statics = shared},
+#define OBJECT_ARRAYS(symbol, of, objects, thousandths, lengths) \
+    {.row = ROW_OBJECT_ARRAYS, .kind = of_##symbol, .class = of, .share = objects, .nonnull = thousandths, .array = array_##symbol},
+#define PRIMITIVE_ARRAYS(symbol, type, objects, lengths) \
+    {.row = ROW_PRIMITIVE_ARRAYS, .kind = of_##symbol, .class = type, .share = objects, .array = array_##symbol},
+#define SLOT(nulls) {.row = ROW_SLOT, .share = nulls},
+#define TARGET(symbol, thousandths) {.row = ROW_TARGET, .kind = of_##symbol, .share = thousandths},
+#include "mixed.def"
+#undef KNOWN
+#undef CLASS
+#undef OBJECT_ARRAYS
+#undef PRIMITIVE_ARRAYS
+#undef SLOT
+#undef TARGET
+};
+
+#define LENGTHS(...) {__VA_ARGS__}
+static const struct length_table tables[MIXED_ARRAYS] = {
+#define KNOWN NOTHING
+#define CLASS NOTHING
+#define OBJECT_ARRAYS(symbol, of, objects, thousandths, lengths) [array_##symbol] = {lengths},
+#define PRIMITIVE_ARRAYS(symbol, type, objects, lengths) [array_##symbol] = {lengths},
+#define SLOT NOTHING
+#define TARGET NOTHING
+#include "mixed.def"
+};
+/* clang-format on */
+
+enum {
+    ROWS = sizeof rows / sizeof *rows,
+    ALL_NAMED = 990 /* thousandths that are as good as all: what is missing was too rare to be told, and is as the last one */
+};
+
+const struct length_table *mixed_lengths(enum mixed_array array)
+{
+    return &tables[array];
+}
+
+static const struct mixed_row *behind_slot(const struct mixed_row *row)
+{
+    do
+        row++;
+    while (row < rows + ROWS && row->row == ROW_TARGET);
+    return row;
+}
+
+const struct mixed_row *mixed_slot(const struct mixed_row *slots, uint32_t n)
+{
+    while (n-- > 0)
+        slots = behind_slot(slots);
+    return slots;
+}
+
+uint32_t mixed_slot_number(const struct mixed_row *slot)
+{
+    return (uint32_t)(slot - rows);
+}
+
+uint32_t mixed_slot_numbers(void)
+{
+    return ROWS;
+}
+
+uint32_t mixed_target(const struct mixed_row *slot, uint64_t bits)
+{
+    uint32_t at = (uint32_t)below(bits, MIXED_THOUSAND), sum = slot->share;
+    const struct mixed_row *end = behind_slot(slot);
+
+    if (at < sum)
+        return TARGET_NULL;
+    for (const struct mixed_row *target = slot + 1; target < end; target++) {
+        sum += target->share;
+        if (at < sum)
+            return target->kind;
+    }
+    if (sum < ALL_NAMED)
+        return KIND_REST;
+    return end == slot + 1 ? TARGET_NULL : end[-1].kind;
+}
+
+static void load_slots(struct mixed_kind_row *kind, const struct mixed_row *row)
+{
+    const struct mixed_row *slot = row + 1;
+
+    kind->slots = slot;
+    for (; slot < rows + ROWS && slot->row == ROW_SLOT; slot = behind_slot(slot))
+        kind->slot_count++;
+}
+
+bool mixed_load(struct model *m, struct mixed_kind_row kinds[KINDS])
+{
+    for (const struct mixed_row *row = rows; row < rows + ROWS; row++) {
+        struct mixed_kind_row *kind = &kinds[row->kind];
+
+        if (row->row == ROW_SLOT || row->row == ROW_TARGET)
+            continue;
+        *kind = (struct mixed_kind_row){.share = row->share, .nonnull = row->nonnull, .array = row->array};
+        switch (row->row) {
+        case ROW_KNOWN:
+            kind->class = row->class;
+            break;
+        case ROW_CLASS:
+            kind->class = class_add(m, row->name, row->class, row->fields, row->statics);
+            break;
+        case ROW_OBJECT_ARRAYS:
+            kind->form = FORM_OBJECT_ARRAY;
+            kind->type = TYPE_OBJECT;
+            kind->class = row->class == CORE_OBJECT ? CORE_OBJECT_ARRAY : class_add_array(m, row->class);
+            break;
+        case ROW_PRIMITIVE_ARRAYS:
+            kind->form = FORM_PRIMITIVE_ARRAY;
+            kind->type = (uint8_t)row->class;
+            kind->class = CORE_BOOLEAN_ARRAY + row->class - TYPE_BOOLEAN;
+            break;
+        case ROW_SLOT:
+        case ROW_TARGET:
+            break;
+        }
+        if (kind->class == MODEL_NONE)
+            return false;
+        load_slots(kind, row);
+    }
+    return true;
+}

@@ -1,0 +1,130 @@
+/* See rest.h. The tables are fitted to the same dump as mixed.def. */
+#include "rest.h"
+
+#include "lengths.h"
+
+/* Fields, and static ones, of the dump's other classes. */
+static const struct length_table own_fields = {
+    {{0, 0}, {0, 0},   {0, 0},   {0, 0},   {0, 0},   {0, 0},   {0, 0},     {0, 0},     {0, 0},    {0, 0},
+     {0, 0}, {0, 0},   {0, 0},   {0, 0},   {0, 0},   {0, 0},   {1, 1},     {1, 1},     {1, 1},    {1, 1},
+     {1, 1}, {1, 1},   {1, 2},   {2, 2},   {2, 2},   {2, 2},   {3, 3},     {3, 4},     {4, 4},    {5, 6},
+     {6, 9}, {10, 14}, {14, 23}, {25, 40}, {39, 49}, {52, 62}, {100, 100}, {137, 137}, {137, 137}}};
+static const struct length_table own_statics = {
+    {{0, 0},  {0, 0},   {0, 0},   {0, 0},   {0, 0},   {0, 0},     {0, 0},     {0, 0},     {0, 0},    {0, 0},
+     {0, 0},  {0, 0},   {0, 0},   {0, 0},   {0, 0},   {0, 0},     {0, 0},     {0, 0},     {0, 0},    {0, 0},
+     {0, 0},  {0, 1},   {1, 1},   {1, 1},   {1, 1},   {1, 1},     {1, 2},     {2, 3},     {3, 4},    {4, 5},
+     {6, 12}, {15, 23}, {25, 36}, {38, 56}, {69, 95}, {115, 116}, {138, 138}, {213, 213}, {213, 213}}};
+/* Of 2042 classes, how many are so far below java/lang/Object. */
+static const uint16_t depths[] = {1193, 393, 262, 144, 43, 6, 1};
+/* Of 128 fields. */
+static const struct {
+    uint8_t type, below, statics_below;
+} types[] = {{TYPE_OBJECT, 100, 89}, {TYPE_INT, 113, 110},  {TYPE_BOOLEAN, 124, 115}, {TYPE_LONG, 126, 124},
+             {TYPE_SHORT, 127, 124}, {TYPE_BYTE, 127, 127}, {TYPE_CHAR, 128, 128}};
+
+enum {
+    DEPTHS = sizeof depths / sizeof *depths,
+    DEPTHS_SUM = 2042,
+    FIELD_NAMES = 4096,
+    ARRAY_CLASSES = 128,    /* at the most */
+    INTERFACE_EACH = 6,     /* of so many classes, one is an interface */
+    STRINGS_PER_CLASS = 258 /* in tenths */
+};
+
+static uint8_t type_of(uint64_t bits, bool is_static)
+{
+    size_t i = 0;
+
+    while ((bits & 127) >= (is_static ? types[i].statics_below : types[i].below))
+        i++;
+    return types[i].type;
+}
+
+/* Names that no other field of the class has: those of a row that comes back to its start after all of them. */
+static bool add_fields(struct model *m, uint64_t key, uint32_t names, uint64_t count, bool is_static)
+{
+    uint64_t from = key + (is_static ? FIELD_NAMES / 2 : 0);
+
+    for (uint64_t f = from; f < from + count; f++) {
+        uint32_t name = names + (uint32_t)(f * 67 % FIELD_NAMES);
+        uint8_t type = type_of(mix(f), is_static);
+
+        if (!(is_static ? static_add : field_add)(m, name, type, VALUE_ANY))
+            return false;
+    }
+    return true;
+}
+
+static uint32_t depth_of(uint64_t bits)
+{
+    uint64_t at = below(bits, DEPTHS_SUM);
+    uint32_t depth = 0;
+
+    while (at >= depths[depth])
+        at -= depths[depth++];
+    return depth;
+}
+
+static bool add_class(struct model *m, uint32_t name, uint32_t field_names, uint32_t i, uint32_t last_at[DEPTHS])
+{
+    static const struct lengths fields = {&own_fields, (uint64_t)1 << 32}, statics = {&own_statics, (uint64_t)1 << 32};
+    uint64_t key = mix_of(key_of(m), i, 40) >> 1;
+    uint32_t depth = depth_of(mix(key)), class;
+    bool interface = i % INTERFACE_EACH == INTERFACE_EACH - 1;
+
+    while (depth > 0 && last_at[depth - 1] == MODEL_NONE)
+        depth--;
+    class = class_add_named(m, name, depth == 0 || interface ? CORE_OBJECT : last_at[depth - 1]);
+    if (class == MODEL_NONE)
+        return false;
+    if (interface)
+        m->classes[class].interface = true;
+    else if (!add_fields(m, key, field_names, lengths_draw(&fields, even(key_of(m), i)), false))
+        return false;
+    else if (depth == 0 || mix(key) % 4 == 0)
+        last_at[depth] = class;
+    return add_fields(m, key, field_names, lengths_draw(&statics, even(key_of(m) + 1, i)), true);
+}
+
+bool rest_add(struct model *m, struct rest *rest, uint64_t classes)
+{
+    uint32_t left = (uint32_t)classes - m->class_count, arrays = left / 16 < ARRAY_CLASSES ? left / 16 : ARRAY_CLASSES;
+    uint32_t last_at[DEPTHS], names, field_names;
+    uint64_t strings = classes * STRINGS_PER_CLASS / 10;
+
+    rest->first = m->class_count;
+    rest->count = left - arrays;
+    while (rest->count >> rest->octaves)
+        rest->octaves++;
+    for (size_t i = 0; i < DEPTHS; i++)
+        last_at[i] = MODEL_NONE;
+    field_names = string_add(m, NAME_FIELD, NULL, 0, FIELD_NAMES);
+    names = string_add(m, NAME_CLASS, NULL, 0, rest->count);
+    for (uint32_t i = 0; i < rest->count; i++)
+        if (!add_class(m, names + i, field_names, i, last_at))
+            return false;
+    for (uint32_t i = 0; i < arrays; i++)
+        if (class_add_array(m, rest->first + i) == MODEL_NONE)
+            return false;
+    if (strings > parts_of(m)->names.count)
+        string_add(m, NAME_SYMBOL, NULL, 0, (uint32_t)(strings - parts_of(m)->names.count));
+    return true;
+}
+
+void rest_object(const struct model *m, const struct rest *rest, uint64_t bits, struct object *o)
+{
+    static const uint8_t rare[] = {TYPE_BOOLEAN, TYPE_SHORT, TYPE_FLOAT, TYPE_DOUBLE};
+    enum { LONGEST = 32 };
+    unsigned octave = (unsigned)below(bits, rest->octaves);
+    uint64_t more = mix(bits);
+    uint32_t rank = ((uint32_t)1 << octave) - 1 + (uint32_t)(more & (((uint32_t)1 << octave) - 1));
+
+    if (more >> 54 == 0) { /* one of 1024 */
+        be_primitive_array(o, rare[more % sizeof rare], more / sizeof rare % (LONGEST + 1));
+        return;
+    }
+    rank %= rest->count;
+    if (m->classes[rest->first + rank].interface)
+        rank--;
+    be_instance(o, rest->first + rank);
+}
