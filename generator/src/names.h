@@ -12,7 +12,7 @@ enum name_form {
     NAME_NUMBERED, /* text, and the number: "field12" */
     NAME_CLASS,    /* "com/example/<package>/<Word><Word>12" */
     NAME_ARRAY_OF, /* "[L", the text of another string, ";" */
-    NAME_FIELD,    /* "indexBuffer": up to 4096 of them */
+    NAME_FIELD,    /* "indexBuffer": up to 4096 of them differ */
     NAME_SOURCE,   /* of the class whose name is another string: "HashMap.java" */
     NAME_SYMBOL    /* what a program's symbols look like: methods, signatures, constants */
 };

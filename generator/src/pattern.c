@@ -6,7 +6,7 @@
 
 enum {
     ALL_KINDS_FROM = 2048, /* objects: a cell of so many has one of each kind at least */
-    SPINE_MOST = 96,
+    SPINE_MOST = 48,
     SPINE_OF = 8,  /* of so many objects, the spine can name one */
     FAR_EACH = 16, /* of so many references that are free, one leads to another cell */
     TRIES = 8      /* to find a kind of which one is named already */

@@ -25,9 +25,11 @@ static const struct {
 enum {
     DEPTHS = sizeof depths / sizeof *depths,
     DEPTHS_SUM = 2042,
-    FIELD_NAMES = 4096,
-    ARRAY_CLASSES = 128,    /* at the most */
-    INTERFACE_EACH = 6,     /* of so many classes, one is an interface */
+    FIELD_NAMES = 1024,
+    ARRAY_EACH = 9,         /* of so many classes, one is an array class, */
+    ARRAY_CLASSES = 240,    /* up to so many */
+    INTERFACE_EACH = 2,     /* of so many classes without fields and superclass, one is an interface */
+    WITH_OBJECTS = 27,      /* of 64 */
     STRINGS_PER_CLASS = 258 /* in tenths */
 };
 
@@ -69,32 +71,32 @@ static bool add_class(struct model *m, uint32_t name, uint32_t field_names, uint
 {
     static const struct lengths fields = {&own_fields, (uint64_t)1 << 32}, statics = {&own_statics, (uint64_t)1 << 32};
     uint64_t key = mix_of(key_of(m), i, 40) >> 1;
+    uint64_t field_count = lengths_draw(&fields, even(key_of(m), i));
     uint32_t depth = depth_of(mix(key)), class;
-    bool interface = i % INTERFACE_EACH == INTERFACE_EACH - 1;
 
     while (depth > 0 && last_at[depth - 1] == MODEL_NONE)
         depth--;
-    class = class_add_named(m, name, depth == 0 || interface ? CORE_OBJECT : last_at[depth - 1]);
+    class = class_add_named(m, name, depth == 0 ? CORE_OBJECT : last_at[depth - 1]);
     if (class == MODEL_NONE)
         return false;
-    if (interface)
+    if (i > 0 && depth == 0 && field_count == 0 && key % INTERFACE_EACH == 0)
         m->classes[class].interface = true;
-    else if (!add_fields(m, key, field_names, lengths_draw(&fields, even(key_of(m), i)), false))
-        return false;
-    else if (depth == 0 || mix(key) % 4 == 0)
+    else if (depth == 0 || mix(key + 1) % 4 == 0)
         last_at[depth] = class;
-    return add_fields(m, key, field_names, lengths_draw(&statics, even(key_of(m) + 1, i)), true);
+    return add_fields(m, key, field_names, field_count, false) &&
+           add_fields(m, key, field_names, lengths_draw(&statics, even(key_of(m) + 1, i)), true);
 }
 
 bool rest_add(struct model *m, struct rest *rest, uint64_t classes)
 {
-    uint32_t left = (uint32_t)classes - m->class_count, arrays = left / 16 < ARRAY_CLASSES ? left / 16 : ARRAY_CLASSES;
+    uint32_t left = (uint32_t)classes - m->class_count,
+             arrays = left / ARRAY_EACH < ARRAY_CLASSES ? left / ARRAY_EACH : ARRAY_CLASSES;
     uint32_t last_at[DEPTHS], names, field_names;
     uint64_t strings = classes * STRINGS_PER_CLASS / 10;
 
     rest->first = m->class_count;
     rest->count = left - arrays;
-    while (rest->count >> rest->octaves)
+    while ((rest->count * (uint64_t)WITH_OBJECTS / 64 + 1) >> rest->octaves)
         rest->octaves++;
     for (size_t i = 0; i < DEPTHS; i++)
         last_at[i] = MODEL_NONE;
@@ -124,7 +126,7 @@ void rest_object(const struct model *m, const struct rest *rest, uint64_t bits, 
         return;
     }
     rank %= rest->count;
-    if (m->classes[rest->first + rank].interface)
+    while (m->classes[rest->first + rank].interface) /* the first is none */
         rank--;
     be_instance(o, rest->first + rank);
 }

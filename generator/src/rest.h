@@ -6,7 +6,7 @@
 
 struct rest {
     uint32_t first, count;
-    unsigned octaves; /* of count */
+    unsigned octaves; /* of those that have objects */
 };
 
 enum { REST_LEAST_CLASSES = 8 };
