@@ -1,5 +1,7 @@
 /* The objects of a heap dump: nearly all of it, so the one place where every instruction counts. Events are used again and
  * again: what a filter may have changed is set anew, the rest is not touched. */
+#include <stdlib.h>
+
 #include "encode.h"
 #include "walk.h"
 
@@ -47,6 +49,85 @@ HOT void count(struct walk *w, uint32_t class, uint64_t bytes)
     }
 }
 
+/* ---- Patterns ---- */
+
+/* Of a class whose instances are small: for each 8 bytes of them the bits that are random, and where references stand. */
+enum { PATTERN_BYTES_MOST = 512, PATTERNS_SIZE = 8 << 20, WORD = 8, PLACES_A_WORD = WORD / sizeof(uint16_t) };
+
+static const uint8_t type_sizes[12] = {0, 0, 0, 0, 1, 2, 4, 8, 1, 2, 4, 8};
+
+/* Which bits of a value of each form and type are random. */
+static const uint64_t type_masks[3][12] = {
+    [VALUE_ANY] = {0, 0, 0, 0, 1, UINT16_MAX, UINT32_MAX, UINT64_MAX, UINT8_MAX, UINT16_MAX, UINT32_MAX, UINT64_MAX},
+    [VALUE_SMALL] = {0, 0, 0, 0, 1, 127, 127, 127, 127, 127, 127, 127}};
+
+HOT uint8_t *put_primitive(uint8_t *p, const struct model_field *f, uint64_t bits)
+{
+    unsigned size = type_sizes[f->type];
+
+    put_u8(p, (bits & type_masks[f->form][f->type]) << (64 - 8 * size)); /* there is room behind */
+    return p + size;
+}
+
+/* Lays out the instances of a class. */
+static void make_pattern(const struct walk *w, uint32_t class, uint64_t *masks)
+{
+    const struct model *m = w->model;
+    const struct model_class *c = &m->classes[class];
+    struct hot_class *hot = &w->hot[class];
+    uint8_t bytes[PATTERN_BYTES_MOST + 2 * WORD] = {0}, *p = bytes;
+    uint16_t places[PATTERN_BYTES_MOST / 4 + PLACES_A_WORD] = {0};
+    size_t words = (hot->bytes + WORD - 1) / WORD;
+
+    hot->references = 0;
+    for (;; c = &m->classes[c->next_with_fields]) {
+        const struct model_field *f = m->fields + c->first_field;
+
+        for (unsigned i = 0; i < c->fields; i++, f++) {
+            if (f->type == TYPE_OBJECT) {
+                places[hot->references++] = (uint16_t)(p - bytes);
+                p += w->id_size;
+            } else {
+                p = put_primitive(p, f, UINT64_MAX);
+            }
+        }
+        if (c->next_with_fields == MODEL_NONE)
+            break;
+    }
+    memset(p, 0, WORD);
+    memcpy(masks, bytes, words * WORD);
+    memcpy(masks + words, places, hot->references * sizeof *places);
+    hot->patterned = true;
+}
+
+bool prepare_objects(struct walk *w)
+{
+    const struct model *m = w->model;
+    size_t used = 0, most = PATTERNS_SIZE / WORD,
+           largest = PATTERN_BYTES_MOST / WORD + PATTERN_BYTES_MOST / 4 / PLACES_A_WORD + 1;
+
+    w->hot = calloc(m->class_count, sizeof *w->hot);
+    w->patterns = malloc(PATTERNS_SIZE);
+    if (!w->hot || !w->patterns)
+        return false;
+    for (uint32_t c = 0; c < m->class_count; c++) {
+        struct hot_class *hot = &w->hot[c];
+
+        *hot = (struct hot_class){.id = class_id(w, c), .trace = w->traces[c], .bytes = m->classes[c].instance_bytes};
+        if (hot->bytes <= PATTERN_BYTES_MOST && most - used >= largest) {
+            hot->pattern = (uint32_t)used;
+            make_pattern(w, c, w->patterns + used);
+            used += (hot->bytes + WORD - 1) / WORD + (hot->references + PLACES_A_WORD - 1u) / PLACES_A_WORD;
+        }
+    }
+    return true;
+}
+
+HOT uint64_t next_bits(uint64_t bits)
+{
+    return bits * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+}
+
 /* ---- Instances ---- */
 
 struct values {
@@ -54,19 +135,6 @@ struct values {
     uint64_t slot;
     uint32_t nulls;
 };
-
-HOT uint8_t *put_primitive(uint8_t *p, const struct model_field *f, uint64_t bits)
-{
-    /* What of the bits a value of each form and type takes. */
-    static const uint64_t masks[3][12] = {
-        [VALUE_ANY] = {0, 0, 0, 0, 1, UINT16_MAX, UINT32_MAX, UINT64_MAX, UINT8_MAX, UINT16_MAX, UINT32_MAX, UINT64_MAX},
-        [VALUE_SMALL] = {0, 0, 0, 0, 1, 127, 127, 127, 127, 127, 127, 127}};
-    static const uint8_t sizes[12] = {0, 0, 0, 0, 1, 2, 4, 8, 1, 2, 4, 8};
-    unsigned size = sizes[f->type];
-
-    put_u8(p, (bits & masks[f->form][f->type]) << (64 - 8 * size)); /* there is room behind */
-    return p + size;
-}
 
 /* The values of fields: those of one class. */
 HOT uint8_t *put_values(const struct loop *l, uint8_t *p, const struct model_field *f, const struct model_field *end,
@@ -80,7 +148,7 @@ HOT uint8_t *put_values(const struct loop *l, uint8_t *p, const struct model_fie
             p = put_id(p, object_id(l->w, to), id_size);
         } else {
             p = put_primitive(p, f, v->bits >> 17 ^ v->bits);
-            v->bits = v->bits * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+            v->bits = next_bits(v->bits);
         }
     }
     return p;
@@ -129,32 +197,76 @@ static void count_references(const struct loop *l, uint64_t index, const struct 
     }
 }
 
-HOT void give_instance(struct loop *l, uint64_t index, const struct object *o, unsigned id_size)
+HOT struct event *instance_event(struct loop *l, uint64_t index, const struct hot_class *class)
 {
-    struct walk *w = l->w;
     struct event *e = again(&l->instance, SUB_INSTANCE_DUMP, LAYOUT_ID_INSTANCE_DUMP);
-    uint32_t bytes = l->m->classes[o->class].instance_bytes;
+    struct INSTANCE_DUMP *r = &e->fields.INSTANCE_DUMP;
+
+    r->object_id = object_id(l->w, index);
+    r->trace_serial = class->trace;
+    r->class_id = class->id;
+    r->bytes = class->bytes;
+    e->body = l->w->room;
+    e->body_size = class->bytes;
+    return e;
+}
+
+/* One of a class without a pattern. */
+static void give_large_instance(struct loop *l, uint64_t index, const struct object *o, unsigned id_size)
+{
+    const struct hot_class *class = &l->w->hot[o->class];
+    struct event *e = instance_event(l, index, class);
     struct values v = {.bits = model_random(l->m, index, 0)};
-    bool in_parts = bytes > PIECE_SIZE;
+    bool in_parts = class->bytes > PIECE_SIZE;
 
     if (in_parts)
         count_references(l, index, o, &v);
     else
         walk_values(l, index, o, &v, false, id_size);
-    e->fields.INSTANCE_DUMP = (struct INSTANCE_DUMP){.object_id = object_id(w, index),
-                                                     .trace_serial = w->traces[o->class],
-                                                     .class_id = class_id(w, o->class),
-                                                     .bytes = bytes};
-    e->body = in_parts ? NULL : w->room;
-    e->body_size = bytes;
+    e->body = in_parts ? NULL : l->w->room;
     e->references = (uint32_t)v.slot;
     e->nulls = v.nulls;
-    count(w, o->class, bytes);
-    give(w->to, e);
+    give(l->w->to, e);
     if (in_parts) {
         v = (struct values){.bits = v.bits};
         walk_values(l, index, o, &v, true, id_size);
     }
+}
+
+HOT void give_instance(struct loop *l, uint64_t index, const struct object *o, unsigned id_size)
+{
+    struct walk *w = l->w;
+    const struct hot_class *class = &w->hot[o->class];
+    const uint64_t *masks = w->patterns + class->pattern;
+    size_t words = (class->bytes + WORD - 1) / WORD;
+    uint64_t bits;
+    struct event *e;
+    uint32_t nulls = 0;
+
+    count(w, o->class, class->bytes);
+    if (__builtin_expect(!class->patterned, 0)) {
+        give_large_instance(l, index, o, id_size);
+        return;
+    }
+    bits = model_random(l->m, index, 0);
+    for (size_t i = 0; i < words; i++) {
+        uint64_t word = masks[i] & FROM_BIG_ENDIAN(64, bits >> 17 ^ bits);
+
+        memcpy(w->room + i * WORD, &word, WORD);
+        bits = next_bits(bits);
+    }
+    for (unsigned i = 0; i < class->references; i++) {
+        uint64_t to = model_reference(l->m, index, o, i);
+        uint16_t place;
+
+        memcpy(&place, (const uint8_t *)(masks + words) + i * sizeof place, sizeof place);
+        nulls += to == MODEL_NULL;
+        put_id(w->room + place, object_id(w, to), id_size);
+    }
+    e = instance_event(l, index, class);
+    e->references = class->references;
+    e->nulls = nulls;
+    give(w->to, e);
 }
 
 /* ---- Arrays ---- */

@@ -205,7 +205,7 @@ static bool allocate(struct walk *w)
         set_bit(w->class_names, w->model->classes[c].name);
     for (uint32_t c = 0; c < w->class_count; c++)
         w->traces[c] = trace_of_class(w, c);
-    return true;
+    return prepare_objects(w);
 }
 
 static void count_own(struct walk *w)
@@ -229,6 +229,8 @@ static void free_source(struct source *source)
     free(s->walk.written);
     free(s->walk.class_names);
     free(s->walk.traces);
+    free(s->walk.hot);
+    free(s->walk.patterns);
     free(s->walk.sites);
     free(s);
 }

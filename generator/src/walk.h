@@ -10,6 +10,15 @@ enum {
     SPARE_IDS = 16 /* IDs of objects that are not there */
 };
 
+/* A class as the writing of its instances wants it. */
+struct hot_class {
+    uint64_t id;
+    uint32_t trace, bytes;
+    uint16_t references;
+    uint16_t patterned; /* masks and places are there, in `patterns` */
+    uint32_t pattern;
+};
+
 struct walk {
     /* Settled once. */
     const struct like *like;
@@ -26,8 +35,10 @@ struct walk {
     uint32_t string_count; /* with its own, and the names of its own classes */
     uint8_t *class_names;  /* bits: strings that are names of classes */
     uint32_t *traces;      /* by class: the stack trace of it and its objects */
-    uint8_t *room;         /* for bodies: PIECE_SIZE or the longest CLASS_DUMP, and some bytes more */
-    struct site {          /* by class; NULL unless sites are wanted */
+    struct hot_class *hot; /* by class of the model */
+    uint64_t *patterns;
+    uint8_t *room; /* for bodies: PIECE_SIZE or the longest CLASS_DUMP, and some bytes more */
+    struct site {  /* by class; NULL unless sites are wanted */
         uint64_t instances, bytes;
         uint32_t class;
     } * sites;
@@ -88,6 +99,9 @@ uint32_t class_name_string(const struct walk *w, uint32_t class);
 /* The ID of a string, which is defined here if it is not yet; 0 for MODEL_NONE. Not within a heap dump, but for strings that are
  * defined. */
 uint64_t named(struct walk *w, uint32_t string);
+
+/* Makes `hot` and `patterns`. False without memory. */
+bool prepare_objects(struct walk *w);
 
 /* ---- To give ---- */
 
