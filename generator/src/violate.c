@@ -1,0 +1,955 @@
+/* See violate.h. Which rows are wanted, where their places are, and when their turn comes: nothing of what they do there. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "violation.h"
+
+struct place_kind {
+    violation_place *is;
+    const char *words;
+};
+
+struct violation {
+    enum rule rule;
+    const char *variant;
+    const struct place_kind *place;
+    violation_act *prepare, *act;
+    int number;
+    unsigned flags;
+    const char *about;
+};
+
+enum place_id {
+#define PLACE(name, words) PLACE_ID_##name,
+#include "violations.def"
+};
+
+static const struct place_kind places[] = {
+#define PLACE(name, words) {place_##name, words},
+#include "violations.def"
+};
+
+static const struct violation rows[] = {
+#define VIOLATION(rule, variant, place, prepare, act, number, flags, about) \
+    {RULE_##rule, variant, &places[PLACE_ID_##place], prepare, act, number, flags, about},
+#include "violations.def"
+};
+
+enum { ROWS = sizeof rows / sizeof *rows };
+
+/* ---- The rows, for --list-violations ---- */
+
+const struct violation *violation_at(size_t index)
+{
+    return index < ROWS ? &rows[index] : NULL;
+}
+
+const char *violation_rule(const struct violation *row)
+{
+    return hprof_rule_at(row->rule)->id;
+}
+
+const char *violation_variant(const struct violation *row)
+{
+    return row->variant;
+}
+
+const char *violation_about(const struct violation *row)
+{
+    return row->about;
+}
+
+/* ---- Refusals ---- */
+
+/* One at a time: whoever refuses gives up. */
+static char sentence[300];
+
+static void refuse(const char **failure, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void refuse(const char **failure, const char *format, ...)
+{
+    va_list list;
+
+    va_start(list, format);
+    vsnprintf(sentence, sizeof sentence, format, list);
+    va_end(list);
+    *failure = sentence;
+}
+
+static const struct {
+    unsigned flag;
+    const char *words;
+} versions[] = {
+    {ONLY_101, "1.0.1"}, {NOT_101, "1.0.2 or 1.0.3"}, {ONLY_103, "1.0.3"}, {NOT_103, "1.0.1 or 1.0.2"}, {ONLY_102, "1.0.2"}};
+
+/* NULL if the version will do, else those that would. */
+static const char *other_version(const struct violation *row, enum version version)
+{
+    unsigned bad = version == V101   ? NOT_101 | ONLY_103 | ONLY_102
+                   : version == V102 ? ONLY_101 | ONLY_103
+                                     : ONLY_101 | NOT_103 | ONLY_102;
+
+    for (size_t i = 0; i < sizeof versions / sizeof *versions; i++)
+        if (row->flags & bad & versions[i].flag)
+            return versions[i].words;
+    return NULL;
+}
+
+static bool has_variant(const struct violation *row, const char *variant)
+{
+    return !variant || strcmp(row->variant, variant) == 0;
+}
+
+/* "RULE" is the first variant that the version allows. */
+static const struct violation *find_row(const char *what, enum version version, const char **failure)
+{
+    const char *slash = strchr(what, '/'), *variant = slash ? slash + 1 : NULL;
+    size_t n = slash ? (size_t)(slash - what) : strlen(what);
+    const struct violation *refused = NULL;
+    const struct hprof_rule *rule;
+    bool known = false;
+
+    for (size_t i = 0; i < ROWS; i++) {
+        const char *id = violation_rule(&rows[i]);
+
+        if (strlen(id) != n || memcmp(id, what, n) != 0)
+            continue;
+        known = true;
+        if (!has_variant(&rows[i], variant))
+            continue;
+        if (!other_version(&rows[i], version))
+            return &rows[i];
+        refused = &rows[i];
+    }
+    if (refused) {
+        refuse(failure, "--violate %s: only in version %s", what, other_version(refused, version));
+    } else if (known) {
+        refuse(failure, "--violate %s: no such variant; --list-violations tells those of %.*s", what, (int)n, what);
+    } else {
+        for (size_t i = 0; (rule = hprof_rule_at(i)); i++)
+            if (strlen(rule->id) == n && memcmp(rule->id, what, n) == 0)
+                break;
+        refuse(failure,
+               rule ? "--violate %s: no dump can be made that breaks this rule alone"
+                    : "--violate %s: no such rule; --list-violations tells all",
+               what);
+    }
+    return NULL;
+}
+
+static bool may_stand_together(const struct violations *v, const char **failure)
+{
+    for (size_t i = 0; i < v->count; i++) {
+        const struct violation *row = v->chosen[i].row;
+
+        if (row->flags & ALONE && v->count > 1) {
+            refuse(failure, "--violate %s/%s: alone; what it does hides other faults", violation_rule(row), row->variant);
+            return false;
+        }
+        if (row->flags & ONCE && v->options.count > 1) {
+            refuse(failure, "--violate %s/%s: once; a second one in the same dump would not be seen", violation_rule(row),
+                   row->variant);
+            return false;
+        }
+        for (size_t j = 0; j < i; j++)
+            if (v->chosen[j].row == row || (row->flags & ONCE && v->chosen[j].row->rule == row->rule)) {
+                refuse(failure, "--violate %s/%s: given twice", violation_rule(row), row->variant);
+                return false;
+            }
+    }
+    return true;
+}
+
+/* ---- Numbers that occur nowhere ---- */
+
+static uint64_t next_random(uint64_t *state)
+{
+    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+static int compare_values(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+static size_t filter_bit(uint64_t value)
+{
+    return (size_t)(value * UINT64_C(0x9e3779b97f4a7c15) >> 46);
+}
+
+/* IDs are like addresses: multiples of 8, and no byte of theirs that stands first is the tag of anything. */
+static uint64_t draw(uint64_t *state, unsigned width, bool is_serial)
+{
+    uint64_t value = next_random(state);
+
+    if (is_serial)
+        return (value & 0x7fffff) | 0x800000;
+    return width == 8 ? (value & UINT64_C(0x7ffffffff8)) | UINT64_C(0x8000000000) : (value & 0x3ffffff8) | 0x40000000;
+}
+
+static bool pool_fill(struct pool *p, uint64_t wanted, unsigned width, bool is_serial, uint64_t seed)
+{
+    uint64_t state = seed ^ (is_serial ? UINT64_C(0x5e71a1) : UINT64_C(0x1d));
+
+    p->width = width;
+    p->count = (size_t)(2 * wanted + 64);
+    p->values = calloc(p->count, sizeof *p->values);
+    p->free = calloc(p->count, sizeof *p->free);
+    p->met = calloc(p->count, sizeof *p->met);
+    if (!p->values || !p->free || !p->met)
+        return false;
+    for (size_t i = 0; i < p->count; i++)
+        p->values[i] = draw(&state, width, is_serial);
+    qsort(p->values, p->count, sizeof *p->values, compare_values);
+    for (size_t i = 0; i < p->count; i++) {
+        p->met[i] = i && p->values[i] == p->values[i - 1];
+        p->filter[filter_bit(p->values[i]) >> 3] |= (uint8_t)(1 << (filter_bit(p->values[i]) & 7));
+    }
+    return true;
+}
+
+static void pool_free(struct pool *p)
+{
+    free(p->values);
+    free(p->free);
+    free(p->met);
+}
+
+static void pool_strike(struct pool *p, uint64_t value)
+{
+    uint64_t *found = bsearch(&value, p->values, p->count, sizeof value, compare_values);
+    size_t i;
+
+    if (!found)
+        return;
+    for (i = (size_t)(found - p->values); i && p->values[i - 1] == value; i--)
+        ;
+    for (; i < p->count && p->values[i] == value; i++)
+        p->met[i] = true;
+}
+
+static inline void pool_meet(struct pool *p, uint64_t value)
+{
+    size_t bit = filter_bit(value);
+
+    if (p->filter[bit >> 3] >> (bit & 7) & 1)
+        pool_strike(p, value);
+}
+
+/* Whatever stands at any offset: where the fields of an instance begin is not known yet. */
+static void pool_scan(struct pool *p, const uint8_t *bytes, uint64_t n)
+{
+    for (uint64_t i = 0; i + p->width <= n; i++)
+        pool_meet(p, get_id(bytes + i, p->width));
+}
+
+/* A body, or a part of one, behind those in front. */
+static void pool_scan_on(struct pool *p, const uint8_t *bytes, uint64_t n)
+{
+    uint8_t seam[14];
+    size_t most = p->width - 1u, head = n < most ? (size_t)n : most, size = p->carried + head, keep;
+
+    memcpy(seam, p->carry, p->carried);
+    memcpy(seam + p->carried, bytes, head);
+    pool_scan(p, seam, size);
+    pool_scan(p, bytes, n);
+    if (n >= most) {
+        memcpy(p->carry, bytes + n - most, most);
+        p->carried = most;
+    } else {
+        keep = size < most ? size : most;
+        memcpy(p->carry, seam + size - keep, keep);
+        p->carried = keep;
+    }
+}
+
+/* Those that stay, in an order that the seed decides. False if they are too few. */
+static bool pool_settle(struct pool *p, uint64_t wanted, uint64_t seed)
+{
+    uint64_t state = seed;
+
+    p->free_count = 0;
+    for (size_t i = 0; i < p->count; i++)
+        if (!p->met[i])
+            p->free[p->free_count++] = p->values[i];
+    for (size_t i = p->free_count; i > 1; i--) {
+        size_t j = (size_t)(next_random(&state) % i);
+        uint64_t swapped = p->free[i - 1];
+
+        p->free[i - 1] = p->free[j];
+        p->free[j] = swapped;
+    }
+    return p->free_count >= wanted;
+}
+
+static uint64_t violations_wanted(const struct violations *v)
+{
+    return v->count * v->options.count;
+}
+
+uint64_t fresh_id(const struct violations *v, enum fresh_id which)
+{
+    return v->ids.free[(v->present->base + v->turn) * FRESH_IDS + which];
+}
+
+uint32_t fresh_serial(const struct violations *v, enum fresh_serial which)
+{
+    return (uint32_t)v->serials.free[(v->present->base + v->turn) * FRESH_SERIALS + which];
+}
+
+/* ---- What the look finds out ---- */
+
+#define MEET_ID(field) pool_meet(&v->ids, r->field);
+#define MEET_U4(field) pool_meet(&v->serials, r->field);
+#define MEET_U1(field)
+#define MEET_U2(field)
+#define MEET_U8(field)
+#define MEET_I4(field)
+#define MEET(type, field, meaning) MEET_##type(field)
+
+static void meet_fields(struct violations *v, const struct event *e)
+{
+    switch (e->layout) {
+    case LAYOUT_ID_NONE:
+        break;
+#define MEET_CASE(name) \
+    case LAYOUT_ID_##name: { \
+        const struct name *r = &e->fields.name; \
+        (void)r; \
+        LAYOUT_##name(MEET, NO_TAIL) break; \
+    }
+        LAYOUTS_WITH_FIELDS(MEET_CASE)
+#undef MEET_CASE
+    }
+}
+
+static void meet_numbers(struct violations *v, const struct event *e)
+{
+    if (e->kind != EVENT_PART) {
+        v->scanning = e->layout == LAYOUT_ID_TRACE || e->layout == LAYOUT_ID_CLASS_DUMP ||
+                      e->layout == LAYOUT_ID_INSTANCE_DUMP || e->layout == LAYOUT_ID_OBJECT_ARRAY_DUMP;
+        v->scanning_serials = e->layout == LAYOUT_ID_ALLOC_SITES || e->layout == LAYOUT_ID_CPU_SAMPLES;
+        v->ids.carried = v->serials.carried = 0;
+        meet_fields(v, e);
+    }
+    if (v->scanning && e->body)
+        pool_scan_on(&v->ids, e->body, e->body_size);
+    if (v->scanning_serials && e->body)
+        pool_scan_on(&v->serials, e->body, e->body_size);
+}
+
+/* A heap dump record that ends. */
+static void note_sample(struct facts *f, const struct flow *flow)
+{
+    if (!flow->in_record)
+        return;
+    if (f->seen++ % f->stride)
+        return;
+    if (f->sample_count == SAMPLES) {
+        for (size_t i = 0; i < SAMPLES / 2; i++)
+            f->samples[i] = f->samples[2 * i];
+        f->sample_count = SAMPLES / 2;
+        f->stride *= 2;
+        if ((f->seen - 1) % f->stride)
+            return;
+    }
+    f->samples[f->sample_count++] = (struct sample){flow->opened, flow->subrecords - flow->in_record, flow->in_record};
+}
+
+static void note_facts(struct violations *v, const struct event *e)
+{
+    struct facts *f = &v->facts;
+
+    if (e->kind == EVENT_OPEN) {
+        f->last_segment = 0;
+        f->segments_end = e->tag == TAG_HEAP_DUMP_SEGMENT ? v->flow.opened + 1 : f->segments_end;
+    } else if (e->kind == EVENT_RECORD && e->tag == TAG_HEAP_DUMP_END) {
+        f->last_segment = v->flow.series_open ? f->segments_end : 0;
+    } else if (e->kind == EVENT_CLOSE) {
+        note_sample(f, &v->flow);
+    } else if (e->layout == LAYOUT_ID_UTF8) {
+        f->string_zero |= !e->fields.UTF8.id;
+    } else if (e->kind == EVENT_SUBRECORD) {
+        f->subrecords++;
+        f->thread_zero |= (e->layout == LAYOUT_ID_ROOT_FRAME && !e->fields.ROOT_FRAME.thread_serial) ||
+                          (e->layout == LAYOUT_ID_ROOT_THREAD && !e->fields.ROOT_THREAD.thread_serial) ||
+                          (e->layout == LAYOUT_ID_ROOT_THREAD_OBJECT && !e->fields.ROOT_THREAD_OBJECT.thread_serial) ||
+                          (e->layout == LAYOUT_ID_ROOT_JNI_MONITOR && !e->fields.ROOT_JNI_MONITOR.thread_serial);
+    }
+}
+
+/* Once the event has gone by. */
+static void flow_on(struct violations *v, const struct event *e)
+{
+    static const uint8_t no_lists[6] = {0};
+    struct flow *f = &v->flow;
+
+    switch (e->kind) {
+    case EVENT_OPEN:
+        f->time = e->time;
+        f->heap_tag = e->tag;
+        f->opened++;
+        f->in_record = 0;
+        if (!f->series_open)
+            f->top_class = 0;
+        f->series_open |= e->tag == TAG_HEAP_DUMP_SEGMENT;
+        break;
+    case EVENT_CLOSE:
+        f->heap_tag = 0;
+        break;
+    case EVENT_RECORD:
+        f->time = e->time;
+        if (e->tag == TAG_HEAP_DUMP_END)
+            f->series_open = false;
+        break;
+    case EVENT_SUBRECORD:
+        f->subrecords++;
+        f->in_record++;
+        if (e->layout == LAYOUT_ID_CLASS_DUMP && !f->top_class && !e->fields.CLASS_DUMP.super_id && e->body &&
+            e->body_size >= 6 && memcmp(e->body + e->body_size - 2, no_lists, 2) == 0 && !e->fields.CLASS_DUMP.instance_size)
+            f->top_class = e->fields.CLASS_DUMP.class_id;
+        break;
+    case EVENT_HEADER:
+    case EVENT_RAW:
+    case EVENT_PART:
+    case EVENT_END:
+        break;
+    }
+}
+
+static bool is_free(const struct event *e)
+{
+    return e->rule == NO_RULE && (e->habit == NO_RULE || e->kind == EVENT_HEADER);
+}
+
+static bool is_place(const struct violations *v, const struct chosen *c, const struct event *e)
+{
+    return (!(c->row->flags & CHANGES) || is_free(e)) && c->row->place->is(v, e);
+}
+
+static void start_run(struct violations *v)
+{
+    memset(&v->flow, 0, sizeof v->flow);
+    v->prepared = v->marked = false;
+    for (size_t i = 0; i < v->count; i++)
+        v->chosen[i].at = v->chosen[i].done = v->chosen[i].due = 0;
+}
+
+static void take_look(struct stage *stage, struct event *e)
+{
+    struct violations *v = (struct violations *)((char *)stage - offsetof(struct violations, look));
+
+    if (e->kind == EVENT_HEADER)
+        start_run(v);
+    meet_numbers(v, e);
+    note_facts(v, e);
+    for (size_t i = 0; i < v->count; i++)
+        v->chosen[i].places += is_place(v, &v->chosen[i], e);
+    flow_on(v, e);
+}
+
+/* ---- Breaking ---- */
+
+static void start_work(struct violations *v, struct chosen *c, uint64_t turn)
+{
+    v->present = c;
+    v->turn = turn;
+}
+
+/* What the rows need in front of the first heap dump. */
+static void prepare_all(struct violations *v, struct event *e)
+{
+    for (size_t i = 0; i < v->count; i++)
+        for (uint64_t turn = 0; v->chosen[i].row->prepare && turn < v->options.count; turn++) {
+            start_work(v, &v->chosen[i], turn);
+            v->chosen[i].row->prepare(v, e, v->chosen[i].row->number);
+        }
+    v->prepared = true;
+}
+
+static void define_late(struct violations *v)
+{
+    for (size_t i = 0; i < v->count; i++)
+        for (uint64_t turn = 0; v->chosen[i].row->flags & LATE && turn < v->options.count; turn++) {
+            start_work(v, &v->chosen[i], turn);
+            insert_utf8(v, fresh_id(v, NAME), "late");
+        }
+}
+
+/* The place at which it is broken for the so manieth time. */
+static uint64_t place_of(const struct violations *v, const struct chosen *c, uint64_t turn)
+{
+    uint64_t n = v->options.count;
+
+    return c->first + c->left / n * turn + c->left % n * turn / n;
+}
+
+static void come_to(struct violations *v, struct chosen *c, struct event *e)
+{
+    if (c->row->flags & EVERYWHERE) {
+        start_work(v, c, 0);
+        c->row->act(v, e, c->row->number);
+        return;
+    }
+    if (c->done + c->due < v->options.count && c->at == place_of(v, c, c->done + c->due))
+        c->due++;
+    c->at++;
+    while (c->due && (!(c->row->flags & CHANGES) || is_free(e))) {
+        start_work(v, c, c->done);
+        c->due--;
+        c->done++;
+        c->row->act(v, e, c->row->number);
+    }
+}
+
+static void take_break(struct stage *stage, struct event *e)
+{
+    struct violations *v = (struct violations *)((char *)stage - offsetof(struct violations, break_));
+    struct event now = *e; /* for the next filter to see as it came */
+
+    if (e->kind == EVENT_HEADER)
+        start_run(v);
+    if (!v->prepared && e->kind == EVENT_OPEN)
+        prepare_all(v, e);
+    if (e->kind == EVENT_END)
+        define_late(v);
+    v->swallow = false;
+    for (size_t i = 0; i < v->count; i++)
+        if (v->chosen[i].row->flags & EVERYWHERE || is_place(v, &v->chosen[i], e))
+            come_to(v, &v->chosen[i], &now);
+    flow_on(v, e);
+    if (!v->swallow)
+        give(stage->next, &now);
+}
+
+/* ---- Choosing ---- */
+
+/* Places that others may take in front of us. */
+static uint64_t places_of_others(const struct violations *v, const struct chosen *c)
+{
+    uint64_t n = 0;
+
+    for (size_t i = 0; i < v->count; i++)
+        if (&v->chosen[i] != c && c->row->flags & CHANGES && v->chosen[i].row->flags & CHANGES)
+            n += v->options.count;
+    return n;
+}
+
+static bool choose(struct violations *v, struct chosen *c, const char **failure)
+{
+    uint64_t n = v->options.count, others = places_of_others(v, c), most;
+
+    if (!c->places) {
+        refuse(failure, "--violate %s/%s: the dump has no %s", violation_rule(c->row), c->row->variant, c->row->place->words);
+        return false;
+    }
+    if (c->places < n + others) {
+        refuse(failure, "--violate %s/%s: %" PRIu64 " are wanted; the dump has a %s %" PRIu64 " times", violation_rule(c->row),
+               c->row->variant, n + others, c->row->place->words, c->places);
+        return false;
+    }
+    if ((c->row->flags & NO_STRING_ZERO && v->facts.string_zero) || (c->row->flags & NO_THREAD_ZERO && v->facts.thread_zero)) {
+        refuse(failure, "--violate %s/%s: the dump has that already", violation_rule(c->row), c->row->variant);
+        return false;
+    }
+    if (c->row->flags & LAST_END && !v->facts.last_segment) {
+        refuse(failure,
+               "--violate %s/%s: another heap dump follows the last HEAP_DUMP_END, and would be taken for a part of that one",
+               violation_rule(c->row), c->row->variant);
+        return false;
+    }
+    most = c->places - others;
+    c->first = (uint64_t)((unsigned __int128)v->options.at * (most - 1) / UINT32_MAX);
+    if (c->first > most - n)
+        c->first = most - n;
+    c->left = most - c->first;
+    return true;
+}
+
+bool violations_settle(struct violations *v, const char **failure)
+{
+    for (size_t i = 0; i < v->count; i++)
+        if (!choose(v, &v->chosen[i], failure))
+            return false;
+    if (!pool_settle(&v->ids, violations_wanted(v) * FRESH_IDS, v->options.seed) ||
+        !pool_settle(&v->serials, violations_wanted(v) * FRESH_SERIALS, v->options.seed)) {
+        refuse(failure, "--violate: no IDs are left that the dump does not have already; another --seed may find some");
+        return false;
+    }
+    return true;
+}
+
+/* ---- From the outside ---- */
+
+struct violations *violations_new(const char *const *what, size_t count, const struct violate_options *options,
+                                  unsigned id_size, enum version version, const char **failure)
+{
+    struct violations *v = calloc(1, sizeof *v);
+
+    if (!v || !(v->chosen = calloc(count + 1, sizeof *v->chosen))) {
+        free(v);
+        *failure = "memory ran out";
+        return NULL;
+    }
+    v->options = *options;
+    v->id_size = id_size;
+    v->version = version;
+    v->count = count;
+    v->look = (struct stage){.take = take_look, .id_size = id_size};
+    v->break_ = (struct stage){.take = take_break, .id_size = id_size};
+    v->facts.stride = 1;
+    for (size_t i = 0; i < count; i++) {
+        v->chosen[i].row = find_row(what[i], version, failure);
+        v->chosen[i].base = i * (size_t)options->count;
+        if (!v->chosen[i].row) {
+            violations_free(v);
+            return NULL;
+        }
+    }
+    if (!may_stand_together(v, failure)) {
+        violations_free(v);
+        return NULL;
+    }
+    if (options->count > UINT32_MAX || !pool_fill(&v->ids, violations_wanted(v) * FRESH_IDS, id_size, false, options->seed) ||
+        !pool_fill(&v->serials, violations_wanted(v) * FRESH_SERIALS, 4, true, options->seed)) {
+        refuse(failure, "--violations %" PRIu64 ": memory ran out", options->count);
+        violations_free(v);
+        return NULL;
+    }
+    return v;
+}
+
+void violations_free(struct violations *v)
+{
+    if (!v)
+        return;
+    pool_free(&v->ids);
+    pool_free(&v->serials);
+    free(v->chosen);
+    free(v);
+}
+
+struct stage *violations_look(struct violations *v)
+{
+    return &v->look;
+}
+
+struct stage *violations_break(struct violations *v, struct stage *next)
+{
+    v->break_.next = next;
+    return &v->break_;
+}
+
+int violations_gzip_rule(const struct violations *v)
+{
+    for (size_t i = 0; i < v->count; i++)
+        if (v->chosen[i].row->flags & GZIP)
+            return (int)v->chosen[i].row->rule;
+    return -1;
+}
+
+/* ---- Means ---- */
+
+enum rule rule_at_work(const struct violations *v)
+{
+    return v->present->row->rule;
+}
+
+uint64_t chosen_place(const struct violations *v)
+{
+    return v->present->first;
+}
+
+bool is_chosen_place(struct violations *v)
+{
+    return v->present->at++ == v->present->first;
+}
+
+void break_at(const struct violations *v, struct event *e, uint64_t at)
+{
+    e->rule = (int)v->present->row->rule;
+    e->rule_at = at;
+}
+
+void insert(struct violations *v, struct event *e)
+{
+    if ((e->kind == EVENT_RECORD || e->kind == EVENT_OPEN) && !e->time)
+        e->time = v->flow.time;
+    give(v->break_.next, e);
+}
+
+void begin_bytes(struct violations *v)
+{
+    v->scratch_fill = 0;
+}
+
+/* Room for n bytes more: what is made is never longer than the scratch. */
+static uint8_t *room(struct violations *v, size_t n)
+{
+    uint8_t *p = v->scratch + v->scratch_fill;
+
+    if (n > SCRATCH - v->scratch_fill)
+        abort();
+    v->scratch_fill += n;
+    return p;
+}
+
+void add_u1(struct violations *v, unsigned value)
+{
+    put_u1(room(v, 1), (uint8_t)value);
+}
+
+void add_u2(struct violations *v, unsigned value)
+{
+    put_u2(room(v, 2), (uint16_t)value);
+}
+
+void add_u4(struct violations *v, uint32_t value)
+{
+    put_u4(room(v, 4), value);
+}
+
+void add_id(struct violations *v, uint64_t value)
+{
+    put_id(room(v, v->id_size), value, v->id_size);
+}
+
+void add_zeros(struct violations *v, size_t n)
+{
+    memset(room(v, n), 0, n);
+}
+
+void add_bytes(struct violations *v, const void *bytes, size_t n)
+{
+    if (n)
+        memcpy(room(v, n), bytes, n);
+}
+
+size_t encode(const struct violations *v, const struct event *e, uint8_t to[ENCODED_MOST])
+{
+    uint8_t *p = put_fixed_part(to, e, 0, v->id_size);
+
+    if (e->body_size)
+        memcpy(p, e->body, (size_t)e->body_size);
+    return (size_t)(p - to) + (size_t)e->body_size;
+}
+
+void insert_raw(struct violations *v, const uint8_t *bytes, size_t n, bool broken)
+{
+    struct event e = event_of(EVENT_RAW, 0, LAYOUT_ID_NONE);
+
+    e.body = bytes;
+    e.body_size = n;
+    if (broken)
+        break_at(v, &e, 0);
+    insert(v, &e);
+}
+
+void end_bytes(struct violations *v, struct event *e)
+{
+    e->body = v->scratch;
+    e->body_size = v->scratch_fill;
+}
+
+uint8_t *own_body(struct violations *v, struct event *e)
+{
+    begin_bytes(v);
+    add_bytes(v, e->body, (size_t)e->body_size);
+    end_bytes(v, e);
+    return v->scratch;
+}
+
+/* ---- Sound records ---- */
+
+void insert_utf8(struct violations *v, uint64_t id, const char *text)
+{
+    struct event e = RECORD_EVENT(UTF8);
+
+    e.fields.UTF8.id = id;
+    e.body = (const uint8_t *)text;
+    e.body_size = strlen(text);
+    insert(v, &e);
+}
+
+void insert_load_class(struct violations *v, uint32_t serial, uint64_t class_id, uint64_t name)
+{
+    struct event e = RECORD_EVENT(LOAD_CLASS);
+
+    e.fields.LOAD_CLASS = (struct LOAD_CLASS){.class_serial = serial, .class_id = class_id, .name = name};
+    insert(v, &e);
+}
+
+void insert_start_thread(struct violations *v, uint32_t serial, uint64_t name)
+{
+    struct event e = RECORD_EVENT(START_THREAD);
+
+    e.fields.START_THREAD = (struct START_THREAD){.thread_serial = serial, .thread_id = fresh_id(v, OBJECT), .name = name};
+    insert(v, &e);
+}
+
+struct event class_dump(struct violations *v, uint64_t class_id, uint64_t super_id, const char *types)
+{
+    struct event e = SUBRECORD_EVENT(CLASS_DUMP, CLASS_DUMP);
+    size_t n = strlen(types);
+    uint32_t size = 0;
+
+    begin_bytes(v);
+    add_u2(v, 0);
+    add_u2(v, 0);
+    add_u2(v, (unsigned)n);
+    for (size_t i = 0; i < n; i++) {
+        add_id(v, fresh_id(v, FIELD));
+        add_u1(v, (uint8_t)types[i]);
+        size += type_size((uint8_t)types[i], v->id_size);
+    }
+    end_bytes(v, &e);
+    e.fields.CLASS_DUMP =
+        (struct CLASS_DUMP){.class_id = class_id, .super_id = super_id ? super_id : v->flow.top_class, .instance_size = size};
+    return e;
+}
+
+struct event instance_dump(struct violations *v, uint64_t id, uint64_t class_id, size_t bytes)
+{
+    struct event e = SUBRECORD_EVENT(INSTANCE_DUMP, INSTANCE_DUMP);
+
+    begin_bytes(v);
+    add_zeros(v, bytes);
+    end_bytes(v, &e);
+    e.fields.INSTANCE_DUMP = (struct INSTANCE_DUMP){.object_id = id, .class_id = class_id, .bytes = (uint32_t)bytes};
+    return e;
+}
+
+struct event object_array(uint64_t id, uint64_t class_id)
+{
+    struct event e = SUBRECORD_EVENT(OBJECT_ARRAY_DUMP, OBJECT_ARRAY_DUMP);
+
+    e.fields.OBJECT_ARRAY_DUMP = (struct OBJECT_ARRAY_DUMP){.object_id = id, .class_id = class_id};
+    return e;
+}
+
+struct event primitive_array(struct violations *v, uint64_t id, enum basic_type type, uint32_t elements)
+{
+    struct event e = SUBRECORD_EVENT(PRIMITIVE_ARRAY_DUMP, PRIMITIVE_ARRAY_DUMP);
+
+    begin_bytes(v);
+    add_zeros(v, elements * type_size(type, v->id_size));
+    end_bytes(v, &e);
+    e.fields.PRIMITIVE_ARRAY_DUMP = (struct PRIMITIVE_ARRAY_DUMP){.object_id = id, .elements = elements, .type = (uint8_t)type};
+    return e;
+}
+
+bool root_has_thread(unsigned tag)
+{
+    return tag == SUB_ROOT_JNI_LOCAL || tag == SUB_ROOT_JAVA_FRAME || tag == SUB_ROOT_NATIVE_STACK ||
+           tag == SUB_ROOT_THREAD_BLOCK || tag == SUB_ROOT_JNI_MONITOR;
+}
+
+struct event root(unsigned tag, uint64_t object_id, uint32_t thread_serial, int32_t frame)
+{
+    struct event e = event_of(EVENT_SUBRECORD, (uint8_t)tag, LAYOUT_ID_ROOT_OBJECT);
+
+    switch (tag) {
+    case SUB_ROOT_JNI_GLOBAL:
+        e.layout = LAYOUT_ID_ROOT_JNI_GLOBAL;
+        e.fields.ROOT_JNI_GLOBAL = (struct ROOT_JNI_GLOBAL){.object_id = object_id};
+        break;
+    case SUB_ROOT_JNI_LOCAL:
+    case SUB_ROOT_JAVA_FRAME:
+        e.layout = LAYOUT_ID_ROOT_FRAME;
+        e.fields.ROOT_FRAME = (struct ROOT_FRAME){.object_id = object_id, .thread_serial = thread_serial, .frame = frame};
+        break;
+    case SUB_ROOT_NATIVE_STACK:
+    case SUB_ROOT_THREAD_BLOCK:
+        e.layout = LAYOUT_ID_ROOT_THREAD;
+        e.fields.ROOT_THREAD = (struct ROOT_THREAD){.object_id = object_id, .thread_serial = thread_serial};
+        break;
+    case SUB_ROOT_JNI_MONITOR:
+        e.layout = LAYOUT_ID_ROOT_JNI_MONITOR;
+        e.fields.ROOT_JNI_MONITOR = (struct ROOT_JNI_MONITOR){.object_id = object_id, .thread_serial = thread_serial};
+        break;
+    case SUB_ROOT_THREAD_OBJECT:
+        e.layout = LAYOUT_ID_ROOT_THREAD_OBJECT;
+        e.fields.ROOT_THREAD_OBJECT = (struct ROOT_THREAD_OBJECT){.object_id = object_id, .thread_serial = thread_serial};
+        break;
+    default:
+        e.fields.ROOT_OBJECT = (struct ROOT_OBJECT){.object_id = object_id};
+        break;
+    }
+    return e;
+}
+
+void insert_class(struct violations *v, uint64_t class_id, uint64_t super_id, const char *types)
+{
+    struct event e = class_dump(v, class_id, super_id, types);
+
+    insert(v, &e);
+}
+
+void insert_object(struct violations *v, uint64_t id)
+{
+    struct event e = primitive_array(v, id, TYPE_BYTE, 0);
+
+    insert(v, &e);
+}
+
+void insert_thread_root(struct violations *v, uint32_t serial, uint32_t trace)
+{
+    struct event e = SUBRECORD_EVENT(ROOT_THREAD_OBJECT, ROOT_THREAD_OBJECT);
+
+    e.fields.ROOT_THREAD_OBJECT = (struct ROOT_THREAD_OBJECT){.thread_serial = serial, .trace_serial = trace};
+    insert(v, &e);
+}
+
+void prepare_strings(struct violations *v, struct event *e, int variant)
+{
+    (void)e;
+    (void)variant;
+    insert_utf8(v, fresh_id(v, NAME), "Broken");
+    insert_utf8(v, fresh_id(v, FIELD), "value");
+}
+
+void prepare_class(struct violations *v, struct event *e, int variant)
+{
+    prepare_strings(v, e, variant);
+    insert_load_class(v, fresh_serial(v, CLASS_SERIAL), fresh_id(v, CLASS), fresh_id(v, NAME));
+}
+
+void prepare_two_classes(struct violations *v, struct event *e, int variant)
+{
+    prepare_class(v, e, variant);
+    insert_load_class(v, fresh_serial(v, OTHER_SERIAL), fresh_id(v, OTHER), fresh_id(v, NAME));
+}
+
+void prepare_array_class(struct violations *v, struct event *e, int variant)
+{
+    (void)e;
+    (void)variant;
+    insert_utf8(v, fresh_id(v, NAME), "[LBroken;");
+    insert_load_class(v, fresh_serial(v, CLASS_SERIAL), fresh_id(v, CLASS), fresh_id(v, NAME));
+}
+
+void prepare_trace(struct violations *v, struct event *e, int variant)
+{
+    struct event frame = RECORD_EVENT(FRAME), trace = RECORD_EVENT(TRACE);
+
+    prepare_class(v, e, variant);
+    frame.fields.FRAME = (struct FRAME){.id = fresh_id(v, OTHER),
+                                        .method = fresh_id(v, FIELD),
+                                        .signature = fresh_id(v, FIELD),
+                                        .class_serial = fresh_serial(v, CLASS_SERIAL)};
+    insert(v, &frame);
+    begin_bytes(v);
+    for (int i = 0; i < variant; i++)
+        add_id(v, fresh_id(v, OTHER));
+    end_bytes(v, &trace);
+    trace.fields.TRACE = (struct TRACE){.trace_serial = fresh_serial(v, TRACE_SERIAL), .frames = (uint32_t)variant};
+    insert(v, &trace);
+}

@@ -1,0 +1,78 @@
+/* SPEC.md 3.1: the header is wrong. */
+#include "violation.h"
+
+/* It stands for itself: what it says in place of this is of no account any more. */
+static void break_header(const struct violations *v, struct event *e, uint64_t at)
+{
+    break_at(v, e, at);
+    e->habit = NO_RULE;
+}
+
+static void set_text(struct event *e, const void *text, size_t size)
+{
+    memcpy(e->header.text, text, size);
+    e->header.text_size = (uint8_t)size;
+}
+
+void hdr_001_text(struct violations *v, struct event *e, int variant)
+{
+    static const struct {
+        char text[HEADER_TEXT_SIZE];
+        size_t size;
+    } texts[] = {
+        {"JAVA PROFILE 1.0.4", 19},
+        {"JAVA PROFILE 1.1.0", 19},
+        {"JAVA PROFILE 1.0.2.1", 21},
+        {"java profile 1.0.2", 19},
+        {"JAVA PROFILE 1.0.2 ", 19},
+        {"\xef\xbb\xbfJAVA PROFILE 1.0.2", 22},
+        {"", 19},
+        {"\xca\xfe\xba\xbe\0\0\0\x34\0\x10", 19},
+    };
+
+    set_text(e, texts[variant].text, texts[variant].size);
+    break_header(v, e, 0);
+}
+
+void hdr_002_version(struct violations *v, struct event *e, int variant)
+{
+    (void)variant;
+    set_text(e, "JAVA PROFILE 1.0", 17);
+    break_header(v, e, 0);
+}
+
+void hdr_003_version(struct violations *v, struct event *e, int variant)
+{
+    (void)variant;
+    set_text(e, "JAVA PROFILE 1.0.3", 19);
+    break_at(v, e, 0);
+}
+
+void hdr_004_id_size(struct violations *v, struct event *e, int size)
+{
+    e->header.id_size = (uint32_t)size;
+    break_header(v, e, e->header.text_size);
+}
+
+void hdr_005_cut(struct violations *v, struct event *e, int keep)
+{
+    e->keep = (uint64_t)keep;
+    break_header(v, e, 0);
+}
+
+void hdr_006_time(struct violations *v, struct event *e, int variant)
+{
+    (void)variant;
+    e->header.timestamp = 0;
+    break_at(v, e, e->header.text_size + 4u);
+}
+
+void hdr_007_time(struct violations *v, struct event *e, int variant)
+{
+    static const uint64_t latest = UINT64_C(4102444800000); /* 2100-01-01 */
+
+    e->header.timestamp = variant == 0 ? latest : variant == 1 ? e->header.timestamp * 1000 : UINT64_MAX;
+    if (e->header.timestamp < latest)
+        e->header.timestamp = latest;
+    break_at(v, e, e->header.text_size + 4u);
+}
