@@ -6,29 +6,32 @@ enum { OBJECT_AT = 1 };
 #define INSTANCE_FIELD_AT(v, field) EVENT_OFFSET_OF(EVENT_SUBRECORD, INSTANCE_DUMP, field, (v)->id_size)
 #define ARRAY_FIELD_AT(v, field) EVENT_OFFSET_OF(EVENT_SUBRECORD, OBJECT_ARRAY_DUMP, field, (v)->id_size)
 
+static uint32_t size_of_types(const struct violations *v, const char *types)
+{
+    uint32_t bytes = 0;
+
+    for (; *types; types++)
+        bytes += type_size((uint8_t)*types, v->id_size);
+    return bytes;
+}
+
 /* An instance of a new class of these fields: all zeros. */
 static struct event new_instance(struct violations *v, const char *types)
 {
-    size_t bytes = 0;
-
     insert_class(v, fresh_id(v, CLASS), 0, types);
-    for (const char *type = types; *type; type++)
-        bytes += type_size((uint8_t)*type, v->id_size);
-    return instance_dump(v, fresh_id(v, OBJECT), fresh_id(v, CLASS), bytes);
+    return instance_dump(v, fresh_id(v, OBJECT), fresh_id(v, CLASS), size_of_types(v, types));
 }
 
 /* The same of a class with a superclass, which is OTHER. */
 static struct event new_subclass_instance(struct violations *v, const char *types, const char *inherited)
 {
-    size_t bytes = 0;
+    struct event class;
 
     insert_class(v, fresh_id(v, OTHER), 0, inherited);
-    insert_class(v, fresh_id(v, CLASS), fresh_id(v, OTHER), types);
-    for (const char *type = types; *type; type++)
-        bytes += type_size((uint8_t)*type, v->id_size);
-    for (const char *type = inherited; *type; type++)
-        bytes += type_size((uint8_t)*type, v->id_size);
-    return instance_dump(v, fresh_id(v, OBJECT), fresh_id(v, CLASS), bytes);
+    class = class_dump(v, fresh_id(v, CLASS), fresh_id(v, OTHER), types);
+    class.fields.CLASS_DUMP.instance_size += size_of_types(v, inherited);
+    insert(v, &class);
+    return instance_dump(v, fresh_id(v, OBJECT), fresh_id(v, CLASS), class.fields.CLASS_DUMP.instance_size);
 }
 
 /* ---- IDs ---- */
