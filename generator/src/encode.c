@@ -1,6 +1,9 @@
 /* See encode.h. */
 #include "encode.h"
 
+/* Compiled once for IDs of 4 and once for IDs of 8 bytes. */
+#define FOR_EITHER_SIZE static inline __attribute__((always_inline))
+
 #define PUT_U1(p, v) put_u1(p, v)
 #define PUT_U2(p, v) put_u2(p, v)
 #define PUT_U4(p, v) put_u4(p, v)
@@ -10,7 +13,7 @@
 
 #define PUT_FIELD(type, field, meaning) p = PUT_##type(p, r->field);
 #define DEFINE_WRITER(name) \
-    static inline uint8_t *put_##name(uint8_t *p, const struct name *r, unsigned id_size) \
+    FOR_EITHER_SIZE uint8_t *put_##name(uint8_t *p, const struct name *r, unsigned id_size) \
     { \
         (void)id_size; \
         LAYOUT_##name(PUT_FIELD, NO_TAIL); \
@@ -18,20 +21,10 @@
     }
 LAYOUTS_WITH_FIELDS(DEFINE_WRITER)
 
-size_t fields_size(enum layout_id layout, unsigned id_size)
-{
-    switch (layout) {
-    case LAYOUT_ID_NONE:
-        return 0;
-#define SIZE_CASE(name) \
-    case LAYOUT_ID_##name: \
-        return SIZE_OF(name, id_size);
-        LAYOUTS_WITH_FIELDS(SIZE_CASE)
-    }
-    return 0;
-}
+#define SIZES(name) [LAYOUT_ID_##name] = {SIZE_OF(name, 4), SIZE_OF(name, 8)},
+const uint8_t fields_sizes[][2] = {[LAYOUT_ID_NONE] = {0, 0}, LAYOUTS_WITH_FIELDS(SIZES)};
 
-uint8_t *put_fields(uint8_t *p, const struct event *e, unsigned id_size)
+FOR_EITHER_SIZE uint8_t *put_fields_of(uint8_t *p, const struct event *e, unsigned id_size)
 {
     switch (e->layout) {
     case LAYOUT_ID_NONE:
@@ -44,24 +37,9 @@ uint8_t *put_fields(uint8_t *p, const struct event *e, unsigned id_size)
     return p;
 }
 
-size_t fixed_part_size(const struct event *e, unsigned id_size)
+uint8_t *put_fields(uint8_t *p, const struct event *e, unsigned id_size)
 {
-    switch (e->kind) {
-    case EVENT_HEADER:
-        return e->header.text_size + 4u + 8u;
-    case EVENT_RECORD:
-        return RECORD_HEADER_SIZE + fields_size(e->layout, id_size);
-    case EVENT_OPEN:
-        return RECORD_HEADER_SIZE;
-    case EVENT_SUBRECORD:
-        return 1 + fields_size(e->layout, id_size);
-    case EVENT_RAW:
-    case EVENT_PART:
-    case EVENT_CLOSE:
-    case EVENT_END:
-        break;
-    }
-    return 0;
+    return id_size == 8 ? put_fields_of(p, e, 8) : put_fields_of(p, e, 4);
 }
 
 static uint8_t *put_record_header(uint8_t *p, const struct event *e, uint32_t length)

@@ -43,10 +43,35 @@ enum { FIELDS_MOST = 128 };
 
 /* The bytes of a layout's fields; and the whole fixed part of an event: a RECORD's header (the length as given) and fields,
  * a SUBRECORD's tag and fields, the HEADER, an OPEN's header. At most FIELDS_MOST. */
-size_t fields_size(enum layout_id layout, unsigned id_size);
 uint8_t *put_fields(uint8_t *p, const struct event *event, unsigned id_size);
 uint8_t *put_fixed_part(uint8_t *p, const struct event *event, uint32_t length, unsigned id_size);
-size_t fixed_part_size(const struct event *event, unsigned id_size);
+
+extern const uint8_t fields_sizes[][2]; /* by layout, with IDs of 4 and of 8 bytes */
+
+static inline size_t fields_size(enum layout_id layout, unsigned id_size)
+{
+    return fields_sizes[layout][id_size == 8];
+}
+
+static inline size_t fixed_part_size(const struct event *event, unsigned id_size)
+{
+    switch (event->kind) {
+    case EVENT_HEADER:
+        return event->header.text_size + 4u + 8u;
+    case EVENT_RECORD:
+        return RECORD_HEADER_SIZE + fields_size(event->layout, id_size);
+    case EVENT_OPEN:
+        return RECORD_HEADER_SIZE;
+    case EVENT_SUBRECORD:
+        return 1 + fields_size(event->layout, id_size);
+    case EVENT_RAW:
+    case EVENT_PART:
+    case EVENT_CLOSE:
+    case EVENT_END:
+        break;
+    }
+    return 0;
+}
 
 /* Where a field stands, in bytes from the event's first: EVENT_OFFSET_OF(EVENT_RECORD, LOAD_CLASS, name, id_size). */
 #define EVENT_OFFSET_OF(kind, layout, field, id_size) \
