@@ -11,6 +11,7 @@ enum { BLOCKS = 8, BLOCK_SIZE = 256 << 10 };
 struct bytes_hash {
     struct bytes bytes;
     EVP_MD_CTX *digest;
+    uint64_t so_far;
     uint64_t *size;
     uint8_t *sha256;
 
@@ -80,7 +81,7 @@ static bool put(struct bytes *bytes, const void *data, size_t size)
     struct bytes_hash *h = (struct bytes_hash *)bytes;
     const uint8_t *p = data;
 
-    *h->size += size;
+    h->so_far += size;
     for (size_t left = size; left;) {
         size_t n = left < BLOCK_SIZE ? left : BLOCK_SIZE;
 
@@ -97,6 +98,8 @@ static bool finish(struct bytes *bytes)
 
     end_thread(h);
     EVP_DigestFinal_ex(h->digest, h->sha256, NULL);
+    if (h->size)
+        *h->size = h->so_far;
     return bytes_finish(bytes->next);
 }
 
@@ -109,7 +112,6 @@ struct bytes_hash *bytes_hash_new(struct bytes *next, uint64_t *size, uint8_t sh
     h->bytes = (struct bytes){.put = put, .finish = finish, .next = next};
     h->size = size;
     h->sha256 = sha256;
-    *size = 0;
     pthread_mutex_init(&h->lock, NULL);
     pthread_cond_init(&h->changed, NULL);
     h->digest = EVP_MD_CTX_new();

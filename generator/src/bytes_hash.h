@@ -6,7 +6,7 @@
 
 struct bytes_hash;
 
-/* `size` and `sha256` are filled when all has come. NULL without memory or threads. */
+/* `sha256` is filled when all has come, and `size`, unless it is NULL. NULL without memory or threads. */
 struct bytes_hash *bytes_hash_new(struct bytes *next, uint64_t *size, uint8_t sha256[32]);
 struct bytes *bytes_hash_bytes(struct bytes_hash *hash);
 void bytes_hash_free(struct bytes_hash *hash);

@@ -115,6 +115,20 @@ static void count_elements(struct census *c, const uint8_t *p, uint64_t size)
         c->truth->nulls += !get_id(p, id_size);
 }
 
+static void count_object_array(struct census *c, const struct event *e)
+{
+    struct truth_class *class = class_of(c, e->fields.OBJECT_ARRAY_DUMP.class_id);
+    uint64_t elements = e->body_size / c->stage.id_size;
+
+    if (class) {
+        class->arrays++;
+        class->elements += elements;
+    }
+    c->truth->array_elements[TYPE_OBJECT] += elements;
+    if (e->body)
+        count_elements(c, e->body, e->body_size);
+}
+
 static void count_subrecord(struct census *c, const struct event *e)
 {
     struct truth *t = c->truth;
@@ -128,9 +142,7 @@ static void count_subrecord(struct census *c, const struct event *e)
         count_instance(c, e);
         break;
     case LAYOUT_ID_OBJECT_ARRAY_DUMP:
-        t->array_elements[TYPE_OBJECT] += e->body_size / c->stage.id_size;
-        if (e->body)
-            count_elements(c, e->body, e->body_size);
+        count_object_array(c, e);
         break;
     case LAYOUT_ID_PRIMITIVE_ARRAY_DUMP:
         if (type_is_primitive(e->fields.PRIMITIVE_ARRAY_DUMP.type))

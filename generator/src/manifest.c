@@ -44,6 +44,8 @@ static void write_file(struct json *json, const char *file, const struct generat
     json_close(json);
 }
 
+#define ROOT_PREFIX "ROOT_"
+
 /* What the dump has none of is told too: 0. */
 static void write_records(struct json *json, const struct truth *t)
 {
@@ -54,6 +56,13 @@ static void write_records(struct json *json, const struct truth *t)
     json_close(json);
     json_object(json, "sub_records");
 #define SUBRECORD(name, tag, since, clause, layout) json_uint(json, #name, t->subrecords[tag]);
+#include "records.def"
+#undef SUBRECORD
+    json_close(json);
+    json_object(json, "roots");
+#define SUBRECORD(name, tag, since, clause, layout) \
+    if (strncmp(#name, ROOT_PREFIX, sizeof ROOT_PREFIX - 1) == 0) \
+        json_uint(json, #name, t->subrecords[tag]);
 #include "records.def"
 #undef SUBRECORD
     json_close(json);
@@ -103,6 +112,8 @@ static void write_classes(struct json *json, const struct truth *t)
         json_string(json, "name", class->name);
         json_uint(json, "instances", class->instances);
         json_uint(json, "instance_bytes", class->instance_bytes);
+        json_uint(json, "arrays", class->arrays);
+        json_uint(json, "elements", class->elements);
         json_close(json);
     }
     json_close(json);

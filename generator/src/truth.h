@@ -11,6 +11,8 @@ struct truth_class {
     char *name; /* as LOAD_CLASS gives it; NULL if not known */
     uint64_t instances;
     uint64_t instance_bytes; /* of the bodies of its INSTANCE_DUMPs */
+    uint64_t arrays;         /* OBJECT_ARRAY_DUMPs that name it; those of primitive types name no class */
+    uint64_t elements;       /* of these */
 };
 
 struct truth_violation {
