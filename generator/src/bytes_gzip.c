@@ -69,12 +69,11 @@ static size_t break_member(struct bytes_gzip *g, size_t size)
 
 static bool pack(struct bytes_gzip *g)
 {
-    gz_header header = {.os = 255, .comment = (Bytef *)comment};
+    gz_header header = {.comment = (Bytef *)comment};
     size_t size;
 
-    deflateReset(&g->z);
-    if (!g->members)
-        deflateSetHeader(&g->z, &header);
+    deflateReset(&g->z); /* which leaves the header of the member in front */
+    deflateSetHeader(&g->z, g->members ? NULL : &header);
     g->z.next_in = g->block;
     g->z.avail_in = (uInt)g->fill;
     g->z.next_out = g->packed;

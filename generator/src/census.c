@@ -83,8 +83,12 @@ static const uint8_t *count_values(struct census *c, const uint8_t *p, const uin
 static void count_class_dump(struct census *c, const struct event *e)
 {
     const uint8_t *end = e->body + e->body_size, *p = e->body;
+    struct truth_class *class = class_of(c, e->fields.CLASS_DUMP.class_id);
 
-    class_of(c, e->fields.CLASS_DUMP.class_id);
+    if (class && !class->dumped) {
+        class->dumped = true;
+        class->super_id = e->fields.CLASS_DUMP.super_id;
+    }
     p = count_values(c, p, end, SIZE_OF(CONSTANT, c->stage.id_size));
     count_values(c, p, end, SIZE_OF(STATIC_FIELD, c->stage.id_size));
 }
@@ -233,8 +237,54 @@ struct stage *census_stage(struct census *c)
     return &c->stage;
 }
 
+/* ---- Superclasses ---- */
+
+enum { NO_CLASS = -1 };
+
+/* Where the class's superclass stands among the classes, if it is dumped. */
+static int64_t super_of(const struct census *c, const struct truth_class *class)
+{
+    const uint64_t *index = class->super_id ? keymap_find(&c->by_id, class->super_id) : NULL;
+
+    return index && c->truth->classes[*index - 1].dumped ? (int64_t)*index - 1 : NO_CLASS;
+}
+
+/* How many classes a chain has from its first one on, filled in for all of them: each is walked once. One that comes back to itself
+ * has no end, and counts for nothing. */
+static void count_chain(struct census *c, int64_t *depths, int64_t *chain, int64_t first)
+{
+    enum { NOT_COUNTED, AT_WORK = -1, ENDLESS = -2 };
+    size_t length = 0;
+    int64_t at = first, depth;
+
+    for (; at != NO_CLASS && depths[at] == NOT_COUNTED; at = super_of(c, &c->truth->classes[at])) {
+        depths[at] = AT_WORK;
+        chain[length++] = at;
+    }
+    depth = at == NO_CLASS ? 0 : depths[at] == AT_WORK ? ENDLESS : depths[at];
+    while (length)
+        depths[chain[--length]] = depth == ENDLESS ? ENDLESS : ++depth;
+    if (depth != ENDLESS && (uint64_t)depth > c->truth->deepest_chain)
+        c->truth->deepest_chain = (uint64_t)depth;
+}
+
+static void count_chains(struct census *c)
+{
+    struct truth *t = c->truth;
+    int64_t *depths = calloc(t->class_count + 1, sizeof *depths);
+    int64_t *chain = calloc(t->class_count + 1, sizeof *chain);
+
+    for (size_t i = 0; depths && chain && i < t->class_count; i++)
+        if (t->classes[i].dumped)
+            count_chain(c, depths, chain, (int64_t)i);
+    c->no_memory |= !depths || !chain;
+    free(depths);
+    free(chain);
+}
+
 bool census_finish(struct census *c)
 {
+    count_chains(c);
     return !c->no_memory;
 }
 

@@ -144,7 +144,6 @@ static enum generate_status open_source(struct run *r, struct source_settings *m
     out->objects = made->model.objects;
     out->id_size = r->source->id_size;
     out->version = r->source->version;
-    out->truth.deepest_chain = r->source->deepest_chain;
     return GENERATED;
 }
 

@@ -95,10 +95,7 @@ static void write_heap(struct json *json, const struct truth *t)
         json_null(json, "references");
         json_null(json, "null_references");
     }
-    if (t->deepest_chain)
-        json_uint(json, "deepest_superclass_chain", t->deepest_chain);
-    else
-        json_null(json, "deepest_superclass_chain");
+    json_uint(json, "deepest_superclass_chain", t->deepest_chain);
 }
 
 static void write_classes(struct json *json, const struct truth *t)

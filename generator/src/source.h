@@ -14,7 +14,6 @@ struct source {
     enum version version;
     /* No heap dump record is longer than this, as far as is known without running it; UINT64_MAX for not known. */
     uint64_t longest_heap_record;
-    uint64_t deepest_chain; /* classes in the longest superclass chain; 0 if not known */
 };
 
 #endif

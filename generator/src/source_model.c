@@ -284,7 +284,6 @@ struct source *source_model_new(const struct source_settings *settings, const ch
     }
 
     source->source = (struct source){.run = run, .free = free_source, .id_size = s.id_size, .version = s.version};
-    source->source.deepest_chain = w->model->deepest_chain;
     source->source.longest_heap_record = UINT64_MAX;
     if (source->segment_size) {
         uint64_t longest_object = FIELDS_MOST + w->model->longest_object,

@@ -8,6 +8,8 @@
 
 struct truth_class {
     uint64_t id;
+    uint64_t super_id; /* of its first CLASS_DUMP, */
+    bool dumped;       /* if there is one */
     char *name; /* as LOAD_CLASS gives it; NULL if not known */
     uint64_t instances;
     uint64_t instance_bytes; /* of the bodies of its INSTANCE_DUMPs */
@@ -31,7 +33,7 @@ struct truth {
     uint64_t references, nulls; /* IDs in fields, elements, statics, constants of type object; those that are null */
     bool references_known;
     uint64_t array_elements[12]; /* by basic type */
-    uint64_t deepest_chain;      /* 0 if not known */
+    uint64_t deepest_chain;      /* dumped classes, from one up to the one without a superclass */
 
     /* By ID, each once, in the order in which they were first named by a LOAD_CLASS, CLASS_DUMP or INSTANCE_DUMP. */
     struct truth_class *classes;
