@@ -1,0 +1,203 @@
+"""hprof-gen and hprof-validate are each other's oracle, and the reader of hprof_corpus is a third opinion: of any dump that can be
+asked for all three say the same. Hypothesis draws the options.
+
+HPROF_EXAMPLES is how many of them (50); those of ci/test are the same each time, HPROF_RANDOM=1 draws others.
+"""
+
+import json
+import os
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+from hypothesis import HealthCheck, Phase, event, example, given, settings
+from hypothesis import strategies as st
+from hprof_corpus import reader
+
+GENERATOR = os.environ["HPROF_GEN"]
+VALIDATOR = os.environ["HPROF_VALIDATE"]
+SCHEMA = jsonschema.Draft202012Validator(
+    json.loads((Path(__file__).resolve().parents[1] / "manifest.schema.json").read_text())
+)
+
+settings.register_profile(
+    "ours",
+    max_examples=int(os.environ.get("HPROF_EXAMPLES", "50")),
+    derandomize="HPROF_RANDOM" not in os.environ,
+    database=None,
+    deadline=None,
+    phases=[Phase.explicit, Phase.generate],  # short options are short enough as they are
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("ours")
+
+
+# ---- Options ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Producer:
+    versions: tuple[str, ...]
+    id_sizes: tuple[int, ...]
+    records: tuple[str, ...] = ("heap",)
+
+
+# What each can write, so that few draws are refused; that nothing else can be asked for is test_gen_cli.py's.
+ALL = ("heap", "sites", "samples", "all")
+PRODUCERS = {
+    "plain": Producer(("1.0.1", "1.0.2", "1.0.3"), (4, 8), ALL),
+    "hotspot": Producer(("1.0.1", "1.0.2"), (4, 8)),
+    "jdk8-agent": Producer(("1.0.1", "1.0.2"), (4,), ALL),
+    "sa": Producer(("1.0.1", "1.0.2"), (4, 8)),
+    "graalvm": Producer(("1.0.2",), (8,)),
+    "mat": Producer(("1.0.1", "1.0.2"), (4, 8)),
+    "android": Producer(("1.0.3",), (4,)),
+}
+CLASSES, REFERENCES, ARRAYS, STRINGS = "classes", "references", "array-length", "string-length"
+SHAPES = {
+    "mixed": (CLASSES, ARRAYS, STRINGS),
+    "list": (),
+    "tree": (REFERENCES,),
+    "graph": (REFERENCES,),
+    "arrays": (ARRAYS,),
+    "strings": (STRINGS,),
+    "wide": (CLASSES,),
+    "deep": (CLASSES,),
+    "threads": (),
+}
+
+means = st.integers(0, 60_000).map(lambda thousandths: f"{thousandths // 1000}.{thousandths % 1000:03}")
+of_shapes = {CLASSES: st.integers(1, 300), REFERENCES: means, ARRAYS: means, STRINGS: means}
+sizes = st.one_of(st.integers(1, 5000), st.sampled_from(["64K", "1M", "100M"]))
+
+
+@st.composite
+def options(draw: st.DrawFn) -> list[str]:
+    """Those of a dump that most probably can be: some counts are too small for a shape, which says so."""
+    like = draw(st.sampled_from(sorted(PRODUCERS)))
+    shape = draw(st.sampled_from(sorted(SHAPES)))
+    producer = PRODUCERS[like]
+    version = draw(st.sampled_from(producer.versions))
+    drawn: dict[str, Any] = {
+        "like": like,
+        "shape": shape,
+        "version": version,
+        "id-size": draw(st.sampled_from(producer.id_sizes)),
+        "objects": draw(st.integers(0, 3000)),
+        "seed": draw(st.integers(0, 2**64 - 1)),
+    }
+    others: dict[str, st.SearchStrategy[Any]] = {
+        "records": st.sampled_from(producer.records),
+        "heap-dumps": st.integers(1, 3),
+        "threads": st.integers(0, 12),
+        "stack-depth": st.integers(0, 12),
+        "gz": st.integers(1, 9),
+    }
+    if version != "1.0.1":
+        others["segment-size"] = sizes
+    others |= {name: of_shapes[name] for name in SHAPES[shape]}
+    for name in draw(st.sets(st.sampled_from(sorted(others)))):
+        drawn[name] = draw(others[name])
+    return [f"--{name}={value}" for name, value in drawn.items()]
+
+
+# ---- The three ---------------------------------------------------------------------------------------------------------
+
+
+def is_refused(done: "subprocess.CompletedProcess[bytes]") -> bool:
+    if done.returncode != 2:
+        assert (done.returncode, done.stderr) == (0, b"")
+        return False
+    sentence, hint = done.stderr.decode().splitlines()
+    assert sentence.startswith("hprof-gen: --") or "bytes" in sentence or "version" in sentence, sentence
+    assert hint == "Try 'hprof-gen --help'."
+    return True
+
+
+def judge(dump: Path, profile: str) -> Any:
+    done = subprocess.run(
+        [VALIDATOR, "--format=json", "--max-errors=3", f"--profile={profile}", dump], stdout=subprocess.PIPE, check=False
+    )
+    assert done.returncode in (0, 1)
+    return json.loads(done.stdout)["files"][0]
+
+
+def check_findings(manifest: Any, dump: Path) -> None:
+    ours = judge(dump, manifest["profile"])
+    assert (ours["errors"], ours["warnings"]) == (0, 0), ours["findings"]
+    strict = judge(dump, "strict")
+    assert strict["totals"] == manifest["habits"], strict["findings"]
+    assert strict["skipped"] == 0
+
+
+def check_counts(manifest: Any, dump: Path) -> None:
+    """As the validator counts."""
+    report = judge(dump, "strict")
+    counts = report["counts"]
+    assert {name: counts[name] for name in manifest["records"]} == manifest["records"]
+    assert {name: counts[name] for name in manifest["sub_records"]} == manifest["sub_records"]
+    for name in ("strings", "instances", "object_arrays", "primitive_arrays", "references"):
+        assert counts[name] == manifest[name], name
+    assert counts["unknown"] == 0
+    for name in ("version", "id_size"):
+        assert report[name] == manifest[name]
+    assert (report["bytes"], report["file_bytes"]) == (manifest["uncompressed"]["bytes"], manifest["bytes"])
+
+
+def check_recount(manifest: Any, dump: Path) -> None:
+    """As the Python reader counts."""
+    counts = reader.count(memoryview(dump.read_bytes()))
+    assert counts.instances_not_followed == 0
+    assert (counts.bytes, counts.sha256) == (manifest["uncompressed"]["bytes"], manifest["uncompressed"]["sha256"])
+    assert (counts.file_bytes, counts.file_sha256) == (manifest["bytes"], manifest["sha256"])
+    for name in ("version", "id_size", "records", "heap_dumps", "instances", "object_arrays"):
+        assert getattr(counts, name) == manifest[name], name
+    for name, number in manifest["sub_records"].items():
+        assert counts.sub_records.get(name, 0) == number, name
+    for name, number in manifest["roots"].items():
+        assert counts.roots.get(name, 0) == number, name
+    assert counts.references.all == manifest["references"]
+    assert counts.references.all - counts.references.not_null == manifest["null_references"]
+    assert counts.deepest_chain == manifest["deepest_superclass_chain"]
+    elements = {name: one.elements for name, one in counts.primitive_arrays_by_type.items()}
+    assert elements | {"object": counts.elements} == manifest["elements"]
+    assert [
+        {
+            "id": f"{one.id:#x}",
+            "name": one.name,
+            "instances": one.instances,
+            "instance_bytes": one.instance_bytes,
+            "arrays": one.arrays,
+            "elements": one.elements,
+        }
+        for one in sorted(counts.classes, key=lambda one: one.id)
+    ] == sorted(manifest["classes"], key=lambda one: int(one["id"], 16))
+
+
+@given(options())
+@example([])
+@example(["--like=android", "--objects=0"])
+@example(["--heap-dumps=2", "--segment-size=1"])
+def test_all_agree(drawn: list[str]) -> None:
+    if not any(option.startswith("--objects") for option in drawn):
+        drawn = [*drawn, "--objects=2000"]
+    with tempfile.TemporaryDirectory() as folder:
+        dump, truth = Path(folder, "dump.hprof"), Path(folder, "truth.json")
+        command = [GENERATOR, *drawn]
+        done = subprocess.run([*command, "-o", dump, "--manifest", truth], stderr=subprocess.PIPE, check=False)
+        if is_refused(done):
+            event("refused")
+            assert list(Path(folder).iterdir()) == []
+            return
+        event(drawn[0])
+        manifest = json.loads(truth.read_text())
+        SCHEMA.validate(manifest)
+        assert manifest["options"] == dict(option.removeprefix("--").split("=") for option in drawn)
+        check_findings(manifest, dump)
+        check_counts(manifest, dump)
+        check_recount(manifest, dump)
+        piped = subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout
+        assert piped == dump.read_bytes()
