@@ -1,0 +1,328 @@
+/* See source_file.h. The bytes come through the validator's own input layer; what is sound in its framing is handed on as it
+ * stands, however wrong it is otherwise: without a violation the same bytes come out again. */
+#include "source_file.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "encode.h"
+#include "input.h"
+#include "subrecord.h"
+
+enum {
+    WHOLE = 64 << 10, /* bodies of up to so many bytes are handed on as a whole, */
+    HEAD = 64         /* and no fixed part but that of a CLASS_DUMP is longer than this */
+};
+
+struct source_file {
+    struct source source;
+    int fd;
+    char sentence[200];
+
+    /* Of a run. */
+    struct memory memory;
+    struct input in;
+    struct stage *first;
+    const bool *stop;
+};
+
+static bool fail(struct source_file *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static bool fail(struct source_file *f, const char *format, ...)
+{
+    va_list list;
+
+    va_start(list, format);
+    if (!f->source.failure)
+        vsnprintf(f->sentence, sizeof f->sentence, format, list);
+    va_end(list);
+    f->source.failure = f->sentence;
+    return false;
+}
+
+/* What stands at an offset is no part of a sound dump. */
+static bool unsound(struct source_file *f, uint64_t offset, const char *what)
+{
+    return fail(f, "%s at offset 0x%" PRIx64 ": hprof-validate says more; a dump that is to be broken must have sound framing",
+                what, offset);
+}
+
+/* The bytes end where they must not. */
+static bool cut_short(struct source_file *f)
+{
+    char reason[80] = "";
+
+    if (f->memory.exhausted)
+        return fail(f, "memory ran out");
+    if (f->in.error == ESTALE)
+        return fail(f, "the file became shorter while it was read");
+    if (f->in.error) {
+        if (strerror_r(f->in.error, reason, sizeof reason) != 0)
+            snprintf(reason, sizeof reason, "error %d", f->in.error);
+        return fail(f, "cannot be read on from offset 0x%" PRIx64 ": %s", f->in.offset, reason);
+    }
+    return unsound(f, f->in.offset, "the dump ends within a record");
+}
+
+static void on_gzip_fault(void *context, const struct gzip_finding *g)
+{
+    struct source_file *f = context;
+
+    fail(f, "the gzip file is damaged at offset 0x%" PRIx64 ": hprof-validate says more", g->offset);
+}
+
+/* All bytes of the next `size` are in memory. */
+static bool need(struct source_file *f, size_t size)
+{
+    return input_need(&f->in, size) >= size || cut_short(f);
+}
+
+/* ---- Layouts ---- */
+
+static bool read_fields(struct cursor *c, enum layout_id layout, unsigned id_size, union fields *fields)
+{
+    switch (layout) {
+    case LAYOUT_ID_NONE:
+        return true;
+#define READ_CASE(name) \
+    case LAYOUT_ID_##name: \
+        return read_##name(c, id_size, &fields->name);
+        LAYOUTS_WITH_FIELDS(READ_CASE)
+#undef READ_CASE
+    }
+    return false;
+}
+
+static enum layout_id record_layout(uint8_t tag)
+{
+    enum { LAYOUT_ID_HEAP_DUMP = LAYOUT_ID_NONE, LAYOUT_ID_HEAP_DUMP_END = LAYOUT_ID_NONE };
+
+    switch (tag) {
+#define RECORD(name, tag, since, clause, layout) \
+    case tag: \
+        return (enum layout_id)LAYOUT_ID_##layout;
+#include "records.def"
+#undef RECORD
+    default:
+        return LAYOUT_ID_NONE;
+    }
+}
+
+static enum layout_id subrecord_layout(uint8_t tag)
+{
+    switch (tag) {
+#define SUBRECORD(name, tag, since, clause, layout) \
+    case tag: \
+        return LAYOUT_ID_##layout;
+#include "records.def"
+#undef SUBRECORD
+    default:
+        return LAYOUT_ID_NONE;
+    }
+}
+
+/* ---- Events ---- */
+
+static void hand_on(struct source_file *f, struct event *e)
+{
+    if (!*f->stop)
+        give(f->first, e);
+}
+
+static void hand_on_mark(struct source_file *f, enum event_kind kind, uint8_t tag)
+{
+    struct event e = event_of(kind, tag, LAYOUT_ID_NONE);
+
+    hand_on(f, &e);
+}
+
+/* The event that begins the window: `head` bytes, its fields, body_size bytes more. A body that is `whole` comes as one however long
+ * it is. */
+static bool give_bytes(struct source_file *f, struct event *e, size_t head, uint64_t body_size, bool whole)
+{
+    size_t fixed = head + fields_size(e->layout, f->source.id_size);
+    struct cursor c;
+
+    whole |= body_size <= WHOLE;
+    if (!need(f, fixed + (whole ? (size_t)body_size : 0)))
+        return false;
+    c = (struct cursor){f->in.at + head, f->in.at + fixed};
+    if (!read_fields(&c, e->layout, f->source.id_size, &e->fields))
+        return false;
+    e->body_size = body_size;
+    e->body = whole && body_size ? f->in.at + fixed : NULL;
+    hand_on(f, e);
+    input_advance(&f->in, fixed + (whole ? (size_t)body_size : 0));
+
+    while (!whole && body_size && !*f->stop) {
+        size_t n = body_size < WHOLE ? (size_t)body_size : WHOLE;
+        struct event part = event_of(EVENT_PART, e->tag, LAYOUT_ID_NONE);
+
+        if (!need(f, n))
+            return false;
+        part.body = f->in.at;
+        part.body_size = n;
+        hand_on(f, &part);
+        input_advance(&f->in, n);
+        body_size -= n;
+    }
+    return true;
+}
+
+static bool give_subrecord(struct source_file *f, uint64_t left)
+{
+    unsigned id_size = f->source.id_size;
+    struct measure m = {0};
+    enum measured result;
+    struct event e;
+
+    for (size_t wanted = HEAD;; wanted *= 2) {
+        size_t n = wanted < left ? wanted : (size_t)left;
+
+        if (!need(f, n))
+            return false;
+        result = measure_subrecord(f->in.at, n, id_size, f->source.version, &m);
+        if (result != MEASURE_MORE || n == left)
+            break;
+    }
+    if (result == MEASURE_TAG)
+        return unsound(f, f->in.offset, "no sub-record begins");
+    if (result == MEASURE_TYPE)
+        return unsound(f, f->in.offset + m.bad_at, "no type is");
+    if (result == MEASURE_MORE || m.size > left)
+        return unsound(f, f->in.offset, "a sub-record does not fit its record");
+    e = event_of(EVENT_SUBRECORD, *f->in.at, subrecord_layout(*f->in.at));
+    e.references = UNKNOWN_REFERENCES;
+    return give_bytes(f, &e, 1, m.size - 1 - fields_size(e.layout, id_size), e.tag == SUB_CLASS_DUMP);
+}
+
+static bool give_heap_dump(struct source_file *f, struct event *e)
+{
+    uint64_t end = f->in.offset + e->length;
+    uint8_t tag = e->tag;
+
+    hand_on(f, e);
+    while (f->in.offset < end && !*f->stop)
+        if (!give_subrecord(f, end - f->in.offset))
+            return false;
+    hand_on_mark(f, EVENT_CLOSE, tag);
+    return true;
+}
+
+static bool give_record(struct source_file *f)
+{
+    size_t fixed;
+    struct event e;
+
+    if (!need(f, RECORD_HEADER_SIZE))
+        return false;
+    e = event_of(EVENT_RECORD, *f->in.at, record_layout(*f->in.at));
+    e.time = get_u4(f->in.at + RECORD_TIME_AT);
+    e.length = get_u4(f->in.at + RECORD_LENGTH_AT);
+    if (e.tag == TAG_HEAP_DUMP || e.tag == TAG_HEAP_DUMP_SEGMENT) {
+        e.kind = EVENT_OPEN;
+        input_advance(&f->in, RECORD_HEADER_SIZE);
+        return give_heap_dump(f, &e);
+    }
+    fixed = fields_size(e.layout, f->source.id_size);
+    if (e.length < fixed) { /* too short for its fields: bytes */
+        e.layout = LAYOUT_ID_NONE;
+        fixed = 0;
+    }
+    return give_bytes(f, &e, RECORD_HEADER_SIZE, e.length - fixed, false);
+}
+
+/* ---- The header ---- */
+
+static bool read_header(struct source_file *f, struct event *e)
+{
+    static const char magic[] = "JAVA PROFILE 1.0.";
+    const uint8_t *p;
+
+    if (input_need(&f->in, HEADER_SIZE) < HEADER_SIZE)
+        return f->in.error || f->memory.exhausted ? cut_short(f) : fail(f, "no HPROF dump: it is shorter than a header");
+    p = f->in.at;
+    if (memcmp(p, magic, sizeof magic - 1) != 0 || p[17] < '1' || p[17] > '3' || p[18])
+        return fail(f, "no HPROF dump of version 1.0.1, 1.0.2 or 1.0.3");
+    *e = event_of(EVENT_HEADER, 0, LAYOUT_ID_NONE);
+    e->header.text_size = HEADER_STRING_SIZE;
+    memcpy(e->header.text, p, HEADER_STRING_SIZE);
+    e->header.id_size = get_u4(p + HEADER_STRING_SIZE);
+    e->header.timestamp = get_u8(p + HEADER_STRING_SIZE + 4);
+    if (e->header.id_size != 4 && e->header.id_size != 8)
+        return fail(f, "its IDs take %" PRIu32 " bytes: 4 or 8 are what is known", e->header.id_size);
+    input_advance(&f->in, HEADER_SIZE);
+    return true;
+}
+
+static enum version version_of(const struct event *header)
+{
+    return (enum version)(header->header.text[17] - '0');
+}
+
+/* ---- The source ---- */
+
+static bool open_dump(struct source_file *f, struct event *header)
+{
+    memory_init(&f->memory, NULL, 0);
+    if (!input_open_fd(&f->in, f->fd, &f->memory, on_gzip_fault, f))
+        return cut_short(f);
+    return read_header(f, header);
+}
+
+static bool run(struct source *source, struct stage *first, const bool *stop)
+{
+    struct source_file *f = (struct source_file *)source;
+    struct event e;
+    bool good = open_dump(f, &e);
+
+    f->first = first;
+    f->stop = stop;
+    if (good && (e.header.id_size != source->id_size || version_of(&e) != source->version))
+        good = fail(f, "the file was changed while it was read");
+    if (good)
+        hand_on(f, &e);
+    while (good && !*stop && input_need(&f->in, 1))
+        good = give_record(f);
+    if (good && !*stop && (f->in.error || f->memory.exhausted))
+        good = cut_short(f);
+    if (good)
+        hand_on_mark(f, EVENT_END, 0);
+    input_close(&f->in);
+    return good && (!source->failure || *stop);
+}
+
+static void free_source(struct source *source)
+{
+    free(source);
+}
+
+struct source *source_file_new(int fd, const char **failure)
+{
+    static char sentence[sizeof((struct source_file *)NULL)->sentence];
+    struct source_file *f = calloc(1, sizeof *f);
+    struct event header;
+    bool good;
+
+    if (!f) {
+        *failure = "memory ran out";
+        return NULL;
+    }
+    *f = (struct source_file){.source = {.run = run, .free = free_source, .longest_heap_record = UINT64_MAX}, .fd = fd};
+    good = open_dump(f, &header);
+    if (good && !input_can_reread(&f->in))
+        good = fail(f, "it cannot be read twice, as breaking a dump needs: give a file, no pipe");
+    input_close(&f->in);
+    if (!good) {
+        memcpy(sentence, f->sentence, sizeof sentence);
+        *failure = sentence;
+        free(f);
+        return NULL;
+    }
+    f->source.id_size = header.header.id_size;
+    f->source.version = version_of(&header);
+    return &f->source;
+}
