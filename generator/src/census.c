@@ -13,7 +13,7 @@ struct census {
     struct stage stage;
     struct truth *truth;
     struct memory memory;
-    struct keymap by_id; /* class ID to index in truth.classes, plus 1 */
+    struct keymap by_id; /* class ID to index in truth.classes */
     size_t capacity;     /* of truth.classes */
     /* The classes seen last, by some bits of their IDs: most instances need no look into the map. */
     struct known {
@@ -25,36 +25,40 @@ struct census {
     bool no_memory;
 };
 
+static bool add_class(struct census *c, uint64_t id)
+{
+    struct truth *t = c->truth;
+
+    if (t->class_count == c->capacity) {
+        size_t capacity = c->capacity ? 2 * c->capacity : 1024;
+        struct truth_class *grown = realloc(t->classes, capacity * sizeof *grown);
+
+        if (!grown)
+            return false;
+        t->classes = grown;
+        c->capacity = capacity;
+    }
+    if (!keymap_put(&c->by_id, id, t->class_count))
+        return false;
+    t->classes[t->class_count++] = (struct truth_class){.id = id};
+    return true;
+}
+
+/* The class of that ID, known from now on; NULL when memory ran out. */
 static struct truth_class *class_of(struct census *c, uint64_t id)
 {
     struct known *known = &c->known[(id ^ id >> 10) % KNOWN];
     struct truth *t = c->truth;
-    uint64_t *index;
+    uint64_t index = t->class_count;
 
     if (known->class && known->id == id)
         return &t->classes[known->class - 1];
-    index = keymap_add(&c->by_id, id);
-    if (!index) {
+    if (!keymap_get(&c->by_id, id, &index) && !add_class(c, id)) {
         c->no_memory = true;
         return NULL;
     }
-    if (!*index) {
-        if (t->class_count == c->capacity) {
-            size_t capacity = c->capacity ? 2 * c->capacity : 1024;
-            struct truth_class *grown = realloc(t->classes, capacity * sizeof *grown);
-
-            if (!grown) {
-                c->no_memory = true;
-                return NULL;
-            }
-            t->classes = grown;
-            c->capacity = capacity;
-        }
-        t->classes[t->class_count++] = (struct truth_class){.id = id};
-        *index = t->class_count;
-    }
-    *known = (struct known){id, (size_t)*index};
-    return &t->classes[*index - 1];
+    *known = (struct known){id, (size_t)index + 1};
+    return &t->classes[index];
 }
 
 /* The IDs among the values of a list of constants or static fields (SPEC.md 6.3.3, 6.3.4), whose count stands at p. */
@@ -228,7 +232,7 @@ struct census *census_new(struct stage *next, struct truth *truth)
     c->truth = truth;
     truth->references_known = true;
     memory_init(&c->memory, NULL, 0);
-    keymap_init(&c->by_id, &c->memory, &key);
+    keymap_init(&c->by_id, &c->memory, &key, sizeof(uint64_t), sizeof(uint64_t));
     return c;
 }
 
@@ -244,9 +248,11 @@ enum { NO_CLASS = -1 };
 /* Where the class's superclass stands among the classes, if it is dumped. */
 static int64_t super_of(const struct census *c, const struct truth_class *class)
 {
-    const uint64_t *index = class->super_id ? keymap_find(&c->by_id, class->super_id) : NULL;
+    uint64_t index;
 
-    return index && c->truth->classes[*index - 1].dumped ? (int64_t)*index - 1 : NO_CLASS;
+    if (!class->super_id || !keymap_get(&c->by_id, class->super_id, &index) || !c->truth->classes[index].dumped)
+        return NO_CLASS;
+    return (int64_t)index;
 }
 
 /* How many classes a chain has from its first one on, filled in for all of them: each is walked once. One that comes back to itself
