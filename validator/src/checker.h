@@ -130,7 +130,8 @@ struct checker {
     bool stopped;             /* what follows cannot be judged */
     bool framing_lost;        /* the dump did not just end too soon */
     bool segment_told;        /* REC-005 was */
-    bool heap_lost;           /* a skipped record may have been a heap dump */
+    bool heap_lost;           /* a skipped record may have been a heap dump, */
+    bool heap_end_lost;       /* or HEAP_DUMP_END */
     uint64_t doubtful_string; /* offset at which the string in front of here is no UTF-8; 0 for none */
     uint64_t doubtful_record; /* and of its record */
     uint64_t strange_from;    /* the first of the records of unknown tag in front of here, */

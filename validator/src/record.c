@@ -290,7 +290,7 @@ static void wrong_length(struct checker *ck, enum rule rule, const char *expecte
     report(ck, rule, ck->record_at + RECORD_LENGTH_AT, expected, "%" PRIu64 " bytes", ck->record_length);
     if (ck->record_tag != TAG_HEAP_DUMP_END) {
         ck->lost = LOST_ALL;
-        ck->heap_lost = true;
+        ck->heap_lost = ck->heap_end_lost = true;
     }
 }
 
@@ -420,7 +420,31 @@ static void check_counted(struct checker *ck, enum rule rule, bool (*check)(stru
     wrong_length(ck, rule, expected_length(expected, right));
 }
 
-/* SPEC.md 3.2: a record of another tag. It may be a damaged one of any kind. */
+/* A record of this length was skipped that may be a damaged one of any kind, if it is long enough for that. */
+static void lose_record(struct checker *ck, uint64_t length)
+{
+    unsigned id = ck->id_size;
+
+    if (length >= SIZE_OF(UTF8, id))
+        ck->lost |= LOST_STRINGS;
+    if (length == SIZE_OF(LOAD_CLASS, id))
+        ck->lost |= LOST_CLASSES;
+    if (length == SIZE_OF(FRAME, id))
+        ck->lost |= LOST_FRAMES;
+    if (length >= SIZE_OF(TRACE, id) && (length - SIZE_OF(TRACE, id)) % id == 0)
+        ck->lost |= LOST_TRACES;
+    if (length == SIZE_OF(START_THREAD, id) || length == SIZE_OF(END_THREAD, id))
+        ck->lost |= LOST_THREADS;
+    if (!length)
+        ck->heap_end_lost = true;
+    if (length >= 1 + SIZE_OF(ROOT_OBJECT, id)) {
+        ck->lost |= LOST_THREADS;
+        ck->heap_lost = ck->heap_end_lost = true;
+        ck->dump.lost |= ck->dump.open;
+    }
+}
+
+/* SPEC.md 3.2: a record of another tag. */
 static void check_unknown(struct checker *ck)
 {
     if (!skip_body(ck))
@@ -428,9 +452,7 @@ static void check_unknown(struct checker *ck)
     if (!ck->strange++)
         ck->strange_from = ck->record_at;
     report(ck, RULE_REC_003, ck->record_at, "the tag of a record", "0x%02x", ck->record_tag);
-    ck->lost = LOST_ALL;
-    ck->heap_lost = true;
-    ck->dump.lost |= ck->dump.open;
+    lose_record(ck, ck->record_length);
 }
 
 static void walk_record(struct checker *ck)
@@ -558,7 +580,7 @@ void walk_records(struct checker *ck)
     forget_cut(ck);
     if (ck->dump.open) {
         ck->dump.lost |= ck->truncated;
-        if (!ck->truncated && ck->version != V101 && !ck->heap_lost) {
+        if (!ck->truncated && ck->version != V101 && !ck->heap_end_lost) {
             ck->record_tag = TAG_HEAP_DUMP_SEGMENT;
             ck->record_number = ck->dump.last_segment_number;
             report(ck, RULE_REC_007, ck->dump.last_segment, "a HEAP_DUMP_END behind it", "the end of the file");

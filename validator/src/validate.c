@@ -155,9 +155,10 @@ static void judge(struct checker *ck)
     locate_records(ck);
 }
 
-/* The usual cause of what was found. */
-static const char *usual_cause(const uint64_t *totals)
+/* The usual cause of what was found, or what it makes of the rest. */
+static const char *usual_cause(const struct checker *ck)
 {
+    const uint64_t *totals = ck->totals;
     static const struct {
         enum rule rule;
         const char *cause;
@@ -174,6 +175,8 @@ static const char *usual_cause(const uint64_t *totals)
     for (size_t i = 0; i < sizeof causes / sizeof *causes; i++)
         if (totals[causes[i].rule])
             return causes[i].cause;
+    if (ck->lost || ck->heap_lost)
+        return "what the damaged part may have defined is not called undefined: not every reference could be judged";
     return NULL;
 }
 
@@ -196,7 +199,7 @@ static struct severity_choice conclude(struct checker *ck)
     sum->warnings = verdict.warnings;
     sum->notes = verdict.notes;
     sum->status = verdict.errors ? HPROF_INVALID : HPROF_VALID;
-    sum->hint = ck->framing_lost ? NULL : usual_cause(ck->totals);
+    sum->hint = ck->framing_lost ? NULL : usual_cause(ck);
     if (verdict.errors && looks_like != PROFILE_STRICT && looks_like != choice.profile) {
         struct severity_choice other = choice;
 
