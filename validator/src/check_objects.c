@@ -456,6 +456,12 @@ HOT void check_elements(struct checker *ck, const uint8_t *p, size_t n, unsigned
 {
     struct id_near near = ck->dump.near_element;
 
+    ck->sum.references += n;
+    if (!ck->dump.in_object_array) {
+        for (size_t i = 0; i < n; i++)
+            refer(ck, get_id(p + i * id_size, id_size));
+        return;
+    }
     for (size_t i = 0; i < n; i++) {
         uint64_t id = get_id(p + i * id_size, id_size);
 
@@ -463,7 +469,6 @@ HOT void check_elements(struct checker *ck, const uint8_t *p, size_t n, unsigned
             idset_refer_element(&ck->dump.objects, &near, id_to_key(id, id_size));
     }
     ck->dump.near_element = near;
-    ck->sum.references += n;
 }
 
 /* The offset of an array with elements is noted, to find dangling ones again without reading everything. */
@@ -471,6 +476,23 @@ static void note_array(struct checker *ck, uint64_t offset)
 {
     bytelog_append_number(&ck->dump.arrays, offset - ck->dump.last_array);
     ck->dump.last_array = offset;
+}
+
+/* Whether a class is that of Object[], as far as is known here: elsewhere no producer is known to name what it does not dump. */
+static bool is_object_array(const struct checker *ck, uint64_t class_id)
+{
+    static const char *const names[] = {"[Ljava/lang/Object;", "java.lang.Object[]"};
+    const struct class *class = classes_find(&ck->classes, class_id);
+    const uint8_t *text;
+    uint64_t size;
+    size_t n;
+
+    if (!class || !(text = strings_text(&ck->strings, class->name, &n, &size)))
+        return true;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (n == size && n == strlen(names[i]) && memcmp(text, names[i], n) == 0)
+            return true;
+    return false;
 }
 
 /* SPEC.md 6.4.3, 6.6: the class of an object array. */
@@ -481,10 +503,13 @@ static void check_array_class(struct checker *ck, uint64_t class_id, uint64_t of
     if (!l)
         uselog_add(&ck->dump.object_uses, class_id, OBJECT_AS_ARRAY_CLASS, offset);
     if (class_id && !(l && l->is_array_class)) {
-        if (l)
+        if (l) {
             l->is_array_class = true;
+            l->is_object_array = is_object_array(ck, class_id);
+        }
         uselog_add(&ck->class_uses, class_id, CLASS_IS_ARRAY, offset);
     }
+    ck->dump.in_object_array = l ? l->is_object_array : is_object_array(ck, class_id);
     ck->dump.last_array_class = class_id;
 }
 

@@ -185,6 +185,7 @@ struct checker {
         uint32_t known_traces[KNOWN_TRACES]; /* serials that were looked at, by their lowest bits; 0 needs no look */
         struct bytelog arrays;               /* offsets of object arrays that have elements, as differences */
         uint64_t last_array;
+        bool in_object_array;      /* that class is Object[], or may be */
         uint64_t last_array_class; /* the class of an object array that needs no look */
         uint64_t last_waiting;
         size_t first_place;      /* in diag.places, of this heap dump */

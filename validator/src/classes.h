@@ -30,18 +30,19 @@ enum { LAYOUT_NONE = UINT32_MAX };
 /* A dumped class. References and booleans are its marks: the types of its own fields up to the last of them are kept once, in
  * a byte each, and never copied to subclasses. Its ID and what is above it are in classes.ids. 48 bits say any offset. */
 struct layout {
-    uint64_t at : 48;            /* offset of the CLASS_DUMP, behind its tag */
-    uint64_t state : 2;          /* enum layout_state */
-    uint64_t colour : 2;         /* for finding cycles: 0 not seen, 1 on this way, 2 done */
-    uint64_t in_turn : 1;        /* settled by what stood in front of its first instance: not by looking ahead or waiting */
-    uint64_t reached : 1;        /* false while only looked ahead to */
-    uint64_t bad_type : 1;       /* of a field */
-    uint64_t has_fields : 1;     /* of its own, */
-    uint64_t has_marks : 1;      /* references or booleans among them */
-    uint64_t is_rootless : 1;    /* it names no superclass */
-    uint64_t is_array_class : 1; /* an object array was of this class, and OBJ-007 saw to it */
-    uint64_t total : 48;         /* bytes of an instance: the own part, and once it is sound, the superclasses */
-    uint64_t : 16;
+    uint64_t at : 48;             /* offset of the CLASS_DUMP, behind its tag */
+    uint64_t state : 2;           /* enum layout_state */
+    uint64_t colour : 2;          /* for finding cycles: 0 not seen, 1 on this way, 2 done */
+    uint64_t in_turn : 1;         /* settled by what stood in front of its first instance: not by looking ahead or waiting */
+    uint64_t reached : 1;         /* false while only looked ahead to */
+    uint64_t bad_type : 1;        /* of a field */
+    uint64_t has_fields : 1;      /* of its own, */
+    uint64_t has_marks : 1;       /* references or booleans among them */
+    uint64_t is_rootless : 1;     /* it names no superclass */
+    uint64_t is_array_class : 1;  /* an object array was of this class, and OBJ-007 saw to it; */
+    uint64_t is_object_array : 1; /* then: it is Object[] */
+    uint64_t total : 48;          /* bytes of an instance: the own part, and once it is sound, the superclasses */
+    uint64_t : 15;
     uint32_t types;         /* where in classes.types the own fields are, in units of TYPES_UNIT; if it has marks */
     uint32_t instance_size; /* as declared */
 };

@@ -35,7 +35,7 @@ static struct id_bitmaps *as_bitmaps(struct id_page *page)
 }
 
 /* Each about a third larger than the one before. Small ones may be full, large ones to 7/8. */
-static const uint16_t table_capacity[TABLE_SIZES] = {2,   3,   5,   8,   11,  15,  20,  27,   36,   48,   64,   86,  115,
+static const uint16_t table_capacity[TABLE_SIZES] = {2,   3,   5,   8,   11,  15,  20,  27,   36,   48,   64,   86,   115,
                                                      154, 206, 275, 367, 490, 654, 872, 1163, 1551, 2068, 2758, 3678, 4904};
 
 static size_t table_bytes(unsigned size)
@@ -283,8 +283,8 @@ static bool pages_grow(struct idset *s, struct id_directory *part)
 
     if (part->page_count < part->page_capacity)
         return true;
-    pages = memory_resize(s->memory, part->pages, part->page_capacity * sizeof(struct id_page *),
-                          more * sizeof(struct id_page *));
+    pages =
+        memory_resize(s->memory, part->pages, part->page_capacity * sizeof(struct id_page *), more * sizeof(struct id_page *));
     if (!pages)
         return false;
     part->pages = pages;

@@ -15,7 +15,7 @@ enum rule {
 enum finding_shape {
     SHAPE_ANY,              /* none of those below */
     SHAPE_ARRAY_CLASS,      /* CLS-004: an array class */
-    SHAPE_ARRAY_ELEMENT,    /* REF-002: only elements of arrays name it */
+    SHAPE_ARRAY_ELEMENT,    /* REF-002: only elements of Object[] name it */
     SHAPE_STICKY_CLASS,     /* REF-001: a sticky class */
     SHAPE_LOAD_OR_START,    /* STK-012: named by LOAD_CLASS or START_THREAD */
     SHAPE_UNPREPARED_CLASS, /* CLS-017: instance size 0, no fields of its own */
