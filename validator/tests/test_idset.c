@@ -240,7 +240,8 @@ static uint64_t peak_of(unsigned id_size, uint32_t count, uint32_t per_page)
 
 static void takes_less_than_twice_the_bytes_of_references(void **state)
 {
-    static const uint32_t per_page[] = {1, 2, 3, 4, 5, 7, 9, 12, 16, 24, 40, 100, 500, 1000, 2500, 3000, 3219, 3220, 4096, 4097, 65536};
+    static const uint32_t per_page[] = {1,   2,   3,    4,    5,    7,    9,    12,   16,   24,   40,
+                                        100, 500, 1000, 2500, 3000, 3219, 3220, 4096, 4097, 65536};
 
     (void)state;
     for (unsigned i = 0; i < sizeof per_page / sizeof *per_page; i++) {

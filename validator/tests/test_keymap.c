@@ -216,12 +216,9 @@ static void any_allocation_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(finds_what_was_put_and_nothing_else),
-        cmocka_unit_test(a_value_can_be_changed),
-        cmocka_unit_test(can_be_used_again_when_cleared),
-        cmocka_unit_test(each_key_is_told_once),
-        cmocka_unit_test(an_entry_takes_little_more_than_its_slot),
-        cmocka_unit_test(any_allocation_may_fail),
+        cmocka_unit_test(finds_what_was_put_and_nothing_else),      cmocka_unit_test(a_value_can_be_changed),
+        cmocka_unit_test(can_be_used_again_when_cleared),           cmocka_unit_test(each_key_is_told_once),
+        cmocka_unit_test(an_entry_takes_little_more_than_its_slot), cmocka_unit_test(any_allocation_may_fail),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
