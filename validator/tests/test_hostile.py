@@ -1,7 +1,8 @@
 """Dumps made to cost time or memory: both must stay in proportion to the bytes, whatever they are.
 
-Each shape is judged in two sizes, the second four times the first. HPROF_HOSTILE_MB is the larger size in MB (24, or 8
-in a build that is slow and whose memory says nothing: one with sanitizers or coverage).
+Each shape is judged in two sizes, the second four times the first. What the larger one takes more must be in proportion to the
+bytes that it has more: a constant may not hide a slope. HPROF_HOSTILE_MB is the larger size in MB (24, or 8 in a build that is
+slow and whose memory says nothing: one with sanitizers or coverage).
 """
 
 import dataclasses
@@ -27,7 +28,9 @@ SIZE = int(os.environ.get("HPROF_HOSTILE_MB", "8" if SLOW else "24")) << 20
 STEP = 4  # times as large is the larger of two dumps,
 SLOWER = 8  # and may take so many times as long.
 NOISE = 0.3  # Seconds of a process's CPU time that say nothing.
-CONSTANT = 32 << 20  # Bytes of memory that any dump may take, beside twice its own.
+CONSTANT = 32 << 20  # Bytes of memory that any dump may take, beside twice its own,
+FILLED = 6 << 20  # which those that want it have taken when they are so long.
+STEPS = 2 << 20  # Bytes by which memory grows at a time.
 
 Bytes = bytes | bytearray
 Make = Callable[[int], Iterable[Bytes]]
@@ -459,6 +462,83 @@ def roots_with_frames(layout: Layout, size: int) -> Iterator[Bytes]:
     yield END
 
 
+# The smallest of each kind: all that it defines or names is distinct, scattered, and defined nowhere
+
+
+SCATTER = 0x9E3779B9  # Odd: its multiples are distinct in 4 bytes as in 8, and those in 8 lie in a page of IDs each.
+
+
+def smallest(layout: Layout, size: int, head: bytes, kinds: str, before: int = 0) -> bytearray:
+    """Rows of a head and fields: `i` is an ID and `s` a serial, each to be filled; `o` is an ID of 0, a digit a byte."""
+    row, columns = head, []
+    for kind in kinds:
+        width = layout.id_size if kind in "io" else 4 if kind == "s" else 1
+        if kind in "is":
+            columns.append((len(row), width))
+        row += bytes(width) if kind in "ios" else bytes([int(kind)])
+    if before:  # The length of a record.
+        row = row[: before - 4] + u4(len(row) - before) + row[before:]
+    count = size // len(row)
+    step = SCATTER if layout is EIGHT else 8 * SCATTER  # In fewer pages: all get the bitmaps that any dump may have at once.
+    return table(row, count, *((*c, numbers(count, step, start=step * (1 + i * count))) for i, c in enumerate(columns)))
+
+
+for tag, kinds, name in (
+    (0x01, "i", "utf8"), (0x02, "sisi", "load-class"), (0x03, "s", "unload-class"), (0x04, "iiiis0000", "frame"),
+    (0x05, "ss0000", "trace"), (0x0A, "sisiii", "start-thread"), (0x0B, "s", "end-thread"),
+):  # fmt: skip
+
+    def smallest_records(layout: Layout, size: int, tag: int = tag, kinds: str = kinds) -> Iterator[Bytes]:
+        yield from at_top(layout, smallest(layout, size, bytes([tag]) + bytes(8), kinds, before=9))
+
+    shape_by_id_size(f"smallest-{name}", valid=name in ("utf8", "unload-class", "trace"))(smallest_records)
+
+for tag, kinds, name in (
+    (0x01, "ii", "root-jni-global"), (0x02, "is1234", "root-jni-local"), (0x03, "is1234", "root-java-frame"),
+    (0x04, "is", "root-native-stack"), (0x05, "i", "root-sticky-class"), (0x08, "iss", "root-thread-object"),
+    (0x20, "isiiiioo0000000000", "class"), (0x20, "isoiiioo0000000000", "class-without-superclass"),
+    (0x20, "isiiiioo0000000001i2", "class-with-a-field"), (0x20, "isiiiioo0000000001i4", "class-with-a-boolean"),
+    (0x20, "isiiiioo00000001i2i00", "class-with-a-static-field"), (0x20, "isiiiioo000001002i0000", "class-with-a-constant"),
+    (0x21, "isi0000", "instance"), (0x22, "is0000i", "object-array"), (0x22, "is0001ii", "object-array-of-one"),
+    (0x23, "is00008", "primitive-array"), (0x8E, "is1234", "root-jni-monitor"), (0xC3, "is00008", "primitive-array-nodata"),
+    (0xFE, "si", "heap-dump-info"),
+):  # fmt: skip
+
+    def smallest_subrecords(layout: Layout, size: int, tag: int = tag, kinds: str = kinds) -> Iterator[Bytes]:
+        rows = smallest(layout, size, bytes([tag]), kinds)
+        yield from (layout.header("1.0.3" if tag >= 0x80 else "1.0.2"), segment(rows), END)
+
+    shape_by_id_size(f"smallest-{name}", valid=tag in (0x01, 0x05))(smallest_subrecords)
+    if tag in (0x20, 0x21, 0x22):
+        shape_by_id_size(f"smallest-{name}-pipe", pipe=True)(smallest_subrecords)
+
+
+for few in (1, 2, 3, 4, 6, 9):
+
+    def few_in_a_page(layout: Layout, size: int, few: int = few) -> Iterator[Bytes]:
+        """Elements of an array, all missing, so many in each page of IDs."""
+        w = layout.id_size
+        count = size // w // few
+        rows = table(bytes(w * few), count, *((w * i, w, numbers(count, 1 << 19, start=(1 << 19) + 8 * i)) for i in range(few)))
+        head = layout.objects(0x20, OBJECT, b"").replace(u4(0) + layout.ids(OBJECT), u4(count * few) + layout.ids(OBJECT))
+        yield from in_heap(layout, head, rows)
+
+    shape_by_id_size(f"missing-elements-{few}-in-a-page")(few_in_a_page)
+
+
+for full in (1000, 2000, 2759, 3072, 3500, 4097):
+
+    def pages_just_full(layout: Layout, size: int, full: int = full) -> Iterator[Bytes]:
+        """Elements that fill page after page up to so many IDs."""
+        w = layout.id_size
+        pages = size // w // full
+        rows = (table(bytes(w), full, (0, w, numbers(full, 8 * 13, start=(1 + page) << 19))) for page in range(pages))
+        head = layout.objects(0x20, OBJECT, b"").replace(u4(0) + layout.ids(OBJECT), u4(pages * full) + layout.ids(OBJECT))
+        yield from in_heap(layout, head, *rows)
+
+    shape_by_id_size(f"missing-elements-{full}-in-a-page")(pages_just_full)
+
+
 # Objects
 
 
@@ -746,11 +826,13 @@ def test_time_and_memory_follow_the_bytes(hostile: Shape, tmp_path: Path) -> Non
     path.unlink()
     report = [f"{n / 1e6:.1f} MB: status {c.status}, {c.seconds:.2f} s, {c.memory / 1e6:.0f} MB" for n, c in costs]
     print(hostile.name, *report, sep="; ")
-    (_, small), (there, large) = costs
+    (before, small), (there, large) = costs
     assert {small.status, large.status} == {0 if hostile.valid else 1}, report
     assert large.seconds <= SLOWER * small.seconds + NOISE, report
     if not SANITIZED and "--max-errors" not in hostile.arguments:  # Who asks for all findings pays for them.
         assert large.memory <= 2 * there + CONSTANT, report
+        if before >= FILLED:
+            assert large.memory - small.memory <= 2 * (there - before) + STEPS, report
 
 
 MOST = 0xFFFFFFFF
