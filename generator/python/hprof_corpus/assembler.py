@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from hprof_corpus import layouts
+from hprof_corpus import __version__, layouts
 from hprof_corpus.arguments import Arguments, hex_bytes, is_word, raw_bytes, repeated
 from hprof_corpus.deflate import METHODS, Member
 from hprof_corpus.layouts import BASIC_TYPES, Default, Field, Kind, Layout, Record
@@ -78,7 +78,10 @@ class Assembler:
             raise NotationError(token.line, f"{token.text} is no number") from None
 
     def _value(self, code: int, token: Token) -> bytes:
-        """One value of a basic type, or, of a char or byte type, a whole string."""
+        """One value of a basic type, or, of a char or byte type, a whole string; the bytes, if the type is none."""
+        width = next((width for known, width in BASIC_TYPES.values() if known == code), None)
+        if width is None:
+            return raw_bytes(token)
         if code in (6, 7):
             return self._float(token, 4 if code == 6 else 8)
         if token.form is Form.STRING:
@@ -89,8 +92,7 @@ class Assembler:
             raise NotationError(token.line, "only char and byte take a string")
         if code == 2:
             return self._number(self._names.id(token, Kind.OBJECT), self._names.id_size, token.line)
-        width = next((width for known, width in BASIC_TYPES.values() if known == code), None)
-        return hex_bytes(token) if width is None else self._number(integer(token), width, token.line)
+        return self._number(integer(token), width, token.line)
 
     # ---- layouts
 
@@ -150,13 +152,22 @@ class Assembler:
             raw = is_word(token, "raw")
             if raw:
                 token, times = next(pairs)
-            data = raw_bytes(token) if raw else self._value(code, token)
+            data = raw_bytes(token) if raw else self._element(code, token)
             piece.spot(token.line, "raw" if raw else "element", token.rule)
             piece.add_repeated(data, times)
             if not raw:
                 width = self._names.type(Token(Form.NUMBER, str(code), token.line))[1]
                 count += times * (len(data) // width if width else 1)
         return piece, count
+
+    def _element(self, code: int, token: Token) -> bytes:
+        """An element, or by their bytes several."""
+        width = next((width for known, width in BASIC_TYPES.values() if known == code), 0)
+        digits = len(token.text) - 2
+        is_bytes = width and token.form is Form.NUMBER and token.text.startswith("0x")
+        if is_bytes and digits > 2 * width and digits % (2 * width) == 0:
+            return hex_bytes(token)
+        return self._value(code, token)
 
     def _ids(self, listing: Listing | None, kind: Kind) -> tuple[Piece, int]:
         piece, count = Piece(), 0
@@ -187,7 +198,7 @@ class Assembler:
         head = self._fixed(
             record.layout,
             arguments,
-            {"instance_size": self._names.chain_size(self._names.id(class_id, Kind.OBJECT))},
+            {"instance_size": self._names.chain_sizes.of(self._names.id(class_id, Kind.OBJECT))},
             (class_id,),
         )
         parts: dict[str, tuple[Piece, int]] = {word: (Piece(), 0) for word in counts}
@@ -273,6 +284,8 @@ class Assembler:
                 piece.append(self._raw(arguments.rest()))
             elif statement.word == "cut":
                 self._cut(piece, statement)
+            elif statement.word == "id":
+                pass  # said to Names
             elif statement.word == "here":
                 piece.spot(statement.line, "here", statement.head.rule)
             else:
@@ -425,8 +438,20 @@ class Assembler:
     def _gzip(self, statement: Statement) -> tuple[Piece, Piece]:
         """The members that a block becomes, and what is in them."""
         arguments = Arguments(statement)
-        inner = self._sequence(statement.block or (), self._in_dump)
+        block = statement.block or ()
+        inner = self._sequence(tuple(one for one in block if one.word != "member"), self._in_dump)
         data = inner.to_bytes()
+        piece = Piece()
+        told = [Arguments(one) for one in block if one.word == "member"]
+        for one in told:
+            size = integer(one.positional())
+            if not 0 <= size <= len(data):
+                raise one.fail(f"there are only {len(data)} bytes left")
+            self._members(piece, one, [data[:size]])
+            data = data[size:]
+        if told and not data:
+            arguments.done(block=True)
+            return piece, inner
         sizes = arguments.listing("sizes")
         each = arguments.keyword("each")
         if each:
@@ -440,27 +465,29 @@ class Assembler:
                     at += integer(token)
             if at < len(data) or not members:
                 members.append(data[at:])
+        self._members(piece, arguments, members)
+        return piece, inner
+
+    def _members(self, piece: Piece, arguments: Arguments, contents: list[bytes]) -> None:
+        """Members that are alike but for what is in them."""
         given = arguments.listing("data")
         deflated = self._raw(list(given.tokens)) if given else None
         options, marks = self._gzip_options(arguments)
-        marks["gzip"] = statement.head.rule
-        piece = Piece()
-        for content in members:
+        for content in contents:
             member = Member(content)
             for name, value in options.items():
                 setattr(member, name, value)
             for label, part in member.parts():
-                piece.spot(statement.line, label, marks.get(label))
+                piece.spot(arguments.line, label, marks.get(label))
                 if label == "data" and deflated:
                     piece.append(deflated)
                 else:
                     piece.add(part)
             marks = {}  # they are the first member's
-        return piece, inner
 
     def _gzip_options(self, arguments: Arguments) -> tuple[dict[str, object], dict[str, str | None]]:
         options: dict[str, object] = {}
-        marks: dict[str, str | None] = {}
+        marks: dict[str, str | None] = {"gzip": arguments.statement.head.rule}
         readers: dict[str, tuple[str, Callable[[Token], object]]] = {
             "deflate": ("method", lambda token: token.text),
             "method": ("compression", integer),
@@ -538,22 +565,35 @@ def assemble_file(path: Path) -> Assembled:
         raise SystemExit(f"{path}: {error}") from None
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(prog="hprof-asm", description="Assembles an HPROF dump from its text.")
-    parser.add_argument("text", type=Path)
-    parser.add_argument("-o", "--output", type=Path, help="where the dump goes")
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="hprof-assemble", description="Assembles an HPROF dump from its text.")
+    parser.add_argument("text", help="- is standard input")
+    parser.add_argument("-o", "--output", type=Path, help="where the dump goes, if not to standard output")
     parser.add_argument("--offsets", action="store_true", help="print where each line put its fields")
+    parser.add_argument("--version", action="version", version=f"hprof-assemble {__version__}")
     arguments = parser.parse_args()
-    assembled = assemble_file(arguments.text)
-    if arguments.output:
-        assembled.file.save(arguments.output)
-    if arguments.offsets:
-        for spot in assembled.spots:
-            fault = f"  {spot.rule}" if spot.rule else ""
-            sys.stdout.write(f"{spot.offset:#010x}  line {spot.line:<5} {spot.label}{fault}\n")
-    elif not arguments.output:
-        sys.stdout.buffer.write(assembled.file.to_bytes())
+    name = arguments.text
+    try:
+        text = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+        assembled = assemble(text.decode())
+        name = arguments.output or "standard output"
+        if arguments.output:
+            assembled.file.save(arguments.output)
+        if arguments.offsets:
+            for spot in assembled.spots:
+                fault = f"  {spot.rule}" if spot.rule else ""
+                sys.stdout.write(f"{spot.offset:#010x}  line {spot.line:<5} {spot.label}{fault}\n")
+        elif not arguments.output:
+            sys.stdout.buffer.write(assembled.file.to_bytes())
+        sys.stdout.flush()
+    except OSError as error:
+        sys.stderr.write(f"hprof-assemble: {name}: {error.strerror}\n")
+        return 3
+    except (NotationError, UnicodeDecodeError) as error:
+        sys.stderr.write(f"hprof-assemble: {name}: {error}\n")
+        return 1
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -11,14 +11,41 @@ from hprof_corpus.notation import Form, Listing, NotationError, Statement, Token
 
 # Where the numbers of each kind of symbol begin, and by how much they go on. Apart from one another, so that a reader
 # that takes one kind for another finds nothing.
-_NUMBERING = {"$": (0x100001, 1), "%": (0x200001, 1), "@": (0x300008, 8)}
-_SIGILS = {Kind.STRING: "$", Kind.OBJECT: "@", Kind.FRAME: "%"}
+NUMBERING = {"$": (0x100001, 1), "%": (0x200001, 1), "@": (0x300008, 8)}
+SIGILS = {Kind.STRING: "$", Kind.OBJECT: "@", Kind.FRAME: "%"}
 
 
 @dataclass(frozen=True)
 class _ClassLayout:
     super_id: int
     own_size: int
+
+
+class ChainSizes:
+    """The size of an instance of each class: the fields of the class and of its superclasses."""
+
+    def __init__(self) -> None:
+        self._classes: dict[int, _ClassLayout] = {}
+        self._sizes: dict[int, int] = {}
+
+    def note(self, class_id: int, super_id: int, own_size: int) -> None:
+        """The first layout of a class counts."""
+        self._classes.setdefault(class_id, _ClassLayout(super_id, own_size))
+
+    def of(self, class_id: int) -> int:
+        """The sum over a class and its superclasses; a cycle counts each class once."""
+        chain: list[int] = []
+        seen: set[int] = set()
+        at = class_id
+        while at in self._classes and at not in self._sizes and at not in seen:
+            seen.add(at)
+            chain.append(at)
+            at = self._classes[at].super_id
+        size = 0 if at in seen else self._sizes.get(at, 0)
+        for one in reversed(chain):
+            size += self._classes[one].own_size
+            self._sizes[one] = size
+        return self._sizes.get(class_id, 0)
 
 
 class Names:
@@ -28,8 +55,7 @@ class Names:
         self._statements = statements
         self.id_size = 8
         self._symbols: dict[str, int] = {}
-        self._classes: dict[int, _ClassLayout] = {}
-        self._sizes: dict[int, int] = {}
+        self.chain_sizes = ChainSizes()
         self._look_ahead()
 
     def _walk(self, statements: tuple[Statement, ...]) -> Iterator[Statement]:
@@ -47,7 +73,7 @@ class Names:
                 if size is not None:
                     self.id_size = integer(size)
                 break
-        counts = dict.fromkeys(_NUMBERING, 0)
+        counts = dict.fromkeys(NUMBERING, 0)
         for statement in self._walk(self._statements):
             if statement.word == "id":
                 symbol, value = Arguments(statement).rest()
@@ -58,7 +84,7 @@ class Names:
             for item in statement.items:
                 for token in item.tokens if isinstance(item, Listing) else (item,):
                     if token.form is Form.SYMBOL and token.text not in self._symbols:
-                        first, step = _NUMBERING[token.text[0]]
+                        first, step = NUMBERING[token.text[0]]
                         self._symbols[token.text] = first + step * counts[token.text[0]]
                         counts[token.text[0]] += 1
         for statement in self._walk(self._statements):
@@ -70,26 +96,11 @@ class Names:
         class_id = self.id(arguments.positional(), Kind.OBJECT)
         superclass = arguments.keyword("super")
         own = sum(self.type(Arguments(s).rest()[1])[1] for s in statement.block or () if s.word == "field")
-        self._classes.setdefault(class_id, _ClassLayout(self.id(superclass[1], Kind.OBJECT) if superclass else 0, own))
-
-    def chain_size(self, class_id: int) -> int:
-        """The sum over a class and its superclasses; a cycle counts each class once."""
-        chain: list[int] = []
-        seen: set[int] = set()
-        at = class_id
-        while at in self._classes and at not in self._sizes and at not in seen:
-            seen.add(at)
-            chain.append(at)
-            at = self._classes[at].super_id
-        size = 0 if at in seen else self._sizes.get(at, 0)
-        for one in reversed(chain):
-            size += self._classes[one].own_size
-            self._sizes[one] = size
-        return self._sizes.get(class_id, 0)
+        self.chain_sizes.note(class_id, self.id(superclass[1], Kind.OBJECT) if superclass else 0, own)
 
     def id(self, token: Token, kind: Kind) -> int:
         if token.form is Form.SYMBOL:
-            if kind is not Kind.NUMBER and token.text[0] != _SIGILS[kind]:
+            if kind is not Kind.NUMBER and token.text[0] != SIGILS[kind]:
                 raise NotationError(token.line, f"{token.text} is no {kind.value}")
             return self._symbols[token.text]
         if is_word(token, "null"):

@@ -51,6 +51,27 @@ def test_marks_give_offsets_in_the_dump_even_within_gzip() -> None:
     assert assemble(packed).file.to_bytes()[:2] == b"\x1f\x8b"
 
 
+def test_elements_by_their_bytes() -> None:
+    array = "segment {{\nprimitive-array-dump 1 type {} [ {} ]\n}}"
+    assert body(array.format("char", "0x00410042 0x0043")) == body(array.format("char", '"ABC"'))
+    assert body(array.format("byte", "0xff00 1")) == body(array.format("byte", "-1 0 1"))
+    assert body(array.format("int", "0x0000000100000002")) == body(array.format("int", "1 2"))
+
+
+def test_numbers_of_symbols_within_a_heap_dump() -> None:
+    assert body("segment {\nid @a 7\nroot-unknown @a\n}") == body("segment {\nroot-unknown 7\n}")
+
+
+def test_members_one_by_one() -> None:
+    plain = assemble(HEADER).file.to_bytes()
+    data = assemble("gzip {\n" + HEADER + 'member 20 name "x" deflate stored\nmember 0\n}\n').file.to_bytes()
+    assert gzip.decompress(data) == plain
+    assert data.count(b"\x1f\x8b") == 3
+    assert b"".join(part for _, part in Member(plain[:20], "stored", name=b"x").parts()) in data
+    raw = assemble("gzip {\n" + HEADER + "member 31 data [ 0x0102 0x03 ] crc 5\n}\n").file.to_bytes()
+    assert raw[10:] == b"\1\2\3" + struct.pack("<II", 5, 31)
+
+
 def test_repeat_counts_from_zero_and_nests() -> None:
     statements = list(expand(parse('repeat 2 i {\nrepeat 2 j {\nutf8 $s.(i).(j+1) "(i)"\n}\n}\n')))
     assert [statement.items[0].text for statement in statements] == ["$s.0.1", "$s.0.2", "$s.1.1", "$s.1.2"]  # type: ignore[union-attr]
@@ -92,6 +113,7 @@ def test_long_runs_of_zeros_take_no_memory() -> None:
         ("utf8 $a\nid $a 5", "was mentioned before"),
         ("cut 1000", "only"),
         ("raw 0x123", "even number"),
+        ("gzip {\nmember 1\n}", "only 0 bytes left"),
         ('utf8 $a "\\q"', "unknown escape"),
     ],
 )
