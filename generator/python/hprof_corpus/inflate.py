@@ -12,7 +12,7 @@ from hprof_corpus.walk import Data
 
 _FIXED = struct.Struct("<HBBIBB")
 TRAILER = struct.Struct("<II")
-_STEP = 1 << 16
+_FIRST_STEP, _LARGEST_STEP = 1 << 8, 1 << 16
 _MAGIC = 0x8B1F
 
 
@@ -98,8 +98,10 @@ def inflate(data: Data, at: int, write: Callable[[bytes], object]) -> Inflated:
         crc = zlib.crc32(out, crc)
         write(out)
 
+    size_of_step = _FIRST_STEP  # small, since what is behind the end of a member is copied
     while at < len(data):
-        step = data[at : at + _STEP]
+        step = data[at : at + size_of_step]
+        size_of_step = min(2 * size_of_step, _LARGEST_STEP)
         before = stream.copy()
         try:
             take(stream.decompress(step))

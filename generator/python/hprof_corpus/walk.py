@@ -155,16 +155,21 @@ class ClassParts:
     end: int  # of what could be told
     fault: str = ""
     fault_at: int = 0
+    bad_type: int | None = None  # of a constant or a static field, which is why it ended
 
 
 _COUNT = struct.Struct(">H")
 _CUT = "ends beyond its record"
 
 
-def read_class_parts(data: Data, at: int, end: int, shapes: Shapes) -> ClassParts:
-    """The bytes from `at` on, behind the fixed part. Never raises: `fault` says why it ended."""
+def read_class_parts(
+    data: Data, at: int, end: int, shapes: Shapes, widths: list[int] | None = None, taken: int | None = None
+) -> ClassParts:
+    """The bytes from `at` on, behind the fixed part. Never raises: `fault` says why it ended.
+
+    `widths` are those of the basic types, unless the type `taken` is to be taken for one too."""
     parts = ClassParts([], [], [], [], at)
-    widths = shapes.widths
+    widths = widths or shapes.widths
     for entries, layout in ((parts.constants, shapes.constant), (parts.statics, shapes.static)):
         if at + 2 > end:
             parts.fault, parts.fault_at = _CUT, at
@@ -181,10 +186,8 @@ def read_class_parts(data: Data, at: int, end: int, shapes: Shapes) -> ClassPart
                 return parts
             key, code = layout.unpack_from(data, at)
             width = widths[code]
-            if not width:
-                entries.append(Entry(key, code, value, value))
-                parts.end = value
-                parts.fault, parts.fault_at = f"{code} is no basic type", value - 1
+            if not width and code != taken:
+                parts.fault, parts.fault_at, parts.bad_type = f"{code} is no basic type", value - 1, code
                 return parts
             if value + width > end:
                 parts.fault, parts.fault_at = _CUT, at
