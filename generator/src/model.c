@@ -134,6 +134,26 @@ void longest_is(struct model *m, uint64_t bytes)
         m->longest_object = bytes;
 }
 
+/* ---- For shapes ---- */
+
+static inline uint64_t any(uint64_t bits, uint64_t first, uint64_t count)
+{
+    return (first + below(bits, count)) | ((uint64_t)0 - (bits % 4 == 0)); /* no branch: it cannot be guessed */
+}
+
+uint64_t any_or_null(const struct model *m, uint64_t index, uint64_t slot)
+{
+    return any(mix_of(key_of(m), index, slot), shape_first(m), shape_count(m));
+}
+
+void any_or_nulls(const struct model *m, uint64_t index, uint64_t first, uint64_t count, uint64_t *out)
+{
+    const uint64_t key = key_of(m), first_object = shape_first(m), objects = shape_count(m);
+
+    for (uint64_t i = 0; i < count; i++)
+        out[i] = any(mix_of(key, index, first + i), first_object, objects);
+}
+
 /* ---- Asking ---- */
 
 size_t model_string(const struct model *m, uint32_t string, char out[MODEL_STRING_MOST])

@@ -125,6 +125,10 @@ static inline void be_primitive_array(struct object *o, uint8_t type, uint64_t e
 /* Memory that is freed with the model. NULL, and m->failure set, if there is none. */
 void *shape_memory(struct model *m, size_t size);
 
+/* Any of the shape's objects, or null: one of four. */
+uint64_t any_or_null(const struct model *m, uint64_t index, uint64_t slot);
+void any_or_nulls(const struct model *m, uint64_t index, uint64_t first, uint64_t count, uint64_t *out);
+
 /* The longest body that the shape's objects have. */
 void longest_is(struct model *m, uint64_t bytes);
 

@@ -46,16 +46,20 @@ static void object(const struct model *m, uint64_t index, struct object *o)
 
 static uint64_t reference(const struct model *m, uint64_t index, const struct object *o, uint64_t slot)
 {
-    uint64_t first = shape_first(m), at = index - first, bits;
+    uint64_t named = slot == 0 ? index + ROW : index + slot;
 
     (void)o;
-    if (at % ROW == 0 && slot < ROW) {
-        uint64_t named = slot == 0 ? index + ROW : index + slot;
+    if ((index - shape_first(m)) % ROW != 0 || slot >= ROW)
+        return any_or_null(m, index, slot);
+    return named < m->options.objects ? named : MODEL_NULL;
+}
 
-        return named < m->options.objects ? named : MODEL_NULL;
-    }
-    bits = mix_of(key_of(m), index, slot);
-    return bits % 4 == 0 ? MODEL_NULL : first + below(bits, shape_count(m));
+static void references(const struct model *m, uint64_t index, const struct object *o, uint64_t first, uint64_t count,
+                       uint64_t *out)
+{
+    any_or_nulls(m, index, first, count, out);
+    for (uint64_t i = 0; first + i < ROW && i < count; i++)
+        out[i] = reference(m, index, o, first + i);
 }
 
 const struct shape shape_arrays = {
@@ -67,4 +71,5 @@ const struct shape shape_arrays = {
     .prepare = prepare,
     .object = object,
     .reference = reference,
+    .references = references,
 };

@@ -62,13 +62,18 @@ static void object(const struct model *m, uint64_t index, struct object *o)
 
 static uint64_t reference(const struct model *m, uint64_t index, const struct object *o, uint64_t slot)
 {
-    uint64_t bits;
-
     (void)o;
-    if (slot == 0)
-        return index + 1 < m->options.objects ? index + 1 : MODEL_NULL;
-    bits = mix_of(key_of(m), index, slot);
-    return bits % 4 == 0 ? MODEL_NULL : shape_first(m) + below(bits, shape_count(m));
+    if (slot > 0)
+        return any_or_null(m, index, slot);
+    return index + 1 < m->options.objects ? index + 1 : MODEL_NULL;
+}
+
+static void references(const struct model *m, uint64_t index, const struct object *o, uint64_t first, uint64_t count,
+                       uint64_t *out)
+{
+    any_or_nulls(m, index, first, count, out);
+    if (first == 0 && count > 0)
+        out[0] = reference(m, index, o, 0);
 }
 
 const struct shape shape_wide = {
@@ -80,4 +85,5 @@ const struct shape shape_wide = {
     .prepare = prepare,
     .object = object,
     .reference = reference,
+    .references = references,
 };

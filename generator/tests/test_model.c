@@ -1,0 +1,782 @@
+/* model.h: whatever the shape, the seed and the number of objects, what a made-up heap tells is the same each time, hangs together,
+ * has the means that were asked for, and takes no more memory for more objects. */
+#define _GNU_SOURCE
+
+#include <inttypes.h>
+#include <malloc.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "format.h"
+#include "model.h"
+
+/* ---- Models ------------------------------------------------------------------------------------------------------ */
+
+static struct model_options unset(uint64_t objects)
+{
+    return (struct model_options){.seed = 1,
+                                  .objects = objects,
+                                  .classes = MODEL_UNSET,
+                                  .threads = MODEL_UNSET,
+                                  .stack_depth = MODEL_UNSET,
+                                  .references = MODEL_UNSET,
+                                  .array_length = MODEL_UNSET,
+                                  .string_length = MODEL_UNSET,
+                                  .id_size = 8};
+}
+
+static const struct shape *shape_of(const char *name)
+{
+    for (size_t i = 0; shapes[i]; i++)
+        if (strcmp(shapes[i]->name, name) == 0)
+            return shapes[i];
+    fail_msg("there is no shape %s", name);
+    return NULL;
+}
+
+static struct model *made(const struct shape *shape, const struct model_options *options)
+{
+    const char *failure = NULL;
+    struct model *m = model_new(shape, options, &failure);
+
+    if (!m)
+        fail_msg("%s: %s", shape->name, failure);
+    return m;
+}
+
+static struct model *made_with(const char *shape, uint64_t objects)
+{
+    struct model_options options = unset(objects);
+
+    return made(shape_of(shape), &options);
+}
+
+/* Fields of type object, by class. */
+static uint32_t *reference_fields(const struct model *m)
+{
+    uint32_t *references = calloc(m->class_count, sizeof *references);
+
+    for (uint32_t c = 0; c < m->class_count; c++) {
+        const struct model_class *class = &m->classes[c];
+
+        if (class->super != MODEL_NONE)
+            references[c] = references[class->super];
+        for (uint32_t f = 0; f < class->fields; f++)
+            references[c] += m->fields[class->first_field + f].type == TYPE_OBJECT;
+    }
+    return references;
+}
+
+static uint64_t slots_of(const uint32_t *references, const struct object *o)
+{
+    return o->kind == OBJECT_INSTANCE ? references[o->class] : o->kind == OBJECT_OBJECT_ARRAY ? o->elements : 0;
+}
+
+/* ---- The same each time ------------------------------------------------------------------------------------------ */
+
+static uint64_t hash(uint64_t h, uint64_t v)
+{
+    return (h ^ v) * 0x100000001B3U;
+}
+
+static uint64_t hash_bytes(uint64_t h, const void *bytes, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        h = hash(h, ((const uint8_t *)bytes)[i]);
+    return h;
+}
+
+enum { STRINGS_HASHED = 20000, FRAMES_HASHED = 1000, SLOTS_HASHED = 100, BYTES_HASHED = 64 };
+
+static uint64_t hash_of(const struct model *m)
+{
+    uint32_t *references = reference_fields(m);
+    uint64_t h = 0xCBF29CE484222325U;
+
+    for (uint32_t c = 0; c < m->class_count; c++) {
+        const struct model_class *class = &m->classes[c];
+
+        h = hash(hash(hash(h, class->name), class->super), class->instance_bytes);
+        h = hash(hash(h, model_class_loader(m, c)), class->interface);
+        for (uint32_t f = 0; f < (uint32_t) class->fields + class->statics && f < SLOTS_HASHED; f++) {
+            const struct model_field *field = &m->fields[class->first_field + f];
+
+            h = hash(hash(h, field->name), field->type);
+        }
+        h = hash(h, model_static(m, c, 0));
+    }
+    for (uint32_t s = 0; s < m->string_count && s < STRINGS_HASHED; s++) {
+        char text[MODEL_STRING_MOST];
+
+        h = hash_bytes(h, text, model_string(m, s, text));
+    }
+    for (uint64_t f = 0; f < FRAMES_HASHED && m->options.threads && m->options.stack_depth; f++) {
+        uint64_t thread = f % m->options.threads, depth = f % m->options.stack_depth;
+        struct model_frame frame;
+
+        model_frame(m, thread, depth, &frame);
+        h = hash(hash(hash(h, frame.method), frame.class), (uint32_t)frame.line);
+        h = hash(h, model_local(m, thread, depth));
+    }
+    for (uint64_t i = 0; i < m->options.objects; i++) {
+        struct object o;
+        uint8_t bytes[BYTES_HASHED];
+        uint64_t slots;
+
+        model_object(m, i, &o);
+        slots = slots_of(references, &o);
+        h = hash(hash(hash(h, o.kind), o.class), o.elements);
+        for (uint64_t s = 0; s < slots && s < SLOTS_HASHED; s++)
+            h = hash(h, model_reference(m, i, &o, s));
+        if (o.kind == OBJECT_PRIMITIVE_ARRAY) {
+            size_t size = (size_t)o.elements * type_size(o.type, 8);
+
+            size = size < sizeof bytes ? size : sizeof bytes;
+            model_elements(m, i, &o, 0, bytes, size);
+            h = hash_bytes(h, bytes, size);
+        }
+    }
+    free(references);
+    return hash(h, model_random(m, 1, 2));
+}
+
+static void same_on_every_machine(void **state)
+{
+    /* A change here changes what every seed stands for. */
+    static const struct {
+        const char *shape;
+        uint64_t hash;
+    } golden[] = {
+        {"mixed", 0xA6FE4527AF18381D}, {"list", 0x932742737F534647},   {"tree", 0x674DD21447C56EDD},
+        {"graph", 0x0EA6CC369B31A441}, {"arrays", 0xEB4645A7ACE35D27}, {"strings", 0x4818D6C154A7F3F1},
+        {"wide", 0x9D5C64B6D11F316A},  {"deep", 0xAC78871D07C4D9E8},   {"threads", 0xC6609283F49A3375},
+
+    };
+
+    (void)state;
+    for (size_t i = 0; shapes[i]; i++) {
+        struct model *m = made_with(shapes[i]->name, 20000);
+        uint64_t h = hash_of(m);
+
+        assert_string_equal(shapes[i]->name, golden[i].shape);
+        if (h != golden[i].hash)
+            fail_msg("%s: 0x%016" PRIX64, golden[i].shape, h);
+        model_free(m);
+    }
+}
+
+static void seed_changes_all(void **state)
+{
+    (void)state;
+    for (size_t i = 0; shapes[i]; i++) {
+        struct model_options options = unset(5000);
+        struct model *one = made(shapes[i], &options), *again = made(shapes[i], &options), *other;
+
+        options.seed = 2;
+        other = made(shapes[i], &options);
+        assert_true(hash_of(one) == hash_of(again));
+        assert_false(hash_of(one) == hash_of(other));
+        model_free(one);
+        model_free(again);
+        model_free(other);
+    }
+}
+
+/* ---- It hangs together ------------------------------------------------------------------------------------------- */
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static char *text_of(const struct model *m, uint32_t string)
+{
+    char text[MODEL_STRING_MOST];
+    size_t size;
+
+    assert_true(string < m->string_count);
+    size = model_string(m, string, text);
+    assert_true(size > 0 && size < sizeof text);
+    return strndup(text, size);
+}
+
+static void check_class(const struct model *m, uint32_t c, char *const *names)
+{
+    const struct model_class *class = &m->classes[c];
+    uint64_t bytes = 0;
+
+    assert_true(class->super == MODEL_NONE ? c == CORE_OBJECT : class->super < c);
+    for (uint32_t at = c; at != MODEL_NONE; at = m->classes[at].next_with_fields) {
+        assert_true(at == c || m->classes[at].fields > 0);
+        for (uint32_t f = 0; f < m->classes[at].fields; f++)
+            bytes += type_size(m->fields[m->classes[at].first_field + f].type, m->options.id_size);
+    }
+    assert_int_equal(bytes, class->instance_bytes);
+    assert_true(class->first_field + class->fields + class->statics <= m->field_count);
+    assert_true((class->element != 0) == (names[c][0] == '['));
+    if (class->element == TYPE_OBJECT) {
+        size_t size = strlen(names[c]);
+        bool there = false;
+
+        assert_true(names[c][1] == 'L' && names[c][size - 1] == ';');
+        for (uint32_t of = 0; of < m->class_count && !there; of++)
+            there = strlen(names[of]) == size - 3 && memcmp(names[of], names[c] + 2, size - 3) == 0;
+        assert_true(there);
+    } else if (class->element)
+        assert_int_equal(names[c][1], "ZCFDBSIJ"[class->element - TYPE_BOOLEAN]);
+}
+
+static void classes_are_sound(void **state)
+{
+    (void)state;
+    for (size_t i = 0; shapes[i]; i++)
+        for (unsigned id_size = 4; id_size <= 8; id_size += 4) {
+            struct model_options options = unset(1000);
+            struct model *m;
+            char **names;
+
+            options.id_size = id_size;
+            m = made(shapes[i], &options);
+            names = calloc(m->class_count, sizeof *names);
+            for (uint32_t c = 0; c < m->class_count; c++)
+                names[c] = text_of(m, m->classes[c].name);
+            for (uint32_t c = 0; c < m->class_count; c++)
+                check_class(m, c, names);
+            for (uint32_t f = 0; f < m->field_count; f++)
+                assert_true(m->fields[f].name < m->string_count);
+            qsort(names, m->class_count, sizeof *names, by_text);
+            for (uint32_t c = 1; c < m->class_count; c++)
+                assert_string_not_equal(names[c - 1], names[c]);
+            for (uint32_t c = 0; c < m->class_count; c++)
+                free(names[c]);
+            free(names);
+            model_free(m);
+        }
+}
+
+static void fields_of_a_class_differ(void **state)
+{
+    struct model *m = made_with("mixed", 10);
+
+    (void)state;
+    for (uint32_t c = 0; c < m->class_count; c++) {
+        const struct model_field *fields = &m->fields[m->classes[c].first_field];
+        uint32_t count = (uint32_t)m->classes[c].fields + m->classes[c].statics;
+
+        for (uint32_t a = 0; a < count; a++)
+            for (uint32_t b = a + 1; b < count; b++)
+                assert_true(fields[a].name != fields[b].name);
+    }
+    model_free(m);
+}
+
+static bool in_heap(const struct model *m, uint64_t object)
+{
+    return object == MODEL_NULL || object < m->options.objects;
+}
+
+static void check_object(const struct model *m, const uint32_t *references, uint64_t i)
+{
+    enum { ROW = 7 };
+    uint64_t row[ROW], slots;
+    struct object o;
+
+    model_object(m, i, &o);
+    assert_true(o.class < m->class_count);
+    assert_false(m->classes[o.class].interface);
+    assert_int_equal(m->classes[o.class].element, o.kind == OBJECT_INSTANCE ? 0 : o.type);
+    if (o.kind == OBJECT_PRIMITIVE_ARRAY)
+        assert_true(o.elements * type_size(o.type, 8) <= m->longest_object);
+    else if (o.kind == OBJECT_OBJECT_ARRAY)
+        assert_true(o.elements * m->options.id_size <= m->longest_object);
+    slots = slots_of(references, &o);
+    for (uint64_t s = 0; s < slots && s < 2000; s += ROW) {
+        uint64_t n = slots - s < ROW ? slots - s : ROW;
+
+        model_references(m, i, &o, s, n, row);
+        for (uint64_t r = 0; r < n; r++) {
+            assert_true(in_heap(m, row[r]));
+            assert_true(row[r] == model_reference(m, i, &o, s + r));
+        }
+    }
+    if (o.kind == OBJECT_INSTANCE && o.class == CORE_STRING && row[0] != MODEL_NULL) {
+        model_object(m, row[0], &o);
+        assert_int_equal(o.kind, OBJECT_PRIMITIVE_ARRAY);
+        assert_int_equal(o.type, TYPE_BYTE);
+    }
+}
+
+static void check_roots(const struct model *m)
+{
+    for (uint64_t g = 0; g < model_global_count(m); g++)
+        assert_true(model_global(m, g) < m->options.objects);
+    for (uint64_t t = 0; t < m->options.threads && t < 50; t++) {
+        assert_true(in_heap(m, model_thread_object(m, t)));
+        assert_true(model_thread_name(m, t) < m->string_count);
+        for (uint64_t d = 0; d < m->options.stack_depth; d++) {
+            struct model_frame frame;
+
+            model_frame(m, t, d, &frame);
+            assert_true(frame.method < m->string_count && frame.signature < m->string_count);
+            assert_true(frame.source < m->string_count && frame.class < m->class_count && frame.line >= -3);
+            assert_true(in_heap(m, model_local(m, t, d)));
+        }
+    }
+    for (uint32_t c = 0; c < m->class_count; c++) {
+        assert_true(in_heap(m, model_class_loader(m, c)));
+        assert_true(in_heap(m, model_static(m, c, 3)));
+    }
+}
+
+static void nothing_dangles(void **state)
+{
+    static const uint64_t sizes[] = {0, 1, 2, 3, 4, 5, 7, 8, 10, 20, 33, 64, 100, 1000, 4095, 16384, 16500, 30000};
+
+    (void)state;
+    for (size_t i = 0; shapes[i]; i++)
+        for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+            struct model *m = made_with(shapes[i]->name, sizes[s]);
+            uint32_t *references = reference_fields(m);
+
+            assert_int_equal(m->options.objects, sizes[s]);
+            for (uint64_t o = 0; o < sizes[s]; o += 1 + sizes[s] / 3000)
+                check_object(m, references, o);
+            check_roots(m);
+            free(references);
+            model_free(m);
+        }
+}
+
+/* The far end of the largest heap. */
+static void a_million_millions(void **state)
+{
+    (void)state;
+    for (size_t i = 0; shapes[i]; i++) {
+        struct model *m = made_with(shapes[i]->name, 1000000000000);
+        uint32_t *references = reference_fields(m);
+
+        for (uint64_t o = 0; o < 200; o++) {
+            check_object(m, references, o * 4999999999);
+            check_object(m, references, m->options.objects - 1 - o);
+        }
+        free(references);
+        model_free(m);
+    }
+}
+
+static void all_is_reachable(void **state)
+{
+    static const char *const whole[] = {"mixed", "list", "tree", "graph", "strings", "deep", "wide", "threads"};
+    enum { OBJECTS = 40000 };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++) {
+        struct model *m = made_with(whole[i], OBJECTS);
+        uint32_t *references = reference_fields(m);
+        uint8_t *seen = calloc(OBJECTS, 1);
+        uint64_t *queue = calloc(OBJECTS, sizeof *queue), head = 0, tail = 0, least;
+
+        for (uint64_t t = 0; t < m->options.threads; t++)
+            seen[queue[tail++] = model_thread_object(m, t)] = 1;
+        if (!seen[model_global(m, 0)])
+            seen[queue[tail++] = model_global(m, 0)] = 1;
+        for (; head < tail; head++) {
+            struct object o;
+            uint64_t slots;
+
+            model_object(m, queue[head], &o);
+            slots = slots_of(references, &o);
+            for (uint64_t s = 0; s < slots && s < 5000; s++) {
+                uint64_t to = model_reference(m, queue[head], &o, s);
+
+                if (to != MODEL_NULL && !seen[to])
+                    seen[queue[tail++] = to] = 1;
+            }
+        }
+        least = strcmp(whole[i], "mixed") == 0 ? OBJECTS - OBJECTS / 1000 : OBJECTS;
+        if (tail < least)
+            fail_msg("%s: %" PRIu64 " of %d objects are reached", whole[i], tail, OBJECTS);
+        free(queue);
+        free(seen);
+        free(references);
+        model_free(m);
+    }
+}
+
+static void elements_come_in_pieces(void **state)
+{
+    enum { SIZE = 200000 };
+    uint8_t *whole = malloc(SIZE), *piece = malloc(SIZE);
+    struct model_options options = unset(5000);
+    struct model *m;
+
+    (void)state;
+    options.array_length = 20000 * (uint64_t)MODEL_UNIT;
+    m = made(shape_of("arrays"), &options);
+    for (uint64_t i = 0; i < m->options.objects; i += 3) {
+        struct object o;
+        uint64_t element, size;
+
+        model_object(m, i, &o);
+        if (o.kind != OBJECT_PRIMITIVE_ARRAY)
+            continue;
+        element = type_size(o.type, 8);
+        size = o.elements * element < SIZE ? o.elements * element : SIZE;
+        model_elements(m, i, &o, 0, whole, size);
+        for (uint64_t at = 0, n; at < size; at += n) {
+            n = (1 + (at * 7 + i) % 9001) * element;
+            n = n < size - at ? n : size - at;
+            model_elements(m, i, &o, at / element, piece + at, n);
+        }
+        assert_memory_equal(whole, piece, size);
+        for (uint64_t at = 0; at < size; at++) {
+            assert_true(o.type != TYPE_BOOLEAN || whole[at] <= 1);
+            assert_true(o.type != TYPE_BYTE || (whole[at] >= ' ' && whole[at] <= '~'));
+        }
+    }
+    model_free(m);
+    free(whole);
+    free(piece);
+}
+
+static void threads_have_their_names(void **state)
+{
+    struct model *m = made_with("threads", 10000);
+    uint32_t *references = reference_fields(m);
+
+    (void)state;
+    for (uint64_t t = 0; t < m->options.threads; t += 99) {
+        uint64_t thread = model_thread_object(m, t), name = MODEL_NULL;
+        char text[MODEL_STRING_MOST];
+        uint8_t bytes[MODEL_STRING_MOST];
+        size_t size = model_string(m, model_thread_name(m, t), text);
+        struct object o;
+
+        model_object(m, thread, &o);
+        assert_int_equal(o.class, CORE_THREAD);
+        name = model_reference(m, thread, &o, references[CORE_THREAD] - 1);
+        model_object(m, name, &o);
+        assert_int_equal(o.class, CORE_STRING);
+        name = model_reference(m, name, &o, 0);
+        model_object(m, name, &o);
+        assert_int_equal(o.elements, size);
+        model_elements(m, name, &o, 0, bytes, size);
+        assert_memory_equal(bytes, text, size);
+    }
+    free(references);
+    model_free(m);
+}
+
+/* ---- What was asked for ------------------------------------------------------------------------------------------ */
+
+struct sums {
+    uint64_t instances, references, nulls, body;
+    uint64_t object_arrays, elements, element_nulls;
+    uint64_t arrays[12], values[12]; /* primitive, by type */
+    uint64_t texts, text;            /* values of Strings */
+};
+
+static struct sums sums_of(const struct model *m)
+{
+    uint32_t *references = reference_fields(m);
+    struct sums sums = {0};
+    struct object o;
+
+    for (uint64_t i = 0; i < m->options.objects; i++) {
+        uint64_t slots, nulls = 0;
+
+        model_object(m, i, &o);
+        slots = slots_of(references, &o);
+        for (uint64_t s = 0; s < slots; s++)
+            nulls += model_reference(m, i, &o, s) == MODEL_NULL;
+        switch (o.kind) {
+        case OBJECT_INSTANCE:
+            sums.instances++;
+            sums.body += m->classes[o.class].instance_bytes;
+            sums.references += slots;
+            sums.nulls += nulls;
+            if (o.class == CORE_STRING && nulls == 0) {
+                model_object(m, model_reference(m, i, &o, 0), &o);
+                sums.texts++;
+                sums.text += o.elements;
+            }
+            break;
+        case OBJECT_OBJECT_ARRAY:
+            sums.object_arrays++;
+            sums.elements += slots;
+            sums.element_nulls += nulls;
+            break;
+        case OBJECT_PRIMITIVE_ARRAY:
+            sums.arrays[o.type]++;
+            sums.values[o.type] += o.elements;
+            break;
+        }
+    }
+    free(references);
+    return sums;
+}
+
+/* a / b is `wanted` thousandths, give or take so many hundredths of it (and the thread group's name). */
+static void near(const char *what, uint64_t a, uint64_t b, uint64_t wanted, uint64_t hundredths)
+{
+    uint64_t got = b ? a * MODEL_UNIT / b : 0, off = got > wanted ? got - wanted : wanted - got;
+
+    if (off > 2 && off * 100 > wanted * hundredths)
+        fail_msg("%s: %" PRIu64 " thousandths, not %" PRIu64, what, got, wanted);
+}
+
+static void mixed_is_as_fitted(void **state)
+{
+    struct model *m = made_with("mixed", 1000000);
+    struct sums s = sums_of(m);
+    uint64_t primitive = 0, fields = 0;
+
+    (void)state;
+    for (size_t t = 0; t < sizeof s.arrays / sizeof *s.arrays; t++)
+        primitive += s.arrays[t];
+    near("instances", s.instances * 1000, 1000000, 959848, 1);
+    near("object arrays", s.object_arrays * 1000, 1000000, 14589, 3);
+    near("primitive arrays", primitive * 1000, 1000000, 25563, 3);
+    near("bytes of a body", s.body, s.instances, 32130, 1);
+    near("references of an instance", s.references, s.instances, 3495, 1);
+    near("nulls", s.nulls * 1000, s.references, 330080, 1);
+    near("elements", s.elements, s.object_arrays, 16004, 4);
+    near("elements that are not null", (s.elements - s.element_nulls) * 1000, s.elements, 268220, 4);
+    near("chars", s.values[TYPE_CHAR], s.arrays[TYPE_CHAR], 15818146, 3);
+    near("char arrays", s.arrays[TYPE_CHAR], 1000, 654, 4);
+    near("bytes", s.values[TYPE_BYTE], s.arrays[TYPE_BYTE], 60720, 4);
+    near("byte arrays", s.arrays[TYPE_BYTE], 1000, 21355, 2);
+    near("ints", s.values[TYPE_INT], s.arrays[TYPE_INT], 125913, 4);
+    near("longs", s.values[TYPE_LONG], s.arrays[TYPE_LONG], 8012, 2);
+    for (uint32_t c = 0; c < m->class_count; c++)
+        fields += m->classes[c].fields;
+    assert_int_equal(m->class_count, 2464);
+    near("fields of a class", fields, m->class_count, 1817, 4);
+    near("strings for a class", m->string_count, m->class_count, 25823, 2);
+    assert_in_range(m->deepest_chain, 7, 9);
+    model_free(m);
+}
+
+static void means_hold(void **state)
+{
+    static const uint64_t lengths[] = {0, 500, 3000, 20000, 250000};
+    static const uint64_t branches[] = {1000, 1500, 2000, 7300};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        struct model_options options = unset(100000);
+        struct model *m;
+        struct sums s;
+
+        options.threads = 0; /* their names are Strings too */
+        options.string_length = lengths[i];
+        m = made(shape_of("strings"), &options);
+        s = sums_of(m);
+        near("strings", s.text, s.texts, lengths[i], 3);
+        model_free(m);
+        m = made(shape_of("mixed"), &options);
+        s = sums_of(m);
+        near("strings in mixed", s.text, s.texts, lengths[i], 5);
+        model_free(m);
+
+        options = unset(100000);
+        options.array_length = lengths[i];
+        m = made(shape_of("arrays"), &options);
+        s = sums_of(m);
+        near("elements", s.elements, s.object_arrays, lengths[i], 4);
+        near("ints", s.values[TYPE_INT], s.arrays[TYPE_INT], lengths[i], 4);
+        model_free(m);
+    }
+    for (size_t i = 0; i < sizeof branches / sizeof *branches; i++) {
+        struct model_options options = unset(100000);
+        struct model *m;
+        struct sums s;
+
+        options.references = branches[i];
+        m = made(shape_of("graph"), &options);
+        s = sums_of(m);
+        near("neighbours", s.elements, s.object_arrays, branches[i], 3);
+        model_free(m);
+        /* In a tree each node but one is a child: the mean is that of the nodes that have any to choose from. */
+        m = made(shape_of("tree"), &options);
+        s = sums_of(m);
+        near("children", s.elements, s.object_arrays, MODEL_UNIT, 1);
+        model_free(m);
+    }
+}
+
+static void as_many_classes_as_wanted(void **state)
+{
+    static const char *const takers[] = {"mixed", "wide", "deep"};
+    static const uint64_t counts[] = {200, 1000, 50000};
+
+    (void)state;
+    for (size_t t = 0; t < sizeof takers / sizeof *takers; t++)
+        for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+            struct model_options options = unset(1000);
+            struct model *m;
+
+            options.classes = counts[i];
+            m = made(shape_of(takers[t]), &options);
+            assert_int_equal(m->class_count, counts[i]);
+            if (strcmp(takers[t], "deep") == 0)
+                assert_int_equal(m->deepest_chain, counts[i] - CORE_CLASSES + 1);
+            model_free(m);
+        }
+}
+
+static void refused(const char *shape, const struct model_options *options, const char *says)
+{
+    const char *failure = NULL;
+    struct model *m = model_new(shape_of(shape), options, &failure);
+
+    assert_null(m);
+    assert_non_null(failure);
+    assert_non_null(strstr(failure, says));
+}
+
+static void nonsense_is_refused(void **state)
+{
+    struct model_options options = unset(1000);
+
+    (void)state;
+    options.classes = 10;
+    refused("mixed", &options, "--classes");
+    refused("wide", &options, "--classes");
+    refused("deep", &options, "--classes");
+    refused("list", &options, "--classes");
+    options.classes = 20000000;
+    refused("mixed", &options, "--classes");
+    options = unset(1000);
+    options.references = 999;
+    refused("tree", &options, "--references");
+    refused("graph", &options, "--references");
+    refused("mixed", &options, "--references");
+    options = unset(1000);
+    options.array_length = 200000000 * (uint64_t)MODEL_UNIT;
+    refused("arrays", &options, "--array-length");
+    refused("mixed", &options, "--array-length");
+    refused("deep", &options, "--array-length");
+    options = unset(1000);
+    options.string_length = 200000000 * (uint64_t)MODEL_UNIT;
+    refused("strings", &options, "--string-length");
+    refused("mixed", &options, "--string-length");
+    refused("tree", &options, "--string-length");
+    options = unset(1000000000001);
+    refused("list", &options, "--objects");
+    options = unset(1000);
+    options.threads = 1000001;
+    refused("threads", &options, "--threads");
+    options.threads = 1000;
+    options.stack_depth = 1000001;
+    refused("threads", &options, "--stack-depth");
+}
+
+/* ---- What it costs ----------------------------------------------------------------------------------------------- */
+
+static size_t in_use(void)
+{
+#if defined __GLIBC__ && (__GLIBC__ > 2 || __GLIBC_MINOR__ >= 33)
+    struct mallinfo2 info = mallinfo2();
+
+    return info.uordblks + info.hblkhd;
+#else
+    return 0;
+#endif
+}
+
+static size_t memory_of(const char *shape, uint64_t objects)
+{
+    size_t before = in_use();
+    struct model *m = made_with(shape, objects);
+    size_t used = in_use() - before;
+
+    model_free(m);
+    assert_int_equal(in_use(), before);
+    return used;
+}
+
+static void memory_does_not_grow_with_objects(void **state)
+{
+    (void)state;
+    for (size_t i = 0; shapes[i]; i++) {
+        size_t few, many;
+
+        (void)memory_of(shapes[i]->name, 10); /* whatever is kept once */
+        few = memory_of(shapes[i]->name, 100000);
+        many = memory_of(shapes[i]->name, 1000000000000);
+        assert_true(many < 16 << 20);
+        assert_true(many <= few + 1024);
+    }
+}
+
+static uint64_t nanoseconds(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static void speed(void **state)
+{
+    enum { OBJECTS = 1000000, ROW = 64 };
+
+    (void)state;
+    for (size_t i = 0; shapes[i]; i++) {
+        uint64_t from = nanoseconds(), made_in, took, row[ROW], slots = 0, all = 0, count = OBJECTS;
+        struct model *m = made_with(shapes[i]->name, OBJECTS);
+        uint32_t *references = reference_fields(m);
+
+        made_in = nanoseconds() - from;
+        if (strcmp(shapes[i]->name, "arrays") == 0 || strcmp(shapes[i]->name, "wide") == 0)
+            count = OBJECTS / 100;
+        from = nanoseconds();
+        for (uint64_t o = 0; o < count; o++) {
+            struct object object;
+            uint64_t n;
+
+            model_object(m, o, &object);
+            n = slots_of(references, &object);
+            slots += n;
+            for (uint64_t s = 0; s < n; s += ROW) {
+                model_references(m, o, &object, s, n - s < ROW ? n - s : ROW, row);
+                all ^= row[0];
+            }
+        }
+        took = nanoseconds() - from;
+        print_message("%-8s made in %4" PRIu64 " us; an object and its %5.1f references: %6.1f ns%s\n", shapes[i]->name,
+                      made_in / 1000, (double)slots / (double)count, (double)took / (double)count, all == 1 ? "." : "");
+        free(references);
+        model_free(m);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(same_on_every_machine),
+        cmocka_unit_test(seed_changes_all),
+        cmocka_unit_test(classes_are_sound),
+        cmocka_unit_test(fields_of_a_class_differ),
+        cmocka_unit_test(nothing_dangles),
+        cmocka_unit_test(a_million_millions),
+        cmocka_unit_test(all_is_reachable),
+        cmocka_unit_test(elements_come_in_pieces),
+        cmocka_unit_test(threads_have_their_names),
+        cmocka_unit_test(mixed_is_as_fitted),
+        cmocka_unit_test(means_hold),
+        cmocka_unit_test(as_many_classes_as_wanted),
+        cmocka_unit_test(nonsense_is_refused),
+        cmocka_unit_test(memory_does_not_grow_with_objects),
+        cmocka_unit_test(speed),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
