@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "model.h"
+#include "random.h"
 
 #define ONE ((uint64_t)1 << 32)
 
@@ -67,7 +68,7 @@ uint64_t lengths_draw(const struct lengths *lengths, uint64_t bits)
     to = lengths->table->parts[part].to;
     from += (to - from + 1) * (within >> 32) >> 32;
     /* What lies between two lengths is the longer one as often as it is near. */
-    return scaled(from, lengths->scale, (uint32_t)(bits * 0x9E3779B97F4A7C15U >> 32));
+    return scaled(from, lengths->scale, (uint32_t)mix(bits));
 }
 
 uint64_t lengths_mean(const struct lengths *lengths)

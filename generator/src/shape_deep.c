@@ -13,12 +13,12 @@ static bool prepare(struct model *m)
     depth = (uint32_t)m->options.classes - CORE_CLASSES;
     every = (depth + WITH_FIELDS - 1) / WITH_FIELDS;
     names = string_add(m, NAME_NUMBERED, "com/example/deep/Level", 1, depth);
-    field_names = string_add(m, NAME_NUMBERED, "atLevel", 1, depth);
+    field_names = string_add(m, NAME_NUMBERED, "level", 1, WITH_FIELDS);
     for (uint32_t i = 0; i < depth; i++) {
         last = class_add_named(m, names + i, last);
         if (last == MODEL_NONE)
             return false;
-        if (i % every == 0 && !field_add(m, field_names + i, i == 0 ? TYPE_OBJECT : TYPE_INT, VALUE_ANY))
+        if (i % every == 0 && !field_add(m, field_names + i / every, i == 0 ? TYPE_OBJECT : TYPE_INT, VALUE_ANY))
             return false;
     }
     return true;

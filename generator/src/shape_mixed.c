@@ -9,7 +9,6 @@ enum {
     CELL_SHIFT = 14,
     FEW_PARTS = 3,    /* of 32: arrays that are shorter than most */
     REST_NULLS = 352, /* thousandths of the references of the rare classes */
-    LONGEST_ELEMENT = 8
 };
 _Static_assert((int)LEAST_CLASSES >= (int)MIXED_FIRST_ARRAY_CLASS + MIXED_ARRAYS + REST_LEAST_CLASSES, "room for all");
 
@@ -40,7 +39,7 @@ static void prepare_array(struct model *m, const struct mixed_kind_row *kind, st
 {
     uint64_t mean, edges;
 
-    longest_is(m, lengths_longest(&array->lengths) * LONGEST_ELEMENT);
+    longest_is(m, lengths_longest(&array->lengths) * type_size(kind->type, m->options.id_size));
     if (kind->form != FORM_OBJECT_ARRAY)
         return;
     /* As many as a short one has that are not null; then those drawn make up for the mean, in 2^16ths. */
