@@ -1,0 +1,336 @@
+/* source_model.h: whatever the producer, the shape and the options, what comes is a dump in the right order, the same each time, and
+ * no two things of a heap dump have one ID. That the dumps are right otherwise is for the validator to say. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "encode.h"
+#include "source_model.h"
+
+/* What a run gives. */
+struct look {
+    struct stage stage;
+    unsigned id_size;
+    uint64_t events, hash;
+    bool headed, ended, open, in_parts;
+    uint64_t parts_missing; /* bytes of the body that comes in parts */
+    uint64_t in_record, longest_record;
+    uint64_t stop_at; /* events; 0 for never */
+    bool stop;
+    uint64_t *ids; /* of the heap dump at hand */
+    size_t count, capacity;
+    uint64_t objects, in_pieces;
+};
+
+static void hash(struct look *l, const uint8_t *p, uint64_t n)
+{
+    for (uint64_t i = 0; i < n; i++)
+        l->hash = (l->hash ^ p[i]) * 0x100000001b3;
+}
+
+static void note_id(struct look *l, uint64_t id)
+{
+    if (l->count == l->capacity) {
+        l->capacity = l->capacity ? 2 * l->capacity : 1024;
+        l->ids = realloc(l->ids, l->capacity * sizeof *l->ids);
+        assert_non_null(l->ids);
+    }
+    assert_int_not_equal(id, 0);
+    l->ids[l->count++] = id;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+static void check_ids(struct look *l)
+{
+    if (l->count)
+        qsort(l->ids, l->count, sizeof *l->ids, by_number);
+    for (size_t i = 1; i < l->count; i++)
+        assert_true(l->ids[i] > l->ids[i - 1]);
+    l->count = 0;
+}
+
+static void look_at_subrecord(struct look *l, const struct event *e)
+{
+    assert_true(l->open);
+    switch (e->layout) {
+    case LAYOUT_ID_CLASS_DUMP:
+        assert_non_null(e->body);
+        note_id(l, e->fields.CLASS_DUMP.class_id);
+        break;
+    case LAYOUT_ID_INSTANCE_DUMP:
+        assert_int_equal(e->fields.INSTANCE_DUMP.bytes, e->body_size);
+        assert_true(e->nulls <= e->references);
+        note_id(l, e->fields.INSTANCE_DUMP.object_id);
+        l->objects++;
+        break;
+    case LAYOUT_ID_OBJECT_ARRAY_DUMP:
+        assert_int_equal(e->fields.OBJECT_ARRAY_DUMP.elements * l->id_size, e->body_size);
+        note_id(l, e->fields.OBJECT_ARRAY_DUMP.object_id);
+        l->objects++;
+        break;
+    case LAYOUT_ID_PRIMITIVE_ARRAY_DUMP:
+        note_id(l, e->fields.PRIMITIVE_ARRAY_DUMP.object_id);
+        l->objects++;
+        break;
+    case LAYOUT_ID_PRIMITIVE_ARRAY_NODATA:
+        note_id(l, e->fields.PRIMITIVE_ARRAY_NODATA.object_id);
+        l->objects++;
+        break;
+    default:
+        break;
+    }
+    l->in_record += fixed_part_size(e, l->id_size) + e->body_size;
+}
+
+static void take(struct stage *stage, struct event *e)
+{
+    struct look *l = (struct look *)stage;
+    uint8_t fixed[FIELDS_MOST];
+
+    assert_int_equal(stage->id_size, l->id_size);
+    assert_int_equal(e->kind == EVENT_HEADER, !l->headed);
+    assert_false(l->ended);
+    assert_int_equal(e->rule, NO_RULE);
+    assert_true(e->keep == KEEP_ALL);
+    if (e->habit != NO_RULE)
+        assert_true(e->habit_findings > 0);
+    l->headed = true;
+    if (e->kind == EVENT_PART)
+        assert_true(l->parts_missing >= e->body_size);
+    else if (!l->stop)
+        assert_int_equal(l->parts_missing, 0);
+
+    switch (e->kind) {
+    case EVENT_HEADER:
+    case EVENT_RAW:
+        break;
+    case EVENT_RECORD:
+        assert_false(l->open);
+        break;
+    case EVENT_OPEN:
+        assert_false(l->open);
+        l->open = true;
+        l->in_record = 0;
+        break;
+    case EVENT_SUBRECORD:
+        look_at_subrecord(l, e);
+        break;
+    case EVENT_PART:
+        l->parts_missing -= e->body_size;
+        l->in_pieces++;
+        break;
+    case EVENT_CLOSE:
+        assert_true(l->open);
+        l->open = false;
+        l->longest_record = l->in_record > l->longest_record ? l->in_record : l->longest_record;
+        break;
+    case EVENT_END:
+        assert_false(l->open);
+        l->ended = true;
+        break;
+    }
+    if (e->kind == EVENT_RECORD || e->kind == EVENT_SUBRECORD)
+        l->parts_missing = e->body ? 0 : e->body_size;
+    if ((e->kind == EVENT_RECORD && e->tag == TAG_HEAP_DUMP_END) || (e->kind == EVENT_CLOSE && e->tag == TAG_HEAP_DUMP))
+        check_ids(l);
+
+    hash(l, (const uint8_t *)&(uint64_t){(uint64_t)e->kind << 32 | (uint32_t)e->habit}, 8);
+    hash(l, fixed, (uint64_t)(put_fixed_part(fixed, e, (uint32_t)e->body_size, l->id_size) - fixed));
+    if (e->body)
+        hash(l, e->body, e->body_size);
+
+    /* As a filter may. */
+    e->rule = 1;
+    e->keep = 3;
+    e->tag ^= 1;
+    e->habit = NO_RULE;
+    if (++l->events == l->stop_at)
+        l->stop = true;
+}
+
+static struct look run(struct source *source, uint64_t stop_at)
+{
+    struct look l = {.stage = {.take = take, .id_size = source->id_size}, .id_size = source->id_size, .stop_at = stop_at};
+
+    assert_true(source->run(source, &l.stage, &l.stop));
+    free(l.ids);
+    l.ids = NULL;
+    return l;
+}
+
+static struct source_settings settings_of(const struct like *like, const struct shape *shape, uint64_t objects)
+{
+    struct source_settings s = {.like = like, .shape = shape};
+
+    s.model = (struct model_options){.seed = 5,
+                                     .objects = objects,
+                                     .classes = MODEL_UNSET,
+                                     .threads = MODEL_UNSET,
+                                     .stack_depth = MODEL_UNSET,
+                                     .references = MODEL_UNSET,
+                                     .array_length = MODEL_UNSET,
+                                     .string_length = MODEL_UNSET};
+    return s;
+}
+
+static struct source *source_of(const struct source_settings *s)
+{
+    const char *failure = "unset";
+    struct source *source = source_model_new(s, &failure);
+
+    if (source)
+        assert_null(failure);
+    else
+        assert_non_null(failure);
+    return source;
+}
+
+static void check_source(const struct source_settings *s, uint64_t objects)
+{
+    struct source *source = source_of(s);
+    struct look first, second;
+
+    if (!source)
+        return;
+    first = run(source, 0);
+    second = run(source, 0);
+    assert_true(first.ended);
+    assert_int_equal(first.objects, objects * (s->heap_dumps ? s->heap_dumps : 1));
+    assert_true(first.longest_record <= source->longest_heap_record);
+    assert_int_equal(first.events, second.events);
+    assert_true(first.hash == second.hash);
+
+    second = run(source, first.events / 2);
+    assert_true(second.events < first.events);
+    second = run(source, 0);
+    assert_true(first.hash == second.hash);
+    source->free(source);
+}
+
+static void every_dump_is_whole_and_the_same_each_time(void **state)
+{
+    static const uint64_t objects[] = {0, 1, 2, 10, 300};
+
+    (void)state;
+    for (size_t l = 0; like_at(l); l++)
+        for (size_t sh = 0; shapes[sh]; sh++)
+            for (size_t n = 0; n < sizeof objects / sizeof *objects; n++)
+                for (enum version v = V101; v <= V103; v++)
+                    for (unsigned id_size = 4; id_size <= 8; id_size += 4) {
+                        struct source_settings s = settings_of(like_at(l), shapes[sh], objects[n]);
+
+                        s.version = v;
+                        s.id_size = id_size;
+                        s.heap_dumps = objects[n] == 10 ? 2 : 0;
+                        s.compressed = objects[n] == 2;
+                        check_source(&s, objects[n]);
+                    }
+}
+
+static void every_producer_has_defaults(void **state)
+{
+    (void)state;
+    assert_string_equal(like_name(like_at(0)), "plain");
+    for (size_t l = 0; like_at(l); l++) {
+        struct source_settings s = settings_of(like_at(l), NULL, 100);
+        struct source *source = source_of(&s);
+
+        assert_non_null(source);
+        assert_true(*like_about(like_at(l)) && *like_profile(like_at(l)));
+        source->free(source);
+    }
+}
+
+static void what_a_producer_cannot_write_is_refused(void **state)
+{
+    static const struct {
+        const char *like;
+        enum version version;
+        unsigned id_size;
+        enum records_wanted records;
+        uint64_t segment_size;
+        uint64_t objects;
+    } cases[] = {
+        {"jdk8-agent", 0, 8, RECORDS_DEFAULT, 0, 1},       {"jdk8-agent", V103, 0, RECORDS_DEFAULT, 0, 1},
+        {"hotspot", V103, 0, RECORDS_DEFAULT, 0, 1},       {"hotspot", 0, 0, RECORDS_SITES, 0, 1},
+        {"mat", V101, 0, RECORDS_DEFAULT, 0, 1},           {"android", 0, 8, RECORDS_DEFAULT, 0, 1},
+        {"plain", V101, 0, RECORDS_DEFAULT, 100, 1},       {"plain", 0, 4, RECORDS_DEFAULT, 0, 4294967296},
+        {"jdk8-agent", 0, 0, RECORDS_DEFAULT, 0, 1 << 28}, {"sa", 0, 0, RECORDS_ALL, 0, 1},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (size_t l = 0; like_at(l); l++)
+            if (strcmp(like_name(like_at(l)), cases[i].like) == 0) {
+                struct source_settings s = settings_of(like_at(l), shapes[1], cases[i].objects);
+
+                s.version = cases[i].version;
+                s.id_size = cases[i].id_size;
+                s.records = cases[i].records;
+                s.segment_size = cases[i].segment_size;
+                assert_null(source_of(&s));
+            }
+}
+
+static const struct shape *shape_named(const char *name)
+{
+    size_t i = 0;
+
+    while (strcmp(shapes[i]->name, name) != 0)
+        i++;
+    return shapes[i];
+}
+
+static void large_bodies_come_in_parts(void **state)
+{
+    struct source_settings s = settings_of(NULL, shape_named("arrays"), 100);
+    struct source *source;
+    struct look l;
+
+    (void)state;
+    s.model.array_length = (uint64_t)30000 * MODEL_UNIT;
+    source = source_of(&s);
+    assert_non_null(source);
+    l = run(source, 0);
+    assert_true(l.in_pieces > 20);
+    source->free(source);
+}
+
+static void no_segment_is_longer_than_it_should_be(void **state)
+{
+    (void)state;
+    for (uint64_t size = 1; size < 100000; size = size * 3 + 1) {
+        struct source_settings s = settings_of(NULL, shape_named("list"), 3000);
+        struct source *source;
+
+        s.segment_size = size;
+        source = source_of(&s);
+        assert_non_null(source);
+        assert_true(run(source, 0).longest_record <= (size > 2000 ? size : 2000));
+        source->free(source);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_dump_is_whole_and_the_same_each_time),
+        cmocka_unit_test(every_producer_has_defaults),
+        cmocka_unit_test(what_a_producer_cannot_write_is_refused),
+        cmocka_unit_test(large_bodies_come_in_parts),
+        cmocka_unit_test(no_segment_is_longer_than_it_should_be),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
