@@ -39,20 +39,16 @@ static void give_part(struct walk *w, const uint8_t *body, uint64_t size)
     give(w->to, &part);
 }
 
-HOT void count(struct walk *w, uint32_t class, uint64_t bytes)
-{
-    w->live_bytes += bytes;
-    w->live_objects++;
-    if (w->sites) {
-        w->sites[class].instances++;
-        w->sites[class].bytes += bytes;
-    }
-}
-
 /* ---- Patterns ---- */
 
 /* Of a class whose instances are small: for each 8 bytes of them the bits that are random, and where references stand. */
-enum { PATTERN_BYTES_MOST = 512, PATTERNS_SIZE = 8 << 20, WORD = 8, PLACES_A_WORD = WORD / sizeof(uint16_t) };
+enum {
+    PATTERN_BYTES_MOST = 512,
+    PATTERN_REFERENCES_MOST = PATTERN_BYTES_MOST / 4,
+    PATTERNS_SIZE = 8 << 20,
+    WORD = 8,
+    PLACES_A_WORD = WORD / sizeof(uint16_t)
+};
 
 static const uint8_t type_sizes[12] = {0, 0, 0, 0, 1, 2, 4, 8, 1, 2, 4, 8};
 
@@ -76,7 +72,7 @@ static void make_pattern(const struct walk *w, uint32_t class, uint64_t *masks)
     const struct model_class *c = &m->classes[class];
     struct hot_class *hot = &w->hot[class];
     uint8_t bytes[PATTERN_BYTES_MOST + 2 * WORD] = {0}, *p = bytes;
-    uint16_t places[PATTERN_BYTES_MOST / 4 + PLACES_A_WORD] = {0};
+    uint16_t places[PATTERN_REFERENCES_MOST + PLACES_A_WORD] = {0};
     size_t words = (hot->bytes + WORD - 1) / WORD;
 
     hot->references = 0;
@@ -103,8 +99,8 @@ static void make_pattern(const struct walk *w, uint32_t class, uint64_t *masks)
 bool prepare_objects(struct walk *w)
 {
     const struct model *m = w->model;
-    size_t used = 0, most = PATTERNS_SIZE / WORD,
-           largest = PATTERN_BYTES_MOST / WORD + PATTERN_BYTES_MOST / 4 / PLACES_A_WORD + 1;
+    size_t used = 0, most = PATTERNS_SIZE / WORD;
+    size_t largest = PATTERN_BYTES_MOST / WORD + PATTERN_REFERENCES_MOST / PLACES_A_WORD + 1;
 
     w->hot = calloc(m->class_count, sizeof *w->hot);
     w->patterns = malloc(PATTERNS_SIZE);
@@ -236,14 +232,14 @@ static void give_large_instance(struct loop *l, uint64_t index, const struct obj
 HOT void give_instance(struct loop *l, uint64_t index, const struct object *o, unsigned id_size)
 {
     struct walk *w = l->w;
-    const struct hot_class *class = &w->hot[o->class];
+    struct hot_class *class = &w->hot[o->class];
     const uint64_t *masks = w->patterns + class->pattern;
     size_t words = (class->bytes + WORD - 1) / WORD;
-    uint64_t bits;
+    uint64_t bits, targets[PATTERN_REFERENCES_MOST];
     struct event *e;
     uint32_t nulls = 0;
 
-    count(w, o->class, class->bytes);
+    class->objects++;
     if (__builtin_expect(!class->patterned, 0)) {
         give_large_instance(l, index, o, id_size);
         return;
@@ -255,13 +251,14 @@ HOT void give_instance(struct loop *l, uint64_t index, const struct object *o, u
         memcpy(w->room + i * WORD, &word, WORD);
         bits = next_bits(bits);
     }
+    if (class->references)
+        model_references(l->m, index, o, 0, class->references, targets);
     for (unsigned i = 0; i < class->references; i++) {
-        uint64_t to = model_reference(l->m, index, o, i);
         uint16_t place;
 
         memcpy(&place, (const uint8_t *)(masks + words) + i * sizeof place, sizeof place);
-        nulls += to == MODEL_NULL;
-        put_id(w->room + place, object_id(w, to), id_size);
+        nulls += targets[i] == MODEL_NULL;
+        put_id(w->room + place, object_id(w, targets[i]), id_size);
     }
     e = instance_event(l, index, class);
     e->references = class->references;
@@ -271,11 +268,26 @@ HOT void give_instance(struct loop *l, uint64_t index, const struct object *o, u
 
 /* ---- Arrays ---- */
 
+HOT void count_array(struct walk *w, uint32_t class, uint64_t bytes)
+{
+    w->hot[class].objects++;
+    w->hot[class].array_bytes += bytes;
+}
+
 HOT uint8_t *put_elements(const struct loop *l, uint8_t *p, uint64_t index, const struct object *o, uint64_t from, uint64_t to,
                           unsigned id_size)
 {
-    for (; from < to; from++)
-        p = put_id(p, object_id(l->w, model_reference(l->m, index, o, from)), id_size);
+    enum { AT_A_TIME = 512 };
+    uint64_t targets[AT_A_TIME];
+
+    while (from < to) {
+        uint64_t n = to - from < AT_A_TIME ? to - from : AT_A_TIME;
+
+        model_references(l->m, index, o, from, n, targets);
+        for (uint64_t i = 0; i < n; i++)
+            p = put_id(p, object_id(l->w, targets[i]), id_size);
+        from += n;
+    }
     return p;
 }
 
@@ -296,7 +308,7 @@ HOT void give_object_array(struct loop *l, uint64_t index, struct object *o, uns
                                                              .elements = (uint32_t)o->elements,
                                                              .class_id = class_id(w, o->class)};
     e->body_size = size;
-    count(w, o->class, size);
+    count_array(w, o->class, size);
     if (size > PIECE_SIZE) {
         e->body = NULL;
         give(w->to, e);
@@ -336,7 +348,7 @@ HOT void give_primitive_array(struct loop *l, uint64_t index, const struct objec
     unsigned width = type_size(o->type, 8);
     uint64_t size = o->elements * width;
 
-    count(w, o->class, size);
+    count_array(w, o->class, size);
     if (__builtin_expect(l->without_left, 0)) {
         l->without_left--;
         give_without_elements(w, index, o);
@@ -404,6 +416,8 @@ void part_objects(struct walk *w)
                      .sevens_left = w->like->sevens,
                      .without_left = w->version == V103 && w->like->leaves_out_elements};
 
+    for (uint32_t c = 0; c < w->model->class_count; c++)
+        w->hot[c].objects = w->hot[c].array_bytes = 0;
     if (w->id_size == 8)
         give_objects(&l, 8);
     else

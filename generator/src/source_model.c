@@ -198,7 +198,7 @@ static bool allocate(struct walk *w)
     w->class_names = calloc(bits, 1);
     w->traces = malloc(w->class_count * sizeof *w->traces);
     if (w->records & WRITES_SITES)
-        w->sites = calloc(w->class_count, sizeof *w->sites);
+        w->sites = calloc(w->model->class_count, sizeof *w->sites);
     if (!w->room || !w->written || !w->class_names || !w->traces || (w->records & WRITES_SITES && !w->sites))
         return false;
     for (uint32_t c = 0; c < w->model->class_count; c++)
@@ -336,9 +336,6 @@ static bool run(struct source *source, struct stage *first, const bool *stop)
     give_header(w);
     give_parts(w, w->like->before);
     for (w->dump = 0; w->dump < w->heap_dumps && !*stop; w->dump++) {
-        w->live_bytes = w->live_objects = 0;
-        if (w->sites)
-            memset(w->sites, 0, w->class_count * sizeof *w->sites);
         give_open(w);
         give_parts(w, w->like->dump);
         give_close(w);

@@ -375,46 +375,62 @@ static int by_bytes(const void *a, const void *b)
 
     if (x->bytes != y->bytes)
         return x->bytes > y->bytes ? -1 : 1;
-    if (x->instances != y->instances)
-        return x->instances > y->instances ? -1 : 1;
+    if (x->objects != y->objects)
+        return x->objects > y->objects ? -1 : 1;
     return x->class < y->class ? -1 : x->class > y->class;
+}
+
+/* What the objects of each class were, in the last heap dump; and of all. */
+static struct site count_live(const struct walk *w, struct site *by_class)
+{
+    struct site all = {0};
+
+    for (uint32_t c = 0; c < w->model->class_count; c++) {
+        const struct hot_class *hot = &w->hot[c];
+        struct site site = {.objects = hot->objects, .bytes = hot->objects * hot->bytes + hot->array_bytes, .class = c};
+
+        all.objects += site.objects;
+        all.bytes += site.bytes;
+        if (by_class)
+            by_class[c] = site;
+    }
+    return all;
 }
 
 /* One site for each class, as many as fill a piece, the largest first. */
 void part_sites(struct walk *w)
 {
-    const uint32_t most = PIECE_SIZE / sizeof(struct SITE_in8);
+    const uint32_t most = PIECE_SIZE / sizeof(struct SITE_in8), classes = w->model->class_count;
     struct event e = RECORD_EVENT(ALLOC_SITES), entry = event_of(EVENT_RECORD, 0, LAYOUT_ID_SITE);
     struct ALLOC_SITES *all = &e.fields.ALLOC_SITES;
     struct SITE *site = &entry.fields.SITE;
-    uint64_t bytes = 0;
+    struct site live, listed = {0};
     uint8_t *p = w->room;
 
     if (!w->sites)
         return;
-    for (uint32_t c = 0; c < w->class_count; c++)
-        w->sites[c].class = c;
-    qsort(w->sites, w->class_count, sizeof *w->sites, by_bytes);
-    all->live_bytes = saturated(w->live_bytes);
-    all->live_instances = saturated(w->live_objects);
-    all->allocated_bytes = allocated(w->live_bytes);
-    all->allocated_instances = allocated(w->live_objects);
-    for (uint32_t i = 0; i < w->class_count && all->sites < most; i++) {
+    live = count_live(w, w->sites);
+    qsort(w->sites, classes, sizeof *w->sites, by_bytes);
+    all->live_bytes = saturated(live.bytes);
+    all->live_instances = saturated(live.objects);
+    all->allocated_bytes = allocated(live.bytes);
+    all->allocated_instances = allocated(live.objects);
+    for (uint32_t i = 0; i < classes && all->sites < most; i++) {
         const struct site *s = &w->sites[i];
-        uint32_t element = s->class < w->model->class_count ? w->model->classes[s->class].element : 0;
 
         /* A total that 32 bits cannot hold is not to be exceeded either. */
-        if (!s->instances || s->bytes > all->live_bytes - bytes || s->instances > UINT32_MAX / 2 ||
-            allocated(s->bytes) > UINT32_MAX)
+        if (!s->objects || s->bytes > all->live_bytes - listed.bytes || s->objects > all->live_instances - listed.objects ||
+            allocated(s->bytes) > UINT32_MAX || allocated(s->objects) > UINT32_MAX)
             continue;
-        bytes += s->bytes;
-        *site = (struct SITE){.array_type = (uint8_t)element,
+        listed.bytes += s->bytes;
+        listed.objects += s->objects;
+        *site = (struct SITE){.array_type = w->model->classes[s->class].element,
                               .class_serial = class_serial(w, s->class),
                               .trace_serial = w->traces[s->class],
                               .live_bytes = (uint32_t)s->bytes,
-                              .live_instances = (uint32_t)s->instances,
+                              .live_instances = (uint32_t)s->objects,
                               .allocated_bytes = (uint32_t)allocated(s->bytes),
-                              .allocated_instances = (uint32_t)allocated(s->instances)};
+                              .allocated_instances = (uint32_t)allocated(s->objects)};
         p = put_fields(p, &entry, w->id_size);
         all->sites++;
     }
@@ -455,13 +471,15 @@ void part_samples(struct walk *w)
 void part_summary(struct walk *w)
 {
     struct event e = RECORD_EVENT(HEAP_SUMMARY);
+    struct site live;
 
     if (!(w->records & WRITES_SUMMARY))
         return;
-    e.fields.HEAP_SUMMARY = (struct HEAP_SUMMARY){.live_bytes = saturated(w->live_bytes),
-                                                  .live_instances = saturated(w->live_objects),
-                                                  .allocated_bytes = allocated(w->live_bytes),
-                                                  .allocated_instances = allocated(w->live_objects)};
+    live = count_live(w, NULL);
+    e.fields.HEAP_SUMMARY = (struct HEAP_SUMMARY){.live_bytes = saturated(live.bytes),
+                                                  .live_instances = saturated(live.objects),
+                                                  .allocated_bytes = allocated(live.bytes),
+                                                  .allocated_instances = allocated(live.objects)};
     give_record(w, &e);
 }
 

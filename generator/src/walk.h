@@ -17,6 +17,14 @@ struct hot_class {
     uint16_t references;
     uint16_t patterned; /* masks and places are there, in `patterns` */
     uint32_t pattern;
+    uint64_t objects;     /* of the heap dump at hand, */
+    uint64_t array_bytes; /* and their bytes, if they are arrays */
+};
+
+/* What the objects of a class take. */
+struct site {
+    uint64_t objects, bytes;
+    uint32_t class;
 };
 
 struct walk {
@@ -38,10 +46,7 @@ struct walk {
     struct hot_class *hot; /* by class of the model */
     uint64_t *patterns;
     uint8_t *room; /* for bodies: PIECE_SIZE or the longest CLASS_DUMP, and some bytes more */
-    struct site {  /* by class; NULL unless sites are wanted */
-        uint64_t instances, bytes;
-        uint32_t class;
-    } * sites;
+    struct site *sites; /* room for one for each class; NULL unless they are wanted */
 
     /* Of a run. */
     struct stage *to;
@@ -51,8 +56,6 @@ struct walk {
     uint64_t given;   /* records */
     uint32_t pause;   /* added to the time */
     uint32_t last_time;
-    uint64_t live_bytes; /* of the heap dump at hand, */
-    uint64_t live_objects;
     char text[TEXT_MOST + 1];
 };
 
