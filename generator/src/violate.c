@@ -364,6 +364,16 @@ static void note_sample(struct facts *f, const struct flow *flow)
     f->samples[f->sample_count++] = (struct sample){flow->opened, flow->subrecords - flow->in_record, flow->in_record};
 }
 
+/* Now and then of one that was not. */
+static bool seen_before(struct facts *f, uint64_t number)
+{
+    size_t bit = (size_t)(number * UINT64_C(0x9e3779b97f4a7c15) >> 44);
+    uint8_t mask = (uint8_t)(1 << (bit & 7)), before = f->seen_frames[bit >> 3];
+
+    f->seen_frames[bit >> 3] = before | mask;
+    return before & mask;
+}
+
 static void note_facts(struct violations *v, const struct event *e)
 {
     struct facts *f = &v->facts;
@@ -377,6 +387,10 @@ static void note_facts(struct violations *v, const struct event *e)
         note_sample(f, &v->flow);
     } else if (e->layout == LAYOUT_ID_UTF8) {
         f->string_zero |= !e->fields.UTF8.id;
+    } else if (e->layout == LAYOUT_ID_FRAME) {
+        f->frames_again |= seen_before(f, e->fields.FRAME.id);
+    } else if (e->layout == LAYOUT_ID_TRACE) {
+        f->frames_again |= seen_before(f, ~(uint64_t)e->fields.TRACE.trace_serial);
     } else if (e->kind == EVENT_SUBRECORD) {
         f->subrecords++;
         f->thread_zero |= (e->layout == LAYOUT_ID_ROOT_FRAME && !e->fields.ROOT_FRAME.thread_serial) ||
@@ -404,9 +418,11 @@ static void flow_on(struct violations *v, const struct event *e)
         break;
     case EVENT_CLOSE:
         f->heap_tag = 0;
+        f->behind_empty = !f->in_record;
         break;
     case EVENT_RECORD:
         f->time = e->time;
+        f->behind_empty = false;
         if (e->tag == TAG_HEAP_DUMP_END)
             f->series_open = false;
         break;
@@ -768,6 +784,17 @@ uint8_t *own_body(struct violations *v, struct event *e)
 }
 
 /* ---- Sound records ---- */
+
+void keep_the_first(struct violations *v, struct event *e)
+{
+    if (!v->facts.frames_again)
+        return;
+    give(v->break_.next, e);
+    if (e->layout == LAYOUT_ID_FRAME)
+        e->fields.FRAME.id = fresh_id(v, OTHER);
+    else
+        e->fields.TRACE.trace_serial = fresh_serial(v, TRACE_SERIAL);
+}
 
 void insert_utf8(struct violations *v, uint64_t id, const char *text)
 {

@@ -127,6 +127,7 @@ static uint64_t set_frame_name(struct violations *v, struct FRAME *r, int field)
 
 void name_of_frame(struct violations *v, struct event *e, int field)
 {
+    keep_the_first(v, e);
     break_at(v, e, set_frame_name(v, &e->fields.FRAME, field));
 }
 

@@ -17,13 +17,12 @@ bool place_header_with_time(const struct violations *v, const struct event *e)
 
 bool place_between_records(const struct violations *v, const struct event *e)
 {
-    (void)v;
-    return e->kind == EVENT_RECORD || e->kind == EVENT_OPEN || e->kind == EVENT_END;
+    return !v->flow.behind_empty && (e->kind == EVENT_RECORD || e->kind == EVENT_OPEN || e->kind == EVENT_END);
 }
 
 bool place_in_series(const struct violations *v, const struct event *e)
 {
-    return v->flow.series_open && (e->kind == EVENT_RECORD || e->kind == EVENT_OPEN);
+    return v->flow.series_open && e->kind != EVENT_END && place_between_records(v, e);
 }
 
 bool place_out_of_series(const struct violations *v, const struct event *e)
@@ -33,13 +32,12 @@ bool place_out_of_series(const struct violations *v, const struct event *e)
 
 bool place_end(const struct violations *v, const struct event *e)
 {
-    (void)v;
-    return e->kind == EVENT_END;
+    return e->kind == EVENT_END && !v->flow.behind_empty;
 }
 
 bool place_closed_end(const struct violations *v, const struct event *e)
 {
-    return e->kind == EVENT_END && !v->flow.series_open;
+    return place_end(v, e) && !v->flow.series_open;
 }
 
 /* ---- Between sub-records: in front of one, or behind the last of a record ---- */
@@ -86,8 +84,7 @@ bool place_segment(const struct violations *v, const struct event *e)
 
 bool place_heap_dump_end(const struct violations *v, const struct event *e)
 {
-    (void)v;
-    return e->kind == EVENT_RECORD && e->tag == TAG_HEAP_DUMP_END && !e->body_size;
+    return e->kind == EVENT_RECORD && e->tag == TAG_HEAP_DUMP_END && !e->body_size && !v->flow.behind_empty;
 }
 
 bool place_closing_end(const struct violations *v, const struct event *e)
@@ -97,8 +94,7 @@ bool place_closing_end(const struct violations *v, const struct event *e)
 
 bool place_any_record(const struct violations *v, const struct event *e)
 {
-    (void)v;
-    return e->kind == EVENT_RECORD || e->kind == EVENT_OPEN;
+    return e->kind != EVENT_END && place_between_records(v, e);
 }
 
 bool place_record_with_body(const struct violations *v, const struct event *e)

@@ -25,6 +25,7 @@ void stk_003_other(struct violations *v, struct event *e, int without_source)
 
 void stk_004_line(struct violations *v, struct event *e, int line)
 {
+    keep_the_first(v, e);
     e->fields.FRAME.line = line;
     break_at(v, e, FRAME_FIELD(v, line));
 }
@@ -32,6 +33,7 @@ void stk_004_line(struct violations *v, struct event *e, int line)
 void stk_005_zero(struct violations *v, struct event *e, int variant)
 {
     (void)variant;
+    keep_the_first(v, e);
     e->fields.FRAME.class_serial = 0;
     break_at(v, e, FRAME_FIELD(v, class_serial));
 }
@@ -39,6 +41,7 @@ void stk_005_zero(struct violations *v, struct event *e, int variant)
 void stk_006_undefined(struct violations *v, struct event *e, int variant)
 {
     (void)variant;
+    keep_the_first(v, e);
     e->fields.FRAME.class_serial = fresh_serial(v, CLASS_SERIAL);
     break_at(v, e, FRAME_FIELD(v, class_serial));
 }
@@ -89,6 +92,7 @@ void stk_010_frame(struct violations *v, struct event *e, int last)
 {
     size_t at = last ? (size_t)e->body_size - v->id_size : 0;
 
+    keep_the_first(v, e);
     put_id(own_body(v, e) + at, fresh_id(v, MISSING), v->id_size);
     break_at(v, e, fixed_part_size(e, v->id_size) + at);
 }

@@ -36,7 +36,9 @@ struct flow {
     uint64_t subrecords; /* in all, */
     uint64_t in_record;  /* and of the record at hand */
     uint32_t time;       /* of the record in front */
-    uint64_t top_class;  /* a class without superclass and fields that was dumped in this heap dump; 0 for none */
+    bool
+        behind_empty; /* the record in front is a heap dump record without a sub-record: what comes next decides what that is */
+    uint64_t top_class; /* a class without superclass and fields that was dumped in this heap dump; 0 for none */
 };
 
 /* Heap dump records that have sub-records, every so manieth of them. */
@@ -53,8 +55,10 @@ struct facts {
     struct sample samples[SAMPLES];
     size_t sample_count;
     uint64_t stride, seen;
-    bool string_zero;      /* a string, */
-    bool thread_zero;      /* a thread root or the thread of a root has the ID or the serial 0 */
+    bool string_zero;  /* a string, */
+    bool thread_zero;  /* a thread root or the thread of a root has the ID or the serial 0 */
+    bool frames_again; /* a FRAME, or a TRACE, may stand there twice: to change one of them would make them differ */
+    uint8_t seen_frames[1 << 17];
     uint64_t last_segment; /* the last HEAP_DUMP_SEGMENT in front of the last HEAP_DUMP_END, if no other comes behind; else 0 */
     uint64_t segments_end; /* while looking: the last HEAP_DUMP_SEGMENT */
 };
@@ -142,6 +146,9 @@ size_t encode(const struct violations *v, const struct event *e, uint8_t to[ENCO
 void insert_raw(struct violations *v, const uint8_t *bytes, size_t n, bool broken); /* broken: at the first of them */
 /* The body of the event, to be changed; it is whole. */
 uint8_t *own_body(struct violations *v, struct event *e);
+
+/* A FRAME or TRACE that may come again is left as it is, and the event becomes a new one. */
+void keep_the_first(struct violations *v, struct event *e);
 
 /* Records that are sound. */
 void insert_utf8(struct violations *v, uint64_t id, const char *text);
