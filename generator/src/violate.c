@@ -538,9 +538,12 @@ static void take_break(struct stage *stage, struct event *e)
     if (e->kind == EVENT_END)
         define_late(v);
     v->swallow = false;
-    for (size_t i = 0; i < v->count; i++)
-        if (v->chosen[i].row->flags & EVERYWHERE || is_place(v, &v->chosen[i], e))
-            come_to(v, &v->chosen[i], &now);
+    /* What goes in front comes first: a changed event may have its body in the scratch. */
+    for (unsigned changes = 0; changes <= CHANGES; changes += CHANGES)
+        for (size_t i = 0; i < v->count; i++)
+            if ((v->chosen[i].row->flags & CHANGES) == changes &&
+                (v->chosen[i].row->flags & EVERYWHERE || is_place(v, &v->chosen[i], e)))
+                come_to(v, &v->chosen[i], &now);
     flow_on(v, e);
     if (!v->swallow)
         give(stage->next, &now);
@@ -568,8 +571,9 @@ static bool choose(struct violations *v, struct chosen *c, const char **failure)
         return false;
     }
     if (c->places < n + others) {
-        refuse(failure, "--violate %s/%s: %" PRIu64 " are wanted; the dump has a %s %" PRIu64 " times", violation_rule(c->row),
-               c->row->variant, n + others, c->row->place->words, c->places);
+        refuse(failure, "--violations %" PRIu64 ": %s/%s can be broken %" PRIu64 " times in this dump (%s)%s", n,
+               violation_rule(c->row), c->row->variant, c->places, c->row->place->words,
+               others ? ", less what other rules take" : "");
         return false;
     }
     if ((c->row->flags & NO_STRING_ZERO && v->facts.string_zero) || (c->row->flags & NO_THREAD_ZERO && v->facts.thread_zero)) {
