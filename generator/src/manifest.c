@@ -139,6 +139,12 @@ static void write_findings(struct json *json, const struct generated *g)
     json_close(json);
 }
 
+/* Of 1.0.3 the header alone is an error to the others. */
+static const char *profile_of(const struct generate_request *request, const struct generated *g)
+{
+    return request->from >= 0 ? NULL : g->version == V103 ? "android" : like_profile(request->made.like);
+}
+
 void manifest_write(FILE *out, const char *file, uint64_t seed, const struct generate_request *request,
                     const struct generated *g, const struct manifest_option *options, size_t option_count)
 {
@@ -152,7 +158,7 @@ void manifest_write(FILE *out, const char *file, uint64_t seed, const struct gen
     json_close(&json);
     write_options(&json, options, option_count);
     json_uint(&json, "seed", seed);
-    json_string(&json, "profile", request->from >= 0 ? NULL : like_profile(request->made.like));
+    json_string(&json, "profile", profile_of(request, g));
     write_file(&json, file, g);
     json_string(&json, "version", versions[g->version]);
     json_uint(&json, "id_size", g->id_size);
