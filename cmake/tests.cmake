@@ -8,20 +8,28 @@ find_package(ZLIB REQUIRED) # to make gzip files with, and as a second opinion o
 set(test_environment ASAN_OPTIONS=exitcode=99 UBSAN_OPTIONS=print_stacktrace=1:exitcode=99 LSAN_OPTIONS=exitcode=99)
 
 # A unit test sees the inner headers and the objects of the library: a shared one shows only what hprof.h declares.
-file(GLOB unit_tests CONFIGURE_DEPENDS validator/tests/test_*.c)
-foreach(source IN LISTS unit_tests)
-  get_filename_component(name ${source} NAME_WE)
-  add_executable(${name} ${source} $<TARGET_OBJECTS:hprof>)
-  target_include_directories(${name} PRIVATE validator/include validator/src)
-  target_compile_definitions(${name} PRIVATE _FILE_OFFSET_BITS=64)
-  target_link_libraries(${name} PRIVATE PkgConfig::CMOCKA PkgConfig::ZLIB PkgConfig::ISAL ZLIB::ZLIB Threads::Threads)
-  add_test(NAME validator.${name} COMMAND ${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-  set_tests_properties(validator.${name} PROPERTIES
-    LABELS unit TIMEOUT 1800 ENVIRONMENT "${test_environment}")
-endforeach()
+function(add_unit_tests part objects)
+  file(GLOB sources CONFIGURE_DEPENDS ${part}/tests/test_*.c)
+  foreach(source IN LISTS sources)
+    get_filename_component(name ${source} NAME_WE)
+    add_executable(${name} ${source} ${objects})
+    target_include_directories(${name} PRIVATE validator/include validator/src)
+    target_compile_definitions(${name} PRIVATE _FILE_OFFSET_BITS=64)
+    target_link_libraries(${name} PRIVATE
+      ${ARGN} PkgConfig::CMOCKA PkgConfig::ZLIB PkgConfig::ISAL ZLIB::ZLIB Threads::Threads)
+    add_test(NAME ${part}.${name} COMMAND ${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+    set_tests_properties(${part}.${name} PROPERTIES
+      LABELS unit TIMEOUT 1800 ENVIRONMENT "${test_environment}")
+  endforeach()
+endfunction()
+
+add_unit_tests(validator $<TARGET_OBJECTS:hprof>)
+if(HPROF_GENERATOR)
+  add_unit_tests(generator "$<TARGET_OBJECTS:hprof>;$<TARGET_OBJECTS:hprof-gen-layers>" hprof-gen-layers)
+endif()
 
 find_program(HPROF_PYTHON python3 REQUIRED DOC "Python 3 with what ci/requirements.txt lists")
-execute_process(COMMAND ${HPROF_PYTHON} -c "import pytest, jsonschema" RESULT_VARIABLE no_pytest OUTPUT_QUIET ERROR_QUIET)
+execute_process(COMMAND ${HPROF_PYTHON} -c "import hypothesis, jsonschema, pytest" RESULT_VARIABLE no_pytest OUTPUT_QUIET ERROR_QUIET)
 if(no_pytest)
   message(WARNING "${HPROF_PYTHON} lacks what ci/requirements.txt lists: the pytest files will not run")
   return()
@@ -34,8 +42,13 @@ list(APPEND test_environment
   CC=${CMAKE_C_COMPILER}
   PYTHONPATH=${PROJECT_SOURCE_DIR}/generator/python
   PYTHONDONTWRITEBYTECODE=1)
-file(GLOB pytest_files RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS
-  validator/tests/test_*.py generator/python/tests/test_*.py corpus/tests/test_*.py)
+set(pytest_folders validator/tests generator/python/tests corpus/tests)
+if(HPROF_GENERATOR)
+  list(APPEND test_environment HPROF_GEN=$<TARGET_FILE:hprof-gen>)
+  list(APPEND pytest_folders generator/tests)
+endif()
+list(TRANSFORM pytest_folders APPEND /test_*.py)
+file(GLOB pytest_files RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS ${pytest_folders})
 foreach(file IN LISTS pytest_files)
   string(REGEX REPLACE "^([a-z]+)/.*/(test_[a-z0-9_]+)\\.py$" "\\1.\\2" name ${file})
   add_test(NAME ${name} COMMAND ${HPROF_PYTHON} -m pytest -q -p no:cacheprovider ${file}
