@@ -10,7 +10,7 @@ struct truth_class {
     uint64_t id;
     uint64_t super_id; /* of its first CLASS_DUMP, */
     bool dumped;       /* if there is one */
-    char *name; /* as LOAD_CLASS gives it; NULL if not known */
+    char *name;        /* as LOAD_CLASS gives it; NULL if not known */
     uint64_t instances;
     uint64_t instance_bytes; /* of the bodies of its INSTANCE_DUMPs */
     uint64_t arrays;         /* OBJECT_ARRAY_DUMPs that name it; those of primitive types name no class */

@@ -45,7 +45,7 @@ struct walk {
     uint32_t *traces;      /* by class: the stack trace of it and its objects */
     struct hot_class *hot; /* by class of the model */
     uint64_t *patterns;
-    uint8_t *room; /* for bodies: PIECE_SIZE or the longest CLASS_DUMP, and some bytes more */
+    uint8_t *room;      /* for bodies: PIECE_SIZE or the longest CLASS_DUMP, and some bytes more */
     struct site *sites; /* room for one for each class; NULL unless they are wanted */
 
     /* Of a run. */

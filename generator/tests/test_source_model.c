@@ -325,10 +325,8 @@ static void no_segment_is_longer_than_it_should_be(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_dump_is_whole_and_the_same_each_time),
-        cmocka_unit_test(every_producer_has_defaults),
-        cmocka_unit_test(what_a_producer_cannot_write_is_refused),
-        cmocka_unit_test(large_bodies_come_in_parts),
+        cmocka_unit_test(every_dump_is_whole_and_the_same_each_time), cmocka_unit_test(every_producer_has_defaults),
+        cmocka_unit_test(what_a_producer_cannot_write_is_refused),    cmocka_unit_test(large_bodies_come_in_parts),
         cmocka_unit_test(no_segment_is_longer_than_it_should_be),
     };
 
