@@ -234,27 +234,43 @@ static bool check_length(struct checker *ck, const struct INSTANCE_DUMP *r, cons
     return false;
 }
 
-/* What stands in front of an instance that waits: whether its length led to a broken sub-record (a byte), its offset, as a difference
- * from the one before, the record it is in: its number, doubled, and 1 for a segment; and how
- * many heap dump records began up to it. */
+/* What stands in front of an instance that waits: a byte of flags, its offset, as a difference from the one before, and if it is
+ * in another record than that one: the number of the record, doubled, and 1 for a segment; and how many heap dump records began
+ * up to it. */
+enum { WAITS_DOUBTFUL = 1 /* its length led to a broken sub-record */, WAITS_ELSEWHERE = 2 /* in another record */ };
+
 static void note_waiting(struct checker *ck, uint64_t at)
 {
     struct bytelog *log = &ck->dump.deferred;
+    uint8_t flags = ck->heap_records == ck->dump.last_waiting_record ? 0 : WAITS_ELSEWHERE;
 
     ck->dump.doubtful_waiting = log->size + 1;
-    bytelog_append(log, &(uint8_t){0}, 1);
+    bytelog_append(log, &flags, 1);
     bytelog_append_number(log, at - ck->dump.last_waiting);
-    bytelog_append_number(log, ck->record_number << 1 | (ck->record_tag == TAG_HEAP_DUMP_SEGMENT));
-    bytelog_append_number(log, ck->heap_records);
+    if (flags & WAITS_ELSEWHERE) {
+        bytelog_append_number(log, ck->record_number << 1 | (ck->record_tag == TAG_HEAP_DUMP_SEGMENT));
+        bytelog_append_number(log, ck->heap_records);
+    }
     ck->dump.last_waiting = at;
+    ck->dump.last_waiting_record = ck->heap_records;
 }
 
-/* Keeps an instance whole until its class is known. */
+/* Of the fixed part of an instance that waits, all but the tag and the stack trace are kept. */
+static size_t kept_of_head(unsigned id_size)
+{
+    return SIZE_OF(INSTANCE_DUMP, id_size) - sizeof(uint32_t);
+}
+
+/* Keeps an instance until its class is known. */
 static bool defer_instance(struct checker *ck, uint64_t at, size_t head, uint64_t bytes)
 {
-    uint64_t left = head + bytes;
+    unsigned id = ck->id_size;
+    uint64_t left = bytes;
 
     note_waiting(ck, at);
+    bytelog_append(&ck->dump.deferred, ck->in.at + 1, id);
+    bytelog_append(&ck->dump.deferred, ck->in.at + 1 + OFFSET_OF(INSTANCE_DUMP, class_id, id), kept_of_head(id) - id);
+    input_advance(&ck->in, head);
     while (left) {
         size_t n = look_at(ck, PIECE, left);
 
@@ -281,7 +297,8 @@ void distrust_instance(struct checker *ck)
     if (ck->dump.doubtful_length)
         diag_retract(&ck->diag, RULE_OBJ_006, ck->dump.doubtful_length, 1);
     if (ck->dump.doubtful_waiting)
-        bytelog_patch(&ck->dump.deferred, ck->dump.doubtful_waiting - 1, 1);
+        bytelog_patch(&ck->dump.deferred, ck->dump.doubtful_waiting - 1,
+                      bytelog_byte(&ck->dump.deferred, ck->dump.doubtful_waiting - 1) | WAITS_DOUBTFUL);
     ck->dump.doubtful_length = ck->dump.doubtful_waiting = 0;
 }
 
@@ -365,6 +382,7 @@ struct waiting {
     const struct bytelog *log;
     uint64_t next;    /* in the log */
     uint64_t at;      /* of the dump: behind the tag of the present instance */
+    uint64_t record;  /* it is in, as it was noted */
     uint64_t body;    /* in the log: its values */
     uint64_t body_at; /* and their offset in the dump */
     uint64_t there;   /* how many of them: fewer than there should be when the dump ended within */
@@ -386,29 +404,36 @@ static const uint8_t *get_from_log(struct checker *ck, uint64_t offset, size_t n
 static bool next_waiting(struct checker *ck, struct waiting *w, uint8_t *first, size_t head, struct INSTANCE_DUMP *r,
                          bool *doubtful)
 {
+    unsigned id = ck->id_size;
     struct cursor c = {first + 1, first + head};
-    uint64_t record, end = w->log->size;
-    uint8_t flag;
+    size_t kept = kept_of_head(id);
+    uint64_t end = w->log->size;
+    uint8_t flags;
 
     if (w->next == end)
         return false;
-    bytelog_read(w->log, w->next++, &flag, 1);
-    *doubtful = flag != 0;
+    flags = bytelog_byte(w->log, w->next++);
+    *doubtful = flags & WAITS_DOUBTFUL;
     w->at += bytelog_read_number(w->log, &w->next);
-    record = bytelog_read_number(w->log, &w->next);
-    ck->as_of = (uint32_t)bytelog_read_number(w->log, &w->next);
-    if (end - w->next < head)
+    if (flags & WAITS_ELSEWHERE) {
+        w->record = bytelog_read_number(w->log, &w->next);
+        ck->as_of = (uint32_t)bytelog_read_number(w->log, &w->next);
+    }
+    if (end - w->next < kept)
         return false;
-    bytelog_read(w->log, w->next, first, head);
-    if (!read_INSTANCE_DUMP(&c, ck->id_size, r))
+    memset(first, 0, head);
+    first[0] = SUB_INSTANCE_DUMP;
+    bytelog_read(w->log, w->next, first + 1, id);
+    bytelog_read(w->log, w->next + id, first + 1 + OFFSET_OF(INSTANCE_DUMP, class_id, id), kept - id);
+    if (!read_INSTANCE_DUMP(&c, id, r))
         return false;
-    w->body = w->next + head;
+    w->body = w->next + kept;
     w->body_at = w->at - 1 + head;
     w->there = end - w->body < r->bytes ? end - w->body : r->bytes;
     w->next = w->body + w->there;
     /* What is found is told as it would have been then. */
-    ck->record_tag = record & 1 ? TAG_HEAP_DUMP_SEGMENT : TAG_HEAP_DUMP;
-    ck->record_number = record >> 1;
+    ck->record_tag = w->record & 1 ? TAG_HEAP_DUMP_SEGMENT : TAG_HEAP_DUMP;
+    ck->record_number = w->record >> 1;
     ck->sub = first;
     ck->sub_size = head;
     return true;
