@@ -139,13 +139,19 @@ static inline uint64_t within(const struct mixed *x, uint64_t cell, uint64_t slo
     return x->first + at - ((x->pattern->mask + 1) & ones_if(at >= x->count));
 }
 
-static uint64_t edge_target(const struct mixed *x, uint64_t at, uint32_t edge, uint64_t slot)
+/* The few that lead to another cell: kept apart, so that the others are a few instructions in a row. */
+static __attribute__((noinline)) uint64_t far_target(const struct mixed *x, uint64_t at, uint32_t edge, uint64_t slot)
+{
+    return within(x, below(mix_of(x->key, at, slot), x->cells) << x->pattern->shift, edge & EDGE_SLOT);
+}
+
+static inline uint64_t edge_target(const struct mixed *x, uint64_t at, uint32_t edge, uint64_t slot)
 {
     uint32_t mode = edge >> EDGE_SLOT_BITS;
     uint64_t cell = at & ~x->pattern->mask & ~ones_if(mode == EDGE_HOME);
 
     if (mode == EDGE_FAR)
-        cell = below(mix_of(x->key, at, slot), x->cells) << x->pattern->shift;
+        return far_target(x, at, edge, slot);
     return within(x, cell, edge & EDGE_SLOT) | ones_if(mode == EDGE_TO_NULL);
 }
 
@@ -178,6 +184,31 @@ static uint64_t rest_reference(const struct mixed *x, uint64_t at, uint64_t slot
     return within(x, at & ~x->pattern->mask, bits & x->pattern->mask);
 }
 
+/* Of what is no instance. */
+static __attribute__((noinline)) uint64_t other_reference(const struct mixed *x, uint64_t at, uint64_t slot)
+{
+    const struct pattern *p = x->pattern;
+    const struct pattern_object *is = &p->objects[at & p->mask];
+    const struct pattern_array *array = &p->arrays[p->kinds[is->kind].array];
+
+    switch ((enum mixed_form)is->form) {
+    case FORM_OBJECT_ARRAY:
+        if (slot < array->edges)
+            return edge_target(x, at, p->edges[is->edges + slot], slot);
+        return drawn_element(x, array, at, slot);
+    case FORM_SPINE:
+        if (slot == 0)
+            return at + p->mask + 1 < x->count ? x->first + at + p->mask + 1 : MODEL_NULL;
+        return edge_target(x, at, p->edges[slot], slot);
+    case FORM_REST:
+        return rest_reference(x, at, slot);
+    case FORM_INSTANCE:
+    case FORM_PRIMITIVE_ARRAY:
+        break;
+    }
+    return MODEL_NULL;
+}
+
 static uint64_t reference(const struct model *m, uint64_t index, const struct object *o, uint64_t slot)
 {
     const struct mixed *x = m->of_shape;
@@ -188,25 +219,7 @@ static uint64_t reference(const struct model *m, uint64_t index, const struct ob
     (void)o;
     if (is->form == FORM_INSTANCE)
         return edge_target(x, at, p->edges[is->edges + slot], slot);
-    switch ((enum mixed_form)is->form) {
-    case FORM_OBJECT_ARRAY: {
-        const struct pattern_array *array = &p->arrays[p->kinds[is->kind].array];
-
-        if (slot < array->edges)
-            return edge_target(x, at, p->edges[is->edges + slot], slot);
-        return drawn_element(x, array, at, slot);
-    }
-    case FORM_SPINE:
-        if (slot == 0)
-            return index + p->mask + 1 < m->options.objects ? index + p->mask + 1 : MODEL_NULL;
-        return edge_target(x, at, p->edges[slot], slot);
-    case FORM_REST:
-        return rest_reference(x, at, slot);
-    case FORM_INSTANCE:
-    case FORM_PRIMITIVE_ARRAY:
-        break;
-    }
-    return MODEL_NULL;
+    return other_reference(x, at, slot);
 }
 
 /* As edge_target, one after the other. Where they lead is looked up, not branched on: it cannot be guessed. Those to other cells are
@@ -240,11 +253,12 @@ static void references(const struct model *m, uint64_t index, const struct objec
     uint64_t at = index - x->first;
     const struct pattern_object *is = &p->objects[at & p->mask];
 
+    (void)o;
     if (is->form == FORM_INSTANCE)
         edge_targets(x, at, p->edges + is->edges + first, first, count, out);
     else
         for (uint64_t i = 0; i < count; i++)
-            out[i] = reference(m, index, o, first + i);
+            out[i] = other_reference(x, at, first + i);
 }
 
 const struct shape shape_mixed = {
