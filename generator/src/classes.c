@@ -142,16 +142,6 @@ bool classes_finish(struct model *m)
     return true;
 }
 
-uint32_t class_own_references(const struct model *m, uint32_t class)
-{
-    const struct model_class *c = &m->classes[class];
-    uint32_t references = 0;
-
-    for (uint32_t f = 0; f < c->fields; f++)
-        references += m->fields[c->first_field + f].type == TYPE_OBJECT;
-    return references;
-}
-
 bool core_classes_add(struct model *m)
 {
     /* As JDK 17 has them, in the order of its dumps. */

@@ -1,9 +1,6 @@
 /* See lengths.h. */
 #include "lengths.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "model.h"
 #include "random.h"
 

@@ -138,46 +138,51 @@ static void put_source(struct text *t, const char *class, size_t size)
     put_text(t, ".java");
 }
 
-/* Short ones are names and end in their number, so that no two are the same; long ones are signatures, of as many parameters as
- * are needed. */
+/* "indexBuffer": a number follows, so that no two are the same. */
+static void put_symbol_name(struct text *t, uint64_t bits, size_t end)
+{
+    struct text name = {t->out, end, t->size};
+
+    for (bool first = true; name.size < end; first = false, bits = mix(bits))
+        put_word(&name, bits >> 8, first);
+    t->size = name.size;
+}
+
+/* "(Lcom/example/io/FileGraph12;)LRecordLayout1234;": of as many parameters as are needed. */
+static void put_signature(struct text *t, uint64_t key, uint64_t bits, size_t end)
+{
+    enum { PARAMETER_MOST = 40 };
+    struct text signature = {t->out, end, t->size};
+
+    put_text(&signature, "(");
+    for (; signature.size + PARAMETER_MOST < end; bits = mix(bits)) {
+        put_text(&signature, "L");
+        put_class(&signature, key, (uint32_t)(bits >> 32) % 1000);
+        put_text(&signature, ";");
+    }
+    put_text(&signature, ")L");
+    for (; signature.size < end; bits = mix(bits))
+        put_word(&signature, bits, false);
+    t->size = signature.size;
+}
+
 static void put_symbol(struct text *t, uint64_t key, uint32_t number)
 {
+    enum { SIGNATURE_LEAST = 28 };
     static const struct lengths lengths = {&symbol_lengths, (uint64_t)1 << 32};
     uint64_t bits = mix_of(key, number, 2);
-    size_t length = lengths_draw(&lengths, bits);
-    size_t digits = 1;
+    size_t length = lengths_draw(&lengths, bits), digits = 1;
 
     for (uint32_t n = number; n > 9; n /= 10)
         digits++;
-    if (length > t->most - t->size)
-        length = t->most - t->size;
-    if (length < 28) {
-        struct text name = {t->out + t->size, length > digits ? length - digits : 0, 0};
-
-        for (bool first = true; name.size < name.most; first = false, bits = mix(bits))
-            put_word(&name, bits >> 8, first);
-        t->size += name.size;
-    } else {
-        size_t end = t->size + length - digits;
-        struct text signature = {t->out, end, t->size};
-
-        put_text(&signature, "(");
-        while (signature.size + 40 < end) {
-            bits = mix(bits);
-            put_text(&signature, "L");
-            put_class(&signature, key, (uint32_t)(bits >> 32) % 1000);
-            put_text(&signature, ";");
-        }
-        put_text(&signature, ")L");
-        while (signature.size < end - 1) {
-            bits = mix(bits);
-            put_word(&signature, bits, false);
-        }
-        t->size = signature.size < end - 1 ? signature.size : end - 1;
+    if (length >= SIGNATURE_LEAST) {
+        put_signature(t, key, mix(bits), t->size + length - digits - 1);
         put_number(t, number);
         put_text(t, ";");
         return;
     }
+    if (length > digits)
+        put_symbol_name(t, bits, t->size + length - digits);
     put_number(t, number);
 }
 

@@ -61,7 +61,6 @@ uint32_t string_add(struct model *m, enum name_form form, const char *text, uint
 bool classes_finish(struct model *m);
 /* Adds the classes of enum model_core_class. */
 bool core_classes_add(struct model *m);
-uint32_t class_own_references(const struct model *m, uint32_t class);
 
 /* ---- core.c: the objects of any heap ---- */
 
