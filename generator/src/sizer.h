@@ -6,7 +6,7 @@
 #include "event.h"
 
 /* Heap dump records of up to so many bytes need not be measured. */
-enum { RECORD_MOST_BUFFERED = 4 << 20 };
+enum { RECORD_MOST_BUFFERED = 8 << 20 };
 
 /* A heap dump record that is longer than that. */
 struct long_record {
