@@ -5,7 +5,12 @@
 #include "encode.h"
 #include "walk.h"
 
+/* Of 64 bits, as they lie in memory there: the same values on every machine. */
+#define FROM_LITTLE_ENDIAN(v) FROM_BIG_ENDIAN(64, __builtin_bswap64(v))
+
 #define HOT static inline __attribute__((always_inline))
+
+enum { TARGETS = 512 };
 
 /* What is the same for all objects of a dump. */
 struct loop {
@@ -13,6 +18,7 @@ struct loop {
     const struct model *m;
     struct event instance, object_array, primitive_array;
     unsigned archived_left, sevens_left, without_left;
+    uint64_t targets[TARGETS]; /* of an instance's references, or some elements */
 };
 
 /* A filter that was given the event before may have changed it. */
@@ -41,14 +47,30 @@ static void give_part(struct walk *w, const uint8_t *body, uint64_t size)
 
 /* ---- Patterns ---- */
 
-/* Of a class whose instances are small: for each 8 bytes of them the bits that are random, and where references stand. */
+/* Of a class whose instances are small: for each 8 bytes of them the bits that are random, and where references stand. How many of each
+ * there are cannot be foretold from object to object, so they are gone through by steps: up to STEP of them cost no branch. Behind
+ * the last there are words without a bit, and references that stand where nothing is. */
 enum {
-    PATTERN_BYTES_MOST = 512,
-    PATTERN_REFERENCES_MOST = PATTERN_BYTES_MOST / 4,
-    PATTERNS_SIZE = 8 << 20,
     WORD = 8,
+    STEP = 4,
+    PATTERN_BYTES_MOST = 512,
+    PATTERN_WORDS_MOST = PATTERN_BYTES_MOST / WORD,
+    PATTERN_REFERENCES_MOST = PATTERN_BYTES_MOST / 4,
+    NOWHERE = PATTERN_BYTES_MOST + STEP * WORD, /* in the room */
+    PATTERNS_SIZE = 8 << 20,
     PLACES_A_WORD = WORD / sizeof(uint16_t)
 };
+_Static_assert((int)STEP == (int)PLACES_A_WORD, "a step of places is a word");
+
+static inline size_t steps(size_t n)
+{
+    return (n + STEP - 1) / STEP * STEP;
+}
+
+static inline size_t words_of(const struct hot_class *hot)
+{
+    return steps((hot->bytes + WORD - 1u) / WORD);
+}
 
 static const uint8_t type_sizes[12] = {0, 0, 0, 0, 1, 2, 4, 8, 1, 2, 4, 8};
 
@@ -71,10 +93,11 @@ static void make_pattern(const struct walk *w, uint32_t class, uint64_t *masks)
     const struct model *m = w->model;
     const struct model_class *c = &m->classes[class];
     struct hot_class *hot = &w->hot[class];
-    uint8_t bytes[PATTERN_BYTES_MOST + 2 * WORD] = {0}, *p = bytes;
-    uint16_t places[PATTERN_REFERENCES_MOST + PLACES_A_WORD] = {0};
-    size_t words = (hot->bytes + WORD - 1) / WORD;
+    uint8_t bytes[PATTERN_BYTES_MOST + STEP * WORD] = {0}, *p = bytes;
+    uint16_t places[PATTERN_REFERENCES_MOST + STEP];
 
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        places[i] = NOWHERE;
     hot->references = 0;
     for (;; c = &m->classes[c->next_with_fields]) {
         const struct model_field *f = m->fields + c->first_field;
@@ -90,9 +113,8 @@ static void make_pattern(const struct walk *w, uint32_t class, uint64_t *masks)
         if (c->next_with_fields == MODEL_NONE)
             break;
     }
-    memset(p, 0, WORD);
-    memcpy(masks, bytes, words * WORD);
-    memcpy(masks + words, places, hot->references * sizeof *places);
+    memcpy(masks, bytes, words_of(hot) * WORD);
+    memcpy(masks + words_of(hot), places, steps(hot->references) * sizeof *places);
     hot->patterned = true;
 }
 
@@ -100,7 +122,7 @@ bool prepare_objects(struct walk *w)
 {
     const struct model *m = w->model;
     size_t used = 0, most = PATTERNS_SIZE / WORD;
-    size_t largest = PATTERN_BYTES_MOST / WORD + PATTERN_REFERENCES_MOST / PLACES_A_WORD + 1;
+    size_t largest = PATTERN_WORDS_MOST + PATTERN_REFERENCES_MOST / PLACES_A_WORD + 2 * STEP;
 
     w->hot = calloc(m->class_count, sizeof *w->hot);
     w->patterns = malloc(PATTERNS_SIZE);
@@ -113,7 +135,7 @@ bool prepare_objects(struct walk *w)
         if (hot->bytes <= PATTERN_BYTES_MOST && most - used >= largest) {
             hot->pattern = (uint32_t)used;
             make_pattern(w, c, w->patterns + used);
-            used += (hot->bytes + WORD - 1) / WORD + (hot->references + PLACES_A_WORD - 1u) / PLACES_A_WORD;
+            used += words_of(hot) + steps(hot->references) / PLACES_A_WORD;
         }
     }
     return true;
@@ -229,40 +251,50 @@ static void give_large_instance(struct loop *l, uint64_t index, const struct obj
     }
 }
 
+HOT void put_words(uint8_t *p, const uint64_t *masks, size_t n, uint64_t bits)
+{
+    for (size_t i = 0; i < n; i += STEP)
+        for (size_t j = i; j < i + STEP; j++) {
+            uint64_t word = bits * (2 * j + UINT64_C(0x9E3779B97F4A7C15));
+
+            word = masks[j] & FROM_LITTLE_ENDIAN(word ^ word >> 29);
+            memcpy(p + j * WORD, &word, WORD);
+        }
+}
+
+/* How many of them are null. */
+HOT uint32_t put_references(const struct walk *w, const uint16_t *places, unsigned n, const uint64_t *targets, unsigned id_size)
+{
+    uint32_t nulls = 0;
+
+    for (unsigned i = 0; i < n; i += STEP)
+        for (unsigned j = i; j < i + STEP; j++) {
+            uint64_t null = (uint64_t)0 - (targets[j] == MODEL_NULL);
+
+            nulls += (targets[j] == MODEL_NULL) & (j < n);
+            put_id(w->room + places[j], (w->first_object + targets[j] * w->ids.objects.stride) & ~null, id_size);
+        }
+    return nulls;
+}
+
 HOT void give_instance(struct loop *l, uint64_t index, const struct object *o, unsigned id_size)
 {
     struct walk *w = l->w;
     struct hot_class *class = &w->hot[o->class];
     const uint64_t *masks = w->patterns + class->pattern;
-    size_t words = (class->bytes + WORD - 1) / WORD;
-    uint64_t bits, targets[PATTERN_REFERENCES_MOST];
+    size_t words = words_of(class);
     struct event *e;
-    uint32_t nulls = 0;
 
     class->objects++;
     if (__builtin_expect(!class->patterned, 0)) {
         give_large_instance(l, index, o, id_size);
         return;
     }
-    bits = model_random(l->m, index, 0);
-    for (size_t i = 0; i < words; i++) {
-        uint64_t word = masks[i] & FROM_BIG_ENDIAN(64, bits >> 17 ^ bits);
-
-        memcpy(w->room + i * WORD, &word, WORD);
-        bits = next_bits(bits);
-    }
-    if (class->references)
-        model_references(l->m, index, o, 0, class->references, targets);
-    for (unsigned i = 0; i < class->references; i++) {
-        uint16_t place;
-
-        memcpy(&place, (const uint8_t *)(masks + words) + i * sizeof place, sizeof place);
-        nulls += targets[i] == MODEL_NULL;
-        put_id(w->room + place, object_id(w, targets[i]), id_size);
-    }
+    put_words(w->room, masks, words, model_random(l->m, index, 0));
+    model_references(l->m, index, o, 0, class->references, l->targets);
     e = instance_event(l, index, class);
     e->references = class->references;
-    e->nulls = nulls;
+    e->nulls = put_references(w, (const uint16_t *)(masks + words), class->references, l->targets, id_size);
     give(w->to, e);
 }
 
@@ -274,18 +306,15 @@ HOT void count_array(struct walk *w, uint32_t class, uint64_t bytes)
     w->hot[class].array_bytes += bytes;
 }
 
-HOT uint8_t *put_elements(const struct loop *l, uint8_t *p, uint64_t index, const struct object *o, uint64_t from, uint64_t to,
+HOT uint8_t *put_elements(struct loop *l, uint8_t *p, uint64_t index, const struct object *o, uint64_t from, uint64_t to,
                           unsigned id_size)
 {
-    enum { AT_A_TIME = 512 };
-    uint64_t targets[AT_A_TIME];
-
     while (from < to) {
-        uint64_t n = to - from < AT_A_TIME ? to - from : AT_A_TIME;
+        uint64_t n = to - from < TARGETS ? to - from : TARGETS;
 
-        model_references(l->m, index, o, from, n, targets);
+        model_references(l->m, index, o, from, n, l->targets);
         for (uint64_t i = 0; i < n; i++)
-            p = put_id(p, object_id(l->w, targets[i]), id_size);
+            p = put_id(p, object_id(l->w, l->targets[i]), id_size);
         from += n;
     }
     return p;

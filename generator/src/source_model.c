@@ -101,7 +101,7 @@ static const char *refusal(const struct like *like, const struct source_settings
         return sentence;
     }
     if (s->version == V101 && s->segment_size) {
-        snprintf(sentence, sizeof sentence, "version 1.0.1 has no segments");
+        snprintf(sentence, sizeof sentence, "--segment-size: version 1.0.1 has no segments");
         return sentence;
     }
     return records_refusal(like, records_of(like, s->records));
@@ -132,17 +132,18 @@ static bool lay_out_ids(struct walk *w, const char **failure)
     if (o->objects > limit - others || !fit(&w->ids.objects, o->objects + others, object_limit)) {
         uint64_t possible = object_limit - w->ids.objects.base;
 
-        snprintf(sentence, sizeof sentence, "IDs of %u bytes can name %" PRIu64 " objects beside these classes", w->id_size,
-                 possible > others ? possible - others : 0);
+        snprintf(sentence, sizeof sentence, "--objects: IDs of %u bytes can name %" PRIu64 " of them beside these classes",
+                 w->id_size, possible > others ? possible - others : 0);
         return false;
     }
     if (!fit(&w->ids.strings, w->string_count, limit)) {
-        snprintf(sentence, sizeof sentence, "IDs of %u bytes cannot name %" PRIu32 " strings", w->id_size, w->string_count);
+        snprintf(sentence, sizeof sentence, "--classes: IDs of %u bytes cannot name the %" PRIu32 " strings of so many",
+                 w->id_size, w->string_count);
         return false;
     }
     if (o->threads >= UINT32_MAX - like->thread_start - 8 || o->threads >= UINT32_MAX - like->trace_start - 8 ||
         o->stack_depth > UINT32_MAX || !fit(&w->ids.frames, o->threads * o->stack_depth, limit)) {
-        snprintf(sentence, sizeof sentence, "so many threads, or frames, cannot be named with 32 bits");
+        snprintf(sentence, sizeof sentence, "--threads: so many, or so many frames, 32 bits cannot name");
         return false;
     }
     w->first_object = id_of(&w->ids.objects, classes);
