@@ -354,15 +354,14 @@ bool resync(struct checker *ck, uint64_t wrong, uint64_t right, uint64_t left);
 
 /* ---- record.c ---- */
 void walk_records(struct checker *ck);
-/* Whether a record header at p, of which n bytes are there, may be one: a known tag, a length that fits it. */
-bool plausible_record(const struct checker *ck, const uint8_t *p, size_t n);
 /* Behind the header of a heap dump record of length 0: whether it is empty, and not one whose length was never filled in. */
 bool empty_is_plausible(struct checker *ck);
-/* Behind the header of another record: the length by which judging goes on, the declared one or a better one. */
-uint64_t body_length(struct checker *ck, uint8_t tag, uint64_t declared);
-/* Behind a heap dump record of which the rest was skipped: unless a record or the end is there, its length was what is wrong, or hid
- * it, and nothing behind can be judged. */
-void stop_if_lost(struct checker *ck);
+/* Goes from the header of another record behind its body. False where judging does not go on: the dump ends, or the framing is lost. */
+bool pass_record(struct checker *ck, uint8_t tag, uint64_t declared);
+/* Whether a whole record stands here, or the end, as far as can be seen. */
+bool sound_record_follows(struct checker *ck);
+/* Reads on to the end without judging. Returns how many bytes there were. */
+uint64_t skip_to_end(struct checker *ck);
 void tell_progress(struct checker *ck);
 
 /* ---- header.c ---- */

@@ -93,6 +93,19 @@ static bool skip_rest(struct checker *ck)
     return n == left;
 }
 
+/* The same behind a broken sub-record. Unless a record or the end follows, the length of the heap dump record is what is wrong, or hid
+ * it: then it says false and nothing behind is judged. */
+static bool skip_broken(struct checker *ck)
+{
+    if (!skip_rest(ck))
+        return false;
+    if (sound_record_follows(ck))
+        return true;
+    if (ck->look == LOOK_JUDGE)
+        skip_to_end(ck);
+    return false;
+}
+
 /* The sub-record just in front of a fault may have been where it went wrong. */
 static void distrust_last(struct checker *ck)
 {
@@ -126,20 +139,18 @@ static bool broken_subrecord(struct checker *ck, enum measured why, const struct
 
     distrust_last(ck);
     if (ck->look != LOOK_JUDGE)
-        return skip_rest(ck);
+        return skip_broken(ck);
     unsound(ck, at);
     if (at == ck->heap_end - ck->record_length)
         ck->lost = LOST_ALL; /* nothing of it was sound: it may be a record of another tag */
     if (class_in_front_is_told(ck))
-        return skip_rest(ck);
+        return skip_broken(ck);
     if (why == MEASURE_TAG)
         report(ck, rule, at, "the tag of a sub-record", "0x%02x", tag);
     else
         report(ck, rule, at + m->bad_at, rule == RULE_OBJ_008 ? "4 to 11" : "2 or 4 to 11", "%u", bad);
-    if (skip_rest(ck)) {
-        stop_if_lost(ck);
+    if (skip_broken(ck) || ck->stopped)
         return true;
-    }
     /* The length of the record is wrong, or the dump is cut: that is what will be said. */
     diag_retract(&ck->diag, rule, why == MEASURE_TAG ? at : at + m->bad_at, 1);
     return false;
@@ -154,7 +165,7 @@ static bool cut_subrecord(struct checker *ck)
     distrust_last(ck);
     forget_cut(ck);
     if (class_in_front_is_told(ck))
-        return skip_rest(ck);
+        return skip_broken(ck);
     *cut = (struct cut_subrecord){.active = true,
                                   .record_tag = ck->record_tag,
                                   .record_at = ck->record_at,
@@ -498,7 +509,7 @@ static void walk_records_silently(struct checker *ck, uint64_t end)
         if (tag == TAG_HEAP_DUMP_END)
             return;
         if (ck->cut.active && tag != TAG_HEAP_DUMP_SEGMENT) {
-            if (!plausible_record(ck, ck->in.at, RECORD_HEADER_SIZE))
+            if (!sound_record_follows(ck))
                 return;
             forget_cut(ck);
         }
@@ -508,10 +519,8 @@ static void walk_records_silently(struct checker *ck, uint64_t end)
                 return;
             if (!walk_heap_record(ck, length))
                 return;
-        } else {
-            length = body_length(ck, (uint8_t)tag, length);
-            if (input_skip(&ck->in, length) < length)
-                return;
+        } else if (!pass_record(ck, (uint8_t)tag, length)) {
+            return;
         }
     }
 }

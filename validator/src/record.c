@@ -48,7 +48,8 @@ static uint64_t least_length(const struct checker *ck, unsigned tag, bool *exact
     }
 }
 
-bool plausible_record(const struct checker *ck, const uint8_t *p, size_t n)
+/* Whether a record header at p, of which n bytes are there, may be one: a known tag, a length that fits it. */
+static bool plausible_record(const struct checker *ck, const uint8_t *p, size_t n)
 {
     uint64_t length, least;
     bool exact;
@@ -131,11 +132,12 @@ static void tell_lost(struct checker *ck, uint64_t since)
 {
     retract_strange(ck);
     retract_string(ck);
+    ck->doubtful_record = 0;
     unsound(ck, since);
     ck->framing_lost = true;
     if (!ck->truncated && !ck->in.error && !ck->memory.exhausted)
         report_late(ck, RULE_REC_002, SHAPE_ANY, since + RECORD_LENGTH_AT, "record framing", "a record, and others behind it",
-                    "a length or tag from which no sound record follows to the end of the file");
+                    "a length or tag from which no sound record follows");
 }
 
 /* Whether it was lost in front of here. */
@@ -243,7 +245,8 @@ static uint64_t right_length(struct checker *ck, unsigned tag)
     return exact ? least : UINT64_MAX;
 }
 
-uint64_t body_length(struct checker *ck, uint8_t tag, uint64_t declared)
+/* The length by which judging goes on behind a record: the declared one or a better one. */
+static uint64_t body_length(struct checker *ck, uint8_t tag, uint64_t declared)
 {
     uint64_t right = hprof_record_name(tag) ? right_length(ck, tag) : UINT64_MAX;
 
@@ -252,8 +255,15 @@ uint64_t body_length(struct checker *ck, uint8_t tag, uint64_t declared)
     return leads_on(ck, right) > (declared > LOOK_SIZE ? 0 : leads_on(ck, declared)) ? right : declared;
 }
 
-/* Reads on to the end without judging. Returns how many bytes there were. */
-static uint64_t skip_to_end(struct checker *ck)
+bool pass_record(struct checker *ck, uint8_t tag, uint64_t declared)
+{
+    uint64_t length = body_length(ck, tag, declared), right = hprof_record_name(tag) ? right_length(ck, tag) : UINT64_MAX;
+    bool exact, wrong = right == UINT64_MAX ? declared < least_length(ck, tag, &exact) : declared != right;
+
+    return !(wrong && leads_on(ck, length) < 2) && input_skip(&ck->in, length) == length;
+}
+
+uint64_t skip_to_end(struct checker *ck)
 {
     uint64_t n = input_skip(&ck->in, UINT64_MAX);
 
@@ -263,35 +273,34 @@ static uint64_t skip_to_end(struct checker *ck)
     return n;
 }
 
-void stop_if_lost(struct checker *ck)
+bool sound_record_follows(struct checker *ck)
 {
-    if (leads_on(ck, 0) < 2)
-        skip_to_end(ck);
+    return leads_on(ck, 0) >= 2;
 }
 
 /* A record whose length is not what it must be: its body is not judged, and what it may have held, whatever its tag was meant to be, is
  * not missed. A length beyond the end of the file is that fault and not this one, unless the right length leads on. Where no length
- * does, or behind what was odd already, the framing is lost. */
+ * does, the framing is lost, and so it was behind what was odd already. */
 static void wrong_length(struct checker *ck, enum rule rule, const char *expected)
 {
     uint64_t length = body_length(ck, ck->record_tag, ck->record_length);
-    bool lost = leads_on(ck, length) < 2 || lost_since(ck) < ck->record_at;
+    bool lost = leads_on(ck, length) < 2;
 
     if (length == ck->record_length && !skip_body(ck))
         return;
     if (length != ck->record_length)
         ck->sum.skipped += input_skip(&ck->in, length);
     unsound(ck, ck->record_at);
-    if (lost) {
+    if (lost)
         tell_lost(ck, lost_since(ck));
-        skip_to_end(ck);
-        return;
-    }
-    report(ck, rule, ck->record_at + RECORD_LENGTH_AT, expected, "%" PRIu64 " bytes", ck->record_length);
+    else if (!tell_where_lost(ck))
+        report(ck, rule, ck->record_at + RECORD_LENGTH_AT, expected, "%" PRIu64 " bytes", ck->record_length);
     if (ck->record_tag != TAG_HEAP_DUMP_END) {
         ck->lost = LOST_ALL;
         ck->heap_lost = ck->heap_end_lost = true;
     }
+    if (lost)
+        skip_to_end(ck);
 }
 
 /* ---- Heap dump records ---- */
@@ -516,7 +525,7 @@ static bool settle_cut_before(struct checker *ck, size_t n)
 
     if (!ck->cut.active || (n >= RECORD_HEADER_SIZE && get_u1(ck->in.at) == TAG_HEAP_DUMP_SEGMENT))
         return true;
-    if (leads_on(ck, 0) >= 2) {
+    if (sound_record_follows(ck)) {
         settle_cut(ck, RULE_REC_015);
         return true;
     }
