@@ -266,8 +266,11 @@ static void file_end(struct report *report, double seconds)
 
 static void end(struct report *report, enum hprof_status worst)
 {
+    struct rule_case *cases = report->state;
     (void)worst;
     fputs("</testsuites>\n", report->out);
+    for (size_t i = 0; i < hprof_rule_count(); i++) /* of a file that did not come to its end */
+        free(cases[i].texts);
 }
 
 const struct report_writer report_junit = {state_size, begin, file, finding, file_end, end};
