@@ -75,7 +75,8 @@ enum name_kind strings_name_kind(const struct strings *s, uint64_t id)
     const struct text *t;
     uint64_t value;
 
-    if (!keymap_get(&s->by_id, id, &value))
+    /* A name of 0 is no name, even if a string with ID 0 is defined (SPEC.md 4.1). */
+    if (!id || !keymap_get(&s->by_id, id, &value))
         return NAME_UNKNOWN;
     t = kept_text(value);
     return (enum name_kind)((t ? t->hash : value) >> 1 & 3);
