@@ -27,16 +27,46 @@ struct id_table {
     uint32_t entries[];
 };
 
-struct id_page;
-/* A page is an id_table or, with the lowest bit of its address set, id_bitmaps. */
-static struct id_bitmaps *as_bitmaps(struct id_page *page)
+/* A page is a word, and its lowest bits say which: up to three entries, or the address of bitmaps or of a table. */
+enum {
+    IS_TABLE = 0,
+    IS_BITMAPS = 1,
+    IS_ENTRIES = 2,
+    FORM_MASK = 3,
+    FORM_BITS = 2,
+    ENTRY_BITS = PAGE_BITS + 3,
+    ENTRIES_END = 59
+};
+
+static struct id_bitmaps *as_bitmaps(uint64_t page)
 {
-    return (uintptr_t)page & 1 ? (struct id_bitmaps *)((uint8_t *)page - 1) : NULL;
+    return page & IS_BITMAPS ? (struct id_bitmaps *)(uintptr_t)(page - IS_BITMAPS) : NULL;
+}
+
+static struct id_table *as_table(uint64_t page)
+{
+    return (page & FORM_MASK) == IS_TABLE ? (struct id_table *)(uintptr_t)page : NULL;
+}
+
+/* An entry within the word, from the bit on where it stands: FORM_BITS is the first, ENTRIES_END behind the last. */
+static uint32_t entry_at(uint64_t page, unsigned bit)
+{
+    return (uint32_t)(page >> bit) & ((1U << ENTRY_BITS) - 1);
+}
+
+/* Where the entry of an ID stands, or the free one where it would go; ENTRIES_END when there is neither. */
+static unsigned find_entry(uint64_t page, uint32_t low)
+{
+    unsigned bit = FORM_BITS;
+
+    while (bit < ENTRIES_END && entry_at(page, bit) && (entry_at(page, bit) & (PAGE_IDS - 1)) != low)
+        bit += ENTRY_BITS;
+    return bit;
 }
 
 /* Each about a third larger than the one before. Small ones may be full, large ones to 7/8. */
-static const uint16_t table_capacity[TABLE_SIZES] = {2,   3,   5,   8,   11,  15,  20,  27,   36,   48,   64,   86,   115,
-                                                     154, 206, 275, 367, 490, 654, 872, 1163, 1551, 2068, 2758, 3678, 4904};
+static const uint16_t table_capacity[TABLE_SIZES] = {5,   8,   11,  15,  20,  27,  36,   48,   64,   86,   115,  154,
+                                                     206, 275, 367, 490, 654, 872, 1163, 1551, 2068, 2758, 3678, 4904};
 
 static size_t table_bytes(unsigned size)
 {
@@ -70,15 +100,15 @@ void idset_clear(struct idset *s)
             continue;
         for (size_t j = 0; j < part->page_count; j++) {
             struct id_bitmaps *bitmaps = as_bitmaps(part->pages[j]);
-            struct id_table *table = (struct id_table *)(void *)part->pages[j];
+            struct id_table *table = as_table(part->pages[j]);
 
             if (bitmaps)
                 memory_put(s->memory, bitmaps, sizeof *bitmaps);
-            else if (table->size >= SMALL_TABLES)
+            else if (table && table->size >= SMALL_TABLES)
                 memory_put(s->memory, table, table_bytes(table->size));
         }
         memory_put(s->memory, part->slots, part->capacity * sizeof *part->slots);
-        memory_put(s->memory, part->pages, part->page_capacity * sizeof(struct id_page *));
+        memory_put(s->memory, part->pages, part->page_capacity * sizeof *part->pages);
         *part = (struct id_directory){0};
     }
     for (size_t i = 0; i < s->block_count; i++)
@@ -214,12 +244,29 @@ static bool bitmaps_are_due(const struct idset *s, const struct id_table *t)
            (t->count >= EARLY_BITMAPS && s->bitmap_bytes + sizeof(struct id_bitmaps) <= s->allowance);
 }
 
-/* Makes room in a page whose table is full: a larger table, or bitmaps. False when memory ran out. */
-static bool page_grow(struct idset *s, struct id_page **page)
+static bool entries_to_table(struct idset *s, uint64_t *page)
 {
-    struct id_table *old = (struct id_table *)(void *)*page, *grown;
-    uint32_t capacity = table_capacity[old->size];
+    struct id_table *t = table_new(s, 0);
 
+    if (!t)
+        return false;
+    for (unsigned bit = FORM_BITS; bit < ENTRIES_END; bit += ENTRY_BITS) {
+        *table_probe(s, t, entry_at(*page, bit) & (PAGE_IDS - 1)) = entry_at(*page, bit);
+        t->count++;
+    }
+    *page = (uintptr_t)t;
+    return true;
+}
+
+/* Makes room in a page whose word or table is full: a larger table, or bitmaps. False when memory ran out. */
+static bool page_grow(struct idset *s, uint64_t *page)
+{
+    struct id_table *old = as_table(*page), *grown;
+    uint32_t capacity;
+
+    if (!old)
+        return entries_to_table(s, page);
+    capacity = table_capacity[old->size];
     if (bitmaps_are_due(s, old)) {
         struct id_bitmaps *b = memory_get_zeroed(s->memory, sizeof *b);
 
@@ -229,7 +276,7 @@ static bool page_grow(struct idset *s, struct id_page **page)
         for (uint32_t i = 0; i < capacity; i++)
             if (old->entries[i])
                 bitmaps_set(b, old->entries[i] & (PAGE_IDS - 1), old->entries[i] >> PAGE_BITS);
-        *page = (struct id_page *)(void *)((uint8_t *)b + 1);
+        *page = (uintptr_t)b | IS_BITMAPS;
     } else {
         grown = table_new(s, old->size + 1U);
         if (!grown)
@@ -238,7 +285,7 @@ static bool page_grow(struct idset *s, struct id_page **page)
             if (old->entries[i])
                 *table_probe(s, grown, old->entries[i] & (PAGE_IDS - 1)) = old->entries[i];
         grown->count = old->count;
-        *page = (struct id_page *)(void *)grown;
+        *page = (uintptr_t)grown;
     }
     table_give_back(s, old);
     return true;
@@ -275,7 +322,7 @@ static bool directory_grow(struct idset *s, struct id_directory *part)
     return true;
 }
 
-/* By an eighth, not by half: a page with two IDs costs little else. */
+/* By an eighth, not by half: a page with two IDs costs nothing else. */
 static bool pages_grow(struct idset *s, struct id_directory *part)
 {
     size_t more = part->page_capacity + part->page_capacity / 8 + 8;
@@ -283,8 +330,7 @@ static bool pages_grow(struct idset *s, struct id_directory *part)
 
     if (part->page_count < part->page_capacity)
         return true;
-    pages =
-        memory_resize(s->memory, part->pages, part->page_capacity * sizeof(struct id_page *), more * sizeof(struct id_page *));
+    pages = memory_resize(s->memory, part->pages, part->page_capacity * sizeof *part->pages, more * sizeof *part->pages);
     if (!pages)
         return false;
     part->pages = pages;
@@ -293,10 +339,9 @@ static bool pages_grow(struct idset *s, struct id_directory *part)
 }
 
 /* Turns a slot with one ID into a page of its own. */
-static struct id_page **slot_to_page(struct idset *s, struct id_directory *part, uint64_t *slot)
+static uint64_t *slot_to_page(struct idset *s, struct id_directory *part, uint64_t *slot)
 {
-    uint32_t entry = SLOT_PAYLOAD(*slot);
-    struct id_table *t;
+    uint64_t entry = SLOT_PAYLOAD(*slot);
 
     if (part->page_count == PAGES_MAX) {
         s->memory->exhausted = true;
@@ -304,13 +349,8 @@ static struct id_page **slot_to_page(struct idset *s, struct id_directory *part,
     }
     if (!pages_grow(s, part))
         return NULL;
-    t = table_new(s, 0);
-    if (!t)
-        return NULL;
-    *table_probe(s, t, entry & (PAGE_IDS - 1)) = entry;
-    t->count = 1;
     *slot = MAKE_SLOT(SLOT_REST(*slot), SLOT_PAGE, (uint32_t)part->page_count);
-    part->pages[part->page_count] = (struct id_page *)(void *)t;
+    part->pages[part->page_count] = entry << FORM_BITS | IS_ENTRIES;
     return &part->pages[part->page_count++];
 }
 
@@ -326,8 +366,8 @@ unsigned idset_set_far(struct idset *s, struct id_near *near, uint64_t key, unsi
     uint32_t low = (uint32_t)(key & (PAGE_IDS - 1)), *entry;
     struct id_near *known = near_slot(s, number);
     struct id_directory *part;
-    struct id_page **page;
     struct id_bitmaps *bitmaps;
+    uint64_t *page;
     unsigned old;
 
     if (known->bitmaps && known->page == number) {
@@ -360,6 +400,17 @@ unsigned idset_set_far(struct idset *s, struct id_near *near, uint64_t key, unsi
         page = &part->pages[SLOT_PAYLOAD(*slot)];
     }
 
+    if ((*page & FORM_MASK) == IS_ENTRIES) {
+        unsigned bit = find_entry(*page, low);
+
+        if (bit < ENTRIES_END) {
+            old = entry_at(*page, bit) >> PAGE_BITS;
+            *page |= ((uint64_t)flag << PAGE_BITS | low) << bit;
+            return old;
+        }
+        if (!page_grow(s, page))
+            return 0;
+    }
     for (;;) {
         struct id_table *t;
 
@@ -370,7 +421,7 @@ unsigned idset_set_far(struct idset *s, struct id_near *near, uint64_t key, unsi
             bitmaps_set(bitmaps, low, flag);
             return old;
         }
-        t = (struct id_table *)(void *)*page;
+        t = as_table(*page);
         entry = table_probe(s, t, low);
         if (entry && *entry) {
             old = *entry >> PAGE_BITS;
@@ -392,7 +443,7 @@ unsigned idset_get(struct idset *s, uint64_t id)
     uint64_t key = id_to_key(id, s->id_size), permuted = permute(s, key >> PAGE_BITS), slot;
     uint32_t low = (uint32_t)(key & (PAGE_IDS - 1)), *entry;
     struct id_directory *part = &s->parts[permuted >> 40];
-    struct id_page *page;
+    uint64_t page;
 
     if (!part->count)
         return 0;
@@ -404,7 +455,9 @@ unsigned idset_get(struct idset *s, uint64_t id)
     page = part->pages[SLOT_PAYLOAD(slot)];
     if (as_bitmaps(page))
         return bitmaps_get(as_bitmaps(page), low);
-    entry = table_probe(s, (struct id_table *)(void *)page, low);
+    if (!as_table(page))
+        return find_entry(page, low) < ENTRIES_END ? entry_at(page, find_entry(page, low)) >> PAGE_BITS : 0;
+    entry = table_probe(s, as_table(page), low);
     return entry ? *entry >> PAGE_BITS : 0;
 }
 
@@ -422,7 +475,7 @@ static void sweep_entry(const struct sweep *w, uint64_t page, uint32_t low, unsi
         w->missing(w->context, key_to_id(page << PAGE_BITS | low, w->set->id_size), flags);
 }
 
-static void sweep_page(const struct sweep *w, uint64_t number, struct id_page *page)
+static void sweep_page(const struct sweep *w, uint64_t number, uint64_t page)
 {
     const struct id_bitmaps *b = as_bitmaps(page);
 
@@ -433,8 +486,11 @@ static void sweep_page(const struct sweep *w, uint64_t number, struct id_page *p
 
                 sweep_entry(w, number, low, bitmaps_get(b, low));
             }
+    } else if (!as_table(page)) {
+        for (unsigned bit = FORM_BITS; bit < ENTRIES_END && entry_at(page, bit); bit += ENTRY_BITS)
+            sweep_entry(w, number, entry_at(page, bit) & (PAGE_IDS - 1), entry_at(page, bit) >> PAGE_BITS);
     } else {
-        const struct id_table *t = (const struct id_table *)(const void *)page;
+        const struct id_table *t = as_table(page);
 
         for (uint32_t i = 0; i < table_capacity[t->size]; i++)
             if (t->entries[i])

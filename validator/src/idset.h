@@ -5,6 +5,7 @@
  * IDs are addresses aligned to 8, or small consecutive numbers. Rotated right by 3 both are dense. The upper bits of that
  * key choose a page of 2^16 IDs:
  *   - a page with one ID is a slot of the directory, 8 bytes;
+ *   - a page with two or three is a word more;
  *   - a page with a few is a small hash table, 4 bytes an ID and a little air;
  *   - a page with many is three bitmaps, 24 KiB, and costs a few instructions an ID.
  * A page turns into bitmaps when its IDs cost as much without, or sooner as long as all bitmaps together stay a small share
@@ -53,7 +54,7 @@ struct idset {
         uint64_t *slots;
         size_t capacity;
         size_t count;
-        struct id_page **pages;
+        uint64_t *pages; /* see idset.c */
         size_t page_capacity;
         size_t page_count;
     } parts[DIRECTORY_PARTS];
