@@ -1,0 +1,249 @@
+"""Whatever hprof-gen can break, hprof-validate finds: exactly that rule, as often as it was broken, at exactly the offsets that
+the manifest tells, and nothing else. All variants, in dumps of each size of IDs and each version, in those of producers with their
+habits, and in those of the corpus; at the start, in the middle and at the end.
+"""
+
+import json
+import os
+import re
+import subprocess
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+GENERATOR = os.environ["HPROF_GEN"]
+VALIDATOR = os.environ["HPROF_VALIDATE"]
+SOURCE = Path(__file__).resolve().parents[2]
+
+Finding = tuple[str, int]
+
+# One of these is too long for every day: HPROF_BIG=1 tries it too.
+LARGE = {"REC-012"}
+BIG = "HPROF_BIG" in os.environ
+
+
+@dataclass(frozen=True)
+class Variant:
+    rule: str
+    name: str
+    about: str
+
+
+def run(arguments: Sequence[str | Path]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(arguments, capture_output=True, text=True, check=False)
+
+
+@cache
+def variants() -> tuple[Variant, ...]:
+    done = run([GENERATOR, "--list-violations"])
+    return tuple(Variant(*line.split(maxsplit=2)) for line in done.stdout.splitlines())
+
+
+def rules_of_the_validator() -> list[str]:
+    text = (SOURCE / "validator/src/rules.def").read_text(encoding="utf-8")
+    return [f"{family}-{number}" for family, number in re.findall(r"^RULE\((\w+), (\d+),", text, re.MULTILINE)]
+
+
+# ---- Dumps to break --------------------------------------------------------------------------------------------------
+
+SMALL = ("--objects", "300", "--threads", "3", "--shape", "graph")
+PLAIN = {
+    f"{version}-id{id_size}": (*SMALL, "--records", "all", "--version", version, "--id-size", id_size)
+    for version in ("1.0.1", "1.0.2", "1.0.3")
+    for id_size in ("4", "8")
+}
+OTHERS = {
+    "segments": (*SMALL, "--records", "all", "--segment-size", "2000"),
+    "heap-dumps": (*SMALL, "--records", "all", "--heap-dumps", "3", "--segment-size", "2000"),
+    "two-of-1.0.1": (*SMALL, "--records", "all", "--heap-dumps", "2", "--version", "1.0.1"),
+    **{like: (*SMALL, "--like", like) for like in ("hotspot", "jdk8-agent", "sa", "graalvm", "mat", "android")},
+    **{
+        name: ("--from", str(SOURCE / f"corpus/valid/{name}.hprof"))
+        for name in ("all-roots-101-id8", "all-roots-102-id4", "instance-before-class-102-id8", "many-segments", "records-after-end")
+    },
+    **{
+        name: ("--from", str(SOURCE / f"corpus/either/{name}.hprof"))
+        for name in ("hotspot-17-style", "agent-style", "android-all-sub-records")
+    },
+}
+
+
+# ---- One violation ---------------------------------------------------------------------------------------------------
+
+
+def findings(dump: Path, profile: str = "strict") -> list[Finding]:
+    done = run([VALIDATOR, "--format", "json", "--max-errors", "0", "--profile", profile, dump])
+    assert done.returncode in (0, 1), done.stderr
+    return [(f["rule"], f["offset"]) for f in json.loads(done.stdout)["files"][0]["findings"]]
+
+
+def profile_for(rule: str) -> str:
+    """The superclass of a class is judged where the producer is known to be exact."""
+    return "hotspot" if rule == "CLS-012" else "strict"
+
+
+@cache
+def habits(base: tuple[str, ...], profile: str) -> Counter[str]:
+    with TemporaryDirectory() as folder:
+        dump = Path(folder) / "sound.hprof"
+        done = run([GENERATOR, *base, "--quiet", "-o", dump])
+        assert done.returncode == 0, done.stderr
+        return Counter(rule for rule, _ in findings(dump, profile))
+
+
+def break_and_judge(base: tuple[str, ...], what: Sequence[Variant], at: str, times: int, folder: str) -> str:
+    """What is wrong with it, as a sentence; empty for nothing."""
+    name = "-".join([what[0].rule, what[0].name, at, str(times)])
+    dump, manifest = Path(folder) / f"{name}.hprof", Path(folder) / f"{name}.json"
+    profile = profile_for(what[0].rule)
+    order = ",".join(f"{v.rule}/{v.name}" for v in what)
+    arguments = [*base, "--violate", order, "--at", at, "--violations", str(times)]
+    done = run([GENERATOR, *arguments, "--quiet", "-o", dump, "--manifest", manifest])
+    told: Counter[Finding] = Counter()
+
+    if done.returncode == 2 and re.search(r"only in version|the dump has|in this dump|hides other|would not be seen", done.stderr):
+        return ""
+    if done.returncode:
+        return f"{' '.join(arguments)}: {done.stderr}"
+    told.update((v["rule"], v["offset"]) for v in json.loads(manifest.read_text(encoding="utf-8"))["violations"])
+    found = Counter(findings(dump, profile))
+    dump.unlink()
+
+    missing, more = told - found, found - told
+    excused = habits(base, profile)
+    unexpected = [f for f in more if sum(n for g, n in more.items() if g[0] == f[0]) > excused[f[0]]]
+    expected = Counter({v.rule: 0 for v in what})
+    expected.update({rule: times * n for rule, n in Counter(v.rule for v in what).items()})
+    if missing or unexpected or Counter({rule: sum(n for f, n in told.items() if f[0] == rule) for rule in expected}) != expected:
+        return f"{' '.join(arguments)}: told {list(told)}, not found {list(missing)}, found besides {unexpected}"
+    return ""
+
+
+def judge_all(base: tuple[str, ...], rule: str, ats: Sequence[str], times: int) -> None:
+    chosen = [v for v in variants() if v.rule == rule]
+    for profile in {"strict", profile_for(rule)}:
+        habits(base, profile)
+    with TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
+        results = pool.map(lambda case: break_and_judge(base, [case[0]], case[1], times, folder), [(v, at) for v in chosen for at in ats])
+        wrong = [sentence for sentence in results if sentence]
+    assert not wrong, "\n".join(wrong)
+
+
+RULES = [rule for rule in rules_of_the_validator() if BIG or rule not in LARGE]
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("base", PLAIN.values(), ids=PLAIN)
+def test_anywhere_in_any_version_with_either_size_of_ids(base: tuple[str, ...], rule: str) -> None:
+    judge_all(base, rule, ("0", "0.5", "1"), 1)
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("base", OTHERS.values(), ids=OTHERS)
+def test_among_the_habits_of_producers_and_in_dumps_that_are_there(base: tuple[str, ...], rule: str) -> None:
+    judge_all(base, rule, ("0.4",), 1)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_several_times(rule: str) -> None:
+    judge_all((*SMALL, "--records", "all", "--segment-size", "2000"), rule, ("0", "1"), 3)
+
+
+# ---- Several rules ---------------------------------------------------------------------------------------------------
+
+
+def rules_at_once() -> Iterator[list[Variant]]:
+    """Each third row in turn, so that all meet others of their kind; those that stand alone refuse."""
+    lists: dict[str, list[Variant]] = {}
+    for variant in variants():
+        lists.setdefault(variant.rule, []).append(variant)
+    for start in range(3):
+        rest = [rows[0] for rows in list(lists.values())[start::3]]
+        yield [v for v in rest if not stands_alone(v)]
+
+
+@cache
+def stands_alone(variant: Variant) -> bool:
+    done = run([GENERATOR, *SMALL, "--violate", f"{variant.rule}/{variant.name},STR-005/ff", "-o", os.devnull])
+    return variant.rule in ("STR-005", "CLS-012") or done.returncode != 0
+
+
+@pytest.mark.parametrize("at", ["0", "0.5", "1"])
+@pytest.mark.parametrize("part", range(3))
+def test_many_rules_at_once(part: int, at: str) -> None:
+    what = list(rules_at_once())[part]
+    assert len(what) > 10
+    with TemporaryDirectory() as folder:
+        assert break_and_judge((*SMALL, "--records", "all"), what, at, 1, folder) == ""
+
+
+# ---- The list, and what is refused -----------------------------------------------------------------------------------
+
+
+def test_every_rule_can_be_broken() -> None:
+    """A rule that no dump can break alone says why in violations.def."""
+    text = (SOURCE / "generator/src/violations.def").read_text(encoding="utf-8")
+    excused = {f"{a}-{b}" for a, b in re.findall(r"^NOT_VIOLATED\((\w+)_(\d+),", text, re.MULTILINE)}
+    assert {v.rule for v in variants()} | excused == set(rules_of_the_validator())
+    assert not excused & {v.rule for v in variants()}
+    assert len(excused) == 0
+
+
+def test_every_variant_has_a_name_of_its_own() -> None:
+    names = Counter((v.rule, v.name) for v in variants())
+    assert max(names.values()) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--violate", "OBJ-044"], "no such rule"),
+        (["--violate", "OBJ-004/again"], "no such variant"),
+        (["--violate", "REC-005/end", "--version", "1.0.2"], "only in version 1.0.1"),
+        (["--violate", "REC-013,OBJ-004"], "alone"),
+        (["--violate", "REC-013", "--violations", "2"], "once"),
+        (["--violate", "OBJ-004,OBJ-004"], "given twice"),
+        (["--violate", "STK-003", "--violations", "1e5"], "can be broken"),
+        (["--violate", "OBJ-004", "--objects", "0", "--like", "hotspot"], "the dump has no"),
+    ],
+)
+def test_refused_with_a_sentence(arguments: list[str], sentence: str) -> None:
+    done = run([GENERATOR, *SMALL, *arguments, "-o", os.devnull])
+    assert done.returncode == 2
+    assert sentence in done.stderr
+
+
+# ---- --from without a violation --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dump", sorted((SOURCE / "corpus").glob("[ev]*/*.hprof")), ids=lambda p: p.stem)
+def test_what_is_there_comes_out_as_it_was(dump: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy.hprof"
+    done = run([GENERATOR, "--from", dump, "--quiet", "-o", copy])
+    assert done.returncode == 0, done.stderr
+    plain = dump.read_bytes()
+    if plain[:2] == b"\x1f\x8b":
+        assert findings(copy) == findings(dump)
+    else:
+        assert copy.read_bytes() == plain
+
+
+def test_a_dump_of_unsound_framing_is_refused(tmp_path: Path) -> None:
+    whole, cut = tmp_path / "whole.hprof", tmp_path / "cut.hprof"
+    assert run([GENERATOR, *SMALL, "--quiet", "-o", whole]).returncode == 0
+    data = whole.read_bytes()
+    for size in range(0, len(data), 997):
+        cut.write_bytes(data[:size])
+        done = run([GENERATOR, "--from", cut, "--quiet", "--violate", "OBJ-004", "-o", tmp_path / "out.hprof"])
+        assert done.returncode in (0, 2, 3), (size, done)
+        assert done.returncode == 0 or done.stderr, size
+    cut.write_bytes(data[:-3])
+    done = run([GENERATOR, "--from", cut, "-o", tmp_path / "out.hprof"])
+    assert done.returncode == 3
+    assert "hprof-validate" in done.stderr
