@@ -459,6 +459,23 @@ static void start_run(struct violations *v)
         v->chosen[i].at = v->chosen[i].done = v->chosen[i].due = 0;
 }
 
+static void note_places(struct violations *v, const struct event *e)
+{
+    struct chosen *first = NULL; /* of those that would change the event */
+
+    for (size_t i = 0; i < v->count; i++) {
+        struct chosen *c = &v->chosen[i];
+
+        if (!is_place(v, c, e))
+            continue;
+        c->places++;
+        if (c->row->flags & CHANGES && first)
+            c->shared = first->shared = true;
+        else if (c->row->flags & CHANGES)
+            first = c;
+    }
+}
+
 static void take_look(struct stage *stage, struct event *e)
 {
     struct violations *v = (struct violations *)((char *)stage - offsetof(struct violations, look));
@@ -467,8 +484,7 @@ static void take_look(struct stage *stage, struct event *e)
         start_run(v);
     meet_numbers(v, e);
     note_facts(v, e);
-    for (size_t i = 0; i < v->count; i++)
-        v->chosen[i].places += is_place(v, &v->chosen[i], e);
+    note_places(v, e);
     flow_on(v, e);
 }
 
@@ -557,7 +573,7 @@ static uint64_t places_of_others(const struct violations *v, const struct chosen
     uint64_t n = 0;
 
     for (size_t i = 0; i < v->count; i++)
-        if (&v->chosen[i] != c && c->row->flags & CHANGES && v->chosen[i].row->flags & CHANGES)
+        if (&v->chosen[i] != c && c->shared && v->chosen[i].shared)
             n += v->options.count;
     return n;
 }

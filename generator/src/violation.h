@@ -78,6 +78,7 @@ struct pool {
 struct chosen {
     const struct violation *row;
     uint64_t places;      /* that the look found */
+    bool shared;          /* some of them with other rows that change the same event */
     uint64_t first, left; /* of the places that may be taken */
     uint64_t at;          /* while breaking: the places gone by, */
     uint64_t done, due;   /* how often it was broken, and is yet to be */
