@@ -393,6 +393,7 @@ static void note_facts(struct violations *v, const struct event *e)
         f->frames_again |= seen_before(f, ~(uint64_t)e->fields.TRACE.trace_serial);
     } else if (e->kind == EVENT_SUBRECORD) {
         f->subrecords++;
+        f->classes_late |= e->layout == LAYOUT_ID_CLASS_DUMP && v->flow.instances;
         f->thread_zero |= (e->layout == LAYOUT_ID_ROOT_FRAME && !e->fields.ROOT_FRAME.thread_serial) ||
                           (e->layout == LAYOUT_ID_ROOT_THREAD && !e->fields.ROOT_THREAD.thread_serial) ||
                           (e->layout == LAYOUT_ID_ROOT_THREAD_OBJECT && !e->fields.ROOT_THREAD_OBJECT.thread_serial) ||
@@ -412,8 +413,10 @@ static void flow_on(struct violations *v, const struct event *e)
         f->heap_tag = e->tag;
         f->opened++;
         f->in_record = 0;
-        if (!f->series_open)
+        if (!f->series_open) {
             f->top_class = 0;
+            f->instances = false;
+        }
         f->series_open |= e->tag == TAG_HEAP_DUMP_SEGMENT;
         break;
     case EVENT_CLOSE:
@@ -429,6 +432,7 @@ static void flow_on(struct violations *v, const struct event *e)
     case EVENT_SUBRECORD:
         f->subrecords++;
         f->in_record++;
+        f->instances |= e->layout == LAYOUT_ID_INSTANCE_DUMP;
         if (e->layout == LAYOUT_ID_CLASS_DUMP && !f->top_class && !e->fields.CLASS_DUMP.super_id && e->body &&
             e->body_size >= 6 && memcmp(e->body + e->body_size - 2, no_lists, 2) == 0 && !e->fields.CLASS_DUMP.instance_size)
             f->top_class = e->fields.CLASS_DUMP.class_id;
@@ -596,6 +600,13 @@ static bool choose(struct violations *v, struct chosen *c, const char **failure)
         refuse(failure, "--violate %s/%s: the dump has that already", violation_rule(c->row), c->row->variant);
         return false;
     }
+    if (c->row->flags & CLASSES_FIRST && v->facts.classes_late) {
+        refuse(failure,
+               "--violate %s/%s: the dump has instances in front of classes, where what a wrong length leads to is told in its "
+               "place",
+               violation_rule(c->row), c->row->variant);
+        return false;
+    }
     if (c->row->flags & LAST_END && !v->facts.last_segment) {
         refuse(failure,
                "--violate %s/%s: another heap dump follows the last HEAP_DUMP_END, and would be taken for a part of that one",
@@ -654,9 +665,14 @@ struct violations *violations_new(const char *const *what, size_t count, const s
         violations_free(v);
         return NULL;
     }
-    if (options->count > UINT32_MAX || !pool_fill(&v->ids, violations_wanted(v) * FRESH_IDS, id_size, false, options->seed) ||
+    if (options->count > VIOLATIONS_MOST / (count ? count : 1)) {
+        refuse(failure, "--violations %" PRIu64 ": %d in all are the most", options->count, VIOLATIONS_MOST);
+        violations_free(v);
+        return NULL;
+    }
+    if (!pool_fill(&v->ids, violations_wanted(v) * FRESH_IDS, id_size, false, options->seed) ||
         !pool_fill(&v->serials, violations_wanted(v) * FRESH_SERIALS, 4, true, options->seed)) {
-        refuse(failure, "--violations %" PRIu64 ": memory ran out", options->count);
+        *failure = "memory ran out";
         violations_free(v);
         return NULL;
     }

@@ -235,6 +235,17 @@ void obj_006_says_less(struct violations *v, struct event *e, int variant)
     insert(v, &bad);
 }
 
+/* The count alone is wrong, and leads to a byte 0: what the fields of the class ask for leads on. */
+void obj_006_astray(struct violations *v, struct event *e, int more)
+{
+    struct event bad = new_instance(v, "\013\013");
+
+    (void)e;
+    break_length(v, &bad, more ? 1 + (long)v->id_size : -8); /* the first byte of the next array's stack trace, or of a field */
+    insert(v, &bad);
+    insert_object(v, fresh_id(v, OTHER));
+}
+
 /* ---- Values ---- */
 
 void obj_008_type(struct violations *v, struct event *e, int type)

@@ -208,9 +208,10 @@ bool place_primitive_array(const struct violations *v, const struct event *e)
     return e->layout == LAYOUT_ID_PRIMITIVE_ARRAY_DUMP && e->fields.PRIMITIVE_ARRAY_DUMP.object_id;
 }
 
+/* Of booleans some are neither 0 nor 1: each array with such is a finding of its own. */
 bool place_whole_primitive_array(const struct violations *v, const struct event *e)
 {
-    return place_primitive_array(v, e) && is_whole(e);
+    return place_primitive_array(v, e) && is_whole(e) && e->fields.PRIMITIVE_ARRAY_DUMP.type != TYPE_BOOLEAN;
 }
 
 bool place_object(const struct violations *v, const struct event *e)

@@ -21,7 +21,8 @@ enum violation_flag {
     LATE = 1024,           /* the string NAME is defined at the end of the file */
     NO_STRING_ZERO = 2048, /* not where a string has ID 0, */
     NO_THREAD_ZERO = 4096, /* or a root thread 0 */
-    LAST_END = 8192        /* not where another heap dump follows the last HEAP_DUMP_END */
+    LAST_END = 8192,       /* not where another heap dump follows the last HEAP_DUMP_END */
+    CLASSES_FIRST = 16384  /* not where an instance stands in front of a class */
 };
 
 /* IDs and serials that occur nowhere in the dump: a violation has so many of its own. Named for what they mostly are. */
@@ -36,9 +37,9 @@ struct flow {
     uint64_t subrecords; /* in all, */
     uint64_t in_record;  /* and of the record at hand */
     uint32_t time;       /* of the record in front */
-    bool
-        behind_empty; /* the record in front is a heap dump record without a sub-record: what comes next decides what that is */
-    uint64_t top_class; /* a class without superclass and fields that was dumped in this heap dump; 0 for none */
+    bool instances;      /* there are some in this heap dump */
+    bool behind_empty;   /* the record in front is a heap dump record without a sub-record: what follows decides what that is */
+    uint64_t top_class;  /* a class without superclass and fields that was dumped in this heap dump; 0 for none */
 };
 
 /* Heap dump records that have sub-records, every so manieth of them. */
@@ -57,6 +58,7 @@ struct facts {
     uint64_t stride, seen;
     bool string_zero;  /* a string, */
     bool thread_zero;  /* a thread root or the thread of a root has the ID or the serial 0 */
+    bool classes_late; /* a CLASS_DUMP stands behind an instance */
     bool frames_again; /* a FRAME, or a TRACE, may stand there twice: to change one of them would make them differ */
     uint8_t seen_frames[1 << 17];
     uint64_t last_segment; /* the last HEAP_DUMP_SEGMENT in front of the last HEAP_DUMP_END, if no other comes behind; else 0 */
@@ -86,6 +88,7 @@ struct chosen {
 };
 
 enum {
+    VIOLATIONS_MOST = 1000000,          /* in all: each has IDs of its own */
     BODY_MOST = 64 << 10,               /* longer bodies are not changed, */
     SCRATCH = 2 * BODY_MOST + (8 << 10) /* and so this holds any that is made */
 };
