@@ -132,6 +132,7 @@ static void count_object_array(struct census *c, const struct event *e)
         class->arrays++;
         class->elements += elements;
     }
+    c->truth->arrays[TYPE_OBJECT]++;
     c->truth->array_elements[TYPE_OBJECT] += elements;
     if (e->body)
         count_elements(c, e->body, e->body_size);
@@ -153,8 +154,10 @@ static void count_subrecord(struct census *c, const struct event *e)
         count_object_array(c, e);
         break;
     case LAYOUT_ID_PRIMITIVE_ARRAY_DUMP:
-        if (type_is_primitive(e->fields.PRIMITIVE_ARRAY_DUMP.type))
+        if (type_is_primitive(e->fields.PRIMITIVE_ARRAY_DUMP.type)) {
+            t->arrays[e->fields.PRIMITIVE_ARRAY_DUMP.type]++;
             t->array_elements[e->fields.PRIMITIVE_ARRAY_DUMP.type] += e->fields.PRIMITIVE_ARRAY_DUMP.elements;
+        }
         break;
     default:
         break;

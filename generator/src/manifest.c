@@ -68,11 +68,21 @@ static void write_records(struct json *json, const struct truth *t)
     json_close(json);
 }
 
-static void write_heap(struct json *json, const struct truth *t)
+static void write_by_type(struct json *json, const char *key, const uint64_t counts[12])
 {
     static const char *const types[] = {
         [TYPE_BOOLEAN] = "boolean", [TYPE_CHAR] = "char",   [TYPE_FLOAT] = "float", [TYPE_DOUBLE] = "double",
         [TYPE_BYTE] = "byte",       [TYPE_SHORT] = "short", [TYPE_INT] = "int",     [TYPE_LONG] = "long"};
+
+    json_object(json, key);
+    json_uint(json, "object", counts[TYPE_OBJECT]);
+    for (unsigned type = TYPE_BOOLEAN; type <= TYPE_LONG; type++)
+        json_uint(json, types[type], counts[type]);
+    json_close(json);
+}
+
+static void write_heap(struct json *json, const struct truth *t)
+{
     uint64_t instances = t->subrecords[SUB_INSTANCE_DUMP], object_arrays = t->subrecords[SUB_OBJECT_ARRAY_DUMP];
     uint64_t primitive_arrays = t->subrecords[SUB_PRIMITIVE_ARRAY_DUMP];
 
@@ -83,11 +93,8 @@ static void write_heap(struct json *json, const struct truth *t)
     json_uint(json, "instances", instances);
     json_uint(json, "object_arrays", object_arrays);
     json_uint(json, "primitive_arrays", primitive_arrays);
-    json_object(json, "elements");
-    json_uint(json, "object", t->array_elements[TYPE_OBJECT]);
-    for (unsigned type = TYPE_BOOLEAN; type <= TYPE_LONG; type++)
-        json_uint(json, types[type], t->array_elements[type]);
-    json_close(json);
+    write_by_type(json, "arrays", t->arrays);
+    write_by_type(json, "elements", t->array_elements);
     if (t->references_known) {
         json_uint(json, "references", t->references);
         json_uint(json, "null_references", t->nulls);
