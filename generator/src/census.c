@@ -138,6 +138,14 @@ static void count_object_array(struct census *c, const struct event *e)
         count_elements(c, e->body, e->body_size);
 }
 
+static void count_primitive_array(struct truth *t, uint8_t type, uint32_t elements)
+{
+    if (type_is_primitive(type)) {
+        t->arrays[type]++;
+        t->array_elements[type] += elements;
+    }
+}
+
 static void count_subrecord(struct census *c, const struct event *e)
 {
     struct truth *t = c->truth;
@@ -154,10 +162,10 @@ static void count_subrecord(struct census *c, const struct event *e)
         count_object_array(c, e);
         break;
     case LAYOUT_ID_PRIMITIVE_ARRAY_DUMP:
-        if (type_is_primitive(e->fields.PRIMITIVE_ARRAY_DUMP.type)) {
-            t->arrays[e->fields.PRIMITIVE_ARRAY_DUMP.type]++;
-            t->array_elements[e->fields.PRIMITIVE_ARRAY_DUMP.type] += e->fields.PRIMITIVE_ARRAY_DUMP.elements;
-        }
+        count_primitive_array(t, e->fields.PRIMITIVE_ARRAY_DUMP.type, e->fields.PRIMITIVE_ARRAY_DUMP.elements);
+        break;
+    case LAYOUT_ID_PRIMITIVE_ARRAY_NODATA:
+        count_primitive_array(t, e->fields.PRIMITIVE_ARRAY_NODATA.type, e->fields.PRIMITIVE_ARRAY_NODATA.elements);
         break;
     default:
         break;

@@ -84,7 +84,7 @@ static void write_by_type(struct json *json, const char *key, const uint64_t cou
 static void write_heap(struct json *json, const struct truth *t)
 {
     uint64_t instances = t->subrecords[SUB_INSTANCE_DUMP], object_arrays = t->subrecords[SUB_OBJECT_ARRAY_DUMP];
-    uint64_t primitive_arrays = t->subrecords[SUB_PRIMITIVE_ARRAY_DUMP];
+    uint64_t primitive_arrays = t->subrecords[SUB_PRIMITIVE_ARRAY_DUMP] + t->subrecords[SUB_PRIMITIVE_ARRAY_NODATA];
 
     json_uint(json, "heap_dumps", t->heap_dumps);
     json_uint(json, "strings", t->records[TAG_UTF8]);
