@@ -46,7 +46,7 @@ bool elements_prepare(struct model *m)
 
     blocks->text = malloc(BLOCKS * BLOCK);
     if (!blocks->text)
-        return fail(m, "There is no memory.");
+        return fail(m, NULL);
     blocks->chars = blocks->text + BLOCK;
     blocks->numbers = blocks->chars + BLOCK;
     blocks->booleans = blocks->numbers + BLOCK;

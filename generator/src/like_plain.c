@@ -57,7 +57,7 @@ static part *const after[] = {part_sites, part_samples, part_summary, part_unloa
 
 const struct like like_plain = {
     .name = "plain",
-    .about = "no producer: the specification itself, all that it has and nothing that a strict reader would mind",
+    .about = "no producer: all that the specification has, nothing that it frowns on",
     .profile = "strict",
     .versions = 1 << V101 | 1 << V102 | 1 << V103,
     .id_sizes = 1 << 4 | 1 << 8,

@@ -33,13 +33,13 @@ static bool only_what_is_taken(struct model *m, const struct shape *shape)
     const struct model_options *o = &m->options;
 
     if (o->classes != MODEL_UNSET && !(shape->takes & SHAPE_TAKES_CLASSES))
-        return fail(m, "--classes means nothing to this shape: its classes are always the same.");
+        return fail(m, "--classes means nothing to this shape: its classes are always the same");
     if (o->references != MODEL_UNSET && !(shape->takes & SHAPE_TAKES_REFERENCES))
-        return fail(m, "--references means nothing to this shape: tree and graph take it.");
+        return fail(m, "--references means nothing to this shape: tree and graph take it");
     if (o->array_length != MODEL_UNSET && !(shape->takes & SHAPE_TAKES_ARRAY_LENGTH))
-        return fail(m, "--array-length means nothing to this shape: mixed and arrays take it.");
+        return fail(m, "--array-length means nothing to this shape: mixed and arrays take it");
     if (o->string_length != MODEL_UNSET && !(shape->takes & SHAPE_TAKES_STRING_LENGTH))
-        return fail(m, "--string-length means nothing to this shape: mixed and strings take it.");
+        return fail(m, "--string-length means nothing to this shape: mixed and strings take it");
     return true;
 }
 
@@ -48,15 +48,13 @@ static bool options_settle(struct model *m, const struct shape *shape)
     struct model_options *o = &m->options;
     uint64_t few = 1 + o->objects / 16;
 
-    if (o->seed == MODEL_UNSET)
-        o->seed = 1;
     if (o->classes != MODEL_UNSET && o->classes > MOST_CLASSES)
-        return fail(m, "--classes: up to 10,000,000.");
-    return only_what_is_taken(m, shape) && option_within(m, &o->objects, 1000000, 0, MOST_OBJECTS, "--objects: up to 1e12.") &&
+        return fail(m, "--classes: up to 10,000,000");
+    return only_what_is_taken(m, shape) && option_within(m, &o->objects, 1000000, 0, MOST_OBJECTS, "--objects: up to 1e12") &&
            option_within(m, &o->threads, shape->threads < few ? shape->threads : few, 0, MOST_THREADS,
-                         "--threads: up to 1,000,000.") &&
+                         "--threads: up to 1,000,000") &&
            option_within(m, &o->stack_depth, shape->stack_depth, 0, o->threads ? MOST_FRAMES / o->threads : MOST_FRAMES,
-                         "--stack-depth: up to 1e9 frames in all threads together.");
+                         "--stack-depth: up to 1e9 frames in all threads together");
 }
 
 /* ---- Making one ---- */
@@ -67,7 +65,7 @@ struct model *model_new(const struct shape *shape, const struct model_options *o
     struct model *m = &parts->model;
 
     if (!parts) {
-        *failure = "There is no memory.";
+        *failure = NULL;
         return NULL;
     }
     m->options = *options;
@@ -85,7 +83,7 @@ struct model *model_new(const struct shape *shape, const struct model_options *o
     longest_is(m, MODEL_STRING_MOST); /* the name of a thread */
     m->string_count = parts->names.count;
     if (parts->names.failed) {
-        fail(m, "There are too many strings for this number of classes and objects.");
+        fail(m, "too many strings for this number of classes and objects");
         goto failed;
     }
     return m;
@@ -120,7 +118,7 @@ void *shape_memory(struct model *m, size_t size)
     struct shape_block *block = malloc(sizeof *block + size);
 
     if (!block) {
-        fail(m, "There is no memory.");
+        fail(m, NULL);
         return NULL;
     }
     block->next = parts->shape_blocks;

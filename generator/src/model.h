@@ -16,7 +16,7 @@ enum { MODEL_UNIT = 1000 }; /* means are given in thousandths */
 
 /* MODEL_UNSET stands for what the shape takes of itself. */
 struct model_options {
-    uint64_t seed;
+    uint64_t seed; /* always given */
     uint64_t objects;
     uint64_t classes;
     uint64_t threads;
@@ -103,7 +103,7 @@ struct model {
     const char *failure;
 };
 
-/* NULL, and *failure says why: a value that makes no sense to this shape, too many classes, no memory. */
+/* NULL, and *failure says why: a value that makes no sense to this shape, too many classes. Without memory it says nothing: NULL. */
 struct model *model_new(const struct shape *shape, const struct model_options *options, const char **failure);
 void model_free(struct model *m);
 

@@ -25,7 +25,7 @@ static bool prepare(struct model *m)
     if (!lengths)
         return false;
     if (!option_within(m, &m->options.array_length, 4096 * (uint64_t)MODEL_UNIT, 0, 100000000 * (uint64_t)MODEL_UNIT,
-                       "--array-length: up to 100,000,000 on average."))
+                       "--array-length: up to 100,000,000 on average"))
         return false;
     *lengths = lengths_scaled(&table, m->options.array_length, length_table_mean(&table));
     longest_is(m, lengths_longest(lengths) * LONGEST_OF_LONGEST);

@@ -11,7 +11,7 @@ static bool prepare(struct model *m)
         class_add_array(m, NODE) == MODEL_NONE)
         return false;
     if (!option_within(m, &m->options.references, 4000, 1000, 1000000 * (uint64_t)MODEL_UNIT,
-                       "--references of a graph: 1 to 1,000,000 neighbours of a node on average."))
+                       "--references of a graph: 1 to 1,000,000 neighbours of a node on average"))
         return false;
     longest_is(m, (2 * (m->options.references / MODEL_UNIT) + 6) * m->options.id_size);
     return true;

@@ -63,11 +63,11 @@ static bool prepare(struct model *m)
 
     if (!x ||
         !option_within(m, &options->classes, DEFAULT_CLASSES, LEAST_CLASSES, 10000000,
-                       "--classes of mixed: 200 to 10,000,000.") ||
+                       "--classes of mixed: 200 to 10,000,000") ||
         (options->array_length != MODEL_UNSET && options->array_length > most &&
-         !fail(m, "--array-length: up to 100,000,000 on average.")) ||
+         !fail(m, "--array-length: up to 100,000,000 on average")) ||
         (options->string_length != MODEL_UNSET && options->string_length > most &&
-         !fail(m, "--string-length: up to 100,000,000 characters on average.")) ||
+         !fail(m, "--string-length: up to 100,000,000 characters on average")) ||
         !mixed_load(m, kinds))
         return false;
     kinds[KIND_REST].form = FORM_REST;

@@ -21,7 +21,7 @@ static bool prepare(struct model *m)
     if (!lengths)
         return false;
     if (!option_within(m, &m->options.string_length, 40 * (uint64_t)MODEL_UNIT, 0, 100000000 * (uint64_t)MODEL_UNIT,
-                       "--string-length: up to 100,000,000 characters on average."))
+                       "--string-length: up to 100,000,000 characters on average"))
         return false;
     *lengths = lengths_scaled(&table, m->options.string_length, length_table_mean(&table));
     longest_is(m, lengths_longest(lengths));

@@ -33,7 +33,7 @@ static bool prepare(struct model *m)
     uint32_t names, field_names, each;
 
     if (!option_within(m, &m->options.classes, DEFAULT_CLASSES, CORE_CLASSES + 2, 10000000,
-                       "--classes of wide: 19 to 10,000,000."))
+                       "--classes of wide: 19 to 10,000,000"))
         return false;
     classes = m->options.classes - CORE_CLASSES;
     field_names = string_add(m, NAME_NUMBERED, "field", 0, MOST_FIELDS);

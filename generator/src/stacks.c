@@ -53,7 +53,7 @@ bool stacks_prepare_names(struct model *m)
     places->object_source = text(p, "Object.java");
     places->thread_names =
         string_add(m, NAME_NUMBERED, "worker-", 1, m->options.threads ? (uint32_t)m->options.threads - 1 : 0);
-    return !p->names.failed || fail(m, "There is no memory.");
+    return !p->names.failed || fail(m, NULL);
 }
 
 bool stacks_prepare(struct model *m)
@@ -71,7 +71,7 @@ bool stacks_prepare(struct model *m)
         if (i == 0)
             places->sources = source;
     }
-    return !((struct parts *)m)->names.failed || fail(m, "There are too many strings.");
+    return !((struct parts *)m)->names.failed || fail(m, "too many strings");
 }
 
 uint32_t model_thread_name(const struct model *m, uint64_t thread)
