@@ -299,12 +299,27 @@ static int generate_files(const struct cli_options *o)
     return status;
 }
 
+/* Else the first file that is opened would get the messages. */
+static void have_standard_error(void)
+{
+    int null;
+
+    if (fcntl(STDERR_FILENO, F_GETFD) != -1)
+        return;
+    null = open("/dev/null", O_WRONLY);
+    if (null >= 0 && null != STDERR_FILENO) {
+        dup2(null, STDERR_FILENO);
+        close(null);
+    }
+}
+
 int main(int argc, char **argv)
 {
     struct cli_options options;
     bool no_memory;
     int status = STATUS_DONE;
 
+    have_standard_error();
     /* The failed write tells the same. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);

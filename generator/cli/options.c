@@ -231,12 +231,13 @@ static bool split_violations(struct cli_options *o, bool *no_memory)
     for (const char *p = o->violate_text; *p; p++)
         count += *p == ',';
     o->violate = calloc(count, sizeof *o->violate);
-    if (!o->violate) {
+    o->violate_words = strdup(o->violate_text);
+    if (!o->violate || !o->violate_words) {
         *no_memory = true;
         say_failure("options", "out of memory");
         return false;
     }
-    for (char *p = o->violate_text; p;) {
+    for (char *p = o->violate_words; p;) {
         char *comma = strchr(p, ',');
 
         if (comma)
@@ -359,7 +360,7 @@ static bool take_option(struct cli_options *o, int id, const char *text, bool *n
     note_given(o, id, text);
     switch ((enum option_id)id) {
     case OPTION_OBJECTS:
-        return read_count(id, text, 0, UINT64_C(1) << 48, "a whole number up to 2^48, such as 1000000, 1_000_000 or 1e6",
+        return read_count(id, text, 0, UINT64_C(1000000000000), "a whole number up to 1e12, such as 1000000, 1_000_000 or 1e6",
                           &made->model.objects);
     case OPTION_BYTES:
         return read_size(id, text, &o->request.bytes);
@@ -387,9 +388,9 @@ static bool take_option(struct cli_options *o, int id, const char *text, bool *n
     case OPTION_SHAPE:
         return read_shape(text, &made->shape);
     case OPTION_CLASSES:
-        return read_count(id, text, 1, UINT32_MAX / 2, "a whole number from 1 to 2147483647", &made->model.classes);
+        return read_count(id, text, 1, 10000000, "a whole number from 1 to 1e7", &made->model.classes);
     case OPTION_THREADS:
-        return read_count(id, text, 0, 100000000, "a whole number from 0 to 1e8", &made->model.threads);
+        return read_count(id, text, 0, 1000000, "a whole number from 0 to 1e6", &made->model.threads);
     case OPTION_STACK_DEPTH:
         return read_count(id, text, 0, 1000000, "a whole number from 0 to 1e6", &made->model.stack_depth);
     case OPTION_REFERENCES:
@@ -404,7 +405,10 @@ static bool take_option(struct cli_options *o, int id, const char *text, bool *n
         o->from = text;
         return true;
     case OPTION_VIOLATE:
-        return add_violations(o, text, no_memory);
+        if (!add_violations(o, text, no_memory))
+            return false;
+        note_given(o, id, o->violate_text);
+        return true;
     case OPTION_AT:
         return read_at(text, &o->request.how.at);
     case OPTION_VIOLATIONS:
@@ -476,4 +480,5 @@ void options_free(struct cli_options *o)
 {
     free(o->violate);
     free(o->violate_text);
+    free(o->violate_words);
 }

@@ -22,7 +22,8 @@ struct cli_options {
     const char *from;     /* NULL: the heap is made up */
     struct generate_request request;
     const char **violate; /* request.violate */
-    char *violate_text;   /* what they point into */
+    char *violate_text;   /* all of them, with commas between, */
+    char *violate_words;  /* and one by one: what they point into */
     bool quiet;
     enum when progress;
     struct given given[GIVEN_MOST]; /* of what decides the bytes, each once, the last one given */
