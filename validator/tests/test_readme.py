@@ -12,7 +12,8 @@ README = (ROOT / "README.md").read_text()
 def test_links_lead_somewhere() -> None:
     links = re.findall(r"\]\(([^)]*)\)", README)
     assert links
-    assert [link for link in links if not (ROOT / link).exists()] == []
+    titles = {f"#{title.lower().replace(' ', '-')}" for title in re.findall(r"^#+ (.*)", README, re.MULTILINE)}
+    assert [link for link in links if link not in titles and not (ROOT / link).exists()] == []
 
 
 def test_options_are_those_of_help() -> None:

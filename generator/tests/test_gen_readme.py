@@ -1,0 +1,72 @@
+"""What README.md says of hprof-gen: its options, its values, its commands."""
+
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+GENERATOR = os.environ["HPROF_GEN"]
+VALIDATOR = os.environ["HPROF_VALIDATE"]
+README = (Path(__file__).resolve().parents[2] / "README.md").read_text()
+SECTION = README[README.index("\n## hprof-gen\n") : README.index("\n## How fast\n")]
+MILLION, DANGLING, LOOP = re.findall(r"^```sh\n(.*?)^```$", SECTION, re.MULTILINE | re.DOTALL)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Where a reader's author is who types the commands."""
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/hprof-gen").symlink_to(GENERATOR)
+    (tmp_path / "bin/your-reader").write_text(f'#!/bin/sh\necho read >>read\nexec "{VALIDATOR}" --quiet "$@"\n')
+    (tmp_path / "bin/your-reader").chmod(0o755)
+    return tmp_path
+
+
+def shell(command: str, folder: Path) -> "subprocess.CompletedProcess[str]":
+    path = f"{folder / 'bin'}:{os.environ['PATH']}"
+    return subprocess.run(
+        ["bash", "-c", command], cwd=folder, env=os.environ | {"PATH": path}, capture_output=True, text=True, check=False
+    )
+
+
+def judged(dump: Path) -> dict[str, int]:
+    report = subprocess.run([VALIDATOR, "--format=json", dump], stdout=subprocess.PIPE, check=False).stdout
+    totals: dict[str, int] = json.loads(report)["files"][0]["totals"]
+    return totals
+
+
+def test_options_are_those_of_help() -> None:
+    text = subprocess.run([GENERATOR, "--help"], stdout=subprocess.PIPE, text=True, check=True).stdout
+    option = re.compile(r"(?<![a-z])--[a-z][a-z-]+")
+    lines = re.findall(r"^ {2,6}(?:-[a-zA-Z], )?--.*", text, re.MULTILINE)
+    assert set(option.findall(SECTION)) == set(option.findall("\n".join(lines)))
+    for name in re.findall(r"^ {30}([a-z0-9-]+) ", text, re.MULTILINE):
+        assert f"`{name}`" in SECTION, name
+
+
+def test_a_million(folder: Path) -> None:
+    assert shell(MILLION, folder).returncode == 0
+    assert json.loads((folder / "million.json").read_text())["objects"] == 1000000
+    assert judged(folder / "million.hprof") == {}
+
+
+def test_dangling(folder: Path) -> None:
+    assert shell(DANGLING, folder).returncode == 0
+    (violation,) = json.loads((folder / "dangling.json").read_text())["violations"]
+    assert violation["rule"] == "REF-002"
+    assert judged(folder / "dangling.hprof") == {"REF-002": 1}
+
+
+def test_loop(folder: Path) -> None:
+    """Every fault is either made or refused with a reason; the reader here, which is the validator, tells errors."""
+    rows = subprocess.run([GENERATOR, "--list-violations"], stdout=subprocess.PIPE, text=True, check=True).stdout
+    done = shell(LOOP, folder)
+    refused = [line for line in done.stderr.splitlines() if not line.startswith("Try ")]
+    made = (folder / "read").read_text().count("read")
+    assert made + len(refused) == len(rows.splitlines())
+    assert made > 0.9 * len(rows.splitlines()), refused
+    assert {line.split()[-1] for line in done.stdout.splitlines()} == {"1"}
+    assert "OBJ-004/" in done.stdout
