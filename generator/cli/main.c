@@ -89,10 +89,10 @@ static int show_help(void)
 {
     fputs(help_head, stdout);
     for (size_t i = 0; like_at(i); i++)
-        printf("                              %-12s %s\n", like_name(like_at(i)), like_about(like_at(i)));
+        printf("                        %-11s %s\n", like_name(like_at(i)), like_about(like_at(i)));
     fputs(help_shapes, stdout);
     for (size_t i = 0; shapes[i]; i++)
-        printf("                              %-12s %s\n", shapes[i]->name, shapes[i]->about);
+        printf("                        %-11s %s\n", shapes[i]->name, shapes[i]->about);
     fputs(help_tail, stdout);
     return finish_listing();
 }

@@ -1,0 +1,572 @@
+"""The command line of hprof-gen: every option, every exit status, files that are there when they are complete, and whatever a
+shell can do to it. What is in its dumps is test_both.py's."""
+
+import errno
+import fcntl
+import gzip
+import hashlib
+import json
+import os
+import pty
+import re
+import resource
+import select
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from hprof_corpus import reader
+
+TOOL = os.environ["HPROF_GEN"]
+VALIDATOR = os.environ["HPROF_VALIDATE"]
+SOURCE = Path(__file__).resolve().parents[2]
+SCHEMA = jsonschema.Draft202012Validator(json.loads((SOURCE / "generator/manifest.schema.json").read_text()))
+IS_SANITIZED = "sanitize" in os.environ.get("HPROF_C_FLAGS", "")
+ENDLESS = "--objects=1e12"
+
+Arg = str | Path
+
+
+# ---- Running ---------------------------------------------------------------------------------------------------------
+
+
+class Done:
+    def __init__(self, process: "subprocess.CompletedProcess[bytes]") -> None:
+        self.status = process.returncode
+        self.out = process.stdout
+        self.err = process.stderr.decode()
+
+
+def run(*args: Arg, cwd: Path | None = None, **kwargs: Any) -> Done:
+    given: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return Done(subprocess.run([TOOL, *args], cwd=cwd, timeout=120, check=False, **given | kwargs))
+
+
+@contextmanager
+def running(*args: Arg, **kwargs: Any) -> Iterator["subprocess.Popen[bytes]"]:
+    """A run that is ended at the latest with the test: some would fill the disk."""
+    with subprocess.Popen([TOOL, *args], **kwargs) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def dump(*args: Arg, objects: int = 1000) -> bytes:
+    done = run(f"--objects={objects}", *args)
+    assert (done.status, done.err) == (0, "")
+    return bytes(done.out)
+
+
+def wrong_usage(*args: Arg, cwd: Path | None = None) -> str:
+    """The sentence that a wrong command line is answered with."""
+    done = run(*args, cwd=cwd)
+    assert (done.status, done.out) == (2, b"")
+    sentence, hint = done.err.splitlines()
+    assert hint == "Try 'hprof-gen --help'."
+    assert sentence.startswith("hprof-gen: ")
+    assert not sentence.endswith(".")
+    return sentence.removeprefix("hprof-gen: ")
+
+
+def truth(*args: Arg, folder: Path) -> Any:
+    """The manifest of a dump, checked against its schema."""
+    done = run("-o", "dump.hprof", "--manifest", "truth.json", *args, cwd=folder)
+    assert (done.status, done.err) == (0, "")
+    manifest = json.loads((folder / "truth.json").read_text())
+    SCHEMA.validate(manifest)
+    return manifest
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+# ---- Wrong usage -----------------------------------------------------------------------------------------------------
+
+SIZES = "a size above 0 in bytes, or with K, M, G or T (of 1024) such as 512M or 1.5G"
+OBJECTS = "a whole number up to 1e12, such as 1000000, 1_000_000 or 1e6"
+MEANS = "a mean of at most three decimals and at most 1e9, such as 2.5"
+PLACES = "a number from 0 (the first place) to 1 (the last), of at most nine decimals"
+LIKES = "plain, hotspot, jdk8-agent, sa, graalvm, mat or android"
+SHAPES = "mixed, list, tree, graph, arrays, strings, wide, deep or threads"
+
+
+@pytest.mark.parametrize(
+    ("option", "values", "allowed"),
+    [
+        ("objects", ["", "-1", "x", "1.5", "1e", "1e-1", "1000000000001", "1e99", "1 000", "0x10"], OBJECTS),
+        ("bytes", ["", "0", "-1", "1.0001", "G", "2GB", "1X", "16777216T"], SIZES),
+        ("seed", ["", "-1", "1.5", "18446744073709551616"], "a whole number below 2^64"),
+        ("id-size", ["", "5", "16", "-4", "eight"], "4 or 8"),
+        ("segment-size", ["", "0", "1Q"], SIZES),
+        ("heap-dumps", ["", "0", "1000001"], "a whole number from 1 to 1000000"),
+        ("like", ["", "hotpot", "HotSpot"], LIKES),
+        ("shape", ["", "circle", "LIST"], SHAPES),
+        ("classes", ["", "0", "10000001"], "a whole number from 1 to 1e7"),
+        ("threads", ["", "-1", "1000001"], "a whole number from 0 to 1e6"),
+        ("stack-depth", ["", "-1", "1000001"], "a whole number from 0 to 1e6"),
+        ("references", ["", "-1", "1.0001", "1000000001", "many"], MEANS),
+        ("array-length", ["", "1.2.3"], MEANS),
+        ("string-length", ["", "nan"], MEANS),
+        ("records", ["", "none"], "all, heap, sites or samples"),
+        ("at", ["", "1.1", "-0.5", "0.1234567891", "middle"], PLACES),
+        ("violations", ["", "0", "1000001"], "a whole number from 1 to 1000000"),
+        ("gz", ["", "0", "10", "best"], "a level from 1 (fast) to 9 (small)"),
+    ],
+)
+def test_wrong_values(option: str, values: list[str], allowed: str) -> None:
+    for value in values:
+        assert wrong_usage(f"--{option}", value) == f"--{option} is {allowed}, not '{value}'"
+
+
+@pytest.mark.parametrize(
+    ("args", "sentence"),
+    [
+        (["--version=1.0.4"], "--version is 1.0.1, 1.0.2 or 1.0.3, not '1.0.4'"),
+        (["--version", "1.0"], "--version is 1.0.1, 1.0.2 or 1.0.3, not '1.0'"),
+        (["--progress=maybe"], "--progress is auto, always or never, not 'maybe'"),
+        (["--nonsense"], "unknown option, or one that takes no value: '--nonsense'"),
+        (["--quiet=yes"], "unknown option, or one that takes no value: '--quiet=yes'"),
+        (["-x"], "unknown option, or one that takes no value: '-x'"),
+        (["--objects"], "a value is missing behind '--objects'"),
+        (["-o"], "a value is missing behind '-o'"),
+        (["dump.hprof"], "unexpected 'dump.hprof': the dump goes to -o FILE, or to standard output"),
+        (["--objects=1", "--bytes=1M"], "--bytes does not go with --objects: each says how much"),
+        (["--like=android", "--version=1.0.2"], "--like android: its dumps are of version 1.0.3"),
+        (["--like=graalvm", "--version=1.0.1"], "--like graalvm: its dumps are of version 1.0.2"),
+        (["--like=android", "--id-size=8"], "--like android: its IDs have 4 bytes"),
+        (
+            ["--like=hotspot", "--records=samples"],
+            "--like hotspot: it never writes CPU_SAMPLES, and takes --records heap",
+        ),
+        (["--version=1.0.1", "--segment-size=1M"], "--segment-size: version 1.0.1 has no segments"),
+        (["--shape=list", "--references=2"], "--references means nothing to --shape list"),
+        (["--shape=list", "--classes=300"], "--classes means nothing to --shape list"),
+        (["--shape=tree", "--array-length=2"], "--array-length means nothing to --shape tree"),
+        (["--shape=graph", "--string-length=2"], "--string-length means nothing to --shape graph"),
+        (["--bytes=100"], "--bytes: a dump of this kind without any object has [0-9]+ bytes"),
+        (
+            ["--at=0.3"],
+            "--at and --violations say where and how often --violate is to break a rule, which is not given",
+        ),
+        (["--manifest=-"], "--manifest takes the name of a file: standard output is for the dump"),
+        (["-o", "a", "--manifest=a"], "the dump and its manifest cannot both be 'a'"),
+        (["--from=a", "--objects=3"], "--objects does not go with --from: the dump that is read says it"),
+        (["--like", "x\n\x1b[31m"], rf"--like is {LIKES}, not 'x\n\x1b[31m'"),
+    ],
+)
+def test_wrong_usage(args: list[str], sentence: str, tmp_path: Path) -> None:
+    said = wrong_usage(*args, cwd=tmp_path)
+    assert said == sentence or re.fullmatch(sentence, said)
+    assert names(tmp_path) == []
+
+
+def test_too_much_for_its_ids() -> None:
+    assert re.fullmatch(
+        "--objects: IDs of 4 bytes can name [0-9]+ of them beside these classes", wrong_usage("--id-size=4", "--objects=5e9")
+    )
+
+
+def test_too_long_for_a_length() -> None:
+    """Known before a byte is written: the dump is measured first."""
+    assert wrong_usage("--version=1.0.1", "--shape=arrays", "--array-length=1e6", "--objects=2000") == (
+        "HEAP_DUMP would be longer than 4 GiB, and its length field has 32 bits: take fewer objects, or HEAP_DUMP_SEGMENTs, "
+        "which version 1.0.2 has"
+    )
+
+
+def test_files_that_are_one(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"")
+    os.link(tmp_path / "a", tmp_path / "b")
+    assert wrong_usage("-o", "a", "--manifest=b", cwd=tmp_path) == "the dump and its manifest cannot both be 'a'"
+    assert wrong_usage("--from=a", "-o", "b", cwd=tmp_path) == "the dump that is read would be overwritten: 'a'"
+
+
+def test_a_terminal_is_refused() -> None:
+    _, theirs = pty.openpty()
+    done = run("--objects=10", stdout=theirs)
+    assert done.status == 2
+    assert done.err.startswith("hprof-gen: a dump is nothing for a terminal: give -o FILE")
+
+
+# ---- Numbers ---------------------------------------------------------------------------------------------------------
+
+
+def test_numbers_as_people_type_them() -> None:
+    plain = dump(objects=2500)
+    for written in ("2500", "2.5e3", "2_500", "25e2", "0.0025e6"):
+        assert run(f"--objects={written}").out == plain
+
+
+def test_no_objects_at_all() -> None:
+    assert dump(objects=0).startswith(b"JAVA PROFILE 1.0.2\0")
+
+
+@pytest.mark.parametrize("shape", ["mixed", "list", "strings"])
+@pytest.mark.parametrize("size", ["5M", "6_000_001", "40M"])
+def test_bytes_are_filled(shape: str, size: str, tmp_path: Path) -> None:
+    """The most objects that do not take more."""
+    wanted = {"5M": 5 << 20, "6_000_001": 6000001, "40M": 40 << 20}[size]
+    manifest = truth(f"--bytes={size}", f"--shape={shape}", folder=tmp_path)
+    assert wanted * 0.95 < manifest["bytes"] <= wanted
+    filled = (tmp_path / "dump.hprof").read_bytes()
+    assert len(filled) == manifest["bytes"]
+    objects = manifest["objects"]
+    assert dump(f"--shape={shape}", objects=objects) == filled
+    assert len(dump(f"--shape={shape}", objects=objects + 1)) > wanted
+
+
+# ---- The same bytes each time ----------------------------------------------------------------------------------------
+
+# Of dumps of 2,000 objects. A change that alters one says so in its message: whoever keeps hashes of dumps has to know.
+GOLDEN: dict[str, str] = {}
+
+
+@pytest.mark.parametrize("options", GOLDEN)
+def test_golden(options: str) -> None:
+    assert hashlib.sha256(dump(*options.split(), objects=2000)).hexdigest()[:16] == GOLDEN[options]
+
+
+def test_same_options_same_bytes(tmp_path: Path) -> None:
+    for args in (["--gz=1"], ["--shape=graph", "--threads=20", "--seed=7"], ["--like=jdk8-agent", "--records=all"]):
+        assert dump(*args) == dump(*args)
+        first = truth("--objects=1000", *args, folder=tmp_path), (tmp_path / "truth.json").read_bytes()
+        second = truth("--objects=1000", *args, folder=tmp_path), (tmp_path / "truth.json").read_bytes()
+        assert first == second
+        assert (tmp_path / "dump.hprof").read_bytes() == dump(*args)
+
+
+def test_another_seed_gives_other_bytes() -> None:
+    dumps = [dump(f"--seed={seed}") for seed in (0, 1, 2, 2**64 - 1)]
+    assert len(set(dumps)) == 4
+    assert dumps[1] == dump()
+
+
+# ---- Files -----------------------------------------------------------------------------------------------------------
+
+
+def test_output_and_standard_output_are_the_same(tmp_path: Path) -> None:
+    for args in (["-o", "a"], ["--output", "a"], ["--output=a"]):
+        assert run("--objects=1000", *args, cwd=tmp_path).status == 0
+        assert (tmp_path / "a").read_bytes() == dump() == dump("-o", "-")
+    assert names(tmp_path) == ["a"]
+
+
+def test_a_target_that_is_there_is_replaced_when_the_dump_is_complete(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("old")
+    with running(ENDLESS, "-o", tmp_path / "a") as process:
+        wait_until(lambda: any(path.suffix == ".part" and path.stat().st_size for path in tmp_path.iterdir()))
+        assert (tmp_path / "a").read_text() == "old"
+        process.terminate()
+        process.wait(60)
+    assert names(tmp_path) == ["a"]
+    assert (tmp_path / "a").read_text() == "old"
+    assert run("--objects=1000", "-o", tmp_path / "a").status == 0
+    assert (tmp_path / "a").read_bytes() == dump()
+
+
+def test_a_link_goes_on_leading_to_its_file(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder/real").write_text("old")
+    (tmp_path / "link").symlink_to("folder/real")
+    assert run("--objects=1000", "-o", tmp_path / "link").status == 0
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "folder/real").read_bytes() == dump()
+    assert names(tmp_path / "folder") == ["real"]
+
+
+def test_what_is_no_regular_file_is_written_as_it_is(tmp_path: Path) -> None:
+    assert run("--objects=1000", "-o", "/dev/null").status == 0
+    os.mkfifo(tmp_path / "fifo")
+    with running("--objects=1000", "-o", tmp_path / "fifo") as process:
+        assert (tmp_path / "fifo").read_bytes() == dump()
+        assert process.wait(60) == 0
+    assert names(tmp_path) == ["fifo"]
+
+
+@pytest.mark.parametrize("target", ["no/such/folder", "."])
+def test_what_cannot_be_opened(target: str, tmp_path: Path) -> None:
+    reason = "Is a directory" if target == "." else "No such file or directory"
+    for args in (["-o", target], ["-o", "dump", "--manifest", target]):
+        done = run("--objects=1000", *args, cwd=tmp_path)
+        assert (done.status, done.err) == (3, f"hprof-gen: {target}: {reason}\n")
+        assert names(tmp_path) == []
+
+
+def test_standard_output_that_is_closed(tmp_path: Path) -> None:
+    done = run("--objects=10", preexec_fn=lambda: os.close(1))
+    assert (done.status, done.err) == (3, "hprof-gen: standard output: Bad file descriptor\n")
+    assert run("--objects=1000", "-o", tmp_path / "a", preexec_fn=lambda: os.close(1)).status == 0
+    assert (tmp_path / "a").read_bytes() == dump()
+
+
+def test_messages_do_not_get_into_the_dump(tmp_path: Path) -> None:
+    done = run("--objects=1000", "--progress=always", "-o", tmp_path / "a", preexec_fn=lambda: os.close(2))
+    assert done.status == 0
+    assert (tmp_path / "a").read_bytes() == dump()
+
+
+# ---- A disk that is full, a reader that goes away, a signal --------------------------------------------------------------
+
+
+def test_a_full_device() -> None:
+    for args in (["-o", "/dev/full"], ["-o", "/dev/full", "--gz=1"]):
+        done = run("--objects=1e5", *args)
+        assert (done.status, done.err) == (3, "hprof-gen: /dev/full: No space left on device\n")
+    with open("/dev/full", "wb") as full:
+        done = run("--objects=1e5", stdout=full)
+    assert (done.status, done.err) == (3, "hprof-gen: standard output: No space left on device\n")
+
+
+def test_a_file_that_must_not_grow(tmp_path: Path) -> None:
+    """Something was written: how much is told, and it is taken away; what was there before stays."""
+    (tmp_path / "a").write_text("old")
+    limit = 3 << 20
+    done = run(
+        "--objects=1e6",
+        "-o",
+        "a",
+        "--manifest=b",
+        cwd=tmp_path,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
+    )
+    assert done.status == 3
+    assert done.err == "hprof-gen: a: File too large, after 3.15 MB, which are taken away again\n"
+    assert names(tmp_path) == ["a"]
+    assert (tmp_path / "a").read_text() == "old"
+
+
+def test_a_manifest_that_cannot_be_written(tmp_path: Path) -> None:
+    """The dump is complete, and stays."""
+    done = run("--objects=1000", "-o", "a", "--manifest=/dev/full", cwd=tmp_path)
+    assert (done.status, done.err) == (3, "hprof-gen: /dev/full: No space left on device\n")
+    assert (tmp_path / "a").read_bytes() == dump()
+
+
+@pytest.mark.parametrize("args", [[], ["--gz=1"], ["--manifest=truth"], ["--shape=list"], ["--heap-dumps=1000"]])
+def test_a_reader_that_goes_away(args: list[str], tmp_path: Path) -> None:
+    for wanted in (1, 1 << 20):
+        with running(ENDLESS, *args, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            assert process.stdout and process.stderr
+            assert len(process.stdout.read(wanted)) == wanted
+            process.stdout.close()
+            assert process.wait(60) == 0
+            assert process.stderr.read() == b""
+    assert names(tmp_path) == []
+
+
+def wait_until(is_so: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_signal_leaves_nothing_behind(number: signal.Signals, tmp_path: Path) -> None:
+    with running(ENDLESS, "-o", "a", "--manifest", "b", cwd=tmp_path, stderr=subprocess.PIPE) as process:
+        wait_until(lambda: any(path.stat().st_size for path in tmp_path.iterdir()))
+        assert [re.sub("[0-9]+", "N", name) for name in names(tmp_path)] == ["a.N.part", "b.N.part"]
+        process.send_signal(number)
+        assert process.wait(60) == -number
+        assert process.stderr and process.stderr.read() == b""
+    assert names(tmp_path) == []
+
+
+def test_nohup(tmp_path: Path) -> None:
+    """A signal that is ignored goes on being ignored."""
+    ignored = lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)  # noqa: E731
+    with running(ENDLESS, "-o", "a", cwd=tmp_path, preexec_fn=ignored) as process:
+        wait_until(lambda: any(path.stat().st_size for path in tmp_path.iterdir()))
+        process.send_signal(signal.SIGHUP)
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(0.3)
+        process.terminate()
+        assert process.wait(60) == -signal.SIGTERM
+    assert names(tmp_path) == []
+
+
+# ---- gzip ------------------------------------------------------------------------------------------------------------
+
+
+def members(data: bytes) -> list[tuple[bytes | None, bytes]]:
+    """The comment and the bytes of each member (RFC 1952)."""
+    found = []
+    while data:
+        magic, method, flags = struct.unpack_from("<HBB", data)
+        assert (magic, method) == (0x8B1F, 8)
+        assert flags in (0, 0x10)
+        comment = data[10 : data.index(0, 10)] if flags else None
+        stream = zlib.decompressobj(wbits=31)
+        body = stream.decompress(data)
+        assert stream.eof
+        found.append((comment, body))
+        data = stream.unused_data
+    return found
+
+
+def test_gzip_is_hotspots() -> None:
+    plain = dump("--like=hotspot", objects=60000)
+    for level in (1, 6, 9):
+        packed = dump("--like=hotspot", f"--gz={level}", objects=60000)
+        assert gzip.decompress(packed) == plain
+        first, *others = members(packed)
+        assert first[0] == b"HPROF BLOCKSIZE=1048576"
+        assert len(others) > 2
+        assert {comment for comment, _ in others} == {None}
+        *full, last = [len(body) for _, body in (first, *others)]
+        assert set(full) == {1 << 20}
+        assert 0 < last <= 1 << 20
+    assert len(dump("--gz=9", objects=60000)) < len(dump("--gz=1", objects=60000)) < len(plain)
+
+
+def test_gzip_and_the_manifest(tmp_path: Path) -> None:
+    manifest = truth("--objects=20000", "--gz=3", folder=tmp_path)
+    packed = (tmp_path / "dump.hprof").read_bytes()
+    plain = gzip.decompress(packed)
+    assert (manifest["bytes"], manifest["sha256"]) == (len(packed), hashlib.sha256(packed).hexdigest())
+    assert manifest["uncompressed"] == {"bytes": len(plain), "sha256": hashlib.sha256(plain).hexdigest()}
+
+
+# ---- The manifest ----------------------------------------------------------------------------------------------------
+
+
+def test_manifest_of_standard_output(tmp_path: Path) -> None:
+    done = run("--objects=1000", "--seed=5", "--quiet", "--manifest", tmp_path / "truth.json")
+    assert done.status == 0
+    manifest = json.loads((tmp_path / "truth.json").read_text())
+    SCHEMA.validate(manifest)
+    assert manifest["file"] is None
+    assert manifest["seed"] == 5
+    assert manifest["options"] == {"objects": "1000", "seed": "5"}
+    assert (manifest["bytes"], manifest["sha256"]) == (len(done.out), hashlib.sha256(done.out).hexdigest())
+    assert done.out == dump("--seed=5")
+
+
+def test_manifest_says_what_was_asked_for(tmp_path: Path) -> None:
+    """By the last word on each, under its full name; what does not change the bytes is left out."""
+    args = ["--shape=list", "--shape", "deep", "--version", "1.0.1", "--objects=1_0e1", "--progress=never"]
+    manifest = truth(*args, folder=tmp_path)
+    assert manifest["options"] == {"shape": "deep", "version": "1.0.1", "objects": "1_0e1"}
+    assert (manifest["file"], manifest["version"], manifest["objects"]) == ("dump.hprof", "1.0.1", 100)
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    run("-o", folder / "named", "--manifest", folder / "truth", "--objects=1")
+    assert json.loads((folder / "truth").read_text())["file"] == "named"
+
+
+@pytest.mark.parametrize("like", LIKES.replace(" or ", ", ").split(", "))
+def test_the_readers_command_counts_the_same(like: str, tmp_path: Path) -> None:
+    manifest = truth(f"--like={like}", "--objects=5000", folder=tmp_path)
+    recount = subprocess.run(
+        [sys.executable, "-m", "hprof_corpus.reader", tmp_path / "dump.hprof"], stdout=subprocess.PIPE, check=True
+    )
+    counts = json.loads(recount.stdout)
+    for name in ("records", "heap_dumps", "instances", "object_arrays", "bytes", "sha256", "id_size", "version"):
+        assert counts[name] == manifest[name], name
+    assert counts["instance_bytes"] == sum(one["instance_bytes"] for one in manifest["classes"])
+
+
+@pytest.mark.parametrize("shape", SHAPES.replace(" or ", ", ").split(", "))
+def test_every_shape_at_some_size(shape: str, tmp_path: Path) -> None:
+    """Several segments, arrays in pieces, records that do not fit the memory: all three agree on it."""
+    for version, objects in (("1.0.2", 30000), ("1.0.1", 150000)):
+        manifest = truth(f"--shape={shape}", f"--version={version}", f"--objects={objects}", folder=tmp_path)
+        report = subprocess.run(
+            [VALIDATOR, "--format=json", tmp_path / "dump.hprof"], stdout=subprocess.PIPE, check=False
+        )
+        file = json.loads(report.stdout)["files"][0]
+        assert file["totals"] == manifest["habits"] == {}
+        assert file["bytes"] == manifest["bytes"]
+        assert {name: file["counts"][name] for name in manifest["sub_records"]} == manifest["sub_records"]
+        assert file["counts"]["references"] == manifest["references"]
+    if shape not in ("arrays", "wide"):  # slow, and no other
+        counts = reader.count(memoryview((tmp_path / "dump.hprof").read_bytes()))
+        assert counts.references.all - counts.references.not_null == manifest["null_references"]
+        assert counts.sha256 == manifest["sha256"]
+
+
+# ---- Memory ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(IS_SANITIZED, reason="the sanitizer's own memory")
+@pytest.mark.parametrize(
+    "args", [["--manifest=truth"], ["--shape=list"], ["--shape=strings"], ["--version=1.0.1"], ["--like=jdk8-agent"]]
+)
+def test_memory_is_bounded(args: list[str], tmp_path: Path) -> None:
+    command = [TOOL, "--objects=1e7", "-o", "/dev/null", *args]
+    # All that is not read from a file: stacks of threads as a whole, what was allocated and never touched.
+    limit = lambda: resource.setrlimit(resource.RLIMIT_DATA, (64 << 20, 64 << 20))  # noqa: E731
+    assert subprocess.run(command, cwd=tmp_path, preexec_fn=limit, check=False).returncode == 0
+
+
+# ---- What is shown ---------------------------------------------------------------------------------------------------
+
+
+def on_a_terminal(*args: Arg, cwd: Path) -> str:
+    """What a terminal is shown that is the tool's standard error."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 100, 0, 0))
+    shown = b""
+    with running(*args, cwd=cwd, stdout=subprocess.DEVNULL, stderr=theirs) as process:
+        os.close(theirs)
+        while select.select([ours], [], [], 60)[0]:
+            try:
+                piece = os.read(ours, 65536)
+            except OSError as error:  # the other end was closed
+                assert error.errno == errno.EIO
+                break
+            shown += piece
+        assert process.wait(60) == 0
+    os.close(ours)
+    return shown.decode()
+
+
+def test_summary(tmp_path: Path) -> None:
+    assert run("--objects=1000", "-o", "a", cwd=tmp_path).err == ""
+    shown = on_a_terminal("--objects=1000", "-o", "a", cwd=tmp_path)
+    assert re.fullmatch(r"a: 1,?000 objects, [0-9.]+ [KM]B; [0-9.]+ s(, [0-9.]+ .B/s)?\r\n", shown)
+    assert on_a_terminal("--objects=1000", "-o", "a", "--quiet", cwd=tmp_path) == ""
+
+
+def test_progress(tmp_path: Path) -> None:
+    assert re.search(r"\ra: .*[KM]B", run("--progress", "--objects=1e5", "-o", "a", cwd=tmp_path).err)
+    assert re.search(r"\ra: \[[#.]{20}\]", run("--progress=always", "--bytes=6M", "-o", "a", cwd=tmp_path).err)
+    assert run("--progress=never", "--objects=1e5", "-o", "a", cwd=tmp_path).err == ""
+    assert "\r" not in on_a_terminal("--progress=never", "--objects=1e3", "-o", "a", cwd=tmp_path).replace("\r\n", "")
+
+
+def test_help() -> None:
+    done = run("--help")
+    text = done.out.decode()
+    assert (done.status, done.err) == (0, "")
+    assert run("-h").out == done.out
+    assert max(len(line) for line in text.splitlines()) <= 120
+    for name in (*LIKES.replace(" or ", ", ").split(", "), *SHAPES.replace(" or ", ", ").split(", ")):
+        assert re.search(f"^ +{name} +[A-Za-z1-9]", text, re.MULTILINE), name
+    options = re.findall(r'^    \{"([a-z-]+)", ', (SOURCE / "generator/cli/options.c").read_text(), re.MULTILINE)
+    assert len(options) > 20
+    assert [name for name in options if f"--{name}" not in text] == []
+    with open("/dev/full", "wb") as full:
+        assert run("--help", stdout=full).status == 3
+
+
+def test_version_means_two_things() -> None:
+    header = (SOURCE / "validator/include/hprof/hprof.h").read_text()
+    version = re.findall('^#define HPROF_VERSION "(.*)"', header, re.MULTILINE)
+    for args in (["--version"], ["-V"], ["--version", "--objects=3"], ["--objects=3", "--version"]):
+        assert run(*args).out.decode().split() == ["hprof-gen", *version]
+    assert dump("--version", "1.0.1") == dump("--version=1.0.1")
+    assert dump("--version", "1.0.1").startswith(b"JAVA PROFILE 1.0.1\0")
+    assert dump("--version=1.0.2") == dump()
