@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
+from hprof_corpus import reader
 from hypothesis import HealthCheck, Phase, event, example, given, settings
 from hypothesis import strategies as st
-from hprof_corpus import reader
 
 GENERATOR = os.environ["HPROF_GEN"]
 VALIDATOR = os.environ["HPROF_VALIDATE"]

@@ -386,7 +386,7 @@ def test_a_signal_leaves_nothing_behind(number: signal.Signals, tmp_path: Path) 
 
 def test_nohup(tmp_path: Path) -> None:
     """A signal that is ignored goes on being ignored."""
-    ignored = lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)  # noqa: E731
+    ignored = lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)
     with running(ENDLESS, "-o", "a", cwd=tmp_path, preexec_fn=ignored) as process:
         wait_until(lambda: any(path.stat().st_size for path in tmp_path.iterdir()))
         process.send_signal(signal.SIGHUP)
@@ -507,7 +507,7 @@ def test_every_shape_at_some_size(shape: str, tmp_path: Path) -> None:
 def test_memory_is_bounded(args: list[str], tmp_path: Path) -> None:
     command = [TOOL, "--objects=1e7", "-o", "/dev/null", *args]
     # All that is not read from a file: stacks of threads as a whole, what was allocated and never touched.
-    limit = lambda: resource.setrlimit(resource.RLIMIT_DATA, (64 << 20, 64 << 20))  # noqa: E731
+    limit = lambda: resource.setrlimit(resource.RLIMIT_DATA, (64 << 20, 64 << 20))
     assert subprocess.run(command, cwd=tmp_path, preexec_fn=limit, check=False).returncode == 0
 
 
