@@ -191,7 +191,8 @@ static enum generate_status measure_records(struct run *r)
         return GENERATED;
     if (r->violations)
         first = violations_break(r->violations, first);
-    if (!run_to_end(r->source, first)) {
+    /* What is too long already will not be written. */
+    if (!r->source->run(r->source, first, &r->sizer.too_long)) {
         r->out->failure = r->source->failure;
         return GENERATE_FAILED;
     }

@@ -45,12 +45,14 @@ static void take(struct stage *stage, struct event *e)
         s->opened++;
         s->in_record = 0;
         s->open_stated = e->length_stated;
+        s->open_tag = e->tag;
         s->bytes += size;
         return;
     case EVENT_SUBRECORD:
         size += e->body_size;
         s->objects += e->layout == LAYOUT_ID_INSTANCE_DUMP || e->layout == LAYOUT_ID_OBJECT_ARRAY_DUMP ||
                       e->layout == LAYOUT_ID_PRIMITIVE_ARRAY_DUMP;
+        check_length(s, s->in_record + size, s->open_stated, s->open_tag);
         break;
     case EVENT_RAW:
         size = e->body_size;
@@ -59,7 +61,6 @@ static void take(struct stage *stage, struct event *e)
     case EVENT_END:
         return;
     case EVENT_CLOSE:
-        check_length(s, s->in_record, s->open_stated, e->tag);
         if (s->in_record > RECORD_MOST_BUFFERED)
             note_long(s);
         return;

@@ -25,6 +25,7 @@ struct sizer {
     bool too_long; /* a record's length takes more than 32 bits, and nobody stated what it should say: */
     uint8_t too_long_tag;
     bool open_stated;
+    uint8_t open_tag;
     uint64_t objects; /* INSTANCE_DUMP and arrays */
 };
 
