@@ -326,6 +326,7 @@ enum generate_status generate(const struct generate_request *request, struct byt
     status = open_source(&r, &made);
     if (status == GENERATED) {
         r.sizer.stage.id_size = r.source->id_size;
+        r.source->unchanged = request->violate_count == 0;
         status = choose_places(&r);
     }
     if (status == GENERATED)

@@ -8,8 +8,10 @@
 struct segments {
     struct stage stage;
     uint64_t most; /* bytes in a segment's body; UINT64_MAX for one segment */
+    bool states;   /* the length of a segment that has one long sub-record alone: it need not be measured then */
     uint64_t so_far;
     struct event open; /* the record at hand, to be opened again */
+    bool waits;        /* it is to be opened when its first sub-record is known */
 };
 
 /* HEAP_DUMP records pass as they are. */

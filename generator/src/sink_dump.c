@@ -27,7 +27,6 @@ struct sink_dump {
     uint64_t opened;
     bool held;        /* a heap dump record is open whose length is not known: nothing of it may be handed on */
     size_t length_at; /* where in the buffer it will stand */
-    bool length_stated;
 
     uint64_t end; /* the dump ends here: KEEP_ALL for where it ends of itself */
     bool failed;
@@ -114,12 +113,11 @@ static void put_open(struct sink_dump *s, const struct event *e)
     uint32_t length = e->length;
 
     make_room(s, RECORD_HEADER_SIZE + RECORD_MOST_BUFFERED);
-    s->length_stated = e->length_stated;
     if (s->longs < s->longs_end && s->longs->number == s->opened) {
         if (!e->length_stated)
             length = (uint32_t)s->longs->length; /* the low 32 bits, if it was stated that this be so */
         s->longs++;
-    } else {
+    } else if (!e->length_stated) {
         s->held = true;
         s->length_at = s->fill + RECORD_LENGTH_AT;
     }
@@ -129,7 +127,7 @@ static void put_open(struct sink_dump *s, const struct event *e)
 
 static void close_record(struct sink_dump *s)
 {
-    if (s->held && !s->length_stated)
+    if (s->held)
         put_u4(s->buffer + s->length_at, (uint32_t)(s->fill - s->length_at - 4));
     s->held = false;
 }

@@ -12,7 +12,10 @@ struct source {
     const char *failure;
     unsigned id_size; /* 4 or 8 */
     enum version version;
-    /* No heap dump record is longer than this, as far as is known without running it; UINT64_MAX for not known. */
+    /* Set by whoever runs it: nothing behind changes the records, so a length may be stated when it is known beforehand. */
+    bool unchanged;
+    /* If it is set, no heap dump record whose length is not stated is longer than this, as far as is known without running it;
+     * UINT64_MAX for not known. */
     uint64_t longest_heap_record;
 };
 

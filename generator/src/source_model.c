@@ -287,11 +287,9 @@ struct source *source_model_new(const struct source_settings *settings, const ch
     source->source = (struct source){.run = run, .free = free_source, .id_size = s.id_size, .version = s.version};
     source->source.longest_heap_record = UINT64_MAX;
     if (source->segment_size) {
-        uint64_t longest_object = FIELDS_MOST + w->model->longest_object,
-                 longest_class = FIELDS_MOST + longest_class_dump(w->model),
-                 longest = longest_object > longest_class ? longest_object : longest_class;
+        uint64_t longest = FIELDS_MOST + w->model->longest_object;
 
-        source->source.longest_heap_record = longest > source->segment_size ? longest : source->segment_size;
+        source->source.longest_heap_record = longest > UINT32_MAX ? longest : source->segment_size;
     }
     return &source->source;
 }
@@ -327,6 +325,7 @@ static bool run(struct source *source, struct stage *first, const bool *stop)
     if (s->segment_size) {
         segments_init(&segments, first, s->segment_size);
         segments.stage.id_size = w->id_size;
+        segments.states = source->unchanged;
         w->to = &segments.stage;
     }
     w->stop = stop;

@@ -354,7 +354,7 @@ def test_a_manifest_that_cannot_be_written(tmp_path: Path) -> None:
     assert (tmp_path / "a").read_bytes() == dump()
 
 
-@pytest.mark.parametrize("args", [[], ["--gz=1"], ["--manifest=truth"], ["--shape=list"], ["--heap-dumps=1000"]])
+@pytest.mark.parametrize("args", [[], ["--gz=1"], ["--manifest=truth"], ["--shape=arrays"], ["--heap-dumps=1000"]])
 def test_a_reader_that_goes_away(args: list[str], tmp_path: Path) -> None:
     for wanted in (1, 1 << 20):
         with running(ENDLESS, *args, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:

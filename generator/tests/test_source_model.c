@@ -20,6 +20,8 @@ struct look {
     bool headed, ended, open, in_parts;
     uint64_t parts_missing; /* bytes of the body that comes in parts */
     uint64_t in_record, longest_record;
+    bool stated;
+    uint32_t length;
     uint64_t stop_at; /* events; 0 for never */
     bool stop;
     uint64_t *ids; /* of the heap dump at hand */
@@ -129,6 +131,8 @@ static void take(struct stage *stage, struct event *e)
         assert_false(l->open);
         l->open = true;
         l->in_record = 0;
+        l->stated = e->length_stated;
+        l->length = e->length;
         break;
     case EVENT_SUBRECORD:
         look_at_subrecord(l, e);
@@ -140,7 +144,10 @@ static void take(struct stage *stage, struct event *e)
     case EVENT_CLOSE:
         assert_true(l->open);
         l->open = false;
-        l->longest_record = l->in_record > l->longest_record ? l->in_record : l->longest_record;
+        if (l->stated)
+            assert_int_equal(l->in_record, l->length);
+        else if (l->in_record > l->longest_record)
+            l->longest_record = l->in_record;
         break;
     case EVENT_END:
         assert_false(l->open);
@@ -210,6 +217,7 @@ static void check_source(const struct source_settings *s, uint64_t objects)
 
     if (!source)
         return;
+    source->unchanged = true;
     first = run(source, 0);
     second = run(source, 0);
     assert_true(first.ended);
