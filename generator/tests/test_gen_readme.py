@@ -11,7 +11,7 @@ import pytest
 GENERATOR = os.environ["HPROF_GEN"]
 VALIDATOR = os.environ["HPROF_VALIDATE"]
 README = (Path(__file__).resolve().parents[2] / "README.md").read_text()
-SECTION = README[README.index("\n## hprof-gen\n") : README.index("\n## How fast\n")]
+SECTION = README[README.index("\n## hprof-gen\n") : README.index("\n## hprof-text\n")]
 MILLION, DANGLING, LOOP = re.findall(r"^```sh\n(.*?)^```$", SECTION, re.MULTILINE | re.DOTALL)
 
 
