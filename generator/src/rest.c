@@ -26,11 +26,12 @@ enum {
     DEPTHS = sizeof depths / sizeof *depths,
     DEPTHS_SUM = 2042,
     FIELD_NAMES = 1024,
-    ARRAY_EACH = 9,         /* of so many classes, one is an array class, */
-    ARRAY_CLASSES = 240,    /* up to so many */
-    INTERFACE_EACH = 2,     /* of so many classes without fields and superclass, one is an interface */
-    WITH_OBJECTS = 27,      /* of 64 */
-    STRINGS_PER_CLASS = 258 /* in tenths */
+    ARRAY_EACH = 9,           /* of so many classes, one is an array class, */
+    ARRAY_CLASSES = 240,      /* up to so many */
+    INTERFACE_EACH = 2,       /* of so many classes without fields and superclass, one is an interface */
+    WITH_OBJECTS = 27,        /* of 64 */
+    STRINGS_PER_CLASS = 258,  /* in tenths; those that nothing names only as far as */
+    OBJECTS_FOR_A_SYMBOL = 16 /* the heap is large enough */
 };
 
 static uint8_t type_of(uint64_t bits, bool is_static)
@@ -108,8 +109,11 @@ bool rest_add(struct model *m, struct rest *rest, uint64_t classes)
     for (uint32_t i = 0; i < arrays; i++)
         if (class_add_array(m, rest->first + i) == MODEL_NONE)
             return false;
-    if (strings > parts_of(m)->names.count)
-        string_add(m, NAME_SYMBOL, NULL, 0, (uint32_t)(strings - parts_of(m)->names.count));
+    if (strings > parts_of(m)->names.count) {
+        uint64_t symbols = strings - parts_of(m)->names.count, few = m->options.objects / OBJECTS_FOR_A_SYMBOL;
+
+        string_add(m, NAME_SYMBOL, NULL, 0, (uint32_t)(symbols < few ? symbols : few));
+    }
     return true;
 }
 

@@ -6,6 +6,7 @@
 enum {
     DEFAULT_CLASSES = 2464,
     LEAST_CLASSES = 200,
+    OBJECTS_FOR_A_CLASS = 40,
     CELL_SHIFT = 14,
     FEW_PARTS = 3,    /* of 32: arrays that are shorter than most */
     REST_NULLS = 352, /* thousandths of the references of the rare classes */
@@ -59,10 +60,11 @@ static bool prepare(struct model *m)
     struct mixed *x = shape_memory(m, sizeof *x);
     struct model_options *options = &m->options;
     uint64_t most = 100000000 * (uint64_t)MODEL_UNIT;
+    uint64_t few = LEAST_CLASSES + options->objects / OBJECTS_FOR_A_CLASS; /* a small heap has not loaded them all */
     unsigned shift = 0;
 
     if (!x ||
-        !option_within(m, &options->classes, DEFAULT_CLASSES, LEAST_CLASSES, 10000000,
+        !option_within(m, &options->classes, few < DEFAULT_CLASSES ? few : DEFAULT_CLASSES, LEAST_CLASSES, 10000000,
                        "--classes of mixed: 200 to 10,000,000") ||
         (options->array_length != MODEL_UNSET && options->array_length > most &&
          !fail(m, "--array-length: up to 100,000,000 on average")) ||
