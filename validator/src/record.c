@@ -278,14 +278,73 @@ bool sound_record_follows(struct checker *ck)
     return leads_on(ck, 0) >= 2;
 }
 
-/* A record whose length is not what it must be: its body is not judged, and what it may have held, whatever its tag was meant to be, is
- * not missed. A length beyond the end of the file is that fault and not this one, unless the right length leads on. Where no length
+/* The body of `length` bytes in front is about to be skipped: what a record of this length and these bytes may have defined, of
+ * whatever kind it was meant to be. */
+static void lose_record(struct checker *ck, uint64_t length)
+{
+    unsigned id = ck->id_size;
+    size_t n = look_at(ck, LOOK_SIZE, length);
+
+    if (length >= SIZE_OF(UTF8, id))
+        ck->lost |= LOST_STRINGS;
+    if (length == SIZE_OF(LOAD_CLASS, id))
+        ck->lost |= LOST_CLASSES;
+    if (length == SIZE_OF(FRAME, id))
+        ck->lost |= LOST_FRAMES;
+    if (length >= SIZE_OF(TRACE, id) && (length - SIZE_OF(TRACE, id)) % id == 0)
+        ck->lost |= LOST_TRACES;
+    if (length == SIZE_OF(START_THREAD, id) || length == SIZE_OF(END_THREAD, id))
+        ck->lost |= LOST_THREADS;
+    if (!length)
+        ck->heap_end_lost = true;
+    if (length && plausible_subrecords(ck->in.at, n, length, id, ck->version)) {
+        ck->lost |= LOST_THREADS;
+        ck->heap_lost = ck->heap_end_lost = true;
+        ck->dump.lost |= ck->dump.open;
+    }
+}
+
+/* What a record of this tag defines. */
+static void lose_what_it_defines(struct checker *ck, unsigned tag)
+{
+    switch (tag) {
+    case TAG_UTF8:
+        ck->lost |= LOST_STRINGS;
+        break;
+    case TAG_LOAD_CLASS:
+        ck->lost |= LOST_CLASSES;
+        break;
+    case TAG_FRAME:
+        ck->lost |= LOST_FRAMES;
+        break;
+    case TAG_TRACE:
+        ck->lost |= LOST_TRACES;
+        break;
+    case TAG_START_THREAD:
+    case TAG_END_THREAD:
+        ck->lost |= LOST_THREADS;
+        break;
+    default:
+        break;
+    }
+}
+
+/* A record whose length is not what it must be: its body is not judged, and what it may have held is not missed: by its tag, or, if
+ * that is what is wrong, by its length. A length beyond the end of the file is that fault and not this one, unless the right length leads on. Where no length
  * does, the framing is lost, and so it was behind what was odd already. */
 static void wrong_length(struct checker *ck, enum rule rule, const char *expected)
 {
     uint64_t length = body_length(ck, ck->record_tag, ck->record_length);
+    uint64_t right = right_length(ck, ck->record_tag);
     bool lost = leads_on(ck, length) < 2;
 
+    if (length > right && length - right >= RECORD_HEADER_SIZE) { /* other records may be in it */
+        ck->lost = LOST_ALL;
+        ck->heap_lost = ck->heap_end_lost = true;
+    } else if (ck->record_tag != TAG_HEAP_DUMP_END) {
+        lose_what_it_defines(ck, ck->record_tag);
+        lose_record(ck, ck->record_length);
+    }
     if (length == ck->record_length && !skip_body(ck))
         return;
     if (length != ck->record_length)
@@ -295,10 +354,6 @@ static void wrong_length(struct checker *ck, enum rule rule, const char *expecte
         tell_lost(ck, lost_since(ck));
     else if (!tell_where_lost(ck))
         report(ck, rule, ck->record_at + RECORD_LENGTH_AT, expected, "%" PRIu64 " bytes", ck->record_length);
-    if (ck->record_tag != TAG_HEAP_DUMP_END) {
-        ck->lost = LOST_ALL;
-        ck->heap_lost = ck->heap_end_lost = true;
-    }
     if (lost)
         skip_to_end(ck);
 }
@@ -429,39 +484,15 @@ static void check_counted(struct checker *ck, enum rule rule, bool (*check)(stru
     wrong_length(ck, rule, expected_length(expected, right));
 }
 
-/* A record of this length was skipped that may be a damaged one of any kind, if it is long enough for that. */
-static void lose_record(struct checker *ck, uint64_t length)
-{
-    unsigned id = ck->id_size;
-
-    if (length >= SIZE_OF(UTF8, id))
-        ck->lost |= LOST_STRINGS;
-    if (length == SIZE_OF(LOAD_CLASS, id))
-        ck->lost |= LOST_CLASSES;
-    if (length == SIZE_OF(FRAME, id))
-        ck->lost |= LOST_FRAMES;
-    if (length >= SIZE_OF(TRACE, id) && (length - SIZE_OF(TRACE, id)) % id == 0)
-        ck->lost |= LOST_TRACES;
-    if (length == SIZE_OF(START_THREAD, id) || length == SIZE_OF(END_THREAD, id))
-        ck->lost |= LOST_THREADS;
-    if (!length)
-        ck->heap_end_lost = true;
-    if (length >= 1 + SIZE_OF(ROOT_OBJECT, id)) {
-        ck->lost |= LOST_THREADS;
-        ck->heap_lost = ck->heap_end_lost = true;
-        ck->dump.lost |= ck->dump.open;
-    }
-}
-
 /* SPEC.md 3.2: a record of another tag. */
 static void check_unknown(struct checker *ck)
 {
+    lose_record(ck, ck->record_length);
     if (!skip_body(ck))
         return;
     if (!ck->strange++)
         ck->strange_from = ck->record_at;
     report(ck, RULE_REC_003, ck->record_at, "the tag of a record", "0x%02x", ck->record_tag);
-    lose_record(ck, ck->record_length);
 }
 
 static void walk_record(struct checker *ck)
