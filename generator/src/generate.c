@@ -33,6 +33,13 @@ static enum generate_status refuse(struct generated *out, const char *failure)
     return failure ? GENERATE_REFUSED : GENERATE_NO_MEMORY;
 }
 
+/* A source that could not go on. */
+static enum generate_status give_up(struct generated *out, const struct source *source)
+{
+    out->failure = source->failure;
+    return source->failure ? GENERATE_FAILED : GENERATE_NO_MEMORY;
+}
+
 /* Nobody stops these runs. */
 static bool run_to_end(struct source *source, struct stage *first)
 {
@@ -53,11 +60,11 @@ static enum generate_status measure(struct source_settings *made, uint64_t objec
     made->model.objects = objects;
     source = source_model_new(made, &out->failure);
     if (!source)
-        return out->failure ? GENERATE_REFUSED : GENERATE_NO_MEMORY;
+        return refuse(out, out->failure);
     sizer_init(&sizer);
     sizer.stage.id_size = source->id_size;
     if (!run_to_end(source, &sizer.stage))
-        status = refuse(out, source->failure);
+        status = give_up(out, source);
     *bytes = sizer.bytes;
     sizer_free(&sizer);
     source->free(source);
@@ -158,10 +165,8 @@ static enum generate_status choose_places(struct run *r)
         violations_new(q->violate, q->violate_count, &q->how, r->source->id_size, r->source->version, &out->failure);
     if (!r->violations)
         return refuse(out, out->failure);
-    if (!run_to_end(r->source, violations_look(r->violations))) {
-        out->failure = r->source->failure;
-        return GENERATE_FAILED;
-    }
+    if (!run_to_end(r->source, violations_look(r->violations)))
+        return give_up(out, r->source);
     return violations_settle(r->violations, &out->failure) ? GENERATED : refuse(out, out->failure);
 }
 
@@ -192,10 +197,8 @@ static enum generate_status measure_records(struct run *r)
     if (r->violations)
         first = violations_break(r->violations, first);
     /* What is too long already will not be written. */
-    if (!r->source->run(r->source, first, &r->sizer.too_long)) {
-        r->out->failure = r->source->failure;
-        return GENERATE_FAILED;
-    }
+    if (!r->source->run(r->source, first, &r->sizer.too_long))
+        return give_up(r->out, r->source);
     r->measured = true;
     return check_lengths(r);
 }
@@ -260,6 +263,22 @@ static bool add_violation(struct truth *t, int rule, uint64_t offset)
     return true;
 }
 
+static enum generate_status finish_sink(struct sink_dump *sink, struct generated *out)
+{
+    switch (sink_dump_finish(sink)) {
+    case SINK_COMPLETE:
+        return GENERATED;
+    case SINK_NO_MEMORY:
+        return GENERATE_NO_MEMORY;
+    case SINK_NOT_AS_MEASURED:
+        out->failure = "the records are not as long as they were when measured: the file was changed while it was read";
+        break;
+    case SINK_OUT_FAILED:
+        break;
+    }
+    return GENERATE_FAILED;
+}
+
 static enum generate_status write_events(struct run *r, struct bytes *first)
 {
     struct generated *out = r->out;
@@ -267,7 +286,7 @@ static enum generate_status write_events(struct run *r, struct bytes *first)
     struct sink_dump *sink = sink_dump_new(first, r->sizer.longs, r->sizer.long_count, &out->truth, &stop);
     struct census *census = NULL;
     struct stage *stage;
-    enum generate_status status = GENERATED;
+    enum generate_status status;
 
     if (!sink)
         return GENERATE_NO_MEMORY;
@@ -283,14 +302,9 @@ static enum generate_status write_events(struct run *r, struct bytes *first)
     }
     if (r->violations)
         stage = violations_break(r->violations, stage);
-    if (!r->source->run(r->source, stage, &stop)) {
-        out->failure = r->source->failure;
-        status = GENERATE_FAILED;
-    } else if (!sink_dump_finish(sink)) {
-        status = GENERATE_FAILED;
-    } else if (census && !census_finish(census)) {
+    status = r->source->run(r->source, stage, &stop) ? finish_sink(sink, out) : give_up(out, r->source);
+    if (status == GENERATED && census && !census_finish(census))
         status = GENERATE_NO_MEMORY;
-    }
     census_free(census);
     sink_dump_free(sink);
     return status;

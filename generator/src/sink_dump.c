@@ -27,14 +27,21 @@ struct sink_dump {
     uint64_t opened;
     bool held;        /* a heap dump record is open whose length is not known: nothing of it may be handed on */
     size_t length_at; /* where in the buffer it will stand */
+    uint64_t measured_end; /* of the record at hand, if it is one of `longs` and says its true length; else 0 */
 
     uint64_t end; /* the dump ends here: KEEP_ALL for where it ends of itself */
-    bool failed;
+    enum sink_end failure;
 };
 
 static uint64_t here(const struct sink_dump *s)
 {
     return s->flushed + s->fill;
+}
+
+static void give_up(struct sink_dump *s, enum sink_end why)
+{
+    s->failure = why;
+    *s->stop = true;
 }
 
 /* Hands on what is in the buffer, up to where the dump ends. */
@@ -43,8 +50,8 @@ static void flush(struct sink_dump *s)
     uint64_t left = s->end > s->flushed ? s->end - s->flushed : 0;
     size_t size = s->fill < left ? s->fill : (size_t)left;
 
-    if (!s->failed && size && !bytes_put(s->out, s->buffer, size))
-        s->failed = *s->stop = true;
+    if (!s->failure && size && !bytes_put(s->out, s->buffer, size))
+        give_up(s, SINK_OUT_FAILED);
     s->truth->bytes += size;
     s->flushed += s->fill;
     s->fill = 0;
@@ -66,7 +73,7 @@ static void put_bytes(struct sink_dump *s, const uint8_t *data, uint64_t size)
         make_room(s, size < FLUSH_FROM ? (size_t)size : FLUSH_FROM);
         n = size < ROOM - s->fill ? (size_t)size : ROOM - s->fill;
         if (!n) { /* a sizer that saw the same would have named this record */
-            s->failed = *s->stop = true;
+            give_up(s, SINK_NOT_AS_MEASURED);
             return;
         }
         memcpy(s->buffer + s->fill, data, n);
@@ -85,7 +92,7 @@ static void note_violation(struct sink_dump *s, const struct event *e, uint64_t 
         struct truth_violation *grown = realloc(t->violations, (n ? 2 * n : 1) * sizeof *grown);
 
         if (!grown) {
-            s->failed = *s->stop = true;
+            give_up(s, SINK_NO_MEMORY);
             return;
         }
         t->violations = grown;
@@ -97,6 +104,10 @@ static void note_violation(struct sink_dump *s, const struct event *e, uint64_t 
 static void put_event(struct sink_dump *s, const struct event *e, uint32_t length)
 {
     make_room(s, FIELDS_MOST + (e->body_size < FLUSH_FROM ? (size_t)e->body_size : 0));
+    if (s->fill > ROOM - FIELDS_MOST) { /* likewise */
+        give_up(s, SINK_NOT_AS_MEASURED);
+        return;
+    }
     s->fill = (size_t)(put_fixed_part(s->buffer + s->fill, e, length, s->stage.id_size) - s->buffer);
     if (!e->body)
         return;
@@ -111,11 +122,14 @@ static void put_event(struct sink_dump *s, const struct event *e, uint32_t lengt
 static void put_open(struct sink_dump *s, const struct event *e)
 {
     uint32_t length = e->length;
+    uint64_t measured = 0;
 
     make_room(s, RECORD_HEADER_SIZE + RECORD_MOST_BUFFERED);
     if (s->longs < s->longs_end && s->longs->number == s->opened) {
-        if (!e->length_stated)
-            length = (uint32_t)s->longs->length; /* the low 32 bits, if it was stated that this be so */
+        if (!e->length_stated) {
+            measured = s->longs->length;
+            length = (uint32_t)measured;
+        }
         s->longs++;
     } else if (!e->length_stated) {
         s->held = true;
@@ -123,13 +137,17 @@ static void put_open(struct sink_dump *s, const struct event *e)
     }
     s->opened++;
     put_event(s, e, length);
+    s->measured_end = measured ? here(s) + measured : 0;
 }
 
 static void close_record(struct sink_dump *s)
 {
     if (s->held)
         put_u4(s->buffer + s->length_at, (uint32_t)(s->fill - s->length_at - 4));
+    if (s->measured_end && s->measured_end != here(s) && s->end == KEEP_ALL)
+        give_up(s, SINK_NOT_AS_MEASURED);
     s->held = false;
+    s->measured_end = 0;
 }
 
 static void take(struct stage *stage, struct event *e)
@@ -137,7 +155,7 @@ static void take(struct stage *stage, struct event *e)
     struct sink_dump *s = (struct sink_dump *)stage;
     uint64_t start = here(s);
 
-    if (s->failed)
+    if (s->failure)
         return;
     switch (e->kind) {
     case EVENT_HEADER:
@@ -192,11 +210,14 @@ struct stage *sink_dump_stage(struct sink_dump *s)
     return &s->stage;
 }
 
-bool sink_dump_finish(struct sink_dump *s)
+enum sink_end sink_dump_finish(struct sink_dump *s)
 {
-    close_record(s);
+    if (!s->failure)
+        close_record(s);
     flush(s);
-    return !s->failed && bytes_finish(s->out);
+    if (!s->failure && !bytes_finish(s->out))
+        s->failure = SINK_OUT_FAILED;
+    return s->failure;
 }
 
 void sink_dump_free(struct sink_dump *s)

@@ -6,7 +6,7 @@
 
 struct source {
     /* Gives all events, HEADER to END, to `first`, the same each time it is called. It ends early, and that is no failure,
-     * once *stop is true. False on failure, and `failure` says why. */
+     * once *stop is true. False on failure, and `failure` says why; it is NULL when memory ran out. */
     bool (*run)(struct source *source, struct stage *first, const bool *stop);
     void (*free)(struct source *source);
     const char *failure;
