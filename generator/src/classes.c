@@ -16,8 +16,6 @@ bool fail(struct model *m, const char *why)
     return false;
 }
 
-static const char no_memory[] = "There is no memory for so many classes.";
-
 uint32_t string_add(struct model *m, enum name_form form, const char *text, uint32_t of, uint32_t count)
 {
     return names_add(&parts(m)->names, form, text, of, count);
@@ -39,10 +37,8 @@ uint32_t class_add_named(struct model *m, uint32_t name, uint32_t super)
 {
     struct model_class *classes = grown(m->classes, &parts(m)->class_capacity, m->class_count, sizeof *classes);
 
-    if (!classes) {
-        fail(m, no_memory);
+    if (!classes)
         return MODEL_NONE;
-    }
     m->classes = classes;
     classes[m->class_count] = (struct model_class){.name = name, .super = super, .first_field = m->field_count};
     return m->class_count++;
@@ -53,7 +49,7 @@ static bool add_to_last(struct model *m, uint32_t name, uint8_t type, uint8_t fo
     struct model_field *fields = grown(m->fields, &parts(m)->field_capacity, m->field_count, sizeof *fields);
 
     if (!fields)
-        return fail(m, no_memory);
+        return false;
     m->fields = fields;
     fields[m->field_count++] = (struct model_field){name, type, form};
     (*count)++;
@@ -122,7 +118,7 @@ bool classes_finish(struct model *m)
     uint32_t *depth = malloc(m->class_count * sizeof *depth);
 
     if (!depth)
-        return fail(m, no_memory);
+        return false;
     for (uint32_t i = 0; i < m->class_count; i++) {
         struct model_class *c = &m->classes[i];
         const struct model_class *super = c->super == MODEL_NONE ? NULL : &m->classes[c->super];

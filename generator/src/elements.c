@@ -46,7 +46,7 @@ bool elements_prepare(struct model *m)
 
     blocks->text = malloc(BLOCKS * BLOCK);
     if (!blocks->text)
-        return fail(m, NULL);
+        return false;
     blocks->chars = blocks->text + BLOCK;
     blocks->numbers = blocks->chars + BLOCK;
     blocks->booleans = blocks->numbers + BLOCK;

@@ -62,30 +62,30 @@ static bool options_settle(struct model *m, const struct shape *shape)
 struct model *model_new(const struct shape *shape, const struct model_options *options, const char **failure)
 {
     struct parts *parts = calloc(1, sizeof *parts);
-    struct model *m = &parts->model;
+    struct model *m = (struct model *)parts;
 
-    if (!parts) {
-        *failure = NULL;
+    *failure = NULL;
+    if (!m)
         return NULL;
-    }
     m->options = *options;
     m->shape = shape;
     if (!options_settle(m, shape))
         goto failed;
     parts->key = parts->names.key = mix(m->options.seed * 0x9E3779B97F4A7C15U + 1);
     parts->core_objects = core_object_count(m);
-    if (!core_classes_add(m) || !elements_prepare(m) || !stacks_prepare_names(m) || !shape->prepare(m) || !classes_finish(m) ||
-        !stacks_prepare(m))
+    if (!core_classes_add(m) || !elements_prepare(m))
+        goto failed;
+    stacks_prepare_names(m);
+    if (!shape->prepare(m) || !classes_finish(m))
+        goto failed;
+    stacks_prepare(m);
+    if (parts->names.failed)
         goto failed;
     for (uint32_t i = 0; i < m->class_count; i++)
         if (!m->classes[i].element && m->classes[i].instance_bytes > m->longest_object)
             m->longest_object = m->classes[i].instance_bytes;
     longest_is(m, MODEL_STRING_MOST); /* the name of a thread */
     m->string_count = parts->names.count;
-    if (parts->names.failed) {
-        fail(m, "too many strings for this number of classes and objects");
-        goto failed;
-    }
     return m;
 failed:
     *failure = m->failure;
@@ -117,10 +117,8 @@ void *shape_memory(struct model *m, size_t size)
     struct parts *parts = (struct parts *)m;
     struct shape_block *block = malloc(sizeof *block + size);
 
-    if (!block) {
-        fail(m, NULL);
+    if (!block)
         return NULL;
-    }
     block->next = parts->shape_blocks;
     parts->shape_blocks = block;
     return block->bytes;

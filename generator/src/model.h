@@ -103,7 +103,7 @@ struct model {
     const char *failure;
 };
 
-/* NULL, and *failure says why: a value that makes no sense to this shape, too many classes. Without memory it says nothing: NULL. */
+/* NULL, and *failure says why: a value that makes no sense to this shape, too many classes. *failure is NULL when memory ran out. */
 struct model *model_new(const struct shape *shape, const struct model_options *options, const char **failure);
 void model_free(struct model *m);
 

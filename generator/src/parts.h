@@ -44,7 +44,7 @@ static inline uint64_t key_of(const struct model *m)
     return parts_of(m)->key;
 }
 
-/* ---- classes.c: adding classes, their superclass first. MODEL_NONE, and m->failure set, without memory. ---- */
+/* ---- classes.c: adding classes, their superclass first. MODEL_NONE or false without memory. ---- */
 
 /* Fields are "L:name I:hash B0:coder": the type as a signature has it (L for any object), the form (0: zero, s: small) or nothing,
  * the name. */
@@ -55,7 +55,7 @@ bool field_add(struct model *m, uint32_t name, uint8_t type, uint8_t form);
 bool static_add(struct model *m, uint32_t name, uint8_t type, uint8_t form);
 /* An array class of objects of that class. */
 uint32_t class_add_array(struct model *m, uint32_t of);
-/* The generated text as a string; 0 and m->failure set if there are too many. */
+/* The generated texts as strings: the first of them. Whether all could be added, names.failed tells in the end. */
 uint32_t string_add(struct model *m, enum name_form form, const char *text, uint32_t of, uint32_t count);
 /* Sizes, next_with_fields, the deepest chain. */
 bool classes_finish(struct model *m);
@@ -77,11 +77,12 @@ void elements_free(struct model *m);
 
 /* ---- stacks.c ---- */
 
-bool stacks_prepare_names(struct model *m);
-bool stacks_prepare(struct model *m);
+void stacks_prepare_names(struct model *m);
+void stacks_prepare(struct model *m);
 
 /* ---- For shapes ---- */
 
+/* What is asked for makes no sense. A false without this means that memory ran out. */
 bool fail(struct model *m, const char *why);
 
 /* The shape's objects begin behind those of any heap. */
@@ -121,7 +122,7 @@ static inline void be_primitive_array(struct object *o, uint8_t type, uint64_t e
     o->elements = elements;
 }
 
-/* Memory that is freed with the model. NULL, and m->failure set, if there is none. */
+/* Memory that is freed with the model. NULL if there is none. */
 void *shape_memory(struct model *m, size_t size);
 
 /* Any of the shape's objects, or null: one of four. */

@@ -219,7 +219,6 @@ struct pattern *pattern_new(struct model *m, unsigned shift, const struct mixed_
         grow(&g);
         close_open(&g);
     } else {
-        fail(m, NULL);
         p = NULL;
     }
     free(g.older);

@@ -45,7 +45,7 @@ struct pattern {
     uint32_t *members; /* the objects of each kind */
 };
 
-/* A cell of 1 << shift objects, in the shape's memory. NULL, and m->failure set, without memory. */
+/* A cell of 1 << shift objects, in the shape's memory. NULL without memory. */
 struct pattern *pattern_new(struct model *m, unsigned shift, const struct mixed_kind_row kinds[KINDS],
                             const struct pattern_array arrays[MIXED_ARRAYS]);
 

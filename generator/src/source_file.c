@@ -50,13 +50,13 @@ static bool unsound(struct source_file *f, uint64_t offset, const char *what)
                 what, offset);
 }
 
-/* The bytes end where they must not. */
+/* The bytes end where they must not. No memory is a failure without a sentence. */
 static bool cut_short(struct source_file *f)
 {
     char reason[80] = "";
 
     if (f->memory.exhausted)
-        return fail(f, "memory ran out");
+        return false;
     if (f->in.error == ESTALE)
         return fail(f, "the file became shorter while it was read");
     if (f->in.error) {
@@ -307,10 +307,9 @@ struct source *source_file_new(int fd, const char **failure)
     struct event header;
     bool good;
 
-    if (!f) {
-        *failure = "memory ran out";
+    *failure = NULL;
+    if (!f)
         return NULL;
-    }
     *f = (struct source_file){.source = {.run = run, .free = free_source, .longest_heap_record = UINT64_MAX}, .fd = fd};
     good = open_dump(f, &header);
     if (good && !input_can_reread(&f->in))
@@ -318,7 +317,7 @@ struct source *source_file_new(int fd, const char **failure)
     input_close(&f->in);
     if (!good) {
         memcpy(sentence, f->sentence, sizeof sentence);
-        *failure = sentence;
+        *failure = f->source.failure ? sentence : NULL;
         free(f);
         return NULL;
     }

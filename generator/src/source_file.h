@@ -5,7 +5,7 @@
 #include "source.h"
 
 /* The descriptor must be one that can be read again from the start (a regular file) and stays the caller's. NULL, and
- * *failure says why: not to be read twice, no dump, an ID size that is none. */
+ * *failure says why: not to be read twice, no dump, an ID size that is none. *failure is NULL when memory ran out. */
 struct source *source_file_new(int fd, const char **failure);
 
 #endif

@@ -29,7 +29,7 @@ struct source_settings {
 };
 
 /* NULL, and *failure is a sentence for the user that says what is allowed, for what the producer cannot write: IDs of 8 bytes in
- * an agent's dump, more objects than IDs of 4 bytes can name. */
+ * an agent's dump, more objects than IDs of 4 bytes can name. *failure is NULL when memory ran out. */
 struct source *source_model_new(const struct source_settings *settings, const char **failure);
 
 #endif

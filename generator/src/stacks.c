@@ -38,7 +38,7 @@ static uint32_t row(struct parts *p, const char *const *texts, size_t count)
     return first;
 }
 
-bool stacks_prepare_names(struct model *m)
+void stacks_prepare_names(struct model *m)
 {
     struct parts *p = (struct parts *)m;
     struct stack_places *places = &p->places;
@@ -53,10 +53,9 @@ bool stacks_prepare_names(struct model *m)
     places->object_source = text(p, "Object.java");
     places->thread_names =
         string_add(m, NAME_NUMBERED, "worker-", 1, m->options.threads ? (uint32_t)m->options.threads - 1 : 0);
-    return !p->names.failed || fail(m, NULL);
 }
 
-bool stacks_prepare(struct model *m)
+void stacks_prepare(struct model *m)
 {
     struct stack_places *places = &((struct parts *)m)->places;
 
@@ -71,7 +70,6 @@ bool stacks_prepare(struct model *m)
         if (i == 0)
             places->sources = source;
     }
-    return !((struct parts *)m)->names.failed || fail(m, "too many strings");
 }
 
 uint32_t model_thread_name(const struct model *m, uint64_t thread)

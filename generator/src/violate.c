@@ -641,9 +641,9 @@ struct violations *violations_new(const char *const *what, size_t count, const s
 {
     struct violations *v = calloc(1, sizeof *v);
 
+    *failure = NULL;
     if (!v || !(v->chosen = calloc(count + 1, sizeof *v->chosen))) {
         free(v);
-        *failure = "memory ran out";
         return NULL;
     }
     v->options = *options;
@@ -672,7 +672,6 @@ struct violations *violations_new(const char *const *what, size_t count, const s
     }
     if (!pool_fill(&v->ids, violations_wanted(v) * FRESH_IDS, id_size, false, options->seed) ||
         !pool_fill(&v->serials, violations_wanted(v) * FRESH_SERIALS, 4, true, options->seed)) {
-        *failure = "memory ran out";
         violations_free(v);
         return NULL;
     }
