@@ -142,50 +142,57 @@ bool core_classes_add(struct model *m)
 {
     /* As JDK 17 has them, in the order of its dumps. */
     static const struct {
-        enum model_core_class class;
         const char *name, *fields, *statics;
-    } rows[] = {
-        {CORE_OBJECT, "java/lang/Object", "", ""},
-        {CORE_CLASS, "java/lang/Class",
-         "L:classValueMap L:annotationType L:annotationData L:enumConstantDirectory L:enumConstants L:genericInfo "
-         "Is:classRedefinedCount L:reflectionData L:componentType L:packageName L:classData L:classLoader L:module L:name "
-         "L:cachedConstructor",
-         "L:reflectionFactory L:serialPersistentFields J:serialVersionUID L:EMPTY_CLASS_ARRAY L:allPermDomain Is:SYNTHETIC "
-         "Is:ENUM "
-         "Is:ANNOTATION"},
-        {CORE_STRING, "java/lang/String", "Z0:hashIsZero I:hash B0:coder L:value",
-         "Bs:UTF16 B0:LATIN1 L:CASE_INSENSITIVE_ORDER Cs:REPL L:serialPersistentFields Z:COMPACT_STRINGS J:serialVersionUID"},
-        {CORE_THREAD, "java/lang/Thread",
-         "I:threadLocalRandomSecondarySeed I:threadLocalRandomProbe J:threadLocalRandomSeed L:uncaughtExceptionHandler "
-         "L:blockerLock L:blocker L:parkBlocker Is:threadStatus Js:tid J0:stackSize L:inheritableThreadLocals L:threadLocals "
-         "L:inheritedAccessControlContext L:contextClassLoader L:group L:target J:eetop Z0:stillborn Z0:interrupted Z:daemon "
-         "Is:priority L:name",
-         "L:defaultUncaughtExceptionHandler L:EMPTY_STACK_TRACE Is:MAX_PRIORITY Is:NORM_PRIORITY Is:MIN_PRIORITY "
-         "J:threadSeqNumber Is:threadInitNumber"},
-        {CORE_THREAD_GROUP, "java/lang/ThreadGroup",
-         "L:groups Is:ngroups L:threads Is:nthreads Is:nUnstartedThreads Z:daemon Z0:destroyed Is:maxPriority L:name L:parent",
-         ""},
-        {CORE_CLASS_LOADER, "java/lang/ClassLoader",
-         "L:classLoaderValueMap L:classAssertionStatus L:packageAssertionStatus Z0:defaultAssertionStatus L:assertionLock "
-         "L:libraries L:packages L:defaultDomain L:classes L:package2certs L:parallelLockMap L:nameAndId L:unnamedModule "
-         "L:name "
-         "L:parent",
-         "Z:$assertionsDisabled L:scl L:nocerts"},
-        {CORE_OBJECT_ARRAY, "[Ljava/lang/Object;", "", ""},
-        {CORE_STRING_ARRAY, "[Ljava/lang/String;", "", ""},
-        {CORE_BOOLEAN_ARRAY, "[Z", "", ""},
-        {CORE_CHAR_ARRAY, "[C", "", ""},
-        {CORE_FLOAT_ARRAY, "[F", "", ""},
-        {CORE_DOUBLE_ARRAY, "[D", "", ""},
-        {CORE_BYTE_ARRAY, "[B", "", ""},
-        {CORE_SHORT_ARRAY, "[S", "", ""},
-        {CORE_INT_ARRAY, "[I", "", ""},
-        {CORE_LONG_ARRAY, "[J", "", ""},
-        {CORE_RUNNABLE, "java/lang/Runnable", "", ""},
+    } rows[CORE_CLASSES] = {
+        [CORE_OBJECT] = {"java/lang/Object", "", ""},
+        [CORE_CLASS] =
+            {"java/lang/Class",
+             "L:classValueMap L:annotationType L:annotationData L:enumConstantDirectory L:enumConstants L:genericInfo "
+             "Is:classRedefinedCount L:reflectionData L:componentType L:packageName L:classData L:classLoader L:module L:name "
+             "L:cachedConstructor",
+             "L:reflectionFactory L:serialPersistentFields J:serialVersionUID L:EMPTY_CLASS_ARRAY L:allPermDomain Is:SYNTHETIC "
+             "Is:ENUM "
+             "Is:ANNOTATION"},
+        [CORE_STRING] = {"java/lang/String", "Z0:hashIsZero I:hash B0:coder L:value",
+                         "Bs:UTF16 B0:LATIN1 L:CASE_INSENSITIVE_ORDER Cs:REPL L:serialPersistentFields Z:COMPACT_STRINGS "
+                         "J:serialVersionUID"},
+        [CORE_THREAD] =
+            {"java/lang/Thread",
+             "I:threadLocalRandomSecondarySeed I:threadLocalRandomProbe J:threadLocalRandomSeed L:uncaughtExceptionHandler "
+             "L:blockerLock L:blocker L:parkBlocker Is:threadStatus Js:tid J0:stackSize L:inheritableThreadLocals "
+             "L:threadLocals "
+             "L:inheritedAccessControlContext L:contextClassLoader L:group L:target J:eetop Z0:stillborn Z0:interrupted "
+             "Z:daemon "
+             "Is:priority L:name",
+             "L:defaultUncaughtExceptionHandler L:EMPTY_STACK_TRACE Is:MAX_PRIORITY Is:NORM_PRIORITY Is:MIN_PRIORITY "
+             "J:threadSeqNumber Is:threadInitNumber"},
+        [CORE_THREAD_GROUP] = {"java/lang/ThreadGroup",
+                               "L:groups Is:ngroups L:threads Is:nthreads Is:nUnstartedThreads Z:daemon Z0:destroyed "
+                               "Is:maxPriority L:name L:parent",
+                               ""},
+        [CORE_CLASS_LOADER] =
+            {"java/lang/ClassLoader",
+             "L:classLoaderValueMap L:classAssertionStatus L:packageAssertionStatus Z0:defaultAssertionStatus L:assertionLock "
+             "L:libraries L:packages L:defaultDomain L:classes L:package2certs L:parallelLockMap L:nameAndId L:unnamedModule "
+             "L:name "
+             "L:parent",
+             "Z:$assertionsDisabled L:scl L:nocerts"},
+        [CORE_OBJECT_ARRAY] = {"[Ljava/lang/Object;", "", ""},
+        [CORE_STRING_ARRAY] = {"[Ljava/lang/String;", "", ""},
+        [CORE_BOOLEAN_ARRAY] = {"[Z", "", ""},
+        [CORE_CHAR_ARRAY] = {"[C", "", ""},
+        [CORE_FLOAT_ARRAY] = {"[F", "", ""},
+        [CORE_DOUBLE_ARRAY] = {"[D", "", ""},
+        [CORE_BYTE_ARRAY] = {"[B", "", ""},
+        [CORE_SHORT_ARRAY] = {"[S", "", ""},
+        [CORE_INT_ARRAY] = {"[I", "", ""},
+        [CORE_LONG_ARRAY] = {"[J", "", ""},
+        [CORE_RUNNABLE] = {"java/lang/Runnable", "", ""},
     };
 
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        uint32_t class = class_add(m, rows[i].name, i == 0 ? MODEL_NONE : CORE_OBJECT, rows[i].fields, rows[i].statics);
+    for (uint32_t i = 0; i < CORE_CLASSES; i++) {
+        uint32_t class =
+            class_add(m, rows[i].name, i == CORE_OBJECT ? MODEL_NONE : CORE_OBJECT, rows[i].fields, rows[i].statics);
 
         if (class == MODEL_NONE)
             return false;

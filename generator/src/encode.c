@@ -13,6 +13,7 @@
 
 #define PUT_FIELD(type, field, meaning) p = PUT_##type(p, r->field);
 #define DEFINE_WRITER(name) \
+    _Static_assert(sizeof(struct name##_in8) + RECORD_HEADER_SIZE <= FIELDS_MOST, "room for all"); \
     FOR_EITHER_SIZE uint8_t *put_##name(uint8_t *p, const struct name *r, unsigned id_size) \
     { \
         (void)id_size; \

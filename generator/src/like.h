@@ -5,7 +5,7 @@
 
 #include "event.h"
 #include "rules.h"
-#include "source_model.h"
+#include "model.h"
 
 struct walk; /* walk.h */
 

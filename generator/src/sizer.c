@@ -50,8 +50,6 @@ static void take(struct stage *stage, struct event *e)
         return;
     case EVENT_SUBRECORD:
         size += e->body_size;
-        s->objects += e->layout == LAYOUT_ID_INSTANCE_DUMP || e->layout == LAYOUT_ID_OBJECT_ARRAY_DUMP ||
-                      e->layout == LAYOUT_ID_PRIMITIVE_ARRAY_DUMP;
         check_length(s, s->in_record + size, s->open_stated, s->open_tag);
         break;
     case EVENT_RAW:

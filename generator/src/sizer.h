@@ -26,7 +26,6 @@ struct sizer {
     uint8_t too_long_tag;
     bool open_stated;
     uint8_t open_tag;
-    uint64_t objects; /* INSTANCE_DUMP and arrays */
 };
 
 void sizer_init(struct sizer *sizer);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "random.h"
 #include "violation.h"
 
 struct place_kind {
@@ -166,11 +167,8 @@ static bool may_stand_together(const struct violations *v, const char **failure)
 
 static uint64_t next_random(uint64_t *state)
 {
-    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
+    *state += UINT64_C(0x9e3779b97f4a7c15);
+    return mix(*state);
 }
 
 static int compare_values(const void *a, const void *b)
@@ -549,7 +547,7 @@ static void come_to(struct violations *v, struct chosen *c, struct event *e)
 static void take_break(struct stage *stage, struct event *e)
 {
     struct violations *v = (struct violations *)((char *)stage - offsetof(struct violations, break_));
-    struct event now = *e; /* for the next filter to see as it came */
+    struct event now = *e; /* changed below: what the places look at is how it came */
 
     if (e->kind == EVENT_HEADER)
         start_run(v);
@@ -614,7 +612,8 @@ static bool choose(struct violations *v, struct chosen *c, const char **failure)
         return false;
     }
     most = c->places - others;
-    c->first = (uint64_t)((unsigned __int128)v->options.at * (most - 1) / UINT32_MAX);
+    /* at * (most - 1) / UINT32_MAX, which 64 bits may not hold on the way */
+    c->first = v->options.at * ((most - 1) / UINT32_MAX) + v->options.at * ((most - 1) % UINT32_MAX) / UINT32_MAX;
     if (c->first > most - n)
         c->first = most - n;
     c->left = most - c->first;
@@ -704,7 +703,7 @@ int violations_gzip_rule(const struct violations *v)
     for (size_t i = 0; i < v->count; i++)
         if (v->chosen[i].row->flags & GZIP)
             return (int)v->chosen[i].row->rule;
-    return -1;
+    return NO_RULE;
 }
 
 /* ---- Means ---- */

@@ -28,7 +28,7 @@ bool violations_settle(struct violations *v, const char **failure);
 /* Then, as often as is needed, the same events come again, and are handed to `next`, broken. */
 struct stage *violations_break(struct violations *v, struct stage *next);
 
-/* Some faults are of the compressed file: what gzip is to do wrong; -1 for none of these. */
+/* Some faults are of the compressed file: what gzip is to do wrong; NO_RULE for none of these. */
 int violations_gzip_rule(const struct violations *v);
 
 /* The rows: NULL behind the last. */

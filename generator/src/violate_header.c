@@ -69,10 +69,8 @@ void hdr_006_time(struct violations *v, struct event *e, int variant)
 
 void hdr_007_time(struct violations *v, struct event *e, int variant)
 {
-    static const uint64_t latest = UINT64_C(4102444800000); /* 2100-01-01 */
-
-    e->header.timestamp = variant == 0 ? latest : variant == 1 ? e->header.timestamp * 1000 : UINT64_MAX;
-    if (e->header.timestamp < latest)
-        e->header.timestamp = latest;
+    e->header.timestamp = variant == 0 ? TIMESTAMP_END : variant == 1 ? e->header.timestamp * 1000 : UINT64_MAX;
+    if (e->header.timestamp < TIMESTAMP_END)
+        e->header.timestamp = TIMESTAMP_END;
     break_at(v, e, e->header.text_size + 4u);
 }

@@ -12,7 +12,7 @@ bool place_header(const struct violations *v, const struct event *e)
 bool place_header_with_time(const struct violations *v, const struct event *e)
 {
     (void)v;
-    return e->kind == EVENT_HEADER && e->header.timestamp && e->header.timestamp < UINT64_C(4102444800000);
+    return e->kind == EVENT_HEADER && e->header.timestamp && e->header.timestamp < TIMESTAMP_END;
 }
 
 bool place_between_records(const struct violations *v, const struct event *e)

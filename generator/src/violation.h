@@ -37,9 +37,10 @@ struct flow {
     uint64_t subrecords; /* in all, */
     uint64_t in_record;  /* and of the record at hand */
     uint32_t time;       /* of the record in front */
-    bool instances;      /* there are some in this heap dump */
-    bool behind_empty;   /* the record in front is a heap dump record without a sub-record: what follows decides what that is */
-    uint64_t top_class;  /* a class without superclass and fields that was dumped in this heap dump; 0 for none */
+    bool instances; /* there are some in this heap dump */
+    /* The record in front is a heap dump record without a sub-record: what comes next decides what that is. */
+    bool behind_empty;
+    uint64_t top_class; /* a class without superclass and fields that was dumped in this heap dump; 0 for none */
 };
 
 /* Heap dump records that have sub-records, every so manieth of them. */
@@ -190,6 +191,9 @@ struct class_lists {
     unsigned statics, fields;
 };
 bool find_lists(const struct violations *v, const struct event *e, struct class_lists *lists);
+
+/* From here on a timestamp is odd: 2100-01-01, in milliseconds since 1970. */
+#define TIMESTAMP_END UINT64_C(4102444800000)
 
 #define NOTHING NULL
 
