@@ -1,9 +1,9 @@
-/* The nodes of a tree, numbered level by level: each node's children have numbers in a row, so that who they are is a function
+/* Nodes, each an instance and the array of those that it names. They are those of a tree, numbered level by level: each node's children have numbers in a row, so that who they are is a function
  * of the node's number, and each node but 0 is the child of one before it. */
 #ifndef HPROF_GEN_BRANCHES_H
 #define HPROF_GEN_BRANCHES_H
 
-#include "random.h"
+#include "parts.h"
 
 enum { BRANCH_UNIT = 1000 };
 
@@ -17,6 +17,20 @@ static inline uint64_t first_child(uint64_t key, uint64_t node, uint64_t mean)
     uint64_t before = node * whole + node / BRANCH_UNIT * part + node % BRANCH_UNIT * part / BRANCH_UNIT;
 
     return 1 + before + (node ? below(mix_of(key, node, 20), whole) : 0);
+}
+
+/* The last one may have no array. */
+static inline uint64_t node_count(const struct model *m)
+{
+    return (shape_count(m) + 1) / 2;
+}
+
+/* The first child of those that there are, or as many as there are nodes. */
+static inline uint64_t first_child_there(const struct model *m, uint64_t node, uint64_t mean)
+{
+    uint64_t first = first_child(key_of(m), node, mean), count = node_count(m);
+
+    return first < count ? first : count;
 }
 
 #endif

@@ -43,11 +43,7 @@ static void on_class(struct walk *w, struct event *e, uint64_t class)
 
 static void part_sticky_gone(struct walk *w)
 {
-    struct event e = SUBRECORD_EVENT(ROOT_STICKY_CLASS, ROOT_OBJECT);
-
-    e.fields.ROOT_OBJECT.object_id = class_id(w, own_class(w, CLASS_GONE));
-    habit(&e, RULE_REF_001, 1);
-    give(w->to, &e);
+    give_root_of_nothing(w, SUB_ROOT_STICKY_CLASS, class_id(w, own_class(w, CLASS_GONE)));
 }
 
 static part *const before[] = {part_class_names, part_field_names, part_loads, part_dummy_trace, part_traces, NULL};

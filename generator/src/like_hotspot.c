@@ -35,11 +35,7 @@ static void part_thread_again(struct walk *w)
 /* 25: a sticky class that is not dumped. */
 static void part_sticky_gone(struct walk *w)
 {
-    struct event e = SUBRECORD_EVENT(ROOT_STICKY_CLASS, ROOT_OBJECT);
-
-    e.fields.ROOT_OBJECT.object_id = class_id(w, own_class(w, CLASS_GONE));
-    habit(&e, RULE_REF_001, 1);
-    give(w->to, &e);
+    give_root_of_nothing(w, SUB_ROOT_STICKY_CLASS, class_id(w, own_class(w, CLASS_GONE)));
 }
 
 static part *const before[] = {part_strings, part_loads, part_arrays_again, part_dummy_trace, part_traces, NULL};

@@ -71,11 +71,7 @@ static void part_frame_beyond(struct walk *w)
 
 static void part_monitor_gone(struct walk *w)
 {
-    struct event e = SUBRECORD_EVENT(ROOT_MONITOR_USED, ROOT_OBJECT);
-
-    e.fields.ROOT_OBJECT.object_id = missing_id(w, 1);
-    habit(&e, RULE_REF_001, 1);
-    give(w->to, &e);
+    give_root_of_nothing(w, SUB_ROOT_MONITOR_USED, missing_id(w, 1));
 }
 
 static void on_class(struct walk *w, struct event *e, uint64_t class)

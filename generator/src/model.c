@@ -10,7 +10,6 @@ const struct shape *const shapes[] = {&shape_mixed,   &shape_list, &shape_tree, 
                                       &shape_strings, &shape_wide, &shape_deep, &shape_threads, NULL};
 
 #define MOST_OBJECTS ((uint64_t)1000000000000)
-#define MOST_CLASSES 10000000U
 #define MOST_THREADS 1000000U
 #define MOST_FRAMES ((uint64_t)1000000000)
 
@@ -48,7 +47,7 @@ static bool options_settle(struct model *m, const struct shape *shape)
     struct model_options *o = &m->options;
     uint64_t few = 1 + o->objects / 16;
 
-    if (o->classes != MODEL_UNSET && o->classes > MOST_CLASSES)
+    if (o->classes != MODEL_UNSET && o->classes > CLASSES_MOST)
         return fail(m, "--classes: up to 10,000,000");
     return only_what_is_taken(m, shape) && option_within(m, &o->objects, 1000000, 0, MOST_OBJECTS, "--objects: up to 1e12") &&
            option_within(m, &o->threads, shape->threads < few ? shape->threads : few, 0, MOST_THREADS,

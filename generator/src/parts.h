@@ -132,6 +132,9 @@ void any_or_nulls(const struct model *m, uint64_t index, uint64_t first, uint64_
 /* The longest body that the shape's objects have. */
 void longest_is(struct model *m, uint64_t bytes);
 
+/* No shape takes more classes. */
+#define CLASSES_MOST UINT32_C(10000000)
+
 /* Taken if the option is unset; else it must lie within. */
 bool option_within(struct model *m, uint64_t *option, uint64_t unset, uint64_t least, uint64_t most, const char *allowed);
 

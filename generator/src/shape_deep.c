@@ -7,7 +7,7 @@ static bool prepare(struct model *m)
 {
     uint32_t depth, every, names, field_names, last = CORE_OBJECT;
 
-    if (!option_within(m, &m->options.classes, CORE_CLASSES + DEFAULT_DEPTH, CORE_CLASSES + 1, 10000000,
+    if (!option_within(m, &m->options.classes, CORE_CLASSES + DEFAULT_DEPTH, CORE_CLASSES + 1, CLASSES_MOST,
                        "--classes of deep: 18 to 10,000,000"))
         return false;
     depth = (uint32_t)m->options.classes - CORE_CLASSES;

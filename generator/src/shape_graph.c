@@ -1,7 +1,6 @@
 /* A random graph: each node is an instance and the array of its neighbours. So that each is reached from the first, a tree of two
  * branches is within; the other neighbours are any. */
 #include "branches.h"
-#include "parts.h"
 
 enum { NODE = CORE_CLASSES, NODES /* the array class */ };
 
@@ -17,16 +16,9 @@ static bool prepare(struct model *m)
     return true;
 }
 
-static uint64_t node_count(const struct model *m)
-{
-    return (shape_count(m) + 1) / 2;
-}
-
 static uint64_t child(const struct model *m, uint64_t node)
 {
-    uint64_t first = first_child(key_of(m), node, 2 * BRANCH_UNIT), count = node_count(m);
-
-    return first < count ? first : count;
+    return first_child_there(m, node, 2 * BRANCH_UNIT);
 }
 
 /* All nodes but one are children, one on average: what is above that is for the others. From 0 to twice the mean. */

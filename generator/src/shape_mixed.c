@@ -64,7 +64,7 @@ static bool prepare(struct model *m)
     unsigned shift = 0;
 
     if (!x ||
-        !option_within(m, &options->classes, few < DEFAULT_CLASSES ? few : DEFAULT_CLASSES, LEAST_CLASSES, 10000000,
+        !option_within(m, &options->classes, few < DEFAULT_CLASSES ? few : DEFAULT_CLASSES, LEAST_CLASSES, CLASSES_MOST,
                        "--classes of mixed: 200 to 10,000,000") ||
         (options->array_length != MODEL_UNSET && options->array_length > most &&
          !fail(m, "--array-length: up to 100,000,000 on average")) ||

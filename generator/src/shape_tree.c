@@ -1,6 +1,5 @@
 /* A tree: each node is an instance and the array of its children. */
 #include "branches.h"
-#include "parts.h"
 
 enum { NODE = CORE_CLASSES, NODES /* the array class */ };
 
@@ -16,17 +15,9 @@ static bool prepare(struct model *m)
     return true;
 }
 
-/* Nodes: two objects each; the last one may have no array. */
-static uint64_t node_count(const struct model *m)
-{
-    return (shape_count(m) + 1) / 2;
-}
-
 static uint64_t child(const struct model *m, uint64_t node)
 {
-    uint64_t first = first_child(key_of(m), node, m->options.references), count = node_count(m);
-
-    return first < count ? first : count;
+    return first_child_there(m, node, m->options.references);
 }
 
 static void object(const struct model *m, uint64_t index, struct object *o)

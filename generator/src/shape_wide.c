@@ -32,7 +32,7 @@ static bool prepare(struct model *m)
     uint64_t classes;
     uint32_t names, field_names, each;
 
-    if (!option_within(m, &m->options.classes, DEFAULT_CLASSES, CORE_CLASSES + 2, 10000000,
+    if (!option_within(m, &m->options.classes, DEFAULT_CLASSES, CORE_CLASSES + 2, CLASSES_MOST,
                        "--classes of wide: 19 to 10,000,000"))
         return false;
     classes = m->options.classes - CORE_CLASSES;

@@ -127,23 +127,25 @@ static bool lay_out_ids(struct walk *w, const char **failure)
     uint64_t limit = small ? UINT64_C(1) << 32 : UINT64_MAX, object_limit = small ? like->id_limit4 : limit;
     uint64_t classes = (uint64_t)w->class_count + 1, others = classes + SPARE_IDS;
 
-    *failure = sentence;
     w->ids = small ? like->ids4 : like->ids8;
     if (o->objects > limit - others || !fit(&w->ids.objects, o->objects + others, object_limit)) {
         uint64_t possible = object_limit - w->ids.objects.base;
 
         snprintf(sentence, sizeof sentence, "--objects: IDs of %u bytes can name %" PRIu64 " of them beside these classes",
                  w->id_size, possible > others ? possible - others : 0);
+        *failure = sentence;
         return false;
     }
     if (!fit(&w->ids.strings, w->string_count, limit)) {
         snprintf(sentence, sizeof sentence, "--classes: IDs of %u bytes cannot name the %" PRIu32 " strings of so many",
                  w->id_size, w->string_count);
+        *failure = sentence;
         return false;
     }
     if (o->threads >= UINT32_MAX - like->thread_start - 8 || o->threads >= UINT32_MAX - like->trace_start - 8 ||
         o->stack_depth > UINT32_MAX || !fit(&w->ids.frames, o->threads * o->stack_depth, limit)) {
         snprintf(sentence, sizeof sentence, "--threads: so many, or so many frames, 32 bits cannot name");
+        *failure = sentence;
         return false;
     }
     w->first_object = id_of(&w->ids.objects, classes);
@@ -164,11 +166,6 @@ static uint64_t longest_class_dump(const struct model *m)
         longest = size > longest ? size : longest;
     }
     return FIELDS_MOST + longest + CONSTANTS_MOST * (SIZE_OF(CONSTANT, 8) + 8) + SIZE_OF(STATIC_FIELD, 8) + 8;
-}
-
-static void set_bit(uint8_t *bits, uint32_t n)
-{
-    bits[n / 8] = (uint8_t)(bits[n / 8] | 1u << n % 8);
 }
 
 /* Without threads there is no stack but the empty one. */
@@ -207,6 +204,16 @@ static bool allocate(struct walk *w)
     for (uint32_t c = 0; c < w->class_count; c++)
         w->traces[c] = trace_of_class(w, c);
     return prepare_objects(w);
+}
+
+static uint64_t longest_heap_record(const struct source_model *s)
+{
+    const struct model *m = s->walk.model;
+    uint64_t class = longest_class_dump(m), longest = m->longest_object > class ? m->longest_object : class;
+
+    longest += FIELDS_MOST;
+    /* A segment of one long sub-record says its length beforehand: see segments.h. */
+    return !s->segment_size ? UINT64_MAX : longest > UINT32_MAX ? longest : s->segment_size;
 }
 
 static void count_own(struct walk *w)
@@ -269,28 +276,17 @@ struct source *source_model_new(const struct source_settings *settings, const ch
 
     s.model.id_size = s.id_size;
     w->model = model_new(s.shape ? s.shape : shapes[0], &s.model, failure);
-    if (!w->model) {
+    if (w->model)
+        count_own(w);
+    if (!w->model || !lay_out_ids(w, failure) || !allocate(w)) {
         free_source(&source->source);
         return NULL;
     }
-    count_own(w);
-    if (!lay_out_ids(w, failure)) {
-        free_source(&source->source);
-        return NULL;
-    }
-    *failure = NULL;
-    if (!allocate(w)) {
-        free_source(&source->source);
-        return NULL;
-    }
-
-    source->source = (struct source){.run = run, .free = free_source, .id_size = s.id_size, .version = s.version};
-    source->source.longest_heap_record = UINT64_MAX;
-    if (source->segment_size) {
-        uint64_t longest = FIELDS_MOST + w->model->longest_object;
-
-        source->source.longest_heap_record = longest > UINT32_MAX ? longest : source->segment_size;
-    }
+    source->source = (struct source){.run = run,
+                                     .free = free_source,
+                                     .id_size = s.id_size,
+                                     .version = s.version,
+                                     .longest_heap_record = longest_heap_record(source)};
     return &source->source;
 }
 

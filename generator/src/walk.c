@@ -47,11 +47,6 @@ uint32_t class_name_string(const struct walk *w, uint32_t class)
 
 /* ---- Strings ---- */
 
-static bool bit(const uint8_t *bits, uint32_t n)
-{
-    return bits[n / 8] >> n % 8 & 1;
-}
-
 /* "[[Ljava/lang/String;" as this producer has it. */
 static size_t restyle(enum name_style style, const char *name, size_t n, char out[TEXT_MOST])
 {
@@ -91,7 +86,7 @@ static size_t text_of(struct walk *w, uint32_t string)
     size_t n;
 
     if (string < w->model->string_count) {
-        if (w->like->names == NAMES_INNER || !bit(w->class_names, string))
+        if (w->like->names == NAMES_INNER || !get_bit(w->class_names, string))
             return model_string(w->model, string, w->text);
         n = model_string(w->model, string, name);
         return restyle(w->like->names, name, n, w->text);
@@ -109,9 +104,9 @@ void give_string(struct walk *w, uint32_t string)
     e.fields.UTF8.id = id_of(&w->ids.strings, string);
     e.body_size = text_of(w, string);
     e.body = (const uint8_t *)w->text;
-    if (bit(w->written, string))
+    if (get_bit(w->written, string))
         habit(&e, RULE_STR_003, 1);
-    w->written[string / 8] = (uint8_t)(w->written[string / 8] | 1u << string % 8);
+    set_bit(w->written, string);
     give_record(w, &e);
 }
 
@@ -119,7 +114,7 @@ uint64_t named(struct walk *w, uint32_t string)
 {
     if (string == MODEL_NONE)
         return 0;
-    if (!bit(w->written, string))
+    if (!get_bit(w->written, string))
         give_string(w, string);
     return id_of(&w->ids.strings, string);
 }
@@ -610,6 +605,15 @@ void give_root(struct walk *w, uint8_t tag, uint64_t object)
     struct event e = event_of(EVENT_SUBRECORD, tag, LAYOUT_ID_ROOT_OBJECT);
 
     e.fields.ROOT_OBJECT.object_id = object;
+    give(w->to, &e);
+}
+
+void give_root_of_nothing(struct walk *w, uint8_t tag, uint64_t missing)
+{
+    struct event e = event_of(EVENT_SUBRECORD, tag, LAYOUT_ID_ROOT_OBJECT);
+
+    e.fields.ROOT_OBJECT.object_id = missing;
+    habit(&e, RULE_REF_001, 1);
     give(w->to, &e);
 }
 

@@ -59,6 +59,17 @@ struct walk {
     char text[TEXT_MOST + 1];
 };
 
+/* Of `class_names` and `written`. */
+static inline bool get_bit(const uint8_t *bits, uint32_t n)
+{
+    return bits[n / 8] >> n % 8 & 1;
+}
+
+static inline void set_bit(uint8_t *bits, uint32_t n)
+{
+    bits[n / 8] = (uint8_t)(bits[n / 8] | 1u << n % 8);
+}
+
 /* ---- Numbers to IDs and serials ---- */
 
 static inline uint64_t id_of(const struct ids *ids, uint64_t number)
@@ -118,6 +129,7 @@ void give_trace(struct walk *w, uint64_t thread);
 void give_dummy_trace(struct walk *w, uint32_t thread);
 void give_load(struct walk *w, uint32_t class, uint32_t serial);
 void give_root(struct walk *w, uint8_t tag, uint64_t object);
+void give_root_of_nothing(struct walk *w, uint8_t tag, uint64_t missing); /* by habit */
 void give_root_of_thread(struct walk *w, uint8_t tag, uint64_t object, uint64_t thread);
 
 /* This event breaks a rule, as its producer is known to do. */
