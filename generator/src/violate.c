@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "random.h"
 #include "violation.h"
 
 struct place_kind {
@@ -163,135 +162,7 @@ static bool may_stand_together(const struct violations *v, const char **failure)
     return true;
 }
 
-/* ---- Numbers that occur nowhere ---- */
-
-static uint64_t next_random(uint64_t *state)
-{
-    *state += UINT64_C(0x9e3779b97f4a7c15);
-    return mix(*state);
-}
-
-static int compare_values(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-    return (x > y) - (x < y);
-}
-
-static size_t filter_bit(uint64_t value)
-{
-    return (size_t)(value * UINT64_C(0x9e3779b97f4a7c15) >> 46);
-}
-
-/* IDs are like addresses: multiples of 8, and no byte of theirs that stands first is the tag of anything. */
-static uint64_t draw(uint64_t *state, unsigned width, bool is_serial)
-{
-    uint64_t value = next_random(state);
-
-    if (is_serial)
-        return (value & 0x7fffff) | 0x800000;
-    return width == 8 ? (value & UINT64_C(0x7ffffffff8)) | UINT64_C(0x8000000000) : (value & 0x3ffffff8) | 0x40000000;
-}
-
-static bool pool_fill(struct pool *p, uint64_t wanted, unsigned width, bool is_serial, uint64_t seed)
-{
-    uint64_t state = seed ^ (is_serial ? UINT64_C(0x5e71a1) : UINT64_C(0x1d));
-
-    p->width = width;
-    p->count = (size_t)(2 * wanted + 64);
-    p->values = calloc(p->count, sizeof *p->values);
-    p->free = calloc(p->count, sizeof *p->free);
-    p->met = calloc(p->count, sizeof *p->met);
-    if (!p->values || !p->free || !p->met)
-        return false;
-    for (size_t i = 0; i < p->count; i++)
-        p->values[i] = draw(&state, width, is_serial);
-    qsort(p->values, p->count, sizeof *p->values, compare_values);
-    for (size_t i = 0; i < p->count; i++) {
-        p->met[i] = i && p->values[i] == p->values[i - 1];
-        p->filter[filter_bit(p->values[i]) >> 3] |= (uint8_t)(1 << (filter_bit(p->values[i]) & 7));
-    }
-    return true;
-}
-
-static void pool_free(struct pool *p)
-{
-    free(p->values);
-    free(p->free);
-    free(p->met);
-}
-
-static void pool_strike(struct pool *p, uint64_t value)
-{
-    uint64_t *found = bsearch(&value, p->values, p->count, sizeof value, compare_values);
-    size_t i;
-
-    if (!found)
-        return;
-    for (i = (size_t)(found - p->values); i && p->values[i - 1] == value; i--)
-        ;
-    for (; i < p->count && p->values[i] == value; i++)
-        p->met[i] = true;
-}
-
-static inline void pool_meet(struct pool *p, uint64_t value)
-{
-    size_t bit = filter_bit(value);
-
-    if (p->filter[bit >> 3] >> (bit & 7) & 1)
-        pool_strike(p, value);
-}
-
-/* Whatever stands at any offset: where the fields of an instance begin is not known yet. */
-static void pool_scan(struct pool *p, const uint8_t *bytes, uint64_t n)
-{
-    for (uint64_t i = 0; i + p->width <= n; i++)
-        pool_meet(p, get_id(bytes + i, p->width));
-}
-
-/* A body, or a part of one, behind those in front. */
-static void pool_scan_on(struct pool *p, const uint8_t *bytes, uint64_t n)
-{
-    uint8_t seam[14];
-    size_t most = p->width - 1u, head = n < most ? (size_t)n : most, size = p->carried + head, keep;
-
-    memcpy(seam, p->carry, p->carried);
-    memcpy(seam + p->carried, bytes, head);
-    pool_scan(p, seam, size);
-    pool_scan(p, bytes, n);
-    if (n >= most) {
-        memcpy(p->carry, bytes + n - most, most);
-        p->carried = most;
-    } else {
-        keep = size < most ? size : most;
-        memcpy(p->carry, seam + size - keep, keep);
-        p->carried = keep;
-    }
-}
-
-/* Those that stay, in an order that the seed decides. False if they are too few. */
-static bool pool_settle(struct pool *p, uint64_t wanted, uint64_t seed)
-{
-    uint64_t state = seed;
-
-    p->free_count = 0;
-    for (size_t i = 0; i < p->count; i++)
-        if (!p->met[i])
-            p->free[p->free_count++] = p->values[i];
-    for (size_t i = p->free_count; i > 1; i--) {
-        size_t j = (size_t)(next_random(&state) % i);
-        uint64_t swapped = p->free[i - 1];
-
-        p->free[i - 1] = p->free[j];
-        p->free[j] = swapped;
-    }
-    return p->free_count >= wanted;
-}
-
-static uint64_t violations_wanted(const struct violations *v)
-{
-    return v->count * v->options.count;
-}
+/* ---- The row at work ---- */
 
 uint64_t fresh_id(const struct violations *v, enum fresh_id which)
 {
@@ -301,6 +172,21 @@ uint64_t fresh_id(const struct violations *v, enum fresh_id which)
 uint32_t fresh_serial(const struct violations *v, enum fresh_serial which)
 {
     return (uint32_t)v->serials.free[(v->present->base + v->turn) * FRESH_SERIALS + which];
+}
+
+enum rule rule_at_work(const struct violations *v)
+{
+    return v->present->row->rule;
+}
+
+uint64_t chosen_place(const struct violations *v)
+{
+    return v->present->first;
+}
+
+bool is_chosen_place(struct violations *v)
+{
+    return v->present->at++ == v->present->first;
 }
 
 /* ---- What the look finds out ---- */
@@ -620,6 +506,11 @@ static bool choose(struct violations *v, struct chosen *c, const char **failure)
     return true;
 }
 
+static uint64_t violations_wanted(const struct violations *v)
+{
+    return v->count * v->options.count;
+}
+
 bool violations_settle(struct violations *v, const char **failure)
 {
     for (size_t i = 0; i < v->count; i++)
@@ -704,313 +595,4 @@ int violations_gzip_rule(const struct violations *v)
         if (v->chosen[i].row->flags & GZIP)
             return (int)v->chosen[i].row->rule;
     return NO_RULE;
-}
-
-/* ---- Means ---- */
-
-enum rule rule_at_work(const struct violations *v)
-{
-    return v->present->row->rule;
-}
-
-uint64_t chosen_place(const struct violations *v)
-{
-    return v->present->first;
-}
-
-bool is_chosen_place(struct violations *v)
-{
-    return v->present->at++ == v->present->first;
-}
-
-void break_at(const struct violations *v, struct event *e, uint64_t at)
-{
-    e->rule = (int)v->present->row->rule;
-    e->rule_at = at;
-}
-
-void insert(struct violations *v, struct event *e)
-{
-    if ((e->kind == EVENT_RECORD || e->kind == EVENT_OPEN) && !e->time)
-        e->time = v->flow.time;
-    give(v->break_.next, e);
-}
-
-void begin_bytes(struct violations *v)
-{
-    v->scratch_fill = 0;
-}
-
-/* Room for n bytes more: what is made is never longer than the scratch. */
-static uint8_t *room(struct violations *v, size_t n)
-{
-    uint8_t *p = v->scratch + v->scratch_fill;
-
-    if (n > SCRATCH - v->scratch_fill)
-        abort();
-    v->scratch_fill += n;
-    return p;
-}
-
-void add_u1(struct violations *v, unsigned value)
-{
-    put_u1(room(v, 1), (uint8_t)value);
-}
-
-void add_u2(struct violations *v, unsigned value)
-{
-    put_u2(room(v, 2), (uint16_t)value);
-}
-
-void add_u4(struct violations *v, uint32_t value)
-{
-    put_u4(room(v, 4), value);
-}
-
-void add_id(struct violations *v, uint64_t value)
-{
-    put_id(room(v, v->id_size), value, v->id_size);
-}
-
-void add_zeros(struct violations *v, size_t n)
-{
-    memset(room(v, n), 0, n);
-}
-
-void add_bytes(struct violations *v, const void *bytes, size_t n)
-{
-    if (n)
-        memcpy(room(v, n), bytes, n);
-}
-
-size_t encode(const struct violations *v, const struct event *e, uint8_t to[ENCODED_MOST])
-{
-    uint8_t *p = put_fixed_part(to, e, 0, v->id_size);
-
-    if (e->body_size)
-        memcpy(p, e->body, (size_t)e->body_size);
-    return (size_t)(p - to) + (size_t)e->body_size;
-}
-
-void insert_raw(struct violations *v, const uint8_t *bytes, size_t n, bool broken)
-{
-    struct event e = event_of(EVENT_RAW, 0, LAYOUT_ID_NONE);
-
-    e.body = bytes;
-    e.body_size = n;
-    if (broken)
-        break_at(v, &e, 0);
-    insert(v, &e);
-}
-
-void end_bytes(struct violations *v, struct event *e)
-{
-    e->body = v->scratch;
-    e->body_size = v->scratch_fill;
-}
-
-uint8_t *own_body(struct violations *v, struct event *e)
-{
-    begin_bytes(v);
-    add_bytes(v, e->body, (size_t)e->body_size);
-    end_bytes(v, e);
-    return v->scratch;
-}
-
-/* ---- Sound records ---- */
-
-void keep_the_first(struct violations *v, struct event *e)
-{
-    if (!v->facts.frames_again)
-        return;
-    give(v->break_.next, e);
-    if (e->layout == LAYOUT_ID_FRAME)
-        e->fields.FRAME.id = fresh_id(v, OTHER);
-    else
-        e->fields.TRACE.trace_serial = fresh_serial(v, TRACE_SERIAL);
-}
-
-void insert_utf8(struct violations *v, uint64_t id, const char *text)
-{
-    struct event e = RECORD_EVENT(UTF8);
-
-    e.fields.UTF8.id = id;
-    e.body = (const uint8_t *)text;
-    e.body_size = strlen(text);
-    insert(v, &e);
-}
-
-void insert_load_class(struct violations *v, uint32_t serial, uint64_t class_id, uint64_t name)
-{
-    struct event e = RECORD_EVENT(LOAD_CLASS);
-
-    e.fields.LOAD_CLASS = (struct LOAD_CLASS){.class_serial = serial, .class_id = class_id, .name = name};
-    insert(v, &e);
-}
-
-void insert_start_thread(struct violations *v, uint32_t serial, uint64_t name)
-{
-    struct event e = RECORD_EVENT(START_THREAD);
-
-    e.fields.START_THREAD = (struct START_THREAD){.thread_serial = serial, .thread_id = fresh_id(v, OBJECT), .name = name};
-    insert(v, &e);
-}
-
-struct event class_dump(struct violations *v, uint64_t class_id, uint64_t super_id, const char *types)
-{
-    struct event e = SUBRECORD_EVENT(CLASS_DUMP, CLASS_DUMP);
-    size_t n = strlen(types);
-    uint32_t size = 0;
-
-    begin_bytes(v);
-    add_u2(v, 0);
-    add_u2(v, 0);
-    add_u2(v, (unsigned)n);
-    for (size_t i = 0; i < n; i++) {
-        add_id(v, fresh_id(v, FIELD));
-        add_u1(v, (uint8_t)types[i]);
-        size += type_size((uint8_t)types[i], v->id_size);
-    }
-    end_bytes(v, &e);
-    e.fields.CLASS_DUMP =
-        (struct CLASS_DUMP){.class_id = class_id, .super_id = super_id ? super_id : v->flow.top_class, .instance_size = size};
-    return e;
-}
-
-struct event instance_dump(struct violations *v, uint64_t id, uint64_t class_id, size_t bytes)
-{
-    struct event e = SUBRECORD_EVENT(INSTANCE_DUMP, INSTANCE_DUMP);
-
-    begin_bytes(v);
-    add_zeros(v, bytes);
-    end_bytes(v, &e);
-    e.fields.INSTANCE_DUMP = (struct INSTANCE_DUMP){.object_id = id, .class_id = class_id, .bytes = (uint32_t)bytes};
-    return e;
-}
-
-struct event object_array(uint64_t id, uint64_t class_id)
-{
-    struct event e = SUBRECORD_EVENT(OBJECT_ARRAY_DUMP, OBJECT_ARRAY_DUMP);
-
-    e.fields.OBJECT_ARRAY_DUMP = (struct OBJECT_ARRAY_DUMP){.object_id = id, .class_id = class_id};
-    return e;
-}
-
-struct event primitive_array(struct violations *v, uint64_t id, enum basic_type type, uint32_t elements)
-{
-    struct event e = SUBRECORD_EVENT(PRIMITIVE_ARRAY_DUMP, PRIMITIVE_ARRAY_DUMP);
-
-    begin_bytes(v);
-    add_zeros(v, elements * type_size(type, v->id_size));
-    end_bytes(v, &e);
-    e.fields.PRIMITIVE_ARRAY_DUMP = (struct PRIMITIVE_ARRAY_DUMP){.object_id = id, .elements = elements, .type = (uint8_t)type};
-    return e;
-}
-
-bool root_has_thread(unsigned tag)
-{
-    return tag == SUB_ROOT_JNI_LOCAL || tag == SUB_ROOT_JAVA_FRAME || tag == SUB_ROOT_NATIVE_STACK ||
-           tag == SUB_ROOT_THREAD_BLOCK || tag == SUB_ROOT_JNI_MONITOR;
-}
-
-struct event root(unsigned tag, uint64_t object_id, uint32_t thread_serial, int32_t frame)
-{
-    struct event e = event_of(EVENT_SUBRECORD, (uint8_t)tag, LAYOUT_ID_ROOT_OBJECT);
-
-    switch (tag) {
-    case SUB_ROOT_JNI_GLOBAL:
-        e.layout = LAYOUT_ID_ROOT_JNI_GLOBAL;
-        e.fields.ROOT_JNI_GLOBAL = (struct ROOT_JNI_GLOBAL){.object_id = object_id};
-        break;
-    case SUB_ROOT_JNI_LOCAL:
-    case SUB_ROOT_JAVA_FRAME:
-        e.layout = LAYOUT_ID_ROOT_FRAME;
-        e.fields.ROOT_FRAME = (struct ROOT_FRAME){.object_id = object_id, .thread_serial = thread_serial, .frame = frame};
-        break;
-    case SUB_ROOT_NATIVE_STACK:
-    case SUB_ROOT_THREAD_BLOCK:
-        e.layout = LAYOUT_ID_ROOT_THREAD;
-        e.fields.ROOT_THREAD = (struct ROOT_THREAD){.object_id = object_id, .thread_serial = thread_serial};
-        break;
-    case SUB_ROOT_JNI_MONITOR:
-        e.layout = LAYOUT_ID_ROOT_JNI_MONITOR;
-        e.fields.ROOT_JNI_MONITOR = (struct ROOT_JNI_MONITOR){.object_id = object_id, .thread_serial = thread_serial};
-        break;
-    case SUB_ROOT_THREAD_OBJECT:
-        e.layout = LAYOUT_ID_ROOT_THREAD_OBJECT;
-        e.fields.ROOT_THREAD_OBJECT = (struct ROOT_THREAD_OBJECT){.object_id = object_id, .thread_serial = thread_serial};
-        break;
-    default:
-        e.fields.ROOT_OBJECT = (struct ROOT_OBJECT){.object_id = object_id};
-        break;
-    }
-    return e;
-}
-
-void insert_class(struct violations *v, uint64_t class_id, uint64_t super_id, const char *types)
-{
-    struct event e = class_dump(v, class_id, super_id, types);
-
-    insert(v, &e);
-}
-
-void insert_object(struct violations *v, uint64_t id)
-{
-    struct event e = primitive_array(v, id, TYPE_BYTE, 0);
-
-    insert(v, &e);
-}
-
-void insert_thread_root(struct violations *v, uint32_t serial, uint32_t trace)
-{
-    struct event e = SUBRECORD_EVENT(ROOT_THREAD_OBJECT, ROOT_THREAD_OBJECT);
-
-    e.fields.ROOT_THREAD_OBJECT = (struct ROOT_THREAD_OBJECT){.thread_serial = serial, .trace_serial = trace};
-    insert(v, &e);
-}
-
-void prepare_strings(struct violations *v, struct event *e, int variant)
-{
-    (void)e;
-    (void)variant;
-    insert_utf8(v, fresh_id(v, NAME), "Broken");
-    insert_utf8(v, fresh_id(v, FIELD), "value");
-}
-
-void prepare_class(struct violations *v, struct event *e, int variant)
-{
-    prepare_strings(v, e, variant);
-    insert_load_class(v, fresh_serial(v, CLASS_SERIAL), fresh_id(v, CLASS), fresh_id(v, NAME));
-}
-
-void prepare_two_classes(struct violations *v, struct event *e, int variant)
-{
-    prepare_class(v, e, variant);
-    insert_load_class(v, fresh_serial(v, OTHER_SERIAL), fresh_id(v, OTHER), fresh_id(v, NAME));
-}
-
-void prepare_array_class(struct violations *v, struct event *e, int variant)
-{
-    (void)e;
-    (void)variant;
-    insert_utf8(v, fresh_id(v, NAME), "[LBroken;");
-    insert_load_class(v, fresh_serial(v, CLASS_SERIAL), fresh_id(v, CLASS), fresh_id(v, NAME));
-}
-
-void prepare_trace(struct violations *v, struct event *e, int variant)
-{
-    struct event frame = RECORD_EVENT(FRAME), trace = RECORD_EVENT(TRACE);
-
-    prepare_class(v, e, variant);
-    frame.fields.FRAME = (struct FRAME){.id = fresh_id(v, OTHER),
-                                        .method = fresh_id(v, FIELD),
-                                        .signature = fresh_id(v, FIELD),
-                                        .class_serial = fresh_serial(v, CLASS_SERIAL)};
-    insert(v, &frame);
-    begin_bytes(v);
-    for (int i = 0; i < variant; i++)
-        add_id(v, fresh_id(v, OTHER));
-    end_bytes(v, &trace);
-    trace.fields.TRACE = (struct TRACE){.trace_serial = fresh_serial(v, TRACE_SERIAL), .frames = (uint32_t)variant};
-    insert(v, &trace);
 }

@@ -4,6 +4,7 @@
 #define HPROF_GEN_VIOLATION_H
 
 #include "encode.h"
+#include "pool.h"
 #include "rules.h"
 #include "violate.h"
 
@@ -64,18 +65,6 @@ struct facts {
     uint8_t seen_frames[1 << 17];
     uint64_t last_segment; /* the last HEAP_DUMP_SEGMENT in front of the last HEAP_DUMP_END, if no other comes behind; else 0 */
     uint64_t segments_end; /* while looking: the last HEAP_DUMP_SEGMENT */
-};
-
-/* Numbers that occur nowhere: drawn at first, and struck out as they are met. */
-struct pool {
-    uint64_t *values; /* in order; those that stay come first in `free` once the look is over */
-    uint64_t *free;
-    bool *met;
-    size_t count, free_count;
-    unsigned width; /* 4 or 8 bytes */
-    uint8_t filter[1 << 15];
-    uint8_t carry[7]; /* the last bytes of the body's part in front */
-    size_t carried;
 };
 
 struct chosen {
