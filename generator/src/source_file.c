@@ -2,7 +2,6 @@
  * stands, however wrong it is otherwise: without a violation the same bytes come out again. */
 #include "source_file.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -57,11 +56,8 @@ static bool cut_short(struct source_file *f)
 
     if (f->memory.exhausted)
         return false;
-    if (f->in.error == ESTALE)
-        return fail(f, "the file became shorter while it was read");
     if (f->in.error) {
-        if (strerror_r(f->in.error, reason, sizeof reason) != 0)
-            snprintf(reason, sizeof reason, "error %d", f->in.error);
+        input_reason(&f->in, reason, sizeof reason);
         return fail(f, "cannot be read on from offset 0x%" PRIx64 ": %s", f->in.offset, reason);
     }
     return unsound(f, f->in.offset, "the dump ends within a record");

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "checker.h"
+#include "native.h"
 
 #define COLD __attribute__((noinline, cold))
 #define HOT static inline __attribute__((always_inline))
@@ -68,19 +69,6 @@ HOT bool is_known_trace(const struct checker *ck, uint32_t serial)
 HOT struct hot_class *hot_slot(const struct checker *ck, uint64_t raw_id)
 {
     return &ck->dump.hot[(raw_id * ck->dump.hot_multiply) >> (64 - HOT_CLASS_BITS)];
-}
-
-static uint64_t load_raw(const uint8_t *p, unsigned id_size)
-{
-    uint64_t eight;
-    uint32_t four;
-
-    if (id_size == 8) {
-        memcpy(&eight, p, 8);
-        return eight;
-    }
-    memcpy(&four, p, 4);
-    return four;
 }
 
 /* Gathers the marks of a class and its superclasses. Only when they are few and near: the others are walked along the chain,
@@ -308,7 +296,7 @@ static bool walk_instance(struct checker *ck, uint64_t left)
     uint64_t at = ck->in.offset + 1;
     size_t head = 1 + SIZE_OF(INSTANCE_DUMP, id);
     struct cursor c = {ck->in.at + 1, ck->in.at + head};
-    uint64_t raw_id = load_raw(ck->in.at + 1 + OFFSET_OF(INSTANCE_DUMP, class_id, id), id);
+    uint64_t raw_id = native_load(ck->in.at + 1 + OFFSET_OF(INSTANCE_DUMP, class_id, id), id);
     uint8_t first[1 + sizeof(struct INSTANCE_DUMP_in8)];
     struct INSTANCE_DUMP r;
     const struct layout *l;
@@ -682,7 +670,7 @@ HOT size_t walk(struct checker *ck, const uint8_t *const start, size_t n, uint64
         uint32_t trace;
 
         if (*p == SUB_INSTANCE_DUMP) {
-            uint64_t raw_id = load_raw(p + 1 + OFFSET_OF(INSTANCE_DUMP, class_id, id_size), id_size);
+            uint64_t raw_id = native_load(p + 1 + OFFSET_OF(INSTANCE_DUMP, class_id, id_size), id_size);
             uint32_t bytes = get_u4(p + 1 + OFFSET_OF(INSTANCE_DUMP, bytes, id_size));
             const struct hot_class *class = hot_slot(ck, raw_id);
             const uint8_t *body = p + instance_head;

@@ -1,7 +1,7 @@
 /* See classes.h. */
 #include "classes.h"
 
-#include <string.h>
+#include "native.h"
 
 void classes_init(struct classes *c, struct memory *memory, const struct hash_key *key, unsigned id_size)
 {
@@ -67,27 +67,12 @@ enum { ID_OWN, ID_ABOVE };
 
 static uint64_t load_id(const struct classes *c, uint32_t index, unsigned which)
 {
-    const uint8_t *p = (const uint8_t *)chunks_at(&c->ids, index) + which * c->id_size;
-    uint64_t eight;
-    uint32_t four;
-
-    if (c->id_size == 8) {
-        memcpy(&eight, p, sizeof eight);
-        return eight;
-    }
-    memcpy(&four, p, sizeof four);
-    return four;
+    return native_load((const uint8_t *)chunks_at(&c->ids, index) + which * c->id_size, c->id_size);
 }
 
 static void store_id(struct classes *c, uint32_t index, unsigned which, uint64_t id)
 {
-    uint8_t *p = (uint8_t *)chunks_at(&c->ids, index) + which * c->id_size;
-    uint32_t four = (uint32_t)id;
-
-    if (c->id_size == 8)
-        memcpy(p, &id, sizeof id);
-    else
-        memcpy(p, &four, sizeof four);
+    native_store((uint8_t *)chunks_at(&c->ids, index) + which * c->id_size, c->id_size, id);
 }
 
 uint64_t classes_id(const struct classes *c, uint32_t index)

@@ -3,6 +3,7 @@
 #include "input.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "gunzip.h"
@@ -212,4 +213,12 @@ uint64_t input_file_position(const struct input *in)
 uint64_t input_file_size(const struct input *in)
 {
     return in->source.size;
+}
+
+void input_reason(const struct input *in, char *to, size_t size)
+{
+    if (in->error == ESTALE)
+        snprintf(to, size, "the file became shorter while it was read");
+    else if (strerror_r(in->error, to, size) != 0)
+        snprintf(to, size, "error %d", in->error);
 }

@@ -80,6 +80,9 @@ static inline bool input_can_reread(const struct input *in)
  * again. */
 bool input_seek(struct input *in, uint64_t offset);
 
+/* What `error` means, for a sentence. */
+void input_reason(const struct input *in, char *to, size_t size);
+
 /* Bytes of the file itself that were read so far, and its size (0 if unknown): for progress. */
 uint64_t input_file_position(const struct input *in);
 uint64_t input_file_size(const struct input *in);

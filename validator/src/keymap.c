@@ -1,7 +1,7 @@
 /* See keymap.h. */
 #include "keymap.h"
 
-#include <string.h>
+#include "native.h"
 
 void keymap_init(struct keymap *m, struct memory *memory, const struct hash_key *key, unsigned key_size, unsigned value_size)
 {
@@ -23,29 +23,6 @@ void keymap_clear(struct keymap *m)
     m->has_zero = false;
 }
 
-static uint64_t load(const uint8_t *p, unsigned size)
-{
-    uint32_t four;
-    uint64_t eight;
-
-    if (size == 8) {
-        memcpy(&eight, p, sizeof eight);
-        return eight;
-    }
-    memcpy(&four, p, sizeof four);
-    return four;
-}
-
-static void store(uint8_t *p, unsigned size, uint64_t number)
-{
-    uint32_t four = (uint32_t)number;
-
-    if (size == 8)
-        memcpy(p, &number, sizeof number);
-    else
-        memcpy(p, &four, sizeof four);
-}
-
 /* The slot of a key, or the free one where it would go. The part has a free slot. */
 static uint8_t *probe(const struct keymap *m, const struct keymap_part *part, uint64_t key, uint64_t hash)
 {
@@ -54,7 +31,7 @@ static uint8_t *probe(const struct keymap *m, const struct keymap_part *part, ui
 
     for (;;) {
         uint8_t *slot = part->slots + i * slot_size(m);
-        uint64_t there = load(slot, m->key_size);
+        uint64_t there = native_load(slot, m->key_size);
 
         if (!there || there == key)
             return slot;
@@ -78,7 +55,7 @@ static bool grow(struct keymap *m, struct keymap_part *part)
     }
     for (size_t i = 0; i < old.capacity; i++) {
         const uint8_t *slot = old.slots + i * size;
-        uint64_t key = load(slot, m->key_size);
+        uint64_t key = native_load(slot, m->key_size);
 
         if (key)
             memcpy(probe(m, part, key, hash_u64(&m->hash, key)), slot, size);
@@ -95,9 +72,9 @@ bool keymap_get(const struct keymap *m, uint64_t key, uint64_t *value)
     if (key) {
         const uint8_t *slot = part->count ? probe(m, part, key, hash) : NULL;
 
-        if (!slot || !load(slot, m->key_size))
+        if (!slot || !native_load(slot, m->key_size))
             return false;
-        found = load(slot + m->key_size, m->value_size);
+        found = native_load(slot + m->key_size, m->value_size);
     } else if (!m->has_zero) {
         return false;
     }
@@ -121,12 +98,12 @@ bool keymap_put(struct keymap *m, uint64_t key, uint64_t value)
     if (part->count >= part->capacity - part->capacity / 8 && !grow(m, part))
         return false;
     slot = probe(m, part, key, hash);
-    if (!load(slot, m->key_size)) {
-        store(slot, m->key_size, key);
+    if (!native_load(slot, m->key_size)) {
+        native_store(slot, m->key_size, key);
         part->count++;
         m->count++;
     }
-    store(slot + m->key_size, m->value_size, value);
+    native_store(slot + m->key_size, m->value_size, value);
     return true;
 }
 
@@ -137,9 +114,9 @@ void keymap_each(const struct keymap *m, void (*each)(void *context, uint64_t ke
     for (size_t i = 0; i < KEYMAP_PARTS; i++)
         for (size_t j = 0; j < m->parts[i].capacity; j++) {
             const uint8_t *slot = m->parts[i].slots + j * slot_size(m);
-            uint64_t key = load(slot, m->key_size);
+            uint64_t key = native_load(slot, m->key_size);
 
             if (key)
-                each(context, key, load(slot + m->key_size, m->value_size));
+                each(context, key, native_load(slot + m->key_size, m->value_size));
         }
 }

@@ -2,7 +2,8 @@
 #include "uselog.h"
 
 #include <stdlib.h>
-#include <string.h>
+
+#include "native.h"
 
 enum {
     ROLE_BITS = 4,
@@ -47,17 +48,8 @@ void uselog_clear(struct uselog *log)
 static struct use get_use(const struct uselog *log, const struct use_run *run, uint32_t i)
 {
     const uint8_t *p = run->entries + i * entry_size(log);
-    struct use u = {0};
+    struct use u = {.key = native_load(p, log->key_size)};
 
-    /* Keys are kept in the machine's order; 4-byte ones are widened. */
-    if (log->key_size == 8) {
-        memcpy(&u.key, p, 8);
-    } else {
-        uint32_t key;
-
-        memcpy(&key, p, 4);
-        u.key = key;
-    }
     p += log->key_size;
     u.place = (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16;
     return u;
@@ -67,13 +59,7 @@ static void put_use(const struct uselog *log, struct use_run *run, uint32_t i, s
 {
     uint8_t *p = run->entries + i * entry_size(log);
 
-    if (log->key_size == 8) {
-        memcpy(p, &u.key, 8);
-    } else {
-        uint32_t key = (uint32_t)u.key;
-
-        memcpy(p, &key, 4);
-    }
+    native_store(p, log->key_size, u.key);
     p += log->key_size;
     p[0] = (uint8_t)u.place;
     p[1] = (uint8_t)(u.place >> 8);

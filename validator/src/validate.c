@@ -1,5 +1,4 @@
 /* The public entry points: sets up the context, runs the walk and the finishing checks, gives findings their severity. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -180,6 +179,32 @@ static const char *usual_cause(const struct checker *ck)
     return NULL;
 }
 
+/* What kept the dump from being judged to its end, if anything did. */
+static void tell_failure(struct checker *ck)
+{
+    struct hprof_summary *sum = &ck->sum;
+    char reason[128] = "";
+
+    if (ck->memory.exhausted) {
+        sum->status = HPROF_LIMIT;
+        if (ck->options->max_memory)
+            snprintf(ck->failure, sizeof ck->failure, "the memory limit of %llu bytes was met at offset 0x%llx",
+                     (unsigned long long)ck->options->max_memory, (unsigned long long)ck->in.offset);
+        else
+            snprintf(ck->failure, sizeof ck->failure, "memory ran out at offset 0x%llx", (unsigned long long)ck->in.offset);
+        sum->failure = ck->failure;
+    } else if (ck->in.error) {
+        sum->status = HPROF_IO;
+        input_reason(&ck->in, reason, sizeof reason);
+        if (ck->in.offset)
+            snprintf(ck->failure, sizeof ck->failure, "cannot be read on from offset 0x%llx: %s",
+                     (unsigned long long)ck->in.offset, reason);
+        else
+            snprintf(ck->failure, sizeof ck->failure, "cannot be read: %s", reason);
+        sum->failure = ck->failure;
+    }
+}
+
 /* Severities, totals, and what the dump looks like. */
 static struct severity_choice conclude(struct checker *ck)
 {
@@ -220,29 +245,7 @@ static struct severity_choice conclude(struct checker *ck)
     sum->object_arrays = sum->subrecord_counts[SUB_OBJECT_ARRAY_DUMP];
     sum->primitive_arrays = sum->subrecord_counts[SUB_PRIMITIVE_ARRAY_DUMP] + sum->subrecord_counts[SUB_PRIMITIVE_ARRAY_NODATA];
     sum->strings = sum->record_counts[TAG_UTF8];
-    if (ck->memory.exhausted) {
-        sum->status = HPROF_LIMIT;
-        if (ck->options->max_memory)
-            snprintf(ck->failure, sizeof ck->failure, "the memory limit of %llu bytes was met at offset 0x%llx",
-                     (unsigned long long)ck->options->max_memory, (unsigned long long)ck->in.offset);
-        else
-            snprintf(ck->failure, sizeof ck->failure, "memory ran out at offset 0x%llx", (unsigned long long)ck->in.offset);
-        sum->failure = ck->failure;
-    } else if (ck->in.error) {
-        char reason[128] = "";
-
-        sum->status = HPROF_IO;
-        if (ck->in.error == ESTALE)
-            snprintf(reason, sizeof reason, "the file became shorter while it was read");
-        else if (strerror_r(ck->in.error, reason, sizeof reason) != 0)
-            snprintf(reason, sizeof reason, "error %d", ck->in.error);
-        if (ck->in.offset)
-            snprintf(ck->failure, sizeof ck->failure, "cannot be read on from offset 0x%llx: %s",
-                     (unsigned long long)ck->in.offset, reason);
-        else
-            snprintf(ck->failure, sizeof ck->failure, "cannot be read: %s", reason);
-        sum->failure = ck->failure;
-    }
+    tell_failure(ck);
     return choice;
 }
 
