@@ -52,8 +52,8 @@ PRODUCERS = {
     "hotspot": Producer(("1.0.1", "1.0.2"), (4, 8)),
     "jdk8-agent": Producer(("1.0.1", "1.0.2"), (4,), ALL),
     "sa": Producer(("1.0.1", "1.0.2"), (4, 8)),
-    "graalvm": Producer(("1.0.2",), (8,)),
-    "mat": Producer(("1.0.1", "1.0.2"), (4, 8)),
+    "graalvm": Producer(("1.0.2",), (4, 8)),
+    "mat": Producer(("1.0.2",), (4, 8)),
     "android": Producer(("1.0.3",), (4,)),
 }
 CLASSES, REFERENCES, ARRAYS, STRINGS = "classes", "references", "array-length", "string-length"

@@ -1,5 +1,6 @@
 /* source_model.h: whatever the producer, the shape and the options, what comes is a dump in the right order, the same each time, and
  * no two things of a heap dump have one ID. That the dumps are right otherwise is for the validator to say. */
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +11,7 @@
 #include <cmocka.h>
 
 #include "encode.h"
+#include "sink_dump.h"
 #include "source_model.h"
 
 /* What a run gives. */
@@ -339,11 +341,82 @@ static void no_segment_is_longer_than_it_should_be(void **state)
     }
 }
 
+/* ---- Bytes ---- */
+
+/* Of all bytes of a dump, FNV-1a. */
+struct hasher {
+    struct bytes bytes;
+    uint64_t hash;
+};
+
+static bool hash_put(struct bytes *bytes, const void *data, size_t size)
+{
+    struct hasher *h = (struct hasher *)bytes;
+
+    for (size_t i = 0; i < size; i++)
+        h->hash = (h->hash ^ ((const uint8_t *)data)[i]) * 0x100000001B3;
+    return true;
+}
+
+static bool hash_finish(struct bytes *bytes)
+{
+    (void)bytes;
+    return true;
+}
+
+static uint64_t hash_of_dump(struct source *source)
+{
+    struct hasher h = {.bytes = {.put = hash_put, .finish = hash_finish}, .hash = 0xCBF29CE484222325};
+    struct truth truth = {0};
+    bool stop = false;
+    struct sink_dump *sink = sink_dump_new(&h.bytes, NULL, 0, &truth, &stop);
+
+    assert_non_null(sink);
+    sink_dump_stage(sink)->id_size = source->id_size;
+    assert_true(source->run(source, sink_dump_stage(sink), &stop));
+    assert_int_equal(sink_dump_finish(sink), SINK_COMPLETE);
+    sink_dump_free(sink);
+    return h.hash;
+}
+
+static void the_same_bytes_on_every_machine(void **state)
+{
+    /* A change here changes the dumps that every command line stands for. */
+    static const struct {
+        const char *like;
+        uint64_t hash;
+    } golden[] = {
+        {"plain", 0x38C944F137BB4DA7},   {"hotspot", 0x310CF40CB740A559}, {"jdk8-agent", 0xE3D5F05E4A57A142},
+        {"sa", 0x38EEE367B552CA76},      {"graalvm", 0x6618AC1936D10C76}, {"mat", 0xE49621296CABC8B8},
+        {"android", 0xC13B023319CC7B99},
+    };
+
+    (void)state;
+    for (size_t l = 0; like_at(l); l++) {
+        struct source_settings s = settings_of(like_at(l), NULL, 2000);
+        struct source *source;
+        uint64_t hash_now;
+
+        s.model.threads = 2;
+        s.model.stack_depth = 9;
+        source = source_of(&s);
+        assert_non_null(source);
+        hash_now = hash_of_dump(source);
+        assert_string_equal(like_name(like_at(l)), golden[l].like);
+        if (hash_now != golden[l].hash)
+            fail_msg("%s: 0x%016" PRIX64, golden[l].like, hash_now);
+        source->free(source);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_dump_is_whole_and_the_same_each_time), cmocka_unit_test(every_producer_has_defaults),
-        cmocka_unit_test(what_a_producer_cannot_write_is_refused),    cmocka_unit_test(large_bodies_come_in_parts),
+        cmocka_unit_test(every_dump_is_whole_and_the_same_each_time),
+        cmocka_unit_test(the_same_bytes_on_every_machine),
+        cmocka_unit_test(every_producer_has_defaults),
+        cmocka_unit_test(what_a_producer_cannot_write_is_refused),
+        cmocka_unit_test(large_bodies_come_in_parts),
         cmocka_unit_test(no_segment_is_longer_than_it_should_be),
     };
 

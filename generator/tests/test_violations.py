@@ -195,6 +195,19 @@ def test_every_rule_can_be_broken() -> None:
     assert len(excused) == 0
 
 
+def test_every_variant_can_be_broken_somewhere() -> None:
+    """Refusals are nothing wrong to the tests above: here one of the plain dumps must do."""
+
+    def is_broken(variant: Variant) -> bool:
+        violate = ("--violate", f"{variant.rule}/{variant.name}", "-o", os.devnull)
+        return any(run([GENERATOR, *base, *violate]).returncode == 0 for base in PLAIN.values())
+
+    tried = [v for v in variants() if v.rule in RULES]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        broken = list(pool.map(is_broken, tried))
+    assert [v for v, done in zip(tried, broken, strict=True) if not done] == []
+
+
 def test_every_variant_has_a_name_of_its_own() -> None:
     names = Counter((v.rule, v.name) for v in variants())
     assert max(names.values()) == 1
