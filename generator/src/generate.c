@@ -6,7 +6,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "bytes_gzip.h"
@@ -252,17 +251,6 @@ static void free_chain(struct chain *c)
     bytes_hash_free(c->file_hash);
 }
 
-static bool add_violation(struct truth *t, int rule, uint64_t offset)
-{
-    struct truth_violation *grown = realloc(t->violations, (t->violation_count + 1) * sizeof *grown);
-
-    if (!grown)
-        return false;
-    t->violations = grown;
-    t->violations[t->violation_count++] = (struct truth_violation){rule, offset};
-    return true;
-}
-
 static enum generate_status finish_sink(struct sink_dump *sink, struct generated *out)
 {
     switch (sink_dump_finish(sink)) {
@@ -321,7 +309,7 @@ static enum generate_status write_dump(struct run *r, struct bytes *last)
     if (build_chain(&chain, r, rule))
         status = write_events(r, chain.first);
     if (status == GENERATED && rule != NO_RULE &&
-        !add_violation(&out->truth, rule, rule == RULE_GZ_007 ? 0 : chain.fault.offset))
+        !truth_add_violation(&out->truth, rule, rule == RULE_GZ_007 ? 0 : chain.fault.offset))
         status = GENERATE_NO_MEMORY;
     free_chain(&chain);
     return status;
@@ -361,8 +349,5 @@ enum generate_status generate(const struct generate_request *request, struct byt
 
 void generated_free(struct generated *out)
 {
-    for (size_t i = 0; i < out->truth.class_count; i++)
-        free(out->truth.classes[i].name);
-    free(out->truth.classes);
-    free(out->truth.violations);
+    truth_clear(&out->truth);
 }

@@ -56,6 +56,8 @@ struct object {
     uint64_t elements; /* of an array */
 };
 
+enum { MODEL_LINE_NATIVE = -3 }; /* of a native method */
+
 struct model_frame {
     uint32_t method, signature, source; /* strings */
     uint32_t class;

@@ -83,23 +83,6 @@ static void put_bytes(struct sink_dump *s, const uint8_t *data, uint64_t size)
     }
 }
 
-static void note_violation(struct sink_dump *s, const struct event *e, uint64_t at)
-{
-    struct truth *t = s->truth;
-    size_t n = t->violation_count;
-
-    if (!(n & (n - 1))) { /* full at 0 and at each power of two */
-        struct truth_violation *grown = realloc(t->violations, (n ? 2 * n : 1) * sizeof *grown);
-
-        if (!grown) {
-            give_up(s, SINK_NO_MEMORY);
-            return;
-        }
-        t->violations = grown;
-    }
-    t->violations[t->violation_count++] = (struct truth_violation){e->rule, at + e->rule_at};
-}
-
 /* The fixed part, and the body if it is at hand. */
 static void put_event(struct sink_dump *s, const struct event *e, uint32_t length)
 {
@@ -177,8 +160,8 @@ static void take(struct stage *stage, struct event *e)
         close_record(s);
         break;
     }
-    if (e->rule != NO_RULE)
-        note_violation(s, e, start);
+    if (e->rule != NO_RULE && !truth_add_violation(s->truth, e->rule, start + e->rule_at))
+        give_up(s, SINK_NO_MEMORY);
     if (e->keep != KEEP_ALL && s->end == KEEP_ALL)
         s->end = start + e->keep;
 }

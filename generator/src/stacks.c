@@ -19,8 +19,7 @@ enum {
     METHODS = sizeof methods / sizeof *methods,
     SIGNATURES = sizeof signatures / sizeof *signatures,
     LINE_OF_RUN = 833,
-    LINES = 1500,
-    LINE_NATIVE = -3
+    LINES = 1500
 };
 
 static uint32_t text(struct parts *p, const char *text)
@@ -93,7 +92,8 @@ void model_frame(const struct model *m, uint64_t thread, uint64_t depth, struct 
     if (depth + 1 == m->options.stack_depth)
         *frame = (struct model_frame){places->run, places->no_arguments, places->thread_source, CORE_THREAD, LINE_OF_RUN};
     else if (depth == 0 && thread % 2)
-        *frame = (struct model_frame){places->wait, places->no_arguments, places->object_source, CORE_OBJECT, LINE_NATIVE};
+        *frame =
+            (struct model_frame){places->wait, places->no_arguments, places->object_source, CORE_OBJECT, MODEL_LINE_NATIVE};
     else
         *frame = (struct model_frame){.method = places->methods + (uint32_t)(bits % METHODS),
                                       .signature = places->signatures + (uint32_t)(bits / METHODS % SIGNATURES),

@@ -48,4 +48,9 @@ struct truth {
     uint64_t *habits;
 };
 
+/* False without memory. */
+bool truth_add_violation(struct truth *truth, int rule, uint64_t offset);
+/* Frees what it holds, but for `habits`, which are the caller's. */
+void truth_clear(struct truth *truth);
+
 #endif

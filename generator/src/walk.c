@@ -509,7 +509,7 @@ static void give_locals(struct walk *w, uint64_t thread)
         if (object == MODEL_NULL)
             continue;
         model_frame(w->model, thread, d, &frame);
-        if (frame.line == -3)
+        if (frame.line == MODEL_LINE_NATIVE)
             e.tag = SUB_ROOT_JNI_LOCAL;
         e.fields.ROOT_FRAME = (struct ROOT_FRAME){object_id(w, object), thread_serial(w, thread), (int32_t)d};
         if (w->like->on_local)

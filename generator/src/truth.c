@@ -1,0 +1,27 @@
+/* See truth.h. */
+#include "truth.h"
+
+#include <stdlib.h>
+
+bool truth_add_violation(struct truth *t, int rule, uint64_t offset)
+{
+    size_t n = t->violation_count;
+
+    if (!(n & (n - 1))) { /* full at 0 and at each power of two */
+        struct truth_violation *grown = realloc(t->violations, (n ? 2 * n : 1) * sizeof *grown);
+
+        if (!grown)
+            return false;
+        t->violations = grown;
+    }
+    t->violations[t->violation_count++] = (struct truth_violation){rule, offset};
+    return true;
+}
+
+void truth_clear(struct truth *t)
+{
+    for (size_t i = 0; i < t->class_count; i++)
+        free(t->classes[i].name);
+    free(t->classes);
+    free(t->violations);
+}
