@@ -4,8 +4,8 @@
 #define HPROF_GEN_LIKE_H
 
 #include "event.h"
-#include "rules.h"
 #include "model.h"
+#include "rules.h"
 
 struct walk; /* walk.h */
 

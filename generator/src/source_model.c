@@ -1,7 +1,7 @@
 /* See source_model.h.
  *
  * Here a producer's table meets what the user wants: what cannot be is refused, IDs are laid out, and a run goes through the parts of
- * the dump. The parts themselves: walk.c, objects.c; the tables: like_*.c. */
+ * the dump. The parts themselves: walk.c, objects.c, profiler.c; the tables: like_*.c. */
 #include "source_model.h"
 
 #include <inttypes.h>
