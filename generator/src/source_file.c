@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "encode.h"
 #include "input.h"
@@ -20,6 +21,7 @@ enum {
 struct source_file {
     struct source source;
     int fd;
+    struct stat seen; /* at first: what is read again must be the same */
     char sentence[200];
 
     /* Of a run. */
@@ -49,6 +51,12 @@ static bool unsound(struct source_file *f, uint64_t offset, const char *what)
                 what, offset);
 }
 
+/* What was seen at first is not there any more. */
+static bool differs(struct source_file *f)
+{
+    return fail(f, "the file was changed while it was read");
+}
+
 /* The bytes end where they must not. No memory is a failure without a sentence. */
 static bool cut_short(struct source_file *f)
 {
@@ -56,6 +64,8 @@ static bool cut_short(struct source_file *f)
 
     if (f->memory.exhausted)
         return false;
+    if (f->in.error == ESTALE)
+        return fail(f, "the file became shorter while it was read");
     if (f->in.error) {
         input_reason(&f->in, reason, sizeof reason);
         return fail(f, "cannot be read on from offset 0x%" PRIx64 ": %s", f->in.offset, reason);
@@ -269,6 +279,15 @@ static bool open_dump(struct source_file *f, struct event *header)
     return read_header(f, header);
 }
 
+/* One that is still being written, say. */
+static bool is_changed(const struct source_file *f)
+{
+    struct stat now;
+
+    return fstat(f->fd, &now) != 0 || now.st_size != f->seen.st_size || now.st_mtim.tv_sec != f->seen.st_mtim.tv_sec ||
+           now.st_mtim.tv_nsec != f->seen.st_mtim.tv_nsec;
+}
+
 static bool run(struct source *source, struct stage *first, const bool *stop)
 {
     struct source_file *f = (struct source_file *)source;
@@ -278,13 +297,15 @@ static bool run(struct source *source, struct stage *first, const bool *stop)
     f->first = first;
     f->stop = stop;
     if (good && (e.header.id_size != source->id_size || version_of(&e) != source->version))
-        good = fail(f, "the file was changed while it was read");
+        good = differs(f);
     if (good)
         hand_on(f, &e);
     while (good && !*stop && input_need(&f->in, 1))
         good = give_record(f);
     if (good && !*stop && (f->in.error || f->memory.exhausted))
         good = cut_short(f);
+    if (good && !*stop && is_changed(f))
+        good = differs(f);
     if (good)
         hand_on_mark(f, EVENT_END, 0);
     input_close(&f->in);
@@ -307,10 +328,12 @@ struct source *source_file_new(int fd, const char **failure)
     if (!f)
         return NULL;
     *f = (struct source_file){.source = {.run = run, .free = free_source, .longest_heap_record = UINT64_MAX}, .fd = fd};
-    good = open_dump(f, &header);
-    if (good && !input_can_reread(&f->in))
+    if (fstat(fd, &f->seen) == 0 && !S_ISREG(f->seen.st_mode) && !S_ISDIR(f->seen.st_mode)) {
         good = fail(f, "it cannot be read twice, as breaking a dump needs: give a file, no pipe");
-    input_close(&f->in);
+    } else {
+        good = open_dump(f, &header);
+        input_close(&f->in);
+    }
     if (!good) {
         memcpy(sentence, f->sentence, sizeof sentence);
         *failure = f->source.failure ? sentence : NULL;
