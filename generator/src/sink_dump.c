@@ -25,8 +25,8 @@ struct sink_dump {
     uint64_t flushed; /* bytes handed on: the offset of buffer[0] */
 
     uint64_t opened;
-    bool held;        /* a heap dump record is open whose length is not known: nothing of it may be handed on */
-    size_t length_at; /* where in the buffer it will stand */
+    bool held;             /* a heap dump record is open whose length is not known: nothing of it may be handed on */
+    size_t length_at;      /* where in the buffer it will stand */
     uint64_t measured_end; /* of the record at hand, if it is one of `longs` and says its true length; else 0 */
 
     uint64_t end; /* the dump ends here: KEEP_ALL for where it ends of itself */

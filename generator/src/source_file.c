@@ -2,6 +2,7 @@
  * stands, however wrong it is otherwise: without a violation the same bytes come out again. */
 #include "source_file.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -38,7 +38,7 @@ struct flow {
     uint64_t subrecords; /* in all, */
     uint64_t in_record;  /* and of the record at hand */
     uint32_t time;       /* of the record in front */
-    bool instances; /* there are some in this heap dump */
+    bool instances;      /* there are some in this heap dump */
     /* The record in front is a heap dump record without a sub-record: what comes next decides what that is. */
     bool behind_empty;
     uint64_t top_class; /* a class without superclass and fields that was dumped in this heap dump; 0 for none */
