@@ -16,6 +16,7 @@
 #include "messages.h"
 #include "numbers.h"
 #include "options.h"
+#include "printable.h"
 #include "progress.h"
 
 const char program_name[] = "hprof-gen";
@@ -129,21 +130,26 @@ static bool watch_finish(struct bytes *bytes)
     return bytes_finish(bytes->next);
 }
 
+/* What is written to the one would be lost from the other. NULL is standard output. */
 static bool is_same_file(const char *a, const char *b)
 {
     struct stat there, here;
 
-    return stat(a, &there) == 0 && stat(b, &here) == 0 && there.st_dev == here.st_dev && there.st_ino == here.st_ino &&
-           S_ISREG(there.st_mode);
+    return (a ? stat(a, &there) : fstat(STDOUT_FILENO, &there)) == 0 && stat(b, &here) == 0 && there.st_dev == here.st_dev &&
+           there.st_ino == here.st_ino && (S_ISREG(there.st_mode) || S_ISFIFO(there.st_mode));
+}
+
+static bool refuse_same_file(const struct cli_options *o)
+{
+    say_usage("the dump and its manifest cannot both be '", o->output ? o->output : o->manifest, "'");
+    return false;
 }
 
 static bool check_files(const struct cli_options *o)
 {
-    if (o->output && o->manifest && (strcmp(o->output, o->manifest) == 0 || is_same_file(o->output, o->manifest))) {
-        say_usage("the dump and its manifest cannot both be '", o->output, "'");
-        return false;
-    }
-    if (o->from && ((o->output && is_same_file(o->from, o->output)) || (o->manifest && is_same_file(o->from, o->manifest)))) {
+    if (o->manifest && is_same_file(o->output, o->manifest))
+        return refuse_same_file(o);
+    if (o->from && (is_same_file(o->output, o->from) || (o->manifest && is_same_file(o->manifest, o->from)))) {
         say_usage("the dump that is read would be overwritten: '", o->from, "'");
         return false;
     }
@@ -211,7 +217,8 @@ static void show_summary(const struct cli_options *o, const struct generated *g,
 
     if (o->quiet || !isatty(STDERR_FILENO))
         return;
-    fprintf(stderr, "%s: ", o->output ? o->output : "standard output");
+    print_safely(stderr, o->output ? o->output : "standard output");
+    fputs(": ", stderr);
     if (!o->from)
         fprintf(stderr, "%s objects, ", format_count(count, g->objects));
     fprintf(stderr, "%s; %s, %s\n", format_size(size, bytes), format_seconds(took, seconds), format_rate(rate, bytes, seconds));
@@ -276,7 +283,7 @@ static int generate_files(const struct cli_options *o)
         return STATUS_USAGE;
     request.census = o->manifest != NULL;
     if (o->from) {
-        request.from = open(o->from, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+        request.from = open(o->from, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK); /* a pipe is refused, not waited for */
         if (request.from < 0) {
             say_failure(o->from, strerror(errno));
             return STATUS_IO;
@@ -287,6 +294,10 @@ static int generate_files(const struct cli_options *o)
         status = say_file_failure(&file);
     } else if (o->manifest && !bytes_file_open(&manifest, o->manifest)) {
         status = say_file_failure(&manifest);
+        bytes_file_close(&manifest);
+    } else if (o->manifest && file.final && manifest.final && strcmp(file.final, manifest.final) == 0) {
+        refuse_same_file(o);
+        status = STATUS_USAGE;
         bytes_file_close(&manifest);
     } else {
         status = write_both(o, &request, &file, &manifest);

@@ -456,7 +456,8 @@ bool options_parse(struct cli_options *o, int argc, char **argv, bool *no_memory
             const char *shown = argv[optind - 1];
             char letter[3] = {'-', (char)optopt, '\0'};
 
-            if (optopt > 0 && optopt < 256 && strncmp(shown, "--", 2) != 0)
+            /* A letter that nobody knows has no long name; getopt_long() may not be past its word yet. */
+            if (optopt > 0 && optopt < 256 && (!*name_of(optopt) || strncmp(shown, "--", 2) != 0))
                 shown = letter;
             say_usage(id == ':' ? "a value is missing behind '" : "unknown option, or one that takes no value: '", shown, "'");
             return false;

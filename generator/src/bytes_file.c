@@ -1,8 +1,10 @@
 /* See bytes_file.h. */
+#define _GNU_SOURCE /* asprintf */
 #include "bytes_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -35,7 +37,7 @@ static void take_away_parts(int number)
 
 static void watch_signals(void)
 {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU};
 
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         struct sigaction before;
@@ -87,26 +89,99 @@ static bool finish(struct bytes *bytes)
     return f->finished;
 }
 
+/* ---- Where it is to be ---- */
+
+/* The folder of a path, with the slash behind it: so many characters. */
+static int folder_length(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? (int)(slash + 1 - path) : 0;
+}
+
+static char *join(int folder, const char *path, const char *name)
+{
+    char *joined;
+
+    return asprintf(&joined, "%.*s%s", folder, path, name) < 0 ? NULL : joined;
+}
+
+/* The full name of a file that is not there yet, whose folder is. NULL: errno says why. */
+static char *full_name(const char *path)
+{
+    int length = folder_length(path);
+    char *folder, *real, *full = NULL;
+
+    if (!path[length]) { /* the name of a folder, or none */
+        errno = ENOENT;
+        return NULL;
+    }
+    folder = join(length, path, ".");
+    real = folder ? realpath(folder, NULL) : NULL;
+    if (real && asprintf(&full, "%s/%s", strcmp(real, "/") == 0 ? "" : real, path + length) < 0)
+        full = NULL;
+    free(real);
+    free(folder);
+    return full;
+}
+
+/* What a path leads to, be it there or not; NULL: errno says why. */
+static char *follow(const char *path)
+{
+    char target[PATH_MAX], *there = realpath(path, NULL), *next;
+    ssize_t size;
+
+    if (there || errno != ENOENT)
+        return there;
+    size = readlink(path, target, sizeof target - 1);
+    if (size < 0)
+        return full_name(path);
+    target[size] = '\0';
+    next = join(*target == '/' ? 0 : folder_length(path), path, target);
+    there = next ? follow(next) : NULL; /* links in a circle are another error */
+    free(next);
+    return there;
+}
+
+/* The permissions of a file to be: those of the one that it takes the place of. False if that one must not be changed. */
+static bool find_mode(const struct bytes_file *f, mode_t *mode)
+{
+    struct stat there;
+
+    *mode = 0;
+    if (stat(f->final, &there) != 0)
+        return true;
+    *mode = there.st_mode & 0777;
+    return faccessat(AT_FDCWD, f->final, W_OK, AT_EACCESS) == 0;
+}
+
 /* Opens the file beside `path`, or beside what it leads to if it is a link. */
 static bool open_part(struct bytes_file *f, const char *path)
 {
-    enum { TRIES = 100 };
+    enum { TRIES = 100, ADDED = 24 };
     size_t size;
+    int kept;
+    mode_t mode;
 
-    f->final = realpath(path, NULL);
-    if (!f->final)
-        f->final = strdup(path);
-    size = f->final ? strlen(f->final) + 32 : 0;
-    f->part = f->final ? malloc(size) : NULL;
+    f->final = follow(path);
+    if (!f->final || !find_mode(f, &mode)) {
+        f->error = errno;
+        return false;
+    }
+    kept = folder_length(f->final) + NAME_MAX - ADDED; /* of a name as long as names can be */
+    size = strlen(f->final) + ADDED;
+    f->part = malloc(size);
     if (!f->part) {
         f->error = ENOMEM;
         return false;
     }
     watch_signals();
     for (unsigned i = 0; i < TRIES; i++) {
-        snprintf(f->part, size, "%s.%u.part", f->final, (unsigned)getpid() + i);
+        snprintf(f->part, size, "%.*s.%u.part", kept, f->final, (unsigned)getpid() + i);
         f->fd = open(f->part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (f->fd >= 0) {
+            if (mode)
+                (void)!fchmod(f->fd, mode);
             note_part(NULL, f->part);
             return true;
         }

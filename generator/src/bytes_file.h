@@ -1,7 +1,7 @@
 /* The last taker of bytes: a file, or whatever standard output is.
  *
  * A regular file gets its name when it is complete: until then the bytes are in a file beside it, named after it with a number and
- * `.part` behind, which is taken away when something fails, and when SIGINT, SIGTERM or SIGHUP end the process. */
+ * `.part` behind, which is taken away when something fails, and when a signal that one can foresee ends the process. */
 #ifndef HPROF_GEN_BYTES_FILE_H
 #define HPROF_GEN_BYTES_FILE_H
 

@@ -139,6 +139,7 @@ def test_wrong_values(option: str, values: list[str], allowed: str) -> None:
         (["--nonsense"], "unknown option, or one that takes no value: '--nonsense'"),
         (["--quiet=yes"], "unknown option, or one that takes no value: '--quiet=yes'"),
         (["-x"], "unknown option, or one that takes no value: '-x'"),
+        (["--quiet", "-xh"], "unknown option, or one that takes no value: '-x'"),
         (["--objects"], "a value is missing behind '--objects'"),
         (["-o"], "a value is missing behind '-o'"),
         (["dump.hprof"], "unexpected 'dump.hprof': the dump goes to -o FILE, or to standard output"),
@@ -184,6 +185,7 @@ def test_too_long_for_a_length() -> None:
         "HEAP_DUMP would be longer than 4 GiB, and its length field has 32 bits: take fewer objects, or HEAP_DUMP_SEGMENTs, "
         "which version 1.0.2 has"
     )
+    assert wrong_usage("--version=1.0.1", "--objects=1e12").startswith("HEAP_DUMP would be longer than 4 GiB")  # no day later
 
 
 def test_files_that_are_one(tmp_path: Path) -> None:
@@ -191,6 +193,31 @@ def test_files_that_are_one(tmp_path: Path) -> None:
     os.link(tmp_path / "a", tmp_path / "b")
     assert wrong_usage("-o", "a", "--manifest=b", cwd=tmp_path) == "the dump and its manifest cannot both be 'a'"
     assert wrong_usage("--from=a", "-o", "b", cwd=tmp_path) == "the dump that is read would be overwritten: 'a'"
+
+
+def test_files_that_are_not_there_yet_may_be_one(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("a")
+    for manifest in ("./a", "link", tmp_path / "a"):
+        assert wrong_usage("-o", "a", "--manifest", manifest, cwd=tmp_path) == "the dump and its manifest cannot both be 'a'"
+        assert names(tmp_path) == ["link"]
+
+
+def test_standard_output_is_a_file_too(tmp_path: Path) -> None:
+    a = tmp_path / "a"
+    a.write_bytes(dump("--shape=list"))
+    for mode in ("r+b", "ab"):
+        with a.open(mode) as file:
+            done = run("--from", a, stdout=file)
+            assert (done.status, done.err.splitlines()[0]) == (
+                2,
+                f"hprof-gen: the dump that is read would be overwritten: '{a}'",
+            )
+            done = run("--objects=10", "--manifest", a, stdout=file)
+            assert (done.status, done.err.splitlines()[0]) == (
+                2,
+                f"hprof-gen: the dump and its manifest cannot both be '{a}'",
+            )
+    assert a.read_bytes() == dump("--shape=list")
 
 
 def test_a_terminal_is_refused() -> None:
@@ -296,6 +323,50 @@ def test_a_link_goes_on_leading_to_its_file(tmp_path: Path) -> None:
     assert names(tmp_path / "folder") == ["real"]
 
 
+def test_a_link_to_what_is_not_there_leads_to_its_file(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "first").symlink_to("folder/second")
+    (tmp_path / "folder/second").symlink_to("real")
+    assert run("--objects=1000", "-o", "first", cwd=tmp_path).status == 0
+    assert (tmp_path / "folder/real").read_bytes() == dump()
+    assert (tmp_path / "first").is_symlink()
+    assert names(tmp_path / "folder") == ["real", "second"]
+
+
+def test_a_link_to_itself(tmp_path: Path) -> None:
+    (tmp_path / "a").symlink_to("a")
+    done = run("--objects=10", "-o", "a", cwd=tmp_path)
+    assert (done.status, done.err) == (3, "hprof-gen: a: Too many levels of symbolic links\n")
+
+
+def test_names_as_long_as_names_can_be(tmp_path: Path) -> None:
+    assert run("--objects=1000", "-o", "n" * 255, cwd=tmp_path).status == 0
+    assert (tmp_path / ("n" * 255)).read_bytes() == dump()
+    assert len(names(tmp_path)) == 1
+
+
+def test_permissions_are_those_of_the_file_before(tmp_path: Path) -> None:
+    (tmp_path / "a").touch(0o600)
+    assert run("--objects=10", "-o", "a", cwd=tmp_path).status == 0
+    assert (tmp_path / "a").stat().st_mode & 0o777 == 0o600
+    if os.getuid() != 0:  # who may write everything
+        (tmp_path / "a").chmod(0o400)
+        done = run("--objects=10", "-o", "a", cwd=tmp_path)
+        assert (done.status, done.err) == (3, "hprof-gen: a: Permission denied\n")
+
+
+def test_what_cannot_be_read_twice(tmp_path: Path) -> None:
+    """It is refused at once, without waiting for what comes through it."""
+    os.mkfifo(tmp_path / "fifo")
+    for source in ("fifo", "/dev/zero"):
+        done = run("--from", source, "-o", "a", cwd=tmp_path)
+        assert (done.status, done.err) == (
+            3,
+            f"hprof-gen: {source}: it cannot be read twice, as breaking a dump needs: give a file, no pipe\n",
+        )
+    assert names(tmp_path) == ["fifo"]
+
+
 def test_what_is_no_regular_file_is_written_as_it_is(tmp_path: Path) -> None:
     assert run("--objects=1000", "-o", "/dev/null").status == 0
     os.mkfifo(tmp_path / "fifo")
@@ -305,7 +376,7 @@ def test_what_is_no_regular_file_is_written_as_it_is(tmp_path: Path) -> None:
     assert names(tmp_path) == ["fifo"]
 
 
-@pytest.mark.parametrize("target", ["no/such/folder", "."])
+@pytest.mark.parametrize("target", ["no/such/folder", "no/", "", "."])
 def test_what_cannot_be_opened(target: str, tmp_path: Path) -> None:
     reason = "Is a directory" if target == "." else "No such file or directory"
     for args in (["-o", target], ["-o", "dump", "--manifest", target]):
@@ -383,7 +454,7 @@ def wait_until(is_so: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT])
 def test_a_signal_leaves_nothing_behind(number: signal.Signals, tmp_path: Path) -> None:
     with running(ENDLESS, "-o", "a", "--manifest", "b", cwd=tmp_path, stderr=subprocess.PIPE) as process:
         wait_until(lambda: any(path.stat().st_size for path in tmp_path.iterdir()))
@@ -508,6 +579,15 @@ def test_every_shape_at_some_size(shape: str, tmp_path: Path) -> None:
 
 
 # ---- Memory ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(IS_SANITIZED, reason="the sanitizer's own memory")
+def test_memory_that_runs_out(tmp_path: Path) -> None:
+    limit = lambda: resource.setrlimit(resource.RLIMIT_DATA, (32 << 20, 32 << 20))
+    for args in (["--classes=1e7"], ["--shape=deep", "--classes=1e7"], ["--violate=OBJ-004", "--violations=1000000"]):
+        done = run("--objects=1e4", *args, "-o", "a", cwd=tmp_path, preexec_fn=limit)
+        assert (done.status, done.err) == (4, "hprof-gen: dump: out of memory\n")
+        assert names(tmp_path) == []
 
 
 @pytest.mark.skipif(IS_SANITIZED, reason="the sanitizer's own memory")
