@@ -155,13 +155,31 @@ static bool find_mode(const struct bytes_file *f, mode_t *mode)
     return faccessat(AT_FDCWD, f->final, W_OK, AT_EACCESS) == 0;
 }
 
+/* `kept` is how much of the final name goes into its own. */
+static void create_part(struct bytes_file *f, size_t size, int kept)
+{
+    enum { TRIES = 100 };
+
+    for (unsigned i = 0; i < TRIES; i++) {
+        snprintf(f->part, size, "%.*s.%u.part", kept, f->final, (unsigned)getpid() + i);
+        f->fd = open(f->part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (f->fd >= 0 || errno != EEXIST)
+            break;
+    }
+    if (f->fd >= 0)
+        note_part(NULL, f->part);
+    else
+        f->error = errno;
+}
+
 /* Opens the file beside `path`, or beside what it leads to if it is a link. */
 static bool open_part(struct bytes_file *f, const char *path)
 {
-    enum { TRIES = 100, ADDED = 24 };
+    enum { ADDED = 24 };
     size_t size;
     int kept;
     mode_t mode;
+    sigset_t all, before;
 
     f->final = follow(path);
     if (!f->final || !find_mode(f, &mode)) {
@@ -176,22 +194,18 @@ static bool open_part(struct bytes_file *f, const char *path)
         return false;
     }
     watch_signals();
-    for (unsigned i = 0; i < TRIES; i++) {
-        snprintf(f->part, size, "%.*s.%u.part", kept, f->final, (unsigned)getpid() + i);
-        f->fd = open(f->part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (f->fd >= 0) {
-            if (mode)
-                (void)!fchmod(f->fd, mode);
-            note_part(NULL, f->part);
-            return true;
-        }
-        if (errno != EEXIST)
-            break;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &before); /* a signal finds no part, or one that it knows of */
+    create_part(f, size, kept);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    if (f->fd < 0) {
+        free(f->part); /* it is not ours */
+        f->part = NULL;
+        return false;
     }
-    f->error = errno;
-    free(f->part); /* it is not ours */
-    f->part = NULL;
-    return false;
+    if (mode)
+        (void)!fchmod(f->fd, mode);
+    return true;
 }
 
 bool bytes_file_open(struct bytes_file *f, const char *path)
