@@ -170,6 +170,10 @@ static int say_file_failure(const struct bytes_file *file)
 
     if (file->error == EPIPE)
         return STATUS_DONE;
+    if (file->error == ENOMEM) {
+        say_failure(file->path ? file->path : "standard output", "out of memory");
+        return STATUS_MEMORY;
+    }
     if (file->written)
         snprintf(failure, sizeof failure, "%s, after %s%s", strerror(file->error), format_size(size, file->written),
                  file->part ? ", which are taken away again" : "");

@@ -1,6 +1,7 @@
 /* See bytes_hash.h. The bytes are copied once, into a ring of blocks that the thread empties. */
 #include "bytes_hash.h"
 
+#include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -114,7 +115,8 @@ struct bytes_hash *bytes_hash_new(struct bytes *next, uint64_t *size, uint8_t sh
     h->sha256 = sha256;
     pthread_mutex_init(&h->lock, NULL);
     pthread_cond_init(&h->changed, NULL);
-    h->digest = EVP_MD_CTX_new();
+    /* Without its context libcrypto would crash. */
+    h->digest = OSSL_LIB_CTX_get0_global_default() ? EVP_MD_CTX_new() : NULL;
     h->blocks = malloc((size_t)BLOCKS * BLOCK_SIZE);
     if (!h->digest || !h->blocks || !EVP_DigestInit_ex(h->digest, EVP_sha256(), NULL) ||
         pthread_create(&h->thread, NULL, empty_blocks, h) != 0) {
