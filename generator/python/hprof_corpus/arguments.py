@@ -94,8 +94,15 @@ def hex_bytes(token: Token) -> bytes:
     return bytes.fromhex(token.text[2:])
 
 
+def utf8(token: Token) -> bytes:
+    try:
+        return token.text.encode()
+    except UnicodeEncodeError:
+        raise NotationError(token.line, "half a character, which UTF-8 has not") from None
+
+
 def raw_bytes(token: Token) -> bytes:
-    return token.text.encode() if token.form is Form.STRING else hex_bytes(token)
+    return utf8(token) if token.form is Form.STRING else hex_bytes(token)
 
 
 def repeated(tokens: list[Token]) -> Iterator[tuple[Token, int]]:

@@ -8,6 +8,8 @@ word is kept, so that the offset of a fault comes from the text and from no vali
 from __future__ import annotations
 
 import argparse
+import errno
+import os
 import struct
 import sys
 from collections.abc import Callable
@@ -16,12 +18,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from hprof_corpus import __version__, layouts
-from hprof_corpus.arguments import Arguments, hex_bytes, is_word, raw_bytes, repeated
+from hprof_corpus.arguments import Arguments, hex_bytes, is_word, raw_bytes, repeated, utf8
 from hprof_corpus.deflate import METHODS, Member
 from hprof_corpus.layouts import BASIC_TYPES, Default, Field, Kind, Layout, Record
 from hprof_corpus.names import Names
 from hprof_corpus.notation import Form, Listing, NotationError, Statement, Token, expand, integer, parse
 from hprof_corpus.piece import Piece, Spot
+from hprof_corpus.source import would_overwrite
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,7 @@ class Assembler:
     def _number(self, value: int, width: int, line: int) -> bytes:
         try:
             return value.to_bytes(width, "big", signed=value < 0)
-        except OverflowError:
+        except (OverflowError, ValueError):
             raise NotationError(line, f"{value} does not fit in {width} bytes") from None
 
     def _float(self, token: Token, width: int) -> bytes:
@@ -88,7 +91,7 @@ class Assembler:
             if code == 5:
                 return token.text.encode("utf-16-be", "surrogatepass")
             if code == 8:
-                return token.text.encode()
+                return utf8(token)
             raise NotationError(token.line, "only char and byte take a string")
         if code == 2:
             return self._number(self._names.id(token, Kind.OBJECT), self._names.id_size, token.line)
@@ -404,7 +407,7 @@ class Assembler:
         version = arguments.positional()
         self._version = version.text.removeprefix("JAVA PROFILE ") if version.text.startswith("JAVA PROFILE ") else ""
         piece.spot(line, "hprof", head.rule or version.rule)
-        piece.add(version.text.encode() + b"\0")
+        piece.add(utf8(version) + b"\0")
         for word in ("id-size", "time"):
             found = arguments.keyword(word)
             if found is None:
@@ -573,8 +576,13 @@ def main() -> int:
     parser.add_argument("--version", action="version", version=f"hprof-assemble {__version__}")
     arguments = parser.parse_args()
     name = arguments.text
+    if would_overwrite(name, arguments.output):
+        parser.error(f"the text that is read would be overwritten: {name}")
     try:
         text = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+        if sys.stdout is None and (arguments.offsets or not arguments.output):
+            name = "standard output"
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
         assembled = assemble(text.decode())
         name = arguments.output or "standard output"
         if arguments.output:
@@ -584,8 +592,15 @@ def main() -> int:
                 fault = f"  {spot.rule}" if spot.rule else ""
                 sys.stdout.write(f"{spot.offset:#010x}  line {spot.line:<5} {spot.label}{fault}\n")
         elif not arguments.output:
-            sys.stdout.buffer.write(assembled.file.to_bytes())
-        sys.stdout.flush()
+            with open(sys.stdout.fileno(), "wb", closefd=False) as out:
+                assembled.file.write(out)
+        if arguments.offsets:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        return 0  # whoever read has seen enough
+    except (MemoryError, OverflowError):
+        sys.stderr.write(f"hprof-assemble: {name}: out of memory\n")
+        return 4
     except OSError as error:
         sys.stderr.write(f"hprof-assemble: {name}: {error.strerror}\n")
         return 3

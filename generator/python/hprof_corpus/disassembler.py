@@ -9,6 +9,8 @@ that lies, bytes too many or too few, counts. Bytes that nothing explains are `r
 from __future__ import annotations
 
 import argparse
+import errno
+import os
 import struct
 import sys
 from collections.abc import Callable, Iterable
@@ -20,7 +22,7 @@ from hprof_corpus.gunzip import FoundMember, alike, read_gzip
 from hprof_corpus.layouts import Default, Field, Kind, Layout, Record
 from hprof_corpus.lines import Lines
 from hprof_corpus.recovery import Damage, Unknown
-from hprof_corpus.source import is_gzip, open_bytes
+from hprof_corpus.source import is_gzip, open_bytes, would_overwrite
 from hprof_corpus.spelling import (
     BOOLEAN,
     BYTE,
@@ -503,7 +505,7 @@ def disassemble(data: Data, out: TextIO, options: Options | None = None) -> None
     lines.flush([])
 
 
-def _arguments() -> argparse.Namespace:
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="hprof-text",
         description="Prints an HPROF dump as readable text, from which hprof-assemble makes the same bytes again.",
@@ -518,10 +520,12 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument("--raw-ids", action="store_true", help="IDs as numbers, not as symbols")
     parser.add_argument("--version", action="version", version=f"hprof-text {__version__}")
-    return parser.parse_args()
+    return parser
 
 
 def _write(data: memoryview, output: str | None, options: Options) -> None:
+    if output is None and sys.stdout is None:
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
     # Not by sys.stdout: its encoding is the terminal's.
     file = sys.stdout.fileno() if output is None else output
     with open(file, "w", encoding="utf-8", newline="\n", closefd=output is not None) as out:
@@ -529,8 +533,11 @@ def _write(data: memoryview, output: str | None, options: Options) -> None:
 
 
 def main() -> int:
-    arguments = _arguments()
+    parser = _parser()
+    arguments = parser.parse_args()
     name = arguments.dump
+    if would_overwrite(name, arguments.output):
+        parser.error(f"the dump that is read would be overwritten: {name}")
     try:
         data = open_bytes(name)
         name = arguments.output or "standard output"

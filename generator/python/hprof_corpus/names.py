@@ -76,7 +76,9 @@ class Names:
         counts = dict.fromkeys(NUMBERING, 0)
         for statement in self._walk(self._statements):
             if statement.word == "id":
-                symbol, value = Arguments(statement).rest()
+                arguments = Arguments(statement)
+                symbol, value = arguments.positional(), arguments.positional()
+                arguments.done()
                 if symbol.text in self._symbols:
                     raise NotationError(statement.line, f"{symbol.text} was mentioned before")
                 self._symbols[symbol.text] = integer(value)
@@ -95,8 +97,12 @@ class Names:
         arguments = Arguments(statement)
         class_id = self.id(arguments.positional(), Kind.OBJECT)
         superclass = arguments.keyword("super")
-        own = sum(self.type(Arguments(s).rest()[1])[1] for s in statement.block or () if s.word == "field")
+        own = sum(self._field_size(Arguments(s)) for s in statement.block or () if s.word == "field")
         self.chain_sizes.note(class_id, self.id(superclass[1], Kind.OBJECT) if superclass else 0, own)
+
+    def _field_size(self, arguments: Arguments) -> int:
+        arguments.positional()  # its name
+        return self.type(arguments.positional())[1]
 
     def id(self, token: Token, kind: Kind) -> int:
         if token.form is Form.SYMBOL:

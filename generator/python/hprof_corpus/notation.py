@@ -7,6 +7,7 @@ of its own closes it. A list, `[ ... ]`, may run over several lines. See corpus/
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -82,7 +83,10 @@ _PUNCTUATION = {form.value: form for form in Form if len(form.value) == 1}
 def _unescape(text: str, line: int) -> str:
     def one(match: re.Match[str]) -> str:
         if match[1]:
-            return chr(int(match[1], 16))
+            number = int(match[1], 16)
+            if number > sys.maxunicode:
+                raise NotationError(line, f"no character has the number {match[1]}")
+            return chr(number)
         if match[2] not in _ESCAPES:
             raise NotationError(line, f"unknown escape \\{match[2]}")
         return _ESCAPES[match[2]]

@@ -6,6 +6,8 @@ Long runs of zeros are kept as a number, so that a dump of many gigabytes can be
 from __future__ import annotations
 
 import io
+import os
+import stat
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
@@ -72,6 +74,14 @@ class Piece:
     def write(self, out: BinaryIO) -> None:
         for chunk in self._chunks:
             if isinstance(chunk, int):
+                for at in range(0, chunk, _SPARSE):
+                    out.write(bytes(min(_SPARSE, chunk - at)))
+            else:
+                out.write(chunk)
+
+    def _write_sparsely(self, out: BinaryIO) -> None:
+        for chunk in self._chunks:
+            if isinstance(chunk, int):
                 out.seek(chunk, io.SEEK_CUR)
             else:
                 out.write(chunk)
@@ -79,7 +89,10 @@ class Piece:
 
     def save(self, path: Path) -> None:
         with path.open("wb") as out:
-            self.write(out)
+            if stat.S_ISREG(os.fstat(out.fileno()).st_mode):
+                self._write_sparsely(out)
+            else:
+                self.write(out)
 
     def to_bytes(self) -> bytes:
         return b"".join(bytes(chunk) for chunk in self._chunks)

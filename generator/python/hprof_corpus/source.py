@@ -43,5 +43,15 @@ def open_bytes(name: str) -> memoryview:
         return _bytes_of(file)
 
 
+def would_overwrite(name: str, output: str | None) -> bool:
+    """Whether the file that `open_bytes(name)` reads is the one that is written; None is standard output."""
+    try:
+        here = os.fstat(sys.stdin.fileno()) if name == "-" else Path(name).stat()
+        there = os.fstat(sys.stdout.fileno()) if output is None else Path(output).stat()
+    except (OSError, AttributeError):  # what is not there, or closed
+        return False
+    return stat.S_ISREG(here.st_mode) and os.path.samestat(here, there)
+
+
 def is_gzip(data: memoryview) -> bool:
     return bytes(data[:2]) == MAGIC

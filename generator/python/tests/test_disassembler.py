@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import random
 import re
 import struct
@@ -352,6 +353,41 @@ def test_a_reader_that_goes_away_ends_it_quietly(tmp_path: Path) -> None:
         program.stdout.close()
         assert program.stderr.read() == b""
         assert program.wait() == 0
+
+
+def test_what_is_read_is_not_overwritten(tmp_path: Path) -> None:
+    """By neither program, under no name."""
+    dump, link = tmp_path / "dump", tmp_path / "link"
+    link.symlink_to(dump)
+    for module in ("disassembler", "assembler"):
+        dump.write_text("raw 0x01")
+        program = [sys.executable, "-m", f"hprof_corpus.{module}", str(dump)]
+        refused = [subprocess.run([*program, "-o", str(name)], capture_output=True) for name in (dump, link)]
+        with dump.open("ab") as file:
+            refused.append(subprocess.run(program, stdout=file, stderr=subprocess.PIPE))
+        assert [one.returncode for one in refused] == [2] * 3
+        assert all(b"that is read would be overwritten" in one.stderr for one in refused)
+        assert dump.read_text() == "raw 0x01"
+
+
+def test_a_pipe_has_no_holes(tmp_path: Path) -> None:
+    text, dump = tmp_path / "text", tmp_path / "dump"
+    text.write_text("raw 0x00 * 3000000 0x01")
+    program = [sys.executable, "-m", "hprof_corpus.assembler", str(text)]
+    assert subprocess.run([*program, "-o", str(dump)]).returncode == 0
+    assert len(dump.read_bytes()) == 3_000_001
+    for arguments in ([], ["-o", "/dev/stdout"]):
+        done = subprocess.run([*program, *arguments], capture_output=True)
+        assert (done.returncode, done.stdout) == (0, dump.read_bytes())
+
+
+@pytest.mark.parametrize("module", ["disassembler", "assembler"])
+def test_standard_output_that_is_closed(module: str, tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("raw 0x01")
+    program = [sys.executable, "-m", f"hprof_corpus.{module}", str(tmp_path / "text")]
+    done = subprocess.run(program, stderr=subprocess.PIPE, preexec_fn=lambda: os.close(1))
+    assert done.returncode == 3
+    assert done.stderr.endswith(b": standard output: Bad file descriptor\n")
 
 
 def test_header_alone_or_less() -> None:
