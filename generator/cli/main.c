@@ -190,7 +190,8 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-static int write_manifest(struct bytes_file *file, const struct cli_options *o, const struct generated *g)
+static int write_manifest(struct bytes_file *file, const struct cli_options *o, const struct generate_request *request,
+                          const struct generated *g)
 {
     struct manifest_option options[GIVEN_MOST];
     char *text = NULL;
@@ -201,7 +202,7 @@ static int write_manifest(struct bytes_file *file, const struct cli_options *o, 
     for (size_t i = 0; i < o->given_count; i++)
         options[i] = (struct manifest_option){o->given[i].option, o->given[i].value};
     if (out) {
-        manifest_write(out, base_name(o->output), o->request.made.model.seed, &o->request, g, options, o->given_count);
+        manifest_write(out, base_name(o->output), request->made.model.seed, request, g, options, o->given_count);
         written = !ferror(out);
         written &= fclose(out) == 0;
     }
@@ -270,7 +271,7 @@ static int write_both(const struct cli_options *o, const struct generate_request
         result = say_generate_failure(o, status, generated, file);
     } else {
         show_summary(o, generated, file->written, monotonic_seconds() - began);
-        result = o->manifest ? write_manifest(manifest, o, generated) : STATUS_DONE;
+        result = o->manifest ? write_manifest(manifest, o, request, generated) : STATUS_DONE;
     }
     generated_free(generated);
     free(generated);

@@ -86,6 +86,7 @@ static enum generate_status fit_objects(struct source_settings *made, uint64_t w
 {
     enum { FIRST_GUESS = 1000, EXACT_BELOW = 64 << 20, TOLERANCE = 1000 };
     uint64_t low = 0, low_bytes, high = UINT64_MAX, tolerance = wanted < EXACT_BELOW ? 0 : wanted / TOLERANCE;
+    uint64_t aim = wanted - tolerance / 2; /* the middle of what will do, so that a guess need not be exact */
     uint64_t guess = FIRST_GUESS, high_bytes = 0;
     enum generate_status status = measure(made, 0, out, &low_bytes);
     bool halve = false;
@@ -97,7 +98,7 @@ static enum generate_status fit_objects(struct source_settings *made, uint64_t w
                  low_bytes);
         return refuse(out, out->sentence);
     }
-    while (high - low > 1 && wanted - low_bytes > tolerance) {
+    while (high - low > 1 && wanted - low_bytes > tolerance) { /* so low_bytes is below aim */
         uint64_t bytes, before = high - low;
 
         status = measure(made, guess, out, &bytes);
@@ -114,9 +115,9 @@ static enum generate_status fit_objects(struct source_settings *made, uint64_t w
         if (high == UINT64_MAX) {
             uint64_t size = low ? low_bytes / low : 0;
 
-            guess = low + (wanted - low_bytes) / (size ? size : 1) + 1;
+            guess = low + (aim - low_bytes) / (size ? size : 1) + 1;
         } else {
-            guess = low + (halve ? (high - low) / 2 : share(high - low, wanted - low_bytes, high_bytes - low_bytes));
+            guess = low + (halve ? (high - low) / 2 : share(high - low, aim - low_bytes, high_bytes - low_bytes));
             halve = high - low > before / 2 && !halve;
         }
         if (guess <= low)
