@@ -535,6 +535,23 @@ def test_manifest_of_standard_output(tmp_path: Path) -> None:
     assert done.out == dump("--seed=5")
 
 
+def test_manifest_of_records_taken_from_a_dump(tmp_path: Path) -> None:
+    """Who wrote them it does not know, nor what their habits are; the rest it counts."""
+    (tmp_path / "a").write_bytes(dump("--like=hotspot"))
+    made = truth("--objects=1000", "--like=hotspot", folder=tmp_path)
+    assert run("--from=a", "--manifest=b.json", "-o", "b", cwd=tmp_path).status == 0
+    taken = json.loads((tmp_path / "b.json").read_text())
+    SCHEMA.validate(taken)
+    assert taken["profile"] is taken["habits"] is None
+    for key in ("bytes", "sha256", "records", "sub_records", "roots", "objects", "arrays", "elements", "strings"):
+        assert taken[key] == made[key]
+
+
+def test_bytes_far_above_the_memory_take_few_looks(tmp_path: Path) -> None:
+    told = truth("--bytes=150M", "--shape=arrays", folder=tmp_path)
+    assert 150 * 2**20 * 0.998 <= told["bytes"] <= 150 * 2**20
+
+
 def test_manifest_says_what_was_asked_for(tmp_path: Path) -> None:
     """By the last word on each, under its full name; what does not change the bytes is left out."""
     args = ["--shape=list", "--shape", "deep", "--version", "1.0.1", "--objects=1_0e1", "--progress=never"]
