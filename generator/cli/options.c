@@ -117,11 +117,9 @@ static bool read_mean(int id, const char *text, uint64_t *thousandths)
 
 static bool read_version(const char *text, enum version *version)
 {
-    static const char *const names[] = {[V101] = "1.0.1", [V102] = "1.0.2", [V103] = "1.0.3"};
-
-    for (unsigned v = V101; v <= V103; v++) {
-        if (strcmp(text, names[v]) == 0) {
-            *version = (enum version)v;
+    for (enum version v = V101; v <= V103; v++) {
+        if (strcmp(text, version_name(v)) == 0) {
+            *version = v;
             return true;
         }
     }
@@ -189,19 +187,11 @@ static bool read_at(const char *text, uint64_t *at)
 
 static bool read_when(const char *text, enum when *when)
 {
-    static const char *const names[] = {[WHEN_AUTO] = "auto", [WHEN_ALWAYS] = "always", [WHEN_NEVER] = "never"};
-
     if (!text) {
         *when = WHEN_ALWAYS;
         return true;
     }
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (strcmp(text, names[i]) == 0) {
-            *when = (enum when)i;
-            return true;
-        }
-    }
-    return wrong(OPTION_PROGRESS, "auto, always or never", text);
+    return parse_when(text, when) || wrong(OPTION_PROGRESS, "auto, always or never", text);
 }
 
 /* Of several --violate all count: they are joined by commas. */

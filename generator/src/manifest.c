@@ -159,7 +159,6 @@ static const char *profile_of(const struct generate_request *request, const stru
 void manifest_write(FILE *out, const char *file, uint64_t seed, const struct generate_request *request,
                     const struct generated *g, const struct manifest_option *options, size_t option_count)
 {
-    static const char *const versions[] = {[V101] = "1.0.1", [V102] = "1.0.2", [V103] = "1.0.3"};
     struct json json;
 
     json_begin(&json, out);
@@ -171,7 +170,7 @@ void manifest_write(FILE *out, const char *file, uint64_t seed, const struct gen
     json_uint(&json, "seed", seed);
     json_string(&json, "profile", profile_of(request, g));
     write_file(&json, file, g);
-    json_string(&json, "version", versions[g->version]);
+    json_string(&json, "version", version_name(g->version));
     json_uint(&json, "id_size", g->id_size);
     write_records(&json, &g->truth);
     write_heap(&json, &g->truth);

@@ -114,13 +114,8 @@ static bool read_size(const char *text, uint64_t *size)
 
 static bool read_when(const char *option, const char *text, enum when *when)
 {
-    static const char *const names[] = {[WHEN_AUTO] = "auto", [WHEN_ALWAYS] = "always", [WHEN_NEVER] = "never"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strcmp(text, names[i]) == 0) {
-            *when = (enum when)i;
-            return true;
-        }
-    }
+    if (parse_when(text, when))
+        return true;
     say_usage(option, text, "'");
     return false;
 }

@@ -6,6 +6,19 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+bool parse_when(const char *text, enum when *when)
+{
+    static const char *const names[] = {[WHEN_AUTO] = "auto", [WHEN_ALWAYS] = "always", [WHEN_NEVER] = "never"};
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(text, names[i]) == 0) {
+            *when = (enum when)i;
+            return true;
+        }
+    }
+    return false;
+}
+
 size_t terminal_width(int fd, size_t otherwise)
 {
     struct winsize size;

@@ -7,6 +7,9 @@
 
 enum when { WHEN_AUTO, WHEN_ALWAYS, WHEN_NEVER };
 
+/* "auto", "always" or "never"; false for anything else. */
+bool parse_when(const char *text, enum when *when);
+
 /* Columns of the terminal at `fd`; `otherwise` if it is none or does not tell. */
 size_t terminal_width(int fd, size_t otherwise);
 

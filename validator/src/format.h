@@ -8,6 +8,13 @@
 
 enum version { V101 = 1, V102 = 2, V103 = 3 };
 
+static inline const char *version_name(enum version version)
+{
+    static const char *const names[] = {"", "1.0.1", "1.0.2", "1.0.3"};
+
+    return names[version];
+}
+
 /* ---- Tags ---- */
 
 enum record_tag {

@@ -72,8 +72,6 @@ static void show_start(char to[NAME_SIZE], const uint8_t *p, size_t n)
     }
 }
 
-static const char *const versions[] = {"", "1.0.1", "1.0.2", "1.0.3"};
-
 bool check_header(struct checker *ck)
 {
     size_t n = input_need(&ck->in, HEADER_SIZE);
@@ -99,7 +97,7 @@ bool check_header(struct checker *ck)
         return false;
     }
     ck->version = (enum version)(p[sizeof magic - 1] - '0');
-    ck->sum.version = versions[ck->version];
+    ck->sum.version = version_name(ck->version);
     if (ck->version == V103)
         report(ck, RULE_HDR_003, 0, "JAVA PROFILE 1.0.1 or 1.0.2", "JAVA PROFILE 1.0.3");
 
