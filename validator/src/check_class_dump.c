@@ -194,7 +194,7 @@ void keep_class_uses(struct checker *ck)
         const struct layout *l = classes_layout(classes, i);
         uint64_t class_id = classes_id(classes, i);
 
-        if (l->reached && !classes_find(classes, class_id))
+        if (l->reached && !l->is_excused && !classes_find(classes, class_id))
             uselog_add(&ck->class_uses, class_id, CLASS_IS_DUMPED, l->at);
         if (l->reached && l->is_rootless)
             uselog_add(&ck->class_uses, class_id, CLASS_IS_ROOTLESS, l->at + OFFSET_OF(CLASS_DUMP, super_id, ck->id_size));

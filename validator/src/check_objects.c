@@ -123,6 +123,8 @@ static uint32_t settled_layout(struct checker *ck, uint64_t class_id)
         if (classes_resolve(&ck->classes, index) == LAYOUT_OPEN)
             return LAYOUT_NONE;
     }
+    if (index != LAYOUT_NONE)
+        classes_layout(&ck->classes, index)->has_instances = true;
     return index;
 }
 

@@ -53,6 +53,38 @@ static void report_missing_root(struct checker *ck, uint64_t id, const uint64_t 
                   "the ID of an object in this heap dump", "0x%" PRIx64 "%s, not dumped", id, show_class_after(ck, id, name));
 }
 
+/* The next dumped class that no LOAD_CLASS and nothing else names; LAYOUT_NONE if there is no other. */
+static uint32_t next_stray_class(struct checker *ck)
+{
+    while (ck->dump.next_stray < ck->classes.layouts.count) {
+        uint32_t index = ck->dump.next_stray++;
+        const struct layout *l = classes_layout(&ck->classes, index);
+        uint64_t id = classes_id(&ck->classes, index);
+
+        if (l->reached && !l->has_instances && !l->is_array_class && !classes_find(&ck->classes, id) &&
+            !(idset_get(&ck->dump.objects, id) & ID_REFERENCED))
+            return index;
+    }
+    return LAYOUT_NONE;
+}
+
+/* A loaded class that is named and not dumped, and a dumped one that was not loaded and is not named: one class, dumped under a wrong
+ * ID. That is told once, with what is missing. " ..." or "". */
+static const char *show_stray_class(struct checker *ck, uint64_t missing, char *to)
+{
+    uint32_t stray = classes_find(&ck->classes, missing) ? next_stray_class(ck) : LAYOUT_NONE;
+
+    to[0] = '\0';
+    if (stray != LAYOUT_NONE) {
+        struct layout *l = classes_layout(&ck->classes, stray);
+
+        l->is_excused = true;
+        snprintf(to, NAME_SIZE, ", unless as 0x%" PRIx64 " at 0x%" PRIx64 ", which has no LOAD_CLASS",
+                 classes_id(&ck->classes, stray), (uint64_t)l->at);
+    }
+    return to;
+}
+
 static void report_missing_class(struct checker *ck, uint64_t id, unsigned role, uint64_t offset, bool defined)
 {
     static const enum rule rules[] = {
@@ -61,7 +93,7 @@ static void report_missing_class(struct checker *ck, uint64_t id, unsigned role,
         [OBJECT_AS_SUPERCLASS] = RULE_CLS_010,
     };
     uint32_t subclass = role == OBJECT_AS_SUPERCLASS ? layout_with_super_at(ck, offset) : LAYOUT_NONE;
-    char within[NAME_SIZE], name[NAME_SIZE];
+    char within[NAME_SIZE], name[NAME_SIZE], instead[NAME_SIZE];
 
     if (subclass != LAYOUT_NONE)
         show_class_dump(ck, classes_id(&ck->classes, subclass), within);
@@ -70,8 +102,9 @@ static void report_missing_class(struct checker *ck, uint64_t id, unsigned role,
                  role == OBJECT_AS_CLASS         ? "INSTANCE_DUMP"
                  : role == OBJECT_AS_ARRAY_CLASS ? "OBJECT_ARRAY_DUMP"
                                                  : "CLASS_DUMP");
-    report_within(ck, rules[role], SHAPE_ANY, offset, within, "the ID of a class in this heap dump", "0x%" PRIx64 "%s, %s", id,
-                  show_class_after(ck, id, name), defined ? "which is no class" : "not dumped");
+    report_within(ck, rules[role], SHAPE_ANY, offset, within, "the ID of a class in this heap dump", "0x%" PRIx64 "%s, %s%s",
+                  id, show_class_after(ck, id, name), defined ? "which is no class" : "not dumped",
+                  defined ? "" : show_stray_class(ck, id, instead));
 }
 
 static void judge_object_use(void *context, uint64_t id, const uint64_t first[USE_ROLES])

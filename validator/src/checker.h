@@ -129,6 +129,7 @@ struct checker {
     bool truncated;           /* the dump ended too soon; nothing is missing because of that */
     bool stopped;             /* what follows cannot be judged */
     bool framing_lost;        /* the dump did not just end too soon */
+    bool garbage_behind;      /* what should be a gzip member is none: it may have been one */
     bool segment_told;        /* REC-005 was */
     bool heap_lost;           /* a skipped record may have been a heap dump, */
     bool heap_end_lost;       /* or HEAP_DUMP_END */
@@ -170,6 +171,7 @@ struct checker {
         /* The sub-record in front, if it may be what is wrong when the next one is broken. */
         bool class_just_dumped;    /* it was a CLASS_DUMP: */
         uint32_t last_layout;      /* this one */
+        uint32_t next_stray;       /* the first layout that next_stray_class() has not looked at */
         uint64_t doubtful_length;  /* it was an instance with this OBJ-006; 0 for none */
         uint64_t doubtful_waiting; /* it was an instance that waits, there in `deferred`, plus 1; 0 for none */
         uint64_t begin;            /* its first record */

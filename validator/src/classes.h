@@ -41,8 +41,10 @@ struct layout {
     uint64_t is_rootless : 1;     /* it names no superclass */
     uint64_t is_array_class : 1;  /* an object array was of this class, and OBJ-007 saw to it; */
     uint64_t is_object_array : 1; /* then: it is Object[] */
-    uint64_t total : 48;          /* bytes of an instance: the own part, and once it is sound, the superclasses */
-    uint64_t : 15;
+    uint64_t has_instances : 1;
+    uint64_t is_excused : 1; /* its CLS-008 follows from what was told */
+    uint64_t total : 48;     /* bytes of an instance: the own part, and once it is sound, the superclasses */
+    uint64_t : 13;
     uint32_t types;         /* where in classes.types the own fields are, in units of TYPES_UNIT; if it has marks */
     uint32_t instance_size; /* as declared */
 };

@@ -17,6 +17,7 @@ void diag_init(struct diag *d, struct memory *memory, uint64_t max_errors)
     memset(d, 0, sizeof *d);
     d->memory = memory;
     d->cap = max_errors ? max_errors : UINT64_MAX;
+    d->closed_from = UINT64_MAX;
     chunks_init(&d->places, memory, sizeof(struct place));
 }
 
@@ -66,7 +67,7 @@ struct finding *diag_count(struct diag *d, enum rule rule, enum finding_shape sh
     struct finding *kept;
     size_t hole, parent, child;
 
-    if (d->closed && !is_of_container(rule))
+    if (order >= d->closed_from && !is_of_container(rule) && rule != RULE_REF_002)
         return NULL;
     g->total++;
     if (g->count < d->cap) {
@@ -120,7 +121,7 @@ void diag_retract(struct diag *d, enum rule rule, uint64_t offset, uint64_t find
 {
     struct diag_group *g = &d->groups[rule][SHAPE_ANY];
 
-    if (d->closed)
+    if (diag_is_closed(d))
         return;
     g->total -= findings;
     while (g->count && g->kept[0].order >= offset)
@@ -135,21 +136,29 @@ void diag_mark(const struct diag *d, uint64_t offset, struct diag_mark *mark)
             mark->totals[rule][shape] = d->groups[rule][shape].total;
 }
 
-void diag_return(struct diag *d, const struct diag_mark *mark)
+bool diag_is_closed(const struct diag *d)
 {
+    return d->closed_from != UINT64_MAX;
+}
+
+void diag_disown(struct diag *d, const struct diag_mark *mark, uint64_t from)
+{
+    d->closed_from = from;
     for (unsigned rule = 0; rule < RULE_COUNT && !is_of_container((enum rule)rule); rule++)
         for (size_t shape = 0; shape < SHAPE_COUNT; shape++) {
             struct diag_group *g = &d->groups[rule][shape];
+            bool all_kept = g->count == g->total;
 
-            g->total = mark->totals[rule][shape];
-            while (g->count && (g->count > g->total || (rule != RULE_REF_002 && g->kept[0].order >= mark->offset)))
+            if (rule == RULE_REF_002) { /* these are of whole heap dumps, and ordered by ID */
+                g->total = mark->totals[rule][shape];
+                while (g->count > g->total)
+                    drop_last(d, g);
+                continue;
+            }
+            while (g->count && g->kept[0].order >= from)
                 drop_last(d, g);
+            g->total = all_kept || mark->totals[rule][shape] < g->count ? g->count : mark->totals[rule][shape];
         }
-}
-
-void diag_close(struct diag *d)
-{
-    d->closed = true;
 }
 
 void diag_describe(struct diag *d, struct finding *f, const char *where, const char *expected, const char *found)

@@ -36,8 +36,8 @@ struct place {
 
 struct diag {
     struct memory *memory;
-    uint32_t dump; /* the number of the present heap dump */
-    bool closed;
+    uint32_t dump;        /* the number of the present heap dump */
+    uint64_t closed_from; /* an offset; UINT64_MAX for none */
     uint64_t cap;         /* kept for each rule and shape; UINT64_MAX for all */
     struct chunks places; /* struct place, in the order in which they were asked for */
     struct shown *shown;  /* room for all that is kept, from diag_prepare() on */
@@ -59,15 +59,15 @@ struct finding *diag_count(struct diag *d, enum rule rule, enum finding_shape sh
 /* Takes back the findings of a rule from an offset on; none of it came before one that stays. */
 void diag_retract(struct diag *d, enum rule rule, uint64_t offset, uint64_t findings);
 
-/* How many findings there were when judging had come to an offset; and back to that, but for the findings of the GZ family. After
- * diag_close() no others are taken any more. */
+/* How many findings there were when judging had come to an offset. diag_disown() goes back to that, for what was found from `from` on,
+ * at or behind that offset, and takes nothing from there on any more; but for the findings of the GZ family. */
 struct diag_mark {
     uint64_t offset;
     uint64_t totals[RULE_COUNT][SHAPE_COUNT];
 };
 void diag_mark(const struct diag *d, uint64_t offset, struct diag_mark *mark);
-void diag_return(struct diag *d, const struct diag_mark *mark);
-void diag_close(struct diag *d);
+void diag_disown(struct diag *d, const struct diag_mark *mark, uint64_t from);
+bool diag_is_closed(const struct diag *d);
 
 /* Gives a finding its texts. `where` may be NULL. */
 void diag_describe(struct diag *d, struct finding *f, const char *where, const char *expected, const char *found);

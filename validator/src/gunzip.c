@@ -54,6 +54,7 @@ struct gunzip {
     uint8_t output_start[2]; /* the first of them */
     uint64_t bad_offset;     /* BROKEN_DATA: the first bad byte */
     const char *bad_because;
+    bool end_is_doubtful; /* of the member in front: its data was damaged, so it may have ended elsewhere */
 
     gzip_listener *on_fault;
     void *context;
@@ -117,7 +118,8 @@ static bool take_u32(struct gunzip *g, uint32_t *value)
 static void vreport(struct gunzip *g, enum gzip_fault fault, uint64_t offset, const char *expected, const char *found,
                     va_list arguments)
 {
-    struct gzip_finding finding = {.fault = fault, .member = g->member, .offset = offset, .start = g->member_output};
+    struct gzip_finding finding = {
+        .fault = fault, .member = g->member, .offset = offset, .start = g->member_output, .end = g->output};
 
     if (g->member <= g->judged || !g->on_fault)
         return;
@@ -275,7 +277,10 @@ static bool read_magic(struct gunzip *g)
         return false;
     }
     if (id1 != 0x1f || id2 != 0x8b) {
-        give_up(g, GZIP_TRAILING, g->member_offset, "1f 8b, or the end of the file", "%02x %02x", id1, id2);
+        if (g->end_is_doubtful)
+            g->part = NOTHING;
+        else
+            give_up(g, GZIP_TRAILING, g->member_offset, "1f 8b, or the end of the file", "%02x %02x", id1, id2);
         return false;
     }
     return true;
@@ -499,6 +504,7 @@ static void read_trailer(struct gunzip *g)
         snprintf(expected, sizeof expected, "ISIZE %" PRIu32, g->size);
         report(g, GZIP_SIZE, at + 4, expected, "ISIZE %" PRIu32, size);
     }
+    g->end_is_doubtful = crc != g->crc || size != g->size;
     end_member(g, HEADER);
 }
 

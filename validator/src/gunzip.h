@@ -13,8 +13,8 @@ enum gzip_fault {
     GZIP_SOUND,
     GZIP_HEADER,    /* at the field of the header that is wrong. The stream ends in front of the member */
     GZIP_DATA,      /* at the byte with which the data is first seen to be invalid. The stream ends behind what precedes it */
-    GZIP_CHECKSUM,  /* at the CRC32 field; ISIZE is then not judged. The stream goes on */
-    GZIP_SIZE,      /* at the ISIZE field. The stream goes on */
+    GZIP_CHECKSUM,  /* at the CRC32 field; ISIZE is then not judged. The stream goes on if a member follows, */
+    GZIP_SIZE,      /* at the ISIZE field. Likewise */
     GZIP_TRUNCATED, /* at the header of the member that is not complete. The stream ends behind what there is of it */
     GZIP_TRAILING,  /* at the first byte that is of no member. The stream ends */
     GZIP_NESTED     /* at the first member's header. The stream is empty */
@@ -24,7 +24,8 @@ struct gzip_finding {
     enum gzip_fault fault;
     uint64_t member;   /* from 1; for GZIP_TRAILING the one that should begin there */
     uint64_t offset;   /* in the compressed file */
-    uint64_t start;    /* of the member's data, in the decompressed stream */
+    uint64_t start;    /* of the member's data, in the decompressed stream, */
+    uint64_t end;      /* and of what was made of it so far */
     char expected[96]; /* ready to print */
     char found[96];
 };

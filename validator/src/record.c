@@ -150,11 +150,18 @@ static bool tell_where_lost(struct checker *ck)
     return since < ck->record_at;
 }
 
+/* What follows is no gzip member, and the dump is not complete: that is one fault, and told. */
+static bool end_was_told(struct checker *ck)
+{
+    ck->truncated |= ck->garbage_behind;
+    return ck->truncated || ck->in.error || ck->memory.exhausted;
+}
+
 /* The dump ends within a record. What follows from that is not told again. */
 static void truncated(struct checker *ck)
 {
     unsound(ck, ck->record_at);
-    if (!tell_where_lost(ck) && !ck->truncated && !ck->in.error && !ck->memory.exhausted)
+    if (!tell_where_lost(ck) && !end_was_told(ck))
         report(ck, RULE_REC_002, ck->record_at + RECORD_LENGTH_AT, "a record that ends within the file",
                "a length of %" PRIu64 " bytes, of which %" PRIu64 " are there", ck->record_length,
                ck->in.offset + (uint64_t)(ck->in.end - ck->in.at) - ck->record_at - RECORD_HEADER_SIZE);
@@ -165,7 +172,7 @@ static void truncated(struct checker *ck)
 static void truncated_header(struct checker *ck, size_t n)
 {
     unsound(ck, ck->record_at);
-    if (!tell_where_lost(ck) && !ck->truncated && !ck->in.error && !ck->memory.exhausted)
+    if (!tell_where_lost(ck) && !end_was_told(ck))
         report_late(ck, RULE_REC_001, SHAPE_ANY, ck->record_at, "record header",
                     "a record header of 9 bytes, or the end of the file", "%zu bytes", n);
     ck->truncated = ck->stopped = true;
@@ -385,11 +392,12 @@ static void old_version(struct checker *ck)
 static void walk_heap_dump(struct checker *ck)
 {
     bool is_segment = ck->record_tag == TAG_HEAP_DUMP_SEGMENT;
+    bool within = !is_segment && ck->dump.open && ck->version != V101;
 
     heap_index_add(&ck->heap_index, ck->record_at, is_segment);
     if (is_segment)
         old_version(ck);
-    else if (ck->dump.open && ck->version != V101)
+    else if (within)
         report(ck, RULE_REC_006, ck->record_at, "HEAP_DUMP_SEGMENT or HEAP_DUMP_END", "HEAP_DUMP");
     if (!ck->dump.open)
         begin_heap_dump(ck);
@@ -399,7 +407,9 @@ static void walk_heap_dump(struct checker *ck)
         ck->dump.last_segment_number = ck->record_number;
     }
 
-    if (!ck->record_length)
+    if (!ck->record_length && within && empty_is_plausible(ck))
+        ck->heap_end_lost = true; /* it stands for one */
+    else if (!ck->record_length)
         check_empty_heap_dump(ck);
     else if (!walk_heap_record(ck, ck->record_length)) {
         ck->dump.lost = true;
@@ -582,6 +592,8 @@ void walk_records(struct checker *ck)
         bool known;
 
         tell_progress(ck);
+        if (ck->stopped)
+            break;
         if (!settle_cut_before(ck, n))
             break;
         if (n == 0) {
@@ -619,6 +631,7 @@ void walk_records(struct checker *ck)
         ck->lost = LOST_ALL;
     forget_cut(ck);
     if (ck->dump.open) {
+        ck->truncated |= ck->garbage_behind;
         ck->dump.lost |= ck->truncated;
         if (!ck->truncated && ck->version != V101 && !ck->heap_end_lost) {
             ck->record_tag = TAG_HEAP_DUMP_SEGMENT;

@@ -23,27 +23,35 @@ void tell_progress(struct checker *ck)
         ck->marks[0] = ck->marks[1];
         diag_mark(&ck->diag, ck->in.offset, &ck->marks[1]);
     }
+    if (ck->in.offset >= ck->diag.closed_from)
+        ck->stopped = true;
     if (ck->options->on_progress && read - ck->progress_told >= PROGRESS_STEP) {
         ck->progress_told = read;
         ck->options->on_progress(ck->options->context, read, input_file_size(&ck->in));
     }
 }
 
-/* What was judged of a member whose checksum or size is wrong may be any bytes: what they were found to be says nothing. Nothing
- * behind it is judged. */
-static void disown_member(struct checker *ck, uint64_t start)
+/* What was inflated of a damaged member may be any bytes from some offset on: what they were found to be says nothing. Nothing
+ * behind that is judged. */
+static void disown(struct checker *ck, uint64_t from)
 {
     static const struct diag_mark none = {0};
     const struct diag_mark *back = &none;
 
     for (int i = 0; i < 2; i++)
-        if (ck->marks[i].offset <= start && ck->marks[i].offset > back->offset)
+        if (ck->marks[i].offset <= from && ck->marks[i].offset > back->offset)
             back = &ck->marks[i];
-    if (!ck->diag.closed)
-        diag_return(&ck->diag, back);
-    unsound(ck, start);
-    diag_close(&ck->diag);
-    ck->truncated = ck->stopped = true;
+    if (diag_is_closed(&ck->diag))
+        return;
+    diag_disown(&ck->diag, back, from);
+    unsound(ck, from);
+    ck->truncated = true;
+}
+
+/* Where data is found that cannot be inflated, what came shortly before was mostly spoiled already. */
+static uint64_t doubtful_from(const struct gzip_finding *g)
+{
+    return g->end - g->start < INPUT_BLOCK ? g->start : g->end - INPUT_BLOCK;
 }
 
 /* A fault of the gzip container: the dump ends there. */
@@ -59,8 +67,12 @@ static void on_gzip_fault(void *context, const struct gzip_finding *g)
     snprintf(path, sizeof path, "gzip member %llu", (unsigned long long)g->member);
     report_late(ck, rules[g->fault], SHAPE_ANY, g->offset, path, g->expected, "%s", g->found);
     if (g->fault == GZIP_CHECKSUM || g->fault == GZIP_SIZE)
-        disown_member(ck, g->start);
-    else if (g->fault != GZIP_TRAILING)
+        disown(ck, g->start);
+    else if (g->fault == GZIP_DATA)
+        disown(ck, doubtful_from(g));
+    else if (g->fault == GZIP_TRAILING)
+        ck->garbage_behind = true;
+    else
         ck->truncated = true;
 }
 
@@ -143,7 +155,7 @@ static void judge(struct checker *ck)
     if (ck->stopped && !ck->memory.exhausted)
         input_skip(&ck->in, UINT64_MAX);
     ck->sum.bytes = ck->in.offset;
-    if (ck->diag.closed) /* a member of the gzip file is not what it was */
+    if (diag_is_closed(&ck->diag)) /* a member of the gzip file is not what it was */
         ck->sum.skipped = ck->sum.bytes - ck->sum.sound_until;
     if (ck->memory.exhausted || ck->in.error)
         return;

@@ -5,7 +5,9 @@
  * take turns with them, VALUE_SHARE to a round: the files of a rule differ in little, and all together take minutes under the
  * sanitizers. HPROF_ALL_CHANGES=named gives each byte all of these, HPROF_ALL_CHANGES=all the 255 that there are. One mutant in
  * PIPE_SHARE is judged as a pipe too. Large files are cut and changed in their first and last WHOLE_SIZE bytes, and in steps
- * between. */
+ * between. One fault gives one error: of the changes of files in corpus/valid, those with more than one are counted and bounded.
+ *
+ * test_mutations PART PARTS takes one file of PARTS alone, the PART-th from 0: so a machine's cores share the work. */
 #include <glob.h>
 #include <inttypes.h>
 #include <setjmp.h>
@@ -20,7 +22,16 @@
 
 #include "hprof/hprof.h"
 
-enum { WHOLE_SIZE = 1000, STEPS = 24, HUGE_SIZE = 100000, PIPE_SHARE = 16, VALUE_SHARE = 6, RULES_MAX = 256, TOLD_MAX = 20 };
+enum {
+    WHOLE_SIZE = 1000,
+    STEPS = 24,
+    HUGE_SIZE = 100000,
+    PIPE_SHARE = 16,
+    VALUE_SHARE = 6,
+    RULES_MAX = 256,
+    TOLD_MAX = 20,
+    ONE_ERROR = 100 /* of which at most one has more */
+};
 
 /* ---- The corpus ---- */
 
@@ -28,8 +39,9 @@ static struct sample {
     char *name;
     uint8_t *bytes;
     size_t size;
+    bool valid;
 } * corpus;
-static size_t corpus_size;
+static size_t corpus_size, part, parts = 1;
 
 static int load_corpus(void **state)
 {
@@ -41,7 +53,7 @@ static int load_corpus(void **state)
         return -1;
     corpus = calloc(found.gl_pathc, sizeof *corpus);
     assert_non_null(corpus);
-    for (size_t i = 0; i < found.gl_pathc; i++) {
+    for (size_t i = part; i < found.gl_pathc; i += parts) {
         FILE *file = fopen(found.gl_pathv[i], "rb");
         struct sample *sample = &corpus[corpus_size++];
 
@@ -49,6 +61,7 @@ static int load_corpus(void **state)
         assert_int_equal(fseek(file, 0, SEEK_END), 0);
         sample->name = strdup(found.gl_pathv[i]);
         sample->size = (size_t)ftell(file);
+        sample->valid = strncmp(sample->name, "corpus/valid/", 13) == 0;
         sample->bytes = malloc(sample->size + 1);
         assert_non_null(sample->bytes);
         rewind(file);
@@ -123,7 +136,7 @@ static int clear_shelf(void **state)
 
 struct run {
     size_t size;
-    uint64_t bytes, sound_until;
+    uint64_t bytes, sound_until, errors;
     bool compressed;
     uint64_t totals[RULES_MAX];
     uint64_t findings;
@@ -158,6 +171,7 @@ static void on_summary(void *context, const struct hprof_summary *s)
 
     run->bytes = s->bytes;
     run->sound_until = s->sound_until;
+    run->errors = s->errors;
     run->compressed = s->compressed;
     require(run, s->sound_until <= s->bytes, "sound_until is behind the end");
     require(run, s->skipped <= s->bytes, "more is skipped than there is");
@@ -225,6 +239,7 @@ static struct run judge(const uint8_t *bytes, size_t size, bool as_pipe)
 static struct {
     uint64_t runs, pipes, failures;
     uint64_t turn;
+    uint64_t faults, several; /* changes of valid files that are errors, and more than one */
 } count;
 
 static void judge_mutant(const struct sample *sample, const uint8_t *bytes, size_t size, const char *what, size_t at,
@@ -234,6 +249,10 @@ static void judge_mutant(const struct sample *sample, const uint8_t *bytes, size
     const char *wrong = run.wrong, *rule = run.rule;
 
     count.runs++;
+    if (sample->valid) {
+        count.faults += run.errors > 0;
+        count.several += run.errors > 1;
+    }
     if (!wrong && count.turn++ % PIPE_SHARE == 0) {
         struct run piped = judge(bytes, size, true);
 
@@ -313,6 +332,8 @@ static void every_change(void **state)
         }
         free(bytes);
     }
+    print_message("%" PRIu64 " of %" PRIu64 " faults gave more than one error\n", count.several, count.faults);
+    assert_true(count.several <= count.faults / ONE_ERROR);
     finish("changes");
 }
 
@@ -326,12 +347,16 @@ static int end(void **state)
     return clear_shelf(state) | forget_corpus(state);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_cut),
         cmocka_unit_test(every_change),
     };
 
+    if (argc == 3) {
+        part = strtoul(argv[1], NULL, 10);
+        parts = strtoul(argv[2], NULL, 10);
+    }
     return cmocka_run_group_tests(tests, begin, end);
 }
