@@ -354,16 +354,44 @@ void walk_dump_again(struct checker *ck, uint64_t end);
 /* Goes on behind `wrong` declared bytes or behind `right` ones, whichever a sub-record follows at; false for neither. */
 bool resync(struct checker *ck, uint64_t wrong, uint64_t right, uint64_t left);
 
-/* ---- record.c ---- */
-void walk_records(struct checker *ck);
+/* ---- framing.c ---- */
+/* The least length of a record's body, and whether it is the only one. */
+uint64_t least_length(const struct checker *ck, unsigned tag, bool *exact);
+/* The length that the record at hand must have: what its layout takes, and what its count says. UINT64_MAX if any will do. */
+uint64_t right_length(struct checker *ck, unsigned tag);
+/* The length by which judging goes on behind a record: the declared one or a better one. */
+uint64_t body_length(struct checker *ck, uint8_t tag, uint64_t declared);
+/* How well judging can go on `length` bytes on: 2 for each record that stands there, 1 for the header of one that the dump ends
+ * within; the most where that is the end of the dump, or as far as can be seen. */
+unsigned leads_on(struct checker *ck, uint64_t length);
+/* Whether a whole record stands here, or the end, as far as can be seen. */
+bool sound_record_follows(struct checker *ck);
 /* Behind the header of a heap dump record of length 0: whether it is empty, and not one whose length was never filled in. */
 bool empty_is_plausible(struct checker *ck);
 /* Goes from the header of another record behind its body. False where judging does not go on: the dump ends, or the framing is lost. */
 bool pass_record(struct checker *ck, uint8_t tag, uint64_t declared);
-/* Whether a whole record stands here, or the end, as far as can be seen. */
-bool sound_record_follows(struct checker *ck);
+
+/* ---- damage.c ---- */
+/* The dump ends within the record at hand; within the header of one, of which n bytes are there. What follows from that is not told
+ * again. */
+void tell_truncated(struct checker *ck);
+void tell_truncated_header(struct checker *ck, size_t n);
+/* At a record header: whether what was odd in front was odd and no more, or the framing was lost there. */
+void settle_doubts(struct checker *ck);
+/* Tells that the framing was lost in front of here, if it was. */
+bool tell_where_lost(struct checker *ck);
+/* Goes behind the body of a record that is not judged. False if the dump ends before. */
+bool skip_body(struct checker *ck);
 /* Reads on to the end without judging. Returns how many bytes there were. */
 uint64_t skip_to_end(struct checker *ck);
+/* The body of `length` bytes in front is about to be skipped: what a record of this length and these bytes may have defined, of
+ * whatever kind it was meant to be, is not missed. */
+void lose_record(struct checker *ck, uint64_t length);
+/* The record at hand has not the length that it must have: that is told, and judging goes on behind it where it can. */
+void wrong_length(struct checker *ck, enum rule rule, const char *expected);
+
+/* ---- record.c ---- */
+void walk_records(struct checker *ck);
 void tell_progress(struct checker *ck);
 
 /* ---- header.c ---- */

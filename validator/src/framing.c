@@ -1,0 +1,170 @@
+/* What may be a record: by its tag, its length, and what stands where that leads (SPEC.md 3.2, 9.2). Judges nothing. */
+#include "checker.h"
+#include "subrecord.h"
+
+/* ---- Lengths ---- */
+
+uint64_t least_length(const struct checker *ck, unsigned tag, bool *exact)
+{
+    unsigned id = ck->id_size;
+
+    *exact = true;
+    switch (tag) {
+    case TAG_LOAD_CLASS:
+        return SIZE_OF(LOAD_CLASS, id);
+    case TAG_UNLOAD_CLASS:
+        return SIZE_OF(UNLOAD_CLASS, id);
+    case TAG_FRAME:
+        return SIZE_OF(FRAME, id);
+    case TAG_HEAP_SUMMARY:
+        return SIZE_OF(HEAP_SUMMARY, id);
+    case TAG_START_THREAD:
+        return SIZE_OF(START_THREAD, id);
+    case TAG_END_THREAD:
+        return SIZE_OF(END_THREAD, id);
+    case TAG_CONTROL_SETTINGS:
+        return SIZE_OF(CONTROL_SETTINGS, id);
+    case TAG_HEAP_DUMP_END:
+        return 0;
+    default:
+        break;
+    }
+    *exact = false;
+    switch (tag) {
+    case TAG_UTF8:
+        return SIZE_OF(UTF8, id);
+    case TAG_TRACE:
+        return SIZE_OF(TRACE, id);
+    case TAG_ALLOC_SITES:
+        return SIZE_OF(ALLOC_SITES, id);
+    case TAG_CPU_SAMPLES:
+        return SIZE_OF(CPU_SAMPLES, id);
+    default:
+        return 0;
+    }
+}
+
+/* Whether a record header at p, of which n bytes are there, may be one: a known tag, a length that fits it. */
+static bool plausible_record(const struct checker *ck, const uint8_t *p, size_t n)
+{
+    uint64_t length, least;
+    bool exact;
+
+    if (n < RECORD_HEADER_SIZE || !hprof_record_name(*p))
+        return false;
+    length = get_u4(p + RECORD_LENGTH_AT);
+    least = least_length(ck, *p, &exact);
+    return exact ? length == least : length >= least;
+}
+
+/* How many records, up to `enough`, stand one after the other in the n bytes at p, as far as they can be seen. */
+static unsigned count_plausible_records(const struct checker *ck, const uint8_t *p, size_t n, bool ended, unsigned enough)
+{
+    unsigned seen = 0;
+
+    while (seen < enough) {
+        uint64_t size;
+
+        if (!n && ended)
+            return enough;
+        if (!plausible_record(ck, p, n))
+            break;
+        seen++;
+        size = RECORD_HEADER_SIZE + (uint64_t)get_u4(p + RECORD_LENGTH_AT);
+        if (size > n)
+            break;
+        p += size;
+        n -= (size_t)size;
+    }
+    return seen;
+}
+
+bool empty_is_plausible(struct checker *ck)
+{
+    size_t n = look_at(ck, LOOK_SIZE, UINT64_MAX);
+    unsigned records = count_plausible_records(ck, ck->in.at, n, n < LOOK_SIZE, 2);
+
+    return records >= 2 || (records == 1 && !plausible_subrecords(ck->in.at, n, UINT64_MAX, ck->id_size, ck->version));
+}
+
+/* ---- Where a length leads ---- */
+
+enum { BEST = 16 };
+unsigned leads_on(struct checker *ck, uint64_t length)
+{
+    size_t n = look_at(ck, LOOK_SIZE, UINT64_MAX);
+    const uint8_t *p = ck->in.at + (length < n ? length : n);
+    bool ended = n < LOOK_SIZE;
+    unsigned seen = 0;
+
+    if (length > n)
+        return ended ? 0 : BEST;
+    for (n -= (size_t)length; seen < BEST; seen += 2) {
+        uint64_t size;
+
+        if (n < RECORD_HEADER_SIZE && (!ended || !n))
+            return BEST;
+        if (!plausible_record(ck, p, n))
+            return seen;
+        size = RECORD_HEADER_SIZE + (uint64_t)get_u4(p + RECORD_LENGTH_AT);
+        if (size > n)
+            return ended ? seen + 1 : BEST;
+        p += size;
+        n -= (size_t)size;
+    }
+    return BEST;
+}
+
+/* Where the count of a record stands, and what each of what it counts takes; false for a record without one. */
+static bool counted(unsigned tag, unsigned id, size_t *count_at, size_t *entry)
+{
+    switch (tag) {
+    case TAG_TRACE:
+        *count_at = OFFSET_OF(TRACE, frames, id);
+        *entry = id;
+        return true;
+    case TAG_ALLOC_SITES:
+        *count_at = OFFSET_OF(ALLOC_SITES, sites, id);
+        *entry = SIZE_OF(SITE, id);
+        return true;
+    case TAG_CPU_SAMPLES:
+        *count_at = OFFSET_OF(CPU_SAMPLES, traces, id);
+        *entry = SIZE_OF(SAMPLE, id);
+        return true;
+    default:
+        return false;
+    }
+}
+
+uint64_t right_length(struct checker *ck, unsigned tag)
+{
+    size_t count_at, entry;
+    bool exact;
+    uint64_t least = least_length(ck, tag, &exact);
+
+    if (counted(tag, ck->id_size, &count_at, &entry) && look_at(ck, (size_t)least, UINT64_MAX) == least)
+        return least + (uint64_t)get_u4(ck->in.at + count_at) * entry;
+    return exact ? least : UINT64_MAX;
+}
+
+uint64_t body_length(struct checker *ck, uint8_t tag, uint64_t declared)
+{
+    uint64_t right = hprof_record_name(tag) ? right_length(ck, tag) : UINT64_MAX;
+
+    if (right == UINT64_MAX || right == declared || right > LOOK_SIZE)
+        return declared;
+    return leads_on(ck, right) > (declared > LOOK_SIZE ? 0 : leads_on(ck, declared)) ? right : declared;
+}
+
+bool pass_record(struct checker *ck, uint8_t tag, uint64_t declared)
+{
+    uint64_t length = body_length(ck, tag, declared), right = hprof_record_name(tag) ? right_length(ck, tag) : UINT64_MAX;
+    bool exact, wrong = right == UINT64_MAX ? declared < least_length(ck, tag, &exact) : declared != right;
+
+    return !(wrong && leads_on(ck, length) < 2) && input_skip(&ck->in, length) == length;
+}
+
+bool sound_record_follows(struct checker *ck)
+{
+    return leads_on(ck, 0) >= 2;
+}
