@@ -360,82 +360,93 @@ static struct id_near *near_slot(struct idset *s, uint64_t number)
     return &s->near[(number ^ number >> 13 ^ number >> 45) & (NEAR_PAGES - 1)];
 }
 
+/* These set a flag of an ID, given by its lowest bits, and the flags that it had before go to *old. False: there is no room for it. */
+static bool add_to_slot(uint64_t *slot, uint32_t low, unsigned flag, unsigned *old)
+{
+    if ((SLOT_PAYLOAD(*slot) & (PAGE_IDS - 1)) != low)
+        return false;
+    *old = SLOT_PAYLOAD(*slot) >> PAGE_BITS;
+    *slot |= (uint64_t)flag << PAGE_BITS;
+    return true;
+}
+
+static bool add_to_entries(uint64_t *page, uint32_t low, unsigned flag, unsigned *old)
+{
+    unsigned bit = find_entry(*page, low);
+
+    if (bit == ENTRIES_END)
+        return false;
+    *old = entry_at(*page, bit) >> PAGE_BITS;
+    *page |= ((uint64_t)flag << PAGE_BITS | low) << bit;
+    return true;
+}
+
+static bool add_to_table(struct idset *s, struct id_table *t, uint32_t low, unsigned flag, unsigned *old)
+{
+    uint32_t *entry = table_probe(s, t, low);
+
+    if (!entry || (!*entry && table_is_full(t)))
+        return false;
+    if (!*entry)
+        t->count++;
+    *old = *entry >> PAGE_BITS;
+    *entry |= (uint32_t)flag << PAGE_BITS | low;
+    return true;
+}
+
+static void add_to_bitmaps(struct id_bitmaps *bitmaps, uint32_t low, unsigned flag, unsigned *old)
+{
+    *old = bitmaps_get(bitmaps, low);
+    bitmaps_set(bitmaps, low, flag);
+}
+
+/* The page of that number, for an ID that needs one; NULL if none is needed, for it is the only ID there, or when memory ran out. */
+static uint64_t *find_page(struct idset *s, uint64_t number, uint32_t low, unsigned flag, unsigned *old)
+{
+    uint64_t permuted = permute(s, number), rest = permuted & ((UINT64_C(1) << 40) - 1), *slot;
+    struct id_directory *part = &s->parts[permuted >> 40];
+
+    if (part->count >= part->capacity - part->capacity / 8 && !directory_grow(s, part))
+        return NULL;
+    slot = directory_probe(part, rest);
+    if (!*slot) {
+        *slot = MAKE_SLOT(rest, SLOT_ONE_ID, (uint32_t)flag << PAGE_BITS | low);
+        part->count++;
+        return NULL;
+    }
+    if (SLOT_KIND(*slot) != SLOT_ONE_ID)
+        return &part->pages[SLOT_PAYLOAD(*slot)];
+    return add_to_slot(slot, low, flag, old) ? NULL : slot_to_page(s, part, slot);
+}
+
 unsigned idset_set_far(struct idset *s, struct id_near *near, uint64_t key, unsigned flag)
 {
-    uint64_t number = key >> PAGE_BITS, permuted, *slot;
-    uint32_t low = (uint32_t)(key & (PAGE_IDS - 1)), *entry;
+    uint64_t number = key >> PAGE_BITS, *page;
+    uint32_t low = (uint32_t)(key & (PAGE_IDS - 1));
     struct id_near *known = near_slot(s, number);
-    struct id_directory *part;
     struct id_bitmaps *bitmaps;
-    uint64_t *page;
-    unsigned old;
+    unsigned old = 0;
 
     if (known->bitmaps && known->page == number) {
         *near = *known;
-        old = bitmaps_get(near->bitmaps, low);
-        bitmaps_set(near->bitmaps, low, flag);
+        add_to_bitmaps(near->bitmaps, low, flag, &old);
         return old;
     }
-
-    permuted = permute(s, number);
-    part = &s->parts[permuted >> 40];
-    if (part->count >= part->capacity - part->capacity / 8 && !directory_grow(s, part))
-        return 0;
-    slot = directory_probe(part, permuted & ((UINT64_C(1) << 40) - 1));
-    if (!*slot) {
-        *slot = MAKE_SLOT(permuted & ((UINT64_C(1) << 40) - 1), SLOT_ONE_ID, (uint32_t)flag << PAGE_BITS | low);
-        part->count++;
-        return 0;
-    }
-    if (SLOT_KIND(*slot) == SLOT_ONE_ID) {
-        if ((SLOT_PAYLOAD(*slot) & (PAGE_IDS - 1)) == low) {
-            old = SLOT_PAYLOAD(*slot) >> PAGE_BITS;
-            *slot |= (uint64_t)flag << PAGE_BITS;
-            return old;
-        }
-        page = slot_to_page(s, part, slot);
-        if (!page)
-            return 0;
-    } else {
-        page = &part->pages[SLOT_PAYLOAD(*slot)];
-    }
-
-    if ((*page & FORM_MASK) == IS_ENTRIES) {
-        unsigned bit = find_entry(*page, low);
-
-        if (bit < ENTRIES_END) {
-            old = entry_at(*page, bit) >> PAGE_BITS;
-            *page |= ((uint64_t)flag << PAGE_BITS | low) << bit;
-            return old;
-        }
-        if (!page_grow(s, page))
-            return 0;
-    }
-    for (;;) {
-        struct id_table *t;
-
+    page = find_page(s, number, low, flag, &old);
+    if (!page)
+        return old;
+    do {
         bitmaps = as_bitmaps(*page);
         if (bitmaps) {
             *near = *known = (struct id_near){number, bitmaps};
-            old = bitmaps_get(bitmaps, low);
-            bitmaps_set(bitmaps, low, flag);
+            add_to_bitmaps(bitmaps, low, flag, &old);
             return old;
         }
-        t = as_table(*page);
-        entry = table_probe(s, t, low);
-        if (entry && *entry) {
-            old = *entry >> PAGE_BITS;
-            *entry |= (uint32_t)flag << PAGE_BITS;
+        if ((*page & FORM_MASK) == IS_ENTRIES ? add_to_entries(page, low, flag, &old)
+                                              : add_to_table(s, as_table(*page), low, flag, &old))
             return old;
-        }
-        if (entry && !table_is_full(t)) {
-            *entry = (uint32_t)flag << PAGE_BITS | low;
-            t->count++;
-            return 0;
-        }
-        if (!page_grow(s, page))
-            return 0;
-    }
+    } while (page_grow(s, page));
+    return 0;
 }
 
 unsigned idset_get(struct idset *s, uint64_t id)
