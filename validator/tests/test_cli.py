@@ -1006,6 +1006,13 @@ def test_junit_skips_what_is_not_checked(files: Path) -> None:
     assert cases(suite)["CLS-012"].find("skipped") is None
 
 
+def test_junit_passes_no_rule_that_was_not_judged_to_the_end(files: Path) -> None:
+    (files / "cut").write_bytes((files / "valid").read_bytes()[:-1])
+    (suite,) = junit("cut", cwd=files)
+    assert {name for name, case in cases(suite).items() if case.find("skipped") is None} == {"REC-001"}
+    assert (suite.attrib["failures"], suite.attrib["skipped"]) == ("1", str(len(RULES) - 1))
+
+
 def test_junit_of_a_file_that_cannot_be_opened(files: Path) -> None:
     (suite,) = junit("missing", cwd=files)
     assert (suite.attrib["errors"], suite.attrib["skipped"]) == ("1", str(len(RULES)))
