@@ -142,6 +142,19 @@ static uint32_t find_layout(struct checker *ck, uint64_t class_id)
     return settled_layout(ck, class_id);
 }
 
+/* The class of an instance is 0, or it is not dumped, and all classes are known. */
+static void use_missing_class(struct checker *ck, const struct INSTANCE_DUMP *r, uint64_t at)
+{
+    uint64_t offset = at + OFFSET_OF(INSTANCE_DUMP, class_id, ck->id_size);
+    unsigned i = 0;
+
+    uselog_add(&ck->dump.object_uses, r->class_id, OBJECT_AS_CLASS, offset);
+    while (i < ck->dump.namer_count && ck->dump.namers[i].class_id != r->class_id)
+        i++;
+    if (r->class_id && i == ck->dump.namer_count && i < NAMERS)
+        ck->dump.namers[ck->dump.namer_count++] = (struct namer){r->class_id, offset, r->object_id};
+}
+
 /* ---- Fields ---- */
 
 static COLD void report_boolean(struct checker *ck, unsigned value, uint64_t offset)
@@ -325,7 +338,7 @@ static bool walk_instance(struct checker *ck, uint64_t left)
         if (index == LAYOUT_NONE) {
             if (r.class_id && !ck->classes.complete)
                 return defer_instance(ck, at, head, r.bytes);
-            uselog_add(&ck->dump.object_uses, r.class_id, OBJECT_AS_CLASS, at + OFFSET_OF(INSTANCE_DUMP, class_id, id));
+            use_missing_class(ck, &r, at);
         }
     }
     l = index == LAYOUT_NONE ? NULL : classes_layout(&ck->classes, index);
@@ -449,8 +462,7 @@ void finish_deferred(struct checker *ck)
 
         bytelog_forget(&ck->dump.deferred, w.body);
         if (index == LAYOUT_NONE) {
-            uselog_add(&ck->dump.object_uses, r.class_id, OBJECT_AS_CLASS,
-                       w.at + OFFSET_OF(INSTANCE_DUMP, class_id, ck->id_size));
+            use_missing_class(ck, &r, w.at);
             continue;
         }
         l = classes_layout(&ck->classes, index);

@@ -85,6 +85,18 @@ static const char *show_stray_class(struct checker *ck, uint64_t missing, char *
     return to;
 }
 
+/* "INSTANCE_DUMP 0x7ff0a8", without the ID if that was not kept. */
+static void show_instance(const struct checker *ck, uint64_t offset, char *to)
+{
+    unsigned i = 0;
+
+    while (i < ck->dump.namer_count && ck->dump.namers[i].offset != offset)
+        i++;
+    snprintf(to, NAME_SIZE, "INSTANCE_DUMP");
+    if (i < ck->dump.namer_count)
+        snprintf(to, NAME_SIZE, "INSTANCE_DUMP 0x%" PRIx64, ck->dump.namers[i].object_id);
+}
+
 static void report_missing_class(struct checker *ck, uint64_t id, unsigned role, uint64_t offset, bool defined)
 {
     static const enum rule rules[] = {
@@ -97,11 +109,10 @@ static void report_missing_class(struct checker *ck, uint64_t id, unsigned role,
 
     if (subclass != LAYOUT_NONE)
         show_class_dump(ck, classes_id(&ck->classes, subclass), within);
+    else if (role == OBJECT_AS_CLASS)
+        show_instance(ck, offset, within);
     else
-        snprintf(within, sizeof within, "%s",
-                 role == OBJECT_AS_CLASS         ? "INSTANCE_DUMP"
-                 : role == OBJECT_AS_ARRAY_CLASS ? "OBJECT_ARRAY_DUMP"
-                                                 : "CLASS_DUMP");
+        snprintf(within, sizeof within, role == OBJECT_AS_ARRAY_CLASS ? "OBJECT_ARRAY_DUMP" : "CLASS_DUMP");
     report_within(ck, rules[role], SHAPE_ANY, offset, within, "the ID of a class in this heap dump", "0x%" PRIx64 "%s, %s%s",
                   id, show_class_after(ck, id, name), defined ? "which is no class" : "not dumped",
                   defined ? "" : show_stray_class(ck, id, instead));

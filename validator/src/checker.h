@@ -95,6 +95,13 @@ struct hot_class {
     uint16_t marks[HOT_MARKS];
 };
 
+/* The first instance of a class that is not dumped, to say which one that is; of so many classes. Not of arrays: whether the class of
+ * an array is known when it is met depends on the input. */
+enum { NAMERS = 64 };
+struct namer {
+    uint64_t class_id, offset /* where it is named */, object_id;
+};
+
 /* A sub-record that did not fit into its heap dump record: what to call it depends on what follows. */
 struct cut_subrecord {
     bool active;
@@ -179,6 +186,8 @@ struct checker {
         struct idset objects;
         struct id_near near_defined, near_referenced, near_element;
         struct uselog object_uses, root_thread_uses;
+        struct namer namers[NAMERS];
+        unsigned namer_count;
         struct keymap thread_roots; /* serial of a thread with a ROOT_THREAD_OBJECT to that of its stack trace */
         struct bytelog frame_roots; /* roots that name a frame, by thread: see check_roots.c */
         uint64_t last_frame_root;

@@ -25,7 +25,7 @@ void begin_heap_dump(struct checker *ck)
     ck->dump.looked_ahead = ck->dump.class_just_dumped = false;
     memset(ck->dump.known_traces, 0, sizeof ck->dump.known_traces);
     ck->dump.last_array = ck->dump.last_array_class = ck->dump.last_waiting = ck->dump.last_frame_root = 0;
-    ck->dump.last_waiting_record = ck->dump.next_stray = 0;
+    ck->dump.last_waiting_record = ck->dump.next_stray = ck->dump.namer_count = 0;
     ck->dump.first_place = ck->diag.places.count;
     uselog_init(&ck->dump.object_uses, m, ck->id_size);
     uselog_init(&ck->dump.root_thread_uses, m, sizeof(uint32_t));

@@ -522,7 +522,7 @@ def test_what_is_found_at_the_end_says_where_it_is() -> None:
         ("ROOT-003", "HEAP_DUMP_SEGMENT #2 > ROOT_JAVA_FRAME"),
         ("CLS-008", "HEAP_DUMP_SEGMENT #2 > CLASS_DUMP 0x88"),
         ("CLS-010", "HEAP_DUMP_SEGMENT #2 > CLASS_DUMP 0x88"),
-        ("OBJ-002", "HEAP_DUMP_SEGMENT #3 > INSTANCE_DUMP"),
+        ("OBJ-002", "HEAP_DUMP_SEGMENT #3 > INSTANCE_DUMP 0x20"),
         ("OBJ-003", "HEAP_DUMP_SEGMENT #3 > OBJECT_ARRAY_DUMP"),
         ("REF-002", "OBJECT_ARRAY_DUMP > element"),
         ("REF-002", "OBJECT_ARRAY_DUMP > element"),
