@@ -3,9 +3,11 @@
  *
  * The values a byte is changed to: each single bit flipped, 0, 0xff, one more, one less. Bytes and files that follow one another
  * take turns with them, VALUE_SHARE to a round: the files of a rule differ in little, and all together take minutes under the
- * sanitizers. HPROF_ALL_CHANGES=named gives each byte all of these, HPROF_ALL_CHANGES=all the 255 that there are. One mutant in
- * PIPE_SHARE is judged as a pipe too. Large files are cut and changed in their first and last WHOLE_SIZE bytes, and in steps
- * between. One fault gives one error: of the changes of files in corpus/valid, those with more than one are counted and bounded.
+ * sanitizers. HPROF_ALL_CHANGES=named gives each byte all of these. Files of more than 3 * WHOLE_SIZE bytes are cut and changed in
+ * their first and last WHOLE_SIZE bytes, and in steps between. HPROF_ALL_CHANGES=all cuts every file everywhere and gives each byte
+ * the 255 values that there are, but between those first and last bytes its turn. One mutant in PIPE_SHARE is judged as a pipe too.
+ *
+ * One fault gives one error: of the changes of files in corpus/valid, those with more than one are counted and bounded.
  *
  * test_mutations PART PARTS takes one file of PARTS alone, the PART-th from 0: so a machine's cores share the work. */
 #include <glob.h>
@@ -42,6 +44,7 @@ static struct sample {
     bool valid;
 } * corpus;
 static size_t corpus_size, part, parts = 1;
+static bool all; /* HPROF_ALL_CHANGES=all */
 
 static int load_corpus(void **state)
 {
@@ -264,12 +267,18 @@ static void judge_mutant(const struct sample *sample, const uint8_t *bytes, size
         print_error("%s, %s %zu to 0x%02x: %s%s%s\n", sample->name, what, at, value, wrong, rule ? ": " : "", rule ? rule : "");
 }
 
-/* The next place to change. */
+/* Whether a place lies where, of a large file, not all are tried. */
+static bool is_amid(const struct sample *sample, size_t at)
+{
+    return sample->size > 3 * WHOLE_SIZE && at >= WHOLE_SIZE && at + WHOLE_SIZE < sample->size;
+}
+
+/* The next place to cut or change. */
 static size_t next_place(const struct sample *sample, size_t at)
 {
     size_t step = sample->size > HUGE_SIZE ? (sample->size - 2 * WHOLE_SIZE) / STEPS : 1;
 
-    if (sample->size <= 3 * WHOLE_SIZE || at < WHOLE_SIZE || at + WHOLE_SIZE >= sample->size)
+    if (all || !is_amid(sample, at))
         return at + 1;
     if (sample->size <= HUGE_SIZE)
         step = 13; /* meets every field of tables of any width */
@@ -305,8 +314,7 @@ static void every_cut(void **state)
 static void every_change(void **state)
 {
     const char *more = getenv("HPROF_ALL_CHANGES");
-    bool all = more && strcmp(more, "all") == 0;
-    size_t share = more ? 1 : VALUE_SHARE, turn = 0;
+    size_t turn = 0;
 
     (void)state;
     for (size_t i = 0; i < corpus_size; i++, turn++) {
@@ -317,13 +325,14 @@ static void every_change(void **state)
         memcpy(bytes, sample->bytes, sample->size);
         for (size_t at = 0; at < sample->size; at = next_place(sample, at), turn++) {
             uint8_t old = bytes[at];
-            bool wanted[256] = {[0] = true, [0xff] = true};
+            bool wanted[256] = {[0] = true, [0xff] = true}, amid = is_amid(sample, at);
+            size_t share = !more || (all && amid) ? VALUE_SHARE : 1;
 
             wanted[(uint8_t)(old + 1)] = wanted[(uint8_t)(old - 1)] = true;
             for (unsigned bit = 1; bit < 256; bit <<= 1)
                 wanted[old ^ bit] = true;
             for (unsigned value = 0; value < 256; value++) {
-                if (value == old || !(all || (wanted[value] && turn++ % share == 0)))
+                if (value == old || !((all && !amid) || (wanted[value] && turn++ % share == 0)))
                     continue;
                 bytes[at] = (uint8_t)value;
                 judge_mutant(sample, bytes, sample->size, "byte", at, value);
@@ -339,6 +348,9 @@ static void every_change(void **state)
 
 static int begin(void **state)
 {
+    const char *more = getenv("HPROF_ALL_CHANGES");
+
+    all = more && strcmp(more, "all") == 0;
     return hprof_rule_count() <= RULES_MAX ? load_corpus(state) : -1;
 }
 
