@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "decimals.h"
 #include "messages.h"
 
 #define MAX_JOBS 1024
@@ -55,35 +56,19 @@ static const struct option long_options[] = {
 
 /* ---- Arguments of options ---------------------------------------------------------------------------------------- */
 
-/* Digits and nothing else; gives what stands behind them, NULL if there are none or they say too much. */
-static const char *read_digits(const char *text, uint64_t *value)
-{
-    if (*text < '0' || *text > '9')
-        return NULL;
-    for (*value = 0; *text >= '0' && *text <= '9'; text++) {
-        unsigned digit = (unsigned)(*text - '0');
-        if (*value > (UINT64_MAX - digit) / 10)
-            return NULL;
-        *value = *value * 10 + digit;
-    }
-    return text;
-}
-
 static bool read_max_errors(const char *text, uint64_t *value)
 {
-    const char *end = read_digits(text, value);
-    if (end == NULL || *end != '\0') {
-        say_usage("--max-errors takes a whole number, 0 for all findings, not '", text, "'");
-        return false;
-    }
-    return true;
+    if (parse_count(text, value))
+        return true;
+    say_usage("--max-errors takes a whole number, 0 for all findings, not '", text, "'");
+    return false;
 }
 
 static bool read_jobs(const char *text, unsigned *jobs)
 {
     uint64_t value;
-    const char *end = read_digits(text, &value);
-    if (end == NULL || *end != '\0' || value < 1 || value > MAX_JOBS) {
+
+    if (!parse_count(text, &value) || value < 1 || value > MAX_JOBS) {
         say_usage("--jobs takes a whole number from 1 to 1024, not '", text, "'");
         return false;
     }
@@ -91,25 +76,13 @@ static bool read_jobs(const char *text, unsigned *jobs)
     return true;
 }
 
-static bool read_size(const char *text, uint64_t *size)
+static bool read_max_memory(const char *text, uint64_t *bytes)
 {
-    static const char suffixes[] = "KMGT";
-    uint64_t value = 0;
-    unsigned shift = 0;
-    const char *end = read_digits(text, &value);
-
-    if (end != NULL && *end != '\0') {
-        const char *suffix = strchr(suffixes, *end >= 'a' && *end <= 'z' ? *end - 'a' + 'A' : *end);
-        shift = suffix != NULL ? 10 * (unsigned)(suffix - suffixes + 1) : 0;
-        end = suffix != NULL ? end + 1 : NULL;
-    }
-    if (end == NULL || *end != '\0' || value == 0 || value > UINT64_MAX >> shift) {
-        say_usage("--max-memory takes a size above 0 in bytes, or with K, M, G or T (of 1024) such as 512M or 2G, not '", text,
-                  "'");
-        return false;
-    }
-    *size = value << shift;
-    return true;
+    if (parse_size(text, bytes) && *bytes > 0)
+        return true;
+    say_usage("--max-memory takes a size above 0 in bytes, or with K, M, G or T (of 1024) such as 512M or 2G, not '", text,
+              "'");
+    return false;
 }
 
 static bool read_when(const char *option, const char *text, enum when *when)
@@ -280,7 +253,7 @@ static bool take_option(struct cli_options *options, int code, char **argv)
         options->werror = true;
         return true;
     case OPTION_MAX_MEMORY:
-        return read_size(optarg, &options->max_memory);
+        return read_max_memory(optarg, &options->max_memory);
     case OPTION_JOBS:
         return read_jobs(optarg, &options->jobs);
     case OPTION_EXPLAIN:
