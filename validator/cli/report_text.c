@@ -124,7 +124,7 @@ static void finding(struct report *report, const struct hprof_rule *rule, const 
     paint(report, BOLD, rule->id);
     fprintf(out, " %s", rule->name);
     if (f->offset != HPROF_NO_OFFSET)
-        fprintf(out, " at 0x%" PRIx64, f->offset);
+        fprintf(out, " at 0x%" PRIx64 "%s", f->offset, strcmp(rule->family, "GZ") == 0 ? " of the compressed file" : "");
     fprintf(out, "%s%s\n", f->path[0] != '\0' ? ": " : "", f->path);
     print_expected(report, rule, f);
     if (f->quirk != NULL && strncmp(f->quirk, text->quirk, sizeof text->quirk - 1) != 0) {

@@ -136,6 +136,7 @@ struct checker {
     bool truncated;           /* the dump ended too soon; nothing is missing because of that */
     bool stopped;             /* what follows cannot be judged */
     bool framing_lost;        /* the dump did not just end too soon */
+    bool second_header;       /* stands where a record should: two files were joined */
     bool garbage_behind;      /* what should be a gzip member is none: it may have been one */
     bool segment_told;        /* REC-005 was */
     bool heap_lost;           /* a skipped record may have been a heap dump, */

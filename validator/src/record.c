@@ -136,6 +136,8 @@ static void check_counted(struct checker *ck, enum rule rule, bool (*check)(stru
 /* SPEC.md 3.2: a record of another tag. */
 static void check_unknown(struct checker *ck)
 {
+    /* "JAVA PROFILE" by its first letter and its length: letters 6 to 9. */
+    ck->second_header |= ck->record_tag == 'J' && ck->record_length == 0x50524f46;
     lose_record(ck, ck->record_length);
     if (!skip_body(ck))
         return;

@@ -183,6 +183,8 @@ static const char *usual_cause(const struct checker *ck)
         {RULE_REC_007, "a missing HEAP_DUMP_END: the dump was interrupted, or the merge of its parts was not finished"},
     };
 
+    if (ck->second_header)
+        return "the header of another dump stands where a record should: two files were joined; judge each by itself";
     for (size_t i = 0; i < sizeof causes / sizeof *causes; i++)
         if (totals[causes[i].rule])
             return causes[i].cause;
@@ -236,7 +238,7 @@ static struct severity_choice conclude(struct checker *ck)
     sum->warnings = verdict.warnings;
     sum->notes = verdict.notes;
     sum->status = verdict.errors ? HPROF_INVALID : HPROF_VALID;
-    sum->hint = ck->framing_lost ? NULL : usual_cause(ck);
+    sum->hint = ck->framing_lost && !ck->second_header ? NULL : usual_cause(ck);
     if (verdict.errors && looks_like != PROFILE_STRICT && looks_like != choice.profile) {
         struct severity_choice other = choice;
 

@@ -452,6 +452,13 @@ def test_text_tells_the_time_of_the_dump(timestamp: int, shown: str) -> None:
     assert f" bytes, {shown}" in run("-", stdin=dump(timestamp=timestamp)).out
 
 
+def test_text_of_two_files_joined_says_so(files: Path) -> None:
+    (files / "joined").write_bytes((files / "valid").read_bytes() * 2)
+    done = run("joined", cwd=files)
+    assert done.status == 1
+    assert "note: the header of another dump stands where a record should: two files were joined" in done.out
+
+
 def test_text_of_a_truncated_file_says_what_is_usual(files: Path) -> None:
     lines = run("truncated", cwd=files).out.splitlines()
     assert lines[-1].startswith("invalid: 1 error; framing sound up to 0x")
