@@ -141,9 +141,13 @@ bool diag_is_closed(const struct diag *d)
     return d->closed_from != UINT64_MAX;
 }
 
-void diag_disown(struct diag *d, const struct diag_mark *mark, uint64_t from)
+void diag_close(struct diag *d, uint64_t from)
 {
     d->closed_from = from;
+}
+
+void diag_return(struct diag *d, const struct diag_mark *mark, uint64_t from)
+{
     for (unsigned rule = 0; rule < RULE_COUNT && !is_of_container((enum rule)rule); rule++)
         for (size_t shape = 0; shape < SHAPE_COUNT; shape++) {
             struct diag_group *g = &d->groups[rule][shape];

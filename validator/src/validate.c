@@ -43,7 +43,9 @@ static void disown(struct checker *ck, uint64_t from)
             back = &ck->marks[i];
     if (diag_is_closed(&ck->diag))
         return;
-    diag_disown(&ck->diag, back, from);
+    if (ck->in.offset > from)
+        diag_return(&ck->diag, back, from);
+    diag_close(&ck->diag, from);
     unsound(ck, from);
     ck->truncated = true;
 }

@@ -958,6 +958,19 @@ def test_sarif_uris(files: Path, name: str, uri: str) -> None:
     assert absolute == (files / "valid").as_uri()
 
 
+# ---- gzip ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("fault", ["checksum", "data"])
+def test_what_stands_in_front_of_a_damaged_member_is_judged(files: Path, fault: str) -> None:
+    sound = gzip.compress((files / "duplicate").read_bytes())
+    damaged = bytearray(gzip.compress(b"\x01" + bytes(7) + b"\x09" + bytes(9)))
+    damaged[-8 if fault == "checksum" else 10] ^= 6
+    (files / "damaged").write_bytes(sound + damaged)
+    (report,) = json.loads(run("--format", "json", "damaged", cwd=files).raw)["files"]
+    assert set(report["totals"]) == {"OBJ-004", "GZ-003" if fault == "checksum" else "GZ-002"}
+
+
 # ---- JUnit -----------------------------------------------------------------------------------------------------------
 
 
