@@ -77,6 +77,7 @@ const struct like like_sa = {
     .lowest_line = -3,
     .names_threads = true,
     .extra_static = -1,
+    .archived_mirrors = 3,
     .on_trace = on_trace,
     .on_thread = on_thread,
     .on_local = on_local,
