@@ -49,6 +49,8 @@ static bool options_settle(struct model *m, const struct shape *shape)
 
     if (o->classes != MODEL_UNSET && o->classes > CLASSES_MOST)
         return fail(m, "--classes: up to 10,000,000");
+    o->mirrors = o->mirrors < few ? o->mirrors : few;
+    o->loaders = o->loaders < few ? o->loaders : few;
     return only_what_is_taken(m, shape) && option_within(m, &o->objects, 1000000, 0, MOST_OBJECTS, "--objects: up to 1e12") &&
            option_within(m, &o->threads, shape->threads < few ? shape->threads : few, 0, MOST_THREADS,
                          "--threads: up to 1,000,000") &&

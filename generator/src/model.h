@@ -24,6 +24,8 @@ struct model_options {
     uint64_t references;    /* mean, in thousandths */
     uint64_t array_length;  /* likewise */
     uint64_t string_length; /* likewise */
+    uint64_t mirrors;       /* objects of java.lang.Class: those of the primitive types; fewer in a small heap */
+    uint64_t loaders;       /* beside the application's; likewise */
     unsigned id_size;
 };
 
@@ -114,7 +116,7 @@ void model_free(struct model *m);
 enum { MODEL_STRING_MOST = 1024 };
 size_t model_string(const struct model *m, uint32_t string, char out[MODEL_STRING_MOST]); /* no NUL; gives the length */
 
-/* ---- Objects: the first ones are those that any heap has (thread objects, the class loader, the thread group), as far as
+/* ---- Objects: the first ones are those that any heap has (thread objects, class loaders, the thread group), as far as
  * options.objects has room for them; then come the shape's. ---- */
 void model_object(const struct model *m, uint64_t index, struct object *o);
 uint64_t model_reference(const struct model *m, uint64_t index, const struct object *o, uint64_t slot);
@@ -162,6 +164,7 @@ uint64_t model_local(const struct model *m, uint64_t thread, uint64_t depth);
 
 /* ---- Roots beside those of the stacks: what JNI globals hold ---- */
 uint64_t model_global_count(const struct model *m);
-uint64_t model_global(const struct model *m, uint64_t index); /* object */
+uint64_t model_global(const struct model *m, uint64_t index);  /* object */
+uint64_t model_mirror(const struct model *m, uint64_t mirror); /* of options.mirrors; MODEL_NULL if the heap is too small */
 
 #endif
