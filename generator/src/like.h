@@ -49,6 +49,12 @@ struct own_class {
     bool absent;      /* it has a LOAD_CLASS and no CLASS_DUMP */
 };
 
+/* A static field of type object that the model does not know, in the classes of which `each` leaves `rest`, arrays apart. */
+struct own_static {
+    int name;            /* one of its own strings */
+    uint32_t each, rest; /* each is 0 behind the last */
+};
+
 struct like {
     const char *name, *about;
     const char *profile; /* of hprof-validate */
@@ -77,16 +83,17 @@ struct like {
     uint32_t cutoff;                   /* of the sites */
     const struct own_class *classes;   /* up to one without a name */
     const char *const *strings;        /* texts that the model does not know, up to NULL */
-    int extra_static;                  /* one of them: a static field of type object that Java does not know; -1 for none, */
-    uint32_t extra_static_each;        /* in each so many-th class */
+    const struct own_static *statics;  /* all null */
 
     /* Objects. */
+    unsigned mirrors;          /* of the primitive types: instances of java.lang.Class */
+    unsigned loaders;          /* beside the application's */
     unsigned archived_mirrors; /* so many elements of Object[] name a class that is not dumped */
     unsigned sevens;           /* so many boolean[] hold a 7 */
     bool cuts_nulls;           /* trailing nulls of object arrays are left out */
     bool leaves_out_elements;  /* 1.0.3: one primitive array is without its elements */
 
-    touch *on_load, *on_trace, *on_thread, *on_local, *on_class; /* the number of the class, thread or frame */
+    touch *on_load, *on_start, *on_trace, *on_thread, *on_local, *on_class; /* the number of the class, thread or frame */
     void (*on_frame)(struct walk *w, struct model_frame *frame, uint64_t number);
 
     part *const *before, *const *dump, *const *after; /* up to NULL: once, in each heap dump, once behind the last */

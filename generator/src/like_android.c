@@ -3,6 +3,7 @@
 
 enum { STRING_ZYGOTE, STRING_APP, STRING_OVERHEAD };
 static const char *const strings[] = {"zygote", "app", "$classOverhead", NULL};
+static const struct own_static statics[] = {{STRING_OVERHEAD, 1, 0}, {0}};
 
 enum { CLASS_INT };
 static const struct own_class classes[] = {{.name = "int", .super = MODEL_NONE}, {.name = NULL}};
@@ -96,8 +97,7 @@ const struct like like_android = {
     .names_threads = true,
     .classes = classes,
     .strings = strings,
-    .extra_static = STRING_OVERHEAD,
-    .extra_static_each = 1,
+    .statics = statics,
     .on_thread = on_thread,
     .on_local = on_local,
     .on_class = on_class,

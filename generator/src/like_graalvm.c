@@ -75,7 +75,6 @@ const struct like like_graalvm = {
     .names_threads = true,
     .classes = classes,
     .strings = strings,
-    .extra_static = -1,
     .on_frame = on_frame,
     .on_thread = on_thread,
     .on_class = on_class,

@@ -1,12 +1,28 @@
 /* HotSpot, heapDumper.cpp (SPEC.md A.1). Its versions differ; what each is known for is here, one beside the other. */
 #include "walk.h"
 
-enum { STRING_RESOLVED };
-static const char *const strings[] = {"<resolved_references>", NULL};
+/* In modified UTF-8: a character above U+FFFF is a pair of surrogates, and NUL is two bytes. */
+enum { STRING_RESOLVED, STRING_INIT_LOCK, STRING_X, STRING_TABLE };
+static const char *const strings[] = {"<resolved_references>", "<init_lock>", "\xed\xa0\xb5\xed\xb1\xa5", "\xc0\x80 $\xc0\x80",
+                                      NULL};
 
-enum { CLASS_GONE };
+/* Of a class that was redefined, the resolved references of each version. */
+static const struct own_static statics[] = {
+    {STRING_RESOLVED, 8, 0}, {STRING_INIT_LOCK, 8, 0}, {STRING_RESOLVED, 64, 24}, {STRING_X, 64, CORE_CLASSES}, {0}};
+
+enum { CLASS_GONE, CLASS_PROXY, CLASS_NOT_ASCII };
 static const struct own_class classes[] = {
-    {.name = "java/lang/invoke/LambdaForm$MH+0x00007f3a5c001000", .super = CORE_OBJECT, .absent = true}, {.name = NULL}};
+    [CLASS_GONE] = {.name = "java/lang/invoke/LambdaForm$MH+0x00007f3a5c001000", .super = CORE_OBJECT, .absent = true},
+    [CLASS_PROXY] = {.name = "jdk/proxy1/$Proxy7", .super = CORE_OBJECT},
+    [CLASS_NOT_ASCII] = {.name = "com/example/Stra\xc3\x9f"
+                                 "e",
+                         .super = CORE_OBJECT},
+    {.name = NULL}};
+
+static void on_frame(struct walk *w, struct model_frame *frame, uint64_t number)
+{
+    leave_out_lines(frame, number, own_class(w, CLASS_PROXY));
+}
 
 /* 8 to 17: array classes once more, under new serials. */
 static void part_arrays_again(struct walk *w)
@@ -69,10 +85,12 @@ const struct like like_hotspot = {
     .names_threads = true,
     .classes = classes,
     .strings = strings,
-    .extra_static = STRING_RESOLVED,
-    .extra_static_each = 8,
+    .statics = statics,
+    .mirrors = 9,
+    .loaders = 2,
     .archived_mirrors = 3,
     .sevens = 1,
+    .on_frame = on_frame,
     .before = before,
     .dump = dump,
     .after = after,

@@ -1,10 +1,24 @@
 /* The HPROF agent of JDK 5 to 8, hprof_io.c (SPEC.md A.2). */
 #include "walk.h"
 
-enum { CLASS_UNLOADED, CLASS_UNPREPARED };
-static const struct own_class classes[] = {{.name = "gone.Unloaded", .super = CORE_OBJECT, .absent = true},
-                                           {.name = "late.Unprepared", .super = CORE_THREAD},
+/* In modified UTF-8: a character above U+FFFF is a pair of surrogates. */
+enum { STRING_X, STRING_SYSTEM, STRING_WATCHER };
+static const char *const strings[] = {"\xed\xa0\xb5\xed\xb1\xa5", "system", "HPROF gc_finish watcher", NULL};
+static const struct own_static statics[] = {{STRING_X, 64, CORE_CLASSES}, {0}};
+
+enum { CLASS_UNLOADED, CLASS_UNPREPARED, CLASS_PROXY, CLASS_NOT_ASCII };
+static const struct own_class classes[] = {[CLASS_UNLOADED] = {.name = "gone.Unloaded", .super = CORE_OBJECT, .absent = true},
+                                           [CLASS_UNPREPARED] = {.name = "late.Unprepared", .super = CORE_THREAD},
+                                           [CLASS_PROXY] = {.name = "com.sun.proxy.$Proxy7", .super = CORE_OBJECT},
+                                           [CLASS_NOT_ASCII] = {.name = "com.example.Stra\xc3\x9f"
+                                                                        "e",
+                                                                .super = CORE_OBJECT},
                                            {.name = NULL}};
+
+static void on_frame(struct walk *w, struct model_frame *frame, uint64_t number)
+{
+    leave_out_lines(frame, number, own_class(w, CLASS_PROXY));
+}
 
 /* Threads start after forty minutes, and the heap is dumped after another forty: the time wraps between. */
 static void part_later(struct walk *w)
@@ -47,6 +61,20 @@ static void on_load(struct walk *w, struct event *e, uint64_t class)
         e->fields.LOAD_CLASS.trace_serial = thread_trace(w, w->model->options.threads);
         habit(e, RULE_STK_012, 1);
     }
+}
+
+/* The main group is in the system's, which is in none; of the system's threads one ends before the heap is dumped. */
+static void on_start(struct walk *w, struct event *e, uint64_t thread)
+{
+    struct START_THREAD *r = &e->fields.START_THREAD;
+    uint64_t system = named(w, own_string(w, STRING_SYSTEM));
+
+    if (thread < w->model->options.threads) {
+        r->parent_group = system;
+        return;
+    }
+    r->name = named(w, own_string(w, STRING_WATCHER));
+    r->group = system;
 }
 
 static void part_unknown_thread(struct walk *w)
@@ -120,9 +148,14 @@ const struct like like_jdk8_agent = {
     .unknown_site = true,
     .cutoff = 0xeb1c432d, /* the first half of the double 0.0001, as it lies in memory */
     .classes = classes,
-    .extra_static = -1,
+    .strings = strings,
+    .statics = statics,
+    .mirrors = 9,
+    .loaders = 2,
     .cuts_nulls = true,
     .on_load = on_load,
+    .on_start = on_start,
+    .on_frame = on_frame,
     .on_class = on_class,
     .before = before,
     .dump = dump,

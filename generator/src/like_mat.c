@@ -1,6 +1,16 @@
 /* Eclipse MAT, ExportHprof.java (SPEC.md A.6). */
 #include "walk.h"
 
+/* In standard UTF-8. */
+enum { STRING_X };
+static const char *const strings[] = {"\xf0\x9d\x91\xa5", NULL};
+static const struct own_static statics[] = {{STRING_X, 64, CORE_CLASSES}, {0}};
+
+static const struct own_class classes[] = {{.name = "com.example.Stra\xc3\x9f"
+                                                    "e",
+                                            .super = CORE_OBJECT},
+                                           {.name = NULL}};
+
 /* Its time is reckoned from another start, and its thread is none. */
 static void part_dummy(struct walk *w)
 {
@@ -87,7 +97,9 @@ const struct like like_mat = {
     .lowest_line = 0,
     .line_unknown = 0,
     .names_threads = true,
-    .extra_static = -1,
+    .classes = classes,
+    .strings = strings,
+    .statics = statics,
     .on_load = on_load,
     .on_trace = on_trace,
     .on_class = on_class,

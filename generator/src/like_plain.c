@@ -4,6 +4,7 @@
 
 enum { STRING_NUL, STRING_EMPTY, STRING_SURROGATES, STRING_HEAP, STRING_STATIC };
 static const char *const strings[] = {"a\xc0\x80z", "", "\xed\xa0\xbd\xed\xb8\x80", "app", "<made up>", NULL};
+static const struct own_static statics[] = {{STRING_STATIC, 4, 0}, {0}};
 
 static const struct own_class classes[] = {
     {.name = "gone/Unloaded", .super = CORE_OBJECT, .absent = true}, {.name = "int", .super = MODEL_NONE}, {.name = NULL}};
@@ -81,8 +82,7 @@ const struct like like_plain = {
     .thread_blocks = true,
     .classes = classes,
     .strings = strings,
-    .extra_static = STRING_STATIC,
-    .extra_static_each = 4,
+    .statics = statics,
     .leaves_out_elements = true,
     .before = before,
     .dump = dump,

@@ -1,6 +1,16 @@
 /* The serviceability agent, HeapHprofBinWriter.java (SPEC.md A.3). */
 #include "walk.h"
 
+/* In standard UTF-8. */
+enum { STRING_X };
+static const char *const strings[] = {"\xf0\x9d\x91\xa5", NULL};
+static const struct own_static statics[] = {{STRING_X, 64, CORE_CLASSES}, {0}};
+
+static const struct own_class classes[] = {{.name = "com/example/Stra\xc3\x9f"
+                                                    "e",
+                                            .super = CORE_OBJECT},
+                                           {.name = NULL}};
+
 static void part_string_zero(struct walk *w)
 {
     struct event e = RECORD_EVENT(UTF8);
@@ -76,7 +86,11 @@ const struct like like_sa = {
     .constants = CONSTANTS_NONE,
     .lowest_line = -3,
     .names_threads = true,
-    .extra_static = -1,
+    .classes = classes,
+    .strings = strings,
+    .statics = statics,
+    .mirrors = 9,
+    .loaders = 2,
     .archived_mirrors = 3,
     .on_trace = on_trace,
     .on_thread = on_thread,

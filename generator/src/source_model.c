@@ -154,10 +154,11 @@ static bool lay_out_ids(struct walk *w, const char **failure)
 
 /* ---- Construction ---- */
 
-static uint64_t longest_class_dump(const struct model *m)
+static uint64_t longest_class_dump(const struct walk *w)
 {
-    enum { CONSTANTS_MOST = 16 }; /* and a static field of its own */
-    uint64_t longest = 0;
+    enum { CONSTANTS_MOST = 16 };
+    const struct model *m = w->model;
+    uint64_t longest = 0, own = 0;
 
     for (uint32_t c = 0; c < m->class_count; c++) {
         uint64_t size = (uint64_t)m->classes[c].statics * (SIZE_OF(STATIC_FIELD, 8) + 8) +
@@ -165,7 +166,9 @@ static uint64_t longest_class_dump(const struct model *m)
 
         longest = size > longest ? size : longest;
     }
-    return FIELDS_MOST + longest + CONSTANTS_MOST * (SIZE_OF(CONSTANT, 8) + 8) + SIZE_OF(STATIC_FIELD, 8) + 8;
+    for (const struct own_static *s = w->like->statics; s && s->each; s++)
+        own++;
+    return FIELDS_MOST + longest + CONSTANTS_MOST * (SIZE_OF(CONSTANT, 8) + 8) + own * (SIZE_OF(STATIC_FIELD, 8) + 8);
 }
 
 /* Without threads there is no stack but the empty one. */
@@ -187,7 +190,7 @@ static uint32_t trace_of_class(const struct walk *w, uint32_t class)
 
 static bool allocate(struct walk *w)
 {
-    uint64_t room = longest_class_dump(w->model);
+    uint64_t room = longest_class_dump(w);
     size_t bits = w->string_count / 8u + 1;
 
     room = room > PIECE_SIZE ? room : PIECE_SIZE;
@@ -209,7 +212,7 @@ static bool allocate(struct walk *w)
 static uint64_t longest_heap_record(const struct source_model *s)
 {
     const struct model *m = s->walk.model;
-    uint64_t class = longest_class_dump(m), longest = m->longest_object > class ? m->longest_object : class;
+    uint64_t class = longest_class_dump(&s->walk), longest = m->longest_object > class ? m->longest_object : class;
 
     longest += FIELDS_MOST;
     /* A segment of one long sub-record says its length beforehand: see segments.h. */
@@ -275,6 +278,8 @@ struct source *source_model_new(const struct source_settings *settings, const ch
     w->heap_tag = source->segment_size ? TAG_HEAP_DUMP_SEGMENT : TAG_HEAP_DUMP;
 
     s.model.id_size = s.id_size;
+    s.model.mirrors = like->mirrors;
+    s.model.loaders = like->loaders;
     w->model = model_new(s.shape ? s.shape : shapes[0], &s.model, failure);
     if (w->model)
         count_own(w);

@@ -203,6 +203,19 @@ void give_frame(struct walk *w, uint64_t thread, uint64_t depth, int broken_rule
     give_record(w, &e);
 }
 
+void leave_out_lines(struct model_frame *frame, uint64_t number, uint32_t generated)
+{
+    enum { LINE_UNKNOWN = -1 };
+
+    if (frame->class < CORE_CLASSES || (number % 8 != 1 && number % 8 != 5))
+        return;
+    frame->line = LINE_UNKNOWN;
+    if (number % 8 == 1) {
+        frame->class = generated;
+        frame->source = MODEL_NONE;
+    }
+}
+
 static void give_body(struct walk *w, struct event *e, const uint8_t *p)
 {
     e->body = w->room;
@@ -315,6 +328,8 @@ static void give_start(struct walk *w, uint64_t thread, uint64_t object, uint64_
                                                   .trace_serial = w->like->trace_start,
                                                   .name = name,
                                                   .group = group};
+    if (w->like->on_start)
+        w->like->on_start(w, &e, thread);
     give_record(w, &e);
 }
 
@@ -389,11 +404,12 @@ static uint8_t *put_statics(const struct walk *w, uint8_t *p, uint32_t class)
 {
     const struct model *m = w->model;
     const struct model_class *c = &m->classes[class];
-    bool one_more = w->like->extra_static >= 0 && !c->element && class % w->like->extra_static_each == 0;
     const struct model_field *f = m->fields + c->first_field + c->fields;
+    uint8_t *count = p;
+    uint16_t own = 0;
     uint32_t slot = 0;
 
-    p = put_u2(p, (uint16_t)(c->statics + one_more));
+    p += 2;
     for (unsigned i = 0; i < c->statics; i++, f++) {
         uint64_t object = f->type == TYPE_OBJECT ? object_id(w, model_static(m, class, slot++)) : 0;
 
@@ -401,11 +417,14 @@ static uint8_t *put_statics(const struct walk *w, uint8_t *p, uint32_t class)
         p = put_u1(p, f->type);
         p = put_value(w, p, f->type, f->form, object, model_random(m, class, 100 + i));
     }
-    if (one_more) {
-        p = put_id(p, id_of(&w->ids.strings, own_string(w, w->like->extra_static)), w->id_size);
-        p = put_u1(p, TYPE_OBJECT);
-        p = put_id(p, 0, w->id_size);
-    }
+    for (const struct own_static *s = w->like->statics; s && s->each && !c->element; s++)
+        if (class % s->each == s->rest) {
+            p = put_id(p, id_of(&w->ids.strings, own_string(w, s->name)), w->id_size);
+            p = put_u1(p, TYPE_OBJECT);
+            p = put_id(p, 0, w->id_size);
+            own++;
+        }
+    put_u2(count, (uint16_t)(c->statics + own));
     return p;
 }
 
@@ -534,14 +553,18 @@ void part_threads(struct walk *w)
     }
 }
 
+/* What JNI holds; and the VM itself, which keeps the mirrors in the same manner. */
 void part_globals(struct walk *w)
 {
-    uint64_t n = model_global_count(w->model);
+    uint64_t n = model_global_count(w->model), all = n + w->model->options.mirrors;
 
-    for (uint64_t i = 0; i < n && !*w->stop; i++) {
+    for (uint64_t i = 0; i < all && !*w->stop; i++) {
         struct event e = SUBRECORD_EVENT(ROOT_JNI_GLOBAL, ROOT_JNI_GLOBAL);
+        uint64_t object = i < n ? model_global(w->model, i) : model_mirror(w->model, i - n);
 
-        e.fields.ROOT_JNI_GLOBAL.object_id = object_id(w, model_global(w->model, i));
+        if (object == MODEL_NULL)
+            continue;
+        e.fields.ROOT_JNI_GLOBAL.object_id = object_id(w, object);
         e.fields.ROOT_JNI_GLOBAL.reference_id = id_of(&w->ids.references, i);
         give(w->to, &e);
     }

@@ -126,6 +126,9 @@ void give_close(struct walk *w);
 void give_string(struct walk *w, uint32_t string);
 void give_frame(struct walk *w, uint64_t thread, uint64_t depth, int broken_rule); /* NO_RULE for none */
 void give_trace(struct walk *w, uint64_t thread);
+/* Of eight frames of the program one is of a generated class, which has neither a source nor lines, and one of a class that was
+ * compiled without lines. */
+void leave_out_lines(struct model_frame *frame, uint64_t number, uint32_t generated);
 void give_dummy_trace(struct walk *w, uint32_t thread);
 void give_load(struct walk *w, uint32_t class, uint32_t serial);
 void give_root(struct walk *w, uint8_t tag, uint64_t object);

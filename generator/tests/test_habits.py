@@ -8,9 +8,18 @@ from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
+import pytest
 from hprof_corpus import layouts
 from hprof_corpus.layouts import Layout
-from hprof_corpus.walk import ClassParts, Shapes, read_class_parts, read_header, records, struct_of, subrecords
+from hprof_corpus.walk import (
+    ClassParts,
+    Shapes,
+    read_class_parts,
+    read_header,
+    records,
+    struct_of,
+    subrecords,
+)
 
 TOOL = os.environ["HPROF_GEN"]
 RECORDS = {record.tag: record for record in layouts.RECORDS}
@@ -51,7 +60,10 @@ class Dump:
     def classes(self) -> dict[bytes, int]:
         """By name, the IDs."""
         strings = self.strings
-        return {strings[item.fields["name"]]: item.fields["class_id"] for item in reversed(self.all("LOAD_CLASS"))}
+        return {
+            strings[item.fields["name"]]: item.fields["class_id"]
+            for item in reversed(self.all("LOAD_CLASS"))
+        }
 
     @property
     def objects(self) -> set[int]:
@@ -62,7 +74,10 @@ class Dump:
 
     def elements(self, array: Item) -> list[int]:
         step = self.id_size
-        return [int.from_bytes(array.body[at : at + step]) for at in range(0, len(array.body), step)]
+        return [
+            int.from_bytes(array.body[at : at + step])
+            for at in range(0, len(array.body), step)
+        ]
 
     def statics(self, name: bytes) -> list[tuple[Item, bytes]]:
         """The classes with a static field of that name, and its value."""
@@ -78,7 +93,9 @@ class Dump:
 
 @cache
 def dump(*args: str) -> Dump:
-    data = subprocess.run([TOOL, "--objects=2000", *args], stdout=subprocess.PIPE, check=True).stdout
+    data = subprocess.run(
+        [TOOL, "--objects=2000", *args], stdout=subprocess.PIPE, check=True
+    ).stdout
     header = read_header(data)
     assert header
     shapes = Shapes(header.id_size)
@@ -95,27 +112,165 @@ def dump(*args: str) -> Dump:
             )
         )
         if record.name.startswith("HEAP_DUMP") and framed.length:
-            for shape, _, values, tail, end in subrecords(data, framed.body, framed.end, shapes):
-                parts = read_class_parts(data, tail, end, shapes) if shape.record.name == "CLASS_DUMP" else None
+            for shape, _, values, tail, end in subrecords(
+                data, framed.body, framed.end, shapes
+            ):
+                parts = (
+                    read_class_parts(data, tail, end, shapes)
+                    if shape.record.name == "CLASS_DUMP"
+                    else None
+                )
                 inner.append(
                     Item(
-                        shape.record.name, named(shape.record.layout, values), data[tail:end], len(top), parts
+                        shape.record.name,
+                        named(shape.record.layout, values),
+                        data[tail:end],
+                        len(top),
+                        parts,
                     )
                 )
     return Dump(header.id_size, data, top, inner)
 
 
-# ---- HotSpot and the serviceability agent ------------------------------------------------------------------------------
+# ---- Names -----------------------------------------------------------------------------------------------------------
+
+X = "\N{MATHEMATICAL ITALIC SMALL X}"
+MODIFIED_X = b"\xed\xa0\xb5\xed\xb1\xa5"
 
 
-def test_references_to_archived_mirrors() -> None:
+@pytest.mark.parametrize(
+    ("like", "package", "field"),
+    [
+        ("hotspot", "com/example/", MODIFIED_X),
+        ("jdk8-agent", "com.example.", MODIFIED_X),
+        ("sa", "com/example/", X.encode()),
+        ("mat", "com.example.", X.encode()),
+    ],
+)
+def test_names_beyond_ascii(like: str, package: str, field: bytes) -> None:
+    """HotSpot copies its symbols, which are in modified UTF-8; Java writes the standard form."""
+    one = dump(f"--like={like}")
+    assert (
+        one.classes[f"{package}Stra\N{LATIN SMALL LETTER SHARP S}e".encode()]
+        in one.objects
+    )
+    assert one.statics(field)
+
+
+def test_symbols_with_nul() -> None:
+    assert any(b"\xc0\x80" in text for text in dump("--like=hotspot").strings.values())
+
+
+def test_fields_that_java_does_not_know() -> None:
+    one = dump("--like=hotspot")
+    resolved = [
+        item.fields["class_id"] for item, _ in one.statics(b"<resolved_references>")
+    ]
+    assert len(set(resolved)) < len(resolved)  # of each version of a class
+    assert one.statics(b"<init_lock>")
+
+
+# ---- Frames ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("like", "generated"),
+    [("hotspot", b"jdk/proxy1/$Proxy7"), ("jdk8-agent", b"com.sun.proxy.$Proxy7")],
+)
+def test_frames_without_lines(like: str, generated: bytes) -> None:
+    one = dump(f"--like={like}")
+    serials = {
+        item.fields["class_serial"]: item.fields["class_id"]
+        for item in one.all("LOAD_CLASS")
+    }
+    frames = [item.fields for item in one.all("FRAME")]
+    without = [frame for frame in frames if frame["line"] == -1]
+    assert {
+        serials[frame["class_serial"]] for frame in frames if frame["source"] == 0
+    } == {one.classes[generated]}
+    assert all(frame["line"] == -1 for frame in frames if frame["source"] == 0)
+    assert any(frame["source"] for frame in without)
+    assert any(frame["line"] > 0 for frame in frames)
+    assert any(frame["line"] == -3 for frame in frames) == (
+        like == "hotspot"
+    )  # native ones
+
+
+# ---- Objects -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("like", ["hotspot", "sa"])
+def test_references_to_archived_mirrors(like: str) -> None:
     """Of Object[] alone."""
-    for like in ("hotspot", "sa"):
-        one = dump(f"--like={like}")
-        dangling = {
-            array.fields["class_id"]
-            for array in one.all("OBJECT_ARRAY_DUMP")
-            for element in one.elements(array)
-            if element and element not in one.objects
-        }
-        assert dangling == {one.classes[b"[Ljava/lang/Object;"]}, like
+    one = dump(f"--like={like}")
+    dangling = {
+        array.fields["class_id"]
+        for array in one.all("OBJECT_ARRAY_DUMP")
+        for element in one.elements(array)
+        if element and element not in one.objects
+    }
+    assert dangling == {one.classes[b"[Ljava/lang/Object;"]}
+
+
+@pytest.mark.parametrize("like", ["hotspot", "sa", "jdk8-agent"])
+def test_mirrors_of_primitive_types(like: str) -> None:
+    """Those of classes are the CLASS_DUMPs."""
+    one = dump(f"--like={like}")
+    mirror = one.classes[
+        b"java.lang.Class" if like == "jdk8-agent" else b"java/lang/Class"
+    ]
+    mirrors = {
+        item.fields["object_id"]
+        for item in one.all("INSTANCE_DUMP")
+        if item.fields["class_id"] == mirror
+    }
+    assert len(mirrors) == 9
+    assert mirrors <= {item.fields["object_id"] for item in one.all("ROOT_JNI_GLOBAL")}
+
+
+@pytest.mark.parametrize("like", ["hotspot", "sa", "jdk8-agent"])
+def test_class_loaders(like: str) -> None:
+    one = dump(f"--like={like}")
+    loader = one.classes[
+        b"java.lang.ClassLoader" if like == "jdk8-agent" else b"java/lang/ClassLoader"
+    ]
+    loaders = {
+        item.fields["object_id"]
+        for item in one.all("INSTANCE_DUMP")
+        if item.fields["class_id"] == loader
+    }
+    assert loaders | {0} == {item.fields["loader_id"] for item in one.all("CLASS_DUMP")}
+    assert len(loaders) == 3
+
+
+# ---- Threads -----------------------------------------------------------------------------------------------------------
+
+
+def test_groups_of_threads() -> None:
+    """The main group's parent is the system's, and that has none."""
+    one = dump("--like=jdk8-agent")
+    strings = one.strings | {0: b""}
+    started = one.all("START_THREAD")
+    groups = {
+        (strings[item.fields["group"]], strings[item.fields["parent_group"]])
+        for item in started
+    }
+    assert groups == {(b"main", b"system"), (b"system", b"")}
+
+
+def test_threads_from_before_the_agent() -> None:
+    one = dump("--like=jdk8-agent")
+    started = {item.fields["thread_serial"] for item in one.all("START_THREAD")}
+    roots = [
+        item.fields["thread_serial"]
+        for item in one.all("ROOT_THREAD_OBJECT")
+        if item.fields["object_id"]
+    ]
+    assert roots
+    assert set(roots) - started
+
+
+def test_traces_that_were_not_sampled() -> None:
+    one = dump("--like=jdk8-agent", "--records=samples")
+    traces = {item.fields["trace_serial"] for item in one.all("TRACE")}
+    assert {item.fields["trace_serial"] for item in one.all("LOAD_CLASS")} - traces
