@@ -49,10 +49,11 @@ struct own_class {
     bool absent;      /* it has a LOAD_CLASS and no CLASS_DUMP */
 };
 
-/* A static field of type object that the model does not know, in the classes of which `each` leaves `rest`, arrays apart. */
+/* A static field of type object that the model does not know, in the classes of which `each` leaves `rest`. */
 struct own_static {
-    int name;            /* one of its own strings */
-    uint32_t each, rest; /* each is 0 behind the last */
+    int name;                                                /* one of its own strings */
+    uint32_t each, rest;                                     /* each is 0 behind the last */
+    uint64_t (*value)(const struct walk *w, uint32_t class); /* its ID, of array classes too; NULL: null, and not of them */
 };
 
 struct like {
@@ -65,6 +66,8 @@ struct like {
     unsigned id_size;
     uint64_t segment_size;            /* from 1.0.2 on; 0 for one HEAP_DUMP */
     uint64_t compressed_segment_size; /* 0 for the same */
+    uint64_t segment_objects;         /* sub-records; 0 for any number */
+    bool segments_late, resets_heap;  /* segments.h */
     unsigned records, usual, always;  /* bits of WRITES_*: all that it can, those of RECORDS_DEFAULT, those of any dump */
 
     struct id_forms ids4, ids8;
@@ -83,9 +86,10 @@ struct like {
     uint32_t cutoff;                   /* of the sites */
     const struct own_class *classes;   /* up to one without a name */
     const char *const *strings;        /* texts that the model does not know, up to NULL */
-    const struct own_static *statics;  /* all null */
+    const struct own_static *statics;
 
     /* Objects. */
+    bool beside_classes;       /* with a class goes an object, which is among those that were asked for */
     unsigned mirrors;          /* of the primitive types: instances of java.lang.Class */
     unsigned loaders;          /* beside the application's */
     unsigned archived_mirrors; /* so many elements of Object[] name a class that is not dumped */
@@ -94,6 +98,7 @@ struct like {
     bool leaves_out_elements;  /* 1.0.3: one primitive array is without its elements */
 
     touch *on_load, *on_start, *on_trace, *on_thread, *on_local, *on_class; /* the number of the class, thread or frame */
+    void (*before_class)(struct walk *w, uint32_t class);                   /* its CLASS_DUMP */
     void (*on_frame)(struct walk *w, struct model_frame *frame, uint64_t number);
 
     part *const *before, *const *dump, *const *after; /* up to NULL: once, in each heap dump, once behind the last */

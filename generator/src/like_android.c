@@ -1,9 +1,29 @@
 /* The Android runtime, hprof.cc (SPEC.md A.4). Its clock is taken to work: the header shows one habit, and that is its version. */
 #include "walk.h"
 
-enum { STRING_ZYGOTE, STRING_APP, STRING_OVERHEAD };
-static const char *const strings[] = {"zygote", "app", "$classOverhead", NULL};
-static const struct own_static statics[] = {{STRING_OVERHEAD, 1, 0}, {0}};
+enum { STRING_ZYGOTE, STRING_APP, STRING_OVERHEAD, STRING_LOADER, STRING_CLASS };
+static const char *const strings[] = {"zygote", "app", "$classOverhead", "$class$classLoader", "$class$shadow$_klass_", NULL};
+
+/* A made-up array, of the size that the class takes beside its fields. Its ID is the next odd one. */
+static uint64_t overhead_of(const struct walk *w, uint32_t class)
+{
+    return class < w->beside ? class_id(w, class) | 1 : 0;
+}
+
+static uint64_t loader_of(const struct walk *w, uint32_t class)
+{
+    return object_id(w, model_class_loader(w->model, class));
+}
+
+static uint64_t class_of(const struct walk *w, uint32_t class)
+{
+    (void)class;
+    return class_id(w, CORE_CLASS);
+}
+
+/* The fields of the class as an object are static ones of it. */
+static const struct own_static statics[] = {
+    {STRING_OVERHEAD, 1, 0, overhead_of}, {STRING_LOADER, 1, 0, loader_of}, {STRING_CLASS, 1, 0, class_of}, {0}};
 
 enum { CLASS_INT };
 static const struct own_class classes[] = {{.name = "int", .super = MODEL_NONE}, {.name = NULL}};
@@ -47,6 +67,21 @@ static void on_local(struct walk *w, struct event *e, uint64_t frame)
     e->fields.ROOT_FRAME.frame = -1;
 }
 
+static void before_class(struct walk *w, uint32_t class)
+{
+    enum { VTABLE = 11 * 4 }; /* of java.lang.Object; 4 bytes are the field itself */
+    static const uint8_t nothing[VTABLE - 4];
+    struct event e = SUBRECORD_EVENT(PRIMITIVE_ARRAY_DUMP, PRIMITIVE_ARRAY_DUMP);
+
+    if (class >= w->beside)
+        return;
+    e.fields.PRIMITIVE_ARRAY_DUMP =
+        (struct PRIMITIVE_ARRAY_DUMP){.object_id = overhead_of(w, class), .elements = sizeof nothing, .type = TYPE_BYTE};
+    e.body = nothing;
+    e.body_size = sizeof nothing;
+    give(w->to, &e);
+}
+
 /* The size in the heap: the class and the lock word in front of the fields. */
 static void on_class(struct walk *w, struct event *e, uint64_t class)
 {
@@ -69,8 +104,9 @@ static void part_other_roots(struct walk *w)
         give(w->to, &e);
 }
 
-static part *const before[] = {part_class_names, part_field_names, part_loads, part_dummy_trace,
-                               part_traces,      part_frame_again, NULL};
+/* Strings first, whatever names them. */
+static part *const before[] = {part_class_names, part_field_names, part_frame_names, part_loads,
+                               part_dummy_trace, part_traces,      part_frame_again, NULL};
 static part *const dump[] = {
     part_threads, part_globals, part_sticky_classes, part_other_roots, part_zygote, part_classes, part_app, part_objects, NULL};
 static part *const after[] = {NULL};
@@ -84,7 +120,10 @@ const struct like like_android = {
     .version = V103,
     .id_size = 4,
     .segment_size = 4096,
-    .ids4 = {.strings = {1, 1}, .frames = {0, 1}, .objects = {0x1000, 8}},
+    .segment_objects = 128,
+    .segments_late = true,
+    .resets_heap = true,
+    .ids4 = {.strings = {0x400000, 1}, .frames = {0, 1}, .objects = {0x1000, 8}},
     .id_limit4 = UINT64_C(1) << 32,
     .class_start = 1,
     .thread_start = 1,
@@ -98,8 +137,10 @@ const struct like like_android = {
     .classes = classes,
     .strings = strings,
     .statics = statics,
+    .beside_classes = true,
     .on_thread = on_thread,
     .on_local = on_local,
+    .before_class = before_class,
     .on_class = on_class,
     .before = before,
     .dump = dump,

@@ -41,6 +41,26 @@ static void on_class(struct walk *w, struct event *e, uint64_t class)
     habit(e, RULE_CLS_017, 1);
 }
 
+/* The hub of a class, which is its java.lang.Class, is an instance like any other. */
+static void part_hubs(struct walk *w)
+{
+    const struct hot_class *hot = &w->hot[CORE_CLASS];
+
+    for (uint32_t c = 0; c < w->beside && !*w->stop; c++) {
+        struct event hub = SUBRECORD_EVENT(INSTANCE_DUMP, INSTANCE_DUMP);
+
+        hub.fields.INSTANCE_DUMP = (struct INSTANCE_DUMP){.object_id = class_id(w, c) - w->like->class_offset,
+                                                          .trace_serial = hot->trace,
+                                                          .class_id = hot->id,
+                                                          .bytes = hot->bytes};
+        memset(w->room, 0, hot->bytes);
+        hub.body = w->room;
+        hub.body_size = hot->bytes;
+        hub.references = hub.nulls = hot->references;
+        give(w->to, &hub);
+    }
+}
+
 static void part_sticky_gone(struct walk *w)
 {
     give_root_of_nothing(w, SUB_ROOT_STICKY_CLASS, class_id(w, own_class(w, CLASS_GONE)));
@@ -48,7 +68,7 @@ static void part_sticky_gone(struct walk *w)
 
 static part *const before[] = {part_class_names, part_field_names, part_loads, part_dummy_trace, part_traces, NULL};
 static part *const dump[] = {part_classes,     part_threads, part_globals, part_sticky_classes,
-                             part_sticky_gone, part_objects, NULL};
+                             part_sticky_gone, part_hubs,    part_objects, NULL};
 static part *const after[] = {NULL};
 
 const struct like like_graalvm = {
@@ -75,6 +95,7 @@ const struct like like_graalvm = {
     .names_threads = true,
     .classes = classes,
     .strings = strings,
+    .beside_classes = true,
     .on_frame = on_frame,
     .on_thread = on_thread,
     .on_class = on_class,

@@ -7,8 +7,11 @@ static const char *const strings[] = {"<resolved_references>", "<init_lock>", "\
                                       NULL};
 
 /* Of a class that was redefined, the resolved references of each version. */
-static const struct own_static statics[] = {
-    {STRING_RESOLVED, 8, 0}, {STRING_INIT_LOCK, 8, 0}, {STRING_RESOLVED, 64, 24}, {STRING_X, 64, CORE_CLASSES}, {0}};
+static const struct own_static statics[] = {{STRING_RESOLVED, 8, 0, NULL},
+                                            {STRING_INIT_LOCK, 8, 0, NULL},
+                                            {STRING_RESOLVED, 64, 24, NULL},
+                                            {STRING_X, 64, CORE_CLASSES, NULL},
+                                            {0}};
 
 enum { CLASS_GONE, CLASS_PROXY, CLASS_NOT_ASCII };
 static const struct own_class classes[] = {

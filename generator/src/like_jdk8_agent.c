@@ -4,7 +4,7 @@
 /* In modified UTF-8: a character above U+FFFF is a pair of surrogates. */
 enum { STRING_X, STRING_SYSTEM, STRING_WATCHER };
 static const char *const strings[] = {"\xed\xa0\xb5\xed\xb1\xa5", "system", "HPROF gc_finish watcher", NULL};
-static const struct own_static statics[] = {{STRING_X, 64, CORE_CLASSES}, {0}};
+static const struct own_static statics[] = {{STRING_X, 64, CORE_CLASSES, NULL}, {0}};
 
 enum { CLASS_UNLOADED, CLASS_UNPREPARED, CLASS_PROXY, CLASS_NOT_ASCII };
 static const struct own_class classes[] = {[CLASS_UNLOADED] = {.name = "gone.Unloaded", .super = CORE_OBJECT, .absent = true},
@@ -130,6 +130,7 @@ const struct like like_jdk8_agent = {
     .version = V101,
     .id_size = 4,
     .segment_size = 2000000000,
+    .segments_late = true,
     .records = WRITES_ALL,
     .usual = WRITES_SETTINGS | WRITES_THREADS | WRITES_UNLOADS,
     .always = WRITES_SETTINGS,

@@ -4,7 +4,7 @@
 /* In standard UTF-8. */
 enum { STRING_X };
 static const char *const strings[] = {"\xf0\x9d\x91\xa5", NULL};
-static const struct own_static statics[] = {{STRING_X, 64, CORE_CLASSES}, {0}};
+static const struct own_static statics[] = {{STRING_X, 64, CORE_CLASSES, NULL}, {0}};
 
 static const struct own_class classes[] = {{.name = "com/example/Stra\xc3\x9f"
                                                     "e",

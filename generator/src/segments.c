@@ -13,6 +13,7 @@ static void open_segment(struct segments *s, uint64_t first)
     }
     give(s->stage.next, &open);
     s->waits = false;
+    s->info_waits = s->info_size != 0;
 }
 
 static void close_segment(struct segments *s)
@@ -21,7 +22,32 @@ static void close_segment(struct segments *s)
 
     give(s->stage.next, &close);
     s->waits = true;
-    s->so_far = 0;
+    s->so_far = s->objects = 0;
+}
+
+/* For one more sub-record. */
+static bool is_full(const struct segments *s, uint64_t size)
+{
+    if (!s->so_far)
+        return false;
+    return s->so_far >= s->most || (!s->late && size > s->most - s->so_far) || s->objects >= s->most_objects;
+}
+
+/* It is given with the first object of its heap. */
+static void note_info(struct segments *s, const struct event *e)
+{
+    s->info = *e;
+    s->info_size = fixed_part_size(e, s->stage.id_size);
+    s->info_waits = true;
+}
+
+static void give_info(struct segments *s)
+{
+    struct event info = s->info;
+
+    s->info_waits = false;
+    s->so_far += s->info_size;
+    give(s->stage.next, &info);
 }
 
 static void take(struct stage *stage, struct event *e)
@@ -31,14 +57,23 @@ static void take(struct stage *stage, struct event *e)
     if (e->kind == EVENT_SUBRECORD && s->open.tag == TAG_HEAP_DUMP_SEGMENT) {
         uint64_t size = fixed_part_size(e, stage->id_size) + e->body_size;
 
-        if (s->so_far && (s->so_far >= s->most || size > s->most - s->so_far))
+        if (s->resets_heap && e->tag == SUB_HEAP_DUMP_INFO) {
+            note_info(s, e);
+            return;
+        }
+        if (is_full(s, size))
             close_segment(s);
         if (s->waits)
-            open_segment(s, size);
+            open_segment(s, size + s->info_size);
+        if (s->info_waits)
+            give_info(s);
         s->so_far += size;
+        s->objects++;
     } else if (e->kind == EVENT_OPEN) {
         s->open = *e;
-        s->so_far = 0;
+        s->so_far = s->objects = 0;
+        s->info_size = 0;
+        s->info_waits = false;
         s->waits = e->tag == TAG_HEAP_DUMP_SEGMENT;
         if (s->waits)
             return;
@@ -50,5 +85,6 @@ static void take(struct stage *stage, struct event *e)
 
 void segments_init(struct segments *s, struct stage *next, uint64_t most)
 {
-    *s = (struct segments){.stage = {.take = take, .next = next, .id_size = next->id_size}, .most = most};
+    *s = (struct segments){
+        .stage = {.take = take, .next = next, .id_size = next->id_size}, .most = most, .most_objects = UINT64_MAX};
 }

@@ -1,5 +1,5 @@
 /* A filter that cuts a heap dump into HEAP_DUMP_SEGMENTs: before a sub-record that would make the segment longer than
- * wanted. No sub-record is split (SPEC.md 5.2), so one that is longer than a segment has one of its own. */
+ * wanted, or would be one too many. No sub-record is split (SPEC.md 5.2), so one that is longer than a segment has one of its own. */
 #ifndef HPROF_GEN_SEGMENTS_H
 #define HPROF_GEN_SEGMENTS_H
 
@@ -7,14 +7,20 @@
 
 struct segments {
     struct stage stage;
-    uint64_t most; /* bytes in a segment's body; UINT64_MAX for one segment */
-    bool states;   /* the length of a segment that has one long sub-record alone: it need not be measured then */
-    uint64_t so_far;
-    struct event open; /* the record at hand, to be opened again */
-    bool waits;        /* it is to be opened when its first sub-record is known */
+    uint64_t most;         /* bytes in a segment's body; UINT64_MAX for one segment */
+    uint64_t most_objects; /* sub-records in one; UINT64_MAX for any number */
+    bool late;             /* it is cut when it has become as long as that, not before it gets longer */
+    bool resets_heap;      /* HEAP_DUMP_INFO holds for a segment: it is said again in the next, and counts for nothing */
+    bool states;           /* the length of a segment that has one long sub-record alone: it need not be measured then */
+    uint64_t so_far, objects;
+    struct event open;  /* the record at hand, to be opened again */
+    bool waits;         /* it is to be opened when its first sub-record is known */
+    struct event info;  /* the latest HEAP_DUMP_INFO of the heap dump */
+    uint64_t info_size; /* 0 for none */
+    bool info_waits;    /* for the next sub-record */
 };
 
-/* HEAP_DUMP records pass as they are. */
+/* HEAP_DUMP records pass as they are. All wishes but `most` are for the caller to add. */
 void segments_init(struct segments *segments, struct stage *next, uint64_t most);
 
 #endif

@@ -109,14 +109,14 @@ static const char *refusal(const struct like *like, const struct source_settings
 
 /* ---- IDs ---- */
 
-/* The IDs of `count` things, below a limit: the stride shrinks as far as it must. */
-static bool fit(struct ids *ids, uint64_t count, uint64_t limit)
+/* The IDs of `count` things, below a limit: the stride shrinks as far as it must, and may. */
+static bool fit(struct ids *ids, uint64_t count, uint64_t limit, uint64_t least)
 {
     uint64_t room = limit - ids->base;
 
-    while (ids->stride > 1 && count > room / ids->stride)
+    while (ids->stride > least && count > room / ids->stride)
         ids->stride /= 2;
-    return count <= room;
+    return count <= room / least;
 }
 
 static bool lay_out_ids(struct walk *w, const char **failure)
@@ -126,24 +126,25 @@ static bool lay_out_ids(struct walk *w, const char **failure)
     bool small = w->id_size == 4;
     uint64_t limit = small ? UINT64_C(1) << 32 : UINT64_MAX, object_limit = small ? like->id_limit4 : limit;
     uint64_t classes = (uint64_t)w->class_count + 1, others = classes + SPARE_IDS;
+    uint64_t least = like->beside_classes ? 2 : 1; /* what goes with a class has the ID beside */
 
     w->ids = small ? like->ids4 : like->ids8;
-    if (o->objects > limit - others || !fit(&w->ids.objects, o->objects + others, object_limit)) {
-        uint64_t possible = object_limit - w->ids.objects.base;
+    if (o->objects > limit - others || !fit(&w->ids.objects, o->objects + others, object_limit, least)) {
+        uint64_t possible = (object_limit - w->ids.objects.base) / least;
 
         snprintf(sentence, sizeof sentence, "--objects: IDs of %u bytes can name %" PRIu64 " of them beside these classes",
                  w->id_size, possible > others ? possible - others : 0);
         *failure = sentence;
         return false;
     }
-    if (!fit(&w->ids.strings, w->string_count, limit)) {
+    if (!fit(&w->ids.strings, w->string_count, limit, 1)) {
         snprintf(sentence, sizeof sentence, "--classes: IDs of %u bytes cannot name the %" PRIu32 " strings of so many",
                  w->id_size, w->string_count);
         *failure = sentence;
         return false;
     }
     if (o->threads >= UINT32_MAX - like->thread_start - 8 || o->threads >= UINT32_MAX - like->trace_start - 8 ||
-        o->stack_depth > UINT32_MAX || !fit(&w->ids.frames, o->threads * o->stack_depth, limit)) {
+        o->stack_depth > UINT32_MAX || !fit(&w->ids.frames, o->threads * o->stack_depth, limit, 1)) {
         snprintf(sentence, sizeof sentence, "--threads: so many, or so many frames, 32 bits cannot name");
         *failure = sentence;
         return false;
@@ -209,12 +210,31 @@ static bool allocate(struct walk *w)
     return prepare_objects(w);
 }
 
+/* Objects beside classes take half of those that were asked for at the most, so that a small heap has others too. */
+static bool make_model(struct walk *w, const struct source_settings *s, const char **failure)
+{
+    const struct shape *shape = s->shape ? s->shape : shapes[0];
+    struct model_options options;
+
+    w->model = model_new(shape, &s->model, failure);
+    if (!w->model || !w->like->beside_classes)
+        return w->model;
+    options = w->model->options;
+    w->beside = w->model->class_count < options.objects / 2 ? w->model->class_count : (uint32_t)(options.objects / 2);
+    options.objects -= w->beside;
+    model_free(w->model);
+    w->model = model_new(shape, &options, failure);
+    return w->model;
+}
+
 static uint64_t longest_heap_record(const struct source_model *s)
 {
     const struct model *m = s->walk.model;
     uint64_t class = longest_class_dump(&s->walk), longest = m->longest_object > class ? m->longest_object : class;
 
     longest += FIELDS_MOST;
+    if (s->segment_size && s->walk.like->segments_late)
+        return s->segment_size + longest;
     /* A segment of one long sub-record says its length beforehand: see segments.h. */
     return !s->segment_size ? UINT64_MAX : longest > UINT32_MAX ? longest : s->segment_size;
 }
@@ -280,8 +300,7 @@ struct source *source_model_new(const struct source_settings *settings, const ch
     s.model.id_size = s.id_size;
     s.model.mirrors = like->mirrors;
     s.model.loaders = like->loaders;
-    w->model = model_new(s.shape ? s.shape : shapes[0], &s.model, failure);
-    if (w->model)
+    if (make_model(w, &s, failure))
         count_own(w);
     if (!w->model || !lay_out_ids(w, failure) || !allocate(w)) {
         free_source(&source->source);
@@ -327,6 +346,9 @@ static bool run(struct source *source, struct stage *first, const bool *stop)
         segments_init(&segments, first, s->segment_size);
         segments.stage.id_size = w->id_size;
         segments.states = source->unchanged;
+        segments.most_objects = w->like->segment_objects ? w->like->segment_objects : UINT64_MAX;
+        segments.late = w->like->segments_late;
+        segments.resets_heap = w->like->resets_heap;
         w->to = &segments.stage;
     }
     w->stop = stop;

@@ -302,6 +302,21 @@ void part_field_names(struct walk *w)
         named(w, own_string(w, (int)s));
 }
 
+void part_frame_names(struct walk *w)
+{
+    const struct model_options *o = &w->model->options;
+
+    for (uint64_t t = 0; t < o->threads; t++)
+        for (uint64_t d = 0; d < o->stack_depth && !*w->stop; d++) {
+            struct model_frame frame;
+
+            model_frame(w->model, t, d, &frame);
+            named(w, frame.method);
+            named(w, frame.signature);
+            named(w, frame.source);
+        }
+}
+
 void part_dummy_trace(struct walk *w)
 {
     give_dummy_trace(w, 0);
@@ -417,11 +432,11 @@ static uint8_t *put_statics(const struct walk *w, uint8_t *p, uint32_t class)
         p = put_u1(p, f->type);
         p = put_value(w, p, f->type, f->form, object, model_random(m, class, 100 + i));
     }
-    for (const struct own_static *s = w->like->statics; s && s->each && !c->element; s++)
-        if (class % s->each == s->rest) {
+    for (const struct own_static *s = w->like->statics; s && s->each; s++)
+        if (class % s->each == s->rest && (s->value || !c->element)) {
             p = put_id(p, id_of(&w->ids.strings, own_string(w, s->name)), w->id_size);
             p = put_u1(p, TYPE_OBJECT);
-            p = put_id(p, 0, w->id_size);
+            p = put_id(p, s->value ? s->value(w, class) : 0, w->id_size);
             own++;
         }
     put_u2(count, (uint16_t)(c->statics + own));
@@ -455,6 +470,8 @@ static void give_model_class(struct walk *w, uint32_t class)
     const struct model_class *c = &w->model->classes[class];
     struct event e = SUBRECORD_EVENT(CLASS_DUMP, CLASS_DUMP);
 
+    if (w->like->before_class)
+        w->like->before_class(w, class);
     e.fields.CLASS_DUMP = (struct CLASS_DUMP){.class_id = class_id(w, class),
                                               .trace_serial = w->traces[class],
                                               .super_id = class_id(w, c->super),

@@ -40,6 +40,7 @@ struct walk {
     uint64_t first_object; /* the ID of object 0 */
     uint32_t own_classes, own_strings;
     uint32_t class_count;  /* with its own */
+    uint32_t beside;       /* so many classes, the first, have an object beside them */
     uint32_t string_count; /* with its own, and the names of its own classes */
     uint8_t *class_names;  /* bits: strings that are names of classes */
     uint32_t *traces;      /* by class: the stack trace of it and its objects */
@@ -145,8 +146,8 @@ static inline void habit(struct event *e, enum rule rule, uint32_t findings)
 /* ---- Parts ---- */
 
 /* Records. */
-part part_settings, part_strings, part_class_names, part_loads, part_field_names, part_dummy_trace, part_traces, part_starts,
-    part_unload, part_sites, part_samples, part_summary;
+part part_settings, part_strings, part_class_names, part_loads, part_field_names, part_frame_names, part_dummy_trace,
+    part_traces, part_starts, part_unload, part_sites, part_samples, part_summary;
 /* Sub-records. */
 part part_classes, part_objects, part_threads, part_globals, part_sticky_classes, part_monitors, part_unknown_roots;
 

@@ -1,5 +1,5 @@
-"""What the dumps of a producer have that the specification does not ask for: each habit is looked for, by the Python reader's own
-layouts. That a dump has no other fault than its habits' is test_both.py's.
+"""What the dumps of a producer have that the specification does not ask for: each habit is looked for, by the layouts of
+the Python reader. That a dump has no other fault than its habits' is test_both.py's.
 """
 
 import os
@@ -13,6 +13,7 @@ from hprof_corpus import layouts
 from hprof_corpus.layouts import Layout
 from hprof_corpus.walk import (
     ClassParts,
+    Framed,
     Shapes,
     read_class_parts,
     read_header,
@@ -60,10 +61,7 @@ class Dump:
     def classes(self) -> dict[bytes, int]:
         """By name, the IDs."""
         strings = self.strings
-        return {
-            strings[item.fields["name"]]: item.fields["class_id"]
-            for item in reversed(self.all("LOAD_CLASS"))
-        }
+        return {strings[item.fields["name"]]: item.fields["class_id"] for item in reversed(self.all("LOAD_CLASS"))}
 
     @property
     def objects(self) -> set[int]:
@@ -74,10 +72,7 @@ class Dump:
 
     def elements(self, array: Item) -> list[int]:
         step = self.id_size
-        return [
-            int.from_bytes(array.body[at : at + step])
-            for at in range(0, len(array.body), step)
-        ]
+        return [int.from_bytes(array.body[at : at + step]) for at in range(0, len(array.body), step)]
 
     def statics(self, name: bytes) -> list[tuple[Item, bytes]]:
         """The classes with a static field of that name, and its value."""
@@ -93,9 +88,7 @@ class Dump:
 
 @cache
 def dump(*args: str) -> Dump:
-    data = subprocess.run(
-        [TOOL, "--objects=2000", *args], stdout=subprocess.PIPE, check=True
-    ).stdout
+    data = subprocess.run([TOOL, "--objects=2000", *args], stdout=subprocess.PIPE, check=True).stdout
     header = read_header(data)
     assert header
     shapes = Shapes(header.id_size)
@@ -112,14 +105,8 @@ def dump(*args: str) -> Dump:
             )
         )
         if record.name.startswith("HEAP_DUMP") and framed.length:
-            for shape, _, values, tail, end in subrecords(
-                data, framed.body, framed.end, shapes
-            ):
-                parts = (
-                    read_class_parts(data, tail, end, shapes)
-                    if shape.record.name == "CLASS_DUMP"
-                    else None
-                )
+            for shape, _, values, tail, end in subrecords(data, framed.body, framed.end, shapes):
+                parts = read_class_parts(data, tail, end, shapes) if shape.record.name == "CLASS_DUMP" else None
                 inner.append(
                     Item(
                         shape.record.name,
@@ -150,10 +137,7 @@ MODIFIED_X = b"\xed\xa0\xb5\xed\xb1\xa5"
 def test_names_beyond_ascii(like: str, package: str, field: bytes) -> None:
     """HotSpot copies its symbols, which are in modified UTF-8; Java writes the standard form."""
     one = dump(f"--like={like}")
-    assert (
-        one.classes[f"{package}Stra\N{LATIN SMALL LETTER SHARP S}e".encode()]
-        in one.objects
-    )
+    assert one.classes[f"{package}Stra\N{LATIN SMALL LETTER SHARP S}e".encode()] in one.objects
     assert one.statics(field)
 
 
@@ -163,9 +147,7 @@ def test_symbols_with_nul() -> None:
 
 def test_fields_that_java_does_not_know() -> None:
     one = dump("--like=hotspot")
-    resolved = [
-        item.fields["class_id"] for item, _ in one.statics(b"<resolved_references>")
-    ]
+    resolved = [item.fields["class_id"] for item, _ in one.statics(b"<resolved_references>")]
     assert len(set(resolved)) < len(resolved)  # of each version of a class
     assert one.statics(b"<init_lock>")
 
@@ -179,24 +161,17 @@ def test_fields_that_java_does_not_know() -> None:
 )
 def test_frames_without_lines(like: str, generated: bytes) -> None:
     one = dump(f"--like={like}")
-    serials = {
-        item.fields["class_serial"]: item.fields["class_id"]
-        for item in one.all("LOAD_CLASS")
-    }
+    serials = {item.fields["class_serial"]: item.fields["class_id"] for item in one.all("LOAD_CLASS")}
     frames = [item.fields for item in one.all("FRAME")]
     without = [frame for frame in frames if frame["line"] == -1]
-    assert {
-        serials[frame["class_serial"]] for frame in frames if frame["source"] == 0
-    } == {one.classes[generated]}
+    assert {serials[frame["class_serial"]] for frame in frames if frame["source"] == 0} == {one.classes[generated]}
     assert all(frame["line"] == -1 for frame in frames if frame["source"] == 0)
     assert any(frame["source"] for frame in without)
     assert any(frame["line"] > 0 for frame in frames)
-    assert any(frame["line"] == -3 for frame in frames) == (
-        like == "hotspot"
-    )  # native ones
+    assert any(frame["line"] == -3 for frame in frames) == (like == "hotspot")  # native ones
 
 
-# ---- Objects -----------------------------------------------------------------------------------------------------------
+# ---- Objects ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("like", ["hotspot", "sa"])
@@ -216,14 +191,8 @@ def test_references_to_archived_mirrors(like: str) -> None:
 def test_mirrors_of_primitive_types(like: str) -> None:
     """Those of classes are the CLASS_DUMPs."""
     one = dump(f"--like={like}")
-    mirror = one.classes[
-        b"java.lang.Class" if like == "jdk8-agent" else b"java/lang/Class"
-    ]
-    mirrors = {
-        item.fields["object_id"]
-        for item in one.all("INSTANCE_DUMP")
-        if item.fields["class_id"] == mirror
-    }
+    mirror = one.classes[b"java.lang.Class" if like == "jdk8-agent" else b"java/lang/Class"]
+    mirrors = {item.fields["object_id"] for item in one.all("INSTANCE_DUMP") if item.fields["class_id"] == mirror}
     assert len(mirrors) == 9
     assert mirrors <= {item.fields["object_id"] for item in one.all("ROOT_JNI_GLOBAL")}
 
@@ -231,19 +200,13 @@ def test_mirrors_of_primitive_types(like: str) -> None:
 @pytest.mark.parametrize("like", ["hotspot", "sa", "jdk8-agent"])
 def test_class_loaders(like: str) -> None:
     one = dump(f"--like={like}")
-    loader = one.classes[
-        b"java.lang.ClassLoader" if like == "jdk8-agent" else b"java/lang/ClassLoader"
-    ]
-    loaders = {
-        item.fields["object_id"]
-        for item in one.all("INSTANCE_DUMP")
-        if item.fields["class_id"] == loader
-    }
+    loader = one.classes[b"java.lang.ClassLoader" if like == "jdk8-agent" else b"java/lang/ClassLoader"]
+    loaders = {item.fields["object_id"] for item in one.all("INSTANCE_DUMP") if item.fields["class_id"] == loader}
     assert loaders | {0} == {item.fields["loader_id"] for item in one.all("CLASS_DUMP")}
     assert len(loaders) == 3
 
 
-# ---- Threads -----------------------------------------------------------------------------------------------------------
+# ---- Threads ---------------------------------------------------------------------------------------------------------
 
 
 def test_groups_of_threads() -> None:
@@ -251,21 +214,14 @@ def test_groups_of_threads() -> None:
     one = dump("--like=jdk8-agent")
     strings = one.strings | {0: b""}
     started = one.all("START_THREAD")
-    groups = {
-        (strings[item.fields["group"]], strings[item.fields["parent_group"]])
-        for item in started
-    }
+    groups = {(strings[item.fields["group"]], strings[item.fields["parent_group"]]) for item in started}
     assert groups == {(b"main", b"system"), (b"system", b"")}
 
 
 def test_threads_from_before_the_agent() -> None:
     one = dump("--like=jdk8-agent")
     started = {item.fields["thread_serial"] for item in one.all("START_THREAD")}
-    roots = [
-        item.fields["thread_serial"]
-        for item in one.all("ROOT_THREAD_OBJECT")
-        if item.fields["object_id"]
-    ]
+    roots = [item.fields["thread_serial"] for item in one.all("ROOT_THREAD_OBJECT") if item.fields["object_id"]]
     assert roots
     assert set(roots) - started
 
@@ -274,3 +230,109 @@ def test_traces_that_were_not_sampled() -> None:
     one = dump("--like=jdk8-agent", "--records=samples")
     traces = {item.fields["trace_serial"] for item in one.all("TRACE")}
     assert {item.fields["trace_serial"] for item in one.all("LOAD_CLASS")} - traces
+
+
+# ---- Objects beside classes ------------------------------------------------------------------------------------------
+
+
+def test_hubs_are_instances() -> None:
+    """The ID of a class is that of its hub, plus 1."""
+    one = dump("--like=graalvm")
+    java_lang_class = one.classes[b"java.lang.Class"]
+    hubs = {item.fields["object_id"] for item in one.all("INSTANCE_DUMP") if item.fields["class_id"] == java_lang_class}
+    classes = {item.fields["class_id"] for item in one.all("CLASS_DUMP")}
+    assert {hub + 1 for hub in hubs} <= classes
+    assert len(hubs) > len(classes) / 2
+
+
+def test_overhead_of_classes() -> None:
+    """In an array that the program has not, in front of the class."""
+    one = dump("--like=android")
+    values = {item.fields["class_id"]: int.from_bytes(value) for item, value in one.statics(b"$classOverhead")}
+    before = {
+        item.fields["class_id"]: one.items[at - 1]
+        for at, item in enumerate(one.items)
+        if item.name == "CLASS_DUMP" and values.get(item.fields["class_id"])
+    }
+    assert len(before) > 10
+    for class_id, array in before.items():
+        if array.name == "HEAP_DUMP_INFO":  # of the next segment
+            continue
+        assert array.name == "PRIMITIVE_ARRAY_DUMP"
+        assert array.fields["object_id"] == values[class_id] == class_id | 1
+        assert not any(array.body)
+
+
+def test_a_class_is_an_object_with_fields() -> None:
+    one = dump("--like=android")
+    java_lang_class = one.classes[b"java.lang.Class"]
+    assert {int.from_bytes(value) for _, value in one.statics(b"$class$shadow$_klass_")} == {java_lang_class}
+    loaders = one.statics(b"$class$classLoader")
+    assert all(item.fields["loader_id"] == int.from_bytes(value) for item, value in loaders)
+    assert any(any(value) for _, value in loaders)
+
+
+@pytest.mark.parametrize("like", ["graalvm", "android"])
+@pytest.mark.parametrize("objects", [0, 1, 2, 300, 2000])
+def test_objects_beside_classes_are_among_those_asked_for(like: str, objects: int) -> None:
+    one = dump(f"--like={like}", f"--objects={objects}")
+    kinds = ("INSTANCE_DUMP", "OBJECT_ARRAY_DUMP", "PRIMITIVE_ARRAY_DUMP")
+    assert sum(len(one.all(kind)) for kind in kinds) == objects
+
+
+# ---- Segments --------------------------------------------------------------------------------------------------------
+
+
+def lengths(one: Dump) -> list[Framed]:
+    tag = next(record.tag for record in layouts.RECORDS if record.name == "HEAP_DUMP_SEGMENT")
+    header = read_header(one.data)
+    assert header
+    return [framed for framed in records(one.data, header.size) if framed.tag == tag]
+
+
+def of_segments(one: Dump) -> list[list[Item]]:
+    segments: dict[int, list[Item]] = {}
+    for item in one.items:
+        segments.setdefault(item.segment, []).append(item)
+    return list(segments.values())
+
+
+def test_segments_of_few_objects() -> None:
+    """Each is cut when it has 128 of them, or 4 KB."""
+    segments = of_segments(dump("--like=android"))
+    counts = [sum(item.name != "HEAP_DUMP_INFO" for item in segment) for segment in segments]
+    assert max(counts) == 128
+    sizes = [record.length for record in lengths(dump("--like=android"))]
+    assert any(size >= 4096 for size in sizes)
+    for count, size in zip(counts[:-1], sizes[:-1], strict=True):
+        assert count == 128 or size >= 4096
+
+
+def test_each_segment_says_its_heap() -> None:
+    """Roots are of none."""
+    segments = of_segments(dump("--like=android"))
+    heaps = set()
+    for segment in segments:
+        heap = None
+        for item in segment:
+            if item.name == "HEAP_DUMP_INFO":
+                assert item.fields["heap"] != heap
+                heap = item.fields["heap"]
+                heaps.add(heap)
+            else:
+                assert (heap is None) == item.name.startswith("ROOT_")
+    assert heaps == {ord("A"), ord("Z")}
+    assert len(segments) > 10
+
+
+def test_strings_first() -> None:
+    names = [item.name for item in dump("--like=android").records]
+    last = max(at for at, name in enumerate(names) if name == "UTF8")
+    assert set(names[: last + 1]) == {"UTF8"}
+
+
+def test_late_segments() -> None:
+    """The agent cuts one when it has got as long as it may be, not before."""
+    sizes = [record.length for record in lengths(dump("--like=jdk8-agent", "--version=1.0.2", "--segment-size=10000"))]
+    assert len(sizes) > 5
+    assert all(size >= 10000 for size in sizes[:-1])
