@@ -1,8 +1,9 @@
 /* The Android runtime, hprof.cc (SPEC.md A.4). Its clock is taken to work: the header shows one habit, and that is its version. */
 #include "walk.h"
 
-enum { STRING_ZYGOTE, STRING_APP, STRING_OVERHEAD, STRING_LOADER, STRING_CLASS };
-static const char *const strings[] = {"zygote", "app", "$classOverhead", "$class$classLoader", "$class$shadow$_klass_", NULL};
+enum { STRING_ZYGOTE, STRING_APP, STRING_OVERHEAD, STRING_LOADER, STRING_CLASS, STRING_EMPTY };
+static const char *const strings[] = {"zygote", "app", "$classOverhead", "$class$classLoader", "$class$shadow$_klass_",
+                                      "",       NULL};
 
 /* A made-up array, of the size that the class takes beside its fields. Its ID is the next odd one. */
 static uint64_t overhead_of(const struct walk *w, uint32_t class)
@@ -27,6 +28,14 @@ static const struct own_static statics[] = {
 
 enum { CLASS_INT };
 static const struct own_class classes[] = {{.name = "int", .super = MODEL_NONE}, {.name = NULL}};
+
+/* A class without a source has an empty one. */
+static void on_frame(struct walk *w, struct model_frame *frame, uint64_t number)
+{
+    leave_out_lines(frame, number, frame->class);
+    if (frame->source == MODEL_NONE)
+        frame->source = own_string(w, STRING_EMPTY);
+}
 
 static void part_frame_again(struct walk *w)
 {
@@ -141,6 +150,7 @@ const struct like like_android = {
     .on_thread = on_thread,
     .on_local = on_local,
     .before_class = before_class,
+    .on_frame = on_frame,
     .on_class = on_class,
     .before = before,
     .dump = dump,

@@ -51,6 +51,17 @@ static void part_thread_again(struct walk *w)
     give(w->to, &e);
 }
 
+/* What a thread without a Java frame holds is in none. */
+static void part_frameless_local(struct walk *w)
+{
+    struct event e = SUBRECORD_EVENT(ROOT_JNI_LOCAL, ROOT_FRAME);
+
+    if (!w->model->options.threads || w->model->options.stack_depth)
+        return;
+    e.fields.ROOT_FRAME = (struct ROOT_FRAME){any_object_id(w, 1), thread_serial(w, 0), -1};
+    give(w->to, &e);
+}
+
 /* 25: a sticky class that is not dumped. */
 static void part_sticky_gone(struct walk *w)
 {
@@ -58,8 +69,9 @@ static void part_sticky_gone(struct walk *w)
 }
 
 static part *const before[] = {part_strings, part_loads, part_arrays_again, part_dummy_trace, part_traces, NULL};
-static part *const dump[] = {part_classes, part_objects,        part_threads,     part_thread_again,
-                             part_globals, part_sticky_classes, part_sticky_gone, NULL};
+static part *const dump[] = {part_classes,         part_objects,      part_threads,
+                             part_frameless_local, part_thread_again, part_globals,
+                             part_sticky_classes,  part_sticky_gone,  NULL};
 static part *const after[] = {NULL};
 
 const struct like like_hotspot = {

@@ -1,5 +1,5 @@
-"""What the dumps of a producer have that the specification does not ask for: each habit is looked for, by the layouts of
-the Python reader. That a dump has no other fault than its habits' is test_both.py's.
+"""What the dumps of a producer have that the specification does not ask for: each habit is looked for, by the layouts
+of the Python reader. That a dump has no other fault than its habits' is test_both.py's.
 """
 
 import os
@@ -171,6 +171,14 @@ def test_frames_without_lines(like: str, generated: bytes) -> None:
     assert any(frame["line"] == -3 for frame in frames) == (like == "hotspot")  # native ones
 
 
+def test_a_source_that_is_empty() -> None:
+    """In place of none."""
+    one = dump("--like=android")
+    sources = [one.strings[item.fields["source"]] for item in one.all("FRAME")]
+    assert b"" in sources
+    assert any(sources)
+
+
 # ---- Objects ---------------------------------------------------------------------------------------------------------
 
 
@@ -230,6 +238,12 @@ def test_traces_that_were_not_sampled() -> None:
     one = dump("--like=jdk8-agent", "--records=samples")
     traces = {item.fields["trace_serial"] for item in one.all("TRACE")}
     assert {item.fields["trace_serial"] for item in one.all("LOAD_CLASS")} - traces
+
+
+def test_locals_of_a_thread_without_frames() -> None:
+    for depth, frames in (("0", {-1}), ("5", {0})):
+        one = dump("--like=hotspot", "--threads=2", f"--stack-depth={depth}")
+        assert {item.fields["frame"] for item in one.all("ROOT_JNI_LOCAL")} == frames
 
 
 # ---- Objects beside classes ------------------------------------------------------------------------------------------

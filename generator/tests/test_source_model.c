@@ -281,11 +281,17 @@ static void what_a_producer_cannot_write_is_refused(void **state)
         uint64_t segment_size;
         uint64_t objects;
     } cases[] = {
-        {"jdk8-agent", 0, 8, RECORDS_DEFAULT, 0, 1},       {"jdk8-agent", V103, 0, RECORDS_DEFAULT, 0, 1},
-        {"hotspot", V103, 0, RECORDS_DEFAULT, 0, 1},       {"hotspot", 0, 0, RECORDS_SITES, 0, 1},
-        {"mat", V101, 0, RECORDS_DEFAULT, 0, 1},           {"android", 0, 8, RECORDS_DEFAULT, 0, 1},
-        {"plain", V101, 0, RECORDS_DEFAULT, 100, 1},       {"plain", 0, 4, RECORDS_DEFAULT, 0, 4294967296},
-        {"jdk8-agent", 0, 0, RECORDS_DEFAULT, 0, 1 << 28}, {"sa", 0, 0, RECORDS_ALL, 0, 1},
+        {"jdk8-agent", 0, 8, RECORDS_DEFAULT, 0, 1},
+        {"jdk8-agent", V103, 0, RECORDS_DEFAULT, 0, 1},
+        {"hotspot", V103, 0, RECORDS_DEFAULT, 0, 1},
+        {"hotspot", 0, 0, RECORDS_SITES, 0, 1},
+        {"mat", V101, 0, RECORDS_DEFAULT, 0, 1},
+        {"android", 0, 8, RECORDS_DEFAULT, 0, 1},
+        {"plain", V101, 0, RECORDS_DEFAULT, 100, 1},
+        {"plain", 0, 4, RECORDS_DEFAULT, 0, 4294967296},
+        {"jdk8-agent", 0, 0, RECORDS_DEFAULT, 0, 1 << 28},
+        {"sa", 0, 0, RECORDS_ALL, 0, 1},
+        {"android", 0, 0, RECORDS_DEFAULT, 0, UINT64_C(1) << 31}, /* the IDs beside classes are taken */
     };
 
     (void)state;
