@@ -74,6 +74,26 @@ static bool printable(const uint8_t *p, size_t size)
     return size == 4;
 }
 
+static bool is_surrogate(const uint8_t *p, unsigned second)
+{
+    return p[0] == 0xed && (p[1] & 0xf0) == second && continues(p[2]);
+}
+
+/* A pair of surrogates, as Java's modified UTF-8 writes a character above U+FFFF: in 6 bytes. As the 4 bytes of the standard. */
+static bool join_pair(const uint8_t *p, size_t n, uint8_t to[4])
+{
+    uint32_t code;
+
+    if (n < 6 || !is_surrogate(p, 0xa0) || !is_surrogate(p + 3, 0xb0))
+        return false;
+    code = 0x10000 + ((uint32_t)(p[1] & 0x0f) << 16 | (uint32_t)(p[2] & 0x3f) << 10 | (uint32_t)(p[4] & 0x0f) << 6 |
+                      (uint32_t)(p[5] & 0x3f));
+    to[0] = (uint8_t)(0xf0 | code >> 18);
+    for (int i = 1; i < 4; i++)
+        to[i] = (uint8_t)(0x80 | (code >> (18 - 6 * i) & 0x3f));
+    return true;
+}
+
 size_t utf8_show(char *to, size_t size, const uint8_t *p, size_t n, bool more)
 {
     size_t length = 0;
@@ -83,9 +103,13 @@ size_t utf8_show(char *to, size_t size, const uint8_t *p, size_t n, bool more)
     while (n) {
         size_t bytes = character(p, n), need = 4;
         char escape[5];
+        uint8_t joined[4];
         const char *from = escape;
 
-        if (bytes && printable(p, bytes)) {
+        if (join_pair(p, n, joined)) {
+            from = (const char *)joined;
+            bytes = 6;
+        } else if (bytes && printable(p, bytes)) {
             from = (const char *)p;
             need = bytes;
         } else {

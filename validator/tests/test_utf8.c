@@ -206,6 +206,9 @@ static void shows_what_can_be_shown(void **state)
         {"a\nb", 3, "a\\x0ab"},
         {"\xc0\x80", 2, "\\xc0\\x80"},
         {"\xed\xa0\xbd", 3, "\\xed\\xa0\\xbd"},
+        {"\xed\xa0\xbd\xed\xb8\x80", 6, "\xf0\x9f\x98\x80"}, /* a pair: modified UTF-8 */
+        {"\xed\xa0\xbd\xed\xb8", 5, "\\xed\\xa0\\xbd\\xed\\xb8"},
+        {"\xed\xb8\x80\xed\xa0\xbd", 6, "\\xed\\xb8\\x80\\xed\\xa0\\xbd"},
         {"\xff", 1, "\\xff"},
         {"\xe2\x80\xae", 3, "\\xe2\\x80\\xae"},
         {"\x1b[31m", 5, "\\x1b[31m"},
