@@ -106,12 +106,16 @@ static bool read_size(int id, const char *text, uint64_t *value)
     return true;
 }
 
+/* How many are too many, the model says. */
+static bool read_many(int id, const char *text, uint64_t *value)
+{
+    return read_count(id, text, 0, MODEL_UNSET - 1, "a whole number, such as 1000000, 1_000_000 or 1e6", value);
+}
+
 static bool read_mean(int id, const char *text, uint64_t *thousandths)
 {
-    static const uint64_t most = UINT64_C(1000000000) * MODEL_UNIT;
-
-    if (!parse_decimal(text, 3, thousandths) || *thousandths > most)
-        return wrong(id, "a mean of at most three decimals and at most 1e9, such as 2.5", text);
+    if (!parse_decimal(text, 3, thousandths) || *thousandths == MODEL_UNSET)
+        return wrong(id, "a mean of at most three decimals, such as 2.5", text);
     return true;
 }
 
@@ -271,29 +275,6 @@ static bool refuse_both(int a, int b, const char *why)
     return false;
 }
 
-static bool check_shape_takes(const struct cli_options *o)
-{
-    static const struct {
-        int id;
-        unsigned bit;
-    } of_shapes[] = {{OPTION_CLASSES, SHAPE_TAKES_CLASSES},
-                     {OPTION_REFERENCES, SHAPE_TAKES_REFERENCES},
-                     {OPTION_ARRAY_LENGTH, SHAPE_TAKES_ARRAY_LENGTH},
-                     {OPTION_STRING_LENGTH, SHAPE_TAKES_STRING_LENGTH}};
-    const struct shape *shape = o->request.made.shape;
-
-    for (size_t i = 0; i < sizeof of_shapes / sizeof *of_shapes; i++) {
-        if (is_given(o, of_shapes[i].id) && !(shape->takes & of_shapes[i].bit)) {
-            char before[64];
-
-            snprintf(before, sizeof before, "--%s means nothing to --shape ", name_of(of_shapes[i].id));
-            say_usage(before, shape->name, "");
-            return false;
-        }
-    }
-    return true;
-}
-
 static bool check_together(const struct cli_options *o)
 {
     if (is_given(o, OPTION_OBJECTS) && is_given(o, OPTION_BYTES))
@@ -306,7 +287,7 @@ static bool check_together(const struct cli_options *o)
         say_usage("--at and --violations say where and how often --violate is to break a rule, which is not given", "", "");
         return false;
     }
-    return o->from || check_shape_takes(o);
+    return true;
 }
 
 /* ---- The command line ---- */
@@ -350,8 +331,7 @@ static bool take_option(struct cli_options *o, int id, const char *text, bool *n
     note_given(o, id, text);
     switch ((enum option_id)id) {
     case OPTION_OBJECTS:
-        return read_count(id, text, 0, UINT64_C(1000000000000), "a whole number up to 1e12, such as 1000000, 1_000_000 or 1e6",
-                          &made->model.objects);
+        return read_many(id, text, &made->model.objects);
     case OPTION_BYTES:
         return read_size(id, text, &o->request.bytes);
     case OPTION_SEED:
@@ -378,11 +358,11 @@ static bool take_option(struct cli_options *o, int id, const char *text, bool *n
     case OPTION_SHAPE:
         return read_shape(text, &made->shape);
     case OPTION_CLASSES:
-        return read_count(id, text, 1, 10000000, "a whole number from 1 to 1e7", &made->model.classes);
+        return read_many(id, text, &made->model.classes);
     case OPTION_THREADS:
-        return read_count(id, text, 0, 1000000, "a whole number from 0 to 1e6", &made->model.threads);
+        return read_many(id, text, &made->model.threads);
     case OPTION_STACK_DEPTH:
-        return read_count(id, text, 0, 1000000, "a whole number from 0 to 1e6", &made->model.stack_depth);
+        return read_many(id, text, &made->model.stack_depth);
     case OPTION_REFERENCES:
         return read_mean(id, text, &made->model.references);
     case OPTION_ARRAY_LENGTH:

@@ -44,7 +44,7 @@ uint32_t class_add_named(struct model *m, uint32_t name, uint32_t super)
     return m->class_count++;
 }
 
-static bool add_to_last(struct model *m, uint32_t name, uint8_t type, uint8_t form, uint16_t *count)
+static bool add_to(struct model *m, uint32_t name, uint8_t type, uint8_t form, uint16_t *count)
 {
     struct model_field *fields = grown(m->fields, &parts(m)->field_capacity, m->field_count, sizeof *fields);
 
@@ -58,12 +58,12 @@ static bool add_to_last(struct model *m, uint32_t name, uint8_t type, uint8_t fo
 
 bool field_add(struct model *m, uint32_t name, uint8_t type, uint8_t form)
 {
-    return add_to_last(m, name, type, form, &m->classes[m->class_count - 1].fields);
+    return add_to(m, name, type, form, &m->classes[m->class_count - 1].fields);
 }
 
 bool static_add(struct model *m, uint32_t name, uint8_t type, uint8_t form)
 {
-    return add_to_last(m, name, type, form, &m->classes[m->class_count - 1].statics);
+    return add_to(m, name, type, form, &m->classes[m->class_count - 1].statics);
 }
 
 static uint8_t type_of(char letter)
@@ -94,13 +94,29 @@ static bool add_all(struct model *m, const char *spec, bool (*add)(struct model 
     return true;
 }
 
-uint32_t class_add(struct model *m, const char *name, uint32_t super, const char *fields, const char *statics)
+bool references_add(struct model *m, uint64_t count)
+{
+    uint32_t names = count ? string_add(m, NAME_NUMBERED, "reference", 1, (uint32_t)count) : 0;
+
+    for (uint32_t i = 0; i < count; i++)
+        if (!field_add(m, names + i, TYPE_OBJECT, VALUE_ANY))
+            return false;
+    return true;
+}
+
+uint32_t class_add_wider(struct model *m, const char *name, uint32_t super, const char *fields, uint64_t more,
+                         const char *statics)
 {
     uint32_t class = class_add_named(m, names_text(&parts(m)->names, name, strlen(name)), super);
 
-    if (class == MODEL_NONE || !add_all(m, fields, field_add) || !add_all(m, statics, static_add))
+    if (class == MODEL_NONE || !add_all(m, fields, field_add) || !references_add(m, more) || !add_all(m, statics, static_add))
         return MODEL_NONE;
     return class;
+}
+
+uint32_t class_add(struct model *m, const char *name, uint32_t super, const char *fields, const char *statics)
+{
+    return class_add_wider(m, name, super, fields, 0, statics);
 }
 
 uint32_t class_add_array(struct model *m, uint32_t of)
@@ -110,6 +126,44 @@ uint32_t class_add_array(struct model *m, uint32_t of)
     if (class != MODEL_NONE)
         m->classes[class].element = TYPE_OBJECT;
     return class;
+}
+
+static bool refit(struct model *m, struct model_class *class, const struct model_field *old, uint32_t wanted, uint32_t names)
+{
+    uint32_t fields = class->fields, statics = class->statics, have = 0;
+
+    class->first_field = m->field_count;
+    class->fields = class->statics = 0;
+    for (uint32_t f = 0; f < fields; f++)
+        if ((old[f].type != TYPE_OBJECT || have++ < wanted) &&
+            !add_to(m, old[f].name, old[f].type, old[f].form, &class->fields))
+            return false;
+    for (uint32_t f = 0; have < wanted; f++, have++)
+        if (!add_to(m, names + f, TYPE_OBJECT, VALUE_ANY, &class->fields))
+            return false;
+    for (uint32_t f = fields; f < fields + statics; f++)
+        if (!add_to(m, old[f].name, old[f].type, old[f].form, &class->statics))
+            return false;
+    return true;
+}
+
+bool references_refit(struct model *m, uint32_t first, const uint32_t *wanted)
+{
+    uint32_t most = 0, names, from = first < m->class_count ? m->classes[first].first_field : m->field_count;
+    size_t size = (m->field_count - from) * sizeof *m->fields;
+    struct model_field *old = malloc(size + 1);
+    bool done = old != NULL;
+
+    for (uint32_t c = first; c < m->class_count; c++)
+        most = wanted[c] > most ? wanted[c] : most;
+    names = most ? string_add(m, NAME_NUMBERED, "reference", 1, most) : 0;
+    if (done)
+        memcpy(old, m->fields + from, size);
+    m->field_count = from;
+    for (uint32_t c = first; c < m->class_count && done; c++)
+        done = refit(m, &m->classes[c], old + (m->classes[c].first_field - from), wanted[c], names);
+    free(old);
+    return done;
 }
 
 /* Superclasses come first, so one pass does. */

@@ -1,6 +1,8 @@
 /* See mixed.h. */
 #include "mixed.h"
 
+#include <stdlib.h>
+
 enum row_kind { ROW_KNOWN, ROW_CLASS, ROW_OBJECT_ARRAYS, ROW_PRIMITIVE_ARRAYS, ROW_SLOT, ROW_TARGET };
 
 struct mixed_row {
@@ -140,4 +142,80 @@ bool mixed_load(struct model *m, struct mixed_kind_row kinds[KINDS])
         load_slots(kind, row);
     }
     return true;
+}
+
+/* ---- Other numbers of references ---- */
+
+struct refit {
+    uint32_t *before, *now; /* references of its own that a class has */
+    uint64_t *share;        /* of the objects whose class it is, or a superclass of it */
+};
+
+static void weigh(const struct model *m, const struct mixed_kind_row kinds[KINDS], struct refit *r)
+{
+    for (uint32_t c = 0; c < m->class_count; c++)
+        for (uint32_t f = 0; f < m->classes[c].fields; f++)
+            r->before[c] += m->fields[m->classes[c].first_field + f].type == TYPE_OBJECT;
+    for (uint32_t k = 0; k < KIND_REST; k++)
+        if (kinds[k].form == FORM_INSTANCE)
+            for (uint32_t c = kinds[k].class; c != MODEL_NONE; c = m->classes[c].super)
+                r->share[c] += kinds[k].share;
+}
+
+/* Each class in its proportion, and rounded so that those up to it have what is due to them together. */
+static void choose(const struct model *m, struct refit *r, uint64_t wanted)
+{
+    uint64_t all = 0, passed = 0, given = 0;
+
+    for (uint32_t c = CORE_CLASSES; c < m->class_count; c++)
+        all += r->before[c] * r->share[c];
+    for (uint32_t c = 0; c < m->class_count; c++) {
+        uint64_t due;
+
+        r->now[c] = r->before[c];
+        if (c < CORE_CLASSES || !r->before[c] || !r->share[c])
+            continue;
+        passed += r->before[c] * r->share[c];
+        due = wanted * passed / all;
+        r->now[c] = due > given ? (uint32_t)((due - given + r->share[c] / 2) / r->share[c]) : 0;
+        given += r->now[c] * r->share[c];
+    }
+}
+
+static bool map_slots(struct model *m, struct mixed_kind_row *kind, const struct refit *r)
+{
+    uint32_t count = 0, first = 0, slot = 0;
+    uint16_t *at;
+
+    for (uint32_t c = kind->class; c != MODEL_NONE; c = m->classes[c].super)
+        count += r->now[c];
+    kind->slot_at = at = shape_memory(m, (count + 1) * sizeof *at);
+    if (!at)
+        return false;
+    for (uint32_t c = kind->class; c != MODEL_NONE; first += r->before[c], c = m->classes[c].super)
+        for (uint32_t i = 0; i < r->now[c]; i++)
+            at[slot++] = i < r->before[c] ? (uint16_t)(first + i) : MIXED_SLOT_MORE;
+    kind->slot_count = count;
+    return true;
+}
+
+bool mixed_refit(struct model *m, struct mixed_kind_row kinds[KINDS], uint64_t wanted)
+{
+    struct refit r = {.before = calloc(m->class_count, sizeof *r.before),
+                      .now = calloc(m->class_count, sizeof *r.now),
+                      .share = calloc(m->class_count, sizeof *r.share)};
+    bool done = r.before && r.now && r.share;
+
+    if (done) {
+        weigh(m, kinds, &r);
+        choose(m, &r, wanted);
+        done = references_refit(m, CORE_CLASSES, r.now);
+    }
+    for (uint32_t k = 0; k < KIND_REST && done; k++)
+        if (kinds[k].form == FORM_INSTANCE)
+            done = map_slots(m, &kinds[k], &r);
+    free(r.before);
+    free(r.now);
+    free(r.share);
+    return done;
 }

@@ -67,10 +67,16 @@ struct mixed_kind_row {
     uint32_t nonnull;              /* of an object array: thousandths of its elements */
     const struct mixed_row *slots; /* an instance's references, or what the elements of an array are */
     uint32_t slot_count;
+    const uint16_t
+        *slot_at; /* which of `slots` each one is, MIXED_SLOT_MORE for one that mixed.def does not have; NULL: in order */
 };
+#define MIXED_SLOT_MORE UINT16_MAX
 
 /* Adds the classes of mixed.def and fills the kinds but KIND_REST. */
 bool mixed_load(struct model *m, struct mixed_kind_row kinds[KINDS]);
+/* Gives the instances other numbers of references, so that 10 million objects have about `wanted` of them in fields of the classes
+ * of mixed.def. */
+bool mixed_refit(struct model *m, struct mixed_kind_row kinds[KINDS], uint64_t wanted);
 const struct length_table *mixed_lengths(enum mixed_array array);
 
 /* The n-th of the slots that begin there; and a number that no other slot has. */

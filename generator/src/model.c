@@ -1,6 +1,7 @@
 /* See model.h: the options, and who answers for which object. */
 #include "parts.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 extern const struct shape shape_mixed, shape_list, shape_tree, shape_graph, shape_arrays, shape_strings, shape_wide, shape_deep,
@@ -11,7 +12,10 @@ const struct shape *const shapes[] = {&shape_mixed,   &shape_list, &shape_tree, 
 
 #define MOST_OBJECTS ((uint64_t)1000000000000)
 #define MOST_THREADS 1000000U
+#define MOST_DEPTH ((uint64_t)1000000)
 #define MOST_FRAMES ((uint64_t)1000000000)
+
+static char sentence[256]; /* the latest failure that is no constant */
 
 struct shape_block {
     struct shape_block *next;
@@ -27,35 +31,52 @@ bool option_within(struct model *m, uint64_t *option, uint64_t unset, uint64_t l
     return (*option >= least && *option <= most) || fail(m, allowed);
 }
 
+/* "--string-length means nothing to --shape list: mixed and strings take it" */
+static bool is_taken(struct model *m, const struct shape *shape, const char *option, uint64_t value, unsigned bit)
+{
+    int used;
+
+    if (value == MODEL_UNSET || shape->takes & bit)
+        return true;
+    used = snprintf(sentence, sizeof sentence, "%s means nothing to --shape %s:", option, shape->name);
+    for (size_t i = 0; shapes[i]; i++) {
+        size_t left = 0;
+
+        if (!(shapes[i]->takes & bit))
+            continue;
+        for (size_t other = i + 1; shapes[other]; other++)
+            left += (shapes[other]->takes & bit) != 0;
+        used += snprintf(sentence + used, sizeof sentence - (size_t)used, " %s%s", shapes[i]->name,
+                         left > 1    ? ","
+                         : left == 1 ? " and"
+                                     : " take it");
+    }
+    return fail(m, sentence);
+}
+
 static bool only_what_is_taken(struct model *m, const struct shape *shape)
 {
     const struct model_options *o = &m->options;
 
-    if (o->classes != MODEL_UNSET && !(shape->takes & SHAPE_TAKES_CLASSES))
-        return fail(m, "--classes means nothing to this shape: its classes are always the same");
-    if (o->references != MODEL_UNSET && !(shape->takes & SHAPE_TAKES_REFERENCES))
-        return fail(m, "--references means nothing to this shape: tree and graph take it");
-    if (o->array_length != MODEL_UNSET && !(shape->takes & SHAPE_TAKES_ARRAY_LENGTH))
-        return fail(m, "--array-length means nothing to this shape: mixed and arrays take it");
-    if (o->string_length != MODEL_UNSET && !(shape->takes & SHAPE_TAKES_STRING_LENGTH))
-        return fail(m, "--string-length means nothing to this shape: mixed and strings take it");
-    return true;
+    return is_taken(m, shape, "--references", o->references, SHAPE_TAKES_REFERENCES) &&
+           is_taken(m, shape, "--array-length", o->array_length, SHAPE_TAKES_ARRAY_LENGTH) &&
+           is_taken(m, shape, "--string-length", o->string_length, SHAPE_TAKES_STRING_LENGTH);
 }
 
 static bool options_settle(struct model *m, const struct shape *shape)
 {
     struct model_options *o = &m->options;
-    uint64_t few = 1 + o->objects / 16;
+    uint64_t few = 1 + o->objects / 16, depth = MOST_DEPTH;
 
-    if (o->classes != MODEL_UNSET && o->classes > CLASSES_MOST)
-        return fail(m, "--classes: up to 10,000,000");
     o->mirrors = o->mirrors < few ? o->mirrors : few;
     o->loaders = o->loaders < few ? o->loaders : few;
+    if (o->threads != MODEL_UNSET && o->threads > MOST_FRAMES / MOST_DEPTH)
+        depth = MOST_FRAMES / o->threads;
     return only_what_is_taken(m, shape) && option_within(m, &o->objects, 1000000, 0, MOST_OBJECTS, "--objects: up to 1e12") &&
            option_within(m, &o->threads, shape->threads < few ? shape->threads : few, 0, MOST_THREADS,
                          "--threads: up to 1,000,000") &&
-           option_within(m, &o->stack_depth, shape->stack_depth, 0, o->threads ? MOST_FRAMES / o->threads : MOST_FRAMES,
-                         "--stack-depth: up to 1e9 frames in all threads together");
+           option_within(m, &o->stack_depth, shape->stack_depth, 0, depth,
+                         "--stack-depth: up to 1,000,000, and up to 1e9 frames in all threads together");
 }
 
 /* ---- Making one ---- */

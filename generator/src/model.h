@@ -84,12 +84,7 @@ struct shape {
                        uint64_t *out);
 };
 
-enum shape_option {
-    SHAPE_TAKES_CLASSES = 1,
-    SHAPE_TAKES_REFERENCES = 2,
-    SHAPE_TAKES_ARRAY_LENGTH = 4,
-    SHAPE_TAKES_STRING_LENGTH = 8
-};
+enum shape_option { SHAPE_TAKES_REFERENCES = 1, SHAPE_TAKES_ARRAY_LENGTH = 2, SHAPE_TAKES_STRING_LENGTH = 4 };
 
 extern const struct shape *const shapes[]; /* mixed first; NULL behind the last */
 

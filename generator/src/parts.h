@@ -49,6 +49,9 @@ static inline uint64_t key_of(const struct model *m)
 /* Fields are "L:name I:hash B0:coder": the type as a signature has it (L for any object), the form (0: zero, s: small) or nothing,
  * the name. */
 uint32_t class_add(struct model *m, const char *name, uint32_t super, const char *fields, const char *statics);
+/* Likewise, with so many references more behind those fields. */
+uint32_t class_add_wider(struct model *m, const char *name, uint32_t super, const char *fields, uint64_t more,
+                         const char *statics);
 /* Likewise, and the fields are added one by one, the instance fields first. */
 uint32_t class_add_named(struct model *m, uint32_t name, uint32_t super);
 bool field_add(struct model *m, uint32_t name, uint8_t type, uint8_t form);
@@ -57,6 +60,9 @@ bool static_add(struct model *m, uint32_t name, uint8_t type, uint8_t form);
 uint32_t class_add_array(struct model *m, uint32_t of);
 /* The generated texts as strings: the first of them. Whether all could be added, names.failed tells in the end. */
 uint32_t string_add(struct model *m, enum name_form form, const char *text, uint32_t of, uint32_t count);
+/* Each class from `first` on gets so many references of its own as its number in `wanted` says: the first ones it has, and
+ * then "reference1" and on. Before classes_finish(). */
+bool references_refit(struct model *m, uint32_t first, const uint32_t *wanted);
 /* Sizes, next_with_fields, the deepest chain. */
 bool classes_finish(struct model *m);
 /* Adds the classes of enum model_core_class. */
@@ -124,6 +130,9 @@ static inline void be_primitive_array(struct object *o, uint8_t type, uint64_t e
 
 /* Memory that is freed with the model. NULL if there is none. */
 void *shape_memory(struct model *m, size_t size);
+
+/* So many fields that are references, named "reference1" and on, to the class that was added last. */
+bool references_add(struct model *m, uint64_t count);
 
 /* Any of the shape's objects, or null: one of four. */
 uint64_t any_or_null(const struct model *m, uint64_t index, uint64_t slot);

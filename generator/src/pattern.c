@@ -7,9 +7,10 @@
 enum {
     ALL_KINDS_FROM = 2048, /* objects: a cell of so many has one of each kind at least */
     SPINE_MOST = 48,
-    SPINE_OF = 8,  /* of so many objects, the spine can name one */
-    FAR_EACH = 16, /* of so many references that are free, one leads to another cell */
-    TRIES = 8      /* to find a kind of which one is named already */
+    SPINE_OF = 8,      /* of so many objects, the spine can name one */
+    FAR_EACH = 16,     /* of so many references that are free, one leads to another cell */
+    MORE_NOT_NULL = 3, /* of so many references that mixed.def does not know, one is null: as of all */
+    TRIES = 8          /* to find a kind of which one is named already */
 };
 #define NO_EDGE UINT32_MAX
 
@@ -116,8 +117,9 @@ static void add_object(struct growth *g, uint32_t k)
     g->left[k]--;
     g->left_in_all--;
     for (uint32_t i = 0; i < edges; i++) {
-        const struct mixed_row *slot = mixed_slot(kind->slots, kind->form == FORM_INSTANCE ? i : 0);
-        uint32_t target = draw_target(g, slot);
+        uint32_t at = kind->form != FORM_INSTANCE ? 0 : kind->slot_at ? kind->slot_at[i] : i;
+        const struct mixed_row *slot = at == MIXED_SLOT_MORE ? NULL : mixed_slot(kind->slots, at);
+        uint32_t target = slot ? draw_target(g, slot) : draw(g, MORE_NOT_NULL) ? KIND_REST : TARGET_NULL;
 
         /* The elements of an array that are edges are not null. */
         while (kind->form == FORM_OBJECT_ARRAY && target == TARGET_NULL)

@@ -1,13 +1,21 @@
 /* A random graph: each node is an instance and the array of its neighbours. So that each is reached from the first, a tree of two
  * branches is within; the other neighbours are any. */
 #include "branches.h"
+#include "kin.h"
 
-enum { NODE = CORE_CLASSES, NODES /* the array class */ };
+#define NAME "com/example/graph/GraphNode"
 
 static bool prepare(struct model *m)
 {
-    if (class_add(m, "com/example/graph/GraphNode", CORE_OBJECT, "L:neighbours I:mark J:weight", "L:start") == MODEL_NONE ||
-        class_add_array(m, NODE) == MODEL_NONE)
+    struct kin *kin = shape_memory(m, sizeof *kin);
+    uint32_t node;
+
+    m->of_shape = kin;
+    if (!kin || !option_within(m, &m->options.classes, CORE_CLASSES + 2, CORE_CLASSES + 2, CLASSES_MOST,
+                               "--classes of a graph: 19 to 10,000,000"))
+        return false;
+    node = class_add(m, NAME, CORE_OBJECT, "L:neighbours I:mark J:weight", "L:start");
+    if (node == MODEL_NONE || !kin_add(m, kin, NAME, node, 0, m->options.classes - 1) || class_add_array(m, node) == MODEL_NONE)
         return false;
     if (!option_within(m, &m->options.references, 4000, 1000, 1000000 * (uint64_t)MODEL_UNIT,
                        "--references of a graph: 1 to 1,000,000 neighbours of a node on average"))
@@ -34,9 +42,9 @@ static void object(const struct model *m, uint64_t index, struct object *o)
     uint64_t at = index - shape_first(m), node = at / 2;
 
     if (at % 2 == 0)
-        be_instance(o, NODE);
+        be_instance(o, kin_class(m, m->of_shape, node));
     else
-        be_object_array(o, NODES, child(m, node + 1) - child(m, node) + other_neighbours(m, node));
+        be_object_array(o, m->class_count - 1, child(m, node + 1) - child(m, node) + other_neighbours(m, node));
 }
 
 static uint64_t reference(const struct model *m, uint64_t index, const struct object *o, uint64_t slot)
@@ -54,7 +62,7 @@ static uint64_t reference(const struct model *m, uint64_t index, const struct ob
 
 const struct shape shape_graph = {
     .name = "graph",
-    .about = "a random graph, reachable as a whole; --references is how many neighbours a node has",
+    .about = "a random graph, reachable as a whole",
     .takes = SHAPE_TAKES_REFERENCES,
     .threads = 8,
     .stack_depth = 16,

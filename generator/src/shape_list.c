@@ -1,28 +1,43 @@
 /* One list, as long as there are objects. */
-#include "parts.h"
+#include "kin.h"
+
+#define NAME "com/example/list/ListNode"
 
 static bool prepare(struct model *m)
 {
-    return class_add(m, "com/example/list/ListNode", CORE_OBJECT, "L:next I:value", "L:head Is:length") != MODEL_NONE;
+    struct kin *kin = shape_memory(m, sizeof *kin);
+    uint64_t more, least = CORE_CLASSES + 1;
+    uint32_t node;
+
+    m->of_shape = kin;
+    if (!kin || !option_within(m, &m->options.references, MODEL_UNIT, MODEL_UNIT, 1000 * (uint64_t)MODEL_UNIT,
+                               "--references of a list: 1 to 1,000 of a node on average, the next node among them"))
+        return false;
+    more = m->options.references % MODEL_UNIT;
+    least += more > 0;
+    if (!option_within(m, &m->options.classes, least, least, CLASSES_MOST,
+                       "--classes of a list: 18 to 10,000,000, or from 19 on if --references is no whole number"))
+        return false;
+    node = class_add_wider(m, NAME, CORE_OBJECT, "L:next I:value", m->options.references / MODEL_UNIT - 1, "L:head Is:length");
+    return node != MODEL_NONE && kin_add(m, kin, NAME, node, more, m->options.classes);
 }
 
 static void object(const struct model *m, uint64_t index, struct object *o)
 {
-    (void)m;
-    (void)index;
-    be_instance(o, CORE_CLASSES);
+    be_instance(o, kin_class(m, m->of_shape, index));
 }
 
 static uint64_t reference(const struct model *m, uint64_t index, const struct object *o, uint64_t slot)
 {
-    (void)o;
-    (void)slot;
+    if (slot != kin_front(m->of_shape, o->class))
+        return any_or_null(m, index, slot);
     return index + 1 < m->options.objects ? index + 1 : MODEL_NULL;
 }
 
 const struct shape shape_list = {
     .name = "list",
     .about = "one long linked list",
+    .takes = SHAPE_TAKES_REFERENCES,
     .threads = 8,
     .stack_depth = 16,
     .prepare = prepare,

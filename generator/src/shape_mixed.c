@@ -9,7 +9,8 @@ enum {
     OBJECTS_FOR_A_CLASS = 40,
     CELL_SHIFT = 14,
     FEW_PARTS = 3,    /* of 32: arrays that are shorter than most */
-    REST_NULLS = 352, /* thousandths of the references of the rare classes */
+    REST_NULLS = 352, /* thousandths of the references of the rare classes, */
+    REST_EACH = 3     /* of which each has so many */
 };
 _Static_assert((int)LEAST_CLASSES >= (int)MIXED_FIRST_ARRAY_CLASS + MIXED_ARRAYS + REST_LEAST_CLASSES, "room for all");
 
@@ -22,6 +23,24 @@ struct mixed {
 };
 
 /* ---- Preparing ---- */
+
+/* Fields have what elements, and the classes that are always the same, leave of the mean that is wanted. */
+static bool refit(struct model *m, struct mixed_kind_row kinds[KINDS], const struct pattern_array arrays[MIXED_ARRAYS])
+{
+    uint64_t wanted = m->options.references * (MIXED_SHARES / MODEL_UNIT), others = 0, known = 0;
+
+    for (uint32_t k = 0; k < KIND_REST; k++) {
+        known += kinds[k].share;
+        if (kinds[k].form == FORM_OBJECT_ARRAY)
+            others += (lengths_mean(&arrays[kinds[k].array].lengths) * kinds[k].share) >> 16;
+        else if (kinds[k].form == FORM_INSTANCE && kinds[k].class < CORE_CLASSES)
+            others += (uint64_t)kinds[k].slot_count * kinds[k].share;
+    }
+    others += (MIXED_SHARES - known) * REST_EACH;
+    if (wanted < others)
+        return fail(m, "--references of mixed: not below what arrays have of themselves: see --array-length");
+    return mixed_refit(m, kinds, wanted - others);
+}
 
 /* How long the arrays are that are no text, on average, in 2^32ths. */
 static uint64_t mean_array(const struct mixed_kind_row kinds[KINDS])
@@ -70,6 +89,8 @@ static bool prepare(struct model *m)
          !fail(m, "--array-length: up to 100,000,000 on average")) ||
         (options->string_length != MODEL_UNSET && options->string_length > most &&
          !fail(m, "--string-length: up to 100,000,000 characters on average")) ||
+        (options->references != MODEL_UNSET && !option_within(m, &options->references, 0, MODEL_UNIT / 2, 100 * MODEL_UNIT,
+                                                              "--references of mixed: 0.5 to 100 of an object on average")) ||
         !mixed_load(m, kinds))
         return false;
     kinds[KIND_REST].form = FORM_REST;
@@ -85,6 +106,8 @@ static bool prepare(struct model *m)
                                             k == of_TEXT ? length_table_mean(array->lengths.table) : mean_array(kinds));
         prepare_array(m, &kinds[k], array);
     }
+    if (options->references != MODEL_UNSET && !refit(m, kinds, arrays))
+        return false;
     *x = (struct mixed){.first = shape_first(m), .count = shape_count(m), .key = key_of(m)};
     while (shift < CELL_SHIFT && x->count >> (shift + 1) > 0)
         shift++;
@@ -266,7 +289,7 @@ static void references(const struct model *m, uint64_t index, const struct objec
 const struct shape shape_mixed = {
     .name = "mixed",
     .about = "what a real program's heap looks like",
-    .takes = SHAPE_TAKES_CLASSES | SHAPE_TAKES_ARRAY_LENGTH | SHAPE_TAKES_STRING_LENGTH,
+    .takes = SHAPE_TAKES_REFERENCES | SHAPE_TAKES_ARRAY_LENGTH | SHAPE_TAKES_STRING_LENGTH,
     .threads = 8,
     .stack_depth = 16,
     .prepare = prepare,

@@ -1,7 +1,7 @@
-/* Many Strings, each with the byte[] that is its text, and many symbols that nothing names. In rows: an Object[] names the next row
- * and the row's Strings. */
+/* Many Strings, each with the byte[] that is its text, and many symbols that nothing names. In rows: an Object[], or with
+ * more classes an instance of one of these, names the next row and the row's Strings. */
+#include "kin.h"
 #include "lengths.h"
-#include "parts.h"
 
 /* Fitted as the tables of shape_mixed. */
 static const struct length_table table = {
@@ -12,19 +12,35 @@ static const struct length_table table = {
 
 enum { STRINGS_IN_ROW = 31, ROW = 1 + 2 * STRINGS_IN_ROW };
 
+#define PAGE "com/example/strings/Page"
+
+struct strings {
+    struct lengths lengths; /* first, where it is looked for with each text */
+    struct kin pages;
+};
+
 static bool prepare(struct model *m)
 {
-    struct lengths *lengths = shape_memory(m, sizeof *lengths);
+    struct strings *x = shape_memory(m, sizeof *x);
     uint64_t symbols = m->options.objects / 4;
+    uint32_t page;
 
-    m->of_shape = lengths;
-    if (!lengths)
+    m->of_shape = x;
+    if (!x)
         return false;
     if (!option_within(m, &m->options.string_length, 40 * (uint64_t)MODEL_UNIT, 0, 100000000 * (uint64_t)MODEL_UNIT,
                        "--string-length: up to 100,000,000 characters on average"))
         return false;
-    *lengths = lengths_scaled(&table, m->options.string_length, length_table_mean(&table));
-    longest_is(m, lengths_longest(lengths));
+    if (!option_within(m, &m->options.classes, CORE_CLASSES, CORE_CLASSES, CLASSES_MOST,
+                       "--classes of strings: 17 to 10,000,000"))
+        return false;
+    *x = (struct strings){.lengths = lengths_scaled(&table, m->options.string_length, length_table_mean(&table))};
+    if (m->options.classes > CORE_CLASSES) {
+        page = class_add_wider(m, PAGE, CORE_OBJECT, "L:next", STRINGS_IN_ROW, "");
+        if (page == MODEL_NONE || !kin_add(m, &x->pages, PAGE, page, 0, m->options.classes))
+            return false;
+    }
+    longest_is(m, lengths_longest(&x->lengths));
     longest_is(m, (uint64_t)(STRINGS_IN_ROW + 1) * m->options.id_size);
     string_add(m, NAME_SYMBOL, NULL, 0, symbols < 1000000000 ? (uint32_t)symbols : 1000000000);
     return true;
@@ -32,26 +48,29 @@ static bool prepare(struct model *m)
 
 static void object(const struct model *m, uint64_t index, struct object *o)
 {
+    const struct strings *x = m->of_shape;
     uint64_t at = index - shape_first(m), in_row = at % ROW;
 
-    if (in_row == 0)
+    if (in_row == 0 && x->pages.narrow)
+        be_instance(o, kin_class(m, &x->pages, at / ROW));
+    else if (in_row == 0)
         be_object_array(o, CORE_OBJECT_ARRAY, STRINGS_IN_ROW + 1);
     else if (in_row % 2)
         be_instance(o, CORE_STRING);
     else
-        be_primitive_array(o, TYPE_BYTE, lengths_draw(m->of_shape, even(key_of(m), at / ROW * STRINGS_IN_ROW + in_row / 2)));
+        be_primitive_array(o, TYPE_BYTE, lengths_draw(&x->lengths, even(key_of(m), at / ROW * STRINGS_IN_ROW + in_row / 2)));
 }
 
 static uint64_t reference(const struct model *m, uint64_t index, const struct object *o, uint64_t slot)
 {
-    uint64_t named = o->kind == OBJECT_INSTANCE ? index + 1 : slot == 0 ? index + ROW : index + 2 * slot - 1;
+    uint64_t named = o->class == CORE_STRING ? index + 1 : slot == 0 ? index + ROW : index + 2 * slot - 1;
 
     return named < m->options.objects ? named : MODEL_NULL;
 }
 
 const struct shape shape_strings = {
     .name = "strings",
-    .about = "Strings and their texts, and symbols that nothing names; --string-length is the mean",
+    .about = "Strings and their texts, and symbols that nothing names",
     .takes = SHAPE_TAKES_STRING_LENGTH,
     .threads = 8,
     .stack_depth = 16,

@@ -1,41 +1,60 @@
 /* Many threads with deep stacks, and the tasks that they work on, which are what their local variables hold. */
-#include "parts.h"
+#include "kin.h"
 
-enum { TASK = CORE_CLASSES };
-enum { NEXT, OWNER, RESULT };
+#define NAME "com/example/threads/Task"
+
+enum { NEXT, OWNER, RESULT, OF_A_TASK };
 
 static bool prepare(struct model *m)
 {
-    return class_add(m, "com/example/threads/Task", CORE_OBJECT, "L:next L:owner L:result Is:state J:started", "L:queue") !=
-           MODEL_NONE;
+    static const char *const fields[] = {"L:next Is:state J:started", "L:next L:owner Is:state J:started",
+                                         "L:next L:owner L:result Is:state J:started"};
+    struct kin *kin = shape_memory(m, sizeof *kin);
+    uint64_t whole, more, least = CORE_CLASSES + 1;
+    uint32_t task;
+
+    m->of_shape = kin;
+    if (!kin || !option_within(m, &m->options.references, OF_A_TASK * (uint64_t)MODEL_UNIT, MODEL_UNIT,
+                               1000 * (uint64_t)MODEL_UNIT, "--references of threads: 1 to 1,000 of a task on average"))
+        return false;
+    whole = m->options.references / MODEL_UNIT;
+    more = m->options.references % MODEL_UNIT;
+    least += more > 0;
+    if (!option_within(m, &m->options.classes, least, least, CLASSES_MOST,
+                       "--classes of threads: 18 to 10,000,000, or from 19 on if --references is no whole number"))
+        return false;
+    task = class_add_wider(m, NAME, CORE_OBJECT, fields[whole < OF_A_TASK ? whole - 1 : RESULT],
+                           whole < OF_A_TASK ? 0 : whole - OF_A_TASK, "L:queue");
+    return task != MODEL_NONE && kin_add(m, kin, NAME, task, more, m->options.classes);
 }
 
 static void object(const struct model *m, uint64_t index, struct object *o)
 {
-    (void)m;
-    (void)index;
-    be_instance(o, TASK);
+    be_instance(o, kin_class(m, m->of_shape, index));
 }
 
 static uint64_t reference(const struct model *m, uint64_t index, const struct object *o, uint64_t slot)
 {
-    uint64_t bits = mix_of(key_of(m), index, slot);
+    uint64_t bits = mix_of(key_of(m), index, slot), front = kin_front(m->of_shape, o->class);
 
-    (void)o;
-    switch (slot) {
+    if (slot < front)
+        return any_or_null(m, index, slot);
+    switch (slot - front) {
     case NEXT:
         return index + 1 < m->options.objects ? index + 1 : MODEL_NULL;
     case OWNER:
         return m->options.threads ? model_thread_object(m, below(bits, m->options.threads)) : MODEL_NULL;
     case RESULT:
-    default:
         return bits % 4 ? MODEL_NULL : shape_first(m) + below(bits, shape_count(m));
+    default:
+        return any_or_null(m, index, slot);
     }
 }
 
 const struct shape shape_threads = {
     .name = "threads",
-    .about = "1,000 threads, or --threads, whose stacks are 50 frames deep, or --stack-depth",
+    .about = "1,000 threads, fewer in a small heap, or --threads; 50 frames each, or --stack-depth",
+    .takes = SHAPE_TAKES_REFERENCES,
     .threads = 1000,
     .stack_depth = 50,
     .prepare = prepare,

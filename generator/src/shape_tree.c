@@ -1,12 +1,20 @@
 /* A tree: each node is an instance and the array of its children. */
 #include "branches.h"
+#include "kin.h"
 
-enum { NODE = CORE_CLASSES, NODES /* the array class */ };
+#define NAME "com/example/tree/TreeNode"
 
 static bool prepare(struct model *m)
 {
-    if (class_add(m, "com/example/tree/TreeNode", CORE_OBJECT, "L:children I:value", "L:root") == MODEL_NONE ||
-        class_add_array(m, NODE) == MODEL_NONE)
+    struct kin *kin = shape_memory(m, sizeof *kin);
+    uint32_t node;
+
+    m->of_shape = kin;
+    if (!kin || !option_within(m, &m->options.classes, CORE_CLASSES + 2, CORE_CLASSES + 2, CLASSES_MOST,
+                               "--classes of a tree: 19 to 10,000,000"))
+        return false;
+    node = class_add(m, NAME, CORE_OBJECT, "L:children I:value", "L:root");
+    if (node == MODEL_NONE || !kin_add(m, kin, NAME, node, 0, m->options.classes - 1) || class_add_array(m, node) == MODEL_NONE)
         return false;
     if (!option_within(m, &m->options.references, 3000, 1000, 1000000 * (uint64_t)MODEL_UNIT,
                        "--references of a tree: 1 to 1,000,000 children of a node on average"))
@@ -25,9 +33,9 @@ static void object(const struct model *m, uint64_t index, struct object *o)
     uint64_t at = index - shape_first(m), node = at / 2;
 
     if (at % 2 == 0)
-        be_instance(o, NODE);
+        be_instance(o, kin_class(m, m->of_shape, node));
     else
-        be_object_array(o, NODES, child(m, node + 1) - child(m, node));
+        be_object_array(o, m->class_count - 1, child(m, node + 1) - child(m, node));
 }
 
 static uint64_t reference(const struct model *m, uint64_t index, const struct object *o, uint64_t slot)
@@ -41,7 +49,7 @@ static uint64_t reference(const struct model *m, uint64_t index, const struct ob
 
 const struct shape shape_tree = {
     .name = "tree",
-    .about = "a tree; --references is how many children a node has",
+    .about = "a tree",
     .takes = SHAPE_TAKES_REFERENCES,
     .threads = 8,
     .stack_depth = 16,

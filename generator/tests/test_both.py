@@ -58,15 +58,15 @@ PRODUCERS = {
 }
 CLASSES, REFERENCES, ARRAYS, STRINGS = "classes", "references", "array-length", "string-length"
 SHAPES = {
-    "mixed": (CLASSES, ARRAYS, STRINGS),
-    "list": (),
-    "tree": (REFERENCES,),
-    "graph": (REFERENCES,),
-    "arrays": (ARRAYS,),
-    "strings": (STRINGS,),
-    "wide": (CLASSES,),
-    "deep": (CLASSES,),
-    "threads": (),
+    "mixed": (CLASSES, REFERENCES, ARRAYS, STRINGS),
+    "list": (CLASSES, REFERENCES),
+    "tree": (CLASSES, REFERENCES),
+    "graph": (CLASSES, REFERENCES),
+    "arrays": (CLASSES, REFERENCES, ARRAYS),
+    "strings": (CLASSES, STRINGS),
+    "wide": (CLASSES, REFERENCES),
+    "deep": (CLASSES, REFERENCES),
+    "threads": (CLASSES, REFERENCES),
 }
 
 means = st.integers(0, 60_000).map(lambda thousandths: f"{thousandths // 1000}.{thousandths % 1000:03}")

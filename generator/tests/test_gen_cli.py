@@ -95,8 +95,8 @@ def names(folder: Path) -> list[str]:
 # ---- Wrong usage -----------------------------------------------------------------------------------------------------
 
 SIZES = "a size above 0 in bytes, or with K, M, G or T (of 1024) such as 512M or 1.5G"
-OBJECTS = "a whole number up to 1e12, such as 1000000, 1_000_000 or 1e6"
-MEANS = "a mean of at most three decimals and at most 1e9, such as 2.5"
+COUNTS = "a whole number, such as 1000000, 1_000_000 or 1e6"
+MEANS = "a mean of at most three decimals, such as 2.5"
 PLACES = "a number from 0 (the first place) to 1 (the last), of at most nine decimals"
 LIKES = "plain, hotspot, jdk8-agent, sa, graalvm, mat or android"
 SHAPES = "mixed, list, tree, graph, arrays, strings, wide, deep or threads"
@@ -105,7 +105,7 @@ SHAPES = "mixed, list, tree, graph, arrays, strings, wide, deep or threads"
 @pytest.mark.parametrize(
     ("option", "values", "allowed"),
     [
-        ("objects", ["", "-1", "x", "1.5", "1e", "1e-1", "1000000000001", "1e99", "1 000", "0x10"], OBJECTS),
+        ("objects", ["", "-1", "x", "1.5", "1e", "1e-1", "1e99", "1 000", "0x10"], COUNTS),
         ("bytes", ["", "0", "-1", "1.0001", "G", "2GB", "1X", "16777216T"], SIZES),
         ("seed", ["", "-1", "1.5", "18446744073709551616"], "a whole number below 2^64"),
         ("id-size", ["", "5", "16", "-4", "eight"], "4 or 8"),
@@ -113,10 +113,10 @@ SHAPES = "mixed, list, tree, graph, arrays, strings, wide, deep or threads"
         ("heap-dumps", ["", "0", "1000001"], "a whole number from 1 to 1000000"),
         ("like", ["", "hotpot", "HotSpot"], LIKES),
         ("shape", ["", "circle", "LIST"], SHAPES),
-        ("classes", ["", "0", "10000001"], "a whole number from 1 to 1e7"),
-        ("threads", ["", "-1", "1000001"], "a whole number from 0 to 1e6"),
-        ("stack-depth", ["", "-1", "1000001"], "a whole number from 0 to 1e6"),
-        ("references", ["", "-1", "1.0001", "1000000001", "many"], MEANS),
+        ("classes", ["", "-1", "1.5", "18446744073709551615"], COUNTS),
+        ("threads", ["", "-1"], COUNTS),
+        ("stack-depth", ["", "-1"], COUNTS),
+        ("references", ["", "-1", "1.0001", "1e20", "many"], MEANS),
         ("array-length", ["", "1.2.3"], MEANS),
         ("string-length", ["", "nan"], MEANS),
         ("records", ["", "none"], "all, heap, sites or samples"),
@@ -152,10 +152,22 @@ def test_wrong_values(option: str, values: list[str], allowed: str) -> None:
             "--like hotspot: it never writes CPU_SAMPLES, and takes --records heap",
         ),
         (["--version=1.0.1", "--segment-size=1M"], "--segment-size: version 1.0.1 has no segments"),
-        (["--shape=list", "--references=2"], "--references means nothing to --shape list"),
-        (["--shape=list", "--classes=300"], "--classes means nothing to --shape list"),
-        (["--shape=tree", "--array-length=2"], "--array-length means nothing to --shape tree"),
-        (["--shape=graph", "--string-length=2"], "--string-length means nothing to --shape graph"),
+        (
+            ["--shape=strings", "--references=2"],
+            "--references means nothing to --shape strings: mixed, list, tree, graph, arrays, wide, deep and threads take it",
+        ),
+        (["--shape=tree", "--array-length=2"], "--array-length means nothing to --shape tree: mixed and arrays take it"),
+        (["--shape=graph", "--string-length=2"], "--string-length means nothing to --shape graph: mixed and strings take it"),
+        (["--objects=1000000000001"], "--objects: up to 1e12"),
+        (["--objects=18446744073709551614"], "--objects: up to 1e12"),
+        (["--classes=10000001"], "--classes of mixed: 200 to 10,000,000"),
+        (["--shape=list", "--classes=17"], "--classes of a list: 18 to 10,000,000, or from 19 on if .* is no whole number"),
+        (["--threads=1000001"], "--threads: up to 1,000,000"),
+        (["--stack-depth=1000001"], "--stack-depth: up to 1,000,000, and up to 1e9 frames in all threads together"),
+        (["--threads=2000", "--stack-depth=500001"], "--stack-depth: up to 1,000,000, and up to 1e9 frames .*"),
+        (["--array-length=18446744073709551"], "--array-length: up to 100,000,000 on average"),
+        (["--shape=arrays", "--references=18446744073709551"], "--references of arrays: 4 to what --array-length says .*"),
+        (["--references=18446744073709551"], "--references of mixed: 0.5 to 100 of an object on average"),
         (["--bytes=100"], "--bytes: a dump of this kind without any object has [0-9]+ bytes"),
         (
             ["--at=0.3"],
@@ -252,6 +264,30 @@ def test_bytes_are_filled(shape: str, size: str, tmp_path: Path) -> None:
     objects = manifest["objects"]
     assert dump(f"--shape={shape}", objects=objects) == filled
     assert len(dump(f"--shape={shape}", objects=objects + 1)) > wanted
+
+
+@pytest.mark.parametrize("mean", [1, 1.5, 2, 4.75, 20, 80.125])
+@pytest.mark.parametrize("shape", ["mixed", "list", "threads", "deep", "wide", "graph", "arrays"])
+def test_references_are_as_many_as_asked_for(shape: str, mean: float, tmp_path: Path) -> None:
+    """As the manifest counts them; of the statics of classes, which no option is about, there are few."""
+    args = {"arrays": ["--array-length=100"], "wide": ["--objects=20000"], "mixed": ["--objects=5e5"]}.get(shape, [])
+    if shape == "arrays" and mean < 4:
+        assert wrong_usage(f"--shape={shape}", f"--references={mean}", *args).startswith("--references of arrays: 4 to")
+        return
+    manifest = truth("--objects=50000", f"--shape={shape}", f"--references={mean}", "--threads=2", *args, folder=tmp_path)
+    references = manifest["references"] / manifest["objects"]
+    if shape == "graph":
+        references = manifest["elements"]["object"] / manifest["object_arrays"]
+    elif shape == "arrays":
+        references = (manifest["references"] - manifest["null_references"]) / manifest["object_arrays"]
+    assert references == pytest.approx(mean, rel=0.05)
+
+
+@pytest.mark.parametrize("shape", SHAPES.replace(" or ", ", ").split(", "))
+def test_classes_are_as_many_as_asked_for(shape: str, tmp_path: Path) -> None:
+    """Those of any heap among them; the producer adds the one or two that its habits need."""
+    dumped = truth("--objects=3000", f"--shape={shape}", "--classes=456", folder=tmp_path)["class_dumps"]
+    assert 456 <= dumped <= 458
 
 
 # ---- The same bytes each time ----------------------------------------------------------------------------------------

@@ -637,22 +637,149 @@ static void means_hold(void **state)
 
 static void as_many_classes_as_wanted(void **state)
 {
-    static const char *const takers[] = {"mixed", "wide", "deep"};
     static const uint64_t counts[] = {200, 1000, 50000};
 
     (void)state;
-    for (size_t t = 0; t < sizeof takers / sizeof *takers; t++)
+    for (size_t t = 0; shapes[t]; t++)
         for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
             struct model_options options = unset(1000);
             struct model *m;
 
             options.classes = counts[i];
-            m = made(shape_of(takers[t]), &options);
+            m = made(shapes[t], &options);
             assert_int_equal(m->class_count, counts[i]);
-            if (strcmp(takers[t], "deep") == 0)
-                assert_int_equal(m->deepest_chain, counts[i] - CORE_CLASSES + 1);
             model_free(m);
         }
+}
+
+/* Those that --classes adds to the ones a shape needs have about as many instances as these. */
+static void each_class_has_its_share(void **state)
+{
+    static const char *const takers[] = {"list", "tree", "graph", "arrays", "strings", "threads"};
+    enum { CLASSES = 100, OBJECTS = 200000 };
+
+    (void)state;
+    for (size_t t = 0; t < sizeof takers / sizeof *takers; t++) {
+        struct model_options options = unset(OBJECTS);
+        uint64_t instances[CLASSES] = {0}, least = OBJECTS, most = 0;
+        struct model *m;
+        uint32_t kinds = 0;
+
+        options.classes = CLASSES;
+        m = made(shape_of(takers[t]), &options);
+        for (uint64_t i = 0; i < OBJECTS; i++) {
+            struct object o;
+
+            model_object(m, i, &o);
+            instances[o.class] += o.kind == OBJECT_INSTANCE;
+        }
+        for (uint32_t c = CORE_CLASSES; c < CLASSES; c++)
+            if (!m->classes[c].element) {
+                kinds++;
+                least = instances[c] < least ? instances[c] : least;
+                most = instances[c] > most ? instances[c] : most;
+            }
+        assert_true(kinds >= CLASSES - CORE_CLASSES - 1);
+        if (most - least > 3 + most / 20)
+            fail_msg("%s: a class has %" PRIu64 " instances, another one %" PRIu64, takers[t], least, most);
+        model_free(m);
+    }
+}
+
+/* The first nodes of a tree, to which all children belong: each node but one is a child, so that no others are left. */
+static uint64_t parents_of(const struct model *m, uint64_t children)
+{
+    uint64_t parents = 0;
+
+    for (uint64_t i = 0; i < m->options.objects && children > 0; i++) {
+        struct object o;
+
+        model_object(m, i, &o);
+        if (o.kind == OBJECT_OBJECT_ARRAY) {
+            parents++;
+            children -= o.elements;
+        }
+    }
+    return parents;
+}
+
+static void references_are_as_many_as_wanted(void **state)
+{
+    static const struct {
+        const char *shape;
+        uint64_t objects, array_length;
+        enum { AN_OBJECT, AN_ARRAY, AN_ARRAY_HOLDS, A_PARENT } of;
+        uint64_t means[6]; /* thousandths */
+    } cases[] = {
+        {"mixed", 100000, 0, AN_OBJECT, {500, 1000, 2300, 3600, 12000, 100000}},
+        {"mixed", 100000, 40000, AN_OBJECT, {1000, 2500, 8000}},
+        {"list", 20000, 0, AN_OBJECT, {1000, 1001, 1500, 3000, 7750, 200000}},
+        {"threads", 100000, 0, AN_OBJECT, {1000, 1600, 2000, 3400, 9999, 64000}},
+        {"deep", 20000, 0, AN_OBJECT, {1000, 1030, 1500, 4000, 33300, 300000}},
+        {"wide", 20000, 0, AN_OBJECT, {1000, 1250, 8000, 90000, 700000}},
+        {"arrays", 20000, 200000, AN_ARRAY_HOLDS, {4200, 10000, 33333, 100000, 200000}},
+        {"arrays", 40000, 9500, AN_ARRAY_HOLDS, {4000, 7000, 9500}},
+        {"graph", 50000, 0, AN_ARRAY, {1000, 1250, 4000, 30000}},
+        {"tree", 100000, 0, A_PARENT, {1000, 1500, 3000, 20000, 100000}},
+    };
+
+    (void)state;
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
+        for (size_t i = 0; i < sizeof cases->means / sizeof *cases->means && cases[c].means[i]; i++) {
+            struct model_options options = unset(cases[c].objects);
+            uint64_t wanted = cases[c].means[i];
+            struct model *m;
+            struct sums s;
+
+            options.threads = 4;
+            options.references = wanted;
+            if (cases[c].array_length)
+                options.array_length = cases[c].array_length;
+            m = made(shape_of(cases[c].shape), &options);
+            s = sums_of(m);
+            switch (cases[c].of) {
+            case AN_OBJECT:
+                near(cases[c].shape, s.references + s.elements, cases[c].objects, wanted, 5);
+                break;
+            case AN_ARRAY:
+                near(cases[c].shape, s.elements, s.object_arrays, wanted, 5);
+                break;
+            case AN_ARRAY_HOLDS:
+                near(cases[c].shape, s.elements - s.element_nulls, s.object_arrays, wanted, 5);
+                break;
+            case A_PARENT:
+                near(cases[c].shape, s.elements, parents_of(m, s.elements), wanted, 5);
+                break;
+            }
+            model_free(m);
+        }
+}
+
+/* Whatever --classes and --references say, with and without fractions. */
+static void nothing_dangles_with_options(void **state)
+{
+    static const uint64_t sizes[] = {1, 20, 1000, 17000};
+
+    (void)state;
+    for (size_t i = 0; shapes[i]; i++)
+        for (unsigned with = 1; with < 4; with++)
+            for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+                struct model_options options = unset(sizes[s]);
+                struct model *m;
+                uint32_t *references;
+
+                if (with & 1 && shapes[i]->takes & SHAPE_TAKES_REFERENCES)
+                    options.references = 7250;
+                if (with & 2)
+                    options.classes = 333;
+                m = made(shapes[i], &options);
+                references = reference_fields(m);
+                for (uint64_t o = 0; o < sizes[s]; o += 1 + sizes[s] / 3000)
+                    check_object(m, references, o);
+                check_roots(m);
+                free(references);
+                model_free(m);
+            }
 }
 
 static void refused(const char *shape, const struct model_options *options, const char *says)
@@ -674,14 +801,38 @@ static void nonsense_is_refused(void **state)
     refused("mixed", &options, "--classes");
     refused("wide", &options, "--classes");
     refused("deep", &options, "--classes");
-    refused("list", &options, "--classes");
+    for (size_t i = 0; shapes[i]; i++)
+        refused(shapes[i]->name, &options, "--classes");
     options.classes = 20000000;
     refused("mixed", &options, "--classes");
     options = unset(1000);
     options.references = 999;
     refused("tree", &options, "--references");
     refused("graph", &options, "--references");
+    refused("list", &options, "--references");
+    refused("threads", &options, "--references");
+    refused("deep", &options, "--references");
+    refused("wide", &options, "--references");
+    refused("arrays", &options, "--references");
+    refused("strings", &options, "--references");
+    options.references = 499;
     refused("mixed", &options, "--references");
+    options.references = 1000;
+    options.array_length = 5000 * (uint64_t)MODEL_UNIT;
+    refused("mixed", &options, "--references"); /* elements alone are more */
+    options = unset(1000);
+    options.references = 20001;
+    options.array_length = 20000;
+    refused("arrays", &options, "--references");
+    options.references = 65536 * (uint64_t)MODEL_UNIT;
+    refused("wide", &options, "--array-length");
+    options.array_length = MODEL_UNSET;
+    refused("wide", &options, "--references");
+    options = unset(1000);
+    options.references = 1500;
+    options.classes = CORE_CLASSES + 1;
+    refused("deep", &options, "--references");
+    refused("list", &options, "--classes");
     options = unset(1000);
     options.array_length = 200000000 * (uint64_t)MODEL_UNIT;
     refused("arrays", &options, "--array-length");
@@ -732,7 +883,7 @@ static void memory_does_not_grow_with_objects(void **state)
     for (size_t i = 0; shapes[i]; i++) {
         size_t few, many;
 
-        (void)memory_of(shapes[i]->name, 10); /* whatever is kept once */
+        model_free(made_with(shapes[i]->name, 10)); /* malloc keeps some of it */
         few = memory_of(shapes[i]->name, 100000);
         many = memory_of(shapes[i]->name, 1000000000000);
         assert_true(many < 16 << 20);
@@ -798,6 +949,9 @@ int main(void)
         cmocka_unit_test(mixed_is_as_fitted),
         cmocka_unit_test(means_hold),
         cmocka_unit_test(as_many_classes_as_wanted),
+        cmocka_unit_test(each_class_has_its_share),
+        cmocka_unit_test(references_are_as_many_as_wanted),
+        cmocka_unit_test(nothing_dangles_with_options),
         cmocka_unit_test(nonsense_is_refused),
         cmocka_unit_test(memory_does_not_grow_with_objects),
         cmocka_unit_test(speed),

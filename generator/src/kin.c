@@ -1,0 +1,21 @@
+/* See kin.h. */
+#include "kin.h"
+
+bool kin_add(struct model *m, struct kin *kin, const char *name, uint32_t first, uint64_t more, uint64_t classes)
+{
+    uint32_t others = (uint32_t)classes - m->class_count, names = string_add(m, NAME_NUMBERED, name, 1, others);
+
+    *kin = (struct kin){.first = first, .narrow = 1 + others, .part = (uint32_t)((more << 32) / MODEL_UNIT)};
+    if (more) {
+        kin->wide = (others + 1) / 2;
+        kin->narrow -= kin->wide;
+    }
+    for (uint32_t i = 1; i <= others; i++) {
+        bool widest = i == kin->narrow; /* the first of those */
+
+        if (class_add_named(m, names + i - 1, i <= kin->narrow ? first : first + kin->narrow) == MODEL_NONE ||
+            (widest && !field_add(m, string_add(m, NAME_TEXT, "reference", sizeof "reference" - 1, 1), TYPE_OBJECT, VALUE_ANY)))
+            return false;
+    }
+    return true;
+}
