@@ -46,7 +46,7 @@ static const char help_head[] =
     "      --version 1.0.1|1.0.2|1.0.3\n"
     "      --id-size 4|8\n"
     "      --segment-size SIZE   the most bytes in a HEAP_DUMP_SEGMENT\n"
-    "      --heap-dumps N        several in one file\n"
+    "      --heap-dumps N        several in one file, which share the objects\n"
     "      --records WHICH       beyond the heap: heap (none), sites (ALLOC_SITES), samples (CPU_SAMPLES) or all\n"
     "      --like PRODUCER       in the manner of:\n";
 static const char help_shapes[] = "\n"

@@ -115,6 +115,13 @@ failed:
     return NULL;
 }
 
+void model_resize(struct model *m, uint64_t objects)
+{
+    m->options.objects = objects;
+    if (m->shape->resize)
+        m->shape->resize(m);
+}
+
 void model_free(struct model *m)
 {
     struct parts *parts = (struct parts *)m;

@@ -75,6 +75,7 @@ struct shape {
     unsigned takes;                   /* bits of enum shape_option: the options that mean something to it */
     uint64_t threads, stack_depth;    /* unless told; fewer threads in a small heap */
     bool (*prepare)(struct model *m); /* adds its classes; false: m->failure says why */
+    void (*resize)(struct model *m);  /* options.objects is one more or less. NULL: nothing is kept that follows from it */
     void (*object)(const struct model *m, uint64_t index, struct object *o);
     /* The values of an instance's body or an array's elements are made piece by piece: `slot` counts the object's fields of type
      * object, those of the class first, or its elements. Gives an object, or MODEL_NULL. */
@@ -105,6 +106,8 @@ struct model {
 /* NULL, and *failure says why: a value that makes no sense to this shape, too many classes. *failure is NULL when memory ran out. */
 struct model *model_new(const struct shape *shape, const struct model_options *options, const char **failure);
 void model_free(struct model *m);
+/* From now on it has so many objects: as many as it was made with, or one more. */
+void model_resize(struct model *m, uint64_t objects);
 
 /* ---- Strings: names of classes (in the JVM's inner form), fields, methods, signatures, source files, threads, and symbols that
  * nothing names. Each string's text is a function of its number. ---- */

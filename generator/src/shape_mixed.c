@@ -72,6 +72,15 @@ static void prepare_array(struct model *m, const struct mixed_kind_row *kind, st
         array->nonnull = (uint32_t)(((mean / MIXED_THOUSAND * kind->nonnull - edges) << 16) / (mean - edges));
 }
 
+static void resize(struct model *m)
+{
+    struct mixed *x = m->of_shape;
+
+    x->first = shape_first(m);
+    x->count = shape_count(m);
+    x->cells = x->count >> x->pattern->shift;
+}
+
 static bool prepare(struct model *m)
 {
     struct mixed_kind_row kinds[KINDS] = {0};
@@ -108,13 +117,15 @@ static bool prepare(struct model *m)
     }
     if (options->references != MODEL_UNSET && !refit(m, kinds, arrays))
         return false;
-    *x = (struct mixed){.first = shape_first(m), .count = shape_count(m), .key = key_of(m)};
-    while (shift < CELL_SHIFT && x->count >> (shift + 1) > 0)
+    *x = (struct mixed){.key = key_of(m)};
+    while (shift < CELL_SHIFT && shape_count(m) >> (shift + 1) > 0)
         shift++;
-    x->cells = x->count >> shift;
     x->pattern = pattern_new(m, shift, kinds, arrays);
     m->of_shape = x;
-    return x->pattern && rest_add(m, &x->rest, options->classes);
+    if (!x->pattern)
+        return false;
+    resize(m);
+    return rest_add(m, &x->rest, options->classes);
 }
 
 /* ---- Asking ---- */
@@ -293,6 +304,7 @@ const struct shape shape_mixed = {
     .threads = 8,
     .stack_depth = 16,
     .prepare = prepare,
+    .resize = resize,
     .object = object,
     .reference = reference,
     .references = references,

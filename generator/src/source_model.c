@@ -107,6 +107,15 @@ static const char *refusal(const struct like *like, const struct source_settings
     return records_refusal(like, records_of(like, s->records));
 }
 
+/* ---- Heap dumps ---- */
+
+/* Of so many heap dumps each has the same number of objects, the first ones one more if they cannot. The model's: without those beside
+ * classes. */
+static uint64_t objects_of(const struct walk *w, unsigned dump)
+{
+    return w->objects / w->heap_dumps + (dump < w->objects % w->heap_dumps) - w->beside;
+}
+
 /* ---- IDs ---- */
 
 /* The IDs of `count` things, below a limit: the stride shrinks as far as it must, and may. */
@@ -125,11 +134,11 @@ static bool lay_out_ids(struct walk *w, const char **failure)
     const struct model_options *o = &w->model->options;
     bool small = w->id_size == 4;
     uint64_t limit = small ? UINT64_C(1) << 32 : UINT64_MAX, object_limit = small ? like->id_limit4 : limit;
-    uint64_t classes = (uint64_t)w->class_count + 1, others = classes + SPARE_IDS;
+    uint64_t classes = (uint64_t)w->class_count + 1, others = classes + SPARE_IDS, objects = objects_of(w, 0);
     uint64_t least = like->beside_classes ? 2 : 1; /* what goes with a class has the ID beside */
 
     w->ids = small ? like->ids4 : like->ids8;
-    if (o->objects > limit - others || !fit(&w->ids.objects, o->objects + others, object_limit, least)) {
+    if (objects > limit - others || !fit(&w->ids.objects, objects + others, object_limit, least)) {
         uint64_t possible = (object_limit - w->ids.objects.base) / least;
 
         snprintf(sentence, sizeof sentence, "--objects: IDs of %u bytes can name %" PRIu64 " of them beside these classes",
@@ -291,6 +300,7 @@ struct source *source_model_new(const struct source_settings *settings, const ch
     w->id_size = s.id_size;
     w->records = records_of(like, s.records) | like->always;
     w->heap_dumps = s.heap_dumps ? s.heap_dumps : 1;
+    w->objects = s.model.objects;
     source->segment_size = s.segment_size                                  ? s.segment_size
                            : s.version == V101                             ? 0
                            : s.compressed && like->compressed_segment_size ? like->compressed_segment_size
@@ -298,6 +308,7 @@ struct source *source_model_new(const struct source_settings *settings, const ch
     w->heap_tag = source->segment_size ? TAG_HEAP_DUMP_SEGMENT : TAG_HEAP_DUMP;
 
     s.model.id_size = s.id_size;
+    s.model.objects = objects_of(w, w->heap_dumps - 1); /* the least that one has */
     s.model.mirrors = like->mirrors;
     s.model.loaders = like->loaders;
     if (make_model(w, &s, failure))
@@ -354,11 +365,14 @@ static bool run(struct source *source, struct stage *first, const bool *stop)
     w->stop = stop;
     memset(w->written, 0, w->string_count / 8u + 1);
     w->given = 0;
+    w->dump = 0;
     w->pause = w->last_time = 0;
 
+    model_resize(w->model, objects_of(w, 0));
     give_header(w);
     give_parts(w, w->like->before);
-    for (w->dump = 0; w->dump < w->heap_dumps && !*stop; w->dump++) {
+    for (; w->dump < w->heap_dumps && !*stop; w->dump++) {
+        model_resize(w->model, objects_of(w, w->dump));
         give_open(w);
         give_parts(w, w->like->dump);
         give_close(w);

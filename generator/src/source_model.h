@@ -19,7 +19,7 @@ enum records_wanted { RECORDS_DEFAULT, RECORDS_HEAP, RECORDS_SITES, RECORDS_SAMP
 struct source_settings {
     const struct like *like;
     const struct shape *shape;
-    struct model_options model; /* id_size is of no account here */
+    struct model_options model; /* objects, always given, are those of all heap dumps; id_size is of no account here */
     enum version version;
     unsigned id_size;
     uint64_t segment_size; /* bytes of a segment's body */

@@ -35,6 +35,7 @@ struct walk {
     unsigned id_size;
     unsigned records; /* bits of WRITES_* */
     unsigned heap_dumps;
+    uint64_t objects; /* in all of them */
     uint8_t heap_tag;
     struct id_forms ids;
     uint64_t first_object; /* the ID of object 0 */

@@ -252,6 +252,22 @@ def test_no_objects_at_all() -> None:
     assert dump(objects=0).startswith(b"JAVA PROFILE 1.0.2\0")
 
 
+@pytest.mark.parametrize("shape", SHAPES.replace(" or ", ", ").split(", "))
+def test_heap_dumps_share_the_objects(shape: str, tmp_path: Path) -> None:
+    """To the last one; each is a whole heap."""
+    for dumps, objects in ((3, 1000), (7, 6), (4, 16487)):
+        manifest = truth(f"--objects={objects}", f"--heap-dumps={dumps}", f"--shape={shape}", folder=tmp_path)
+        assert (manifest["heap_dumps"], manifest["objects"]) == (dumps, objects)
+        report = subprocess.run([VALIDATOR, "--format=json", tmp_path / "dump.hprof"], stdout=subprocess.PIPE, check=False)
+        assert json.loads(report.stdout)["files"][0]["totals"] == {}
+
+
+def test_bytes_are_those_of_all_heap_dumps(tmp_path: Path) -> None:
+    manifest = truth("--bytes=5M", "--heap-dumps=3", folder=tmp_path)
+    assert (5 << 20) * 0.99 < manifest["bytes"] <= 5 << 20
+    assert len(dump("--heap-dumps=3", objects=manifest["objects"] + 1)) > 5 << 20
+
+
 @pytest.mark.parametrize("shape", ["mixed", "list", "strings"])
 @pytest.mark.parametrize("size", ["5M", "6_000_001", "40M"])
 def test_bytes_are_filled(shape: str, size: str, tmp_path: Path) -> None:

@@ -336,7 +336,7 @@ static void check_roots(const struct model *m)
 
 static void nothing_dangles(void **state)
 {
-    static const uint64_t sizes[] = {0, 1, 2, 3, 4, 5, 7, 8, 10, 20, 33, 64, 100, 1000, 4095, 16384, 16500, 30000};
+    static const uint64_t sizes[] = {0, 1, 2, 3, 4, 5, 7, 8, 10, 20, 33, 64, 100, 1000, 4095, 4123, 16384, 16500, 30000};
 
     (void)state;
     for (size_t i = 0; shapes[i]; i++)
@@ -345,9 +345,12 @@ static void nothing_dangles(void **state)
             uint32_t *references = reference_fields(m);
 
             assert_int_equal(m->options.objects, sizes[s]);
-            for (uint64_t o = 0; o < sizes[s]; o += 1 + sizes[s] / 3000)
-                check_object(m, references, o);
-            check_roots(m);
+            for (unsigned more = 0; more < 2; more++) {
+                model_resize(m, sizes[s] + more);
+                for (uint64_t o = 0; o < sizes[s] + more; o += 1 + sizes[s] / 3000)
+                    check_object(m, references, o);
+                check_roots(m);
+            }
             free(references);
             model_free(m);
         }
