@@ -131,7 +131,6 @@ static bool fit(struct ids *ids, uint64_t count, uint64_t limit, uint64_t least)
 static bool lay_out_ids(struct walk *w, const char **failure)
 {
     const struct like *like = w->like;
-    const struct model_options *o = &w->model->options;
     bool small = w->id_size == 4;
     uint64_t limit = small ? UINT64_C(1) << 32 : UINT64_MAX, object_limit = small ? like->id_limit4 : limit;
     uint64_t classes = (uint64_t)w->class_count + 1, others = classes + SPARE_IDS, objects = objects_of(w, 0);
