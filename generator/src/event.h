@@ -62,7 +62,8 @@ struct event {
      * tag; of the HEADER, the file's start). NO_RULE for none. */
     int rule;
     uint64_t rule_at;
-    uint64_t keep; /* the dump ends behind so many bytes of this event; KEEP_ALL for not here */
+    const char *variant; /* of the rule, if one is broken: how */
+    uint64_t keep;       /* the dump ends behind so many bytes of this event; KEEP_ALL for not here */
 
     /* Known to whoever made it, for the manifest. */
     const char *class_name;  /* LOAD_CLASS: the name, NUL-terminated; NULL if not known */

@@ -302,7 +302,8 @@ static enum generate_status write_events(struct run *r, struct bytes *first)
 static enum generate_status write_dump(struct run *r, struct bytes *last)
 {
     struct generated *out = r->out;
-    int rule = r->violations ? violations_gzip_rule(r->violations) : NO_RULE;
+    const char *variant = NULL;
+    int rule = r->violations ? violations_gzip_rule(r->violations, &variant) : NO_RULE;
     struct chain chain = {.first = last};
     enum generate_status status = GENERATE_NO_MEMORY;
 
@@ -310,7 +311,7 @@ static enum generate_status write_dump(struct run *r, struct bytes *last)
     if (build_chain(&chain, r, rule))
         status = write_events(r, chain.first);
     if (status == GENERATED && rule != NO_RULE &&
-        !truth_add_violation(&out->truth, rule, rule == RULE_GZ_007 ? 0 : chain.fault.offset))
+        !truth_add_violation(&out->truth, rule, variant, rule == RULE_GZ_007 ? 0 : chain.fault.offset))
         status = GENERATE_NO_MEMORY;
     free_chain(&chain);
     return status;

@@ -143,6 +143,7 @@ static void write_violations(struct json *json, const struct generated *g)
         json_object(json, NULL);
         json_string(json, "rule", rule->id);
         json_string(json, "name", rule->name);
+        json_string(json, "variant", violation->variant);
         json_string(json, "clause", rule->clause);
         json_uint(json, "offset", violation->offset);
         json_close(json);

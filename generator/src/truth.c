@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-bool truth_add_violation(struct truth *t, int rule, uint64_t offset)
+bool truth_add_violation(struct truth *t, int rule, const char *variant, uint64_t offset)
 {
     size_t n = t->violation_count;
 
@@ -14,7 +14,7 @@ bool truth_add_violation(struct truth *t, int rule, uint64_t offset)
             return false;
         t->violations = grown;
     }
-    t->violations[t->violation_count++] = (struct truth_violation){rule, offset};
+    t->violations[t->violation_count++] = (struct truth_violation){rule, variant, offset};
     return true;
 }
 

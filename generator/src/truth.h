@@ -19,7 +19,8 @@ struct truth_class {
 
 struct truth_violation {
     int rule;
-    uint64_t offset; /* as hprof_finding.offset counts it */
+    const char *variant; /* of violations.def */
+    uint64_t offset;     /* as hprof_finding.offset counts it */
 };
 
 struct truth {
@@ -49,7 +50,7 @@ struct truth {
 };
 
 /* False without memory. */
-bool truth_add_violation(struct truth *truth, int rule, uint64_t offset);
+bool truth_add_violation(struct truth *truth, int rule, const char *variant, uint64_t offset);
 /* Frees what it holds, but for `habits`, which are the caller's. */
 void truth_clear(struct truth *truth);
 

@@ -179,6 +179,11 @@ enum rule rule_at_work(const struct violations *v)
     return v->present->row->rule;
 }
 
+const char *variant_at_work(const struct violations *v)
+{
+    return v->present->row->variant;
+}
+
 uint64_t chosen_place(const struct violations *v)
 {
     return v->present->first;
@@ -589,10 +594,12 @@ struct stage *violations_break(struct violations *v, struct stage *next)
     return &v->break_;
 }
 
-int violations_gzip_rule(const struct violations *v)
+int violations_gzip_rule(const struct violations *v, const char **variant)
 {
     for (size_t i = 0; i < v->count; i++)
-        if (v->chosen[i].row->flags & GZIP)
+        if (v->chosen[i].row->flags & GZIP) {
+            *variant = v->chosen[i].row->variant;
             return (int)v->chosen[i].row->rule;
+        }
     return NO_RULE;
 }

@@ -28,8 +28,8 @@ bool violations_settle(struct violations *v, const char **failure);
 /* Then, as often as is needed, the same events come again, and are handed to `next`, broken. */
 struct stage *violations_break(struct violations *v, struct stage *next);
 
-/* Some faults are of the compressed file: what gzip is to do wrong; NO_RULE for none of these. */
-int violations_gzip_rule(const struct violations *v);
+/* Some faults are of the compressed file: what gzip is to do wrong, and the row's variant; NO_RULE for none of these. */
+int violations_gzip_rule(const struct violations *v, const char **variant);
 
 /* The rows: NULL behind the last. */
 const struct violation *violation_at(size_t index);

@@ -8,6 +8,7 @@ void break_at(const struct violations *v, struct event *e, uint64_t at)
 {
     e->rule = (int)rule_at_work(v);
     e->rule_at = at;
+    e->variant = variant_at_work(v);
 }
 
 void insert(struct violations *v, struct event *e)

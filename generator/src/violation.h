@@ -120,6 +120,7 @@ uint64_t fresh_id(const struct violations *v, enum fresh_id which);
 uint32_t fresh_serial(const struct violations *v, enum fresh_serial which);
 
 enum rule rule_at_work(const struct violations *v);
+const char *variant_at_work(const struct violations *v);
 /* The rule of the row at work is broken in this event, `at` bytes behind its first. */
 void break_at(const struct violations *v, struct event *e, uint64_t at);
 /* Hands on an event of our own in front of the one at hand; a record gets the time of the one in front. */

@@ -106,12 +106,15 @@ def break_and_judge(base: tuple[str, ...], what: Sequence[Variant], at: str, tim
     arguments = [*base, "--violate", order, "--at", at, "--violations", str(times)]
     done = run([GENERATOR, *arguments, "--quiet", "-o", dump, "--manifest", manifest])
     told: Counter[Finding] = Counter()
+    ways: Counter[tuple[str, str]] = Counter()
 
     if done.returncode == 2 and re.search(r"only in version|the dump has|in this dump|hides other|would not be seen", done.stderr):
         return ""
     if done.returncode:
         return f"{' '.join(arguments)}: {done.stderr}"
-    told.update((v["rule"], v["offset"]) for v in json.loads(manifest.read_text(encoding="utf-8"))["violations"])
+    violations = json.loads(manifest.read_text(encoding="utf-8"))["violations"]
+    told.update((v["rule"], v["offset"]) for v in violations)
+    ways.update((v["rule"], v["variant"]) for v in violations)
     found = Counter(findings(dump, profile))
     dump.unlink()
 
@@ -120,8 +123,10 @@ def break_and_judge(base: tuple[str, ...], what: Sequence[Variant], at: str, tim
     unexpected = [f for f in more if sum(n for g, n in more.items() if g[0] == f[0]) > excused[f[0]]]
     expected = Counter({v.rule: 0 for v in what})
     expected.update({rule: times * n for rule, n in Counter(v.rule for v in what).items()})
+    if ways != Counter({(v.rule, v.name): times for v in what}):
+        return f"{' '.join(arguments)}: told as {ways}"
     if missing or unexpected or Counter({rule: sum(n for f, n in told.items() if f[0] == rule) for rule in expected}) != expected:
-        return f"{' '.join(arguments)}: told {list(told)}, not found {list(missing)}, found besides {unexpected}"
+        return f"{' '.join(arguments)}: told {list(told)} of {list(ways)}, not found {list(missing)}, found besides {unexpected}"
     return ""
 
 
@@ -206,6 +211,14 @@ def test_every_variant_can_be_broken_somewhere() -> None:
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         broken = list(pool.map(is_broken, tried))
     assert [v for v, done in zip(tried, broken, strict=True) if not done] == []
+
+
+def test_without_a_variant_the_first_is_taken(tmp_path: Path) -> None:
+    for rule in ("OBJ-004", "STR-003", "GZ-001"):
+        done = run([GENERATOR, *SMALL, "--violate", rule, "-o", os.devnull, "--manifest", tmp_path / "told"])
+        assert done.returncode == 0, done.stderr
+        (told,) = json.loads((tmp_path / "told").read_text(encoding="utf-8"))["violations"]
+        assert told["variant"] == next(v.name for v in variants() if v.rule == rule)
 
 
 def test_every_variant_has_a_name_of_its_own() -> None:
