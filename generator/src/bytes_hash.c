@@ -21,6 +21,7 @@ struct bytes_hash {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     bool ended;               /* no block comes any more */
+    bool failed;              /* the thread's alone until it has ended */
     unsigned filled, emptied; /* blocks so far */
     size_t sizes[BLOCKS];
     uint8_t *blocks; /* BLOCKS of BLOCK_SIZE */
@@ -39,7 +40,7 @@ static void *empty_blocks(void *context)
         if (h->filled == h->emptied)
             break;
         pthread_mutex_unlock(&h->lock);
-        EVP_DigestUpdate(h->digest, h->blocks + at * BLOCK_SIZE, h->sizes[at]);
+        h->failed |= EVP_DigestUpdate(h->digest, h->blocks + at * BLOCK_SIZE, h->sizes[at]) != 1;
         pthread_mutex_lock(&h->lock);
         h->emptied++;
         pthread_cond_signal(&h->changed);
@@ -98,10 +99,10 @@ static bool finish(struct bytes *bytes)
     struct bytes_hash *h = (struct bytes_hash *)bytes;
 
     end_thread(h);
-    EVP_DigestFinal_ex(h->digest, h->sha256, NULL);
+    h->failed |= EVP_DigestFinal_ex(h->digest, h->sha256, NULL) != 1;
     if (h->size)
         *h->size = h->so_far;
-    return bytes_finish(bytes->next);
+    return !h->failed && bytes_finish(bytes->next);
 }
 
 struct bytes_hash *bytes_hash_new(struct bytes *next, uint64_t *size, uint8_t sha256[32])
@@ -118,7 +119,7 @@ struct bytes_hash *bytes_hash_new(struct bytes *next, uint64_t *size, uint8_t sh
     /* Without its context libcrypto would crash. */
     h->digest = OSSL_LIB_CTX_get0_global_default() ? EVP_MD_CTX_new() : NULL;
     h->blocks = malloc((size_t)BLOCKS * BLOCK_SIZE);
-    if (!h->digest || !h->blocks || !EVP_DigestInit_ex(h->digest, EVP_sha256(), NULL) ||
+    if (!h->digest || !h->blocks || EVP_DigestInit_ex(h->digest, EVP_sha256(), NULL) != 1 ||
         pthread_create(&h->thread, NULL, empty_blocks, h) != 0) {
         bytes_hash_free(h);
         return NULL;
@@ -130,6 +131,11 @@ struct bytes_hash *bytes_hash_new(struct bytes *next, uint64_t *size, uint8_t sh
 struct bytes *bytes_hash_bytes(struct bytes_hash *h)
 {
     return &h->bytes;
+}
+
+bool bytes_hash_failed(const struct bytes_hash *h)
+{
+    return h && !h->started && h->failed;
 }
 
 void bytes_hash_free(struct bytes_hash *h)

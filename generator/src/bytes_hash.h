@@ -9,6 +9,8 @@ struct bytes_hash;
 /* `sha256` is filled when all has come, and `size`, unless it is NULL. NULL without memory or threads. */
 struct bytes_hash *bytes_hash_new(struct bytes *next, uint64_t *size, uint8_t sha256[32]);
 struct bytes *bytes_hash_bytes(struct bytes_hash *hash);
+/* finish() or put() failed for no fault of `next`. False for NULL. */
+bool bytes_hash_failed(const struct bytes_hash *h);
 void bytes_hash_free(struct bytes_hash *hash);
 
 #endif

@@ -80,6 +80,18 @@ static uint64_t share(uint64_t value, uint64_t part, uint64_t whole)
     return value / whole * part + value % whole * part / whole;
 }
 
+/* What is said of --objects, who gave --bytes does not know: they are too many that would fill it. */
+static enum generate_status refuse_bytes(struct generated *out)
+{
+    static const char of_objects[] = "--objects: ";
+
+    if (!out->failure || strncmp(out->failure, of_objects, sizeof of_objects - 1) != 0)
+        return refuse(out, out->failure);
+    snprintf(out->sentence, sizeof out->sentence, "--bytes: more objects than there can be would fill so much: %s",
+             out->failure + sizeof of_objects - 1);
+    return refuse(out, out->sentence);
+}
+
 /* The most objects that do not take more than `wanted` bytes: exactly for small dumps, a thousandth less at the most for large
  * ones, where each look costs about as much as writing. */
 static enum generate_status fit_objects(struct source_settings *made, uint64_t wanted, struct generated *out)
@@ -102,6 +114,8 @@ static enum generate_status fit_objects(struct source_settings *made, uint64_t w
         uint64_t bytes, before = high - low;
 
         status = measure(made, guess, out, &bytes);
+        if (status == GENERATE_REFUSED)
+            return refuse_bytes(out);
         if (status != GENERATED)
             return status;
         if (bytes <= wanted) {
@@ -183,7 +197,9 @@ static enum generate_status check_lengths(struct run *r)
         return GENERATED;
     snprintf(out->sentence, sizeof out->sentence,
              "%s would be longer than 4 GiB, and its length field has 32 bits: take fewer objects%s", name ? name : "a record",
-             s->too_long_tag == TAG_HEAP_DUMP ? ", or HEAP_DUMP_SEGMENTs, which version 1.0.2 has" : ", or smaller ones");
+             s->too_long_tag == TAG_HEAP_DUMP             ? ", or HEAP_DUMP_SEGMENTs, which version 1.0.2 has"
+             : r->request->made.segment_size > UINT32_MAX ? ", or a smaller --segment-size"
+                                                          : ", or smaller ones");
     return refuse(out, out->sentence);
 }
 
@@ -310,6 +326,8 @@ static enum generate_status write_dump(struct run *r, struct bytes *last)
     out->gzip_level = r->request->gzip_level ? r->request->gzip_level : rule != NO_RULE ? DEFAULT_GZIP_LEVEL : 0;
     if (build_chain(&chain, r, rule))
         status = write_events(r, chain.first);
+    if (status == GENERATE_FAILED && (bytes_hash_failed(chain.dump_hash) || bytes_hash_failed(chain.file_hash)))
+        out->failure = "its SHA-256 cannot be reckoned: libcrypto fails";
     if (status == GENERATED && rule != NO_RULE &&
         !truth_add_violation(&out->truth, rule, variant, rule == RULE_GZ_007 ? 0 : chain.fault.offset))
         status = GENERATE_NO_MEMORY;
@@ -326,7 +344,7 @@ enum generate_status generate(const struct generate_request *request, struct byt
     memset(out, 0, sizeof *out);
     out->truth.habits = out->habits;
     sizer_init(&r.sizer);
-    made.compressed = request->gzip_level != 0;
+    made.compressed = request->gzip_level != 0 || violate_gzip(request->violate, request->violate_count);
     status = open_source(&r, &made);
     if (status == GENERATED) {
         r.sizer.stage.id_size = r.source->id_size;

@@ -603,3 +603,15 @@ int violations_gzip_rule(const struct violations *v, const char **variant)
         }
     return NO_RULE;
 }
+
+bool violate_gzip(const char *const *what, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t row = 0; row < ROWS; row++) {
+            const char *id = violation_rule(&rows[row]);
+
+            if (rows[row].flags & GZIP && strncmp(what[i], id, strlen(id)) == 0)
+                return true;
+        }
+    return false;
+}

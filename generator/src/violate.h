@@ -31,6 +31,9 @@ struct stage *violations_break(struct violations *v, struct stage *next);
 /* Some faults are of the compressed file: what gzip is to do wrong, and the row's variant; NO_RULE for none of these. */
 int violations_gzip_rule(const struct violations *v, const char **variant);
 
+/* Some of these rules are such: the dump will be compressed. */
+bool violate_gzip(const char *const *what, size_t count);
+
 /* The rows: NULL behind the last. */
 const struct violation *violation_at(size_t index);
 const char *violation_rule(const struct violation *row);    /* "OBJ-004" */

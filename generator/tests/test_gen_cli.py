@@ -191,11 +191,24 @@ def test_too_much_for_its_ids() -> None:
     )
 
 
+def test_too_many_to_fill_so_much() -> None:
+    """--objects was not given, and is not blamed."""
+    assert wrong_usage("--bytes=16777215T") == "--bytes: more objects than there can be would fill so much: up to 1e12"
+    assert re.fullmatch(
+        "--bytes: more objects than there can be would fill so much: IDs of 4 bytes can name [0-9]+ of them beside .*",
+        wrong_usage("--bytes=1T", "--id-size=4", "--shape=list"),
+    )
+
+
 def test_too_long_for_a_length() -> None:
     """Known before a byte is written: the dump is measured first."""
     assert wrong_usage("--version=1.0.1", "--shape=arrays", "--array-length=1e6", "--objects=2000") == (
         "HEAP_DUMP would be longer than 4 GiB, and its length field has 32 bits: take fewer objects, or HEAP_DUMP_SEGMENTs, "
         "which version 1.0.2 has"
+    )
+    assert wrong_usage("--segment-size=5G", "--shape=arrays", "--array-length=1e6", "--objects=2000") == (
+        "HEAP_DUMP_SEGMENT would be longer than 4 GiB, and its length field has 32 bits: take fewer objects, or a smaller "
+        "--segment-size"
     )
     assert wrong_usage("--version=1.0.1", "--objects=1e12").startswith("HEAP_DUMP would be longer than 4 GiB")  # no day later
 
@@ -304,6 +317,12 @@ def test_classes_are_as_many_as_asked_for(shape: str, tmp_path: Path) -> None:
     """Those of any heap among them; the producer adds the one or two that its habits need."""
     dumped = truth("--objects=3000", f"--shape={shape}", "--classes=456", folder=tmp_path)["class_dumps"]
     assert 456 <= dumped <= 458
+
+
+def test_the_deepest_chain(tmp_path: Path) -> None:
+    assert truth("--objects=100", "--shape=deep", "--classes=456", folder=tmp_path)["deepest_superclass_chain"] == 440
+    assert 7 <= truth("--objects=1e5", folder=tmp_path)["deepest_superclass_chain"] <= 9
+    assert truth("--objects=100", "--shape=list", "--references=1.5", folder=tmp_path)["deepest_superclass_chain"] == 3
 
 
 # ---- The same bytes each time ----------------------------------------------------------------------------------------
@@ -562,6 +581,15 @@ def test_gzip_is_hotspots() -> None:
         assert set(full) == {1 << 20}
         assert 0 < last <= 1 << 20
     assert len(dump("--gz=9", objects=60000)) < len(dump("--gz=1", objects=60000)) < len(plain)
+
+
+def test_what_is_compressed_for_a_violation_is_laid_out_as_with_gz(tmp_path: Path) -> None:
+    """SA has other segments then."""
+    segments = [
+        truth("--objects=500", "--like=sa", *args, folder=tmp_path)["records"]["HEAP_DUMP_SEGMENT"]
+        for args in ([], ["--gz=6"], ["--violate=GZ-001"])
+    ]
+    assert segments[0] < segments[1] == segments[2]
 
 
 def test_gzip_and_the_manifest(tmp_path: Path) -> None:
