@@ -167,12 +167,8 @@ bool references_refit(struct model *m, uint32_t first, const uint32_t *wanted)
 }
 
 /* Superclasses come first, so one pass does. */
-bool classes_finish(struct model *m)
+void classes_finish(struct model *m)
 {
-    uint32_t *depth = malloc(m->class_count * sizeof *depth);
-
-    if (!depth)
-        return false;
     for (uint32_t i = 0; i < m->class_count; i++) {
         struct model_class *c = &m->classes[i];
         const struct model_class *super = c->super == MODEL_NONE ? NULL : &m->classes[c->super];
@@ -184,12 +180,7 @@ bool classes_finish(struct model *m)
             c->instance_bytes += super->instance_bytes;
             c->next_with_fields = super->fields ? c->super : super->next_with_fields;
         }
-        depth[i] = super ? depth[c->super] + 1 : 1;
-        if (m->deepest_chain < depth[i])
-            m->deepest_chain = depth[i];
     }
-    free(depth);
-    return true;
 }
 
 bool core_classes_add(struct model *m)

@@ -98,8 +98,9 @@ struct model *model_new(const struct shape *shape, const struct model_options *o
     if (!core_classes_add(m) || !elements_prepare(m))
         goto failed;
     stacks_prepare_names(m);
-    if (!shape->prepare(m) || !classes_finish(m))
+    if (!shape->prepare(m))
         goto failed;
+    classes_finish(m);
     stacks_prepare(m);
     if (parts->names.failed)
         goto failed;

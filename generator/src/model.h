@@ -97,7 +97,6 @@ struct model {
     struct model_field *fields;
     uint32_t field_count;
     uint32_t string_count;
-    uint64_t deepest_chain;
     uint64_t longest_object; /* bytes of the body of the longest object, at the most */
     void *of_shape;          /* what the shape keeps */
     const char *failure;

@@ -63,8 +63,8 @@ uint32_t string_add(struct model *m, enum name_form form, const char *text, uint
 /* Each class from `first` on gets so many references of its own as its number in `wanted` says: the first ones it has, and
  * then "reference1" and on. Before classes_finish(). */
 bool references_refit(struct model *m, uint32_t first, const uint32_t *wanted);
-/* Sizes, next_with_fields, the deepest chain. */
-bool classes_finish(struct model *m);
+/* Sizes, next_with_fields. */
+void classes_finish(struct model *m);
 /* Adds the classes of enum model_core_class. */
 bool core_classes_add(struct model *m);
 
