@@ -9,19 +9,21 @@ from __future__ import annotations
 
 import argparse
 import errno
+import gc
 import os
 import struct
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 
 from hprof_corpus import __version__, layouts
 from hprof_corpus.arguments import Arguments, hex_bytes, is_word, raw_bytes, repeated, utf8
 from hprof_corpus.deflate import METHODS, Member
 from hprof_corpus.layouts import BASIC_TYPES, Default, Field, Kind, Layout, Record
-from hprof_corpus.names import Names
+from hprof_corpus.names import WIDTHS_BY_CODE, Names
 from hprof_corpus.notation import Form, Listing, NotationError, Statement, Token, expand, integer, parse
 from hprof_corpus.piece import Piece, Spot
 from hprof_corpus.source import would_overwrite
@@ -41,11 +43,16 @@ class Verdicts:
 @dataclass(frozen=True)
 class Assembled:
     file: Piece
-    spots: tuple[Spot, ...]  # offsets in the dump, decompressed; those of gzip itself in the file
+    inner: tuple[tuple[int, Piece], ...]  # what gzip members have in them, and where it is in the dump
     version: str
     id_size: int
     compressed: bool
     verdicts: Verdicts
+
+    @cached_property
+    def spots(self) -> tuple[Spot, ...]:
+        """Offsets in the dump, decompressed; those of gzip itself in the file."""
+        return (*(spot for at, piece in self.inner for spot in piece.spots(at)), *self.file.spots())
 
     @property
     def faults(self) -> list[Spot]:
@@ -82,7 +89,7 @@ class Assembler:
 
     def _value(self, code: int, token: Token) -> bytes:
         """One value of a basic type, or, of a char or byte type, a whole string; the bytes, if the type is none."""
-        width = next((width for known, width in BASIC_TYPES.values() if known == code), None)
+        width = WIDTHS_BY_CODE.get(code)
         if width is None:
             return raw_bytes(token)
         if code in (6, 7):
@@ -165,7 +172,7 @@ class Assembler:
 
     def _element(self, code: int, token: Token) -> bytes:
         """An element, or by their bytes several."""
-        width = next((width for known, width in BASIC_TYPES.values() if known == code), 0)
+        width = WIDTHS_BY_CODE.get(code, 0)
         digits = len(token.text) - 2
         is_bytes = width and token.form is Form.NUMBER and token.text.startswith("0x")
         if is_bytes and digits > 2 * width and digits % (2 * width) == 0:
@@ -525,22 +532,21 @@ class Assembler:
 
     def assemble(self) -> Assembled:
         file = Piece()
-        spots: list[Spot] = []
+        inside: list[tuple[int, Piece]] = []
         dump_size = 0
         compressed = any(statement.word == "gzip" for statement in self._statements)
         for statement in self._statements:
             if statement.word == "gzip":
                 members, inner = self._gzip(statement)
-                spots += [Spot(s.offset + dump_size, s.line, s.label, s.rule) for s in inner.spots]
+                inside.append((dump_size, inner))
                 dump_size += inner.size
                 file.append(members)
             elif statement.word == "cut":
                 self._cut(file, statement)
             else:
                 file.append(self._sequence((statement,), self._in_dump))
-        spots += file.spots
         verdicts = Verdicts(self._about, self._reader, self._reader_why, self._severities, self._looks_like)
-        return Assembled(file, tuple(spots), self._version, self._names.id_size, compressed, verdicts)
+        return Assembled(file, tuple(inside), self._version, self._names.id_size, compressed, verdicts)
 
 
 def _milliseconds(token: Token) -> int:
@@ -578,6 +584,7 @@ def main() -> int:
     name = arguments.text
     if would_overwrite(name, arguments.output):
         parser.error(f"the text that is read would be overwritten: {name}")
+    gc.disable()  # millions of words, and no cycles among them: to look for some takes half of the time
     try:
         text = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
         if sys.stdout is None and (arguments.offsets or not arguments.output):

@@ -12,6 +12,7 @@ from hprof_corpus.notation import Form, Listing, NotationError, Statement, Token
 # Where the numbers of each kind of symbol begin, and by how much they go on. Apart from one another, so that a reader
 # that takes one kind for another finds nothing.
 NUMBERING = {"$": (0x100001, 1), "%": (0x200001, 1), "@": (0x300008, 8)}
+WIDTHS_BY_CODE = dict(BASIC_TYPES.values())  # an ID's is 0
 SIGILS = {Kind.STRING: "$", Kind.OBJECT: "@", Kind.FRAME: "%"}
 
 
@@ -117,7 +118,7 @@ class Names:
         """Code and width of a basic type; a number is a code as it is."""
         if token.form is Form.NUMBER:
             code = integer(token)
-            width = next((width for known, width in BASIC_TYPES.values() if known == code), None)
+            width = WIDTHS_BY_CODE.get(code)
             return code, self.id_size if width == 0 else width or 0
         if token.text not in BASIC_TYPES:
             raise NotationError(token.line, f"{token.text} is no basic type")

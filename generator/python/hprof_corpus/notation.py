@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import Enum
+from typing import NamedTuple
 
 
 class NotationError(Exception):
@@ -31,16 +32,14 @@ class Form(Enum):
     TIMES = "*"
 
 
-@dataclass(frozen=True)
-class Token:
+class Token(NamedTuple):
     form: Form
     text: str  # of a string: what it says, escapes resolved
     line: int
     rule: str | None = None  # the rule that is broken here: the token has a `!` in front
 
 
-@dataclass(frozen=True)
-class Listing:
+class Listing(NamedTuple):
     """What stands between `[` and `]`."""
 
     tokens: tuple[Token, ...]
@@ -50,8 +49,7 @@ class Listing:
 Item = Token | Listing
 
 
-@dataclass(frozen=True)
-class Statement:
+class Statement(NamedTuple):
     head: Token
     items: tuple[Item, ...]
     block: tuple[Statement, ...] | None = None
@@ -66,11 +64,13 @@ class Statement:
 
 
 _TOKEN = re.compile(
-    r"""(?P<space>[ \t\r]+)
-      | (?P<comment>\#.*)
-      | (?P<mark>!)?(?:"(?P<string>(?:[^"\\]|\\.)*)" | (?P<punctuation>[][{}*]) | (?P<word>[^][\s{}*"!]+))""",
+    r"""[ \t\r]*(?:
+        (?P<comment>\#.*)
+      | (?P<mark>!)?(?:"(?P<string>(?:[^"\\]|\\.)*)" | (?P<punctuation>[][{}*]) | (?P<word>[^][\s{}*"!]+))
+      | (?P<end>\Z))""",
     re.VERBOSE,
 )
+_SPACE = " \t\r"
 _NUMBER = re.compile(r"-?(?:0x[0-9a-fA-F]+|\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)\Z")
 _SYMBOL = re.compile(r"[@$%][A-Za-z0-9_.+-]+(?:\([a-z](?:[+-]\d+)?\)[A-Za-z0-9_.]*)*\Z")
 _FAULT = re.compile(r"#\s*([A-Z]+-\d{3}(?:, [A-Z]+-\d{3})*):\s*\S")
@@ -81,6 +81,9 @@ _PUNCTUATION = {form.value: form for form in Form if len(form.value) == 1}
 
 
 def _unescape(text: str, line: int) -> str:
+    if "\\" not in text:
+        return text
+
     def one(match: re.Match[str]) -> str:
         if match[1]:
             number = int(match[1], 16)
@@ -94,17 +97,14 @@ def _unescape(text: str, line: int) -> str:
     return _ESCAPE.sub(one, text)
 
 
-def _token(match: re.Match[str], line: int) -> Token:
-    if match["string"] is not None:
-        return Token(Form.STRING, _unescape(match["string"], line), line)
-    if match["punctuation"]:
-        return Token(_PUNCTUATION[match["punctuation"]], match["punctuation"], line)
-    text = match["word"]
-    if text[0] in "@$%":
+def _word(text: str, line: int) -> Token:
+    first = text[0]
+    if first in "@$%":
         if not _SYMBOL.match(text):
             raise NotationError(line, f"bad symbol {text}")
         return Token(Form.SYMBOL, text, line)
-    return Token(Form.NUMBER if _NUMBER.match(text) else Form.WORD, text, line)
+    is_number = (first == "-" or first.isdecimal()) and _NUMBER.match(text)
+    return Token(Form.NUMBER if is_number else Form.WORD, text, line)
 
 
 def _line_tokens(text: str, line: int) -> list[Token]:
@@ -115,19 +115,27 @@ def _line_tokens(text: str, line: int) -> list[Token]:
     while at < len(text):
         match = _TOKEN.match(text, at)
         if not match:
-            raise NotationError(line, f"cannot read {text[at:]!r}")
+            raise NotationError(line, f"cannot read {text[at:].lstrip(_SPACE)!r}")
         at = match.end()
-        if match["comment"]:
-            fault = _FAULT.match(match["comment"])
+        kind = match.lastgroup
+        if kind == "comment":
+            fault = _FAULT.match(match[kind])
             rules = fault[1].split(", ") if fault else []
-        elif not match["space"]:
-            if match["mark"]:
-                marked.append(len(tokens))
-            tokens.append(_token(match, line))
+            continue
+        if kind == "end":
+            break
+        if match["mark"]:
+            marked.append(len(tokens))
+        if kind == "word":
+            tokens.append(_word(match[kind], line))
+        elif kind == "string":
+            tokens.append(Token(Form.STRING, _unescape(match[kind], line), line))
+        else:
+            tokens.append(Token(_PUNCTUATION[match["punctuation"]], match["punctuation"], line))
     if len(marked) != len(rules):
         raise NotationError(line, "a fault needs both: `!` in front of what is wrong, and a comment `# RULE-ID: why`")
     for index, rule in zip(marked, rules, strict=True):
-        tokens[index] = replace(tokens[index], rule=rule)
+        tokens[index] = tokens[index]._replace(rule=rule)
     return tokens
 
 
@@ -151,7 +159,11 @@ def _logical_lines(text: str) -> list[list[Token]]:
             lines[-1] += tokens
         else:
             lines.append(tokens)
-        depth += sum((token.form is Form.OPEN_LIST) - (token.form is Form.CLOSE_LIST) for token in tokens)
+        for token in tokens:
+            if token.form is Form.OPEN_LIST:
+                depth += 1
+            elif token.form is Form.CLOSE_LIST:
+                depth -= 1
         if depth not in (0, 1):
             raise NotationError(number, "lists do not nest")
     if depth:
@@ -217,7 +229,7 @@ class _Scope:
         if text == token.text:
             return token
         form = Form.NUMBER if token.form is Form.WORD and _NUMBER.match(text) else token.form
-        return replace(token, text=text, form=form)
+        return token._replace(text=text, form=form)
 
     def item(self, item: Item) -> Item:
         if isinstance(item, Token):
@@ -238,6 +250,9 @@ def expand(statements: tuple[Statement, ...], scope: _Scope | None = None) -> It
     """Carries out `repeat COUNT [NAME] { ... }`: (NAME), (NAME+1), (NAME-1) in its block is the round, from 0."""
     scope = scope or _Scope()
     for statement in statements:
+        if not scope.variables and statement.block is None and statement.word != "repeat":
+            yield statement
+            continue
         items = tuple(map(scope.item, statement.items))
         if statement.word != "repeat":
             block = None if statement.block is None else tuple(expand(statement.block, scope))

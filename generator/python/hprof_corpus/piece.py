@@ -8,15 +8,14 @@ from __future__ import annotations
 import io
 import os
 import stat
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple, TypeAlias
 
 _SPARSE = 1 << 20
 
 
-@dataclass(frozen=True)
-class Spot:
+class Spot(NamedTuple):
     """The offset of what a word of the text wrote."""
 
     offset: int
@@ -25,13 +24,25 @@ class Spot:
     rule: str | None = None
 
 
+# In the order of writing: where it stands, and a spot without its offset, or those of a piece that was put there.
+_Spots: TypeAlias = "list[tuple[int, tuple[int, str, str | None] | _Spots]]"
+
+
+def _flat(spots: _Spots, base: int) -> Iterator[Spot]:
+    for offset, one in spots:
+        if isinstance(one, tuple):
+            yield Spot(base + offset, *one)
+        else:
+            yield from _flat(one, base + offset)
+
+
 class Piece:
     def __init__(self, data: bytes = b"") -> None:
         self._chunks: list[bytearray | int] = [bytearray(data)]  # an int is so many zeros
         self.size = len(data)
-        self.spots: list[Spot] = []
+        self._spots: _Spots = []
 
-    def add(self, data: bytes) -> None:
+    def add(self, data: bytes | bytearray) -> None:
         last = self._chunks[-1]
         if isinstance(last, int):
             self._chunks.append(bytearray(data))
@@ -48,16 +59,21 @@ class Piece:
 
     def spot(self, line: int, label: str, rule: str | None = None) -> None:
         """Notes that what is added next was written by `line`."""
-        self.spots.append(Spot(self.size, line, label, rule))
+        self._spots.append((self.size, (line, label, rule)))
+
+    def spots(self, base: int = 0) -> Iterator[Spot]:
+        """All of them, if the piece stands there. They are many, and mostly nobody asks."""
+        return _flat(self._spots, base)
 
     def append(self, other: Piece) -> None:
-        self.spots += [replace(spot, offset=spot.offset + self.size) for spot in other.spots]
+        if other._spots:
+            self._spots.append((self.size, other._spots))
         for chunk in other._chunks:
             if isinstance(chunk, int):
                 self._chunks.append(chunk)
                 self.size += chunk
             elif chunk:
-                self.add(bytes(chunk))
+                self.add(chunk)
 
     def cut(self, count: int) -> None:
         """Takes the last bytes away again, of which there must be so many."""

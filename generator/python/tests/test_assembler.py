@@ -94,6 +94,23 @@ def test_long_runs_of_zeros_take_no_memory() -> None:
     assert piece.to_bytes() == b"a"
 
 
+def test_spots_of_pieces_within_pieces() -> None:
+    inmost, inner, outer = Piece(), Piece(b"abc"), Piece(b"a")
+    inmost.spot(3, "inmost", "STR-002")
+    inmost.add(b"x")
+    inner.append(inmost)
+    inner.spot(2, "inner")
+    outer.spot(1, "first")
+    outer.append(inner)
+    outer.append(inner)
+    outer.spot(1, "last")
+    told = [(spot.offset, spot.line, spot.label, spot.rule) for spot in outer.spots(10)]
+    once = ((14, 3, "inmost", "STR-002"), (15, 2, "inner", None))
+    twice = [(at + more, *rest) for more in (0, 4) for at, *rest in once]
+    assert told == [(11, 1, "first", None), *twice, (19, 1, "last", None)]
+    assert outer.to_bytes() == b"aabcxabcx"
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -119,6 +136,7 @@ def test_long_runs_of_zeros_take_no_memory() -> None:
         ("raw 0x123", "even number"),
         ("gzip {\nmember 1\n}", "only 0 bytes left"),
         ('utf8 $a "\\q"', "unknown escape"),
+        ('utf8 $a   "abc', "cannot read '\"abc'"),
     ],
 )
 def test_refused_with_the_line(text: str, message: str) -> None:
