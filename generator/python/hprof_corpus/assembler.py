@@ -27,6 +27,7 @@ from hprof_corpus.names import WIDTHS_BY_CODE, Names
 from hprof_corpus.notation import Form, Listing, NotationError, Statement, Token, expand, integer, parse
 from hprof_corpus.piece import Piece, Spot
 from hprof_corpus.source import would_overwrite
+from hprof_corpus.target import have_standard_error
 
 
 @dataclass(frozen=True)
@@ -575,6 +576,7 @@ def assemble_file(path: Path) -> Assembled:
 
 
 def main() -> int:
+    have_standard_error()
     parser = argparse.ArgumentParser(prog="hprof-assemble", description="Assembles an HPROF dump from its text.")
     parser.add_argument("text", help="- is standard input")
     parser.add_argument("-o", "--output", type=Path, help="where the dump goes, if not to standard output")

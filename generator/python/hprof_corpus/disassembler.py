@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import errno
+import io
 import os
 import struct
 import sys
@@ -43,6 +44,7 @@ from hprof_corpus.spelling import (
     value_formats,
 )
 from hprof_corpus.survey import RECORDS_BY_TAG, DumpedClass, class_parts, heap_pieces, make_survey, symbols_of
+from hprof_corpus.target import completed, have_standard_error
 from hprof_corpus.walk import (
     LONGEST_FORMAT,
     Data,
@@ -527,12 +529,15 @@ def _write(data: memoryview, output: str | None, options: Options) -> None:
     if output is None and sys.stdout is None:
         raise OSError(errno.EBADF, os.strerror(errno.EBADF))
     # Not by sys.stdout: its encoding is the terminal's.
-    file = sys.stdout.fileno() if output is None else output
-    with open(file, "w", encoding="utf-8", newline="\n", closefd=output is not None) as out:
+    with completed(output) if output is not None else open(sys.stdout.fileno(), "wb", closefd=False) as file:
+        out = io.TextIOWrapper(file, encoding="utf-8", newline="\n")
         disassemble(data, out, options)
+        out.flush()
+        out.detach()
 
 
 def main() -> int:
+    have_standard_error()
     parser = _parser()
     arguments = parser.parse_args()
     name = arguments.dump

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, TypeAlias
 
+from hprof_corpus.target import completed
+
 _SPARSE = 1 << 20
 
 
@@ -104,7 +106,7 @@ class Piece:
         out.truncate()
 
     def save(self, path: Path) -> None:
-        with path.open("wb") as out:
+        with completed(path) as out:
             if stat.S_ISREG(os.fstat(out.fileno()).st_mode):
                 self._write_sparsely(out)
             else:

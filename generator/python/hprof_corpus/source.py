@@ -1,7 +1,8 @@
-"""The bytes of a dump as one run that can be read twice: mapped where they are a file, else put into a nameless one."""
+"""The bytes of a dump as one run that can be read twice: in a nameless file, which nobody can make shorter."""
 
 from __future__ import annotations
 
+import errno
 import mmap
 import os
 import shutil
@@ -28,10 +29,11 @@ def mapped(file: BinaryIO) -> memoryview:
 
 def _bytes_of(file: BinaryIO) -> memoryview:
     status = os.fstat(file.fileno())
-    if stat.S_ISREG(status.st_mode) and status.st_size and not file.tell():
-        return mapped(file)
+    expected = status.st_size - file.tell() if stat.S_ISREG(status.st_mode) else 0
     with spool() as copy:
         shutil.copyfileobj(file, copy, 1 << 20)
+        if copy.tell() < expected:
+            raise OSError(errno.ESTALE, "the file became shorter while it was read")
         return mapped(copy)
 
 

@@ -7,12 +7,13 @@ import io
 import os
 import random
 import re
+import resource
 import struct
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import pytest
 from hypothesis import given, settings
@@ -20,6 +21,7 @@ from hypothesis import strategies as st
 
 from hprof_corpus.assembler import assemble
 from hprof_corpus.disassembler import Options, disassemble
+from hprof_corpus.source import open_bytes
 from hprof_corpus.survey import MOST_OBJECTS
 from hprof_corpus.walk import RECORD_HEADER, read_header
 from tests.conftest import CORPUS, manifest_files
@@ -388,6 +390,58 @@ def test_standard_output_that_is_closed(module: str, tmp_path: Path) -> None:
     done = subprocess.run(program, stderr=subprocess.PIPE, preexec_fn=lambda: os.close(1))
     assert done.returncode == 3
     assert done.stderr.endswith(b": standard output: Bad file descriptor\n")
+
+
+@pytest.mark.parametrize("module", ["disassembler", "assembler"])
+def test_standard_error_that_is_closed(module: str, tmp_path: Path) -> None:
+    """The status is the same, and no message gets into the file."""
+    (tmp_path / "text").write_text("raw 0x01")
+    program = [sys.executable, "-m", f"hprof_corpus.{module}"]
+    for arguments, status in (([tmp_path / "none"], 3), ([tmp_path / "text", "-o", tmp_path / "out"], 0), ([], 2)):
+        done = subprocess.run([*program, *arguments], stdout=subprocess.PIPE, preexec_fn=lambda: os.close(2))
+        assert (done.returncode, done.stdout) == (status, b"")
+    assert len((tmp_path / "out").read_bytes()) in (1, len(b'raw "raw 0x01"        # 0x0\n'))
+
+
+@pytest.mark.parametrize("module", ["disassembler", "assembler"])
+def test_a_file_has_its_name_when_it_is_complete(module: str, tmp_path: Path) -> None:
+    """A full disk: what was there before stays, under whatever name; nothing else is left behind."""
+    text, real, link = tmp_path / "text", tmp_path / "real", tmp_path / "link"
+    text.write_text("raw 0xff01 * 3000000")
+    if module == "disassembler":
+        text.write_bytes(bytes(range(256)) * 20000)
+    real.write_text("old")
+    real.chmod(0o640)
+    link.symlink_to(real)
+    program = [sys.executable, "-m", f"hprof_corpus.{module}", str(text), "-o", str(link)]
+    limits = (resource.RLIMIT_FSIZE, (5_500_000, 5_500_000))
+    done = subprocess.run(program, stderr=subprocess.PIPE, preexec_fn=lambda: resource.setrlimit(*limits))
+    assert (done.returncode, real.read_text()) == (3, "old"), done.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "real", "text"]
+    assert subprocess.run(program).returncode == 0
+    assert link.is_symlink()
+    assert real.stat().st_size > 5_500_000
+    assert real.stat().st_mode & 0o777 == 0o640
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "real", "text"]
+
+
+def test_a_file_that_becomes_shorter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While it is read it is told; what was read stays as it is."""
+    dump = tmp_path / "dump"
+    dump.write_bytes(bytes(3 << 20))
+    data = open_bytes(str(dump))
+    os.truncate(dump, 0)
+    assert data == bytes(3 << 20)
+
+    def copy(source: BinaryIO, target: BinaryIO, _: int) -> None:
+        target.write(source.read(1 << 20))
+        os.truncate(dump, 1 << 20)
+        target.write(source.read())
+
+    dump.write_bytes(bytes(3 << 20))
+    monkeypatch.setattr("shutil.copyfileobj", copy)
+    with pytest.raises(OSError, match="became shorter"):
+        open_bytes(str(dump))
 
 
 def test_header_alone_or_less() -> None:

@@ -1,0 +1,45 @@
+"""Where a program writes: a file that has its name when it is complete, and messages that get into no file."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+
+def _permissions(path: Path) -> int:
+    """Those of the file before, or of any new one."""
+    with contextlib.suppress(OSError):
+        return stat.S_IMODE(path.stat().st_mode)
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+@contextlib.contextmanager
+def completed(name: str | Path) -> Iterator[BinaryIO]:
+    """Until all is written, what was there before stays; a link goes on leading to its file. What is no regular file is
+    written as it is. Raises OSError."""
+    if Path(name).exists() and not Path(name).is_file():
+        with Path(name).open("wb") as out:
+            yield out
+        return
+    path = Path(os.path.realpath(name))
+    with contextlib.ExitStack() as stack:
+        number, part = tempfile.mkstemp(dir=path.parent, prefix=f"{path.name[:200]}.", suffix=".part")
+        stack.callback(Path(part).unlink, missing_ok=True)
+        with os.fdopen(number, "wb") as out:
+            os.fchmod(number, _permissions(path))
+            yield out
+        Path(part).replace(path)
+
+
+def have_standard_error() -> None:
+    """Else the first file that is opened would get the messages, or none could be written."""
+    if sys.stderr is None:
+        sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115  as long as the program
