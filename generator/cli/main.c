@@ -221,6 +221,14 @@ static int write_manifest(struct bytes_file *file, const struct cli_options *o, 
     return written ? STATUS_DONE : say_file_failure(file);
 }
 
+/* The dump gets its name when its manifest is complete too: they are never of two runs. */
+static int name_both(struct bytes_file *file, struct bytes_file *manifest)
+{
+    if (!bytes_file_name(file))
+        return say_file_failure(file);
+    return bytes_file_name(manifest) ? STATUS_DONE : say_file_failure(manifest);
+}
+
 static void show_summary(const struct cli_options *o, const struct generated *g, uint64_t bytes, double seconds)
 {
     char size[NUMBER_SIZE], rate[NUMBER_SIZE], took[NUMBER_SIZE], count[NUMBER_SIZE];
@@ -268,6 +276,8 @@ static int write_both(const struct cli_options *o, const struct generate_request
         say_failure("dump", "out of memory");
         return STATUS_MEMORY;
     }
+    if (o->manifest)
+        file->held = manifest->held = true;
     progress_init(&progress, o->quiet && o->progress == WHEN_AUTO ? WHEN_NEVER : o->progress);
     progress_begin(&progress, o->output ? o->output : "standard output");
     status = generate(request, progress.wanted ? &watch.bytes : &file->bytes, generated);
@@ -277,6 +287,8 @@ static int write_both(const struct cli_options *o, const struct generate_request
     } else {
         show_summary(o, generated, file->written, monotonic_seconds() - began);
         result = o->manifest ? write_manifest(manifest, o, request, generated) : STATUS_DONE;
+        if (o->manifest && result == STATUS_DONE)
+            result = name_both(file, manifest);
     }
     generated_free(generated);
     free(generated);

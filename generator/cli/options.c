@@ -308,9 +308,13 @@ static bool take_option(struct cli_options *o, int id, const char *text, bool *n
         o->action = ACTION_LIST_VIOLATIONS;
         return true;
     case OPTION_OUTPUT:
+        if (!*text)
+            return wrong(id, "the name of a file, or -", text);
         o->output = strcmp(text, "-") == 0 ? NULL : text;
         return true;
     case OPTION_MANIFEST:
+        if (!*text)
+            return wrong(id, "the name of a file", text);
         o->manifest = text;
         return true;
     case OPTION_QUIET:
@@ -347,7 +351,8 @@ static bool take_option(struct cli_options *o, int id, const char *text, bool *n
         made->id_size = (unsigned)value;
         return true;
     case OPTION_SEGMENT_SIZE:
-        return read_size(id, text, &made->segment_size);
+        return read_size(id, text, &made->segment_size) &&
+               (made->segment_size <= UINT32_MAX || wrong(id, "at most 4294967295 bytes: a length has 32 bits", text));
     case OPTION_HEAP_DUMPS:
         if (!read_count(id, text, 1, 1000000, "a whole number from 1 to 1000000", &value))
             return false;
@@ -393,9 +398,12 @@ static bool take_option(struct cli_options *o, int id, const char *text, bool *n
     }
 }
 
-static bool is_version(const char *text)
+/* The value of an option that needs none, in a word of its own: `--version 1.0.2`, `--progress never`. */
+static bool takes_next_word(int id, const char *word)
 {
-    return text && *text >= '0' && *text <= '9';
+    enum when when;
+
+    return (id == OPTION_DUMP_VERSION && *word != '-') || (id == OPTION_PROGRESS && parse_when(word, &when));
 }
 
 bool options_parse(struct cli_options *o, int argc, char **argv, bool *no_memory)
@@ -432,8 +440,7 @@ bool options_parse(struct cli_options *o, int argc, char **argv, bool *no_memory
             say_usage(id == ':' ? "a value is missing behind '" : "unknown option, or one that takes no value: '", shown, "'");
             return false;
         }
-        /* `--version 1.0.2` in two words */
-        if (id == OPTION_DUMP_VERSION && !text && optind < argc && is_version(argv[optind]))
+        if (!text && optind < argc && takes_next_word(id, argv[optind]))
             text = argv[optind++];
         if (!take_option(o, id, text, no_memory))
             return false;

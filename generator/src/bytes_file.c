@@ -81,6 +81,11 @@ static bool finish(struct bytes *bytes)
     f->fd = -1;
     if (close(fd) != 0 && errno != EINTR)
         f->error = errno;
+    return !f->error && (f->held || bytes_file_name(f));
+}
+
+bool bytes_file_name(struct bytes_file *f)
+{
     if (!f->error && f->part && rename(f->part, f->final) != 0)
         f->error = errno;
     f->finished = !f->error;

@@ -14,12 +14,15 @@ struct bytes_file {
     char *part;       /* where it is until then; likewise */
     int fd;
     uint64_t written;
-    int error; /* errno of what failed; 0 for nothing. EPIPE: the reader went away */
-    bool finished;
+    int error;     /* errno of what failed; 0 for nothing. EPIPE: the reader went away */
+    bool held;     /* set by the caller: it gets its name by bytes_file_name() alone */
+    bool finished; /* it has its name */
 };
 
 /* False if it cannot be opened: `error` says why. */
 bool bytes_file_open(struct bytes_file *file, const char *path);
+/* Gives the file its name, once its bytes are finished: if it was held, for another file that must be complete too. */
+bool bytes_file_name(struct bytes_file *file);
 /* Takes away what is not complete. */
 void bytes_file_close(struct bytes_file *file);
 

@@ -22,6 +22,8 @@ struct census {
     } known[KNOWN];
     bool in_series;       /* of segments */
     bool in_object_array; /* whose elements come in parts */
+    bool ended;           /* within something: what comes is not written */
+    uint8_t open;         /* the heap dump record at hand, 0 for none */
     bool no_memory;
 };
 
@@ -177,12 +179,13 @@ static void count_record(struct census *c, const struct event *e)
 {
     c->truth->records[e->tag]++;
     c->in_object_array = false;
+    c->open = 0;
     if (e->tag == TAG_HEAP_DUMP_END)
         c->in_series = false;
-    if (e->layout == LAYOUT_ID_LOAD_CLASS && e->class_name) {
+    if (e->layout == LAYOUT_ID_LOAD_CLASS && e->fields.LOAD_CLASS.class_id) {
         struct truth_class *class = class_of(c, e->fields.LOAD_CLASS.class_id);
 
-        if (class && !class->name) {
+        if (class && e->class_name && !class->name) {
             size_t size = strlen(e->class_name) + 1;
 
             class->name = malloc(size);
@@ -201,12 +204,18 @@ static void count_open(struct census *c, const struct event *e)
     if (e->tag == TAG_HEAP_DUMP || !c->in_series)
         c->truth->heap_dumps++;
     c->in_series = e->tag == TAG_HEAP_DUMP_SEGMENT;
+    c->open = e->tag;
 }
 
-static void take(struct stage *stage, struct event *e)
+/* The dump ends within this event: neither that nor the heap dump record around it is there whole. */
+static void count_end(struct census *c)
 {
-    struct census *c = (struct census *)stage;
+    c->ended = true;
+    c->truth->records[c->open] -= c->open != 0;
+}
 
+static void count(struct census *c, const struct event *e)
+{
     switch (e->kind) {
     case EVENT_SUBRECORD:
         count_subrecord(c, e);
@@ -221,14 +230,26 @@ static void take(struct stage *stage, struct event *e)
         if (c->in_object_array)
             count_elements(c, e->body, e->body_size);
         break;
+    case EVENT_CLOSE:
+        c->open = 0;
+        break;
     case EVENT_HEADER:
     case EVENT_RAW:
-    case EVENT_CLOSE:
     case EVENT_END:
         break;
     }
     if (e->habit != NO_RULE)
         c->truth->habits[e->habit] += e->habit_findings;
+}
+
+static void take(struct stage *stage, struct event *e)
+{
+    struct census *c = (struct census *)stage;
+
+    if (!c->ended && e->keep != KEEP_ALL)
+        count_end(c);
+    if (!c->ended)
+        count(c, e);
     give(stage->next, e);
 }
 

@@ -197,9 +197,7 @@ static enum generate_status check_lengths(struct run *r)
         return GENERATED;
     snprintf(out->sentence, sizeof out->sentence,
              "%s would be longer than 4 GiB, and its length field has 32 bits: take fewer objects%s", name ? name : "a record",
-             s->too_long_tag == TAG_HEAP_DUMP             ? ", or HEAP_DUMP_SEGMENTs, which version 1.0.2 has"
-             : r->request->made.segment_size > UINT32_MAX ? ", or a smaller --segment-size"
-                                                          : ", or smaller ones");
+             s->too_long_tag == TAG_HEAP_DUMP ? ", or HEAP_DUMP_SEGMENTs, which version 1.0.2 has" : ", or smaller ones");
     return refuse(out, out->sentence);
 }
 

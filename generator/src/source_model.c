@@ -131,6 +131,7 @@ static bool fit(struct ids *ids, uint64_t count, uint64_t limit, uint64_t least)
 static bool lay_out_ids(struct walk *w, const char **failure)
 {
     const struct like *like = w->like;
+    const struct model_options *o = &w->model->options;
     bool small = w->id_size == 4;
     uint64_t limit = small ? UINT64_C(1) << 32 : UINT64_MAX, object_limit = small ? like->id_limit4 : limit;
     uint64_t classes = (uint64_t)w->class_count + 1, others = classes + SPARE_IDS, objects = objects_of(w, 0);
@@ -140,8 +141,9 @@ static bool lay_out_ids(struct walk *w, const char **failure)
     if (objects > limit - others || !fit(&w->ids.objects, objects + others, object_limit, least)) {
         uint64_t possible = (object_limit - w->ids.objects.base) / least;
 
-        snprintf(sentence, sizeof sentence, "--objects: IDs of %u bytes can name %" PRIu64 " of them beside these classes",
-                 w->id_size, possible > others ? possible - others : 0);
+        snprintf(sentence, sizeof sentence,
+                 "--objects: IDs of %u bytes can name %" PRIu64 " of them in a heap dump, beside these classes", w->id_size,
+                 possible > others ? possible - others : 0);
         *failure = sentence;
         return false;
     }

@@ -11,6 +11,7 @@ void cls_002_zero(struct violations *v, struct event *e, int variant)
     (void)variant;
     insert_utf8(v, fresh_id(v, NAME), "Broken");
     load.fields.LOAD_CLASS = (struct LOAD_CLASS){.class_id = fresh_id(v, CLASS), .name = fresh_id(v, NAME)};
+    load.class_name = "Broken";
     break_at(v, &load, EVENT_OFFSET_OF(EVENT_RECORD, LOAD_CLASS, class_serial, v->id_size));
     insert(v, &load);
 }
@@ -21,7 +22,6 @@ void cls_003_again(struct violations *v, struct event *e, int other_class)
     give(v->break_.next, e);
     if (other_class)
         e->fields.LOAD_CLASS.class_id = fresh_id(v, CLASS);
-    e->class_name = NULL;
     break_at(v, e, EVENT_OFFSET_OF(EVENT_RECORD, LOAD_CLASS, class_serial, v->id_size));
 }
 
@@ -30,7 +30,6 @@ void cls_004_reloaded(struct violations *v, struct event *e, int variant)
     (void)variant;
     give(v->break_.next, e);
     e->fields.LOAD_CLASS.class_serial = fresh_serial(v, CLASS_SERIAL);
-    e->class_name = NULL;
     break_at(v, e, EVENT_OFFSET_OF(EVENT_RECORD, LOAD_CLASS, class_id, v->id_size));
 }
 
@@ -57,7 +56,7 @@ void cls_007_unknown(struct violations *v, struct event *e, int loaded_later)
     break_at(v, &unload, EVENT_OFFSET_OF(EVENT_RECORD, UNLOAD_CLASS, class_serial, v->id_size));
     insert(v, &unload);
     if (loaded_later)
-        insert_load_class(v, fresh_serial(v, CLASS_SERIAL), fresh_id(v, CLASS), fresh_id(v, NAME));
+        insert_load_class(v, fresh_serial(v, CLASS_SERIAL), fresh_id(v, CLASS), fresh_id(v, NAME), "Broken");
 }
 
 /* ---- CLASS_DUMP ---- */

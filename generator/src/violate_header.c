@@ -51,7 +51,7 @@ void hdr_003_version(struct violations *v, struct event *e, int variant)
 void hdr_004_id_size(struct violations *v, struct event *e, int size)
 {
     e->header.id_size = (uint32_t)size;
-    break_header(v, e, e->header.text_size);
+    break_at(v, e, e->header.text_size);
 }
 
 void hdr_005_cut(struct violations *v, struct event *e, int keep)

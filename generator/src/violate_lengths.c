@@ -6,7 +6,7 @@ enum { ENTRIES = 3 }; /* of a record with a count */
 static void insert_class_to_name(struct violations *v)
 {
     insert_utf8(v, fresh_id(v, NAME), "Broken");
-    insert_load_class(v, fresh_serial(v, CLASS_SERIAL), fresh_id(v, CLASS), fresh_id(v, NAME));
+    insert_load_class(v, fresh_serial(v, CLASS_SERIAL), fresh_id(v, CLASS), fresh_id(v, NAME), "Broken");
 }
 
 /* A sound record of the kind whose length the rule is about, `entries` more or fewer in its count than there are, and in front of it
@@ -25,6 +25,7 @@ static struct event sound_record(struct violations *v, uint32_t entries)
         e = RECORD_EVENT(LOAD_CLASS);
         e.fields.LOAD_CLASS = (struct LOAD_CLASS){
             .class_serial = fresh_serial(v, CLASS_SERIAL), .class_id = fresh_id(v, CLASS), .name = fresh_id(v, NAME)};
+        e.class_name = "Broken";
         break;
     case RULE_CLS_006:
         insert_class_to_name(v);

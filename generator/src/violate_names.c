@@ -96,6 +96,7 @@ void name_of_class(struct violations *v, struct event *e, int variant)
 {
     (void)variant;
     e->fields.LOAD_CLASS.name = bad_name(v);
+    e->class_name = NULL;
     break_at(v, e, EVENT_OFFSET_OF(EVENT_RECORD, LOAD_CLASS, name, v->id_size));
 }
 
@@ -137,7 +138,7 @@ void name_of_new_frame(struct violations *v, struct event *e, int field)
 
     (void)e;
     insert_utf8(v, fresh_id(v, FIELD), "Broken");
-    insert_load_class(v, fresh_serial(v, CLASS_SERIAL), fresh_id(v, CLASS), fresh_id(v, FIELD));
+    insert_load_class(v, fresh_serial(v, CLASS_SERIAL), fresh_id(v, CLASS), fresh_id(v, FIELD), "Broken");
     frame.fields.FRAME = (struct FRAME){.id = fresh_id(v, OTHER),
                                         .method = fresh_id(v, FIELD),
                                         .signature = fresh_id(v, FIELD),

@@ -124,11 +124,12 @@ void insert_utf8(struct violations *v, uint64_t id, const char *text)
     insert(v, &e);
 }
 
-void insert_load_class(struct violations *v, uint32_t serial, uint64_t class_id, uint64_t name)
+void insert_load_class(struct violations *v, uint32_t serial, uint64_t class_id, uint64_t name, const char *text)
 {
     struct event e = RECORD_EVENT(LOAD_CLASS);
 
     e.fields.LOAD_CLASS = (struct LOAD_CLASS){.class_serial = serial, .class_id = class_id, .name = name};
+    e.class_name = text;
     insert(v, &e);
 }
 
@@ -264,13 +265,13 @@ void prepare_strings(struct violations *v, struct event *e, int variant)
 void prepare_class(struct violations *v, struct event *e, int variant)
 {
     prepare_strings(v, e, variant);
-    insert_load_class(v, fresh_serial(v, CLASS_SERIAL), fresh_id(v, CLASS), fresh_id(v, NAME));
+    insert_load_class(v, fresh_serial(v, CLASS_SERIAL), fresh_id(v, CLASS), fresh_id(v, NAME), "Broken");
 }
 
 void prepare_two_classes(struct violations *v, struct event *e, int variant)
 {
     prepare_class(v, e, variant);
-    insert_load_class(v, fresh_serial(v, OTHER_SERIAL), fresh_id(v, OTHER), fresh_id(v, NAME));
+    insert_load_class(v, fresh_serial(v, OTHER_SERIAL), fresh_id(v, OTHER), fresh_id(v, NAME), "Broken");
 }
 
 void prepare_array_class(struct violations *v, struct event *e, int variant)
@@ -278,7 +279,7 @@ void prepare_array_class(struct violations *v, struct event *e, int variant)
     (void)e;
     (void)variant;
     insert_utf8(v, fresh_id(v, NAME), "[LBroken;");
-    insert_load_class(v, fresh_serial(v, CLASS_SERIAL), fresh_id(v, CLASS), fresh_id(v, NAME));
+    insert_load_class(v, fresh_serial(v, CLASS_SERIAL), fresh_id(v, CLASS), fresh_id(v, NAME), "[LBroken;");
 }
 
 void prepare_trace(struct violations *v, struct event *e, int variant)

@@ -147,7 +147,7 @@ void keep_the_first(struct violations *v, struct event *e);
 
 /* Records that are sound. */
 void insert_utf8(struct violations *v, uint64_t id, const char *text);
-void insert_load_class(struct violations *v, uint32_t serial, uint64_t class_id, uint64_t name);
+void insert_load_class(struct violations *v, uint32_t serial, uint64_t class_id, uint64_t name, const char *text);
 void insert_start_thread(struct violations *v, uint32_t serial, uint64_t name);
 /* The sub-records. A class of these fields, types one behind the other, each named FIELD; its superclass if none is named is one
  * without fields. */

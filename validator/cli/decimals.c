@@ -95,6 +95,24 @@ bool parse_count(const char *text, uint64_t *value)
     return end && *end == '\0' && whole(decimal, 1, value);
 }
 
+/* decimal * unit, rounded down: six decimals tell. unit is at most 2^40. */
+static bool rounded(struct decimal decimal, uint64_t unit, uint64_t *value)
+{
+    uint64_t power = 1, fraction = 0;
+    int decimals = -decimal.exponent;
+
+    for (; decimals > 6 && decimal.digits; decimals--)
+        decimal.digits /= 10;
+    for (int i = 0; i < decimals && decimal.digits; i++)
+        power *= 10;
+    fraction = decimal.digits % power * unit / power;
+    *value = decimal.digits / power;
+    if (!times(value, unit) || *value > UINT64_MAX - fraction)
+        return false;
+    *value += fraction;
+    return true;
+}
+
 bool parse_size(const char *text, uint64_t *bytes)
 {
     static const char suffixes[] = "KMGT";
@@ -111,7 +129,7 @@ bool parse_size(const char *text, uint64_t *bytes)
             return false;
         unit = UINT64_C(1) << 10 * (suffix - suffixes + 1);
     }
-    return whole(decimal, unit, bytes);
+    return unit > 1 && decimal.exponent < 0 ? rounded(decimal, unit, bytes) : whole(decimal, unit, bytes);
 }
 
 bool parse_decimal(const char *text, unsigned decimals, uint64_t *value)

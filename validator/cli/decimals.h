@@ -10,7 +10,7 @@
 /* A whole number. */
 bool parse_count(const char *text, uint64_t *value);
 
-/* A size in bytes, or in K, M, G, T (of 1024): a whole number of bytes. */
+/* A size in bytes, a whole number, or in K, M, G, T (of 1024), rounded down to bytes: 1.1G is 1181116006. */
 bool parse_size(const char *text, uint64_t *bytes);
 
 /* A number of at most `decimals` decimals, in units of its last one: "2.5" with 3 is 2500. */

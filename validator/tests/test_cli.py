@@ -344,7 +344,7 @@ def test_wrong_usage(args: list[str], sentence: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "size", ["", "0", "0G", "-1", "1.0001K", "G", "2GB", "2 G", "1X", "16777216T", "18446744073709551616"]
+    "size", ["", "0", "0G", "-1", "0.0001K", "G", "2GB", "2 G", "1X", "16777216T", "18446744073709551616"]
 )
 def test_wrong_sizes(size: str) -> None:
     assert wrong_usage("--max-memory", size, "x") == (
@@ -354,7 +354,7 @@ def test_wrong_sizes(size: str) -> None:
     )
 
 
-@pytest.mark.parametrize("size", ["4000000000", "4e9", "1.5G", "16777215T", "512M", "2G", "2g", "4000000k", "18446744073709551615"])
+@pytest.mark.parametrize("size", ["4000000000", "4e9", "1.5G", "1.1G", "16777215T", "512M", "2G", "2g", "4000000k", "18446744073709551615"])
 def test_sizes(files: Path, size: str) -> None:
     assert run("--max-memory", size, "valid", cwd=files).status == 0
 
