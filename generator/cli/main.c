@@ -108,7 +108,10 @@ static int list_violations(void)
     const struct violation *row;
 
     for (size_t i = 0; (row = violation_at(i)); i++)
-        printf("%-9s %-28s %s\n", violation_rule(row), violation_variant(row), violation_about(row));
+        printf("%-9s %-28s %s%s\n", violation_rule(row), violation_variant(row), violation_about(row),
+               violation_is_alone(row)  ? " [alone]"
+               : violation_is_once(row) ? " [once]"
+                                        : "");
     return finish_listing();
 }
 

@@ -197,7 +197,9 @@ static enum generate_status check_lengths(struct run *r)
         return GENERATED;
     snprintf(out->sentence, sizeof out->sentence,
              "%s would be longer than 4 GiB, and its length field has 32 bits: take fewer objects%s", name ? name : "a record",
-             s->too_long_tag == TAG_HEAP_DUMP ? ", or HEAP_DUMP_SEGMENTs, which version 1.0.2 has" : ", or smaller ones");
+             s->too_long_tag != TAG_HEAP_DUMP ? ", or smaller ones"
+             : r->source->version == V101     ? ", or HEAP_DUMP_SEGMENTs, which version 1.0.2 has"
+                                              : ", or a --segment-size");
     return refuse(out, out->sentence);
 }
 

@@ -57,6 +57,16 @@ const char *violation_variant(const struct violation *row)
     return row->variant;
 }
 
+bool violation_is_alone(const struct violation *row)
+{
+    return row->flags & (ALONE | GZIP);
+}
+
+bool violation_is_once(const struct violation *row)
+{
+    return row->flags & (ONCE | ALONE | GZIP);
+}
+
 const char *violation_about(const struct violation *row)
 {
     return row->about;
@@ -334,14 +344,17 @@ static void flow_on(struct violations *v, const struct event *e)
     }
 }
 
-static bool is_free(const struct event *e)
+/* Whether an event can be changed. */
+static bool is_free(const struct violation *row, const struct event *e)
 {
-    return e->rule == NO_RULE && (e->habit == NO_RULE || e->kind == EVENT_HEADER);
+    bool has_habit = e->habit != NO_RULE && e->kind != EVENT_HEADER;
+
+    return e->rule == NO_RULE && (!has_habit || row->flags & BESIDE_HABIT);
 }
 
 static bool is_place(const struct violations *v, const struct chosen *c, const struct event *e)
 {
-    return (!(c->row->flags & CHANGES) || is_free(e)) && c->row->place->is(v, e);
+    return (!(c->row->flags & CHANGES) || is_free(c->row, e)) && c->row->place->is(v, e);
 }
 
 static void start_run(struct violations *v)
@@ -427,7 +440,7 @@ static void come_to(struct violations *v, struct chosen *c, struct event *e)
     if (c->done + c->due < v->options.count && c->at == place_of(v, c, c->done + c->due))
         c->due++;
     c->at++;
-    while (c->due && (!(c->row->flags & CHANGES) || is_free(e))) {
+    while (c->due && (!(c->row->flags & CHANGES) || is_free(c->row, e))) {
         start_work(v, c, c->done);
         c->due--;
         c->done++;

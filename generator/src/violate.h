@@ -39,5 +39,7 @@ const struct violation *violation_at(size_t index);
 const char *violation_rule(const struct violation *row);    /* "OBJ-004" */
 const char *violation_variant(const struct violation *row); /* "same-kind" */
 const char *violation_about(const struct violation *row);   /* one line */
+bool violation_is_alone(const struct violation *row);       /* it goes with no other */
+bool violation_is_once(const struct violation *row);        /* a second one would not be found */
 
 #endif

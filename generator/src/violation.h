@@ -23,7 +23,8 @@ enum violation_flag {
     NO_STRING_ZERO = 2048, /* not where a string has ID 0, */
     NO_THREAD_ZERO = 4096, /* or a root thread 0 */
     LAST_END = 8192,       /* not where another heap dump follows the last HEAP_DUMP_END */
-    CLASSES_FIRST = 16384  /* not where an instance stands in front of a class */
+    CLASSES_FIRST = 16384, /* not where an instance stands in front of a class */
+    BESIDE_HABIT = 32768   /* it CHANGES nothing that a producer's habit may be about */
 };
 
 /* IDs and serials that occur nowhere in the dump: a violation has so many of its own. Named for what they mostly are. */

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
+import pytest
 from hprof_corpus import reader
 from hypothesis import HealthCheck, Phase, event, example, given, settings
 from hypothesis import strategies as st
@@ -177,22 +178,15 @@ def check_recount(manifest: Any, dump: Path) -> None:
     ] == sorted(manifest["classes"], key=lambda one: int(one["id"], 16))
 
 
-@given(options())
-@example([])
-@example(["--like=android", "--objects=0"])
-@example(["--heap-dumps=2", "--segment-size=1"])
-def test_all_agree(drawn: list[str]) -> None:
-    if not any(option.startswith("--objects") for option in drawn):
-        drawn = [*drawn, "--objects=2000"]
+def agree(drawn: list[str]) -> bool:
+    """False if there is no such dump."""
     with tempfile.TemporaryDirectory() as folder:
         dump, truth = Path(folder, "dump.hprof"), Path(folder, "truth.json")
         command = [GENERATOR, *drawn]
         done = subprocess.run([*command, "-o", dump, "--manifest", truth], stderr=subprocess.PIPE, check=False)
         if is_refused(done):
-            event("refused")
             assert list(Path(folder).iterdir()) == []
-            return
-        event(drawn[0])
+            return False
         manifest = json.loads(truth.read_text())
         SCHEMA.validate(manifest)
         assert manifest["options"] == dict(option.removeprefix("--").split("=") for option in drawn)
@@ -201,3 +195,21 @@ def test_all_agree(drawn: list[str]) -> None:
         check_recount(manifest, dump)
         piped = subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout
         assert piped == dump.read_bytes()
+    return True
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("like", PRODUCERS)
+def test_every_shape_in_the_manner_of_every_producer(like: str, shape: str) -> None:
+    drawn = [f"--like={like}", f"--shape={shape}", "--objects=1500", f"--records={PRODUCERS[like].records[-1]}", "--gz=1"]
+    assert agree(drawn)
+
+
+@given(options())
+@example([])
+@example(["--like=android", "--objects=0"])
+@example(["--heap-dumps=2", "--segment-size=1"])
+def test_all_agree(drawn: list[str]) -> None:
+    if not any(option.startswith("--objects") for option in drawn):
+        drawn = [*drawn, "--objects=2000"]
+    event(drawn[0] if agree(drawn) else "refused")

@@ -2,10 +2,12 @@
 of the Python reader. That a dump has no other fault than its habits' is test_both.py's.
 """
 
+import json
 import os
 import subprocess
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -350,3 +352,27 @@ def test_late_segments() -> None:
     sizes = [record.length for record in lengths(dump("--like=jdk8-agent", "--version=1.0.2", "--segment-size=10000"))]
     assert len(sizes) > 5
     assert all(size >= 10000 for size in sizes[:-1])
+
+
+# ---- What the strict profile finds in them ---------------------------------------------------------------------------
+
+# What a producer is known for must not be lost on both sides, where test_both.py would find them of one mind.
+FOUND = {
+    "plain": set[str](),
+    "hotspot": {"CLS-004", "ROOT-002", "OBJ-009", "REF-001", "REF-002"},
+    "jdk8-agent": {"REC-004", "CLS-007", "CLS-017", "STK-012", "THR-005", "PRF-003", "ROOT-005", "REF-001"},
+    "sa": {"STR-002", "STK-008", "STK-011", "ROOT-005", "REF-002"},
+    "graalvm": {"STR-003", "CLS-017", "REF-001"},
+    "mat": {"REC-004", "REC-010", "CLS-002", "CLS-013", "STK-005", "STK-011", "ROOT-004"},
+    "android": {"HDR-003", "CLS-017", "STK-002", "STK-012"},
+}
+
+
+@pytest.mark.parametrize("like", FOUND)
+def test_findings_of_the_strict_profile(like: str, tmp_path: Path) -> None:
+    found = set()
+    for options in (["--records=all"], ["--records=samples"]) if like == "jdk8-agent" else (["--shape=arrays"],):
+        command = [TOOL, "--objects=2000", f"--like={like}", *options, "--manifest", str(tmp_path / "truth")]
+        subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
+        found |= {rule for rule, findings in json.loads((tmp_path / "truth").read_text())["habits"].items() if findings}
+    assert found == FOUND[like]
