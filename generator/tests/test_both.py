@@ -4,6 +4,7 @@ asked for all three say the same. Hypothesis draws the options.
 HPROF_EXAMPLES is how many of them (50); those of ci/test are the same each time, HPROF_RANDOM=1 draws others.
 """
 
+import gzip
 import json
 import os
 import subprocess
@@ -213,3 +214,24 @@ def test_all_agree(drawn: list[str]) -> None:
     if not any(option.startswith("--objects") for option in drawn):
         drawn = [*drawn, "--objects=2000"]
     event(drawn[0] if agree(drawn) else "refused")
+
+
+# ---- Damaged gzip ------------------------------------------------------------------------------------------------------
+
+
+def test_what_stands_in_front_of_a_damaged_member_is_counted(tmp_path: Path) -> None:
+    """As if the dump ended there, and the same each time: classes are looked up by a key that is drawn at start."""
+    plain, damaged, cut = tmp_path / "plain", tmp_path / "damaged", tmp_path / "cut"
+    subprocess.run([GENERATOR, "--objects=150000", "--shape=list", "--classes=4000", "-o", plain], check=True)
+    data, member = plain.read_bytes(), 100_000
+    for number in (3, 21, 40):
+        parts = [bytearray(gzip.compress(data[at : at + member], 1)) for at in range(0, len(data), member)]
+        parts[number][-8] ^= 1
+        damaged.write_bytes(b"".join(parts))
+        cut.write_bytes(data[: number * member])
+        expected = judge(cut, "strict")
+        for _ in range(4):
+            found = judge(damaged, "strict")
+            assert set(found["totals"]) == {"GZ-003"}
+            assert found["sound_until"] == expected["sound_until"]
+            assert found["counts"] == expected["counts"]

@@ -221,6 +221,12 @@ struct checker {
     } signs;
 };
 
+/* Whether judging has come to bytes of a damaged gzip member, of which nothing is told. */
+static inline bool is_disowned(const struct checker *ck)
+{
+    return ck->in.offset >= ck->diag.closed_from;
+}
+
 /* The next n bytes, or those that are left when there are fewer. */
 static inline struct cursor window(struct checker *ck, size_t n)
 {

@@ -270,7 +270,7 @@ static bool read_magic(struct gunzip *g)
     }
     g->member++;
     if (!take_header_byte(g, &id2)) {
-        if (g->source->error)
+        if (g->source->error || g->end_is_doubtful)
             g->part = NOTHING;
         else
             give_up(g, GZIP_TRAILING, g->member_offset, "1f 8b, or the end of the file", "%02x, then the end of the file", id1);

@@ -389,8 +389,8 @@ static bool walk_one(struct checker *ck)
     enum measured result = measure_next(ck, left, &m, &ended);
     uint8_t tag = *ck->in.at;
 
-    if (result == MEASURE_MORE && ended)
-        return false;
+    if ((result == MEASURE_MORE && ended) || (result == MEASURED && m.size > ck->diag.closed_from - ck->in.offset))
+        return false; /* the dump ends within it, or what is sound of a gzip file */
     ck->sub = ck->in.at;
     ck->sub_size = (size_t)(ck->in.end - ck->in.at) < left ? (size_t)(ck->in.end - ck->in.at) : (size_t)left;
     if (result == MEASURE_MORE || (result == MEASURED && m.size > left)) {
@@ -481,10 +481,12 @@ bool walk_heap_record(struct checker *ck, uint64_t length)
     if (ck->cut.active && !skip_cut_part(ck, length))
         return false;
     while (ck->in.offset < ck->heap_end && !ck->stopped) {
+        uint64_t end = ck->heap_end < ck->diag.closed_from ? ck->heap_end : ck->diag.closed_from;
         size_t n = (size_t)(ck->in.end - ck->in.at);
-        uint64_t left = ck->heap_end - ck->in.offset;
 
-        walk_many(ck, n < left ? n : (size_t)left);
+        if (is_disowned(ck))
+            return false;
+        walk_many(ck, n < end - ck->in.offset ? n : (size_t)(end - ck->in.offset));
         if (ck->in.offset == ck->heap_end)
             break;
         if (!input_need(&ck->in, 1) || ck->memory.exhausted || ck->stopped || !walk_one(ck))
@@ -530,7 +532,8 @@ void look_ahead(struct checker *ck)
     uint64_t back = ck->in.offset, heap_end = ck->heap_end, record_at = ck->record_at;
     uint8_t record_tag = ck->record_tag;
     struct cut_subrecord cut = ck->cut;
-    const uint8_t *sub = ck->sub;
+    const uint8_t *sub = ck->sub; /* the caller's copy */
+    size_t sub_size = ck->sub_size;
 
     if (ck->dump.looked_ahead)
         return;
@@ -548,8 +551,8 @@ void look_ahead(struct checker *ck)
     ck->record_tag = record_tag;
     if (!input_seek(&ck->in, back) && !ck->in.error)
         ck->truncated = true;
-    if (sub)
-        ck->sub = ck->in.at;
+    ck->sub = sub;
+    ck->sub_size = sub_size;
 }
 
 void walk_dump_again(struct checker *ck, uint64_t end)

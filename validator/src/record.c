@@ -224,8 +224,10 @@ void walk_records(struct checker *ck)
         bool known;
 
         tell_progress(ck);
-        if (ck->stopped)
+        if (is_disowned(ck)) {
+            ck->stopped = true;
             break;
+        }
         if (!settle_cut_before(ck, n))
             break;
         if (n == 0) {
@@ -251,6 +253,10 @@ void walk_records(struct checker *ck)
         walk_record(ck);
         if (ck->stopped)
             break;
+        if (ck->in.offset > ck->diag.closed_from) { /* only its beginning is of a sound gzip member */
+            tell_truncated(ck);
+            break;
+        }
         if (known)
             check_time(ck, time);
         ck->sum.record_counts[ck->record_tag]++;

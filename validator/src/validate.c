@@ -23,8 +23,6 @@ void tell_progress(struct checker *ck)
         ck->marks[0] = ck->marks[1];
         diag_mark(&ck->diag, ck->in.offset, &ck->marks[1]);
     }
-    if (ck->in.offset >= ck->diag.closed_from)
-        ck->stopped = true;
     if (ck->options->on_progress && read - ck->progress_told >= PROGRESS_STEP) {
         ck->progress_told = read;
         ck->options->on_progress(ck->options->context, read, input_file_size(&ck->in));
