@@ -1,6 +1,7 @@
 /* --format junit: a test suite for each file, a test case for each rule. A rule with an error fails; warnings and
- * notes stand in the case's system-out; a rule that was not judged, or not to the end of the file, is skipped. Findings come by offset and are wanted
- * by rule, so their texts are gathered: FINDINGS_TOLD of each rule at most, the number is told in any case. */
+ * notes stand in the case's system-out; a rule that was not judged, or not to the end of the file, is skipped. Findings
+ * come by offset and are wanted by rule, so their texts are gathered: FINDINGS_TOLD of each rule at most, the number is
+ * told in any case. */
 #define _POSIX_C_SOURCE 200809L
 #include <inttypes.h>
 #include <stdlib.h>

@@ -255,10 +255,20 @@ static bool pass_header_text(struct gunzip *g)
     return true;
 }
 
+/* What stands here is no member. Behind one that may have ended elsewhere that is no fault of its own. */
+static void end_without_member(struct gunzip *g, const char *found)
+{
+    if (g->end_is_doubtful)
+        g->part = NOTHING;
+    else
+        give_up(g, GZIP_TRAILING, g->member_offset, "1f 8b, or the end of the file", "%s", found);
+}
+
 /* Whether a member begins here. If not, the stream ends: soundly at the end of the file. */
 static bool read_magic(struct gunzip *g)
 {
     uint8_t id1, id2;
+    char found[40];
 
     g->member_offset = g->offset;
     g->member_output = g->output;
@@ -270,17 +280,16 @@ static bool read_magic(struct gunzip *g)
     }
     g->member++;
     if (!take_header_byte(g, &id2)) {
-        if (g->source->error || g->end_is_doubtful)
+        snprintf(found, sizeof found, "%02x, then the end of the file", id1);
+        if (g->source->error)
             g->part = NOTHING;
         else
-            give_up(g, GZIP_TRAILING, g->member_offset, "1f 8b, or the end of the file", "%02x, then the end of the file", id1);
+            end_without_member(g, found);
         return false;
     }
     if (id1 != 0x1f || id2 != 0x8b) {
-        if (g->end_is_doubtful)
-            g->part = NOTHING;
-        else
-            give_up(g, GZIP_TRAILING, g->member_offset, "1f 8b, or the end of the file", "%02x %02x", id1, id2);
+        snprintf(found, sizeof found, "%02x %02x", id1, id2);
+        end_without_member(g, found);
         return false;
     }
     return true;
