@@ -1,5 +1,6 @@
-/* Nodes, each an instance and the array of those that it names. They are those of a tree, numbered level by level: each node's children have numbers in a row, so that who they are is a function
- * of the node's number, and each node but 0 is the child of one before it. */
+/* Nodes, each an instance and the array of those that it names. They are those of a tree, numbered level by level: each node's
+ * children have numbers in a row, so that who they are is a function of the node's number, and each node but 0 is the child of one
+ * before it. */
 #ifndef HPROF_GEN_BRANCHES_H
 #define HPROF_GEN_BRANCHES_H
 

@@ -9,12 +9,21 @@
 
 enum { KNOWN = 1024 };
 
+/* Of a class in a file: how many fields of type object its instances have, its CLASS_DUMP tells, which may stand behind them. */
+struct own_fields {
+    uint64_t instances;         /* whose references are not known yet: */
+    uint64_t shortest, longest; /* so many bytes their values take */
+    uint32_t references, bytes; /* its own fields of type object, and what all of its own take */
+    bool unsure;                /* dumped again with other fields, or not as a CLASS_DUMP should be */
+};
+
 struct census {
     struct stage stage;
     struct truth *truth;
     struct memory memory;
-    struct keymap by_id; /* class ID to index in truth.classes */
-    size_t capacity;     /* of truth.classes */
+    struct keymap by_id;       /* class ID to index in truth.classes */
+    struct own_fields *fields; /* of truth.classes */
+    size_t capacity;           /* of both */
     /* The classes seen last, by some bits of their IDs: most instances need no look into the map. */
     struct known {
         uint64_t id;
@@ -33,15 +42,18 @@ static bool add_class(struct census *c, uint64_t id)
 
     if (t->class_count == c->capacity) {
         size_t capacity = c->capacity ? 2 * c->capacity : 1024;
-        struct truth_class *grown = realloc(t->classes, capacity * sizeof *grown);
+        struct truth_class *classes = realloc(t->classes, capacity * sizeof *classes);
+        struct own_fields *fields = classes ? realloc(c->fields, capacity * sizeof *fields) : NULL;
 
-        if (!grown)
+        t->classes = classes ? classes : t->classes;
+        if (!fields)
             return false;
-        t->classes = grown;
+        c->fields = fields;
         c->capacity = capacity;
     }
     if (!keymap_put(&c->by_id, id, t->class_count))
         return false;
+    c->fields[t->class_count] = (struct own_fields){.shortest = UINT64_MAX};
     t->classes[t->class_count++] = (struct truth_class){.id = id};
     return true;
 }
@@ -86,17 +98,41 @@ static const uint8_t *count_values(struct census *c, const uint8_t *p, const uin
     return p;
 }
 
+/* The list of instance fields (SPEC.md 6.3.5), whose count stands at p: what an instance has of this class alone. */
+static struct own_fields read_own_fields(const struct census *c, const uint8_t *p, const uint8_t *end)
+{
+    const size_t entry = SIZE_OF(INSTANCE_FIELD, c->stage.id_size);
+    struct own_fields own = {.unsure = !p || end - p < 2 || (size_t)(end - p) != 2 + get_u2(p) * entry};
+
+    if (own.unsure)
+        return own;
+    for (p += 2; p < end; p += entry) {
+        own.references += p[entry - 1] == TYPE_OBJECT;
+        own.bytes += type_size(p[entry - 1], c->stage.id_size);
+    }
+    return own;
+}
+
 static void count_class_dump(struct census *c, const struct event *e)
 {
     const uint8_t *end = e->body + e->body_size, *p = e->body;
     struct truth_class *class = class_of(c, e->fields.CLASS_DUMP.class_id);
+    uint64_t super_id = e->fields.CLASS_DUMP.super_id;
 
+    p = count_values(c, p, end, SIZE_OF(CONSTANT, c->stage.id_size));
+    p = count_values(c, p, end, SIZE_OF(STATIC_FIELD, c->stage.id_size));
+    if (class && e->references == UNKNOWN_REFERENCES) {
+        struct own_fields *known = &c->fields[class - c->truth->classes], own = read_own_fields(c, p, end);
+
+        known->unsure |= own.unsure || (class->dumped && (class->super_id != super_id || known->references != own.references ||
+                                                          known->bytes != own.bytes));
+        known->references = own.references;
+        known->bytes = own.bytes;
+    }
     if (class && !class->dumped) {
         class->dumped = true;
-        class->super_id = e->fields.CLASS_DUMP.super_id;
+        class->super_id = super_id;
     }
-    p = count_values(c, p, end, SIZE_OF(CONSTANT, c->stage.id_size));
-    count_values(c, p, end, SIZE_OF(STATIC_FIELD, c->stage.id_size));
 }
 
 static void count_instance(struct census *c, const struct event *e)
@@ -107,12 +143,19 @@ static void count_instance(struct census *c, const struct event *e)
         class->instances++;
         class->instance_bytes += e->body_size;
     }
-    if (e->references == UNKNOWN_REFERENCES) {
-        c->truth->references_known = false;
-        return;
+    if (e->references != UNKNOWN_REFERENCES) {
+        c->truth->references += e->references;
+        c->truth->nulls += e->nulls;
+    } else if (class) {
+        struct own_fields *fields = &c->fields[class - c->truth->classes];
+
+        c->truth->nulls_known = false;
+        fields->instances++;
+        if (fields->shortest > e->body_size)
+            fields->shortest = e->body_size;
+        if (fields->longest < e->body_size)
+            fields->longest = e->body_size;
     }
-    c->truth->references += e->references;
-    c->truth->nulls += e->nulls;
 }
 
 /* Elements of an object array, whole or in parts of whole elements. */
@@ -262,7 +305,7 @@ struct census *census_new(struct stage *next, struct truth *truth)
         return NULL;
     c->stage = (struct stage){.take = take, .next = next, .id_size = next->id_size};
     c->truth = truth;
-    truth->references_known = true;
+    truth->references_known = truth->nulls_known = true;
     memory_init(&c->memory, NULL, 0);
     keymap_init(&c->by_id, &c->memory, &key, sizeof(uint64_t), sizeof(uint64_t));
     return c;
@@ -287,37 +330,75 @@ static int64_t super_of(const struct census *c, const struct truth_class *class)
     return (int64_t)index;
 }
 
-/* How many classes a chain has from its first one on, filled in for all of them: each is walked once. One that comes back to itself
- * has no end, and counts for nothing. */
-static void count_chain(struct census *c, int64_t *depths, int64_t *chain, int64_t first)
-{
-    enum { NOT_COUNTED, AT_WORK = -1, ENDLESS = -2 };
-    size_t length = 0;
-    int64_t at = first, depth;
+/* What a class has with all above it. */
+enum chain_state { NOT_COUNTED, AT_WORK, ENDLESS, COUNTED };
+struct chain {
+    enum chain_state state;
+    uint64_t classes, references, bytes;
+    bool unsure;
+};
 
-    for (; at != NO_CLASS && depths[at] == NOT_COUNTED; at = super_of(c, &c->truth->classes[at])) {
-        depths[at] = AT_WORK;
-        chain[length++] = at;
+static struct chain with_own(struct chain above, const struct own_fields *own)
+{
+    above.classes++;
+    above.references += own->references;
+    above.bytes += own->bytes;
+    above.unsure |= own->unsure;
+    return above;
+}
+
+/* The chain from a class on, filled in for all of its classes: each is walked once. One that comes back to itself has no end, and
+ * counts for nothing. */
+static void count_chain(struct census *c, struct chain *chains, int64_t *walked, int64_t first)
+{
+    struct chain chain = {.state = COUNTED};
+    size_t length = 0;
+    int64_t at = first;
+
+    for (; at != NO_CLASS && chains[at].state == NOT_COUNTED; at = super_of(c, &c->truth->classes[at])) {
+        chains[at].state = AT_WORK;
+        walked[length++] = at;
     }
-    depth = at == NO_CLASS ? 0 : depths[at] == AT_WORK ? ENDLESS : depths[at];
-    while (length)
-        depths[chain[--length]] = depth == ENDLESS ? ENDLESS : ++depth;
-    if (depth != ENDLESS && (uint64_t)depth > c->truth->deepest_chain)
-        c->truth->deepest_chain = (uint64_t)depth;
+    if (at != NO_CLASS)
+        chain = chains[at];
+    if (chain.state == AT_WORK)
+        chain = (struct chain){.state = ENDLESS};
+    while (length) {
+        at = walked[--length];
+        if (chain.state == COUNTED)
+            chain = with_own(chain, &c->fields[at]);
+        chains[at] = chain;
+    }
+    if (chain.state == COUNTED && chain.classes > c->truth->deepest_chain)
+        c->truth->deepest_chain = chain.classes;
+}
+
+/* What the instances of a class have whose references were not known when they went by. Those of other lengths than their class
+ * says, or of no class, have nobody knows what. */
+static void count_references(struct census *c, const struct own_fields *of, const struct chain *chain)
+{
+    bool known = chain->state == COUNTED && !chain->unsure && of->shortest == chain->bytes && of->longest == chain->bytes;
+
+    if (known)
+        c->truth->references += of->instances * chain->references;
+    else if (of->instances)
+        c->truth->references_known = false;
 }
 
 static void count_chains(struct census *c)
 {
     struct truth *t = c->truth;
-    int64_t *depths = calloc(t->class_count + 1, sizeof *depths);
-    int64_t *chain = calloc(t->class_count + 1, sizeof *chain);
+    struct chain *chains = calloc(t->class_count + 1, sizeof *chains);
+    int64_t *walked = calloc(t->class_count + 1, sizeof *walked);
 
-    for (size_t i = 0; depths && chain && i < t->class_count; i++)
+    for (size_t i = 0; chains && walked && i < t->class_count; i++) {
         if (t->classes[i].dumped)
-            count_chain(c, depths, chain, (int64_t)i);
-    c->no_memory |= !depths || !chain;
-    free(depths);
-    free(chain);
+            count_chain(c, chains, walked, (int64_t)i);
+        count_references(c, &c->fields[i], &chains[i]);
+    }
+    c->no_memory |= !chains || !walked;
+    free(chains);
+    free(walked);
 }
 
 bool census_finish(struct census *c)
@@ -331,5 +412,6 @@ void census_free(struct census *c)
     if (!c)
         return;
     keymap_clear(&c->by_id);
+    free(c->fields);
     free(c);
 }

@@ -48,6 +48,7 @@ struct event {
     enum layout_id layout;
     uint8_t tag;
     bool length_stated; /* RECORD, OPEN: the length field says `length`, not the true one */
+    bool length_wraps;  /* OPEN: of a length of more than 32 bits, the field says the low ones */
     uint32_t time;      /* RECORD, OPEN: microseconds since the header's timestamp */
     uint32_t length;
     struct header header;

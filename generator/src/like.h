@@ -101,7 +101,8 @@ struct like {
     void (*before_class)(struct walk *w, uint32_t class);                   /* its CLASS_DUMP */
     void (*on_frame)(struct walk *w, struct model_frame *frame, uint64_t number);
 
-    part *const *before, *const *dump, *const *after; /* up to NULL: once, in each heap dump, once behind the last */
+    /* Up to NULL: once in front, in each heap dump, behind each (NULL for nothing there), once behind the last. */
+    part *const *before, *const *dump, *const *beside, *const *after;
 };
 
 extern const struct like like_plain, like_hotspot, like_jdk8_agent, like_sa, like_graalvm, like_mat, like_android;

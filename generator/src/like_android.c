@@ -116,8 +116,9 @@ static void part_other_roots(struct walk *w)
 /* Strings first, whatever names them. */
 static part *const before[] = {part_class_names, part_field_names, part_frame_names, part_loads,
                                part_dummy_trace, part_traces,      part_frame_again, NULL};
-static part *const dump[] = {
-    part_threads, part_globals, part_sticky_classes, part_other_roots, part_zygote, part_classes, part_app, part_objects, NULL};
+static part *const dump[] = {part_threads,     part_globals, part_sticky_classes, part_sticky_arrays,
+                             part_other_roots, part_zygote,  part_classes,        part_app,
+                             part_objects,     NULL};
 static part *const after[] = {NULL};
 
 const struct like like_android = {

@@ -67,8 +67,9 @@ static void part_sticky_gone(struct walk *w)
 }
 
 static part *const before[] = {part_class_names, part_field_names, part_loads, part_dummy_trace, part_traces, NULL};
-static part *const dump[] = {part_classes,     part_threads, part_globals, part_sticky_classes,
-                             part_sticky_gone, part_hubs,    part_objects, NULL};
+static part *const dump[] = {part_classes,        part_threads,       part_globals,
+                             part_sticky_classes, part_sticky_arrays, part_sticky_gone,
+                             part_hubs,           part_objects,       NULL};
 static part *const after[] = {NULL};
 
 const struct like like_graalvm = {

@@ -69,9 +69,8 @@ static void part_sticky_gone(struct walk *w)
 }
 
 static part *const before[] = {part_strings, part_loads, part_arrays_again, part_dummy_trace, part_traces, NULL};
-static part *const dump[] = {part_classes,         part_objects,      part_threads,
-                             part_frameless_local, part_thread_again, part_globals,
-                             part_sticky_classes,  part_sticky_gone,  NULL};
+static part *const dump[] = {part_classes,  part_objects, part_threads,        part_frameless_local, part_thread_again,
+                             part_monitors, part_globals, part_sticky_classes, part_sticky_gone,     NULL};
 static part *const after[] = {NULL};
 
 const struct like like_hotspot = {

@@ -116,10 +116,12 @@ static void on_class(struct walk *w, struct event *e, uint64_t class)
 static part *const before[] = {
     part_settings,    part_loads,       part_later,  part_starts, part_end_unstarted, part_unload_unknown, part_much_later,
     part_field_names, part_dummy_trace, part_traces, NULL};
-static part *const dump[] = {
-    part_unknown_thread, part_threads, part_frame_beyond, part_globals, part_sticky_classes, part_monitors, part_monitor_gone,
-    part_unknown_roots,  part_objects, part_classes,      NULL};
-static part *const after[] = {part_sites, part_samples, part_summary, part_unload, NULL};
+static part *const dump[] = {part_unknown_thread, part_threads,       part_frame_beyond, part_globals,
+                             part_sticky_classes, part_sticky_arrays, part_monitors,     part_monitor_gone,
+                             part_unknown_roots,  part_objects,       part_classes,      NULL};
+/* What is asked for by SIGQUIT comes again with each heap dump. */
+static part *const beside[] = {part_sites, part_samples, NULL};
+static part *const after[] = {part_summary, part_unload, NULL};
 
 const struct like like_jdk8_agent = {
     .name = "jdk8-agent",
@@ -133,7 +135,7 @@ const struct like like_jdk8_agent = {
     .segments_late = true,
     .records = WRITES_ALL,
     .usual = WRITES_SETTINGS | WRITES_THREADS | WRITES_UNLOADS,
-    .always = WRITES_SETTINGS,
+    .always = WRITES_SETTINGS | WRITES_THREADS | WRITES_UNLOADS,
     .ids4 = {.strings = {0xa0000001, 1}, .frames = {0x70000001, 1}, .objects = {0x50000001, 1}, .references = {1, 1}},
     .id_limit4 = 0x60000000,
     .class_start = 100000,
@@ -160,5 +162,6 @@ const struct like like_jdk8_agent = {
     .on_class = on_class,
     .before = before,
     .dump = dump,
+    .beside = beside,
     .after = after,
 };

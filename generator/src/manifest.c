@@ -81,6 +81,14 @@ static void write_by_type(struct json *json, const char *key, const uint64_t cou
     json_close(json);
 }
 
+static void write_known(struct json *json, const char *key, uint64_t count, bool known)
+{
+    if (known)
+        json_uint(json, key, count);
+    else
+        json_null(json, key);
+}
+
 static void write_heap(struct json *json, const struct truth *t)
 {
     uint64_t instances = t->subrecords[SUB_INSTANCE_DUMP], object_arrays = t->subrecords[SUB_OBJECT_ARRAY_DUMP];
@@ -95,13 +103,8 @@ static void write_heap(struct json *json, const struct truth *t)
     json_uint(json, "primitive_arrays", primitive_arrays);
     write_by_type(json, "arrays", t->arrays);
     write_by_type(json, "elements", t->array_elements);
-    if (t->references_known) {
-        json_uint(json, "references", t->references);
-        json_uint(json, "null_references", t->nulls);
-    } else {
-        json_null(json, "references");
-        json_null(json, "null_references");
-    }
+    write_known(json, "references", t->references, t->references_known);
+    write_known(json, "null_references", t->nulls, t->nulls_known);
     json_uint(json, "deepest_superclass_chain", t->deepest_chain);
 }
 

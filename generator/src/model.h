@@ -102,7 +102,8 @@ struct model {
     const char *failure;
 };
 
-/* NULL, and *failure says why: a value that makes no sense to this shape, too many classes. *failure is NULL when memory ran out. */
+/* NULL, and *failure says why: a value that makes no sense to this shape, too many classes. *failure is NULL when memory ran
+ * out. */
 struct model *model_new(const struct shape *shape, const struct model_options *options, const char **failure);
 void model_free(struct model *m);
 /* From now on it has so many objects: as many as it was made with, or one more. */

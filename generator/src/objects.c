@@ -47,9 +47,9 @@ static void give_part(struct walk *w, const uint8_t *body, uint64_t size)
 
 /* ---- Patterns ---- */
 
-/* Of a class whose instances are small: for each 8 bytes of them the bits that are random, and where references stand. How many of each
- * there are cannot be foretold from object to object, so they are gone through by steps: up to STEP of them cost no branch. Behind
- * the last there are words without a bit, and references that stand where nothing is. */
+/* Of a class whose instances are small: for each 8 bytes of them the bits that are random, and where references stand. How many
+ * of each there are cannot be foretold from object to object, so they are gone through by steps: up to STEP of them cost no
+ * branch. Behind the last there are words without a bit, and references that stand where nothing is. */
 enum {
     WORD = 8,
     STEP = 4,

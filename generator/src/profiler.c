@@ -84,7 +84,8 @@ void part_sites(struct walk *w)
         *site = (struct SITE){.class_serial = class_serial(w, w->class_count) + 1};
         p = put_fields(p, &entry, w->id_size);
         all->sites++;
-        habit(&e, RULE_PRF_003, 1);
+        if (!w->dump)
+            habit(&e, RULE_PRF_003, 1); /* one finding, however often it is named */
     }
     all->cutoff = w->like->cutoff;
     e.body = w->room;

@@ -1,5 +1,5 @@
-/* A filter that cuts a heap dump into HEAP_DUMP_SEGMENTs: before a sub-record that would make the segment longer than
- * wanted, or would be one too many. No sub-record is split (SPEC.md 5.2), so one that is longer than a segment has one of its own. */
+/* A filter that cuts a heap dump into HEAP_DUMP_SEGMENTs: before a sub-record that would make the segment longer than wanted, or
+ * would be one too many. No sub-record is split (SPEC.md 5.2), so one that is longer than a segment has one of its own. */
 #ifndef HPROF_GEN_SEGMENTS_H
 #define HPROF_GEN_SEGMENTS_H
 

@@ -258,8 +258,8 @@ static uint64_t reference(const struct model *m, uint64_t index, const struct ob
     return other_reference(x, at, slot);
 }
 
-/* As edge_target, one after the other. Where they lead is looked up, not branched on: it cannot be guessed. Those to other cells are
- * few and are put right afterwards. */
+/* As edge_target, one after the other. Where they lead is looked up, not branched on: it cannot be guessed. Those to other cells
+ * are few and are put right afterwards. */
 static void edge_targets(const struct mixed *x, uint64_t at, const uint32_t *edges, uint64_t first, uint64_t count,
                          uint64_t *out)
 {

@@ -44,7 +44,7 @@ static void take(struct stage *stage, struct event *e)
     case EVENT_OPEN:
         s->opened++;
         s->in_record = 0;
-        s->open_stated = e->length_stated;
+        s->open_stated = e->length_stated || e->length_wraps;
         s->open_tag = e->tag;
         s->bytes += size;
         return;

@@ -24,7 +24,7 @@ struct sizer {
     bool no_memory;
     bool too_long; /* a record's length takes more than 32 bits, and nobody stated what it should say: */
     uint8_t too_long_tag;
-    bool open_stated;
+    bool open_stated; /* or it wraps, and is to */
     uint8_t open_tag;
 };
 

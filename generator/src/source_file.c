@@ -146,8 +146,8 @@ static void hand_on_mark(struct source_file *f, enum event_kind kind, uint8_t ta
     hand_on(f, &e);
 }
 
-/* The event that begins the window: `head` bytes, its fields, body_size bytes more. A body that is `whole` comes as one however long
- * it is. */
+/* The event that begins the window: `head` bytes, its fields, body_size bytes more. A body that is `whole` comes as one however
+ * long it is. */
 static bool give_bytes(struct source_file *f, struct event *e, size_t head, uint64_t body_size, bool whole)
 {
     size_t fixed = head + fields_size(e->layout, f->source.id_size);

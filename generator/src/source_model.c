@@ -1,7 +1,7 @@
 /* See source_model.h.
  *
- * Here a producer's table meets what the user wants: what cannot be is refused, IDs are laid out, and a run goes through the parts of
- * the dump. The parts themselves: walk.c, objects.c, profiler.c; the tables: like_*.c. */
+ * Here a producer's table meets what the user wants: what cannot be is refused, IDs are laid out, and a run goes through the
+ * parts of the dump. The parts themselves: walk.c, objects.c, profiler.c; the tables: like_*.c. */
 #include "source_model.h"
 
 #include <inttypes.h>
@@ -109,8 +109,8 @@ static const char *refusal(const struct like *like, const struct source_settings
 
 /* ---- Heap dumps ---- */
 
-/* Of so many heap dumps each has the same number of objects, the first ones one more if they cannot. The model's: without those beside
- * classes. */
+/* Of so many heap dumps each has the same number of objects, the first ones one more if they cannot. The model's: without those
+ * beside classes. */
 static uint64_t objects_of(const struct walk *w, unsigned dump)
 {
     return w->objects / w->heap_dumps + (dump < w->objects % w->heap_dumps) - w->beside;
@@ -382,6 +382,8 @@ static bool run(struct source *source, struct stage *first, const bool *stop)
 
             give_record(w, &end);
         }
+        if (w->like->beside)
+            give_parts(w, w->like->beside);
     }
     give_parts(w, w->like->after);
     give(w->to, &(struct event){.kind = EVENT_END, .rule = NO_RULE, .keep = KEEP_ALL, .habit = NO_RULE});

@@ -32,7 +32,7 @@ struct truth {
     uint64_t records[256], subrecords[256]; /* by tag */
     uint64_t heap_dumps;
     uint64_t references, nulls; /* IDs in fields, elements, statics, constants of type object; those that are null */
-    bool references_known;
+    bool references_known, nulls_known;
     uint64_t arrays[12];         /* by basic type, */
     uint64_t array_elements[12]; /* and what is in them */
     uint64_t deepest_chain;      /* dumped classes, from one up to the one without a superclass */

@@ -284,6 +284,8 @@ static void note_facts(struct violations *v, const struct event *e)
         f->last_segment = v->flow.series_open ? f->segments_end : 0;
     } else if (e->kind == EVENT_CLOSE) {
         note_sample(f, &v->flow);
+        if (v->flow.heap_tag == TAG_HEAP_DUMP && v->flow.record_size > UINT32_MAX && !f->long_heap_dump)
+            f->long_heap_dump = v->flow.opened;
     } else if (e->layout == LAYOUT_ID_UTF8) {
         f->string_zero |= !e->fields.UTF8.id;
     } else if (e->layout == LAYOUT_ID_FRAME) {
@@ -311,7 +313,7 @@ static void flow_on(struct violations *v, const struct event *e)
         f->time = e->time;
         f->heap_tag = e->tag;
         f->opened++;
-        f->in_record = 0;
+        f->in_record = f->record_size = 0;
         if (!f->series_open) {
             f->top_class = 0;
             f->instances = false;
@@ -331,6 +333,7 @@ static void flow_on(struct violations *v, const struct event *e)
     case EVENT_SUBRECORD:
         f->subrecords++;
         f->in_record++;
+        f->record_size += fixed_part_size(e, v->id_size) + e->body_size;
         f->instances |= e->layout == LAYOUT_ID_INSTANCE_DUMP;
         if (e->layout == LAYOUT_ID_CLASS_DUMP && !f->top_class && !e->fields.CLASS_DUMP.super_id && e->body &&
             e->body_size >= 6 && memcmp(e->body + e->body_size - 2, no_lists, 2) == 0 && !e->fields.CLASS_DUMP.instance_size)

@@ -15,8 +15,8 @@ struct violate_options {
 
 struct violations;
 
-/* NULL, and *failure says why, for rules that cannot be broken, or not together; it is NULL when memory ran out. `what` is "RULE" or
- * "RULE/VARIANT". */
+/* NULL, and *failure says why, for rules that cannot be broken, or not together; it is NULL when memory ran out. `what` is "RULE"
+ * or "RULE/VARIANT". */
 struct violations *violations_new(const char *const *what, size_t count, const struct violate_options *options,
                                   unsigned id_size, enum version version, const char **failure);
 void violations_free(struct violations *v);

@@ -9,8 +9,8 @@ static void insert_class_to_name(struct violations *v)
     insert_load_class(v, fresh_serial(v, CLASS_SERIAL), fresh_id(v, CLASS), fresh_id(v, NAME), "Broken");
 }
 
-/* A sound record of the kind whose length the rule is about, `entries` more or fewer in its count than there are, and in front of it
- * what it names. */
+/* A sound record of the kind whose length the rule is about, `entries` more or fewer in its count than there are, and in front of
+ * it what it names. */
 static struct event sound_record(struct violations *v, uint32_t entries)
 {
     struct event e = event_of(EVENT_RECORD, 0, LAYOUT_ID_NONE);

@@ -205,7 +205,8 @@ void obj_006_class_later(struct violations *v, struct event *e, int variant)
     insert_class(v, fresh_id(v, CLASS), 0, "\012");
 }
 
-/* The count alone is wrong, and leads to a sub-record all the same: behind the next one, or to what looks like one in the values. */
+/* The count alone is wrong, and leads to a sub-record all the same: behind the next one, or to what looks like one in the
+ * values. */
 void obj_006_next_too(struct violations *v, struct event *e, int variant)
 {
     struct event bad = new_instance(v, "\012");

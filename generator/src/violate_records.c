@@ -192,19 +192,16 @@ void rec_011_zero(struct violations *v, struct event *e, int variant)
     *e = primitive_array(v, fresh_id(v, OBJECT), TYPE_LONG, 4);
 }
 
-/* A HEAP_DUMP with a single array of 4 GiB, whose length says the low 32 bits. */
-void rec_012_wrapped(struct violations *v, struct event *e, int variant)
+/* A HEAP_DUMP with a single array of 4 GiB. */
+static void insert_long_heap_dump(struct violations *v)
 {
     struct event open = event_of(EVENT_OPEN, TAG_HEAP_DUMP, LAYOUT_ID_NONE),
                  array = primitive_array(v, fresh_id(v, OBJECT), TYPE_LONG, 0), part = event_of(EVENT_PART, 0, LAYOUT_ID_NONE);
 
-    (void)e;
-    (void)variant;
     array.fields.PRIMITIVE_ARRAY_DUMP.elements = UINT32_C(1) << 29;
     array.body = NULL;
     array.body_size = UINT64_C(1) << 32;
-    open.length_stated = true;
-    open.length = (uint32_t)fixed_part_size(&array, v->id_size);
+    open.length_wraps = true;
     break_at(v, &open, RECORD_LENGTH_AT);
     insert(v, &open);
     insert(v, &array);
@@ -213,6 +210,20 @@ void rec_012_wrapped(struct violations *v, struct event *e, int variant)
     for (uint64_t done = 0; done < array.body_size; done += part.body_size)
         insert(v, &part);
     insert_mark(v, EVENT_CLOSE, TAG_HEAP_DUMP);
+}
+
+/* A heap dump that is too long for its length is what is asked for; else there will be one. */
+void rec_012_wrapped(struct violations *v, struct event *e, int variant)
+{
+    uint64_t long_one = v->facts.long_heap_dump;
+
+    (void)variant;
+    if (long_one && e->kind == EVENT_OPEN && v->flow.opened + 1 == long_one) {
+        e->length_wraps = true;
+        break_at(v, e, RECORD_LENGTH_AT);
+    } else if (!long_one && place_out_of_series(v, e) && is_chosen_place(v)) {
+        insert_long_heap_dump(v);
+    }
 }
 
 /* ---- Sub-records ---- */

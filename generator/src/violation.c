@@ -1,5 +1,5 @@
-/* See violation.h: what the rows of violations.def are made of. Bytes, sound records, and where a rule is told to be broken; when and
- * which rule, violate.c knows. */
+/* See violation.h: what the rows of violations.def are made of. Bytes, sound records, and where a rule is told to be broken; when
+ * and which rule, violate.c knows. */
 #include "violation.h"
 
 #include <stdlib.h>

@@ -33,13 +33,14 @@ enum fresh_serial { CLASS_SERIAL, THREAD_SERIAL, TRACE_SERIAL, OTHER_SERIAL, FRE
 
 /* What is in front of the event at hand. */
 struct flow {
-    bool series_open;    /* a HEAP_DUMP_SEGMENT, and no HEAP_DUMP_END */
-    uint8_t heap_tag;    /* of the heap dump record at hand; 0 for none */
-    uint64_t opened;     /* heap dump records, with the one at hand */
-    uint64_t subrecords; /* in all, */
-    uint64_t in_record;  /* and of the record at hand */
-    uint32_t time;       /* of the record in front */
-    bool instances;      /* there are some in this heap dump */
+    bool series_open;     /* a HEAP_DUMP_SEGMENT, and no HEAP_DUMP_END */
+    uint8_t heap_tag;     /* of the heap dump record at hand; 0 for none */
+    uint64_t opened;      /* heap dump records, with the one at hand */
+    uint64_t subrecords;  /* in all, */
+    uint64_t in_record;   /* and of the record at hand, */
+    uint64_t record_size; /* whose bytes so far are so many */
+    uint32_t time;        /* of the record in front */
+    bool instances;       /* there are some in this heap dump */
     /* The record in front is a heap dump record without a sub-record: what comes next decides what that is. */
     bool behind_empty;
     uint64_t top_class; /* a class without superclass and fields that was dumped in this heap dump; 0 for none */
@@ -66,6 +67,7 @@ struct facts {
     uint8_t seen_frames[1 << 17];
     uint64_t last_segment; /* the last HEAP_DUMP_SEGMENT in front of the last HEAP_DUMP_END, if no other comes behind; else 0 */
     uint64_t segments_end; /* while looking: the last HEAP_DUMP_SEGMENT */
+    uint64_t long_heap_dump; /* the first HEAP_DUMP of more bytes than 32 bits can tell; 0 for none */
 };
 
 struct chosen {

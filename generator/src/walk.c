@@ -587,12 +587,22 @@ void part_globals(struct walk *w)
     }
 }
 
-/* The classes of the bootstrap loader. */
-void part_sticky_classes(struct walk *w)
+/* The classes of the bootstrap loader: those of arrays, or the others. */
+static void give_sticky(struct walk *w, bool arrays)
 {
     for (uint32_t c = 0; c < w->model->class_count && !*w->stop; c++)
-        if (model_class_loader(w->model, c) == MODEL_NULL)
+        if (!w->model->classes[c].element == !arrays && model_class_loader(w->model, c) == MODEL_NULL)
             give_root(w, SUB_ROOT_STICKY_CLASS, class_id(w, c));
+}
+
+void part_sticky_classes(struct walk *w)
+{
+    give_sticky(w, false);
+}
+
+void part_sticky_arrays(struct walk *w)
+{
+    give_sticky(w, true);
 }
 
 void part_monitors(struct walk *w)

@@ -354,6 +354,39 @@ def test_late_segments() -> None:
     assert all(size >= 10000 for size in sizes[:-1])
 
 
+# ---- Roots and the agent's records -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("like", "arrays"), [("hotspot", False), ("jdk8-agent", True), ("graalvm", True), ("android", True)])
+def test_sticky_classes(like: str, arrays: bool) -> None:
+    """Of the bootstrap loader; HotSpot names no array."""
+    one = dump(f"--like={like}")
+    loaded = {class_id: name for name, class_id in one.classes.items()}
+    sticky = {item.fields["object_id"] for item in one.all("ROOT_STICKY_CLASS")}
+    bootstrap = {item.fields["class_id"] for item in one.all("CLASS_DUMP") if not item.fields["loader_id"]}
+    assert len(sticky & bootstrap) > 20
+    assert any(b"[" in loaded[class_id] for class_id in sticky & bootstrap) == arrays
+
+
+def test_no_roots_of_the_serviceability_agent_are_classes() -> None:
+    assert dump("--like=sa").all("ROOT_STICKY_CLASS") == []
+
+
+@pytest.mark.parametrize("like", ["hotspot", "jdk8-agent"])
+def test_monitors(like: str) -> None:
+    assert dump(f"--like={like}").all("ROOT_MONITOR_USED")
+
+
+@pytest.mark.parametrize("records", ["all", "sites", "samples"])
+def test_each_heap_dump_of_the_agent_has_its_statistics(records: str) -> None:
+    """As they come each time with SIGQUIT; threads and unloaded classes are always told."""
+    one = dump("--like=jdk8-agent", f"--records={records}", "--heap-dumps=3")
+    wanted = {"all": ["ALLOC_SITES", "CPU_SAMPLES"], "sites": ["ALLOC_SITES"], "samples": ["CPU_SAMPLES"]}[records]
+    names = [item.name for item in one.records]
+    assert [name for name in names if name in ("HEAP_DUMP", "ALLOC_SITES", "CPU_SAMPLES")] == ["HEAP_DUMP", *wanted] * 3
+    assert {"START_THREAD", "END_THREAD", "UNLOAD_CLASS"} <= set(names)
+
+
 # ---- What the strict profile finds in them ---------------------------------------------------------------------------
 
 # What a producer is known for must not be lost on both sides, where test_both.py would find them of one mind.

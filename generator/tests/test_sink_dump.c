@@ -1,5 +1,5 @@
-/* What the sink does when the events are not those that the sizer saw, as when a file changes in between, and when its bytes are not
- * wanted. What it writes of sound ones: every other test of the generator. */
+/* What the sink does when the events are not those that the sizer saw, as when a file changes in between, and when its bytes are
+ * not wanted. What it writes of sound ones: every other test of the generator. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -68,8 +68,8 @@ static uint32_t next_stray_class(struct checker *ck)
     return LAYOUT_NONE;
 }
 
-/* A loaded class that is named and not dumped, and a dumped one that was not loaded and is not named: one class, dumped under a wrong
- * ID. That is told once, with what is missing. " ..." or "". */
+/* A loaded class that is named and not dumped, and a dumped one that was not loaded and is not named: one class, dumped under a
+ * wrong ID. That is told once, with what is missing. " ..." or "". */
 static const char *show_stray_class(struct checker *ck, uint64_t missing, char *to)
 {
     uint32_t stray = classes_find(&ck->classes, missing) ? next_stray_class(ck) : LAYOUT_NONE;

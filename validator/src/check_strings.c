@@ -22,8 +22,8 @@ struct text {
     size_t looked_at; /* bytes of the next piece: the rest of a character */
 };
 
-/* The piece in the window. Pieces are multiples of 8 bytes for the hash, and may cut a character. It is looked at where it begins, with
- * bytes of the next piece behind it, which that one skips. False: the dump ends within these. */
+/* The piece in the window. Pieces are multiples of 8 bytes for the hash, and may cut a character. It is looked at where it
+ * begins, with bytes of the next piece behind it, which that one skips. False: the dump ends within these. */
 static bool find_bad_byte(struct checker *ck, struct text *t, size_t size, uint64_t behind)
 {
     size_t ahead = behind < 3 ? (size_t)behind : 3, good;

@@ -95,8 +95,8 @@ struct hot_class {
     uint16_t marks[HOT_MARKS];
 };
 
-/* The first instance of a class that is not dumped, to say which one that is; of so many classes. Not of arrays: whether the class of
- * an array is known when it is met depends on the input. */
+/* The first instance of a class that is not dumped, to say which one that is; of so many classes. Not of arrays: whether the
+ * class of an array is known when it is met depends on the input. */
 enum { NAMERS = 64 };
 struct namer {
     uint64_t class_id, offset /* where it is named */, object_id;
@@ -384,7 +384,8 @@ unsigned leads_on(struct checker *ck, uint64_t length);
 bool sound_record_follows(struct checker *ck);
 /* Behind the header of a heap dump record of length 0: whether it is empty, and not one whose length was never filled in. */
 bool empty_is_plausible(struct checker *ck);
-/* Goes from the header of another record behind its body. False where judging does not go on: the dump ends, or the framing is lost. */
+/* Goes from the header of another record behind its body. False where judging does not go on: the dump ends, or the framing is
+ * lost. */
 bool pass_record(struct checker *ck, uint8_t tag, uint64_t declared);
 
 /* ---- damage.c ---- */
@@ -392,6 +393,9 @@ bool pass_record(struct checker *ck, uint8_t tag, uint64_t declared);
  * again. */
 void tell_truncated(struct checker *ck);
 void tell_truncated_header(struct checker *ck, size_t n);
+/* Whether the dump is not complete, and that was told already. What is no gzip member may have been one: that is one fault with
+ * what it lacks. */
+bool end_was_told(struct checker *ck);
 /* At a record header: whether what was odd in front was odd and no more, or the framing was lost there. */
 void settle_doubts(struct checker *ck);
 /* Tells that the framing was lost in front of here, if it was. */

@@ -63,8 +63,7 @@ bool tell_where_lost(struct checker *ck)
     return since < ck->record_at;
 }
 
-/* What follows is no gzip member, and the dump is not complete: that is one fault, and told. */
-static bool end_was_told(struct checker *ck)
+bool end_was_told(struct checker *ck)
 {
     ck->truncated |= ck->garbage_behind;
     return ck->truncated || ck->in.error || ck->memory.exhausted;
@@ -170,9 +169,9 @@ static void lose_what_it_defines(struct checker *ck, unsigned tag)
     }
 }
 
-/* A record whose length is not what it must be: its body is not judged, and what it may have held is not missed: by its tag, or, if
- * that is what is wrong, by its length. A length beyond the end of the file is that fault and not this one, unless the right length leads on. Where no length
- * does, the framing is lost, and so it was behind what was odd already. */
+/* A record whose length is not what it must be: its body is not judged, and what it may have held is not missed: by its tag, or,
+ * if that is what is wrong, by its length. A length beyond the end of the file is that fault and not this one, unless the right
+ * length leads on. Where no length does, the framing is lost, and so it was behind what was odd already. */
 void wrong_length(struct checker *ck, enum rule rule, const char *expected)
 {
     uint64_t length = body_length(ck, ck->record_tag, ck->record_length);

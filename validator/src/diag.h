@@ -59,8 +59,8 @@ struct finding *diag_count(struct diag *d, enum rule rule, enum finding_shape sh
 /* Takes back the findings of a rule from an offset on; none of it came before one that stays. */
 void diag_retract(struct diag *d, enum rule rule, uint64_t offset, uint64_t findings);
 
-/* How many findings there were when judging had come to an offset. diag_return() takes back what was found from `from` on, at or behind
- * that offset; after diag_close() nothing from there on is taken any more. Neither is for the findings of the GZ family. */
+/* How many findings there were when judging had come to an offset. diag_return() takes back what was found from `from` on, at or
+ * behind that offset; after diag_close() nothing from there on is taken any more. Neither is for the findings of the GZ family. */
 struct diag_mark {
     uint64_t offset;
     uint64_t totals[RULE_COUNT][SHAPE_COUNT];

@@ -1,11 +1,11 @@
 /* See gunzip.h. The headers and trailers of members are read here, field by field; what is between them is inflated by ISA-L,
  * which keeps its state in a struct of ours. After each of its calls the whole bytes that it took in but did not use are taken
- * back, so that what it did depends on the bytes alone, not on how they were cut into blocks.
- * ISA-L is laxer than zlib in one point: a block may declare a code of which some words are unused. It then inflates to what
- * the checksum says, or the checksum tells. 
+ * back, so that what it did depends on the bytes alone, not on how they were cut into blocks. ISA-L is laxer than zlib in one
+ * point: a block may declare a code of which some words are unused. It then inflates to what the checksum says, or the checksum
+ * tells.
  *
- * ISA-L was chosen by measuring, on a HotSpot -gz=1 dump of 0.65 GB (2.05 GB inflated), one thread: 0.54 GB/s, zlib 0.24; libdeflate
- * reaches 0.60 but cannot stream a member. ISA-L allocates nothing: its state is ours. */
+ * ISA-L was chosen by measuring, on a HotSpot -gz=1 dump of 0.65 GB (2.05 GB inflated), one thread: 0.54 GB/s, zlib 0.24;
+ * libdeflate reaches 0.60 but cannot stream a member. ISA-L allocates nothing: its state is ours. */
 #include "gunzip.h"
 
 #include <inttypes.h>

@@ -81,7 +81,7 @@ bool check_header(struct checker *ck)
 
     if (n < HEADER_SIZE && is_prefix_of_header(p, n)) {
         stop(ck);
-        if (!ck->truncated && !ck->garbage_behind)
+        if (!end_was_told(ck))
             report(ck, RULE_HDR_005, 0, "a header of 31 bytes", "%zu bytes", n);
         return false;
     }

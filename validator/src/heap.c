@@ -93,8 +93,8 @@ static bool skip_rest(struct checker *ck)
     return n == left;
 }
 
-/* The same behind a broken sub-record. Unless a record or the end follows, the length of the heap dump record is what is wrong, or hid
- * it: then it says false and nothing behind is judged. */
+/* The same behind a broken sub-record. Unless a record or the end follows, the length of the heap dump record is what is wrong,
+ * or hid it: then it says false and nothing behind is judged. */
 static bool skip_broken(struct checker *ck)
 {
     if (!skip_rest(ck))
@@ -121,8 +121,8 @@ static void trust_last(struct checker *ck)
     ck->dump.doubtful_length = ck->dump.doubtful_waiting = 0;
 }
 
-/* Whether the sub-record in front is a CLASS_DUMP with a field of a bad type: its count of fields may be what is wrong, and that was
- * said. */
+/* Whether the sub-record in front is a CLASS_DUMP with a field of a bad type: its count of fields may be what is wrong, and that
+ * was said. */
 static bool class_in_front_is_told(const struct checker *ck)
 {
     return ck->dump.class_just_dumped && classes_layout(&ck->classes, ck->dump.last_layout)->bad_type;

@@ -360,7 +360,8 @@ static struct id_near *near_slot(struct idset *s, uint64_t number)
     return &s->near[(number ^ number >> 13 ^ number >> 45) & (NEAR_PAGES - 1)];
 }
 
-/* These set a flag of an ID, given by its lowest bits, and the flags that it had before go to *old. False: there is no room for it. */
+/* These set a flag of an ID, given by its lowest bits, and the flags that it had before go to *old. False: there is no room for
+ * it. */
 static bool add_to_slot(uint64_t *slot, uint32_t low, unsigned flag, unsigned *old)
 {
     if ((SLOT_PAYLOAD(*slot) & (PAGE_IDS - 1)) != low)
@@ -400,7 +401,8 @@ static void add_to_bitmaps(struct id_bitmaps *bitmaps, uint32_t low, unsigned fl
     bitmaps_set(bitmaps, low, flag);
 }
 
-/* The page of that number, for an ID that needs one; NULL if none is needed, for it is the only ID there, or when memory ran out. */
+/* The page of that number, for an ID that needs one; NULL if none is needed, for it is the only ID there, or when memory ran
+ * out. */
 static uint64_t *find_page(struct idset *s, uint64_t number, uint32_t low, unsigned flag, unsigned *old)
 {
     uint64_t permuted = permute(s, number), rest = permuted & ((UINT64_C(1) << 40) - 1), *slot;

@@ -1,6 +1,6 @@
 /* The second look: finds the places that one pass cannot keep, of those findings that will be shown. Where a missing object is
- * first referred to (REF-002), and where the object, string, frame, class serial or thread root was defined that a later record defines again. Only for input
- * that can be read again. */
+ * first referred to (REF-002), and where the object, string, frame, class serial or thread root was defined that a later record
+ * defines again. Only for input that can be read again. */
 #include <string.h>
 
 #include "checker.h"

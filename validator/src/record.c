@@ -269,8 +269,7 @@ void walk_records(struct checker *ck)
         ck->lost = LOST_ALL;
     forget_cut(ck);
     if (ck->dump.open) {
-        ck->truncated |= ck->garbage_behind;
-        ck->dump.lost |= ck->truncated;
+        ck->dump.lost |= end_was_told(ck);
         if (!ck->truncated && ck->version != V101 && !ck->heap_end_lost) {
             ck->record_tag = TAG_HEAP_DUMP_SEGMENT;
             ck->record_number = ck->dump.last_segment_number;

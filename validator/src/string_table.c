@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-/* The value of an ID is the address of a text, or, where it was not kept, the hash, with the lowest bit set and the kind of name in the
- * two above it. */
+/* The value of an ID is the address of a text, or, where it was not kept, the hash, with the lowest bit set and the kind of name
+ * in the two above it. */
 struct text {
     uint64_t hash; /* and kind, as above */
     uint64_t size;

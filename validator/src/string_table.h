@@ -19,8 +19,9 @@ enum string_state { STRING_NEW, STRING_SAME, STRING_OTHER };
 void strings_init(struct strings *s, struct memory *memory, const struct hash_key *key, unsigned id_size);
 void strings_clear(struct strings *s);
 
-/* Defines a string. hash and size are those of all its bytes; `text` are its first bytes, at most STRING_KEPT; `last` its last two, if
- * it has so many. Its text is kept while all texts take no more than `budget`. Tells whether the ID was defined before; the first definition stays. */
+/* Defines a string. hash and size are those of all its bytes; `text` are its first bytes, at most STRING_KEPT; `last` its last
+ * two, if it has so many. Its text is kept while all texts take no more than `budget`. Tells whether the ID was defined before;
+ * the first definition stays. */
 enum string_state strings_define(struct strings *s, uint64_t id, uint64_t hash, uint64_t size, const uint8_t *text,
                                  const uint8_t last[2], uint64_t budget);
 

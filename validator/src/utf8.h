@@ -11,8 +11,8 @@
  * short. */
 size_t utf8_sound(const uint8_t *p, size_t n);
 
-/* Writes bytes as text to show, in standard UTF-8: a pair of surrogates becomes its character, whatever is not printable \xNN. At most size - 1 bytes and a NUL; "..." ends it when
- * it does not fit or `more` says that there was more. Returns the length. */
+/* Writes bytes as text to show, in standard UTF-8: a pair of surrogates becomes its character, whatever is not printable \xNN. At
+ * most size - 1 bytes and a NUL; "..." ends it when it does not fit or `more` says that there was more. Returns the length. */
 size_t utf8_show(char *to, size_t size, const uint8_t *p, size_t n, bool more);
 
 #endif
