@@ -111,7 +111,9 @@ struct cut_subrecord {
     size_t bytes_size;
     uint64_t record_at; /* the heap dump record */
     uint64_t at;        /* the sub-record */
-    uint64_t had;       /* bytes of it within the record */
+    uint64_t had;       /* bytes of it within the record, */
+    uint64_t passed;    /* and within all segments so far */
+    uint64_t size;      /* of all of it; 0 while that is not known */
     unsigned segments;  /* that were joined to it whole */
     uint64_t record_end;
     uint64_t number;

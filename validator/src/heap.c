@@ -172,6 +172,7 @@ static bool cut_subrecord(struct checker *ck)
                                   .number = ck->record_number,
                                   .at = ck->in.offset,
                                   .had = left,
+                                  .passed = left,
                                   .record_end = ck->heap_end,
                                   .tag = *ck->in.at};
     cut->bytes_size = *ck->in.at == SUB_CLASS_DUMP || left < HEAD_SIZE ? (size_t)left : HEAD_SIZE;
@@ -198,7 +199,7 @@ enum {
 static uint64_t measure_cut(struct checker *ck, uint64_t length, bool *more)
 {
     const struct cut_subrecord *cut = &ck->cut;
-    bool whole = cut->bytes_size == cut->had; /* else the fixed part is there already */
+    bool whole = cut->bytes_size == cut->passed; /* else the fixed part is there already */
     size_t ahead = whole ? look_at(ck, cut->tag == SUB_CLASS_DUMP ? LONGEST_CLASS_DUMP : LOOK_SIZE, length) : 0;
     struct measure m = {0};
     uint8_t *joined = memory_get(&ck->memory, cut->bytes_size + ahead);
@@ -213,7 +214,7 @@ static uint64_t measure_cut(struct checker *ck, uint64_t length, bool *more)
     result = measure_subrecord(joined, cut->bytes_size + ahead, ck->id_size, ck->version, &m);
     memory_put(&ck->memory, joined, cut->bytes_size + ahead);
     *more = result == MEASURE_MORE && whole && ahead == length && cut->segments < SEGMENTS_JOINED;
-    return result == MEASURED && m.size > cut->had ? m.size : 0;
+    return result == MEASURED && m.size > cut->passed ? m.size : 0;
 }
 
 /* A segment that is too short to tell how long the sub-record is belongs to it whole. False when memory ran out. */
@@ -228,7 +229,7 @@ static bool grow_cut(struct checker *ck, size_t length)
     memcpy(joined + cut->bytes_size, ck->in.at, length);
     cut->bytes = joined;
     cut->bytes_size += length;
-    cut->had += length;
+    cut->passed += length;
     if (ck->look == LOOK_JUDGE)
         ck->sum.skipped += length;
     input_advance(&ck->in, length);
@@ -270,10 +271,10 @@ static bool skip_cut_part(struct checker *ck, uint64_t length)
 {
     size_t n = look_at(ck, LOOK_SIZE, length);
     uint64_t size, rest, skipped;
-    bool starts_sound = plausible_subrecords(ck->in.at, n, length, ck->id_size, ck->version), more;
+    bool starts_sound = plausible_subrecords(ck->in.at, n, length, ck->id_size, ck->version), more = false;
 
-    size = measure_cut(ck, length, &more);
-    rest = size ? size - ck->cut.had : 0;
+    size = ck->cut.size ? ck->cut.size : measure_cut(ck, length, &more);
+    rest = size ? size - ck->cut.passed : 0;
     n = look_at(ck, LOOK_SIZE, length);
     if (!starts_sound && more)
         return grow_cut(ck, (size_t)length);
@@ -283,10 +284,10 @@ static bool skip_cut_part(struct checker *ck, uint64_t length)
         return true;
     }
     if (rest > length) { /* and on into the segment behind this one */
-        ck->cut.had += length;
+        ck->cut.size = size;
+        ck->cut.passed += length;
         rest = length;
     } else {
-        ck->cut.had = size - rest; /* as it was found */
         settle_cut(ck, RULE_REC_014);
     }
     skipped = input_skip(&ck->in, rest);

@@ -221,7 +221,7 @@ void locate_records(struct checker *ck)
                 else if (tag == TAG_LOAD_CLASS && length == SIZE_OF(LOAD_CLASS, id))
                     seek_look(&l.serials, get_u4(ck->in.at), ck->in.offset);
             }
-            if (input_skip(&ck->in, length) < length)
+            if (!pass_record(ck, (uint8_t)tag, length)) /* as they were judged */
                 break;
         }
     seek_end(ck, &l, 0, true);

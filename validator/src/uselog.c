@@ -104,7 +104,7 @@ void uselog_add(struct uselog *log, uint64_t key, unsigned role, uint64_t offset
 {
     struct use_run *run;
 
-    if (log->any && log->last_key == key && log->last_role == role)
+    if (log->any && log->last_key == key && log->last_role == role && log->last_offset <= offset)
         return;
     run = open_run(log, offset);
     if (!run)
@@ -112,6 +112,7 @@ void uselog_add(struct uselog *log, uint64_t key, unsigned role, uint64_t offset
     put_use(log, run, run->count++, (struct use){key, role << SPAN_BITS | (uint32_t)(offset - run->base)});
     log->any = true;
     log->last_key = key;
+    log->last_offset = offset;
     log->last_role = role;
 }
 

@@ -17,7 +17,7 @@ struct uselog {
     struct use_run *runs;
     size_t run_capacity;
     size_t run_count;
-    uint64_t last_key;
+    uint64_t last_key, last_offset;
     unsigned last_role;
     bool any;
 };
