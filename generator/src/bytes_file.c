@@ -21,9 +21,10 @@ static void note_part(char *old, char *new)
 {
     size_t i = 0;
 
-    while (i < PARTS_MOST - 1 && parts_at_work[i] != old)
+    while (i < PARTS_MOST && parts_at_work[i] != old)
         i++;
-    parts_at_work[i] = new;
+    if (i < PARTS_MOST) /* else its name was taken back already */
+        parts_at_work[i] = new;
 }
 
 static void take_away_parts(int number)

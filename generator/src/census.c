@@ -9,21 +9,32 @@
 
 enum { KNOWN = 1024 };
 
-/* Of a class in a file: how many fields of type object its instances have, its CLASS_DUMP tells, which may stand behind them. */
-struct own_fields {
+/* A class in a heap dump, each of which has its own. How many references an instance has that comes from a file, its CLASS_DUMP
+ * tells, which may stand behind it. */
+struct in_heap {
+    uint64_t heap_dump; /* which one that is, from 1 */
+    uint64_t super_id;
+    uint32_t references, bytes; /* its own fields of type object; what all of its own take */
+    bool dumped, unsure;        /* by a CLASS_DUMP; or not as it should be */
     uint64_t instances;         /* whose references are not known yet: */
     uint64_t shortest, longest; /* so many bytes their values take */
-    uint32_t references, bytes; /* its own fields of type object, and what all of its own take */
-    bool unsure;                /* dumped again with other fields, or not as a CLASS_DUMP should be */
+
+    /* With all classes above it, when the heap dump has ended. */
+    enum { NOT_COUNTED, AT_WORK, ENDLESS, COUNTED } chain;
+    bool chain_unsure;
+    uint64_t chain_classes, chain_references, chain_bytes;
 };
 
 struct census {
     struct stage stage;
     struct truth *truth;
     struct memory memory;
-    struct keymap by_id;       /* class ID to index in truth.classes */
-    struct own_fields *fields; /* of truth.classes */
-    size_t capacity;           /* of both */
+    struct keymap by_id;     /* class ID to index in truth.classes */
+    struct in_heap *in_heap; /* of truth.classes, */
+    size_t *touched;         /* those of the heap dump at hand, by index, */
+    size_t touched_count;
+    size_t *walked;  /* room for so many, */
+    size_t capacity; /* of all four */
     /* The classes seen last, by some bits of their IDs: most instances need no look into the map. */
     struct known {
         uint64_t id;
@@ -43,17 +54,21 @@ static bool add_class(struct census *c, uint64_t id)
     if (t->class_count == c->capacity) {
         size_t capacity = c->capacity ? 2 * c->capacity : 1024;
         struct truth_class *classes = realloc(t->classes, capacity * sizeof *classes);
-        struct own_fields *fields = classes ? realloc(c->fields, capacity * sizeof *fields) : NULL;
+        struct in_heap *in_heap = realloc(c->in_heap, capacity * sizeof *in_heap);
+        size_t *touched = realloc(c->touched, capacity * sizeof *touched);
+        size_t *walked = realloc(c->walked, capacity * sizeof *walked);
 
         t->classes = classes ? classes : t->classes;
-        if (!fields)
+        c->in_heap = in_heap ? in_heap : c->in_heap;
+        c->touched = touched ? touched : c->touched;
+        c->walked = walked ? walked : c->walked;
+        if (!classes || !in_heap || !touched || !walked)
             return false;
-        c->fields = fields;
         c->capacity = capacity;
     }
     if (!keymap_put(&c->by_id, id, t->class_count))
         return false;
-    c->fields[t->class_count] = (struct own_fields){.shortest = UINT64_MAX};
+    c->in_heap[t->class_count].heap_dump = 0;
     t->classes[t->class_count++] = (struct truth_class){.id = id};
     return true;
 }
@@ -73,6 +88,19 @@ static struct truth_class *class_of(struct census *c, uint64_t id)
     }
     *known = (struct known){id, (size_t)index + 1};
     return &t->classes[index];
+}
+
+/* The class in the heap dump at hand. */
+static struct in_heap *in_this_heap(struct census *c, const struct truth_class *class)
+{
+    size_t index = (size_t)(class - c->truth->classes);
+    struct in_heap *h = &c->in_heap[index];
+
+    if (h->heap_dump != c->truth->heap_dumps) {
+        *h = (struct in_heap){.heap_dump = c->truth->heap_dumps, .unsure = !class->id, .shortest = UINT64_MAX};
+        c->touched[c->touched_count++] = index;
+    }
+    return h;
 }
 
 /* The IDs among the values of a list of constants or static fields (SPEC.md 6.3.3, 6.3.4), whose count stands at p. */
@@ -98,41 +126,43 @@ static const uint8_t *count_values(struct census *c, const uint8_t *p, const uin
     return p;
 }
 
-/* The list of instance fields (SPEC.md 6.3.5), whose count stands at p: what an instance has of this class alone. */
-static struct own_fields read_own_fields(const struct census *c, const uint8_t *p, const uint8_t *end)
+/* The list of instance fields (SPEC.md 6.3.5), whose count stands at p: what an instance has of this class alone. False if that is
+ * no such list. */
+static bool count_own_fields(const struct census *c, const uint8_t *p, const uint8_t *end, struct in_heap *own)
 {
     const size_t entry = SIZE_OF(INSTANCE_FIELD, c->stage.id_size);
-    struct own_fields own = {.unsure = !p || end - p < 2 || (size_t)(end - p) != 2 + get_u2(p) * entry};
+    bool good = p && end - p >= 2 && (size_t)(end - p) == 2 + get_u2(p) * entry;
 
-    if (own.unsure)
-        return own;
+    if (!good)
+        return false;
     for (p += 2; p < end; p += entry) {
-        own.references += p[entry - 1] == TYPE_OBJECT;
-        own.bytes += type_size(p[entry - 1], c->stage.id_size);
+        unsigned size = type_size(p[entry - 1], c->stage.id_size);
+
+        own->references += p[entry - 1] == TYPE_OBJECT;
+        own->bytes += size;
+        good &= size != 0;
     }
-    return own;
+    return good;
 }
 
 static void count_class_dump(struct census *c, const struct event *e)
 {
     const uint8_t *end = e->body + e->body_size, *p = e->body;
     struct truth_class *class = class_of(c, e->fields.CLASS_DUMP.class_id);
-    uint64_t super_id = e->fields.CLASS_DUMP.super_id;
+    struct in_heap now = {.dumped = true, .super_id = e->fields.CLASS_DUMP.super_id}, *before;
 
     p = count_values(c, p, end, SIZE_OF(CONSTANT, c->stage.id_size));
     p = count_values(c, p, end, SIZE_OF(STATIC_FIELD, c->stage.id_size));
-    if (class && e->references == UNKNOWN_REFERENCES) {
-        struct own_fields *known = &c->fields[class - c->truth->classes], own = read_own_fields(c, p, end);
-
-        known->unsure |= own.unsure || (class->dumped && (class->super_id != super_id || known->references != own.references ||
-                                                          known->bytes != own.bytes));
-        known->references = own.references;
-        known->bytes = own.bytes;
-    }
-    if (class && !class->dumped) {
-        class->dumped = true;
-        class->super_id = super_id;
-    }
+    if (!class)
+        return;
+    now.unsure = !count_own_fields(c, p, end, &now);
+    before = in_this_heap(c, class);
+    before->unsure |= now.unsure || (before->dumped && (before->super_id != now.super_id ||
+                                                        before->references != now.references || before->bytes != now.bytes));
+    before->dumped = true;
+    before->super_id = now.super_id;
+    before->references = now.references;
+    before->bytes = now.bytes;
 }
 
 static void count_instance(struct census *c, const struct event *e)
@@ -147,14 +177,14 @@ static void count_instance(struct census *c, const struct event *e)
         c->truth->references += e->references;
         c->truth->nulls += e->nulls;
     } else if (class) {
-        struct own_fields *fields = &c->fields[class - c->truth->classes];
+        struct in_heap *h = in_this_heap(c, class);
 
         c->truth->nulls_known = false;
-        fields->instances++;
-        if (fields->shortest > e->body_size)
-            fields->shortest = e->body_size;
-        if (fields->longest < e->body_size)
-            fields->longest = e->body_size;
+        h->instances++;
+        if (h->shortest > e->body_size)
+            h->shortest = e->body_size;
+        if (h->longest < e->body_size)
+            h->longest = e->body_size;
     }
 }
 
@@ -218,34 +248,114 @@ static void count_subrecord(struct census *c, const struct event *e)
     c->in_object_array = e->layout == LAYOUT_ID_OBJECT_ARRAY_DUMP;
 }
 
+/* ---- The end of a heap dump: superclasses ---- */
+
+enum { NO_CLASS = -1 };
+
+/* Where the class's superclass stands among the classes, if it is dumped. */
+static int64_t super_of(const struct census *c, const struct in_heap *h)
+{
+    uint64_t index;
+
+    if (!h->super_id || !keymap_get(&c->by_id, h->super_id, &index))
+        return NO_CLASS;
+    return c->in_heap[index].heap_dump == h->heap_dump && c->in_heap[index].dumped ? (int64_t)index : NO_CLASS;
+}
+
+/* What a class has with all above it: `above`, or nothing. */
+static void add_to_chain(struct in_heap *h, const struct in_heap *above)
+{
+    h->chain = above ? above->chain : COUNTED;
+    h->chain_unsure = h->unsure || (above ? above->chain_unsure : h->super_id != 0);
+    h->chain_classes = 1 + (above ? above->chain_classes : 0);
+    h->chain_references = h->references + (above ? above->chain_references : 0);
+    h->chain_bytes = h->bytes + (above ? above->chain_bytes : 0);
+}
+
+/* The chain from a class on, for all of its classes: each is walked once. One that comes back to itself has no end, and counts for
+ * nothing. */
+static void count_chain(struct census *c, size_t first)
+{
+    struct in_heap *h = &c->in_heap[first], *above = NULL;
+    size_t length = 0;
+
+    for (int64_t at = (int64_t)first; at != NO_CLASS; at = super_of(c, h)) {
+        h = &c->in_heap[at];
+        if (h->chain != NOT_COUNTED) {
+            above = h;
+            break;
+        }
+        h->chain = AT_WORK;
+        c->walked[length++] = (size_t)at;
+    }
+    if (above && above->chain == AT_WORK)
+        above->chain = ENDLESS;
+    while (length) {
+        h = &c->in_heap[c->walked[--length]];
+        add_to_chain(h, above);
+        above = h;
+    }
+    if (h->chain == COUNTED && h->chain_classes > c->truth->deepest_chain)
+        c->truth->deepest_chain = h->chain_classes;
+}
+
+/* What the instances of a class have whose references were not known when they went by. Those of other lengths than their class
+ * says, or of no class, have nobody knows what. */
+static void count_references(struct census *c, const struct in_heap *h)
+{
+    if (!h->instances)
+        return;
+    if (h->chain == COUNTED && !h->chain_unsure && h->shortest == h->chain_bytes && h->longest == h->chain_bytes)
+        c->truth->references += h->instances * h->chain_references;
+    else
+        c->truth->references_known = false;
+}
+
+static void end_heap_dump(struct census *c)
+{
+    for (size_t i = 0; i < c->touched_count; i++) {
+        if (c->in_heap[c->touched[i]].dumped)
+            count_chain(c, c->touched[i]);
+        count_references(c, &c->in_heap[c->touched[i]]);
+    }
+    c->touched_count = 0;
+}
+
+/* ---- Records ---- */
+
+static void count_load_class(struct census *c, const struct event *e)
+{
+    struct truth_class *class = class_of(c, e->fields.LOAD_CLASS.class_id);
+
+    if (!class || class->loaded)
+        return;
+    class->loaded = true;
+    class->name_id = e->fields.LOAD_CLASS.name;
+    if (e->class_name)
+        c->no_memory |= !truth_name_class(class, e->class_name, strlen(e->class_name));
+}
+
 static void count_record(struct census *c, const struct event *e)
 {
     c->truth->records[e->tag]++;
     c->in_object_array = false;
     c->open = 0;
-    if (e->tag == TAG_HEAP_DUMP_END)
+    if (e->tag == TAG_HEAP_DUMP_END) {
         c->in_series = false;
-    if (e->layout == LAYOUT_ID_LOAD_CLASS && e->fields.LOAD_CLASS.class_id) {
-        struct truth_class *class = class_of(c, e->fields.LOAD_CLASS.class_id);
-
-        if (class && e->class_name && !class->name) {
-            size_t size = strlen(e->class_name) + 1;
-
-            class->name = malloc(size);
-            if (class->name)
-                memcpy(class->name, e->class_name, size);
-            else
-                c->no_memory = true;
-        }
+        end_heap_dump(c);
     }
+    if (e->layout == LAYOUT_ID_LOAD_CLASS)
+        count_load_class(c, e);
 }
 
 /* A HEAP_DUMP is a heap dump; so are all segments up to their HEAP_DUMP_END. */
 static void count_open(struct census *c, const struct event *e)
 {
     c->truth->records[e->tag]++;
-    if (e->tag == TAG_HEAP_DUMP || !c->in_series)
+    if (e->tag == TAG_HEAP_DUMP || !c->in_series) {
+        end_heap_dump(c);
         c->truth->heap_dumps++;
+    }
     c->in_series = e->tag == TAG_HEAP_DUMP_SEGMENT;
     c->open = e->tag;
 }
@@ -255,6 +365,17 @@ static void count_end(struct census *c)
 {
     c->ended = true;
     c->truth->records[c->open] -= c->open != 0;
+}
+
+static const char *version_in(const struct header *header)
+{
+    static const char magic[] = "JAVA PROFILE 1.0.";
+    char last = header->text[sizeof magic - 1];
+
+    if (header->text_size != HEADER_STRING_SIZE || memcmp(header->text, magic, sizeof magic - 1) != 0 || last < '1' ||
+        last > '3')
+        return NULL;
+    return version_name((enum version)(last - '0'));
 }
 
 static void count(struct census *c, const struct event *e)
@@ -277,6 +398,8 @@ static void count(struct census *c, const struct event *e)
         c->open = 0;
         break;
     case EVENT_HEADER:
+        c->truth->version = version_in(&e->header);
+        break;
     case EVENT_RAW:
     case EVENT_END:
         break;
@@ -316,94 +439,9 @@ struct stage *census_stage(struct census *c)
     return &c->stage;
 }
 
-/* ---- Superclasses ---- */
-
-enum { NO_CLASS = -1 };
-
-/* Where the class's superclass stands among the classes, if it is dumped. */
-static int64_t super_of(const struct census *c, const struct truth_class *class)
-{
-    uint64_t index;
-
-    if (!class->super_id || !keymap_get(&c->by_id, class->super_id, &index) || !c->truth->classes[index].dumped)
-        return NO_CLASS;
-    return (int64_t)index;
-}
-
-/* What a class has with all above it. */
-enum chain_state { NOT_COUNTED, AT_WORK, ENDLESS, COUNTED };
-struct chain {
-    enum chain_state state;
-    uint64_t classes, references, bytes;
-    bool unsure;
-};
-
-static struct chain with_own(struct chain above, const struct own_fields *own)
-{
-    above.classes++;
-    above.references += own->references;
-    above.bytes += own->bytes;
-    above.unsure |= own->unsure;
-    return above;
-}
-
-/* The chain from a class on, filled in for all of its classes: each is walked once. One that comes back to itself has no end, and
- * counts for nothing. */
-static void count_chain(struct census *c, struct chain *chains, int64_t *walked, int64_t first)
-{
-    struct chain chain = {.state = COUNTED};
-    size_t length = 0;
-    int64_t at = first;
-
-    for (; at != NO_CLASS && chains[at].state == NOT_COUNTED; at = super_of(c, &c->truth->classes[at])) {
-        chains[at].state = AT_WORK;
-        walked[length++] = at;
-    }
-    if (at != NO_CLASS)
-        chain = chains[at];
-    if (chain.state == AT_WORK)
-        chain = (struct chain){.state = ENDLESS};
-    while (length) {
-        at = walked[--length];
-        if (chain.state == COUNTED)
-            chain = with_own(chain, &c->fields[at]);
-        chains[at] = chain;
-    }
-    if (chain.state == COUNTED && chain.classes > c->truth->deepest_chain)
-        c->truth->deepest_chain = chain.classes;
-}
-
-/* What the instances of a class have whose references were not known when they went by. Those of other lengths than their class
- * says, or of no class, have nobody knows what. */
-static void count_references(struct census *c, const struct own_fields *of, const struct chain *chain)
-{
-    bool known = chain->state == COUNTED && !chain->unsure && of->shortest == chain->bytes && of->longest == chain->bytes;
-
-    if (known)
-        c->truth->references += of->instances * chain->references;
-    else if (of->instances)
-        c->truth->references_known = false;
-}
-
-static void count_chains(struct census *c)
-{
-    struct truth *t = c->truth;
-    struct chain *chains = calloc(t->class_count + 1, sizeof *chains);
-    int64_t *walked = calloc(t->class_count + 1, sizeof *walked);
-
-    for (size_t i = 0; chains && walked && i < t->class_count; i++) {
-        if (t->classes[i].dumped)
-            count_chain(c, chains, walked, (int64_t)i);
-        count_references(c, &c->fields[i], &chains[i]);
-    }
-    c->no_memory |= !chains || !walked;
-    free(chains);
-    free(walked);
-}
-
 bool census_finish(struct census *c)
 {
-    count_chains(c);
+    end_heap_dump(c);
     return !c->no_memory;
 }
 
@@ -412,6 +450,8 @@ void census_free(struct census *c)
     if (!c)
         return;
     keymap_clear(&c->by_id);
-    free(c->fields);
+    free(c->in_heap);
+    free(c->touched);
+    free(c->walked);
     free(c);
 }

@@ -11,6 +11,7 @@
 #include "bytes_gzip.h"
 #include "bytes_hash.h"
 #include "census.h"
+#include "class_names.h"
 #include "sink_dump.h"
 #include "sizer.h"
 #include "source_file.h"
@@ -249,7 +250,7 @@ static bool build_chain(struct chain *c, const struct run *r, int rule)
     uint64_t members = r->sizer.bytes ? (r->sizer.bytes - 1) / GZIP_BLOCK + 1 : 1;
     bool nested = rule == RULE_GZ_007;
 
-    c->fault = (struct gzip_fault){.rule = nested ? NO_RULE : rule, .member = (members - 1) * r->request->how.at >> 32};
+    c->fault = (struct gzip_fault){.rule = nested ? NO_RULE : rule, .member = (members - 1) * r->request->how.at / UINT32_MAX};
     if (r->request->census && out->gzip_level && !add_hash(c, &c->file_hash, &out->truth.file_bytes, out->truth.file_sha256))
         return false;
     if (out->gzip_level && !add_gzip(c, &c->gzip, out->gzip_level, &c->fault))
@@ -315,6 +316,24 @@ static enum generate_status write_events(struct run *r, struct bytes *first)
     return status;
 }
 
+/* Names that the census was not told are looked for in the same events once more. */
+static enum generate_status name_classes(struct run *r)
+{
+    bool needed, good;
+    struct class_names *names = class_names_new(&r->out->truth, r->source->id_size, &needed);
+    struct stage *first;
+
+    if (!names)
+        return needed ? GENERATE_NO_MEMORY : GENERATED;
+    first = class_names_stage(names);
+    if (r->violations)
+        first = violations_break(r->violations, first);
+    good = run_to_end(r->source, first);
+    good &= class_names_finish(names);
+    class_names_free(names);
+    return good ? GENERATED : give_up(r->out, r->source);
+}
+
 static enum generate_status write_dump(struct run *r, struct bytes *last)
 {
     struct generated *out = r->out;
@@ -355,6 +374,8 @@ enum generate_status generate(const struct generate_request *request, struct byt
         status = measure_records(&r);
     if (status == GENERATED)
         status = write_dump(&r, last);
+    if (status == GENERATED && request->census)
+        status = name_classes(&r);
     violations_free(r.violations);
     sizer_free(&r.sizer);
     /* What source->failure says may be the source's own. */

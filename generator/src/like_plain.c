@@ -6,8 +6,7 @@ enum { STRING_NUL, STRING_EMPTY, STRING_SURROGATES, STRING_HEAP, STRING_STATIC }
 static const char *const strings[] = {"a\xc0\x80z", "", "\xed\xa0\xbd\xed\xb8\x80", "app", "<made up>", NULL};
 static const struct own_static statics[] = {{STRING_STATIC, 4, 0, NULL}, {0}};
 
-static const struct own_class classes[] = {
-    {.name = "gone/Unloaded", .super = CORE_OBJECT, .absent = true}, {.name = "int", .super = MODEL_NONE}, {.name = NULL}};
+static const struct own_class classes[] = {{.name = "gone/Unloaded", .super = CORE_OBJECT, .absent = true}, {.name = NULL}};
 
 /* A frame number of -1, whatever the depth; and the roots that no other part has. */
 static void part_other_roots(struct walk *w)

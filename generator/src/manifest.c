@@ -174,7 +174,7 @@ void manifest_write(FILE *out, const char *file, uint64_t seed, const struct gen
     json_uint(&json, "seed", seed);
     json_string(&json, "profile", profile_of(request, g));
     write_file(&json, file, g);
-    json_string(&json, "version", version_name(g->version));
+    json_string(&json, "version", g->truth.version);
     json_uint(&json, "id_size", g->id_size);
     write_records(&json, &g->truth);
     write_heap(&json, &g->truth);

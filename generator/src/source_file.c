@@ -330,7 +330,7 @@ struct source *source_file_new(int fd, const char **failure)
         return NULL;
     *f = (struct source_file){.source = {.run = run, .free = free_source, .longest_heap_record = UINT64_MAX}, .fd = fd};
     if (fstat(fd, &f->seen) == 0 && !S_ISREG(f->seen.st_mode) && !S_ISDIR(f->seen.st_mode)) {
-        good = fail(f, "it cannot be read twice, as breaking a dump needs: give a file, no pipe");
+        good = fail(f, "it cannot be read twice, as is needed: give a file, no pipe");
     } else {
         good = open_dump(f, &header);
         input_close(&f->in);

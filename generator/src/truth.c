@@ -2,6 +2,18 @@
 #include "truth.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+bool truth_name_class(struct truth_class *class, const char *name, size_t size)
+{
+    class->name = malloc(size + 1);
+    if (!class->name)
+        return false;
+    if (size)
+        memcpy(class->name, name, size);
+    class->name[size] = '\0';
+    return true;
+}
 
 bool truth_add_violation(struct truth *t, int rule, const char *variant, uint64_t offset)
 {

@@ -8,9 +8,9 @@
 
 struct truth_class {
     uint64_t id;
-    uint64_t super_id; /* of its first CLASS_DUMP, */
-    bool dumped;       /* if there is one */
-    char *name;        /* as LOAD_CLASS gives it; NULL if not known */
+    bool loaded; /* by a LOAD_CLASS, the first of which has the name: */
+    uint64_t name_id;
+    char *name; /* NULL if not known */
     uint64_t instances;
     uint64_t instance_bytes; /* of the bodies of its INSTANCE_DUMPs */
     uint64_t arrays;         /* OBJECT_ARRAY_DUMPs that name it; those of primitive types name no class */
@@ -29,6 +29,7 @@ struct truth {
     uint8_t sha256[32];      /* of the dump, */
     uint8_t file_sha256[32]; /* and of the file */
 
+    const char *version;                    /* that the header tells, "1.0.2"; NULL for none that there is */
     uint64_t records[256], subrecords[256]; /* by tag */
     uint64_t heap_dumps;
     uint64_t references, nulls; /* IDs in fields, elements, statics, constants of type object; those that are null */
@@ -49,6 +50,8 @@ struct truth {
     uint64_t *habits;
 };
 
+/* Copies the name. False without memory. */
+bool truth_name_class(struct truth_class *class, const char *name, size_t size);
 /* False without memory. */
 bool truth_add_violation(struct truth *truth, int rule, const char *variant, uint64_t offset);
 /* Frees what it holds, but for `habits`, which are the caller's. */

@@ -121,6 +121,11 @@ static const struct violation *find_row(const char *what, enum version version, 
     const struct hprof_rule *rule;
     bool known = false;
 
+    if (!n) {
+        refuse(failure, "--violate: the name of a rule is missing; --list-violations tells all");
+        return NULL;
+    }
+
     for (size_t i = 0; i < ROWS; i++) {
         const char *id = violation_rule(&rows[i]);
 
@@ -263,7 +268,7 @@ static void note_sample(struct facts *f, const struct flow *flow)
     f->samples[f->sample_count++] = (struct sample){flow->opened, flow->subrecords - flow->in_record, flow->in_record};
 }
 
-/* Now and then of one that was not. */
+/* Whether a number was met before; now and then that is said of one that was not. */
 static bool seen_before(struct facts *f, uint64_t number)
 {
     size_t bit = (size_t)(number * UINT64_C(0x9e3779b97f4a7c15) >> 44);
@@ -425,7 +430,7 @@ static void define_late(struct violations *v)
         }
 }
 
-/* The place at which it is broken for the so manieth time. */
+/* The place at which it is broken for the n-th time. */
 static uint64_t place_of(const struct violations *v, const struct chosen *c, uint64_t turn)
 {
     uint64_t n = v->options.count;

@@ -46,7 +46,7 @@ struct flow {
     uint64_t top_class; /* a class without superclass and fields that was dumped in this heap dump; 0 for none */
 };
 
-/* Heap dump records that have sub-records, every so manieth of them. */
+/* Heap dump records that have sub-records, some of them, at equal distances. */
 enum { SAMPLES = 1024 };
 struct sample {
     uint64_t opened;     /* its number, from 1 */
@@ -100,7 +100,7 @@ struct violations {
 
     /* While breaking. */
     struct chosen *present; /* the one that is at work, */
-    uint64_t turn;          /* for the so manieth time */
+    uint64_t turn;          /* its number among those of this row */
     bool swallow;           /* the event at hand is not handed on */
     bool prepared;          /* what stands in front of the first heap dump */
     bool marked;            /* for EVERYWHERE */

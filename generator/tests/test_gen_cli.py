@@ -351,15 +351,15 @@ def test_mixed_is_like_the_heap_that_it_is_fitted_to(tmp_path: Path) -> None:
 
 # Of dumps of 2,000 objects. A change that alters one says so in its message: whoever keeps hashes of dumps has to know.
 GOLDEN = {
-    "--shape=list": "1664e584d23264fc",
+    "--shape=list": "388f1664003deac1",
     "--shape=mixed --like=hotspot": "ea726e23fac73c77",
     "--shape=graph --like=jdk8-agent --records=all --seed=7": "5f418f16bc284192",
     "--shape=arrays --like=sa --array-length=9.5": "382f1c6f754c3ce6",
     "--shape=wide --like=graalvm": "04a8f944cb2a2cda",
     "--shape=strings --like=mat --id-size=4": "1dab275b06528ed1",
     "--shape=threads --like=android": "98c57f9d75925b8b",
-    "--shape=deep --version=1.0.1 --heap-dumps=2": "8a7def3cdbcbe7a0",
-    "--shape=tree --id-size=4 --segment-size=4K": "fd774cc962658f21",
+    "--shape=deep --version=1.0.1 --heap-dumps=2": "1acf0616d9304773",
+    "--shape=tree --id-size=4 --segment-size=4K": "9312ef2ec5cbc263",
 }
 
 
@@ -455,7 +455,7 @@ def test_what_cannot_be_read_twice(tmp_path: Path) -> None:
         done = run("--from", source, "-o", "a", cwd=tmp_path)
         assert (done.status, done.err) == (
             3,
-            f"hprof-gen: {source}: it cannot be read twice, as breaking a dump needs: give a file, no pipe\n",
+            f"hprof-gen: {source}: it cannot be read twice, as is needed: give a file, no pipe\n",
         )
     assert names(tmp_path) == ["fifo"]
 
@@ -639,10 +639,24 @@ def test_manifest_of_a_dump_that_ends_too_early(rule: str, tmp_path: Path) -> No
 
 
 def test_manifest_has_the_classes_that_a_violation_adds(tmp_path: Path) -> None:
-    for rule in ("STR-007/method", "REF-002/field", "CLS-003/other-class"):
+    for rule, name in (
+        ("STR-007/method", "Broken"),
+        ("REF-002/field", "Broken"),
+        ("CLS-003/other-class", "java/lang/Object"),
+        ("CLS-005", "Broken"),  # of ID 0
+        ("STR-007/class", "late"),
+    ):
         manifest = truth(f"--violate={rule}", "--objects=1000", folder=tmp_path)
-        assert None not in [one["name"] for one in manifest["classes"]]
-        assert any("Broken" in one["name"] for one in manifest["classes"]) or rule.startswith("CLS-003")
+        names = [one["name"] for one in manifest["classes"]]
+        assert None not in names
+        assert name in names
+
+
+@pytest.mark.parametrize(
+    ("rule", "version"), [("HDR-003", "1.0.3"), ("REC-005/old-header", "1.0.1"), ("HDR-001", None), ("OBJ-004", "1.0.2")]
+)
+def test_manifest_has_the_version_of_the_header(rule: str, version: str | None, tmp_path: Path) -> None:
+    assert truth(f"--violate={rule}", "--objects=10", folder=tmp_path)["version"] == version
 
 
 def test_values_in_words_of_their_own() -> None:
@@ -669,8 +683,10 @@ def test_manifest_of_records_taken_from_a_dump(tmp_path: Path) -> None:
     taken = json.loads((tmp_path / "b.json").read_text())
     SCHEMA.validate(taken)
     assert taken["profile"] is taken["habits"] is None
-    for key in ("bytes", "sha256", "records", "sub_records", "roots", "objects", "arrays", "elements", "strings"):
+    for key in ("bytes", "sha256", "records", "sub_records", "roots", "objects", "arrays", "elements", "strings", "references"):
         assert taken[key] == made[key]
+    assert (taken["version"], taken["classes"]) == ("1.0.2", made["classes"])
+    assert taken["null_references"] is None
 
 
 def test_bytes_far_above_the_memory_take_few_looks(tmp_path: Path) -> None:
