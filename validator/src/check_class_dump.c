@@ -157,9 +157,9 @@ static void find_cycle(struct checker *ck, uint32_t start)
                 first = i;
         report_within(ck, RULE_CLS_011, SHAPE_ANY,
                       classes_layout(classes, first)->at + OFFSET_OF(CLASS_DUMP, super_id, ck->id_size),
-                      show_class_dump(ck, classes_id(classes, first), path), "a superclass chain that ends",
+                      show_class_dump(ck, classes_id(classes, first), path, sizeof path), "a superclass chain that ends",
                       "0x%" PRIx64 "%s is among its own superclasses", classes_id(classes, first),
-                      show_class_after(ck, classes_id(classes, first), name));
+                      show_class_after(ck, classes_id(classes, first), name, sizeof name));
     }
     for (uint32_t i = start; (l = broken_layout(classes, i)) && l->colour == 1; i = classes_above(classes, i))
         l->colour = 2;
@@ -179,7 +179,7 @@ void finish_class_dumps(struct checker *ck)
         else if (l->reached && l->total != l->instance_size)
             report_within(ck, RULE_CLS_017, !l->instance_size && !l->has_fields ? SHAPE_UNPREPARED_CLASS : SHAPE_ANY,
                           l->at + OFFSET_OF(CLASS_DUMP, instance_size, ck->id_size),
-                          show_class_dump(ck, classes_id(classes, i), path),
+                          show_class_dump(ck, classes_id(classes, i), path, sizeof path),
                           "the sum of the fields and of those of the superclasses",
                           "%" PRIu32 "; the fields take %" PRIu64 " bytes", l->instance_size, (uint64_t)l->total);
     }

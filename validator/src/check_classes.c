@@ -88,16 +88,16 @@ static void judge_class_use(void *context, uint64_t id, const uint64_t first[USE
     char path[NAME_SIZE], name[NAME_SIZE];
 
     if (first[CLASS_IS_DUMPED] != NEVER_USED && !class && !(ck->lost & LOST_CLASSES))
-        report_within(ck, RULE_CLS_008, SHAPE_ANY, first[CLASS_IS_DUMPED], show_class_dump(ck, id, path),
+        report_within(ck, RULE_CLS_008, SHAPE_ANY, first[CLASS_IS_DUMPED], show_class_dump(ck, id, path, sizeof path),
                       "a class with a LOAD_CLASS", "0x%" PRIx64, id);
     if (kind == NAME_UNKNOWN)
         return;
-    show_class_after(ck, id, name);
+    show_class_after(ck, id, name, sizeof name);
     if (first[CLASS_IS_ARRAY] != NEVER_USED && kind != NAME_OF_ARRAY)
         report_within(ck, RULE_OBJ_007, SHAPE_ANY, first[CLASS_IS_ARRAY], "OBJECT_ARRAY_DUMP", "an array class",
                       "0x%" PRIx64 "%s", id, name);
     if (first[CLASS_IS_ROOTLESS] != NEVER_USED && kind != NAME_OF_JAVA_LANG_OBJECT)
-        report_within(ck, RULE_CLS_012, SHAPE_ANY, first[CLASS_IS_ROOTLESS], show_class_dump(ck, id, path),
+        report_within(ck, RULE_CLS_012, SHAPE_ANY, first[CLASS_IS_ROOTLESS], show_class_dump(ck, id, path, sizeof path),
                       "the ID of the superclass", "0, of 0x%" PRIx64 "%s", id, name);
 }
 

@@ -231,7 +231,7 @@ static bool check_length(struct checker *ck, const struct INSTANCE_DUMP *r, cons
         char expected[NAME_SIZE + 80];
 
         snprintf(expected, sizeof expected, "%" PRIu64 " bytes, the fields of 0x%" PRIx64 "%s and its superclasses",
-                 (uint64_t)l->total, r->class_id, show_class_after(ck, r->class_id, name));
+                 (uint64_t)l->total, r->class_id, show_class_after(ck, r->class_id, name, sizeof name));
         report(ck, RULE_OBJ_006, at + OFFSET_OF(INSTANCE_DUMP, bytes, ck->id_size), expected, "%" PRIu32, r->bytes);
     }
     return false;

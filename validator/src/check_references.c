@@ -50,7 +50,8 @@ static void report_missing_root(struct checker *ck, uint64_t id, const uint64_t 
         offset = first[OBJECT_AS_STICKY_CLASS];
     snprintf(within, sizeof within, "%s 0x%" PRIx64, roots[role], id);
     report_within(ck, RULE_REF_001, role == OBJECT_AS_STICKY_CLASS ? SHAPE_STICKY_CLASS : SHAPE_ANY, offset, within,
-                  "the ID of an object in this heap dump", "0x%" PRIx64 "%s, not dumped", id, show_class_after(ck, id, name));
+                  "the ID of an object in this heap dump", "0x%" PRIx64 "%s, not dumped", id,
+                  show_class_after(ck, id, name, sizeof name));
 }
 
 /* The next dumped class that no LOAD_CLASS and nothing else names; LAYOUT_NONE if there is no other. */
@@ -108,13 +109,13 @@ static void report_missing_class(struct checker *ck, uint64_t id, unsigned role,
     char within[NAME_SIZE], name[NAME_SIZE], instead[NAME_SIZE];
 
     if (subclass != LAYOUT_NONE)
-        show_class_dump(ck, classes_id(&ck->classes, subclass), within);
+        show_class_dump(ck, classes_id(&ck->classes, subclass), within, sizeof within);
     else if (role == OBJECT_AS_CLASS)
         show_instance(ck, offset, within);
     else
         snprintf(within, sizeof within, role == OBJECT_AS_ARRAY_CLASS ? "OBJECT_ARRAY_DUMP" : "CLASS_DUMP");
     report_within(ck, rules[role], SHAPE_ANY, offset, within, "the ID of a class in this heap dump", "0x%" PRIx64 "%s, %s%s",
-                  id, show_class_after(ck, id, name), defined ? "which is no class" : "not dumped",
+                  id, show_class_after(ck, id, name, sizeof name), defined ? "which is no class" : "not dumped",
                   defined ? "" : show_stray_class(ck, id, instead));
 }
 
@@ -146,7 +147,7 @@ static void judge_missing(void *context, uint64_t id, unsigned flags)
     f = report_late(ck, RULE_REF_002, flags & ID_REFERENCED ? SHAPE_ANY : SHAPE_ARRAY_ELEMENT, id,
                     flags & ID_REFERENCED ? "a field, or an element of an array" : "OBJECT_ARRAY_DUMP > element",
                     "the ID of an object in this heap dump", "0x%" PRIx64 "%s, not dumped; named by %s", id,
-                    show_class_after(ck, id, name),
+                    show_class_after(ck, id, name, sizeof name),
                     !(flags & ID_REFERENCED) ? "elements of Object[]"
                     : flags & ID_ELEMENT     ? "fields or elements of other arrays, and by elements of Object[]"
                                              : "fields or elements of arrays other than Object[]");

@@ -272,13 +272,14 @@ static inline void unsound(struct checker *ck, uint64_t offset)
 }
 
 enum { NAME_SIZE = 240 };
-/* Text to show, in the caller's buffer of NAME_SIZE: a string, "" if it is not known; a class as "java.lang.String", or "". */
-const char *show_string(const struct checker *ck, uint64_t string_id, char *to);
-const char *show_class(const struct checker *ck, uint64_t class_id, char *to);
+/* Text to show, in the caller's buffer of NAME_SIZE at most, names shortened to fit: a string, "" if it is not known; a class as
+ * "java.lang.String", or "". */
+const char *show_string(const struct checker *ck, uint64_t string_id, char *to, size_t size);
+const char *show_class(const struct checker *ck, uint64_t class_id, char *to, size_t size);
 /* "CLASS_DUMP 0x7ff0a8 (java.lang.String)": a path within a record. */
-const char *show_class_dump(const struct checker *ck, uint64_t class_id, char *to);
+const char *show_class_dump(const struct checker *ck, uint64_t class_id, char *to, size_t size);
 /* " (java.lang.String)" or "". */
-const char *show_class_after(const struct checker *ck, uint64_t class_id, char *to);
+const char *show_class_after(const struct checker *ck, uint64_t class_id, char *to, size_t size);
 
 /* ---- Names, as every record uses them (check_strings.c) ---- */
 

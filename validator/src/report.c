@@ -9,20 +9,20 @@
 
 enum { TEXT_SIZE = 1024 };
 
-const char *show_string(const struct checker *ck, uint64_t string_id, char *to)
+const char *show_string(const struct checker *ck, uint64_t string_id, char *to, size_t size)
 {
     size_t n;
-    uint64_t size;
-    const uint8_t *text = strings_text(&ck->strings, string_id, &n, &size);
+    uint64_t whole;
+    const uint8_t *text = strings_text(&ck->strings, string_id, &n, &whole);
 
     to[0] = '\0';
     if (text)
-        utf8_show(to, NAME_SIZE, text, n, size > n);
+        utf8_show(to, size, text, n, whole > n);
     return to;
 }
 
 /* "[Ljava/lang/String;" as "java.lang.String[]"; names that are dotted already stay. */
-static void show_class_name(char *to)
+static void show_class_name(char *to, size_t size)
 {
     static const struct {
         char code;
@@ -35,7 +35,7 @@ static void show_class_name(char *to)
     for (char *p = to; *p; p++)
         if (*p == '/')
             *p = '.';
-    if (!dimensions || n + 2 * dimensions + 8 > NAME_SIZE)
+    if (!dimensions || n + 2 * dimensions + 8 > size)
         return;
     snprintf(element, sizeof element, "%s", to + dimensions);
     if (element[0] == 'L' && to[n - 1] == ';') {
@@ -53,7 +53,7 @@ static void show_class_name(char *to)
     to[n] = '\0';
 }
 
-const char *show_class(const struct checker *ck, uint64_t class_id, char *to)
+const char *show_class(const struct checker *ck, uint64_t class_id, char *to, size_t size)
 {
     const struct class *class = classes_find(&ck->classes, class_id);
 
@@ -61,27 +61,29 @@ const char *show_class(const struct checker *ck, uint64_t class_id, char *to)
     if (class && ck->as_of && class->loaded_after >= ck->as_of)
         return to;
     if (class && class->named) {
-        show_string(ck, class->name, to);
-        show_class_name(to);
+        show_string(ck, class->name, to, size);
+        show_class_name(to, size);
     }
     return to;
 }
 
-const char *show_class_after(const struct checker *ck, uint64_t class_id, char *to)
+const char *show_class_after(const struct checker *ck, uint64_t class_id, char *to, size_t size)
 {
-    char name[NAME_SIZE];
+    enum { AROUND = 3 }; /* " (", ")" */
 
     to[0] = '\0';
-    if (*show_class(ck, class_id, name))
-        snprintf(to, NAME_SIZE, " (%.*s)", NAME_SIZE - 4, name);
+    if (*show_class(ck, class_id, to + 2, size - AROUND)) {
+        memcpy(to, " (", 2);
+        strcat(to, ")");
+    }
     return to;
 }
 
-const char *show_class_dump(const struct checker *ck, uint64_t class_id, char *to)
+const char *show_class_dump(const struct checker *ck, uint64_t class_id, char *to, size_t size)
 {
-    char name[NAME_SIZE];
+    size_t n = (size_t)snprintf(to, size, "CLASS_DUMP 0x%" PRIx64, class_id);
 
-    snprintf(to, NAME_SIZE, "CLASS_DUMP 0x%" PRIx64 "%.*s", class_id, NAME_SIZE - 40, show_class_after(ck, class_id, name));
+    show_class_after(ck, class_id, to + n, size - n);
     return to;
 }
 
@@ -109,7 +111,8 @@ static void show_subrecord(const struct checker *ck, char *to, size_t size)
         class_id = get_id(p + 1 + OFFSET_OF(INSTANCE_DUMP, class_id, ck->id_size), ck->id_size);
     else if (tag == SUB_OBJECT_ARRAY_DUMP && ck->sub_size >= 1 + SIZE_OF(OBJECT_ARRAY_DUMP, ck->id_size))
         class_id = get_id(p + 1 + OFFSET_OF(OBJECT_ARRAY_DUMP, class_id, ck->id_size), ck->id_size);
-    snprintf(to, size, "%s 0x%" PRIx64 "%s", name, id, class_id ? show_class_after(ck, class_id, class_name) : "");
+    snprintf(to, size, "%s 0x%" PRIx64 "%s", name, id,
+             class_id ? show_class_after(ck, class_id, class_name, sizeof class_name) : "");
 }
 
 /* "HEAP_DUMP_SEGMENT #3 > INSTANCE_DUMP 0x7ff0a8 (java.lang.String)" */

@@ -25,6 +25,7 @@
 #include "dice.h"
 #include "dump.h"
 #include "hprof/hprof.h"
+#include "utf8.h"
 
 /* ---- Dumps ------------------------------------------------------------------------------------------------------ */
 
@@ -728,6 +729,81 @@ static void the_first_findings_are_shown(void **state)
     free(b.at);
 }
 
+/* ---- Texts ------------------------------------------------------------------------------------------------------ */
+
+/* A class and its instance, with faults that are told with the class's name: 200 characters of 2 bytes, or one of 1 byte in front. */
+static struct bytes heap_with_name(bool shifted)
+{
+    struct bytes b = {0};
+    char name[402] = "y";
+    size_t record;
+
+    for (size_t i = 0; i < 400; i += 2)
+        memcpy(name + shifted + i, "\xc3\xa9", 2);
+    put_header(&b);
+    put_string(&b, 1, "java/lang/Object");
+    put_string(&b, 2, name);
+    put_class(&b, 1, 0x100, 1);
+    put_class(&b, 2, 0x200, 2);
+    put_class(&b, 3, 0x300, 2);
+    put_class(&b, 4, 0x400, 2);
+    record = open_record(&b, 0x1c);
+    put_class_dump(&b, 0x100, 0, 0);
+    put_class_dump(&b, 0x200, 0x100, 9); /* CLS-017 */
+    put_class_dump(&b, 0x300, 0, 0);     /* CLS-012 */
+    put_class_dump(&b, 0x400, 0x408, 0); /* CLS-010 */
+    put_instance(&b, 0x500, 0x200, 1);   /* OBJ-006 */
+    put(&b, 1, 0);
+    put_instance(&b, 0x508, 0x200, 0);
+    put_instance(&b, 0x508, 0x200, 0); /* OBJ-004 */
+    put(&b, 1, 0x22);                  /* OBJ-007 */
+    put(&b, 8, 0x600);
+    put(&b, 4, 0);
+    put(&b, 4, 1);
+    put(&b, 8, 0x200);
+    put(&b, 8, 0x608); /* REF-002 */
+    close_record(&b, record);
+    close_record(&b, open_record(&b, 0x2c));
+    return b;
+}
+
+static void expect_whole_text(const char *text)
+{
+    const char *name = strstr(text, "0x200 (");
+
+    assert_int_equal(utf8_sound((const uint8_t *)text, strlen(text)), strlen(text));
+    if (name)
+        assert_memory_equal(strchr(name, ')') - 3, "...)", 4);
+}
+
+static void expect_whole_texts(void *context, const struct hprof_finding *f)
+{
+    unsigned *named = context;
+
+    expect_whole_text(f->path);
+    expect_whole_text(f->message);
+    expect_whole_text(f->expected);
+    expect_whole_text(f->found);
+    *named += strstr(f->path, "\xc3\xa9") || strstr(f->expected, "\xc3\xa9") || strstr(f->found, "\xc3\xa9");
+}
+
+static void long_names_are_cut_between_characters(void **state)
+{
+    (void)state;
+    for (int shifted = 0; shifted < 2; shifted++) {
+        struct bytes b = heap_with_name(shifted);
+        struct hprof_options options;
+        unsigned named = 0;
+
+        hprof_options_init(&options);
+        options.on_finding = expect_whole_texts;
+        options.context = &named;
+        assert_int_equal(hprof_validate_memory(b.at, b.size, false, &options), HPROF_INVALID);
+        assert_true(named >= 5);
+        free(b.at);
+    }
+}
+
 /* ---- Counts and progress ---------------------------------------------------------------------------------------- */
 
 /* Object with a static and a constant that are references, String with one reference field; three of it, of which two name
@@ -999,6 +1075,7 @@ int main(void)
         cmocka_unit_test(what_cannot_be_read_is_told),
         cmocka_unit_test(totals_are_exact_however_little_is_shown),
         cmocka_unit_test(the_first_findings_are_shown),
+        cmocka_unit_test(long_names_are_cut_between_characters),
         cmocka_unit_test(counts_are_told),
         cmocka_unit_test(progress_goes_up_to_the_end),
         cmocka_unit_test(progress_ends_with_all_bytes_after_a_second_look),
