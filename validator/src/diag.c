@@ -1,8 +1,9 @@
 /* See diag.h. */
 #include "diag.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+#include "sort.h"
 
 /* A finding with the severity it was given. */
 struct shown {
@@ -11,6 +12,7 @@ struct shown {
     enum hprof_severity severity;
     const char *quirk;
 };
+_Static_assert(sizeof(struct shown) <= SORT_SIZE_MOST, "room for one in sort.h");
 
 void diag_init(struct diag *d, struct memory *memory, uint64_t max_errors)
 {
@@ -249,27 +251,25 @@ void diag_seek(struct diag *d, struct finding *f, enum place_kind kind, uint64_t
     f->place = d->places.count;
 }
 
-static int by_severity(const void *a, const void *b)
+static bool is_graver(const void *a, const void *b)
 {
     const struct shown *x = a, *y = b;
 
-    if (x->severity != y->severity)
-        return x->severity > y->severity ? -1 : 1;
-    return comes_later(x->finding, y->finding) - comes_later(y->finding, x->finding);
+    return x->severity != y->severity ? x->severity > y->severity : comes_later(y->finding, x->finding);
 }
 
 /* By offset; REF-002 behind all others and by ID, because on a pipe its offsets are not known and the order must be the
  * same there. */
-static int by_place(const void *a, const void *b)
+static bool is_shown_before(const void *a, const void *b)
 {
     const struct shown *x = a, *y = b;
     bool x_last = x->rule == RULE_REF_002, y_last = y->rule == RULE_REF_002;
 
     if (x_last != y_last)
-        return x_last ? 1 : -1;
+        return y_last;
     if (x->finding->order == y->finding->order && x->rule != y->rule)
-        return x->rule < y->rule ? -1 : 1;
-    return comes_later(x->finding, y->finding) - comes_later(y->finding, x->finding);
+        return x->rule < y->rule;
+    return comes_later(y->finding, x->finding);
 }
 
 /* Puts what is to be shown of one rule at `out`: the gravest, then the first. */
@@ -290,7 +290,7 @@ static size_t choose(const struct diag *d, const struct severity_choice *choice,
             out[n++] = (struct shown){&g->kept[i], rule, severity, quirk};
     }
     if (max_errors && n > max_errors) {
-        qsort(out, n, sizeof *out, by_severity);
+        sort_in_place(out, n, sizeof *out, is_graver);
         n = (size_t)max_errors;
     }
     return n;
@@ -319,7 +319,7 @@ void diag_show(struct diag *d, const struct severity_choice *choice, uint64_t ma
         return;
     for (unsigned rule = 0; rule < RULE_COUNT; rule++)
         n += choose(d, choice, (enum rule)rule, max_errors, shown + n);
-    qsort(shown, n, sizeof *shown, by_place);
+    sort_in_place(shown, n, sizeof *shown, is_shown_before);
 
     for (size_t i = 0; i < n; i++) {
         const struct finding *f = shown[i].finding;

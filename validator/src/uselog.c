@@ -1,9 +1,8 @@
 /* See uselog.h. */
 #include "uselog.h"
 
-#include <stdlib.h>
-
 #include "native.h"
+#include "sort.h"
 
 enum {
     ROLE_BITS = 4,
@@ -45,13 +44,17 @@ void uselog_clear(struct uselog *log)
     *log = (struct uselog){.memory = log->memory, .key_size = log->key_size};
 }
 
+static uint32_t load_place(const uint8_t *p)
+{
+    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16;
+}
+
 static struct use get_use(const struct uselog *log, const struct use_run *run, uint32_t i)
 {
     const uint8_t *p = run->entries + i * entry_size(log);
     struct use u = {.key = native_load(p, log->key_size)};
 
-    p += log->key_size;
-    u.place = (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16;
+    u.place = load_place(p + log->key_size);
     return u;
 }
 
@@ -117,38 +120,29 @@ void uselog_add(struct uselog *log, uint64_t key, unsigned role, uint64_t offset
 }
 
 /* By key, then by place: so by role, then by offset. */
-static bool use_less(struct use a, struct use b)
+static inline bool use_less(const uint8_t *a, const uint8_t *b, unsigned key_size)
 {
-    return a.key != b.key ? a.key < b.key : a.place < b.place;
+    uint64_t x = native_load(a, key_size), y = native_load(b, key_size);
+
+    return x != y ? x < y : load_place(a + key_size) < load_place(b + key_size);
 }
 
-/* Heapsort: in place, and never quadratic whatever the keys. */
+static bool use_less_4(const void *a, const void *b)
+{
+    return use_less(a, b, 4);
+}
+
+static bool use_less_8(const void *a, const void *b)
+{
+    return use_less(a, b, 8);
+}
+
 static void sort_run(const struct uselog *log, struct use_run *run)
 {
-    uint32_t n = run->count;
-
-    for (uint32_t start = n / 2, end = n; end > 1;) {
-        struct use moved;
-        uint32_t hole, child;
-
-        if (start) {
-            moved = get_use(log, run, --start);
-            hole = start;
-        } else {
-            moved = get_use(log, run, --end);
-            put_use(log, run, end, get_use(log, run, 0));
-            hole = 0;
-        }
-        while ((child = 2 * hole + 1) < end) {
-            if (child + 1 < end && use_less(get_use(log, run, child), get_use(log, run, child + 1)))
-                child++;
-            if (!use_less(moved, get_use(log, run, child)))
-                break;
-            put_use(log, run, hole, get_use(log, run, child));
-            hole = child;
-        }
-        put_use(log, run, hole, moved);
-    }
+    if (log->key_size == 4)
+        sort_in_place(run->entries, run->count, 4 + PLACE_SIZE, use_less_4);
+    else
+        sort_in_place(run->entries, run->count, 8 + PLACE_SIZE, use_less_8);
 }
 
 /* The runs are merged by a heap of their indices, ordered by the next use of each. */

@@ -1,0 +1,42 @@
+/* Sorts in place and without memory of its own, which qsort may take behind the caller's allocator; by heaps, so never quadratic
+ * whatever the order. Inline: size and order are known where it is called. */
+#ifndef HPROF_SORT_H
+#define HPROF_SORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { SORT_SIZE_MOST = 32 }; /* bytes of an entry */
+
+/* n entries of `size` bytes each at `entries`. */
+static inline void sort_in_place(void *entries, size_t n, size_t size, bool (*less)(const void *a, const void *b))
+{
+    uint8_t *at = entries;
+    _Alignas(max_align_t) uint8_t moved[SORT_SIZE_MOST];
+
+    for (size_t start = n / 2, end = n; end > 1;) {
+        size_t hole = 0, child;
+
+        if (start) {
+            hole = --start;
+            memcpy(moved, at + hole * size, size);
+        } else {
+            end--;
+            memcpy(moved, at + end * size, size);
+            memcpy(at + end * size, at, size);
+        }
+        while ((child = 2 * hole + 1) < end) {
+            if (child + 1 < end && less(at + child * size, at + (child + 1) * size))
+                child++;
+            if (!less(moved, at + child * size))
+                break;
+            memcpy(at + hole * size, at + child * size, size);
+            hole = child;
+        }
+        memcpy(at + hole * size, moved, size);
+    }
+}
+
+#endif
