@@ -92,10 +92,9 @@ bool skip_body(struct checker *ck)
 {
     uint64_t n = input_skip(&ck->in, ck->record_length);
 
-    if (n == ck->record_length) {
-        ck->sum.skipped += n;
+    ck->sum.skipped += n;
+    if (n == ck->record_length)
         return true;
-    }
     tell_truncated(ck);
     return false;
 }

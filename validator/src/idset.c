@@ -14,7 +14,7 @@ enum slot_kind { SLOT_FREE = 0, SLOT_ONE_ID = 1, SLOT_PAGE = 2 };
 #define MAKE_SLOT(rest, kind, payload) ((uint64_t)(rest) << 24 | (uint64_t)(kind) << 22 | (payload))
 
 enum {
-    PAGES_MAX = 1 << 22, /* in a part: 1 << 30 in all, 64 Ti IDs at the least */
+    PAGES_MAX = 1 << 22, /* in a part: 2^30 in all, of 2 IDs at the least (2^31) and 65,536 at the most (2^46) */
     EARLY_BITMAPS = 24,  /* IDs in a page that make bitmaps worth while if they are allowed */
     FULL_TABLE = 4096,   /* IDs in a page that cost as much without bitmaps: 6 bytes each */
     TABLE_BLOCK = 64 << 10

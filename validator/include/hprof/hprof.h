@@ -98,11 +98,13 @@ const char *hprof_subrecord_name(uint8_t tag);
 struct hprof_finding {
     size_t rule; /* index for hprof_rule_at() */
     enum hprof_severity severity;
-    uint64_t offset;         /* of the field at fault. HPROF_NO_OFFSET only for REF-002 on input that cannot be read twice */
-    uint64_t related_offset; /* of the earlier definition in a duplicate, else HPROF_NO_OFFSET; also when the input cannot be
-                                read twice and the place was not kept */
+    uint64_t offset;         /* of the field at fault. HPROF_NO_OFFSET only for REF-002, where no second look was taken: at
+                                input that cannot be read twice, and at a compressed file of so many heap dumps that a look
+                                at each would take many times as long as the file */
+    uint64_t related_offset; /* of the earlier definition in a duplicate, else HPROF_NO_OFFSET; also when no second look was
+                                taken and the place was not kept */
     const char *path;        /* "HEAP_DUMP_SEGMENT #3 > INSTANCE_DUMP 0x7ff0a8 (java.lang.String)"; never NULL, may be empty */
-    const char *message;     /* one sentence: the rule's summary with names filled in; never NULL */
+    const char *message;     /* what the rule requires: its summary; never NULL */
     const char *expected;    /* never NULL */
     const char *found;       /* never NULL */
     const char *quirk;       /* why a profile changed the severity, or NULL */
@@ -135,7 +137,8 @@ struct hprof_summary {
 
 /* ---- Judging ---------------------------------------------------------------------------------------------------- */
 
-/* All memory comes from here. `size` is given back on release. Not called from two threads at once for one dump. */
+/* All memory comes from here, aligned for any type, as malloc's is. `size` is given back on release. Not called from two threads at
+ * once for one dump. */
 struct hprof_allocator {
     void *(*allocate)(void *context, size_t size); /* NULL if there is none: the run ends with HPROF_LIMIT */
     void (*release)(void *context, void *memory, size_t size);
@@ -167,7 +170,7 @@ struct hprof_options {
 void hprof_options_init(struct hprof_options *options);
 
 /* Judges the bytes that `fd` gives from its present position to its end. A regular file is read again where that is needed
- * to find an offset; anything else is read once. The descriptor stays the caller's and open. */
+ * to find an offset, a compressed one not for ever; anything else is read once. The descriptor stays the caller's and open. */
 enum hprof_status hprof_validate_fd(int fd, const struct hprof_options *options);
 
 /* Judges bytes in memory. They are not changed, and must not change meanwhile. As a file, or, if `as_pipe`, as a pipe. */
