@@ -16,14 +16,14 @@ void use_class_serial(struct checker *ck, uint32_t serial, enum class_serial_rol
 
 static void add_class(struct checker *ck, const struct LOAD_CLASS *r)
 {
-    const uint32_t most = UINT32_MAX >> 1;
+    const uint32_t most = UINT32_MAX >> 1, in_front = ck->heap_records < most ? ck->heap_records : most;
     struct class *class = classes_add(&ck->classes, r->class_id);
 
     if (class)
         *class = (struct class){.name = r->name,
                                 .serial = r->class_serial,
                                 .named = strings_defined(&ck->strings, r->name),
-                                .loaded_after = ck->heap_records < most ? ck->heap_records & most : most};
+                                .loaded_after = in_front & most}; /* all of it: the compiler wants it said */
 }
 
 /* SPEC.md 4.2 LOAD_CLASS */

@@ -382,6 +382,7 @@ uint64_t right_length(struct checker *ck, unsigned tag);
 uint64_t body_length(struct checker *ck, uint8_t tag, uint64_t declared);
 /* How well judging can go on `length` bytes on: 2 for each record that stands there, 1 for the header of one that the dump ends
  * within; the most where that is the end of the dump, or as far as can be seen. */
+enum { LEADS_TO_RECORD = 2, LEADS_TO_TWO = 4 };
 unsigned leads_on(struct checker *ck, uint64_t length);
 /* Whether a whole record stands here, or the end, as far as can be seen. */
 bool sound_record_follows(struct checker *ck);

@@ -46,8 +46,13 @@ struct class *classes_find(const struct classes *c, uint64_t id)
 
 struct class *classes_add(struct classes *c, uint64_t id)
 {
-    struct class *class = chunks_add(&c->loaded);
+    struct class *class;
 
+    if (c->loaded.count >= UINT32_MAX) {
+        c->memory->exhausted = true;
+        return NULL;
+    }
+    class = chunks_add(&c->loaded);
     if (!class)
         return NULL;
     *class = (struct class){0};

@@ -101,7 +101,7 @@ bool skip_body(struct checker *ck)
 
 void settle_doubts(struct checker *ck)
 {
-    if (leads_on(ck, 0) >= (ck->strange ? 4 : 2))
+    if (leads_on(ck, 0) >= (ck->strange ? LEADS_TO_TWO : LEADS_TO_RECORD))
         ck->strange = ck->doubtful_string = ck->doubtful_record = 0;
     else if (!hprof_record_name(ck->record_tag))
         retract_string(ck);
@@ -175,7 +175,7 @@ void wrong_length(struct checker *ck, enum rule rule, const char *expected)
 {
     uint64_t length = body_length(ck, ck->record_tag, ck->record_length);
     uint64_t right = right_length(ck, ck->record_tag);
-    bool lost = leads_on(ck, length) < 2;
+    bool lost = leads_on(ck, length) < LEADS_TO_RECORD;
 
     if (length > right && length - right >= RECORD_HEADER_SIZE) { /* other records may be in it */
         ck->lost = LOST_ALL;

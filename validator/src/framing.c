@@ -161,10 +161,10 @@ bool pass_record(struct checker *ck, uint8_t tag, uint64_t declared)
     uint64_t length = body_length(ck, tag, declared), right = hprof_record_name(tag) ? right_length(ck, tag) : UINT64_MAX;
     bool exact, wrong = right == UINT64_MAX ? declared < least_length(ck, tag, &exact) : declared != right;
 
-    return !(wrong && leads_on(ck, length) < 2) && input_skip(&ck->in, length) == length;
+    return !(wrong && leads_on(ck, length) < LEADS_TO_RECORD) && input_skip(&ck->in, length) == length;
 }
 
 bool sound_record_follows(struct checker *ck)
 {
-    return leads_on(ck, 0) >= 2;
+    return leads_on(ck, 0) >= LEADS_TO_RECORD;
 }

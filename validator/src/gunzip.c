@@ -34,6 +34,7 @@ struct note {
     uint64_t offset; /* of a member's header */
     uint64_t output; /* decompressed bytes in front of it */
     uint64_t member; /* members in front of it */
+    bool end_is_doubtful;
 };
 
 struct gunzip {
@@ -190,7 +191,8 @@ static void note_member(struct gunzip *g)
         return;
     if (g->note_count == NOTES_MOST)
         drop_every_second_note(g);
-    g->notes[g->note_count++] = (struct note){.offset = g->offset, .output = g->output, .member = g->member};
+    g->notes[g->note_count++] =
+        (struct note){.offset = g->offset, .output = g->output, .member = g->member, .end_is_doubtful = g->end_is_doubtful};
 }
 
 uint64_t gunzip_rewind(struct gunzip *g, uint64_t target)
@@ -210,6 +212,7 @@ uint64_t gunzip_rewind(struct gunzip *g, uint64_t target)
     g->offset = note->offset;
     g->output = note->output;
     g->member = note->member;
+    g->end_is_doubtful = note->end_is_doubtful;
     g->part = HEADER;
     return g->output;
 }

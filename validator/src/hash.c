@@ -21,13 +21,6 @@ struct hash_key hash_key_draw(void)
     return key;
 }
 
-static uint64_t fold(uint64_t a, uint64_t b)
-{
-    __extension__ unsigned __int128 product = (unsigned __int128)a * b;
-
-    return (uint64_t)product ^ (uint64_t)(product >> 64);
-}
-
 void byte_hash_begin(struct byte_hash *h, const struct hash_key *key)
 {
     h->state = key->add;
@@ -42,12 +35,12 @@ void byte_hash_add(struct byte_hash *h, const struct hash_key *key, const void *
     h->size += n;
     for (; n >= sizeof word; p += sizeof word, n -= sizeof word) {
         memcpy(&word, p, sizeof word);
-        h->state = fold(h->state ^ word, key->multiply) + word;
+        h->state = hash_fold(h->state ^ word, key->multiply) + word;
     }
     if (n) {
         word = 0;
         memcpy(&word, p, n);
-        h->state = fold(h->state ^ word, key->multiply) + word;
+        h->state = hash_fold(h->state ^ word, key->multiply) + word;
     }
 }
 

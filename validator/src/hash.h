@@ -22,6 +22,26 @@ static inline uint64_t hash_u64(const struct hash_key *key, uint64_t v)
     return v ^ v >> 29;
 }
 
+/* The halves of the product of 128 bits, one over the other: as every machine can. */
+static inline uint64_t hash_fold_by_halves(uint64_t a, uint64_t b)
+{
+    uint64_t a_low = (uint32_t)a, a_high = a >> 32, b_low = (uint32_t)b, b_high = b >> 32;
+    uint64_t low = a_low * b_low, middle = a_high * b_low + (low >> 32), other = a_low * b_high + (uint32_t)middle;
+
+    return (other << 32 | (uint32_t)low) ^ (a_high * b_high + (middle >> 32) + (other >> 32));
+}
+
+static inline uint64_t hash_fold(uint64_t a, uint64_t b)
+{
+#ifdef __SIZEOF_INT128__
+    __extension__ unsigned __int128 product = (unsigned __int128)a * b;
+
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+#else
+    return hash_fold_by_halves(a, b);
+#endif
+}
+
 /* A hash of bytes that come in pieces. All pieces but the last are multiples of 8 bytes; the result depends on the bytes
  * and their number alone. */
 struct byte_hash {

@@ -67,10 +67,11 @@ static enum measured measure_fixed(uint8_t tag, unsigned id_size, enum version v
 
 enum measured measure_subrecord(const uint8_t *p, size_t n, unsigned id_size, enum version version, struct measure *m)
 {
-    struct cursor c = {p + 1, p + n};
+    struct cursor c;
 
     if (!n)
         return MEASURE_MORE;
+    c = (struct cursor){p + 1, p + n};
     switch ((enum subrecord_tag) * p) {
     case SUB_CLASS_DUMP:
         return measure_class_dump(p, n, id_size, m);

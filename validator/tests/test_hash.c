@@ -85,6 +85,22 @@ static void words_may_not_change_places(void **state)
     assert_true(hash_whole(&key, "abcdefghABCDEFGH", 16) != hash_whole(&key, "ABCDEFGHabcdefgh", 16));
 }
 
+static void every_machine_hashes_alike(void **state)
+{
+    static const uint64_t ends[] = {0, 1, UINT32_MAX, UINT64_C(1) << 32, UINT64_MAX - UINT32_MAX, UINT64_MAX};
+    enum { ENDS = sizeof ends / sizeof *ends };
+
+    (void)state;
+    for (size_t i = 0; i < ENDS * ENDS; i++)
+        assert_true(hash_fold_by_halves(ends[i / ENDS], ends[i % ENDS]) == hash_fold(ends[i / ENDS], ends[i % ENDS]));
+    for (unsigned i = 0; i < 100000; i++) {
+        uint64_t a = throw_dice(), b = throw_dice();
+
+        assert_true(hash_fold_by_halves(a, b) == hash_fold(a, b));
+    }
+    assert_true(hash_fold_by_halves(UINT64_MAX, UINT64_MAX) == UINT64_MAX); /* 2^128 - 2^65 + 1 */
+}
+
 static int by_value(const void *a, const void *b)
 {
     uint64_t x, y;
@@ -139,6 +155,7 @@ int main(void)
         cmocka_unit_test(alignment_makes_no_difference),
         cmocka_unit_test(every_bit_and_the_length_count),
         cmocka_unit_test(words_may_not_change_places),
+        cmocka_unit_test(every_machine_hashes_alike),
         cmocka_unit_test(no_two_numbers_have_one_hash),
         cmocka_unit_test(parts_of_a_table_fill_alike),
         cmocka_unit_test(each_run_draws_its_own_key),
