@@ -731,7 +731,8 @@ static void the_first_findings_are_shown(void **state)
 
 /* ---- Texts ------------------------------------------------------------------------------------------------------ */
 
-/* A class and its instance, with faults that are told with the class's name: 200 characters of 2 bytes, or one of 1 byte in front. */
+/* A class and its instance, with faults that are told with the class's name: 200 characters of 2 bytes, or one of 1 byte in
+ * front. */
 static struct bytes heap_with_name(bool shifted)
 {
     struct bytes b = {0};
