@@ -32,6 +32,7 @@ VALIDATOR = os.environ["HPROF_VALIDATE"]
 SOURCE = Path(__file__).resolve().parents[2]
 SCHEMA = jsonschema.Draft202012Validator(json.loads((SOURCE / "generator/manifest.schema.json").read_text()))
 IS_SANITIZED = "sanitize" in os.environ.get("HPROF_C_FLAGS", "")
+IS_SLOW = IS_SANITIZED or "--coverage" in os.environ.get("HPROF_C_FLAGS", "")
 ENDLESS = "--objects=1e12"
 
 Arg = str | Path
@@ -339,6 +340,7 @@ FITTED_TO = {
 }
 
 
+@pytest.mark.skipif(IS_SLOW, reason="the same in all builds")
 def test_mixed_is_like_the_heap_that_it_is_fitted_to(tmp_path: Path) -> None:
     objects = sum(FITTED_TO[kind] for kind in ("INSTANCE_DUMP", "OBJECT_ARRAY_DUMP", "PRIMITIVE_ARRAY_DUMP"))
     done = run(f"--objects={objects}", "-o", "/dev/null", "--manifest=truth.json", cwd=tmp_path)
@@ -749,7 +751,7 @@ def test_memory_that_runs_out(tmp_path: Path) -> None:
         assert names(tmp_path) == []
 
 
-@pytest.mark.skipif(IS_SANITIZED, reason="the sanitizer's own memory")
+@pytest.mark.skipif(IS_SLOW, reason="memory of a sanitizer's own; minutes to count lines")
 @pytest.mark.parametrize(
     "args", [["--manifest=truth"], ["--shape=list"], ["--shape=strings"], ["--version=1.0.1"], ["--like=jdk8-agent"]]
 )
