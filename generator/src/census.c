@@ -367,19 +367,10 @@ static void count_end(struct census *c)
     c->truth->records[c->open] -= c->open != 0;
 }
 
-static const char *version_in(const struct header *header)
-{
-    static const char magic[] = "JAVA PROFILE 1.0.";
-    char last = header->text[sizeof magic - 1];
-
-    if (header->text_size != HEADER_STRING_SIZE || memcmp(header->text, magic, sizeof magic - 1) != 0 || last < '1' ||
-        last > '3')
-        return NULL;
-    return version_name((enum version)(last - '0'));
-}
-
 static void count(struct census *c, const struct event *e)
 {
+    enum version version;
+
     switch (e->kind) {
     case EVENT_SUBRECORD:
         count_subrecord(c, e);
@@ -398,7 +389,7 @@ static void count(struct census *c, const struct event *e)
         c->open = 0;
         break;
     case EVENT_HEADER:
-        c->truth->version = version_in(&e->header);
+        c->truth->version = header_version(&e->header, &version) ? version_name(version) : NULL;
         break;
     case EVENT_RAW:
     case EVENT_END:

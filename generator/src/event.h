@@ -40,6 +40,17 @@ struct header {
     uint64_t timestamp; /* milliseconds since 1970 */
 };
 
+/* False if the header tells no version that there is. */
+static inline bool header_version(const struct header *header, enum version *version)
+{
+    static const char magic[] = "JAVA PROFILE 1.0.";
+    char last = header->text[sizeof magic - 1];
+
+    *version = (enum version)(last - '0');
+    return header->text_size == HEADER_STRING_SIZE && memcmp(header->text, magic, sizeof magic - 1) == 0 && last >= '1' &&
+           last <= '3' && !header->text[sizeof magic];
+}
+
 #define KEEP_ALL UINT64_MAX
 
 /* An event is good until take() returns. A filter may change it before it hands it on. */

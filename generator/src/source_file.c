@@ -244,19 +244,18 @@ static bool give_record(struct source_file *f)
 
 /* ---- The header ---- */
 
-static bool read_header(struct source_file *f, struct event *e)
+static bool read_header(struct source_file *f, struct event *e, enum version *version)
 {
-    static const char magic[] = "JAVA PROFILE 1.0.";
     const uint8_t *p;
 
     if (input_need(&f->in, HEADER_SIZE) < HEADER_SIZE)
         return f->in.error || f->memory.exhausted ? cut_short(f) : fail(f, "no HPROF dump: it is shorter than a header");
     p = f->in.at;
-    if (memcmp(p, magic, sizeof magic - 1) != 0 || p[17] < '1' || p[17] > '3' || p[18])
-        return fail(f, "no HPROF dump of version 1.0.1, 1.0.2 or 1.0.3");
     *e = event_of(EVENT_HEADER, 0, LAYOUT_ID_NONE);
     e->header.text_size = HEADER_STRING_SIZE;
     memcpy(e->header.text, p, HEADER_STRING_SIZE);
+    if (!header_version(&e->header, version))
+        return fail(f, "no HPROF dump of version 1.0.1, 1.0.2 or 1.0.3");
     e->header.id_size = get_u4(p + HEADER_STRING_SIZE);
     e->header.timestamp = get_u8(p + HEADER_STRING_SIZE + 4);
     if (e->header.id_size != 4 && e->header.id_size != 8)
@@ -265,19 +264,14 @@ static bool read_header(struct source_file *f, struct event *e)
     return true;
 }
 
-static enum version version_of(const struct event *header)
-{
-    return (enum version)(header->header.text[17] - '0');
-}
-
 /* ---- The source ---- */
 
-static bool open_dump(struct source_file *f, struct event *header)
+static bool open_dump(struct source_file *f, struct event *header, enum version *version)
 {
     memory_init(&f->memory, NULL, 0);
     if (!input_open_fd(&f->in, f->fd, &f->memory, on_gzip_fault, f))
         return cut_short(f);
-    return read_header(f, header);
+    return read_header(f, header, version);
 }
 
 /* One that is still being written, say. */
@@ -293,11 +287,12 @@ static bool run(struct source *source, struct stage *first, const bool *stop)
 {
     struct source_file *f = (struct source_file *)source;
     struct event e;
-    bool good = open_dump(f, &e);
+    enum version version;
+    bool good = open_dump(f, &e, &version);
 
     f->first = first;
     f->stop = stop;
-    if (good && (e.header.id_size != source->id_size || version_of(&e) != source->version))
+    if (good && (e.header.id_size != source->id_size || version != source->version))
         good = differs(f);
     if (good)
         hand_on(f, &e);
@@ -323,6 +318,7 @@ struct source *source_file_new(int fd, const char **failure)
     static char sentence[sizeof((struct source_file *)NULL)->sentence];
     struct source_file *f = calloc(1, sizeof *f);
     struct event header;
+    enum version version = V101;
     bool good;
 
     *failure = NULL;
@@ -332,7 +328,7 @@ struct source *source_file_new(int fd, const char **failure)
     if (fstat(fd, &f->seen) == 0 && !S_ISREG(f->seen.st_mode) && !S_ISDIR(f->seen.st_mode)) {
         good = fail(f, "it cannot be read twice, as is needed: give a file, no pipe");
     } else {
-        good = open_dump(f, &header);
+        good = open_dump(f, &header, &version);
         input_close(&f->in);
     }
     if (!good) {
@@ -342,6 +338,6 @@ struct source *source_file_new(int fd, const char **failure)
         return NULL;
     }
     f->source.id_size = header.header.id_size;
-    f->source.version = version_of(&header);
+    f->source.version = version;
     return &f->source;
 }
