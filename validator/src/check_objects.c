@@ -482,6 +482,7 @@ void finish_deferred(struct checker *ck)
 HOT void check_elements(struct checker *ck, const uint8_t *p, size_t n, unsigned id_size)
 {
     struct id_near near = ck->dump.near_element;
+    uint64_t page = UINT64_MAX; /* none */
 
     ck->sum.references += n;
     if (!ck->dump.in_object_array) {
@@ -490,19 +491,17 @@ HOT void check_elements(struct checker *ck, const uint8_t *p, size_t n, unsigned
         return;
     }
     for (size_t i = 0; i < n; i++) {
-        uint64_t id = get_id(p + i * id_size, id_size);
+        uint64_t id = get_id(p + i * id_size, id_size), key = id_to_key(id, id_size);
 
-        if (id)
-            idset_refer_element(&ck->dump.objects, &near, id_to_key(id, id_size));
+        if (!id)
+            continue;
+        if (key >> PAGE_BITS != page) {
+            page = key >> PAGE_BITS;
+            page_filter_add(&ck->dump.arrays.last, page);
+        }
+        idset_refer_element(&ck->dump.objects, &near, key);
     }
     ck->dump.near_element = near;
-}
-
-/* The offset of an array with elements is noted, to find dangling ones again without reading everything. */
-static void note_array(struct checker *ck, uint64_t offset)
-{
-    bytelog_append_number(&ck->dump.arrays, offset - ck->dump.last_array);
-    ck->dump.last_array = offset;
 }
 
 /* Whether a class is that of Object[], as far as is known here: elsewhere no producer is known to name what it does not dump. */
@@ -549,8 +548,8 @@ static void check_array_head(struct checker *ck, const struct OBJECT_ARRAY_DUMP 
         use_object_trace(ck, r->trace_serial, TRACE_OF_OBJECT_ARRAY, at + OFFSET_OF(OBJECT_ARRAY_DUMP, trace_serial, id));
     if (r->class_id != ck->dump.last_array_class || !r->class_id)
         check_array_class(ck, r->class_id, at + OFFSET_OF(OBJECT_ARRAY_DUMP, class_id, id));
-    if (r->elements && input_can_reread(&ck->in))
-        note_array(ck, at);
+    if (r->elements && ck->dump.in_object_array && input_can_reread(&ck->in))
+        array_log_note(&ck->dump.arrays, at); /* to find dangling elements again without reading everything */
 }
 
 bool check_object_array(struct checker *ck)

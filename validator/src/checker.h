@@ -2,6 +2,7 @@
 #ifndef HPROF_CHECKER_H
 #define HPROF_CHECKER_H
 
+#include "array_log.h"
 #include "bytelog.h"
 #include "classes.h"
 #include "diag.h"
@@ -197,14 +198,13 @@ struct checker {
         struct hot_class *hot;
         uint64_t hot_multiply;
         uint32_t known_traces[KNOWN_TRACES]; /* serials that were looked at, by their lowest bits; 0 needs no look */
-        struct bytelog arrays;               /* offsets of object arrays that have elements, as differences */
-        uint64_t last_array;
-        bool in_object_array;         /* that class is Object[], or may be */
-        uint64_t last_array_class;    /* the class of an object array that needs no look */
-        uint64_t last_waiting;        /* the instance that waits, */
-        uint32_t last_waiting_record; /* and heap_records then */
-        size_t first_place;           /* in diag.places, of this heap dump */
-        struct bytelog deferred;      /* instances whose class is not known yet, on input that cannot be read again */
+        struct array_log arrays;             /* of Object[] that have elements */
+        bool in_object_array;                /* that class is Object[], or may be */
+        uint64_t last_array_class;           /* the class of an object array that needs no look */
+        uint64_t last_waiting;               /* the instance that waits, */
+        uint32_t last_waiting_record;        /* and heap_records then */
+        size_t first_place;                  /* in diag.places, of this heap dump */
+        struct bytelog deferred;             /* instances whose class is not known yet, on input that cannot be read again */
     } dump;
     struct bytelog frame_roots; /* of the heap dumps that have ended, by stack trace */
     uint64_t last_frame_root;

@@ -24,14 +24,14 @@ void begin_heap_dump(struct checker *ck)
     ck->dump.lost = ck->heap_lost;
     ck->dump.looked_ahead = ck->dump.class_just_dumped = false;
     memset(ck->dump.known_traces, 0, sizeof ck->dump.known_traces);
-    ck->dump.last_array = ck->dump.last_array_class = ck->dump.last_waiting = ck->dump.last_frame_root = 0;
+    ck->dump.last_array_class = ck->dump.last_waiting = ck->dump.last_frame_root = 0;
     ck->dump.last_waiting_record = ck->dump.next_stray = ck->dump.namer_count = 0;
     ck->dump.first_place = ck->diag.places.count;
     uselog_init(&ck->dump.object_uses, m, ck->id_size);
     uselog_init(&ck->dump.root_thread_uses, m, sizeof(uint32_t));
     keymap_init(&ck->dump.thread_roots, m, &ck->key, sizeof(uint32_t), sizeof(uint32_t));
     bytelog_init(&ck->dump.frame_roots, m);
-    bytelog_init(&ck->dump.arrays, m);
+    array_log_init(&ck->dump.arrays, m);
     bytelog_init(&ck->dump.deferred, m);
 }
 
@@ -42,7 +42,7 @@ void clear_heap_dump(struct checker *ck)
     uselog_clear(&ck->dump.object_uses);
     uselog_clear(&ck->dump.root_thread_uses);
     bytelog_clear(&ck->dump.frame_roots);
-    bytelog_clear(&ck->dump.arrays);
+    array_log_clear(&ck->dump.arrays);
     bytelog_clear(&ck->dump.deferred);
 }
 

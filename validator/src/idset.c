@@ -17,7 +17,8 @@ enum {
     PAGES_MAX = 1 << 22, /* in a part: 2^30 in all, of 2 IDs at the least (2^31) and 65,536 at the most (2^46) */
     EARLY_BITMAPS = 24,  /* IDs in a page that make bitmaps worth while if they are allowed */
     FULL_TABLE = 4096,   /* IDs in a page that cost as much without bitmaps: 6 bytes each */
-    TABLE_BLOCK = 64 << 10
+    TABLE_BLOCK = 64 << 10,
+    BITMAP_BLOCK = 2 << 20 /* a huge page where there are such: every other reference would miss the TLB */
 };
 
 /* A page with a few IDs: entries are the lower 16 bits of the key and the flags above them; 0 is free. */
@@ -99,12 +100,9 @@ void idset_clear(struct idset *s)
         if (!part->capacity)
             continue;
         for (size_t j = 0; j < part->page_count; j++) {
-            struct id_bitmaps *bitmaps = as_bitmaps(part->pages[j]);
             struct id_table *table = as_table(part->pages[j]);
 
-            if (bitmaps)
-                memory_put(s->memory, bitmaps, sizeof *bitmaps);
-            else if (table && table->size >= SMALL_TABLES)
+            if (table && table->size >= SMALL_TABLES)
                 memory_put(s->memory, table, table_bytes(table->size));
         }
         memory_put(s->memory, part->slots, part->capacity * sizeof *part->slots);
@@ -112,13 +110,13 @@ void idset_clear(struct idset *s)
         *part = (struct id_directory){0};
     }
     for (size_t i = 0; i < s->block_count; i++)
-        memory_put(s->memory, s->blocks[i], TABLE_BLOCK);
+        memory_put(s->memory, s->blocks[i].bytes, s->blocks[i].size);
     memory_put(s->memory, s->blocks, s->block_capacity * sizeof *s->blocks);
     if (s->bitmap_bytes)
         memset(s->near, 0, sizeof s->near);
     memset(s->given_back, 0, sizeof s->given_back);
     s->blocks = NULL;
-    s->block_capacity = s->block_count = s->block_left = 0;
+    s->block_capacity = s->block_count = s->bitmaps_left = s->table_bytes_left = 0;
     s->bitmap_bytes = 0;
 }
 
@@ -150,10 +148,43 @@ static uint64_t permute_back(const struct idset *s, uint64_t page)
     return page ^ (s->add & PAGE_NUMBER_MASK);
 }
 
-/* ---- Small tables ---- */
+/* ---- Blocks ---- */
 
-/* The smallest tables are too small for an allocation each: they are cut from blocks, and kept for others when given back. All
- * pages of a dump tend to grow in step, so larger ones must really be given back: nobody asks for their size again. */
+static void *block_new(struct idset *s, size_t size)
+{
+    void *blocks = s->blocks, *bytes;
+
+    if (!memory_grow(s->memory, &blocks, &s->block_capacity, s->block_count + 1, sizeof *s->blocks))
+        return NULL;
+    s->blocks = blocks;
+    bytes = memory_get(s->memory, size);
+    if (bytes)
+        s->blocks[s->block_count++] = (struct id_block){bytes, size};
+    return bytes;
+}
+
+/* The more there are the more are made room for at once, at most a quarter too many. */
+static struct id_bitmaps *bitmaps_new(struct idset *s)
+{
+    enum { FIT = BITMAP_BLOCK / sizeof(struct id_bitmaps) };
+    uint64_t quarter = s->bitmap_bytes / sizeof(struct id_bitmaps) / 4;
+
+    if (!s->bitmaps_left) {
+        size_t n = quarter < 1 ? 1 : quarter < FIT ? (size_t)quarter : FIT;
+
+        s->next_bitmaps = block_new(s, n == FIT ? BITMAP_BLOCK : n * sizeof(struct id_bitmaps));
+        if (!s->next_bitmaps)
+            return NULL;
+        s->bitmaps_left = n;
+    }
+    s->bitmaps_left--;
+    s->bitmap_bytes += sizeof(struct id_bitmaps);
+    memset(s->next_bitmaps, 0, sizeof *s->next_bitmaps);
+    return s->next_bitmaps++;
+}
+
+/* All pages of a dump tend to grow in step, so the smallest tables, too small for an allocation each, are kept for others when
+ * given back. Larger ones must really be given back: nobody asks for their size again. */
 static struct id_table *small_table_new(struct idset *s, unsigned size)
 {
     size_t bytes = table_bytes(size);
@@ -163,22 +194,19 @@ static struct id_table *small_table_new(struct idset *s, unsigned size)
         memcpy(&s->given_back[size], t, sizeof(void *));
         return t;
     }
-    if (s->block_left < bytes) {
-        void *table = s->blocks;
-
-        if (!memory_grow(s->memory, &table, &s->block_capacity, s->block_count + 1, sizeof *s->blocks))
+    if (s->table_bytes_left < bytes) {
+        s->next_table = block_new(s, TABLE_BLOCK);
+        if (!s->next_table)
             return NULL;
-        s->blocks = table;
-        s->blocks[s->block_count] = memory_get(s->memory, TABLE_BLOCK);
-        if (!s->blocks[s->block_count])
-            return NULL;
-        s->block_count++;
-        s->block_left = TABLE_BLOCK;
+        s->table_bytes_left = TABLE_BLOCK;
     }
-    t = (struct id_table *)(void *)(s->blocks[s->block_count - 1] + TABLE_BLOCK - s->block_left);
-    s->block_left -= bytes;
+    t = (struct id_table *)(void *)s->next_table;
+    s->next_table += bytes;
+    s->table_bytes_left -= bytes;
     return t;
 }
+
+/* ---- Tables ---- */
 
 static struct id_table *table_new(struct idset *s, unsigned size)
 {
@@ -218,16 +246,17 @@ static uint32_t *table_probe(const struct idset *s, struct id_table *t, uint32_t
     return NULL;
 }
 
-static void bitmaps_set(struct id_bitmaps *b, uint32_t low, unsigned flags)
+/* True if the flag was set already. */
+static bool bitmaps_set(struct id_bitmaps *b, uint32_t low, enum idset_flag flag)
 {
-    uint32_t bit = UINT32_C(1) << (low & 31);
+    uint32_t bit = UINT32_C(1) << (low & 31), old;
+    uint32_t *word = flag == ID_DEFINED      ? &b->pair[low >> 5].defined
+                     : flag == ID_REFERENCED ? &b->pair[low >> 5].referenced
+                                             : &b->element[low >> 5];
 
-    if (flags & ID_DEFINED)
-        b->pair[low >> 5].defined |= bit;
-    if (flags & ID_REFERENCED)
-        b->pair[low >> 5].referenced |= bit;
-    if (flags & ID_ELEMENT)
-        b->element[low >> 5] |= bit;
+    old = *word;
+    *word = old | bit;
+    return (old & bit) != 0;
 }
 
 static unsigned bitmaps_get(const struct id_bitmaps *b, uint32_t low)
@@ -268,14 +297,13 @@ static bool page_grow(struct idset *s, uint64_t *page)
         return entries_to_table(s, page);
     capacity = table_capacity[old->size];
     if (bitmaps_are_due(s, old)) {
-        struct id_bitmaps *b = memory_get_zeroed(s->memory, sizeof *b);
+        struct id_bitmaps *b = bitmaps_new(s);
 
         if (!b)
             return false;
-        s->bitmap_bytes += sizeof *b;
         for (uint32_t i = 0; i < capacity; i++)
-            if (old->entries[i])
-                bitmaps_set(b, old->entries[i] & (PAGE_IDS - 1), old->entries[i] >> PAGE_BITS);
+            for (unsigned flags = old->entries[i] >> PAGE_BITS; flags; flags &= flags - 1)
+                bitmaps_set(b, old->entries[i] & (PAGE_IDS - 1), flags & -flags);
         *page = (uintptr_t)b | IS_BITMAPS;
     } else {
         grown = table_new(s, old->size + 1U);
@@ -360,29 +388,28 @@ static struct id_near *near_slot(struct idset *s, uint64_t number)
     return &s->near[(number ^ number >> 13 ^ number >> 45) & (NEAR_PAGES - 1)];
 }
 
-/* These set a flag of an ID, given by its lowest bits, and the flags that it had before go to *old. False: there is no room for
- * it. */
-static bool add_to_slot(uint64_t *slot, uint32_t low, unsigned flag, unsigned *old)
+/* These set a flag of an ID, given by its lowest bits; *was_set: it had it already. False: there is no room for it. */
+static bool add_to_slot(uint64_t *slot, uint32_t low, enum idset_flag flag, bool *was_set)
 {
     if ((SLOT_PAYLOAD(*slot) & (PAGE_IDS - 1)) != low)
         return false;
-    *old = SLOT_PAYLOAD(*slot) >> PAGE_BITS;
+    *was_set = SLOT_PAYLOAD(*slot) >> PAGE_BITS & flag;
     *slot |= (uint64_t)flag << PAGE_BITS;
     return true;
 }
 
-static bool add_to_entries(uint64_t *page, uint32_t low, unsigned flag, unsigned *old)
+static bool add_to_entries(uint64_t *page, uint32_t low, enum idset_flag flag, bool *was_set)
 {
     unsigned bit = find_entry(*page, low);
 
     if (bit == ENTRIES_END)
         return false;
-    *old = entry_at(*page, bit) >> PAGE_BITS;
+    *was_set = entry_at(*page, bit) >> PAGE_BITS & flag;
     *page |= ((uint64_t)flag << PAGE_BITS | low) << bit;
     return true;
 }
 
-static bool add_to_table(struct idset *s, struct id_table *t, uint32_t low, unsigned flag, unsigned *old)
+static bool add_to_table(struct idset *s, struct id_table *t, uint32_t low, enum idset_flag flag, bool *was_set)
 {
     uint32_t *entry = table_probe(s, t, low);
 
@@ -390,20 +417,14 @@ static bool add_to_table(struct idset *s, struct id_table *t, uint32_t low, unsi
         return false;
     if (!*entry)
         t->count++;
-    *old = *entry >> PAGE_BITS;
+    *was_set = *entry >> PAGE_BITS & flag;
     *entry |= (uint32_t)flag << PAGE_BITS | low;
     return true;
 }
 
-static void add_to_bitmaps(struct id_bitmaps *bitmaps, uint32_t low, unsigned flag, unsigned *old)
-{
-    *old = bitmaps_get(bitmaps, low);
-    bitmaps_set(bitmaps, low, flag);
-}
-
 /* The page of that number, for an ID that needs one; NULL if none is needed, for it is the only ID there, or when memory ran
  * out. */
-static uint64_t *find_page(struct idset *s, uint64_t number, uint32_t low, unsigned flag, unsigned *old)
+static uint64_t *find_page(struct idset *s, uint64_t number, uint32_t low, enum idset_flag flag, bool *was_set)
 {
     uint64_t permuted = permute(s, number), rest = permuted & ((UINT64_C(1) << 40) - 1), *slot;
     struct id_directory *part = &s->parts[permuted >> 40];
@@ -418,37 +439,35 @@ static uint64_t *find_page(struct idset *s, uint64_t number, uint32_t low, unsig
     }
     if (SLOT_KIND(*slot) != SLOT_ONE_ID)
         return &part->pages[SLOT_PAYLOAD(*slot)];
-    return add_to_slot(slot, low, flag, old) ? NULL : slot_to_page(s, part, slot);
+    return add_to_slot(slot, low, flag, was_set) ? NULL : slot_to_page(s, part, slot);
 }
 
-unsigned idset_set_far(struct idset *s, struct id_near *near, uint64_t key, unsigned flag)
+bool idset_set_far(struct idset *s, struct id_near *near, uint64_t key, enum idset_flag flag)
 {
     uint64_t number = key >> PAGE_BITS, *page;
     uint32_t low = (uint32_t)(key & (PAGE_IDS - 1));
     struct id_near *known = near_slot(s, number);
     struct id_bitmaps *bitmaps;
-    unsigned old = 0;
+    bool was_set = false;
 
     if (known->bitmaps && known->page == number) {
         *near = *known;
-        add_to_bitmaps(near->bitmaps, low, flag, &old);
-        return old;
+        return bitmaps_set(near->bitmaps, low, flag);
     }
-    page = find_page(s, number, low, flag, &old);
+    page = find_page(s, number, low, flag, &was_set);
     if (!page)
-        return old;
+        return was_set;
     do {
         bitmaps = as_bitmaps(*page);
         if (bitmaps) {
             *near = *known = (struct id_near){number, bitmaps};
-            add_to_bitmaps(bitmaps, low, flag, &old);
-            return old;
+            return bitmaps_set(bitmaps, low, flag);
         }
-        if ((*page & FORM_MASK) == IS_ENTRIES ? add_to_entries(page, low, flag, &old)
-                                              : add_to_table(s, as_table(*page), low, flag, &old))
-            return old;
+        if ((*page & FORM_MASK) == IS_ENTRIES ? add_to_entries(page, low, flag, &was_set)
+                                              : add_to_table(s, as_table(*page), low, flag, &was_set))
+            return was_set;
     } while (page_grow(s, page));
-    return 0;
+    return false;
 }
 
 unsigned idset_get(struct idset *s, uint64_t id)

@@ -44,6 +44,11 @@ struct id_near {
 
 struct id_table;
 
+struct id_block {
+    void *bytes;
+    size_t size;
+};
+
 struct idset {
     struct memory *memory;
     unsigned id_size;
@@ -61,11 +66,14 @@ struct idset {
     struct id_near near[NEAR_PAGES];
     uint64_t bitmap_bytes;
     uint64_t allowance;
-    /* Room for the smallest tables: blocks cut into pieces, and what was given back by size. */
-    uint8_t **blocks;
+    /* Bitmaps and the smallest tables are pieces of blocks. */
+    struct id_block *blocks;
     size_t block_capacity, block_count;
-    size_t block_left;
-    struct id_table *given_back[SMALL_TABLES];
+    struct id_bitmaps *next_bitmaps; /* of so many left in their block */
+    size_t bitmaps_left;
+    uint8_t *next_table; /* of so many bytes left in their block */
+    size_t table_bytes_left;
+    struct id_table *given_back[SMALL_TABLES]; /* by size */
 };
 
 void idset_init(struct idset *s, struct memory *memory, const struct hash_key *key, unsigned id_size);
@@ -89,8 +97,8 @@ static inline uint64_t key_to_id(uint64_t key, unsigned id_size)
     return id_size == 8 ? key << 3 | key >> 61 : (uint32_t)((uint32_t)key << 3 | (uint32_t)key >> 29);
 }
 
-/* Sets a flag the long way, moves `near`, and returns the flags that the ID had before. */
-unsigned idset_set_far(struct idset *s, struct id_near *near, uint64_t key, unsigned flag);
+/* Sets a flag the long way and moves `near`; true if it was set already. */
+bool idset_set_far(struct idset *s, struct id_near *near, uint64_t key, enum idset_flag flag);
 
 /* The flags of an ID. */
 unsigned idset_get(struct idset *s, uint64_t id);
@@ -105,7 +113,7 @@ static inline bool idset_define(struct idset *s, struct id_near *near, uint64_t 
         *word = old | bit;
         return (old & bit) != 0;
     }
-    return (idset_set_far(s, near, key, ID_DEFINED) & ID_DEFINED) != 0;
+    return idset_set_far(s, near, key, ID_DEFINED);
 }
 
 static inline void idset_refer(struct idset *s, struct id_near *near, uint64_t key)

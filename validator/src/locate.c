@@ -8,8 +8,10 @@
 /* What is sought, by ID, with a filter in front that lets little else through. */
 struct sought {
     struct keymap by_id; /* to 0, and to the offset plus 1 once it is found */
+    unsigned id_size;
     uint64_t lowest, span;
     uint64_t filter[1024];
+    struct page_filter pages;
     size_t left;
 };
 
@@ -20,6 +22,7 @@ struct locate {
 static void seek_begin(struct sought *s, struct checker *ck)
 {
     memset(s, 0, sizeof *s);
+    s->id_size = ck->id_size;
     keymap_init(&s->by_id, &ck->memory, &ck->key, sizeof(uint64_t), sizeof(uint64_t));
 }
 
@@ -28,6 +31,7 @@ static void seek_add(struct sought *s, uint64_t id)
     if (keymap_get(&s->by_id, id, NULL) || !keymap_put(&s->by_id, id, 0))
         return;
     s->filter[id >> 9 & 1023] |= UINT64_C(1) << (id >> 3 & 63);
+    page_filter_add(&s->pages, id_to_key(id, s->id_size) >> PAGE_BITS);
     if (!s->left++) {
         s->lowest = id;
         s->span = 0;
@@ -161,20 +165,19 @@ static bool only_in_arrays(const struct checker *ck)
     return true;
 }
 
-/* Reads the object arrays again, each where it was noted. */
+/* Reads the object arrays again that may name what is sought, each where it was noted. */
 static void read_arrays(struct checker *ck)
 {
-    const struct bytelog *arrays = &ck->dump.arrays;
-    uint64_t next = 0, at = 0;
+    struct array_reader arrays = array_log_read(&ck->dump.arrays, &ck->locate->referred.pages);
 
-    while (next < arrays->size && ck->locate->referred.left && !ck->in.error) {
-        at += bytelog_read_number(arrays, &next);
-        /* at - 1 is the sub-record */
-        if (at - 1 < ck->in.offset || at - 1 - ck->in.offset > (uint64_t)(ck->in.end - ck->in.at)) {
-            if (!input_seek(&ck->in, at - 1))
+    while (ck->locate->referred.left && !ck->in.error && array_reader_next(&arrays)) {
+        uint64_t at = arrays.offset - 1; /* of the sub-record's tag */
+
+        if (at < ck->in.offset || at - ck->in.offset > (uint64_t)(ck->in.end - ck->in.at)) {
+            if (!input_seek(&ck->in, at))
                 return;
         } else {
-            input_advance(&ck->in, (size_t)(at - 1 - ck->in.offset));
+            input_advance(&ck->in, (size_t)(at - ck->in.offset));
         }
         if (input_need(&ck->in, 1 + SIZE_OF(OBJECT_ARRAY_DUMP, ck->id_size)) < 1 + SIZE_OF(OBJECT_ARRAY_DUMP, ck->id_size) ||
             !check_object_array(ck))

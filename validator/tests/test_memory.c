@@ -182,13 +182,34 @@ static void a_failed_growth_changes_nothing(void **state)
     assert_int_equal(caller.blocks, 0);
 }
 
+/* Of several huge pages and a little, and of nearly one. */
+static void large_blocks_are_whole(void **state)
+{
+    static const size_t sizes[] = {(2 << 20) - 1, 2 << 20, (7 << 20) + 5};
+    struct memory m;
+
+    (void)state;
+    memory_init(&m, NULL, 0);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        uint8_t *block = memory_get(&m, sizes[i]), *larger;
+
+        memset(block, 0x5a, sizes[i]);
+        larger = memory_resize(&m, block, sizes[i], 3 * sizes[i]);
+        assert_int_equal(larger[0], 0x5a);
+        assert_int_equal(larger[sizes[i] - 1], 0x5a);
+        memset(larger, 0xa5, 3 * sizes[i]);
+        memory_put(&m, larger, 3 * sizes[i]);
+    }
+    assert_int_equal(m.used, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_what_is_in_use),           cmocka_unit_test(uses_malloc_if_no_allocator_is_given),
         cmocka_unit_test(keeps_within_the_limit),          cmocka_unit_test(zeroes_on_demand),
         cmocka_unit_test(resizes_with_the_contents),       cmocka_unit_test(grows_arrays_by_half_at_least),
-        cmocka_unit_test(a_failed_growth_changes_nothing),
+        cmocka_unit_test(a_failed_growth_changes_nothing), cmocka_unit_test(large_blocks_are_whole),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

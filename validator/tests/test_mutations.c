@@ -5,7 +5,8 @@
  * take turns with them, VALUE_SHARE to a round: the files of a rule differ in little, and all together take minutes under the
  * sanitizers. HPROF_ALL_CHANGES=named gives each byte all of these. Files of more than 3 * WHOLE_SIZE bytes are cut and changed in
  * their first and last WHOLE_SIZE bytes, and in steps between. HPROF_ALL_CHANGES=all cuts every file everywhere and gives each byte
- * the 255 values that there are, but between those first and last bytes its turn. One mutant in PIPE_SHARE is judged as a pipe too.
+ * the 255 values that there are; only in the four files of more than HUGE_SIZE bytes, which hold one thing tens of thousands of
+ * times, those between the first and last bytes take turns. One mutant in PIPE_SHARE is judged as a pipe too.
  *
  * One fault gives one error: of the changes of files in corpus/valid, those with more than one are counted and bounded.
  *
@@ -27,7 +28,7 @@
 enum {
     WHOLE_SIZE = 1000,
     STEPS = 24,
-    HUGE_SIZE = 100000,
+    HUGE_SIZE = 50000,
     PIPE_SHARE = 16,
     VALUE_SHARE = 6,
     RULES_MAX = 256,
@@ -335,14 +336,15 @@ static void every_change(void **state)
         memcpy(bytes, sample->bytes, sample->size);
         for (size_t at = 0; at < sample->size; at = next_place(sample, at), turn++) {
             uint8_t old = bytes[at];
-            bool wanted[256] = {[0] = true, [0xff] = true}, amid = is_amid(sample, at);
-            size_t share = !more || (all && amid) ? VALUE_SHARE : 1;
+            bool wanted[256] = {[0] = true, [0xff] = true};
+            bool every = all && !(sample->size > HUGE_SIZE && is_amid(sample, at));
+            size_t share = more && !all ? 1 : VALUE_SHARE;
 
             wanted[(uint8_t)(old + 1)] = wanted[(uint8_t)(old - 1)] = true;
             for (unsigned bit = 1; bit < 256; bit <<= 1)
                 wanted[old ^ bit] = true;
             for (unsigned value = 0; value < 256; value++) {
-                if (value == old || !((all && !amid) || (wanted[value] && turn++ % share == 0)))
+                if (value == old || !(every || (wanted[value] && turn++ % share == 0)))
                     continue;
                 bytes[at] = (uint8_t)value;
                 judge_mutant(sample, bytes, sample->size, "byte", at, value);
