@@ -395,8 +395,8 @@ static void count(struct census *c, const struct event *e)
     case EVENT_END:
         break;
     }
-    if (e->habit != NO_RULE)
-        c->truth->habits[e->habit] += e->habit_findings;
+    for (unsigned i = 0; i < e->habit_count; i++)
+        c->truth->habits[e->habits[i].rule] += e->habits[i].findings;
 }
 
 static void take(struct stage *stage, struct event *e)

@@ -52,6 +52,7 @@ static inline bool header_version(const struct header *header, enum version *ver
 }
 
 #define KEEP_ALL UINT64_MAX
+#define HABITS_MOST 2
 
 /* An event is good until take() returns. A filter may change it before it hands it on. */
 struct event {
@@ -78,11 +79,15 @@ struct event {
     uint64_t keep;       /* the dump ends behind so many bytes of this event; KEEP_ALL for not here */
 
     /* Known to whoever made it, for the manifest. */
-    const char *class_name;  /* LOAD_CLASS: the name, NUL-terminated; NULL if not known */
-    uint32_t references;     /* INSTANCE_DUMP: its fields of type object, null or not; UNKNOWN_REFERENCES if not known */
-    uint32_t nulls;          /* of them, those that are null */
-    int habit;               /* a rule that the producer's habit breaks here, by its index; NO_RULE for none */
-    uint32_t habit_findings; /* how many findings of that rule this event gives rise to */
+    const char *class_name; /* LOAD_CLASS: the name, NUL-terminated; NULL if not known */
+    uint32_t references;    /* INSTANCE_DUMP: its fields of type object, null or not; UNKNOWN_REFERENCES if not known */
+    uint32_t nulls;         /* of them, those that are null */
+    /* Rules, by their index, that the producer's habits break here, and how many findings of each this event gives rise to. */
+    unsigned habit_count;
+    struct {
+        int rule;
+        uint32_t findings;
+    } habits[HABITS_MOST];
 };
 
 #define UNKNOWN_REFERENCES UINT32_MAX
@@ -110,8 +115,14 @@ static inline struct event event_of(enum event_kind kind, uint8_t tag, enum layo
     e.layout = layout;
     e.rule = NO_RULE;
     e.keep = KEEP_ALL;
-    e.habit = NO_RULE;
     return e;
+}
+
+/* This event breaks a rule, as its producer is known to do. */
+static inline void habit(struct event *e, int rule, uint32_t findings)
+{
+    e->habits[e->habit_count].rule = rule;
+    e->habits[e->habit_count++].findings = findings;
 }
 
 /* RECORD_EVENT(LOAD_CLASS), SUBRECORD_EVENT(ROOT_JNI_LOCAL, ROOT_FRAME) */

@@ -6,6 +6,7 @@
 #include "event.h"
 #include "model.h"
 #include "rules.h"
+#include "segments.h"
 
 struct walk; /* walk.h */
 
@@ -67,8 +68,10 @@ struct like {
     uint64_t segment_size;            /* from 1.0.2 on; 0 for one HEAP_DUMP */
     uint64_t compressed_segment_size; /* 0 for the same */
     uint64_t segment_objects;         /* sub-records; 0 for any number */
-    bool segments_late, resets_heap;  /* segments.h */
-    unsigned records, usual, always;  /* bits of WRITES_*: all that it can, those of RECORDS_DEFAULT, those of any dump */
+    enum segments_cut segments_cut;
+    bool resets_heap;                /* segments.h */
+    bool without_clock;              /* the header's timestamp is 0 */
+    unsigned records, usual, always; /* bits of WRITES_*: all that it can, those of RECORDS_DEFAULT, those of any dump */
 
     struct id_forms ids4, ids8;
     uint64_t id_limit4;                              /* IDs of objects of 4 bytes are below this */
@@ -84,8 +87,9 @@ struct like {
     bool thread_blocks;                /* a ROOT_THREAD_BLOCK for each thread */
     bool unknown_site;                 /* one allocation site is of a class that was never loaded */
     uint32_t cutoff;                   /* of the sites */
-    const struct own_class *classes;   /* up to one without a name */
-    const char *const *strings;        /* texts that the model does not know, up to NULL */
+    uint16_t asked_flags; /* of the sites that a client asks for, who asks for the heap's summary too: as he sent them */
+    const struct own_class *classes; /* up to one without a name */
+    const char *const *strings;      /* texts that the model does not know, up to NULL */
     const struct own_static *statics;
 
     /* Objects. */

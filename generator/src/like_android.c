@@ -1,4 +1,4 @@
-/* The Android runtime, hprof.cc (SPEC.md A.4). Its clock is taken to work: the header shows one habit, and that is its version. */
+/* The Android runtime, hprof.cc (SPEC.md A.4). As when its clock cannot be read. */
 #include "walk.h"
 
 enum { STRING_ZYGOTE, STRING_APP, STRING_OVERHEAD, STRING_LOADER, STRING_CLASS, STRING_EMPTY };
@@ -131,7 +131,8 @@ const struct like like_android = {
     .id_size = 4,
     .segment_size = 4096,
     .segment_objects = 128,
-    .segments_late = true,
+    .segments_cut = CUT_LATE,
+    .without_clock = true,
     .resets_heap = true,
     .ids4 = {.strings = {0x400000, 1}, .frames = {0, 1}, .objects = {0x1000, 8}},
     .id_limit4 = UINT64_C(1) << 32,

@@ -31,8 +31,7 @@ HOT struct event *again(struct event *e, uint8_t tag, enum layout_id layout)
     e->rule = NO_RULE;
     e->rule_at = 0;
     e->keep = KEEP_ALL;
-    e->habit = NO_RULE;
-    e->habit_findings = 0;
+    e->habit_count = 0;
     return e;
 }
 

@@ -88,6 +88,10 @@ void part_sites(struct walk *w)
             habit(&e, RULE_PRF_003, 1); /* one finding, however often it is named */
     }
     all->cutoff = w->like->cutoff;
+    if (w->records & WRITES_SUMMARY)
+        all->flags = w->like->asked_flags;
+    if (all->flags)
+        habit(&e, RULE_PRF_004, 1);
     e.body = w->room;
     e.body_size = (uint64_t)(p - w->room);
     give_record(w, &e);

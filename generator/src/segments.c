@@ -2,6 +2,7 @@
 #include "segments.h"
 
 #include "encode.h"
+#include "rules.h"
 
 static void open_segment(struct segments *s, uint64_t first)
 {
@@ -28,9 +29,20 @@ static void close_segment(struct segments *s)
 /* For one more sub-record. */
 static bool is_full(const struct segments *s, uint64_t size)
 {
-    if (!s->so_far)
-        return false;
-    return s->so_far >= s->most || (!s->late && size > s->most - s->so_far) || s->objects >= s->most_objects;
+    uint64_t left = s->so_far < s->most ? s->most - s->so_far : 0;
+
+    if (s->cut == CUT_MAY_BE_EMPTY)
+        return size >= left;
+    return s->so_far && (!left || s->objects >= s->most_objects || (s->cut == CUT_BEFORE && size > left));
+}
+
+static void empty_segment(struct segments *s)
+{
+    struct event open = s->open;
+
+    habit(&open, RULE_REC_010, 1);
+    give(s->stage.next, &open);
+    close_segment(s);
 }
 
 /* It is given with the first object of its heap. */
@@ -61,8 +73,12 @@ static void take(struct stage *stage, struct event *e)
             note_info(s, e);
             return;
         }
-        if (is_full(s, size))
-            close_segment(s);
+        if (is_full(s, size)) {
+            if (s->waits)
+                empty_segment(s);
+            else
+                close_segment(s);
+        }
         if (s->waits)
             open_segment(s, size + s->info_size);
         if (s->info_waits)

@@ -243,7 +243,7 @@ static uint64_t longest_heap_record(const struct source_model *s)
     uint64_t class = longest_class_dump(&s->walk), longest = m->longest_object > class ? m->longest_object : class;
 
     longest += FIELDS_MOST;
-    if (s->segment_size && s->walk.like->segments_late)
+    if (s->segment_size && s->walk.like->segments_cut == CUT_LATE)
         return s->segment_size + longest;
     /* A segment of one long sub-record says its length beforehand: see segments.h. */
     return !s->segment_size ? UINT64_MAX : longest > UINT32_MAX ? longest : s->segment_size;
@@ -335,9 +335,11 @@ static void give_header(struct walk *w)
     e.header.text_size = HEADER_STRING_SIZE;
     snprintf(e.header.text, sizeof e.header.text, "JAVA PROFILE 1.0.%d", (int)w->version);
     e.header.id_size = w->id_size;
-    e.header.timestamp = TIMESTAMP;
+    e.header.timestamp = w->like->without_clock ? 0 : TIMESTAMP;
     if (w->version == V103)
         habit(&e, RULE_HDR_003, 1);
+    if (!e.header.timestamp)
+        habit(&e, RULE_HDR_006, 1);
     give(w->to, &e);
 }
 
@@ -359,7 +361,7 @@ static bool run(struct source *source, struct stage *first, const bool *stop)
         segments.stage.id_size = w->id_size;
         segments.states = source->unchanged;
         segments.most_objects = w->like->segment_objects ? w->like->segment_objects : UINT64_MAX;
-        segments.late = w->like->segments_late;
+        segments.cut = w->like->segments_cut;
         segments.resets_heap = w->like->resets_heap;
         w->to = &segments.stage;
     }
@@ -386,6 +388,6 @@ static bool run(struct source *source, struct stage *first, const bool *stop)
             give_parts(w, w->like->beside);
     }
     give_parts(w, w->like->after);
-    give(w->to, &(struct event){.kind = EVENT_END, .rule = NO_RULE, .keep = KEEP_ALL, .habit = NO_RULE});
+    give(w->to, &(struct event){.kind = EVENT_END, .rule = NO_RULE, .keep = KEEP_ALL});
     return true;
 }

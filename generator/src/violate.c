@@ -355,7 +355,7 @@ static void flow_on(struct violations *v, const struct event *e)
 /* Whether an event can be changed. */
 static bool is_free(const struct violation *row, const struct event *e)
 {
-    bool has_habit = e->habit != NO_RULE && e->kind != EVENT_HEADER;
+    bool has_habit = e->habit_count && e->kind != EVENT_HEADER;
 
     return e->rule == NO_RULE && (!has_habit || row->flags & BESIDE_HABIT);
 }

@@ -5,7 +5,7 @@
 static void break_header(const struct violations *v, struct event *e, uint64_t at)
 {
     break_at(v, e, at);
-    e->habit = NO_RULE;
+    e->habit_count = 0;
 }
 
 static void set_text(struct event *e, const void *text, size_t size)

@@ -137,13 +137,6 @@ void give_root(struct walk *w, uint8_t tag, uint64_t object);
 void give_root_of_nothing(struct walk *w, uint8_t tag, uint64_t missing); /* by habit */
 void give_root_of_thread(struct walk *w, uint8_t tag, uint64_t object, uint64_t thread);
 
-/* This event breaks a rule, as its producer is known to do. */
-static inline void habit(struct event *e, enum rule rule, uint32_t findings)
-{
-    e->habit = (int)rule;
-    e->habit_findings = findings;
-}
-
 /* ---- Parts ---- */
 
 /* Records. */

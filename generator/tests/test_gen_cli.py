@@ -355,11 +355,11 @@ def test_mixed_is_like_the_heap_that_it_is_fitted_to(tmp_path: Path) -> None:
 GOLDEN = {
     "--shape=list": "388f1664003deac1",
     "--shape=mixed --like=hotspot": "ea726e23fac73c77",
-    "--shape=graph --like=jdk8-agent --records=all --seed=7": "5f418f16bc284192",
+    "--shape=graph --like=jdk8-agent --records=all --seed=7": "aa898fc3bdcf1232",
     "--shape=arrays --like=sa --array-length=9.5": "382f1c6f754c3ce6",
     "--shape=wide --like=graalvm": "04a8f944cb2a2cda",
     "--shape=strings --like=mat --id-size=4": "1dab275b06528ed1",
-    "--shape=threads --like=android": "98c57f9d75925b8b",
+    "--shape=threads --like=android": "aa7c26922014e1fc",
     "--shape=deep --version=1.0.1 --heap-dumps=2": "1acf0616d9304773",
     "--shape=tree --id-size=4 --segment-size=4K": "9312ef2ec5cbc263",
 }

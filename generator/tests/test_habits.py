@@ -8,6 +8,7 @@ import subprocess
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from statistics import mean
 from typing import NamedTuple
 
 import pytest
@@ -347,11 +348,30 @@ def test_strings_first() -> None:
     assert set(names[: last + 1]) == {"UTF8"}
 
 
-def test_late_segments() -> None:
-    """The agent cuts one when it has got as long as it may be, not before."""
-    sizes = [record.length for record in lengths(dump("--like=jdk8-agent", "--version=1.0.2", "--segment-size=10000"))]
+def test_segments_of_the_agent() -> None:
+    """They are nearly as long as wanted, and only one sub-record is longer."""
+    one = dump("--like=jdk8-agent", "--version=1.0.2", "--segment-size=10000")
+    sizes = [record.length for record in lengths(one)]
     assert len(sizes) > 5
-    assert all(size >= 10000 for size in sizes[:-1])
+    assert mean(sizes[:-1]) > 9000
+    for size, items in zip(sizes, of_segments(one), strict=True):
+        assert size < 10000 or len(items) == 1
+
+
+def test_empty_first_segment() -> None:
+    """The agent cuts one even in front of the first sub-record of a heap dump."""
+    one = dump("--like=jdk8-agent", "--version=1.0.2", "--segment-size=13")
+    sizes = [record.length for record in lengths(one)]
+    assert len(sizes) > 1000
+    assert [number for number, size in enumerate(sizes) if not size] == [0]
+
+
+@pytest.mark.parametrize(("records", "flags"), [("sites", 0), ("all", 0x8000)])
+def test_flags_of_sites(records: str, flags: int) -> None:
+    """They are those that a client of its socket asked with, and only he gets a HEAP_SUMMARY."""
+    one = dump("--like=jdk8-agent", f"--records={records}", "--heap-dumps=2")
+    assert [site.fields["flags"] for site in one.all("ALLOC_SITES")] == [flags] * 2
+    assert bool(one.all("HEAP_SUMMARY")) == bool(flags)
 
 
 # ---- Roots and the agent's records -----------------------------------------------------------------------------------
@@ -393,18 +413,19 @@ def test_each_heap_dump_of_the_agent_has_its_statistics(records: str) -> None:
 FOUND = {
     "plain": set[str](),
     "hotspot": {"CLS-004", "ROOT-002", "OBJ-009", "REF-001", "REF-002"},
-    "jdk8-agent": {"REC-004", "CLS-007", "CLS-017", "STK-012", "THR-005", "PRF-003", "ROOT-005", "REF-001"},
+    "jdk8-agent": {"REC-004", "CLS-007", "CLS-017", "STK-012", "THR-005", "PRF-003", "PRF-004", "REC-010", "ROOT-005", "REF-001"},
     "sa": {"STR-002", "STK-008", "STK-011", "ROOT-005", "REF-002"},
     "graalvm": {"STR-003", "CLS-017", "REF-001"},
     "mat": {"REC-004", "REC-010", "CLS-002", "CLS-013", "STK-005", "STK-011", "ROOT-004"},
-    "android": {"HDR-003", "CLS-017", "STK-002", "STK-012"},
+    "android": {"HDR-003", "HDR-006", "CLS-017", "STK-002", "STK-012"},
 }
 
 
 @pytest.mark.parametrize("like", FOUND)
 def test_findings_of_the_strict_profile(like: str, tmp_path: Path) -> None:
     found = set()
-    for options in (["--records=all"], ["--records=samples"]) if like == "jdk8-agent" else (["--shape=arrays"],):
+    of_agent = ["--records=all"], ["--records=samples"], ["--version=1.0.2", "--segment-size=13"]
+    for options in of_agent if like == "jdk8-agent" else (["--shape=arrays"],):
         command = [TOOL, "--objects=2000", f"--like={like}", *options, "--manifest", str(tmp_path / "truth")]
         subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
         found |= {rule for rule, findings in json.loads((tmp_path / "truth").read_text())["habits"].items() if findings}

@@ -16,7 +16,7 @@ struct memory {
     bool exhausted; /* an allocation failed; whoever works on sees it here and stops */
 };
 
-/* allocator may be NULL: malloc and free. */
+/* allocator may be NULL: malloc and free, and large blocks in huge pages where the system has some. */
 void memory_init(struct memory *m, const struct hprof_allocator *allocator, uint64_t limit);
 
 /* NULL, and exhausted set, when there is none. A size of 0 is 1. Not zeroed. */

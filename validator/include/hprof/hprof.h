@@ -153,7 +153,7 @@ struct hprof_options {
     /* By rule, hprof_rule_count() of them, or NULL: severity that replaces the profile's where it is not `HPROF_UNCHANGED`.
      * A framing rule's entry is ignored. */
     const uint8_t *severities;
-    const struct hprof_allocator *allocator; /* NULL for malloc and free */
+    const struct hprof_allocator *allocator; /* NULL for the C library's */
 
     /* Called once, when all was read, before the findings. May be NULL, as the next two. */
     void (*on_summary)(void *context, const struct hprof_summary *summary);
