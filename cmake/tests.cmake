@@ -42,6 +42,12 @@ list(APPEND test_environment
   CC=${CMAKE_C_COMPILER}
   PYTHONPATH=${PROJECT_SOURCE_DIR}/generator/python
   PYTHONDONTWRITEBYTECODE=1)
+if(CMAKE_C_FLAGS MATCHES "-fsanitize")
+  list(APPEND test_environment HPROF_SANITIZED=1) # takes memory of its own
+endif()
+if(CMAKE_C_FLAGS MATCHES "-fsanitize|--coverage")
+  list(APPEND test_environment HPROF_SLOW=1) # what takes long is tried in part
+endif()
 set(pytest_folders validator/tests generator/python/tests corpus/tests)
 if(HPROF_GENERATOR)
   list(APPEND test_environment HPROF_GEN=$<TARGET_FILE:hprof-gen>)

@@ -31,8 +31,8 @@ TOOL = os.environ["HPROF_GEN"]
 VALIDATOR = os.environ["HPROF_VALIDATE"]
 SOURCE = Path(__file__).resolve().parents[2]
 SCHEMA = jsonschema.Draft202012Validator(json.loads((SOURCE / "generator/manifest.schema.json").read_text()))
-IS_SANITIZED = "sanitize" in os.environ.get("HPROF_C_FLAGS", "")
-IS_SLOW = IS_SANITIZED or "--coverage" in os.environ.get("HPROF_C_FLAGS", "")
+IS_SANITIZED = "HPROF_SANITIZED" in os.environ
+IS_SLOW = "HPROF_SLOW" in os.environ
 ENDLESS = "--objects=1e12"
 
 Arg = str | Path

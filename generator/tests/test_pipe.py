@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 GENERATOR, VALIDATOR = os.environ["HPROF_GEN"], os.environ["HPROF_VALIDATE"]
-IS_SANITIZED = "sanitize" in os.environ.get("HPROF_C_FLAGS", "")
-IS_SLOW = IS_SANITIZED or "--coverage" in os.environ.get("HPROF_C_FLAGS", "")
+IS_SANITIZED = "HPROF_SANITIZED" in os.environ
+IS_SLOW = "HPROF_SLOW" in os.environ
 MIB, GIB = 1 << 20, 1 << 30
 BIG = [10 * GIB, 100 * GIB] if "HPROF_BIG" in os.environ else []
 SIZES = [20 * MIB] if IS_SLOW else [200 * MIB, 2 * GIB, *BIG]

@@ -37,8 +37,8 @@ Finding = tuple[str, int]
 # One of these is too long to be tried everywhere: HPROF_BIG=1 does it.
 LARGE = {"REC-012"}
 BIG = "HPROF_BIG" in os.environ
-IS_SANITIZED = "sanitize" in os.environ.get("HPROF_C_FLAGS", "")
-IS_SLOW = IS_SANITIZED or "--coverage" in os.environ.get("HPROF_C_FLAGS", "")
+IS_SANITIZED = "HPROF_SANITIZED" in os.environ
+IS_SLOW = "HPROF_SLOW" in os.environ
 
 # Builds that are slow need not show again everywhere what the fast ones show.
 PLACES = ("0.5",) if IS_SLOW else ("0", "0.5", "1")
