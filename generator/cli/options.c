@@ -431,13 +431,7 @@ bool options_parse(struct cli_options *o, int argc, char **argv, bool *no_memory
         const char *text = optarg;
 
         if (id == '?' || id == ':') {
-            const char *shown = argv[optind - 1];
-            char letter[3] = {'-', (char)optopt, '\0'};
-
-            /* A letter that nobody knows has no long name; getopt_long() may not be past its word yet. */
-            if (optopt > 0 && optopt < 256 && (!*name_of(optopt) || strncmp(shown, "--", 2) != 0))
-                shown = letter;
-            say_usage(id == ':' ? "a value is missing behind '" : "unknown option, or one that takes no value: '", shown, "'");
+            say_refused_option(id, optopt, *name_of(optopt), argv[optind - 1]);
             return false;
         }
         if (!text && optind < argc && takes_next_word(id, argv[optind]))

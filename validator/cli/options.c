@@ -216,21 +216,6 @@ static bool set_action(struct cli_options *options, enum action action)
     return true;
 }
 
-static bool refuse_option(int code, const char *text)
-{
-    if (code == ':') { /* only long options take arguments */
-        say_usage("option '", text, "' needs an argument");
-    } else if (optopt == 0) {
-        say_usage("there is no option '", text, "', or it is short for several");
-    } else if (optopt >= OPTION_PROFILE || optopt == OPTION_HELP || optopt == OPTION_VERSION) {
-        say_usage("option '", text, "' takes no argument");
-    } else {
-        char letter[2] = {(char)optopt, '\0'};
-        say_usage("there is no option '-", letter, "'");
-    }
-    return false;
-}
-
 static bool take_option(struct cli_options *options, int code, char **argv)
 {
     switch (code) {
@@ -271,7 +256,9 @@ static bool take_option(struct cli_options *options, int code, char **argv)
     case OPTION_PROGRESS:
         return read_when("--progress takes auto, always or never, not '", optarg, &options->progress);
     default:
-        return refuse_option(code, argv[optind - 1]);
+        say_refused_option(code, optopt, optopt >= OPTION_PROFILE || optopt == OPTION_HELP || optopt == OPTION_VERSION,
+                           argv[optind - 1]);
+        return false;
     }
 }
 
