@@ -66,9 +66,37 @@ HOT bool is_known_trace(const struct checker *ck, uint32_t serial)
 
 /* ---- Classes of instances ---- */
 
-HOT struct hot_class *hot_slot(const struct checker *ck, uint64_t raw_id)
+HOT struct hot_class *hot_slot(const struct hot_classes *hot, uint64_t raw_id)
 {
-    return &ck->dump.hot[(raw_id * ck->dump.hot_multiply) >> (64 - HOT_CLASS_BITS)];
+    return &hot->slots[(raw_id * hot->multiply) >> (64 - hot->bits)];
+}
+
+static size_t hot_bytes(unsigned bits)
+{
+    return sizeof(struct hot_class) << bits;
+}
+
+void fit_hot_classes(struct checker *ck, uint64_t classes)
+{
+    enum { SLOTS_A_CLASS = 8 }; /* or classes that share one take turns */
+    unsigned bits = HOT_BITS_LEAST;
+    struct hot_class *slots;
+
+    while (bits < HOT_BITS_MOST && UINT64_C(1) << bits < classes * SLOTS_A_CLASS)
+        bits++;
+    if (ck->dump.hot.slots && bits <= ck->dump.hot.bits)
+        return;
+    slots = memory_get_zeroed(&ck->memory, hot_bytes(bits));
+    if (!slots)
+        return;
+    clear_hot_classes(ck);
+    ck->dump.hot = (struct hot_classes){slots, ck->key.multiply ^ 0x9E3779B97F4A7C14U, bits};
+}
+
+void clear_hot_classes(struct checker *ck)
+{
+    memory_put(&ck->memory, ck->dump.hot.slots, hot_bytes(ck->dump.hot.bits));
+    ck->dump.hot.slots = NULL;
 }
 
 /* Gathers the marks of a class and its superclasses. Only when they are few and near: the others are walked along the chain,
@@ -108,8 +136,8 @@ static void make_hot(struct checker *ck, uint64_t raw_id, uint32_t index)
     const struct layout *l = classes_layout(&ck->classes, index);
     struct hot_class hot = {.raw_id = raw_id, .bytes = (uint32_t)l->total, .dump = ck->classes.dump};
 
-    if (ck->dump.hot && l->total <= UINT32_MAX && gather_marks(&ck->classes, index, &hot))
-        *hot_slot(ck, raw_id) = hot;
+    if (ck->dump.hot.slots && l->total <= UINT32_MAX && gather_marks(&ck->classes, index, &hot))
+        *hot_slot(&ck->dump.hot, raw_id) = hot;
 }
 
 /* The layout of the class of an instance, settled; LAYOUT_NONE when it is not known yet, or never. */
@@ -676,6 +704,7 @@ HOT size_t walk(struct checker *ck, const uint8_t *const start, size_t n, uint64
                  primitive_head = 1 + SIZE_OF(PRIMITIVE_ARRAY_DUMP, id_size);
     const size_t trace_at = 1 + id_size, longest_head = instance_head > array_head ? instance_head : array_head;
     const uint32_t dump = ck->classes.dump;
+    const struct hot_classes hot = ck->dump.hot;
     struct tally t = {.defined = ck->dump.near_defined, .referenced = ck->dump.near_referenced};
 
     while ((size_t)(end - p) >= longest_head) {
@@ -685,7 +714,7 @@ HOT size_t walk(struct checker *ck, const uint8_t *const start, size_t n, uint64
         if (*p == SUB_INSTANCE_DUMP) {
             uint64_t raw_id = native_load(p + 1 + OFFSET_OF(INSTANCE_DUMP, class_id, id_size), id_size);
             uint32_t bytes = get_u4(p + 1 + OFFSET_OF(INSTANCE_DUMP, bytes, id_size));
-            const struct hot_class *class = hot_slot(ck, raw_id);
+            const struct hot_class *class = hot_slot(&hot, raw_id);
             const uint8_t *body = p + instance_head;
             unsigned i = 0;
 

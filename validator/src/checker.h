@@ -86,7 +86,7 @@ enum {
 enum { KNOWN_TRACES = 256 };
 
 /* A class as the judging of its instances wants it: one cache line. */
-enum { HOT_CLASS_BITS = 13, HOT_MARKS = 22 };
+enum { HOT_BITS_LEAST = 6, HOT_BITS_MOST = 13, HOT_MARKS = 22 };
 struct hot_class {
     uint64_t raw_id;    /* the ID in the dump's byte order */
     uint32_t bytes;     /* of an instance */
@@ -195,8 +195,11 @@ struct checker {
         struct keymap thread_roots; /* serial of a thread with a ROOT_THREAD_OBJECT to that of its stack trace */
         struct bytelog frame_roots; /* roots that name a frame, by thread: see check_roots.c */
         uint64_t last_frame_root;
-        struct hot_class *hot;
-        uint64_t hot_multiply;
+        struct hot_classes {
+            struct hot_class *slots; /* 1 << bits of them */
+            uint64_t multiply;
+            unsigned bits;
+        } hot;
         uint32_t known_traces[KNOWN_TRACES]; /* serials that were looked at, by their lowest bits; 0 needs no look */
         struct array_log arrays;             /* of Object[] that have elements */
         bool in_object_array;                /* that class is Object[], or may be */
@@ -325,6 +328,9 @@ void keep_rooted_threads(struct checker *ck);
 void finish_frame_roots(struct checker *ck); /* at the end of the file */
 
 /* ---- check_objects.c ---- */
+/* Makes room for the classes that instances are looked up in, when there are so many; keeps what is there if it is enough. */
+void fit_hot_classes(struct checker *ck, uint64_t classes);
+void clear_hot_classes(struct checker *ck);
 /* Judges as many whole instances and arrays as stand one after the other at p, and returns the bytes they take. It stops at
  * anything that is not plain: another sub-record, one that n bytes do not hold, a class that is not known well. */
 size_t walk_objects(struct checker *ck, const uint8_t *p, size_t n, uint64_t offset);

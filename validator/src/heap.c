@@ -16,8 +16,7 @@ void begin_heap_dump(struct checker *ck)
 {
     struct memory *m = &ck->memory;
 
-    if (!ck->dump.hot)
-        ck->dump.hot = memory_get_zeroed(m, sizeof(struct hot_class) << HOT_CLASS_BITS);
+    fit_hot_classes(ck, ck->sum.record_counts[TAG_LOAD_CLASS]);
     classes_begin_dump(&ck->classes);
     ck->diag.dump = ck->classes.dump;
     ck->dump.begin = ck->record_at;
@@ -460,7 +459,7 @@ static void walk_many(struct checker *ck, size_t n)
 {
     size_t walked = 0;
 
-    if (ck->look == LOOK_JUDGE && ck->dump.hot) {
+    if (ck->look == LOOK_JUDGE && ck->dump.hot.slots) {
         walked = walk_objects(ck, ck->in.at, n, ck->in.offset);
         if (walked)
             trust_last(ck);

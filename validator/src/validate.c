@@ -93,7 +93,6 @@ static void checker_init(struct checker *ck, const struct hprof_options *options
     heap_index_init(&ck->heap_index, m);
     ck->sum.version = ck->sum.producer = "";
     ck->sum.sound_until = UINT64_MAX;
-    ck->dump.hot_multiply = ck->key.multiply ^ 0x9E3779B97F4A7C14U;
 }
 
 /* What depends on the size of IDs. */
@@ -125,8 +124,7 @@ static void checker_clear(struct checker *ck)
         uselog_clear(&ck->class_uses);
     }
     forget_cut(ck);
-    if (ck->dump.hot)
-        memory_put(&ck->memory, ck->dump.hot, sizeof(struct hot_class) << HOT_CLASS_BITS);
+    clear_hot_classes(ck);
     classes_clear(&ck->classes);
     keymap_clear(&ck->dump.thread_roots);
     strings_clear(&ck->strings);
