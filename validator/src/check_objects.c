@@ -397,10 +397,14 @@ bool instance_is_misled(struct checker *ck, const uint8_t *p, uint64_t *right)
     struct cursor c = {p + 1, p + 1 + SIZE_OF(INSTANCE_DUMP, id)};
     const struct layout *l;
     struct INSTANCE_DUMP r;
+    uint32_t index;
 
     if (!read_INSTANCE_DUMP(&c, id, &r))
         return false;
-    l = r.class_id ? classes_layout_of(&ck->classes, r.class_id) : NULL;
+    index = r.class_id ? classes_find_layout(&ck->classes, r.class_id) : LAYOUT_NONE;
+    l = index == LAYOUT_NONE ? NULL : classes_layout(&ck->classes, index);
+    if (l && !ck->classes.waiting)
+        classes_resolve(&ck->classes, index);
     if (!l || !l->in_turn || l->state != LAYOUT_SOUND || l->total == r.bytes)
         return false;
     *right = 1 + SIZE_OF(INSTANCE_DUMP, id) + l->total;

@@ -145,12 +145,12 @@ static void judge_missing(void *context, uint64_t id, unsigned flags)
 
     /* Ordered by ID, not by offset: on a pipe that is all there is, and the findings must be the same. */
     f = report_late(ck, RULE_REF_002, flags & ID_REFERENCED ? SHAPE_ANY : SHAPE_ARRAY_ELEMENT, id,
-                    flags & ID_REFERENCED ? "a field, or an element of an array" : "OBJECT_ARRAY_DUMP > element",
+                    flags & ID_REFERENCED ? "a field, a class or an element of an array" : "OBJECT_ARRAY_DUMP > element",
                     "the ID of an object in this heap dump", "0x%" PRIx64 "%s, not dumped; named by %s", id,
                     show_class_after(ck, id, name, sizeof name),
                     !(flags & ID_REFERENCED) ? "elements of Object[]"
-                    : flags & ID_ELEMENT     ? "fields or elements of other arrays, and by elements of Object[]"
-                                             : "fields or elements of arrays other than Object[]");
+                    : flags & ID_ELEMENT     ? "fields, classes or elements of other arrays, and by elements of Object[]"
+                                             : "fields, classes or elements of arrays other than Object[]");
     if (f) {
         f->offset = HPROF_NO_OFFSET;
         diag_seek(&ck->diag, f, flags & ID_REFERENCED ? PLACE_OF_REFERENCE : PLACE_OF_ELEMENT, id);

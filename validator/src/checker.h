@@ -206,6 +206,7 @@ struct checker {
         uint64_t last_array_class;           /* the class of an object array that needs no look */
         uint64_t last_waiting;               /* the instance that waits, */
         uint32_t last_waiting_record;        /* and heap_records then */
+        uint64_t broken_segment;             /* the latest with a broken sub-record: it may have hidden the end */
         size_t first_place;                  /* in diag.places, of this heap dump */
         struct bytelog deferred;             /* instances whose class is not known yet, on input that cannot be read again */
     } dump;

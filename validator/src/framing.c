@@ -44,7 +44,8 @@ uint64_t least_length(const struct checker *ck, unsigned tag, bool *exact)
     }
 }
 
-/* Whether a record header at p, of which n bytes are there, may be one: a known tag, a length that fits it. */
+/* Whether a record at p, of which n bytes are there, may be one: a known tag, a length that fits it, and in a heap dump record first
+ * the tag of a sub-record. */
 static bool plausible_record(const struct checker *ck, const uint8_t *p, size_t n)
 {
     uint64_t length, least;
@@ -54,6 +55,9 @@ static bool plausible_record(const struct checker *ck, const uint8_t *p, size_t 
         return false;
     length = get_u4(p + RECORD_LENGTH_AT);
     least = least_length(ck, *p, &exact);
+    if ((*p == TAG_HEAP_DUMP || *p == TAG_HEAP_DUMP_SEGMENT) && length && n > RECORD_HEADER_SIZE &&
+        !hprof_subrecord_name(p[RECORD_HEADER_SIZE]))
+        return false;
     return exact ? length == least : length >= least;
 }
 

@@ -110,10 +110,10 @@ bool check_header(struct checker *ck)
     }
     ck->id_size = (unsigned)ck->sum.id_size;
     if (!ck->sum.timestamp)
-        report(ck, RULE_HDR_006, HEADER_STRING_SIZE + 4, "milliseconds since 1970", "0");
+        report_late(ck, RULE_HDR_006, SHAPE_ANY, HEADER_STRING_SIZE + 4, "header", "milliseconds since 1970", "0");
     else if (ck->sum.timestamp >= latest)
-        report(ck, RULE_HDR_007, HEADER_STRING_SIZE + 4, "a time before 2100: below 4102444800000 ms", "%" PRIu64 " ms",
-               ck->sum.timestamp);
+        report_late(ck, RULE_HDR_007, SHAPE_ANY, HEADER_STRING_SIZE + 4, "header", "a time before 2100: below 4102444800000 ms",
+                    "%" PRIu64 " ms", ck->sum.timestamp);
     input_advance(&ck->in, HEADER_SIZE);
     return true;
 }

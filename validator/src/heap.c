@@ -120,13 +120,6 @@ static void trust_last(struct checker *ck)
     ck->dump.doubtful_length = ck->dump.doubtful_waiting = 0;
 }
 
-/* Whether the sub-record in front is a CLASS_DUMP with a field of a bad type: its count of fields may be what is wrong, and that
- * was said. */
-static bool class_in_front_is_told(const struct checker *ck)
-{
-    return ck->dump.class_just_dumped && classes_layout(&ck->classes, ck->dump.last_layout)->bad_type;
-}
-
 static bool broken_subrecord(struct checker *ck, enum measured why, const struct measure *m)
 {
     uint64_t at = ck->in.offset;
@@ -135,15 +128,19 @@ static bool broken_subrecord(struct checker *ck, enum measured why, const struct
                      : tag == SUB_PRIMITIVE_ARRAY_DUMP ? RULE_OBJ_008
                      : m->in_constant_pool             ? RULE_CLS_014
                                                        : RULE_CLS_015;
+    bool at_start = at == ck->heap_end - ck->record_length;
 
     distrust_last(ck);
     if (ck->look != LOOK_JUDGE)
         return skip_broken(ck);
     unsound(ck, at);
-    if (at == ck->heap_end - ck->record_length)
+    ck->dump.broken_segment = ck->record_at;
+    if (at_start)
         ck->lost = LOST_ALL; /* nothing of it was sound: it may be a record of another tag */
-    if (class_in_front_is_told(ck))
-        return skip_broken(ck);
+    if (at_start && tell_where_lost(ck)) {
+        skip_to_end(ck);
+        return true;
+    }
     if (why == MEASURE_TAG)
         report(ck, rule, at, "the tag of a sub-record", "0x%02x", tag);
     else
@@ -163,8 +160,6 @@ static bool cut_subrecord(struct checker *ck)
 
     distrust_last(ck);
     forget_cut(ck);
-    if (class_in_front_is_told(ck))
-        return skip_broken(ck);
     *cut = (struct cut_subrecord){.active = true,
                                   .record_tag = ck->record_tag,
                                   .record_at = ck->record_at,
@@ -360,6 +355,32 @@ static void check_small(struct checker *ck, uint64_t size)
     }
 }
 
+/* A CLASS_DUMP whose counts may be wrong: what it says is known to those behind it, and is not judged. */
+static void learn_class(struct checker *ck, uint64_t size)
+{
+    ck->look = LOOK_CLASSES;
+    check_small(ck, size);
+    ck->look = LOOK_JUDGE;
+}
+
+/* Whether something else than sub-records stands behind the one in the window. */
+static bool leads_astray(struct checker *ck, uint64_t size, uint64_t left)
+{
+    size_t n = look_at(ck, (size_t)size + LOOK_SIZE, left);
+
+    return n > size && !plausible_subrecords(ck->in.at + size, n - (size_t)size, left - size, ck->id_size, ck->version);
+}
+
+/* Whether the length that its class asks for leads to sub-records, of an INSTANCE_DUMP that goes on behind the end of its heap dump
+ * record. */
+static bool class_leads_on(struct checker *ck, uint64_t left)
+{
+    uint64_t right;
+
+    return *ck->in.at == SUB_INSTANCE_DUMP && instance_is_misled(ck, ck->in.at, &right) && right < left &&
+           !leads_astray(ck, right, left);
+}
+
 /* Measures the sub-record at the start of the window, with as many of its bytes there as that takes. MEASURE_MORE if the heap
  * dump record ends before that is known; *ended if the dump does. */
 static enum measured measure_next(struct checker *ck, uint64_t left, struct measure *m, bool *ended)
@@ -385,18 +406,16 @@ static bool walk_one(struct checker *ck)
 {
     uint64_t left = ck->heap_end - ck->in.offset;
     struct measure m = {0};
-    bool ended, complete;
+    bool ended, complete, astray;
     enum measured result = measure_next(ck, left, &m, &ended);
     uint8_t tag = *ck->in.at;
 
     if ((result == MEASURE_MORE && ended) || (result == MEASURED && m.size > ck->diag.closed_from - ck->in.offset))
         return false; /* the dump ends within it, or what is sound of a gzip file */
+    if (result == MEASURE_MORE || (result == MEASURED && m.size > left && !class_leads_on(ck, left)))
+        return cut_subrecord(ck);
     ck->sub = ck->in.at;
     ck->sub_size = (size_t)(ck->in.end - ck->in.at) < left ? (size_t)(ck->in.end - ck->in.at) : (size_t)left;
-    if (result == MEASURE_MORE || (result == MEASURED && m.size > left)) {
-        ck->sub = NULL;
-        return cut_subrecord(ck);
-    }
     if (result != MEASURED) {
         complete = broken_subrecord(ck, result, &m);
         ck->sub = NULL;
@@ -423,11 +442,15 @@ static bool walk_one(struct checker *ck)
         complete = check_primitive_array(ck);
         break;
     default:
+        astray = tag == SUB_CLASS_DUMP && ck->look == LOOK_JUDGE && leads_astray(ck, m.size, left);
         complete = input_need(&ck->in, (size_t)m.size) >= m.size;
         if (complete) {
             ck->sub = ck->in.at;
             ck->sub_size = (size_t)m.size;
-            check_small(ck, m.size);
+            if (astray)
+                learn_class(ck, m.size);
+            else
+                check_small(ck, m.size);
             input_advance(&ck->in, (size_t)m.size);
         }
         break;

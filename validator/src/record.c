@@ -143,6 +143,7 @@ static void check_unknown(struct checker *ck)
         return;
     if (!ck->strange++)
         ck->strange_from = ck->record_at;
+    unsound(ck, ck->record_at);
     report(ck, RULE_REC_003, ck->record_at, "the tag of a record", "0x%02x", ck->record_tag);
 }
 
@@ -270,7 +271,7 @@ void walk_records(struct checker *ck)
     forget_cut(ck);
     if (ck->dump.open) {
         ck->dump.lost |= end_was_told(ck);
-        if (!ck->truncated && ck->version != V101 && !ck->heap_end_lost) {
+        if (!ck->truncated && ck->version != V101 && !ck->heap_end_lost && ck->dump.broken_segment != ck->dump.last_segment) {
             ck->record_tag = TAG_HEAP_DUMP_SEGMENT;
             ck->record_number = ck->dump.last_segment_number;
             report(ck, RULE_REC_007, ck->dump.last_segment, "a HEAP_DUMP_END behind it", "the end of the file");
