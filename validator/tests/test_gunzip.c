@@ -1,0 +1,382 @@
+/* gunzip.h, as input.h reads it: each fault of a gzip file is told once, at its place, and what precedes it is read. A file that
+ * expands hugely takes no more memory than another; in one of very many members any place can be sought. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <zlib.h>
+
+#include "input.h"
+#include "inputs.h"
+
+/* ---- Faults of gzip --------------------------------------------------------------------------------------------- */
+
+struct fault {
+    enum gzip_fault fault;
+    uint64_t member;
+    uint64_t offset;
+    const char *expected;
+    const char *found;
+};
+
+/* However the file is read: these bytes, this fault, nothing else, and nothing more when it is read again. */
+static void expect_fault(const struct bytes *file, const char *text, const struct fault *fault)
+{
+    for (size_t i = 0; i < BLOCKS; i++) {
+        for (int as_pipe = 0; as_pipe < 2; as_pipe++) {
+            struct stream *s = open_source(source_of_memory(file->at, file->size, as_pipe), blocks[i]);
+
+            for (int pass = 0; pass < (as_pipe ? 1 : 2); pass++) {
+                expect_all(s, (const uint8_t *)text, strlen(text));
+                assert_true(s->in.compressed);
+                assert_int_equal(s->findings.count, fault ? 1 : 0);
+                assert_int_equal(input_seek(&s->in, strlen(text) + 1), false);
+                assert_int_equal(input_seek(&s->in, 0), !as_pipe);
+            }
+            if (fault) {
+                const struct gzip_finding *found = &s->findings.list[0];
+
+                assert_int_equal(found->fault, fault->fault);
+                assert_int_equal(found->member, fault->member);
+                assert_int_equal(found->offset, fault->offset);
+                assert_string_equal(found->expected, fault->expected);
+                assert_string_equal(found->found, fault->found);
+            }
+            close_stream(s);
+        }
+    }
+}
+
+/* "one" and "two", a member each; the second has all fields that a header can have. */
+struct two_members {
+    struct bytes file;
+    size_t second;       /* where it starts */
+    size_t second_extra; /* XLEN */
+    size_t second_crc16;
+    size_t second_data;
+    size_t second_trailer;
+};
+
+static struct two_members two_members(void)
+{
+    static const struct member_options all = {
+        .level = 6, .comment = "comment", .name = "name", .extra_size = 4, .header_crc = true};
+    struct two_members t = {.file = one_member("one")};
+
+    t.second = t.file.size;
+    t.second_extra = t.second + 10;
+    t.second_crc16 = t.second_extra + 2 + 4 + sizeof "name" + sizeof "comment";
+    t.second_data = t.second_crc16 + 2;
+    append_member(&t.file, (const uint8_t *)"two", 3, &all);
+    t.second_trailer = t.file.size - 8;
+    return t;
+}
+
+static void sound_members_have_no_fault(void **state)
+{
+    struct two_members t = two_members();
+
+    (void)state;
+    expect_fault(&t.file, "onetwo", NULL);
+    free(t.file.at);
+}
+
+static struct bytes copy_of(const struct bytes *b)
+{
+    struct bytes copy = {0};
+
+    append(&copy, b->at, b->size);
+    return copy;
+}
+
+/* `file` with one byte changed. */
+static void expect_fault_of_byte(const struct bytes *file, size_t at, uint8_t byte, const char *text, const struct fault *fault)
+{
+    struct bytes changed = copy_of(file);
+
+    changed.at[at] = byte;
+    expect_fault(&changed, text, fault);
+    free(changed.at);
+}
+
+static void a_bad_header_ends_the_stream(void **state)
+{
+    struct two_members t = two_members();
+    uint8_t crc_low = t.file.at[t.second_crc16], crc_high = t.file.at[t.second_crc16 + 1];
+    char right[32], wrong[32];
+
+    (void)state;
+    expect_fault_of_byte(&t.file, 2, 7, "", &(struct fault){GZIP_HEADER, 1, 2, "compression method 8", "compression method 7"});
+    expect_fault_of_byte(&t.file, t.second + 2, 9, "one",
+                         &(struct fault){GZIP_HEADER, 2, t.second + 2, "compression method 8", "compression method 9"});
+    expect_fault_of_byte(&t.file, 3, 0x20, "", &(struct fault){GZIP_HEADER, 1, 3, "reserved flags of 0", "flags 0x20"});
+    expect_fault_of_byte(&t.file, t.second + 3, 0x9e, "one",
+                         &(struct fault){GZIP_HEADER, 2, t.second + 3, "reserved flags of 0", "flags 0x9e"});
+    snprintf(right, sizeof right, "CRC16 0x%02x%02x", crc_high, crc_low);
+    snprintf(wrong, sizeof wrong, "CRC16 0x%02x%02x", crc_high ^ 1, crc_low);
+    expect_fault_of_byte(&t.file, t.second_crc16 + 1, crc_high ^ 1, "one",
+                         &(struct fault){GZIP_HEADER, 2, t.second_crc16, right, wrong});
+    free(t.file.at);
+}
+
+static void bad_data_ends_the_stream_behind_what_precedes_it(void **state)
+{
+    static const uint8_t header[] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3};
+    static const struct {
+        const char *text;
+        size_t size;
+        const char *bytes;
+        size_t bad; /* the byte with which it becomes invalid */
+        const char *found;
+    } cases[] = {
+        {"", 1, "\x07", 0, "a block with an invalid header"},     /* block type 3 */
+        {"", 2, "\x06\x00", 0, "a block with an invalid header"}, /* not the last one */
+        {"abc", 9,
+         "\x00\x03\x00\xfc\xff"
+         "abc\x07",
+         8, "a block with an invalid header"}, /* behind a stored block */
+        {"", 8,
+         "\x01\x03\x00\xfd\xff"
+         "abc",
+         4, "a block with an invalid header"},                                    /* LEN and NLEN */
+        {"a", 3, "\x4b\x04\x62", 2, "a copy of bytes in front of the first one"}, /* fixed: a, copy 3 from 4 back */
+        {"", 2, "\x1b\x03", 1, "an invalid code"},                                /* fixed: word of length 286 */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct two_members t = two_members();
+        struct bytes file = copy_of(&t.file);
+        size_t at = file.size + sizeof header;
+        char text[20];
+
+        append(&file, header, sizeof header);
+        append(&file, cases[i].bytes, cases[i].size);
+        append(&file, "12345678", 8);
+        snprintf(text, sizeof text, "onetwo%s", cases[i].text);
+        expect_fault(&file, text, &(struct fault){GZIP_DATA, 3, at + cases[i].bad, "deflate data", cases[i].found});
+        free(file.at);
+        free(t.file.at);
+    }
+}
+
+static void a_bad_trailer_does_not_end_the_stream(void **state)
+{
+    struct bytes file = one_member("one");
+    size_t first = file.size;
+    struct fault wrong_crc = {GZIP_CHECKSUM, 1, first - 8, NULL, NULL}, wrong_size = {GZIP_SIZE, 1, first - 4, NULL, NULL};
+    uint32_t crc = (uint32_t)crc32(0, (const Bytef *)"one", 3);
+    char right[32], wrong[32];
+    struct bytes two = one_member("two");
+
+    (void)state;
+    append(&file, two.at, two.size);
+    snprintf(right, sizeof right, "CRC32 0x%08x", (unsigned)crc);
+    snprintf(wrong, sizeof wrong, "CRC32 0x%08x", (unsigned)(crc ^ 0x100));
+    wrong_crc.expected = right;
+    wrong_crc.found = wrong;
+    expect_fault_of_byte(&file, first - 7, file.at[first - 7] ^ 1, "onetwo", &wrong_crc);
+    wrong_size.expected = "ISIZE 3";
+    wrong_size.found = "ISIZE 4";
+    expect_fault_of_byte(&file, first - 4, 4, "onetwo", &wrong_size);
+    file.at[first - 4] = 4;
+    expect_fault_of_byte(&file, first - 7, file.at[first - 7] ^ 1, "onetwo", &wrong_crc);
+    free(file.at);
+    free(two.at);
+}
+
+/* The end of the file within data: of the last few letters as many come as the words that are complete tell. */
+static void expect_cut_in_data(const struct bytes *file, const struct fault *fault)
+{
+    struct stream *s = open_source(source_of_memory(file->at, file->size, true), 2);
+
+    input_skip(&s->in, UINT64_MAX);
+    assert_int_equal(s->findings.count, 1);
+    assert_int_equal(s->findings.list[0].fault, fault->fault);
+    assert_int_equal(s->findings.list[0].offset, fault->offset);
+    assert_string_equal(s->findings.list[0].found, fault->found);
+    close_stream(s);
+}
+
+static void every_cut_is_told(void **state)
+{
+    struct two_members t = two_members();
+    size_t whole = t.file.size;
+
+    (void)state;
+    for (size_t size = 2; size < whole; size++) {
+        bool in_second = size > t.second;
+        size_t data = in_second ? t.second_data : 10, trailer = in_second ? t.second_trailer : t.second - 8;
+        char found[96];
+        struct fault fault = {GZIP_TRUNCATED, in_second ? 2 : 1, in_second ? t.second : 0, "a complete member", found};
+
+        snprintf(found, sizeof found, "the end of the file at 0x%zx, within the %s", size,
+                 size < data      ? "header"
+                 : size < trailer ? "data"
+                                  : "trailer");
+        if (size == t.second + 1)
+            fault = (struct fault){GZIP_TRAILING, 2, t.second, "1f 8b, or the end of the file", "1f, then the end of the file"};
+        t.file.size = size;
+        if (size == t.second)
+            expect_fault(&t.file, "one", NULL);
+        else if (size >= data && size < trailer)
+            expect_cut_in_data(&t.file, &fault);
+        else
+            expect_fault(&t.file, size >= t.second_trailer ? "onetwo" : size >= t.second - 8 ? "one" : "", &fault);
+    }
+    free(t.file.at);
+}
+
+static void what_follows_members_is_told(void **state)
+{
+    static const struct {
+        size_t size;
+        const char *bytes;
+        const char *found;
+    } cases[] = {
+        {1, "", "00, then the end of the file"},
+        {512, "", "00 00"},
+        {1, "\x1f", "1f, then the end of the file"},
+        {2, "\x1f\x1f", "1f 1f"},
+        {2, "\x8b\x1f", "8b 1f"},
+        {5, "JAVA ", "4a 41"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct two_members t = two_members();
+        uint8_t bytes[512] = {0};
+
+        memcpy(bytes, cases[i].bytes, strlen(cases[i].bytes));
+        append(&t.file, bytes, cases[i].size);
+        expect_fault(&t.file, "onetwo",
+                     &(struct fault){GZIP_TRAILING, 3, t.second_trailer + 8, "1f 8b, or the end of the file", cases[i].found});
+        free(t.file.at);
+    }
+}
+
+static void gzip_within_gzip_is_told_and_not_read(void **state)
+{
+    static const struct member_options stored = {.level = 0};
+    static const uint8_t sizes[] = {0, 1, 2, 30};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof sizes; i++) {
+        struct bytes inner = one_member("inner"), file = {0};
+        struct fault fault = {GZIP_NESTED, sizes[i] < 2 ? 2 : 1, 0, "a dump, compressed once", "1f 8b: gzip within gzip"};
+
+        /* Cut so that the first two bytes are in one member or in two; with a fault behind, which is not told. */
+        append_member(&file, inner.at, smaller(sizes[i], inner.size), &stored);
+        append_member(&file, inner.at + smaller(sizes[i], inner.size), inner.size - smaller(sizes[i], inner.size), &stored);
+        file.at[file.size - 1] ^= 1;
+        expect_fault(&file, "", &fault);
+        free(file.at);
+        free(inner.at);
+    }
+}
+
+/* Any change of any file: the blocks do not matter, neither for the bytes nor for the faults. */
+static void faults_do_not_depend_on_blocks(void **state)
+{
+    (void)state;
+    seed = 12;
+    for (int round = 0; round < 300; round++) {
+        struct bytes data = random_bytes(below(round % 10 ? 2000 : 150000));
+        struct bytes file = compress_in_members(&data, round % 3 ? 700 : 100000);
+        struct stream *first = NULL;
+        struct bytes text = {0};
+
+        for (uint32_t changes = 1 + below(3); changes > 0; changes--)
+            file.at[2 + below((uint32_t)file.size - 2)] ^= (uint8_t)(1 << below(8));
+        for (size_t i = file.size > 5000 ? 4 : 0; i < BLOCKS; i++) {
+            struct stream *s = open_source(source_of_memory(file.at, file.size, true), blocks[i]);
+            size_t at = 0, n;
+
+            while ((n = input_need(&s->in, 1)) > 0) {
+                if (!first)
+                    append(&text, s->in.at, n);
+                assert_true(n <= text.size - at);
+                assert_memory_equal(s->in.at, text.at + at, n);
+                input_advance(&s->in, n);
+                at += n;
+            }
+            assert_int_equal(at, text.size);
+            if (!first) {
+                first = s;
+                continue;
+            }
+            assert_memory_equal(&s->findings, &first->findings, sizeof s->findings);
+            close_stream(s);
+        }
+        close_stream(first);
+        free(text.at);
+        free(data.at);
+        free(file.at);
+    }
+}
+
+/* ---- Hostile files ---------------------------------------------------------------------------------------------- */
+
+static void what_expands_hugely_takes_no_more_memory(void **state)
+{
+    static const struct member_options best = {.level = 9};
+    struct bytes zeros = {calloc(1, 64 << 20), 64 << 20, 0}, file = {0};
+    struct stream *s = new_stream();
+
+    (void)state;
+    append_member(&file, zeros.at, zeros.size, &best);
+    append_member(&file, zeros.at, zeros.size, &best);
+    assert_true(file.size < 200000);
+    assert_true(input_open_memory(&s->in, file.at, file.size, true, &s->memory, listen, &s->findings));
+    assert_int_equal(input_skip(&s->in, UINT64_MAX), 2 * zeros.size);
+    assert_int_equal(s->findings.count, 0);
+    assert_true(s->memory.peak < 4 << 20);
+    close_stream(s);
+    free(zeros.at);
+    free(file.at);
+}
+
+static void very_many_members_can_be_sought(void **state)
+{
+    static const struct member_options stored = {.level = 0};
+    struct bytes file = {0}, data = {0};
+    struct stream *s;
+
+    (void)state;
+    seed = 13;
+    for (uint32_t i = 0; i < 20000; i++) {
+        uint8_t byte = (uint8_t)(i * 7);
+
+        append_member(&file, &byte, i % 3 == 0, &stored);
+        append(&data, &byte, i % 3 == 0);
+    }
+    s = open_source(source_of_memory(file.at, file.size, false), 100);
+    expect_all(s, data.at, data.size);
+    walk(s, &data, 300);
+    close_stream(s);
+    free(file.at);
+    free(data.at);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sound_members_have_no_fault),
+        cmocka_unit_test(a_bad_header_ends_the_stream),
+        cmocka_unit_test(bad_data_ends_the_stream_behind_what_precedes_it),
+        cmocka_unit_test(a_bad_trailer_does_not_end_the_stream),
+        cmocka_unit_test(every_cut_is_told),
+        cmocka_unit_test(what_follows_members_is_told),
+        cmocka_unit_test(gzip_within_gzip_is_told_and_not_read),
+        cmocka_unit_test(faults_do_not_depend_on_blocks),
+        cmocka_unit_test(what_expands_hugely_takes_no_more_memory),
+        cmocka_unit_test(very_many_members_can_be_sought),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
