@@ -1,11 +1,9 @@
-/* hprof.h: whatever a dump comes from, whatever memory there is and however much is asked for, the same bytes give the same
- * verdict or none; the tables are complete; options that make no sense are refused. Runs in the top directory: the dumps are
- * those of corpus/. */
+/* hprof.h: whatever a dump comes from and whatever memory there is, the same bytes give the same verdict or none; the tables are
+ * complete; options that make no sense are refused. Runs in the top directory: the dumps are those of corpus/. */
 #define _POSIX_C_SOURCE 200809L
 #define _DEFAULT_SOURCE
 
 #include <fcntl.h>
-#include <glob.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -14,18 +12,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 #include <zlib.h>
 
+#include "account.h"
 #include "caller.h"
-#include "dice.h"
+#include "corpus.h"
 #include "dump.h"
 #include "hprof/hprof.h"
-#include "utf8.h"
 
 /* ---- Dumps ------------------------------------------------------------------------------------------------------ */
 
@@ -59,149 +56,7 @@ static int file_of(const struct bytes *b)
     return fd;
 }
 
-static struct sample {
-    char *name;
-    struct bytes bytes;
-} * corpus;
-static size_t corpus_size;
-
-static void load_file(struct sample *sample, const char *name)
-{
-    uint8_t block[4096];
-    FILE *file = fopen(name, "rb");
-    size_t n;
-
-    assert_non_null(file);
-    *sample = (struct sample){.name = strdup(name)};
-    while ((n = fread(block, 1, sizeof block, file)) > 0)
-        append(&sample->bytes, block, n);
-    fclose(file);
-}
-
-static int load_corpus(void **state)
-{
-    glob_t found;
-
-    (void)state;
-    signal(SIGPIPE, SIG_IGN);
-    if (glob("corpus/valid/*.hprof", 0, NULL, &found) || glob("corpus/either/*.hprof", GLOB_APPEND, NULL, &found) ||
-        glob("corpus/invalid/*/*.hprof", GLOB_APPEND, NULL, &found))
-        return -1;
-    corpus = calloc(found.gl_pathc, sizeof *corpus);
-    for (size_t i = 0; i < found.gl_pathc; i++)
-        load_file(&corpus[corpus_size++], found.gl_pathv[i]);
-    globfree(&found);
-    return corpus_size > 300 ? 0 : -1;
-}
-
-static int forget_corpus(void **state)
-{
-    (void)state;
-    for (size_t i = 0; i < corpus_size; i++) {
-        free(corpus[i].name);
-        free(corpus[i].bytes.at);
-    }
-    free(corpus);
-    return 0;
-}
-
 /* ---- What is told of a run -------------------------------------------------------------------------------------- */
-
-/* All that is told, as text: with the places that input read once may lack, and without. */
-struct account {
-    enum hprof_status status;
-    uint64_t findings;
-    uint64_t *findings_of; /* by rule */
-    struct hprof_summary summary;
-    uint64_t *totals;
-    uint64_t peak; /* bytes in use when the summary came, the most so far */
-    const struct caller *caller;
-    bool summary_first, place_lacks;
-    char *all, *placeless;
-    size_t all_size, placeless_size;
-    FILE *to_all, *to_placeless;
-};
-
-__attribute__((format(printf, 2, 3))) static void note(struct account *a, const char *format, ...)
-{
-    va_list values;
-
-    va_start(values, format);
-    vfprintf(a->to_all, format, values);
-    va_end(values);
-    va_start(values, format);
-    vfprintf(a->to_placeless, format, values);
-    va_end(values);
-}
-
-static void note_summary(void *context, const struct hprof_summary *s)
-{
-    struct account *a = context;
-
-    a->summary = *s;
-    memcpy(a->totals, s->totals, hprof_rule_count() * sizeof *s->totals);
-    a->summary_first = a->findings == 0;
-    a->peak = a->caller ? a->caller->peak : 0;
-    note(a, "%d %d %s %u %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", s->status, s->compressed, s->version,
-         s->id_size, s->timestamp, s->bytes, s->file_bytes, s->sound_until, s->skipped);
-    note(a, "%zu %s %s %s %s\n", s->profile, s->producer, s->accepted_by ? s->accepted_by : "-", s->hint ? s->hint : "-",
-         s->failure ? s->failure : "-");
-    for (unsigned tag = 0; tag < 256; tag++)
-        if (s->record_counts[tag] || s->subrecord_counts[tag])
-            note(a, "%02x: %" PRIu64 " %" PRIu64 "\n", tag, s->record_counts[tag], s->subrecord_counts[tag]);
-    note(a, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", s->classes, s->instances,
-         s->object_arrays, s->primitive_arrays, s->references, s->strings);
-    for (size_t rule = 0; rule < hprof_rule_count(); rule++)
-        if (s->totals[rule])
-            note(a, "%s: %" PRIu64 "\n", hprof_rule_at(rule)->id, s->totals[rule]);
-    note(a, "%" PRIu64 " %" PRIu64 " %" PRIu64 "\n", s->errors, s->warnings, s->notes);
-}
-
-static void note_finding(void *context, const struct hprof_finding *f)
-{
-    struct account *a = context;
-    const char *rule = hprof_rule_at(f->rule)->id;
-
-    a->findings++;
-    a->findings_of[f->rule]++;
-    a->place_lacks |= f->offset == HPROF_NO_OFFSET && strcmp(rule, "REF-002") != 0;
-    note(a, "%s %d \"%s\" \"%s\" \"%s\" \"%s\" \"%s\"", rule, f->severity, f->path, f->message, f->expected, f->found,
-         f->quirk ? f->quirk : "-");
-    if (strcmp(rule, "REF-002") != 0)
-        note(a, " at %" PRIx64, f->offset);
-    fprintf(a->to_all, " at %" PRIx64 ", %" PRIx64, f->offset, f->related_offset);
-    note(a, "\n");
-}
-
-static struct hprof_options options_for(struct account *a)
-{
-    struct hprof_options options;
-
-    *a = (struct account){.findings_of = calloc(hprof_rule_count(), sizeof(uint64_t)),
-                          .totals = calloc(hprof_rule_count(), sizeof(uint64_t))};
-    a->to_all = open_memstream(&a->all, &a->all_size);
-    a->to_placeless = open_memstream(&a->placeless, &a->placeless_size);
-    hprof_options_init(&options);
-    options.on_summary = note_summary;
-    options.on_finding = note_finding;
-    options.context = a;
-    return options;
-}
-
-static void account_end(struct account *a, enum hprof_status status)
-{
-    a->status = status;
-    fclose(a->to_all);
-    fclose(a->to_placeless);
-}
-
-static void account_free(struct account *a)
-{
-    free(a->findings_of);
-    free(a->totals);
-    free(a->all);
-    free(a->placeless);
-}
 
 static struct account judge_memory(const struct bytes *b, bool as_pipe)
 {
@@ -670,141 +525,6 @@ static void what_cannot_be_read_is_told(void **state)
     close(directory);
 }
 
-/* ---- How much is told ------------------------------------------------------------------------------------------- */
-
-static struct account judge_capped(const struct bytes *b, uint64_t max_errors, size_t profile)
-{
-    struct account a;
-    struct hprof_options options = options_for(&a);
-
-    options.max_errors = max_errors;
-    options.profile = profile;
-    account_end(&a, hprof_validate_memory(b->at, b->size, false, &options));
-    return a;
-}
-
-static void totals_are_exact_however_little_is_shown(void **state)
-{
-    (void)state;
-    for (size_t i = 0; i < corpus_size; i++) {
-        struct account all = judge_capped(&corpus[i].bytes, 0, i % 8), one = judge_capped(&corpus[i].bytes, 1, i % 8);
-
-        for (size_t rule = 0; rule < hprof_rule_count(); rule++) {
-            assert_int_equal(one.totals[rule], all.totals[rule]);
-            assert_int_equal(all.findings_of[rule], all.totals[rule]);
-            assert_int_equal(one.findings_of[rule], all.totals[rule] ? 1 : 0);
-        }
-        assert_int_equal(one.status, all.status);
-        assert_int_equal(one.summary.errors, all.summary.errors);
-        account_free(&all);
-        account_free(&one);
-    }
-}
-
-static void the_first_findings_are_shown(void **state)
-{
-    static const uint64_t caps[] = {0, 1, 2, 19, 20, 21, 49, 50, 51, 1000, UINT64_MAX};
-    struct bytes b = {0};
-
-    (void)state;
-    put_header(&b);
-    for (unsigned i = 0; i < 51; i++)
-        put_string(&b, 1, "again");
-    for (size_t i = 0; i < sizeof caps / sizeof *caps; i++) {
-        struct account a = judge_capped(&b, caps[i], 0);
-        uint64_t shown = caps[i] && caps[i] < 50 ? caps[i] : 50;
-        const char *at = a.all;
-
-        assert_int_equal(a.findings, shown);
-        assert_int_equal(a.summary.warnings, 50);
-        for (uint64_t n = 1; n <= shown; n++) {
-            char place[40];
-
-            snprintf(place, sizeof place, " at %" PRIx64 " ", 31 + n * (9 + 8 + 5) + 9);
-            at = strstr(at, place);
-            assert_non_null(at);
-        }
-        account_free(&a);
-    }
-    free(b.at);
-}
-
-/* ---- Texts ------------------------------------------------------------------------------------------------------ */
-
-/* A class and its instance, with faults that are told with the class's name: 200 characters of 2 bytes, or one of 1 byte in
- * front. */
-static struct bytes heap_with_name(bool shifted)
-{
-    struct bytes b = {0};
-    char name[402] = "y";
-    size_t record;
-
-    for (size_t i = 0; i < 400; i += 2)
-        memcpy(name + shifted + i, "\xc3\xa9", 2);
-    put_header(&b);
-    put_string(&b, 1, "java/lang/Object");
-    put_string(&b, 2, name);
-    put_class(&b, 1, 0x100, 1);
-    put_class(&b, 2, 0x200, 2);
-    put_class(&b, 3, 0x300, 2);
-    put_class(&b, 4, 0x400, 2);
-    record = open_record(&b, 0x1c);
-    put_class_dump(&b, 0x100, 0, 0);
-    put_class_dump(&b, 0x200, 0x100, 9); /* CLS-017 */
-    put_class_dump(&b, 0x300, 0, 0);     /* CLS-012 */
-    put_class_dump(&b, 0x400, 0x408, 0); /* CLS-010 */
-    put_instance(&b, 0x500, 0x200, 1);   /* OBJ-006 */
-    put(&b, 1, 0);
-    put_instance(&b, 0x508, 0x200, 0);
-    put_instance(&b, 0x508, 0x200, 0); /* OBJ-004 */
-    put(&b, 1, 0x22);                  /* OBJ-007 */
-    put(&b, 8, 0x600);
-    put(&b, 4, 0);
-    put(&b, 4, 1);
-    put(&b, 8, 0x200);
-    put(&b, 8, 0x608); /* REF-002 */
-    close_record(&b, record);
-    close_record(&b, open_record(&b, 0x2c));
-    return b;
-}
-
-static void expect_whole_text(const char *text)
-{
-    const char *name = strstr(text, "0x200 (");
-
-    assert_int_equal(utf8_sound((const uint8_t *)text, strlen(text)), strlen(text));
-    if (name)
-        assert_memory_equal(strchr(name, ')') - 3, "...)", 4);
-}
-
-static void expect_whole_texts(void *context, const struct hprof_finding *f)
-{
-    unsigned *named = context;
-
-    expect_whole_text(f->path);
-    expect_whole_text(f->message);
-    expect_whole_text(f->expected);
-    expect_whole_text(f->found);
-    *named += strstr(f->path, "\xc3\xa9") || strstr(f->expected, "\xc3\xa9") || strstr(f->found, "\xc3\xa9");
-}
-
-static void long_names_are_cut_between_characters(void **state)
-{
-    (void)state;
-    for (int shifted = 0; shifted < 2; shifted++) {
-        struct bytes b = heap_with_name(shifted);
-        struct hprof_options options;
-        unsigned named = 0;
-
-        hprof_options_init(&options);
-        options.on_finding = expect_whole_texts;
-        options.context = &named;
-        assert_int_equal(hprof_validate_memory(b.at, b.size, false, &options), HPROF_INVALID);
-        assert_true(named >= 5);
-        free(b.at);
-    }
-}
-
 /* ---- Counts and progress ---------------------------------------------------------------------------------------- */
 
 /* Object with a static and a constant that are references, String with one reference field; three of it, of which two name
@@ -1074,9 +794,6 @@ int main(void)
         cmocka_unit_test(a_compressed_file_is_judged_as_the_plain_one),
         cmocka_unit_test(a_pipe_may_deliver_as_it_likes),
         cmocka_unit_test(what_cannot_be_read_is_told),
-        cmocka_unit_test(totals_are_exact_however_little_is_shown),
-        cmocka_unit_test(the_first_findings_are_shown),
-        cmocka_unit_test(long_names_are_cut_between_characters),
         cmocka_unit_test(counts_are_told),
         cmocka_unit_test(progress_goes_up_to_the_end),
         cmocka_unit_test(progress_ends_with_all_bytes_after_a_second_look),
@@ -1084,5 +801,6 @@ int main(void)
         cmocka_unit_test(two_threads_may_judge_at_once),
     };
 
+    signal(SIGPIPE, SIG_IGN);
     return cmocka_run_group_tests(tests, load_corpus, forget_corpus);
 }

@@ -1,0 +1,113 @@
+/* All that the library tells of a run, as text that can be compared with that of another run, and in numbers. */
+#ifndef HPROF_TESTS_ACCOUNT_H
+#define HPROF_TESTS_ACCOUNT_H
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "caller.h"
+#include "hprof/hprof.h"
+
+/* All that is told, as text: with the places that input read once may lack, and without. */
+struct account {
+    enum hprof_status status;
+    uint64_t findings;
+    uint64_t *findings_of; /* by rule */
+    struct hprof_summary summary;
+    uint64_t *totals;
+    uint64_t peak; /* bytes in use when the summary came, the most so far */
+    const struct caller *caller;
+    bool summary_first, place_lacks;
+    char *all, *placeless;
+    size_t all_size, placeless_size;
+    FILE *to_all, *to_placeless;
+};
+
+__attribute__((format(printf, 2, 3))) static inline void note(struct account *a, const char *format, ...)
+{
+    va_list values;
+
+    va_start(values, format);
+    vfprintf(a->to_all, format, values);
+    va_end(values);
+    va_start(values, format);
+    vfprintf(a->to_placeless, format, values);
+    va_end(values);
+}
+
+static inline void note_summary(void *context, const struct hprof_summary *s)
+{
+    struct account *a = context;
+
+    a->summary = *s;
+    memcpy(a->totals, s->totals, hprof_rule_count() * sizeof *s->totals);
+    a->summary_first = a->findings == 0;
+    a->peak = a->caller ? a->caller->peak : 0;
+    note(a, "%d %d %s %u %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", s->status, s->compressed, s->version,
+         s->id_size, s->timestamp, s->bytes, s->file_bytes, s->sound_until, s->skipped);
+    note(a, "%zu %s %s %s %s\n", s->profile, s->producer, s->accepted_by ? s->accepted_by : "-", s->hint ? s->hint : "-",
+         s->failure ? s->failure : "-");
+    for (unsigned tag = 0; tag < 256; tag++)
+        if (s->record_counts[tag] || s->subrecord_counts[tag])
+            note(a, "%02x: %" PRIu64 " %" PRIu64 "\n", tag, s->record_counts[tag], s->subrecord_counts[tag]);
+    note(a, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", s->classes, s->instances,
+         s->object_arrays, s->primitive_arrays, s->references, s->strings);
+    for (size_t rule = 0; rule < hprof_rule_count(); rule++)
+        if (s->totals[rule])
+            note(a, "%s: %" PRIu64 "\n", hprof_rule_at(rule)->id, s->totals[rule]);
+    note(a, "%" PRIu64 " %" PRIu64 " %" PRIu64 "\n", s->errors, s->warnings, s->notes);
+}
+
+static inline void note_finding(void *context, const struct hprof_finding *f)
+{
+    struct account *a = context;
+    const char *rule = hprof_rule_at(f->rule)->id;
+
+    a->findings++;
+    a->findings_of[f->rule]++;
+    a->place_lacks |= f->offset == HPROF_NO_OFFSET && strcmp(rule, "REF-002") != 0;
+    note(a, "%s %d \"%s\" \"%s\" \"%s\" \"%s\" \"%s\"", rule, f->severity, f->path, f->message, f->expected, f->found,
+         f->quirk ? f->quirk : "-");
+    if (strcmp(rule, "REF-002") != 0)
+        note(a, " at %" PRIx64, f->offset);
+    fprintf(a->to_all, " at %" PRIx64 ", %" PRIx64, f->offset, f->related_offset);
+    note(a, "\n");
+}
+
+static inline struct hprof_options options_for(struct account *a)
+{
+    struct hprof_options options;
+
+    *a = (struct account){.findings_of = calloc(hprof_rule_count(), sizeof(uint64_t)),
+                          .totals = calloc(hprof_rule_count(), sizeof(uint64_t))};
+    a->to_all = open_memstream(&a->all, &a->all_size);
+    a->to_placeless = open_memstream(&a->placeless, &a->placeless_size);
+    hprof_options_init(&options);
+    options.on_summary = note_summary;
+    options.on_finding = note_finding;
+    options.context = a;
+    return options;
+}
+
+static inline void account_end(struct account *a, enum hprof_status status)
+{
+    a->status = status;
+    fclose(a->to_all);
+    fclose(a->to_placeless);
+}
+
+static inline void account_free(struct account *a)
+{
+    free(a->findings_of);
+    free(a->totals);
+    free(a->all);
+    free(a->placeless);
+}
+
+#endif

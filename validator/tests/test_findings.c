@@ -1,0 +1,165 @@
+/* hprof.h, of findings: the first are told, as many as were asked for, while the totals stay exact; and each of their texts, path,
+ * expected and found, is whole. Runs in the top directory: the dumps are those of corpus/. */
+#define _POSIX_C_SOURCE 200809L
+
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "account.h"
+#include "corpus.h"
+#include "dump.h"
+#include "hprof/hprof.h"
+#include "utf8.h"
+
+/* ---- How much is told ------------------------------------------------------------------------------------------- */
+
+static struct account judge_capped(const struct bytes *b, uint64_t max_errors, size_t profile)
+{
+    struct account a;
+    struct hprof_options options = options_for(&a);
+
+    options.max_errors = max_errors;
+    options.profile = profile;
+    account_end(&a, hprof_validate_memory(b->at, b->size, false, &options));
+    return a;
+}
+
+static void totals_are_exact_however_little_is_shown(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < corpus_size; i++) {
+        struct account all = judge_capped(&corpus[i].bytes, 0, i % 8), one = judge_capped(&corpus[i].bytes, 1, i % 8);
+
+        for (size_t rule = 0; rule < hprof_rule_count(); rule++) {
+            assert_int_equal(one.totals[rule], all.totals[rule]);
+            assert_int_equal(all.findings_of[rule], all.totals[rule]);
+            assert_int_equal(one.findings_of[rule], all.totals[rule] ? 1 : 0);
+        }
+        assert_int_equal(one.status, all.status);
+        assert_int_equal(one.summary.errors, all.summary.errors);
+        account_free(&all);
+        account_free(&one);
+    }
+}
+
+static void the_first_findings_are_shown(void **state)
+{
+    static const uint64_t caps[] = {0, 1, 2, 19, 20, 21, 49, 50, 51, 1000, UINT64_MAX};
+    struct bytes b = {0};
+
+    (void)state;
+    put_header(&b);
+    for (unsigned i = 0; i < 51; i++)
+        put_string(&b, 1, "again");
+    for (size_t i = 0; i < sizeof caps / sizeof *caps; i++) {
+        struct account a = judge_capped(&b, caps[i], 0);
+        uint64_t shown = caps[i] && caps[i] < 50 ? caps[i] : 50;
+        const char *at = a.all;
+
+        assert_int_equal(a.findings, shown);
+        assert_int_equal(a.summary.warnings, 50);
+        for (uint64_t n = 1; n <= shown; n++) {
+            char place[40];
+
+            snprintf(place, sizeof place, " at %" PRIx64 " ", 31 + n * (9 + 8 + 5) + 9);
+            at = strstr(at, place);
+            assert_non_null(at);
+        }
+        account_free(&a);
+    }
+    free(b.at);
+}
+
+/* ---- Texts ------------------------------------------------------------------------------------------------------ */
+
+/* A class and its instance, with faults that are told with the class's name: 200 characters of 2 bytes, or one of 1 byte in
+ * front. */
+static struct bytes heap_with_name(bool shifted)
+{
+    struct bytes b = {0};
+    char name[402] = "y";
+    size_t record;
+
+    for (size_t i = 0; i < 400; i += 2)
+        memcpy(name + shifted + i, "\xc3\xa9", 2);
+    put_header(&b);
+    put_string(&b, 1, "java/lang/Object");
+    put_string(&b, 2, name);
+    put_class(&b, 1, 0x100, 1);
+    put_class(&b, 2, 0x200, 2);
+    put_class(&b, 3, 0x300, 2);
+    put_class(&b, 4, 0x400, 2);
+    record = open_record(&b, 0x1c);
+    put_class_dump(&b, 0x100, 0, 0);
+    put_class_dump(&b, 0x200, 0x100, 9); /* CLS-017 */
+    put_class_dump(&b, 0x300, 0, 0);     /* CLS-012 */
+    put_class_dump(&b, 0x400, 0x408, 0); /* CLS-010 */
+    put_instance(&b, 0x500, 0x200, 1);   /* OBJ-006 */
+    put(&b, 1, 0);
+    put_instance(&b, 0x508, 0x200, 0);
+    put_instance(&b, 0x508, 0x200, 0); /* OBJ-004 */
+    put(&b, 1, 0x22);                  /* OBJ-007 */
+    put(&b, 8, 0x600);
+    put(&b, 4, 0);
+    put(&b, 4, 1);
+    put(&b, 8, 0x200);
+    put(&b, 8, 0x608); /* REF-002 */
+    close_record(&b, record);
+    close_record(&b, open_record(&b, 0x2c));
+    return b;
+}
+
+static void expect_whole_text(const char *text)
+{
+    const char *name = strstr(text, "0x200 (");
+
+    assert_int_equal(utf8_sound((const uint8_t *)text, strlen(text)), strlen(text));
+    if (name)
+        assert_memory_equal(strchr(name, ')') - 3, "...)", 4);
+}
+
+static void expect_whole_texts(void *context, const struct hprof_finding *f)
+{
+    unsigned *named = context;
+
+    expect_whole_text(f->path);
+    expect_whole_text(f->message);
+    expect_whole_text(f->expected);
+    expect_whole_text(f->found);
+    *named += strstr(f->path, "\xc3\xa9") || strstr(f->expected, "\xc3\xa9") || strstr(f->found, "\xc3\xa9");
+}
+
+static void long_names_are_cut_between_characters(void **state)
+{
+    (void)state;
+    for (int shifted = 0; shifted < 2; shifted++) {
+        struct bytes b = heap_with_name(shifted);
+        struct hprof_options options;
+        unsigned named = 0;
+
+        hprof_options_init(&options);
+        options.on_finding = expect_whole_texts;
+        options.context = &named;
+        assert_int_equal(hprof_validate_memory(b.at, b.size, false, &options), HPROF_INVALID);
+        assert_true(named >= 5);
+        free(b.at);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(totals_are_exact_however_little_is_shown),
+        cmocka_unit_test(the_first_findings_are_shown),
+        cmocka_unit_test(long_names_are_cut_between_characters),
+    };
+
+    return cmocka_run_group_tests(tests, load_corpus, forget_corpus);
+}
