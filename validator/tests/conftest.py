@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from dumps import DUPLICATE, TRUNCATED, VALID, WARNING, dangling
 
-pytest.register_assert_rewrite("tool")
+pytest.register_assert_rewrite("tool", "hostile_shapes")
 
 
 @pytest.fixture
