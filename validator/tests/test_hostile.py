@@ -1,7 +1,7 @@
 """Dumps made to cost time or memory: both must stay in proportion to the bytes, whatever they are.
 
 Each shape is judged in two sizes, the second four times the first. What the larger one takes more must be in proportion to the
-bytes that it has more: a constant may not hide a slope. HPROF_HOSTILE_MB is the larger size in MB (24, or 8 in a build that is
+bytes that it has more: a constant may not hide a slope. HPROF_HOSTILE_MB is the larger size in MB (12, or 8 in a build that is
 slow and whose memory says nothing: one with sanitizers or coverage).
 """
 
