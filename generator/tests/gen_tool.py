@@ -1,0 +1,49 @@
+"""hprof-gen as its tests run it, and what its sentences list."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+
+TOOL = os.environ["HPROF_GEN"]
+VALIDATOR = os.environ["HPROF_VALIDATE"]
+SOURCE = Path(__file__).resolve().parents[2]
+SCHEMA = jsonschema.Draft202012Validator(json.loads((SOURCE / "generator/manifest.schema.json").read_text()))
+IS_SLOW = "HPROF_SLOW" in os.environ
+LIKES = "plain, hotspot, jdk8-agent, sa, graalvm, mat or android"
+SHAPES = "mixed, list, tree, graph, arrays, strings, wide, deep or threads"
+
+Arg = str | Path
+
+
+class Done:
+    def __init__(self, process: "subprocess.CompletedProcess[bytes]") -> None:
+        self.status = process.returncode
+        self.out = process.stdout
+        self.err = process.stderr.decode()
+
+
+def run(*args: Arg, cwd: Path | None = None, **kwargs: Any) -> Done:
+    given: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return Done(subprocess.run([TOOL, *args], cwd=cwd, timeout=120, check=False, **given | kwargs))
+
+
+# Of what a test file asserts pytest shows the values; what is asserted here shows its own.
+
+
+def dump(*args: Arg, objects: int = 1000) -> bytes:
+    done = run(f"--objects={objects}", *args)
+    assert (done.status, done.err) == (0, ""), (done.status, done.err)
+    return bytes(done.out)
+
+
+def truth(*args: Arg, folder: Path) -> Any:
+    """The manifest of a dump, checked against its schema."""
+    done = run("-o", "dump.hprof", "--manifest", "truth.json", *args, cwd=folder)
+    assert (done.status, done.err) == (0, ""), (done.status, done.err)
+    manifest = json.loads((folder / "truth.json").read_text())
+    SCHEMA.validate(manifest)
+    return manifest
