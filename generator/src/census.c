@@ -9,12 +9,17 @@
 
 enum { KNOWN = 1024 };
 
+/* What a CLASS_DUMP tells of a class alone, without those above it. */
+struct own {
+    uint64_t super_id;
+    uint32_t references, bytes; /* fields of type object; what all fields take */
+};
+
 /* A class in a heap dump, each of which has its own. How many references an instance has that comes from a file, its CLASS_DUMP
  * tells, which may stand behind it. */
 struct in_heap {
     uint64_t heap_dump; /* which one that is, from 1 */
-    uint64_t super_id;
-    uint32_t references, bytes; /* its own fields of type object; what all of its own take */
+    struct own own;
     bool dumped, unsure;        /* by a CLASS_DUMP; or not as it should be */
     uint64_t instances;         /* whose references are not known yet: */
     uint64_t shortest, longest; /* so many bytes their values take */
@@ -128,7 +133,7 @@ static const uint8_t *count_values(struct census *c, const uint8_t *p, const uin
 
 /* The list of instance fields (SPEC.md 6.3.5), whose count stands at p: what an instance has of this class alone. False if that is
  * no such list. */
-static bool count_own_fields(const struct census *c, const uint8_t *p, const uint8_t *end, struct in_heap *own)
+static bool count_own_fields(const struct census *c, const uint8_t *p, const uint8_t *end, struct own *own)
 {
     const size_t entry = SIZE_OF(INSTANCE_FIELD, c->stage.id_size);
     bool good = p && end - p >= 2 && (size_t)(end - p) == 2 + get_u2(p) * entry;
@@ -145,24 +150,26 @@ static bool count_own_fields(const struct census *c, const uint8_t *p, const uin
     return good;
 }
 
+static bool is_same(const struct own *a, const struct own *b)
+{
+    return a->super_id == b->super_id && a->references == b->references && a->bytes == b->bytes;
+}
+
 static void count_class_dump(struct census *c, const struct event *e)
 {
     const uint8_t *end = e->body + e->body_size, *p = e->body;
     struct truth_class *class = class_of(c, e->fields.CLASS_DUMP.class_id);
-    struct in_heap now = {.dumped = true, .super_id = e->fields.CLASS_DUMP.super_id}, *before;
+    struct own own = {.super_id = e->fields.CLASS_DUMP.super_id};
+    struct in_heap *h;
 
     p = count_values(c, p, end, SIZE_OF(CONSTANT, c->stage.id_size));
     p = count_values(c, p, end, SIZE_OF(STATIC_FIELD, c->stage.id_size));
     if (!class)
         return;
-    now.unsure = !count_own_fields(c, p, end, &now);
-    before = in_this_heap(c, class);
-    before->unsure |= now.unsure || (before->dumped && (before->super_id != now.super_id ||
-                                                        before->references != now.references || before->bytes != now.bytes));
-    before->dumped = true;
-    before->super_id = now.super_id;
-    before->references = now.references;
-    before->bytes = now.bytes;
+    h = in_this_heap(c, class);
+    h->unsure |= !count_own_fields(c, p, end, &own) || (h->dumped && !is_same(&h->own, &own));
+    h->dumped = true;
+    h->own = own;
 }
 
 static void count_instance(struct census *c, const struct event *e)
@@ -257,7 +264,7 @@ static int64_t super_of(const struct census *c, const struct in_heap *h)
 {
     uint64_t index;
 
-    if (!h->super_id || !keymap_get(&c->by_id, h->super_id, &index))
+    if (!h->own.super_id || !keymap_get(&c->by_id, h->own.super_id, &index))
         return NO_CLASS;
     return c->in_heap[index].heap_dump == h->heap_dump && c->in_heap[index].dumped ? (int64_t)index : NO_CLASS;
 }
@@ -266,10 +273,10 @@ static int64_t super_of(const struct census *c, const struct in_heap *h)
 static void add_to_chain(struct in_heap *h, const struct in_heap *above)
 {
     h->chain = above ? above->chain : COUNTED;
-    h->chain_unsure = h->unsure || (above ? above->chain_unsure : h->super_id != 0);
+    h->chain_unsure = h->unsure || (above ? above->chain_unsure : h->own.super_id != 0);
     h->chain_classes = 1 + (above ? above->chain_classes : 0);
-    h->chain_references = h->references + (above ? above->chain_references : 0);
-    h->chain_bytes = h->bytes + (above ? above->chain_bytes : 0);
+    h->chain_references = h->own.references + (above ? above->chain_references : 0);
+    h->chain_bytes = h->own.bytes + (above ? above->chain_bytes : 0);
 }
 
 /* The chain from a class on, for all of its classes: each is walked once. One that comes back to itself has no end, and counts for
