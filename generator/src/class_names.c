@@ -17,9 +17,10 @@ struct class_names {
     bool no_memory;
 };
 
-static bool has_no_name(const struct truth_class *class)
+/* An ID of 0 is that of no string, even where a dump defines one. */
+static bool is_to_be_named(const struct truth_class *class)
 {
-    return class->loaded && !class->name;
+    return class->loaded && !class->name && class->name_id;
 }
 
 static int by_name_id(const void *a, const void *b)
@@ -73,7 +74,7 @@ struct class_names *class_names_new(struct truth *truth, unsigned id_size, bool 
     size_t count = 0;
 
     for (size_t i = 0; i < truth->class_count; i++)
-        count += has_no_name(&truth->classes[i]);
+        count += is_to_be_named(&truth->classes[i]);
     *needed = count != 0;
     n = count ? calloc(1, sizeof *n) : NULL;
     if (!n)
@@ -85,7 +86,7 @@ struct class_names *class_names_new(struct truth *truth, unsigned id_size, bool 
         return NULL;
     }
     for (size_t i = 0; i < truth->class_count; i++)
-        if (has_no_name(&truth->classes[i]))
+        if (is_to_be_named(&truth->classes[i]))
             n->wanted[n->count++] = (struct wanted){truth->classes[i].name_id, i};
     qsort(n->wanted, n->count, sizeof *n->wanted, by_name_id);
     return n;

@@ -1,5 +1,5 @@
-/* A sink that looks for the names of classes: whose LOAD_CLASS comes from a file, or was changed, has a name that is known by its
- * ID alone until the string is met. */
+/* A sink that looks for the names of classes: whose LOAD_CLASS comes from a file has a name that is known by its ID alone until the
+ * string is met. */
 #ifndef HPROF_GEN_CLASS_NAMES_H
 #define HPROF_GEN_CLASS_NAMES_H
 

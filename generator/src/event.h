@@ -79,7 +79,7 @@ struct event {
     uint64_t keep;       /* the dump ends behind so many bytes of this event; KEEP_ALL for not here */
 
     /* Known to whoever made it, for the manifest. */
-    const char *class_name; /* LOAD_CLASS: the name, NUL-terminated; NULL if not known */
+    const char *class_name; /* LOAD_CLASS: the name, NUL-terminated; NULL if it has none, or comes from a file */
     uint32_t references;    /* INSTANCE_DUMP: its fields of type object, null or not; UNKNOWN_REFERENCES if not known */
     uint32_t nulls;         /* of them, those that are null */
     /* Rules, by their index, that the producer's habits break here, and how many findings of each this event gives rise to. */

@@ -316,7 +316,7 @@ static enum generate_status write_events(struct run *r, struct bytes *first)
     return status;
 }
 
-/* Names that the census was not told are looked for in the same events once more. */
+/* Of a class that comes from a file the census was told no name: names are looked for in the same events once more. */
 static enum generate_status name_classes(struct run *r)
 {
     bool needed, good;
@@ -374,7 +374,7 @@ enum generate_status generate(const struct generate_request *request, struct byt
         status = measure_records(&r);
     if (status == GENERATED)
         status = write_dump(&r, last);
-    if (status == GENERATED && request->census)
+    if (status == GENERATED && request->census && request->from >= 0)
         status = name_classes(&r);
     violations_free(r.violations);
     sizer_free(&r.sizer);

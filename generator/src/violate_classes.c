@@ -41,6 +41,7 @@ void cls_005_zero(struct violations *v, struct event *e, int variant)
     (void)variant;
     insert_utf8(v, fresh_id(v, NAME), "Broken");
     load.fields.LOAD_CLASS = (struct LOAD_CLASS){.class_serial = fresh_serial(v, CLASS_SERIAL), .name = fresh_id(v, NAME)};
+    load.class_name = "Broken";
     break_at(v, &load, EVENT_OFFSET_OF(EVENT_RECORD, LOAD_CLASS, class_id, v->id_size));
     insert(v, &load);
 }

@@ -82,12 +82,14 @@ static uint64_t bad_name(const struct violations *v)
     return rule_at_work(v) == RULE_STR_008 ? 0 : fresh_id(v, NAME);
 }
 
+static const char late[] = "late";
+
 static void insert_bad(struct violations *v, struct event *e, uint64_t at)
 {
     break_at(v, e, at);
     insert(v, e);
     if (rule_at_work(v) == RULE_STR_007)
-        insert_utf8(v, fresh_id(v, NAME), "late");
+        insert_utf8(v, fresh_id(v, NAME), late);
 }
 
 enum { OF_METHOD, OF_SIGNATURE, OF_SOURCE };
@@ -108,6 +110,7 @@ void name_of_new_class(struct violations *v, struct event *e, int variant)
     (void)variant;
     load.fields.LOAD_CLASS =
         (struct LOAD_CLASS){.class_serial = fresh_serial(v, CLASS_SERIAL), .class_id = fresh_id(v, CLASS), .name = bad_name(v)};
+    load.class_name = late;
     insert_bad(v, &load, EVENT_OFFSET_OF(EVENT_RECORD, LOAD_CLASS, name, v->id_size));
 }
 

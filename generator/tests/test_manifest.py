@@ -89,6 +89,15 @@ def test_manifest_has_the_classes_that_a_violation_adds(tmp_path: Path) -> None:
         assert name in names
 
 
+def test_manifest_has_no_name_where_a_class_has_none(tmp_path: Path) -> None:
+    """Of the two the second has the name 0, which is that of no string, though SA defines one."""
+    for args in (["--violate=STR-006/class"], ["--violate=STR-008/class", "--like=sa"]):
+        made = truth("--objects=1000", *args, folder=tmp_path)["classes"]
+        assert [one["name"] for one in made].count(None) == 1
+        (tmp_path / "dump.hprof").rename(tmp_path / "a")
+        assert truth("--from=a", folder=tmp_path)["classes"] == made
+
+
 @pytest.mark.parametrize(
     ("rule", "version"), [("HDR-003", "1.0.3"), ("REC-005/old-header", "1.0.1"), ("HDR-001", None), ("OBJ-004", "1.0.2")]
 )
