@@ -22,7 +22,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from gen_tool import IS_SLOW, LIKES, SHAPES, SOURCE, TOOL, VALIDATOR, Arg, dump, run, truth
+from gen_tool import (
+    IS_SLOW,
+    LIKES,
+    SHAPES,
+    SOURCE,
+    TOOL,
+    VALIDATOR,
+    Arg,
+    dump,
+    run,
+    truth,
+)
 
 IS_SANITIZED = "HPROF_SANITIZED" in os.environ
 ENDLESS = "--objects=1e12"

@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from hprof_corpus import reader
 from gen_tool import IS_SLOW, LIKES, SCHEMA, SHAPES, VALIDATOR, dump, run, truth
+from hprof_corpus import reader
 
 # ---- Which dump it is ------------------------------------------------------------------------------------------------
 

@@ -44,8 +44,8 @@ uint64_t least_length(const struct checker *ck, unsigned tag, bool *exact)
     }
 }
 
-/* Whether a record at p, of which n bytes are there, may be one: a known tag, a length that fits it, and at the start of a heap dump
- * record the tag of a sub-record. */
+/* Whether a record at p, of which n bytes are there, may be one: a known tag, a length that fits it, and, where a heap dump record
+ * begins, the tag of a sub-record. */
 static bool plausible_record(const struct checker *ck, const uint8_t *p, size_t n)
 {
     uint64_t length, least;
