@@ -52,8 +52,9 @@ static void check_instance_fields(struct checker *ck, const uint8_t *p, uint16_t
 }
 
 /* p are the bytes behind the tag, `size` of them: a whole CLASS_DUMP with sound types of constants and static fields. */
-void check_class_dump(struct checker *ck, const uint8_t *p, size_t size, uint64_t at)
+void check_class_dump(struct checker *ck, const uint8_t *p, size_t size, uint64_t at, bool doubtful)
 {
+    bool judged = ck->look == LOOK_JUDGE && !doubtful;
     unsigned id = ck->id_size;
     const uint8_t *start = p, *fields;
     struct cursor c = {p, p + size};
@@ -66,7 +67,7 @@ void check_class_dump(struct checker *ck, const uint8_t *p, size_t size, uint64_
         return;
     p = c.at;
 
-    if (ck->look == LOOK_JUDGE)
+    if (judged)
         check_class_object(ck, &r, at);
 
     n = get_u2(p); /* 6.3.3 constant pool */
@@ -74,7 +75,7 @@ void check_class_dump(struct checker *ck, const uint8_t *p, size_t size, uint64_
         unsigned type = get_u1(p + 2);
 
         p += SIZE_OF(CONSTANT, id);
-        if (ck->look == LOOK_JUDGE)
+        if (judged)
             check_value(ck, type, p, at + (uint64_t)(p - start));
         else if (ck->look == LOOK_LOCATE && type == TYPE_OBJECT)
             locate_referred(ck, get_id(p, id), at + (uint64_t)(p - start));
@@ -84,10 +85,10 @@ void check_class_dump(struct checker *ck, const uint8_t *p, size_t size, uint64_
     for (p += 2; n; n--) {
         unsigned type = get_u1(p + id);
 
-        if (ck->look == LOOK_JUDGE)
+        if (judged)
             use_name(ck, get_id(p, id), NAME_OF_STATIC_FIELD, at + (uint64_t)(p - start));
         p += SIZE_OF(STATIC_FIELD, id);
-        if (ck->look == LOOK_JUDGE)
+        if (judged)
             check_value(ck, type, p, at + (uint64_t)(p - start));
         else if (ck->look == LOOK_LOCATE && type == TYPE_OBJECT)
             locate_referred(ck, get_id(p, id), at + (uint64_t)(p - start));
@@ -116,9 +117,14 @@ void check_class_dump(struct checker *ck, const uint8_t *p, size_t size, uint64_
     if (ck->look == LOOK_CLASSES)
         return;
 
-    check_instance_fields(ck, fields, n, at + (uint64_t)(fields - start));
+    if (judged)
+        check_instance_fields(ck, fields, n, at + (uint64_t)(fields - start));
     if (layout && layout->at != at) {
-        struct finding *f = report(ck, RULE_CLS_009, at, "a class not yet dumped in this heap dump", "0x%" PRIx64, r.class_id);
+        struct finding *f;
+
+        if (!judged)
+            return;
+        f = report(ck, RULE_CLS_009, at, "a class not yet dumped in this heap dump", "0x%" PRIx64, r.class_id);
 
         if (f)
             f->related_offset = layout->at;
@@ -126,9 +132,15 @@ void check_class_dump(struct checker *ck, const uint8_t *p, size_t size, uint64_
             uselog_add(&ck->class_uses, r.class_id, CLASS_IS_ROOTLESS, at + OFFSET_OF(CLASS_DUMP, super_id, id));
         return;
     }
-    if (layout)
+    if (layout) {
         layout->reached = true;
-    define_object(ck, r.class_id, true, at);
+        if (!judged) {
+            layout->is_excused = true;
+            layout->is_rootless = false;
+        }
+    }
+    if (judged || !idset_get(&ck->dump.objects, r.class_id))
+        define_object(ck, r.class_id, true, at);
 }
 
 static struct layout *broken_layout(const struct classes *c, uint32_t index)

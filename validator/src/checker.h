@@ -308,7 +308,7 @@ void check_unload_class(struct checker *ck, const struct UNLOAD_CLASS *r, uint64
 void finish_classes(struct checker *ck);
 
 /* ---- check_class_dump.c ---- */
-void check_class_dump(struct checker *ck, const uint8_t *p, size_t size, uint64_t at);
+void check_class_dump(struct checker *ck, const uint8_t *p, size_t size, uint64_t at, bool doubtful);
 void finish_class_dumps(struct checker *ck);
 void keep_class_uses(struct checker *ck);
 

@@ -325,15 +325,16 @@ static void check_nodata(struct checker *ck, const uint8_t *p, uint64_t at)
                p[OFFSET_OF(PRIMITIVE_ARRAY_NODATA, type, ck->id_size)]);
 }
 
-/* A sub-record other than instances and arrays: all its bytes are in the window. */
-static void check_small(struct checker *ck, uint64_t size)
+/* A sub-record other than instances and arrays: all its bytes are in the window. Of a CLASS_DUMP that leads astray the counts may
+ * be wrong: the class is known, and what it says is not judged. */
+static void check_small(struct checker *ck, uint64_t size, bool astray)
 {
     const uint8_t *p = ck->in.at + 1;
     uint64_t at = ck->in.offset + 1;
 
     switch (*ck->in.at) {
     case SUB_CLASS_DUMP:
-        check_class_dump(ck, p, (size_t)size - 1, at);
+        check_class_dump(ck, p, (size_t)size - 1, at, astray);
         break;
     case SUB_HEAP_DUMP_INFO:
         if (ck->look == LOOK_JUDGE)
@@ -353,14 +354,6 @@ static void check_small(struct checker *ck, uint64_t size)
                           at + OFFSET_OF(ROOT_THREAD_OBJECT, thread_serial, ck->id_size));
         break;
     }
-}
-
-/* A CLASS_DUMP whose counts may be wrong: what it says is known to those behind it, and is not judged. */
-static void learn_class(struct checker *ck, uint64_t size)
-{
-    ck->look = LOOK_CLASSES;
-    check_small(ck, size);
-    ck->look = LOOK_JUDGE;
 }
 
 /* Whether something else than sub-records stands behind the one in the window. */
@@ -447,10 +440,7 @@ static bool walk_one(struct checker *ck)
         if (complete) {
             ck->sub = ck->in.at;
             ck->sub_size = (size_t)m.size;
-            if (astray)
-                learn_class(ck, m.size);
-            else
-                check_small(ck, m.size);
+            check_small(ck, m.size, astray);
             input_advance(&ck->in, (size_t)m.size);
         }
         break;
