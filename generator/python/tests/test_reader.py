@@ -43,16 +43,27 @@ def read(entry: Entry) -> Counts:
 
 
 def is_broken(entry: Entry) -> bool:
-    return any(one["rule"] in FRAMING or one["rule"].startswith("GZ-") for one in entry["findings"])
+    return "beyond-its-record" in entry["file"] or any(
+        one["rule"] in FRAMING or one["rule"].startswith("GZ-") for one in entry["findings"]
+    )
+
+
+def is_met_elsewhere(entry: Entry) -> bool:
+    """By a reader that looks neither ahead nor at what a class asks for."""
+    rule = entry["findings"][0]["rule"]
+    return (
+        rule.startswith("GZ-")
+        or rule in ("REC-011", "OBJ-006")
+        or any(word in entry["file"] for word in ("unknown-tag", "string-short-before"))
+    )
 
 
 @pytest.mark.parametrize("entry", [entry for entry in ENTRIES if is_broken(entry)], ids=name)
 def test_a_fault_of_framing_ends_it_with_the_offset(entry: Entry) -> None:
     with pytest.raises(FramingError) as error:
         read(entry)
-    finding = entry["findings"][0]
-    if not finding["rule"].startswith("GZ-") and finding["rule"] != "REC-011" and "unknown-tag" not in entry["file"]:
-        assert error.value.offset == finding["offset"]
+    if not is_met_elsewhere(entry):
+        assert error.value.offset == entry["findings"][0]["offset"]
 
 
 SOUND = [entry for entry in ENTRIES if not is_broken(entry)]
