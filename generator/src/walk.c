@@ -197,7 +197,7 @@ void give_frame(struct walk *w, uint64_t thread, uint64_t depth, int broken_rule
                                     .class_serial = frame.class == MODEL_NONE ? 0 : class_serial(w, frame.class),
                                     .line = frame.line < w->like->lowest_line ? w->like->line_unknown : frame.line};
     if (broken_rule != NO_RULE)
-        habit(&e, (enum rule)broken_rule, 1);
+        habit(&e, broken_rule, 1);
     else if (!e.fields.FRAME.class_serial)
         habit(&e, RULE_STK_005, 1);
     give_record(w, &e);
