@@ -38,15 +38,12 @@ static void forget_shown(struct diag *d)
 
 void diag_clear(struct diag *d)
 {
-    for (size_t rule = 0; rule < RULE_COUNT; rule++)
-        for (size_t shape = 0; shape < SHAPE_COUNT; shape++) {
-            struct diag_group *g = &d->groups[rule][shape];
-
-            for (size_t i = 0; i < g->count; i++)
-                forget_texts(d, &g->kept[i]);
-            memory_put(d->memory, g->kept, g->capacity * sizeof *g->kept);
-            *g = (struct diag_group){0};
-        }
+    for (struct diag_group *g = d->groups; g < d->groups + GROUP_COUNT; g++) {
+        for (size_t i = 0; i < g->count; i++)
+            forget_texts(d, &g->kept[i]);
+        memory_put(d->memory, g->kept, g->capacity * sizeof *g->kept);
+        *g = (struct diag_group){0};
+    }
     chunks_clear(&d->places);
     forget_shown(d);
 }
@@ -64,13 +61,15 @@ static bool is_of_container(enum rule rule)
 
 struct finding *diag_count(struct diag *d, enum rule rule, enum finding_shape shape, uint64_t order)
 {
-    struct diag_group *g = &d->groups[rule][shape];
+    struct diag_group *g = &d->groups[group_of(rule, shape)];
     const struct finding new = {.order = order, .dump = d->dump, .offset = order, .related_offset = HPROF_NO_OFFSET};
     struct finding *kept;
     size_t hole, parent, child;
 
     if (order >= d->closed_from && !is_of_container(rule) && rule != RULE_REF_002)
         return NULL;
+    g->rule = rule;
+    g->shape = shape;
     g->total++;
     if (g->count < d->cap) {
         void *block = g->kept;
@@ -121,7 +120,7 @@ static void drop_last(struct diag *d, struct diag_group *g)
 
 void diag_retract(struct diag *d, enum rule rule, uint64_t offset, uint64_t findings)
 {
-    struct diag_group *g = &d->groups[rule][SHAPE_ANY];
+    struct diag_group *g = &d->groups[group_of(rule, SHAPE_ANY)];
 
     if (diag_is_closed(d))
         return;
@@ -133,9 +132,8 @@ void diag_retract(struct diag *d, enum rule rule, uint64_t offset, uint64_t find
 void diag_mark(const struct diag *d, uint64_t offset, struct diag_mark *mark)
 {
     mark->offset = offset;
-    for (size_t rule = 0; rule < RULE_COUNT; rule++)
-        for (size_t shape = 0; shape < SHAPE_COUNT; shape++)
-            mark->totals[rule][shape] = d->groups[rule][shape].total;
+    for (size_t i = 0; i < GROUP_COUNT; i++)
+        mark->totals[i] = d->groups[i].total;
 }
 
 bool diag_is_closed(const struct diag *d)
@@ -150,21 +148,22 @@ void diag_close(struct diag *d, uint64_t from)
 
 void diag_return(struct diag *d, const struct diag_mark *mark, uint64_t from)
 {
-    for (unsigned rule = 0; rule < RULE_COUNT && !is_of_container((enum rule)rule); rule++)
-        for (size_t shape = 0; shape < SHAPE_COUNT; shape++) {
-            struct diag_group *g = &d->groups[rule][shape];
-            bool all_kept = g->count == g->total;
+    for (size_t i = 0; i < GROUP_COUNT; i++) {
+        struct diag_group *g = &d->groups[i];
+        bool all_kept = g->count == g->total;
 
-            if (rule == RULE_REF_002) { /* these are of whole heap dumps, and ordered by ID */
-                g->total = mark->totals[rule][shape];
-                while (g->count > g->total)
-                    drop_last(d, g);
-                continue;
-            }
-            while (g->count && g->kept[0].order >= from)
+        if (!g->total || is_of_container(g->rule))
+            continue;
+        if (g->rule == RULE_REF_002) { /* these are of whole heap dumps, and ordered by ID */
+            g->total = mark->totals[i];
+            while (g->count > g->total)
                 drop_last(d, g);
-            g->total = all_kept || mark->totals[rule][shape] < g->count ? g->count : mark->totals[rule][shape];
+            continue;
         }
+        while (g->count && g->kept[0].order >= from)
+            drop_last(d, g);
+        g->total = all_kept || mark->totals[i] < g->count ? g->count : mark->totals[i];
+    }
 }
 
 void diag_describe(struct diag *d, struct finding *f, const char *where, const char *expected, const char *found)
@@ -203,41 +202,37 @@ enum hprof_severity diag_severity(const struct severity_choice *choice, enum rul
 void diag_judge(const struct diag *d, const struct severity_choice *choice, struct verdict *v)
 {
     *v = (struct verdict){0};
-    for (unsigned rule = 0; rule < RULE_COUNT; rule++)
-        for (unsigned shape = 0; shape < SHAPE_COUNT; shape++) {
-            uint64_t n = d->groups[rule][shape].total;
-            const char *quirk;
-            enum hprof_severity severity;
+    for (const struct diag_group *g = d->groups; g < d->groups + GROUP_COUNT; g++) {
+        const char *quirk;
+        enum hprof_severity severity;
 
-            if (!n)
-                continue;
-            severity = diag_severity(choice, (enum rule)rule, (enum finding_shape)shape, &quirk);
-            if (severity == HPROF_OFF)
-                continue;
-            v->totals[rule] += n;
-            if (severity == HPROF_ERROR)
-                v->errors += n;
-            else if (severity == HPROF_WARNING)
-                v->warnings += n;
-            else
-                v->notes += n;
-        }
+        if (!g->total)
+            continue;
+        severity = diag_severity(choice, g->rule, g->shape, &quirk);
+        if (severity == HPROF_OFF)
+            continue;
+        v->totals[g->rule] += g->total;
+        if (severity == HPROF_ERROR)
+            v->errors += g->total;
+        else if (severity == HPROF_WARNING)
+            v->warnings += g->total;
+        else
+            v->notes += g->total;
+    }
 }
 
 bool diag_errors_are_quirks(const struct diag *d, const struct severity_choice *choice, const struct severity_choice *other)
 {
-    for (unsigned rule = 0; rule < RULE_COUNT; rule++)
-        for (unsigned shape = 0; shape < SHAPE_COUNT; shape++) {
-            enum hprof_severity severity;
-            const char *quirk;
+    for (const struct diag_group *g = d->groups; g < d->groups + GROUP_COUNT; g++) {
+        enum hprof_severity severity;
+        const char *quirk;
 
-            if (!d->groups[rule][shape].total ||
-                diag_severity(choice, (enum rule)rule, (enum finding_shape)shape, &quirk) != HPROF_ERROR)
-                continue;
-            severity = diag_severity(other, (enum rule)rule, (enum finding_shape)shape, &quirk);
-            if (!quirk || severity == HPROF_ERROR)
-                return false;
-        }
+        if (!g->total || diag_severity(choice, g->rule, g->shape, &quirk) != HPROF_ERROR)
+            continue;
+        severity = diag_severity(other, g->rule, g->shape, &quirk);
+        if (!quirk || severity == HPROF_ERROR)
+            return false;
+    }
     return true;
 }
 
@@ -279,13 +274,13 @@ static size_t choose(const struct diag *d, const struct severity_choice *choice,
     size_t n = 0;
 
     for (unsigned shape = 0; shape < SHAPE_COUNT; shape++) {
-        const struct diag_group *g = &d->groups[rule][shape];
+        const struct diag_group *g = &d->groups[group_of(rule, (enum finding_shape)shape)];
         const char *quirk;
         enum hprof_severity severity;
 
-        if (!g->count)
+        if (!g->count || g->rule != rule)
             continue;
-        severity = diag_severity(choice, rule, (enum finding_shape)shape, &quirk);
+        severity = diag_severity(choice, rule, g->shape, &quirk);
         for (size_t i = 0; i < g->count && severity != HPROF_OFF; i++)
             out[n++] = (struct shown){&g->kept[i], rule, severity, quirk};
     }
@@ -301,9 +296,8 @@ bool diag_prepare(struct diag *d)
     size_t capacity = 0;
 
     forget_shown(d);
-    for (size_t rule = 0; rule < RULE_COUNT; rule++)
-        for (size_t shape = 0; shape < SHAPE_COUNT; shape++)
-            capacity += d->groups[rule][shape].count;
+    for (size_t i = 0; i < GROUP_COUNT; i++)
+        capacity += d->groups[i].count;
     d->shown = memory_get(d->memory, capacity * sizeof *d->shown);
     d->shown_capacity = d->shown ? capacity : 0;
     return d->shown;

@@ -34,6 +34,14 @@ struct place {
     enum place_kind kind;
 };
 
+/* Findings are counted by rule; those in a shape, which one rule alone has, apart. */
+enum { GROUP_COUNT = RULE_COUNT + SHAPE_COUNT - 1 };
+
+static inline size_t group_of(enum rule rule, enum finding_shape shape)
+{
+    return shape == SHAPE_ANY ? (size_t)rule : (size_t)RULE_COUNT + (size_t)shape - 1;
+}
+
 struct diag {
     struct memory *memory;
     uint32_t dump;        /* the number of the present heap dump */
@@ -43,10 +51,12 @@ struct diag {
     struct shown *shown;  /* room for all that is kept, from diag_prepare() on */
     size_t shown_capacity;
     struct diag_group {
+        enum rule rule; /* these two are known from the first finding on */
+        enum finding_shape shape;
         uint64_t total;
         struct finding *kept; /* a heap: the last by order on top */
         size_t count, capacity;
-    } groups[RULE_COUNT][SHAPE_COUNT];
+    } groups[GROUP_COUNT];
 };
 
 void diag_init(struct diag *d, struct memory *memory, uint64_t max_errors);
@@ -63,7 +73,7 @@ void diag_retract(struct diag *d, enum rule rule, uint64_t offset, uint64_t find
  * behind that offset; after diag_close() nothing from there on is taken any more. Neither is for the findings of the GZ family. */
 struct diag_mark {
     uint64_t offset;
-    uint64_t totals[RULE_COUNT][SHAPE_COUNT];
+    uint64_t totals[GROUP_COUNT];
 };
 void diag_mark(const struct diag *d, uint64_t offset, struct diag_mark *mark);
 void diag_return(struct diag *d, const struct diag_mark *mark, uint64_t from);

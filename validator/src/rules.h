@@ -11,7 +11,7 @@ enum rule {
     RULE_COUNT
 };
 
-/* In which shape a rule is broken, where a quirk of some producer asks for it (profiles.def). */
+/* In which shape a rule is broken, where a quirk of some producer asks for it (profiles.def). A shape is of one rule alone. */
 enum finding_shape {
     SHAPE_ANY,              /* none of those below */
     SHAPE_ARRAY_CLASS,      /* CLS-004: an array class */
