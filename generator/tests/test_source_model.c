@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "encode.h"
+#include "made_model.h"
 #include "sink_dump.h"
 #include "source_model.h"
 
@@ -189,17 +190,7 @@ static struct look run(struct source *source, uint64_t stop_at)
 
 static struct source_settings settings_of(const struct like *like, const struct shape *shape, uint64_t objects)
 {
-    struct source_settings s = {.like = like, .shape = shape};
-
-    s.model = (struct model_options){.seed = 5,
-                                     .objects = objects,
-                                     .classes = MODEL_UNSET,
-                                     .threads = MODEL_UNSET,
-                                     .stack_depth = MODEL_UNSET,
-                                     .references = MODEL_UNSET,
-                                     .array_length = MODEL_UNSET,
-                                     .string_length = MODEL_UNSET};
-    return s;
+    return (struct source_settings){.like = like, .shape = shape, .model = unset(objects)};
 }
 
 static struct source *source_of(const struct source_settings *s)
@@ -310,18 +301,9 @@ static void what_a_producer_cannot_write_is_refused(void **state)
             }
 }
 
-static const struct shape *shape_named(const char *name)
-{
-    size_t i = 0;
-
-    while (strcmp(shapes[i]->name, name) != 0)
-        i++;
-    return shapes[i];
-}
-
 static void large_bodies_come_in_parts(void **state)
 {
-    struct source_settings s = settings_of(NULL, shape_named("arrays"), 100);
+    struct source_settings s = settings_of(NULL, shape_of("arrays"), 100);
     struct source *source;
     struct look l;
 
@@ -338,7 +320,7 @@ static void no_segment_is_longer_than_it_should_be(void **state)
 {
     (void)state;
     for (uint64_t size = 1; size < 100000; size = size * 3 + 1) {
-        struct source_settings s = settings_of(NULL, shape_named("list"), 3000);
+        struct source_settings s = settings_of(NULL, shape_of("list"), 3000);
         struct source *source;
 
         s.segment_size = size;

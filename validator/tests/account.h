@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "caller.h"
+#include "dump.h"
 #include "hprof/hprof.h"
 
 /* All that is told, as text: with the places that input read once may lack, and without. */
@@ -100,6 +101,15 @@ static inline void account_end(struct account *a, enum hprof_status status)
     a->status = status;
     fclose(a->to_all);
     fclose(a->to_placeless);
+}
+
+static inline struct account judge_memory(const struct bytes *b, bool as_pipe)
+{
+    struct account a;
+    struct hprof_options options = options_for(&a);
+
+    account_end(&a, hprof_validate_memory(b->at, b->size, as_pipe, &options));
+    return a;
 }
 
 static inline void account_free(struct account *a)

@@ -47,13 +47,17 @@ static inline int load_corpus(void **state)
     return corpus_size > 300 ? 0 : -1;
 }
 
+static inline void forget_file(struct sample *sample)
+{
+    free(sample->name);
+    free(sample->bytes.at);
+}
+
 static inline int forget_corpus(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < corpus_size; i++) {
-        free(corpus[i].name);
-        free(corpus[i].bytes.at);
-    }
+    for (size_t i = 0; i < corpus_size; i++)
+        forget_file(&corpus[i]);
     free(corpus);
     return 0;
 }

@@ -21,7 +21,8 @@ static inline void append(struct bytes *b, const void *more, size_t n)
         b->at = realloc(b->at, b->capacity);
         assert_non_null(b->at);
     }
-    memcpy(b->at + b->size, more, n);
+    if (n)
+        memcpy(b->at + b->size, more, n);
     b->size += n;
 }
 

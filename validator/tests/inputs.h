@@ -12,37 +12,12 @@
 #include <cmocka.h>
 #include <zlib.h>
 
+#include "caller.h"
+#include "dice.h"
+#include "dump.h"
 #include "input.h"
 
 /* ---- Bytes, random but the same in every run -------------------------------------------------------------------- */
-
-static uint64_t seed;
-
-static inline uint32_t below(uint32_t n)
-{
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    seed ^= seed << 17;
-    return (uint32_t)((seed >> 20) % n);
-}
-
-struct bytes {
-    uint8_t *at;
-    size_t size;
-    size_t capacity;
-};
-
-static inline void append(struct bytes *b, const void *more, size_t n)
-{
-    if (b->size + n > b->capacity) {
-        b->capacity = (b->size + n) * 2;
-        b->at = realloc(b->at, b->capacity);
-        assert_non_null(b->at);
-    }
-    if (n > 0)
-        memcpy(b->at + b->size, more, n);
-    b->size += n;
-}
 
 /* Compresses about as well as a heap dump: runs, repeats and noise. */
 static inline struct bytes random_bytes(size_t size)
@@ -155,35 +130,6 @@ static inline void listen(void *context, const struct gzip_finding *finding)
     f->count++;
 }
 
-/* Gives nothing when `left` is 0, and checks that all is given back with its size. */
-struct caller {
-    size_t left;
-    size_t bytes;
-};
-
-static inline void *allocate(void *context, size_t size)
-{
-    struct caller *caller = context;
-    void *block;
-
-    if (caller->left == 0)
-        return NULL;
-    caller->left--;
-    caller->bytes += size;
-    block = malloc(size);
-    assert_non_null(block);
-    memset(block, 0xa5, size);
-    return block;
-}
-
-static inline void release(void *context, void *memory, size_t size)
-{
-    struct caller *caller = context;
-
-    caller->bytes -= size;
-    free(memory);
-}
-
 struct stream {
     struct input in;
     struct memory memory;
@@ -194,11 +140,11 @@ struct stream {
 static inline struct stream *new_stream(void)
 {
     struct stream *s = calloc(1, sizeof *s);
-    struct hprof_allocator allocator = {allocate, release, NULL};
+    struct hprof_allocator allocator;
 
     assert_non_null(s);
-    s->caller.left = SIZE_MAX;
-    allocator.context = &s->caller;
+    s->caller.left = UINT64_MAX;
+    allocator = caller_allocator(&s->caller);
     memory_init(&s->memory, &allocator, 0);
     return s;
 }
@@ -214,7 +160,7 @@ static inline struct stream *open_source(struct input_source source, size_t bloc
 static inline void close_stream(struct stream *s)
 {
     input_close(&s->in);
-    assert_int_equal(s->caller.bytes, 0);
+    assert_true(caller_has_all_back(&s->caller));
     free(s);
 }
 

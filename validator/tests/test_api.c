@@ -16,56 +16,14 @@
 #include <unistd.h>
 
 #include <cmocka.h>
-#include <zlib.h>
 
 #include "account.h"
 #include "caller.h"
 #include "corpus.h"
-#include "dump.h"
+#include "forms.h"
 #include "hprof/hprof.h"
 
-/* ---- Dumps ------------------------------------------------------------------------------------------------------ */
-
-static struct bytes compress_gzip(const struct bytes *b)
-{
-    z_stream z = {.next_in = b->at, .avail_in = (uInt)b->size};
-    struct bytes file = {0};
-
-    assert_int_equal(deflateInit2(&z, 6, Z_DEFLATED, 31, 8, Z_DEFAULT_STRATEGY), Z_OK);
-    file.size = file.capacity = deflateBound(&z, b->size);
-    file.at = malloc(file.capacity);
-    z.next_out = file.at;
-    z.avail_out = (uInt)file.size;
-    assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
-    file.size = z.total_out;
-    deflateEnd(&z);
-    return file;
-}
-
-static int file_of(const struct bytes *b)
-{
-    FILE *file = tmpfile();
-    int fd;
-
-    assert_non_null(file);
-    assert_true(b->size == 0 || fwrite(b->at, b->size, 1, file) == 1);
-    assert_int_equal(fflush(file), 0);
-    fd = dup(fileno(file));
-    fclose(file);
-    assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
-    return fd;
-}
-
 /* ---- What is told of a run -------------------------------------------------------------------------------------- */
-
-static struct account judge_memory(const struct bytes *b, bool as_pipe)
-{
-    struct account a;
-    struct hprof_options options = options_for(&a);
-
-    account_end(&a, hprof_validate_memory(b->at, b->size, as_pipe, &options));
-    return a;
-}
 
 static struct account judge_fd(int fd)
 {
@@ -525,217 +483,6 @@ static void what_cannot_be_read_is_told(void **state)
     close(directory);
 }
 
-/* ---- Counts and progress ---------------------------------------------------------------------------------------- */
-
-/* Object with a static and a constant that are references, String with one reference field; three of it, of which two name
- * nothing; an array of objects, an array of bytes. */
-static struct bytes small_heap(void)
-{
-    struct bytes b = {0};
-    size_t record;
-
-    put_header(&b);
-    put_string(&b, 1, "java/lang/Object");
-    put_string(&b, 2, "java/lang/String");
-    put_string(&b, 3, "[Ljava/lang/Object;");
-    put_string(&b, 4, "value");
-    put_class(&b, 1, 0x100, 1);
-    put_class(&b, 2, 0x200, 2);
-    put_class(&b, 3, 0x300, 3);
-    record = open_record(&b, 0x1c);
-    for (uint64_t class = 1; class <= 3; class ++) {
-        put(&b, 1, 0x20);
-        put(&b, 8, class << 8);
-        put(&b, 4, 0);
-        put(&b, 8, class == 1 ? 0 : 0x100);
-        for (unsigned i = 0; i < 5; i++)
-            put(&b, 8, 0);
-        put(&b, 4, class == 2 ? 8 : 0);
-        put(&b, 2, class == 1);
-        if (class == 1) {
-            put(&b, 2, 7);
-            put(&b, 1, 2);
-            put(&b, 8, 0x400);
-        }
-        put(&b, 2, class == 1);
-        if (class == 1) {
-            put(&b, 8, 4);
-            put(&b, 1, 2);
-            put(&b, 8, 0);
-        }
-        put(&b, 2, class == 2);
-        if (class == 2) {
-            put(&b, 8, 4);
-            put(&b, 1, 2);
-        }
-    }
-    for (uint64_t i = 0; i < 3; i++) {
-        put(&b, 1, 0x21);
-        put(&b, 8, 0x400 + 8 * i);
-        put(&b, 4, 0);
-        put(&b, 8, 0x200);
-        put(&b, 4, 8);
-        put(&b, 8, i ? 0 : 0x500);
-    }
-    put(&b, 1, 0x22);
-    put(&b, 8, 0x480);
-    put(&b, 4, 0);
-    put(&b, 4, 2);
-    put(&b, 8, 0x300);
-    put(&b, 8, 0x400);
-    put(&b, 8, 0);
-    put(&b, 1, 0x23);
-    put(&b, 8, 0x500);
-    put(&b, 4, 0);
-    put(&b, 4, 3);
-    put(&b, 1, 8);
-    put(&b, 3, 0);
-    close_record(&b, record);
-    close_record(&b, open_record(&b, 0x2c));
-    return b;
-}
-
-static void counts_are_told(void **state)
-{
-    struct bytes b = small_heap();
-    struct account a = judge_memory(&b, false);
-    const struct hprof_summary *s = &a.summary;
-
-    (void)state;
-    assert_int_equal(a.status, HPROF_VALID);
-    assert_int_equal(a.findings, 0);
-    assert_int_equal(s->classes, 3);
-    assert_int_equal(s->instances, 3);
-    assert_int_equal(s->object_arrays, 1);
-    assert_int_equal(s->primitive_arrays, 1);
-    assert_int_equal(s->references, 1 + 1 + 3 + 2);
-    assert_int_equal(s->strings, 4);
-    assert_int_equal(s->record_counts[0x01], 4);
-    assert_int_equal(s->record_counts[0x02], 3);
-    assert_int_equal(s->record_counts[0x1c], 1);
-    assert_int_equal(s->record_counts[0x2c], 1);
-    assert_int_equal(s->subrecord_counts[0x20], 3);
-    assert_int_equal(s->subrecord_counts[0x21], 3);
-    assert_int_equal(s->bytes, b.size);
-    assert_int_equal(s->file_bytes, b.size);
-    assert_int_equal(s->sound_until, b.size);
-    assert_int_equal(s->skipped, 0);
-    assert_int_equal(s->timestamp, 1767225600000);
-    account_free(&a);
-    free(b.at);
-}
-
-struct progress {
-    uint64_t calls, last, total;
-    bool fell, total_changed;
-    int shrink; /* a file that becomes shorter at the first call; -1 for none */
-};
-
-static void note_progress(void *context, uint64_t bytes, uint64_t total)
-{
-    struct progress *p = context;
-
-    p->fell |= bytes < p->last;
-    p->total_changed |= p->calls && total != p->total;
-    p->last = bytes;
-    p->total = total;
-    p->calls++;
-    if (p->shrink >= 0)
-        assert_int_equal(ftruncate(p->shrink, 1 << 20), 0);
-}
-
-static struct progress progress_of(const struct bytes *b, bool as_pipe)
-{
-    struct progress p = {.shrink = -1};
-    struct hprof_options options;
-
-    hprof_options_init(&options);
-    options.on_progress = note_progress;
-    options.context = &p;
-    assert_int_equal(hprof_validate_memory(b->at, b->size, as_pipe, &options), HPROF_VALID);
-    return p;
-}
-
-static struct bytes large_dump(unsigned strings)
-{
-    struct bytes b = {0};
-
-    put_header(&b);
-    while (strings--) {
-        size_t record = open_record(&b, 0x01);
-
-        put(&b, 8, 1);
-        close_record(&b, record);
-    }
-    for (unsigned i = 0; i < 500; i++) {
-        size_t record = open_record(&b, 0x1c);
-
-        put(&b, 1, 0x23);
-        put(&b, 8, 8 + 8 * i);
-        put(&b, 4, 0);
-        put(&b, 4, 100000);
-        put(&b, 1, 8);
-        append(&b, (uint8_t[100000]){0}, 100000);
-        close_record(&b, record);
-    }
-    close_record(&b, open_record(&b, 0x2c));
-    return b;
-}
-
-static void progress_goes_up_to_the_end(void **state)
-{
-    struct bytes b = large_dump(0), compressed = compress_gzip(&b);
-    struct progress file = progress_of(&b, false), pipe = progress_of(&b, true), gzip = progress_of(&compressed, false);
-
-    (void)state;
-    assert_in_range(file.calls, b.size / (16 << 20), b.size >> 20);
-    assert_false(file.fell || file.total_changed || pipe.fell || pipe.total_changed || gzip.fell);
-    assert_int_equal(file.last, b.size);
-    assert_int_equal(file.total, b.size);
-    assert_int_equal(pipe.last, b.size);
-    assert_int_equal(pipe.total, 0);
-    assert_int_equal(gzip.last, compressed.size);
-    assert_int_equal(gzip.total, compressed.size);
-    free(b.at);
-    free(compressed.at);
-}
-
-/* The first of two strings of one ID is sought, and found near the start. */
-static void progress_ends_with_all_bytes_after_a_second_look(void **state)
-{
-    struct bytes b = large_dump(2);
-    struct progress file = progress_of(&b, false);
-
-    (void)state;
-    assert_int_equal(file.last, b.size);
-    assert_int_equal(file.total, b.size);
-    free(b.at);
-}
-
-static void note_failure(void *context, const struct hprof_summary *summary)
-{
-    (void)context;
-    assert_int_equal(summary->status, HPROF_IO);
-    assert_non_null(strstr(summary->failure, "the file became shorter while it was read"));
-}
-
-static void a_file_that_becomes_shorter_is_told(void **state)
-{
-    struct bytes b = large_dump(0);
-    int fd = file_of(&b);
-    struct progress p = {.shrink = fd};
-    struct hprof_options options;
-
-    (void)state;
-    hprof_options_init(&options);
-    options.on_progress = note_progress;
-    options.on_summary = note_failure;
-    options.context = &p;
-    assert_int_equal(hprof_validate_fd(fd, &options), HPROF_IO);
-    close(fd);
-    free(b.at);
-}
-
 /* ---- Threads ---------------------------------------------------------------------------------------------------- */
 
 static void *judge_corpus(void *argument)
@@ -794,10 +541,6 @@ int main(void)
         cmocka_unit_test(a_compressed_file_is_judged_as_the_plain_one),
         cmocka_unit_test(a_pipe_may_deliver_as_it_likes),
         cmocka_unit_test(what_cannot_be_read_is_told),
-        cmocka_unit_test(counts_are_told),
-        cmocka_unit_test(progress_goes_up_to_the_end),
-        cmocka_unit_test(progress_ends_with_all_bytes_after_a_second_look),
-        cmocka_unit_test(a_file_that_becomes_shorter_is_told),
         cmocka_unit_test(two_threads_may_judge_at_once),
     };
 

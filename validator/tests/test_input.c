@@ -93,7 +93,7 @@ static void start_feeder(struct feeder *f, const struct bytes *bytes, uint32_t l
                          .largest = largest,
                          .interrupted = pthread_self(),
                          .signals = signals,
-                         .seed = seed};
+                         .seed = dice};
     assert_int_equal(pthread_create(&f->thread, NULL, feed, f), 0);
 }
 
@@ -140,7 +140,7 @@ static void walk_everywhere(const struct bytes *data, const struct bytes *file)
 static void reads_plain_bytes_the_same_from_everywhere(void **state)
 {
     (void)state;
-    seed = 1;
+    dice = 1;
     for (int round = 0; round < 4; round++) {
         struct bytes data = random_bytes(1 + below(round == 0 ? 3000000 : 100000));
 
@@ -154,7 +154,7 @@ static void reads_compressed_bytes_the_same_from_everywhere(void **state)
     static const uint32_t largest[] = {3000000, 200000, 5000, 100};
 
     (void)state;
-    seed = 2;
+    dice = 2;
     for (int round = 0; round < 4; round++) {
         struct bytes data = random_bytes(1 + below(round == 0 ? 2000000 : 60000));
         struct bytes file = compress_in_members(&data, largest[round]);
@@ -171,7 +171,7 @@ static void reads_memory_where_it_lies(void **state)
     struct stream *s = new_stream();
 
     (void)state;
-    seed = 3;
+    dice = 3;
     data = random_bytes(50000);
     assert_true(input_open_memory(&s->in, data.at, data.size, false, &s->memory, listen, &s->findings));
     assert_int_equal(input_file_size(&s->in), data.size);
@@ -204,7 +204,7 @@ static void begins_where_the_descriptor_stands(void **state)
     int fd;
 
     (void)state;
-    seed = 4;
+    dice = 4;
     data = random_bytes(20000);
     append(&file, "\x1f\x8b in front", 10);
     append(&file, data.at, data.size);
@@ -273,7 +273,7 @@ static void the_buffer_grows_with_bytes_not_with_wishes(void **state)
     struct stream *s;
 
     (void)state;
-    seed = 5;
+    dice = 5;
     data = random_bytes(300000);
     s = open_source(source_of_memory(data.at, data.size, true), 1000);
     assert_int_equal(input_need(&s->in, 100), 1000);
@@ -305,7 +305,7 @@ static void signals_do_not_disturb(void **state)
     struct stream *s;
 
     (void)state;
-    seed = 6;
+    dice = 6;
     data = random_bytes(3000);
     sigemptyset(&action.sa_mask);
     assert_int_equal(sigaction(SIGUSR1, &action, NULL), 0);
@@ -338,7 +338,7 @@ static void what_cannot_be_read_is_an_error(void **state)
     int directory = open(".", O_RDONLY), ends[2];
 
     (void)state;
-    seed = 7;
+    dice = 7;
     data = random_bytes(10);
     assert_true(directory >= 0);
     expect_failure_to_open(directory, EISDIR);
@@ -364,7 +364,7 @@ static void a_read_that_fails_midway_ends_the_stream(void **state)
     assert_true(pages != MAP_FAILED);
     if (fd < 0 || lseek(fd, (off_t)(uintptr_t)pages, SEEK_SET) < 0)
         skip();
-    seed = 8;
+    dice = 8;
     data = random_bytes(page);
     file = one_member("it is not the file that is at fault");
     memcpy(pages, data.at, page);
@@ -404,7 +404,7 @@ static void a_file_that_shrinks_is_an_error(void **state)
     struct bytes data;
 
     (void)state;
-    seed = 9;
+    dice = 9;
     data = random_bytes(100000);
     for (int way = 0; way < 4; way++) {
         int fd = file_of(&data);
@@ -432,7 +432,7 @@ static void a_file_that_grows_is_read_to_its_end(void **state)
     struct bytes data;
 
     (void)state;
-    seed = 10;
+    dice = 10;
     data = random_bytes(100000);
     for (int way = 0; way < 2; way++) {
         int fd = file_of(&data);
@@ -458,7 +458,7 @@ static void no_memory_is_no_disaster(void **state)
     struct bytes data, file;
 
     (void)state;
-    seed = 11;
+    dice = 11;
     data = random_bytes(3000000);
     file = compress_in_members(&data, 1000000);
     for (int compressed = 0; compressed < 2; compressed++) {

@@ -11,7 +11,6 @@
  * One fault gives one error: of the changes of files in corpus/valid, those with more than one are counted and bounded.
  *
  * test_mutations PART PARTS takes one file of PARTS alone, the PART-th from 0: so a machine's cores share the work. */
-#include <glob.h>
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,6 +22,7 @@
 
 #include <cmocka.h>
 
+#include "corpus.h"
 #include "hprof/hprof.h"
 
 enum {
@@ -38,61 +38,28 @@ enum {
 
 /* ---- The corpus ---- */
 
-static struct sample {
-    char *name;
-    uint8_t *bytes;
-    size_t size;
-    bool valid;
-} * corpus;
-static size_t corpus_size, part, parts = 1;
+static size_t part, parts = 1;
 static bool all; /* HPROF_ALL_CHANGES=all */
 
 static int smaller_first(const void *a, const void *b)
 {
     const struct sample *x = a, *y = b;
 
-    return (x->size > y->size) - (x->size < y->size);
+    return (x->bytes.size > y->bytes.size) - (x->bytes.size < y->bytes.size);
 }
 
-static int load_corpus(void **state)
+/* What is wrong with small files is found soon. */
+static void take_part(void)
 {
-    glob_t found;
+    size_t kept = 0;
 
-    (void)state;
-    if (glob("corpus/valid/*.hprof", 0, NULL, &found) || glob("corpus/either/*.hprof", GLOB_APPEND, NULL, &found) ||
-        glob("corpus/invalid/*/*.hprof", GLOB_APPEND, NULL, &found))
-        return -1;
-    corpus = calloc(found.gl_pathc, sizeof *corpus);
-    assert_non_null(corpus);
-    for (size_t i = part; i < found.gl_pathc; i += parts) {
-        FILE *file = fopen(found.gl_pathv[i], "rb");
-        struct sample *sample = &corpus[corpus_size++];
-
-        assert_non_null(file);
-        assert_int_equal(fseek(file, 0, SEEK_END), 0);
-        sample->name = strdup(found.gl_pathv[i]);
-        sample->size = (size_t)ftell(file);
-        sample->valid = strncmp(sample->name, "corpus/valid/", 13) == 0;
-        sample->bytes = malloc(sample->size + 1);
-        assert_non_null(sample->bytes);
-        rewind(file);
-        assert_int_equal(fread(sample->bytes, 1, sample->size, file), sample->size);
-        fclose(file);
-    }
-    globfree(&found);
-    qsort(corpus, corpus_size, sizeof *corpus, smaller_first); /* what is wrong with small files is found soon */
-    return 0;
-}
-
-static int forget_corpus(void **state)
-{
-    (void)state;
-    for (size_t i = 0; i < corpus_size; i++) {
-        free(corpus[i].name);
-        free(corpus[i].bytes);
-    }
-    free(corpus);
-    return 0;
+    for (size_t i = 0; i < corpus_size; i++)
+        if (i % parts == part)
+            corpus[kept++] = corpus[i];
+        else
+            forget_file(&corpus[i]);
+    corpus_size = kept;
+    qsort(corpus, corpus_size, sizeof *corpus, smaller_first);
 }
 
 /* ---- Large blocks are kept from run to run: to map and unmap them would take most of the time ---- */
@@ -103,7 +70,7 @@ static struct {
     size_t size;
 } shelf[SHELF];
 
-static void *get(void *context, size_t size)
+static void *allocate(void *context, size_t size)
 {
     int64_t *out = context;
     void *block = NULL;
@@ -120,7 +87,7 @@ static void *get(void *context, size_t size)
     return block;
 }
 
-static void put(void *context, void *block, size_t size)
+static void release(void *context, void *block, size_t size)
 {
     int64_t *out = context;
 
@@ -227,7 +194,7 @@ static void on_finding(void *context, const struct hprof_finding *f)
 static struct run judge(const uint8_t *bytes, size_t size, bool as_pipe, bool compared)
 {
     struct run run = {.size = size, .compared = compared, .told = UINT64_C(0xcbf29ce484222325)};
-    struct hprof_allocator allocator = {get, put, &run.memory_out};
+    struct hprof_allocator allocator = {allocate, release, &run.memory_out};
     struct hprof_options options;
     enum hprof_status status;
     uint64_t total = 0;
@@ -263,7 +230,7 @@ static void judge_mutant(const struct sample *sample, const uint8_t *bytes, size
     const char *wrong = run.wrong, *rule = run.rule;
 
     count.runs++;
-    if (sample->valid) {
+    if (strncmp(sample->name, "corpus/valid/", 13) == 0) {
         count.faults += run.errors > 0;
         count.several += run.errors > 1;
     }
@@ -281,19 +248,19 @@ static void judge_mutant(const struct sample *sample, const uint8_t *bytes, size
 /* Whether a place lies where, of a large file, not all are tried. */
 static bool is_amid(const struct sample *sample, size_t at)
 {
-    return sample->size > 3 * WHOLE_SIZE && at >= WHOLE_SIZE && at + WHOLE_SIZE < sample->size;
+    return sample->bytes.size > 3 * WHOLE_SIZE && at >= WHOLE_SIZE && at + WHOLE_SIZE < sample->bytes.size;
 }
 
 /* The next place to cut or change. */
 static size_t next_place(const struct sample *sample, size_t at)
 {
-    size_t step = sample->size > HUGE_SIZE ? (sample->size - 2 * WHOLE_SIZE) / STEPS : 1;
+    size_t step = sample->bytes.size > HUGE_SIZE ? (sample->bytes.size - 2 * WHOLE_SIZE) / STEPS : 1;
 
     if (all || !is_amid(sample, at))
         return at + 1;
-    if (sample->size <= HUGE_SIZE)
+    if (sample->bytes.size <= HUGE_SIZE)
         step = 13; /* meets every field of tables of any width */
-    return at + step < sample->size - WHOLE_SIZE ? at + step : sample->size - WHOLE_SIZE;
+    return at + step < sample->bytes.size - WHOLE_SIZE ? at + step : sample->bytes.size - WHOLE_SIZE;
 }
 
 static void finish(const char *what)
@@ -310,11 +277,11 @@ static void every_cut(void **state)
     for (size_t i = 0; i < corpus_size; i++) {
         const struct sample *sample = &corpus[i];
 
-        for (size_t size = 0; size < sample->size; size = next_place(sample, size)) {
+        for (size_t size = 0; size < sample->bytes.size; size = next_place(sample, size)) {
             uint8_t *part = malloc(size + !size); /* of just that size: a read behind it is seen */
 
             assert_non_null(part);
-            memcpy(part, sample->bytes, size);
+            memcpy(part, sample->bytes.at, size);
             judge_mutant(sample, part, size, "cut", size, 0);
             free(part);
         }
@@ -330,14 +297,15 @@ static void every_change(void **state)
     (void)state;
     for (size_t i = 0; i < corpus_size; i++, turn++) {
         const struct sample *sample = &corpus[i];
-        uint8_t *bytes = malloc(sample->size + !sample->size);
+        uint8_t *bytes = malloc(sample->bytes.size + !sample->bytes.size);
 
         assert_non_null(bytes);
-        memcpy(bytes, sample->bytes, sample->size);
-        for (size_t at = 0; at < sample->size; at = next_place(sample, at), turn++) {
+        if (sample->bytes.size)
+            memcpy(bytes, sample->bytes.at, sample->bytes.size);
+        for (size_t at = 0; at < sample->bytes.size; at = next_place(sample, at), turn++) {
             uint8_t old = bytes[at];
             bool wanted[256] = {[0] = true, [0xff] = true};
-            bool every = all && !(sample->size > HUGE_SIZE && is_amid(sample, at));
+            bool every = all && !(sample->bytes.size > HUGE_SIZE && is_amid(sample, at));
             size_t share = more && !all ? 1 : VALUE_SHARE;
 
             wanted[(uint8_t)(old + 1)] = wanted[(uint8_t)(old - 1)] = true;
@@ -347,7 +315,7 @@ static void every_change(void **state)
                 if (value == old || !(every || (wanted[value] && turn++ % share == 0)))
                     continue;
                 bytes[at] = (uint8_t)value;
-                judge_mutant(sample, bytes, sample->size, "byte", at, value);
+                judge_mutant(sample, bytes, sample->bytes.size, "byte", at, value);
             }
             bytes[at] = old;
         }
@@ -363,7 +331,10 @@ static int begin(void **state)
     const char *more = getenv("HPROF_ALL_CHANGES");
 
     all = more && strcmp(more, "all") == 0;
-    return hprof_rule_count() <= RULES_MAX ? load_corpus(state) : -1;
+    if (hprof_rule_count() > RULES_MAX || load_corpus(state) != 0)
+        return -1;
+    take_part();
+    return 0;
 }
 
 static int end(void **state)
