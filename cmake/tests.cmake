@@ -67,5 +67,5 @@ set_property(TEST validator.test_hostile validator.test_mutations APPEND PROPERT
 set_property(TEST validator.test_hostile validator.test_mutations PROPERTY COST 1000)
 if(HPROF_GENERATOR)
   set_property(TEST generator.test_violations APPEND PROPERTY LABELS long)
-  set_property(TEST generator.test_violations generator.test_gen_cli PROPERTY COST 100)
+  set_property(TEST generator.test_violations generator.test_gen_cli generator.test_manifest PROPERTY COST 100)
 endif()

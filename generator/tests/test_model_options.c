@@ -61,6 +61,15 @@ static struct sums sums_of(const struct model *m)
     return sums;
 }
 
+static struct sums sums_with(const char *shape, const struct model_options *options)
+{
+    struct model *m = made(shape_of(shape), options);
+    struct sums sums = sums_of(m);
+
+    model_free(m);
+    return sums;
+}
+
 /* a / b is `wanted` thousandths, give or take so many hundredths of it (and the thread group's name). */
 static void near(const char *what, uint64_t a, uint64_t b, uint64_t wanted, uint64_t hundredths)
 {
@@ -109,43 +118,31 @@ static void means_hold(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
         struct model_options options = unset(100000);
-        struct model *m;
         struct sums s;
 
         options.threads = 0; /* their names are Strings too */
         options.string_length = lengths[i];
-        m = made(shape_of("strings"), &options);
-        s = sums_of(m);
+        s = sums_with("strings", &options);
         near("strings", s.text, s.texts, lengths[i], 3);
-        model_free(m);
-        m = made(shape_of("mixed"), &options);
-        s = sums_of(m);
+        s = sums_with("mixed", &options);
         near("strings in mixed", s.text, s.texts, lengths[i], 5);
-        model_free(m);
 
         options = unset(100000);
         options.array_length = lengths[i];
-        m = made(shape_of("arrays"), &options);
-        s = sums_of(m);
+        s = sums_with("arrays", &options);
         near("elements", s.elements, s.object_arrays, lengths[i], 4);
         near("ints", s.values[TYPE_INT], s.arrays[TYPE_INT], lengths[i], 4);
-        model_free(m);
     }
     for (size_t i = 0; i < sizeof branches / sizeof *branches; i++) {
         struct model_options options = unset(100000);
-        struct model *m;
         struct sums s;
 
         options.references = branches[i];
-        m = made(shape_of("graph"), &options);
-        s = sums_of(m);
+        s = sums_with("graph", &options);
         near("neighbours", s.elements, s.object_arrays, branches[i], 3);
-        model_free(m);
         /* In a tree each node but one is a child: the mean is that of the nodes that have any to choose from. */
-        m = made(shape_of("tree"), &options);
-        s = sums_of(m);
+        s = sums_with("tree", &options);
         near("children", s.elements, s.object_arrays, MODEL_UNIT, 1);
-        model_free(m);
     }
 }
 
