@@ -15,9 +15,10 @@ from typing import Any
 
 import jsonschema
 import pytest
-from hprof_corpus import reader
 from hypothesis import HealthCheck, Phase, assume, example, given, settings
 from hypothesis import strategies as st
+
+from hprof_corpus import reader
 
 GENERATOR = os.environ["HPROF_GEN"]
 VALIDATOR = os.environ["HPROF_VALIDATE"]

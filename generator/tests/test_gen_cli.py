@@ -165,7 +165,8 @@ def test_wrong_usage(args: list[str], sentence: str, tmp_path: Path) -> None:
 
 def test_too_much_for_its_ids() -> None:
     assert re.fullmatch(
-        "--objects: IDs of 4 bytes can name [0-9]+ of them in a heap dump, beside these classes", wrong_usage("--id-size=4", "--objects=5e9")
+        "--objects: IDs of 4 bytes can name [0-9]+ of them in a heap dump, beside these classes",
+        wrong_usage("--id-size=4", "--objects=5e9"),
     )
 
 
@@ -173,7 +174,8 @@ def test_too_many_to_fill_so_much() -> None:
     """--objects was not given, and is not blamed."""
     assert wrong_usage("--bytes=16777215T") == "--bytes: more objects than there can be would fill so much: up to 1e12"
     assert re.fullmatch(
-        "--bytes: more objects than there can be would fill so much: IDs of 4 bytes can name [0-9]+ of them in a heap dump, beside .*",
+        "--bytes: more objects than there can be would fill so much: "
+        "IDs of 4 bytes can name [0-9]+ of them in a heap dump, beside .*",
         wrong_usage("--bytes=1T", "--id-size=4", "--shape=list"),
     )
 
@@ -417,7 +419,7 @@ def test_a_full_device() -> None:
     for args in (["-o", "/dev/full"], ["-o", "/dev/full", "--gz=1"]):
         done = run("--objects=1e5", *args)
         assert (done.status, done.err) == (3, "hprof-gen: /dev/full: No space left on device\n")
-    with open("/dev/full", "wb") as full:
+    with Path("/dev/full").open("wb") as full:
         done = run("--objects=1e5", stdout=full)
     assert (done.status, done.err) == (3, "hprof-gen: standard output: No space left on device\n")
 
@@ -481,8 +483,11 @@ def test_a_signal_leaves_nothing_behind(number: signal.Signals, tmp_path: Path) 
 
 def test_nohup(tmp_path: Path) -> None:
     """A signal that is ignored goes on being ignored."""
-    ignored = lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    with running(ENDLESS, "-o", "a", cwd=tmp_path, preexec_fn=ignored) as process:
+
+    def ignore() -> None:
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+    with running(ENDLESS, "-o", "a", cwd=tmp_path, preexec_fn=ignore) as process:
         wait_until(lambda: any(path.stat().st_size for path in tmp_path.iterdir()))
         process.send_signal(signal.SIGHUP)
         with pytest.raises(subprocess.TimeoutExpired):
@@ -540,7 +545,10 @@ def test_what_is_compressed_for_a_violation_is_laid_out_as_with_gz(tmp_path: Pat
 
 @pytest.mark.skipif(IS_SANITIZED, reason="the sanitizer's own memory")
 def test_memory_that_runs_out(tmp_path: Path) -> None:
-    limit = lambda: resource.setrlimit(resource.RLIMIT_DATA, (32 << 20, 32 << 20))
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_DATA, (32 << 20, 32 << 20))
+
     for args in (["--classes=1e7"], ["--shape=deep", "--classes=1e7"], ["--violate=OBJ-004", "--violations=1000000"]):
         done = run("--objects=1e4", *args, "-o", "a", cwd=tmp_path, preexec_fn=limit)
         assert (done.status, done.err) == (4, "hprof-gen: dump: out of memory\n")
@@ -554,7 +562,10 @@ def test_memory_that_runs_out(tmp_path: Path) -> None:
 def test_memory_is_bounded(args: list[str], tmp_path: Path) -> None:
     command = [TOOL, "--objects=1e7", "-o", "/dev/null", *args]
     # All that is not read from a file: stacks of threads as a whole, what was allocated and never touched.
-    limit = lambda: resource.setrlimit(resource.RLIMIT_DATA, (64 << 20, 64 << 20))
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_DATA, (64 << 20, 64 << 20))
+
     assert subprocess.run(command, cwd=tmp_path, preexec_fn=limit, check=False).returncode == 0
 
 
@@ -605,7 +616,7 @@ def test_help() -> None:
     options = re.findall(r'^    \{"([a-z-]+)", ', (SOURCE / "generator/cli/options.c").read_text(), re.MULTILINE)
     assert len(options) > 20
     assert [name for name in options if f"--{name}" not in text] == []
-    with open("/dev/full", "wb") as full:
+    with Path("/dev/full").open("wb") as full:
         assert run("--help", stdout=full).status == 3
 
 

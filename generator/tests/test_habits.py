@@ -12,6 +12,7 @@ from statistics import mean
 from typing import NamedTuple
 
 import pytest
+
 from hprof_corpus import layouts
 from hprof_corpus.layouts import Layout
 from hprof_corpus.walk import (

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from gen_tool import IS_SLOW, LIKES, SCHEMA, SHAPES, VALIDATOR, dump, run, truth
+
 from hprof_corpus import reader
 
 # ---- Which dump it is ------------------------------------------------------------------------------------------------

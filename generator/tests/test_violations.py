@@ -83,7 +83,13 @@ OTHERS = {
     **{like: (*SMALL, "--like", like) for like in ("hotspot", "jdk8-agent", "sa", "graalvm", "mat", "android")},
     **{
         name: ("--from", str(SOURCE / f"corpus/valid/{name}.hprof"))
-        for name in ("all-roots-101-id8", "all-roots-102-id4", "instance-before-class-102-id8", "many-segments", "records-after-end")
+        for name in (
+            "all-roots-101-id8",
+            "all-roots-102-id4",
+            "instance-before-class-102-id8",
+            "many-segments",
+            "records-after-end",
+        )
     },
     **{
         name: ("--from", str(SOURCE / f"corpus/either/{name}.hprof"))

@@ -208,7 +208,8 @@ def chain(size: int, sub_first: bool) -> Iterator[Bytes]:
     classes, supers = numbers(count, 16, start=0x1000), numbers(count, 16, start=0x1000 - 16)
     if sub_first:
         classes, supers = classes[::-1], supers[::-1]
-    rows = table(row, count, (1, 8, classes), (13, 8, supers), (head + 1, 8, numbers(count, 16, start=0x1008)), (head + 13, 8, classes))
+    instances = numbers(count, 16, start=0x1008)
+    rows = table(row, count, (1, 8, classes), (13, 8, supers), (head + 1, 8, instances), (head + 13, 8, classes))
     root = EIGHT.class_dump(0x1000 - 16)
     yield EIGHT.header()
     yield segment(*((rows, root) if sub_first else (root, rows)))
@@ -263,7 +264,8 @@ def wide_class(layout: Layout, size: int) -> Iterator[Bytes]:
     row = layout.class_dump(0, 0x1000, 65535)
     count = min(100_000, size // 2 // len(row))
     yield layout.header() + layout.utf8(1, b"f")
-    yield segment(layout.class_dump(0x1000, 0, 65535, fields=fields), table(row, count, (1, layout.id_size, numbers(count, 16, start=0x1010))))
+    subclasses = table(row, count, (1, layout.id_size, numbers(count, 16, start=0x1010)))
+    yield segment(layout.class_dump(0x1000, 0, 65535, fields=fields), subclasses)
     for i in range(size // 2 // 65536):
         yield segment(layout.instance(0x1000008 + 16 * i, 0x1010 + 16 * (i * 31 % count), bytes(65535)))
     yield END
@@ -312,7 +314,8 @@ def load_classes(layout: Layout, size: int) -> Iterator[Bytes]:
     row = layout.load_class(0, 0, 0)
     count, w = size // len(row), layout.id_size
     serials = numbers(count)
-    yield from at_top(layout, table(row, count, (9, 4, serials), (13, w, numbers(count, 8)), (13 + w, 4, serials), (17 + w, w, serials)))
+    classes = numbers(count, 8)
+    yield from at_top(layout, table(row, count, (9, 4, serials), (13, w, classes), (13 + w, 4, serials), (17 + w, w, serials)))
 
 
 @shape_by_id_size("frames")

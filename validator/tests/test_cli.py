@@ -120,14 +120,14 @@ def test_a_pipe_that_does_not_block(files: Path) -> None:
     with subprocess.Popen(args, stdin=in_reading, stdout=out_writing) as process:
         os.close(in_reading)
         os.close(out_writing)
-        with open(in_writing, "wb") as stream:
+        with os.fdopen(in_writing, "wb") as stream:
             time.sleep(0.1)
             stream.write(many[:1000])
             stream.flush()
             time.sleep(0.1)
             stream.write(many[1000:])
         time.sleep(0.2)
-        with open(out_reading, "rb") as stream:
+        with os.fdopen(out_reading, "rb") as stream:
             assert stream.read() == expected.raw
     assert process.returncode == expected.status == 0
 
@@ -238,7 +238,9 @@ def test_wrong_sizes(size: str) -> None:
     )
 
 
-@pytest.mark.parametrize("size", ["4000000000", "4e9", "1.5G", "1.1G", "16777215T", "512M", "2G", "2g", "4000000k", "18446744073709551615"])
+@pytest.mark.parametrize(
+    "size", ["4000000000", "4e9", "1.5G", "1.1G", "16777215T", "512M", "2G", "2g", "4000000k", "18446744073709551615"]
+)
 def test_sizes(files: Path, size: str) -> None:
     assert run("--max-memory", size, "valid", cwd=files).status == 0
 
@@ -355,7 +357,7 @@ def test_quiet_writes_to_an_output_file(files: Path) -> None:
     ],
 )
 def test_an_output_that_cannot_be_written_is_3(files: Path, args: list[str]) -> None:
-    with open("/dev/full", "wb") as full:
+    with Path("/dev/full").open("wb") as full:
         done = run(*args, cwd=files, stdout=full)
     assert (done.status, done.err) == (3, "hprof-validate: standard output: No space left on device\n")
     done = run(*args, cwd=files, preexec_fn=lambda: os.close(1))
@@ -582,7 +584,7 @@ def test_progress_comes_by_itself_after_a_second(files: Path) -> None:
 
     def feed() -> None:
         os.close(reading)
-        with open(writing, "wb") as stream:
+        with os.fdopen(writing, "wb") as stream:
             stream.write(VALID[:-9])
             for _ in range(14):
                 stream.write(utf8(99, "x" * (3 << 20)))

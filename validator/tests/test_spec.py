@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+
 from hprof_corpus.assembler import assemble
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -317,9 +317,8 @@ class _Dump:
     def _entry(self, word: str, key: str, entry: Entry, head: int, comment: str) -> None:
         data = bytes(self._data[entry.value : entry.end])
         found = self._formats.get(entry.type)
-        if found is None:
-            value = hexadecimal(data) if data else '""'
-        else:
+        value = hexadecimal(data) if data else '""'
+        if found is not None:
             value = found[1](struct.unpack(">" + found[0], data)[0])
         self._lines.add(f"{word} {key} {type_name(entry.type)} {value}", entry.value - head, comment)
 
