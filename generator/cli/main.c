@@ -47,7 +47,7 @@ static const char help_head[] =
     "      --id-size 4|8\n"
     "      --segment-size SIZE   the most bytes in a HEAP_DUMP_SEGMENT\n"
     "      --heap-dumps N        several in one file, which share the objects\n"
-    "      --records WHICH       beyond the heap: heap (none), sites (ALLOC_SITES), samples (CPU_SAMPLES) or all\n"
+    "      --records WHICH       beyond the heap: heap (as few as can be), sites (ALLOC_SITES), samples (CPU_SAMPLES) or all\n"
     "      --like PRODUCER       in the manner of:\n";
 static const char help_shapes[] = "\n"
                                   "What heap\n"
@@ -67,7 +67,7 @@ static const char help_tail[] =
     "      --violate RULE[/VARIANT][,RULE...]\n"
     "                            break these rules of SPEC.md, and nothing else\n"
     "      --at FRACTION         where: 0 the first place there is, 1 the last; 0.5 if not given\n"
-    "      --violations N        how often, from there on; 1 if not given\n"
+    "      --violations N        how often, evenly from there to the end; 1 if not given\n"
     "      --list-violations     every rule that can be broken, and its variants\n"
     "      --from FILE           take the records of that dump instead of making some up\n"
     "\n"

@@ -141,9 +141,9 @@ static void explain_severity(FILE *out, size_t rule, size_t width)
              0, width);
     for (size_t p = 0; (profile = hprof_profile_at(p)) != NULL; p++) {
         enum hprof_severity severity = severity_in(rule, p);
-        char counts_as[80];
-        snprintf(counts_as, sizeof counts_as, "%s%s", severity == HPROF_OFF ? "not checked" : severity_name(severity),
-                 strcmp(profile->name, "auto") == 0 ? ", or as in the profile that the dump looks like" : "");
+        const char *counts_as = severity == HPROF_OFF ? "not checked" : severity_name(severity);
+        if (strcmp(profile->name, "auto") == 0)
+            counts_as = "as in the profile that the dump looks like, strict if like none";
         fprintf(out, "    %-12s", profile->name);
         wrap(out, counts_as, 16, 16, width);
         for (size_t i = 0; (quirk = next_quirk(&i, p)) != NULL;) {

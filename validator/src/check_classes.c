@@ -65,18 +65,30 @@ void check_load_class(struct checker *ck, const struct LOAD_CLASS *r, uint64_t a
 /* SPEC.md 4.3 UNLOAD_CLASS */
 void check_unload_class(struct checker *ck, const struct UNLOAD_CLASS *r, uint64_t at)
 {
-    if (!is_loaded(ck, r->class_serial) && !(ck->lost & LOST_CLASSES))
-        report(ck, RULE_CLS_007, at, "the serial of a loaded class", "%" PRIu32, r->class_serial);
+    if (!(ck->lost & LOST_CLASSES))
+        use_class_serial(ck, r->class_serial, SERIAL_OF_UNLOAD, at);
 }
 
+/* A frame or a site may stand in front of its LOAD_CLASS, an UNLOAD_CLASS may not. */
 static void judge_serial_use(void *context, uint64_t serial, const uint64_t first[USE_ROLES])
 {
+    static const struct {
+        enum rule rule;
+        const char *path;
+    } roles[] = {
+        [SERIAL_OF_FRAME] = {RULE_STK_006, "FRAME"},
+        [SERIAL_OF_SITE] = {RULE_PRF_003, "ALLOC_SITES > site"},
+        [SERIAL_OF_UNLOAD] = {RULE_CLS_007, "UNLOAD_CLASS"},
+    };
     struct checker *ck = context;
-    bool in_frame = first[SERIAL_OF_FRAME] != NEVER_USED;
+    bool may_be_loaded = ck->lost & LOST_CLASSES || is_loaded(ck, (uint32_t)serial);
+    unsigned role = may_be_loaded ? SERIAL_OF_UNLOAD : SERIAL_OF_FRAME;
 
-    if (!is_loaded(ck, (uint32_t)serial))
-        report_late(ck, in_frame ? RULE_STK_006 : RULE_PRF_003, SHAPE_ANY, first[in_frame ? SERIAL_OF_FRAME : SERIAL_OF_SITE],
-                    in_frame ? "FRAME" : "ALLOC_SITES > site", "the serial of a loaded class", "%" PRIu32, (uint32_t)serial);
+    while (role < SERIAL_OF_UNLOAD && first[role] == NEVER_USED)
+        role++;
+    if (first[role] != NEVER_USED)
+        report_late(ck, roles[role].rule, SHAPE_ANY, first[role], roles[role].path, "the serial of a loaded class", "%" PRIu32,
+                    (uint32_t)serial);
 }
 
 /* What can be said of a class when all LOAD_CLASS records are known. */
@@ -103,7 +115,6 @@ static void judge_class_use(void *context, uint64_t id, const uint64_t first[USE
 
 void finish_classes(struct checker *ck)
 {
-    if (!(ck->lost & LOST_CLASSES))
-        uselog_finish(&ck->class_serial_uses, judge_serial_use, ck);
+    uselog_finish(&ck->class_serial_uses, judge_serial_use, ck);
     uselog_finish(&ck->class_uses, judge_class_use, ck);
 }

@@ -146,6 +146,16 @@ void check_root(struct checker *ck, unsigned tag, const uint8_t *p, uint64_t at)
     check_root_object(ck, tag, object_id, at);
 }
 
+/* One whose ROOT_THREAD_OBJECT is known, or told to be missing, when stack traces are judged. */
+static void keep_thread(void *context, uint64_t serial, uint64_t trace_serial)
+{
+    struct checker *ck = context;
+    struct id_near near = {0};
+
+    (void)trace_serial;
+    idset_define(&ck->rooted_threads, &near, id_to_key(serial, sizeof(uint32_t)));
+}
+
 static void judge_thread_use(void *context, uint64_t serial, const uint64_t first[USE_ROLES])
 {
     /* A role is the tag, less its upper half. */
@@ -160,9 +170,11 @@ static void judge_thread_use(void *context, uint64_t serial, const uint64_t firs
     unsigned role = 0;
     uint64_t offset = uses_first(first, 0, USE_ROLES - 1, &role);
 
-    if (!keymap_get(&ck->dump.thread_roots, serial, NULL))
-        report_within(ck, serial ? RULE_ROOT_003 : RULE_ROOT_004, SHAPE_ANY, offset, paths[role],
-                      "the serial of a ROOT_THREAD_OBJECT in this heap dump", "%" PRIu32, (uint32_t)serial);
+    if (keymap_get(&ck->dump.thread_roots, serial, NULL))
+        return;
+    report_within(ck, serial ? RULE_ROOT_003 : RULE_ROOT_004, SHAPE_ANY, offset, paths[role],
+                  "the serial of a ROOT_THREAD_OBJECT in this heap dump", "%" PRIu32, (uint32_t)serial);
+    keep_thread(ck, serial, 0); /* it is told: not again for its stack trace */
 }
 
 void finish_roots(struct checker *ck)
@@ -182,15 +194,6 @@ void finish_roots(struct checker *ck)
             note_frame_root(&ck->frame_roots, &ck->last_frame_root,
                             &(struct frame_root){root.offset, (uint32_t)trace_serial, root.frame, root.is_java_frame});
     }
-}
-
-static void keep_thread(void *context, uint64_t serial, uint64_t trace_serial)
-{
-    struct checker *ck = context;
-    struct id_near near = {0};
-
-    (void)trace_serial;
-    idset_define(&ck->rooted_threads, &near, id_to_key(serial, sizeof(uint32_t)));
 }
 
 void keep_rooted_threads(struct checker *ck)

@@ -126,7 +126,7 @@ bool check_trace(struct checker *ck)
             f->related_offset = t->at;
     }
     if (r.thread_serial && !thread_is_known(ck, r.thread_serial))
-        uselog_add(&ck->trace_thread_uses, r.thread_serial, 0, at + OFFSET_OF(TRACE, thread_serial, ck->id_size));
+        uselog_add(&ck->thread_uses, r.thread_serial, THREAD_OF_TRACE, at + OFFSET_OF(TRACE, thread_serial, ck->id_size));
     return true;
 }
 
@@ -179,8 +179,11 @@ static void judge_thread_use(void *context, uint64_t serial, const uint64_t firs
 {
     struct checker *ck = context;
 
-    if (!thread_is_known(ck, (uint32_t)serial))
-        report_late(ck, RULE_STK_011, serial == 1 ? SHAPE_THREAD_ONE : SHAPE_ANY, first[0], "TRACE > thread",
+    if (first[THREAD_OF_END] != NEVER_USED)
+        report_late(ck, RULE_THR_005, SHAPE_ANY, first[THREAD_OF_END], "END_THREAD", "a thread that was started",
+                    "%" PRIu32 ", not started so far", (uint32_t)serial);
+    else if (!(ck->lost & LOST_THREADS) && !thread_is_known(ck, (uint32_t)serial))
+        report_late(ck, RULE_STK_011, serial == 1 ? SHAPE_THREAD_ONE : SHAPE_ANY, first[THREAD_OF_TRACE], "TRACE > thread",
                     "0 or the serial of a thread", "%" PRIu32 ", which no START_THREAD or ROOT_THREAD_OBJECT has",
                     (uint32_t)serial);
 }
@@ -191,6 +194,5 @@ void finish_stacks(struct checker *ck)
         uselog_finish(&ck->frame_uses, judge_frame_use, ck);
     if (!(ck->lost & LOST_TRACES))
         uselog_finish(&ck->trace_uses, judge_trace_use, ck);
-    if (!(ck->lost & LOST_THREADS))
-        uselog_finish(&ck->trace_thread_uses, judge_thread_use, ck);
+    uselog_finish(&ck->thread_uses, judge_thread_use, ck);
 }

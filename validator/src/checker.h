@@ -36,7 +36,9 @@ enum string_role {
     NAME_OF_INSTANCE_FIELD,
     NAME_OF_HEAP
 };
-enum class_serial_role { SERIAL_OF_FRAME, SERIAL_OF_SITE };
+/* The gravest first. */
+enum class_serial_role { SERIAL_OF_FRAME, SERIAL_OF_SITE, SERIAL_OF_UNLOAD };
+enum thread_role { THREAD_OF_END, THREAD_OF_TRACE };
 enum trace_role {
     TRACE_OF_SITE,
     TRACE_OF_SAMPLE,
@@ -168,11 +170,11 @@ struct checker {
     struct keymap traces;       /* to an index in trace_list */
     struct chunks trace_list;
     struct keymap threads;       /* that were started: to enum thread_flag */
-    struct idset rooted_threads; /* defined: there was a ROOT_THREAD_OBJECT in a heap dump that has ended */
+    struct idset rooted_threads; /* defined: a heap dump that has ended has a ROOT_THREAD_OBJECT, or the lack of one was told */
     struct classes classes;
 
     /* Used before they were defined. */
-    struct uselog string_uses, class_serial_uses, frame_uses, trace_uses, trace_thread_uses, class_uses;
+    struct uselog string_uses, class_serial_uses, frame_uses, trace_uses, thread_uses, class_uses;
 
     /* The present heap dump. */
     struct {

@@ -108,7 +108,7 @@ static void checker_begin(struct checker *ck)
     uselog_init(&ck->frame_uses, m, ck->id_size);
     uselog_init(&ck->class_serial_uses, m, sizeof(uint32_t));
     uselog_init(&ck->trace_uses, m, sizeof(uint32_t));
-    uselog_init(&ck->trace_thread_uses, m, sizeof(uint32_t));
+    uselog_init(&ck->thread_uses, m, sizeof(uint32_t));
     uselog_init(&ck->class_uses, m, ck->id_size);
 }
 
@@ -120,7 +120,7 @@ static void checker_clear(struct checker *ck)
         uselog_clear(&ck->frame_uses);
         uselog_clear(&ck->class_serial_uses);
         uselog_clear(&ck->trace_uses);
-        uselog_clear(&ck->trace_thread_uses);
+        uselog_clear(&ck->thread_uses);
         uselog_clear(&ck->class_uses);
     }
     forget_cut(ck);

@@ -115,21 +115,11 @@ def without(report: Report, *keys: str) -> Report:
 def test_pipe(entry: Entry) -> None:
     _, [piped] = validate("-", data=(CORPUS / entry["file"]).read_bytes())
     read = reports("strict")[entry["file"]]
-    for one, other in zip(sorted_findings(piped), sorted_findings(read), strict=True):
+    for one, other in zip(piped["findings"], read["findings"], strict=True):
         assert one["offset"] == other["offset"] or (one["rule"] == "REF-002" and one["offset"] is None)
         assert one.get("related_offset") in (other.get("related_offset"), None)
-    loose = ("offset", "related_offset", "path", "expected", "found", "message")
-    assert same_order(without(piped, *loose)) == same_order(without(read, *loose))
-
-
-def sorted_findings(report: Report) -> list[Report]:
-    """Findings without an offset stand last: in the order of rules they can be compared."""
-    findings: list[Report] = report["findings"]
-    return sorted(findings, key=lambda one: one["rule"])
-
-
-def same_order(report: Report) -> Report:
-    return {**report, "findings": sorted_findings(report)}
+    may_lack = ("offset", "related_offset")
+    assert without(piped, *may_lack) == without(read, *may_lack)
 
 
 @pytest.mark.parametrize("entry", [entry for entry in SMALL if not entry["compressed"]], ids=name)
