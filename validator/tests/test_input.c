@@ -142,7 +142,7 @@ static void reads_plain_bytes_the_same_from_everywhere(void **state)
     (void)state;
     dice = 1;
     for (int round = 0; round < 4; round++) {
-        struct bytes data = random_bytes(1 + below(round == 0 ? 3000000 : 100000));
+        struct bytes data = random_bytes(1 + below(round == 0 ? 300000 : 100000));
 
         walk_everywhere(&data, &data);
         free(data.at);
@@ -156,7 +156,7 @@ static void reads_compressed_bytes_the_same_from_everywhere(void **state)
     (void)state;
     dice = 2;
     for (int round = 0; round < 4; round++) {
-        struct bytes data = random_bytes(1 + below(round == 0 ? 2000000 : 60000));
+        struct bytes data = random_bytes(1 + below(round == 0 ? 150000 : 60000));
         struct bytes file = compress_in_members(&data, largest[round]);
 
         walk_everywhere(&data, &file);
