@@ -19,29 +19,11 @@
 
 #include <cmocka.h>
 
+#include "forms.h"
 #include "input.h"
 #include "inputs.h"
 
 /* ---- Opening ---------------------------------------------------------------------------------------------------- */
-
-static int file_of(const struct bytes *b)
-{
-    FILE *file = tmpfile();
-    int fd;
-
-    assert_non_null(file);
-    fd = dup(fileno(file));
-    fclose(file);
-    assert_true(fd >= 0);
-    for (size_t at = 0; at < b->size;) {
-        ssize_t n = write(fd, b->at + at, b->size - at);
-
-        assert_true(n > 0);
-        at += (size_t)n;
-    }
-    assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
-    return fd;
-}
 
 /* A thread that feeds a pipe in pieces of random size. */
 struct feeder {
