@@ -24,7 +24,6 @@ struct run {
     struct source *source;
     struct violations *violations;
     struct sizer sizer;
-    bool measured;
 };
 
 static enum generate_status refuse(struct generated *out, const char *failure)
@@ -63,6 +62,7 @@ static enum generate_status measure(struct source_settings *made, uint64_t objec
         return refuse(out, out->failure);
     sizer_init(&sizer);
     sizer.stage.id_size = source->id_size;
+    source->sizes_alone = true;
     if (!run_to_end(source, &sizer.stage))
         status = give_up(out, source);
     *bytes = sizer.bytes;
@@ -94,7 +94,7 @@ static enum generate_status refuse_bytes(struct generated *out)
 }
 
 /* The most objects that do not take more than `wanted` bytes: exactly for small dumps, a thousandth less at the most for large
- * ones, where each look costs about as much as writing. */
+ * ones, where each look costs about a third of writing. */
 static enum generate_status fit_objects(struct source_settings *made, uint64_t wanted, struct generated *out)
 {
     enum { FIRST_GUESS = 1000, EXACT_BELOW = 64 << 20, TOLERANCE = 1000 };
@@ -214,9 +214,10 @@ static enum generate_status measure_records(struct run *r)
     if (r->violations)
         first = violations_break(r->violations, first);
     /* What is too long already will not be written. */
+    r->source->sizes_alone = !r->violations;
     if (!r->source->run(r->source, first, &r->sizer.too_long))
         return give_up(r->out, r->source);
-    r->measured = true;
+    r->source->sizes_alone = false;
     return check_lengths(r);
 }
 

@@ -285,6 +285,10 @@ HOT void give_instance(struct loop *l, uint64_t index, const struct object *o, u
     struct event *e;
 
     class->objects++;
+    if (w->sizes_alone) {
+        give(w->to, instance_event(l, index, class));
+        return;
+    }
     if (__builtin_expect(!class->patterned, 0)) {
         give_large_instance(l, index, o, id_size);
         return;
@@ -337,6 +341,10 @@ HOT void give_object_array(struct loop *l, uint64_t index, struct object *o, uns
                                                              .class_id = class_id(w, o->class)};
     e->body_size = size;
     count_array(w, o->class, size);
+    if (w->sizes_alone) {
+        give(w->to, e);
+        return;
+    }
     if (size > PIECE_SIZE) {
         e->body = NULL;
         give(w->to, e);
@@ -387,6 +395,10 @@ HOT void give_primitive_array(struct loop *l, uint64_t index, const struct objec
                                                                    .elements = (uint32_t)o->elements,
                                                                    .type = o->type};
     e->body_size = size;
+    if (w->sizes_alone) {
+        give(w->to, e);
+        return;
+    }
     if (size > PIECE_SIZE) {
         e->body = NULL;
         give(w->to, e);

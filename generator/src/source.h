@@ -14,6 +14,8 @@ struct source {
     enum version version;
     /* Set by whoever runs it: nothing behind changes the records, so a length may be stated when it is known beforehand. */
     bool unchanged;
+    /* Likewise: nobody behind looks into the bodies of objects, which may then hold anything and bring no PARTs. */
+    bool sizes_alone;
     /* If it is set, no heap dump record whose length is not stated is longer than this, as far as is known without running it;
      * UINT64_MAX for not known. */
     uint64_t longest_heap_record;

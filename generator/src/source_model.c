@@ -366,6 +366,7 @@ static bool run(struct source *source, struct stage *first, const bool *stop)
         w->to = &segments.stage;
     }
     w->stop = stop;
+    w->sizes_alone = source->sizes_alone;
     memset(w->written, 0, w->string_count / 8u + 1);
     w->given = 0;
     w->dump = 0;

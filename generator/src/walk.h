@@ -53,6 +53,7 @@ struct walk {
     /* Of a run. */
     struct stage *to;
     const bool *stop;
+    bool sizes_alone; /* see source.h */
     uint8_t *written; /* bits: strings that were */
     unsigned dump;    /* heap dumps that are done */
     uint64_t given;   /* records */

@@ -13,6 +13,7 @@
 #include "encode.h"
 #include "made_model.h"
 #include "sink_dump.h"
+#include "sizer.h"
 #include "source_model.h"
 
 /* What a run gives. */
@@ -208,6 +209,33 @@ static struct source *source_of(const struct source_settings *s)
     return source;
 }
 
+static struct sizer sizes_of(struct source *source, bool alone)
+{
+    static const bool never = false;
+    struct sizer sizer;
+
+    sizer_init(&sizer);
+    sizer.stage.id_size = source->id_size;
+    source->sizes_alone = alone;
+    assert_true(source->run(source, &sizer.stage, &never));
+    source->sizes_alone = false;
+    return sizer;
+}
+
+/* Sizes are those of the dump whether or not bodies are made. */
+static void check_sizes(struct source *source)
+{
+    struct sizer all = sizes_of(source, false), alone = sizes_of(source, true);
+
+    assert_int_equal(alone.bytes, all.bytes);
+    assert_int_equal(alone.opened, all.opened);
+    assert_int_equal(alone.long_count, all.long_count);
+    if (all.long_count)
+        assert_memory_equal(alone.longs, all.longs, all.long_count * sizeof *all.longs);
+    sizer_free(&all);
+    sizer_free(&alone);
+}
+
 static void check_source(const struct source_settings *s, uint64_t objects)
 {
     struct source *source = source_of(s);
@@ -223,6 +251,7 @@ static void check_source(const struct source_settings *s, uint64_t objects)
     assert_true(first.longest_record <= source->longest_heap_record);
     assert_int_equal(first.events, second.events);
     assert_true(first.hash == second.hash);
+    check_sizes(source);
 
     if (objects == 10) {
         second = run(source, first.events / 2);
@@ -316,6 +345,7 @@ static void large_bodies_come_in_parts(void **state)
     assert_non_null(source);
     l = run(source, 0);
     assert_true(l.in_pieces > 20);
+    check_sizes(source);
     source->free(source);
 }
 
