@@ -8,9 +8,7 @@ word is kept, so that the offset of a fault comes from the text and from no vali
 from __future__ import annotations
 
 import argparse
-import errno
 import gc
-import os
 import struct
 import sys
 from collections.abc import Callable
@@ -27,7 +25,7 @@ from hprof_corpus.names import WIDTHS_BY_CODE, Names
 from hprof_corpus.notation import Form, Listing, NotationError, Statement, Token, expand, integer, parse
 from hprof_corpus.piece import Piece, Spot
 from hprof_corpus.source import would_overwrite
-from hprof_corpus.target import have_standard_error
+from hprof_corpus.target import have_standard_error, standard_output
 
 
 @dataclass(frozen=True)
@@ -575,6 +573,11 @@ def assemble_file(path: Path) -> Assembled:
         raise SystemExit(f"{path}: {error}") from None
 
 
+def _spot_line(spot: Spot) -> bytes:
+    fault = f"  {spot.rule}" if spot.rule else ""
+    return f"{spot.offset:#010x}  line {spot.line:<5} {spot.label}{fault}\n".encode()
+
+
 def main() -> int:
     have_standard_error()
     parser = argparse.ArgumentParser(prog="hprof-assemble", description="Assembles an HPROF dump from its text.")
@@ -589,22 +592,17 @@ def main() -> int:
     gc.disable()  # millions of words, and no cycles among them: to look for some takes half of the time
     try:
         text = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
-        if sys.stdout is None and (arguments.offsets or not arguments.output):
-            name = "standard output"
-            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
         assembled = assemble(text.decode())
         name = arguments.output or "standard output"
         if arguments.output:
             assembled.file.save(arguments.output)
         if arguments.offsets:
-            for spot in assembled.spots:
-                fault = f"  {spot.rule}" if spot.rule else ""
-                sys.stdout.write(f"{spot.offset:#010x}  line {spot.line:<5} {spot.label}{fault}\n")
+            name = "standard output"
+            with standard_output() as out:
+                out.writelines(map(_spot_line, assembled.spots))
         elif not arguments.output:
-            with open(sys.stdout.fileno(), "wb", closefd=False) as out:
+            with standard_output() as out:
                 assembled.file.write(out)
-        if arguments.offsets:
-            sys.stdout.flush()
     except BrokenPipeError:
         return 0  # whoever read has seen enough
     except (MemoryError, OverflowError):

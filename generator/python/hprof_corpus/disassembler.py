@@ -9,9 +9,7 @@ that lies, bytes too many or too few, counts. Bytes that nothing explains are `r
 from __future__ import annotations
 
 import argparse
-import errno
 import io
-import os
 import struct
 import sys
 from collections.abc import Callable, Iterable
@@ -44,7 +42,7 @@ from hprof_corpus.spelling import (
     value_formats,
 )
 from hprof_corpus.survey import RECORDS_BY_TAG, DumpedClass, class_parts, heap_pieces, make_survey, symbols_of
-from hprof_corpus.target import completed, have_standard_error
+from hprof_corpus.target import completed, have_standard_error, standard_output
 from hprof_corpus.walk import (
     LONGEST_FORMAT,
     Data,
@@ -525,10 +523,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _write(data: memoryview, output: str | None, options: Options) -> None:
-    if output is None and sys.stdout is None:
-        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
-    # Not by sys.stdout: its encoding is the terminal's.
-    with completed(output) if output is not None else open(sys.stdout.fileno(), "wb", closefd=False) as file:
+    with standard_output() if output is None else completed(output) as file:
         out = io.TextIOWrapper(file, encoding="utf-8", newline="\n")
         disassemble(data, out, options)
         out.flush()

@@ -23,6 +23,7 @@ from hprof_corpus import layouts
 from hprof_corpus.inflate import TRAILER, inflate, read_member_header
 from hprof_corpus.layouts import BASIC_TYPES, Default, Record
 from hprof_corpus.source import is_gzip, mapped, open_bytes, spool
+from hprof_corpus.target import standard_output
 from hprof_corpus.walk import (
     LENGTH_AT,
     ClassParts,
@@ -440,14 +441,17 @@ def main() -> int:
     name = parser.parse_args().dump
     try:
         counts = count(open_bytes(name))
+        name = "standard output"
+        with standard_output() as out:
+            out.write(f"{json.dumps(asdict(counts), indent=2)}\n".encode())
+    except BrokenPipeError:
+        return 0  # whoever read has seen enough
     except OSError as error:
         sys.stderr.write(f"{name}: {error.strerror}\n")
         return 3
     except FramingError as error:
         sys.stderr.write(f"{name}: {error}\n")
         return 1
-    json.dump(asdict(counts), sys.stdout, indent=2)
-    sys.stdout.write("\n")
     return 0
 
 

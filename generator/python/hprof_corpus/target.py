@@ -1,8 +1,9 @@
-"""Where a program writes: a file that has its name when it is complete, and messages that get into no file."""
+"""Where a program writes: a file that has its name when it is complete, standard output, messages that get into no file."""
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import stat
 import sys
@@ -37,6 +38,15 @@ def completed(name: str | Path) -> Iterator[BinaryIO]:
             os.fchmod(number, _permissions(path))
             yield out
         Path(part).replace(path)
+
+
+@contextlib.contextmanager
+def standard_output() -> Iterator[BinaryIO]:
+    """Not by sys.stdout: its encoding is the terminal's, and what it could not write it would try again. Raises OSError."""
+    if sys.stdout is None:
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+    with open(sys.stdout.fileno(), "wb", closefd=False) as out:
+        yield out
 
 
 def have_standard_error() -> None:

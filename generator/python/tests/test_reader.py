@@ -180,3 +180,15 @@ def test_as_a_program(tmp_path: Path) -> None:
     assert (broken.returncode, broken.stdout) == (1, b"")
     assert b"ends beyond" in broken.stderr
     assert subprocess.run([*command, tmp_path / "none"], capture_output=True).returncode == 3
+
+
+def test_nobody_reads_what_it_prints(tmp_path: Path) -> None:
+    (tmp_path / "dump").write_bytes(assemble(HEAP).file.to_bytes())
+    command = [sys.executable, "-m", "hprof_corpus.reader", str(tmp_path / "dump")]
+    ours, its = os.pipe()
+    os.close(ours)
+    gone = subprocess.run(command, stdout=its, stderr=subprocess.PIPE)
+    os.close(its)
+    assert (gone.returncode, gone.stderr) == (0, b"")
+    closed = subprocess.run(command, stderr=subprocess.PIPE, preexec_fn=lambda: os.close(1))
+    assert (closed.returncode, closed.stderr) == (3, b"standard output: Bad file descriptor\n")
