@@ -172,14 +172,22 @@ static void count_class_dump(struct census *c, const struct event *e)
     h->own = own;
 }
 
-static void count_instance(struct census *c, const struct event *e)
+/* Its class. */
+static struct truth_class *count_body(struct census *c, uint64_t class_id, uint64_t bytes)
 {
-    struct truth_class *class = class_of(c, e->fields.INSTANCE_DUMP.class_id);
+    struct truth_class *class = class_of(c, class_id);
 
     if (class) {
         class->instances++;
-        class->instance_bytes += e->body_size;
+        class->instance_bytes += bytes;
     }
+    return class;
+}
+
+static void count_instance(struct census *c, const struct event *e)
+{
+    struct truth_class *class = count_body(c, e->fields.INSTANCE_DUMP.class_id, e->body_size);
+
     if (e->references != UNKNOWN_REFERENCES) {
         c->truth->references += e->references;
         c->truth->nulls += e->nulls;
@@ -205,10 +213,11 @@ static void count_elements(struct census *c, const uint8_t *p, uint64_t size)
         c->truth->nulls += !get_id(p, id_size);
 }
 
-static void count_object_array(struct census *c, const struct event *e)
+/* `body` is NULL if it comes in parts. */
+static void count_object_array(struct census *c, uint64_t class_id, const uint8_t *body, uint64_t size)
 {
-    struct truth_class *class = class_of(c, e->fields.OBJECT_ARRAY_DUMP.class_id);
-    uint64_t elements = e->body_size / c->stage.id_size;
+    struct truth_class *class = class_of(c, class_id);
+    uint64_t elements = size / c->stage.id_size;
 
     if (class) {
         class->arrays++;
@@ -216,8 +225,8 @@ static void count_object_array(struct census *c, const struct event *e)
     }
     c->truth->arrays[TYPE_OBJECT]++;
     c->truth->array_elements[TYPE_OBJECT] += elements;
-    if (e->body)
-        count_elements(c, e->body, e->body_size);
+    if (body)
+        count_elements(c, body, size);
 }
 
 static void count_primitive_array(struct truth *t, uint8_t type, uint32_t elements)
@@ -241,7 +250,7 @@ static void count_subrecord(struct census *c, const struct event *e)
         count_instance(c, e);
         break;
     case LAYOUT_ID_OBJECT_ARRAY_DUMP:
-        count_object_array(c, e);
+        count_object_array(c, e->fields.OBJECT_ARRAY_DUMP.class_id, e->body, e->body_size);
         break;
     case LAYOUT_ID_PRIMITIVE_ARRAY_DUMP:
         count_primitive_array(t, e->fields.PRIMITIVE_ARRAY_DUMP.type, e->fields.PRIMITIVE_ARRAY_DUMP.elements);
@@ -253,6 +262,31 @@ static void count_subrecord(struct census *c, const struct event *e)
         break;
     }
     c->in_object_array = e->layout == LAYOUT_ID_OBJECT_ARRAY_DUMP;
+}
+
+/* Sub-records of objects, of known references, as their bytes. */
+static void count_batch(struct census *c, const struct event *e)
+{
+    const unsigned id_size = c->stage.id_size;
+    const uint8_t *at = e->body;
+
+    for (uint32_t i = 0; i < e->count; at += e->sizes[i++]) {
+        struct cursor fields = {at + 1, at + e->sizes[i]};
+        struct INSTANCE_DUMP instance;
+        struct OBJECT_ARRAY_DUMP objects;
+        struct PRIMITIVE_ARRAY_DUMP values;
+
+        c->truth->subrecords[*at]++;
+        if (*at == SUB_INSTANCE_DUMP && read_INSTANCE_DUMP(&fields, id_size, &instance))
+            count_body(c, instance.class_id, cursor_left(&fields));
+        else if (*at == SUB_OBJECT_ARRAY_DUMP && read_OBJECT_ARRAY_DUMP(&fields, id_size, &objects))
+            count_object_array(c, objects.class_id, fields.at, cursor_left(&fields));
+        else if (*at == SUB_PRIMITIVE_ARRAY_DUMP && read_PRIMITIVE_ARRAY_DUMP(&fields, id_size, &values))
+            count_primitive_array(c->truth, values.type, values.elements);
+    }
+    c->truth->references += e->references;
+    c->truth->nulls += e->nulls;
+    c->in_object_array = false;
 }
 
 /* ---- The end of a heap dump: superclasses ---- */
@@ -397,6 +431,9 @@ static void count(struct census *c, const struct event *e)
         break;
     case EVENT_HEADER:
         c->truth->version = header_version(&e->header, &version) ? version_name(version) : NULL;
+        break;
+    case EVENT_BATCH:
+        count_batch(c, e);
         break;
     case EVENT_RAW:
     case EVENT_END:

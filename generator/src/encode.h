@@ -41,6 +41,25 @@ static inline uint8_t *put_id(uint8_t *p, uint64_t v, unsigned id_size)
 /* As many bytes as any layout's fields, a tag and a record header take, at the most. */
 enum { FIELDS_MOST = 128 };
 
+/* put_LOAD_CLASS(p, fields, id_size) and so on: the fields of a layout. Compiled once for IDs of 4 and once for IDs of 8 bytes. */
+#define ENCODE_FOR_EITHER_SIZE static inline __attribute__((always_inline))
+#define ENCODE_U1(p, v) put_u1(p, v)
+#define ENCODE_U2(p, v) put_u2(p, v)
+#define ENCODE_U4(p, v) put_u4(p, v)
+#define ENCODE_U8(p, v) put_u8(p, v)
+#define ENCODE_I4(p, v) put_u4(p, (uint32_t)(v))
+#define ENCODE_ID(p, v) put_id(p, v, id_size)
+#define ENCODE_FIELD(type, field, meaning) p = ENCODE_##type(p, r->field);
+#define ENCODE_WRITER(name) \
+    _Static_assert(sizeof(struct name##_in8) + RECORD_HEADER_SIZE <= FIELDS_MOST, "room for all"); \
+    ENCODE_FOR_EITHER_SIZE uint8_t *put_##name(uint8_t *p, const struct name *r, unsigned id_size) \
+    { \
+        (void)id_size; \
+        LAYOUT_##name(ENCODE_FIELD, NO_TAIL); \
+        return p; \
+    }
+LAYOUTS_WITH_FIELDS(ENCODE_WRITER)
+
 /* The bytes of a layout's fields; and the whole fixed part of an event: a RECORD's header (the length as given) and fields,
  * a SUBRECORD's tag and fields, the HEADER, an OPEN's header. At most FIELDS_MOST. */
 uint8_t *put_fields(uint8_t *p, const struct event *event, unsigned id_size);
@@ -64,6 +83,7 @@ static inline size_t fixed_part_size(const struct event *event, unsigned id_size
         return RECORD_HEADER_SIZE;
     case EVENT_SUBRECORD:
         return 1 + fields_size(event->layout, id_size);
+    case EVENT_BATCH:
     case EVENT_RAW:
     case EVENT_PART:
     case EVENT_CLOSE:

@@ -10,6 +10,7 @@ enum event_kind {
     EVENT_RECORD,    /* a top-level record that is no heap dump; between a CLOSE and an OPEN */
     EVENT_OPEN,      /* the header of a HEAP_DUMP or HEAP_DUMP_SEGMENT */
     EVENT_SUBRECORD, /* between OPEN and CLOSE */
+    EVENT_BATCH,     /* likewise: several sub-records as their bytes, one behind the other; see enum detail */
     EVENT_RAW,       /* bytes as they are, anywhere behind the header */
     EVENT_PART,      /* more of the body of the RECORD or SUBRECORD in front, whose body is not at hand as a whole */
     EVENT_CLOSE,     /* the end of that heap dump record */
@@ -67,9 +68,11 @@ struct event {
     union fields fields;
 
     /* What follows the fields. If body is NULL, PART events bring body_size bytes, one or more of them. Counts within
-     * `fields` (elements, bytes, frames, sites) say what they say: nobody makes them agree. Of a PART or RAW: its bytes. */
+     * `fields` (elements, bytes, frames, sites) say what they say: nobody makes them agree. Of a PART, RAW or BATCH: its bytes. */
     const uint8_t *body;
     uint64_t body_size;
+    const uint32_t *sizes; /* BATCH: of each of its sub-records, whose sum is body_size, */
+    uint32_t count;        /* and how many they are: at least one */
 
     /* A violation: the rule that is broken here, by its index, and where, in bytes from the event's first byte (a record's
      * tag; of the HEADER, the file's start). NO_RULE for none. */
@@ -80,8 +83,9 @@ struct event {
 
     /* Known to whoever made it, for the manifest. */
     const char *class_name; /* LOAD_CLASS: the name, NUL-terminated; NULL if it has none, or comes from a file */
-    uint32_t references;    /* INSTANCE_DUMP: its fields of type object, null or not; UNKNOWN_REFERENCES if not known */
-    uint32_t nulls;         /* of them, those that are null */
+    /* INSTANCE_DUMP: its fields of type object, null or not; UNKNOWN_REFERENCES if not known. BATCH: those of its instances. */
+    uint32_t references;
+    uint32_t nulls; /* of them, those that are null */
     /* Rules, by their index, that the producer's habits break here, and how many findings of each this event gives rise to. */
     unsigned habit_count;
     struct {

@@ -62,7 +62,7 @@ static enum generate_status measure(struct source_settings *made, uint64_t objec
         return refuse(out, out->failure);
     sizer_init(&sizer);
     sizer.stage.id_size = source->id_size;
-    source->sizes_alone = true;
+    source->detail = DETAIL_SIZES;
     if (!run_to_end(source, &sizer.stage))
         status = give_up(out, source);
     *bytes = sizer.bytes;
@@ -214,10 +214,9 @@ static enum generate_status measure_records(struct run *r)
     if (r->violations)
         first = violations_break(r->violations, first);
     /* What is too long already will not be written. */
-    r->source->sizes_alone = !r->violations;
+    r->source->detail = r->violations ? DETAIL_FIELDS : DETAIL_SIZES;
     if (!r->source->run(r->source, first, &r->sizer.too_long))
         return give_up(r->out, r->source);
-    r->source->sizes_alone = false;
     return check_lengths(r);
 }
 
@@ -309,6 +308,7 @@ static enum generate_status write_events(struct run *r, struct bytes *first)
     }
     if (r->violations)
         stage = violations_break(r->violations, stage);
+    r->source->detail = r->violations ? DETAIL_FIELDS : census ? DETAIL_COUNTS : DETAIL_BYTES;
     status = r->source->run(r->source, stage, &stop) ? finish_sink(sink, out) : give_up(out, r->source);
     if (status == GENERATED && census && !census_finish(census))
         status = GENERATE_NO_MEMORY;

@@ -90,6 +90,7 @@ struct model *model_new(const struct shape *shape, const struct model_options *o
     if (!m)
         return NULL;
     m->options = *options;
+    m->id_stride = 1;
     m->shape = shape;
     if (!options_settle(m, shape))
         goto failed;
@@ -172,12 +173,12 @@ uint64_t any_or_null(const struct model *m, uint64_t index, uint64_t slot)
     return any(mix_of(key_of(m), index, slot), shape_first(m), shape_count(m));
 }
 
-void any_or_nulls(const struct model *m, uint64_t index, uint64_t first, uint64_t count, uint64_t *out)
+void any_or_null_ids(const struct model *m, uint64_t index, uint64_t first, uint64_t count, uint64_t *out)
 {
     const uint64_t key = key_of(m), first_object = shape_first(m), objects = shape_count(m);
 
     for (uint64_t i = 0; i < count; i++)
-        out[i] = any(mix_of(key, index, first + i), first_object, objects);
+        out[i] = model_object_id(m, any(mix_of(key, index, first + i), first_object, objects));
 }
 
 /* ---- Asking ---- */
@@ -202,14 +203,21 @@ uint64_t model_reference(const struct model *m, uint64_t index, const struct obj
     return m->shape->reference(m, index, o, slot);
 }
 
-void model_references(const struct model *m, uint64_t index, const struct object *o, uint64_t first, uint64_t count,
-                      uint64_t *out)
+/* Apart, so that the way to the shape is a jump. */
+static __attribute__((noinline)) void ids_one_by_one(const struct model *m, uint64_t index, const struct object *o,
+                                                     uint64_t first, uint64_t count, uint64_t *out)
 {
-    if (m->shape->references && index >= parts_of(m)->core_objects)
-        m->shape->references(m, index, o, first, count, out);
+    for (uint64_t i = 0; i < count; i++)
+        out[i] = model_object_id(m, model_reference(m, index, o, first + i));
+}
+
+void model_reference_ids(const struct model *m, uint64_t index, const struct object *o, uint64_t first, uint64_t count,
+                         uint64_t *out)
+{
+    if (m->shape->reference_ids && index >= parts_of(m)->core_objects)
+        m->shape->reference_ids(m, index, o, first, count, out);
     else
-        for (uint64_t i = 0; i < count; i++)
-            out[i] = model_reference(m, index, o, first + i);
+        ids_one_by_one(m, index, o, first, count, out);
 }
 
 uint64_t model_random(const struct model *m, uint64_t a, uint64_t b)

@@ -1,6 +1,7 @@
 /* A heap that is made up: classes, threads, stacks, and objects that are functions of the seed and their index, never a
- * table. Memory is bounded by the classes and threads, whatever the number of objects. Knows nothing of records, IDs or
- * producers: objects, classes, strings are numbers from 0. Integer arithmetic only: the same everywhere. */
+ * table. Memory is bounded by the classes and threads, whatever the number of objects. Knows nothing of records and
+ * producers: objects, classes, strings are numbers from 0, and the IDs of objects stand at equal distances. Integer arithmetic
+ * only: the same everywhere. */
 #ifndef HPROF_GEN_MODEL_H
 #define HPROF_GEN_MODEL_H
 
@@ -80,9 +81,9 @@ struct shape {
     /* The values of an instance's body or an array's elements are made piece by piece: `slot` counts the object's fields of type
      * object, those of the class first, or its elements. Gives an object, or MODEL_NULL. */
     uint64_t (*reference)(const struct model *m, uint64_t index, const struct object *o, uint64_t slot);
-    /* Likewise `count` of them, from slot `first` on. NULL: one by one. */
-    void (*references)(const struct model *m, uint64_t index, const struct object *o, uint64_t first, uint64_t count,
-                       uint64_t *out);
+    /* Likewise the IDs of `count` of them, from slot `first` on. NULL: one by one. */
+    void (*reference_ids)(const struct model *m, uint64_t index, const struct object *o, uint64_t first, uint64_t count,
+                          uint64_t *out);
 };
 
 enum shape_option { SHAPE_TAKES_REFERENCES = 1, SHAPE_TAKES_ARRAY_LENGTH = 2, SHAPE_TAKES_STRING_LENGTH = 4 };
@@ -90,7 +91,8 @@ enum shape_option { SHAPE_TAKES_REFERENCES = 1, SHAPE_TAKES_ARRAY_LENGTH = 2, SH
 extern const struct shape *const shapes[]; /* mixed first; NULL behind the last */
 
 struct model {
-    struct model_options options; /* nothing unset any more */
+    struct model_options options;        /* nothing unset any more */
+    uint64_t first_object_id, id_stride; /* of object 0, and from one to the next: 0 and 1 until somebody sets them */
     const struct shape *shape;
     struct model_class *classes;
     uint32_t class_count;
@@ -118,9 +120,13 @@ size_t model_string(const struct model *m, uint32_t string, char out[MODEL_STRIN
  * options.objects has room for them; then come the shape's. ---- */
 void model_object(const struct model *m, uint64_t index, struct object *o);
 uint64_t model_reference(const struct model *m, uint64_t index, const struct object *o, uint64_t slot);
-/* Likewise `count` of them, from slot `first` on: faster than one by one. */
-void model_references(const struct model *m, uint64_t index, const struct object *o, uint64_t first, uint64_t count,
-                      uint64_t *out);
+/* Likewise the IDs of `count` of them, from slot `first` on: faster than one by one. */
+void model_reference_ids(const struct model *m, uint64_t index, const struct object *o, uint64_t first, uint64_t count,
+                         uint64_t *out);
+static inline uint64_t model_object_id(const struct model *m, uint64_t object)
+{
+    return object == MODEL_NULL ? 0 : m->first_object_id + object * m->id_stride;
+}
 /* Elements of a primitive array, big-endian, from the first-th on, `size` bytes of them (whole elements). Text where the array
  * is a String's value, 0 and 1 where it is boolean. Cheap: about the speed of memory. */
 void model_elements(const struct model *m, uint64_t index, const struct object *o, uint64_t first, uint8_t *out, size_t size);

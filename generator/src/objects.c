@@ -1,5 +1,6 @@
-/* The objects of a heap dump: nearly all of it, so the one place where every instruction counts. Events are used again and
- * again: what a filter may have changed is set anew, the rest is not touched. */
+/* The objects of a heap dump: nearly all of it, so the one place where every instruction counts. Each is made where it stays until
+ * it is given: alone, as an event that is used again and again (what a filter may have changed is set anew, the rest is not
+ * touched); or, where nobody looks at it, behind others in a batch. */
 #include <stdlib.h>
 
 #include "encode.h"
@@ -10,15 +11,17 @@
 
 #define HOT static inline __attribute__((always_inline))
 
-enum { TARGETS = 512 };
+enum { IDS = 512, BATCH_MOST = 256, BATCH_BYTES = 16 << 10 };
 
 /* What is the same for all objects of a dump. */
 struct loop {
     struct walk *w;
     const struct model *m;
-    struct event instance, object_array, primitive_array;
+    struct event instance, object_array, primitive_array, batch;
+    uint8_t *at; /* in the room: where the next sub-record is made */
     unsigned archived_left, sevens_left, without_left;
-    uint64_t targets[TARGETS]; /* of an instance's references, or some elements */
+    uint64_t ids[IDS];          /* of an instance's references, or some elements */
+    uint32_t sizes[BATCH_MOST]; /* of the sub-records of the batch */
 };
 
 /* A filter that was given the event before may have changed it. */
@@ -34,6 +37,47 @@ HOT struct event *again(struct event *e, uint8_t tag, enum layout_id layout)
     e->habit_count = 0;
     return e;
 }
+
+/* ---- Batches ---- */
+
+static void give_batch(struct loop *l)
+{
+    if (!l->batch.count)
+        return;
+    l->batch.body = l->w->detail == DETAIL_SIZES ? NULL : l->w->room;
+    give(l->w->to, &l->batch);
+    l->batch.count = l->batch.references = l->batch.nulls = 0;
+    l->batch.body_size = 0;
+    l->at = l->w->room;
+}
+
+/* Where the body of the next sub-record is made: of up to PIECE_SIZE bytes, behind its fixed part. */
+HOT uint8_t *body_place(struct loop *l, size_t fixed, uint64_t size)
+{
+    if (__builtin_expect(l->batch.body_size + fixed + size > PIECE_SIZE, 0))
+        give_batch(l);
+    return l->at + fixed;
+}
+
+/* A sub-record that is in its place. */
+HOT void add_to_batch(struct loop *l, uint64_t size)
+{
+    if (l->w->detail != DETAIL_SIZES)
+        l->at += size;
+    l->sizes[l->batch.count++] = (uint32_t)size;
+    l->batch.body_size += size;
+    if (l->batch.count == BATCH_MOST || l->batch.body_size >= BATCH_BYTES)
+        give_batch(l);
+}
+
+/* What is in no batch. */
+static void give_alone(struct loop *l, struct event *e)
+{
+    give_batch(l);
+    give(l->w->to, e);
+}
+
+/* ---- Parts ---- */
 
 static void give_part(struct walk *w, const uint8_t *body, uint64_t size)
 {
@@ -171,14 +215,13 @@ HOT uint8_t *put_values(const struct loop *l, uint8_t *p, const struct model_fie
     return p;
 }
 
-/* Its values in pieces, when they do not fit one; all in one, which is left in the room, if they do. */
-HOT void walk_values(const struct loop *l, uint64_t index, const struct object *o, struct values *v, bool in_parts,
+/* Its values from `p` on; or in pieces, when they do not fit one, and `p` is the room. */
+HOT void walk_values(const struct loop *l, uint8_t *p, uint64_t index, const struct object *o, struct values *v, bool in_parts,
                      unsigned id_size)
 {
     enum { FIELDS_AT_A_TIME = PIECE_SIZE / 16 };
     const struct model *m = l->m;
     const struct model_class *c = &m->classes[o->class];
-    uint8_t *p = l->w->room;
 
     for (;;) {
         const struct model_field *f = m->fields + c->first_field, *end = f + c->fields;
@@ -214,40 +257,59 @@ static void count_references(const struct loop *l, uint64_t index, const struct 
     }
 }
 
-HOT struct event *instance_event(struct loop *l, uint64_t index, const struct hot_class *class)
+static struct INSTANCE_DUMP instance_fields(const struct walk *w, uint64_t index, const struct hot_class *class)
+{
+    return (struct INSTANCE_DUMP){
+        .object_id = object_id(w, index), .trace_serial = class->trace, .class_id = class->id, .bytes = class->bytes};
+}
+
+HOT struct event *instance_event(struct loop *l, const struct INSTANCE_DUMP *r, const uint8_t *body, uint64_t references,
+                                 uint32_t nulls)
 {
     struct event *e = again(&l->instance, SUB_INSTANCE_DUMP, LAYOUT_ID_INSTANCE_DUMP);
-    struct INSTANCE_DUMP *r = &e->fields.INSTANCE_DUMP;
 
-    r->object_id = object_id(l->w, index);
-    r->trace_serial = class->trace;
-    r->class_id = class->id;
-    r->bytes = class->bytes;
-    e->body = l->w->room;
-    e->body_size = class->bytes;
+    e->fields.INSTANCE_DUMP = *r;
+    e->body = body;
+    e->body_size = r->bytes;
+    e->references = (uint32_t)references;
+    e->nulls = nulls;
     return e;
+}
+
+/* Its body is in its place. */
+HOT void give_whole_instance(struct loop *l, const struct INSTANCE_DUMP *r, const uint8_t *body, uint64_t references,
+                             uint32_t nulls, unsigned id_size)
+{
+    if (l->w->detail == DETAIL_FIELDS) {
+        give(l->w->to, instance_event(l, r, body, references, nulls));
+        return;
+    }
+    put_INSTANCE_DUMP(put_u1(l->at, SUB_INSTANCE_DUMP), r, id_size);
+    l->batch.references += (uint32_t)references;
+    l->batch.nulls += nulls;
+    add_to_batch(l, 1 + SIZE_OF(INSTANCE_DUMP, id_size) + r->bytes);
 }
 
 /* One of a class without a pattern. */
 static void give_large_instance(struct loop *l, uint64_t index, const struct object *o, unsigned id_size)
 {
-    const struct hot_class *class = &l->w->hot[o->class];
-    struct event *e = instance_event(l, index, class);
+    const struct INSTANCE_DUMP r = instance_fields(l->w, index, &l->w->hot[o->class]);
     struct values v = {.bits = model_random(l->m, index, 0)};
-    bool in_parts = class->bytes > PIECE_SIZE;
+    uint8_t *body;
 
-    if (in_parts)
-        count_references(l, index, o, &v);
-    else
-        walk_values(l, index, o, &v, false, id_size);
-    e->body = in_parts ? NULL : l->w->room;
-    e->references = (uint32_t)v.slot;
-    e->nulls = v.nulls;
-    give(l->w->to, e);
-    if (in_parts) {
-        v = (struct values){.bits = v.bits};
-        walk_values(l, index, o, &v, true, id_size);
+    if (r.bytes <= PIECE_SIZE) {
+        body = body_place(l, 1 + SIZE_OF(INSTANCE_DUMP, id_size), r.bytes);
+        if (l->w->detail != DETAIL_SIZES)
+            walk_values(l, body, index, o, &v, false, id_size);
+        give_whole_instance(l, &r, body, v.slot, v.nulls, id_size);
+        return;
     }
+    if (l->w->detail <= DETAIL_COUNTS)
+        count_references(l, index, o, &v);
+    give_alone(l, instance_event(l, &r, NULL, v.slot, v.nulls));
+    v = (struct values){.bits = v.bits};
+    if (l->w->detail != DETAIL_SIZES)
+        walk_values(l, l->w->room, index, o, &v, true, id_size);
 }
 
 HOT void put_words(uint8_t *p, const uint64_t *masks, size_t n, uint64_t bits)
@@ -261,18 +323,19 @@ HOT void put_words(uint8_t *p, const uint64_t *masks, size_t n, uint64_t bits)
         }
 }
 
-/* How many of them are null. */
-HOT uint32_t put_references(const struct walk *w, const uint16_t *places, unsigned n, const uint64_t *targets, unsigned id_size)
+HOT void put_references(uint8_t *p, const uint16_t *places, unsigned n, const uint64_t *ids, unsigned id_size)
+{
+    for (unsigned i = 0; i < n; i += STEP)
+        for (unsigned j = i; j < i + STEP; j++)
+            put_id(p + places[j], ids[j], id_size);
+}
+
+HOT uint32_t count_nulls(const uint64_t *ids, unsigned n)
 {
     uint32_t nulls = 0;
 
-    for (unsigned i = 0; i < n; i += STEP)
-        for (unsigned j = i; j < i + STEP; j++) {
-            uint64_t null = (uint64_t)0 - (targets[j] == MODEL_NULL);
-
-            nulls += (targets[j] == MODEL_NULL) & (j < n);
-            put_id(w->room + places[j], (w->first_object + targets[j] * w->ids.objects.stride) & ~null, id_size);
-        }
+    for (unsigned i = 0; i < n; i++)
+        nulls += !ids[i];
     return nulls;
 }
 
@@ -280,25 +343,26 @@ HOT void give_instance(struct loop *l, uint64_t index, const struct object *o, u
 {
     struct walk *w = l->w;
     struct hot_class *class = &w->hot[o->class];
+    const struct INSTANCE_DUMP r = instance_fields(w, index, class);
     const uint64_t *masks = w->patterns + class->pattern;
     size_t words = words_of(class);
-    struct event *e;
+    uint32_t nulls = 0;
+    uint8_t *body;
 
     class->objects++;
-    if (w->sizes_alone) {
-        give(w->to, instance_event(l, index, class));
-        return;
-    }
     if (__builtin_expect(!class->patterned, 0)) {
         give_large_instance(l, index, o, id_size);
         return;
     }
-    put_words(w->room, masks, words, model_random(l->m, index, 0));
-    model_references(l->m, index, o, 0, class->references, l->targets);
-    e = instance_event(l, index, class);
-    e->references = class->references;
-    e->nulls = put_references(w, (const uint16_t *)(masks + words), class->references, l->targets, id_size);
-    give(w->to, e);
+    body = body_place(l, 1 + SIZE_OF(INSTANCE_DUMP, id_size), PATTERN_BYTES_MOST);
+    if (w->detail != DETAIL_SIZES) {
+        put_words(body, masks, words, model_random(l->m, index, 0));
+        model_reference_ids(l->m, index, o, 0, class->references, l->ids);
+        put_references(body, (const uint16_t *)(masks + words), class->references, l->ids, id_size);
+    }
+    if (w->detail <= DETAIL_COUNTS)
+        nulls = count_nulls(l->ids, class->references);
+    give_whole_instance(l, &r, body, class->references, nulls, id_size);
 }
 
 /* ---- Arrays ---- */
@@ -313,11 +377,11 @@ HOT uint8_t *put_elements(struct loop *l, uint8_t *p, uint64_t index, const stru
                           unsigned id_size)
 {
     while (from < to) {
-        uint64_t n = to - from < TARGETS ? to - from : TARGETS;
+        uint64_t n = to - from < IDS ? to - from : IDS;
 
-        model_references(l->m, index, o, from, n, l->targets);
+        model_reference_ids(l->m, index, o, from, n, l->ids);
         for (uint64_t i = 0; i < n; i++)
-            p = put_id(p, object_id(l->w, l->targets[i]), id_size);
+            p = put_id(p, l->ids[i], id_size);
         from += n;
     }
     return p;
@@ -328,7 +392,9 @@ HOT void give_object_array(struct loop *l, uint64_t index, struct object *o, uns
     struct walk *w = l->w;
     struct event *e = again(&l->object_array, SUB_OBJECT_ARRAY_DUMP, LAYOUT_ID_OBJECT_ARRAY_DUMP);
     const uint64_t per_piece = PIECE_SIZE / id_size;
+    size_t fixed = 1 + SIZE_OF(OBJECT_ARRAY_DUMP, id_size);
     uint64_t size;
+    uint8_t *body;
     bool archived;
 
     if (w->like->cuts_nulls)
@@ -341,14 +407,10 @@ HOT void give_object_array(struct loop *l, uint64_t index, struct object *o, uns
                                                              .class_id = class_id(w, o->class)};
     e->body_size = size;
     count_array(w, o->class, size);
-    if (w->sizes_alone) {
-        give(w->to, e);
-        return;
-    }
     if (size > PIECE_SIZE) {
         e->body = NULL;
-        give(w->to, e);
-        for (uint64_t from = 0; from < o->elements && !*w->stop; from += per_piece) {
+        give_alone(l, e);
+        for (uint64_t from = 0; w->detail != DETAIL_SIZES && from < o->elements && !*w->stop; from += per_piece) {
             uint64_t to = o->elements - from < per_piece ? o->elements : from + per_piece;
 
             put_elements(l, w->room, index, o, from, to, id_size);
@@ -356,38 +418,47 @@ HOT void give_object_array(struct loop *l, uint64_t index, struct object *o, uns
         }
         return;
     }
-    put_elements(l, w->room, index, o, 0, o->elements, id_size);
+    e->body = body = body_place(l, fixed, size);
+    if (w->detail != DETAIL_SIZES)
+        put_elements(l, body, index, o, 0, o->elements, id_size);
     archived = l->archived_left && o->elements && o->class == CORE_OBJECT_ARRAY;
     if (__builtin_expect(archived, 0)) {
-        put_id(w->room + size - id_size, missing_id(w, l->archived_left--), id_size);
+        put_id(body + size - id_size, missing_id(w, l->archived_left--), id_size);
         habit(e, RULE_REF_002, 1);
     }
-    e->body = w->room;
-    give(w->to, e);
+    if (w->detail == DETAIL_FIELDS || e->habit_count) {
+        give_alone(l, e);
+        return;
+    }
+    put_OBJECT_ARRAY_DUMP(put_u1(l->at, SUB_OBJECT_ARRAY_DUMP), &e->fields.OBJECT_ARRAY_DUMP, id_size);
+    add_to_batch(l, fixed + size);
 }
 
-static void give_without_elements(struct walk *w, uint64_t index, const struct object *o)
+static void give_without_elements(struct loop *l, uint64_t index, const struct object *o)
 {
+    const struct walk *w = l->w;
     struct event e = SUBRECORD_EVENT(PRIMITIVE_ARRAY_NODATA, PRIMITIVE_ARRAY_NODATA);
 
     e.fields.PRIMITIVE_ARRAY_NODATA = (struct PRIMITIVE_ARRAY_NODATA){.object_id = object_id(w, index),
                                                                       .trace_serial = w->traces[o->class],
                                                                       .elements = (uint32_t)o->elements,
                                                                       .type = o->type};
-    give(w->to, &e);
+    give_alone(l, &e);
 }
 
-HOT void give_primitive_array(struct loop *l, uint64_t index, const struct object *o)
+HOT void give_primitive_array(struct loop *l, uint64_t index, const struct object *o, unsigned id_size)
 {
     struct walk *w = l->w;
     struct event *e = again(&l->primitive_array, SUB_PRIMITIVE_ARRAY_DUMP, LAYOUT_ID_PRIMITIVE_ARRAY_DUMP);
     unsigned width = type_size(o->type, 8);
+    size_t fixed = 1 + SIZE_OF(PRIMITIVE_ARRAY_DUMP, id_size);
     uint64_t size = o->elements * width;
+    uint8_t *body;
 
     count_array(w, o->class, size);
     if (__builtin_expect(l->without_left, 0)) {
         l->without_left--;
-        give_without_elements(w, index, o);
+        give_without_elements(l, index, o);
         return;
     }
     e->fields.PRIMITIVE_ARRAY_DUMP = (struct PRIMITIVE_ARRAY_DUMP){.object_id = object_id(w, index),
@@ -395,14 +466,10 @@ HOT void give_primitive_array(struct loop *l, uint64_t index, const struct objec
                                                                    .elements = (uint32_t)o->elements,
                                                                    .type = o->type};
     e->body_size = size;
-    if (w->sizes_alone) {
-        give(w->to, e);
-        return;
-    }
     if (size > PIECE_SIZE) {
         e->body = NULL;
-        give(w->to, e);
-        for (uint64_t done = 0; done < size && !*w->stop; done += PIECE_SIZE) {
+        give_alone(l, e);
+        for (uint64_t done = 0; w->detail != DETAIL_SIZES && done < size && !*w->stop; done += PIECE_SIZE) {
             size_t n = size - done < PIECE_SIZE ? (size_t)(size - done) : PIECE_SIZE;
 
             model_elements(l->m, index, o, done / width, w->room, n);
@@ -410,14 +477,20 @@ HOT void give_primitive_array(struct loop *l, uint64_t index, const struct objec
         }
         return;
     }
-    model_elements(l->m, index, o, 0, w->room, (size_t)size);
+    e->body = body = body_place(l, fixed, size);
+    if (w->detail != DETAIL_SIZES)
+        model_elements(l->m, index, o, 0, body, (size_t)size);
     if (__builtin_expect(o->type == TYPE_BOOLEAN, 0) && l->sevens_left && size) {
         l->sevens_left--;
-        w->room[size - 1] = 7;
+        body[size - 1] = 7;
         habit(e, RULE_OBJ_009, 1);
     }
-    e->body = w->room;
-    give(w->to, e);
+    if (w->detail == DETAIL_FIELDS || e->habit_count) {
+        give_alone(l, e);
+        return;
+    }
+    put_PRIMITIVE_ARRAY_DUMP(put_u1(l->at, SUB_PRIMITIVE_ARRAY_DUMP), &e->fields.PRIMITIVE_ARRAY_DUMP, id_size);
+    add_to_batch(l, fixed + size);
 }
 
 /* ---- The loop ---- */
@@ -439,10 +512,11 @@ HOT void give_objects(struct loop *l, const unsigned id_size)
             give_object_array(l, i, &o, id_size);
             break;
         case OBJECT_PRIMITIVE_ARRAY:
-            give_primitive_array(l, i, &o);
+            give_primitive_array(l, i, &o, id_size);
             break;
         }
     }
+    give_batch(l);
 }
 
 void part_objects(struct walk *w)
@@ -452,10 +526,13 @@ void part_objects(struct walk *w)
                      .instance = SUBRECORD_EVENT(INSTANCE_DUMP, INSTANCE_DUMP),
                      .object_array = SUBRECORD_EVENT(OBJECT_ARRAY_DUMP, OBJECT_ARRAY_DUMP),
                      .primitive_array = SUBRECORD_EVENT(PRIMITIVE_ARRAY_DUMP, PRIMITIVE_ARRAY_DUMP),
+                     .batch = event_of(EVENT_BATCH, 0, LAYOUT_ID_NONE),
+                     .at = w->room,
                      .archived_left = w->like->archived_mirrors,
                      .sevens_left = w->like->sevens,
                      .without_left = w->version == V103 && w->like->leaves_out_elements};
 
+    l.batch.sizes = l.sizes;
     for (uint32_t c = 0; c < w->model->class_count; c++)
         w->hot[c].objects = w->hot[c].array_bytes = 0;
     if (w->id_size == 8)

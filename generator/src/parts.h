@@ -136,7 +136,8 @@ bool references_add(struct model *m, uint64_t count);
 
 /* Any of the shape's objects, or null: one of four. */
 uint64_t any_or_null(const struct model *m, uint64_t index, uint64_t slot);
-void any_or_nulls(const struct model *m, uint64_t index, uint64_t first, uint64_t count, uint64_t *out);
+/* The IDs of `count` such, from slot `first` on. */
+void any_or_null_ids(const struct model *m, uint64_t index, uint64_t first, uint64_t count, uint64_t *out);
 
 /* The longest body that the shape's objects have. */
 void longest_is(struct model *m, uint64_t bytes);

@@ -11,7 +11,7 @@
 /* A reference: an object of the cell, and above that where it leads: to the same cell, to any, to the first one; or it is null. */
 enum { EDGE_SLOT_BITS = 28, EDGE_SLOT = (1 << EDGE_SLOT_BITS) - 1 };
 enum edge_mode { EDGE_NEAR, EDGE_FAR = 1, EDGE_HOME = 2, EDGE_TO_NULL = 4, EDGE_MODES };
-#define EDGE_NULL ((uint32_t)EDGE_TO_NULL << EDGE_SLOT_BITS)
+#define EDGE_NULL ((uint32_t)EDGE_TO_NULL << EDGE_SLOT_BITS) /* of object 0, so that its ID is 0 without a question */
 
 struct pattern_object {
     uint32_t edges; /* the first */

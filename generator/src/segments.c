@@ -62,29 +62,65 @@ static void give_info(struct segments *s)
     give(s->stage.next, &info);
 }
 
+/* Cuts, if it must, in front of one that is so long. */
+static void make_room(struct segments *s, uint64_t size)
+{
+    if (is_full(s, size)) {
+        if (s->waits)
+            empty_segment(s);
+        else
+            close_segment(s);
+    }
+    if (s->waits)
+        open_segment(s, size + s->info_size);
+    if (s->info_waits)
+        give_info(s);
+    s->so_far += size;
+    s->objects++;
+}
+
+/* No cut comes before any of them, nor right behind. */
+static bool has_room(const struct segments *s, const struct event *batch)
+{
+    return !s->waits && !s->info_waits && s->so_far < s->most && batch->body_size < s->most - s->so_far &&
+           batch->count < s->most_objects && s->objects < s->most_objects - batch->count;
+}
+
+/* As a whole; one by one where there may be a cut. */
+static void take_batch(struct segments *s, struct event *e)
+{
+    struct event one = *e;
+
+    if (has_room(s, e)) {
+        s->so_far += e->body_size;
+        s->objects += e->count;
+        give(s->stage.next, e);
+        return;
+    }
+    one.count = 1;
+    for (; one.sizes < e->sizes + e->count; one.sizes++) {
+        one.body_size = *one.sizes;
+        make_room(s, one.body_size);
+        give(s->stage.next, &one);
+        one.references = one.nulls = 0; /* the first brought all of them */
+        if (one.body)
+            one.body += one.body_size;
+    }
+}
+
 static void take(struct stage *stage, struct event *e)
 {
     struct segments *s = (struct segments *)stage;
 
     if (e->kind == EVENT_SUBRECORD && s->open.tag == TAG_HEAP_DUMP_SEGMENT) {
-        uint64_t size = fixed_part_size(e, stage->id_size) + e->body_size;
-
         if (s->resets_heap && e->tag == SUB_HEAP_DUMP_INFO) {
             note_info(s, e);
             return;
         }
-        if (is_full(s, size)) {
-            if (s->waits)
-                empty_segment(s);
-            else
-                close_segment(s);
-        }
-        if (s->waits)
-            open_segment(s, size + s->info_size);
-        if (s->info_waits)
-            give_info(s);
-        s->so_far += size;
-        s->objects++;
+        make_room(s, fixed_part_size(e, stage->id_size) + e->body_size);
+    } else if (e->kind == EVENT_BATCH && s->open.tag == TAG_HEAP_DUMP_SEGMENT) {
+        take_batch(s, e);
+        return;
     } else if (e->kind == EVENT_OPEN) {
         s->open = *e;
         s->so_far = s->objects = 0;

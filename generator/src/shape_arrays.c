@@ -112,18 +112,18 @@ static uint64_t reference(const struct model *m, uint64_t index, const struct ob
     return named < m->options.objects ? named : MODEL_NULL;
 }
 
-static void references(const struct model *m, uint64_t index, const struct object *o, uint64_t first, uint64_t count,
-                       uint64_t *out)
+static void reference_ids(const struct model *m, uint64_t index, const struct object *o, uint64_t first, uint64_t count,
+                          uint64_t *out)
 {
     const struct arrays *x = m->of_shape;
 
     if (x->asked)
         for (uint64_t i = 0; i < count; i++)
-            out[i] = asked_or_null(m, x, index, first + i);
+            out[i] = model_object_id(m, asked_or_null(m, x, index, first + i));
     else
-        any_or_nulls(m, index, first, count, out);
+        any_or_null_ids(m, index, first, count, out);
     for (uint64_t i = 0; first + i < ROW && i < count; i++)
-        out[i] = reference(m, index, o, first + i);
+        out[i] = model_object_id(m, reference(m, index, o, first + i));
 }
 
 const struct shape shape_arrays = {
@@ -135,5 +135,5 @@ const struct shape shape_arrays = {
     .prepare = prepare,
     .object = object,
     .reference = reference,
-    .references = references,
+    .reference_ids = reference_ids,
 };

@@ -258,31 +258,45 @@ static uint64_t reference(const struct model *m, uint64_t index, const struct ob
     return other_reference(x, at, slot);
 }
 
+/* Of the references to other cells, or of all. */
+static __attribute__((noinline)) void correct_ids(const struct model *m, uint64_t at, const uint32_t *edges, uint64_t first,
+                                                  uint64_t count, bool all, uint64_t *out)
+{
+    for (uint64_t i = 0; i < count; i++)
+        if (all || edges[i] >> EDGE_SLOT_BITS == EDGE_FAR)
+            out[i] = model_object_id(m, edge_target(m->of_shape, at, edges[i], first + i));
+}
+
 /* As edge_target, one after the other. Where they lead is looked up, not branched on: it cannot be guessed. Those to other cells
  * are few and are put right afterwards. */
-static void edge_targets(const struct mixed *x, uint64_t at, const uint32_t *edges, uint64_t first, uint64_t count,
-                         uint64_t *out)
+static void edge_ids(const struct model *m, uint64_t at, const uint32_t *edges, uint64_t first, uint64_t count, uint64_t *out)
 {
-    uint64_t cell = at & ~x->pattern->mask;
+    const struct mixed *x = m->of_shape;
+    uint64_t cell = at & ~x->pattern->mask, home = model_object_id(m, x->first), stride = m->id_stride;
     const uint64_t from[EDGE_MODES] = {
-        [EDGE_NEAR] = x->first + cell, [EDGE_FAR] = 0, [EDGE_HOME] = x->first, [EDGE_TO_NULL] = MODEL_NULL};
+        [EDGE_NEAR] = home + cell * stride, [EDGE_FAR] = 0, [EDGE_HOME] = home, [EDGE_TO_NULL] = 0};
     bool whole = x->count - cell > x->pattern->mask;
     uint32_t modes = 0;
 
     for (uint64_t i = 0; i < count; i++) {
         uint32_t edge = edges[i];
 
-        out[i] = from[edge >> EDGE_SLOT_BITS] + (edge & EDGE_SLOT);
+        out[i] = from[edge >> EDGE_SLOT_BITS] + (edge & EDGE_SLOT) * stride;
         modes |= edge;
     }
     if (!whole || (modes >> EDGE_SLOT_BITS & EDGE_FAR))
-        for (uint64_t i = 0; i < count; i++)
-            if (!whole || edges[i] >> EDGE_SLOT_BITS == EDGE_FAR)
-                out[i] = edge_target(x, at, edges[i], first + i);
+        correct_ids(m, at, edges, first, count, !whole, out);
 }
 
-static void references(const struct model *m, uint64_t index, const struct object *o, uint64_t first, uint64_t count,
-                       uint64_t *out)
+static __attribute__((noinline)) void other_ids(const struct model *m, uint64_t at, uint64_t first, uint64_t count,
+                                                uint64_t *out)
+{
+    for (uint64_t i = 0; i < count; i++)
+        out[i] = model_object_id(m, other_reference(m->of_shape, at, first + i));
+}
+
+static void reference_ids(const struct model *m, uint64_t index, const struct object *o, uint64_t first, uint64_t count,
+                          uint64_t *out)
 {
     const struct mixed *x = m->of_shape;
     const struct pattern *p = x->pattern;
@@ -291,10 +305,9 @@ static void references(const struct model *m, uint64_t index, const struct objec
 
     (void)o;
     if (is->form == FORM_INSTANCE)
-        edge_targets(x, at, p->edges + is->edges + first, first, count, out);
+        edge_ids(m, at, p->edges + is->edges + first, first, count, out);
     else
-        for (uint64_t i = 0; i < count; i++)
-            out[i] = other_reference(x, at, first + i);
+        other_ids(m, at, first, count, out);
 }
 
 const struct shape shape_mixed = {
@@ -307,5 +320,5 @@ const struct shape shape_mixed = {
     .resize = resize,
     .object = object,
     .reference = reference,
-    .references = references,
+    .reference_ids = reference_ids,
 };

@@ -93,12 +93,12 @@ static uint64_t reference(const struct model *m, uint64_t index, const struct ob
     return index + 1 < m->options.objects ? index + 1 : MODEL_NULL;
 }
 
-static void references(const struct model *m, uint64_t index, const struct object *o, uint64_t first, uint64_t count,
-                       uint64_t *out)
+static void reference_ids(const struct model *m, uint64_t index, const struct object *o, uint64_t first, uint64_t count,
+                          uint64_t *out)
 {
-    any_or_nulls(m, index, first, count, out);
+    any_or_null_ids(m, index, first, count, out);
     if (first == 0 && count > 0)
-        out[0] = reference(m, index, o, 0);
+        out[0] = model_object_id(m, reference(m, index, o, 0));
 }
 
 const struct shape shape_wide = {
@@ -110,5 +110,5 @@ const struct shape shape_wide = {
     .prepare = prepare,
     .object = object,
     .reference = reference,
-    .references = references,
+    .reference_ids = reference_ids,
 };

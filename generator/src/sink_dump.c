@@ -148,6 +148,7 @@ static void take(struct stage *stage, struct event *e)
     case EVENT_RECORD:
         put_event(s, e, e->length_stated ? e->length : (uint32_t)(fields_size(e->layout, stage->id_size) + e->body_size));
         break;
+    case EVENT_BATCH:
     case EVENT_RAW:
     case EVENT_PART:
         put_bytes(s, e->body, e->body_size);

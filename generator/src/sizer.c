@@ -52,6 +52,10 @@ static void take(struct stage *stage, struct event *e)
         size += e->body_size;
         check_length(s, s->in_record + size, s->open_stated, s->open_tag);
         break;
+    case EVENT_BATCH:
+        size = e->body_size;
+        check_length(s, s->in_record + size, s->open_stated, s->open_tag);
+        break;
     case EVENT_RAW:
         size = e->body_size;
         break;

@@ -4,6 +4,14 @@
 
 #include "event.h"
 
+/* What those behind look at in the sub-records of objects, nearly all of a dump: the less, the faster they come. */
+enum detail {
+    DETAIL_FIELDS, /* everything: each is a SUBRECORD, with PARTs */
+    DETAIL_COUNTS, /* bytes, and how many references there are: those without habits may come in BATCHes */
+    DETAIL_BYTES,  /* bytes alone: likewise, and references are not counted */
+    DETAIL_SIZES   /* likewise, and bodies may be NULL, or hold anything, and bring no PARTs */
+};
+
 struct source {
     /* Gives all events, HEADER to END, to `first`, the same each time it is called. It ends early, and that is no failure,
      * once *stop is true. False on failure, and `failure` says why; it is NULL when memory ran out. */
@@ -14,8 +22,7 @@ struct source {
     enum version version;
     /* Set by whoever runs it: nothing behind changes the records, so a length may be stated when it is known beforehand. */
     bool unchanged;
-    /* Likewise: nobody behind looks into the bodies of objects, which may then hold anything and bring no PARTs. */
-    bool sizes_alone;
+    enum detail detail; /* likewise */
     /* If it is set, no heap dump record whose length is not stated is longer than this, as far as is known without running it;
      * UINT64_MAX for not known. */
     uint64_t longest_heap_record;

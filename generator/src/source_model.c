@@ -159,7 +159,8 @@ static bool lay_out_ids(struct walk *w, const char **failure)
         *failure = sentence;
         return false;
     }
-    w->first_object = id_of(&w->ids.objects, classes);
+    w->model->first_object_id = id_of(&w->ids.objects, classes);
+    w->model->id_stride = w->ids.objects.stride;
     return true;
 }
 
@@ -366,7 +367,7 @@ static bool run(struct source *source, struct stage *first, const bool *stop)
         w->to = &segments.stage;
     }
     w->stop = stop;
-    w->sizes_alone = source->sizes_alone;
+    w->detail = source->detail;
     memset(w->written, 0, w->string_count / 8u + 1);
     w->given = 0;
     w->dump = 0;

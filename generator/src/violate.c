@@ -345,6 +345,7 @@ static void flow_on(struct violations *v, const struct event *e)
             f->top_class = e->fields.CLASS_DUMP.class_id;
         break;
     case EVENT_HEADER:
+    case EVENT_BATCH: /* with DETAIL_FIELDS there is none */
     case EVENT_RAW:
     case EVENT_PART:
     case EVENT_END:

@@ -3,6 +3,7 @@
 #define HPROF_GEN_WALK_H
 
 #include "like.h"
+#include "source.h"
 
 enum {
     PIECE_SIZE = 64 << 10, /* bodies up to this are given whole, but for classes; a multiple of all sizes of values */
@@ -38,7 +39,6 @@ struct walk {
     uint64_t objects; /* in all of them */
     uint8_t heap_tag;
     struct id_forms ids;
-    uint64_t first_object; /* the ID of object 0 */
     uint32_t own_classes, own_strings;
     uint32_t class_count;  /* with its own */
     uint32_t beside;       /* so many classes, the first, have an object beside them */
@@ -53,7 +53,7 @@ struct walk {
     /* Of a run. */
     struct stage *to;
     const bool *stop;
-    bool sizes_alone; /* see source.h */
+    enum detail detail;
     uint8_t *written; /* bits: strings that were */
     unsigned dump;    /* heap dumps that are done */
     uint64_t given;   /* records */
@@ -82,7 +82,7 @@ static inline uint64_t id_of(const struct ids *ids, uint64_t number)
 
 static inline uint64_t object_id(const struct walk *w, uint64_t object)
 {
-    return object == MODEL_NULL ? 0 : w->first_object + object * w->ids.objects.stride;
+    return model_object_id(w->model, object);
 }
 
 /* Own classes come behind those of the model. */

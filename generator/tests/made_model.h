@@ -43,6 +43,8 @@ static inline struct model *made(const struct shape *shape, const struct model_o
 
     if (!m)
         fail_msg("%s: %s", shape->name, failure);
+    m->first_object_id = 0x1000;
+    m->id_stride = 8;
     return m;
 }
 

@@ -238,14 +238,16 @@ static void check_object(const struct model *m, const uint32_t *references, uint
     for (uint64_t s = 0; s < slots && s < 2000; s += ROW) {
         uint64_t n = slots - s < ROW ? slots - s : ROW;
 
-        model_references(m, i, &o, s, n, row);
+        model_reference_ids(m, i, &o, s, n, row);
         for (uint64_t r = 0; r < n; r++) {
-            assert_true(in_heap(m, row[r]));
-            assert_true(row[r] == model_reference(m, i, &o, s + r));
+            uint64_t object = model_reference(m, i, &o, s + r);
+
+            assert_true(in_heap(m, object));
+            assert_true(row[r] == model_object_id(m, object));
         }
     }
-    if (o.kind == OBJECT_INSTANCE && o.class == CORE_STRING && row[0] != MODEL_NULL) {
-        model_object(m, row[0], &o);
+    if (o.kind == OBJECT_INSTANCE && o.class == CORE_STRING && model_reference(m, i, &o, 0) != MODEL_NULL) {
+        model_object(m, model_reference(m, i, &o, 0), &o);
         assert_int_equal(o.kind, OBJECT_PRIMITIVE_ARRAY);
         assert_int_equal(o.type, TYPE_BYTE);
     }
@@ -534,7 +536,7 @@ static void speed(void **state)
             n = slots_of(references, &object);
             slots += n;
             for (uint64_t s = 0; s < n; s += ROW) {
-                model_references(m, o, &object, s, n - s < ROW ? n - s : ROW, row);
+                model_reference_ids(m, o, &object, s, n - s < ROW ? n - s : ROW, row);
                 all ^= row[0];
             }
         }
