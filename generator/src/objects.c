@@ -91,28 +91,29 @@ static void give_part(struct walk *w, const uint8_t *body, uint64_t size)
 /* ---- Patterns ---- */
 
 /* Of a class whose instances are small: for each 8 bytes of them the bits that are random, and where references stand. How many
- * of each there are cannot be foretold from object to object, so they are gone through by steps: up to STEP of them cost no
- * branch. Behind the last there are words without a bit, and references that stand where nothing is. */
+ * of each there are cannot be foretold from object to object, so they are gone through by steps, most often one. Behind the last
+ * there are words without a bit, and references that stand where nothing is. */
 enum {
     WORD = 8,
-    STEP = 4,
+    WORDS_STEP = 8,
+    PLACES_STEP = 4,
     PATTERN_BYTES_MOST = 512,
     PATTERN_WORDS_MOST = PATTERN_BYTES_MOST / WORD,
     PATTERN_REFERENCES_MOST = PATTERN_BYTES_MOST / 4,
-    NOWHERE = PATTERN_BYTES_MOST + STEP * WORD, /* in the room */
+    NOWHERE = PATTERN_BYTES_MOST + WORDS_STEP * WORD, /* in the room */
     PATTERNS_SIZE = 8 << 20,
     PLACES_A_WORD = WORD / sizeof(uint16_t)
 };
-_Static_assert((int)STEP == (int)PLACES_A_WORD, "a step of places is a word");
-
-static inline size_t steps(size_t n)
-{
-    return (n + STEP - 1) / STEP * STEP;
-}
+_Static_assert((int)PLACES_STEP == (int)PLACES_A_WORD, "a step of places is a word");
 
 static inline size_t words_of(const struct hot_class *hot)
 {
-    return steps((hot->bytes + WORD - 1u) / WORD);
+    return (hot->bytes + WORDS_STEP * WORD - 1u) / (WORDS_STEP * WORD) * WORDS_STEP;
+}
+
+static inline size_t places_of(const struct hot_class *hot)
+{
+    return (hot->references + PLACES_STEP - 1u) / PLACES_STEP * PLACES_STEP;
 }
 
 static const uint8_t type_sizes[12] = {0, 0, 0, 0, 1, 2, 4, 8, 1, 2, 4, 8};
@@ -136,8 +137,8 @@ static void make_pattern(const struct walk *w, uint32_t class, uint64_t *masks)
     const struct model *m = w->model;
     const struct model_class *c = &m->classes[class];
     struct hot_class *hot = &w->hot[class];
-    uint8_t bytes[PATTERN_BYTES_MOST + STEP * WORD] = {0}, *p = bytes;
-    uint16_t places[PATTERN_REFERENCES_MOST + STEP];
+    uint8_t bytes[PATTERN_BYTES_MOST + WORDS_STEP * WORD] = {0}, *p = bytes;
+    uint16_t places[PATTERN_REFERENCES_MOST + PLACES_STEP];
 
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
         places[i] = NOWHERE;
@@ -157,7 +158,7 @@ static void make_pattern(const struct walk *w, uint32_t class, uint64_t *masks)
             break;
     }
     memcpy(masks, bytes, words_of(hot) * WORD);
-    memcpy(masks + words_of(hot), places, steps(hot->references) * sizeof *places);
+    memcpy(masks + words_of(hot), places, places_of(hot) * sizeof *places);
     hot->patterned = true;
 }
 
@@ -165,7 +166,7 @@ bool prepare_objects(struct walk *w)
 {
     const struct model *m = w->model;
     size_t used = 0, most = PATTERNS_SIZE / WORD;
-    size_t largest = PATTERN_WORDS_MOST + PATTERN_REFERENCES_MOST / PLACES_A_WORD + 2 * STEP;
+    size_t largest = PATTERN_WORDS_MOST + PATTERN_REFERENCES_MOST / PLACES_A_WORD + WORDS_STEP + PLACES_STEP;
 
     w->hot = calloc(m->class_count, sizeof *w->hot);
     w->patterns = malloc(PATTERNS_SIZE);
@@ -178,7 +179,7 @@ bool prepare_objects(struct walk *w)
         if (hot->bytes <= PATTERN_BYTES_MOST && most - used >= largest) {
             hot->pattern = (uint32_t)used;
             make_pattern(w, c, w->patterns + used);
-            used += words_of(hot) + steps(hot->references) / PLACES_A_WORD;
+            used += words_of(hot) + places_of(hot) / PLACES_A_WORD;
         }
     }
     return true;
@@ -314,8 +315,8 @@ static void give_large_instance(struct loop *l, uint64_t index, const struct obj
 
 HOT void put_words(uint8_t *p, const uint64_t *masks, size_t n, uint64_t bits)
 {
-    for (size_t i = 0; i < n; i += STEP)
-        for (size_t j = i; j < i + STEP; j++) {
+    for (size_t i = 0; i < n; i += WORDS_STEP)
+        for (size_t j = i; j < i + WORDS_STEP; j++) {
             uint64_t word = bits * (2 * j + UINT64_C(0x9E3779B97F4A7C15));
 
             word = masks[j] & FROM_LITTLE_ENDIAN(word ^ word >> 29);
@@ -325,8 +326,8 @@ HOT void put_words(uint8_t *p, const uint64_t *masks, size_t n, uint64_t bits)
 
 HOT void put_references(uint8_t *p, const uint16_t *places, unsigned n, const uint64_t *ids, unsigned id_size)
 {
-    for (unsigned i = 0; i < n; i += STEP)
-        for (unsigned j = i; j < i + STEP; j++)
+    for (unsigned i = 0; i < n; i += PLACES_STEP)
+        for (unsigned j = i; j < i + PLACES_STEP; j++)
             put_id(p + places[j], ids[j], id_size);
 }
 

@@ -113,7 +113,7 @@ static void add_object(struct growth *g, uint32_t k)
                                                                .rank = rank,
                                                                .form = (uint8_t)kind->form,
                                                                .type = kind->type,
-                                                               .kind = (uint16_t)k};
+                                                               .kind = (uint8_t)k};
     g->left[k]--;
     g->left_in_all--;
     for (uint32_t i = 0; i < edges; i++) {
@@ -193,6 +193,18 @@ static void close_open(struct growth *g)
     }
 }
 
+static void note_far(struct growth *g)
+{
+    for (uint32_t i = 0; i < g->size; i++) {
+        struct pattern_object *o = &g->p->objects[i];
+        uint32_t edges = o->form == FORM_INSTANCE ? g->kinds[o->kind].slot_count : 0;
+
+        for (uint32_t e = o->edges; e < o->edges + edges; e++)
+            o->leads_far |= g->p->edges[e] >> EDGE_SLOT_BITS == EDGE_FAR;
+    }
+    memset(g->p->edges + g->edge_count, 0, MODEL_IDS_STEP * sizeof *g->p->edges);
+}
+
 struct pattern *pattern_new(struct model *m, unsigned shift, const struct mixed_kind_row kinds[KINDS],
                             const struct pattern_array arrays[MIXED_ARRAYS])
 {
@@ -212,7 +224,7 @@ struct pattern *pattern_new(struct model *m, unsigned shift, const struct mixed_
         edges += p->kinds[k].count * edges_each(p, &kinds[k]);
     }
     p->objects = shape_memory(m, size * sizeof *p->objects);
-    p->edges = shape_memory(m, edges * sizeof *p->edges);
+    p->edges = shape_memory(m, (edges + MODEL_IDS_STEP) * sizeof *p->edges);
     p->members = shape_memory(m, size * sizeof *p->members);
     g.p = p;
     g.older = malloc(edges * sizeof *g.older);
@@ -220,6 +232,7 @@ struct pattern *pattern_new(struct model *m, unsigned shift, const struct mixed_
     if (p->objects && p->edges && p->members && g.older && g.drawn) {
         grow(&g);
         close_open(&g);
+        note_far(&g);
     } else {
         p = NULL;
     }

@@ -19,8 +19,11 @@ struct pattern_object {
     uint32_t rank; /* among those of its kind; of the spine: its elements */
     uint8_t form;  /* enum mixed_form */
     uint8_t type;
-    uint16_t kind;
+    uint8_t kind;
+    bool leads_far; /* an instance: a reference leads to another cell */
 };
+
+_Static_assert(KINDS <= UINT8_MAX, "a kind fits a byte");
 
 struct pattern_array {
     struct lengths lengths;
@@ -41,7 +44,7 @@ struct pattern {
     struct pattern_array arrays[MIXED_ARRAYS];
     uint32_t orphans; /* objects that no older one names */
     struct pattern_object *objects;
-    uint32_t *edges;
+    uint32_t *edges;   /* there is room behind the last for a step of MODEL_IDS_STEP */
     uint32_t *members; /* the objects of each kind */
 };
 

@@ -267,24 +267,22 @@ static __attribute__((noinline)) void correct_ids(const struct model *m, uint64_
             out[i] = model_object_id(m, edge_target(m->of_shape, at, edges[i], first + i));
 }
 
-/* As edge_target, one after the other. Where they lead is looked up, not branched on: it cannot be guessed. Those to other cells
- * are few and are put right afterwards. */
-static void edge_ids(const struct model *m, uint64_t at, const uint32_t *edges, uint64_t first, uint64_t count, uint64_t *out)
+/* As edge_target, one after the other. Where they lead is looked up, and they are gone through by steps: what cannot be guessed is
+ * not branched on. The few to other cells are put right afterwards. */
+static void edge_ids(const struct model *m, uint64_t at, const struct pattern_object *is, uint64_t first, uint64_t count,
+                     uint64_t *out)
 {
     const struct mixed *x = m->of_shape;
+    const uint32_t *edges = x->pattern->edges + is->edges + first;
     uint64_t cell = at & ~x->pattern->mask, home = model_object_id(m, x->first), stride = m->id_stride;
     const uint64_t from[EDGE_MODES] = {
         [EDGE_NEAR] = home + cell * stride, [EDGE_FAR] = 0, [EDGE_HOME] = home, [EDGE_TO_NULL] = 0};
     bool whole = x->count - cell > x->pattern->mask;
-    uint32_t modes = 0;
 
-    for (uint64_t i = 0; i < count; i++) {
-        uint32_t edge = edges[i];
-
-        out[i] = from[edge >> EDGE_SLOT_BITS] + (edge & EDGE_SLOT) * stride;
-        modes |= edge;
-    }
-    if (!whole || (modes >> EDGE_SLOT_BITS & EDGE_FAR))
+    for (uint64_t i = 0; i < count; i += MODEL_IDS_STEP)
+        for (uint64_t j = i; j < i + MODEL_IDS_STEP; j++)
+            out[j] = from[edges[j] >> EDGE_SLOT_BITS] + (edges[j] & EDGE_SLOT) * stride;
+    if (!whole || is->leads_far)
         correct_ids(m, at, edges, first, count, !whole, out);
 }
 
@@ -305,7 +303,7 @@ static void reference_ids(const struct model *m, uint64_t index, const struct ob
 
     (void)o;
     if (is->form == FORM_INSTANCE)
-        edge_ids(m, at, p->edges + is->edges + first, first, count, out);
+        edge_ids(m, at, is, first, count, out);
     else
         other_ids(m, at, first, count, out);
 }

@@ -223,7 +223,7 @@ static bool in_heap(const struct model *m, uint64_t object)
 static void check_object(const struct model *m, const uint32_t *references, uint64_t i)
 {
     enum { ROW = 7 };
-    uint64_t row[ROW], slots;
+    uint64_t row[MODEL_IDS_STEP], slots;
     struct object o;
 
     model_object(m, i, &o);
