@@ -374,6 +374,17 @@ HOT void count_array(struct walk *w, uint32_t class, uint64_t bytes)
     w->hot[class].array_bytes += bytes;
 }
 
+/* Its elements are in their place. */
+HOT void give_whole_array(struct loop *l, struct event *e, size_t fixed, unsigned id_size)
+{
+    if (l->w->detail == DETAIL_FIELDS || e->habit_count) {
+        give_alone(l, e);
+        return;
+    }
+    put_fixed_part(l->at, e, 0, id_size);
+    add_to_batch(l, fixed + e->body_size);
+}
+
 HOT uint8_t *put_elements(struct loop *l, uint8_t *p, uint64_t index, const struct object *o, uint64_t from, uint64_t to,
                           unsigned id_size)
 {
@@ -427,12 +438,7 @@ HOT void give_object_array(struct loop *l, uint64_t index, struct object *o, uns
         put_id(body + size - id_size, missing_id(w, l->archived_left--), id_size);
         habit(e, RULE_REF_002, 1);
     }
-    if (w->detail == DETAIL_FIELDS || e->habit_count) {
-        give_alone(l, e);
-        return;
-    }
-    put_OBJECT_ARRAY_DUMP(put_u1(l->at, SUB_OBJECT_ARRAY_DUMP), &e->fields.OBJECT_ARRAY_DUMP, id_size);
-    add_to_batch(l, fixed + size);
+    give_whole_array(l, e, fixed, id_size);
 }
 
 static void give_without_elements(struct loop *l, uint64_t index, const struct object *o)
@@ -486,12 +492,7 @@ HOT void give_primitive_array(struct loop *l, uint64_t index, const struct objec
         body[size - 1] = 7;
         habit(e, RULE_OBJ_009, 1);
     }
-    if (w->detail == DETAIL_FIELDS || e->habit_count) {
-        give_alone(l, e);
-        return;
-    }
-    put_PRIMITIVE_ARRAY_DUMP(put_u1(l->at, SUB_PRIMITIVE_ARRAY_DUMP), &e->fields.PRIMITIVE_ARRAY_DUMP, id_size);
-    add_to_batch(l, fixed + size);
+    give_whole_array(l, e, fixed, id_size);
 }
 
 /* ---- The loop ---- */

@@ -202,7 +202,6 @@ static void note_far(struct growth *g)
         for (uint32_t e = o->edges; e < o->edges + edges; e++)
             o->leads_far |= g->p->edges[e] >> EDGE_SLOT_BITS == EDGE_FAR;
     }
-    memset(g->p->edges + g->edge_count, 0, MODEL_IDS_STEP * sizeof *g->p->edges);
 }
 
 struct pattern *pattern_new(struct model *m, unsigned shift, const struct mixed_kind_row kinds[KINDS],
@@ -233,6 +232,7 @@ struct pattern *pattern_new(struct model *m, unsigned shift, const struct mixed_
         grow(&g);
         close_open(&g);
         note_far(&g);
+        memset(p->edges + g.edge_count, 0, MODEL_IDS_STEP * sizeof *p->edges);
     } else {
         p = NULL;
     }

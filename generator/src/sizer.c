@@ -49,11 +49,8 @@ static void take(struct stage *stage, struct event *e)
         s->bytes += size;
         return;
     case EVENT_SUBRECORD:
-        size += e->body_size;
-        check_length(s, s->in_record + size, s->open_stated, s->open_tag);
-        break;
     case EVENT_BATCH:
-        size = e->body_size;
+        size += e->body_size;
         check_length(s, s->in_record + size, s->open_stated, s->open_tag);
         break;
     case EVENT_RAW:
