@@ -348,6 +348,7 @@ static bool walk_instance(struct checker *ck, uint64_t left)
 
     if (!read_INSTANCE_DUMP(&c, id, &r))
         return false;
+    rest_on(ck, head);
     memcpy(first, ck->in.at, head); /* for the path of a finding: the window may move */
     ck->sub = first;
     ck->sub_size = head;
@@ -594,6 +595,7 @@ bool check_object_array(struct checker *ck)
 
     if (!read_OBJECT_ARRAY_DUMP(&c, id, &r))
         return false;
+    rest_on(ck, head);
     if (ck->look == LOOK_LOCATE)
         locate_defined(ck, r.object_id, ck->in.offset + 1);
     else
@@ -649,6 +651,7 @@ bool check_primitive_array(struct checker *ck)
 
     if (!read_PRIMITIVE_ARRAY_DUMP(&c, id, &r))
         return false;
+    rest_on(ck, head);
     if (ck->look == LOOK_LOCATE) {
         locate_defined(ck, r.object_id, at);
     } else {
@@ -693,6 +696,7 @@ HOT void define_fast(struct checker *ck, struct tally *t, const uint8_t *sub, si
         __builtin_expect(idset_define(&ck->dump.objects, &t->defined, id_to_key(id, ck->id_size)), 0)) {
         ck->sub = sub;
         ck->sub_size = size;
+        ck->diag.rests_to = offset - 1 + size;
         if (!id)
             report_id_zero(ck, offset);
         else

@@ -218,7 +218,6 @@ struct checker {
     enum look look;
     uint64_t heap_end; /* of the heap dump record at hand */
     struct cut_subrecord cut;
-    uint64_t looked_again;   /* bytes of a compressed dump, at the most */
     struct locate *locate;   /* while looking again */
     struct waiting *waiting; /* while judging instances that waited */
     struct signs {           /* of the producer: see producer.c */
@@ -233,6 +232,12 @@ struct checker {
 static inline bool is_disowned(const struct checker *ck)
 {
     return ck->in.offset >= ck->diag.closed_from;
+}
+
+/* What is found from now on rests on the next n bytes, and is taken back if they are of a damaged gzip member. */
+static inline void rest_on(struct checker *ck, uint64_t n)
+{
+    ck->diag.rests_to = ck->in.offset + n;
 }
 
 /* The next n bytes, or those that are left when there are fewer. */

@@ -59,63 +59,78 @@ static bool is_of_container(enum rule rule)
     return rule >= RULE_GZ_001;
 }
 
-struct finding *diag_count(struct diag *d, enum rule rule, enum finding_shape shape, uint64_t order)
+/* Puts a finding where it belongs in the heap `kept`, from the hole on upwards. */
+static struct finding *sift_up(struct finding *kept, size_t hole, struct finding new)
+{
+    for (size_t parent; hole; hole = parent) {
+        parent = (hole - 1) / 2;
+        if (!comes_later(&new, &kept[parent]))
+            break;
+        kept[hole] = kept[parent];
+    }
+    kept[hole] = new;
+    return &kept[hole];
+}
+
+/* From the top, which is free, of a heap of so many downwards. */
+static struct finding *sift_down(struct finding *kept, size_t count, struct finding new)
+{
+    size_t hole = 0;
+
+    for (size_t child; (child = 2 * hole + 1) < count; hole = child) {
+        if (child + 1 < count && comes_later(&kept[child + 1], &kept[child]))
+            child++;
+        if (!comes_later(&kept[child], &new))
+            break;
+        kept[hole] = kept[child];
+    }
+    kept[hole] = new;
+    return &kept[hole];
+}
+
+/* Behind the last byte that a finding of this rule, made now, rests on. That of REF-002 is ordered by ID. */
+static uint64_t rests_to(const struct diag *d, enum rule rule, uint64_t order, unsigned field_size)
+{
+    uint64_t field_end = rule == RULE_REF_002 ? 0 : order + field_size;
+
+    return is_of_container(rule) ? 0 : d->rests_to > field_end ? d->rests_to : field_end;
+}
+
+struct finding *diag_count(struct diag *d, enum rule rule, enum finding_shape shape, uint64_t order, unsigned field_size)
 {
     struct diag_group *g = &d->groups[group_of(rule, shape)];
-    const struct finding new = {.order = order, .dump = d->dump, .offset = order, .related_offset = HPROF_NO_OFFSET};
-    struct finding *kept;
-    size_t hole, parent, child;
+    const struct finding new = {.order = order,
+                                .rests_to = rests_to(d, rule, order, field_size),
+                                .dump = d->dump,
+                                .offset = order,
+                                .related_offset = HPROF_NO_OFFSET};
+    void *block = g->kept;
 
-    if (order >= d->closed_from && !is_of_container(rule) && rule != RULE_REF_002)
+    if (new.rests_to > d->closed_from)
         return NULL;
     g->rule = rule;
     g->shape = shape;
     g->total++;
     if (g->count < d->cap) {
-        void *block = g->kept;
-
         if (!memory_grow(d->memory, &block, &g->capacity, g->count + 1, sizeof *g->kept))
             return NULL;
-        g->kept = kept = block;
-        for (hole = g->count++; hole; hole = parent) {
-            parent = (hole - 1) / 2;
-            if (!comes_later(&new, &kept[parent]))
-                break;
-            kept[hole] = kept[parent];
-        }
-    } else {
-        kept = g->kept;
-        if (!comes_later(&kept[0], &new))
-            return NULL;
-        forget_texts(d, &kept[0]);
-        for (hole = 0; (child = 2 * hole + 1) < g->count; hole = child) {
-            if (child + 1 < g->count && comes_later(&kept[child + 1], &kept[child]))
-                child++;
-            if (!comes_later(&kept[child], &new))
-                break;
-            kept[hole] = kept[child];
-        }
+        g->kept = block;
+        return sift_up(g->kept, g->count++, new);
     }
-    kept[hole] = new;
-    return &kept[hole];
+    if (!comes_later(&g->kept[0], &new))
+        return NULL;
+    forget_texts(d, &g->kept[0]);
+    return sift_down(g->kept, g->count, new);
 }
 
 /* Takes the last one off a group. */
 static void drop_last(struct diag *d, struct diag_group *g)
 {
     struct finding last = g->kept[--g->count];
-    size_t hole = 0, child;
 
     forget_texts(d, &g->kept[0]);
-    for (; (child = 2 * hole + 1) < g->count; hole = child) {
-        if (child + 1 < g->count && comes_later(&g->kept[child + 1], &g->kept[child]))
-            child++;
-        if (!comes_later(&g->kept[child], &last))
-            break;
-        g->kept[hole] = g->kept[child];
-    }
     if (g->count)
-        g->kept[hole] = last;
+        sift_down(g->kept, g->count, last);
 }
 
 void diag_retract(struct diag *d, enum rule rule, uint64_t offset, uint64_t findings)
@@ -146,6 +161,20 @@ void diag_close(struct diag *d, uint64_t from)
     d->closed_from = from;
 }
 
+/* Takes off a group what rests on bytes from an offset on. */
+static void drop_resting_on(struct diag *d, struct diag_group *g, uint64_t from)
+{
+    size_t count = g->count;
+
+    g->count = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (g->kept[i].rests_to > from)
+            forget_texts(d, &g->kept[i]);
+        else
+            sift_up(g->kept, g->count++, g->kept[i]);
+    }
+}
+
 void diag_return(struct diag *d, const struct diag_mark *mark, uint64_t from)
 {
     for (size_t i = 0; i < GROUP_COUNT; i++) {
@@ -154,14 +183,7 @@ void diag_return(struct diag *d, const struct diag_mark *mark, uint64_t from)
 
         if (!g->total || is_of_container(g->rule))
             continue;
-        if (g->rule == RULE_REF_002) { /* these are of whole heap dumps, and ordered by ID */
-            g->total = mark->totals[i];
-            while (g->count > g->total)
-                drop_last(d, g);
-            continue;
-        }
-        while (g->count && g->kept[0].order >= from)
-            drop_last(d, g);
+        drop_resting_on(d, g, from);
         g->total = all_kept || mark->totals[i] < g->count ? g->count : mark->totals[i];
     }
 }

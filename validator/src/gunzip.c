@@ -25,16 +25,38 @@ enum {
     RESERVED_FLAGS = 0xe0,
 
     UNUSED_MOST = 512, /* more than ISA-L ever leaves unused for want of more: a dynamic block's header takes 286 bytes */
-    NOTES_MOST = 4096  /* member starts noted */
+    NOTES_MOST = 4096, /* member starts noted */
+
+    SNAPSHOTS = 3,
+    SNAPSHOT_DISTANCE = 64 << 10 /* decompressed bytes between two at least, where blocks are not small */
 };
 
 enum part { HEADER, DATA, BROKEN_DATA, TRAILER, NOTHING };
 
+/* A place in the stream, and all that is known of its member there but the state of the inflater. */
+struct position {
+    uint64_t offset;        /* in the file */
+    uint64_t output;        /* decompressed bytes in front of it */
+    enum part part;         /* of the member: what comes next */
+    bool end_is_doubtful;   /* of the member in front: its data was damaged, so it may have ended elsewhere */
+    uint64_t member;        /* number of the present one, from 1 */
+    uint64_t member_offset; /* of its header */
+    uint64_t member_output; /* decompressed bytes in front of it */
+    uint32_t crc, size;     /* of its data so far */
+};
+
+/* Where a member starts. */
 struct note {
-    uint64_t offset; /* of a member's header */
-    uint64_t output; /* decompressed bytes in front of it */
+    uint64_t offset;
+    uint64_t output;
     uint64_t member; /* members in front of it */
     bool end_is_doubtful;
+};
+
+/* A place that can be gone back to, within a member too. */
+struct snapshot {
+    struct position position;
+    struct inflate_state state;
 };
 
 struct gunzip {
@@ -43,19 +65,14 @@ struct gunzip {
     size_t capacity;
     size_t block;
     const uint8_t *at, *end; /* compressed bytes in memory */
-    uint64_t offset;         /* of `at` in the file */
 
-    enum part part;          /* of the member: what comes next */
-    uint64_t member;         /* number of the present one, from 1 */
-    uint64_t member_offset;  /* of its header */
-    uint64_t member_output;  /* decompressed bytes in front of it */
-    uint32_t header_crc;     /* of its header so far */
-    uint32_t crc, size;      /* of its data so far */
-    uint64_t output;         /* decompressed bytes, all in all */
-    uint8_t output_start[2]; /* the first of them */
-    uint64_t bad_offset;     /* BROKEN_DATA: the first bad byte */
+    struct position now; /* of `at` */
+    struct inflate_state state;
+    struct inflate_state before; /* as `state` was before the last call */
+    uint32_t header_crc;         /* of the present member's header so far */
+    uint8_t output_start[2];     /* the first bytes of all */
+    uint64_t bad_offset;         /* BROKEN_DATA: the first bad byte */
     const char *bad_because;
-    bool end_is_doubtful; /* of the member in front: its data was damaged, so it may have ended elsewhere */
 
     gzip_listener *on_fault;
     void *context;
@@ -65,8 +82,9 @@ struct gunzip {
     uint64_t note_distance; /* compressed bytes between two at least; doubled whenever there are too many */
     struct note notes[NOTES_MOST];
 
-    struct inflate_state state;
-    struct inflate_state before; /* as `state` was before the last call */
+    struct snapshot *snapshots; /* SNAPSHOTS of them: of the start until they are taken; NULL for none */
+    struct snapshot *recent[2]; /* of the last places at which gunzip_read() began, the later one first, */
+    struct snapshot *kept;      /* and one that was asked for */
 };
 
 /* ---- Compressed bytes ------------------------------------------------------------------------------------------- */
@@ -89,7 +107,7 @@ static bool fetch(struct gunzip *g)
 static void pass(struct gunzip *g, size_t n)
 {
     g->at += n;
-    g->offset += n;
+    g->now.offset += n;
 }
 
 static bool take(struct gunzip *g, uint8_t *byte)
@@ -120,9 +138,9 @@ static void vreport(struct gunzip *g, enum gzip_fault fault, uint64_t offset, co
                     va_list arguments)
 {
     struct gzip_finding finding = {
-        .fault = fault, .member = g->member, .offset = offset, .start = g->member_output, .end = g->output};
+        .fault = fault, .member = g->now.member, .offset = offset, .start = g->now.member_output, .end = g->now.output};
 
-    if (g->member <= g->judged || !g->on_fault)
+    if (g->now.member <= g->judged || !g->on_fault)
         return;
     snprintf(finding.expected, sizeof finding.expected, "%s", expected);
     vsnprintf(finding.found, sizeof finding.found, found, arguments);
@@ -142,9 +160,9 @@ __attribute__((format(printf, 5, 6))) static void report(struct gunzip *g, enum 
 
 static void end_member(struct gunzip *g, enum part next)
 {
-    if (g->judged < g->member)
-        g->judged = g->member;
-    g->part = next;
+    if (g->judged < g->now.member)
+        g->judged = g->now.member;
+    g->now.part = next;
 }
 
 /* As report(), and the stream ends. */
@@ -163,16 +181,16 @@ __attribute__((format(printf, 5, 6))) static void give_up(struct gunzip *g, enum
 static void give_up_truncated(struct gunzip *g, const char *within)
 {
     if (g->source->error)
-        g->part = NOTHING;
+        g->now.part = NOTHING;
     else
-        give_up(g, GZIP_TRUNCATED, g->member_offset, "a complete member", "the end of the file at 0x%" PRIx64 ", within the %s",
-                g->offset + (uint64_t)(g->end - g->at), within);
+        give_up(g, GZIP_TRUNCATED, g->now.member_offset, "a complete member",
+                "the end of the file at 0x%" PRIx64 ", within the %s", g->now.offset + (uint64_t)(g->end - g->at), within);
 }
 
 /* The stream is then empty. */
 static bool is_nested(const struct gunzip *g)
 {
-    return g->output >= 2 && g->output_start[0] == 0x1f && g->output_start[1] == 0x8b;
+    return g->now.output >= 2 && g->output_start[0] == 0x1f && g->output_start[1] == 0x8b;
 }
 
 /* ---- Where members start ---------------------------------------------------------------------------------------- */
@@ -187,34 +205,92 @@ static void drop_every_second_note(struct gunzip *g)
 
 static void note_member(struct gunzip *g)
 {
-    if (g->offset < g->notes[g->note_count - 1].offset + g->note_distance)
+    if (g->now.offset < g->notes[g->note_count - 1].offset + g->note_distance)
         return;
     if (g->note_count == NOTES_MOST)
         drop_every_second_note(g);
-    g->notes[g->note_count++] =
-        (struct note){.offset = g->offset, .output = g->output, .member = g->member, .end_is_doubtful = g->end_is_doubtful};
+    g->notes[g->note_count++] = (struct note){
+        .offset = g->now.offset, .output = g->now.output, .member = g->now.member, .end_is_doubtful = g->now.end_is_doubtful};
+}
+
+static const struct note *nearest_note(const struct gunzip *g, uint64_t target)
+{
+    size_t i = g->note_count;
+
+    while (i > 1 && g->notes[i - 1].output > target)
+        i--;
+    return &g->notes[i - 1];
+}
+
+/* ---- Snapshots -------------------------------------------------------------------------------------------------- */
+
+/* Only as much of the history as there is: a file of many small members should not pay for all of it each time. */
+static void copy_state(struct inflate_state *to, const struct inflate_state *from)
+{
+    memcpy(to, from, offsetof(struct inflate_state, tmp_out_buffer) + (size_t)from->tmp_out_valid);
+}
+
+static uint64_t snapshot_distance(const struct gunzip *g)
+{
+    return g->block < SNAPSHOT_DISTANCE / 16 ? 16 * g->block : SNAPSHOT_DISTANCE;
+}
+
+static void take_snapshot(struct gunzip *g)
+{
+    struct snapshot *later = g->recent[1];
+
+    if (!g->snapshots || g->now.part == BROKEN_DATA || g->now.part == NOTHING ||
+        g->now.output - g->recent[0]->position.output < snapshot_distance(g))
+        return;
+    later->position = g->now;
+    copy_state(&later->state, &g->state);
+    g->recent[1] = g->recent[0];
+    g->recent[0] = later;
+}
+
+/* The one that is nearest in front of `target`; NULL if none is. */
+static struct snapshot **nearest_snapshot(struct gunzip *g, uint64_t target)
+{
+    struct snapshot **all[] = {&g->kept, &g->recent[0], &g->recent[1]}, **best = NULL;
+
+    for (size_t i = 0; g->snapshots && i < sizeof all / sizeof *all; i++)
+        if ((*all[i])->position.output <= target && (!best || (*all[i])->position.output > (*best)->position.output))
+            best = all[i];
+    return best;
+}
+
+void gunzip_keep(struct gunzip *g, uint64_t target)
+{
+    struct snapshot **best = nearest_snapshot(g, target), *kept = g->kept;
+
+    if (best) {
+        g->kept = *best;
+        *best = kept;
+    }
 }
 
 uint64_t gunzip_rewind(struct gunzip *g, uint64_t target)
 {
-    const struct note *note;
-    size_t i = g->note_count;
+    const struct note *note = nearest_note(g, target);
+    struct snapshot **snapshot = nearest_snapshot(g, target);
+    struct position to = {.offset = note->offset,
+                          .output = note->output,
+                          .part = HEADER,
+                          .member = note->member,
+                          .end_is_doubtful = note->end_is_doubtful};
 
     if (is_nested(g))
         return 0;
-    while (i > 1 && g->notes[i - 1].output > target)
-        i--;
-    note = &g->notes[i - 1];
-    if (g->output <= target && note->output <= g->output)
-        return g->output;
-    source_seek(g->source, note->offset);
+    if (snapshot && (*snapshot)->position.output > to.output)
+        to = (*snapshot)->position;
+    if (g->now.output <= target && to.output <= g->now.output)
+        return g->now.output;
+    if (to.part != HEADER)
+        copy_state(&g->state, &(*snapshot)->state);
+    source_seek(g->source, to.offset);
     g->at = g->end = g->buffer;
-    g->offset = note->offset;
-    g->output = note->output;
-    g->member = note->member;
-    g->end_is_doubtful = note->end_is_doubtful;
-    g->part = HEADER;
-    return g->output;
+    g->now = to;
+    return g->now.output;
 }
 
 /* ---- A member's header: RFC 1952, 2.3 --------------------------------------------------------------------------- */
@@ -261,10 +337,10 @@ static bool pass_header_text(struct gunzip *g)
 /* What stands here is no member. Behind one that may have ended elsewhere that is no fault of its own. */
 static void end_without_member(struct gunzip *g, const char *found)
 {
-    if (g->end_is_doubtful)
-        g->part = NOTHING;
+    if (g->now.end_is_doubtful)
+        g->now.part = NOTHING;
     else
-        give_up(g, GZIP_TRAILING, g->member_offset, "1f 8b, or the end of the file", "%s", found);
+        give_up(g, GZIP_TRAILING, g->now.member_offset, "1f 8b, or the end of the file", "%s", found);
 }
 
 /* Whether a member begins here. If not, the stream ends: soundly at the end of the file. */
@@ -273,19 +349,19 @@ static bool read_magic(struct gunzip *g)
     uint8_t id1, id2;
     char found[40];
 
-    g->member_offset = g->offset;
-    g->member_output = g->output;
+    g->now.member_offset = g->now.offset;
+    g->now.member_output = g->now.output;
     g->header_crc = 0;
     note_member(g);
     if (!take_header_byte(g, &id1)) {
-        g->part = NOTHING;
+        g->now.part = NOTHING;
         return false;
     }
-    g->member++;
+    g->now.member++;
     if (!take_header_byte(g, &id2)) {
         snprintf(found, sizeof found, "%02x, then the end of the file", id1);
         if (g->source->error)
-            g->part = NOTHING;
+            g->now.part = NOTHING;
         else
             end_without_member(g, found);
         return false;
@@ -300,25 +376,25 @@ static bool read_magic(struct gunzip *g)
 
 static bool read_method(struct gunzip *g)
 {
-    uint64_t at = g->offset;
+    uint64_t at = g->now.offset;
     uint8_t method;
 
     if (!take_header_byte(g, &method))
         give_up_truncated(g, "header");
     else if (method != DEFLATE_METHOD)
         give_up(g, GZIP_HEADER, at, "compression method 8", "compression method %u", method);
-    return g->part == HEADER;
+    return g->now.part == HEADER;
 }
 
 static bool read_flags(struct gunzip *g, uint8_t *flags)
 {
-    uint64_t at = g->offset;
+    uint64_t at = g->now.offset;
 
     if (!take_header_byte(g, flags))
         give_up_truncated(g, "header");
     else if (*flags & RESERVED_FLAGS)
         give_up(g, GZIP_HEADER, at, "reserved flags of 0", "flags 0x%02x", *flags);
-    return g->part == HEADER;
+    return g->now.part == HEADER;
 }
 
 static bool pass_rest_of_header(struct gunzip *g, uint8_t flags)
@@ -339,7 +415,7 @@ static bool pass_rest_of_header(struct gunzip *g, uint8_t flags)
 
 static bool read_header_crc(struct gunzip *g)
 {
-    uint64_t at = g->offset;
+    uint64_t at = g->now.offset;
     uint16_t right = (uint16_t)g->header_crc, crc16;
     char expected[32];
 
@@ -349,7 +425,7 @@ static bool read_header_crc(struct gunzip *g)
         snprintf(expected, sizeof expected, "CRC16 0x%04x", right);
         give_up(g, GZIP_HEADER, at, expected, "CRC16 0x%04x", crc16);
     }
-    return g->part == HEADER;
+    return g->now.part == HEADER;
 }
 
 static void read_header(struct gunzip *g)
@@ -361,18 +437,12 @@ static void read_header(struct gunzip *g)
     if ((flags & FHCRC) && !read_header_crc(g))
         return;
     isal_inflate_init(&g->state);
-    g->crc = 0;
-    g->size = 0;
-    g->part = DATA;
+    g->now.crc = 0;
+    g->now.size = 0;
+    g->now.part = DATA;
 }
 
 /* ---- Its data: RFC 1951 ----------------------------------------------------------------------------------------- */
-
-/* Only as much of the history as there is: a file of many small members should not pay for all of it each time. */
-static void copy_state(struct inflate_state *to, const struct inflate_state *from)
-{
-    memcpy(to, from, offsetof(struct inflate_state, tmp_out_buffer) + (size_t)from->tmp_out_valid);
-}
 
 /* Takes back whole bytes that are in the bit buffer, and what was set aside of a block's header that is not complete. */
 static void take_back_unused(struct inflate_state *state)
@@ -439,16 +509,16 @@ static void find_bad_byte(struct gunzip *g, uint32_t size, uint8_t *to, uint32_t
     copy_state(&g->state, &g->before);
     g->bad_because = name_of_fault(inflate_bytes(g, bad, to, room));
     /* With no byte at all: in the bits of the byte in front that were not used yet. */
-    g->bad_offset = g->offset + bad - 1;
+    g->bad_offset = g->now.offset + bad - 1;
 }
 
 static void account(struct gunzip *g, const uint8_t *made, size_t size)
 {
-    for (size_t i = 0; g->output + i < sizeof g->output_start && i < size; i++)
-        g->output_start[g->output + i] = made[i];
-    g->crc = crc32_gzip_refl(g->crc, made, size);
-    g->size += (uint32_t)size;
-    g->output += size;
+    for (size_t i = 0; g->now.output + i < sizeof g->output_start && i < size; i++)
+        g->output_start[g->now.output + i] = made[i];
+    g->now.crc = crc32_gzip_refl(g->now.crc, made, size);
+    g->now.size += (uint32_t)size;
+    g->now.output += size;
 }
 
 static uint32_t at_most_u32(size_t n)
@@ -466,16 +536,16 @@ static size_t read_data(struct gunzip *g, uint8_t *to, size_t room_there)
     copy_state(&g->before, &g->state);
     if (inflate_bytes(g, size, to, room) < 0) {
         find_bad_byte(g, size, to, room);
-        g->part = BROKEN_DATA;
+        g->now.part = BROKEN_DATA;
     }
     used = size - g->state.avail_in;
     made = room - g->state.avail_out;
     account(g, to, made);
-    if (g->part == BROKEN_DATA)
+    if (g->now.part == BROKEN_DATA)
         return made;
     pass(g, used);
     if (g->state.block_state == ISAL_BLOCK_FINISH)
-        g->part = TRAILER;
+        g->now.part = TRAILER;
     else if (used == 0 && made == 0 && !fetch(g))
         give_up_truncated(g, "data");
     return made;
@@ -501,7 +571,7 @@ static size_t read_data_before_fault(struct gunzip *g, uint8_t *to, size_t room)
 
 static void read_trailer(struct gunzip *g)
 {
-    uint64_t at = g->offset;
+    uint64_t at = g->now.offset;
     uint32_t crc, size;
     char expected[32];
 
@@ -509,14 +579,14 @@ static void read_trailer(struct gunzip *g)
         give_up_truncated(g, "trailer");
         return;
     }
-    if (crc != g->crc) {
-        snprintf(expected, sizeof expected, "CRC32 0x%08" PRIx32, g->crc);
+    if (crc != g->now.crc) {
+        snprintf(expected, sizeof expected, "CRC32 0x%08" PRIx32, g->now.crc);
         report(g, GZIP_CHECKSUM, at, expected, "CRC32 0x%08" PRIx32, crc);
-    } else if (size != g->size) {
-        snprintf(expected, sizeof expected, "ISIZE %" PRIu32, g->size);
+    } else if (size != g->now.size) {
+        snprintf(expected, sizeof expected, "ISIZE %" PRIu32, g->now.size);
         report(g, GZIP_SIZE, at + 4, expected, "ISIZE %" PRIu32, size);
     }
-    g->end_is_doubtful = crc != g->crc || size != g->size;
+    g->now.end_is_doubtful = crc != g->now.crc || size != g->now.size;
     end_member(g, HEADER);
 }
 
@@ -526,8 +596,9 @@ size_t gunzip_read(struct gunzip *g, uint8_t *to, size_t room)
 {
     size_t done = 0;
 
+    take_snapshot(g);
     while (done < room) {
-        switch (g->part) {
+        switch (g->now.part) {
         case HEADER:
             read_header(g);
             break;
@@ -544,7 +615,7 @@ size_t gunzip_read(struct gunzip *g, uint8_t *to, size_t room)
             return done;
         }
         if (is_nested(g)) {
-            if (g->part != NOTHING)
+            if (g->now.part != NOTHING)
                 give_up(g, GZIP_NESTED, 0, "a dump, compressed once", "1f 8b: gzip within gzip");
             return 0;
         }
@@ -565,12 +636,17 @@ struct gunzip *gunzip_open(struct input_source *source, const uint8_t *start, si
     g->buffer = memory_get(memory, g->capacity);
     g->on_fault = on_fault;
     g->context = context;
-    g->note_count = 1; /* the first: all zeros */
+    g->note_count = 1; /* the first: all zeros, as the snapshots are */
     g->note_distance = 1;
-    if (!g->buffer) {
+    if (source->seekable)
+        g->snapshots = memory_get_zeroed(memory, SNAPSHOTS * sizeof *g->snapshots);
+    if (!g->buffer || (source->seekable && !g->snapshots)) {
         gunzip_close(g, memory);
         return NULL;
     }
+    g->kept = g->snapshots;
+    g->recent[0] = g->snapshots + 1;
+    g->recent[1] = g->snapshots + 2;
     memcpy(g->buffer, start, size);
     g->at = g->buffer;
     g->end = g->buffer + size;
@@ -581,6 +657,7 @@ void gunzip_close(struct gunzip *g, struct memory *memory)
 {
     if (!g)
         return;
+    memory_put(memory, g->snapshots, SNAPSHOTS * sizeof *g->snapshots);
     memory_put(memory, g->buffer, g->capacity);
     memory_put(memory, g, sizeof *g);
 }

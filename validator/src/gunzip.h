@@ -44,8 +44,13 @@ void gunzip_close(struct gunzip *g, struct memory *memory);
  * often its bytes are read. The first call must have room for 2. */
 size_t gunzip_read(struct gunzip *g, uint8_t *to, size_t room);
 
-/* Goes to the member start in front of `target` (a decompressed offset) that is nearest of those noted, unless the present
- * place is nearer. Returns the decompressed offset of where it is now. Only if the source is seekable. */
+/* `target`, a decompressed offset not far behind the present place, will be gone back to: the state there is kept, until the
+ * next call. */
+void gunzip_keep(struct gunzip *g, uint64_t target);
+
+/* Goes to the place in front of `target` that is nearest of those noted: member starts, what gunzip_keep() kept, and where it
+ * was lately; unless the present place is nearer. Returns the decompressed offset of where it is now. Only if the source is
+ * seekable. */
 uint64_t gunzip_rewind(struct gunzip *g, uint64_t target);
 
 #endif

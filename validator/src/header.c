@@ -8,18 +8,18 @@
 
 static const char magic[] = "JAVA PROFILE 1.0.";
 
-/* A file that breaks off within a header that was good so far was cut; anything else is no dump. */
-static bool is_prefix_of_header(const uint8_t *p, size_t n)
+/* How many of the first n bytes may begin a header. */
+static size_t count_good_bytes(const uint8_t *p, size_t n)
 {
-    size_t fixed = sizeof magic - 1;
+    size_t fixed = sizeof magic - 1, good = 0;
 
-    if (n == 0)
-        return true;
-    if (n <= fixed)
-        return memcmp(p, magic, n) == 0;
-    if (memcmp(p, magic, fixed) != 0 || p[fixed] < '1' || p[fixed] > '3')
-        return false;
-    return n <= fixed + 1 || p[fixed + 1] == '\0';
+    while (good < n && good < fixed && p[good] == (uint8_t)magic[good])
+        good++;
+    if (good == fixed && good < n && p[good] >= '1' && p[good] <= '3')
+        good++;
+    if (good == fixed + 1 && good < n && p[good] == '\0')
+        good++;
+    return good;
 }
 
 static void stop(struct checker *ck)
@@ -74,33 +74,37 @@ static void show_start(char to[NAME_SIZE], const uint8_t *p, size_t n)
 
 bool check_header(struct checker *ck)
 {
-    size_t n = input_need(&ck->in, HEADER_SIZE);
+    size_t n = input_need(&ck->in, HEADER_SIZE), good = count_good_bytes(ck->in.at, n);
     const uint8_t *p = ck->in.at;
     char shown[NAME_SIZE];
     uint64_t latest = UINT64_C(4102444800000);
 
-    if (n < HEADER_SIZE && is_prefix_of_header(p, n)) {
+    /* A file that breaks off within a header that was good so far was cut; anything else is no dump. */
+    if (n < HEADER_SIZE && (good == n || good == HEADER_STRING_SIZE)) {
         stop(ck);
         if (!end_was_told(ck))
             report(ck, RULE_HDR_005, 0, "a header of 31 bytes", "%zu bytes", n);
         return false;
     }
+    rest_on(ck, good + 1);
     if (n >= 17 && memcmp(p, "JAVA PROFILE 1.0", 17) == 0) {
         stop(ck);
         report(ck, RULE_HDR_002, 0, "JAVA PROFILE 1.0.1 or 1.0.2", "JAVA PROFILE 1.0");
         return false;
     }
-    if (n < HEADER_STRING_SIZE || !is_prefix_of_header(p, HEADER_STRING_SIZE)) {
+    if (good < HEADER_STRING_SIZE) {
         stop(ck);
         show_start(shown, p, n);
         report(ck, RULE_HDR_001, 0, "\"JAVA PROFILE 1.0.1\" or \"JAVA PROFILE 1.0.2\" and a NUL", "%s", shown);
         return false;
     }
+    rest_on(ck, HEADER_STRING_SIZE);
     ck->version = (enum version)(p[sizeof magic - 1] - '0');
     ck->sum.version = version_name(ck->version);
     if (ck->version == V103)
         report(ck, RULE_HDR_003, 0, "JAVA PROFILE 1.0.1 or 1.0.2", "JAVA PROFILE 1.0.3");
 
+    rest_on(ck, HEADER_SIZE);
     ck->sum.id_size = get_u4(p + HEADER_STRING_SIZE);
     ck->sum.timestamp = get_u8(p + HEADER_STRING_SIZE + 4);
     if (ck->sum.id_size != 4 && ck->sum.id_size != 8) {

@@ -20,6 +20,7 @@ void begin_heap_dump(struct checker *ck)
     classes_begin_dump(&ck->classes);
     ck->diag.dump = ck->classes.dump;
     ck->dump.begin = ck->record_at;
+    input_keep(&ck->in, ck->dump.begin);
     ck->dump.lost = ck->heap_lost;
     ck->dump.looked_ahead = ck->dump.class_just_dumped = false;
     memset(ck->dump.known_traces, 0, sizeof ck->dump.known_traces);
@@ -60,8 +61,10 @@ void end_heap_dump(struct checker *ck)
 
     ck->classes.complete = true;
     ck->record_number = 0; /* what is found now has no record at hand */
+    ck->diag.rests_to = 0;
     finish_deferred(ck);
     finish_class_dumps(ck);
+    rest_on(ck, 0); /* what is missing might have come up to here */
     finish_roots(ck);
     finish_objects(ck);
     locate_in_dump(ck);
@@ -141,6 +144,7 @@ static bool broken_subrecord(struct checker *ck, enum measured why, const struct
         skip_to_end(ck);
         return true;
     }
+    ck->diag.rests_to = ck->heap_end; /* something must follow there: see below */
     if (why == MEASURE_TAG)
         report(ck, rule, at, "the tag of a sub-record", "0x%02x", tag);
     else
@@ -238,6 +242,7 @@ static void report_cut(struct checker *ck, enum rule rule)
 
     snprintf(path, sizeof path, "%s #%" PRIu64 " > %s", hprof_record_name(cut->record_tag), cut->number, name ? name : "");
     if (ck->look == LOOK_JUDGE) {
+        ck->diag.rests_to = cut->record_end;
         unsound(ck, rule == RULE_REC_012 ? cut->record_at : cut->at);
         if (rule == RULE_REC_012)
             report_late(ck, rule, SHAPE_ANY, cut->record_at + RECORD_LENGTH_AT, "HEAP_DUMP", "the length of the heap dump",
@@ -440,6 +445,7 @@ static bool walk_one(struct checker *ck)
         if (complete) {
             ck->sub = ck->in.at;
             ck->sub_size = (size_t)m.size;
+            rest_on(ck, m.size);
             check_small(ck, m.size, astray);
             input_advance(&ck->in, (size_t)m.size);
         }

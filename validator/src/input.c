@@ -205,6 +205,12 @@ bool input_seek(struct input *in, uint64_t offset)
     return input_skip(in, offset - from) == offset - from;
 }
 
+void input_keep(struct input *in, uint64_t offset)
+{
+    if (in->gunzip)
+        gunzip_keep(in->gunzip, offset);
+}
+
 uint64_t input_file_position(const struct input *in)
 {
     return in->buffer ? in->source.position : in->offset;

@@ -75,10 +75,14 @@ static inline bool input_can_reread(const struct input *in)
     return in->source.seekable;
 }
 
-/* Goes to an offset of the dump, back or forth. In a compressed file that means decompressing again from the start of the
- * stream, or from the nearest member start that was noted. False when the stream ends before it, failed, or cannot be read
+/* Goes to an offset of the dump, back or forth. In a compressed file that means decompressing again from the nearest place in
+ * front that was noted: a member start, or what input_keep() kept. False when the stream ends before it, failed, or cannot be read
  * again. */
 bool input_seek(struct input *in, uint64_t offset);
+
+/* `offset`, not far behind the present one, will be gone back to: in a compressed file that then takes no longer than to read on
+ * from there. Of several such places the last counts. */
+void input_keep(struct input *in, uint64_t offset);
 
 /* What `error` means, for a sentence. */
 void input_reason(const struct input *in, char *to, size_t size);

@@ -100,20 +100,9 @@ static struct sought *set_of(struct locate *l, enum place_kind kind)
     return kind == PLACE_OF_STRING || kind == PLACE_OF_OBJECT ? &l->defined : &l->referred;
 }
 
-/* Through a decompressor a second look takes as long as all that is in front of it: many small heap dumps in one file must not take
- * many times as long as the file. */
-static bool may_look_again(struct checker *ck)
+static bool may_look_again(const struct checker *ck)
 {
-    enum { TIMES = 8 };
-
-    if (!input_can_reread(&ck->in) || ck->in.error || ck->memory.exhausted)
-        return false;
-    if (ck->in.compressed) {
-        if (ck->looked_again / TIMES > ck->in.offset)
-            return false;
-        ck->looked_again += ck->in.offset;
-    }
-    return true;
+    return input_can_reread(&ck->in) && !ck->in.error && !ck->memory.exhausted;
 }
 
 /* Seeks the places from index `first` on that are asked for. False if there are none. */

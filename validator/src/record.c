@@ -9,6 +9,7 @@
 /* SPEC.md 5.1, 5.2. Length 0: empty, or never filled in. */
 static void check_empty_heap_dump(struct checker *ck)
 {
+    rest_on(ck, RECORD_HEADER_SIZE); /* on what stands behind it */
     if (empty_is_plausible(ck)) {
         report(ck, RULE_REC_010, ck->record_at, "at least one sub-record", "none");
         return;
@@ -102,6 +103,7 @@ static void check_time(struct checker *ck, uint32_t time)
             struct cursor c = window(ck, SIZE_OF(NAME, ck->id_size)); \
             struct NAME r; \
             if (read_##NAME(&c, ck->id_size, &r)) { \
+                rest_on(ck, SIZE_OF(NAME, ck->id_size)); \
                 check; \
                 input_advance(&ck->in, SIZE_OF(NAME, ck->id_size)); \
             } else { \
@@ -141,6 +143,7 @@ static void check_unknown(struct checker *ck)
     lose_record(ck, ck->record_length);
     if (!skip_body(ck))
         return;
+    rest_on(ck, 0);
     if (!ck->strange++)
         ck->strange_from = ck->record_at;
     unsound(ck, ck->record_at);
@@ -249,6 +252,7 @@ void walk_records(struct checker *ck)
         if (ck->strange || ck->doubtful_record)
             settle_doubts(ck);
         input_advance(&ck->in, RECORD_HEADER_SIZE);
+        rest_on(ck, 0);
         if (known)
             note_signs(ck, time);
         walk_record(ck);
@@ -258,12 +262,14 @@ void walk_records(struct checker *ck)
             tell_truncated(ck);
             break;
         }
+        rest_on(ck, 0);
         if (known)
             check_time(ck, time);
         ck->sum.record_counts[ck->record_tag]++;
     }
 
     ck->record_number = 0;
+    ck->diag.rests_to = 0; /* what is told now has no bytes at hand */
     if (ck->in.error || ck->memory.exhausted)
         ck->truncated = true;
     if (ck->truncated)

@@ -245,6 +245,11 @@ static struct severity_choice conclude(struct checker *ck)
             sum->accepted_by = hprof_profile_at(looks_like)->name;
     }
 
+    if (ck->diag.closed_from < HEADER_SIZE) { /* what the header says is not known either */
+        sum->version = "";
+        sum->id_size = 0;
+        sum->timestamp = 0;
+    }
     sum->compressed = ck->in.compressed;
     /* The second look may have left the file anywhere. */
     sum->file_bytes = input_file_size(&ck->in);

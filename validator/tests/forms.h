@@ -27,7 +27,7 @@ static inline struct bytes compress_gzip(const struct bytes *b)
     return file;
 }
 
-static int file_of(const struct bytes *b)
+__attribute__((unused)) static int file_of(const struct bytes *b)
 {
     FILE *file = tmpfile();
     int fd;

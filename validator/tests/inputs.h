@@ -209,6 +209,8 @@ static inline void walk(struct stream *s, const struct bytes *data, int steps)
     while (steps-- > 0) {
         size_t n = random_length(data->size), rest = data->size - at, have;
 
+        if (below(5) == 0)
+            input_keep(in, at - below((uint32_t)smaller(at, 50) + 1));
         switch (below(input_can_reread(in) ? 4 : 3)) {
         case 0:
             have = input_need(in, n);

@@ -363,6 +363,34 @@ static void very_many_members_can_be_sought(void **state)
     free(data.at);
 }
 
+/* From the end of a long member back into it: little is inflated again, and the bytes are the same. */
+static void a_place_that_was_kept_is_near(void **state)
+{
+    enum { NEAR = 3 << 16 };
+    struct bytes data, file = {0};
+
+    (void)state;
+    dice = 14;
+    data = random_bytes(3 << 20);
+    append_random_member(&file, data.at, data.size);
+    for (size_t i = 0; i < BLOCKS; i++) {
+        struct stream *s = open_source(source_of_memory(file.at, file.size, false), blocks[i]);
+        size_t kept = 100000 + below(2 << 20), from;
+
+        assert_int_equal(input_skip(&s->in, kept), kept);
+        input_keep(&s->in, kept - 9);
+        assert_int_equal(input_skip(&s->in, UINT64_MAX), data.size - kept);
+        from = (size_t)gunzip_rewind(s->in.gunzip, kept);
+        assert_true(from <= kept && from + 2 * blocks[i] + NEAR > kept);
+        assert_true(input_seek(&s->in, kept - 9));
+        assert_int_equal(input_need(&s->in, SIZE_MAX), data.size - kept + 9);
+        assert_memory_equal(s->in.at, data.at + kept - 9, data.size - kept + 9);
+        close_stream(s);
+    }
+    free(data.at);
+    free(file.at);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -376,6 +404,7 @@ int main(void)
         cmocka_unit_test(faults_do_not_depend_on_blocks),
         cmocka_unit_test(what_expands_hugely_takes_no_more_memory),
         cmocka_unit_test(very_many_members_can_be_sought),
+        cmocka_unit_test(a_place_that_was_kept_is_near),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
 /* array_log.h, locate.c: an array that names what is sought is read again, wherever it stands; most others are not. */
+#define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,6 +12,7 @@
 #include "array_log.h"
 #include "dice.h"
 #include "dump.h"
+#include "forms.h"
 #include "hprof/hprof.h"
 
 /* ---- The log ---------------------------------------------------------------------------------------------------- */
@@ -102,19 +104,22 @@ static void put_array(struct bytes *b, uint64_t id, uint32_t elements, uint64_t 
         put(b, 8, element);
 }
 
-/* A heap dump of `arrays` arrays of Object[], each with as many elements, one of which, that of an array, may be missing. Gives the
- * offset of its first element. */
-static uint64_t put_dump(struct bytes *b, uint32_t arrays, uint32_t elements, uint32_t odd_one, uint64_t missing)
+static void put_classes(struct bytes *b)
 {
-    uint64_t at = 0;
-    size_t segment;
-
     put_header(b);
     put_string(b, NAME, "java/lang/Object");
     put_string(b, ARRAY_NAME, "[Ljava/lang/Object;");
     put_class(b, 1, OBJECT, NAME);
     put_class(b, 2, OBJECTS, ARRAY_NAME);
-    segment = open_record(b, 0x1c);
+}
+
+/* A heap dump of `arrays` arrays of Object[], each with as many elements, one of which, that of an array, may be missing. Gives the
+ * offset of its first element. */
+static uint64_t put_dump(struct bytes *b, uint32_t arrays, uint32_t elements, uint32_t odd_one, uint64_t missing)
+{
+    uint64_t at = 0;
+    size_t segment = open_record(b, 0x1c);
+
     put_class_dump(b, OBJECT, 0, 0);
     put_class_dump(b, OBJECTS, OBJECT, 0);
     for (uint32_t i = 0; i < arrays; i++) {
@@ -146,9 +151,12 @@ static void tell(void *context, const struct hprof_finding *f)
 static void expect_dangling_at(uint32_t arrays, uint32_t elements, uint32_t odd_one, uint64_t missing)
 {
     struct bytes b = {0};
-    uint64_t at = put_dump(&b, arrays, elements, odd_one, missing);
+    uint64_t at;
     struct told told = {0};
     struct hprof_options options;
+
+    put_classes(&b);
+    at = put_dump(&b, arrays, elements, odd_one, missing);
 
     hprof_options_init(&options);
     options.on_finding = tell;
@@ -182,6 +190,48 @@ static void a_dangling_element_is_located_in_an_array_of_many_stretches(void **s
         expect_dangling_at(3, 400000, i, UINT64_C(0x7ffd00ae0));
 }
 
+enum { DUMPS = 400 };
+struct places {
+    size_t n;
+    uint64_t at[DUMPS];
+};
+
+static void note_place(void *context, const struct hprof_finding *f)
+{
+    struct places *places = context;
+
+    assert_true(places->n < DUMPS);
+    places->at[places->n++] = f->offset;
+}
+
+/* However many heap dumps there are, and wherever blocks end: small ones, of which a block holds many, and larger than a block. */
+static void a_dangling_element_of_each_dump_of_a_compressed_file_is_located(void **state)
+{
+    uint64_t expected[DUMPS];
+    struct places found = {0};
+    struct bytes b = {0}, file;
+    struct hprof_options options;
+
+    (void)state;
+    dice = 21;
+    put_classes(&b);
+    for (uint32_t i = 0; i < DUMPS; i++) {
+        uint32_t arrays = below(50) ? 1 + below(40) : 3000 + below(3000);
+
+        expected[i] = put_dump(&b, arrays, 20 + below(20), below(arrays), UINT64_C(0x7ffd00ae0) + 8 * i);
+    }
+    file = compress_gzip(&b);
+    hprof_options_init(&options);
+    options.max_errors = 0;
+    options.on_finding = note_place;
+    options.context = &found;
+    assert_int_equal(hprof_validate_memory(file.at, file.size, false, &options), HPROF_VALID);
+    assert_int_equal(found.n, DUMPS);
+    assert_memory_equal(found.at, expected, sizeof expected);
+    free(file.at);
+    free(b.at);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -189,6 +239,7 @@ int main(void)
         cmocka_unit_test(nothing_sought_and_nothing_noted_is_nothing_met),
         cmocka_unit_test(a_dangling_element_is_located_in_any_stretch),
         cmocka_unit_test(a_dangling_element_is_located_in_an_array_of_many_stretches),
+        cmocka_unit_test(a_dangling_element_of_each_dump_of_a_compressed_file_is_located),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

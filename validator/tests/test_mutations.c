@@ -5,8 +5,7 @@
  * take turns with them, VALUE_SHARE to a round: the files of a rule differ in little, and all together take minutes under the
  * sanitizers. HPROF_ALL_CHANGES=named gives each byte all of these. Files of more than 3 * WHOLE_SIZE bytes are cut and changed in
  * their first and last WHOLE_SIZE bytes, and in steps between. HPROF_ALL_CHANGES=all cuts every file everywhere and gives each byte
- * the 255 values that there are; only in the four files of more than HUGE_SIZE bytes, which hold one thing tens of thousands of
- * times, those between the first and last bytes take turns. One mutant in PIPE_SHARE is judged as a pipe too.
+ * the 255 values that there are. One mutant in PIPE_SHARE is judged as a pipe too.
  *
  * One fault gives one error: of the changes of files in corpus/valid, those with more than one are counted and bounded.
  *
@@ -27,8 +26,7 @@
 
 enum {
     WHOLE_SIZE = 1000,
-    STEPS = 24,
-    HUGE_SIZE = 50000,
+    STEP = 13, /* meets every field of tables of any width */
     PIPE_SHARE = 16,
     VALUE_SHARE = 6,
     RULES_MAX = 256,
@@ -254,13 +252,9 @@ static bool is_amid(const struct sample *sample, size_t at)
 /* The next place to cut or change. */
 static size_t next_place(const struct sample *sample, size_t at)
 {
-    size_t step = sample->bytes.size > HUGE_SIZE ? (sample->bytes.size - 2 * WHOLE_SIZE) / STEPS : 1;
-
     if (all || !is_amid(sample, at))
         return at + 1;
-    if (sample->bytes.size <= HUGE_SIZE)
-        step = 13; /* meets every field of tables of any width */
-    return at + step < sample->bytes.size - WHOLE_SIZE ? at + step : sample->bytes.size - WHOLE_SIZE;
+    return at + STEP < sample->bytes.size - WHOLE_SIZE ? at + STEP : sample->bytes.size - WHOLE_SIZE;
 }
 
 static void finish(const char *what)
@@ -305,14 +299,13 @@ static void every_change(void **state)
         for (size_t at = 0; at < sample->bytes.size; at = next_place(sample, at), turn++) {
             uint8_t old = bytes[at];
             bool wanted[256] = {[0] = true, [0xff] = true};
-            bool every = all && !(sample->bytes.size > HUGE_SIZE && is_amid(sample, at));
             size_t share = more && !all ? 1 : VALUE_SHARE;
 
             wanted[(uint8_t)(old + 1)] = wanted[(uint8_t)(old - 1)] = true;
             for (unsigned bit = 1; bit < 256; bit <<= 1)
                 wanted[old ^ bit] = true;
             for (unsigned value = 0; value < 256; value++) {
-                if (value == old || !(every || (wanted[value] && turn++ % share == 0)))
+                if (value == old || !(all || (wanted[value] && turn++ % share == 0)))
                     continue;
                 bytes[at] = (uint8_t)value;
                 judge_mutant(sample, bytes, sample->bytes.size, "byte", at, value);

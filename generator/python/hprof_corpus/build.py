@@ -16,8 +16,9 @@ from pathlib import Path
 from hprof_corpus.assembler import Assembled, assemble_file
 from hprof_corpus.rules import PROFILES, Rule, read_rules
 
-# A dump above this size is described by its text alone; who needs it assembles it.
-LARGEST = 1 << 20
+# A dump above this size is described by its text alone; who needs it assembles it. Every change of every byte of the others can
+# be judged in an hour or two.
+LARGEST = 48 << 10
 
 Json = dict[str, "Json"] | list["Json"] | str | int | bool | None
 
@@ -127,8 +128,7 @@ def differences(corpus: Path, rules: dict[str, Rule]) -> list[tuple[Path, bytes 
     entries = read_corpus(corpus)
     wanted = {entry.dump: entry.assembled.file.to_bytes() for entry in entries if entry.checked_in}
     wanted[corpus / "manifest.json"] = manifest(entries, rules, corpus).encode()
-    described = {entry.dump for entry in entries}
-    stray = [path for path in sorted(corpus.glob("*/**/*.hprof")) if path not in described]
+    stray = [path for path in sorted(corpus.glob("*/**/*.hprof")) if path not in wanted]
     changed = [(path, data) for path, data in wanted.items() if not path.exists() or path.read_bytes() != data]
     return [*changed, *((path, None) for path in stray)]
 

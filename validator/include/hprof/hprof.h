@@ -98,16 +98,15 @@ const char *hprof_subrecord_name(uint8_t tag);
 struct hprof_finding {
     size_t rule; /* index for hprof_rule_at() */
     enum hprof_severity severity;
-    uint64_t offset;         /* of the field at fault. HPROF_NO_OFFSET only for REF-002, where no second look was taken: at
-                                input that cannot be read twice, and at a compressed file of so many heap dumps that a look
-                                at each would take many times as long as the file */
-    uint64_t related_offset; /* of the earlier definition in a duplicate, else HPROF_NO_OFFSET; also when no second look was
-                                taken and the place was not kept */
-    const char *path;        /* "HEAP_DUMP_SEGMENT #3 > INSTANCE_DUMP 0x7ff0a8 (java.lang.String)"; never NULL, may be empty */
-    const char *message;     /* what the rule requires: its summary; never NULL */
-    const char *expected;    /* never NULL */
-    const char *found;       /* never NULL */
-    const char *quirk;       /* why a profile changed the severity, or NULL */
+    uint64_t offset; /* of the field at fault. HPROF_NO_OFFSET only for REF-002, at input that cannot be read twice */
+    uint64_t
+        related_offset;   /* of the earlier definition in a duplicate, else HPROF_NO_OFFSET; also at input that cannot be read
+                                twice, where the place was not kept */
+    const char *path;     /* "HEAP_DUMP_SEGMENT #3 > INSTANCE_DUMP 0x7ff0a8 (java.lang.String)"; never NULL, may be empty */
+    const char *message;  /* what the rule requires: its summary; never NULL */
+    const char *expected; /* never NULL */
+    const char *found;    /* never NULL */
+    const char *quirk;    /* why a profile changed the severity, or NULL */
 };
 
 /* What was read, once all of it was. */
@@ -170,7 +169,7 @@ struct hprof_options {
 void hprof_options_init(struct hprof_options *options);
 
 /* Judges the bytes that `fd` gives from its present position to its end. A regular file is read again where that is needed
- * to find an offset, a compressed one not for ever; anything else is read once. The descriptor stays the caller's and open. */
+ * to find an offset; anything else is read once. The descriptor stays the caller's and open. */
 enum hprof_status hprof_validate_fd(int fd, const struct hprof_options *options);
 
 /* Judges bytes in memory. They are not changed, and must not change meanwhile. As a file, or, if `as_pipe`, as a pipe. */
