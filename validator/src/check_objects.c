@@ -348,7 +348,6 @@ static bool walk_instance(struct checker *ck, uint64_t left)
 
     if (!read_INSTANCE_DUMP(&c, id, &r))
         return false;
-    rest_on(ck, head);
     memcpy(first, ck->in.at, head); /* for the path of a finding: the window may move */
     ck->sub = first;
     ck->sub_size = head;
@@ -595,7 +594,6 @@ bool check_object_array(struct checker *ck)
 
     if (!read_OBJECT_ARRAY_DUMP(&c, id, &r))
         return false;
-    rest_on(ck, head);
     if (ck->look == LOOK_LOCATE)
         locate_defined(ck, r.object_id, ck->in.offset + 1);
     else
@@ -651,7 +649,6 @@ bool check_primitive_array(struct checker *ck)
 
     if (!read_PRIMITIVE_ARRAY_DUMP(&c, id, &r))
         return false;
-    rest_on(ck, head);
     if (ck->look == LOOK_LOCATE) {
         locate_defined(ck, r.object_id, at);
     } else {
@@ -690,12 +687,14 @@ struct tally {
     struct id_near defined, referenced;
 };
 
-HOT void define_fast(struct checker *ck, struct tally *t, const uint8_t *sub, size_t size, uint64_t id, uint64_t offset)
+/* Of a sub-record of `size` bytes, `head` of which are its fixed part; `offset` is that of its ID. */
+HOT void define_fast(struct checker *ck, struct tally *t, const uint8_t *sub, size_t head, uint64_t size, uint64_t id,
+                     uint64_t offset)
 {
     if (__builtin_expect(!id, 0) ||
         __builtin_expect(idset_define(&ck->dump.objects, &t->defined, id_to_key(id, ck->id_size)), 0)) {
         ck->sub = sub;
-        ck->sub_size = size;
+        ck->sub_size = head;
         ck->diag.rests_to = offset - 1 + size;
         if (!id)
             report_id_zero(ck, offset);
@@ -729,7 +728,8 @@ HOT size_t walk(struct checker *ck, const uint8_t *const start, size_t n, uint64
             if (__builtin_expect(class->raw_id != raw_id || class->bytes != bytes || class->dump != dump, 0) ||
                 bytes > left - instance_head)
                 break;
-            define_fast(ck, &t, p, instance_head, get_id(p + 1, id_size), offset + (uint64_t)(p - start) + 1);
+            define_fast(ck, &t, p, instance_head, instance_head + (uint64_t)bytes, get_id(p + 1, id_size),
+                        offset + (uint64_t)(p - start) + 1);
             trace = get_u4(p + trace_at);
             if (!is_known_trace(ck, trace))
                 use_object_trace(ck, trace, TRACE_OF_INSTANCE, offset + (uint64_t)(p - start) + trace_at);
@@ -744,6 +744,7 @@ HOT size_t walk(struct checker *ck, const uint8_t *const start, size_t n, uint64
                 if (__builtin_expect(body[class->marks[i]] > 1, 0)) {
                     ck->sub = p;
                     ck->sub_size = instance_head;
+                    ck->diag.rests_to = offset + (uint64_t)(body - start) + bytes;
                     report_boolean(ck, body[class->marks[i]], offset + (uint64_t)(body - start) + class->marks[i]);
                     ck->sub = NULL;
                 }
@@ -760,7 +761,8 @@ HOT size_t walk(struct checker *ck, const uint8_t *const start, size_t n, uint64
                 break;
             if (__builtin_expect(type == TYPE_BOOLEAN, 0) && find_bad_boolean(p + primitive_head, (size_t)bytes) < bytes)
                 break; /* the long way will tell */
-            define_fast(ck, &t, p, primitive_head, get_id(p + 1, id_size), offset + (uint64_t)(p - start) + 1);
+            define_fast(ck, &t, p, primitive_head, primitive_head + bytes, get_id(p + 1, id_size),
+                        offset + (uint64_t)(p - start) + 1);
             trace = get_u4(p + trace_at);
             if (!is_known_trace(ck, trace))
                 use_object_trace(ck, trace, TRACE_OF_PRIMITIVE_ARRAY, offset + (uint64_t)(p - start) + trace_at);

@@ -132,8 +132,10 @@ struct checker {
     uint64_t totals[RULE_COUNT];
     char failure[256];
     uint64_t progress_told;
-    /* Of a compressed dump: two places in front of here and the findings up to each, to go back to from a damaged member. */
-    struct diag_mark marks[2];
+    /* Of a compressed dump: the findings up to places in front of here, to go back to from a damaged member. */
+    struct diag_mark member_mark;   /* the last border of records or sub-records that is not behind the start of the member, */
+    struct diag_mark block_mark[2]; /* and the last ones not behind two multiples of INPUT_BLOCK, */
+    uint64_t block;                 /* the latter of which is this one */
 
     unsigned id_size;
     enum version version;
@@ -430,6 +432,9 @@ void wrong_length(struct checker *ck, enum rule rule, const char *expected);
 
 /* ---- record.c ---- */
 void walk_records(struct checker *ck);
+/* To be called at each border of records and sub-records, for what is found after it may rest on a damaged gzip member. Returns the
+ * offset in front of which it must be called again. */
+uint64_t mark_border(struct checker *ck);
 void tell_progress(struct checker *ck);
 
 /* ---- header.c ---- */

@@ -111,6 +111,7 @@ struct finding *diag_count(struct diag *d, enum rule rule, enum finding_shape sh
     g->rule = rule;
     g->shape = shape;
     g->total++;
+    d->changes++;
     if (g->count < d->cap) {
         if (!memory_grow(d->memory, &block, &g->capacity, g->count + 1, sizeof *g->kept))
             return NULL;
@@ -140,6 +141,7 @@ void diag_retract(struct diag *d, enum rule rule, uint64_t offset, uint64_t find
     if (diag_is_closed(d))
         return;
     g->total -= findings;
+    d->changes++;
     while (g->count && g->kept[0].order >= offset)
         drop_last(d, g);
 }
@@ -147,6 +149,9 @@ void diag_retract(struct diag *d, enum rule rule, uint64_t offset, uint64_t find
 void diag_mark(const struct diag *d, uint64_t offset, struct diag_mark *mark)
 {
     mark->offset = offset;
+    if (mark->changes == d->changes)
+        return;
+    mark->changes = d->changes;
     for (size_t i = 0; i < GROUP_COUNT; i++)
         mark->totals[i] = d->groups[i].total;
 }

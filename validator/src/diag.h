@@ -47,6 +47,7 @@ struct diag {
     struct memory *memory;
     uint32_t dump;        /* the number of the present heap dump */
     uint64_t rests_to;    /* what is found now rests on bytes up to here, and on the field where it stands */
+    uint64_t changes;     /* of the totals so far */
     uint64_t closed_from; /* an offset; UINT64_MAX for none */
     uint64_t cap;         /* kept for each rule and shape; UINT64_MAX for all */
     struct chunks places; /* struct place, in the order in which they were asked for */
@@ -76,6 +77,7 @@ void diag_retract(struct diag *d, enum rule rule, uint64_t offset, uint64_t find
  * GZ family. */
 struct diag_mark {
     uint64_t offset;
+    uint64_t changes;
     uint64_t totals[GROUP_COUNT];
 };
 void diag_mark(const struct diag *d, uint64_t offset, struct diag_mark *mark);

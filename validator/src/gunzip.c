@@ -259,6 +259,11 @@ static struct snapshot **nearest_snapshot(struct gunzip *g, uint64_t target)
     return best;
 }
 
+uint64_t gunzip_member_start(const struct gunzip *g)
+{
+    return g->now.member_output;
+}
+
 void gunzip_keep(struct gunzip *g, uint64_t target)
 {
     struct snapshot **best = nearest_snapshot(g, target), *kept = g->kept;

@@ -44,6 +44,9 @@ void gunzip_close(struct gunzip *g, struct memory *memory);
  * often its bytes are read. The first call must have room for 2. */
 size_t gunzip_read(struct gunzip *g, uint8_t *to, size_t room);
 
+/* The decompressed offset of the present member's first byte, or of the last one's. */
+uint64_t gunzip_member_start(const struct gunzip *g);
+
 /* `target`, a decompressed offset not far behind the present place, will be gone back to: the state there is kept, until the
  * next call. */
 void gunzip_keep(struct gunzip *g, uint64_t target);

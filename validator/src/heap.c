@@ -429,6 +429,7 @@ static bool walk_one(struct checker *ck)
             return resync(ck, m.size, right, left);
         return input_skip(&ck->in, m.size) == m.size;
     }
+    rest_on(ck, m.size);
     switch (tag) {
     case SUB_INSTANCE_DUMP:
         complete = check_instance(ck, left);
@@ -445,7 +446,6 @@ static bool walk_one(struct checker *ck)
         if (complete) {
             ck->sub = ck->in.at;
             ck->sub_size = (size_t)m.size;
-            rest_on(ck, m.size);
             check_small(ck, m.size, astray);
             input_advance(&ck->in, (size_t)m.size);
         }
@@ -500,14 +500,19 @@ bool walk_heap_record(struct checker *ck, uint64_t length)
     if (ck->cut.active && !skip_cut_part(ck, length))
         return false;
     while (ck->in.offset < ck->heap_end && !ck->stopped) {
-        uint64_t end = ck->heap_end < ck->diag.closed_from ? ck->heap_end : ck->diag.closed_from;
+        uint64_t border = ck->look == LOOK_JUDGE ? mark_border(ck) : UINT64_MAX;
+        uint64_t end = ck->diag.closed_from < border ? ck->diag.closed_from : border;
         size_t n = (size_t)(ck->in.end - ck->in.at);
 
+        if (end > ck->heap_end)
+            end = ck->heap_end;
         if (is_disowned(ck))
             return false;
         walk_many(ck, n < end - ck->in.offset ? n : (size_t)(end - ck->in.offset));
         if (ck->in.offset == ck->heap_end)
             break;
+        if (ck->look == LOOK_JUDGE)
+            mark_border(ck);
         if (!input_need(&ck->in, 1) || ck->memory.exhausted || ck->stopped || !walk_one(ck))
             return false;
     }

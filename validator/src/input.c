@@ -211,6 +211,11 @@ void input_keep(struct input *in, uint64_t offset)
         gunzip_keep(in->gunzip, offset);
 }
 
+uint64_t input_member_start(const struct input *in)
+{
+    return in->gunzip ? gunzip_member_start(in->gunzip) : 0;
+}
+
 uint64_t input_file_position(const struct input *in)
 {
     return in->buffer ? in->source.position : in->offset;

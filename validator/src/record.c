@@ -228,6 +228,7 @@ void walk_records(struct checker *ck)
         bool known;
 
         tell_progress(ck);
+        mark_border(ck);
         if (is_disowned(ck)) {
             ck->stopped = true;
             break;

@@ -19,14 +19,33 @@ void tell_progress(struct checker *ck)
     idset_allow(&ck->dump.objects, (UINT64_C(8) << 20) + ck->in.offset / 30);
     idset_allow(&ck->class_serials, UINT64_C(1) << 20);
     idset_allow(&ck->rooted_threads, UINT64_C(1) << 20);
-    if (ck->in.compressed && ck->in.offset - ck->marks[1].offset >= INPUT_BLOCK) {
-        ck->marks[0] = ck->marks[1];
-        diag_mark(&ck->diag, ck->in.offset, &ck->marks[1]);
-    }
     if (ck->options->on_progress && read - ck->progress_told >= PROGRESS_STEP) {
         ck->progress_told = read;
         ck->options->on_progress(ck->options->context, read, input_file_size(&ck->in));
     }
+}
+
+static uint64_t next_block(uint64_t offset)
+{
+    return (offset + INPUT_BLOCK - 1) / INPUT_BLOCK * INPUT_BLOCK;
+}
+
+uint64_t mark_border(struct checker *ck)
+{
+    uint64_t member = input_member_start(&ck->in), at = ck->in.offset, block = next_block(at);
+
+    if (!ck->in.compressed || diag_is_closed(&ck->diag))
+        return UINT64_MAX;
+    if (at <= member)
+        diag_mark(&ck->diag, at, &ck->member_mark);
+    if (block != ck->block) {
+        ck->block = block;
+        ck->block_mark[0] = ck->block_mark[1];
+    }
+    diag_mark(&ck->diag, at, &ck->block_mark[1]);
+    if (block == at)
+        block += INPUT_BLOCK;
+    return at < member && member < block ? member : block;
 }
 
 /* What was inflated of a damaged member may be any bytes from some offset on: what they were found to be says nothing. Nothing
@@ -34,11 +53,11 @@ void tell_progress(struct checker *ck)
 static void disown(struct checker *ck, uint64_t from)
 {
     static const struct diag_mark none = {0};
-    const struct diag_mark *back = &none;
+    const struct diag_mark *marks[] = {&ck->member_mark, &ck->block_mark[0], &ck->block_mark[1]}, *back = &none;
 
-    for (int i = 0; i < 2; i++)
-        if (ck->marks[i].offset <= from && ck->marks[i].offset > back->offset)
-            back = &ck->marks[i];
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+        if (marks[i]->offset <= from && marks[i]->offset > back->offset)
+            back = marks[i];
     if (diag_is_closed(&ck->diag))
         return;
     if (ck->in.offset > from)
@@ -48,10 +67,13 @@ static void disown(struct checker *ck, uint64_t from)
     ck->truncated = true;
 }
 
-/* Where data is found that cannot be inflated, what came shortly before was mostly spoiled already. */
+/* Where data is found that cannot be inflated, what came shortly before was mostly spoiled already: a block, and what there is of
+ * the one in front. */
 static uint64_t doubtful_from(const struct gzip_finding *g)
 {
-    return g->end - g->start < INPUT_BLOCK ? g->start : g->end - INPUT_BLOCK;
+    uint64_t from = g->end < INPUT_BLOCK ? 0 : (g->end - INPUT_BLOCK) / INPUT_BLOCK * INPUT_BLOCK;
+
+    return from < g->start ? g->start : from;
 }
 
 /* A fault of the gzip container: the dump ends there. */
