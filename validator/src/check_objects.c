@@ -687,15 +687,12 @@ struct tally {
     struct id_near defined, referenced;
 };
 
-/* Of a sub-record of `size` bytes, `head` of which are its fixed part; `offset` is that of its ID. */
-HOT void define_fast(struct checker *ck, struct tally *t, const uint8_t *sub, size_t head, uint64_t size, uint64_t id,
-                     uint64_t offset)
+HOT void define_fast(struct checker *ck, struct tally *t, const uint8_t *sub, size_t size, uint64_t id, uint64_t offset)
 {
     if (__builtin_expect(!id, 0) ||
         __builtin_expect(idset_define(&ck->dump.objects, &t->defined, id_to_key(id, ck->id_size)), 0)) {
         ck->sub = sub;
-        ck->sub_size = head;
-        ck->diag.rests_to = offset - 1 + size;
+        ck->sub_size = size;
         if (!id)
             report_id_zero(ck, offset);
         else
@@ -728,8 +725,7 @@ HOT size_t walk(struct checker *ck, const uint8_t *const start, size_t n, uint64
             if (__builtin_expect(class->raw_id != raw_id || class->bytes != bytes || class->dump != dump, 0) ||
                 bytes > left - instance_head)
                 break;
-            define_fast(ck, &t, p, instance_head, instance_head + (uint64_t)bytes, get_id(p + 1, id_size),
-                        offset + (uint64_t)(p - start) + 1);
+            define_fast(ck, &t, p, instance_head, get_id(p + 1, id_size), offset + (uint64_t)(p - start) + 1);
             trace = get_u4(p + trace_at);
             if (!is_known_trace(ck, trace))
                 use_object_trace(ck, trace, TRACE_OF_INSTANCE, offset + (uint64_t)(p - start) + trace_at);
@@ -744,7 +740,6 @@ HOT size_t walk(struct checker *ck, const uint8_t *const start, size_t n, uint64
                 if (__builtin_expect(body[class->marks[i]] > 1, 0)) {
                     ck->sub = p;
                     ck->sub_size = instance_head;
-                    ck->diag.rests_to = offset + (uint64_t)(body - start) + bytes;
                     report_boolean(ck, body[class->marks[i]], offset + (uint64_t)(body - start) + class->marks[i]);
                     ck->sub = NULL;
                 }
@@ -761,8 +756,7 @@ HOT size_t walk(struct checker *ck, const uint8_t *const start, size_t n, uint64
                 break;
             if (__builtin_expect(type == TYPE_BOOLEAN, 0) && find_bad_boolean(p + primitive_head, (size_t)bytes) < bytes)
                 break; /* the long way will tell */
-            define_fast(ck, &t, p, primitive_head, primitive_head + bytes, get_id(p + 1, id_size),
-                        offset + (uint64_t)(p - start) + 1);
+            define_fast(ck, &t, p, primitive_head, get_id(p + 1, id_size), offset + (uint64_t)(p - start) + 1);
             trace = get_u4(p + trace_at);
             if (!is_known_trace(ck, trace))
                 use_object_trace(ck, trace, TRACE_OF_PRIMITIVE_ARRAY, offset + (uint64_t)(p - start) + trace_at);

@@ -36,7 +36,6 @@ bool check_alloc_sites(struct checker *ck)
     if (!read_ALLOC_SITES(&c, id, &r))
         return false;
     input_advance(&ck->in, fixed);
-    rest_on(ck, 0);
     if (r.flags & ~SITES_FLAGS)
         report(ck, RULE_PRF_004, at, "flags 1, 2 and 4 at the most", "0x%04x", r.flags);
 
@@ -46,7 +45,6 @@ bool check_alloc_sites(struct checker *ck)
         c = window(ck, entry);
         if (!read_SITE(&c, id, &site))
             return false;
-        rest_on(ck, entry);
         check_site(ck, &site, ck->in.offset);
         sum[0] += site.live_bytes;
         sum[1] += site.live_instances;
@@ -85,7 +83,6 @@ bool check_cpu_samples(struct checker *ck)
         use_trace(ck, sample.trace_serial, TRACE_OF_SAMPLE, ck->in.offset + OFFSET_OF(SAMPLE, trace_serial, id));
         input_advance(&ck->in, entry);
     }
-    rest_on(ck, 0);
     if (sum > r.samples)
         report(ck, RULE_PRF_008, at, "a total that is not below the sum of the traces", "total %" PRIu32 ", sum %" PRIu64,
                r.samples, sum);

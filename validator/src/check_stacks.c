@@ -102,7 +102,6 @@ bool check_trace(struct checker *ck)
         left -= n;
     }
 
-    rest_on(ck, 0);
     digest = byte_hash_end(&hash, &ck->key);
     if (r.trace_serial == 1 && !r.frames) {
         ck->signs.trace_one_empty = true;

@@ -99,7 +99,6 @@ bool check_utf8(struct checker *ck, uint64_t length)
     if (!read_text(ck, &t, length - SIZE_OF(UTF8, ck->id_size)))
         return false;
 
-    rest_on(ck, 0);
     if (t.bad_at) {
         report(ck, RULE_STR_005, t.bad_at, "UTF-8, standard or modified", "byte 0x%02x", t.bad_byte);
         ck->doubtful_string = t.bad_at;

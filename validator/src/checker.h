@@ -122,6 +122,34 @@ struct cut_subrecord {
     uint64_t number;
 };
 
+/* Of the producer: see producer.c. */
+struct signs {
+    uint8_t first_tag;
+    bool any_time;             /* a record's time is not 0 */
+    bool trace_one_empty;      /* TRACE 1 has no frames, */
+    uint32_t trace_one_thread; /* and this thread */
+};
+
+/* What was known in front of a record or sub-record. */
+struct border {
+    uint64_t offset;
+    struct diag_mark findings;
+    struct hprof_summary sum;
+    struct signs signs;
+    bool framing_lost, second_header;
+};
+
+/* Of a compressed dump: see check_gzip.c. */
+enum { BLOCK_MARKS = 3 /* one is doubtful from, one is within, one may be declared to be */ };
+struct gzip_damage {
+    uint64_t sound_until;    /* where the damaged member begins that was found; UINT64_MAX for none */
+    const struct border *to; /* what is known there, once judging has come to it */
+    uint64_t unit_end;       /* of the latest record or sub-record that was not left to the fast way */
+    uint64_t member_start;   /* of the member that `member` is for */
+    /* In front of the record or sub-record with its first byte; of those with multiples of INPUT_BLOCK; and of the latest one. */
+    struct border member, block[BLOCK_MARKS], latest;
+};
+
 struct checker {
     struct memory memory;
     struct input in;
@@ -132,10 +160,7 @@ struct checker {
     uint64_t totals[RULE_COUNT];
     char failure[256];
     uint64_t progress_told;
-    /* Of a compressed dump: the findings up to places in front of here, to go back to from a damaged member. */
-    struct diag_mark member_mark;   /* the last border of records or sub-records that is not behind the start of the member, */
-    struct diag_mark block_mark[2]; /* and the last ones not behind two multiples of INPUT_BLOCK, */
-    uint64_t block;                 /* the latter of which is this one */
+    struct gzip_damage gzip;
 
     unsigned id_size;
     enum version version;
@@ -222,24 +247,13 @@ struct checker {
     struct cut_subrecord cut;
     struct locate *locate;   /* while looking again */
     struct waiting *waiting; /* while judging instances that waited */
-    struct signs {           /* of the producer: see producer.c */
-        uint8_t first_tag;
-        bool any_time;             /* a record's time is not 0 */
-        bool trace_one_empty;      /* TRACE 1 has no frames, */
-        uint32_t trace_one_thread; /* and this thread */
-    } signs;
+    struct signs signs;
 };
 
 /* Whether judging has come to bytes of a damaged gzip member, of which nothing is told. */
 static inline bool is_disowned(const struct checker *ck)
 {
-    return ck->in.offset >= ck->diag.closed_from;
-}
-
-/* What is found from now on rests on the next n bytes, and is taken back if they are of a damaged gzip member. */
-static inline void rest_on(struct checker *ck, uint64_t n)
-{
-    ck->diag.rests_to = ck->in.offset + n;
+    return ck->in.offset >= ck->gzip.sound_until;
 }
 
 /* The next n bytes, or those that are left when there are fewer. */
@@ -369,6 +383,16 @@ void locate_elements(struct checker *ck, const uint8_t *p, size_t n, uint64_t of
 void locate_in_dump(struct checker *ck);
 void locate_records(struct checker *ck);
 
+/* ---- check_gzip.c ---- */
+void begin_gzip(struct checker *ck);
+void on_gzip_fault(void *context, const struct gzip_finding *g);
+/* In front of each record and sub-record, of so many bytes, that the fast way leaves: it may turn out to be of a damaged member. */
+void mark_border(struct checker *ck, uint64_t size);
+/* How far the fast way may go. */
+uint64_t next_border(const struct checker *ck);
+/* When all was read: of what was judged since a damaged member began, nothing is left. */
+void end_gzip(struct checker *ck);
+
 /* ---- heap.c ---- */
 void begin_heap_dump(struct checker *ck);
 void end_heap_dump(struct checker *ck);
@@ -432,9 +456,6 @@ void wrong_length(struct checker *ck, enum rule rule, const char *expected);
 
 /* ---- record.c ---- */
 void walk_records(struct checker *ck);
-/* To be called at each border of records and sub-records, for what is found after it may rest on a damaged gzip member. Returns the
- * offset in front of which it must be called again. */
-uint64_t mark_border(struct checker *ck);
 void tell_progress(struct checker *ck);
 
 /* ---- header.c ---- */

@@ -49,7 +49,6 @@ static void tell_lost(struct checker *ck, uint64_t since)
     ck->doubtful_record = 0;
     unsound(ck, since);
     ck->framing_lost = true;
-    rest_on(ck, RECORD_HEADER_SIZE);
     if (!ck->truncated && !ck->in.error && !ck->memory.exhausted)
         report_late(ck, RULE_REC_002, SHAPE_ANY, since + RECORD_LENGTH_AT, "record framing", "a record, and others behind it",
                     "a length or tag from which no sound record follows");
@@ -189,7 +188,6 @@ void wrong_length(struct checker *ck, enum rule rule, const char *expected)
         return;
     if (length != ck->record_length)
         ck->sum.skipped += input_skip(&ck->in, length);
-    rest_on(ck, 0);
     unsound(ck, ck->record_at);
     if (lost)
         tell_lost(ck, lost_since(ck));

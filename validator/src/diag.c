@@ -19,7 +19,6 @@ void diag_init(struct diag *d, struct memory *memory, uint64_t max_errors)
     memset(d, 0, sizeof *d);
     d->memory = memory;
     d->cap = max_errors ? max_errors : UINT64_MAX;
-    d->closed_from = UINT64_MAX;
     chunks_init(&d->places, memory, sizeof(struct place));
 }
 
@@ -88,30 +87,18 @@ static struct finding *sift_down(struct finding *kept, size_t count, struct find
     return &kept[hole];
 }
 
-/* Behind the last byte that a finding of this rule, made now, rests on. That of REF-002 is ordered by ID. */
-static uint64_t rests_to(const struct diag *d, enum rule rule, uint64_t order, unsigned field_size)
-{
-    uint64_t field_end = rule == RULE_REF_002 ? 0 : order + field_size;
-
-    return is_of_container(rule) ? 0 : d->rests_to > field_end ? d->rests_to : field_end;
-}
-
-struct finding *diag_count(struct diag *d, enum rule rule, enum finding_shape shape, uint64_t order, unsigned field_size)
+struct finding *diag_count(struct diag *d, enum rule rule, enum finding_shape shape, uint64_t order)
 {
     struct diag_group *g = &d->groups[group_of(rule, shape)];
-    const struct finding new = {.order = order,
-                                .rests_to = rests_to(d, rule, order, field_size),
-                                .dump = d->dump,
-                                .offset = order,
-                                .related_offset = HPROF_NO_OFFSET};
+    struct finding new = {.order = order, .dump = d->dump, .offset = order, .related_offset = HPROF_NO_OFFSET};
     void *block = g->kept;
 
-    if (new.rests_to > d->closed_from)
+    if (d->silent && !is_of_container(rule))
         return NULL;
+    new.number = ++d->counted;
     g->rule = rule;
     g->shape = shape;
     g->total++;
-    d->changes++;
     if (g->count < d->cap) {
         if (!memory_grow(d->memory, &block, &g->capacity, g->count + 1, sizeof *g->kept))
             return NULL;
@@ -138,59 +125,49 @@ void diag_retract(struct diag *d, enum rule rule, uint64_t offset, uint64_t find
 {
     struct diag_group *g = &d->groups[group_of(rule, SHAPE_ANY)];
 
-    if (diag_is_closed(d))
+    if (d->silent)
         return;
     g->total -= findings;
-    d->changes++;
     while (g->count && g->kept[0].order >= offset)
         drop_last(d, g);
 }
 
-void diag_mark(const struct diag *d, uint64_t offset, struct diag_mark *mark)
+void diag_mark(const struct diag *d, struct diag_mark *mark)
 {
-    mark->offset = offset;
-    if (mark->changes == d->changes)
-        return;
-    mark->changes = d->changes;
+    mark->counted = d->counted;
     for (size_t i = 0; i < GROUP_COUNT; i++)
         mark->totals[i] = d->groups[i].total;
 }
 
-bool diag_is_closed(const struct diag *d)
-{
-    return d->closed_from != UINT64_MAX;
-}
-
-void diag_close(struct diag *d, uint64_t from)
-{
-    d->closed_from = from;
-}
-
-/* Takes off a group what rests on bytes from an offset on. */
-static void drop_resting_on(struct diag *d, struct diag_group *g, uint64_t from)
+/* Takes off a group what was counted after a mark. */
+static void drop_later(struct diag *d, struct diag_group *g, const struct diag_mark *mark)
 {
     size_t count = g->count;
 
     g->count = 0;
     for (size_t i = 0; i < count; i++) {
-        if (g->kept[i].rests_to > from)
+        if (g->kept[i].number > mark->counted)
             forget_texts(d, &g->kept[i]);
         else
             sift_up(g->kept, g->count++, g->kept[i]);
     }
 }
 
-void diag_return(struct diag *d, const struct diag_mark *mark, uint64_t from)
+void diag_return(struct diag *d, const struct diag_mark *mark)
 {
     for (size_t i = 0; i < GROUP_COUNT; i++) {
         struct diag_group *g = &d->groups[i];
-        bool all_kept = g->count == g->total;
 
         if (!g->total || is_of_container(g->rule))
             continue;
-        drop_resting_on(d, g, from);
-        g->total = all_kept || mark->totals[i] < g->count ? g->count : mark->totals[i];
+        drop_later(d, g, mark);
+        g->total = mark->totals[i];
     }
+}
+
+void diag_silence(struct diag *d)
+{
+    d->silent = true;
 }
 
 void diag_describe(struct diag *d, struct finding *f, const char *where, const char *expected, const char *found)

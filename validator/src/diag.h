@@ -10,8 +10,8 @@
  * whose offset may never be known. */
 struct finding {
     uint64_t order;
-    uint64_t rests_to; /* behind the last byte that it rests on */
-    uint32_t dump;     /* decides between findings of the same order: the number of the heap dump */
+    uint64_t number; /* it was the so-many-th to be counted */
+    uint32_t dump;   /* decides between findings of the same order: the number of the heap dump */
     uint64_t offset;
     uint64_t related_offset;
     size_t place; /* in `places`, plus 1: where offset or related_offset will be found; 0 for none */
@@ -46,9 +46,8 @@ static inline size_t group_of(enum rule rule, enum finding_shape shape)
 struct diag {
     struct memory *memory;
     uint32_t dump;        /* the number of the present heap dump */
-    uint64_t rests_to;    /* what is found now rests on bytes up to here, and on the field where it stands */
-    uint64_t changes;     /* of the totals so far */
-    uint64_t closed_from; /* an offset; UINT64_MAX for none */
+    uint64_t counted;     /* findings so far, also those taken back */
+    bool silent;          /* only findings of the GZ family are taken */
     uint64_t cap;         /* kept for each rule and shape; UINT64_MAX for all */
     struct chunks places; /* struct place, in the order in which they were asked for */
     struct shown *shown;  /* room for all that is kept, from diag_prepare() on */
@@ -65,25 +64,22 @@ struct diag {
 void diag_init(struct diag *d, struct memory *memory, uint64_t max_errors);
 void diag_clear(struct diag *d);
 
-/* Counts a finding, at `order`, where a field of so many bytes is what is wrong. Returns it if it is to be kept, to be completed
- * by the caller before the next call; NULL if it will not be shown. */
-struct finding *diag_count(struct diag *d, enum rule rule, enum finding_shape shape, uint64_t order, unsigned field_size);
+/* Counts a finding. Returns it if it is to be kept, to be completed by the caller before the next call; NULL if it will not
+ * be shown. */
+struct finding *diag_count(struct diag *d, enum rule rule, enum finding_shape shape, uint64_t order);
 
 /* Takes back the findings of a rule from an offset on; none of it came before one that stays. */
 void diag_retract(struct diag *d, enum rule rule, uint64_t offset, uint64_t findings);
 
-/* How many findings there were when judging had come to an offset. diag_return() takes back what rests on bytes from `from` on,
- * which is at or behind that offset; after diag_close() nothing that does is taken any more. Neither is for the findings of the
- * GZ family. */
+/* What was found so far. diag_return() takes back what was found after that; after diag_silence() nothing is taken any more.
+ * Neither is for the findings of the GZ family. */
 struct diag_mark {
-    uint64_t offset;
-    uint64_t changes;
+    uint64_t counted;
     uint64_t totals[GROUP_COUNT];
 };
-void diag_mark(const struct diag *d, uint64_t offset, struct diag_mark *mark);
-void diag_return(struct diag *d, const struct diag_mark *mark, uint64_t from);
-void diag_close(struct diag *d, uint64_t from);
-bool diag_is_closed(const struct diag *d);
+void diag_mark(const struct diag *d, struct diag_mark *mark);
+void diag_return(struct diag *d, const struct diag_mark *mark);
+void diag_silence(struct diag *d);
 
 /* Gives a finding its texts. `where` may be NULL. */
 void diag_describe(struct diag *d, struct finding *f, const char *where, const char *expected, const char *found);

@@ -79,6 +79,7 @@ bool check_header(struct checker *ck)
     char shown[NAME_SIZE];
     uint64_t latest = UINT64_C(4102444800000);
 
+    mark_border(ck, good < HEADER_STRING_SIZE ? good + 1 : HEADER_SIZE);
     /* A file that breaks off within a header that was good so far was cut; anything else is no dump. */
     if (n < HEADER_SIZE && (good == n || good == HEADER_STRING_SIZE)) {
         stop(ck);
@@ -86,7 +87,6 @@ bool check_header(struct checker *ck)
             report(ck, RULE_HDR_005, 0, "a header of 31 bytes", "%zu bytes", n);
         return false;
     }
-    rest_on(ck, good + 1);
     if (n >= 17 && memcmp(p, "JAVA PROFILE 1.0", 17) == 0) {
         stop(ck);
         report(ck, RULE_HDR_002, 0, "JAVA PROFILE 1.0.1 or 1.0.2", "JAVA PROFILE 1.0");
@@ -98,13 +98,11 @@ bool check_header(struct checker *ck)
         report(ck, RULE_HDR_001, 0, "\"JAVA PROFILE 1.0.1\" or \"JAVA PROFILE 1.0.2\" and a NUL", "%s", shown);
         return false;
     }
-    rest_on(ck, HEADER_STRING_SIZE);
     ck->version = (enum version)(p[sizeof magic - 1] - '0');
     ck->sum.version = version_name(ck->version);
     if (ck->version == V103)
         report(ck, RULE_HDR_003, 0, "JAVA PROFILE 1.0.1 or 1.0.2", "JAVA PROFILE 1.0.3");
 
-    rest_on(ck, HEADER_SIZE);
     ck->sum.id_size = get_u4(p + HEADER_STRING_SIZE);
     ck->sum.timestamp = get_u8(p + HEADER_STRING_SIZE + 4);
     if (ck->sum.id_size != 4 && ck->sum.id_size != 8) {

@@ -59,12 +59,11 @@ void end_heap_dump(struct checker *ck)
 {
     uint64_t record_number = ck->record_number;
 
+    mark_border(ck, 0);
     ck->classes.complete = true;
     ck->record_number = 0; /* what is found now has no record at hand */
-    ck->diag.rests_to = 0;
     finish_deferred(ck);
     finish_class_dumps(ck);
-    rest_on(ck, 0); /* what is missing might have come up to here */
     finish_roots(ck);
     finish_objects(ck);
     locate_in_dump(ck);
@@ -144,7 +143,6 @@ static bool broken_subrecord(struct checker *ck, enum measured why, const struct
         skip_to_end(ck);
         return true;
     }
-    ck->diag.rests_to = ck->heap_end; /* something must follow there: see below */
     if (why == MEASURE_TAG)
         report(ck, rule, at, "the tag of a sub-record", "0x%02x", tag);
     else
@@ -242,7 +240,6 @@ static void report_cut(struct checker *ck, enum rule rule)
 
     snprintf(path, sizeof path, "%s #%" PRIu64 " > %s", hprof_record_name(cut->record_tag), cut->number, name ? name : "");
     if (ck->look == LOOK_JUDGE) {
-        ck->diag.rests_to = cut->record_end;
         unsound(ck, rule == RULE_REC_012 ? cut->record_at : cut->at);
         if (rule == RULE_REC_012)
             report_late(ck, rule, SHAPE_ANY, cut->record_at + RECORD_LENGTH_AT, "HEAP_DUMP", "the length of the heap dump",
@@ -272,6 +269,8 @@ static bool skip_cut_part(struct checker *ck, uint64_t length)
     uint64_t size, rest, skipped;
     bool starts_sound = plausible_subrecords(ck->in.at, n, length, ck->id_size, ck->version), more = false;
 
+    if (ck->look == LOOK_JUDGE)
+        mark_border(ck, n);
     size = ck->cut.size ? ck->cut.size : measure_cut(ck, length, &more);
     rest = size ? size - ck->cut.passed : 0;
     n = look_at(ck, LOOK_SIZE, length);
@@ -408,7 +407,9 @@ static bool walk_one(struct checker *ck)
     enum measured result = measure_next(ck, left, &m, &ended);
     uint8_t tag = *ck->in.at;
 
-    if ((result == MEASURE_MORE && ended) || (result == MEASURED && m.size > ck->diag.closed_from - ck->in.offset))
+    if (ck->look == LOOK_JUDGE)
+        mark_border(ck, result == MEASURED ? m.size : left);
+    if ((result == MEASURE_MORE && ended) || (result == MEASURED && m.size > ck->gzip.sound_until - ck->in.offset))
         return false; /* the dump ends within it, or what is sound of a gzip file */
     if (result == MEASURE_MORE || (result == MEASURED && m.size > left && !class_leads_on(ck, left)))
         return cut_subrecord(ck);
@@ -429,7 +430,6 @@ static bool walk_one(struct checker *ck)
             return resync(ck, m.size, right, left);
         return input_skip(&ck->in, m.size) == m.size;
     }
-    rest_on(ck, m.size);
     switch (tag) {
     case SUB_INSTANCE_DUMP:
         complete = check_instance(ck, left);
@@ -500,19 +500,14 @@ bool walk_heap_record(struct checker *ck, uint64_t length)
     if (ck->cut.active && !skip_cut_part(ck, length))
         return false;
     while (ck->in.offset < ck->heap_end && !ck->stopped) {
-        uint64_t border = ck->look == LOOK_JUDGE ? mark_border(ck) : UINT64_MAX;
-        uint64_t end = ck->diag.closed_from < border ? ck->diag.closed_from : border;
+        uint64_t border = next_border(ck), end = ck->heap_end < border ? ck->heap_end : border;
         size_t n = (size_t)(ck->in.end - ck->in.at);
 
-        if (end > ck->heap_end)
-            end = ck->heap_end;
         if (is_disowned(ck))
             return false;
         walk_many(ck, n < end - ck->in.offset ? n : (size_t)(end - ck->in.offset));
         if (ck->in.offset == ck->heap_end)
             break;
-        if (ck->look == LOOK_JUDGE)
-            mark_border(ck);
         if (!input_need(&ck->in, 1) || ck->memory.exhausted || ck->stopped || !walk_one(ck))
             return false;
     }

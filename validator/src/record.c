@@ -9,7 +9,6 @@
 /* SPEC.md 5.1, 5.2. Length 0: empty, or never filled in. */
 static void check_empty_heap_dump(struct checker *ck)
 {
-    rest_on(ck, RECORD_HEADER_SIZE); /* on what stands behind it */
     if (empty_is_plausible(ck)) {
         report(ck, RULE_REC_010, ck->record_at, "at least one sub-record", "none");
         return;
@@ -103,7 +102,6 @@ static void check_time(struct checker *ck, uint32_t time)
             struct cursor c = window(ck, SIZE_OF(NAME, ck->id_size)); \
             struct NAME r; \
             if (read_##NAME(&c, ck->id_size, &r)) { \
-                rest_on(ck, SIZE_OF(NAME, ck->id_size)); \
                 check; \
                 input_advance(&ck->in, SIZE_OF(NAME, ck->id_size)); \
             } else { \
@@ -143,7 +141,6 @@ static void check_unknown(struct checker *ck)
     lose_record(ck, ck->record_length);
     if (!skip_body(ck))
         return;
-    rest_on(ck, 0);
     if (!ck->strange++)
         ck->strange_from = ck->record_at;
     unsound(ck, ck->record_at);
@@ -220,6 +217,16 @@ static bool settle_cut_before(struct checker *ck, size_t n)
     return false;
 }
 
+/* What is judged at once of the record at p: of a heap dump the header, and if that says that it is empty what stands behind. */
+static uint64_t unit_size(const uint8_t *p)
+{
+    uint64_t length = get_u4(p + RECORD_LENGTH_AT);
+
+    if (*p == TAG_HEAP_DUMP || *p == TAG_HEAP_DUMP_SEGMENT)
+        return length ? RECORD_HEADER_SIZE : 2 * RECORD_HEADER_SIZE;
+    return RECORD_HEADER_SIZE + length;
+}
+
 void walk_records(struct checker *ck)
 {
     while (!ck->stopped && !ck->memory.exhausted) {
@@ -228,11 +235,11 @@ void walk_records(struct checker *ck)
         bool known;
 
         tell_progress(ck);
-        mark_border(ck);
         if (is_disowned(ck)) {
             ck->stopped = true;
             break;
         }
+        mark_border(ck, n < RECORD_HEADER_SIZE ? n : unit_size(ck->in.at));
         if (!settle_cut_before(ck, n))
             break;
         if (n == 0) {
@@ -253,24 +260,21 @@ void walk_records(struct checker *ck)
         if (ck->strange || ck->doubtful_record)
             settle_doubts(ck);
         input_advance(&ck->in, RECORD_HEADER_SIZE);
-        rest_on(ck, 0);
         if (known)
             note_signs(ck, time);
         walk_record(ck);
         if (ck->stopped)
             break;
-        if (ck->in.offset > ck->diag.closed_from) { /* only its beginning is of a sound gzip member */
+        if (ck->in.offset > ck->gzip.sound_until) { /* only its beginning is of a sound gzip member */
             tell_truncated(ck);
             break;
         }
-        rest_on(ck, 0);
         if (known)
             check_time(ck, time);
         ck->sum.record_counts[ck->record_tag]++;
     }
 
     ck->record_number = 0;
-    ck->diag.rests_to = 0; /* what is told now has no bytes at hand */
     if (ck->in.error || ck->memory.exhausted)
         ck->truncated = true;
     if (ck->truncated)

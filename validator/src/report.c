@@ -7,10 +7,7 @@
 #include "checker.h"
 #include "utf8.h"
 
-enum {
-    TEXT_SIZE = 1024,
-    SERIAL_SIZE = 4 /* what is found out late is of a serial or an ID: bytes of it at the least */
-};
+enum { TEXT_SIZE = 1024 };
 
 const char *show_string(const struct checker *ck, uint64_t string_id, char *to, size_t size)
 {
@@ -149,7 +146,7 @@ static void describe(struct checker *ck, struct finding *f, const char *path, co
 struct finding *report_shape(struct checker *ck, enum rule rule, enum finding_shape shape, uint64_t offset,
                              const char *expected, const char *found, ...)
 {
-    struct finding *f = diag_count(&ck->diag, rule, shape, offset, 1);
+    struct finding *f = diag_count(&ck->diag, rule, shape, offset);
     char path[TEXT_SIZE];
     va_list values;
 
@@ -165,7 +162,7 @@ struct finding *report_shape(struct checker *ck, enum rule rule, enum finding_sh
 struct finding *report_late(struct checker *ck, enum rule rule, enum finding_shape shape, uint64_t order, const char *path,
                             const char *expected, const char *found, ...)
 {
-    struct finding *f = diag_count(&ck->diag, rule, shape, order, SERIAL_SIZE);
+    struct finding *f = diag_count(&ck->diag, rule, shape, order);
     va_list values;
 
     if (f) {
@@ -179,7 +176,7 @@ struct finding *report_late(struct checker *ck, enum rule rule, enum finding_sha
 struct finding *report_within(struct checker *ck, enum rule rule, enum finding_shape shape, uint64_t offset, const char *within,
                               const char *expected, const char *found, ...)
 {
-    struct finding *f = diag_count(&ck->diag, rule, shape, offset, SERIAL_SIZE);
+    struct finding *f = diag_count(&ck->diag, rule, shape, offset);
     char path[TEXT_SIZE];
     uint64_t number;
     bool is_segment;

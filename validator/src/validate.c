@@ -25,79 +25,6 @@ void tell_progress(struct checker *ck)
     }
 }
 
-static uint64_t next_block(uint64_t offset)
-{
-    return (offset + INPUT_BLOCK - 1) / INPUT_BLOCK * INPUT_BLOCK;
-}
-
-uint64_t mark_border(struct checker *ck)
-{
-    uint64_t member = input_member_start(&ck->in), at = ck->in.offset, block = next_block(at);
-
-    if (!ck->in.compressed || diag_is_closed(&ck->diag))
-        return UINT64_MAX;
-    if (at <= member)
-        diag_mark(&ck->diag, at, &ck->member_mark);
-    if (block != ck->block) {
-        ck->block = block;
-        ck->block_mark[0] = ck->block_mark[1];
-    }
-    diag_mark(&ck->diag, at, &ck->block_mark[1]);
-    if (block == at)
-        block += INPUT_BLOCK;
-    return at < member && member < block ? member : block;
-}
-
-/* What was inflated of a damaged member may be any bytes from some offset on: what they were found to be says nothing. Nothing
- * behind that is judged. */
-static void disown(struct checker *ck, uint64_t from)
-{
-    static const struct diag_mark none = {0};
-    const struct diag_mark *marks[] = {&ck->member_mark, &ck->block_mark[0], &ck->block_mark[1]}, *back = &none;
-
-    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
-        if (marks[i]->offset <= from && marks[i]->offset > back->offset)
-            back = marks[i];
-    if (diag_is_closed(&ck->diag))
-        return;
-    if (ck->in.offset > from)
-        diag_return(&ck->diag, back, from);
-    diag_close(&ck->diag, from);
-    unsound(ck, from);
-    ck->truncated = true;
-}
-
-/* Where data is found that cannot be inflated, what came shortly before was mostly spoiled already: a block, and what there is of
- * the one in front. */
-static uint64_t doubtful_from(const struct gzip_finding *g)
-{
-    uint64_t from = g->end < INPUT_BLOCK ? 0 : (g->end - INPUT_BLOCK) / INPUT_BLOCK * INPUT_BLOCK;
-
-    return from < g->start ? g->start : from;
-}
-
-/* A fault of the gzip container: the dump ends there. */
-static void on_gzip_fault(void *context, const struct gzip_finding *g)
-{
-    static const enum rule rules[] = {
-        [GZIP_HEADER] = RULE_GZ_001,    [GZIP_DATA] = RULE_GZ_002,     [GZIP_CHECKSUM] = RULE_GZ_003, [GZIP_SIZE] = RULE_GZ_004,
-        [GZIP_TRUNCATED] = RULE_GZ_005, [GZIP_TRAILING] = RULE_GZ_006, [GZIP_NESTED] = RULE_GZ_007,
-    };
-    struct checker *ck = context;
-    char path[48];
-
-    snprintf(path, sizeof path, "gzip member %llu", (unsigned long long)g->member);
-    report_late(ck, rules[g->fault], SHAPE_ANY, g->offset, path, g->expected, "%s", g->found);
-    if (g->fault == GZIP_CHECKSUM || g->fault == GZIP_SIZE)
-        disown(ck, g->start);
-    else if (g->fault == GZIP_DATA)
-        disown(ck, doubtful_from(g));
-    else if (g->fault == GZIP_TRAILING)
-        ck->garbage_behind = true;
-    else
-        ck->truncated = true;
-}
-
 static void checker_init(struct checker *ck, const struct hprof_options *options)
 {
     struct memory *m = &ck->memory;
@@ -115,6 +42,7 @@ static void checker_init(struct checker *ck, const struct hprof_options *options
     heap_index_init(&ck->heap_index, m);
     ck->sum.version = ck->sum.producer = "";
     ck->sum.sound_until = UINT64_MAX;
+    begin_gzip(ck);
 }
 
 /* What depends on the size of IDs. */
@@ -167,6 +95,7 @@ static void judge(struct checker *ck)
         return;
     if (!check_header(ck)) {
         input_skip(&ck->in, UINT64_MAX);
+        end_gzip(ck);
         ck->sum.bytes = ck->in.offset;
         return;
     }
@@ -174,9 +103,8 @@ static void judge(struct checker *ck)
     walk_records(ck);
     if (ck->stopped && !ck->memory.exhausted)
         input_skip(&ck->in, UINT64_MAX);
+    end_gzip(ck);
     ck->sum.bytes = ck->in.offset;
-    if (diag_is_closed(&ck->diag)) /* a member of the gzip file is not what it was */
-        ck->sum.skipped = ck->sum.bytes - ck->sum.sound_until;
     if (ck->memory.exhausted || ck->in.error)
         return;
     finish_strings(ck);
@@ -267,11 +195,6 @@ static struct severity_choice conclude(struct checker *ck)
             sum->accepted_by = hprof_profile_at(looks_like)->name;
     }
 
-    if (ck->diag.closed_from < HEADER_SIZE) { /* what the header says is not known either */
-        sum->version = "";
-        sum->id_size = 0;
-        sum->timestamp = 0;
-    }
     sum->compressed = ck->in.compressed;
     /* The second look may have left the file anywhere. */
     sum->file_bytes = input_file_size(&ck->in);

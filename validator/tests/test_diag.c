@@ -31,7 +31,7 @@ static void end_diag(struct diag *d, struct memory *memory)
 
 static void find(struct diag *d, enum rule rule, enum finding_shape shape, uint64_t offset)
 {
-    struct finding *f = diag_count(d, rule, shape, offset, 1);
+    struct finding *f = diag_count(d, rule, shape, offset);
 
     if (f)
         diag_describe(d, f, "where", "this", "that");
@@ -129,7 +129,7 @@ static void what_has_no_texts_shows_empty_ones(void **state)
 {
     struct memory memory;
     struct diag *d = new_diag(&memory, 2);
-    struct finding *f = diag_count(d, RULE_STR_005, SHAPE_ANY, 5, 1);
+    struct finding *f = diag_count(d, RULE_STR_005, SHAPE_ANY, 5);
     struct heard *h;
 
     (void)state;
@@ -137,7 +137,7 @@ static void what_has_no_texts_shows_empty_ones(void **state)
     assert_true(f->related_offset == HPROF_NO_OFFSET);
     diag_describe(d, f, NULL, "", "");
     assert_string_equal(f->texts, "");
-    diag_describe(d, diag_count(d, RULE_STR_005, SHAPE_ANY, 4, 1), "where", "this", "that");
+    diag_describe(d, diag_count(d, RULE_STR_005, SHAPE_ANY, 4), "where", "this", "that");
     diag_retract(d, RULE_STR_005, 5, 1);
     h = shown(d, PROFILE_STRICT, 2);
     assert_int_equal(h->count, 1);

@@ -14,7 +14,9 @@
 
 #include "account.h"
 #include "corpus.h"
+#include "dice.h"
 #include "dump.h"
+#include "forms.h"
 #include "hprof/hprof.h"
 #include "utf8.h"
 
@@ -153,12 +155,73 @@ static void long_names_are_cut_between_characters(void **state)
     }
 }
 
+/* ---- In front of a damaged gzip member -------------------------------------------------------------------------- */
+
+static struct account judge_way(const struct bytes *b, uint64_t max_errors, bool as_pipe)
+{
+    struct account a;
+    struct hprof_options options = options_for(&a);
+
+    options.max_errors = max_errors;
+    account_end(&a, hprof_validate_memory(b->at, b->size, as_pipe, &options));
+    return a;
+}
+
+static void append_compressed(struct bytes *file, const uint8_t *data, size_t size)
+{
+    struct bytes part = {(uint8_t *)(uintptr_t)data, size, size}, member = compress_gzip(&part);
+
+    append(file, member.at, member.size);
+    free(member.at);
+}
+
+/* A string again and again, in three members, the second of which has another checksum: that shows at its end, far behind its
+ * beginning or near it. What stands in front is told and counted to the last string that is whole there, in whatever way it is read
+ * and however little is shown. */
+static void what_is_in_front_of_a_damaged_member_is_exact(void **state)
+{
+    enum { STRINGS = 150000, SIZE = 9 + 8 + 7, START = 31 };
+    struct bytes b = {0};
+
+    (void)state;
+    dice = 5;
+    put_header(&b);
+    for (unsigned i = 0; i < STRINGS; i++)
+        put_string(&b, 1, "a name.");
+    assert_int_equal(b.size, START + STRINGS * SIZE);
+    for (unsigned round = 0; round < 12; round++) {
+        size_t from = START + below((uint32_t)b.size / 2), size = 1 + below(round % 2 ? 1000 : (uint32_t)b.size / 2);
+        uint64_t whole = (from - START) / SIZE;
+        struct bytes file = {0};
+
+        append_compressed(&file, b.at, from);
+        append_compressed(&file, b.at + from, size);
+        file.at[file.size - 8] ^= 1;
+        append_compressed(&file, b.at + from + size, b.size - from - size);
+        for (unsigned way = 0; way < 6; way++) {
+            struct account a = judge_way(&file, way % 3, way >= 3);
+
+            assert_int_equal(a.status, HPROF_INVALID);
+            assert_int_equal(a.totals[hprof_rule_find("STR-003")], whole ? whole - 1 : 0);
+            assert_int_equal(a.totals[hprof_rule_find("GZ-003")], 1);
+            assert_int_equal(a.summary.errors, 1);
+            assert_int_equal(a.summary.strings, whole);
+            assert_int_equal(a.summary.sound_until, from);
+            assert_int_equal(a.summary.bytes, b.size);
+            account_free(&a);
+        }
+        free(file.at);
+    }
+    free(b.at);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(totals_are_exact_however_little_is_shown),
         cmocka_unit_test(the_first_findings_are_shown),
         cmocka_unit_test(long_names_are_cut_between_characters),
+        cmocka_unit_test(what_is_in_front_of_a_damaged_member_is_exact),
     };
 
     return cmocka_run_group_tests(tests, load_corpus, forget_corpus);
