@@ -122,7 +122,7 @@ void model_object(const struct model *m, uint64_t index, struct object *o);
 uint64_t model_reference(const struct model *m, uint64_t index, const struct object *o, uint64_t slot);
 /* Likewise the IDs of `count` of them, from slot `first` on: faster than one by one. There must be room for a multiple of
  * MODEL_IDS_STEP, and what is behind the last is of no use. */
-enum { MODEL_IDS_STEP = 8 };
+enum { MODEL_IDS_STEP = 4 };
 void model_reference_ids(const struct model *m, uint64_t index, const struct object *o, uint64_t first, uint64_t count,
                          uint64_t *out);
 static inline uint64_t model_object_id(const struct model *m, uint64_t object)

@@ -90,30 +90,24 @@ static void give_part(struct walk *w, const uint8_t *body, uint64_t size)
 
 /* ---- Patterns ---- */
 
-/* Of a class whose instances are small: for each 8 bytes of them the bits that are random, and where references stand. How many
- * of each there are cannot be foretold from object to object, so they are gone through by steps, most often one. Behind the last
- * there are words without a bit, and references that stand where nothing is. */
+/* Of a class whose instances are small: the words of 8 bytes that hold more than references, each with its random bits and its
+ * place, and then the places of references. How many of each there are cannot be foretold from object to object, so they are gone
+ * through by steps, most often one. Behind the last there are words without a bit, and references, that stand where nothing is. */
 enum {
     WORD = 8,
-    WORDS_STEP = 8,
-    PLACES_STEP = 4,
+    STEP = 4,
     PATTERN_BYTES_MOST = 512,
     PATTERN_WORDS_MOST = PATTERN_BYTES_MOST / WORD,
     PATTERN_REFERENCES_MOST = PATTERN_BYTES_MOST / 4,
-    NOWHERE = PATTERN_BYTES_MOST + WORDS_STEP * WORD, /* in the room */
+    NOWHERE = PATTERN_BYTES_MOST + WORD, /* in the room */
     PATTERNS_SIZE = 8 << 20,
     PLACES_A_WORD = WORD / sizeof(uint16_t)
 };
-_Static_assert((int)PLACES_STEP == (int)PLACES_A_WORD, "a step of places is a word");
+_Static_assert((int)STEP == (int)PLACES_A_WORD, "a step of places is a word");
 
-static inline size_t words_of(const struct hot_class *hot)
+static inline size_t in_steps(size_t n)
 {
-    return (hot->bytes + WORDS_STEP * WORD - 1u) / (WORDS_STEP * WORD) * WORDS_STEP;
-}
-
-static inline size_t places_of(const struct hot_class *hot)
-{
-    return (hot->references + PLACES_STEP - 1u) / PLACES_STEP * PLACES_STEP;
+    return (n + STEP - 1) / STEP * STEP;
 }
 
 static const uint8_t type_sizes[12] = {0, 0, 0, 0, 1, 2, 4, 8, 1, 2, 4, 8};
@@ -131,42 +125,60 @@ HOT uint8_t *put_primitive(uint8_t *p, const struct model_field *f, uint64_t bit
     return p + size;
 }
 
-/* Lays out the instances of a class. */
-static void make_pattern(const struct walk *w, uint32_t class, uint64_t *masks)
+static void fill_places(uint16_t *places, size_t from, size_t to)
+{
+    while (from < to)
+        places[from++] = NOWHERE;
+}
+
+/* Lays out the instances of a class. Gives the words that takes. */
+static size_t make_pattern(const struct walk *w, uint32_t class, uint64_t *masks)
 {
     const struct model *m = w->model;
     const struct model_class *c = &m->classes[class];
     struct hot_class *hot = &w->hot[class];
-    uint8_t bytes[PATTERN_BYTES_MOST + WORDS_STEP * WORD] = {0}, *p = bytes;
-    uint16_t places[PATTERN_REFERENCES_MOST + PLACES_STEP];
+    uint8_t bits[PATTERN_BYTES_MOST + WORD] = {0}, *p = bits;
+    bool is_value[PATTERN_BYTES_MOST + WORD] = {false};
+    uint16_t places[PATTERN_REFERENCES_MOST + STEP], words[PATTERN_WORDS_MOST + STEP];
+    size_t references = 0, n = 0, all;
 
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-        places[i] = NOWHERE;
-    hot->references = 0;
     for (;; c = &m->classes[c->next_with_fields]) {
         const struct model_field *f = m->fields + c->first_field;
 
         for (unsigned i = 0; i < c->fields; i++, f++) {
             if (f->type == TYPE_OBJECT) {
-                places[hot->references++] = (uint16_t)(p - bytes);
+                places[references++] = (uint16_t)(p - bits);
                 p += w->id_size;
             } else {
+                memset(is_value + (p - bits), true, type_sizes[f->type]);
                 p = put_primitive(p, f, UINT64_MAX);
             }
         }
         if (c->next_with_fields == MODEL_NONE)
             break;
     }
-    memcpy(masks, bytes, words_of(hot) * WORD);
-    memcpy(masks + words_of(hot), places, places_of(hot) * sizeof *places);
+    for (size_t at = 0; at < hot->bytes; at += WORD)
+        if (memchr(is_value + at, true, WORD)) {
+            memcpy(masks + n, bits + at, WORD);
+            words[n++] = (uint16_t)at;
+        }
+    hot->references = (uint16_t)references;
+    hot->words = (uint16_t)n;
     hot->patterned = true;
+    all = in_steps(n);
+    memset(masks + n, 0, (all - n) * WORD);
+    fill_places(words, n, all);
+    fill_places(places, references, in_steps(references));
+    memcpy(masks + all, words, all * sizeof *words);
+    memcpy(masks + all + all / PLACES_A_WORD, places, in_steps(references) * sizeof *places);
+    return all + (all + in_steps(references)) / PLACES_A_WORD;
 }
 
 bool prepare_objects(struct walk *w)
 {
     const struct model *m = w->model;
     size_t used = 0, most = PATTERNS_SIZE / WORD;
-    size_t largest = PATTERN_WORDS_MOST + PATTERN_REFERENCES_MOST / PLACES_A_WORD + WORDS_STEP + PLACES_STEP;
+    size_t largest = PATTERN_WORDS_MOST + STEP + (PATTERN_WORDS_MOST + PATTERN_REFERENCES_MOST + 2 * STEP) / PLACES_A_WORD;
 
     w->hot = calloc(m->class_count, sizeof *w->hot);
     w->patterns = malloc(PATTERNS_SIZE);
@@ -178,8 +190,7 @@ bool prepare_objects(struct walk *w)
         *hot = (struct hot_class){.id = class_id(w, c), .trace = w->traces[c], .bytes = m->classes[c].instance_bytes};
         if (hot->bytes <= PATTERN_BYTES_MOST && most - used >= largest) {
             hot->pattern = (uint32_t)used;
-            make_pattern(w, c, w->patterns + used);
-            used += words_of(hot) + places_of(hot) / PLACES_A_WORD;
+            used += make_pattern(w, c, w->patterns + used);
         }
     }
     return true;
@@ -313,21 +324,21 @@ static void give_large_instance(struct loop *l, uint64_t index, const struct obj
         walk_values(l, l->w->room, index, o, &v, true, id_size);
 }
 
-HOT void put_words(uint8_t *p, const uint64_t *masks, size_t n, uint64_t bits)
+HOT void put_words(uint8_t *p, const uint64_t *masks, const uint16_t *places, unsigned n, uint64_t bits)
 {
-    for (size_t i = 0; i < n; i += WORDS_STEP)
-        for (size_t j = i; j < i + WORDS_STEP; j++) {
-            uint64_t word = bits * (2 * j + UINT64_C(0x9E3779B97F4A7C15));
+    for (unsigned i = 0; i < n; i += STEP)
+        for (unsigned j = i; j < i + STEP; j++) {
+            uint64_t word = bits * (places[j] / 4 + UINT64_C(0x9E3779B97F4A7C15)); /* another odd number for each */
 
             word = masks[j] & FROM_LITTLE_ENDIAN(word ^ word >> 29);
-            memcpy(p + j * WORD, &word, WORD);
+            memcpy(p + places[j], &word, WORD);
         }
 }
 
 HOT void put_references(uint8_t *p, const uint16_t *places, unsigned n, const uint64_t *ids, unsigned id_size)
 {
-    for (unsigned i = 0; i < n; i += PLACES_STEP)
-        for (unsigned j = i; j < i + PLACES_STEP; j++)
+    for (unsigned i = 0; i < n; i += STEP)
+        for (unsigned j = i; j < i + STEP; j++)
             put_id(p + places[j], ids[j], id_size);
 }
 
@@ -345,8 +356,9 @@ HOT void give_instance(struct loop *l, uint64_t index, const struct object *o, u
     struct walk *w = l->w;
     struct hot_class *class = &w->hot[o->class];
     const struct INSTANCE_DUMP r = instance_fields(w, index, class);
+    size_t words = in_steps(class->words);
     const uint64_t *masks = w->patterns + class->pattern;
-    size_t words = words_of(class);
+    const uint16_t *places = (const uint16_t *)(masks + words);
     uint32_t nulls = 0;
     uint8_t *body;
 
@@ -357,9 +369,9 @@ HOT void give_instance(struct loop *l, uint64_t index, const struct object *o, u
     }
     body = body_place(l, 1 + SIZE_OF(INSTANCE_DUMP, id_size), PATTERN_BYTES_MOST);
     if (w->detail != DETAIL_SIZES) {
-        put_words(body, masks, words, model_random(l->m, index, 0));
+        put_words(body, masks, places, class->words, model_random(l->m, index, 0));
         model_reference_ids(l->m, index, o, 0, class->references, l->ids);
-        put_references(body, (const uint16_t *)(masks + words), class->references, l->ids, id_size);
+        put_references(body, places + words, class->references, l->ids, id_size);
     }
     if (w->detail <= DETAIL_COUNTS)
         nulls = count_nulls(l->ids, class->references);

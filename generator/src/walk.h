@@ -15,11 +15,11 @@ enum {
 struct hot_class {
     uint64_t id;
     uint32_t trace, bytes;
-    uint16_t references;
-    uint16_t patterned; /* masks and places are there, in `patterns` */
-    uint32_t pattern;
-    uint64_t objects;     /* of the heap dump at hand, */
-    uint64_t array_bytes; /* and their bytes, if they are arrays */
+    uint32_t pattern;           /* in `patterns` */
+    uint16_t words, references; /* of the pattern */
+    bool patterned;             /* there is one */
+    uint64_t objects;           /* of the heap dump at hand, */
+    uint64_t array_bytes;       /* and their bytes, if they are arrays */
 };
 
 /* What the objects of a class take. */
