@@ -222,8 +222,8 @@ static bool in_heap(const struct model *m, uint64_t object)
 
 static void check_object(const struct model *m, const uint32_t *references, uint64_t i)
 {
-    enum { ROW = 7 };
-    uint64_t row[MODEL_IDS_STEP], slots;
+    enum { ROW = 2 * MODEL_IDS_STEP - 1 }; /* no multiple of a step */
+    uint64_t row[2 * MODEL_IDS_STEP], slots;
     struct object o;
 
     model_object(m, i, &o);
