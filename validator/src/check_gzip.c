@@ -13,6 +13,7 @@
 static void note(const struct checker *ck, struct border *mark)
 {
     mark->offset = ck->in.offset;
+    mark->record_at = ck->record_at;
     diag_mark(&ck->diag, &mark->findings);
     mark->sum = ck->sum;
     mark->signs = ck->signs;
@@ -109,8 +110,8 @@ void end_gzip(struct checker *ck)
         ck->framing_lost = to->framing_lost;
         ck->second_header = to->second_header;
     }
-    if (ck->gzip.sound_until != UINT64_MAX) {
-        unsound(ck, ck->gzip.sound_until);
+    if (ck->gzip.sound_until != UINT64_MAX) { /* as of a dump that ends there */
+        unsound(ck, to ? to->record_at : ck->gzip.sound_until);
         ck->sum.skipped = ck->in.offset - ck->sum.sound_until;
     }
 }

@@ -133,6 +133,7 @@ struct signs {
 /* What was known in front of a record or sub-record. */
 struct border {
     uint64_t offset;
+    uint64_t record_at; /* the record itself, or that with the sub-record */
     struct diag_mark findings;
     struct hprof_summary sum;
     struct signs signs;

@@ -239,6 +239,8 @@ void walk_records(struct checker *ck)
             ck->stopped = true;
             break;
         }
+        if (n > 0)
+            ck->record_at = ck->in.offset;
         mark_border(ck, n < RECORD_HEADER_SIZE ? n : unit_size(ck->in.at));
         if (!settle_cut_before(ck, n))
             break;
@@ -247,7 +249,6 @@ void walk_records(struct checker *ck)
                 tell_where_lost(ck);
             break;
         }
-        ck->record_at = ck->in.offset;
         ck->record_tag = get_u1(ck->in.at);
         if (n < RECORD_HEADER_SIZE) {
             tell_truncated_header(ck, n);
