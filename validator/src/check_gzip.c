@@ -24,6 +24,8 @@ static void note(const struct checker *ck, struct border *mark)
 void begin_gzip(struct checker *ck)
 {
     ck->gzip.sound_until = UINT64_MAX;
+    if (!ck->in.compressed)
+        return;
     note(ck, &ck->gzip.latest);
     ck->gzip.member = ck->gzip.latest;
     for (size_t i = 0; i < BLOCK_MARKS; i++)
@@ -38,10 +40,12 @@ static uint64_t block_from(uint64_t offset)
 
 uint64_t next_border(const struct checker *ck)
 {
-    uint64_t at = ck->in.offset, member = input_member_start(&ck->in), block = block_from(at);
+    uint64_t at = ck->in.offset, member, block;
 
     if (!ck->in.compressed)
         return UINT64_MAX;
+    member = input_member_start(&ck->in);
+    block = block_from(at);
     if (ck->gzip.sound_until < block)
         block = ck->gzip.sound_until;
     return at <= member && member < block ? member : block;
@@ -58,10 +62,12 @@ static void stop_judging(struct checker *ck, const struct border *mark)
 void mark_border(struct checker *ck, uint64_t size)
 {
     struct gzip_damage *g = &ck->gzip;
-    uint64_t at = ck->in.offset, end = at + size, member = input_member_start(&ck->in), block = block_from(at);
+    uint64_t at = ck->in.offset, end = at + size, member, block;
 
     if (!ck->in.compressed || g->to)
         return;
+    member = input_member_start(&ck->in);
+    block = block_from(at);
     g->unit_end = end;
     if (member != g->member_start && member < at) { /* it was met within the latest one */
         g->member = g->latest;

@@ -42,7 +42,6 @@ static void checker_init(struct checker *ck, const struct hprof_options *options
     heap_index_init(&ck->heap_index, m);
     ck->sum.version = ck->sum.producer = "";
     ck->sum.sound_until = UINT64_MAX;
-    begin_gzip(ck);
 }
 
 /* What depends on the size of IDs. */
@@ -267,6 +266,7 @@ static enum hprof_status validate(int fd, const void *bytes, size_t size, bool a
     checker_init(ck, options);
     open = bytes ? input_open_memory(&ck->in, bytes, size, as_pipe, &ck->memory, on_gzip_fault, ck)
                  : input_open_fd(&ck->in, fd, &ck->memory, on_gzip_fault, ck);
+    begin_gzip(ck);
     (void)open; /* what failed is in ck->memory and ck->in: run() tells */
     status = run(ck);
     checker_clear(ck);
