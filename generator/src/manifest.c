@@ -154,10 +154,28 @@ static void write_violations(struct json *json, const struct generated *g)
     json_close(json);
 }
 
+/* The profile that alone judges a rule that is broken, if there is such a rule; else NULL. */
+static const char *only_judge(const struct truth *truth)
+{
+    for (size_t i = 0; i < truth->violation_count; i++) {
+        size_t rule = (size_t)truth->violations[i].rule;
+        const struct hprof_quirk *quirk;
+
+        for (size_t q = 0; hprof_rule_at(rule)->lax == HPROF_OFF && (quirk = hprof_quirk_at(q)); q++)
+            if (quirk->rule == rule && quirk->severity != HPROF_OFF)
+                return hprof_profile_at(quirk->profile)->name;
+    }
+    return NULL;
+}
+
 /* Of 1.0.3 the header alone is an error to the others. */
 static const char *profile_of(const struct generate_request *request, const struct generated *g)
 {
-    return request->from >= 0 ? NULL : g->version == V103 ? "android" : like_profile(request->made.like);
+    const char *judge = only_judge(&g->truth);
+
+    if (request->from >= 0)
+        return NULL;
+    return judge ? judge : g->version == V103 ? "android" : like_profile(request->made.like);
 }
 
 void manifest_write(FILE *out, const char *file, uint64_t seed, const struct generate_request *request,

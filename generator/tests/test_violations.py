@@ -160,8 +160,11 @@ def break_and_judge(
         return ""
     if refused or done.returncode:
         return f"{' '.join(arguments)}: status {done.returncode} {done.stderr}, expected {refused or 0}"
-    violations = json.loads(manifest.read_text(encoding="utf-8"))["violations"]
+    truth = json.loads(manifest.read_text(encoding="utf-8"))
+    violations = truth["violations"]
     VIOLATIONS_SCHEMA.validate(violations)
+    if profile != "strict" and truth["profile"] not in (profile, None):
+        return f"{' '.join(arguments)}: profile {truth['profile']}, where only {profile} judges the rule"
     told.update((v["rule"], v["offset"]) for v in violations)
     ways.update((v["rule"], v["variant"]) for v in violations)
     found = Counter(findings(dump, profile))
