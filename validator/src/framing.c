@@ -1,6 +1,9 @@
 /* What may be a record: by its tag, its length, and what stands where that leads (SPEC.md 3.2, 9.2). Judges nothing. */
+#include <string.h>
+
 #include "checker.h"
 #include "subrecord.h"
+#include "utf8.h"
 
 /* ---- Lengths ---- */
 
@@ -93,32 +96,6 @@ bool empty_is_plausible(struct checker *ck)
 
 /* ---- Where a length leads ---- */
 
-enum { BEST = 16 };
-unsigned leads_on(struct checker *ck, uint64_t length)
-{
-    size_t n = look_at(ck, LOOK_SIZE, UINT64_MAX);
-    const uint8_t *p = ck->in.at + (length < n ? length : n);
-    bool ended = n < LOOK_SIZE;
-    unsigned seen = 0;
-
-    if (length > n)
-        return ended ? 0 : BEST;
-    for (n -= (size_t)length; seen < BEST; seen += 2) {
-        uint64_t size;
-
-        if (n < RECORD_HEADER_SIZE && (!ended || !n))
-            return BEST;
-        if (!plausible_record(ck, p, n))
-            return seen;
-        size = RECORD_HEADER_SIZE + (uint64_t)get_u4(p + RECORD_LENGTH_AT);
-        if (size > n)
-            return ended ? seen + 1 : BEST;
-        p += size;
-        n -= (size_t)size;
-    }
-    return BEST;
-}
-
 /* Where the count of a record stands, and what each of what it counts takes; false for a record without one. */
 static bool counted(unsigned tag, unsigned id, size_t *count_at, size_t *entry)
 {
@@ -140,6 +117,88 @@ static bool counted(unsigned tag, unsigned id, size_t *count_at, size_t *entry)
     }
 }
 
+/* Whether the n bytes at p are text: UTF-8, whose last character may be cut. */
+static bool is_text(const uint8_t *p, size_t n, bool cut)
+{
+    enum { MOST_CUT = 2 };
+
+    return utf8_sound(p, n) + (cut ? MOST_CUT : 0) >= n;
+}
+
+/* Whether what can be seen of the record at p, n bytes, goes with its header, which garbage chances upon easily. */
+static bool shows_itself(const struct checker *ck, const uint8_t *p, size_t n)
+{
+    uint64_t length = get_u4(p + RECORD_LENGTH_AT);
+    const uint8_t *body = p + RECORD_HEADER_SIZE;
+    size_t count_at, entry;
+    bool exact;
+    uint64_t least = least_length(ck, *p, &exact);
+
+    n -= RECORD_HEADER_SIZE;
+    if (*p == TAG_HEAP_DUMP || *p == TAG_HEAP_DUMP_SEGMENT)
+        return plausible_subrecords(body, n, length, ck->id_size, ck->version);
+    if (*p == TAG_UTF8)
+        return n <= least || is_text(body + least, n - (size_t)least, length > n);
+    if (counted(*p, ck->id_size, &count_at, &entry) && n >= count_at + 4)
+        return length == least + (uint64_t)get_u4(body + count_at) * entry;
+    return true;
+}
+
+enum { BEST = 16, LEADS_TO_LONG_ONE = 8 };
+unsigned leads_on(struct checker *ck, uint64_t length)
+{
+    size_t n = look_at(ck, LOOK_SIZE, UINT64_MAX);
+    const uint8_t *p = ck->in.at + (length < n ? length : n);
+    bool ended = n < LOOK_SIZE;
+    unsigned seen = 0;
+
+    if (length > n)
+        return ended ? 0 : BEST;
+    for (n -= (size_t)length; seen < BEST; seen += 2) {
+        uint64_t size;
+
+        if (n < RECORD_HEADER_SIZE && (!ended || !n))
+            return BEST;
+        if (!plausible_record(ck, p, n))
+            return seen;
+        size = RECORD_HEADER_SIZE + (uint64_t)get_u4(p + RECORD_LENGTH_AT);
+        if (size > n)
+            return seen + (!ended && shows_itself(ck, p, n) ? LEADS_TO_LONG_ONE : 1);
+        p += size;
+        n -= (size_t)size;
+    }
+    return BEST;
+}
+
+/* Whether plausible records fill the bytes from one offset in the n bytes at p to another. */
+static bool records_fill(const struct checker *ck, const uint8_t *p, size_t n, uint64_t from, uint64_t to)
+{
+    while (from < to && to <= n && plausible_record(ck, p + from, n - (size_t)from))
+        from += RECORD_HEADER_SIZE + (uint64_t)get_u4(p + from + RECORD_LENGTH_AT);
+    return from == to;
+}
+
+/* The length of the string at hand up to the records behind it, where its length takes some in or leads to none; else the declared
+ * one. Every header of a record has a NUL up to the first byte of its length, below 16 MB as most are, and what producers write as
+ * text has none. But UTF-8 may hold what it likes, whole records too. */
+static uint64_t text_length(struct checker *ck, uint64_t declared)
+{
+    unsigned id = ck->id_size, leads = declared < id ? 0 : leads_on(ck, declared), enough;
+    size_t n = look_at(ck, LOOK_SIZE, leads < LEADS_TO_TWO ? UINT64_MAX : declared), end;
+    const uint8_t *nul = n > id ? memchr(ck->in.at + id, 0, n - id) : NULL;
+    bool text;
+
+    if (!nul)
+        return declared;
+    end = (size_t)(nul - ck->in.at);
+    text = declared >= id && is_text(ck->in.at + id, (n < declared ? n : (size_t)declared) - id, n < declared);
+    enough = leads + text > LEADS_TO_TWO ? leads + text : LEADS_TO_TWO;
+    for (size_t length = end > id + RECORD_LENGTH_AT ? end - RECORD_LENGTH_AT : id; length < end; length++)
+        if (leads_on(ck, length) >= enough && !(text && records_fill(ck, ck->in.at, n, length, declared)))
+            return length;
+    return declared;
+}
+
 uint64_t right_length(struct checker *ck, unsigned tag)
 {
     size_t count_at, entry;
@@ -155,6 +214,8 @@ uint64_t body_length(struct checker *ck, uint8_t tag, uint64_t declared)
 {
     uint64_t right = hprof_record_name(tag) ? right_length(ck, tag) : UINT64_MAX;
 
+    if (tag == TAG_UTF8)
+        return text_length(ck, declared);
     if (right == UINT64_MAX || right == declared || right > LOOK_SIZE)
         return declared;
     return leads_on(ck, right) > (declared > LOOK_SIZE ? 0 : leads_on(ck, declared)) ? right : declared;

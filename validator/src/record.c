@@ -33,6 +33,10 @@ static void walk_heap_dump(struct checker *ck)
     bool is_segment = ck->record_tag == TAG_HEAP_DUMP_SEGMENT;
     bool within = !is_segment && ck->dump.open && ck->version != V101;
 
+    if (!ck->record_length && !empty_is_plausible(ck) && tell_where_lost(ck)) {
+        skip_to_end(ck);
+        return;
+    }
     heap_index_add(&ck->heap_index, ck->record_at, is_segment);
     if (is_segment)
         old_version(ck);
@@ -133,6 +137,38 @@ static void check_counted(struct checker *ck, enum rule rule, bool (*check)(stru
     wrong_length(ck, rule, expected_length(expected, right));
 }
 
+/* A string whose length is wrong ends where the records behind it begin, if that can be told: nothing is lost then. */
+static void walk_string(struct checker *ck)
+{
+    uint64_t declared = ck->record_length, length = body_length(ck, TAG_UTF8, declared), least = SIZE_OF(UTF8, ck->id_size);
+    char expected[NAME_SIZE];
+
+    if (length < least) {
+        wrong_length(ck, RULE_STR_001, least == 8 ? "8 bytes at the least" : "4 bytes at the least");
+        return;
+    }
+    if (length != declared) {
+        unsound(ck, ck->record_at);
+        ck->framing_lost = true;
+        snprintf(expected, sizeof expected, "%" PRIu64 " bytes, behind which records stand", length);
+        if (!tell_where_lost(ck))
+            report(ck, declared < least ? RULE_STR_001 : RULE_REC_002, ck->record_at + RECORD_LENGTH_AT, expected,
+                   "%" PRIu64 " bytes", declared);
+    }
+    if (!check_utf8(ck, length))
+        tell_truncated(ck);
+}
+
+/* A record of a tag that 1.0.1 does not know, which is not what later versions have: it may be a damaged record of any kind. */
+static bool is_of_no_version(struct checker *ck)
+{
+    if (ck->version != V101 || ck->segment_told || !ck->record_length)
+        return false;
+    if (ck->record_tag == TAG_HEAP_DUMP_END)
+        return body_length(ck, ck->record_tag, ck->record_length) == ck->record_length;
+    return ck->record_tag == TAG_HEAP_DUMP_SEGMENT && look_at(ck, 1, UINT64_MAX) && !hprof_subrecord_name(get_u1(ck->in.at));
+}
+
 /* SPEC.md 3.2: a record of another tag. */
 static void check_unknown(struct checker *ck)
 {
@@ -149,16 +185,18 @@ static void check_unknown(struct checker *ck)
 
 static void walk_record(struct checker *ck)
 {
-    unsigned id = ck->id_size;
     char expected[NAME_SIZE];
     uint64_t at = ck->in.offset;
 
+    if (is_of_no_version(ck)) {
+        lose_record(ck, ck->record_length);
+        if (skip_body(ck))
+            old_version(ck);
+        return;
+    }
     switch ((enum record_tag)ck->record_tag) {
     case TAG_UTF8:
-        if (ck->record_length < id)
-            wrong_length(ck, RULE_STR_001, id == 8 ? "8 bytes at the least" : "4 bytes at the least");
-        else if (!check_utf8(ck, ck->record_length))
-            tell_truncated(ck);
+        walk_string(ck);
         return;
     case TAG_LOAD_CLASS:
         FIXED_RECORD(LOAD_CLASS, RULE_CLS_001, check_load_class(ck, &r, at));

@@ -378,6 +378,102 @@ static void a_wrong_length_is_one_fault(void **state)
     globfree(&found);
 }
 
+/* The length leads to what looks like the header of a record that is longer than what can be seen: less than records that can. */
+static void a_header_out_of_sight_is_not_believed(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < RECORDS; i++) {
+        struct bytes b = {0};
+        size_t wrong;
+
+        if (!records[i].exact)
+            continue;
+        put_header(&b);
+        wrong = b.size;
+        put_record(&b, records[i].tag, records[i].body);
+        for (uint64_t id = 1; id < 8; id++)
+            put_string(&b, id, "a string");
+        put_length(&b, wrong + 5, (uint32_t)(b.size + 9 + 8 - wrong - 9));
+        put_string(&b, 8, "\x01\x7f\x7f\x7f\x7f\x7f\x7f\x7f\x7f");
+        for (uint64_t id = 9; b.size < 200000; id++)
+            put_string(&b, id, "a string");
+        assert_int_equal(faults_of_framing(&b), 0);
+        free(b.at);
+    }
+}
+
+struct told {
+    uint64_t errors, offset;
+};
+
+static void note_errors(void *context, const struct hprof_summary *summary)
+{
+    ((struct told *)context)->errors = summary->errors;
+}
+
+static void note_place(void *context, const struct hprof_finding *f)
+{
+    ((struct told *)context)->offset = f->offset;
+}
+
+/* Whatever records its length takes in or leaves out: their IDs, with bytes that no UTF-8 has, tell that they are no text. */
+static void a_wrong_length_of_a_string_is_one_error_there(void **state)
+{
+    enum { STRINGS = 12, MOST = 400, ID = 0x7fffff80 };
+    static const char *const texts[STRINGS] = {
+        "java/lang/Object", "java/lang/Thread", "run", "()V", "Thread.java", "main", "system", "a,b", "\x1c", "", "[I", "x"};
+    size_t lengths[STRINGS], record;
+    struct bytes b = {0};
+    struct hprof_options options;
+    struct told told;
+
+    (void)state;
+    put_header(&b);
+    for (size_t i = 0; i < STRINGS; i++) {
+        lengths[i] = b.size + 5;
+        put_string(&b, ID + i, texts[i]);
+        if (i == 5) {
+            put_class(&b, 1, 0xff00, ID);
+            put_class(&b, 2, 0xff08, ID + 1);
+            record = open_record(&b, 0x04);
+            for (uint64_t at = 0; at < 4; at++)
+                put(&b, 8, at ? ID + 1 + at : 0xff80);
+            put(&b, 8, UINT64_C(0x2ffffffff));
+            close_record(&b, record);
+        }
+    }
+    record = open_record(&b, 0x05);
+    put(&b, 12, 0x00000001);
+    b.at[b.size - 9] = 1; /* serial 1, thread 0, one frame */
+    put(&b, 8, 0xff80);
+    close_record(&b, record);
+    record = open_record(&b, 0x1c);
+    put_class_dump(&b, 0xff00, 0, 0);
+    put_class_dump(&b, 0xff08, 0xff00, 0);
+    close_record(&b, record);
+    close_record(&b, open_record(&b, 0x2c));
+
+    hprof_options_init(&options);
+    options.on_summary = note_errors;
+    options.on_finding = note_place;
+    options.context = &told;
+    hprof_validate_memory(b.at, b.size, false, &options);
+    assert_int_equal(told.errors, 0);
+    for (size_t i = 0; i < STRINGS; i++) {
+        uint32_t right = (uint32_t)(8 + strlen(texts[i]));
+
+        for (uint32_t wrong = 0; wrong < MOST; wrong++) {
+            put_length(&b, lengths[i], wrong);
+            hprof_validate_memory(b.at, b.size, false, &options);
+            if (wrong != right && (told.errors != 1 || told.offset != lengths[i]))
+                fail_msg("string %zu, length %" PRIu32 " in place of %" PRIu32 ": %" PRIu64 " errors, at %" PRIu64 ", not %zu",
+                         i, wrong, right, told.errors, told.offset, lengths[i]);
+        }
+        put_length(&b, lengths[i], right);
+    }
+    free(b.at);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -388,6 +484,8 @@ int main(void)
         cmocka_unit_test(a_sub_record_in_three_segments_crosses_once),
         cmocka_unit_test(places_are_told_behind_a_wrong_length),
         cmocka_unit_test(a_wrong_length_is_one_fault),
+        cmocka_unit_test(a_header_out_of_sight_is_not_believed),
+        cmocka_unit_test(a_wrong_length_of_a_string_is_one_error_there),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
