@@ -206,7 +206,7 @@ void locate_records(struct checker *ck)
 
             input_advance(&ck->in, RECORD_HEADER_SIZE);
             if (input_need(&ck->in, id) >= id) {
-                if (tag == TAG_UTF8 && length >= id)
+                if (tag == TAG_UTF8 && body_length(ck, TAG_UTF8, length) >= id)
                     seek_look(&l.defined, get_id(ck->in.at, id), ck->in.offset);
                 else if (tag == TAG_FRAME && length == SIZE_OF(FRAME, id))
                     seek_look(&l.referred, get_id(ck->in.at, id), ck->in.offset);

@@ -301,7 +301,8 @@ static void note_duplicate(void *context, const struct hprof_finding *f)
 {
     struct duplicate *d = context;
 
-    d->wrong_length |= f->rule == hprof_rule_find("CLS-001");
+    d->wrong_length |=
+        f->rule == hprof_rule_find("CLS-001") || f->rule == hprof_rule_find("STR-001") || f->rule == hprof_rule_find("REC-002");
     if (f->rule == hprof_rule_find("STR-003")) {
         d->any = true;
         d->related_offset = f->related_offset;
@@ -330,6 +331,35 @@ static void places_are_told_behind_a_wrong_length(void **state)
         put_string(&b, 4, "c");
         put_string(&b, 2, "a");
         close_record(&b, open_record(&b, 0x2c));
+        hprof_options_init(&options);
+        options.on_finding = note_duplicate;
+        options.context = &d;
+        hprof_validate_memory(b.at, b.size, false, &options);
+        if (!d.wrong_length || !d.any || d.related_offset != defined)
+            fail_msg("length %" PRIu32 ": %d %d %" PRIu64, wrong[i], d.wrong_length, d.any, d.related_offset);
+        free(b.at);
+    }
+}
+
+/* And a string of wrong length is where it is defined. */
+static void the_place_of_a_string_of_wrong_length_is_told(void **state)
+{
+    static const uint32_t wrong[] = {0, 7, 8, 10, 30, 60};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct bytes b = {0};
+        struct duplicate d = {0};
+        struct hprof_options options;
+        size_t defined;
+
+        put_header(&b);
+        defined = b.size + 9;
+        put_string(&b, UINT64_C(0x7fffffffff), "a");
+        put_length(&b, defined - 4, wrong[i]);
+        put_string(&b, UINT64_C(0x7ffffffff0), "b");
+        put_string(&b, UINT64_C(0x7ffffffff8), "c");
+        put_string(&b, UINT64_C(0x7fffffffff), "a");
         hprof_options_init(&options);
         options.on_finding = note_duplicate;
         options.context = &d;
@@ -483,6 +513,7 @@ int main(void)
         cmocka_unit_test(a_sub_record_in_two_segments_crosses),
         cmocka_unit_test(a_sub_record_in_three_segments_crosses_once),
         cmocka_unit_test(places_are_told_behind_a_wrong_length),
+        cmocka_unit_test(the_place_of_a_string_of_wrong_length_is_told),
         cmocka_unit_test(a_wrong_length_is_one_fault),
         cmocka_unit_test(a_header_out_of_sight_is_not_believed),
         cmocka_unit_test(a_wrong_length_of_a_string_is_one_error_there),
