@@ -122,7 +122,7 @@ void check_class_dump(struct checker *ck, const uint8_t *p, size_t size, uint64_
     if (layout && layout->at != at) {
         struct finding *f;
 
-        if (!judged)
+        if (!judged || ck->dump.end_lost)
             return;
         f = report(ck, RULE_CLS_009, at, "a class not yet dumped in this heap dump", "0x%" PRIx64, r.class_id);
 

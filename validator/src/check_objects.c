@@ -21,6 +21,8 @@ static COLD void report_duplicate(struct checker *ck, uint64_t id, bool is_class
     bool was_class = class && class->reached;
     struct finding *f;
 
+    if (ck->dump.end_lost)
+        return;
     if (was_class == is_class)
         f = report(ck, RULE_OBJ_004, offset, "an object ID not yet defined in this heap dump", "0x%" PRIx64, id);
     else

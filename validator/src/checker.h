@@ -80,7 +80,8 @@ enum look {
 };
 
 enum {
-    LOOK_SIZE = 64 << 10, /* bytes looked at to tell what follows a fault */
+    LOOK_SIZE = 64 << 10, /* bytes looked at to tell what follows a fault, */
+    FAR_SIZE = 1 << 20,   /* behind a record so long at the most */
     PIECE = 64 << 10      /* bytes of a string, an array or an instance that are looked at at a time */
 };
 
@@ -206,8 +207,9 @@ struct checker {
 
     /* The present heap dump. */
     struct {
-        bool open; /* a series of segments */
-        bool lost; /* part of it was skipped */
+        bool open;     /* a series of segments */
+        bool lost;     /* part of it was skipped */
+        bool end_lost; /* what was skipped may have been its HEAP_DUMP_END: what follows may be another one */
         bool looked_ahead;
         /* The sub-record in front, if it may be what is wrong when the next one is broken. */
         bool class_just_dumped;    /* it was a CLASS_DUMP: */
@@ -452,6 +454,8 @@ uint64_t skip_to_end(struct checker *ck);
 /* The body of `length` bytes in front is about to be skipped: what a record of this length and these bytes may have defined, of
  * whatever kind it was meant to be, is not missed. */
 void lose_record(struct checker *ck, uint64_t length);
+/* What was skipped may have been a HEAP_DUMP_END. */
+void lose_heap_end(struct checker *ck);
 /* The record at hand has not the length that it must have: that is told, and judging goes on behind it where it can. */
 void wrong_length(struct checker *ck, enum rule rule, const char *expected);
 

@@ -119,6 +119,11 @@ uint64_t skip_to_end(struct checker *ck)
     return n;
 }
 
+void lose_heap_end(struct checker *ck)
+{
+    ck->heap_end_lost = ck->dump.end_lost = true;
+}
+
 void lose_record(struct checker *ck, uint64_t length)
 {
     unsigned id = ck->id_size;
@@ -135,10 +140,11 @@ void lose_record(struct checker *ck, uint64_t length)
     if (length == SIZE_OF(START_THREAD, id) || length == SIZE_OF(END_THREAD, id))
         ck->lost |= LOST_THREADS;
     if (!length)
-        ck->heap_end_lost = true;
+        lose_heap_end(ck);
     if (length && plausible_subrecords(ck->in.at, n, length, id, ck->version)) {
         ck->lost |= LOST_THREADS;
-        ck->heap_lost = ck->heap_end_lost = true;
+        ck->heap_lost = true;
+        lose_heap_end(ck);
         ck->dump.lost |= ck->dump.open;
     }
 }
@@ -179,8 +185,9 @@ void wrong_length(struct checker *ck, enum rule rule, const char *expected)
 
     if (length > right && length - right >= RECORD_HEADER_SIZE) { /* other records may be in it */
         ck->lost = LOST_ALL;
-        ck->heap_lost = ck->heap_end_lost = true;
-    } else if (ck->record_tag != TAG_HEAP_DUMP_END) {
+        ck->heap_lost = true;
+        lose_heap_end(ck);
+    } else {
         lose_what_it_defines(ck, ck->record_tag);
         lose_record(ck, ck->record_length);
     }

@@ -147,9 +147,9 @@ static bool shows_itself(const struct checker *ck, const uint8_t *p, size_t n)
 enum { BEST = 16, LEADS_TO_LONG_ONE = 8 };
 unsigned leads_on(struct checker *ck, uint64_t length)
 {
-    size_t n = look_at(ck, LOOK_SIZE, UINT64_MAX);
+    size_t far = LOOK_SIZE + (length <= FAR_SIZE ? (size_t)length : 0), n = look_at(ck, far, UINT64_MAX);
     const uint8_t *p = ck->in.at + (length < n ? length : n);
-    bool ended = n < LOOK_SIZE;
+    bool ended = n < far;
     unsigned seen = 0;
 
     if (length > n)
@@ -183,19 +183,27 @@ static bool records_fill(const struct checker *ck, const uint8_t *p, size_t n, u
  * text has none. But UTF-8 may hold what it likes, whole records too. */
 static uint64_t text_length(struct checker *ck, uint64_t declared)
 {
-    unsigned id = ck->id_size, leads = declared < id ? 0 : leads_on(ck, declared), enough;
-    size_t n = look_at(ck, LOOK_SIZE, leads < LEADS_TO_TWO ? UINT64_MAX : declared), end;
+    enum { MOST_NULS = 16 };
+    unsigned id = ck->id_size, leads = declared < id ? 0 : leads_on(ck, declared);
+    uint64_t within = declared < FAR_SIZE ? declared : FAR_SIZE;
+    size_t n = look_at(ck, (size_t)within + LOOK_SIZE, leads < LEADS_TO_TWO ? UINT64_MAX : within), length = id;
     const uint8_t *nul = n > id ? memchr(ck->in.at + id, 0, n - id) : NULL;
     bool text;
 
     if (!nul)
         return declared;
-    end = (size_t)(nul - ck->in.at);
     text = declared >= id && is_text(ck->in.at + id, (n < declared ? n : (size_t)declared) - id, n < declared);
-    enough = leads + text > LEADS_TO_TWO ? leads + text : LEADS_TO_TWO;
-    for (size_t length = end > id + RECORD_LENGTH_AT ? end - RECORD_LENGTH_AT : id; length < end; length++)
-        if (leads_on(ck, length) >= enough && !(text && records_fill(ck, ck->in.at, n, length, declared)))
-            return length;
+    for (int nuls = 0; nul && nuls < MOST_NULS; nuls++) {
+        size_t end = (size_t)(nul - ck->in.at);
+
+        for (length = end > length + RECORD_LENGTH_AT ? end - RECORD_LENGTH_AT : length; length < end; length++) {
+            unsigned better = leads_on(ck, length);
+
+            if (better >= LEADS_TO_TWO && (records_fill(ck, ck->in.at, n, length, declared) ? !text : better > leads))
+                return length;
+        }
+        nul = end < declared ? memchr(ck->in.at + end + 1, 0, n - end - 1) : NULL;
+    }
     return declared;
 }
 
@@ -216,9 +224,9 @@ uint64_t body_length(struct checker *ck, uint8_t tag, uint64_t declared)
 
     if (tag == TAG_UTF8)
         return text_length(ck, declared);
-    if (right == UINT64_MAX || right == declared || right > LOOK_SIZE)
+    if (right == UINT64_MAX || right == declared || right > FAR_SIZE)
         return declared;
-    return leads_on(ck, right) > (declared > LOOK_SIZE ? 0 : leads_on(ck, declared)) ? right : declared;
+    return leads_on(ck, right) > (declared > FAR_SIZE ? 0 : leads_on(ck, declared)) ? right : declared;
 }
 
 bool pass_record(struct checker *ck, uint8_t tag, uint64_t declared)

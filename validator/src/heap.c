@@ -22,7 +22,7 @@ void begin_heap_dump(struct checker *ck)
     ck->dump.begin = ck->record_at;
     input_keep(&ck->in, ck->dump.begin);
     ck->dump.lost = ck->heap_lost;
-    ck->dump.looked_ahead = ck->dump.class_just_dumped = false;
+    ck->dump.looked_ahead = ck->dump.class_just_dumped = ck->dump.end_lost = false;
     memset(ck->dump.known_traces, 0, sizeof ck->dump.known_traces);
     ck->dump.last_array_class = ck->dump.last_waiting = ck->dump.last_frame_root = 0;
     ck->dump.last_waiting_record = ck->dump.next_stray = ck->dump.namer_count = 0;
@@ -137,8 +137,15 @@ static bool broken_subrecord(struct checker *ck, enum measured why, const struct
         return skip_broken(ck);
     unsound(ck, at);
     ck->dump.broken_segment = ck->record_at;
-    if (at_start)
-        ck->lost = LOST_ALL; /* nothing of it was sound: it may be a record of another tag */
+    if (at_start) { /* nothing of it was sound: it may be a record of another tag */
+        ck->lost = LOST_ALL;
+        if (ck->dump.begin == ck->record_at) {
+            ck->dump.open = false;
+            ck->heap_lost = true;
+        }
+    }
+    if (tag == TAG_HEAP_DUMP_END)
+        lose_heap_end(ck);
     if (at_start && tell_where_lost(ck)) {
         skip_to_end(ck);
         return true;

@@ -51,7 +51,7 @@ static void walk_heap_dump(struct checker *ck)
     }
 
     if (!ck->record_length && within && empty_is_plausible(ck))
-        ck->heap_end_lost = true; /* it stands for one */
+        lose_heap_end(ck); /* it stands for one */
     else if (!ck->record_length)
         check_empty_heap_dump(ck);
     else if (!walk_heap_record(ck, ck->record_length)) {
@@ -73,7 +73,7 @@ static void check_heap_dump_end(struct checker *ck)
     if (ck->dump.open) {
         ck->dump.open = false;
         end_heap_dump(ck);
-    } else if (ck->version != V101 && !ck->heap_lost) {
+    } else if (ck->version != V101 && !ck->heap_lost && !ck->record_length) {
         report(ck, RULE_REC_009, ck->record_at, "a HEAP_DUMP_SEGMENT in front", "none");
     }
 }

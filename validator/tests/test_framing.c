@@ -504,6 +504,62 @@ static void a_wrong_length_of_a_string_is_one_error_there(void **state)
     free(b.at);
 }
 
+/* Longer than what is looked at elsewhere: a stack trace, and a string. */
+static void a_wrong_length_of_a_long_record_is_one_error_there(void **state)
+{
+    enum { FRAMES = 20000, LETTERS = 150000 };
+    static const int64_t changes[] = {-60000, -2000, -30, -1, 1, 30, 2000, 100000};
+    struct bytes b = {0};
+    struct hprof_options options;
+    struct told told;
+    size_t lengths[2], record;
+
+    (void)state;
+    put_header(&b);
+    put_string(&b, 1, "java/lang/Object");
+    put_class(&b, 1, 0x100, 1);
+    record = open_record(&b, 0x04);
+    for (uint64_t at = 0; at < 4; at++)
+        put(&b, 8, at ? 1 : 0x77);
+    put(&b, 8, UINT64_C(0x1ffffffff));
+    close_record(&b, record);
+    lengths[0] = b.size + 5;
+    record = open_record(&b, 0x05);
+    put(&b, 8, UINT64_C(1) << 32);
+    put(&b, 4, FRAMES);
+    for (size_t i = 0; i < FRAMES; i++)
+        put(&b, 8, 0x77);
+    close_record(&b, record);
+    lengths[1] = b.size + 5;
+    record = open_record(&b, 0x01);
+    put(&b, 8, 2);
+    for (size_t i = 0; i < LETTERS; i++)
+        put(&b, 1, 'a');
+    close_record(&b, record);
+    for (uint64_t id = 3; id < 5000; id++)
+        put_string(&b, 0xff00000000 + id, "a string");
+
+    hprof_options_init(&options);
+    options.on_summary = note_errors;
+    options.on_finding = note_place;
+    options.context = &told;
+    hprof_validate_memory(b.at, b.size, false, &options);
+    assert_int_equal(told.errors, 0);
+    for (size_t i = 0; i < 2; i++) {
+        uint32_t right = i ? 8 + LETTERS : 12 + 8 * FRAMES;
+
+        for (size_t j = 0; j < sizeof changes / sizeof *changes; j++) {
+            put_length(&b, lengths[i], (uint32_t)(right + changes[j]));
+            hprof_validate_memory(b.at, b.size, false, &options);
+            if (told.errors != 1 || told.offset != lengths[i])
+                fail_msg("length %" PRIu32 " and %" PRId64 ": %" PRIu64 " errors, at %" PRIu64 ", not %zu", right, changes[j],
+                         told.errors, told.offset, lengths[i]);
+        }
+        put_length(&b, lengths[i], right);
+    }
+    free(b.at);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -517,6 +573,7 @@ int main(void)
         cmocka_unit_test(a_wrong_length_is_one_fault),
         cmocka_unit_test(a_header_out_of_sight_is_not_believed),
         cmocka_unit_test(a_wrong_length_of_a_string_is_one_error_there),
+        cmocka_unit_test(a_wrong_length_of_a_long_record_is_one_error_there),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
