@@ -111,7 +111,7 @@ void check_class_dump(struct checker *ck, const uint8_t *p, size_t size, uint64_
         index = classes_add_layout(&ck->classes, &r, at, fields, n);
     layout = index == LAYOUT_NONE ? NULL : classes_layout(&ck->classes, index);
     if (layout && layout->at == at) {
-        ck->dump.class_just_dumped = true;
+        ck->dump.class_end = at + (uint64_t)(fields - start) + n * SIZE_OF(INSTANCE_FIELD, id);
         ck->dump.last_layout = index;
     }
     if (ck->look == LOOK_CLASSES)

@@ -328,7 +328,7 @@ static bool doubt_length(struct checker *ck, uint64_t at, uint64_t size)
 void distrust_instance(struct checker *ck)
 {
     if (ck->dump.doubtful_length)
-        diag_retract(&ck->diag, RULE_OBJ_006, ck->dump.doubtful_length, 1);
+        diag_retract(&ck->diag, RULE_OBJ_006, SHAPE_ANY, ck->dump.doubtful_length, 1);
     if (ck->dump.doubtful_waiting)
         bytelog_patch(&ck->dump.deferred, ck->dump.doubtful_waiting - 1,
                       bytelog_byte(&ck->dump.deferred, ck->dump.doubtful_waiting - 1) | WAITS_DOUBTFUL);

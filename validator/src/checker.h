@@ -82,7 +82,10 @@ enum look {
 enum {
     LOOK_SIZE = 64 << 10, /* bytes looked at to tell what follows a fault, */
     FAR_SIZE = 1 << 20,   /* behind a record so long at the most */
-    PIECE = 64 << 10      /* bytes of a string, an array or an instance that are looked at at a time */
+    NEAR_SIZE = 64,       /* bytes in front of a broken sub-record that may have been misread */
+    LATEST = 16,
+    DOUBTFUL = 16,   /* such places that are known; who has more has other troubles */
+    PIECE = 64 << 10 /* bytes of a string, an array or an instance that are looked at at a time */
 };
 
 /* The agent gives each object the stack trace that allocated it: a few hundred of them take turns. */
@@ -205,6 +208,18 @@ struct checker {
     /* Used before they were defined. */
     struct uselog string_uses, class_serial_uses, frame_uses, trace_uses, thread_uses, class_uses;
 
+    /* See doubt_findings(). */
+    struct {
+        enum rule rule;
+        enum finding_shape shape;
+        uint64_t offset;
+    } latest[LATEST]; /* findings in sub-records, in turns */
+    unsigned latest_count;
+    struct {
+        uint64_t from, to;
+    } doubtful[DOUBTFUL];
+    unsigned doubtful_count;
+
     /* The present heap dump. */
     struct {
         bool open;     /* a series of segments */
@@ -212,7 +227,7 @@ struct checker {
         bool end_lost; /* what was skipped may have been its HEAP_DUMP_END: what follows may be another one */
         bool looked_ahead;
         /* The sub-record in front, if it may be what is wrong when the next one is broken. */
-        bool class_just_dumped;    /* it was a CLASS_DUMP: */
+        uint64_t class_end;        /* of the last CLASS_DUMP, */
         uint32_t last_layout;      /* this one */
         uint32_t next_stray;       /* the first layout that next_stray_class() has not looked at */
         uint64_t doubtful_length;  /* it was an instance with this OBJ-006; 0 for none */
@@ -293,6 +308,10 @@ struct finding *report_late(struct checker *ck, enum rule rule, enum finding_sha
 /* The same for something in a heap dump, at an offset: the path is the heap dump record there, and what is within it. */
 struct finding *report_within(struct checker *ck, enum rule rule, enum finding_shape shape, uint64_t offset, const char *within,
                               const char *expected, const char *found, ...) __attribute__((format(printf, 7, 8)));
+
+/* The sub-records from an offset up to another may have been misread: what was found there is taken back, and what is found out
+ * later of things there is not told. */
+void doubt_findings(struct checker *ck, uint64_t from, uint64_t to);
 
 /* Something is wrong with the framing here. */
 static inline void unsound(struct checker *ck, uint64_t offset)

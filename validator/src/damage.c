@@ -12,7 +12,7 @@ static void retract_string(struct checker *ck)
 {
     if (ck->doubtful_string) {
         unsound(ck, ck->doubtful_record);
-        diag_retract(&ck->diag, RULE_STR_005, ck->doubtful_string, 1);
+        diag_retract(&ck->diag, RULE_STR_005, SHAPE_ANY, ck->doubtful_string, 1);
         ck->doubtful_string = 0;
     }
 }
@@ -23,7 +23,7 @@ static void retract_strange(struct checker *ck)
 {
     if (ck->strange) {
         unsound(ck, ck->strange_from);
-        diag_retract(&ck->diag, RULE_REC_003, ck->strange_from, ck->strange);
+        diag_retract(&ck->diag, RULE_REC_003, SHAPE_ANY, ck->strange_from, ck->strange);
         ck->strange = 0;
     }
 }
@@ -186,6 +186,7 @@ void wrong_length(struct checker *ck, enum rule rule, const char *expected)
     if (length > right && length - right >= RECORD_HEADER_SIZE) { /* other records may be in it */
         ck->lost = LOST_ALL;
         ck->heap_lost = true;
+        ck->dump.lost |= ck->dump.open;
         lose_heap_end(ck);
     } else {
         lose_what_it_defines(ck, ck->record_tag);

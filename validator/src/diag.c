@@ -121,9 +121,9 @@ static void drop_last(struct diag *d, struct diag_group *g)
         sift_down(g->kept, g->count, last);
 }
 
-void diag_retract(struct diag *d, enum rule rule, uint64_t offset, uint64_t findings)
+void diag_retract(struct diag *d, enum rule rule, enum finding_shape shape, uint64_t offset, uint64_t findings)
 {
-    struct diag_group *g = &d->groups[group_of(rule, SHAPE_ANY)];
+    struct diag_group *g = &d->groups[group_of(rule, shape)];
 
     if (d->silent)
         return;

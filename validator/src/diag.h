@@ -69,7 +69,7 @@ void diag_clear(struct diag *d);
 struct finding *diag_count(struct diag *d, enum rule rule, enum finding_shape shape, uint64_t order);
 
 /* Takes back the findings of a rule from an offset on; none of it came before one that stays. */
-void diag_retract(struct diag *d, enum rule rule, uint64_t offset, uint64_t findings);
+void diag_retract(struct diag *d, enum rule rule, enum finding_shape shape, uint64_t offset, uint64_t findings);
 
 /* What was found so far. diag_return() takes back what was found after that; after diag_silence() nothing is taken any more.
  * Neither is for the findings of the GZ family. */

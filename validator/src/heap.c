@@ -22,7 +22,8 @@ void begin_heap_dump(struct checker *ck)
     ck->dump.begin = ck->record_at;
     input_keep(&ck->in, ck->dump.begin);
     ck->dump.lost = ck->heap_lost;
-    ck->dump.looked_ahead = ck->dump.class_just_dumped = ck->dump.end_lost = false;
+    ck->dump.looked_ahead = ck->dump.end_lost = false;
+    ck->dump.class_end = 0;
     memset(ck->dump.known_traces, 0, sizeof ck->dump.known_traces);
     ck->dump.last_array_class = ck->dump.last_waiting = ck->dump.last_frame_root = 0;
     ck->dump.last_waiting_record = ck->dump.next_stray = ck->dump.namer_count = 0;
@@ -107,18 +108,22 @@ static bool skip_broken(struct checker *ck)
     return false;
 }
 
-/* The sub-record just in front of a fault may have been where it went wrong. */
+/* The sub-records just in front of a fault may have been where it went wrong. */
 static void distrust_last(struct checker *ck)
 {
-    if (ck->dump.class_just_dumped)
+    uint64_t at = ck->in.offset, begin = ck->record_at + RECORD_HEADER_SIZE;
+    uint64_t from = at - begin > NEAR_SIZE ? at - NEAR_SIZE : begin;
+
+    if (ck->dump.class_end >= from)
         classes_break(&ck->classes, ck->dump.last_layout);
-    if (ck->look == LOOK_JUDGE)
+    if (ck->look == LOOK_JUDGE) {
         distrust_instance(ck);
+        doubt_findings(ck, from, at);
+    }
 }
 
 static void trust_last(struct checker *ck)
 {
-    ck->dump.class_just_dumped = false;
     ck->dump.doubtful_length = ck->dump.doubtful_waiting = 0;
 }
 
@@ -157,7 +162,7 @@ static bool broken_subrecord(struct checker *ck, enum measured why, const struct
     if (skip_broken(ck) || ck->stopped)
         return true;
     /* The length of the record is wrong, or the dump is cut: that is what will be said. */
-    diag_retract(&ck->diag, rule, why == MEASURE_TAG ? at : at + m->bad_at, 1);
+    diag_retract(&ck->diag, rule, SHAPE_ANY, why == MEASURE_TAG ? at : at + m->bad_at, 1);
     return false;
 }
 

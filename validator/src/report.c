@@ -143,6 +143,33 @@ static void describe(struct checker *ck, struct finding *f, const char *path, co
     diag_describe(&ck->diag, f, path, expected, found);
 }
 
+/* ---- In front of a broken sub-record ---- */
+
+/* OBJ-006 has a rule of its own: distrust_instance(). */
+void doubt_findings(struct checker *ck, uint64_t from, uint64_t to)
+{
+    unsigned count = ck->latest_count < LATEST ? ck->latest_count : LATEST;
+
+    for (unsigned i = 0; i < count; i++)
+        if (ck->latest[i].offset >= from && ck->latest[i].offset < to && ck->latest[i].rule != RULE_OBJ_006)
+            diag_retract(&ck->diag, ck->latest[i].rule, ck->latest[i].shape, ck->latest[i].offset, 1);
+    ck->latest_count = 0;
+    if (ck->doubtful_count < DOUBTFUL) {
+        ck->doubtful[ck->doubtful_count].from = from;
+        ck->doubtful[ck->doubtful_count++].to = to;
+    }
+}
+
+static bool is_doubtful(const struct checker *ck, uint64_t offset)
+{
+    for (unsigned i = 0; i < ck->doubtful_count; i++)
+        if (offset >= ck->doubtful[i].from && offset < ck->doubtful[i].to)
+            return true;
+    return false;
+}
+
+/* ---- Findings ---- */
+
 struct finding *report_shape(struct checker *ck, enum rule rule, enum finding_shape shape, uint64_t offset,
                              const char *expected, const char *found, ...)
 {
@@ -150,6 +177,11 @@ struct finding *report_shape(struct checker *ck, enum rule rule, enum finding_sh
     char path[TEXT_SIZE];
     va_list values;
 
+    if (ck->sub) {
+        ck->latest[ck->latest_count % LATEST].rule = rule;
+        ck->latest[ck->latest_count % LATEST].shape = shape;
+        ck->latest[ck->latest_count++ % LATEST].offset = offset;
+    }
     if (f) {
         show_path(ck, path, sizeof path);
         va_start(values, found);
@@ -176,7 +208,7 @@ struct finding *report_late(struct checker *ck, enum rule rule, enum finding_sha
 struct finding *report_within(struct checker *ck, enum rule rule, enum finding_shape shape, uint64_t offset, const char *within,
                               const char *expected, const char *found, ...)
 {
-    struct finding *f = diag_count(&ck->diag, rule, shape, offset);
+    struct finding *f = is_doubtful(ck, offset) ? NULL : diag_count(&ck->diag, rule, shape, offset);
     char path[TEXT_SIZE];
     uint64_t number;
     bool is_segment;

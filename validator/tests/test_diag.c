@@ -138,7 +138,7 @@ static void what_has_no_texts_shows_empty_ones(void **state)
     diag_describe(d, f, NULL, "", "");
     assert_string_equal(f->texts, "");
     diag_describe(d, diag_count(d, RULE_STR_005, SHAPE_ANY, 4), "where", "this", "that");
-    diag_retract(d, RULE_STR_005, 5, 1);
+    diag_retract(d, RULE_STR_005, SHAPE_ANY, 5, 1);
     h = shown(d, PROFILE_STRICT, 2);
     assert_int_equal(h->count, 1);
     free(h);
@@ -157,7 +157,7 @@ static void takes_back_what_came_from_an_offset_on(void **state)
 
         for (uint64_t n = 0; n < 60; n++)
             find(d, RULE_REC_003, SHAPE_ANY, n * 17 % 60);
-        diag_retract(d, RULE_REC_003, from, 60 - from);
+        diag_retract(d, RULE_REC_003, SHAPE_ANY, from, 60 - from);
         assert_int_equal(d->groups[group_of(RULE_REC_003, SHAPE_ANY)].total, from);
         find(d, RULE_REC_003, SHAPE_ANY, from);
         h = shown(d, PROFILE_STRICT, 0);
@@ -178,7 +178,7 @@ static void takes_back_what_was_not_kept(void **state)
     (void)state;
     for (uint64_t n = 0; n < 10; n++)
         find(d, RULE_REC_003, SHAPE_ANY, n);
-    diag_retract(d, RULE_REC_003, 5, 5);
+    diag_retract(d, RULE_REC_003, SHAPE_ANY, 5, 5);
     h = shown(d, PROFILE_STRICT, 3);
     assert_int_equal(h->count, 3);
     assert_int_equal(d->groups[group_of(RULE_REC_003, SHAPE_ANY)].total, 5);
