@@ -473,8 +473,8 @@ static void a_wrong_length_of_a_string_is_one_error_there(void **state)
         }
     }
     record = open_record(&b, 0x05);
-    put(&b, 12, 0x00000001);
-    b.at[b.size - 9] = 1; /* serial 1, thread 0, one frame */
+    put(&b, 8, UINT64_C(1) << 32); /* serial 1, thread 0 */
+    put(&b, 4, 1);
     put(&b, 8, 0xff80);
     close_record(&b, record);
     record = open_record(&b, 0x1c);
