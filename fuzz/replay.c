@@ -1,41 +1,125 @@
-/* main() of a fuzz target that has no fuzzing engine: runs each file named on the command line, or below a folder named
- * there, through the target once. */
+/* A driver without a fuzzing engine: gives each named file, and each file in each named folder, to the target.
+ *
+ *   fuzz_TARGET [--times N] [--] FILE|FOLDER...
+ *
+ * Prints a line for each file before it runs, unless --times is given: then all files are read first, run N times, and the rate is
+ * printed. */
+#define _XOPEN_SOURCE 700
+#include <errno.h>
 #include <ftw.h>
-#include <stdint.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
+#include <string.h>
+#include <time.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+#include "target.h"
 
-static unsigned long replayed;
+int LLVMFuzzerInitialize(int *argc, char ***argv) __attribute__((weak));
 
-static int replay(const char *path, const struct stat *status, int type)
+static struct file {
+    char *name;
+    uint8_t *bytes;
+    size_t size;
+} * files;
+static size_t file_count, file_capacity;
+
+static void read_file(const char *name)
 {
-    if (type != FTW_F || !S_ISREG(status->st_mode))
-        return 0;
-    size_t size = (size_t)status->st_size;
-    uint8_t *bytes = malloc(size ? size : 1);
-    FILE *file = fopen(path, "rb");
-    if (!bytes || !file || fread(bytes, 1, size, file) != size) {
-        perror(path);
-        return 1;
+    struct file file = {.name = strdup(name)};
+    FILE *stream = fopen(name, "rb");
+    size_t capacity = 0, got;
+
+    if (!stream || !file.name) {
+        fprintf(stderr, "%s: %s\n", name, strerror(errno));
+        exit(2);
     }
-    fclose(file);
-    fprintf(stderr, "%s\n", path);
-    LLVMFuzzerTestOneInput(bytes, size);
-    free(bytes);
-    replayed++;
+    do {
+        if (capacity - file.size < 4096) {
+            capacity = 2 * capacity + 8192;
+            file.bytes = realloc(file.bytes, capacity);
+            if (!file.bytes)
+                exit(2);
+        }
+        got = fread(file.bytes + file.size, 1, capacity - file.size, stream);
+        file.size += got;
+    } while (got);
+    if (ferror(stream)) {
+        fprintf(stderr, "%s: cannot be read\n", name);
+        exit(2);
+    }
+    fclose(stream);
+    if (file_count == file_capacity) {
+        file_capacity = 2 * file_capacity + 64;
+        files = realloc(files, file_capacity * sizeof *files);
+        if (!files)
+            exit(2);
+    }
+    files[file_count++] = file;
+}
+
+static int visit(const char *name, const struct stat *status, int kind, struct FTW *place)
+{
+    (void)status;
+    (void)place;
+    if (kind == FTW_F)
+        read_file(name);
     return 0;
 }
 
-int main(int count, char **paths)
+static void run_all(void)
 {
-    for (int i = 1; i < count; i++)
-        if (ftw(paths[i], replay, 16)) {
-            fprintf(stderr, "%s: cannot be replayed\n", paths[i]);
-            return 1;
+    for (size_t i = 0; i < file_count; i++) {
+        printf("%s: %zu bytes\n", files[i].name, files[i].size);
+        fflush(stdout); /* the last line names the file that crashed */
+        LLVMFuzzerTestOneInput(files[i].bytes, files[i].size);
+    }
+}
+
+static void run_for_rate(unsigned long times)
+{
+    struct timespec from, to;
+    double seconds;
+
+    clock_gettime(CLOCK_MONOTONIC, &from);
+    for (unsigned long n = 0; n < times; n++)
+        for (size_t i = 0; i < file_count; i++)
+            LLVMFuzzerTestOneInput(files[i].bytes, files[i].size);
+    clock_gettime(CLOCK_MONOTONIC, &to);
+    seconds = (double)(to.tv_sec - from.tv_sec) + (double)(to.tv_nsec - from.tv_nsec) / 1e9;
+    printf("%zu files, %lu times: %.0f executions a second\n", file_count, times, (double)(file_count * times) / seconds);
+}
+
+int main(int argc, char **argv)
+{
+    unsigned long times = 0;
+    int i = 1;
+
+    if (LLVMFuzzerInitialize)
+        LLVMFuzzerInitialize(&argc, &argv);
+    if (i + 1 < argc && strcmp(argv[i], "--times") == 0) {
+        times = strtoul(argv[i + 1], NULL, 10);
+        i += 2;
+    }
+    if (i < argc && strcmp(argv[i], "--") == 0)
+        i++;
+    for (; i < argc; i++)
+        if (nftw(argv[i], visit, 16, FTW_PHYS) != 0) {
+            fprintf(stderr, "%s: %s\n", argv[i], strerror(errno));
+            return 2;
         }
-    fprintf(stderr, "%lu inputs\n", replayed);
+    if (!file_count) {
+        fprintf(stderr, "usage: %s [--times N] FILE|FOLDER...\n", argv[0]);
+        return 2;
+    }
+    if (times)
+        run_for_rate(times);
+    else
+        run_all();
+    for (size_t f = 0; f < file_count; f++) {
+        free(files[f].name);
+        free(files[f].bytes);
+    }
+    free(files);
     return 0;
 }

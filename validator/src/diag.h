@@ -36,7 +36,7 @@ struct place {
 };
 
 /* Findings are counted by rule; those in a shape, which one rule alone has, apart. */
-enum { GROUP_COUNT = RULE_COUNT + SHAPE_COUNT - 1 };
+enum { GROUP_COUNT = (int)RULE_COUNT + (int)SHAPE_COUNT - 1 };
 
 static inline size_t group_of(enum rule rule, enum finding_shape shape)
 {

@@ -649,9 +649,11 @@ struct gunzip *gunzip_open(struct input_source *source, const uint8_t *start, si
         gunzip_close(g, memory);
         return NULL;
     }
-    g->kept = g->snapshots;
-    g->recent[0] = g->snapshots + 1;
-    g->recent[1] = g->snapshots + 2;
+    if (g->snapshots) { /* a pipe has none, and nothing may be added to a null pointer */
+        g->kept = g->snapshots;
+        g->recent[0] = g->snapshots + 1;
+        g->recent[1] = g->snapshots + 2;
+    }
     memcpy(g->buffer, start, size);
     g->at = g->buffer;
     g->end = g->buffer + size;

@@ -21,6 +21,11 @@ struct hash_key hash_key_draw(void)
     return key;
 }
 
+struct hash_key hash_key_from(uint64_t seed)
+{
+    return (struct hash_key){.add = seed * 0x9E3779B97F4A7C15U, .multiply = hash_fold(seed, 0x5851F42D4C957F2DU) | 1};
+}
+
 void byte_hash_begin(struct byte_hash *h, const struct hash_key *key)
 {
     h->state = key->add;

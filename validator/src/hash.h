@@ -12,6 +12,8 @@ struct hash_key {
 
 /* Draws a key from the system. */
 struct hash_key hash_key_draw(void);
+/* For tests: always the same key for the same seed. */
+struct hash_key hash_key_from(uint64_t seed);
 
 /* Two rounds of multiply and shift: every bit of the result depends on every bit of v and of the key. */
 static inline uint64_t hash_u64(const struct hash_key *key, uint64_t v)

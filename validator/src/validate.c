@@ -31,7 +31,7 @@ static void checker_init(struct checker *ck, const struct hprof_options *options
 
     ck->options = options;
     memory_init(m, options->allocator, options->max_memory);
-    ck->key = hash_key_draw();
+    ck->key = options->testing && options->testing->hash_seed ? hash_key_from(options->testing->hash_seed) : hash_key_draw();
     diag_init(&ck->diag, m, options->max_errors);
     idset_init(&ck->class_serials, m, &ck->key, sizeof(uint32_t));
     keymap_init(&ck->traces, m, &ck->key, sizeof(uint32_t), sizeof(uint32_t));
@@ -246,7 +246,24 @@ static bool options_make_sense(const struct hprof_options *options)
     for (size_t rule = 0; options->severities && rule < RULE_COUNT; rule++)
         if (options->severities[rule] > HPROF_ERROR && options->severities[rule] != HPROF_UNCHANGED)
             return false;
+    if (options->testing && options->testing->block == 1)
+        return false;
     return options->profile < PROFILE_COUNT && (!allocator || (allocator->allocate && allocator->release));
+}
+
+/* A descriptor, or memory if `bytes` is not NULL. */
+static bool open_input(struct checker *ck, int fd, const void *bytes, size_t size, bool as_pipe)
+{
+    size_t block = ck->options->testing ? ck->options->testing->block : 0;
+    struct input_source source;
+
+    if (block) {
+        source = bytes ? source_of_memory(bytes, size, as_pipe) : source_of_fd(fd);
+        return input_open_source(&ck->in, source, block, &ck->memory, on_gzip_fault, ck);
+    }
+    if (bytes)
+        return input_open_memory(&ck->in, bytes, size, as_pipe, &ck->memory, on_gzip_fault, ck);
+    return input_open_fd(&ck->in, fd, &ck->memory, on_gzip_fault, ck);
 }
 
 /* The context is some 100 KB: it comes from the caller's allocator, not from the stack. */
@@ -255,7 +272,6 @@ static enum hprof_status validate(int fd, const void *bytes, size_t size, bool a
     struct memory own;
     struct checker *ck;
     enum hprof_status status;
-    bool open;
 
     if (!options_make_sense(options))
         return HPROF_USAGE;
@@ -264,10 +280,8 @@ static enum hprof_status validate(int fd, const void *bytes, size_t size, bool a
     if (!ck)
         return HPROF_LIMIT;
     checker_init(ck, options);
-    open = bytes ? input_open_memory(&ck->in, bytes, size, as_pipe, &ck->memory, on_gzip_fault, ck)
-                 : input_open_fd(&ck->in, fd, &ck->memory, on_gzip_fault, ck);
+    (void)open_input(ck, fd, bytes, size, as_pipe); /* run() reports what ck->memory and ck->in say of a failure */
     begin_gzip(ck);
-    (void)open; /* what failed is in ck->memory and ck->in: run() tells */
     status = run(ck);
     checker_clear(ck);
     diag_clear(&ck->diag);

@@ -145,6 +145,7 @@ static void options_that_make_no_sense_are_refused(void **state)
     struct account a;
     struct hprof_options options = options_for(&a);
     struct hprof_allocator none = {0};
+    struct hprof_testing one_byte = {.block = 1};
     uint8_t *severities = malloc(hprof_rule_count());
 
     (void)state;
@@ -159,6 +160,10 @@ static void options_that_make_no_sense_are_refused(void **state)
     options.severities = severities;
     expect_usage(&options, &a);
     options.severities = NULL;
+
+    options.testing = &one_byte;
+    expect_usage(&options, &a);
+    options.testing = NULL;
 
     options.allocator = &none;
     expect_usage(&options, &a);

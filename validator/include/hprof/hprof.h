@@ -144,6 +144,12 @@ struct hprof_allocator {
     void *context;
 };
 
+/* For tests: fixes what otherwise depends on chance or on the source of the bytes. No report may depend on it. */
+struct hprof_testing {
+    uint64_t hash_seed; /* the key of the hash tables follows from it; 0 draws a key */
+    size_t block;       /* bytes read at once, at least 2; memory is then read in blocks too. 0 for the usual size */
+};
+
 struct hprof_options {
     size_t profile;      /* index; 0 is strict */
     uint64_t max_errors; /* findings handed out for each rule, the gravest and then the first ones; 0 for all */
@@ -153,6 +159,7 @@ struct hprof_options {
      * A framing rule's entry is ignored. */
     const uint8_t *severities;
     const struct hprof_allocator *allocator; /* NULL for the C library's */
+    const struct hprof_testing *testing;     /* NULL, except in tests */
 
     /* Called once, when all was read, before the findings. May be NULL, as the next two. */
     void (*on_summary)(void *context, const struct hprof_summary *summary);

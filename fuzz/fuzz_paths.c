@@ -1,0 +1,126 @@
+/* The same bytes give the same report, however they arrive: as memory, as a file or a pipe read in blocks of any size, as gzip of one
+ * member or of many, and with another key of the hash tables. */
+#include <stdlib.h>
+#include <zlib.h>
+
+#include "account.h"
+#include "allocator.h"
+#include "target.h"
+
+struct path {
+    const char *name;
+    const uint8_t *bytes;
+    size_t size;
+    bool as_pipe;
+    struct hprof_testing testing;
+};
+
+static void validate(const struct path *path, struct hprof_options options, struct account *account)
+{
+    struct allocator memory = {.left = UINT64_MAX, .junk = 0xa5};
+    struct hprof_allocator allocator = allocator_for(&memory);
+
+    account_begin(account);
+    account_listen(account, &options);
+    options.allocator = &allocator;
+    options.testing = &path->testing;
+    (void)hprof_validate_memory(path->bytes, path->size, path->as_pipe, &options);
+    expect_no_leak(&memory);
+    expect_consistent(account, &options, path->size);
+}
+
+/* ---- The input as gzip ---- */
+
+static struct {
+    uint8_t *at;
+    size_t size, capacity;
+} gzip;
+
+/* Level 1 and a small window: the matches matter little here, and a larger state would have to be cleared for each member. */
+static void append_member(const uint8_t *data, size_t size)
+{
+    static z_stream z;
+    static bool ready;
+    size_t bound;
+
+    if (!ready && deflateInit2(&z, 1, Z_DEFLATED, 16 + 9, 1, Z_DEFAULT_STRATEGY) != Z_OK)
+        fail("deflateInit2() failed");
+    ready = true;
+    deflateReset(&z);
+    bound = deflateBound(&z, size) + 32;
+    if (bound > gzip.capacity - gzip.size) {
+        gzip.capacity = 2 * (gzip.capacity + bound);
+        gzip.at = realloc(gzip.at, gzip.capacity);
+        if (!gzip.at)
+            fail("no memory for the gzip file");
+    }
+    z.next_in = (Bytef *)(uintptr_t)data;
+    z.avail_in = (uInt)size;
+    z.next_out = gzip.at + gzip.size;
+    z.avail_out = (uInt)bound;
+    if (deflate(&z, Z_FINISH) != Z_STREAM_END)
+        fail("deflate() failed");
+    gzip.size += bound - z.avail_out;
+}
+
+static void compress_in_members(const uint8_t *data, size_t size, size_t member)
+{
+    gzip.size = 0;
+    do {
+        size_t n = size < member ? size : member;
+
+        append_member(data, n);
+        data += n;
+        size -= n;
+    } while (size);
+}
+
+static void compare_gzip(const struct account *expected, const char *name, size_t block, const struct hprof_options *options)
+{
+    static struct account account;
+    struct path file = {name, gzip.at, gzip.size, false, {.hash_seed = 1, .block = block}};
+    struct path pipe = {name, gzip.at, gzip.size, true, {.hash_seed = 1, .block = block}};
+
+    validate(&file, *options, &account);
+    expect_same(expected, "memory", &account, name, COMPRESSION_DIFFERS);
+    validate(&pipe, *options, &account);
+    expect_same(expected, "memory", &account, name, COMPRESSION_DIFFERS | SECOND_IS_A_PIPE);
+}
+
+/* ---- All paths ---- */
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    enum { MEMBERS = 5 };
+    static struct account expected, account;
+    const uint8_t *bytes = copy_to_guard_page(data, size);
+    uint32_t bits = drawn_bits(data, size);
+    size_t profiles = hprof_profile_find("mat") + 1;
+    struct hprof_options options;
+
+    hprof_options_init(&options);
+    options.profile = draw(&bits, (uint32_t)profiles);
+    options.max_errors = draw(&bits, 4); /* 0 for all: half of the seeds draw 0 or 1 */
+    /* Any first cut; small blocks cut everywhere. */
+    size_t block = 2 + draw(&bits, 2) * draw(&bits, (uint32_t)(size < 4096 ? size + 1 : 4096)) + draw(&bits, 40);
+    struct path memory = {"memory", bytes, size, false, {.hash_seed = 1}};
+    struct path paths[] = {
+        {"memory with another hash key", bytes, size, false, {.hash_seed = 2 + bits}},
+        {"a file read in blocks", bytes, size, false, {.hash_seed = 1, .block = block}},
+        {"a pipe", bytes, size, true, {.hash_seed = 1}},
+        {"a pipe read in blocks", bytes, size, true, {.hash_seed = 1, .block = block}},
+    };
+
+    validate(&memory, options, &expected);
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        validate(&paths[i], options, &account);
+        expect_same(&expected, "memory", &account, paths[i].name, paths[i].as_pipe ? SECOND_IS_A_PIPE : ACCOUNTS_EQUAL);
+    }
+    if (expected.compressed || size == 0)
+        return 0; /* gzip within gzip is GZ-007; an empty file is no dump, an empty member is one */
+    compress_in_members(bytes, size, size);
+    compare_gzip(&expected, "gzip of one member", block, &options);
+    compress_in_members(bytes, size, size / MEMBERS + 1);
+    compare_gzip(&expected, "gzip of many members", block, &options);
+    return 0;
+}
