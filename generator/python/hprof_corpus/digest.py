@@ -1,0 +1,521 @@
+"""The two digests of a dump's content, as conformance/PROTOCOL.md defines them.
+
+`identity` includes IDs, so two readings of one file can be compared. `content` leaves IDs out, so two dumps can be compared.
+
+    python -m hprof_corpus.digest DUMP          prints both as JSON; - is standard input; gzip is recognised
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import re
+import struct
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+from hprof_corpus import layouts
+from hprof_corpus.layouts import BASIC_TYPES, Record
+from hprof_corpus.reader import decompressed
+from hprof_corpus.source import is_gzip, open_bytes
+from hprof_corpus.target import standard_output
+from hprof_corpus.walk import (
+    LENGTH_AT,
+    Entry,
+    FramingError,
+    Shapes,
+    read_class_parts,
+    read_header,
+    records,
+    struct_of,
+    subrecords,
+)
+
+PARTS = (
+    "strings",
+    "classes",
+    "loaders",
+    "statics",
+    "constants",
+    "instances",
+    "instance_bytes",
+    "object_arrays",
+    "primitive_arrays",
+)
+CONTENT_PARTS = ("strings", "classes", "statics", "constants", "instances", "object_arrays", "primitive_arrays")
+ROUNDS = 3
+
+_HASH = 16
+_MASK = (1 << 128) - 1
+_VERSIONS = {b"JAVA PROFILE 1.0.1": 101, b"JAVA PROFILE 1.0.2": 102, b"JAVA PROFILE 1.0.3": 103}
+_RECORDS = {record.tag: record for record in layouts.RECORDS}
+_OBJECT, _BOOLEAN, _CHAR, _BYTE, _INT = (BASIC_TYPES[name][0] for name in ("object", "boolean", "char", "byte", "int"))
+_LETTERS = {"boolean": "Z", "char": "C", "float": "F", "double": "D", "byte": "B", "short": "S", "int": "I", "long": "J"}
+_TRUE = bytes(min(value, 1) for value in range(256))
+_U4 = struct.Struct(">I")
+_U8 = struct.Struct(">Q")
+
+References = Literal["exact", "resolved"]
+
+
+# ---- the encoding
+
+
+def part(data: bytes) -> bytes:
+    """One part of an item: its length, then its bytes."""
+    return _U4.pack(len(data)) + data
+
+
+def number(value: int) -> bytes:
+    return _U8.pack(value)
+
+
+def hash_of(encoded: bytes) -> bytes:
+    return hashlib.sha256(encoded).digest()[:_HASH]
+
+
+def text_of(data: bytes) -> str:
+    """The text of a UTF8 record, in standard or modified UTF-8. Bytes that are neither have the text U+FFFD."""
+    try:
+        text = data.replace(b"\xc0\x80", b"\0").decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        return "\ufffd"
+    return units(text).decode("utf-16-be", "surrogatepass")  # a pair of surrogates is one character, like its four bytes
+
+
+def units(text: str) -> bytes:
+    """The UTF-16 code units of a text, big-endian. A surrogate pair is the same units however it was spelled."""
+    return text.encode("utf-16-be", "surrogatepass")
+
+
+def class_name(name: str) -> str:
+    """`java.lang.String[]` and `[Ljava/lang/String;` have one name: the second."""
+    inner = name.replace(".", "/")
+    element = re.sub(r"(\[\])+$", "", inner)
+    dimensions = (len(inner) - len(element)) // 2
+    if not dimensions:
+        return inner
+    descriptor = element if element.startswith("[") else _LETTERS.get(element) or f"L{element};"
+    return "[" * dimensions + descriptor
+
+
+@dataclass
+class Digest:
+    """Of one part: how many items, and the sum of their hashes."""
+
+    count: int = 0
+    sum: int = 0
+
+    def add(self, encoded: bytes) -> None:
+        self.add_hash(hash_of(encoded))
+
+    def add_hash(self, value: bytes) -> None:
+        self.count += 1
+        self.sum = (self.sum + int.from_bytes(value, "big")) & _MASK
+
+    def to_json(self) -> dict[str, int | str]:
+        return {"count": self.count, "sum": f"{self.sum:032x}"}
+
+
+Parts = dict[str, Digest]
+
+
+# ---- what a dump holds
+
+
+class Value(NamedTuple):
+    """A static field or a constant: the name or the index is `key`."""
+
+    key: int
+    type: int
+    bytes: bytes
+
+
+@dataclass(slots=True)
+class _Class:
+    id: int
+    super_id: int
+    loader_id: int
+    constants: list[Value]
+    statics: list[Value]
+    fields: list[tuple[int, int]]  # name, type
+
+
+class _Instance(NamedTuple):
+    id: int
+    class_id: int
+    bytes: bytes
+
+
+class _ObjectArray(NamedTuple):
+    id: int
+    class_id: int
+    elements: tuple[int, ...]
+
+
+class _PrimitiveArray(NamedTuple):
+    id: int
+    type: int
+    length: int
+    bytes: bytes | None  # None where the dump leaves out the elements
+
+
+_Object = _Instance | _ObjectArray | _PrimitiveArray
+
+
+@dataclass
+class _HeapDump:
+    classes: dict[int, _Class] = field(default_factory=dict)
+    later_classes: list[_Class] = field(default_factory=list)  # of an ID that another CLASS_DUMP has: invalid
+    objects: list[_Object] = field(default_factory=list)
+
+
+class _Field(NamedTuple):
+    """A field of an instance, where the class and its superclasses are known."""
+
+    declared_by: int
+    name: int
+    type: int
+    at: int
+    end: int
+
+
+class _Content:
+    """All strings, classes and objects of a file. Raises FramingError at a fault of framing."""
+
+    def __init__(self, data: memoryview) -> None:
+        header = read_header(data)
+        if header is None or header.format not in _VERSIONS or header.id_size not in (4, 8):
+            raise FramingError(0, "no header of a dump")
+        self._data = data
+        self._shapes = Shapes(header.id_size, _VERSIONS[header.format])
+        self._id_code = "I" if header.id_size == 4 else "Q"
+        self.strings: dict[int, str] = {}
+        self.dumps: list[_HeapDump] = []
+        self._names: dict[int, int] = {}
+        self._series: _HeapDump | None = None
+        self._structs = {record.tag: struct_of(record.layout, header.id_size) for record in layouts.RECORDS}
+        end = header.size
+        for framed in records(data, end):
+            record = _RECORDS.get(framed.tag)
+            if record is None:
+                raise FramingError(framed.at, f"{framed.tag:#04x} is no tag of a record")
+            fixed = self._structs[framed.tag].size
+            if framed.is_cut or framed.length < fixed:
+                raise FramingError(framed.at + LENGTH_AT, f"{record.name} has a wrong length")
+            self._record(record, framed.body, framed.end)
+            end = framed.end
+        if end < len(data):
+            raise FramingError(end, "the header of a record ends beyond the file")
+
+    def name_of_class(self, class_id: int) -> str:
+        return class_name(self.strings.get(self._names.get(class_id, 0), ""))
+
+    def _record(self, record: Record, body: int, end: int) -> None:
+        fixed = self._structs[record.tag]
+        if record.name == "UTF8":
+            (string_id,) = fixed.unpack_from(self._data, body)
+            self.strings.setdefault(string_id, text_of(bytes(self._data[body + fixed.size : end])))
+        elif record.name == "LOAD_CLASS":
+            _, class_id, _, name = fixed.unpack_from(self._data, body)
+            self._names.setdefault(class_id, name)
+        elif record.name == "HEAP_DUMP_END":
+            self._series = None
+        elif record.name == "HEAP_DUMP":
+            self._heap_record(self._new_dump(), body, end)
+        elif record.name == "HEAP_DUMP_SEGMENT":
+            self._series = self._series or self._new_dump()
+            self._heap_record(self._series, body, end)
+
+    def _new_dump(self) -> _HeapDump:
+        self.dumps.append(_HeapDump())
+        return self.dumps[-1]
+
+    def _heap_record(self, dump: _HeapDump, body: int, end: int) -> None:
+        for shape, _, fields, tail, stop in subrecords(self._data, body, end, self._shapes):
+            name = shape.record.name
+            if name == "INSTANCE_DUMP":
+                dump.objects.append(_Instance(fields[0], fields[2], bytes(self._data[tail:stop])))
+            elif name == "OBJECT_ARRAY_DUMP":
+                ids = struct.unpack_from(f">{fields[2]}{self._id_code}", self._data, tail)
+                dump.objects.append(_ObjectArray(fields[0], fields[3], ids))
+            elif name == "PRIMITIVE_ARRAY_DUMP":
+                elements = self._canonical(fields[3], bytes(self._data[tail:stop]))
+                dump.objects.append(_PrimitiveArray(fields[0], fields[3], fields[2], elements))
+            elif name == "PRIMITIVE_ARRAY_NODATA":
+                dump.objects.append(_PrimitiveArray(fields[0], fields[3], fields[2], None))
+            elif name == "CLASS_DUMP":
+                parts = read_class_parts(self._data, tail, stop, self._shapes)
+                one = _Class(
+                    fields[0],
+                    fields[2],
+                    fields[3],
+                    [self._value(entry) for entry in parts.constants],
+                    [self._value(entry) for entry in parts.statics],
+                    parts.fields,
+                )
+                if dump.classes.setdefault(one.id, one) is not one:
+                    dump.later_classes.append(one)
+
+    def _value(self, entry: Entry) -> Value:
+        return Value(entry.key, entry.type, self._canonical(entry.type, bytes(self._data[entry.value : entry.end])))
+
+    def _canonical(self, code: int, data: bytes) -> bytes:
+        """A boolean is 0 or 1, whatever byte says true."""
+        return data.translate(_TRUE) if code == _BOOLEAN else data
+
+    def reference(self, data: bytes) -> int:
+        return int.from_bytes(data, "big")
+
+    def layout(self, dump: _HeapDump, class_id: int) -> list[_Field] | None:
+        """The fields of an instance in the order of its bytes; None if a class is not dumped, or the chain is a cycle."""
+        found: list[_Field] = []
+        seen: set[int] = set()
+        at = 0
+        while class_id or not seen:
+            one = dump.classes.get(class_id)
+            if one is None or class_id in seen:
+                return None
+            seen.add(class_id)
+            for name, code in one.fields:
+                width = self._shapes.widths[code]
+                if not width:
+                    return None
+                found.append(_Field(class_id, name, code, at, at + width))
+                at += width
+            class_id = one.super_id
+        return found
+
+    def values(self, one: _Instance, layout: list[_Field] | None) -> list[tuple[_Field, bytes]] | None:
+        """None if the class does not describe the bytes."""
+        if layout is None or len(one.bytes) != (layout[-1].end if layout else 0):
+            return None
+        return [(each, self._canonical(each.type, one.bytes[each.at : each.end])) for each in layout]
+
+    def layouts(self, dump: _HeapDump) -> Callable[[int], list[_Field] | None]:
+        known: dict[int, list[_Field] | None] = {}
+
+        def layout(class_id: int) -> list[_Field] | None:
+            if class_id not in known:
+                known[class_id] = self.layout(dump, class_id)
+            return known[class_id]
+
+        return layout
+
+    def classes(self, dump: _HeapDump) -> Iterator[_Class]:
+        yield from dump.classes.values()
+        yield from dump.later_classes
+
+
+# ---- identity
+
+
+def _identity(content: _Content, references: References) -> Parts:
+    parts = {name: Digest() for name in PARTS}
+    for string_id, text in content.strings.items():
+        parts["strings"].add(part(b"string") + part(number(string_id)) + part(units(text)))
+    for dump in content.dumps:
+        _identity_of_dump(content, dump, references, parts)
+    return parts
+
+
+def _identity_of_dump(content: _Content, dump: _HeapDump, references: References, parts: Parts) -> None:
+    defined = {*dump.classes, *(one.id for one in dump.objects)}
+    texts = {string_id: part(units(text)) for string_id, text in content.strings.items()}
+    layout = content.layouts(dump)
+
+    def refer(target: int) -> bytes:
+        return number(target if references == "exact" or target in defined else 0)
+
+    def value(code: int, data: bytes) -> bytes:
+        return part(refer(content.reference(data)) if code == _OBJECT else data)
+
+    def name(string_id: int) -> bytes:
+        return texts.get(string_id) or part(b"")
+
+    for one in content.classes(dump):
+        item = part(b"class") + part(number(one.id)) + part(units(content.name_of_class(one.id))) + part(refer(one.super_id))
+        parts["classes"].add(item + b"".join(name(string_id) + part(bytes([code])) for string_id, code in one.fields))
+        parts["loaders"].add(part(b"loader") + part(number(one.id)) + part(refer(one.loader_id)))
+        for key, code, data in one.statics:
+            item = part(b"static") + part(number(one.id)) + name(key)
+            parts["statics"].add(item + part(bytes([code])) + value(code, data))
+        for key, code, data in one.constants:
+            item = part(b"constant") + part(number(one.id)) + part(number(key))
+            parts["constants"].add(item + part(bytes([code])) + value(code, data))
+    for each in dump.objects:
+        if isinstance(each, _Instance):
+            ids = part(number(each.id)) + part(number(each.class_id))
+            parts["instance_bytes"].add(part(b"instance bytes") + ids + part(each.bytes))
+            values = content.values(each, layout(each.class_id))
+            if values is None:
+                parts["instances"].add(part(b"instance") + ids + part(b"undecoded") + part(each.bytes))
+                continue
+            fields = (part(number(f.declared_by)) + name(f.name) + part(bytes([f.type])) + value(f.type, v) for f, v in values)
+            parts["instances"].add(part(b"instance") + ids + b"".join(fields))
+        elif isinstance(each, _ObjectArray):
+            ids = part(number(each.id)) + part(number(each.class_id))
+            parts["object_arrays"].add(part(b"object array") + ids + part(b"".join(refer(target) for target in each.elements)))
+        else:
+            parts["primitive_arrays"].add(_primitive_array(each, number(each.id)))
+
+
+def _primitive_array(one: _PrimitiveArray, *ids: bytes) -> bytes:
+    head = b"".join(part(each) for each in (*ids, bytes([one.type])))
+    if one.bytes is None:
+        return part(b"primitive array without elements") + head + part(number(one.length))
+    return part(b"primitive array") + head + part(one.bytes)
+
+
+# ---- content
+
+
+_NULL = bytes(_HASH)
+_ANY_OBJECT = b"\xff" * _HASH
+_DANGLING = hash_of(part(b"dangling"))
+
+
+def _content(content: _Content) -> Parts:
+    parts = {name: Digest() for name in CONTENT_PARTS}
+    for text in set(content.strings.values()):
+        parts["strings"].add(part(b"string") + part(units(text)))
+    for dump in content.dumps:
+        _content_of_dump(content, dump, parts)
+    return parts
+
+
+def _content_of_dump(content: _Content, dump: _HeapDump, parts: Parts) -> None:
+    names = {class_id: part(units(content.name_of_class(class_id))) for class_id in dump.classes}
+    layout = content.layouts(dump)
+    by_id = {one.id: one for one in dump.objects}
+    class_references = {class_id: hash_of(part(b"class reference") + name) for class_id, name in names.items()}
+    before: dict[int, bytes] = {}
+
+    def name_of_class(class_id: int) -> bytes:
+        return names.get(class_id) or part(units(content.name_of_class(class_id)))
+
+    def refer(target: int) -> bytes:
+        if not target:
+            return _NULL
+        if target in class_references:
+            return class_references[target]
+        if target not in by_id:
+            return _DANGLING
+        return before.get(target, _ANY_OBJECT)
+
+    def value(code: int, data: bytes) -> bytes:
+        return part(refer(content.reference(data)) if code == _OBJECT else data)
+
+    def name(string_id: int) -> bytes:
+        return part(units(content.strings.get(string_id, "")))
+
+    def hash_of_object(one: _Object) -> bytes:
+        if isinstance(one, _PrimitiveArray):
+            return hash_of(_primitive_array(one))
+        if isinstance(one, _ObjectArray):
+            elements = b"".join(refer(target) for target in one.elements)
+            return hash_of(part(b"object array") + name_of_class(one.class_id) + part(elements))
+        values = content.values(one, layout(one.class_id))
+        if values is None:
+            return hash_of(part(b"instance") + name_of_class(one.class_id) + part(b"undecoded") + part(one.bytes))
+        text = _text(content, by_id, values)
+        if text is not None:
+            return hash_of(part(b"text") + part(text))
+        fields = (name_of_class(f.declared_by) + name(f.name) + part(bytes([f.type])) + value(f.type, v) for f, v in values)
+        return hash_of(part(b"instance") + name_of_class(one.class_id) + b"".join(fields))
+
+    for _ in range(ROUNDS + 1):
+        before = {one.id: hash_of_object(one) for one in dump.objects}
+    for each in dump.objects:
+        kind = {_Instance: "instances", _ObjectArray: "object_arrays", _PrimitiveArray: "primitive_arrays"}[type(each)]
+        parts[kind].add_hash(before[each.id])
+    for one in content.classes(dump):
+        super_name = name_of_class(one.super_id) if one.super_id else part(b"")
+        fields = b"".join(name(string_id) + part(bytes([code])) for string_id, code in one.fields)
+        parts["classes"].add(part(b"class") + name_of_class(one.id) + super_name + fields)
+        for key, code, data in one.statics:
+            item = part(b"static") + name_of_class(one.id) + name(key)
+            parts["statics"].add(item + part(bytes([code])) + value(code, data))
+        for key, code, data in one.constants:
+            item = part(b"constant") + name_of_class(one.id) + part(number(key))
+            parts["constants"].add(item + part(bytes([code])) + value(code, data))
+
+
+def _text(content: _Content, by_id: dict[int, _Object], values: list[tuple[_Field, bytes]]) -> bytes | None:
+    """The UTF-16 units of a java/lang/String; None for any other object, or if the fields are not those of a String."""
+    if not values or content.name_of_class(values[0][0].declared_by) != "java/lang/String":
+        return None
+    fields = {
+        (content.strings.get(f.name, ""), f.type): v
+        for f, v in values
+        if content.name_of_class(f.declared_by) == "java/lang/String"
+    }
+    array = by_id.get(content.reference(fields.get(("value", _OBJECT), b"")))
+    if not isinstance(array, _PrimitiveArray) or array.bytes is None:
+        return None
+    coder = fields.get(("coder", _BYTE))
+    if array.type == _CHAR:
+        offset, count = fields.get(("offset", _INT)), fields.get(("count", _INT))
+        if offset is None or count is None:
+            return array.bytes
+        first = content.reference(offset)
+        return array.bytes[2 * first : 2 * (first + content.reference(count))]
+    if array.type != _BYTE or coder is None:
+        return None
+    if coder == b"\0":
+        return array.bytes.decode("latin-1").encode("utf-16-be")
+    if coder == b"\1" and len(array.bytes) % 2 == 0:
+        return b"".join(array.bytes[i : i + 2][::-1] for i in range(0, len(array.bytes), 2))
+    return None
+
+
+# ---- the program
+
+
+@dataclass
+class Digests:
+    """`exact` and `resolved` are the two forms of `identity`: the second takes a dangling reference for null."""
+
+    exact: Parts
+    resolved: Parts
+    content: Parts
+
+    def to_json(self) -> dict[str, dict[str, dict[str, int | str]]]:
+        return {
+            "exact": {name: one.to_json() for name, one in self.exact.items()},
+            "resolved": {name: one.to_json() for name, one in self.resolved.items()},
+            "content": {name: one.to_json() for name, one in self.content.items()},
+        }
+
+
+def digests(file: memoryview) -> Digests:
+    """Of a dump, plain or gzip. Raises FramingError."""
+    content = _Content(decompressed(file) if is_gzip(file) else file)
+    return Digests(_identity(content, "exact"), _identity(content, "resolved"), _content(content))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="hprof_corpus.digest", description="Prints the digests of a dump's content.")
+    parser.add_argument("dump", help="- is standard input")
+    name = parser.parse_args().dump
+    try:
+        found = digests(open_bytes(name)).to_json()
+        name = "standard output"
+        with standard_output() as out:
+            out.write(f"{json.dumps(found, indent=2)}\n".encode())
+    except BrokenPipeError:
+        return 0  # the reader of the pipe has seen enough
+    except OSError as error:
+        sys.stderr.write(f"{name}: {error.strerror}\n")
+        return 3
+    except FramingError as error:
+        sys.stderr.write(f"{name}: {error}\n")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
