@@ -21,63 +21,14 @@
 
 const char program_name[] = "hprof-gen";
 
+enum { HELP_WIDTH = 80 };
+
 enum {
     STATUS_DONE = GENERATED,
     STATUS_USAGE = GENERATE_REFUSED,
     STATUS_IO = GENERATE_FAILED,
     STATUS_MEMORY = GENERATE_NO_MEMORY
 };
-
-static const char help_head[] =
-    "Usage: hprof-gen [OPTION]... [-o FILE]\n"
-    "Writes an HPROF heap dump, right or wrong, and says what is in it. The same options and seed give the same dump.\n"
-    "\n"
-    "Where\n"
-    "  -o, --output FILE         the dump; standard output if not given. FILE is there when it is complete\n"
-    "      --manifest FILE       the truth about the dump, as JSON\n"
-    "      --gz LEVEL            compressed, 1 (fast) to 9 (small), a gzip member for each MiB, as HotSpot does\n"
-    "\n"
-    "How much\n"
-    "      --objects N           instances and arrays in all, 1e6 if not given; 2.5e9 and 1_000_000 are numbers\n"
-    "      --bytes SIZE          or: as many objects as fill so much: 512M, 1.5G\n"
-    "      --seed N              1 if not given\n"
-    "\n"
-    "What file\n"
-    "      --version 1.0.1|1.0.2|1.0.3\n"
-    "      --id-size 4|8\n"
-    "      --segment-size SIZE   the most bytes in a HEAP_DUMP_SEGMENT\n"
-    "      --heap-dumps N        several in one file, which share the objects\n"
-    "      --records WHICH       beyond the heap: heap (as few as can be), sites (ALLOC_SITES), samples (CPU_SAMPLES) or all\n"
-    "      --like PRODUCER       in the manner of:\n";
-static const char help_shapes[] = "\n"
-                                  "What heap\n"
-                                  "      --shape SHAPE\n";
-static const char help_tail[] =
-    "      --classes N           classes in all, but for a few that PRODUCER adds\n"
-    "      --threads N           and their objects, names and stacks\n"
-    "      --stack-depth N       frames of each\n"
-    "      --references MEAN     how many an object has, null ones too: any object of mixed, a node of list, an instance of\n"
-    "                            wide and deep, a task of threads; how many children a node of tree has that has any; how\n"
-    "                            many neighbours a node of graph; how many elements of an Object[] of arrays are not null\n"
-    "      --array-length MEAN   elements of an array of arrays, or of one of mixed that is no text\n"
-    "      --string-length MEAN  bytes of a String's text, in mixed and strings\n"
-    "                            means have up to three decimals\n"
-    "\n"
-    "What is wrong\n"
-    "      --violate RULE[/VARIANT][,RULE...]\n"
-    "                            break these rules of SPEC.md, and nothing else\n"
-    "      --at FRACTION         where: 0 the first place there is, 1 the last; 0.5 if not given\n"
-    "      --violations N        how often, evenly from there to the end; 1 if not given\n"
-    "      --list-violations     every rule that can be broken, and its variants\n"
-    "      --from FILE           take the records of that dump instead of making some up\n"
-    "\n"
-    "      --progress[=WHEN]     a bar on standard error: auto (on a terminal, after a second), always or never\n"
-    "      --quiet               no summary on standard error, which is there when that is a terminal\n"
-    "  -h, --help\n"
-    "  -V, --version             without a number: the version of hprof-gen\n"
-    "\n"
-    "Exit status: 0 done, or the reader of the dump went away; 2 wrong usage; 3 a file cannot be read or written; 4 out of\n"
-    "memory.\n";
 
 /* ---- What is known ---- */
 
@@ -91,15 +42,16 @@ static int finish_listing(void)
     return STATUS_IO;
 }
 
+/* Standard output is no place for help that nobody asked for: it may lead to a reader of dumps. */
+static int show_usage(void)
+{
+    options_help(stderr, terminal_width(STDERR_FILENO, HELP_WIDTH));
+    return STATUS_USAGE;
+}
+
 static int show_help(void)
 {
-    fputs(help_head, stdout);
-    for (size_t i = 0; like_at(i); i++)
-        printf("                        %-11s %s\n", like_name(like_at(i)), like_about(like_at(i)));
-    fputs(help_shapes, stdout);
-    for (size_t i = 0; shapes[i]; i++)
-        printf("                        %-11s %s\n", shapes[i]->name, shapes[i]->about);
-    fputs(help_tail, stdout);
+    options_help(stdout, terminal_width(STDOUT_FILENO, HELP_WIDTH));
     return finish_listing();
 }
 
@@ -372,6 +324,9 @@ int main(int argc, char **argv)
         break;
     case ACTION_HELP:
         status = show_help();
+        break;
+    case ACTION_USAGE:
+        status = show_usage();
         break;
     case ACTION_VERSION:
         printf("%s %s\n", program_name, HPROF_VERSION);

@@ -1,22 +1,24 @@
 #define _GNU_SOURCE
 #include "options.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "command_line.h"
 #include "decimals.h"
 #include "messages.h"
+#include "wrap.h"
 
+/* An option is added here, in rows[] and in take_option(). */
 enum option_id {
     OPTION_HELP = 'h',
-    OPTION_VERSION = 'V',
+    OPTION_VERSION = 'V', /* --version alone asks for that of the tool; --version 1.0.2 is that of the dump */
     OPTION_OUTPUT = 'o',
+    OPTION_QUIET = 'q',
     OPTION_OBJECTS = 256,
     OPTION_BYTES,
     OPTION_SEED,
-    OPTION_DUMP_VERSION,
     OPTION_ID_SIZE,
     OPTION_SEGMENT_SIZE,
     OPTION_HEAP_DUMPS,
@@ -37,47 +39,107 @@ enum option_id {
     OPTION_GZ,
     OPTION_MANIFEST,
     OPTION_PROGRESS,
-    OPTION_QUIET,
 };
 
-/* --version alone tells that of the tool; --version 1.0.2 is that of the dump. */
-static const struct option long_options[] = {
-    {"output", required_argument, NULL, OPTION_OUTPUT},
-    {"objects", required_argument, NULL, OPTION_OBJECTS},
-    {"bytes", required_argument, NULL, OPTION_BYTES},
-    {"seed", required_argument, NULL, OPTION_SEED},
-    {"version", optional_argument, NULL, OPTION_DUMP_VERSION},
-    {"id-size", required_argument, NULL, OPTION_ID_SIZE},
-    {"segment-size", required_argument, NULL, OPTION_SEGMENT_SIZE},
-    {"heap-dumps", required_argument, NULL, OPTION_HEAP_DUMPS},
-    {"like", required_argument, NULL, OPTION_LIKE},
-    {"shape", required_argument, NULL, OPTION_SHAPE},
-    {"classes", required_argument, NULL, OPTION_CLASSES},
-    {"threads", required_argument, NULL, OPTION_THREADS},
-    {"stack-depth", required_argument, NULL, OPTION_STACK_DEPTH},
-    {"references", required_argument, NULL, OPTION_REFERENCES},
-    {"array-length", required_argument, NULL, OPTION_ARRAY_LENGTH},
-    {"string-length", required_argument, NULL, OPTION_STRING_LENGTH},
-    {"records", required_argument, NULL, OPTION_RECORDS},
-    {"from", required_argument, NULL, OPTION_FROM},
-    {"violate", required_argument, NULL, OPTION_VIOLATE},
-    {"at", required_argument, NULL, OPTION_AT},
-    {"violations", required_argument, NULL, OPTION_VIOLATIONS},
-    {"list-violations", no_argument, NULL, OPTION_LIST_VIOLATIONS},
-    {"gz", required_argument, NULL, OPTION_GZ},
-    {"manifest", required_argument, NULL, OPTION_MANIFEST},
-    {"progress", optional_argument, NULL, OPTION_PROGRESS},
-    {"quiet", no_argument, NULL, OPTION_QUIET},
-    {"help", no_argument, NULL, OPTION_HELP},
-    {NULL, 0, NULL, 0},
+static const struct option_row rows[] = {
+    {0, NULL, NULL, "Where"},
+    {OPTION_OUTPUT, "output", "FILE", "the dump; standard output by default. FILE appears when it is complete"},
+    {OPTION_MANIFEST, "manifest", "FILE", "what is in the dump, as JSON"},
+    {OPTION_GZ, "gz", "LEVEL", "compressed, 1 (fast) to 9 (small), a gzip member for each MiB, as HotSpot does"},
+
+    {0, NULL, NULL, "How much"},
+    {OPTION_OBJECTS, "objects", "N", "instances and arrays in all, 1e6 by default; 2.5e9 and 1_000_000 are numbers"},
+    {OPTION_BYTES, "bytes", "SIZE", "or: as many objects as fill this size: 512M, 1.5G"},
+    {OPTION_SEED, "seed", "N", "1 by default"},
+
+    {0, NULL, NULL, "What file"},
+    {OPTION_VERSION, "version", "[=1.0.1|1.0.2|1.0.3]", "the version of the dump; without a number: that of hprof-gen"},
+    {OPTION_ID_SIZE, "id-size", "4|8", ""},
+    {OPTION_SEGMENT_SIZE, "segment-size", "SIZE", "the most bytes in a HEAP_DUMP_SEGMENT"},
+    {OPTION_HEAP_DUMPS, "heap-dumps", "N", "several in one file, which share the objects"},
+    {OPTION_RECORDS, "records", "WHICH",
+     "beyond the heap: heap (as few as possible), sites (ALLOC_SITES), samples (CPU_SAMPLES) or all"},
+    {OPTION_LIKE, "like", "PRODUCER", "records, order, IDs and quirks of a producer:"},
+
+    {0, NULL, NULL, "What heap"},
+    {OPTION_SHAPE, "shape", "SHAPE", "how objects refer to each other:"},
+    {OPTION_CLASSES, "classes", "N", "classes in all, apart from a few that PRODUCER adds"},
+    {OPTION_THREADS, "threads", "N", "and their objects, names and stacks"},
+    {OPTION_STACK_DEPTH, "stack-depth", "N", "frames of each"},
+    {OPTION_REFERENCES, "references", "MEAN",
+     "how many an object has, null ones too: any object of mixed, a node of list, an instance of wide and deep, a task of "
+     "threads; how many children a node of tree has that has any; how many neighbours a node of graph; how many elements of an "
+     "Object[] of arrays are not null"},
+    {OPTION_ARRAY_LENGTH, "array-length", "MEAN", "elements of an array of arrays, or of one of mixed that holds no text"},
+    {OPTION_STRING_LENGTH, "string-length", "MEAN",
+     "bytes of a String's text, in mixed and strings. Means have up to three decimals"},
+
+    {0, NULL, NULL, "What is wrong"},
+    {OPTION_VIOLATE, "violate", "RULE[/VARIANT][,RULE...]", "break these rules of SPEC.md, and nothing else"},
+    {OPTION_AT, "at", "FRACTION", "at which offset: 0 the first that is possible, 1 the last; 0.5 by default"},
+    {OPTION_VIOLATIONS, "violations", "N", "how often, evenly from there to the end; 1 by default"},
+    {OPTION_LIST_VIOLATIONS, "list-violations", NULL, "every rule that can be broken, and its variants"},
+    {OPTION_FROM, "from", "FILE", "take the records of that dump instead of making new ones"},
+
+    {0, NULL, NULL, "Messages"},
+    {OPTION_PROGRESS, "progress", "[=WHEN]", "a bar on standard error: auto (on a terminal, after a second), always or never"},
+    {OPTION_QUIET, "quiet", NULL, "no summary on standard error (on a terminal there is one)"},
+    {OPTION_HELP, "help", NULL, ""},
 };
+enum { ROW_COUNT = sizeof rows / sizeof *rows };
 
 static const char *name_of(int id)
 {
-    for (const struct option *o = long_options; o->name; o++)
-        if (o->val == id)
-            return o->name;
-    return "";
+    const struct command_line line = {.rows = rows, .row_count = ROW_COUNT};
+
+    return command_line_name(&line, id);
+}
+
+/* ---- --help ---- */
+
+enum { LIST_INDENT = 30, LIST_COLUMN = 42 };
+
+/* The rows from `first` on, up to and with that of an option. Gives the next one. */
+static size_t print_rows(FILE *out, size_t first, int last, size_t width)
+{
+    size_t end = first;
+
+    while (end < ROW_COUNT && (!rows[end].name || rows[end].id != last))
+        end++;
+    if (end < ROW_COUNT)
+        end++;
+    command_line_help(out, rows + first, end - first, width);
+    return end;
+}
+
+static void print_value(FILE *out, const char *name, const char *about, size_t width)
+{
+    fprintf(out, "%*s%-11s ", LIST_INDENT, "", name);
+    wrap(out, about, LIST_COLUMN, LIST_COLUMN, width);
+}
+
+void options_help(FILE *out, size_t width)
+{
+    size_t row;
+
+    wrap(out, "Usage: hprof-gen [OPTION]... [-o FILE]", 0, 0, width);
+    wrap(out,
+         "Writes an HPROF heap dump, valid or with chosen faults, and a manifest of what is in it. The same options and seed "
+         "give the same dump.",
+         0, 0, width);
+    row = print_rows(out, 0, OPTION_LIKE, width);
+    for (size_t i = 0; like_at(i); i++)
+        print_value(out, like_name(like_at(i)), like_about(like_at(i)), width);
+    row = print_rows(out, row, OPTION_SHAPE, width);
+    for (size_t i = 0; shapes[i]; i++)
+        print_value(out, shapes[i]->name, shapes[i]->about, width);
+    print_rows(out, row, -1, width);
+    putc('\n', out);
+    wrap(
+        out,
+        "Exit status: 0 done, or the reader of the dump went away; 2 wrong usage; 3 a file cannot be read or written; 4 out of "
+        "memory.",
+        0, 0, width);
 }
 
 /* "--id-size is 4 or 8, not '5'" */
@@ -106,9 +168,13 @@ static bool read_size(int id, const char *text, uint64_t *value)
     return true;
 }
 
-/* How many are too many, the model says. */
+/* The model knows the largest number that it takes, and names it. */
 static bool read_many(int id, const char *text, uint64_t *value)
 {
+    if (count_is_too_large(text) || (parse_count(text, value) && *value == MODEL_UNSET)) {
+        *value = MODEL_UNSET - 1;
+        return true;
+    }
     return read_count(id, text, 0, MODEL_UNSET - 1, "a whole number, such as 1000000, 1_000_000 or 1e6", value);
 }
 
@@ -127,7 +193,7 @@ static bool read_version(const char *text, enum version *version)
             return true;
         }
     }
-    return wrong(OPTION_DUMP_VERSION, "1.0.1, 1.0.2 or 1.0.3", text);
+    return wrong(OPTION_VERSION, "1.0.1, 1.0.2 or 1.0.3", text);
 }
 
 static bool read_like(const char *text, const struct like **like)
@@ -279,6 +345,12 @@ static bool check_together(const struct cli_options *o)
 {
     if (is_given(o, OPTION_OBJECTS) && is_given(o, OPTION_BYTES))
         return refuse_both(OPTION_BYTES, OPTION_OBJECTS, "each says how much");
+    if (o->request.made.heap_dumps > 1 && o->request.made.model.objects < o->request.made.heap_dumps) {
+        say_usage("--heap-dumps does not go with fewer --objects: each heap dump has at least one", "", "");
+        return false;
+    }
+    if (o->from && is_given(o, OPTION_VERSION))
+        return refuse_both(OPTION_VERSION, OPTION_FROM, "the dump that is read says it");
     if (o->from)
         for (int id = OPTION_OBJECTS; id < OPTION_FROM; id++)
             if (id != OPTION_SEED && is_given(o, id))
@@ -301,9 +373,6 @@ static bool take_option(struct cli_options *o, int id, const char *text, bool *n
     case OPTION_HELP:
         o->action = ACTION_HELP;
         return true;
-    case OPTION_VERSION:
-        o->action = ACTION_VERSION;
-        return true;
     case OPTION_LIST_VIOLATIONS:
         o->action = ACTION_LIST_VIOLATIONS;
         return true;
@@ -322,7 +391,7 @@ static bool take_option(struct cli_options *o, int id, const char *text, bool *n
         return true;
     case OPTION_PROGRESS:
         return read_when(text, &o->progress);
-    case OPTION_DUMP_VERSION:
+    case OPTION_VERSION:
         if (!text) {
             o->action = ACTION_VERSION;
             return true;
@@ -343,7 +412,7 @@ static bool take_option(struct cli_options *o, int id, const char *text, bool *n
             return false;
         o->request.how.seed = made->model.seed;
         return true;
-    case OPTION_DUMP_VERSION:
+    case OPTION_VERSION:
         return read_version(text, &made->version);
     case OPTION_ID_SIZE:
         if (!parse_count(text, &value) || (value != 4 && value != 8))
@@ -393,7 +462,7 @@ static bool take_option(struct cli_options *o, int id, const char *text, bool *n
             return false;
         o->request.gzip_level = (int)value;
         return true;
-    default: /* getopt_long() has said what is wrong */
+    default: /* what is wrong has been said */
         return false;
     }
 }
@@ -403,11 +472,12 @@ static bool takes_next_word(int id, const char *word)
 {
     enum when when;
 
-    return (id == OPTION_DUMP_VERSION && *word != '-') || (id == OPTION_PROGRESS && parse_when(word, &when));
+    return (id == OPTION_VERSION && *word != '-') || (id == OPTION_PROGRESS && parse_when(word, &when));
 }
 
 bool options_parse(struct cli_options *o, int argc, char **argv, bool *no_memory)
 {
+    struct command_line line;
     int id;
 
     *o = (struct cli_options){
@@ -426,14 +496,16 @@ bool options_parse(struct cli_options *o, int argc, char **argv, bool *no_memory
                     .how = {.count = 1, .seed = 1, .at = UINT32_MAX / 2}},
     };
     *no_memory = false;
-    opterr = 0;
-    while ((id = getopt_long(argc, argv, ":ho:V", long_options, NULL)) != -1) {
+    if (argc <= 1) {
+        o->action = ACTION_USAGE;
+        return true;
+    }
+    command_line_init(&line, rows, ROW_COUNT, argc, argv);
+    while ((id = command_line_next(&line)) != -1) {
         const char *text = optarg;
 
-        if (id == '?' || id == ':') {
-            say_refused_option(id, optopt, *name_of(optopt), argv[optind - 1]);
+        if (id == COMMAND_LINE_REFUSED)
             return false;
-        }
         if (!text && optind < argc && takes_next_word(id, argv[optind]))
             text = argv[optind++];
         if (!take_option(o, id, text, no_memory))

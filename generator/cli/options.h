@@ -2,10 +2,13 @@
 #ifndef HPROF_GEN_OPTIONS_H
 #define HPROF_GEN_OPTIONS_H
 
+#include <stdio.h>
+
 #include "generate.h"
 #include "terminal.h"
 
-enum action { ACTION_GENERATE, ACTION_LIST_VIOLATIONS, ACTION_HELP, ACTION_VERSION };
+/* ACTION_USAGE: nothing at all was given. */
+enum action { ACTION_GENERATE, ACTION_LIST_VIOLATIONS, ACTION_HELP, ACTION_VERSION, ACTION_USAGE };
 
 /* What was given on the command line, for the manifest: "--shape", "list". */
 struct given {
@@ -29,6 +32,9 @@ struct cli_options {
     struct given given[GIVEN_MOST]; /* of what decides the bytes, each once, the last one given */
     size_t given_count;
 };
+
+/* --help */
+void options_help(FILE *out, size_t width);
 
 /* False if the command line is wrong, or memory ran out (*no_memory): then it has been said on standard error. */
 bool options_parse(struct cli_options *options, int argc, char **argv, bool *no_memory);

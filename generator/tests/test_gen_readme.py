@@ -43,7 +43,7 @@ def test_options_are_those_of_help() -> None:
     option = re.compile(r"(?<![a-z])--[a-z][a-z-]+")
     lines = re.findall(r"^ {2,6}(?:-[a-zA-Z], )?--.*", text, re.MULTILINE)
     assert set(option.findall(SECTION)) == set(option.findall("\n".join(lines)))
-    for name in re.findall(r"^ {24}([a-z0-9-]+) ", text, re.MULTILINE):
+    for name in re.findall(r"^ {30}([a-z0-9-]+) ", text, re.MULTILINE):
         assert f"`{name}`" in SECTION, name
 
 

@@ -5,7 +5,7 @@
 
 #include "json.h"
 #include "messages.h"
-#include "printable.h"
+#include "wrap.h"
 
 const char *severity_name(enum hprof_severity severity)
 {
@@ -41,37 +41,6 @@ enum hprof_severity severity_in(size_t rule, size_t profile)
             return quirk->severity;
     }
     return profile == 0 ? hprof_rule_at(rule)->severity : hprof_rule_at(rule)->lax;
-}
-
-/* ---- Wrapped text ------------------------------------------------------------------------------------------------ */
-
-/* Writes `text` in lines of `width` columns, each behind `indent` spaces. The first line goes on at `column`. */
-static void wrap(FILE *out, const char *text, size_t indent, size_t column, size_t width)
-{
-    while (*text != '\0') {
-        size_t length = strcspn(text, " \n");
-        char word[1024];
-        snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1), text);
-        size_t columns = text_columns(word);
-        if (length > 0) {
-            if (column > indent && column + 1 + columns > width) {
-                putc('\n', out);
-                column = 0;
-            }
-            if (column < indent) {
-                fprintf(out, "%*s", (int)(indent - column), "");
-                column = indent;
-            } else if (column > indent) {
-                putc(' ', out);
-                column++;
-            }
-            fwrite(text, 1, length, out);
-            column += columns;
-        }
-        text += length;
-        text += *text != '\0';
-    }
-    putc('\n', out);
 }
 
 /* ---- Rules ------------------------------------------------------------------------------------------------------- */

@@ -87,6 +87,22 @@ static bool whole(struct decimal decimal, uint64_t unit, uint64_t *value)
     return times(value, unit);
 }
 
+bool count_is_too_large(const char *text)
+{
+    size_t whole = strspn(text, "0123456789_"), fraction = 0;
+    uint64_t ignored, exponent = 0;
+    const char *end = text + whole;
+
+    if (*end == '.')
+        fraction = strspn(++end, "0123456789_");
+    end += fraction;
+    if (*end == 'e' && !parse_count(end + 1 + (end[1] == '+'), &exponent))
+        return false;
+    if (*end != 'e' && *end != '\0')
+        return false;
+    return whole && exponent >= fraction && is_digit(*text) && !parse_count(text, &ignored);
+}
+
 bool parse_count(const char *text, uint64_t *value)
 {
     struct decimal decimal;

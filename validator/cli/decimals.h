@@ -10,6 +10,9 @@
 /* A whole number. */
 bool parse_count(const char *text, uint64_t *value);
 
+/* Whether the text is a whole number after all, but one that is too large for parse_count(): 1e30. */
+bool count_is_too_large(const char *text);
+
 /* A size in bytes, a whole number, or in K, M, G, T (of 1024), rounded down to bytes: 1.1G is 1181116006. */
 bool parse_size(const char *text, uint64_t *bytes);
 

@@ -23,54 +23,9 @@
 #include "report.h"
 
 #define EXPLAIN_WIDTH 100
+#define HELP_WIDTH 80
 
 const char program_name[] = "hprof-validate";
-
-static const char help[] =
-    "Usage: hprof-validate [OPTION]... FILE...\n"
-    "Judges HPROF heap dumps, rule by rule, against SPEC.md. FILE is a dump, compressed by gzip or not; - is standard "
-    "input.\n"
-    "\n"
-    "What is judged\n"
-    "      --profile NAME        strict (default), auto, hotspot, jdk8-agent, sa, android, graalvm or mat\n"
-    "      --disable RULE[,RULE...]\n"
-    "      --warn RULE[,RULE...]\n"
-    "      --error RULE[,RULE...]\n"
-    "                            do not report these rules, or report them as warnings or errors. RULE is an ID "
-    "(OBJ-004),\n"
-    "                            a name (object-id-duplicate) or a family (OBJ); of several options the last wins.\n"
-    "                            Framing rules stay errors: nothing behind such an error can be judged\n"
-    "      --werror              warnings are errors\n"
-    "\n"
-    "What is shown\n"
-    "      --format NAME         text (default), json, sarif or junit\n"
-    "      --output FILE         write there and not to standard output; what is in FILE is replaced\n"
-    "      --max-errors N        findings shown of each rule, 20 if not given, 0 for all; totals are always exact. What is\n"
-    "                            shown is kept until all is read: with 0, memory and time grow with the findings\n"
-    "      --quiet               nothing on standard output: the exit status tells. A report to --output FILE is "
-    "written,\n"
-    "                            and files that cannot be read are named on standard error\n"
-    "      --color WHEN          auto (default), always or never\n"
-    "      --progress WHEN       a bar on standard error: auto (default; on a terminal, after a second), always or "
-    "never\n"
-    "\n"
-    "How\n"
-    "      --max-memory SIZE     end with status 4 rather than use more: 512M, 2G; no limit if not given\n"
-    "      --jobs N              threads, 1 to 1024; at present one is used whatever N, and results never depend on "
-    "it\n"
-    "\n"
-    "What is known\n"
-    "      --explain RULE[,RULE...]\n"
-    "                            what a rule says, why, who breaks it, how readers fare with it, an example\n"
-    "      --list-rules          all rules; as JSON with --format json\n"
-    "      --list-profiles       all profiles and the quirks in each; as JSON with --format json\n"
-    "  -h, --help\n"
-    "  -V, --version\n"
-    "\n"
-    "Exit status: 0 valid (there may be warnings), 1 an error was found, 2 wrong usage, 3 a file cannot be read or the "
-    "output\n"
-    "cannot be written, 4 a limit was met. Of several files the gravest status counts. Whatever a dump holds, no signal\n"
-    "ends the tool; SIGINT, SIGTERM and the like, sent by others, do so at once, as they end any program.\n";
 
 /* ---- Judging ----------------------------------------------------------------------------------------------------- */
 
@@ -286,7 +241,7 @@ static enum hprof_status show_catalog(const struct cli_options *options)
         return status;
 
     FILE *out = output.stream;
-    size_t width = terminal_width(output.fd, EXPLAIN_WIDTH);
+    size_t width = terminal_width(output.fd, options->action == ACTION_HELP ? HELP_WIDTH : EXPLAIN_WIDTH);
     width = width < 40 ? 40 : width > EXPLAIN_WIDTH ? EXPLAIN_WIDTH : width;
     switch (options->action) {
     case ACTION_EXPLAIN:
@@ -299,7 +254,7 @@ static enum hprof_status show_catalog(const struct cli_options *options)
         catalog_profiles(out, as_json, width);
         break;
     case ACTION_HELP:
-        fputs(help, out);
+        options_help(out, width);
         break;
     case ACTION_VERSION:
         fprintf(out, "%s %s\n", program_name, HPROF_VERSION);

@@ -5,26 +5,16 @@
 
 #include "printable.h"
 
-void say_usage(const char *before, const char *subject, const char *after)
+void say_usage_asking(const char *before, const char *subject, const char *after, const char *question)
 {
     fprintf(stderr, "%s: %s", program_name, before);
     print_safely(stderr, subject);
-    fputs(after, stderr);
-    fprintf(stderr, "\nTry '%s --help'.\n", program_name);
+    fprintf(stderr, "%s%s\nTry '%s --help'.\n", after, question, program_name);
 }
 
-void say_refused_option(int told, int code, bool known, const char *word)
+void say_usage(const char *before, const char *subject, const char *after)
 {
-    const char letter[] = {'-', (char)code, '\0'};
-
-    if (told == ':')
-        say_usage("option '", word, "' needs an argument");
-    else if (code == 0)
-        say_usage("there is no option '", word, "', or it is short for several");
-    else if (known)
-        say_usage("option '", word, "' takes no argument");
-    else
-        say_usage("there is no option '", letter, "'"); /* getopt_long may not be past its word yet */
+    say_usage_asking(before, subject, after, "");
 }
 
 void say_failure(const char *subject, const char *failure)

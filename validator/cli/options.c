@@ -1,58 +1,91 @@
 #define _DEFAULT_SOURCE
 #include "options.h"
 
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "command_line.h"
 #include "decimals.h"
 #include "messages.h"
+#include "nearest.h"
+#include "wrap.h"
 
 #define MAX_JOBS 1024
 
+/* An option is added here, in rows[] and in take_option(). */
 enum option_id {
+    OPTION_FORMAT = 'f',
     OPTION_HELP = 'h',
+    OPTION_JOBS = 'j',
+    OPTION_OUTPUT = 'o',
+    OPTION_QUIET = 'q',
     OPTION_VERSION = 'V',
     OPTION_PROFILE = 256,
-    OPTION_FORMAT,
-    OPTION_OUTPUT,
     OPTION_MAX_ERRORS,
     OPTION_DISABLE,
     OPTION_WARN,
     OPTION_ERROR,
     OPTION_WERROR,
     OPTION_MAX_MEMORY,
-    OPTION_JOBS,
     OPTION_EXPLAIN,
     OPTION_LIST_RULES,
     OPTION_LIST_PROFILES,
-    OPTION_QUIET,
     OPTION_COLOR,
     OPTION_PROGRESS,
 };
 
-static const struct option long_options[] = {
-    {"profile", required_argument, NULL, OPTION_PROFILE},
-    {"format", required_argument, NULL, OPTION_FORMAT},
-    {"output", required_argument, NULL, OPTION_OUTPUT},
-    {"max-errors", required_argument, NULL, OPTION_MAX_ERRORS},
-    {"disable", required_argument, NULL, OPTION_DISABLE},
-    {"warn", required_argument, NULL, OPTION_WARN},
-    {"error", required_argument, NULL, OPTION_ERROR},
-    {"werror", no_argument, NULL, OPTION_WERROR},
-    {"max-memory", required_argument, NULL, OPTION_MAX_MEMORY},
-    {"jobs", required_argument, NULL, OPTION_JOBS},
-    {"explain", required_argument, NULL, OPTION_EXPLAIN},
-    {"list-rules", no_argument, NULL, OPTION_LIST_RULES},
-    {"list-profiles", no_argument, NULL, OPTION_LIST_PROFILES},
-    {"quiet", no_argument, NULL, OPTION_QUIET},
-    {"color", required_argument, NULL, OPTION_COLOR},
-    {"progress", required_argument, NULL, OPTION_PROGRESS},
-    {"help", no_argument, NULL, OPTION_HELP},
-    {"version", no_argument, NULL, OPTION_VERSION},
-    {NULL, 0, NULL, 0},
+static const struct option_row rows[] = {
+    {0, NULL, NULL, "What is checked"},
+    {OPTION_PROFILE, "profile", "NAME", "strict (default), auto, hotspot, jdk8-agent, sa, android, graalvm or mat"},
+    {OPTION_DISABLE, "disable", "RULE[,RULE...]", ""},
+    {OPTION_WARN, "warn", "RULE[,RULE...]", ""},
+    {OPTION_ERROR, "error", "RULE[,RULE...]",
+     "do not report these rules, or report them as warnings or errors. RULE is an ID (OBJ-004), a name (object-id-duplicate) "
+     "or a family (OBJ); of several options the last wins. Framing rules stay errors: nothing after such an error can be "
+     "checked"},
+    {OPTION_WERROR, "werror", NULL, "warnings are errors"},
+
+    {0, NULL, NULL, "What is shown"},
+    {OPTION_FORMAT, "format", "NAME", "text (default), json, sarif or junit"},
+    {OPTION_OUTPUT, "output", "FILE", "write the report to FILE, not to standard output; FILE is replaced"},
+    {OPTION_MAX_ERRORS, "max-errors", "N",
+     "findings shown of each rule, 20 by default, 0 for all; totals are always exact. The findings are kept until all is read: "
+     "with 0, memory and time grow with them"},
+    {OPTION_QUIET, "quiet", NULL,
+     "nothing on standard output: the exit status tells. A report to --output FILE is written, and files that cannot be read "
+     "are named on standard error"},
+    {OPTION_COLOR, "color", "WHEN", "auto (default), always or never"},
+    {OPTION_PROGRESS, "progress", "WHEN",
+     "a bar on standard error: auto (default; on a terminal, after a second), always or never"},
+
+    {0, NULL, NULL, "How"},
+    {OPTION_MAX_MEMORY, "max-memory", "SIZE", "end with status 4 rather than use more: 512M, 2G; no limit by default"},
+    {OPTION_JOBS, "jobs", "N", "threads, 1 to 1024; at present one is used whatever N, and results never depend on it"},
+
+    {0, NULL, NULL, "What is known"},
+    {OPTION_EXPLAIN, "explain", "RULE[,RULE...]", "what a rule says, why, who breaks it, how readers fare with it, an example"},
+    {OPTION_LIST_RULES, "list-rules", NULL, "all rules; as JSON with --format json"},
+    {OPTION_LIST_PROFILES, "list-profiles", NULL, "all profiles and the quirks in each; as JSON with --format json"},
+    {OPTION_HELP, "help", NULL, ""},
+    {OPTION_VERSION, "version", NULL, ""},
 };
+
+void options_help(FILE *out, size_t width)
+{
+    wrap(out, "Usage: hprof-validate [OPTION]... FILE...", 0, 0, width);
+    wrap(out,
+         "Checks HPROF heap dumps, rule by rule, against SPEC.md. FILE is a dump, compressed by gzip or not; - is standard "
+         "input.",
+         0, 0, width);
+    command_line_help(out, rows, sizeof rows / sizeof rows[0], width);
+    putc('\n', out);
+    wrap(out,
+         "Exit status: 0 valid (there may be warnings), 1 an error was found, 2 wrong usage, 3 a file cannot be read or the "
+         "output cannot be written, 4 a limit was met. Of several files the worst status counts: 4, 3, 1, 0. No dump, whatever "
+         "it holds, ends the tool by a signal. SIGINT, SIGTERM and the like end it at once, as they end any program.",
+         0, 0, width);
+}
 
 /* ---- Arguments of options ---------------------------------------------------------------------------------------- */
 
@@ -97,32 +130,41 @@ static bool read_format(const char *text, enum format *format)
 {
     static const char *const names[] = {
         [FORMAT_TEXT] = "text", [FORMAT_JSON] = "json", [FORMAT_SARIF] = "sarif", [FORMAT_JUNIT] = "junit"};
+    char question[NEAREST_QUESTION_SIZE];
+    struct nearest nearest;
+
+    nearest_init(&nearest, text);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (strcmp(text, names[i]) == 0) {
             *format = (enum format)i;
             return true;
         }
+        nearest_offer(&nearest, names[i]);
     }
-    say_usage("--format takes text, json, sarif or junit, not '", text, "'");
+    say_usage_asking("--format takes text, json, sarif or junit, not '", text, "'", nearest_question(&nearest, "", question));
     return false;
 }
 
 static bool read_profile(const char *text, size_t *profile)
 {
+    char names[256] = "' (there are ", question[NEAREST_QUESTION_SIZE];
+    struct nearest nearest;
+
     *profile = hprof_profile_find(text);
     if (*profile != SIZE_MAX)
         return true;
 
-    char names[256] = "' (there are ";
+    nearest_init(&nearest, text);
     for (size_t i = 0; hprof_profile_at(i) != NULL; i++) {
         const char *name = hprof_profile_at(i)->name;
+        nearest_offer(&nearest, name);
         if (strlen(names) + strlen(name) + 4 < sizeof names) {
             strcat(names, i > 0 ? ", " : "");
             strcat(names, name);
         }
     }
     strcat(names, ")");
-    say_usage("no profile is called '", text, names);
+    say_usage_asking("no profile is called '", text, names, nearest_question(&nearest, "", question));
     return false;
 }
 
@@ -130,7 +172,18 @@ static bool read_profile(const char *text, size_t *profile)
 
 static bool no_such_rule(const char *name)
 {
-    say_usage("no rule or family is called '", name, "' (--list-rules shows them all)");
+    char question[NEAREST_QUESTION_SIZE];
+    struct nearest nearest;
+
+    nearest_init(&nearest, name);
+    for (size_t i = 0; i < hprof_rule_count(); i++)
+        nearest_offer(&nearest, hprof_rule_at(i)->id);
+    for (size_t i = 0; i < hprof_rule_count(); i++)
+        nearest_offer(&nearest, hprof_rule_at(i)->name);
+    for (size_t i = 0; i < hprof_rule_count(); i++)
+        nearest_offer(&nearest, hprof_rule_at(i)->family);
+    say_usage_asking("no rule or family is called '", name, "' (--list-rules shows them all)",
+                     nearest_question(&nearest, "", question));
     return false;
 }
 
@@ -147,7 +200,7 @@ static bool choose(const char *name, bool softening, bool *chosen)
     if (rule != SIZE_MAX) {
         if (softening && hprof_rule_at(rule)->framing)
             return refuse_framing(hprof_rule_at(rule)->id, " is about framing and cannot be disabled or softened: nothing "
-                                                           "behind such an error can be judged");
+                                                           "after such an error can be checked");
         chosen[rule] = true;
         return true;
     }
@@ -165,8 +218,8 @@ static bool choose(const char *name, bool softening, bool *chosen)
     if (members == 0)
         return no_such_rule(name);
     if (softening && fixed == members)
-        return refuse_framing(family, " rules are about framing and cannot be disabled or softened: nothing behind such an "
-                                      "error can be judged");
+        return refuse_framing(family, " rules are about framing and cannot be disabled or softened: nothing after such an "
+                                      "error can be checked");
     return true;
 }
 
@@ -216,7 +269,7 @@ static bool set_action(struct cli_options *options, enum action action)
     return true;
 }
 
-static bool take_option(struct cli_options *options, int code, char **argv)
+static bool take_option(struct cli_options *options, int code)
 {
     switch (code) {
     case OPTION_PROFILE:
@@ -255,14 +308,12 @@ static bool take_option(struct cli_options *options, int code, char **argv)
         return read_when("--color takes auto, always or never, not '", optarg, &options->color);
     case OPTION_PROGRESS:
         return read_when("--progress takes auto, always or never, not '", optarg, &options->progress);
-    default:
-        say_refused_option(code, optopt, optopt >= OPTION_PROFILE || optopt == OPTION_HELP || optopt == OPTION_VERSION,
-                           argv[optind - 1]);
+    default: /* what is wrong has been said */
         return false;
     }
 }
 
-/* What only the whole command line tells. */
+/* What options mean together. */
 static bool check_together(const struct cli_options *options)
 {
     unsigned standard_inputs = 0;
@@ -295,6 +346,7 @@ enum hprof_status options_parse(struct cli_options *options, int argc, char **ar
 {
     size_t rules = hprof_rule_count();
     struct hprof_options defaults;
+    struct command_line line;
     int code;
 
     hprof_options_init(&defaults);
@@ -313,14 +365,14 @@ enum hprof_status options_parse(struct cli_options *options, int argc, char **ar
     }
     memset(options->severities, HPROF_UNCHANGED, rules);
 
-    opterr = 0;
-    while ((code = getopt_long(argc, argv, ":hV", long_options, NULL)) != -1) {
+    command_line_init(&line, rows, sizeof rows / sizeof rows[0], argc, argv);
+    while ((code = command_line_next(&line)) != -1) {
         if (code == OPTION_HELP || code == OPTION_VERSION) {
             options->action = code == OPTION_HELP ? ACTION_HELP : ACTION_VERSION;
             options->output = NULL;
             return HPROF_VALID; /* whatever follows */
         }
-        if (!take_option(options, code, argv))
+        if (!take_option(options, code))
             return HPROF_USAGE;
     }
     options->files = argv + optind;

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "hprof/hprof.h"
 #include "terminal.h"
@@ -30,6 +31,9 @@ struct cli_options {
     char **files;
     int file_count;
 };
+
+/* --help */
+void options_help(FILE *out, size_t width);
 
 /* HPROF_VALID; or, if the command line is wrong or memory ran out, HPROF_USAGE or HPROF_LIMIT: then it has been said on
  * standard error. options_free() must follow in any case. */

@@ -39,12 +39,17 @@ size_t utf8_sequence(const char *text, uint32_t *character)
     return length;
 }
 
-size_t text_columns(const char *text)
+size_t text_columns_of(const char *text, size_t size)
 {
     size_t columns = 0;
-    for (; *text != '\0'; text++)
-        columns += ((unsigned char)*text & 0xC0) != 0x80;
+    for (size_t i = 0; i < size; i++)
+        columns += ((unsigned char)text[i] & 0xC0) != 0x80;
     return columns;
+}
+
+size_t text_columns(const char *text)
+{
+    return text_columns_of(text, strlen(text));
 }
 
 /* Characters that would move the cursor, end the line, or make text read in another order than it is written. */

@@ -11,8 +11,9 @@
 /* The length of the UTF-8 sequence at `text` and its character; 0 if the bytes there are not UTF-8, or at the NUL. */
 size_t utf8_sequence(const char *text, uint32_t *character);
 
-/* How many columns `text` takes, one for each character. */
+/* How many columns a text takes, one for each character: the whole of it, or `size` bytes. */
 size_t text_columns(const char *text);
+size_t text_columns_of(const char *text, size_t size);
 
 /* Writes `text` on one line, whatever is in it: controls, line separators, characters that turn the direction of text
  * and bytes that are not UTF-8 as \n, \x1b, \u202e. */

@@ -175,7 +175,13 @@ def wrong_usage(*args: Arg, cwd: Path | None = None) -> str:
             ["--profile", "jdk9", "x"],
             "no profile is called 'jdk9' (there are strict, auto, hotspot, jdk8-agent, sa, android, graalvm, mat)",
         ),
+        (
+            ["--profile", "hotpsot", "x"],
+            "no profile is called 'hotpsot' (there are strict, auto, hotspot, jdk8-agent, sa, android, graalvm, mat)"
+            "; did you mean 'hotspot'?",
+        ),
         (["--format", "xml", "x"], "--format takes text, json, sarif or junit, not 'xml'"),
+        (["-f", "Jsno", "x"], "--format takes text, json, sarif or junit, not 'Jsno'; did you mean 'json'?"),
         (["--max-errors", "-1", "x"], "--max-errors takes a whole number, 0 for all findings, not '-1'"),
         (["--max-errors", "", "x"], "--max-errors takes a whole number, 0 for all findings, not ''"),
         (
@@ -187,7 +193,7 @@ def wrong_usage(*args: Arg, cwd: Path | None = None) -> str:
         (["--jobs", "4x", "x"], "--jobs takes a whole number from 1 to 1024, not '4x'"),
         (["--color", "yes", "x"], "--color takes auto, always or never, not 'yes'"),
         (["--progress", "1", "x"], "--progress takes auto, always or never, not '1'"),
-        (["--disable", "OBJ-999", "x"], "no rule or family is called 'OBJ-999' (--list-rules shows them all)"),
+        (["--disable", "OBJ-999", "x"], "no rule or family is called 'OBJ-999' (--list-rules shows them all); did you mean 'OBJ-009'?"),
         (["--disable", "x" * 70, "x"], f"no rule or family is called '{'x' * 70}' (--list-rules shows them all)"),
         (
             ["--disable", "OBJ-004,,REF", "x"],
@@ -197,25 +203,38 @@ def wrong_usage(*args: Arg, cwd: Path | None = None) -> str:
         (["--error", "OBJ-004,", "x"], "--error takes rules or families with commas between, not 'OBJ-004,'"),
         (
             ["--disable", "rec-013", "x"],
-            "REC-013 is about framing and cannot be disabled or softened: nothing behind such an error can be judged",
+            "REC-013 is about framing and cannot be disabled or softened: nothing after such an error can be checked",
         ),
         (
             ["--warn", "header-magic", "x"],
-            "HDR-001 is about framing and cannot be disabled or softened: nothing behind such an error can be judged",
+            "HDR-001 is about framing and cannot be disabled or softened: nothing after such an error can be checked",
         ),
         (
             ["--disable", "gz", "x"],
-            "GZ rules are about framing and cannot be disabled or softened: nothing behind such an error can be judged",
+            "GZ rules are about framing and cannot be disabled or softened: nothing after such an error can be checked",
         ),
-        (["--explain", "OBJ-4"], "no rule or family is called 'OBJ-4' (--list-rules shows them all)"),
+        (
+            ["--explain", "OBJ-4"],
+            "no rule or family is called 'OBJ-4' (--list-rules shows them all); did you mean 'OBJ-004'?",
+        ),
+        (
+            ["--disable", "class-id-reloded", "x"],
+            "no rule or family is called 'class-id-reloded' (--list-rules shows them all); "
+            "did you mean 'class-id-reloaded'?",
+        ),
         (["--explain", "OBJ-004", "x"], "--explain, --list-rules and --list-profiles take no FILE, such as 'x'"),
         (["--list-rules", "--list-profiles"], "--explain, --list-rules and --list-profiles do not go together"),
         (
             ["--list-rules", "--format", "sarif"],
             "--explain, --list-rules and --list-profiles have the formats text and json only",
         ),
-        (["--nonsense"], "there is no option '--nonsense', or it is short for several"),
-        (["--max", "3"], "there is no option '--max', or it is short for several"),
+        (["--nonsense"], "there is no option '--nonsense'"),
+        (["--max", "3"], "'--max' is short for --max-errors and --max-memory"),
+        (["--list"], "'--list' is short for --list-rules and --list-profiles"),
+        (["--="], "there is no option '--='"),
+        (["--proifle", "auto", "x"], "there is no option '--proifle'; did you mean '--profile'?"),
+        (["--maxerrors=3", "x"], "there is no option '--maxerrors=3'; did you mean '--max-errors'?"),
+        (["-profile", "auto", "x"], "there is no option '-p'; did you mean '--profile'?"),
         (["--quiet", "-xh"], "there is no option '-x'"),
         (["--quiet=yes"], "option '--quiet=yes' takes no argument"),
         (["--help=yes"], "option '--help=yes' takes no argument"),
@@ -671,11 +690,23 @@ def test_explain_is_as_wide_as_the_terminal(tmp_path: Path) -> None:
     assert max(len(line) for line in prose.splitlines()) <= 60
 
 
+def test_short_options(files: Path) -> None:
+    done = run("-q", "-j", "2", "-f", "json", "-o", "report", "duplicate", cwd=files)
+    assert (done.status, done.out, done.err) == (1, "", "")
+    assert json.loads((files / "report").read_text())["files"][0]["totals"] == {"OBJ-004": 1}
+
+
+def test_help_fits_the_terminal(tmp_path: Path) -> None:
+    assert max(len(line) for line in run("--help").out.splitlines()) <= 80
+    for columns in (60, 80, 100):
+        shown = on_a_terminal("--help", cwd=tmp_path, columns=columns).replace("\r", "").splitlines()
+        assert columns - 20 < max(len(line) for line in shown) <= columns
+
+
 def test_help_and_version(files: Path) -> None:
     done = run("--help")
     assert (done.status, done.err) == (0, "")
     assert done.out.startswith("Usage: hprof-validate [OPTION]... FILE...\n")
-    assert max(len(line) for line in done.out.splitlines()) <= 120
     for option in (
         "profile",
         "format",
