@@ -20,6 +20,9 @@ from hprof_corpus.rules import PROFILES, Rule, read_rules
 # be judged in an hour or two.
 LARGEST = 48 << 10
 
+# corpus/ascii/ has texts of another kind: the agent's own.
+FOLDERS = ("either", "invalid", "valid")
+
 Json = dict[str, "Json"] | list["Json"] | str | int | bool | None
 
 
@@ -115,7 +118,8 @@ def _inner(value: dict[str, Json] | list[Json]) -> list[Json]:
 
 
 def read_corpus(corpus: Path) -> list[Entry]:
-    return [Entry(text, assemble_file(text)) for text in sorted(corpus.glob("*/**/*.txt"))]
+    texts = [text for folder in FOLDERS for text in sorted((corpus / folder).glob("**/*.txt"))]
+    return [Entry(text, assemble_file(text)) for text in texts]
 
 
 def manifest(entries: list[Entry], rules: dict[str, Rule], corpus: Path) -> str:

@@ -1,0 +1,255 @@
+"""Checks text output from its first line to its last, in one pass; a second one finds the lines of dangling references."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from hprof_corpus.ascii.findings import Findings, show
+from hprof_corpus.ascii.grammar import OUTSIDE, PREFACE_END, Kind, match
+from hprof_corpus.ascii.heap import REFERENCES, HeapDump
+from hprof_corpus.ascii.monitors import MonitorDump, check_wait
+from hprof_corpus.ascii.state import Block, Life, Observer, State
+from hprof_corpus.ascii.tables import Ranked, Sites
+
+LONGEST_LINE = 1 << 16
+CUT_AT = 1023  # the agent's buffer for a line
+MONTHS = [b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec"]
+
+_BEGINS = (Kind.HEAP_BEGIN, Kind.SITES_BEGIN, Kind.CPU_BEGIN, Kind.MONITOR_TIME_BEGIN, Kind.MONITOR_DUMP_BEGIN)
+_ENDS = (Kind.HEAP_END, Kind.SITES_END, Kind.CPU_END, Kind.MONITOR_TIME_END, Kind.MONITOR_DUMP_END)
+_WAITS = (Kind.SLEEP, Kind.WAIT, Kind.WAITED, Kind.EXIT)
+
+
+class _Trace:
+    """TRACE has no END: it lasts as long as lines are indented."""
+
+    kinds: tuple[Kind, ...] = (Kind.FRAME, Kind.NO_FRAMES)
+    end_kind: Kind | None = None
+
+    def __init__(self, state: State, found: re.Match[bytes]) -> None:
+        self.state, self.begin, self.serial = state, state.line, int(found[1])
+        self.frames, self.empty = 0, False
+        if self.serial in state.traces:
+            state.report("ASC-020", "a trace that is not yet defined", f"trace {self.serial}")
+        state.traces[self.serial] = b""
+        if found[2] is not None:
+            state.use_thread(found[2])
+
+    def line(self, kind: Kind, found: re.Match[bytes]) -> None:
+        if kind is Kind.NO_FRAMES:
+            self.empty = True
+        else:
+            if not self.frames:
+                self.state.traces[self.serial] = found[1] + b"." + found[2]
+            self.frames += 1
+
+    def end(self, found: re.Match[bytes] | None) -> None:
+        if self.empty == bool(self.frames):
+            texts = ("frames and <empty>", "no line") if self.empty else ("no line", "no line")
+            self.state.report("ASC-022", "frames, or the line <empty>", texts[0], "", self.begin)
+
+
+class _OldTable:
+    """The table of cpu=old has no END: it lasts until the end of the file or another table."""
+
+    kinds: tuple[Kind, ...] = (Kind.OLD_CALL,)
+    end_kind: Kind | None = None
+
+    def __init__(self, state: State) -> None:
+        self.state = state
+        self.last: int | None = None
+
+    def line(self, kind: Kind, found: re.Match[bytes]) -> None:
+        count = int(found[1])
+        if self.last is not None and count > self.last:
+            self.state.report("ASC-031", f"at most {self.last} calls, as in the row above", str(count))
+        self.last = count
+
+    def end(self, found: re.Match[bytes] | None) -> None:
+        pass
+
+
+class Checker:
+    def __init__(self, findings: Findings, observer: Observer | None) -> None:
+        self.state = State(findings)
+        self.observer = observer
+        self.block: Block | None = None
+        self.dangling: list[tuple[int, int, set[int]]] = []  # first and last line of a heap dump, and the IDs
+        self.lost = False  # from a line that is misplaced outside blocks to the next one that belongs there
+
+    def line(self, line: bytes) -> None:
+        block = self.block
+        if block is not None:
+            found = match(line, block.kinds)
+            if found:
+                block.line(*found)
+                self._observe(*found)
+                return
+            end = block.end_kind and match(line, (block.end_kind,))
+            if end:
+                self._observe(*end)
+                self._end(end[1])
+                return
+        found = match(line, OUTSIDE)
+        if found:
+            self._outside(*found)
+        elif not self.lost:
+            self._stray(line)
+
+    def _outside(self, kind: Kind, found: re.Match[bytes]) -> None:
+        block, state = self.block, self.state
+        self.lost = False
+        if block is not None:
+            if block.end_kind and kind in (*_BEGINS, Kind.TRACE, Kind.OLD_HEAD):
+                state.report("ASC-005", "the END of the block above", show(found[0]))
+            elif block.end_kind:
+                state.report("ASC-006", "a line of the block", show(found[0]))
+                return
+            self._end(None)
+        self._observe(kind, found)
+        if kind in (Kind.HEAP_BEGIN, Kind.SITES_BEGIN, Kind.CPU_BEGIN, Kind.MONITOR_TIME_BEGIN):
+            self.date(found)
+        begun: Block | None = None
+        if kind is Kind.TRACE:
+            begun = _Trace(state, found)
+        elif kind is Kind.HEAP_BEGIN:
+            begun = HeapDump(state, found)
+        elif kind is Kind.SITES_BEGIN:
+            begun = Sites(state, found)
+        elif kind in (Kind.CPU_BEGIN, Kind.MONITOR_TIME_BEGIN):
+            begun = Ranked(state, kind, found)
+        elif kind is Kind.MONITOR_DUMP_BEGIN:
+            begun = MonitorDump(state)
+        elif kind is Kind.OLD_HEAD:
+            begun = _OldTable(state)
+        elif kind in _WAITS:
+            check_wait(state, kind, found)
+        else:
+            self._thread(kind, found)
+        self.block = begun
+
+    def _thread(self, kind: Kind, found: re.Match[bytes]) -> None:
+        state = self.state
+        if kind is Kind.THREAD_START:
+            serial = int(found[2])
+            if state.threads.get(serial) in (Life.STARTED, Life.ENDED):
+                state.report("ASC-010", "a thread that has not started", f"thread {serial}")
+            state.threads[serial] = Life.STARTED
+            return
+        serial = int(found[1])
+        life = state.threads.get(serial)
+        if life is Life.ENDED:
+            state.report("ASC-012", "a thread that has not ended", f"thread {serial}")
+        elif life is not Life.STARTED:
+            state.report("ASC-014", "a thread with a THREAD START above", f"thread {serial}")
+        state.threads[serial] = Life.ENDED
+
+    def _stray(self, line: bytes) -> None:
+        """Outside blocks the lines that follow are taken for the rest of the same block, whose BEGIN is not there."""
+        state = self.state
+        if match(line, _ENDS):
+            state.report("ASC-005", "the BEGIN of this block above", show(line))
+            self._end(None)
+        elif match(line, tuple(Kind)):
+            state.report("ASC-006", "a line of the block" if self.block else "a line outside blocks", show(line))
+        else:
+            cut = " (the agent cuts lines at 1023 bytes)" if len(line) > CUT_AT else ""
+            state.report("ASC-003", "a line of one of the forms of appendix H", show(line) + cut)
+        self.lost = self.block is None
+
+    def date(self, found: re.Match[bytes]) -> None:
+        month, day, time, year = found.groups()[-4:]
+        when = (int(year), MONTHS.index(month), int(day), *map(int, time.split(b":")))
+        if self.state.date is not None and when < self.state.date:
+            self.state.report("ASC-007", "a time not before the one above", show(found[0]))
+        self.state.date = when
+
+    def _end(self, found: re.Match[bytes] | None) -> None:
+        block, self.block = self.block, None
+        if block is not None:
+            block.end(found)
+        if isinstance(block, HeapDump) and block.dangling:
+            self.dangling.append((block.begin, self.state.line, block.dangling))
+
+    def finish(self, truncated: bool) -> None:
+        if not truncated and self.block is not None and self.block.end_kind:
+            self.state.report("ASC-005", "the END of the block above", "the end of the file")
+        self._end(None)
+
+    def _observe(self, kind: Kind, found: re.Match[bytes]) -> None:
+        if self.observer:
+            self.observer(kind, found)
+
+
+def _lines(stream: BinaryIO) -> Iterator[bytes]:
+    """With their ends; of a line that is too long, its start, without an end."""
+    while line := stream.readline(LONGEST_LINE):
+        if not line.endswith(b"\n") and len(line) == LONGEST_LINE:
+            while (rest := stream.readline(LONGEST_LINE)) and not rest.endswith(b"\n"):
+                pass
+            line += b"\n" if rest else b""
+        yield line
+
+
+def _check_header(checker: Checker, line: bytes) -> bool:
+    """Whether a preface follows. The output of cpu=old has neither header nor preface."""
+    found = Kind.HEADER.pattern.fullmatch(line)
+    if found:
+        checker.date(found)
+        return True
+    old = match(line, OUTSIDE) is not None
+    checker.state.report("ASC-001", "JAVA PROFILE 1.0.1 or 1.0.2, created and a date", show(line), "old" if old else "")
+    if old:
+        checker.line(line)
+    return not old
+
+
+def check(stream: BinaryIO, findings: Findings, observer: Observer | None = None) -> int:
+    """Adds to the findings; the number of lines."""
+    checker = Checker(findings, observer)
+    state = checker.state
+    in_preface = after_preface = truncated = False
+    for line in _lines(stream):
+        state.line += 1
+        text = line.removesuffix(b"\n")
+        if state.line == 1:
+            in_preface = _check_header(checker, text)
+        elif in_preface:
+            in_preface = line != PREFACE_END
+            after_preface = not in_preface
+        elif text or not after_preface:
+            after_preface = False
+            truncated = text is line
+            if truncated:
+                state.report("ASC-004", "a newline at the end of the line", show(text))
+            else:
+                checker.line(text)
+    if not state.line:
+        _check_header(checker, b"")
+    elif in_preface:
+        state.report("ASC-002", "a line of eight dashes", "the end of the file")
+    checker.finish(truncated)
+    if checker.dangling:
+        _find_dangling(stream, checker)
+    return state.line
+
+
+def _find_dangling(stream: BinaryIO, checker: Checker) -> None:
+    """A pipe cannot be read again: there the heap dump stands for the lines of its references."""
+    state = checker.state
+    if not stream.seekable():
+        for begin, _, missing in checker.dangling:
+            state.report("ASC-042", "IDs that are defined in the heap dump", f"{len(missing)} that are not", "", begin)
+        return
+    stream.seek(0)
+    dumps = iter(checker.dangling)
+    begin, end, missing = next(dumps)
+    for number, line in enumerate(_lines(stream), 1):
+        while number > end:
+            begin, end, missing = next(dumps, (state.line + 1, state.line + 1, set()))
+        if number > begin and line.startswith(b"\t"):
+            found = match(line[:-1], REFERENCES)
+            if found and int(found[1][2], 16) in missing:
+                state.report("ASC-042", "an ID that is defined in the heap dump", show(line[1:-1]), "", number)

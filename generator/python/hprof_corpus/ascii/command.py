@@ -1,0 +1,147 @@
+"""hprof-ascii: checks the text output of the HPROF agent.
+
+Exit status: 0 valid, warnings at most; 1 at least one error; 2 wrong usage; 3 a file cannot be read; 4 out of memory.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import sys
+from pathlib import Path
+
+from hprof_corpus.ascii.check import check
+from hprof_corpus.ascii.findings import PROFILES, Finding, Findings
+from hprof_corpus.ascii.rules import QUIRKS, RULES, Severity
+
+VALID, INVALID, IO_FAILED, NO_MEMORY = 0, 1, 3, 4
+WORST_LAST = (VALID, INVALID, IO_FAILED, NO_MEMORY)
+
+
+def _size(text: str) -> int:
+    units = {"K": 10, "M": 20, "G": 30}
+    shift = units.get(text[-1:].upper(), 0)
+    number = text[:-1] if shift else text
+    if not number.isdecimal() or int(number) == 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 512M")
+    return int(number) << shift
+
+
+def _text(name: str, finding: Finding) -> str:
+    rule = finding.rule
+    head = f"{finding.severity.value} {rule.id} {rule.name} at {name}:{finding.line}"
+    quirk = f"\n    {finding.quirk.says}; {finding.quirk.evidence}" if finding.quirk else ""
+    return f"{head}\n    expected {finding.expected}; found {finding.found}    SPEC {rule.clause}{quirk}\n"
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _report_text(name: str, findings: Findings, lines: int) -> None:
+    for finding in sorted(findings.kept, key=lambda one: one.line):
+        sys.stdout.write(_text(name, finding))
+    for (rule, severity), total in sorted(findings.totals.items(), key=lambda item: item[0][0]):
+        if findings.most and total > findings.most:
+            sys.stdout.write(f"{severity.value} {rule} ... ({total} findings, {findings.most} shown)\n")
+    counts = [_plural(findings.count(severity), severity.value) for severity in Severity if findings.count(severity)]
+    verdict = "valid" if findings.valid else "invalid"
+    sys.stdout.write(f"{name}: {verdict}: {', '.join([*counts, _plural(lines, 'line')])}\n")
+
+
+def _as_json(name: str, findings: Findings, lines: int) -> dict[str, object]:
+    return {
+        "file": name,
+        "valid": findings.valid,
+        "lines": lines,
+        "profile": findings.profile,
+        "totals": {rule: total for (rule, _), total in sorted(findings.totals.items(), key=lambda item: item[0][0])},
+        "findings": [
+            {
+                "rule": one.rule.id,
+                "name": one.rule.name,
+                "severity": one.severity.value,
+                "line": one.line,
+                "expected": one.expected,
+                "found": one.found,
+            }
+            for one in sorted(findings.kept, key=lambda one: one.line)
+        ],
+    }
+
+
+def _check_file(name: str, findings: Findings) -> int:
+    """The number of lines; OSError if the file cannot be read."""
+    if name == "-":
+        return check(sys.stdin.buffer, findings)
+    with Path(name).open("rb") as stream:
+        return check(stream, findings)
+
+
+def _check_files(arguments: argparse.Namespace) -> int:
+    status, reports = VALID, []
+    for name in arguments.files:
+        findings = Findings(arguments.profile, arguments.max_findings)
+        try:
+            lines = _check_file(name, findings)
+        except OSError as failure:
+            sys.stderr.write(f"hprof-ascii: {name}: {failure.strerror}\n")
+            status = max(status, IO_FAILED, key=WORST_LAST.index)
+            continue
+        except MemoryError:
+            sys.stderr.write(f"hprof-ascii: {name}: out of memory; see --max-memory\n")
+            status = NO_MEMORY
+            continue
+        if not findings.valid:
+            status = max(status, INVALID, key=WORST_LAST.index)
+        if arguments.format == "json":
+            reports.append(_as_json(name, findings, lines))
+        else:
+            _report_text(name, findings, lines)
+    if arguments.format == "json":
+        sys.stdout.write(json.dumps({"files": reports}, indent=1, ensure_ascii=False) + "\n")
+    return status
+
+
+def _list_rules() -> int:
+    for rule in RULES:
+        sys.stdout.write(f"{rule.id} {rule.name:25} {rule.severity.value:8} {rule.clause:4} {rule.requires}\n")
+    return VALID
+
+
+def _list_quirks() -> int:
+    for quirk in QUIRKS:
+        sys.stdout.write(f"{quirk.rule} {quirk.shape or 'any shape'}\n    {quirk.says}\n    {quirk.evidence}\n")
+    return VALID
+
+
+def _parser() -> argparse.ArgumentParser:
+    assert __doc__
+    summary, statuses = __doc__.split("\n\n")
+    parser = argparse.ArgumentParser(prog="hprof-ascii", description=summary.split(": ")[1], epilog=statuses)
+    commands = parser.add_subparsers(dest="command", required=True)
+    checking = commands.add_parser("check", help="check files", epilog=statuses)
+    checking.add_argument("files", nargs="+", metavar="FILE", help="- is standard input")
+    checking.add_argument("--profile", choices=PROFILES, default="strict", help="jdk8-agent makes notes of the agent's quirks")
+    checking.add_argument("--format", choices=("text", "json"), default="text")
+    checking.add_argument("--max-findings", type=int, default=20, metavar="N", help="shown of each rule; 0 for all")
+    checking.add_argument("--max-memory", type=_size, metavar="SIZE", help="end with status 4 rather than use more")
+    commands.add_parser("rules", help="list the rules")
+    commands.add_parser("quirks", help="list the quirks of the agent")
+    return parser
+
+
+def main(words: list[str] | None = None) -> int:
+    arguments = _parser().parse_args(words)
+    if arguments.command == "rules":
+        return _list_rules()
+    if arguments.command == "quirks":
+        return _list_quirks()
+    if arguments.max_memory:
+        resource.setrlimit(resource.RLIMIT_DATA, (arguments.max_memory, arguments.max_memory))
+    return _check_files(arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,128 @@
+"""The lines of the text output, one pattern each (SPEC.md H.2 to H.7)."""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+
+DATE = (
+    rb"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) ([ 123]\d)"
+    rb" (\d\d:\d\d:\d\d) (\d{4,})"
+)
+_ID = rb"([0-9a-f]+)"
+_NUMBER = rb"(\d+)"
+_SIGNED = rb"(-?\d+)"
+_SHARE = rb"(-?\d+\.\d\d)%"
+_THREAD = rb"(?:<unknown thread>|thread (\d+))"
+_THREADS = rb"((?: (?:<unknown thread>|thread \d+),?)*)"
+
+
+class Kind(Enum):
+    """What a line is. The value is the pattern of the whole line, without its end."""
+
+    HEADER = rb"JAVA PROFILE 1\.0\.[12], created " + DATE
+    THREAD_START = rb"THREAD START \(obj=" + _ID + rb", id = " + _NUMBER + rb', name="(.*)", group="(.*)"\)'
+    THREAD_END = rb"THREAD END \(id = " + _NUMBER + rb"\)"
+
+    TRACE = rb"TRACE " + _NUMBER + rb":(?: \(thread=(\d+)\))?(?: \(from (.+) phase of JVM\))?"
+    FRAME = rb"\t(.+)\.([^.\t]+)\(([^()\t]*):(Unknown line|Compiled method|Native method|\d+)\)"
+    NO_FRAMES = rb"\t<empty>"
+
+    HEAP_BEGIN = rb"HEAP DUMP BEGIN \(" + _NUMBER + rb" objects, " + _NUMBER + rb" bytes\) " + DATE
+    HEAP_END = rb"HEAP DUMP END"
+    ROOT = rb"ROOT " + _ID + rb" \(kind=<([^<>]+)>(?:, name=(.+)|((?:, (?:id|thread|frame|trace)=-?[0-9a-f]+)*))\)"
+    CLASS = rb"CLS " + _ID + rb" \(name=(.+), trace=" + _NUMBER + rb"\)"
+    CLASS_REFERENCE = rb"\t(super|loader|signers|domain)\t\t" + _ID
+    STATIC = rb"\tstatic (.+)\t" + _ID
+    CONSTANT = rb"\tconstant pool entry " + _NUMBER + rb"\t" + _ID
+    OBJECT = rb"OBJ " + _ID + rb" \(sz=" + _NUMBER + rb", trace=" + _NUMBER + rb", class=(.+)@" + _ID + rb"\)"
+    FIELD = rb"\t([^\t\[]+)\t\t?" + _ID
+    ARRAY = (
+        rb"ARR " + _ID + rb" \(sz=" + _NUMBER + rb", trace=" + _NUMBER + rb", nelems=" + _NUMBER
+        + rb", elem type=(.+?)(?:@" + _ID + rb")?\)"
+    )  # fmt: skip
+    ELEMENT = rb"\t\[" + _NUMBER + rb"\]\t\t" + _ID
+
+    SITES_BEGIN = rb"SITES BEGIN \(ordered by (live bytes|allocated bytes)\) " + DATE
+    SITES_HEAD_1 = rb" +percent +live +alloc'ed +stack class"
+    SITES_HEAD_2 = rb" *rank +self +accum +bytes +objs +bytes +objs trace name"
+    SITE = (
+        rb" *" + _NUMBER + rb" +" + _SHARE + rb" +" + _SHARE + rb" +" + _NUMBER + rb" +" + _NUMBER + rb" +" + _NUMBER
+        + rb" +" + _NUMBER + rb" +" + _NUMBER + rb" (.+)"
+    )  # fmt: skip
+    SITES_END = rb"SITES END"
+
+    CPU_BEGIN = rb"CPU (SAMPLES|TIME \(ms\)) BEGIN \(total = " + _SIGNED + rb"\) " + DATE
+    CPU_HEAD = rb"rank +self +accum +count trace method"
+    MONITOR_TIME_BEGIN = rb"MONITOR TIME BEGIN \(total = " + _NUMBER + rb" ms\) " + DATE
+    MONITOR_HEAD = rb"rank +self +accum +count trace monitor"
+    RANKED = rb" *" + _NUMBER + rb" +" + _SHARE + rb" +" + _SHARE + rb" +" + _NUMBER + rb" +" + _NUMBER + rb" (.+)"
+    CPU_END = rb"CPU (SAMPLES|TIME \(ms\)) END"
+    MONITOR_TIME_END = rb"MONITOR TIME END"
+
+    MONITOR_DUMP_BEGIN = rb"MONITOR DUMP BEGIN"
+    THREAD_STATE = (
+        rb"    THREAD " + _NUMBER + rb", trace " + _NUMBER
+        + rb", status: ((?:S\|)?(?:intr\|)?(?:native\|)?(?:ZO|NS|SL|MW|CW|R|UN))"
+    )  # fmt: skip
+    MONITOR = rb"    MONITOR (\S+)( unowned)?"
+    OWNER = rb"\towner: thread " + _NUMBER + rb", entry count: " + _NUMBER
+    WAITING_TO_ENTER = rb"\twaiting to enter:" + _THREADS
+    WAITING_FOR_NOTIFY = rb"\twaiting to be notified:" + _THREADS
+    MONITOR_DUMP_END = rb"MONITOR DUMP END"
+
+    SLEEP = rb"SLEEP: timeout=" + _SIGNED + rb", " + _THREAD
+    WAIT = rb"WAIT: MONITOR (\S+), timeout=" + _SIGNED + rb", " + _THREAD
+    WAITED = rb"WAITED: MONITOR (\S+), time_waited=" + _SIGNED + rb", " + _THREAD
+    EXIT = rb"EXIT: MONITOR (\S+), " + _THREAD
+
+    OLD_HEAD = rb"count callee caller time"
+    OLD_CALL = rb"(\d+) (<unknown callee>|\S+) (<unknown caller>|\S+) " + _SIGNED
+
+    @property
+    def pattern(self) -> re.Pattern[bytes]:
+        return _PATTERNS[self]
+
+
+_PATTERNS = {kind: re.compile(kind.value, re.DOTALL) for kind in Kind}
+
+PREFACE_END = b"--------\n"
+
+# What each root says of itself, in this order.
+ROOT_DETAILS: dict[bytes, tuple[bytes, ...]] = {
+    b"thread": (b"id", b"trace"),
+    b"unknown": (),
+    b"JNI global ref": (b"id", b"trace"),
+    b"JNI local ref": (b"thread", b"frame"),
+    b"system class": (b"name",),
+    b"busy monitor": (),
+    b"thread block": (b"thread",),
+    b"Java stack": (b"thread", b"frame"),
+    b"native stack": (b"thread",),
+}
+
+# Lines that begin with one of these stand outside all blocks.
+OUTSIDE = (
+    Kind.THREAD_START,
+    Kind.THREAD_END,
+    Kind.TRACE,
+    Kind.HEAP_BEGIN,
+    Kind.SITES_BEGIN,
+    Kind.CPU_BEGIN,
+    Kind.MONITOR_TIME_BEGIN,
+    Kind.MONITOR_DUMP_BEGIN,
+    Kind.SLEEP,
+    Kind.WAIT,
+    Kind.WAITED,
+    Kind.EXIT,
+    Kind.OLD_HEAD,
+)
+
+
+def match(line: bytes, kinds: tuple[Kind, ...]) -> tuple[Kind, re.Match[bytes]] | None:
+    """The first of the kinds that the line is."""
+    for kind in kinds:
+        found = _PATTERNS[kind].fullmatch(line)
+        if found:
+            return kind, found
+    return None

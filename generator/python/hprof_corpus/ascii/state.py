@@ -1,0 +1,55 @@
+"""What all parts of a check share: findings, and the threads and traces defined so far."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Protocol
+
+from hprof_corpus.ascii.findings import Findings
+from hprof_corpus.ascii.grammar import Kind
+
+
+class Life(Enum):
+    """What is known of a thread. A thread may be listed, by a root or a monitor dump, that never started or ended."""
+
+    KNOWN = 1
+    STARTED = 2
+    ENDED = 3
+
+
+Observer = Callable[[Kind, "re.Match[bytes]"], None]
+
+
+@dataclass
+class State:
+    findings: Findings
+    line: int = 0
+    threads: dict[int, Life] = field(default_factory=dict)
+    traces: dict[int, bytes] = field(default_factory=dict)  # class and method of the first frame
+    waits: dict[int, bytes] = field(default_factory=dict)  # the monitor for which a thread waits
+    date: tuple[int, ...] | None = None
+
+    def report(self, rule: str, expected: str, found: str, shape: str = "", line: int = 0) -> None:
+        self.findings.add(rule, line or self.line, expected, found, shape)
+
+    def use_trace(self, serial: bytes) -> None:
+        if int(serial) not in self.traces:
+            self.report("ASC-021", "a trace that is defined above", f"trace {serial.decode()}")
+
+    def use_thread(self, serial: bytes | None) -> None:
+        if serial is not None and int(serial) not in self.threads:
+            self.report("ASC-011", "a thread that is defined above", f"thread {serial.decode()}")
+
+
+class Block(Protocol):
+    """From BEGIN to END. `line` takes the lines between them."""
+
+    kinds: tuple[Kind, ...]
+    end_kind: Kind | None
+
+    def line(self, kind: Kind, match: re.Match[bytes]) -> None: ...
+
+    def end(self, match: re.Match[bytes] | None) -> None: ...

@@ -1,0 +1,154 @@
+"""The ranked tables: SITES, CPU SAMPLES, CPU TIME, MONITOR TIME (SPEC.md H.5)."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from hprof_corpus.ascii.findings import show
+from hprof_corpus.ascii.grammar import Kind
+from hprof_corpus.ascii.state import State
+
+HALF = 0.005 + 1e-6  # what rounding to two decimals may hide
+
+
+class _Table:
+    """Ranks and shares, as all four tables have them."""
+
+    def __init__(self, state: State) -> None:
+        self.state = state
+        self.rows = 0
+        self.accumulated = 0.0
+
+    def _rank(self, rank: bytes) -> None:
+        self.rows += 1
+        if int(rank) != self.rows:
+            self.state.report("ASC-030", f"rank {self.rows}", rank.decode())
+            self.rows = int(rank)
+
+    def _share(self, share: bytes, exact: float) -> None:
+        if abs(float(share) - exact) > HALF:
+            self.state.report("ASC-032", f"{exact:.2f}%", f"{share.decode()}%")
+
+    def _accumulate(self, share: bytes, exact: float, slack: float) -> None:
+        if abs(float(share) - exact) > slack:
+            self.state.report("ASC-033", f"{exact:.2f}%", f"{share.decode()}%")
+
+
+class Sites(_Table):
+    """The total of live bytes is not in the text: it lies between limits that each row narrows."""
+
+    end_kind: Kind | None = Kind.SITES_END
+
+    def __init__(self, state: State, match: re.Match[bytes]) -> None:
+        super().__init__(state)
+        self.kinds: tuple[Kind, ...] = (Kind.SITES_HEAD_1, Kind.SITE)
+        self.by_allocated = match[1] == b"allocated bytes"
+        self.heads = 0
+        self.last: int | None = None
+        self.live = 0
+        self.least, self.most = 0.0, math.inf
+
+    def line(self, kind: Kind, match: re.Match[bytes]) -> None:
+        if kind is Kind.SITE:
+            self._row(match)
+            return
+        self.heads += 1
+        self.kinds = (Kind.SITES_HEAD_2, Kind.SITE) if self.heads == 1 else (Kind.SITE,)
+
+    def _row(self, match: re.Match[bytes]) -> None:
+        if self.heads < 2:
+            self.state.report("ASC-008", "two lines that name the columns", "a row")
+            self.heads, self.kinds = 2, (Kind.SITE,)
+        self._rank(match[1])
+        live, objects, allocated, allocated_objects = (int(match[i]) for i in range(4, 8))
+        ordered = allocated if self.by_allocated else live
+        if self.last is not None and ordered > self.last:
+            self.state.report("ASC-031", f"at most {self.last} bytes, as in the row above", str(ordered))
+        self.last = ordered
+        if live > allocated or objects > allocated_objects:
+            self.state.report(
+                "ASC-035", "no more live than allocated", f"{live} of {allocated} bytes, {objects} of {allocated_objects} objects"
+            )
+        self.live += live
+        self._narrow("ASC-032", float(match[2]), live)
+        self._narrow("ASC-033", float(match[3]), self.live)
+        if self.most < self.live:
+            self.state.report("ASC-034", f"at most {int(self.most)} live bytes in all", str(self.live))
+            self.most = math.inf
+        self.state.use_trace(match[8])
+
+    def _narrow(self, rule: str, share: float, part: int) -> None:
+        """The totals of which `part` has this share."""
+        least = 100 * part / (share + HALF)
+        most = 100 * part / (share - HALF) if share > HALF else math.inf
+        if least > self.most or most < self.least:
+            total = self.most if math.isfinite(self.most) else self.least
+            self.state.report(rule, f"{100 * part / total:.2f}%" if total else "0.00%", f"{share:.2f}%")
+            return
+        self.least, self.most = max(self.least, least), min(self.most, most)
+
+    def end(self, match: re.Match[bytes] | None) -> None:
+        if match and self.heads < 2:
+            self.state.report("ASC-008", "two lines that name the columns", "none")
+
+
+class Ranked(_Table):
+    """CPU SAMPLES counts what the shares are of; CPU TIME and MONITOR TIME count calls, and their times are not in the text."""
+
+    def __init__(self, state: State, kind: Kind, match: re.Match[bytes]) -> None:
+        super().__init__(state)
+        monitors = kind is Kind.MONITOR_TIME_BEGIN
+        self.name = b"MONITOR TIME" if monitors else b"CPU " + match[1]
+        self.samples = self.name == b"CPU SAMPLES"
+        self.total = int(match[1] if monitors else match[2])
+        self.head = Kind.MONITOR_HEAD if monitors else Kind.CPU_HEAD
+        self.kinds: tuple[Kind, ...] = (self.head, Kind.RANKED)
+        self.end_kind: Kind | None = Kind.MONITOR_TIME_END if monitors else Kind.CPU_END
+        self.headed = False
+        self.counted = 0
+        self.last = math.inf
+
+    def line(self, kind: Kind, match: re.Match[bytes]) -> None:
+        self.kinds = (Kind.RANKED,)
+        if kind is self.head:
+            self.headed = True
+            return
+        if not self.headed:
+            self.state.report("ASC-008", "a line that names the columns", "a row")
+            self.headed = True
+        self._rank(match[1])
+        share, count = match[2], int(match[4])
+        ordered = count if self.samples else float(share)
+        if ordered > self.last:
+            self.state.report("ASC-031", f"at most {self.last:g}, as in the row above", f"{ordered:g}")
+        self.last = ordered
+        if self.samples:
+            self._count(share, match[3], count)
+        else:
+            self._accumulate(match[3], self.accumulated + float(share), 3 * HALF)
+            self.accumulated = float(match[3])
+        self.state.use_trace(match[5])
+        if self.head is Kind.CPU_HEAD:
+            self._method(match[5], match[6])
+
+    def _count(self, share: bytes, accumulated: bytes, count: int) -> None:
+        self.counted += count
+        if self.counted > self.total >= self.counted - count:
+            self.state.report("ASC-034", f"at most {self.total} samples in all", str(self.counted))
+        if self.total > 0:
+            self._share(share, 100 * count / self.total)
+            self._accumulate(accumulated, 100 * self.counted / self.total, HALF)
+
+    def _method(self, trace: bytes, method: bytes) -> None:
+        first = self.state.traces.get(int(trace))
+        if first is not None and (first or b"<empty trace>") != method:
+            self.state.report("ASC-036", show(first or b"<empty trace>"), show(method))
+
+    def end(self, match: re.Match[bytes] | None) -> None:
+        if not match:
+            return
+        if self.head is Kind.CPU_HEAD and match[1] != self.name[4:]:
+            self.state.report("ASC-005", f"{show(self.name)} END", show(match[0]))
+        if not self.samples and self.accumulated > 100 + HALF * (self.rows + 1):
+            self.state.report("ASC-034", "at most 100 % in all", f"{self.accumulated:.2f}%")

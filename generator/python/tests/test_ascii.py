@@ -1,0 +1,241 @@
+"""The checker of text output: each file of corpus/ascii has the findings of its manifest, and no bytes make it fail."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hprof_corpus.ascii.check import check
+from hprof_corpus.ascii.command import main
+from hprof_corpus.ascii.findings import Findings
+from hprof_corpus.ascii.grammar import Kind
+from hprof_corpus.ascii.ids import IdSet
+from hprof_corpus.ascii.rules import BY_ID, QUIRKS, RULES, Severity
+from tests.conftest import CORPUS
+
+ASCII = CORPUS / "ascii"
+ENTRIES: list[dict[str, Any]] = json.loads((ASCII / "manifest.json").read_text(encoding="utf-8"))["files"]
+VALID = sorted((ASCII / "valid").glob("*.txt"))
+
+
+class Pipe(io.BytesIO):
+    """Can be read once."""
+
+    def seekable(self) -> bool:
+        return False
+
+
+def findings_of(data: bytes, profile: str = "strict", pipe: bool = False) -> Findings:
+    findings = Findings(profile, 0)
+    check(Pipe(data) if pipe else io.BytesIO(data), findings)
+    return findings
+
+
+def rows(findings: Findings) -> list[tuple[int, str]]:
+    return sorted((one.line, one.rule.id) for one in findings.kept)
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: str(entry["file"]))
+def test_a_file_has_the_findings_of_the_manifest(entry: dict[str, Any]) -> None:
+    data = (ASCII / entry["file"]).read_bytes()
+    strict = findings_of(data)
+    assert rows(strict) == [(one["line"], one["rule"]) for one in entry["findings"]]
+    assert ("valid" if strict.valid else "invalid") == entry["verdict"]["strict"]
+    assert ("valid" if findings_of(data, "jdk8-agent").valid else "invalid") == entry["verdict"]["jdk8-agent"]
+
+
+def test_the_manifest_names_all_files() -> None:
+    assert [entry["file"] for entry in ENTRIES] == sorted(path.relative_to(ASCII).as_posix() for path in ASCII.rglob("*.txt"))
+
+
+def test_every_rule_has_files_that_break_it_alone() -> None:
+    folders: dict[str, set[str]] = {}
+    for entry in ENTRIES:
+        top, folder, *_ = entry["file"].split("/")
+        if top == "invalid":
+            folders.setdefault(folder, set()).update(one["rule"] for one in entry["findings"])
+    assert folders == {rule.id: {rule.id} for rule in RULES}
+
+
+def test_spec_lists_every_rule_in_its_clause() -> None:
+    clause, listed = "", []
+    for line in (CORPUS.parent / "SPEC.md").read_text(encoding="utf-8").splitlines():
+        if line.startswith("### "):
+            clause = line.split()[1]
+        found = re.match(r"- \*\*(ASC-\d{3})\*\* ", line)
+        if found:
+            listed.append((found[1], clause))
+    assert sorted(listed) == sorted((rule.id, rule.clause) for rule in RULES)
+
+
+def test_every_quirk_has_a_file_that_the_profile_accepts() -> None:
+    seen = set()
+    for path in (ASCII / "jdk8-agent").glob("*.txt"):
+        findings = findings_of(path.read_bytes(), "jdk8-agent")
+        assert {one.severity for one in findings.kept} == {Severity.NOTE}, path
+        seen |= {one.quirk for one in findings.kept}
+    assert seen == set(QUIRKS)
+
+
+def test_a_pipe_gives_the_same_findings_but_the_lines_of_dangling_references() -> None:
+    for entry in ENTRIES:
+        data = (ASCII / entry["file"]).read_bytes()
+        file, pipe = rows(findings_of(data)), rows(findings_of(data, pipe=True))
+        assert [row for row in file if row[1] != "ASC-042"] == [row for row in pipe if row[1] != "ASC-042"]
+        assert {rule for _, rule in file} == {rule for _, rule in pipe}
+
+
+@pytest.mark.parametrize("path", VALID, ids=lambda path: path.stem)
+def test_a_truncated_file_is_invalid_unless_it_ends_after_a_whole_block(path: Path) -> None:
+    data = path.read_bytes()
+    preface = data.index(b"\n--------\n") + len(b"\n--------\n")
+    ends = [b" END\n", b" thread 200001\n", b"thread>\n", b"--------\n", b"\n\n", b")\n", b"\t<empty>\n", b"Native method)\n"]
+    for size in range(len(data)):
+        findings = findings_of(data[:size])
+        if size < preface or not any(data[:size].endswith(end) for end in ends):
+            assert not findings.valid, size
+
+
+@given(st.data())
+def test_no_change_makes_the_checker_fail(data: st.DataObject) -> None:
+    text = data.draw(st.sampled_from(VALID)).read_bytes()
+    lines = text.splitlines(keepends=True)
+    for _ in range(data.draw(st.integers(1, 4))):
+        index = data.draw(st.integers(0, len(lines) - 1))
+        change = data.draw(st.sampled_from(["drop", "repeat", "swap", "bytes"]))
+        if change == "drop":
+            lines[index] = b""
+        elif change == "repeat":
+            lines[index] *= 2
+        elif change == "swap":
+            other = data.draw(st.integers(0, len(lines) - 1))
+            lines[index], lines[other] = lines[other], lines[index]
+        else:
+            at = data.draw(st.integers(0, len(lines[index])))
+            lines[index] = lines[index][:at] + data.draw(st.binary(max_size=3)) + lines[index][at + 1 :]
+    findings_of(b"".join(lines))
+
+
+@given(st.binary(max_size=200))
+def test_no_bytes_make_the_checker_fail(data: bytes) -> None:
+    assert not findings_of(data).valid
+    header = b"JAVA PROFILE 1.0.1, created Thu Jan  1 00:00:00 2026\n--------\n\n"
+    findings_of(header + data)
+
+
+@given(st.sets(st.integers(0, 1 << 70)), st.sets(st.integers(0, 1 << 70)))
+def test_an_id_set_is_a_set(first: set[int], second: set[int]) -> None:
+    sets = []
+    for numbers in (first, second):
+        ids = IdSet()
+        assert all(ids.add(number) for number in numbers)
+        assert not any(ids.add(number) for number in numbers)
+        sets.append(ids)
+    assert all((number in sets[0]) == (number in first) for number in first | second)
+    assert sorted(sets[0].difference(sets[1])) == sorted(first - second)
+
+
+def test_memory_is_bounded() -> None:
+    """A bit for each ID that is defined and one for each that is named, whatever a line has."""
+    header, begin, _ = VALID_HEAP.partition(b"HEAP DUMP BEGIN (12")
+    count = 8_000
+    body = b"".join(
+        b"OBJ %x (sz=24, trace=300001, class=com.example.Node@50000011)\n\tnext\t\t%x\n" % (i, i)
+        for i in range(0x60000000, 0x60000000 + count)
+    )
+    data = (
+        header
+        + begin
+        + VALID_HEAP.partition(begin)[2]
+        .replace(b" objects, 400", b" objects, 40000000")
+        .replace(b"CLS 50000010", body + b"CLS 50000010")
+    )
+    stream = io.BytesIO(data)
+    tracemalloc.start()
+    try:
+        findings = Findings()
+        check(stream, findings)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert rows(findings)[0][1] == "ASC-040"
+    assert len(findings.kept) == 1
+    assert peak < 400_000, peak
+
+
+VALID_HEAP = (ASCII / "valid" / "heap.txt").read_bytes()
+
+
+def test_the_observer_sees_every_record() -> None:
+    seen: list[Kind] = []
+    check(io.BytesIO(VALID_HEAP), Findings(), lambda kind, match: seen.append(kind))
+    lines = VALID_HEAP.partition(b"--------\n\n")[2].splitlines()
+    assert len(seen) == len(lines)
+
+
+def run_tool(*words: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        [sys.executable, "-m", "hprof_corpus.ascii.command", *words], input=stdin, capture_output=True, check=False
+    )
+
+
+def test_exit_statuses(tmp_path: Path) -> None:
+    good, bad = str(ASCII / "valid/heap.txt"), str(ASCII / "invalid/ASC-042/field.txt")
+    assert run_tool("check", good).returncode == 0
+    assert run_tool("check", good, bad).returncode == 1
+    assert run_tool("check", str(ASCII / "jdk8-agent/old.txt"), "--profile", "jdk8-agent").returncode == 0
+    assert run_tool("check", "-", stdin=VALID_HEAP).returncode == 0
+    assert run_tool("check").returncode == 2
+    assert run_tool("check", "--max-memory", "much", good).returncode == 2
+    missing = run_tool("check", str(tmp_path / "missing"), bad)
+    assert missing.returncode == 3
+    assert b"No such file" in missing.stderr
+    assert b"ASC-042" in missing.stdout
+
+
+@pytest.mark.skipif("HPROF_SANITIZED" in os.environ, reason="the limit holds for the same Python everywhere")
+def test_status_4_when_memory_ends() -> None:
+    scattered = b"".join(b"TRACE %d:\n\t<empty>\n" % (i << 40) for i in range(200_000))
+    result = run_tool("check", "--max-memory", "24M", "-", stdin=VALID_HEAP.partition(b"THREAD")[0] + scattered)
+    assert result.returncode == 4
+    assert b"out of memory" in result.stderr
+
+
+def test_reports(capsys: pytest.CaptureFixture[str]) -> None:
+    bad = str(ASCII / "invalid/ASC-042/field.txt")
+    assert main(["check", bad]) == 1
+    text = capsys.readouterr().out
+    assert text.startswith(f"error ASC-042 reference-dangling at {bad}:")
+    assert text.rstrip().endswith("invalid: 1 error, " + f"{len(Path(bad).read_bytes().splitlines())} lines")
+    assert main(["check", "--format", "json", bad, str(ASCII / "valid/sites.txt")]) == 1
+    files = json.loads(capsys.readouterr().out)["files"]
+    assert [file["valid"] for file in files] == [False, True]
+    assert files[0]["totals"] == {"ASC-042": 1}
+    assert files[0]["findings"][0]["rule"] == "ASC-042"
+
+
+def test_totals_are_exact_when_findings_are_capped(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "many.txt"
+    path.write_bytes(VALID_HEAP.partition(b"THREAD")[0] + b"THREAD END (id = 200001)\n" * 50)
+    assert main(["check", "--max-findings", "2", str(path)]) == 1
+    text = capsys.readouterr().out
+    assert "error ASC-012 ... (49 findings, 2 shown)" in text
+    assert text.count("error ASC-012 thread-end-twice") == 2
+
+
+def test_lists(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["rules"]) == 0
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == list(BY_ID)
+    assert main(["quirks"]) == 0
+    assert capsys.readouterr().out.count("\n    ") == 2 * len(QUIRKS)
