@@ -1,0 +1,226 @@
+/* The library against the oracle, in the strict profile: the same findings at the same offsets, the same counts. Ends the
+ * process at the first difference, after printing it. fuzz/ORACLE.md says what is compared. */
+#include "oracle.h"
+
+#include <hprof/hprof.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct library_report {
+    struct oracle_finding *findings;
+    size_t count, capacity;
+    struct hprof_summary summary; /* its pointers are not kept */
+};
+
+static void on_summary(void *context, const struct hprof_summary *summary)
+{
+    ((struct library_report *)context)->summary = *summary;
+}
+
+static void on_finding(void *context, const struct hprof_finding *finding)
+{
+    struct library_report *r = context;
+    if (r->count == r->capacity) {
+        r->capacity = r->capacity ? 2 * r->capacity : 64;
+        r->findings = realloc(r->findings, r->capacity * sizeof *r->findings);
+        if (!r->findings)
+            abort();
+    }
+    r->findings[r->count++] = (struct oracle_finding){hprof_rule_at(finding->rule)->id, finding->offset};
+}
+
+static int compare_findings(const void *left, const void *right)
+{
+    const struct oracle_finding *a = left, *b = right;
+    if (a->offset != b->offset)
+        return a->offset < b->offset ? -1 : 1;
+    return strcmp(a->rule, b->rule);
+}
+
+static void print(const char *whose, const struct oracle_finding *findings, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        fprintf(stderr, "  %s: %s at 0x%" PRIx64 "\n", whose, findings[i].rule, findings[i].offset);
+}
+
+static _Noreturn void differ(const char *what, const struct oracle_report *oracle, const struct library_report *library)
+{
+    fprintf(stderr, "oracle and library differ: %s\n", what);
+    if (oracle->failed)
+        fprintf(stderr, "  oracle: reading failed; read until 0x%" PRIx64 ", heap dumps closed until 0x%" PRIx64 "\n",
+                oracle->read_until, oracle->closed_until);
+    print("oracle, for the failure one of", oracle->failures, oracle->failure_count);
+    print("oracle ", oracle->findings, oracle->finding_count);
+    print("library", library->findings, library->count);
+    abort();
+}
+
+static bool is_failure(const struct oracle_report *oracle, const struct oracle_finding *finding)
+{
+    for (size_t i = 0; i < oracle->failure_count; i++)
+        if (compare_findings(&oracle->failures[i], finding) == 0)
+            return true;
+    return false;
+}
+
+/* Leaves, of the library's findings, those that the oracle can confirm. Returns whether the failure was among them. */
+static bool keep_comparable(const struct oracle_report *oracle, struct library_report *library)
+{
+    size_t kept = 0;
+    bool failure_reported = false;
+    for (size_t i = 0; i < library->count; i++)
+        if (is_failure(oracle, &library->findings[i]))
+            failure_reported = true;
+        else if (oracle_settles(oracle, &library->findings[i]))
+            library->findings[kept++] = library->findings[i];
+    library->count = kept;
+    return failure_reported;
+}
+
+static void compare(const struct oracle_report *oracle, struct library_report *library)
+{
+    const struct hprof_summary *s = &library->summary;
+    if (library->count)
+        qsort(library->findings, library->count, sizeof *library->findings, compare_findings);
+    if (s->status > HPROF_INVALID)
+        differ("the library did not finish", oracle, library);
+    if (oracle->failed && s->status == HPROF_VALID)
+        differ("the dump is valid", oracle, library);
+    struct library_report all = *library;
+    all.findings = malloc(library->count * sizeof *all.findings + 1);
+    if (!all.findings)
+        abort();
+    memcpy(all.findings, library->findings, library->count * sizeof *all.findings);
+
+    if (!keep_comparable(oracle, library) && oracle->failed)
+        differ("the failure", oracle, &all);
+    if (library->count != oracle->finding_count)
+        differ("the number of findings", oracle, &all);
+    for (size_t i = 0; i < library->count; i++)
+        if (compare_findings(&library->findings[i], &oracle->findings[i]) != 0)
+            differ("a finding", oracle, &all);
+    free(all.findings);
+    if (oracle->failed)
+        return;
+    if (oracle->valid != (s->status == HPROF_VALID))
+        differ("whether the dump is valid", oracle, library);
+    if (s->sound_until != s->bytes)
+        differ("sound_until", oracle, library);
+    if (memcmp(s->record_counts, oracle->records, sizeof oracle->records) != 0)
+        differ("the number of records of a kind", oracle, library);
+    if (memcmp(s->subrecord_counts, oracle->subrecords, sizeof oracle->subrecords) != 0)
+        differ("the number of sub-records of a kind", oracle, library);
+    if (s->references != oracle->references)
+        differ("the number of references", oracle, library);
+}
+
+/* ---- Statistics: what the inputs held. Printed at the end if FUZZ_ORACLE_STATISTICS is set. --------------------------------- */
+
+enum { MOST_SUBRECORDS = 4096 };
+
+static struct {
+    bool initialised, wanted;
+    uint64_t inputs, failed, with_heap_dump, with_three_kinds;
+    uint64_t by_subrecords[MOST_SUBRECORDS + 1]; /* inputs with a heap dump */
+    uint64_t *by_rule;
+} statistics;
+
+static void print_statistics(void)
+{
+    uint64_t seen = 0, median = 0;
+    for (; median < MOST_SUBRECORDS; median++) {
+        seen += statistics.by_subrecords[median];
+        if (2 * seen >= statistics.with_heap_dump)
+            break;
+    }
+    double inputs = (double)(statistics.inputs ? statistics.inputs : 1);
+    fprintf(stderr,
+            "%" PRIu64 " inputs without a difference, %.1f %% with a framing failure\n"
+            "%.1f %% reach a heap dump; their median is %" PRIu64 " sub-records; %.1f %% hold three kinds or more\n",
+            statistics.inputs, 100 * (double)statistics.failed / inputs, 100 * (double)statistics.with_heap_dump / inputs,
+            median, 100 * (double)statistics.with_three_kinds / inputs);
+    for (size_t rule = 0; rule < hprof_rule_count(); rule++)
+        fprintf(stderr, "%s %" PRIu64 "\n", hprof_rule_at(rule)->id, statistics.by_rule[rule]);
+    free(statistics.by_rule);
+}
+
+static void begin_statistics(void)
+{
+    statistics.initialised = true;
+    statistics.wanted = getenv("FUZZ_ORACLE_STATISTICS") != NULL;
+    if (!statistics.wanted)
+        return;
+    statistics.by_rule = calloc(hprof_rule_count(), sizeof *statistics.by_rule);
+    if (!statistics.by_rule)
+        abort();
+    atexit(print_statistics);
+}
+
+/* An input counts once for each rule of which both found something. */
+static void count_rules(const struct oracle_finding *findings, size_t count)
+{
+    for (size_t rule = 0; rule < hprof_rule_count(); rule++) {
+        const char *id = hprof_rule_at(rule)->id;
+        size_t i = 0;
+        while (i < count && strcmp(findings[i].rule, id) != 0)
+            i++;
+        statistics.by_rule[rule] += i < count;
+    }
+}
+
+static void count_input(const struct oracle_report *oracle, const struct oracle_finding *failure)
+{
+    uint64_t subrecords = 0, kinds = 0;
+    for (size_t tag = 0; tag < 256; tag++) {
+        subrecords += oracle->subrecords[tag];
+        kinds += oracle->subrecords[tag] != 0;
+    }
+    statistics.inputs++;
+    statistics.failed += oracle->failed;
+    statistics.with_three_kinds += kinds >= 3;
+    if (subrecords) {
+        statistics.with_heap_dump++;
+        statistics.by_subrecords[subrecords < MOST_SUBRECORDS ? subrecords : MOST_SUBRECORDS]++;
+    }
+    count_rules(oracle->findings, oracle->finding_count);
+    if (failure)
+        count_rules(failure, 1);
+}
+
+/* The failure as the library reported it: the first of the oracle's that is among the library's findings. */
+static struct oracle_finding reported_failure(const struct oracle_report *oracle, const struct library_report *library)
+{
+    for (size_t i = 0; i < library->count; i++)
+        if (is_failure(oracle, &library->findings[i]))
+            return library->findings[i];
+    return (struct oracle_finding){"", 0};
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    if (!statistics.initialised)
+        begin_statistics();
+    if (size >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b)
+        return -1; /* gzip: of no use as a seed */
+
+    struct library_report library = {0};
+    struct hprof_options options;
+    hprof_options_init(&options);
+    options.max_errors = 0;
+    options.on_summary = on_summary;
+    options.on_finding = on_finding;
+    options.context = &library;
+    hprof_validate_memory(bytes, size, false, &options);
+
+    struct oracle_report *oracle = oracle_validate(bytes, size);
+    struct oracle_finding failure = reported_failure(oracle, &library);
+    compare(oracle, &library);
+    if (statistics.wanted)
+        count_input(oracle, oracle->failed ? &failure : NULL);
+    oracle_free(oracle);
+    free(library.findings);
+    return 0;
+}

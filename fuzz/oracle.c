@@ -1,0 +1,1700 @@
+/* The oracle reads a dump twice: first record by record, in the order of SPEC.md 3 to 6, checking each field that needs
+ * nothing else and noting all definitions and uses; then, with everything in memory, the rules on how these belong
+ * together. */
+#include "oracle.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Lists and indexes ------------------------------------------------------------------------------------------------- */
+
+struct list {
+    void *items;
+    size_t count, capacity;
+};
+
+/* Room for one more item of `size` bytes, zeroed. */
+static void *append(struct list *list, size_t size)
+{
+    if (list->count == list->capacity) {
+        list->capacity = list->capacity ? 2 * list->capacity : 16;
+        list->items = realloc(list->items, list->capacity * size);
+        if (!list->items) {
+            fputs("oracle: out of memory\n", stderr);
+            abort();
+        }
+    }
+    return memset((char *)list->items + size * list->count++, 0, size);
+}
+
+/* Where an ID or serial is defined. What sub-records define is in the scope of their heap dump, numbered from 1; what
+ * records define is in scope 0. */
+struct definition {
+    uint64_t scope, id;
+    uint64_t at;
+    size_t item; /* in the list of what is defined */
+};
+
+static int compare_numbers(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int compare_definitions(const void *left, const void *right)
+{
+    const struct definition *a = left, *b = right;
+    int order = compare_numbers(a->scope, b->scope);
+    if (order == 0)
+        order = compare_numbers(a->id, b->id);
+    return order ? order : compare_numbers(a->at, b->at);
+}
+
+static void define(struct list *index, uint64_t scope, uint64_t id, uint64_t at, size_t item)
+{
+    *(struct definition *)append(index, sizeof(struct definition)) =
+        (struct definition){.scope = scope, .id = id, .at = at, .item = item};
+}
+
+static void sort_index(struct list *index)
+{
+    if (index->count)
+        qsort(index->items, index->count, sizeof(struct definition), compare_definitions);
+}
+
+/* The first definition in the file; NULL if there is none. */
+static const struct definition *first_definition(const struct list *index, uint64_t scope, uint64_t id)
+{
+    const struct definition *items = index->items, wanted = {.scope = scope, .id = id};
+    size_t low = 0, high = index->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (compare_definitions(&items[middle], &wanted) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < index->count && items[low].scope == scope && items[low].id == id ? &items[low] : NULL;
+}
+
+/* ---- What a dump holds ------------------------------------------------------------------------------------------------- */
+
+enum record_tag {
+    UTF8 = 0x01,
+    LOAD_CLASS = 0x02,
+    UNLOAD_CLASS = 0x03,
+    FRAME = 0x04,
+    TRACE = 0x05,
+    ALLOC_SITES = 0x06,
+    HEAP_SUMMARY = 0x07,
+    START_THREAD = 0x0a,
+    END_THREAD = 0x0b,
+    HEAP_DUMP = 0x0c,
+    CPU_SAMPLES = 0x0d,
+    CONTROL_SETTINGS = 0x0e,
+    HEAP_DUMP_SEGMENT = 0x1c,
+    HEAP_DUMP_END = 0x2c
+};
+
+enum subrecord_tag {
+    ROOT_JNI_GLOBAL = 0x01,
+    ROOT_JNI_LOCAL = 0x02,
+    ROOT_JAVA_FRAME = 0x03,
+    ROOT_NATIVE_STACK = 0x04,
+    ROOT_STICKY_CLASS = 0x05,
+    ROOT_THREAD_BLOCK = 0x06,
+    ROOT_MONITOR_USED = 0x07,
+    ROOT_THREAD_OBJECT = 0x08,
+    CLASS_DUMP = 0x20,
+    INSTANCE_DUMP = 0x21,
+    OBJECT_ARRAY_DUMP = 0x22,
+    PRIMITIVE_ARRAY_DUMP = 0x23,
+    ROOT_INTERNED_STRING = 0x89,
+    ROOT_FINALIZING = 0x8a,
+    ROOT_DEBUGGER = 0x8b,
+    ROOT_REFERENCE_CLEANUP = 0x8c,
+    ROOT_VM_INTERNAL = 0x8d,
+    ROOT_JNI_MONITOR = 0x8e,
+    ROOT_UNREACHABLE = 0x90,
+    PRIMITIVE_ARRAY_NODATA = 0xc3,
+    HEAP_DUMP_INFO = 0xfe,
+    ROOT_UNKNOWN = 0xff
+};
+
+enum type { TYPE_OBJECT = 2, TYPE_BOOLEAN = 4 };
+
+/* Sizes and places that do not depend on the size of IDs. */
+enum { MAGIC_SIZE = 19, ID_SIZE_AT = 19, TIMESTAMP_AT = 23, HEADER_SIZE = 31, RECORD_HEADER_SIZE = 9, SITE_SIZE = 25 };
+
+struct string {
+    uint64_t id, at; /* `at`: of the ID, here and below */
+    const uint8_t *text;
+    uint64_t size;
+};
+
+struct loaded_class {
+    uint64_t serial, serial_at;
+    uint64_t id, id_at;
+    uint64_t name;
+};
+
+struct frame {
+    uint64_t id, at;
+    const uint8_t *body; /* all fields, the ID among them */
+};
+
+struct trace {
+    uint64_t serial, at;
+    uint64_t frame_count, frames_at;
+    const uint8_t *body; /* serial, thread, count, frames */
+    uint64_t size;
+};
+
+struct thread_event {
+    bool start;
+    uint64_t serial, at;
+};
+
+/* An object or class defined in a heap dump. */
+struct object {
+    size_t heap;
+    uint64_t id, at;
+    bool is_class;
+};
+
+struct class_dump {
+    size_t heap;
+    uint64_t id, at;
+    uint64_t super_id, super_at;
+    uint64_t instance_size, instance_size_at;
+    uint64_t fields_at, field_count;
+    uint64_t own_size; /* of its instance fields */
+    bool untyped;      /* a field has no basic type */
+};
+
+struct instance {
+    size_t heap;
+    uint64_t tag_at;
+    uint64_t class_id, bytes, bytes_at, values_at;
+};
+
+struct array {
+    size_t heap;
+    uint64_t class_id, class_at;
+};
+
+struct thread_root {
+    size_t heap;
+    uint64_t serial, at, trace;
+};
+
+/* A root that names a frame of its thread's stack. */
+struct frame_root {
+    size_t heap;
+    uint64_t thread;
+    int64_t frame;
+    uint64_t frame_at;
+};
+
+/* Something is named. An undefined thing is one finding, in the gravest role and there at its first use. */
+struct use {
+    uint64_t scope, id;
+    int role; /* 0 is the gravest */
+    uint64_t at;
+    const char *rule;
+};
+
+struct oracle {
+    const uint8_t *bytes;
+    uint64_t size;
+    struct oracle_report *report;
+    struct list findings; /* struct oracle_finding */
+
+    uint64_t id_size;
+    bool segments_allowed; /* from version 1.0.2 on */
+    bool android;
+
+    /* What is defined and named, each in the order of the file. */
+    struct list strings, loaded_classes, frames, traces, thread_events;
+    struct list objects, class_dumps, instances, object_arrays, thread_roots, frame_roots;
+    struct list name_uses, trace_uses, frame_uses, class_serial_uses, trace_thread_uses; /* struct use, scope 0 */
+    struct list object_uses, root_thread_uses;                                           /* struct use */
+
+    /* The heap dump at hand. */
+    size_t heap; /* its number, from 1; that of the last one between heap dumps */
+    bool series_open;
+    uint64_t last_segment_at;
+    bool segment_reported;   /* REC-005 */
+    uint64_t previous_at;    /* the tag of the record just before; 0 for the first record */
+    uint64_t closed_until;   /* heap dumps that begin before are complete */
+    size_t record_instances; /* the first of `instances` in the heap dump record at hand */
+    uint64_t previous_time;
+    bool failed;
+};
+
+/* ---- Findings ---------------------------------------------------------------------------------------------------------- */
+
+static void report(struct oracle *o, const char *rule, uint64_t offset)
+{
+    *(struct oracle_finding *)append(&o->findings, sizeof(struct oracle_finding)) =
+        (struct oracle_finding){.rule = rule, .offset = offset};
+}
+
+/* Plain reading has failed in the record or sub-record whose tag is at `tag_at`; `rule` may be what is reported. */
+static void fail(struct oracle *o, uint64_t tag_at, const char *rule, uint64_t offset)
+{
+    struct oracle_report *r = o->report;
+    if (!o->failed || tag_at < r->read_until)
+        r->read_until = tag_at;
+    o->failed = true;
+    r->failures[r->failure_count++] = (struct oracle_finding){.rule = rule, .offset = offset};
+}
+
+static void use(struct list *uses, uint64_t scope, uint64_t id, int role, uint64_t at, const char *rule)
+{
+    *(struct use *)append(uses, sizeof(struct use)) =
+        (struct use){.scope = scope, .id = id, .role = role, .at = at, .rule = rule};
+}
+
+/* ---- SPEC.md 2: integers, types, IDs ----------------------------------------------------------------------------------- */
+
+static uint64_t big_endian(const struct oracle *o, uint64_t at, uint64_t size)
+{
+    uint64_t value = 0;
+    for (uint64_t i = 0; i < size; i++)
+        value = value << 8 | o->bytes[at + i];
+    return value;
+}
+
+static uint64_t u1(const struct oracle *o, uint64_t at)
+{
+    return big_endian(o, at, 1);
+}
+
+static uint64_t u2(const struct oracle *o, uint64_t at)
+{
+    return big_endian(o, at, 2);
+}
+
+static uint64_t u4(const struct oracle *o, uint64_t at)
+{
+    return big_endian(o, at, 4);
+}
+
+static uint64_t u8(const struct oracle *o, uint64_t at)
+{
+    return big_endian(o, at, 8);
+}
+
+static int64_t i4(const struct oracle *o, uint64_t at)
+{
+    uint64_t value = u4(o, at);
+    return value < 0x80000000 ? (int64_t)value : (int64_t)value - 0x100000000;
+}
+
+static uint64_t id(const struct oracle *o, uint64_t at)
+{
+    return big_endian(o, at, o->id_size);
+}
+
+/* 2.2: 0 for what is no type. */
+static uint64_t size_of_type(const struct oracle *o, uint64_t type)
+{
+    switch (type) {
+    case TYPE_OBJECT:
+        return o->id_size;
+    case TYPE_BOOLEAN:
+    case 8: /* byte */
+        return 1;
+    case 5: /* char */
+    case 9: /* short */
+        return 2;
+    case 6:  /* float */
+    case 10: /* int */
+        return 4;
+    case 7:  /* double */
+    case 11: /* long */
+        return 8;
+    default:
+        return 0;
+    }
+}
+
+/* ---- SPEC.md 2.5: strings ---------------------------------------------------------------------------------------------- */
+
+/* The size of the character at the start of a text, in standard or modified UTF-8; 0 if there is none. */
+static uint64_t character_size(const uint8_t *text, uint64_t size)
+{
+    uint64_t length = text[0] < 0x80             ? 1
+                      : (text[0] & 0xe0) == 0xc0 ? 2
+                      : (text[0] & 0xf0) == 0xe0 ? 3
+                      : (text[0] & 0xf8) == 0xf0 ? 4
+                                                 : 0;
+    if (length == 0 || length > size)
+        return 0;
+    if (length == 1)
+        return 1;
+    uint32_t value = text[0] & (0x7fu >> length);
+    for (uint64_t i = 1; i < length; i++) {
+        if ((text[i] & 0xc0) != 0x80)
+            return 0;
+        value = value << 6 | (text[i] & 0x3fu);
+    }
+    if (value == 0 && length == 2)
+        return length; /* C0 80, the NUL of class files */
+    bool longer_than_needed = value < (length == 2 ? 0x80u : length == 3 ? 0x800u : 0x10000u);
+    return longer_than_needed || value > 0x10ffff ? 0 : length;
+}
+
+static void check_encoding(struct oracle *o, uint64_t at, uint64_t size)
+{
+    while (size) {
+        uint64_t character = character_size(o->bytes + at, size);
+        if (character == 0) {
+            report(o, "STR-005", at);
+            return;
+        }
+        at += character;
+        size -= character;
+    }
+}
+
+/* 4.1: the name must not be 0 and must be defined, further up. */
+static void use_name(struct oracle *o, uint64_t at)
+{
+    if (id(o, at) == 0)
+        report(o, "STR-008", at);
+    else
+        use(&o->name_uses, 0, id(o, at), 0, at, "STR-006");
+}
+
+static void use_name_or_0(struct oracle *o, uint64_t at)
+{
+    if (id(o, at) != 0)
+        use_name(o, at);
+}
+
+/* 4.5: a stack trace serial that is named is 0 or has a TRACE. */
+static void use_trace(struct oracle *o, uint64_t at)
+{
+    if (u4(o, at) != 0)
+        use(&o->trace_uses, 0, u4(o, at), 0, at, "STK-012");
+}
+
+/* ---- SPEC.md 4: top-level records -------------------------------------------------------------------------------------- */
+
+/* 4.1 */
+static void read_utf8(struct oracle *o, uint64_t at, uint64_t length)
+{
+    uint64_t text_at = at + o->id_size;
+    struct string *string = append(&o->strings, sizeof *string);
+    *string = (struct string){.id = id(o, at), .at = at, .text = o->bytes + text_at, .size = length - o->id_size};
+    if (string->id == 0)
+        report(o, "STR-002", at);
+    check_encoding(o, text_at, length - o->id_size);
+}
+
+/* 4.2 */
+static void read_load_class(struct oracle *o, uint64_t at)
+{
+    uint64_t serial_at = at, id_at = serial_at + 4, trace_at = id_at + o->id_size, name_at = trace_at + 4;
+    struct loaded_class *loaded = append(&o->loaded_classes, sizeof *loaded);
+    *loaded = (struct loaded_class){
+        .serial = u4(o, serial_at), .serial_at = serial_at, .id = id(o, id_at), .id_at = id_at, .name = id(o, name_at)};
+    if (loaded->serial == 0)
+        report(o, "CLS-002", serial_at);
+    use_trace(o, trace_at);
+    if (loaded->id == 0)
+        report(o, "CLS-005", id_at); /* judged no further */
+    else
+        use_name(o, name_at);
+}
+
+/* 4.4 */
+static void read_frame(struct oracle *o, uint64_t at)
+{
+    uint64_t method_at = at + o->id_size, signature_at = method_at + o->id_size, source_at = signature_at + o->id_size;
+    uint64_t class_at = source_at + o->id_size, line_at = class_at + 4;
+    struct frame *frame = append(&o->frames, sizeof *frame);
+    *frame = (struct frame){.id = id(o, at), .at = at, .body = o->bytes + at};
+    use_name(o, method_at);
+    use_name(o, signature_at);
+    use_name_or_0(o, source_at);
+    if (u4(o, class_at) == 0)
+        report(o, "STK-005", class_at);
+    else
+        use(&o->class_serial_uses, 0, u4(o, class_at), 0, class_at, "STK-006");
+    if (i4(o, line_at) < -3)
+        report(o, "STK-004", line_at);
+}
+
+/* 4.5 */
+static void read_trace(struct oracle *o, uint64_t at, uint64_t length)
+{
+    uint64_t thread_at = at + 4, count_at = thread_at + 4, frames_at = count_at + 4;
+    struct trace *trace = append(&o->traces, sizeof *trace);
+    *trace = (struct trace){.serial = u4(o, at),
+                            .at = at,
+                            .frame_count = u4(o, count_at),
+                            .frames_at = frames_at,
+                            .body = o->bytes + at,
+                            .size = length};
+    if (u4(o, thread_at) != 0)
+        use(&o->trace_thread_uses, 0, u4(o, thread_at), 0, thread_at, "STK-011");
+    for (uint64_t i = 0; i < trace->frame_count; i++) {
+        uint64_t frame_at = frames_at + i * o->id_size;
+        use(&o->frame_uses, 0, id(o, frame_at), 0, frame_at, "STK-010");
+    }
+}
+
+/* 4.6. The sum of the 4 bytes at `offset` of each site. */
+static uint64_t sum_of_sites(const struct oracle *o, uint64_t sites_at, uint64_t sites, uint64_t offset)
+{
+    uint64_t sum = 0;
+    for (uint64_t i = 0; i < sites; i++)
+        sum += u4(o, sites_at + i * SITE_SIZE + offset);
+    return sum;
+}
+
+static void read_alloc_sites(struct oracle *o, uint64_t at)
+{
+    uint64_t flags_at = at, live_bytes_at = at + 6, live_instances_at = at + 10, allocated_bytes_at = at + 14;
+    uint64_t allocated_instances_at = at + 22, count_at = at + 30, sites_at = at + 34;
+    uint64_t sites = u4(o, count_at);
+    if (u2(o, flags_at) & ~(uint64_t)7)
+        report(o, "PRF-004", flags_at);
+    if (sum_of_sites(o, sites_at, sites, 9) > u4(o, live_bytes_at))
+        report(o, "PRF-005", live_bytes_at);
+    if (sum_of_sites(o, sites_at, sites, 13) > u4(o, live_instances_at))
+        report(o, "PRF-005", live_instances_at);
+    if (sum_of_sites(o, sites_at, sites, 17) > u8(o, allocated_bytes_at))
+        report(o, "PRF-005", allocated_bytes_at);
+    if (sum_of_sites(o, sites_at, sites, 21) > u8(o, allocated_instances_at))
+        report(o, "PRF-005", allocated_instances_at);
+
+    for (uint64_t i = 0; i < sites; i++) {
+        uint64_t array_at = sites_at + i * SITE_SIZE, class_at = array_at + 1, trace_at = array_at + 5;
+        if (u1(o, array_at) != 0 && size_of_type(o, u1(o, array_at)) == 0)
+            report(o, "PRF-002", array_at);
+        if (u4(o, class_at) != 0)
+            use(&o->class_serial_uses, 0, u4(o, class_at), 1, class_at, "PRF-003");
+        use_trace(o, trace_at);
+    }
+}
+
+/* 4.8 */
+static void read_start_thread(struct oracle *o, uint64_t at)
+{
+    uint64_t trace_at = at + 4 + o->id_size, name_at = trace_at + 4, group_at = name_at + o->id_size;
+    uint64_t parent_at = group_at + o->id_size;
+    *(struct thread_event *)append(&o->thread_events, sizeof(struct thread_event)) =
+        (struct thread_event){.start = true, .serial = u4(o, at), .at = at};
+    if (u4(o, at) == 0)
+        report(o, "THR-003", at);
+    use_trace(o, trace_at);
+    use_name(o, name_at);
+    use_name_or_0(o, group_at);
+    use_name_or_0(o, parent_at);
+}
+
+/* 4.10 */
+static void read_cpu_samples(struct oracle *o, uint64_t at)
+{
+    uint64_t count_at = at + 4, samples_at = count_at + 4, sum = 0;
+    for (uint64_t i = 0; i < u4(o, count_at); i++) {
+        sum += u4(o, samples_at + 8 * i);
+        use_trace(o, samples_at + 8 * i + 4);
+    }
+    if (sum > u4(o, at))
+        report(o, "PRF-008", at);
+}
+
+/* 4.11 */
+static void read_control_settings(struct oracle *o, uint64_t at)
+{
+    if (u4(o, at) & ~(uint64_t)3)
+        report(o, "PRF-010", at);
+}
+
+/* ---- SPEC.md 6.2: roots ------------------------------------------------------------------------------------------------ */
+
+enum object_role { ROLE_CLASS, ROLE_SUPERCLASS, ROLE_ROOT, ROLE_REFERENCE }; /* 7.1, the gravest first */
+
+static void use_root(struct oracle *o, uint64_t at)
+{
+    if (id(o, at) == 0)
+        report(o, "ROOT-001", at);
+    else
+        use(&o->object_uses, o->heap, id(o, at), ROLE_ROOT, at, "REF-001");
+}
+
+static void use_thread(struct oracle *o, uint64_t at)
+{
+    uint64_t serial = u4(o, at);
+    use(&o->root_thread_uses, o->heap, serial, 0, at, serial ? "ROOT-003" : "ROOT-004");
+}
+
+static void read_frame_root(struct oracle *o, uint64_t at)
+{
+    uint64_t thread_at = at + o->id_size, frame_at = thread_at + 4;
+    use_root(o, at);
+    use_thread(o, thread_at);
+    if (i4(o, frame_at) < -1)
+        report(o, "ROOT-006", frame_at);
+    *(struct frame_root *)append(&o->frame_roots, sizeof(struct frame_root)) =
+        (struct frame_root){.heap = o->heap, .thread = u4(o, thread_at), .frame = i4(o, frame_at), .frame_at = frame_at};
+}
+
+static void read_thread_object(struct oracle *o, uint64_t at)
+{
+    uint64_t thread_at = at + o->id_size, trace_at = thread_at + 4;
+    if (id(o, at) != 0)
+        use_root(o, at);
+    *(struct thread_root *)append(&o->thread_roots, sizeof(struct thread_root)) =
+        (struct thread_root){.heap = o->heap, .serial = u4(o, thread_at), .at = thread_at, .trace = u4(o, trace_at)};
+    use_trace(o, trace_at);
+}
+
+/* ---- SPEC.md 6.3: CLASS_DUMP ------------------------------------------------------------------------------------------- */
+
+static void use_reference(struct oracle *o, size_t heap, uint64_t at)
+{
+    if (id(o, at) != 0)
+        use(&o->object_uses, heap, id(o, at), ROLE_REFERENCE, at, "REF-002");
+}
+
+/* A value of a field or constant. */
+static void check_value(struct oracle *o, size_t heap, uint64_t type, uint64_t at)
+{
+    if (type == TYPE_OBJECT) {
+        o->report->references++;
+        use_reference(o, heap, at);
+    } else if (type == TYPE_BOOLEAN && u1(o, at) > 1) {
+        report(o, "OBJ-010", at);
+    }
+}
+
+/* 6.4.1 and 6.4.2: an object or a class is defined. */
+static void define_object(struct oracle *o, uint64_t at, bool is_class)
+{
+    if (id(o, at) == 0)
+        report(o, "OBJ-001", at);
+    *(struct object *)append(&o->objects, sizeof(struct object)) =
+        (struct object){.heap = o->heap, .id = id(o, at), .at = at, .is_class = is_class};
+}
+
+static void read_instance_fields(struct oracle *o, struct class_dump *class)
+{
+    uint64_t field_size = o->id_size + 1, untyped_at = 0;
+    for (uint64_t i = 0; i < class->field_count && !class->untyped; i++) {
+        uint64_t type_at = class->fields_at + i * field_size + o->id_size;
+        class->own_size += size_of_type(o, u1(o, type_at));
+        class->untyped = size_of_type(o, u1(o, type_at)) == 0;
+        untyped_at = type_at;
+    }
+    if (class->untyped) {
+        report(o, "CLS-016", untyped_at);
+        return;
+    }
+    for (uint64_t i = 0; i < class->field_count; i++)
+        use_name(o, class->fields_at + i * field_size);
+}
+
+static void read_class_dump(struct oracle *o, uint64_t at)
+{
+    uint64_t trace_at = at + o->id_size, super_at = trace_at + 4, loader_at = super_at + o->id_size;
+    uint64_t signers_at = loader_at + o->id_size, domain_at = signers_at + o->id_size;
+    uint64_t reserved1_at = domain_at + o->id_size, reserved2_at = reserved1_at + o->id_size;
+    uint64_t size_at = reserved2_at + o->id_size, constants_at = size_at + 4;
+    struct class_dump *class = append(&o->class_dumps, sizeof *class);
+    *class = (struct class_dump){.heap = o->heap,
+                                 .id = id(o, at),
+                                 .at = at,
+                                 .super_id = id(o, super_at),
+                                 .super_at = super_at,
+                                 .instance_size = u4(o, size_at),
+                                 .instance_size_at = size_at};
+    define_object(o, at, true);
+    use_trace(o, trace_at);
+    if (class->super_id != 0)
+        use(&o->object_uses, o->heap, class->super_id, ROLE_SUPERCLASS, super_at, "CLS-010");
+    use_reference(o, o->heap, loader_at);
+    use_reference(o, o->heap, signers_at);
+    use_reference(o, o->heap, domain_at);
+    if (id(o, reserved1_at) != 0)
+        report(o, "CLS-013", reserved1_at);
+    else if (id(o, reserved2_at) != 0)
+        report(o, "CLS-013", reserved2_at);
+
+    uint64_t constants = u2(o, constants_at), next = constants_at + 2;
+    for (uint64_t i = 0; i < constants; i++) { /* u2 index, u1 type, value */
+        uint64_t type = u1(o, next + 2);
+        check_value(o, o->heap, type, next + 3);
+        next += 3 + size_of_type(o, type);
+    }
+    uint64_t statics = u2(o, next);
+    next += 2;
+    for (uint64_t i = 0; i < statics; i++) { /* ID name, u1 type, value */
+        uint64_t type = u1(o, next + o->id_size);
+        use_name(o, next);
+        check_value(o, o->heap, type, next + o->id_size + 1);
+        next += o->id_size + 1 + size_of_type(o, type);
+    }
+    class->field_count = u2(o, next);
+    class->fields_at = next + 2;
+    read_instance_fields(o, class);
+}
+
+/* ---- SPEC.md 6.4 to 6.8: objects --------------------------------------------------------------------------------------- */
+
+/* 6.5 */
+static void read_instance(struct oracle *o, uint64_t at)
+{
+    uint64_t trace_at = at + o->id_size, class_at = trace_at + 4, bytes_at = class_at + o->id_size;
+    define_object(o, at, false);
+    use_trace(o, trace_at);
+    use(&o->object_uses, o->heap, id(o, class_at), ROLE_CLASS, class_at, "OBJ-002");
+    *(struct instance *)append(&o->instances, sizeof(struct instance)) = (struct instance){.heap = o->heap,
+                                                                                           .tag_at = at - 1,
+                                                                                           .class_id = id(o, class_at),
+                                                                                           .bytes = u4(o, bytes_at),
+                                                                                           .bytes_at = bytes_at,
+                                                                                           .values_at = bytes_at + 4};
+}
+
+/* 6.6 */
+static void read_object_array(struct oracle *o, uint64_t at)
+{
+    uint64_t trace_at = at + o->id_size, count_at = trace_at + 4, class_at = count_at + 4;
+    define_object(o, at, false);
+    use_trace(o, trace_at);
+    use(&o->object_uses, o->heap, id(o, class_at), ROLE_CLASS, class_at, "OBJ-003");
+    *(struct array *)append(&o->object_arrays, sizeof(struct array)) =
+        (struct array){.heap = o->heap, .class_id = id(o, class_at), .class_at = class_at};
+    o->report->references += u4(o, count_at);
+    for (uint64_t i = 0; i < u4(o, count_at); i++)
+        use_reference(o, o->heap, class_at + (i + 1) * o->id_size);
+}
+
+/* 6.7 and, without elements, 6.8 */
+static void read_primitive_array(struct oracle *o, uint64_t at, bool elements)
+{
+    uint64_t trace_at = at + o->id_size, count_at = trace_at + 4, type_at = count_at + 4;
+    define_object(o, at, false);
+    use_trace(o, trace_at);
+    if (!elements || u1(o, type_at) != TYPE_BOOLEAN)
+        return;
+    for (uint64_t i = 0; i < u4(o, count_at); i++)
+        if (u1(o, type_at + 1 + i) > 1) {
+            report(o, "OBJ-009", type_at + 1 + i);
+            return;
+        }
+}
+
+static void read_subrecord(struct oracle *o, enum subrecord_tag tag, uint64_t at)
+{
+    switch (tag) {
+    case ROOT_UNKNOWN:
+    case ROOT_JNI_GLOBAL:
+    case ROOT_STICKY_CLASS:
+    case ROOT_MONITOR_USED:
+    case ROOT_INTERNED_STRING:
+    case ROOT_FINALIZING:
+    case ROOT_DEBUGGER:
+    case ROOT_REFERENCE_CLEANUP:
+    case ROOT_VM_INTERNAL:
+    case ROOT_UNREACHABLE:
+        use_root(o, at);
+        break;
+    case ROOT_NATIVE_STACK:
+    case ROOT_THREAD_BLOCK:
+    case ROOT_JNI_MONITOR:
+        use_root(o, at);
+        use_thread(o, at + o->id_size);
+        break;
+    case ROOT_JNI_LOCAL:
+    case ROOT_JAVA_FRAME:
+        read_frame_root(o, at);
+        break;
+    case ROOT_THREAD_OBJECT:
+        read_thread_object(o, at);
+        break;
+    case CLASS_DUMP:
+        read_class_dump(o, at);
+        break;
+    case INSTANCE_DUMP:
+        read_instance(o, at);
+        break;
+    case OBJECT_ARRAY_DUMP:
+        read_object_array(o, at);
+        break;
+    case PRIMITIVE_ARRAY_DUMP:
+        read_primitive_array(o, at, true);
+        break;
+    case PRIMITIVE_ARRAY_NODATA:
+        read_primitive_array(o, at, false);
+        break;
+    case HEAP_DUMP_INFO:
+        use_name(o, at + 4);
+        break;
+    }
+}
+
+/* ---- SPEC.md 6.1: where sub-records end -------------------------------------------------------------------------------- */
+
+enum measure_outcome { MEASURED, CUT, UNKNOWN_TAG, BAD_TYPE };
+
+/* What a sub-record takes, from its tag on, if it ends before `limit`. */
+struct measure {
+    enum measure_outcome outcome;
+    uint64_t size;
+    const char *rule; /* of BAD_TYPE */
+    uint64_t type_at;
+};
+
+static const struct measure cut = {.outcome = CUT};
+
+/* `size` bytes follow the tag. */
+static struct measure measured(uint64_t at, uint64_t limit, uint64_t size)
+{
+    return size > limit - at ? cut : (struct measure){.outcome = MEASURED, .size = 1 + size};
+}
+
+/* Skips a list of constants or static fields: each an ID or index of `name_size` bytes, a type, a value. */
+static struct measure skip_values(const struct oracle *o, uint64_t *next, uint64_t limit, uint64_t name_size, const char *rule)
+{
+    if (limit - *next < 2)
+        return cut;
+    uint64_t count = u2(o, *next);
+    *next += 2;
+    for (uint64_t i = 0; i < count; i++) {
+        if (limit - *next < name_size + 1)
+            return cut;
+        uint64_t type_at = *next + name_size, size = size_of_type(o, u1(o, type_at));
+        if (size == 0)
+            return (struct measure){.outcome = BAD_TYPE, .rule = rule, .type_at = type_at};
+        if (limit - type_at - 1 < size)
+            return cut;
+        *next = type_at + 1 + size;
+    }
+    return (struct measure){.outcome = MEASURED};
+}
+
+static struct measure measure_class_dump(const struct oracle *o, uint64_t at, uint64_t limit)
+{
+    uint64_t fixed = 7 * o->id_size + 8, next = at + fixed;
+    if (limit - at < fixed)
+        return cut;
+    struct measure constants = skip_values(o, &next, limit, 2, "CLS-014");
+    if (constants.outcome != MEASURED)
+        return constants;
+    struct measure statics = skip_values(o, &next, limit, o->id_size, "CLS-015");
+    if (statics.outcome != MEASURED)
+        return statics;
+    if (limit - next < 2)
+        return cut;
+    return measured(at, limit, next - at + 2 + u2(o, next) * (o->id_size + 1));
+}
+
+static struct measure measure_primitive_array(const struct oracle *o, uint64_t at, uint64_t limit, bool elements)
+{
+    uint64_t type_at = at + o->id_size + 8, fixed = o->id_size + 9;
+    if (limit - at < fixed)
+        return cut;
+    uint64_t type = u1(o, type_at);
+    if (type == TYPE_OBJECT || size_of_type(o, type) == 0)
+        return (struct measure){.outcome = BAD_TYPE, .rule = "OBJ-008", .type_at = type_at};
+    return measured(at, limit, fixed + (elements ? u4(o, type_at - 4) * size_of_type(o, type) : 0));
+}
+
+/* The fields of a sub-record begin at `at`, behind its tag. */
+static struct measure measure_subrecord(const struct oracle *o, uint64_t tag, uint64_t at, uint64_t limit)
+{
+    uint64_t object_fixed = 2 * o->id_size + 8;
+    if ((tag == ROOT_INTERNED_STRING || tag == ROOT_FINALIZING || tag == ROOT_DEBUGGER || tag == ROOT_REFERENCE_CLEANUP ||
+         tag == ROOT_VM_INTERNAL || tag == ROOT_JNI_MONITOR || tag == ROOT_UNREACHABLE || tag == PRIMITIVE_ARRAY_NODATA ||
+         tag == HEAP_DUMP_INFO) &&
+        !o->android)
+        return (struct measure){.outcome = UNKNOWN_TAG};
+    switch (tag) {
+    case ROOT_UNKNOWN:
+    case ROOT_STICKY_CLASS:
+    case ROOT_MONITOR_USED:
+    case ROOT_INTERNED_STRING:
+    case ROOT_FINALIZING:
+    case ROOT_DEBUGGER:
+    case ROOT_REFERENCE_CLEANUP:
+    case ROOT_VM_INTERNAL:
+    case ROOT_UNREACHABLE:
+        return measured(at, limit, o->id_size);
+    case ROOT_JNI_GLOBAL:
+        return measured(at, limit, 2 * o->id_size);
+    case ROOT_NATIVE_STACK:
+    case ROOT_THREAD_BLOCK:
+    case HEAP_DUMP_INFO:
+        return measured(at, limit, o->id_size + 4);
+    case ROOT_JNI_LOCAL:
+    case ROOT_JAVA_FRAME:
+    case ROOT_THREAD_OBJECT:
+    case ROOT_JNI_MONITOR:
+        return measured(at, limit, o->id_size + 8);
+    case CLASS_DUMP:
+        return measure_class_dump(o, at, limit);
+    case INSTANCE_DUMP:
+        return limit - at < object_fixed ? cut : measured(at, limit, object_fixed + u4(o, at + object_fixed - 4));
+    case OBJECT_ARRAY_DUMP:
+        return limit - at < object_fixed ? cut : measured(at, limit, object_fixed + u4(o, at + o->id_size + 4) * o->id_size);
+    case PRIMITIVE_ARRAY_DUMP:
+        return measure_primitive_array(o, at, limit, true);
+    case PRIMITIVE_ARRAY_NODATA:
+        return measure_primitive_array(o, at, limit, false);
+    default:
+        return (struct measure){.outcome = UNKNOWN_TAG};
+    }
+}
+
+/* ---- SPEC.md 5: heap dumps --------------------------------------------------------------------------------------------- */
+
+static bool is_heap_dump_record(uint64_t tag)
+{
+    return tag == HEAP_DUMP || tag == HEAP_DUMP_SEGMENT;
+}
+
+static bool is_record_tag(uint64_t tag)
+{
+    return (tag >= UTF8 && tag <= HEAP_SUMMARY) || (tag >= START_THREAD && tag <= CONTROL_SETTINGS) ||
+           tag == HEAP_DUMP_SEGMENT || tag == HEAP_DUMP_END;
+}
+
+/* Whether the file ends at `at`, or a record begins there that lies within the file. */
+static bool record_follows(const struct oracle *o, uint64_t at)
+{
+    return at == o->size || (o->size - at >= RECORD_HEADER_SIZE && is_record_tag(u1(o, at)) &&
+                             u4(o, at + 5) <= o->size - at - RECORD_HEADER_SIZE);
+}
+
+/* The bytes that the values of an instance should take by the classes read so far; UINT64_MAX if that is not known. */
+static uint64_t size_by_class(const struct oracle *o, uint64_t class_id)
+{
+    const struct class_dump *classes = o->class_dumps.items;
+    uint64_t size = 0;
+    for (size_t steps = 0; class_id != 0 && steps <= o->class_dumps.count; steps++) {
+        size_t i = 0;
+        while (i < o->class_dumps.count && !(classes[i].heap == o->heap && classes[i].id == class_id))
+            i++;
+        if (i == o->class_dumps.count || classes[i].untyped)
+            return UINT64_MAX;
+        size += classes[i].own_size;
+        class_id = classes[i].super_id;
+    }
+    return class_id ? UINT64_MAX : size;
+}
+
+/* The last instance of the heap dump record whose length is not the one of its class may be to blame: its length led here. */
+static void suspect_instance(struct oracle *o)
+{
+    const struct instance *instances = o->instances.items;
+    for (size_t i = o->instances.count; i-- > o->record_instances;)
+        if (size_by_class(o, instances[i].class_id) != instances[i].bytes) {
+            fail(o, instances[i].tag_at, "OBJ-006", instances[i].bytes_at);
+            return;
+        }
+}
+
+/* 6.1: no sub-record lies at `at` and within its record. */
+static void fail_subrecord(struct oracle *o, uint64_t record_at, uint64_t at, uint64_t end, const struct measure *m)
+{
+    if (m->outcome == UNKNOWN_TAG)
+        fail(o, at, "REC-013", at);
+    if (m->outcome == BAD_TYPE)
+        fail(o, at, m->rule, m->type_at);
+    if (m->outcome == CUT) {
+        fail(o, at, "REC-015", at);
+        if (u1(o, record_at) == HEAP_DUMP_SEGMENT && end < o->size && u1(o, end) == HEAP_DUMP_SEGMENT)
+            fail(o, at, "REC-014", at);
+        if (u1(o, at) == INSTANCE_DUMP && end - at > 2 * o->id_size + 8)
+            fail(o, at, "OBJ-006", at + 1 + 2 * o->id_size + 4);
+    }
+    suspect_instance(o);
+    if (!record_follows(o, end))
+        fail(o, at, "REC-002", record_at + 5);
+    if (!o->segments_allowed && at == record_at + RECORD_HEADER_SIZE)
+        fail(o, record_at, "REC-005", record_at);
+}
+
+static void read_subrecords(struct oracle *o, uint64_t record_at, uint64_t end)
+{
+    bool truncated = end > o->size; /* the complete sub-records are checked nevertheless */
+    uint64_t limit = truncated ? o->size : end, at = record_at + RECORD_HEADER_SIZE;
+    o->record_instances = o->instances.count;
+    while (at < limit) {
+        struct measure m = measure_subrecord(o, u1(o, at), at + 1, limit);
+        if (m.outcome != MEASURED) {
+            if (!truncated)
+                fail_subrecord(o, record_at, at, end, &m);
+            break;
+        }
+        read_subrecord(o, (enum subrecord_tag)u1(o, at), at + 1);
+        o->report->subrecords[u1(o, at)]++;
+        at += m.size;
+    }
+    if (truncated)
+        fail(o, at, "REC-002", record_at + 5);
+}
+
+static void begin_heap_dump_record(struct oracle *o, uint64_t at, uint64_t tag)
+{
+    if (tag == HEAP_DUMP_SEGMENT && !o->segments_allowed && !o->segment_reported) {
+        report(o, "REC-005", at);
+        o->segment_reported = true;
+    }
+    if (!o->series_open)
+        o->heap++;
+    else if (tag == HEAP_DUMP)
+        report(o, "REC-006", at);
+    if (tag == HEAP_DUMP_SEGMENT) {
+        o->series_open = true;
+        o->last_segment_at = at;
+    }
+}
+
+static void read_heap_dump_end(struct oracle *o, uint64_t at)
+{
+    if (!o->segments_allowed && !o->segment_reported) {
+        report(o, "REC-005", at);
+        o->segment_reported = true;
+    }
+    if (!o->series_open && o->segments_allowed)
+        report(o, "REC-009", at);
+    o->series_open = false;
+}
+
+/* ---- SPEC.md 3.2: records ---------------------------------------------------------------------------------------------- */
+
+/* Whether a record of this tag may have a body of `length` bytes, which lie in the file; if not, `rule` is broken. */
+static bool has_right_length(const struct oracle *o, uint64_t tag, uint64_t body_at, uint64_t length, const char **rule)
+{
+    switch ((enum record_tag)tag) {
+    case UTF8:
+        *rule = "STR-001";
+        return length >= o->id_size;
+    case LOAD_CLASS:
+        *rule = "CLS-001";
+        return length == 8 + 2 * o->id_size;
+    case UNLOAD_CLASS:
+        *rule = "CLS-006";
+        return length == 4;
+    case FRAME:
+        *rule = "STK-001";
+        return length == 8 + 4 * o->id_size;
+    case TRACE:
+        *rule = "STK-007";
+        return length >= 12 && length == 12 + u4(o, body_at + 8) * o->id_size;
+    case ALLOC_SITES:
+        *rule = "PRF-001";
+        return length >= 34 && length == 34 + u4(o, body_at + 30) * SITE_SIZE;
+    case HEAP_SUMMARY:
+        *rule = "PRF-006";
+        return length == 24;
+    case START_THREAD:
+        *rule = "THR-001";
+        return length == 8 + 4 * o->id_size;
+    case END_THREAD:
+        *rule = "THR-002";
+        return length == 4;
+    case CPU_SAMPLES:
+        *rule = "PRF-007";
+        return length >= 8 && length == 8 + u4(o, body_at + 4) * 8;
+    case CONTROL_SETTINGS:
+        *rule = "PRF-009";
+        return length == 6;
+    case HEAP_DUMP_END:
+        *rule = "REC-008";
+        return length == 0;
+    case HEAP_DUMP:
+    case HEAP_DUMP_SEGMENT:
+        break;
+    }
+    return true;
+}
+
+static void read_record(struct oracle *o, uint64_t at, uint64_t length)
+{
+    uint64_t body_at = at + RECORD_HEADER_SIZE;
+    switch ((enum record_tag)u1(o, at)) {
+    case UTF8:
+        read_utf8(o, body_at, length);
+        break;
+    case LOAD_CLASS:
+        read_load_class(o, body_at);
+        break;
+    case UNLOAD_CLASS:
+        use(&o->class_serial_uses, 0, u4(o, body_at), 2, body_at, "CLS-007");
+        break;
+    case FRAME:
+        read_frame(o, body_at);
+        break;
+    case TRACE:
+        read_trace(o, body_at, length);
+        break;
+    case ALLOC_SITES:
+        read_alloc_sites(o, body_at);
+        break;
+    case HEAP_SUMMARY: /* nothing is required of its values */
+        break;
+    case START_THREAD:
+        read_start_thread(o, body_at);
+        break;
+    case END_THREAD:
+        *(struct thread_event *)append(&o->thread_events, sizeof(struct thread_event)) =
+            (struct thread_event){.start = false, .serial = u4(o, body_at), .at = body_at};
+        break;
+    case CPU_SAMPLES:
+        read_cpu_samples(o, body_at);
+        break;
+    case CONTROL_SETTINGS:
+        read_control_settings(o, body_at);
+        break;
+    case HEAP_DUMP:
+    case HEAP_DUMP_SEGMENT:
+        begin_heap_dump_record(o, at, u1(o, at));
+        if (length == 0)
+            report(o, "REC-010", at);
+        read_subrecords(o, at, body_at + length);
+        break;
+    case HEAP_DUMP_END:
+        read_heap_dump_end(o, at);
+        break;
+    }
+}
+
+/* 5.1: after a heap dump record of length 0 comes no record: it is not empty, its length was never filled in. */
+static bool fail_after_empty_heap_dump(struct oracle *o)
+{
+    bool empty = o->previous_at && is_heap_dump_record(u1(o, o->previous_at)) && u4(o, o->previous_at + 5) == 0;
+    if (empty)
+        fail(o, o->previous_at, "REC-011", o->previous_at + 5);
+    return empty;
+}
+
+/* 9.2: the length of a string may be what led to a place where no record is. */
+static void suspect_string(struct oracle *o)
+{
+    if (o->previous_at && u1(o, o->previous_at) == UTF8) {
+        fail(o, o->previous_at, "REC-002", o->previous_at + 5);
+        fail(o, o->previous_at, "STR-001", o->previous_at + 5);
+    }
+}
+
+/* Reads the record at `at`, whose header is complete. False if there is nothing to read behind it. */
+static bool read_framed_record(struct oracle *o, uint64_t at)
+{
+    uint64_t tag = u1(o, at), time = u4(o, at + 1), length = u4(o, at + 5), body_at = at + RECORD_HEADER_SIZE;
+    bool fits = length <= o->size - body_at;
+    const char *rule;
+
+    if ((!is_record_tag(tag) || !fits) && fail_after_empty_heap_dump(o))
+        return false;
+    if (!is_record_tag(tag)) {
+        fail(o, at, "REC-003", at);
+        fail(o, at, "REC-002", at + 5);
+        suspect_string(o);
+        return false;
+    }
+    if (!fits && !is_heap_dump_record(tag)) {
+        fail(o, at, "REC-002", at + 5);
+        suspect_string(o);
+        return false;
+    }
+    if (fits && !has_right_length(o, tag, body_at, length, &rule)) {
+        fail(o, at, rule, at + 5);
+        fail(o, at, "REC-002", at + 5);
+        if (tag == HEAP_DUMP_END && !o->segments_allowed)
+            fail(o, at, "REC-005", at);
+        suspect_string(o);
+        return false;
+    }
+    if (time < o->previous_time && o->previous_time - time < 0x80000000) /* 3.3: else it has wrapped */
+        report(o, "REC-004", at + 1);
+    o->previous_time = time;
+    read_record(o, at, length);
+    if (o->failed)
+        return false;
+    o->report->records[tag]++;
+    o->previous_at = at;
+    if (!o->series_open)
+        o->closed_until = body_at + length;
+    return true;
+}
+
+static void read_records(struct oracle *o)
+{
+    uint64_t at = HEADER_SIZE;
+    while (at < o->size) {
+        if (o->size - at < RECORD_HEADER_SIZE) {
+            fail_after_empty_heap_dump(o);
+            fail(o, at, "REC-001", at);
+            suspect_string(o);
+            return;
+        }
+        if (!read_framed_record(o, at))
+            return;
+        at += RECORD_HEADER_SIZE + u4(o, at + 5);
+    }
+    if (o->series_open && o->segments_allowed)
+        report(o, "REC-007", o->last_segment_at);
+}
+
+/* ---- SPEC.md 3.1: the header ------------------------------------------------------------------------------------------- */
+
+/* Whether the dump begins with `magic` and a NUL, as far as it goes. */
+static bool begins_with(const struct oracle *o, const char *magic)
+{
+    size_t size = strlen(magic) + 1;
+    return memcmp(o->bytes, magic, o->size < size ? (size_t)o->size : size) == 0;
+}
+
+/* False if nothing after the header can be trusted. */
+static bool read_header(struct oracle *o)
+{
+    bool obsolete = begins_with(o, "JAVA PROFILE 1.0");
+    o->android = begins_with(o, "JAVA PROFILE 1.0.3");
+    o->segments_allowed = begins_with(o, "JAVA PROFILE 1.0.2") || o->android;
+    if (!obsolete && !o->segments_allowed && !begins_with(o, "JAVA PROFILE 1.0.1"))
+        fail(o, 0, "HDR-001", 0);
+    else if (obsolete && o->size > strlen("JAVA PROFILE 1.0"))
+        fail(o, 0, "HDR-002", 0);
+    else if (o->size < HEADER_SIZE)
+        fail(o, 0, "HDR-005", 0);
+    else if (u4(o, ID_SIZE_AT) != 4 && u4(o, ID_SIZE_AT) != 8)
+        fail(o, 0, "HDR-004", ID_SIZE_AT);
+    if (o->failed)
+        return false;
+
+    o->id_size = u4(o, ID_SIZE_AT);
+    if (o->android)
+        report(o, "HDR-003", 0);
+    if (u8(o, TIMESTAMP_AT) == 0)
+        report(o, "HDR-006", TIMESTAMP_AT);
+    else if (u8(o, TIMESTAMP_AT) >= 4102444800000)
+        report(o, "HDR-007", TIMESTAMP_AT);
+    return true;
+}
+
+/* ---- Rules on what is defined and what is named ------------------------------------------------------------------------ */
+
+static int compare_uses(const void *left, const void *right)
+{
+    const struct use *a = left, *b = right;
+    int order = compare_numbers(a->scope, b->scope);
+    if (order == 0)
+        order = compare_numbers(a->id, b->id);
+    if (order == 0)
+        order = a->role - b->role;
+    return order ? order : compare_numbers(a->at, b->at);
+}
+
+/* Leaves, of everything that is named, the first use in the gravest role. */
+static void reduce_uses(struct list *uses)
+{
+    struct use *items = uses->items;
+    size_t kept = 0;
+    if (uses->count == 0)
+        return;
+    qsort(items, uses->count, sizeof *items, compare_uses);
+    for (size_t i = 0; i < uses->count; i++)
+        if (kept == 0 || items[kept - 1].scope != items[i].scope || items[kept - 1].id != items[i].id)
+            items[kept++] = items[i];
+    uses->count = kept;
+}
+
+/* Reports what is named and not defined. */
+static void check_defined(struct oracle *o, struct list *uses, const struct list *definitions)
+{
+    reduce_uses(uses);
+    const struct use *items = uses->items;
+    for (size_t i = 0; i < uses->count; i++)
+        if (!first_definition(definitions, items[i].scope, items[i].id))
+            report(o, items[i].rule, items[i].at);
+}
+
+/* 4.1 */
+static void check_strings(struct oracle *o, const struct list *index)
+{
+    const struct string *strings = o->strings.items;
+    for (size_t i = 0; i < o->strings.count; i++) {
+        const struct string *s = &strings[i];
+        const struct definition *d = s->id ? first_definition(index, 0, s->id) : NULL;
+        if (d && d->item != i) {
+            const struct string *first = &strings[d->item];
+            bool same = s->size == first->size && memcmp(s->text, first->text, (size_t)s->size) == 0;
+            report(o, same ? "STR-003" : "STR-004", s->at);
+        }
+    }
+    check_defined(o, &o->name_uses, index);
+    const struct use *names = o->name_uses.items;
+    for (size_t i = 0; i < o->name_uses.count; i++) {
+        const struct definition *d = first_definition(index, 0, names[i].id);
+        if (d && d->at > names[i].at)
+            report(o, "STR-007", names[i].at);
+    }
+}
+
+/* 4.2 and 4.3 */
+static void check_loaded_classes(struct oracle *o, const struct list *serials, const struct list *ids)
+{
+    const struct loaded_class *loaded = o->loaded_classes.items;
+    for (size_t i = 0; i < o->loaded_classes.count; i++) {
+        const struct loaded_class *c = &loaded[i];
+        if (c->serial && first_definition(serials, 0, c->serial)->item != i)
+            report(o, "CLS-003", c->serial_at);
+        if (c->id) {
+            const struct loaded_class *first = &loaded[first_definition(ids, 0, c->id)->item];
+            if (first != c && first->serial != c->serial)
+                report(o, "CLS-004", c->id_at);
+        }
+    }
+    /* A class may be named before it is loaded, but not unloaded. */
+    struct list unloaded = {0};
+    const struct use *uses = o->class_serial_uses.items;
+    for (size_t i = 0; i < o->class_serial_uses.count; i++)
+        if (uses[i].role == 2)
+            use(&unloaded, 0, uses[i].id, 0, uses[i].at, "CLS-007");
+    reduce_uses(&unloaded);
+    const struct use *unloads = unloaded.items;
+    for (size_t i = 0; i < unloaded.count; i++) {
+        const struct definition *d = first_definition(serials, 0, unloads[i].id);
+        if (d && d->at > unloads[i].at)
+            report(o, "CLS-007", unloads[i].at);
+    }
+    free(unloaded.items);
+    check_defined(o, &o->class_serial_uses, serials);
+}
+
+/* 4.4 and 4.5 */
+static void check_stacks(struct oracle *o, const struct list *frame_ids, const struct list *trace_serials)
+{
+    const struct frame *frames = o->frames.items;
+    for (size_t i = 0; i < o->frames.count; i++) {
+        size_t first = first_definition(frame_ids, 0, frames[i].id)->item;
+        bool same = memcmp(frames[i].body, frames[first].body, (size_t)(4 * o->id_size + 8)) == 0;
+        if (first != i)
+            report(o, same ? "STK-002" : "STK-003", frames[i].at);
+    }
+    const struct trace *traces = o->traces.items;
+    for (size_t i = 0; i < o->traces.count; i++) {
+        const struct trace *first = &traces[first_definition(trace_serials, 0, traces[i].serial)->item];
+        bool same = traces[i].size == first->size && memcmp(traces[i].body, first->body, (size_t)first->size) == 0;
+        if (first != &traces[i])
+            report(o, same ? "STK-008" : "STK-009", traces[i].at);
+    }
+    check_defined(o, &o->frame_uses, frame_ids);
+    check_defined(o, &o->trace_uses, trace_serials);
+}
+
+/* 4.8 and 4.9. Threads that end without a start are added to `reported`. */
+static void check_thread_lives(struct oracle *o, struct list *events, struct list *reported)
+{
+    const struct thread_event *e = o->thread_events.items;
+    const struct definition *sorted = events->items;
+    bool started = false, lives = false, missed = false;
+    for (size_t i = 0; i < events->count; i++) {
+        const struct thread_event *event = &e[sorted[i].item];
+        if (i == 0 || sorted[i].id != sorted[i - 1].id)
+            started = lives = missed = false;
+        if (event->start && event->serial != 0) {
+            if (lives)
+                report(o, "THR-004", event->at);
+            started = lives = true;
+        } else if (!event->start) {
+            if (!started && !missed) {
+                report(o, "THR-005", event->at);
+                define(reported, 0, event->serial, event->at, 0);
+                missed = true;
+            } else if (started && !lives) {
+                report(o, "THR-006", event->at);
+            }
+            lives = false;
+        }
+    }
+}
+
+/* 6.2 and 6.2.8, and the threads of 4.5 */
+static void check_threads(struct oracle *o, const struct list *trace_serials)
+{
+    struct list events = {0}, roots = {0}, known = {0}, reported = {0};
+    const struct thread_event *e = o->thread_events.items;
+    for (size_t i = 0; i < o->thread_events.count; i++) {
+        define(&events, 0, e[i].serial, e[i].at, i);
+        if (e[i].start)
+            define(&known, 0, e[i].serial, e[i].at, i);
+    }
+    const struct thread_root *r = o->thread_roots.items;
+    for (size_t i = 0; i < o->thread_roots.count; i++) {
+        define(&known, 0, r[i].serial, r[i].at, i);
+        define(&roots, r[i].heap, r[i].serial, r[i].at, i);
+    }
+    sort_index(&events);
+    sort_index(&known);
+    sort_index(&roots);
+    check_thread_lives(o, &events, &reported);
+
+    for (size_t i = 0; i < o->thread_roots.count; i++)
+        if (first_definition(&roots, r[i].heap, r[i].serial)->item != i)
+            report(o, "ROOT-002", r[i].at);
+    reduce_uses(&o->root_thread_uses);
+    const struct use *threads = o->root_thread_uses.items;
+    for (size_t i = 0; i < o->root_thread_uses.count; i++)
+        if (threads[i].id == 0 || !first_definition(&roots, threads[i].scope, threads[i].id)) {
+            report(o, threads[i].rule, threads[i].at);
+            define(&reported, 0, threads[i].id, threads[i].at, 0);
+        }
+    const struct frame_root *f = o->frame_roots.items;
+    const struct trace *traces = o->traces.items;
+    for (size_t i = 0; i < o->frame_roots.count; i++) {
+        const struct definition *thread = first_definition(&roots, f[i].heap, f[i].thread);
+        const struct definition *trace = thread ? first_definition(trace_serials, 0, r[thread->item].trace) : NULL;
+        if (trace && r[thread->item].trace != 0 && f[i].frame >= 0 && (uint64_t)f[i].frame >= traces[trace->item].frame_count)
+            report(o, "ROOT-005", f[i].frame_at);
+    }
+
+    sort_index(&reported);
+    reduce_uses(&o->trace_thread_uses);
+    const struct use *t = o->trace_thread_uses.items;
+    for (size_t i = 0; i < o->trace_thread_uses.count; i++)
+        if (!first_definition(&known, 0, t[i].id) && !first_definition(&reported, 0, t[i].id))
+            report(o, "STK-011", t[i].at);
+    free(events.items);
+    free(known.items);
+    free(roots.items);
+    free(reported.items);
+}
+
+/* ---- Rules on heap dumps ----------------------------------------------------------------------------------------------- */
+
+/* 6.4.2 and 6.3: within a heap dump an ID is defined once. */
+static void check_unique_objects(struct oracle *o, const struct list *ids)
+{
+    const struct object *objects = o->objects.items;
+    for (size_t i = 0; i < o->objects.count; i++) {
+        const struct object *later = &objects[i];
+        if (later->id == 0)
+            continue;
+        const struct object *first = &objects[first_definition(ids, later->heap, later->id)->item];
+        if (first == later)
+            continue;
+        if (first->is_class && later->is_class)
+            report(o, "CLS-009", later->at);
+        else
+            report(o, first->is_class || later->is_class ? "OBJ-005" : "OBJ-004", later->at);
+    }
+}
+
+static const struct class_dump *superclass(const struct oracle *o, const struct list *classes, const struct class_dump *c)
+{
+    const struct definition *d = c->super_id ? first_definition(classes, c->heap, c->super_id) : NULL;
+    return d ? &((const struct class_dump *)o->class_dumps.items)[d->item] : NULL;
+}
+
+/* The sum of the fields of a class and its superclasses; UINT64_MAX if the chain is not complete. */
+static uint64_t size_of_chain(const struct oracle *o, const struct list *classes, const struct class_dump *c)
+{
+    uint64_t size = 0;
+    for (size_t steps = 0; steps <= o->class_dumps.count; steps++) {
+        if (c->untyped)
+            return UINT64_MAX;
+        size += c->own_size;
+        if (c->super_id == 0)
+            return size;
+        c = superclass(o, classes, c);
+        if (!c)
+            return UINT64_MAX;
+    }
+    return UINT64_MAX; /* a cycle */
+}
+
+/* 6.3.2: whether a class is the first in the file of a cycle of superclasses. */
+static bool begins_cycle(const struct oracle *o, const struct list *classes, const struct class_dump *first)
+{
+    const struct class_dump *c = superclass(o, classes, first);
+    for (size_t steps = 0; c && c != first && steps <= o->class_dumps.count; steps++) {
+        if (c->at < first->at)
+            return false;
+        c = superclass(o, classes, c);
+    }
+    return c == first;
+}
+
+static void check_classes(struct oracle *o, const struct list *classes)
+{
+    const struct class_dump *c = o->class_dumps.items;
+    for (size_t i = 0; i < o->class_dumps.count; i++) {
+        uint64_t size = size_of_chain(o, classes, &c[i]);
+        if (size != UINT64_MAX && size != c[i].instance_size)
+            report(o, "CLS-017", c[i].instance_size_at);
+        if (c[i].id != 0 && begins_cycle(o, classes, &c[i]))
+            report(o, "CLS-011", c[i].super_at);
+    }
+}
+
+/* 6.5: the values of an instance, of its class, then of its superclass, and so on. */
+static void check_instances(struct oracle *o, const struct list *classes)
+{
+    const struct instance *instances = o->instances.items;
+    for (size_t i = 0; i < o->instances.count; i++) {
+        const struct instance *instance = &instances[i];
+        const struct definition *d = first_definition(classes, instance->heap, instance->class_id);
+        const struct class_dump *c = d ? &((const struct class_dump *)o->class_dumps.items)[d->item] : NULL;
+        uint64_t size = c ? size_of_chain(o, classes, c) : UINT64_MAX, at = instance->values_at;
+        if (size == UINT64_MAX)
+            continue;
+        if (size != instance->bytes) {
+            report(o, "OBJ-006", instance->bytes_at);
+            continue;
+        }
+        for (; c; c = superclass(o, classes, c))
+            for (uint64_t f = 0; f < c->field_count; f++) {
+                uint64_t type = u1(o, c->fields_at + f * (o->id_size + 1) + o->id_size);
+                check_value(o, instance->heap, type, at);
+                at += size_of_type(o, type);
+            }
+    }
+}
+
+/* 6.4.3, 6.3.2, 7: each ID that is named and not defined is one finding. */
+static void check_objects_defined(struct oracle *o, const struct list *ids, const struct list *classes)
+{
+    struct list missing = {0};
+    const struct use *uses = o->object_uses.items;
+    for (size_t i = 0; i < o->object_uses.count; i++) {
+        bool needs_class = uses[i].role == ROLE_CLASS || uses[i].role == ROLE_SUPERCLASS;
+        if (!first_definition(needs_class ? classes : ids, uses[i].scope, uses[i].id))
+            *(struct use *)append(&missing, sizeof(struct use)) = uses[i];
+    }
+    reduce_uses(&missing);
+    free(o->object_uses.items);
+    o->object_uses = missing;
+    const struct use *undefined = missing.items;
+    for (size_t i = 0; i < missing.count; i++)
+        report(o, undefined[i].rule, undefined[i].at);
+}
+
+/* 9.2: in each heap dump, as many classes may have been dumped under a wrong ID as loaded classes are named and missing. */
+static size_t count_missing_loaded_classes(const struct oracle *o, const struct list *ids, const struct list *loaded,
+                                           size_t heap)
+{
+    const struct use *missing = o->object_uses.items; /* what is left of them */
+    size_t count = 0;
+    for (size_t i = 0; i < o->object_uses.count; i++)
+        if (missing[i].scope == heap && missing[i].role <= ROLE_SUPERCLASS && !first_definition(ids, heap, missing[i].id) &&
+            first_definition(loaded, 0, missing[i].id))
+            count++;
+    return count;
+}
+
+/* 6.3: a dumped class has a LOAD_CLASS. `named` holds the classes of objects, and all that is referred to. */
+static void check_dumped_classes_loaded(struct oracle *o, const struct list *ids, const struct list *classes,
+                                        const struct list *loaded, const struct list *named)
+{
+    const struct class_dump *c = o->class_dumps.items;
+    struct list unloaded = {0};
+    size_t heap = 0, strays = 0;
+    for (size_t i = 0; i < o->class_dumps.count; i++) {
+        if (c[i].heap != heap) {
+            heap = c[i].heap;
+            strays = count_missing_loaded_classes(o, ids, loaded, heap);
+        }
+        if (c[i].id == 0 || first_definition(loaded, 0, c[i].id))
+            continue;
+        bool first = first_definition(classes, heap, c[i].id)->item == i;
+        if (first && strays && !first_definition(named, heap, c[i].id))
+            strays--;
+        else
+            use(&unloaded, 0, c[i].id, 0, c[i].at, "CLS-008");
+    }
+    reduce_uses(&unloaded);
+    const struct use *uses = unloaded.items;
+    for (size_t i = 0; i < unloaded.count; i++)
+        report(o, uses[i].rule, uses[i].at);
+    free(unloaded.items);
+}
+
+/* 2.6 and 6.6 */
+static bool is_array_name(const struct string *name)
+{
+    return (name->size >= 1 && name->text[0] == '[') || (name->size >= 2 && memcmp(name->text + name->size - 2, "[]", 2) == 0);
+}
+
+/* 6.6: one finding for each class whose name is known and not that of an array. */
+static void check_array_classes(struct oracle *o, const struct list *classes, const struct list *loaded,
+                                const struct list *strings)
+{
+    struct list wrong = {0};
+    const struct array *arrays = o->object_arrays.items;
+    const struct loaded_class *loads = o->loaded_classes.items;
+    for (size_t i = 0; i < o->object_arrays.count; i++) {
+        const struct array *a = &arrays[i];
+        const struct definition *load = first_definition(loaded, 0, a->class_id);
+        const struct definition *name = load ? first_definition(strings, 0, loads[load->item].name) : NULL;
+        if (name && first_definition(classes, a->heap, a->class_id) &&
+            !is_array_name(&((const struct string *)o->strings.items)[name->item]))
+            use(&wrong, 0, a->class_id, 0, a->class_at, "OBJ-007");
+    }
+    reduce_uses(&wrong);
+    const struct use *uses = wrong.items;
+    for (size_t i = 0; i < wrong.count; i++)
+        report(o, uses[i].rule, uses[i].at);
+    free(wrong.items);
+}
+
+static void check_heap_dumps(struct oracle *o, const struct list *loaded, const struct list *strings)
+{
+    struct list ids = {0}, classes = {0}, named = {0};
+    const struct object *objects = o->objects.items;
+    for (size_t i = 0; i < o->objects.count; i++)
+        if (objects[i].id)
+            define(&ids, objects[i].heap, objects[i].id, objects[i].at, i);
+    const struct class_dump *c = o->class_dumps.items;
+    for (size_t i = 0; i < o->class_dumps.count; i++)
+        if (c[i].id)
+            define(&classes, c[i].heap, c[i].id, c[i].at, i);
+    sort_index(&ids);
+    sort_index(&classes);
+
+    check_unique_objects(o, &ids);
+    check_classes(o, &classes);
+    check_instances(o, &classes);
+    const struct use *uses = o->object_uses.items;
+    for (size_t i = 0; i < o->object_uses.count; i++)
+        if (uses[i].role == ROLE_CLASS || uses[i].role == ROLE_REFERENCE)
+            define(&named, uses[i].scope, uses[i].id, uses[i].at, i);
+    sort_index(&named);
+    check_objects_defined(o, &ids, &classes);
+    check_dumped_classes_loaded(o, &ids, &classes, loaded, &named);
+    check_array_classes(o, &classes, loaded, strings);
+    free(ids.items);
+    free(classes.items);
+    free(named.items);
+}
+
+static void check_all(struct oracle *o)
+{
+    struct list strings = {0}, class_serials = {0}, class_ids = {0}, frames = {0}, traces = {0};
+    const struct string *s = o->strings.items;
+    for (size_t i = 0; i < o->strings.count; i++)
+        define(&strings, 0, s[i].id, s[i].at, i);
+    const struct loaded_class *c = o->loaded_classes.items;
+    for (size_t i = 0; i < o->loaded_classes.count; i++) {
+        if (c[i].serial)
+            define(&class_serials, 0, c[i].serial, c[i].serial_at, i);
+        if (c[i].id)
+            define(&class_ids, 0, c[i].id, c[i].id_at, i);
+    }
+    const struct frame *f = o->frames.items;
+    for (size_t i = 0; i < o->frames.count; i++)
+        define(&frames, 0, f[i].id, f[i].at, i);
+    const struct trace *t = o->traces.items;
+    for (size_t i = 0; i < o->traces.count; i++)
+        define(&traces, 0, t[i].serial, t[i].at, i);
+    sort_index(&strings);
+    sort_index(&class_serials);
+    sort_index(&class_ids);
+    sort_index(&frames);
+    sort_index(&traces);
+
+    check_strings(o, &strings);
+    check_loaded_classes(o, &class_serials, &class_ids);
+    check_stacks(o, &frames, &traces);
+    check_threads(o, &traces);
+    check_heap_dumps(o, &class_ids, &strings);
+    free(strings.items);
+    free(class_serials.items);
+    free(class_ids.items);
+    free(frames.items);
+    free(traces.items);
+}
+
+/* ---- The report -------------------------------------------------------------------------------------------------------- */
+
+static bool is_one_of(const char *rule, const char *const *rules)
+{
+    while (*rules && strcmp(*rules, rule) != 0)
+        rules++;
+    return *rules != NULL;
+}
+
+/* Severities of the strict profile. */
+static bool is_warning(const char *rule)
+{
+    static const char *const warnings[] = {"HDR-006", "HDR-007", "REC-004", "REC-010",  "STR-002",  "STR-003",
+                                           "CLS-004", "CLS-005", "CLS-007", "CLS-017",  "STK-002",  "STK-008",
+                                           "STK-011", "PRF-003", "PRF-005", "ROOT-001", "ROOT-002", "ROOT-004",
+                                           "OBJ-009", "OBJ-010", "REF-001", "REF-002",  NULL};
+    return is_one_of(rule, warnings);
+}
+
+bool oracle_settles(const struct oracle_report *r, const struct oracle_finding *finding)
+{
+    static const char *const by_file[] = {"REC-007", "STR-006", "STR-007", "CLS-007",  "CLS-008", "STK-006", "STK-010",
+                                          "STK-011", "STK-012", "PRF-003", "ROOT-005", "OBJ-007", NULL};
+    static const char *const by_heap_dump[] = {"CLS-010", "CLS-011", "CLS-017", "ROOT-003", "OBJ-002", "OBJ-003",
+                                               "OBJ-006", "OBJ-010", "REF-001", "REF-002",  NULL};
+    if (!r->failed)
+        return true;
+    if (is_one_of(finding->rule, by_file))
+        return false;
+    return finding->offset < (is_one_of(finding->rule, by_heap_dump) ? r->closed_until : r->read_until);
+}
+
+static int compare_findings(const void *left, const void *right)
+{
+    const struct oracle_finding *a = left, *b = right;
+    int order = compare_numbers(a->offset, b->offset);
+    return order ? order : strcmp(a->rule, b->rule);
+}
+
+/* Keeps the findings that are settled, in order. */
+static void finish_report(struct oracle *o)
+{
+    struct oracle_report *r = o->report;
+    if (!o->failed)
+        r->read_until = r->closed_until = o->size;
+    else
+        r->closed_until = o->closed_until < r->read_until ? o->closed_until : r->read_until;
+    r->failed = o->failed;
+    r->valid = !o->failed;
+    r->findings = o->findings.items;
+    for (size_t i = 0; i < o->findings.count; i++)
+        if (oracle_settles(r, &r->findings[i])) {
+            r->valid = r->valid && is_warning(r->findings[i].rule);
+            r->findings[r->finding_count++] = r->findings[i];
+        }
+    if (r->finding_count)
+        qsort(r->findings, r->finding_count, sizeof *r->findings, compare_findings);
+}
+
+struct oracle_report *oracle_validate(const uint8_t *bytes, size_t size)
+{
+    struct oracle o = {.bytes = bytes, .size = size, .report = calloc(1, sizeof *o.report)};
+    if (!o.report)
+        abort();
+    if (read_header(&o)) {
+        read_records(&o);
+        check_all(&o);
+    }
+    finish_report(&o);
+    struct list *lists[] = {&o.strings,           &o.loaded_classes, &o.frames,          &o.traces,        &o.thread_events,
+                            &o.objects,           &o.class_dumps,    &o.instances,       &o.object_arrays, &o.thread_roots,
+                            &o.frame_roots,       &o.name_uses,      &o.trace_uses,      &o.frame_uses,    &o.class_serial_uses,
+                            &o.trace_thread_uses, &o.object_uses,    &o.root_thread_uses};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        free(lists[i]->items);
+    return o.report;
+}
+
+void oracle_free(struct oracle_report *report)
+{
+    if (report)
+        free(report->findings);
+    free(report);
+}

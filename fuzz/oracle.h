@@ -1,0 +1,45 @@
+/* A second, naive validator of HPROF dumps, written from SPEC.md alone. It shares no code with validator/, so a mistake in
+ * one of the two shows as a difference between their reports. The whole dump is in memory; reading ends at the first framing
+ * failure. Severities are those of the strict profile. Compressed dumps and dumps of 4 GiB are not covered. */
+#ifndef HPROF_FUZZ_ORACLE_H
+#define HPROF_FUZZ_ORACLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct oracle_finding {
+    const char *rule; /* "OBJ-004" */
+    uint64_t offset;
+};
+
+enum { ORACLE_MOST_FAILURES = 8 };
+
+struct oracle_report {
+    /* Plain reading failed: a header that cannot be trusted, a tag that the version does not define, a length beyond the end
+     * of the file or other than its kind or count asks for, a sub-record that cannot be there or crosses the end of its
+     * record. One of `failures` is reported for it: which one is up to recovery. */
+    bool failed;
+    struct oracle_finding failures[ORACLE_MOST_FAILURES];
+    size_t failure_count;
+    uint64_t read_until;   /* no byte before this offset has to do with the failure; without one, the size of the dump */
+    uint64_t closed_until; /* heap dumps that begin before this offset were read to their end */
+
+    /* In the order of their offsets; after a failure, only those that oracle_settles(). */
+    struct oracle_finding *findings;
+    size_t finding_count;
+    bool valid; /* no failure, and no finding is an error */
+
+    uint64_t records[256], subrecords[256]; /* complete ones, by tag */
+    uint64_t references;                    /* IDs in fields, elements, static fields and constants of type object */
+};
+
+/* Ends the process if memory runs out. */
+struct oracle_report *oracle_validate(const uint8_t *bytes, size_t size);
+void oracle_free(struct oracle_report *report);
+
+/* Whether the bytes before the failure decide if there is such a finding; always, if nothing failed. Other findings wait for
+ * the end of the file, or of a heap dump that is not complete. */
+bool oracle_settles(const struct oracle_report *report, const struct oracle_finding *finding);
+
+#endif
