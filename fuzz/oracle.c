@@ -320,6 +320,11 @@ static uint64_t size_of_type(const struct oracle *o, uint64_t type)
     }
 }
 
+static bool is_primitive(const struct oracle *o, uint64_t type)
+{
+    return type != TYPE_OBJECT && size_of_type(o, type) != 0;
+}
+
 /* ---- SPEC.md 2.5: strings ---------------------------------------------------------------------------------------------- */
 
 /* The size of the character at the start of a text, in standard or modified UTF-8; 0 if there is none. */
@@ -374,11 +379,14 @@ static void use_name_or_0(struct oracle *o, uint64_t at)
         use_name(o, at);
 }
 
-/* 4.5: a stack trace serial that is named is 0 or has a TRACE. */
-static void use_trace(struct oracle *o, uint64_t at)
+/* 4.5: a stack trace serial that is named is 0 or has a TRACE. Where a known producer loses traces, or means none by -1, is a
+ * lesser role. */
+enum trace_role { TRACE_IS_NEEDED, TRACE_MAY_BE_LOST, TRACE_IS_MINUS_1 };
+
+static void use_trace(struct oracle *o, uint64_t at, enum trace_role role)
 {
     if (u4(o, at) != 0)
-        use(&o->trace_uses, 0, u4(o, at), 0, at, "STK-012");
+        use(&o->trace_uses, 0, u4(o, at), (int)role, at, "STK-012");
 }
 
 /* ---- SPEC.md 4: top-level records -------------------------------------------------------------------------------------- */
@@ -403,11 +411,10 @@ static void read_load_class(struct oracle *o, uint64_t at)
         .serial = u4(o, serial_at), .serial_at = serial_at, .id = id(o, id_at), .id_at = id_at, .name = id(o, name_at)};
     if (loaded->serial == 0)
         report(o, "CLS-002", serial_at);
-    use_trace(o, trace_at);
     if (loaded->id == 0)
-        report(o, "CLS-005", id_at); /* judged no further */
-    else
-        use_name(o, name_at);
+        report(o, "CLS-005", id_at);
+    use_trace(o, trace_at, TRACE_MAY_BE_LOST);
+    use_name(o, name_at);
 }
 
 /* 4.4 */
@@ -478,7 +485,7 @@ static void read_alloc_sites(struct oracle *o, uint64_t at)
             report(o, "PRF-002", array_at);
         if (u4(o, class_at) != 0)
             use(&o->class_serial_uses, 0, u4(o, class_at), 1, class_at, "PRF-003");
-        use_trace(o, trace_at);
+        use_trace(o, trace_at, TRACE_IS_NEEDED);
     }
 }
 
@@ -491,7 +498,7 @@ static void read_start_thread(struct oracle *o, uint64_t at)
         (struct thread_event){.start = true, .serial = u4(o, at), .at = at};
     if (u4(o, at) == 0)
         report(o, "THR-003", at);
-    use_trace(o, trace_at);
+    use_trace(o, trace_at, TRACE_MAY_BE_LOST);
     use_name(o, name_at);
     use_name_or_0(o, group_at);
     use_name_or_0(o, parent_at);
@@ -503,7 +510,7 @@ static void read_cpu_samples(struct oracle *o, uint64_t at)
     uint64_t count_at = at + 4, samples_at = count_at + 4, sum = 0;
     for (uint64_t i = 0; i < u4(o, count_at); i++) {
         sum += u4(o, samples_at + 8 * i);
-        use_trace(o, samples_at + 8 * i + 4);
+        use_trace(o, samples_at + 8 * i + 4, TRACE_IS_NEEDED);
     }
     if (sum > u4(o, at))
         report(o, "PRF-008", at);
@@ -552,7 +559,7 @@ static void read_thread_object(struct oracle *o, uint64_t at)
         use_root(o, at);
     *(struct thread_root *)append(&o->thread_roots, sizeof(struct thread_root)) =
         (struct thread_root){.heap = o->heap, .serial = u4(o, thread_at), .at = thread_at, .trace = u4(o, trace_at)};
-    use_trace(o, trace_at);
+    use_trace(o, trace_at, u4(o, trace_at) == 0xffffffff ? TRACE_IS_MINUS_1 : TRACE_IS_NEEDED);
 }
 
 /* ---- SPEC.md 6.3: CLASS_DUMP ------------------------------------------------------------------------------------------- */
@@ -615,7 +622,7 @@ static void read_class_dump(struct oracle *o, uint64_t at)
                                  .instance_size = u4(o, size_at),
                                  .instance_size_at = size_at};
     define_object(o, at, true);
-    use_trace(o, trace_at);
+    use_trace(o, trace_at, TRACE_IS_NEEDED);
     if (class->super_id != 0)
         use(&o->object_uses, o->heap, class->super_id, ROLE_SUPERCLASS, super_at, "CLS-010");
     use_reference(o, o->heap, loader_at);
@@ -652,7 +659,7 @@ static void read_instance(struct oracle *o, uint64_t at)
 {
     uint64_t trace_at = at + o->id_size, class_at = trace_at + 4, bytes_at = class_at + o->id_size;
     define_object(o, at, false);
-    use_trace(o, trace_at);
+    use_trace(o, trace_at, TRACE_IS_NEEDED);
     use(&o->object_uses, o->heap, id(o, class_at), ROLE_CLASS, class_at, "OBJ-002");
     *(struct instance *)append(&o->instances, sizeof(struct instance)) = (struct instance){.heap = o->heap,
                                                                                            .tag_at = at - 1,
@@ -667,7 +674,7 @@ static void read_object_array(struct oracle *o, uint64_t at)
 {
     uint64_t trace_at = at + o->id_size, count_at = trace_at + 4, class_at = count_at + 4;
     define_object(o, at, false);
-    use_trace(o, trace_at);
+    use_trace(o, trace_at, TRACE_IS_NEEDED);
     use(&o->object_uses, o->heap, id(o, class_at), ROLE_CLASS, class_at, "OBJ-003");
     *(struct array *)append(&o->object_arrays, sizeof(struct array)) =
         (struct array){.heap = o->heap, .class_id = id(o, class_at), .class_at = class_at};
@@ -681,7 +688,9 @@ static void read_primitive_array(struct oracle *o, uint64_t at, bool elements)
 {
     uint64_t trace_at = at + o->id_size, count_at = trace_at + 4, type_at = count_at + 4;
     define_object(o, at, false);
-    use_trace(o, trace_at);
+    use_trace(o, trace_at, TRACE_IS_NEEDED);
+    if (!is_primitive(o, u1(o, type_at))) /* without elements: nothing depends on it */
+        report(o, "OBJ-008", type_at);
     if (!elements || u1(o, type_at) != TYPE_BOOLEAN)
         return;
     for (uint64_t i = 0; i < u4(o, count_at); i++)
@@ -796,15 +805,14 @@ static struct measure measure_class_dump(const struct oracle *o, uint64_t at, ui
     return measured(at, limit, next - at + 2 + u2(o, next) * (o->id_size + 1));
 }
 
-static struct measure measure_primitive_array(const struct oracle *o, uint64_t at, uint64_t limit, bool elements)
+static struct measure measure_primitive_array(const struct oracle *o, uint64_t at, uint64_t limit)
 {
     uint64_t type_at = at + o->id_size + 8, fixed = o->id_size + 9;
     if (limit - at < fixed)
         return cut;
-    uint64_t type = u1(o, type_at);
-    if (type == TYPE_OBJECT || size_of_type(o, type) == 0)
+    if (!is_primitive(o, u1(o, type_at)))
         return (struct measure){.outcome = BAD_TYPE, .rule = "OBJ-008", .type_at = type_at};
-    return measured(at, limit, fixed + (elements ? u4(o, type_at - 4) * size_of_type(o, type) : 0));
+    return measured(at, limit, fixed + u4(o, type_at - 4) * size_of_type(o, u1(o, type_at)));
 }
 
 /* The fields of a sub-record begin at `at`, behind its tag. */
@@ -845,9 +853,9 @@ static struct measure measure_subrecord(const struct oracle *o, uint64_t tag, ui
     case OBJECT_ARRAY_DUMP:
         return limit - at < object_fixed ? cut : measured(at, limit, object_fixed + u4(o, at + o->id_size + 4) * o->id_size);
     case PRIMITIVE_ARRAY_DUMP:
-        return measure_primitive_array(o, at, limit, true);
+        return measure_primitive_array(o, at, limit);
     case PRIMITIVE_ARRAY_NODATA:
-        return measure_primitive_array(o, at, limit, false);
+        return measured(at, limit, o->id_size + 9);
     default:
         return (struct measure){.outcome = UNKNOWN_TAG};
     }
@@ -971,7 +979,15 @@ static void read_heap_dump_end(struct oracle *o, uint64_t at)
 
 /* ---- SPEC.md 3.2: records ---------------------------------------------------------------------------------------------- */
 
-/* Whether a record of this tag may have a body of `length` bytes, which lie in the file; if not, `rule` is broken. */
+/* Whether `length` is `fixed` bytes and `unit` for each that the count says, which may lie beyond the end of the file. */
+static bool fits_count(const struct oracle *o, uint64_t body_at, uint64_t length, uint64_t fixed, uint64_t count_at,
+                       uint64_t unit)
+{
+    uint64_t at = body_at + count_at;
+    return length >= fixed && at <= o->size && o->size - at >= 4 && length == fixed + u4(o, at) * unit;
+}
+
+/* Whether a record of this tag may have a body of `length` bytes; if not, `rule` is broken. */
 static bool has_right_length(const struct oracle *o, uint64_t tag, uint64_t body_at, uint64_t length, const char **rule)
 {
     switch ((enum record_tag)tag) {
@@ -989,10 +1005,10 @@ static bool has_right_length(const struct oracle *o, uint64_t tag, uint64_t body
         return length == 8 + 4 * o->id_size;
     case TRACE:
         *rule = "STK-007";
-        return length >= 12 && length == 12 + u4(o, body_at + 8) * o->id_size;
+        return fits_count(o, body_at, length, 12, 8, o->id_size);
     case ALLOC_SITES:
         *rule = "PRF-001";
-        return length >= 34 && length == 34 + u4(o, body_at + 30) * SITE_SIZE;
+        return fits_count(o, body_at, length, 34, 30, SITE_SIZE);
     case HEAP_SUMMARY:
         *rule = "PRF-006";
         return length == 24;
@@ -1004,7 +1020,7 @@ static bool has_right_length(const struct oracle *o, uint64_t tag, uint64_t body
         return length == 4;
     case CPU_SAMPLES:
         *rule = "PRF-007";
-        return length >= 8 && length == 8 + u4(o, body_at + 4) * 8;
+        return fits_count(o, body_at, length, 8, 4, 8);
     case CONTROL_SETTINGS:
         *rule = "PRF-009";
         return length == 6;
@@ -1068,21 +1084,16 @@ static void read_record(struct oracle *o, uint64_t at, uint64_t length)
     }
 }
 
-/* 5.1: after a heap dump record of length 0 comes no record: it is not empty, its length was never filled in. */
-static bool fail_after_empty_heap_dump(struct oracle *o)
+/* No record lies at `at`. That may be because of the record before: the length of a string (9.2), or that of a heap dump
+ * record, which was never filled in (5.1). */
+static void suspect_previous(struct oracle *o)
 {
-    bool empty = o->previous_at && is_heap_dump_record(u1(o, o->previous_at)) && u4(o, o->previous_at + 5) == 0;
-    if (empty)
-        fail(o, o->previous_at, "REC-011", o->previous_at + 5);
-    return empty;
-}
-
-/* 9.2: the length of a string may be what led to a place where no record is. */
-static void suspect_string(struct oracle *o)
-{
-    if (o->previous_at && u1(o, o->previous_at) == UTF8) {
-        fail(o, o->previous_at, "REC-002", o->previous_at + 5);
-        fail(o, o->previous_at, "STR-001", o->previous_at + 5);
+    uint64_t at = o->previous_at;
+    if (at && u1(o, at) == UTF8) {
+        fail(o, at, "REC-002", at + 5);
+        fail(o, at, "STR-001", at + 5);
+    } else if (at && is_heap_dump_record(u1(o, at)) && u4(o, at + 5) == 0) {
+        fail(o, at, "REC-011", at + 5);
     }
 }
 
@@ -1093,33 +1104,30 @@ static bool read_framed_record(struct oracle *o, uint64_t at)
     bool fits = length <= o->size - body_at;
     const char *rule;
 
-    if ((!is_record_tag(tag) || !fits) && fail_after_empty_heap_dump(o))
-        return false;
     if (!is_record_tag(tag)) {
         fail(o, at, "REC-003", at);
         fail(o, at, "REC-002", at + 5);
-        suspect_string(o);
+        suspect_previous(o);
         return false;
     }
-    if (!fits && !is_heap_dump_record(tag)) {
+    if ((!fits && !is_heap_dump_record(tag)) || !has_right_length(o, tag, body_at, length, &rule)) {
         fail(o, at, "REC-002", at + 5);
-        suspect_string(o);
-        return false;
-    }
-    if (fits && !has_right_length(o, tag, body_at, length, &rule)) {
-        fail(o, at, rule, at + 5);
-        fail(o, at, "REC-002", at + 5);
+        if (!has_right_length(o, tag, body_at, length, &rule))
+            fail(o, at, rule, at + 5);
         if (tag == HEAP_DUMP_END && !o->segments_allowed)
             fail(o, at, "REC-005", at);
-        suspect_string(o);
+        suspect_previous(o);
         return false;
     }
     if (time < o->previous_time && o->previous_time - time < 0x80000000) /* 3.3: else it has wrapped */
         report(o, "REC-004", at + 1);
     o->previous_time = time;
     read_record(o, at, length);
-    if (o->failed)
+    if (o->failed) {
+        if (o->report->read_until <= body_at)
+            suspect_previous(o);
         return false;
+    }
     o->report->records[tag]++;
     o->previous_at = at;
     if (!o->series_open)
@@ -1132,9 +1140,8 @@ static void read_records(struct oracle *o)
     uint64_t at = HEADER_SIZE;
     while (at < o->size) {
         if (o->size - at < RECORD_HEADER_SIZE) {
-            fail_after_empty_heap_dump(o);
             fail(o, at, "REC-001", at);
-            suspect_string(o);
+            suspect_previous(o);
             return;
         }
         if (!read_framed_record(o, at))
@@ -1224,8 +1231,8 @@ static void check_strings(struct oracle *o, const struct list *index)
     const struct string *strings = o->strings.items;
     for (size_t i = 0; i < o->strings.count; i++) {
         const struct string *s = &strings[i];
-        const struct definition *d = s->id ? first_definition(index, 0, s->id) : NULL;
-        if (d && d->item != i) {
+        const struct definition *d = first_definition(index, 0, s->id);
+        if (d->item != i) {
             const struct string *first = &strings[d->item];
             bool same = s->size == first->size && memcmp(s->text, first->text, (size_t)s->size) == 0;
             report(o, same ? "STR-003" : "STR-004", s->at);
@@ -1246,13 +1253,11 @@ static void check_loaded_classes(struct oracle *o, const struct list *serials, c
     const struct loaded_class *loaded = o->loaded_classes.items;
     for (size_t i = 0; i < o->loaded_classes.count; i++) {
         const struct loaded_class *c = &loaded[i];
-        if (c->serial && first_definition(serials, 0, c->serial)->item != i)
+        bool new_serial = first_definition(serials, 0, c->serial)->item == i;
+        if (c->serial && !new_serial)
             report(o, "CLS-003", c->serial_at);
-        if (c->id) {
-            const struct loaded_class *first = &loaded[first_definition(ids, 0, c->id)->item];
-            if (first != c && first->serial != c->serial)
-                report(o, "CLS-004", c->id_at);
-        }
+        if (c->id && first_definition(ids, 0, c->id)->item != i && new_serial)
+            report(o, "CLS-004", c->id_at);
     }
     /* A class may be named before it is loaded, but not unloaded. */
     struct list unloaded = {0};
@@ -1429,10 +1434,12 @@ static void check_classes(struct oracle *o, const struct list *classes)
 {
     const struct class_dump *c = o->class_dumps.items;
     for (size_t i = 0; i < o->class_dumps.count; i++) {
+        if (c[i].id == 0 || first_definition(classes, c[i].heap, c[i].id)->item != i)
+            continue; /* not the layout that holds */
         uint64_t size = size_of_chain(o, classes, &c[i]);
         if (size != UINT64_MAX && size != c[i].instance_size)
             report(o, "CLS-017", c[i].instance_size_at);
-        if (c[i].id != 0 && begins_cycle(o, classes, &c[i]))
+        if (begins_cycle(o, classes, &c[i]))
             report(o, "CLS-011", c[i].super_at);
     }
 }
@@ -1506,8 +1513,9 @@ static void check_dumped_classes_loaded(struct oracle *o, const struct list *ids
         }
         if (c[i].id == 0 || first_definition(loaded, 0, c[i].id))
             continue;
-        bool first = first_definition(classes, heap, c[i].id)->item == i;
-        if (first && strays && !first_definition(named, heap, c[i].id))
+        if (first_definition(classes, heap, c[i].id)->item != i)
+            continue;
+        if (strays && !first_definition(named, heap, c[i].id))
             strays--;
         else
             use(&unloaded, 0, c[i].id, 0, c[i].at, "CLS-008");
@@ -1526,8 +1534,7 @@ static bool is_array_name(const struct string *name)
 }
 
 /* 6.6: one finding for each class whose name is known and not that of an array. */
-static void check_array_classes(struct oracle *o, const struct list *classes, const struct list *loaded,
-                                const struct list *strings)
+static void check_array_classes(struct oracle *o, const struct list *loaded, const struct list *strings)
 {
     struct list wrong = {0};
     const struct array *arrays = o->object_arrays.items;
@@ -1536,8 +1543,7 @@ static void check_array_classes(struct oracle *o, const struct list *classes, co
         const struct array *a = &arrays[i];
         const struct definition *load = first_definition(loaded, 0, a->class_id);
         const struct definition *name = load ? first_definition(strings, 0, loads[load->item].name) : NULL;
-        if (name && first_definition(classes, a->heap, a->class_id) &&
-            !is_array_name(&((const struct string *)o->strings.items)[name->item]))
+        if (name && !is_array_name(&((const struct string *)o->strings.items)[name->item]))
             use(&wrong, 0, a->class_id, 0, a->class_at, "OBJ-007");
     }
     reduce_uses(&wrong);
@@ -1571,7 +1577,7 @@ static void check_heap_dumps(struct oracle *o, const struct list *loaded, const 
     sort_index(&named);
     check_objects_defined(o, &ids, &classes);
     check_dumped_classes_loaded(o, &ids, &classes, loaded, &named);
-    check_array_classes(o, &classes, loaded, strings);
+    check_array_classes(o, loaded, strings);
     free(ids.items);
     free(classes.items);
     free(named.items);
@@ -1585,8 +1591,7 @@ static void check_all(struct oracle *o)
         define(&strings, 0, s[i].id, s[i].at, i);
     const struct loaded_class *c = o->loaded_classes.items;
     for (size_t i = 0; i < o->loaded_classes.count; i++) {
-        if (c[i].serial)
-            define(&class_serials, 0, c[i].serial, c[i].serial_at, i);
+        define(&class_serials, 0, c[i].serial, c[i].serial_at, i);
         if (c[i].id)
             define(&class_ids, 0, c[i].id, c[i].id_at, i);
     }
@@ -1637,8 +1642,8 @@ bool oracle_settles(const struct oracle_report *r, const struct oracle_finding *
 {
     static const char *const by_file[] = {"REC-007", "STR-006", "STR-007", "CLS-007",  "CLS-008", "STK-006", "STK-010",
                                           "STK-011", "STK-012", "PRF-003", "ROOT-005", "OBJ-007", NULL};
-    static const char *const by_heap_dump[] = {"CLS-010", "CLS-011", "CLS-017", "ROOT-003", "OBJ-002", "OBJ-003",
-                                               "OBJ-006", "OBJ-010", "REF-001", "REF-002",  NULL};
+    static const char *const by_heap_dump[] = {"CLS-010", "CLS-011", "CLS-017", "ROOT-003", "ROOT-004", "OBJ-002",
+                                               "OBJ-003", "OBJ-006", "OBJ-010", "REF-001",  "REF-002",  NULL};
     if (!r->failed)
         return true;
     if (is_one_of(finding->rule, by_file))

@@ -13,7 +13,7 @@ struct oracle_finding {
     uint64_t offset;
 };
 
-enum { ORACLE_MOST_FAILURES = 8 };
+enum { ORACLE_MOST_FAILURES = 10 };
 
 struct oracle_report {
     /* Plain reading failed: a header that cannot be trusted, a tag that the version does not define, a length beyond the end
