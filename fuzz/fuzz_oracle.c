@@ -1,6 +1,7 @@
 /* The library against the oracle, in the strict profile: the same findings at the same offsets, the same counts. Ends the
  * process at the first difference, after printing it. fuzz/ORACLE.md says what is compared. */
 #include "oracle.h"
+#include "target.h"
 
 #include <hprof/hprof.h>
 
@@ -199,8 +200,9 @@ static struct oracle_finding reported_failure(const struct oracle_report *oracle
     return (struct oracle_finding){"", 0};
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    const uint8_t *bytes = copy_to_guard_page(data, size);
     if (!statistics.initialised)
         begin_statistics();
     if (size >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b)
