@@ -13,7 +13,7 @@ static void add(struct account *a, const char *text, size_t n)
         a->capacity = 2 * (a->capacity + n) + 4096;
         a->text = realloc(a->text, a->capacity);
         if (!a->text)
-            fail("no memory for the account");
+            fail_target("no memory for the account");
     }
     memcpy(a->text + a->size, text, n);
     a->size += n;
@@ -44,7 +44,7 @@ static void on_summary(void *context, const struct hprof_summary *s)
     struct account *a = context;
 
     if (a->count)
-        fail("a finding came before the summary");
+        fail_target("a finding came before the summary");
     a->status = s->status;
     a->compressed = s->compressed;
     a->bytes = s->bytes;
@@ -101,7 +101,7 @@ static void on_finding(void *context, const struct hprof_finding *f)
         a->offsets_capacity = 2 * a->offsets_capacity + 64;
         a->offsets = realloc(a->offsets, a->offsets_capacity * sizeof *a->offsets);
         if (!a->offsets)
-            fail("no memory for the account");
+            fail_target("no memory for the account");
     }
     a->offsets[a->count++] = (struct account_offsets){f->rule, f->offset, f->related_offset};
 }
@@ -164,21 +164,21 @@ void expect_same(const struct account *first, const char *first_name, const stru
 
     if (first->size != second->size || memcmp(first->text, second->text, first->size) != 0) {
         print_difference(first, first_name, second, second_name);
-        fail("%s and %s differ", first_name, second_name);
+        fail_target("%s and %s differ", first_name, second_name);
     }
     if (!(exceptions & COMPRESSION_DIFFERS) &&
         (first->file_bytes != second->file_bytes || first->compressed != second->compressed))
-        fail("%s and %s differ in file_bytes or compressed", first_name, second_name);
+        fail_target("%s and %s differ in file_bytes or compressed", first_name, second_name);
     for (size_t i = 0; i < first->count; i++) {
         const struct account_offsets *a = &first->offsets[i], *b = &second->offsets[i];
         const char *rule = hprof_rule_at(a->rule)->id;
 
         if (!same_offset(a->offset, b->offset, pipe && strcmp(rule, "REF-002") == 0))
-            fail("%s and %s differ: %s at 0x%llx and at 0x%llx", first_name, second_name, rule, (unsigned long long)a->offset,
-                 (unsigned long long)b->offset);
+            fail_target("%s and %s differ: %s at 0x%llx and at 0x%llx", first_name, second_name, rule,
+                        (unsigned long long)a->offset, (unsigned long long)b->offset);
         if (!same_offset(a->related, b->related, pipe))
-            fail("%s and %s differ: %s at 0x%llx is related to 0x%llx and to 0x%llx", first_name, second_name, rule,
-                 (unsigned long long)a->offset, (unsigned long long)a->related, (unsigned long long)b->related);
+            fail_target("%s and %s differ: %s at 0x%llx is related to 0x%llx and to 0x%llx", first_name, second_name, rule,
+                        (unsigned long long)a->offset, (unsigned long long)a->related, (unsigned long long)b->related);
     }
 }
 
@@ -187,20 +187,21 @@ void expect_consistent(const struct account *a, const struct hprof_options *opti
     bool complete = a->status == HPROF_VALID || a->status == HPROF_INVALID;
 
     if (complete && (a->status == HPROF_INVALID) != (a->errors > 0))
-        fail("status %d with %llu errors", a->status, (unsigned long long)a->errors);
+        fail_target("status %d with %llu errors", a->status, (unsigned long long)a->errors);
     if (complete && (a->file_bytes != size || (!a->compressed && a->bytes != size)))
-        fail("%llu bytes of a file of %llu are reported; the input has %zu", (unsigned long long)a->bytes,
-             (unsigned long long)a->file_bytes, size);
+        fail_target("%llu bytes of a file of %llu are reported; the input has %zu", (unsigned long long)a->bytes,
+                    (unsigned long long)a->file_bytes, size);
     if (complete && options->max_errors == 0 && a->count != a->total)
-        fail("%zu findings came; the totals add up to %llu", a->count, (unsigned long long)a->total);
+        fail_target("%zu findings came; the totals add up to %llu", a->count, (unsigned long long)a->total);
     for (size_t i = 0; complete && i < a->count; i++) {
         const struct account_offsets *o = &a->offsets[i];
         const struct hprof_rule *rule = hprof_rule_at(o->rule);
         uint64_t end = strcmp(rule->family, "GZ") == 0 ? a->file_bytes : a->bytes;
 
         if (o->offset > end && !(o->offset == HPROF_NO_OFFSET && strcmp(rule->id, "REF-002") == 0))
-            fail("%s at 0x%llx of 0x%llx bytes", rule->id, (unsigned long long)o->offset, (unsigned long long)end);
+            fail_target("%s at 0x%llx of 0x%llx bytes", rule->id, (unsigned long long)o->offset, (unsigned long long)end);
         if (o->related > end && o->related != HPROF_NO_OFFSET)
-            fail("%s is related to 0x%llx of 0x%llx bytes", rule->id, (unsigned long long)o->related, (unsigned long long)end);
+            fail_target("%s is related to 0x%llx of 0x%llx bytes", rule->id, (unsigned long long)o->related,
+                        (unsigned long long)end);
     }
 }

@@ -73,7 +73,7 @@ static void *allocate(void *context, size_t size)
     if (!block)
         block = malloc(size);
     if (!block)
-        fail("malloc(%zu) failed: the library asks for more than there is", size);
+        fail_target("malloc(%zu) failed: the library asks for more than there is", size);
     memset(block, a->junk, size < JUNK_MAX ? size : JUNK_MAX);
     a->count++;
     a->blocks++;
@@ -88,7 +88,7 @@ static void release(void *context, void *block, size_t size)
     struct allocator *a = context;
 
     if (a->blocks == 0 || a->bytes < size)
-        fail("a block of %zu bytes is released that was not allocated", size);
+        fail_target("a block of %zu bytes is released that was not allocated", size);
     a->blocks--;
     a->bytes -= size;
     if (size >= LARGE)
@@ -105,5 +105,6 @@ struct hprof_allocator allocator_for(struct allocator *a)
 void expect_no_leak(const struct allocator *a)
 {
     if (a->blocks || a->bytes)
-        fail("%llu blocks of %llu bytes in all were not released", (unsigned long long)a->blocks, (unsigned long long)a->bytes);
+        fail_target("%llu blocks of %llu bytes in all were not released", (unsigned long long)a->blocks,
+                    (unsigned long long)a->bytes);
 }

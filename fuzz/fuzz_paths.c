@@ -44,7 +44,7 @@ static void append_member(const uint8_t *data, size_t size)
     size_t bound;
 
     if (!ready && deflateInit2(&z, 1, Z_DEFLATED, 16 + 9, 1, Z_DEFAULT_STRATEGY) != Z_OK)
-        fail("deflateInit2() failed");
+        fail_target("deflateInit2() failed");
     ready = true;
     deflateReset(&z);
     bound = deflateBound(&z, size) + 32;
@@ -52,14 +52,14 @@ static void append_member(const uint8_t *data, size_t size)
         gzip.capacity = 2 * (gzip.capacity + bound);
         gzip.at = realloc(gzip.at, gzip.capacity);
         if (!gzip.at)
-            fail("no memory for the gzip file");
+            fail_target("no memory for the gzip file");
     }
     z.next_in = (Bytef *)(uintptr_t)data;
     z.avail_in = (uInt)size;
     z.next_out = gzip.at + gzip.size;
     z.avail_out = (uInt)bound;
     if (deflate(&z, Z_FINISH) != Z_STREAM_END)
-        fail("deflate() failed");
+        fail_target("deflate() failed");
     gzip.size += bound - z.avail_out;
 }
 

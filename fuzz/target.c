@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-void fail(const char *format, ...)
+void fail_target(const char *format, ...)
 {
     va_list values;
 
@@ -32,7 +32,7 @@ const uint8_t *copy_to_guard_page(const uint8_t *data, size_t size)
         capacity = (size + page) / page * page * 2;
         mapping = mmap(NULL, capacity + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (mapping == MAP_FAILED || mprotect(mapping + capacity, page, PROT_NONE) != 0)
-            fail("no guard page for %zu bytes", size);
+            fail_target("no guard page for %zu bytes", size);
     }
     if (size)
         memcpy(mapping + capacity - size, data, size);

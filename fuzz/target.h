@@ -8,7 +8,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Prints a sentence and aborts, which every engine counts as a crash. */
-_Noreturn void fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+_Noreturn void fail_target(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* A copy of the input whose last byte lies directly before a page that cannot be read, so that any read past the end faults, also
  * without a sanitizer. Valid until the next call. */

@@ -1,0 +1,93 @@
+/* A valid dump and a fault, both drawn from the input: the validator finds that rule at the offsets that the generator reports, and
+ * nothing else except the quirks of the producer. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "made_dump.h"
+#include "target.h"
+
+enum { FAULTS_MAX = 4 };
+
+struct seen {
+    const struct truth *truth;
+    uint64_t excused[RULE_COUNT]; /* findings that quirks may still give rise to */
+    bool found[FAULTS_MAX];
+};
+
+static size_t count_violations(void)
+{
+    size_t n = 0;
+
+    while (violation_at(n))
+        n++;
+    return n;
+}
+
+static void on_finding(void *context, const struct hprof_finding *f)
+{
+    struct seen *seen = context;
+
+    for (size_t i = 0; i < seen->truth->violation_count; i++)
+        if (!seen->found[i] && seen->truth->violations[i].rule == (int)f->rule &&
+            seen->truth->violations[i].offset == f->offset) {
+            seen->found[i] = true;
+            return;
+        }
+    if (seen->excused[f->rule] == 0)
+        fail_target("%s at 0x%llx besides the fault: expected %s; found %s", hprof_rule_at(f->rule)->id,
+                    (unsigned long long)f->offset, f->expected, f->found);
+    seen->excused[f->rule]--;
+}
+
+static void expect_found(const struct made_dump *dump, const char *what, const struct truth *truth, const uint64_t *quirks)
+{
+    struct seen seen = {.truth = truth};
+    struct hprof_options options;
+    bool from_profile = strncmp(what, "CLS-012", 7) == 0; /* which strict does not check */
+
+    memcpy(seen.excused, quirks, sizeof seen.excused);
+    hprof_options_init(&options);
+    options.max_errors = 0;
+    options.profile = hprof_profile_find(from_profile ? "hotspot" : "strict");
+    options.on_finding = on_finding;
+    options.context = &seen;
+    (void)hprof_validate_memory(dump->at, dump->size, false, &options);
+    for (size_t i = 0; i < truth->violation_count; i++)
+        if (!seen.found[i])
+            fail_target("%s is not found at 0x%llx", what, (unsigned long long)truth->violations[i].offset);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static struct made_dump valid, broken;
+    static struct generated truth, fault;
+    struct drawer drawer = {data, data + size};
+    const struct violation *row = violation_at(draw_below(&drawer, count_violations()));
+    uint64_t at = draw_below(&drawer, 1 << 16) << 16, count = 1 + draw_below(&drawer, FAULTS_MAX);
+    struct generate_request request = draw_request(&drawer);
+    char what[128];
+    const char *violate[] = {what};
+
+    if (strcmp(violation_rule(row), "REC-012") == 0)
+        return -1; /* takes 4 GiB */
+    snprintf(what, sizeof what, "%s/%s", violation_rule(row), violation_variant(row));
+    if (make_dump(&request, &valid, &truth) == GENERATED) {
+        request.violate = violate;
+        request.violate_count = 1;
+        request.how.at = at;
+        request.how.count = violation_is_once(row) || violation_is_alone(row) ? 1 : count;
+        request.how.seed = request.made.model.seed;
+        if (make_dump(&request, &broken, &fault) == GENERATED) {
+            if (fault.truth.violation_count != request.how.count)
+                fail_target("%s: %zu faults are reported, %llu were asked for", what, fault.truth.violation_count,
+                            (unsigned long long)request.how.count);
+            expect_found(&broken, what, &fault.truth, truth.habits);
+        }
+        generated_free(&fault);
+        memset(&fault, 0, sizeof fault);
+    }
+    generated_free(&truth);
+    memset(&truth, 0, sizeof truth);
+    return 0;
+}

@@ -1,0 +1,179 @@
+/* A dump, with hostile names in it and as its own file name, reported in each format: JSON and SARIF parse again with jansson, JUnit
+ * with libxml2, each with as many findings as the library handed out; text has no control character, no character that turns the
+ * direction of text, and no escape sequence except the colours when they are asked for. */
+#define _GNU_SOURCE /* open_memstream, memmem */
+#include <jansson.h>
+#include <libxml/parser.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "printable.h"
+#include "report.h"
+#include "target.h"
+
+enum format { TEXT, COLOURED_TEXT, JSON, SARIF, JUNIT, FORMATS };
+
+static const struct report_writer *const writers[FORMATS] = {&report_text, &report_text, &report_json, &report_sarif,
+                                                             &report_junit};
+
+struct output {
+    struct report report;
+    FILE *stream;
+    char *text;
+    size_t size;
+};
+
+struct run {
+    struct output outputs[FORMATS];
+    const char *file;
+    size_t findings;
+};
+
+static void on_summary(void *context, const struct hprof_summary *summary)
+{
+    struct run *run = context;
+
+    for (int i = 0; i < FORMATS; i++)
+        report_file(&run->outputs[i].report, run->file, true, summary);
+}
+
+static void on_finding(void *context, const struct hprof_finding *finding)
+{
+    struct run *run = context;
+
+    run->findings++;
+    for (int i = 0; i < FORMATS; i++)
+        report_finding(&run->outputs[i].report, finding);
+}
+
+/* ---- What must hold of each format ---- */
+
+static void expect_printable(const char *text, size_t size, bool coloured)
+{
+    for (size_t i = 0; i < size;) {
+        uint32_t c = 0;
+        size_t n = utf8_sequence(text + i, &c);
+
+        if (coloured && text[i] == '\x1b' && text[i + 1] == '[') { /* ESC [ digits and semicolons m */
+            size_t end = i + 2 + strspn(text + i + 2, "0123456789;");
+
+            if (text[end] != 'm')
+                fail_target("an escape sequence that is no colour");
+            i = end + 1;
+            continue;
+        }
+        if (n == 0)
+            fail_target("byte 0x%02x in text is not UTF-8", (unsigned char)text[i]);
+        if ((c < 0x20 && c != '\n') || (c >= 0x7f && c < 0xa0))
+            fail_target("control character U+%04X in text", c);
+        if ((c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) || c == 0x2028 || c == 0x2029)
+            fail_target("U+%04X, which turns or breaks lines, in text", c);
+        i += n;
+    }
+}
+
+static void expect_json(const struct output *output, const char *list, const char *findings, size_t count)
+{
+    json_error_t error;
+    /* As real numbers: jansson takes no integer above 2^63, and a timestamp may be any of 64 bits. */
+    json_t *root = json_loadb(output->text, output->size, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &error);
+
+    if (!root)
+        fail_target("JSON cannot be parsed: %s at %d", error.text, error.position);
+    json_t *file = json_array_get(json_object_get(root, list), 0);
+    size_t found = json_array_size(json_object_get(file, findings));
+
+    if (found != count)
+        fail_target("%zu findings in the JSON, %zu came", found, count);
+    json_decref(root);
+}
+
+static void expect_xml(const struct output *output)
+{
+    xmlDocPtr document = xmlReadMemory(output->text, (int)output->size, "report.xml", "UTF-8",
+                                       XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING | XML_PARSE_HUGE);
+
+    if (!document)
+        fail_target("XML cannot be parsed");
+    xmlFreeDoc(document);
+}
+
+/* ---- One input ---- */
+
+static void open_outputs(struct run *run, const struct hprof_options *options)
+{
+    for (int i = 0; i < FORMATS; i++) {
+        struct output *o = &run->outputs[i];
+
+        o->report = (struct report){
+            .color = i == COLOURED_TEXT, .max_errors = options->max_errors, .severities = options->severities, .file_count = 1};
+        o->stream = open_memstream(&o->text, &o->size);
+        if (!o->stream || !report_prepare(&o->report, writers[i]))
+            fail_target("no memory for a report");
+        report_begin(&o->report, o->stream);
+    }
+}
+
+static void close_outputs(struct run *run, enum hprof_status status)
+{
+    for (int i = 0; i < FORMATS; i++) {
+        struct output *o = &run->outputs[i];
+
+        report_file_end(&o->report, 0.25);
+        report_end(&o->report, status);
+        if (o->report.shortened)
+            fail_target("a report was shortened");
+        report_release(&o->report);
+        if (ferror(o->stream) || fclose(o->stream) != 0)
+            fail_target("a report could not be written");
+    }
+}
+
+/* The end of the input, up to a NUL, is the name of the file. */
+static void take_file_name(const uint8_t *data, size_t size, char *name, size_t room)
+{
+    size_t n = size < room - 1 ? size : room - 1, at = 0;
+
+    for (size_t i = size - n; i < size; i++)
+        if (data[i])
+            name[at++] = (char)data[i];
+    if (at == 0)
+        name[at++] = 'x';
+    name[at] = '\0';
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static char file[48];
+    static uint8_t severities[512];
+    const uint8_t *bytes = copy_to_guard_page(data, size);
+    uint32_t bits = drawn_bits(data, size);
+    struct run run = {.file = file};
+    struct hprof_options options;
+    size_t profiles = 0;
+
+    while (hprof_profile_at(profiles))
+        profiles++;
+    take_file_name(data, size, file, sizeof file);
+    hprof_options_init(&options);
+    options.profile = draw(&bits, (uint32_t)profiles);
+    options.max_errors = draw(&bits, 4);
+    if (hprof_rule_count() > sizeof severities)
+        fail_target("too many rules");
+    memset(severities, HPROF_UNCHANGED, sizeof severities);
+    options.severities = severities;
+    options.on_summary = on_summary;
+    options.on_finding = on_finding;
+    options.context = &run;
+    open_outputs(&run, &options);
+    close_outputs(&run, hprof_validate_memory(bytes, size, false, &options));
+    expect_printable(run.outputs[TEXT].text, run.outputs[TEXT].size, false);
+    expect_printable(run.outputs[COLOURED_TEXT].text, run.outputs[COLOURED_TEXT].size, true);
+    expect_json(&run.outputs[JSON], "files", "findings", run.findings);
+    expect_json(&run.outputs[SARIF], "runs", "results", run.findings);
+    expect_xml(&run.outputs[JUNIT]);
+    for (int i = 0; i < FORMATS; i++)
+        free(run.outputs[i].text);
+    return 0;
+}

@@ -1,0 +1,88 @@
+/* Every option of the library, drawn from the timestamp in the dump's header: the run ends with a status that its findings agree with,
+ * whatever the bytes. What memory holds when it is allocated changes nothing, and when an allocation fails the status is HPROF_LIMIT,
+ * or the report is the same; nothing is leaked. */
+#include <string.h>
+
+#include "account.h"
+#include "allocator.h"
+#include "target.h"
+
+static enum hprof_status run(const uint8_t *bytes, size_t size, bool as_pipe, struct hprof_options options,
+                             struct allocator *memory, struct account *account)
+{
+    struct hprof_allocator allocator = allocator_for(memory);
+    enum hprof_status status;
+
+    account_begin(account);
+    account_listen(account, &options);
+    options.allocator = &allocator;
+    status = hprof_validate_memory(bytes, size, as_pipe, &options);
+    expect_no_leak(memory);
+    if (account->status != HPROF_USAGE && account->status != status)
+        fail_target("the summary has status %d, the call returned %d", account->status, status);
+    return status;
+}
+
+/* A third of the seeds disable rules or change severities. */
+static const uint8_t *draw_severities(uint32_t *bits)
+{
+    static uint8_t severities[512];
+    uint32_t how = draw(bits, 3), step = 1 + draw(bits, 8);
+
+    if (how || hprof_rule_count() > sizeof severities)
+        return NULL;
+    memset(severities, HPROF_UNCHANGED, sizeof severities);
+    for (size_t rule = draw(bits, 8); rule < hprof_rule_count(); rule += step)
+        severities[rule] = (uint8_t)(rule % 4);
+    return severities;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static struct account expected, account;
+    const uint8_t *bytes = copy_to_guard_page(data, size);
+    uint32_t bits = drawn_bits(data, size) * UINT32_C(0x9E3779B1); /* times of seeds share their high bits */
+    struct hprof_testing testing = {.hash_seed = 1};
+    struct hprof_options options;
+    struct allocator memory = {.left = UINT64_MAX, .junk = 0};
+    enum hprof_status status;
+    size_t profiles = 0;
+
+    while (hprof_profile_at(profiles))
+        profiles++;
+    hprof_options_init(&options);
+    bool as_pipe = draw(&bits, 2);
+
+    options.profile = draw(&bits, (uint32_t)profiles);
+    options.max_errors = draw(&bits, 4);
+    options.werror = draw(&bits, 2);
+    options.severities = draw_severities(&bits);
+    options.testing = &testing;
+    if (draw(&bits, 3) == 0)
+        testing.block = 2 + draw(&bits, 64);
+
+    status = run(bytes, size, as_pipe, options, &memory, &expected);
+    if (status != HPROF_VALID && status != HPROF_INVALID)
+        fail_target("status %d without a limit", status);
+    expect_consistent(&expected, &options, size);
+
+    struct allocator other = {.left = UINT64_MAX, .junk = (uint8_t)(0x5a + draw(&bits, 128))};
+
+    run(bytes, size, as_pipe, options, &other, &account);
+    expect_same(&expected, "memory of zeros", &account, "memory of junk", ACCOUNTS_EQUAL);
+
+    struct allocator failing = {.left = draw(&bits, 64) * (memory.count + 1) / 64, .for_good = draw(&bits, 2), .junk = 0xa5};
+
+    status = run(bytes, size, as_pipe, options, &failing, &account);
+    if (status != HPROF_LIMIT)
+        expect_same(&expected, "all memory", &account, "memory that failed", ACCOUNTS_EQUAL);
+    else if (!failing.failed)
+        fail_target("HPROF_LIMIT without a failure");
+
+    options.max_memory = memory.peak * (1 + draw(&bits, 4)) / 4;
+    other = (struct allocator){.left = UINT64_MAX, .junk = 0xa5};
+    status = run(bytes, size, as_pipe, options, &other, &account);
+    if (status != HPROF_LIMIT)
+        expect_same(&expected, "no limit", &account, "max_memory", ACCOUNTS_EQUAL);
+    return 0;
+}
