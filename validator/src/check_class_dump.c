@@ -77,8 +77,6 @@ void check_class_dump(struct checker *ck, const uint8_t *p, size_t size, uint64_
         p += SIZE_OF(CONSTANT, id);
         if (judged)
             check_value(ck, type, p, at + (uint64_t)(p - start));
-        else if (ck->look == LOOK_LOCATE && type == TYPE_OBJECT)
-            locate_referred(ck, get_id(p, id), at + (uint64_t)(p - start));
         p += type_size(type, id);
     }
     n = get_u2(p); /* 6.3.4 static fields */
@@ -90,21 +88,11 @@ void check_class_dump(struct checker *ck, const uint8_t *p, size_t size, uint64_
         p += SIZE_OF(STATIC_FIELD, id);
         if (judged)
             check_value(ck, type, p, at + (uint64_t)(p - start));
-        else if (ck->look == LOOK_LOCATE && type == TYPE_OBJECT)
-            locate_referred(ck, get_id(p, id), at + (uint64_t)(p - start));
         p += type_size(type, id);
     }
     n = get_u2(p); /* 6.3.5 instance fields */
     p += 2;
     fields = p;
-
-    if (ck->look == LOOK_LOCATE) {
-        locate_defined(ck, r.class_id, at);
-        locate_referred(ck, r.loader_id, at + OFFSET_OF(CLASS_DUMP, loader_id, id));
-        locate_referred(ck, r.signers_id, at + OFFSET_OF(CLASS_DUMP, signers_id, id));
-        locate_referred(ck, r.domain_id, at + OFFSET_OF(CLASS_DUMP, domain_id, id));
-        return;
-    }
 
     index = classes_find_layout(&ck->classes, r.class_id);
     if (r.class_id && index == LAYOUT_NONE) /* ID 0 is an error of its own */

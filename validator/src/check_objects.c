@@ -142,6 +142,29 @@ static void make_hot(struct checker *ck, uint64_t raw_id, uint32_t index)
         *hot_slot(&ck->dump.hot, raw_id) = hot;
 }
 
+static COLD const struct hot_class *load_hot(struct checker *ck, const uint8_t *raw_id, uint64_t bytes)
+{
+    uint64_t raw = native_load(raw_id, ck->id_size), class_id = get_id(raw_id, ck->id_size);
+    uint32_t index = class_id ? classes_find_layout(&ck->classes, class_id) : LAYOUT_NONE;
+    const struct hot_class *class;
+
+    if (index == LAYOUT_NONE || classes_layout(&ck->classes, index)->state != LAYOUT_SOUND || !ck->dump.hot.slots)
+        return NULL;
+    make_hot(ck, raw, index);
+    class = hot_slot(&ck->dump.hot, raw);
+    return class->raw_id == raw && class->bytes == bytes && class->dump == ck->classes.dump ? class : NULL;
+}
+
+const struct hot_class *hot_class_of(struct checker *ck, const uint8_t *raw_id, uint64_t bytes)
+{
+    uint64_t raw = native_load(raw_id, ck->id_size);
+    const struct hot_class *class = ck->dump.hot.slots ? hot_slot(&ck->dump.hot, raw) : NULL;
+
+    if (class && class->raw_id == raw && class->bytes == bytes && class->dump == ck->classes.dump)
+        return class;
+    return load_hot(ck, raw_id, bytes);
+}
+
 /* The layout of the class of an instance, settled; LAYOUT_NONE when it is not known yet, or never. */
 static uint32_t settled_layout(struct checker *ck, uint64_t class_id)
 {
@@ -196,12 +219,10 @@ static COLD void report_boolean(struct checker *ck, unsigned value, uint64_t off
 static void check_part(struct checker *ck, const struct layout *part, const uint8_t *p, uint64_t offset)
 {
     for (struct mark m = marks_begin(&ck->classes, part); marks_next(&ck->classes, &m);) {
-        if (m.type == TYPE_OBJECT && ck->look == LOOK_LOCATE) {
-            locate_referred(ck, get_id(p + m.at, ck->id_size), offset + m.at);
-        } else if (m.type == TYPE_OBJECT) {
+        if (m.type == TYPE_OBJECT) {
             refer(ck, get_id(p + m.at, ck->id_size));
             ck->sum.references++;
-        } else if (ck->look != LOOK_LOCATE && p[m.at] > 1) {
+        } else if (p[m.at] > 1) {
             report_boolean(ck, p[m.at], offset + m.at);
         }
     }
@@ -253,17 +274,13 @@ static const uint8_t *get_from_input(struct checker *ck, uint64_t offset, size_t
 /* SPEC.md 6.5, for an instance whose class is settled: the length. */
 static bool check_length(struct checker *ck, const struct INSTANCE_DUMP *r, const struct layout *l, uint64_t at)
 {
-    char name[NAME_SIZE];
+    char name[NAME_SIZE], expected[NAME_SIZE + 80];
 
     if (l->total == r->bytes)
         return true;
-    if (ck->look == LOOK_JUDGE) {
-        char expected[NAME_SIZE + 80];
-
-        snprintf(expected, sizeof expected, "%" PRIu64 " bytes, the fields of 0x%" PRIx64 "%s and its superclasses",
-                 (uint64_t)l->total, r->class_id, show_class_after(ck, r->class_id, name, sizeof name));
-        report(ck, RULE_OBJ_006, at + OFFSET_OF(INSTANCE_DUMP, bytes, ck->id_size), expected, "%" PRIu32, r->bytes);
-    }
+    snprintf(expected, sizeof expected, "%" PRIu64 " bytes, the fields of 0x%" PRIx64 "%s and its superclasses",
+             (uint64_t)l->total, r->class_id, show_class_after(ck, r->class_id, name, sizeof name));
+    report(ck, RULE_OBJ_006, at + OFFSET_OF(INSTANCE_DUMP, bytes, ck->id_size), expected, "%" PRIu32, r->bytes);
     return false;
 }
 
@@ -320,8 +337,7 @@ static bool defer_instance(struct checker *ck, uint64_t at, size_t head, uint64_
  * on elsewhere, so the declared length is followed anywhere, and forgiven if it leads astray, where the next finding is. */
 static bool doubt_length(struct checker *ck, uint64_t at, uint64_t size)
 {
-    if (ck->look == LOOK_JUDGE)
-        ck->dump.doubtful_length = at + OFFSET_OF(INSTANCE_DUMP, bytes, ck->id_size);
+    ck->dump.doubtful_length = at + OFFSET_OF(INSTANCE_DUMP, bytes, ck->id_size);
     return input_skip(&ck->in, size) == size;
 }
 
@@ -355,29 +371,23 @@ static bool walk_instance(struct checker *ck, uint64_t left)
     ck->sub_size = head;
     end = ck->in.offset + head + r.bytes;
 
-    if (ck->look == LOOK_LOCATE) {
-        locate_defined(ck, r.object_id, at);
-        index = r.class_id ? classes_find_layout(&ck->classes, r.class_id) : LAYOUT_NONE;
-    } else {
-        define_object(ck, r.object_id, false, at);
-        if (!is_known_trace(ck, r.trace_serial))
-            use_object_trace(ck, r.trace_serial, TRACE_OF_INSTANCE, at + OFFSET_OF(INSTANCE_DUMP, trace_serial, id));
-        index = find_layout(ck, r.class_id);
-        if (input_need(&ck->in, head) < head) /* it may have looked elsewhere */
-            return false;
-        if (index == LAYOUT_NONE) {
-            if (r.class_id && !ck->classes.complete)
-                return defer_instance(ck, at, head, r.bytes);
-            use_missing_class(ck, &r, at);
-        }
+    define_object(ck, r.object_id, false, at);
+    if (!is_known_trace(ck, r.trace_serial))
+        use_object_trace(ck, r.trace_serial, TRACE_OF_INSTANCE, at + OFFSET_OF(INSTANCE_DUMP, trace_serial, id));
+    index = find_layout(ck, r.class_id);
+    if (input_need(&ck->in, head) < head) /* it may have looked elsewhere */
+        return false;
+    if (index == LAYOUT_NONE) {
+        if (r.class_id && !ck->classes.complete)
+            return defer_instance(ck, at, head, r.bytes);
+        use_missing_class(ck, &r, at);
     }
     l = index == LAYOUT_NONE ? NULL : classes_layout(&ck->classes, index);
     if (l && l->state == LAYOUT_SOUND) {
         if (!check_length(ck, &r, l, at))
             return l->in_turn ? resync(ck, head + (uint64_t)r.bytes, head + l->total, left)
                               : doubt_length(ck, at, head + (uint64_t)r.bytes);
-        if (ck->look == LOOK_JUDGE)
-            make_hot(ck, raw_id, index);
+        make_hot(ck, raw_id, index);
         if (!check_chain(ck, index, ck->in.offset + head, get_from_input))
             return false;
     }
@@ -482,6 +492,7 @@ void finish_deferred(struct checker *ck)
     uint8_t first[1 + sizeof(struct INSTANCE_DUMP_in8)], record_tag = ck->record_tag;
     struct waiting w = {.log = &ck->dump.deferred};
     struct INSTANCE_DUMP r;
+    size_t stretch = 0;
     bool doubtful;
 
     if (!ck->dump.deferred.size || ck->memory.exhausted)
@@ -495,6 +506,8 @@ void finish_deferred(struct checker *ck)
         const struct layout *l;
 
         bytelog_forget(&ck->dump.deferred, w.body);
+        while (stretch < ck->dump.stretches.list.count && stretches_at(&ck->dump.stretches, stretch)->at < w.at)
+            enter_stretch(ck, stretches_at(&ck->dump.stretches, stretch++));
         if (index == LAYOUT_NONE) {
             use_missing_class(ck, &r, w.at);
             continue;
@@ -516,7 +529,6 @@ void finish_deferred(struct checker *ck)
 HOT void check_elements(struct checker *ck, const uint8_t *p, size_t n, unsigned id_size)
 {
     struct id_near near = ck->dump.near_element;
-    uint64_t page = UINT64_MAX; /* none */
 
     ck->sum.references += n;
     if (!ck->dump.in_object_array) {
@@ -525,15 +537,10 @@ HOT void check_elements(struct checker *ck, const uint8_t *p, size_t n, unsigned
         return;
     }
     for (size_t i = 0; i < n; i++) {
-        uint64_t id = get_id(p + i * id_size, id_size), key = id_to_key(id, id_size);
+        uint64_t id = get_id(p + i * id_size, id_size);
 
-        if (!id)
-            continue;
-        if (key >> PAGE_BITS != page) {
-            page = key >> PAGE_BITS;
-            page_filter_add(&ck->dump.arrays.last, page);
-        }
-        idset_refer_element(&ck->dump.objects, &near, key);
+        if (id)
+            idset_refer_element(&ck->dump.objects, &near, id_to_key(id, id_size));
     }
     ck->dump.near_element = near;
 }
@@ -582,8 +589,6 @@ static void check_array_head(struct checker *ck, const struct OBJECT_ARRAY_DUMP 
         use_object_trace(ck, r->trace_serial, TRACE_OF_OBJECT_ARRAY, at + OFFSET_OF(OBJECT_ARRAY_DUMP, trace_serial, id));
     if (r->class_id != ck->dump.last_array_class || !r->class_id)
         check_array_class(ck, r->class_id, at + OFFSET_OF(OBJECT_ARRAY_DUMP, class_id, id));
-    if (r->elements && ck->dump.in_object_array && input_can_reread(&ck->in))
-        array_log_note(&ck->dump.arrays, at); /* to find dangling elements again without reading everything */
 }
 
 bool check_object_array(struct checker *ck)
@@ -596,20 +601,14 @@ bool check_object_array(struct checker *ck)
 
     if (!read_OBJECT_ARRAY_DUMP(&c, id, &r))
         return false;
-    if (ck->look == LOOK_LOCATE)
-        locate_defined(ck, r.object_id, ck->in.offset + 1);
-    else
-        check_array_head(ck, &r, ck->in.offset + 1);
+    check_array_head(ck, &r, ck->in.offset + 1);
     input_advance(&ck->in, head);
     for (left = (uint64_t)r.elements * id; left;) {
         size_t wanted = left < PIECE ? (size_t)left : PIECE;
 
         if (input_need(&ck->in, wanted) < wanted)
             return false;
-        if (ck->look == LOOK_LOCATE)
-            locate_elements(ck, ck->in.at, wanted / id, ck->in.offset);
-        else
-            check_elements(ck, ck->in.at, wanted / id, id);
+        check_elements(ck, ck->in.at, wanted / id, id);
         input_advance(&ck->in, wanted);
         left -= wanted;
     }
@@ -651,18 +650,13 @@ bool check_primitive_array(struct checker *ck)
 
     if (!read_PRIMITIVE_ARRAY_DUMP(&c, id, &r))
         return false;
-    if (ck->look == LOOK_LOCATE) {
-        locate_defined(ck, r.object_id, at);
-    } else {
-        define_object(ck, r.object_id, false, at);
-        if (!is_known_trace(ck, r.trace_serial))
-            use_object_trace(ck, r.trace_serial, TRACE_OF_PRIMITIVE_ARRAY,
-                             at + OFFSET_OF(PRIMITIVE_ARRAY_DUMP, trace_serial, id));
-    }
+    define_object(ck, r.object_id, false, at);
+    if (!is_known_trace(ck, r.trace_serial))
+        use_object_trace(ck, r.trace_serial, TRACE_OF_PRIMITIVE_ARRAY, at + OFFSET_OF(PRIMITIVE_ARRAY_DUMP, trace_serial, id));
     memcpy(start, ck->in.at, head);
     input_advance(&ck->in, head);
     left = (uint64_t)r.elements * type_size(r.type, id);
-    while (r.type == TYPE_BOOLEAN && ck->look == LOOK_JUDGE && left) {
+    while (r.type == TYPE_BOOLEAN && left) {
         size_t wanted = left < PIECE ? (size_t)left : PIECE, bad;
 
         if (input_need(&ck->in, wanted) < wanted)

@@ -92,6 +92,8 @@ static void check_root_frame(struct checker *ck, unsigned tag, uint32_t thread_s
 /* SPEC.md 6.2.8 ROOT_THREAD_OBJECT */
 static void check_thread_object(struct checker *ck, const struct ROOT_THREAD_OBJECT *r, uint64_t at)
 {
+    if (ck->dump.stretch)
+        ck->dump.stretch->has_thread_roots = true;
     if (keymap_get(&ck->dump.thread_roots, r->thread_serial, NULL)) {
         struct finding *f =
             report(ck, RULE_ROOT_002, at + OFFSET_OF(ROOT_THREAD_OBJECT, thread_serial, ck->id_size),

@@ -2,7 +2,6 @@
 #ifndef HPROF_CHECKER_H
 #define HPROF_CHECKER_H
 
-#include "array_log.h"
 #include "bytelog.h"
 #include "classes.h"
 #include "diag.h"
@@ -10,7 +9,9 @@
 #include "heap_index.h"
 #include "idset.h"
 #include "input.h"
+#include "stretches.h"
 #include "string_table.h"
+#include "subrecord.h"
 #include "uselog.h"
 
 /* What a skipped part may have defined: none of it is called undefined afterwards. */
@@ -74,9 +75,8 @@ enum class_role { CLASS_IS_DUMPED, CLASS_IS_ARRAY, CLASS_IS_ROOTLESS }; /* judge
 
 /* How a walk over sub-records looks at them. */
 enum look {
-    LOOK_JUDGE,   /* judges: once */
-    LOOK_CLASSES, /* looks ahead for the class dumps only */
-    LOOK_LOCATE   /* looks again for the offsets that `locate` seeks */
+    LOOK_JUDGE,  /* judges: once */
+    LOOK_CLASSES /* looks ahead for the class dumps only */
 };
 
 enum {
@@ -248,7 +248,8 @@ struct checker {
             unsigned bits;
         } hot;
         uint32_t known_traces[KNOWN_TRACES]; /* serials that were looked at, by their lowest bits; 0 needs no look */
-        struct array_log arrays;             /* of Object[] that have elements */
+        struct stretches stretches;          /* of input that can be read again */
+        struct stretch *stretch;             /* the one at hand; NULL for none */
         bool in_object_array;                /* that class is Object[], or may be */
         uint64_t last_array_class;           /* the class of an object array that needs no look */
         uint64_t last_waiting;               /* the instance that waits, */
@@ -263,7 +264,6 @@ struct checker {
     enum look look;
     uint64_t heap_end; /* of the heap dump record at hand */
     struct cut_subrecord cut;
-    struct locate *locate;   /* while looking again */
     struct waiting *waiting; /* while judging instances that waited */
     struct signs signs;
 };
@@ -377,6 +377,8 @@ void finish_frame_roots(struct checker *ck); /* at the end of the file */
 /* Makes room for the classes that instances are looked up in, when there are so many; keeps what is there if it is enough. */
 void fit_hot_classes(struct checker *ck, uint64_t classes);
 void clear_hot_classes(struct checker *ck);
+/* The class of instances of so many bytes, by its ID as it is in the dump; NULL if they must be walked along its chain. */
+const struct hot_class *hot_class_of(struct checker *ck, const uint8_t *raw_id, uint64_t bytes);
 /* Judges as many whole instances and arrays as stand one after the other at p, and returns the bytes they take. It stops at
  * anything that is not plain: another sub-record, one that n bytes do not hold, a class that is not known well. */
 size_t walk_objects(struct checker *ck, const uint8_t *p, size_t n, uint64_t offset);
@@ -397,13 +399,9 @@ void finish_deferred(struct checker *ck);
 static inline void refer(struct checker *ck, uint64_t id);
 void finish_objects(struct checker *ck);
 
-/* ---- locate.c ---- */
-void locate_defined(struct checker *ck, uint64_t id, uint64_t offset);
-void locate_referred(struct checker *ck, uint64_t id, uint64_t offset);
-void locate_thread(struct checker *ck, uint32_t serial, uint64_t offset);
-void locate_elements(struct checker *ck, const uint8_t *p, size_t n, uint64_t offset);
-void locate_in_dump(struct checker *ck);
-void locate_records(struct checker *ck);
+/* ---- find_offsets.c ---- */
+void find_offsets_in_dump(struct checker *ck); /* at the end of a heap dump */
+void find_offsets_of_records(struct checker *ck);
 
 /* ---- check_gzip.c ---- */
 void begin_gzip(struct checker *ck);
@@ -423,6 +421,10 @@ void clear_heap_dump(struct checker *ck); /* gives back what it took */
 void settle_cut(struct checker *ck, enum rule rule);
 void forget_cut(struct checker *ck);
 bool walk_heap_record(struct checker *ck, uint64_t length); /* false: the dump ended within */
+/* What is defined and named from now on is noted of this stretch. */
+void enter_stretch(struct checker *ck, struct stretch *stretch);
+/* Checking did not go on where the length of the sub-record or record at `from` leads: see struct detour. */
+void note_detour(struct checker *ck, uint64_t from, uint64_t record_end, bool is_defined);
 /* Knows all class dumps of the present heap dump ahead, on input that can be read again. */
 void look_ahead(struct checker *ck);
 /* Not through a decompressor: each look would take as long as all that is in front of it. */
@@ -430,8 +432,9 @@ static inline bool can_look_ahead(const struct checker *ck)
 {
     return input_can_reread(&ck->in) && !ck->in.compressed;
 }
-/* Walks the present heap dump again, up to an offset, for what ck->locate seeks. */
-void walk_dump_again(struct checker *ck, uint64_t end);
+/* Measures the sub-record at the start of the window, with as many of its bytes there as that takes. MEASURE_MORE if the heap
+ * dump record ends before that is known; *ended if the dump does. */
+enum measured measure_next(struct checker *ck, uint64_t left, struct measure *m, bool *ended);
 /* Goes on behind `wrong` declared bytes or behind `right` ones, whichever a sub-record follows at; false for neither. */
 bool resync(struct checker *ck, uint64_t wrong, uint64_t right, uint64_t left);
 

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "checker.h"
-#include "subrecord.h"
 
 enum {
     HEAD_SIZE = 64 /* as many as the fixed part of any sub-record but CLASS_DUMP takes */
@@ -32,7 +31,9 @@ void begin_heap_dump(struct checker *ck)
     uselog_init(&ck->dump.root_thread_uses, m, sizeof(uint32_t));
     keymap_init(&ck->dump.thread_roots, m, &ck->key, sizeof(uint32_t), sizeof(uint32_t));
     bytelog_init(&ck->dump.frame_roots, m);
-    array_log_init(&ck->dump.arrays, m);
+    stretches_init(&ck->dump.stretches, m);
+    if (!input_can_reread(&ck->in))
+        ck->dump.stretches.due = UINT64_MAX;
     bytelog_init(&ck->dump.deferred, m);
 }
 
@@ -43,7 +44,8 @@ void clear_heap_dump(struct checker *ck)
     uselog_clear(&ck->dump.object_uses);
     uselog_clear(&ck->dump.root_thread_uses);
     bytelog_clear(&ck->dump.frame_roots);
-    array_log_clear(&ck->dump.arrays);
+    stretches_clear(&ck->dump.stretches);
+    ck->dump.stretch = NULL;
     bytelog_clear(&ck->dump.deferred);
 }
 
@@ -67,10 +69,24 @@ void end_heap_dump(struct checker *ck)
     finish_class_dumps(ck);
     finish_roots(ck);
     finish_objects(ck);
-    locate_in_dump(ck);
+    find_offsets_in_dump(ck);
     clear_heap_dump(ck);
     keep_of_heap_dump(ck);
     ck->record_number = record_number;
+}
+
+void enter_stretch(struct checker *ck, struct stretch *stretch)
+{
+    ck->dump.stretch = stretch;
+    ck->dump.near_defined = (struct id_near){.pages = stretch ? &stretch->defined : NULL};
+    ck->dump.near_referenced = (struct id_near){.pages = stretch ? &stretch->referenced : NULL};
+    ck->dump.near_element = (struct id_near){.pages = stretch ? &stretch->elements : NULL};
+}
+
+void note_detour(struct checker *ck, uint64_t from, uint64_t record_end, bool is_defined)
+{
+    if (ck->dump.stretch && ck->look == LOOK_JUDGE && !ck->stopped && ck->in.offset <= record_end)
+        stretches_note_detour(&ck->dump.stretches, &(struct detour){from, ck->in.offset, record_end, is_defined});
 }
 
 /* What the rest of this heap dump may have defined is never missing. */
@@ -359,15 +375,10 @@ static void check_small(struct checker *ck, uint64_t size, bool astray)
     case SUB_PRIMITIVE_ARRAY_NODATA:
         if (ck->look == LOOK_JUDGE)
             check_nodata(ck, p, at);
-        else if (ck->look == LOOK_LOCATE)
-            locate_defined(ck, get_id(p, ck->id_size), at);
         break;
     default:
         if (ck->look == LOOK_JUDGE)
             check_root(ck, *ck->in.at, p, at);
-        else if (ck->look == LOOK_LOCATE && *ck->in.at == SUB_ROOT_THREAD_OBJECT)
-            locate_thread(ck, get_u4(p + OFFSET_OF(ROOT_THREAD_OBJECT, thread_serial, ck->id_size)),
-                          at + OFFSET_OF(ROOT_THREAD_OBJECT, thread_serial, ck->id_size));
         break;
     }
 }
@@ -390,9 +401,7 @@ static bool class_leads_on(struct checker *ck, uint64_t left)
            !leads_astray(ck, right, left);
 }
 
-/* Measures the sub-record at the start of the window, with as many of its bytes there as that takes. MEASURE_MORE if the heap
- * dump record ends before that is known; *ended if the dump does. */
-static enum measured measure_next(struct checker *ck, uint64_t left, struct measure *m, bool *ended)
+enum measured measure_next(struct checker *ck, uint64_t left, struct measure *m, bool *ended)
 {
     size_t wanted = HEAD_SIZE;
 
@@ -413,7 +422,7 @@ static enum measured measure_next(struct checker *ck, uint64_t left, struct meas
 /* One sub-record, however long. False if the dump ends within it. */
 static bool walk_one(struct checker *ck)
 {
-    uint64_t left = ck->heap_end - ck->in.offset;
+    uint64_t at = ck->in.offset, left = ck->heap_end - at;
     struct measure m = {0};
     bool ended, complete, astray;
     enum measured result = measure_next(ck, left, &m, &ended);
@@ -423,17 +432,20 @@ static bool walk_one(struct checker *ck)
         mark_border(ck, result == MEASURED ? m.size : left);
     if ((result == MEASURE_MORE && ended) || (result == MEASURED && m.size > ck->gzip.sound_until - ck->in.offset))
         return false; /* the dump ends within it, or what is sound of a gzip file */
-    if (result == MEASURE_MORE || (result == MEASURED && m.size > left && !class_leads_on(ck, left)))
-        return cut_subrecord(ck);
+    if (result == MEASURE_MORE || (result == MEASURED && m.size > left && !class_leads_on(ck, left))) {
+        complete = cut_subrecord(ck);
+        note_detour(ck, at, ck->heap_end, false);
+        return complete;
+    }
     ck->sub = ck->in.at;
     ck->sub_size = (size_t)(ck->in.end - ck->in.at) < left ? (size_t)(ck->in.end - ck->in.at) : (size_t)left;
     if (result != MEASURED) {
         complete = broken_subrecord(ck, result, &m);
+        note_detour(ck, at, ck->heap_end, false);
         ck->sub = NULL;
         return complete;
     }
-    if (ck->look != LOOK_LOCATE)
-        trust_last(ck);
+    trust_last(ck);
     if (ck->look == LOOK_CLASSES && tag != SUB_CLASS_DUMP) {
         uint64_t right;
 
@@ -464,6 +476,8 @@ static bool walk_one(struct checker *ck)
         break;
     }
     ck->sub = NULL;
+    if (complete && ck->in.offset != at + m.size)
+        note_detour(ck, at, ck->heap_end, true);
     if (complete && ck->look == LOOK_JUDGE)
         ck->sum.subrecord_counts[tag]++;
     return complete;
@@ -505,18 +519,27 @@ static void walk_many(struct checker *ck, size_t n)
 
 bool walk_heap_record(struct checker *ck, uint64_t length)
 {
-    ck->heap_end = ck->in.offset + length;
+    uint64_t begin = ck->in.offset;
+
+    ck->heap_end = begin + length;
     ck->heap_records += ck->look == LOOK_JUDGE;
-    if (ck->look != LOOK_LOCATE)
-        trust_last(ck);
+    trust_last(ck);
     if (ck->cut.active && !skip_cut_part(ck, length))
         return false;
+    if (ck->in.offset != begin)
+        note_detour(ck, begin, ck->heap_end, false);
     while (ck->in.offset < ck->heap_end && !ck->stopped) {
         uint64_t border = next_border(ck), end = ck->heap_end < border ? ck->heap_end : border;
         size_t n = (size_t)(ck->in.end - ck->in.at);
 
         if (is_disowned(ck))
             return false;
+        if (ck->look == LOOK_JUDGE) {
+            if (ck->in.offset >= ck->dump.stretches.due)
+                enter_stretch(ck, stretches_begin(&ck->dump.stretches, ck->in.offset, ck->heap_end));
+            if (end > ck->dump.stretches.due)
+                end = ck->dump.stretches.due;
+        }
         walk_many(ck, n < end - ck->in.offset ? n : (size_t)(end - ck->in.offset));
         if (ck->in.offset == ck->heap_end)
             break;
@@ -584,21 +607,4 @@ void look_ahead(struct checker *ck)
         ck->truncated = true;
     ck->sub = sub;
     ck->sub_size = sub_size;
-}
-
-void walk_dump_again(struct checker *ck, uint64_t end)
-{
-    uint64_t record_at = ck->record_at, heap_end = ck->heap_end;
-    uint8_t record_tag = ck->record_tag;
-    struct cut_subrecord cut = ck->cut;
-
-    ck->cut = (struct cut_subrecord){0};
-    ck->heap_end = 0;
-    if (input_seek(&ck->in, ck->dump.begin))
-        walk_records_silently(ck, end);
-    forget_cut(ck);
-    ck->cut = cut;
-    ck->record_at = record_at;
-    ck->record_tag = record_tag;
-    ck->heap_end = heap_end;
 }

@@ -113,7 +113,7 @@ void idset_clear(struct idset *s)
         memory_put(s->memory, s->blocks[i].bytes, s->blocks[i].size);
     memory_put(s->memory, s->blocks, s->block_capacity * sizeof *s->blocks);
     if (s->bitmap_bytes)
-        memset(s->near, 0, sizeof s->near);
+        memset(s->known, 0, sizeof s->known);
     memset(s->given_back, 0, sizeof s->given_back);
     s->blocks = NULL;
     s->block_capacity = s->block_count = s->bitmaps_left = s->table_bytes_left = 0;
@@ -383,9 +383,9 @@ static uint64_t *slot_to_page(struct idset *s, struct id_directory *part, uint64
 }
 
 /* Where a page is looked for first. Consecutive IDs go round eight pages that differ in the top bits of their numbers alone. */
-static struct id_near *near_slot(struct idset *s, uint64_t number)
+static struct id_known_page *known_slot(struct idset *s, uint64_t number)
 {
-    return &s->near[(number ^ number >> 13 ^ number >> 45) & (NEAR_PAGES - 1)];
+    return &s->known[(number ^ number >> 13 ^ number >> 45) & (KNOWN_PAGES - 1)];
 }
 
 /* These set a flag of an ID, given by its lowest bits; *was_set: it had it already. False: there is no room for it. */
@@ -446,12 +446,15 @@ bool idset_set_far(struct idset *s, struct id_near *near, uint64_t key, enum ids
 {
     uint64_t number = key >> PAGE_BITS, *page;
     uint32_t low = (uint32_t)(key & (PAGE_IDS - 1));
-    struct id_near *known = near_slot(s, number);
+    struct id_known_page *known = known_slot(s, number);
     struct id_bitmaps *bitmaps;
     bool was_set = false;
 
-    if (known->bitmaps && known->page == number) {
-        *near = *known;
+    if (near->pages)
+        page_filter_add(near->pages, number);
+    if (known->bitmaps && known->number == number) {
+        near->page = number;
+        near->bitmaps = known->bitmaps;
         return bitmaps_set(near->bitmaps, low, flag);
     }
     page = find_page(s, number, low, flag, &was_set);
@@ -460,7 +463,9 @@ bool idset_set_far(struct idset *s, struct id_near *near, uint64_t key, enum ids
     do {
         bitmaps = as_bitmaps(*page);
         if (bitmaps) {
-            *near = *known = (struct id_near){number, bitmaps};
+            *known = (struct id_known_page){number, bitmaps};
+            near->page = number;
+            near->bitmaps = bitmaps;
             return bitmaps_set(bitmaps, low, flag);
         }
         if ((*page & FORM_MASK) == IS_ENTRIES ? add_to_entries(page, low, flag, &was_set)

@@ -15,6 +15,7 @@
 
 #include "hash.h"
 #include "memory.h"
+#include "page_filter.h"
 
 enum idset_flag { ID_DEFINED = 1, ID_REFERENCED = 2, ID_ELEMENT = 4 };
 
@@ -23,7 +24,7 @@ enum {
     PAGE_IDS = 1 << PAGE_BITS,
     PAGE_WORDS = PAGE_IDS / 32,
     DIRECTORY_PARTS = 256,
-    NEAR_PAGES = 1024,
+    KNOWN_PAGES = 1024,
     TABLE_SIZES = 32,
     SMALL_TABLES = 3
 };
@@ -40,6 +41,7 @@ struct id_bitmaps {
 struct id_near {
     uint64_t page;
     struct id_bitmaps *bitmaps; /* NULL: none yet */
+    struct page_filter *pages;  /* gets each page that an ID was set in; or NULL */
 };
 
 struct id_table;
@@ -63,7 +65,10 @@ struct idset {
         size_t page_capacity;
         size_t page_count;
     } parts[DIRECTORY_PARTS];
-    struct id_near near[NEAR_PAGES];
+    struct id_known_page {
+        uint64_t number;
+        struct id_bitmaps *bitmaps;
+    } known[KNOWN_PAGES];
     uint64_t bitmap_bytes;
     uint64_t allowance;
     /* Bitmaps and the smallest tables are pieces of blocks. */

@@ -304,6 +304,8 @@ void walk_records(struct checker *ck)
         walk_record(ck);
         if (ck->stopped)
             break;
+        if (ck->in.offset != ck->record_at + RECORD_HEADER_SIZE + ck->record_length)
+            note_detour(ck, ck->record_at, ck->in.offset, false);
         if (ck->in.offset > ck->gzip.sound_until) { /* only its beginning is of a sound gzip member */
             tell_truncated(ck);
             break;

@@ -110,7 +110,7 @@ static void judge(struct checker *ck)
     finish_stacks(ck);
     finish_frame_roots(ck);
     finish_classes(ck);
-    locate_records(ck);
+    find_offsets_of_records(ck);
 }
 
 /* The usual cause of what was found, or what it makes of the rest. */

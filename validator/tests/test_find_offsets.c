@@ -1,0 +1,336 @@
+/* stretches.h, find_offsets.c: what the second look finds, wherever it is in the dump. */
+#define _POSIX_C_SOURCE 200809L
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "dice.h"
+#include "dump.h"
+#include "forms.h"
+#include "hprof/hprof.h"
+#include "stretches.h"
+
+/* ---- Stretches -------------------------------------------------------------------------------------------------- */
+
+enum { MANY = 3000, STRETCHES = 100 };
+
+/* Detours of any distance; now and then a stretch begins. Read from any stretch on, they are those noted since it began. */
+static void detours_are_read_from_any_stretch_on(void **state)
+{
+    static struct detour detours[MANY];
+    static size_t first[STRETCHES];
+    struct memory memory;
+    struct stretches s;
+    uint64_t at = 0;
+
+    (void)state;
+    memory_init(&memory, NULL, 0);
+    stretches_init(&s, &memory);
+    for (size_t i = 0; i < MANY; i++) {
+        if (i % (MANY / STRETCHES) == 0) {
+            first[i / (MANY / STRETCHES)] = i + (i ? below(2) : 0); /* some begin before any detour of theirs, some after one */
+            if (first[i / (MANY / STRETCHES)] == i)
+                assert_non_null(stretches_begin(&s, at, at + 1));
+        }
+        at += throw_dice() >> (34 + below(29));
+        detours[i].from = at;
+        detours[i].to = at += throw_dice() >> (34 + below(29));
+        detours[i].record_end = at + (throw_dice() >> (34 + below(29)));
+        detours[i].is_defined = below(2);
+        stretches_note_detour(&s, &detours[i]);
+        if (first[i / (MANY / STRETCHES)] == i + 1)
+            assert_non_null(stretches_begin(&s, at, at + 1));
+    }
+    for (size_t i = 0; i < STRETCHES; i++) {
+        struct detour_reader r = detours_from(&s, i);
+
+        for (size_t j = first[i]; j < MANY; j++) {
+            assert_int_equal(r.detour.from, detours[j].from);
+            assert_int_equal(r.detour.to, detours[j].to);
+            assert_int_equal(r.detour.record_end, detours[j].record_end);
+            assert_int_equal(r.detour.is_defined, detours[j].is_defined);
+            detour_next(&r);
+        }
+        assert_int_equal(r.detour.from, UINT64_MAX);
+    }
+    assert_in_range(s.detours.size, MANY, 12 * MANY);
+    stretches_clear(&s);
+    assert_int_equal(memory.used, 0);
+}
+
+static void filters_meet_where_a_page_is_in_both(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 1000; i++) {
+        struct page_filter a = {{0}}, b = {{0}}, none = {{0}};
+        uint64_t page = throw_dice();
+
+        for (unsigned j = below(20); j; j--)
+            page_filter_add(&a, throw_dice());
+        page_filter_add(&a, page);
+        page_filter_add(&b, page);
+        assert_true(page_filters_meet(&a, &b));
+        assert_false(page_filters_meet(&a, &none));
+    }
+}
+
+/* Nearly all pairs of small sets do not: a filter that is always met is of no use. */
+static void filters_of_other_pages_seldom_meet(void **state)
+{
+    unsigned met = 0;
+
+    (void)state;
+    for (unsigned i = 0; i < 1000; i++) {
+        struct page_filter a = {{0}}, b = {{0}};
+
+        for (unsigned j = 0; j < 10; j++)
+            page_filter_add(&a, throw_dice());
+        page_filter_add(&b, throw_dice());
+        met += page_filters_meet(&a, &b);
+    }
+    assert_in_range(met, 0, 50);
+}
+
+/* ---- The second look -------------------------------------------------------------------------------------------- */
+
+enum { OBJECT = 0x800, OBJECTS = 0x900, NAME = 1, ARRAY_NAME = 2, PLAIN = 0x100000 };
+
+static void put_array(struct bytes *b, uint64_t id, uint32_t elements, uint64_t element)
+{
+    put(b, 1, 0x22);
+    put(b, 8, id);
+    put(b, 4, 0);
+    put(b, 4, elements);
+    put(b, 8, OBJECTS);
+    for (uint32_t i = 0; i < elements; i++)
+        put(b, 8, element);
+}
+
+static void put_classes(struct bytes *b)
+{
+    put_header(b);
+    put_string(b, NAME, "java/lang/Object");
+    put_string(b, ARRAY_NAME, "[Ljava/lang/Object;");
+    put_class(b, 1, OBJECT, NAME);
+    put_class(b, 2, OBJECTS, ARRAY_NAME);
+}
+
+/* A heap dump of `arrays` arrays of Object[], each with as many elements, one of which, that of an array, may be missing. Gives the
+ * offset of its first element. */
+static uint64_t put_dump(struct bytes *b, uint32_t arrays, uint32_t elements, uint32_t odd_one, uint64_t missing)
+{
+    uint64_t at = 0;
+    size_t segment = open_record(b, 0x1c);
+
+    put_class_dump(b, OBJECT, 0, 0);
+    put_class_dump(b, OBJECTS, OBJECT, 0);
+    for (uint32_t i = 0; i < arrays; i++) {
+        if (i == odd_one)
+            at = b->size + 25;
+        put_array(b, PLAIN + 8 * i, elements, i == odd_one ? missing : PLAIN + 8 * i);
+    }
+    close_record(b, segment);
+    put(b, 1, 0x2c);
+    put(b, 8, 0);
+    return at;
+}
+
+struct told {
+    unsigned findings;
+    const char *rule;
+    uint64_t offset;
+};
+
+static void tell(void *context, const struct hprof_finding *f)
+{
+    struct told *told = context;
+
+    told->findings++;
+    told->rule = hprof_rule_at(f->rule)->id;
+    told->offset = f->offset;
+}
+
+static void expect_dangling_at(uint32_t arrays, uint32_t elements, uint32_t odd_one, uint64_t missing)
+{
+    struct bytes b = {0};
+    uint64_t at;
+    struct told told = {0};
+    struct hprof_options options;
+
+    put_classes(&b);
+    at = put_dump(&b, arrays, elements, odd_one, missing);
+
+    hprof_options_init(&options);
+    options.on_finding = tell;
+    options.context = &told;
+    assert_int_equal(hprof_validate_memory(b.at, b.size, false, &options), HPROF_VALID);
+    assert_int_equal(told.findings, 1);
+    assert_string_equal(told.rule, "REF-002");
+    assert_int_equal(told.offset, at);
+    free(b.at);
+}
+
+/* 5 MB: the odd one in the first stretch, in the last, and at each array about the end of a stretch. */
+static void a_dangling_element_is_located_in_any_stretch(void **state)
+{
+    enum { ARRAYS = 20000, ELEMENTS = 28, SIZE = 25 + 8 * ELEMENTS };
+
+    (void)state;
+    for (uint32_t stretch = 0; stretch < 4; stretch++)
+        for (uint32_t i = (stretch << 20) / SIZE; i < (stretch << 20) / SIZE + 5; i++) {
+            expect_dangling_at(ARRAYS, ELEMENTS, i, UINT64_C(0x7ffd00ae0));
+            expect_dangling_at(ARRAYS, ELEMENTS, i, PLAIN + 8 * ARRAYS); /* in a page that all arrays may name */
+        }
+    expect_dangling_at(ARRAYS, ELEMENTS, ARRAYS - 1, UINT64_C(0x7ffd00ae0));
+}
+
+/* The page of an element that stands far behind the head of its array is one of the stretch of that head. */
+static void a_dangling_element_is_located_in_an_array_of_many_stretches(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 3; i++)
+        expect_dangling_at(3, 400000, i, UINT64_C(0x7ffd00ae0));
+}
+
+enum { DUMPS = 400 };
+struct places {
+    size_t n;
+    uint64_t at[DUMPS];
+};
+
+static void note_place(void *context, const struct hprof_finding *f)
+{
+    struct places *places = context;
+
+    assert_true(places->n < DUMPS);
+    places->at[places->n++] = f->offset;
+}
+
+/* However many heap dumps there are, and wherever blocks end: small ones, of which a block holds many, and larger than a block. */
+static void a_dangling_element_of_each_dump_of_a_compressed_file_is_located(void **state)
+{
+    uint64_t expected[DUMPS];
+    struct places found = {0};
+    struct bytes b = {0}, file;
+    struct hprof_options options;
+
+    (void)state;
+    dice = 21;
+    put_classes(&b);
+    for (uint32_t i = 0; i < DUMPS; i++) {
+        uint32_t arrays = below(50) ? 1 + below(40) : 3000 + below(3000);
+
+        expected[i] = put_dump(&b, arrays, 20 + below(20), below(arrays), UINT64_C(0x7ffd00ae0) + 8 * i);
+    }
+    file = compress_gzip(&b);
+    hprof_options_init(&options);
+    options.max_errors = 0;
+    options.on_finding = note_place;
+    options.context = &found;
+    assert_int_equal(hprof_validate_memory(file.at, file.size, false, &options), HPROF_VALID);
+    assert_int_equal(found.n, DUMPS);
+    assert_memory_equal(found.at, expected, sizeof expected);
+    free(file.at);
+    free(b.at);
+}
+
+/* ---- Detours ---------------------------------------------------------------------------------------------------- */
+
+enum { SEGMENTS = 60 };
+
+static void put_bytes(struct bytes *b, uint64_t id, uint32_t elements)
+{
+    put(b, 1, 0x23);
+    put(b, 8, id);
+    put(b, 4, 0);
+    put(b, 4, elements);
+    put(b, 1, 8);
+    for (uint32_t i = 0; i < elements; i++)
+        put(b, 1, 0x77);
+}
+
+static void expect_related(void *context, const struct hprof_finding *f)
+{
+    struct places *places = context;
+
+    if (strcmp(hprof_rule_at(f->rule)->id, "OBJ-004") != 0)
+        return;
+    assert_true(places->n < SEGMENTS);
+    assert_int_equal(f->related_offset, places->at[places->n++]);
+}
+
+/* Segments of some 50 KB, every other one damaged or not: with a sub-record of no known tag, or one that the next segment goes on with. The
+ * last one defines again what stands in the middle of each. */
+static void earlier_definitions_are_found_among_damage(void **state)
+{
+    struct places expected = {0};
+    struct bytes b = {0}, file;
+    struct hprof_options options;
+    uint32_t missing = 0;
+    size_t segment;
+
+    (void)state;
+    dice = 4;
+    put_classes(&b);
+    for (uint32_t i = 0; i < SEGMENTS; i++) {
+        uint32_t damage = i % 2 ? 0 : below(3);
+
+        segment = open_record(&b, 0x1c);
+        for (; missing; missing--)
+            put(&b, 1, 0x77);
+        put_bytes(&b, PLAIN + 8000 * i, below(50000));
+        expected.at[i] = b.size + 1;
+        put_bytes(&b, PLAIN + 8000 * i + 8, below(50000));
+        if (damage == 1) {
+            put(&b, 1, 0x77);
+            put_bytes(&b, PLAIN + 8000 * i + 8, 100); /* not looked at */
+        } else if (damage == 2) {
+            put_bytes(&b, PLAIN + 8000 * i + 16, 0);
+            missing = 5000 + below(5000);
+            b.at[b.size - 3] = (uint8_t)(missing >> 8);
+            b.at[b.size - 2] = (uint8_t)missing;
+        }
+        close_record(&b, segment);
+    }
+    segment = open_record(&b, 0x1c);
+    for (; missing; missing--)
+        put(&b, 1, 0x77);
+    for (uint32_t i = 0; i < SEGMENTS; i++)
+        put_bytes(&b, PLAIN + 8000 * i + 8, 0);
+    close_record(&b, segment);
+    put(&b, 1, 0x2c);
+    put(&b, 8, 0);
+
+    hprof_options_init(&options);
+    options.max_errors = 0;
+    options.on_finding = expect_related;
+    options.context = &expected;
+    assert_int_equal(hprof_validate_memory(b.at, b.size, false, &options), HPROF_INVALID);
+    assert_int_equal(expected.n, SEGMENTS);
+    file = compress_gzip(&b);
+    expected.n = 0;
+    assert_int_equal(hprof_validate_memory(file.at, file.size, false, &options), HPROF_INVALID);
+    assert_int_equal(expected.n, SEGMENTS);
+    free(file.at);
+    free(b.at);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(detours_are_read_from_any_stretch_on),
+        cmocka_unit_test(filters_meet_where_a_page_is_in_both),
+        cmocka_unit_test(filters_of_other_pages_seldom_meet),
+        cmocka_unit_test(a_dangling_element_is_located_in_any_stretch),
+        cmocka_unit_test(a_dangling_element_is_located_in_an_array_of_many_stretches),
+        cmocka_unit_test(a_dangling_element_of_each_dump_of_a_compressed_file_is_located),
+        cmocka_unit_test(earlier_definitions_are_found_among_damage),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
