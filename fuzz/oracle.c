@@ -525,14 +525,15 @@ static void read_control_settings(struct oracle *o, uint64_t at)
 
 /* ---- SPEC.md 6.2: roots ------------------------------------------------------------------------------------------------ */
 
-enum object_role { ROLE_CLASS, ROLE_SUPERCLASS, ROLE_ROOT, ROLE_REFERENCE }; /* 7.1, the gravest first */
+/* 7.1, the gravest first. A sticky class without an object is a quirk that profiles allow. */
+enum object_role { ROLE_CLASS, ROLE_ARRAY_CLASS, ROLE_SUPERCLASS, ROLE_ROOT, ROLE_STICKY_CLASS, ROLE_REFERENCE };
 
-static void use_root(struct oracle *o, uint64_t at)
+static void use_root(struct oracle *o, enum subrecord_tag tag, uint64_t at)
 {
     if (id(o, at) == 0)
         report(o, "ROOT-001", at);
     else
-        use(&o->object_uses, o->heap, id(o, at), ROLE_ROOT, at, "REF-001");
+        use(&o->object_uses, o->heap, id(o, at), tag == ROOT_STICKY_CLASS ? ROLE_STICKY_CLASS : ROLE_ROOT, at, "REF-001");
 }
 
 static void use_thread(struct oracle *o, uint64_t at)
@@ -541,10 +542,10 @@ static void use_thread(struct oracle *o, uint64_t at)
     use(&o->root_thread_uses, o->heap, serial, 0, at, serial ? "ROOT-003" : "ROOT-004");
 }
 
-static void read_frame_root(struct oracle *o, uint64_t at)
+static void read_frame_root(struct oracle *o, enum subrecord_tag tag, uint64_t at)
 {
     uint64_t thread_at = at + o->id_size, frame_at = thread_at + 4;
-    use_root(o, at);
+    use_root(o, tag, at);
     use_thread(o, thread_at);
     if (i4(o, frame_at) < -1)
         report(o, "ROOT-006", frame_at);
@@ -556,7 +557,7 @@ static void read_thread_object(struct oracle *o, uint64_t at)
 {
     uint64_t thread_at = at + o->id_size, trace_at = thread_at + 4;
     if (id(o, at) != 0)
-        use_root(o, at);
+        use_root(o, ROOT_THREAD_OBJECT, at);
     *(struct thread_root *)append(&o->thread_roots, sizeof(struct thread_root)) =
         (struct thread_root){.heap = o->heap, .serial = u4(o, thread_at), .at = thread_at, .trace = u4(o, trace_at)};
     use_trace(o, trace_at, u4(o, trace_at) == 0xffffffff ? TRACE_IS_MINUS_1 : TRACE_IS_NEEDED);
@@ -675,7 +676,7 @@ static void read_object_array(struct oracle *o, uint64_t at)
     uint64_t trace_at = at + o->id_size, count_at = trace_at + 4, class_at = count_at + 4;
     define_object(o, at, false);
     use_trace(o, trace_at, TRACE_IS_NEEDED);
-    use(&o->object_uses, o->heap, id(o, class_at), ROLE_CLASS, class_at, "OBJ-003");
+    use(&o->object_uses, o->heap, id(o, class_at), ROLE_ARRAY_CLASS, class_at, "OBJ-003");
     *(struct array *)append(&o->object_arrays, sizeof(struct array)) =
         (struct array){.heap = o->heap, .class_id = id(o, class_at), .class_at = class_at};
     o->report->references += u4(o, count_at);
@@ -713,17 +714,17 @@ static void read_subrecord(struct oracle *o, enum subrecord_tag tag, uint64_t at
     case ROOT_REFERENCE_CLEANUP:
     case ROOT_VM_INTERNAL:
     case ROOT_UNREACHABLE:
-        use_root(o, at);
+        use_root(o, tag, at);
         break;
     case ROOT_NATIVE_STACK:
     case ROOT_THREAD_BLOCK:
     case ROOT_JNI_MONITOR:
-        use_root(o, at);
+        use_root(o, tag, at);
         use_thread(o, at + o->id_size);
         break;
     case ROOT_JNI_LOCAL:
     case ROOT_JAVA_FRAME:
-        read_frame_root(o, at);
+        read_frame_root(o, tag, at);
         break;
     case ROOT_THREAD_OBJECT:
         read_thread_object(o, at);
@@ -958,7 +959,7 @@ static void begin_heap_dump_record(struct oracle *o, uint64_t at, uint64_t tag)
     }
     if (!o->series_open)
         o->heap++;
-    else if (tag == HEAP_DUMP)
+    else if (tag == HEAP_DUMP && o->segments_allowed)
         report(o, "REC-006", at);
     if (tag == HEAP_DUMP_SEGMENT) {
         o->series_open = true;
@@ -1307,8 +1308,8 @@ static void check_thread_lives(struct oracle *o, struct list *events, struct lis
         const struct thread_event *event = &e[sorted[i].item];
         if (i == 0 || sorted[i].id != sorted[i - 1].id)
             started = lives = missed = false;
-        if (event->start && event->serial != 0) {
-            if (lives)
+        if (event->start) {
+            if (lives && event->serial != 0)
                 report(o, "THR-004", event->at);
             started = lives = true;
         } else if (!event->start) {
@@ -1350,7 +1351,7 @@ static void check_threads(struct oracle *o, const struct list *trace_serials)
     reduce_uses(&o->root_thread_uses);
     const struct use *threads = o->root_thread_uses.items;
     for (size_t i = 0; i < o->root_thread_uses.count; i++)
-        if (threads[i].id == 0 || !first_definition(&roots, threads[i].scope, threads[i].id)) {
+        if (!first_definition(&roots, threads[i].scope, threads[i].id)) {
             report(o, threads[i].rule, threads[i].at);
             define(&reported, 0, threads[i].id, threads[i].at, 0);
         }
@@ -1377,21 +1378,20 @@ static void check_threads(struct oracle *o, const struct list *trace_serials)
 
 /* ---- Rules on heap dumps ----------------------------------------------------------------------------------------------- */
 
-/* 6.4.2 and 6.3: within a heap dump an ID is defined once. */
-static void check_unique_objects(struct oracle *o, const struct list *ids)
+/* 6.4.2 and 6.3: within a heap dump an ID is defined once. A class counts more than an object of the same ID. */
+static void check_unique_objects(struct oracle *o, const struct list *ids, const struct list *classes)
 {
     const struct object *objects = o->objects.items;
     for (size_t i = 0; i < o->objects.count; i++) {
         const struct object *later = &objects[i];
-        if (later->id == 0)
+        if (later->id == 0 || first_definition(ids, later->heap, later->id)->item == i)
             continue;
-        const struct object *first = &objects[first_definition(ids, later->heap, later->id)->item];
-        if (first == later)
-            continue;
-        if (first->is_class && later->is_class)
-            report(o, "CLS-009", later->at);
+        const struct definition *class = first_definition(classes, later->heap, later->id);
+        bool class_before = class && class->at < later->at;
+        if (class_before)
+            report(o, later->is_class ? "CLS-009" : "OBJ-005", later->at);
         else
-            report(o, first->is_class || later->is_class ? "OBJ-005" : "OBJ-004", later->at);
+            report(o, later->is_class ? "OBJ-005" : "OBJ-004", later->at);
     }
 }
 
@@ -1474,7 +1474,7 @@ static void check_objects_defined(struct oracle *o, const struct list *ids, cons
     struct list missing = {0};
     const struct use *uses = o->object_uses.items;
     for (size_t i = 0; i < o->object_uses.count; i++) {
-        bool needs_class = uses[i].role == ROLE_CLASS || uses[i].role == ROLE_SUPERCLASS;
+        bool needs_class = uses[i].role <= ROLE_SUPERCLASS;
         if (!first_definition(needs_class ? classes : ids, uses[i].scope, uses[i].id))
             *(struct use *)append(&missing, sizeof(struct use)) = uses[i];
     }
@@ -1567,12 +1567,12 @@ static void check_heap_dumps(struct oracle *o, const struct list *loaded, const 
     sort_index(&ids);
     sort_index(&classes);
 
-    check_unique_objects(o, &ids);
+    check_unique_objects(o, &ids, &classes);
     check_classes(o, &classes);
     check_instances(o, &classes);
     const struct use *uses = o->object_uses.items;
     for (size_t i = 0; i < o->object_uses.count; i++)
-        if (uses[i].role == ROLE_CLASS || uses[i].role == ROLE_REFERENCE)
+        if (uses[i].role <= ROLE_ARRAY_CLASS || uses[i].role == ROLE_REFERENCE)
             define(&named, uses[i].scope, uses[i].id, uses[i].at, i);
     sort_index(&named);
     check_objects_defined(o, &ids, &classes);

@@ -7,3 +7,21 @@ target_include_directories(test_mutator PRIVATE ${PROJECT_SOURCE_DIR}/validator/
 target_link_libraries(test_mutator PRIVATE PkgConfig::CMOCKA PkgConfig::ZLIB)
 add_test(NAME fuzz.test_mutator COMMAND test_mutator WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
 set_tests_properties(fuzz.test_mutator PROPERTIES LABELS fuzz)
+
+# fuzz_oracle against a library in which a rule is patched, and against the one that is tested.
+set(patched_source ${CMAKE_CURRENT_BINARY_DIR}/patched_diag.c)
+add_custom_command(OUTPUT ${patched_source}
+  COMMAND ${CMAKE_COMMAND} -DFROM=${PROJECT_SOURCE_DIR}/validator/src/diag.c -DTO=${patched_source}
+    -P ${CMAKE_CURRENT_SOURCE_DIR}/patch_rules.cmake
+  DEPENDS ${PROJECT_SOURCE_DIR}/validator/src/diag.c patch_rules.cmake VERBATIM)
+foreach(name IN ITEMS test_oracle_tested test_oracle_patched)
+  add_executable(${name} fuzz_oracle.c oracle.c target.c replay.c)
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/validator/include ${PROJECT_SOURCE_DIR}/validator/src)
+  target_link_libraries(${name} PRIVATE PkgConfig::ISAL Threads::Threads)
+endforeach()
+target_sources(test_oracle_tested PRIVATE $<TARGET_OBJECTS:hprof>)
+target_sources(test_oracle_patched PRIVATE ${patched_source} $<FILTER:$<TARGET_OBJECTS:hprof>,EXCLUDE,/diag\\.c>)
+add_test(NAME fuzz.test_oracle COMMAND ${HPROF_PYTHON} -m pytest -q -p no:cacheprovider fuzz/test_oracle.py
+  WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+set_tests_properties(fuzz.test_oracle PROPERTIES LABELS fuzz TIMEOUT 600 ENVIRONMENT
+  "HPROF_VALIDATE=$<TARGET_FILE:hprof-validate>;HPROF_FUZZ_ORACLE=$<TARGET_FILE:test_oracle_tested>;HPROF_FUZZ_ORACLE_PATCHED=$<TARGET_FILE:test_oracle_patched>;PYTHONDONTWRITEBYTECODE=1")
