@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-#define HPROF_VERSION "0.1.0"
+#define HPROF_VERSION "0.2.0"
 
 /* What became of one dump. The values are the exit statuses of hprof-validate; the larger, the graver. */
 enum hprof_status {

@@ -1,0 +1,181 @@
+"""The files that ci/release makes work on a machine that has nothing else; so do the steps of the Dockerfile.
+
+ci/full runs this as root, with HPROF_RELEASE naming the folder of the files.
+"""
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import tarfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).resolve().parents[2]
+FILES = Path(os.environ["HPROF_RELEASE"])
+VERSION = re.search(r'HPROF_VERSION "(.*)"', (SOURCE / "validator/include/hprof/hprof.h").read_text())[1]  # type: ignore[index]
+
+
+def run(*command: str | Path, cwd: Path | None = None) -> str:
+    return subprocess.run(command, cwd=cwd, stdout=subprocess.PIPE, text=True, check=True).stdout
+
+
+def the(pattern: str) -> Path:
+    (file,) = FILES.glob(pattern)
+    return file
+
+
+@dataclass
+class Root:
+    """A system of its own in a folder."""
+
+    folder: Path
+
+    def copy(self, name: str) -> "Root":
+        run("cp", "--archive", self.folder, self.folder.parent / name)
+        return Root(self.folder.parent / name)
+
+    def take(self, *files: Path) -> None:
+        for file in files:
+            shutil.copy(file, self.folder / "tmp")
+
+    def shell(self, line: str, folder: str = "/tmp", user: str = "root") -> str:
+        return run("chroot", f"--userspec={user}", self.folder, "sh", "-ec", f"cd {shlex.quote(folder)}\n{line}")
+
+
+@pytest.fixture(scope="session")
+def bare(tmp_path_factory: pytest.TempPathFactory) -> Root:
+    """The distribution that this runs on, with what every installation has, and no more."""
+    uri, suite = run("apt-cache", "madison", "libisal-dev").splitlines()[0].split()[4:6]
+    folder = tmp_path_factory.mktemp("roots") / "bare"
+    run("debootstrap", "--variant=minbase", suite.partition("/")[0], folder, uri)
+    shutil.copy("/etc/resolv.conf", folder / "etc/resolv.conf")
+    return Root(folder)
+
+
+@pytest.fixture(scope="session")
+def installed(bare: Root) -> Root:
+    root = bare.copy("installed")
+    root.take(*FILES.glob("*.deb"), *FILES.glob("hprof-corpus-*.tar.gz"))
+    root.shell("apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends ./*.deb")
+    return root
+
+
+# ---- The files -------------------------------------------------------------------------------------------------------
+
+
+def test_sums() -> None:
+    run("sha256sum", "--check", "--strict", "SHA256SUMS", cwd=FILES)
+    assert len((FILES / "SHA256SUMS").read_text().splitlines()) == len(list(FILES.iterdir())) - 1 == 5
+
+
+def test_lintian_has_nothing_to_say() -> None:
+    for package in FILES.glob("*.deb"):
+        done = subprocess.run(
+            ["lintian", "--allow-root", "--display-info", package], stdout=subprocess.PIPE, text=True, check=False
+        )
+        assert (done.stdout, done.returncode) == ("", 0)
+
+
+def test_source_has_each_tracked_file() -> None:
+    top = f"hprof-{VERSION}/"
+    with tarfile.open(the(f"hprof-{VERSION}.tar.gz")) as archive:
+        names = {member.name.removeprefix(top) for member in archive.getmembers() if not member.isdir()}
+    assert names == set(run("git", "ls-files", cwd=SOURCE).splitlines())
+
+
+# ---- Installed -------------------------------------------------------------------------------------------------------
+
+
+def check_corpus(root: Root, tool: str) -> None:
+    """The tool gives each dump of the corpus its verdict."""
+    root.shell(f"tar xzf hprof-corpus-{VERSION}.tar.gz")
+    corpus = f"/tmp/hprof-corpus-{VERSION}"
+    entries = json.loads((root.folder / corpus[1:] / "manifest.json").read_text())["files"]
+    wanted = {entry["file"]: entry["verdict"]["strict"] for entry in entries if entry["checked_in"]}
+    report = root.shell(f"{tool} --format json $(find . -name '*.hprof' -o -name '*.gz') || [ $? -eq 1 ]", corpus)
+    found = {file["file"].removeprefix("./"): "valid" if file["valid"] else "invalid" for file in json.loads(report)["files"]}
+    assert len(found) > 100
+    assert found == wanted
+
+
+def test_debian_packages(installed: Root) -> None:
+    assert installed.shell("hprof-validate --version").split() == ["hprof-validate", VERSION]
+    check_corpus(installed, "hprof-validate")
+    made = "hprof-gen --objects 1000 | hprof-validate -"
+    assert installed.shell(made, user="nobody").startswith("standard input: ")
+    assert "HPROF" in installed.shell("zcat /usr/share/man/man1/hprof-validate.1.gz")
+    assert (installed.folder / "usr/share/doc/hprof/SPEC.md").read_text() == (SOURCE / "SPEC.md").read_text()
+
+
+def test_library_of_the_package(installed: Root) -> None:
+    root = installed.copy("library")
+    root.shell("DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends gcc libc6-dev pkg-config")
+    root.take(SOURCE / "validator/tests/consumer/judge.c")
+    root.shell("cc -o judge judge.c $(pkg-config --cflags --libs hprof)")
+    assert "HDR-001" in root.shell("echo nothing >bad; ./judge bad || [ $? -eq 1 ]")
+
+
+def test_packages_leave_nothing_behind(installed: Root) -> None:
+    root = installed.copy("removed")
+    root.shell("dpkg --purge libhprof-dev hprof")
+    assert [path for path in (root.folder / "usr").rglob("*hprof*") if "corpus" not in str(path)] == []
+
+
+def test_static_binary_needs_nothing(tmp_path: Path) -> None:
+    shutil.copy(the("hprof-validate-*"), tmp_path / "tool")
+    shutil.copy(SOURCE / "corpus/valid/all-roots-102-id8.hprof", tmp_path / "dump.hprof")
+    report = run("chroot", tmp_path, "/tool", "/dump.hprof")
+    assert "valid" in report
+
+
+def test_static_binary_on_the_corpus(bare: Root) -> None:
+    root = bare.copy("static")
+    root.take(the("hprof-validate-*"), the("hprof-corpus-*"))
+    check_corpus(root, f"/tmp/{the('hprof-validate-*').name}")
+
+
+# ---- The Dockerfile --------------------------------------------------------------------------------------------------
+
+
+def instructions() -> list[tuple[str, str]]:
+    lines = [line for line in (SOURCE / "Dockerfile").read_text().splitlines() if not line.startswith("#")]
+    joined = "\n".join(lines).replace("\\\n", " ").splitlines()
+    return [(name, words.strip()) for name, _, words in (line.partition(" ") for line in joined) if name]
+
+
+def test_dockerfile(bare: Root) -> None:
+    """Its steps, each in a copy of the bare system."""
+    stages: dict[str, Root] = {}
+    root, folder, user, entry = bare, "/", "root", [""]
+    for name, words in instructions():
+        match name, words.split():
+            case "FROM", [image, *alias]:
+                assert image.startswith("debian:")
+                root, folder, user = bare.copy(f"stage{len(stages)}"), "/", "root"
+                stages[alias[1] if alias else "final"] = root
+            case "COPY", [".", target]:
+                (root.folder / target[1:]).mkdir()
+                with tarfile.open(the(f"hprof-{VERSION}.tar.gz")) as archive:
+                    archive.extractall(root.folder / "tmp", filter="tar")
+                run("cp", "--archive", f"{root.folder}/tmp/hprof-{VERSION}/.", root.folder / target[1:])
+            case "COPY", [stage, source, target]:
+                origin = stages[stage.removeprefix("--from=")]
+                run("cp", "--archive", origin.folder / source[1:], root.folder / target[1:])
+            case "WORKDIR", [folder]:
+                (root.folder / folder[1:]).mkdir(exist_ok=True)
+            case "RUN", _:
+                root.shell(words, folder)
+            case "USER", [user]:
+                pass
+            case "ENTRYPOINT", _:
+                entry = json.loads(words)
+            case _:
+                raise AssertionError(f"the Dockerfile has a step that this test cannot do: {name} {words}")
+    shutil.copy(SOURCE / "corpus/valid/all-roots-102-id8.hprof", root.folder / folder[1:])
+    assert "valid" in root.shell(shlex.join([*entry, "all-roots-102-id8.hprof"]), folder, user)
+    assert root.shell("hprof-gen --objects 10 | wc --bytes", folder, user).strip() != "0"
