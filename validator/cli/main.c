@@ -21,6 +21,7 @@
 #include "output.h"
 #include "progress.h"
 #include "report.h"
+#include "show.h"
 
 #define EXPLAIN_WIDTH 100
 #define HELP_WIDTH 80
@@ -260,6 +261,7 @@ static enum hprof_status show_catalog(const struct cli_options *options)
         fprintf(out, "%s %s\n", program_name, HPROF_VERSION);
         break;
     case ACTION_VALIDATE:
+    case ACTION_SHOW:
         break;
     }
     return output_close(&output) ? HPROF_VALID : HPROF_IO;
@@ -275,7 +277,9 @@ int main(int argc, char **argv)
 
     enum hprof_status status = options_parse(&options, argc, argv);
     if (status == HPROF_VALID)
-        status = options.action == ACTION_VALIDATE ? judge_all(&options) : show_catalog(&options);
+        status = options.action == ACTION_VALIDATE ? judge_all(&options)
+                 : options.action == ACTION_SHOW   ? show_file(&options)
+                                                   : show_catalog(&options);
     options_free(&options);
     return (int)status;
 }

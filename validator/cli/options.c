@@ -1,6 +1,7 @@
 #define _DEFAULT_SOURCE
 #include "options.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -12,6 +13,7 @@
 #include "wrap.h"
 
 #define MAX_JOBS 1024
+#define SHOWN_AROUND 2
 
 /* An option is added here, in rows[] and in take_option(). */
 enum option_id {
@@ -28,6 +30,7 @@ enum option_id {
     OPTION_ERROR,
     OPTION_WERROR,
     OPTION_MAX_MEMORY,
+    OPTION_SHOW,
     OPTION_EXPLAIN,
     OPTION_LIST_RULES,
     OPTION_LIST_PROFILES,
@@ -58,6 +61,10 @@ static const struct option_row rows[] = {
     {OPTION_COLOR, "color", "WHEN", "auto (default), always or never"},
     {OPTION_PROGRESS, "progress", "WHEN",
      "a bar on standard error: auto (default; on a terminal, after a second), always or never"},
+
+    {OPTION_SHOW, "show", "OFFSET[:COUNT]",
+     "instead of checking FILE, show the record at this offset (such as 0x7fff9a) and COUNT before and after it, 2 by default: "
+     "in the notation of the corpus, with names, and as bytes"},
 
     {0, NULL, NULL, "How"},
     {OPTION_MAX_MEMORY, "max-memory", "SIZE", "end with status 4 rather than use more: 512M, 2G; no limit by default"},
@@ -107,6 +114,22 @@ static bool read_jobs(const char *text, unsigned *jobs)
     }
     *jobs = (unsigned)value;
     return true;
+}
+
+/* OFFSET or OFFSET:COUNT; an offset in hexadecimal, as findings have it, or decimal. */
+static bool read_show(const char *text, uint64_t *offset, uint64_t *around)
+{
+    const char *colon = strchr(text, ':');
+    char *end;
+
+    errno = 0;
+    *offset = strtoull(text, &end, 0);
+    *around = SHOWN_AROUND;
+    if (text[0] >= '0' && text[0] <= '9' && errno == 0 && end == (colon != NULL ? colon : text + strlen(text)) &&
+        (colon == NULL || parse_count(colon + 1, around)))
+        return true;
+    say_usage("--show takes an offset, such as 0x7fff9a, or an offset and a count, such as 0x7fff9a:5, not '", text, "'");
+    return false;
 }
 
 static bool read_max_memory(const char *text, uint64_t *bytes)
@@ -262,7 +285,7 @@ static bool set_severity(struct cli_options *options, const char *option, enum h
 static bool set_action(struct cli_options *options, enum action action)
 {
     if (options->action != ACTION_VALIDATE && options->action != action) {
-        say_usage("", "--explain, --list-rules and --list-profiles", " do not go together");
+        say_usage("", "--show, --explain, --list-rules and --list-profiles", " do not go together");
         return false;
     }
     options->action = action;
@@ -294,6 +317,8 @@ static bool take_option(struct cli_options *options, int code)
         return read_max_memory(optarg, &options->max_memory);
     case OPTION_JOBS:
         return read_jobs(optarg, &options->jobs);
+    case OPTION_SHOW:
+        return set_action(options, ACTION_SHOW) && read_show(optarg, &options->show_offset, &options->show_around);
     case OPTION_EXPLAIN:
         return set_action(options, ACTION_EXPLAIN) &&
                choose_all("--explain takes rules or families with commas between, not '", optarg, false, options->explain);
@@ -330,6 +355,13 @@ static bool check_together(const struct cli_options *options)
             return false;
         }
         return true;
+    }
+    if (options->action == ACTION_SHOW) {
+        if (options->file_count != 1)
+            say_usage("", "--show", " takes one FILE");
+        else if (options->format != FORMAT_TEXT)
+            say_usage("", "--show", " has the format text only");
+        return options->file_count == 1 && options->format == FORMAT_TEXT;
     }
     if (options->file_count > 0) {
         say_usage("--explain, --list-rules and --list-profiles take no FILE, such as '", options->files[0], "'");

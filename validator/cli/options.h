@@ -9,7 +9,15 @@
 #include "hprof/hprof.h"
 #include "terminal.h"
 
-enum action { ACTION_VALIDATE, ACTION_EXPLAIN, ACTION_LIST_RULES, ACTION_LIST_PROFILES, ACTION_HELP, ACTION_VERSION };
+enum action {
+    ACTION_VALIDATE,
+    ACTION_SHOW,
+    ACTION_EXPLAIN,
+    ACTION_LIST_RULES,
+    ACTION_LIST_PROFILES,
+    ACTION_HELP,
+    ACTION_VERSION
+};
 
 enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_SARIF, FORMAT_JUNIT };
 
@@ -19,6 +27,7 @@ struct cli_options {
     const char *output; /* NULL for standard output */
     size_t profile;
     uint64_t max_errors;
+    uint64_t show_offset, show_around;
     uint64_t max_memory; /* 0 for no limit */
     unsigned jobs;
     bool werror;

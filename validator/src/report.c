@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "checker.h"
+#include "class_name.h"
 #include "utf8.h"
 
 enum { TEXT_SIZE = 1024 };
@@ -19,38 +20,6 @@ const char *show_string(const struct checker *ck, uint64_t string_id, char *to, 
     if (text)
         utf8_show(to, size, text, n, whole > n);
     return to;
-}
-
-/* "[Ljava/lang/String;" as "java.lang.String[]"; names that are dotted already stay. */
-static void show_class_name(char *to, size_t size)
-{
-    static const struct {
-        char code;
-        const char *name;
-    } primitive[] = {{'Z', "boolean"}, {'C', "char"},  {'F', "float"}, {'D', "double"},
-                     {'B', "byte"},    {'S', "short"}, {'I', "int"},   {'J', "long"}};
-    char element[NAME_SIZE];
-    size_t dimensions = strspn(to, "["), n = strlen(to);
-
-    for (char *p = to; *p; p++)
-        if (*p == '/')
-            *p = '.';
-    if (!dimensions || n + 2 * dimensions + 8 > size)
-        return;
-    snprintf(element, sizeof element, "%s", to + dimensions);
-    if (element[0] == 'L' && to[n - 1] == ';') {
-        element[strlen(element) - 1] = '\0';
-        memmove(element, element + 1, strlen(element));
-    } else if (n == dimensions + 1) {
-        for (size_t i = 0; i < sizeof primitive / sizeof *primitive; i++)
-            if (primitive[i].code == element[0])
-                snprintf(element, sizeof element, "%s", primitive[i].name);
-    }
-    n = strlen(element);
-    memcpy(to, element, n);
-    for (; dimensions; dimensions--, n += 2)
-        memcpy(to + n, "[]", 2);
-    to[n] = '\0';
 }
 
 const char *show_class(const struct checker *ck, uint64_t class_id, char *to, size_t size)

@@ -182,6 +182,34 @@ enum hprof_status hprof_validate_fd(int fd, const struct hprof_options *options)
 /* Judges bytes in memory. They are not changed, and must not change meanwhile. As a file, or, if `as_pipe`, as a pipe. */
 enum hprof_status hprof_validate_memory(const void *bytes, size_t size, bool as_pipe, const struct hprof_options *options);
 
+/* ---- Showing ---------------------------------------------------------------------------------------------------- */
+
+/* A line about a record, a sub-record, a part of one, or its bytes. All pointers are good during the callback only. */
+struct hprof_line {
+    uint64_t offset;      /* of the first byte that the line is about; HPROF_NO_OFFSET for a bracket that closes */
+    unsigned depth;       /* 0 for a record, 1 for a sub-record, 1 more for a part */
+    bool here;            /* the line is about the byte that was asked for */
+    const char *text;     /* in the notation of corpus/; "" for bytes and for what is left out */
+    const char *remark;   /* what the IDs in the text name, or what is left out; "" for nothing */
+    const uint8_t *bytes; /* at most 16; NULL in a line of text */
+    size_t byte_count;
+};
+
+struct hprof_show {
+    uint64_t offset;                         /* the record or sub-record that has this byte is shown, */
+    uint64_t around;                         /* and at most so many before it and after it */
+    const struct hprof_allocator *allocator; /* NULL for the C library's */
+    void (*on_line)(void *context, const struct hprof_line *line);
+    void *context;
+    char failure[160]; /* filled in: one sentence for any result but HPROF_VALID */
+};
+
+/* Shows the records around an offset of a dump in a regular file, plain or gzip. Finds them by the lengths of records, so a plain
+ * dump of any size takes a fraction of a second, and a compressed one as long as it takes to inflate.
+ * HPROF_VALID: shown. HPROF_INVALID: shown, but lengths do not lead to the offset, so its bytes are shown alone. HPROF_USAGE: the
+ * dump has no such offset, or the file is no dump or cannot be sought in. HPROF_IO, HPROF_LIMIT. */
+enum hprof_status hprof_show_fd(int fd, struct hprof_show *show);
+
 #ifdef __cplusplus
 }
 #endif

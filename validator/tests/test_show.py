@@ -1,0 +1,169 @@
+"""--show: what it prints is in the notation of the corpus, and so assembles to the bytes that it is about."""
+
+import gzip
+import re
+import struct
+from pathlib import Path
+
+import pytest
+from dumps import OBJECT, VALID, class_dump, dump, instance, load_class, object_array, record, utf8
+from tool import SOURCE, run
+
+from hprof_corpus.assembler import assemble
+
+HEADER = 31
+ROW = re.compile(r"^.( *0x[0-9a-f]+)  +(?P<bytes>[0-9a-f]{2}(?: {1,2}[0-9a-f]{2})*)  ")
+TEXT = re.compile(r"^[> ](?: *0x[0-9a-f]+| +)  (?P<text>.*)$")
+SMALL = [
+    path
+    for path in sorted((SOURCE / "corpus/valid").glob("*.hprof"))
+    if HEADER < path.stat().st_size < 8000 and path.read_bytes().startswith(b"JAVA")
+]
+
+
+def show(where: str, path: Path) -> list[str]:
+    done = run("--show", where, path)
+    assert (done.status, done.err) == (0, "")
+    return done.out.splitlines()
+
+
+def here(where: str, path: Path) -> list[str]:
+    """The lines about the offset."""
+    return [line for line in show(where, path) if line.startswith(">")]
+
+
+def header_of(data: bytes) -> str:
+    id_size, milliseconds = struct.unpack_from(">IQ", data, 19)
+    return f'hprof "{data[:18].decode()}" id-size {id_size} time {milliseconds}\n'
+
+
+def test_assembles_to_the_same_bytes() -> None:
+    """All that is shown whole."""
+    assembled = 0
+    for path in SMALL:
+        data = path.read_bytes()
+        lines = [line for line in show(f"{HEADER}:1000", path) if not ROW.match(line)]
+        if any(re.search(r"# [0-9]+ more$|\\x|a body of|not known", line) for line in lines):
+            continue
+        text = "\n".join(match["text"] for line in lines if (match := TEXT.match(line)))
+        assert assemble(header_of(data) + text).file.to_bytes() == data, path
+        assembled += 1
+    assert assembled > 100
+
+
+def test_rows_are_the_bytes_of_the_dump(tmp_path: Path) -> None:
+    path = tmp_path / "dump.hprof"
+    path.write_bytes(VALID)
+    for offset in range(HEADER, len(VALID)):
+        marked = here(f"{offset:#x}:0", path)
+        rows = [match for line in marked if (match := ROW.match(line))]
+        assert len(rows) == 1
+        first = int(rows[0][1], 16)
+        row = bytes.fromhex(rows[0]["bytes"])
+        assert first <= offset < first + len(row)
+        assert VALID[first:].startswith(row)
+
+
+def test_names_of_fields_and_classes(tmp_path: Path) -> None:
+    """Those of an instance: its own fields, then the superclass's."""
+    names = utf8(3, "Point") + utf8(4, "x") + utf8(5, "next") + utf8(6, "Base") + load_class(3, 0x30, 3) + load_class(4, 0x38, 6)
+
+    def with_field(class_id: int, super_id: int, name: int, kind: int) -> bytes:
+        return class_dump(class_id, super_id)[:-2] + struct.pack(">HQB", 1, name, kind)
+
+    fields = with_field(0x38, OBJECT, 5, 2) + with_field(0x30, 0x38, 4, 10)
+    point = struct.pack(">BQIQI", 0x21, 0x100, 0, 0x30, 12) + struct.pack(">iQ", -7, 0x108)
+    whole = dump(fields, point, instance(0x108, OBJECT))
+    path = tmp_path / "dump.hprof"
+    path.write_bytes(whole[:HEADER] + names + whole[HEADER:])
+    at = path.read_bytes().index(point)
+    shown = "\n".join(show(f"{at}:0", path))
+    assert re.search(r"instance-dump 0x100 trace 0 class 0x30 \[ +# Point\n", shown)
+    assert re.search(r"int -7 +# x\n", shown)
+    assert re.search(r"object 0x108 +# next\n", shown)
+    (text, row) = here(f"{at + 25}:0", path)
+    assert "int -7" in text and ROW.match(row)
+
+
+def test_count_is_of_records_before_and_after(tmp_path: Path) -> None:
+    path = tmp_path / "dump.hprof"
+    path.write_bytes(dump(*[instance(0x1000 + 8 * i, OBJECT) for i in range(50)]))
+    at = path.read_bytes().index(instance(0x1000 + 8 * 20, OBJECT))
+    for count, shown in (("", 5), (":0", 1), (":3", 7), (":29", 50 + 2 + 1)):
+        lines = [line for line in show(f"{at}{count}", path) if re.search(r"  (instance|class)-dump |  end", line)]
+        assert len(lines) == shown if count != ":29" else len(lines) >= 50
+        assert [line for line in lines if line.startswith(">")] == [line for line in lines if "0x10a0 " in line]
+
+
+def test_far_in_an_array(tmp_path: Path) -> None:
+    elements = [0x100000 + 8 * i for i in range(100_000)]
+    array = object_array(0x28, OBJECT, elements)
+    path = tmp_path / "dump.hprof"
+    path.write_bytes(dump(array))
+    at = path.read_bytes().index(array) + 25 + 8 * 77_777
+    lines = here(f"{at}:0", path)
+    assert any(f"{elements[77_777]:#x}" in line for line in lines)
+    assert len(show(f"{at}:0", path)) < 50
+
+
+def test_gzip_is_shown_like_a_plain_dump(tmp_path: Path) -> None:
+    plain, packed = tmp_path / "dump.hprof", tmp_path / "dump.hprof.gz"
+    plain.write_bytes(VALID)
+    packed.write_bytes(gzip.compress(VALID[:100]) + gzip.compress(VALID[100:]))
+    assert show("0xa0", plain) == show("0xa0", packed)
+
+
+def test_of_what_no_length_leads_to_the_bytes_are_shown(tmp_path: Path) -> None:
+    good = instance(0x1000, OBJECT)
+    path = tmp_path / "dump.hprof"
+    path.write_bytes(dump(good, b"\x77" + bytes(range(40))) + record(0x01, struct.pack(">Q", 9) + b"later"))
+    at = path.read_bytes().index(b"\x77\x00\x01\x02")
+    done = run("--show", f"{at + 20}", path)
+    assert done.status == 1
+    assert done.err.startswith(f"hprof-validate: {path}: ") and "0x77" in done.err
+    assert re.search(r"^>.* 13 ", done.out, re.MULTILINE)
+    assert "instance-dump 0x1000" in done.out
+    assert '"later"' in done.out  # the records that follow are found by the length of the segment
+
+
+def test_truncated(tmp_path: Path) -> None:
+    path = tmp_path / "dump.hprof"
+    array = object_array(0x28, OBJECT, range(8, 800, 8))
+    path.write_bytes(dump(array).partition(array)[0] + array[:200])
+    size = path.stat().st_size
+    done = run("--show", hex(size - 1), path)
+    assert done.status == 1
+    assert "ends within a sub-record" in done.err
+    done = run("--show", hex(size), path)
+    assert (done.status, done.out) == (2, "")
+    assert f"no byte at the offset {size:#x}" in done.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--show", "0x1f"], "--show takes one FILE"),
+        (["--show", "0x1f", "a", "b"], "--show takes one FILE"),
+        (["--show", "near", "a"], "--show takes an offset"),
+        (["--show", "0x1f:", "a"], "--show takes an offset"),
+        (["--show", "-1", "a"], "--show takes an offset"),
+        (["--show", "0x1ffffffffffffffff", "a"], "--show takes an offset"),
+        (["--show", "0x1f", "--format", "json", "a"], "has the format text only"),
+        (["--show", "0x1f", "--list-rules"], "do not go together"),
+    ],
+)
+def test_usage(arguments: list[str], message: str) -> None:
+    done = run(*arguments)
+    assert done.status == 2
+    assert message in done.err
+
+
+def test_what_cannot_be_shown(files: Path) -> None:
+    assert run("--show", "0x1f", "missing", cwd=files).status == 3
+    assert run("--show", "0x1f", ".", cwd=files).status == 3
+    (files / "text").write_text("no dump at all, but long enough to have a header\n")
+    assert "is no heap dump" in run("--show", "0x1f", "text", cwd=files).err
+    assert "is in the header" in run("--show", "7", "valid", cwd=files).err
+    piped = run("--show", "0x1f", "-", stdin=VALID)
+    assert (piped.status, piped.out) == (2, "")
+    assert "regular file" in piped.err
