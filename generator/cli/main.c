@@ -18,6 +18,7 @@
 #include "options.h"
 #include "printable.h"
 #include "progress.h"
+#include "serve.h"
 
 const char program_name[] = "hprof-gen";
 
@@ -287,6 +288,89 @@ static int generate_files(const struct cli_options *o)
     return status;
 }
 
+/* ---- Serving ---- */
+
+/* Keeps the dump whose parts are sent. */
+struct spool {
+    struct bytes bytes;
+    FILE *file;
+};
+
+static bool spool_put(struct bytes *bytes, const void *data, size_t size)
+{
+    return fwrite(data, 1, size, ((struct spool *)bytes)->file) == size;
+}
+
+static bool spool_finish(struct bytes *bytes)
+{
+    return fflush(((struct spool *)bytes)->file) == 0;
+}
+
+static const struct like *find_like(const char *name)
+{
+    size_t i = 0;
+
+    while (strcmp(like_name(like_at(i)), name) != 0)
+        i++;
+    return like_at(i);
+}
+
+static int make_spool(const struct cli_options *o, struct spool *spool)
+{
+    struct generate_request request = o->request;
+    struct generated *generated = calloc(1, sizeof *generated);
+    enum generate_status status = GENERATE_NO_MEMORY;
+
+    request.made.like = find_like("jdk8-agent");
+    request.made.records = RECORDS_ALL;
+    if (generated)
+        status = generate(&request, &spool->bytes, generated);
+    if (status == GENERATE_FAILED && !generated->failure)
+        say_failure("temporary file", strerror(errno));
+    else if (status != GENERATED)
+        say_generate_failure(o, status, generated, NULL);
+    if (generated)
+        generated_free(generated);
+    free(generated);
+    return (int)status;
+}
+
+static int serve(const struct cli_options *o)
+{
+    struct spool spool = {.bytes = {.put = spool_put, .finish = spool_finish}, .file = tmpfile()};
+    const char *failure;
+    int connection = spool.file ? serve_connect(o->serve_host, o->serve_port, &failure) : -1, status = STATUS_IO;
+    uint8_t command = 0;
+    char hex[8];
+
+    if (!spool.file) {
+        say_failure("temporary file", strerror(errno));
+        return STATUS_IO;
+    }
+    if (connection < 0) {
+        say_failure(o->serve_host, failure);
+    } else {
+        status = make_spool(o, &spool);
+        if (status == STATUS_DONE) {
+            switch (serve_dump(fileno(spool.file), connection, &command)) {
+            case SERVE_DONE:
+                break;
+            case SERVE_UNKNOWN:
+                snprintf(hex, sizeof hex, "%u", command);
+                say_failure(hex, "not a command of the agent: it would end its VM");
+                break;
+            case SERVE_FAILED:
+                say_failure("temporary file", strerror(errno));
+                status = errno == ENOMEM ? STATUS_MEMORY : STATUS_IO;
+                break;
+            }
+        }
+        close(connection);
+    }
+    fclose(spool.file);
+    return status;
+}
+
 /* Else the first file that is opened would get the messages. */
 static void have_standard_error(void)
 {
@@ -317,7 +401,7 @@ int main(int argc, char **argv)
     }
     switch (options.action) {
     case ACTION_GENERATE:
-        status = generate_files(&options);
+        status = options.serve_port ? serve(&options) : generate_files(&options);
         break;
     case ACTION_LIST_VIOLATIONS:
         status = list_violations();

@@ -37,6 +37,7 @@ enum option_id {
     OPTION_VIOLATIONS,
     OPTION_LIST_VIOLATIONS,
     OPTION_GZ,
+    OPTION_SERVE,
     OPTION_MANIFEST,
     OPTION_PROGRESS,
 };
@@ -46,6 +47,8 @@ static const struct option_row rows[] = {
     {OPTION_OUTPUT, "output", "FILE", "the dump; standard output by default. FILE appears when it is complete"},
     {OPTION_MANIFEST, "manifest", "FILE", "what is in the dump, as JSON"},
     {OPTION_GZ, "gz", "LEVEL", "compressed, 1 (fast) to 9 (small), a gzip member for each MiB, as HotSpot does"},
+    {OPTION_SERVE, "serve", "HOST:PORT",
+     "connect like the HPROF agent of JDK 8 with net=HOST:PORT, and send records as commands ask for them; loopback only"},
 
     {0, NULL, NULL, "How much"},
     {OPTION_OBJECTS, "objects", "N", "instances and arrays in all, 1e6 by default; 2.5e9 and 1_000_000 are numbers"},
@@ -264,6 +267,24 @@ static bool read_when(const char *text, enum when *when)
     return parse_when(text, when) || wrong(OPTION_PROGRESS, "auto, always or never", text);
 }
 
+/* HOST:PORT, [::1]:PORT too. */
+static bool read_serve(struct cli_options *o, const char *text)
+{
+    const char *colon = strrchr(text, ':');
+    size_t size = colon ? (size_t)(colon - text) : 0;
+
+    if (size > 2 && text[0] == '[' && text[size - 1] == ']') {
+        text++;
+        size -= 2;
+    }
+    if (!size || size >= sizeof o->serve_host || !colon[1])
+        return wrong(OPTION_SERVE, "HOST:PORT, such as localhost:4711", text);
+    memcpy(o->serve_host, text, size);
+    o->serve_host[size] = '\0';
+    o->serve_port = colon + 1;
+    return true;
+}
+
 /* Of several --violate all count: they are joined by commas. */
 static bool add_violations(struct cli_options *o, const char *text, bool *no_memory)
 {
@@ -341,8 +362,24 @@ static bool refuse_both(int a, int b, const char *why)
     return false;
 }
 
+/* The dump is one of the agent's, with all records, and goes to the socket. */
+static bool check_serve(const struct cli_options *o)
+{
+    static const int others[] = {OPTION_LIKE, OPTION_RECORDS, OPTION_HEAP_DUMPS, OPTION_ID_SIZE,
+                                 OPTION_FROM, OPTION_VIOLATE, OPTION_GZ};
+
+    if (o->output || o->manifest)
+        return refuse_both(OPTION_SERVE, o->output ? OPTION_OUTPUT : OPTION_MANIFEST, "the records go to the socket");
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (is_given(o, others[i]))
+            return refuse_both(OPTION_SERVE, others[i], "the records are those of the agent of JDK 8, uncompressed");
+    return true;
+}
+
 static bool check_together(const struct cli_options *o)
 {
+    if (is_given(o, OPTION_SERVE) && !check_serve(o))
+        return false;
     if (is_given(o, OPTION_OBJECTS) && is_given(o, OPTION_BYTES))
         return refuse_both(OPTION_BYTES, OPTION_OBJECTS, "each says how much");
     if (o->request.made.heap_dumps > 1 && o->request.made.model.objects < o->request.made.heap_dumps) {
@@ -457,6 +494,8 @@ static bool take_option(struct cli_options *o, int id, const char *text, bool *n
         return read_at(text, &o->request.how.at);
     case OPTION_VIOLATIONS:
         return read_count(id, text, 1, 1000000, "a whole number from 1 to 1000000", &o->request.how.count);
+    case OPTION_SERVE:
+        return read_serve(o, text);
     case OPTION_GZ:
         if (!read_count(id, text, 1, 9, "a level from 1 (fast) to 9 (small)", &value))
             return false;

@@ -23,6 +23,8 @@ struct cli_options {
     const char *output;   /* NULL: standard output */
     const char *manifest; /* NULL: none */
     const char *from;     /* NULL: the heap is made up */
+    char serve_host[256]; /* empty: none */
+    const char *serve_port;
     struct generate_request request;
     const char **violate; /* request.violate */
     char *violate_text;   /* all of them, with commas between, */

@@ -95,7 +95,8 @@ class HeapDump:
             known = self.classes[number] = _Class(name, self.state.line)
         self._same_name(known, name)
         if size and known.size and known.size != size:
-            self.state.report("ASC-047", f"the size {known.size.decode()} of other instances", f"sz={size.decode()}")
+            shape = "array-as-class" if name == b"java.lang.Class" else ""
+            self.state.report("ASC-047", f"the size {known.size.decode()} of other instances", f"sz={size.decode()}", shape)
         known.size = known.size or size
 
     def _same_name(self, known: _Class, name: bytes) -> None:

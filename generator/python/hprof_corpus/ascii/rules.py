@@ -97,6 +97,12 @@ QUIRKS = [
         f"{_SEEN} dumped a heap: 6947 objects in the header, 10157 lines",
     ),
     Quirk(
+        "ASC-047",
+        "array-as-class",
+        "an array of a class that the agent has not met is an OBJ of java.lang.Class, with the size of the array",
+        "seen in a run of 8u504 that dumped on a command of the socket: a ProtectionDomain[] of 24 bytes",
+    ),
+    Quirk(
         "ASC-051",
         "unknown-thread",
         "the first root is a thread with object 0 and the serial of the unknown thread, 200000",

@@ -1,0 +1,111 @@
+"""One connection to a producer that was told to connect here: the agent of JDK 8, or hprof-gen --serve."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from socket import create_server, socket
+
+from agent import Agent, end
+from wire import HOST, PATIENCE, Stream, StreamError
+
+
+@dataclass
+class Session:
+    stream: Stream
+    process: subprocess.Popen[bytes]
+    errors: list[bytes] = field(default_factory=list)
+    hearer: threading.Thread | None = None
+
+    def order(self, letter: str, answer: str) -> None:
+        """Has Truth do something."""
+        assert self.process.stdin is not None and self.process.stdout is not None
+        self.process.stdin.write(letter.encode())
+        self.process.stdin.flush()
+        heard = self.process.stdout.readline().decode().strip()
+        if heard != answer:
+            raise StreamError(f"the program says {heard!r}, not {answer!r}")
+
+    def finish(self) -> int:
+        """The program ends by itself; its status."""
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        self.process.stdin = None
+        return self.wait()
+
+    def wait(self) -> int:
+        try:
+            status = self.process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            raise StreamError("the program does not end") from None
+        if self.hearer:
+            self.hearer.join(PATIENCE)
+        return status
+
+    def said(self) -> str:
+        return b"".join(self.errors).decode()
+
+    def seconds(self) -> float:
+        """Processor time of the process."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="ascii").rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def hear(self) -> None:
+        """Takes what is said on standard error, so that nobody waits for it to be read."""
+
+        def take() -> None:
+            assert self.process.stderr is not None
+            self.errors.extend(self.process.stderr)
+
+        self.hearer = threading.Thread(target=take, daemon=True)
+        self.hearer.start()
+
+
+def accept(server: socket, process: subprocess.Popen[bytes]) -> socket:
+    server.settimeout(PATIENCE)
+    try:
+        connection, _ = server.accept()
+    except TimeoutError:
+        end(process)
+        raise StreamError("nobody connects") from None
+    connection.settimeout(None)
+    return connection
+
+
+@contextmanager
+def agent_session(agent: Agent, options: str, *, stop_at: int | None = None) -> Iterator[Session]:
+    """The JVM has connected, and the program waits for orders."""
+    with create_server((HOST, 0)) as server:
+        command = agent.java(f"net={HOST}:{server.getsockname()[1]},{options}", "Truth", "wait")
+        process = agent.start(command, agent.directory())
+        try:
+            with accept(server, process) as connection:
+                session = Session(Stream(connection, "format=b" in options, stop_at=stop_at), process)
+                session.hear()
+                assert process.stdout is not None
+                if process.stdout.readline().strip() != b"ready":
+                    raise StreamError(f"the program does not run: {session.said()}")
+                yield session
+        finally:
+            end(process)
+
+
+@contextmanager
+def generator_session(program: Path, *options: str) -> Iterator[Session]:
+    """hprof-gen has connected."""
+    with create_server((HOST, 0)) as server:
+        words = [str(program), "--serve", f"{HOST}:{server.getsockname()[1]}", *options]
+        pipe = subprocess.PIPE
+        process = subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True)
+        try:
+            with accept(server, process) as connection:
+                session = Session(Stream(connection), process)
+                session.hear()
+                yield session
+        finally:
+            end(process)

@@ -1,0 +1,20 @@
+/* Stands in for the HPROF agent of JDK 8 on a socket (SPEC.md B.3): sends a dump in parts, each when a command asks for it. */
+#ifndef HPROF_GEN_SERVE_H
+#define HPROF_GEN_SERVE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum serve_end {
+    SERVE_DONE,    /* the client asked for the end, or closed the connection */
+    SERVE_UNKNOWN, /* the client sent a command that the agent does not know */
+    SERVE_FAILED   /* the dump cannot be read: errno */
+};
+
+/* A socket connected to `host`, a loopback address; -1 and a sentence if there is none. */
+int serve_connect(const char *host, const char *port, const char **failure);
+
+/* `dump` is a file in the manner of the agent, with all kinds of records. `command` is the one that is not known. */
+enum serve_end serve_dump(int dump, int connection, uint8_t *command);
+
+#endif

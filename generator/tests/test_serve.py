@@ -1,0 +1,134 @@
+"""hprof-gen --serve: the listener that checks the agent of JDK 8 passes against it; and what goes wrong is said."""
+
+from __future__ import annotations
+
+import os
+import socket
+import struct
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+AGENT8 = Path(__file__).resolve().parents[2] / "conformance/producers/agent8"
+sys.path.insert(0, str(AGENT8))
+
+from session import Session, generator_session  # noqa: E402
+from wire import (  # noqa: E402
+    Command,
+    Tag,
+    alloc_sites,
+    command,
+    control,
+    cpu_samples,
+    read_samples,
+    read_sites,
+)
+
+GEN = Path(os.environ["HPROF_GEN"])
+
+
+@pytest.fixture
+def session() -> Iterator[Session]:
+    with generator_session(GEN, "--objects", "500") as one:
+        yield one
+
+
+def test_the_listener_passes() -> None:
+    done = subprocess.run([sys.executable, AGENT8 / "listen", "--serve", GEN], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("\n") >= 13
+
+
+def test_what_is_cleared_is_empty(session: Session) -> None:
+    assert read_sites(session.stream.ask(alloc_sites(), Tag.ALLOC_SITES)[0]).rows
+    assert read_samples(session.stream.ask(cpu_samples(), Tag.CPU_SAMPLES)[0])[0] > 0
+    thread = struct.pack(">I", 0)
+    session.stream.send(control(1) + control(2) + control(3, thread) + control(4, thread) + control(5) + control(6))
+    session.stream.send(control(7, b"\0\x09") + control(99) + command(Command.GC))
+    assert read_sites(session.stream.ask(alloc_sites(), Tag.ALLOC_SITES)[0]).rows == []
+    assert read_samples(session.stream.ask(cpu_samples(), Tag.CPU_SAMPLES)[0]) == (0, {})
+
+
+def test_changed_sites_are_none(session: Session) -> None:
+    assert read_sites(session.stream.ask(alloc_sites(1), Tag.ALLOC_SITES)[0]).rows
+    assert read_sites(session.stream.ask(alloc_sites(1), Tag.ALLOC_SITES)[0]).rows == []
+
+
+def test_the_end_of_commands_ends_it(session: Session) -> None:
+    session.stream.fence()
+    session.stream.send(bytes([Command.EOF]))
+    assert session.wait() == 0
+    session.stream.wait_end()
+    assert len(session.stream.data) == session.stream.taken
+
+
+@pytest.mark.parametrize("sent", [b"", b"\x02", b"\x03\0\0\0\0\0\0\0\6\0\0", b"\x08\0\0\0\0\0\0\0\2\0\x07\0"])
+def test_a_client_that_goes_away_ends_it(session: Session, sent: bytes) -> None:
+    session.stream.fence()
+    session.stream.send(sent)
+    session.stream.connection.shutdown(socket.SHUT_WR)
+    assert session.wait() == 0
+
+
+def test_a_client_that_goes_away_within_an_answer_ends_it() -> None:
+    with generator_session(GEN, "--objects", "300000") as session:
+        session.stream.stop_at = len(session.stream.data) + 100_000
+        session.stream.send(command(Command.DUMP_HEAP))
+        assert session.wait() == 0
+
+
+def refusal(*words: str) -> tuple[int, str]:
+    done = subprocess.run([GEN, *words], capture_output=True, text=True, check=False)
+    assert done.stdout == ""
+    return done.returncode, done.stderr
+
+
+def test_nobody_listens() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    status, said = refusal("--serve", f"127.0.0.1:{port}")
+    assert status == 3
+    assert "Connection refused" in said
+
+
+def test_only_loopback_addresses() -> None:
+    status, said = refusal("--serve", "192.0.2.1:80")
+    assert status == 3
+    assert "not a loopback address" in said
+
+
+@pytest.mark.parametrize("value", ["4711", "localhost:", ":4711", "", "x" * 300 + ":1"])
+def test_a_host_and_a_port(value: str) -> None:
+    status, said = refusal("--serve", value)
+    assert status == 2
+    assert "--serve is HOST:PORT" in said
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["-o", "x"], ["--manifest", "x"], ["--like", "sa"], ["--records", "heap"], ["--heap-dumps", "2"], ["--id-size", "8"],
+     ["--violate", "OBJ-004"], ["--gz", "1"], ["--from", "x"]],
+)  # fmt: skip
+def test_options_that_do_not_go_with_it(words: list[str]) -> None:
+    status, said = refusal("--serve", "localhost:1", *words)
+    assert status == 2
+    assert "does not go with" in said
+
+
+def test_an_address_of_version_6() -> None:
+    try:
+        server = socket.create_server(("::1", 0), family=socket.AF_INET6)
+    except OSError:
+        pytest.skip("no IPv6 here")
+    with server:
+        process = subprocess.Popen([GEN, "--serve", f"[::1]:{server.getsockname()[1]}", "--objects", "10"])
+        connection, _ = server.accept()
+        with connection:
+            assert connection.recv(18) == b"JAVA PROFILE 1.0.1"
+            connection.sendall(bytes([Command.EOF]))
+            while connection.recv(1 << 16):
+                pass
+        assert process.wait() == 0
