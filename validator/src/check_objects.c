@@ -11,6 +11,8 @@
 #include "native.h"
 
 #define COLD __attribute__((noinline, cold))
+enum { WIDE_MARKS = 1 << 18 /* of all wide classes: 1 MiB */ };
+
 #define HOT static inline __attribute__((always_inline))
 
 /* ---- IDs ---- */
@@ -133,12 +135,80 @@ static bool gather_marks(const struct classes *classes, uint32_t index, struct h
     return true;
 }
 
+void begin_wide_classes(struct checker *ck)
+{
+    ck->dump.wide = (struct wide_classes){0};
+    keymap_init(&ck->dump.wide.first, &ck->memory, &ck->key, sizeof(uint32_t), sizeof(uint32_t));
+}
+
+void clear_wide_classes(struct checker *ck)
+{
+    struct wide_classes *wide = &ck->dump.wide;
+
+    memory_put(&ck->memory, wide->marks, wide->capacity * sizeof *wide->marks);
+    keymap_clear(&wide->first);
+    *wide = (struct wide_classes){0};
+}
+
+static bool add_wide(struct checker *ck, uint32_t mark)
+{
+    struct wide_classes *wide = &ck->dump.wide;
+    void *marks = wide->marks;
+
+    if (wide->count == WIDE_MARKS || !memory_grow(&ck->memory, &marks, &wide->capacity, wide->count + 1, sizeof *wide->marks))
+        return false;
+    wide->marks = marks;
+    wide->marks[wide->count++] = mark;
+    return true;
+}
+
+/* Gathers the marks of one type of a class and its superclasses, and how many they are. */
+static bool gather_wide(struct checker *ck, uint32_t index, uint8_t type, size_t number_at)
+{
+    const struct classes *classes = &ck->classes;
+    uint64_t total = classes_layout(classes, index)->total;
+
+    for (uint32_t i = index; i != LAYOUT_NONE; i = classes_above(classes, i)) {
+        const struct layout *part = classes_layout(classes, i);
+
+        for (struct mark m = marks_begin(classes, part); marks_next(classes, &m);)
+            if (m.type == type) {
+                if (!add_wide(ck, (uint32_t)(total - part->total + m.at)))
+                    return false;
+                ck->dump.wide.marks[number_at]++;
+            }
+    }
+    return true;
+}
+
+/* A class with many marks: they are gathered once. */
+static bool find_wide(struct checker *ck, uint32_t index, struct hot_class *hot)
+{
+    struct wide_classes *wide = &ck->dump.wide;
+    size_t first = wide->count;
+    uint64_t found;
+
+    if (!keymap_get(&wide->first, index, &found)) {
+        bool there_is_room = add_wide(ck, 0) && add_wide(ck, 0) && gather_wide(ck, index, TYPE_OBJECT, first) &&
+                             gather_wide(ck, index, TYPE_BOOLEAN, first + 1);
+
+        if (!there_is_room)
+            wide->count = first;
+        found = there_is_room ? first : UINT32_MAX;
+        keymap_put(&wide->first, index, found);
+    }
+    hot->is_wide = true;
+    hot->references = hot->booleans = 0;
+    hot->first_wide = (uint32_t)found;
+    return found != UINT32_MAX;
+}
+
 static void make_hot(struct checker *ck, uint64_t raw_id, uint32_t index)
 {
     const struct layout *l = classes_layout(&ck->classes, index);
     struct hot_class hot = {.raw_id = raw_id, .bytes = (uint32_t)l->total, .dump = ck->classes.dump};
 
-    if (ck->dump.hot.slots && l->total <= UINT32_MAX && gather_marks(&ck->classes, index, &hot))
+    if (ck->dump.hot.slots && l->total < UINT32_MAX && (gather_marks(&ck->classes, index, &hot) || find_wide(ck, index, &hot)))
         *hot_slot(&ck->dump.hot, raw_id) = hot;
 }
 
@@ -148,11 +218,12 @@ static COLD const struct hot_class *load_hot(struct checker *ck, const uint8_t *
     uint32_t index = class_id ? classes_find_layout(&ck->classes, class_id) : LAYOUT_NONE;
     const struct hot_class *class;
 
-    if (index == LAYOUT_NONE || classes_layout(&ck->classes, index)->state != LAYOUT_SOUND || !ck->dump.hot.slots)
+    if (index == LAYOUT_NONE || !ck->dump.hot.slots || classes_layout(&ck->classes, index)->state != LAYOUT_SOUND ||
+        classes_layout(&ck->classes, index)->total != bytes)
         return NULL;
     make_hot(ck, raw, index);
     class = hot_slot(&ck->dump.hot, raw);
-    return class->raw_id == raw && class->bytes == bytes && class->dump == ck->classes.dump ? class : NULL;
+    return class->raw_id == raw && class->bytes == bytes && class->dump == ck->classes.dump && !class->is_wide ? class : NULL;
 }
 
 const struct hot_class *hot_class_of(struct checker *ck, const uint8_t *raw_id, uint64_t bytes)
@@ -161,7 +232,7 @@ const struct hot_class *hot_class_of(struct checker *ck, const uint8_t *raw_id, 
     const struct hot_class *class = ck->dump.hot.slots ? hot_slot(&ck->dump.hot, raw) : NULL;
 
     if (class && class->raw_id == raw && class->bytes == bytes && class->dump == ck->classes.dump)
-        return class;
+        return class->is_wide ? NULL : class;
     return load_hot(ck, raw_id, bytes);
 }
 
@@ -526,23 +597,30 @@ void finish_deferred(struct checker *ck)
 
 /* ---- Object arrays ---- */
 
-HOT void check_elements(struct checker *ck, const uint8_t *p, size_t n, unsigned id_size)
+HOT void check_elements(struct checker *ck, struct id_near *referenced, struct id_near *element, const uint8_t *p, size_t n,
+                        unsigned id_size)
 {
-    struct id_near near = ck->dump.near_element;
+    if (element) {
+        struct id_near near = *element;
 
-    ck->sum.references += n;
-    if (!ck->dump.in_object_array) {
-        for (size_t i = 0; i < n; i++)
-            refer(ck, get_id(p + i * id_size, id_size));
-        return;
-    }
-    for (size_t i = 0; i < n; i++) {
-        uint64_t id = get_id(p + i * id_size, id_size);
+        for (size_t i = 0; i < n; i++) {
+            uint64_t id = get_id(p + i * id_size, id_size);
 
-        if (id)
-            idset_refer_element(&ck->dump.objects, &near, id_to_key(id, id_size));
+            if (id)
+                idset_refer_element(&ck->dump.objects, &near, id_to_key(id, id_size));
+        }
+        *element = near;
+    } else {
+        struct id_near near = *referenced;
+
+        for (size_t i = 0; i < n; i++) {
+            uint64_t id = get_id(p + i * id_size, id_size);
+
+            if (id)
+                idset_refer(&ck->dump.objects, &near, id_to_key(id, id_size));
+        }
+        *referenced = near;
     }
-    ck->dump.near_element = near;
 }
 
 /* Whether a class is that of Object[], as far as is known here: elsewhere no producer is known to name what it does not dump. */
@@ -577,10 +655,11 @@ static void check_array_class(struct checker *ck, uint64_t class_id, uint64_t of
         uselog_add(&ck->class_uses, class_id, CLASS_IS_ARRAY, offset);
     }
     ck->dump.in_object_array = l ? l->is_object_array : is_object_array(ck, class_id);
+    ck->dump.array_class_is_dumped = l != NULL;
     ck->dump.last_array_class = class_id;
 }
 
-static void check_array_head(struct checker *ck, const struct OBJECT_ARRAY_DUMP *r, uint64_t at)
+static void check_array_head(struct checker *ck, const struct OBJECT_ARRAY_DUMP *r, uint64_t raw_class_id, uint64_t at)
 {
     unsigned id = ck->id_size;
 
@@ -589,6 +668,12 @@ static void check_array_head(struct checker *ck, const struct OBJECT_ARRAY_DUMP 
         use_object_trace(ck, r->trace_serial, TRACE_OF_OBJECT_ARRAY, at + OFFSET_OF(OBJECT_ARRAY_DUMP, trace_serial, id));
     if (r->class_id != ck->dump.last_array_class || !r->class_id)
         check_array_class(ck, r->class_id, at + OFFSET_OF(OBJECT_ARRAY_DUMP, class_id, id));
+    if (ck->dump.array_class_is_dumped && ck->dump.hot.slots)
+        *hot_slot(&ck->dump.hot, raw_class_id) =
+            (struct hot_class){.raw_id = raw_class_id,
+                               .bytes = UINT32_MAX,
+                               .dump = ck->classes.dump,
+                               .array_kind = ck->dump.in_object_array ? OBJECT_ARRAY : OTHER_ARRAY};
 }
 
 bool check_object_array(struct checker *ck)
@@ -601,14 +686,16 @@ bool check_object_array(struct checker *ck)
 
     if (!read_OBJECT_ARRAY_DUMP(&c, id, &r))
         return false;
-    check_array_head(ck, &r, ck->in.offset + 1);
+    check_array_head(ck, &r, native_load(ck->in.at + 1 + OFFSET_OF(OBJECT_ARRAY_DUMP, class_id, id), id), ck->in.offset + 1);
     input_advance(&ck->in, head);
     for (left = (uint64_t)r.elements * id; left;) {
         size_t wanted = left < PIECE ? (size_t)left : PIECE;
 
         if (input_need(&ck->in, wanted) < wanted)
             return false;
-        check_elements(ck, ck->in.at, wanted / id, id);
+        check_elements(ck, &ck->dump.near_referenced, ck->dump.in_object_array ? &ck->dump.near_element : NULL, ck->in.at,
+                       wanted / id, id);
+        ck->sum.references += wanted / id;
         input_advance(&ck->in, wanted);
         left -= wanted;
     }
@@ -679,8 +766,8 @@ bool check_primitive_array(struct checker *ck)
 
 /* What the loop counts, in registers. */
 struct tally {
-    uint64_t instances, primitive_arrays, references;
-    struct id_near defined, referenced;
+    uint64_t instances, object_arrays, primitive_arrays, references;
+    struct id_near defined, referenced, element;
 };
 
 HOT void define_fast(struct checker *ck, struct tally *t, const uint8_t *sub, size_t size, uint64_t id, uint64_t offset)
@@ -697,6 +784,29 @@ HOT void define_fast(struct checker *ck, struct tally *t, const uint8_t *sub, si
     }
 }
 
+/* The fields of an instance at p, of a wide class. Returns what `near` moves to. */
+static __attribute__((noinline)) struct id_near check_wide(struct checker *ck, struct id_near near, const uint32_t *marks,
+                                                           const uint8_t *p, size_t head, uint64_t offset)
+{
+    const uint32_t *mark = marks + 2, *end = mark + marks[0];
+    const uint8_t *body = p + head;
+
+    for (; mark < end; mark++) {
+        uint64_t id = get_id(body + *mark, ck->id_size);
+
+        if (id)
+            idset_refer(&ck->dump.objects, &near, id_to_key(id, ck->id_size));
+    }
+    for (end += marks[1]; mark < end; mark++)
+        if (__builtin_expect(body[*mark] > 1, 0)) {
+            ck->sub = p;
+            ck->sub_size = head;
+            report_boolean(ck, body[*mark], offset + head + *mark);
+            ck->sub = NULL;
+        }
+    return near;
+}
+
 HOT size_t walk(struct checker *ck, const uint8_t *const start, size_t n, uint64_t offset, const unsigned id_size)
 {
     const uint8_t *p = start, *const end = start + n;
@@ -705,7 +815,8 @@ HOT size_t walk(struct checker *ck, const uint8_t *const start, size_t n, uint64
     const size_t trace_at = 1 + id_size, longest_head = instance_head > array_head ? instance_head : array_head;
     const uint32_t dump = ck->classes.dump;
     const struct hot_classes hot = ck->dump.hot;
-    struct tally t = {.defined = ck->dump.near_defined, .referenced = ck->dump.near_referenced};
+    struct tally t = {
+        .defined = ck->dump.near_defined, .referenced = ck->dump.near_referenced, .element = ck->dump.near_element};
 
     while ((size_t)(end - p) >= longest_head) {
         size_t left = (size_t)(end - p);
@@ -739,6 +850,12 @@ HOT size_t walk(struct checker *ck, const uint8_t *const start, size_t n, uint64
                     report_boolean(ck, body[class->marks[i]], offset + (uint64_t)(body - start) + class->marks[i]);
                     ck->sub = NULL;
                 }
+            if (__builtin_expect(class->is_wide, 0)) {
+                const uint32_t *marks = ck->dump.wide.marks + class->first_wide;
+
+                t.referenced = check_wide(ck, t.referenced, marks, p, instance_head, offset + (uint64_t)(p - start));
+                t.references += marks[0];
+            }
             t.instances++;
             p = body + bytes;
         } else if (*p == SUB_PRIMITIVE_ARRAY_DUMP) {
@@ -758,13 +875,32 @@ HOT size_t walk(struct checker *ck, const uint8_t *const start, size_t n, uint64
                 use_object_trace(ck, trace, TRACE_OF_PRIMITIVE_ARRAY, offset + (uint64_t)(p - start) + trace_at);
             t.primitive_arrays++;
             p += primitive_head + bytes;
+        } else if (*p == SUB_OBJECT_ARRAY_DUMP) {
+            uint64_t raw_id = native_load(p + 1 + OFFSET_OF(OBJECT_ARRAY_DUMP, class_id, id_size), id_size);
+            size_t elements = get_u4(p + 1 + OFFSET_OF(OBJECT_ARRAY_DUMP, elements, id_size));
+            const struct hot_class *class = hot_slot(&hot, raw_id);
+
+            if (__builtin_expect(class->raw_id != raw_id || !class->array_kind || class->dump != dump, 0) ||
+                elements > (left - array_head) / id_size)
+                break;
+            define_fast(ck, &t, p, array_head, get_id(p + 1, id_size), offset + (uint64_t)(p - start) + 1);
+            trace = get_u4(p + trace_at);
+            if (!is_known_trace(ck, trace))
+                use_object_trace(ck, trace, TRACE_OF_OBJECT_ARRAY, offset + (uint64_t)(p - start) + trace_at);
+            check_elements(ck, &t.referenced, class->array_kind == OBJECT_ARRAY ? &t.element : NULL, p + array_head, elements,
+                           id_size);
+            t.object_arrays++;
+            t.references += elements;
+            p += array_head + elements * id_size;
         } else {
             break;
         }
     }
     ck->dump.near_defined = t.defined;
     ck->dump.near_referenced = t.referenced;
+    ck->dump.near_element = t.element;
     ck->sum.subrecord_counts[SUB_INSTANCE_DUMP] += t.instances;
+    ck->sum.subrecord_counts[SUB_OBJECT_ARRAY_DUMP] += t.object_arrays;
     ck->sum.subrecord_counts[SUB_PRIMITIVE_ARRAY_DUMP] += t.primitive_arrays;
     ck->sum.references += t.references;
     return (size_t)(p - start);

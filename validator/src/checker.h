@@ -93,14 +93,21 @@ enum { KNOWN_TRACES = 256 };
 
 /* A class as the judging of its instances wants it: one cache line. */
 enum { HOT_BITS_LEAST = 6, HOT_BITS_MOST = 13, HOT_MARKS = 22 };
+enum array_kind { NO_ARRAY, OBJECT_ARRAY /* Object[], or may be */, OTHER_ARRAY };
 struct hot_class {
     uint64_t raw_id;    /* the ID in the dump's byte order */
-    uint32_t bytes;     /* of an instance */
+    uint32_t bytes;     /* of an instance; UINT32_MAX for an array class, for no window holds so many */
     uint32_t dump;      /* the heap dump that this was noted in; of another one it says nothing */
     uint8_t references; /* the first so many of `marks` are references, */
     uint8_t booleans;   /* then come booleans */
-    uint16_t marks[HOT_MARKS];
+    uint8_t array_kind; /* enum array_kind: of a class that OBJ-007 saw to */
+    bool is_wide;       /* it has more marks: from first_wide on in the list for all such classes */
+    union {
+        uint16_t marks[HOT_MARKS];
+        uint32_t first_wide;
+    };
 };
+_Static_assert(sizeof(struct hot_class) == 64, "a cache line");
 
 /* The first instance of a class that is not dumped, to say which one that is; of so many classes. Not of arrays: whether the
  * class of an array is known when it is met depends on the input. */
@@ -247,10 +254,16 @@ struct checker {
             uint64_t multiply;
             unsigned bits;
         } hot;
+        struct wide_classes {
+            uint32_t *marks; /* of a class: how many references and how many booleans, and where they are in an instance */
+            size_t capacity, count;
+            struct keymap first; /* by layout; UINT32_MAX for one that there was no room for */
+        } wide;
         uint32_t known_traces[KNOWN_TRACES]; /* serials that were looked at, by their lowest bits; 0 needs no look */
         struct stretches stretches;          /* of input that can be read again */
         struct stretch *stretch;             /* the one at hand; NULL for none */
-        bool in_object_array;                /* that class is Object[], or may be */
+        bool in_object_array;                /* that class is Object[], or may be; */
+        bool array_class_is_dumped;          /* it is dumped */
         uint64_t last_array_class;           /* the class of an object array that needs no look */
         uint64_t last_waiting;               /* the instance that waits, */
         uint32_t last_waiting_record;        /* and heap_records then */
@@ -377,6 +390,8 @@ void finish_frame_roots(struct checker *ck); /* at the end of the file */
 /* Makes room for the classes that instances are looked up in, when there are so many; keeps what is there if it is enough. */
 void fit_hot_classes(struct checker *ck, uint64_t classes);
 void clear_hot_classes(struct checker *ck);
+void begin_wide_classes(struct checker *ck);
+void clear_wide_classes(struct checker *ck);
 /* The class of instances of so many bytes, by its ID as it is in the dump; NULL if they must be walked along its chain. */
 const struct hot_class *hot_class_of(struct checker *ck, const uint8_t *raw_id, uint64_t bytes);
 /* Judges as many whole instances and arrays as stand one after the other at p, and returns the bytes they take. It stops at

@@ -24,6 +24,7 @@ void begin_heap_dump(struct checker *ck)
     ck->dump.looked_ahead = ck->dump.end_lost = false;
     ck->dump.class_end = 0;
     memset(ck->dump.known_traces, 0, sizeof ck->dump.known_traces);
+    ck->dump.array_class_is_dumped = false;
     ck->dump.last_array_class = ck->dump.last_waiting = ck->dump.last_frame_root = 0;
     ck->dump.last_waiting_record = ck->dump.next_stray = ck->dump.namer_count = 0;
     ck->dump.first_place = ck->diag.places.count;
@@ -31,6 +32,7 @@ void begin_heap_dump(struct checker *ck)
     uselog_init(&ck->dump.root_thread_uses, m, sizeof(uint32_t));
     keymap_init(&ck->dump.thread_roots, m, &ck->key, sizeof(uint32_t), sizeof(uint32_t));
     bytelog_init(&ck->dump.frame_roots, m);
+    begin_wide_classes(ck);
     stretches_init(&ck->dump.stretches, m);
     if (!input_can_reread(&ck->in))
         ck->dump.stretches.due = UINT64_MAX;
@@ -44,6 +46,7 @@ void clear_heap_dump(struct checker *ck)
     uselog_clear(&ck->dump.object_uses);
     uselog_clear(&ck->dump.root_thread_uses);
     bytelog_clear(&ck->dump.frame_roots);
+    clear_wide_classes(ck);
     stretches_clear(&ck->dump.stretches);
     ck->dump.stretch = NULL;
     bytelog_clear(&ck->dump.deferred);

@@ -382,12 +382,6 @@ static uint64_t *slot_to_page(struct idset *s, struct id_directory *part, uint64
     return &part->pages[part->page_count++];
 }
 
-/* Where a page is looked for first. Consecutive IDs go round eight pages that differ in the top bits of their numbers alone. */
-static struct id_known_page *known_slot(struct idset *s, uint64_t number)
-{
-    return &s->known[(number ^ number >> 13 ^ number >> 45) & (KNOWN_PAGES - 1)];
-}
-
 /* These set a flag of an ID, given by its lowest bits; *was_set: it had it already. False: there is no room for it. */
 static bool add_to_slot(uint64_t *slot, uint32_t low, enum idset_flag flag, bool *was_set)
 {
@@ -446,17 +440,12 @@ bool idset_set_far(struct idset *s, struct id_near *near, uint64_t key, enum ids
 {
     uint64_t number = key >> PAGE_BITS, *page;
     uint32_t low = (uint32_t)(key & (PAGE_IDS - 1));
-    struct id_known_page *known = known_slot(s, number);
+    struct id_known_page *known = idset_known(s, number);
     struct id_bitmaps *bitmaps;
     bool was_set = false;
 
     if (near->pages)
         page_filter_add(near->pages, number);
-    if (known->bitmaps && known->number == number) {
-        near->page = number;
-        near->bitmaps = known->bitmaps;
-        return bitmaps_set(near->bitmaps, low, flag);
-    }
     page = find_page(s, number, low, flag, &was_set);
     if (!page)
         return was_set;

@@ -108,33 +108,73 @@ bool idset_set_far(struct idset *s, struct id_near *near, uint64_t key, enum ids
 /* The flags of an ID. */
 unsigned idset_get(struct idset *s, uint64_t id);
 
+/* Where the page of that number is looked for first. Consecutive IDs go round eight pages that differ in the top bits of their
+ * numbers alone. */
+static inline struct id_known_page *idset_known(struct idset *s, uint64_t number)
+{
+    return &s->known[(number ^ (number >> 13 ^ number >> 45) << 7) & (KNOWN_PAGES - 1)];
+}
+
+/* The bitmaps of a page, which `near` moves to; NULL if they are not known. */
+static inline struct id_bitmaps *idset_bitmaps(struct idset *s, struct id_near *near, uint64_t number)
+{
+    const struct id_known_page *known;
+
+    if (near->page == number && near->bitmaps)
+        return near->bitmaps;
+    known = idset_known(s, number);
+    if (known->number != number || !known->bitmaps)
+        return NULL;
+    if (near->pages)
+        page_filter_add(near->pages, number);
+    near->page = number;
+    near->bitmaps = known->bitmaps;
+    return near->bitmaps;
+}
+
+/* By way of a copy, so that `near` itself may live in registers. */
+static inline bool idset_set_unknown(struct idset *s, struct id_near *near, uint64_t key, enum idset_flag flag)
+{
+    struct id_near moved = *near;
+    bool was_set = idset_set_far(s, &moved, key, flag);
+
+    *near = moved;
+    return was_set;
+}
+
 /* Defines an ID; true if it was defined already. */
 static inline bool idset_define(struct idset *s, struct id_near *near, uint64_t key)
 {
-    if (near->page == key >> PAGE_BITS && near->bitmaps) {
-        uint32_t *word = &near->bitmaps->pair[(key & (PAGE_IDS - 1)) >> 5].defined;
+    struct id_bitmaps *bitmaps = idset_bitmaps(s, near, key >> PAGE_BITS);
+
+    if (bitmaps) {
+        uint32_t *word = &bitmaps->pair[(key & (PAGE_IDS - 1)) >> 5].defined;
         uint32_t bit = UINT32_C(1) << (key & 31), old = *word;
 
         *word = old | bit;
         return (old & bit) != 0;
     }
-    return idset_set_far(s, near, key, ID_DEFINED);
+    return idset_set_unknown(s, near, key, ID_DEFINED);
 }
 
 static inline void idset_refer(struct idset *s, struct id_near *near, uint64_t key)
 {
-    if (near->page == key >> PAGE_BITS && near->bitmaps)
-        near->bitmaps->pair[(key & (PAGE_IDS - 1)) >> 5].referenced |= UINT32_C(1) << (key & 31);
+    struct id_bitmaps *bitmaps = idset_bitmaps(s, near, key >> PAGE_BITS);
+
+    if (bitmaps)
+        bitmaps->pair[(key & (PAGE_IDS - 1)) >> 5].referenced |= UINT32_C(1) << (key & 31);
     else
-        idset_set_far(s, near, key, ID_REFERENCED);
+        idset_set_unknown(s, near, key, ID_REFERENCED);
 }
 
 static inline void idset_refer_element(struct idset *s, struct id_near *near, uint64_t key)
 {
-    if (near->page == key >> PAGE_BITS && near->bitmaps)
-        near->bitmaps->element[(key & (PAGE_IDS - 1)) >> 5] |= UINT32_C(1) << (key & 31);
+    struct id_bitmaps *bitmaps = idset_bitmaps(s, near, key >> PAGE_BITS);
+
+    if (bitmaps)
+        bitmaps->element[(key & (PAGE_IDS - 1)) >> 5] |= UINT32_C(1) << (key & 31);
     else
-        idset_set_far(s, near, key, ID_ELEMENT);
+        idset_set_unknown(s, near, key, ID_ELEMENT);
 }
 
 /* Calls `missing` for each ID that is named and not defined, in no order. */
