@@ -135,7 +135,7 @@ class Value(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Class:
+class DumpedClass:
     id: int
     super_id: int
     loader_id: int
@@ -144,36 +144,36 @@ class _Class:
     fields: list[tuple[int, int]]  # name, type
 
 
-class _Instance(NamedTuple):
+class Instance(NamedTuple):
     id: int
     class_id: int
     bytes: bytes
 
 
-class _ObjectArray(NamedTuple):
+class ObjectArray(NamedTuple):
     id: int
     class_id: int
     elements: tuple[int, ...]
 
 
-class _PrimitiveArray(NamedTuple):
+class PrimitiveArray(NamedTuple):
     id: int
     type: int
     length: int
     bytes: bytes | None  # None where the dump leaves out the elements
 
 
-_Object = _Instance | _ObjectArray | _PrimitiveArray
+Object = Instance | ObjectArray | PrimitiveArray
 
 
 @dataclass
-class _HeapDump:
-    classes: dict[int, _Class] = field(default_factory=dict)
-    later_classes: list[_Class] = field(default_factory=list)  # of an ID that another CLASS_DUMP has: invalid
-    objects: list[_Object] = field(default_factory=list)
+class HeapDump:
+    classes: dict[int, DumpedClass] = field(default_factory=dict)
+    later_classes: list[DumpedClass] = field(default_factory=list)  # of an ID that another CLASS_DUMP has: invalid
+    objects: list[Object] = field(default_factory=list)
 
 
-class _Field(NamedTuple):
+class InstanceField(NamedTuple):
     """A field of an instance, where the class and its superclasses are known."""
 
     declared_by: int
@@ -183,7 +183,7 @@ class _Field(NamedTuple):
     end: int
 
 
-class _Content:
+class Content:
     """All strings, classes and objects of a file. Raises FramingError at a fault of framing."""
 
     def __init__(self, data: memoryview) -> None:
@@ -194,9 +194,9 @@ class _Content:
         self._shapes = Shapes(header.id_size, _VERSIONS[header.format])
         self._id_code = "I" if header.id_size == 4 else "Q"
         self.strings: dict[int, str] = {}
-        self.dumps: list[_HeapDump] = []
+        self.dumps: list[HeapDump] = []
         self._names: dict[int, int] = {}
-        self._series: _HeapDump | None = None
+        self._series: HeapDump | None = None
         self._structs = {record.tag: struct_of(record.layout, header.id_size) for record in layouts.RECORDS}
         end = header.size
         for framed in records(data, end):
@@ -230,26 +230,26 @@ class _Content:
             self._series = self._series or self._new_dump()
             self._heap_record(self._series, body, end)
 
-    def _new_dump(self) -> _HeapDump:
-        self.dumps.append(_HeapDump())
+    def _new_dump(self) -> HeapDump:
+        self.dumps.append(HeapDump())
         return self.dumps[-1]
 
-    def _heap_record(self, dump: _HeapDump, body: int, end: int) -> None:
+    def _heap_record(self, dump: HeapDump, body: int, end: int) -> None:
         for shape, _, fields, tail, stop in subrecords(self._data, body, end, self._shapes):
             name = shape.record.name
             if name == "INSTANCE_DUMP":
-                dump.objects.append(_Instance(fields[0], fields[2], bytes(self._data[tail:stop])))
+                dump.objects.append(Instance(fields[0], fields[2], bytes(self._data[tail:stop])))
             elif name == "OBJECT_ARRAY_DUMP":
                 ids = struct.unpack_from(f">{fields[2]}{self._id_code}", self._data, tail)
-                dump.objects.append(_ObjectArray(fields[0], fields[3], ids))
+                dump.objects.append(ObjectArray(fields[0], fields[3], ids))
             elif name == "PRIMITIVE_ARRAY_DUMP":
                 elements = self._canonical(fields[3], bytes(self._data[tail:stop]))
-                dump.objects.append(_PrimitiveArray(fields[0], fields[3], fields[2], elements))
+                dump.objects.append(PrimitiveArray(fields[0], fields[3], fields[2], elements))
             elif name == "PRIMITIVE_ARRAY_NODATA":
-                dump.objects.append(_PrimitiveArray(fields[0], fields[3], fields[2], None))
+                dump.objects.append(PrimitiveArray(fields[0], fields[3], fields[2], None))
             elif name == "CLASS_DUMP":
                 parts = read_class_parts(self._data, tail, stop, self._shapes)
-                one = _Class(
+                one = DumpedClass(
                     fields[0],
                     fields[2],
                     fields[3],
@@ -270,9 +270,9 @@ class _Content:
     def reference(self, data: bytes) -> int:
         return int.from_bytes(data, "big")
 
-    def layout(self, dump: _HeapDump, class_id: int) -> list[_Field] | None:
+    def layout(self, dump: HeapDump, class_id: int) -> list[InstanceField] | None:
         """The fields of an instance in the order of its bytes; None if a class is not dumped, or the chain is a cycle."""
-        found: list[_Field] = []
+        found: list[InstanceField] = []
         seen: set[int] = set()
         at = 0
         while class_id or not seen:
@@ -284,28 +284,52 @@ class _Content:
                 width = self._shapes.widths[code]
                 if not width:
                     return None
-                found.append(_Field(class_id, name, code, at, at + width))
+                found.append(InstanceField(class_id, name, code, at, at + width))
                 at += width
             class_id = one.super_id
         return found
 
-    def values(self, one: _Instance, layout: list[_Field] | None) -> list[tuple[_Field, bytes]] | None:
+    def values(self, one: Instance, layout: list[InstanceField] | None) -> list[tuple[InstanceField, bytes]] | None:
         """None if the class does not describe the bytes."""
         if layout is None or len(one.bytes) != (layout[-1].end if layout else 0):
             return None
         return [(each, self._canonical(each.type, one.bytes[each.at : each.end])) for each in layout]
 
-    def layouts(self, dump: _HeapDump) -> Callable[[int], list[_Field] | None]:
-        known: dict[int, list[_Field] | None] = {}
+    def layouts(self, dump: HeapDump) -> Callable[[int], list[InstanceField] | None]:
+        known: dict[int, list[InstanceField] | None] = {}
 
-        def layout(class_id: int) -> list[_Field] | None:
+        def layout(class_id: int) -> list[InstanceField] | None:
             if class_id not in known:
                 known[class_id] = self.layout(dump, class_id)
             return known[class_id]
 
         return layout
 
-    def classes(self, dump: _HeapDump) -> Iterator[_Class]:
+    def text(self, by_id: dict[int, Object], one: Instance, layout: list[InstanceField] | None) -> bytes | None:
+        """The UTF-16 units of a java/lang/String; None for any other object, or if the fields are not those of a String."""
+        values = self.values(one, layout)
+        if not values or self.name_of_class(one.class_id) != "java/lang/String":
+            return None
+        fields = {(self.strings.get(f.name, ""), f.type): v for f, v in values if f.declared_by == one.class_id}
+        array = by_id.get(self.reference(fields.get(("value", _OBJECT), b"")))
+        if not isinstance(array, PrimitiveArray) or array.bytes is None:
+            return None
+        coder = fields.get(("coder", _BYTE))
+        if array.type == _CHAR:
+            offset, count = fields.get(("offset", _INT)), fields.get(("count", _INT))
+            if offset is None or count is None:
+                return array.bytes
+            first = self.reference(offset)
+            return array.bytes[2 * first : 2 * (first + self.reference(count))]
+        if array.type != _BYTE or coder is None:
+            return None
+        if coder == b"\0":
+            return array.bytes.decode("latin-1").encode("utf-16-be")
+        if coder == b"\1" and len(array.bytes) % 2 == 0:
+            return b"".join(array.bytes[i : i + 2][::-1] for i in range(0, len(array.bytes), 2))
+        return None
+
+    def classes(self, dump: HeapDump) -> Iterator[DumpedClass]:
         yield from dump.classes.values()
         yield from dump.later_classes
 
@@ -313,7 +337,7 @@ class _Content:
 # ---- identity
 
 
-def _identity(content: _Content, references: References) -> Parts:
+def _identity(content: Content, references: References) -> Parts:
     parts = {name: Digest() for name in PARTS}
     for string_id, text in content.strings.items():
         parts["strings"].add(part(b"string") + part(number(string_id)) + part(units(text)))
@@ -322,7 +346,7 @@ def _identity(content: _Content, references: References) -> Parts:
     return parts
 
 
-def _identity_of_dump(content: _Content, dump: _HeapDump, references: References, parts: Parts) -> None:
+def _identity_of_dump(content: Content, dump: HeapDump, references: References, parts: Parts) -> None:
     defined = {*dump.classes, *(one.id for one in dump.objects)}
     texts = {string_id: part(units(text)) for string_id, text in content.strings.items()}
     layout = content.layouts(dump)
@@ -347,7 +371,7 @@ def _identity_of_dump(content: _Content, dump: _HeapDump, references: References
             item = part(b"constant") + part(number(one.id)) + part(number(key))
             parts["constants"].add(item + part(bytes([code])) + value(code, data))
     for each in dump.objects:
-        if isinstance(each, _Instance):
+        if isinstance(each, Instance):
             ids = part(number(each.id)) + part(number(each.class_id))
             parts["instance_bytes"].add(part(b"instance bytes") + ids + part(each.bytes))
             values = content.values(each, layout(each.class_id))
@@ -356,14 +380,14 @@ def _identity_of_dump(content: _Content, dump: _HeapDump, references: References
                 continue
             fields = (part(number(f.declared_by)) + name(f.name) + part(bytes([f.type])) + value(f.type, v) for f, v in values)
             parts["instances"].add(part(b"instance") + ids + b"".join(fields))
-        elif isinstance(each, _ObjectArray):
+        elif isinstance(each, ObjectArray):
             ids = part(number(each.id)) + part(number(each.class_id))
             parts["object_arrays"].add(part(b"object array") + ids + part(b"".join(refer(target) for target in each.elements)))
         else:
             parts["primitive_arrays"].add(_primitive_array(each, number(each.id)))
 
 
-def _primitive_array(one: _PrimitiveArray, *ids: bytes) -> bytes:
+def _primitive_array(one: PrimitiveArray, *ids: bytes) -> bytes:
     head = b"".join(part(each) for each in (*ids, bytes([one.type])))
     if one.bytes is None:
         return part(b"primitive array without elements") + head + part(number(one.length))
@@ -378,7 +402,7 @@ _ANY_OBJECT = b"\xff" * _HASH
 _DANGLING = hash_of(part(b"dangling"))
 
 
-def _content(content: _Content) -> Parts:
+def _content(content: Content) -> Parts:
     parts = {name: Digest() for name in CONTENT_PARTS}
     for text in set(content.strings.values()):
         parts["strings"].add(part(b"string") + part(units(text)))
@@ -387,7 +411,7 @@ def _content(content: _Content) -> Parts:
     return parts
 
 
-def _content_of_dump(content: _Content, dump: _HeapDump, parts: Parts) -> None:
+def _content_of_dump(content: Content, dump: HeapDump, parts: Parts) -> None:
     names = {class_id: part(units(content.name_of_class(class_id))) for class_id in dump.classes}
     layout = content.layouts(dump)
     by_id = {one.id: one for one in dump.objects}
@@ -412,16 +436,16 @@ def _content_of_dump(content: _Content, dump: _HeapDump, parts: Parts) -> None:
     def name(string_id: int) -> bytes:
         return part(units(content.strings.get(string_id, "")))
 
-    def hash_of_object(one: _Object) -> bytes:
-        if isinstance(one, _PrimitiveArray):
+    def hash_of_object(one: Object) -> bytes:
+        if isinstance(one, PrimitiveArray):
             return hash_of(_primitive_array(one))
-        if isinstance(one, _ObjectArray):
+        if isinstance(one, ObjectArray):
             elements = b"".join(refer(target) for target in one.elements)
             return hash_of(part(b"object array") + name_of_class(one.class_id) + part(elements))
         values = content.values(one, layout(one.class_id))
         if values is None:
             return hash_of(part(b"instance") + name_of_class(one.class_id) + part(b"undecoded") + part(one.bytes))
-        text = _text(content, by_id, values)
+        text = content.text(by_id, one, layout(one.class_id))
         if text is not None:
             return hash_of(part(b"text") + part(text))
         fields = (name_of_class(f.declared_by) + name(f.name) + part(bytes([f.type])) + value(f.type, v) for f, v in values)
@@ -430,7 +454,7 @@ def _content_of_dump(content: _Content, dump: _HeapDump, parts: Parts) -> None:
     for _ in range(ROUNDS + 1):
         before = {one.id: hash_of_object(one) for one in dump.objects}
     for each in dump.objects:
-        kind = {_Instance: "instances", _ObjectArray: "object_arrays", _PrimitiveArray: "primitive_arrays"}[type(each)]
+        kind = {Instance: "instances", ObjectArray: "object_arrays", PrimitiveArray: "primitive_arrays"}[type(each)]
         parts[kind].add_hash(before[each.id])
     for one in content.classes(dump):
         super_name = name_of_class(one.super_id) if one.super_id else part(b"")
@@ -442,34 +466,6 @@ def _content_of_dump(content: _Content, dump: _HeapDump, parts: Parts) -> None:
         for key, code, data in one.constants:
             item = part(b"constant") + name_of_class(one.id) + part(number(key))
             parts["constants"].add(item + part(bytes([code])) + value(code, data))
-
-
-def _text(content: _Content, by_id: dict[int, _Object], values: list[tuple[_Field, bytes]]) -> bytes | None:
-    """The UTF-16 units of a java/lang/String; None for any other object, or if the fields are not those of a String."""
-    if not values or content.name_of_class(values[0][0].declared_by) != "java/lang/String":
-        return None
-    fields = {
-        (content.strings.get(f.name, ""), f.type): v
-        for f, v in values
-        if content.name_of_class(f.declared_by) == "java/lang/String"
-    }
-    array = by_id.get(content.reference(fields.get(("value", _OBJECT), b"")))
-    if not isinstance(array, _PrimitiveArray) or array.bytes is None:
-        return None
-    coder = fields.get(("coder", _BYTE))
-    if array.type == _CHAR:
-        offset, count = fields.get(("offset", _INT)), fields.get(("count", _INT))
-        if offset is None or count is None:
-            return array.bytes
-        first = content.reference(offset)
-        return array.bytes[2 * first : 2 * (first + content.reference(count))]
-    if array.type != _BYTE or coder is None:
-        return None
-    if coder == b"\0":
-        return array.bytes.decode("latin-1").encode("utf-16-be")
-    if coder == b"\1" and len(array.bytes) % 2 == 0:
-        return b"".join(array.bytes[i : i + 2][::-1] for i in range(0, len(array.bytes), 2))
-    return None
 
 
 # ---- the program
@@ -493,7 +489,7 @@ class Digests:
 
 def digests(file: memoryview) -> Digests:
     """Of a dump, plain or gzip. Raises FramingError."""
-    content = _Content(decompressed(file) if is_gzip(file) else file)
+    content = Content(decompressed(file) if is_gzip(file) else file)
     return Digests(_identity(content, "exact"), _identity(content, "resolved"), _content(content))
 
 

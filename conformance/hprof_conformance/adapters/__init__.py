@@ -1,0 +1,1 @@
+"""Adapters of programs that read one dump and end; reader.toml names one."""

@@ -1,0 +1,99 @@
+"""Before a reader counts: four files that show whether its adapter works at all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from hprof_conformance.protocol import Hello, ProtocolError
+from hprof_conformance.session import Session
+from hprof_corpus.assembler import assemble
+
+TINY = """
+hprof "JAVA PROFILE 1.0.2" id-size 8 time 1700000000000
+utf8 $Object "java/lang/Object"
+utf8 $Point "Point"
+utf8 $x "x"
+utf8 $Objects "[Ljava/lang/Object;"
+utf8 $Ints "[I"
+load-class serial 1 class @Object name $Object
+load-class serial 2 class @Point name $Point
+load-class serial 3 class @Objects name $Objects
+load-class serial 4 class @Ints name $Ints
+trace serial 1 thread 0 [ ]
+segment {
+  class-dump @Object super null trace 1
+  class-dump @Point super @Object trace 1 {
+    field $x int
+  }
+  class-dump @Objects super @Object trace 1
+  class-dump @Ints super @Object trace 1
+  instance-dump @a trace 1 class @Point [ int 1 ]
+  instance-dump @b trace 1 class @Point [ int 2 ]
+  object-array-dump @c trace 1 class @Objects [ @a @b null ]
+  primitive-array-dump @d trace 1 type int [ 1 2 3 ]
+  root-sticky-class @Point
+  root-jni-global @c
+  root-jni-global @d
+}
+end
+"""
+KNOWN = {
+    "strings": 5,
+    "classes": 4,
+    "instances": 2,
+    "object_arrays": 1,
+    "primitive_arrays": 1,
+    "objects": 4,
+    "roots": 3,
+}
+
+
+@dataclass(frozen=True)
+class Step:
+    what: str
+    passed: bool
+    found: str
+
+
+def calibrate(session: Session, folder: Path, declared: dict[str, str] | None) -> list[Step]:
+    """`declared` is what the list kept apart from the adapter says is unsupported; None for a reader without such a list."""
+    try:
+        hello = session.start()
+    except (ProtocolError, OSError) as error:
+        return [Step("hello", False, str(error))]
+    steps = [Step("hello", True, f"{hello.name} {hello.version}")]
+    if declared is not None:
+        same = sorted(hello.unsupported) == sorted(declared)
+        steps.append(Step("declares what the list says", same, ", ".join(sorted(hello.unsupported)) or "nothing unsupported"))
+    tiny = assemble(TINY).file.to_bytes()
+    steps += [_tiny(session, folder, hello, tiny), _refuses(session, folder, "an empty file", b"")]
+    steps.append(_ends(session, folder, "half a dump", tiny[: len(tiny) // 2]))
+    return steps
+
+
+def _ask(session: Session, folder: Path, data: bytes) -> tuple[str, str, dict[str, int]]:
+    file = folder / "dump.hprof"
+    file.write_bytes(data)
+    reply = session.ask("calibration", file)
+    return reply.outcome, reply.message, reply.counts
+
+
+def _tiny(session: Session, folder: Path, hello: Hello, tiny: bytes) -> Step:
+    outcome, message, counts = _ask(session, folder, tiny)
+    expected = {name: KNOWN[name] for name in hello.counts}
+    right = outcome == "accepted" and counts == expected
+    return Step("a tiny dump, its counts known", right, message or f"{outcome}: {counts} of {expected}")
+
+
+def _refuses(session: Session, folder: Path, what: str, data: bytes) -> Step:
+    outcome, message, counts = _ask(session, folder, data)
+    return Step(f"{what} has no content", not any(counts.values()), message or outcome)
+
+
+def _ends(session: Session, folder: Path, what: str, data: bytes) -> Step:
+    """Whatever it says of it: the next case must not suffer."""
+    outcome, message, _ = _ask(session, folder, data)
+    again, _, counts = _ask(session, folder, assemble(TINY).file.to_bytes())
+    expected = {name: KNOWN[name] for name in counts}
+    return Step(f"after {what} it reads the tiny dump", again == "accepted" and counts == expected, message or outcome)

@@ -1,0 +1,66 @@
+"""What changed between two runs of the matrix.
+
+conformance/diff OLD.json NEW.json        status 1 if anything differs
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+Json = dict[str, Any]
+
+
+def _outcomes(one: Json) -> dict[str, str]:
+    if "results" in one:
+        return {result["case"]: result["outcome"] for result in one["results"]}
+    return {dump["how"]: _of_dump(dump) for dump in one["dumps"]}
+
+
+def _of_dump(dump: Json) -> str:
+    rules = ", ".join(dump["in_profile"])
+    return f"{'valid' if dump['valid'] else 'invalid'}; {rules or 'no findings'}; {dump['content'] or 'content right'}"
+
+
+def differences(old: Json, new: Json) -> Iterator[str]:
+    for kind in ("readers", "producers"):
+        before = {one["name"]: one for one in old[kind]}
+        after = {one["name"]: one for one in new[kind]}
+        for name in [*before, *(name for name in after if name not in before)]:
+            if name not in after or name not in before:
+                yield f"{name}: only in the {'old' if name in before else 'new'} run"
+                continue
+            yield from _of_one(name, before[name], after[name])
+
+
+def _of_one(name: str, before: Json, after: Json) -> Iterator[str]:
+    if before["ran"] != after["ran"]:
+        yield f"{name}: {'ran' if before['ran'] else 'did not run'} before, {'runs' if after['ran'] else 'does not run'} now"
+    if before["version"] != after["version"]:
+        yield f"{name}: version {before['version']} before, {after['version']} now"
+    old, new = _outcomes(before), _outcomes(after)
+    for case in [*old, *(case for case in new if case not in old)]:
+        if old.get(case) != new.get(case):
+            yield f"{name}: {case}: {old.get(case, 'not there')} before, {new.get(case, 'not there')} now"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        prog="conformance/diff", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("old", type=Path)
+    parser.add_argument("new", type=Path)
+    asked = parser.parse_args()
+    old, new = (json.loads(path.read_text(encoding="utf-8")) for path in (asked.old, asked.new))
+    found = list(differences(old, new))
+    for line in found:
+        print(line)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

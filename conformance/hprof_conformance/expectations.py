@@ -1,0 +1,80 @@
+"""What is not as it should be, known and explained: conformance/expectations/<who>.toml, a line a case."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Expected:
+    case: str
+    outcome: str
+    reason: str
+
+
+@dataclass
+class Expectations:
+    version: str = ""
+    cases: dict[str, Expected] = field(default_factory=dict)
+
+
+def read(path: Path) -> Expectations:
+    if not path.exists():
+        return Expectations()
+    found = tomllib.loads(path.read_text(encoding="utf-8"))
+    cases = [Expected(**one) for one in found.get("cases", [])]
+    return Expectations(found["version"], {one.case: one for one in cases})
+
+
+def write(path: Path, title: str, expectations: Expectations) -> None:
+    """JSON's strings are TOML's basic strings."""
+    lines = [
+        f"# {title}: the cases that are not as they should be. `conformance/run --update` rewrites this file; reasons stay.",
+        f"version = {json.dumps(expectations.version)}",
+        "cases = [",
+    ]
+    for one in sorted(expectations.cases.values(), key=lambda one: one.case):
+        words = ", ".join(
+            f"{name} = {json.dumps(value, ensure_ascii=False)}"
+            for name, value in (("case", one.case), ("outcome", one.outcome), ("reason", one.reason))
+        )
+        lines.append(f"  {{ {words} }},")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join([*lines, "]"]) + "\n", encoding="utf-8")
+
+
+@dataclass(frozen=True)
+class Surprise:
+    case: str
+    what: str
+
+
+def compare(
+    expectations: Expectations, outcomes: dict[str, tuple[str, bool]], all_cases: set[str], complete: bool
+) -> list[Surprise]:
+    """`outcomes`: by case, the outcome and whether it is as it should be. A line whose case no longer exists is a surprise if the
+    run was `complete`."""
+    found = []
+    for case, (outcome, fine) in outcomes.items():
+        expected = expectations.cases.get(case)
+        if expected is None and not fine:
+            found.append(Surprise(case, f"{outcome}, and no line expects it"))
+        elif expected is not None and expected.outcome != outcome:
+            found.append(Surprise(case, f"{outcome}, and {expected.outcome} was expected"))
+    if complete:
+        found += [Surprise(case, "is expected, but no such case exists") for case in expectations.cases if case not in all_cases]
+    return found
+
+
+def updated(before: Expectations, version: str, outcomes: dict[str, tuple[str, bool, str]], all_cases: set[str]) -> Expectations:
+    """Lines for all that is not fine. A reason stays while its outcome does; a new one says what came back."""
+    cases = {case: one for case, one in before.cases.items() if case in all_cases and case not in outcomes}
+    for case, (outcome, fine, detail) in outcomes.items():
+        if not fine:
+            old = before.cases.get(case)
+            same = old is not None and old.outcome == outcome
+            cases[case] = Expected(case, outcome, old.reason if same and old is not None else detail or outcome)
+    return Expectations(version, cases)

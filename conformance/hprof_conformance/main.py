@@ -1,0 +1,162 @@
+"""Readers of HPROF dumps against the truth, producers against the specification.
+
+conformance/run                                      everything that this machine can run
+conformance/run --readers shark-graph,jol --cases 'valid/*,OBJ-*'
+conformance/run --reader ./my-reader                 a reader of your own against all cases
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+from hprof_conformance import cases, expectations, matrix, page, producers, readers, report, texts
+from hprof_conformance.session import Limits
+
+EXPECTATIONS = "conformance/expectations"
+
+
+def _seconds(text: str) -> float:
+    seconds = float(text.removesuffix("s"))
+    if not seconds > 0:
+        raise argparse.ArgumentTypeError("more than 0 seconds")
+    return seconds
+
+
+def _list(text: str) -> list[str]:
+    return [word for word in text.split(",") if word]
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="conformance/run", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--readers", type=_list, help="names, separated by commas; `none`; `ci`: those that ci/test runs")
+    parser.add_argument("--reader", metavar="PROGRAM", help="speaks PROTOCOL.md, or takes a file and ends with 0 if it reads it")
+    parser.add_argument("--producers", type=_list, help="names, separated by commas; `none`; `ci`")
+    parser.add_argument("--producer", metavar="PROGRAM", help="a program that writes a dump to the file that it is given")
+    parser.add_argument("--cases", type=_list, default=[], help="patterns of names or rules, separated by commas")
+    parser.add_argument("--list", action="store_true", help="readers, producers and the number of cases")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="readers that run at the same time")
+    parser.add_argument("--report", type=Path, metavar="DIR", help="where results go; build/conformance/report if not given")
+    parser.add_argument("--update", action="store_true", help="rewrite the expectations, for review")
+    parser.add_argument("--gold", action="store_true", help="make the gold files anew, from the producers that run")
+    parser.add_argument("--timeout", type=_seconds, metavar="S", help="for a file under 1 MB; 10s if not given")
+    parser.add_argument("--quiet", action="store_true", help="no progress")
+    parser.add_argument("--root", type=Path, default=Path(__file__).resolve().parents[2], help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+def _named(names: list[str], known: list[str], what: str) -> None:
+    for name in names:
+        if name not in known:
+            raise SystemExit(f"conformance/run: no {what} is called '{name}'; --list shows all")
+
+
+def chosen_readers(asked: argparse.Namespace, known: list[readers.Reader]) -> list[readers.Reader]:
+    if asked.reader:
+        return [readers.own_reader(asked.reader)]
+    if asked.producer or asked.readers == ["none"]:
+        return []
+    if asked.readers is None:
+        return known
+    if asked.readers == ["ci"]:
+        return [one for one in known if one.in_ci and one.kind != "none"]
+    _named(asked.readers, [one.name for one in known], "reader")
+    return [one for one in known if one.name in asked.readers]
+
+
+def chosen_producers(asked: argparse.Namespace, known: list[producers.Producer]) -> list[producers.Producer]:
+    if asked.producer:
+        return [producers.own_producer(asked.producer)]
+    if asked.reader or asked.producers == ["none"]:
+        return []
+    if asked.producers is None:
+        return known
+    if asked.producers == ["ci"]:
+        return [replace(one, ways=one.ci_ways) for one in known if one.ci_ways]
+    _named(asked.producers, [one.name for one in known], "producer")
+    return [one for one in known if one.name in asked.producers]
+
+
+def _surprises_of_readers(
+    asked: argparse.Namespace, rows: list[matrix.Row], all_cases: set[str], complete: bool
+) -> tuple[dict[str, expectations.Expectations], dict[str, list[expectations.Surprise]]]:
+    """Where another version is installed than the expectations name, differences are shown and do not fail."""
+    known: dict[str, expectations.Expectations] = {}
+    found: dict[str, list[expectations.Surprise]] = {}
+    for row in rows:
+        if not row.ran or row.hello is None:
+            continue
+        name, version = row.reader.name, row.hello.version
+        path = asked.root / EXPECTATIONS / f"{name}.toml"
+        known[name] = expectations.read(path)
+        if asked.update and row.reader.kind != "own":
+            outcomes = {cell.case.name: (cell.verdict.outcome, cell.verdict.is_fine, cell.verdict.detail) for cell in row.cells}
+            known[name] = expectations.updated(known[name], version, outcomes, all_cases)
+            expectations.write(path, row.reader.title, known[name])
+        seen = {cell.case.name: (cell.verdict.outcome, cell.verdict.is_fine) for cell in row.cells}
+        found[name] = expectations.compare(known[name], seen, all_cases, complete)
+    return known, found
+
+
+def main() -> int:
+    asked = arguments()
+    root: Path = asked.root.resolve()
+    build = root / "build" / "conformance"
+    all_readers, all_producers = readers.read_readers(root), producers.read_producers(root)
+
+    def progress(words: str) -> None:
+        if not asked.quiet:
+            print(words, file=sys.stderr, flush=True)
+
+    all_cases = cases.names(root)
+    if asked.list:
+        for reader in all_readers:
+            print(f"reader    {reader.name:<16} {reader.title} {reader.version}{f': {reader.why}' if reader.why else ''}")
+        for producer in all_producers:
+            print(f"producer  {producer.name:<16} {producer.title}{f': {producer.why}' if producer.why else ''}")
+        print(f"{len(all_cases)} cases")
+        return 0
+    some_readers, some_producers = chosen_readers(asked, all_readers), chosen_producers(asked, all_producers)
+    progress("reading the corpus")
+    chosen = cases.read_cases(root, build / "truth", asked.cases)
+    if not chosen:
+        raise SystemExit("conformance/run: no case matches")
+    limits = Limits(seconds=asked.timeout) if asked.timeout else Limits()
+    made = [producers.run(root, build, one, progress, asked.update, asked.gold) for one in some_producers]
+    rows = matrix.run(root, build / "readers", some_readers, chosen, limits, max(asked.jobs, 1), progress)
+    known, surprises = _surprises_of_readers(asked, rows, all_cases, not asked.cases)
+
+    result = report.make(rows, chosen, known, surprises, made)
+    folder: Path = asked.report or build / "report"
+    folder.mkdir(parents=True, exist_ok=True)
+    report.write(result, folder / "report.json")
+    (folder / "matrix.md").write_text(texts.matrix(result), encoding="utf-8")
+    (folder / "junit.xml").write_text(texts.junit(result), encoding="utf-8")
+    (folder / "index.html").write_text(page.make(result), encoding="utf-8")
+    return _conclude(asked, rows, result, folder)
+
+
+def _conclude(asked: argparse.Namespace, rows: list[matrix.Row], result: report.Json, folder: Path) -> int:
+    sys.stdout.write(texts.matrix(result))
+    failed = False
+    stated = {row.reader.name: row.reader.version for row in rows}
+    for one in (*result["readers"], *result["producers"]):
+        known_version = expectations.read(asked.root / EXPECTATIONS / f"{one['name']}.toml").version
+        other = bool(known_version) and one["version"] != known_version
+        for surprise in one["surprises"]:
+            print(f"{one['name']}: {surprise['case']}: {surprise['what']}{' (another version)' if other else ''}")
+        failed = failed or (bool(one["surprises"]) and not other)
+        if one["why_not"].startswith("calibration") or (asked.reader and not one["ran"]):
+            print(f"{one['name']} {stated.get(one['name'], '')}: {one['why_not']}")
+            failed = True
+    print(f"\nThe page: {folder / 'index.html'}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

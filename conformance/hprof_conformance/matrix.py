@@ -1,0 +1,122 @@
+"""Runs readers over cases: each reader in a thread of its own, one process each."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from hprof_conformance import calibration, readers
+from hprof_conformance.calibration import Step
+from hprof_conformance.cases import Case
+from hprof_conformance.outcomes import Verdict, assess
+from hprof_conformance.protocol import Hello, ProtocolError, Reply
+from hprof_conformance.readers import NotHereError, Reader
+from hprof_conformance.session import Limits, Session
+
+
+@dataclass
+class Cell:
+    case: Case
+    reply: Reply
+    verdict: Verdict
+    seconds: float
+
+
+@dataclass
+class Row:
+    """A reader, and what it made of each case."""
+
+    reader: Reader
+    hello: Hello | None = None
+    calibration: list[Step] = field(default_factory=list)
+    cells: list[Cell] = field(default_factory=list)
+    why_not: str = ""  # why it did not run
+    starts: int = 0
+
+    @property
+    def ran(self) -> bool:
+        return not self.why_not
+
+
+def own_command(reader: Reader) -> list[str]:
+    """A program that says hello speaks the protocol; any other is started once for each dump."""
+    with tempfile.TemporaryDirectory() as folder:
+        session = Session([str(reader.folder)], Path(folder))
+        try:
+            session.start()
+        except (ProtocolError, OSError):
+            return [sys.executable, "-m", "hprof_conformance.serve", "--name", reader.name, str(reader.folder)]
+        finally:
+            session.stop()
+    return [str(reader.folder)]
+
+
+def run_reader(root: Path, build: Path, reader: Reader, cases: list[Case], limits: Limits, progress: Callable[[str], None]) -> Row:
+    row = Row(reader)
+    try:
+        command = own_command(reader) if reader.kind == "own" else readers.command(root, reader, build / reader.name)
+    except NotHereError as error:
+        row.why_not = str(error)
+        return row
+    folder = Path(tempfile.mkdtemp(prefix=f"hprof-{reader.name}-"))
+    session = Session(command, folder, limits)
+    try:
+        row.calibration = calibration.calibrate(session, folder, None if reader.kind == "own" else reader.unsupported)
+        row.hello = session.hello
+        failed = [step for step in row.calibration if not step.passed]
+        if failed or row.hello is None:
+            row.why_not = "calibration: " + "; ".join(f"{step.what}: {step.found}" for step in failed)
+            return row
+        for number, case in enumerate(cases):
+            row.cells.append(_cell(session, folder, case, row.hello))
+            if number % 100 == 99:
+                progress(f"{reader.title}: {number + 1} of {len(cases)}")
+    finally:
+        session.stop()
+        row.starts = session.starts
+        shutil.rmtree(folder, ignore_errors=True)
+    return row
+
+
+def _cell(session: Session, folder: Path, case: Case, hello: Hello) -> Cell:
+    file = case.place(folder)
+    began = time.monotonic()
+    reply = session.ask(case.name, file)
+    reply = replace(reply, message=reply.message.replace(f"{folder}/", ""))
+    seconds = time.monotonic() - began
+    for left in folder.iterdir():  # caches beside the dump
+        if left.name != "stderr":
+            shutil.rmtree(left) if left.is_dir() else left.unlink()
+    return Cell(case, reply, assess(case, hello, reply), seconds)
+
+
+def run(
+    root: Path,
+    build: Path,
+    chosen: list[Reader],
+    cases: list[Case],
+    limits: Limits,
+    jobs: int,
+    progress: Callable[[str], None],
+) -> list[Row]:
+    """Rows in the order of the readers."""
+    lock = threading.Lock()
+
+    def say(words: str) -> None:
+        with lock:
+            progress(words)
+
+    def one(reader: Reader) -> Row:
+        row = run_reader(root, build, reader, cases, limits, say)
+        say(f"{reader.title}: {f'{len(row.cells)} cases' if row.ran else row.why_not}")
+        return row
+
+    with ThreadPoolExecutor(max_workers=jobs) as pool:
+        return list(pool.map(one, chosen))

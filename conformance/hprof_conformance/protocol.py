@@ -1,0 +1,107 @@
+"""The lines that the runner and a reader exchange: PROTOCOL.md, section 2, and protocol.schema.json."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+
+VERSION = 1
+FEATURES = (
+    "version-1.0.1",
+    "version-1.0.3",
+    "id-size-4",
+    "id-size-8",
+    "gzip",
+    "gzip-members",
+    "several-heap-dumps",
+    "no-heap-dump",
+    "no-instances",
+    "no-objects",
+)
+COUNTS = ("strings", "classes", "instances", "object_arrays", "primitive_arrays", "objects", "roots")
+DIGESTS = (
+    "strings",
+    "classes",
+    "loaders",
+    "statics",
+    "constants",
+    "instances",
+    "instance_bytes",
+    "object_arrays",
+    "primitive_arrays",
+)
+SCHEMA = Path(__file__).parent / "protocol.schema.json"
+
+
+class ProtocolError(Exception):
+    """A reader wrote something that PROTOCOL.md does not allow."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Of a digest: the number of items and the sum of their hashes."""
+
+    count: int
+    sum: str
+
+
+@dataclass(frozen=True)
+class Hello:
+    name: str
+    version: str
+    bugs: str
+    unsupported: dict[str, str]
+    counts: list[str]
+    digests: list[str]
+    references: str
+
+
+@dataclass(frozen=True)
+class Reply:
+    case: str
+    outcome: str  # accepted, rejected, crashed, out of memory; the runner adds hung
+    message: str = ""
+    notices: list[str] = field(default_factory=list)
+    counts: dict[str, int] = field(default_factory=dict)
+    digests: dict[str, Entry] = field(default_factory=dict)
+
+
+@cache
+def _validator(definition: str) -> jsonschema.Draft202012Validator:
+    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    return jsonschema.Draft202012Validator({**schema, "$ref": f"#/$defs/{definition}"})
+
+
+def _parse(line: str, definition: str) -> dict[str, Any]:
+    try:
+        found: Any = json.loads(line)
+        _validator(definition).validate(found)
+    except ValueError as error:
+        raise ProtocolError(f"no JSON: {line.strip()[:200]}") from error
+    except jsonschema.ValidationError as error:
+        raise ProtocolError(f"{definition}: {error.message[:300]}") from error
+    result: dict[str, Any] = found
+    return result
+
+
+def parse_hello(line: str) -> Hello:
+    found = _parse(line, "hello")
+    found.pop("protocol")
+    return Hello(**found)
+
+
+def parse_reply(line: str, case: str) -> Reply:
+    found = _parse(line, "reply")
+    if found["case"] != case:
+        raise ProtocolError(f"asked for {case}, answered {found['case']}")
+    digests = {name: Entry(**entry) for name, entry in found.pop("digests", {}).items()}
+    return Reply(**found, digests=digests)
+
+
+def request(case: str, file: Path) -> str:
+    return json.dumps({"case": case, "file": str(file)}) + "\n"

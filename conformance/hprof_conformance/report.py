@@ -1,0 +1,142 @@
+"""report.json: the whole run. Everything else that is written is made from it."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import platform
+import subprocess
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from hprof_conformance import __version__
+from hprof_conformance.cases import Case
+from hprof_conformance.expectations import Expectations, Surprise
+from hprof_conformance.matrix import Row
+from hprof_conformance.outcomes import (
+    CRASHED,
+    HUNG,
+    NOTICED,
+    OUT_OF_MEMORY,
+    REJECTED,
+    RIGHT,
+    SILENT_LOSS,
+    TOLERATED,
+    UNSUPPORTED,
+)
+
+SCHEMA = Path(__file__).parent / "report.schema.json"
+Json = dict[str, Any]
+
+
+def scores(row: Row) -> Json:
+    """Of a reader. `valid` are the dumps that it should accept, `invalid` those that it should reject; without unsupported ones."""
+    supported = [cell for cell in row.cells if cell.verdict.outcome != UNSUPPORTED]
+    by_should = {
+        should: Counter(cell.verdict.outcome for cell in supported if cell.case.should == should)
+        for should in ("accept", "reject", "either")
+    }
+    everywhere = Counter(cell.verdict.outcome for cell in supported)
+    accept, reject = by_should["accept"], by_should["reject"]
+    with_objects = [cell for cell in supported if cell.case.should == "accept" and cell.case.has_objects]
+    return {
+        "cases": len(row.cells),
+        "unsupported": len(row.cells) - len(supported),
+        "valid": accept.total(),
+        "valid_right": accept[RIGHT],
+        "content": len(with_objects),
+        "content_right": sum(cell.verdict.outcome == RIGHT for cell in with_objects),
+        "invalid": reject.total(),
+        "invalid_rejected": reject[REJECTED] + reject[NOTICED],
+        "invalid_tolerated": reject[TOLERATED],
+        "silent_losses": reject[SILENT_LOSS],
+        "crashes": everywhere[CRASHED],
+        "hangs": everywhere[HUNG],
+        "out_of_memory": everywhere[OUT_OF_MEMORY],
+        "seconds": round(sum(cell.seconds for cell in row.cells), 1),
+    }
+
+
+def _case(case: Case) -> Json:
+    return {
+        "name": case.name,
+        "about": case.about,
+        "should": case.should,
+        "rules": case.rules,
+        "requires": case.requires,
+        "bytes": case.bytes,
+        "counts": case.truth.counts,
+    }
+
+
+def _row(row: Row, expectations: Expectations, surprises: list[Surprise]) -> Json:
+    reader = row.reader
+    found: Json = {
+        "name": reader.name,
+        "title": reader.title,
+        "version": row.hello.version if row.hello else reader.version,
+        "family": reader.family,
+        "home": reader.home,
+        "bugs": reader.bugs,
+        "ran": row.ran,
+        "why_not": row.why_not,
+        "unsupported": row.hello.unsupported if row.hello else reader.unsupported,
+        "counts": row.hello.counts if row.hello else [],
+        "digests": row.hello.digests if row.hello else [],
+        "references": row.hello.references if row.hello else "",
+        "calibration": [{"what": one.what, "passed": one.passed, "found": one.found} for one in row.calibration],
+        "starts": row.starts,
+        "surprises": [{"case": one.case, "what": one.what} for one in surprises],
+        "results": [],
+    }
+    if row.ran:
+        found["scores"] = scores(row)
+    for cell in row.cells:
+        result: Json = {"case": cell.case.name, "outcome": cell.verdict.outcome, "fine": cell.verdict.is_fine}
+        if cell.verdict.detail:
+            result["detail"] = cell.verdict.detail
+        if cell.reply.counts:
+            result["counts"] = cell.reply.counts
+        expected = expectations.cases.get(cell.case.name)
+        if expected is not None and expected.outcome == cell.verdict.outcome:
+            result["reason"] = expected.reason
+        found["results"].append(result)
+    return found
+
+
+def _version_of(command: list[str]) -> str:
+    try:
+        run = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError:
+        return ""
+    return (run.stdout or run.stderr).strip().partition("\n")[0]
+
+
+def make(
+    rows: list[Row],
+    cases: list[Case],
+    expectations: dict[str, Expectations],
+    surprises: dict[str, list[Surprise]],
+    producers: list[Json],
+) -> Json:
+    now = datetime.datetime.now(datetime.UTC)
+    return {
+        "format": 1,
+        "run": {
+            "date": now.strftime("%Y-%m-%dT%H:%M:%SZ"),
+            "tool": __version__,
+            "machine": f"{platform.system()} {platform.machine()}",
+            "python": platform.python_version(),
+            "java": _version_of(["java", "-version"]),
+        },
+        "cases": [_case(case) for case in cases],
+        "readers": [
+            _row(row, expectations.get(row.reader.name, Expectations()), surprises.get(row.reader.name, [])) for row in rows
+        ],
+        "producers": producers,
+    }
+
+
+def write(report: Json, path: Path) -> None:
+    path.write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

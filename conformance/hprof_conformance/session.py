@@ -1,0 +1,136 @@
+"""A reader's process: started when needed, and again after a crash, a hang, or too much memory."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import selectors
+import signal
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from hprof_conformance.protocol import Hello, ProtocolError, Reply, parse_hello, parse_reply, request
+
+MOST_MEMORY = 4 << 30
+LARGE_FILE = 1 << 20
+_START_TIMEOUT = 60.0
+_POLL = 0.1
+
+
+@dataclass(frozen=True)
+class Limits:
+    seconds: float = 10.0  # for a file under 1 MB
+    seconds_large: float = 60.0
+    memory: int = MOST_MEMORY
+
+    def for_file(self, size: int) -> float:
+        return self.seconds if size < LARGE_FILE else self.seconds_large
+
+
+def resident(pid: int) -> int:
+    """Bytes that a process group's leader holds in memory."""
+    try:
+        pages = Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1]
+    except (OSError, IndexError):
+        return 0
+    return int(pages) * os.sysconf("SC_PAGESIZE")
+
+
+class Session:
+    def __init__(self, command: list[str], directory: Path, limits: Limits | None = None) -> None:
+        """`directory` is for what the reader writes, and for its errors."""
+        self._command = command
+        self._directory = directory
+        self._limits = limits or Limits()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._pending = b""
+        self._errors = directory / "stderr"
+        self.hello: Hello | None = None
+        self.starts = 0
+
+    def start(self) -> Hello:
+        """Raises ProtocolError if the reader does not say hello."""
+        if self._process is None:
+            self.starts += 1
+            with self._errors.open("wb") as errors:
+                self._process = subprocess.Popen(
+                    self._command,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=errors,
+                    cwd=self._directory,
+                    start_new_session=True,
+                )
+            self._pending = b""
+            line = self._line(_START_TIMEOUT)
+            if isinstance(line, Reply):
+                raise ProtocolError(f"no hello: {line.outcome}: {line.message}")
+            self.hello = parse_hello(line)
+        assert self.hello is not None
+        return self.hello
+
+    def ask(self, case: str, file: Path) -> Reply:
+        """Never raises for what a reader does: a crash, a hang and a breach of the protocol are replies too."""
+        try:
+            self.start()
+            process = self._process
+            assert process is not None and process.stdin is not None
+            process.stdin.write(request(case, file).encode())
+            process.stdin.flush()
+            line = self._line(self._limits.for_file(file.stat().st_size))
+            return Reply(case, line.outcome, line.message) if isinstance(line, Reply) else parse_reply(line, case)
+        except BrokenPipeError:
+            found = self._ended()
+            return Reply(case, found.outcome, found.message)
+        except ProtocolError as error:
+            self.stop()
+            return Reply(case, "crashed", f"breach of the protocol: {error}")
+
+    def stop(self) -> None:
+        """Ends the process and all that it started."""
+        process = self._process
+        self._process = None
+        if process is None:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                with contextlib.suppress(BrokenPipeError):
+                    pipe.close()
+
+    def _line(self, seconds: float) -> str | Reply:
+        """The next line, or why there is none."""
+        process = self._process
+        assert process is not None and process.stdout is not None
+        until = time.monotonic() + seconds
+        with selectors.DefaultSelector() as selector:
+            selector.register(process.stdout, selectors.EVENT_READ)
+            while b"\n" not in self._pending:
+                if resident(process.pid) > self._limits.memory:
+                    self.stop()
+                    return Reply("", "out of memory", f"more than {self._limits.memory} bytes")
+                left = until - time.monotonic()
+                if left <= 0:
+                    self.stop()
+                    return Reply("", "hung", f"no answer after {seconds:g} s")
+                if selector.select(min(left, _POLL)):
+                    data = os.read(process.stdout.fileno(), 1 << 16)
+                    if not data:
+                        return self._ended()
+                    self._pending += data
+        line, _, self._pending = self._pending.partition(b"\n")
+        return line.decode("utf-8", "replace")
+
+    def _ended(self) -> Reply:
+        """The process ended where a line was due."""
+        process = self._process
+        status = process.wait() if process is not None else 0
+        self.stop()
+        how = f"signal {signal.Signals(-status).name}" if status < 0 else f"status {status}"
+        lines = self._errors.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+        outcome = "out of memory" if any("OutOfMemoryError" in line for line in lines) else "crashed"
+        return Reply("", outcome, f"ended with {how}: {lines[-1][:300] if lines else 'no message'}")

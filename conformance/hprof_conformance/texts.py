@@ -1,0 +1,106 @@
+"""matrix.md and junit.xml, made from a report."""
+
+from __future__ import annotations
+
+from typing import Any
+from xml.etree import ElementTree
+
+Json = dict[str, Any]
+_COLUMNS = (
+    *("reader", "version", "valid read right", "content right", "invalid refused", "tolerated", "silent losses"),
+    *("crashes", "hangs", "out of memory", "unsupported"),
+)
+
+
+def _of(part: int, whole: int) -> str:
+    return f"{part} of {whole}" if whole else "none"
+
+
+def matrix(report: Json) -> str:
+    run = report["run"]
+    lines = [
+        "# The conformance matrix",
+        "",
+        f"{run['date'][:10]}, {run['machine']}, {run['java']}.",
+        "`conformance/run` makes this page; [README.md](README.md) explains it.",
+        "",
+        "## Readers",
+        "",
+        "*Valid read right*: accepted, and counts and content are the truth.",
+        "*Content right*: the same for the valid dumps that hold objects.",
+        "*Invalid refused*: rejected with a message, or accepted with a notice.",
+        "*Tolerated*: accepted, and nothing of the content is lost.",
+        "*Silent losses*: accepted without a word, and objects are missing or changed. Unsupported cases are left out.",
+        "",
+        "| " + " | ".join(_COLUMNS) + " |",
+        "| --- " * len(_COLUMNS) + "|",
+    ]
+    for one in report["readers"]:
+        if not one["ran"]:
+            continue
+        s = one["scores"]
+        cells = (
+            one["title"],
+            one["version"],
+            _of(s["valid_right"], s["valid"]),
+            _of(s["content_right"], s["content"]) if one["digests"] else "not compared",
+            _of(s["invalid_rejected"], s["invalid"]),
+            *(s[name] for name in ("invalid_tolerated", "silent_losses", "crashes", "hangs", "out_of_memory", "unsupported")),
+        )
+        lines.append("| " + " | ".join(str(cell) for cell in cells) + " |")
+    left_out = [one for one in report["readers"] if not one["ran"]]
+    if left_out:
+        lines += ["", "Not run:", ""]
+        lines += [f"- {one['title']}: {one['why_not']}" for one in left_out]
+    if report["producers"]:
+        lines += [*_producers(report["producers"])]
+    return "\n".join(lines) + "\n"
+
+
+def _rules(found: dict[str, int]) -> str:
+    return ", ".join(f"{rule} {count}" for rule, count in sorted(found.items())) or "none"
+
+
+def _producers(producers: list[Json]) -> list[str]:
+    lines = [
+        *("", "## Producers", ""),
+        "Findings in `strict`, and those that the producer's own profile leaves: errors and warnings, by rule, with their number.",
+        "*Content*: known objects, strings and links of the program that was dumped are there.",
+        "",
+        "| producer | version | how | bytes | strict | in its profile | content |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    for one in producers:
+        for dump in one["dumps"]:
+            cells = (
+                *(one["title"], one["version"], dump["how"], dump["bytes"]),
+                *(_rules(dump["strict"]), _rules(dump["in_profile"]), dump["content"] or "right"),
+            )
+            lines.append("| " + " | ".join(str(cell) for cell in cells) + " |")
+    left_out = [one for one in producers if not one["ran"]]
+    if left_out:
+        lines += ["", "Not run:", ""]
+        lines += [f"- {one['title']}: {one['why_not']}" for one in left_out]
+    return lines
+
+
+def junit(report: Json) -> str:
+    """A suite for each reader and producer. What is expected passes; what surprises fails."""
+    suites = ElementTree.Element("testsuites", name="hprof conformance")
+    for one in (*report["readers"], *report["producers"]):
+        surprises = {surprise["case"]: surprise["what"] for surprise in one["surprises"]}
+        results = one.get("results") or one.get("dumps") or []
+        suite = ElementTree.SubElement(suites, "testsuite", name=one["title"])
+        names = [result.get("case") or result["how"] for result in results]
+        for name in [*names, *(case for case in surprises if case not in names)]:
+            case = ElementTree.SubElement(suite, "testcase", classname=one["name"], name=name)
+            if name in surprises:
+                ElementTree.SubElement(case, "failure", message=surprises[name])
+        if not one["ran"]:
+            case = ElementTree.SubElement(suite, "testcase", classname=one["name"], name="runs")
+            ElementTree.SubElement(case, "skipped", message=one["why_not"])
+        suite.set("tests", str(len(suite)))
+        suite.set("failures", str(len(suite.findall("testcase/failure"))))
+        suite.set("skipped", str(len(suite.findall("testcase/skipped"))))
+    ElementTree.indent(suites)
+    return ElementTree.tostring(suites, encoding="unicode", xml_declaration=True) + "\n"

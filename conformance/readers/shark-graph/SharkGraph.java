@@ -1,0 +1,128 @@
+import java.io.File;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import shark.CloseableHeapGraph;
+import shark.HeapField;
+import shark.HeapObject;
+import shark.HprofHeapGraph;
+import shark.HprofRecord.HeapDumpRecord.ObjectRecord.ClassDumpRecord;
+import shark.HprofRecordTag;
+import shark.ValueHolder;
+
+/** LeakCanary's Shark, by its index of the heap: objects, fields and static fields. */
+final class SharkGraph implements Adapter {
+    private static final int OBJECT = 2;
+
+    @Override
+    public String name() {
+        return "Shark (graph)";
+    }
+
+    @Override
+    public String version() {
+        return "2.14";
+    }
+
+    @Override
+    public String bugs() {
+        return "https://github.com/square/leakcanary/issues";
+    }
+
+    @Override
+    public Map<String, String> unsupported() {
+        return Map.of("gzip", "opens plain files only", "several-heap-dumps", "one index of objects by ID, for one heap dump",
+                "no-heap-dump", "a graph of a heap");
+    }
+
+    @Override
+    public List<String> counts() {
+        return List.of("classes", "instances", "object_arrays", "primitive_arrays");
+    }
+
+    @Override
+    public List<String> digests() {
+        return List.of("classes", "loaders", "statics", "instances", "object_arrays", "primitive_arrays");
+    }
+
+    @Override
+    public String references() {
+        return "exact";
+    }
+
+    @Override
+    public void read(File dump, Answer answer) throws Exception {
+        try (CloseableHeapGraph graph =
+                HprofHeapGraph.Companion.openHeapGraph(dump, null, HprofRecordTag.Companion.getRootTags())) {
+            // Shark extends the sign of IDs of 4 bytes.
+            new Reading(answer, graph.getIdentifierByteSize() == 4 ? 0xFFFFFFFFL : -1L).all(graph);
+        }
+    }
+
+    private static final class Reading {
+        private final Answer answer;
+        private final long mask;
+
+        Reading(Answer answer, long mask) {
+            this.answer = answer;
+            this.mask = mask;
+        }
+
+        private Item id(Item item, long id) {
+            return item.number(id & mask);
+        }
+
+        void all(CloseableHeapGraph graph) {
+            answer.count("classes", graph.getClassCount());
+            answer.count("instances", graph.getInstanceCount());
+            answer.count("object_arrays", graph.getObjectArrayCount());
+            answer.count("primitive_arrays", graph.getPrimitiveArrayCount());
+            graph.getClasses().iterator().forEachRemaining(this::classDump);
+            graph.getInstances().iterator().forEachRemaining(this::instance);
+            for (Iterator<HeapObject.HeapObjectArray> all = graph.getObjectArrays().iterator(); all.hasNext();) {
+                HeapObject.HeapObjectArray array = all.next();
+                Item item = id(id(new Item("object array"), array.getObjectId()), array.getArrayClassId());
+                answer.add("object_arrays", item.part(SharkArrays.ids(array.readRecord().getElementIds(), mask)));
+            }
+            for (Iterator<HeapObject.HeapPrimitiveArray> all = graph.getPrimitiveArrays().iterator(); all.hasNext();) {
+                HeapObject.HeapPrimitiveArray array = all.next();
+                Item item = id(new Item("primitive array"), array.getObjectId());
+                answer.add("primitive_arrays", SharkArrays.elements(item, array.readRecord()));
+            }
+        }
+
+        private Item value(Item item, ValueHolder holder) {
+            if (holder instanceof ValueHolder.ReferenceHolder) {
+                return id(item.type(OBJECT), ((ValueHolder.ReferenceHolder) holder).getValue());
+            }
+            Object value = SharkArrays.primitive(holder);
+            return item.type(Item.typeOf(value)).part(Item.value(value));
+        }
+
+        private void classDump(HeapObject.HeapClass one) {
+            ClassDumpRecord record = one.readRecord();
+            Item item = id(new Item("class"), one.getObjectId()).className(one.getName());
+            id(item, record.getSuperclassId());
+            for (ClassDumpRecord.FieldRecord field : one.readRecordFields()) {
+                item.text(one.instanceFieldName(field)).type(field.getType());
+            }
+            answer.add("classes", item);
+            answer.add("loaders", id(id(new Item("loader"), one.getObjectId()), record.getClassLoaderId()));
+            for (Iterator<HeapField> all = one.readStaticFields().iterator(); all.hasNext();) {
+                HeapField field = all.next();
+                Item attached = id(new Item("static"), one.getObjectId()).text(field.getName());
+                answer.add("statics", value(attached, field.getValue().getHolder()));
+            }
+        }
+
+        private void instance(HeapObject.HeapInstance one) {
+            Item item = id(id(new Item("instance"), one.getObjectId()), one.getInstanceClassId());
+            for (Iterator<HeapField> all = one.readFields().iterator(); all.hasNext();) {
+                HeapField field = all.next();
+                id(item, field.getDeclaringClass().getObjectId()).text(field.getName());
+                value(item, field.getValue().getHolder());
+            }
+            answer.add("instances", item);
+        }
+    }
+}

@@ -1,0 +1,232 @@
+import java.io.File;
+import java.util.EnumSet;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import shark.HprofHeader;
+import shark.HprofRecord.HeapDumpRecord.ObjectRecord.ClassDumpRecord;
+import shark.HprofRecord.HeapDumpRecord.ObjectRecord.InstanceDumpRecord;
+import shark.HprofRecord.HeapDumpRecord.ObjectRecord.ObjectArrayDumpRecord;
+import shark.HprofRecord.HeapDumpRecord.ObjectRecord.PrimitiveArrayDumpRecord;
+import shark.HprofRecord.LoadClassRecord;
+import shark.HprofRecord.StringRecord;
+import shark.HprofRecordReader;
+import shark.HprofRecordTag;
+import shark.StreamingHprofReader;
+import shark.ValueHolder;
+
+/** LeakCanary's Shark, record by record. It gives the bytes of instances, not their fields. */
+final class SharkStream implements Adapter {
+    private static final Set<HprofRecordTag> OTHERS = EnumSet.of(HprofRecordTag.HEAP_DUMP_END);
+
+    @Override
+    public String name() {
+        return "Shark (stream)";
+    }
+
+    @Override
+    public String version() {
+        return "2.14";
+    }
+
+    @Override
+    public String bugs() {
+        return "https://github.com/square/leakcanary/issues";
+    }
+
+    @Override
+    public Map<String, String> unsupported() {
+        return Map.of("gzip", "opens plain files only");
+    }
+
+    @Override
+    public List<String> counts() {
+        return List.of("strings", "classes", "instances", "object_arrays", "primitive_arrays", "roots");
+    }
+
+    @Override
+    public List<String> digests() {
+        return List.of("strings", "loaders", "statics", "classes", "instance_bytes", "object_arrays", "primitive_arrays");
+    }
+
+    @Override
+    public String references() {
+        return "exact";
+    }
+
+    @Override
+    public void read(File dump, Answer answer) throws Exception {
+        HprofHeader header = HprofHeader.Companion.parseHeaderOf(dump);
+        Reading reading = new Reading(answer, header.getIdentifierByteSize() == 4 ? 0xFFFFFFFFL : -1L);
+        Set<HprofRecordTag> tags = EnumSet.allOf(HprofRecordTag.class);
+        tags.removeAll(OTHERS);
+        StreamingHprofReader.Companion.readerFor(dump, header).readRecords(tags, reading::record);
+        reading.finish();
+    }
+
+    private static final class Reading {
+        private final Answer answer;
+        private final long mask; // Shark extends the sign of IDs of 4 bytes
+        private final Map<Long, String> strings = new HashMap<>();
+        private final Map<Long, Long> names = new HashMap<>();
+        private final java.util.ArrayList<ClassDumpRecord> classes = new java.util.ArrayList<>();
+        private long instances;
+        private long objectArrays;
+        private long primitiveArrays;
+        private long roots;
+
+        Reading(Answer answer, long mask) {
+            this.answer = answer;
+            this.mask = mask;
+        }
+
+        private Item id(Item item, long id) {
+            return item.number(id & mask);
+        }
+
+        void record(HprofRecordTag tag, long length, HprofRecordReader reader) {
+            switch (tag) {
+                case STRING_IN_UTF8: {
+                    StringRecord record = reader.readStringRecord(length);
+                    strings.putIfAbsent(record.getId(), record.getString());
+                    break;
+                }
+                case LOAD_CLASS: {
+                    LoadClassRecord record = reader.readLoadClassRecord();
+                    names.putIfAbsent(record.getId(), record.getClassNameStringId());
+                    break;
+                }
+                case CLASS_DUMP:
+                    classes.add(reader.readClassDumpRecord());
+                    break;
+                case INSTANCE_DUMP: {
+                    InstanceDumpRecord record = reader.readInstanceDumpRecord();
+                    instances++;
+                    Item item = id(id(new Item("instance bytes"), record.getId()), record.getClassId());
+                    answer.add("instance_bytes", item.part(record.getFieldValues()));
+                    break;
+                }
+                case OBJECT_ARRAY_DUMP: {
+                    ObjectArrayDumpRecord record = reader.readObjectArrayDumpRecord();
+                    objectArrays++;
+                    Item item = id(id(new Item("object array"), record.getId()), record.getArrayClassId());
+                    answer.add("object_arrays", item.part(SharkArrays.ids(record.getElementIds(), mask)));
+                    break;
+                }
+                case PRIMITIVE_ARRAY_DUMP: {
+                    PrimitiveArrayDumpRecord record = reader.readPrimitiveArrayDumpRecord();
+                    primitiveArrays++;
+                    answer.add("primitive_arrays", SharkArrays.elements(id(new Item("primitive array"), record.getId()), record));
+                    break;
+                }
+                case ROOT_UNKNOWN:
+                    reader.readUnknownGcRootRecord();
+                    roots++;
+                    break;
+                case ROOT_JNI_GLOBAL:
+                    reader.readJniGlobalGcRootRecord();
+                    roots++;
+                    break;
+                case ROOT_JNI_LOCAL:
+                    reader.readJniLocalGcRootRecord();
+                    roots++;
+                    break;
+                case ROOT_JAVA_FRAME:
+                    reader.readJavaFrameGcRootRecord();
+                    roots++;
+                    break;
+                case ROOT_NATIVE_STACK:
+                    reader.readNativeStackGcRootRecord();
+                    roots++;
+                    break;
+                case ROOT_STICKY_CLASS:
+                    reader.readStickyClassGcRootRecord();
+                    roots++;
+                    break;
+                case ROOT_THREAD_BLOCK:
+                    reader.readThreadBlockGcRootRecord();
+                    roots++;
+                    break;
+                case ROOT_MONITOR_USED:
+                    reader.readMonitorUsedGcRootRecord();
+                    roots++;
+                    break;
+                case ROOT_THREAD_OBJECT:
+                    reader.readThreadObjectGcRootRecord();
+                    roots++;
+                    break;
+                case ROOT_INTERNED_STRING:
+                    reader.readInternedStringGcRootRecord();
+                    roots++;
+                    break;
+                case ROOT_FINALIZING:
+                    reader.readFinalizingGcRootRecord();
+                    roots++;
+                    break;
+                case ROOT_DEBUGGER:
+                    reader.readDebuggerGcRootRecord();
+                    roots++;
+                    break;
+                case ROOT_REFERENCE_CLEANUP:
+                    reader.readReferenceCleanupGcRootRecord();
+                    roots++;
+                    break;
+                case ROOT_VM_INTERNAL:
+                    reader.readVmInternalGcRootRecord();
+                    roots++;
+                    break;
+                case ROOT_JNI_MONITOR:
+                    reader.readJniMonitorGcRootRecord();
+                    roots++;
+                    break;
+                case ROOT_UNREACHABLE:
+                    reader.readUnreachableGcRootRecord();
+                    roots++;
+                    break;
+                case HEAP_DUMP_INFO:
+                    reader.readHeapDumpInfoRecord();
+                    break;
+                case STACK_FRAME:
+                    reader.readStackFrameRecord();
+                    break;
+                case STACK_TRACE:
+                    reader.readStackTraceRecord();
+                    break;
+                default:
+                    reader.skip(length);
+            }
+        }
+
+        void finish() {
+            strings.forEach((id, text) -> answer.add("strings", id(new Item("string"), id).text(text)));
+            for (ClassDumpRecord one : classes) {
+                Item item = id(new Item("class"), one.getId());
+                item.className(strings.getOrDefault(names.getOrDefault(one.getId(), 0L), ""));
+                id(item, one.getSuperclassId());
+                for (ClassDumpRecord.FieldRecord field : one.getFields()) {
+                    item.text(strings.getOrDefault(field.getNameStringId(), "")).type(field.getType());
+                }
+                answer.add("classes", item);
+                answer.add("loaders", id(id(new Item("loader"), one.getId()), one.getClassLoaderId()));
+                for (ClassDumpRecord.StaticFieldRecord field : one.getStaticFields()) {
+                    Item attached = id(new Item("static"), one.getId());
+                    attached.text(strings.getOrDefault(field.getNameStringId(), "")).type(field.getType());
+                    ValueHolder value = field.getValue();
+                    if (value instanceof ValueHolder.ReferenceHolder) {
+                        id(attached, ((ValueHolder.ReferenceHolder) value).getValue());
+                    } else {
+                        attached.part(Item.value(SharkArrays.primitive(value)));
+                    }
+                    answer.add("statics", attached);
+                }
+            }
+            answer.count("strings", strings.size());
+            answer.count("classes", classes.size());
+            answer.count("instances", instances);
+            answer.count("object_arrays", objectArrays);
+            answer.count("primitive_arrays", primitiveArrays);
+            answer.count("roots", roots);
+        }
+    }
+}

@@ -1,0 +1,65 @@
+"""A reader for tests, its behaviour named by its argument: what the real ones do, on purpose."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+
+def say(message: dict[str, object]) -> None:
+    print(json.dumps(message), flush=True)
+
+
+def hello(**changes: object) -> None:
+    found: dict[str, object] = {
+        "protocol": 1,
+        "name": "test",
+        "version": "1",
+        "bugs": "",
+        "unsupported": {},
+        "counts": ["instances"],
+        "digests": [],
+        "references": "exact",
+    }
+    say({**found, **changes})
+
+
+def answer(how: str, case: str, file: Path) -> None:
+    if how == "crash":
+        print("Segmentation fault, as it were", file=sys.stderr)
+        os.abort()
+    if how == "hang":
+        time.sleep(60)
+    if how == "memory":
+        kept = bytearray(200 << 20)
+        time.sleep(60)
+        del kept
+    if how == "out-of-memory":
+        sys.exit("java.lang.OutOfMemoryError: Java heap space")
+    if how == "breach":
+        print("reading the dump", flush=True)
+    if how == "other-case":
+        case = "another"
+    if how == "ends":
+        sys.exit(3)
+    say({"case": case, "outcome": "accepted", "counts": {"instances": file.stat().st_size}, "digests": {}})
+
+
+def main() -> None:
+    how = sys.argv[1]
+    if how == "silent":
+        time.sleep(60)
+    if how == "no-hello":
+        say({"name": "test"})
+    else:
+        hello()
+    for line in sys.stdin:
+        asked = json.loads(line)
+        # Only the dump called `bad` is met with what the argument names.
+        answer(how if asked["case"] == "bad" else "well", asked["case"], Path(asked["file"]))
+
+
+main()

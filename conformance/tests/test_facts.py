@@ -1,0 +1,83 @@
+"""What a program says of itself, against dumps in which it is true and in which it is not."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from hprof_conformance import facts, producers
+from hprof_corpus.assembler import assemble
+
+HEAP = """
+hprof "JAVA PROFILE 1.0.2" id-size 8 time 0
+utf8 $Object "java/lang/Object"
+utf8 $Node "Node"
+utf8 $number "number"
+utf8 $next "next"
+utf8 $count "count"
+utf8 $String "java/lang/String"
+utf8 $value "value"
+utf8 $coder "coder"
+load-class serial 1 class @Object name $Object
+load-class serial 2 class @Node name $Node
+load-class serial 3 class @String name $String
+segment {
+  class-dump @Object super null
+  class-dump @Node super @Object {
+    static $count int 3
+    field $number int
+    field $next object
+  }
+  class-dump @String super @Object {
+    field $value object
+    field $coder byte
+  }
+  instance-dump @a class @Node [ int 0 object @b ]
+  instance-dump @b class @Node [ int 1 object @c ]
+  instance-dump @c class @Node [ int 2 object null ]
+  instance-dump @s class @String [ object @bytes byte 0 ]
+  primitive-array-dump @bytes type byte [ 0x68e9 ]
+}
+end
+"""
+SAID = ["class\tNode\t3", "loaded\tNode\t1", "text\th\u00e9", "chain\tNode\tnumber\tnext\t3", "static\tNode\tcount\t00000003"]
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_dump_that_has_all_that_the_program_says(packed: bool, tmp_path: Path) -> None:
+    dump = tmp_path / "dump"
+    data = assemble(HEAP).file.to_bytes()
+    dump.write_bytes(gzip.compress(data) if packed else data)
+    assert facts.differences(dump, facts.parse(SAID)) == ""
+
+
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        (("  instance-dump @c class @Node [ int 2 object null ]\n", ""), "Node: 2 instances instead of 3; Node: a chain of 2"),
+        (("[ int 1 object @c ]", "[ int 1 object @a ]"), "Node: a chain of 2 instead of 3"),
+        (("[ int 0 object @b ]", "[ int 0 object @c ]"), "Node: a chain of 1 instead of 3"),
+        (("0x68e9", "0x68e8"), "no String"),
+        (("count int 3", "count int 4"), "Node.count is ['00000004'] instead of 00000003"),
+        (("class @Node name $Node", "class @Node name $next"), "Node: 0 classes instead of 1"),
+        (("end\n", "cut 1\n"), "not readable"),
+    ],
+)
+def test_a_dump_that_lacks_something(change: tuple[str, str], found: str, tmp_path: Path) -> None:
+    dump = tmp_path / "dump"
+    assert change[0] in HEAP
+    dump.write_bytes(assemble(HEAP.replace(*change)).file.to_bytes())
+    assert found in facts.differences(dump, facts.parse(SAID))
+
+
+def test_every_producer_is_described() -> None:
+    root = Path(__file__).resolve().parents[2]
+    known = producers.read_producers(root)
+    assert {"jdk17", "jdk25", "agent8", "hprof-gen"} <= {one.name for one in known}
+    for one in known:
+        assert one.kind in producers._KINDS or one.kind == "none"
+        assert bool(one.why) == (one.kind == "none")
+        assert one.ways or one.kind == "none"
+        assert set(one.options) <= set(one.ways)

@@ -1,0 +1,236 @@
+"""From replies to outcomes, expectations, the report and what is made of it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import jsonschema
+import pytest
+
+from hprof_conformance import cases, diff, expectations, main, matrix, outcomes, report, texts
+from hprof_conformance.cases import Case, Truth, truth_of
+from hprof_conformance.expectations import Expectations, Expected
+from hprof_conformance.protocol import Entry, Hello, Reply
+from hprof_conformance.readers import Reader, read_readers
+from hprof_conformance.session import Limits
+from hprof_corpus.assembler import assemble
+
+ROOT = Path(__file__).resolve().parents[2]
+NOTHING, ONE = Entry(0, "0" * 32), Entry(1, "1" * 32)
+
+
+def case(should: str, requires: list[str] | None = None, instances: int = 2) -> Case:
+    counts = {"instances": instances, "objects": instances, "classes": 1}
+    exact = {"object_arrays": ONE, "instances": ONE}
+    resolved = {"object_arrays": NOTHING, "instances": ONE}
+    return Case("a/b", Path("x"), False, "about", should, ["OBJ-004"], requires or [], 10, Truth(counts, exact, resolved))
+
+
+def hello(references: str = "exact") -> Hello:
+    return Hello("r", "1", "", {"gzip": "none"}, ["instances"], ["object_arrays"], references)
+
+
+def accepted(instances: int = 2, entry: Entry = ONE, notices: list[str] | None = None) -> Reply:
+    return Reply("a/b", "accepted", "", notices or [], {"instances": instances}, {"object_arrays": entry})
+
+
+@pytest.mark.parametrize(
+    ("should", "reply", "outcome"),
+    [
+        ("accept", accepted(), outcomes.RIGHT),
+        ("accept", accepted(instances=1), outcomes.WRONG_COUNTS),
+        ("accept", accepted(entry=NOTHING), outcomes.WRONG_CONTENT),
+        ("accept", Reply("a/b", "accepted", "", [], {"instances": 2}, {}), outcomes.WRONG_CONTENT),
+        ("accept", Reply("a/b", "rejected", "no"), outcomes.REFUSED),
+        ("accept", Reply("a/b", "crashed", "no"), outcomes.CRASHED),
+        ("reject", Reply("a/b", "rejected", "no"), outcomes.REJECTED),
+        ("reject", accepted(), outcomes.TOLERATED),
+        ("reject", accepted(instances=1, notices=["the end is missing"]), outcomes.NOTICED),
+        ("reject", accepted(instances=1), outcomes.SILENT_LOSS),
+        ("reject", accepted(entry=NOTHING), outcomes.SILENT_LOSS),
+        ("reject", Reply("a/b", "hung", "no"), outcomes.HUNG),
+        ("either", accepted(), outcomes.RIGHT),
+        ("either", accepted(entry=NOTHING), outcomes.RIGHT),
+        ("either", accepted(instances=1), outcomes.WRONG_COUNTS),
+        ("either", Reply("a/b", "rejected", "no"), outcomes.REJECTED),
+        ("either", Reply("a/b", "out of memory", "no"), outcomes.OUT_OF_MEMORY),
+    ],
+)
+def test_outcomes(should: str, reply: Reply, outcome: str) -> None:
+    assert outcomes.assess(case(should), hello(), reply).outcome == outcome
+
+
+def test_a_dangling_reference_may_look_like_null_if_the_reader_says_so() -> None:
+    found = outcomes.assess(case("accept"), hello("resolved"), accepted(entry=NOTHING))
+    assert found.outcome == outcomes.RIGHT
+
+
+def test_what_is_unsupported_may_crash_but_not_hang() -> None:
+    one = case("accept", ["gzip"])
+    assert outcomes.assess(one, hello(), Reply("a/b", "crashed", "")).outcome == outcomes.UNSUPPORTED
+    assert outcomes.assess(one, hello(), Reply("a/b", "hung", "")).outcome == outcomes.HUNG
+
+
+def test_the_truth_of_a_dump_that_is_cut_is_that_of_its_text(tmp_path: Path) -> None:
+    text = tmp_path / "dump.txt"
+    text.write_text(
+        'hprof "JAVA PROFILE 1.0.2" id-size 4 time 0\nutf8 $A "A"\nload-class serial 1 class @A name $A\nsegment {\n'
+        "  class-dump @A super null\n  instance-dump @a class @A [ ]\n  instance-dump @b class @A [ ]\n}\ncut 3\n"
+    )
+    data = memoryview(assemble(text.read_text()).file.to_bytes())
+    found = truth_of(data, text)
+    assert (found.counts["instances"], found.counts["classes"], found.exact) == (2, 1, None)
+
+
+def test_requirements() -> None:
+    def of(text: str) -> list[str]:
+        return cases.requires(memoryview(assemble(text).file.to_bytes()))
+
+    assert of('hprof "JAVA PROFILE 1.0.1" id-size 4 time 0\n') == ["version-1.0.1", "id-size-4", "no-heap-dump"]
+    segments = 'segment {\n}\nutf8 $a "a"\nsegment {\n}\nend\n'
+    assert of(f'hprof "JAVA PROFILE 1.0.2" id-size 8 time 0\n{segments}') == ["id-size-8"]
+    assert of(f'hprof "JAVA PROFILE 1.0.2" id-size 8 time 0\n{segments}{segments}') == ["id-size-8", "several-heap-dumps"]
+    gzip = f'gzip {{\nhprof "JAVA PROFILE 1.0.2" id-size 8 time 0\n}}\ngzip {{\n{segments}}}\n'
+    assert of(gzip) == ["gzip", "gzip-members", "id-size-8"]
+
+
+# ---- expectations
+
+
+def lines(*found: tuple[str, str]) -> Expectations:
+    return Expectations("1", {name: Expected(name, outcome, f"because of {name}") for name, outcome in found})
+
+
+def test_a_case_that_fails_unlisted_a_listed_one_that_passes_and_one_that_is_gone_are_surprises() -> None:
+    known = lines(("passes now", "crashed"), ("as listed", "hung"), ("gone", "hung"), ("other", "crashed"))
+    seen = {"passes now": ("right", True), "as listed": ("hung", False), "new": ("crashed", False), "other": ("hung", False)}
+    found = {one.case for one in expectations.compare(known, {**seen, "well": ("right", True)}, set(seen), complete=True)}
+    assert found == {"passes now", "gone", "new", "other"}
+    assert {one.case for one in expectations.compare(known, seen, set(seen), complete=False)} == found - {"gone"}
+
+
+def test_an_update_keeps_reasons_and_leaves_no_surprise(tmp_path: Path) -> None:
+    known = lines(("as listed", "hung"), ("passes now", "crashed"), ("other", "crashed"), ("not run", "hung"), ("gone", "hung"))
+    seen = {
+        "as listed": ("hung", False, "no answer"),
+        "passes now": ("right", True, ""),
+        "other": ("hung", False, 'says "no"\n'),
+    }
+    every = {*seen, "not run"}
+    found = expectations.updated(known, "2", seen, every)
+    assert {name: one.reason for name, one in found.cases.items()} == {
+        "as listed": "because of as listed",
+        "other": 'says "no"\n',
+        "not run": "because of not run",
+    }
+    expectations.write(tmp_path / "r.toml", "R", found)
+    assert expectations.read(tmp_path / "r.toml") == found
+    outcomes_seen = {name: (outcome, fine) for name, (outcome, fine, _) in seen.items()}
+    assert not expectations.compare(found, outcomes_seen, every, complete=True)
+
+
+# ---- a whole run
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> report.Json:
+    """Of a reader that takes any file for one of as many instances as it has bytes."""
+    reader = Reader("test", "Test", "1", "test", "", "", "own", Path(__file__).parent / "own-reader", {})
+    some = cases.read_cases(ROOT, tmp_path_factory.mktemp("truth"), ["valid/gzip-one-*"])
+    assert len(some) == 3
+    row = matrix.run_reader(ROOT, Path("/nonexistent"), reader, some, Limits(), print)
+    assert row.why_not.startswith("calibration: ")  # whose counts are wrong never counts
+    row.why_not = ""
+    row.cells = [matrix.Cell(one, (reply := accepted()), outcomes.assess(one, hello(), reply), 0.1) for one in some]
+    return report.make([row], some, {}, {"test": [expectations.Surprise(some[0].name, "wrong <counts>")]}, [])
+
+
+def test_the_report_is_as_its_schema_says(made: report.Json) -> None:
+    jsonschema.Draft202012Validator(json.loads(report.SCHEMA.read_text(encoding="utf-8"))).validate(json.loads(json.dumps(made)))
+
+
+def test_the_junit_file_fails_for_a_surprise(made: report.Json) -> None:
+    suite = ElementTree.fromstring(texts.junit(made))[0]
+    assert (suite.get("tests"), suite.get("failures")) == ("3", "1")
+    failure = suite.find("testcase/failure")
+    assert failure is not None and failure.get("message") == "wrong <counts>"
+
+
+def test_the_table_has_a_line_for_each_reader(made: report.Json) -> None:
+    assert sum(line.startswith("| Test | 1 |") for line in texts.matrix(made).splitlines()) == 1
+
+
+def test_the_difference_of_two_runs(made: report.Json) -> None:
+    assert not list(diff.differences(made, made))
+    other: dict[str, Any] = json.loads(json.dumps(made))
+    other["readers"][0]["version"] = "2"
+    other["readers"][0]["results"][0]["outcome"] = "hung"
+    found = list(diff.differences(made, other))
+    assert len(found) == 2 and "version 1 before, 2 now" in found[0] and found[1].endswith("before, hung now")
+    assert list(diff.differences(made, {**made, "readers": []})) == ["test: only in the old run"]
+
+
+# ---- what is checked in
+
+
+def test_every_reader_is_described_and_expectations_name_existing_cases() -> None:
+    names = {one["file"].removesuffix(".hprof") for one in json.loads((ROOT / "corpus/manifest.json").read_text())["files"]}
+    known = {reader.name: reader for reader in read_readers(ROOT)}
+    assert len(known) >= 9
+    assert {"shark-graph", "visualvm", "jol"} <= set(known)
+    for reader in known.values():
+        assert reader.kind in ("java", "program", "none")
+        assert bool(reader.why) == (reader.kind == "none")
+    for path in sorted((ROOT / main.EXPECTATIONS).glob("*.toml")):
+        found = expectations.read(path)
+        if path.stem in known:
+            assert found.version == known[path.stem].version
+            assert not [case for case in found.cases if not case.startswith("gold/") and case not in names], path
+        for one in found.cases.values():
+            assert one.reason and one.outcome not in outcomes.AS_IT_SHOULD_BE
+
+
+# ---- the program
+
+
+def run(*options: str) -> tuple[int, str]:
+    command = [sys.executable, "-m", "hprof_conformance.main", "--quiet", *options]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    return found.returncode, found.stdout + found.stderr
+
+
+def test_a_program_that_takes_a_file_is_a_reader(tmp_path: Path) -> None:
+    reader = tmp_path / "my-reader"
+    reader.write_text('#!/bin/sh\nhead -c 4 "$1" | grep -q JAVA || { echo "no dump" >&2; exit 1; }\n')
+    reader.chmod(0o755)
+    status, out = run("--reader", str(reader), "--cases", "valid/names-*,HDR-001", "--report", str(tmp_path / "report"))
+    found = json.loads((tmp_path / "report" / "report.json").read_text())["readers"][0]
+    results = {one["case"]: one["outcome"] for one in found["results"]}
+    assert status == 0, out
+    assert results["valid/names-odd"] == "right"
+    assert "rejected" in results.values()
+    for name in ("matrix.md", "junit.xml", "index.html"):
+        assert (tmp_path / "report" / name).stat().st_size > 0
+
+
+def test_a_reader_of_ones_own_fails_for_a_valid_dump_that_it_refuses(tmp_path: Path) -> None:
+    reader = tmp_path / "my-reader"
+    reader.write_text('#!/bin/sh\nif grep -q bytes "$1"; then exit 1; fi\n')
+    reader.chmod(0o755)
+    status, out = run("--reader", str(reader), "--cases", "valid/arrays-all-types-*", "--report", str(tmp_path / "report"))
+    assert status == 1
+    assert "refused, and no line expects it" in out
+
+
+def test_usage() -> None:
+    assert run("--readers", "nobody")[0] == 1
+    assert "no reader is called 'nobody'" in run("--readers", "nobody")[1]
+    assert "no case matches" in run("--cases", "nothing/*")[1]
+    assert run("--timeout", "0s")[0] == 2
+    status, out = run("--list")
+    assert status == 0 and "shark-graph" in out and "cases" in out

@@ -1,0 +1,116 @@
+"""index.html in a browser: what is shown, what the filters leave, and what a click on a cell opens."""
+
+from __future__ import annotations
+
+import html
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from hprof_conformance import page
+
+BROWSER = next((found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None)
+
+pytestmark = pytest.mark.skipif(BROWSER is None, reason="there is no Chromium")
+
+
+def reader(name: str, outcomes: dict[str, str]) -> dict[str, Any]:
+    results = [
+        {
+            "case": case,
+            "outcome": outcome,
+            "fine": outcome == "right",
+            "detail": f"</script><b>{outcome}</b>",
+            "counts": {"instances": 7},
+        }
+        for case, outcome in outcomes.items()
+    ]
+    names = ("valid_right", "valid", "content_right", "content", "invalid_rejected", "invalid", "invalid_tolerated")
+    more = ("silent_losses", "crashes", "hangs", "out_of_memory", "unsupported")
+    return {
+        "name": name,
+        "title": f"Reader {name}",
+        "version": "1",
+        "bugs": "nobody",
+        "ran": True,
+        "why_not": "",
+        "digests": ["instances"],
+        "scores": dict.fromkeys((*names, *more), 1),
+        "results": results,
+    }
+
+
+def case(name: str, rule: str) -> dict[str, Any]:
+    return {
+        "name": name,
+        "about": f"About {rule}.",
+        "should": "accept",
+        "rules": [rule],
+        "requires": ["gzip"],
+        "bytes": 12,
+        "counts": {"instances": 9},
+    }
+
+
+DUMP = {"how": "jcmd", "bytes": 5, "valid": True, "strict": {"REF-002": 3}, "in_profile": {}, "content": "", "fine": True}
+REPORT: dict[str, Any] = {
+    "run": {"date": "2026-01-01", "machine": "m", "python": "3", "java": "17"},
+    "cases": [case("one", "OBJ-004"), case("two", "REC-012")],
+    "readers": [
+        reader("a", {"one": "right", "two": "hung"}),
+        reader("b", {"one": "crashed", "two": "right"}),
+        {"name": "c", "title": "Reader c", "version": "1", "ran": False, "why_not": "needs a <licence>"},
+    ],
+    "producers": [{"name": "p", "title": "Producer p", "version": "17", "ran": True, "why_not": "", "dumps": [DUMP]}],
+}
+
+
+def shown(folder: Path, address: str = "") -> str:
+    """The page as the browser has it once its script has run."""
+    (folder / "index.html").write_text(page.make(REPORT), encoding="utf-8")
+    assert BROWSER is not None
+    options = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", f"--user-data-dir={folder}/profile"]
+    url = f"file://{folder}/index.html{address}"
+    run = subprocess.run([BROWSER, *options, "--dump-dom", url], capture_output=True, text=True, check=True)
+    return run.stdout.split('<script id="report"')[0]
+
+
+def cells(dom: str) -> list[str]:
+    return re.findall(r'<td class="cell [^"]*">([^<]*)</td>', dom)
+
+
+def test_all_is_shown(tmp_path: Path) -> None:
+    dom = shown(tmp_path)
+    assert cells(dom) == ["right", "crashed", "hung", "right"]
+    assert "2 of 2 cases" in dom
+    assert "not run: needs a &lt;licence&gt;" in dom
+    assert "REF-002 3" in dom
+
+
+@pytest.mark.parametrize(
+    ("address", "expected"),
+    [
+        ("?who=a", ["right", "hung"]),
+        ("?who=p", []),
+        ("?text=rec-012", ["hung", "right"]),
+        ("?text=one", ["right", "crashed"]),
+        ("?outcome=crashed", ["right", "crashed"]),
+        ("?who=b&odd=1", ["crashed"]),
+        ("?text=nothing", []),
+    ],
+)
+def test_the_filters(address: str, expected: list[str], tmp_path: Path) -> None:
+    assert cells(shown(tmp_path, address)) == expected
+
+
+def test_a_cell_says_what_was_fed_what_came_back_and_why_it_counts_as_it_does(tmp_path: Path) -> None:
+    dom = shown(tmp_path, "#" + quote("a:two"))
+    detail = html.unescape(re.sub(r"<[^>]+>", " ", dom.split('id="detail"')[1]))
+    for words in ("Reader a 1: two", "About REC-012.", "12 bytes", "instances 9", "instances 7", "counts as", "hung", "</script>"):
+        assert words in detail, words
+    assert 'id="detail"></div>' in shown(tmp_path)

@@ -1,0 +1,131 @@
+"""Crashes, hangs, memory and breaches of the protocol end the reader's process, and the next dump is read all the same."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from hprof_conformance import protocol
+from hprof_conformance.protocol import ProtocolError, parse_hello, parse_reply
+from hprof_conformance.session import Limits, Session
+
+READER = Path(__file__).parent / "made_reader.py"
+PROTOCOL = Path(__file__).resolve().parents[1] / "PROTOCOL.md"
+
+
+def session(how: str, folder: Path) -> Session:
+    return Session([sys.executable, str(READER), how], folder, Limits(seconds=5.0, memory=100 << 20))
+
+
+@pytest.fixture
+def dump(tmp_path: Path) -> Path:
+    file = tmp_path / "dump"
+    file.write_bytes(b"12345")
+    return file
+
+
+@pytest.mark.parametrize(
+    ("how", "outcome", "message"),
+    [
+        ("crash", "crashed", "SIGABRT: Segmentation fault, as it were"),
+        ("hang", "hung", "no answer after 5 s"),
+        ("memory", "out of memory", "more than"),
+        ("out-of-memory", "out of memory", "OutOfMemoryError"),
+        ("breach", "crashed", "breach of the protocol"),
+        ("other-case", "crashed", "asked for bad, answered another"),
+        ("ends", "crashed", "status 3"),
+    ],
+)
+def test_what_goes_wrong_is_a_reply_and_the_reader_is_started_again(
+    how: str, outcome: str, message: str, tmp_path: Path, dump: Path
+) -> None:
+    one = session(how, tmp_path)
+    try:
+        assert one.ask("good", dump).counts == {"instances": 5}
+        bad = one.ask("bad", dump)
+        assert (bad.outcome, message in bad.message) == (outcome, True), bad.message
+        assert one.ask("good", dump).outcome == "accepted"
+        assert one.starts == 2
+    finally:
+        one.stop()
+
+
+def test_one_process_serves_many_dumps(tmp_path: Path, dump: Path) -> None:
+    one = session("well", tmp_path)
+    try:
+        assert all(one.ask(f"case {i}", dump).outcome == "accepted" for i in range(20))
+        assert one.starts == 1
+    finally:
+        one.stop()
+
+
+def test_a_reader_has_to_say_hello(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hprof_conformance.session._START_TIMEOUT", 0.5)
+    for how in ("no-hello", "silent"):
+        one = session(how, tmp_path)
+        with pytest.raises(ProtocolError):
+            one.start()
+        one.stop()
+
+
+HELLO = {
+    "protocol": 1,
+    "name": "a",
+    "version": "1",
+    "bugs": "",
+    "unsupported": {},
+    "counts": [],
+    "digests": [],
+    "references": "exact",
+}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"protocol": 2},
+        {"name": ""},
+        {"unsupported": {"flying": "cannot"}},
+        {"unsupported": {"gzip": ""}},
+        {"counts": ["wishes"]},
+        {"digests": ["instances", "instances"]},
+        {"references": "some"},
+        {"more": 1},
+    ],
+)
+def test_a_hello_that_the_schema_refuses(change: dict[str, object]) -> None:
+    assert parse_hello(json.dumps(HELLO)).name == "a"
+    with pytest.raises(ProtocolError):
+        parse_hello(json.dumps({**HELLO, **change}))
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "",
+        "[]",
+        '{"case": "c"}',
+        '{"case": "c", "outcome": "perfect"}',
+        '{"case": "c", "outcome": "accepted", "counts": {"instances": -1}}',
+        '{"case": "c", "outcome": "accepted", "digests": {"instances": {"count": 1, "sum": "12"}}}',
+    ],
+)
+def test_a_reply_that_the_schema_refuses(reply: str) -> None:
+    with pytest.raises(ProtocolError):
+        parse_reply(reply, "c")
+
+
+def test_the_schema_and_the_page_name_what_the_program_names() -> None:
+    schema = json.loads(protocol.SCHEMA.read_text(encoding="utf-8"))["$defs"]
+    assert tuple(schema["features"]["enum"]) == protocol.FEATURES
+    assert tuple(schema["counts"]["enum"]) == protocol.COUNTS
+    assert tuple(schema["digests"]["enum"]) == protocol.DIGESTS
+    page = PROTOCOL.read_text(encoding="utf-8")
+    section = page.split("### 2.2")[1].split("### 2.3")[0]
+    assert set(re.findall(r"`([a-z][a-z0-9.-]+)`(?=[^\n]*\|)", section)) - {"reader.toml"} == set(protocol.FEATURES)
+    entries = page.split("### 1.2 identity")[1].split("An instance whose")[0]
+    assert tuple(re.findall(r"^\| `(\w+)`", entries, re.MULTILINE)) == protocol.DIGESTS
