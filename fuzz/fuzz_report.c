@@ -1,6 +1,6 @@
 /* A dump, with hostile names in it and as its own file name, reported in each format: JSON and SARIF parse again with jansson, JUnit
- * with libxml2, each with as many findings as the library handed out; text has no control character, no character that turns the
- * direction of text, and no escape sequence except the colours when they are asked for. */
+ * with libxml2, each with as many findings as the library handed out; the others have no control character, no character that turns
+ * the direction of text, and no escape sequence except the colours when they are asked for. */
 #define _GNU_SOURCE /* open_memstream, memmem */
 #include <jansson.h>
 #include <libxml/parser.h>
@@ -12,10 +12,13 @@
 #include "report.h"
 #include "target.h"
 
-enum format { TEXT, COLOURED_TEXT, JSON, SARIF, JUNIT, FORMATS };
+enum format { SUMMARY, COLOURED_SUMMARY, TEXT, COLOURED_TEXT, VERDICT, LINES, GITHUB, JSON, SARIF, JUNIT, FORMATS };
 
-static const struct report_writer *const writers[FORMATS] = {&report_text, &report_text, &report_json, &report_sarif,
-                                                             &report_junit};
+static const struct report_writer *const writers[FORMATS] = {[SUMMARY] = &report_summary, [COLOURED_SUMMARY] = &report_summary,
+                                                             [TEXT] = &report_text,       [COLOURED_TEXT] = &report_text,
+                                                             [VERDICT] = &report_verdict, [LINES] = &report_lines,
+                                                             [GITHUB] = &report_github,   [JSON] = &report_json,
+                                                             [SARIF] = &report_sarif,     [JUNIT] = &report_junit};
 
 struct output {
     struct report report;
@@ -73,6 +76,14 @@ static void expect_printable(const char *text, size_t size, bool coloured)
     }
 }
 
+/* Each line is a command: of any other line, GitHub's runner would look for a command within. */
+static void expect_commands(const struct output *output)
+{
+    for (const char *line = output->text; *line; line = strchr(line, '\n') + 1)
+        if (strncmp(line, "::error ", 8) != 0 && strncmp(line, "::warning ", 10) != 0 && strncmp(line, "::notice ", 9) != 0)
+            fail_target("a line of the github format is no command");
+}
+
 static void expect_json(const struct output *output, const char *list, const char *findings, size_t count)
 {
     json_error_t error;
@@ -106,8 +117,11 @@ static void open_outputs(struct run *run, const struct hprof_options *options)
     for (int i = 0; i < FORMATS; i++) {
         struct output *o = &run->outputs[i];
 
-        o->report = (struct report){
-            .color = i == COLOURED_TEXT, .max_errors = options->max_errors, .severities = options->severities, .file_count = 1};
+        o->report = (struct report){.color = i == COLOURED_SUMMARY || i == COLOURED_TEXT,
+                                    .width = i == SUMMARY ? 60 : SIZE_MAX,
+                                    .max_errors = options->max_errors,
+                                    .severities = options->severities,
+                                    .file_count = 1};
         o->stream = open_memstream(&o->text, &o->size);
         if (!o->stream || !report_prepare(&o->report, writers[i]))
             fail_target("no memory for a report");
@@ -168,8 +182,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     options.context = &run;
     open_outputs(&run, &options);
     close_outputs(&run, hprof_validate_memory(bytes, size, false, &options));
-    expect_printable(run.outputs[TEXT].text, run.outputs[TEXT].size, false);
-    expect_printable(run.outputs[COLOURED_TEXT].text, run.outputs[COLOURED_TEXT].size, true);
+    for (int i = SUMMARY; i <= GITHUB; i++)
+        expect_printable(run.outputs[i].text, run.outputs[i].size, i == COLOURED_SUMMARY || i == COLOURED_TEXT);
+    expect_commands(&run.outputs[GITHUB]);
     expect_json(&run.outputs[JSON], "files", "findings", run.findings);
     expect_json(&run.outputs[SARIF], "runs", "results", run.findings);
     expect_xml(&run.outputs[JUNIT]);

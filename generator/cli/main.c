@@ -137,7 +137,7 @@ static int say_file_failure(const struct bytes_file *file)
     }
     if (file->written)
         snprintf(failure, sizeof failure, "%s, after %s%s", strerror(file->error), format_size(size, file->written),
-                 file->part ? ", which are taken away again" : "");
+                 file->part.path ? ", which are taken away again" : "");
     else
         snprintf(failure, sizeof failure, "%s", strerror(file->error));
     say_failure(file->path ? file->path : "standard output", failure);
@@ -273,7 +273,7 @@ static int generate_files(const struct cli_options *o)
     } else if (o->manifest && !bytes_file_open(&manifest, o->manifest)) {
         status = say_file_failure(&manifest);
         bytes_file_close(&manifest);
-    } else if (o->manifest && file.final && manifest.final && strcmp(file.final, manifest.final) == 0) {
+    } else if (o->manifest && file.part.final && manifest.part.final && strcmp(file.part.final, manifest.part.final) == 0) {
         refuse_same_file(o);
         status = STATUS_USAGE;
         bytes_file_close(&manifest);

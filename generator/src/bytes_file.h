@@ -1,22 +1,18 @@
-/* The last taker of bytes: a file, or whatever standard output is.
- *
- * A regular file gets its name when it is complete: until then the bytes are in a file beside it, named after it with a number and
- * `.part` behind, which is taken away when something fails, and when a signal that one can foresee ends the process. */
+/* The last taker of bytes: a file, or whatever standard output is. A regular file gets its name when it is complete: see part.h. */
 #ifndef HPROF_GEN_BYTES_FILE_H
 #define HPROF_GEN_BYTES_FILE_H
 
 #include "bytes.h"
+#include "part.h"
 
 struct bytes_file {
     struct bytes bytes;
     const char *path; /* NULL: standard output */
-    char *final;      /* what `path` leads to, where the file is to be; NULL when it is written directly */
-    char *part;       /* where it is until then; likewise */
+    struct part part; /* all NULL when the file is written directly */
     int fd;
     uint64_t written;
-    int error;     /* errno of what failed; 0 for nothing. EPIPE: the reader went away */
-    bool held;     /* set by the caller: it gets its name by bytes_file_name() alone */
-    bool finished; /* it has its name */
+    int error; /* errno of what failed; 0 for nothing. EPIPE: the reader went away */
+    bool held; /* set by the caller: it gets its name by bytes_file_name() alone */
 };
 
 /* False if it cannot be opened: `error` says why. */

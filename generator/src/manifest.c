@@ -12,7 +12,7 @@ static void write_sha256(struct json *json, const uint8_t sha256[32])
 
     for (size_t i = 0; i < 32; i++)
         snprintf(text + 2 * i, 3, "%02x", sha256[i]);
-    json_string(json, "sha256", text);
+    json_put_string(json, "sha256", text);
 }
 
 static void write_id(struct json *json, const char *key, uint64_t id)
@@ -20,14 +20,14 @@ static void write_id(struct json *json, const char *key, uint64_t id)
     char text[2 + 16 + 1];
 
     snprintf(text, sizeof text, "0x%" PRIx64, id);
-    json_string(json, key, text);
+    json_put_string(json, key, text);
 }
 
 static void write_options(struct json *json, const struct manifest_option *options, size_t count)
 {
-    json_object(json, "options");
+    json_put_object(json, "options");
     for (size_t i = 0; i < count; i++)
-        json_string(json, options[i].option, options[i].value);
+        json_put_string(json, options[i].option, options[i].value);
     json_close(json);
 }
 
@@ -35,11 +35,11 @@ static void write_file(struct json *json, const char *file, const struct generat
 {
     const struct truth *t = &g->truth;
 
-    json_string(json, "file", file);
-    json_uint(json, "bytes", g->gzip_level ? t->file_bytes : t->bytes);
+    json_put_string(json, "file", file);
+    json_put_uint(json, "bytes", g->gzip_level ? t->file_bytes : t->bytes);
     write_sha256(json, g->gzip_level ? t->file_sha256 : t->sha256);
-    json_object(json, "uncompressed");
-    json_uint(json, "bytes", t->bytes);
+    json_put_object(json, "uncompressed");
+    json_put_uint(json, "bytes", t->bytes);
     write_sha256(json, t->sha256);
     json_close(json);
 }
@@ -49,20 +49,20 @@ static void write_file(struct json *json, const char *file, const struct generat
 /* What the dump has none of is told too: 0. */
 static void write_records(struct json *json, const struct truth *t)
 {
-    json_object(json, "records");
-#define RECORD(name, tag, since, clause, layout) json_uint(json, #name, t->records[tag]);
+    json_put_object(json, "records");
+#define RECORD(name, tag, since, clause, layout) json_put_uint(json, #name, t->records[tag]);
 #include "records.def"
 #undef RECORD
     json_close(json);
-    json_object(json, "sub_records");
-#define SUBRECORD(name, tag, since, clause, layout) json_uint(json, #name, t->subrecords[tag]);
+    json_put_object(json, "sub_records");
+#define SUBRECORD(name, tag, since, clause, layout) json_put_uint(json, #name, t->subrecords[tag]);
 #include "records.def"
 #undef SUBRECORD
     json_close(json);
-    json_object(json, "roots");
+    json_put_object(json, "roots");
 #define SUBRECORD(name, tag, since, clause, layout) \
     if (strncmp(#name, ROOT_PREFIX, sizeof ROOT_PREFIX - 1) == 0) \
-        json_uint(json, #name, t->subrecords[tag]);
+        json_put_uint(json, #name, t->subrecords[tag]);
 #include "records.def"
 #undef SUBRECORD
     json_close(json);
@@ -74,19 +74,19 @@ static void write_by_type(struct json *json, const char *key, const uint64_t cou
         [TYPE_BOOLEAN] = "boolean", [TYPE_CHAR] = "char",   [TYPE_FLOAT] = "float", [TYPE_DOUBLE] = "double",
         [TYPE_BYTE] = "byte",       [TYPE_SHORT] = "short", [TYPE_INT] = "int",     [TYPE_LONG] = "long"};
 
-    json_object(json, key);
-    json_uint(json, "object", counts[TYPE_OBJECT]);
+    json_put_object(json, key);
+    json_put_uint(json, "object", counts[TYPE_OBJECT]);
     for (unsigned type = TYPE_BOOLEAN; type <= TYPE_LONG; type++)
-        json_uint(json, types[type], counts[type]);
+        json_put_uint(json, types[type], counts[type]);
     json_close(json);
 }
 
 static void write_known(struct json *json, const char *key, uint64_t count, bool known)
 {
     if (known)
-        json_uint(json, key, count);
+        json_put_uint(json, key, count);
     else
-        json_null(json, key);
+        json_put_null(json, key);
 }
 
 static void write_heap(struct json *json, const struct truth *t)
@@ -94,33 +94,33 @@ static void write_heap(struct json *json, const struct truth *t)
     uint64_t instances = t->subrecords[SUB_INSTANCE_DUMP], object_arrays = t->subrecords[SUB_OBJECT_ARRAY_DUMP];
     uint64_t primitive_arrays = t->subrecords[SUB_PRIMITIVE_ARRAY_DUMP] + t->subrecords[SUB_PRIMITIVE_ARRAY_NODATA];
 
-    json_uint(json, "heap_dumps", t->heap_dumps);
-    json_uint(json, "strings", t->records[TAG_UTF8]);
-    json_uint(json, "class_dumps", t->subrecords[SUB_CLASS_DUMP]);
-    json_uint(json, "objects", instances + object_arrays + primitive_arrays);
-    json_uint(json, "instances", instances);
-    json_uint(json, "object_arrays", object_arrays);
-    json_uint(json, "primitive_arrays", primitive_arrays);
+    json_put_uint(json, "heap_dumps", t->heap_dumps);
+    json_put_uint(json, "strings", t->records[TAG_UTF8]);
+    json_put_uint(json, "class_dumps", t->subrecords[SUB_CLASS_DUMP]);
+    json_put_uint(json, "objects", instances + object_arrays + primitive_arrays);
+    json_put_uint(json, "instances", instances);
+    json_put_uint(json, "object_arrays", object_arrays);
+    json_put_uint(json, "primitive_arrays", primitive_arrays);
     write_by_type(json, "arrays", t->arrays);
     write_by_type(json, "elements", t->array_elements);
     write_known(json, "references", t->references, t->references_known);
     write_known(json, "null_references", t->nulls, t->nulls_known);
-    json_uint(json, "deepest_superclass_chain", t->deepest_chain);
+    json_put_uint(json, "deepest_superclass_chain", t->deepest_chain);
 }
 
 static void write_classes(struct json *json, const struct truth *t)
 {
-    json_array(json, "classes");
+    json_put_array(json, "classes");
     for (size_t i = 0; i < t->class_count; i++) {
         const struct truth_class *class = &t->classes[i];
 
-        json_object(json, NULL);
+        json_put_object(json, NULL);
         write_id(json, "id", class->id);
-        json_string(json, "name", class->name);
-        json_uint(json, "instances", class->instances);
-        json_uint(json, "instance_bytes", class->instance_bytes);
-        json_uint(json, "arrays", class->arrays);
-        json_uint(json, "elements", class->elements);
+        json_put_string(json, "name", class->name);
+        json_put_uint(json, "instances", class->instances);
+        json_put_uint(json, "instance_bytes", class->instance_bytes);
+        json_put_uint(json, "arrays", class->arrays);
+        json_put_uint(json, "elements", class->elements);
         json_close(json);
     }
     json_close(json);
@@ -129,26 +129,26 @@ static void write_classes(struct json *json, const struct truth *t)
 /* Each rule by its number in rules.def, as the library's catalogue names it. */
 static void write_habits(struct json *json, const struct generated *g)
 {
-    json_object(json, "habits");
+    json_put_object(json, "habits");
     for (size_t rule = 0; rule < RULE_COUNT; rule++)
         if (g->habits[rule])
-            json_uint(json, hprof_rule_at(rule)->id, g->habits[rule]);
+            json_put_uint(json, hprof_rule_at(rule)->id, g->habits[rule]);
     json_close(json);
 }
 
 static void write_violations(struct json *json, const struct generated *g)
 {
-    json_array(json, "violations");
+    json_put_array(json, "violations");
     for (size_t i = 0; i < g->truth.violation_count; i++) {
         const struct truth_violation *violation = &g->truth.violations[i];
         const struct hprof_rule *rule = hprof_rule_at((size_t)violation->rule);
 
-        json_object(json, NULL);
-        json_string(json, "rule", rule->id);
-        json_string(json, "name", rule->name);
-        json_string(json, "variant", violation->variant);
-        json_string(json, "clause", rule->clause);
-        json_uint(json, "offset", violation->offset);
+        json_put_object(json, NULL);
+        json_put_string(json, "rule", rule->id);
+        json_put_string(json, "name", rule->name);
+        json_put_string(json, "variant", violation->variant);
+        json_put_string(json, "clause", rule->clause);
+        json_put_uint(json, "offset", violation->offset);
         json_close(json);
     }
     json_close(json);
@@ -184,20 +184,20 @@ void manifest_write(FILE *out, const char *file, uint64_t seed, const struct gen
     struct json json;
 
     json_begin(&json, out);
-    json_object(&json, "tool");
-    json_string(&json, "name", "hprof-gen");
-    json_string(&json, "version", HPROF_VERSION);
+    json_put_object(&json, "tool");
+    json_put_string(&json, "name", "hprof-gen");
+    json_put_string(&json, "version", HPROF_VERSION);
     json_close(&json);
     write_options(&json, options, option_count);
-    json_uint(&json, "seed", seed);
-    json_string(&json, "profile", profile_of(request, g));
+    json_put_uint(&json, "seed", seed);
+    json_put_string(&json, "profile", profile_of(request, g));
     write_file(&json, file, g);
-    json_string(&json, "version", g->truth.version);
-    json_uint(&json, "id_size", g->id_size);
+    json_put_string(&json, "version", g->truth.version);
+    json_put_uint(&json, "id_size", g->id_size);
     write_records(&json, &g->truth);
     write_heap(&json, &g->truth);
     if (request->from >= 0)
-        json_null(&json, "habits"); /* hprof-validate may tell */
+        json_put_null(&json, "habits"); /* hprof-validate may tell */
     else
         write_habits(&json, g);
     write_violations(&json, g);

@@ -20,7 +20,7 @@ def folder(tmp_path: Path) -> Path:
     """Where a reader's author is who types the commands."""
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/hprof-gen").symlink_to(GENERATOR)
-    (tmp_path / "bin/your-reader").write_text(f'#!/bin/sh\necho read >>read\nexec "{VALIDATOR}" --quiet "$@"\n')
+    (tmp_path / "bin/your-reader").write_text(f'#!/bin/sh\necho read >>read\nexec "{VALIDATOR}" -qq "$@"\n')
     (tmp_path / "bin/your-reader").chmod(0o755)
     return tmp_path
 

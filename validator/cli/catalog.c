@@ -7,6 +7,9 @@
 #include "messages.h"
 #include "wrap.h"
 
+#define SUMMARY_COLUMN 67 /* of the table of rules */
+#define TABLE_WIDTH 110
+
 const char *severity_name(enum hprof_severity severity)
 {
     switch (severity) {
@@ -48,9 +51,9 @@ enum hprof_severity severity_in(size_t rule, size_t profile)
 static void begin_json(struct json *json, FILE *out)
 {
     json_begin(json, out);
-    json_object(json, "tool");
-    json_string(json, "name", program_name);
-    json_string(json, "version", HPROF_VERSION);
+    json_put_object(json, "tool");
+    json_put_string(json, "name", program_name);
+    json_put_string(json, "version", HPROF_VERSION);
     json_close(json);
 }
 
@@ -58,42 +61,54 @@ static void rules_as_json(FILE *out, const bool *chosen)
 {
     struct json json;
     begin_json(&json, out);
-    json_array(&json, "rules");
+    json_put_array(&json, "rules");
     for (size_t i = 0; i < hprof_rule_count(); i++) {
         const struct hprof_rule *rule = hprof_rule_at(i);
         if (chosen != NULL && !chosen[i])
             continue;
-        json_object(&json, NULL);
-        json_string(&json, "id", rule->id);
-        json_string(&json, "name", rule->name);
-        json_string(&json, "family", rule->family);
-        json_string(&json, "severity", severity_name(rule->severity));
-        json_string(&json, "lax", severity_name(rule->lax));
-        json_bool(&json, "framing", rule->framing);
-        json_string(&json, "clause", rule->clause);
-        json_string(&json, "rows", rule->rows);
-        json_string(&json, "summary", rule->summary);
-        json_string(&json, "why", rule->why);
-        json_string(&json, "producers", rule->producers);
-        json_string(&json, "readers", rule->readers);
-        json_string(&json, "example", rule->example);
+        json_put_object(&json, NULL);
+        json_put_string(&json, "id", rule->id);
+        json_put_string(&json, "name", rule->name);
+        json_put_string(&json, "family", rule->family);
+        json_put_string(&json, "severity", severity_name(rule->severity));
+        json_put_string(&json, "lax", severity_name(rule->lax));
+        json_put_bool(&json, "framing", rule->framing);
+        json_put_string(&json, "clause", rule->clause);
+        json_put_string(&json, "rows", rule->rows);
+        json_put_string(&json, "summary", rule->summary);
+        json_put_string(&json, "why", rule->why);
+        json_put_string(&json, "producers", rule->producers);
+        json_put_string(&json, "readers", rule->readers);
+        json_put_string(&json, "example", rule->example);
         json_close(&json);
     }
     json_close(&json);
     json_finish(&json);
 }
 
-void catalog_rules(FILE *out, bool as_json)
+/* A table if there is room for it, otherwise a paragraph for each rule. */
+void catalog_rules(FILE *out, bool as_json, size_t width)
 {
+    bool table = width >= TABLE_WIDTH;
+
     if (as_json) {
         rules_as_json(out, NULL);
         return;
     }
-    fprintf(out, "%-8s  %-29s  %-7s  %-7s  %-6s  %s\n", "RULE", "NAME", "STRICT", "OTHERS", "CLAUSE", "WHAT IT REQUIRES");
+    if (table)
+        fprintf(out, "%-8s  %-29s  %-7s  %-7s  %-6s  %s\n", "RULE", "NAME", "STRICT", "OTHERS", "CLAUSE", "WHAT IT REQUIRES");
     for (size_t i = 0; i < hprof_rule_count(); i++) {
         const struct hprof_rule *rule = hprof_rule_at(i);
-        fprintf(out, "%-8s  %-29s  %-7s  %-7s  %-6s  %s\n", rule->id, rule->name, severity_name(rule->severity),
-                rule->framing ? "framing" : severity_name(rule->lax), rule->clause, rule->summary);
+        const char *strict = severity_name(rule->severity), *others = rule->framing ? "framing" : severity_name(rule->lax);
+        char line[512];
+        if (table) {
+            fprintf(out, "%-8s  %-29s  %-7s  %-7s  %-6s", rule->id, rule->name, strict, others, rule->clause);
+            wrap(out, rule->summary, SUMMARY_COLUMN, SUMMARY_COLUMN - 2, width);
+        } else {
+            snprintf(line, sizeof line, "%s %s (strict: %s; others: %s; SPEC %s): %s", rule->id, rule->name, strict, others,
+                     rule->clause, rule->summary);
+            wrap_hanging(out, line, 4, 0, width);
+        }
     }
 }
 
@@ -193,19 +208,19 @@ static void profiles_as_json(FILE *out)
     struct json json;
 
     begin_json(&json, out);
-    json_array(&json, "profiles");
+    json_put_array(&json, "profiles");
     for (size_t p = 0; (profile = hprof_profile_at(p)) != NULL; p++) {
-        json_object(&json, NULL);
-        json_string(&json, "name", profile->name);
-        json_string(&json, "description", profile->description);
-        json_array(&json, "quirks");
+        json_put_object(&json, NULL);
+        json_put_string(&json, "name", profile->name);
+        json_put_string(&json, "description", profile->description);
+        json_put_array(&json, "quirks");
         for (size_t i = 0; (quirk = next_quirk(&i, p)) != NULL;) {
-            json_object(&json, NULL);
-            json_string(&json, "rule", hprof_rule_at(quirk->rule)->id);
-            json_string(&json, "severity", severity_name(quirk->severity));
-            json_string(&json, "shape", quirk->shape);
-            json_string(&json, "versions", quirk->versions);
-            json_string(&json, "evidence", quirk->evidence);
+            json_put_object(&json, NULL);
+            json_put_string(&json, "rule", hprof_rule_at(quirk->rule)->id);
+            json_put_string(&json, "severity", severity_name(quirk->severity));
+            json_put_string(&json, "shape", quirk->shape);
+            json_put_string(&json, "versions", quirk->versions);
+            json_put_string(&json, "evidence", quirk->evidence);
             json_close(&json);
         }
         json_close(&json);

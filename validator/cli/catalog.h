@@ -14,7 +14,7 @@ const char *severity_name(enum hprof_severity severity);
 /* What a finding of `rule` counts as in a profile, in any shape that no quirk of the profile names. */
 enum hprof_severity severity_in(size_t rule, size_t profile);
 
-void catalog_rules(FILE *out, bool as_json);
+void catalog_rules(FILE *out, bool as_json, size_t width);
 void catalog_profiles(FILE *out, bool as_json, size_t width);
 /* The rules of which `chosen` is true, at length, wrapped at `width` columns. */
 void catalog_explain(FILE *out, bool as_json, const bool *chosen, size_t width);

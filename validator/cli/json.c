@@ -92,13 +92,13 @@ void json_finish(struct json *json)
     putc('\n', json->out);
 }
 
-void json_object(struct json *json, const char *key)
+void json_put_object(struct json *json, const char *key)
 {
     lead_in(json, key);
     open_one(json, '{', '}');
 }
 
-void json_array(struct json *json, const char *key)
+void json_put_array(struct json *json, const char *key)
 {
     lead_in(json, key);
     open_one(json, '[', ']');
@@ -112,10 +112,10 @@ void json_close(struct json *json)
     putc(json->closing[json->depth], json->out);
 }
 
-void json_string(struct json *json, const char *key, const char *value)
+void json_put_string(struct json *json, const char *key, const char *value)
 {
     if (value == NULL) {
-        json_null(json, key);
+        json_put_null(json, key);
         return;
     }
     lead_in(json, key);
@@ -138,19 +138,19 @@ void json_close_string(struct json *json)
     putc('"', json->out);
 }
 
-void json_uint(struct json *json, const char *key, uint64_t value)
+void json_put_uint(struct json *json, const char *key, uint64_t value)
 {
     lead_in(json, key);
     fprintf(json->out, "%" PRIu64, value);
 }
 
-void json_bool(struct json *json, const char *key, bool value)
+void json_put_bool(struct json *json, const char *key, bool value)
 {
     lead_in(json, key);
     fputs(value ? "true" : "false", json->out);
 }
 
-void json_null(struct json *json, const char *key)
+void json_put_null(struct json *json, const char *key)
 {
     lead_in(json, key);
     fputs("null", json->out);

@@ -19,17 +19,17 @@ struct json {
 void json_begin(struct json *json, FILE *out); /* opens the outermost object */
 void json_finish(struct json *json);           /* closes it */
 
-void json_object(struct json *json, const char *key);
-void json_array(struct json *json, const char *key);
+void json_put_object(struct json *json, const char *key);
+void json_put_array(struct json *json, const char *key);
 void json_close(struct json *json); /* the innermost object or array that is open */
 
-void json_string(struct json *json, const char *key, const char *value); /* NULL: null */
+void json_put_string(struct json *json, const char *key, const char *value); /* NULL: null */
 /* A string that is written piece by piece: json_open_string, json_piece any number of times, json_close_string. */
 void json_open_string(struct json *json, const char *key);
 void json_piece(struct json *json, const char *text);
 void json_close_string(struct json *json);
-void json_uint(struct json *json, const char *key, uint64_t value);
-void json_bool(struct json *json, const char *key, bool value);
-void json_null(struct json *json, const char *key);
+void json_put_uint(struct json *json, const char *key, uint64_t value);
+void json_put_bool(struct json *json, const char *key, bool value);
+void json_put_null(struct json *json, const char *key);
 
 #endif

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "baseline.h"
 #include "catalog.h"
 #include "messages.h"
 #include "options.h"
@@ -22,6 +23,7 @@
 #include "progress.h"
 #include "report.h"
 #include "show.h"
+#include "wrap.h"
 
 #define EXPLAIN_WIDTH 100
 #define HELP_WIDTH 80
@@ -35,6 +37,7 @@ struct run {
     struct hprof_options library;
     struct report report;
     struct progress progress;
+    struct baseline baseline;
     const char *file;
     struct output output;
     bool summarized; /* the summary of the file at hand has come */
@@ -134,6 +137,7 @@ static enum hprof_status judge_file(struct run *run, const char *file)
     if (fd < 0) {
         show_failure(run, false, status, failure);
     } else {
+        run->library.baseline = run->report.baseline = baseline_of(&run->baseline, file);
         status = hprof_validate_fd(fd, &run->library);
         if (fd != STDIN_FILENO)
             close(fd);
@@ -151,11 +155,19 @@ static enum hprof_status judge_file(struct run *run, const char *file)
     return status;
 }
 
-static const struct report_writer *writer_for(enum format format)
+static const struct report_writer *writer_for(const struct cli_options *options)
 {
-    switch (format) {
+    switch (options->format) {
     case FORMAT_TEXT:
+        if (options->quiet > 0 && options->output == NULL)
+            return &report_verdict;
+        return options->verbose ? &report_text : &report_summary;
+    case FORMAT_TEXT_FULL:
         return &report_text;
+    case FORMAT_LINES:
+        return &report_lines;
+    case FORMAT_GITHUB:
+        return &report_github;
     case FORMAT_JSON:
         return &report_json;
     case FORMAT_SARIF:
@@ -169,7 +181,7 @@ static const struct report_writer *writer_for(enum format format)
 static void prepare(struct run *run, const struct cli_options *options, bool wanted)
 {
     run->options = options;
-    progress_init(&run->progress, options->quiet && options->progress == WHEN_AUTO ? WHEN_NEVER : options->progress);
+    progress_init(&run->progress, options->quiet > 0 && options->progress == WHEN_AUTO ? WHEN_NEVER : options->progress);
 
     hprof_options_init(&run->library);
     run->library.profile = options->profile;
@@ -184,6 +196,9 @@ static void prepare(struct run *run, const struct cli_options *options, bool wan
 
     run->report = (struct report){
         .apart = options->output != NULL,
+        .width = WRAP_NEVER,
+        .decimal = options->decimal,
+        .profile = options->profile,
         .max_errors = options->max_errors,
         .severities = options->severities,
         .file_count = (size_t)options->file_count,
@@ -192,13 +207,14 @@ static void prepare(struct run *run, const struct cli_options *options, bool wan
 
 static enum hprof_status begin_report(struct run *run, const struct cli_options *options)
 {
-    if (!report_prepare(&run->report, writer_for(options->format))) {
+    if (!report_prepare(&run->report, writer_for(options))) {
         say_failure("report", "out of memory");
         return HPROF_LIMIT;
     }
     enum hprof_status status = output_open(&run->output, options);
     if (status == HPROF_VALID) {
         run->report.color = terminal_wants_color(options->color, run->output.fd);
+        run->report.width = terminal_width(run->output.fd, WRAP_NEVER);
         report_begin(&run->report, run->output.stream);
     }
     return status;
@@ -217,10 +233,12 @@ static enum hprof_status end_report(struct run *run, enum hprof_status worst)
 static enum hprof_status judge_all(const struct cli_options *options)
 {
     struct run run = {0};
-    bool wanted = !options->quiet || options->output != NULL;
+    bool wanted = options->quiet < 2 || options->output != NULL;
 
     prepare(&run, options, wanted);
-    enum hprof_status status = wanted ? begin_report(&run, options) : HPROF_VALID;
+    enum hprof_status status = baseline_load(&run.baseline, options->baseline);
+    if (status == HPROF_VALID && wanted)
+        status = begin_report(&run, options);
     if (status == HPROF_VALID) {
         for (int i = 0; i < options->file_count && !run.stopped; i++)
             status = worse(status, judge_file(&run, options->files[i]));
@@ -228,6 +246,7 @@ static enum hprof_status judge_all(const struct cli_options *options)
             status = end_report(&run, status);
     }
     report_release(&run.report);
+    baseline_free(&run.baseline);
     return status;
 }
 
@@ -249,7 +268,7 @@ static enum hprof_status show_catalog(const struct cli_options *options)
         catalog_explain(out, as_json, options->explain, width);
         break;
     case ACTION_LIST_RULES:
-        catalog_rules(out, as_json);
+        catalog_rules(out, as_json, terminal_width(output.fd, WRAP_NEVER));
         break;
     case ACTION_LIST_PROFILES:
         catalog_profiles(out, as_json, width);

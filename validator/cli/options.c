@@ -22,13 +22,16 @@ enum option_id {
     OPTION_JOBS = 'j',
     OPTION_OUTPUT = 'o',
     OPTION_QUIET = 'q',
+    OPTION_VERBOSE = 'v',
     OPTION_VERSION = 'V',
     OPTION_PROFILE = 256,
+    OPTION_DECIMAL,
     OPTION_MAX_ERRORS,
     OPTION_DISABLE,
     OPTION_WARN,
     OPTION_ERROR,
     OPTION_WERROR,
+    OPTION_BASELINE,
     OPTION_MAX_MEMORY,
     OPTION_SHOW,
     OPTION_EXPLAIN,
@@ -48,16 +51,25 @@ static const struct option_row rows[] = {
      "or a family (OBJ); of several options the last wins. Framing rules stay errors: nothing after such an error can be "
      "checked"},
     {OPTION_WERROR, "werror", NULL, "warnings are errors"},
+    {OPTION_BASELINE, "baseline", "REPORT",
+     "an earlier report in JSON: a rule that has no more findings in a file than it had then has notes only"},
 
     {0, NULL, NULL, "What is shown"},
-    {OPTION_FORMAT, "format", "NAME", "text (default), json, sarif or junit"},
+    {OPTION_FORMAT, "format", "NAME",
+     "text (default): a line for each rule that is broken, and the verdict; text-full: the findings one by one; lines: one "
+     "finding "
+     "a line, for editors and grep; github: annotations of a workflow; json, sarif, junit"},
+    {OPTION_VERBOSE, "verbose", NULL, "the same as --format text-full"},
     {OPTION_OUTPUT, "output", "FILE", "write the report to FILE, not to standard output; FILE is replaced"},
+    {OPTION_DECIMAL, "decimal", NULL, "offsets in decimal, as dd, head and tail take them, not in hexadecimal"},
     {OPTION_MAX_ERRORS, "max-errors", "N",
-     "findings shown of each rule, 20 by default, 0 for all; totals are always exact. The findings are kept until all is read: "
+     "findings of each rule that are shown one by one, 20 by default, 0 for all; totals are always exact. The findings are "
+     "kept until all is read: "
      "with 0, memory and time grow with them"},
     {OPTION_QUIET, "quiet", NULL,
-     "nothing on standard output: the exit status tells. A report to --output FILE is written, and files that cannot be read "
-     "are named on standard error"},
+     "text: the verdict of each file only; twice (-qq): nothing on standard output, the exit status tells. A report to "
+     "--output "
+     "FILE is whole, and files that cannot be read are named on standard error"},
     {OPTION_COLOR, "color", "WHEN", "auto (default), always or never"},
     {OPTION_PROGRESS, "progress", "WHEN",
      "a bar on standard error: auto (default; on a terminal, after a second), always or never"},
@@ -152,7 +164,8 @@ static bool read_when(const char *option, const char *text, enum when *when)
 static bool read_format(const char *text, enum format *format)
 {
     static const char *const names[] = {
-        [FORMAT_TEXT] = "text", [FORMAT_JSON] = "json", [FORMAT_SARIF] = "sarif", [FORMAT_JUNIT] = "junit"};
+        [FORMAT_TEXT] = "text", [FORMAT_TEXT_FULL] = "text-full", [FORMAT_LINES] = "lines", [FORMAT_GITHUB] = "github",
+        [FORMAT_JSON] = "json", [FORMAT_SARIF] = "sarif",         [FORMAT_JUNIT] = "junit"};
     char question[NEAREST_QUESTION_SIZE];
     struct nearest nearest;
 
@@ -164,7 +177,8 @@ static bool read_format(const char *text, enum format *format)
         }
         nearest_offer(&nearest, names[i]);
     }
-    say_usage_asking("--format takes text, json, sarif or junit, not '", text, "'", nearest_question(&nearest, "", question));
+    say_usage_asking("--format takes text, text-full, lines, github, json, sarif or junit, not '", text, "'",
+                     nearest_question(&nearest, "", question));
     return false;
 }
 
@@ -313,6 +327,9 @@ static bool take_option(struct cli_options *options, int code)
     case OPTION_WERROR:
         options->werror = true;
         return true;
+    case OPTION_BASELINE:
+        options->baseline = optarg;
+        return true;
     case OPTION_MAX_MEMORY:
         return read_max_memory(optarg, &options->max_memory);
     case OPTION_JOBS:
@@ -326,8 +343,14 @@ static bool take_option(struct cli_options *options, int code)
         return set_action(options, ACTION_LIST_RULES);
     case OPTION_LIST_PROFILES:
         return set_action(options, ACTION_LIST_PROFILES);
+    case OPTION_VERBOSE:
+        options->verbose = true;
+        return true;
+    case OPTION_DECIMAL:
+        options->decimal = true;
+        return true;
     case OPTION_QUIET:
-        options->quiet = true;
+        options->quiet++;
         return true;
     case OPTION_COLOR:
         return read_when("--color takes auto, always or never, not '", optarg, &options->color);
@@ -367,7 +390,7 @@ static bool check_together(const struct cli_options *options)
         say_usage("--explain, --list-rules and --list-profiles take no FILE, such as '", options->files[0], "'");
         return false;
     }
-    if (options->format == FORMAT_SARIF || options->format == FORMAT_JUNIT) {
+    if (options->format != FORMAT_TEXT && options->format != FORMAT_JSON) {
         say_usage("", "--explain, --list-rules and --list-profiles", " have the formats text and json only");
         return false;
     }

@@ -19,19 +19,30 @@ enum action {
     ACTION_VERSION
 };
 
-enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_SARIF, FORMAT_JUNIT };
+enum format {
+    FORMAT_TEXT,
+    FORMAT_TEXT_FULL,
+    FORMAT_LINES,
+    FORMAT_GITHUB,
+    FORMAT_JSON,
+    FORMAT_SARIF,
+    FORMAT_JUNIT,
+};
 
 struct cli_options {
     enum action action;
     enum format format;
-    const char *output; /* NULL for standard output */
+    const char *output;   /* NULL for standard output */
+    const char *baseline; /* NULL for none */
     size_t profile;
     uint64_t max_errors;
     uint64_t show_offset, show_around;
     uint64_t max_memory; /* 0 for no limit */
     unsigned jobs;
     bool werror;
-    bool quiet;
+    bool verbose;
+    bool decimal;
+    unsigned quiet; /* how often --quiet was given */
     enum when color;
     enum when progress;
     uint8_t *severities; /* by rule, HPROF_UNCHANGED where no option speaks of it */

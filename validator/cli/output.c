@@ -157,8 +157,23 @@ static int close_descriptor(void *cookie)
 
 static enum hprof_status cannot_open(const char *name)
 {
+    if (errno == ENOMEM) {
+        say_failure(name, "out of memory");
+        return HPROF_LIMIT;
+    }
     say_failure(name, strerror(errno));
     return HPROF_IO;
+}
+
+/* Whether a new file will take the place of what the name leads to: not of a device or a pipe, nor of what standard output writes
+ * to already. */
+static bool is_replaced(const char *name)
+{
+    struct stat there, standard;
+
+    if (stat(name, &there) != 0)
+        return true;
+    return S_ISREG(there.st_mode) && !(fstat(STDOUT_FILENO, &standard) == 0 && same_bytes(&there, &standard));
 }
 
 /* Opened without being emptied, it is looked at once more: its name may lead elsewhere by now. */
@@ -167,6 +182,12 @@ static enum hprof_status open_file(struct output *output, const struct cli_optio
     enum hprof_status status = HPROF_VALID;
     struct stat stat;
 
+    if (is_replaced(output->name)) {
+        if (!part_open(&output->part, output->name))
+            return cannot_open(output->name);
+        output->fd = output->part.fd;
+        return HPROF_VALID;
+    }
     do {
         output->fd = open(output->name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
     } while (output->fd < 0 && errno == EINTR);
@@ -186,6 +207,7 @@ enum hprof_status output_open(struct output *output, const struct cli_options *o
     const char *input = find_overwritten(options);
 
     output->stream = NULL;
+    output->part = (struct part){.fd = -1};
     output->error = 0;
     output->fd = STDOUT_FILENO;
     output->name = options->output != NULL ? options->output : "standard output";
@@ -200,6 +222,7 @@ enum hprof_status output_open(struct output *output, const struct cli_options *o
         enum hprof_status status = open_file(output, options);
         if (status != HPROF_VALID) {
             fclose(output->stream);
+            part_close(&output->part);
             return status;
         }
     }
@@ -215,6 +238,9 @@ bool output_good(const struct output *output)
 bool output_close(struct output *output)
 {
     fclose(output->stream);
+    if (output->error == 0 && !part_name(&output->part))
+        output->error = errno;
+    part_close(&output->part);
     if (output->error != 0 && output->error != EPIPE)
         say_failure(output->name, strerror(output->error));
     return output->error == 0;

@@ -6,12 +6,14 @@
 #include <stdio.h>
 
 #include "options.h"
+#include "part.h"
 
 struct output {
     FILE *stream; /* NULL: nothing is wanted */
     int fd;
     const char *name;
-    int error; /* errno of the first write that failed; 0 if none did */
+    struct part part; /* of a regular file, which gets its name when the report is complete; else all NULL */
+    int error;        /* errno of the first write that failed; 0 if none did */
     char buffer[1 << 15];
 };
 
@@ -19,7 +21,7 @@ struct output {
  * there that fails when used: only then is it an error. */
 void fill_standard_descriptors(void);
 
-/* Once it is sure not to be an input, opens and empties it. If that fails it has been said why, and the exit status is
+/* Once it is sure not to be an input, opens it. If that fails it has been said why, and the exit status is
  * given; otherwise HPROF_VALID. It must stay where it is while it is open. */
 enum hprof_status output_open(struct output *output, const struct cli_options *options);
 

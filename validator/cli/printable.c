@@ -84,26 +84,32 @@ static size_t escape_one(const char *text, char piece[8])
     return length;
 }
 
-void print_safely(FILE *out, const char *text)
+size_t print_safely(FILE *out, const char *text)
 {
+    size_t columns = 0;
     char piece[8];
     while (*text != '\0') {
         text += escape_one(text, piece);
         fputs(piece, out);
+        columns += text_columns(piece);
     }
+    return columns;
 }
 
-void format_safely(char *buffer, size_t size, const char *text)
+bool format_safely(char *buffer, size_t size, const char *text)
 {
     char piece[8];
     size_t used = 0;
     while (*text != '\0') {
         text += escape_one(text, piece);
         size_t length = strlen(piece);
-        if (used + length >= size)
-            break;
+        if (used + length >= size) {
+            buffer[used] = '\0';
+            return false;
+        }
         memcpy(buffer + used, piece, length);
         used += length;
     }
     buffer[used] = '\0';
+    return true;
 }

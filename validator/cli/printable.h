@@ -3,6 +3,7 @@
 #ifndef HPROF_CLI_PRINTABLE_H
 #define HPROF_CLI_PRINTABLE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -16,10 +17,10 @@ size_t text_columns(const char *text);
 size_t text_columns_of(const char *text, size_t size);
 
 /* Writes `text` on one line, whatever is in it: controls, line separators, characters that turn the direction of text
- * and bytes that are not UTF-8 as \n, \x1b, \u202e. */
-void print_safely(FILE *out, const char *text);
+ * and bytes that are not UTF-8 as \n, \x1b, \u202e. Gives how many columns that takes. */
+size_t print_safely(FILE *out, const char *text);
 
-/* The same into memory: as much as fits whole, NUL-terminated. */
-void format_safely(char *buffer, size_t size, const char *text);
+/* The same into memory: as much as fits whole, NUL-terminated. Gives whether all of it did. */
+bool format_safely(char *buffer, size_t size, const char *text);
 
 #endif

@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "interrupt.h"
 #include "numbers.h"
 #include "printable.h"
 
@@ -34,6 +35,24 @@ void progress_begin(struct progress *progress, const char *name)
     progress->pass_from = progress->bytes = 0;
 }
 
+/* As much of the name as fits: of a long path its end, after "...". */
+static void show_end_of_name(char *to, size_t size, const char *name)
+{
+    static const char left_out[] = "...";
+    size_t fixed = sizeof left_out - 1;
+
+    if (format_safely(to, size, name))
+        return;
+    if (size <= fixed + 1) {
+        to[0] = '\0';
+        return;
+    }
+    memcpy(to, left_out, fixed);
+    do {
+        name++;
+    } while (((unsigned char)*name & 0xC0) == 0x80 || !format_safely(to + fixed, size - fixed, name));
+}
+
 static void draw(const struct progress *progress, uint64_t bytes, uint64_t total, double now)
 {
     char size[NUMBER_SIZE], whole[NUMBER_SIZE], rate[NUMBER_SIZE], left[NUMBER_SIZE];
@@ -58,8 +77,8 @@ static void draw(const struct progress *progress, uint64_t bytes, uint64_t total
 
     /* The name has what the numbers leave: the line must not wrap, or it could not be wiped off. */
     size_t columns = terminal_width(STDERR_FILENO, 100) - 1, need = strlen(numbers) + 2;
-    size_t room = columns > need ? columns - need + 1 : 0;
-    format_safely(name, room < sizeof name ? room + (room == 0) : sizeof name, progress->name);
+    size_t room = columns > need ? columns - need + 1 : 1;
+    show_end_of_name(name, room < sizeof name ? room : sizeof name, progress->name);
     fprintf(stderr, "\r%s%s%.*s%s", name, name[0] != '\0' ? ": " : "", (int)(columns < 10000 ? columns : 10000), numbers,
             isatty(STDERR_FILENO) ? "\033[K" : "");
     fflush(stderr);
@@ -78,6 +97,10 @@ void progress_update(struct progress *progress, uint64_t bytes, uint64_t total)
     if (now - progress->drawn < 0.1)
         return;
     progress->drawn = now;
+    if (!progress->on_screen) {
+        interrupt_watch();
+        interrupt_set_bar(isatty(STDERR_FILENO));
+    }
     progress->on_screen = true;
     draw(progress, bytes, total, now);
 }
@@ -87,4 +110,5 @@ void progress_end(struct progress *progress)
     if (progress->on_screen)
         fputs(isatty(STDERR_FILENO) ? "\r\033[K" : "\n", stderr);
     progress->on_screen = false;
+    interrupt_set_bar(false);
 }

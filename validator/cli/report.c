@@ -1,5 +1,6 @@
 #include "report.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,17 +15,26 @@ static const char *keep(char copy[REPORT_TEXT_SIZE], const char *text)
     return copy;
 }
 
+/* By rule; zeros if there are none. */
+static void keep_numbers(uint64_t *copy, const uint64_t *numbers)
+{
+    size_t size = hprof_rule_count() * sizeof *copy;
+
+    if (numbers != NULL)
+        memcpy(copy, numbers, size);
+    else
+        memset(copy, 0, size);
+}
+
 static void keep_summary(struct report *report, const struct hprof_summary *summary)
 {
     struct hprof_summary *s = &report->summary;
-    size_t size = hprof_rule_count() * sizeof *report->totals;
 
     *s = *summary;
     s->totals = report->totals;
-    if (summary->totals != NULL)
-        memcpy(report->totals, summary->totals, size);
-    else
-        memset(report->totals, 0, size);
+    s->quirks = report->quirks;
+    keep_numbers(report->totals, summary->totals);
+    keep_numbers(report->quirks, summary->quirks);
     s->version = keep(report->texts[0], summary->version);
     s->producer = keep(report->texts[1], summary->producer);
     s->accepted_by = keep(report->texts[2], summary->accepted_by);
@@ -36,15 +46,17 @@ bool report_prepare(struct report *report, const struct report_writer *writer)
 {
     report->writer = writer;
     report->totals = calloc(hprof_rule_count(), sizeof *report->totals);
+    report->quirks = calloc(hprof_rule_count(), sizeof *report->quirks);
     report->state = calloc(1, writer->state_size(report));
-    return report->totals != NULL && report->state != NULL;
+    return report->totals != NULL && report->quirks != NULL && report->state != NULL;
 }
 
 void report_release(struct report *report)
 {
     free(report->totals);
+    free(report->quirks);
     free(report->state);
-    report->totals = NULL;
+    report->totals = report->quirks = NULL;
     report->state = NULL;
 }
 
@@ -93,6 +105,36 @@ bool report_checks(const struct report *report, size_t rule)
     if (report->severities[rule] != HPROF_UNCHANGED)
         return report->severities[rule] != HPROF_OFF;
     return severity_in(rule, report->summary.profile) != HPROF_OFF;
+}
+
+const char *report_offset(const struct report *report, uint64_t offset, char text[OFFSET_SIZE])
+{
+    snprintf(text, OFFSET_SIZE, report->decimal ? "%" PRIu64 : "0x%" PRIx64, offset);
+    return text;
+}
+
+const char *report_place(const struct report *report, const struct hprof_rule *rule, uint64_t offset, char text[PLACE_SIZE])
+{
+    char number[OFFSET_SIZE];
+
+    text[0] = '\0';
+    if (offset != HPROF_NO_OFFSET)
+        snprintf(text, PLACE_SIZE, "at %s%s", report_offset(report, offset, number),
+                 strcmp(rule->family, "GZ") == 0 ? " of the compressed file" : "");
+    return text;
+}
+
+const char *report_detail(const struct report *report, const struct hprof_finding *f, char text[DETAIL_SIZE])
+{
+    char related[OFFSET_SIZE + 16] = "", number[OFFSET_SIZE];
+
+    if (f->related_offset != HPROF_NO_OFFSET)
+        snprintf(related, sizeof related, ", first at %s", report_offset(report, f->related_offset, number));
+    if (f->expected[0] != '\0')
+        snprintf(text, DETAIL_SIZE, "expected %s; found %s%s", f->expected, f->found, related);
+    else
+        snprintf(text, DETAIL_SIZE, "%s%s", f->message, related);
+    return text;
 }
 
 void report_each_count(const struct hprof_summary *summary, void (*visit)(void *context, const char *name, uint64_t count),

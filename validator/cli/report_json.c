@@ -12,9 +12,9 @@ static const char *or_null(const char *text)
 static void offset_or_null(struct json *json, const char *key, uint64_t offset)
 {
     if (offset == HPROF_NO_OFFSET)
-        json_null(json, key);
+        json_put_null(json, key);
     else
-        json_uint(json, key, offset);
+        json_put_uint(json, key, offset);
 }
 
 static size_t state_size(const struct report *report)
@@ -27,16 +27,16 @@ static void begin(struct report *report)
 {
     struct json *json = report->state;
     json_begin(json, report->out);
-    json_object(json, "tool");
-    json_string(json, "name", program_name);
-    json_string(json, "version", HPROF_VERSION);
+    json_put_object(json, "tool");
+    json_put_string(json, "name", program_name);
+    json_put_string(json, "version", HPROF_VERSION);
     json_close(json);
-    json_array(json, "files");
+    json_put_array(json, "files");
 }
 
 static void count(void *context, const char *name, uint64_t value)
 {
-    json_uint(context, name, value);
+    json_put_uint(context, name, value);
 }
 
 static void file(struct report *report)
@@ -44,55 +44,55 @@ static void file(struct report *report)
     struct json *json = report->state;
     const struct hprof_summary *s = &report->summary;
 
-    json_object(json, NULL);
-    json_string(json, "file", report->file);
-    json_bool(json, "valid", s->status == HPROF_VALID);
-    json_uint(json, "status", s->status);
-    json_string(json, "failure", s->failure);
-    json_string(json, "version", or_null(s->version));
-    json_uint(json, "id_size", s->id_size);
-    json_uint(json, "timestamp", s->timestamp);
-    json_uint(json, "bytes", s->bytes);
-    json_uint(json, "file_bytes", s->file_bytes);
-    json_bool(json, "compressed", s->compressed);
-    json_string(json, "profile", hprof_profile_at(s->profile)->name);
-    json_string(json, "producer", or_null(s->producer));
-    json_string(json, "accepted_by", s->accepted_by);
-    json_uint(json, "sound_until", s->sound_until);
-    json_uint(json, "skipped", s->skipped);
-    json_string(json, "hint", s->hint);
+    json_put_object(json, NULL);
+    json_put_string(json, "file", report->file);
+    json_put_bool(json, "valid", s->status == HPROF_VALID);
+    json_put_uint(json, "status", s->status);
+    json_put_string(json, "failure", s->failure);
+    json_put_string(json, "version", or_null(s->version));
+    json_put_uint(json, "id_size", s->id_size);
+    json_put_uint(json, "timestamp", s->timestamp);
+    json_put_uint(json, "bytes", s->bytes);
+    json_put_uint(json, "file_bytes", s->file_bytes);
+    json_put_bool(json, "compressed", s->compressed);
+    json_put_string(json, "profile", hprof_profile_at(s->profile)->name);
+    json_put_string(json, "producer", or_null(s->producer));
+    json_put_string(json, "accepted_by", s->accepted_by);
+    json_put_uint(json, "sound_until", s->sound_until);
+    json_put_uint(json, "skipped", s->skipped);
+    json_put_string(json, "hint", s->hint);
 
-    json_object(json, "counts");
+    json_put_object(json, "counts");
     report_each_count(s, count, json);
     json_close(json);
 
-    json_uint(json, "errors", s->errors);
-    json_uint(json, "warnings", s->warnings);
-    json_uint(json, "notes", s->notes);
-    json_object(json, "totals");
+    json_put_uint(json, "errors", s->errors);
+    json_put_uint(json, "warnings", s->warnings);
+    json_put_uint(json, "notes", s->notes);
+    json_put_object(json, "totals");
     for (size_t i = 0; i < hprof_rule_count(); i++) {
         if (s->totals[i] > 0)
-            json_uint(json, hprof_rule_at(i)->id, s->totals[i]);
+            json_put_uint(json, hprof_rule_at(i)->id, s->totals[i]);
     }
     json_close(json);
-    json_array(json, "findings");
+    json_put_array(json, "findings");
 }
 
 static void finding(struct report *report, const struct hprof_rule *rule, const struct hprof_finding *f)
 {
     struct json *json = report->state;
-    json_object(json, NULL);
-    json_string(json, "rule", rule->id);
-    json_string(json, "name", rule->name);
-    json_string(json, "severity", severity_name(f->severity));
+    json_put_object(json, NULL);
+    json_put_string(json, "rule", rule->id);
+    json_put_string(json, "name", rule->name);
+    json_put_string(json, "severity", severity_name(f->severity));
     offset_or_null(json, "offset", f->offset);
     offset_or_null(json, "related_offset", f->related_offset);
-    json_string(json, "path", f->path);
-    json_string(json, "message", f->message);
-    json_string(json, "expected", f->expected);
-    json_string(json, "found", f->found);
-    json_string(json, "clause", rule->clause);
-    json_string(json, "quirk", f->quirk);
+    json_put_string(json, "path", f->path);
+    json_put_string(json, "message", f->message);
+    json_put_string(json, "expected", f->expected);
+    json_put_string(json, "found", f->found);
+    json_put_string(json, "clause", rule->clause);
+    json_put_string(json, "quirk", f->quirk);
     json_close(json);
 }
 

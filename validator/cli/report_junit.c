@@ -1,8 +1,8 @@
-/* --format junit: a test suite for each file, a test case for each rule. A rule with an error fails; warnings and
- * notes stand in the case's system-out; a rule that was not judged, or not to the end of the file, is skipped. Findings
- * come by offset and are wanted by rule, so their texts are gathered: FINDINGS_TOLD of each rule at most, the number is
- * told in any case. */
-#define _POSIX_C_SOURCE 200809L
+/* --format junit: a test suite for each file, as Jenkins and others read it (their schema: junit-10.xsd). A test case says that
+ * the file could be read, and there is one for each rule. A rule with an error fails; warnings and notes are in the case's
+ * system-out; a rule that was not checked is skipped. Findings come by offset and are wanted by rule, so their texts are
+ * gathered: FINDINGS_SHOWN of each rule at most, the number is exact in any case. */
+#define _GNU_SOURCE /* fopencookie */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,16 +12,77 @@
 #include "printable.h"
 #include "report.h"
 
-#define FINDINGS_TOLD 100
-#define TEXT_SIZE 4096
+#define FINDINGS_SHOWN 100
 
-/* The writer's state is an array of these, by rule. */
-struct rule_case {
-    uint64_t told;
-    enum hprof_severity gravest;
-    char *texts; /* of the findings told, a line each; NULL while there is none */
+struct held {
+    char *bytes;
     size_t length, capacity;
 };
+
+struct rule_case {
+    uint64_t shown;
+    enum hprof_severity gravest;
+    struct held texts; /* of the findings shown, a line each */
+};
+
+/* The outermost element comes first and has the totals, which are known at the end: what is in it is held in memory until then.
+ * When memory runs out, it is written without totals, which no reader needs. */
+struct junit {
+    struct report *report;
+    FILE *out; /* into `held`, or where the report goes */
+    struct held held;
+    bool without_totals;
+    size_t tests, failures, errors;
+    double seconds;
+    struct rule_case cases[]; /* by rule */
+};
+
+static struct junit *junit_of(const struct report *report)
+{
+    return report->state;
+}
+
+/* ---- What is held ------------------------------------------------------------------------------------------------ */
+
+static bool hold(struct held *held, const char *bytes, size_t size)
+{
+    if (held->length + size > held->capacity) {
+        size_t capacity = 2 * (held->length + size) + 4096;
+        char *larger = realloc(held->bytes, capacity);
+        if (larger == NULL)
+            return false;
+        held->bytes = larger;
+        held->capacity = capacity;
+    }
+    memcpy(held->bytes + held->length, bytes, size);
+    held->length += size;
+    return true;
+}
+
+static void give_up_totals(struct junit *junit)
+{
+    FILE *out = junit->report->out;
+
+    if (junit->without_totals)
+        return;
+    junit->without_totals = junit->report->shortened = true;
+    fputs("<testsuites>\n", out);
+    if (junit->held.length > 0)
+        fwrite(junit->held.bytes, 1, junit->held.length, out);
+}
+
+static ssize_t write_held(void *cookie, const char *bytes, size_t size)
+{
+    struct junit *junit = cookie;
+
+    if (!junit->without_totals && hold(&junit->held, bytes, size))
+        return (ssize_t)size;
+    give_up_totals(junit);
+    fwrite(bytes, 1, size, junit->report->out);
+    return (ssize_t)size;
+}
+
+/* ---- XML --------------------------------------------------------------------------------------------------------- */
 
 /* XML 1.0 can hold most characters, but not all; what it cannot is replaced. */
 static void write_escaped(FILE *out, const char *text)
@@ -72,14 +133,21 @@ static void write_file_attribute(FILE *out, const char *name, const char *file)
 static size_t state_size(const struct report *report)
 {
     (void)report;
-    return hprof_rule_count() * sizeof(struct rule_case);
+    return sizeof(struct junit) + hprof_rule_count() * sizeof(struct rule_case);
 }
 
 static void begin(struct report *report)
 {
-    fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites", report->out);
-    write_attribute(report->out, "name", program_name);
-    fputs(">\n", report->out);
+    const cookie_io_functions_t functions = {.write = write_held};
+    struct junit *junit = junit_of(report);
+
+    fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n", report->out);
+    junit->report = report;
+    junit->out = fopencookie(junit, "w", functions);
+    if (junit->out == NULL) {
+        give_up_totals(junit);
+        junit->out = report->out;
+    }
 }
 
 static void file(struct report *report)
@@ -87,44 +155,24 @@ static void file(struct report *report)
     (void)report;
 }
 
-static bool append(struct rule_case *c, const char *line)
-{
-    size_t size = strlen(line) + 1;
-    if (c->length + size > c->capacity) {
-        size_t capacity = 2 * (c->length + size);
-        char *texts = realloc(c->texts, capacity);
-        if (texts == NULL)
-            return false;
-        c->texts = texts;
-        c->capacity = capacity;
-    }
-    memcpy(c->texts + c->length, line, size);
-    c->length += size - 1;
-    return true;
-}
-
 static void finding(struct report *report, const struct hprof_rule *rule, const struct hprof_finding *f)
 {
-    struct rule_case *c = (struct rule_case *)report->state + f->rule;
-    char place[32] = "", what[TEXT_SIZE] = "", first[32] = "", line[2 * TEXT_SIZE];
+    struct rule_case *c = &junit_of(report)->cases[f->rule];
+    char place[PLACE_SIZE], detail[DETAIL_SIZE], line[2 * DETAIL_SIZE];
 
-    (void)rule;
     if (f->severity > c->gravest)
         c->gravest = f->severity;
-    if (c->told == FINDINGS_TOLD)
+    if (c->shown == FINDINGS_SHOWN)
         return;
-    if (f->offset != HPROF_NO_OFFSET)
-        snprintf(place, sizeof place, " at 0x%" PRIx64, f->offset);
-    if (f->expected[0] != '\0')
-        snprintf(what, sizeof what, ": expected %s; found %s", f->expected, f->found);
-    if (f->related_offset != HPROF_NO_OFFSET)
-        snprintf(first, sizeof first, ", first at 0x%" PRIx64, f->related_offset);
-    snprintf(line, sizeof line, "%s%s%s%s: %s%s%s\n", severity_name(f->severity), place, f->path[0] != '\0' ? ": " : "",
-             f->path, f->message, what, first);
-    if (append(c, line))
-        c->told++;
-    else
+    report_place(report, rule, f->offset, place);
+    snprintf(line, sizeof line, "%s%s%s%s%s: %s: %s\n", severity_name(f->severity), place[0] != '\0' ? " " : "", place,
+             f->path[0] != '\0' ? ": " : "", f->path, f->message, report_detail(report, f, detail));
+    if (hold(&c->texts, line, strlen(line) + 1)) {
+        c->texts.length--; /* the NUL gives way to the next line */
+        c->shown++;
+    } else {
         report->shortened = true;
+    }
 }
 
 static void write_property(FILE *out, const char *name, const char *value)
@@ -145,7 +193,7 @@ static void write_number(void *out, const char *name, uint64_t value)
 static void write_properties(const struct report *report)
 {
     const struct hprof_summary *s = &report->summary;
-    FILE *out = report->out;
+    FILE *out = junit_of(report)->out;
 
     fputs("    <properties>\n", out);
     write_number(out, "status", s->status);
@@ -160,7 +208,7 @@ static void write_properties(const struct report *report)
     if (s->accepted_by != NULL)
         write_property(out, "accepted_by", s->accepted_by);
     write_number(out, "sound_until", s->sound_until);
-    write_number(out, "skipped", s->skipped);
+    write_number(out, "skipped_bytes", s->skipped);
     if (s->hint != NULL)
         write_property(out, "hint", s->hint);
     write_number(out, "errors", s->errors);
@@ -172,44 +220,65 @@ static void write_properties(const struct report *report)
 
 static void open_case(const struct report *report, const char *name)
 {
-    fputs("    <testcase", report->out);
-    write_file_attribute(report->out, "classname", display_name(report->file));
-    write_attribute(report->out, "name", name);
+    FILE *out = junit_of(report)->out;
+    fputs("    <testcase", out);
+    write_file_attribute(out, "classname", display_name(report->file));
+    write_attribute(out, "name", name);
 }
 
 static void write_texts(FILE *out, const struct rule_case *c, uint64_t total)
 {
-    if (c->texts != NULL)
-        write_escaped(out, c->texts);
-    if (total > c->told)
-        fprintf(out, "%" PRIu64 " findings, %" PRIu64 " shown\n", total, c->told);
+    if (c->texts.length > 0)
+        write_escaped(out, c->texts.bytes);
+    if (total > c->shown)
+        fprintf(out, "%" PRIu64 " findings, %" PRIu64 " shown\n", total, c->shown);
 }
 
 enum outcome { PASSED, FAILED, SKIPPED };
 
-/* Behind a fault of the framing bytes were skipped: of a rule that found nothing nobody knows whether it holds. */
-static bool is_judged_to_the_end(const struct hprof_summary *s)
+/* Whether the bytes that are missing or were skipped may have what the rule asks for: a definition, or the end of something. */
+static bool needs_the_whole_dump(const struct hprof_rule *rule)
 {
-    return s->status != HPROF_IO && s->status != HPROF_LIMIT && s->id_size != 0 && s->sound_until == s->bytes;
+    static const char *const rules[] = {"REC-007", "STR-006", "CLS-008", "CLS-010", "STK-006", "STK-010",  "STK-011", "STK-012",
+                                        "PRF-003", "OBJ-002", "OBJ-003", "REF-001", "REF-002", "ROOT-003", "ROOT-005"};
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+        if (strcmp(rule->id, rules[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Why a rule without a finding cannot be said to hold; NULL if it can. */
+static const char *why_skipped(const struct report *report, size_t rule)
+{
+    const struct hprof_summary *s = &report->summary;
+    const struct hprof_rule *r = hprof_rule_at(rule);
+    bool whole = (s->status == HPROF_VALID || s->status == HPROF_INVALID) && s->sound_until == s->bytes;
+
+    if (!report_checks(report, rule))
+        return "not checked: disabled, or off in the profile";
+    if (!report->opened)
+        return "the file could not be read";
+    if (s->id_size == 0 && strcmp(r->family, "HDR") != 0 && strcmp(r->family, "GZ") != 0)
+        return "the header could not be read";
+    if (!whole && needs_the_whole_dump(r))
+        return "the dump could not be read to its end, where the rule is checked";
+    return NULL;
 }
 
 static enum outcome outcome_of(const struct report *report, size_t rule)
 {
-    const struct rule_case *cases = report->state;
-    const struct hprof_summary *s = &report->summary;
-    if (cases[rule].gravest == HPROF_ERROR)
+    if (junit_of(report)->cases[rule].gravest == HPROF_ERROR)
         return FAILED;
-    if (!report_checks(report, rule) || (s->totals[rule] == 0 && !is_judged_to_the_end(s)))
-        return SKIPPED;
-    return PASSED;
+    return report->summary.totals[rule] == 0 && why_skipped(report, rule) != NULL ? SKIPPED : PASSED;
 }
 
 static void write_rule_case(const struct report *report, size_t rule)
 {
-    const struct rule_case *c = (const struct rule_case *)report->state + rule;
+    const struct rule_case *c = &junit_of(report)->cases[rule];
     const struct hprof_rule *r = hprof_rule_at(rule);
     uint64_t total = report->summary.totals[rule];
-    FILE *out = report->out;
+    FILE *out = junit_of(report)->out;
     char text[128];
 
     snprintf(text, sizeof text, "%s %s", r->id, r->name);
@@ -226,7 +295,7 @@ static void write_rule_case(const struct report *report, size_t rule)
         return;
     case SKIPPED:
         fputs(">\n      <skipped", out);
-        write_attribute(out, "message", report_checks(report, rule) ? "the file was not judged to its end" : "not checked");
+        write_attribute(out, "message", why_skipped(report, rule));
         fputs("/>\n    </testcase>\n", out);
         return;
     case PASSED:
@@ -241,43 +310,70 @@ static void write_rule_case(const struct report *report, size_t rule)
     fputs("</system-out>\n    </testcase>\n", out);
 }
 
+/* The one case that takes time: all rules are checked in one pass. */
+static void write_reading_case(const struct report *report, double seconds)
+{
+    const char *failure = report->summary.failure;
+    FILE *out = junit_of(report)->out;
+
+    open_case(report, "the file can be read to its end");
+    fprintf(out, " time=\"%.3f\"", seconds);
+    if (failure != NULL) {
+        fputs(">\n      <error", out);
+        write_attribute(out, "message", failure);
+        fputs("/>\n    </testcase>\n", out);
+    } else {
+        fputs("/>\n", out);
+    }
+}
+
 static void file_end(struct report *report, double seconds)
 {
-    struct rule_case *cases = report->state;
-    const char *failure = report->summary.failure;
-    size_t rules = hprof_rule_count(), outcomes[3] = {0};
-    FILE *out = report->out;
+    struct junit *junit = junit_of(report);
+    size_t rules = hprof_rule_count(), outcomes[3] = {0}, errors = report->summary.failure != NULL;
+    FILE *out = junit->out;
 
-    (void)seconds; /* the same bytes give the same report */
     for (size_t i = 0; i < rules; i++)
         outcomes[outcome_of(report, i)]++;
 
     fputs("  <testsuite", out);
     write_file_attribute(out, "name", display_name(report->file));
-    fprintf(out, " tests=\"%zu\" failures=\"%zu\" errors=\"%d\" skipped=\"%zu\">\n", rules + (failure != NULL),
-            outcomes[FAILED], failure != NULL, outcomes[SKIPPED]);
+    fprintf(out, " tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\" time=\"%.3f\">\n", rules + 1, outcomes[FAILED],
+            errors, outcomes[SKIPPED], seconds);
     write_properties(report);
-    if (failure != NULL) {
-        open_case(report, "read to the end");
-        fputs(">\n      <error", out);
-        write_attribute(out, "message", failure);
-        fputs("/>\n    </testcase>\n", out);
-    }
+    write_reading_case(report, seconds);
     for (size_t i = 0; i < rules; i++) {
         write_rule_case(report, i);
-        free(cases[i].texts);
+        free(junit->cases[i].texts.bytes);
     }
     fputs("  </testsuite>\n", out);
-    memset(cases, 0, rules * sizeof *cases);
+    if (out != report->out)
+        fflush(out); /* memory that runs out is known at once */
+    memset(junit->cases, 0, rules * sizeof junit->cases[0]);
+    junit->tests += rules + 1;
+    junit->failures += outcomes[FAILED];
+    junit->errors += errors;
+    junit->seconds += seconds;
 }
 
 static void end(struct report *report, enum hprof_status worst)
 {
-    struct rule_case *cases = report->state;
+    struct junit *junit = junit_of(report);
+    FILE *out = report->out;
+
     (void)worst;
-    fputs("</testsuites>\n", report->out);
+    if (junit->out != out)
+        fclose(junit->out);
+    if (!junit->without_totals) {
+        fprintf(out, "<testsuites name=\"%s\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" time=\"%.3f\">\n", program_name,
+                junit->tests, junit->failures, junit->errors, junit->seconds);
+        if (junit->held.length > 0)
+            fwrite(junit->held.bytes, 1, junit->held.length, out);
+    }
+    fputs("</testsuites>\n", out);
+    free(junit->held.bytes);
     for (size_t i = 0; i < hprof_rule_count(); i++) /* of a file that did not come to its end */
-        free(cases[i].texts);
+        free(junit->cases[i].texts.bytes);
 }
 
 const struct report_writer report_junit = {state_size, begin, file, finding, file_end, end};

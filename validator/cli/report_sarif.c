@@ -34,8 +34,8 @@ struct sarif {
 
 static void message(struct json *json, const char *key, const char *text)
 {
-    json_object(json, key);
-    json_string(json, "text", text);
+    json_put_object(json, key);
+    json_put_string(json, "text", text);
     json_close(json);
 }
 
@@ -48,23 +48,23 @@ static void describe_rule(struct json *json, const struct hprof_rule *rule)
 {
     char text[TEXT_SIZE];
 
-    json_object(json, NULL);
-    json_string(json, "id", rule->id);
-    json_string(json, "name", rule->name);
+    json_put_object(json, NULL);
+    json_put_string(json, "id", rule->id);
+    json_put_string(json, "name", rule->name);
     message(json, "shortDescription", rule->summary);
     snprintf(text, sizeof text, "%s. %s", rule->summary, rule->why);
     message(json, "fullDescription", text);
     snprintf(text, sizeof text, "%s\n\nProducers: %s\n\nReaders: %s\n\nSPEC.md %s", rule->why, rule->producers, rule->readers,
              rule->clause);
     message(json, "help", text);
-    json_object(json, "defaultConfiguration");
-    json_bool(json, "enabled", rule->severity != HPROF_OFF);
-    json_string(json, "level", level(rule->severity));
+    json_put_object(json, "defaultConfiguration");
+    json_put_bool(json, "enabled", rule->severity != HPROF_OFF);
+    json_put_string(json, "level", level(rule->severity));
     json_close(json);
-    json_object(json, "properties");
-    json_string(json, "clause", rule->clause);
-    json_string(json, "family", rule->family);
-    json_bool(json, "framing", rule->framing);
+    json_put_object(json, "properties");
+    json_put_string(json, "clause", rule->clause);
+    json_put_string(json, "family", rule->family);
+    json_put_bool(json, "framing", rule->framing);
     json_close(json);
     json_close(json);
 }
@@ -81,22 +81,23 @@ static void begin(struct report *report)
 
     sarif->totals = (uint64_t *)&sarif->artifacts[report->file_count];
     json_begin(json, report->out);
-    json_string(json, "$schema", "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json");
-    json_string(json, "version", "2.1.0");
-    json_array(json, "runs");
-    json_object(json, NULL);
-    json_object(json, "tool");
-    json_object(json, "driver");
-    json_string(json, "name", program_name);
-    json_string(json, "version", HPROF_VERSION);
-    json_string(json, "semanticVersion", HPROF_VERSION);
-    json_array(json, "rules");
+    json_put_string(json, "$schema",
+                    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json");
+    json_put_string(json, "version", "2.1.0");
+    json_put_array(json, "runs");
+    json_put_object(json, NULL);
+    json_put_object(json, "tool");
+    json_put_object(json, "driver");
+    json_put_string(json, "name", program_name);
+    json_put_string(json, "version", HPROF_VERSION);
+    json_put_string(json, "semanticVersion", HPROF_VERSION);
+    json_put_array(json, "rules");
     for (size_t i = 0; i < hprof_rule_count(); i++)
         describe_rule(json, hprof_rule_at(i));
     json_close(json);
     json_close(json);
     json_close(json);
-    json_array(json, "results");
+    json_put_array(json, "results");
 }
 
 /* ---- Results ----------------------------------------------------------------------------------------------------- */
@@ -156,14 +157,14 @@ static void location(const struct report *report, const struct hprof_rule *rule,
     struct sarif *sarif = report->state;
     struct json *json = &sarif->json;
 
-    json_object(json, "physicalLocation");
-    json_object(json, "artifactLocation");
+    json_put_object(json, "physicalLocation");
+    json_put_object(json, "artifactLocation");
     write_uri(json, "uri", report->file);
-    json_uint(json, "index", sarif->count - 1);
+    json_put_uint(json, "index", sarif->count - 1);
     json_close(json);
     if (offset != HPROF_NO_OFFSET) {
-        json_object(json, "region");
-        json_uint(json, "byteOffset", offset);
+        json_put_object(json, "region");
+        json_put_uint(json, "byteOffset", offset);
         if (report->summary.compressed && strcmp(rule->family, "GZ") != 0)
             message(json, "message", "counted after decompression");
         json_close(json);
@@ -190,23 +191,23 @@ static void finding(struct report *report, const struct hprof_rule *rule, const 
         return;
     sarif->results++;
 
-    json_object(json, NULL);
-    json_string(json, "ruleId", rule->id);
-    json_uint(json, "ruleIndex", f->rule);
-    json_string(json, "level", level(f->severity));
+    json_put_object(json, NULL);
+    json_put_string(json, "ruleId", rule->id);
+    json_put_uint(json, "ruleIndex", f->rule);
+    json_put_string(json, "level", level(f->severity));
     if (f->expected[0] != '\0')
         snprintf(text, sizeof text, "%s: expected %s; found %s", f->message, f->expected, f->found);
     else
         snprintf(text, sizeof text, "%s", f->message);
     message(json, "message", text);
 
-    json_array(json, "locations");
-    json_object(json, NULL);
+    json_put_array(json, "locations");
+    json_put_object(json, NULL);
     location(report, rule, f->offset);
     if (f->path[0] != '\0') {
-        json_array(json, "logicalLocations");
-        json_object(json, NULL);
-        json_string(json, "fullyQualifiedName", f->path);
+        json_put_array(json, "logicalLocations");
+        json_put_object(json, NULL);
+        json_put_string(json, "fullyQualifiedName", f->path);
         json_close(json);
         json_close(json);
     }
@@ -214,8 +215,8 @@ static void finding(struct report *report, const struct hprof_rule *rule, const 
     json_close(json);
 
     if (f->related_offset != HPROF_NO_OFFSET) {
-        json_array(json, "relatedLocations");
-        json_object(json, NULL);
+        json_put_array(json, "relatedLocations");
+        json_put_object(json, NULL);
         location(report, rule, f->related_offset);
         message(json, "message", "the earlier definition");
         json_close(json);
@@ -224,14 +225,14 @@ static void finding(struct report *report, const struct hprof_rule *rule, const 
 
     uint64_t hash = mix(mix(mix(mix(0xcbf29ce484222325u, rule->id), f->path), f->expected), f->found);
     snprintf(text, sizeof text, "%016" PRIx64, hash);
-    json_object(json, "partialFingerprints");
-    json_string(json, "hprofFinding/v1", text);
+    json_put_object(json, "partialFingerprints");
+    json_put_string(json, "hprofFinding/v1", text);
     json_close(json);
 
-    json_object(json, "properties");
-    json_string(json, "expected", f->expected);
-    json_string(json, "found", f->found);
-    json_string(json, "quirk", f->quirk);
+    json_put_object(json, "properties");
+    json_put_string(json, "expected", f->expected);
+    json_put_string(json, "found", f->found);
+    json_put_string(json, "quirk", f->quirk);
     json_close(json);
     json_close(json);
 }
@@ -251,45 +252,45 @@ static const char *or_null(const char *text)
 
 static void describe_artifact(struct json *json, const struct artifact *a)
 {
-    json_object(json, NULL);
-    json_object(json, "location");
+    json_put_object(json, NULL);
+    json_put_object(json, "location");
     write_uri(json, "uri", a->file);
     json_close(json);
     if (a->opened && a->file_bytes <= INT64_MAX)
-        json_uint(json, "length", a->file_bytes);
-    json_object(json, "properties");
-    json_uint(json, "status", a->status);
-    json_string(json, "version", or_null(a->version));
-    json_string(json, "producer", or_null(a->producer));
-    json_string(json, "profile", a->profile);
-    json_uint(json, "bytes", a->bytes);
-    json_bool(json, "compressed", a->compressed);
-    json_uint(json, "sound_until", a->sound_until);
-    json_uint(json, "skipped", a->skipped);
-    json_uint(json, "errors", a->errors);
-    json_uint(json, "warnings", a->warnings);
-    json_uint(json, "notes", a->notes);
-    json_string(json, "hint", or_null(a->hint));
+        json_put_uint(json, "length", a->file_bytes);
+    json_put_object(json, "properties");
+    json_put_uint(json, "status", a->status);
+    json_put_string(json, "version", or_null(a->version));
+    json_put_string(json, "producer", or_null(a->producer));
+    json_put_string(json, "profile", a->profile);
+    json_put_uint(json, "bytes", a->bytes);
+    json_put_bool(json, "compressed", a->compressed);
+    json_put_uint(json, "sound_until", a->sound_until);
+    json_put_uint(json, "skipped", a->skipped);
+    json_put_uint(json, "errors", a->errors);
+    json_put_uint(json, "warnings", a->warnings);
+    json_put_uint(json, "notes", a->notes);
+    json_put_string(json, "hint", or_null(a->hint));
     json_close(json);
     json_close(json);
 }
 
 static void describe_failures(struct json *json, const struct sarif *sarif)
 {
-    json_array(json, "toolExecutionNotifications");
+    json_put_array(json, "toolExecutionNotifications");
     for (size_t i = 0; i < sarif->count; i++) {
         const struct artifact *a = &sarif->artifacts[i];
         if (a->failure[0] == '\0')
             continue;
-        json_object(json, NULL);
-        json_string(json, "level", "error");
+        json_put_object(json, NULL);
+        json_put_string(json, "level", "error");
         message(json, "message", a->failure);
-        json_array(json, "locations");
-        json_object(json, NULL);
-        json_object(json, "physicalLocation");
-        json_object(json, "artifactLocation");
+        json_put_array(json, "locations");
+        json_put_object(json, NULL);
+        json_put_object(json, "physicalLocation");
+        json_put_object(json, "artifactLocation");
         write_uri(json, "uri", a->file);
-        json_uint(json, "index", i);
+        json_put_uint(json, "index", i);
         json_close(json);
         json_close(json);
         json_close(json);
@@ -301,31 +302,31 @@ static void describe_failures(struct json *json, const struct sarif *sarif)
 
 static void describe_run(struct json *json, const struct sarif *sarif, enum hprof_status worst)
 {
-    json_array(json, "artifacts");
+    json_put_array(json, "artifacts");
     for (size_t i = 0; i < sarif->count; i++)
         describe_artifact(json, &sarif->artifacts[i]);
     json_close(json);
 
-    json_array(json, "invocations");
-    json_object(json, NULL);
-    json_bool(json, "executionSuccessful", worst == HPROF_VALID || worst == HPROF_INVALID);
-    json_uint(json, "exitCode", worst);
+    json_put_array(json, "invocations");
+    json_put_object(json, NULL);
+    json_put_bool(json, "executionSuccessful", worst == HPROF_VALID || worst == HPROF_INVALID);
+    json_put_uint(json, "exitCode", worst);
     describe_failures(json, sarif);
     json_close(json);
     json_close(json);
 
-    json_object(json, "properties");
-    json_uint(json, "errors", sarif->errors);
-    json_uint(json, "warnings", sarif->warnings);
-    json_uint(json, "notes", sarif->notes);
-    json_object(json, "totals");
+    json_put_object(json, "properties");
+    json_put_uint(json, "errors", sarif->errors);
+    json_put_uint(json, "warnings", sarif->warnings);
+    json_put_uint(json, "notes", sarif->notes);
+    json_put_object(json, "totals");
     for (size_t i = 0; i < hprof_rule_count(); i++) {
         if (sarif->totals[i] > 0)
-            json_uint(json, hprof_rule_at(i)->id, sarif->totals[i]);
+            json_put_uint(json, hprof_rule_at(i)->id, sarif->totals[i]);
     }
     json_close(json);
-    json_uint(json, "results", sarif->results);
-    json_uint(json, "max_results", MAX_RESULTS);
+    json_put_uint(json, "results", sarif->results);
+    json_put_uint(json, "max_results", MAX_RESULTS);
     json_close(json);
 }
 

@@ -1,19 +1,24 @@
-/* --format text: for people. */
+/* For people: --format text has a line for each rule, --format text-full one for each finding, --quiet the verdict alone. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "catalog.h"
 #include "messages.h"
 #include "numbers.h"
 #include "printable.h"
-#include "report.h"
+#include "report_rules.h"
+#include "wrap.h"
 
-#define CLAUSE_COLUMN 110 /* where the clauses stand, if there is room */
+#define INDENT 4
+#define LINE_SIZE (DETAIL_SIZE + 256)
 
 struct text {
     unsigned files, by_status[5];
-    char quirk[256];  /* the last one told: the same need not be told again and again */
-    uint64_t shown[]; /* findings of the file so far, by rule */
+    char quirk[256];       /* the last one shown: it is not repeated for the next finding */
+    const char *rule;      /* the first rule that was broken, of all files; NULL if none was */
+    uint64_t *shown;       /* text-full: findings of the file so far, by rule; they follow this structure in memory */
+    struct rule_row *rows; /* text: likewise */
 };
 
 /* ---- Colours ----------------------------------------------------------------------------------------------------- */
@@ -39,17 +44,18 @@ static const char *severity_color(enum hprof_severity severity)
 
 /* ---- The line about the file ------------------------------------------------------------------------------------- */
 
-static void print_file_name(const struct report *report)
+static size_t print_file_name(const struct report *report)
 {
     if (report->color)
         fputs(BOLD, report->out);
-    print_safely(report->out, display_name(report->file));
+    size_t columns = print_safely(report->out, display_name(report->file));
     if (report->color)
         fputs("\033[0m", report->out);
+    return columns;
 }
 
 /* The civil date of a day since 1970-01-01, by counting in eras of 400 years that begin on the first of March. */
-static void print_time(FILE *out, uint64_t milliseconds)
+static void format_time(char *text, size_t size, uint64_t milliseconds)
 {
     uint64_t seconds = milliseconds / 1000, days = seconds / 86400, second = seconds % 86400;
     uint64_t shifted = days + 719468, era = shifted / 146097, day_of_era = shifted % 146097;
@@ -58,110 +64,141 @@ static void print_time(FILE *out, uint64_t milliseconds)
     uint64_t month = (5 * day_of_year + 2) / 153, day = day_of_year - (153 * month + 2) / 5 + 1;
     month = month < 10 ? month + 3 : month - 9;
     uint64_t year = era * 400 + year_of_era + (month <= 2);
-    fprintf(out, "%04" PRIu64 "-%02" PRIu64 "-%02" PRIu64 " %02" PRIu64 ":%02" PRIu64 ":%02" PRIu64 " UTC", year, month, day,
-            second / 3600, second / 60 % 60, second % 60);
+    snprintf(text, size, "%04" PRIu64 "-%02" PRIu64 "-%02" PRIu64 " %02" PRIu64 ":%02" PRIu64 ":%02" PRIu64 " UTC", year, month,
+             day, second / 3600, second / 60 % 60, second % 60);
+}
+
+/* Which rules were applied, and why these. */
+static void format_profile(const struct report *report, char *text, size_t size)
+{
+    const struct hprof_summary *s = &report->summary;
+    const char *name = hprof_profile_at(s->profile)->name;
+    bool automatic = strcmp(hprof_profile_at(report->profile)->name, "auto") == 0;
+
+    snprintf(text, size, "profile %s%s", name,
+             !automatic               ? ""
+             : s->producer[0] != '\0' ? " (auto)"
+                                      : " (auto: looks like no known producer)");
 }
 
 static void print_header(const struct report *report)
 {
     const struct hprof_summary *s = &report->summary;
-    FILE *out = report->out;
-    char number[NUMBER_SIZE];
+    char line[512], number[NUMBER_SIZE], compressed[NUMBER_SIZE], profile[96], time[64] = "", ids[32] = "";
+    bool nothing_checked = s->bytes == 0 && !s->compressed;
 
-    print_file_name(report);
-    if (s->version[0] != '\0')
-        fprintf(out, ": JAVA PROFILE %s", s->version);
-    else if (s->status == HPROF_VALID || s->status == HPROF_INVALID)
-        fputs(": no header of an HPROF dump", out);
-    else
-        fputs(": no header was read", out);
     if (s->id_size != 0)
-        fprintf(out, ", %" PRIu32 "-byte IDs", s->id_size);
-    bool nothing_judged = s->bytes == 0 && !s->compressed;
-    fprintf(out, ", %s", format_size(number, nothing_judged ? s->file_bytes : s->bytes));
-    if (s->compressed)
-        fprintf(out, " (gzip, %s)", format_size(number, s->file_bytes));
-    if (s->timestamp != 0) {
-        fputs(", ", out);
-        print_time(out, s->timestamp);
-    }
-    if (s->producer[0] != '\0')
-        fprintf(out, ", looks like %s", s->producer);
-    if (s->profile != 0)
-        fprintf(out, ", judged by profile %s", hprof_profile_at(s->profile)->name);
-    putc('\n', out);
+        snprintf(ids, sizeof ids, ", %" PRIu32 "-byte IDs", s->id_size);
+    if (s->timestamp != 0)
+        format_time(time, sizeof time, s->timestamp);
+    format_profile(report, profile, sizeof profile);
+    snprintf(line, sizeof line, "%s%s%s, %s%s%s%s%s%s%s%s, %s",
+             s->version[0] != '\0'                                    ? "JAVA PROFILE "
+             : s->status == HPROF_VALID || s->status == HPROF_INVALID ? "no header of an HPROF dump"
+                                                                      : "no header was read",
+             s->version, ids, format_size(number, nothing_checked ? s->file_bytes : s->bytes), s->compressed ? " (gzip, " : "",
+             s->compressed ? format_size(compressed, s->file_bytes) : "", s->compressed ? ")" : "", time[0] != '\0' ? ", " : "",
+             time, s->producer[0] != '\0' ? ", looks like " : "", s->producer, profile);
+
+    size_t columns = print_file_name(report);
+    putc(':', report->out);
+    wrap_hanging(report->out, line, INDENT, columns + 1, report->width);
 }
 
 /* ---- Findings ---------------------------------------------------------------------------------------------------- */
 
-static void print_expected(const struct report *report, const struct hprof_rule *rule, const struct hprof_finding *f)
+/* "warning CLS-004 class-id-reloaded", and what is said of it. */
+static void print_finding_line(const struct report *report, enum hprof_severity severity, const struct hprof_rule *rule,
+                               const char *line)
 {
-    FILE *out = report->out;
-    char related[NUMBER_SIZE] = "";
-    size_t columns = 4;
-
-    if (f->related_offset != HPROF_NO_OFFSET)
-        snprintf(related, sizeof related, ", first at 0x%" PRIx64, f->related_offset);
-    if (f->expected[0] != '\0') {
-        fprintf(out, "    expected %s; found %s%s", f->expected, f->found, related);
-        columns += 9 + text_columns(f->expected) + 8 + text_columns(f->found);
-    } else {
-        fprintf(out, "    %s%s", f->message, related);
-        columns += text_columns(f->message);
-    }
-    columns += text_columns(related);
-    fprintf(out, "%*sSPEC %s\n", columns + 2 < CLAUSE_COLUMN ? (int)(CLAUSE_COLUMN - columns) : 2, "", rule->clause);
+    paint(report, severity_color(severity), severity_name(severity));
+    putc(' ', report->out);
+    paint(report, BOLD, rule->id);
+    fprintf(report->out, " %s", rule->name);
+    wrap_hanging(report->out, line, INDENT, strlen(severity_name(severity)) + strlen(rule->id) + strlen(rule->name) + 2,
+                 report->width);
 }
 
-static void finding(struct report *report, const struct hprof_rule *rule, const struct hprof_finding *f)
+static void finding_in_full(struct report *report, const struct hprof_rule *rule, const struct hprof_finding *f)
 {
     struct text *text = report->state;
     const struct hprof_summary *s = &report->summary;
-    FILE *out = report->out;
+    char line[LINE_SIZE], detail[DETAIL_SIZE], place[PLACE_SIZE];
 
-    paint(report, severity_color(f->severity), severity_name(f->severity));
-    putc(' ', out);
-    paint(report, BOLD, rule->id);
-    fprintf(out, " %s", rule->name);
-    if (f->offset != HPROF_NO_OFFSET)
-        fprintf(out, " at 0x%" PRIx64 "%s", f->offset, strcmp(rule->family, "GZ") == 0 ? " of the compressed file" : "");
-    fprintf(out, "%s%s\n", f->path[0] != '\0' ? ": " : "", f->path);
-    print_expected(report, rule, f);
+    report_place(report, rule, f->offset, place);
+    snprintf(line, sizeof line, "%s%s%s", place, f->path[0] != '\0' && place[0] != '\0' ? ": " : "", f->path);
+    print_finding_line(report, f->severity, rule, line);
+    snprintf(line, sizeof line, "%s (SPEC %s)", report_detail(report, f, detail), rule->clause);
+    wrap(report->out, line, INDENT, 0, report->width);
     if (f->quirk != NULL && strncmp(f->quirk, text->quirk, sizeof text->quirk - 1) != 0) {
         snprintf(text->quirk, sizeof text->quirk, "%s", f->quirk);
-        fprintf(out, "    %s\n", f->quirk);
+        wrap(report->out, f->quirk, INDENT, 0, report->width);
     }
 
-    /* Behind the last one shown, how many there are. */
+    /* After the last one shown, how many there are. */
+    text->rule = text->rule != NULL ? text->rule : rule->id;
     text->shown[f->rule]++;
     if (text->shown[f->rule] == report_shown(report, f->rule) && s->totals[f->rule] > text->shown[f->rule]) {
-        paint(report, severity_color(f->severity), severity_name(f->severity));
-        putc(' ', out);
-        paint(report, BOLD, rule->id);
-        fprintf(out, " %s ... (%" PRIu64 " findings, %" PRIu64 " shown)\n", rule->name, s->totals[f->rule],
-                text->shown[f->rule]);
+        snprintf(line, sizeof line, "... (%" PRIu64 " findings, %" PRIu64 " shown)", s->totals[f->rule], text->shown[f->rule]);
+        print_finding_line(report, f->severity, rule, line);
+    }
+}
+
+static void finding_of_rule(struct report *report, const struct hprof_rule *rule, const struct hprof_finding *f)
+{
+    struct text *text = report->state;
+
+    text->rule = text->rule != NULL ? text->rule : rule->id;
+    rules_add(report, text->rows, f);
+}
+
+static void no_finding(struct report *report, const struct hprof_rule *rule, const struct hprof_finding *f)
+{
+    (void)report;
+    (void)rule;
+    (void)f;
+}
+
+/* A line for each rule; for an error one more, on the first finding. */
+static void print_rules(const struct report *report, const struct rule_row *rows)
+{
+    for (size_t i = 0; i < hprof_rule_count(); i++) {
+        const struct rule_row *row = &rows[i];
+        const struct hprof_rule *rule = hprof_rule_at(i);
+        char line[LINE_SIZE];
+
+        if (!row->found)
+            continue;
+        rules_describe(report, rows, i, line);
+        print_finding_line(report, row->severity, rule, line);
+        if (row->severity == HPROF_ERROR && strcmp(row->detail, rule->summary) != 0) {
+            snprintf(line, sizeof line, "%s%s%s", row->path, row->path[0] != '\0' ? ": " : "", row->detail);
+            wrap(report->out, line, INDENT, 0, report->width);
+        }
     }
 }
 
 /* ---- The verdict ------------------------------------------------------------------------------------------------- */
 
-static void print_findings_count(FILE *out, const struct hprof_summary *s)
+static size_t format_findings(const struct hprof_summary *s, char *text, size_t size)
 {
-    const char *before = ": ";
-    if (s->errors > 0) {
-        fprintf(out, "%s%" PRIu64 " error%s", before, s->errors, plural(s->errors));
-        before = ", ";
+    const struct {
+        uint64_t count;
+        const char *name;
+    } kinds[] = {{s->errors, "error"}, {s->warnings, "warning"}, {s->notes, "note"}};
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        if (kinds[i].count > 0)
+            used += (size_t)snprintf(text + used, size - used, "%s%" PRIu64 " %s%s", used == 0 ? ": " : ", ", kinds[i].count,
+                                     kinds[i].name, plural(kinds[i].count));
     }
-    if (s->warnings > 0) {
-        fprintf(out, "%s%" PRIu64 " warning%s", before, s->warnings, plural(s->warnings));
-        before = ", ";
-    }
-    if (s->notes > 0)
-        fprintf(out, "%s%" PRIu64 " note%s", before, s->notes, plural(s->notes));
+    return used;
 }
 
-/* Also a fault of the compressed file: what it holds may be sound to its end, and yet not be all. */
-static bool framing_is_sound(const struct hprof_summary *s)
+/* False also after a fault of the compressed file: what it holds may be well-formed to its end, and yet not be all. */
+static bool is_well_formed(const struct hprof_summary *s)
 {
     for (size_t rule = 0; rule < hprof_rule_count(); rule++)
         if (s->totals[rule] > 0 && strcmp(hprof_rule_at(rule)->family, "GZ") == 0)
@@ -169,60 +206,118 @@ static bool framing_is_sound(const struct hprof_summary *s)
     return s->sound_until >= s->bytes && s->bytes > 0;
 }
 
-static void print_verdict(const struct report *report, double seconds)
+/* `column` is where the line continues. */
+static void print_verdict(const struct report *report, size_t column, double seconds)
 {
     const struct hprof_summary *s = &report->summary;
-    FILE *out = report->out;
-    char number[NUMBER_SIZE];
+    char line[512], number[NUMBER_SIZE], offset[OFFSET_SIZE];
     uint64_t objects = s->instances + s->object_arrays + s->primitive_arrays;
-    bool judged = s->status == HPROF_VALID || s->status == HPROF_INVALID;
+    bool checked = s->status == HPROF_VALID || s->status == HPROF_INVALID;
+    const char *verdict = !checked ? "not checked to the end" : s->status == HPROF_VALID ? "valid" : "invalid";
+    size_t used = format_findings(s, line, sizeof line);
 
-    if (judged)
-        paint(report, s->status == HPROF_VALID ? GREEN : RED, s->status == HPROF_VALID ? "valid" : "invalid");
+    if (checked && is_well_formed(s))
+        used += (size_t)snprintf(line + used, sizeof line - used, "; well-formed to the end");
     else
-        paint(report, RED, "not judged to the end");
-    print_findings_count(out, s);
-
-    if (judged && framing_is_sound(s))
-        fputs("; framing sound to the end", out);
-    else
-        fprintf(out, "; framing sound up to 0x%" PRIx64, s->sound_until);
+        used += (size_t)snprintf(line + used, sizeof line - used, "; well-formed up to %s",
+                                 report_offset(report, s->sound_until, offset));
     if (s->skipped > 0)
-        fprintf(out, ", %s not judged", format_size(number, s->skipped));
-
-    fprintf(out, "; %s object%s", format_count(number, objects), plural(objects));
-    fprintf(out, ", %s reference%s", format_count(number, s->references), plural(s->references));
-    fprintf(out, "; %s", format_seconds(number, seconds));
+        used += (size_t)snprintf(line + used, sizeof line - used, ", %s not checked", format_size(number, s->skipped));
+    used += (size_t)snprintf(line + used, sizeof line - used, "; %s object%s", format_count(number, objects), plural(objects));
+    used += (size_t)snprintf(line + used, sizeof line - used, ", %s reference%s", format_count(number, s->references),
+                             plural(s->references));
+    used += (size_t)snprintf(line + used, sizeof line - used, "; %s", format_seconds(number, seconds));
     if (seconds > 0 && s->bytes >= 1000000) /* less says nothing of speed */
-        fprintf(out, ", %s", format_rate(number, s->bytes, seconds));
-    putc('\n', out);
+        snprintf(line + used, sizeof line - used, ", %s", format_rate(number, s->bytes, seconds));
+
+    paint(report, s->status == HPROF_VALID ? GREEN : RED, verdict);
+    fputc(line[0], report->out);
+    wrap_hanging(report->out, line + 1, INDENT, column + strlen(verdict) + 1, report->width);
+}
+
+/* A fault may be what the producer is known to do. */
+static void print_advice(const struct report *report)
+{
+    const struct hprof_summary *s = &report->summary;
+    char line[256];
+
+    if (s->accepted_by != NULL)
+        snprintf(line, sizeof line, "every error is a known quirk of %s: --profile %s accepts it", s->producer, s->accepted_by);
+    else if (s->quirk_warnings > 0 && s->errors == 0 && s->quirk_warnings == s->warnings)
+        snprintf(line, sizeof line, "every warning is a known quirk of %s: --profile %s makes it a note", s->producer,
+                 hprof_profile_at(s->producer_profile)->name);
+    else if (s->quirk_errors + s->quirk_warnings > 0)
+        snprintf(line, sizeof line,
+                 "%" PRIu64 " of %" PRIu64 " errors and warnings are known quirks of %s: --profile %s makes them notes",
+                 s->quirk_errors + s->quirk_warnings, s->errors + s->warnings, s->producer,
+                 hprof_profile_at(s->producer_profile)->name);
+    else
+        return;
+    wrap_hanging(report->out, line, INDENT, 0, report->width);
 }
 
 static void file_end(struct report *report, double seconds)
 {
+    const struct text *text = report->state;
     const struct hprof_summary *s = &report->summary;
+
     if (!report->opened)
         return;
+    if (text->rows != NULL)
+        print_rules(report, text->rows);
     if (s->hint != NULL) {
         paint(report, CYAN, "note");
-        fprintf(report->out, ": %s\n", s->hint);
+        putc(':', report->out);
+        wrap_hanging(report->out, s->hint, INDENT, 5, report->width);
     }
     if (s->failure != NULL)
-        fprintf(report->out, "%s\n", s->failure);
-    print_verdict(report, seconds);
-    if (s->accepted_by != NULL)
-        fprintf(report->out, "every error is a known habit of %s: --profile %s accepts it\n", s->producer, s->accepted_by);
+        wrap_hanging(report->out, s->failure, INDENT, 0, report->width);
+    print_verdict(report, 0, seconds);
+    print_advice(report);
+}
+
+static void only_verdict(struct report *report, double seconds)
+{
+    if (!report->opened)
+        return;
+    size_t columns = print_file_name(report);
+    fputs(": ", report->out);
+    print_verdict(report, columns + 2, seconds);
 }
 
 /* ---- The whole --------------------------------------------------------------------------------------------------- */
 
-static size_t state_size(const struct report *report)
+static size_t full_size(const struct report *report)
 {
     (void)report;
     return sizeof(struct text) + hprof_rule_count() * sizeof(uint64_t);
 }
 
-static void begin(struct report *report)
+static size_t summary_size(const struct report *report)
+{
+    (void)report;
+    return sizeof(struct text) + hprof_rule_count() * sizeof(struct rule_row);
+}
+
+static size_t verdict_size(const struct report *report)
+{
+    (void)report;
+    return sizeof(struct text);
+}
+
+static void begin_full(struct report *report)
+{
+    struct text *text = report->state;
+    text->shown = (uint64_t *)(text + 1);
+}
+
+static void begin_summary(struct report *report)
+{
+    struct text *text = report->state;
+    text->rows = (struct rule_row *)(text + 1);
+}
+
+static void begin_verdict(struct report *report)
 {
     (void)report;
 }
@@ -231,7 +326,10 @@ static void file(struct report *report)
 {
     struct text *text = report->state;
 
-    memset(text->shown, 0, hprof_rule_count() * sizeof *text->shown);
+    if (text->shown != NULL)
+        memset(text->shown, 0, hprof_rule_count() * sizeof *text->shown);
+    if (text->rows != NULL)
+        rules_clear(text->rows);
     text->quirk[0] = '\0';
     if (text->files++ > 0 && (report->opened || report->apart))
         putc('\n', report->out);
@@ -262,12 +360,36 @@ static void print_tally(const struct report *report, const struct text *text)
     putc('\n', report->out);
 }
 
+static void file_of_verdict(struct report *report)
+{
+    if (!report->opened && report->apart) {
+        print_file_name(report);
+        fprintf(report->out, ": %s\n", report->summary.failure);
+    }
+}
+
 static void end(struct report *report, enum hprof_status worst)
 {
     struct text *text = report->state;
+    char line[256];
+
     (void)worst;
     if (text->files > 1)
         print_tally(report, text);
+    if (text->rule != NULL) {
+        snprintf(line, sizeof line, "%s --explain %s explains a rule%s", program_name, text->rule,
+                 text->rows != NULL ? "; --verbose lists the findings" : "");
+        wrap_hanging(report->out, line, INDENT, 0, report->width);
+    }
 }
 
-const struct report_writer report_text = {state_size, begin, file, finding, file_end, end};
+static void end_verdict(struct report *report, enum hprof_status worst)
+{
+    (void)report;
+    (void)worst;
+}
+
+const struct report_writer report_summary = {summary_size, begin_summary, file, finding_of_rule, file_end, end};
+const struct report_writer report_text = {full_size, begin_full, file, finding_in_full, file_end, end};
+const struct report_writer report_verdict = {verdict_size, begin_verdict, file_of_verdict,
+                                             no_finding,   only_verdict,  end_verdict};

@@ -1,31 +1,46 @@
 #include "wrap.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "printable.h"
 
-void wrap(FILE *out, const char *text, size_t indent, size_t column, size_t width)
+/* `filled`: the line has words already, so that a space precedes the next one. */
+static void continue_line(FILE *out, const char *text, size_t indent, size_t column, bool filled, size_t width)
 {
     while (*text != '\0') {
-        size_t length = strcspn(text, " \n");
+        size_t length = strcspn(text, " \n"), columns = text_columns_of(text, length);
         if (length > 0) {
-            size_t columns = text_columns_of(text, length);
-            if (column > indent && (column >= width || columns >= width - column)) {
+            if (filled && (column >= width || columns >= width - column)) {
                 putc('\n', out);
                 column = 0;
+                filled = false;
             }
-            if (column < indent) {
-                fprintf(out, "%*s", (int)(indent - column), "");
-                column = indent;
-            } else if (column > indent) {
+            if (filled) {
                 putc(' ', out);
                 column++;
+            } else if (column < indent) {
+                fprintf(out, "%*s", (int)(indent - column), "");
+                column = indent;
             }
             fwrite(text, 1, length, out);
             column += columns;
+            filled = true;
         }
         text += length;
         text += *text != '\0';
     }
     putc('\n', out);
+}
+
+void wrap(FILE *out, const char *text, size_t indent, size_t column, size_t width)
+{
+    continue_line(out, text, indent, column, column > indent, width);
+}
+
+void wrap_hanging(FILE *out, const char *text, size_t indent, size_t column, size_t width)
+{
+    size_t length = column > 0 ? 0 : strcspn(text, " ");
+    fwrite(text, 1, length, out);
+    continue_line(out, text + length, indent, column + text_columns_of(text, length), true, width);
 }

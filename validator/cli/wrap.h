@@ -11,4 +11,7 @@
  * `column`. Words that are longer than a line stay whole. */
 void wrap(FILE *out, const char *text, size_t indent, size_t column, size_t width);
 
+/* The same, but the first line is not indented: it starts at the left, or continues after `column` columns. */
+void wrap_hanging(FILE *out, const char *text, size_t indent, size_t column, size_t width);
+
 #endif

@@ -169,7 +169,8 @@ struct checker {
     struct hash_key key;
     const struct hprof_options *options;
     struct hprof_summary sum;
-    uint64_t totals[RULE_COUNT];
+    uint64_t totals[RULE_COUNT], quirks[RULE_COUNT];
+    bool in_baseline[RULE_COUNT];
     char failure[256];
     uint64_t progress_told;
     struct gzip_damage gzip;
@@ -181,6 +182,9 @@ struct checker {
     bool stopped;             /* what follows cannot be judged */
     bool framing_lost;        /* the dump did not just end too soon */
     bool second_header;       /* stands where a record should: two files were joined */
+    uint64_t complete_until;  /* the end of the latest HEAP_DUMP_END; 0 for none */
+    bool line_ends_changed;   /* the first bytes look like text: each LF after a CR, */
+    bool was_decoded;         /* or what is no UTF-8 replaced */
     bool garbage_behind;      /* what should be a gzip member is none: it may have been one */
     bool segment_told;        /* REC-005 was */
     bool heap_lost;           /* a skipped record may have been a heap dump, */
@@ -495,6 +499,12 @@ void lose_record(struct checker *ck, uint64_t length);
 void lose_heap_end(struct checker *ck);
 /* The record at hand has not the length that it must have: that is told, and judging goes on behind it where it can. */
 void wrong_length(struct checker *ck, enum rule rule, const char *expected);
+
+/* ---- cause.c ---- */
+/* Before the header: notes what a transfer as text does to bytes. */
+void look_for_text(struct checker *ck);
+/* NULL if none is known. To be called when severities are given and all is counted. */
+const char *usual_cause(const struct checker *ck);
 
 /* ---- record.c ---- */
 void walk_records(struct checker *ck);

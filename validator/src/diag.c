@@ -200,6 +200,10 @@ enum hprof_severity diag_severity(const struct severity_choice *choice, enum rul
         severity = (enum hprof_severity)choice->changed[rule];
         *quirk = NULL;
     }
+    if (choice->in_baseline && choice->in_baseline[rule] && severity > HPROF_NOTE) {
+        *quirk = NULL;
+        return HPROF_NOTE;
+    }
     return choice->werror && severity == HPROF_WARNING ? HPROF_ERROR : severity;
 }
 
@@ -225,19 +229,24 @@ void diag_judge(const struct diag *d, const struct severity_choice *choice, stru
     }
 }
 
-bool diag_errors_are_quirks(const struct diag *d, const struct severity_choice *choice, const struct severity_choice *other)
+void diag_count_quirks(const struct diag *d, const struct severity_choice *choice, const struct severity_choice *other,
+                       struct quirk_count *count)
 {
+    *count = (struct quirk_count){0};
     for (const struct diag_group *g = d->groups; g < d->groups + GROUP_COUNT; g++) {
         enum hprof_severity severity;
         const char *quirk;
 
-        if (!g->total || diag_severity(choice, g->rule, g->shape, &quirk) != HPROF_ERROR)
+        if (!g->total || diag_severity(other, g->rule, g->shape, &quirk) != HPROF_NOTE || !quirk)
             continue;
-        severity = diag_severity(other, g->rule, g->shape, &quirk);
-        if (!quirk || severity == HPROF_ERROR)
-            return false;
+        severity = diag_severity(choice, g->rule, g->shape, &quirk);
+        if (severity != HPROF_OFF)
+            count->totals[g->rule] += g->total;
+        if (severity == HPROF_ERROR)
+            count->errors += g->total;
+        else if (severity == HPROF_WARNING)
+            count->warnings += g->total;
     }
-    return true;
 }
 
 void diag_seek(struct diag *d, struct finding *f, enum place_kind kind, uint64_t subject)
@@ -335,6 +344,7 @@ void diag_show(struct diag *d, const struct severity_choice *choice, uint64_t ma
                                                     .message = hprof_rule_at(shown[i].rule)->summary,
                                                     .expected = expected,
                                                     .found = found,
-                                                    .quirk = shown[i].quirk});
+                                                    .quirk = shown[i].quirk,
+                                                    .in_baseline = choice->in_baseline && choice->in_baseline[shown[i].rule]});
     }
 }

@@ -97,13 +97,20 @@ struct severity_choice {
     enum profile profile;
     const uint8_t *changed; /* by rule, HPROF_UNCHANGED where the profile decides; or NULL */
     bool werror;
+    const bool *in_baseline; /* by rule: notes only; or NULL */
 };
 
 enum hprof_severity diag_severity(const struct severity_choice *choice, enum rule rule, enum finding_shape shape,
                                   const char **quirk);
-/* Whether each finding that is an error by one choice is, by the other, a quirk that its profile names: not merely softened as
- * all profiles but strict soften some rules. */
-bool diag_errors_are_quirks(const struct diag *d, const struct severity_choice *choice, const struct severity_choice *other);
+
+/* Of the findings, those that are notes by the other choice because its profile names a quirk: not merely softened, as all profiles
+ * but strict soften some rules. */
+struct quirk_count {
+    uint64_t totals[RULE_COUNT];
+    uint64_t errors, warnings; /* of these, by the first choice */
+};
+void diag_count_quirks(const struct diag *d, const struct severity_choice *choice, const struct severity_choice *other,
+                       struct quirk_count *count);
 void diag_judge(const struct diag *d, const struct severity_choice *choice, struct verdict *v);
 
 /* To be called when all is counted: takes the memory that diag_show() needs. False when there is none. */

@@ -76,6 +76,7 @@ static void check_heap_dump_end(struct checker *ck)
     } else if (ck->version != V101 && !ck->heap_lost && !ck->record_length) {
         report(ck, RULE_REC_009, ck->record_at, "a HEAP_DUMP_SEGMENT in front", "none");
     }
+    ck->complete_until = ck->in.offset;
 }
 
 /* ---- The other records ---- */

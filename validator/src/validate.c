@@ -92,6 +92,7 @@ static void judge(struct checker *ck)
 {
     if (ck->memory.exhausted || ck->in.error)
         return;
+    look_for_text(ck);
     if (!check_header(ck)) {
         input_skip(&ck->in, UINT64_MAX);
         end_gzip(ck);
@@ -113,31 +114,38 @@ static void judge(struct checker *ck)
     find_offsets_of_records(ck);
 }
 
-/* The usual cause of what was found, or what it makes of the rest. */
-static const char *usual_cause(const struct checker *ck)
+/* A limit that should do for the whole dump; 0 if its size is not known. Real dumps need less than a twenty-fifth of their size,
+ * none more than twice its size; where the limit was above the first figure, what was used is taken to grow in proportion. */
+static uint64_t estimate_memory(const struct checker *ck)
 {
-    const uint64_t *totals = ck->totals;
-    static const struct {
-        enum rule rule;
-        const char *cause;
-    } causes[] = {
-        {RULE_REC_012, "a wrapped length: the heap dump is larger than 4 GiB, which one HEAP_DUMP record of 1.0.1 cannot say"},
-        {RULE_REC_011, "a length that was never filled in: the VM was killed, or the disk was full, while the heap was dumped"},
-        {RULE_GZ_005, "a truncated tail: the disk was full, the VM was killed, or a copy was cut short"},
-        {RULE_REC_001, "a truncated tail: the disk was full, the VM was killed, or a copy was cut short"},
-        {RULE_REC_002, "a truncated tail: the disk was full, the VM was killed, or a copy was cut short"},
-        {RULE_HDR_005, "a truncated file: the disk was full, or the VM was killed at once"},
-        {RULE_REC_007, "a missing HEAP_DUMP_END: the dump was interrupted, or the merge of its parts was not finished"},
-    };
+    enum { LEAST = 8 << 20, INFLATED = 8 };
+    uint64_t size = input_file_size(&ck->in), position = input_file_position(&ck->in);
+    uint64_t whole = ck->in.compressed ? INFLATED * size : size, usual = LEAST + whole / 25, most = LEAST + 2 * whole;
+    double in_proportion;
 
-    if (ck->second_header)
-        return "the header of another dump stands where a record should: two files were joined; judge each by itself";
-    for (size_t i = 0; i < sizeof causes / sizeof *causes; i++)
-        if (totals[causes[i].rule])
-            return causes[i].cause;
-    if (ck->lost || ck->heap_lost)
-        return "what the damaged part may have defined is not called undefined: not every reference could be judged";
-    return NULL;
+    if (!size)
+        return 0;
+    if (ck->options->max_memory < usual)
+        return usual;
+    in_proportion = position ? 1.5 * (double)ck->memory.peak * (double)size / (double)position : 0;
+    if (in_proportion < (double)most)
+        return (uint64_t)in_proportion;
+    return ck->options->max_memory < most ? most : 2 * ck->options->max_memory;
+}
+
+/* How far it came with the memory that it was allowed, and how much will do. */
+static void show_limit(const struct checker *ck, char *to, size_t size)
+{
+    uint64_t file = input_file_size(&ck->in), megabytes = (ck->sum.memory_needed >> 20) + 1;
+    size_t n;
+
+    n = (size_t)snprintf(to, size, "the memory limit of %llu bytes was met at offset 0x%llx",
+                         (unsigned long long)ck->options->max_memory, (unsigned long long)ck->in.offset);
+    if (file)
+        snprintf(to + n, size - n, ", after %.0f %% of the file; about %lluM should do",
+                 100 * (double)input_file_position(&ck->in) / (double)file, (unsigned long long)megabytes);
+    else
+        snprintf(to + n, size - n, "; a dump needs about a twenty-fifth of its size");
 }
 
 /* What kept the dump from being judged to its end, if anything did. */
@@ -148,11 +156,12 @@ static void tell_failure(struct checker *ck)
 
     if (ck->memory.exhausted) {
         sum->status = HPROF_LIMIT;
-        if (ck->options->max_memory)
-            snprintf(ck->failure, sizeof ck->failure, "the memory limit of %llu bytes was met at offset 0x%llx",
-                     (unsigned long long)ck->options->max_memory, (unsigned long long)ck->in.offset);
-        else
+        if (ck->options->max_memory) {
+            sum->memory_needed = estimate_memory(ck);
+            show_limit(ck, ck->failure, sizeof ck->failure);
+        } else {
             snprintf(ck->failure, sizeof ck->failure, "memory ran out at offset 0x%llx", (unsigned long long)ck->in.offset);
+        }
         sum->failure = ck->failure;
     } else if (ck->in.error) {
         sum->status = HPROF_IO;
@@ -178,6 +187,12 @@ static struct severity_choice conclude(struct checker *ck)
     if (choice.profile == PROFILE_AUTO)
         choice.profile = looks_like;
     diag_judge(&ck->diag, &choice, &verdict);
+    if (ck->options->baseline) {
+        for (size_t rule = 0; rule < RULE_COUNT; rule++)
+            ck->in_baseline[rule] = verdict.totals[rule] <= ck->options->baseline[rule];
+        choice.in_baseline = ck->in_baseline;
+        diag_judge(&ck->diag, &choice, &verdict);
+    }
     memcpy(ck->totals, verdict.totals, sizeof ck->totals);
     sum->totals = ck->totals;
     sum->profile = choice.profile;
@@ -185,12 +200,19 @@ static struct severity_choice conclude(struct checker *ck)
     sum->warnings = verdict.warnings;
     sum->notes = verdict.notes;
     sum->status = verdict.errors ? HPROF_INVALID : HPROF_VALID;
-    sum->hint = ck->framing_lost && !ck->second_header ? NULL : usual_cause(ck);
-    if (verdict.errors && looks_like != PROFILE_STRICT && looks_like != choice.profile) {
+    sum->producer_profile = looks_like;
+    sum->quirks = ck->quirks;
+    if (looks_like != PROFILE_STRICT) {
         struct severity_choice other = choice;
+        struct quirk_count quirks;
 
         other.profile = looks_like;
-        if (diag_errors_are_quirks(&ck->diag, &choice, &other))
+        other.in_baseline = NULL;
+        diag_count_quirks(&ck->diag, &choice, &other, &quirks);
+        memcpy(ck->quirks, quirks.totals, sizeof ck->quirks);
+        sum->quirk_errors = quirks.errors;
+        sum->quirk_warnings = quirks.warnings;
+        if (verdict.errors && quirks.errors == verdict.errors)
             sum->accepted_by = hprof_profile_at(looks_like)->name;
     }
 
@@ -207,6 +229,7 @@ static struct severity_choice conclude(struct checker *ck)
     sum->primitive_arrays = sum->subrecord_counts[SUB_PRIMITIVE_ARRAY_DUMP] + sum->subrecord_counts[SUB_PRIMITIVE_ARRAY_NODATA];
     sum->strings = sum->record_counts[TAG_UTF8];
     tell_failure(ck);
+    sum->hint = usual_cause(ck);
     return choice;
 }
 

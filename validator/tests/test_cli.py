@@ -1,25 +1,17 @@
 """The command line tool: every option, every exit status, and whatever a shell can do to it."""
 
-import errno
-import fcntl
 import gzip
 import json
 import os
-import pty
 import re
-import select
 import signal
-import struct
 import subprocess
-import termios
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from dumps import DUPLICATE, VALID, dangling, utf8
-from tool import PROFILES, RULES, SOURCE, TOOL, Arg, catalog, report, report_one, run
+from tool import PROFILES, RULES, SOURCE, TOOL, Arg, catalog, on_a_terminal, report, report_one, run
 
 # ---- Exit status -----------------------------------------------------------------------------------------------------
 
@@ -52,7 +44,7 @@ def test_a_limit_that_is_met_is_4_and_outweighs_all_else(files: Path) -> None:
     assert done.status == 4
     assert done.err.startswith("hprof-validate: valid: ")
     assert done.out.startswith("valid: no header was read, ")
-    assert "not judged to the end" in done.out
+    assert "not checked to the end" in done.out
     assert run("--max-memory", "1K", "missing", "valid", "duplicate", cwd=files).status == 4
     assert report_one("--max-memory", "1K", "valid", cwd=files)["failure"]
     assert run("--max-memory", "1G", "valid", cwd=files).status == 0
@@ -180,8 +172,11 @@ def wrong_usage(*args: Arg, cwd: Path | None = None) -> str:
             "no profile is called 'hotpsot' (there are strict, auto, hotspot, jdk8-agent, sa, android, graalvm, mat)"
             "; did you mean 'hotspot'?",
         ),
-        (["--format", "xml", "x"], "--format takes text, json, sarif or junit, not 'xml'"),
-        (["-f", "Jsno", "x"], "--format takes text, json, sarif or junit, not 'Jsno'; did you mean 'json'?"),
+        (["--format", "xml", "x"], "--format takes text, text-full, lines, github, json, sarif or junit, not 'xml'"),
+        (
+            ["-f", "Jsno", "x"],
+            "--format takes text, text-full, lines, github, json, sarif or junit, not 'Jsno'; did you mean 'json'?",
+        ),
         (["--max-errors", "-1", "x"], "--max-errors takes a whole number, 0 for all findings, not '-1'"),
         (["--max-errors", "", "x"], "--max-errors takes a whole number, 0 for all findings, not ''"),
         (
@@ -193,7 +188,10 @@ def wrong_usage(*args: Arg, cwd: Path | None = None) -> str:
         (["--jobs", "4x", "x"], "--jobs takes a whole number from 1 to 1024, not '4x'"),
         (["--color", "yes", "x"], "--color takes auto, always or never, not 'yes'"),
         (["--progress", "1", "x"], "--progress takes auto, always or never, not '1'"),
-        (["--disable", "OBJ-999", "x"], "no rule or family is called 'OBJ-999' (--list-rules shows them all); did you mean 'OBJ-009'?"),
+        (
+            ["--disable", "OBJ-999", "x"],
+            "no rule or family is called 'OBJ-999' (--list-rules shows them all); did you mean 'OBJ-009'?",
+        ),
         (["--disable", "x" * 70, "x"], f"no rule or family is called '{'x' * 70}' (--list-rules shows them all)"),
         (
             ["--disable", "OBJ-004,,REF", "x"],
@@ -219,8 +217,7 @@ def wrong_usage(*args: Arg, cwd: Path | None = None) -> str:
         ),
         (
             ["--disable", "class-id-reloded", "x"],
-            "no rule or family is called 'class-id-reloded' (--list-rules shows them all); "
-            "did you mean 'class-id-reloaded'?",
+            "no rule or family is called 'class-id-reloded' (--list-rules shows them all); did you mean 'class-id-reloaded'?",
         ),
         (["--explain", "OBJ-004", "x"], "--explain, --list-rules and --list-profiles take no FILE, such as 'x'"),
         (["--list-rules", "--list-profiles"], "--show, --explain, --list-rules and --list-profiles do not go together"),
@@ -239,21 +236,20 @@ def wrong_usage(*args: Arg, cwd: Path | None = None) -> str:
         (["--quiet=yes"], "option '--quiet=yes' takes no argument"),
         (["--help=yes"], "option '--help=yes' takes no argument"),
         (["--profile"], "option '--profile' needs an argument"),
-        (["--format", "x\n\x1b[31m", "x"], r"--format takes text, json, sarif or junit, not 'x\n\x1b[31m'"),
+        (
+            ["--format", "x\n\x1b[31m", "x"],
+            r"--format takes text, text-full, lines, github, json, sarif or junit, not 'x\n\x1b[31m'",
+        ),
     ],
 )
 def test_wrong_usage(args: list[str], sentence: str) -> None:
     assert wrong_usage(*args) == sentence
 
 
-@pytest.mark.parametrize(
-    "size", ["", "0", "0G", "-1", "0.0001K", "G", "2GB", "2 G", "1X", "16777216T", "18446744073709551616"]
-)
+@pytest.mark.parametrize("size", ["", "0", "0G", "-1", "0.0001K", "G", "2GB", "2 G", "1X", "16777216T", "18446744073709551616"])
 def test_wrong_sizes(size: str) -> None:
     assert wrong_usage("--max-memory", size, "x") == (
-        "--max-memory takes a size above 0 in bytes, or with K, M, G or T (of 1024) such as 512M or 2G, not '"
-        + size
-        + "'"
+        "--max-memory takes a size above 0 in bytes, or with K, M, G or T (of 1024) such as 512M or 2G, not '" + size + "'"
     )
 
 
@@ -308,7 +304,7 @@ def test_profile(files: Path) -> None:
     for profile in PROFILES:
         judged = report_one("--profile", profile["name"], "valid", cwd=files)["profile"]
         assert judged == profile["name"] or profile["name"] == "auto"
-    assert "judged by profile mat" in run("--profile", "mat", "valid", cwd=files).out
+    assert run("--profile", "mat", "valid", cwd=files).out.splitlines()[0].endswith(", profile mat")
     notes = report_one("--profile", "hotspot", "dangling", cwd=files)
     assert (notes["notes"], notes["warnings"]) == (30, 0)
     assert notes["findings"][0]["quirk"]
@@ -331,7 +327,7 @@ def test_max_errors(files: Path, args: list[str], shown: int) -> None:
     file = report_one(*args, "dangling", cwd=files)
     assert len(file["findings"]) == shown
     assert (file["totals"], file["warnings"]) == ({"REF-002": 30}, 30)
-    text = run(*args, "dangling", cwd=files).out
+    text = run("--verbose", *args, "dangling", cwd=files).out
     assert len(re.findall("^warning REF-002 reference-dangling at 0x", text, re.MULTILINE)) == shown
     assert ("warning REF-002 reference-dangling ... (30 findings, " in text) == (shown < 30)
     assert "valid: 30 warnings; " in text
@@ -340,22 +336,44 @@ def test_max_errors(files: Path, args: list[str], shown: int) -> None:
 # ---- --quiet ---------------------------------------------------------------------------------------------------------
 
 
-def test_quiet_says_nothing_on_standard_output(files: Path) -> None:
-    for args in ([], ["--format", "json"], ["--format", "junit"]):
-        done = run("--quiet", *args, "duplicate", cwd=files)
-        assert (done.status, done.out, done.err) == (1, "", "")
+def test_quiet_keeps_the_verdict(files: Path) -> None:
+    for args in (["--quiet"], ["-q", "--verbose"]):
+        done = run(*args, "duplicate", "valid", cwd=files)
+        assert (done.status, done.err) == (1, "")
+        duplicate, valid = done.out.splitlines()
+        assert re.fullmatch(r"duplicate: invalid: 1 error; well-formed to the end; 2 objects, .*", duplicate)
+        assert re.fullmatch(r"valid: valid; well-formed to the end; 2 objects, .*", valid)
     done = run("--quiet", "missing", cwd=files)
     assert (done.status, done.out, done.err) == (3, "", "hprof-validate: missing: No such file or directory\n")
 
 
+def test_quiet_leaves_reports_for_machines_alone(files: Path) -> None:
+    for name in ("json", "sarif", "lines", "github"):
+        args = ("--format", name, "duplicate")
+        assert run("--quiet", *args, cwd=files).out == run(*args, cwd=files).out != ""
+
+
+def test_quiet_twice_says_nothing_on_standard_output(files: Path) -> None:
+    for args in ([], ["--format", "json"], ["--format", "junit"]):
+        for quiet in (["-qq"], ["--quiet", "--quiet"]):
+            done = run(*quiet, *args, "duplicate", cwd=files)
+            assert (done.status, done.out, done.err) == (1, "", "")
+    done = run("-qq", "missing", cwd=files)
+    assert (done.status, done.out, done.err) == (3, "", "hprof-validate: missing: No such file or directory\n")
+
+
 def test_quiet_needs_no_standard_output(files: Path) -> None:
-    assert run("--quiet", "valid", cwd=files, preexec_fn=lambda: os.close(1)).status == 0
+    assert run("-qq", "valid", cwd=files, preexec_fn=lambda: os.close(1)).status == 0
 
 
 def test_quiet_writes_to_an_output_file(files: Path) -> None:
     done = run("--quiet", "--format", "json", "--output", "report", "duplicate", cwd=files)
     assert (done.status, done.out, done.err) == (1, "", "")
     assert json.loads((files / "report").read_text())["files"][0]["totals"] == {"OBJ-004": 1}
+    whole = run("duplicate", cwd=files).out.splitlines()
+    done = run("-qq", "--output", "report", "duplicate", cwd=files)
+    assert (done.status, done.out, done.err) == (1, "", "")
+    assert (files / "report").read_text().splitlines()[:3] == whole[:3]
 
 
 # ---- Output ----------------------------------------------------------------------------------------------------------
@@ -484,6 +502,40 @@ def test_output_to_a_fifo_that_is_an_input(files: Path) -> None:
     assert wrong_usage("--output", "fifo", "fifo", cwd=files) == "the output would overwrite the input 'fifo'"
 
 
+def test_output_is_replaced_when_it_is_complete(files: Path) -> None:
+    """Until then the old one stays, with its name; also after a signal and after a failed write, which leave nothing behind."""
+    (files / "report").write_text("old")
+    (files / "report").chmod(0o640)
+    (files / "link").symlink_to("report")
+    before = sorted(files.iterdir())
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        with subprocess.Popen([TOOL, "--output", "link", "-"], cwd=files, stdin=subprocess.PIPE) as process:
+            assert process.stdin is not None
+            process.stdin.write(VALID[:100])
+            process.stdin.flush()
+            deadline = time.monotonic() + 60
+            while sorted(files.iterdir()) == before and time.monotonic() < deadline:
+                time.sleep(0.01)
+            assert (files / "report").read_text() == "old"
+            process.send_signal(number)
+            assert process.wait(60) == -number
+        assert (files / "report").read_text() == "old"
+        assert sorted(files.iterdir()) == before
+    assert run("--output", "link", "valid", cwd=files).status == 0
+    assert (files / "report").read_text().startswith("valid: JAVA PROFILE")
+    assert (files / "report").stat().st_mode & 0o777 == 0o640
+    assert (files / "link").is_symlink()
+    assert sorted(files.iterdir()) == before
+
+
+def test_output_to_what_standard_output_writes_to(files: Path) -> None:
+    with (files / "log").open("ab") as stream:
+        stream.write(b"first line\n")
+        stream.flush()
+        assert run("--output", "/dev/stdout", "valid", cwd=files, stdout=stream).status == 0
+    assert (files / "log").read_text().startswith("valid: JAVA PROFILE")
+
+
 def test_wrong_usage_leaves_an_output_alone(files: Path) -> None:
     (files / "report").write_text("old")
     wrong_usage("--output", "report", "--jobs", "0", "valid", cwd=files)
@@ -520,42 +572,6 @@ def test_options_may_follow_files(files: Path) -> None:
 
 
 # ---- Colours and progress --------------------------------------------------------------------------------------------
-
-
-def on_a_terminal(
-    *args: Arg,
-    cwd: Path,
-    environment: dict[str, str] | None = None,
-    columns: int = 80,
-    feed: Callable[[], None] | None = None,
-    **kwargs: Any,
-) -> str:
-    """What a terminal is shown that is the tool's standard output and error."""
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    env = (
-        {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
-        | {"TERM": "xterm"}
-        | (environment or {})
-    )
-    shown = b""
-    with subprocess.Popen([TOOL, *args], cwd=cwd, env=env, **{"stdout": theirs, "stderr": theirs} | kwargs) as process:
-        os.close(theirs)
-        if feed is not None:
-            feed()
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline:
-            if not select.select([ours], [], [], 1)[0]:
-                continue
-            try:
-                piece = os.read(ours, 65536)
-            except OSError as error:  # the other end was closed
-                assert error.errno == errno.EIO
-                break
-            shown += piece
-        process.wait(60)
-    os.close(ours)
-    return shown.decode()
 
 
 def test_color(files: Path) -> None:
@@ -597,6 +613,36 @@ def test_progress_fits_the_terminal(files: Path) -> None:
             assert len(line) < columns
 
 
+def test_progress_shows_the_end_of_a_long_path(files: Path) -> None:
+    folder = files / ("d" * 100) / "e"
+    folder.mkdir(parents=True)
+    (folder / "heap\u00e9.hprof").write_bytes(VALID)
+    shown = on_a_terminal("--progress=always", folder / "heap\u00e9.hprof", cwd=files, columns=100, stdout=subprocess.DEVNULL)
+    assert re.search("\r[.]{3}[d/]*/e/heap\u00e9.hprof: \\[", shown)
+    shown = on_a_terminal("--progress=always", folder / "heap\u00e9.hprof", cwd=files, columns=65, stdout=subprocess.DEVNULL)
+    assert "hprof: [" in shown or "\r[" in shown
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_progress_is_wiped_off_by_a_signal(files: Path, number: int) -> None:
+    """A dump that comes through a pipe stops coming when the bar is there."""
+    reading, writing = os.pipe()
+
+    def feed() -> None:
+        os.close(reading)
+        with os.fdopen(writing, "wb", closefd=False) as stream:
+            stream.write(VALID[:-9] + b"".join(utf8(99 + i, "x" * (4 << 20)) for i in range(4)))
+
+    def interrupt(shown: bytes, process: "subprocess.Popen[bytes]") -> None:
+        if b"B/s" in shown:
+            process.send_signal(number)
+
+    shown = on_a_terminal("--progress=always", "-", cwd=files, stdin=reading, stdout=subprocess.DEVNULL, feed=feed, watch=interrupt)
+    os.close(writing)
+    assert "B/s" in shown
+    assert shown.endswith("\r\x1b[K")
+
+
 def test_progress_comes_by_itself_after_a_second(files: Path) -> None:
     """A long dump that comes slowly."""
     reading, writing = os.pipe()
@@ -627,8 +673,7 @@ def test_list_rules(files: Path) -> None:
     assert [rule["id"] for rule in RULES] == [f"{family}-{number}" for family, number in named]
     for rule in RULES:
         assert all(
-            rule[key]
-            for key in ("id", "name", "family", "clause", "rows", "summary", "why", "producers", "readers", "example")
+            rule[key] for key in ("id", "name", "family", "clause", "rows", "summary", "why", "producers", "readers", "example")
         )
 
 

@@ -292,7 +292,7 @@ static enum hprof_severity changed_to(uint8_t severity, enum rule rule, enum fin
                                       bool werror)
 {
     uint8_t changed[RULE_COUNT];
-    const struct severity_choice choice = {profile, changed, werror};
+    const struct severity_choice choice = {.profile = profile, .changed = changed, .werror = werror};
     const char *quirk;
 
     memset(changed, HPROF_UNCHANGED, sizeof changed);

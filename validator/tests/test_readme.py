@@ -34,5 +34,11 @@ def test_options_are_those_of_help() -> None:
     assert set(option.findall(usage)) == set(option.findall(help_text))
 
 
+def test_what_ci_bench_needs_is_said() -> None:
+    script = (ROOT / "ci/bench").read_text().splitlines()[0]
+    (paragraph,) = [part for part in README.split("\n\n") if "`ci/bench DUMP`" in part]
+    assert f"`{script.split()[-1]}`" in paragraph
+
+
 def test_program_is_the_one_that_is_tested() -> None:
     assert (ROOT / "validator/tests/consumer/judge.c").read_text() in README

@@ -1,8 +1,16 @@
 """Runs the tool, for tests of what it is asked and of what it answers."""
 
+import errno
+import fcntl
 import json
 import os
+import pty
+import select
+import struct
 import subprocess
+import termios
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +35,42 @@ def run(*args: Arg, cwd: Path | None = None, stdin: bytes | int = subprocess.DEV
     given: dict[str, Any] = {"input": stdin} if isinstance(stdin, bytes) else {"stdin": stdin}
     given |= {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | kwargs
     return Done(subprocess.run([TOOL, *args], cwd=cwd, timeout=60, check=False, **given))
+
+
+def on_a_terminal(
+    *args: Arg,
+    cwd: Path,
+    environment: dict[str, str] | None = None,
+    columns: int = 80,
+    feed: Callable[[], None] | None = None,
+    watch: Callable[[bytes, "subprocess.Popen[bytes]"], None] | None = None,
+    **kwargs: Any,
+) -> str:
+    """What a terminal is shown that is the tool's standard output and error."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    env = {name: value for name, value in os.environ.items() if name != "NO_COLOR"} | {"TERM": "xterm"} | (environment or {})
+    shown = b""
+    given: dict[str, Any] = {"stdout": theirs, "stderr": theirs} | kwargs
+    with subprocess.Popen([TOOL, *args], cwd=cwd, env=env, **given) as process:
+        os.close(theirs)
+        if feed is not None:
+            feed()
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            if not select.select([ours], [], [], 1)[0]:
+                continue
+            try:
+                piece = os.read(ours, 65536)
+            except OSError as error:  # the other end was closed
+                assert error.errno == errno.EIO
+                break
+            shown += piece
+            if watch is not None:
+                watch(shown, process)
+        process.wait(60)
+    os.close(ours)
+    return shown.decode()
 
 
 def report(*args: Arg, cwd: Path | None = None, stdin: bytes | int = subprocess.DEVNULL) -> Any:

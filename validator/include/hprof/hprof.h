@@ -107,6 +107,7 @@ struct hprof_finding {
     const char *expected; /* never NULL */
     const char *found;    /* never NULL */
     const char *quirk;    /* why a profile changed the severity, or NULL */
+    bool in_baseline;     /* a note because of hprof_options.baseline */
 };
 
 /* What was read, once all of it was. */
@@ -130,8 +131,13 @@ struct hprof_summary {
     uint64_t strings;       /* UTF8 records */
     const uint64_t *totals; /* findings by rule, hprof_rule_count() of them, exact whatever max_errors; disabled rules 0 */
     uint64_t errors, warnings, notes;
-    const char *hint;    /* the usual cause of a fault that was found ("a truncated tail: ..."), or NULL */
-    const char *failure; /* for HPROF_IO and HPROF_LIMIT: what went wrong, one sentence; else NULL */
+    size_t producer_profile; /* index of the profile for what the dump looks like: strict if like none that is known */
+    const uint64_t *quirks; /* of the totals, by rule: the known quirks of that producer, notes in its profile; NULL if the dump
+                                was not read */
+    uint64_t quirk_errors, quirk_warnings; /* these by their severity here */
+    uint64_t memory_needed;                /* if max_memory was met: about how much will do; 0 if that is not known */
+    const char *hint;                      /* the usual cause of a fault that was found ("a truncated tail: ..."), or NULL */
+    const char *failure;                   /* for HPROF_IO and HPROF_LIMIT: what went wrong, one sentence; else NULL */
 };
 
 /* ---- Judging ---------------------------------------------------------------------------------------------------- */
@@ -158,6 +164,8 @@ struct hprof_options {
     /* By rule, hprof_rule_count() of them, or NULL: severity that replaces the profile's where it is not `HPROF_UNCHANGED`.
      * A framing rule's entry is ignored. */
     const uint8_t *severities;
+    /* By rule, hprof_rule_count() of them, or NULL: a rule with no more findings than that has notes only. Framing rules too. */
+    const uint64_t *baseline;
     const struct hprof_allocator *allocator; /* NULL for the C library's */
     const struct hprof_testing *testing;     /* NULL, except in tests */
 

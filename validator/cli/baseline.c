@@ -1,0 +1,92 @@
+#include "baseline.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "messages.h"
+
+static enum hprof_status refuse(const char *path, const char *why)
+{
+    char after[256];
+
+    snprintf(after, sizeof after, "' is not a report of hprof-validate in JSON: %s", why);
+    say_usage("--baseline: '", path, after);
+    return HPROF_USAGE;
+}
+
+/* Whether each file has a name and totals: what else a report says is not used. */
+static bool is_report(const json_t *root)
+{
+    const json_t *files = json_object_get(root, "files");
+    size_t i;
+    const json_t *file;
+
+    json_array_foreach(files, i, file)
+    {
+        if (!json_is_string(json_object_get(file, "file")) || !json_is_object(json_object_get(file, "totals")))
+            return false;
+    }
+    return json_is_array(files);
+}
+
+enum hprof_status baseline_load(struct baseline *baseline, const char *path)
+{
+    json_error_t error;
+
+    *baseline = (struct baseline){0};
+    if (path == NULL)
+        return HPROF_VALID;
+    baseline->numbers = calloc(hprof_rule_count(), sizeof *baseline->numbers);
+    if (baseline->numbers == NULL) {
+        say_failure(path, "out of memory");
+        return HPROF_LIMIT;
+    }
+    /* Numbers as real ones: a timestamp may be above what jansson takes for an integer. */
+    baseline->report = json_load_file(path, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &error);
+    if (baseline->report == NULL) {
+        switch (json_error_code(&error)) {
+        case json_error_cannot_open_file:
+            say_failure(path, "cannot be opened");
+            return HPROF_IO;
+        case json_error_out_of_memory:
+            say_failure(path, "out of memory");
+            return HPROF_LIMIT;
+        default:
+            return refuse(path, error.text);
+        }
+    }
+    return is_report(baseline->report) ? HPROF_VALID : refuse(path, "it lacks \"files\", or a file its \"totals\"");
+}
+
+void baseline_free(struct baseline *baseline)
+{
+    json_decref(baseline->report);
+    free(baseline->numbers);
+}
+
+static const json_t *find_file(const json_t *files, const char *name)
+{
+    size_t i;
+    const json_t *file;
+
+    json_array_foreach(files, i, file)
+    {
+        if (strcmp(json_string_value(json_object_get(file, "file")), name) == 0)
+            return file;
+    }
+    return json_array_size(files) == 1 ? json_array_get(files, 0) : NULL;
+}
+
+const uint64_t *baseline_of(struct baseline *baseline, const char *file)
+{
+    if (baseline->report == NULL)
+        return NULL;
+    const json_t *found = find_file(json_object_get(baseline->report, "files"), file);
+    for (size_t i = 0; i < hprof_rule_count(); i++) {
+        double number = json_number_value(json_object_get(json_object_get(found, "totals"), hprof_rule_at(i)->id));
+        baseline->numbers[i] = number >= 1 && number < 1e18 ? (uint64_t)number : 0;
+    }
+    return baseline->numbers;
+}

@@ -1,0 +1,151 @@
+#define _GNU_SOURCE /* asprintf */
+#include "part.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "interrupt.h"
+
+/* The folder of a path, with the slash behind it: so many characters. */
+static int folder_length(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? (int)(slash + 1 - path) : 0;
+}
+
+static char *join(int folder, const char *path, const char *name)
+{
+    char *joined;
+
+    return asprintf(&joined, "%.*s%s", folder, path, name) < 0 ? NULL : joined;
+}
+
+/* The full name of a file that is not there yet, whose folder is. NULL: errno says why. */
+static char *full_name(const char *path)
+{
+    int length = folder_length(path);
+    char *folder, *real, *full = NULL;
+
+    if (!path[length]) { /* the name of a folder, or none */
+        errno = ENOENT;
+        return NULL;
+    }
+    folder = join(length, path, ".");
+    real = folder ? realpath(folder, NULL) : NULL;
+    if (real && asprintf(&full, "%s/%s", strcmp(real, "/") == 0 ? "" : real, path + length) < 0)
+        full = NULL;
+    free(real);
+    free(folder);
+    return full;
+}
+
+/* What a path leads to, be it there or not; NULL: errno says why. */
+static char *follow(const char *path)
+{
+    char target[PATH_MAX], *there = realpath(path, NULL), *next;
+    ssize_t size;
+
+    if (there || errno != ENOENT)
+        return there;
+    size = readlink(path, target, sizeof target - 1);
+    if (size < 0)
+        return full_name(path);
+    target[size] = '\0';
+    next = join(*target == '/' ? 0 : folder_length(path), path, target);
+    there = next ? follow(next) : NULL; /* links in a circle are another error */
+    free(next);
+    return there;
+}
+
+/* The permissions of the new file: those of the one that it replaces. False if that one must not be changed. */
+static bool find_mode(const char *final, mode_t *mode)
+{
+    struct stat there;
+
+    *mode = 0;
+    if (stat(final, &there) != 0)
+        return true;
+    *mode = there.st_mode & 0777;
+    return faccessat(AT_FDCWD, final, W_OK, AT_EACCESS) == 0;
+}
+
+/* `kept` is how much of the final name is in its own. */
+static bool create(struct part *part, size_t size, int kept)
+{
+    enum { TRIES = 100 };
+
+    for (unsigned i = 0; i < TRIES; i++) {
+        snprintf(part->path, size, "%.*s.%u.part", kept, part->final, (unsigned)getpid() + i);
+        part->fd = open(part->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (part->fd >= 0 || errno != EEXIST)
+            break;
+    }
+    return part->fd >= 0;
+}
+
+bool part_open(struct part *part, const char *path)
+{
+    enum { ADDED = 24 };
+    sigset_t all, before;
+    mode_t mode;
+
+    *part = (struct part){.fd = -1};
+    part->final = follow(path);
+    if (!part->final || !find_mode(part->final, &mode))
+        return false;
+    int kept = folder_length(part->final) + NAME_MAX - ADDED; /* of a name as long as names can be */
+    size_t size = strlen(part->final) + ADDED;
+    part->path = malloc(size);
+    if (!part->path)
+        return false;
+    interrupt_watch();
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &before); /* a signal finds no part, or one that it knows of */
+    bool created = create(part, size, kept);
+    int error = errno;
+    if (created) {
+        interrupt_add_file(part->path);
+    } else {
+        free(part->path); /* it is not ours */
+        part->path = NULL;
+    }
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    if (created && mode)
+        (void)!fchmod(part->fd, mode);
+    errno = error;
+    return created;
+}
+
+static void forget(struct part *part)
+{
+    interrupt_remove_file(part->path);
+    free(part->path);
+    part->path = NULL;
+}
+
+bool part_name(struct part *part)
+{
+    if (part->path && rename(part->path, part->final) != 0)
+        return false;
+    if (part->path)
+        forget(part);
+    return true;
+}
+
+void part_close(struct part *part)
+{
+    if (part->path) {
+        unlink(part->path);
+        forget(part);
+    }
+    free(part->final);
+    part->final = NULL;
+}
