@@ -32,6 +32,13 @@ def test_valid_in_its_profile(path: Path) -> None:
         assert read_text(path)[2].valid
 
 
+def test_the_validator_of_binary_dumps_names_the_one_of_text() -> None:
+    words = [os.environ["HPROF_VALIDATE"], AGENT8 / "gold/samples.txt"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "'hprof-ascii check'" in done.stdout
+
+
 @pytest.mark.parametrize("name", ["samples.txt", "samples.hprof"])
 def test_the_hot_method_has_most_samples(name: str) -> None:
     check_samples(facts(name))
