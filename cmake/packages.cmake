@@ -1,4 +1,4 @@
-# Manual pages, and Debian packages by `cpack -G DEB`: hprof has the tools, libhprof-dev the library.
+# Manual pages, and Debian packages by `cpack -G DEB`: hprof has the tools, and libhprof-dev has the library.
 
 find_program(HPROF_HELP2MAN help2man DOC "help2man, which makes the manual pages of what --help prints")
 if(HPROF_HELP2MAN AND NOT CMAKE_CROSSCOMPILING)

@@ -1,4 +1,4 @@
-"""The files that ci/release makes work on a machine that has nothing else; so do the steps of the Dockerfile.
+"""The files that ci/release makes work on a machine that has nothing else, and so do the steps of the Dockerfile.
 
 ci/full runs this as root, with HPROF_RELEASE naming the folder of the files.
 """

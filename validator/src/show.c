@@ -14,7 +14,6 @@ enum {
     CLASS_DUMP_MOST = 1 << 22
 };
 
-static const uint64_t names_most = UINT64_C(1) << 28;       /* bytes of strings that are kept */
 static const uint64_t classes_within = UINT64_C(256) << 20; /* bytes of the heap dump in which classes are sought */
 
 struct cursor show_bytes(struct show *s, uint64_t offset, size_t n)
@@ -112,24 +111,12 @@ static bool pass_item(struct show *s, const struct item *item)
     return input_seek(&s->in, end_of(item)) && s->in.offset == end_of(item);
 }
 
-/* ---- What names IDs ---- */
-
+/* What the record at hand names. */
 static void note_names(struct show *s, const struct item *item)
 {
-    size_t want = item->size < RECORD_HEADER_SIZE + 8 + STRING_KEPT ? (size_t)item->size : RECORD_HEADER_SIZE + 8 + STRING_KEPT;
-    size_t there = input_need(&s->in, want);
-    struct cursor c = {s->in.at + RECORD_HEADER_SIZE, s->in.at + (there < want ? there : want)};
-    struct UTF8 string;
-    struct LOAD_CLASS class;
+    size_t want = item->size < NAMES_LOOK_AT ? (size_t)item->size : NAMES_LOOK_AT, there = input_need(&s->in, want);
 
-    if (*s->in.at == TAG_UTF8 && read_UTF8(&c, s->id_size, &string) && item->length >= s->id_size) {
-        uint64_t size = item->length - s->id_size;
-
-        if (cursor_left(&c) >= (size < STRING_KEPT ? size : STRING_KEPT))
-            strings_define(&s->strings, string.id, 0, size, c.at, (const uint8_t[2]){0, 0}, names_most);
-    } else if (*s->in.at == TAG_LOAD_CLASS && read_LOAD_CLASS(&c, s->id_size, &class)) {
-        keymap_put(&s->class_names, class.class_id, class.name);
-    }
+    names_take(&s->names, (struct cursor){s->in.at, s->in.at + (there < want ? there : want)});
 }
 
 /* ---- The walk of records ---- */
@@ -403,13 +390,11 @@ static enum hprof_status show_input(struct show *s, bool is_open)
         if (!s->in.error)
             return fail(s, HPROF_USAGE, "this is no heap dump: it does not begin with a valid header");
     } else if (is_open) {
-        strings_init(&s->strings, &s->memory, &s->key, s->id_size);
-        keymap_init(&s->class_names, &s->memory, &s->key, s->id_size, sizeof(uint64_t));
+        names_init(&s->names, &s->memory, &s->key, s->id_size);
         keymap_init(&s->classes, &s->memory, &s->key, s->id_size, sizeof(uint64_t));
         arena_init(&s->copies, &s->memory);
         status = show_dump(s);
-        strings_clear(&s->strings);
-        keymap_clear(&s->class_names);
+        names_clear(&s->names);
         keymap_clear(&s->classes);
         arena_clear(&s->copies);
     }

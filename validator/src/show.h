@@ -6,7 +6,7 @@
 #include "format.h"
 #include "input.h"
 #include "keymap.h"
-#include "string_table.h"
+#include "names.h"
 
 enum item_kind {
     ITEM_RECORD,    /* a record that is not of a heap dump */
@@ -32,9 +32,8 @@ struct show {
     unsigned id_size;
     enum version version;
     uint64_t heap, heap_end; /* of the heap dump record that the walk is in; 0 outside */
-    struct strings strings;
-    struct keymap class_names; /* class ID to string ID */
-    struct keymap classes;     /* class ID to the address of a copy of its CLASS_DUMP */
+    struct names names;
+    struct keymap classes; /* class ID to the address of a copy of its CLASS_DUMP */
     struct arena copies;
 };
 

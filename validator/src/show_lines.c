@@ -4,13 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "class_name.h"
 #include "show.h"
 #include "utf8.h"
 
 enum {
     LINE_SIZE = 1200,
-    NAME_ROOM = 240,
     ROW_BYTES = 16,
     PARTS_ALWAYS = 8, /* of a list, the first parts are shown, */
     PARTS_AROUND = 2, /* and those around the offset */
@@ -83,41 +81,26 @@ static void close_bracket(struct writer *w, unsigned depth, const char *bracket)
 
 /* ---- Names ---- */
 
-static bool name_of_string(const struct show *s, uint64_t id, char to[NAME_ROOM])
-{
-    size_t n;
-    uint64_t whole;
-    const uint8_t *text = strings_text(&s->strings, id, &n, &whole);
-
-    to[0] = '\0';
-    if (text)
-        utf8_show(to, NAME_ROOM, text, n, whole > n);
-    return text != NULL;
-}
-
 static void note_string(struct writer *w, uint64_t id)
 {
     char name[NAME_ROOM];
 
-    if (name_of_string(w->show, id, name))
+    if (names_string(&w->show->names, id, name))
         note(w, "%s%s", w->remark_size ? " " : "", name);
 }
 
 static void note_class(struct writer *w, uint64_t class_id)
 {
     char name[NAME_ROOM];
-    uint64_t string;
 
-    if (keymap_get(&w->show->class_names, class_id, &string) && name_of_string(w->show, string, name)) {
-        show_class_name(name, sizeof name);
+    if (names_class(&w->show->names, class_id, name))
         note(w, "%s%s", w->remark_size ? " " : "", name);
-    }
 }
 
 /* What an object ID names: of objects that are no classes, only where they are dumped is known. */
 static void note_object(struct writer *w, uint64_t id)
 {
-    if (keymap_get(&w->show->class_names, id, NULL)) {
+    if (keymap_get(&w->show->names.classes, id, NULL)) {
         note(w, "%sclass", w->remark_size ? " " : "");
         note_class(w, id);
     }
