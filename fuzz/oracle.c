@@ -135,7 +135,14 @@ struct string {
 struct loaded_class {
     uint64_t serial, serial_at;
     uint64_t id, id_at;
-    uint64_t name;
+    uint64_t name, name_at;
+    bool unloaded;  /* of the first with its serial */
+    size_t current; /* of the first with its ID: the latest LOAD_CLASS that gave the ID a meaning */
+    bool reused;    /* likewise: the ID has had two names */
+};
+
+struct unload {
+    uint64_t serial, at;
 };
 
 struct frame {
@@ -215,7 +222,8 @@ struct oracle {
     bool android;
 
     /* What is defined and named, each in the order of the file. */
-    struct list strings, loaded_classes, frames, traces, thread_events;
+    struct list strings, loaded_classes, unloads, frames, traces, thread_events;
+    struct list heap_ends; /* uint64_t: where each heap dump is closed; UINT64_MAX for the end of the file */
     struct list objects, class_dumps, instances, object_arrays, thread_roots, frame_roots;
     struct list name_uses, trace_uses, frame_uses, class_serial_uses, trace_thread_uses; /* struct use, scope 0 */
     struct list object_uses, root_thread_uses;                                           /* struct use */
@@ -254,6 +262,14 @@ static void use(struct list *uses, uint64_t scope, uint64_t id, int role, uint64
 {
     *(struct use *)append(uses, sizeof(struct use)) =
         (struct use){.scope = scope, .id = id, .role = role, .at = at, .rule = rule};
+}
+
+/* The present heap dump ends here, unless it has ended before. */
+static void close_heap_dump(struct oracle *o, uint64_t at)
+{
+    uint64_t *end = &((uint64_t *)o->heap_ends.items)[o->heap - 1];
+    if (*end == UINT64_MAX)
+        *end = at;
 }
 
 /* ---- SPEC.md 2: integers, types, IDs ----------------------------------------------------------------------------------- */
@@ -351,17 +367,18 @@ static uint64_t character_size(const uint8_t *text, uint64_t size)
     return longer_than_needed || value > 0x10ffff ? 0 : length;
 }
 
-static void check_encoding(struct oracle *o, uint64_t at, uint64_t size)
+static bool check_encoding(struct oracle *o, uint64_t at, uint64_t size)
 {
     while (size) {
         uint64_t character = character_size(o->bytes + at, size);
         if (character == 0) {
             report(o, "STR-005", at);
-            return;
+            return false;
         }
         at += character;
         size -= character;
     }
+    return true;
 }
 
 /* 4.1: the name must not be 0 and must be defined, further up. */
@@ -399,7 +416,8 @@ static void read_utf8(struct oracle *o, uint64_t at, uint64_t length)
     *string = (struct string){.id = id(o, at), .at = at, .text = o->bytes + text_at, .size = length - o->id_size};
     if (string->id == 0)
         report(o, "STR-002", at);
-    check_encoding(o, text_at, length - o->id_size);
+    if (check_encoding(o, text_at, string->size) && string->size != 0 && u1(o, text_at + string->size - 1) == 0)
+        report(o, "STR-009", text_at + string->size - 1);
 }
 
 /* 4.2 */
@@ -407,8 +425,12 @@ static void read_load_class(struct oracle *o, uint64_t at)
 {
     uint64_t serial_at = at, id_at = serial_at + 4, trace_at = id_at + o->id_size, name_at = trace_at + 4;
     struct loaded_class *loaded = append(&o->loaded_classes, sizeof *loaded);
-    *loaded = (struct loaded_class){
-        .serial = u4(o, serial_at), .serial_at = serial_at, .id = id(o, id_at), .id_at = id_at, .name = id(o, name_at)};
+    *loaded = (struct loaded_class){.serial = u4(o, serial_at),
+                                    .serial_at = serial_at,
+                                    .id = id(o, id_at),
+                                    .id_at = id_at,
+                                    .name = id(o, name_at),
+                                    .name_at = name_at};
     if (loaded->serial == 0)
         report(o, "CLS-002", serial_at);
     if (loaded->id == 0)
@@ -558,8 +580,11 @@ static void read_thread_object(struct oracle *o, uint64_t at)
     uint64_t thread_at = at + o->id_size, trace_at = thread_at + 4;
     if (id(o, at) != 0)
         use_root(o, ROOT_THREAD_OBJECT, at);
-    *(struct thread_root *)append(&o->thread_roots, sizeof(struct thread_root)) =
-        (struct thread_root){.heap = o->heap, .serial = u4(o, thread_at), .at = thread_at, .trace = u4(o, trace_at)};
+    if (u4(o, thread_at) == 0)
+        report(o, "ROOT-007", thread_at);
+    else
+        *(struct thread_root *)append(&o->thread_roots, sizeof(struct thread_root)) =
+            (struct thread_root){.heap = o->heap, .serial = u4(o, thread_at), .at = thread_at, .trace = u4(o, trace_at)};
     use_trace(o, trace_at, u4(o, trace_at) == 0xffffffff ? TRACE_IS_MINUS_1 : TRACE_IS_NEEDED);
 }
 
@@ -957,9 +982,10 @@ static void begin_heap_dump_record(struct oracle *o, uint64_t at, uint64_t tag)
         report(o, "REC-005", at);
         o->segment_reported = true;
     }
-    if (!o->series_open)
+    if (!o->series_open) {
         o->heap++;
-    else if (tag == HEAP_DUMP && o->segments_allowed)
+        *(uint64_t *)append(&o->heap_ends, sizeof(uint64_t)) = UINT64_MAX;
+    } else if (tag == HEAP_DUMP && o->segments_allowed)
         report(o, "REC-006", at);
     if (tag == HEAP_DUMP_SEGMENT) {
         o->series_open = true;
@@ -1047,6 +1073,7 @@ static void read_record(struct oracle *o, uint64_t at, uint64_t length)
         break;
     case UNLOAD_CLASS:
         use(&o->class_serial_uses, 0, u4(o, body_at), 2, body_at, "CLS-007");
+        *(struct unload *)append(&o->unloads, sizeof(struct unload)) = (struct unload){.serial = u4(o, body_at), .at = body_at};
         break;
     case FRAME:
         read_frame(o, body_at);
@@ -1131,8 +1158,11 @@ static bool read_framed_record(struct oracle *o, uint64_t at)
     }
     o->report->records[tag]++;
     o->previous_at = at;
-    if (!o->series_open)
+    if (!o->series_open) {
         o->closed_until = body_at + length;
+        if (o->heap)
+            close_heap_dump(o, body_at + length);
+    }
     return true;
 }
 
@@ -1248,17 +1278,64 @@ static void check_strings(struct oracle *o, const struct list *index)
     }
 }
 
-/* 4.2 and 4.3 */
-static void check_loaded_classes(struct oracle *o, const struct list *serials, const struct list *ids)
+/* A string that is defined before `at`. */
+static const struct string *string_before(const struct oracle *o, const struct list *strings, uint64_t string_id, uint64_t at)
 {
-    const struct loaded_class *loaded = o->loaded_classes.items;
-    for (size_t i = 0; i < o->loaded_classes.count; i++) {
-        const struct loaded_class *c = &loaded[i];
+    const struct definition *d = first_definition(strings, 0, string_id);
+    return d && d->at < at ? &((const struct string *)o->strings.items)[d->item] : NULL;
+}
+
+/* 4.2: a class ID is loaded again under a new serial. After its class was unloaded it may be. */
+static void check_reload(struct oracle *o, const struct list *strings, const struct list *serials, struct loaded_class *first,
+                         size_t again)
+{
+    struct loaded_class *loaded = o->loaded_classes.items;
+    const struct loaded_class *before = &loaded[first->current], *now = &loaded[again];
+    const struct string *name = string_before(o, strings, before->name, now->name_at);
+    const struct string *new_name = string_before(o, strings, now->name, now->name_at);
+    bool both = name && new_name;
+    bool same = both && name->size == new_name->size && memcmp(name->text, new_name->text, (size_t)name->size) == 0;
+    if (loaded[first_definition(serials, 0, before->serial)->item].unloaded) {
+        first->reused = first->reused || !(same || before->name == now->name);
+        first->current = again;
+    } else if (both && !same) {
+        report(o, "CLS-018", now->name_at);
+    } else {
+        report(o, "CLS-004", now->id_at);
+    }
+}
+
+/* 4.2 and 4.3 */
+static void check_loaded_classes(struct oracle *o, const struct list *strings, const struct list *serials,
+                                 const struct list *ids)
+{
+    struct loaded_class *loaded = o->loaded_classes.items;
+    const struct unload *unloads_in_order = o->unloads.items;
+    size_t next_unload = 0;
+    for (size_t i = 0; i <= o->loaded_classes.count; i++) {
+        uint64_t until = i < o->loaded_classes.count ? loaded[i].serial_at : UINT64_MAX;
+        for (; next_unload < o->unloads.count && unloads_in_order[next_unload].at < until; next_unload++) {
+            const struct unload *unload = &unloads_in_order[next_unload];
+            const struct definition *d = first_definition(serials, 0, unload->serial);
+            if (!d || d->at > unload->at)
+                continue;
+            if (loaded[d->item].unloaded)
+                report(o, "CLS-019", unload->at);
+            loaded[d->item].unloaded = true;
+        }
+        if (i == o->loaded_classes.count)
+            break;
+        struct loaded_class *c = &loaded[i];
         bool new_serial = first_definition(serials, 0, c->serial)->item == i;
         if (c->serial && !new_serial)
             report(o, "CLS-003", c->serial_at);
-        if (c->id && first_definition(ids, 0, c->id)->item != i && new_serial)
-            report(o, "CLS-004", c->id_at);
+        if (c->id == 0)
+            continue;
+        struct loaded_class *first = &loaded[first_definition(ids, 0, c->id)->item];
+        if (first == c)
+            c->current = i;
+        else if (new_serial)
+            check_reload(o, strings, serials, first, i);
     }
     /* A class may be named before it is loaded, but not unloaded. */
     struct list unloaded = {0};
@@ -1286,6 +1363,8 @@ static void check_stacks(struct oracle *o, const struct list *frame_ids, const s
         bool same = memcmp(frames[i].body, frames[first].body, (size_t)(4 * o->id_size + 8)) == 0;
         if (first != i)
             report(o, same ? "STK-002" : "STK-003", frames[i].at);
+        else if (frames[i].id == 0)
+            report(o, "STK-013", frames[i].at);
     }
     const struct trace *traces = o->traces.items;
     for (size_t i = 0; i < o->traces.count; i++) {
@@ -1293,6 +1372,8 @@ static void check_stacks(struct oracle *o, const struct list *frame_ids, const s
         bool same = traces[i].size == first->size && memcmp(traces[i].body, first->body, (size_t)first->size) == 0;
         if (first != &traces[i])
             report(o, same ? "STK-008" : "STK-009", traces[i].at);
+        else if (traces[i].serial == 0)
+            report(o, "STK-014", traces[i].at);
     }
     check_defined(o, &o->frame_uses, frame_ids);
     check_defined(o, &o->trace_uses, trace_serials);
@@ -1328,12 +1409,14 @@ static void check_thread_lives(struct oracle *o, struct list *events, struct lis
 /* 6.2 and 6.2.8, and the threads of 4.5 */
 static void check_threads(struct oracle *o, const struct list *trace_serials)
 {
-    struct list events = {0}, roots = {0}, known = {0}, reported = {0};
+    struct list events = {0}, starts = {0}, roots = {0}, known = {0}, reported = {0};
     const struct thread_event *e = o->thread_events.items;
     for (size_t i = 0; i < o->thread_events.count; i++) {
         define(&events, 0, e[i].serial, e[i].at, i);
-        if (e[i].start)
+        if (e[i].start) {
             define(&known, 0, e[i].serial, e[i].at, i);
+            define(&starts, 0, e[i].serial, e[i].at, i);
+        }
     }
     const struct thread_root *r = o->thread_roots.items;
     for (size_t i = 0; i < o->thread_roots.count; i++) {
@@ -1341,6 +1424,7 @@ static void check_threads(struct oracle *o, const struct list *trace_serials)
         define(&roots, r[i].heap, r[i].serial, r[i].at, i);
     }
     sort_index(&events);
+    sort_index(&starts);
     sort_index(&known);
     sort_index(&roots);
     check_thread_lives(o, &events, &reported);
@@ -1350,11 +1434,15 @@ static void check_threads(struct oracle *o, const struct list *trace_serials)
             report(o, "ROOT-002", r[i].at);
     reduce_uses(&o->root_thread_uses);
     const struct use *threads = o->root_thread_uses.items;
-    for (size_t i = 0; i < o->root_thread_uses.count; i++)
-        if (!first_definition(&roots, threads[i].scope, threads[i].id)) {
+    const uint64_t *heap_ends = o->heap_ends.items;
+    for (size_t i = 0; i < o->root_thread_uses.count; i++) {
+        const struct definition *start = first_definition(&starts, 0, threads[i].id);
+        bool started = start && start->at < heap_ends[threads[i].scope - 1];
+        if (threads[i].id == 0 || (!started && !first_definition(&roots, threads[i].scope, threads[i].id))) {
             report(o, threads[i].rule, threads[i].at);
             define(&reported, 0, threads[i].id, threads[i].at, 0);
         }
+    }
     const struct frame_root *f = o->frame_roots.items;
     const struct trace *traces = o->traces.items;
     for (size_t i = 0; i < o->frame_roots.count; i++) {
@@ -1371,6 +1459,7 @@ static void check_threads(struct oracle *o, const struct list *trace_serials)
         if (!first_definition(&known, 0, t[i].id) && !first_definition(&reported, 0, t[i].id))
             report(o, "STK-011", t[i].at);
     free(events.items);
+    free(starts.items);
     free(known.items);
     free(roots.items);
     free(reported.items);
@@ -1533,19 +1622,54 @@ static bool is_array_name(const struct string *name)
     return (name->size >= 1 && name->text[0] == '[') || (name->size >= 2 && memcmp(name->text + name->size - 2, "[]", 2) == 0);
 }
 
-/* 6.6: one finding for each class whose name is known and not that of an array. */
-static void check_array_classes(struct oracle *o, const struct list *loaded, const struct list *strings)
+static bool is_primitive_array_name(const struct string *name)
 {
-    struct list wrong = {0};
-    const struct array *arrays = o->object_arrays.items;
+    static const char *const names[] = {"[Z",        "[C",     "[F",      "[D",       "[B",     "[S",      "[I",    "[J",
+                                        "boolean[]", "char[]", "float[]", "double[]", "byte[]", "short[]", "int[]", "long[]"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (name->size == strlen(names[i]) && memcmp(name->text, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
+}
+
+/* The name of a class for the whole file; NULL if it is not known or changes. */
+static const struct string *name_of_class(const struct oracle *o, const struct list *loaded, const struct list *strings,
+                                          uint64_t class_id)
+{
     const struct loaded_class *loads = o->loaded_classes.items;
+    const struct definition *load = first_definition(loaded, 0, class_id);
+    if (!load || loads[load->item].reused)
+        return NULL;
+    return string_before(o, strings, loads[loads[load->item].current].name, UINT64_MAX);
+}
+
+/* 6.5 and 6.6: one finding for each class whose name is known and does not go with its objects. */
+static void check_array_classes(struct oracle *o, const struct list *loaded, const struct list *strings,
+                                const struct list *classes)
+{
+    struct list wrong = {0}, wrong_instances = {0};
+    const struct array *arrays = o->object_arrays.items;
     for (size_t i = 0; i < o->object_arrays.count; i++) {
         const struct array *a = &arrays[i];
-        const struct definition *load = first_definition(loaded, 0, a->class_id);
-        const struct definition *name = load ? first_definition(strings, 0, loads[load->item].name) : NULL;
-        if (name && !is_array_name(&((const struct string *)o->strings.items)[name->item]))
+        const struct string *name = name_of_class(o, loaded, strings, a->class_id);
+        if (name && !is_array_name(name))
             use(&wrong, 0, a->class_id, 0, a->class_at, "OBJ-007");
+        else if (name && is_primitive_array_name(name))
+            use(&wrong, 0, a->class_id, 0, a->class_at, "OBJ-012");
     }
+    const struct instance *instances = o->instances.items;
+    const struct class_dump *dumps = o->class_dumps.items;
+    for (size_t i = 0; i < o->instances.count; i++) {
+        const struct string *name = name_of_class(o, loaded, strings, instances[i].class_id);
+        const struct definition *dump = first_definition(classes, instances[i].heap, instances[i].class_id);
+        if (name && dump && is_array_name(name))
+            use(&wrong_instances, 0, instances[i].class_id, 0, dumps[dump->item].at, "OBJ-011");
+    }
+    reduce_uses(&wrong_instances);
+    const struct use *classes_with_instances = wrong_instances.items;
+    for (size_t i = 0; i < wrong_instances.count; i++)
+        report(o, "OBJ-011", classes_with_instances[i].at);
+    free(wrong_instances.items);
     reduce_uses(&wrong);
     const struct use *uses = wrong.items;
     for (size_t i = 0; i < wrong.count; i++)
@@ -1577,7 +1701,7 @@ static void check_heap_dumps(struct oracle *o, const struct list *loaded, const 
     sort_index(&named);
     check_objects_defined(o, &ids, &classes);
     check_dumped_classes_loaded(o, &ids, &classes, loaded, &named);
-    check_array_classes(o, loaded, strings);
+    check_array_classes(o, loaded, strings, &classes);
     free(ids.items);
     free(classes.items);
     free(named.items);
@@ -1608,7 +1732,7 @@ static void check_all(struct oracle *o)
     sort_index(&traces);
 
     check_strings(o, &strings);
-    check_loaded_classes(o, &class_serials, &class_ids);
+    check_loaded_classes(o, &strings, &class_serials, &class_ids);
     check_stacks(o, &frames, &traces);
     check_threads(o, &traces);
     check_heap_dumps(o, &class_ids, &strings);
@@ -1631,17 +1755,19 @@ static bool is_one_of(const char *rule, const char *const *rules)
 /* Severities of the strict profile. */
 static bool is_warning(const char *rule)
 {
-    static const char *const warnings[] = {"HDR-006", "HDR-007", "REC-004", "REC-009", "REC-010",  "STR-002",  "STR-003",
-                                           "STR-007", "CLS-004", "CLS-005", "CLS-007", "CLS-017",  "STK-002",  "STK-008",
-                                           "STK-011", "THR-005", "PRF-003", "PRF-005", "ROOT-001", "ROOT-002", "ROOT-004",
-                                           "OBJ-009", "OBJ-010", "REF-001", "REF-002", NULL};
+    static const char *const warnings[] = {"HDR-006", "HDR-007", "REC-004",  "REC-009",  "REC-010",  "STR-002",  "STR-003",
+                                           "STR-007", "STR-009", "CLS-019",  "STK-013",  "STK-014",  "ROOT-007", "CLS-004",
+                                           "CLS-005", "CLS-007", "CLS-017",  "STK-002",  "STK-008",  "STK-011",  "THR-005",
+                                           "PRF-003", "PRF-005", "ROOT-001", "ROOT-002", "ROOT-004", "OBJ-009",  "OBJ-010",
+                                           "REF-001", "REF-002", NULL};
     return is_one_of(rule, warnings);
 }
 
 bool oracle_settles(const struct oracle_report *r, const struct oracle_finding *finding)
 {
-    static const char *const by_file[] = {"REC-007", "STR-006", "STR-007", "CLS-007",  "CLS-008", "STK-006", "STK-010",
-                                          "STK-011", "STK-012", "PRF-003", "ROOT-005", "OBJ-007", NULL};
+    static const char *const by_file[] = {"REC-007",  "STR-006", "STR-007", "CLS-007", "CLS-008",
+                                          "STK-006",  "STK-010", "STK-011", "STK-012", "PRF-003",
+                                          "ROOT-005", "OBJ-007", "OBJ-011", "OBJ-012", NULL};
     static const char *const by_heap_dump[] = {"CLS-010", "CLS-011", "CLS-017", "ROOT-003", "ROOT-004", "OBJ-002",
                                                "OBJ-003", "OBJ-006", "OBJ-010", "REF-001",  "REF-002",  NULL};
     if (!r->failed)
@@ -1688,10 +1814,11 @@ struct oracle_report *oracle_validate(const uint8_t *bytes, size_t size)
         check_all(&o);
     }
     finish_report(&o);
-    struct list *lists[] = {&o.strings,           &o.loaded_classes, &o.frames,          &o.traces,        &o.thread_events,
-                            &o.objects,           &o.class_dumps,    &o.instances,       &o.object_arrays, &o.thread_roots,
-                            &o.frame_roots,       &o.name_uses,      &o.trace_uses,      &o.frame_uses,    &o.class_serial_uses,
-                            &o.trace_thread_uses, &o.object_uses,    &o.root_thread_uses};
+    struct list *lists[] = {
+        &o.unloads,       &o.heap_ends,         &o.strings,           &o.loaded_classes, &o.frames,
+        &o.traces,        &o.thread_events,     &o.objects,           &o.class_dumps,    &o.instances,
+        &o.object_arrays, &o.thread_roots,      &o.frame_roots,       &o.name_uses,      &o.trace_uses,
+        &o.frame_uses,    &o.class_serial_uses, &o.trace_thread_uses, &o.object_uses,    &o.root_thread_uses};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         free(lists[i]->items);
     return o.report;

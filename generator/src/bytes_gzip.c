@@ -110,6 +110,7 @@ static bool put(struct bytes *bytes, const void *data, size_t size)
 static bool finish(struct bytes *bytes)
 {
     static const char garbage[] = "no member";
+    static const uint8_t zeros[512];
     struct bytes_gzip *g = (struct bytes_gzip *)bytes;
 
     if (!g->cut && (g->fill || !g->members) && !pack(g))
@@ -118,6 +119,12 @@ static bool finish(struct bytes *bytes)
         g->fault->offset = g->offset;
         g->fault->done = true;
         if (!bytes_put(g->bytes.next, garbage, sizeof garbage - 1))
+            return false;
+    }
+    if (g->fault && g->fault->rule == RULE_GZ_008) {
+        g->fault->offset = g->offset;
+        g->fault->done = true;
+        if (!bytes_put(g->bytes.next, zeros, sizeof zeros))
             return false;
     }
     return bytes_finish(g->bytes.next);

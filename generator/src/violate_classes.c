@@ -60,6 +60,47 @@ void cls_007_unknown(struct violations *v, struct event *e, int loaded_later)
         insert_load_class(v, fresh_serial(v, CLASS_SERIAL), fresh_id(v, CLASS), fresh_id(v, NAME), "Broken");
 }
 
+static void insert_unload_class(struct violations *v, uint32_t serial, bool broken)
+{
+    struct event unload = RECORD_EVENT(UNLOAD_CLASS);
+
+    unload.fields.UNLOAD_CLASS.class_serial = serial;
+    if (broken)
+        break_at(v, &unload, EVENT_OFFSET_OF(EVENT_RECORD, UNLOAD_CLASS, class_serial, v->id_size));
+    insert(v, &unload);
+}
+
+void cls_018_renamed(struct violations *v, struct event *e, int after_unload)
+{
+    struct event load = RECORD_EVENT(LOAD_CLASS);
+    uint32_t serial = fresh_serial(v, CLASS_SERIAL);
+
+    (void)e;
+    insert_utf8(v, fresh_id(v, NAME), "Broken");
+    insert_utf8(v, fresh_id(v, FIELD), "Renamed");
+    insert_load_class(v, serial, fresh_id(v, CLASS), fresh_id(v, NAME), "Broken");
+    if (after_unload) {
+        insert_unload_class(v, serial, false);
+        serial = fresh_serial(v, TRACE_SERIAL);
+        insert_load_class(v, serial, fresh_id(v, CLASS), fresh_id(v, NAME), "Broken");
+    }
+    load.fields.LOAD_CLASS = (struct LOAD_CLASS){
+        .class_serial = fresh_serial(v, OTHER_SERIAL), .class_id = fresh_id(v, CLASS), .name = fresh_id(v, FIELD)};
+    load.class_name = "Renamed";
+    break_at(v, &load, EVENT_OFFSET_OF(EVENT_RECORD, LOAD_CLASS, name, v->id_size));
+    insert(v, &load);
+}
+
+void cls_019_twice(struct violations *v, struct event *e, int variant)
+{
+    (void)e;
+    (void)variant;
+    insert_utf8(v, fresh_id(v, NAME), "Broken");
+    insert_load_class(v, fresh_serial(v, CLASS_SERIAL), fresh_id(v, CLASS), fresh_id(v, NAME), "Broken");
+    insert_unload_class(v, fresh_serial(v, CLASS_SERIAL), false);
+    insert_unload_class(v, fresh_serial(v, CLASS_SERIAL), true);
+}
+
 /* ---- CLASS_DUMP ---- */
 
 /* Where a field of a CLASS_DUMP stands in its event. */

@@ -74,6 +74,19 @@ void str_005_encoding(struct violations *v, struct event *e, int variant)
     insert(v, &string);
 }
 
+void str_009_nul(struct violations *v, struct event *e, int bytes)
+{
+    static const char text[] = "name";
+    struct event string = RECORD_EVENT(UTF8);
+
+    (void)e;
+    string.fields.UTF8.id = fresh_id(v, NAME);
+    string.body = (const uint8_t *)text + sizeof text - (size_t)bytes;
+    string.body_size = (size_t)bytes;
+    break_at(v, &string, ID_AT + v->id_size + (uint64_t)bytes - 1);
+    insert(v, &string);
+}
+
 /* ---- Who names a string: 0, one that comes later, one that never comes ---- */
 
 /* What the name is to be, and behind the record that has it, the string if it is only late. */

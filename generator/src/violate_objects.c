@@ -407,3 +407,27 @@ void ref_002_class(struct violations *v, struct event *e, int field)
         break;
     }
 }
+
+/* An array class is dumped with an instance of it behind. */
+void obj_011_instance(struct violations *v, struct event *e, int variant)
+{
+    struct event class = class_dump(v, fresh_id(v, CLASS), 0, ""),
+                 instance = instance_dump(v, fresh_id(v, OBJECT), fresh_id(v, CLASS), 0);
+
+    (void)e;
+    (void)variant;
+    break_at(v, &class, EVENT_OFFSET_OF(EVENT_SUBRECORD, CLASS_DUMP, class_id, v->id_size));
+    insert(v, &class);
+    insert(v, &instance);
+}
+
+void obj_012_ints(struct violations *v, struct event *e, int variant)
+{
+    struct event array = object_array(fresh_id(v, OBJECT), fresh_id(v, CLASS));
+
+    (void)e;
+    (void)variant;
+    insert_class(v, fresh_id(v, CLASS), 0, "");
+    break_at(v, &array, EVENT_OFFSET_OF(EVENT_SUBRECORD, OBJECT_ARRAY_DUMP, class_id, v->id_size));
+    insert(v, &array);
+}

@@ -97,3 +97,13 @@ void root_006_jni_local(struct violations *v, struct event *e, int frame)
     (void)e;
     insert_frame_root(v, SUB_ROOT_JNI_LOCAL, 0, frame);
 }
+
+void root_007_zero(struct violations *v, struct event *e, int variant)
+{
+    struct event thread = root(SUB_ROOT_THREAD_OBJECT, 0, 0, 0);
+
+    (void)e;
+    (void)variant;
+    break_at(v, &thread, THREAD_AT(v));
+    insert(v, &thread);
+}

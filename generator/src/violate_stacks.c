@@ -46,7 +46,31 @@ void stk_006_undefined(struct violations *v, struct event *e, int variant)
     break_at(v, e, FRAME_FIELD(v, class_serial));
 }
 
+void stk_013_zero(struct violations *v, struct event *e, int variant)
+{
+    struct event frame = RECORD_EVENT(FRAME);
+
+    (void)e;
+    (void)variant;
+    insert_utf8(v, fresh_id(v, NAME), "Broken");
+    insert_load_class(v, fresh_serial(v, CLASS_SERIAL), fresh_id(v, CLASS), fresh_id(v, NAME), "Broken");
+    frame.fields.FRAME = (struct FRAME){
+        .method = fresh_id(v, NAME), .signature = fresh_id(v, NAME), .class_serial = fresh_serial(v, CLASS_SERIAL)};
+    break_at(v, &frame, FRAME_FIELD(v, id));
+    insert(v, &frame);
+}
+
 /* ---- TRACE ---- */
+
+void stk_014_zero(struct violations *v, struct event *e, int variant)
+{
+    struct event trace = RECORD_EVENT(TRACE);
+
+    (void)e;
+    (void)variant;
+    break_at(v, &trace, TRACE_FIELD(v, trace_serial));
+    insert(v, &trace);
+}
 
 void stk_008_again(struct violations *v, struct event *e, int variant)
 {

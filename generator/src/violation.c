@@ -274,12 +274,24 @@ void prepare_two_classes(struct violations *v, struct event *e, int variant)
     insert_load_class(v, fresh_serial(v, OTHER_SERIAL), fresh_id(v, OTHER), fresh_id(v, NAME), "Broken");
 }
 
+static void prepare_class_named(struct violations *v, const char *name)
+{
+    insert_utf8(v, fresh_id(v, NAME), name);
+    insert_load_class(v, fresh_serial(v, CLASS_SERIAL), fresh_id(v, CLASS), fresh_id(v, NAME), name);
+}
+
 void prepare_array_class(struct violations *v, struct event *e, int variant)
 {
     (void)e;
     (void)variant;
-    insert_utf8(v, fresh_id(v, NAME), "[LBroken;");
-    insert_load_class(v, fresh_serial(v, CLASS_SERIAL), fresh_id(v, CLASS), fresh_id(v, NAME), "[LBroken;");
+    prepare_class_named(v, "[LBroken;");
+}
+
+void prepare_int_array_class(struct violations *v, struct event *e, int variant)
+{
+    (void)e;
+    (void)variant;
+    prepare_class_named(v, "[I");
 }
 
 void prepare_trace(struct violations *v, struct event *e, int variant)

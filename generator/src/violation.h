@@ -165,11 +165,12 @@ void insert_class(struct violations *v, uint64_t class_id, uint64_t super_id, co
 void insert_thread_root(struct violations *v, uint32_t serial, uint32_t trace);
 
 /* What a row may need in front of the first heap dump. */
-violation_act prepare_class;       /* CLASS, CLASS_SERIAL, NAME "Broken", FIELD "value" */
-violation_act prepare_two_classes; /* and OTHER, OTHER_SERIAL */
-violation_act prepare_array_class; /* CLASS is "[LBroken;" */
-violation_act prepare_trace;       /* TRACE_SERIAL of `variant` frames of a class as the first has it */
-violation_act prepare_strings;     /* NAME and FIELD */
+violation_act prepare_class;           /* CLASS, CLASS_SERIAL, NAME "Broken", FIELD "value" */
+violation_act prepare_two_classes;     /* and OTHER, OTHER_SERIAL */
+violation_act prepare_array_class;     /* CLASS is "[LBroken;" */
+violation_act prepare_int_array_class; /* CLASS is "[I" */
+violation_act prepare_trace;           /* TRACE_SERIAL of `variant` frames of a class as the first has it */
+violation_act prepare_strings;         /* NAME and FIELD */
 
 /* Whether the body of an event, if it has any, is at hand and not too long to be changed. */
 static inline bool is_whole(const struct event *e)

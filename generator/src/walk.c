@@ -200,6 +200,8 @@ void give_frame(struct walk *w, uint64_t thread, uint64_t depth, int broken_rule
         habit(&e, broken_rule, 1);
     else if (!e.fields.FRAME.class_serial)
         habit(&e, RULE_STK_005, 1);
+    if (!e.fields.FRAME.id && broken_rule == NO_RULE)
+        habit(&e, RULE_STK_013, 1);
     give_record(w, &e);
 }
 

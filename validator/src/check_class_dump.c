@@ -185,6 +185,16 @@ void finish_class_dumps(struct checker *ck)
     }
 }
 
+/* Only of a class that is, or may turn out to be, an array class. */
+static void keep_array_class(struct checker *ck, uint64_t class_id, const struct layout *l)
+{
+    const struct class *class = classes_find(&ck->classes, class_id);
+    enum name_kind kind = class ? strings_name_kind(&ck->strings, class->name) : NAME_UNKNOWN;
+
+    if (kind == NAME_UNKNOWN || is_array_name(kind))
+        uselog_add(&ck->class_uses, class_id, CLASS_HAS_INSTANCES, l->at);
+}
+
 /* What depends on LOAD_CLASS records that may still come. Kept back until the heap dump has given its memory back. */
 void keep_class_uses(struct checker *ck)
 {
@@ -196,6 +206,8 @@ void keep_class_uses(struct checker *ck)
 
         if (l->reached && !l->is_excused && !classes_find(classes, class_id))
             uselog_add(&ck->class_uses, class_id, CLASS_IS_DUMPED, l->at);
+        if (l->reached && l->has_instances)
+            keep_array_class(ck, class_id, l);
         if (l->reached && l->is_rootless)
             uselog_add(&ck->class_uses, class_id, CLASS_IS_ROOTLESS, l->at + OFFSET_OF(CLASS_DUMP, super_id, ck->id_size));
     }

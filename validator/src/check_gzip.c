@@ -135,8 +135,9 @@ static uint64_t doubtful_from(const struct gzip_finding *g)
 void on_gzip_fault(void *context, const struct gzip_finding *g)
 {
     static const enum rule rules[] = {
-        [GZIP_HEADER] = RULE_GZ_001,    [GZIP_DATA] = RULE_GZ_002,     [GZIP_CHECKSUM] = RULE_GZ_003, [GZIP_SIZE] = RULE_GZ_004,
-        [GZIP_TRUNCATED] = RULE_GZ_005, [GZIP_TRAILING] = RULE_GZ_006, [GZIP_NESTED] = RULE_GZ_007,
+        [GZIP_HEADER] = RULE_GZ_001, [GZIP_DATA] = RULE_GZ_002,      [GZIP_CHECKSUM] = RULE_GZ_003,
+        [GZIP_SIZE] = RULE_GZ_004,   [GZIP_TRUNCATED] = RULE_GZ_005, [GZIP_TRAILING] = RULE_GZ_006,
+        [GZIP_NESTED] = RULE_GZ_007, [GZIP_ZEROS] = RULE_GZ_008,
     };
     struct checker *ck = context;
     char path[48];
@@ -149,6 +150,6 @@ void on_gzip_fault(void *context, const struct gzip_finding *g)
         disown(ck, doubtful_from(g));
     else if (g->fault == GZIP_TRAILING)
         ck->garbage_behind = true;
-    else
+    else if (g->fault != GZIP_ZEROS)
         ck->truncated = true;
 }

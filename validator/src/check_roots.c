@@ -94,7 +94,9 @@ static void check_thread_object(struct checker *ck, const struct ROOT_THREAD_OBJ
 {
     if (ck->dump.stretch)
         ck->dump.stretch->has_thread_roots = true;
-    if (keymap_get(&ck->dump.thread_roots, r->thread_serial, NULL)) {
+    if (!r->thread_serial) { /* no thread: other roots with serial 0 do not name this one */
+        report(ck, RULE_ROOT_007, at + OFFSET_OF(ROOT_THREAD_OBJECT, thread_serial, ck->id_size), "a serial above 0", "0");
+    } else if (keymap_get(&ck->dump.thread_roots, r->thread_serial, NULL)) {
         struct finding *f =
             report(ck, RULE_ROOT_002, at + OFFSET_OF(ROOT_THREAD_OBJECT, thread_serial, ck->id_size),
                    "a thread without a ROOT_THREAD_OBJECT in this heap dump", "thread %" PRIu32, r->thread_serial);
@@ -172,10 +174,10 @@ static void judge_thread_use(void *context, uint64_t serial, const uint64_t firs
     unsigned role = 0;
     uint64_t offset = uses_first(first, 0, USE_ROLES - 1, &role);
 
-    if (keymap_get(&ck->dump.thread_roots, serial, NULL))
+    if (keymap_get(&ck->dump.thread_roots, serial, NULL) || (serial && keymap_get(&ck->threads, serial, NULL)))
         return;
     report_within(ck, serial ? RULE_ROOT_003 : RULE_ROOT_004, SHAPE_ANY, offset, paths[role],
-                  "the serial of a ROOT_THREAD_OBJECT in this heap dump", "%" PRIu32, (uint32_t)serial);
+                  "the serial of a thread that a ROOT_THREAD_OBJECT or START_THREAD defines", "%" PRIu32, (uint32_t)serial);
     keep_thread(ck, serial, 0); /* it is told: not again for its stack trace */
 }
 

@@ -48,12 +48,15 @@ void check_frame(struct checker *ck, const struct FRAME *r, const uint8_t *body,
     byte_hash_begin(&hash, &ck->key);
     byte_hash_add(&hash, &ck->key, body, SIZE_OF(FRAME, id));
     digest = byte_hash_end(&hash, &ck->key);
-    if (!keymap_get(&ck->frames, r->id, &known))
+    if (!keymap_get(&ck->frames, r->id, &known)) {
         keymap_put(&ck->frames, r->id, digest);
-    else if (known == digest)
+        if (!r->id)
+            report(ck, RULE_STK_013, at, "an ID other than 0", "0");
+    } else if (known == digest) {
         f = report(ck, RULE_STK_002, at, "a frame ID not yet used", "0x%" PRIx64 ", defined before in the same way", r->id);
-    else
+    } else {
         f = report(ck, RULE_STK_003, at, "a frame ID not yet used", "0x%" PRIx64 ", defined before in another way", r->id);
+    }
     if (f)
         diag_seek(&ck->diag, f, PLACE_OF_FRAME, r->id);
 
@@ -113,6 +116,8 @@ bool check_trace(struct checker *ck)
         if (!t || !keymap_put(&ck->traces, r.trace_serial, ck->trace_list.count - 1))
             return true;
         *t = (struct trace){digest, at, r.frames};
+        if (!r.trace_serial)
+            report(ck, RULE_STK_014, at, "a serial above 0", "0");
     } else {
         const struct trace *t = chunks_at(&ck->trace_list, (size_t)known);
 

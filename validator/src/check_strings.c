@@ -103,6 +103,8 @@ bool check_utf8(struct checker *ck, uint64_t length)
         report(ck, RULE_STR_005, t.bad_at, "UTF-8, standard or modified", "byte 0x%02x", t.bad_byte);
         ck->doubtful_string = t.bad_at;
         ck->doubtful_record = ck->record_at;
+    } else if (t.size && t.last[1] == '\0') {
+        report(ck, RULE_STR_009, at + length - 1, "the last byte of the string", "a NUL");
     }
     if (!r.id)
         report_shape(ck, RULE_STR_002, t.size ? SHAPE_ANY : SHAPE_EMPTY_STRING, at, "an ID other than 0", "0");

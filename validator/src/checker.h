@@ -71,7 +71,7 @@ enum object_role {
     OBJECT_AS_OTHER_ROOT,
     OBJECT_AS_STICKY_CLASS
 };
-enum class_role { CLASS_IS_DUMPED, CLASS_IS_ARRAY, CLASS_IS_ROOTLESS }; /* judged when all LOAD_CLASS are known */
+enum class_role { CLASS_IS_DUMPED, CLASS_IS_ARRAY, CLASS_IS_ROOTLESS, CLASS_HAS_INSTANCES }; /* when all LOAD_CLASS are known */
 
 /* How a walk over sub-records looks at them. */
 enum look {
@@ -208,9 +208,10 @@ struct checker {
 
     /* Defined so far. */
     struct strings strings;
-    struct idset class_serials; /* defined: there was a LOAD_CLASS */
-    struct keymap frames;       /* to the hash of the record */
-    struct keymap traces;       /* to an index in trace_list */
+    struct idset class_serials;    /* defined: there was a LOAD_CLASS, */
+    struct idset unloaded_serials; /* and an UNLOAD_CLASS after it */
+    struct keymap frames;          /* to the hash of the record */
+    struct keymap traces;          /* to an index in trace_list */
     struct chunks trace_list;
     struct keymap threads;       /* that were started: to enum thread_flag */
     struct idset rooted_threads; /* defined: a heap dump that has ended has a ROOT_THREAD_OBJECT, or the lack of one was told */

@@ -14,7 +14,8 @@ struct class
     uint64_t name; /* string ID */
     uint32_t serial;
     uint32_t named : 1;         /* its name was defined then: else it is shown nowhere, early or late */
-    uint32_t loaded_after : 31; /* how many heap dump records stand in front of it */
+    uint32_t reused : 1;        /* the ID had another name before its class was unloaded: no name holds for the whole file */
+    uint32_t loaded_after : 30; /* how many heap dump records stand in front of it */
 };
 _Static_assert(sizeof(struct class) == 16, "the smallest LOAD_CLASS takes 25 bytes");
 

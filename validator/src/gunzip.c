@@ -348,6 +348,28 @@ static void end_without_member(struct gunzip *g, const char *found)
         give_up(g, GZIP_TRAILING, g->now.member_offset, "1f 8b, or the end of the file", "%s", found);
 }
 
+/* Whether nothing but zeros is left of the file, which is then at its end. */
+static bool pass_zeros(struct gunzip *g)
+{
+    uint8_t byte;
+
+    while (take(g, &byte))
+        if (byte != 0)
+            return false;
+    return !g->source->error;
+}
+
+/* Where a member should begin, a zero stands: `gzip -t` ignores zeros to the end of the file, which tapes and block devices leave. */
+static void end_at_zero(struct gunzip *g, const char *found)
+{
+    if (!g->now.end_is_doubtful && pass_zeros(g))
+        give_up(g, GZIP_ZEROS, g->now.member_offset, "the end of the file", "zeros to the end of the file");
+    else if (g->source->error)
+        g->now.part = NOTHING;
+    else
+        end_without_member(g, found);
+}
+
 /* Whether a member begins here. If not, the stream ends: soundly at the end of the file. */
 static bool read_magic(struct gunzip *g)
 {
@@ -367,13 +389,18 @@ static bool read_magic(struct gunzip *g)
         snprintf(found, sizeof found, "%02x, then the end of the file", id1);
         if (g->source->error)
             g->now.part = NOTHING;
+        else if (id1 == 0)
+            end_at_zero(g, found);
         else
             end_without_member(g, found);
         return false;
     }
     if (id1 != 0x1f || id2 != 0x8b) {
         snprintf(found, sizeof found, "%02x %02x", id1, id2);
-        end_without_member(g, found);
+        if (id1 == 0 && id2 == 0)
+            end_at_zero(g, found);
+        else
+            end_without_member(g, found);
         return false;
     }
     return true;

@@ -8,7 +8,7 @@
 #include "input_source.h"
 #include "memory.h"
 
-/* A fault of the gzip container. The names are those of the rules GZ-001 to GZ-007. */
+/* A fault of the gzip container. The names are those of the rules GZ-001 to GZ-008. */
 enum gzip_fault {
     GZIP_SOUND,
     GZIP_HEADER,    /* at the field of the header that is wrong. The stream ends in front of the member */
@@ -17,7 +17,8 @@ enum gzip_fault {
     GZIP_SIZE,      /* at the ISIZE field. Likewise */
     GZIP_TRUNCATED, /* at the header of the member that is not complete. The stream ends behind what there is of it */
     GZIP_TRAILING,  /* at the first byte that is of no member. The stream ends */
-    GZIP_NESTED     /* at the first member's header. The stream is empty */
+    GZIP_NESTED,    /* at the first member's header. The stream is empty */
+    GZIP_ZEROS      /* at the first of the zeros that end the file in place of a member. The stream ends soundly */
 };
 
 struct gzip_finding {

@@ -1,4 +1,5 @@
 /* The header (SPEC.md 3.1). */
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,6 +29,17 @@ static void stop(struct checker *ck)
     ck->stopped = true;
 }
 
+/* HTML is written in either case. */
+static bool begins_with(const uint8_t *p, const char *start, size_t n)
+{
+    bool any_case = start[0] == '<';
+
+    for (size_t i = 0; i < n; i++)
+        if (p[i] != (uint8_t)start[i] && !(any_case && tolower(p[i]) == tolower((unsigned char)start[i])))
+            return false;
+    return true;
+}
+
 /* What begins like this, of all that is taken for a dump now and then; NULL for none of it. */
 static const char *kind_of_file(const uint8_t *p, size_t n)
 {
@@ -46,10 +58,14 @@ static const char *kind_of_file(const uint8_t *p, size_t n)
         {"\177ELF", 4, "an ELF file, as a core dump is"},
         {"FLR\0", 4, "a recording of Flight Recorder"},
         {"\0\x12portable heap dump", 20, "a portable heap dump (PHD) of OpenJ9"},
+        {"JAVA PROFILE 1.0.1, created", 27, "text output of the HPROF agent (format=a), not a binary dump (format=b)"},
+        {"<!DO", 4, "an HTML page: perhaps a login or error page saved in place of the dump"},
+        {"<htm", 4, "an HTML page: perhaps a login or error page saved in place of the dump"},
+        {"<br ", 4, "an HTML page: perhaps a login or error page saved in place of the dump"},
     };
 
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (n >= kinds[i].size && memcmp(p, kinds[i].start, kinds[i].size) == 0)
+        if (n >= kinds[i].size && begins_with(p, kinds[i].start, kinds[i].size))
             return kinds[i].kind;
     return NULL;
 }

@@ -26,8 +26,16 @@ enum string_state strings_define(struct strings *s, uint64_t id, uint64_t hash, 
                                  const uint8_t last[2], uint64_t budget);
 
 /* What a string says of the class that it names, known of all strings, kept or not. */
-enum name_kind { NAME_UNKNOWN, NAME_OF_ARRAY, NAME_OF_JAVA_LANG_OBJECT, NAME_OF_OTHER_CLASS };
+enum name_kind { NAME_UNKNOWN, NAME_OF_OBJECT_ARRAY, NAME_OF_PRIMITIVE_ARRAY, NAME_OF_JAVA_LANG_OBJECT, NAME_OF_OTHER_CLASS };
 enum name_kind strings_name_kind(const struct strings *s, uint64_t id);
+
+static inline bool is_array_name(enum name_kind kind)
+{
+    return kind == NAME_OF_OBJECT_ARRAY || kind == NAME_OF_PRIMITIVE_ARRAY;
+}
+
+/* Whether two strings are defined and have the same bytes. */
+bool strings_equal(const struct strings *s, uint64_t id, uint64_t other);
 
 bool strings_defined(const struct strings *s, uint64_t id);
 

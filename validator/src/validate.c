@@ -18,6 +18,7 @@ void tell_progress(struct checker *ck)
     /* Bitmaps of IDs may take a thirtieth of what was read, whatever the heap looks like. */
     idset_allow(&ck->dump.objects, (UINT64_C(8) << 20) + ck->in.offset / 30);
     idset_allow(&ck->class_serials, UINT64_C(1) << 20);
+    idset_allow(&ck->unloaded_serials, UINT64_C(1) << 20);
     idset_allow(&ck->rooted_threads, UINT64_C(1) << 20);
     if (ck->options->on_progress && read - ck->progress_told >= PROGRESS_STEP) {
         ck->progress_told = read;
@@ -34,6 +35,7 @@ static void checker_init(struct checker *ck, const struct hprof_options *options
     ck->key = options->testing && options->testing->hash_seed ? hash_key_from(options->testing->hash_seed) : hash_key_draw();
     diag_init(&ck->diag, m, options->max_errors);
     idset_init(&ck->class_serials, m, &ck->key, sizeof(uint32_t));
+    idset_init(&ck->unloaded_serials, m, &ck->key, sizeof(uint32_t));
     keymap_init(&ck->traces, m, &ck->key, sizeof(uint32_t), sizeof(uint32_t));
     keymap_init(&ck->threads, m, &ck->key, sizeof(uint32_t), sizeof(uint64_t));
     chunks_init(&ck->trace_list, m, trace_size());
@@ -78,6 +80,7 @@ static void checker_clear(struct checker *ck)
     keymap_clear(&ck->dump.thread_roots);
     strings_clear(&ck->strings);
     idset_clear(&ck->class_serials);
+    idset_clear(&ck->unloaded_serials);
     keymap_clear(&ck->frames);
     keymap_clear(&ck->traces);
     keymap_clear(&ck->threads);

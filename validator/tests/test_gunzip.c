@@ -236,15 +236,19 @@ static void what_follows_members_is_told(void **state)
 {
     static const struct {
         size_t size;
+        size_t zeros; /* before them */
         const char *bytes;
+        enum gzip_fault fault;
         const char *found;
     } cases[] = {
-        {1, "", "00, then the end of the file"},
-        {512, "", "00 00"},
-        {1, "\x1f", "1f, then the end of the file"},
-        {2, "\x1f\x1f", "1f 1f"},
-        {2, "\x8b\x1f", "8b 1f"},
-        {5, "JAVA ", "4a 41"},
+        {1, 1, "", GZIP_ZEROS, "zeros to the end of the file"},
+        {512, 512, "", GZIP_ZEROS, "zeros to the end of the file"},
+        {512, 511, "\x1f", GZIP_TRAILING, "00 00"},
+        {2, 1, "\x1f", GZIP_TRAILING, "00 1f"},
+        {1, 0, "\x1f", GZIP_TRAILING, "1f, then the end of the file"},
+        {2, 0, "\x1f\x1f", GZIP_TRAILING, "1f 1f"},
+        {2, 0, "\x8b\x1f", GZIP_TRAILING, "8b 1f"},
+        {5, 0, "JAVA ", GZIP_TRAILING, "4a 41"},
     };
 
     (void)state;
@@ -252,10 +256,12 @@ static void what_follows_members_is_told(void **state)
         struct two_members t = two_members();
         uint8_t bytes[512] = {0};
 
-        memcpy(bytes, cases[i].bytes, strlen(cases[i].bytes));
+        memcpy(bytes + cases[i].zeros, cases[i].bytes, strlen(cases[i].bytes));
         append(&t.file, bytes, cases[i].size);
         expect_fault(&t.file, "onetwo",
-                     &(struct fault){GZIP_TRAILING, 3, t.second_trailer + 8, "1f 8b, or the end of the file", cases[i].found});
+                     &(struct fault){cases[i].fault, 3, t.second_trailer + 8,
+                                     cases[i].fault == GZIP_ZEROS ? "the end of the file" : "1f 8b, or the end of the file",
+                                     cases[i].found});
         free(t.file.at);
     }
 }
