@@ -48,6 +48,6 @@ VALID = dump(instance(0x20, OBJECT), object_array(0x28, OBJECTS, [0x20, 0]))
 DUPLICATE = dump(instance(0x20, OBJECT), instance(0x20, OBJECT))  # OBJ-004
 WARNING = dump(timestamp=0)  # HDR-006
 AGENT = (
-    b"JAVA PROFILE 1.0.1\0" + struct.pack(">IQ", 4, 1795521603000) + record(0x0E, bytes(6)) + record(0x0B, b"\0\0\0\7")
+    b"JAVA PROFILE 1.0.1\0" + struct.pack(">IQ", 4, 1795521603000) + record(0x0E, bytes(6)) + record(0x06, b"\x80\0" + bytes(32))
 )
 TRUNCATED = VALID[:-30]  # REC-002 or REC-001
