@@ -94,7 +94,8 @@ static void compare(const struct oracle_report *oracle, struct library_report *l
     all.findings = malloc(library->count * sizeof *all.findings + 1);
     if (!all.findings)
         abort();
-    memcpy(all.findings, library->findings, library->count * sizeof *all.findings);
+    if (library->count)
+        memcpy(all.findings, library->findings, library->count * sizeof *all.findings);
 
     if (!keep_comparable(oracle, library) && oracle->failed)
         differ("the failure", oracle, &all);

@@ -556,7 +556,7 @@ static size_t mutate_bytes(const uint8_t *data, size_t size, uint8_t *out, size_
             break;
         default:
             if (at < size)
-                out[at] = one_in(dice, 2) ? (uint8_t)throw_dice(dice) : (uint8_t)(out[at] ^ 1 << below(dice, 8));
+                out[at] = (uint8_t)(one_in(dice, 2) ? throw_dice(dice) : out[at] ^ UINT64_C(1) << below(dice, 8));
         }
     }
     return size;

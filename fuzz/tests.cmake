@@ -1,12 +1,40 @@
-# Tests of the fuzz targets.
+# Tests of the fuzz targets: the mutator, and each target on all its files. A file of finds/ is a test of its own; the files of
+# corpus/ and corpora/ are too many for a process each, so one test runs those of a target and prints the name of each.
 
-pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
+if(NOT LIB_FUZZING_ENGINE)
+  file(GLOB_RECURSE dumps RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/corpus/*.hprof)
+  get_property(targets DIRECTORY PROPERTY FUZZ_TARGETS)
+  foreach(target IN LISTS targets)
+    string(REPLACE "fuzz_" "fuzz." name ${target})
+    get_target_property(takes_dumps ${target} TAKES_DUMPS)
+    file(GLOB inputs RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS corpora/${target}/*)
+    if(takes_dumps)
+      list(APPEND inputs ${dumps})
+    endif()
+    if(inputs)
+      add_test(NAME ${name} COMMAND ${target} ${inputs} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+      list(APPEND tests ${name})
+    endif()
+    file(GLOB finds RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS finds/${target}/*)
+    foreach(find IN LISTS finds)
+      get_filename_component(file ${find} NAME)
+      add_test(NAME ${name}.${file} COMMAND ${target} ${find} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+      list(APPEND tests ${name}.${file})
+    endforeach()
+  endforeach()
+endif()
 
 add_executable(test_mutator test_mutator.c gzip.c mutator.c pieces.c)
 target_include_directories(test_mutator PRIVATE ${PROJECT_SOURCE_DIR}/validator/src)
 target_link_libraries(test_mutator PRIVATE PkgConfig::CMOCKA PkgConfig::ZLIB)
 add_test(NAME fuzz.test_mutator COMMAND test_mutator WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-set_tests_properties(fuzz.test_mutator PROPERTIES LABELS fuzz)
+
+add_executable(test_faults test_faults.c)
+target_link_libraries(test_faults PRIVATE fuzz-harness hprof PkgConfig::CMOCKA)
+target_link_options(test_faults PRIVATE -Wl,--wrap=read,--wrap=pread64)
+add_test(NAME fuzz.test_faults COMMAND test_faults WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+
+set_tests_properties(${tests} fuzz.test_mutator fuzz.test_faults PROPERTIES LABELS fuzz ENVIRONMENT "${test_environment}")
 
 # fuzz_oracle against a library in which a rule is patched, and against the one that is tested.
 set(patched_source ${CMAKE_CURRENT_BINARY_DIR}/patched_diag.c)
