@@ -26,6 +26,6 @@ for target in "${targets[@]}"; do
     done <"$WORK/seeds.list"
     (cd "$seeds" && rm -f "$OUT/${target}_seed_corpus.zip" && zip -q -r "$OUT/${target}_seed_corpus.zip" .)
     # All but the C library and what the sanitizers bring.
-    ldd "$OUT/$target" | awk '$3 ~ /^\// { print $3 }' | grep -vE '/(libc|libm|libpthread|libdl|librt|libresolv|libgcc_s|libstdc\+\+)\.so' |
+    ldd "$WORK/build/fuzz/$target" | awk '$3 ~ /^\// { print $3 }' | grep -vE '/(libc|libm|libpthread|libdl|librt|libresolv|libgcc_s|libstdc\+\+)\.so' |
         xargs --no-run-if-empty cp --update --target-directory="$OUT/lib"
 done
