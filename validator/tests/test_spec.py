@@ -240,8 +240,22 @@ def test_cross_references_resolve() -> None:
 def test_internal_links_work() -> None:
     slugs = [re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings()]
     targets = re.findall(r"\]\(#([^)]+)\)", TEXT) + re.findall(r"^\[.+?\]: #(\S+)$", TEXT, re.MULTILINE)
+    anchors = re.findall(r'<a id="([^"]+)"></a>', TEXT)
     assert targets
-    assert set(targets) <= set(slugs)
+    assert set(targets) <= {*slugs, *anchors}
+    assert not set(slugs) & set(anchors)
+
+
+def test_every_rule_has_an_anchor() -> None:
+    anchors = re.findall(r'<a id="([^"]+)"></a>', TEXT)
+    assert len(set(anchors)) == len(anchors)
+    assert {rule.lower() for rule in RULES} <= set(anchors)
+
+
+def test_links_to_files_work() -> None:
+    links = [link for link in re.findall(r"\]\(([^)#]+)\)", prose()) if not link.startswith("http")]
+    assert links
+    assert [link for link in links if not (ROOT / link).exists()] == []
 
 
 def test_tables_are_whole() -> None:
