@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import lzma
 import os
 import subprocess
 import sys
@@ -12,31 +14,53 @@ import pytest
 AGENT8 = Path(__file__).resolve().parents[2] / "conformance/producers/agent8"
 sys.path.insert(0, str(AGENT8))
 
-from facts import Facts, read_binary, read_text  # noqa: E402
-from truth import check_samples, check_threads, our_sites  # noqa: E402
+from facts import Facts, read_binary_data, read_text_data  # noqa: E402
+from truth import check_heap, check_samples, check_sites, check_threads, compare, our_sites  # noqa: E402
 
-GOLD = sorted((AGENT8 / "gold").iterdir())
+GOLD = sorted(path.name for path in (AGENT8 / "gold").iterdir())
 
 
+def content(name: str) -> bytes:
+    data = (AGENT8 / "gold" / name).read_bytes()
+    return lzma.decompress(data) if name.endswith(".xz") else data
+
+
+@functools.cache
 def facts(name: str) -> Facts:
-    path = AGENT8 / "gold" / name
-    return read_binary(path) if path.suffix == ".hprof" else read_text(path)[0]
+    data = content(name)
+    return read_binary_data(data) if ".hprof" in name else read_text_data(data)[0]
 
 
-@pytest.mark.parametrize("path", GOLD, ids=lambda path: path.name)
-def test_valid_in_its_profile(path: Path) -> None:
-    if path.suffix == ".hprof":
-        done = subprocess.run([os.environ["HPROF_VALIDATE"], "--profile", "jdk8-agent", path], capture_output=True, check=False)
+@pytest.mark.parametrize("name", GOLD)
+def test_valid_in_its_profile(name: str) -> None:
+    data = content(name)
+    if ".hprof" in name:
+        words = [os.environ["HPROF_VALIDATE"], "--profile", "jdk8-agent", "-"]
+        done = subprocess.run(words, input=data, capture_output=True, check=False)
         assert done.returncode == 0, done.stdout
     else:
-        assert read_text(path)[2].valid
+        assert read_text_data(data)[2].valid
 
 
 def test_the_validator_of_binary_dumps_names_the_one_of_text() -> None:
-    words = [os.environ["HPROF_VALIDATE"], AGENT8 / "gold/samples.txt"]
+    words = [os.environ["HPROF_VALIDATE"], str(AGENT8 / "gold/samples.txt")]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "'hprof-ascii check'" in done.stdout
+
+
+@pytest.mark.parametrize("name", ["heap.txt.xz", "heap.hprof.xz"])
+def test_the_heap_is_that_of_the_program(name: str) -> None:
+    check_heap(facts(name))
+    check_sites(facts(name))
+    check_threads(facts(name))
+
+
+def test_text_and_binary_say_the_same() -> None:
+    """Of two runs of one program."""
+    text, binary = facts("heap.txt.xz"), facts("heap.hprof.xz")
+    compare(text, binary)
+    assert len(our_sites(text)) >= 15
 
 
 @pytest.mark.parametrize("name", ["samples.txt", "samples.hprof"])
@@ -49,8 +73,7 @@ def test_threads_start(name: str) -> None:
     check_threads(facts(name))
 
 
-def test_text_and_binary_have_the_same_sites() -> None:
-    """With depth=0 all sites of a class are one."""
+def test_without_depth_all_sites_of_a_class_are_one() -> None:
     texts, binary = facts("sites.txt"), facts("sites.hprof")
     assert our_sites(texts) == our_sites(binary) == []
     by_type = [{site.type: site.allocated for site in one.sites if site.type.startswith("Truth")} for one in (texts, binary)]
@@ -63,9 +86,12 @@ def test_text_and_binary_have_the_same_sites() -> None:
 
 
 def test_the_blocks_of_each_file() -> None:
-    found = {path.name: {name for name in facts(path.name).blocks if name not in ("loads", "waits")} for path in GOLD}
+    found = {name: {block for block in facts(name).blocks if block not in ("loads", "waits")} for name in GOLD}
     assert found == {
+        "heap.hprof.xz": {"heap dump", "sites"},
+        "heap.txt.xz": {"heap dump", "sites"},
         "monitors.txt": {"monitor dump", "samples"},
+        "old.txt.xz": {"old times"},
         "samples.hprof": {"samples"},
         "samples.txt": {"samples"},
         "sites.hprof": {"sites"},

@@ -146,13 +146,11 @@ public final class Truth {
         return depth > 0 ? callDeep(depth - 1) : new Gate();
     }
 
+    /** About so many milliseconds of processor time, however busy the machine is. */
     static void spin(long milliseconds) {
-        long end = System.currentTimeMillis() + milliseconds;
         long n = 1;
-        while (System.currentTimeMillis() < end) {
-            for (int i = 0; i < 1000; i++) {
-                n = n * 6364136223846793005L + 1442695040888963407L;
-            }
+        for (long i = milliseconds * 1_000_000; i > 0; i--) {
+            n = n * 6364136223846793005L + 1442695040888963407L;
         }
         sink += n;
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 import struct
 from collections import Counter
@@ -153,17 +154,18 @@ class _Text:
             facts.statics = {key: self.types.get(id_, "") for key, id_ in self.statics.items()}
 
 
-def read_text(path: Path) -> tuple[Facts, Findings, Findings]:
+def read_text_data(data: bytes) -> tuple[Facts, Findings, Findings]:
     """With the findings of both profiles."""
     text = _Text()
     findings, forgiving = Findings(), Findings("jdk8-agent")
-    with path.open("rb") as stream:
-        check(stream, findings, text.observe)
-    with path.open("rb") as stream:
-        text.facts.version = stream.readline().split(b",")[0].decode("utf-8", "replace").removeprefix("JAVA PROFILE ").strip()
-        stream.seek(0)
-        check(stream, forgiving)
+    text.facts.version = data.partition(b",")[0].decode("utf-8", "replace").removeprefix("JAVA PROFILE ")
+    check(io.BytesIO(data), findings, text.observe)
+    check(io.BytesIO(data), forgiving)
     return text.facts, findings, forgiving
+
+
+def read_text(path: Path) -> tuple[Facts, Findings, Findings]:
+    return read_text_data(path.read_bytes())
 
 
 # ---- binary
