@@ -34,7 +34,10 @@ target_link_libraries(test_faults PRIVATE fuzz-harness hprof PkgConfig::CMOCKA)
 target_link_options(test_faults PRIVATE -Wl,--wrap=read,--wrap=pread64)
 add_test(NAME fuzz.test_faults COMMAND test_faults WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
 
-set_tests_properties(${tests} fuzz.test_mutator fuzz.test_faults PROPERTIES LABELS fuzz ENVIRONMENT "${test_environment}")
+add_test(NAME fuzz.test_campaign COMMAND ${HPROF_PYTHON} -m pytest -q -p no:cacheprovider fuzz/test_campaign.py
+  WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+
+set_tests_properties(${tests} fuzz.test_mutator fuzz.test_faults fuzz.test_campaign PROPERTIES LABELS fuzz ENVIRONMENT "${test_environment}")
 
 # fuzz_oracle against a library in which a rule is patched, and against the one that is tested.
 set(patched_source ${CMAKE_CURRENT_BINARY_DIR}/patched_diag.c)

@@ -1,0 +1,99 @@
+"""The tools beside the targets: what campaign, trial and corpus-update compute; and that each planted bug still applies."""
+
+import importlib.machinery
+import importlib.util
+import json
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+FUZZ = Path(__file__).resolve().parent
+PATCHES = sorted((FUZZ / "planted").glob("*.patch"))
+
+
+def load(name: str) -> ModuleType:
+    """A program without a suffix, as a module."""
+    loader = importlib.machinery.SourceFileLoader(name.replace("-", "_"), str(FUZZ / name))
+    spec = importlib.util.spec_from_loader(loader.name, loader)
+    assert spec
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[loader.name] = module  # dataclasses look their module up
+    loader.exec_module(module)
+    return module
+
+
+campaign, trial, corpus_update = load("campaign"), load("trial"), load("corpus-update")
+
+
+@pytest.mark.parametrize("patch", PATCHES, ids=lambda patch: patch.stem)
+def test_a_planted_bug_applies_to_the_tree(patch: Path) -> None:
+    sentence = patch.read_text(encoding="utf-8").split("\n\n")[0]
+    assert sentence.endswith("."), "the first line says what the bug is"
+    command = ["patch", "-p1", "--dry-run", "--forward", "--fuzz=0", "-i", str(patch)]
+    done = subprocess.run(command, cwd=FUZZ.parent, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+
+
+def test_twelve_bugs_are_planted() -> None:
+    assert len(PATCHES) >= 12
+
+
+ASAN = """corpus/x ==17==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x602000000018
+READ of size 8 at 0x602000000018 thread T0
+    #0 0x55f in memcpy (/lib/x.so+0x5)
+    #1 0x561 in character /src/validator/src/utf8.c:14:3
+    #2 0x562 in utf8_sound /src/validator/src/utf8.c:60:3
+    #3 0x563 in LLVMFuzzerTestOneInput /src/fuzz/fuzz_paths.c:100:5
+"""
+
+
+def test_finds_of_one_kind_have_one_name() -> None:
+    assert campaign.kind_of(ASAN) == "heap-buffer-overflow < character < utf8_sound"
+    assert campaign.kind_of(ASAN.replace("0x602000000018", "0x7")) == campaign.kind_of(ASAN)
+    first, second = "memory and a pipe differ: OBJ-004 at 0x3b\n", "memory and a pipe differ: OBJ-004 at 0x17\nstatus -6"
+    assert campaign.kind_of(first) == campaign.kind_of(second) == "memory and a pipe differ: OBJ-N at N"
+    assert campaign.kind_of("/src/validator/src/diag.c:9:2: runtime error: index 9 out of bounds") == "index N out of bounds"
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 5])
+def test_a_fleet_has_one_main_instance(jobs: int) -> None:
+    names = ["main", "sanitized", "cmplog", "fast0", "explore1"][:jobs]
+    programs = {name: Path(name) for name in ("plain", "sanitized", "cmplog")}
+    fleet = campaign.afl_fleet(programs, jobs)
+    assert [name for name, _, _ in fleet] == names
+    assert [options[0] for _, options, _ in fleet] == ["-M"] + ["-S"] * (jobs - 1)
+    assert all((program == Path("sanitized")) == (name == "sanitized") for name, _, program in fleet)
+
+
+def test_seeds_are_named_by_their_bytes(tmp_path: Path) -> None:
+    for name, data in (("a/x", b"1"), ("b/x", b"2"), ("c/y", b"2")):
+        file = tmp_path / name
+        file.parent.mkdir()
+        file.write_bytes(data)
+    campaign.add_files((file for file in tmp_path.rglob("*") if file.is_file()), tmp_path / "seeds")
+    assert sorted(file.read_bytes() for file in (tmp_path / "seeds").iterdir()) == [b"1", b"2"]
+
+
+def test_mann_whitney_is_exact() -> None:
+    assert trial.mann_whitney([6, 7, 8, 9, 10], [1, 2, 3, 4, 5]) == 1 / 252
+    assert trial.mann_whitney([1, 2, 3, 4, 5], [6, 7, 8, 9, 10]) == 1
+    assert trial.mann_whitney([1, 1], [1, 1]) == 1
+    assert trial.mann_whitney([3, 1], [2, 0]) == 2 / 6
+
+
+def test_results_add_up_by_commit_and_target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(corpus_update, "FUZZ", tmp_path)
+    (tmp_path / "results").mkdir()
+    row = {"commit": "abc", "changed": False, "cpu_seconds": 1800, "executions": 1000, "edges": 5, "finds": []}
+    first: dict[str, object] = {"target": "t", "date": "2026-01-01"}
+    later: dict[str, object] = {"target": "t", "date": "2026-01-02", "edges": 7}
+    for i, more in enumerate((first, later, {**first, "target": "u"})):
+        (tmp_path / "results" / f"{i}.json").write_text(json.dumps({**row, **more}), encoding="utf-8")
+    assert corpus_update.table()[2:] == [
+        "| 2026-01-02 | abc | all | 1.50 | 3,000 |  | 0 |",
+        "| 2026-01-02 | abc | t | 1.00 | 2,000 | 7 | 0 |",
+        "| 2026-01-02 | abc | u | 0.50 | 1,000 | 5 | 0 |",
+    ]
