@@ -28,7 +28,8 @@ enum {
     NOTES_MOST = 4096, /* member starts noted */
 
     SNAPSHOTS = 3,
-    SNAPSHOT_DISTANCE = 64 << 10 /* decompressed bytes between two at least, where blocks are not small */
+    SNAPSHOT_DISTANCE = 64 << 10, /* decompressed bytes between two at least, where blocks are not small */
+    MILESTONE_BLOCKS = 8          /* decompressed blocks between two milestones: these take one byte in a hundred */
 };
 
 enum part { HEADER, DATA, BROKEN_DATA, TRAILER, NOTHING };
@@ -59,7 +60,15 @@ struct snapshot {
     struct inflate_state state;
 };
 
+/* One that is kept to the end. */
+struct milestone {
+    struct milestone *before;
+    size_t size;              /* of this, which ends with the history that `state` has */
+    struct snapshot snapshot; /* the last member */
+};
+
 struct gunzip {
+    struct memory *memory;
     struct input_source *source;
     uint8_t *buffer;
     size_t capacity;
@@ -85,6 +94,7 @@ struct gunzip {
     struct snapshot *snapshots; /* SNAPSHOTS of them: of the start until they are taken; NULL for none */
     struct snapshot *recent[2]; /* of the last places at which gunzip_read() began, the later one first, */
     struct snapshot *kept;      /* and one that was asked for */
+    struct milestone *last_milestone;
 };
 
 /* ---- Compressed bytes ------------------------------------------------------------------------------------------- */
@@ -248,6 +258,38 @@ static void take_snapshot(struct gunzip *g)
     g->recent[0] = later;
 }
 
+/* Within a member so long, where its start would be far to go back to. */
+static void set_milestone(struct gunzip *g)
+{
+    uint64_t blocks = (uint64_t)MILESTONE_BLOCKS * g->block, from = g->now.member_output;
+    uint64_t distance = blocks > SNAPSHOT_DISTANCE ? blocks : SNAPSHOT_DISTANCE;
+    struct milestone *m;
+    size_t size;
+
+    if (g->last_milestone && g->last_milestone->snapshot.position.output > from)
+        from = g->last_milestone->snapshot.position.output;
+    if (!g->snapshots || g->now.part != DATA || g->now.output < from + distance)
+        return;
+    size = offsetof(struct milestone, snapshot.state.tmp_out_buffer) + (size_t)g->state.tmp_out_valid;
+    m = memory_try(g->memory, size);
+    if (!m)
+        return;
+    m->before = g->last_milestone;
+    m->size = size;
+    m->snapshot.position = g->now;
+    copy_state(&m->snapshot.state, &g->state);
+    g->last_milestone = m;
+}
+
+static const struct snapshot *nearest_milestone(const struct gunzip *g, uint64_t target)
+{
+    const struct milestone *m = g->last_milestone;
+
+    while (m && m->snapshot.position.output > target)
+        m = m->before;
+    return m ? &m->snapshot : NULL;
+}
+
 /* The one that is nearest in front of `target`; NULL if none is. */
 static struct snapshot **nearest_snapshot(struct gunzip *g, uint64_t target)
 {
@@ -277,7 +319,8 @@ void gunzip_keep(struct gunzip *g, uint64_t target)
 uint64_t gunzip_rewind(struct gunzip *g, uint64_t target)
 {
     const struct note *note = nearest_note(g, target);
-    struct snapshot **snapshot = nearest_snapshot(g, target);
+    struct snapshot **recent = nearest_snapshot(g, target);
+    const struct snapshot *snapshot = nearest_milestone(g, target);
     struct position to = {.offset = note->offset,
                           .output = note->output,
                           .part = HEADER,
@@ -286,12 +329,14 @@ uint64_t gunzip_rewind(struct gunzip *g, uint64_t target)
 
     if (is_nested(g))
         return 0;
-    if (snapshot && (*snapshot)->position.output > to.output)
-        to = (*snapshot)->position;
+    if (recent && (!snapshot || (*recent)->position.output > snapshot->position.output))
+        snapshot = *recent;
+    if (snapshot && snapshot->position.output > to.output)
+        to = snapshot->position;
     if (g->now.output <= target && to.output <= g->now.output)
         return g->now.output;
     if (to.part != HEADER)
-        copy_state(&g->state, &(*snapshot)->state);
+        copy_state(&g->state, &snapshot->state);
     source_seek(g->source, to.offset);
     g->at = g->end = g->buffer;
     g->now = to;
@@ -629,6 +674,7 @@ size_t gunzip_read(struct gunzip *g, uint8_t *to, size_t room)
     size_t done = 0;
 
     take_snapshot(g);
+    set_milestone(g);
     while (done < room) {
         switch (g->now.part) {
         case HEADER:
@@ -662,6 +708,7 @@ struct gunzip *gunzip_open(struct input_source *source, const uint8_t *start, si
 
     if (!g)
         return NULL;
+    g->memory = memory;
     g->source = source;
     g->block = block;
     g->capacity = (size > block ? size : block) + UNUSED_MOST;
@@ -691,6 +738,10 @@ void gunzip_close(struct gunzip *g, struct memory *memory)
 {
     if (!g)
         return;
+    for (struct milestone *m = g->last_milestone, *before; m; m = before) {
+        before = m->before;
+        memory_put(memory, m, m->size);
+    }
     memory_put(memory, g->snapshots, SNAPSHOTS * sizeof *g->snapshots);
     memory_put(memory, g->buffer, g->capacity);
     memory_put(memory, g, sizeof *g);

@@ -36,7 +36,7 @@ typedef void gzip_listener(void *context, const struct gzip_finding *finding);
 struct gunzip;
 
 /* Begins with `size` bytes that were read from the source's start already, then reads it in blocks. The source must stay
- * where it is. NULL: no memory; nothing is allocated later. */
+ * where it is. NULL: no memory. Of a source that is seekable, places to go back to are noted as long as there is memory. */
 struct gunzip *gunzip_open(struct input_source *source, const uint8_t *start, size_t size, size_t block, struct memory *memory,
                            gzip_listener *on_fault, void *context);
 void gunzip_close(struct gunzip *g, struct memory *memory);
@@ -52,8 +52,8 @@ uint64_t gunzip_member_start(const struct gunzip *g);
  * next call. */
 void gunzip_keep(struct gunzip *g, uint64_t target);
 
-/* Goes to the place in front of `target` that is nearest of those noted: member starts, what gunzip_keep() kept, and where it
- * was lately; unless the present place is nearer. Returns the decompressed offset of where it is now. Only if the source is
+/* Goes to the place in front of `target` that is nearest of those noted: member starts, one in each 8 MiB of a long member, what
+ * gunzip_keep() kept, and where it was lately; unless the present place is nearer. Returns the decompressed offset of where it is now. Only if the source is
  * seekable. */
 uint64_t gunzip_rewind(struct gunzip *g, uint64_t target);
 

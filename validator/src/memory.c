@@ -39,22 +39,34 @@ void memory_init(struct memory *m, const struct hprof_allocator *allocator, uint
     *m = (struct memory){.from = allocator ? *allocator : standard, .limit = limit};
 }
 
-void *memory_get(struct memory *m, size_t size)
+static void *get_within(struct memory *m, size_t size, uint64_t limit)
 {
     void *block = NULL;
 
     if (size == 0)
         size = 1;
-    if (!m->limit || (m->used <= m->limit && size <= m->limit - m->used))
+    if (!m->limit || (m->used <= limit && size <= limit - m->used))
         block = m->from.allocate(m->from.context, size);
-    if (!block) {
-        m->exhausted = true;
+    if (!block)
         return NULL;
-    }
     m->used += size;
     if (m->used > m->peak)
         m->peak = m->used;
     return block;
+}
+
+void *memory_get(struct memory *m, size_t size)
+{
+    void *block = get_within(m, size, m->limit);
+
+    if (!block)
+        m->exhausted = true;
+    return block;
+}
+
+void *memory_try(struct memory *m, size_t size)
+{
+    return get_within(m, size, m->limit / 2);
 }
 
 void *memory_get_zeroed(struct memory *m, size_t size)

@@ -22,6 +22,8 @@ void memory_init(struct memory *m, const struct hprof_allocator *allocator, uint
 /* NULL, and exhausted set, when there is none. A size of 0 is 1. Not zeroed. */
 void *memory_get(struct memory *m, size_t size);
 /* As memory_get, zeroed. */
+/* What the run can do without: NULL, and nothing else happens, when there is none or half of the limit is in use. */
+void *memory_try(struct memory *m, size_t size);
 void *memory_get_zeroed(struct memory *m, size_t size);
 /* A larger or smaller block with the old contents; the old one stays valid and NULL is returned when there is none. */
 void *memory_resize(struct memory *m, void *old, size_t old_size, size_t new_size);

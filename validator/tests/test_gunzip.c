@@ -397,6 +397,33 @@ static void a_place_that_was_kept_is_near(void **state)
     free(file.at);
 }
 
+/* From anywhere in a long member to anywhere: never is much more inflated than lies between two milestones. */
+static void any_place_of_a_long_member_is_near(void **state)
+{
+    enum { BLOCK = 64 << 10, MOST = 9 * BLOCK /* milestones are set where a block is asked for */ };
+    struct bytes data, file = {0};
+    struct stream *s;
+
+    (void)state;
+    dice = 15;
+    data = random_bytes(6 << 20);
+    append_random_member(&file, data.at, data.size);
+    s = open_source(source_of_memory(file.at, file.size, false), BLOCK);
+    assert_int_equal(input_skip(&s->in, UINT64_MAX), data.size);
+    assert_in_range(s->memory.used, 0, 16 * 100000 + 16 * BLOCK);
+    for (int i = 0; i < 100; i++) {
+        size_t to = below((uint32_t)data.size - 9), from = (size_t)gunzip_rewind(s->in.gunzip, to);
+
+        assert_true(from <= to && from + MOST > to);
+        assert_true(input_seek(&s->in, 0) && input_seek(&s->in, to));
+        assert_true(input_need(&s->in, 9) >= 9);
+        assert_memory_equal(s->in.at, data.at + to, 9);
+    }
+    close_stream(s);
+    free(data.at);
+    free(file.at);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -411,6 +438,7 @@ int main(void)
         cmocka_unit_test(what_expands_hugely_takes_no_more_memory),
         cmocka_unit_test(very_many_members_can_be_sought),
         cmocka_unit_test(a_place_that_was_kept_is_near),
+        cmocka_unit_test(any_place_of_a_long_member_is_near),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
