@@ -18,6 +18,7 @@
 #include "options.h"
 #include "printable.h"
 #include "progress.h"
+#include "readable.h"
 #include "serve.h"
 
 const char program_name[] = "hprof-gen";
@@ -237,6 +238,16 @@ static int write_both(const struct cli_options *o, const struct generate_request
     progress_init(&progress, o->quiet && o->progress == WHEN_AUTO ? WHEN_NEVER : o->progress);
     progress_begin(&progress, o->output ? o->output : "standard output");
     status = generate(request, progress.wanted ? &watch.bytes : &file->bytes, generated);
+    if (status == GENERATE_FAILED && generated->malformed) {
+        struct generate_request readable = *request;
+
+        readable.from = open_readable(request->from, o->from, o->quiet);
+        if (readable.from >= 0) {
+            generated_free(generated);
+            status = generate(&readable, progress.wanted ? &watch.bytes : &file->bytes, generated);
+            close(readable.from);
+        }
+    }
     progress_end(&progress);
     if (status != GENERATED) {
         result = say_generate_failure(o, status, generated, file);

@@ -36,6 +36,7 @@ static enum generate_status refuse(struct generated *out, const char *failure)
 static enum generate_status give_up(struct generated *out, const struct source *source)
 {
     out->failure = source->failure;
+    out->malformed = source->malformed;
     return source->failure ? GENERATE_FAILED : GENERATE_NO_MEMORY;
 }
 

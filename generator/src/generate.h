@@ -32,6 +32,7 @@ struct generated {
     int gzip_level;      /* as asked for, or what a violation of gzip's rules took */
     const char *failure; /* one sentence, unless all went well or the failure is that of `out` */
     char sentence[256];  /* room for it */
+    bool malformed;      /* the failure is that the dump to take records from is malformed; nothing was written */
 };
 
 /* `out` takes the file's bytes; it is finished, but not closed. GENERATE_FAILED without a failure: `out` knows why. */

@@ -18,6 +18,7 @@ struct source {
     bool (*run)(struct source *source, struct stage *first, const bool *stop);
     void (*free)(struct source *source);
     const char *failure;
+    bool malformed;   /* the failure is of the dump that is read: what can be read of it may be taken instead */
     unsigned id_size; /* 4 or 8 */
     enum version version;
     /* Set by whoever runs it: nothing behind changes the records, so a length may be stated when it is known beforehand. */

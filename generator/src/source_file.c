@@ -48,6 +48,7 @@ static bool fail(struct source_file *f, const char *format, ...)
 /* What stands at an offset is no part of a sound dump. */
 static bool unsound(struct source_file *f, uint64_t offset, const char *what)
 {
+    f->source.malformed = true;
     return fail(f, "%s at offset 0x%" PRIx64 ": hprof-validate says more; a dump that is to be broken must have sound framing",
                 what, offset);
 }
@@ -78,6 +79,7 @@ static void on_gzip_fault(void *context, const struct gzip_finding *g)
 {
     struct source_file *f = context;
 
+    f->source.malformed = true;
     fail(f, "the gzip file is damaged at offset 0x%" PRIx64 ": hprof-validate says more", g->offset);
 }
 

@@ -61,3 +61,17 @@ def test_counts(like: str, shape: str, classes: Path, tmp_path: Path) -> None:
             truth[dotted(each["name"])] = each["instances"] + each["arrays"]
     assert read(dump, classes) == truth
     assert sum(truth.values()) == 20000
+
+
+def test_a_repaired_dump_is_read(classes: Path, tmp_path: Path) -> None:
+    """A truncated one is not. What the reader then finds is what the copy has."""
+    dump, fixed, again, manifest = (tmp_path / name for name in ("dump.hprof", "fixed.hprof", "again.hprof", "again.json"))
+    subprocess.run([GEN, "--like", "hotspot", "--objects", "20000", "-o", dump], check=True)
+    dump.write_bytes(dump.read_bytes()[: dump.stat().st_size * 2 // 3])
+    with pytest.raises(subprocess.CalledProcessError):
+        read(dump, classes)
+    subprocess.run([os.environ["HPROF_VALIDATE"], "--repair", fixed, dump], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([GEN, "--from", dump, "-o", again, "--manifest", manifest], check=True)
+    found = read(fixed, classes)
+    assert found == read(again, classes)
+    assert sum(found.values()) == json.loads(manifest.read_text())["objects"] > 5000

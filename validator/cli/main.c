@@ -21,6 +21,7 @@
 #include "options.h"
 #include "output.h"
 #include "progress.h"
+#include "repair.h"
 #include "report.h"
 #include "show.h"
 #include "wrap.h"
@@ -281,6 +282,7 @@ static enum hprof_status show_catalog(const struct cli_options *options)
         break;
     case ACTION_VALIDATE:
     case ACTION_SHOW:
+    case ACTION_REPAIR:
         break;
     }
     return output_close(&output) ? HPROF_VALID : HPROF_IO;
@@ -298,6 +300,7 @@ int main(int argc, char **argv)
     if (status == HPROF_VALID)
         status = options.action == ACTION_VALIDATE ? judge_all(&options)
                  : options.action == ACTION_SHOW   ? show_file(&options)
+                 : options.action == ACTION_REPAIR ? repair_file(&options)
                                                    : show_catalog(&options);
     options_free(&options);
     return (int)status;

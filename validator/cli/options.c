@@ -14,6 +14,7 @@
 
 #define MAX_JOBS 1024
 #define SHOWN_AROUND 2
+#define PROFILE_NOT_GIVEN SIZE_MAX
 
 /* An option is added here, in rows[] and in take_option(). */
 enum option_id {
@@ -34,6 +35,7 @@ enum option_id {
     OPTION_BASELINE,
     OPTION_MAX_MEMORY,
     OPTION_SHOW,
+    OPTION_REPAIR,
     OPTION_EXPLAIN,
     OPTION_LIST_RULES,
     OPTION_LIST_PROFILES,
@@ -77,6 +79,10 @@ static const struct option_row rows[] = {
     {OPTION_SHOW, "show", "OFFSET[:COUNT]",
      "instead of checking FILE, show the record at this offset (such as 0x7fff9a) and COUNT before and after it, 2 by default: "
      "in the notation of the corpus, with names, and as bytes"},
+
+    {OPTION_REPAIR, "repair", "OUT",
+     "instead of checking FILE, write a valid copy of what can be read of it to OUT, and say what was left out. The profile is "
+     "auto if none is given"},
 
     {0, NULL, NULL, "How"},
     {OPTION_MAX_MEMORY, "max-memory", "SIZE", "end with status 4 rather than use more: 512M, 2G; no limit by default"},
@@ -299,7 +305,7 @@ static bool set_severity(struct cli_options *options, const char *option, enum h
 static bool set_action(struct cli_options *options, enum action action)
 {
     if (options->action != ACTION_VALIDATE && options->action != action) {
-        say_usage("", "--show, --explain, --list-rules and --list-profiles", " do not go together");
+        say_usage("", "--show, --repair, --explain, --list-rules and --list-profiles", " do not go together");
         return false;
     }
     options->action = action;
@@ -336,6 +342,9 @@ static bool take_option(struct cli_options *options, int code)
         return read_jobs(optarg, &options->jobs);
     case OPTION_SHOW:
         return set_action(options, ACTION_SHOW) && read_show(optarg, &options->show_offset, &options->show_around);
+    case OPTION_REPAIR:
+        options->repair = optarg;
+        return set_action(options, ACTION_REPAIR);
     case OPTION_EXPLAIN:
         return set_action(options, ACTION_EXPLAIN) &&
                choose_all("--explain takes rules or families with commas between, not '", optarg, false, options->explain);
@@ -379,11 +388,12 @@ static bool check_together(const struct cli_options *options)
         }
         return true;
     }
-    if (options->action == ACTION_SHOW) {
+    if (options->action == ACTION_SHOW || options->action == ACTION_REPAIR) {
+        const char *option = options->action == ACTION_SHOW ? "--show" : "--repair";
         if (options->file_count != 1)
-            say_usage("", "--show", " takes one FILE");
+            say_usage("", option, " takes one FILE");
         else if (options->format != FORMAT_TEXT)
-            say_usage("", "--show", " has the format text only");
+            say_usage("", option, " has the format text only");
         return options->file_count == 1 && options->format == FORMAT_TEXT;
     }
     if (options->file_count > 0) {
@@ -406,7 +416,7 @@ enum hprof_status options_parse(struct cli_options *options, int argc, char **ar
 
     hprof_options_init(&defaults);
     *options = (struct cli_options){
-        .profile = defaults.profile,
+        .profile = PROFILE_NOT_GIVEN,
         .max_errors = defaults.max_errors,
         .max_memory = defaults.max_memory,
         .jobs = 1,
@@ -430,6 +440,8 @@ enum hprof_status options_parse(struct cli_options *options, int argc, char **ar
         if (!take_option(options, code))
             return HPROF_USAGE;
     }
+    if (options->profile == PROFILE_NOT_GIVEN)
+        options->profile = options->action == ACTION_REPAIR ? hprof_profile_find("auto") : defaults.profile;
     options->files = argv + optind;
     options->file_count = argc - optind;
     return check_together(options) ? HPROF_VALID : HPROF_USAGE;

@@ -12,6 +12,7 @@
 enum action {
     ACTION_VALIDATE,
     ACTION_SHOW,
+    ACTION_REPAIR,
     ACTION_EXPLAIN,
     ACTION_LIST_RULES,
     ACTION_LIST_PROFILES,
@@ -37,6 +38,7 @@ struct cli_options {
     size_t profile;
     uint64_t max_errors;
     uint64_t show_offset, show_around;
+    const char *repair;  /* where the copy goes */
     uint64_t max_memory; /* 0 for no limit */
     unsigned jobs;
     bool werror;

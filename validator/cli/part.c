@@ -84,7 +84,7 @@ static bool create(struct part *part, size_t size, int kept)
 
     for (unsigned i = 0; i < TRIES; i++) {
         snprintf(part->path, size, "%.*s.%u.part", kept, part->final, (unsigned)getpid() + i);
-        part->fd = open(part->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        part->fd = open(part->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (part->fd >= 0 || errno != EEXIST)
             break;
     }

@@ -220,7 +220,7 @@ def wrong_usage(*args: Arg, cwd: Path | None = None) -> str:
             "no rule or family is called 'class-id-reloded' (--list-rules shows them all); did you mean 'class-id-reloaded'?",
         ),
         (["--explain", "OBJ-004", "x"], "--explain, --list-rules and --list-profiles take no FILE, such as 'x'"),
-        (["--list-rules", "--list-profiles"], "--show, --explain, --list-rules and --list-profiles do not go together"),
+        (["--list-rules", "--list-profiles"], "--show, --repair, --explain, --list-rules and --list-profiles do not go together"),
         (
             ["--list-rules", "--format", "sarif"],
             "--explain, --list-rules and --list-profiles have the formats text and json only",

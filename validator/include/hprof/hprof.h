@@ -218,6 +218,39 @@ struct hprof_show {
  * dump has no such offset, or the file is no dump or cannot be sought in. HPROF_IO, HPROF_LIMIT. */
 enum hprof_status hprof_show_fd(int fd, struct hprof_show *show);
 
+/* ---- Repairing -------------------------------------------------------------------------------------------------- */
+
+/* What was left out of a repaired dump, by kind and class. */
+struct hprof_left_out {
+    const char
+        *what;      /* "INSTANCE_DUMP java.lang.String", "UTF8"; "bytes" that are of no record. Good during the callback only */
+    uint64_t count; /* records, sub-records or stretches of bytes */
+    uint64_t bytes;
+};
+
+struct hprof_repair {
+    size_t profile;                          /* the copy becomes valid in this one, */
+    const uint8_t *severities;               /* and these, or NULL, as in struct hprof_options */
+    const struct hprof_allocator *allocator; /* NULL for the C library's */
+    void (*on_left_out)(void *context, const struct hprof_left_out *left_out); /* at the end, the most bytes first */
+    void (*on_progress)(void *context, uint64_t bytes, uint64_t total);
+    void *context;
+    /* filled in */
+    uint64_t bytes_in, bytes_out; /* of the dump, decompressed, and of the copy */
+    uint64_t left_out;            /* bytes */
+    uint64_t lengths_mended;      /* records whose length changed, because it was wrong or because parts were left out */
+    uint64_t gzip_faults;         /* after which the rest of a compressed file may be lost */
+    bool is_ended;                /* a HEAP_DUMP_END was added */
+    size_t checked_profile;       /* the profile that found the copy valid: for "auto" the one chosen */
+    char failure[200];            /* one sentence for any result but HPROF_VALID */
+};
+
+/* Copies what can be read of a dump, so that the copy is valid: leaves out what is incomplete, malformed or breaks a rule, mends
+ * lengths, ends the series of segments; adds nothing else. `from` is read once. `to` is an empty regular file, open for reading and
+ * writing. HPROF_VALID: the copy was checked and is valid. HPROF_INVALID: no valid copy can be made. HPROF_IO, HPROF_LIMIT. What is
+ * in `to` then is of no use. */
+enum hprof_status hprof_repair_fd(int from, int to, struct hprof_repair *repair);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,145 @@
+#define _POSIX_C_SOURCE 200809L
+#define _FILE_OFFSET_BITS 64
+#include "repair.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "messages.h"
+#include "numbers.h"
+#include "output.h"
+#include "part.h"
+#include "printable.h"
+#include "progress.h"
+
+#define LINES_MOST 40 /* of what was left out */
+
+struct view {
+    FILE *out; /* NULL for nothing */
+    struct progress progress;
+    uint64_t lines;
+    struct hprof_left_out rest; /* that has no line of its own */
+};
+
+static void on_progress(void *context, uint64_t bytes, uint64_t total)
+{
+    struct view *view = context;
+
+    progress_update(&view->progress, bytes, total);
+}
+
+static void print_left_out(FILE *out, uint64_t count, uint64_t bytes, const char *what)
+{
+    fprintf(out, "    %12" PRIu64 " bytes   %" PRIu64 " %s\n", bytes, count, what);
+}
+
+static void on_left_out(void *context, const struct hprof_left_out *left_out)
+{
+    struct view *view = context;
+
+    if (view->out == NULL)
+        return;
+    if (view->lines++ == 0)
+        fputs("left out:\n", view->out);
+    if (view->lines <= LINES_MOST) {
+        print_left_out(view->out, left_out->count, left_out->bytes,
+                       strcmp(left_out->what, "bytes") != 0 ? left_out->what
+                       : left_out->count == 1               ? "stretch that is of no record"
+                                                            : "stretches that are of no record");
+    } else {
+        view->rest.count += left_out->count;
+        view->rest.bytes += left_out->bytes;
+    }
+}
+
+static void print_summary(struct view *view, const char *to, const struct hprof_repair *repair)
+{
+    FILE *out = view->out;
+    char size[NUMBER_SIZE];
+
+    if (view->rest.count > 0)
+        print_left_out(out, view->rest.count, view->rest.bytes, "others");
+    if (repair->left_out == 0)
+        fputs("nothing was left out\n", out);
+    if (repair->lengths_mended > 0)
+        fprintf(out, "mended: %" PRIu64 " record length%s\n", repair->lengths_mended, repair->lengths_mended == 1 ? "" : "s");
+    if (repair->gzip_faults > 0)
+        fputs("the gzip file is damaged: what follows the damage may be lost\n", out);
+    if (repair->is_ended)
+        fputs("added: HEAP_DUMP_END, which ends the heap dump\n", out);
+    print_safely(out, to);
+    fprintf(out, ": valid by profile %s, %s", hprof_profile_at(repair->checked_profile)->name,
+            format_size(size, repair->bytes_out));
+    fprintf(out, " of %s\n", format_size(size, repair->bytes_in));
+}
+
+static bool is_same_file(int fd, const char *path)
+{
+    struct stat a, b;
+
+    return fstat(fd, &a) == 0 && stat(path, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+static enum hprof_status cannot(const char *name)
+{
+    say_failure(name, strerror(errno));
+    return HPROF_IO;
+}
+
+static enum hprof_status repair_to(const struct cli_options *options, int fd, struct part *part)
+{
+    const char *file = options->files[0], *to = options->repair;
+    struct output output;
+    struct view view = {.out = NULL};
+    struct hprof_repair repair = {.profile = options->profile,
+                                  .severities = options->severities,
+                                  .on_left_out = on_left_out,
+                                  .on_progress = on_progress,
+                                  .context = &view};
+
+    enum hprof_status status = output_open(&output, options);
+    if (status != HPROF_VALID)
+        return status;
+    view.out = options->quiet ? NULL : output.stream;
+    progress_init(&view.progress, options->progress);
+    progress_begin(&view.progress, display_name(file));
+    status = hprof_repair_fd(fd, part->fd, &repair);
+    progress_end(&view.progress);
+    if (status == HPROF_VALID && !part_name(part))
+        status = cannot(to);
+    else if (status == HPROF_INVALID)
+        say_failure(display_name(file), repair.failure[0] ? repair.failure : "no valid copy can be made");
+    else if (status != HPROF_VALID)
+        say_failure(display_name(file), repair.failure);
+    else if (view.out != NULL)
+        print_summary(&view, to, &repair);
+    bool complete = output_close(&output);
+    return status == HPROF_VALID && !complete ? HPROF_IO : status;
+}
+
+enum hprof_status repair_file(const struct cli_options *options)
+{
+    const char *file = options->files[0];
+    int fd = strcmp(file, "-") == 0 ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    struct part part;
+    enum hprof_status status;
+
+    if (fd < 0)
+        return cannot(display_name(file));
+    if (is_same_file(fd, options->repair)) {
+        say_usage("--repair would overwrite the input '", display_name(file), "'");
+        status = HPROF_USAGE;
+    } else {
+        status = part_open(&part, options->repair) ? repair_to(options, fd, &part) : cannot(options->repair);
+        if (part.fd >= 0)
+            close(part.fd);
+        part_close(&part);
+    }
+    if (fd != STDIN_FILENO)
+        close(fd);
+    return status;
+}

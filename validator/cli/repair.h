@@ -1,0 +1,10 @@
+/* --repair: a valid copy of what can be read of a dump. */
+#ifndef HPROF_CLI_REPAIR_H
+#define HPROF_CLI_REPAIR_H
+
+#include "options.h"
+
+/* Writes the copy and says on the output what was left out. What fails is said on standard error; then there is no copy. */
+enum hprof_status repair_file(const struct cli_options *options);
+
+#endif

@@ -1,0 +1,238 @@
+"""--repair: a valid copy of what can be read, in which nothing is new."""
+
+import gzip
+import os
+import random
+import re
+import struct
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from dumps import DUPLICATE, OBJECT, VALID, dump, instance, object_array, record
+from tool import SOURCE, run
+
+HEADER = 31
+HEAPS = (0x0C, 0x1C)
+END = record(0x2C, b"")
+
+
+def parts(data: bytes) -> Iterator[bytes]:
+    """The records of a valid dump and the sub-records of its heap dumps, by their lengths."""
+    (id_size,) = struct.unpack_from(">I", data, 19)
+    at = HEADER
+    while at < len(data):
+        tag, _, length = struct.unpack_from(">BII", data, at)
+        end = at + 9 + length
+        if tag not in HEAPS:
+            yield data[at : at + 1] + data[at + 9 : end]
+            at = end
+            continue
+        at += 9
+        while at < end:
+            size = size_of(data, at, id_size)
+            yield data[at : at + size]
+            at += size
+
+
+def size_of(data: bytes, at: int, i: int) -> int:
+    """Of a sub-record."""
+    tag = data[at]
+    widths = {2: i, 4: 1, 5: 2, 6: 4, 7: 8, 8: 1, 9: 2, 10: 4, 11: 8}
+    fixed = {1: 2 * i, 2: i + 8, 3: i + 8, 4: i + 4, 5: i, 6: i + 4, 7: i, 8: i + 8, 0xFF: i, 0xFE: 4 + i, 0x8E: i + 8, 0xC3: i + 9}
+    if tag == 0x20:
+        end = at + 1 + 7 * i + 8
+        for head in (2, i):
+            (count,) = struct.unpack_from(">H", data, end)
+            end += 2
+            for _ in range(count):
+                end += head + 1 + widths[data[end + head]]
+        (count,) = struct.unpack_from(">H", data, end)
+        return int(end + 2 + count * (i + 1) - at)
+    if tag == 0x21:
+        return 2 * i + 9 + int(struct.unpack_from(">I", data, at + 2 * i + 5)[0])
+    if tag == 0x22:
+        return 2 * i + 9 + i * int(struct.unpack_from(">I", data, at + i + 5)[0])
+    if tag == 0x23:
+        return i + 10 + widths[data[at + i + 9]] * int(struct.unpack_from(">I", data, at + i + 5)[0])
+    return 1 + fixed.get(tag, i)
+
+
+def repair(data: bytes, folder: Path, profile: str = "auto") -> tuple[bytes, str]:
+    """The copy, which is valid, and what was said."""
+    (folder / "broken").write_bytes(data)
+    done = run("--profile", profile, "--repair", "copy", "broken", cwd=folder)
+    assert (done.status, done.err) == (0, "")
+    assert run("--quiet", "--profile", profile, "copy", cwd=folder).status == 0
+    return (folder / "copy").read_bytes(), done.out
+
+
+def check_nothing_is_new(copy: bytes, data: bytes) -> None:
+    """The parts of the copy stand in the original, in this order; but for an end of the heap dump."""
+    assert copy[:HEADER] == data[:HEADER]
+    at = HEADER
+    for part in parts(copy):
+        body = part if part[0] not in {1, 2, 3, 4, 5, 6, 7, 10, 11, 13, 14} else part[1:]
+        if part == b"\x2c":
+            continue
+        found = data.find(body, at)
+        assert found >= 0
+        at = found + len(body)
+
+
+def left_out(text: str) -> int:
+    return sum(int(count) for count in re.findall(r"^ +([0-9]+) bytes ", text, re.MULTILINE))
+
+
+# ---- Truncated -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    if "HPROF_GEN" not in os.environ:
+        pytest.skip("needs hprof-gen")
+    path = tmp_path_factory.mktemp("made") / "dump.hprof"
+    subprocess.run([os.environ["HPROF_GEN"], "--like", "hotspot", "--objects", "300", "-o", path], check=True)
+    return path.read_bytes()
+
+
+def test_a_dump_that_is_cut_anywhere(made: bytes, tmp_path: Path) -> None:
+    """Anywhere behind the classes, which refer to a stack trace that follows them."""
+    for size in range(made.index(struct.pack(">BII", 5, 0, 12)) + 21, len(made), len(made) // 60):
+        copy, text = repair(made[:size], tmp_path)
+        check_nothing_is_new(copy, made[:size])
+        kept = len(copy) - len(END) * ("HEAP_DUMP_END, which" in text)
+        assert kept + left_out(text) == size
+
+
+def test_what_a_cut_instance_is_of(tmp_path: Path) -> None:
+    array = object_array(0x40, OBJECT, range(8, 800, 8))
+    copy, text = repair(dump(instance(0x20, OBJECT), array).partition(array)[0] + array[:100], tmp_path)
+    assert re.search(r"^ +100 bytes   1 OBJECT_ARRAY_DUMP java.lang.Object$", text, re.MULTILINE)
+    assert copy.endswith(instance(0x20, OBJECT) + END)
+
+
+def test_a_valid_dump_stays_as_it_is(made: bytes, tmp_path: Path) -> None:
+    for data in (VALID, made):
+        copy, text = repair(data, tmp_path)
+        assert copy == data
+        assert text.startswith("nothing was left out\ncopy: valid by profile ")
+
+
+# ---- Malformed -------------------------------------------------------------------------------------------------------
+
+
+def test_the_whole_corpus(tmp_path: Path) -> None:
+    """A copy is valid whatever was wrong, and has nothing new. Only a wrong header or gzip header gives none."""
+    refused = 0
+    files = sorted((SOURCE / "corpus").rglob("*.hprof"))
+    for path in files[:: 1 if "HPROF_SLOW" not in os.environ else 5]:
+        done = run("--profile", "auto", "--repair", tmp_path / "copy", path)
+        if done.status:
+            assert done.status == 1
+            assert "header" in done.err or path.parent.name == "GZ-001" or "1.0.3" in done.err or "JAVA PROFILE" in done.err, path
+            refused += 1
+            continue
+        data, copy = path.read_bytes(), (tmp_path / "copy").read_bytes()
+        if not data.startswith(b"\x1f\x8b"):
+            check_nothing_is_new(copy, data)
+    assert refused < len(files) // 10
+
+
+def test_lengths(tmp_path: Path) -> None:
+    """A heap dump record and a record of a known size whose lengths are wrong lose nothing."""
+    segment = VALID.index(b"\x1c\0\0\0\0")
+    (length,) = struct.unpack_from(">I", VALID, segment + 5)
+    for wrong in (length - 25, length + 300, 0xFFFFFFF0):
+        broken = VALID[: segment + 5] + struct.pack(">I", wrong) + VALID[segment + 9 :]
+        copy, text = repair(broken, tmp_path)
+        assert copy == VALID
+        assert "mended: 1 record length\n" in text
+    load = VALID.index(b"\x02\0\0\0\0\0\0\0\x18")
+    copy, _ = repair(VALID[: load + 8] + b"\x14" + VALID[load + 9 :], tmp_path)
+    assert copy == VALID
+
+
+def test_what_follows_a_malformed_sub_record_is_read_from_the_next_segment_on(tmp_path: Path) -> None:
+    lost = instance(0x1000, OBJECT)
+    rest = record(0x1C, instance(0x2000, OBJECT))
+    broken = dump(instance(0x20, OBJECT), b"\x77" + lost)[: -len(END)] + rest + END
+    copy, text = repair(broken, tmp_path)
+    assert copy == dump(instance(0x20, OBJECT))[: -len(END)] + rest + END
+    assert left_out(text) == 1 + len(lost)
+
+
+def test_what_breaks_a_rule_is_left_out_until_the_copy_is_valid(tmp_path: Path) -> None:
+    copy, text = repair(DUPLICATE, tmp_path, "strict")
+    assert copy == dump(instance(0x20, OBJECT))
+    assert re.search(r"^ +25 bytes   1 INSTANCE_DUMP java.lang.Object$", text, re.MULTILINE)
+
+
+def test_random_changes(made: bytes, tmp_path: Path) -> None:
+    dice = random.Random(17)
+    copies = 0
+    for _ in range(40):
+        broken = bytearray(made)
+        for _ in range(dice.choice([1, 1, 3, 30])):
+            broken[dice.randrange(HEADER, len(made))] = dice.randrange(256)
+        (tmp_path / "broken").write_bytes(broken)
+        done = run("--profile", "auto", "--repair", "copy", "broken", cwd=tmp_path)
+        assert done.status in (0, 1)
+        if done.status == 0:
+            copies += 1
+            assert run("--quiet", "--profile", "auto", "copy", cwd=tmp_path).status == 0
+            check_nothing_is_new((tmp_path / "copy").read_bytes(), bytes(broken))
+    assert copies > 30
+
+
+def test_gzip(made: bytes, tmp_path: Path) -> None:
+    packed = gzip.compress(made[:3000]) + gzip.compress(made[3000:])
+    assert repair(packed, tmp_path)[0] == made
+    copy, text = repair(packed[:-200], tmp_path)
+    assert "the gzip file is damaged" in text
+    check_nothing_is_new(copy, made)
+    assert len(copy) > 3000
+
+
+# ---- The file --------------------------------------------------------------------------------------------------------
+
+
+def test_standard_input(tmp_path: Path) -> None:
+    done = run("--repair", "copy", "-", cwd=tmp_path, stdin=VALID[:-3])
+    assert (done.status, (tmp_path / "copy").read_bytes()) == (0, VALID)
+
+
+def test_quiet(tmp_path: Path) -> None:
+    (tmp_path / "broken").write_bytes(VALID[:-3])
+    done = run("--quiet", "--repair", "copy", "broken", cwd=tmp_path)
+    assert (done.status, done.out, done.err) == (0, "", "")
+
+
+def test_without_a_valid_copy_the_file_stays(tmp_path: Path) -> None:
+    (tmp_path / "broken").write_bytes(b"no dump at all\n")
+    (tmp_path / "copy").write_text("before")
+    done = run("--repair", "copy", "broken", cwd=tmp_path)
+    assert done.status == 1
+    assert "header" in done.err
+    assert (tmp_path / "copy").read_text() == "before"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["broken", "copy"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        (["--repair", "copy"], 2, "--repair takes one FILE"),
+        (["--repair", "copy", "a", "b"], 2, "--repair takes one FILE"),
+        (["--repair", "valid", "valid"], 2, "would overwrite the input"),
+        (["--repair", "copy", "--format", "json", "valid"], 2, "has the format text only"),
+        (["--repair", "copy", "missing"], 3, "missing: No such file"),
+        (["--repair", "no/copy", "valid"], 3, "no/copy: No such file"),
+    ],
+)
+def test_usage(files: Path, arguments: list[str], status: int, message: str) -> None:
+    before = sorted(files.iterdir())
+    done = run(*arguments, cwd=files)
+    assert done.status == status
+    assert message in done.err
+    assert sorted(files.iterdir()) == before
