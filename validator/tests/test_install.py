@@ -1,6 +1,7 @@
 """What `cmake --install` puts in place serves a stranger: by CMake and by pkg-config, from C and from C++, static and shared."""
 
 import os
+import re
 import shlex
 import struct
 import subprocess
@@ -43,6 +44,37 @@ def prefix(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 def pkg_config(prefix: Path) -> dict[str, str]:
     (file,) = prefix.glob("**/hprof.pc")
     return {"PKG_CONFIG_PATH": str(file.parent)}
+
+
+# Folder and name of each file, of a build with all parts. Where libraries go, the system decides.
+FILES = {
+    "bin/hprof-gen",
+    "bin/hprof-validate",
+    "cmake/hprof/hprofConfig.cmake",
+    "cmake/hprof/hprofConfigVersion.cmake",
+    "cmake/hprof/hprofTargets.cmake",
+    "include/hprof/hprof.h",
+    "pkgconfig/hprof.pc",
+    "share/doc/hprof/LICENSE",
+    "share/doc/hprof/SPEC.md",
+    "share/doc/hprof/manifest.schema.json",
+    "share/doc/hprof/report.schema.json",
+}
+GENERATED = {"bin/hprof-gen", "share/doc/hprof/manifest.schema.json"}
+
+
+def test_every_file_is_under_the_prefix(tmp_path: Path) -> None:
+    """As README installs the tools for a user; CMake lists what it wrote."""
+    build = Path(os.environ["HPROF_BUILD"])
+    prefix = tmp_path / ".local"
+    run("cmake", "--install", build, "--prefix", prefix)
+    listed = [Path(line) for line in (build / "install_manifest.txt").read_text().splitlines()]
+    assert [file for file in listed if not file.is_relative_to(prefix)] == []
+    assert {file for file in prefix.rglob("*") if not file.is_dir()} == set(listed)
+    names = {re.sub("^lib.*/(cmake|pkgconfig)/", r"\1/", str(file.relative_to(prefix))) for file in listed}
+    others = {name for name in names if not re.match("share/man/|lib.*/libhprof[.]|cmake/hprof/hprofTargets-", name)}
+    assert others == (FILES if "HPROF_GEN" in os.environ else FILES - GENERATED)
+    assert any("/libhprof." in name for name in names)
 
 
 def libraries(prefix: Path) -> dict[str, str]:
