@@ -57,7 +57,7 @@ list(TRANSFORM pytest_folders APPEND /test_*.py)
 file(GLOB pytest_files RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS ${pytest_folders})
 foreach(file IN LISTS pytest_files)
   string(REGEX REPLACE "^([a-z]+)/.*/(test_[a-z0-9_]+)\\.py$" "\\1.\\2" name ${file})
-  add_test(NAME ${name} COMMAND ${HPROF_PYTHON} -m pytest -q -p no:cacheprovider ${file}
+  add_test(NAME ${name} COMMAND ${HPROF_PYTHON} -m pytest -q -rs -p no:cacheprovider ${file}
     WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   set_tests_properties(${name} PROPERTIES LABELS pytest TIMEOUT 1800 ENVIRONMENT "${test_environment}")
 endforeach()

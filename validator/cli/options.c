@@ -248,22 +248,14 @@ static bool choose(const char *name, bool softening, bool *chosen)
         return true;
     }
 
-    size_t members = 0, fixed = 0;
-    const char *family = name;
+    size_t members = 0;
     for (size_t i = 0; i < hprof_rule_count(); i++) {
         if (strcasecmp(hprof_rule_at(i)->family, name) == 0) {
-            family = hprof_rule_at(i)->family;
             chosen[i] = true;
             members++;
-            fixed += hprof_rule_at(i)->framing;
         }
     }
-    if (members == 0)
-        return no_such_rule(name);
-    if (softening && fixed == members)
-        return refuse_framing(family, " rules are about framing and cannot be disabled or softened: nothing after such an "
-                                      "error can be checked");
-    return true;
+    return members > 0 || no_such_rule(name);
 }
 
 static bool choose_all(const char *option, const char *list, bool softening, bool *chosen)

@@ -1,0 +1,70 @@
+"""The scripts of ci/: what they ask for, and what they say of skipped tests."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def skips(folder: Path, step: str, log: str) -> "subprocess.CompletedProcess[str]":
+    (folder / "log").write_text(log)
+    command = [str(ROOT / "ci/skips"), f"{step}={folder / 'log'}"]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_skips_are_counted_with_their_reasons(tmp_path: Path) -> None:
+    log = """..s.s  [100%]
+SKIPPED [2] generator/tests/test_manifest.py:129: the same in all builds
+SKIPPED [1] generator/tests/test_violations.py:229: 4 GiB, three times
+3 passed, 3 skipped in 1.00s
+"""
+    done = skips(tmp_path, "sanitize", log * 2)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "sanitize: 2 skipped: 4 GiB, three times\nsanitize: 4 skipped: the same in all builds\n"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "SKIPPED [2] generator/tests/test_manifest.py:129: the same in all builds",
+        "SKIPPED [1] generator/tests/test_third_party.py: HPROF_VISUALVM and HPROF_JDK say where the reader is",
+        "[  SKIPPED ] a_read_that_fails_midway_ends_the_stream",
+    ],
+)
+def test_an_unexpected_skip_fails(tmp_path: Path, line: str) -> None:
+    done = skips(tmp_path, "release", f"....\n{line}\n")
+    assert done.returncode == 1
+    assert done.stdout.rstrip().endswith("<- not expected here")
+
+
+def test_all_that_is_missing_is_asked_for_at_once(tmp_path: Path) -> None:
+    """On a machine with nothing: a user without sudo is told so before anything is built."""
+    for name in ("bash", "dirname", "readlink", "cat"):
+        (tmp_path / name).symlink_to(f"/usr/bin/{name}")
+    for name, body in (("id", "echo 1000"), ("dpkg-query", "echo not-installed"), ("cmake", f"touch {tmp_path}/built")):
+        (tmp_path / name).write_text(f"#!/bin/bash\n{body}\n")
+        (tmp_path / name).chmod(0o755)
+    environment = {"PATH": str(tmp_path), "HOME": str(tmp_path)}
+    done = subprocess.run([ROOT / "ci/demo"], env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()
+    missing = line.removeprefix("install these packages first: ").split()
+    assert {"cmake", "gcc", "libisal-dev"} < set(missing)
+    has_jdk = any((home / "bin/jcmd").exists() for home in Path("/usr/lib/jvm").glob("*"))
+    assert ("default-jdk-headless" in missing) == (not has_jdk)
+    assert not (tmp_path / "built").exists()
+
+
+def test_the_package_of_a_jdk_is_named_where_there_is_none() -> None:
+    """In a mount namespace of its own, where /usr/lib/jvm is empty."""
+    script = 'if [ -d /usr/lib/jvm ]; then mount -t tmpfs none /usr/lib/jvm; fi; exec "$0" --package'
+    hidden = ["unshare", *([] if os.geteuid() == 0 else ["--map-root-user"]), "--mount", "sh", "-c", script, str(ROOT / "ci/jdk")]
+    environment = {name: value for name, value in os.environ.items() if name != "JAVA_HOME"}
+    done = subprocess.run(hidden, env=environment, stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode == 0:  # else there are no namespaces: what is printed here depends on the machine
+        assert done.stdout == "default-jdk-headless\n"
+    printed = subprocess.run([ROOT / "ci/jdk", "--package"], stdout=subprocess.PIPE, text=True, check=True).stdout
+    assert printed in ("", "default-jdk-headless\n")
