@@ -263,7 +263,7 @@ static void change_class(struct mutation *m)
 
     for (int i = 0; i < 32 && (!piece || piece->kind != PIECE_SUBRECORD || piece->bytes[0] != 0x20); i++)
         piece = choose_piece(m);
-    if (!piece || piece->kind != PIECE_SUBRECORD || piece->bytes[0] != 0x20)
+    if (!piece || piece->kind != PIECE_SUBRECORD || piece->size == 0 || piece->bytes[0] != 0x20)
         return;
     size_t fixed = 1 + fields_size(layout_of(piece), m->pieces->id_size);
     size_t entry = m->pieces->id_size + 1, n = piece->size;

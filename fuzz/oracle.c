@@ -229,13 +229,12 @@ struct oracle {
     struct list object_uses, root_thread_uses;                                           /* struct use */
 
     /* The heap dump at hand. */
-    size_t heap; /* its number, from 1; that of the last one between heap dumps */
+    size_t heap;           /* its number, from 1; that of the last one between heap dumps */
     bool series_open;
     uint64_t last_segment_at;
     bool segment_reported;   /* REC-005 */
-    uint64_t previous_at;    /* the tag of the record just before; 0 for the first record */
+    uint64_t previous_at[2]; /* the tags of the record just before and the one before it; 0 for none */
     uint64_t closed_until;   /* heap dumps that begin before are complete */
-    size_t record_instances; /* the first of `instances` in the heap dump record at hand */
     uint64_t previous_time;
     bool failed;
 };
@@ -900,13 +899,6 @@ static bool is_record_tag(uint64_t tag)
            tag == HEAP_DUMP_SEGMENT || tag == HEAP_DUMP_END;
 }
 
-/* Whether the file ends at `at`, or a record begins there that lies within the file. */
-static bool record_follows(const struct oracle *o, uint64_t at)
-{
-    return at == o->size || (o->size - at >= RECORD_HEADER_SIZE && is_record_tag(u1(o, at)) &&
-                             u4(o, at + 5) <= o->size - at - RECORD_HEADER_SIZE);
-}
-
 /* The bytes that the values of an instance should take by the classes read so far; UINT64_MAX if that is not known. */
 static uint64_t size_by_class(const struct oracle *o, uint64_t class_id)
 {
@@ -924,52 +916,51 @@ static uint64_t size_by_class(const struct oracle *o, uint64_t class_id)
     return class_id ? UINT64_MAX : size;
 }
 
-/* The last instance of the heap dump record whose length is not the one of its class may be to blame: its length led here. */
-static void suspect_instance(struct oracle *o)
+/* 9.2: an instance may be to blame if it ends at a failure, or crosses the end of its record, and its class gives it another size. */
+static void suspect_instance(struct oracle *o, uint64_t tag_at, uint64_t end)
 {
-    const struct instance *instances = o->instances.items;
-    for (size_t i = o->instances.count; i-- > o->record_instances;)
-        if (size_by_class(o, instances[i].class_id) != instances[i].bytes) {
-            fail(o, instances[i].tag_at, "OBJ-006", instances[i].bytes_at);
-            return;
-        }
+    uint64_t class_at = tag_at + 1 + o->id_size + 4, bytes_at = class_at + o->id_size;
+    if (u1(o, tag_at) == INSTANCE_DUMP && bytes_at + 4 <= end) {
+        uint64_t size = size_by_class(o, id(o, class_at));
+        if (size != UINT64_MAX && size != u4(o, bytes_at))
+            fail(o, tag_at, "OBJ-006", bytes_at);
+    }
 }
 
-/* 6.1: no sub-record lies at `at` and within its record. */
-static void fail_subrecord(struct oracle *o, uint64_t record_at, uint64_t at, uint64_t end, const struct measure *m)
+/* 6.1: no sub-record lies at `at` and before `end`, that of its record or of the file. `previous_at` is the one before, or 0. */
+static void fail_subrecord(struct oracle *o, uint64_t record_at, uint64_t previous_at, uint64_t at, uint64_t end,
+                           const struct measure *m)
 {
     if (m->outcome == UNKNOWN_TAG)
         fail(o, at, "REC-013", at);
     if (m->outcome == BAD_TYPE)
         fail(o, at, m->rule, m->type_at);
     if (m->outcome == CUT) {
-        fail(o, at, "REC-015", at);
+        if (RECORD_HEADER_SIZE + u4(o, record_at + 5) == end - record_at) /* not where the file ends */
+            fail(o, at, "REC-015", at);
         if (u1(o, record_at) == HEAP_DUMP_SEGMENT && end < o->size && u1(o, end) == HEAP_DUMP_SEGMENT)
             fail(o, at, "REC-014", at);
-        if (u1(o, at) == INSTANCE_DUMP && end - at > 2 * o->id_size + 8)
-            fail(o, at, "OBJ-006", at + 1 + 2 * o->id_size + 4);
+        suspect_instance(o, at, end);
     }
-    suspect_instance(o);
-    if (!record_follows(o, end))
-        fail(o, at, "REC-002", record_at + 5);
-    if (!o->segments_allowed && at == record_at + RECORD_HEADER_SIZE)
+    if (previous_at)
+        suspect_instance(o, previous_at, at);
+    else if (!o->segments_allowed && u1(o, record_at) == HEAP_DUMP_SEGMENT)
         fail(o, record_at, "REC-005", record_at);
 }
 
 static void read_subrecords(struct oracle *o, uint64_t record_at, uint64_t end)
 {
     bool truncated = end > o->size; /* the complete sub-records are checked nevertheless */
-    uint64_t limit = truncated ? o->size : end, at = record_at + RECORD_HEADER_SIZE;
-    o->record_instances = o->instances.count;
+    uint64_t limit = truncated ? o->size : end, at = record_at + RECORD_HEADER_SIZE, previous_at = 0;
     while (at < limit) {
         struct measure m = measure_subrecord(o, u1(o, at), at + 1, limit);
         if (m.outcome != MEASURED) {
-            if (!truncated)
-                fail_subrecord(o, record_at, at, end, &m);
+            fail_subrecord(o, record_at, previous_at, at, limit, &m);
             break;
         }
         read_subrecord(o, (enum subrecord_tag)u1(o, at), at + 1);
         o->report->subrecords[u1(o, at)]++;
+        previous_at = at;
         at += m.size;
     }
     if (truncated)
@@ -1112,16 +1103,14 @@ static void read_record(struct oracle *o, uint64_t at, uint64_t length)
     }
 }
 
-/* No record lies at `at`. That may be because of the record before: the length of a string (9.2), or that of a heap dump
- * record, which was never filled in (5.1). */
-static void suspect_previous(struct oracle *o)
+/* 9.2: the first or second record after an empty heap dump record cannot be read: it may be the length of that one which is
+ * wrong, since it was never filled in. */
+static void suspect_empty_heap_dump(struct oracle *o)
 {
-    uint64_t at = o->previous_at;
-    if (at && u1(o, at) == UTF8) {
-        fail(o, at, "REC-002", at + 5);
-        fail(o, at, "STR-001", at + 5);
-    } else if (at && is_heap_dump_record(u1(o, at)) && u4(o, at + 5) == 0) {
-        fail(o, at, "REC-011", at + 5);
+    for (size_t i = 0; i < 2; i++) {
+        uint64_t at = o->previous_at[i];
+        if (at && is_heap_dump_record(u1(o, at)) && u4(o, at + 5) == 0)
+            fail(o, at, "REC-011", at + 5);
     }
 }
 
@@ -1129,13 +1118,14 @@ static void suspect_previous(struct oracle *o)
 static bool read_framed_record(struct oracle *o, uint64_t at)
 {
     uint64_t tag = u1(o, at), time = u4(o, at + 1), length = u4(o, at + 5), body_at = at + RECORD_HEADER_SIZE;
+    o->report->record_at = at;
     bool fits = length <= o->size - body_at;
     const char *rule;
 
     if (!is_record_tag(tag)) {
         fail(o, at, "REC-003", at);
         fail(o, at, "REC-002", at + 5);
-        suspect_previous(o);
+        suspect_empty_heap_dump(o);
         return false;
     }
     if ((!fits && !is_heap_dump_record(tag)) || !has_right_length(o, tag, body_at, length, &rule)) {
@@ -1144,7 +1134,7 @@ static bool read_framed_record(struct oracle *o, uint64_t at)
             fail(o, at, rule, at + 5);
         if (tag == HEAP_DUMP_END && !o->segments_allowed)
             fail(o, at, "REC-005", at);
-        suspect_previous(o);
+        suspect_empty_heap_dump(o);
         return false;
     }
     if (time < o->previous_time && o->previous_time - time < 0x80000000) /* 3.3: else it has wrapped */
@@ -1152,12 +1142,12 @@ static bool read_framed_record(struct oracle *o, uint64_t at)
     o->previous_time = time;
     read_record(o, at, length);
     if (o->failed) {
-        if (o->report->read_until <= body_at)
-            suspect_previous(o);
+        suspect_empty_heap_dump(o);
         return false;
     }
     o->report->records[tag]++;
-    o->previous_at = at;
+    o->previous_at[1] = o->previous_at[0];
+    o->previous_at[0] = at;
     if (!o->series_open) {
         o->closed_until = body_at + length;
         if (o->heap)
@@ -1172,7 +1162,7 @@ static void read_records(struct oracle *o)
     while (at < o->size) {
         if (o->size - at < RECORD_HEADER_SIZE) {
             fail(o, at, "REC-001", at);
-            suspect_previous(o);
+            suspect_empty_heap_dump(o);
             return;
         }
         if (!read_framed_record(o, at))
@@ -1575,6 +1565,12 @@ static void check_objects_defined(struct oracle *o, const struct list *ids, cons
         report(o, undefined[i].rule, undefined[i].at);
 }
 
+static bool is_loaded_by_end_of(const struct oracle *o, const struct list *loaded, size_t heap, uint64_t class_id)
+{
+    const struct definition *d = first_definition(loaded, 0, class_id);
+    return d && d->at < ((const uint64_t *)o->heap_ends.items)[heap - 1];
+}
+
 /* 9.2: in each heap dump, as many classes may have been dumped under a wrong ID as loaded classes are named and missing. */
 static size_t count_missing_loaded_classes(const struct oracle *o, const struct list *ids, const struct list *loaded,
                                            size_t heap)
@@ -1583,7 +1579,7 @@ static size_t count_missing_loaded_classes(const struct oracle *o, const struct 
     size_t count = 0;
     for (size_t i = 0; i < o->object_uses.count; i++)
         if (missing[i].scope == heap && missing[i].role <= ROLE_SUPERCLASS && !first_definition(ids, heap, missing[i].id) &&
-            first_definition(loaded, 0, missing[i].id))
+            is_loaded_by_end_of(o, loaded, heap, missing[i].id))
             count++;
     return count;
 }
@@ -1600,13 +1596,11 @@ static void check_dumped_classes_loaded(struct oracle *o, const struct list *ids
             heap = c[i].heap;
             strays = count_missing_loaded_classes(o, ids, loaded, heap);
         }
-        if (c[i].id == 0 || first_definition(loaded, 0, c[i].id))
+        if (c[i].id == 0 || first_definition(classes, heap, c[i].id)->item != i)
             continue;
-        if (first_definition(classes, heap, c[i].id)->item != i)
-            continue;
-        if (strays && !first_definition(named, heap, c[i].id))
+        if (strays && !is_loaded_by_end_of(o, loaded, heap, c[i].id) && !first_definition(named, heap, c[i].id))
             strays--;
-        else
+        else if (!first_definition(loaded, 0, c[i].id))
             use(&unloaded, 0, c[i].id, 0, c[i].at, "CLS-008");
     }
     reduce_uses(&unloaded);
@@ -1772,7 +1766,7 @@ bool oracle_settles(const struct oracle_report *r, const struct oracle_finding *
                                                "OBJ-003", "OBJ-006", "OBJ-010", "REF-001",  "REF-002",  NULL};
     if (!r->failed)
         return true;
-    if (is_one_of(finding->rule, by_file))
+    if (is_one_of(finding->rule, by_file) || finding->offset - r->record_at < RECORD_HEADER_SIZE)
         return false;
     return finding->offset < (is_one_of(finding->rule, by_heap_dump) ? r->closed_until : r->read_until);
 }

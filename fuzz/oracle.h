@@ -23,6 +23,7 @@ struct oracle_report {
     struct oracle_finding failures[ORACLE_MOST_FAILURES];
     size_t failure_count;
     uint64_t read_until;   /* no byte before this offset has to do with the failure; without one, the size of the dump */
+    uint64_t record_at;    /* the record in which reading failed, or the last one; nothing is known of its header */
     uint64_t closed_until; /* heap dumps that begin before this offset were read to their end */
 
     /* In the order of their offsets; after a failure, only those that oracle_settles(). */
