@@ -229,7 +229,7 @@ struct oracle {
     struct list object_uses, root_thread_uses;                                           /* struct use */
 
     /* The heap dump at hand. */
-    size_t heap;           /* its number, from 1; that of the last one between heap dumps */
+    size_t heap; /* its number, from 1; that of the last one between heap dumps */
     bool series_open;
     uint64_t last_segment_at;
     bool segment_reported;   /* REC-005 */
@@ -1268,10 +1268,10 @@ static void check_strings(struct oracle *o, const struct list *index)
     }
 }
 
-/* A string that is defined before `at`. */
+/* A string that is defined before `at`. ID 0 is no name, even if a string has it. */
 static const struct string *string_before(const struct oracle *o, const struct list *strings, uint64_t string_id, uint64_t at)
 {
-    const struct definition *d = first_definition(strings, 0, string_id);
+    const struct definition *d = string_id ? first_definition(strings, 0, string_id) : NULL;
     return d && d->at < at ? &((const struct string *)o->strings.items)[d->item] : NULL;
 }
 
