@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max) __attribute__((weak)); /* of libFuzzer */
+
 struct library_report {
     struct oracle_finding *findings;
     size_t count, capacity;
@@ -201,6 +203,16 @@ static struct oracle_finding reported_failure(const struct oracle_report *oracle
     return (struct oracle_finding){"", 0};
 }
 
+/* Fuzzing leads to dumps that fail early, and from there to more of them. So that most dumps that libFuzzer keeps have a heap dump,
+ * fifteen of sixteen that fail are neither compared nor, for want of coverage, kept. The bytes decide, so a find is found again. */
+static bool is_passed_over(const uint8_t *bytes, size_t size)
+{
+    uint32_t hash = 2166136261; /* FNV-1a */
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ bytes[i]) * 16777619;
+    return LLVMFuzzerMutate && hash >> 28 != 0;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const uint8_t *bytes = copy_to_guard_page(data, size);
@@ -209,6 +221,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b)
         return -1; /* gzip: of no use as a seed */
 
+    struct oracle_report *oracle = oracle_validate(bytes, size);
+    if (oracle->failed && is_passed_over(bytes, size)) {
+        oracle_free(oracle);
+        return -1;
+    }
     struct library_report library = {0};
     struct hprof_options options;
     hprof_options_init(&options);
@@ -218,7 +235,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     options.context = &library;
     hprof_validate_memory(bytes, size, false, &options);
 
-    struct oracle_report *oracle = oracle_validate(bytes, size);
     struct oracle_finding failure = reported_failure(oracle, &library);
     compare(oracle, &library);
     if (statistics.wanted)
