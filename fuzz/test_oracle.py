@@ -18,20 +18,13 @@ TABLE = (SOURCE / "fuzz/ORACLE.md").read_text()
 ROWS = re.findall(r"^\| ([A-Z]+-\d{3}) \| `[a-z0-9.-]+` \| (compared|excluded|not yet)", TABLE, re.M)
 COMPARED = [rule for rule, state in ROWS if state == "compared"]
 
-# Recovery leaves out findings of these files that SPEC.md 9.2 lets it leave out, and the oracle has no recovery.
-LEFT_OUT = {
-    "REC-006/empty-between-heap-dumps-102-id4",
-    "REC-006/for-end-102-id4",
-    "REC-006/for-end-102-id8",
-    "REC-013/a-field-too-many-102-id8",
-    "REC-013/misread-root-102-id4",
-}
+KNOWN = {SOURCE / line for line in (SOURCE / "fuzz/oracle_differences.txt").read_text().splitlines() if line[0] != "#"}
 
 
 def dumps(folder: Path) -> list[Path]:
     files = sorted(folder.rglob("*.hprof"))
     assert files
-    return [file for file in files if f"{file.parent.name}/{file.stem}" not in LEFT_OUT]
+    return [file for file in files if file not in KNOWN]
 
 
 def replay(program: str, *paths: Path, **environment: str) -> "subprocess.CompletedProcess[bytes]":
