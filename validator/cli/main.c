@@ -162,7 +162,7 @@ static const struct report_writer *writer_for(const struct cli_options *options)
     case FORMAT_TEXT:
         if (options->quiet > 0 && options->output == NULL)
             return &report_verdict;
-        return options->verbose ? &report_text : &report_summary;
+        return options->verbose ? &report_text : options->found.has_directory ? &report_many : &report_summary;
     case FORMAT_TEXT_FULL:
         return &report_text;
     case FORMAT_LINES:

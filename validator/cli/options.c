@@ -101,7 +101,7 @@ void options_help(FILE *out, size_t width)
     wrap(out, "Usage: hprof-validate [OPTION]... FILE...", 0, 0, width);
     wrap(out,
          "Checks HPROF heap dumps, rule by rule, against SPEC.md. FILE is a dump, compressed by gzip or not; - is standard "
-         "input.",
+         "input; a directory stands for the files in it whose names end in .hprof or .hprof.gz.",
          0, 0, width);
     command_line_help(out, rows, sizeof rows / sizeof rows[0], width);
     putc('\n', out);
@@ -436,7 +436,17 @@ enum hprof_status options_parse(struct cli_options *options, int argc, char **ar
         options->profile = options->action == ACTION_REPAIR ? hprof_profile_find("auto") : defaults.profile;
     options->files = argv + optind;
     options->file_count = argc - optind;
-    return check_together(options) ? HPROF_VALID : HPROF_USAGE;
+    if (!check_together(options))
+        return HPROF_USAGE;
+    if (options->action != ACTION_VALIDATE)
+        return HPROF_VALID;
+    if (!files_expand(&options->found, options->files, options->file_count)) {
+        say_failure("FILE", "out of memory");
+        return HPROF_LIMIT;
+    }
+    options->files = options->found.names;
+    options->file_count = options->found.count;
+    return HPROF_VALID;
 }
 
 void options_free(struct cli_options *options)
@@ -444,4 +454,5 @@ void options_free(struct cli_options *options)
     free(options->severities);
     free(options->explain);
     free(options->chosen);
+    files_clear(&options->found);
 }

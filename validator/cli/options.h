@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "files.h"
 #include "hprof/hprof.h"
 #include "terminal.h"
 
@@ -50,7 +51,8 @@ struct cli_options {
     uint8_t *severities; /* by rule, HPROF_UNCHANGED where no option speaks of it */
     bool *explain;       /* by rule */
     bool *chosen;        /* by rule: by the option at hand */
-    char **files;
+    struct files found;  /* what the command line names, */
+    char **files;        /* which are these */
     int file_count;
 };
 

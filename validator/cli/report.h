@@ -46,8 +46,8 @@ struct report_writer {
     void (*end)(struct report *report, enum hprof_status worst);
 };
 
-extern const struct report_writer report_summary, report_verdict, report_text, report_lines, report_github, report_json,
-    report_sarif, report_junit;
+extern const struct report_writer report_summary, report_verdict, report_many, report_text, report_lines, report_github,
+    report_json, report_sarif, report_junit;
 
 /* Takes the memory for a report on file_count files; false if there is not so much. */
 bool report_prepare(struct report *report, const struct report_writer *writer);

@@ -350,7 +350,7 @@ static void print_tally(const struct report *report, const struct text *text)
                                         [HPROF_IO] = "not readable",
                                         [HPROF_LIMIT] = "beyond a limit"};
     const char *before = ": ";
-    fprintf(report->out, "\n%u files", text->files);
+    fprintf(report->out, "\n%u file%s", text->files, plural(text->files));
     for (size_t status = 0; status < sizeof words / sizeof words[0]; status++) {
         if (text->by_status[status] > 0) {
             fprintf(report->out, "%s%u %s", before, text->by_status[status], words[status]);
@@ -383,6 +383,22 @@ static void end(struct report *report, enum hprof_status worst)
     }
 }
 
+/* One line a file. */
+static void file_of_many(struct report *report)
+{
+    struct text *text = report->state;
+
+    text->files++;
+    text->by_status[report->summary.status]++;
+    file_of_verdict(report);
+}
+
+static void end_many(struct report *report, enum hprof_status worst)
+{
+    (void)worst;
+    print_tally(report, report->state);
+}
+
 static void end_verdict(struct report *report, enum hprof_status worst)
 {
     (void)report;
@@ -391,5 +407,6 @@ static void end_verdict(struct report *report, enum hprof_status worst)
 
 const struct report_writer report_summary = {summary_size, begin_summary, file, finding_of_rule, file_end, end};
 const struct report_writer report_text = {full_size, begin_full, file, finding_in_full, file_end, end};
+const struct report_writer report_many = {verdict_size, begin_verdict, file_of_many, no_finding, only_verdict, end_many};
 const struct report_writer report_verdict = {verdict_size, begin_verdict, file_of_verdict,
                                              no_finding,   only_verdict,  end_verdict};

@@ -1,0 +1,63 @@
+"""A directory stands for the dumps in it: one line a file, and a total."""
+
+import gzip
+import os
+from pathlib import Path
+
+from dumps import DUPLICATE, TRUNCATED, VALID
+from tool import report, run
+
+
+def fill(folder: Path) -> None:
+    for name, data in {
+        "b.hprof": DUPLICATE,
+        "a/z.hprof": VALID,
+        "a/deep/er/c.hprof.gz": gzip.compress(VALID),
+        "a/b.hprof": TRUNCATED,
+        "notes.txt": b"no dump",
+        "hprof": b"no dump",
+    }.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(data)
+
+
+NAMES = ["dumps/a/b.hprof", "dumps/a/deep/er/c.hprof.gz", "dumps/a/z.hprof", "dumps/b.hprof"]
+
+
+def test_a_line_for_each_file_and_a_total(tmp_path: Path) -> None:
+    fill(tmp_path / "dumps")
+    done = run("dumps", cwd=tmp_path)
+    *lines, empty, total = done.out.splitlines()
+    assert done.status == 1
+    assert [line.split(": ")[0] for line in lines] == NAMES
+    assert (empty, total) == ("", "4 files: 2 valid, 2 invalid")
+
+
+def test_every_format_has_the_files(tmp_path: Path) -> None:
+    fill(tmp_path / "dumps")
+    (tmp_path / "one.hprof").write_bytes(VALID)
+    assert [file["file"] for file in report("one.hprof", "dumps", cwd=tmp_path)["files"]] == ["one.hprof", *NAMES]
+    verbose = run("--verbose", "dumps", cwd=tmp_path).out
+    assert all(name in verbose for name in NAMES)
+
+
+def test_links_are_not_followed_but_the_directory_itself_may_be_one(tmp_path: Path) -> None:
+    fill(tmp_path / "real")
+    (tmp_path / "dumps").symlink_to("real")
+    (tmp_path / "real/a/loop").symlink_to("..")
+    assert [file["file"] for file in report("dumps", cwd=tmp_path)["files"]] == NAMES
+
+
+def test_a_directory_without_dumps_cannot_be_read(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    done = run("empty", cwd=tmp_path)
+    assert done.status == 3
+    assert "empty" in done.err
+
+
+def test_an_unreadable_directory_is_named(tmp_path: Path) -> None:
+    fill(tmp_path / "dumps")
+    (tmp_path / "dumps/closed").mkdir(mode=0)
+    done = run("dumps", cwd=tmp_path)
+    assert done.status == (1 if os.geteuid() == 0 else 3)
+    assert os.geteuid() == 0 or "dumps/closed" in done.err
