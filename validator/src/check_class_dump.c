@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "checker.h"
+#include "subrecord.h"
 
 static void check_boolean(struct checker *ck, const uint8_t *value, uint64_t at)
 {
@@ -51,84 +52,72 @@ static void check_instance_fields(struct checker *ck, const uint8_t *p, uint16_t
         use_name(ck, get_id(p + i * size, ck->id_size), NAME_OF_INSTANCE_FIELD, at + i * size);
 }
 
-/* p are the bytes behind the tag, `size` of them: a whole CLASS_DUMP with sound types of constants and static fields. */
-void check_class_dump(struct checker *ck, const uint8_t *p, size_t size, uint64_t at, bool doubtful)
+/* SPEC.md 6.3.3: n constants at p. Returns the end of them. */
+static const uint8_t *check_constants(struct checker *ck, const uint8_t *p, uint64_t at)
 {
-    bool judged = ck->look == LOOK_JUDGE && !doubtful;
-    unsigned id = ck->id_size;
-    const uint8_t *start = p, *fields;
+    const uint8_t *start = p;
+    struct entry e;
+
+    for (uint16_t n = read_count(&p); n; n--) {
+        read_entry(&p, SIZE_OF(CONSTANT, ck->id_size), ck->id_size, &e);
+        check_value(ck, e.type, e.value, at + (uint64_t)(e.value - start));
+    }
+    return p;
+}
+
+/* SPEC.md 6.3.4: likewise static fields. */
+static const uint8_t *check_static_fields(struct checker *ck, const uint8_t *p, uint64_t at)
+{
+    const uint8_t *start = p;
+    struct entry e;
+
+    for (uint16_t n = read_count(&p); n; n--) {
+        read_entry(&p, SIZE_OF(STATIC_FIELD, ck->id_size), ck->id_size, &e);
+        use_name(ck, get_id(e.head, ck->id_size), NAME_OF_STATIC_FIELD, at + (uint64_t)(e.head - start));
+        check_value(ck, e.type, e.value, at + (uint64_t)(e.value - start));
+    }
+    return p;
+}
+
+/* SPEC.md 6.4.2: a class is dumped once. */
+static void report_repeated_class(struct checker *ck, const struct CLASS_DUMP *r, const struct layout *earlier, uint64_t at)
+{
+    struct finding *f;
+
+    if (ck->dump.end_lost)
+        return;
+    f = report(ck, RULE_CLS_009, at, "a class not yet dumped in this heap dump", "0x%" PRIx64, r->class_id);
+    if (f)
+        f->related_offset = earlier->at;
+    if (!r->super_id)
+        uselog_add(&ck->class_uses, r->class_id, CLASS_IS_ROOTLESS, at + OFFSET_OF(CLASS_DUMP, super_id, ck->id_size));
+}
+
+/* SPEC.md 6.3. p are the `size` bytes after the tag: a whole CLASS_DUMP whose constants and static fields are of basic types. */
+void check_class_dump(struct checker *ck, const uint8_t *p, size_t size, uint64_t at)
+{
     struct cursor c = {p, p + size};
+    const struct layout *earlier;
+    const uint8_t *statics, *fields;
     struct CLASS_DUMP r;
-    uint32_t index;
-    struct layout *layout;
-    uint16_t n;
+    uint16_t field_count;
 
-    if (!read_CLASS_DUMP(&c, id, &r))
+    if (!read_CLASS_DUMP(&c, ck->id_size, &r))
         return;
-    p = c.at;
+    check_class_object(ck, &r, at);
+    statics = check_constants(ck, c.at, at + (uint64_t)(c.at - p));
+    fields = check_static_fields(ck, statics, at + (uint64_t)(statics - p));
+    field_count = read_count(&fields);
+    check_instance_fields(ck, fields, field_count, at + (uint64_t)(fields - p));
 
-    if (judged)
-        check_class_object(ck, &r, at);
-
-    n = get_u2(p); /* 6.3.3 constant pool */
-    for (p += 2; n; n--) {
-        unsigned type = get_u1(p + 2);
-
-        p += SIZE_OF(CONSTANT, id);
-        if (judged)
-            check_value(ck, type, p, at + (uint64_t)(p - start));
-        p += type_size(type, id);
-    }
-    n = get_u2(p); /* 6.3.4 static fields */
-    for (p += 2; n; n--) {
-        unsigned type = get_u1(p + id);
-
-        if (judged)
-            use_name(ck, get_id(p, id), NAME_OF_STATIC_FIELD, at + (uint64_t)(p - start));
-        p += SIZE_OF(STATIC_FIELD, id);
-        if (judged)
-            check_value(ck, type, p, at + (uint64_t)(p - start));
-        p += type_size(type, id);
-    }
-    n = get_u2(p); /* 6.3.5 instance fields */
-    p += 2;
-    fields = p;
-
-    index = classes_find_layout(&ck->classes, r.class_id);
-    if (r.class_id && index == LAYOUT_NONE) /* ID 0 is an error of its own */
-        index = classes_add_layout(&ck->classes, &r, at, fields, n);
-    layout = index == LAYOUT_NONE ? NULL : classes_layout(&ck->classes, index);
-    if (layout && layout->at == at) {
-        ck->dump.class_end = at + (uint64_t)(fields - start) + n * SIZE_OF(INSTANCE_FIELD, id);
-        ck->dump.last_layout = index;
-    }
-    if (ck->look == LOOK_CLASSES)
-        return;
-
-    if (judged)
-        check_instance_fields(ck, fields, n, at + (uint64_t)(fields - start));
-    if (layout && layout->at != at) {
-        struct finding *f;
-
-        if (!judged || ck->dump.end_lost)
-            return;
-        f = report(ck, RULE_CLS_009, at, "a class not yet dumped in this heap dump", "0x%" PRIx64, r.class_id);
-
-        if (f)
-            f->related_offset = layout->at;
-        if (!r.super_id)
-            uselog_add(&ck->class_uses, r.class_id, CLASS_IS_ROOTLESS, at + OFFSET_OF(CLASS_DUMP, super_id, id));
+    earlier = classes_layout_of(&ck->classes, r.class_id);
+    if (earlier) {
+        report_repeated_class(ck, &r, earlier, at);
         return;
     }
-    if (layout) {
-        layout->reached = true;
-        if (!judged) {
-            layout->is_excused = true;
-            layout->is_rootless = false;
-        }
-    }
-    if (judged || !idset_get(&ck->dump.objects, r.class_id))
-        define_object(ck, r.class_id, true, at);
+    define_object(ck, r.class_id, true, at);
+    if (r.class_id)
+        classes_add_layout(&ck->classes, &r, at, fields, field_count);
 }
 
 static struct layout *broken_layout(const struct classes *c, uint32_t index)
@@ -176,7 +165,7 @@ void finish_class_dumps(struct checker *ck)
 
         if (classes_resolve(classes, i) == LAYOUT_BROKEN)
             find_cycle(ck, i);
-        else if (l->reached && l->total != l->instance_size)
+        else if (l->total != l->instance_size)
             report_within(ck, RULE_CLS_017, !l->instance_size && !l->has_fields ? SHAPE_UNPREPARED_CLASS : SHAPE_ANY,
                           l->at + OFFSET_OF(CLASS_DUMP, instance_size, ck->id_size),
                           show_class_dump(ck, classes_id(classes, i), path, sizeof path),
@@ -204,11 +193,11 @@ void keep_class_uses(struct checker *ck)
         const struct layout *l = classes_layout(classes, i);
         uint64_t class_id = classes_id(classes, i);
 
-        if (l->reached && !l->is_excused && !classes_find(classes, class_id))
+        if (!l->is_excused && !classes_find(classes, class_id))
             uselog_add(&ck->class_uses, class_id, CLASS_IS_DUMPED, l->at);
-        if (l->reached && l->has_instances)
+        if (l->has_instances)
             keep_array_class(ck, class_id, l);
-        if (l->reached && l->is_rootless)
+        if (l->is_rootless)
             uselog_add(&ck->class_uses, class_id, CLASS_IS_ROOTLESS, l->at + OFFSET_OF(CLASS_DUMP, super_id, ck->id_size));
     }
 }

@@ -21,12 +21,7 @@ static bool is_unloaded(struct checker *ck, uint32_t serial)
 
 static void set_class(struct checker *ck, struct class *class, const struct LOAD_CLASS *r)
 {
-    const uint32_t most = UINT32_MAX >> 2, in_front = ck->heap_records < most ? ck->heap_records : most;
-
-    *class = (struct class){.name = r->name,
-                            .serial = r->class_serial,
-                            .named = strings_defined(&ck->strings, r->name),
-                            .loaded_after = in_front & most}; /* all of it: the compiler wants it said */
+    *class = (struct class){.name = r->name, .serial = r->class_serial, .named = strings_defined(&ck->strings, r->name)};
 }
 
 /* A class ID that was loaded before, under another serial. Once its class is unloaded, an ID may be reused. */
@@ -96,7 +91,7 @@ void check_unload_class(struct checker *ck, const struct UNLOAD_CLASS *r, uint64
     struct id_near near = {0};
 
     if (!is_loaded(ck, r->class_serial)) {
-        if (!(ck->lost & LOST_CLASSES))
+        if (!(ck->lost & MAY_DEFINE_CLASSES))
             uselog_add(&ck->class_serial_uses, r->class_serial, SERIAL_OF_UNLOAD, at);
     } else if (idset_define(&ck->unloaded_serials, &near, id_to_key(r->class_serial, sizeof(uint32_t)))) {
         report(ck, RULE_CLS_019, at, "a class not yet unloaded", "%" PRIu32 ", unloaded before", r->class_serial);
@@ -115,12 +110,12 @@ static void judge_serial_use(void *context, uint64_t serial, const uint64_t firs
         [SERIAL_OF_UNLOAD] = {RULE_CLS_007, "UNLOAD_CLASS"},
     };
     struct checker *ck = context;
-    bool may_be_loaded = ck->lost & LOST_CLASSES || is_loaded(ck, (uint32_t)serial);
+    bool may_be_loaded = ck->lost & MAY_DEFINE_CLASSES || is_loaded(ck, (uint32_t)serial);
     unsigned role = may_be_loaded ? SERIAL_OF_UNLOAD : SERIAL_OF_FRAME;
 
     while (role < SERIAL_OF_UNLOAD && first[role] == NEVER_USED)
         role++;
-    if (first[role] != NEVER_USED)
+    if (first[role] != NEVER_USED && !(role == SERIAL_OF_UNLOAD && ck->unknown.may_define & ck->lost & MAY_DEFINE_CLASSES))
         report_late(ck, roles[role].rule, SHAPE_ANY, first[role], roles[role].path, "the serial of a loaded class", "%" PRIu32,
                     (uint32_t)serial);
 }
@@ -133,7 +128,7 @@ static void judge_class_use(void *context, uint64_t id, const uint64_t first[USE
     enum name_kind kind = class && !class->reused ? strings_name_kind(&ck->strings, class->name) : NAME_UNKNOWN;
     char path[NAME_SIZE], name[NAME_SIZE];
 
-    if (first[CLASS_IS_DUMPED] != NEVER_USED && !class && !(ck->lost & LOST_CLASSES))
+    if (first[CLASS_IS_DUMPED] != NEVER_USED && !class && !(ck->lost & MAY_DEFINE_CLASSES))
         report_within(ck, RULE_CLS_008, SHAPE_ANY, first[CLASS_IS_DUMPED], show_class_dump(ck, id, path, sizeof path),
                       "a class with a LOAD_CLASS", "0x%" PRIx64, id);
     if (kind == NAME_UNKNOWN)

@@ -20,7 +20,7 @@ enum { WIDE_MARKS = 1 << 18 /* of all wide classes: 1 MiB */ };
 static COLD void report_duplicate(struct checker *ck, uint64_t id, bool is_class, uint64_t offset)
 {
     const struct layout *class = classes_layout_of(&ck->classes, id);
-    bool was_class = class && class->reached;
+    bool was_class = class != NULL;
     struct finding *f;
 
     if (ck->dump.end_lost)
@@ -45,16 +45,8 @@ void define_object(struct checker *ck, uint64_t id, bool is_class, uint64_t offs
 {
     if (!id)
         report_id_zero(ck, offset);
-    else if (idset_define(&ck->dump.objects, &ck->dump.near_defined, id_to_key(id, ck->id_size))) {
-        /* A class that is just reached has its layout already: it must not be taken for its own earlier definition. */
-        struct layout *own = is_class ? classes_layout_of(&ck->classes, id) : NULL;
-
-        if (own)
-            own->reached = false;
+    else if (idset_define(&ck->dump.objects, &ck->dump.near_defined, id_to_key(id, ck->id_size)))
         report_duplicate(ck, id, is_class, offset);
-        if (own)
-            own->reached = true;
-    }
 }
 
 static COLD void use_object_trace(struct checker *ck, uint32_t serial, enum trace_role role, uint64_t offset)
@@ -236,34 +228,15 @@ const struct hot_class *hot_class_of(struct checker *ck, const uint8_t *raw_id, 
     return load_hot(ck, raw_id, bytes);
 }
 
-/* The layout of the class of an instance, settled; LAYOUT_NONE when it is not known yet, or never. */
-static uint32_t settled_layout(struct checker *ck, uint64_t class_id)
+/* The layout of the class of an instance; LAYOUT_NONE when it or a superclass is not known yet, or never. */
+static uint32_t known_layout(struct checker *ck, uint64_t class_id)
 {
     uint32_t index = class_id ? classes_find_layout(&ck->classes, class_id) : LAYOUT_NONE;
 
-    if (index != LAYOUT_NONE && classes_layout(&ck->classes, index)->state == LAYOUT_OPEN) {
-        if (ck->classes.waiting && !ck->classes.complete)
-            return LAYOUT_NONE;
-        if (classes_resolve(&ck->classes, index) == LAYOUT_OPEN)
-            return LAYOUT_NONE;
-    }
-    if (index != LAYOUT_NONE)
-        classes_layout(&ck->classes, index)->has_instances = true;
-    return index;
-}
-
-/* Whether more may become known of a class: then look ahead, or wait. */
-static uint32_t find_layout(struct checker *ck, uint64_t class_id)
-{
-    uint32_t index = settled_layout(ck, class_id);
-
-    if (index != LAYOUT_NONE || !class_id || ck->classes.complete)
-        return index;
-    ck->classes.waiting = true;
-    if (!can_look_ahead(ck))
+    if (index == LAYOUT_NONE || classes_resolve(&ck->classes, index) == LAYOUT_OPEN)
         return LAYOUT_NONE;
-    look_ahead(ck);
-    return settled_layout(ck, class_id);
+    classes_layout(&ck->classes, index)->has_instances = true;
+    return index;
 }
 
 /* The class of an instance is 0, or it is not dumped, and all classes are known. */
@@ -299,16 +272,6 @@ static void check_part(struct checker *ck, const struct layout *part, const uint
     }
 }
 
-/* The own bytes of a class up to its last mark. */
-static size_t marked_bytes(const struct checker *ck, const struct layout *part)
-{
-    struct mark m = marks_begin(&ck->classes, part);
-
-    while (marks_next(&ck->classes, &m))
-        continue;
-    return m.end;
-}
-
 /* The parts of a chain that have marks, the class itself first. `get` gives n bytes at an offset within the instance. */
 static bool check_chain(struct checker *ck, uint32_t index, uint64_t offset,
                         const uint8_t *(*get)(struct checker *ck, uint64_t at, size_t n))
@@ -320,7 +283,7 @@ static bool check_chain(struct checker *ck, uint32_t index, uint64_t offset,
         uint64_t base = total - part->total;
 
         if (part->has_marks) {
-            const uint8_t *p = get(ck, offset + base, marked_bytes(ck, part));
+            const uint8_t *p = get(ck, offset + base, marks_bytes(&ck->classes, part));
 
             if (!p)
                 return false;
@@ -331,7 +294,7 @@ static bool check_chain(struct checker *ck, uint32_t index, uint64_t offset,
 }
 
 /* From the window, which moves along. */
-static const uint8_t *get_from_input(struct checker *ck, uint64_t offset, size_t n)
+const uint8_t *get_from_input(struct checker *ck, uint64_t offset, size_t n)
 {
     uint64_t skip = offset - ck->in.offset;
 
@@ -342,257 +305,133 @@ static const uint8_t *get_from_input(struct checker *ck, uint64_t offset, size_t
 
 /* ---- Instances, the long way ---- */
 
-/* SPEC.md 6.5, for an instance whose class is settled: the length. */
-static bool check_length(struct checker *ck, const struct INSTANCE_DUMP *r, const struct layout *l, uint64_t at)
+/* SPEC.md 6.5: the length of an instance. */
+static void report_length(struct checker *ck, const struct INSTANCE_DUMP *r, uint64_t total, uint64_t at)
 {
     char name[NAME_SIZE], expected[NAME_SIZE + 80];
 
-    if (l->total == r->bytes)
-        return true;
-    snprintf(expected, sizeof expected, "%" PRIu64 " bytes, the fields of 0x%" PRIx64 "%s and its superclasses",
-             (uint64_t)l->total, r->class_id, show_class_after(ck, r->class_id, name, sizeof name));
+    snprintf(expected, sizeof expected, "%" PRIu64 " bytes, the fields of 0x%" PRIx64 "%s and its superclasses", total,
+             r->class_id, show_class_after(ck, r->class_id, name, sizeof name));
     report(ck, RULE_OBJ_006, at + OFFSET_OF(INSTANCE_DUMP, bytes, ck->id_size), expected, "%" PRIu32, r->bytes);
-    return false;
 }
 
-/* What stands in front of an instance that waits: a byte of flags, its offset, as a difference from the one before, and if it is
- * in another record than that one: the number of the record, doubled, and 1 for a segment; and how many heap dump records began
- * up to it. */
-enum { WAITS_DOUBTFUL = 1 /* its length led to a broken sub-record */, WAITS_ELSEWHERE = 2 /* in another record */ };
-
-static void note_waiting(struct checker *ck, uint64_t at)
+static void hold_wrong_instance(struct checker *ck, const uint8_t *first, uint64_t total, uint64_t at)
 {
-    struct bytelog *log = &ck->dump.deferred;
-    uint8_t flags = ck->heap_records == ck->dump.last_waiting_record ? 0 : WAITS_ELSEWHERE;
+    struct wrong_instance *wrong = &ck->dump.wrong;
 
-    ck->dump.doubtful_waiting = log->size + 1;
-    bytelog_append(log, &flags, 1);
-    bytelog_append_number(log, at - ck->dump.last_waiting);
-    if (flags & WAITS_ELSEWHERE) {
-        bytelog_append_number(log, ck->record_number << 1 | (ck->record_tag == TAG_HEAP_DUMP_SEGMENT));
-        bytelog_append_number(log, ck->heap_records);
+    *wrong = (struct wrong_instance){.held = true, .at = at, .total = total};
+    memcpy(wrong->first, first, 1 + SIZE_OF(INSTANCE_DUMP, ck->id_size));
+}
+
+void report_wrong_instance(struct checker *ck)
+{
+    struct wrong_instance *wrong = &ck->dump.wrong;
+    struct cursor c = {wrong->first + 1, wrong->first + sizeof wrong->first};
+    struct INSTANCE_DUMP r;
+
+    if (!wrong->held || !read_INSTANCE_DUMP(&c, ck->id_size, &r))
+        return;
+    wrong->held = false;
+    ck->sub = wrong->first;
+    ck->sub_size = 1 + SIZE_OF(INSTANCE_DUMP, ck->id_size);
+    report_length(ck, &r, wrong->total, wrong->at);
+    ck->sub = NULL;
+}
+
+bool check_known_instance(struct checker *ck, const struct INSTANCE_DUMP *r, uint64_t at, bool led_to_failure,
+                          const uint8_t *(*get)(struct checker *ck, uint64_t offset, size_t n))
+{
+    uint32_t index = known_layout(ck, r->class_id);
+    const struct layout *l;
+
+    if (index == LAYOUT_NONE) {
+        use_missing_class(ck, r, at);
+        return true;
     }
-    ck->dump.last_waiting = at;
-    ck->dump.last_waiting_record = ck->heap_records;
-}
-
-/* Of the fixed part of an instance that waits, all but the tag and the stack trace are kept. */
-static size_t kept_of_head(unsigned id_size)
-{
-    return SIZE_OF(INSTANCE_DUMP, id_size) - sizeof(uint32_t);
-}
-
-/* Keeps an instance until its class is known. */
-static bool defer_instance(struct checker *ck, uint64_t at, size_t head, uint64_t bytes)
-{
-    unsigned id = ck->id_size;
-    uint64_t left = bytes;
-
-    note_waiting(ck, at);
-    bytelog_append(&ck->dump.deferred, ck->in.at + 1, id);
-    bytelog_append(&ck->dump.deferred, ck->in.at + 1 + OFFSET_OF(INSTANCE_DUMP, class_id, id), kept_of_head(id) - id);
-    input_advance(&ck->in, head);
-    while (left) {
-        size_t n = look_at(ck, PIECE, left);
-
-        bytelog_append(&ck->dump.deferred, ck->in.at, n);
-        input_advance(&ck->in, n);
-        left -= n;
-        if (n < PIECE && left)
-            return false;
-    }
+    l = classes_layout(&ck->classes, index);
+    if (l->state != LAYOUT_SOUND)
+        return true;
+    if (l->total == r->bytes)
+        return check_chain(ck, index, at + SIZE_OF(INSTANCE_DUMP, ck->id_size), get);
+    if (!led_to_failure)
+        report_length(ck, r, l->total, at);
     return true;
 }
 
-/* A wrong length by a class that stands behind the instance: on input that cannot be read again that is found out too late to go
- * on elsewhere, so the declared length is followed anywhere, and forgiven if it leads astray, where the next finding is. */
-static bool doubt_length(struct checker *ck, uint64_t at, uint64_t size)
+/* What the first bytes of an instance say that does not depend on its class. */
+static void check_instance_head(struct checker *ck, const struct INSTANCE_DUMP *r, uint64_t at)
 {
-    ck->dump.doubtful_length = at + OFFSET_OF(INSTANCE_DUMP, bytes, ck->id_size);
-    return input_skip(&ck->in, size) == size;
+    define_object(ck, r->object_id, false, at);
+    if (!is_known_trace(ck, r->trace_serial))
+        use_object_trace(ck, r->trace_serial, TRACE_OF_INSTANCE, at + OFFSET_OF(INSTANCE_DUMP, trace_serial, ck->id_size));
 }
 
-void distrust_instance(struct checker *ck)
-{
-    if (ck->dump.doubtful_length)
-        diag_retract(&ck->diag, RULE_OBJ_006, SHAPE_ANY, ck->dump.doubtful_length, 1);
-    if (ck->dump.doubtful_waiting)
-        bytelog_patch(&ck->dump.deferred, ck->dump.doubtful_waiting - 1,
-                      bytelog_byte(&ck->dump.deferred, ck->dump.doubtful_waiting - 1) | WAITS_DOUBTFUL);
-    ck->dump.doubtful_length = ck->dump.doubtful_waiting = 0;
-}
-
-static bool walk_instance(struct checker *ck, uint64_t left)
+bool check_instance(struct checker *ck)
 {
     unsigned id = ck->id_size;
-    uint64_t at = ck->in.offset + 1;
+    uint64_t at = ck->in.offset + 1, raw_id, end;
     size_t head = 1 + SIZE_OF(INSTANCE_DUMP, id);
     struct cursor c = {ck->in.at + 1, ck->in.at + head};
-    uint64_t raw_id = native_load(ck->in.at + 1 + OFFSET_OF(INSTANCE_DUMP, class_id, id), id);
     uint8_t first[1 + sizeof(struct INSTANCE_DUMP_in8)];
-    struct INSTANCE_DUMP r;
     const struct layout *l;
+    struct INSTANCE_DUMP r;
     uint32_t index;
-    uint64_t end;
 
     if (!read_INSTANCE_DUMP(&c, id, &r))
         return false;
+    raw_id = native_load(ck->in.at + 1 + OFFSET_OF(INSTANCE_DUMP, class_id, id), id);
     memcpy(first, ck->in.at, head); /* for the path of a finding: the window may move */
     ck->sub = first;
     ck->sub_size = head;
     end = ck->in.offset + head + r.bytes;
 
-    define_object(ck, r.object_id, false, at);
-    if (!is_known_trace(ck, r.trace_serial))
-        use_object_trace(ck, r.trace_serial, TRACE_OF_INSTANCE, at + OFFSET_OF(INSTANCE_DUMP, trace_serial, id));
-    index = find_layout(ck, r.class_id);
-    if (input_need(&ck->in, head) < head) /* it may have looked elsewhere */
-        return false;
-    if (index == LAYOUT_NONE) {
-        if (r.class_id && !ck->classes.complete)
-            return defer_instance(ck, at, head, r.bytes);
-        use_missing_class(ck, &r, at);
-    }
+    check_instance_head(ck, &r, at);
+    index = known_layout(ck, r.class_id);
     l = index == LAYOUT_NONE ? NULL : classes_layout(&ck->classes, index);
-    if (l && l->state == LAYOUT_SOUND) {
-        if (!check_length(ck, &r, l, at))
-            return l->in_turn ? resync(ck, head + (uint64_t)r.bytes, head + l->total, left)
-                              : doubt_length(ck, at, head + (uint64_t)r.bytes);
+    if (!l && r.class_id)
+        return wait_for_class(ck, head + (uint64_t)r.bytes);
+    if (!l) {
+        use_missing_class(ck, &r, at);
+    } else if (l->state == LAYOUT_SOUND && l->total != r.bytes) {
+        hold_wrong_instance(ck, first, l->total, at);
+    } else if (l->state == LAYOUT_SOUND) {
         make_hot(ck, raw_id, index);
-        if (!check_chain(ck, index, ck->in.offset + head, get_from_input))
+        if (!check_chain(ck, index, at - 1 + head, get_from_input))
             return false;
     }
     end -= ck->in.offset;
     return input_skip(&ck->in, end) == end;
 }
 
-bool check_instance(struct checker *ck, uint64_t left)
+uint64_t size_by_class(struct checker *ck, const uint8_t *p)
 {
-    bool complete = walk_instance(ck, left);
-
-    ck->sub = NULL;
-    return complete;
-}
-
-bool instance_is_misled(struct checker *ck, const uint8_t *p, uint64_t *right)
-{
-    unsigned id = ck->id_size;
-    struct cursor c = {p + 1, p + 1 + SIZE_OF(INSTANCE_DUMP, id)};
+    size_t head = 1 + SIZE_OF(INSTANCE_DUMP, ck->id_size);
+    struct cursor c = {p + 1, p + head};
     const struct layout *l;
     struct INSTANCE_DUMP r;
     uint32_t index;
 
-    if (!read_INSTANCE_DUMP(&c, id, &r))
-        return false;
-    index = r.class_id ? classes_find_layout(&ck->classes, r.class_id) : LAYOUT_NONE;
+    if (!read_INSTANCE_DUMP(&c, ck->id_size, &r))
+        return 0;
+    index = known_layout(ck, r.class_id);
     l = index == LAYOUT_NONE ? NULL : classes_layout(&ck->classes, index);
-    if (l && !ck->classes.waiting)
-        classes_resolve(&ck->classes, index);
-    if (!l || !l->in_turn || l->state != LAYOUT_SOUND || l->total == r.bytes)
-        return false;
-    *right = 1 + SIZE_OF(INSTANCE_DUMP, id) + l->total;
-    return true;
+    return l && l->state == LAYOUT_SOUND && l->total != r.bytes ? head + l->total : 0;
 }
 
-/* ---- Instances that waited ---- */
-
-struct waiting {
-    const struct bytelog *log;
-    uint64_t next;    /* in the log */
-    uint64_t at;      /* of the dump: behind the tag of the present instance */
-    uint64_t record;  /* it is in, as it was noted */
-    uint64_t body;    /* in the log: its values */
-    uint64_t body_at; /* and their offset in the dump */
-    uint64_t there;   /* how many of them: fewer than there should be when the dump ended within */
-    uint8_t *piece;   /* room for the largest own part of a class: 65,535 fields of 8 bytes */
-};
-enum { LARGEST_PART = 65535 * 8 };
-
-static const uint8_t *get_from_log(struct checker *ck, uint64_t offset, size_t n)
-{
-    struct waiting *w = ck->waiting;
-
-    if (offset - w->body_at + n > w->there)
-        return NULL;
-    bytelog_read(w->log, w->body + (offset - w->body_at), w->piece, n);
-    return w->piece;
-}
-
-/* The next instance that waited, its fixed part with the tag at `first`. False at the end. */
-static bool next_waiting(struct checker *ck, struct waiting *w, uint8_t *first, size_t head, struct INSTANCE_DUMP *r,
-                         bool *doubtful)
-{
-    unsigned id = ck->id_size;
-    struct cursor c = {first + 1, first + head};
-    size_t kept = kept_of_head(id);
-    uint64_t end = w->log->size;
-    uint8_t flags;
-
-    if (w->next == end)
-        return false;
-    flags = bytelog_byte(w->log, w->next++);
-    *doubtful = flags & WAITS_DOUBTFUL;
-    w->at += bytelog_read_number(w->log, &w->next);
-    if (flags & WAITS_ELSEWHERE) {
-        w->record = bytelog_read_number(w->log, &w->next);
-        ck->as_of = (uint32_t)bytelog_read_number(w->log, &w->next);
-    }
-    if (end - w->next < kept)
-        return false;
-    memset(first, 0, head);
-    first[0] = SUB_INSTANCE_DUMP;
-    bytelog_read(w->log, w->next, first + 1, id);
-    bytelog_read(w->log, w->next + id, first + 1 + OFFSET_OF(INSTANCE_DUMP, class_id, id), kept - id);
-    if (!read_INSTANCE_DUMP(&c, id, r))
-        return false;
-    w->body = w->next + kept;
-    w->body_at = w->at - 1 + head;
-    w->there = end - w->body < r->bytes ? end - w->body : r->bytes;
-    w->next = w->body + w->there;
-    /* What is found is told as it would have been then. */
-    ck->record_tag = w->record & 1 ? TAG_HEAP_DUMP_SEGMENT : TAG_HEAP_DUMP;
-    ck->record_number = w->record >> 1;
-    ck->sub = first;
-    ck->sub_size = head;
-    return true;
-}
-
-void finish_deferred(struct checker *ck)
+void check_wrong_instance(struct checker *ck)
 {
     size_t head = 1 + SIZE_OF(INSTANCE_DUMP, ck->id_size);
-    uint8_t first[1 + sizeof(struct INSTANCE_DUMP_in8)], record_tag = ck->record_tag;
-    struct waiting w = {.log = &ck->dump.deferred};
+    struct cursor c = {ck->in.at + 1, ck->in.at + head};
     struct INSTANCE_DUMP r;
-    size_t stretch = 0;
-    bool doubtful;
 
-    if (!ck->dump.deferred.size || ck->memory.exhausted)
+    if (!read_INSTANCE_DUMP(&c, ck->id_size, &r))
         return;
-    w.piece = memory_get(&ck->memory, LARGEST_PART);
-    if (!w.piece)
-        return;
-    ck->waiting = &w;
-    while (!ck->memory.exhausted && next_waiting(ck, &w, first, head, &r, &doubtful)) {
-        uint32_t index = settled_layout(ck, r.class_id);
-        const struct layout *l;
-
-        bytelog_forget(&ck->dump.deferred, w.body);
-        while (stretch < ck->dump.stretches.list.count && stretches_at(&ck->dump.stretches, stretch)->at < w.at)
-            enter_stretch(ck, stretches_at(&ck->dump.stretches, stretch++));
-        if (index == LAYOUT_NONE) {
-            use_missing_class(ck, &r, w.at);
-            continue;
-        }
-        l = classes_layout(&ck->classes, index);
-        if (l->state == LAYOUT_SOUND && (doubtful ? l->total == r.bytes : check_length(ck, &r, l, w.at)))
-            check_chain(ck, index, w.body_at, get_from_log);
-    }
-    ck->waiting = NULL;
+    ck->sub = ck->in.at;
+    ck->sub_size = head;
+    check_instance_head(ck, &r, ck->in.offset + 1);
     ck->sub = NULL;
-    ck->as_of = 0;
-    ck->record_tag = record_tag;
-    ck->record_number = 0;
-    memory_put(&ck->memory, w.piece, LARGEST_PART);
+    hold_wrong_instance(ck, ck->in.at, size_by_class(ck, ck->in.at) - head, ck->in.offset + 1);
+    report_wrong_instance(ck);
 }
 
 /* ---- Object arrays ---- */

@@ -62,8 +62,8 @@ static uint32_t next_stray_class(struct checker *ck)
         const struct layout *l = classes_layout(&ck->classes, index);
         uint64_t id = classes_id(&ck->classes, index);
 
-        if (l->reached && !l->has_instances && !l->is_array_class && !classes_find(&ck->classes, id) &&
-            !(idset_get(&ck->dump.objects, id) & ID_REFERENCED))
+        if (!l->has_instances && !l->is_array_class && !classes_find(&ck->classes, id) &&
+            !(idset_get(&ck->dump.objects, id) & (ID_REFERENCED | ID_ELEMENT)))
             return index;
     }
     return LAYOUT_NONE;

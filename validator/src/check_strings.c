@@ -99,13 +99,10 @@ bool check_utf8(struct checker *ck, uint64_t length)
     if (!read_text(ck, &t, length - SIZE_OF(UTF8, ck->id_size)))
         return false;
 
-    if (t.bad_at) {
+    if (t.bad_at)
         report(ck, RULE_STR_005, t.bad_at, "UTF-8, standard or modified", "byte 0x%02x", t.bad_byte);
-        ck->doubtful_string = t.bad_at;
-        ck->doubtful_record = ck->record_at;
-    } else if (t.size && t.last[1] == '\0') {
+    else if (t.size && t.last[1] == '\0')
         report(ck, RULE_STR_009, at + length - 1, "the last byte of the string", "a NUL");
-    }
     if (!r.id)
         report_shape(ck, RULE_STR_002, t.size ? SHAPE_ANY : SHAPE_EMPTY_STRING, at, "an ID other than 0", "0");
     define_string(ck, r.id, &t, at);
@@ -148,7 +145,7 @@ static void judge_use(void *context, uint64_t id, const uint64_t first[USE_ROLES
     if (strings_defined(&ck->strings, id))
         (in_dump ? report_within : report_late)(ck, RULE_STR_007, SHAPE_ANY, offset, paths[role],
                                                 "a string defined before it is named", "0x%" PRIx64 ", defined later", id);
-    else if (!(ck->lost & LOST_STRINGS))
+    else if (!(ck->lost & MAY_DEFINE_STRINGS))
         (in_dump ? report_within : report_late)(ck, RULE_STR_006, SHAPE_ANY, offset, paths[role], "the ID of a string",
                                                 "0x%" PRIx64 ", not defined", id);
 }

@@ -9,20 +9,11 @@
 #include "heap_index.h"
 #include "idset.h"
 #include "input.h"
+#include "recovery.h"
 #include "stretches.h"
 #include "string_table.h"
 #include "subrecord.h"
 #include "uselog.h"
-
-/* What a skipped part may have defined: none of it is called undefined afterwards. */
-enum lost {
-    LOST_STRINGS = 1,
-    LOST_CLASSES = 2, /* LOAD_CLASS */
-    LOST_FRAMES = 4,
-    LOST_TRACES = 8,
-    LOST_THREADS = 16, /* START_THREAD and thread roots, for TRACE */
-    LOST_ALL = 31
-};
 
 /* Who names a string, a class serial, a stack trace, an object that was not defined. */
 enum string_role {
@@ -73,19 +64,8 @@ enum object_role {
 };
 enum class_role { CLASS_IS_DUMPED, CLASS_IS_ARRAY, CLASS_IS_ROOTLESS, CLASS_HAS_INSTANCES }; /* when all LOAD_CLASS are known */
 
-/* How a walk over sub-records looks at them. */
-enum look {
-    LOOK_JUDGE,  /* judges: once */
-    LOOK_CLASSES /* looks ahead for the class dumps only */
-};
-
 enum {
-    LOOK_SIZE = 64 << 10, /* bytes looked at to tell what follows a fault, */
-    FAR_SIZE = 1 << 20,   /* behind a record so long at the most */
-    NEAR_SIZE = 64,       /* bytes in front of a broken sub-record that may have been misread */
-    LATEST = 16,
-    DOUBTFUL = 16,   /* such places that are known; who has more has other troubles */
-    PIECE = 64 << 10 /* bytes of a string, an array or an instance that are looked at at a time */
+    PIECE = 64 << 10 /* bytes of a string, an array or an instance that are checked at a time */
 };
 
 /* The agent gives each object the stack trace that allocated it: a few hundred of them take turns. */
@@ -133,6 +113,31 @@ struct cut_subrecord {
     uint64_t number;
 };
 
+/* An instance of wrong length. It is reported once the next sub-record turns out to be well framed: what precedes a failure
+ * directly has led to it. */
+struct wrong_instance {
+    bool held;
+    uint64_t at;    /* its fields, after the tag */
+    uint64_t total; /* what its class asks for */
+    uint8_t first[1 + sizeof(struct INSTANCE_DUMP_in8)];
+};
+
+/* Instances that wait until all class dumps are known: see waiting.c. */
+struct waiting {
+    struct bytelog log;
+    uint64_t last_at; /* of what was last put into the log */
+    /* As ranges: those that wait one after the other and are not in the log yet. */
+    uint64_t run, run_at, run_end;
+    uint64_t next_instance; /* the number of the instance that would go on with it */
+    size_t next_stretch;    /* while they are checked */
+    /* As bytes: the instance at hand. */
+    uint64_t at;      /* its offset */
+    uint64_t body;    /* its values in the log, */
+    uint64_t body_at; /* and in the dump */
+    uint64_t there;   /* how many of them: fewer than there should be when the dump ended within */
+    uint8_t *piece;   /* room for the own fields of a class */
+};
+
 /* Of the producer: see producer.c. */
 struct signs {
     uint8_t first_tag;
@@ -177,22 +182,28 @@ struct checker {
 
     unsigned id_size;
     enum version version;
-    unsigned lost;            /* enum lost */
-    bool truncated;           /* the dump ended too soon; nothing is missing because of that */
-    bool stopped;             /* what follows cannot be judged */
-    bool framing_lost;        /* the dump did not just end too soon */
-    bool second_header;       /* stands where a record should: two files were joined */
-    uint64_t complete_until;  /* the end of the latest HEAP_DUMP_END; 0 for none */
-    bool line_ends_changed;   /* the first bytes look like text: each LF after a CR, */
-    bool was_decoded;         /* or what is no UTF-8 replaced */
-    bool garbage_behind;      /* what should be a gzip member is none: it may have been one */
-    bool segment_told;        /* REC-005 was */
-    bool heap_lost;           /* a skipped record may have been a heap dump, */
-    bool heap_end_lost;       /* or HEAP_DUMP_END */
-    uint64_t doubtful_string; /* offset at which the string in front of here is no UTF-8; 0 for none */
-    uint64_t doubtful_record; /* and of its record */
-    uint64_t strange_from;    /* the first of the records of unknown tag in front of here, */
-    uint64_t strange;         /* and how many they are */
+    unsigned lost;           /* enum may_define: what skipped bytes may have defined. Nothing of it is called undefined */
+    bool truncated;          /* the dump ended too soon; nothing is missing because of that */
+    bool stopped;            /* what follows cannot be checked */
+    bool framing_lost;       /* the dump did not just end too soon */
+    bool second_header;      /* follows where a record should: two files were joined */
+    uint64_t complete_until; /* the end of the latest HEAP_DUMP_END; 0 for none */
+    bool line_ends_changed;  /* the first bytes look like text: each LF after a CR, */
+    bool was_decoded;        /* or what is no UTF-8 replaced */
+    bool garbage_behind;     /* what should be a gzip member is not one: it may have been one */
+    bool segment_reported;   /* REC-005 was */
+    bool heap_lost;          /* a skipped record may have been a heap dump, */
+    bool heap_end_lost;      /* or HEAP_DUMP_END */
+    struct {                 /* the records of unknown tag since the last known one: held until a known one follows */
+        uint64_t from, count;
+        unsigned may_define; /* all of them in the dump, by their lengths: counts only if REC-003 is an error at the end */
+        bool may_end_heap;   /* one of them is empty, as HEAP_DUMP_END is; likewise */
+    } unknown;
+    struct { /* an empty heap dump record whose length may never have been filled in: sub-records seem to follow */
+        uint64_t at, number;
+        unsigned records; /* that followed */
+    } unfilled;
+    struct chunks jumps; /* struct jump */
     uint32_t last_time;
 
     /* The record and sub-record at hand, for the path of a finding. */
@@ -202,7 +213,6 @@ struct checker {
     uint64_t record_length; /* of its body, as declared */
     uint32_t heap_records;  /* that began so far */
     struct heap_index heap_index;
-    uint32_t as_of;     /* not 0: show only names that were known when so many had begun */
     const uint8_t *sub; /* its first bytes, NULL for none */
     size_t sub_size;
 
@@ -220,31 +230,14 @@ struct checker {
     /* Used before they were defined. */
     struct uselog string_uses, class_serial_uses, frame_uses, trace_uses, thread_uses, class_uses;
 
-    /* See doubt_findings(). */
-    struct {
-        enum rule rule;
-        enum finding_shape shape;
-        uint64_t offset;
-    } latest[LATEST]; /* findings in sub-records, in turns */
-    unsigned latest_count;
-    struct {
-        uint64_t from, to;
-    } doubtful[DOUBTFUL];
-    unsigned doubtful_count;
-
     /* The present heap dump. */
     struct {
-        bool open;     /* a series of segments */
-        bool lost;     /* part of it was skipped */
-        bool end_lost; /* what was skipped may have been its HEAP_DUMP_END: what follows may be another one */
-        bool looked_ahead;
-        /* The sub-record in front, if it may be what is wrong when the next one is broken. */
-        uint64_t class_end;        /* of the last CLASS_DUMP, */
-        uint32_t last_layout;      /* this one */
-        uint32_t next_stray;       /* the first layout that next_stray_class() has not looked at */
-        uint64_t doubtful_length;  /* it was an instance with this OBJ-006; 0 for none */
-        uint64_t doubtful_waiting; /* it was an instance that waits, there in `deferred`, plus 1; 0 for none */
-        uint64_t begin;            /* its first record */
+        bool open;                   /* a series of segments */
+        bool lost;                   /* part of it was skipped */
+        bool end_lost;               /* what was skipped may have been its HEAP_DUMP_END: what follows may be another one */
+        struct wrong_instance wrong; /* the sub-record before this one, if it is an instance of wrong length */
+        uint32_t next_stray;         /* the first layout that next_stray_class() has not seen */
+        uint64_t begin;              /* its first record */
         uint64_t last_segment, last_segment_number;
         struct idset objects;
         struct id_near near_defined, near_referenced, near_element;
@@ -270,19 +263,15 @@ struct checker {
         bool in_object_array;                /* that class is Object[], or may be; */
         bool array_class_is_dumped;          /* it is dumped */
         uint64_t last_array_class;           /* the class of an object array that needs no look */
-        uint64_t last_waiting;               /* the instance that waits, */
-        uint32_t last_waiting_record;        /* and heap_records then */
         uint64_t broken_segment;             /* the latest with a broken sub-record: it may have hidden the end */
         size_t first_place;                  /* in diag.places, of this heap dump */
-        struct bytelog deferred;             /* instances whose class is not known yet, on input that cannot be read again */
+        struct waiting waiting;              /* instances whose class is not known yet */
     } dump;
     struct bytelog frame_roots; /* of the heap dumps that have ended, by stack trace */
     uint64_t last_frame_root;
 
-    enum look look;
     uint64_t heap_end; /* of the heap dump record at hand */
     struct cut_subrecord cut;
-    struct waiting *waiting; /* while judging instances that waited */
     struct signs signs;
 };
 
@@ -300,8 +289,8 @@ static inline struct cursor window(struct checker *ck, size_t n)
     return (struct cursor){ck->in.at, ck->in.at + (there < n ? there : n)};
 }
 
-/* At most n bytes ahead, and at most `left`, counted the same whatever happens to be in memory: what is decided by looking ahead
- * must not depend on blocks. */
+/* At most n bytes ahead, and at most `left`, counted the same whatever happens to be in memory: no decision may depend on the
+ * size of blocks. */
 static inline size_t look_at(struct checker *ck, size_t n, uint64_t left)
 {
     size_t there;
@@ -310,6 +299,14 @@ static inline size_t look_at(struct checker *ck, size_t n, uint64_t left)
         n = (size_t)left;
     there = input_need(&ck->in, n);
     return there < n ? there : n;
+}
+
+/* What recovery sees from here on: SIGHT_SIZE bytes beyond `n`. */
+static inline struct sight sight_beyond(struct checker *ck, uint64_t n)
+{
+    size_t wanted = SIGHT_SIZE + (n < SIGHT_SIZE ? (size_t)n : SIGHT_SIZE), size = look_at(ck, wanted, UINT64_MAX);
+
+    return (struct sight){ck->in.at, size, size < wanted, ck->id_size, ck->version};
 }
 
 /* ---- Findings (report.c) ---- */
@@ -326,10 +323,6 @@ struct finding *report_late(struct checker *ck, enum rule rule, enum finding_sha
 /* The same for something in a heap dump, at an offset: the path is the heap dump record there, and what is within it. */
 struct finding *report_within(struct checker *ck, enum rule rule, enum finding_shape shape, uint64_t offset, const char *within,
                               const char *expected, const char *found, ...) __attribute__((format(printf, 7, 8)));
-
-/* The sub-records from an offset up to another may have been misread: what was found there is taken back, and what is found out
- * later of things there is not told. */
-void doubt_findings(struct checker *ck, uint64_t from, uint64_t to);
 
 /* Something is wrong with the framing here. */
 static inline void unsound(struct checker *ck, uint64_t offset)
@@ -371,7 +364,7 @@ void check_unload_class(struct checker *ck, const struct UNLOAD_CLASS *r, uint64
 void finish_classes(struct checker *ck);
 
 /* ---- check_class_dump.c ---- */
-void check_class_dump(struct checker *ck, const uint8_t *p, size_t size, uint64_t at, bool doubtful);
+void check_class_dump(struct checker *ck, const uint8_t *p, size_t size, uint64_t at);
 void finish_class_dumps(struct checker *ck);
 void keep_class_uses(struct checker *ck);
 
@@ -403,17 +396,31 @@ const struct hot_class *hot_class_of(struct checker *ck, const uint8_t *raw_id, 
  * anything that is not plain: another sub-record, one that n bytes do not hold, a class that is not known well. */
 size_t walk_objects(struct checker *ck, const uint8_t *p, size_t n, uint64_t offset);
 /* The same, one at a time, for all that walk_objects left. The sub-record is at the start of the window, which holds its fixed
- * part; all of it lies within the heap dump record. They go behind it; false if the dump ends before. */
-bool check_instance(struct checker *ck, uint64_t left);
-/* Whether the instance at p has another length than its class, known in turn, asks for: judging goes on as resync() finds. */
-bool instance_is_misled(struct checker *ck, const uint8_t *p, uint64_t *right);
+ * part; all of it lies within the heap dump record. Afterwards the window is after it; false if the dump ends before. */
+bool check_instance(struct checker *ck);
 bool check_object_array(struct checker *ck);
 bool check_primitive_array(struct checker *ck);
-/* The next sub-record is broken: the length of an instance in front is no longer a finding, for it led there. */
-void distrust_instance(struct checker *ck);
+/* The size that its class gives the instance at p, tag included; 0 if its class is not known, or if that is the size it has. */
+uint64_t size_by_class(struct checker *ck, const uint8_t *p);
+/* Checks the instance in the window, whose length is not the size of its class and led to a failure: all but its fields. */
+void check_wrong_instance(struct checker *ck);
+/* Reports the instance before, if it was of wrong length: what follows is well framed. */
+void report_wrong_instance(struct checker *ck);
+/* Checks what depends on the class of an instance, once all classes are known: `at` is the offset of its fields, after the tag;
+ * `get` gives n bytes of the dump at an offset, NULL if the dump ends before. False if it does. */
+bool check_known_instance(struct checker *ck, const struct INSTANCE_DUMP *r, uint64_t at, bool led_to_failure,
+                          const uint8_t *(*get)(struct checker *ck, uint64_t offset, size_t n));
+/* From the input, which goes on to there. */
+const uint8_t *get_from_input(struct checker *ck, uint64_t offset, size_t n);
 void define_object(struct checker *ck, uint64_t id, bool is_class, uint64_t offset);
-/* The instances that had to wait for their class, once all classes of the heap dump are known. */
-void finish_deferred(struct checker *ck);
+
+/* ---- waiting.c ---- */
+void waiting_begin(struct checker *ck);
+void waiting_clear(struct checker *ck);
+/* The instance in the window waits for its class. Goes after it; false if the dump ends before. */
+bool wait_for_class(struct checker *ck, uint64_t size);
+/* Checks the instances that waited, once all classes of the heap dump are known. */
+void check_waiting(struct checker *ck);
 
 /* ---- check_references.c ---- */
 static inline void refer(struct checker *ck, uint64_t id);
@@ -437,69 +444,73 @@ void end_gzip(struct checker *ck);
 void begin_heap_dump(struct checker *ck);
 void end_heap_dump(struct checker *ck);
 void clear_heap_dump(struct checker *ck); /* gives back what it took */
-/* A sub-record that did not fit: what it was, once that is known; or nothing more of it. */
+/* A sub-record that crossed the end of its record: what it was, once that is known; or nothing more of it. */
 void settle_cut(struct checker *ck, enum rule rule);
 void forget_cut(struct checker *ck);
 bool walk_heap_record(struct checker *ck, uint64_t length); /* false: the dump ended within */
 /* What is defined and named from now on is noted of this stretch. */
 void enter_stretch(struct checker *ck, struct stretch *stretch);
-/* Checking did not go on where the length of the sub-record or record at `from` leads: see struct detour. */
-void note_detour(struct checker *ck, uint64_t from, uint64_t record_end, bool is_defined);
-/* Knows all class dumps of the present heap dump ahead, on input that can be read again. */
-void look_ahead(struct checker *ck);
-/* Not through a decompressor: each look would take as long as all that is in front of it. */
-static inline bool can_look_ahead(const struct checker *ck)
-{
-    return input_can_reread(&ck->in) && !ck->in.compressed;
-}
 /* Measures the sub-record at the start of the window, with as many of its bytes there as that takes. MEASURE_MORE if the heap
- * dump record ends before that is known; *ended if the dump does. */
+ * dump record, of which `left` bytes are left, ends before that is known; *ended if the dump does. */
 enum measured measure_next(struct checker *ck, uint64_t left, struct measure *m, bool *ended);
-/* Goes on behind `wrong` declared bytes or behind `right` ones, whichever a sub-record follows at; false for neither. */
-bool resync(struct checker *ck, uint64_t wrong, uint64_t right, uint64_t left);
 
-/* ---- framing.c ---- */
-/* The least length of a record's body, and whether it is the only one. */
-uint64_t least_length(const struct checker *ck, unsigned tag, bool *exact);
-/* The length that the record at hand must have: what its layout takes, and what its count says. UINT64_MAX if any will do. */
-uint64_t right_length(struct checker *ck, unsigned tag);
-/* The length by which judging goes on behind a record: the declared one or a better one. */
-uint64_t body_length(struct checker *ck, uint8_t tag, uint64_t declared);
-/* How well judging can go on `length` bytes on: 2 for each record that stands there, 1 for the header of one that the dump ends
- * within; the most where that is the end of the dump, or as far as can be seen. */
-enum { LEADS_TO_RECORD = 2, LEADS_TO_TWO = 4 };
-unsigned leads_on(struct checker *ck, uint64_t length);
-/* Whether a whole record stands here, or the end, as far as can be seen. */
-bool sound_record_follows(struct checker *ck);
-/* Behind the header of a heap dump record of length 0: whether it is empty, and not one whose length was never filled in. */
-bool empty_is_plausible(struct checker *ck);
-/* Goes from the header of another record behind its body. False where judging does not go on: the dump ends, or the framing is
- * lost. */
-bool pass_record(struct checker *ck, uint8_t tag, uint64_t declared);
+/* ---- reread.c ---- */
 
-/* ---- damage.c ---- */
-/* The dump ends within the record at hand; within the header of one, of which n bytes are there. What follows from that is not told
- * again. */
-void tell_truncated(struct checker *ck);
-void tell_truncated_header(struct checker *ck, size_t n);
-/* Whether the dump is not complete, and that was told already. What is no gzip member may have been one: that is one fault with
- * what it lacks. */
-bool end_was_told(struct checker *ck);
-/* At a record header: whether what was odd in front was odd and no more, or the framing was lost there. */
-void settle_doubts(struct checker *ck);
-/* Tells that the framing was lost in front of here, if it was. */
-bool tell_where_lost(struct checker *ck);
-/* Goes behind the body of a record that is not judged. False if the dump ends before. */
+/* What is done with records that are read again; either may be NULL. False to end. */
+struct visitor {
+    /* A record: the window is at its body, and stays there. */
+    bool (*record)(struct checker *ck, void *context, unsigned tag, uint64_t length);
+    /* A sub-record, whose fixed part is in the window: goes after it. Without this, heap dump records are skipped; with it, reading
+     * ends with the heap dump. */
+    bool (*subrecord)(struct checker *ck, uint64_t size);
+    void *context;
+};
+/* Reads the dump again as it was read the first time, from a record, or from a sub-record of the heap dump record that ends at
+ * heap_end (0 for a record), up to an offset. Leaves the input anywhere. */
+void read_again(struct checker *ck, uint64_t from, uint64_t heap_end, uint64_t end, const struct visitor *visitor);
+
+/* ---- failure.c ---- */
+
+/* Where reading did not go on at the end of what it had read: the second look does the same. */
+struct jump {
+    uint64_t from, to; /* UINT64_MAX for the end */
+    bool failed;       /* plain reading failed at `from`; else after it, and an instance there has the size of its class */
+};
+void note_jump(struct checker *ck, uint64_t from, uint64_t to, bool failed);
+/* The first jump from an offset or later: its index in ck->jumps. */
+size_t find_jump(const struct checker *ck, uint64_t from);
+/* The jump with an index; one from UINT64_MAX after the last. */
+struct jump jump_at(const struct checker *ck, size_t i);
+/* Whether plain reading failed at an offset. */
+bool failed_at(const struct checker *ck, uint64_t offset);
+
+/* Whether records follow here, up to `count`, or the end. */
+bool records_follow_here(struct checker *ck, unsigned count);
+/* The dump ends within the record at hand; within the header of one, of which n bytes are there. What follows from that is not
+ * reported again. */
+void report_truncated(struct checker *ck);
+void report_truncated_header(struct checker *ck, size_t n);
+/* Whether the dump is not complete, and that was reported already. What is not a gzip member may have been one: that is one fault
+ * with what it lacks. */
+bool end_was_reported(struct checker *ck);
+/* Goes after the body of a record that is not checked. False if the dump ends before. */
 bool skip_body(struct checker *ck);
-/* Reads on to the end without judging. Returns how many bytes there were. */
-uint64_t skip_to_end(struct checker *ck);
-/* The body of `length` bytes in front is about to be skipped: what a record of this length and these bytes may have defined, of
- * whatever kind it was meant to be, is not missed. */
-void lose_record(struct checker *ck, uint64_t length);
-/* What was skipped may have been a HEAP_DUMP_END. */
+/* Reads on to the end without checking, from an offset up to which was read. */
+void skip_to_end(struct checker *ck, uint64_t from);
+/* The record at hand has not the length of its kind or count: reports it, and resumes where a record follows. */
+void wrong_length(struct checker *ck, enum rule rule, const char *expected, uint64_t right);
+/* A record of unknown tag. */
+void hold_unknown(struct checker *ck);
+/* At the header of a known record after such records. False if they were not records: nothing after them can be checked. */
+bool release_unknown(struct checker *ck);
+/* After the header of a heap dump record of length 0: sub-records that follow would explain a later failure. */
+void hold_empty(struct checker *ck);
+/* Plain reading has failed at the record at hand. True if an unfilled length explains that, which is then reported. */
+bool was_unfilled(struct checker *ck);
+/* Skipped bytes may have been a HEAP_DUMP_END. */
 void lose_heap_end(struct checker *ck);
-/* The record at hand has not the length that it must have: that is told, and judging goes on behind it where it can. */
-void wrong_length(struct checker *ck, enum rule rule, const char *expected);
+/* At the end: what records of unknown tag may have defined is not called undefined if they are errors. */
+void settle_unknown(struct checker *ck);
 
 /* ---- cause.c ---- */
 /* Before the header: notes what a transfer as text does to bytes. */
@@ -510,6 +521,10 @@ const char *usual_cause(const struct checker *ck);
 /* ---- record.c ---- */
 void walk_records(struct checker *ck);
 void tell_progress(struct checker *ck);
+
+/* ---- validate.c ---- */
+/* How findings are given a severity; known once all was read. */
+struct severity_choice choose_severity(const struct checker *ck, enum profile *looks_like, const char **producer);
 
 /* ---- header.c ---- */
 bool check_header(struct checker *ck);

@@ -25,7 +25,7 @@ void classes_clear(struct classes *c)
 void classes_begin_dump(struct classes *c)
 {
     c->dump++;
-    c->complete = c->waiting = c->any_in_turn = false;
+    c->complete = false;
 }
 
 void classes_end_dump(struct classes *c)
@@ -140,6 +140,7 @@ uint32_t classes_add_layout(struct classes *c, const struct CLASS_DUMP *r, uint6
     *l = (struct layout){.at = at & ((UINT64_C(1) << 48) - 1),
                          .instance_size = r->instance_size,
                          .has_fields = field_count != 0,
+                         .nearest_open = index,
                          .is_rootless = !r->super_id};
     store_id(c, index, ID_OWN, r->class_id);
     store_id(c, index, ID_ABOVE, r->super_id);
@@ -171,8 +172,6 @@ static void settle(struct classes *c, uint32_t index, uint32_t super)
     const struct layout *above = super == LAYOUT_NONE ? NULL : classes_layout(c, super);
     struct layout *l = classes_layout(c, index);
 
-    l->in_turn = !c->waiting;
-    c->any_in_turn |= l->in_turn;
     if (l->bad_type || (above && above->state != LAYOUT_SOUND)) {
         break_layout(c, index, super);
         return;
@@ -182,6 +181,43 @@ static void settle(struct classes *c, uint32_t index, uint32_t super)
     store_id(c, index, ID_ABOVE, !above || above->has_marks ? super : classes_above(c, super));
 }
 
+/* Whether the chain of an open layout leads to a superclass that is missing and may still come. Where it leads is kept, so that
+ * the next question takes one step (path compression, as in union-find). */
+static bool is_incomplete(struct classes *c, uint32_t index)
+{
+    uint32_t at = index, open;
+    size_t steps = 0;
+    bool missing = false;
+
+    chunks_shrink(&c->path, 0);
+    while (at != LAYOUT_NONE && classes_layout(c, at)->state == LAYOUT_OPEN) {
+        struct layout *l = classes_layout(c, at);
+        uint32_t *step = chunks_add(&c->path);
+        uint64_t super_id = load_id(c, at, ID_ABOVE);
+
+        if (!step)
+            break;
+        *step = at;
+        steps++;
+        l->state = LAYOUT_ENTERED; /* a cycle ends there */
+        open = l->nearest_open;
+        if (open != at && classes_layout(c, open)->state == LAYOUT_OPEN) {
+            at = open;
+            continue;
+        }
+        at = super_id ? classes_find_layout(c, super_id) : LAYOUT_NONE;
+        missing = super_id && at == LAYOUT_NONE;
+    }
+    open = steps ? *(const uint32_t *)chunks_at(&c->path, steps - 1) : index;
+    while (steps--) {
+        struct layout *l = classes_layout(c, *(const uint32_t *)chunks_at(&c->path, steps));
+
+        l->state = LAYOUT_OPEN;
+        l->nearest_open = open;
+    }
+    return missing;
+}
+
 enum layout_state classes_resolve(struct classes *c, uint32_t index)
 {
     const struct layout *l = classes_layout(c, index);
@@ -189,7 +225,7 @@ enum layout_state classes_resolve(struct classes *c, uint32_t index)
     uint32_t super = LAYOUT_NONE;
     size_t length = 0;
 
-    if (l->state != LAYOUT_OPEN)
+    if (l->state != LAYOUT_OPEN || (!c->complete && is_incomplete(c, index)))
         return l->state;
 
     /* Up, to a layout that is settled, that has no superclass, that was entered before (a cycle), or whose superclass is
@@ -233,10 +269,4 @@ enum layout_state classes_resolve(struct classes *c, uint32_t index)
         super = index;
     }
     return l->state;
-}
-
-void classes_break(struct classes *c, uint32_t index)
-{
-    if (classes_layout(c, index)->state != LAYOUT_BROKEN)
-        break_layout(c, index, LAYOUT_NONE);
 }

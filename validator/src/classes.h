@@ -13,9 +13,8 @@ struct class
 {
     uint64_t name; /* string ID */
     uint32_t serial;
-    uint32_t named : 1;         /* its name was defined then: else it is shown nowhere, early or late */
-    uint32_t reused : 1;        /* the ID had another name before its class was unloaded: no name holds for the whole file */
-    uint32_t loaded_after : 30; /* how many heap dump records stand in front of it */
+    bool named;  /* its name was defined then: else it is shown nowhere, early or late */
+    bool reused; /* the ID had another name before its class was unloaded: no name holds for the whole file */
 };
 _Static_assert(sizeof(struct class) == 16, "the smallest LOAD_CLASS takes 25 bytes");
 
@@ -34,8 +33,6 @@ struct layout {
     uint64_t at : 48;             /* offset of the CLASS_DUMP, behind its tag */
     uint64_t state : 2;           /* enum layout_state */
     uint64_t colour : 2;          /* for finding cycles: 0 not seen, 1 on this way, 2 done */
-    uint64_t in_turn : 1;         /* settled by what stood in front of its first instance: not by looking ahead or waiting */
-    uint64_t reached : 1;         /* false while only looked ahead to */
     uint64_t bad_type : 1;        /* of a field */
     uint64_t has_fields : 1;      /* of its own, */
     uint64_t has_marks : 1;       /* references or booleans among them */
@@ -45,11 +42,12 @@ struct layout {
     uint64_t has_instances : 1;
     uint64_t is_excused : 1; /* its CLS-008 follows from what was told */
     uint64_t total : 48;     /* bytes of an instance: the own part, and once it is sound, the superclasses */
-    uint64_t : 13;
+    uint32_t
+        nearest_open; /* while it is open: a layout up its chain that is open too, most often the one whose superclass is missing */
     uint32_t types;         /* where in classes.types the own fields are, in units of TYPES_UNIT; if it has marks */
     uint32_t instance_size; /* as declared */
 };
-_Static_assert(sizeof(struct layout) == 24, "the smallest CLASS_DUMP takes 43 bytes, and much else is known of it");
+_Static_assert(sizeof(struct layout) == 32, "the smallest CLASS_DUMP takes 43 bytes, and much else is known of it");
 enum { TYPES_UNIT = 4 };
 
 struct classes {
@@ -63,8 +61,6 @@ struct classes {
     struct chunks ids;          /* two IDs for each layout: its own, and what is above it */
     struct bytelog types;
     struct chunks path; /* uint32_t: layouts on the way up a chain */
-    bool waiting;       /* a class was missing: what is settled from now on is not settled in turn */
-    bool any_in_turn;   /* a layout of this heap dump was */
     bool complete;      /* all classes of this heap dump are known: what is missing now is missing */
 };
 
@@ -108,11 +104,8 @@ uint32_t classes_add_layout(struct classes *c, const struct CLASS_DUMP *r, uint6
                             uint16_t field_count);
 
 /* Finds out whether the chain of a layout is sound, and what it adds up to. Leaves LAYOUT_OPEN only when a superclass is
- * missing that may still come. Linear in all over the classes of a heap dump once `complete` is set. */
+ * missing that may still come. Nearly linear in all over the classes of a heap dump, however often it is asked. */
 enum layout_state classes_resolve(struct classes *c, uint32_t index);
-
-/* What was said of this class is not to be trusted. */
-void classes_break(struct classes *c, uint32_t index);
 
 /* Goes over the marks of a layout. */
 struct mark {
@@ -135,6 +128,16 @@ static inline bool marks_next(const struct classes *c, struct mark *m)
             return true;
     }
     return false;
+}
+
+/* The bytes of a class's own part of an instance up to the end of its last mark. */
+static inline uint32_t marks_bytes(const struct classes *c, const struct layout *l)
+{
+    struct mark m = marks_begin(c, l);
+
+    while (marks_next(c, &m))
+        continue;
+    return m.end;
 }
 
 #endif

@@ -5,7 +5,6 @@
 
 #include "checker.h"
 #include "native.h"
-#include "subrecord.h"
 
 /* IDs or serials whose first occurrence is sought. Few others pass the range and the filter. */
 struct targets {
@@ -207,20 +206,22 @@ static bool find_in_others(struct finder *f, uint64_t size)
     return true;
 }
 
-/* One sub-record, `left` bytes before its record ends; the input goes on after it, or where the detour leads that begins here.
- * False where the first look stopped too. */
-static bool find_in_subrecord(struct finder *f, uint64_t left, const struct detour *detour)
+/* One sub-record, `left` bytes before its record ends; the input goes on after it, or where the jump leads that begins here. False
+ * where the first look stopped too. */
+static bool find_in_subrecord(struct finder *f, uint64_t left, const struct jump *jump)
 {
     struct checker *ck = f->ck;
     uint64_t at = ck->in.offset, end, rest;
-    bool ended, complete = true, is_detour = detour->from == at;
+    bool ended, complete = true, jumps = jump->from == at;
     struct measure m = {0};
     enum measured result = measure_next(ck, left, &m, &ended);
 
-    if (!is_detour && (result != MEASURED || m.size > left || m.size > ck->gzip.sound_until - at))
+    if (jumps && jump->to == UINT64_MAX)
         return false;
-    end = is_detour ? detour->to : at + m.size;
-    if (!is_detour || detour->is_defined)
+    if (!jumps && (result != MEASURED || m.size > left || m.size > ck->gzip.sound_until - at))
+        return false;
+    end = jumps ? jump->to : at + m.size;
+    if (!jumps || !jump->failed)
         switch (*ck->in.at) {
         case SUB_INSTANCE_DUMP:
             complete = find_in_instance(f);
@@ -294,7 +295,7 @@ static inline __attribute__((always_inline)) size_t find_in_many(struct finder *
 /* ---- Stretches ---- */
 
 /* The header of a record, and the record unless it holds sub-records. Gives the end of those. */
-static bool pass_record_again(struct input *in, const struct detour *detour, uint64_t *record_end)
+static bool pass_record_again(struct input *in, const struct jump *jump, uint64_t *record_end)
 {
     uint64_t length;
     unsigned tag;
@@ -304,8 +305,8 @@ static bool pass_record_again(struct input *in, const struct detour *detour, uin
     tag = get_u1(in->at);
     length = get_u4(in->at + RECORD_LENGTH_AT);
     *record_end = in->offset + RECORD_HEADER_SIZE + length;
-    if (detour->from == in->offset)
-        length = detour->to - in->offset;
+    if (jump->from == in->offset)
+        length = (*record_end = jump->to) - in->offset;
     else if (tag == TAG_HEAP_DUMP || tag == TAG_HEAP_DUMP_SEGMENT)
         length = RECORD_HEADER_SIZE;
     else
@@ -324,24 +325,22 @@ static size_t least(uint64_t a, uint64_t b, uint64_t c)
 static bool find_in_stretch(struct finder *f, size_t number, uint64_t end)
 {
     struct input *in = &f->ck->in;
-    struct detour_reader detours = detours_from(&f->ck->dump.stretches, number);
-    const struct detour *detour = &detours.detour;
+    size_t next = find_jump(f->ck, in->offset);
+    struct jump jump = jump_at(f->ck, next);
     uint64_t record_end = stretches_at(&f->ck->dump.stretches, number)->record_end;
 
     while (in->offset < end) {
-        uint64_t at = in->offset, left = record_end - at, stop = end < detour->from ? end : detour->from;
+        uint64_t at = in->offset, left = record_end - at, stop = end < jump.from ? end : jump.from;
         size_t n = least((size_t)(in->end - in->at), left, stop - at);
 
         n = f->ck->id_size == 8 ? find_in_many(f, in->at, n, at, 8) : find_in_many(f, in->at, n, at, 4);
         input_advance(in, n);
         if (n)
             continue;
-        if (left ? !input_need(in, 1) || !find_in_subrecord(f, left, detour) : !pass_record_again(in, detour, &record_end))
+        if (left ? !input_need(in, 1) || !find_in_subrecord(f, left, &jump) : !pass_record_again(in, &jump, &record_end))
             return false;
-        if (detour->from == at) {
-            record_end = detour->record_end;
-            detour_next(&detours);
-        }
+        if (jump.from == at)
+            jump = jump_at(f->ck, ++next);
     }
     return true;
 }
@@ -450,30 +449,29 @@ void find_offsets_in_dump(struct checker *ck)
     input_seek(&ck->in, end);
 }
 
+/* The record whose body is in the window. False when all was found. */
+static bool find_in_record(struct checker *ck, void *context, unsigned tag, uint64_t length)
+{
+    struct finder *f = context;
+    unsigned id = ck->id_size;
+
+    if (length >= id && input_need(&ck->in, id) >= id) {
+        if (tag == TAG_UTF8)
+            targets_try(&f->defined, get_id(ck->in.at, id), ck->in.offset);
+        else if (tag == TAG_FRAME)
+            targets_try(&f->referenced, get_id(ck->in.at, id), ck->in.offset);
+        else if (tag == TAG_LOAD_CLASS)
+            targets_try(&f->serials, get_u4(ck->in.at), ck->in.offset);
+    }
+    return f->defined.left || f->referenced.left || f->serials.left;
+}
+
 void find_offsets_of_records(struct checker *ck)
 {
-    unsigned id = ck->id_size;
     struct finder f;
 
     if (!finder_begin(&f, ck, 0, true))
         return;
-    if (input_seek(&ck->in, HEADER_SIZE))
-        while ((f.defined.left || f.referenced.left || f.serials.left) &&
-               input_need(&ck->in, RECORD_HEADER_SIZE) >= RECORD_HEADER_SIZE) {
-            unsigned tag = get_u1(ck->in.at);
-            uint64_t length = get_u4(ck->in.at + RECORD_LENGTH_AT);
-
-            input_advance(&ck->in, RECORD_HEADER_SIZE);
-            if (input_need(&ck->in, id) >= id) {
-                if (tag == TAG_UTF8 && body_length(ck, TAG_UTF8, length) >= id)
-                    targets_try(&f.defined, get_id(ck->in.at, id), ck->in.offset);
-                else if (tag == TAG_FRAME && length == SIZE_OF(FRAME, id))
-                    targets_try(&f.referenced, get_id(ck->in.at, id), ck->in.offset);
-                else if (tag == TAG_LOAD_CLASS && length == SIZE_OF(LOAD_CLASS, id))
-                    targets_try(&f.serials, get_u4(ck->in.at), ck->in.offset);
-            }
-            if (!pass_record(ck, (uint8_t)tag, length)) /* as they were judged */
-                break;
-        }
+    read_again(ck, HEADER_SIZE, 0, UINT64_MAX, &(struct visitor){.record = find_in_record, .context = &f});
     finder_end(&f, 0, true);
 }

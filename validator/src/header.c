@@ -101,7 +101,7 @@ bool check_header(struct checker *ck)
     /* A file that breaks off within a header that was good so far was cut; anything else is no dump. */
     if (n < HEADER_SIZE && (good == n || good == HEADER_STRING_SIZE)) {
         stop(ck);
-        if (!end_was_told(ck))
+        if (!end_was_reported(ck))
             report(ck, RULE_HDR_005, 0, "a header of 31 bytes", "%zu bytes", n);
         return false;
     }

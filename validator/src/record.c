@@ -6,23 +6,10 @@
 
 /* ---- Heap dump records ---- */
 
-/* SPEC.md 5.1, 5.2. Length 0: empty, or never filled in. */
-static void check_empty_heap_dump(struct checker *ck)
-{
-    if (empty_is_plausible(ck)) {
-        report(ck, RULE_REC_010, ck->record_at, "at least one sub-record", "none");
-        return;
-    }
-    unsound(ck, ck->record_at);
-    report(ck, RULE_REC_011, ck->record_at + RECORD_LENGTH_AT, "the length of the sub-records that follow", "0");
-    ck->dump.lost = true;
-    skip_to_end(ck);
-}
-
 static void old_version(struct checker *ck)
 {
-    if (ck->version == V101 && !ck->segment_told) {
-        ck->segment_told = true;
+    if (ck->version == V101 && !ck->segment_reported) {
+        ck->segment_reported = true;
         report(ck, RULE_REC_005, ck->record_at, "a record of version 1.0.1", "%s", hprof_record_name(ck->record_tag));
     }
 }
@@ -33,10 +20,6 @@ static void walk_heap_dump(struct checker *ck)
     bool is_segment = ck->record_tag == TAG_HEAP_DUMP_SEGMENT;
     bool within = !is_segment && ck->dump.open && ck->version != V101;
 
-    if (!ck->record_length && !empty_is_plausible(ck) && tell_where_lost(ck)) {
-        skip_to_end(ck);
-        return;
-    }
     heap_index_add(&ck->heap_index, ck->record_at, is_segment);
     if (is_segment)
         old_version(ck);
@@ -50,13 +33,12 @@ static void walk_heap_dump(struct checker *ck)
         ck->dump.last_segment_number = ck->record_number;
     }
 
-    if (!ck->record_length && within && empty_is_plausible(ck))
-        lose_heap_end(ck); /* it stands for one */
-    else if (!ck->record_length)
-        check_empty_heap_dump(ck);
-    else if (!walk_heap_record(ck, ck->record_length)) {
+    if (!ck->record_length) {
+        hold_empty(ck);
+        report(ck, RULE_REC_010, ck->record_at, "at least one sub-record", "none");
+    } else if (!walk_heap_record(ck, ck->record_length)) {
         ck->dump.lost = true;
-        tell_truncated(ck);
+        report_truncated(ck);
     }
     if (!ck->dump.open)
         end_heap_dump(ck);
@@ -67,7 +49,7 @@ static void check_heap_dump_end(struct checker *ck)
 {
     old_version(ck);
     if (ck->record_length)
-        wrong_length(ck, RULE_REC_008, "0 bytes");
+        wrong_length(ck, RULE_REC_008, "0 bytes", 0);
     if (ck->stopped)
         return;
     if (ck->dump.open) {
@@ -102,7 +84,7 @@ static void check_time(struct checker *ck, uint32_t time)
 #define FIXED_RECORD(NAME, rule, check) \
     do { \
         if (ck->record_length != SIZE_OF(NAME, ck->id_size)) { \
-            wrong_length(ck, rule, expected_length(expected, SIZE_OF(NAME, ck->id_size))); \
+            wrong_length(ck, rule, expected_length(expected, SIZE_OF(NAME, ck->id_size)), SIZE_OF(NAME, ck->id_size)); \
         } else { \
             struct cursor c = window(ck, SIZE_OF(NAME, ck->id_size)); \
             struct NAME r; \
@@ -110,7 +92,7 @@ static void check_time(struct checker *ck, uint32_t time)
                 check; \
                 input_advance(&ck->in, SIZE_OF(NAME, ck->id_size)); \
             } else { \
-                tell_truncated(ck); \
+                report_truncated(ck); \
             } \
         } \
     } while (0)
@@ -124,64 +106,36 @@ static const char *expected_length(char *to, uint64_t n)
 /* A record whose length follows from the count in its fixed part. */
 static void check_counted(struct checker *ck, enum rule rule, bool (*check)(struct checker *ck))
 {
-    uint64_t right = right_length(ck, ck->record_tag);
+    struct sight body = sight_beyond(ck, 0);
+    uint64_t least, right = right_length(ck->record_tag, &body, &least);
     char expected[NAME_SIZE];
-    bool exact;
 
     if (right == ck->record_length) {
         if (!check(ck))
-            tell_truncated(ck);
+            report_truncated(ck);
         return;
     }
-    if (right == UINT64_MAX || ck->record_length < least_length(ck, ck->record_tag, &exact))
-        right = least_length(ck, ck->record_tag, &exact);
-    wrong_length(ck, rule, expected_length(expected, right));
+    wrong_length(ck, rule, expected_length(expected, right == LENGTH_ANY || ck->record_length < least ? least : right), right);
 }
 
-/* A string whose length is wrong ends where the records behind it begin, if that can be told: nothing is lost then. */
+/* SPEC.md 4.1 UTF8 */
 static void walk_string(struct checker *ck)
 {
-    uint64_t declared = ck->record_length, length = body_length(ck, TAG_UTF8, declared), least = SIZE_OF(UTF8, ck->id_size);
-    char expected[NAME_SIZE];
+    uint64_t least = SIZE_OF(UTF8, ck->id_size);
 
-    if (length < least) {
-        wrong_length(ck, RULE_STR_001, least == 8 ? "8 bytes at the least" : "4 bytes at the least");
-        return;
-    }
-    if (length != declared) {
-        unsound(ck, ck->record_at);
-        ck->framing_lost = true;
-        snprintf(expected, sizeof expected, "%" PRIu64 " bytes, behind which records stand", length);
-        if (!tell_where_lost(ck))
-            report(ck, declared < least ? RULE_STR_001 : RULE_REC_002, ck->record_at + RECORD_LENGTH_AT, expected,
-                   "%" PRIu64 " bytes", declared);
-    }
-    if (!check_utf8(ck, length))
-        tell_truncated(ck);
+    if (ck->record_length < least)
+        wrong_length(ck, RULE_STR_001, least == 8 ? "8 bytes at the least" : "4 bytes at the least", LENGTH_ANY);
+    else if (!check_utf8(ck, ck->record_length))
+        report_truncated(ck);
 }
 
-/* A record of a tag that 1.0.1 does not know, which is not what later versions have: it may be a damaged record of any kind. */
+/* A record of a tag that 1.0.1 does not define, and not what later versions have: it may be a record of another tag. */
 static bool is_of_no_version(struct checker *ck)
 {
-    if (ck->version != V101 || ck->segment_told || !ck->record_length)
+    if (ck->version != V101 || ck->segment_reported || !ck->record_length)
         return false;
-    if (ck->record_tag == TAG_HEAP_DUMP_END)
-        return body_length(ck, ck->record_tag, ck->record_length) == ck->record_length;
-    return ck->record_tag == TAG_HEAP_DUMP_SEGMENT && look_at(ck, 1, UINT64_MAX) && !hprof_subrecord_name(get_u1(ck->in.at));
-}
-
-/* SPEC.md 3.2: a record of another tag. */
-static void check_unknown(struct checker *ck)
-{
-    /* "JAVA PROFILE" by its first letter and its length: letters 6 to 9. */
-    ck->second_header |= ck->record_tag == 'J' && ck->record_length == 0x50524f46;
-    lose_record(ck, ck->record_length);
-    if (!skip_body(ck))
-        return;
-    if (!ck->strange++)
-        ck->strange_from = ck->record_at;
-    unsound(ck, ck->record_at);
-    report(ck, RULE_REC_003, ck->record_at, "the tag of a record", "0x%02x", ck->record_tag);
+    return ck->record_tag == TAG_HEAP_DUMP_END ||
+           (ck->record_tag == TAG_HEAP_DUMP_SEGMENT && look_at(ck, 1, UINT64_MAX) && !hprof_subrecord_name(get_u1(ck->in.at)));
 }
 
 static void walk_record(struct checker *ck)
@@ -190,7 +144,7 @@ static void walk_record(struct checker *ck)
     uint64_t at = ck->in.offset;
 
     if (is_of_no_version(ck)) {
-        lose_record(ck, ck->record_length);
+        ck->lost |= definitions_of_length(ck->record_length, ck->id_size);
         if (skip_body(ck))
             old_version(ck);
         return;
@@ -237,21 +191,23 @@ static void walk_record(struct checker *ck)
         check_heap_dump_end(ck);
         return;
     }
-    check_unknown(ck);
+    hold_unknown(ck);
 }
 
-/* What a sub-record that did not fit was, where a segment does not go on with it. False if nothing behind can be judged. */
+/* What a sub-record that crossed the end of its record was, where no segment goes on with it. False if nothing after it can be
+ * checked. */
 static bool settle_cut_before(struct checker *ck, size_t n)
 {
     uint64_t end = ck->cut.record_end;
 
-    if (!ck->cut.active || (n >= RECORD_HEADER_SIZE && get_u1(ck->in.at) == TAG_HEAP_DUMP_SEGMENT))
+    if (!ck->cut.active ||
+        (ck->cut.record_tag == TAG_HEAP_DUMP_SEGMENT && n >= RECORD_HEADER_SIZE && get_u1(ck->in.at) == TAG_HEAP_DUMP_SEGMENT))
         return true;
-    if (sound_record_follows(ck)) {
+    if (records_follow_here(ck, 1)) {
         settle_cut(ck, RULE_REC_015);
         return true;
     }
-    skip_to_end(ck);
+    skip_to_end(ck, end);
     settle_cut(ck, ck->in.offset - end >= UINT64_C(1) << 32 ? RULE_REC_012 : RULE_REC_015);
     return false;
 }
@@ -265,6 +221,9 @@ static uint64_t unit_size(const uint8_t *p)
         return length ? RECORD_HEADER_SIZE : 2 * RECORD_HEADER_SIZE;
     return RECORD_HEADER_SIZE + length;
 }
+
+/* After an empty heap dump, a failure within so many records may mean that its length was not filled in. */
+enum { UNFILLED_RECORDS = 2 };
 
 void walk_records(struct checker *ck)
 {
@@ -283,47 +242,45 @@ void walk_records(struct checker *ck)
         mark_border(ck, n < RECORD_HEADER_SIZE ? n : unit_size(ck->in.at));
         if (!settle_cut_before(ck, n))
             break;
-        if (n == 0) {
-            if (ck->strange && ck->doubtful_record)
-                tell_where_lost(ck);
+        if (n == 0)
             break;
-        }
         ck->record_tag = get_u1(ck->in.at);
         if (n < RECORD_HEADER_SIZE) {
-            tell_truncated_header(ck, n);
+            report_truncated_header(ck, n);
             break;
         }
         ck->record_number = ck->sum.record_counts[ck->record_tag] + 1;
         time = get_u4(ck->in.at + RECORD_TIME_AT);
         ck->record_length = get_u4(ck->in.at + RECORD_LENGTH_AT);
         known = hprof_record_name(ck->record_tag) != NULL;
-        if (ck->strange || ck->doubtful_record)
-            settle_doubts(ck);
+        if (known && !release_unknown(ck))
+            break;
         input_advance(&ck->in, RECORD_HEADER_SIZE);
         if (known)
             note_signs(ck, time);
         walk_record(ck);
         if (ck->stopped)
             break;
-        if (ck->in.offset != ck->record_at + RECORD_HEADER_SIZE + ck->record_length)
-            note_detour(ck, ck->record_at, ck->in.offset, false);
         if (ck->in.offset > ck->gzip.sound_until) { /* only its beginning is of a sound gzip member */
-            tell_truncated(ck);
+            report_truncated(ck);
             break;
         }
         if (known)
             check_time(ck, time);
         ck->sum.record_counts[ck->record_tag]++;
+        if (ck->unfilled.number && ck->record_at != ck->unfilled.at && ++ck->unfilled.records == UNFILLED_RECORDS)
+            ck->unfilled.number = 0;
     }
 
     ck->record_number = 0;
     if (ck->in.error || ck->memory.exhausted)
         ck->truncated = true;
     if (ck->truncated)
-        ck->lost = LOST_ALL;
+        ck->lost = MAY_DEFINE_ALL;
+    settle_unknown(ck);
     forget_cut(ck);
     if (ck->dump.open) {
-        ck->dump.lost |= end_was_told(ck);
+        ck->dump.lost |= end_was_reported(ck);
         if (!ck->truncated && ck->version != V101 && !ck->heap_end_lost && ck->dump.broken_segment != ck->dump.last_segment) {
             ck->record_tag = TAG_HEAP_DUMP_SEGMENT;
             ck->record_number = ck->dump.last_segment_number;

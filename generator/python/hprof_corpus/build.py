@@ -21,7 +21,7 @@ from hprof_corpus.rules import PROFILES, Rule, read_rules
 LARGEST = 48 << 10
 
 # corpus/ascii/ has texts of another kind: the agent's own.
-FOLDERS = ("either", "invalid", "valid")
+FOLDERS = ("either", "invalid", "several", "valid")
 
 Json = dict[str, "Json"] | list["Json"] | str | int | bool | None
 

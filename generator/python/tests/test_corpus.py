@@ -48,6 +48,13 @@ def test_invalid_files_break_the_rule_of_their_folder_and_no_other(manifest: Fil
             assert {finding["rule"] for finding in entry["findings"]} == {rule}, entry["file"]
 
 
+def test_files_of_several_break_several_rules(manifest: Files) -> None:
+    files = [entry for entry in manifest if entry["file"].startswith("several/")]
+    assert files
+    for entry in files:
+        assert len({finding["rule"] for finding in entry["findings"]}) > 1, entry["file"]
+
+
 def test_at_least_sixty_legal_oddities(manifest: Files) -> None:
     valid = [entry for entry in manifest if entry["file"].startswith("valid/")]
     assert len({entry["about"] for entry in valid}) >= 60
