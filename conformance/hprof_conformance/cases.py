@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import fnmatch
-import gzip
 import hashlib
 import json
+import lzma
 import shutil
 import zlib
 from collections import Counter
@@ -16,7 +16,7 @@ from typing import Any
 from hprof_conformance.protocol import Entry
 from hprof_corpus import layouts
 from hprof_corpus.assembler import assemble_file
-from hprof_corpus.digest import digests
+from hprof_corpus.digest import Content, identity
 from hprof_corpus.reader import count, decompressed
 from hprof_corpus.source import is_gzip
 from hprof_corpus.walk import FramingError, read_header, records
@@ -38,8 +38,8 @@ class Truth:
 @dataclass(frozen=True)
 class Case:
     name: str  # as in the matrix: valid/all-roots-101-id4
-    file: Path  # may be gzip where `packed`
-    packed: bool  # the gzip is ours, to keep a gold file small, and is taken off before a reader sees it
+    file: Path
+    packed: bool  # by xz, to keep a gold file small; a reader gets what is in it
     about: str
     should: str  # accept, reject or either
     rules: list[str]
@@ -56,7 +56,7 @@ class Case:
         gzipped = "gzip" in self.requires and not self.packed  # some readers go by the name
         copy = folder / ("dump.hprof.gz" if gzipped else "dump.hprof")
         if self.packed:
-            with gzip.open(self.file) as packed, copy.open("wb") as plain:
+            with lzma.open(self.file) as packed, copy.open("wb") as plain:
                 shutil.copyfileobj(packed, plain)
         else:
             shutil.copyfile(self.file, copy)
@@ -123,7 +123,7 @@ def truth_of(data: memoryview, text: Path | None) -> Truth:
     """Where the framing is broken, the text says what was written."""
     try:
         counts = count(data)
-        found = digests(data)
+        content = Content(decompressed(data) if is_gzip(data) else data)
     except FramingError:
         spots = Counter(spot.label for spot in assemble_file(text).spots) if text else Counter()
         labels = {record.name: spots[record.name] for record in layouts.SUBRECORDS}
@@ -132,7 +132,11 @@ def truth_of(data: memoryview, text: Path | None) -> Truth:
     def entries(parts: dict[str, Any]) -> dict[str, Entry]:
         return {name: Entry(one.count, f"{one.sum:032x}") for name, one in parts.items()}
 
-    return Truth({**_sum(counts.sub_records), "strings": counts.strings}, entries(found.exact), entries(found.resolved))
+    return Truth(
+        {**_sum(counts.sub_records), "strings": counts.strings},
+        entries(identity(content, "exact")),
+        entries(identity(content, "resolved")),
+    )
 
 
 class Truths:
@@ -150,7 +154,7 @@ class Truths:
         key = hashlib.sha256(self._version + raw + (text.read_bytes() if text else b"")).hexdigest()
         kept = self._folder / f"{key}.json"
         if not kept.exists():
-            data = memoryview(gzip.decompress(raw) if packed else raw)
+            data = memoryview(lzma.decompress(raw) if packed else raw)
             truth, needs = truth_of(data, text), requires(data)
             if not truth.counts["instances"]:
                 needs.append("no-instances")
@@ -209,7 +213,7 @@ def _entries(root: Path) -> list[_Entry]:
     ]
     index: dict[str, Any] = json.loads((gold / "index.json").read_text(encoding="utf-8")) if gold.exists() else {}
     for name, about in sorted(index.items()):
-        found.append(_Entry(f"gold/{name}", gold / f"{name}.hprof.gz", None, about["about"], "accept", []))
+        found.append(_Entry(f"gold/{name}", gold / f"{name}.hprof.xz", None, about["about"], "accept", []))
     return found
 
 

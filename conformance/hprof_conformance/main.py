@@ -74,6 +74,8 @@ def chosen_producers(asked: argparse.Namespace, known: list[producers.Producer])
         return [producers.own_producer(asked.producer)]
     if asked.reader or asked.producers == ["none"]:
         return []
+    if asked.gold:
+        known = [replace(one, ways=[producers.GOLD]) for one in known if producers.GOLD in one.ways]
     if asked.producers is None:
         return known
     if asked.producers == ["ci"]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import gzip
 import json
+import lzma
 import os
 import shutil
 import signal
@@ -192,22 +192,25 @@ def _serviceability_agent(root: Path, producer: Producer, build: Path, folder: P
 # ---- the agent of JDK 8, in a root of its own
 
 
-def _agent(root: Path, producer: Producer, build: Path, folder: Path) -> Iterator[Dump]:
+def _agent_java() -> list[str]:
     """HPROF_JDK8_ROOT names a file system with OpenJDK 8: producers/agent8/setup-root makes one."""
     named = os.environ.get("HPROF_JDK8_ROOT")
     if not named:
         raise NotHereError("needs HPROF_JDK8_ROOT, a file system with OpenJDK 8: conformance/producers/agent8/setup-root makes one")
     if os.geteuid():
         raise NotHereError("needs to be root, to change into the file system that HPROF_JDK8_ROOT names")
-    other = Path(named)
-    java = next(other.glob("usr/lib/jvm/java-8-openjdk-*/bin/java"), None)
+    java = next(Path(named).glob("usr/lib/jvm/java-8-openjdk-*/bin/java"), None)
     if java is None:
-        raise NotHereError(f"no OpenJDK 8 in {other}")
+        raise NotHereError(f"no OpenJDK 8 in {named}")
+    return ["chroot", named, f"/{java.relative_to(named)}"]
+
+
+def _agent(root: Path, producer: Producer, build: Path, folder: Path) -> Iterator[Dump]:
+    start = _agent_java()
     classes = _compile(root, build, jdk_home(root))
-    inside = Path(tempfile.mkdtemp(prefix="hprof-", dir=other / "tmp"))
+    inside = Path(tempfile.mkdtemp(prefix="hprof-", dir=Path(start[1]) / "tmp"))
     try:
         shutil.copytree(classes, inside / "classes")
-        start = ["chroot", str(other), f"/{java.relative_to(other)}"]
         within = Path("/tmp") / inside.name
         for way in producer.ways:
             option = producer.options[way][0].replace("FILE", f"{within}/{way}.hprof")
@@ -342,16 +345,16 @@ def _version(root: Path, producer: Producer) -> str:
         tool = built(root, "hprof-gen", "generator")
         return subprocess.run([tool, "--version"], capture_output=True, text=True, check=True).stdout.split()[1]
     if producer.kind == "agent":
-        inside = next(Path(os.environ["HPROF_JDK8_ROOT"]).glob("usr/lib/jvm/java-8-openjdk-*/release"), None)
-        return inside.read_text(encoding="utf-8").partition('JAVA_VERSION="')[2].partition('"')[0] if inside else "8"
+        said = subprocess.run([*_agent_java(), "-version"], capture_output=True, text=True, check=True).stderr
+        return said.partition('"')[2].partition('"')[0]
     return "unknown"
 
 
 def keep(root: Path, producer: Producer, version: str, dump: Dump) -> None:
-    """As a gold file: without the time of compression, so that the same dump makes the same file."""
+    """As a gold file."""
     gold = root / "conformance" / "gold"
     gold.mkdir(exist_ok=True)
-    (gold / f"{producer.name}.hprof.gz").write_bytes(gzip.compress(dump.file.read_bytes(), 9, mtime=0))
+    (gold / f"{producer.name}.hprof.xz").write_bytes(lzma.compress(dump.file.read_bytes(), preset=9 | lzma.PRESET_EXTREME))
     index = gold / "index.json"
     known: Json = json.loads(index.read_text(encoding="utf-8")) if index.exists() else {}
     known[producer.name] = {"about": f"Everything.java, dumped by {producer.title}, version {version}."}

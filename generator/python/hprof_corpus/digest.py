@@ -337,7 +337,7 @@ class Content:
 # ---- identity
 
 
-def _identity(content: Content, references: References) -> Parts:
+def identity(content: Content, references: References) -> Parts:
     parts = {name: Digest() for name in PARTS}
     for string_id, text in content.strings.items():
         parts["strings"].add(part(b"string") + part(number(string_id)) + part(units(text)))
@@ -490,7 +490,7 @@ class Digests:
 def digests(file: memoryview) -> Digests:
     """Of a dump, plain or gzip. Raises FramingError."""
     content = Content(decompressed(file) if is_gzip(file) else file)
-    return Digests(_identity(content, "exact"), _identity(content, "resolved"), _content(content))
+    return Digests(identity(content, "exact"), identity(content, "resolved"), _content(content))
 
 
 def main() -> int:
