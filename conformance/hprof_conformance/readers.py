@@ -13,6 +13,7 @@ from pathlib import Path
 
 from hprof_conformance.protocol import FEATURES
 
+_COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1"
 _JAVA_OPTIONS = ("-Xmx1g", "-Xss1m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dfile.encoding=UTF-8")
 
 
@@ -108,7 +109,7 @@ def _build_java(root: Path, reader: Reader, build: Path) -> list[str]:
                 text = text.replace(old, new)
             (sources / path.name).write_text(text, encoding="utf-8")
         jars = f"-DoutputDirectory={build / 'jars'}"
-        _run([_need("mvn"), "-q", "-B", "-f", pom, "dependency:copy-dependencies", jars], build, build / "mvn.log")
+        _run([_need("mvn"), "-q", "-B", "-f", pom, f"{_COPY}:copy-dependencies", jars], build, build / "mvn.log")
         (build / "classes").mkdir()
         to: list[str | Path] = ["-nowarn", "-cp", _class_path(reader, build), "-d", build / "classes"]
         _run([jdk / "bin" / "javac", *to, *sorted(sources.glob("*.java"))], build, build / "javac.log")

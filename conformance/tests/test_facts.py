@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import json
+import lzma
 from pathlib import Path
 
 import pytest
@@ -81,3 +83,25 @@ def test_every_producer_is_described() -> None:
         assert bool(one.why) == (one.kind == "none")
         assert one.ways or one.kind == "none"
         assert set(one.options) <= set(one.ways)
+
+
+GOLD = Path(__file__).resolve().parents[1] / "gold"
+
+
+@pytest.mark.parametrize("name", sorted(json.loads((GOLD / "index.json").read_text(encoding="utf-8"))))
+def test_gold_dumps_hold_what_the_program_says(name: str, tmp_path: Path) -> None:
+    dump = tmp_path / "dump"
+    dump.write_bytes(lzma.decompress((GOLD / f"{name}.hprof.xz").read_bytes()))
+    said = [
+        "class\tEverything$Node\t1000",
+        "loaded\tEverything$Node\t3",
+        "chain\tEverything$Node\tnumber\tnext\t1000",
+        "text\tconformance caf\u00e9",
+        "static\tEverything\tj\t7fffffffffffffff",
+    ]
+    assert facts.differences(dump, facts.parse(said)) == ""
+
+
+def test_every_gold_dump_is_in_the_index() -> None:
+    index = json.loads((GOLD / "index.json").read_text(encoding="utf-8"))
+    assert {path.name.removesuffix(".hprof.xz") for path in GOLD.glob("*.xz")} == set(index)
