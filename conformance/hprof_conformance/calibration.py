@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -73,9 +74,10 @@ def calibrate(session: Session, folder: Path, declared: dict[str, str] | None) -
 
 
 def _ask(session: Session, folder: Path, data: bytes) -> tuple[str, str, dict[str, int]]:
-    file = folder / "dump.hprof"
-    file.write_bytes(data)
-    reply = session.ask("calibration", file)
+    with tempfile.TemporaryDirectory(dir=folder) as own:  # some readers leave a cache beside the dump
+        file = Path(own) / "dump.hprof"
+        file.write_bytes(data)
+        reply = session.ask("calibration", file)
     return reply.outcome, reply.message, reply.counts
 
 

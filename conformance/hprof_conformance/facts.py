@@ -34,7 +34,7 @@ class _Heap:
         self._layout = content.layouts(dump)
         self.classes: dict[str, list[int]] = {}
         for class_id in dump.classes:
-            self.classes.setdefault(content.name_of_class(class_id), []).append(class_id)
+            self.classes.setdefault(content.name_of_class(dump, class_id), []).append(class_id)
         self.instances: dict[int, list[Instance]] = {}
         for one in dump.objects:
             if isinstance(one, Instance):
@@ -54,7 +54,7 @@ class _Heap:
         by_id = {one.id: one for one in self._dump.objects}
         found: Counter[str] = Counter()
         for one in self.of("java/lang/String"):
-            text = self._content.text(by_id, one, self._layout(one.class_id))
+            text = self._content.text(self._dump, by_id, one, self._layout(one.class_id))
             if text is not None:
                 found[text.decode("utf-16-be", "replace")] += 1
         return found

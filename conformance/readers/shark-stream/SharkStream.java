@@ -94,7 +94,7 @@ final class SharkStream implements Adapter {
                 }
                 case LOAD_CLASS: {
                     LoadClassRecord record = reader.readLoadClassRecord();
-                    names.putIfAbsent(record.getId(), record.getClassNameStringId());
+                    names.put(record.getId(), record.getClassNameStringId()); // an ID may be reused after an UNLOAD_CLASS
                     break;
                 }
                 case CLASS_DUMP:

@@ -171,6 +171,7 @@ class HeapDump:
     classes: dict[int, DumpedClass] = field(default_factory=dict)
     later_classes: list[DumpedClass] = field(default_factory=list)  # of an ID that another CLASS_DUMP has: invalid
     objects: list[Object] = field(default_factory=list)
+    names: dict[int, int] = field(default_factory=dict)  # strings, by class: those of the classes that are loaded
 
 
 class InstanceField(NamedTuple):
@@ -195,7 +196,9 @@ class Content:
         self._id_code = "I" if header.id_size == 4 else "Q"
         self.strings: dict[int, str] = {}
         self.dumps: list[HeapDump] = []
-        self._names: dict[int, int] = {}
+        self._first_names: dict[int, int] = {}
+        self._loaded: dict[int, dict[int, int]] = {}  # by class: its names by the serials that are loaded, in file order
+        self._by_serial: dict[int, int] = {}
         self._series: HeapDump | None = None
         self._structs = {record.tag: struct_of(record.layout, header.id_size) for record in layouts.RECORDS}
         end = header.size
@@ -211,8 +214,10 @@ class Content:
         if end < len(data):
             raise FramingError(end, "the header of a record ends beyond the file")
 
-    def name_of_class(self, class_id: int) -> str:
-        return class_name(self.strings.get(self._names.get(class_id, 0), ""))
+    def name_of_class(self, dump: HeapDump, class_id: int) -> str:
+        """As it is loaded when the heap dump is written; a class that is loaded only later has its first name."""
+        name = dump.names.get(class_id) or self._first_names.get(class_id, 0)
+        return class_name(self.strings.get(name, ""))
 
     def _record(self, record: Record, body: int, end: int) -> None:
         fixed = self._structs[record.tag]
@@ -220,8 +225,13 @@ class Content:
             (string_id,) = fixed.unpack_from(self._data, body)
             self.strings.setdefault(string_id, text_of(bytes(self._data[body + fixed.size : end])))
         elif record.name == "LOAD_CLASS":
-            _, class_id, _, name = fixed.unpack_from(self._data, body)
-            self._names.setdefault(class_id, name)
+            serial, class_id, _, name = fixed.unpack_from(self._data, body)
+            self._first_names.setdefault(class_id, name)
+            self._loaded.setdefault(class_id, {}).setdefault(serial, name)
+            self._by_serial[serial] = class_id
+        elif record.name == "UNLOAD_CLASS":
+            (serial,) = fixed.unpack_from(self._data, body)
+            self._loaded.get(self._by_serial.pop(serial, 0), {}).pop(serial, None)
         elif record.name == "HEAP_DUMP_END":
             self._series = None
         elif record.name == "HEAP_DUMP":
@@ -235,6 +245,9 @@ class Content:
         return self.dumps[-1]
 
     def _heap_record(self, dump: HeapDump, body: int, end: int) -> None:
+        for class_id, names in self._loaded.items():
+            if names:
+                dump.names.setdefault(class_id, next(iter(names.values())))
         for shape, _, fields, tail, stop in subrecords(self._data, body, end, self._shapes):
             name = shape.record.name
             if name == "INSTANCE_DUMP":
@@ -305,10 +318,10 @@ class Content:
 
         return layout
 
-    def text(self, by_id: dict[int, Object], one: Instance, layout: list[InstanceField] | None) -> bytes | None:
+    def text(self, dump: HeapDump, by_id: dict[int, Object], one: Instance, layout: list[InstanceField] | None) -> bytes | None:
         """The UTF-16 units of a java/lang/String; None for any other object, or if the fields are not those of a String."""
         values = self.values(one, layout)
-        if not values or self.name_of_class(one.class_id) != "java/lang/String":
+        if not values or self.name_of_class(dump, one.class_id) != "java/lang/String":
             return None
         fields = {(self.strings.get(f.name, ""), f.type): v for f, v in values if f.declared_by == one.class_id}
         array = by_id.get(self.reference(fields.get(("value", _OBJECT), b"")))
@@ -361,7 +374,7 @@ def _identity_of_dump(content: Content, dump: HeapDump, references: References, 
         return texts.get(string_id) or part(b"")
 
     for one in content.classes(dump):
-        item = part(b"class") + part(number(one.id)) + part(units(content.name_of_class(one.id))) + part(refer(one.super_id))
+        item = part(b"class") + part(number(one.id)) + part(units(content.name_of_class(dump, one.id))) + part(refer(one.super_id))
         parts["classes"].add(item + b"".join(name(string_id) + part(bytes([code])) for string_id, code in one.fields))
         parts["loaders"].add(part(b"loader") + part(number(one.id)) + part(refer(one.loader_id)))
         for key, code, data in one.statics:
@@ -412,14 +425,14 @@ def _content(content: Content) -> Parts:
 
 
 def _content_of_dump(content: Content, dump: HeapDump, parts: Parts) -> None:
-    names = {class_id: part(units(content.name_of_class(class_id))) for class_id in dump.classes}
+    names = {class_id: part(units(content.name_of_class(dump, class_id))) for class_id in dump.classes}
     layout = content.layouts(dump)
     by_id = {one.id: one for one in dump.objects}
     class_references = {class_id: hash_of(part(b"class reference") + name) for class_id, name in names.items()}
     before: dict[int, bytes] = {}
 
     def name_of_class(class_id: int) -> bytes:
-        return names.get(class_id) or part(units(content.name_of_class(class_id)))
+        return names.get(class_id) or part(units(content.name_of_class(dump, class_id)))
 
     def refer(target: int) -> bytes:
         if not target:
@@ -445,7 +458,7 @@ def _content_of_dump(content: Content, dump: HeapDump, parts: Parts) -> None:
         values = content.values(one, layout(one.class_id))
         if values is None:
             return hash_of(part(b"instance") + name_of_class(one.class_id) + part(b"undecoded") + part(one.bytes))
-        text = content.text(by_id, one, layout(one.class_id))
+        text = content.text(dump, by_id, one, layout(one.class_id))
         if text is not None:
             return hash_of(part(b"text") + part(text))
         fields = (name_of_class(f.declared_by) + name(f.name) + part(bytes([f.type])) + value(f.type, v) for f, v in values)

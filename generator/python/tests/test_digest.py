@@ -114,6 +114,25 @@ def test_names_of_classes(name: str, expected: str) -> None:
 FIRST = examples()[0].text
 
 
+@pytest.mark.parametrize(
+    ("records", "expected"),
+    [
+        ("load-class serial 1 class @A name $A\nload-class serial 2 class @A name $B", "A"),
+        ("load-class serial 1 class @A name $A\nunload-class serial 1\nload-class serial 2 class @A name $B", "B"),
+        ("load-class serial 1 class @A name $A\nload-class serial 2 class @A name $B\nunload-class serial 1", "B"),
+        ("load-class serial 1 class @A name $A\nunload-class serial 1", "A"),
+        ("load-class serial 1 class @A name $A\nunload-class serial 7", "A"),
+        ("", "C"),
+    ],
+)
+def test_the_name_of_a_class_is_that_of_its_life(records: str, expected: str) -> None:
+    text = f"""hprof "JAVA PROFILE 1.0.2" id-size 8 time 0\nutf8 $A "A"\nutf8 $B "B"\nutf8 $C "C"\n{records}
+segment {{\n  class-dump @A super null\n}}\nend\nunload-class serial 2\nload-class serial 9 class @A name $C\n"""
+    found = digests(memoryview(assemble(text).file.to_bytes())).content["classes"]
+    item = sha([b"class", expected.encode("utf-16-be"), b""])
+    assert (found.count, found.sum) == (1, int.from_bytes(item, "big"))
+
+
 def test_the_digest_of_a_compressed_dump_is_that_of_the_dump() -> None:
     plain = assemble(FIRST).file.to_bytes()
     assert digests(memoryview(gzip.compress(plain))) == digests(memoryview(plain))
