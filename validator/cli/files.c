@@ -1,7 +1,10 @@
-#define _DEFAULT_SOURCE /* fts */
+#define _POSIX_C_SOURCE 200809L
+#define _FILE_OFFSET_BITS 64
 #include "files.h"
 
-#include <fts.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -31,25 +34,51 @@ static bool add(struct files *files, size_t *room, const char *name)
     return true;
 }
 
-static int by_name(const FTSENT **a, const FTSENT **b)
+static int is_shown(const struct dirent *entry)
 {
-    return strcmp((*a)->fts_name, (*b)->fts_name);
+    return strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
 }
 
-static bool walk(struct files *files, size_t *room, char *directory)
-{
-    char *roots[] = {directory, NULL};
-    FTS *tree = fts_open(roots, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, by_name);
-    bool good = tree != NULL;
+static bool walk(struct files *files, size_t *room, const char *directory);
 
-    for (FTSENT *entry; good && (entry = fts_read(tree)) != NULL;) {
-        if (entry->fts_info == FTS_F && (ends_in(entry->fts_name, ".hprof") || ends_in(entry->fts_name, ".hprof.gz")))
-            good = add(files, room, entry->fts_path);
-        else if (entry->fts_info == FTS_DNR) /* reported like a file that cannot be read */
-            good = add(files, room, entry->fts_path);
+/* An entry of a directory, unless it is a link: links may lead in circles. */
+static bool take(struct files *files, size_t *room, const char *directory, const char *name)
+{
+    size_t length = strlen(directory), size = length + strlen(name) + 2;
+    char *path = malloc(size);
+    struct stat status;
+    bool good = path != NULL;
+
+    if (good)
+        snprintf(path, size, "%s%s%s", directory, length > 0 && directory[length - 1] == '/' ? "" : "/", name);
+    if (good && lstat(path, &status) == 0) {
+        if (S_ISDIR(status.st_mode))
+            good = walk(files, room, path);
+        else if (S_ISREG(status.st_mode) && (ends_in(name, ".hprof") || ends_in(name, ".hprof.gz")))
+            good = add(files, room, path);
     }
-    if (tree != NULL)
-        fts_close(tree);
+    free(path);
+    return good;
+}
+
+static int by_bytes(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static bool walk(struct files *files, size_t *room, const char *directory)
+{
+    struct dirent **entries;
+    int count = scandir(directory, &entries, is_shown, by_bytes);
+    bool good = true;
+
+    if (count < 0) /* reported like a file that cannot be read */
+        return errno != ENOMEM && add(files, room, directory);
+    for (int i = 0; i < count; i++) {
+        good = good && take(files, room, directory, entries[i]->d_name);
+        free(entries[i]);
+    }
+    free(entries);
     return good;
 }
 

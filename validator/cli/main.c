@@ -24,6 +24,7 @@
 #include "repair.h"
 #include "report.h"
 #include "show.h"
+#include "spread.h"
 #include "wrap.h"
 
 #define EXPLAIN_WIDTH 100
@@ -43,6 +44,7 @@ struct run {
     struct output output;
     bool summarized; /* the summary of the file at hand has come */
     bool stopped;    /* the report cannot go on: nobody reads it */
+    enum hprof_status worst;
 };
 
 /* The statuses are in the order of gravity. */
@@ -156,6 +158,48 @@ static enum hprof_status judge_file(struct run *run, const char *file)
     return status;
 }
 
+/* What another thread found out, as if it came now. */
+static bool tell_result(void *context, const char *file, const struct spread_result *result)
+{
+    struct run *run = context;
+
+    run->file = file;
+    run->worst = worse(run->worst, result->status);
+    if (result->summary != NULL)
+        on_summary(run, result->summary);
+    else
+        show_failure(run, result->is_opened, result->status, result->failure);
+    for (size_t i = 0; i < result->finding_count; i++)
+        on_finding(run, &result->findings[i]);
+    if (reporting(run)) {
+        report_file_end(&run->report, result->seconds);
+        run->stopped = !output_good(&run->output);
+    }
+    return !run->stopped;
+}
+
+static enum hprof_status judge_files(struct run *run)
+{
+    const struct cli_options *options = run->options;
+    const struct spread spread = {
+        .library = &run->library,
+        .files = options->files,
+        .file_count = options->file_count,
+        .jobs = options->jobs,
+        .wants_findings = run->library.on_finding != NULL,
+        .open = open_input,
+        .tell = tell_result,
+        .context = run,
+    };
+
+    /* A baseline differs from file to file. */
+    if (options->jobs > 1 && options->file_count > 1 && options->baseline == NULL && spread_files(&spread))
+        return run->worst;
+    for (int i = 0; i < options->file_count && !run->stopped; i++)
+        run->worst = worse(run->worst, judge_file(run, options->files[i]));
+    return run->worst;
+}
+
 static const struct report_writer *writer_for(const struct cli_options *options)
 {
     switch (options->format) {
@@ -241,8 +285,7 @@ static enum hprof_status judge_all(const struct cli_options *options)
     if (status == HPROF_VALID && wanted)
         status = begin_report(&run, options);
     if (status == HPROF_VALID) {
-        for (int i = 0; i < options->file_count && !run.stopped; i++)
-            status = worse(status, judge_file(&run, options->files[i]));
+        status = judge_files(&run);
         if (wanted)
             status = end_report(&run, status);
     }

@@ -86,7 +86,7 @@ static const struct option_row rows[] = {
 
     {0, NULL, NULL, "How"},
     {OPTION_MAX_MEMORY, "max-memory", "SIZE", "end with status 4 rather than use more: 512M, 2G; no limit by default"},
-    {OPTION_JOBS, "jobs", "N", "threads, 1 to 1024; at present one is used whatever N, and results never depend on it"},
+    {OPTION_JOBS, "jobs", "N", "of several files, check N at once, 1 to 1024, 1 by default; results never depend on it"},
 
     {0, NULL, NULL, "What is known"},
     {OPTION_EXPLAIN, "explain", "RULE[,RULE...]", "what a rule says, why, who breaks it, how readers fare with it, an example"},

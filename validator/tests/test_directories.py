@@ -2,10 +2,12 @@
 
 import gzip
 import os
+import re
 from pathlib import Path
 
+import pytest
 from dumps import DUPLICATE, TRUNCATED, VALID
-from tool import report, run
+from tool import SOURCE, Arg, report, run
 
 
 def fill(folder: Path) -> None:
@@ -61,3 +63,24 @@ def test_an_unreadable_directory_is_named(tmp_path: Path) -> None:
     done = run("dumps", cwd=tmp_path)
     assert done.status == (1 if os.geteuid() == 0 else 3)
     assert os.geteuid() == 0 or "dumps/closed" in done.err
+
+
+@pytest.mark.parametrize("form", ["text", "text-full", "lines", "github", "json", "sarif", "junit"])
+def test_several_at_once_are_reported_like_one_after_the_other(form: str, tmp_path: Path) -> None:
+    """Whatever the number of threads, and with files that cannot be read between the others."""
+
+    def without_times(text: str) -> str:
+        return re.sub(r"[0-9.]+ s\b|[0-9.]+ [kMG]?B/s|time=\"[^\"]*\"|timestamp=\"[^\"]*\"|Utc\": \"[^\"]*\"", "", text)
+
+    corpus = SOURCE / "corpus"
+    files: list[Arg] = ["missing", corpus / "invalid/OBJ-004", corpus / "either", "missing too", corpus / "invalid/GZ-001"]
+    one = run("--format", form, "--jobs", "1", *files)
+    for jobs in ("2", "7", "1000"):
+        many = run("--format", form, "--jobs", jobs, *files)
+        assert (many.status, many.err) == (one.status, one.err)
+        assert without_times(many.out) == without_times(one.out)
+
+
+def test_a_limit_is_met_by_each_file(tmp_path: Path) -> None:
+    fill(tmp_path / "dumps")
+    assert run("--jobs", "3", "--max-memory", "1K", "dumps", cwd=tmp_path).status == 4

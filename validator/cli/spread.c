@@ -1,0 +1,206 @@
+#define _POSIX_C_SOURCE 200809L
+#include "spread.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "progress.h"
+
+/* A file whose turn has not come is at most so many files, for each thread, behind the one whose turn it is: their findings take
+ * memory. */
+#define AHEAD 4
+
+struct kept {
+    struct spread_result result;
+    struct hprof_summary summary;
+    char **texts; /* all strings, to be freed */
+    size_t text_count, text_room, finding_room;
+    uint64_t *numbers;      /* totals and quirks by rule */
+    bool is_wanted;         /* findings, too */
+    bool is_done, is_short; /* memory ran out */
+};
+
+struct pool {
+    const struct spread *spread;
+    struct kept *kept; /* by file */
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    int next, told; /* the next file to begin, and to tell */
+    bool stopped;
+};
+
+/* ---- Copies ---- */
+
+static bool grow(void **array, size_t *room, size_t count, size_t size)
+{
+    if (count < *room)
+        return true;
+    size_t more = *room * 2 + 16;
+    void *larger = realloc(*array, more * size);
+    if (larger == NULL)
+        return false;
+    *array = larger;
+    *room = more;
+    return true;
+}
+
+static const char *keep(struct kept *k, const char *text)
+{
+    if (text == NULL)
+        return NULL;
+    char *copy = grow((void **)&k->texts, &k->text_room, k->text_count, sizeof *k->texts) ? strdup(text) : NULL;
+    if (copy == NULL) {
+        k->is_short = true;
+        return "";
+    }
+    k->texts[k->text_count++] = copy;
+    return copy;
+}
+
+static void on_summary(void *context, const struct hprof_summary *summary)
+{
+    struct kept *k = context;
+    size_t rules = hprof_rule_count();
+
+    k->summary = *summary;
+    k->numbers = calloc(2 * rules, sizeof *k->numbers);
+    if (k->numbers == NULL) {
+        k->is_short = true;
+        return;
+    }
+    memcpy(k->numbers, summary->totals, rules * sizeof *k->numbers);
+    if (summary->quirks != NULL) {
+        memcpy(k->numbers + rules, summary->quirks, rules * sizeof *k->numbers);
+        k->summary.quirks = k->numbers + rules;
+    }
+    k->summary.totals = k->numbers;
+    k->summary.version = keep(k, summary->version);
+    k->summary.producer = keep(k, summary->producer);
+    k->summary.accepted_by = keep(k, summary->accepted_by);
+    k->summary.hint = keep(k, summary->hint);
+    k->summary.failure = keep(k, summary->failure);
+    k->result.summary = &k->summary;
+}
+
+static void on_finding(void *context, const struct hprof_finding *finding)
+{
+    struct kept *k = context;
+    struct spread_result *r = &k->result;
+
+    if (k->is_short || !grow((void **)&r->findings, &k->finding_room, r->finding_count, sizeof *r->findings)) {
+        k->is_short = true;
+        return;
+    }
+    struct hprof_finding *copy = &r->findings[r->finding_count++];
+    *copy = *finding;
+    copy->path = keep(k, finding->path);
+    copy->message = keep(k, finding->message);
+    copy->expected = keep(k, finding->expected);
+    copy->found = keep(k, finding->found);
+    copy->quirk = keep(k, finding->quirk);
+}
+
+static void forget(struct kept *k)
+{
+    for (size_t i = 0; i < k->text_count; i++)
+        free(k->texts[i]);
+    free(k->texts);
+    free(k->numbers);
+    free(k->result.findings);
+    *k = (struct kept){.is_done = true};
+}
+
+/* ---- Threads ---- */
+
+static void check_file(const struct spread *spread, const char *file, struct kept *k)
+{
+    struct hprof_options library = *spread->library;
+    double began = monotonic_seconds();
+
+    library.on_summary = on_summary;
+    library.on_finding = spread->wants_findings ? on_finding : NULL;
+    library.on_progress = NULL;
+    library.context = k;
+    const char *failure = NULL;
+    int fd = spread->open(file, &failure);
+    k->result.failure = keep(k, failure);
+    k->result.is_opened = fd >= 0;
+    k->result.status = HPROF_IO;
+    if (fd >= 0) {
+        k->result.status = hprof_validate_fd(fd, &library);
+        if (fd != STDIN_FILENO)
+            close(fd);
+    }
+    if (fd >= 0 && (k->result.summary == NULL || k->is_short)) {
+        k->result.summary = NULL;
+        k->result.status = HPROF_LIMIT;
+        k->result.failure = "out of memory";
+    }
+    k->result.seconds = monotonic_seconds() - began;
+}
+
+static void *work(void *context)
+{
+    struct pool *pool = context;
+    const struct spread *spread = pool->spread;
+
+    pthread_mutex_lock(&pool->lock);
+    while (!pool->stopped && pool->next < spread->file_count) {
+        if (pool->next - pool->told >= (int)spread->jobs * AHEAD) {
+            pthread_cond_wait(&pool->changed, &pool->lock);
+            continue;
+        }
+        int i = pool->next++;
+        pthread_mutex_unlock(&pool->lock);
+        check_file(spread, spread->files[i], &pool->kept[i]);
+        pthread_mutex_lock(&pool->lock);
+        pool->kept[i].is_done = true;
+        pthread_cond_broadcast(&pool->changed);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return NULL;
+}
+
+static void tell_in_order(struct pool *pool)
+{
+    const struct spread *spread = pool->spread;
+
+    pthread_mutex_lock(&pool->lock);
+    while (!pool->stopped && pool->told < spread->file_count) {
+        struct kept *k = &pool->kept[pool->told];
+        if (!k->is_done) {
+            pthread_cond_wait(&pool->changed, &pool->lock);
+            continue;
+        }
+        pthread_mutex_unlock(&pool->lock);
+        bool goes_on = spread->tell(spread->context, spread->files[pool->told], &k->result);
+        forget(k);
+        pthread_mutex_lock(&pool->lock);
+        pool->told++;
+        pool->stopped = !goes_on;
+        pthread_cond_broadcast(&pool->changed);
+    }
+    pthread_mutex_unlock(&pool->lock);
+}
+
+bool spread_files(const struct spread *spread)
+{
+    struct pool pool = {.spread = spread, .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+    unsigned wanted = spread->jobs < (unsigned)spread->file_count ? spread->jobs : (unsigned)spread->file_count, begun = 0;
+    pthread_t *threads = calloc(wanted, sizeof *threads);
+
+    pool.kept = calloc((size_t)spread->file_count, sizeof *pool.kept);
+    while (threads != NULL && pool.kept != NULL && begun < wanted && pthread_create(&threads[begun], NULL, work, &pool) == 0)
+        begun++;
+    if (begun > 0)
+        tell_in_order(&pool);
+    for (unsigned i = 0; i < begun; i++)
+        pthread_join(threads[i], NULL);
+    for (int i = 0; pool.kept != NULL && i < spread->file_count; i++)
+        forget(&pool.kept[i]);
+    free(pool.kept);
+    free(threads);
+    return begun > 0;
+}
