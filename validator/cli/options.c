@@ -45,7 +45,8 @@ enum option_id {
 
 static const struct option_row rows[] = {
     {0, NULL, NULL, "What is checked"},
-    {OPTION_PROFILE, "profile", "NAME", "strict (default), auto, hotspot, jdk8-agent, sa, android, graalvm or mat"},
+    {OPTION_PROFILE, "profile", "NAME",
+     "strict (default), auto, hotspot, jdk8-agent, jvmpi-agent, sa, android, graalvm or mat"},
     {OPTION_DISABLE, "disable", "RULE[,RULE...]", ""},
     {OPTION_WARN, "warn", "RULE[,RULE...]", ""},
     {OPTION_ERROR, "error", "RULE[,RULE...]",

@@ -114,8 +114,9 @@ static void report_missing_class(struct checker *ck, uint64_t id, unsigned role,
         show_instance(ck, offset, within);
     else
         snprintf(within, sizeof within, role == OBJECT_AS_ARRAY_CLASS ? "OBJECT_ARRAY_DUMP" : "CLASS_DUMP");
-    report_within(ck, rules[role], SHAPE_ANY, offset, within, "the ID of a class in this heap dump", "0x%" PRIx64 "%s, %s%s",
-                  id, show_class_after(ck, id, name, sizeof name), defined ? "which is no class" : "not dumped",
+    report_within(ck, rules[role], role == OBJECT_AS_ARRAY_CLASS && !id ? SHAPE_CLASS_ZERO : SHAPE_ANY, offset, within,
+                  "the ID of a class in this heap dump", "0x%" PRIx64 "%s, %s%s", id,
+                  show_class_after(ck, id, name, sizeof name), defined ? "which is no class" : "not dumped",
                   defined ? "" : show_stray_class(ck, id, instead));
 }
 

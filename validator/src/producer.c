@@ -70,6 +70,10 @@ enum profile guess_producer(const struct checker *ck, const char **name)
         *name = "Android";
         return PROFILE_ANDROID;
     }
+    if (signs->first_tag == TAG_CONTROL_SETTINGS && ck->version == V101 && names.slashed && !names.dotted) {
+        *name = "the HPROF agent of JDK 1.2 to 1.4";
+        return PROFILE_JVMPI_AGENT;
+    }
     if (signs->first_tag == TAG_CONTROL_SETTINGS && ck->id_size == 4) {
         *name = "the HPROF agent of JDK 5 to 8";
         return PROFILE_JDK8_AGENT;

@@ -23,6 +23,7 @@ enum finding_shape {
     SHAPE_EMPTY_TRACE,      /* ROOT-005: the stack trace of the thread has no frames */
     SHAPE_NO_TRACE_MARK,    /* STK-012: 0xffffffff of a thread root */
     SHAPE_THREAD_ONE,       /* STK-011: thread 1 */
+    SHAPE_CLASS_ZERO,       /* OBJ-003: class 0 */
     SHAPE_COUNT
 };
 
@@ -31,6 +32,7 @@ enum profile {
     PROFILE_AUTO,
     PROFILE_HOTSPOT,
     PROFILE_JDK8_AGENT,
+    PROFILE_JVMPI_AGENT,
     PROFILE_SA,
     PROFILE_ANDROID,
     PROFILE_GRAALVM,

@@ -76,6 +76,7 @@ size_t hprof_rule_find(const char *id_or_name)
 #define PROFILE_auto PROFILE_AUTO
 #define PROFILE_hotspot PROFILE_HOTSPOT
 #define PROFILE_jdk8_agent PROFILE_JDK8_AGENT
+#define PROFILE_jvmpi_agent PROFILE_JVMPI_AGENT
 #define PROFILE_sa PROFILE_SA
 #define PROFILE_android PROFILE_ANDROID
 #define PROFILE_graalvm PROFILE_GRAALVM

@@ -81,17 +81,18 @@ static void rules_are_found_by_id_and_name_in_any_case(void **state)
     assert_true(hprof_rule_find("") == SIZE_MAX);
 }
 
-static void profiles_are_the_eight_in_their_order(void **state)
+static void profiles_are_the_nine_in_their_order(void **state)
 {
-    static const char *const names[] = {"strict", "auto", "hotspot", "jdk8-agent", "sa", "android", "graalvm", "mat"};
+    static const char *const names[] = {"strict", "auto",    "hotspot", "jdk8-agent", "jvmpi-agent",
+                                        "sa",     "android", "graalvm", "mat"};
 
     (void)state;
-    for (size_t i = 0; i < 8; i++) {
+    for (size_t i = 0; i < 9; i++) {
         assert_string_equal(hprof_profile_at(i)->name, names[i]);
         assert_string_not_equal(hprof_profile_at(i)->description, "");
         assert_int_equal(hprof_profile_find(names[i]), i);
     }
-    assert_null(hprof_profile_at(8));
+    assert_null(hprof_profile_at(9));
     assert_true(hprof_profile_find("hot") == SIZE_MAX);
 }
 
@@ -149,7 +150,7 @@ static void options_that_make_no_sense_are_refused(void **state)
     uint8_t *severities = malloc(hprof_rule_count());
 
     (void)state;
-    options.profile = 8;
+    options.profile = 9;
     expect_usage(&options, &a);
     options.profile = SIZE_MAX;
     expect_usage(&options, &a);
@@ -528,7 +529,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_rule_has_all_its_texts),
         cmocka_unit_test(rules_are_found_by_id_and_name_in_any_case),
-        cmocka_unit_test(profiles_are_the_eight_in_their_order),
+        cmocka_unit_test(profiles_are_the_nine_in_their_order),
         cmocka_unit_test(quirks_stand_by_profile_and_name_what_they_change),
         cmocka_unit_test(tags_have_names),
         cmocka_unit_test(options_that_make_no_sense_are_refused),

@@ -165,11 +165,11 @@ def wrong_usage(*args: Arg, cwd: Path | None = None) -> str:
         (["--"], "no FILE is given; - is standard input"),
         (
             ["--profile", "jdk9", "x"],
-            "no profile is called 'jdk9' (there are strict, auto, hotspot, jdk8-agent, sa, android, graalvm, mat)",
+            "no profile is called 'jdk9' (there are strict, auto, hotspot, jdk8-agent, jvmpi-agent, sa, android, graalvm, mat)",
         ),
         (
             ["--profile", "hotpsot", "x"],
-            "no profile is called 'hotpsot' (there are strict, auto, hotspot, jdk8-agent, sa, android, graalvm, mat)"
+            "no profile is called 'hotpsot' (there are strict, auto, hotspot, jdk8-agent, jvmpi-agent, sa, android, graalvm, mat)"
             "; did you mean 'hotspot'?",
         ),
         (["--format", "xml", "x"], "--format takes text, text-full, lines, github, json, sarif or junit, not 'xml'"),
@@ -676,7 +676,7 @@ def test_list_rules(files: Path) -> None:
 
 def test_list_profiles() -> None:
     names = [profile["name"] for profile in PROFILES]
-    assert names == ["strict", "auto", "hotspot", "jdk8-agent", "sa", "android", "graalvm", "mat"]
+    assert names == ["strict", "auto", "hotspot", "jdk8-agent", "jvmpi-agent", "sa", "android", "graalvm", "mat"]
     text = run("--list-profiles").out
     for profile in PROFILES:
         assert re.search(f"^{profile['name']} ", text, re.MULTILINE)

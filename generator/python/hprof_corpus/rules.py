@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-PROFILES = ("strict", "auto", "hotspot", "jdk8-agent", "sa", "android", "graalvm", "mat")
+PROFILES = ("strict", "auto", "hotspot", "jdk8-agent", "jvmpi-agent", "sa", "android", "graalvm", "mat")
 
 _ROW = re.compile(r'^RULE\((\w+), (\d+),\s*"([^"]*)",\s*(\w+),\s*"([^"]*)"', re.MULTILINE)
 
