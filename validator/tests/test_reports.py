@@ -469,7 +469,7 @@ def test_a_report_is_whole_whatever_memory_there_is(files: Path, failing_malloc:
             assert done.err
         written = (files / "report").read_bytes()
         if written == b"old":
-            assert fail < 10
+            assert fail < 20  # so many are made before the report begins
         elif name == "json":
             value = json.loads(written)
             jsonschema.Draft202012Validator(REPORT_SCHEMA).validate(value)
