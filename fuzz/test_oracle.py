@@ -18,13 +18,11 @@ TABLE = (SOURCE / "fuzz/ORACLE.md").read_text()
 ROWS = re.findall(r"^\| ([A-Z]+-\d{3}) \| `[a-z0-9.-]+` \| (compared|excluded|not yet)", TABLE, re.M)
 COMPARED = [rule for rule, state in ROWS if state == "compared"]
 
-KNOWN = {SOURCE / line for line in (SOURCE / "fuzz/oracle_differences.txt").read_text().splitlines() if line[0] != "#"}
-
 
 def dumps(folder: Path) -> list[Path]:
     files = sorted(folder.rglob("*.hprof"))
     assert files
-    return [file for file in files if file not in KNOWN]
+    return files
 
 
 def replay(program: str, *paths: Path, **environment: str) -> "subprocess.CompletedProcess[bytes]":

@@ -484,8 +484,10 @@ static void check_array_class(struct checker *ck, uint64_t class_id, uint64_t of
 {
     struct layout *l = class_id ? classes_layout_of(&ck->classes, class_id) : NULL;
 
-    if (!l)
+    if (!l) {
         uselog_add(&ck->dump.object_uses, class_id, OBJECT_AS_ARRAY_CLASS, offset);
+        refer(ck, class_id); /* a class that is dumped later is no stray one */
+    }
     if (class_id && !(l && l->is_array_class)) {
         if (l) {
             l->is_array_class = true;
