@@ -1,5 +1,5 @@
-/* Options drawn from the input: what the generator writes is valid in the profile of its producer, its manifest agrees with what the
- * validator counts, and its quirks are the findings of the strict profile. */
+/* Options drawn from the input: what the generator writes is valid in the profile of its producer, its manifest agrees with
+ * what the validator counts, and its quirks are the findings of the strict profile. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Raw bytes into the decompressing input. What comes out is what zlib makes of the same members, up to the first fault; the stream is
- * the same in blocks of any size, from a file and from a pipe, after seeking, and each fault is reported once. */
+/* Raw bytes into the decompressing input. What comes out is what zlib makes of the same members, up to the first fault; the
+ * stream is the same in blocks of any size, from a file and from a pipe, after seeking, and each fault is reported once. */
 #include <stdlib.h>
 #include <string.h>
 

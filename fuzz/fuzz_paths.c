@@ -1,5 +1,5 @@
-/* The same bytes give the same report, however they arrive: as memory, as a file or a pipe read in blocks of any size, as gzip of one
- * member or of many, and with another key of the hash tables. */
+/* The same bytes give the same report, however they arrive: as memory, as a file or a pipe read in blocks of any size, as gzip
+ * of one member or of many, and with another key of the hash tables. */
 #include <stdlib.h>
 #include <zlib.h>
 

@@ -1,6 +1,6 @@
-/* A dump, with hostile names in it and as its own file name, reported in each format: JSON and SARIF parse again with jansson, JUnit
- * with libxml2, each with as many findings as the library handed out; the others have no control character, no character that turns
- * the direction of text, and no escape sequence except the colours when they are asked for. */
+/* A dump, with hostile names in it and as its own file name, reported in each format: JSON and SARIF parse again with jansson,
+ * JUnit with libxml2, each with as many findings as the library handed out; the others have no control character, no character
+ * that turns the direction of text, and no escape sequence except the colours when they are asked for. */
 #define _GNU_SOURCE /* open_memstream, memmem */
 #include <jansson.h>
 #include <libxml/parser.h>

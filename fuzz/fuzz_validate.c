@@ -1,6 +1,6 @@
-/* Every option of the library, drawn from the timestamp in the dump's header: the run ends with a status that its findings agree with,
- * whatever the bytes. What memory holds when it is allocated changes nothing, and when an allocation fails the status is HPROF_LIMIT,
- * or the report is the same; nothing is leaked. */
+/* Every option of the library, drawn from the timestamp in the dump's header: the run ends with a status that its findings
+ * agree with, whatever the bytes. What memory holds when it is allocated changes nothing, and when an allocation fails the
+ * status is HPROF_LIMIT, or the report is the same; nothing is leaked. */
 #include <string.h>
 
 #include "account.h"

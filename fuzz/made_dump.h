@@ -31,8 +31,8 @@ struct made_dump {
     size_t size, capacity;
 };
 
-/* Runs the generator. `dump` and `generated` start as zeros; the dump's memory is used again. Anything but a dump or a refusal with a
- * sentence fails the target. */
+/* Runs the generator. `dump` and `generated` start as zeros; the dump's memory is used again. Anything but a dump or a refusal
+ * with a sentence fails the target. */
 enum generate_status make_dump(const struct generate_request *request, struct made_dump *dump, struct generated *generated);
 
 #endif

@@ -1,6 +1,6 @@
-/* See mutator.h. An input is split into records and sub-records; a few of the changes below are made; the result is joined, with the
- * lengths of the enclosing records set right most of the time: a wrong length ends most checks, so it must stay rare. Lengths, counts
- * and tags are changed more often than other fields, because most bugs were there. */
+/* See mutator.h. An input is split into records and sub-records; a few of the changes below are made; the result is joined,
+ * with the lengths of the enclosing records set right most of the time: a wrong length ends most checks, so it must stay rare.
+ * Lengths, counts and tags are changed more often than other fields, because most bugs were there. */
 #include "mutator.h"
 
 #include <stdlib.h>

@@ -916,7 +916,8 @@ static uint64_t size_by_class(const struct oracle *o, uint64_t class_id)
     return class_id ? UINT64_MAX : size;
 }
 
-/* 9.2: an instance may be to blame if it ends at a failure, or crosses the end of its record, and its class gives it another size. */
+/* 9.2: an instance may be to blame if it ends at a failure, or crosses the end of its record, and its class gives it another
+ * size. */
 static void suspect_instance(struct oracle *o, uint64_t tag_at, uint64_t end)
 {
     uint64_t class_at = tag_at + 1 + o->id_size + 4, bytes_at = class_at + o->id_size;

@@ -1,5 +1,5 @@
-/* A dump as a list of records and sub-records that can be dropped, moved and changed, for the mutator. Any bytes can be split: what is
- * no record is kept as it is. */
+/* A dump as a list of records and sub-records that can be dropped, moved and changed, for the mutator. Any bytes can be split:
+ * what is no record is kept as it is. */
 #ifndef HPROF_FUZZ_PIECES_H
 #define HPROF_FUZZ_PIECES_H
 
@@ -53,7 +53,8 @@ struct pieces {
 
 /* `bytes` must live as long as the pieces. False if they do not start with a header. */
 bool split(struct pieces *p, const uint8_t *bytes, size_t size);
-/* Joins the pieces, and sets the lengths of records right unless keep_length is set. Returns the size; what exceeds `max` is cut. */
+/* Joins the pieces, and sets the lengths of records right unless keep_length is set. Returns the size; what exceeds `max` is
+ * cut. */
 size_t join(const struct pieces *p, uint8_t *out, size_t max);
 
 /* Whether the piece is part of the body of a heap dump record. */

@@ -2,8 +2,8 @@
  *
  *   fuzz_TARGET [--times N] [--] FILE|FOLDER...
  *
- * Each file is a test by its name: "NAME ok". The last line names the file that crashed. With --times all files are run N times, and
- * the rate is printed. */
+ * Each file is a test by its name: "NAME ok". The last line names the file that crashed. With --times all files are run N
+ * times, and the rate is printed. */
 #define _XOPEN_SOURCE 700
 #include <errno.h>
 #include <ftw.h>

@@ -1,6 +1,6 @@
-/* Faults that are injected while each dump of corpus/ is read: one allocation fails, one read is short, is interrupted, fails, or finds
- * the file shorter. The report is the one without the fault, or the run ends with its status and a sentence. (That every allocation
- * fails from the Nth on is in validator/tests/test_api.c.) Reads are injected by the linker: --wrap. */
+/* Faults that are injected while each dump of corpus/ is read: one allocation fails, one read is short, is interrupted, fails,
+ * or finds the file shorter. The report is the one without the fault, or the run ends with its status and a sentence. (That
+ * every allocation fails from the Nth on is in validator/tests/test_api.c.) Reads are injected by the linker: --wrap. */
 #define _GNU_SOURCE /* memfd_create */
 #include <errno.h>
 #include <fcntl.h>

@@ -11,8 +11,8 @@ struct files {
 };
 
 /* Takes the names as given, and in place of a directory the files in it, and in the directories in it, whose names end in .hprof or
- * .hprof.gz, in the order of their names. A directory without any stays. False when memory ran out. files_clear() must follow in any
- * case. */
+ * .hprof.gz, in the order of their names. A directory without any stays. False when memory ran out. files_clear() must follow
+ * in any case. */
 bool files_expand(struct files *files, char **names, int count);
 void files_clear(struct files *files);
 

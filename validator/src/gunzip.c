@@ -404,7 +404,8 @@ static bool pass_zeros(struct gunzip *g)
     return !g->source->error;
 }
 
-/* Where a member should begin, a zero stands: `gzip -t` ignores zeros to the end of the file, which tapes and block devices leave. */
+/* Where a member should begin, a zero stands: `gzip -t` ignores zeros to the end of the file, which tapes and block devices
+ * leave. */
 static void end_at_zero(struct gunzip *g, const char *found)
 {
     if (!g->now.end_is_doubtful && pass_zeros(g))

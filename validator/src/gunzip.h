@@ -53,8 +53,8 @@ uint64_t gunzip_member_start(const struct gunzip *g);
 void gunzip_keep(struct gunzip *g, uint64_t target);
 
 /* Goes to the place in front of `target` that is nearest of those noted: member starts, one in each 8 MiB of a long member, what
- * gunzip_keep() kept, and where it was lately; unless the present place is nearer. Returns the decompressed offset of where it is now. Only if the source is
- * seekable. */
+ * gunzip_keep() kept, and where it was lately; unless the present place is nearer. Returns the decompressed offset of where it
+ * is now. Only if the source is seekable. */
 uint64_t gunzip_rewind(struct gunzip *g, uint64_t target);
 
 #endif

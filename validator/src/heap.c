@@ -120,8 +120,8 @@ static void report_broken(struct checker *ck, enum measured why, uint64_t at, un
         report(ck, rule, at + m->bad_at, rule == RULE_OBJ_008 ? "4 to 11" : "2 or 4 to 11", "%u", bad);
 }
 
-/* Checking resumes after the heap dump record, if a record follows there: else the length of the heap dump record is wrong too. False
- * if the dump ends within it: then that is the failure. */
+/* Checking resumes after the heap dump record, if a record follows there: else the length of the heap dump record is wrong too.
+ * False if the dump ends within it: then that is the failure. */
 static bool skip_broken(struct checker *ck, enum measured why, const struct measure *m)
 {
     uint64_t at = ck->in.offset;

@@ -1,5 +1,5 @@
-/* Reads the dump again, or a part of it, as it was read the first time: by lengths, and where those failed by the jumps that were noted
- * then. Checks nothing. */
+/* Reads the dump again, or a part of it, as it was read the first time: by lengths, and where those failed by the jumps that
+ * were noted then. Checks nothing. */
 #include "checker.h"
 
 struct reader {

@@ -1,6 +1,6 @@
-/* Instances that come before their class, or before one of its superclasses: the agent of JDK 8 writes all of them first. They wait for
- * the end of the heap dump, when all classes are known: as ranges of the dump where it can be read again at no cost, else as copies
- * of their bytes. */
+/* Instances that come before their class, or before one of its superclasses: the agent of JDK 8 writes all of them first. They
+ * wait for the end of the heap dump, when all classes are known: as ranges of the dump where it can be read again at no cost,
+ * else as copies of their bytes. */
 #include <string.h>
 
 #include "checker.h"
@@ -32,8 +32,8 @@ static void enter_stretch_of(struct checker *ck, uint64_t at)
         enter_stretch(ck, stretches_at(stretches, *next));
 }
 
-/* ---- As ranges: where a run of waiting instances begins, as a difference from the run before; the end of its heap dump record, as a
- * difference; how many instances wait, one after the other, whatever other sub-records lie between them ---- */
+/* ---- As ranges: where a run of waiting instances begins, as a difference from the run before; the end of its heap dump
+ * record, as a difference; how many instances wait, one after the other, whatever other sub-records lie between them ---- */
 
 static void end_run(struct waiting *w)
 {

@@ -220,8 +220,8 @@ static void expect_related(void *context, const struct hprof_finding *f)
     assert_int_equal(f->related_offset, places->at[places->n++]);
 }
 
-/* Segments of some 50 KB, every other one damaged or not: with a sub-record of no known tag, or one that the next segment goes on with. The
- * last one defines again what stands in the middle of each. */
+/* Segments of some 50 KB, every other one damaged or not: with a sub-record of no known tag, or one that the next segment goes
+ * on with. The last one defines again what stands in the middle of each. */
 static void earlier_definitions_are_found_among_damage(void **state)
 {
     struct places expected = {0};
