@@ -24,6 +24,18 @@ if(NOT LIB_FUZZING_ENGINE)
   endforeach()
 endif()
 
+# Structured damage: mutants of the corpus, the same ones each time; HPROF_MUTANTS=1000000 for a long run.
+if(NOT LIB_FUZZING_ENGINE)
+  foreach(name IN ITEMS paths oracle)
+    add_executable(fuzz_${name}-mutants fuzz_${name}.c mutants.c mutator.c pieces.c)
+    target_include_directories(fuzz_${name}-mutants PRIVATE ${PROJECT_SOURCE_DIR}/validator/src)
+    target_link_libraries(fuzz_${name}-mutants PRIVATE fuzz-harness hprof)
+    add_test(NAME fuzz.${name}-mutants COMMAND fuzz_${name}-mutants 5000 ${dumps} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+    list(APPEND tests fuzz.${name}-mutants)
+  endforeach()
+  target_sources(fuzz_oracle-mutants PRIVATE oracle.c)
+endif()
+
 add_executable(test_mutator test_mutator.c gzip.c mutator.c pieces.c)
 target_include_directories(test_mutator PRIVATE ${PROJECT_SOURCE_DIR}/validator/src)
 target_link_libraries(test_mutator PRIVATE PkgConfig::CMOCKA PkgConfig::ZLIB)

@@ -37,7 +37,7 @@ static void check_reload(struct checker *ck, struct class *class, const struct L
         class->named = class->named && !reused;
         return;
     }
-    if (strings_defined(&ck->strings, class->name) && strings_defined(&ck->strings, r->name) &&
+    if (class->name && r->name && strings_defined(&ck->strings, class->name) && strings_defined(&ck->strings, r->name) &&
         !strings_equal(&ck->strings, class->name, r->name))
         f = report(ck, RULE_CLS_018, at + OFFSET_OF(LOAD_CLASS, name, ck->id_size), "the name under which the class was loaded",
                    "0x%" PRIx64 ", another; 0x%" PRIx64 " was loaded before with serial %" PRIu32, r->name, r->class_id,

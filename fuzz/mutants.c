@@ -1,0 +1,103 @@
+/* A driver without a fuzzing engine: gives a target mutants of the files that it is given, the same ones each time.
+ *
+ *   fuzz_TARGET-mutants COUNT FILE...
+ *
+ * COUNT mutants in all, of one file after the other, each changed one to three times. HPROF_MUTANTS replaces COUNT, and
+ * HPROF_MUTANTS_FROM is the seed of the first (0). A mutant on which the target aborts is left in the file `mutant`. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mutator.h"
+#include "target.h"
+
+enum { LARGEST = 1 << 16, CHANGES = 3 };
+
+static struct file {
+    uint8_t *bytes;
+    size_t size;
+} * files;
+static size_t file_count;
+
+static void read_file(const char *name)
+{
+    static uint8_t bytes[LARGEST];
+    FILE *stream = fopen(name, "rb");
+    struct file file = {0};
+
+    if (!stream) {
+        perror(name);
+        exit(2);
+    }
+    file.size = fread(bytes, 1, sizeof bytes, stream);
+    /* Large files make slow mutants; of gzip, members are mutated by fuzz_gzip. */
+    if (file.size > 2 && file.size < sizeof bytes && memcmp(bytes, "\x1f\x8b", 2) != 0) {
+        file.bytes = malloc(file.size + 1);
+        if (!file.bytes)
+            exit(2);
+        memcpy(file.bytes, bytes, file.size);
+        files[file_count++] = file;
+    }
+    fclose(stream);
+}
+
+static uint64_t number_from(const char *name, uint64_t otherwise)
+{
+    const char *text = getenv(name);
+
+    return text ? strtoull(text, NULL, 10) : otherwise;
+}
+
+static const uint8_t *from;
+static size_t size;
+static uint64_t seed;
+
+/* After this the program ends: what a handler may not call elsewhere does no harm here. */
+static void leave_mutant(int signal)
+{
+    FILE *stream = fopen("mutant", "wb");
+
+    (void)signal;
+    fprintf(stderr, "seed %llu, in the file mutant\n", (unsigned long long)seed);
+    if (stream) {
+        fwrite(from, 1, size, stream);
+        fclose(stream);
+    }
+}
+
+static void try_mutant(void)
+{
+    static uint8_t room[2][LARGEST];
+    const struct file *file = &files[seed % file_count], *other = &files[seed * 7 % file_count];
+    uint64_t changes = 1 + seed / file_count % CHANGES;
+
+    from = file->bytes;
+    size = file->size;
+    for (uint64_t i = 0; i < changes; i++) {
+        size = mutate_dump(from, size, other->bytes, other->size, room[i % 2], LARGEST, seed * CHANGES + i);
+        from = room[i % 2];
+    }
+    LLVMFuzzerTestOneInput(from, size);
+}
+
+int main(int argc, char **argv)
+{
+    uint64_t first = number_from("HPROF_MUTANTS_FROM", 0), count;
+
+    if (argc < 3) {
+        fprintf(stderr, "usage: %s COUNT FILE...\n", argv[0]);
+        return 2;
+    }
+    files = calloc((size_t)argc, sizeof *files);
+    if (!files)
+        return 2;
+    for (int i = 2; i < argc; i++)
+        read_file(argv[i]);
+    count = number_from("HPROF_MUTANTS", strtoull(argv[1], NULL, 10));
+    signal(SIGABRT, leave_mutant);
+    for (seed = first; file_count && seed < first + count; seed++)
+        try_mutant();
+    printf("%llu mutants of %zu files\n", (unsigned long long)count, file_count);
+    return file_count == 0;
+}
