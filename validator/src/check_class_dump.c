@@ -161,9 +161,12 @@ void finish_class_dumps(struct checker *ck)
 
     for (uint32_t i = 0; i < classes->layouts.count; i++) {
         const struct layout *l = classes_layout(classes, i);
+        enum layout_state state = classes_resolve(classes, i);
         char path[NAME_SIZE];
 
-        if (classes_resolve(classes, i) == LAYOUT_BROKEN)
+        if (ck->memory.exhausted)
+            return; /* a layout that could not be resolved has no total */
+        if (state == LAYOUT_BROKEN)
             find_cycle(ck, i);
         else if (l->total != l->instance_size)
             report_within(ck, RULE_CLS_017, !l->instance_size && !l->has_fields ? SHAPE_UNPREPARED_CLASS : SHAPE_ANY,

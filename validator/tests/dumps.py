@@ -16,8 +16,10 @@ def load_class(serial: int, class_id: int, name: int) -> bytes:
     return record(0x02, struct.pack(">IQIQ", serial, class_id, 0, name))
 
 
-def class_dump(class_id: int, super_id: int) -> bytes:
-    return struct.pack(">BQIQ5QIHHH", 0x20, class_id, 0, super_id, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+def class_dump(class_id: int, super_id: int, size: int = 0, ints: int = 0) -> bytes:
+    """`size` of an instance, and how many fields are the class's own."""
+    head = struct.pack(">BQIQ5QIHHH", 0x20, class_id, 0, super_id, 0, 0, 0, 0, 0, size, 0, 0, ints)
+    return head + struct.pack(">QB", 1, 10) * ints
 
 
 def instance(object_id: int, class_id: int) -> bytes:

@@ -243,6 +243,21 @@ def test_a_limit_on_memory_is_no_damage(files: Path) -> None:
     assert "; a dump needs about a twenty-fifth" in run("--max-memory", "100K", "-", stdin=(files / "large").read_bytes()).err
 
 
+def test_what_memory_does_not_allow_to_check_is_no_finding(files: Path) -> None:
+    """The size of an instance is known once all superclasses are dumped; here the superclass comes last."""
+    above, count = 0x8000000, 20000
+    classes = [class_dump(0x1000 + 8 * i, above, size=4) for i in range(count)]
+    (files / "classes").write_bytes(dump(*classes, class_dump(above, OBJECT, size=4, ints=1)))
+    found = report_one("classes", cwd=files)["totals"]
+    assert found.keys() == {"CLS-008"}
+    statuses = set()
+    for limit in range(1400, 5600, 300):
+        limited = report_one("--max-memory", f"{limit}K", "classes", cwd=files)
+        assert limited["totals"].keys() <= found.keys(), limit
+        statuses.add(limited["status"])
+    assert statuses == {1, 4}
+
+
 def test_the_advised_memory_does_after_two_steps_at_most(files: Path) -> None:
     limit = "1K"
     strings = b"".join(utf8(1000 + i, f"{i:x}") for i in range(300000))
