@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -46,6 +47,13 @@ class Session:
         if self.hearer:
             self.hearer.join(PATIENCE)
         return status
+
+    def crashed(self) -> bool:
+        """The JVM ended itself after a fault in native code."""
+        try:
+            return self.process.wait(PATIENCE) == -signal.SIGABRT
+        except subprocess.TimeoutExpired:
+            return False
 
     def said(self) -> str:
         return b"".join(self.errors).decode()
