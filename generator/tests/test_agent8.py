@@ -90,6 +90,7 @@ def test_the_blocks_of_each_file() -> None:
     assert found == {
         "heap.hprof.xz": {"heap dump", "sites"},
         "heap.txt.xz": {"heap dump", "sites"},
+        "monitor-times.txt.xz": {"monitor dump", "monitor times"},
         "monitors.txt": {"monitor dump", "samples"},
         "old.txt.xz": {"old times"},
         "samples.hprof": {"samples"},
