@@ -121,6 +121,14 @@ static enum hprof_status repair_to(const struct cli_options *options, int fd, st
     return status == HPROF_VALID && !complete ? HPROF_IO : status;
 }
 
+/* The copy gets its name when it is complete: a device or a pipe of that name would be gone. */
+static bool is_other_than_file(const char *path)
+{
+    struct stat there;
+
+    return stat(path, &there) == 0 && !S_ISREG(there.st_mode);
+}
+
 enum hprof_status repair_file(const struct cli_options *options)
 {
     const char *file = options->files[0];
@@ -133,6 +141,9 @@ enum hprof_status repair_file(const struct cli_options *options)
     if (is_same_file(fd, options->repair)) {
         say_usage("--repair would overwrite the input '", display_name(file), "'");
         status = HPROF_USAGE;
+    } else if (is_other_than_file(options->repair)) {
+        say_failure(options->repair, "not a regular file");
+        status = HPROF_IO;
     } else {
         status = part_open(&part, options->repair) ? repair_to(options, fd, &part) : cannot(options->repair);
         if (part.fd >= 0)

@@ -473,13 +473,16 @@ void read_again(struct checker *ck, uint64_t from, uint64_t heap_end, uint64_t e
 
 /* Where reading did not go on at the end of what it had read: the second look does the same. */
 struct jump {
-    uint64_t from, to; /* UINT64_MAX for the end */
-    bool failed;       /* plain reading failed at `from`; else after it, and an instance there has the size of its class */
+    uint64_t from : 63;
+    uint64_t failed : 1; /* plain reading failed at `from`; else after it, and an instance there has the size of its class */
+    uint64_t to;         /* UINT64_MAX for the end */
 };
+_Static_assert(sizeof(struct jump) == 16, "the smallest heap dump record with a jump takes 10 bytes");
+#define NO_JUMP (UINT64_MAX >> 1) /* where the jump after the last one is from */
 void note_jump(struct checker *ck, uint64_t from, uint64_t to, bool failed);
 /* The first jump from an offset or later: its index in ck->jumps. */
 size_t find_jump(const struct checker *ck, uint64_t from);
-/* The jump with an index; one from UINT64_MAX after the last. */
+/* The jump with an index; one from NO_JUMP after the last. */
 struct jump jump_at(const struct checker *ck, size_t i);
 /* Whether plain reading failed at an offset. */
 bool failed_at(const struct checker *ck, uint64_t offset);

@@ -13,7 +13,7 @@ void note_jump(struct checker *ck, uint64_t from, uint64_t to, bool failed)
     chunks_shrink(&ck->jumps, find_jump(ck, from)); /* an unfilled length is found out late */
     jump = chunks_add(&ck->jumps);
     if (jump)
-        *jump = (struct jump){from, to, failed};
+        *jump = (struct jump){.from = from & NO_JUMP, .failed = failed, .to = to};
 }
 
 size_t find_jump(const struct checker *ck, uint64_t from)
@@ -33,7 +33,7 @@ size_t find_jump(const struct checker *ck, uint64_t from)
 
 struct jump jump_at(const struct checker *ck, size_t i)
 {
-    return i < ck->jumps.count ? *(const struct jump *)chunks_at(&ck->jumps, i) : (struct jump){.from = UINT64_MAX};
+    return i < ck->jumps.count ? *(const struct jump *)chunks_at(&ck->jumps, i) : (struct jump){.from = NO_JUMP};
 }
 
 bool failed_at(const struct checker *ck, uint64_t offset)

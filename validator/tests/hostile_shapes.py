@@ -665,6 +665,13 @@ def cut_to_bytes(size: int) -> Iterator[Bytes]:
     yield from (FOUR.header() + FOUR.utf8(1), row * (size // len(row)), END)
 
 
+@shape("segments-of-a-tag")
+def tags_alone(size: int) -> Iterator[Bytes]:
+    """The smallest segments after which plain reading fails: each has a jump of its own."""
+    row = record(0x1C, b"\x05")
+    yield from (FOUR.header(), row * (size // len(row)), END)
+
+
 @shape("heap-dumps-of-one-object", valid=True)
 def small_dumps(size: int) -> Iterator[Bytes]:
     row = record(0x0C, FOUR.array(0))

@@ -219,6 +219,15 @@ def test_without_a_valid_copy_the_file_stays(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["broken", "copy"]
 
 
+def test_a_pipe_is_not_replaced(tmp_path: Path) -> None:
+    """Nor is a device, such as /dev/null."""
+    (tmp_path / "broken").write_bytes(VALID[:-3])
+    os.mkfifo(tmp_path / "pipe")
+    done = run("--repair", "pipe", "broken", cwd=tmp_path)
+    assert (done.status, done.err) == (3, "hprof-validate: pipe: not a regular file\n")
+    assert (tmp_path / "pipe").is_fifo()
+
+
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [
@@ -228,6 +237,7 @@ def test_without_a_valid_copy_the_file_stays(tmp_path: Path) -> None:
         (["--repair", "copy", "--format", "json", "valid"], 2, "has the format text only"),
         (["--repair", "copy", "missing"], 3, "missing: No such file"),
         (["--repair", "no/copy", "valid"], 3, "no/copy: No such file"),
+        (["--repair", ".", "valid"], 3, ".: not a regular file"),
     ],
 )
 def test_usage(files: Path, arguments: list[str], status: int, message: str) -> None:
