@@ -280,7 +280,7 @@ static struct account judge_with(const struct bytes *b, bool as_pipe, struct cal
     return a;
 }
 
-/* The whole verdict, or HPROF_LIMIT; and all memory back. True if it was the whole one. */
+/* The whole verdict, or HPROF_LIMIT with no more findings; and all memory back. True if it was the whole one. */
 static bool verdict_or_limit(const char *name, const struct account *whole, const struct account *a,
                              const struct caller *caller)
 {
@@ -290,6 +290,8 @@ static bool verdict_or_limit(const char *name, const struct account *whole, cons
         expect_same(name, "with little memory", whole->all, a->all);
         assert_int_equal(a->status, whole->status);
     }
+    if (a->findings > whole->findings)
+        fail_msg("%s: more findings with little memory", name);
     if (a->summary.version) /* there was one */
         assert_int_equal(a->summary.status, a->status);
     return a->status != HPROF_LIMIT;
