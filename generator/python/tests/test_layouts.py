@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from hprof_corpus import layouts
+from hprof_corpus import __version__, layouts
 from hprof_corpus.layouts import Layout, Record
 from tests.conftest import RECORDS_DEF
 
@@ -38,6 +38,11 @@ def shape(layout: Layout) -> Shape:
 
 def ours(records: tuple[Record, ...]) -> dict[str, tuple[int, int, Shape]]:
     return {record.name: (record.tag, record.since, shape(record.layout)) for record in records}
+
+
+def test_version() -> None:
+    header = RECORDS_DEF.parents[1] / "include" / "hprof" / "hprof.h"
+    assert f'#define HPROF_VERSION "{__version__}"\n' in header.read_text(encoding="utf-8")
 
 
 def test_records() -> None:
