@@ -1,5 +1,6 @@
 #include "baseline.h"
 
+#include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,7 +49,7 @@ enum hprof_status baseline_load(struct baseline *baseline, const char *path)
     if (baseline->report == NULL) {
         switch (json_error_code(&error)) {
         case json_error_cannot_open_file:
-            say_failure(path, "cannot be opened");
+            say_failure(path, strerror(errno));
             return HPROF_IO;
         case json_error_out_of_memory:
             say_failure(path, "out of memory");

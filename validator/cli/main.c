@@ -119,8 +119,11 @@ static int open_input(const char *file, const char **failure)
         return -1;
     }
     if (fd >= 0 && fstat(fd, &stat) == 0 && S_ISDIR(stat.st_mode)) {
-        if (fd != STDIN_FILENO)
+        if (fd != STDIN_FILENO) { /* any directory with dumps was replaced by them */
             close(fd);
+            *failure = "a directory without files whose names end in .hprof or .hprof.gz";
+            return -1;
+        }
         fd = -1;
         errno = EISDIR;
     }

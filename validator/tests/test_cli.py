@@ -54,7 +54,7 @@ def test_what_cannot_be_opened_is_named_on_standard_error(files: Path) -> None:
     done = run("missing", cwd=files)
     assert (done.out, done.err) == ("", "hprof-validate: missing: No such file or directory\n")
     done = run(".", cwd=files)
-    assert (done.out, done.err) == ("", "hprof-validate: .: Is a directory\n")
+    assert (done.out, done.err) == ("", "hprof-validate: .: a directory without files whose names end in .hprof or .hprof.gz\n")
     file = report_one("missing", cwd=files)
     assert (file["status"], file["valid"], file["failure"]) == (3, False, "No such file or directory")
     assert file["findings"] == []

@@ -308,7 +308,8 @@ def test_a_baseline_that_is_none(files: Path, text: str) -> None:
     done = run("--baseline", "b", "valid", cwd=files)
     assert (done.status, done.out) == (2, "")
     assert done.err.startswith("hprof-validate: --baseline: 'b' is not a report of hprof-validate in JSON: ")
-    assert run("--baseline", "missing", "valid", cwd=files).status == 3
+    done = run("--baseline", "missing", "valid", cwd=files)
+    assert (done.status, done.err) == (3, "hprof-validate: missing: No such file or directory\n")
 
 
 # ---- Lines and annotations -------------------------------------------------------------------------------------------
