@@ -124,6 +124,15 @@ bool part_open(struct part *part, const char *path)
     return created;
 }
 
+bool part_is_at(const struct part *part, const char *path)
+{
+    char *final = follow(path);
+    bool is_same = final && strcmp(final, part->final) == 0;
+
+    free(final);
+    return is_same;
+}
+
 static void forget(struct part *part)
 {
     interrupt_remove_file(part->path);

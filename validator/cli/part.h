@@ -13,6 +13,8 @@ struct part {
 
 /* For a path that leads to a regular file or to none. False: errno says why. part_close() must follow in any case. */
 bool part_open(struct part *part, const char *path);
+/* Whether a path leads to where the file will be. */
+bool part_is_at(const struct part *part, const char *path);
 /* Gives the file its name, in place of one that has it. False: errno says why. */
 bool part_name(struct part *part);
 /* Removes what has not got its name. */

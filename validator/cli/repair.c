@@ -145,7 +145,14 @@ enum hprof_status repair_file(const struct cli_options *options)
         say_failure(options->repair, "not a regular file");
         status = HPROF_IO;
     } else {
-        status = part_open(&part, options->repair) ? repair_to(options, fd, &part) : cannot(options->repair);
+        if (!part_open(&part, options->repair)) {
+            status = cannot(options->repair);
+        } else if (options->output && part_is_at(&part, options->output)) {
+            say_usage("--repair and --output name the same file, '", options->repair, "'");
+            status = HPROF_USAGE;
+        } else {
+            status = repair_to(options, fd, &part);
+        }
         if (part.fd >= 0)
             close(part.fd);
         part_close(&part);
