@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hprof_corpus import __version__
 from hprof_corpus.ascii.check import check
 from hprof_corpus.ascii.command import main
 from hprof_corpus.ascii.findings import Findings
@@ -232,6 +233,12 @@ def test_totals_are_exact_when_findings_are_capped(capsys: pytest.CaptureFixture
     text = capsys.readouterr().out
     assert "error ASC-012 ... (49 findings, 2 shown)" in text
     assert text.count("error ASC-012 thread-end-twice") == 2
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as done:
+        main(["--version"])
+    assert (done.value.code, capsys.readouterr().out) == (0, f"hprof-ascii {__version__}\n")
 
 
 def test_lists(capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,6 +11,7 @@ import resource
 import sys
 from pathlib import Path
 
+from hprof_corpus import __version__
 from hprof_corpus.ascii.check import check
 from hprof_corpus.ascii.findings import PROFILES, Finding, Findings
 from hprof_corpus.ascii.rules import QUIRKS, RULES, Severity
@@ -120,6 +121,7 @@ def _parser() -> argparse.ArgumentParser:
     assert __doc__
     summary, statuses = __doc__.split("\n\n")
     parser = argparse.ArgumentParser(prog="hprof-ascii", description=summary.split(": ")[1], epilog=statuses)
+    parser.add_argument("--version", action="version", version=f"hprof-ascii {__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
     checking = commands.add_parser("check", help="check files", epilog=statuses)
     checking.add_argument("files", nargs="+", metavar="FILE", help="- is standard input")
