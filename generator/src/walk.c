@@ -260,6 +260,8 @@ void give_dummy_trace(struct walk *w, uint32_t thread)
 
     e.fields.TRACE.trace_serial = w->like->trace_start;
     e.fields.TRACE.thread_serial = thread;
+    if (!e.fields.TRACE.trace_serial)
+        habit(&e, RULE_STK_014, 1);
     if (w->like->on_trace)
         w->like->on_trace(w, &e, UINT64_MAX);
     give_record(w, &e);

@@ -370,7 +370,7 @@ UNKNOWN_FIELDS = {"REC-006", "CLS-010", "CLS-011", "CLS-016", "OBJ-002", "OBJ-00
 def test_its_references_are_counted(dump: Path, tmp_path: Path) -> None:
     manifest = tmp_path / "told.json"
     done = run([GENERATOR, "--from", dump, "--quiet", "-o", os.devnull, "--manifest", manifest])
-    if done.returncode == 3:
+    if done.returncode == 3 or "left out" in done.stderr:
         return
     assert done.returncode == 0, done.stderr
     told = json.loads(manifest.read_text(encoding="utf-8"))["references"]
@@ -381,7 +381,7 @@ def test_its_references_are_counted(dump: Path, tmp_path: Path) -> None:
         assert told == report["counts"]["references"]
 
 
-def test_a_dump_of_unsound_framing_is_refused(tmp_path: Path) -> None:
+def test_what_can_be_read_of_a_malformed_dump_is_taken(tmp_path: Path) -> None:
     whole, cut = tmp_path / "whole.hprof", tmp_path / "cut.hprof"
     assert run([GENERATOR, *SMALL, "--quiet", "-o", whole]).returncode == 0
     data = whole.read_bytes()
@@ -392,8 +392,8 @@ def test_a_dump_of_unsound_framing_is_refused(tmp_path: Path) -> None:
         assert done.returncode == 0 or done.stderr, size
     cut.write_bytes(data[:-3])
     done = run([GENERATOR, "--from", cut, "-o", tmp_path / "out.hprof"])
-    assert done.returncode == 3
-    assert "hprof-validate" in done.stderr
+    assert done.returncode == 0
+    assert "malformed: what can be read of it is taken" in done.stderr
 
 
 # ---- refusals.json ---------------------------------------------------------------------------------------------------

@@ -166,7 +166,7 @@ static bool report_lost_framing(struct checker *ck)
 
 bool release_unknown(struct checker *ck)
 {
-    if (ck->unknown.count && !records_follow_here(ck, 2)) {
+    if (ck->unknown.count && !records_follow_here(ck, 1)) {
         report_lost_framing(ck);
         skip_to_end(ck, ck->record_at);
         return false;

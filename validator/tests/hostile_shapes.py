@@ -357,7 +357,7 @@ for name, tag in (("end-thread", 0x0B), ("unload-class", 0x03)):
         count = size // len(row)
         yield from at_top(FOUR, table(row, count, (9, 4, numbers(count))))
 
-    shape(name, valid=name == "unload-class")(serials_only)
+    shape(name, valid=True)(serials_only)
 
 
 @shape("allocation-sites")
@@ -407,7 +407,7 @@ for name, row in (
     def again(size: int, row: bytes = row) -> Iterator[Bytes]:
         yield from (FOUR.header(), row * (size // len(row)), END)
 
-    shape(name, valid=name == "empty-segments")(again)
+    shape(name, valid=name in ("the-same-string", "the-same-trace", "heap-dump-ends", "empty-segments", "empty-heap-dumps"))(again)
 
 
 # Roots
@@ -472,7 +472,7 @@ for tag, kinds, name in (
     def smallest_records(layout: Layout, size: int, tag: int = tag, kinds: str = kinds) -> Iterator[Bytes]:
         yield from at_top(layout, smallest(layout, size, bytes([tag]) + bytes(8), kinds, before=9))
 
-    shape_by_id_size(f"smallest-{name}", valid=name in ("utf8", "unload-class", "trace"))(smallest_records)
+    shape_by_id_size(f"smallest-{name}", valid=name in ("utf8", "unload-class", "trace", "end-thread"))(smallest_records)
 
 for tag, kinds, name in (
     (0x01, "ii", "root-jni-global"), (0x02, "is1234", "root-jni-local"), (0x03, "is1234", "root-java-frame"),

@@ -246,3 +246,10 @@ def test_lists(capsys: pytest.CaptureFixture[str]) -> None:
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == list(BY_ID)
     assert main(["quirks"]) == 0
     assert capsys.readouterr().out.count("\n    ") == 2 * len(QUIRKS)
+
+
+def test_a_number_may_be_as_long_as_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = tmp_path / "long.txt"
+    text.write_text("JAVA PROFILE 1.0.1, created Thu Jan  1 00:00:00 " + "9" * 20_000 + "\n")
+    assert main(["check", str(text)]) == 1
+    assert "invalid: " in capsys.readouterr().out

@@ -136,6 +136,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def main(words: list[str] | None = None) -> int:
     arguments = _parser().parse_args(words)
+    sys.set_int_max_str_digits(0)  # a line bounds the digits of a number
     if arguments.command == "rules":
         return _list_rules()
     if arguments.command == "quirks":
