@@ -376,7 +376,7 @@ def test_its_references_are_counted(dump: Path, tmp_path: Path) -> None:
     told = json.loads(manifest.read_text(encoding="utf-8"))["references"]
     report = json.loads(run([VALIDATOR, "--format", "json", dump]).stdout)["files"][0]
     if told is None:
-        assert set(report["totals"]) & UNKNOWN_FIELDS
+        assert set(report["totals"]) & UNKNOWN_FIELDS or report["sound_until"] < report["bytes"]
     else:
         assert told == report["counts"]["references"]
 

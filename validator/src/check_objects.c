@@ -239,6 +239,23 @@ static uint32_t known_layout(struct checker *ck, uint64_t class_id)
     return index;
 }
 
+/* A class that instances wait for, as long as no other class is dumped: in the slot of a class that no instance fits. */
+static void note_waiting_class(struct checker *ck, uint64_t raw_id)
+{
+    if (ck->dump.hot.slots)
+        *hot_slot(&ck->dump.hot, raw_id) = (struct hot_class){.raw_id = raw_id,
+                                                              .bytes = UINT32_MAX,
+                                                              .dump = ck->classes.dump,
+                                                              .is_wide = true,
+                                                              .first_wide = (uint32_t)ck->classes.layouts.count};
+}
+
+HOT bool class_waits(const struct checker *ck, const struct hot_class *class, uint64_t raw_id)
+{
+    return class->raw_id == raw_id && class->bytes == UINT32_MAX && class->dump == ck->classes.dump && class->is_wide &&
+           !class->array_kind && class->first_wide == (uint32_t)ck->classes.layouts.count && waits_in_ranges(ck);
+}
+
 /* The class of an instance is 0, or it is not dumped, and all classes are known. */
 static void use_missing_class(struct checker *ck, const struct INSTANCE_DUMP *r, uint64_t at)
 {
@@ -388,8 +405,10 @@ bool check_instance(struct checker *ck)
     check_instance_head(ck, &r, at);
     index = known_layout(ck, r.class_id);
     l = index == LAYOUT_NONE ? NULL : classes_layout(&ck->classes, index);
-    if (!l && r.class_id)
+    if (!l && r.class_id) {
+        note_waiting_class(ck, raw_id);
         return wait_for_class(ck, head + (uint64_t)r.bytes);
+    }
     if (!l) {
         use_missing_class(ck, &r, at);
     } else if (l->state == LAYOUT_SOUND && l->total != r.bytes) {
@@ -648,6 +667,77 @@ static __attribute__((noinline)) struct id_near check_wide(struct checker *ck, s
     return near;
 }
 
+/* ---- The fast way for instances that waited: arrays among them were checked ---- */
+
+static COLD const struct hot_class *load_known(struct checker *ck, const uint8_t *raw_id, uint32_t bytes)
+{
+    uint32_t index = known_layout(ck, get_id(raw_id, ck->id_size));
+
+    return index == LAYOUT_NONE ? NULL : load_hot(ck, raw_id, bytes);
+}
+
+HOT bool booleans_are_right(const struct hot_class *class, const uint8_t *body)
+{
+    for (unsigned i = class->references; i < class->references + class->booleans; i++)
+        if (body[class->marks[i]] > 1)
+            return false;
+    return true;
+}
+
+HOT size_t refer_many(struct checker *ck, const uint8_t *const start, size_t n, uint64_t *instances, const unsigned id_size)
+{
+    const uint8_t *p = start, *const end = start + n;
+    const size_t head = 1 + SIZE_OF(INSTANCE_DUMP, id_size);
+    struct id_near referenced = ck->dump.near_referenced;
+    uint64_t references = 0;
+
+    while (p < end && *instances) {
+        const struct hot_class *class;
+        const uint8_t *raw_id = p + 1 + OFFSET_OF(INSTANCE_DUMP, class_id, id_size);
+        struct measure m;
+        uint64_t raw;
+        uint32_t bytes;
+
+        if (*p != SUB_INSTANCE_DUMP) {
+            if ((*p != SUB_OBJECT_ARRAY_DUMP && *p != SUB_PRIMITIVE_ARRAY_DUMP) ||
+                measure_subrecord(p, (size_t)(end - p), id_size, V101, &m) != MEASURED || m.size > (size_t)(end - p))
+                break;
+            p += m.size;
+            continue;
+        }
+        if ((size_t)(end - p) < head)
+            break;
+        raw = native_load(raw_id, id_size);
+        bytes = get_u4(p + 1 + OFFSET_OF(INSTANCE_DUMP, bytes, id_size));
+        class = hot_slot(&ck->dump.hot, raw);
+        if (__builtin_expect(class->raw_id != raw || class->bytes != bytes || class->dump != ck->classes.dump, 0))
+            class = load_known(ck, raw_id, bytes);
+        if (!class || class->is_wide || bytes > (size_t)(end - p) - head || !booleans_are_right(class, p + head))
+            break;
+        for (unsigned i = 0; i < class->references; i++) {
+            uint64_t id = get_id(p + head + class->marks[i], id_size);
+
+            if (id)
+                idset_refer(&ck->dump.objects, &referenced, id_to_key(id, id_size));
+        }
+        references += class->references;
+        p += head + bytes;
+        --*instances;
+    }
+    ck->dump.near_referenced = referenced;
+    ck->sum.references += references;
+    return (size_t)(p - start);
+}
+
+size_t refer_instances(struct checker *ck, const uint8_t *p, size_t n, uint64_t *instances)
+{
+    if (!ck->dump.hot.slots)
+        return 0;
+    return ck->id_size == 8 ? refer_many(ck, p, n, instances, 8) : refer_many(ck, p, n, instances, 4);
+}
+
+/* ---- The fast way ---- */
+
 HOT size_t walk(struct checker *ck, const uint8_t *const start, size_t n, uint64_t offset, const unsigned id_size)
 {
     const uint8_t *p = start, *const end = start + n;
@@ -670,13 +760,20 @@ HOT size_t walk(struct checker *ck, const uint8_t *const start, size_t n, uint64
             const uint8_t *body = p + instance_head;
             unsigned i = 0;
 
-            if (__builtin_expect(class->raw_id != raw_id || class->bytes != bytes || class->dump != dump, 0) ||
-                bytes > left - instance_head)
+            bool known = class->raw_id == raw_id && class->bytes == bytes && class->dump == dump;
+
+            if ((__builtin_expect(!known, 0) && !class_waits(ck, class, raw_id)) || bytes > left - instance_head)
                 break;
             define_fast(ck, &t, p, instance_head, get_id(p + 1, id_size), offset + (uint64_t)(p - start) + 1);
             trace = get_u4(p + trace_at);
             if (!is_known_trace(ck, trace))
                 use_object_trace(ck, trace, TRACE_OF_INSTANCE, offset + (uint64_t)(p - start) + trace_at);
+            if (__builtin_expect(!known, 0)) {
+                wait_in_range(ck, offset + (uint64_t)(p - start), ck->sum.subrecord_counts[SUB_INSTANCE_DUMP] + t.instances);
+                t.instances++;
+                p = body + bytes;
+                continue;
+            }
             for (; i < class->references; i++) {
                 uint64_t id = get_id(body + class->marks[i], id_size);
 

@@ -406,6 +406,9 @@ uint64_t size_by_class(struct checker *ck, const uint8_t *p);
 void check_wrong_instance(struct checker *ck);
 /* Reports the instance before, if it was of wrong length: what follows is well framed. */
 void report_wrong_instance(struct checker *ck);
+/* Checks what depends on the class of instances that waited, as many as `instances` counts down, among the whole instances and
+ * arrays at p. Returns the bytes they take; stops at anything that is not plain. */
+size_t refer_instances(struct checker *ck, const uint8_t *p, size_t n, uint64_t *instances);
 /* Checks what depends on the class of an instance, once all classes are known: `at` is the offset of its fields, after the tag;
  * `get` gives n bytes of the dump at an offset, NULL if the dump ends before. False if it does. */
 bool check_known_instance(struct checker *ck, const struct INSTANCE_DUMP *r, uint64_t at, bool led_to_failure,
@@ -415,6 +418,14 @@ const uint8_t *get_from_input(struct checker *ck, uint64_t offset, size_t n);
 void define_object(struct checker *ck, uint64_t id, bool is_class, uint64_t offset);
 
 /* ---- waiting.c ---- */
+/* Whether instances wait as ranges. */
+static inline bool waits_in_ranges(const struct checker *ck)
+{
+    return input_can_reread(&ck->in) &&
+           !ck->in.compressed; /* through a decompressor, all that comes before is decompressed again */
+}
+/* Then: the instance at an offset, of which so many came before in the dump, waits. */
+void wait_in_range(struct checker *ck, uint64_t offset, uint64_t number);
 void waiting_begin(struct checker *ck);
 void waiting_clear(struct checker *ck);
 /* The instance in the window waits for its class. Goes after it; false if the dump ends before. */
@@ -463,6 +474,8 @@ struct visitor {
     /* A sub-record, whose fixed part is in the window: goes after it. Without this, heap dump records are skipped; with it, reading
      * ends with the heap dump. */
     bool (*subrecord)(struct checker *ck, uint64_t size);
+    /* As many sub-records of the n bytes in the window as can be done fast; returns the bytes they take. May be NULL. */
+    size_t (*many)(struct checker *ck, size_t n);
     void *context;
 };
 /* Reads the dump again as it was read the first time, from a record, or from a sub-record of the heap dump record that ends at

@@ -39,11 +39,26 @@ static bool read_subrecord(struct checker *ck, struct reader *r)
            r->visitor->subrecord(ck, jumps ? jump.to - jump.from : m.size);
 }
 
+/* Those that no jump is among, as far as they are in memory. */
+static void read_many(struct checker *ck, struct reader *r)
+{
+    uint64_t at = ck->in.offset, end = ck->heap_end < r->end ? ck->heap_end : r->end, left;
+    size_t n = (size_t)(ck->in.end - ck->in.at);
+    struct jump jump;
+
+    if (!r->visitor->many || jumps_here(ck, r, &jump))
+        return;
+    left = (end < jump.from ? end : jump.from) - at;
+    input_advance(&ck->in, r->visitor->many(ck, n < left ? n : (size_t)left));
+}
+
 static bool read_subrecords(struct checker *ck, struct reader *r)
 {
-    while (ck->in.offset < ck->heap_end && ck->in.offset < r->end)
-        if (!read_subrecord(ck, r))
+    while (ck->in.offset < ck->heap_end && ck->in.offset < r->end) {
+        read_many(ck, r);
+        if (ck->in.offset < ck->heap_end && ck->in.offset < r->end && !read_subrecord(ck, r))
             return false;
+    }
     return true;
 }
 

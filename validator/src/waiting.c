@@ -5,12 +5,6 @@
 
 #include "checker.h"
 
-/* Reading again through a decompressor would take as long as decompressing all that comes before. */
-static bool keeps_ranges(const struct checker *ck)
-{
-    return input_can_reread(&ck->in) && !ck->in.compressed;
-}
-
 void waiting_begin(struct checker *ck)
 {
     ck->dump.waiting = (struct waiting){0};
@@ -46,18 +40,30 @@ static void end_run(struct waiting *w)
     w->run = 0;
 }
 
-static void add_to_run(struct checker *ck)
+void wait_in_range(struct checker *ck, uint64_t offset, uint64_t number)
 {
     struct waiting *w = &ck->dump.waiting;
-    uint64_t instance = ck->sum.subrecord_counts[SUB_INSTANCE_DUMP];
 
-    if (instance != w->next_instance)
+    if (number != w->next_instance)
         end_run(w);
     if (!w->run++) {
-        w->run_at = ck->in.offset;
+        w->run_at = offset;
         w->run_end = ck->heap_end;
     }
-    w->next_instance = instance + 1;
+    w->next_instance = number + 1;
+}
+
+/* Instances of classes that were met, up to the next stretch. */
+static size_t check_many_of_run(struct checker *ck, size_t n)
+{
+    struct waiting *w = &ck->dump.waiting;
+    const struct stretches *stretches = &ck->dump.stretches;
+    uint64_t at = ck->in.offset;
+
+    enter_stretch_of(ck, at);
+    if (w->next_stretch < stretches->list.count && stretches_at(stretches, w->next_stretch)->at - at < n)
+        n = (size_t)(stretches_at(stretches, w->next_stretch)->at - at);
+    return refer_instances(ck, ck->in.at, n, &w->run);
 }
 
 /* Checks the sub-record in the window if it is an instance. */
@@ -71,6 +77,8 @@ static bool check_of_run(struct checker *ck, uint64_t size)
     struct INSTANCE_DUMP r;
     bool complete = true;
 
+    if (!w->run)
+        return false;
     if (get_u1(ck->in.at) == SUB_INSTANCE_DUMP) {
         w->run--;
         enter_stretch_of(ck, at);
@@ -97,7 +105,7 @@ static void check_ranges(struct checker *ck)
         at += bytelog_read_number(&w->log, &next);
         heap_end = at + bytelog_read_number(&w->log, &next);
         w->run = bytelog_read_number(&w->log, &next);
-        read_again(ck, at, heap_end, UINT64_MAX, &(struct visitor){.subrecord = check_of_run});
+        read_again(ck, at, heap_end, UINT64_MAX, &(struct visitor){.subrecord = check_of_run, .many = check_many_of_run});
     }
     if (!input_seek(&ck->in, back) && !ck->in.error)
         ck->truncated = true;
@@ -197,9 +205,9 @@ static void check_copies(struct checker *ck)
 
 bool wait_for_class(struct checker *ck, uint64_t size)
 {
-    if (!keeps_ranges(ck))
+    if (!waits_in_ranges(ck))
         return copy_instance(ck, size);
-    add_to_run(ck);
+    wait_in_range(ck, ck->in.offset, ck->sum.subrecord_counts[SUB_INSTANCE_DUMP]);
     return input_skip(&ck->in, size) == size;
 }
 
@@ -209,7 +217,7 @@ void check_waiting(struct checker *ck)
 
     if ((!w->log.size && !w->run) || ck->memory.exhausted)
         return;
-    if (keeps_ranges(ck))
+    if (waits_in_ranges(ck))
         check_ranges(ck);
     else
         check_copies(ck);
