@@ -15,6 +15,12 @@ static struct sight sight_of(const struct bytes *b, bool ended)
     return (struct sight){b->at, b->size, ended, 8, V102};
 }
 
+static void put_zeros(struct bytes *b, size_t n)
+{
+    while (n--)
+        put(b, 1, 0);
+}
+
 static void put_unload(struct bytes *b)
 {
     size_t record = open_record(b, 0x03);
@@ -56,7 +62,7 @@ static void a_count_gives_the_length(void **state)
         struct sight s;
         uint64_t least;
 
-        put(&b, kinds[i].fixed - 4, 0);
+        put_zeros(&b, kinds[i].fixed - 4);
         put(&b, 4, 0xffffffff);
         s = sight_of(&b, true);
         assert_int_equal(right_length(kinds[i].tag, &s, &least), kinds[i].fixed + UINT64_C(0xffffffff) * kinds[i].entry);
@@ -166,7 +172,7 @@ static void the_declared_length_holds_if_a_record_follows_it(void **state)
     struct sight s;
 
     (void)state;
-    put(&b, 10, 0);
+    put_zeros(&b, 10);
     put_unload(&b);
     put_unload(&b);
     s = sight_of(&b, true);
