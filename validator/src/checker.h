@@ -211,7 +211,6 @@ struct checker {
     uint64_t record_at;
     uint64_t record_number; /* among those of its tag, from 1; 0 for none at hand */
     uint64_t record_length; /* of its body, as declared */
-    uint32_t heap_records;  /* that began so far */
     struct heap_index heap_index;
     const uint8_t *sub; /* its first bytes, NULL for none */
     size_t sub_size;

@@ -433,7 +433,6 @@ static void walk_many(struct checker *ck, size_t n)
 bool walk_heap_record(struct checker *ck, uint64_t length)
 {
     ck->heap_end = ck->in.offset + length;
-    ck->heap_records++;
     if (ck->cut.active && !skip_cut_part(ck, length))
         return false;
     while (ck->in.offset < ck->heap_end && !ck->stopped) {
