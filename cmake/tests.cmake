@@ -23,9 +23,9 @@ function(add_unit_tests part objects)
   endforeach()
 endfunction()
 
-add_unit_tests(validator $<TARGET_OBJECTS:hprof>)
+add_unit_tests(validator "$<TARGET_OBJECTS:hprof>;$<TARGET_OBJECTS:hprof-format>")
 if(HPROF_GENERATOR)
-  add_unit_tests(generator "$<TARGET_OBJECTS:hprof>;$<TARGET_OBJECTS:hprof-gen-layers>" hprof-gen-layers)
+  add_unit_tests(generator "$<TARGET_OBJECTS:hprof>;$<TARGET_OBJECTS:hprof-format>;$<TARGET_OBJECTS:hprof-gen-layers>" hprof-gen-layers)
 endif()
 
 find_program(HPROF_PYTHON python3 REQUIRED DOC "Python 3 with what ci/requirements.txt lists")

@@ -5,7 +5,7 @@
 
 #include "allocator.h"
 #include "gzip.h"
-#include "input.h"
+#include "input/input.h"
 #include "target.h"
 
 enum { FAULTS_MAX = 1024, SEEKS = 4 };

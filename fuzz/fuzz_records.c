@@ -9,7 +9,7 @@
 #include "gzip.h"
 #include "made_dump.h"
 #include "source_file.h"
-#include "subrecord.h"
+#include "format/subrecord.h"
 #include "target.h"
 
 /* ---- Events ---- */

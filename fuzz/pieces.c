@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "records.def"
+#include "format/records.def"
 
 /* ---- Layouts ---- */
 /* clang-format off */
@@ -17,14 +17,14 @@
     static const struct field fields_of_sub_##name[] = {LAYOUT_##layout(FIELD, NO_TAIL) {FIELD_END, NULL}};
 #define RECORD(name, tag, since, clause, layout) \
     static const struct field fields_of_##name[] = {LAYOUT_##layout(FIELD, NO_TAIL) {FIELD_END, NULL}};
-#include "records.def"
+#include "format/records.def"
 #undef SUBRECORD
 #undef RECORD
 
 const struct layout record_layouts[] = {
 #define RECORD(name, tag, since, clause, layout) \
     {tag, fields_of_##name, (enum tail_form)(0 LAYOUT_##layout(NO_FIELD, FORM))},
-#include "records.def"
+#include "format/records.def"
 #undef RECORD
 };
 const size_t record_layout_count = sizeof record_layouts / sizeof *record_layouts;
@@ -32,7 +32,7 @@ const size_t record_layout_count = sizeof record_layouts / sizeof *record_layout
 const struct layout subrecord_layouts[] = {
 #define SUBRECORD(name, tag, since, clause, layout) \
     {tag, fields_of_sub_##name, (enum tail_form)(0 LAYOUT_##layout(NO_FIELD, FORM))},
-#include "records.def"
+#include "format/records.def"
 #undef SUBRECORD
 };
 const size_t subrecord_layout_count = sizeof subrecord_layouts / sizeof *subrecord_layouts;

@@ -54,16 +54,16 @@ set_tests_properties(${tests} fuzz.test_mutator fuzz.test_faults fuzz.test_campa
 # fuzz_oracle against a library in which a rule is patched, and against the one that is tested.
 set(patched_source ${CMAKE_CURRENT_BINARY_DIR}/patched_diag.c)
 add_custom_command(OUTPUT ${patched_source}
-  COMMAND ${CMAKE_COMMAND} -DFROM=${PROJECT_SOURCE_DIR}/validator/src/diag.c -DTO=${patched_source}
+  COMMAND ${CMAKE_COMMAND} -DFROM=${PROJECT_SOURCE_DIR}/validator/src/findings/findings.c -DTO=${patched_source}
     -P ${CMAKE_CURRENT_SOURCE_DIR}/patch_rules.cmake
-  DEPENDS ${PROJECT_SOURCE_DIR}/validator/src/diag.c patch_rules.cmake VERBATIM)
+  DEPENDS ${PROJECT_SOURCE_DIR}/validator/src/findings/findings.c patch_rules.cmake VERBATIM)
 foreach(name IN ITEMS test_oracle_tested test_oracle_patched)
   add_executable(${name} fuzz_oracle.c oracle.c target.c replay.c)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/validator/include ${PROJECT_SOURCE_DIR}/validator/src)
   target_link_libraries(${name} PRIVATE PkgConfig::ISAL Threads::Threads)
 endforeach()
-target_sources(test_oracle_tested PRIVATE $<TARGET_OBJECTS:hprof>)
-target_sources(test_oracle_patched PRIVATE ${patched_source} $<FILTER:$<TARGET_OBJECTS:hprof>,EXCLUDE,/diag\\.c>)
+target_sources(test_oracle_tested PRIVATE $<TARGET_OBJECTS:hprof> $<TARGET_OBJECTS:hprof-format>)
+target_sources(test_oracle_patched PRIVATE ${patched_source} $<TARGET_OBJECTS:hprof-format> $<FILTER:$<TARGET_OBJECTS:hprof>,EXCLUDE,/findings/findings\\.c>)
 add_test(NAME fuzz.test_oracle COMMAND ${HPROF_PYTHON} -m pytest -q -p no:cacheprovider fuzz/test_oracle.py
   WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
 set_tests_properties(fuzz.test_oracle PROPERTIES LABELS fuzz TIMEOUT 600 ENVIRONMENT

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "rules.h"
+#include "findings/rules.h"
 
 #define TEXT(x) #x
 #define TEXT_OF(x) TEXT(x)

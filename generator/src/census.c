@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 
-#include "hash.h"
-#include "keymap.h"
-#include "memory.h"
+#include "base/hash.h"
+#include "base/keymap.h"
+#include "base/memory.h"
 
 enum { KNOWN = 1024 };
 

@@ -3,7 +3,7 @@
 #ifndef HPROF_GEN_EVENT_H
 #define HPROF_GEN_EVENT_H
 
-#include "format.h"
+#include "format/format.h"
 
 enum event_kind {
     EVENT_HEADER,    /* first, once */

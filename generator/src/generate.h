@@ -3,7 +3,7 @@
 #define HPROF_GEN_GENERATE_H
 
 #include "bytes.h"
-#include "rules.h"
+#include "findings/rules.h"
 #include "source_model.h"
 #include "truth.h"
 #include "violate.h"

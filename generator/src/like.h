@@ -5,7 +5,7 @@
 
 #include "event.h"
 #include "model.h"
-#include "rules.h"
+#include "findings/rules.h"
 #include "segments.h"
 
 struct walk; /* walk.h */

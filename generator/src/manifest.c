@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-#include "format.h"
+#include "format/format.h"
 #include "json.h"
 
 static void write_sha256(struct json *json, const uint8_t sha256[32])
@@ -51,19 +51,19 @@ static void write_records(struct json *json, const struct truth *t)
 {
     json_put_object(json, "records");
 #define RECORD(name, tag, since, clause, layout) json_put_uint(json, #name, t->records[tag]);
-#include "records.def"
+#include "format/records.def"
 #undef RECORD
     json_close(json);
     json_put_object(json, "sub_records");
 #define SUBRECORD(name, tag, since, clause, layout) json_put_uint(json, #name, t->subrecords[tag]);
-#include "records.def"
+#include "format/records.def"
 #undef SUBRECORD
     json_close(json);
     json_put_object(json, "roots");
 #define SUBRECORD(name, tag, since, clause, layout) \
     if (strncmp(#name, ROOT_PREFIX, sizeof ROOT_PREFIX - 1) == 0) \
         json_put_uint(json, #name, t->subrecords[tag]);
-#include "records.def"
+#include "format/records.def"
 #undef SUBRECORD
     json_close(json);
 }

@@ -4,7 +4,7 @@
 
 #include "model.h"
 
-#include "format.h"
+#include "format/format.h"
 #include "names.h"
 #include "random.h"
 

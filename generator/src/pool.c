@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cursor.h"
+#include "format/cursor.h"
 #include "random.h"
 
 static uint64_t next_random(uint64_t *state)

@@ -2,7 +2,7 @@
 #include "segments.h"
 
 #include "encode.h"
-#include "rules.h"
+#include "findings/rules.h"
 
 static void open_segment(struct segments *s, uint64_t first)
 {

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "encode.h"
-#include "format.h"
+#include "format/format.h"
 
 enum { LENGTH_AT = 5, PIECE = 64 << 10 };
 

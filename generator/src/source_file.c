@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 
 #include "encode.h"
-#include "input.h"
-#include "subrecord.h"
+#include "input/input.h"
+#include "format/subrecord.h"
 
 enum {
     WHOLE = 64 << 10, /* bodies of up to so many bytes are handed on as a whole, */
@@ -113,7 +113,7 @@ static enum layout_id record_layout(uint8_t tag)
 #define RECORD(name, tag, since, clause, layout) \
     case tag: \
         return (enum layout_id)LAYOUT_ID_##layout;
-#include "records.def"
+#include "format/records.def"
 #undef RECORD
     default:
         return LAYOUT_ID_NONE;
@@ -126,7 +126,7 @@ static enum layout_id subrecord_layout(uint8_t tag)
 #define SUBRECORD(name, tag, since, clause, layout) \
     case tag: \
         return LAYOUT_ID_##layout;
-#include "records.def"
+#include "format/records.def"
 #undef SUBRECORD
     default:
         return LAYOUT_ID_NONE;

@@ -5,7 +5,7 @@
 
 #include "encode.h"
 #include "pool.h"
-#include "rules.h"
+#include "findings/rules.h"
 #include "violate.h"
 
 enum violation_flag {

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "format.h"
+#include "format/format.h"
 #include "model.h"
 
 static inline struct model_options unset(uint64_t objects)

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "format.h"
+#include "format/format.h"
 #include "made_model.h"
 #include "model.h"
 

@@ -63,7 +63,7 @@ def variants() -> tuple[Variant, ...]:
 
 
 def rules_of_the_validator() -> list[str]:
-    text = (SOURCE / "validator/src/rules.def").read_text(encoding="utf-8")
+    text = (SOURCE / "validator/src/findings/rules.def").read_text(encoding="utf-8")
     return [f"{family}-{number}" for family, number in re.findall(r"^RULE\((\w+), (\d+),", text, re.MULTILINE)]
 
 

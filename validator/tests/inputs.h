@@ -15,7 +15,7 @@
 #include "caller.h"
 #include "dice.h"
 #include "dump.h"
-#include "input.h"
+#include "input/input.h"
 
 /* ---- Bytes, random but the same in every run -------------------------------------------------------------------- */
 

@@ -8,10 +8,10 @@
 
 #include <cmocka.h>
 
-#include "arena.h"
-#include "bytelog.h"
+#include "base/arena.h"
+#include "base/byte_log.h"
 #include "caller.h"
-#include "chunks.h"
+#include "base/chunks.h"
 #include "dice.h"
 
 /* ---- chunks ----------------------------------------------------------------------------------------------------- */

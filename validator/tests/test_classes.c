@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "caller.h"
-#include "classes.h"
+#include "state/classes.h"
 
 static const struct hash_key key = {0x1234567890abcdef, 0x9E3779B97F4A7C15};
 

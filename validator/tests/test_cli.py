@@ -665,7 +665,7 @@ def test_list_rules(files: Path) -> None:
     lines = run("--list-rules").out.splitlines()
     assert lines[0].split()[0] == "RULE"
     assert [line.split()[0] for line in lines[1:]] == [rule["id"] for rule in RULES]
-    text = (SOURCE / "validator/src/rules.def").read_text()
+    text = (SOURCE / "validator/src/findings/rules.def").read_text()
     named = re.findall(r"^RULE\(([A-Z]+)[_, ]+([0-9]+),", text, re.MULTILINE)
     assert [rule["id"] for rule in RULES] == [f"{family}-{number}" for family, number in named]
     for rule in RULES:

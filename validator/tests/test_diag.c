@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "caller.h"
-#include "diag.h"
+#include "findings/findings.h"
 #include "dice.h"
 
 static struct diag *new_diag(struct memory *memory, uint64_t max_errors)

@@ -13,7 +13,7 @@
 #include "dump.h"
 #include "forms.h"
 #include "hprof/hprof.h"
-#include "stretches.h"
+#include "state/stretches.h"
 
 /* ---- Stretches -------------------------------------------------------------------------------------------------- */
 

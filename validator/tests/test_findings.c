@@ -18,7 +18,7 @@
 #include "dump.h"
 #include "forms.h"
 #include "hprof/hprof.h"
-#include "utf8.h"
+#include "base/utf8.h"
 
 /* ---- How much is told ------------------------------------------------------------------------------------------- */
 

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 #include <zlib.h>
 
-#include "input.h"
+#include "input/input.h"
 #include "inputs.h"
 
 /* ---- Faults of gzip --------------------------------------------------------------------------------------------- */

@@ -9,7 +9,7 @@
 
 #include "caller.h"
 #include "dice.h"
-#include "heap_index.h"
+#include "state/heap_index.h"
 
 enum { MANY = 20000 };
 

@@ -20,7 +20,7 @@
 #include <cmocka.h>
 
 #include "forms.h"
-#include "input.h"
+#include "input/input.h"
 #include "inputs.h"
 
 /* ---- Opening ---------------------------------------------------------------------------------------------------- */

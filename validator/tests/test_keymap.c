@@ -10,7 +10,7 @@
 
 #include "caller.h"
 #include "dice.h"
-#include "keymap.h"
+#include "base/keymap.h"
 
 static const struct hash_key hash = {0x1234567890abcdef, 0x9E3779B97F4A7C15};
 

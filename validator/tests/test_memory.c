@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "memory.h"
+#include "base/memory.h"
 
 /* The caller's allocator: remembers the size of each block in front of it, gives nothing when `left` is 0. */
 struct caller {

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "dump.h"
-#include "recovery.h"
+#include "engine/recovery.h"
 
 static struct sight sight_of(const struct bytes *b, bool ended)
 {

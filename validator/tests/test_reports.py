@@ -553,7 +553,7 @@ def test_json_counts_every_tag(files: Path) -> None:
         "strings": 2,
     }
     assert {name: count for name, count in counts.items() if count} == expected
-    tags = re.findall(r"^(?:SUB)?RECORD\((\w+),", (SOURCE / "validator/src/records.def").read_text(), re.MULTILINE)
+    tags = re.findall(r"^(?:SUB)?RECORD\((\w+),", (SOURCE / "validator/src/format/records.def").read_text(), re.MULTILINE)
     assert set(counts) >= set(tags)
     assert report_one("-", stdin=VALID + record(0x77, b""))["counts"]["unknown"] == 1
 

@@ -11,7 +11,7 @@
 
 #include "corpus.h"
 #include "hprof/hprof.h"
-#include "utf8.h"
+#include "base/utf8.h"
 
 struct view {
     const struct bytes *dump; /* NULL if the file is compressed */

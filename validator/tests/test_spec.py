@@ -19,10 +19,10 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "validator/src"
 TEXT = (ROOT / "SPEC.md").read_text(encoding="utf-8")
 LINES = TEXT.split("\n")
-RULES_DEF = (SOURCES / "rules.def").read_text()
-RECORDS_DEF = (SOURCES / "records.def").read_text()
-PROFILES_DEF = (SOURCES / "profiles.def").read_text()
-EXPLANATIONS_DEF = (SOURCES / "explanations.def").read_text()
+RULES_DEF = (SOURCES / "findings/rules.def").read_text()
+RECORDS_DEF = (SOURCES / "format/records.def").read_text()
+PROFILES_DEF = (SOURCES / "findings/profiles.def").read_text()
+EXPLANATIONS_DEF = (SOURCES / "findings/explanations.def").read_text()
 
 # Severity of a rule to the letter of its decision.
 LETTERS = {"FRAMING": "E", "ERROR": "E", "STRICT": "S", "WARNING": "W", "PROFILE": "P"}
@@ -172,7 +172,7 @@ def test_explanation(row: list[str]) -> None:
 def test_quirks_name_rules_and_shapes_that_exist() -> None:
     quirks = rows(PROFILES_DEF, "QUIRK")
     profiles = [row[0] for row in rows(PROFILES_DEF, "PROFILE")]
-    shapes = re.findall(r"\bSHAPE_\w+", (SOURCES / "rules.h").read_text())
+    shapes = re.findall(r"\bSHAPE_\w+", (SOURCES / "findings/rules.h").read_text())
     for profile, rule, shape, effect, words, *rest in quirks:
         assert profile in profiles
         assert rule_id(rule) in RULES

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "subrecord.h"
+#include "format/subrecord.h"
 
 /* ---- Sub-records of a fixed size -------------------------------------------------------------------------------- */
 

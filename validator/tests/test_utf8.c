@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "dice.h"
-#include "utf8.h"
+#include "base/utf8.h"
 
 /* ---- A simple decoder ------------------------------------------------------------------------------------------- */
 

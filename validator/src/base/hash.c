@@ -1,0 +1,55 @@
+/* See hash.h. */
+#include "base/hash.h"
+
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+struct hash_key hash_key_draw(void)
+{
+    struct hash_key key;
+
+    if (getrandom(&key, sizeof key, GRND_NONBLOCK) != (ssize_t)sizeof key) {
+        /* Only in the first moments of a machine's life: what differs from run to run has to do. */
+        struct timespec now;
+
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        key.add = (uint64_t)now.tv_nsec << 32 ^ (uint64_t)now.tv_sec ^ (uint64_t)(uintptr_t)&key;
+        key.multiply = key.add * 0x9E3779B97F4A7C15U;
+    }
+    key.multiply |= 1;
+    return key;
+}
+
+struct hash_key hash_key_from(uint64_t seed)
+{
+    return (struct hash_key){.add = seed * 0x9E3779B97F4A7C15U, .multiply = hash_fold(seed, 0x5851F42D4C957F2DU) | 1};
+}
+
+void byte_hash_begin(struct byte_hash *h, const struct hash_key *key)
+{
+    h->state = key->add;
+    h->size = 0;
+}
+
+void byte_hash_add(struct byte_hash *h, const struct hash_key *key, const void *bytes, size_t n)
+{
+    const uint8_t *p = bytes;
+    uint64_t word;
+
+    h->size += n;
+    for (; n >= sizeof word; p += sizeof word, n -= sizeof word) {
+        memcpy(&word, p, sizeof word);
+        h->state = hash_fold(h->state ^ word, key->multiply) + word;
+    }
+    if (n) {
+        word = 0;
+        memcpy(&word, p, n);
+        h->state = hash_fold(h->state ^ word, key->multiply) + word;
+    }
+}
+
+uint64_t byte_hash_end(const struct byte_hash *h, const struct hash_key *key)
+{
+    return hash_u64(key, h->state + h->size * 0x9E3779B97F4A7C15U);
+}

@@ -1,0 +1,122 @@
+/* See keymap.h. */
+#include "base/keymap.h"
+
+#include "format/native.h"
+
+void keymap_init(struct keymap *m, struct memory *memory, const struct hash_key *key, unsigned key_size, unsigned value_size)
+{
+    *m = (struct keymap){.memory = memory, .hash = *key, .key_size = key_size, .value_size = value_size};
+}
+
+static size_t slot_size(const struct keymap *m)
+{
+    return m->key_size + m->value_size;
+}
+
+void keymap_clear(struct keymap *m)
+{
+    for (size_t i = 0; i < KEYMAP_PARTS; i++) {
+        memory_put(m->memory, m->parts[i].slots, m->parts[i].capacity * slot_size(m));
+        m->parts[i] = (struct keymap_part){0};
+    }
+    m->count = 0;
+    m->has_zero = false;
+}
+
+/* The slot of a key, or the free one where it would go. The part has a free slot. */
+static uint8_t *probe(const struct keymap *m, const struct keymap_part *part, uint64_t key, uint64_t hash)
+{
+    /* The top bits chose the part; the low 32 are scaled to its capacity, which is no power of two. */
+    size_t i = (size_t)((hash & UINT32_MAX) * part->capacity >> 32);
+
+    for (;;) {
+        uint8_t *slot = part->slots + i * slot_size(m);
+        uint64_t there = native_load(slot, m->key_size);
+
+        if (!there || there == key)
+            return slot;
+        if (++i == part->capacity)
+            i = 0;
+    }
+}
+
+static bool grow(struct keymap *m, struct keymap_part *part)
+{
+    struct keymap_part old = *part;
+    size_t size = slot_size(m);
+
+    /* Each part begins a little larger than the one before, the last not quite a quarter larger than the first: so they grow in
+     * turn from then on. */
+    part->capacity = old.capacity ? old.capacity + old.capacity / 4 : 4 * KEYMAP_PARTS + (size_t)(part - m->parts);
+    part->slots = memory_get_zeroed(m->memory, part->capacity * size);
+    if (!part->slots) {
+        *part = old;
+        return false;
+    }
+    for (size_t i = 0; i < old.capacity; i++) {
+        const uint8_t *slot = old.slots + i * size;
+        uint64_t key = native_load(slot, m->key_size);
+
+        if (key)
+            memcpy(probe(m, part, key, hash_u64(&m->hash, key)), slot, size);
+    }
+    memory_put(m->memory, old.slots, old.capacity * size);
+    return true;
+}
+
+bool keymap_get(const struct keymap *m, uint64_t key, uint64_t *value)
+{
+    uint64_t hash = hash_u64(&m->hash, key), found = m->value_of_zero;
+    const struct keymap_part *part = &m->parts[hash >> 60];
+
+    if (key) {
+        const uint8_t *slot = part->count ? probe(m, part, key, hash) : NULL;
+
+        if (!slot || !native_load(slot, m->key_size))
+            return false;
+        found = native_load(slot + m->key_size, m->value_size);
+    } else if (!m->has_zero) {
+        return false;
+    }
+    if (value)
+        *value = found;
+    return true;
+}
+
+bool keymap_put(struct keymap *m, uint64_t key, uint64_t value)
+{
+    uint64_t hash = hash_u64(&m->hash, key);
+    struct keymap_part *part = &m->parts[hash >> 60];
+    uint8_t *slot;
+
+    if (!key) {
+        m->count += !m->has_zero;
+        m->has_zero = true;
+        m->value_of_zero = value;
+        return true;
+    }
+    if (part->count >= part->capacity - part->capacity / 8 && !grow(m, part))
+        return false;
+    slot = probe(m, part, key, hash);
+    if (!native_load(slot, m->key_size)) {
+        native_store(slot, m->key_size, key);
+        part->count++;
+        m->count++;
+    }
+    native_store(slot + m->key_size, m->value_size, value);
+    return true;
+}
+
+void keymap_each(const struct keymap *m, void (*each)(void *context, uint64_t key, uint64_t value), void *context)
+{
+    if (m->has_zero)
+        each(context, 0, m->value_of_zero);
+    for (size_t i = 0; i < KEYMAP_PARTS; i++)
+        for (size_t j = 0; j < m->parts[i].capacity; j++) {
+            const uint8_t *slot = m->parts[i].slots + j * slot_size(m);
+            uint64_t key = native_load(slot, m->key_size);
+
+            if (key)
+                each(context, key, native_load(slot + m->key_size, m->value_size));
+        }
+}

@@ -1,0 +1,123 @@
+/* See memory.h. */
+#define _DEFAULT_SOURCE /* madvise */
+#include "base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { HUGE_PAGE = 2 << 20 };
+
+/* Tables of IDs are used all over: large blocks are asked to be in huge pages, which saves a third of the time. What does not
+ * fill such a page stays in small ones, so that nothing is resident that is not used. */
+static void *from_malloc(void *context, size_t size)
+{
+    void *block;
+
+    (void)context;
+    if (size < HUGE_PAGE)
+        return malloc(size);
+    if (posix_memalign(&block, HUGE_PAGE, size) != 0)
+        return NULL;
+#ifdef MADV_HUGEPAGE
+    madvise(block, size / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE); /* a wish: nothing depends on it */
+#endif
+    return block;
+}
+
+static void to_free(void *context, void *block, size_t size)
+{
+    (void)context;
+    (void)size;
+    free(block);
+}
+
+void memory_init(struct memory *m, const struct hprof_allocator *allocator, uint64_t limit)
+{
+    static const struct hprof_allocator standard = {from_malloc, to_free, NULL};
+
+    *m = (struct memory){.from = allocator ? *allocator : standard, .limit = limit};
+}
+
+static void *get_within(struct memory *m, size_t size, uint64_t limit)
+{
+    void *block = NULL;
+
+    if (size == 0)
+        size = 1;
+    if (!m->limit || (m->used <= limit && size <= limit - m->used))
+        block = m->from.allocate(m->from.context, size);
+    if (!block)
+        return NULL;
+    m->used += size;
+    if (m->used > m->peak)
+        m->peak = m->used;
+    return block;
+}
+
+void *memory_get(struct memory *m, size_t size)
+{
+    void *block = get_within(m, size, m->limit);
+
+    if (!block)
+        m->exhausted = true;
+    return block;
+}
+
+void *memory_try(struct memory *m, size_t size)
+{
+    return get_within(m, size, m->limit / 2);
+}
+
+void *memory_get_zeroed(struct memory *m, size_t size)
+{
+    void *block = memory_get(m, size);
+
+    if (block)
+        memset(block, 0, size);
+    return block;
+}
+
+void *memory_resize(struct memory *m, void *old, size_t old_size, size_t new_size)
+{
+    void *block = memory_get(m, new_size);
+
+    if (!block)
+        return NULL;
+    if (old) {
+        memcpy(block, old, old_size < new_size ? old_size : new_size);
+        memory_put(m, old, old_size);
+    }
+    return block;
+}
+
+void memory_put(struct memory *m, void *block, size_t size)
+{
+    if (!block)
+        return;
+    if (size == 0)
+        size = 1;
+    m->used -= size;
+    m->from.release(m->from.context, block, size);
+}
+
+bool memory_grow(struct memory *m, void **block, size_t *capacity, size_t wanted, size_t size)
+{
+    size_t more = *capacity + *capacity / 2 + 8;
+    void *grown;
+
+    if (wanted <= *capacity)
+        return true;
+    if (more < wanted)
+        more = wanted;
+    if (more > SIZE_MAX / size) {
+        m->exhausted = true;
+        return false;
+    }
+    grown = memory_resize(m, *block, *capacity * size, more * size);
+    if (!grown)
+        return false;
+    *block = grown;
+    *capacity = more;
+    return true;
+}

@@ -1,0 +1,206 @@
+/* CLASS_DUMP (SPEC.md 6.3) and superclass chains. */
+#include <inttypes.h>
+
+#include "engine/checker.h"
+#include "format/subrecord.h"
+
+static void check_boolean(struct checker *ck, const uint8_t *value, uint64_t at)
+{
+    if (*value > 1)
+        report(ck, RULE_OBJ_010, at, "0 or 1", "%u", *value);
+}
+
+/* A value of a constant or a static field. */
+static void check_value(struct checker *ck, unsigned type, const uint8_t *value, uint64_t at)
+{
+    if (type == TYPE_OBJECT) {
+        refer(ck, get_id(value, ck->id_size));
+        ck->sum.references++;
+    } else if (type == TYPE_BOOLEAN) {
+        check_boolean(ck, value, at);
+    }
+}
+
+/* The class object itself, and what it says of its superclass. */
+static void check_class_object(struct checker *ck, const struct CLASS_DUMP *r, uint64_t at)
+{
+    unsigned id = ck->id_size;
+
+    use_trace(ck, r->trace_serial, TRACE_OF_CLASS, at + OFFSET_OF(CLASS_DUMP, trace_serial, id));
+    if (r->super_id && !classes_layout_of(&ck->classes, r->super_id))
+        uselog_add(&ck->dump.object_uses, r->super_id, OBJECT_AS_SUPERCLASS, at + OFFSET_OF(CLASS_DUMP, super_id, id));
+    refer(ck, r->loader_id);
+    refer(ck, r->signers_id);
+    refer(ck, r->domain_id);
+    if (r->reserved1)
+        report(ck, RULE_CLS_013, at + OFFSET_OF(CLASS_DUMP, reserved1, id), "0", "0x%" PRIx64, r->reserved1);
+    else if (r->reserved2)
+        report(ck, RULE_CLS_013, at + OFFSET_OF(CLASS_DUMP, reserved2, id), "0", "0x%" PRIx64, r->reserved2);
+}
+
+/* SPEC.md 6.3.5: n fields at p. The first bad type is told and no name: a wrong number of fields makes many of both. */
+static void check_instance_fields(struct checker *ck, const uint8_t *p, uint16_t n, uint64_t at)
+{
+    size_t size = SIZE_OF(INSTANCE_FIELD, ck->id_size), type_at = OFFSET_OF(INSTANCE_FIELD, type, ck->id_size);
+
+    for (uint16_t i = 0; i < n; i++)
+        if (!type_size(get_u1(p + i * size + type_at), ck->id_size)) {
+            report(ck, RULE_CLS_016, at + i * size + type_at, "2 or 4 to 11", "%u", get_u1(p + i * size + type_at));
+            return;
+        }
+    for (uint16_t i = 0; i < n; i++)
+        use_name(ck, get_id(p + i * size, ck->id_size), NAME_OF_INSTANCE_FIELD, at + i * size);
+}
+
+/* SPEC.md 6.3.3: n constants at p. Returns the end of them. */
+static const uint8_t *check_constants(struct checker *ck, const uint8_t *p, uint64_t at)
+{
+    const uint8_t *start = p;
+    struct entry e;
+
+    for (uint16_t n = read_count(&p); n; n--) {
+        read_entry(&p, SIZE_OF(CONSTANT, ck->id_size), ck->id_size, &e);
+        check_value(ck, e.type, e.value, at + (uint64_t)(e.value - start));
+    }
+    return p;
+}
+
+/* SPEC.md 6.3.4: likewise static fields. */
+static const uint8_t *check_static_fields(struct checker *ck, const uint8_t *p, uint64_t at)
+{
+    const uint8_t *start = p;
+    struct entry e;
+
+    for (uint16_t n = read_count(&p); n; n--) {
+        read_entry(&p, SIZE_OF(STATIC_FIELD, ck->id_size), ck->id_size, &e);
+        use_name(ck, get_id(e.head, ck->id_size), NAME_OF_STATIC_FIELD, at + (uint64_t)(e.head - start));
+        check_value(ck, e.type, e.value, at + (uint64_t)(e.value - start));
+    }
+    return p;
+}
+
+/* SPEC.md 6.4.2: a class is dumped once. */
+static void report_repeated_class(struct checker *ck, const struct CLASS_DUMP *r, const struct layout *earlier, uint64_t at)
+{
+    struct finding *f;
+
+    if (ck->dump.end_lost)
+        return;
+    f = report(ck, RULE_CLS_009, at, "a class not yet dumped in this heap dump", "0x%" PRIx64, r->class_id);
+    if (f)
+        f->related_offset = earlier->at;
+    if (!r->super_id)
+        uselog_add(&ck->class_uses, r->class_id, CLASS_IS_ROOTLESS, at + OFFSET_OF(CLASS_DUMP, super_id, ck->id_size));
+}
+
+/* SPEC.md 6.3. p are the `size` bytes after the tag: a whole CLASS_DUMP whose constants and static fields are of basic types. */
+void check_class_dump(struct checker *ck, const uint8_t *p, size_t size, uint64_t at)
+{
+    struct cursor c = {p, p + size};
+    const struct layout *earlier;
+    const uint8_t *statics, *fields;
+    struct CLASS_DUMP r;
+    uint16_t field_count;
+
+    if (!read_CLASS_DUMP(&c, ck->id_size, &r))
+        return;
+    check_class_object(ck, &r, at);
+    statics = check_constants(ck, c.at, at + (uint64_t)(c.at - p));
+    fields = check_static_fields(ck, statics, at + (uint64_t)(statics - p));
+    field_count = read_count(&fields);
+    check_instance_fields(ck, fields, field_count, at + (uint64_t)(fields - p));
+
+    earlier = classes_layout_of(&ck->classes, r.class_id);
+    if (earlier) {
+        report_repeated_class(ck, &r, earlier, at);
+        return;
+    }
+    define_object(ck, r.class_id, true, at);
+    if (r.class_id)
+        classes_add_layout(&ck->classes, &r, at, fields, field_count);
+}
+
+static struct layout *broken_layout(const struct classes *c, uint32_t index)
+{
+    struct layout *l = index == LAYOUT_NONE ? NULL : classes_layout(c, index);
+
+    return l && l->state == LAYOUT_BROKEN ? l : NULL;
+}
+
+/* SPEC.md 6.3.2: one finding for each cycle, at the class of it that was dumped first. Only broken layouts make one. */
+static void find_cycle(struct checker *ck, uint32_t start)
+{
+    const struct classes *classes = &ck->classes;
+    uint32_t meeting = start, first;
+    char path[NAME_SIZE], name[NAME_SIZE];
+    struct layout *l;
+
+    while ((l = broken_layout(classes, meeting)) && l->colour == 0) {
+        l->colour = 1;
+        meeting = classes_above(classes, meeting);
+    }
+    if (l && l->colour == 1) {
+        first = meeting;
+        for (uint32_t i = classes_above(classes, meeting); i != meeting; i = classes_above(classes, i))
+            if (classes_layout(classes, i)->at < classes_layout(classes, first)->at)
+                first = i;
+        report_within(ck, RULE_CLS_011, SHAPE_ANY,
+                      classes_layout(classes, first)->at + OFFSET_OF(CLASS_DUMP, super_id, ck->id_size),
+                      show_class_dump(ck, classes_id(classes, first), path, sizeof path), "a superclass chain that ends",
+                      "0x%" PRIx64 "%s is among its own superclasses", classes_id(classes, first),
+                      show_class_after(ck, classes_id(classes, first), name, sizeof name));
+    }
+    for (uint32_t i = start; (l = broken_layout(classes, i)) && l->colour == 1; i = classes_above(classes, i))
+        l->colour = 2;
+}
+
+/* Sizes and chains, once all classes of the heap dump are known. */
+void finish_class_dumps(struct checker *ck)
+{
+    struct classes *classes = &ck->classes;
+
+    for (uint32_t i = 0; i < classes->layouts.count; i++) {
+        const struct layout *l = classes_layout(classes, i);
+        enum layout_state state = classes_resolve(classes, i);
+        char path[NAME_SIZE];
+
+        if (ck->memory.exhausted)
+            return; /* a layout that could not be resolved has no total */
+        if (state == LAYOUT_BROKEN)
+            find_cycle(ck, i);
+        else if (l->total != l->instance_size)
+            report_within(ck, RULE_CLS_017, !l->instance_size && !l->has_fields ? SHAPE_UNPREPARED_CLASS : SHAPE_ANY,
+                          l->at + OFFSET_OF(CLASS_DUMP, instance_size, ck->id_size),
+                          show_class_dump(ck, classes_id(classes, i), path, sizeof path),
+                          "the sum of the fields and of those of the superclasses",
+                          "%" PRIu32 "; the fields take %" PRIu64 " bytes", l->instance_size, (uint64_t)l->total);
+    }
+}
+
+/* Only of a class that is, or may turn out to be, an array class. */
+static void keep_array_class(struct checker *ck, uint64_t class_id, const struct layout *l)
+{
+    const struct class *class = classes_find(&ck->classes, class_id);
+    enum name_kind kind = class ? strings_name_kind(&ck->strings, class->name) : NAME_UNKNOWN;
+
+    if (kind == NAME_UNKNOWN || is_array_name(kind))
+        uselog_add(&ck->class_uses, class_id, CLASS_HAS_INSTANCES, l->at);
+}
+
+/* What depends on LOAD_CLASS records that may still come. Kept back until the heap dump has given its memory back. */
+void keep_class_uses(struct checker *ck)
+{
+    struct classes *classes = &ck->classes;
+
+    for (uint32_t i = 0; i < classes->layouts.count; i++) {
+        const struct layout *l = classes_layout(classes, i);
+        uint64_t class_id = classes_id(classes, i);
+
+        if (!l->is_excused && !classes_find(classes, class_id))
+            uselog_add(&ck->class_uses, class_id, CLASS_IS_DUMPED, l->at);
+        if (l->has_instances)
+            keep_array_class(ck, class_id, l);
+        if (l->is_rootless)
+            uselog_add(&ck->class_uses, class_id, CLASS_IS_ROOTLESS, l->at + OFFSET_OF(CLASS_DUMP, super_id, ck->id_size));
+    }
+}

@@ -1,0 +1,139 @@
+/* The header (SPEC.md 3.1). */
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/checker.h"
+#include "base/utf8.h"
+
+static const char magic[] = "JAVA PROFILE 1.0.";
+
+/* How many of the first n bytes may begin a header. */
+static size_t count_good_bytes(const uint8_t *p, size_t n)
+{
+    size_t fixed = sizeof magic - 1, good = 0;
+
+    while (good < n && good < fixed && p[good] == (uint8_t)magic[good])
+        good++;
+    if (good == fixed && good < n && p[good] >= '1' && p[good] <= '3')
+        good++;
+    if (good == fixed + 1 && good < n && p[good] == '\0')
+        good++;
+    return good;
+}
+
+static void stop(struct checker *ck)
+{
+    unsound(ck, 0);
+    ck->stopped = true;
+}
+
+/* HTML is written in either case. */
+static bool begins_with(const uint8_t *p, const char *start, size_t n)
+{
+    bool any_case = start[0] == '<';
+
+    for (size_t i = 0; i < n; i++)
+        if (p[i] != (uint8_t)start[i] && !(any_case && tolower(p[i]) == tolower((unsigned char)start[i])))
+            return false;
+    return true;
+}
+
+/* What begins like this, of all that is taken for a dump now and then; NULL for none of it. */
+static const char *kind_of_file(const uint8_t *p, size_t n)
+{
+    static const struct {
+        const char *start;
+        size_t size;
+        const char *kind;
+    } kinds[] = {
+        {"JAVA PROFILE 1.0.1, created ", 28, "text of the HPROF agent (format=a), which 'hprof-ascii check' checks"},
+        {"JAVA PROFILE 1.0.2, created ", 28, "text of the HPROF agent (format=a), which 'hprof-ascii check' checks"},
+        {"PK\3\4", 4, "a zip or jar file"},
+        {"\3757zXZ", 5, "an xz file"},
+        {"\x28\xb5\x2f\xfd", 4, "a zstd file"},
+        {"BZh", 3, "a bzip2 file"},
+        {"\xca\xfe\xba\xbe", 4, "a class file"},
+        {"\177ELF", 4, "an ELF file, as a core dump is"},
+        {"FLR\0", 4, "a recording of Flight Recorder"},
+        {"\0\x12portable heap dump", 20, "a portable heap dump (PHD) of OpenJ9"},
+        {"JAVA PROFILE 1.0.1, created", 27, "text output of the HPROF agent (format=a), not a binary dump (format=b)"},
+        {"<!DO", 4, "an HTML page: perhaps a login or error page saved in place of the dump"},
+        {"<htm", 4, "an HTML page: perhaps a login or error page saved in place of the dump"},
+        {"<br ", 4, "an HTML page: perhaps a login or error page saved in place of the dump"},
+    };
+
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (n >= kinds[i].size && begins_with(p, kinds[i].start, kinds[i].size))
+            return kinds[i].kind;
+    return NULL;
+}
+
+/* The start of what is no dump: by its kind, as text, or byte by byte. */
+static void show_start(char to[NAME_SIZE], const uint8_t *p, size_t n)
+{
+    enum { TEXT_MOST = 24, BYTES_MOST = 8 };
+    const char *kind = kind_of_file(p, n);
+    const uint8_t *nul = n ? memchr(p, 0, n < TEXT_MOST ? n : TEXT_MOST) : NULL;
+    size_t size = nul ? (size_t)(nul - p) : n < TEXT_MOST ? n : TEXT_MOST, used = 0;
+    char text[NAME_SIZE];
+
+    if (kind) {
+        snprintf(to, NAME_SIZE, "%s", kind);
+    } else if (nul && size < 4) {
+        for (size_t i = 0; i < n && i < BYTES_MOST; i++)
+            used += (size_t)snprintf(to + used, NAME_SIZE - used, "%s%02x", i ? " " : "", p[i]);
+    } else {
+        utf8_show(text, sizeof text / 2, p, size, !nul && n > TEXT_MOST);
+        snprintf(to, NAME_SIZE, "\"%.*s\"%s", NAME_SIZE / 2, text, nul ? " and a NUL" : "");
+    }
+}
+
+bool check_header(struct checker *ck)
+{
+    size_t n = input_need(&ck->in, HEADER_SIZE), good = count_good_bytes(ck->in.at, n);
+    const uint8_t *p = ck->in.at;
+    char shown[NAME_SIZE];
+    uint64_t latest = UINT64_C(4102444800000);
+
+    mark_border(ck, good < HEADER_STRING_SIZE ? good + 1 : HEADER_SIZE);
+    /* A file that breaks off within a header that was good so far was cut; anything else is no dump. */
+    if (n < HEADER_SIZE && (good == n || good == HEADER_STRING_SIZE)) {
+        stop(ck);
+        if (!end_was_reported(ck))
+            report(ck, RULE_HDR_005, 0, "a header of 31 bytes", "%zu bytes", n);
+        return false;
+    }
+    if (n >= 17 && memcmp(p, "JAVA PROFILE 1.0", 17) == 0) {
+        stop(ck);
+        report(ck, RULE_HDR_002, 0, "JAVA PROFILE 1.0.1 or 1.0.2", "JAVA PROFILE 1.0");
+        return false;
+    }
+    if (good < HEADER_STRING_SIZE) {
+        stop(ck);
+        show_start(shown, p, n);
+        report(ck, RULE_HDR_001, 0, "\"JAVA PROFILE 1.0.1\" or \"JAVA PROFILE 1.0.2\" and a NUL", "%s", shown);
+        return false;
+    }
+    ck->version = (enum version)(p[sizeof magic - 1] - '0');
+    ck->sum.version = version_name(ck->version);
+    if (ck->version == V103)
+        report(ck, RULE_HDR_003, 0, "JAVA PROFILE 1.0.1 or 1.0.2", "JAVA PROFILE 1.0.3");
+
+    ck->sum.id_size = get_u4(p + HEADER_STRING_SIZE);
+    ck->sum.timestamp = get_u8(p + HEADER_STRING_SIZE + 4);
+    if (ck->sum.id_size != 4 && ck->sum.id_size != 8) {
+        stop(ck);
+        report(ck, RULE_HDR_004, HEADER_STRING_SIZE, "4 or 8", "%" PRIu32, ck->sum.id_size);
+        return false;
+    }
+    ck->id_size = (unsigned)ck->sum.id_size;
+    if (!ck->sum.timestamp)
+        report_late(ck, RULE_HDR_006, SHAPE_ANY, HEADER_STRING_SIZE + 4, "header", "milliseconds since 1970", "0");
+    else if (ck->sum.timestamp >= latest)
+        report_late(ck, RULE_HDR_007, SHAPE_ANY, HEADER_STRING_SIZE + 4, "header", "a time before 2100: below 4102444800000 ms",
+                    "%" PRIu64 " ms", ck->sum.timestamp);
+    input_advance(&ck->in, HEADER_SIZE);
+    return true;
+}

@@ -1,0 +1,167 @@
+/* What is missing at the end of a heap dump (SPEC.md 6.4.3, 6.3.2, 7): each missing ID once, under the gravest rule. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "engine/checker.h"
+
+/* Said once: the sweep for dangling references must not say it again. */
+static void settle(struct checker *ck, uint64_t id)
+{
+    if (id && idset_get(&ck->dump.objects, id))
+        idset_define(&ck->dump.objects, &ck->dump.near_defined, id_to_key(id, ck->id_size));
+}
+
+/* The class that names its superclass at an offset; LAYOUT_NONE if it is not known which. */
+static uint32_t layout_with_super_at(const struct checker *ck, uint64_t offset)
+{
+    uint64_t at = offset - OFFSET_OF(CLASS_DUMP, super_id, ck->id_size);
+    uint32_t low = 0, high = (uint32_t)ck->classes.layouts.count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        const struct layout *l = classes_layout(&ck->classes, middle);
+
+        if (l->at == at)
+            return middle;
+        if (l->at < at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return LAYOUT_NONE;
+}
+
+static void report_missing_root(struct checker *ck, uint64_t id, const uint64_t first[USE_ROLES])
+{
+    static const char *const roots[USE_ROLES] = {
+        [OBJECT_AS_JNI_GLOBAL] = "ROOT_JNI_GLOBAL",           [OBJECT_AS_JNI_LOCAL] = "ROOT_JNI_LOCAL",
+        [OBJECT_AS_JAVA_FRAME] = "ROOT_JAVA_FRAME",           [OBJECT_AS_NATIVE_STACK] = "ROOT_NATIVE_STACK",
+        [OBJECT_AS_THREAD_BLOCK] = "ROOT_THREAD_BLOCK",       [OBJECT_AS_MONITOR_USED] = "ROOT_MONITOR_USED",
+        [OBJECT_AS_THREAD_OBJECT] = "ROOT_THREAD_OBJECT",     [OBJECT_AS_UNKNOWN_ROOT] = "ROOT_UNKNOWN",
+        [OBJECT_AS_INTERNED_STRING] = "ROOT_INTERNED_STRING", [OBJECT_AS_VM_INTERNAL] = "ROOT_VM_INTERNAL",
+        [OBJECT_AS_JNI_MONITOR] = "ROOT_JNI_MONITOR",         [OBJECT_AS_OTHER_ROOT] = "a root of Android",
+        [OBJECT_AS_STICKY_CLASS] = "ROOT_STICKY_CLASS",
+    };
+    unsigned role = OBJECT_AS_STICKY_CLASS;
+    uint64_t offset = uses_first(first, OBJECT_AS_JNI_GLOBAL, OBJECT_AS_OTHER_ROOT, &role);
+    char within[NAME_SIZE], name[NAME_SIZE];
+
+    if (offset == NEVER_USED)
+        offset = first[OBJECT_AS_STICKY_CLASS];
+    snprintf(within, sizeof within, "%s 0x%" PRIx64, roots[role], id);
+    report_within(ck, RULE_REF_001, role == OBJECT_AS_STICKY_CLASS ? SHAPE_STICKY_CLASS : SHAPE_ANY, offset, within,
+                  "the ID of an object in this heap dump", "0x%" PRIx64 "%s, not dumped", id,
+                  show_class_after(ck, id, name, sizeof name));
+}
+
+/* The next dumped class that no LOAD_CLASS and nothing else names; LAYOUT_NONE if there is no other. */
+static uint32_t next_stray_class(struct checker *ck)
+{
+    while (ck->dump.next_stray < ck->classes.layouts.count) {
+        uint32_t index = ck->dump.next_stray++;
+        const struct layout *l = classes_layout(&ck->classes, index);
+        uint64_t id = classes_id(&ck->classes, index);
+
+        if (!l->has_instances && !l->is_array_class && !classes_find(&ck->classes, id) &&
+            !(idset_get(&ck->dump.objects, id) & (ID_REFERENCED | ID_ELEMENT)))
+            return index;
+    }
+    return LAYOUT_NONE;
+}
+
+/* A loaded class that is named and not dumped, and a dumped one that was not loaded and is not named: one class, dumped under a
+ * wrong ID. That is told once, with what is missing. " ..." or "". */
+static const char *show_stray_class(struct checker *ck, uint64_t missing, char *to)
+{
+    uint32_t stray = classes_find(&ck->classes, missing) ? next_stray_class(ck) : LAYOUT_NONE;
+
+    to[0] = '\0';
+    if (stray != LAYOUT_NONE) {
+        struct layout *l = classes_layout(&ck->classes, stray);
+
+        l->is_excused = true;
+        snprintf(to, NAME_SIZE, ", unless as 0x%" PRIx64 " at 0x%" PRIx64 ", which has no LOAD_CLASS",
+                 classes_id(&ck->classes, stray), (uint64_t)l->at);
+    }
+    return to;
+}
+
+/* "INSTANCE_DUMP 0x7ff0a8", without the ID if that was not kept. */
+static void show_instance(const struct checker *ck, uint64_t offset, char *to)
+{
+    unsigned i = 0;
+
+    while (i < ck->dump.namer_count && ck->dump.namers[i].offset != offset)
+        i++;
+    snprintf(to, NAME_SIZE, "INSTANCE_DUMP");
+    if (i < ck->dump.namer_count)
+        snprintf(to, NAME_SIZE, "INSTANCE_DUMP 0x%" PRIx64, ck->dump.namers[i].object_id);
+}
+
+static void report_missing_class(struct checker *ck, uint64_t id, unsigned role, uint64_t offset, bool defined)
+{
+    static const enum rule rules[] = {
+        [OBJECT_AS_CLASS] = RULE_OBJ_002,
+        [OBJECT_AS_ARRAY_CLASS] = RULE_OBJ_003,
+        [OBJECT_AS_SUPERCLASS] = RULE_CLS_010,
+    };
+    uint32_t subclass = role == OBJECT_AS_SUPERCLASS ? layout_with_super_at(ck, offset) : LAYOUT_NONE;
+    char within[NAME_SIZE], name[NAME_SIZE], instead[NAME_SIZE];
+
+    if (subclass != LAYOUT_NONE)
+        show_class_dump(ck, classes_id(&ck->classes, subclass), within, sizeof within);
+    else if (role == OBJECT_AS_CLASS)
+        show_instance(ck, offset, within);
+    else
+        snprintf(within, sizeof within, role == OBJECT_AS_ARRAY_CLASS ? "OBJECT_ARRAY_DUMP" : "CLASS_DUMP");
+    report_within(ck, rules[role], role == OBJECT_AS_ARRAY_CLASS && !id ? SHAPE_CLASS_ZERO : SHAPE_ANY, offset, within,
+                  "the ID of a class in this heap dump", "0x%" PRIx64 "%s, %s%s", id,
+                  show_class_after(ck, id, name, sizeof name), defined ? "which is no class" : "not dumped",
+                  defined ? "" : show_stray_class(ck, id, instead));
+}
+
+static void judge_object_use(void *context, uint64_t id, const uint64_t first[USE_ROLES])
+{
+    struct checker *ck = context;
+    bool defined = id && idset_get(&ck->dump.objects, id) & ID_DEFINED;
+    bool is_class = id && classes_layout_of(&ck->classes, id);
+    unsigned role = OBJECT_AS_CLASS;
+
+    while (role <= OBJECT_AS_SUPERCLASS && first[role] == NEVER_USED)
+        role++;
+    if (role > OBJECT_AS_SUPERCLASS ? defined : is_class)
+        return;
+    if (role > OBJECT_AS_SUPERCLASS)
+        report_missing_root(ck, id, first);
+    else
+        report_missing_class(ck, id, role, first[role], defined);
+    settle(ck, id);
+}
+
+static void judge_missing(void *context, uint64_t id, unsigned flags)
+{
+    struct checker *ck = context;
+    struct finding *f;
+    char name[NAME_SIZE];
+
+    /* Ordered by ID, not by offset: on a pipe that is all there is, and the findings must be the same. */
+    f = report_late(ck, RULE_REF_002, flags & ID_REFERENCED ? SHAPE_ANY : SHAPE_ARRAY_ELEMENT, id,
+                    flags & ID_REFERENCED ? "a field, a class or an element of an array" : "OBJECT_ARRAY_DUMP > element",
+                    "the ID of an object in this heap dump", "0x%" PRIx64 "%s, not dumped; named by %s", id,
+                    show_class_after(ck, id, name, sizeof name),
+                    !(flags & ID_REFERENCED) ? "elements of Object[]"
+                    : flags & ID_ELEMENT     ? "fields, classes or elements of other arrays, and by elements of Object[]"
+                                             : "fields, classes or elements of arrays other than Object[]");
+    if (f) {
+        f->offset = HPROF_NO_OFFSET;
+        diag_seek(&ck->diag, f, flags & ID_REFERENCED ? PLACE_OF_REFERENCE : PLACE_OF_ELEMENT, id);
+    }
+}
+
+void finish_objects(struct checker *ck)
+{
+    if (ck->dump.lost)
+        return;
+    uselog_finish(&ck->dump.object_uses, judge_object_use, ck);
+    idset_sweep(&ck->dump.objects, judge_missing, ck);
+}

@@ -1,0 +1,221 @@
+/* Roots (SPEC.md 6.2, 7.2). */
+#include <inttypes.h>
+
+#include "engine/checker.h"
+
+/* A root that names a frame, judged when all stack traces are known. It is kept in 9 bytes or so: the offset is a difference from
+ * the one before, and takes as many as it needs. */
+struct frame_root {
+    uint64_t offset; /* of the frame number */
+    uint32_t serial; /* of the thread; once the heap dump has ended, of its stack trace */
+    uint32_t frame;
+    bool is_java_frame; /* or JNI local */
+};
+
+static void note_frame_root(struct bytelog *log, uint64_t *last, const struct frame_root *root)
+{
+    bytelog_append_number(log, root->offset - *last);
+    bytelog_append(log, &root->serial, sizeof root->serial);
+    bytelog_append_number(log, (uint64_t)root->frame << 1 | root->is_java_frame);
+    *last = root->offset;
+}
+
+/* The next one; *root is the one before, zeroed at first. */
+static void next_frame_root(const struct bytelog *log, uint64_t *next, struct frame_root *root)
+{
+    uint64_t frame;
+
+    root->offset += bytelog_read_number(log, next);
+    bytelog_read(log, *next, &root->serial, sizeof root->serial);
+    *next += sizeof root->serial;
+    frame = bytelog_read_number(log, next);
+    root->frame = (uint32_t)(frame >> 1);
+    root->is_java_frame = frame & 1;
+}
+
+static enum object_role role_of(unsigned tag)
+{
+    switch ((enum subrecord_tag)tag) {
+    case SUB_ROOT_JNI_GLOBAL:
+        return OBJECT_AS_JNI_GLOBAL;
+    case SUB_ROOT_JNI_LOCAL:
+        return OBJECT_AS_JNI_LOCAL;
+    case SUB_ROOT_JAVA_FRAME:
+        return OBJECT_AS_JAVA_FRAME;
+    case SUB_ROOT_NATIVE_STACK:
+        return OBJECT_AS_NATIVE_STACK;
+    case SUB_ROOT_STICKY_CLASS:
+        return OBJECT_AS_STICKY_CLASS;
+    case SUB_ROOT_THREAD_BLOCK:
+        return OBJECT_AS_THREAD_BLOCK;
+    case SUB_ROOT_MONITOR_USED:
+        return OBJECT_AS_MONITOR_USED;
+    case SUB_ROOT_THREAD_OBJECT:
+        return OBJECT_AS_THREAD_OBJECT;
+    case SUB_ROOT_UNKNOWN:
+        return OBJECT_AS_UNKNOWN_ROOT;
+    case SUB_ROOT_INTERNED_STRING:
+        return OBJECT_AS_INTERNED_STRING;
+    case SUB_ROOT_VM_INTERNAL:
+        return OBJECT_AS_VM_INTERNAL;
+    case SUB_ROOT_JNI_MONITOR:
+        return OBJECT_AS_JNI_MONITOR;
+    default:
+        return OBJECT_AS_OTHER_ROOT;
+    }
+}
+
+static void check_root_object(struct checker *ck, unsigned tag, uint64_t object_id, uint64_t at)
+{
+    if (!object_id)
+        report(ck, RULE_ROOT_001, at, "the ID of an object", "0");
+    else if (!(idset_get(&ck->dump.objects, object_id) & ID_DEFINED))
+        uselog_add(&ck->dump.object_uses, object_id, role_of(tag), at);
+}
+
+static void check_root_thread(struct checker *ck, unsigned tag, uint32_t serial, uint64_t at)
+{
+    if (!keymap_get(&ck->dump.thread_roots, serial, NULL))
+        uselog_add(&ck->dump.root_thread_uses, serial, tag & (USE_ROLES - 1), at);
+}
+
+static void check_root_frame(struct checker *ck, unsigned tag, uint32_t thread_serial, int32_t frame, uint64_t at)
+{
+    if (frame < -1) {
+        report(ck, RULE_ROOT_006, at, "a frame number of -1 or above", "%" PRId32, frame);
+    } else if (frame >= 0) {
+        note_frame_root(&ck->dump.frame_roots, &ck->dump.last_frame_root,
+                        &(struct frame_root){at, thread_serial, (uint32_t)frame, tag == SUB_ROOT_JAVA_FRAME});
+    }
+}
+
+/* SPEC.md 6.2.8 ROOT_THREAD_OBJECT */
+static void check_thread_object(struct checker *ck, const struct ROOT_THREAD_OBJECT *r, uint64_t at)
+{
+    if (ck->dump.stretch)
+        ck->dump.stretch->has_thread_roots = true;
+    if (!r->thread_serial) { /* no thread: other roots with serial 0 do not name this one */
+        report(ck, RULE_ROOT_007, at + OFFSET_OF(ROOT_THREAD_OBJECT, thread_serial, ck->id_size), "a serial above 0", "0");
+    } else if (keymap_get(&ck->dump.thread_roots, r->thread_serial, NULL)) {
+        struct finding *f =
+            report(ck, RULE_ROOT_002, at + OFFSET_OF(ROOT_THREAD_OBJECT, thread_serial, ck->id_size),
+                   "a thread without a ROOT_THREAD_OBJECT in this heap dump", "thread %" PRIu32, r->thread_serial);
+        if (f)
+            diag_seek(&ck->diag, f, PLACE_OF_THREAD_ROOT, r->thread_serial);
+    } else {
+        keymap_put(&ck->dump.thread_roots, r->thread_serial, r->trace_serial);
+    }
+    if (r->object_id)
+        check_root_object(ck, SUB_ROOT_THREAD_OBJECT, r->object_id, at);
+    use_trace(ck, r->trace_serial, r->trace_serial == UINT32_MAX ? TRACE_OF_UNMARKED_ROOT : TRACE_OF_THREAD_ROOT,
+              at + OFFSET_OF(ROOT_THREAD_OBJECT, trace_serial, ck->id_size));
+}
+
+/* Any root: p are its bytes behind the tag, which are all there; at their offset. */
+void check_root(struct checker *ck, unsigned tag, const uint8_t *p, uint64_t at)
+{
+    unsigned id = ck->id_size;
+    uint64_t object_id = get_id(p, id);
+
+    switch (tag) {
+    case SUB_ROOT_THREAD_OBJECT: {
+        struct cursor c = {p, p + SIZE_OF(ROOT_THREAD_OBJECT, id)};
+        struct ROOT_THREAD_OBJECT r;
+
+        if (read_ROOT_THREAD_OBJECT(&c, id, &r))
+            check_thread_object(ck, &r, at);
+        return;
+    }
+    case SUB_ROOT_JNI_LOCAL:
+    case SUB_ROOT_JAVA_FRAME: {
+        struct cursor c = {p, p + SIZE_OF(ROOT_FRAME, id)};
+        struct ROOT_FRAME r;
+
+        if (read_ROOT_FRAME(&c, id, &r)) {
+            check_root_object(ck, tag, object_id, at);
+            check_root_thread(ck, tag, r.thread_serial, at + OFFSET_OF(ROOT_FRAME, thread_serial, id));
+            check_root_frame(ck, tag, r.thread_serial, r.frame, at + OFFSET_OF(ROOT_FRAME, frame, id));
+        }
+        return;
+    }
+    case SUB_ROOT_NATIVE_STACK:
+    case SUB_ROOT_THREAD_BLOCK:
+    case SUB_ROOT_JNI_MONITOR:
+        check_root_thread(ck, tag, get_u4(p + OFFSET_OF(ROOT_THREAD, thread_serial, id)),
+                          at + OFFSET_OF(ROOT_THREAD, thread_serial, id));
+        break;
+    default:
+        break;
+    }
+    check_root_object(ck, tag, object_id, at);
+}
+
+/* One whose ROOT_THREAD_OBJECT is known, or told to be missing, when stack traces are judged. */
+static void keep_thread(void *context, uint64_t serial, uint64_t trace_serial)
+{
+    struct checker *ck = context;
+    struct id_near near = {0};
+
+    (void)trace_serial;
+    idset_define(&ck->rooted_threads, &near, id_to_key(serial, sizeof(uint32_t)));
+}
+
+static void judge_thread_use(void *context, uint64_t serial, const uint64_t first[USE_ROLES])
+{
+    /* A role is the tag, less its upper half. */
+    static const char *const paths[USE_ROLES] = {
+        [SUB_ROOT_JNI_LOCAL] = "ROOT_JNI_LOCAL",
+        [SUB_ROOT_JAVA_FRAME] = "ROOT_JAVA_FRAME",
+        [SUB_ROOT_NATIVE_STACK] = "ROOT_NATIVE_STACK",
+        [SUB_ROOT_THREAD_BLOCK] = "ROOT_THREAD_BLOCK",
+        [SUB_ROOT_JNI_MONITOR & (USE_ROLES - 1)] = "ROOT_JNI_MONITOR",
+    };
+    struct checker *ck = context;
+    unsigned role = 0;
+    uint64_t offset = uses_first(first, 0, USE_ROLES - 1, &role);
+
+    if (keymap_get(&ck->dump.thread_roots, serial, NULL) || (serial && keymap_get(&ck->threads, serial, NULL)))
+        return;
+    report_within(ck, serial ? RULE_ROOT_003 : RULE_ROOT_004, SHAPE_ANY, offset, paths[role],
+                  "the serial of a thread that a ROOT_THREAD_OBJECT or START_THREAD defines", "%" PRIu32, (uint32_t)serial);
+    keep_thread(ck, serial, 0); /* it is told: not again for its stack trace */
+}
+
+void finish_roots(struct checker *ck)
+{
+    struct bytelog *log = &ck->dump.frame_roots;
+    struct frame_root root = {0};
+    uint64_t trace_serial;
+
+    if (!ck->dump.lost)
+        uselog_finish(&ck->dump.root_thread_uses, judge_thread_use, ck);
+
+    /* From the thread to its stack trace, while the thread is known; the stack trace may still come. */
+    for (uint64_t next = 0; next < log->size && !ck->memory.exhausted;) {
+        next_frame_root(log, &next, &root);
+        bytelog_forget(log, next);
+        if (keymap_get(&ck->dump.thread_roots, root.serial, &trace_serial) && trace_serial)
+            note_frame_root(&ck->frame_roots, &ck->last_frame_root,
+                            &(struct frame_root){root.offset, (uint32_t)trace_serial, root.frame, root.is_java_frame});
+    }
+}
+
+void keep_rooted_threads(struct checker *ck)
+{
+    keymap_each(&ck->dump.thread_roots, keep_thread, ck);
+}
+
+void finish_frame_roots(struct checker *ck)
+{
+    struct frame_root root = {0};
+    uint32_t frames;
+
+    for (uint64_t next = 0; next < ck->frame_roots.size;) {
+        next_frame_root(&ck->frame_roots, &next, &root);
+        if (trace_depth(ck, root.serial, &frames) && root.frame >= frames)
+            report_within(ck, RULE_ROOT_005, frames ? SHAPE_ANY : SHAPE_EMPTY_TRACE, root.offset,
+                          root.is_java_frame ? "ROOT_JAVA_FRAME" : "ROOT_JNI_LOCAL",
+                          "a frame of the thread's stack trace, or -1",
+                          "%" PRIu32 "; stack trace %" PRIu32 " has %" PRIu32 " frames", root.frame, root.serial, frames);
+    }
+}

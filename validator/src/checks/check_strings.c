@@ -1,0 +1,156 @@
+/* Strings and the names that refer to them (SPEC.md 4.1). */
+#include <inttypes.h>
+#include <string.h>
+
+#include "engine/checker.h"
+#include "base/utf8.h"
+
+/* Texts are kept to be shown while they are a small part of what was read: the same on every input. */
+static uint64_t text_budget(const struct checker *ck)
+{
+    return (UINT64_C(12) << 20) + ck->record_at / 128;
+}
+
+/* The text of a string, which may be 4 GB: it goes by in pieces. */
+struct text {
+    uint64_t size;
+    struct byte_hash hash;
+    uint8_t first[STRING_KEPT], last[2];
+    size_t kept;     /* of `first` */
+    uint64_t bad_at; /* offset of the first byte that is no UTF-8; 0 for none */
+    uint8_t bad_byte;
+    size_t looked_at; /* bytes of the next piece: the rest of a character */
+};
+
+/* The piece in the window. Pieces are multiples of 8 bytes for the hash, and may cut a character. It is looked at where it
+ * begins, with bytes of the next piece behind it, which that one skips. False: the dump ends within these. */
+static bool find_bad_byte(struct checker *ck, struct text *t, size_t size, uint64_t behind)
+{
+    size_t ahead = behind < 3 ? (size_t)behind : 3, good;
+
+    if (input_need(&ck->in, size + ahead) < size + ahead)
+        return false;
+    good = t->looked_at + utf8_sound(ck->in.at + t->looked_at, size + ahead - t->looked_at);
+    t->looked_at = good < size ? 0 : good - size;
+    if (good < size) {
+        t->bad_at = ck->in.offset + good;
+        t->bad_byte = ck->in.at[good];
+    }
+    return true;
+}
+
+static void keep_ends(struct text *t, const uint8_t *piece, size_t size)
+{
+    size_t room = STRING_KEPT - t->kept, more = size < room ? size : room;
+
+    memcpy(t->first + t->kept, piece, more);
+    t->kept += more;
+    t->last[0] = size > 1 ? piece[size - 2] : t->last[1];
+    t->last[1] = piece[size - 1];
+}
+
+/* False: the dump ends within. */
+static bool read_text(struct checker *ck, struct text *t, uint64_t size)
+{
+    *t = (struct text){.size = size};
+    byte_hash_begin(&t->hash, &ck->key);
+    for (uint64_t left = size; left;) {
+        size_t piece = left < PIECE ? (size_t)left : PIECE;
+
+        if (input_need(&ck->in, piece) < piece || (!t->bad_at && !find_bad_byte(ck, t, piece, left - piece)))
+            return false;
+        byte_hash_add(&t->hash, &ck->key, ck->in.at, piece);
+        keep_ends(t, ck->in.at, piece);
+        input_advance(&ck->in, piece);
+        left -= piece;
+    }
+    return true;
+}
+
+static void define_string(struct checker *ck, uint64_t id, struct text *t, uint64_t at)
+{
+    struct finding *f = NULL;
+
+    switch (strings_define(&ck->strings, id, byte_hash_end(&t->hash, &ck->key), t->size, t->first, t->last, text_budget(ck))) {
+    case STRING_NEW:
+        break;
+    case STRING_SAME:
+        f = report(ck, RULE_STR_003, at, "an ID not yet used", "0x%" PRIx64 ", defined before with the same bytes", id);
+        break;
+    case STRING_OTHER:
+        f = report(ck, RULE_STR_004, at, "an ID not yet used", "0x%" PRIx64 ", defined before with other bytes", id);
+        break;
+    }
+    if (f)
+        diag_seek(&ck->diag, f, PLACE_OF_STRING, id);
+}
+
+/* SPEC.md 4.1 UTF8. Its text is judged only now that it is complete: a wrong length makes anything part of it. */
+bool check_utf8(struct checker *ck, uint64_t length)
+{
+    struct cursor c = window(ck, SIZE_OF(UTF8, ck->id_size));
+    uint64_t at = ck->in.offset;
+    struct UTF8 r;
+    struct text t;
+
+    if (!read_UTF8(&c, ck->id_size, &r))
+        return false;
+    input_advance(&ck->in, SIZE_OF(UTF8, ck->id_size));
+    if (!read_text(ck, &t, length - SIZE_OF(UTF8, ck->id_size)))
+        return false;
+
+    if (t.bad_at)
+        report(ck, RULE_STR_005, t.bad_at, "UTF-8, standard or modified", "byte 0x%02x", t.bad_byte);
+    else if (t.size && t.last[1] == '\0')
+        report(ck, RULE_STR_009, at + length - 1, "the last byte of the string", "a NUL");
+    if (!r.id)
+        report_shape(ck, RULE_STR_002, t.size ? SHAPE_ANY : SHAPE_EMPTY_STRING, at, "an ID other than 0", "0");
+    define_string(ck, r.id, &t, at);
+    return true;
+}
+
+void use_name_or_none(struct checker *ck, uint64_t id, enum string_role role, uint64_t offset)
+{
+    if (id && !strings_defined(&ck->strings, id))
+        uselog_add(&ck->string_uses, id, role, offset);
+}
+
+void use_name(struct checker *ck, uint64_t id, enum string_role role, uint64_t offset)
+{
+    if (id)
+        use_name_or_none(ck, id, role, offset);
+    else
+        report(ck, RULE_STR_008, offset, "the ID of a string", "0");
+}
+
+static void judge_use(void *context, uint64_t id, const uint64_t first[USE_ROLES])
+{
+    static const char *const paths[USE_ROLES] = {
+        [NAME_OF_CLASS] = "LOAD_CLASS > name",
+        [NAME_OF_METHOD] = "FRAME > method",
+        [SIGNATURE_OF_METHOD] = "FRAME > signature",
+        [SOURCE_OF_METHOD] = "FRAME > source",
+        [NAME_OF_THREAD] = "START_THREAD > name",
+        [NAME_OF_GROUP] = "START_THREAD > group",
+        [NAME_OF_PARENT_GROUP] = "START_THREAD > parent_group",
+        [NAME_OF_STATIC_FIELD] = "CLASS_DUMP > static field",
+        [NAME_OF_INSTANCE_FIELD] = "CLASS_DUMP > instance field",
+        [NAME_OF_HEAP] = "HEAP_DUMP_INFO > name",
+    };
+    struct checker *ck = context;
+    unsigned role = 0;
+    uint64_t offset = uses_first(first, 0, USE_ROLES - 1, &role);
+    bool in_dump = role >= NAME_OF_STATIC_FIELD;
+
+    if (strings_defined(&ck->strings, id))
+        (in_dump ? report_within : report_late)(ck, RULE_STR_007, SHAPE_ANY, offset, paths[role],
+                                                "a string defined before it is named", "0x%" PRIx64 ", defined later", id);
+    else if (!(ck->lost & MAY_DEFINE_STRINGS))
+        (in_dump ? report_within : report_late)(ck, RULE_STR_006, SHAPE_ANY, offset, paths[role], "the ID of a string",
+                                                "0x%" PRIx64 ", not defined", id);
+}
+
+void finish_strings(struct checker *ck)
+{
+    uselog_finish(&ck->string_uses, judge_use, ck);
+}

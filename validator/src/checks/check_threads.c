@@ -1,0 +1,44 @@
+/* Threads that start and end (SPEC.md 4.8, 4.9). */
+#include <inttypes.h>
+
+#include "engine/checker.h"
+
+/* SPEC.md 4.8 START_THREAD */
+void check_start_thread(struct checker *ck, const struct START_THREAD *r, uint64_t at)
+{
+    size_t id = ck->id_size;
+    struct finding *f = NULL;
+    uint64_t state = 0;
+
+    if (r->thread_serial == 0)
+        report(ck, RULE_THR_003, at, "a serial above 0", "0");
+    keymap_get(&ck->threads, r->thread_serial, &state);
+    if (r->thread_serial && state & THREAD_LIVE &&
+        !(ck->lost & MAY_DEFINE_THREADS)) /* an END_THREAD may be among what was skipped */
+        f = report(ck, RULE_THR_004, at, "a serial of no living thread", "%" PRIu32 ", started and not ended",
+                   r->thread_serial);
+    if (f)
+        f->related_offset = state >> THREAD_FLAGS;
+    keymap_put(&ck->threads, r->thread_serial, at << THREAD_FLAGS | THREAD_STARTED | THREAD_LIVE);
+
+    use_trace(ck, r->trace_serial, TRACE_OF_START, at + OFFSET_OF(START_THREAD, trace_serial, id));
+    use_name(ck, r->name, NAME_OF_THREAD, at + OFFSET_OF(START_THREAD, name, id));
+    use_name_or_none(ck, r->group, NAME_OF_GROUP, at + OFFSET_OF(START_THREAD, group, id));
+    use_name_or_none(ck, r->parent_group, NAME_OF_PARENT_GROUP, at + OFFSET_OF(START_THREAD, parent_group, id));
+}
+
+/* SPEC.md 4.9 END_THREAD. What is judged is the order in the file: a START_THREAD that was skipped may be the one missed. */
+void check_end_thread(struct checker *ck, const struct END_THREAD *r, uint64_t at)
+{
+    uint64_t state = 0;
+
+    keymap_get(&ck->threads, r->thread_serial, &state);
+    if (state & THREAD_LIVE)
+        keymap_put(&ck->threads, r->thread_serial, state & ~(uint64_t)THREAD_LIVE);
+    else if (ck->lost & MAY_DEFINE_THREADS)
+        return;
+    else if (state & THREAD_STARTED)
+        report(ck, RULE_THR_006, at, "a thread that has not ended", "%" PRIu32 ", ended before", r->thread_serial);
+    else
+        uselog_add(&ck->thread_uses, r->thread_serial, THREAD_OF_END, at);
+}

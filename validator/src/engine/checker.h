@@ -1,0 +1,557 @@
+/* All that is known while a dump is judged: one context that every check gets. */
+#ifndef HPROF_CHECKER_H
+#define HPROF_CHECKER_H
+
+#include "base/byte_log.h"
+#include "state/classes.h"
+#include "findings/findings.h"
+#include "format/format.h"
+#include "state/heap_index.h"
+#include "state/id_set.h"
+#include "input/input.h"
+#include "engine/recovery.h"
+#include "state/stretches.h"
+#include "state/string_table.h"
+#include "format/subrecord.h"
+#include "state/pending_uses.h"
+
+/* Who names a string, a class serial, a stack trace, an object that was not defined. */
+enum string_role {
+    NAME_OF_CLASS,
+    NAME_OF_METHOD,
+    SIGNATURE_OF_METHOD,
+    SOURCE_OF_METHOD,
+    NAME_OF_THREAD,
+    NAME_OF_GROUP,
+    NAME_OF_PARENT_GROUP,
+    NAME_OF_STATIC_FIELD,
+    NAME_OF_INSTANCE_FIELD,
+    NAME_OF_HEAP
+};
+/* The gravest first. */
+enum class_serial_role { SERIAL_OF_FRAME, SERIAL_OF_SITE, SERIAL_OF_UNLOAD };
+enum thread_role { THREAD_OF_END, THREAD_OF_TRACE };
+enum trace_role {
+    TRACE_OF_SITE,
+    TRACE_OF_SAMPLE,
+    TRACE_OF_THREAD_ROOT,
+    TRACE_OF_CLASS,
+    TRACE_OF_INSTANCE,
+    TRACE_OF_OBJECT_ARRAY,
+    TRACE_OF_PRIMITIVE_ARRAY,
+    TRACE_OF_LOAD,
+    TRACE_OF_START,
+    TRACE_OF_UNMARKED_ROOT
+};
+/* The gravest first; all roots but ROOT_STICKY_CLASS are alike. */
+enum object_role {
+    OBJECT_AS_CLASS,
+    OBJECT_AS_ARRAY_CLASS,
+    OBJECT_AS_SUPERCLASS,
+    OBJECT_AS_JNI_GLOBAL,
+    OBJECT_AS_JNI_LOCAL,
+    OBJECT_AS_JAVA_FRAME,
+    OBJECT_AS_NATIVE_STACK,
+    OBJECT_AS_THREAD_BLOCK,
+    OBJECT_AS_MONITOR_USED,
+    OBJECT_AS_THREAD_OBJECT,
+    OBJECT_AS_UNKNOWN_ROOT,
+    OBJECT_AS_INTERNED_STRING,
+    OBJECT_AS_VM_INTERNAL,
+    OBJECT_AS_JNI_MONITOR,
+    OBJECT_AS_OTHER_ROOT,
+    OBJECT_AS_STICKY_CLASS
+};
+enum class_role { CLASS_IS_DUMPED, CLASS_IS_ARRAY, CLASS_IS_ROOTLESS, CLASS_HAS_INSTANCES }; /* when all LOAD_CLASS are known */
+
+enum {
+    PIECE = 64 << 10 /* bytes of a string, an array or an instance that are checked at a time */
+};
+
+/* The agent gives each object the stack trace that allocated it: a few hundred of them take turns. */
+enum { KNOWN_TRACES = 256 };
+
+/* A class as the judging of its instances wants it: one cache line. */
+enum { HOT_BITS_LEAST = 6, HOT_BITS_MOST = 13, HOT_MARKS = 22 };
+enum array_kind { NO_ARRAY, OBJECT_ARRAY /* Object[], or may be */, OTHER_ARRAY };
+struct hot_class {
+    uint64_t raw_id;    /* the ID in the dump's byte order */
+    uint32_t bytes;     /* of an instance; UINT32_MAX for an array class, for no window holds so many */
+    uint32_t dump;      /* the heap dump that this was noted in; of another one it says nothing */
+    uint8_t references; /* the first so many of `marks` are references, */
+    uint8_t booleans;   /* then come booleans */
+    uint8_t array_kind; /* enum array_kind: of a class that OBJ-007 saw to */
+    bool is_wide;       /* it has more marks: from first_wide on in the list for all such classes */
+    union {
+        uint16_t marks[HOT_MARKS];
+        uint32_t first_wide;
+    };
+};
+_Static_assert(sizeof(struct hot_class) == 64, "a cache line");
+
+/* The first instance of a class that is not dumped, to say which one that is; of so many classes. Not of arrays: whether the
+ * class of an array is known when it is met depends on the input. */
+enum { NAMERS = 64 };
+struct namer {
+    uint64_t class_id, offset /* where it is named */, object_id;
+};
+
+/* A sub-record that did not fit into its heap dump record: what to call it depends on what follows. */
+struct cut_subrecord {
+    bool active;
+    uint8_t tag;
+    uint8_t record_tag;
+    uint8_t *bytes; /* the part that was there, as far as it is needed to know the size */
+    size_t bytes_size;
+    uint64_t record_at; /* the heap dump record */
+    uint64_t at;        /* the sub-record */
+    uint64_t had;       /* bytes of it within the record, */
+    uint64_t passed;    /* and within all segments so far */
+    uint64_t size;      /* of all of it; 0 while that is not known */
+    unsigned segments;  /* that were joined to it whole */
+    uint64_t record_end;
+    uint64_t number;
+};
+
+/* An instance of wrong length. It is reported once the next sub-record turns out to be well framed: what precedes a failure
+ * directly has led to it. */
+struct wrong_instance {
+    bool held;
+    uint64_t at;    /* its fields, after the tag */
+    uint64_t total; /* what its class asks for */
+    uint8_t first[1 + sizeof(struct INSTANCE_DUMP_in8)];
+};
+
+/* Instances that wait until all class dumps are known: see waiting.c. */
+struct waiting {
+    struct bytelog log;
+    uint64_t last_at; /* of what was last put into the log */
+    /* As ranges: those that wait one after the other and are not in the log yet. */
+    uint64_t run, run_at, run_end;
+    uint64_t next_instance; /* the number of the instance that would go on with it */
+    size_t next_stretch;    /* while they are checked */
+    /* As bytes: the instance at hand. */
+    uint64_t at;      /* its offset */
+    uint64_t body;    /* its values in the log, */
+    uint64_t body_at; /* and in the dump */
+    uint64_t there;   /* how many of them: fewer than there should be when the dump ended within */
+    uint8_t *piece;   /* room for the own fields of a class */
+};
+
+/* Of the producer: see producer.c. */
+struct signs {
+    uint8_t first_tag;
+    bool any_time;             /* a record's time is not 0 */
+    bool trace_one_empty;      /* TRACE 1 has no frames, */
+    uint32_t trace_one_thread; /* and this thread */
+};
+
+/* What was known in front of a record or sub-record. */
+struct border {
+    uint64_t offset;
+    uint64_t record_at; /* the record itself, or that with the sub-record */
+    struct diag_mark findings;
+    struct hprof_summary sum;
+    struct signs signs;
+    bool framing_lost, second_header;
+};
+
+/* Of a compressed dump: see check_gzip.c. */
+enum { BLOCK_MARKS = 3 /* one is doubtful from, one is within, one may be declared to be */ };
+struct gzip_damage {
+    uint64_t sound_until;    /* where the damaged member begins that was found; UINT64_MAX for none */
+    const struct border *to; /* what is known there, once judging has come to it */
+    uint64_t unit_end;       /* of the latest record or sub-record that was not left to the fast way */
+    uint64_t member_start;   /* of the member that `member` is for */
+    /* In front of the record or sub-record with its first byte; of those with multiples of INPUT_BLOCK; and of the latest one. */
+    struct border member, block[BLOCK_MARKS], latest;
+};
+
+struct checker {
+    struct memory memory;
+    struct input in;
+    struct diag diag;
+    struct hash_key key;
+    const struct hprof_options *options;
+    struct hprof_summary sum;
+    uint64_t totals[RULE_COUNT], quirks[RULE_COUNT];
+    bool in_baseline[RULE_COUNT];
+    char failure[256];
+    uint64_t progress_told;
+    struct gzip_damage gzip;
+
+    unsigned id_size;
+    enum version version;
+    unsigned lost;           /* enum may_define: what skipped bytes may have defined. Nothing of it is called undefined */
+    bool truncated;          /* the dump ended too soon; nothing is missing because of that */
+    bool stopped;            /* what follows cannot be checked */
+    bool framing_lost;       /* the dump did not just end too soon */
+    bool second_header;      /* follows where a record should: two files were joined */
+    uint64_t complete_until; /* the end of the latest HEAP_DUMP_END; 0 for none */
+    bool line_ends_changed;  /* the first bytes look like text: each LF after a CR, */
+    bool was_decoded;        /* or what is no UTF-8 replaced */
+    bool garbage_behind;     /* what should be a gzip member is not one: it may have been one */
+    bool segment_reported;   /* REC-005 was */
+    bool heap_lost;          /* a skipped record may have been a heap dump, */
+    bool heap_end_lost;      /* or HEAP_DUMP_END */
+    struct {                 /* the records of unknown tag since the last known one: held until a known one follows */
+        uint64_t from, count;
+        unsigned may_define; /* all of them in the dump, by their lengths: counts only if REC-003 is an error at the end */
+        bool may_end_heap;   /* one of them is empty, as HEAP_DUMP_END is; likewise */
+    } unknown;
+    struct { /* an empty heap dump record whose length may never have been filled in: sub-records seem to follow */
+        uint64_t at, number;
+        unsigned records; /* that followed */
+    } unfilled;
+    struct chunks jumps; /* struct jump */
+    uint32_t last_time;
+
+    /* The record and sub-record at hand, for the path of a finding. */
+    uint8_t record_tag;
+    uint64_t record_at;
+    uint64_t record_number; /* among those of its tag, from 1; 0 for none at hand */
+    uint64_t record_length; /* of its body, as declared */
+    struct heap_index heap_index;
+    const uint8_t *sub; /* its first bytes, NULL for none */
+    size_t sub_size;
+
+    /* Defined so far. */
+    struct strings strings;
+    struct idset class_serials;    /* defined: there was a LOAD_CLASS, */
+    struct idset unloaded_serials; /* and an UNLOAD_CLASS after it */
+    struct keymap frames;          /* to the hash of the record */
+    struct keymap traces;          /* to an index in trace_list */
+    struct chunks trace_list;
+    struct keymap threads;       /* that were started: to enum thread_flag */
+    struct idset rooted_threads; /* defined: a heap dump that has ended has a ROOT_THREAD_OBJECT, or the lack of one was told */
+    struct classes classes;
+
+    /* Used before they were defined. */
+    struct uselog string_uses, class_serial_uses, frame_uses, trace_uses, thread_uses, class_uses;
+
+    /* The present heap dump. */
+    struct {
+        bool open;                   /* a series of segments */
+        bool lost;                   /* part of it was skipped */
+        bool end_lost;               /* what was skipped may have been its HEAP_DUMP_END: what follows may be another one */
+        struct wrong_instance wrong; /* the sub-record before this one, if it is an instance of wrong length */
+        uint32_t next_stray;         /* the first layout that next_stray_class() has not seen */
+        uint64_t begin;              /* its first record */
+        uint64_t last_segment, last_segment_number;
+        struct idset objects;
+        struct id_near near_defined, near_referenced, near_element;
+        struct uselog object_uses, root_thread_uses;
+        struct namer namers[NAMERS];
+        unsigned namer_count;
+        struct keymap thread_roots; /* serial of a thread with a ROOT_THREAD_OBJECT to that of its stack trace */
+        struct bytelog frame_roots; /* roots that name a frame, by thread: see check_roots.c */
+        uint64_t last_frame_root;
+        struct hot_classes {
+            struct hot_class *slots; /* 1 << bits of them */
+            uint64_t multiply;
+            unsigned bits;
+        } hot;
+        struct wide_classes {
+            uint32_t *marks; /* of a class: how many references and how many booleans, and where they are in an instance */
+            size_t capacity, count;
+            struct keymap first; /* by layout; UINT32_MAX for one that there was no room for */
+        } wide;
+        uint32_t known_traces[KNOWN_TRACES]; /* serials that were looked at, by their lowest bits; 0 needs no look */
+        struct stretches stretches;          /* of input that can be read again */
+        struct stretch *stretch;             /* the one at hand; NULL for none */
+        bool in_object_array;                /* that class is Object[], or may be; */
+        bool array_class_is_dumped;          /* it is dumped */
+        uint64_t last_array_class;           /* the class of an object array that needs no look */
+        uint64_t broken_segment;             /* the latest with a broken sub-record: it may have hidden the end */
+        size_t first_place;                  /* in diag.places, of this heap dump */
+        struct waiting waiting;              /* instances whose class is not known yet */
+    } dump;
+    struct bytelog frame_roots; /* of the heap dumps that have ended, by stack trace */
+    uint64_t last_frame_root;
+
+    uint64_t heap_end; /* of the heap dump record at hand */
+    struct cut_subrecord cut;
+    struct signs signs;
+};
+
+/* Whether judging has come to bytes of a damaged gzip member, of which nothing is told. */
+static inline bool is_disowned(const struct checker *ck)
+{
+    return ck->in.offset >= ck->gzip.sound_until;
+}
+
+/* The next n bytes, or those that are left when there are fewer. */
+static inline struct cursor window(struct checker *ck, size_t n)
+{
+    size_t there = input_need(&ck->in, n);
+
+    return (struct cursor){ck->in.at, ck->in.at + (there < n ? there : n)};
+}
+
+/* At most n bytes ahead, and at most `left`, counted the same whatever happens to be in memory: no decision may depend on the
+ * size of blocks. */
+static inline size_t look_at(struct checker *ck, size_t n, uint64_t left)
+{
+    size_t there;
+
+    if (n > left)
+        n = (size_t)left;
+    there = input_need(&ck->in, n);
+    return there < n ? there : n;
+}
+
+/* What recovery sees from here on: SIGHT_SIZE bytes beyond `n`. */
+static inline struct sight sight_beyond(struct checker *ck, uint64_t n)
+{
+    size_t wanted = SIGHT_SIZE + (n < SIGHT_SIZE ? (size_t)n : SIGHT_SIZE), size = look_at(ck, wanted, UINT64_MAX);
+
+    return (struct sight){ck->in.at, size, size < wanted, ck->id_size, ck->version};
+}
+
+/* ---- Findings (report.c) ---- */
+
+/* Counts a finding at an offset of the dump; if it is to be shown, gives it the path of the record at hand. `found` is a format.
+ * Returns the finding if it was kept. */
+struct finding *report_shape(struct checker *ck, enum rule rule, enum finding_shape shape, uint64_t offset,
+                             const char *expected, const char *found, ...) __attribute__((format(printf, 6, 7)));
+#define report(ck, rule, offset, expected, ...) report_shape(ck, rule, SHAPE_ANY, offset, expected, __VA_ARGS__)
+/* With a path of its own, for what is found out later. */
+struct finding *report_late(struct checker *ck, enum rule rule, enum finding_shape shape, uint64_t order, const char *path,
+                            const char *expected, const char *found, ...) __attribute__((format(printf, 7, 8)));
+
+/* The same for something in a heap dump, at an offset: the path is the heap dump record there, and what is within it. */
+struct finding *report_within(struct checker *ck, enum rule rule, enum finding_shape shape, uint64_t offset, const char *within,
+                              const char *expected, const char *found, ...) __attribute__((format(printf, 7, 8)));
+
+/* Something is wrong with the framing here. */
+static inline void unsound(struct checker *ck, uint64_t offset)
+{
+    if (offset < ck->sum.sound_until)
+        ck->sum.sound_until = offset;
+}
+
+enum { NAME_SIZE = 240 };
+/* Text to show, in the caller's buffer of NAME_SIZE at most, names shortened to fit: a string, "" if it is not known; a class as
+ * "java.lang.String", or "". */
+const char *show_string(const struct checker *ck, uint64_t string_id, char *to, size_t size);
+const char *show_class(const struct checker *ck, uint64_t class_id, char *to, size_t size);
+/* "CLASS_DUMP 0x7ff0a8 (java.lang.String)": a path within a record. */
+const char *show_class_dump(const struct checker *ck, uint64_t class_id, char *to, size_t size);
+/* " (java.lang.String)" or "". */
+const char *show_class_after(const struct checker *ck, uint64_t class_id, char *to, size_t size);
+
+/* ---- Names, as every record uses them (check_strings.c) ---- */
+
+void use_name(struct checker *ck, uint64_t id, enum string_role role, uint64_t offset);         /* 0 is a finding */
+void use_name_or_none(struct checker *ck, uint64_t id, enum string_role role, uint64_t offset); /* 0 is none */
+bool check_utf8(struct checker *ck, uint64_t length); /* false: the dump ended within */
+void finish_strings(struct checker *ck);
+
+/* ---- check_stacks.c ---- */
+void use_trace(struct checker *ck, uint32_t serial, enum trace_role role, uint64_t offset);
+void check_frame(struct checker *ck, const struct FRAME *r, const uint8_t *body, uint64_t at);
+size_t trace_size(void);              /* of an element of trace_list */
+bool check_trace(struct checker *ck); /* false: the dump ended within */
+void finish_stacks(struct checker *ck);
+/* The number of frames of a stack trace; false if it is not defined. */
+bool trace_depth(const struct checker *ck, uint32_t serial, uint32_t *frames);
+
+/* ---- check_classes.c ---- */
+void use_class_serial(struct checker *ck, uint32_t serial, enum class_serial_role role, uint64_t offset);
+void check_load_class(struct checker *ck, const struct LOAD_CLASS *r, uint64_t at);
+void check_unload_class(struct checker *ck, const struct UNLOAD_CLASS *r, uint64_t at);
+void finish_classes(struct checker *ck);
+
+/* ---- check_class_dump.c ---- */
+void check_class_dump(struct checker *ck, const uint8_t *p, size_t size, uint64_t at);
+void finish_class_dumps(struct checker *ck);
+void keep_class_uses(struct checker *ck);
+
+/* ---- check_threads.c ---- */
+enum thread_flag { THREAD_STARTED = 1, THREAD_LIVE = 2, THREAD_FLAGS = 2 /* bits; above them the offset of START_THREAD */ };
+void check_start_thread(struct checker *ck, const struct START_THREAD *r, uint64_t at);
+void check_end_thread(struct checker *ck, const struct END_THREAD *r, uint64_t at);
+
+/* ---- check_profiles.c ---- */
+bool check_alloc_sites(struct checker *ck);
+bool check_cpu_samples(struct checker *ck);
+void check_control_settings(struct checker *ck, const struct CONTROL_SETTINGS *r, uint64_t at);
+
+/* ---- check_roots.c ---- */
+void check_root(struct checker *ck, unsigned tag, const uint8_t *p, uint64_t at);
+void finish_roots(struct checker *ck); /* at the end of a heap dump; */
+void keep_rooted_threads(struct checker *ck);
+void finish_frame_roots(struct checker *ck); /* at the end of the file */
+
+/* ---- check_objects.c ---- */
+/* Makes room for the classes that instances are looked up in, when there are so many; keeps what is there if it is enough. */
+void fit_hot_classes(struct checker *ck, uint64_t classes);
+void clear_hot_classes(struct checker *ck);
+void begin_wide_classes(struct checker *ck);
+void clear_wide_classes(struct checker *ck);
+/* The class of instances of so many bytes, by its ID as it is in the dump; NULL if they must be walked along its chain. */
+const struct hot_class *hot_class_of(struct checker *ck, const uint8_t *raw_id, uint64_t bytes);
+/* Judges as many whole instances and arrays as stand one after the other at p, and returns the bytes they take. It stops at
+ * anything that is not plain: another sub-record, one that n bytes do not hold, a class that is not known well. */
+size_t walk_objects(struct checker *ck, const uint8_t *p, size_t n, uint64_t offset);
+/* The same, one at a time, for all that walk_objects left. The sub-record is at the start of the window, which holds its fixed
+ * part; all of it lies within the heap dump record. Afterwards the window is after it; false if the dump ends before. */
+bool check_instance(struct checker *ck);
+bool check_object_array(struct checker *ck);
+bool check_primitive_array(struct checker *ck);
+/* The size that its class gives the instance at p, tag included; 0 if its class is not known, or if that is the size it has. */
+uint64_t size_by_class(struct checker *ck, const uint8_t *p);
+/* Checks the instance in the window, whose length is not the size of its class and led to a failure: all but its fields. */
+void check_wrong_instance(struct checker *ck);
+/* Reports the instance before, if it was of wrong length: what follows is well framed. */
+void report_wrong_instance(struct checker *ck);
+/* Checks what depends on the class of instances that waited, as many as `instances` counts down, among the whole instances and
+ * arrays at p. Returns the bytes they take; stops at anything that is not plain. */
+size_t refer_instances(struct checker *ck, const uint8_t *p, size_t n, uint64_t *instances);
+/* Checks what depends on the class of an instance, once all classes are known: `at` is the offset of its fields, after the tag;
+ * `get` gives n bytes of the dump at an offset, NULL if the dump ends before. False if it does. */
+bool check_known_instance(struct checker *ck, const struct INSTANCE_DUMP *r, uint64_t at, bool led_to_failure,
+                          const uint8_t *(*get)(struct checker *ck, uint64_t offset, size_t n));
+/* From the input, which goes on to there. */
+const uint8_t *get_from_input(struct checker *ck, uint64_t offset, size_t n);
+void define_object(struct checker *ck, uint64_t id, bool is_class, uint64_t offset);
+
+/* ---- waiting.c ---- */
+/* Whether instances wait as ranges. */
+static inline bool waits_in_ranges(const struct checker *ck)
+{
+    return input_can_reread(&ck->in) &&
+           !ck->in.compressed; /* through a decompressor, all that comes before is decompressed again */
+}
+/* Then: the instance at an offset, of which so many came before in the dump, waits. */
+void wait_in_range(struct checker *ck, uint64_t offset, uint64_t number);
+void waiting_begin(struct checker *ck);
+void waiting_clear(struct checker *ck);
+/* The instance in the window waits for its class. Goes after it; false if the dump ends before. */
+bool wait_for_class(struct checker *ck, uint64_t size);
+/* Checks the instances that waited, once all classes of the heap dump are known. */
+void check_waiting(struct checker *ck);
+
+/* ---- check_references.c ---- */
+static inline void refer(struct checker *ck, uint64_t id);
+void finish_objects(struct checker *ck);
+
+/* ---- find_offsets.c ---- */
+void find_offsets_in_dump(struct checker *ck); /* at the end of a heap dump */
+void find_offsets_of_records(struct checker *ck);
+
+/* ---- check_gzip.c ---- */
+void begin_gzip(struct checker *ck);
+void on_gzip_fault(void *context, const struct gzip_finding *g);
+/* In front of each record and sub-record, of so many bytes, that the fast way leaves: it may turn out to be of a damaged member. */
+void mark_border(struct checker *ck, uint64_t size);
+/* How far the fast way may go. */
+uint64_t next_border(const struct checker *ck);
+/* When all was read: of what was judged since a damaged member began, nothing is left. */
+void end_gzip(struct checker *ck);
+
+/* ---- heap.c ---- */
+void begin_heap_dump(struct checker *ck);
+void end_heap_dump(struct checker *ck);
+void clear_heap_dump(struct checker *ck); /* gives back what it took */
+/* A sub-record that crossed the end of its record: what it was, once that is known; or nothing more of it. */
+void settle_cut(struct checker *ck, enum rule rule);
+void forget_cut(struct checker *ck);
+bool walk_heap_record(struct checker *ck, uint64_t length); /* false: the dump ended within */
+/* What is defined and named from now on is noted of this stretch. */
+void enter_stretch(struct checker *ck, struct stretch *stretch);
+/* Measures the sub-record at the start of the window, with as many of its bytes there as that takes. MEASURE_MORE if the heap
+ * dump record, of which `left` bytes are left, ends before that is known; *ended if the dump does. */
+enum measured measure_next(struct checker *ck, uint64_t left, struct measure *m, bool *ended);
+
+/* ---- reread.c ---- */
+
+/* What is done with records that are read again; either may be NULL. False to end. */
+struct visitor {
+    /* A record: the window is at its body, and stays there. */
+    bool (*record)(struct checker *ck, void *context, unsigned tag, uint64_t length);
+    /* A sub-record, whose fixed part is in the window: goes after it. Without this, heap dump records are skipped; with it, reading
+     * ends with the heap dump. */
+    bool (*subrecord)(struct checker *ck, uint64_t size);
+    /* As many sub-records of the n bytes in the window as can be done fast; returns the bytes they take. May be NULL. */
+    size_t (*many)(struct checker *ck, size_t n);
+    void *context;
+};
+/* Reads the dump again as it was read the first time, from a record, or from a sub-record of the heap dump record that ends at
+ * heap_end (0 for a record), up to an offset. Leaves the input anywhere. */
+void read_again(struct checker *ck, uint64_t from, uint64_t heap_end, uint64_t end, const struct visitor *visitor);
+
+/* ---- failure.c ---- */
+
+/* Where reading did not go on at the end of what it had read: the second look does the same. */
+struct jump {
+    uint64_t from : 63;
+    uint64_t failed : 1; /* plain reading failed at `from`; else after it, and an instance there has the size of its class */
+    uint64_t to;         /* UINT64_MAX for the end */
+};
+_Static_assert(sizeof(struct jump) == 16, "the smallest heap dump record with a jump takes 10 bytes");
+#define NO_JUMP (UINT64_MAX >> 1) /* where the jump after the last one is from */
+void note_jump(struct checker *ck, uint64_t from, uint64_t to, bool failed);
+/* The first jump from an offset or later: its index in ck->jumps. */
+size_t find_jump(const struct checker *ck, uint64_t from);
+/* The jump with an index; one from NO_JUMP after the last. */
+struct jump jump_at(const struct checker *ck, size_t i);
+/* Whether plain reading failed at an offset. */
+bool failed_at(const struct checker *ck, uint64_t offset);
+
+/* Whether records follow here, up to `count`, or the end. */
+bool records_follow_here(struct checker *ck, unsigned count);
+/* The dump ends within the record at hand; within the header of one, of which n bytes are there. What follows from that is not
+ * reported again. */
+void report_truncated(struct checker *ck);
+void report_truncated_header(struct checker *ck, size_t n);
+/* Whether the dump is not complete, and that was reported already. What is not a gzip member may have been one: that is one fault
+ * with what it lacks. */
+bool end_was_reported(struct checker *ck);
+/* Goes after the body of a record that is not checked. False if the dump ends before. */
+bool skip_body(struct checker *ck);
+/* Reads on to the end without checking, from an offset up to which was read. */
+void skip_to_end(struct checker *ck, uint64_t from);
+/* The record at hand has not the length of its kind or count: reports it, and resumes where a record follows. */
+void wrong_length(struct checker *ck, enum rule rule, const char *expected, uint64_t right);
+/* A record of unknown tag. */
+void hold_unknown(struct checker *ck);
+/* At the header of a known record after such records. False if they were not records: nothing after them can be checked. */
+bool release_unknown(struct checker *ck);
+/* After the header of a heap dump record of length 0: sub-records that follow would explain a later failure. */
+void hold_empty(struct checker *ck);
+/* Plain reading has failed at the record at hand. True if an unfilled length explains that, which is then reported. */
+bool was_unfilled(struct checker *ck);
+/* Skipped bytes may have been a HEAP_DUMP_END. */
+void lose_heap_end(struct checker *ck);
+/* At the end: what records of unknown tag may have defined is not called undefined if they are errors. */
+void settle_unknown(struct checker *ck);
+
+/* ---- cause.c ---- */
+/* Before the header: notes what a transfer as text does to bytes. */
+void look_for_text(struct checker *ck);
+/* NULL if none is known. To be called when severities are given and all is counted. */
+const char *usual_cause(const struct checker *ck);
+
+/* ---- record.c ---- */
+void walk_records(struct checker *ck);
+void tell_progress(struct checker *ck);
+
+/* ---- validate.c ---- */
+/* How findings are given a severity; known once all was read. */
+struct severity_choice choose_severity(const struct checker *ck, enum profile *looks_like, const char **producer);
+
+/* ---- header.c ---- */
+bool check_header(struct checker *ck);
+
+/* ---- producer.c ---- */
+enum profile guess_producer(const struct checker *ck, const char **name);
+
+/* A reference that is not null, from a field, a static, a constant or a class header. */
+static inline void refer(struct checker *ck, uint64_t id)
+{
+    if (id)
+        idset_refer(&ck->dump.objects, &ck->dump.near_referenced, id_to_key(id, ck->id_size));
+}
+
+#endif

@@ -1,0 +1,292 @@
+/* The records of a dump (SPEC.md 3.2, 3.3, 5): to whom each is handed. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "engine/checker.h"
+
+/* ---- Heap dump records ---- */
+
+static void old_version(struct checker *ck)
+{
+    if (ck->version == V101 && !ck->segment_reported) {
+        ck->segment_reported = true;
+        report(ck, RULE_REC_005, ck->record_at, "a record of version 1.0.1", "%s", hprof_record_name(ck->record_tag));
+    }
+}
+
+/* HEAP_DUMP and HEAP_DUMP_SEGMENT. */
+static void walk_heap_dump(struct checker *ck)
+{
+    bool is_segment = ck->record_tag == TAG_HEAP_DUMP_SEGMENT;
+    bool within = !is_segment && ck->dump.open && ck->version != V101;
+
+    heap_index_add(&ck->heap_index, ck->record_at, is_segment);
+    if (is_segment)
+        old_version(ck);
+    else if (within)
+        report(ck, RULE_REC_006, ck->record_at, "HEAP_DUMP_SEGMENT or HEAP_DUMP_END", "HEAP_DUMP");
+    if (!ck->dump.open)
+        begin_heap_dump(ck);
+    if (is_segment) {
+        ck->dump.open = true;
+        ck->dump.last_segment = ck->record_at;
+        ck->dump.last_segment_number = ck->record_number;
+    }
+
+    if (!ck->record_length) {
+        hold_empty(ck);
+        report(ck, RULE_REC_010, ck->record_at, "at least one sub-record", "none");
+    } else if (!walk_heap_record(ck, ck->record_length)) {
+        ck->dump.lost = true;
+        report_truncated(ck);
+    }
+    if (!ck->dump.open)
+        end_heap_dump(ck);
+}
+
+/* SPEC.md 5.3 HEAP_DUMP_END */
+static void check_heap_dump_end(struct checker *ck)
+{
+    old_version(ck);
+    if (ck->record_length)
+        wrong_length(ck, RULE_REC_008, "0 bytes", 0);
+    if (ck->stopped)
+        return;
+    if (ck->dump.open) {
+        ck->dump.open = false;
+        end_heap_dump(ck);
+    } else if (ck->version != V101 && !ck->heap_lost && !ck->record_length) {
+        report(ck, RULE_REC_009, ck->record_at, "a HEAP_DUMP_SEGMENT in front", "none");
+    }
+    ck->complete_until = ck->in.offset;
+}
+
+/* ---- The other records ---- */
+
+static void note_signs(struct checker *ck, uint32_t time)
+{
+    if (!ck->signs.first_tag)
+        ck->signs.first_tag = ck->record_tag;
+    if (time)
+        ck->signs.any_time = true;
+}
+
+/* SPEC.md 3.3. Times wrap after 71 minutes: a fall of half the range or more is that. */
+static void check_time(struct checker *ck, uint32_t time)
+{
+    if (time < ck->last_time && ck->last_time - time < UINT32_C(1) << 31)
+        report(ck, RULE_REC_004, ck->record_at + RECORD_TIME_AT, "a time not before that of the record in front",
+               "%" PRIu32 " us after %" PRIu32 " us", time, ck->last_time);
+    ck->last_time = time;
+}
+
+/* A record of fixed length: judged whole, then left behind. */
+#define FIXED_RECORD(NAME, rule, check) \
+    do { \
+        if (ck->record_length != SIZE_OF(NAME, ck->id_size)) { \
+            wrong_length(ck, rule, expected_length(expected, SIZE_OF(NAME, ck->id_size)), SIZE_OF(NAME, ck->id_size)); \
+        } else { \
+            struct cursor c = window(ck, SIZE_OF(NAME, ck->id_size)); \
+            struct NAME r; \
+            if (read_##NAME(&c, ck->id_size, &r)) { \
+                check; \
+                input_advance(&ck->in, SIZE_OF(NAME, ck->id_size)); \
+            } else { \
+                report_truncated(ck); \
+            } \
+        } \
+    } while (0)
+
+static const char *expected_length(char *to, uint64_t n)
+{
+    snprintf(to, NAME_SIZE, "%" PRIu64 " bytes", n);
+    return to;
+}
+
+/* A record whose length follows from the count in its fixed part. */
+static void check_counted(struct checker *ck, enum rule rule, bool (*check)(struct checker *ck))
+{
+    struct sight body = sight_beyond(ck, 0);
+    uint64_t least, right = right_length(ck->record_tag, &body, &least);
+    char expected[NAME_SIZE];
+
+    if (right == ck->record_length) {
+        if (!check(ck))
+            report_truncated(ck);
+        return;
+    }
+    wrong_length(ck, rule, expected_length(expected, right == LENGTH_ANY || ck->record_length < least ? least : right), right);
+}
+
+/* SPEC.md 4.1 UTF8 */
+static void walk_string(struct checker *ck)
+{
+    uint64_t least = SIZE_OF(UTF8, ck->id_size);
+
+    if (ck->record_length < least)
+        wrong_length(ck, RULE_STR_001, least == 8 ? "8 bytes at the least" : "4 bytes at the least", LENGTH_ANY);
+    else if (!check_utf8(ck, ck->record_length))
+        report_truncated(ck);
+}
+
+/* A record of a tag that 1.0.1 does not define, and not what later versions have: it may be a record of another tag. */
+static bool is_of_no_version(struct checker *ck)
+{
+    if (ck->version != V101 || ck->segment_reported || !ck->record_length)
+        return false;
+    return ck->record_tag == TAG_HEAP_DUMP_END ||
+           (ck->record_tag == TAG_HEAP_DUMP_SEGMENT && look_at(ck, 1, UINT64_MAX) && !hprof_subrecord_name(get_u1(ck->in.at)));
+}
+
+static void walk_record(struct checker *ck)
+{
+    char expected[NAME_SIZE];
+    uint64_t at = ck->in.offset;
+
+    if (is_of_no_version(ck)) {
+        ck->lost |= definitions_of_length(ck->record_length, ck->id_size);
+        if (skip_body(ck))
+            old_version(ck);
+        return;
+    }
+    switch ((enum record_tag)ck->record_tag) {
+    case TAG_UTF8:
+        walk_string(ck);
+        return;
+    case TAG_LOAD_CLASS:
+        FIXED_RECORD(LOAD_CLASS, RULE_CLS_001, check_load_class(ck, &r, at));
+        return;
+    case TAG_UNLOAD_CLASS:
+        FIXED_RECORD(UNLOAD_CLASS, RULE_CLS_006, check_unload_class(ck, &r, at));
+        return;
+    case TAG_FRAME:
+        FIXED_RECORD(FRAME, RULE_STK_001, check_frame(ck, &r, ck->in.at, at));
+        return;
+    case TAG_TRACE:
+        check_counted(ck, RULE_STK_007, check_trace);
+        return;
+    case TAG_ALLOC_SITES:
+        check_counted(ck, RULE_PRF_001, check_alloc_sites);
+        return;
+    case TAG_HEAP_SUMMARY:
+        FIXED_RECORD(HEAP_SUMMARY, RULE_PRF_006, (void)r);
+        return;
+    case TAG_START_THREAD:
+        FIXED_RECORD(START_THREAD, RULE_THR_001, check_start_thread(ck, &r, at));
+        return;
+    case TAG_END_THREAD:
+        FIXED_RECORD(END_THREAD, RULE_THR_002, check_end_thread(ck, &r, at));
+        return;
+    case TAG_CPU_SAMPLES:
+        check_counted(ck, RULE_PRF_007, check_cpu_samples);
+        return;
+    case TAG_CONTROL_SETTINGS:
+        FIXED_RECORD(CONTROL_SETTINGS, RULE_PRF_009, check_control_settings(ck, &r, at));
+        return;
+    case TAG_HEAP_DUMP:
+    case TAG_HEAP_DUMP_SEGMENT:
+        walk_heap_dump(ck);
+        return;
+    case TAG_HEAP_DUMP_END:
+        check_heap_dump_end(ck);
+        return;
+    }
+    hold_unknown(ck);
+}
+
+/* What a sub-record that crossed the end of its record was, where no segment goes on with it. False if nothing after it can be
+ * checked. */
+static bool settle_cut_before(struct checker *ck, size_t n)
+{
+    uint64_t end = ck->cut.record_end;
+
+    if (!ck->cut.active ||
+        (ck->cut.record_tag == TAG_HEAP_DUMP_SEGMENT && n >= RECORD_HEADER_SIZE && get_u1(ck->in.at) == TAG_HEAP_DUMP_SEGMENT))
+        return true;
+    if (records_follow_here(ck, 1)) {
+        settle_cut(ck, RULE_REC_015);
+        return true;
+    }
+    skip_to_end(ck, end);
+    settle_cut(ck, ck->in.offset - end >= UINT64_C(1) << 32 ? RULE_REC_012 : RULE_REC_015);
+    return false;
+}
+
+/* What is judged at once of the record at p: of a heap dump the header, and if that says that it is empty what stands behind. */
+static uint64_t unit_size(const uint8_t *p)
+{
+    uint64_t length = get_u4(p + RECORD_LENGTH_AT);
+
+    if (*p == TAG_HEAP_DUMP || *p == TAG_HEAP_DUMP_SEGMENT)
+        return length ? RECORD_HEADER_SIZE : 2 * RECORD_HEADER_SIZE;
+    return RECORD_HEADER_SIZE + length;
+}
+
+/* After an empty heap dump, a failure within so many records may mean that its length was not filled in. */
+enum { UNFILLED_RECORDS = 2 };
+
+void walk_records(struct checker *ck)
+{
+    while (!ck->stopped && !ck->memory.exhausted) {
+        size_t n = input_need(&ck->in, RECORD_HEADER_SIZE);
+        uint32_t time;
+        bool known;
+
+        tell_progress(ck);
+        if (is_disowned(ck)) {
+            ck->stopped = true;
+            break;
+        }
+        if (n > 0)
+            ck->record_at = ck->in.offset;
+        mark_border(ck, n < RECORD_HEADER_SIZE ? n : unit_size(ck->in.at));
+        if (!settle_cut_before(ck, n))
+            break;
+        if (n == 0)
+            break;
+        ck->record_tag = get_u1(ck->in.at);
+        if (n < RECORD_HEADER_SIZE) {
+            report_truncated_header(ck, n);
+            break;
+        }
+        ck->record_number = ck->sum.record_counts[ck->record_tag] + 1;
+        time = get_u4(ck->in.at + RECORD_TIME_AT);
+        ck->record_length = get_u4(ck->in.at + RECORD_LENGTH_AT);
+        known = hprof_record_name(ck->record_tag) != NULL;
+        if (known && !release_unknown(ck))
+            break;
+        input_advance(&ck->in, RECORD_HEADER_SIZE);
+        if (known)
+            note_signs(ck, time);
+        walk_record(ck);
+        if (ck->stopped)
+            break;
+        if (ck->in.offset > ck->gzip.sound_until) { /* only its beginning is of a sound gzip member */
+            report_truncated(ck);
+            break;
+        }
+        if (known)
+            check_time(ck, time);
+        ck->sum.record_counts[ck->record_tag]++;
+        if (ck->unfilled.number && ck->record_at != ck->unfilled.at && ++ck->unfilled.records == UNFILLED_RECORDS)
+            ck->unfilled.number = 0;
+    }
+
+    ck->record_number = 0;
+    if (ck->in.error || ck->memory.exhausted)
+        ck->truncated = true;
+    if (ck->truncated)
+        ck->lost = MAY_DEFINE_ALL;
+    settle_unknown(ck);
+    forget_cut(ck);
+    if (ck->dump.open) {
+        ck->dump.lost |= end_was_reported(ck);
+        if (!ck->truncated && ck->version != V101 && !ck->heap_end_lost && ck->dump.broken_segment != ck->dump.last_segment) {
+            ck->record_tag = TAG_HEAP_DUMP_SEGMENT;
+            ck->record_number = ck->dump.last_segment_number;
+            report(ck, RULE_REC_007, ck->dump.last_segment, "a HEAP_DUMP_END behind it", "the end of the file");
+        }
+        ck->dump.open = false;
+        end_heap_dump(ck);
+    }
+}

@@ -1,0 +1,180 @@
+/* See recovery.h. */
+#include "engine/recovery.h"
+
+#include "hprof/hprof.h"
+#include "format/subrecord.h"
+
+/* ---- Lengths by kind and count ---- */
+
+/* What records.def says of the length of a kind of record. */
+struct kind {
+    unsigned fixed; /* bytes of the fixed part */
+    unsigned
+        entry; /* bytes of an entry, as many of which follow as the last u4 of the fixed part counts; 0 if nothing is counted */
+    bool has_tail;   /* more follows the fixed part */
+    bool is_defined; /* there is such a record */
+};
+
+#define NO_FIELD(type, field, meaning)
+#define FIELD_BYTES(type, field, meaning) +WIDTH_##type(id_size)
+#define ENTRY_BYTES(form, meaning) +ENTRY_##form
+#define ONE_TAIL(form, meaning) +1
+#define ENTRY_bytes 0
+#define ENTRY_subrecords 0
+#define ENTRY_ids id_size
+#define ENTRY_sites (unsigned)SIZE_OF(SITE, id_size)
+#define ENTRY_traces (unsigned)SIZE_OF(SAMPLE, id_size)
+
+static struct kind kind_of(unsigned tag, unsigned id_size)
+{
+    switch (tag) {
+#define RECORD(name, tag, since, clause, layout) \
+    case tag: \
+        return (struct kind){0 LAYOUT_##layout(FIELD_BYTES, NO_TAIL), 0 LAYOUT_##layout(NO_FIELD, ENTRY_BYTES), \
+                             0 LAYOUT_##layout(NO_FIELD, ONE_TAIL), true};
+#include "format/records.def"
+#undef RECORD
+    default:
+        return (struct kind){0};
+    }
+}
+
+uint64_t right_length(unsigned tag, const struct sight *body, uint64_t *least)
+{
+    struct kind kind = kind_of(tag, body->id_size);
+
+    *least = kind.fixed;
+    if (!kind.is_defined || (kind.has_tail && (!kind.entry || body->size < kind.fixed)))
+        return LENGTH_ANY;
+    return kind.entry ? kind.fixed + (uint64_t)get_u4(body->at + kind.fixed - 4) * kind.entry : kind.fixed;
+}
+
+/* ---- What follows ---- */
+
+static bool is_heap_dump(unsigned tag)
+{
+    return tag == TAG_HEAP_DUMP || tag == TAG_HEAP_DUMP_SEGMENT;
+}
+
+/* Whether n bytes at p may begin with a record: its tag is defined, its kind allows its length, and a heap dump record begins with
+ * the tag of a sub-record. */
+static bool may_be_record(const struct sight *s, const uint8_t *p, size_t n)
+{
+    struct kind kind;
+    uint64_t length;
+
+    if (n < RECORD_HEADER_SIZE)
+        return false;
+    kind = kind_of(*p, s->id_size);
+    length = get_u4(p + RECORD_LENGTH_AT);
+    if (is_heap_dump(*p) && length && n > RECORD_HEADER_SIZE && !hprof_subrecord_name(p[RECORD_HEADER_SIZE]))
+        return false;
+    return kind.is_defined && (kind.has_tail ? length >= kind.fixed : length == kind.fixed);
+}
+
+bool records_follow(const struct sight *s, uint64_t at, unsigned count)
+{
+    for (; count && at < s->size; count--) {
+        const uint8_t *p = s->at + at;
+        uint64_t length;
+
+        if (!may_be_record(s, p, s->size - (size_t)at))
+            return !s->ended && s->size - at < RECORD_HEADER_SIZE;
+        length = get_u4(p + RECORD_LENGTH_AT);
+        at += RECORD_HEADER_SIZE + length;
+        count += !length && is_heap_dump(*p); /* too little to tell it from other bytes */
+    }
+    return at <= s->size || !s->ended;
+}
+
+bool subrecords_follow(const struct sight *s, uint64_t at, uint64_t left)
+{
+    return at > s->size ? !s->ended : plausible_subrecords(s->at + at, s->size - (size_t)at, left, s->id_size, s->version);
+}
+
+/* ---- Where checking resumes ---- */
+
+enum resume resume_after_record(const struct sight *body, uint64_t declared, uint64_t right)
+{
+    struct sight whole = *body;
+
+    /* A record that lies in sight as a whole is better evidence than the header of a long one, which any bytes may look like. */
+    whole.ended = true;
+    if (declared <= body->size && records_follow(&whole, declared, 1))
+        return RESUME_AT_DECLARED;
+    if (right <= body->size && records_follow(body, right, 1))
+        return RESUME_AT_RIGHT;
+    if (declared <= body->size && records_follow(body, declared, 1))
+        return RESUME_AT_DECLARED;
+    return declared > body->size && !body->ended ? RESUME_UNSEEN : RESUME_NOWHERE;
+}
+
+/* Whether a sub-record may stand at an offset, `left` bytes before the end of its heap dump record. */
+static bool subrecord_fits(const struct sight *s, uint64_t at, uint64_t left)
+{
+    struct measure m = {0};
+    size_t n = s->size - (size_t)at;
+
+    if (!left)
+        return true;
+    switch (measure_subrecord(s->at + at, n < left ? n : (size_t)left, s->id_size, s->version, &m)) {
+    case MEASURED:
+        return m.size <= left;
+    case MEASURE_MORE:
+        return n < left;
+    case MEASURE_TAG:
+    case MEASURE_TYPE:
+        break;
+    }
+    return false;
+}
+
+bool subrecord_follows(const struct sight *s)
+{
+    return s->size && subrecord_fits(s, 0, s->ended ? s->size : UINT64_MAX);
+}
+
+bool resume_by_class(const struct sight *s, uint64_t declared, uint64_t by_class, uint64_t left)
+{
+    if (declared <= left && (declared > s->size || subrecord_fits(s, declared, left - declared)))
+        return false;
+    return by_class < left && by_class <= s->size && subrecords_follow(s, by_class, left - by_class);
+}
+
+/* ---- What may be missing ---- */
+
+unsigned definitions_of_length(uint64_t length, unsigned id_size)
+{
+    unsigned may = 0;
+
+    if (length >= SIZE_OF(UTF8, id_size))
+        may |= MAY_DEFINE_STRINGS;
+    if (length == SIZE_OF(LOAD_CLASS, id_size))
+        may |= MAY_DEFINE_CLASSES;
+    if (length == SIZE_OF(FRAME, id_size))
+        may |= MAY_DEFINE_FRAMES;
+    if (length >= SIZE_OF(TRACE, id_size) && (length - SIZE_OF(TRACE, id_size)) % id_size == 0)
+        may |= MAY_DEFINE_TRACES;
+    if (length == SIZE_OF(START_THREAD, id_size) || length == SIZE_OF(END_THREAD, id_size))
+        may |= MAY_DEFINE_THREADS;
+    return may;
+}
+
+unsigned definitions_of_tag(unsigned tag)
+{
+    switch (tag) {
+    case TAG_UTF8:
+        return MAY_DEFINE_STRINGS;
+    case TAG_LOAD_CLASS:
+        return MAY_DEFINE_CLASSES;
+    case TAG_FRAME:
+        return MAY_DEFINE_FRAMES;
+    case TAG_TRACE:
+        return MAY_DEFINE_TRACES;
+    case TAG_START_THREAD:
+    case TAG_END_THREAD:
+        return MAY_DEFINE_THREADS;
+    default:
+        return 0;
+    }
+}

@@ -1,0 +1,63 @@
+/* Recovery (SPEC.md 9.2): what plain reading does when it has failed. Pure functions of the bytes around the failure: they
+ * allocate nothing, know no rules and nothing of what was checked, and see at most SIGHT_SIZE bytes beyond the failure. */
+#ifndef HPROF_RECOVERY_H
+#define HPROF_RECOVERY_H
+
+#include "format/format.h"
+
+enum { SIGHT_SIZE = 64 << 10 };
+
+/* Bytes of the dump from some offset on. */
+struct sight {
+    const uint8_t *at;
+    size_t size;
+    bool ended; /* the dump ends after these bytes */
+    unsigned id_size;
+    enum version version;
+};
+
+/* The length that the body of a record must have, by its kind and its count. LENGTH_ANY if its kind allows any from `least` on
+ * (*least is then what its fixed part takes), or if the count is out of sight. `body` are the first bytes of the body. */
+#define LENGTH_ANY UINT64_MAX
+uint64_t right_length(unsigned tag, const struct sight *body, uint64_t *least);
+
+/* Whether records follow at an offset: up to `count` of them, each with a defined tag and a length that its kind allows, one
+ * after the other, that ends within the dump, as far as can be seen; or the end of the dump. */
+bool records_follow(const struct sight *s, uint64_t at, unsigned count);
+
+/* Whether sub-records follow at an offset, up to the end of a heap dump record `left` bytes after it. */
+bool subrecords_follow(const struct sight *s, uint64_t at, uint64_t left);
+
+/* Whether a sub-record is the first thing that follows. */
+bool subrecord_follows(const struct sight *s);
+
+/* Where checking resumes after a record whose length is not the one of its kind or count; offsets are from the start of its
+ * body. */
+enum resume {
+    RESUME_AT_DECLARED, /* a record follows there */
+    RESUME_AT_RIGHT,    /* only there */
+    RESUME_UNSEEN,      /* at the declared length, which is out of sight: whether a record follows there is not known */
+    RESUME_NOWHERE
+};
+enum resume resume_after_record(const struct sight *body, uint64_t declared, uint64_t right);
+
+/* Whether checking resumes at the size that its class gives an instance, not at the declared one; sizes include the tag. Only if
+ * nothing can follow the declared size, and sub-records follow the other. `left` bytes of the heap dump record begin at s->at,
+ * with the instance. */
+bool resume_by_class(const struct sight *s, uint64_t declared, uint64_t by_class, uint64_t left);
+
+/* What a skipped record may have defined, whatever its tag was meant to be. */
+enum may_define {
+    MAY_DEFINE_STRINGS = 1,
+    MAY_DEFINE_CLASSES = 2, /* LOAD_CLASS */
+    MAY_DEFINE_FRAMES = 4,
+    MAY_DEFINE_TRACES = 8,
+    MAY_DEFINE_THREADS = 16, /* START_THREAD, END_THREAD */
+    MAY_DEFINE_ALL = 31
+};
+/* By its length. */
+unsigned definitions_of_length(uint64_t length, unsigned id_size);
+/* By its tag. */
+unsigned definitions_of_tag(unsigned tag);
+
+#endif

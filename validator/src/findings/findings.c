@@ -1,0 +1,350 @@
+/* See diag.h. */
+#include "findings/findings.h"
+
+#include <string.h>
+
+#include "base/sort.h"
+
+/* A finding with the severity it was given. */
+struct shown {
+    const struct finding *finding;
+    enum rule rule;
+    enum hprof_severity severity;
+    const char *quirk;
+};
+_Static_assert(sizeof(struct shown) <= SORT_SIZE_MOST, "room for one in sort.h");
+
+void diag_init(struct diag *d, struct memory *memory, uint64_t max_errors)
+{
+    memset(d, 0, sizeof *d);
+    d->memory = memory;
+    d->cap = max_errors ? max_errors : UINT64_MAX;
+    chunks_init(&d->places, memory, sizeof(struct place));
+}
+
+static void forget_texts(struct diag *d, struct finding *f)
+{
+    memory_put(d->memory, f->texts, f->texts_size);
+    f->texts = NULL;
+    f->texts_size = 0;
+}
+
+static void forget_shown(struct diag *d)
+{
+    memory_put(d->memory, d->shown, d->shown_capacity * sizeof *d->shown);
+    d->shown = NULL;
+}
+
+void diag_clear(struct diag *d)
+{
+    for (struct diag_group *g = d->groups; g < d->groups + GROUP_COUNT; g++) {
+        for (size_t i = 0; i < g->count; i++)
+            forget_texts(d, &g->kept[i]);
+        memory_put(d->memory, g->kept, g->capacity * sizeof *g->kept);
+        *g = (struct diag_group){0};
+    }
+    chunks_clear(&d->places);
+    forget_shown(d);
+}
+
+/* Whether finding a comes behind b. */
+static bool comes_later(const struct finding *a, const struct finding *b)
+{
+    return a->order != b->order ? a->order > b->order : a->dump > b->dump;
+}
+
+static bool is_of_container(enum rule rule)
+{
+    return rule >= RULE_GZ_001;
+}
+
+/* Puts a finding where it belongs in the heap `kept`, from the hole on upwards. */
+static struct finding *sift_up(struct finding *kept, size_t hole, struct finding new)
+{
+    for (size_t parent; hole; hole = parent) {
+        parent = (hole - 1) / 2;
+        if (!comes_later(&new, &kept[parent]))
+            break;
+        kept[hole] = kept[parent];
+    }
+    kept[hole] = new;
+    return &kept[hole];
+}
+
+/* From the top, which is free, of a heap of so many downwards. */
+static struct finding *sift_down(struct finding *kept, size_t count, struct finding new)
+{
+    size_t hole = 0;
+
+    for (size_t child; (child = 2 * hole + 1) < count; hole = child) {
+        if (child + 1 < count && comes_later(&kept[child + 1], &kept[child]))
+            child++;
+        if (!comes_later(&kept[child], &new))
+            break;
+        kept[hole] = kept[child];
+    }
+    kept[hole] = new;
+    return &kept[hole];
+}
+
+struct finding *diag_count(struct diag *d, enum rule rule, enum finding_shape shape, uint64_t order)
+{
+    struct diag_group *g = &d->groups[group_of(rule, shape)];
+    struct finding new = {.order = order, .dump = d->dump, .offset = order, .related_offset = HPROF_NO_OFFSET};
+    void *block = g->kept;
+
+    if (d->silent && !is_of_container(rule))
+        return NULL;
+    new.number = ++d->counted;
+    g->rule = rule;
+    g->shape = shape;
+    g->total++;
+    if (g->count < d->cap) {
+        if (!memory_grow(d->memory, &block, &g->capacity, g->count + 1, sizeof *g->kept))
+            return NULL;
+        g->kept = block;
+        return sift_up(g->kept, g->count++, new);
+    }
+    if (!comes_later(&g->kept[0], &new))
+        return NULL;
+    forget_texts(d, &g->kept[0]);
+    return sift_down(g->kept, g->count, new);
+}
+
+/* Takes the last one off a group. */
+static void drop_last(struct diag *d, struct diag_group *g)
+{
+    struct finding last = g->kept[--g->count];
+
+    forget_texts(d, &g->kept[0]);
+    if (g->count)
+        sift_down(g->kept, g->count, last);
+}
+
+void diag_retract(struct diag *d, enum rule rule, enum finding_shape shape, uint64_t offset, uint64_t findings)
+{
+    struct diag_group *g = &d->groups[group_of(rule, shape)];
+
+    if (d->silent)
+        return;
+    g->total -= findings;
+    while (g->count && g->kept[0].order >= offset)
+        drop_last(d, g);
+}
+
+void diag_mark(const struct diag *d, struct diag_mark *mark)
+{
+    mark->counted = d->counted;
+    for (size_t i = 0; i < GROUP_COUNT; i++)
+        mark->totals[i] = d->groups[i].total;
+}
+
+/* Takes off a group what was counted after a mark. */
+static void drop_later(struct diag *d, struct diag_group *g, const struct diag_mark *mark)
+{
+    size_t count = g->count;
+
+    g->count = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (g->kept[i].number > mark->counted)
+            forget_texts(d, &g->kept[i]);
+        else
+            sift_up(g->kept, g->count++, g->kept[i]);
+    }
+}
+
+void diag_return(struct diag *d, const struct diag_mark *mark)
+{
+    for (size_t i = 0; i < GROUP_COUNT; i++) {
+        struct diag_group *g = &d->groups[i];
+
+        if (!g->total || is_of_container(g->rule))
+            continue;
+        drop_later(d, g, mark);
+        g->total = mark->totals[i];
+    }
+}
+
+void diag_silence(struct diag *d)
+{
+    d->silent = true;
+}
+
+void diag_describe(struct diag *d, struct finding *f, const char *where, const char *expected, const char *found)
+{
+    const char *part[3] = {where ? where : "", expected, found};
+    size_t size = 0;
+    char *p;
+
+    for (int i = 0; i < 3; i++)
+        size += strlen(part[i]) + 1;
+    p = memory_get(d->memory, size);
+    if (!p)
+        return;
+    f->texts = p;
+    f->texts_size = size;
+    for (int i = 0; i < 3; i++) {
+        size_t n = strlen(part[i]) + 1;
+
+        memcpy(p, part[i], n);
+        p += n;
+    }
+}
+
+enum hprof_severity diag_severity(const struct severity_choice *choice, enum rule rule, enum finding_shape shape,
+                                  const char **quirk)
+{
+    enum hprof_severity severity = rule_severity(rule, shape, choice->profile, quirk);
+
+    if (choice->changed && choice->changed[rule] != HPROF_UNCHANGED && !hprof_rule_at(rule)->framing) {
+        severity = (enum hprof_severity)choice->changed[rule];
+        *quirk = NULL;
+    }
+    if (choice->in_baseline && choice->in_baseline[rule] && severity > HPROF_NOTE) {
+        *quirk = NULL;
+        return HPROF_NOTE;
+    }
+    return choice->werror && severity == HPROF_WARNING ? HPROF_ERROR : severity;
+}
+
+void diag_judge(const struct diag *d, const struct severity_choice *choice, struct verdict *v)
+{
+    *v = (struct verdict){0};
+    for (const struct diag_group *g = d->groups; g < d->groups + GROUP_COUNT; g++) {
+        const char *quirk;
+        enum hprof_severity severity;
+
+        if (!g->total)
+            continue;
+        severity = diag_severity(choice, g->rule, g->shape, &quirk);
+        if (severity == HPROF_OFF)
+            continue;
+        v->totals[g->rule] += g->total;
+        if (severity == HPROF_ERROR)
+            v->errors += g->total;
+        else if (severity == HPROF_WARNING)
+            v->warnings += g->total;
+        else
+            v->notes += g->total;
+    }
+}
+
+void diag_count_quirks(const struct diag *d, const struct severity_choice *choice, const struct severity_choice *other,
+                       struct quirk_count *count)
+{
+    *count = (struct quirk_count){0};
+    for (const struct diag_group *g = d->groups; g < d->groups + GROUP_COUNT; g++) {
+        enum hprof_severity severity;
+        const char *quirk;
+
+        if (!g->total || diag_severity(other, g->rule, g->shape, &quirk) != HPROF_NOTE || !quirk)
+            continue;
+        severity = diag_severity(choice, g->rule, g->shape, &quirk);
+        if (severity != HPROF_OFF)
+            count->totals[g->rule] += g->total;
+        if (severity == HPROF_ERROR)
+            count->errors += g->total;
+        else if (severity == HPROF_WARNING)
+            count->warnings += g->total;
+    }
+}
+
+void diag_seek(struct diag *d, struct finding *f, enum place_kind kind, uint64_t subject)
+{
+    struct place *place = chunks_add(&d->places);
+
+    if (!place)
+        return;
+    *place = (struct place){subject, HPROF_NO_OFFSET, kind};
+    f->place = d->places.count;
+}
+
+static bool is_graver(const void *a, const void *b)
+{
+    const struct shown *x = a, *y = b;
+
+    return x->severity != y->severity ? x->severity > y->severity : comes_later(y->finding, x->finding);
+}
+
+/* By offset; REF-002 behind all others and by ID, because on a pipe its offsets are not known and the order must be the
+ * same there. */
+static bool is_shown_before(const void *a, const void *b)
+{
+    const struct shown *x = a, *y = b;
+    bool x_last = x->rule == RULE_REF_002, y_last = y->rule == RULE_REF_002;
+
+    if (x_last != y_last)
+        return y_last;
+    if (x->finding->order == y->finding->order && x->rule != y->rule)
+        return x->rule < y->rule;
+    return comes_later(y->finding, x->finding);
+}
+
+/* Puts what is to be shown of one rule at `out`: the gravest, then the first. */
+static size_t choose(const struct diag *d, const struct severity_choice *choice, enum rule rule, uint64_t max_errors,
+                     struct shown *out)
+{
+    size_t n = 0;
+
+    for (unsigned shape = 0; shape < SHAPE_COUNT; shape++) {
+        const struct diag_group *g = &d->groups[group_of(rule, (enum finding_shape)shape)];
+        const char *quirk;
+        enum hprof_severity severity;
+
+        if (!g->count || g->rule != rule)
+            continue;
+        severity = diag_severity(choice, rule, g->shape, &quirk);
+        for (size_t i = 0; i < g->count && severity != HPROF_OFF; i++)
+            out[n++] = (struct shown){&g->kept[i], rule, severity, quirk};
+    }
+    if (max_errors && n > max_errors) {
+        sort_in_place(out, n, sizeof *out, is_graver);
+        n = (size_t)max_errors;
+    }
+    return n;
+}
+
+bool diag_prepare(struct diag *d)
+{
+    size_t capacity = 0;
+
+    forget_shown(d);
+    for (size_t i = 0; i < GROUP_COUNT; i++)
+        capacity += d->groups[i].count;
+    d->shown = memory_get(d->memory, capacity * sizeof *d->shown);
+    d->shown_capacity = d->shown ? capacity : 0;
+    return d->shown;
+}
+
+void diag_show(struct diag *d, const struct severity_choice *choice, uint64_t max_errors,
+               void (*on_finding)(void *context, const struct hprof_finding *finding), void *context)
+{
+    struct shown *shown = d->shown;
+    size_t n = 0;
+
+    if (!shown)
+        return;
+    for (unsigned rule = 0; rule < RULE_COUNT; rule++)
+        n += choose(d, choice, (enum rule)rule, max_errors, shown + n);
+    sort_in_place(shown, n, sizeof *shown, is_shown_before);
+
+    for (size_t i = 0; i < n; i++) {
+        const struct finding *f = shown[i].finding;
+        const char *path = f->texts ? f->texts : "";
+        const char *expected = f->texts ? path + strlen(path) + 1 : "";
+        const char *found = f->texts ? expected + strlen(expected) + 1 : "";
+        const struct place *place = f->place ? chunks_at(&d->places, f->place - 1) : NULL;
+        bool is_offset = place && (place->kind == PLACE_OF_REFERENCE || place->kind == PLACE_OF_ELEMENT);
+
+        on_finding(context, &(struct hprof_finding){.rule = shown[i].rule,
+                                                    .severity = shown[i].severity,
+                                                    .offset = is_offset ? place->at : f->offset,
+                                                    .related_offset = place && !is_offset ? place->at : f->related_offset,
+                                                    .path = path,
+                                                    .message = hprof_rule_at(shown[i].rule)->summary,
+                                                    .expected = expected,
+                                                    .found = found,
+                                                    .quirk = shown[i].quirk,
+                                                    .in_baseline = choice->in_baseline && choice->in_baseline[shown[i].rule]});
+    }
+}

@@ -1,0 +1,81 @@
+/* The usual cause of what was found: one sentence for people. Nothing else depends on it. */
+#include <string.h>
+
+#include "engine/checker.h"
+#include "base/utf8.h"
+
+enum { SAMPLE = 1 << 16, LINE_ENDS_LEAST = 4, REPLACED_LEAST = 2 };
+
+/* A program that takes a file for text turns LF into CR LF: of the line ends in a dump, which are chance, all have a CR. */
+static bool line_ends_were_changed(const uint8_t *p, size_t n)
+{
+    size_t line_ends = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (p[i] != '\n')
+            continue;
+        if (!i || p[i - 1] != '\r')
+            return false;
+        line_ends++;
+    }
+    return line_ends >= LINE_ENDS_LEAST;
+}
+
+/* A program that decodes bytes as UTF-8 and encodes them again makes U+FFFD (EF BF BD) of all that is no UTF-8: what is left is
+ * UTF-8. */
+static bool was_decoded(const uint8_t *p, size_t n)
+{
+    enum { CHARACTER_MOST = 4 };
+    size_t replaced = 0;
+
+    for (size_t i = 0; i + 2 < n; i++)
+        replaced += p[i] == 0xef && p[i + 1] == 0xbf && p[i + 2] == 0xbd;
+    return replaced >= REPLACED_LEAST && utf8_sound(p, n) + CHARACTER_MOST > n;
+}
+
+void look_for_text(struct checker *ck)
+{
+    size_t n = input_need(&ck->in, SAMPLE);
+
+    if (n > SAMPLE)
+        n = SAMPLE;
+    ck->line_ends_changed = line_ends_were_changed(ck->in.at, n);
+    ck->was_decoded = was_decoded(ck->in.at, n);
+}
+
+const char *usual_cause(const struct checker *ck)
+{
+    const uint64_t *totals = ck->totals;
+    static const struct {
+        enum rule rule;
+        const char *cause;
+    } causes[] = {
+        {RULE_REC_012, "a wrapped length: the heap dump is larger than 4 GiB, which one HEAP_DUMP record of 1.0.1 cannot say"},
+        {RULE_REC_011, "a length that was never filled in: the VM was killed, or the disk was full, while the heap was dumped"},
+        {RULE_GZ_005, "a truncated tail: the disk was full, the VM was killed, or a copy was cut short"},
+        {RULE_REC_001, "a truncated tail: the disk was full, the VM was killed, or a copy was cut short"},
+        {RULE_REC_002, "a truncated tail: the disk was full, the VM was killed, or a copy was cut short"},
+        {RULE_HDR_005, "a truncated file: the disk was full, or the VM was killed at once"},
+        {RULE_REC_007, "a missing HEAP_DUMP_END: the dump was interrupted, or the merge of its parts was not finished"},
+    };
+    bool broken = ck->sum.sound_until < ck->sum.bytes;
+
+    if (ck->memory.exhausted || ck->in.error)
+        return NULL;
+    if (broken && ck->line_ends_changed)
+        return "transferred as text: each LF became CR LF; transfer the dump again, in binary mode";
+    if (broken && ck->was_decoded)
+        return "transferred as text: bytes that are no UTF-8 became U+FFFD (EF BF BD), and what they were is lost";
+    if (ck->second_header)
+        return "the header of another dump is where a record should be: two files were joined; check each by itself";
+    if (broken && ck->complete_until && ck->sum.sound_until == ck->complete_until)
+        return "bytes follow the end of the dump: something was appended to it";
+    if (ck->framing_lost)
+        return NULL;
+    for (size_t i = 0; i < sizeof causes / sizeof *causes; i++)
+        if (totals[causes[i].rule])
+            return causes[i].cause;
+    if (ck->lost || ck->heap_lost)
+        return "what the damaged part may have defined is not called undefined: not every reference could be checked";
+    return NULL;
+}

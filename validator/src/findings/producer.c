@@ -1,0 +1,102 @@
+/* What a dump looks like: which producer wrote it, as far as its habits tell (SPEC.md appendix A). */
+#include <string.h>
+
+#include "engine/checker.h"
+
+/* Classes that every dump of a JDK from this version on has loaded, and none of an older one; the newest first. */
+static const struct {
+    const char *class;
+    unsigned jdk;
+} newest[] = {{"jdk/internal/value/ValueClass", 28}, {"java/lang/LazyConstant", 26}, {"java/lang/ClassFrameInfo", 25},
+              {"java/util/SequencedCollection", 21}, {"java/util/HexFormat", 17},    {"java/lang/Module", 9},
+              {"java/lang/reflect/Executable", 8}};
+
+struct names {
+    bool slashed, dotted, bracketed, svm;
+    unsigned jdk;
+};
+
+static void look_at_name(struct names *names, const char *name, size_t n)
+{
+    names->slashed |= memchr(name, '/', n) != NULL;
+    names->dotted |= memchr(name, '.', n) != NULL && !memchr(name, '/', n);
+    names->bracketed |= n > 2 && name[0] != '[' && memcmp(name + n - 2, "[]", 2) == 0;
+    names->svm |= n > 13 && (memcmp(name, "com.oracle.svm", 14) == 0 || memcmp(name, "com/oracle/svm", 14) == 0);
+    for (size_t i = 0; i < sizeof newest / sizeof *newest; i++)
+        if (strlen(newest[i].class) == n && memcmp(newest[i].class, name, n) == 0 && newest[i].jdk > names->jdk)
+            names->jdk = newest[i].jdk;
+}
+
+static const char *hotspot_name(unsigned jdk)
+{
+    switch (jdk) {
+    case 8:
+        return "HotSpot 8";
+    case 9:
+        return "HotSpot 9 to 16";
+    case 17:
+        return "HotSpot 17 to 20";
+    case 21:
+        return "HotSpot 21 to 24";
+    case 25:
+        return "HotSpot 25";
+    case 26:
+        return "HotSpot 26 or 27";
+    case 28:
+        return "HotSpot 28 or later";
+    default:
+        return "HotSpot";
+    }
+}
+
+enum profile guess_producer(const struct checker *ck, const char **name)
+{
+    const struct signs *signs = &ck->signs;
+    struct names names = {0};
+    bool heap_dump = ck->sum.record_counts[TAG_HEAP_DUMP] != 0, segment = ck->sum.record_counts[TAG_HEAP_DUMP_SEGMENT] != 0;
+
+    for (size_t i = 0; i < ck->classes.loaded.count; i++) {
+        const struct class *class = chunks_at(&ck->classes.loaded, i);
+        size_t n;
+        uint64_t size;
+        const uint8_t *text = strings_text(&ck->strings, class->name, &n, &size);
+
+        if (text && n)
+            look_at_name(&names, (const char *)text, n);
+    }
+
+    *name = "";
+    if (ck->version == V103) {
+        *name = "Android";
+        return PROFILE_ANDROID;
+    }
+    if (signs->first_tag == TAG_CONTROL_SETTINGS && ck->version == V101 && names.slashed && !names.dotted) {
+        *name = "the HPROF agent of JDK 1.2 to 1.4";
+        return PROFILE_JVMPI_AGENT;
+    }
+    if (signs->first_tag == TAG_CONTROL_SETTINGS && ck->id_size == 4) {
+        *name = "the HPROF agent of JDK 5 to 8";
+        return PROFILE_JDK8_AGENT;
+    }
+    if (names.svm) {
+        *name = "GraalVM native image";
+        return PROFILE_GRAALVM;
+    }
+    if (!signs->any_time && names.slashed && !names.bracketed && (heap_dump || segment)) {
+        /* The serviceability agent begins with the stack trace that HotSpot writes behind the classes; so did HotSpot 5, which has
+         * roots that the agent never writes. */
+        if (signs->first_tag == TAG_TRACE && !ck->sum.subrecord_counts[SUB_ROOT_STICKY_CLASS]) {
+            *name = "the serviceability agent (jhsdb jmap)";
+            return PROFILE_SA;
+        }
+        if (signs->trace_one_empty) {
+            *name = hotspot_name(names.jdk);
+            return PROFILE_HOTSPOT;
+        }
+    }
+    if (names.bracketed && names.dotted && signs->trace_one_empty && signs->trace_one_thread == 1 && segment) {
+        *name = "Eclipse MAT";
+        return PROFILE_MAT;
+    }
+    return PROFILE_STRICT;
+}

@@ -1,0 +1,169 @@
+/* How a check tells what it found: counts it, and, if it will be shown, says where and what, with names resolved. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/checker.h"
+#include "format/class_name.h"
+#include "base/utf8.h"
+
+enum { TEXT_SIZE = 1024 };
+
+const char *show_string(const struct checker *ck, uint64_t string_id, char *to, size_t size)
+{
+    size_t n;
+    uint64_t whole;
+    const uint8_t *text = strings_text(&ck->strings, string_id, &n, &whole);
+
+    to[0] = '\0';
+    if (text)
+        utf8_show(to, size, text, n, whole > n);
+    return to;
+}
+
+const char *show_class(const struct checker *ck, uint64_t class_id, char *to, size_t size)
+{
+    const struct class *class = classes_find(&ck->classes, class_id);
+
+    to[0] = '\0';
+    if (class && class->named) {
+        show_string(ck, class->name, to, size);
+        show_class_name(to, size);
+    }
+    return to;
+}
+
+const char *show_class_after(const struct checker *ck, uint64_t class_id, char *to, size_t size)
+{
+    enum { AROUND = 3 }; /* " (", ")" */
+
+    to[0] = '\0';
+    if (*show_class(ck, class_id, to + 2, size - AROUND)) {
+        memcpy(to, " (", 2);
+        strcat(to, ")");
+    }
+    return to;
+}
+
+const char *show_class_dump(const struct checker *ck, uint64_t class_id, char *to, size_t size)
+{
+    size_t n = (size_t)snprintf(to, size, "CLASS_DUMP 0x%" PRIx64, class_id);
+
+    show_class_after(ck, class_id, to + n, size - n);
+    return to;
+}
+
+/* "INSTANCE_DUMP 0x7ff0a8 (java.lang.String)": the sub-record at hand, whose first bytes are in the window. */
+static void show_subrecord(const struct checker *ck, char *to, size_t size)
+{
+    const uint8_t *p = ck->sub;
+    unsigned tag = p[0];
+    const char *name = hprof_subrecord_name(p[0]);
+    uint64_t id, class_id = 0;
+    char class_name[NAME_SIZE];
+
+    if (!name) {
+        snprintf(to, size, "sub-record 0x%02x", tag);
+        return;
+    }
+    if (tag == SUB_HEAP_DUMP_INFO || ck->sub_size < 1 + (size_t)ck->id_size) {
+        snprintf(to, size, "%s", name);
+        return;
+    }
+    id = get_id(p + 1, ck->id_size);
+    if (tag == SUB_CLASS_DUMP)
+        class_id = id;
+    else if (tag == SUB_INSTANCE_DUMP && ck->sub_size >= 1 + SIZE_OF(INSTANCE_DUMP, ck->id_size))
+        class_id = get_id(p + 1 + OFFSET_OF(INSTANCE_DUMP, class_id, ck->id_size), ck->id_size);
+    else if (tag == SUB_OBJECT_ARRAY_DUMP && ck->sub_size >= 1 + SIZE_OF(OBJECT_ARRAY_DUMP, ck->id_size))
+        class_id = get_id(p + 1 + OFFSET_OF(OBJECT_ARRAY_DUMP, class_id, ck->id_size), ck->id_size);
+    snprintf(to, size, "%s 0x%" PRIx64 "%s", name, id,
+             class_id ? show_class_after(ck, class_id, class_name, sizeof class_name) : "");
+}
+
+/* "HEAP_DUMP_SEGMENT #3 > INSTANCE_DUMP 0x7ff0a8 (java.lang.String)", for a finding at an offset. */
+static void show_path(const struct checker *ck, uint64_t offset, char *to, size_t size)
+{
+    const char *record = hprof_record_name(ck->record_tag);
+    uint64_t number = ck->record_number;
+    bool is_segment;
+    int n;
+
+    snprintf(to, size, "%s", ck->id_size ? "" : "header");
+    if (ck->sub) { /* it may have waited, and other records are at hand now */
+        number = heap_index_find(&ck->heap_index, offset, &is_segment);
+        record = is_segment ? "HEAP_DUMP_SEGMENT" : "HEAP_DUMP";
+    }
+    if (!number)
+        return;
+    if (record)
+        n = snprintf(to, size, "%s #%" PRIu64, record, number);
+    else
+        n = snprintf(to, size, "record 0x%02x", ck->record_tag);
+    if (ck->sub && n > 0 && (size_t)n + 4 < size) {
+        memcpy(to + n, " > ", 4);
+        show_subrecord(ck, to + n + 3, size - (size_t)n - 3);
+    }
+}
+
+static void describe(struct checker *ck, struct finding *f, const char *path, const char *expected, const char *format,
+                     va_list values)
+{
+    char found[TEXT_SIZE];
+
+    vsnprintf(found, sizeof found, format, values);
+    diag_describe(&ck->diag, f, path, expected, found);
+}
+
+/* ---- Findings ---- */
+
+struct finding *report_shape(struct checker *ck, enum rule rule, enum finding_shape shape, uint64_t offset,
+                             const char *expected, const char *found, ...)
+{
+    struct finding *f = diag_count(&ck->diag, rule, shape, offset);
+    char path[TEXT_SIZE];
+    va_list values;
+
+    if (f) {
+        show_path(ck, offset, path, sizeof path);
+        va_start(values, found);
+        describe(ck, f, path, expected, found, values);
+        va_end(values);
+    }
+    return f;
+}
+
+struct finding *report_late(struct checker *ck, enum rule rule, enum finding_shape shape, uint64_t order, const char *path,
+                            const char *expected, const char *found, ...)
+{
+    struct finding *f = diag_count(&ck->diag, rule, shape, order);
+    va_list values;
+
+    if (f) {
+        va_start(values, found);
+        describe(ck, f, path, expected, found, values);
+        va_end(values);
+    }
+    return f;
+}
+
+struct finding *report_within(struct checker *ck, enum rule rule, enum finding_shape shape, uint64_t offset, const char *within,
+                              const char *expected, const char *found, ...)
+{
+    struct finding *f = diag_count(&ck->diag, rule, shape, offset);
+    char path[TEXT_SIZE];
+    uint64_t number;
+    bool is_segment;
+    va_list values;
+
+    if (f) {
+        number = heap_index_find(&ck->heap_index, offset, &is_segment);
+        if (number)
+            snprintf(path, sizeof path, "%s #%" PRIu64 " > %s", is_segment ? "HEAP_DUMP_SEGMENT" : "HEAP_DUMP", number, within);
+        va_start(values, found);
+        describe(ck, f, number ? path : within, expected, found, values);
+        va_end(values);
+    }
+    return f;
+}

@@ -1,0 +1,60 @@
+/* One stream of bytes out of a gzip file of any number of members (RFC 1952). Knows nothing of dumps or windows. */
+#ifndef HPROF_GUNZIP_H
+#define HPROF_GUNZIP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "input/input_source.h"
+#include "base/memory.h"
+
+/* A fault of the gzip container. The names are those of the rules GZ-001 to GZ-008. */
+enum gzip_fault {
+    GZIP_SOUND,
+    GZIP_HEADER,    /* at the field of the header that is wrong. The stream ends in front of the member */
+    GZIP_DATA,      /* at the byte with which the data is first seen to be invalid. The stream ends behind what precedes it */
+    GZIP_CHECKSUM,  /* at the CRC32 field; ISIZE is then not judged. The stream goes on if a member follows, */
+    GZIP_SIZE,      /* at the ISIZE field. Likewise */
+    GZIP_TRUNCATED, /* at the header of the member that is not complete. The stream ends behind what there is of it */
+    GZIP_TRAILING,  /* at the first byte that is of no member. The stream ends */
+    GZIP_NESTED,    /* at the first member's header. The stream is empty */
+    GZIP_ZEROS      /* at the first of the zeros that end the file in place of a member. The stream ends soundly */
+};
+
+struct gzip_finding {
+    enum gzip_fault fault;
+    uint64_t member;   /* from 1; for GZIP_TRAILING the one that should begin there */
+    uint64_t offset;   /* in the compressed file */
+    uint64_t start;    /* of the member's data, in the decompressed stream, */
+    uint64_t end;      /* and of what was made of it so far */
+    char expected[96]; /* ready to print */
+    char found[96];
+};
+
+typedef void gzip_listener(void *context, const struct gzip_finding *finding);
+
+struct gunzip;
+
+/* Begins with `size` bytes that were read from the source's start already, then reads it in blocks. The source must stay
+ * where it is. NULL: no memory. Of a source that is seekable, places to go back to are noted as long as there is memory. */
+struct gunzip *gunzip_open(struct input_source *source, const uint8_t *start, size_t size, size_t block, struct memory *memory,
+                           gzip_listener *on_fault, void *context);
+void gunzip_close(struct gunzip *g, struct memory *memory);
+
+/* Up to `room` decompressed bytes; fewer only when the stream then ends. Faults are told as they are met, each once however
+ * often its bytes are read. The first call must have room for 2. */
+size_t gunzip_read(struct gunzip *g, uint8_t *to, size_t room);
+
+/* The decompressed offset of the present member's first byte, or of the last one's. */
+uint64_t gunzip_member_start(const struct gunzip *g);
+
+/* `target`, a decompressed offset not far behind the present place, will be gone back to: the state there is kept, until the
+ * next call. */
+void gunzip_keep(struct gunzip *g, uint64_t target);
+
+/* Goes to the place in front of `target` that is nearest of those noted: member starts, one in each 8 MiB of a long member, what
+ * gunzip_keep() kept, and where it was lately; unless the present place is nearer. Returns the decompressed offset of where it
+ * is now. Only if the source is seekable. */
+uint64_t gunzip_rewind(struct gunzip *g, uint64_t target);
+
+#endif

@@ -1,0 +1,235 @@
+/* See input.h. Blocks are read straight into one buffer; what a reader left of the last block is moved to its front first,
+ * so bytes are copied only where a block ends within something. */
+#include "input/input.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "input/gunzip.h"
+
+enum {
+    TAIL_ROOM = 1 << 16,     /* a rest of the last block that is no longer than this leaves room for a whole block */
+    FILE_ALIGNMENT = 1 << 12 /* of positions in the file that are sought: blocks then begin at pages of the cache */
+};
+
+/* Nothing of the dump is in memory; `offset` is what comes next. */
+static void empty_window(struct input *in, uint64_t offset)
+{
+    in->first = in->at = in->end = in->buffer;
+    in->offset = offset;
+    in->ended = false;
+}
+
+static size_t window_size(const struct input *in)
+{
+    return (size_t)(in->end - in->at);
+}
+
+static bool grow_buffer(struct input *in)
+{
+    size_t rest = window_size(in);
+    uint8_t *larger;
+
+    if (in->capacity > SIZE_MAX / 2) {
+        in->memory->exhausted = true;
+        return false;
+    }
+    larger = memory_get(in->memory, in->capacity * 2);
+    if (!larger)
+        return false;
+    memcpy(larger, in->at, rest);
+    memory_put(in->memory, in->buffer, in->capacity);
+    in->buffer = larger;
+    in->capacity *= 2;
+    in->first = in->at = larger;
+    in->end = larger + rest;
+    return true;
+}
+
+static void move_rest_to_front(struct input *in)
+{
+    size_t rest = window_size(in);
+
+    if (in->at != in->buffer)
+        memmove(in->buffer, in->at, rest);
+    in->first = in->at = in->buffer;
+    in->end = in->buffer + rest;
+}
+
+/* More bytes behind those in memory; false when there are none. The buffer grows only when half full of bytes that the
+ * reader wants together, so it is never larger than four times what has come. */
+static bool read_more(struct input *in)
+{
+    size_t rest = window_size(in), room, got;
+
+    if (in->ended || (rest > in->capacity / 2 && !grow_buffer(in)))
+        return false;
+    move_rest_to_front(in);
+    room = in->capacity - rest;
+    if (room > in->block)
+        room = in->block;
+    got = in->gunzip ? gunzip_read(in->gunzip, in->buffer + rest, room) : source_read(&in->source, in->buffer + rest, room);
+    in->end += got;
+    in->ended = got == 0;
+    if (in->ended && in->gunzip && !in->source.seekable)
+        while (source_read(&in->source, in->buffer + rest, room) > 0)
+            ; /* what follows is of the file, though not of the dump: its size is told, and its writer not cut off */
+    in->error = in->source.error;
+    return got > 0;
+}
+
+size_t input_fill(struct input *in, size_t wanted)
+{
+    while (window_size(in) < wanted && read_more(in))
+        ;
+    return window_size(in);
+}
+
+static bool begins_like_gzip(const uint8_t *bytes, size_t size)
+{
+    return size >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b;
+}
+
+bool input_open_source(struct input *in, struct input_source source, size_t block, struct memory *memory,
+                       gzip_listener *on_fault, void *context)
+{
+    *in = (struct input){.memory = memory, .source = source, .block = block, .ended = true, .error = source.error};
+    in->capacity = block + TAIL_ROOM;
+    in->buffer = memory_get(memory, in->capacity);
+    if (!in->buffer || in->error)
+        return false;
+    empty_window(in, 0);
+
+    input_need(in, 2);
+    if (begins_like_gzip(in->at, window_size(in))) {
+        in->gunzip = gunzip_open(&in->source, in->at, window_size(in), block, memory, on_fault, context);
+        empty_window(in, 0);
+        in->compressed = true;
+        in->ended = !in->gunzip;
+    }
+    return in->error == 0 && !memory->exhausted;
+}
+
+bool input_open_fd(struct input *in, int fd, struct memory *memory, gzip_listener *on_fault, void *context)
+{
+    return input_open_source(in, source_of_fd(fd), INPUT_BLOCK, memory, on_fault, context);
+}
+
+/* A plain dump that lies in memory is its own window: nothing is copied. */
+bool input_open_memory(struct input *in, const void *bytes, size_t size, bool as_pipe, struct memory *memory,
+                       gzip_listener *on_fault, void *context)
+{
+    static const uint8_t nothing[1];
+    struct input_source source = source_of_memory(bytes, size, as_pipe);
+
+    if (as_pipe || begins_like_gzip(bytes, size))
+        return input_open_source(in, source, INPUT_BLOCK, memory, on_fault, context);
+    *in = (struct input){.memory = memory, .source = source, .ended = true};
+    in->first = in->at = size ? bytes : nothing;
+    in->end = in->at + size;
+    return true;
+}
+
+void input_close(struct input *in)
+{
+    gunzip_close(in->gunzip, in->memory);
+    memory_put(in->memory, in->buffer, in->capacity);
+    in->gunzip = NULL;
+    in->buffer = NULL;
+    in->first = in->at = in->end = NULL;
+}
+
+/* Of n bytes of a plain file that follow the window, which is empty, passes over all but the last ones. These are read, so
+ * that a file which became shorter is noticed. */
+static void seek_over(struct input *in, uint64_t n)
+{
+    uint64_t position = in->source.position, left, target;
+
+    left = in->source.size > position ? in->source.size - position : 0;
+    if (n > left)
+        n = left;
+    if (n <= in->block)
+        return;
+    target = (position + n - 1) / FILE_ALIGNMENT * FILE_ALIGNMENT;
+    if (target > position) {
+        source_seek(&in->source, target);
+        empty_window(in, target);
+    }
+}
+
+uint64_t input_skip(struct input *in, uint64_t n)
+{
+    uint64_t from = in->offset, rest = n;
+
+    for (;;) {
+        size_t here = window_size(in);
+
+        if (rest <= here) {
+            input_advance(in, (size_t)rest);
+            return n;
+        }
+        input_advance(in, here);
+        rest = n - (in->offset - from);
+        if (in->source.seekable && !in->compressed && !in->ended) {
+            seek_over(in, rest);
+            rest = n - (in->offset - from);
+        }
+        if (!read_more(in))
+            return in->offset - from;
+    }
+}
+
+bool input_seek(struct input *in, uint64_t offset)
+{
+    uint64_t first_offset = in->offset - (uint64_t)(in->at - in->first), from;
+
+    if (!in->source.seekable || in->error)
+        return false;
+    if (offset >= first_offset && offset - first_offset <= (uint64_t)(in->end - in->first)) {
+        in->at = in->first + (offset - first_offset);
+        in->offset = offset;
+        return true;
+    }
+    if (!in->buffer) {
+        input_advance(in, window_size(in));
+        return false;
+    }
+    if (in->gunzip) {
+        from = gunzip_rewind(in->gunzip, offset);
+    } else {
+        from = offset < in->source.size ? offset : in->source.size;
+        source_seek(&in->source, from);
+    }
+    empty_window(in, from);
+    return input_skip(in, offset - from) == offset - from;
+}
+
+void input_keep(struct input *in, uint64_t offset)
+{
+    if (in->gunzip)
+        gunzip_keep(in->gunzip, offset);
+}
+
+uint64_t input_member_start(const struct input *in)
+{
+    return in->gunzip ? gunzip_member_start(in->gunzip) : 0;
+}
+
+uint64_t input_file_position(const struct input *in)
+{
+    return in->buffer ? in->source.position : in->offset;
+}
+
+uint64_t input_file_size(const struct input *in)
+{
+    return in->source.size;
+}
+
+void input_reason(const struct input *in, char *to, size_t size)
+{
+    if (in->error == ESTALE)
+        snprintf(to, size, "the file became shorter while it was read");
+    else if (strerror_r(in->error, to, size) != 0)
+        snprintf(to, size, "error %d", in->error);
+}

@@ -1,0 +1,97 @@
+/* The bytes of a dump as one stream, read in blocks from a file, a pipe, memory, or any of these compressed with gzip.
+ * What is above sees decompressed bytes and offsets and cannot tell which it is, but for input_can_reread(). */
+#ifndef HPROF_INPUT_H
+#define HPROF_INPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "input/gunzip.h"
+#include "input/input_source.h"
+#include "base/memory.h"
+
+enum { INPUT_BLOCK = 1 << 20 };
+
+struct input {
+    const uint8_t *at;  /* the next byte */
+    const uint8_t *end; /* behind the last byte that is in memory */
+    uint64_t offset;    /* of `at` in the dump */
+    bool ended;         /* nothing comes behind `end` */
+    bool compressed;
+    int error; /* errno of a failed read, 0 for none; the stream then ends. ESTALE: the file became shorter */
+
+    /* private */
+    struct memory *memory;
+    struct input_source source;
+    const uint8_t *first; /* start of what is in memory, `at` or before it */
+    uint8_t *buffer;      /* NULL when all of the dump lies in the caller's memory */
+    size_t capacity;
+    size_t block; /* bytes asked for at once */
+    struct gunzip *gunzip;
+};
+
+/* A struct input must stay where it is while it is open. Faults of the gzip container are told to `on_fault` as they are met,
+ * each once.
+ * Begins at the present position of fd (or the start of memory) and looks whether the bytes are gzip (1f 8b). The position
+ * of a regular file stays where it is.
+ * False: no memory (memory->exhausted) or the first read failed (error). Either way input_close() must follow. */
+bool input_open_fd(struct input *in, int fd, struct memory *memory, gzip_listener *on_fault, void *context);
+bool input_open_memory(struct input *in, const void *bytes, size_t size, bool as_pipe, struct memory *memory,
+                       gzip_listener *on_fault, void *context);
+/* As these, from any source and in blocks of any size from 2: nothing may depend on where a block ends, which tests and
+ * fuzzing try with small ones. Memory, too, is then read through the buffer. */
+bool input_open_source(struct input *in, struct input_source source, size_t block, struct memory *memory,
+                       gzip_listener *on_fault, void *context);
+void input_close(struct input *in);
+
+/* See input_need(). */
+size_t input_fill(struct input *in, size_t wanted);
+
+/* Makes at least `wanted` bytes contiguous at `at`, if the stream has so many; a buffer too small for them grows. Returns how
+ * many there are: less than wanted only at the end of the stream, after an error, or when memory ran out. Pointers into the
+ * window are void afterwards. Cheap when they are there already. */
+static inline size_t input_need(struct input *in, size_t wanted)
+{
+    size_t have = (size_t)(in->end - in->at);
+
+    return have >= wanted ? have : input_fill(in, wanted);
+}
+
+/* Goes on by n bytes that are in memory: n <= end - at. */
+static inline void input_advance(struct input *in, size_t n)
+{
+    in->at += n;
+    in->offset += n;
+}
+
+/* Goes on by n bytes, in memory or not, by seeking where that is possible. Returns how many it went on: fewer at the end of
+ * the stream. A plain file is not sought beyond its end. */
+uint64_t input_skip(struct input *in, uint64_t n);
+
+/* Whether input_seek() works: regular files and memory that is not a pipe. */
+static inline bool input_can_reread(const struct input *in)
+{
+    return in->source.seekable;
+}
+
+/* Goes to an offset of the dump, back or forth. In a compressed file that means decompressing again from the nearest place in
+ * front that was noted: a member start, or what input_keep() kept. False when the stream ends before it, failed, or cannot be read
+ * again. */
+bool input_seek(struct input *in, uint64_t offset);
+
+/* `offset`, not far behind the present one, will be gone back to: in a compressed file that then takes no longer than to read on
+ * from there. Of several such places the last counts. */
+void input_keep(struct input *in, uint64_t offset);
+
+/* In a compressed file: the offset of the first byte of the gzip member that was last read of; else 0. */
+uint64_t input_member_start(const struct input *in);
+
+/* What `error` means, for a sentence. */
+void input_reason(const struct input *in, char *to, size_t size);
+
+/* Bytes of the file itself that were read so far, and its size (0 if unknown): for progress. */
+uint64_t input_file_position(const struct input *in);
+uint64_t input_file_size(const struct input *in);
+
+#endif

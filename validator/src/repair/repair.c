@@ -1,0 +1,239 @@
+/* See repair.h. The first pass copies from the input; later ones, if there are any, within the copy, which only becomes shorter. */
+#include "repair/repair.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    PASSES_MOST = 20,
+    FINDINGS_MOST = 100000 /* of each rule, in one pass */
+};
+
+/* ---- The check of the copy ---- */
+
+struct check {
+    struct repair *repair;
+    uint64_t errors;
+    char first[200]; /* the first error, in words */
+};
+
+static void on_finding(void *context, const struct hprof_finding *f)
+{
+    struct check *check = context;
+    struct repair *r = check->repair;
+
+    if (f->severity != HPROF_ERROR)
+        return;
+    if (!check->errors++)
+        snprintf(check->first, sizeof check->first,
+                 "no valid copy can be made: %s at 0x%" PRIx64 ": expected %.50s; found %.50s", hprof_rule_at(f->rule)->id,
+                 f->offset, f->expected, f->found);
+    if (f->offset != HPROF_NO_OFFSET &&
+        memory_grow(&r->memory, (void **)&r->offsets, &r->offset_room, r->offset_count + 1, sizeof *r->offsets))
+        r->offsets[r->offset_count++] = f->offset;
+}
+
+static void on_summary(void *context, const struct hprof_summary *summary)
+{
+    struct check *check = context;
+
+    check->repair->asked->bytes_out = summary->bytes;
+    check->repair->asked->checked_profile = summary->profile;
+    if (summary->failure)
+        snprintf(check->first, sizeof check->first, "%s", summary->failure);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+static enum hprof_status check_copy(struct repair *r, struct check *check)
+{
+    struct hprof_options options;
+    enum hprof_status status;
+
+    hprof_options_init(&options);
+    options.profile = r->asked->profile;
+    options.max_errors = FINDINGS_MOST;
+    options.severities = r->asked->severities;
+    options.allocator = r->asked->allocator;
+    options.on_finding = on_finding;
+    options.on_summary = on_summary;
+    options.context = check;
+    r->offset_count = 0;
+    status = hprof_validate_fd(r->to, &options);
+    if (r->offset_count)
+        qsort(r->offsets, r->offset_count, sizeof *r->offsets, by_value);
+    return status;
+}
+
+/* ---- What was left out ---- */
+
+static void describe(const struct repair *r, const struct left_out *l, char *to, size_t size)
+{
+    static const char *const types[] = {[4] = "boolean", "char", "float", "double", "byte", "short", "int", "long"};
+    const char *name;
+    char class[NAME_ROOM];
+
+    switch (l->kind) {
+    case LEFT_RECORD:
+        name = hprof_record_name((uint8_t)l->key);
+        snprintf(to, size, "%s", name ? name : "record");
+        break;
+    case LEFT_SUBRECORD:
+        name = hprof_subrecord_name((uint8_t)l->key);
+        snprintf(to, size, "%s", name ? name : "bytes");
+        break;
+    case LEFT_CLASS:
+    case LEFT_INSTANCE:
+    case LEFT_OBJECT_ARRAY:
+        if (!names_class(&r->names, l->key, class))
+            snprintf(class, sizeof class, "class 0x%" PRIx64, l->key);
+        snprintf(to, size, "%s %s",
+                 l->kind == LEFT_CLASS      ? "CLASS_DUMP"
+                 : l->kind == LEFT_INSTANCE ? "INSTANCE_DUMP"
+                                            : "OBJECT_ARRAY_DUMP",
+                 class);
+        break;
+    case LEFT_PRIMITIVE_ARRAY:
+        snprintf(to, size, "PRIMITIVE_ARRAY_DUMP %s[]", l->key >= 4 && l->key < 12 ? types[l->key] : "?");
+        break;
+    case LEFT_BYTES:
+    case LEFT_KINDS:
+        snprintf(to, size, "bytes");
+        break;
+    }
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+    const struct left_out *x = a, *y = b;
+
+    return (x->bytes < y->bytes) - (x->bytes > y->bytes);
+}
+
+static void report(struct repair *r)
+{
+    if (!r->asked->on_left_out || !r->left_count)
+        return;
+    qsort(r->left, r->left_count, sizeof *r->left, by_bytes);
+    for (size_t i = 0; i < r->left_count; i++) {
+        char what[NAME_ROOM + 40];
+        struct hprof_left_out l = {.what = what, .count = r->left[i].count, .bytes = r->left[i].bytes};
+
+        describe(r, &r->left[i], what, sizeof what);
+        r->asked->on_left_out(r->asked->context, &l);
+    }
+}
+
+/* ---- Passes ---- */
+
+static enum hprof_status fail(struct repair *r, enum hprof_status status, const char *sentence)
+{
+    snprintf(r->asked->failure, sizeof r->asked->failure, "%s", sentence);
+    return status;
+}
+
+static void ignore_fault(void *context, const struct gzip_finding *finding)
+{
+    struct repair *r = context;
+
+    if (finding->fault != GZIP_SOUND)
+        r->asked->gzip_faults++;
+}
+
+static enum hprof_status tell_failure(struct repair *r)
+{
+    char reason[100];
+
+    if (r->memory.exhausted)
+        return fail(r, HPROF_LIMIT, "out of memory");
+    if (r->in.error) {
+        input_reason(&r->in, reason, sizeof reason);
+        return fail(r, HPROF_IO, reason);
+    }
+    if (r->asked->failure[0])
+        return HPROF_INVALID;
+    return r->error ? fail(r, HPROF_IO, strerror(r->error)) : HPROF_INVALID;
+}
+
+/* Until the copy is valid, or nothing more can be left out. */
+static enum hprof_status passes(struct repair *r)
+{
+    struct check check = {.repair = r};
+
+    if (!repair_copy(r))
+        return tell_failure(r);
+    r->asked->bytes_in = r->in.offset;
+    for (int pass = 1;; pass++) {
+        enum hprof_status status;
+        bool good;
+
+        check = (struct check){.repair = r};
+        status = check_copy(r, &check);
+        if (status != HPROF_INVALID)
+            return status == HPROF_VALID ? status : fail(r, status, check.first);
+        if (pass == PASSES_MOST)
+            return fail(r, HPROF_INVALID, check.first);
+        input_close(&r->in);
+        r->is_first_pass = false;
+        good = input_open_fd(&r->in, r->to, &r->memory, ignore_fault, r) && repair_copy(r);
+        if (!good)
+            return tell_failure(r);
+        if (!r->has_dropped)
+            return fail(r, HPROF_INVALID, check.first);
+    }
+}
+
+static enum hprof_status run(struct repair *r, int from)
+{
+    enum { BUFFER_SIZE = 1 << 20 };
+    enum hprof_status status;
+
+    r->buffer = memory_get(&r->memory, BUFFER_SIZE);
+    for (int i = 0; i < LEFT_KINDS; i++)
+        keymap_init(&r->left_index[i], &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
+    r->is_first_pass = true;
+    if (!r->buffer || !input_open_fd(&r->in, from, &r->memory, ignore_fault, r))
+        status = tell_failure(r);
+    else
+        status = passes(r);
+    if (status == HPROF_VALID)
+        report(r);
+    input_close(&r->in);
+    if (r->has_names)
+        names_clear(&r->names);
+    for (int i = 0; i < LEFT_KINDS; i++)
+        keymap_clear(&r->left_index[i]);
+    memory_put(&r->memory, r->left, r->left_room * sizeof *r->left);
+    memory_put(&r->memory, r->offsets, r->offset_room * sizeof *r->offsets);
+    memory_put(&r->memory, r->buffer, BUFFER_SIZE);
+    return status;
+}
+
+enum hprof_status hprof_repair_fd(int from, int to, struct hprof_repair *asked)
+{
+    struct memory own;
+    struct repair *r;
+    enum hprof_status status;
+
+    asked->bytes_in = asked->bytes_out = asked->left_out = asked->lengths_mended = asked->gzip_faults = 0;
+    asked->is_ended = false;
+    asked->failure[0] = '\0';
+    memory_init(&own, asked->allocator, 0);
+    r = memory_get_zeroed(&own, sizeof *r);
+    if (!r)
+        return HPROF_LIMIT;
+    r->asked = asked;
+    r->to = to;
+    r->key = hash_key_draw();
+    memory_init(&r->memory, asked->allocator, 0);
+    status = run(r, from);
+    memory_put(&own, r, sizeof *r);
+    return status;
+}

@@ -1,0 +1,538 @@
+/* See repair.h. A record whose length leads to another record, or to the end of the dump, is read by that length. Otherwise the
+ * length that its kind and counts give is tried, and of a heap dump record that of its sub-records. What neither explains is left
+ * out, up to the end of its heap dump record if that is known, else up to the end of the dump. */
+#define _POSIX_C_SOURCE 200809L
+#define _FILE_OFFSET_BITS 64
+#include "repair/repair.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "format/subrecord.h"
+
+enum {
+    BUFFER_SIZE = 1 << 20,
+    LOOK_AHEAD_MOST = 1 << 22, /* bytes: beyond a longer record nothing is looked at */
+    MEASURE_MOST = 1 << 22     /* a CLASS_DUMP is not longer */
+};
+
+/* ---- The copy ---- */
+
+static void flush(struct repair *r)
+{
+    size_t done = 0;
+
+    while (done < r->buffered && !r->error) {
+        ssize_t n = pwrite(r->to, r->buffer + done, r->buffered - done, (off_t)(r->written + done));
+
+        if (n > 0)
+            done += (size_t)n;
+        else if (n == 0)
+            r->error = EIO;
+        else if (errno != EINTR)
+            r->error = errno;
+    }
+    r->written += r->buffered;
+    r->buffered = 0;
+}
+
+static uint64_t copied(const struct repair *r)
+{
+    return r->written + r->buffered;
+}
+
+static void put(struct repair *r, const uint8_t *bytes, size_t n)
+{
+    while (n) {
+        size_t room = BUFFER_SIZE - r->buffered, part = n < room ? n : room;
+
+        memcpy(r->buffer + r->buffered, bytes, part);
+        r->buffered += part;
+        bytes += part;
+        n -= part;
+        if (r->buffered == BUFFER_SIZE)
+            flush(r);
+    }
+}
+
+/* Takes back all from `position` on. */
+static void take_back(struct repair *r, uint64_t position)
+{
+    if (position >= r->written) {
+        r->buffered = (size_t)(position - r->written);
+    } else {
+        r->written = position;
+        r->buffered = 0;
+    }
+}
+
+static void put_u4(uint8_t *to, uint64_t v)
+{
+    for (int i = 0; i < 4; i++)
+        to[i] = (uint8_t)(v >> (24 - 8 * i));
+}
+
+/* Changes the length of a record of the copy. */
+static void put_length(struct repair *r, uint64_t record, uint64_t length)
+{
+    uint64_t at = record + RECORD_LENGTH_AT;
+    uint8_t bytes[4];
+
+    put_u4(bytes, length);
+    if (at < r->written) {
+        flush(r);
+        if (!r->error && pwrite(r->to, bytes, sizeof bytes, (off_t)at) != (ssize_t)sizeof bytes)
+            r->error = errno ? errno : EIO;
+    } else {
+        memcpy(r->buffer + (at - r->written), bytes, sizeof bytes);
+    }
+}
+
+/* Copies n bytes of the input. Returns how many there were. */
+static uint64_t copy(struct repair *r, uint64_t n)
+{
+    uint64_t left = n;
+
+    while (left && !r->error) {
+        size_t there = input_need(&r->in, 1), part = there < left ? there : (size_t)left;
+
+        if (!there)
+            break;
+        put(r, r->in.at, part);
+        input_advance(&r->in, part);
+        left -= part;
+    }
+    return n - left;
+}
+
+/* ---- What is left out ---- */
+
+static void leave_out(struct repair *r, enum left_out_kind kind, uint64_t key, uint64_t bytes)
+{
+    uint64_t index;
+
+    if (!bytes)
+        return;
+    r->has_dropped = true;
+    r->asked->left_out += bytes;
+    if (!keymap_get(&r->left_index[kind], key, &index)) {
+        index = r->left_count;
+        if (!memory_grow(&r->memory, (void **)&r->left, &r->left_room, r->left_count + 1, sizeof *r->left) ||
+            !keymap_put(&r->left_index[kind], key, index))
+            return;
+        r->left[r->left_count++] = (struct left_out){.kind = kind, .key = key};
+    }
+    r->left[index].count++;
+    r->left[index].bytes += bytes;
+}
+
+/* The kind and the key of the sub-record at p, of which n bytes are there: what its header names, if that is there. */
+static enum left_out_kind kind_of(const struct repair *r, struct cursor c, uint64_t *key)
+{
+    const uint8_t *tag = cursor_take(&c, 1);
+    struct CLASS_DUMP class;
+    struct INSTANCE_DUMP instance;
+    struct OBJECT_ARRAY_DUMP objects;
+    struct PRIMITIVE_ARRAY_DUMP values;
+
+    *key = tag ? *tag : 0;
+    if (!tag)
+        return LEFT_BYTES;
+    if (*tag == SUB_CLASS_DUMP && read_CLASS_DUMP(&c, r->id_size, &class)) {
+        *key = class.class_id;
+        return LEFT_CLASS;
+    }
+    if (*tag == SUB_INSTANCE_DUMP && read_INSTANCE_DUMP(&c, r->id_size, &instance)) {
+        *key = instance.class_id;
+        return LEFT_INSTANCE;
+    }
+    if (*tag == SUB_OBJECT_ARRAY_DUMP && read_OBJECT_ARRAY_DUMP(&c, r->id_size, &objects)) {
+        *key = objects.class_id;
+        return LEFT_OBJECT_ARRAY;
+    }
+    if (*tag == SUB_PRIMITIVE_ARRAY_DUMP && read_PRIMITIVE_ARRAY_DUMP(&c, r->id_size, &values)) {
+        *key = values.type;
+        return LEFT_PRIMITIVE_ARRAY;
+    }
+    return LEFT_SUBRECORD;
+}
+
+/* Passes over the rest of the dump. */
+static void leave_out_rest(struct repair *r)
+{
+    leave_out(r, LEFT_BYTES, 0, input_skip(&r->in, UINT64_MAX));
+}
+
+/* Whether one of the offsets is among the n bytes at hand. They come in order. */
+static bool is_unwanted(struct repair *r, uint64_t n)
+{
+    uint64_t at = r->in.offset;
+
+    while (r->next_offset < r->offset_count && r->offsets[r->next_offset] < at)
+        r->next_offset++;
+    return r->next_offset < r->offset_count && r->offsets[r->next_offset] - at < n;
+}
+
+/* ---- Headers of records ---- */
+
+static bool is_heap(uint8_t tag)
+{
+    return tag == TAG_HEAP_DUMP || tag == TAG_HEAP_DUMP_SEGMENT;
+}
+
+static bool is_record(const struct repair *r, uint8_t tag)
+{
+    switch (tag) {
+#define RECORD(name, tag, since, clause, layout) \
+    case tag: \
+        return r->version >= since;
+#include "format/records.def"
+#undef RECORD
+    default:
+        return false;
+    }
+}
+
+/* Bytes of the dump from the present place on; UINT64_MAX if that is not known. */
+static uint64_t bytes_left(const struct repair *r)
+{
+    uint64_t size = input_file_size(&r->in);
+
+    return r->in.compressed || !r->in.source.seekable ? UINT64_MAX : size > r->in.offset ? size - r->in.offset : 0;
+}
+
+/* Whether a record may begin `ahead` bytes on, or the dump ends there. `strictly`: and another one follows it. */
+static bool leads_on(struct repair *r, uint64_t ahead, bool strictly)
+{
+    uint64_t left = bytes_left(r);
+    const uint8_t *p;
+    size_t there;
+
+    if (left != UINT64_MAX && ahead >= left)
+        return ahead == left;
+    if (ahead > LOOK_AHEAD_MOST)
+        return true;
+    there = input_need(&r->in, (size_t)ahead + RECORD_HEADER_SIZE);
+    if (there <= ahead)
+        return there == ahead;
+    p = r->in.at + ahead;
+    if (!is_record(r, *p))
+        return false;
+    if (there < ahead + RECORD_HEADER_SIZE)
+        return !strictly;
+    if (left != UINT64_MAX && get_u4(p + RECORD_LENGTH_AT) > left - ahead - RECORD_HEADER_SIZE)
+        return !strictly && is_heap(*p); /* a truncated one */
+    return !strictly || leads_on(r, ahead + RECORD_HEADER_SIZE + get_u4(p + RECORD_LENGTH_AT), false);
+}
+
+/* ---- Records that are not of a heap dump ---- */
+
+/* The length that the kind of the record at hand and its counts give. False if there is none, or the counts are not there. */
+static bool length_by_kind(struct repair *r, uint8_t tag, uint64_t *length)
+{
+    size_t want = RECORD_HEADER_SIZE + 64, there = input_need(&r->in, want);
+    struct cursor c = {r->in.at, r->in.at + (there < want ? there : want)};
+    struct TRACE trace;
+    struct ALLOC_SITES sites;
+    struct CPU_SAMPLES samples;
+
+    if (!cursor_take(&c, RECORD_HEADER_SIZE))
+        return false;
+    switch ((enum record_tag)tag) {
+    case TAG_UTF8:
+    case TAG_HEAP_DUMP:
+    case TAG_HEAP_DUMP_SEGMENT:
+        return false;
+    case TAG_HEAP_DUMP_END:
+        *length = 0;
+        return true;
+    case TAG_TRACE:
+        *length = SIZE_OF(TRACE, r->id_size);
+        if (!read_TRACE(&c, r->id_size, &trace))
+            return false;
+        *length += (uint64_t)trace.frames * r->id_size;
+        return true;
+    case TAG_ALLOC_SITES:
+        *length = SIZE_OF(ALLOC_SITES, r->id_size);
+        if (!read_ALLOC_SITES(&c, r->id_size, &sites))
+            return false;
+        *length += (uint64_t)sites.sites * SIZE_OF(SITE, r->id_size);
+        return true;
+    case TAG_CPU_SAMPLES:
+        *length = SIZE_OF(CPU_SAMPLES, r->id_size);
+        if (!read_CPU_SAMPLES(&c, r->id_size, &samples))
+            return false;
+        *length += (uint64_t)samples.traces * SIZE_OF(SAMPLE, r->id_size);
+        return true;
+#define FIXED(name) \
+    case TAG_##name: \
+        *length = SIZE_OF(name, r->id_size); \
+        return true;
+        FIXED(LOAD_CLASS)
+        FIXED(UNLOAD_CLASS)
+        FIXED(FRAME)
+        FIXED(HEAP_SUMMARY)
+        FIXED(START_THREAD)
+        FIXED(END_THREAD)
+        FIXED(CONTROL_SETTINGS)
+#undef FIXED
+    }
+    return false;
+}
+
+static void drop_record(struct repair *r, uint8_t tag, uint64_t size)
+{
+    uint64_t there = input_skip(&r->in, size);
+
+    leave_out(r, is_record(r, tag) ? LEFT_RECORD : LEFT_BYTES, is_record(r, tag) ? tag : 0, there);
+}
+
+/* Copies a record with a body of `length` bytes, whatever it states, and passes over the rest of its place. */
+static void copy_record(struct repair *r, uint64_t stated, uint64_t length, uint64_t place)
+{
+    uint64_t start = copied(r), size = RECORD_HEADER_SIZE + length, there;
+    uint8_t tag = *r->in.at;
+
+    if (r->is_first_pass) {
+        size_t want = size < NAMES_LOOK_AT ? (size_t)size : NAMES_LOOK_AT, have = input_need(&r->in, want);
+
+        names_take(&r->names, (struct cursor){r->in.at, r->in.at + (have < want ? have : want)});
+    }
+    there = copy(r, size);
+    if (there < size) {
+        take_back(r, start);
+        leave_out(r, LEFT_RECORD, tag, there);
+        return;
+    }
+    if (length != stated) {
+        put_length(r, start, length);
+        r->asked->lengths_mended++;
+    }
+    if (place > size)
+        leave_out(r, LEFT_BYTES, 0, input_skip(&r->in, place - size));
+}
+
+static void one_record(struct repair *r)
+{
+    uint8_t tag = *r->in.at;
+    uint64_t stated = get_u4(r->in.at + RECORD_LENGTH_AT), place = RECORD_HEADER_SIZE + stated, own = stated;
+    bool is_known = is_record(r, tag), has_own = is_known && length_by_kind(r, tag, &own);
+    bool is_whole = tag == TAG_UTF8 ? stated >= r->id_size : !has_own || own <= stated;
+
+    if (is_unwanted(r, place))
+        drop_record(r, tag, place);
+    else if (leads_on(r, place, false) && is_known && is_whole)
+        copy_record(r, stated, has_own ? own : stated, place);
+    else if (leads_on(r, place, false))
+        drop_record(r, tag, place);
+    else if (has_own && own != stated && leads_on(r, RECORD_HEADER_SIZE + own, false))
+        copy_record(r, stated, own, RECORD_HEADER_SIZE + own);
+    else if (is_known && bytes_left(r) < place)
+        drop_record(r, tag, UINT64_MAX); /* truncated */
+    else
+        leave_out_rest(r);
+}
+
+/* ---- Heap dump records ---- */
+
+struct heap {
+    uint64_t start; /* of the copy's record */
+    uint64_t end;   /* in the input; UINT64_MAX: the length is wrong, sub-records lead on */
+};
+
+/* Copies the sub-record at hand, of a size that was measured. */
+static void copy_subrecord(struct repair *r, uint64_t size)
+{
+    size_t want = 1 + SIZE_OF(CLASS_DUMP, r->id_size), there = input_need(&r->in, want);
+    struct cursor c = {r->in.at, r->in.at + (there < want ? there : want)};
+    uint64_t key, start = copied(r), copied_bytes;
+    enum left_out_kind kind = kind_of(r, c, &key);
+
+    if (is_unwanted(r, size)) {
+        leave_out(r, kind, key, input_skip(&r->in, size));
+        return;
+    }
+    copied_bytes = copy(r, size);
+    if (copied_bytes < size) {
+        take_back(r, start);
+        leave_out(r, kind, key, copied_bytes);
+    }
+}
+
+/* The dump ends within the sub-record at hand. */
+static void drop_tail(struct repair *r)
+{
+    size_t want = 1 + SIZE_OF(CLASS_DUMP, r->id_size), there = input_need(&r->in, want);
+    struct cursor c = {r->in.at, r->in.at + (there < want ? there : want)};
+    uint64_t key, skipped;
+    enum left_out_kind kind = kind_of(r, c, &key);
+
+    skipped = input_skip(&r->in, UINT64_MAX);
+    leave_out(r, kind, key, skipped);
+}
+
+/* Where no sub-record can be measured, the heap dump record ends, here or where it says. */
+static void meet_end(struct repair *r, struct heap *h, enum measured result)
+{
+    uint64_t at = r->in.offset, left = h->end == UINT64_MAX ? UINT64_MAX : h->end - at;
+
+    if (result == MEASURE_MORE && input_need(&r->in, MEASURE_MOST) < MEASURE_MOST) { /* the dump ends */
+        drop_tail(r);
+        return;
+    }
+    if (left != UINT64_MAX && (bytes_left(r) == UINT64_MAX || left < bytes_left(r)) && leads_on(r, left, false)) {
+        leave_out(r, LEFT_BYTES, 0, input_skip(&r->in, left));
+        return;
+    }
+    if (!leads_on(r, 0, true)) /* else the record ends here already */
+        leave_out_rest(r);
+}
+
+/* At the stated end of a heap dump record. True: its length is wrong, and it goes on. */
+static bool goes_on(struct repair *r, struct heap *h)
+{
+    size_t there;
+
+    if (leads_on(r, 0, false))
+        return false;
+    there = input_need(&r->in, 4096);
+    if (!there || !plausible_subrecords(r->in.at, there < 4096 ? there : 4096, UINT64_MAX, r->id_size, r->version))
+        return false;
+    h->end = UINT64_MAX;
+    return true;
+}
+
+static bool measure_at_hand(struct repair *r, struct measure *m, enum measured *result)
+{
+    for (size_t want = 64;; want *= 4) {
+        size_t there = input_need(&r->in, want);
+
+        *result = measure_subrecord(r->in.at, there, r->id_size, r->version, m);
+        if (*result != MEASURE_MORE || there < want || want >= MEASURE_MOST)
+            return *result == MEASURED;
+    }
+}
+
+/* Sub-records, until their heap dump record ends. */
+static void copy_subrecords(struct repair *r, struct heap *h)
+{
+    while (!r->error && !r->memory.exhausted) {
+        enum measured result;
+        struct measure m;
+
+        if (r->in.offset == h->end && !goes_on(r, h))
+            return;
+        if (!input_need(&r->in, 1))
+            return;
+        if (h->end == UINT64_MAX && leads_on(r, 0, true))
+            return;
+        if (!measure_at_hand(r, &m, &result)) {
+            meet_end(r, h, result);
+            return;
+        } else if (h->end != UINT64_MAX && m.size > h->end - r->in.offset) {
+            /* It crosses the end of its record: one of the two lengths is wrong. */
+            if (leads_on(r, h->end - r->in.offset, true)) {
+                leave_out(r, LEFT_BYTES, 0, input_skip(&r->in, h->end - r->in.offset));
+                return;
+            }
+            h->end = UINT64_MAX;
+        } else {
+            copy_subrecord(r, m.size);
+        }
+    }
+}
+
+static void one_heap(struct repair *r, bool *is_open)
+{
+    uint64_t length = get_u4(r->in.at + RECORD_LENGTH_AT), body, before = r->asked->left_out;
+    struct heap h = {.start = copied(r), .end = r->in.offset + RECORD_HEADER_SIZE + length};
+    uint8_t tag = *r->in.at;
+
+    if (is_unwanted(r, RECORD_HEADER_SIZE)) {
+        drop_record(r, tag, RECORD_HEADER_SIZE + length);
+        return;
+    }
+    if (bytes_left(r) != UINT64_MAX && RECORD_HEADER_SIZE + length > bytes_left(r))
+        h.end = UINT64_MAX; /* truncated, or its length is wrong: sub-records lead on */
+    copy(r, RECORD_HEADER_SIZE);
+    copy_subrecords(r, &h);
+    body = copied(r) - h.start - RECORD_HEADER_SIZE;
+    if (!body && r->asked->left_out > before) {
+        take_back(r, h.start); /* nothing is left of it */
+        return;
+    }
+    if (body > UINT32_MAX) {
+        snprintf(r->asked->failure, sizeof r->asked->failure, "a heap dump record of more than 4 GiB cannot state its length");
+        r->error = EFBIG;
+        return;
+    }
+    if (body != length) {
+        put_length(r, h.start, body);
+        r->asked->lengths_mended++;
+    }
+    *is_open = tag == TAG_HEAP_DUMP_SEGMENT;
+}
+
+/* ---- The whole ---- */
+
+static bool copy_header(struct repair *r)
+{
+    static const char magic[] = "JAVA PROFILE 1.0.";
+    const uint8_t *p;
+
+    if (input_need(&r->in, HEADER_SIZE) < HEADER_SIZE)
+        return false;
+    p = r->in.at;
+    r->id_size = get_u4(p + HEADER_STRING_SIZE);
+    if (memcmp(p, magic, sizeof magic - 1) != 0 || p[sizeof magic - 1] < '1' || p[sizeof magic - 1] > '3' || p[sizeof magic] ||
+        (r->id_size != 4 && r->id_size != 8))
+        return false;
+    r->version = (enum version)(p[sizeof magic - 1] - '0');
+    if (r->is_first_pass)
+        names_init(&r->names, &r->memory, &r->key, r->id_size);
+    r->has_names = true;
+    copy(r, HEADER_SIZE);
+    return true;
+}
+
+bool repair_copy(struct repair *r)
+{
+    bool is_open = false; /* a series of segments */
+    size_t there;
+
+    r->written = r->buffered = 0;
+    r->next_offset = 0;
+    r->has_dropped = false;
+    if (!copy_header(r)) {
+        snprintf(r->asked->failure, sizeof r->asked->failure, "the header of the dump is not valid, so nothing can be read");
+        return false;
+    }
+    while (!r->error && !r->memory.exhausted && (there = input_need(&r->in, RECORD_HEADER_SIZE)) > 0) {
+        if (there < RECORD_HEADER_SIZE) {
+            leave_out_rest(r);
+            break;
+        }
+        if (r->asked->on_progress)
+            r->asked->on_progress(r->asked->context, input_file_position(&r->in), input_file_size(&r->in));
+        if (is_heap(*r->in.at) && is_record(r, *r->in.at)) {
+            one_heap(r, &is_open);
+        } else {
+            uint8_t tag = *r->in.at;
+            uint64_t before = copied(r);
+
+            one_record(r);
+            if (tag == TAG_HEAP_DUMP_END && copied(r) > before)
+                is_open = false;
+        }
+    }
+    if (is_open && r->is_first_pass) {
+        put(r, (const uint8_t[RECORD_HEADER_SIZE]){TAG_HEAP_DUMP_END}, RECORD_HEADER_SIZE);
+        r->asked->is_ended = true;
+    }
+    flush(r);
+    if (!r->error && ftruncate(r->to, (off_t)r->written) != 0)
+        r->error = errno;
+    return !r->error && !r->in.error && !r->memory.exhausted;
+}

@@ -1,0 +1,272 @@
+/* See classes.h. */
+#include "state/classes.h"
+
+#include "format/native.h"
+
+void classes_init(struct classes *c, struct memory *memory, const struct hash_key *key, unsigned id_size)
+{
+    *c = (struct classes){.memory = memory, .id_size = id_size};
+    keymap_init(&c->loaded_by_id, memory, key, id_size, sizeof(uint32_t));
+    chunks_init(&c->loaded, memory, sizeof(struct class));
+    keymap_init(&c->dumped_by_id, memory, key, id_size, sizeof(uint32_t));
+    chunks_init(&c->layouts, memory, sizeof(struct layout));
+    chunks_init(&c->ids, memory, 2 * (size_t)id_size);
+    bytelog_init(&c->types, memory);
+    chunks_init(&c->path, memory, sizeof(uint32_t));
+}
+
+void classes_clear(struct classes *c)
+{
+    classes_end_dump(c);
+    keymap_clear(&c->loaded_by_id);
+    chunks_clear(&c->loaded);
+}
+
+void classes_begin_dump(struct classes *c)
+{
+    c->dump++;
+    c->complete = false;
+}
+
+void classes_end_dump(struct classes *c)
+{
+    keymap_clear(&c->dumped_by_id);
+    chunks_clear(&c->layouts);
+    chunks_clear(&c->ids);
+    bytelog_clear(&c->types);
+    chunks_clear(&c->path);
+}
+
+struct class *classes_find(const struct classes *c, uint64_t id)
+{
+    uint64_t index;
+
+    return keymap_get(&c->loaded_by_id, id, &index) ? chunks_at(&c->loaded, (size_t)index) : NULL;
+}
+
+struct class *classes_add(struct classes *c, uint64_t id)
+{
+    struct class *class;
+
+    if (c->loaded.count >= UINT32_MAX) {
+        c->memory->exhausted = true;
+        return NULL;
+    }
+    class = chunks_add(&c->loaded);
+    if (!class)
+        return NULL;
+    *class = (struct class){0};
+    return keymap_put(&c->loaded_by_id, id, c->loaded.count - 1) ? class : NULL;
+}
+
+uint32_t classes_find_layout(const struct classes *c, uint64_t class_id)
+{
+    uint64_t index;
+
+    return keymap_get(&c->dumped_by_id, class_id, &index) ? (uint32_t)index : LAYOUT_NONE;
+}
+
+/* ---- What takes as many bytes as an ID ---- */
+
+enum { ID_OWN, ID_ABOVE };
+
+static uint64_t load_id(const struct classes *c, uint32_t index, unsigned which)
+{
+    return native_load((const uint8_t *)chunks_at(&c->ids, index) + which * c->id_size, c->id_size);
+}
+
+static void store_id(struct classes *c, uint32_t index, unsigned which, uint64_t id)
+{
+    native_store((uint8_t *)chunks_at(&c->ids, index) + which * c->id_size, c->id_size, id);
+}
+
+uint64_t classes_id(const struct classes *c, uint32_t index)
+{
+    return load_id(c, index, ID_OWN);
+}
+
+/* Above a layout that is not settled is the ID of the superclass; above a settled one, a layout. */
+uint32_t classes_above(const struct classes *c, uint32_t index)
+{
+    return (uint32_t)load_id(c, index, ID_ABOVE);
+}
+
+/* ---- Fields ---- */
+
+/* Keeps the types of the fields up to the last mark. */
+static bool keep_types(struct classes *c, struct layout *l, const uint8_t *type, uint16_t count)
+{
+    static const uint8_t padding[TYPES_UNIT] = {0};
+    size_t step = SIZE_OF(INSTANCE_FIELD, c->id_size), over = (size_t)(c->types.size % TYPES_UNIT);
+    bool kept = bytelog_append(&c->types, padding, over ? TYPES_UNIT - over : 0);
+
+    if (c->types.size / TYPES_UNIT > UINT32_MAX) {
+        c->memory->exhausted = true;
+        return false;
+    }
+    l->types = (uint32_t)(c->types.size / TYPES_UNIT);
+    kept = kept && bytelog_append(&c->types, &count, sizeof count);
+    for (unsigned i = 0; kept && i < count; i++)
+        kept = bytelog_append(&c->types, type + i * step, 1);
+    return kept;
+}
+
+struct mark marks_begin(const struct classes *c, const struct layout *l)
+{
+    struct mark m = {.next = (uint64_t)l->types * TYPES_UNIT};
+
+    if (l->has_marks) {
+        bytelog_read(&c->types, m.next, &m.left, sizeof m.left);
+        m.next += sizeof m.left;
+    }
+    return m;
+}
+
+uint32_t classes_add_layout(struct classes *c, const struct CLASS_DUMP *r, uint64_t at, const uint8_t *fields,
+                            uint16_t field_count)
+{
+    const uint8_t *type = fields + OFFSET_OF(INSTANCE_FIELD, type, c->id_size);
+    uint32_t index = (uint32_t)c->layouts.count;
+    struct layout *l;
+    uint16_t up_to_mark = 0;
+
+    if (c->layouts.count >= LAYOUT_NONE) {
+        c->memory->exhausted = true;
+        return LAYOUT_NONE;
+    }
+    l = chunks_add(&c->ids) ? chunks_add(&c->layouts) : NULL;
+    if (!l)
+        return LAYOUT_NONE;
+    *l = (struct layout){.at = at & ((UINT64_C(1) << 48) - 1),
+                         .instance_size = r->instance_size,
+                         .has_fields = field_count != 0,
+                         .nearest_open = index,
+                         .is_rootless = !r->super_id};
+    store_id(c, index, ID_OWN, r->class_id);
+    store_id(c, index, ID_ABOVE, r->super_id);
+
+    for (unsigned i = 0; i < field_count; i++) {
+        unsigned t = type[i * SIZE_OF(INSTANCE_FIELD, c->id_size)];
+
+        l->total += type_size(t, c->id_size);
+        l->bad_type |= type_size(t, c->id_size) == 0;
+        if (t == TYPE_OBJECT || t == TYPE_BOOLEAN)
+            up_to_mark = (uint16_t)(i + 1);
+    }
+    if (up_to_mark && keep_types(c, l, type, up_to_mark))
+        l->has_marks = true;
+    return keymap_put(&c->dumped_by_id, r->class_id, index) ? index : LAYOUT_NONE;
+}
+
+/* ---- Chains ---- */
+
+static void break_layout(struct classes *c, uint32_t index, uint32_t super)
+{
+    classes_layout(c, index)->state = LAYOUT_BROKEN;
+    store_id(c, index, ID_ABOVE, super);
+}
+
+/* A layout of which the superclass is settled, or which has none, is settled itself. */
+static void settle(struct classes *c, uint32_t index, uint32_t super)
+{
+    const struct layout *above = super == LAYOUT_NONE ? NULL : classes_layout(c, super);
+    struct layout *l = classes_layout(c, index);
+
+    if (l->bad_type || (above && above->state != LAYOUT_SOUND)) {
+        break_layout(c, index, super);
+        return;
+    }
+    l->state = LAYOUT_SOUND;
+    l->total += above ? above->total : 0;
+    store_id(c, index, ID_ABOVE, !above || above->has_marks ? super : classes_above(c, super));
+}
+
+/* Whether the chain of an open layout leads to a superclass that is missing and may still come. Where it leads is kept, so that
+ * the next question takes one step (path compression, as in union-find). */
+static bool is_incomplete(struct classes *c, uint32_t index)
+{
+    uint32_t at = index, open;
+    size_t steps = 0;
+    bool missing = false;
+
+    chunks_shrink(&c->path, 0);
+    while (at != LAYOUT_NONE && classes_layout(c, at)->state == LAYOUT_OPEN) {
+        struct layout *l = classes_layout(c, at);
+        uint32_t *step = chunks_add(&c->path);
+        uint64_t super_id = load_id(c, at, ID_ABOVE);
+
+        if (!step)
+            break;
+        *step = at;
+        steps++;
+        l->state = LAYOUT_ENTERED; /* a cycle ends there */
+        open = l->nearest_open;
+        if (open != at && classes_layout(c, open)->state == LAYOUT_OPEN) {
+            at = open;
+            continue;
+        }
+        at = super_id ? classes_find_layout(c, super_id) : LAYOUT_NONE;
+        missing = super_id && at == LAYOUT_NONE;
+    }
+    open = steps ? *(const uint32_t *)chunks_at(&c->path, steps - 1) : index;
+    while (steps--) {
+        struct layout *l = classes_layout(c, *(const uint32_t *)chunks_at(&c->path, steps));
+
+        l->state = LAYOUT_OPEN;
+        l->nearest_open = open;
+    }
+    return missing;
+}
+
+enum layout_state classes_resolve(struct classes *c, uint32_t index)
+{
+    const struct layout *l = classes_layout(c, index);
+    enum layout_state found = LAYOUT_OPEN;
+    uint32_t super = LAYOUT_NONE;
+    size_t length = 0;
+
+    if (l->state != LAYOUT_OPEN || (!c->complete && is_incomplete(c, index)))
+        return l->state;
+
+    /* Up, to a layout that is settled, that has no superclass, that was entered before (a cycle), or whose superclass is
+     * missing. The path is kept, so that a chain of a million classes needs no stack. */
+    chunks_shrink(&c->path, 0);
+    for (;;) {
+        uint32_t *step = chunks_add(&c->path);
+        uint64_t super_id = load_id(c, index, ID_ABOVE);
+
+        super = LAYOUT_NONE;
+        if (!step)
+            break;
+        *step = index;
+        length++;
+        classes_layout(c, index)->state = LAYOUT_ENTERED;
+        if (!super_id) {
+            found = LAYOUT_SOUND;
+            break;
+        }
+        super = classes_find_layout(c, super_id);
+        if (super == LAYOUT_NONE) {
+            found = c->complete ? LAYOUT_BROKEN : LAYOUT_OPEN;
+            break;
+        }
+        if (classes_layout(c, super)->state != LAYOUT_OPEN) {
+            found = classes_layout(c, super)->state == LAYOUT_ENTERED ? LAYOUT_BROKEN : LAYOUT_SOUND;
+            break;
+        }
+        index = super;
+    }
+
+    /* Down again. */
+    while (length--) {
+        index = *(const uint32_t *)chunks_at(&c->path, length);
+        if (found == LAYOUT_SOUND)
+            settle(c, index, super);
+        else if (found == LAYOUT_BROKEN)
+            break_layout(c, index, super);
+        else
+            classes_layout(c, index)->state = LAYOUT_OPEN;
+        super = index;
+    }
+    return l->state;
+}

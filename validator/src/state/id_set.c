@@ -1,0 +1,546 @@
+/* See idset.h. */
+#include "state/id_set.h"
+
+#include <string.h>
+
+/* A slot of the directory: the page's number as the permutation left it, less the 8 bits that chose the part (40 bits), a
+ * kind (2 bits), and for one ID its lower bits and flags, for a page its index. 0 is a free slot. */
+enum slot_kind { SLOT_FREE = 0, SLOT_ONE_ID = 1, SLOT_PAGE = 2 };
+
+#define PAGE_NUMBER_MASK ((UINT64_C(1) << 48) - 1)
+#define SLOT_REST(slot) ((slot) >> 24)
+#define SLOT_KIND(slot) ((unsigned)((slot) >> 22 & 3))
+#define SLOT_PAYLOAD(slot) ((uint32_t)((slot)&0x3fffff))
+#define MAKE_SLOT(rest, kind, payload) ((uint64_t)(rest) << 24 | (uint64_t)(kind) << 22 | (payload))
+
+enum {
+    PAGES_MAX = 1 << 22, /* in a part: 2^30 in all, of 2 IDs at the least (2^31) and 65,536 at the most (2^46) */
+    EARLY_BITMAPS = 24,  /* IDs in a page that make bitmaps worth while if they are allowed */
+    FULL_TABLE = 4096,   /* IDs in a page that cost as much without bitmaps: 6 bytes each */
+    TABLE_BLOCK = 64 << 10,
+    BITMAP_BLOCK = 2 << 20 /* a huge page where there are such: every other reference would miss the TLB */
+};
+
+/* A page with a few IDs: entries are the lower 16 bits of the key and the flags above them; 0 is free. */
+struct id_table {
+    uint16_t count;
+    uint16_t size; /* index in table_capacity */
+    uint32_t entries[];
+};
+
+/* A page is a word, and its lowest bits say which: up to three entries, or the address of bitmaps or of a table. */
+enum {
+    IS_TABLE = 0,
+    IS_BITMAPS = 1,
+    IS_ENTRIES = 2,
+    FORM_MASK = 3,
+    FORM_BITS = 2,
+    ENTRY_BITS = PAGE_BITS + 3,
+    ENTRIES_END = 59
+};
+
+static struct id_bitmaps *as_bitmaps(uint64_t page)
+{
+    return page & IS_BITMAPS ? (struct id_bitmaps *)(uintptr_t)(page - IS_BITMAPS) : NULL;
+}
+
+static struct id_table *as_table(uint64_t page)
+{
+    return (page & FORM_MASK) == IS_TABLE ? (struct id_table *)(uintptr_t)page : NULL;
+}
+
+/* An entry within the word, from the bit on where it stands: FORM_BITS is the first, ENTRIES_END behind the last. */
+static uint32_t entry_at(uint64_t page, unsigned bit)
+{
+    return (uint32_t)(page >> bit) & ((1U << ENTRY_BITS) - 1);
+}
+
+/* Where the entry of an ID stands, or the free one where it would go; ENTRIES_END when there is neither. */
+static unsigned find_entry(uint64_t page, uint32_t low)
+{
+    unsigned bit = FORM_BITS;
+
+    while (bit < ENTRIES_END && entry_at(page, bit) && (entry_at(page, bit) & (PAGE_IDS - 1)) != low)
+        bit += ENTRY_BITS;
+    return bit;
+}
+
+/* Each about a third larger than the one before. Small ones may be full, large ones to 7/8. */
+static const uint16_t table_capacity[TABLE_SIZES] = {5,   8,   11,  15,  20,  27,  36,   48,   64,   86,   115,  154,
+                                                     206, 275, 367, 490, 654, 872, 1163, 1551, 2068, 2758, 3678, 4904};
+
+static size_t table_bytes(unsigned size)
+{
+    return sizeof(struct id_table) + table_capacity[size] * sizeof(uint32_t);
+}
+
+static bool table_is_full(const struct id_table *t)
+{
+    return t->count >= table_capacity[t->size] - table_capacity[t->size] / 8;
+}
+
+void idset_init(struct idset *s, struct memory *memory, const struct hash_key *key, unsigned id_size)
+{
+    memset(s, 0, sizeof *s);
+    s->memory = memory;
+    s->id_size = id_size;
+    s->add = key->add;
+    s->multiply[0] = key->multiply;
+    s->multiply[1] = key->multiply ^ 0x2545F4914F6CDD1CU;
+}
+
+void idset_clear(struct idset *s)
+{
+    if (!s->used)
+        return;
+    s->used = false;
+    for (size_t i = 0; i < DIRECTORY_PARTS; i++) {
+        struct id_directory *part = &s->parts[i];
+
+        if (!part->capacity)
+            continue;
+        for (size_t j = 0; j < part->page_count; j++) {
+            struct id_table *table = as_table(part->pages[j]);
+
+            if (table && table->size >= SMALL_TABLES)
+                memory_put(s->memory, table, table_bytes(table->size));
+        }
+        memory_put(s->memory, part->slots, part->capacity * sizeof *part->slots);
+        memory_put(s->memory, part->pages, part->page_capacity * sizeof *part->pages);
+        *part = (struct id_directory){0};
+    }
+    for (size_t i = 0; i < s->block_count; i++)
+        memory_put(s->memory, s->blocks[i].bytes, s->blocks[i].size);
+    memory_put(s->memory, s->blocks, s->block_capacity * sizeof *s->blocks);
+    if (s->bitmap_bytes)
+        memset(s->known, 0, sizeof s->known);
+    memset(s->given_back, 0, sizeof s->given_back);
+    s->blocks = NULL;
+    s->block_capacity = s->block_count = s->bitmaps_left = s->table_bytes_left = 0;
+    s->bitmap_bytes = 0;
+}
+
+/* A keyed permutation of 48-bit page numbers, and back: where a page goes tells which it is, so slots need not say it all. */
+static uint64_t permute(const struct idset *s, uint64_t page)
+{
+    page ^= s->add & PAGE_NUMBER_MASK;
+    page = page * s->multiply[0] & PAGE_NUMBER_MASK;
+    page ^= page >> 24;
+    page = page * s->multiply[1] & PAGE_NUMBER_MASK;
+    return page ^ page >> 24;
+}
+
+static uint64_t inverse(uint64_t odd)
+{
+    uint64_t x = odd; /* right to 3 bits; each step doubles them */
+
+    for (int i = 0; i < 5; i++)
+        x *= 2 - odd * x;
+    return x;
+}
+
+static uint64_t permute_back(const struct idset *s, uint64_t page)
+{
+    page ^= page >> 24;
+    page = page * inverse(s->multiply[1]) & PAGE_NUMBER_MASK;
+    page ^= page >> 24;
+    page = page * inverse(s->multiply[0]) & PAGE_NUMBER_MASK;
+    return page ^ (s->add & PAGE_NUMBER_MASK);
+}
+
+/* ---- Blocks ---- */
+
+static void *block_new(struct idset *s, size_t size)
+{
+    void *blocks = s->blocks, *bytes;
+
+    if (!memory_grow(s->memory, &blocks, &s->block_capacity, s->block_count + 1, sizeof *s->blocks))
+        return NULL;
+    s->blocks = blocks;
+    bytes = memory_get(s->memory, size);
+    if (bytes)
+        s->blocks[s->block_count++] = (struct id_block){bytes, size};
+    return bytes;
+}
+
+/* The more there are the more are made room for at once, at most a quarter too many. */
+static struct id_bitmaps *bitmaps_new(struct idset *s)
+{
+    enum { FIT = BITMAP_BLOCK / sizeof(struct id_bitmaps) };
+    uint64_t quarter = s->bitmap_bytes / sizeof(struct id_bitmaps) / 4;
+
+    if (!s->bitmaps_left) {
+        size_t n = quarter < 1 ? 1 : quarter < FIT ? (size_t)quarter : FIT;
+
+        s->next_bitmaps = block_new(s, n == FIT ? BITMAP_BLOCK : n * sizeof(struct id_bitmaps));
+        if (!s->next_bitmaps)
+            return NULL;
+        s->bitmaps_left = n;
+    }
+    s->bitmaps_left--;
+    s->bitmap_bytes += sizeof(struct id_bitmaps);
+    memset(s->next_bitmaps, 0, sizeof *s->next_bitmaps);
+    return s->next_bitmaps++;
+}
+
+/* All pages of a dump tend to grow in step, so the smallest tables, too small for an allocation each, are kept for others when
+ * given back. Larger ones must really be given back: nobody asks for their size again. */
+static struct id_table *small_table_new(struct idset *s, unsigned size)
+{
+    size_t bytes = table_bytes(size);
+    struct id_table *t = s->given_back[size];
+
+    if (t) {
+        memcpy(&s->given_back[size], t, sizeof(void *));
+        return t;
+    }
+    if (s->table_bytes_left < bytes) {
+        s->next_table = block_new(s, TABLE_BLOCK);
+        if (!s->next_table)
+            return NULL;
+        s->table_bytes_left = TABLE_BLOCK;
+    }
+    t = (struct id_table *)(void *)s->next_table;
+    s->next_table += bytes;
+    s->table_bytes_left -= bytes;
+    return t;
+}
+
+/* ---- Tables ---- */
+
+static struct id_table *table_new(struct idset *s, unsigned size)
+{
+    struct id_table *t = size < SMALL_TABLES ? small_table_new(s, size) : memory_get(s->memory, table_bytes(size));
+
+    if (t) {
+        memset(t, 0, table_bytes(size));
+        t->size = (uint16_t)size;
+    }
+    return t;
+}
+
+static void table_give_back(struct idset *s, struct id_table *t)
+{
+    unsigned size = t->size;
+
+    if (size >= SMALL_TABLES) {
+        memory_put(s->memory, t, table_bytes(size));
+        return;
+    }
+    memcpy(t, &s->given_back[size], sizeof(void *));
+    s->given_back[size] = t;
+}
+
+/* The entry of an ID, or the free one where it would go; NULL when it is not there and the table has no free one. */
+static uint32_t *table_probe(const struct idset *s, struct id_table *t, uint32_t low)
+{
+    uint32_t capacity = table_capacity[t->size];
+    uint32_t i = (low * (uint32_t)(s->multiply[1] >> 16 | 1) >> 16) * capacity >> 16;
+
+    for (uint32_t n = capacity; n; n--) {
+        if (!t->entries[i] || (t->entries[i] & (PAGE_IDS - 1)) == low)
+            return &t->entries[i];
+        if (++i == capacity)
+            i = 0;
+    }
+    return NULL;
+}
+
+/* True if the flag was set already. */
+static bool bitmaps_set(struct id_bitmaps *b, uint32_t low, enum idset_flag flag)
+{
+    uint32_t bit = UINT32_C(1) << (low & 31), old;
+    uint32_t *word = flag == ID_DEFINED      ? &b->pair[low >> 5].defined
+                     : flag == ID_REFERENCED ? &b->pair[low >> 5].referenced
+                                             : &b->element[low >> 5];
+
+    old = *word;
+    *word = old | bit;
+    return (old & bit) != 0;
+}
+
+static unsigned bitmaps_get(const struct id_bitmaps *b, uint32_t low)
+{
+    unsigned bit = low & 31;
+
+    return (b->pair[low >> 5].defined >> bit & 1) * ID_DEFINED | (b->pair[low >> 5].referenced >> bit & 1) * ID_REFERENCED |
+           (b->element[low >> 5] >> bit & 1) * ID_ELEMENT;
+}
+
+static bool bitmaps_are_due(const struct idset *s, const struct id_table *t)
+{
+    return t->count >= FULL_TABLE || t->size + 1U >= TABLE_SIZES || !table_capacity[t->size + 1] ||
+           (t->count >= EARLY_BITMAPS && s->bitmap_bytes + sizeof(struct id_bitmaps) <= s->allowance);
+}
+
+static bool entries_to_table(struct idset *s, uint64_t *page)
+{
+    struct id_table *t = table_new(s, 0);
+
+    if (!t)
+        return false;
+    for (unsigned bit = FORM_BITS; bit < ENTRIES_END; bit += ENTRY_BITS) {
+        *table_probe(s, t, entry_at(*page, bit) & (PAGE_IDS - 1)) = entry_at(*page, bit);
+        t->count++;
+    }
+    *page = (uintptr_t)t;
+    return true;
+}
+
+/* Makes room in a page whose word or table is full: a larger table, or bitmaps. False when memory ran out. */
+static bool page_grow(struct idset *s, uint64_t *page)
+{
+    struct id_table *old = as_table(*page), *grown;
+    uint32_t capacity;
+
+    if (!old)
+        return entries_to_table(s, page);
+    capacity = table_capacity[old->size];
+    if (bitmaps_are_due(s, old)) {
+        struct id_bitmaps *b = bitmaps_new(s);
+
+        if (!b)
+            return false;
+        for (uint32_t i = 0; i < capacity; i++)
+            for (unsigned flags = old->entries[i] >> PAGE_BITS; flags; flags &= flags - 1)
+                bitmaps_set(b, old->entries[i] & (PAGE_IDS - 1), flags & -flags);
+        *page = (uintptr_t)b | IS_BITMAPS;
+    } else {
+        grown = table_new(s, old->size + 1U);
+        if (!grown)
+            return false;
+        for (uint32_t i = 0; i < capacity; i++)
+            if (old->entries[i])
+                *table_probe(s, grown, old->entries[i] & (PAGE_IDS - 1)) = old->entries[i];
+        grown->count = old->count;
+        *page = (uintptr_t)grown;
+    }
+    table_give_back(s, old);
+    return true;
+}
+
+/* ---- The directory ---- */
+
+static uint64_t *directory_probe(const struct id_directory *part, uint64_t rest)
+{
+    size_t i = (size_t)((rest & UINT32_MAX) * part->capacity >> 32);
+
+    while (part->slots[i] && SLOT_REST(part->slots[i]) != rest)
+        if (++i == part->capacity)
+            i = 0;
+    return &part->slots[i];
+}
+
+static bool directory_grow(struct idset *s, struct id_directory *part)
+{
+    struct id_directory old = *part;
+
+    s->used = true;
+    /* Parts begin a little smaller or larger, so that they grow in turn from then on. */
+    part->capacity = old.capacity ? old.capacity + old.capacity / 4 : 32 + (size_t)(part - s->parts) % 8;
+    part->slots = memory_get_zeroed(s->memory, part->capacity * sizeof *part->slots);
+    if (!part->slots) {
+        *part = old;
+        return false;
+    }
+    for (size_t i = 0; i < old.capacity; i++)
+        if (old.slots[i])
+            *directory_probe(part, SLOT_REST(old.slots[i])) = old.slots[i];
+    memory_put(s->memory, old.slots, old.capacity * sizeof *old.slots);
+    return true;
+}
+
+/* By an eighth, not by half: a page with two IDs costs nothing else. */
+static bool pages_grow(struct idset *s, struct id_directory *part)
+{
+    size_t more = part->page_capacity + part->page_capacity / 8 + 8;
+    void *pages;
+
+    if (part->page_count < part->page_capacity)
+        return true;
+    pages = memory_resize(s->memory, part->pages, part->page_capacity * sizeof *part->pages, more * sizeof *part->pages);
+    if (!pages)
+        return false;
+    part->pages = pages;
+    part->page_capacity = more;
+    return true;
+}
+
+/* Turns a slot with one ID into a page of its own. */
+static uint64_t *slot_to_page(struct idset *s, struct id_directory *part, uint64_t *slot)
+{
+    uint64_t entry = SLOT_PAYLOAD(*slot);
+
+    if (part->page_count == PAGES_MAX) {
+        s->memory->exhausted = true;
+        return NULL;
+    }
+    if (!pages_grow(s, part))
+        return NULL;
+    *slot = MAKE_SLOT(SLOT_REST(*slot), SLOT_PAGE, (uint32_t)part->page_count);
+    part->pages[part->page_count] = entry << FORM_BITS | IS_ENTRIES;
+    return &part->pages[part->page_count++];
+}
+
+/* These set a flag of an ID, given by its lowest bits; *was_set: it had it already. False: there is no room for it. */
+static bool add_to_slot(uint64_t *slot, uint32_t low, enum idset_flag flag, bool *was_set)
+{
+    if ((SLOT_PAYLOAD(*slot) & (PAGE_IDS - 1)) != low)
+        return false;
+    *was_set = SLOT_PAYLOAD(*slot) >> PAGE_BITS & flag;
+    *slot |= (uint64_t)flag << PAGE_BITS;
+    return true;
+}
+
+static bool add_to_entries(uint64_t *page, uint32_t low, enum idset_flag flag, bool *was_set)
+{
+    unsigned bit = find_entry(*page, low);
+
+    if (bit == ENTRIES_END)
+        return false;
+    *was_set = entry_at(*page, bit) >> PAGE_BITS & flag;
+    *page |= ((uint64_t)flag << PAGE_BITS | low) << bit;
+    return true;
+}
+
+static bool add_to_table(struct idset *s, struct id_table *t, uint32_t low, enum idset_flag flag, bool *was_set)
+{
+    uint32_t *entry = table_probe(s, t, low);
+
+    if (!entry || (!*entry && table_is_full(t)))
+        return false;
+    if (!*entry)
+        t->count++;
+    *was_set = *entry >> PAGE_BITS & flag;
+    *entry |= (uint32_t)flag << PAGE_BITS | low;
+    return true;
+}
+
+/* The page of that number, for an ID that needs one; NULL if none is needed, for it is the only ID there, or when memory ran
+ * out. */
+static uint64_t *find_page(struct idset *s, uint64_t number, uint32_t low, enum idset_flag flag, bool *was_set)
+{
+    uint64_t permuted = permute(s, number), rest = permuted & ((UINT64_C(1) << 40) - 1), *slot;
+    struct id_directory *part = &s->parts[permuted >> 40];
+
+    if (part->count >= part->capacity - part->capacity / 8 && !directory_grow(s, part))
+        return NULL;
+    slot = directory_probe(part, rest);
+    if (!*slot) {
+        *slot = MAKE_SLOT(rest, SLOT_ONE_ID, (uint32_t)flag << PAGE_BITS | low);
+        part->count++;
+        return NULL;
+    }
+    if (SLOT_KIND(*slot) != SLOT_ONE_ID)
+        return &part->pages[SLOT_PAYLOAD(*slot)];
+    return add_to_slot(slot, low, flag, was_set) ? NULL : slot_to_page(s, part, slot);
+}
+
+bool idset_set_far(struct idset *s, struct id_near *near, uint64_t key, enum idset_flag flag)
+{
+    uint64_t number = key >> PAGE_BITS, *page;
+    uint32_t low = (uint32_t)(key & (PAGE_IDS - 1));
+    struct id_known_page *known = idset_known(s, number);
+    struct id_bitmaps *bitmaps;
+    bool was_set = false;
+
+    if (near->pages)
+        page_filter_add(near->pages, number);
+    page = find_page(s, number, low, flag, &was_set);
+    if (!page)
+        return was_set;
+    do {
+        bitmaps = as_bitmaps(*page);
+        if (bitmaps) {
+            *known = (struct id_known_page){number, bitmaps};
+            near->page = number;
+            near->bitmaps = bitmaps;
+            return bitmaps_set(bitmaps, low, flag);
+        }
+        if ((*page & FORM_MASK) == IS_ENTRIES ? add_to_entries(page, low, flag, &was_set)
+                                              : add_to_table(s, as_table(*page), low, flag, &was_set))
+            return was_set;
+    } while (page_grow(s, page));
+    return false;
+}
+
+unsigned idset_get(struct idset *s, uint64_t id)
+{
+    uint64_t key = id_to_key(id, s->id_size), permuted = permute(s, key >> PAGE_BITS), slot;
+    uint32_t low = (uint32_t)(key & (PAGE_IDS - 1)), *entry;
+    struct id_directory *part = &s->parts[permuted >> 40];
+    uint64_t page;
+
+    if (!part->count)
+        return 0;
+    slot = *directory_probe(part, permuted & ((UINT64_C(1) << 40) - 1));
+    if (!slot)
+        return 0;
+    if (SLOT_KIND(slot) == SLOT_ONE_ID)
+        return (SLOT_PAYLOAD(slot) & (PAGE_IDS - 1)) == low ? SLOT_PAYLOAD(slot) >> PAGE_BITS : 0;
+    page = part->pages[SLOT_PAYLOAD(slot)];
+    if (as_bitmaps(page))
+        return bitmaps_get(as_bitmaps(page), low);
+    if (!as_table(page))
+        return find_entry(page, low) < ENTRIES_END ? entry_at(page, find_entry(page, low)) >> PAGE_BITS : 0;
+    entry = table_probe(s, as_table(page), low);
+    return entry ? *entry >> PAGE_BITS : 0;
+}
+
+/* ---- What is missing ---- */
+
+struct sweep {
+    const struct idset *set;
+    void (*missing)(void *context, uint64_t id, unsigned flags);
+    void *context;
+};
+
+static void sweep_entry(const struct sweep *w, uint64_t page, uint32_t low, unsigned flags)
+{
+    if (!(flags & ID_DEFINED))
+        w->missing(w->context, key_to_id(page << PAGE_BITS | low, w->set->id_size), flags);
+}
+
+static void sweep_page(const struct sweep *w, uint64_t number, uint64_t page)
+{
+    const struct id_bitmaps *b = as_bitmaps(page);
+
+    if (b) {
+        for (uint32_t i = 0; i < PAGE_WORDS; i++)
+            for (uint32_t bits = (b->pair[i].referenced | b->element[i]) & ~b->pair[i].defined; bits; bits &= bits - 1) {
+                uint32_t low = i << 5 | (uint32_t)__builtin_ctz(bits);
+
+                sweep_entry(w, number, low, bitmaps_get(b, low));
+            }
+    } else if (!as_table(page)) {
+        for (unsigned bit = FORM_BITS; bit < ENTRIES_END && entry_at(page, bit); bit += ENTRY_BITS)
+            sweep_entry(w, number, entry_at(page, bit) & (PAGE_IDS - 1), entry_at(page, bit) >> PAGE_BITS);
+    } else {
+        const struct id_table *t = as_table(page);
+
+        for (uint32_t i = 0; i < table_capacity[t->size]; i++)
+            if (t->entries[i])
+                sweep_entry(w, number, t->entries[i] & (PAGE_IDS - 1), t->entries[i] >> PAGE_BITS);
+    }
+}
+
+void idset_sweep(const struct idset *s, void (*missing)(void *context, uint64_t id, unsigned flags), void *context)
+{
+    const struct sweep w = {s, missing, context};
+
+    for (uint64_t i = 0; i < DIRECTORY_PARTS; i++) {
+        const struct id_directory *part = &s->parts[i];
+
+        for (size_t j = 0; j < part->capacity; j++) {
+            uint64_t slot = part->slots[j], number;
+
+            if (!slot)
+                continue;
+            number = permute_back(s, i << 40 | SLOT_REST(slot));
+            if (SLOT_KIND(slot) == SLOT_ONE_ID)
+                sweep_entry(&w, number, SLOT_PAYLOAD(slot) & (PAGE_IDS - 1), SLOT_PAYLOAD(slot) >> PAGE_BITS);
+            else
+                sweep_page(&w, number, part->pages[SLOT_PAYLOAD(slot)]);
+        }
+    }
+}

@@ -1,0 +1,183 @@
+/* The objects of one heap dump: three bits for each possible ID. An ID is *defined* when an object or class with it was
+ * dumped, *referenced* when a field, static or class header names it, an *element* when an object array does. What is named
+ * and not defined dangles; so one pass serves, and references forward cost nothing.
+ *
+ * IDs are addresses aligned to 8, or small consecutive numbers. Rotated right by 3 both are dense. The upper bits of that
+ * key choose a page of 2^16 IDs:
+ *   - a page with one ID is a slot of the directory, 8 bytes;
+ *   - a page with two or three is a word more;
+ *   - a page with a few is a small hash table, 4 bytes an ID and a little air;
+ *   - a page with many is three bitmaps, 24 KiB, and costs a few instructions an ID.
+ * A page turns into bitmaps when its IDs cost as much without, or sooner as long as all bitmaps together stay a small share
+ * of what was read (idset_allow). So memory follows the number of IDs, wherever an attacker puts them. */
+#ifndef HPROF_IDSET_H
+#define HPROF_IDSET_H
+
+#include "base/hash.h"
+#include "base/memory.h"
+#include "state/page_filter.h"
+
+enum idset_flag { ID_DEFINED = 1, ID_REFERENCED = 2, ID_ELEMENT = 4 };
+
+enum {
+    PAGE_BITS = 16,
+    PAGE_IDS = 1 << PAGE_BITS,
+    PAGE_WORDS = PAGE_IDS / 32,
+    DIRECTORY_PARTS = 256,
+    KNOWN_PAGES = 1024,
+    TABLE_SIZES = 32,
+    SMALL_TABLES = 3
+};
+
+struct id_bitmaps {
+    struct {
+        uint32_t defined;
+        uint32_t referenced;
+    } pair[PAGE_WORDS]; /* together, for who asks for one often sets the other */
+    uint32_t element[PAGE_WORDS];
+};
+
+/* The page used last. Keep one for definitions, one for references: both move slowly, but not together. */
+struct id_near {
+    uint64_t page;
+    struct id_bitmaps *bitmaps; /* NULL: none yet */
+    struct page_filter *pages;  /* gets each page that an ID was set in; or NULL */
+};
+
+struct id_table;
+
+struct id_block {
+    void *bytes;
+    size_t size;
+};
+
+struct idset {
+    struct memory *memory;
+    unsigned id_size;
+    bool used;            /* there is something to clear */
+    uint64_t multiply[2]; /* key of the permutation of page numbers */
+    uint64_t add;
+    struct id_directory {
+        uint64_t *slots;
+        size_t capacity;
+        size_t count;
+        uint64_t *pages; /* see idset.c */
+        size_t page_capacity;
+        size_t page_count;
+    } parts[DIRECTORY_PARTS];
+    struct id_known_page {
+        uint64_t number;
+        struct id_bitmaps *bitmaps;
+    } known[KNOWN_PAGES];
+    uint64_t bitmap_bytes;
+    uint64_t allowance;
+    /* Bitmaps and the smallest tables are pieces of blocks. */
+    struct id_block *blocks;
+    size_t block_capacity, block_count;
+    struct id_bitmaps *next_bitmaps; /* of so many left in their block */
+    size_t bitmaps_left;
+    uint8_t *next_table; /* of so many bytes left in their block */
+    size_t table_bytes_left;
+    struct id_table *given_back[SMALL_TABLES]; /* by size */
+};
+
+void idset_init(struct idset *s, struct memory *memory, const struct hash_key *key, unsigned id_size);
+/* Forgets all IDs and gives their memory back. */
+void idset_clear(struct idset *s);
+
+/* How many bytes of bitmaps may be made before their pages are full enough to need them. */
+static inline void idset_allow(struct idset *s, uint64_t bytes)
+{
+    s->allowance = bytes;
+}
+
+/* Puts the alignment of addresses into the top bits. */
+static inline uint64_t id_to_key(uint64_t id, unsigned id_size)
+{
+    return id_size == 8 ? id >> 3 | id << 61 : (uint32_t)((uint32_t)id >> 3 | (uint32_t)id << 29);
+}
+
+static inline uint64_t key_to_id(uint64_t key, unsigned id_size)
+{
+    return id_size == 8 ? key << 3 | key >> 61 : (uint32_t)((uint32_t)key << 3 | (uint32_t)key >> 29);
+}
+
+/* Sets a flag the long way and moves `near`; true if it was set already. */
+bool idset_set_far(struct idset *s, struct id_near *near, uint64_t key, enum idset_flag flag);
+
+/* The flags of an ID. */
+unsigned idset_get(struct idset *s, uint64_t id);
+
+/* Where the page of that number is looked for first. Consecutive IDs go round eight pages that differ in the top bits of their
+ * numbers alone. */
+static inline struct id_known_page *idset_known(struct idset *s, uint64_t number)
+{
+    return &s->known[(number ^ (number >> 13 ^ number >> 45) << 7) & (KNOWN_PAGES - 1)];
+}
+
+/* The bitmaps of a page, which `near` moves to; NULL if they are not known. */
+static inline struct id_bitmaps *idset_bitmaps(struct idset *s, struct id_near *near, uint64_t number)
+{
+    const struct id_known_page *known;
+
+    if (near->page == number && near->bitmaps)
+        return near->bitmaps;
+    known = idset_known(s, number);
+    if (known->number != number || !known->bitmaps)
+        return NULL;
+    if (near->pages)
+        page_filter_add(near->pages, number);
+    near->page = number;
+    near->bitmaps = known->bitmaps;
+    return near->bitmaps;
+}
+
+/* By way of a copy, so that `near` itself may live in registers. */
+static inline bool idset_set_unknown(struct idset *s, struct id_near *near, uint64_t key, enum idset_flag flag)
+{
+    struct id_near moved = *near;
+    bool was_set = idset_set_far(s, &moved, key, flag);
+
+    *near = moved;
+    return was_set;
+}
+
+/* Defines an ID; true if it was defined already. */
+static inline bool idset_define(struct idset *s, struct id_near *near, uint64_t key)
+{
+    struct id_bitmaps *bitmaps = idset_bitmaps(s, near, key >> PAGE_BITS);
+
+    if (bitmaps) {
+        uint32_t *word = &bitmaps->pair[(key & (PAGE_IDS - 1)) >> 5].defined;
+        uint32_t bit = UINT32_C(1) << (key & 31), old = *word;
+
+        *word = old | bit;
+        return (old & bit) != 0;
+    }
+    return idset_set_unknown(s, near, key, ID_DEFINED);
+}
+
+static inline void idset_refer(struct idset *s, struct id_near *near, uint64_t key)
+{
+    struct id_bitmaps *bitmaps = idset_bitmaps(s, near, key >> PAGE_BITS);
+
+    if (bitmaps)
+        bitmaps->pair[(key & (PAGE_IDS - 1)) >> 5].referenced |= UINT32_C(1) << (key & 31);
+    else
+        idset_set_unknown(s, near, key, ID_REFERENCED);
+}
+
+static inline void idset_refer_element(struct idset *s, struct id_near *near, uint64_t key)
+{
+    struct id_bitmaps *bitmaps = idset_bitmaps(s, near, key >> PAGE_BITS);
+
+    if (bitmaps)
+        bitmaps->element[(key & (PAGE_IDS - 1)) >> 5] |= UINT32_C(1) << (key & 31);
+    else
+        idset_set_unknown(s, near, key, ID_ELEMENT);
+}
+
+/* Calls `missing` for each ID that is named and not defined, in no order. */
+void idset_sweep(const struct idset *s, void (*missing)(void *context, uint64_t id, unsigned flags), void *context);
+
+#endif

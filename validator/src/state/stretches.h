@@ -1,0 +1,32 @@
+/* A heap dump in stretches of about a MiB, each with the pages of IDs that it defines and names: the second look reads only
+ * the stretches that may hold what it looks for. */
+#ifndef HPROF_STRETCHES_H
+#define HPROF_STRETCHES_H
+
+#include "base/chunks.h"
+#include "state/page_filter.h"
+
+struct stretch {
+    uint64_t at;         /* of its first sub-record */
+    uint64_t record_end; /* of the heap dump record with that sub-record */
+    bool has_thread_roots;
+    struct page_filter defined, referenced, elements;
+};
+
+struct stretches {
+    struct chunks list; /* struct stretch */
+    uint64_t due;       /* the next stretch begins at the first sub-record from this offset on */
+};
+
+void stretches_init(struct stretches *s, struct memory *memory);
+void stretches_clear(struct stretches *s);
+
+/* Begins a stretch at a sub-record; NULL when memory ran out. */
+struct stretch *stretches_begin(struct stretches *s, uint64_t at, uint64_t record_end);
+
+static inline struct stretch *stretches_at(const struct stretches *s, size_t i)
+{
+    return chunks_at(&s->list, i);
+}
+
+#endif
