@@ -6,10 +6,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "format/subrecord.h"
 #include "gzip.h"
 #include "made_dump.h"
 #include "source_file.h"
-#include "format/subrecord.h"
 #include "target.h"
 
 /* ---- Events ---- */

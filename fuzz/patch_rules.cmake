@@ -1,10 +1,10 @@
 # Writes TO, a copy of FROM, the source of the library that counts findings, in which a rule is patched: findings of the rule that
 # the environment variable PATCHED_RULE names are not counted or, if PATCH is "renamed", are counted as another rule's.
 file(READ ${FROM} source)
-set(head "struct finding *diag_count(struct diag *d, enum rule rule, enum finding_shape shape, uint64_t order)\n{\n")
+set(head "struct finding *findings_count(struct findings *d, enum rule rule, enum finding_shape shape, uint64_t order)\n{\n")
 string(FIND "${source}" "${head}" at)
 if(at EQUAL -1)
-  message(FATAL_ERROR "${FROM} has no diag_count() to patch")
+  message(FATAL_ERROR "${FROM} has no findings_count() to patch")
 endif()
 string(REPLACE "${head}" "#include <stdlib.h>
 

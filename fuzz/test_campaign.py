@@ -45,13 +45,13 @@ ASAN = """corpus/x ==17==ERROR: AddressSanitizer: heap-buffer-overflow on addres
 READ of size 8 at 0x602000000018 thread T0
     #0 0x55f in memcpy (/lib/x.so+0x5)
     #1 0x561 in character /src/validator/src/base/utf8.c:14:3
-    #2 0x562 in utf8_sound /src/validator/src/base/utf8.c:60:3
+    #2 0x562 in utf8_valid /src/validator/src/base/utf8.c:60:3
     #3 0x563 in LLVMFuzzerTestOneInput /src/fuzz/fuzz_paths.c:100:5
 """
 
 
 def test_finds_of_one_kind_have_one_name() -> None:
-    assert campaign.kind_of(ASAN) == "heap-buffer-overflow < character < utf8_sound"
+    assert campaign.kind_of(ASAN) == "heap-buffer-overflow < character < utf8_valid"
     assert campaign.kind_of(ASAN.replace("0x602000000018", "0x7")) == campaign.kind_of(ASAN)
     first, second = "memory and a pipe differ: OBJ-004 at 0x3b\n", "memory and a pipe differ: OBJ-004 at 0x17\nstatus -6"
     assert campaign.kind_of(first) == campaign.kind_of(second) == "memory and a pipe differ: OBJ-N at N"

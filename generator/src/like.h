@@ -4,8 +4,8 @@
 #define HPROF_GEN_LIKE_H
 
 #include "event.h"
-#include "model.h"
 #include "findings/rules.h"
+#include "model.h"
 #include "segments.h"
 
 struct walk; /* walk.h */

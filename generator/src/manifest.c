@@ -171,11 +171,11 @@ static const char *only_judge(const struct truth *truth)
 /* Of 1.0.3 the header alone is an error to the others. */
 static const char *profile_of(const struct generate_request *request, const struct generated *g)
 {
-    const char *judge = only_judge(&g->truth);
+    const char *check_dump = only_judge(&g->truth);
 
     if (request->from >= 0)
         return NULL;
-    return judge ? judge : g->version == V103 ? "android" : like_profile(request->made.like);
+    return check_dump ? check_dump : g->version == V103 ? "android" : like_profile(request->made.like);
 }
 
 void manifest_write(FILE *out, const char *file, uint64_t seed, const struct generate_request *request,

@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 
 #include "encode.h"
-#include "input/input.h"
 #include "format/subrecord.h"
+#include "input/input.h"
 
 enum {
     WHOLE = 64 << 10, /* bodies of up to so many bytes are handed on as a whole, */
@@ -46,7 +46,7 @@ static bool fail(struct source_file *f, const char *format, ...)
 }
 
 /* What stands at an offset is no part of a sound dump. */
-static bool unsound(struct source_file *f, uint64_t offset, const char *what)
+static bool end_sound_part(struct source_file *f, uint64_t offset, const char *what)
 {
     f->source.malformed = true;
     return fail(f, "%s at offset 0x%" PRIx64 ": hprof-validate says more; a dump that is to be broken must have sound framing",
@@ -72,7 +72,7 @@ static bool cut_short(struct source_file *f)
         input_reason(&f->in, reason, sizeof reason);
         return fail(f, "cannot be read on from offset 0x%" PRIx64 ": %s", f->in.offset, reason);
     }
-    return unsound(f, f->in.offset, "the dump ends within a record");
+    return end_sound_part(f, f->in.offset, "the dump ends within a record");
 }
 
 static void on_gzip_fault(void *context, const struct gzip_finding *g)
@@ -198,11 +198,11 @@ static bool give_subrecord(struct source_file *f, uint64_t left)
             break;
     }
     if (result == MEASURE_TAG)
-        return unsound(f, f->in.offset, "no sub-record begins");
+        return end_sound_part(f, f->in.offset, "no sub-record begins");
     if (result == MEASURE_TYPE)
-        return unsound(f, f->in.offset + m.bad_at, "no type is");
+        return end_sound_part(f, f->in.offset + m.bad_at, "no type is");
     if (result == MEASURE_MORE || m.size > left)
-        return unsound(f, f->in.offset, "a sub-record does not fit its record");
+        return end_sound_part(f, f->in.offset, "a sub-record does not fit its record");
     e = event_of(EVENT_SUBRECORD, *f->in.at, subrecord_layout(*f->in.at));
     e.references = UNKNOWN_REFERENCES;
     return give_bytes(f, &e, 1, m.size - 1 - fields_size(e.layout, id_size), e.tag == SUB_CLASS_DUMP);

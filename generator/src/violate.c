@@ -7,7 +7,7 @@
 
 #include "violation.h"
 
-struct place_kind {
+struct wanted_kind {
     violation_place *is;
     const char *words;
 };
@@ -15,7 +15,7 @@ struct place_kind {
 struct violation {
     enum rule rule;
     const char *variant;
-    const struct place_kind *place;
+    const struct wanted_kind *place;
     violation_act *prepare, *act;
     int number;
     unsigned flags;
@@ -27,7 +27,7 @@ enum place_id {
 #include "violations.def"
 };
 
-static const struct place_kind places[] = {
+static const struct wanted_kind places[] = {
 #define PLACE(name, words) {place_##name, words},
 #include "violations.def"
 };

@@ -4,8 +4,8 @@
 #define HPROF_GEN_VIOLATION_H
 
 #include "encode.h"
-#include "pool.h"
 #include "findings/rules.h"
+#include "pool.h"
 #include "violate.h"
 
 enum violation_flag {

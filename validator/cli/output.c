@@ -49,13 +49,13 @@ static const char *find_input(const struct stat *output, const struct cli_option
 }
 
 /* Where a file would be made. */
-struct place {
+struct wanted_offset {
     struct stat directory;
     char name[NAME_MAX + 1];
 };
 
 /* For a name that leads to no file: the place at the end of its links. False if nothing can be made there. */
-static bool find_place(const char *name, struct place *place)
+static bool find_place(const char *name, struct wanted_offset *place)
 {
     char path[2 * PATH_MAX], target[PATH_MAX];
     size_t length = strlen(name);
@@ -90,7 +90,7 @@ static bool find_place(const char *name, struct place *place)
 /* An input that is not there, where the output would be made; NULL if there is none. */
 static const char *find_missing_input(const char *output, const struct cli_options *options)
 {
-    struct place made, missing;
+    struct wanted_offset made, missing;
     struct stat status;
 
     if (!find_place(output, &made))

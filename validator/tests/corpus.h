@@ -1,4 +1,4 @@
-/* The dumps of corpus/, all in memory, for tests that judge each of them in some way. Run in the top directory. */
+/* The dumps of corpus/, all in memory, for tests that check each of them in some way. Run in the top directory. */
 #ifndef HPROF_TESTS_CORPUS_H
 #define HPROF_TESTS_CORPUS_H
 

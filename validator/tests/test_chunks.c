@@ -1,4 +1,4 @@
-/* chunks.h, arena.h, bytelog.h: what grows in blocks never moves, keeps what was written, and is given back whole. */
+/* chunks.h, arena.h, byte_log.h: what grows in blocks never moves, keeps what was written, and is given back whole. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,8 +10,8 @@
 
 #include "base/arena.h"
 #include "base/byte_log.h"
-#include "caller.h"
 #include "base/chunks.h"
+#include "caller.h"
 #include "dice.h"
 
 /* ---- chunks ----------------------------------------------------------------------------------------------------- */
@@ -166,38 +166,38 @@ static void no_piece_is_as_large_as_all_memory(void **state)
     arena_clear(&a);
 }
 
-/* ---- bytelog ---------------------------------------------------------------------------------------------------- */
+/* ---- byte_log ---------------------------------------------------------------------------------------------------- */
 
 static void bytes_are_read_as_they_were_written(void **state)
 {
     enum { SIZE = 1 << 20 };
     uint8_t *bytes = malloc(SIZE), *read = malloc(SIZE);
     struct memory memory;
-    struct bytelog log;
+    struct byte_log log;
 
     (void)state;
     memory_init(&memory, NULL, 0);
-    bytelog_init(&log, &memory);
+    byte_log_init(&log, &memory);
     for (size_t i = 0; i < SIZE; i++)
         bytes[i] = (uint8_t)below(256);
     for (size_t at = 0, n; at < SIZE; at += n) {
         n = below(10) ? below(100) : below(200000);
         if (n > SIZE - at)
             n = SIZE - at;
-        assert_true(bytelog_append(&log, bytes + at, n));
+        assert_true(byte_log_append(&log, bytes + at, n));
     }
     assert_int_equal(log.size, SIZE);
-    bytelog_read(&log, 0, read, SIZE);
+    byte_log_read(&log, 0, read, SIZE);
     assert_memory_equal(read, bytes, SIZE);
     for (unsigned i = 0; i < 2000; i++) {
         size_t at = below(SIZE), n = below(i & 1 ? 100 : 200000);
 
         if (n > SIZE - at)
             n = SIZE - at;
-        bytelog_read(&log, at, read, n);
+        byte_log_read(&log, at, read, n);
         assert_memory_equal(read, bytes + at, n);
     }
-    bytelog_clear(&log);
+    byte_log_clear(&log);
     assert_int_equal(memory.used, 0);
     free(bytes);
     free(read);
@@ -208,24 +208,24 @@ static void what_was_read_can_be_given_back(void **state)
     enum { BLOCKS = 9 };
     static const uint8_t bytes[LOG_BLOCK] = {0};
     struct memory memory;
-    struct bytelog log;
+    struct byte_log log;
 
     (void)state;
     memory_init(&memory, NULL, 0);
-    bytelog_init(&log, &memory);
+    byte_log_init(&log, &memory);
     for (uint8_t i = 0; i < BLOCKS; i++) {
-        assert_true(bytelog_append(&log, bytes, sizeof bytes));
-        bytelog_patch(&log, log.size - 1, i);
+        assert_true(byte_log_append(&log, bytes, sizeof bytes));
+        byte_log_patch(&log, log.size - 1, i);
     }
     for (uint64_t at = 0; at < log.size; at += 10000) {
         uint64_t used = memory.used, whole = at / LOG_BLOCK;
 
-        bytelog_forget(&log, at);
+        byte_log_discard(&log, at);
         assert_int_equal(log.forgotten, whole);
         assert_true(memory.used <= used && memory.used >= log.size - whole * LOG_BLOCK);
-        assert_int_equal(bytelog_byte(&log, (whole + 1) * LOG_BLOCK - 1), whole);
+        assert_int_equal(byte_log_byte(&log, (whole + 1) * LOG_BLOCK - 1), whole);
     }
-    bytelog_clear(&log);
+    byte_log_clear(&log);
     assert_int_equal(memory.used, 0);
 }
 
@@ -233,21 +233,21 @@ static void a_byte_can_be_changed(void **state)
 {
     uint8_t bytes[70000] = {0};
     struct memory memory;
-    struct bytelog log;
+    struct byte_log log;
 
     (void)state;
     memory_init(&memory, NULL, 0);
-    bytelog_init(&log, &memory);
-    assert_true(bytelog_append(&log, bytes, sizeof bytes));
-    bytelog_patch(&log, 66000, 7);
+    byte_log_init(&log, &memory);
+    assert_true(byte_log_append(&log, bytes, sizeof bytes));
+    byte_log_patch(&log, 66000, 7);
     bytes[66000] = 7;
     for (size_t i = 0; i < sizeof bytes; i++) {
         uint8_t byte;
 
-        bytelog_read(&log, i, &byte, 1);
+        byte_log_read(&log, i, &byte, 1);
         assert_int_equal(byte, bytes[i]);
     }
-    bytelog_clear(&log);
+    byte_log_clear(&log);
 }
 
 static uint64_t number_at(unsigned i)
@@ -259,35 +259,35 @@ static void numbers_are_read_as_they_were_written(void **state)
 {
     enum { MANY = 100000 };
     struct memory memory;
-    struct bytelog log;
+    struct byte_log log;
     uint64_t at = 0;
 
     (void)state;
     memory_init(&memory, NULL, 0);
-    bytelog_init(&log, &memory);
+    byte_log_init(&log, &memory);
     for (unsigned i = 0; i < MANY; i++)
-        assert_true(bytelog_append_number(&log, number_at(i)));
+        assert_true(byte_log_append_number(&log, number_at(i)));
     for (unsigned i = 0; i < MANY; i++)
-        assert_true(bytelog_read_number(&log, &at) == number_at(i));
+        assert_true(byte_log_read_number(&log, &at) == number_at(i));
     assert_int_equal(at, log.size);
-    bytelog_clear(&log);
+    byte_log_clear(&log);
 }
 
 static void small_numbers_take_one_byte(void **state)
 {
     struct memory memory;
-    struct bytelog log;
+    struct byte_log log;
 
     (void)state;
     memory_init(&memory, NULL, 0);
-    bytelog_init(&log, &memory);
-    assert_true(bytelog_append_number(&log, 127));
+    byte_log_init(&log, &memory);
+    assert_true(byte_log_append_number(&log, 127));
     assert_int_equal(log.size, 1);
-    assert_true(bytelog_append_number(&log, 128));
+    assert_true(byte_log_append_number(&log, 128));
     assert_int_equal(log.size, 3);
-    assert_true(bytelog_append_number(&log, UINT64_MAX));
+    assert_true(byte_log_append_number(&log, UINT64_MAX));
     assert_int_equal(log.size, 13);
-    bytelog_clear(&log);
+    byte_log_clear(&log);
 }
 
 /* ---- Memory ----------------------------------------------------------------------------------------------------- */
@@ -297,21 +297,21 @@ static bool fill_all(struct memory *memory)
     static const uint8_t bytes[100000];
     struct chunks c;
     struct arena a;
-    struct bytelog log;
+    struct byte_log log;
     bool all = true;
 
     chunks_init(&c, memory, 8);
     arena_init(&a, memory);
-    bytelog_init(&log, memory);
+    byte_log_init(&log, memory);
     for (unsigned i = 0; i < 40000 && all; i++)
         all = chunks_add(&c) != NULL;
     for (unsigned i = 0; i < 10 && all; i++)
         all = arena_get(&a, 30000) && arena_get(&a, 9000);
     for (unsigned i = 0; i < 9 && all; i++)
-        all = bytelog_append(&log, bytes, sizeof bytes) && bytelog_append_number(&log, i);
+        all = byte_log_append(&log, bytes, sizeof bytes) && byte_log_append_number(&log, i);
     chunks_clear(&c);
     arena_clear(&a);
-    bytelog_clear(&log);
+    byte_log_clear(&log);
     return all;
 }
 

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "dice.h"
 #include "base/hash.h"
+#include "dice.h"
 
 static const struct hash_key key = {0x1234567890abcdef, 0x9E3779B97F4A7C15};
 

@@ -1,4 +1,4 @@
-/* idset.h: wherever IDs lie, the set knows of each what a plain table knows and takes less than twice the
+/* id_set.h: wherever IDs lie, the set knows of each what a plain table knows and takes less than twice the
  * bytes of the references that named them. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -93,48 +93,48 @@ static void expect_missing(void *context, uint64_t id, unsigned flags)
     s->count++;
 }
 
-static void expect_sweep(const struct idset *set, struct model *m)
+static void expect_sweep(const struct id_set *set, struct model *m)
 {
     struct swept swept = {m, 0};
     size_t missing = 0;
 
     for (size_t i = 0; i < MODEL_SLOTS; i++)
         missing += m->slots[i].flags && !(m->slots[i].flags & ID_DEFINED);
-    idset_sweep(set, expect_missing, &swept);
+    id_set_sweep(set, expect_missing, &swept);
     assert_int_equal(swept.count, missing);
 }
 
-static void step(struct idset *set, struct id_near near[2], uint64_t id, struct model *m)
+static void step(struct id_set *set, struct recent_page near[2], uint64_t id, struct model *m)
 {
     uint64_t k = id_to_key(id, set->id_size);
     unsigned *flags = model_at(m, id);
 
     switch (below(4)) {
     case 0:
-        assert_int_equal(idset_define(set, &near[0], k), *flags & ID_DEFINED);
+        assert_int_equal(id_set_define(set, &near[0], k), *flags & ID_DEFINED);
         *flags |= ID_DEFINED;
         break;
     case 1:
-        idset_refer_element(set, &near[1], k);
+        id_set_refer_element(set, &near[1], k);
         *flags |= ID_ELEMENT;
         break;
     default:
-        idset_refer(set, &near[1], k);
+        id_set_refer(set, &near[1], k);
         *flags |= ID_REFERENCED;
     }
 }
 
-static void expect_as_model(struct idset *set, unsigned distribution)
+static void expect_as_model(struct id_set *set, unsigned distribution)
 {
     struct model *m = calloc(1, sizeof *m);
-    struct id_near near[2] = {0};
+    struct recent_page near[2] = {0};
 
     for (uint32_t i = 0; i < STEPS; i++)
         step(set, near, id_at(distribution, set->id_size, below(IDS)), m);
     for (uint32_t i = 0; i < 2 * IDS; i++) {
         uint64_t id = id_at(distribution, set->id_size, i);
 
-        assert_int_equal(idset_get(set, id), *model_at(m, id));
+        assert_int_equal(id_set_get(set, id), *model_at(m, id));
     }
     expect_sweep(set, m);
     free(m);
@@ -143,18 +143,18 @@ static void expect_as_model(struct idset *set, unsigned distribution)
 static void expect_as_model_and_clear(unsigned id_size, uint64_t allowance)
 {
     for (unsigned d = 0; d < DISTRIBUTIONS; d++) {
-        struct idset *set = malloc(sizeof *set);
+        struct id_set *set = malloc(sizeof *set);
         struct memory memory;
 
         memory_init(&memory, NULL, 0);
-        idset_init(set, &memory, &key, id_size);
-        idset_allow(set, allowance);
+        id_set_init(set, &memory, &key, id_size);
+        id_set_allow(set, allowance);
         expect_as_model(set, d);
-        idset_clear(set);
+        id_set_clear(set);
         assert_int_equal(memory.used, 0);
-        assert_int_equal(idset_get(set, id_at(d, id_size, 1)), 0);
+        assert_int_equal(id_set_get(set, id_at(d, id_size, 1)), 0);
         expect_as_model(set, (d + 1) % DISTRIBUTIONS);
-        idset_clear(set);
+        id_set_clear(set);
         assert_int_equal(memory.used, 0);
         assert_false(memory.exhausted);
         free(set);
@@ -199,15 +199,15 @@ static void ids_and_keys_are_each_others(void **state)
 
 static void an_empty_set_lacks_nothing(void **state)
 {
-    struct idset *set = malloc(sizeof *set);
+    struct id_set *set = malloc(sizeof *set);
     struct memory memory;
     struct swept none = {0};
 
     (void)state;
     memory_init(&memory, NULL, 0);
-    idset_init(set, &memory, &key, 8);
-    idset_sweep(set, expect_missing, &none);
-    assert_int_equal(idset_get(set, 8), 0);
+    id_set_init(set, &memory, &key, 8);
+    id_set_sweep(set, expect_missing, &none);
+    assert_int_equal(id_set_get(set, 8), 0);
     assert_int_equal(memory.used, 0);
     free(set);
 }
@@ -220,20 +220,20 @@ enum { MOST_OF_8 = 16, MOST_OF_4 = 7, BASE = 1 << 20, BASE_OF_4 = 2 << 20 };
 
 static uint64_t peak_of(unsigned id_size, uint32_t count, uint32_t per_page)
 {
-    struct idset *set = malloc(sizeof *set);
-    struct id_near near = {0};
+    struct id_set *set = malloc(sizeof *set);
+    struct recent_page near = {0};
     struct memory memory;
     uint64_t peak;
 
     memory_init(&memory, NULL, 0);
-    idset_init(set, &memory, &key, id_size);
+    id_set_init(set, &memory, &key, id_size);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t page = i / per_page, low = i % per_page * (PAGE_IDS / per_page);
 
-        idset_refer(set, &near, (uint64_t)page << PAGE_BITS | low);
+        id_set_refer(set, &near, (uint64_t)page << PAGE_BITS | low);
     }
     peak = memory.peak;
-    idset_clear(set);
+    id_set_clear(set);
     free(set);
     return peak;
 }
@@ -257,38 +257,38 @@ static void takes_less_than_twice_the_bytes_of_references(void **state)
 static void the_allowance_is_not_exceeded(void **state)
 {
     enum { ALLOWED = 1 << 20 };
-    struct idset *set = malloc(sizeof *set);
-    struct id_near near = {0};
+    struct id_set *set = malloc(sizeof *set);
+    struct recent_page near = {0};
     struct memory memory;
 
     (void)state;
     memory_init(&memory, NULL, 0);
-    idset_init(set, &memory, &key, 8);
-    idset_allow(set, ALLOWED);
+    id_set_init(set, &memory, &key, 8);
+    id_set_allow(set, ALLOWED);
     for (uint32_t page = 0; page < 1000; page++)
         for (uint32_t low = 0; low < 100; low++)
-            idset_refer(set, &near, page << PAGE_BITS | low * 600);
+            id_set_refer(set, &near, page << PAGE_BITS | low * 600);
     assert_in_range(set->bitmap_bytes, ALLOWED - sizeof(struct id_bitmaps), ALLOWED);
-    idset_clear(set);
+    id_set_clear(set);
     free(set);
 }
 
 static void fill_with(struct caller *caller)
 {
     struct hprof_allocator allocator = caller_allocator(caller);
-    struct idset *set = malloc(sizeof *set);
-    struct id_near near = {0};
+    struct id_set *set = malloc(sizeof *set);
+    struct recent_page near = {0};
     struct memory memory;
 
     memory_init(&memory, &allocator, 0);
-    idset_init(set, &memory, &key, 8);
-    idset_allow(set, 1 << 17);
+    id_set_init(set, &memory, &key, 8);
+    id_set_allow(set, 1 << 17);
     for (uint32_t i = 0; i < 3000 && !memory.exhausted; i++)
-        idset_refer(set, &near, id_to_key(some_for_each_page(i), 8));
+        id_set_refer(set, &near, id_to_key(some_for_each_page(i), 8));
     for (uint32_t i = 0; i < 4000 && !memory.exhausted; i++)
-        idset_refer(set, &near, id_to_key(aligned(i * 15), 8));
+        id_set_refer(set, &near, id_to_key(aligned(i * 15), 8));
     assert_int_equal(memory.exhausted, caller->refused);
-    idset_clear(set);
+    id_set_clear(set);
     free(set);
 }
 

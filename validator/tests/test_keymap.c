@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
+#include "base/keymap.h"
 #include "caller.h"
 #include "dice.h"
-#include "base/keymap.h"
 
 static const struct hash_key hash = {0x1234567890abcdef, 0x9E3779B97F4A7C15};
 

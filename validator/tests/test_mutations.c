@@ -189,7 +189,7 @@ static void on_finding(void *context, const struct hprof_finding *f)
     tell(run, f->found, strlen(f->found));
 }
 
-static struct run judge(const uint8_t *bytes, size_t size, bool as_pipe, bool compared)
+static struct run validate(const uint8_t *bytes, size_t size, bool as_pipe, bool compared)
 {
     struct run run = {.size = size, .compared = compared, .told = UINT64_C(0xcbf29ce484222325)};
     struct hprof_allocator allocator = {allocate, release, &run.memory_out};
@@ -224,7 +224,7 @@ static void judge_mutant(const struct sample *sample, const uint8_t *bytes, size
                          unsigned value)
 {
     bool compared = count.turn++ % PIPE_SHARE == 0;
-    struct run run = judge(bytes, size, false, compared);
+    struct run run = validate(bytes, size, false, compared);
     const char *wrong = run.wrong, *rule = run.rule;
 
     count.runs++;
@@ -233,7 +233,7 @@ static void judge_mutant(const struct sample *sample, const uint8_t *bytes, size
         count.several += run.errors > 1;
     }
     if (!wrong && compared) {
-        struct run piped = judge(bytes, size, true, true);
+        struct run piped = validate(bytes, size, true, true);
 
         count.pipes++;
         wrong = piped.wrong ? piped.wrong : piped.told != run.told ? "a pipe is judged otherwise" : NULL;

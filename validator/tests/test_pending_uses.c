@@ -1,4 +1,4 @@
-/* uselog.h: of each key the first use in each role, whatever the order and number of uses; in 7 or 11 bytes a use. */
+/* pending_uses.h: of each key the first use in each role, whatever the order and number of uses; in 7 or 11 bytes a use. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -83,26 +83,26 @@ static void expect_as_model(unsigned key_size, uint32_t uses, uint32_t keys, uin
     struct expected *expected = never_used(keys);
     uint64_t offset = 31, step = (key_size == 8 ? UINT64_MAX : UINT32_MAX) / keys;
     struct heard heard = {expected, step, 0, 0};
-    struct uselog log;
+    struct pending_uses log;
     struct memory memory;
     size_t used = 0;
     uint32_t key;
 
     memory_init(&memory, NULL, 0);
-    uselog_init(&log, &memory, key_size);
+    pending_uses_init(&log, &memory, key_size);
     for (uint32_t i = 0; i < uses; i++) {
         unsigned role = below(below(2) ? 2 : USE_ROLES);
 
         offset = next(offset);
         key = below(keys);
-        uselog_add(&log, key * step, role, offset);
+        pending_uses_add(&log, key * step, role, offset);
         expect_note(&expected[key], role, offset);
     }
     for (uint32_t i = 0; i < keys; i++)
         used += is_used(&expected[i]);
-    uselog_finish(&log, expect_use, &heard);
+    pending_uses_finish(&log, expect_use, &heard);
     assert_int_equal(heard.count, used);
-    uselog_clear(&log);
+    pending_uses_clear(&log);
     assert_int_equal(memory.used, 0);
     free(expected);
 }
@@ -123,14 +123,14 @@ static void tells_the_first_use_of_each_key_in_each_role(void **state)
 
 static void an_empty_log_tells_nothing(void **state)
 {
-    struct uselog log;
+    struct pending_uses log;
     struct memory memory;
     struct heard heard = {0};
 
     (void)state;
     memory_init(&memory, NULL, 0);
-    uselog_init(&log, &memory, 8);
-    uselog_finish(&log, expect_use, &heard);
+    pending_uses_init(&log, &memory, 8);
+    pending_uses_finish(&log, expect_use, &heard);
     assert_int_equal(heard.count, 0);
     assert_int_equal(memory.peak, 0);
 }
@@ -146,18 +146,18 @@ static void tells_keys_of_all_bits_at_any_offset(void **state)
         uint64_t last = key_size == 8 ? UINT64_MAX : UINT32_MAX;
         struct expected *expected = never_used(2);
         struct heard heard = {expected, last, 0, 0};
-        struct uselog log;
+        struct pending_uses log;
         struct memory memory;
 
         memory_init(&memory, NULL, 0);
-        uselog_init(&log, &memory, key_size);
-        uselog_add(&log, 0, 0, 0);
-        uselog_add(&log, last, USE_ROLES - 1, offsets[i / 2]);
+        pending_uses_init(&log, &memory, key_size);
+        pending_uses_add(&log, 0, 0, 0);
+        pending_uses_add(&log, last, USE_ROLES - 1, offsets[i / 2]);
         expect_note(&expected[0], 0, 0);
         expect_note(&expected[1], USE_ROLES - 1, offsets[i / 2]);
-        uselog_finish(&log, expect_use, &heard);
+        pending_uses_finish(&log, expect_use, &heard);
         assert_int_equal(heard.count, 2);
-        uselog_clear(&log);
+        pending_uses_clear(&log);
         free(expected);
     }
 }
@@ -166,19 +166,19 @@ static void repeated_uses_take_nothing(void **state)
 {
     struct expected *expected = never_used(2);
     struct heard heard = {expected, 9, 0, 0};
-    struct uselog log;
+    struct pending_uses log;
     struct memory memory;
 
     (void)state;
     memory_init(&memory, NULL, 0);
-    uselog_init(&log, &memory, 8);
+    pending_uses_init(&log, &memory, 8);
     for (uint64_t i = 0; i < 1000000; i++)
-        uselog_add(&log, 9, 3, 50 + i);
+        pending_uses_add(&log, 9, 3, 50 + i);
     assert_true(memory.used < 4096);
     expect_note(&expected[1], 3, 50);
-    uselog_finish(&log, expect_use, &heard);
+    pending_uses_finish(&log, expect_use, &heard);
     assert_int_equal(heard.count, 1);
-    uselog_clear(&log);
+    pending_uses_clear(&log);
     free(expected);
 }
 
@@ -211,17 +211,17 @@ static void count_keys(void *context, uint64_t key, const uint64_t first[USE_ROL
 
 static uint64_t peak_of(unsigned key_size, uint32_t uses, uint64_t apart)
 {
-    struct uselog log;
+    struct pending_uses log;
     struct memory memory;
     size_t heard = 0;
 
     memory_init(&memory, NULL, 0);
-    uselog_init(&log, &memory, key_size);
+    pending_uses_init(&log, &memory, key_size);
     for (uint32_t i = 0; i < uses; i++)
-        uselog_add(&log, i * UINT32_C(0x9E3779B1), i % USE_ROLES, apart * i);
-    uselog_finish(&log, count_keys, &heard);
+        pending_uses_add(&log, i * UINT32_C(0x9E3779B1), i % USE_ROLES, apart * i);
+    pending_uses_finish(&log, count_keys, &heard);
     assert_int_equal(heard, uses);
-    uselog_clear(&log);
+    pending_uses_clear(&log);
     return memory.peak;
 }
 
@@ -240,18 +240,18 @@ static void a_use_takes_its_key_and_three_bytes(void **state)
 static void log_with(struct caller *caller)
 {
     struct hprof_allocator allocator = caller_allocator(caller);
-    struct uselog log;
+    struct pending_uses log;
     struct memory memory;
     size_t heard = 0;
 
     memory_init(&memory, &allocator, 0);
-    uselog_init(&log, &memory, 8);
+    pending_uses_init(&log, &memory, 8);
     for (uint32_t i = 0; i < 60000; i++)
-        uselog_add(&log, i, 0, i);
-    uselog_finish(&log, count_keys, &heard);
+        pending_uses_add(&log, i, 0, i);
+    pending_uses_finish(&log, count_keys, &heard);
     assert_int_equal(memory.exhausted, caller->refused);
     assert_true(memory.exhausted || heard == 60000);
-    uselog_clear(&log);
+    pending_uses_clear(&log);
 }
 
 static void any_allocation_may_fail(void **state)

@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
+#include "base/utf8.h"
 #include "corpus.h"
 #include "hprof/hprof.h"
-#include "base/utf8.h"
 
 struct view {
     const struct bytes *dump; /* NULL if the file is compressed */
@@ -23,7 +23,7 @@ static void check_printable(const char *text)
 {
     size_t n = strlen(text);
 
-    assert_int_equal(utf8_sound((const uint8_t *)text, n), n);
+    assert_int_equal(utf8_valid((const uint8_t *)text, n), n);
     for (size_t i = 0; i < n; i++)
         assert_true((uint8_t)text[i] >= 0x20 && text[i] != 0x7f);
 }

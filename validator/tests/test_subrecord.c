@@ -74,7 +74,7 @@ static void put(struct bytes *b, unsigned n, uint64_t value)
 }
 
 /* In a block of its own size, so that a byte read behind it is seen. */
-static enum measured measure_cut(const struct bytes *b, size_t n, unsigned id_size, struct measure *m)
+static enum measured measure_crossing(const struct bytes *b, size_t n, unsigned id_size, struct measure *m)
 {
     uint8_t *copy = malloc(n);
     enum measured result;
@@ -91,7 +91,7 @@ static void expect_measured_from(const struct bytes *b, size_t known, unsigned i
     for (size_t n = 1; n <= b->size; n++) {
         struct measure m = {0};
 
-        assert_int_equal(measure_cut(b, n, id_size, &m), n < known ? MEASURE_MORE : MEASURED);
+        assert_int_equal(measure_crossing(b, n, id_size, &m), n < known ? MEASURE_MORE : MEASURED);
         assert_true(m.size == (n < known ? 0 : size));
     }
 }
@@ -144,8 +144,8 @@ static void a_primitive_array_is_measured_by_its_head(void **state)
             if (type >= 4 && type <= 11) {
                 expect_measured_from(&b, 10 + id_size, id_size, 10 + id_size + UINT64_C(0xffffffff) * sizes[type]);
             } else {
-                assert_int_equal(measure_cut(&b, 9 + id_size, id_size, &m), MEASURE_MORE);
-                assert_int_equal(measure_cut(&b, 10 + id_size, id_size, &m), MEASURE_TYPE);
+                assert_int_equal(measure_crossing(&b, 9 + id_size, id_size, &m), MEASURE_MORE);
+                assert_int_equal(measure_crossing(&b, 10 + id_size, id_size, &m), MEASURE_TYPE);
                 assert_int_equal(m.bad_at, 9 + id_size);
             }
         }
@@ -213,10 +213,10 @@ static void the_type_of_a_constant_must_be_one(void **state)
         at = b.size;
         put(&b, 1, type);
         if (type == 2 || (type >= 4 && type <= 11)) {
-            assert_int_equal(measure_cut(&b, b.size, 8, &m), MEASURE_MORE);
+            assert_int_equal(measure_crossing(&b, b.size, 8, &m), MEASURE_MORE);
         } else {
-            assert_int_equal(measure_cut(&b, b.size - 1, 8, &m), MEASURE_MORE);
-            assert_int_equal(measure_cut(&b, b.size, 8, &m), MEASURE_TYPE);
+            assert_int_equal(measure_crossing(&b, b.size - 1, 8, &m), MEASURE_MORE);
+            assert_int_equal(measure_crossing(&b, b.size, 8, &m), MEASURE_TYPE);
             assert_true(m.in_constant_pool);
             assert_int_equal(m.bad_at, at);
         }
@@ -238,9 +238,9 @@ static void the_type_of_a_static_must_be_one(void **state)
         at = b.size;
         put(&b, 1, type);
         if (type == 2 || (type >= 4 && type <= 11)) {
-            assert_int_equal(measure_cut(&b, b.size, 4, &m), MEASURE_MORE);
+            assert_int_equal(measure_crossing(&b, b.size, 4, &m), MEASURE_MORE);
         } else {
-            assert_int_equal(measure_cut(&b, b.size, 4, &m), MEASURE_TYPE);
+            assert_int_equal(measure_crossing(&b, b.size, 4, &m), MEASURE_TYPE);
             assert_false(m.in_constant_pool);
             assert_int_equal(m.bad_at, at);
         }

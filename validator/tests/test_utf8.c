@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "dice.h"
 #include "base/utf8.h"
+#include "dice.h"
 
 /* ---- A simple decoder ------------------------------------------------------------------------------------------- */
 
@@ -40,7 +40,7 @@ static void expect_as_decoded(const uint8_t *p, size_t n)
 
     while ((size = decode(p + at, n - at, &code)) > 0)
         at += size;
-    if (utf8_sound(p, n) != at)
+    if (utf8_valid(p, n) != at)
         fail_msg("%02x %02x %02x %02x of %zu bytes", p[0], n > 1 ? p[1] : 0, n > 2 ? p[2] : 0, n > 3 ? p[3] : 0, n);
 }
 
@@ -82,7 +82,7 @@ static void every_character_of_four_bytes(void **state)
         const uint8_t p[] = {(uint8_t)(0xf0 | code >> 18), (uint8_t)(0x80 | (code >> 12 & 0x3f)),
                              (uint8_t)(0x80 | (code >> 6 & 0x3f)), (uint8_t)(0x80 | (code & 0x3f))};
 
-        assert_int_equal(utf8_sound(p, 4), code <= 0x10ffff ? 4 : 0);
+        assert_int_equal(utf8_valid(p, 4), code <= 0x10ffff ? 4 : 0);
     }
 }
 
@@ -133,7 +133,7 @@ static void known_cases(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        assert_int_equal(utf8_sound((const uint8_t *)cases[i].bytes, cases[i].n), cases[i].sound);
+        assert_int_equal(utf8_valid((const uint8_t *)cases[i].bytes, cases[i].n), cases[i].sound);
 }
 
 /* ---- Showing ---------------------------------------------------------------------------------------------------- */

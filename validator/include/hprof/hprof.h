@@ -1,7 +1,7 @@
 /* libhprof-validate: judges HPROF heap dumps (JAVA PROFILE 1.0.1 and 1.0.2) against SPEC.md.
  *
  * This header is all that a program needs. The library keeps no global state, prints nothing and never ends the process;
- * several threads may judge several dumps at once. Strings that it hands out are UTF-8, NUL-terminated, and free of
+ * several threads may check several dumps at once. Strings that it hands out are UTF-8, NUL-terminated, and free of
  * control characters whatever the dump holds. */
 #ifndef HPROF_HPROF_H
 #define HPROF_HPROF_H

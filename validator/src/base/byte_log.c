@@ -1,22 +1,22 @@
-/* See bytelog.h. */
+/* See byte_log.h. */
 #include "base/byte_log.h"
 
 #include <string.h>
 
-void bytelog_init(struct bytelog *log, struct memory *memory)
+void byte_log_init(struct byte_log *log, struct memory *memory)
 {
-    *log = (struct bytelog){.memory = memory};
+    *log = (struct byte_log){.memory = memory};
 }
 
-void bytelog_clear(struct bytelog *log)
+void byte_log_clear(struct byte_log *log)
 {
     for (size_t i = log->forgotten; i < log->block_count; i++)
         memory_put(log->memory, log->blocks[i], LOG_BLOCK);
     memory_put(log->memory, log->blocks, log->block_capacity * sizeof *log->blocks);
-    *log = (struct bytelog){.memory = log->memory};
+    *log = (struct byte_log){.memory = log->memory};
 }
 
-bool bytelog_append(struct bytelog *log, const void *bytes, size_t n)
+bool byte_log_append(struct byte_log *log, const void *bytes, size_t n)
 {
     const uint8_t *p = bytes;
 
@@ -42,7 +42,7 @@ bool bytelog_append(struct bytelog *log, const void *bytes, size_t n)
     return true;
 }
 
-void bytelog_read(const struct bytelog *log, uint64_t offset, void *to, size_t n)
+void byte_log_read(const struct byte_log *log, uint64_t offset, void *to, size_t n)
 {
     uint8_t *p = to;
 
@@ -56,18 +56,18 @@ void bytelog_read(const struct bytelog *log, uint64_t offset, void *to, size_t n
     }
 }
 
-void bytelog_forget(struct bytelog *log, uint64_t offset)
+void byte_log_discard(struct byte_log *log, uint64_t offset)
 {
     for (; log->forgotten < offset / LOG_BLOCK; log->forgotten++)
         memory_put(log->memory, log->blocks[log->forgotten], LOG_BLOCK);
 }
 
-void bytelog_patch(struct bytelog *log, uint64_t offset, uint8_t byte)
+void byte_log_patch(struct byte_log *log, uint64_t offset, uint8_t byte)
 {
     log->blocks[offset / LOG_BLOCK][offset % LOG_BLOCK] = byte;
 }
 
-bool bytelog_append_number(struct bytelog *log, uint64_t number)
+bool byte_log_append_number(struct byte_log *log, uint64_t number)
 {
     uint8_t bytes[10];
     size_t n = 0;
@@ -76,16 +76,16 @@ bool bytelog_append_number(struct bytelog *log, uint64_t number)
         bytes[n++] = (uint8_t)((number & 0x7f) | (number > 0x7f ? 0x80 : 0));
         number >>= 7;
     } while (number);
-    return bytelog_append(log, bytes, n);
+    return byte_log_append(log, bytes, n);
 }
 
-uint64_t bytelog_read_number(const struct bytelog *log, uint64_t *offset)
+uint64_t byte_log_read_number(const struct byte_log *log, uint64_t *offset)
 {
     uint64_t number = 0;
     uint8_t byte;
 
     for (unsigned shift = 0; shift < 64; shift += 7) {
-        bytelog_read(log, (*offset)++, &byte, 1);
+        byte_log_read(log, (*offset)++, &byte, 1);
         number |= (uint64_t)(byte & 0x7f) << shift;
         if (!(byte & 0x80))
             break;

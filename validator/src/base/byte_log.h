@@ -1,12 +1,12 @@
 /* Bytes kept in the order in which they came, in blocks that never move, and read again from the start. */
-#ifndef HPROF_BYTELOG_H
-#define HPROF_BYTELOG_H
+#ifndef HPROF_BYTE_LOG_H
+#define HPROF_BYTE_LOG_H
 
 #include "base/memory.h"
 
 enum { LOG_BLOCK = 64 << 10 };
 
-struct bytelog {
+struct byte_log {
     struct memory *memory;
     uint8_t **blocks;
     size_t block_capacity, block_count;
@@ -14,28 +14,28 @@ struct bytelog {
     uint64_t size;
 };
 
-void bytelog_init(struct bytelog *log, struct memory *memory);
-void bytelog_clear(struct bytelog *log);
+void byte_log_init(struct byte_log *log, struct memory *memory);
+void byte_log_clear(struct byte_log *log);
 
 /* False when memory ran out. */
-bool bytelog_append(struct bytelog *log, const void *bytes, size_t n);
+bool byte_log_append(struct byte_log *log, const void *bytes, size_t n);
 
 /* Copies n bytes at an offset; they are there. */
-void bytelog_read(const struct bytelog *log, uint64_t offset, void *to, size_t n);
+void byte_log_read(const struct byte_log *log, uint64_t offset, void *to, size_t n);
 
-static inline uint8_t bytelog_byte(const struct bytelog *log, uint64_t offset)
+static inline uint8_t byte_log_byte(const struct byte_log *log, uint64_t offset)
 {
     return log->blocks[offset / LOG_BLOCK][offset % LOG_BLOCK];
 }
 
 /* Gives back what stands in front of an offset and will not be read again. */
-void bytelog_forget(struct bytelog *log, uint64_t offset);
+void byte_log_discard(struct byte_log *log, uint64_t offset);
 
 /* Changes one byte. */
-void bytelog_patch(struct bytelog *log, uint64_t offset, uint8_t byte);
+void byte_log_patch(struct byte_log *log, uint64_t offset, uint8_t byte);
 
 /* Numbers in as few bytes as they need: 7 bits each, the lowest first. */
-bool bytelog_append_number(struct bytelog *log, uint64_t number);
-uint64_t bytelog_read_number(const struct bytelog *log, uint64_t *offset);
+bool byte_log_append_number(struct byte_log *log, uint64_t number);
+uint64_t byte_log_read_number(const struct byte_log *log, uint64_t *offset);
 
 #endif

@@ -36,7 +36,7 @@ static size_t character(const uint8_t *p, size_t n)
     return size;
 }
 
-size_t utf8_sound(const uint8_t *p, size_t n)
+size_t utf8_valid(const uint8_t *p, size_t n)
 {
     size_t i = 0;
 

@@ -9,7 +9,7 @@
 
 /* How many of the first n bytes are sound. Fewer than n when the next byte begins no character, or one that the n bytes cut
  * short. */
-size_t utf8_sound(const uint8_t *p, size_t n);
+size_t utf8_valid(const uint8_t *p, size_t n);
 
 /* Writes bytes as text to show, in standard UTF-8: a pair of surrogates becomes its character, whatever is not printable \xNN. At
  * most size - 1 bytes and a NUL; "..." ends it when it does not fit or `more` says that there was more. Returns the length. */

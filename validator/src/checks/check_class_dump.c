@@ -28,7 +28,7 @@ static void check_class_object(struct checker *ck, const struct CLASS_DUMP *r, u
 
     use_trace(ck, r->trace_serial, TRACE_OF_CLASS, at + OFFSET_OF(CLASS_DUMP, trace_serial, id));
     if (r->super_id && !classes_layout_of(&ck->classes, r->super_id))
-        uselog_add(&ck->dump.object_uses, r->super_id, OBJECT_AS_SUPERCLASS, at + OFFSET_OF(CLASS_DUMP, super_id, id));
+        pending_uses_add(&ck->dump.object_uses, r->super_id, OBJECT_AS_SUPERCLASS, at + OFFSET_OF(CLASS_DUMP, super_id, id));
     refer(ck, r->loader_id);
     refer(ck, r->signers_id);
     refer(ck, r->domain_id);
@@ -90,7 +90,7 @@ static void report_repeated_class(struct checker *ck, const struct CLASS_DUMP *r
     if (f)
         f->related_offset = earlier->at;
     if (!r->super_id)
-        uselog_add(&ck->class_uses, r->class_id, CLASS_IS_ROOTLESS, at + OFFSET_OF(CLASS_DUMP, super_id, ck->id_size));
+        pending_uses_add(&ck->class_uses, r->class_id, CLASS_IS_ROOTLESS, at + OFFSET_OF(CLASS_DUMP, super_id, ck->id_size));
 }
 
 /* SPEC.md 6.3. p are the `size` bytes after the tag: a whole CLASS_DUMP whose constants and static fields are of basic types. */
@@ -184,7 +184,7 @@ static void keep_array_class(struct checker *ck, uint64_t class_id, const struct
     enum name_kind kind = class ? strings_name_kind(&ck->strings, class->name) : NAME_UNKNOWN;
 
     if (kind == NAME_UNKNOWN || is_array_name(kind))
-        uselog_add(&ck->class_uses, class_id, CLASS_HAS_INSTANCES, l->at);
+        pending_uses_add(&ck->class_uses, class_id, CLASS_HAS_INSTANCES, l->at);
 }
 
 /* What depends on LOAD_CLASS records that may still come. Kept back until the heap dump has given its memory back. */
@@ -197,10 +197,11 @@ void keep_class_uses(struct checker *ck)
         uint64_t class_id = classes_id(classes, i);
 
         if (!l->is_excused && !classes_find(classes, class_id))
-            uselog_add(&ck->class_uses, class_id, CLASS_IS_DUMPED, l->at);
+            pending_uses_add(&ck->class_uses, class_id, CLASS_IS_DUMPED, l->at);
         if (l->has_instances)
             keep_array_class(ck, class_id, l);
         if (l->is_rootless)
-            uselog_add(&ck->class_uses, class_id, CLASS_IS_ROOTLESS, l->at + OFFSET_OF(CLASS_DUMP, super_id, ck->id_size));
+            pending_uses_add(&ck->class_uses, class_id, CLASS_IS_ROOTLESS,
+                             l->at + OFFSET_OF(CLASS_DUMP, super_id, ck->id_size));
     }
 }

@@ -5,18 +5,18 @@
 
 static bool is_loaded(struct checker *ck, uint32_t serial)
 {
-    return idset_get(&ck->class_serials, serial) & ID_DEFINED;
+    return id_set_get(&ck->class_serials, serial) & ID_DEFINED;
 }
 
 void use_class_serial(struct checker *ck, uint32_t serial, enum class_serial_role role, uint64_t offset)
 {
     if (!is_loaded(ck, serial))
-        uselog_add(&ck->class_serial_uses, serial, role, offset);
+        pending_uses_add(&ck->class_serial_uses, serial, role, offset);
 }
 
 static bool is_unloaded(struct checker *ck, uint32_t serial)
 {
-    return idset_get(&ck->unloaded_serials, serial) & ID_DEFINED;
+    return id_set_get(&ck->unloaded_serials, serial) & ID_DEFINED;
 }
 
 static void set_class(struct checker *ck, struct class *class, const struct LOAD_CLASS *r)
@@ -48,15 +48,15 @@ static void check_reload(struct checker *ck, struct class *class, const struct L
                          at + OFFSET_OF(LOAD_CLASS, class_id, ck->id_size), "a class not yet loaded",
                          "0x%" PRIx64 ", loaded before with serial %" PRIu32, r->class_id, class->serial);
     if (f)
-        diag_seek(&ck->diag, f, PLACE_OF_CLASS_SERIAL, class->serial);
+        findings_want_offset(&ck->findings, f, WANTED_CLASS_SERIAL, class->serial);
 }
 
 /* SPEC.md 4.2 LOAD_CLASS */
 void check_load_class(struct checker *ck, const struct LOAD_CLASS *r, uint64_t at)
 {
     size_t id = ck->id_size;
-    struct id_near near = {0};
-    bool new_serial = !idset_define(&ck->class_serials, &near, id_to_key(r->class_serial, sizeof(uint32_t)));
+    struct recent_page near = {0};
+    bool new_serial = !id_set_define(&ck->class_serials, &near, id_to_key(r->class_serial, sizeof(uint32_t)));
 
     if (r->class_serial == 0) {
         report(ck, RULE_CLS_002, at, "a serial above 0", "0");
@@ -64,7 +64,7 @@ void check_load_class(struct checker *ck, const struct LOAD_CLASS *r, uint64_t a
         struct finding *f = report(ck, RULE_CLS_003, at, "a serial not yet used", "%" PRIu32, r->class_serial);
 
         if (f)
-            diag_seek(&ck->diag, f, PLACE_OF_CLASS_SERIAL, r->class_serial);
+            findings_want_offset(&ck->findings, f, WANTED_CLASS_SERIAL, r->class_serial);
     }
 
     if (r->class_id == 0) {
@@ -88,12 +88,12 @@ void check_load_class(struct checker *ck, const struct LOAD_CLASS *r, uint64_t a
 /* SPEC.md 4.3 UNLOAD_CLASS */
 void check_unload_class(struct checker *ck, const struct UNLOAD_CLASS *r, uint64_t at)
 {
-    struct id_near near = {0};
+    struct recent_page near = {0};
 
     if (!is_loaded(ck, r->class_serial)) {
         if (!(ck->lost & MAY_DEFINE_CLASSES))
-            uselog_add(&ck->class_serial_uses, r->class_serial, SERIAL_OF_UNLOAD, at);
-    } else if (idset_define(&ck->unloaded_serials, &near, id_to_key(r->class_serial, sizeof(uint32_t)))) {
+            pending_uses_add(&ck->class_serial_uses, r->class_serial, SERIAL_OF_UNLOAD, at);
+    } else if (id_set_define(&ck->unloaded_serials, &near, id_to_key(r->class_serial, sizeof(uint32_t)))) {
         report(ck, RULE_CLS_019, at, "a class not yet unloaded", "%" PRIu32 ", unloaded before", r->class_serial);
     }
 }
@@ -150,6 +150,6 @@ static void judge_class_use(void *context, uint64_t id, const uint64_t first[USE
 
 void finish_classes(struct checker *ck)
 {
-    uselog_finish(&ck->class_serial_uses, judge_serial_use, ck);
-    uselog_finish(&ck->class_uses, judge_class_use, ck);
+    pending_uses_finish(&ck->class_serial_uses, judge_serial_use, ck);
+    pending_uses_finish(&ck->class_uses, judge_class_use, ck);
 }

@@ -14,7 +14,7 @@ static void note(const struct checker *ck, struct border *mark)
 {
     mark->offset = ck->in.offset;
     mark->record_at = ck->record_at;
-    diag_mark(&ck->diag, &mark->findings);
+    findings_checkpoint(&ck->findings, &mark->findings);
     mark->sum = ck->sum;
     mark->signs = ck->signs;
     mark->framing_lost = ck->framing_lost;
@@ -55,8 +55,8 @@ uint64_t next_border(const struct checker *ck)
 static void stop_judging(struct checker *ck, const struct border *mark)
 {
     ck->gzip.to = mark;
-    diag_return(&ck->diag, &mark->findings);
-    diag_silence(&ck->diag);
+    findings_roll_back(&ck->findings, &mark->findings);
+    findings_silence(&ck->findings);
 }
 
 void mark_border(struct checker *ck, uint64_t size)
@@ -117,7 +117,7 @@ void end_gzip(struct checker *ck)
         ck->second_header = to->second_header;
     }
     if (ck->gzip.sound_until != UINT64_MAX) { /* as of a dump that ends there */
-        unsound(ck, to ? to->record_at : ck->gzip.sound_until);
+        end_sound_part(ck, to ? to->record_at : ck->gzip.sound_until);
         ck->sum.skipped = ck->in.offset - ck->sum.sound_until;
     }
 }
@@ -149,7 +149,7 @@ void on_gzip_fault(void *context, const struct gzip_finding *g)
     else if (g->fault == GZIP_DATA)
         disown(ck, doubtful_from(g));
     else if (g->fault == GZIP_TRAILING)
-        ck->garbage_behind = true;
+        ck->garbage_after = true;
     else if (g->fault != GZIP_ZEROS)
         ck->truncated = true;
 }

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/checker.h"
 #include "base/utf8.h"
+#include "engine/checker.h"
 
 static const char magic[] = "JAVA PROFILE 1.0.";
 
@@ -25,7 +25,7 @@ static size_t count_good_bytes(const uint8_t *p, size_t n)
 
 static void stop(struct checker *ck)
 {
-    unsound(ck, 0);
+    end_sound_part(ck, 0);
     ck->stopped = true;
 }
 

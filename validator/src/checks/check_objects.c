@@ -1,6 +1,6 @@
 /* Instances and arrays (SPEC.md 6.4 to 6.7): nearly all of a dump, so the one place where every instruction counts.
  *
- * walk_objects is the fast way: sub-records that lie whole in memory, of classes it has met. Its bounds: before a field is read,
+ * check_plain_objects is the fast way: sub-records that lie whole in memory, of classes it has met. Its bounds: before a field is read,
  * the bytes up to the end of the sub-record were found to be there; marks of a class lie within its instances (make_hot). All
  * else goes the long way, one sub-record at a time. */
 #include <inttypes.h>
@@ -11,7 +11,7 @@
 #include "format/native.h"
 
 #define COLD __attribute__((noinline, cold))
-enum { WIDE_MARKS = 1 << 18 /* of all wide classes: 1 MiB */ };
+enum { WIDE_FIELDS = 1 << 18 /* of all wide classes: 1 MiB */ };
 
 #define HOT static inline __attribute__((always_inline))
 
@@ -33,7 +33,7 @@ static COLD void report_duplicate(struct checker *ck, uint64_t id, bool is_class
     if (f && was_class)
         f->related_offset = class->at;
     else if (f)
-        diag_seek(&ck->diag, f, PLACE_OF_OBJECT, id);
+        findings_want_offset(&ck->findings, f, WANTED_OBJECT, id);
 }
 
 static COLD void report_id_zero(struct checker *ck, uint64_t offset)
@@ -45,7 +45,7 @@ void define_object(struct checker *ck, uint64_t id, bool is_class, uint64_t offs
 {
     if (!id)
         report_id_zero(ck, offset);
-    else if (idset_define(&ck->dump.objects, &ck->dump.near_defined, id_to_key(id, ck->id_size)))
+    else if (id_set_define(&ck->dump.objects, &ck->dump.recent_defined, id_to_key(id, ck->id_size)))
         report_duplicate(ck, id, is_class, offset);
 }
 
@@ -109,12 +109,12 @@ static bool gather_marks(const struct classes *classes, uint32_t index, struct h
             const struct layout *part = classes_layout(classes, i);
             uint64_t base = l->total - part->total;
 
-            if (++parts > HOT_MARKS + 1) /* all but the first have marks of one kind or the other: keep walks short */
+            if (++parts > HOT_FIELDS + 1) /* all but the first have marks of one kind or the other: keep walks short */
                 return false;
             for (struct mark m = marks_begin(classes, part); marks_next(classes, &m);) {
                 if ((m.type == TYPE_BOOLEAN) != booleans)
                     continue;
-                if (total == HOT_MARKS || base + m.at > UINT16_MAX)
+                if (total == HOT_FIELDS || base + m.at > UINT16_MAX)
                     return false;
                 hot->marks[total++] = (uint16_t)(base + m.at);
             }
@@ -147,7 +147,7 @@ static bool add_wide(struct checker *ck, uint32_t mark)
     struct wide_classes *wide = &ck->dump.wide;
     void *marks = wide->marks;
 
-    if (wide->count == WIDE_MARKS || !memory_grow(&ck->memory, &marks, &wide->capacity, wide->count + 1, sizeof *wide->marks))
+    if (wide->count == WIDE_FIELDS || !memory_grow(&ck->memory, &marks, &wide->capacity, wide->count + 1, sizeof *wide->marks))
         return false;
     wide->marks = marks;
     wide->marks[wide->count++] = mark;
@@ -262,11 +262,11 @@ static void use_missing_class(struct checker *ck, const struct INSTANCE_DUMP *r,
     uint64_t offset = at + OFFSET_OF(INSTANCE_DUMP, class_id, ck->id_size);
     unsigned i = 0;
 
-    uselog_add(&ck->dump.object_uses, r->class_id, OBJECT_AS_CLASS, offset);
-    while (i < ck->dump.namer_count && ck->dump.namers[i].class_id != r->class_id)
+    pending_uses_add(&ck->dump.object_uses, r->class_id, OBJECT_AS_CLASS, offset);
+    while (i < ck->dump.first_instance_count && ck->dump.first_instances[i].class_id != r->class_id)
         i++;
-    if (r->class_id && i == ck->dump.namer_count && i < NAMERS)
-        ck->dump.namers[ck->dump.namer_count++] = (struct namer){r->class_id, offset, r->object_id};
+    if (r->class_id && i == ck->dump.first_instance_count && i < FIRST_INSTANCES)
+        ck->dump.first_instances[ck->dump.first_instance_count++] = (struct first_instance){r->class_id, offset, r->object_id};
 }
 
 /* ---- Fields ---- */
@@ -455,27 +455,27 @@ void check_wrong_instance(struct checker *ck)
 
 /* ---- Object arrays ---- */
 
-HOT void check_elements(struct checker *ck, struct id_near *referenced, struct id_near *element, const uint8_t *p, size_t n,
-                        unsigned id_size)
+HOT void check_elements(struct checker *ck, struct recent_page *referenced, struct recent_page *element, const uint8_t *p,
+                        size_t n, unsigned id_size)
 {
     if (element) {
-        struct id_near near = *element;
+        struct recent_page near = *element;
 
         for (size_t i = 0; i < n; i++) {
             uint64_t id = get_id(p + i * id_size, id_size);
 
             if (id)
-                idset_refer_element(&ck->dump.objects, &near, id_to_key(id, id_size));
+                id_set_refer_element(&ck->dump.objects, &near, id_to_key(id, id_size));
         }
         *element = near;
     } else {
-        struct id_near near = *referenced;
+        struct recent_page near = *referenced;
 
         for (size_t i = 0; i < n; i++) {
             uint64_t id = get_id(p + i * id_size, id_size);
 
             if (id)
-                idset_refer(&ck->dump.objects, &near, id_to_key(id, id_size));
+                id_set_refer(&ck->dump.objects, &near, id_to_key(id, id_size));
         }
         *referenced = near;
     }
@@ -504,7 +504,7 @@ static void check_array_class(struct checker *ck, uint64_t class_id, uint64_t of
     struct layout *l = class_id ? classes_layout_of(&ck->classes, class_id) : NULL;
 
     if (!l) {
-        uselog_add(&ck->dump.object_uses, class_id, OBJECT_AS_ARRAY_CLASS, offset);
+        pending_uses_add(&ck->dump.object_uses, class_id, OBJECT_AS_ARRAY_CLASS, offset);
         refer(ck, class_id); /* a class that is dumped later is no stray one */
     }
     if (class_id && !(l && l->is_array_class)) {
@@ -512,7 +512,7 @@ static void check_array_class(struct checker *ck, uint64_t class_id, uint64_t of
             l->is_array_class = true;
             l->is_object_array = is_object_array(ck, class_id);
         }
-        uselog_add(&ck->class_uses, class_id, CLASS_IS_ARRAY, offset);
+        pending_uses_add(&ck->class_uses, class_id, CLASS_IS_ARRAY, offset);
     }
     ck->dump.in_object_array = l ? l->is_object_array : is_object_array(ck, class_id);
     ck->dump.array_class_is_dumped = l != NULL;
@@ -553,7 +553,7 @@ bool check_object_array(struct checker *ck)
 
         if (input_need(&ck->in, wanted) < wanted)
             return false;
-        check_elements(ck, &ck->dump.near_referenced, ck->dump.in_object_array ? &ck->dump.near_element : NULL, ck->in.at,
+        check_elements(ck, &ck->dump.recent_referenced, ck->dump.in_object_array ? &ck->dump.recent_element : NULL, ck->in.at,
                        wanted / id, id);
         ck->sum.references += wanted / id;
         input_advance(&ck->in, wanted);
@@ -627,13 +627,13 @@ bool check_primitive_array(struct checker *ck)
 /* What the loop counts, in registers. */
 struct tally {
     uint64_t instances, object_arrays, primitive_arrays, references;
-    struct id_near defined, referenced, element;
+    struct recent_page defined, referenced, element;
 };
 
 HOT void define_fast(struct checker *ck, struct tally *t, const uint8_t *sub, size_t size, uint64_t id, uint64_t offset)
 {
     if (__builtin_expect(!id, 0) ||
-        __builtin_expect(idset_define(&ck->dump.objects, &t->defined, id_to_key(id, ck->id_size)), 0)) {
+        __builtin_expect(id_set_define(&ck->dump.objects, &t->defined, id_to_key(id, ck->id_size)), 0)) {
         ck->sub = sub;
         ck->sub_size = size;
         if (!id)
@@ -645,8 +645,8 @@ HOT void define_fast(struct checker *ck, struct tally *t, const uint8_t *sub, si
 }
 
 /* The fields of an instance at p, of a wide class. Returns what `near` moves to. */
-static __attribute__((noinline)) struct id_near check_wide(struct checker *ck, struct id_near near, const uint32_t *marks,
-                                                           const uint8_t *p, size_t head, uint64_t offset)
+static __attribute__((noinline)) struct recent_page
+check_wide(struct checker *ck, struct recent_page near, const uint32_t *marks, const uint8_t *p, size_t head, uint64_t offset)
 {
     const uint32_t *mark = marks + 2, *end = mark + marks[0];
     const uint8_t *body = p + head;
@@ -655,7 +655,7 @@ static __attribute__((noinline)) struct id_near check_wide(struct checker *ck, s
         uint64_t id = get_id(body + *mark, ck->id_size);
 
         if (id)
-            idset_refer(&ck->dump.objects, &near, id_to_key(id, ck->id_size));
+            id_set_refer(&ck->dump.objects, &near, id_to_key(id, ck->id_size));
     }
     for (end += marks[1]; mark < end; mark++)
         if (__builtin_expect(body[*mark] > 1, 0)) {
@@ -688,7 +688,7 @@ HOT size_t refer_many(struct checker *ck, const uint8_t *const start, size_t n, 
 {
     const uint8_t *p = start, *const end = start + n;
     const size_t head = 1 + SIZE_OF(INSTANCE_DUMP, id_size);
-    struct id_near referenced = ck->dump.near_referenced;
+    struct recent_page referenced = ck->dump.recent_referenced;
     uint64_t references = 0;
 
     while (p < end && *instances) {
@@ -718,13 +718,13 @@ HOT size_t refer_many(struct checker *ck, const uint8_t *const start, size_t n, 
             uint64_t id = get_id(p + head + class->marks[i], id_size);
 
             if (id)
-                idset_refer(&ck->dump.objects, &referenced, id_to_key(id, id_size));
+                id_set_refer(&ck->dump.objects, &referenced, id_to_key(id, id_size));
         }
         references += class->references;
         p += head + bytes;
         --*instances;
     }
-    ck->dump.near_referenced = referenced;
+    ck->dump.recent_referenced = referenced;
     ck->sum.references += references;
     return (size_t)(p - start);
 }
@@ -747,7 +747,7 @@ HOT size_t walk(struct checker *ck, const uint8_t *const start, size_t n, uint64
     const uint32_t dump = ck->classes.dump;
     const struct hot_classes hot = ck->dump.hot;
     struct tally t = {
-        .defined = ck->dump.near_defined, .referenced = ck->dump.near_referenced, .element = ck->dump.near_element};
+        .defined = ck->dump.recent_defined, .referenced = ck->dump.recent_referenced, .element = ck->dump.recent_element};
 
     while ((size_t)(end - p) >= longest_head) {
         size_t left = (size_t)(end - p);
@@ -778,7 +778,7 @@ HOT size_t walk(struct checker *ck, const uint8_t *const start, size_t n, uint64
                 uint64_t id = get_id(body + class->marks[i], id_size);
 
                 if (id)
-                    idset_refer(&ck->dump.objects, &t.referenced, id_to_key(id, id_size));
+                    id_set_refer(&ck->dump.objects, &t.referenced, id_to_key(id, id_size));
             }
             t.references += i;
             for (unsigned all = i + class->booleans; i < all; i++)
@@ -834,9 +834,9 @@ HOT size_t walk(struct checker *ck, const uint8_t *const start, size_t n, uint64
             break;
         }
     }
-    ck->dump.near_defined = t.defined;
-    ck->dump.near_referenced = t.referenced;
-    ck->dump.near_element = t.element;
+    ck->dump.recent_defined = t.defined;
+    ck->dump.recent_referenced = t.referenced;
+    ck->dump.recent_element = t.element;
     ck->sum.subrecord_counts[SUB_INSTANCE_DUMP] += t.instances;
     ck->sum.subrecord_counts[SUB_OBJECT_ARRAY_DUMP] += t.object_arrays;
     ck->sum.subrecord_counts[SUB_PRIMITIVE_ARRAY_DUMP] += t.primitive_arrays;
@@ -844,7 +844,7 @@ HOT size_t walk(struct checker *ck, const uint8_t *const start, size_t n, uint64
     return (size_t)(p - start);
 }
 
-size_t walk_objects(struct checker *ck, const uint8_t *p, size_t n, uint64_t offset)
+size_t check_plain_objects(struct checker *ck, const uint8_t *p, size_t n, uint64_t offset)
 {
     return ck->id_size == 8 ? walk(ck, p, n, offset, 8) : walk(ck, p, n, offset, 4);
 }

@@ -7,8 +7,8 @@
 /* Said once: the sweep for dangling references must not say it again. */
 static void settle(struct checker *ck, uint64_t id)
 {
-    if (id && idset_get(&ck->dump.objects, id))
-        idset_define(&ck->dump.objects, &ck->dump.near_defined, id_to_key(id, ck->id_size));
+    if (id && id_set_get(&ck->dump.objects, id))
+        id_set_define(&ck->dump.objects, &ck->dump.recent_defined, id_to_key(id, ck->id_size));
 }
 
 /* The class that names its superclass at an offset; LAYOUT_NONE if it is not known which. */
@@ -63,7 +63,7 @@ static uint32_t next_stray_class(struct checker *ck)
         uint64_t id = classes_id(&ck->classes, index);
 
         if (!l->has_instances && !l->is_array_class && !classes_find(&ck->classes, id) &&
-            !(idset_get(&ck->dump.objects, id) & (ID_REFERENCED | ID_ELEMENT)))
+            !(id_set_get(&ck->dump.objects, id) & (ID_REFERENCED | ID_ELEMENT)))
             return index;
     }
     return LAYOUT_NONE;
@@ -91,11 +91,11 @@ static void show_instance(const struct checker *ck, uint64_t offset, char *to)
 {
     unsigned i = 0;
 
-    while (i < ck->dump.namer_count && ck->dump.namers[i].offset != offset)
+    while (i < ck->dump.first_instance_count && ck->dump.first_instances[i].offset != offset)
         i++;
     snprintf(to, NAME_SIZE, "INSTANCE_DUMP");
-    if (i < ck->dump.namer_count)
-        snprintf(to, NAME_SIZE, "INSTANCE_DUMP 0x%" PRIx64, ck->dump.namers[i].object_id);
+    if (i < ck->dump.first_instance_count)
+        snprintf(to, NAME_SIZE, "INSTANCE_DUMP 0x%" PRIx64, ck->dump.first_instances[i].object_id);
 }
 
 static void report_missing_class(struct checker *ck, uint64_t id, unsigned role, uint64_t offset, bool defined)
@@ -123,7 +123,7 @@ static void report_missing_class(struct checker *ck, uint64_t id, unsigned role,
 static void judge_object_use(void *context, uint64_t id, const uint64_t first[USE_ROLES])
 {
     struct checker *ck = context;
-    bool defined = id && idset_get(&ck->dump.objects, id) & ID_DEFINED;
+    bool defined = id && id_set_get(&ck->dump.objects, id) & ID_DEFINED;
     bool is_class = id && classes_layout_of(&ck->classes, id);
     unsigned role = OBJECT_AS_CLASS;
 
@@ -154,7 +154,7 @@ static void judge_missing(void *context, uint64_t id, unsigned flags)
                                              : "fields, classes or elements of arrays other than Object[]");
     if (f) {
         f->offset = HPROF_NO_OFFSET;
-        diag_seek(&ck->diag, f, flags & ID_REFERENCED ? PLACE_OF_REFERENCE : PLACE_OF_ELEMENT, id);
+        findings_want_offset(&ck->findings, f, flags & ID_REFERENCED ? WANTED_REFERENCE : WANTED_ELEMENT, id);
     }
 }
 
@@ -162,6 +162,6 @@ void finish_objects(struct checker *ck)
 {
     if (ck->dump.lost)
         return;
-    uselog_finish(&ck->dump.object_uses, judge_object_use, ck);
-    idset_sweep(&ck->dump.objects, judge_missing, ck);
+    pending_uses_finish(&ck->dump.object_uses, judge_object_use, ck);
+    id_set_sweep(&ck->dump.objects, judge_missing, ck);
 }

@@ -12,23 +12,23 @@ struct frame_root {
     bool is_java_frame; /* or JNI local */
 };
 
-static void note_frame_root(struct bytelog *log, uint64_t *last, const struct frame_root *root)
+static void note_frame_root(struct byte_log *log, uint64_t *last, const struct frame_root *root)
 {
-    bytelog_append_number(log, root->offset - *last);
-    bytelog_append(log, &root->serial, sizeof root->serial);
-    bytelog_append_number(log, (uint64_t)root->frame << 1 | root->is_java_frame);
+    byte_log_append_number(log, root->offset - *last);
+    byte_log_append(log, &root->serial, sizeof root->serial);
+    byte_log_append_number(log, (uint64_t)root->frame << 1 | root->is_java_frame);
     *last = root->offset;
 }
 
 /* The next one; *root is the one before, zeroed at first. */
-static void next_frame_root(const struct bytelog *log, uint64_t *next, struct frame_root *root)
+static void next_frame_root(const struct byte_log *log, uint64_t *next, struct frame_root *root)
 {
     uint64_t frame;
 
-    root->offset += bytelog_read_number(log, next);
-    bytelog_read(log, *next, &root->serial, sizeof root->serial);
+    root->offset += byte_log_read_number(log, next);
+    byte_log_read(log, *next, &root->serial, sizeof root->serial);
     *next += sizeof root->serial;
-    frame = bytelog_read_number(log, next);
+    frame = byte_log_read_number(log, next);
     root->frame = (uint32_t)(frame >> 1);
     root->is_java_frame = frame & 1;
 }
@@ -69,14 +69,14 @@ static void check_root_object(struct checker *ck, unsigned tag, uint64_t object_
 {
     if (!object_id)
         report(ck, RULE_ROOT_001, at, "the ID of an object", "0");
-    else if (!(idset_get(&ck->dump.objects, object_id) & ID_DEFINED))
-        uselog_add(&ck->dump.object_uses, object_id, role_of(tag), at);
+    else if (!(id_set_get(&ck->dump.objects, object_id) & ID_DEFINED))
+        pending_uses_add(&ck->dump.object_uses, object_id, role_of(tag), at);
 }
 
 static void check_root_thread(struct checker *ck, unsigned tag, uint32_t serial, uint64_t at)
 {
     if (!keymap_get(&ck->dump.thread_roots, serial, NULL))
-        uselog_add(&ck->dump.root_thread_uses, serial, tag & (USE_ROLES - 1), at);
+        pending_uses_add(&ck->dump.root_thread_uses, serial, tag & (USE_ROLES - 1), at);
 }
 
 static void check_root_frame(struct checker *ck, unsigned tag, uint32_t thread_serial, int32_t frame, uint64_t at)
@@ -101,7 +101,7 @@ static void check_thread_object(struct checker *ck, const struct ROOT_THREAD_OBJ
             report(ck, RULE_ROOT_002, at + OFFSET_OF(ROOT_THREAD_OBJECT, thread_serial, ck->id_size),
                    "a thread without a ROOT_THREAD_OBJECT in this heap dump", "thread %" PRIu32, r->thread_serial);
         if (f)
-            diag_seek(&ck->diag, f, PLACE_OF_THREAD_ROOT, r->thread_serial);
+            findings_want_offset(&ck->findings, f, WANTED_THREAD_ROOT, r->thread_serial);
     } else {
         keymap_put(&ck->dump.thread_roots, r->thread_serial, r->trace_serial);
     }
@@ -154,10 +154,10 @@ void check_root(struct checker *ck, unsigned tag, const uint8_t *p, uint64_t at)
 static void keep_thread(void *context, uint64_t serial, uint64_t trace_serial)
 {
     struct checker *ck = context;
-    struct id_near near = {0};
+    struct recent_page near = {0};
 
     (void)trace_serial;
-    idset_define(&ck->rooted_threads, &near, id_to_key(serial, sizeof(uint32_t)));
+    id_set_define(&ck->rooted_threads, &near, id_to_key(serial, sizeof(uint32_t)));
 }
 
 static void judge_thread_use(void *context, uint64_t serial, const uint64_t first[USE_ROLES])
@@ -183,17 +183,17 @@ static void judge_thread_use(void *context, uint64_t serial, const uint64_t firs
 
 void finish_roots(struct checker *ck)
 {
-    struct bytelog *log = &ck->dump.frame_roots;
+    struct byte_log *log = &ck->dump.frame_roots;
     struct frame_root root = {0};
     uint64_t trace_serial;
 
     if (!ck->dump.lost)
-        uselog_finish(&ck->dump.root_thread_uses, judge_thread_use, ck);
+        pending_uses_finish(&ck->dump.root_thread_uses, judge_thread_use, ck);
 
     /* From the thread to its stack trace, while the thread is known; the stack trace may still come. */
     for (uint64_t next = 0; next < log->size && !ck->memory.exhausted;) {
         next_frame_root(log, &next, &root);
-        bytelog_forget(log, next);
+        byte_log_discard(log, next);
         if (keymap_get(&ck->dump.thread_roots, root.serial, &trace_serial) && trace_serial)
             note_frame_root(&ck->frame_roots, &ck->last_frame_root,
                             &(struct frame_root){root.offset, (uint32_t)trace_serial, root.frame, root.is_java_frame});

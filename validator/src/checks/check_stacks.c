@@ -18,7 +18,7 @@ size_t trace_size(void)
 void use_trace(struct checker *ck, uint32_t serial, enum trace_role role, uint64_t offset)
 {
     if (serial && !keymap_get(&ck->traces, serial, NULL))
-        uselog_add(&ck->trace_uses, serial, role, offset);
+        pending_uses_add(&ck->trace_uses, serial, role, offset);
 }
 
 bool trace_depth(const struct checker *ck, uint32_t serial, uint32_t *frames)
@@ -34,7 +34,7 @@ bool trace_depth(const struct checker *ck, uint32_t serial, uint32_t *frames)
 static bool thread_is_known(struct checker *ck, uint32_t serial)
 {
     return keymap_get(&ck->threads, serial, NULL) || keymap_get(&ck->dump.thread_roots, serial, NULL) ||
-           idset_get(&ck->rooted_threads, serial);
+           id_set_get(&ck->rooted_threads, serial);
 }
 
 /* SPEC.md 4.4 FRAME */
@@ -58,7 +58,7 @@ void check_frame(struct checker *ck, const struct FRAME *r, const uint8_t *body,
         f = report(ck, RULE_STK_003, at, "a frame ID not yet used", "0x%" PRIx64 ", defined before in another way", r->id);
     }
     if (f)
-        diag_seek(&ck->diag, f, PLACE_OF_FRAME, r->id);
+        findings_want_offset(&ck->findings, f, WANTED_FRAME, r->id);
 
     use_name(ck, r->method, NAME_OF_METHOD, at + OFFSET_OF(FRAME, method, id));
     use_name(ck, r->signature, SIGNATURE_OF_METHOD, at + OFFSET_OF(FRAME, signature, id));
@@ -99,7 +99,7 @@ bool check_trace(struct checker *ck)
             uint64_t frame = get_id(ck->in.at + (size_t)i * ck->id_size, ck->id_size);
 
             if (!keymap_get(&ck->frames, frame, NULL))
-                uselog_add(&ck->frame_uses, frame, 0, ck->in.offset + (uint64_t)i * ck->id_size);
+                pending_uses_add(&ck->frame_uses, frame, 0, ck->in.offset + (uint64_t)i * ck->id_size);
         }
         input_advance(&ck->in, bytes);
         left -= n;
@@ -131,7 +131,7 @@ bool check_trace(struct checker *ck)
             f->related_offset = t->at;
     }
     if (r.thread_serial && !thread_is_known(ck, r.thread_serial))
-        uselog_add(&ck->thread_uses, r.thread_serial, THREAD_OF_TRACE, at + OFFSET_OF(TRACE, thread_serial, ck->id_size));
+        pending_uses_add(&ck->thread_uses, r.thread_serial, THREAD_OF_TRACE, at + OFFSET_OF(TRACE, thread_serial, ck->id_size));
     return true;
 }
 
@@ -196,8 +196,8 @@ static void judge_thread_use(void *context, uint64_t serial, const uint64_t firs
 void finish_stacks(struct checker *ck)
 {
     if (!(ck->lost & MAY_DEFINE_FRAMES))
-        uselog_finish(&ck->frame_uses, judge_frame_use, ck);
+        pending_uses_finish(&ck->frame_uses, judge_frame_use, ck);
     if (!(ck->lost & MAY_DEFINE_TRACES))
-        uselog_finish(&ck->trace_uses, judge_trace_use, ck);
-    uselog_finish(&ck->thread_uses, judge_thread_use, ck);
+        pending_uses_finish(&ck->trace_uses, judge_trace_use, ck);
+    pending_uses_finish(&ck->thread_uses, judge_thread_use, ck);
 }

@@ -2,8 +2,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "engine/checker.h"
 #include "base/utf8.h"
+#include "engine/checker.h"
 
 /* Texts are kept to be shown while they are a small part of what was read: the same on every input. */
 static uint64_t text_budget(const struct checker *ck)
@@ -30,7 +30,7 @@ static bool find_bad_byte(struct checker *ck, struct text *t, size_t size, uint6
 
     if (input_need(&ck->in, size + ahead) < size + ahead)
         return false;
-    good = t->looked_at + utf8_sound(ck->in.at + t->looked_at, size + ahead - t->looked_at);
+    good = t->looked_at + utf8_valid(ck->in.at + t->looked_at, size + ahead - t->looked_at);
     t->looked_at = good < size ? 0 : good - size;
     if (good < size) {
         t->bad_at = ck->in.offset + good;
@@ -82,7 +82,7 @@ static void define_string(struct checker *ck, uint64_t id, struct text *t, uint6
         break;
     }
     if (f)
-        diag_seek(&ck->diag, f, PLACE_OF_STRING, id);
+        findings_want_offset(&ck->findings, f, WANTED_STRING, id);
 }
 
 /* SPEC.md 4.1 UTF8. Its text is judged only now that it is complete: a wrong length makes anything part of it. */
@@ -112,7 +112,7 @@ bool check_utf8(struct checker *ck, uint64_t length)
 void use_name_or_none(struct checker *ck, uint64_t id, enum string_role role, uint64_t offset)
 {
     if (id && !strings_defined(&ck->strings, id))
-        uselog_add(&ck->string_uses, id, role, offset);
+        pending_uses_add(&ck->string_uses, id, role, offset);
 }
 
 void use_name(struct checker *ck, uint64_t id, enum string_role role, uint64_t offset)
@@ -152,5 +152,5 @@ static void judge_use(void *context, uint64_t id, const uint64_t first[USE_ROLES
 
 void finish_strings(struct checker *ck)
 {
-    uselog_finish(&ck->string_uses, judge_use, ck);
+    pending_uses_finish(&ck->string_uses, judge_use, ck);
 }

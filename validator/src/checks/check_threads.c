@@ -40,5 +40,5 @@ void check_end_thread(struct checker *ck, const struct END_THREAD *r, uint64_t a
     else if (state & THREAD_STARTED)
         report(ck, RULE_THR_006, at, "a thread that has not ended", "%" PRIu32 ", ended before", r->thread_serial);
     else
-        uselog_add(&ck->thread_uses, r->thread_serial, THREAD_OF_END, at);
+        pending_uses_add(&ck->thread_uses, r->thread_serial, THREAD_OF_END, at);
 }

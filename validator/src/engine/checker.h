@@ -3,17 +3,17 @@
 #define HPROF_CHECKER_H
 
 #include "base/byte_log.h"
-#include "state/classes.h"
+#include "engine/recovery.h"
 #include "findings/findings.h"
 #include "format/format.h"
+#include "format/subrecord.h"
+#include "input/input.h"
+#include "state/classes.h"
 #include "state/heap_index.h"
 #include "state/id_set.h"
-#include "input/input.h"
-#include "engine/recovery.h"
+#include "state/pending_uses.h"
 #include "state/stretches.h"
 #include "state/string_table.h"
-#include "format/subrecord.h"
-#include "state/pending_uses.h"
 
 /* Who names a string, a class serial, a stack trace, an object that was not defined. */
 enum string_role {
@@ -72,7 +72,7 @@ enum {
 enum { KNOWN_TRACES = 256 };
 
 /* A class as the judging of its instances wants it: one cache line. */
-enum { HOT_BITS_LEAST = 6, HOT_BITS_MOST = 13, HOT_MARKS = 22 };
+enum { HOT_BITS_LEAST = 6, HOT_BITS_MOST = 13, HOT_FIELDS = 22 };
 enum array_kind { NO_ARRAY, OBJECT_ARRAY /* Object[], or may be */, OTHER_ARRAY };
 struct hot_class {
     uint64_t raw_id;    /* the ID in the dump's byte order */
@@ -83,7 +83,7 @@ struct hot_class {
     uint8_t array_kind; /* enum array_kind: of a class that OBJ-007 saw to */
     bool is_wide;       /* it has more marks: from first_wide on in the list for all such classes */
     union {
-        uint16_t marks[HOT_MARKS];
+        uint16_t marks[HOT_FIELDS];
         uint32_t first_wide;
     };
 };
@@ -91,13 +91,13 @@ _Static_assert(sizeof(struct hot_class) == 64, "a cache line");
 
 /* The first instance of a class that is not dumped, to say which one that is; of so many classes. Not of arrays: whether the
  * class of an array is known when it is met depends on the input. */
-enum { NAMERS = 64 };
-struct namer {
+enum { FIRST_INSTANCES = 64 };
+struct first_instance {
     uint64_t class_id, offset /* where it is named */, object_id;
 };
 
 /* A sub-record that did not fit into its heap dump record: what to call it depends on what follows. */
-struct cut_subrecord {
+struct crossing_subrecord {
     bool active;
     uint8_t tag;
     uint8_t record_tag;
@@ -124,7 +124,7 @@ struct wrong_instance {
 
 /* Instances that wait until all class dumps are known: see waiting.c. */
 struct waiting {
-    struct bytelog log;
+    struct byte_log log;
     uint64_t last_at; /* of what was last put into the log */
     /* As ranges: those that wait one after the other and are not in the log yet. */
     uint64_t run, run_at, run_end;
@@ -139,7 +139,7 @@ struct waiting {
 };
 
 /* Of the producer: see producer.c. */
-struct signs {
+struct producer_signs {
     uint8_t first_tag;
     bool any_time;             /* a record's time is not 0 */
     bool trace_one_empty;      /* TRACE 1 has no frames, */
@@ -150,9 +150,9 @@ struct signs {
 struct border {
     uint64_t offset;
     uint64_t record_at; /* the record itself, or that with the sub-record */
-    struct diag_mark findings;
+    struct findings_checkpoint findings;
     struct hprof_summary sum;
-    struct signs signs;
+    struct producer_signs signs;
     bool framing_lost, second_header;
 };
 
@@ -170,14 +170,14 @@ struct gzip_damage {
 struct checker {
     struct memory memory;
     struct input in;
-    struct diag diag;
+    struct findings findings;
     struct hash_key key;
     const struct hprof_options *options;
     struct hprof_summary sum;
     uint64_t totals[RULE_COUNT], quirks[RULE_COUNT];
     bool in_baseline[RULE_COUNT];
     char failure[256];
-    uint64_t progress_told;
+    uint64_t progress_shown;
     struct gzip_damage gzip;
 
     unsigned id_size;
@@ -189,8 +189,8 @@ struct checker {
     bool second_header;      /* follows where a record should: two files were joined */
     uint64_t complete_until; /* the end of the latest HEAP_DUMP_END; 0 for none */
     bool line_ends_changed;  /* the first bytes look like text: each LF after a CR, */
-    bool was_decoded;        /* or what is no UTF-8 replaced */
-    bool garbage_behind;     /* what should be a gzip member is not one: it may have been one */
+    bool was_transcoded;     /* or what is no UTF-8 replaced */
+    bool garbage_after;      /* what should be a gzip member is not one: it may have been one */
     bool segment_reported;   /* REC-005 was */
     bool heap_lost;          /* a skipped record may have been a heap dump, */
     bool heap_end_lost;      /* or HEAP_DUMP_END */
@@ -217,17 +217,18 @@ struct checker {
 
     /* Defined so far. */
     struct strings strings;
-    struct idset class_serials;    /* defined: there was a LOAD_CLASS, */
-    struct idset unloaded_serials; /* and an UNLOAD_CLASS after it */
-    struct keymap frames;          /* to the hash of the record */
-    struct keymap traces;          /* to an index in trace_list */
+    struct id_set class_serials;    /* defined: there was a LOAD_CLASS, */
+    struct id_set unloaded_serials; /* and an UNLOAD_CLASS after it */
+    struct keymap frames;           /* to the hash of the record */
+    struct keymap traces;           /* to an index in trace_list */
     struct chunks trace_list;
-    struct keymap threads;       /* that were started: to enum thread_flag */
-    struct idset rooted_threads; /* defined: a heap dump that has ended has a ROOT_THREAD_OBJECT, or the lack of one was told */
+    struct keymap threads; /* that were started: to enum thread_flag */
+    struct id_set
+        rooted_threads; /* defined: a heap dump that has ended has a ROOT_THREAD_OBJECT, or the lack of one was told */
     struct classes classes;
 
     /* Used before they were defined. */
-    struct uselog string_uses, class_serial_uses, frame_uses, trace_uses, thread_uses, class_uses;
+    struct pending_uses string_uses, class_serial_uses, frame_uses, trace_uses, thread_uses, class_uses;
 
     /* The present heap dump. */
     struct {
@@ -238,13 +239,13 @@ struct checker {
         uint32_t next_stray;         /* the first layout that next_stray_class() has not seen */
         uint64_t begin;              /* its first record */
         uint64_t last_segment, last_segment_number;
-        struct idset objects;
-        struct id_near near_defined, near_referenced, near_element;
-        struct uselog object_uses, root_thread_uses;
-        struct namer namers[NAMERS];
-        unsigned namer_count;
-        struct keymap thread_roots; /* serial of a thread with a ROOT_THREAD_OBJECT to that of its stack trace */
-        struct bytelog frame_roots; /* roots that name a frame, by thread: see check_roots.c */
+        struct id_set objects;
+        struct recent_page recent_defined, recent_referenced, recent_element;
+        struct pending_uses object_uses, root_thread_uses;
+        struct first_instance first_instances[FIRST_INSTANCES];
+        unsigned first_instance_count;
+        struct keymap thread_roots;  /* serial of a thread with a ROOT_THREAD_OBJECT to that of its stack trace */
+        struct byte_log frame_roots; /* roots that name a frame, by thread: see check_roots.c */
         uint64_t last_frame_root;
         struct hot_classes {
             struct hot_class *slots; /* 1 << bits of them */
@@ -262,16 +263,16 @@ struct checker {
         bool in_object_array;                /* that class is Object[], or may be; */
         bool array_class_is_dumped;          /* it is dumped */
         uint64_t last_array_class;           /* the class of an object array that needs no look */
-        uint64_t broken_segment;             /* the latest with a broken sub-record: it may have hidden the end */
-        size_t first_place;                  /* in diag.places, of this heap dump */
+        uint64_t malformed_segment;          /* the latest with a broken sub-record: it may have hidden the end */
+        size_t first_wanted;                 /* in findings.wanted, of this heap dump */
         struct waiting waiting;              /* instances whose class is not known yet */
     } dump;
-    struct bytelog frame_roots; /* of the heap dumps that have ended, by stack trace */
+    struct byte_log frame_roots; /* of the heap dumps that have ended, by stack trace */
     uint64_t last_frame_root;
 
     uint64_t heap_end; /* of the heap dump record at hand */
-    struct cut_subrecord cut;
-    struct signs signs;
+    struct crossing_subrecord cut;
+    struct producer_signs signs;
 };
 
 /* Whether judging has come to bytes of a damaged gzip member, of which nothing is told. */
@@ -324,7 +325,7 @@ struct finding *report_within(struct checker *ck, enum rule rule, enum finding_s
                               const char *expected, const char *found, ...) __attribute__((format(printf, 7, 8)));
 
 /* Something is wrong with the framing here. */
-static inline void unsound(struct checker *ck, uint64_t offset)
+static inline void end_sound_part(struct checker *ck, uint64_t offset)
 {
     if (offset < ck->sum.sound_until)
         ck->sum.sound_until = offset;
@@ -393,8 +394,8 @@ void clear_wide_classes(struct checker *ck);
 const struct hot_class *hot_class_of(struct checker *ck, const uint8_t *raw_id, uint64_t bytes);
 /* Judges as many whole instances and arrays as stand one after the other at p, and returns the bytes they take. It stops at
  * anything that is not plain: another sub-record, one that n bytes do not hold, a class that is not known well. */
-size_t walk_objects(struct checker *ck, const uint8_t *p, size_t n, uint64_t offset);
-/* The same, one at a time, for all that walk_objects left. The sub-record is at the start of the window, which holds its fixed
+size_t check_plain_objects(struct checker *ck, const uint8_t *p, size_t n, uint64_t offset);
+/* The same, one at a time, for all that check_plain_objects left. The sub-record is at the start of the window, which holds its fixed
  * part; all of it lies within the heap dump record. Afterwards the window is after it; false if the dump ends before. */
 bool check_instance(struct checker *ck);
 bool check_object_array(struct checker *ck);
@@ -455,9 +456,9 @@ void begin_heap_dump(struct checker *ck);
 void end_heap_dump(struct checker *ck);
 void clear_heap_dump(struct checker *ck); /* gives back what it took */
 /* A sub-record that crossed the end of its record: what it was, once that is known; or nothing more of it. */
-void settle_cut(struct checker *ck, enum rule rule);
-void forget_cut(struct checker *ck);
-bool walk_heap_record(struct checker *ck, uint64_t length); /* false: the dump ended within */
+void settle_crossing(struct checker *ck, enum rule rule);
+void forget_crossing(struct checker *ck);
+bool check_heap_record(struct checker *ck, uint64_t length); /* false: the dump ended within */
 /* What is defined and named from now on is noted of this stretch. */
 void enter_stretch(struct checker *ck, struct stretch *stretch);
 /* Measures the sub-record at the start of the window, with as many of its bytes there as that takes. MEASURE_MORE if the heap
@@ -531,11 +532,11 @@ void settle_unknown(struct checker *ck);
 /* Before the header: notes what a transfer as text does to bytes. */
 void look_for_text(struct checker *ck);
 /* NULL if none is known. To be called when severities are given and all is counted. */
-const char *usual_cause(const struct checker *ck);
+const char *choose_hint(const struct checker *ck);
 
 /* ---- record.c ---- */
-void walk_records(struct checker *ck);
-void tell_progress(struct checker *ck);
+void check_records(struct checker *ck);
+void show_progress(struct checker *ck);
 
 /* ---- validate.c ---- */
 /* How findings are given a severity; known once all was read. */
@@ -551,7 +552,7 @@ enum profile guess_producer(const struct checker *ck, const char **name);
 static inline void refer(struct checker *ck, uint64_t id)
 {
     if (id)
-        idset_refer(&ck->dump.objects, &ck->dump.near_referenced, id_to_key(id, ck->id_size));
+        id_set_refer(&ck->dump.objects, &ck->dump.recent_referenced, id_to_key(id, ck->id_size));
 }
 
 #endif

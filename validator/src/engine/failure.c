@@ -114,7 +114,7 @@ void settle_unknown(struct checker *ck)
     if (!ck->unknown.may_define && !ck->unknown.may_end_heap)
         return;
     choice = choose_severity(ck, &looks_like, &producer);
-    if (diag_severity(&choice, RULE_REC_003, SHAPE_ANY, &quirk) != HPROF_ERROR)
+    if (findings_severity(&choice, RULE_REC_003, SHAPE_ANY, &quirk) != HPROF_ERROR)
         return;
     ck->lost |= ck->unknown.may_define;
     ck->heap_end_lost |= ck->unknown.may_end_heap;
@@ -144,7 +144,7 @@ void hold_unknown(struct checker *ck)
         ck->unknown.from = at;
     ck->unknown.may_define |= definitions_of_length(ck->record_length, ck->id_size);
     ck->unknown.may_end_heap |= !ck->record_length;
-    unsound(ck, at);
+    end_sound_part(ck, at);
     report(ck, RULE_REC_003, at, "the tag of a record", "0x%02x", ck->record_tag);
 }
 
@@ -155,7 +155,7 @@ static bool report_lost_framing(struct checker *ck)
 
     if (!ck->unknown.count)
         return false;
-    diag_retract(&ck->diag, RULE_REC_003, SHAPE_ANY, since, ck->unknown.count);
+    findings_withdraw(&ck->findings, RULE_REC_003, SHAPE_ANY, since, ck->unknown.count);
     ck->unknown.count = 0;
     ck->framing_lost = true;
     if (!end_was_reported(ck))
@@ -179,7 +179,7 @@ bool release_unknown(struct checker *ck)
 
 bool end_was_reported(struct checker *ck)
 {
-    ck->truncated |= ck->garbage_behind;
+    ck->truncated |= ck->garbage_after;
     return ck->truncated || ck->in.error || ck->memory.exhausted;
 }
 
@@ -187,7 +187,7 @@ void report_truncated(struct checker *ck)
 {
     if (was_unfilled(ck))
         return;
-    unsound(ck, ck->record_at);
+    end_sound_part(ck, ck->record_at);
     if (!report_lost_framing(ck) && !end_was_reported(ck))
         report(ck, RULE_REC_002, ck->record_at + RECORD_LENGTH_AT, "a record that ends within the file",
                "a length of %" PRIu64 " bytes, of which %" PRIu64 " are there", ck->record_length,
@@ -199,7 +199,7 @@ void report_truncated_header(struct checker *ck, size_t n)
 {
     if (was_unfilled(ck))
         return;
-    unsound(ck, ck->record_at);
+    end_sound_part(ck, ck->record_at);
     if (!report_lost_framing(ck) && !end_was_reported(ck))
         report_late(ck, RULE_REC_001, SHAPE_ANY, ck->record_at, "record header",
                     "a record header of 9 bytes, or the end of the file", "%zu bytes", n);
@@ -226,9 +226,9 @@ bool was_unfilled(struct checker *ck)
 
     if (!ck->unfilled.number)
         return false;
-    diag_retract(&ck->diag, RULE_REC_010, SHAPE_ANY, at, 1);
+    findings_withdraw(&ck->findings, RULE_REC_010, SHAPE_ANY, at, 1);
     ck->unfilled.number = 0;
-    unsound(ck, at);
+    end_sound_part(ck, at);
     if (!end_was_reported(ck))
         report_late(ck, RULE_REC_011, SHAPE_ANY, at + RECORD_LENGTH_AT, "heap dump",
                     "the length of the sub-records that follow", "0");
@@ -248,7 +248,7 @@ void wrong_length(struct checker *ck, enum rule rule, const char *expected, uint
     if ((resume == RESUME_NOWHERE || resume == RESUME_UNSEEN) && was_unfilled(ck))
         return;
     lose_record(ck, &body, right);
-    unsound(ck, at);
+    end_sound_part(ck, at);
     if (resume == RESUME_NOWHERE && body.ended && declared > body.size) {
         skip_body(ck); /* past the end */
         return;

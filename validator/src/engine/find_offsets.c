@@ -371,17 +371,17 @@ static void find_in_dump(struct finder *f, uint64_t end)
 /* ---- What is sought ---- */
 
 /* What top-level records define is sought among them, the rest within one heap dump. */
-static bool is_top_level(enum place_kind kind)
+static bool is_top_level(enum wanted_kind kind)
 {
-    return kind == PLACE_OF_STRING || kind == PLACE_OF_FRAME || kind == PLACE_OF_CLASS_SERIAL;
+    return kind == WANTED_STRING || kind == WANTED_FRAME || kind == WANTED_CLASS_SERIAL;
 }
 
 /* No two kinds that are sought together share a set. */
-static struct targets *targets_of(struct finder *f, enum place_kind kind)
+static struct targets *targets_of(struct finder *f, enum wanted_kind kind)
 {
-    if (kind == PLACE_OF_THREAD_ROOT || kind == PLACE_OF_CLASS_SERIAL)
+    if (kind == WANTED_THREAD_ROOT || kind == WANTED_CLASS_SERIAL)
         return &f->serials;
-    return kind == PLACE_OF_STRING || kind == PLACE_OF_OBJECT ? &f->defined : &f->referenced;
+    return kind == WANTED_STRING || kind == WANTED_OBJECT ? &f->defined : &f->referenced;
 }
 
 static bool may_look_again(const struct checker *ck)
@@ -389,31 +389,31 @@ static bool may_look_again(const struct checker *ck)
     return input_can_reread(&ck->in) && !ck->in.error && !ck->memory.exhausted;
 }
 
-/* Takes the places from index `first` on as targets. False if there are none. */
+/* Takes the wanted offsets from index `first` on as targets. False if there are none. */
 static bool finder_begin(struct finder *f, struct checker *ck, size_t first, bool top_level)
 {
-    const struct chunks *places = &ck->diag.places;
+    const struct chunks *all = &ck->findings.wanted;
     size_t i = first;
 
-    while (i < places->count && is_top_level(((const struct place *)chunks_at(places, i))->kind) != top_level)
+    while (i < all->count && is_top_level(((const struct wanted_offset *)chunks_at(all, i))->kind) != top_level)
         i++;
-    if (i == places->count || !may_look_again(ck))
+    if (i == all->count || !may_look_again(ck))
         return false;
     memset(f, 0, sizeof *f);
     f->ck = ck;
     targets_init(&f->defined, ck);
     targets_init(&f->referenced, ck);
     targets_init(&f->serials, ck);
-    for (; i < places->count; i++) {
-        const struct place *place = chunks_at(places, i);
-        uint64_t page = id_to_key(place->subject, ck->id_size) >> PAGE_BITS;
+    for (; i < all->count; i++) {
+        const struct wanted_offset *wanted = chunks_at(all, i);
+        uint64_t page = id_to_key(wanted->subject, ck->id_size) >> PAGE_BITS;
 
-        if (is_top_level(place->kind) != top_level)
+        if (is_top_level(wanted->kind) != top_level)
             continue;
-        targets_add(targets_of(f, place->kind), place->subject);
-        page_filter_add(place->kind == PLACE_OF_ELEMENT     ? &f->element_pages
-                        : place->kind == PLACE_OF_REFERENCE ? &f->referenced_pages
-                                                            : &f->defined_pages,
+        targets_add(targets_of(f, wanted->kind), wanted->subject);
+        page_filter_add(wanted->kind == WANTED_ELEMENT     ? &f->element_pages
+                        : wanted->kind == WANTED_REFERENCE ? &f->referenced_pages
+                                                           : &f->defined_pages,
                         page);
     }
     return true;
@@ -424,13 +424,13 @@ static void finder_end(struct finder *f, size_t first, bool top_level)
 {
     struct checker *ck = f->ck;
 
-    for (size_t i = first; i < ck->diag.places.count; i++) {
-        struct place *place = chunks_at(&ck->diag.places, i);
+    for (size_t i = first; i < ck->findings.wanted.count; i++) {
+        struct wanted_offset *wanted = chunks_at(&ck->findings.wanted, i);
         uint64_t found;
 
-        if (is_top_level(place->kind) == top_level && keymap_get(&targets_of(f, place->kind)->found, place->subject, &found) &&
-            found)
-            place->at = found - 1;
+        if (is_top_level(wanted->kind) == top_level &&
+            keymap_get(&targets_of(f, wanted->kind)->found, wanted->subject, &found) && found)
+            wanted->at = found - 1;
     }
     keymap_clear(&f->defined.found);
     keymap_clear(&f->referenced.found);
@@ -442,10 +442,10 @@ void find_offsets_in_dump(struct checker *ck)
     uint64_t end = ck->in.offset;
     struct finder f;
 
-    if (!finder_begin(&f, ck, ck->dump.first_place, false))
+    if (!finder_begin(&f, ck, ck->dump.first_wanted, false))
         return;
     find_in_dump(&f, end < ck->gzip.sound_until ? end : ck->gzip.sound_until);
-    finder_end(&f, ck->dump.first_place, false);
+    finder_end(&f, ck->dump.first_wanted, false);
     input_seek(&ck->in, end);
 }
 

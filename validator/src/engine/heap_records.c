@@ -18,7 +18,7 @@ void begin_heap_dump(struct checker *ck)
 
     fit_hot_classes(ck, ck->sum.record_counts[TAG_LOAD_CLASS]);
     classes_begin_dump(&ck->classes);
-    ck->diag.dump = ck->classes.dump;
+    ck->findings.dump = ck->classes.dump;
     ck->dump.begin = ck->record_at;
     input_keep(&ck->in, ck->dump.begin);
     ck->dump.lost = ck->heap_lost;
@@ -27,12 +27,12 @@ void begin_heap_dump(struct checker *ck)
     memset(ck->dump.known_traces, 0, sizeof ck->dump.known_traces);
     ck->dump.array_class_is_dumped = false;
     ck->dump.last_array_class = ck->dump.last_frame_root = 0;
-    ck->dump.next_stray = ck->dump.namer_count = 0;
-    ck->dump.first_place = ck->diag.places.count;
-    uselog_init(&ck->dump.object_uses, m, ck->id_size);
-    uselog_init(&ck->dump.root_thread_uses, m, sizeof(uint32_t));
+    ck->dump.next_stray = ck->dump.first_instance_count = 0;
+    ck->dump.first_wanted = ck->findings.wanted.count;
+    pending_uses_init(&ck->dump.object_uses, m, ck->id_size);
+    pending_uses_init(&ck->dump.root_thread_uses, m, sizeof(uint32_t));
     keymap_init(&ck->dump.thread_roots, m, &ck->key, sizeof(uint32_t), sizeof(uint32_t));
-    bytelog_init(&ck->dump.frame_roots, m);
+    byte_log_init(&ck->dump.frame_roots, m);
     begin_wide_classes(ck);
     stretches_init(&ck->dump.stretches, m);
     if (!input_can_reread(&ck->in))
@@ -42,11 +42,11 @@ void begin_heap_dump(struct checker *ck)
 
 void clear_heap_dump(struct checker *ck)
 {
-    idset_clear(&ck->dump.objects);
-    ck->dump.near_defined = ck->dump.near_referenced = ck->dump.near_element = (struct id_near){0};
-    uselog_clear(&ck->dump.object_uses);
-    uselog_clear(&ck->dump.root_thread_uses);
-    bytelog_clear(&ck->dump.frame_roots);
+    id_set_clear(&ck->dump.objects);
+    ck->dump.recent_defined = ck->dump.recent_referenced = ck->dump.recent_element = (struct recent_page){0};
+    pending_uses_clear(&ck->dump.object_uses);
+    pending_uses_clear(&ck->dump.root_thread_uses);
+    byte_log_clear(&ck->dump.frame_roots);
     clear_wide_classes(ck);
     stretches_clear(&ck->dump.stretches);
     ck->dump.stretch = NULL;
@@ -82,9 +82,9 @@ void end_heap_dump(struct checker *ck)
 void enter_stretch(struct checker *ck, struct stretch *stretch)
 {
     ck->dump.stretch = stretch;
-    ck->dump.near_defined = (struct id_near){.pages = stretch ? &stretch->defined : NULL};
-    ck->dump.near_referenced = (struct id_near){.pages = stretch ? &stretch->referenced : NULL};
-    ck->dump.near_element = (struct id_near){.pages = stretch ? &stretch->elements : NULL};
+    ck->dump.recent_defined = (struct recent_page){.pages = stretch ? &stretch->defined : NULL};
+    ck->dump.recent_referenced = (struct recent_page){.pages = stretch ? &stretch->referenced : NULL};
+    ck->dump.recent_element = (struct recent_page){.pages = stretch ? &stretch->elements : NULL};
 }
 
 /* What the rest of this heap dump may have defined is never missing. */
@@ -109,8 +109,8 @@ static bool skip_rest(struct checker *ck)
 }
 
 /* SPEC.md 6.1, 6.3.3, 6.3.4, 6.7: a sub-record that cannot be there. */
-static void report_broken(struct checker *ck, enum measured why, uint64_t at, unsigned tag, unsigned bad,
-                          const struct measure *m)
+static void report_malformed(struct checker *ck, enum measured why, uint64_t at, unsigned tag, unsigned bad,
+                             const struct measure *m)
 {
     enum rule rule = tag == SUB_PRIMITIVE_ARRAY_DUMP ? RULE_OBJ_008 : m->in_constant_pool ? RULE_CLS_014 : RULE_CLS_015;
 
@@ -122,7 +122,7 @@ static void report_broken(struct checker *ck, enum measured why, uint64_t at, un
 
 /* Checking resumes after the heap dump record, if a record follows there: else the length of the heap dump record is wrong too.
  * False if the dump ends within it: then that is the failure. */
-static bool skip_broken(struct checker *ck, enum measured why, const struct measure *m)
+static bool skip_malformed(struct checker *ck, enum measured why, const struct measure *m)
 {
     uint64_t at = ck->in.offset;
     unsigned tag = *ck->in.at, bad = why == MEASURE_TYPE ? ck->in.at[m->bad_at] : 0;
@@ -130,8 +130,8 @@ static bool skip_broken(struct checker *ck, enum measured why, const struct meas
     size_t n = look_at(ck, HEAD_SIZE, ck->heap_end - at);
 
     memcpy(first, ck->in.at, n);
-    unsound(ck, at);
-    ck->dump.broken_segment = ck->record_at;
+    end_sound_part(ck, at);
+    ck->dump.malformed_segment = ck->record_at;
     if (at == ck->heap_end - ck->record_length) { /* nothing of it is well-formed: it may be a record of another tag */
         ck->lost = MAY_DEFINE_ALL;
         if (ck->dump.begin == ck->record_at) {
@@ -145,29 +145,29 @@ static bool skip_broken(struct checker *ck, enum measured why, const struct meas
         return false;
     ck->sub = first;
     ck->sub_size = n;
-    report_broken(ck, why, at, tag, bad, m);
+    report_malformed(ck, why, at, tag, bad, m);
     ck->sub = NULL;
     if (!records_follow_here(ck, 1))
         skip_to_end(ck, ck->heap_end);
     return true;
 }
 
-/* A sub-record that goes on behind the end of its heap dump record. What that means, the next record tells (settle_cut). */
-static bool cut_subrecord(struct checker *ck)
+/* A sub-record that goes on behind the end of its heap dump record. What that means, the next record tells (settle_crossing). */
+static bool crossing_subrecord(struct checker *ck)
 {
     uint64_t left = ck->heap_end - ck->in.offset;
-    struct cut_subrecord *cut = &ck->cut;
+    struct crossing_subrecord *cut = &ck->cut;
 
-    forget_cut(ck);
-    *cut = (struct cut_subrecord){.active = true,
-                                  .record_tag = ck->record_tag,
-                                  .record_at = ck->record_at,
-                                  .number = ck->record_number,
-                                  .at = ck->in.offset,
-                                  .had = left,
-                                  .passed = left,
-                                  .record_end = ck->heap_end,
-                                  .tag = *ck->in.at};
+    forget_crossing(ck);
+    *cut = (struct crossing_subrecord){.active = true,
+                                       .record_tag = ck->record_tag,
+                                       .record_at = ck->record_at,
+                                       .number = ck->record_number,
+                                       .at = ck->in.offset,
+                                       .had = left,
+                                       .passed = left,
+                                       .record_end = ck->heap_end,
+                                       .tag = *ck->in.at};
     cut->bytes_size = *ck->in.at == SUB_CLASS_DUMP || left < HEAD_SIZE ? (size_t)left : HEAD_SIZE;
     cut->bytes = memory_get(&ck->memory, cut->bytes_size);
     if (!cut->bytes || input_need(&ck->in, cut->bytes_size) < cut->bytes_size)
@@ -176,10 +176,10 @@ static bool cut_subrecord(struct checker *ck)
     return skip_rest(ck);
 }
 
-void forget_cut(struct checker *ck)
+void forget_crossing(struct checker *ck)
 {
     memory_put(&ck->memory, ck->cut.bytes, ck->cut.bytes_size);
-    ck->cut = (struct cut_subrecord){0};
+    ck->cut = (struct crossing_subrecord){0};
 }
 
 enum {
@@ -189,9 +189,9 @@ enum {
 
 /* How long the sub-record is whose first part is in ck->cut and whose other part begins the window; 0 if that cannot be. *more if
  * a segment of so many bytes is too short to tell. */
-static uint64_t measure_cut(struct checker *ck, uint64_t length, bool *more)
+static uint64_t measure_crossing(struct checker *ck, uint64_t length, bool *more)
 {
-    const struct cut_subrecord *cut = &ck->cut;
+    const struct crossing_subrecord *cut = &ck->cut;
     bool whole = cut->bytes_size == cut->passed; /* else the fixed part is there already */
     size_t ahead = whole ? look_at(ck, cut->tag == SUB_CLASS_DUMP ? LONGEST_CLASS_DUMP : SIGHT_SIZE, length) : 0;
     struct measure m = {0};
@@ -211,9 +211,9 @@ static uint64_t measure_cut(struct checker *ck, uint64_t length, bool *more)
 }
 
 /* A segment that is too short to tell how long the sub-record is belongs to it whole. False when memory ran out. */
-static bool grow_cut(struct checker *ck, size_t length)
+static bool grow_crossing(struct checker *ck, size_t length)
 {
-    struct cut_subrecord *cut = &ck->cut;
+    struct crossing_subrecord *cut = &ck->cut;
     uint8_t *joined = memory_resize(&ck->memory, cut->bytes, cut->bytes_size, cut->bytes_size + length);
 
     if (!joined)
@@ -229,14 +229,14 @@ static bool grow_cut(struct checker *ck, size_t length)
     return true;
 }
 
-static void report_cut(struct checker *ck, enum rule rule)
+static void report_crossing(struct checker *ck, enum rule rule)
 {
-    const struct cut_subrecord *cut = &ck->cut;
+    const struct crossing_subrecord *cut = &ck->cut;
     const char *name = hprof_subrecord_name(cut->tag);
     char path[NAME_SIZE];
 
     snprintf(path, sizeof path, "%s #%" PRIu64 " > %s", hprof_record_name(cut->record_tag), cut->number, name ? name : "");
-    unsound(ck, rule == RULE_REC_012 ? cut->record_at : cut->at);
+    end_sound_part(ck, rule == RULE_REC_012 ? cut->record_at : cut->at);
     if (rule == RULE_REC_012)
         report_late(ck, rule, SHAPE_ANY, cut->record_at + RECORD_LENGTH_AT, "HEAP_DUMP", "the length of the heap dump",
                     "a length that ends within a sub-record, followed by 4 GiB or more");
@@ -249,29 +249,29 @@ static void report_cut(struct checker *ck, enum rule rule)
                     cut->had);
 }
 
-void settle_cut(struct checker *ck, enum rule rule)
+void settle_crossing(struct checker *ck, enum rule rule)
 {
     if (ck->cut.active)
-        report_cut(ck, rule);
-    forget_cut(ck);
+        report_crossing(ck, rule);
+    forget_crossing(ck);
 }
 
 /* At the start of a HEAP_DUMP_SEGMENT of so many bytes: goes behind the rest of a sub-record that the segment before began, if
  * that is what it begins with. False if the dump ends before. */
-static bool skip_cut_part(struct checker *ck, uint64_t length)
+static bool skip_crossing_part(struct checker *ck, uint64_t length)
 {
     struct sight s = sight_beyond(ck, 0);
     bool starts_well = subrecords_follow(&s, 0, length), more = false;
     uint64_t size, rest, skipped;
 
     mark_border(ck, s.size < length ? s.size : length);
-    size = ck->cut.size ? ck->cut.size : measure_cut(ck, length, &more);
+    size = ck->cut.size ? ck->cut.size : measure_crossing(ck, length, &more);
     rest = size ? size - ck->cut.passed : 0;
     if (!starts_well && more)
-        return grow_cut(ck, (size_t)length);
+        return grow_crossing(ck, (size_t)length);
     s = sight_beyond(ck, 0);
     if (starts_well || !rest || (rest < s.size && rest < length && !subrecords_follow(&s, rest, length - rest))) {
-        settle_cut(ck, RULE_REC_015);
+        settle_crossing(ck, RULE_REC_015);
         return true;
     }
     if (rest > length) { /* and on into the segment after this one */
@@ -279,13 +279,13 @@ static bool skip_cut_part(struct checker *ck, uint64_t length)
         ck->cut.passed += length;
         rest = length;
     } else {
-        settle_cut(ck, RULE_REC_014);
+        settle_crossing(ck, RULE_REC_014);
     }
     note_jump(ck, ck->in.offset, ck->in.offset + rest, true);
     skipped = input_skip(&ck->in, rest);
     ck->sum.skipped += skipped;
     if (skipped < rest)
-        settle_cut(ck, RULE_REC_014);
+        settle_crossing(ck, RULE_REC_014);
     return skipped == rest;
 }
 
@@ -360,7 +360,7 @@ static bool resume_after_instance(struct checker *ck, uint64_t declared, uint64_
     s = sight_beyond(ck, declared <= left ? (declared > by_class ? declared : by_class) : by_class);
     if (!resume_by_class(&s, declared, by_class, left))
         return false;
-    unsound(ck, ck->in.offset);
+    end_sound_part(ck, ck->in.offset);
     note_jump(ck, ck->in.offset, ck->in.offset + by_class, false);
     check_wrong_instance(ck);
     input_advance(&ck->in, (size_t)by_class);
@@ -369,7 +369,7 @@ static bool resume_after_instance(struct checker *ck, uint64_t declared, uint64_
 }
 
 /* One sub-record, however long. False if the dump ends within it. */
-static bool walk_one(struct checker *ck)
+static bool check_next(struct checker *ck)
 {
     uint64_t left = ck->heap_end - ck->in.offset;
     struct measure m = {0};
@@ -384,11 +384,11 @@ static bool walk_one(struct checker *ck)
         return true;
     if (result == MEASURE_TAG || result == MEASURE_TYPE) {
         ck->dump.wrong.held = false;
-        return skip_broken(ck, result, &m);
+        return skip_malformed(ck, result, &m);
     }
     if (result == MEASURE_MORE || m.size > left) {
         ck->dump.wrong.held = false;
-        return cut_subrecord(ck);
+        return crossing_subrecord(ck);
     }
     report_wrong_instance(ck);
     ck->sub = ck->in.at;
@@ -420,20 +420,20 @@ static bool walk_one(struct checker *ck)
 }
 
 /* The plain sub-records at the start of the window, of which n bytes belong to the heap dump record: as fast as can be. */
-static void walk_many(struct checker *ck, size_t n)
+static void check_plain(struct checker *ck, size_t n)
 {
-    size_t walked = ck->dump.hot.slots ? walk_objects(ck, ck->in.at, n, ck->in.offset) : 0;
+    size_t walked = ck->dump.hot.slots ? check_plain_objects(ck, ck->in.at, n, ck->in.offset) : 0;
 
     if (walked)
         report_wrong_instance(ck);
     input_advance(&ck->in, walked);
-    tell_progress(ck);
+    show_progress(ck);
 }
 
-bool walk_heap_record(struct checker *ck, uint64_t length)
+bool check_heap_record(struct checker *ck, uint64_t length)
 {
     ck->heap_end = ck->in.offset + length;
-    if (ck->cut.active && !skip_cut_part(ck, length))
+    if (ck->cut.active && !skip_crossing_part(ck, length))
         return false;
     while (ck->in.offset < ck->heap_end && !ck->stopped) {
         uint64_t border = next_border(ck), end = ck->heap_end < border ? ck->heap_end : border;
@@ -445,10 +445,10 @@ bool walk_heap_record(struct checker *ck, uint64_t length)
             enter_stretch(ck, stretches_begin(&ck->dump.stretches, ck->in.offset, ck->heap_end));
         if (end > ck->dump.stretches.due)
             end = ck->dump.stretches.due;
-        walk_many(ck, n < end - ck->in.offset ? n : (size_t)(end - ck->in.offset));
+        check_plain(ck, n < end - ck->in.offset ? n : (size_t)(end - ck->in.offset));
         if (ck->in.offset == ck->heap_end)
             break;
-        if (!input_need(&ck->in, 1) || ck->memory.exhausted || ck->stopped || !walk_one(ck))
+        if (!input_need(&ck->in, 1) || ck->memory.exhausted || ck->stopped || !check_next(ck))
             return false;
     }
     report_wrong_instance(ck);

@@ -36,7 +36,7 @@ static void walk_heap_dump(struct checker *ck)
     if (!ck->record_length) {
         hold_empty(ck);
         report(ck, RULE_REC_010, ck->record_at, "at least one sub-record", "none");
-    } else if (!walk_heap_record(ck, ck->record_length)) {
+    } else if (!check_heap_record(ck, ck->record_length)) {
         ck->dump.lost = true;
         report_truncated(ck);
     }
@@ -204,11 +204,11 @@ static bool settle_cut_before(struct checker *ck, size_t n)
         (ck->cut.record_tag == TAG_HEAP_DUMP_SEGMENT && n >= RECORD_HEADER_SIZE && get_u1(ck->in.at) == TAG_HEAP_DUMP_SEGMENT))
         return true;
     if (records_follow_here(ck, 1)) {
-        settle_cut(ck, RULE_REC_015);
+        settle_crossing(ck, RULE_REC_015);
         return true;
     }
     skip_to_end(ck, end);
-    settle_cut(ck, ck->in.offset - end >= UINT64_C(1) << 32 ? RULE_REC_012 : RULE_REC_015);
+    settle_crossing(ck, ck->in.offset - end >= UINT64_C(1) << 32 ? RULE_REC_012 : RULE_REC_015);
     return false;
 }
 
@@ -225,14 +225,14 @@ static uint64_t unit_size(const uint8_t *p)
 /* After an empty heap dump, a failure within so many records may mean that its length was not filled in. */
 enum { UNFILLED_RECORDS = 2 };
 
-void walk_records(struct checker *ck)
+void check_records(struct checker *ck)
 {
     while (!ck->stopped && !ck->memory.exhausted) {
         size_t n = input_need(&ck->in, RECORD_HEADER_SIZE);
         uint32_t time;
         bool known;
 
-        tell_progress(ck);
+        show_progress(ck);
         if (is_disowned(ck)) {
             ck->stopped = true;
             break;
@@ -278,10 +278,11 @@ void walk_records(struct checker *ck)
     if (ck->truncated)
         ck->lost = MAY_DEFINE_ALL;
     settle_unknown(ck);
-    forget_cut(ck);
+    forget_crossing(ck);
     if (ck->dump.open) {
         ck->dump.lost |= end_was_reported(ck);
-        if (!ck->truncated && ck->version != V101 && !ck->heap_end_lost && ck->dump.broken_segment != ck->dump.last_segment) {
+        if (!ck->truncated && ck->version != V101 && !ck->heap_end_lost &&
+            ck->dump.malformed_segment != ck->dump.last_segment) {
             ck->record_tag = TAG_HEAP_DUMP_SEGMENT;
             ck->record_number = ck->dump.last_segment_number;
             report(ck, RULE_REC_007, ck->dump.last_segment, "a HEAP_DUMP_END behind it", "the end of the file");

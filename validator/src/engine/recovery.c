@@ -1,8 +1,8 @@
 /* See recovery.h. */
 #include "engine/recovery.h"
 
-#include "hprof/hprof.h"
 #include "format/subrecord.h"
+#include "hprof/hprof.h"
 
 /* ---- Lengths by kind and count ---- */
 

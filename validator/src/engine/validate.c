@@ -11,17 +11,17 @@ void hprof_options_init(struct hprof_options *options)
     *options = (struct hprof_options){.max_errors = 20};
 }
 
-void tell_progress(struct checker *ck)
+void show_progress(struct checker *ck)
 {
     uint64_t read = input_file_position(&ck->in);
 
     /* Bitmaps of IDs may take a thirtieth of what was read, whatever the heap looks like. */
-    idset_allow(&ck->dump.objects, (UINT64_C(8) << 20) + ck->in.offset / 30);
-    idset_allow(&ck->class_serials, UINT64_C(1) << 20);
-    idset_allow(&ck->unloaded_serials, UINT64_C(1) << 20);
-    idset_allow(&ck->rooted_threads, UINT64_C(1) << 20);
-    if (ck->options->on_progress && read - ck->progress_told >= PROGRESS_STEP) {
-        ck->progress_told = read;
+    id_set_allow(&ck->dump.objects, (UINT64_C(8) << 20) + ck->in.offset / 30);
+    id_set_allow(&ck->class_serials, UINT64_C(1) << 20);
+    id_set_allow(&ck->unloaded_serials, UINT64_C(1) << 20);
+    id_set_allow(&ck->rooted_threads, UINT64_C(1) << 20);
+    if (ck->options->on_progress && read - ck->progress_shown >= PROGRESS_STEP) {
+        ck->progress_shown = read;
         ck->options->on_progress(ck->options->context, read, input_file_size(&ck->in));
     }
 }
@@ -33,14 +33,14 @@ static void checker_init(struct checker *ck, const struct hprof_options *options
     ck->options = options;
     memory_init(m, options->allocator, options->max_memory);
     ck->key = options->testing && options->testing->hash_seed ? hash_key_from(options->testing->hash_seed) : hash_key_draw();
-    diag_init(&ck->diag, m, options->max_errors);
-    idset_init(&ck->class_serials, m, &ck->key, sizeof(uint32_t));
-    idset_init(&ck->unloaded_serials, m, &ck->key, sizeof(uint32_t));
+    findings_init(&ck->findings, m, options->max_errors);
+    id_set_init(&ck->class_serials, m, &ck->key, sizeof(uint32_t));
+    id_set_init(&ck->unloaded_serials, m, &ck->key, sizeof(uint32_t));
     keymap_init(&ck->traces, m, &ck->key, sizeof(uint32_t), sizeof(uint32_t));
     keymap_init(&ck->threads, m, &ck->key, sizeof(uint32_t), sizeof(uint64_t));
     chunks_init(&ck->trace_list, m, trace_size());
-    idset_init(&ck->rooted_threads, m, &ck->key, sizeof(uint32_t));
-    bytelog_init(&ck->frame_roots, m);
+    id_set_init(&ck->rooted_threads, m, &ck->key, sizeof(uint32_t));
+    byte_log_init(&ck->frame_roots, m);
     chunks_init(&ck->jumps, m, sizeof(struct jump));
     heap_index_init(&ck->heap_index, m);
     ck->sum.version = ck->sum.producer = "";
@@ -55,45 +55,45 @@ static void checker_begin(struct checker *ck)
     strings_init(&ck->strings, m, &ck->key, ck->id_size);
     keymap_init(&ck->frames, m, &ck->key, ck->id_size, sizeof(uint64_t));
     classes_init(&ck->classes, m, &ck->key, ck->id_size);
-    idset_init(&ck->dump.objects, m, &ck->key, ck->id_size);
-    uselog_init(&ck->string_uses, m, ck->id_size);
-    uselog_init(&ck->frame_uses, m, ck->id_size);
-    uselog_init(&ck->class_serial_uses, m, sizeof(uint32_t));
-    uselog_init(&ck->trace_uses, m, sizeof(uint32_t));
-    uselog_init(&ck->thread_uses, m, sizeof(uint32_t));
-    uselog_init(&ck->class_uses, m, ck->id_size);
+    id_set_init(&ck->dump.objects, m, &ck->key, ck->id_size);
+    pending_uses_init(&ck->string_uses, m, ck->id_size);
+    pending_uses_init(&ck->frame_uses, m, ck->id_size);
+    pending_uses_init(&ck->class_serial_uses, m, sizeof(uint32_t));
+    pending_uses_init(&ck->trace_uses, m, sizeof(uint32_t));
+    pending_uses_init(&ck->thread_uses, m, sizeof(uint32_t));
+    pending_uses_init(&ck->class_uses, m, ck->id_size);
 }
 
 static void checker_clear(struct checker *ck)
 {
     if (ck->id_size) {
         clear_heap_dump(ck);
-        uselog_clear(&ck->string_uses);
-        uselog_clear(&ck->frame_uses);
-        uselog_clear(&ck->class_serial_uses);
-        uselog_clear(&ck->trace_uses);
-        uselog_clear(&ck->thread_uses);
-        uselog_clear(&ck->class_uses);
+        pending_uses_clear(&ck->string_uses);
+        pending_uses_clear(&ck->frame_uses);
+        pending_uses_clear(&ck->class_serial_uses);
+        pending_uses_clear(&ck->trace_uses);
+        pending_uses_clear(&ck->thread_uses);
+        pending_uses_clear(&ck->class_uses);
     }
-    forget_cut(ck);
+    forget_crossing(ck);
     clear_hot_classes(ck);
     classes_clear(&ck->classes);
     keymap_clear(&ck->dump.thread_roots);
     strings_clear(&ck->strings);
-    idset_clear(&ck->class_serials);
-    idset_clear(&ck->unloaded_serials);
+    id_set_clear(&ck->class_serials);
+    id_set_clear(&ck->unloaded_serials);
     keymap_clear(&ck->frames);
     keymap_clear(&ck->traces);
     keymap_clear(&ck->threads);
     chunks_clear(&ck->trace_list);
     chunks_clear(&ck->jumps);
-    idset_clear(&ck->rooted_threads);
-    bytelog_clear(&ck->frame_roots);
+    id_set_clear(&ck->rooted_threads);
+    byte_log_clear(&ck->frame_roots);
     heap_index_clear(&ck->heap_index);
     input_close(&ck->in);
 }
 
-static void judge(struct checker *ck)
+static void check_dump(struct checker *ck)
 {
     if (ck->memory.exhausted || ck->in.error)
         return;
@@ -105,7 +105,7 @@ static void judge(struct checker *ck)
         return;
     }
     checker_begin(ck);
-    walk_records(ck);
+    check_records(ck);
     if (ck->stopped && !ck->memory.exhausted)
         input_skip(&ck->in, UINT64_MAX);
     end_gzip(ck);
@@ -154,7 +154,7 @@ static void show_limit(const struct checker *ck, char *to, size_t size)
 }
 
 /* What kept the dump from being judged to its end, if anything did. */
-static void tell_failure(struct checker *ck)
+static void describe_failure(struct checker *ck)
 {
     struct hprof_summary *sum = &ck->sum;
     char reason[128] = "";
@@ -199,12 +199,12 @@ static struct severity_choice conclude(struct checker *ck)
     struct hprof_summary *sum = &ck->sum;
     struct verdict verdict;
 
-    diag_judge(&ck->diag, &choice, &verdict);
+    findings_verdict(&ck->findings, &choice, &verdict);
     if (ck->options->baseline) {
         for (size_t rule = 0; rule < RULE_COUNT; rule++)
             ck->in_baseline[rule] = verdict.totals[rule] <= ck->options->baseline[rule];
         choice.in_baseline = ck->in_baseline;
-        diag_judge(&ck->diag, &choice, &verdict);
+        findings_verdict(&ck->findings, &choice, &verdict);
     }
     memcpy(ck->totals, verdict.totals, sizeof ck->totals);
     sum->totals = ck->totals;
@@ -221,7 +221,7 @@ static struct severity_choice conclude(struct checker *ck)
 
         other.profile = looks_like;
         other.in_baseline = NULL;
-        diag_count_quirks(&ck->diag, &choice, &other, &quirks);
+        findings_count_quirks(&ck->findings, &choice, &other, &quirks);
         memcpy(ck->quirks, quirks.totals, sizeof ck->quirks);
         sum->quirk_errors = quirks.errors;
         sum->quirk_warnings = quirks.warnings;
@@ -241,8 +241,8 @@ static struct severity_choice conclude(struct checker *ck)
     sum->object_arrays = sum->subrecord_counts[SUB_OBJECT_ARRAY_DUMP];
     sum->primitive_arrays = sum->subrecord_counts[SUB_PRIMITIVE_ARRAY_DUMP] + sum->subrecord_counts[SUB_PRIMITIVE_ARRAY_NODATA];
     sum->strings = sum->record_counts[TAG_UTF8];
-    tell_failure(ck);
-    sum->hint = usual_cause(ck);
+    describe_failure(ck);
+    sum->hint = choose_hint(ck);
     return choice;
 }
 
@@ -261,17 +261,17 @@ static enum hprof_status run(struct checker *ck)
     const struct hprof_options *options = ck->options;
     struct severity_choice choice;
 
-    judge(ck);
+    check_dump(ck);
     /* What was found before memory ran out is shown all the same, with the memory that the rest no longer needs. */
     ck->memory.limit = 0;
     if (options->on_finding)
-        diag_prepare(&ck->diag);
+        findings_prepare(&ck->findings);
     choice = conclude(ck);
     end_progress(ck);
     if (options->on_summary)
         options->on_summary(options->context, &ck->sum);
     if (options->on_finding)
-        diag_show(&ck->diag, &choice, options->max_errors, options->on_finding, options->context);
+        findings_show(&ck->findings, &choice, options->max_errors, options->on_finding, options->context);
     return ck->sum.status;
 }
 
@@ -320,7 +320,7 @@ static enum hprof_status validate(int fd, const void *bytes, size_t size, bool a
     begin_gzip(ck);
     status = run(ck);
     checker_clear(ck);
-    diag_clear(&ck->diag);
+    findings_clear(&ck->findings);
     memory_put(&own, ck, sizeof *ck);
     return status;
 }

@@ -8,12 +8,12 @@
 void waiting_begin(struct checker *ck)
 {
     ck->dump.waiting = (struct waiting){0};
-    bytelog_init(&ck->dump.waiting.log, &ck->memory);
+    byte_log_init(&ck->dump.waiting.log, &ck->memory);
 }
 
 void waiting_clear(struct checker *ck)
 {
-    bytelog_clear(&ck->dump.waiting.log);
+    byte_log_clear(&ck->dump.waiting.log);
 }
 
 /* What an instance names is noted of the stretch that it lies in; offsets only grow. */
@@ -33,9 +33,9 @@ static void end_run(struct waiting *w)
 {
     if (!w->run)
         return;
-    bytelog_append_number(&w->log, w->run_at - w->last_at);
-    bytelog_append_number(&w->log, w->run_end - w->run_at);
-    bytelog_append_number(&w->log, w->run);
+    byte_log_append_number(&w->log, w->run_at - w->last_at);
+    byte_log_append_number(&w->log, w->run_end - w->run_at);
+    byte_log_append_number(&w->log, w->run);
     w->last_at = w->run_at;
     w->run = 0;
 }
@@ -102,9 +102,9 @@ static void check_ranges(struct checker *ck)
     for (uint64_t next = 0; next < w->log.size && !ck->memory.exhausted;) {
         uint64_t heap_end;
 
-        at += bytelog_read_number(&w->log, &next);
-        heap_end = at + bytelog_read_number(&w->log, &next);
-        w->run = bytelog_read_number(&w->log, &next);
+        at += byte_log_read_number(&w->log, &next);
+        heap_end = at + byte_log_read_number(&w->log, &next);
+        w->run = byte_log_read_number(&w->log, &next);
         read_again(ck, at, heap_end, UINT64_MAX, &(struct visitor){.subrecord = check_of_run, .many = check_many_of_run});
     }
     if (!input_seek(&ck->in, back) && !ck->in.error)
@@ -126,15 +126,15 @@ static bool copy_instance(struct checker *ck, uint64_t size)
     size_t head = 1 + SIZE_OF(INSTANCE_DUMP, id);
     uint64_t left = size - head;
 
-    bytelog_append_number(&w->log, ck->in.offset - w->last_at);
+    byte_log_append_number(&w->log, ck->in.offset - w->last_at);
     w->last_at = ck->in.offset;
-    bytelog_append(&w->log, ck->in.at + 1, id);
-    bytelog_append(&w->log, ck->in.at + 1 + OFFSET_OF(INSTANCE_DUMP, class_id, id), kept_of_head(id) - id);
+    byte_log_append(&w->log, ck->in.at + 1, id);
+    byte_log_append(&w->log, ck->in.at + 1 + OFFSET_OF(INSTANCE_DUMP, class_id, id), kept_of_head(id) - id);
     input_advance(&ck->in, head);
     while (left) {
         size_t n = look_at(ck, PIECE, left);
 
-        bytelog_append(&w->log, ck->in.at, n);
+        byte_log_append(&w->log, ck->in.at, n);
         input_advance(&ck->in, n);
         left -= n;
         if (n < PIECE && left)
@@ -149,7 +149,7 @@ static const uint8_t *get_from_copy(struct checker *ck, uint64_t offset, size_t 
 
     if (offset - w->body_at + n > w->there)
         return NULL;
-    bytelog_read(&w->log, w->body + (offset - w->body_at), w->piece, n);
+    byte_log_read(&w->log, w->body + (offset - w->body_at), w->piece, n);
     return w->piece;
 }
 
@@ -163,13 +163,13 @@ static bool next_copy(struct checker *ck, uint64_t *next, uint8_t *first, struct
 
     if (*next == w->log.size)
         return false;
-    w->at += bytelog_read_number(&w->log, next);
+    w->at += byte_log_read_number(&w->log, next);
     if (w->log.size - *next < kept)
         return false;
     memset(first, 0, head);
     first[0] = SUB_INSTANCE_DUMP;
-    bytelog_read(&w->log, *next, first + 1, id);
-    bytelog_read(&w->log, *next + id, first + 1 + OFFSET_OF(INSTANCE_DUMP, class_id, id), kept - id);
+    byte_log_read(&w->log, *next, first + 1, id);
+    byte_log_read(&w->log, *next + id, first + 1 + OFFSET_OF(INSTANCE_DUMP, class_id, id), kept - id);
     if (!read_INSTANCE_DUMP(&c, id, r))
         return false;
     w->body = *next + kept;
@@ -193,7 +193,7 @@ static void check_copies(struct checker *ck)
     while (!ck->memory.exhausted && next_copy(ck, &next, first, &r)) {
         ck->sub = first;
         ck->sub_size = 1 + SIZE_OF(INSTANCE_DUMP, ck->id_size);
-        bytelog_forget(&w->log, w->body);
+        byte_log_discard(&w->log, w->body);
         enter_stretch_of(ck, w->at);
         check_known_instance(ck, &r, w->at + 1, failed_at(ck, w->body_at + r.bytes), get_from_copy);
     }

@@ -1,4 +1,4 @@
-/* See diag.h. */
+/* See findings.h. */
 #include "findings/findings.h"
 
 #include <string.h>
@@ -14,36 +14,36 @@ struct shown {
 };
 _Static_assert(sizeof(struct shown) <= SORT_SIZE_MOST, "room for one in sort.h");
 
-void diag_init(struct diag *d, struct memory *memory, uint64_t max_errors)
+void findings_init(struct findings *d, struct memory *memory, uint64_t max_errors)
 {
     memset(d, 0, sizeof *d);
     d->memory = memory;
     d->cap = max_errors ? max_errors : UINT64_MAX;
-    chunks_init(&d->places, memory, sizeof(struct place));
+    chunks_init(&d->wanted, memory, sizeof(struct wanted_offset));
 }
 
-static void forget_texts(struct diag *d, struct finding *f)
+static void forget_texts(struct findings *d, struct finding *f)
 {
     memory_put(d->memory, f->texts, f->texts_size);
     f->texts = NULL;
     f->texts_size = 0;
 }
 
-static void forget_shown(struct diag *d)
+static void forget_shown(struct findings *d)
 {
     memory_put(d->memory, d->shown, d->shown_capacity * sizeof *d->shown);
     d->shown = NULL;
 }
 
-void diag_clear(struct diag *d)
+void findings_clear(struct findings *d)
 {
-    for (struct diag_group *g = d->groups; g < d->groups + GROUP_COUNT; g++) {
+    for (struct finding_group *g = d->groups; g < d->groups + GROUP_COUNT; g++) {
         for (size_t i = 0; i < g->count; i++)
             forget_texts(d, &g->kept[i]);
         memory_put(d->memory, g->kept, g->capacity * sizeof *g->kept);
-        *g = (struct diag_group){0};
+        *g = (struct finding_group){0};
     }
-    chunks_clear(&d->places);
+    chunks_clear(&d->wanted);
     forget_shown(d);
 }
 
@@ -87,9 +87,9 @@ static struct finding *sift_down(struct finding *kept, size_t count, struct find
     return &kept[hole];
 }
 
-struct finding *diag_count(struct diag *d, enum rule rule, enum finding_shape shape, uint64_t order)
+struct finding *findings_count(struct findings *d, enum rule rule, enum finding_shape shape, uint64_t order)
 {
-    struct diag_group *g = &d->groups[group_of(rule, shape)];
+    struct finding_group *g = &d->groups[group_of(rule, shape)];
     struct finding new = {.order = order, .dump = d->dump, .offset = order, .related_offset = HPROF_NO_OFFSET};
     void *block = g->kept;
 
@@ -112,7 +112,7 @@ struct finding *diag_count(struct diag *d, enum rule rule, enum finding_shape sh
 }
 
 /* Takes the last one off a group. */
-static void drop_last(struct diag *d, struct diag_group *g)
+static void drop_last(struct findings *d, struct finding_group *g)
 {
     struct finding last = g->kept[--g->count];
 
@@ -121,9 +121,9 @@ static void drop_last(struct diag *d, struct diag_group *g)
         sift_down(g->kept, g->count, last);
 }
 
-void diag_retract(struct diag *d, enum rule rule, enum finding_shape shape, uint64_t offset, uint64_t findings)
+void findings_withdraw(struct findings *d, enum rule rule, enum finding_shape shape, uint64_t offset, uint64_t findings)
 {
-    struct diag_group *g = &d->groups[group_of(rule, shape)];
+    struct finding_group *g = &d->groups[group_of(rule, shape)];
 
     if (d->silent)
         return;
@@ -132,7 +132,7 @@ void diag_retract(struct diag *d, enum rule rule, enum finding_shape shape, uint
         drop_last(d, g);
 }
 
-void diag_mark(const struct diag *d, struct diag_mark *mark)
+void findings_checkpoint(const struct findings *d, struct findings_checkpoint *mark)
 {
     mark->counted = d->counted;
     for (size_t i = 0; i < GROUP_COUNT; i++)
@@ -140,7 +140,7 @@ void diag_mark(const struct diag *d, struct diag_mark *mark)
 }
 
 /* Takes off a group what was counted after a mark. */
-static void drop_later(struct diag *d, struct diag_group *g, const struct diag_mark *mark)
+static void drop_later(struct findings *d, struct finding_group *g, const struct findings_checkpoint *mark)
 {
     size_t count = g->count;
 
@@ -153,10 +153,10 @@ static void drop_later(struct diag *d, struct diag_group *g, const struct diag_m
     }
 }
 
-void diag_return(struct diag *d, const struct diag_mark *mark)
+void findings_roll_back(struct findings *d, const struct findings_checkpoint *mark)
 {
     for (size_t i = 0; i < GROUP_COUNT; i++) {
-        struct diag_group *g = &d->groups[i];
+        struct finding_group *g = &d->groups[i];
 
         if (!g->total || is_of_container(g->rule))
             continue;
@@ -165,12 +165,12 @@ void diag_return(struct diag *d, const struct diag_mark *mark)
     }
 }
 
-void diag_silence(struct diag *d)
+void findings_silence(struct findings *d)
 {
     d->silent = true;
 }
 
-void diag_describe(struct diag *d, struct finding *f, const char *where, const char *expected, const char *found)
+void findings_describe(struct findings *d, struct finding *f, const char *where, const char *expected, const char *found)
 {
     const char *part[3] = {where ? where : "", expected, found};
     size_t size = 0;
@@ -191,8 +191,8 @@ void diag_describe(struct diag *d, struct finding *f, const char *where, const c
     }
 }
 
-enum hprof_severity diag_severity(const struct severity_choice *choice, enum rule rule, enum finding_shape shape,
-                                  const char **quirk)
+enum hprof_severity findings_severity(const struct severity_choice *choice, enum rule rule, enum finding_shape shape,
+                                      const char **quirk)
 {
     enum hprof_severity severity = rule_severity(rule, shape, choice->profile, quirk);
 
@@ -207,16 +207,16 @@ enum hprof_severity diag_severity(const struct severity_choice *choice, enum rul
     return choice->werror && severity == HPROF_WARNING ? HPROF_ERROR : severity;
 }
 
-void diag_judge(const struct diag *d, const struct severity_choice *choice, struct verdict *v)
+void findings_verdict(const struct findings *d, const struct severity_choice *choice, struct verdict *v)
 {
     *v = (struct verdict){0};
-    for (const struct diag_group *g = d->groups; g < d->groups + GROUP_COUNT; g++) {
+    for (const struct finding_group *g = d->groups; g < d->groups + GROUP_COUNT; g++) {
         const char *quirk;
         enum hprof_severity severity;
 
         if (!g->total)
             continue;
-        severity = diag_severity(choice, g->rule, g->shape, &quirk);
+        severity = findings_severity(choice, g->rule, g->shape, &quirk);
         if (severity == HPROF_OFF)
             continue;
         v->totals[g->rule] += g->total;
@@ -229,17 +229,17 @@ void diag_judge(const struct diag *d, const struct severity_choice *choice, stru
     }
 }
 
-void diag_count_quirks(const struct diag *d, const struct severity_choice *choice, const struct severity_choice *other,
-                       struct quirk_count *count)
+void findings_count_quirks(const struct findings *d, const struct severity_choice *choice, const struct severity_choice *other,
+                           struct quirk_count *count)
 {
     *count = (struct quirk_count){0};
-    for (const struct diag_group *g = d->groups; g < d->groups + GROUP_COUNT; g++) {
+    for (const struct finding_group *g = d->groups; g < d->groups + GROUP_COUNT; g++) {
         enum hprof_severity severity;
         const char *quirk;
 
-        if (!g->total || diag_severity(other, g->rule, g->shape, &quirk) != HPROF_NOTE || !quirk)
+        if (!g->total || findings_severity(other, g->rule, g->shape, &quirk) != HPROF_NOTE || !quirk)
             continue;
-        severity = diag_severity(choice, g->rule, g->shape, &quirk);
+        severity = findings_severity(choice, g->rule, g->shape, &quirk);
         if (severity != HPROF_OFF)
             count->totals[g->rule] += g->total;
         if (severity == HPROF_ERROR)
@@ -249,14 +249,14 @@ void diag_count_quirks(const struct diag *d, const struct severity_choice *choic
     }
 }
 
-void diag_seek(struct diag *d, struct finding *f, enum place_kind kind, uint64_t subject)
+void findings_want_offset(struct findings *d, struct finding *f, enum wanted_kind kind, uint64_t subject)
 {
-    struct place *place = chunks_add(&d->places);
+    struct wanted_offset *wanted = chunks_add(&d->wanted);
 
-    if (!place)
+    if (!wanted)
         return;
-    *place = (struct place){subject, HPROF_NO_OFFSET, kind};
-    f->place = d->places.count;
+    *wanted = (struct wanted_offset){subject, HPROF_NO_OFFSET, kind};
+    f->wanted = d->wanted.count;
 }
 
 static bool is_graver(const void *a, const void *b)
@@ -281,19 +281,19 @@ static bool is_shown_before(const void *a, const void *b)
 }
 
 /* Puts what is to be shown of one rule at `out`: the gravest, then the first. */
-static size_t choose(const struct diag *d, const struct severity_choice *choice, enum rule rule, uint64_t max_errors,
+static size_t choose(const struct findings *d, const struct severity_choice *choice, enum rule rule, uint64_t max_errors,
                      struct shown *out)
 {
     size_t n = 0;
 
     for (unsigned shape = 0; shape < SHAPE_COUNT; shape++) {
-        const struct diag_group *g = &d->groups[group_of(rule, (enum finding_shape)shape)];
+        const struct finding_group *g = &d->groups[group_of(rule, (enum finding_shape)shape)];
         const char *quirk;
         enum hprof_severity severity;
 
         if (!g->count || g->rule != rule)
             continue;
-        severity = diag_severity(choice, rule, g->shape, &quirk);
+        severity = findings_severity(choice, rule, g->shape, &quirk);
         for (size_t i = 0; i < g->count && severity != HPROF_OFF; i++)
             out[n++] = (struct shown){&g->kept[i], rule, severity, quirk};
     }
@@ -304,7 +304,7 @@ static size_t choose(const struct diag *d, const struct severity_choice *choice,
     return n;
 }
 
-bool diag_prepare(struct diag *d)
+bool findings_prepare(struct findings *d)
 {
     size_t capacity = 0;
 
@@ -316,8 +316,8 @@ bool diag_prepare(struct diag *d)
     return d->shown;
 }
 
-void diag_show(struct diag *d, const struct severity_choice *choice, uint64_t max_errors,
-               void (*on_finding)(void *context, const struct hprof_finding *finding), void *context)
+void findings_show(struct findings *d, const struct severity_choice *choice, uint64_t max_errors,
+                   void (*on_finding)(void *context, const struct hprof_finding *finding), void *context)
 {
     struct shown *shown = d->shown;
     size_t n = 0;
@@ -333,13 +333,13 @@ void diag_show(struct diag *d, const struct severity_choice *choice, uint64_t ma
         const char *path = f->texts ? f->texts : "";
         const char *expected = f->texts ? path + strlen(path) + 1 : "";
         const char *found = f->texts ? expected + strlen(expected) + 1 : "";
-        const struct place *place = f->place ? chunks_at(&d->places, f->place - 1) : NULL;
-        bool is_offset = place && (place->kind == PLACE_OF_REFERENCE || place->kind == PLACE_OF_ELEMENT);
+        const struct wanted_offset *wanted = f->wanted ? chunks_at(&d->wanted, f->wanted - 1) : NULL;
+        bool is_offset = wanted && (wanted->kind == WANTED_REFERENCE || wanted->kind == WANTED_ELEMENT);
 
         on_finding(context, &(struct hprof_finding){.rule = shown[i].rule,
                                                     .severity = shown[i].severity,
-                                                    .offset = is_offset ? place->at : f->offset,
-                                                    .related_offset = place && !is_offset ? place->at : f->related_offset,
+                                                    .offset = is_offset ? wanted->at : f->offset,
+                                                    .related_offset = wanted && !is_offset ? wanted->at : f->related_offset,
                                                     .path = path,
                                                     .message = hprof_rule_at(shown[i].rule)->summary,
                                                     .expected = expected,

@@ -1,7 +1,7 @@
 /* The findings: counted all, kept as many as will be shown, given a severity at the end, when the profile is known. Knows rules,
  * nothing of dumps. */
-#ifndef HPROF_DIAG_H
-#define HPROF_DIAG_H
+#ifndef HPROF_FINDINGS_H
+#define HPROF_FINDINGS_H
 
 #include "base/chunks.h"
 #include "findings/rules.h"
@@ -14,25 +14,25 @@ struct finding {
     uint32_t dump;   /* decides between findings of the same order: the number of the heap dump */
     uint64_t offset;
     uint64_t related_offset;
-    size_t place; /* in `places`, plus 1: where offset or related_offset will be found; 0 for none */
-    char *texts;  /* path, expected, found: three strings, one behind the other; NULL while there is none */
+    size_t wanted; /* in `wanted`, plus 1: where offset or related_offset will be found; 0 for none */
+    char *texts;   /* path, expected, found: three strings, one behind the other; NULL while there is none */
     size_t texts_size;
 };
 
 /* What a second look will find: where `subject` is defined first, or named first. */
-enum place_kind {
-    PLACE_OF_STRING,
-    PLACE_OF_FRAME,
-    PLACE_OF_CLASS_SERIAL,
-    PLACE_OF_OBJECT,
-    PLACE_OF_THREAD_ROOT,
-    PLACE_OF_REFERENCE,
-    PLACE_OF_ELEMENT
+enum wanted_kind {
+    WANTED_STRING,
+    WANTED_FRAME,
+    WANTED_CLASS_SERIAL,
+    WANTED_OBJECT,
+    WANTED_THREAD_ROOT,
+    WANTED_REFERENCE,
+    WANTED_ELEMENT
 };
-struct place {
+struct wanted_offset {
     uint64_t subject; /* an ID or a serial */
     uint64_t at;      /* HPROF_NO_OFFSET until it is found */
-    enum place_kind kind;
+    enum wanted_kind kind;
 };
 
 /* Findings are counted by rule; those in a shape, which one rule alone has, apart. */
@@ -43,16 +43,16 @@ static inline size_t group_of(enum rule rule, enum finding_shape shape)
     return shape == SHAPE_ANY ? (size_t)rule : (size_t)RULE_COUNT + (size_t)shape - 1;
 }
 
-struct diag {
+struct findings {
     struct memory *memory;
     uint32_t dump;        /* the number of the present heap dump */
     uint64_t counted;     /* findings so far, also those taken back */
     bool silent;          /* only findings of the GZ family are taken */
     uint64_t cap;         /* kept for each rule and shape; UINT64_MAX for all */
-    struct chunks places; /* struct place, in the order in which they were asked for */
-    struct shown *shown;  /* room for all that is kept, from diag_prepare() on */
+    struct chunks wanted; /* struct wanted_offset, in the order in which they were asked for */
+    struct shown *shown;  /* room for all that is kept, from findings_prepare() on */
     size_t shown_capacity;
-    struct diag_group {
+    struct finding_group {
         enum rule rule; /* these two are known from the first finding on */
         enum finding_shape shape;
         uint64_t total;
@@ -61,31 +61,31 @@ struct diag {
     } groups[GROUP_COUNT];
 };
 
-void diag_init(struct diag *d, struct memory *memory, uint64_t max_errors);
-void diag_clear(struct diag *d);
+void findings_init(struct findings *d, struct memory *memory, uint64_t max_errors);
+void findings_clear(struct findings *d);
 
 /* Counts a finding. Returns it if it is to be kept, to be completed by the caller before the next call; NULL if it will not
  * be shown. */
-struct finding *diag_count(struct diag *d, enum rule rule, enum finding_shape shape, uint64_t order);
+struct finding *findings_count(struct findings *d, enum rule rule, enum finding_shape shape, uint64_t order);
 
 /* Takes back the findings of a rule from an offset on; none of it came before one that stays. */
-void diag_retract(struct diag *d, enum rule rule, enum finding_shape shape, uint64_t offset, uint64_t findings);
+void findings_withdraw(struct findings *d, enum rule rule, enum finding_shape shape, uint64_t offset, uint64_t findings);
 
-/* What was found so far. diag_return() takes back what was found after that; after diag_silence() nothing is taken any more.
+/* What was found so far. findings_roll_back() takes back what was found after that; after findings_silence() nothing is taken any more.
  * Neither is for the findings of the GZ family. */
-struct diag_mark {
+struct findings_checkpoint {
     uint64_t counted;
     uint64_t totals[GROUP_COUNT];
 };
-void diag_mark(const struct diag *d, struct diag_mark *mark);
-void diag_return(struct diag *d, const struct diag_mark *mark);
-void diag_silence(struct diag *d);
+void findings_checkpoint(const struct findings *d, struct findings_checkpoint *mark);
+void findings_roll_back(struct findings *d, const struct findings_checkpoint *mark);
+void findings_silence(struct findings *d);
 
 /* Gives a finding its texts. `where` may be NULL. */
-void diag_describe(struct diag *d, struct finding *f, const char *where, const char *expected, const char *found);
+void findings_describe(struct findings *d, struct finding *f, const char *where, const char *expected, const char *found);
 
-/* Asks for the place of something that the finding lacks. */
-void diag_seek(struct diag *d, struct finding *f, enum place_kind kind, uint64_t subject);
+/* Asks for an offset that the finding lacks. */
+void findings_want_offset(struct findings *d, struct finding *f, enum wanted_kind kind, uint64_t subject);
 
 /* Findings of a rule by what the profile makes of them. */
 struct verdict {
@@ -100,8 +100,8 @@ struct severity_choice {
     const bool *in_baseline; /* by rule: notes only; or NULL */
 };
 
-enum hprof_severity diag_severity(const struct severity_choice *choice, enum rule rule, enum finding_shape shape,
-                                  const char **quirk);
+enum hprof_severity findings_severity(const struct severity_choice *choice, enum rule rule, enum finding_shape shape,
+                                      const char **quirk);
 
 /* Of the findings, those that are notes by the other choice because its profile names a quirk: not merely softened, as all profiles
  * but strict soften some rules. */
@@ -109,14 +109,14 @@ struct quirk_count {
     uint64_t totals[RULE_COUNT];
     uint64_t errors, warnings; /* of these, by the first choice */
 };
-void diag_count_quirks(const struct diag *d, const struct severity_choice *choice, const struct severity_choice *other,
-                       struct quirk_count *count);
-void diag_judge(const struct diag *d, const struct severity_choice *choice, struct verdict *v);
+void findings_count_quirks(const struct findings *d, const struct severity_choice *choice, const struct severity_choice *other,
+                           struct quirk_count *count);
+void findings_verdict(const struct findings *d, const struct severity_choice *choice, struct verdict *v);
 
-/* To be called when all is counted: takes the memory that diag_show() needs. False when there is none. */
-bool diag_prepare(struct diag *d);
-/* Hands out what is to be shown, in order; nothing if diag_prepare() failed. */
-void diag_show(struct diag *d, const struct severity_choice *choice, uint64_t max_errors,
-               void (*on_finding)(void *context, const struct hprof_finding *finding), void *context);
+/* To be called when all is counted: takes the memory that findings_show() needs. False when there is none. */
+bool findings_prepare(struct findings *d);
+/* Hands out what is to be shown, in order; nothing if findings_prepare() failed. */
+void findings_show(struct findings *d, const struct severity_choice *choice, uint64_t max_errors,
+                   void (*on_finding)(void *context, const struct hprof_finding *finding), void *context);
 
 #endif

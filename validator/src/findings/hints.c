@@ -1,8 +1,8 @@
 /* The usual cause of what was found: one sentence for people. Nothing else depends on it. */
 #include <string.h>
 
-#include "engine/checker.h"
 #include "base/utf8.h"
+#include "engine/checker.h"
 
 enum { SAMPLE = 1 << 16, LINE_ENDS_LEAST = 4, REPLACED_LEAST = 2 };
 
@@ -23,14 +23,14 @@ static bool line_ends_were_changed(const uint8_t *p, size_t n)
 
 /* A program that decodes bytes as UTF-8 and encodes them again makes U+FFFD (EF BF BD) of all that is no UTF-8: what is left is
  * UTF-8. */
-static bool was_decoded(const uint8_t *p, size_t n)
+static bool was_transcoded(const uint8_t *p, size_t n)
 {
     enum { CHARACTER_MOST = 4 };
     size_t replaced = 0;
 
     for (size_t i = 0; i + 2 < n; i++)
         replaced += p[i] == 0xef && p[i + 1] == 0xbf && p[i + 2] == 0xbd;
-    return replaced >= REPLACED_LEAST && utf8_sound(p, n) + CHARACTER_MOST > n;
+    return replaced >= REPLACED_LEAST && utf8_valid(p, n) + CHARACTER_MOST > n;
 }
 
 void look_for_text(struct checker *ck)
@@ -40,10 +40,10 @@ void look_for_text(struct checker *ck)
     if (n > SAMPLE)
         n = SAMPLE;
     ck->line_ends_changed = line_ends_were_changed(ck->in.at, n);
-    ck->was_decoded = was_decoded(ck->in.at, n);
+    ck->was_transcoded = was_transcoded(ck->in.at, n);
 }
 
-const char *usual_cause(const struct checker *ck)
+const char *choose_hint(const struct checker *ck)
 {
     const uint64_t *totals = ck->totals;
     static const struct {
@@ -64,7 +64,7 @@ const char *usual_cause(const struct checker *ck)
         return NULL;
     if (broken && ck->line_ends_changed)
         return "transferred as text: each LF became CR LF; transfer the dump again, in binary mode";
-    if (broken && ck->was_decoded)
+    if (broken && ck->was_transcoded)
         return "transferred as text: bytes that are no UTF-8 became U+FFFD (EF BF BD), and what they were is lost";
     if (ck->second_header)
         return "the header of another dump is where a record should be: two files were joined; check each by itself";

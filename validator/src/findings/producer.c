@@ -51,7 +51,7 @@ static const char *hotspot_name(unsigned jdk)
 
 enum profile guess_producer(const struct checker *ck, const char **name)
 {
-    const struct signs *signs = &ck->signs;
+    const struct producer_signs *signs = &ck->signs;
     struct names names = {0};
     bool heap_dump = ck->sum.record_counts[TAG_HEAP_DUMP] != 0, segment = ck->sum.record_counts[TAG_HEAP_DUMP_SEGMENT] != 0;
 

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "engine/checker.h"
 #include "format/class_name.h"
-#include "base/utf8.h"
 
 enum { TEXT_SIZE = 1024 };
 
@@ -113,7 +113,7 @@ static void describe(struct checker *ck, struct finding *f, const char *path, co
     char found[TEXT_SIZE];
 
     vsnprintf(found, sizeof found, format, values);
-    diag_describe(&ck->diag, f, path, expected, found);
+    findings_describe(&ck->findings, f, path, expected, found);
 }
 
 /* ---- Findings ---- */
@@ -121,7 +121,7 @@ static void describe(struct checker *ck, struct finding *f, const char *path, co
 struct finding *report_shape(struct checker *ck, enum rule rule, enum finding_shape shape, uint64_t offset,
                              const char *expected, const char *found, ...)
 {
-    struct finding *f = diag_count(&ck->diag, rule, shape, offset);
+    struct finding *f = findings_count(&ck->findings, rule, shape, offset);
     char path[TEXT_SIZE];
     va_list values;
 
@@ -137,7 +137,7 @@ struct finding *report_shape(struct checker *ck, enum rule rule, enum finding_sh
 struct finding *report_late(struct checker *ck, enum rule rule, enum finding_shape shape, uint64_t order, const char *path,
                             const char *expected, const char *found, ...)
 {
-    struct finding *f = diag_count(&ck->diag, rule, shape, order);
+    struct finding *f = findings_count(&ck->findings, rule, shape, order);
     va_list values;
 
     if (f) {
@@ -151,7 +151,7 @@ struct finding *report_late(struct checker *ck, enum rule rule, enum finding_sha
 struct finding *report_within(struct checker *ck, enum rule rule, enum finding_shape shape, uint64_t offset, const char *within,
                               const char *expected, const char *found, ...)
 {
-    struct finding *f = diag_count(&ck->diag, rule, shape, offset);
+    struct finding *f = findings_count(&ck->findings, rule, shape, offset);
     char path[TEXT_SIZE];
     uint64_t number;
     bool is_segment;

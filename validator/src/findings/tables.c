@@ -2,8 +2,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "format/format.h"
 #include "findings/rules.h"
+#include "format/format.h"
 
 /* ---- Rules ---- */
 

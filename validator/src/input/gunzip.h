@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "input/input_source.h"
 #include "base/memory.h"
+#include "input/input_source.h"
 
 /* A fault of the gzip container. The names are those of the rules GZ-001 to GZ-008. */
 enum gzip_fault {

@@ -7,9 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/memory.h"
 #include "input/gunzip.h"
 #include "input/input_source.h"
-#include "base/memory.h"
 
 enum { INPUT_BLOCK = 1 << 20 };
 

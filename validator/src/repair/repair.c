@@ -147,7 +147,7 @@ static void ignore_fault(void *context, const struct gzip_finding *finding)
         r->asked->gzip_faults++;
 }
 
-static enum hprof_status tell_failure(struct repair *r)
+static enum hprof_status describe_failure(struct repair *r)
 {
     char reason[100];
 
@@ -168,7 +168,7 @@ static enum hprof_status passes(struct repair *r)
     struct check check = {.repair = r};
 
     if (!repair_copy(r))
-        return tell_failure(r);
+        return describe_failure(r);
     r->asked->bytes_in = r->in.offset;
     for (int pass = 1;; pass++) {
         enum hprof_status status;
@@ -184,7 +184,7 @@ static enum hprof_status passes(struct repair *r)
         r->is_first_pass = false;
         good = input_open_fd(&r->in, r->to, &r->memory, ignore_fault, r) && repair_copy(r);
         if (!good)
-            return tell_failure(r);
+            return describe_failure(r);
         if (!r->has_dropped)
             return fail(r, HPROF_INVALID, check.first);
     }
@@ -200,7 +200,7 @@ static enum hprof_status run(struct repair *r, int from)
         keymap_init(&r->left_index[i], &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
     r->is_first_pass = true;
     if (!r->buffer || !input_open_fd(&r->in, from, &r->memory, ignore_fault, r))
-        status = tell_failure(r);
+        status = describe_failure(r);
     else
         status = passes(r);
     if (status == HPROF_VALID)

@@ -130,7 +130,7 @@ struct found {
     uint64_t size;       /* of the dump, as far as lengths lead */
 };
 
-static void walk_records(struct show *s, struct found *f)
+static void check_records(struct show *s, struct found *f)
 {
     uint64_t target = s->asked->offset, after = 0;
     bool heap_is_open = false;
@@ -339,7 +339,7 @@ static enum hprof_status show_around(struct show *s, struct found *f, struct ite
     if (offset < HEADER_SIZE)
         return fail(s, HPROF_USAGE, "the offset is in the header of the dump, and no record has it");
     input_advance(&s->in, HEADER_SIZE);
-    walk_records(s, f);
+    check_records(s, f);
     if (!s->in.error) {
         c = show_bytes(s, offset, 1);
         if (!f->is_there || !cursor_left(&c)) {

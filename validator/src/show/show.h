@@ -3,9 +3,9 @@
 #define HPROF_SHOW_H
 
 #include "base/arena.h"
+#include "base/keymap.h"
 #include "format/format.h"
 #include "input/input.h"
-#include "base/keymap.h"
 #include "state/names.h"
 
 enum item_kind {

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "show/show.h"
 #include "base/utf8.h"
+#include "show/show.h"
 
 enum {
     LINE_SIZE = 1200,

@@ -11,7 +11,7 @@ void classes_init(struct classes *c, struct memory *memory, const struct hash_ke
     keymap_init(&c->dumped_by_id, memory, key, id_size, sizeof(uint32_t));
     chunks_init(&c->layouts, memory, sizeof(struct layout));
     chunks_init(&c->ids, memory, 2 * (size_t)id_size);
-    bytelog_init(&c->types, memory);
+    byte_log_init(&c->types, memory);
     chunks_init(&c->path, memory, sizeof(uint32_t));
 }
 
@@ -33,7 +33,7 @@ void classes_end_dump(struct classes *c)
     keymap_clear(&c->dumped_by_id);
     chunks_clear(&c->layouts);
     chunks_clear(&c->ids);
-    bytelog_clear(&c->types);
+    byte_log_clear(&c->types);
     chunks_clear(&c->path);
 }
 
@@ -98,16 +98,16 @@ static bool keep_types(struct classes *c, struct layout *l, const uint8_t *type,
 {
     static const uint8_t padding[TYPES_UNIT] = {0};
     size_t step = SIZE_OF(INSTANCE_FIELD, c->id_size), over = (size_t)(c->types.size % TYPES_UNIT);
-    bool kept = bytelog_append(&c->types, padding, over ? TYPES_UNIT - over : 0);
+    bool kept = byte_log_append(&c->types, padding, over ? TYPES_UNIT - over : 0);
 
     if (c->types.size / TYPES_UNIT > UINT32_MAX) {
         c->memory->exhausted = true;
         return false;
     }
     l->types = (uint32_t)(c->types.size / TYPES_UNIT);
-    kept = kept && bytelog_append(&c->types, &count, sizeof count);
+    kept = kept && byte_log_append(&c->types, &count, sizeof count);
     for (unsigned i = 0; kept && i < count; i++)
-        kept = bytelog_append(&c->types, type + i * step, 1);
+        kept = byte_log_append(&c->types, type + i * step, 1);
     return kept;
 }
 
@@ -116,7 +116,7 @@ struct mark marks_begin(const struct classes *c, const struct layout *l)
     struct mark m = {.next = (uint64_t)l->types * TYPES_UNIT};
 
     if (l->has_marks) {
-        bytelog_read(&c->types, m.next, &m.left, sizeof m.left);
+        byte_log_read(&c->types, m.next, &m.left, sizeof m.left);
         m.next += sizeof m.left;
     }
     return m;

@@ -5,8 +5,8 @@
 
 #include "base/byte_log.h"
 #include "base/chunks.h"
-#include "format/format.h"
 #include "base/keymap.h"
+#include "format/format.h"
 
 /* A class that was loaded: what its first LOAD_CLASS says. */
 struct class
@@ -59,7 +59,7 @@ struct classes {
     struct keymap dumped_by_id; /* class ID to index in `layouts` */
     struct chunks layouts;      /* struct layout */
     struct chunks ids;          /* two IDs for each layout: its own, and what is above it */
-    struct bytelog types;
+    struct byte_log types;
     struct chunks path; /* uint32_t: layouts on the way up a chain */
     bool complete;      /* all classes of this heap dump are known: what is missing now is missing */
 };
@@ -121,7 +121,7 @@ static inline bool marks_next(const struct classes *c, struct mark *m)
 {
     while (m->left) {
         m->left--;
-        m->type = bytelog_byte(&c->types, m->next++);
+        m->type = byte_log_byte(&c->types, m->next++);
         m->at = m->end;
         m->end += type_size(m->type, c->id_size);
         if (m->type == TYPE_OBJECT || m->type == TYPE_BOOLEAN)

@@ -13,13 +13,13 @@ struct heap_mark {
 void heap_index_init(struct heap_index *index, struct memory *memory)
 {
     *index = (struct heap_index){0};
-    bytelog_init(&index->starts, memory);
+    byte_log_init(&index->starts, memory);
 }
 
 void heap_index_clear(struct heap_index *index)
 {
     memory_put(index->starts.memory, index->marks, index->mark_capacity * sizeof *index->marks);
-    bytelog_clear(&index->starts);
+    byte_log_clear(&index->starts);
 }
 
 void heap_index_add(struct heap_index *index, uint64_t at, bool is_segment)
@@ -28,7 +28,7 @@ void heap_index_add(struct heap_index *index, uint64_t at, bool is_segment)
     struct heap_mark mark = {at, index->segments, index->starts.size};
     void *marks = index->marks;
 
-    if (memory->exhausted || !bytelog_append_number(&index->starts, (at - index->last) << 1 | is_segment))
+    if (memory->exhausted || !byte_log_append_number(&index->starts, (at - index->last) << 1 | is_segment))
         return;
     if (index->records % MARK_STEP == 0) {
         if (!memory_grow(memory, &marks, &index->mark_capacity, index->mark_count + 1, sizeof mark))
@@ -67,11 +67,11 @@ uint64_t heap_index_find(const struct heap_index *index, uint64_t offset, bool *
     record = (uint64_t)(marks - 1) * MARK_STEP + 1;
     next = index->marks[marks - 1].next;
     at = index->marks[marks - 1].at;
-    number = bytelog_read_number(&index->starts, &next);
+    number = byte_log_read_number(&index->starts, &next);
     segments = index->marks[marks - 1].segments + (number & 1);
     *is_segment = number & 1;
     for (; record < index->records; record++) {
-        number = bytelog_read_number(&index->starts, &next);
+        number = byte_log_read_number(&index->starts, &next);
         at += number >> 1;
         if (at > offset)
             break;

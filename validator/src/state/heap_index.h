@@ -5,7 +5,7 @@
 #include "base/byte_log.h"
 
 struct heap_index {
-    struct bytelog starts; /* offsets as differences from the one before, doubled; 1 more for a HEAP_DUMP_SEGMENT */
+    struct byte_log starts; /* offsets as differences from the one before, doubled; 1 more for a HEAP_DUMP_SEGMENT */
     uint64_t last;
     uint64_t records, segments;
     struct heap_mark *marks; /* one in front of every so many records */

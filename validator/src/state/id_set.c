@@ -1,4 +1,4 @@
-/* See idset.h. */
+/* See id_set.h. */
 #include "state/id_set.h"
 
 #include <string.h>
@@ -79,7 +79,7 @@ static bool table_is_full(const struct id_table *t)
     return t->count >= table_capacity[t->size] - table_capacity[t->size] / 8;
 }
 
-void idset_init(struct idset *s, struct memory *memory, const struct hash_key *key, unsigned id_size)
+void id_set_init(struct id_set *s, struct memory *memory, const struct hash_key *key, unsigned id_size)
 {
     memset(s, 0, sizeof *s);
     s->memory = memory;
@@ -89,7 +89,7 @@ void idset_init(struct idset *s, struct memory *memory, const struct hash_key *k
     s->multiply[1] = key->multiply ^ 0x2545F4914F6CDD1CU;
 }
 
-void idset_clear(struct idset *s)
+void id_set_clear(struct id_set *s)
 {
     if (!s->used)
         return;
@@ -121,7 +121,7 @@ void idset_clear(struct idset *s)
 }
 
 /* A keyed permutation of 48-bit page numbers, and back: where a page goes tells which it is, so slots need not say it all. */
-static uint64_t permute(const struct idset *s, uint64_t page)
+static uint64_t permute(const struct id_set *s, uint64_t page)
 {
     page ^= s->add & PAGE_NUMBER_MASK;
     page = page * s->multiply[0] & PAGE_NUMBER_MASK;
@@ -139,7 +139,7 @@ static uint64_t inverse(uint64_t odd)
     return x;
 }
 
-static uint64_t permute_back(const struct idset *s, uint64_t page)
+static uint64_t permute_back(const struct id_set *s, uint64_t page)
 {
     page ^= page >> 24;
     page = page * inverse(s->multiply[1]) & PAGE_NUMBER_MASK;
@@ -150,7 +150,7 @@ static uint64_t permute_back(const struct idset *s, uint64_t page)
 
 /* ---- Blocks ---- */
 
-static void *block_new(struct idset *s, size_t size)
+static void *block_new(struct id_set *s, size_t size)
 {
     void *blocks = s->blocks, *bytes;
 
@@ -164,7 +164,7 @@ static void *block_new(struct idset *s, size_t size)
 }
 
 /* The more there are the more are made room for at once, at most a quarter too many. */
-static struct id_bitmaps *bitmaps_new(struct idset *s)
+static struct id_bitmaps *bitmaps_new(struct id_set *s)
 {
     enum { FIT = BITMAP_BLOCK / sizeof(struct id_bitmaps) };
     uint64_t quarter = s->bitmap_bytes / sizeof(struct id_bitmaps) / 4;
@@ -185,7 +185,7 @@ static struct id_bitmaps *bitmaps_new(struct idset *s)
 
 /* All pages of a dump tend to grow in step, so the smallest tables, too small for an allocation each, are kept for others when
  * given back. Larger ones must really be given back: nobody asks for their size again. */
-static struct id_table *small_table_new(struct idset *s, unsigned size)
+static struct id_table *small_table_new(struct id_set *s, unsigned size)
 {
     size_t bytes = table_bytes(size);
     struct id_table *t = s->given_back[size];
@@ -208,7 +208,7 @@ static struct id_table *small_table_new(struct idset *s, unsigned size)
 
 /* ---- Tables ---- */
 
-static struct id_table *table_new(struct idset *s, unsigned size)
+static struct id_table *table_new(struct id_set *s, unsigned size)
 {
     struct id_table *t = size < SMALL_TABLES ? small_table_new(s, size) : memory_get(s->memory, table_bytes(size));
 
@@ -219,7 +219,7 @@ static struct id_table *table_new(struct idset *s, unsigned size)
     return t;
 }
 
-static void table_give_back(struct idset *s, struct id_table *t)
+static void table_give_back(struct id_set *s, struct id_table *t)
 {
     unsigned size = t->size;
 
@@ -232,7 +232,7 @@ static void table_give_back(struct idset *s, struct id_table *t)
 }
 
 /* The entry of an ID, or the free one where it would go; NULL when it is not there and the table has no free one. */
-static uint32_t *table_probe(const struct idset *s, struct id_table *t, uint32_t low)
+static uint32_t *table_probe(const struct id_set *s, struct id_table *t, uint32_t low)
 {
     uint32_t capacity = table_capacity[t->size];
     uint32_t i = (low * (uint32_t)(s->multiply[1] >> 16 | 1) >> 16) * capacity >> 16;
@@ -247,7 +247,7 @@ static uint32_t *table_probe(const struct idset *s, struct id_table *t, uint32_t
 }
 
 /* True if the flag was set already. */
-static bool bitmaps_set(struct id_bitmaps *b, uint32_t low, enum idset_flag flag)
+static bool bitmaps_set(struct id_bitmaps *b, uint32_t low, enum id_set_flag flag)
 {
     uint32_t bit = UINT32_C(1) << (low & 31), old;
     uint32_t *word = flag == ID_DEFINED      ? &b->pair[low >> 5].defined
@@ -267,13 +267,13 @@ static unsigned bitmaps_get(const struct id_bitmaps *b, uint32_t low)
            (b->element[low >> 5] >> bit & 1) * ID_ELEMENT;
 }
 
-static bool bitmaps_are_due(const struct idset *s, const struct id_table *t)
+static bool bitmaps_are_due(const struct id_set *s, const struct id_table *t)
 {
     return t->count >= FULL_TABLE || t->size + 1U >= TABLE_SIZES || !table_capacity[t->size + 1] ||
            (t->count >= EARLY_BITMAPS && s->bitmap_bytes + sizeof(struct id_bitmaps) <= s->allowance);
 }
 
-static bool entries_to_table(struct idset *s, uint64_t *page)
+static bool entries_to_table(struct id_set *s, uint64_t *page)
 {
     struct id_table *t = table_new(s, 0);
 
@@ -288,7 +288,7 @@ static bool entries_to_table(struct idset *s, uint64_t *page)
 }
 
 /* Makes room in a page whose word or table is full: a larger table, or bitmaps. False when memory ran out. */
-static bool page_grow(struct idset *s, uint64_t *page)
+static bool page_grow(struct id_set *s, uint64_t *page)
 {
     struct id_table *old = as_table(*page), *grown;
     uint32_t capacity;
@@ -331,7 +331,7 @@ static uint64_t *directory_probe(const struct id_directory *part, uint64_t rest)
     return &part->slots[i];
 }
 
-static bool directory_grow(struct idset *s, struct id_directory *part)
+static bool directory_grow(struct id_set *s, struct id_directory *part)
 {
     struct id_directory old = *part;
 
@@ -351,7 +351,7 @@ static bool directory_grow(struct idset *s, struct id_directory *part)
 }
 
 /* By an eighth, not by half: a page with two IDs costs nothing else. */
-static bool pages_grow(struct idset *s, struct id_directory *part)
+static bool pages_grow(struct id_set *s, struct id_directory *part)
 {
     size_t more = part->page_capacity + part->page_capacity / 8 + 8;
     void *pages;
@@ -367,7 +367,7 @@ static bool pages_grow(struct idset *s, struct id_directory *part)
 }
 
 /* Turns a slot with one ID into a page of its own. */
-static uint64_t *slot_to_page(struct idset *s, struct id_directory *part, uint64_t *slot)
+static uint64_t *slot_to_page(struct id_set *s, struct id_directory *part, uint64_t *slot)
 {
     uint64_t entry = SLOT_PAYLOAD(*slot);
 
@@ -383,7 +383,7 @@ static uint64_t *slot_to_page(struct idset *s, struct id_directory *part, uint64
 }
 
 /* These set a flag of an ID, given by its lowest bits; *was_set: it had it already. False: there is no room for it. */
-static bool add_to_slot(uint64_t *slot, uint32_t low, enum idset_flag flag, bool *was_set)
+static bool add_to_slot(uint64_t *slot, uint32_t low, enum id_set_flag flag, bool *was_set)
 {
     if ((SLOT_PAYLOAD(*slot) & (PAGE_IDS - 1)) != low)
         return false;
@@ -392,7 +392,7 @@ static bool add_to_slot(uint64_t *slot, uint32_t low, enum idset_flag flag, bool
     return true;
 }
 
-static bool add_to_entries(uint64_t *page, uint32_t low, enum idset_flag flag, bool *was_set)
+static bool add_to_entries(uint64_t *page, uint32_t low, enum id_set_flag flag, bool *was_set)
 {
     unsigned bit = find_entry(*page, low);
 
@@ -403,7 +403,7 @@ static bool add_to_entries(uint64_t *page, uint32_t low, enum idset_flag flag, b
     return true;
 }
 
-static bool add_to_table(struct idset *s, struct id_table *t, uint32_t low, enum idset_flag flag, bool *was_set)
+static bool add_to_table(struct id_set *s, struct id_table *t, uint32_t low, enum id_set_flag flag, bool *was_set)
 {
     uint32_t *entry = table_probe(s, t, low);
 
@@ -418,7 +418,7 @@ static bool add_to_table(struct idset *s, struct id_table *t, uint32_t low, enum
 
 /* The page of that number, for an ID that needs one; NULL if none is needed, for it is the only ID there, or when memory ran
  * out. */
-static uint64_t *find_page(struct idset *s, uint64_t number, uint32_t low, enum idset_flag flag, bool *was_set)
+static uint64_t *find_page(struct id_set *s, uint64_t number, uint32_t low, enum id_set_flag flag, bool *was_set)
 {
     uint64_t permuted = permute(s, number), rest = permuted & ((UINT64_C(1) << 40) - 1), *slot;
     struct id_directory *part = &s->parts[permuted >> 40];
@@ -436,11 +436,11 @@ static uint64_t *find_page(struct idset *s, uint64_t number, uint32_t low, enum 
     return add_to_slot(slot, low, flag, was_set) ? NULL : slot_to_page(s, part, slot);
 }
 
-bool idset_set_far(struct idset *s, struct id_near *near, uint64_t key, enum idset_flag flag)
+bool id_set_set_far(struct id_set *s, struct recent_page *near, uint64_t key, enum id_set_flag flag)
 {
     uint64_t number = key >> PAGE_BITS, *page;
     uint32_t low = (uint32_t)(key & (PAGE_IDS - 1));
-    struct id_known_page *known = idset_known(s, number);
+    struct id_known_page *known = id_set_known(s, number);
     struct id_bitmaps *bitmaps;
     bool was_set = false;
 
@@ -464,7 +464,7 @@ bool idset_set_far(struct idset *s, struct id_near *near, uint64_t key, enum ids
     return false;
 }
 
-unsigned idset_get(struct idset *s, uint64_t id)
+unsigned id_set_get(struct id_set *s, uint64_t id)
 {
     uint64_t key = id_to_key(id, s->id_size), permuted = permute(s, key >> PAGE_BITS), slot;
     uint32_t low = (uint32_t)(key & (PAGE_IDS - 1)), *entry;
@@ -490,7 +490,7 @@ unsigned idset_get(struct idset *s, uint64_t id)
 /* ---- What is missing ---- */
 
 struct sweep {
-    const struct idset *set;
+    const struct id_set *set;
     void (*missing)(void *context, uint64_t id, unsigned flags);
     void *context;
 };
@@ -524,7 +524,7 @@ static void sweep_page(const struct sweep *w, uint64_t number, uint64_t page)
     }
 }
 
-void idset_sweep(const struct idset *s, void (*missing)(void *context, uint64_t id, unsigned flags), void *context)
+void id_set_sweep(const struct id_set *s, void (*missing)(void *context, uint64_t id, unsigned flags), void *context)
 {
     const struct sweep w = {s, missing, context};
 

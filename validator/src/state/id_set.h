@@ -9,15 +9,15 @@
  *   - a page with a few is a small hash table, 4 bytes an ID and a little air;
  *   - a page with many is three bitmaps, 24 KiB, and costs a few instructions an ID.
  * A page turns into bitmaps when its IDs cost as much without, or sooner as long as all bitmaps together stay a small share
- * of what was read (idset_allow). So memory follows the number of IDs, wherever an attacker puts them. */
-#ifndef HPROF_IDSET_H
-#define HPROF_IDSET_H
+ * of what was read (id_set_allow). So memory follows the number of IDs, wherever an attacker puts them. */
+#ifndef HPROF_ID_SET_H
+#define HPROF_ID_SET_H
 
 #include "base/hash.h"
 #include "base/memory.h"
 #include "state/page_filter.h"
 
-enum idset_flag { ID_DEFINED = 1, ID_REFERENCED = 2, ID_ELEMENT = 4 };
+enum id_set_flag { ID_DEFINED = 1, ID_REFERENCED = 2, ID_ELEMENT = 4 };
 
 enum {
     PAGE_BITS = 16,
@@ -38,7 +38,7 @@ struct id_bitmaps {
 };
 
 /* The page used last. Keep one for definitions, one for references: both move slowly, but not together. */
-struct id_near {
+struct recent_page {
     uint64_t page;
     struct id_bitmaps *bitmaps; /* NULL: none yet */
     struct page_filter *pages;  /* gets each page that an ID was set in; or NULL */
@@ -51,7 +51,7 @@ struct id_block {
     size_t size;
 };
 
-struct idset {
+struct id_set {
     struct memory *memory;
     unsigned id_size;
     bool used;            /* there is something to clear */
@@ -61,7 +61,7 @@ struct idset {
         uint64_t *slots;
         size_t capacity;
         size_t count;
-        uint64_t *pages; /* see idset.c */
+        uint64_t *pages; /* see id_set.c */
         size_t page_capacity;
         size_t page_count;
     } parts[DIRECTORY_PARTS];
@@ -81,12 +81,12 @@ struct idset {
     struct id_table *given_back[SMALL_TABLES]; /* by size */
 };
 
-void idset_init(struct idset *s, struct memory *memory, const struct hash_key *key, unsigned id_size);
+void id_set_init(struct id_set *s, struct memory *memory, const struct hash_key *key, unsigned id_size);
 /* Forgets all IDs and gives their memory back. */
-void idset_clear(struct idset *s);
+void id_set_clear(struct id_set *s);
 
 /* How many bytes of bitmaps may be made before their pages are full enough to need them. */
-static inline void idset_allow(struct idset *s, uint64_t bytes)
+static inline void id_set_allow(struct id_set *s, uint64_t bytes)
 {
     s->allowance = bytes;
 }
@@ -103,26 +103,26 @@ static inline uint64_t key_to_id(uint64_t key, unsigned id_size)
 }
 
 /* Sets a flag the long way and moves `near`; true if it was set already. */
-bool idset_set_far(struct idset *s, struct id_near *near, uint64_t key, enum idset_flag flag);
+bool id_set_set_far(struct id_set *s, struct recent_page *near, uint64_t key, enum id_set_flag flag);
 
 /* The flags of an ID. */
-unsigned idset_get(struct idset *s, uint64_t id);
+unsigned id_set_get(struct id_set *s, uint64_t id);
 
 /* Where the page of that number is looked for first. Consecutive IDs go round eight pages that differ in the top bits of their
  * numbers alone. */
-static inline struct id_known_page *idset_known(struct idset *s, uint64_t number)
+static inline struct id_known_page *id_set_known(struct id_set *s, uint64_t number)
 {
     return &s->known[(number ^ (number >> 13 ^ number >> 45) << 7) & (KNOWN_PAGES - 1)];
 }
 
 /* The bitmaps of a page, which `near` moves to; NULL if they are not known. */
-static inline struct id_bitmaps *idset_bitmaps(struct idset *s, struct id_near *near, uint64_t number)
+static inline struct id_bitmaps *id_set_bitmaps(struct id_set *s, struct recent_page *near, uint64_t number)
 {
     const struct id_known_page *known;
 
     if (near->page == number && near->bitmaps)
         return near->bitmaps;
-    known = idset_known(s, number);
+    known = id_set_known(s, number);
     if (known->number != number || !known->bitmaps)
         return NULL;
     if (near->pages)
@@ -133,19 +133,19 @@ static inline struct id_bitmaps *idset_bitmaps(struct idset *s, struct id_near *
 }
 
 /* By way of a copy, so that `near` itself may live in registers. */
-static inline bool idset_set_unknown(struct idset *s, struct id_near *near, uint64_t key, enum idset_flag flag)
+static inline bool id_set_set_unknown(struct id_set *s, struct recent_page *near, uint64_t key, enum id_set_flag flag)
 {
-    struct id_near moved = *near;
-    bool was_set = idset_set_far(s, &moved, key, flag);
+    struct recent_page moved = *near;
+    bool was_set = id_set_set_far(s, &moved, key, flag);
 
     *near = moved;
     return was_set;
 }
 
 /* Defines an ID; true if it was defined already. */
-static inline bool idset_define(struct idset *s, struct id_near *near, uint64_t key)
+static inline bool id_set_define(struct id_set *s, struct recent_page *near, uint64_t key)
 {
-    struct id_bitmaps *bitmaps = idset_bitmaps(s, near, key >> PAGE_BITS);
+    struct id_bitmaps *bitmaps = id_set_bitmaps(s, near, key >> PAGE_BITS);
 
     if (bitmaps) {
         uint32_t *word = &bitmaps->pair[(key & (PAGE_IDS - 1)) >> 5].defined;
@@ -154,30 +154,30 @@ static inline bool idset_define(struct idset *s, struct id_near *near, uint64_t 
         *word = old | bit;
         return (old & bit) != 0;
     }
-    return idset_set_unknown(s, near, key, ID_DEFINED);
+    return id_set_set_unknown(s, near, key, ID_DEFINED);
 }
 
-static inline void idset_refer(struct idset *s, struct id_near *near, uint64_t key)
+static inline void id_set_refer(struct id_set *s, struct recent_page *near, uint64_t key)
 {
-    struct id_bitmaps *bitmaps = idset_bitmaps(s, near, key >> PAGE_BITS);
+    struct id_bitmaps *bitmaps = id_set_bitmaps(s, near, key >> PAGE_BITS);
 
     if (bitmaps)
         bitmaps->pair[(key & (PAGE_IDS - 1)) >> 5].referenced |= UINT32_C(1) << (key & 31);
     else
-        idset_set_unknown(s, near, key, ID_REFERENCED);
+        id_set_set_unknown(s, near, key, ID_REFERENCED);
 }
 
-static inline void idset_refer_element(struct idset *s, struct id_near *near, uint64_t key)
+static inline void id_set_refer_element(struct id_set *s, struct recent_page *near, uint64_t key)
 {
-    struct id_bitmaps *bitmaps = idset_bitmaps(s, near, key >> PAGE_BITS);
+    struct id_bitmaps *bitmaps = id_set_bitmaps(s, near, key >> PAGE_BITS);
 
     if (bitmaps)
         bitmaps->element[(key & (PAGE_IDS - 1)) >> 5] |= UINT32_C(1) << (key & 31);
     else
-        idset_set_unknown(s, near, key, ID_ELEMENT);
+        id_set_set_unknown(s, near, key, ID_ELEMENT);
 }
 
 /* Calls `missing` for each ID that is named and not defined, in no order. */
-void idset_sweep(const struct idset *s, void (*missing)(void *context, uint64_t id, unsigned flags), void *context);
+void id_set_sweep(const struct id_set *s, void (*missing)(void *context, uint64_t id, unsigned flags), void *context);
 
 #endif

@@ -1,8 +1,8 @@
 /* See names.h. */
 #include "state/names.h"
 
-#include "format/class_name.h"
 #include "base/utf8.h"
+#include "format/class_name.h"
 
 static const uint64_t kept_most = UINT64_C(1) << 28; /* bytes of strings */
 

@@ -2,8 +2,8 @@
 #ifndef HPROF_NAMES_H
 #define HPROF_NAMES_H
 
-#include "format/format.h"
 #include "base/keymap.h"
+#include "format/format.h"
 #include "state/string_table.h"
 
 enum { NAME_ROOM = 240 };

@@ -1,8 +1,8 @@
-/* See uselog.h. */
+/* See pending_uses.h. */
 #include "state/pending_uses.h"
 
-#include "format/native.h"
 #include "base/sort.h"
+#include "format/native.h"
 
 enum {
     ROLE_BITS = 4,
@@ -26,22 +26,22 @@ struct use {
     uint32_t place;
 };
 
-static size_t entry_size(const struct uselog *log)
+static size_t entry_size(const struct pending_uses *log)
 {
     return log->key_size + PLACE_SIZE;
 }
 
-void uselog_init(struct uselog *log, struct memory *memory, unsigned key_size)
+void pending_uses_init(struct pending_uses *log, struct memory *memory, unsigned key_size)
 {
-    *log = (struct uselog){.memory = memory, .key_size = key_size};
+    *log = (struct pending_uses){.memory = memory, .key_size = key_size};
 }
 
-void uselog_clear(struct uselog *log)
+void pending_uses_clear(struct pending_uses *log)
 {
     for (size_t i = 0; i < log->run_count; i++)
         memory_put(log->memory, log->runs[i].entries, log->runs[i].capacity * entry_size(log));
     memory_put(log->memory, log->runs, log->run_capacity * sizeof *log->runs);
-    *log = (struct uselog){.memory = log->memory, .key_size = log->key_size};
+    *log = (struct pending_uses){.memory = log->memory, .key_size = log->key_size};
 }
 
 static uint32_t load_place(const uint8_t *p)
@@ -49,7 +49,7 @@ static uint32_t load_place(const uint8_t *p)
     return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16;
 }
 
-static struct use get_use(const struct uselog *log, const struct use_run *run, uint32_t i)
+static struct use get_use(const struct pending_uses *log, const struct use_run *run, uint32_t i)
 {
     const uint8_t *p = run->entries + i * entry_size(log);
     struct use u = {.key = native_load(p, log->key_size)};
@@ -58,7 +58,7 @@ static struct use get_use(const struct uselog *log, const struct use_run *run, u
     return u;
 }
 
-static void put_use(const struct uselog *log, struct use_run *run, uint32_t i, struct use u)
+static void put_use(const struct pending_uses *log, struct use_run *run, uint32_t i, struct use u)
 {
     uint8_t *p = run->entries + i * entry_size(log);
 
@@ -69,7 +69,7 @@ static void put_use(const struct uselog *log, struct use_run *run, uint32_t i, s
     p[2] = (uint8_t)(u.place >> 16);
 }
 
-static struct use_run *open_run(struct uselog *log, uint64_t offset)
+static struct use_run *open_run(struct pending_uses *log, uint64_t offset)
 {
     struct use_run *last = log->run_count ? &log->runs[log->run_count - 1] : NULL;
     void *table = log->runs;
@@ -103,7 +103,7 @@ static struct use_run *open_run(struct uselog *log, uint64_t offset)
     return last;
 }
 
-void uselog_add(struct uselog *log, uint64_t key, unsigned role, uint64_t offset)
+void pending_uses_add(struct pending_uses *log, uint64_t key, unsigned role, uint64_t offset)
 {
     struct use_run *run;
 
@@ -137,7 +137,7 @@ static bool use_less_8(const void *a, const void *b)
     return use_less(a, b, 8);
 }
 
-static void sort_run(const struct uselog *log, struct use_run *run)
+static void sort_run(const struct pending_uses *log, struct use_run *run)
 {
     if (log->key_size == 4)
         sort_in_place(run->entries, run->count, 4 + PLACE_SIZE, use_less_4);
@@ -146,14 +146,14 @@ static void sort_run(const struct uselog *log, struct use_run *run)
 }
 
 /* The runs are merged by a heap of their indices, ordered by the next use of each. */
-static bool run_less(const struct uselog *log, uint32_t a, uint32_t b)
+static bool run_less(const struct pending_uses *log, uint32_t a, uint32_t b)
 {
     struct use x = get_use(log, &log->runs[a], log->runs[a].at), y = get_use(log, &log->runs[b], log->runs[b].at);
 
     return x.key < y.key;
 }
 
-static void sift_down(const struct uselog *log, uint32_t *heap, uint32_t n, uint32_t hole)
+static void sift_down(const struct pending_uses *log, uint32_t *heap, uint32_t n, uint32_t hole)
 {
     uint32_t moved = heap[hole], child;
 
@@ -168,8 +168,8 @@ static void sift_down(const struct uselog *log, uint32_t *heap, uint32_t n, uint
     heap[hole] = moved;
 }
 
-void uselog_finish(struct uselog *log, void (*each)(void *context, uint64_t key, const uint64_t first[USE_ROLES]),
-                   void *context)
+void pending_uses_finish(struct pending_uses *log, void (*each)(void *context, uint64_t key, const uint64_t first[USE_ROLES]),
+                         void *context)
 {
     uint32_t n = (uint32_t)log->run_count;
     uint32_t *heap;

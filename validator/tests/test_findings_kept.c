@@ -1,4 +1,4 @@
-/* diag.h: all findings are counted, the first of each rule kept, the gravest and then the first shown; the profile, its quirks
+/* findings.h: all findings are counted, the first of each rule kept, the gravest and then the first shown; the profile, its quirks
  * and the caller decide what a finding counts as. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,31 +10,31 @@
 #include <cmocka.h>
 
 #include "caller.h"
-#include "findings/findings.h"
 #include "dice.h"
+#include "findings/findings.h"
 
-static struct diag *new_diag(struct memory *memory, uint64_t max_errors)
+static struct findings *new_findings(struct memory *memory, uint64_t max_errors)
 {
-    struct diag *d = malloc(sizeof *d);
+    struct findings *d = malloc(sizeof *d);
 
     memory_init(memory, NULL, 0);
-    diag_init(d, memory, max_errors);
+    findings_init(d, memory, max_errors);
     return d;
 }
 
-static void end_diag(struct diag *d, struct memory *memory)
+static void end_findings(struct findings *d, struct memory *memory)
 {
-    diag_clear(d);
+    findings_clear(d);
     assert_int_equal(memory->used, 0);
     free(d);
 }
 
-static void find(struct diag *d, enum rule rule, enum finding_shape shape, uint64_t offset)
+static void find(struct findings *d, enum rule rule, enum finding_shape shape, uint64_t offset)
 {
-    struct finding *f = diag_count(d, rule, shape, offset);
+    struct finding *f = findings_count(d, rule, shape, offset);
 
     if (f)
-        diag_describe(d, f, "where", "this", "that");
+        findings_describe(d, f, "where", "this", "that");
 }
 
 struct heard {
@@ -62,13 +62,13 @@ static void hear(void *context, const struct hprof_finding *f)
     h->list[h->count++].quirk = f->quirk != NULL;
 }
 
-static struct heard *shown(struct diag *d, enum profile profile, uint64_t max_errors)
+static struct heard *shown(struct findings *d, enum profile profile, uint64_t max_errors)
 {
     struct heard *h = calloc(1, sizeof *h);
     const struct severity_choice choice = {.profile = profile};
 
-    assert_true(diag_prepare(d));
-    diag_show(d, &choice, max_errors, hear, h);
+    assert_true(findings_prepare(d));
+    findings_show(d, &choice, max_errors, hear, h);
     return h;
 }
 
@@ -81,7 +81,7 @@ static void keeps_the_first_in_whatever_order_they_come(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof caps / sizeof *caps; i++) {
         struct memory memory;
-        struct diag *d = new_diag(&memory, caps[i]);
+        struct findings *d = new_findings(&memory, caps[i]);
         struct heard *h;
 
         for (uint64_t n = 0; n < 1000; n++)
@@ -92,26 +92,26 @@ static void keeps_the_first_in_whatever_order_they_come(void **state)
             assert_int_equal(h->list[n].offset, n);
         assert_int_equal(d->groups[group_of(RULE_STR_005, SHAPE_ANY)].total, 1000);
         free(h);
-        end_diag(d, &memory);
+        end_findings(d, &memory);
     }
 }
 
 static void a_cap_bounds_the_memory(void **state)
 {
     struct memory memory;
-    struct diag *d = new_diag(&memory, 20);
+    struct findings *d = new_findings(&memory, 20);
 
     (void)state;
     for (uint64_t n = 1000000; n; n--)
         find(d, RULE_STR_005, SHAPE_ANY, n);
     assert_true(memory.peak < 20 * 200);
-    end_diag(d, &memory);
+    end_findings(d, &memory);
 }
 
 static void each_rule_has_its_own_cap(void **state)
 {
     struct memory memory;
-    struct diag *d = new_diag(&memory, 2);
+    struct findings *d = new_findings(&memory, 2);
     struct heard *h;
 
     (void)state;
@@ -122,27 +122,27 @@ static void each_rule_has_its_own_cap(void **state)
     h = shown(d, PROFILE_STRICT, 2);
     assert_int_equal(h->count, 4);
     free(h);
-    end_diag(d, &memory);
+    end_findings(d, &memory);
 }
 
 static void what_has_no_texts_shows_empty_ones(void **state)
 {
     struct memory memory;
-    struct diag *d = new_diag(&memory, 2);
-    struct finding *f = diag_count(d, RULE_STR_005, SHAPE_ANY, 5);
+    struct findings *d = new_findings(&memory, 2);
+    struct finding *f = findings_count(d, RULE_STR_005, SHAPE_ANY, 5);
     struct heard *h;
 
     (void)state;
     assert_int_equal(f->offset, 5);
     assert_true(f->related_offset == HPROF_NO_OFFSET);
-    diag_describe(d, f, NULL, "", "");
+    findings_describe(d, f, NULL, "", "");
     assert_string_equal(f->texts, "");
-    diag_describe(d, diag_count(d, RULE_STR_005, SHAPE_ANY, 4), "where", "this", "that");
-    diag_retract(d, RULE_STR_005, SHAPE_ANY, 5, 1);
+    findings_describe(d, findings_count(d, RULE_STR_005, SHAPE_ANY, 4), "where", "this", "that");
+    findings_withdraw(d, RULE_STR_005, SHAPE_ANY, 5, 1);
     h = shown(d, PROFILE_STRICT, 2);
     assert_int_equal(h->count, 1);
     free(h);
-    end_diag(d, &memory);
+    end_findings(d, &memory);
 }
 
 /* ---- What is taken back ----------------------------------------------------------------------------------------- */
@@ -152,12 +152,12 @@ static void takes_back_what_came_from_an_offset_on(void **state)
     (void)state;
     for (uint64_t from = 0; from <= 60; from++) {
         struct memory memory;
-        struct diag *d = new_diag(&memory, 0);
+        struct findings *d = new_findings(&memory, 0);
         struct heard *h;
 
         for (uint64_t n = 0; n < 60; n++)
             find(d, RULE_REC_003, SHAPE_ANY, n * 17 % 60);
-        diag_retract(d, RULE_REC_003, SHAPE_ANY, from, 60 - from);
+        findings_withdraw(d, RULE_REC_003, SHAPE_ANY, from, 60 - from);
         assert_int_equal(d->groups[group_of(RULE_REC_003, SHAPE_ANY)].total, from);
         find(d, RULE_REC_003, SHAPE_ANY, from);
         h = shown(d, PROFILE_STRICT, 0);
@@ -165,25 +165,25 @@ static void takes_back_what_came_from_an_offset_on(void **state)
         for (size_t n = 0; n < h->count; n++)
             assert_int_equal(h->list[n].offset, n);
         free(h);
-        end_diag(d, &memory);
+        end_findings(d, &memory);
     }
 }
 
 static void takes_back_what_was_not_kept(void **state)
 {
     struct memory memory;
-    struct diag *d = new_diag(&memory, 3);
+    struct findings *d = new_findings(&memory, 3);
     struct heard *h;
 
     (void)state;
     for (uint64_t n = 0; n < 10; n++)
         find(d, RULE_REC_003, SHAPE_ANY, n);
-    diag_retract(d, RULE_REC_003, SHAPE_ANY, 5, 5);
+    findings_withdraw(d, RULE_REC_003, SHAPE_ANY, 5, 5);
     h = shown(d, PROFILE_STRICT, 3);
     assert_int_equal(h->count, 3);
     assert_int_equal(d->groups[group_of(RULE_REC_003, SHAPE_ANY)].total, 5);
     free(h);
-    end_diag(d, &memory);
+    end_findings(d, &memory);
 }
 
 /* ---- What is shown ---------------------------------------------------------------------------------------------- */
@@ -191,7 +191,7 @@ static void takes_back_what_was_not_kept(void **state)
 static void shows_by_offset_and_dangling_references_last(void **state)
 {
     struct memory memory;
-    struct diag *d = new_diag(&memory, 0);
+    struct findings *d = new_findings(&memory, 0);
     struct heard *h;
     static const enum rule order[] = {RULE_HDR_006, RULE_STR_002, RULE_STR_005, RULE_OBJ_004, RULE_REF_002, RULE_REF_002};
 
@@ -208,13 +208,13 @@ static void shows_by_offset_and_dangling_references_last(void **state)
         assert_int_equal(h->list[i].rule, order[i]);
     assert_int_equal(h->list[4].offset, 1);
     free(h);
-    end_diag(d, &memory);
+    end_findings(d, &memory);
 }
 
 static void shows_the_gravest_of_a_rule_first(void **state)
 {
     struct memory memory;
-    struct diag *d = new_diag(&memory, 3);
+    struct findings *d = new_findings(&memory, 3);
     struct heard *h;
 
     (void)state;
@@ -232,13 +232,13 @@ static void shows_the_gravest_of_a_rule_first(void **state)
     assert_int_equal(h->list[2].severity, HPROF_WARNING);
     assert_false(h->list[2].quirk);
     free(h);
-    end_diag(d, &memory);
+    end_findings(d, &memory);
 }
 
 static void shows_nothing_of_a_rule_that_is_off(void **state)
 {
     struct memory memory;
-    struct diag *d = new_diag(&memory, 0);
+    struct findings *d = new_findings(&memory, 0);
     struct heard *strict, *hotspot;
 
     (void)state;
@@ -250,7 +250,7 @@ static void shows_nothing_of_a_rule_that_is_off(void **state)
     assert_int_equal(hotspot->list[0].severity, HPROF_ERROR);
     free(strict);
     free(hotspot);
-    end_diag(d, &memory);
+    end_findings(d, &memory);
 }
 
 /* ---- What it counts as ------------------------------------------------------------------------------------------ */
@@ -283,7 +283,7 @@ static void a_quirk_covers_its_shape_alone(void **state)
         const struct severity_choice choice = {.profile = cases[i].profile};
         const char *quirk;
 
-        assert_int_equal(diag_severity(&choice, cases[i].rule, cases[i].shape, &quirk), cases[i].severity);
+        assert_int_equal(findings_severity(&choice, cases[i].rule, cases[i].shape, &quirk), cases[i].severity);
         assert_int_equal(quirk != NULL, cases[i].quirk);
     }
 }
@@ -297,7 +297,7 @@ static enum hprof_severity changed_to(uint8_t severity, enum rule rule, enum fin
 
     memset(changed, HPROF_UNCHANGED, sizeof changed);
     changed[rule] = severity;
-    return diag_severity(&choice, rule, shape, &quirk);
+    return findings_severity(&choice, rule, shape, &quirk);
 }
 
 static void the_caller_has_the_last_word_but_for_framing(void **state)
@@ -323,7 +323,7 @@ static void werror_makes_errors_of_warnings_alone(void **state)
 static void totals_are_by_what_findings_count_as(void **state)
 {
     struct memory memory;
-    struct diag *d = new_diag(&memory, 1);
+    struct findings *d = new_findings(&memory, 1);
     const struct severity_choice choice = {.profile = PROFILE_HOTSPOT};
     struct verdict v;
 
@@ -334,13 +334,13 @@ static void totals_are_by_what_findings_count_as(void **state)
         find(d, RULE_REF_002, SHAPE_ANY, n); /* warnings */
     for (uint64_t n = 0; n < 4; n++)
         find(d, RULE_OBJ_004, SHAPE_ANY, n); /* errors */
-    diag_judge(d, &choice, &v);
+    findings_verdict(d, &choice, &v);
     assert_int_equal(v.notes, 6);
     assert_int_equal(v.warnings, 5);
     assert_int_equal(v.errors, 4);
     assert_int_equal(v.totals[RULE_REF_002], 11);
     assert_int_equal(v.totals[RULE_OBJ_004], 4);
-    end_diag(d, &memory);
+    end_findings(d, &memory);
 }
 
 /* ---- Memory ----------------------------------------------------------------------------------------------------- */
@@ -363,16 +363,16 @@ static void any_allocation_may_fail(void **state)
         struct hprof_allocator allocator = caller_allocator(&caller);
         const struct severity_choice choice = {0};
         struct memory memory;
-        struct diag *d = malloc(sizeof *d);
+        struct findings *d = malloc(sizeof *d);
 
         memory_init(&memory, &allocator, 0);
-        diag_init(d, &memory, 5);
+        findings_init(d, &memory, 5);
         for (uint64_t i = 20; i; i--)
             find(d, RULE_STR_005, SHAPE_ANY, i);
-        assert_true(diag_prepare(d) || caller.refused);
-        diag_show(d, &choice, 5, hear_any, NULL);
+        assert_true(findings_prepare(d) || caller.refused);
+        findings_show(d, &choice, 5, hear_any, NULL);
         assert_int_equal(memory.exhausted, caller.refused);
-        diag_clear(d);
+        findings_clear(d);
         assert_true(caller_has_all_back(&caller));
         refused = caller.refused;
         free(d);
