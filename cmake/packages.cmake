@@ -1,24 +1,4 @@
-# Manual pages, and Debian packages by `cpack -G DEB`: hprof has the tools, and libhprof-dev has the library.
-
-find_program(HPROF_HELP2MAN help2man DOC "help2man, which makes the manual pages of what --help prints")
-if(HPROF_HELP2MAN AND NOT CMAKE_CROSSCOMPILING)
-  function(add_manual tool about)
-    set(page ${CMAKE_CURRENT_BINARY_DIR}/${tool}.1)
-    add_custom_command(OUTPUT ${page} DEPENDS ${tool} VERBATIM
-      COMMAND ${HPROF_HELP2MAN} --no-info --name ${about} --output ${page} $<TARGET_FILE:${tool}>)
-    add_custom_target(${tool}-manual ALL DEPENDS ${page})
-    install(FILES ${page} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT tools)
-  endfunction()
-  add_manual(hprof-validate "check HPROF heap dumps")
-  if(HPROF_GENERATOR)
-    add_manual(hprof-gen "make HPROF heap dumps")
-  endif()
-endif()
-
-file(STRINGS CHANGELOG.md newest REGEX "^## " LIMIT_COUNT 1)
-if(NOT newest MATCHES "^## ${PROJECT_VERSION}, [0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]$")
-  message(FATAL_ERROR "The newest section of CHANGELOG.md is not that of ${PROJECT_VERSION}")
-endif()
+# Debian packages by `cpack -G DEB`: hprof has the tools, and libhprof-dev has the library.
 
 set(CPACK_PACKAGE_NAME hprof)
 set(CPACK_PACKAGE_CONTACT "hprof maintainers <maintainers@hprof.invalid>" CACHE STRING "Who answers for the packages")

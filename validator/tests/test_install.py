@@ -55,12 +55,17 @@ FILES = {
     "cmake/hprof/hprofTargets.cmake",
     "include/hprof/hprof.h",
     "pkgconfig/hprof.pc",
+    *(f"share/{name}" for tool in ("hprof-gen", "hprof-validate") for name in (
+        f"bash-completion/completions/{tool}",
+        f"fish/vendor_completions.d/{tool}.fish",
+        f"zsh/site-functions/_{tool}",
+    )),
     "share/doc/hprof/LICENSE",
     "share/doc/hprof/SPEC.md",
     "share/doc/hprof/manifest.schema.json",
     "share/doc/hprof/report.schema.json",
 }
-GENERATED = {"bin/hprof-gen", "share/doc/hprof/manifest.schema.json"}
+GENERATED = {"share/doc/hprof/manifest.schema.json"} | {file for file in FILES if "hprof-gen" in file}
 
 
 def test_every_file_is_under_the_prefix(tmp_path: Path) -> None:

@@ -1,8 +1,6 @@
-"""README.md stays true: its links, its options, its C program."""
+"""README.md stays true: its links, its C program."""
 
-import os
 import re
-import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -23,15 +21,6 @@ def test_links_lead_somewhere() -> None:
     links = re.findall(r"\]\(([^)]*)\)", README)
     assert links
     assert [link for link in links if not leads_somewhere(link)] == []
-
-
-def test_options_are_those_of_help() -> None:
-    usage = README[README.index("\n## Usage\n") : README.index("\n## Profiles\n")]
-    help_text = subprocess.run(
-        [os.environ["HPROF_VALIDATE"], "--help"], stdout=subprocess.PIPE, text=True, check=True
-    ).stdout
-    option = re.compile(r"--[a-z][a-z-]+")
-    assert set(option.findall(usage)) == set(option.findall(help_text))
 
 
 def test_what_ci_bench_needs_is_said() -> None:

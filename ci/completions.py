@@ -1,0 +1,251 @@
+"""Shell completions: the options are those of the tables in the C sources, the words about them come from the manual pages.
+
+ci/derive writes them.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+FILES = frozenset({"FILE", "OUT", "REPORT"})
+LITERAL = r'"(?:[^"\\]|\\.)*"'
+
+
+@dataclass(frozen=True)
+class Option:
+    name: str
+    letter: str  # empty if there is none
+    argument: str  # as --help prints it; empty if the option takes none
+    about: str
+
+    @property
+    def is_optional(self) -> bool:
+        return self.argument.startswith("[")
+
+    @property
+    def is_list(self) -> bool:
+        return "[," in self.argument
+
+    @property
+    def takes_file(self) -> bool:
+        return self.argument in FILES
+
+    def forms(self) -> list[str]:
+        return ([f"-{self.letter}"] if self.letter else []) + [f"--{self.name}"]
+
+
+@dataclass(frozen=True)
+class Tool:
+    name: str
+    options: list[Option]
+    values: dict[str, list[str]] = field(default_factory=dict)  # by the name of the option
+    operands: str = ""  # pattern of the names of files that the tool takes
+
+
+def literals(text: str) -> str:
+    """Adjacent C string literals, joined."""
+    return "".join(found[1:-1] for found in re.findall(LITERAL, text)).replace('\\"', '"')
+
+
+def first_sentence(manual: str, option: str) -> str:
+    """What the manual page says of an option, as short as a menu wants it."""
+    found = re.search(rf"^### `[^`\n]*--{option}\b[^`\n]*`\n\n(.*?)\n\n", manual, re.MULTILINE | re.DOTALL)
+    if not found:
+        raise ValueError(f"the manual page has no heading for --{option}")
+    sentence = re.split(r"(?<=[.:])\s", found[1] + " ")[0].rstrip(".:")
+    text = re.sub(r"\[([^\]]+)\]\([^)]+\)", r"\1", " ".join(sentence.split()))
+    return re.sub(r"[`*]", "", text)
+
+
+def read_options(source: str, manual: str) -> list[Option]:
+    letters = dict(re.findall(r"\b(OPTION_\w+) = '(\w)'", source))
+    table = re.search(r"option_row rows\[\] = \{\n(.*?)\n\};", source, re.DOTALL)
+    if not table:
+        raise ValueError("no table of options")
+    row = rf'\{{(OPTION_\w+),\s*"([\w-]+)",\s*(NULL|{LITERAL}),\s*(?:{LITERAL}\s*)+\}}'
+    rows = re.findall(row, table[1])
+    if len(rows) != table[1].count("{OPTION_"):
+        raise ValueError("a row of the table of options is not understood")
+    return [
+        Option(
+            name,
+            letters.get(identifier, ""),
+            "" if argument == "NULL" else literals(argument),
+            first_sentence(manual, name),
+        )
+        for identifier, name, argument in rows
+    ]
+
+
+def alternatives(argument: str) -> list[str]:
+    """4|8 and [=1.0.1|1.0.2] list their values."""
+    inner = argument.strip("[]").removeprefix("=")
+    return inner.split("|") if "|" in inner else []
+
+
+def read_text(path: str) -> str:
+    return (ROOT / path).read_text(encoding="utf-8")
+
+
+def names_in(folder: str, pattern: str) -> list[str]:
+    """What the definitions of producers and shapes are called."""
+    found: list[str] = []
+    for file in sorted((ROOT / folder).glob(pattern)):
+        found += re.findall(r'^    \.name = "([\w-]+)",$', file.read_text(encoding="utf-8"), re.MULTILINE)
+    return sorted(found)
+
+
+def with_values(name: str, options: list[Option], more: dict[str, list[str]], operands: str) -> Tool:
+    values = {option.name: alternatives(option.argument) for option in options if alternatives(option.argument)}
+    whens = {option.name: ["auto", "always", "never"] for option in options if "WHEN" in option.argument}
+    return Tool(name, options, values | whens | more, operands)
+
+
+def tools() -> list[Tool]:
+    rules = re.findall(r"^RULE\((\w+),\s*(\d+)", read_text("validator/src/findings/rules.def"), re.MULTILINE)
+    identifiers = ["-".join(rule) for rule in rules]
+    profiles = re.findall(r'^PROFILE\(\w+, "([\w-]+)"', read_text("validator/src/findings/profiles.def"), re.MULTILINE)
+    validate = read_text("validator/cli/options.c")
+    generate = read_text("generator/cli/options.c")
+    formats = re.findall(r'\[FORMAT_\w+\] = "([\w-]+)"', validate)
+    records = re.findall(r'\[RECORDS_\w+\] = "(\w+)"', generate)
+    faults = re.findall(
+        r'^VIOLATION\((\w+), "([\w.-]+)"', read_text("generator/src/violations.def"), re.MULTILINE
+    )
+    variants = [f"{rule.replace('_', '-')}/{variant}" for rule, variant in faults]
+    families = list(dict.fromkeys(family for family, _ in rules))
+    severity = dict.fromkeys(("disable", "warn", "error", "explain"), families + identifiers)
+    return [
+        with_values(
+            "hprof-validate",
+            read_options(validate, read_text("validator/cli/hprof-validate.1.md")),
+            {"profile": profiles, "format": formats} | severity,
+            "*.hprof*",
+        ),
+        with_values(
+            "hprof-gen",
+            read_options(generate, read_text("generator/cli/hprof-gen.1.md")),
+            {
+                "like": names_in("generator/src", "like_*.c"),
+                "shape": names_in("generator/src", "shape_*.c"),
+                "records": records,
+                "gz": [str(level) for level in range(1, 10)],
+                "violate": variants,
+            },
+            "",
+        ),
+    ]
+
+
+NOTE = "# Derived from the tables of options by ci/derive."
+
+
+def bash(tool: Tool) -> str:
+    function = "_" + tool.name.replace("-", "_")
+    cases = []
+    for option in tool.options:
+        words = tool.values.get(option.name)
+        pattern = "|".join(option.forms())
+        if option.is_optional or not option.argument:
+            continue
+        if words:
+            cases.append(f"    {pattern})")
+            if option.is_list:
+                cases.append("        before=${cur%\"${cur##*,}\"}")
+            cases += [f"        words='{' '.join(words)}'", "        ;;"]
+        elif option.takes_file:
+            cases += [f"    {pattern}) return ;;"]
+        else:
+            cases += [f"    {pattern}) compopt +o default; return ;;"]
+    flags = [f"--{option.name}" + ("=" if option.is_optional else "") for option in tool.options]
+    flags += [f"-{option.letter}" for option in tool.options if option.letter]
+    lines = [
+        NOTE,
+        "# shellcheck shell=bash",
+        f"{function}() {{",
+        "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} words='' before=''",
+        "    COMPREPLY=()",
+        "    # --option=value is three words: = is in COMP_WORDBREAKS",
+        "    if [[ $cur == = ]]; then",
+        "        cur=''",
+        "    elif [[ $prev == = ]]; then",
+        "        prev=${COMP_WORDS[COMP_CWORD - 2]}",
+        "    fi",
+        "    case $prev in",
+        *cases,
+        "    *)",
+        "        [[ $cur == -* ]] || return",
+        f"        words='{' '.join(flags)}'",
+        "        ;;",
+        "    esac",
+        '    mapfile -t COMPREPLY < <(compgen -P "$before" -W "$words" -- "${cur#"$before"}")',
+        '    [[ ${COMPREPLY[0]-} == *= ]] && compopt -o nospace',
+        "}",
+        f"complete -o default -F {function} {tool.name}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def zsh(tool: Tool) -> str:
+    def escaped(text: str) -> str:
+        return re.sub(r"([\[\]:\\])", r"\\\1", text).replace("'", "'\\''")
+
+    def action(option: Option) -> str:
+        words = " ".join(tool.values.get(option.name, []))
+        if words:
+            return f"_sequence compadd - {words}" if option.is_list else f"({words})"
+        return "_files" if option.takes_file else " "
+
+    lines = [f"#compdef {tool.name}", NOTE, "", "_arguments -s -S \\"]
+    for option in tool.options:
+        about = f"[{escaped(option.about)}]" if option.about else ""
+        what = "value" if alternatives(option.argument) else escaped(option.argument.strip("[=]").split("[")[0])
+        long = f"--{option.name}"
+        if option.is_optional:
+            lines.append(f"    '{long}=-{about}::{what}:{action(option)}' \\")
+            if option.letter:
+                lines.append(f"    '-{option.letter}{about}' \\")
+            continue
+        repeated = "*" if option.is_list or option.name == "quiet" else ""
+        value = f":{what}:{action(option)}" if option.argument else ""
+        for form in option.forms():
+            sign = ("=" if form.startswith("--") else "+") if option.argument else ""
+            lines.append(f"    '{repeated}{form}{sign}{about}{value}' \\")
+    lines.append(f"    '*:dump:_files -g \"{tool.operands}\"'" if tool.operands else "    && return")
+    if not tool.operands:
+        lines[-2:] = [lines[-2].removesuffix(" \\")]
+    return "\n".join(lines) + "\n"
+
+
+def fish(tool: Tool) -> str:
+    def quoted(text: str) -> str:
+        return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+    lines = [NOTE]
+    if not tool.operands:
+        lines.append(f"complete -c {tool.name} -f")
+    for option in tool.options:
+        words = " ".join(tool.values.get(option.name, []))
+        parts = [f"complete -c {tool.name}"]
+        if option.letter:
+            parts.append(f"-s {option.letter}")
+        parts.append(f"-l {option.name}")
+        if option.argument and not option.is_optional:
+            parts.append("-r -F" if option.takes_file else "-x")
+            if words:
+                parts.append("-a " + quoted(f"(__fish_append , {words})" if option.is_list else words))
+        if option.about:
+            parts.append(f"-d {quoted(option.about)}")
+        lines.append(" ".join(parts))
+    return "\n".join(lines) + "\n"
+
+
+def completions() -> dict[Path, str]:
+    """The files, by name."""
+    writers: list[tuple[str, Callable[[Tool], str]]] = [("{}.bash", bash), ("_{}", zsh), ("{}.fish", fish)]
+    folders = {"hprof-validate": "validator/cli/completions", "hprof-gen": "generator/cli/completions"}
+    return {
+        ROOT / folders[tool.name] / pattern.format(tool.name): write(tool) for tool in tools() for pattern, write in writers
+    }

@@ -1,0 +1,31 @@
+# The manual pages, which are written in Markdown beside the tools, and the completions for shells, which ci/derive writes.
+
+find_program(HPROF_LOWDOWN lowdown DOC "lowdown, which makes the manual pages from Markdown")
+set(HPROF_ZSH_COMPLETIONS ${CMAKE_INSTALL_DATADIR}/zsh/site-functions CACHE STRING "Where completions for zsh are installed")
+file(STRINGS CHANGELOG.md newest REGEX "^## " LIMIT_COUNT 1)
+if(NOT newest MATCHES "^## ${PROJECT_VERSION}, ([0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9])$")
+  message(FATAL_ERROR "The newest section of CHANGELOG.md is not that of ${PROJECT_VERSION}")
+endif()
+set(hprof_date ${CMAKE_MATCH_1})
+
+function(add_manual tool folder)
+  set(source ${PROJECT_SOURCE_DIR}/${folder}/${tool}.1.md)
+  if(HPROF_LOWDOWN)
+    set(page ${CMAKE_CURRENT_BINARY_DIR}/${tool}.1)
+    add_custom_command(OUTPUT ${page} DEPENDS ${source} VERBATIM
+      COMMAND ${HPROF_LOWDOWN} -s -t man --nroff-nolinks --out-no-smarty -M title=${tool} -M section=1 -M date=${hprof_date}
+        -M "source=hprof ${PROJECT_VERSION}" -o ${page} ${source})
+    add_custom_target(${tool}-manual ALL DEPENDS ${page})
+    install(FILES ${page} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT tools)
+  endif()
+  set(completions ${folder}/completions)
+  install(FILES ${completions}/${tool}.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME ${tool}
+    COMPONENT tools)
+  install(FILES ${completions}/_${tool} DESTINATION ${HPROF_ZSH_COMPLETIONS} COMPONENT tools)
+  install(FILES ${completions}/${tool}.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT tools)
+endfunction()
+
+add_manual(hprof-validate validator/cli)
+if(HPROF_GENERATOR)
+  add_manual(hprof-gen generator/cli)
+endif()
