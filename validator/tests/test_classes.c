@@ -81,21 +81,21 @@ static void layouts_are_of_one_heap_dump(void **state)
     end_classes(c, &memory);
 }
 
-static void expect_mark(const struct classes *c, struct mark *m, unsigned type, uint32_t at)
+static void expect_field(const struct classes *c, struct checked_field *f, unsigned type, uint32_t at)
 {
-    assert_true(marks_next(c, m));
-    assert_int_equal(m->type, type);
-    assert_int_equal(m->at, at);
-    assert_int_equal(m->end, at + type_size(type, 8));
+    assert_true(checked_fields_next(c, f));
+    assert_int_equal(f->type, type);
+    assert_int_equal(f->at, at);
+    assert_int_equal(f->end, at + type_size(type, 8));
 }
 
-static void a_layout_tells_what_was_dumped(void **state)
+static void a_layout_describes_the_dumped_class(void **state)
 {
     struct memory memory;
     struct classes *c = new_classes(&memory);
     uint32_t index = dump_class(c, 8, 16, "b42525");
     const struct layout *l = classes_layout(c, index);
-    struct mark m = marks_begin(c, l);
+    struct checked_field field = checked_fields_begin(c, l);
 
     (void)state;
     assert_int_equal(classes_find_layout(c, 8), index);
@@ -103,15 +103,15 @@ static void a_layout_tells_what_was_dumped(void **state)
     assert_int_equal(l->at, 39);
     assert_int_equal(l->instance_size, 77);
     assert_int_equal(l->total, 29);
-    assert_true(l->has_fields && !l->is_rootless && !l->bad_type);
-    expect_mark(c, &m, TYPE_BOOLEAN, 8);
-    expect_mark(c, &m, TYPE_OBJECT, 9);
-    expect_mark(c, &m, TYPE_OBJECT, 19);
-    assert_false(marks_next(c, &m));
+    assert_true(l->has_fields && !l->has_no_superclass && !l->bad_type);
+    expect_field(c, &field, TYPE_BOOLEAN, 8);
+    expect_field(c, &field, TYPE_OBJECT, 9);
+    expect_field(c, &field, TYPE_OBJECT, 19);
+    assert_false(checked_fields_next(c, &field));
     end_classes(c, &memory);
 }
 
-static void a_layout_may_have_no_marks(void **state)
+static void a_layout_may_have_no_checked_fields(void **state)
 {
     static const char *const without[] = {"", "b", "555b", "3"};
     struct memory memory;
@@ -120,12 +120,12 @@ static void a_layout_may_have_no_marks(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof without / sizeof *without; i++) {
         const struct layout *l = classes_layout(c, dump_class(c, 8 + i, 0, without[i]));
-        struct mark m = marks_begin(c, l);
+        struct checked_field field = checked_fields_begin(c, l);
 
-        assert_true(l->is_rootless);
+        assert_true(l->has_no_superclass);
         assert_int_equal(l->has_fields, i > 0);
         assert_int_equal(l->bad_type, i == 3);
-        assert_false(l->has_marks || marks_next(c, &m));
+        assert_false(l->has_checked_fields || checked_fields_next(c, &field));
     }
     end_classes(c, &memory);
 }
@@ -142,14 +142,14 @@ static void a_chain_adds_up(void **state)
     dump_class(c, 2, 1, "5");
     dump_class(c, 3, 2, "");
     dump_class(c, 4, 3, "4");
-    assert_int_equal(resolve(c, 4), LAYOUT_SOUND);
+    assert_int_equal(resolve(c, 4), LAYOUT_VALID);
     assert_int_equal(classes_layout_of(c, 4)->total, 16 + 2 + 0 + 1);
     assert_int_equal(classes_layout_of(c, 1)->total, 16);
-    assert_int_equal(resolve(c, 3), LAYOUT_SOUND);
+    assert_int_equal(resolve(c, 3), LAYOUT_VALID);
     end_classes(c, &memory);
 }
 
-static void classes_without_marks_are_passed_over(void **state)
+static void classes_without_checked_fields_are_skipped(void **state)
 {
     struct memory memory;
     struct classes *c = new_classes(&memory);
@@ -177,10 +177,10 @@ static void a_chain_of_a_million_adds_up(void **state)
     for (uint64_t id = 1; id <= MANY; id++)
         dump_class(c, id, id - 1, id % 100 ? "" : "b");
     c->complete = true;
-    assert_int_equal(resolve(c, MANY), LAYOUT_SOUND);
+    assert_int_equal(resolve(c, MANY), LAYOUT_VALID);
     assert_int_equal(classes_layout_of(c, MANY)->total, MANY / 100 * 8);
     for (uint64_t id = 1; id <= MANY; id++)
-        assert_int_equal(resolve(c, id), LAYOUT_SOUND);
+        assert_int_equal(resolve(c, id), LAYOUT_VALID);
     end_classes(c, &memory);
 }
 
@@ -195,7 +195,7 @@ static void a_million_subclasses_add_up(void **state)
     dump_class(c, 1, 0, "b");
     for (uint64_t id = 2; id <= MANY; id++) {
         dump_class(c, id, 1, "");
-        assert_int_equal(resolve(c, id), LAYOUT_SOUND);
+        assert_int_equal(resolve(c, id), LAYOUT_VALID);
         assert_int_equal(classes_layout_of(c, id)->total, 8);
     }
     end_classes(c, &memory);
@@ -216,11 +216,11 @@ static void a_cycle_is_broken_with_all_below_it(void **state)
         dump_class(c, 101, 100, "");
         dump_class(c, 102, 0, "");
         c->complete = length & 1;
-        assert_int_equal(resolve(c, 101), LAYOUT_BROKEN);
+        assert_int_equal(resolve(c, 101), LAYOUT_INVALID);
         for (uint64_t id = 1; id <= length; id++)
-            assert_int_equal(resolve(c, id), LAYOUT_BROKEN);
-        assert_int_equal(resolve(c, 100), LAYOUT_BROKEN);
-        assert_int_equal(resolve(c, 102), LAYOUT_SOUND);
+            assert_int_equal(resolve(c, id), LAYOUT_INVALID);
+        assert_int_equal(resolve(c, 100), LAYOUT_INVALID);
+        assert_int_equal(resolve(c, 102), LAYOUT_VALID);
         end_classes(c, &memory);
     }
 }
@@ -236,7 +236,7 @@ static void a_missing_superclass_may_still_come(void **state)
     assert_int_equal(resolve(c, 3), LAYOUT_OPEN);
     assert_int_equal(resolve(c, 2), LAYOUT_OPEN);
     dump_class(c, 1, 0, "b");
-    assert_int_equal(resolve(c, 3), LAYOUT_SOUND);
+    assert_int_equal(resolve(c, 3), LAYOUT_VALID);
     assert_int_equal(classes_layout_of(c, 3)->total, 24);
     end_classes(c, &memory);
 }
@@ -252,8 +252,8 @@ static void a_missing_superclass_is_missing_in_the_end(void **state)
     dump_class(c, 2, 1, "b");
     assert_int_equal(resolve(c, 3), LAYOUT_OPEN);
     c->complete = true;
-    assert_int_equal(resolve(c, 3), LAYOUT_BROKEN);
-    assert_int_equal(resolve(c, 2), LAYOUT_BROKEN);
+    assert_int_equal(resolve(c, 3), LAYOUT_INVALID);
+    assert_int_equal(resolve(c, 2), LAYOUT_INVALID);
     end_classes(c, &memory);
 }
 
@@ -268,7 +268,7 @@ static void a_superclass_of_another_heap_dump_is_missing(void **state)
     classes_begin_dump(c);
     dump_class(c, 2, 1, "");
     c->complete = true;
-    assert_int_equal(resolve(c, 2), LAYOUT_BROKEN);
+    assert_int_equal(resolve(c, 2), LAYOUT_INVALID);
     end_classes(c, &memory);
 }
 
@@ -281,9 +281,9 @@ static void a_type_that_is_none_breaks_all_below_it(void **state)
     dump_class(c, 1, 0, "b");
     dump_class(c, 2, 1, "b3");
     dump_class(c, 3, 2, "b");
-    assert_int_equal(resolve(c, 3), LAYOUT_BROKEN);
-    assert_int_equal(resolve(c, 2), LAYOUT_BROKEN);
-    assert_int_equal(resolve(c, 1), LAYOUT_SOUND);
+    assert_int_equal(resolve(c, 3), LAYOUT_INVALID);
+    assert_int_equal(resolve(c, 2), LAYOUT_INVALID);
+    assert_int_equal(resolve(c, 1), LAYOUT_VALID);
     end_classes(c, &memory);
 }
 
@@ -304,7 +304,7 @@ static void any_allocation_may_fail(void **state)
         for (uint64_t id = 1; id <= 2000 && !memory.exhausted; id++)
             dump_class(c, id, id - 1, "242b2b2b2b");
         if (!memory.exhausted)
-            assert_true(resolve(c, 2000) == LAYOUT_SOUND || memory.exhausted);
+            assert_true(resolve(c, 2000) == LAYOUT_VALID || memory.exhausted);
         assert_int_equal(memory.exhausted, caller.refused);
         classes_clear(c);
         assert_true(caller_has_all_back(&caller));
@@ -318,10 +318,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_class_that_was_loaded_is_found),
         cmocka_unit_test(layouts_are_of_one_heap_dump),
-        cmocka_unit_test(a_layout_tells_what_was_dumped),
-        cmocka_unit_test(a_layout_may_have_no_marks),
+        cmocka_unit_test(a_layout_describes_the_dumped_class),
+        cmocka_unit_test(a_layout_may_have_no_checked_fields),
         cmocka_unit_test(a_chain_adds_up),
-        cmocka_unit_test(classes_without_marks_are_passed_over),
+        cmocka_unit_test(classes_without_checked_fields_are_skipped),
         cmocka_unit_test(a_chain_of_a_million_adds_up),
         cmocka_unit_test(a_million_subclasses_add_up),
         cmocka_unit_test(a_cycle_is_broken_with_all_below_it),

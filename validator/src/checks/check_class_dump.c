@@ -90,7 +90,8 @@ static void report_repeated_class(struct checker *ck, const struct CLASS_DUMP *r
     if (f)
         f->related_offset = earlier->at;
     if (!r->super_id)
-        pending_uses_add(&ck->class_uses, r->class_id, CLASS_IS_ROOTLESS, at + OFFSET_OF(CLASS_DUMP, super_id, ck->id_size));
+        pending_uses_add(&ck->class_uses, r->class_id, CLASS_HAS_NO_SUPERCLASS,
+                         at + OFFSET_OF(CLASS_DUMP, super_id, ck->id_size));
 }
 
 /* SPEC.md 6.3. p are the `size` bytes after the tag: a whole CLASS_DUMP whose constants and static fields are of basic types. */
@@ -120,11 +121,11 @@ void check_class_dump(struct checker *ck, const uint8_t *p, size_t size, uint64_
         classes_add_layout(&ck->classes, &r, at, fields, field_count);
 }
 
-static struct layout *broken_layout(const struct classes *c, uint32_t index)
+static struct layout *invalid_layout(const struct classes *c, uint32_t index)
 {
     struct layout *l = index == LAYOUT_NONE ? NULL : classes_layout(c, index);
 
-    return l && l->state == LAYOUT_BROKEN ? l : NULL;
+    return l && l->state == LAYOUT_INVALID ? l : NULL;
 }
 
 /* SPEC.md 6.3.2: one finding for each cycle, at the class of it that was dumped first. Only broken layouts make one. */
@@ -135,7 +136,7 @@ static void find_cycle(struct checker *ck, uint32_t start)
     char path[NAME_SIZE], name[NAME_SIZE];
     struct layout *l;
 
-    while ((l = broken_layout(classes, meeting)) && l->colour == 0) {
+    while ((l = invalid_layout(classes, meeting)) && l->colour == 0) {
         l->colour = 1;
         meeting = classes_above(classes, meeting);
     }
@@ -150,7 +151,7 @@ static void find_cycle(struct checker *ck, uint32_t start)
                       "0x%" PRIx64 "%s is among its own superclasses", classes_id(classes, first),
                       show_class_after(ck, classes_id(classes, first), name, sizeof name));
     }
-    for (uint32_t i = start; (l = broken_layout(classes, i)) && l->colour == 1; i = classes_above(classes, i))
+    for (uint32_t i = start; (l = invalid_layout(classes, i)) && l->colour == 1; i = classes_above(classes, i))
         l->colour = 2;
 }
 
@@ -166,7 +167,7 @@ void finish_class_dumps(struct checker *ck)
 
         if (ck->memory.exhausted)
             return; /* a layout that could not be resolved has no total */
-        if (state == LAYOUT_BROKEN)
+        if (state == LAYOUT_INVALID)
             find_cycle(ck, i);
         else if (l->total != l->instance_size)
             report_within(ck, RULE_CLS_017, !l->instance_size && !l->has_fields ? SHAPE_UNPREPARED_CLASS : SHAPE_ANY,
@@ -196,12 +197,12 @@ void keep_class_uses(struct checker *ck)
         const struct layout *l = classes_layout(classes, i);
         uint64_t class_id = classes_id(classes, i);
 
-        if (!l->is_excused && !classes_find(classes, class_id))
+        if (!l->is_stray && !classes_find(classes, class_id))
             pending_uses_add(&ck->class_uses, class_id, CLASS_IS_DUMPED, l->at);
         if (l->has_instances)
             keep_array_class(ck, class_id, l);
-        if (l->is_rootless)
-            pending_uses_add(&ck->class_uses, class_id, CLASS_IS_ROOTLESS,
+        if (l->has_no_superclass)
+            pending_uses_add(&ck->class_uses, class_id, CLASS_HAS_NO_SUPERCLASS,
                              l->at + OFFSET_OF(CLASS_DUMP, super_id, ck->id_size));
     }
 }

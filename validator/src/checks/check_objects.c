@@ -1,7 +1,7 @@
 /* Instances and arrays (SPEC.md 6.4 to 6.7): nearly all of a dump, so the one place where every instruction counts.
  *
  * check_plain_objects is the fast way: sub-records that lie whole in memory, of classes it has met. Its bounds: before a field is read,
- * the bytes up to the end of the sub-record were found to be there; marks of a class lie within its instances (make_hot). All
+ * the bytes up to the end of the sub-record were found to be there; checked fields of a class lie within its instances (make_hot). All
  * else goes the long way, one sub-record at a time. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -95,9 +95,9 @@ void clear_hot_classes(struct checker *ck)
     ck->dump.hot.slots = NULL;
 }
 
-/* Gathers the marks of a class and its superclasses. Only when they are few and near: the others are walked along the chain,
+/* Gathers the checked fields of a class and its superclasses. Only when they are few and near: the others are walked along the chain,
  * so that no class costs more than its cache line. */
-static bool gather_marks(const struct classes *classes, uint32_t index, struct hot_class *hot)
+static bool gather_fields(const struct classes *classes, uint32_t index, struct hot_class *hot)
 {
     const struct layout *l = classes_layout(classes, index);
     unsigned references = 0, total = 0;
@@ -109,14 +109,14 @@ static bool gather_marks(const struct classes *classes, uint32_t index, struct h
             const struct layout *part = classes_layout(classes, i);
             uint64_t base = l->total - part->total;
 
-            if (++parts > HOT_FIELDS + 1) /* all but the first have marks of one kind or the other: keep walks short */
+            if (++parts > HOT_FIELDS + 1) /* all but the first have fields of one kind or the other: keep walks short */
                 return false;
-            for (struct mark m = marks_begin(classes, part); marks_next(classes, &m);) {
-                if ((m.type == TYPE_BOOLEAN) != booleans)
+            for (struct checked_field field = checked_fields_begin(classes, part); checked_fields_next(classes, &field);) {
+                if ((field.type == TYPE_BOOLEAN) != booleans)
                     continue;
-                if (total == HOT_FIELDS || base + m.at > UINT16_MAX)
+                if (total == HOT_FIELDS || base + field.at > UINT16_MAX)
                     return false;
-                hot->marks[total++] = (uint16_t)(base + m.at);
+                hot->fields[total++] = (uint16_t)(base + field.at);
             }
         }
         if (!booleans)
@@ -137,24 +137,25 @@ void clear_wide_classes(struct checker *ck)
 {
     struct wide_classes *wide = &ck->dump.wide;
 
-    memory_put(&ck->memory, wide->marks, wide->capacity * sizeof *wide->marks);
+    memory_put(&ck->memory, wide->fields, wide->capacity * sizeof *wide->fields);
     keymap_clear(&wide->first);
     *wide = (struct wide_classes){0};
 }
 
-static bool add_wide(struct checker *ck, uint32_t mark)
+static bool add_wide(struct checker *ck, uint32_t field)
 {
     struct wide_classes *wide = &ck->dump.wide;
-    void *marks = wide->marks;
+    void *fields = wide->fields;
 
-    if (wide->count == WIDE_FIELDS || !memory_grow(&ck->memory, &marks, &wide->capacity, wide->count + 1, sizeof *wide->marks))
+    if (wide->count == WIDE_FIELDS ||
+        !memory_grow(&ck->memory, &fields, &wide->capacity, wide->count + 1, sizeof *wide->fields))
         return false;
-    wide->marks = marks;
-    wide->marks[wide->count++] = mark;
+    wide->fields = fields;
+    wide->fields[wide->count++] = field;
     return true;
 }
 
-/* Gathers the marks of one type of a class and its superclasses, and how many they are. */
+/* Gathers and counts the checked fields of one type of a class and its superclasses. */
 static bool gather_wide(struct checker *ck, uint32_t index, uint8_t type, size_t number_at)
 {
     const struct classes *classes = &ck->classes;
@@ -163,17 +164,17 @@ static bool gather_wide(struct checker *ck, uint32_t index, uint8_t type, size_t
     for (uint32_t i = index; i != LAYOUT_NONE; i = classes_above(classes, i)) {
         const struct layout *part = classes_layout(classes, i);
 
-        for (struct mark m = marks_begin(classes, part); marks_next(classes, &m);)
-            if (m.type == type) {
-                if (!add_wide(ck, (uint32_t)(total - part->total + m.at)))
+        for (struct checked_field field = checked_fields_begin(classes, part); checked_fields_next(classes, &field);)
+            if (field.type == type) {
+                if (!add_wide(ck, (uint32_t)(total - part->total + field.at)))
                     return false;
-                ck->dump.wide.marks[number_at]++;
+                ck->dump.wide.fields[number_at]++;
             }
     }
     return true;
 }
 
-/* A class with many marks: they are gathered once. */
+/* A class with many checked fields: they are gathered once. */
 static bool find_wide(struct checker *ck, uint32_t index, struct hot_class *hot)
 {
     struct wide_classes *wide = &ck->dump.wide;
@@ -200,7 +201,7 @@ static void make_hot(struct checker *ck, uint64_t raw_id, uint32_t index)
     const struct layout *l = classes_layout(&ck->classes, index);
     struct hot_class hot = {.raw_id = raw_id, .bytes = (uint32_t)l->total, .dump = ck->classes.dump};
 
-    if (ck->dump.hot.slots && l->total < UINT32_MAX && (gather_marks(&ck->classes, index, &hot) || find_wide(ck, index, &hot)))
+    if (ck->dump.hot.slots && l->total < UINT32_MAX && (gather_fields(&ck->classes, index, &hot) || find_wide(ck, index, &hot)))
         *hot_slot(&ck->dump.hot, raw_id) = hot;
 }
 
@@ -210,7 +211,7 @@ static COLD const struct hot_class *load_hot(struct checker *ck, const uint8_t *
     uint32_t index = class_id ? classes_find_layout(&ck->classes, class_id) : LAYOUT_NONE;
     const struct hot_class *class;
 
-    if (index == LAYOUT_NONE || !ck->dump.hot.slots || classes_layout(&ck->classes, index)->state != LAYOUT_SOUND ||
+    if (index == LAYOUT_NONE || !ck->dump.hot.slots || classes_layout(&ck->classes, index)->state != LAYOUT_VALID ||
         classes_layout(&ck->classes, index)->total != bytes)
         return NULL;
     make_hot(ck, raw, index);
@@ -276,20 +277,20 @@ static COLD void report_boolean(struct checker *ck, unsigned value, uint64_t off
     report(ck, RULE_OBJ_010, offset, "0 or 1", "%u", value);
 }
 
-/* The marks of one class of the chain, its part at p, which is at an offset of the dump. */
+/* Checks the fields of one class of the chain: its part is at p, and at `offset` in the dump. */
 static void check_part(struct checker *ck, const struct layout *part, const uint8_t *p, uint64_t offset)
 {
-    for (struct mark m = marks_begin(&ck->classes, part); marks_next(&ck->classes, &m);) {
-        if (m.type == TYPE_OBJECT) {
-            refer(ck, get_id(p + m.at, ck->id_size));
+    for (struct checked_field field = checked_fields_begin(&ck->classes, part); checked_fields_next(&ck->classes, &field);) {
+        if (field.type == TYPE_OBJECT) {
+            refer(ck, get_id(p + field.at, ck->id_size));
             ck->sum.references++;
-        } else if (p[m.at] > 1) {
-            report_boolean(ck, p[m.at], offset + m.at);
+        } else if (p[field.at] > 1) {
+            report_boolean(ck, p[field.at], offset + field.at);
         }
     }
 }
 
-/* The parts of a chain that have marks, the class itself first. `get` gives n bytes at an offset within the instance. */
+/* Checks the parts of a chain that have checked fields, the class itself first. `get` gives n bytes at an offset within the instance. */
 static bool check_chain(struct checker *ck, uint32_t index, uint64_t offset,
                         const uint8_t *(*get)(struct checker *ck, uint64_t at, size_t n))
 {
@@ -299,8 +300,8 @@ static bool check_chain(struct checker *ck, uint32_t index, uint64_t offset,
         const struct layout *part = classes_layout(&ck->classes, i);
         uint64_t base = total - part->total;
 
-        if (part->has_marks) {
-            const uint8_t *p = get(ck, offset + base, marks_bytes(&ck->classes, part));
+        if (part->has_checked_fields) {
+            const uint8_t *p = get(ck, offset + base, checked_fields_bytes(&ck->classes, part));
 
             if (!p)
                 return false;
@@ -366,7 +367,7 @@ bool check_known_instance(struct checker *ck, const struct INSTANCE_DUMP *r, uin
         return true;
     }
     l = classes_layout(&ck->classes, index);
-    if (l->state != LAYOUT_SOUND)
+    if (l->state != LAYOUT_VALID)
         return true;
     if (l->total == r->bytes)
         return check_chain(ck, index, at + SIZE_OF(INSTANCE_DUMP, ck->id_size), get);
@@ -411,9 +412,9 @@ bool check_instance(struct checker *ck)
     }
     if (!l) {
         use_missing_class(ck, &r, at);
-    } else if (l->state == LAYOUT_SOUND && l->total != r.bytes) {
+    } else if (l->state == LAYOUT_VALID && l->total != r.bytes) {
         hold_wrong_instance(ck, first, l->total, at);
-    } else if (l->state == LAYOUT_SOUND) {
+    } else if (l->state == LAYOUT_VALID) {
         make_hot(ck, raw_id, index);
         if (!check_chain(ck, index, at - 1 + head, get_from_input))
             return false;
@@ -434,7 +435,7 @@ uint64_t size_by_class(struct checker *ck, const uint8_t *p)
         return 0;
     index = known_layout(ck, r.class_id);
     l = index == LAYOUT_NONE ? NULL : classes_layout(&ck->classes, index);
-    return l && l->state == LAYOUT_SOUND && l->total != r.bytes ? head + l->total : 0;
+    return l && l->state == LAYOUT_VALID && l->total != r.bytes ? head + l->total : 0;
 }
 
 void check_wrong_instance(struct checker *ck)
@@ -646,22 +647,22 @@ HOT void define_fast(struct checker *ck, struct tally *t, const uint8_t *sub, si
 
 /* The fields of an instance at p, of a wide class. Returns what `near` moves to. */
 static __attribute__((noinline)) struct recent_page
-check_wide(struct checker *ck, struct recent_page near, const uint32_t *marks, const uint8_t *p, size_t head, uint64_t offset)
+check_wide(struct checker *ck, struct recent_page near, const uint32_t *fields, const uint8_t *p, size_t head, uint64_t offset)
 {
-    const uint32_t *mark = marks + 2, *end = mark + marks[0];
+    const uint32_t *field = fields + 2, *end = field + fields[0];
     const uint8_t *body = p + head;
 
-    for (; mark < end; mark++) {
-        uint64_t id = get_id(body + *mark, ck->id_size);
+    for (; field < end; field++) {
+        uint64_t id = get_id(body + *field, ck->id_size);
 
         if (id)
             id_set_refer(&ck->dump.objects, &near, id_to_key(id, ck->id_size));
     }
-    for (end += marks[1]; mark < end; mark++)
-        if (__builtin_expect(body[*mark] > 1, 0)) {
+    for (end += fields[1]; field < end; field++)
+        if (__builtin_expect(body[*field] > 1, 0)) {
             ck->sub = p;
             ck->sub_size = head;
-            report_boolean(ck, body[*mark], offset + head + *mark);
+            report_boolean(ck, body[*field], offset + head + *field);
             ck->sub = NULL;
         }
     return near;
@@ -679,7 +680,7 @@ static COLD const struct hot_class *load_known(struct checker *ck, const uint8_t
 HOT bool booleans_are_right(const struct hot_class *class, const uint8_t *body)
 {
     for (unsigned i = class->references; i < class->references + class->booleans; i++)
-        if (body[class->marks[i]] > 1)
+        if (body[class->fields[i]] > 1)
             return false;
     return true;
 }
@@ -715,7 +716,7 @@ HOT size_t refer_many(struct checker *ck, const uint8_t *const start, size_t n, 
         if (!class || class->is_wide || bytes > (size_t)(end - p) - head || !booleans_are_right(class, p + head))
             break;
         for (unsigned i = 0; i < class->references; i++) {
-            uint64_t id = get_id(p + head + class->marks[i], id_size);
+            uint64_t id = get_id(p + head + class->fields[i], id_size);
 
             if (id)
                 id_set_refer(&ck->dump.objects, &referenced, id_to_key(id, id_size));
@@ -775,24 +776,24 @@ HOT size_t walk(struct checker *ck, const uint8_t *const start, size_t n, uint64
                 continue;
             }
             for (; i < class->references; i++) {
-                uint64_t id = get_id(body + class->marks[i], id_size);
+                uint64_t id = get_id(body + class->fields[i], id_size);
 
                 if (id)
                     id_set_refer(&ck->dump.objects, &t.referenced, id_to_key(id, id_size));
             }
             t.references += i;
             for (unsigned all = i + class->booleans; i < all; i++)
-                if (__builtin_expect(body[class->marks[i]] > 1, 0)) {
+                if (__builtin_expect(body[class->fields[i]] > 1, 0)) {
                     ck->sub = p;
                     ck->sub_size = instance_head;
-                    report_boolean(ck, body[class->marks[i]], offset + (uint64_t)(body - start) + class->marks[i]);
+                    report_boolean(ck, body[class->fields[i]], offset + (uint64_t)(body - start) + class->fields[i]);
                     ck->sub = NULL;
                 }
             if (__builtin_expect(class->is_wide, 0)) {
-                const uint32_t *marks = ck->dump.wide.marks + class->first_wide;
+                const uint32_t *fields = ck->dump.wide.fields + class->first_wide;
 
-                t.referenced = check_wide(ck, t.referenced, marks, p, instance_head, offset + (uint64_t)(p - start));
-                t.references += marks[0];
+                t.referenced = check_wide(ck, t.referenced, fields, p, instance_head, offset + (uint64_t)(p - start));
+                t.references += fields[0];
             }
             t.instances++;
             p = body + bytes;

@@ -79,7 +79,7 @@ static const char *show_stray_class(struct checker *ck, uint64_t missing, char *
     if (stray != LAYOUT_NONE) {
         struct layout *l = classes_layout(&ck->classes, stray);
 
-        l->is_excused = true;
+        l->is_stray = true;
         snprintf(to, NAME_SIZE, ", unless as 0x%" PRIx64 " at 0x%" PRIx64 ", which has no LOAD_CLASS",
                  classes_id(&ck->classes, stray), (uint64_t)l->at);
     }

@@ -62,7 +62,8 @@ enum object_role {
     OBJECT_AS_OTHER_ROOT,
     OBJECT_AS_STICKY_CLASS
 };
-enum class_role { CLASS_IS_DUMPED, CLASS_IS_ARRAY, CLASS_IS_ROOTLESS, CLASS_HAS_INSTANCES }; /* when all LOAD_CLASS are known */
+/* Checked at the end of the file, when all LOAD_CLASS are known. */
+enum class_role { CLASS_IS_DUMPED, CLASS_IS_ARRAY, CLASS_HAS_NO_SUPERCLASS, CLASS_HAS_INSTANCES };
 
 enum {
     PIECE = 64 << 10 /* bytes of a string, an array or an instance that are checked at a time */
@@ -78,12 +79,12 @@ struct hot_class {
     uint64_t raw_id;    /* the ID in the dump's byte order */
     uint32_t bytes;     /* of an instance; UINT32_MAX for an array class, for no window holds so many */
     uint32_t dump;      /* the heap dump that this was noted in; of another one it says nothing */
-    uint8_t references; /* the first so many of `marks` are references, */
-    uint8_t booleans;   /* then come booleans */
+    uint8_t references; /* how many of `fields` are references: they come first */
+    uint8_t booleans;   /* how many are booleans */
     uint8_t array_kind; /* enum array_kind: of a class that OBJ-007 saw to */
-    bool is_wide;       /* it has more marks: from first_wide on in the list for all such classes */
+    bool is_wide;       /* it has more fields than that: they are in `wide`, from first_wide on */
     union {
-        uint16_t marks[HOT_FIELDS];
+        uint16_t fields[HOT_FIELDS]; /* offsets in an instance */
         uint32_t first_wide;
     };
 };
@@ -253,7 +254,7 @@ struct checker {
             unsigned bits;
         } hot;
         struct wide_classes {
-            uint32_t *marks; /* of a class: how many references and how many booleans, and where they are in an instance */
+            uint32_t *fields; /* of a class: how many references and how many booleans, and where they are in an instance */
             size_t capacity, count;
             struct keymap first; /* by layout; UINT32_MAX for one that there was no room for */
         } wide;

@@ -121,10 +121,10 @@ static bool find_in_fields(struct finder *f, uint32_t layout, uint64_t offset)
     for (uint32_t i = layout; i != LAYOUT_NONE; i = classes_above(classes, i)) {
         const struct layout *part = classes_layout(classes, i);
 
-        for (struct mark m = marks_begin(classes, part); marks_next(classes, &m);) {
-            uint64_t at = offset + (total - part->total) + m.at, skip = at - in->offset;
+        for (struct checked_field field = checked_fields_begin(classes, part); checked_fields_next(classes, &field);) {
+            uint64_t at = offset + (total - part->total) + field.at, skip = at - in->offset;
 
-            if (m.type != TYPE_OBJECT)
+            if (field.type != TYPE_OBJECT)
                 continue;
             if (input_skip(in, skip) < skip || input_need(in, f->ck->id_size) < f->ck->id_size)
                 return false;
@@ -152,7 +152,7 @@ static bool find_in_instance(struct finder *f)
     targets_try(&f->defined, r.object_id, at + 1);
     index = r.class_id && f->referenced.left ? classes_find_layout(&ck->classes, r.class_id) : LAYOUT_NONE;
     l = index == LAYOUT_NONE ? NULL : classes_layout(&ck->classes, index);
-    return !l || l->state != LAYOUT_SOUND || l->total != r.bytes || find_in_fields(f, index, at + head);
+    return !l || l->state != LAYOUT_VALID || l->total != r.bytes || find_in_fields(f, index, at + head);
 }
 
 static bool find_in_object_array(struct finder *f)
@@ -266,7 +266,8 @@ static inline __attribute__((always_inline)) size_t find_in_many(struct finder *
                 if (!class)
                     break;
                 for (unsigned i = 0; i < class->references; i++)
-                    targets_try(&f->referenced, get_id(body + class->marks[i], id_size), at + instance_head + class->marks[i]);
+                    targets_try(&f->referenced, get_id(body + class->fields[i], id_size),
+                                at + instance_head + class->fields[i]);
             }
             bytes += instance_head;
         } else if (*p == SUB_PRIMITIVE_ARRAY_DUMP) {

@@ -66,7 +66,7 @@ uint32_t classes_find_layout(const struct classes *c, uint64_t class_id)
     return keymap_get(&c->dumped_by_id, class_id, &index) ? (uint32_t)index : LAYOUT_NONE;
 }
 
-/* ---- What takes as many bytes as an ID ---- */
+/* ---- IDs ---- */
 
 enum { ID_OWN, ID_ABOVE };
 
@@ -85,7 +85,7 @@ uint64_t classes_id(const struct classes *c, uint32_t index)
     return load_id(c, index, ID_OWN);
 }
 
-/* Above a layout that is not settled is the ID of the superclass; above a settled one, a layout. */
+/* ID_ABOVE holds the ID of the superclass until the layout is resolved, and the index of a layout from then on. */
 uint32_t classes_above(const struct classes *c, uint32_t index)
 {
     return (uint32_t)load_id(c, index, ID_ABOVE);
@@ -93,7 +93,7 @@ uint32_t classes_above(const struct classes *c, uint32_t index)
 
 /* ---- Fields ---- */
 
-/* Keeps the types of the fields up to the last mark. */
+/* Keeps the types of the fields up to the last checked one. */
 static bool keep_types(struct classes *c, struct layout *l, const uint8_t *type, uint16_t count)
 {
     static const uint8_t padding[TYPES_UNIT] = {0};
@@ -111,15 +111,15 @@ static bool keep_types(struct classes *c, struct layout *l, const uint8_t *type,
     return kept;
 }
 
-struct mark marks_begin(const struct classes *c, const struct layout *l)
+struct checked_field checked_fields_begin(const struct classes *c, const struct layout *l)
 {
-    struct mark m = {.next = (uint64_t)l->types * TYPES_UNIT};
+    struct checked_field field = {.next = (uint64_t)l->types * TYPES_UNIT};
 
-    if (l->has_marks) {
-        byte_log_read(&c->types, m.next, &m.left, sizeof m.left);
-        m.next += sizeof m.left;
+    if (l->has_checked_fields) {
+        byte_log_read(&c->types, field.next, &field.left, sizeof field.left);
+        field.next += sizeof field.left;
     }
-    return m;
+    return field;
 }
 
 uint32_t classes_add_layout(struct classes *c, const struct CLASS_DUMP *r, uint64_t at, const uint8_t *fields,
@@ -128,7 +128,7 @@ uint32_t classes_add_layout(struct classes *c, const struct CLASS_DUMP *r, uint6
     const uint8_t *type = fields + OFFSET_OF(INSTANCE_FIELD, type, c->id_size);
     uint32_t index = (uint32_t)c->layouts.count;
     struct layout *l;
-    uint16_t up_to_mark = 0;
+    uint16_t up_to_checked = 0;
 
     if (c->layouts.count >= LAYOUT_NONE) {
         c->memory->exhausted = true;
@@ -141,7 +141,7 @@ uint32_t classes_add_layout(struct classes *c, const struct CLASS_DUMP *r, uint6
                          .instance_size = r->instance_size,
                          .has_fields = field_count != 0,
                          .nearest_open = index,
-                         .is_rootless = !r->super_id};
+                         .has_no_superclass = !r->super_id};
     store_id(c, index, ID_OWN, r->class_id);
     store_id(c, index, ID_ABOVE, r->super_id);
 
@@ -151,38 +151,38 @@ uint32_t classes_add_layout(struct classes *c, const struct CLASS_DUMP *r, uint6
         l->total += type_size(t, c->id_size);
         l->bad_type |= type_size(t, c->id_size) == 0;
         if (t == TYPE_OBJECT || t == TYPE_BOOLEAN)
-            up_to_mark = (uint16_t)(i + 1);
+            up_to_checked = (uint16_t)(i + 1);
     }
-    if (up_to_mark && keep_types(c, l, type, up_to_mark))
-        l->has_marks = true;
+    if (up_to_checked && keep_types(c, l, type, up_to_checked))
+        l->has_checked_fields = true;
     return keymap_put(&c->dumped_by_id, r->class_id, index) ? index : LAYOUT_NONE;
 }
 
 /* ---- Chains ---- */
 
-static void break_layout(struct classes *c, uint32_t index, uint32_t super)
+static void set_invalid(struct classes *c, uint32_t index, uint32_t super)
 {
-    classes_layout(c, index)->state = LAYOUT_BROKEN;
+    classes_layout(c, index)->state = LAYOUT_INVALID;
     store_id(c, index, ID_ABOVE, super);
 }
 
-/* A layout of which the superclass is settled, or which has none, is settled itself. */
-static void settle(struct classes *c, uint32_t index, uint32_t super)
+/* Resolves a layout whose superclass is resolved, or that has none. */
+static void resolve_one(struct classes *c, uint32_t index, uint32_t super)
 {
     const struct layout *above = super == LAYOUT_NONE ? NULL : classes_layout(c, super);
     struct layout *l = classes_layout(c, index);
 
-    if (l->bad_type || (above && above->state != LAYOUT_SOUND)) {
-        break_layout(c, index, super);
+    if (l->bad_type || (above && above->state != LAYOUT_VALID)) {
+        set_invalid(c, index, super);
         return;
     }
-    l->state = LAYOUT_SOUND;
+    l->state = LAYOUT_VALID;
     l->total += above ? above->total : 0;
-    store_id(c, index, ID_ABOVE, !above || above->has_marks ? super : classes_above(c, super));
+    store_id(c, index, ID_ABOVE, !above || above->has_checked_fields ? super : classes_above(c, super));
 }
 
-/* Whether the chain of an open layout leads to a superclass that is missing and may still come. Where it leads is kept, so that
- * the next question takes one step (path compression, as in union-find). */
+/* Whether the chain of an open layout leads to a missing superclass that may still follow. The end of the chain is kept in
+ * nearest_open, so that the next call takes one step (path compression, as in union-find). */
 static bool is_incomplete(struct classes *c, uint32_t index)
 {
     uint32_t at = index, open;
@@ -199,7 +199,7 @@ static bool is_incomplete(struct classes *c, uint32_t index)
             break;
         *step = at;
         steps++;
-        l->state = LAYOUT_ENTERED; /* a cycle ends there */
+        l->state = LAYOUT_ENTERED; /* ends the loop on a cycle */
         open = l->nearest_open;
         if (open != at && classes_layout(c, open)->state == LAYOUT_OPEN) {
             at = open;
@@ -228,8 +228,8 @@ enum layout_state classes_resolve(struct classes *c, uint32_t index)
     if (l->state != LAYOUT_OPEN || (!c->complete && is_incomplete(c, index)))
         return l->state;
 
-    /* Up, to a layout that is settled, that has no superclass, that was entered before (a cycle), or whose superclass is
-     * missing. The path is kept, so that a chain of a million classes needs no stack. */
+    /* Up the chain, to a layout that is resolved, has no superclass, was entered before (a cycle), or whose superclass is
+     * missing. The path is a list, since a chain of a million classes would overflow the stack. */
     chunks_shrink(&c->path, 0);
     for (;;) {
         uint32_t *step = chunks_add(&c->path);
@@ -242,28 +242,28 @@ enum layout_state classes_resolve(struct classes *c, uint32_t index)
         length++;
         classes_layout(c, index)->state = LAYOUT_ENTERED;
         if (!super_id) {
-            found = LAYOUT_SOUND;
+            found = LAYOUT_VALID;
             break;
         }
         super = classes_find_layout(c, super_id);
         if (super == LAYOUT_NONE) {
-            found = c->complete ? LAYOUT_BROKEN : LAYOUT_OPEN;
+            found = c->complete ? LAYOUT_INVALID : LAYOUT_OPEN;
             break;
         }
         if (classes_layout(c, super)->state != LAYOUT_OPEN) {
-            found = classes_layout(c, super)->state == LAYOUT_ENTERED ? LAYOUT_BROKEN : LAYOUT_SOUND;
+            found = classes_layout(c, super)->state == LAYOUT_ENTERED ? LAYOUT_INVALID : LAYOUT_VALID;
             break;
         }
         index = super;
     }
 
-    /* Down again. */
+    /* Down again, resolving each layout. */
     while (length--) {
         index = *(const uint32_t *)chunks_at(&c->path, length);
-        if (found == LAYOUT_SOUND)
-            settle(c, index, super);
-        else if (found == LAYOUT_BROKEN)
-            break_layout(c, index, super);
+        if (found == LAYOUT_VALID)
+            resolve_one(c, index, super);
+        else if (found == LAYOUT_INVALID)
+            set_invalid(c, index, super);
         else
             classes_layout(c, index)->state = LAYOUT_OPEN;
         super = index;

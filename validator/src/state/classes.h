@@ -1,5 +1,5 @@
-/* Classes: those that were loaded, for the whole file, and the layouts of those that were dumped, for one heap dump. Knows what
- * a superclass chain adds up to; knows no rules. */
+/* Classes: the loaded ones of the whole file, and the layouts of the dumped ones of one heap dump. Resolves superclass chains;
+ * knows no rules. */
 #ifndef HPROF_CLASSES_H
 #define HPROF_CLASSES_H
 
@@ -8,46 +8,46 @@
 #include "base/keymap.h"
 #include "format/format.h"
 
-/* A class that was loaded: what its first LOAD_CLASS says. */
+/* A loaded class, as its first LOAD_CLASS describes it. */
 struct class
 {
     uint64_t name; /* string ID */
     uint32_t serial;
-    bool named;  /* its name was defined then: else it is shown nowhere, early or late */
+    bool named;  /* the name was defined before this LOAD_CLASS; if not, it is never shown, neither early nor late */
     bool reused; /* the ID had another name before its class was unloaded: no name holds for the whole file */
 };
 _Static_assert(sizeof(struct class) == 16, "the smallest LOAD_CLASS takes 25 bytes");
 
 enum layout_state {
-    LAYOUT_OPEN,    /* nobody asked yet, or a superclass may still come */
-    LAYOUT_ENTERED, /* on the way up */
-    LAYOUT_SOUND,
-    LAYOUT_BROKEN /* a superclass is missing, the chain is a cycle, a type is none */
+    LAYOUT_OPEN,    /* not resolved yet, or a superclass may still follow */
+    LAYOUT_ENTERED, /* being resolved: a chain that meets it again is a cycle */
+    LAYOUT_VALID,
+    LAYOUT_INVALID /* a superclass is missing, the chain is a cycle, or a field type is undefined */
 };
 
 enum { LAYOUT_NONE = UINT32_MAX };
 
-/* A dumped class. References and booleans are its marks: the types of its own fields up to the last of them are kept once, in
- * a byte each, and never copied to subclasses. Its ID and what is above it are in classes.ids. 48 bits say any offset. */
+/* The layout of a dumped class. Its *checked fields* are the references and booleans among its own fields. The types of the own
+ * fields, up to the last checked one, are kept in classes.types and not copied to subclasses. Its IDs are in classes.ids. */
 struct layout {
-    uint64_t at : 48;             /* offset of the CLASS_DUMP, behind its tag */
-    uint64_t state : 2;           /* enum layout_state */
-    uint64_t colour : 2;          /* for finding cycles: 0 not seen, 1 on this way, 2 done */
-    uint64_t bad_type : 1;        /* of a field */
-    uint64_t has_fields : 1;      /* of its own, */
-    uint64_t has_marks : 1;       /* references or booleans among them */
-    uint64_t is_rootless : 1;     /* it names no superclass */
-    uint64_t is_array_class : 1;  /* an object array was of this class, and OBJ-007 saw to it; */
-    uint64_t is_object_array : 1; /* then: it is Object[] */
+    uint64_t at : 48;                /* offset of the CLASS_DUMP, after its tag; no file is longer than 48 bits can count */
+    uint64_t state : 2;              /* enum layout_state */
+    uint64_t colour : 2;             /* for finding cycles: 0 not visited, 1 on the present path, 2 done */
+    uint64_t bad_type : 1;           /* an own field has an undefined type */
+    uint64_t has_fields : 1;         /* own fields */
+    uint64_t has_checked_fields : 1; /* among its own fields */
+    uint64_t has_no_superclass : 1;  /* the CLASS_DUMP names none */
+    uint64_t is_array_class : 1;     /* an object array has this class, and OBJ-007 was checked for it */
+    uint64_t is_object_array : 1;    /* with is_array_class: it is Object[] */
     uint64_t has_instances : 1;
-    uint64_t is_excused : 1; /* its CLS-008 follows from what was told */
-    uint64_t total : 48;     /* bytes of an instance: the own part, and once it is sound, the superclasses */
+    uint64_t is_stray : 1; /* dumped under a wrong ID, as another finding already says: no CLS-008 */
+    uint64_t total : 48;   /* bytes of its own fields; once it is valid, also those of its superclasses */
     uint32_t
-        nearest_open; /* while it is open: a layout up its chain that is open too, most often the one whose superclass is missing */
-    uint32_t types;         /* where in classes.types the own fields are, in units of TYPES_UNIT; if it has marks */
+        nearest_open; /* while it is open: an open layout further up the chain, at best the one whose superclass is missing */
+    uint32_t types;   /* with has_checked_fields: where its types begin in classes.types, in units of TYPES_UNIT */
     uint32_t instance_size; /* as declared */
 };
-_Static_assert(sizeof(struct layout) == 32, "the smallest CLASS_DUMP takes 43 bytes, and much else is known of it");
+_Static_assert(sizeof(struct layout) == 32, "the smallest CLASS_DUMP takes 43 bytes, and the sets of IDs take some of them");
 enum { TYPES_UNIT = 4 };
 
 struct classes {
@@ -55,25 +55,27 @@ struct classes {
     unsigned id_size;
     struct keymap loaded_by_id; /* class ID to index in `loaded` */
     struct chunks loaded;       /* struct class */
-    uint32_t dump;              /* the number of the present heap dump; of it are: */
+
+    /* The present heap dump. */
+    uint32_t dump;              /* its number */
     struct keymap dumped_by_id; /* class ID to index in `layouts` */
     struct chunks layouts;      /* struct layout */
-    struct chunks ids;          /* two IDs for each layout: its own, and what is above it */
+    struct chunks ids;          /* two IDs for each layout: its own, and what classes_above() returns */
     struct byte_log types;
-    struct chunks path; /* uint32_t: layouts on the way up a chain */
-    bool complete;      /* all classes of this heap dump are known: what is missing now is missing */
+    struct chunks path; /* uint32_t: the layouts of the chain that is being resolved */
+    bool complete;      /* no CLASS_DUMP can follow: a superclass without a layout is undefined */
 };
 
 void classes_init(struct classes *c, struct memory *memory, const struct hash_key *key, unsigned id_size);
 void classes_clear(struct classes *c);
 
 void classes_begin_dump(struct classes *c);
-/* Forgets the layouts. */
+/* Frees the layouts. */
 void classes_end_dump(struct classes *c);
 
-/* A class that was loaded, or NULL. */
+/* A loaded class, or NULL. */
 struct class *classes_find(const struct classes *c, uint64_t id);
-/* Adds a class that was not loaded yet; NULL when memory ran out. */
+/* Adds a class that was not loaded yet; NULL if memory ran out. */
 struct class *classes_add(struct classes *c, uint64_t id);
 
 static inline struct layout *classes_layout(const struct classes *c, uint32_t index)
@@ -81,10 +83,10 @@ static inline struct layout *classes_layout(const struct classes *c, uint32_t in
     return chunks_at(&c->layouts, index);
 }
 
-/* The layout of a class in the present heap dump, or LAYOUT_NONE. */
+/* The index of the layout of a class in the present heap dump, or LAYOUT_NONE. */
 uint32_t classes_find_layout(const struct classes *c, uint64_t class_id);
 
-/* The same, or NULL. */
+/* The layout itself, or NULL. */
 static inline struct layout *classes_layout_of(const struct classes *c, uint64_t class_id)
 {
     uint32_t index = classes_find_layout(c, class_id);
@@ -92,52 +94,52 @@ static inline struct layout *classes_layout_of(const struct classes *c, uint64_t
     return index == LAYOUT_NONE ? NULL : classes_layout(c, index);
 }
 
-/* The class that a layout is of. */
 uint64_t classes_id(const struct classes *c, uint32_t index);
 
-/* The layout above one: the superclass of a broken one, the nearest superclass with marks of a sound one, or LAYOUT_NONE. */
+/* Of an invalid layout, the layout of its superclass; of a valid one, the layout of the nearest superclass with checked fields.
+ * LAYOUT_NONE if there is none. */
 uint32_t classes_above(const struct classes *c, uint32_t index);
 
-/* Adds a layout for a class that has none in this heap dump: its index, or LAYOUT_NONE when memory ran out. `fields` are
- * field_count names and types as in the dump. */
+/* Adds the layout of a class that has none in this heap dump and returns its index, or LAYOUT_NONE if memory ran out. `fields`
+ * are the names and types of its fields as in the dump. */
 uint32_t classes_add_layout(struct classes *c, const struct CLASS_DUMP *r, uint64_t at, const uint8_t *fields,
                             uint16_t field_count);
 
-/* Finds out whether the chain of a layout is sound, and what it adds up to. Leaves LAYOUT_OPEN only when a superclass is
- * missing that may still come. Nearly linear in all over the classes of a heap dump, however often it is asked. */
+/* Resolves the superclass chain of a layout. The result is LAYOUT_OPEN only if a superclass that may still follow is missing.
+ * All calls for one heap dump together take nearly linear time. */
 enum layout_state classes_resolve(struct classes *c, uint32_t index);
 
-/* Goes over the marks of a layout. */
-struct mark {
-    uint32_t at; /* within the class's own part of an instance */
+/* Iterates over the checked fields of a layout. */
+struct checked_field {
+    uint32_t at; /* offset of the field within the class's own part of an instance */
     uint32_t end;
     uint8_t type; /* TYPE_OBJECT or TYPE_BOOLEAN */
     uint16_t left;
     uint64_t next;
 };
-struct mark marks_begin(const struct classes *c, const struct layout *l);
+struct checked_field checked_fields_begin(const struct classes *c, const struct layout *l);
 
-static inline bool marks_next(const struct classes *c, struct mark *m)
+static inline bool checked_fields_next(const struct classes *c, struct checked_field *f)
 {
-    while (m->left) {
-        m->left--;
-        m->type = byte_log_byte(&c->types, m->next++);
-        m->at = m->end;
-        m->end += type_size(m->type, c->id_size);
-        if (m->type == TYPE_OBJECT || m->type == TYPE_BOOLEAN)
+    while (f->left) {
+        f->left--;
+        f->type = byte_log_byte(&c->types, f->next++);
+        f->at = f->end;
+        f->end += type_size(f->type, c->id_size);
+        if (f->type == TYPE_OBJECT || f->type == TYPE_BOOLEAN)
             return true;
     }
     return false;
 }
 
-/* The bytes of a class's own part of an instance up to the end of its last mark. */
-static inline uint32_t marks_bytes(const struct classes *c, const struct layout *l)
+/* The bytes of a class's own part of an instance, up to the end of its last checked field. */
+static inline uint32_t checked_fields_bytes(const struct classes *c, const struct layout *l)
 {
-    struct mark m = marks_begin(c, l);
+    struct checked_field field = checked_fields_begin(c, l);
 
-    while (marks_next(c, &m))
+    while (checked_fields_next(c, &field))
         continue;
-    return m.end;
+    return field.end;
 }
 
 #endif
