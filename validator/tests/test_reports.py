@@ -187,9 +187,9 @@ def test_a_transfer_as_text_is_named(files: Path) -> None:
     (files / "lines").write_bytes(javas_own().replace(b"\n", b"\r\n"))
     assert hint("lines", files).startswith("transferred as text: each LF became CR LF")
     (files / "decoded").write_bytes(javas_own().decode("utf-8", "replace").encode())
-    assert hint("decoded", files).startswith("transferred as text: bytes that are no UTF-8 became U+FFFD")
+    assert hint("decoded", files).startswith("transferred as text: bytes that are not UTF-8 were replaced by U+FFFD")
     (files / "packed").write_bytes(gzip.compress(javas_own()).decode("utf-8", "replace").encode())
-    assert hint("packed", files).startswith("transferred as text: bytes that are no UTF-8 became U+FFFD")
+    assert hint("packed", files).startswith("transferred as text: bytes that are not UTF-8 were replaced by U+FFFD")
     for whole in (javas_own(), javas_own()[:-100]):
         (files / "binary").write_bytes(whole)
         assert "text" not in hint("binary", files)

@@ -10,7 +10,7 @@ struct hash_key hash_key_draw(void)
     struct hash_key key;
 
     if (getrandom(&key, sizeof key, GRND_NONBLOCK) != (ssize_t)sizeof key) {
-        /* Only in the first moments of a machine's life: what differs from run to run has to do. */
+        /* Only while the machine boots: use what differs from run to run. */
         struct timespec now;
 
         clock_gettime(CLOCK_MONOTONIC, &now);

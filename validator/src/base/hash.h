@@ -1,4 +1,4 @@
-/* Hashes with a key that is drawn at start, so that nobody can write a dump whose IDs or strings collide. */
+/* Hashes with a random key, so that nobody can write a dump whose IDs or strings collide. */
 #ifndef HPROF_HASH_H
 #define HPROF_HASH_H
 
@@ -10,9 +10,9 @@ struct hash_key {
     uint64_t multiply; /* odd */
 };
 
-/* Draws a key from the system. */
+/* A random key from the system. */
 struct hash_key hash_key_draw(void);
-/* For tests: always the same key for the same seed. */
+/* For tests: the same key for the same seed. */
 struct hash_key hash_key_from(uint64_t seed);
 
 /* Two rounds of multiply and shift: every bit of the result depends on every bit of v and of the key. */
@@ -24,7 +24,7 @@ static inline uint64_t hash_u64(const struct hash_key *key, uint64_t v)
     return v ^ v >> 29;
 }
 
-/* The halves of the product of 128 bits, one over the other: as every machine can. */
+/* The product of 128 bits, its halves XORed; for compilers without 128-bit integers. */
 static inline uint64_t hash_fold_by_halves(uint64_t a, uint64_t b)
 {
     uint64_t a_low = (uint32_t)a, a_high = a >> 32, b_low = (uint32_t)b, b_high = b >> 32;
@@ -44,8 +44,8 @@ static inline uint64_t hash_fold(uint64_t a, uint64_t b)
 #endif
 }
 
-/* A hash of bytes that come in pieces. All pieces but the last are multiples of 8 bytes; the result depends on the bytes
- * and their number alone. */
+/* A hash of bytes that are added in pieces. Each piece except the last is a multiple of 8 bytes; the result does not depend on
+ * how the bytes were split. */
 struct byte_hash {
     uint64_t state;
     uint64_t size;

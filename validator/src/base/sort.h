@@ -1,5 +1,5 @@
-/* Sorts in place and without memory of its own, which qsort may take behind the caller's allocator; by heaps, so never quadratic
- * whatever the order. Inline: size and order are known where it is called. */
+/* Heapsort: in place, and never quadratic. qsort may allocate memory that the caller's allocator does not see. Inline, so that the
+ * compiler knows the size and the order. */
 #ifndef HPROF_SORT_H
 #define HPROF_SORT_H
 
@@ -8,13 +8,13 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { SORT_SIZE_MOST = 32 }; /* bytes of an entry */
+enum { SORT_SIZE_MAX = 32 }; /* bytes of an entry */
 
-/* n entries of `size` bytes each at `entries`. */
+/* Sorts n entries of `size` bytes each. */
 static inline void sort_in_place(void *entries, size_t n, size_t size, bool (*less)(const void *a, const void *b))
 {
     uint8_t *at = entries;
-    _Alignas(max_align_t) uint8_t moved[SORT_SIZE_MOST];
+    _Alignas(max_align_t) uint8_t moved[SORT_SIZE_MAX];
 
     for (size_t start = n / 2, end = n; end > 1;) {
         size_t hole = 0, child;

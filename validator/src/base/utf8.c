@@ -9,7 +9,7 @@ static bool continues(uint8_t byte)
     return (byte & 0xc0) == 0x80;
 }
 
-/* Bytes of the character at p, of which n are there; 0 for none that is legal and whole. */
+/* The size of the character at p; 0 if the n bytes there do not begin with a valid character. */
 static size_t character(const uint8_t *p, size_t n)
 {
     uint8_t lead = p[0];
@@ -23,13 +23,13 @@ static size_t character(const uint8_t *p, size_t n)
         size = 3;
     else if (lead >= 0xf0 && lead <= 0xf4)
         size = 4;
-    else if (lead == 0xc0) /* modified: NUL, and nothing else overlong */
+    else if (lead == 0xc0) /* modified UTF-8: NUL is the only overlong form */
         return n >= 2 && p[1] == 0x80 ? 2 : 0;
     else
         return 0;
 
     if (n < size || (lead == 0xe0 && p[1] < 0xa0) || (lead == 0xf0 && p[1] < 0x90) || (lead == 0xf4 && p[1] > 0x8f))
-        return 0; /* cut short, overlong, above U+10FFFF */
+        return 0; /* truncated, overlong, or above U+10FFFF */
     for (size_t i = 1; i < size; i++)
         if (!continues(p[i]))
             return 0;
@@ -59,7 +59,7 @@ size_t utf8_valid(const uint8_t *p, size_t n)
     return n;
 }
 
-/* What may be shown as it is: printable, and legal in UTF-8, JSON and XML. */
+/* Whether a character can be shown as it is: printable, and legal in UTF-8, JSON and XML. */
 static bool printable(const uint8_t *p, size_t size)
 {
     if (size == 1)
@@ -79,7 +79,7 @@ static bool is_surrogate(const uint8_t *p, unsigned second)
     return p[0] == 0xed && (p[1] & 0xf0) == second && continues(p[2]);
 }
 
-/* A pair of surrogates, as Java's modified UTF-8 writes a character above U+FFFF: in 6 bytes. As the 4 bytes of the standard. */
+/* Turns a pair of surrogates, 6 bytes, into the 4 bytes of standard UTF-8. */
 static bool join_pair(const uint8_t *p, size_t n, uint8_t to[4])
 {
     uint32_t code;

@@ -1,5 +1,5 @@
-/* UTF-8 as HPROF has it (SPEC.md 2.5, 4.1): standard UTF-8, and Java's modified form: C0 80 for NUL, surrogates, in pairs or
- * alone, as three bytes each. */
+/* UTF-8 as HPROF allows it (SPEC.md 2.5, 4.1): standard UTF-8, and Java's modified UTF-8, where NUL is C0 80 and each surrogate,
+ * paired or alone, takes three bytes. */
 #ifndef HPROF_UTF8_H
 #define HPROF_UTF8_H
 
@@ -7,12 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How many of the first n bytes are sound. Fewer than n when the next byte begins no character, or one that the n bytes cut
- * short. */
+/* The length of the longest prefix of the n bytes that is valid. */
 size_t utf8_valid(const uint8_t *p, size_t n);
 
-/* Writes bytes as text to show, in standard UTF-8: a pair of surrogates becomes its character, whatever is not printable \xNN. At
- * most size - 1 bytes and a NUL; "..." ends it when it does not fit or `more` says that there was more. Returns the length. */
+/* Writes bytes as printable text in standard UTF-8: a pair of surrogates becomes one character, and a byte that is not printable
+ * becomes \xNN. Writes at most size - 1 bytes and a NUL. The text ends with "..." if it does not fit, or if `more` says that the
+ * bytes are only the first of the string. Returns the length. */
 size_t utf8_show(char *to, size_t size, const uint8_t *p, size_t n, bool more);
 
 #endif

@@ -5,14 +5,14 @@
 
 #include "base/sort.h"
 
-/* A finding with the severity it was given. */
+/* A finding with its severity. */
 struct shown {
     const struct finding *finding;
     enum rule rule;
     enum hprof_severity severity;
     const char *quirk;
 };
-_Static_assert(sizeof(struct shown) <= SORT_SIZE_MOST, "room for one in sort.h");
+_Static_assert(sizeof(struct shown) <= SORT_SIZE_MAX, "sort_in_place() can move one");
 
 void findings_init(struct findings *d, struct memory *memory, uint64_t max_errors)
 {
@@ -22,14 +22,14 @@ void findings_init(struct findings *d, struct memory *memory, uint64_t max_error
     chunks_init(&d->wanted, memory, sizeof(struct wanted_offset));
 }
 
-static void forget_texts(struct findings *d, struct finding *f)
+static void free_texts(struct findings *d, struct finding *f)
 {
     memory_put(d->memory, f->texts, f->texts_size);
     f->texts = NULL;
     f->texts_size = 0;
 }
 
-static void forget_shown(struct findings *d)
+static void free_shown(struct findings *d)
 {
     memory_put(d->memory, d->shown, d->shown_capacity * sizeof *d->shown);
     d->shown = NULL;
@@ -39,26 +39,26 @@ void findings_clear(struct findings *d)
 {
     for (struct finding_group *g = d->groups; g < d->groups + GROUP_COUNT; g++) {
         for (size_t i = 0; i < g->count; i++)
-            forget_texts(d, &g->kept[i]);
+            free_texts(d, &g->kept[i]);
         memory_put(d->memory, g->kept, g->capacity * sizeof *g->kept);
         *g = (struct finding_group){0};
     }
     chunks_clear(&d->wanted);
-    forget_shown(d);
+    free_shown(d);
 }
 
-/* Whether finding a comes behind b. */
+/* Whether finding a follows b. */
 static bool comes_later(const struct finding *a, const struct finding *b)
 {
     return a->order != b->order ? a->order > b->order : a->dump > b->dump;
 }
 
-static bool is_of_container(enum rule rule)
+static bool is_gzip_rule(enum rule rule)
 {
     return rule >= RULE_GZ_001;
 }
 
-/* Puts a finding where it belongs in the heap `kept`, from the hole on upwards. */
+/* Moves the hole in the heap `kept` up to where the new finding belongs, and puts it there. */
 static struct finding *sift_up(struct finding *kept, size_t hole, struct finding new)
 {
     for (size_t parent; hole; hole = parent) {
@@ -71,7 +71,7 @@ static struct finding *sift_up(struct finding *kept, size_t hole, struct finding
     return &kept[hole];
 }
 
-/* From the top, which is free, of a heap of so many downwards. */
+/* The same from the top of a heap of `count` findings down. */
 static struct finding *sift_down(struct finding *kept, size_t count, struct finding new)
 {
     size_t hole = 0;
@@ -93,7 +93,7 @@ struct finding *findings_count(struct findings *d, enum rule rule, enum finding_
     struct finding new = {.order = order, .dump = d->dump, .offset = order, .related_offset = HPROF_NO_OFFSET};
     void *block = g->kept;
 
-    if (d->silent && !is_of_container(rule))
+    if (d->silent && !is_gzip_rule(rule))
         return NULL;
     new.number = ++d->counted;
     g->rule = rule;
@@ -107,16 +107,16 @@ struct finding *findings_count(struct findings *d, enum rule rule, enum finding_
     }
     if (!comes_later(&g->kept[0], &new))
         return NULL;
-    forget_texts(d, &g->kept[0]);
+    free_texts(d, &g->kept[0]);
     return sift_down(g->kept, g->count, new);
 }
 
-/* Takes the last one off a group. */
+/* Removes the last finding of a group. */
 static void drop_last(struct findings *d, struct finding_group *g)
 {
     struct finding last = g->kept[--g->count];
 
-    forget_texts(d, &g->kept[0]);
+    free_texts(d, &g->kept[0]);
     if (g->count)
         sift_down(g->kept, g->count, last);
 }
@@ -132,36 +132,36 @@ void findings_withdraw(struct findings *d, enum rule rule, enum finding_shape sh
         drop_last(d, g);
 }
 
-void findings_checkpoint(const struct findings *d, struct findings_checkpoint *mark)
+void findings_checkpoint(const struct findings *d, struct findings_checkpoint *checkpoint)
 {
-    mark->counted = d->counted;
+    checkpoint->counted = d->counted;
     for (size_t i = 0; i < GROUP_COUNT; i++)
-        mark->totals[i] = d->groups[i].total;
+        checkpoint->totals[i] = d->groups[i].total;
 }
 
-/* Takes off a group what was counted after a mark. */
-static void drop_later(struct findings *d, struct finding_group *g, const struct findings_checkpoint *mark)
+/* Removes the findings of a group that were counted after a checkpoint. */
+static void drop_later(struct findings *d, struct finding_group *g, const struct findings_checkpoint *checkpoint)
 {
     size_t count = g->count;
 
     g->count = 0;
     for (size_t i = 0; i < count; i++) {
-        if (g->kept[i].number > mark->counted)
-            forget_texts(d, &g->kept[i]);
+        if (g->kept[i].number > checkpoint->counted)
+            free_texts(d, &g->kept[i]);
         else
             sift_up(g->kept, g->count++, g->kept[i]);
     }
 }
 
-void findings_roll_back(struct findings *d, const struct findings_checkpoint *mark)
+void findings_roll_back(struct findings *d, const struct findings_checkpoint *checkpoint)
 {
     for (size_t i = 0; i < GROUP_COUNT; i++) {
         struct finding_group *g = &d->groups[i];
 
-        if (!g->total || is_of_container(g->rule))
+        if (!g->total || is_gzip_rule(g->rule))
             continue;
-        drop_later(d, g, mark);
-        g->total = mark->totals[i];
+        drop_later(d, g, checkpoint);
+        g->total = checkpoint->totals[i];
     }
 }
 
@@ -170,9 +170,9 @@ void findings_silence(struct findings *d)
     d->silent = true;
 }
 
-void findings_describe(struct findings *d, struct finding *f, const char *where, const char *expected, const char *found)
+void findings_describe(struct findings *d, struct finding *f, const char *path, const char *expected, const char *found)
 {
-    const char *part[3] = {where ? where : "", expected, found};
+    const char *part[3] = {path ? path : "", expected, found};
     size_t size = 0;
     char *p;
 
@@ -266,8 +266,7 @@ static bool is_graver(const void *a, const void *b)
     return x->severity != y->severity ? x->severity > y->severity : comes_later(y->finding, x->finding);
 }
 
-/* By offset; REF-002 behind all others and by ID, because on a pipe its offsets are not known and the order must be the
- * same there. */
+/* By offset. REF-002 comes last and by ID: on a pipe its offsets are unknown, and the order must be the same there. */
 static bool is_shown_before(const void *a, const void *b)
 {
     const struct shown *x = a, *y = b;
@@ -280,7 +279,7 @@ static bool is_shown_before(const void *a, const void *b)
     return comes_later(y->finding, x->finding);
 }
 
-/* Puts what is to be shown of one rule at `out`: the gravest, then the first. */
+/* Writes the findings of one rule that are to be shown to `out`: the gravest, then the first. */
 static size_t choose(const struct findings *d, const struct severity_choice *choice, enum rule rule, uint64_t max_errors,
                      struct shown *out)
 {
@@ -308,7 +307,7 @@ bool findings_prepare(struct findings *d)
 {
     size_t capacity = 0;
 
-    forget_shown(d);
+    free_shown(d);
     for (size_t i = 0; i < GROUP_COUNT; i++)
         capacity += d->groups[i].count;
     d->shown = memory_get(d->memory, capacity * sizeof *d->shown);

@@ -1,25 +1,25 @@
-/* The findings: counted all, kept as many as will be shown, given a severity at the end, when the profile is known. Knows rules,
- * nothing of dumps. */
+/* The findings: all are counted, as many as will be shown are kept, and severities are given at the end, when the profile is
+ * known. */
 #ifndef HPROF_FINDINGS_H
 #define HPROF_FINDINGS_H
 
 #include "base/chunks.h"
 #include "findings/rules.h"
 
-/* What will be shown of a finding. `order` decides which findings are the first of their rule and is its offset, but for those
- * whose offset may never be known. */
+/* A kept finding. `order` decides which findings are the first of their rule. It is the offset, except for findings whose offset
+ * may never be known. */
 struct finding {
     uint64_t order;
-    uint64_t number; /* it was the so-many-th to be counted */
-    uint32_t dump;   /* decides between findings of the same order: the number of the heap dump */
+    uint64_t number; /* findings counted up to this one */
+    uint32_t dump;   /* the number of the heap dump: decides between findings of the same order */
     uint64_t offset;
     uint64_t related_offset;
-    size_t wanted; /* in `wanted`, plus 1: where offset or related_offset will be found; 0 for none */
-    char *texts;   /* path, expected, found: three strings, one behind the other; NULL while there is none */
+    size_t wanted; /* 1 + the index in findings.wanted of offset or related_offset, if that must still be found; else 0 */
+    char *texts;   /* path, expected and found: three strings in a row, or NULL */
     size_t texts_size;
 };
 
-/* What a second look will find: where `subject` is defined first, or named first. */
+/* An offset that the second look finds: of the first definition of `subject`, or of its first use. */
 enum wanted_kind {
     WANTED_STRING,
     WANTED_FRAME,
@@ -35,7 +35,7 @@ struct wanted_offset {
     enum wanted_kind kind;
 };
 
-/* Findings are counted by rule; those in a shape, which one rule alone has, apart. */
+/* Findings are counted by rule, and by shape if they have one. */
 enum { GROUP_COUNT = (int)RULE_COUNT + (int)SHAPE_COUNT - 1 };
 
 static inline size_t group_of(enum rule rule, enum finding_shape shape)
@@ -46,17 +46,17 @@ static inline size_t group_of(enum rule rule, enum finding_shape shape)
 struct findings {
     struct memory *memory;
     uint32_t dump;        /* the number of the present heap dump */
-    uint64_t counted;     /* findings so far, also those taken back */
-    bool silent;          /* only findings of the GZ family are taken */
-    uint64_t cap;         /* kept for each rule and shape; UINT64_MAX for all */
-    struct chunks wanted; /* struct wanted_offset, in the order in which they were asked for */
-    struct shown *shown;  /* room for all that is kept, from findings_prepare() on */
+    uint64_t counted;     /* findings so far, including those rolled back */
+    bool silent;          /* only findings of the GZ family are counted */
+    uint64_t cap;         /* findings kept for each rule and shape; UINT64_MAX for all */
+    struct chunks wanted; /* struct wanted_offset */
+    struct shown *shown;  /* room for all kept findings, from findings_prepare() on */
     size_t shown_capacity;
     struct finding_group {
-        enum rule rule; /* these two are known from the first finding on */
+        enum rule rule; /* rule and shape are set by the first finding */
         enum finding_shape shape;
         uint64_t total;
-        struct finding *kept; /* a heap: the last by order on top */
+        struct finding *kept; /* a heap, the last by order on top */
         size_t count, capacity;
     } groups[GROUP_COUNT];
 };
@@ -64,30 +64,29 @@ struct findings {
 void findings_init(struct findings *d, struct memory *memory, uint64_t max_errors);
 void findings_clear(struct findings *d);
 
-/* Counts a finding. Returns it if it is to be kept, to be completed by the caller before the next call; NULL if it will not
- * be shown. */
+/* Counts a finding. Returns it if it is kept, so that the caller can complete it before the next call; NULL if it is not. */
 struct finding *findings_count(struct findings *d, enum rule rule, enum finding_shape shape, uint64_t order);
 
-/* Takes back the findings of a rule from an offset on; none of it came before one that stays. */
+/* Withdraws the findings of a rule from an offset on: `findings` of them, all counted after those that stay. */
 void findings_withdraw(struct findings *d, enum rule rule, enum finding_shape shape, uint64_t offset, uint64_t findings);
 
-/* What was found so far. findings_roll_back() takes back what was found after that; after findings_silence() nothing is taken any more.
- * Neither is for the findings of the GZ family. */
+/* A checkpoint to which findings_roll_back() returns. After findings_silence() nothing is counted any more. Neither applies to
+ * findings of the GZ family. */
 struct findings_checkpoint {
     uint64_t counted;
     uint64_t totals[GROUP_COUNT];
 };
-void findings_checkpoint(const struct findings *d, struct findings_checkpoint *mark);
-void findings_roll_back(struct findings *d, const struct findings_checkpoint *mark);
+void findings_checkpoint(const struct findings *d, struct findings_checkpoint *checkpoint);
+void findings_roll_back(struct findings *d, const struct findings_checkpoint *checkpoint);
 void findings_silence(struct findings *d);
 
-/* Gives a finding its texts. `where` may be NULL. */
-void findings_describe(struct findings *d, struct finding *f, const char *where, const char *expected, const char *found);
+/* Gives a finding its texts. `path` may be NULL. */
+void findings_describe(struct findings *d, struct finding *f, const char *path, const char *expected, const char *found);
 
-/* Asks for an offset that the finding lacks. */
+/* Has the second look find an offset of the finding. */
 void findings_want_offset(struct findings *d, struct finding *f, enum wanted_kind kind, uint64_t subject);
 
-/* Findings of a rule by what the profile makes of them. */
+/* Findings by rule and by severity. */
 struct verdict {
     uint64_t totals[RULE_COUNT];
     uint64_t errors, warnings, notes;
@@ -95,27 +94,27 @@ struct verdict {
 
 struct severity_choice {
     enum profile profile;
-    const uint8_t *changed; /* by rule, HPROF_UNCHANGED where the profile decides; or NULL */
+    const uint8_t *changed; /* by rule: a severity, or HPROF_UNCHANGED for that of the profile; NULL for none */
     bool werror;
-    const bool *in_baseline; /* by rule: notes only; or NULL */
+    const bool *in_baseline; /* by rule: its findings are notes; NULL for none */
 };
 
 enum hprof_severity findings_severity(const struct severity_choice *choice, enum rule rule, enum finding_shape shape,
                                       const char **quirk);
 
-/* Of the findings, those that are notes by the other choice because its profile names a quirk: not merely softened, as all profiles
- * but strict soften some rules. */
+/* Counts the findings that `other` makes notes because of a quirk of its profile. Rules that every profile except strict softens do
+ * not count. */
 struct quirk_count {
     uint64_t totals[RULE_COUNT];
-    uint64_t errors, warnings; /* of these, by the first choice */
+    uint64_t errors, warnings; /* by their severity in `choice` */
 };
 void findings_count_quirks(const struct findings *d, const struct severity_choice *choice, const struct severity_choice *other,
                            struct quirk_count *count);
 void findings_verdict(const struct findings *d, const struct severity_choice *choice, struct verdict *v);
 
-/* To be called when all is counted: takes the memory that findings_show() needs. False when there is none. */
+/* Allocates the memory that findings_show() needs, once all findings are counted. False if memory ran out. */
 bool findings_prepare(struct findings *d);
-/* Hands out what is to be shown, in order; nothing if findings_prepare() failed. */
+/* Calls on_finding for each finding to be shown, in order. Does nothing if findings_prepare() failed. */
 void findings_show(struct findings *d, const struct severity_choice *choice, uint64_t max_errors,
                    void (*on_finding)(void *context, const struct hprof_finding *finding), void *context);
 

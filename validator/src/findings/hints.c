@@ -1,4 +1,4 @@
-/* The usual cause of what was found: one sentence for people. Nothing else depends on it. */
+/* The hint: one sentence for people about the usual cause of the findings. */
 #include <string.h>
 
 #include "base/utf8.h"
@@ -6,7 +6,7 @@
 
 enum { SAMPLE = 1 << 16, LINE_ENDS_LEAST = 4, REPLACED_LEAST = 2 };
 
-/* A program that takes a file for text turns LF into CR LF: of the line ends in a dump, which are chance, all have a CR. */
+/* A transfer as text turns each LF into CR LF, so every LF follows a CR, which does not happen by chance. */
 static bool line_ends_were_changed(const uint8_t *p, size_t n)
 {
     size_t line_ends = 0;
@@ -21,7 +21,7 @@ static bool line_ends_were_changed(const uint8_t *p, size_t n)
     return line_ends >= LINE_ENDS_LEAST;
 }
 
-/* A program that decodes bytes as UTF-8 and encodes them again makes U+FFFD (EF BF BD) of all that is no UTF-8: what is left is
+/* A program that decodes bytes as UTF-8 and encodes them again replaces invalid bytes by U+FFFD (EF BF BD), so all is valid
  * UTF-8. */
 static bool was_transcoded(const uint8_t *p, size_t n)
 {
@@ -50,7 +50,7 @@ const char *choose_hint(const struct checker *ck)
         enum rule rule;
         const char *cause;
     } causes[] = {
-        {RULE_REC_012, "a wrapped length: the heap dump is larger than 4 GiB, which one HEAP_DUMP record of 1.0.1 cannot say"},
+        {RULE_REC_012, "a wrapped length: the heap dump is larger than 4 GiB, too large for one HEAP_DUMP record of 1.0.1"},
         {RULE_REC_011, "a length that was never filled in: the VM was killed, or the disk was full, while the heap was dumped"},
         {RULE_GZ_005, "a truncated tail: the disk was full, the VM was killed, or a copy was cut short"},
         {RULE_REC_001, "a truncated tail: the disk was full, the VM was killed, or a copy was cut short"},
@@ -58,17 +58,17 @@ const char *choose_hint(const struct checker *ck)
         {RULE_HDR_005, "a truncated file: the disk was full, or the VM was killed at once"},
         {RULE_REC_007, "a missing HEAP_DUMP_END: the dump was interrupted, or the merge of its parts was not finished"},
     };
-    bool broken = ck->sum.sound_until < ck->sum.bytes;
+    bool is_malformed = ck->sum.sound_until < ck->sum.bytes;
 
     if (ck->memory.exhausted || ck->in.error)
         return NULL;
-    if (broken && ck->line_ends_changed)
+    if (is_malformed && ck->line_ends_changed)
         return "transferred as text: each LF became CR LF; transfer the dump again, in binary mode";
-    if (broken && ck->was_transcoded)
-        return "transferred as text: bytes that are no UTF-8 became U+FFFD (EF BF BD), and what they were is lost";
+    if (is_malformed && ck->was_transcoded)
+        return "transferred as text: bytes that are not UTF-8 were replaced by U+FFFD (EF BF BD) and are lost";
     if (ck->second_header)
         return "the header of another dump is where a record should be: two files were joined; check each by itself";
-    if (broken && ck->complete_until && ck->sum.sound_until == ck->complete_until)
+    if (is_malformed && ck->complete_until && ck->sum.sound_until == ck->complete_until)
         return "bytes follow the end of the dump: something was appended to it";
     if (ck->framing_lost)
         return NULL;

@@ -1,9 +1,9 @@
-/* What a dump looks like: which producer wrote it, as far as its habits tell (SPEC.md appendix A). */
+/* Guesses the producer of a dump from its quirks and class names (SPEC.md appendix A). */
 #include <string.h>
 
 #include "engine/checker.h"
 
-/* Classes that every dump of a JDK from this version on has loaded, and none of an older one; the newest first. */
+/* Classes that every dump of this JDK version or a later one has loaded, and no dump of an earlier one; the newest first. */
 static const struct {
     const char *class;
     unsigned jdk;
@@ -83,8 +83,8 @@ enum profile guess_producer(const struct checker *ck, const char **name)
         return PROFILE_GRAALVM;
     }
     if (!signs->any_time && names.slashed && !names.bracketed && (heap_dump || segment)) {
-        /* The serviceability agent begins with the stack trace that HotSpot writes behind the classes; so did HotSpot 5, which has
-         * roots that the agent never writes. */
+        /* The serviceability agent begins with the stack trace that HotSpot writes after the classes. HotSpot 5 began with it too,
+         * but wrote sticky classes, which the agent never does. */
         if (signs->first_tag == TAG_TRACE && !ck->sum.subrecord_counts[SUB_ROOT_STICKY_CLASS]) {
             *name = "the serviceability agent (jhsdb jmap)";
             return PROFILE_SA;

@@ -1,4 +1,4 @@
-/* How a check tells what it found: counts it, and, if it will be shown, says where and what, with names resolved. */
+/* Reports a finding: counts it, and if it is kept, writes its path and texts with names resolved. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -36,10 +36,10 @@ const char *show_class(const struct checker *ck, uint64_t class_id, char *to, si
 
 const char *show_class_after(const struct checker *ck, uint64_t class_id, char *to, size_t size)
 {
-    enum { AROUND = 3 }; /* " (", ")" */
+    enum { PARENTHESES = 3 }; /* " (" and ")" */
 
     to[0] = '\0';
-    if (*show_class(ck, class_id, to + 2, size - AROUND)) {
+    if (*show_class(ck, class_id, to + 2, size - PARENTHESES)) {
         memcpy(to, " (", 2);
         strcat(to, ")");
     }
@@ -54,7 +54,7 @@ const char *show_class_dump(const struct checker *ck, uint64_t class_id, char *t
     return to;
 }
 
-/* "INSTANCE_DUMP 0x7ff0a8 (java.lang.String)": the sub-record at hand, whose first bytes are in the window. */
+/* Writes the present sub-record as "INSTANCE_DUMP 0x7ff0a8 (java.lang.String)". */
 static void show_subrecord(const struct checker *ck, char *to, size_t size)
 {
     const uint8_t *p = ck->sub;
@@ -82,7 +82,7 @@ static void show_subrecord(const struct checker *ck, char *to, size_t size)
              class_id ? show_class_after(ck, class_id, class_name, sizeof class_name) : "");
 }
 
-/* "HEAP_DUMP_SEGMENT #3 > INSTANCE_DUMP 0x7ff0a8 (java.lang.String)", for a finding at an offset. */
+/* Writes the path of a finding: "HEAP_DUMP_SEGMENT #3 > INSTANCE_DUMP 0x7ff0a8 (java.lang.String)". */
 static void show_path(const struct checker *ck, uint64_t offset, char *to, size_t size)
 {
     const char *record = hprof_record_name(ck->record_tag);
@@ -91,7 +91,7 @@ static void show_path(const struct checker *ck, uint64_t offset, char *to, size_
     int n;
 
     snprintf(to, size, "%s", ck->id_size ? "" : "header");
-    if (ck->sub) { /* it may have waited, and other records are at hand now */
+    if (ck->sub) { /* if it waited for its class, the present record is another one */
         number = heap_index_find(&ck->heap_index, offset, &is_segment);
         record = is_segment ? "HEAP_DUMP_SEGMENT" : "HEAP_DUMP";
     }

@@ -1,4 +1,4 @@
-/* Rules, shapes and profiles as C sees them: rules.def, explanations.def, profiles.def. */
+/* Rules, shapes and profiles in C, from rules.def, explanations.def and profiles.def. */
 #ifndef HPROF_RULES_H
 #define HPROF_RULES_H
 
@@ -11,11 +11,11 @@ enum rule {
     RULE_COUNT
 };
 
-/* In which shape a rule is broken, where a quirk of some producer asks for it (profiles.def). A shape is of one rule alone. */
+/* The shape of a finding, if a quirk in profiles.def depends on it. Each shape belongs to one rule. */
 enum finding_shape {
-    SHAPE_ANY,              /* none of those below */
+    SHAPE_ANY,              /* none of the following */
     SHAPE_ARRAY_CLASS,      /* CLS-004: an array class */
-    SHAPE_ARRAY_ELEMENT,    /* REF-002: only elements of Object[] name it */
+    SHAPE_ARRAY_ELEMENT,    /* REF-002: only elements of Object[] refer to it */
     SHAPE_STICKY_CLASS,     /* REF-001: a sticky class */
     SHAPE_LOAD_OR_START,    /* STK-012: named by LOAD_CLASS or START_THREAD */
     SHAPE_UNPREPARED_CLASS, /* CLS-017: instance size 0, no fields of its own */
@@ -40,7 +40,7 @@ enum profile {
     PROFILE_COUNT
 };
 
-/* What a finding counts as in a profile; *quirk is the reason when it is one of the profile's quirks, else NULL. */
+/* The severity of a finding in a profile. *quirk is the reason if the finding is one of the profile's quirks, else NULL. */
 enum hprof_severity rule_severity(enum rule rule, enum finding_shape shape, enum profile profile, const char **quirk);
 
 #endif

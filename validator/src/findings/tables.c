@@ -1,4 +1,4 @@
-/* The public tables: rules, profiles, names of tags. All from the .def files. */
+/* The public tables of rules, profiles and names of tags, all from the .def files. */
 #include <string.h>
 #include <strings.h>
 
@@ -15,7 +15,7 @@ enum {
 };
 _Static_assert((int)EXPLANATION_COUNT == (int)RULE_COUNT, "explanations.def explains each rule of rules.def");
 
-/* By the severity that rules.def gives: in strict, in the other profiles, whether it can be changed. */
+/* For each severity of rules.def: the severity in strict, the one in the other profiles, and whether it is a framing rule. */
 #define SEVERITY_FRAMING HPROF_ERROR
 #define SEVERITY_ERROR HPROF_ERROR
 #define SEVERITY_STRICT HPROF_ERROR
@@ -93,7 +93,7 @@ static const struct hprof_quirk quirks[] = {
 #include "findings/profiles.def"
 };
 
-/* The shape of each quirk, which only the checks know of. */
+/* The shape of each quirk, which is not public. */
 static const enum finding_shape quirk_shapes[] = {
 #define QUIRK(profile, rule, shape, effect, words, versions, evidence) shape,
 #include "findings/profiles.def"

@@ -13,7 +13,7 @@
 #define FROM_BIG_ENDIAN(bits, v) __builtin_bswap##bits(v)
 #endif
 
-/* The caller has seen to it that the bytes are there. */
+/* The caller ensures that the bytes exist. */
 static inline uint8_t get_u1(const uint8_t *p)
 {
     return *p;
@@ -56,7 +56,7 @@ static inline size_t cursor_left(const struct cursor *c)
     return (size_t)(c->end - c->at);
 }
 
-/* The next n bytes, and the cursor behind them; NULL, and the cursor where it was, when there are fewer. */
+/* Returns the next n bytes and moves past them; NULL, without moving, if fewer are left. */
 static inline const uint8_t *cursor_take(struct cursor *c, size_t n)
 {
     const uint8_t *p = c->at;

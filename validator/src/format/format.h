@@ -1,5 +1,5 @@
-/* Records and sub-records as C sees them, all derived from records.def: tags, structs, readers, fixed sizes, offsets of
- * fields. Also the basic types (SPEC.md 2.4). Knows nothing of rules. */
+/* Records and sub-records in C, all derived from records.def: tags, structs, readers, fixed sizes, offsets of fields. Also the
+ * basic types (SPEC.md 2.4). */
 #ifndef HPROF_FORMAT_H
 #define HPROF_FORMAT_H
 
@@ -52,7 +52,7 @@ enum subrecord_tag {
 #define DEFINE_STRUCT(name) struct name { LAYOUT_##name(VALUE, NO_TAIL) };
 LAYOUTS_WITH_FIELDS(DEFINE_STRUCT)
 
-/* struct LOAD_CLASS_in4 and _in8: the bytes, with IDs of 4 and of 8; for sizeof and offsetof only. */
+/* struct LOAD_CLASS_in4 and _in8: the bytes with 4-byte and 8-byte IDs; for sizeof and offsetof only. */
 #define BYTES_IN4(type, field, meaning) uint8_t field[sizeof(uint8_t[IN4_##type])];
 #define BYTES_IN8(type, field, meaning) uint8_t field[sizeof(uint8_t[IN8_##type])];
 enum {
@@ -82,7 +82,7 @@ LAYOUTS_WITH_FIELDS(DEFINE_BYTES)
 #define WIDTH_U8(id_size) 8
 #define WIDTH_I4(id_size) 4
 
-/* bool read_LOAD_CLASS(cursor, id_size, struct LOAD_CLASS *) and so on: false, and nothing taken, when bytes are missing. */
+/* bool read_LOAD_CLASS(cursor, id_size, struct LOAD_CLASS *) and so on: false, without moving the cursor, if bytes are missing. */
 #define READ_FIELD(type, field, meaning) r->field = GET_##type(p, id_size), p += WIDTH_##type(id_size);
 #define DEFINE_READER(name) \
     static inline bool read_##name(struct cursor *c, unsigned id_size, struct name *r) \
@@ -127,7 +127,7 @@ enum basic_type {
     TYPE_LONG
 };
 
-/* Bytes that a value takes; 0 for a code that is none. */
+/* The size of a value in bytes; 0 for an undefined type. */
 static inline unsigned type_size(unsigned type, unsigned id_size)
 {
     static const uint8_t size[12] = {0, 0, 0, 0, 1, 2, 4, 8, 1, 2, 4, 8};

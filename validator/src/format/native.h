@@ -1,4 +1,4 @@
-/* Numbers of 4 or 8 bytes as they lie in this machine's memory: what is kept, and what is only compared. */
+/* Numbers of 4 or 8 bytes in the byte order of this machine: for tables in memory, and for bytes that are only compared. */
 #ifndef HPROF_NATIVE_H
 #define HPROF_NATIVE_H
 

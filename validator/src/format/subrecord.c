@@ -1,8 +1,8 @@
 /* See subrecord.h. */
 #include "format/subrecord.h"
 
-/* Goes behind the count and the entries of a constant pool or of the static fields (SPEC.md 6.3.3, 6.3.4): `head` bytes, the
- * last of which is the type, and a value each. */
+/* Skips the count and the entries of a constant pool or of the static fields (SPEC.md 6.3.3, 6.3.4). Each entry is `head` bytes,
+ * the last of which is the type, and a value. */
 static enum measured skip_entries(struct cursor *c, size_t head, unsigned id_size, const uint8_t **bad_type)
 {
     const uint8_t *count = cursor_take(c, 2);
@@ -117,7 +117,7 @@ bool plausible_subrecords(const uint8_t *p, size_t n, uint64_t left, unsigned id
         enum measured result = measure_subrecord(p, n < left ? n : (size_t)left, id_size, version, &m);
 
         if (result == MEASURE_MORE)
-            return n < left; /* cut by what is in memory, not by the end of the record */
+            return n < left; /* the available bytes end, not the record */
         if (result != MEASURED || m.size > left)
             return false;
         if (m.size >= n)

@@ -1,4 +1,4 @@
-/* The framing of sub-records (SPEC.md 6.1): how long the one at hand is. */
+/* The framing of sub-records (SPEC.md 6.1): finds out how long a sub-record is. */
 #ifndef HPROF_SUBRECORD_H
 #define HPROF_SUBRECORD_H
 
@@ -6,42 +6,42 @@
 
 enum measured {
     MEASURED,     /* size is known */
-    MEASURE_MORE, /* not with so few bytes */
-    MEASURE_TAG,  /* no sub-record begins with this byte */
-    MEASURE_TYPE  /* a type that is none stands `bad_at` bytes in: nobody knows where the value behind it ends */
+    MEASURE_MORE, /* more bytes are needed */
+    MEASURE_TAG,  /* the tag is undefined */
+    MEASURE_TYPE  /* the type at `bad_at` is undefined, so the size of the value after it is unknown */
 };
 
 struct measure {
-    uint64_t size; /* with the tag */
-    uint64_t bad_at;
-    bool in_constant_pool; /* of a CLASS_DUMP: else the bad type is that of a static field */
+    uint64_t size;         /* with the tag */
+    uint64_t bad_at;       /* offset from the tag */
+    bool in_constant_pool; /* of a CLASS_DUMP: the bad type is there, not in a static field */
 };
 
-/* Measures the sub-record at p, of which n bytes are there. */
+/* Measures the sub-record at p, of which n bytes are available. */
 enum measured measure_subrecord(const uint8_t *p, size_t n, unsigned id_size, enum version version, struct measure *m);
 
-/* A constant or a static field of a CLASS_DUMP that was measured: all its bytes are there. */
+/* A constant or a static field of a CLASS_DUMP that was measured, so all its bytes are available. */
 struct entry {
     const uint8_t *head, *value;
     unsigned type;
 };
 
-/* Reads the u2 that counts entries or instance fields, and goes after it. */
+/* Reads the u2 that counts entries or instance fields, and moves past it. */
 static inline uint16_t read_count(const uint8_t **p)
 {
     *p += 2;
     return get_u2(*p - 2);
 }
 
-/* Reads an entry with a head of so many bytes, the last of which is the type, and goes after it. */
+/* Reads an entry whose head takes `head` bytes, the last of which is the type, and moves past it. */
 static inline void read_entry(const uint8_t **p, size_t head, unsigned id_size, struct entry *e)
 {
     *e = (struct entry){.head = *p, .value = *p + head, .type = get_u1(*p + head - 1)};
     *p += head + type_size(e->type, id_size);
 }
 
-/* Whether what stands at p may be sub-records, up to the end of a heap dump record `left` bytes on: the first few of those
- * that the n bytes hold have tags and sizes that fit. */
+/* Whether the bytes at p may be sub-records of a heap dump record that ends after `left` bytes: the first few that the n
+ * available bytes hold have defined tags and lie within the record. */
 bool plausible_subrecords(const uint8_t *p, size_t n, uint64_t left, unsigned id_size, enum version version);
 
 #endif

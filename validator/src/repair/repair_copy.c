@@ -296,9 +296,9 @@ static void copy_record(struct repair *r, uint64_t stated, uint64_t length, uint
     uint8_t tag = *r->in.at;
 
     if (r->is_first_pass) {
-        size_t want = size < NAMES_LOOK_AT ? (size_t)size : NAMES_LOOK_AT, have = input_need(&r->in, want);
+        size_t want = size < NAMES_RECORD_BYTES ? (size_t)size : NAMES_RECORD_BYTES, have = input_need(&r->in, want);
 
-        names_take(&r->names, (struct cursor){r->in.at, r->in.at + (have < want ? have : want)});
+        names_add_record(&r->names, (struct cursor){r->in.at, r->in.at + (have < want ? have : want)});
     }
     there = copy(r, size);
     if (there < size) {

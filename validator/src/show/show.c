@@ -114,9 +114,9 @@ static bool pass_item(struct show *s, const struct item *item)
 /* What the record at hand names. */
 static void note_names(struct show *s, const struct item *item)
 {
-    size_t want = item->size < NAMES_LOOK_AT ? (size_t)item->size : NAMES_LOOK_AT, there = input_need(&s->in, want);
+    size_t want = item->size < NAMES_RECORD_BYTES ? (size_t)item->size : NAMES_RECORD_BYTES, there = input_need(&s->in, want);
 
-    names_take(&s->names, (struct cursor){s->in.at, s->in.at + (there < want ? there : want)});
+    names_add_record(&s->names, (struct cursor){s->in.at, s->in.at + (there < want ? there : want)});
 }
 
 /* ---- The walk of records ---- */

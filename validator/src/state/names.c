@@ -4,7 +4,7 @@
 #include "base/utf8.h"
 #include "format/class_name.h"
 
-static const uint64_t kept_most = UINT64_C(1) << 28; /* bytes of strings */
+static const uint64_t string_budget = UINT64_C(1) << 28; /* bytes */
 
 void names_init(struct names *n, struct memory *memory, const struct hash_key *key, unsigned id_size)
 {
@@ -19,7 +19,7 @@ void names_clear(struct names *n)
     keymap_clear(&n->classes);
 }
 
-void names_take(struct names *n, struct cursor record)
+void names_add_record(struct names *n, struct cursor record)
 {
     const uint8_t *header = cursor_take(&record, RECORD_HEADER_SIZE);
     struct UTF8 string;
@@ -31,7 +31,7 @@ void names_take(struct names *n, struct cursor record)
         uint64_t length = get_u4(header + RECORD_LENGTH_AT), size = length - n->id_size;
 
         if (length >= n->id_size && cursor_left(&record) >= (size < STRING_KEPT ? size : STRING_KEPT))
-            strings_define(&n->strings, string.id, 0, size, record.at, (const uint8_t[2]){0, 0}, kept_most);
+            strings_define(&n->strings, string.id, 0, size, record.at, (const uint8_t[2]){0, 0}, string_budget);
     } else if (get_u1(header) == TAG_LOAD_CLASS && read_LOAD_CLASS(&record, n->id_size, &class)) {
         keymap_put(&n->classes, class.class_id, class.name);
     }

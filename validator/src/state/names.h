@@ -1,4 +1,4 @@
-/* The names that records of a dump give to strings and classes, for texts about it: while it is shown or repaired. */
+/* The names of strings and classes in a dump, for --show and --repair. */
 #ifndef HPROF_NAMES_H
 #define HPROF_NAMES_H
 
@@ -6,7 +6,7 @@
 #include "format/format.h"
 #include "state/string_table.h"
 
-enum { NAME_ROOM = 240 };
+enum { NAME_ROOM = 240 }; /* bytes of a buffer for a name */
 
 struct names {
     struct strings strings;
@@ -17,9 +17,10 @@ struct names {
 void names_init(struct names *n, struct memory *memory, const struct hash_key *key, unsigned id_size);
 void names_clear(struct names *n);
 
-/* Takes what a record names. `record` begins at its tag and may end before the record does: NAMES_LOOK_AT bytes are enough. */
-enum { NAMES_LOOK_AT = RECORD_HEADER_SIZE + 8 + STRING_KEPT };
-void names_take(struct names *n, struct cursor record);
+/* Adds the name that a UTF8 or LOAD_CLASS record defines; ignores other records. `record` begins at the tag and may be shorter
+ * than the record: NAMES_RECORD_BYTES are enough. */
+enum { NAMES_RECORD_BYTES = RECORD_HEADER_SIZE + 8 + STRING_KEPT };
+void names_add_record(struct names *n, struct cursor record);
 
 /* False, and "", if the ID has no name. Names that do not fit are shortened. */
 bool names_string(const struct names *n, uint64_t id, char to[NAME_ROOM]);

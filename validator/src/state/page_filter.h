@@ -1,4 +1,4 @@
-/* A set of page numbers that may take one for another, in 128 bytes: which pages of IDs some part of a dump names. */
+/* A Bloom filter of page numbers, in 128 bytes: which pages of IDs a part of a dump defines or references. */
 #ifndef HPROF_PAGE_FILTER_H
 #define HPROF_PAGE_FILTER_H
 

@@ -7,12 +7,12 @@
 enum {
     ROLE_BITS = 4,
     PLACE_SIZE = 3,                         /* bytes */
-    SPAN_BITS = PLACE_SIZE * 8 - ROLE_BITS, /* a run reaches over 1 MiB of the dump */
-    RUN_FIRST = 16,                         /* uses that a run has room for at first: most logs hold a handful, */
-    RUN_BLOCK = 4096                        /* and at the most: 44 KB */
+    SPAN_BITS = PLACE_SIZE * 8 - ROLE_BITS, /* a run covers 1 MiB of the dump */
+    RUN_FIRST = 16,                         /* uses that a new run has room for: most logs hold a handful */
+    RUN_BLOCK = 4096                        /* uses that a run has room for at most: 44 KB */
 };
 
-/* A run holds `count` entries of key and place; a place is role and offset from `base`. */
+/* A run holds `count` entries, each a key and a place; a place is a role and an offset from `base`. */
 struct use_run {
     uint64_t base;
     uint32_t count;
@@ -89,7 +89,7 @@ static struct use_run *open_run(struct pending_uses *log, uint64_t offset)
             last->capacity = capacity;
             return last;
         }
-        capacity = RUN_BLOCK; /* so many uses in so few bytes: there will be more */
+        capacity = RUN_BLOCK; /* a dense stretch: more uses are likely */
     }
     if (!memory_grow(log->memory, &table, &log->run_capacity, log->run_count + 1, sizeof *log->runs))
         return NULL;
@@ -119,7 +119,7 @@ void pending_uses_add(struct pending_uses *log, uint64_t key, unsigned role, uin
     log->last_role = role;
 }
 
-/* By key, then by place: so by role, then by offset. */
+/* By key, then by place, which is by role and then by offset. */
 static inline bool use_less(const uint8_t *a, const uint8_t *b, unsigned key_size)
 {
     uint64_t x = native_load(a, key_size), y = native_load(b, key_size);

@@ -1,9 +1,9 @@
-/* The uses of IDs and serials that were not defined when they were used, in the order of the file. At the end each that is
- * still undefined is one finding, at its first use in its gravest role; the role also tells what kind of record that was.
+/* Uses of IDs and serials that were undefined when they were used, in the order of the file. At the end, each key that is still
+ * undefined is one finding, at its first use in its gravest role. The role also says which kind of record used it.
  *
- * A use costs 7 bytes for a key of 4 bytes and 11 for one of 8: less than twice what it took in the file. The log is a list of
- * runs, each over a short stretch of the dump, so that a place in it takes few bytes. Each is sorted in place, and they are
- * merged. */
+ * A use takes 7 bytes with a key of 4 bytes and 11 with a key of 8: less than twice what it takes in the file. The log is a list of
+ * runs. Each run covers a short range of offsets, so that an offset within it takes few bytes. At the end each run is sorted in
+ * place, and the runs are merged. */
 #ifndef HPROF_PENDING_USES_H
 #define HPROF_PENDING_USES_H
 
@@ -25,16 +25,16 @@ struct pending_uses {
 void pending_uses_init(struct pending_uses *log, struct memory *memory, unsigned key_size);
 void pending_uses_clear(struct pending_uses *log);
 
-/* Notes a use. role is below USE_ROLES. A use that repeats the one before it is not noted again. */
+/* Adds a use, unless it repeats the one before. role is below USE_ROLES. */
 void pending_uses_add(struct pending_uses *log, uint64_t key, unsigned role, uint64_t offset);
 
-/* Calls `each` once for each key, in the order of keys, with the first use in each role: NEVER_USED where there is none. Leaves
- * the log sorted: nothing can be added afterwards. */
+/* Calls `each` once for each key, in the order of keys, with the first use in each role, or NEVER_USED. Sorts the log: nothing can
+ * be added afterwards. */
 #define NEVER_USED UINT64_MAX
 void pending_uses_finish(struct pending_uses *log, void (*each)(void *context, uint64_t key, const uint64_t first[USE_ROLES]),
                          void *context);
 
-/* The first of the uses in the roles from `from` to `to`, *role if there is one; NEVER_USED if not. */
+/* The first use in any of the roles from `from` to `to`, and its role; NEVER_USED if there is none. */
 uint64_t uses_first(const uint64_t first[USE_ROLES], unsigned from, unsigned to, unsigned *role);
 
 #endif

@@ -1,5 +1,5 @@
-/* A heap dump in stretches of about a MiB, each with the pages of IDs that it defines and names: the second look reads only
- * the stretches that may hold what it looks for. */
+/* Divides a heap dump into stretches of about a MiB, and keeps for each which pages of IDs it defines and references, so that the
+ * second look reads only the stretches that may hold an offset it wants. */
 #ifndef HPROF_STRETCHES_H
 #define HPROF_STRETCHES_H
 

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-/* The value of an ID is the address of a text, or, where it was not kept, the hash, with the lowest bit set and the kind of name
- * in the three above it. */
+/* The value of an ID is the address of its text. If the text was not kept, it is the hash, with the lowest bit set and the kind of
+ * name in the next three. */
 enum { KIND_MASK = 7 };
 
 struct text {
