@@ -7,17 +7,19 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from hprof_corpus.digest import Content, HeapDump, Instance, class_name
+from hprof_corpus.digest import Content, HeapDump, Instance, PrimitiveArray, class_name
 from hprof_corpus.source import is_gzip, open_bytes
 from hprof_corpus.walk import FramingError
 
-_OBJECT = 2
+# What HotSpot fills unused memory with. Some versions dump the arrays as int[].
+FILLERS = ("[Ljdk/internal/vm/FillerElement;", "jdk/internal/vm/FillerObject")
+_ARRAYS = {code: f"[{letter}" for code, letter in enumerate("ZCFDBSIJ", start=4)}
 
 
 @dataclass(frozen=True)
 class Fact:
     """A line of Everything.java: class NAME COUNT, loaded NAME COUNT, text TEXT, chain CLASS NUMBER NEXT LENGTH,
-    static CLASS NAME VALUE."""
+    static CLASS NAME VALUE. Of a histogram of the VM: objects NAME LEAST MOST."""
 
     kind: str
     words: list[str]
@@ -39,6 +41,13 @@ class _Heap:
         for one in dump.objects:
             if isinstance(one, Instance):
                 self.instances.setdefault(one.class_id, []).append(one)
+
+    def objects(self) -> Counter[str]:
+        """By the name of their class."""
+        names = {class_id: name for name, ids in self.classes.items() for class_id in ids}
+        return Counter(
+            _ARRAYS[one.type] if isinstance(one, PrimitiveArray) else names.get(one.class_id, "") for one in self._dump.objects
+        )
 
     def of(self, name: str) -> list[Instance]:
         return [one for class_id in self.classes.get(class_name(name), []) for one in self.instances.get(class_id, [])]
@@ -90,6 +99,7 @@ def differences(file: Path, facts: list[Fact]) -> str:
         return "no heap dump"
     heap = _Heap(content, content.dumps[-1])
     texts = heap.texts() if any(fact.kind == "text" for fact in facts) else Counter()
+    objects = heap.objects() if any(fact.kind == "objects" for fact in facts) else Counter()
     found = []
     for fact in facts:
         words = fact.words
@@ -97,6 +107,8 @@ def differences(file: Path, facts: list[Fact]) -> str:
             found.append(f"{words[0]}: {len(heap.of(words[0]))} instances instead of {words[1]}")
         elif fact.kind == "loaded" and len(heap.classes.get(class_name(words[0]), [])) != int(words[1]):
             found.append(f"{words[0]}: {len(heap.classes.get(class_name(words[0]), []))} classes instead of {words[1]}")
+        elif fact.kind == "objects" and not int(words[1]) <= objects[words[0]] <= int(words[2]):
+            found.append(f"{words[0]}: {objects[words[0]]} objects instead of {' to '.join(sorted({*words[1:]}))}")
         elif fact.kind == "text" and not texts[words[0]]:
             found.append(f"no String {words[0]!r}")
         elif fact.kind == "chain" and heap.chain(*words[:3]) != int(words[3]):

@@ -13,7 +13,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from hprof_conformance import cases, expectations, matrix, page, producers, readers, report, texts
+from hprof_conformance import cases, expectations, matrix, page, producers, readers, report, texts, ways
 from hprof_conformance.session import Limits
 
 EXPECTATIONS = "conformance/expectations"
@@ -69,13 +69,13 @@ def chosen_readers(asked: argparse.Namespace, known: list[readers.Reader]) -> li
     return [one for one in known if one.name in asked.readers]
 
 
-def chosen_producers(asked: argparse.Namespace, known: list[producers.Producer]) -> list[producers.Producer]:
+def chosen_producers(asked: argparse.Namespace, known: list[ways.Producer]) -> list[ways.Producer]:
     if asked.producer:
         return [producers.own_producer(asked.producer)]
     if asked.reader or asked.producers == ["none"]:
         return []
     if asked.gold:
-        known = [replace(one, ways=[producers.GOLD]) for one in known if producers.GOLD in one.ways]
+        known = [replace(one, ways=[ways.SMALL]) for one in known if ways.SMALL in one.ways]
     if asked.producers is None:
         return known
     if asked.producers == ["ci"]:

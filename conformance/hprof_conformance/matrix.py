@@ -15,9 +15,10 @@ from pathlib import Path
 from hprof_conformance import calibration, readers
 from hprof_conformance.calibration import Step
 from hprof_conformance.cases import Case
+from hprof_conformance.jvms import NotHereError
 from hprof_conformance.outcomes import Verdict, assess
 from hprof_conformance.protocol import Hello, ProtocolError, Reply
-from hprof_conformance.readers import NotHereError, Reader
+from hprof_conformance.readers import Reader
 from hprof_conformance.session import Limits, Session
 
 

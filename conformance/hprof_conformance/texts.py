@@ -81,7 +81,8 @@ def _producers(producers: list[Json]) -> list[str]:
     if left_out:
         lines += ["", "Not run:", ""]
         lines += [f"- {one['title']}: {one['why_not']}" for one in left_out]
-    return lines
+    ways = [f"- {one['title']}, {way['how']}: {way['why']}" for one in producers for way in one["left_out"]]
+    return [*lines, "", "Left out:", "", *ways] if ways else lines
 
 
 def junit(report: Json) -> str:

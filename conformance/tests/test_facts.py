@@ -5,12 +5,15 @@ from __future__ import annotations
 import gzip
 import json
 import lzma
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from hprof_conformance import facts, producers
+from hprof_conformance import everything, facts, producers, ways
+from hprof_conformance.whole import whole_until
 from hprof_corpus.assembler import assemble
+from hprof_corpus.walk import FramingError
 
 HEAP = """
 hprof "JAVA PROFILE 1.0.2" id-size 8 time 0
@@ -74,12 +77,45 @@ def test_a_dump_that_lacks_something(change: tuple[str, str], found: str, tmp_pa
     assert found in facts.differences(dump, facts.parse(SAID))
 
 
+def test_two_histograms_of_the_vm(tmp_path: Path) -> None:
+    """What both say alike must be in the dump; an int[] more may be a filler."""
+    dump = tmp_path / "dump"
+    ints = "  primitive-array-dump @i type int [ 1 ]\n  primitive-array-dump @j type int [ 2 ]\n"
+    dump.write_bytes(assemble(HEAP.replace("}\nend\n", f"{ints}}}\nend\n")).file.to_bytes())
+    before = Counter({"Node": 3, "[B": 1, "[I": 1, "java/lang/Class": 9, "[Ljdk/internal/vm/FillerElement;": 1, "Gone": 1})
+    assert facts.differences(dump, everything.agreed(before, before - Counter(["Gone"]))) == ""
+    found = facts.differences(dump, everything.agreed(before, before))
+    assert found == "Gone: 0 objects instead of 1"
+    without = Counter({"[I": 1, "Node": 2})
+    found = facts.differences(dump, everything.agreed(without, without))
+    assert found == "[I: 2 objects instead of 1; Node: 3 objects instead of 2"
+
+
+def test_until_where_a_dump_is_complete(tmp_path: Path) -> None:
+    """Whatever its size: until the last record or sub-record that is whole."""
+    dump = tmp_path / "dump"
+    data = assemble(HEAP).file.to_bytes()
+    starts = {spot.offset for spot in assemble(HEAP).spots if spot.label.isupper()}
+    first = min(starts)
+    for size in range(first, len(data)):
+        dump.write_bytes(data[:size])
+        until = whole_until(dump)
+        assert until <= size and (until in starts or until == size)
+        dump.write_bytes(gzip.compress(data[:size])[:-8])
+        assert whole_until(dump) == until
+    dump.write_bytes(data)
+    assert whole_until(dump) == len(data)
+    dump.write_bytes(assemble(HEAP.replace("segment {", "segment {\n  raw 0x77")).file.to_bytes())
+    with pytest.raises(FramingError):
+        whole_until(dump)
+
+
 def test_every_producer_is_described() -> None:
     root = Path(__file__).resolve().parents[2]
     known = producers.read_producers(root)
-    assert {"jdk17", "jdk25", "agent8", "hprof-gen"} <= {one.name for one in known}
+    assert {"jdk8", "jdk28", "sa17", "interrupted25", "agent8", "shark", "hprof-gen"} <= {one.name for one in known}
     for one in known:
-        assert one.kind in producers._KINDS or one.kind == "none"
+        assert one.kind in ways.KINDS or one.kind == "none"
         assert bool(one.why) == (one.kind == "none")
         assert one.ways or one.kind == "none"
         assert set(one.options) <= set(one.ways)

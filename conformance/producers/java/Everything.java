@@ -8,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.locks.LockSupport;
 import javax.management.MBeanServer;
 import javax.management.ObjectName;
 
@@ -56,7 +57,21 @@ public final class Everything {
     /** Names beyond ASCII, one of them beyond 16 bits. */
     static final class N\u00e4me\u20ac {
         static int z\u00e4hler = 42;
+        static int \ud840\udc00 = 7;
         String \u00fcber = "\u00fcber";
+    }
+
+    /** Only a loader of its own loads it, and both go. */
+    static final class Gone {
+    }
+
+    /** A virtual thread that runs an initializer has a native frame, so it stays on its carrier while it waits. */
+    static final class Pinned {
+        static {
+            park();
+        }
+
+        static void initialize() {}
     }
 
     static boolean z = true;
@@ -71,6 +86,7 @@ public final class Everything {
     static final List<Object> KEPT = new ArrayList<>();
     static final Object MONITOR = new Object();
     static Node first;
+    static int virtualThreads;
 
     static final class Loader extends ClassLoader {
         Class<?> define(String name) throws IOException {
@@ -114,15 +130,33 @@ public final class Everything {
         KEPT.add("conformance \u6f22\u5b57 \ud83d\ude00");
         KEPT.add(new Loader().define("Everything$Node"));
         KEPT.add(new Loader().define("Everything$Node"));
+        new Loader().define("Everything$Gone");
     }
 
-    private static void say(PrintStream out) {
+    /** What takes a class file of Java 17. */
+    private static boolean hasModern() throws Exception {
+        try {
+            KEPT.add(Class.forName("Modern").getMethod("make").invoke(null));
+            return true;
+        } catch (UnsupportedClassVersionError olderJava) {
+            return false;
+        }
+    }
+
+    private static void say(PrintStream out) throws Exception {
+        if (hasModern()) {
+            out.println("class\tModern$Point\t5");
+        }
+        if (virtualThreads > 0) {
+            out.println("class\tjava.lang.VirtualThread\t" + virtualThreads);
+        }
         out.println("class\tEverything$Node\t" + NODES);
         out.println("class\tEverything$Derived\t10");
         out.println("class\tEverything$Base\t10");
         out.println("class\tEverything$N\u00e4me\u20ac\t1");
         out.println("class\tEverything$Color\t3");
         out.println("loaded\tEverything$Node\t3");
+        out.println("loaded\tEverything$Gone\t0");
         out.println("text\tconformance caf\u00e9");
         out.println("text\tconformance \u6f22\u5b57 \ud83d\ude00");
         out.println("chain\tEverything$Node\tnumber\tnext\t" + NODES);
@@ -135,6 +169,7 @@ public final class Everything {
         out.println("static\tEverything\ti\t80000000");
         out.println("static\tEverything\tj\t7fffffffffffffff");
         out.println("static\tEverything$N\u00e4me\u20ac\tz\u00e4hler\t0000002a");
+        out.println("static\tEverything$N\u00e4me\u20ac\t\ud840\udc00\t00000007");
         out.println("ready");
         out.flush();
     }
@@ -167,12 +202,25 @@ public final class Everything {
         }, "blocked");
         blocked.setDaemon(true);
         blocked.start();
+        for (int n = 0; n < 10; n++) {
+            startVirtual(Everything::park);
+            startVirtual(() -> hold(3, new CountDownLatch(1)));
+        }
+        startVirtual(Pinned::initialize);
+    }
+
+    private static void park() {
+        while (true) {
+            LockSupport.park();
+        }
+    }
+
+    private static void startVirtual(Runnable body) throws Exception {
         try {
-            for (int n = 0; n < 20; n++) { // Java 21 and later
-                Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, (Runnable) () -> hold(3, new CountDownLatch(1)));
-            }
+            KEPT.add(Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, body));
+            virtualThreads++;
         } catch (NoSuchMethodException olderJava) {
-            // no virtual threads
+            // none before Java 21
         }
     }
 
@@ -200,6 +248,7 @@ public final class Everything {
         }
         makeHeap();
         startThreads();
+        System.gc(); // unloads Gone
         say(out);
         BufferedReader commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line = commands.readLine(); line != null; line = commands.readLine()) {

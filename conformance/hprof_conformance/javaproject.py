@@ -1,0 +1,63 @@
+"""Java sources of ours with libraries that Maven fetches, and what else is installed from a registry."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from hprof_conformance.jvms import NotHereError
+
+_COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1"
+
+
+def install(command: Sequence[str | Path], folder: Path, log: Path) -> None:
+    """Runs a command whose output is for a log. Raises NotHereError."""
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("wb") as out:
+        status = subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=out, stderr=out, check=False).returncode
+    if status:
+        last = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-5:]
+        raise NotHereError(f"{Path(command[0]).name} ended with {status}: {' '.join(last)[:500]}")
+
+
+def need(program: str) -> str:
+    found = shutil.which(program)
+    if not found:
+        raise NotHereError(f"needs {program}, which is not installed")
+    return found
+
+
+def digest(paths: list[Path], *words: str) -> str:
+    return hashlib.sha256("\0".join([*(path.read_text(encoding="utf-8") for path in paths), *words]).encode()).hexdigest()
+
+
+def build(
+    home: Path, sources: list[Path], pom: Path, into: Path, replace: dict[str, str] | None = None, jars: Sequence[Path] = ()
+) -> str:
+    """The class path. `replace` holds for the text of the sources. What has not changed is not built again."""
+    stamp = into / "stamp"
+    state = digest([*sources, pom], str(replace), str(home))
+    if not stamp.exists() or stamp.read_text(encoding="ascii") != state:
+        shutil.rmtree(into, ignore_errors=True)
+        copies = into / "sources"
+        copies.mkdir(parents=True)
+        for path in sources:
+            text = path.read_text(encoding="utf-8")
+            for old, new in (replace or {}).items():
+                text = text.replace(old, new)
+            (copies / path.name).write_text(text, encoding="utf-8")
+        to = f"-DoutputDirectory={into / 'jars'}"
+        install([need("mvn"), "-q", "-B", "-f", pom, f"{_COPY}:copy-dependencies", to], into, into / "mvn.log")
+        (into / "classes").mkdir()
+        options: list[str | Path] = ["-nowarn", "-cp", _class_path(into, jars), "-d", into / "classes"]
+        install([home / "bin" / "javac", *options, *sorted(copies.glob("*.java"))], into, into / "javac.log")
+        stamp.write_text(state, encoding="ascii")
+    return _class_path(into, jars)
+
+
+def _class_path(into: Path, jars: Sequence[Path]) -> str:
+    return os.pathsep.join(str(path) for path in [into / "classes", *sorted((into / "jars").glob("*.jar")), *jars])

@@ -1,0 +1,85 @@
+"""The JVMs of this machine, and those of a small Debian sid, each with its tools."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+
+class NotHereError(Exception):
+    """A reader or a producer cannot run on this machine; the message says why."""
+
+
+@dataclass(frozen=True)
+class Jvm:
+    home: Path  # within `root`
+    root: Path = Path("/")  # the file system that it runs in
+
+    @property
+    def tools(self) -> Path:
+        """The home as this process sees it."""
+        return self.root / self.home.relative_to("/")
+
+    def command(self, tool: str) -> list[str]:
+        enter = [] if self.root == Path("/") else ["chroot", str(self.root)]
+        return [*enter, str(self.home / "bin" / tool)]
+
+    def inside(self, path: Path) -> str:
+        """What the JVM calls a file."""
+        return f"/{path.relative_to(self.root)}"
+
+    def folder(self, name: str) -> Path:
+        """A new one, which the JVM sees too."""
+        return Path(tempfile.mkdtemp(prefix=f"hprof-{name}-", dir=self.root / "tmp"))
+
+    def version(self) -> str:
+        said = subprocess.run([*self.command("java"), "-version"], capture_output=True, text=True, check=True).stderr
+        return said.partition('"')[2].partition('"')[0]
+
+
+def any_home(root: Path) -> Path:
+    """Of a JDK that compiles."""
+    run = subprocess.run([root / "ci" / "jdk"], stdout=subprocess.PIPE, text=True, check=False)
+    if run.returncode:
+        raise NotHereError("needs a JDK")
+    return Path(run.stdout.strip())
+
+
+def _major(home: Path) -> str:
+    release = home / "release"
+    if not (home / "bin" / "java").exists() or not release.exists():
+        return ""
+    version = release.read_text(encoding="utf-8").partition('JAVA_VERSION="')[2].partition('"')[0]
+    return version.removeprefix("1.").split(".")[0]
+
+
+def find(root: Path, major: int) -> Jvm:
+    """HPROF_JDK17 and the like name its home, or /usr/lib/jvm has it, or Debian sid."""
+    named = os.environ.get(f"HPROF_JDK{major}")
+    for home in [Path(named)] if named else sorted(Path("/usr/lib/jvm").glob("*")):
+        if _major(home) == str(major):
+            return Jvm(home)
+    return in_sid(root, major)
+
+
+def in_sid(root: Path, major: int) -> Jvm:
+    """In the file system that HPROF_JDK_ROOT names, or one of our own. It is made when it is needed, by root."""
+    folder = Path(os.environ.get("HPROF_JDK_ROOT") or root / "build" / "conformance" / "jdks")
+    if os.geteuid():
+        raise NotHereError(f"needs JDK {major}: HPROF_JDK{major} may name its home; root gets it from Debian sid")
+    if not _home_in(folder, major) or not (folder / "proc" / "self").exists():
+        setup = root / "conformance" / "producers" / "hotspot" / "setup-root"
+        run = subprocess.run([setup, folder, str(major)], capture_output=True, text=True, check=False)
+        if run.returncode:
+            raise NotHereError(f"setup-root {major} ended with {run.returncode}: {(run.stderr or run.stdout).strip()[-300:]}")
+    home = _home_in(folder, major)
+    if not home:
+        raise NotHereError(f"{folder} has no JDK {major}")
+    return Jvm(Path("/") / home.relative_to(folder), folder)
+
+
+def _home_in(folder: Path, major: int) -> Path | None:
+    return next((java.parents[1] for java in folder.glob(f"usr/lib/jvm/java-{major}-openjdk-*/bin/javac")), None)

@@ -1,0 +1,290 @@
+"""How each kind of producer is made to write its dumps."""
+
+from __future__ import annotations
+
+import lzma
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from hprof_conformance import everything, facts, javaproject, jvms
+from hprof_conformance.everything import PATIENCE, FailedError, Program, do, program
+from hprof_conformance.jvms import Jvm, NotHereError
+
+SMALL = "small"  # the way whose dump is kept in conformance/gold
+
+
+@dataclass(frozen=True)
+class Producer:
+    name: str
+    title: str
+    profile: str
+    kind: str  # of KINDS, or none
+    folder: Path
+    jdk: int = 0
+    ways: list[str] = field(default_factory=list)  # of `kind`
+    options: dict[str, list[str]] = field(default_factory=dict)  # of the JVM, by way
+    ci_ways: list[str] = field(default_factory=list)  # those that `--producers ci` runs
+    version: str = ""  # of one that cannot be asked
+    why: str = ""
+
+
+@dataclass
+class Dump:
+    """What a producer left. No `file` if it left none: then `note` says why, and `left_out` whether that is no fault of its own."""
+
+    how: str
+    file: Path | None
+    profile: str
+    facts: list[facts.Fact] = field(default_factory=list)
+    interrupted: bool = False  # on purpose: the tool must say from where on it is incomplete
+    note: str = ""
+    left_out: bool = False
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Where a producer runs."""
+
+    root: Path  # of this project
+    build: Path
+    folder: Path  # which the JVM sees too
+    producer: Producer
+    jvm: Jvm
+
+    def place(self, way: str) -> tuple[Path, Path]:
+        """A folder for one way, and the dump in it."""
+        folder = self.folder / way
+        folder.mkdir()
+        return folder, folder / "dump.hprof"
+
+    def classes(self) -> Path:
+        return everything.compile_into(self.root, self.build, self.folder)
+
+    def dump(self, way: str, file: Path, said: list[facts.Fact] | None = None) -> Dump:
+        return Dump(way, file, self.producer.profile, said or [])
+
+
+def _each(setting: Setting, one: Callable[[Setting, Path, str], Dump]) -> Iterator[Dump]:
+    """A way that fails does not keep the others from running."""
+    classes = setting.classes()
+    for way in setting.producer.ways:
+        try:
+            yield one(setting, classes, way)
+        except NotHereError as error:
+            yield Dump(way, None, setting.producer.profile, note=str(error), left_out=True)
+        except (FailedError, subprocess.SubprocessError) as error:
+            yield Dump(way, None, setting.producer.profile, note=str(error))
+
+
+def built(root: Path, tool: str, folder: str) -> Path:
+    """A tool of this project: named by the environment, as it was built, or as it is installed."""
+    named = os.environ.get(tool.upper().replace("-", "_"))
+    installed = shutil.which(tool)
+    for path in (named, root / "build" / "release" / folder / tool, installed):
+        if path and Path(path).exists():
+            return Path(path)
+    raise NotHereError(f"needs {tool}: build it, or let {tool.upper().replace('-', '_')} name it")
+
+
+# ---- HotSpot
+
+_JCMD = {"all": ["-all"], "gz": ["-gz=1"], "parallel": ["-parallel=2"]}
+
+
+def _by_jcmd(one: Program, file: Path, way: str) -> list[facts.Fact]:
+    """And what the VM says of the heap before and after. A dump of all objects holds more."""
+    before = one.histogram() if way != "all" else None
+    do(one.jcmd("GC.heap_dump", *_JCMD.get(way, []), one.jvm.inside(file)))
+    return everything.agreed(before, one.histogram()) if before is not None else []
+
+
+def _hotspot_way(setting: Setting, classes: Path, way: str) -> Dump:
+    folder, file = setting.place(way)
+    jvm = setting.jvm
+    options = ["-Xmx512m", *setting.producer.options.get(way, [])]
+    if way == "out-of-memory":
+        options = ["-Xmx64m", "-XX:+HeapDumpOnOutOfMemoryError", f"-XX:HeapDumpPath={jvm.inside(file)}"]
+    elif way in ("before-full-gc", "after-full-gc"):
+        when = "Before" if way == "before-full-gc" else "After"
+        options += [f"-XX:+HeapDump{when}FullGC", f"-XX:HeapDumpPath={jvm.inside(folder)}"]
+    with program(jvm, classes, options, folder, *([SMALL] if way == SMALL else [])) as one:
+        said = one.facts
+        if way == "mxbean":
+            one.tell(f"dump {jvm.inside(file)}")
+        elif way == "out-of-memory":
+            one.tell("fill")
+        elif way in ("before-full-gc", "after-full-gc"):
+            one.tell("collect")
+            sorted(folder.glob("java_pid*"))[-1].rename(file)  # the program itself has collected before
+        elif way == "jmap":
+            do([*jvm.command("jmap"), f"-dump:live,format=b,file={jvm.inside(file)}", str(one.pid)])
+        else:
+            said = [*said, *_by_jcmd(one, file, way)]
+    return setting.dump(way, file, said)
+
+
+def _hotspot(setting: Setting) -> Iterator[Dump]:
+    return _each(setting, _hotspot_way)
+
+
+# ---- the serviceability agent, which reads the memory of a process or of a core file
+
+
+def _core(one: Program, folder: Path) -> Path:
+    """Of the program, which it ends. The kernel names it core or core.PID and puts it where the program was started."""
+    one.process.send_signal(signal.SIGABRT)
+    one.process.wait(PATIENCE)
+    for place in (folder, one.jvm.root):
+        for core in (place / "core", place / f"core.{one.pid}"):
+            if core.exists():
+                return Path(shutil.move(core, folder / "core"))
+    raise NotHereError("the kernel leaves no core file where the program runs: /proc/sys/kernel/core_pattern")
+
+
+def _sa_way(setting: Setting, classes: Path, way: str) -> Dump:
+    folder, file = setting.place(way)
+    jvm = setting.jvm
+    through = "ulimit -c unlimited" if way == "core" else ""
+    with program(jvm, classes, ["-Xmx128m", "-XX:+UseSerialGC"], folder, through=through) as one:
+        core = way == "core"
+        whom = [str(jvm.home / "bin" / "java"), jvm.inside(_core(one, folder))] if core else [str(one.pid)]
+        if setting.producer.jdk == 8:
+            do([*jvm.command("jmap"), *([] if core else ["-F"]), f"-dump:format=b,file={jvm.inside(file)}", *whom])
+        else:
+            extra = ["--gz", "1"] if way == "gz" else []
+            of = ["--exe", whom[0], "--core", whom[1]] if core else ["--pid", *whom]
+            do([*jvm.command("jhsdb"), "jmap", "--binaryheap", *extra, "--dumpfile", jvm.inside(file), *of])
+    return setting.dump(way, file, one.facts)
+
+
+def _serviceability_agent(setting: Setting) -> Iterator[Dump]:
+    return _each(setting, _sa_way)
+
+
+# ---- the agent of JDK 8
+
+
+def _agent_way(setting: Setting, classes: Path, way: str) -> Dump:
+    folder, file = setting.place(way)
+    option, *others = setting.producer.options[way]
+    options = [*others, f"-agentlib:hprof={option.replace('FILE', setting.jvm.inside(file))}"]
+    with program(setting.jvm, classes, options, folder, *([SMALL] if way == SMALL else [])) as one:
+        said = one.facts
+    return setting.dump(way, file, [] if "heap=sites" in option else said)
+
+
+def _agent(setting: Setting) -> Iterator[Dump]:
+    return _each(setting, _agent_way)
+
+
+# ---- interrupted
+
+
+@contextmanager
+def _small_file_system(folder: Path, size: int) -> Iterator[None]:
+    run = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", folder], capture_output=True, text=True, check=False
+    )
+    if run.returncode:
+        raise NotHereError(f"a small file system cannot be mounted here: {run.stderr.strip()}")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", folder], check=True)
+
+
+def _written(file: Path) -> int:
+    """By all threads: a parallel dump is in parts until it is complete."""
+    return sum(path.stat().st_size for path in file.parent.glob(f"{file.name}*"))
+
+
+def _kill(one: Program, file: Path, options: list[str], size: int) -> None:
+    dumping = subprocess.Popen(
+        one.jcmd("GC.heap_dump", *options, one.jvm.inside(file)), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    until = time.monotonic() + PATIENCE
+    while dumping.poll() is None and time.monotonic() < until:
+        try:
+            if file.exists() and _written(file) >= size:
+                break
+        except FileNotFoundError:  # a part that was just merged
+            pass
+    os.kill(one.pid, signal.SIGKILL)
+    dumping.wait(PATIENCE)
+
+
+def _interrupted_way(setting: Setting, classes: Path, way: str) -> Dump:
+    """killed-at-SIZE, killed-gz-at-SIZE, killed-parallel-at-SIZE; limit-at-SIZE: no file may be larger; full-at-SIZE: so is the
+    file system."""
+    folder, file = setting.place(way)
+    words, _, size = way.partition("-at-")
+    word, _, manner = words.partition("-")
+    options = _JCMD[manner] if manner else []
+    if word == "killed":
+        with program(setting.jvm, classes, ["-Xmx256m"], folder) as one:
+            _kill(one, file, options, int(size))
+    elif word == "limit":
+        with program(setting.jvm, classes, ["-Xmx256m"], folder, through=f"ulimit -f {int(size) // 1024}") as one:
+            subprocess.run(one.jcmd("GC.heap_dump", *options, one.jvm.inside(file)), capture_output=True, check=False)
+    else:
+        full = folder / "full"
+        full.mkdir()
+        with _small_file_system(full, int(size)), program(setting.jvm, classes, ["-Xmx256m"], folder) as one:
+            written = full / file.name
+            subprocess.run(one.jcmd("GC.heap_dump", *options, one.jvm.inside(written)), capture_output=True, check=False)
+            for left in sorted(full.iterdir()):
+                shutil.move(left, folder)
+    parts = ", ".join(path.name for path in sorted(folder.glob(f"{file.name}.*")))
+    note = f"beside it {parts}" if parts else ""
+    return Dump(way, file if file.exists() else None, setting.producer.profile, interrupted=True, note=note)
+
+
+def _interrupted(setting: Setting) -> Iterator[Dump]:
+    return _each(setting, _interrupted_way)
+
+
+# ---- others
+
+
+def _generator(setting: Setting) -> Iterator[Dump]:
+    tool = built(setting.root, "hprof-gen", "generator")
+    for way in setting.producer.ways:
+        file = setting.folder / f"{way}.hprof"
+        do([str(tool), "--quiet", "--like", way, "--objects", "20000", "-o", str(file)])
+        yield Dump(way, file, "strict" if way == "plain" else way)
+
+
+def _shark(setting: Setting) -> Iterator[Dump]:
+    """LeakCanary's Shark copies a dump and empties its primitive arrays."""
+    home = jvms.any_home(setting.root)
+    folder = setting.producer.folder
+    class_path = javaproject.build(home, sorted(folder.glob("*.java")), folder / "pom.xml", setting.build / "shark-writer")
+    for way in setting.producer.ways:
+        gold, file = setting.folder / f"{way}.gold", setting.folder / f"{way}.hprof"
+        gold.write_bytes(lzma.decompress((setting.root / "conformance" / "gold" / f"{way}.hprof.xz").read_bytes()))
+        do([str(home / "bin" / "java"), "-cp", class_path, "Strip", str(gold), str(file)])
+        yield setting.dump(way, file)
+
+
+def _own(setting: Setting) -> Iterator[Dump]:
+    file = setting.folder / "dump.hprof"
+    do([str(setting.producer.folder), str(file)])
+    yield Dump("dump", file, "auto")
+
+
+KINDS: dict[str, Callable[[Setting], Iterator[Dump]]] = {
+    "hotspot": _hotspot,
+    "sa": _serviceability_agent,
+    "agent": _agent,
+    "interrupted": _interrupted,
+    "hprof-gen": _generator,
+    "shark": _shark,
+    "own": _own,
+}

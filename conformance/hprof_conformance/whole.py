@@ -1,0 +1,50 @@
+"""Until where a dump that ends early is complete: the tag of the first record or sub-record that is not."""
+
+from __future__ import annotations
+
+import zlib
+from pathlib import Path
+
+from hprof_corpus import layouts
+from hprof_corpus.source import is_gzip
+from hprof_corpus.walk import Shapes, SubrecordError, read_header, records, subrecords
+
+_HEAP_TAGS = {record.tag for record in layouts.RECORDS if record.layout.tail == "subrecords"}
+
+
+def _inflated(data: bytes) -> bytes:
+    """All that can be had of the members, the last of which may end early."""
+    found = []
+    while data:
+        member = zlib.decompressobj(wbits=31)
+        found.append(member.decompress(data))
+        data = member.unused_data
+    return b"".join(found)
+
+
+def whole_until(file: Path) -> int:
+    """Raises FramingError at a fault that no early end explains."""
+    data = file.read_bytes()
+    if is_gzip(memoryview(data)):
+        data = _inflated(data)
+    header = read_header(data)
+    if header is None:
+        return 0
+    shapes = Shapes(header.id_size)
+    at = header.size
+    for framed in records(data, at):
+        at = framed.at
+        if framed.tag in _HEAP_TAGS:
+            try:
+                for _, _, _, _, stop in subrecords(data, framed.body, framed.end, shapes):
+                    at = stop
+            except SubrecordError as error:
+                if not framed.is_cut:
+                    raise
+                return error.at
+            if framed.is_cut:
+                return max(at, framed.body)
+        elif framed.is_cut:
+            return framed.at
+        at = framed.end
+    return at
