@@ -525,10 +525,10 @@ static void read_header(struct gunzip *g)
 /* Takes back whole bytes that are in the bit buffer, and what was set aside of a block's header that is not complete. */
 static void take_back_unused(struct inflate_state *state)
 {
-    size_t unused = (size_t)state->read_in_length / 8;
+    int32_t unused = state->read_in_length / 8;
 
     if (state->block_state == ISAL_BLOCK_HDR) {
-        unused += (size_t)state->tmp_in_size;
+        unused += state->tmp_in_size;
         state->tmp_in_size = 0;
         state->block_state = ISAL_BLOCK_NEW_HDR;
     }
