@@ -15,7 +15,16 @@ AGENT8 = Path(__file__).resolve().parents[2] / "conformance/producers/agent8"
 sys.path.insert(0, str(AGENT8))
 
 from facts import Facts, read_binary_data, read_text_data  # noqa: E402
-from truth import check_heap, check_samples, check_sites, check_threads, compare, our_sites  # noqa: E402
+from truth import (  # noqa: E402
+    check_heap,
+    check_samples,
+    check_shares,
+    check_sites,
+    check_threads,
+    compare,
+    compare_samples,
+    our_sites,
+)
 
 GOLD = sorted(path.name for path in (AGENT8 / "gold").iterdir())
 
@@ -68,6 +77,18 @@ def test_the_hot_method_has_most_samples(name: str) -> None:
     check_samples(facts(name))
 
 
+def test_samples_of_text_and_binary_say_the_same() -> None:
+    text, binary = facts("shares.txt"), facts("shares.hprof")
+    check_shares(text)
+    check_shares(binary)
+    compare_samples(text, binary)
+
+
+def test_names_are_broken_and_read() -> None:
+    assert {"two\nlines", "\nfirst and last\n"} <= set(facts("names.txt.xz").started)
+    assert {"Two\nlines", "a blank"} <= {site.type for site in facts("names.txt.xz").sites}
+
+
 @pytest.mark.parametrize("name", ["threads.txt", "threads.hprof", "sites.hprof"])
 def test_threads_start(name: str) -> None:
     check_threads(facts(name))
@@ -93,8 +114,11 @@ def test_the_blocks_of_each_file() -> None:
         "monitor-times.txt.xz": {"monitor dump", "monitor times"},
         "monitors.txt": {"monitor dump", "samples"},
         "old.txt.xz": {"old times"},
+        "names.txt.xz": {"monitor dump", "sites"},
         "samples.hprof": {"samples"},
         "samples.txt": {"samples"},
+        "shares.hprof": {"samples"},
+        "shares.txt": {"samples"},
         "sites.hprof": {"sites"},
         "sites.txt": {"sites"},
         "threads.hprof": set(),

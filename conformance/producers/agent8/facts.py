@@ -58,7 +58,7 @@ class Facts:
     elements: Counter[str] = field(default_factory=Counter)
     roots: Counter[str] = field(default_factory=Counter)
     sites: list[Site] = field(default_factory=list)
-    samples: dict[tuple[Frame, ...], int] = field(default_factory=dict)
+    samples: Counter[tuple[Frame, ...]] = field(default_factory=Counter)  # two traces may differ only within their lines
     total_samples: int = 0
     settings: tuple[int, int] | None = None  # flags and depth, in binary only
     nonzero_values: int = 0  # bytes of primitive fields, in binary only
@@ -112,7 +112,7 @@ class _Text:
             self.serial = int(words[0])
             facts.traces[self.serial] = Trace(int(words[1] or 0), ())
         elif kind is Kind.FRAME:
-            frame = Frame(f"{words[0]}.{words[1]}", words[2], _LINES[words[3]] if words[3] in _LINES else int(words[3]))
+            frame = Frame(f"{words[0]}.{words[1]}", words[2], _LINES[words[3]] if words[3] in _LINES else int(words[3] or 0))
             old = facts.traces[self.serial]
             facts.traces[self.serial] = Trace(old.thread, (*old.frames, frame))
         elif kind is Kind.SITE:
@@ -120,11 +120,11 @@ class _Text:
             frames = facts.traces[int(words[7])].frames
             facts.sites.append(Site(words[8], frames, live_bytes, live, allocated_bytes, allocated))
         elif kind is Kind.RANKED and self.samples:
-            facts.samples[facts.traces[int(words[4])].frames] = int(words[3])
+            facts.samples[facts.traces[int(words[4])].frames] += int(words[3])
         else:
-            self._heap(kind, words)
+            self._heap(kind, words, match.re is kind.open)
 
-    def _heap(self, kind: Kind, words: list[str]) -> None:
+    def _heap(self, kind: Kind, words: list[str], cut: bool) -> None:
         facts = self.facts
         if kind is Kind.ROOT:
             facts.roots[_ROOTS[words[1]]] += 1
@@ -136,7 +136,7 @@ class _Text:
         elif kind is Kind.ARRAY:
             self.owner = self.types[words[0]] = words[4]
             facts.arrays[words[4]] += 1
-            if not words[5]:
+            if not words[5] and not cut:
                 facts.elements[words[4]] += int(words[3])
                 facts.primitive_elements += int(words[3])
         elif kind is Kind.ELEMENT:
@@ -233,7 +233,7 @@ class _Binary:
             facts.total_samples = r["samples"]
             for at in range(tail, end, 8):
                 count, trace = struct.unpack_from(">II", self.data, at)
-                facts.samples[facts.traces[trace].frames] = count
+                facts.samples[facts.traces[trace].frames] += count
         elif name == "HEAP_SUMMARY":
             facts.blocks["summary"] += 1
 

@@ -35,6 +35,11 @@ ALLOCATED = {
 THREADS = ["main", "truth-contender-0", "truth-contender-1", "truth-contender-2", "truth-waiter"]
 HOT = "Truth.spin"
 
+# Of the processor time that Shares.java takes, in percent.
+SHARES = {"Shares.most": 60.0, "Shares.some": 30.0, "Shares.few": 10.0}
+SHARE_ERROR = 15.0  # percentage points: samples are taken by the clock, and other work stops the program in the middle of a method
+TOTAL_RATIO = 3  # of two runs: a busy machine takes more samples of the same work
+
 
 class MismatchError(Exception):
     """A dump does not say what is true."""
@@ -77,9 +82,42 @@ def check_sites(facts: Facts) -> None:
 def check_samples(facts: Facts) -> None:
     by_method: dict[str, int] = {}
     for frames, count in facts.samples.items():
-        if frames:
+        if frames and frames[0].method.startswith("Truth."):  # on a busy machine the JVM's own start may take longer
             by_method[frames[0].method] = by_method.get(frames[0].method, 0) + count
     same("the method with most samples", HOT, max(by_method, key=lambda method: by_method[method], default="none"))
+
+
+def shares(facts: Facts) -> dict[tuple[str, ...], float]:
+    """By the methods on the stack, innermost first, of all samples in main; the lines within a method vary from run to run."""
+    found: dict[tuple[str, ...], int] = {}
+    for frames, count in facts.samples.items():
+        methods = tuple(_methods(frames))
+        if methods[-1:] == ("Shares.main",):
+            found[methods] = found.get(methods, 0) + count
+    total = sum(found.values())
+    return {methods: 100 * count / total for methods, count in found.items()}
+
+
+def check_shares(facts: Facts) -> None:
+    """Stacks with few samples are there or not by chance."""
+    found = shares(facts)
+    expected: dict[tuple[str, ...], float] = {("Shares.work", method, "Shares.main"): share for method, share in SHARES.items()}
+    for stack in found.keys() | expected.keys():
+        share, right = found.get(stack, 0.0), expected.get(stack, 0.0)
+        if abs(share - right) > SHARE_ERROR or (right and not share):
+            raise MismatchError(f"{stack}: {share:.1f} % of the samples, not {right:.0f} %")
+
+
+def compare_samples(text: Facts, binary: Facts) -> None:
+    """Two runs of Shares.java."""
+    ours, theirs = shares(text), shares(binary)
+    for stack in ours.keys() | theirs.keys():
+        both = ours.get(stack, 0.0), theirs.get(stack, 0.0)
+        if abs(both[0] - both[1]) > SHARE_ERROR:
+            raise MismatchError(f"{stack}: {both[0]:.1f} % in the text, {both[1]:.1f} % in the binary dump")
+    totals = text.total_samples, binary.total_samples
+    if max(totals) > TOTAL_RATIO * min(totals):
+        raise MismatchError(f"{totals[0]} samples in the text, {totals[1]} in the binary dump")
 
 
 def check_threads(facts: Facts) -> None:

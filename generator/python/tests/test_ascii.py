@@ -253,3 +253,25 @@ def test_a_number_may_be_as_long_as_a_line(tmp_path: Path, capsys: pytest.Captur
     text.write_text("JAVA PROFILE 1.0.1, created Thu Jan  1 00:00:00 " + "9" * 20_000 + "\n")
     assert main(["check", str(text)]) == 1
     assert "invalid: " in capsys.readouterr().out
+
+
+def as_agent_writes(text: bytes, names: dict[bytes, bytes]) -> bytes:
+    """With other names, each line in pieces of at most 1023 bytes; the method of a row is a piece by itself."""
+    head, dashes, body = text.partition(b"--------\n\n")
+    written = []
+    for line in body.splitlines(keepends=True):
+        for old, new in names.items():
+            line = line.replace(old, new)
+        row = re.match(rb" *\d+ +\S+% +\S+% +\d+ +\d+(?= \S+\n)", line, re.DOTALL)
+        at = row.end() if row else 0
+        written.append(line[:at] + line[at : at + 1023])
+    return head + dashes + b"".join(written)
+
+
+@pytest.mark.parametrize("path", VALID, ids=lambda path: path.stem)
+@pytest.mark.parametrize("name", [b"No\nde", b"\n\nN\n", b"N" * 2000, b"N" * 1023, (b"N" * 99 + b"\n") * 14], ids=len)
+def test_whatever_a_name_is_the_profile_accepts_the_file(path: Path, name: bytes) -> None:
+    data = as_agent_writes(path.read_bytes(), {b"Node": name, b"worker": name, b"FIRST": name, b"description": name})
+    findings = findings_of(data, "jdk8-agent")
+    assert [one for one in findings.kept if one.severity is not Severity.NOTE] == []
+    assert {one.rule.id for one in findings.kept} <= {"ASC-003"}

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import BinaryIO
 
 from hprof_corpus.ascii.findings import Findings, show
-from hprof_corpus.ascii.grammar import OUTSIDE, PREFACE_END, Kind, match
+from hprof_corpus.ascii.grammar import OUTSIDE, PREFACE_END, ROWS, Kind, match, match_open
 from hprof_corpus.ascii.heap import REFERENCES, HeapDump
+from hprof_corpus.ascii.lines import MOST_AT_ONCE, Line, Lines
 from hprof_corpus.ascii.monitors import MonitorDump, check_wait
 from hprof_corpus.ascii.state import Block, Life, Observer, State
 from hprof_corpus.ascii.tables import Ranked, Sites
 
-LONGEST_LINE = 1 << 16
-CUT_AT = 1023  # the agent's buffer for a line
 MONTHS = [b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec"]
 
 _BEGINS = (Kind.HEAP_BEGIN, Kind.SITES_BEGIN, Kind.CPU_BEGIN, Kind.MONITOR_TIME_BEGIN, Kind.MONITOR_DUMP_BEGIN)
@@ -42,7 +40,7 @@ class _Trace:
             self.empty = True
         else:
             if not self.frames:
-                self.state.traces[self.serial] = found[1] + b"." + found[2]
+                self.state.traces[self.serial] = found[2] and found[1] + b"." + found[2]
             self.frames += 1
 
     def end(self, found: re.Match[bytes] | None) -> None:
@@ -72,31 +70,56 @@ class _OldTable:
 
 
 class Checker:
-    def __init__(self, findings: Findings, observer: Observer | None) -> None:
+    def __init__(self, lines: Lines, findings: Findings, observer: Observer | None) -> None:
+        self.lines = lines
         self.state = State(findings)
         self.observer = observer
         self.block: Block | None = None
         self.dangling: list[tuple[int, int, set[int]]] = []  # first and last line of a heap dump, and the IDs
         self.lost = False  # from a line that is misplaced outside blocks to the next one that belongs there
 
-    def line(self, line: bytes) -> None:
-        block = self.block
+    def line(self, line: Line) -> None:
+        if self._take(line):
+            if line.cut:
+                self._broken(line.text, "cut")
+            return
+        joined = self.lines.join(line)
+        if joined and self._take(joined):
+            self._broken(joined.text, "cut" if joined.cut else "newline")
+        elif not self.lost:
+            self._stray((joined or line).text)
+
+    def _take(self, line: Line) -> bool:
+        """False if it is no line that may stand here."""
+        block, text, find = self.block, line.text, match_open if line.cut else match
         if block is not None:
-            found = match(line, block.kinds)
+            found = find(text, block.kinds)
+            if found and found[0] in ROWS and not line.cut:
+                found = self._whole_row(line, found)
             if found:
                 block.line(*found)
                 self._observe(*found)
-                return
-            end = block.end_kind and match(line, (block.end_kind,))
+                return True
+            end = block.end_kind and match(text, (block.end_kind,))
             if end:
                 self._observe(*end)
                 self._end(end[1])
-                return
-        found = match(line, OUTSIDE)
+                return True
+        found = find(text, OUTSIDE)
         if found:
             self._outside(*found)
-        elif not self.lost:
-            self._stray(line)
+        return found is not None
+
+    def _whole_row(self, line: Line, found: tuple[Kind, re.Match[bytes]]) -> tuple[Kind, re.Match[bytes]]:
+        row = self.lines.extend(line)
+        whole = None if row.text == line.text else match(row.text, (found[0],))
+        if whole:
+            self._broken(row.text, "cut" if row.cut else "newline")
+        return whole or found
+
+    def _broken(self, text: bytes, shape: str) -> None:
+        how = {"cut": f"{len(text)} bytes and no newline", "newline": "a newline in a name"}[shape]
+        self.state.report("ASC-003", "a name without a newline, and a line with its end", f"{show(text)}: {how}", shape)
 
     def _outside(self, kind: Kind, found: re.Match[bytes]) -> None:
         block, state = self.block, self.state
@@ -155,7 +178,7 @@ class Checker:
         elif match(line, tuple(Kind)):
             state.report("ASC-006", "a line of the block" if self.block else "a line outside blocks", show(line))
         else:
-            cut = " (the agent cuts lines at 1023 bytes)" if len(line) > CUT_AT else ""
+            cut = " (the agent cuts lines at 1023 bytes)" if len(line) > MOST_AT_ONCE else ""
             state.report("ASC-003", "a line of one of the forms of appendix H", show(line) + cut)
         self.lost = self.block is None
 
@@ -183,16 +206,6 @@ class Checker:
             self.observer(kind, found)
 
 
-def _lines(stream: BinaryIO) -> Iterator[bytes]:
-    """With their ends; of a line that is too long, its start, without an end."""
-    while line := stream.readline(LONGEST_LINE):
-        if not line.endswith(b"\n") and len(line) == LONGEST_LINE:
-            while (rest := stream.readline(LONGEST_LINE)) and not rest.endswith(b"\n"):
-                pass
-            line += b"\n" if rest else b""
-        yield line
-
-
 def _check_header(checker: Checker, line: bytes) -> bool:
     """Whether a preface follows. The output of cpu=old has neither header nor preface."""
     found = Kind.HEADER.pattern.fullmatch(line)
@@ -202,30 +215,31 @@ def _check_header(checker: Checker, line: bytes) -> bool:
     old = match(line, OUTSIDE) is not None
     checker.state.report("ASC-001", "JAVA PROFILE 1.0.1 or 1.0.2, created and a date", show(line), "old" if old else "")
     if old:
-        checker.line(line)
+        checker.line(Line(line))
     return not old
 
 
 def check(stream: BinaryIO, findings: Findings, observer: Observer | None = None) -> int:
     """Adds to the findings; the number of lines."""
-    checker = Checker(findings, observer)
+    lines = Lines(stream)
+    checker = Checker(lines, findings, observer)
     state = checker.state
     in_preface = after_preface = truncated = False
-    for line in _lines(stream):
-        state.line += 1
-        text = line.removesuffix(b"\n")
+    while line := lines.next(cut=not in_preface):
+        state.line = lines.number
         if state.line == 1:
-            in_preface = _check_header(checker, text)
+            in_preface = _check_header(checker, line.text)
         elif in_preface:
-            in_preface = line != PREFACE_END
+            in_preface = line.text != PREFACE_END or not line.ended
             after_preface = not in_preface
-        elif text or not after_preface:
+        elif line.text or not after_preface:
             after_preface = False
-            truncated = text is line
+            truncated = not line.ended
             if truncated:
-                state.report("ASC-004", "a newline at the end of the line", show(text))
+                state.report("ASC-004", "a newline at the end of the line", show(line.text))
             else:
-                checker.line(text)
+                checker.line(line)
+    state.line = lines.number
     if not state.line:
         _check_header(checker, b"")
     elif in_preface:
@@ -237,19 +251,24 @@ def check(stream: BinaryIO, findings: Findings, observer: Observer | None = None
 
 
 def _find_dangling(stream: BinaryIO, checker: Checker) -> None:
-    """A pipe cannot be read again: there the heap dump stands for the lines of its references."""
+    """A reference that is not found again has its finding at the heap dump: a pipe cannot be read twice, a name may be broken."""
     state = checker.state
-    if not stream.seekable():
-        for begin, _, missing in checker.dangling:
-            state.report("ASC-042", "IDs that are defined in the heap dump", f"{len(missing)} that are not", "", begin)
-        return
+    for begin, end, missing in checker.dangling:
+        found = _find_lines(stream, begin, end, missing, state) if stream.seekable() else set()
+        left = len(missing) - len(found)
+        if left:
+            state.report("ASC-042", "IDs that are defined in the heap dump", f"{left} that are not", "", begin)
+
+
+def _find_lines(stream: BinaryIO, begin: int, end: int, missing: set[int], state: State) -> set[int]:
+    """Reports the references to missing objects in these lines; returns the IDs found."""
+    found: set[int] = set()
     stream.seek(0)
-    dumps = iter(checker.dangling)
-    begin, end, missing = next(dumps)
-    for number, line in enumerate(_lines(stream), 1):
-        while number > end:
-            begin, end, missing = next(dumps, (state.line + 1, state.line + 1, set()))
-        if number > begin and line.startswith(b"\t"):
-            found = match(line[:-1], REFERENCES)
-            if found and int(found[1][2], 16) in missing:
-                state.report("ASC-042", "an ID that is defined in the heap dump", show(line[1:-1]), "", number)
+    lines = Lines(stream)
+    while (line := lines.next()) and lines.number <= end:
+        if lines.number > begin and line.text.startswith(b"\t"):
+            reference = match(line.text, REFERENCES)
+            if reference and (number := int(reference[1][2], 16)) in missing:
+                found.add(number)
+                state.report("ASC-042", "an ID that is defined in the heap dump", show(line.text[1:]), "", lines.number)
+    return found

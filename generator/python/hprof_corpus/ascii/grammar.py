@@ -14,6 +14,9 @@ _NUMBER = rb"(\d+)"
 _SIGNED = rb"(-?\d+)"
 _SHARE = rb"(-?\d+\.\d\d)%"
 _THREAD = rb"(?:<unknown thread>|thread (\d+))"
+_FIELD_NAME = rb"([^\t\[]+)"
+_SIGNATURE = rb"(\[*(?:L.+;|[BCDFIJSZ]))"
+_CALL = rb"[^(]+\([^)]*\)\[*(?:L[^;]+;|[BCDFIJSVZ])"  # class, method and descriptor
 _THREADS = rb"((?: (?:<unknown thread>|thread \d+),?)*)"
 
 
@@ -36,7 +39,7 @@ class Kind(Enum):
     STATIC = rb"\tstatic (.+)\t" + _ID
     CONSTANT = rb"\tconstant pool entry " + _NUMBER + rb"\t" + _ID
     OBJECT = rb"OBJ " + _ID + rb" \(sz=" + _NUMBER + rb", trace=" + _NUMBER + rb", class=(.+)@" + _ID + rb"\)"
-    FIELD = rb"\t([^\t\[]+)\t\t?" + _ID
+    FIELD = rb"\t" + _FIELD_NAME + rb"\t\t?" + _ID
     ARRAY = (
         rb"ARR " + _ID + rb" \(sz=" + _NUMBER + rb", trace=" + _NUMBER + rb", nelems=" + _NUMBER
         + rb", elem type=(.+?)(?:@" + _ID + rb")?\)"
@@ -65,28 +68,51 @@ class Kind(Enum):
         rb"    THREAD " + _NUMBER + rb", trace " + _NUMBER
         + rb", status: ((?:S\|)?(?:intr\|)?(?:native\|)?(?:ZO|NS|SL|MW|CW|R|UN))"
     )  # fmt: skip
-    MONITOR = rb"    MONITOR (\S+)( unowned)?"
+    MONITOR = rb"    MONITOR " + _SIGNATURE + rb"( unowned)?"
     OWNER = rb"\towner: thread " + _NUMBER + rb", entry count: " + _NUMBER
     WAITING_TO_ENTER = rb"\twaiting to enter:" + _THREADS
     WAITING_FOR_NOTIFY = rb"\twaiting to be notified:" + _THREADS
     MONITOR_DUMP_END = rb"MONITOR DUMP END"
 
     SLEEP = rb"SLEEP: timeout=" + _SIGNED + rb", " + _THREAD
-    WAIT = rb"WAIT: MONITOR (\S+), timeout=" + _SIGNED + rb", " + _THREAD
-    WAITED = rb"WAITED: MONITOR (\S+), time_waited=" + _SIGNED + rb", " + _THREAD
-    EXIT = rb"EXIT: MONITOR (\S+), " + _THREAD
+    WAIT = rb"WAIT: MONITOR " + _SIGNATURE + rb", timeout=" + _SIGNED + rb", " + _THREAD
+    WAITED = rb"WAITED: MONITOR " + _SIGNATURE + rb", time_waited=" + _SIGNED + rb", " + _THREAD
+    EXIT = rb"EXIT: MONITOR " + _SIGNATURE + rb", " + _THREAD
 
     OLD_HEAD = rb"count callee caller time"
-    OLD_CALL = rb"(\d+) (<unknown callee>|\S+) (<unknown caller>|\S+) " + _SIGNED
+    OLD_CALL = rb"(\d+) (<unknown callee>|" + _CALL + rb") (<unknown caller>|" + _CALL + rb") " + _SIGNED
 
     @property
     def pattern(self) -> re.Pattern[bytes]:
         return _PATTERNS[self]
 
+    @property
+    def open(self) -> re.Pattern[bytes] | None:
+        """Of a line whose end is lost, in a name or after it: the groups have the same numbers, those that are lost are None."""
+        return _OPEN.get(self)
+
 
 _PATTERNS = {kind: re.compile(kind.value, re.DOTALL) for kind in Kind}
 
-PREFACE_END = b"--------\n"
+_LOST = rb"((?!))?"
+_OPEN_ROOT = rb"ROOT " + _ID + rb" \(kind=<(system class)>, name=(.+)" + _LOST
+_NAMES = (_SIGNATURE, _FIELD_NAME, rb"(.*)", rb"(.+)", rb"(.+?)", rb"(<unknown callee>")
+
+
+def _open_pattern(kind: Kind) -> re.Pattern[bytes] | None:
+    """All that precedes the first name; what follows the name is taken for a part of it."""
+    if kind is Kind.ROOT:
+        return re.compile(_OPEN_ROOT, re.DOTALL)
+    starts = [at for name in _NAMES if (at := kind.value.find(name)) >= 0]
+    if not starts or kind is Kind.TRACE:
+        return None
+    head = kind.value[: min(starts)] + (rb"([^\t]+)" if kind is Kind.FIELD else rb"(.*)")
+    return re.compile(head + _LOST * (_PATTERNS[kind].groups - re.compile(head).groups), re.DOTALL)
+
+
+_OPEN = {kind: pattern for kind in Kind if (pattern := _open_pattern(kind))}
+
+PREFACE_END = b"--------"
 
 # What each root says of itself, in this order.
 ROOT_DETAILS: dict[bytes, tuple[bytes, ...]] = {
@@ -117,6 +143,44 @@ OUTSIDE = (
     Kind.EXIT,
     Kind.OLD_HEAD,
 )
+
+
+# Callee and caller of a row of cpu=old are written one by one: either may lose its end, and the blank after it.
+_CUT_CALL = re.compile(
+    rb"\d+ (?:.{1023}|<unknown callee> |" + _CALL + rb" )(?:.{1023}|<unknown caller> |" + _CALL + rb" )-?\d+", re.DOTALL
+)
+
+# Their last part is a name, which no other part ends.
+ROWS = (Kind.SITE, Kind.RANKED)
+
+_BEGIN = re.compile(
+    rb"THREAD (?:START|END) \(|TRACE \d+:|HEAP DUMP (?:BEGIN|END)|ROOT [0-9a-f]+ \(|(?:CLS|OBJ|ARR) [0-9a-f]+ \("
+    rb"|SITES (?:BEGIN|END)|CPU (?:SAMPLES|TIME)|MONITOR (?:TIME|DUMP) | +(?:THREAD \d|MONITOR )|SLEEP: |WAIT(?:ED)?: MONITOR "
+    rb"|EXIT: MONITOR |count callee caller| *\d+ +-?\d+\.\d\d%"
+)
+_INDENTED = tuple(kind for kind in Kind if kind.value.startswith(rb"\t"))
+
+
+def begins_line(data: bytes) -> bool:
+    """Whether it begins as a line does that is not indented."""
+    return _BEGIN.match(data) is not None
+
+
+def is_indented_line(line: bytes) -> bool:
+    return match(line, _INDENTED) is not None
+
+
+def is_cut_call(line: bytes) -> bool:
+    return _CUT_CALL.fullmatch(line) is not None and match(line, (Kind.OLD_CALL,)) is None
+
+
+def match_open(line: bytes, kinds: tuple[Kind, ...] = tuple(Kind)) -> tuple[Kind, re.Match[bytes]] | None:
+    """The first of the kinds of which the line is one without its end."""
+    for kind in kinds:
+        found = kind.open and kind.open.fullmatch(line)
+        if found:
+            return kind, found
+    return None
 
 
 def match(line: bytes, kinds: tuple[Kind, ...]) -> tuple[Kind, re.Match[bytes]] | None:

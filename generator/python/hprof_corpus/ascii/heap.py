@@ -21,7 +21,7 @@ REFERENCES = (Kind.CLASS_REFERENCE, Kind.STATIC, Kind.CONSTANT, Kind.FIELD, Kind
 class _Class:
     """What objects and CLS lines say of a class."""
 
-    name: bytes
+    name: bytes | None  # None if its line is cut
     used_at: int
     size: bytes = b""
     defined: bool = False
@@ -68,7 +68,8 @@ class HeapDump:
         self.state.use_trace(match[3])
         if kind is Kind.OBJECT:
             self.kinds = (Kind.FIELD, *HeapDump.kinds)
-            self._use_class(match[5], match[4], match[2])
+            if match[5] is not None:
+                self._use_class(match[5], match[4], match[2])
             return
         self.kinds = HeapDump.kinds
         self.elements, self.next_index = int(match[4]), 0
@@ -76,6 +77,8 @@ class HeapDump:
             self._use_class(match[6], match[5], b"")
             return
         size = ELEMENT_SIZES.get(match[5])
+        if match.re is Kind.ARRAY.open:
+            return
         if size is None:
             self.state.report("ASC-003", "an array of a primitive type, or an object array with its class", show(match[0]))
         elif self.elements * size > int(match[2]):
@@ -84,9 +87,10 @@ class HeapDump:
     def _define_class(self, number: int, match: re.Match[bytes]) -> None:
         self.objects += 1
         self.state.use_trace(match[3])
-        known = self.classes.setdefault(number, _Class(match[2], self.state.line))
+        name = None if match[3] is None else match[2]
+        known = self.classes.setdefault(number, _Class(name, self.state.line))
         known.defined = True
-        self._same_name(known, match[2])
+        self._same_name(known, name)
 
     def _use_class(self, id_: bytes, name: bytes, size: bytes) -> None:
         number = self._id(id_)
@@ -99,8 +103,10 @@ class HeapDump:
             self.state.report("ASC-047", f"the size {known.size.decode()} of other instances", f"sz={size.decode()}", shape)
         known.size = known.size or size
 
-    def _same_name(self, known: _Class, name: bytes) -> None:
-        if known.name != name:
+    def _same_name(self, known: _Class, name: bytes | None) -> None:
+        if known.name is None:
+            known.name = name
+        elif name is not None and known.name != name:
             self.state.report("ASC-045", f"the name {show(known.name)}, as on line {known.used_at}", show(name))
 
     def _element(self, match: re.Match[bytes]) -> None:
@@ -111,6 +117,8 @@ class HeapDump:
         self.named.add(self._id(match[2]))
 
     def _reference(self, kind: Kind, match: re.Match[bytes]) -> None:
+        if match[2] is None:  # the line is cut
+            return
         number = self._id(match[2])
         if kind is Kind.CLASS_REFERENCE and match[1] == b"super":
             self.supers.setdefault(number, self.state.line)
@@ -165,7 +173,7 @@ class HeapDump:
             )
         for number, one in self.classes.items():
             if number and not one.defined:
-                state.report("ASC-044", "a class with a CLS line", f"{show(one.name)}@{number:x}", "", one.used_at)
+                state.report("ASC-044", "a class with a CLS line", f"{show(one.name or b'')}@{number:x}", "", one.used_at)
         for number, line in self.supers.items():
             known = self.classes.get(number)
             if number and not (known and known.defined):

@@ -20,6 +20,7 @@ class MonitorDump:
         self.state = state
         self.states: dict[int, bytes] = {}
         self.wanted: tuple[Kind, ...] = ()  # the lines that the monitor still needs
+        self.cut = False  # the line of the monitor is cut, which may have lost that nobody owns it
 
     def line(self, kind: Kind, match: re.Match[bytes]) -> None:
         if kind in _MONITOR_LINES:
@@ -27,6 +28,7 @@ class MonitorDump:
             return
         self._complete()
         if kind is Kind.MONITOR:
+            self.cut = match.re is kind.open
             self.wanted = _MONITOR_LINES[1:] if match[2] else _MONITOR_LINES
             return
         serial = int(match[1])
@@ -37,6 +39,9 @@ class MonitorDump:
         self.state.use_trace(match[2])
 
     def _detail(self, kind: Kind, match: re.Match[bytes]) -> None:
+        if self.cut and kind is not Kind.OWNER:
+            self.wanted = _MONITOR_LINES[1:]
+        self.cut = False
         if not self.wanted or kind is not self.wanted[0]:
             self.state.report("ASC-062", "a line of a monitor, in order", show(match[0]))
         self.wanted = self.wanted[self.wanted.index(kind) + 1 :] if kind in self.wanted else ()

@@ -85,6 +85,18 @@ _SEEN = "seen in all runs of 8u504 that"
 QUIRKS = [
     Quirk("ASC-001", "old", "cpu=old writes neither header nor preface", f"{_SEEN} had cpu=old, alone and with heap=sites"),
     Quirk(
+        "ASC-003",
+        "newline",
+        "names are not escaped: one with a newline takes two lines, or more",
+        f"{_SEEN} had a thread or a class named 'two\\nlines'",
+    ),
+    Quirk(
+        "ASC-003",
+        "cut",
+        "at most 1023 bytes are written at a time: a line with a longer name has no end, and the next line follows at once",
+        f"{_SEEN} had a thread or a class with a name of 1200 bytes",
+    ),
+    Quirk(
         "ASC-014",
         "",
         "the agent's own thread ends, but its start is left out or came before the file",

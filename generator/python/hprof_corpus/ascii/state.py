@@ -28,15 +28,15 @@ class State:
     findings: Findings
     line: int = 0
     threads: dict[int, Life] = field(default_factory=dict)
-    traces: dict[int, bytes] = field(default_factory=dict)  # class and method of the first frame
+    traces: dict[int, bytes | None] = field(default_factory=dict)  # class and method of the first frame; None if its line is cut
     waits: dict[int, bytes] = field(default_factory=dict)  # the monitor for which a thread waits
     date: tuple[int, ...] | None = None
 
     def report(self, rule: str, expected: str, found: str, shape: str = "", line: int = 0) -> None:
         self.findings.add(rule, line or self.line, expected, found, shape)
 
-    def use_trace(self, serial: bytes) -> None:
-        if int(serial) not in self.traces:
+    def use_trace(self, serial: bytes | None) -> None:
+        if serial is not None and int(serial) not in self.traces:
             self.report("ASC-021", "a trace that is defined above", f"trace {serial.decode()}")
 
     def use_thread(self, serial: bytes | None) -> None:

@@ -141,7 +141,7 @@ class Ranked(_Table):
             self._accumulate(accumulated, 100 * self.counted / self.total, HALF)
 
     def _method(self, trace: bytes, method: bytes) -> None:
-        first = self.state.traces.get(int(trace))
+        first = self.state.traces.get(int(trace))  # None if its line is cut
         if first is not None and (first or b"<empty trace>") != method:
             self.state.report("ASC-036", show(first or b"<empty trace>"), show(method))
 
