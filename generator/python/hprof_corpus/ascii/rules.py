@@ -41,7 +41,7 @@ RULES = [
     Rule("ASC-003", "line-unknown", _E, "H.1", "every line after the preface has one of the forms of this appendix"),
     Rule("ASC-004", "line-truncated", _E, "H.1", "every line ends with a newline, the last one too"),
     Rule("ASC-005", "block-unbalanced", _E, "H.1", "every BEGIN has its END, and blocks do not overlap"),
-    Rule("ASC-006", "line-misplaced", _E, "H.1", "a line stands in the block to which it belongs"),
+    Rule("ASC-006", "line-misplaced", _E, "H.1", "a line is in the block to which it belongs"),
     Rule("ASC-007", "date-backwards", _W, "H.1", "no block is older than the file or than the block before it"),
     Rule("ASC-008", "head-missing", _E, "H.5", "the lines that name the columns precede the rows of a table"),
     Rule("ASC-010", "thread-start-twice", _E, "H.3", "a thread starts once"),
