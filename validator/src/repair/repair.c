@@ -1,4 +1,4 @@
-/* See repair.h. The first pass copies from the input; later ones, if there are any, within the copy, which only becomes shorter. */
+/* See repair.h. The first pass copies from the input. Later passes copy within the copy, which only becomes shorter. */
 #include "repair/repair.h"
 
 #include <inttypes.h>
@@ -7,8 +7,8 @@
 #include <string.h>
 
 enum {
-    PASSES_MOST = 20,
-    FINDINGS_MOST = 100000 /* of each rule, in one pass */
+    PASSES_MAX = 20,
+    FINDINGS_MAX = 100000 /* for each rule, in one pass */
 };
 
 /* ---- The check of the copy ---- */
@@ -16,7 +16,7 @@ enum {
 struct check {
     struct repair *repair;
     uint64_t errors;
-    char first[200]; /* the first error, in words */
+    char first[200]; /* the first error, as a sentence */
 };
 
 static void on_finding(void *context, const struct hprof_finding *f)
@@ -31,7 +31,7 @@ static void on_finding(void *context, const struct hprof_finding *f)
                  "no valid copy can be made: %s at 0x%" PRIx64 ": expected %.50s; found %.50s", hprof_rule_at(f->rule)->id,
                  f->offset, f->expected, f->found);
     if (f->offset != HPROF_NO_OFFSET &&
-        memory_grow(&r->memory, (void **)&r->offsets, &r->offset_room, r->offset_count + 1, sizeof *r->offsets))
+        memory_grow(&r->memory, (void **)&r->offsets, &r->offset_capacity, r->offset_count + 1, sizeof *r->offsets))
         r->offsets[r->offset_count++] = f->offset;
 }
 
@@ -59,7 +59,7 @@ static enum hprof_status check_copy(struct repair *r, struct check *check)
 
     hprof_options_init(&options);
     options.profile = r->asked->profile;
-    options.max_errors = FINDINGS_MOST;
+    options.max_errors = FINDINGS_MAX;
     options.severities = r->asked->severities;
     options.allocator = r->asked->allocator;
     options.on_finding = on_finding;
@@ -162,8 +162,8 @@ static enum hprof_status describe_failure(struct repair *r)
     return r->error ? fail(r, HPROF_IO, strerror(r->error)) : HPROF_INVALID;
 }
 
-/* Until the copy is valid, or nothing more can be left out. */
-static enum hprof_status passes(struct repair *r)
+/* Makes passes until the copy is valid or nothing more can be left out. */
+static enum hprof_status run_passes(struct repair *r)
 {
     struct check check = {.repair = r};
 
@@ -178,7 +178,7 @@ static enum hprof_status passes(struct repair *r)
         status = check_copy(r, &check);
         if (status != HPROF_INVALID)
             return status == HPROF_VALID ? status : fail(r, status, check.first);
-        if (pass == PASSES_MOST)
+        if (pass == PASSES_MAX)
             return fail(r, HPROF_INVALID, check.first);
         input_close(&r->in);
         r->is_first_pass = false;
@@ -202,7 +202,7 @@ static enum hprof_status run(struct repair *r, int from)
     if (!r->buffer || !input_open_fd(&r->in, from, &r->memory, ignore_fault, r))
         status = describe_failure(r);
     else
-        status = passes(r);
+        status = run_passes(r);
     if (status == HPROF_VALID)
         report(r);
     input_close(&r->in);
@@ -210,8 +210,8 @@ static enum hprof_status run(struct repair *r, int from)
         names_clear(&r->names);
     for (int i = 0; i < LEFT_KINDS; i++)
         keymap_clear(&r->left_index[i]);
-    memory_put(&r->memory, r->left, r->left_room * sizeof *r->left);
-    memory_put(&r->memory, r->offsets, r->offset_room * sizeof *r->offsets);
+    memory_put(&r->memory, r->left, r->left_capacity * sizeof *r->left);
+    memory_put(&r->memory, r->offsets, r->offset_capacity * sizeof *r->offsets);
     memory_put(&r->memory, r->buffer, BUFFER_SIZE);
     return status;
 }

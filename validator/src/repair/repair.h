@@ -1,20 +1,20 @@
-/* Repair: repair_copy.c copies what lengths lead to, repair.c has the copy checked and leaves out what breaks a rule, until the
- * copy is valid. */
+/* Repair: repair_copy.c copies the records that lengths lead to; repair.c checks the copy and leaves out what breaks a rule, until
+ * the copy is valid. */
 #ifndef HPROF_REPAIR_H
 #define HPROF_REPAIR_H
 
 #include "input/input.h"
 #include "state/names.h"
 
-/* What was left out, by kind and by what names it. */
+/* What was left out, by kind and key. */
 enum left_out_kind {
     LEFT_RECORD,          /* by tag */
-    LEFT_SUBRECORD,       /* of no class, by tag */
+    LEFT_SUBRECORD,       /* any other sub-record, by tag */
     LEFT_CLASS,           /* a CLASS_DUMP, by class ID */
     LEFT_INSTANCE,        /* by class ID */
     LEFT_OBJECT_ARRAY,    /* by class ID */
     LEFT_PRIMITIVE_ARRAY, /* by element type */
-    LEFT_BYTES,           /* that are of no record and no sub-record */
+    LEFT_BYTES,           /* bytes outside of records and sub-records */
     LEFT_KINDS
 };
 
@@ -32,28 +32,28 @@ struct repair {
     unsigned id_size;
     enum version version;
     struct names names;
-    bool has_names; /* they are to be cleared */
+    bool has_names; /* names must be cleared */
 
     /* the copy */
     int to;
     uint8_t *buffer;
     size_t buffered;
-    uint64_t written; /* bytes in front of those in the buffer */
-    int error;        /* errno of a write that failed */
+    uint64_t written; /* bytes before those in the buffer */
+    int error;        /* errno of a failed write */
 
-    /* What the pass at hand leaves out besides what lengths do not lead to: what has one of these offsets. */
+    /* The offsets of errors in the previous copy, in order: this pass leaves out the records and sub-records that contain them. */
     uint64_t *offsets;
-    size_t offset_count, offset_room, next_offset;
+    size_t offset_count, offset_capacity, next_offset;
 
     struct left_out *left;
-    size_t left_count, left_room;
+    size_t left_count, left_capacity;
     struct keymap left_index[LEFT_KINDS]; /* key to index in `left` */
     bool is_first_pass;
-    bool has_dropped; /* this pass has left something out */
+    bool has_dropped; /* this pass left something out */
 };
 
-/* One pass from the input, which is at its start, to the start of the copy. False: see `error`, `in` and `memory`; or the header is
- * not valid, and asked->failure says so. */
+/* One pass: copies the input, which is at its start, to the start of the copy. If it returns false, `error`, `in`, `memory` or
+ * asked->failure says why. */
 bool repair_copy(struct repair *r);
 
 #endif

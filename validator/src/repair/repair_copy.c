@@ -1,6 +1,6 @@
-/* See repair.h. A record whose length leads to another record, or to the end of the dump, is read by that length. Otherwise the
- * length that its kind and counts give is tried, and of a heap dump record that of its sub-records. What neither explains is left
- * out, up to the end of its heap dump record if that is known, else up to the end of the dump. */
+/* See repair.h. If the length of a record leads to another record or to the end of the dump, that length is used. Otherwise the
+ * length that its kind and counts give is tried, or, for a heap dump record, that of its sub-records. If neither leads to a record,
+ * the rest is left out: of the heap dump record if its end is known, else of the dump. */
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64
 #include "repair/repair.h"
@@ -14,8 +14,8 @@
 
 enum {
     BUFFER_SIZE = 1 << 20,
-    LOOK_AHEAD_MOST = 1 << 22, /* bytes: beyond a longer record nothing is looked at */
-    MEASURE_MOST = 1 << 22     /* a CLASS_DUMP is not longer */
+    LOOK_AHEAD_MAX = 1 << 22, /* bytes: what follows a longer record is not looked at */
+    MEASURE_MAX = 1 << 22     /* bytes: no CLASS_DUMP is longer */
 };
 
 /* ---- The copy ---- */
@@ -57,8 +57,8 @@ static void put(struct repair *r, const uint8_t *bytes, size_t n)
     }
 }
 
-/* Takes back all from `position` on. */
-static void take_back(struct repair *r, uint64_t position)
+/* Removes everything from `position` on. */
+static void truncate_copy(struct repair *r, uint64_t position)
 {
     if (position >= r->written) {
         r->buffered = (size_t)(position - r->written);
@@ -90,7 +90,7 @@ static void put_length(struct repair *r, uint64_t record, uint64_t length)
     }
 }
 
-/* Copies n bytes of the input. Returns how many there were. */
+/* Copies n bytes of the input, or those that are left. Returns how many. */
 static uint64_t copy(struct repair *r, uint64_t n)
 {
     uint64_t left = n;
@@ -119,7 +119,7 @@ static void leave_out(struct repair *r, enum left_out_kind kind, uint64_t key, u
     r->asked->left_out += bytes;
     if (!keymap_get(&r->left_index[kind], key, &index)) {
         index = r->left_count;
-        if (!memory_grow(&r->memory, (void **)&r->left, &r->left_room, r->left_count + 1, sizeof *r->left) ||
+        if (!memory_grow(&r->memory, (void **)&r->left, &r->left_capacity, r->left_count + 1, sizeof *r->left) ||
             !keymap_put(&r->left_index[kind], key, index))
             return;
         r->left[r->left_count++] = (struct left_out){.kind = kind, .key = key};
@@ -128,7 +128,7 @@ static void leave_out(struct repair *r, enum left_out_kind kind, uint64_t key, u
     r->left[index].bytes += bytes;
 }
 
-/* The kind and the key of the sub-record at p, of which n bytes are there: what its header names, if that is there. */
+/* The kind of a sub-record, and its key if its header is complete. */
 static enum left_out_kind kind_of(const struct repair *r, struct cursor c, uint64_t *key)
 {
     const uint8_t *tag = cursor_take(&c, 1);
@@ -159,13 +159,13 @@ static enum left_out_kind kind_of(const struct repair *r, struct cursor c, uint6
     return LEFT_SUBRECORD;
 }
 
-/* Passes over the rest of the dump. */
+/* Skips the rest of the dump. */
 static void leave_out_rest(struct repair *r)
 {
     leave_out(r, LEFT_BYTES, 0, input_skip(&r->in, UINT64_MAX));
 }
 
-/* Whether one of the offsets is among the n bytes at hand. They come in order. */
+/* Whether the next n bytes contain one of the offsets. */
 static bool is_unwanted(struct repair *r, uint64_t n)
 {
     uint64_t at = r->in.offset;
@@ -195,7 +195,7 @@ static bool is_record(const struct repair *r, uint8_t tag)
     }
 }
 
-/* Bytes of the dump from the present place on; UINT64_MAX if that is not known. */
+/* Bytes of the dump from here on; UINT64_MAX if unknown. */
 static uint64_t bytes_left(const struct repair *r)
 {
     uint64_t size = input_file_size(&r->in);
@@ -203,8 +203,8 @@ static uint64_t bytes_left(const struct repair *r)
     return r->in.compressed || !r->in.source.seekable ? UINT64_MAX : size > r->in.offset ? size - r->in.offset : 0;
 }
 
-/* Whether a record may begin `ahead` bytes on, or the dump ends there. `strictly`: and another one follows it. */
-static bool leads_on(struct repair *r, uint64_t ahead, bool strictly)
+/* Whether a record, or the end of the dump, may follow after `ahead` bytes. With `strictly`, another must follow that record. */
+static bool record_follows(struct repair *r, uint64_t ahead, bool strictly)
 {
     uint64_t left = bytes_left(r);
     const uint8_t *p;
@@ -212,7 +212,7 @@ static bool leads_on(struct repair *r, uint64_t ahead, bool strictly)
 
     if (left != UINT64_MAX && ahead >= left)
         return ahead == left;
-    if (ahead > LOOK_AHEAD_MOST)
+    if (ahead > LOOK_AHEAD_MAX)
         return true;
     there = input_need(&r->in, (size_t)ahead + RECORD_HEADER_SIZE);
     if (there <= ahead)
@@ -224,12 +224,12 @@ static bool leads_on(struct repair *r, uint64_t ahead, bool strictly)
         return !strictly;
     if (left != UINT64_MAX && get_u4(p + RECORD_LENGTH_AT) > left - ahead - RECORD_HEADER_SIZE)
         return !strictly && is_heap(*p); /* a truncated one */
-    return !strictly || leads_on(r, ahead + RECORD_HEADER_SIZE + get_u4(p + RECORD_LENGTH_AT), false);
+    return !strictly || record_follows(r, ahead + RECORD_HEADER_SIZE + get_u4(p + RECORD_LENGTH_AT), false);
 }
 
-/* ---- Records that are not of a heap dump ---- */
+/* ---- Records outside of heap dumps ---- */
 
-/* The length that the kind of the record at hand and its counts give. False if there is none, or the counts are not there. */
+/* The length that the kind and the counts of the next record give. False if they give none, or the counts are missing. */
 static bool length_by_kind(struct repair *r, uint8_t tag, uint64_t *length)
 {
     size_t want = RECORD_HEADER_SIZE + 64, there = input_need(&r->in, want);
@@ -289,8 +289,8 @@ static void drop_record(struct repair *r, uint8_t tag, uint64_t size)
     leave_out(r, is_record(r, tag) ? LEFT_RECORD : LEFT_BYTES, is_record(r, tag) ? tag : 0, there);
 }
 
-/* Copies a record with a body of `length` bytes, whatever it states, and passes over the rest of its place. */
-static void copy_record(struct repair *r, uint64_t stated, uint64_t length, uint64_t place)
+/* Copies a record with a body of `length` bytes, which replaces the stated length, and skips the rest of its `span` bytes. */
+static void copy_record(struct repair *r, uint64_t stated, uint64_t length, uint64_t span)
 {
     uint64_t start = copied(r), size = RECORD_HEADER_SIZE + length, there;
     uint8_t tag = *r->in.at;
@@ -302,7 +302,7 @@ static void copy_record(struct repair *r, uint64_t stated, uint64_t length, uint
     }
     there = copy(r, size);
     if (there < size) {
-        take_back(r, start);
+        truncate_copy(r, start);
         leave_out(r, LEFT_RECORD, tag, there);
         return;
     }
@@ -310,26 +310,26 @@ static void copy_record(struct repair *r, uint64_t stated, uint64_t length, uint
         put_length(r, start, length);
         r->asked->lengths_mended++;
     }
-    if (place > size)
-        leave_out(r, LEFT_BYTES, 0, input_skip(&r->in, place - size));
+    if (span > size)
+        leave_out(r, LEFT_BYTES, 0, input_skip(&r->in, span - size));
 }
 
-static void one_record(struct repair *r)
+static void repair_record(struct repair *r)
 {
     uint8_t tag = *r->in.at;
-    uint64_t stated = get_u4(r->in.at + RECORD_LENGTH_AT), place = RECORD_HEADER_SIZE + stated, own = stated;
+    uint64_t stated = get_u4(r->in.at + RECORD_LENGTH_AT), span = RECORD_HEADER_SIZE + stated, own = stated;
     bool is_known = is_record(r, tag), has_own = is_known && length_by_kind(r, tag, &own);
     bool is_whole = tag == TAG_UTF8 ? stated >= r->id_size : !has_own || own <= stated;
 
-    if (is_unwanted(r, place))
-        drop_record(r, tag, place);
-    else if (leads_on(r, place, false) && is_known && is_whole)
-        copy_record(r, stated, has_own ? own : stated, place);
-    else if (leads_on(r, place, false))
-        drop_record(r, tag, place);
-    else if (has_own && own != stated && leads_on(r, RECORD_HEADER_SIZE + own, false))
+    if (is_unwanted(r, span))
+        drop_record(r, tag, span);
+    else if (record_follows(r, span, false) && is_known && is_whole)
+        copy_record(r, stated, has_own ? own : stated, span);
+    else if (record_follows(r, span, false))
+        drop_record(r, tag, span);
+    else if (has_own && own != stated && record_follows(r, RECORD_HEADER_SIZE + own, false))
         copy_record(r, stated, own, RECORD_HEADER_SIZE + own);
-    else if (is_known && bytes_left(r) < place)
+    else if (is_known && bytes_left(r) < span)
         drop_record(r, tag, UINT64_MAX); /* truncated */
     else
         leave_out_rest(r);
@@ -338,11 +338,11 @@ static void one_record(struct repair *r)
 /* ---- Heap dump records ---- */
 
 struct heap {
-    uint64_t start; /* of the copy's record */
-    uint64_t end;   /* in the input; UINT64_MAX: the length is wrong, sub-records lead on */
+    uint64_t start; /* of the record in the copy */
+    uint64_t end;   /* of the record in the input; UINT64_MAX if its length is wrong, so that it ends after its sub-records */
 };
 
-/* Copies the sub-record at hand, of a size that was measured. */
+/* Copies a sub-record whose size was measured. */
 static void copy_subrecord(struct repair *r, uint64_t size)
 {
     size_t want = 1 + SIZE_OF(CLASS_DUMP, r->id_size), there = input_need(&r->in, want);
@@ -356,12 +356,12 @@ static void copy_subrecord(struct repair *r, uint64_t size)
     }
     copied_bytes = copy(r, size);
     if (copied_bytes < size) {
-        take_back(r, start);
+        truncate_copy(r, start);
         leave_out(r, kind, key, copied_bytes);
     }
 }
 
-/* The dump ends within the sub-record at hand. */
+/* Drops the last sub-record, which the end of the dump truncates. */
 static void drop_tail(struct repair *r)
 {
     size_t want = 1 + SIZE_OF(CLASS_DUMP, r->id_size), there = input_need(&r->in, want);
@@ -373,29 +373,29 @@ static void drop_tail(struct repair *r)
     leave_out(r, kind, key, skipped);
 }
 
-/* Where no sub-record can be measured, the heap dump record ends, here or where it says. */
-static void meet_end(struct repair *r, struct heap *h, enum measured result)
+/* Where no sub-record can be measured, the heap dump record ends: at its stated end if a record follows there, else here. */
+static void end_unmeasured(struct repair *r, struct heap *h, enum measured result)
 {
     uint64_t at = r->in.offset, left = h->end == UINT64_MAX ? UINT64_MAX : h->end - at;
 
-    if (result == MEASURE_MORE && input_need(&r->in, MEASURE_MOST) < MEASURE_MOST) { /* the dump ends */
+    if (result == MEASURE_MORE && input_need(&r->in, MEASURE_MAX) < MEASURE_MAX) { /* the dump ends */
         drop_tail(r);
         return;
     }
-    if (left != UINT64_MAX && (bytes_left(r) == UINT64_MAX || left < bytes_left(r)) && leads_on(r, left, false)) {
+    if (left != UINT64_MAX && (bytes_left(r) == UINT64_MAX || left < bytes_left(r)) && record_follows(r, left, false)) {
         leave_out(r, LEFT_BYTES, 0, input_skip(&r->in, left));
         return;
     }
-    if (!leads_on(r, 0, true)) /* else the record ends here already */
+    if (!record_follows(r, 0, true))
         leave_out_rest(r);
 }
 
-/* At the stated end of a heap dump record. True: its length is wrong, and it goes on. */
-static bool goes_on(struct repair *r, struct heap *h)
+/* Whether sub-records follow the stated end of a heap dump record, so that its length is wrong. */
+static bool goes_past_end(struct repair *r, struct heap *h)
 {
     size_t there;
 
-    if (leads_on(r, 0, false))
+    if (record_follows(r, 0, false))
         return false;
     there = input_need(&r->in, 4096);
     if (!there || !plausible_subrecords(r->in.at, there < 4096 ? there : 4096, UINT64_MAX, r->id_size, r->version))
@@ -404,36 +404,36 @@ static bool goes_on(struct repair *r, struct heap *h)
     return true;
 }
 
-static bool measure_at_hand(struct repair *r, struct measure *m, enum measured *result)
+static bool measure_next(struct repair *r, struct measure *m, enum measured *result)
 {
     for (size_t want = 64;; want *= 4) {
         size_t there = input_need(&r->in, want);
 
         *result = measure_subrecord(r->in.at, there, r->id_size, r->version, m);
-        if (*result != MEASURE_MORE || there < want || want >= MEASURE_MOST)
+        if (*result != MEASURE_MORE || there < want || want >= MEASURE_MAX)
             return *result == MEASURED;
     }
 }
 
-/* Sub-records, until their heap dump record ends. */
+/* Copies the sub-records of a heap dump record. */
 static void copy_subrecords(struct repair *r, struct heap *h)
 {
     while (!r->error && !r->memory.exhausted) {
         enum measured result;
         struct measure m;
 
-        if (r->in.offset == h->end && !goes_on(r, h))
+        if (r->in.offset == h->end && !goes_past_end(r, h))
             return;
         if (!input_need(&r->in, 1))
             return;
-        if (h->end == UINT64_MAX && leads_on(r, 0, true))
+        if (h->end == UINT64_MAX && record_follows(r, 0, true))
             return;
-        if (!measure_at_hand(r, &m, &result)) {
-            meet_end(r, h, result);
+        if (!measure_next(r, &m, &result)) {
+            end_unmeasured(r, h, result);
             return;
         } else if (h->end != UINT64_MAX && m.size > h->end - r->in.offset) {
-            /* It crosses the end of its record: one of the two lengths is wrong. */
-            if (leads_on(r, h->end - r->in.offset, true)) {
+            /* It crosses the end of its record: one of the two sizes is wrong. */
+            if (record_follows(r, h->end - r->in.offset, true)) {
                 leave_out(r, LEFT_BYTES, 0, input_skip(&r->in, h->end - r->in.offset));
                 return;
             }
@@ -444,7 +444,7 @@ static void copy_subrecords(struct repair *r, struct heap *h)
     }
 }
 
-static void one_heap(struct repair *r, bool *is_open)
+static void repair_heap(struct repair *r, bool *is_open)
 {
     uint64_t length = get_u4(r->in.at + RECORD_LENGTH_AT), body, before = r->asked->left_out;
     struct heap h = {.start = copied(r), .end = r->in.offset + RECORD_HEADER_SIZE + length};
@@ -455,12 +455,12 @@ static void one_heap(struct repair *r, bool *is_open)
         return;
     }
     if (bytes_left(r) != UINT64_MAX && RECORD_HEADER_SIZE + length > bytes_left(r))
-        h.end = UINT64_MAX; /* truncated, or its length is wrong: sub-records lead on */
+        h.end = UINT64_MAX; /* truncated, or its length is wrong */
     copy(r, RECORD_HEADER_SIZE);
     copy_subrecords(r, &h);
     body = copied(r) - h.start - RECORD_HEADER_SIZE;
     if (!body && r->asked->left_out > before) {
-        take_back(r, h.start); /* nothing is left of it */
+        truncate_copy(r, h.start); /* all of it was left out */
         return;
     }
     if (body > UINT32_MAX) {
@@ -517,12 +517,12 @@ bool repair_copy(struct repair *r)
         if (r->asked->on_progress)
             r->asked->on_progress(r->asked->context, input_file_position(&r->in), input_file_size(&r->in));
         if (is_heap(*r->in.at) && is_record(r, *r->in.at)) {
-            one_heap(r, &is_open);
+            repair_heap(r, &is_open);
         } else {
             uint8_t tag = *r->in.at;
             uint64_t before = copied(r);
 
-            one_record(r);
+            repair_record(r);
             if (tag == TAG_HEAP_DUMP_END && copied(r) > before)
                 is_open = false;
         }

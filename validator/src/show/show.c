@@ -1,5 +1,5 @@
-/* See show.h. The records of the dump are walked once by their lengths, which finds the offset and what names IDs. The records
- * around the offset are then walked item by item, and the classes of the instances among them are sought in the heap dump. */
+/* See show.h. One walk over the records, by their lengths, finds the offset and the names of classes. A second walk goes item by
+ * item around the offset. A third finds the class dumps of the instances among those items. */
 #include "show/show.h"
 
 #include <inttypes.h>
@@ -9,12 +9,12 @@
 #include "format/subrecord.h"
 
 enum {
-    SHOW_BLOCK = 1 << 15, /* small: of most blocks only a record's header is wanted */
-    SHOW_MOST_AROUND = 1000,
-    CLASS_DUMP_MOST = 1 << 22
+    SHOW_BLOCK = 1 << 15, /* bytes read at once: most of the dump is skipped */
+    AROUND_MAX = 1000,
+    CLASS_DUMP_MAX = 1 << 22
 };
 
-static const uint64_t classes_within = UINT64_C(256) << 20; /* bytes of the heap dump in which classes are sought */
+static const uint64_t class_search_limit = UINT64_C(256) << 20; /* bytes of the heap dump */
 
 struct cursor show_bytes(struct show *s, uint64_t offset, size_t n)
 {
@@ -35,7 +35,7 @@ static void unreadable(struct item *item, uint64_t size, const char *why)
     snprintf(item->why, sizeof item->why, "%s", why);
 }
 
-/* The sub-record at hand: its size, which may take more bytes to know. */
+/* Measures the sub-record here, with as many bytes as that takes. */
 static void measure_item(struct show *s, struct item *item)
 {
     uint64_t left = s->heap_end - item->offset;
@@ -50,7 +50,7 @@ static void measure_item(struct show *s, struct item *item)
             item->size = m.size;
             return;
         }
-        if (result == MEASURE_MORE && there < left && there >= want && want < CLASS_DUMP_MOST)
+        if (result == MEASURE_MORE && there < left && there >= want && want < CLASS_DUMP_MAX)
             continue;
         if (result == MEASURE_TAG) {
             char why[sizeof item->why];
@@ -59,7 +59,7 @@ static void measure_item(struct show *s, struct item *item)
             unreadable(item, left, why);
         } else {
             unreadable(item, left,
-                       result == MEASURE_TYPE ? "a value of undefined type, whose size nobody knows"
+                       result == MEASURE_TYPE ? "a value of undefined type, whose size is unknown"
                        : there < left && result == MEASURE_MORE
                            ? "the dump ends within a sub-record"
                            : "the sub-record is longer than the rest of its heap dump record");
@@ -68,8 +68,8 @@ static void measure_item(struct show *s, struct item *item)
     }
 }
 
-/* The record or sub-record that begins at the present place. False at the end of the dump. */
-static bool at_item(struct show *s, struct item *item)
+/* The record or sub-record that begins here. False at the end of the dump. */
+static bool read_item(struct show *s, struct item *item)
 {
     size_t there;
 
@@ -95,14 +95,14 @@ static bool at_item(struct show *s, struct item *item)
     return true;
 }
 
-/* Where the walk of items goes on behind one. */
+/* The offset of the next item. */
 static uint64_t end_of(const struct item *item)
 {
     return item->offset + (item->kind == ITEM_HEAP ? RECORD_HEADER_SIZE : item->size);
 }
 
-/* Goes on behind an item. False if the dump ends within it. */
-static bool pass_item(struct show *s, const struct item *item)
+/* Moves past an item. False if the dump ends within it. */
+static bool skip_item(struct show *s, const struct item *item)
 {
     if (item->kind == ITEM_HEAP) {
         s->heap = item->offset;
@@ -111,8 +111,8 @@ static bool pass_item(struct show *s, const struct item *item)
     return input_seek(&s->in, end_of(item)) && s->in.offset == end_of(item);
 }
 
-/* What the record at hand names. */
-static void note_names(struct show *s, const struct item *item)
+/* Adds the name that the record here defines. */
+static void add_names(struct show *s, const struct item *item)
 {
     size_t want = item->size < NAMES_RECORD_BYTES ? (size_t)item->size : NAMES_RECORD_BYTES, there = input_need(&s->in, want);
 
@@ -121,38 +121,38 @@ static void note_names(struct show *s, const struct item *item)
 
 /* ---- The walk of records ---- */
 
-/* What the walk of records finds. */
+/* The result of the walk over the records. */
 struct found {
-    uint64_t *recent; /* the offsets of the records before the one with the offset that was asked for, in a ring */
-    size_t room, count;
-    bool is_there;       /* the offset is in a record */
-    uint64_t heap_start; /* of the heap dump that has it, or else the last one before it or the first after it */
+    uint64_t *recent; /* a ring with the offsets of the records up to the wanted offset */
+    size_t capacity, count;
+    bool is_found;       /* a record contains the wanted offset */
+    uint64_t heap_start; /* of the heap dump that contains it, or of the last one before it, or of the first one after it */
     uint64_t size;       /* of the dump, as far as lengths lead */
 };
 
-static void check_records(struct show *s, struct found *f)
+static void walk_records(struct show *s, struct found *f)
 {
     uint64_t target = s->asked->offset, after = 0;
     bool heap_is_open = false;
     struct item item;
 
-    while (!s->memory.exhausted && at_item(s, &item)) {
+    while (!s->memory.exhausted && read_item(s, &item)) {
         bool is_heap = item.kind == ITEM_HEAP;
         uint8_t tag = *s->in.at;
 
         if (item.kind == ITEM_RECORD)
-            note_names(s, &item);
-        if (is_heap && (!heap_is_open || tag == TAG_HEAP_DUMP) && (!f->is_there || !f->heap_start))
+            add_names(s, &item);
+        if (is_heap && (!heap_is_open || tag == TAG_HEAP_DUMP) && (!f->is_found || !f->heap_start))
             f->heap_start = item.offset;
-        if (!f->is_there) {
-            f->recent[f->count++ % f->room] = item.offset;
+        if (!f->is_found) {
+            f->recent[f->count++ % f->capacity] = item.offset;
         } else if (s->in.compressed && ++after > s->asked->around) {
-            return; /* to go on would be to inflate all the rest */
+            return; /* going on would inflate the rest of the dump */
         }
         heap_is_open = tag == TAG_HEAP_DUMP_SEGMENT || (heap_is_open && tag != TAG_HEAP_DUMP_END);
         f->size = item.offset + item.size;
         if (target < f->size)
-            f->is_there = true;
+            f->is_found = true;
         if (item.kind == ITEM_UNREADABLE || input_skip(&s->in, item.size) < item.size)
             return;
     }
@@ -161,22 +161,22 @@ static void check_records(struct show *s, struct found *f)
 /* ---- The classes of instances ---- */
 
 struct pending {
-    uint64_t *ids; /* each a class that is not found yet: of an instance, or the superclass of one that is found */
+    uint64_t *ids; /* classes that are not found yet: of instances, or superclasses of classes that are found */
     size_t count;
 };
 
-/* Goes up from each class to the first that is not found. */
-static void go_up(struct show *s, struct pending *p)
+/* Replaces each class by the first class of its superclass chain that is not found yet. */
+static void follow_superclasses(struct show *s, struct pending *p)
 {
-    enum { DEEPEST = 1 << 16 };
+    enum { DEPTH_MAX = 1 << 16 };
 
     for (size_t i = 0; i < p->count;) {
         uint64_t copy;
         unsigned steps = 0;
 
-        while (p->ids[i] && steps++ < DEEPEST && keymap_get(&s->classes, p->ids[i], &copy))
+        while (p->ids[i] && steps++ < DEPTH_MAX && keymap_get(&s->classes, p->ids[i], &copy))
             p->ids[i] = get_id((const uint8_t *)(uintptr_t)copy + 1 + OFFSET_OF(CLASS_DUMP, super_id, s->id_size), s->id_size);
-        if (p->ids[i] && steps <= DEEPEST)
+        if (p->ids[i] && steps <= DEPTH_MAX)
             i++;
         else
             p->ids[i] = p->ids[--p->count];
@@ -207,10 +207,10 @@ static void keep_class(struct show *s, struct pending *p, const struct item *ite
         return;
     memcpy(copy, s->in.at, (size_t)item->size);
     if (keymap_put(&s->classes, id, (uintptr_t)copy) && is_pending(p, id))
-        go_up(s, p);
+        follow_superclasses(s, p);
 }
 
-/* Most producers write all classes before the first instance. */
+/* Collects the class dumps, from the start of the heap dump on: most producers write all classes before the first instance. */
 static void find_classes(struct show *s, uint64_t heap_start, struct pending *p)
 {
     struct item item;
@@ -218,10 +218,10 @@ static void find_classes(struct show *s, uint64_t heap_start, struct pending *p)
     s->heap = s->heap_end = 0;
     if (!p->count || !input_seek(&s->in, heap_start))
         return;
-    while (p->count && !s->memory.exhausted && s->in.offset - heap_start < classes_within && at_item(s, &item)) {
+    while (p->count && !s->memory.exhausted && s->in.offset - heap_start < class_search_limit && read_item(s, &item)) {
         if (item.kind == ITEM_SUBRECORD && *s->in.at == SUB_CLASS_DUMP)
             keep_class(s, p, &item);
-        if (!pass_item(s, &item))
+        if (!skip_item(s, &item))
             return;
     }
 }
@@ -233,13 +233,13 @@ static bool has_offset(const struct item *item, uint64_t offset)
     return offset >= item->offset && offset < end_of(item);
 }
 
-/* Collects the items to be shown, from the present place on: that with the offset, and `around` before and after it. */
+/* Collects the items to be shown: the one that contains the offset, and `around` items before and after it. */
 static size_t collect(struct show *s, struct item *items)
 {
     size_t around = (size_t)s->asked->around, count = 0, last = SIZE_MAX;
     struct item item;
 
-    while (count <= last && !s->memory.exhausted && at_item(s, &item)) {
+    while (count <= last && !s->memory.exhausted && read_item(s, &item)) {
         bool is_asked_for = has_offset(&item, s->asked->offset);
 
         if (last == SIZE_MAX && count > around)
@@ -247,7 +247,7 @@ static size_t collect(struct show *s, struct item *items)
         items[count++] = item;
         if (is_asked_for)
             last = count - 1 + around;
-        if (!pass_item(s, &item)) {
+        if (!skip_item(s, &item)) {
             if (item.kind != ITEM_UNREADABLE)
                 snprintf(items[count - 1].why, sizeof item.why, "the dump ends within a %srecord", item.heap ? "sub-" : "");
             break;
@@ -256,7 +256,7 @@ static size_t collect(struct show *s, struct item *items)
     return count;
 }
 
-/* The classes of the instances among the items. */
+/* Adds the classes of the instances among the items. */
 static void need_classes(struct show *s, const struct item *items, size_t count, struct pending *p)
 {
     for (size_t i = 0; i < count; i++) {
@@ -269,7 +269,7 @@ static void need_classes(struct show *s, const struct item *items, size_t count,
     }
 }
 
-/* Between items: heap dump records are opened and closed, as in a text that has all items. */
+/* Shows the items, and opens and closes heap dump records between them as in a complete text. */
 static void show_items(struct show *s, const struct item *items, size_t count)
 {
     uint64_t open = 0;
@@ -309,7 +309,7 @@ static enum hprof_status fail(struct show *s, enum hprof_status status, const ch
 
 static void ignore_fault(void *context, const struct gzip_finding *finding)
 {
-    (void)context; /* what can be inflated is shown; to report faults is the validator's task */
+    (void)context; /* --show shows what can be inflated; the validator reports faults */
     (void)finding;
 }
 
@@ -339,16 +339,16 @@ static enum hprof_status show_around(struct show *s, struct found *f, struct ite
     if (offset < HEADER_SIZE)
         return fail(s, HPROF_USAGE, "the offset is in the header of the dump, and no record has it");
     input_advance(&s->in, HEADER_SIZE);
-    check_records(s, f);
+    walk_records(s, f);
     if (!s->in.error) {
         c = show_bytes(s, offset, 1);
-        if (!f->is_there || !cursor_left(&c)) {
+        if (!f->is_found || !cursor_left(&c)) {
             snprintf(sentence, sizeof sentence, "the dump has no byte at the offset 0x%" PRIx64, offset);
             return fail(s, HPROF_USAGE, sentence);
         }
     }
     s->heap = s->heap_end = 0;
-    input_seek(&s->in, f->recent[f->count > f->room ? f->count % f->room : 0]);
+    input_seek(&s->in, f->recent[f->count > f->capacity ? f->count % f->capacity : 0]);
     count = collect(s, items);
     need_classes(s, items, count, p);
     if (f->heap_start)
@@ -362,18 +362,18 @@ static enum hprof_status show_around(struct show *s, struct found *f, struct ite
 
 static enum hprof_status show_dump(struct show *s)
 {
-    struct found f = {.room = (size_t)s->asked->around + 1};
+    struct found f = {.capacity = (size_t)s->asked->around + 1};
     size_t most = 2 * (size_t)s->asked->around + 1;
     struct item *items;
     struct pending p = {0};
     enum hprof_status status = HPROF_LIMIT;
 
-    f.recent = memory_get_zeroed(&s->memory, f.room * sizeof *f.recent);
+    f.recent = memory_get_zeroed(&s->memory, f.capacity * sizeof *f.recent);
     items = memory_get(&s->memory, most * sizeof *items);
     p.ids = memory_get(&s->memory, most * sizeof *p.ids);
     if (f.recent && items && p.ids)
         status = show_around(s, &f, items, &p);
-    memory_put(&s->memory, f.recent, f.room * sizeof *f.recent);
+    memory_put(&s->memory, f.recent, f.capacity * sizeof *f.recent);
     memory_put(&s->memory, items, most * sizeof *items);
     memory_put(&s->memory, p.ids, most * sizeof *p.ids);
     return status;
@@ -385,10 +385,10 @@ static enum hprof_status show_input(struct show *s, bool is_open)
     char reason[100];
 
     if (is_open && !input_can_reread(&s->in))
-        return fail(s, HPROF_USAGE, "only a regular file can be shown: offsets are sought in it");
+        return fail(s, HPROF_USAGE, "only a regular file can be shown, because it is read from arbitrary offsets");
     if (is_open && !read_dump_header(s)) {
         if (!s->in.error)
-            return fail(s, HPROF_USAGE, "this is no heap dump: it does not begin with a valid header");
+            return fail(s, HPROF_USAGE, "not a heap dump: the file does not begin with a valid header");
     } else if (is_open) {
         names_init(&s->names, &s->memory, &s->key, s->id_size);
         keymap_init(&s->classes, &s->memory, &s->key, s->id_size, sizeof(uint64_t));
@@ -420,8 +420,8 @@ enum hprof_status hprof_show_fd(int fd, struct hprof_show *asked)
     s->asked = asked;
     s->key = hash_key_draw();
     memory_init(&s->memory, asked->allocator, 0);
-    if (asked->around > SHOW_MOST_AROUND)
-        asked->around = SHOW_MOST_AROUND;
+    if (asked->around > AROUND_MAX)
+        asked->around = AROUND_MAX;
     is_open = input_open_source(&s->in, source_of_fd(fd), SHOW_BLOCK, &s->memory, ignore_fault, s);
     status = show_input(s, is_open);
     input_close(&s->in);

@@ -1,4 +1,4 @@
-/* See show.h. An item as lines: one for the record, one for each part of it, and rows of its bytes. */
+/* See show.h. Writes an item as lines: one for the record, one for each of its parts, and rows of its bytes. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,12 +10,12 @@
 enum {
     LINE_SIZE = 1200,
     ROW_BYTES = 16,
-    PARTS_ALWAYS = 8, /* of a list, the first parts are shown, */
-    PARTS_AROUND = 2, /* and those around the offset */
-    ROWS_ALWAYS = 2,  /* the same for rows of bytes, */
-    ROWS_WHOLE = 4,   /* unless these are all */
+    PARTS_ALWAYS = 8, /* shown at the start of a list */
+    PARTS_AROUND = 2, /* shown on each side of the offset */
+    ROWS_ALWAYS = 2,  /* the same for rows of bytes */
+    ROWS_WHOLE = 4,   /* so few rows are all shown */
     ROWS_AROUND = 4,
-    CLASS_DUMP_MOST = 1 << 22
+    CLASS_DUMP_MAX = 1 << 22
 };
 
 /* ---- Lines ---- */
@@ -24,7 +24,7 @@ struct writer {
     struct show *show;
     const struct item *item;
     unsigned depth;
-    bool was_here; /* a line was about the offset */
+    bool was_here; /* a line contained the offset */
     char text[LINE_SIZE], remark[LINE_SIZE];
     size_t text_size, remark_size;
 };
@@ -55,7 +55,7 @@ __attribute__((format(printf, 2, 3))) static void note(struct writer *w, const c
     va_end(arguments);
 }
 
-/* Hands out the line. It is about `size` bytes from `offset` on. */
+/* Hands out the line, which describes `size` bytes from `offset` on. */
 static void end_line(struct writer *w, unsigned depth, uint64_t offset, uint64_t size)
 {
     const struct hprof_show *asked = w->show->asked;
@@ -63,7 +63,7 @@ static void end_line(struct writer *w, unsigned depth, uint64_t offset, uint64_t
         .offset = offset,
         .depth = depth,
         .here = asked->offset >= offset && asked->offset - offset < size,
-        .text = w->text[0] == ' ' ? w->text + 1 : w->text, /* of the first value in a row */
+        .text = w->text[0] == ' ' ? w->text + 1 : w->text, /* the first value in a row has a space before it */
         .remark = w->remark,
     };
 
@@ -97,7 +97,7 @@ static void note_class(struct writer *w, uint64_t class_id)
         note(w, "%s%s", w->remark_size ? " " : "", name);
 }
 
-/* What an object ID names: of objects that are no classes, only where they are dumped is known. */
+/* Names a class by its object ID. Other objects have no names. */
 static void note_object(struct writer *w, uint64_t id)
 {
     if (keymap_get(&w->show->names.classes, id, NULL)) {
@@ -123,7 +123,7 @@ static void add_word(struct writer *w, const char *name)
 
 /* ---- Lists ---- */
 
-/* Parts of one size, such as the rows of an array: whether one is shown, and a line for those that are not. */
+/* A list of parts of equal size, such as the elements of an array. Parts that are not shown are counted in `hidden`. */
 struct parts {
     uint64_t offset, count, per_line, size;
     uint64_t hidden;
@@ -151,7 +151,7 @@ static void write_parts(struct writer *w, struct parts *p, add_part *add_one, un
 {
     uint64_t line = p->per_line * p->size, most = PARTS_ALWAYS, target = w->show->asked->offset;
     uint64_t lines = (p->count + p->per_line - 1) / p->per_line;
-    /* Of the lines, the first, and those around the offset if it is in the list. */
+    /* Show the first lines, and those around the offset if the list contains it. */
     uint64_t middle = target >= p->offset && target - p->offset < p->count * p->size ? (target - p->offset) / line : 0;
     uint64_t from = middle > most + PARTS_AROUND ? middle - PARTS_AROUND : most, to = middle + PARTS_AROUND + 1;
 
@@ -252,7 +252,7 @@ static void add_id_part(struct writer *w, const uint8_t *p, unsigned type)
     add_value(w, p, TYPE_OBJECT);
 }
 
-/* The stack frames, known by their IDs alone. */
+/* Names of stack frames are not kept. */
 static void add_frame(struct writer *w, const uint8_t *p, unsigned type)
 {
     (void)type;
@@ -298,7 +298,7 @@ static void write_FRAME(struct writer *w, struct cursor *c, const struct FRAME *
     end_line(w, 0, w->item->offset, w->item->size);
 }
 
-/* The end of the bytes of a record: no list goes beyond it. */
+/* The number of parts of a list that fit into the record. */
 static uint64_t parts_that_fit(const struct writer *w, uint64_t from, uint64_t count, uint64_t size)
 {
     uint64_t end = w->item->offset + w->item->size, most = end > from ? (end - from) / size : 0;
@@ -400,7 +400,7 @@ static void write_CONTROL_SETTINGS(struct writer *w, struct cursor *c, const str
     end_line(w, 0, w->item->offset, w->item->size);
 }
 
-/* A record of another length than its kind has, or of an undefined tag: what it is, and its bytes. */
+/* Writes a record of wrong length or of undefined tag. */
 static void write_any(struct writer *w, uint8_t tag)
 {
     if (w->text_size == 0)
@@ -537,8 +537,7 @@ static void write_PRIMITIVE_ARRAY_NODATA(struct writer *w, const struct PRIMITIV
     end_subrecord(w);
 }
 
-/* A value of a class or an instance on its own line. Most instances have few; of many, those that are not near the offset are left
- * out. */
+/* Ends the line of a field. Most classes have few fields; of many, those far from the offset are hidden. */
 static void end_part(struct writer *w, struct parts *p, uint64_t index, uint64_t offset, uint64_t size)
 {
     if (index < 4 * PARTS_ALWAYS || is_near(w->show, offset, size, 4 * PARTS_AROUND)) {
@@ -558,7 +557,7 @@ static void end_part(struct writer *w, struct parts *p, uint64_t index, uint64_t
     p->hidden++;
 }
 
-/* A count of entries, which the notation computes: shown only if the offset is in it. */
+/* Writes a count of entries only if it contains the offset, since the notation of corpus/ has no counts. */
 static void write_count(struct writer *w, uint64_t offset, unsigned count, const char *of)
 {
     uint64_t target = w->show->asked->offset;
@@ -601,7 +600,7 @@ static bool write_entries(struct writer *w, struct cursor *c, const uint8_t *fir
 static void write_class_dump(struct writer *w)
 {
     unsigned id_size = w->show->id_size;
-    size_t most = w->item->size < CLASS_DUMP_MOST ? (size_t)w->item->size : CLASS_DUMP_MOST;
+    size_t most = w->item->size < CLASS_DUMP_MAX ? (size_t)w->item->size : CLASS_DUMP_MAX;
     struct cursor c = show_bytes(w->show, w->item->offset, most);
     const uint8_t *first = c.at, *count;
     struct parts parts = {0};
@@ -646,18 +645,18 @@ static void write_class_dump(struct writer *w)
     close_bracket(w, 1, "}");
 }
 
-/* Bytes that no field explains: the first of them. */
+/* Writes the first bytes of a range that belongs to no field. */
 static void write_raw(struct writer *w, uint64_t from, uint64_t end)
 {
-    enum { MOST = 32 };
-    struct cursor c = show_bytes(w->show, from, end - from < MOST ? (size_t)(end - from) : MOST);
+    enum { BYTES_MAX = 32 };
+    struct cursor c = show_bytes(w->show, from, end - from < BYTES_MAX ? (size_t)(end - from) : BYTES_MAX);
 
     for (size_t i = 0; c.at < c.end; i++)
         add(w, "%s%02x", i ? "" : "raw 0x", *c.at++);
     end_line(w, 2, from, end - from);
 }
 
-/* The instance fields of a class whose dump was found; the cursor then has them alone. */
+/* The instance fields of a class, and its superclass; an empty cursor if its CLASS_DUMP was not found. */
 static struct cursor fields_of(const struct show *s, uint64_t class_id, uint64_t *super_id)
 {
     uint64_t copy;
@@ -670,7 +669,7 @@ static struct cursor fields_of(const struct show *s, uint64_t class_id, uint64_t
     p = (const uint8_t *)(uintptr_t)copy;
     *super_id = get_id(p + 1 + OFFSET_OF(CLASS_DUMP, super_id, s->id_size), s->id_size);
     p += 1 + SIZE_OF(CLASS_DUMP, s->id_size);
-    /* Only a CLASS_DUMP that was measured is kept: its entries are all there. */
+    /* Only measured class dumps are kept, so all entries are complete. */
     for (int is_static = 0; is_static < 2; is_static++) {
         size_t head = is_static ? SIZE_OF(STATIC_FIELD, s->id_size) : SIZE_OF(CONSTANT, s->id_size);
         unsigned count = get_u2(p);
@@ -685,7 +684,7 @@ static struct cursor fields_of(const struct show *s, uint64_t class_id, uint64_t
 
 static void write_INSTANCE_DUMP(struct writer *w, const struct INSTANCE_DUMP *r)
 {
-    enum { DEEPEST = 1 << 12, VALUES_MOST = 1 << 20 };
+    enum { DEPTH_MAX = 1 << 12, VALUES_MAX = 1 << 20 };
     struct show *s = w->show;
     uint64_t at = w->item->offset + 1 + SIZE_OF(INSTANCE_DUMP, s->id_size), end = at + r->bytes, index = 0,
              class_id = r->class_id;
@@ -700,8 +699,8 @@ static void write_INSTANCE_DUMP(struct writer *w, const struct INSTANCE_DUMP *r)
     end_line(w, 1, w->item->offset, at - w->item->offset);
     if (!r->bytes)
         return;
-    values = show_bytes(s, at, r->bytes < VALUES_MOST ? r->bytes : VALUES_MOST);
-    for (unsigned depth = 0; class_id && depth < DEEPEST && at < end; depth++) {
+    values = show_bytes(s, at, r->bytes < VALUES_MAX ? r->bytes : VALUES_MAX);
+    for (unsigned depth = 0; class_id && depth < DEPTH_MAX && at < end; depth++) {
         struct cursor fields = fields_of(s, class_id, &class_id);
         struct INSTANCE_FIELD field;
 
@@ -722,7 +721,7 @@ static void write_INSTANCE_DUMP(struct writer *w, const struct INSTANCE_DUMP *r)
     }
     end_hidden(w, &parts, 2);
     if (at < end) {
-        note(w, "%" PRIu64 " bytes of fields that are not known", end - at);
+        note(w, "%" PRIu64 " bytes of unknown fields", end - at);
         write_raw(w, at, end);
     }
     close_bracket(w, 1, "]");
@@ -807,7 +806,7 @@ static void write_subrecord(struct writer *w)
 
 /* ---- Bytes ---- */
 
-/* Rows of an item's bytes, up to an end. Returns where the rows end. */
+/* Writes bytes in rows, up to `end` or the end of the dump. Returns where the rows end. */
 static uint64_t write_rows(struct writer *w, uint64_t from, uint64_t end)
 {
     const struct hprof_show *asked = w->show->asked;
@@ -833,7 +832,7 @@ static uint64_t write_rows(struct writer *w, uint64_t from, uint64_t end)
     return from;
 }
 
-/* The first rows of an item, and those around the offset if the item has it. */
+/* Writes the first rows of an item, and those around the offset if the item contains it. */
 static void write_bytes(struct writer *w, uint64_t size)
 {
     uint64_t start = w->item->offset, end = start + size, target = w->show->asked->offset;
@@ -864,13 +863,13 @@ static void write_bytes(struct writer *w, uint64_t size)
 
 /* ---- Items ---- */
 
-/* Then the bytes; before them a line for the offset, if no field explains what is there. */
+/* Writes the bytes of an item, after a line for the offset if no field contains it. */
 static void end_item(struct writer *w, uint64_t size)
 {
     uint64_t target = w->show->asked->offset;
 
     if (!w->was_here && target >= w->item->offset && target - w->item->offset < size) {
-        note(w, "bytes that no field explains");
+        note(w, "bytes outside of all fields");
         end_line(w, w->depth + 1, w->item->offset, size);
     }
     write_bytes(w, size);
