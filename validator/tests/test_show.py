@@ -162,7 +162,7 @@ def test_what_cannot_be_shown(files: Path) -> None:
     assert run("--show", "0x1f", "missing", cwd=files).status == 3
     assert run("--show", "0x1f", ".", cwd=files).status == 3
     (files / "text").write_text("no dump at all, but long enough to have a header\n")
-    assert "is no heap dump" in run("--show", "0x1f", "text", cwd=files).err
+    assert "not a heap dump" in run("--show", "0x1f", "text", cwd=files).err
     assert "is in the header" in run("--show", "7", "valid", cwd=files).err
     piped = run("--show", "0x1f", "-", stdin=VALID)
     assert (piped.status, piped.out) == (2, "")
