@@ -17,7 +17,7 @@ static enum hprof_status refuse(const char *path, const char *why)
     return HPROF_USAGE;
 }
 
-/* Whether each file has a name and totals: what else a report says is not used. */
+/* Whether each file has a name and totals; nothing else of the report is used. */
 static bool is_report(const json_t *root)
 {
     const json_t *files = json_object_get(root, "files");
@@ -44,7 +44,7 @@ enum hprof_status baseline_load(struct baseline *baseline, const char *path)
         say_failure(path, "out of memory");
         return HPROF_LIMIT;
     }
-    /* Numbers as real ones: a timestamp may be above what jansson takes for an integer. */
+    /* Numbers become reals, because a timestamp may exceed jansson's integers. */
     baseline->report = json_load_file(path, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &error);
     if (baseline->report == NULL) {
         switch (json_error_code(&error)) {

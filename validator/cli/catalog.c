@@ -25,7 +25,7 @@ const char *severity_name(enum hprof_severity severity)
     return "error";
 }
 
-/* The next quirk of a profile from *index on, NULL behind its last. */
+/* The next quirk of a profile from *index on; NULL after the last. */
 static const struct hprof_quirk *next_quirk(size_t *index, size_t profile)
 {
     const struct hprof_quirk *quirk;
@@ -121,13 +121,13 @@ static void explain_severity(FILE *out, size_t rule, size_t width)
 
     fputs("\nSeverity\n", out);
     if (hprof_rule_at(rule)->framing)
-        wrap(out, "It is about framing: it cannot be disabled or softened, for nothing behind such an error can be judged.", 4,
+        wrap(out, "A framing rule: it cannot be disabled or softened, because nothing after such an error can be checked.", 4,
              0, width);
     for (size_t p = 0; (profile = hprof_profile_at(p)) != NULL; p++) {
         enum hprof_severity severity = severity_in(rule, p);
         const char *counts_as = severity == HPROF_OFF ? "not checked" : severity_name(severity);
         if (strcmp(profile->name, "auto") == 0)
-            counts_as = "as in the profile that the dump looks like, strict if like none";
+            counts_as = "as in the profile of the likely producer, or in strict if it is unknown";
         fprintf(out, "    %-12s", profile->name);
         wrap(out, counts_as, 16, 16, width);
         for (size_t i = 0; (quirk = next_quirk(&i, p)) != NULL;) {
@@ -155,7 +155,7 @@ static void explain_producers(FILE *out, size_t rule, size_t width)
     }
 }
 
-/* Kept as it is: the lines of the notation of corpus/ mean something. */
+/* Not wrapped, because lines matter in the notation of corpus/. */
 static void explain_example(FILE *out, const char *example)
 {
     fputs("\nExample\n", out);

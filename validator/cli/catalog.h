@@ -1,4 +1,4 @@
-/* What the validator knows: its rules and profiles, for people and as JSON. */
+/* Lists and explains rules and profiles, for people and as JSON. */
 #ifndef HPROF_CLI_CATALOG_H
 #define HPROF_CLI_CATALOG_H
 
@@ -11,12 +11,12 @@
 /* "error", "warning", "note", "off" */
 const char *severity_name(enum hprof_severity severity);
 
-/* What a finding of `rule` counts as in a profile, in any shape that no quirk of the profile names. */
+/* The severity of a finding of `rule` in a profile, unless its shape is that of a quirk. */
 enum hprof_severity severity_in(size_t rule, size_t profile);
 
 void catalog_rules(FILE *out, bool as_json, size_t width);
 void catalog_profiles(FILE *out, bool as_json, size_t width);
-/* The rules of which `chosen` is true, at length, wrapped at `width` columns. */
+/* Explains the rules for which `chosen` is true, wrapped at `width` columns. */
 void catalog_explain(FILE *out, bool as_json, const bool *chosen, size_t width);
 
 #endif

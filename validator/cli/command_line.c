@@ -50,9 +50,9 @@ const char *command_line_name(const struct command_line *line, int id)
     return "";
 }
 
-/* ---- What is refused --------------------------------------------------------------------------------------------- */
+/* ---- Wrong options ----------------------------------------------------------------------------------------------- */
 
-/* "--max" is the start of several names, or of none: then a similar one may have been meant. */
+/* An unknown long option: the start of several names, such as "--max", or perhaps a mistyped name. */
 static void refuse_long(const struct command_line *line, const char *word)
 {
     char name[64], several[512] = "' is short for", question[NEAREST_QUESTION_SIZE];
@@ -72,7 +72,7 @@ static void refuse_long(const struct command_line *line, const char *word)
         say_usage_asking("there is no option '", word, "'", nearest_question(&nearest, "--", question));
 }
 
-/* "-profile" was meant to be "--profile". */
+/* An unknown letter: perhaps "-profile" was meant to be "--profile". */
 static void refuse_letter(const struct command_line *line, int letter)
 {
     const char word[] = {'-', (char)letter, '\0'};
@@ -80,7 +80,7 @@ static void refuse_letter(const struct command_line *line, int letter)
     struct nearest nearest;
 
     nearest_init(&nearest, "");
-    for (int i = optind - 1; i <= optind && i < line->argc; i++) { /* getopt_long may not be past the word yet */
+    for (int i = optind - 1; i <= optind && i < line->argc; i++) { /* getopt_long may still be at the word */
         const char *given = line->argv[i];
         for (const struct option *o = line->long_options; o->name != NULL; o++) {
             if (given[0] == '-' && given[1] != '-' && strcmp(given + 1, o->name) == 0)
@@ -110,7 +110,7 @@ int command_line_next(struct command_line *line)
 
 /* ---- --help ------------------------------------------------------------------------------------------------------ */
 
-/* "  -o, --output FILE"; gives its columns. */
+/* Prints "  -o, --output FILE" and returns its columns. */
 static size_t print_forms(FILE *out, const struct option_row *row)
 {
     char forms[64];

@@ -22,7 +22,7 @@ static bool times(uint64_t *value, uint64_t factor)
     return true;
 }
 
-/* A decimal and what stands behind it; NULL if there is none. An underscore may stand between two digits. */
+/* Reads a decimal and returns what follows it; NULL if there is none. Underscores may separate digits. */
 static const char *scan(const char *text, struct decimal *decimal)
 {
     bool fraction = false, negative;
@@ -72,7 +72,7 @@ static bool whole(struct decimal decimal, uint64_t unit, uint64_t *value)
     for (; decimal.exponent > 0; decimal.exponent--)
         if (!times(value, 10))
             return false;
-    /* Powers of ten are taken out of both factors as far as they go, so that nothing overflows on the way. */
+    /* Powers of ten are divided out of both factors first, so that nothing overflows. */
     for (; decimal.exponent < 0; decimal.exponent++) {
         unsigned two = 2, five = 5;
 
@@ -111,7 +111,7 @@ bool parse_count(const char *text, uint64_t *value)
     return end && *end == '\0' && whole(decimal, 1, value);
 }
 
-/* decimal * unit, rounded down: six decimals tell. unit is at most 2^40. */
+/* decimal * unit, rounded down; only six decimals count. unit is at most 2^40. */
 static bool rounded(struct decimal decimal, uint64_t unit, uint64_t *value)
 {
     uint64_t power = 1, fraction = 0;

@@ -16,16 +16,16 @@ static bool ends_in(const char *name, const char *end)
     return n >= m && strcmp(name + n - m, end) == 0;
 }
 
-static bool add(struct files *files, size_t *room, const char *name)
+static bool add(struct files *files, size_t *capacity, const char *name)
 {
-    if ((size_t)files->count == *room) {
-        size_t more = *room * 2 + 16;
+    if ((size_t)files->count == *capacity) {
+        size_t more = *capacity * 2 + 16;
         char **names = realloc(files->names, more * sizeof *names);
 
         if (names == NULL)
             return false;
         files->names = names;
-        *room = more;
+        *capacity = more;
     }
     files->names[files->count] = strdup(name);
     if (files->names[files->count] == NULL)
@@ -39,10 +39,10 @@ static int is_shown(const struct dirent *entry)
     return strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
 }
 
-static bool walk(struct files *files, size_t *room, const char *directory);
+static bool walk(struct files *files, size_t *capacity, const char *directory);
 
-/* An entry of a directory, unless it is a link: links may lead in circles. */
-static bool take(struct files *files, size_t *room, const char *directory, const char *name)
+/* Adds an entry of a directory, unless it is a link: links may form cycles. */
+static bool take(struct files *files, size_t *capacity, const char *directory, const char *name)
 {
     size_t length = strlen(directory), size = length + strlen(name) + 2;
     char *path = malloc(size);
@@ -53,9 +53,9 @@ static bool take(struct files *files, size_t *room, const char *directory, const
         snprintf(path, size, "%s%s%s", directory, length > 0 && directory[length - 1] == '/' ? "" : "/", name);
     if (good && lstat(path, &status) == 0) {
         if (S_ISDIR(status.st_mode))
-            good = walk(files, room, path);
+            good = walk(files, capacity, path);
         else if (S_ISREG(status.st_mode) && (ends_in(name, ".hprof") || ends_in(name, ".hprof.gz")))
-            good = add(files, room, path);
+            good = add(files, capacity, path);
     }
     free(path);
     return good;
@@ -66,16 +66,16 @@ static int by_bytes(const struct dirent **a, const struct dirent **b)
     return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-static bool walk(struct files *files, size_t *room, const char *directory)
+static bool walk(struct files *files, size_t *capacity, const char *directory)
 {
     struct dirent **entries;
     int count = scandir(directory, &entries, is_shown, by_bytes);
     bool good = true;
 
     if (count < 0) /* reported like a file that cannot be read */
-        return errno != ENOMEM && add(files, room, directory);
+        return errno != ENOMEM && add(files, capacity, directory);
     for (int i = 0; i < count; i++) {
-        good = good && take(files, room, directory, entries[i]->d_name);
+        good = good && take(files, capacity, directory, entries[i]->d_name);
         free(entries[i]);
     }
     free(entries);
@@ -91,21 +91,21 @@ static bool is_directory(const char *name)
 
 bool files_expand(struct files *files, char **names, int count)
 {
-    size_t room = 0;
+    size_t capacity = 0;
 
     *files = (struct files){.names = NULL};
     for (int i = 0; i < count; i++) {
         int before = files->count;
 
         if (!is_directory(names[i])) {
-            if (!add(files, &room, names[i]))
+            if (!add(files, &capacity, names[i]))
                 return false;
             continue;
         }
-        if (!walk(files, &room, names[i]))
+        if (!walk(files, &capacity, names[i]))
             return false;
         files->has_directory |= files->count > before;
-        if (files->count == before && !add(files, &room, names[i]))
+        if (files->count == before && !add(files, &capacity, names[i]))
             return false;
     }
     return true;

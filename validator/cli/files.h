@@ -1,4 +1,4 @@
-/* The files that the command line names: a directory stands for the dumps in it. */
+/* The files that the command line names. A directory is replaced by the dumps in it. */
 #ifndef HPROF_CLI_FILES_H
 #define HPROF_CLI_FILES_H
 
@@ -7,12 +7,11 @@
 struct files {
     char **names;
     int count;
-    bool has_directory; /* one was walked */
+    bool has_directory; /* a directory was replaced by its dumps */
 };
 
-/* Takes the names as given, and in place of a directory the files in it, and in the directories in it, whose names end in .hprof or
- * .hprof.gz, in the order of their names. A directory without any stays. False when memory ran out. files_clear() must follow
- * in any case. */
+/* Copies the names, and replaces each directory by the files in it, at any depth, whose names end in .hprof or .hprof.gz, in the
+ * order of their names. A directory without such files stays. False if memory ran out; files_clear() must follow in any case. */
 bool files_expand(struct files *files, char **names, int count);
 void files_clear(struct files *files);
 

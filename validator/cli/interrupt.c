@@ -5,17 +5,17 @@
 #include <stddef.h>
 #include <unistd.h>
 
-enum { FILES_MOST = 8 };
-static char *volatile files[FILES_MOST];
+enum { FILES_MAX = 8 };
+static char *volatile files[FILES_MAX];
 static volatile sig_atomic_t bar;
 
 static void replace_file(char *old, char *new)
 {
     size_t i = 0;
 
-    while (i < FILES_MOST && files[i] != old)
+    while (i < FILES_MAX && files[i] != old)
         i++;
-    if (i < FILES_MOST) /* else its name was taken back already */
+    if (i < FILES_MAX) /* else there was no room, or it was removed already */
         files[i] = new;
 }
 
@@ -39,7 +39,7 @@ static void clean_up(int number)
 {
     static const char wipe[] = "\r\033[K";
 
-    for (size_t i = 0; i < FILES_MOST; i++) {
+    for (size_t i = 0; i < FILES_MAX; i++) {
         if (files[i] != NULL)
             unlink(files[i]);
     }
@@ -56,7 +56,7 @@ void interrupt_watch(void)
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         struct sigaction before;
 
-        /* Who was started with a signal ignored (nohup) goes on ignoring it. */
+        /* A signal that was ignored at start (nohup) stays ignored. */
         if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN) {
             struct sigaction action = {.sa_handler = clean_up};
 

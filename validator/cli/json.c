@@ -4,7 +4,7 @@
 
 #include "printable.h"
 
-/* How many characters stand for themselves: nearly all, so they are written at one go. */
+/* The number of characters that need no escape. Nearly all need none, so they are written at once. */
 static size_t count_plain(const char *text)
 {
     size_t n = 0;
@@ -13,7 +13,7 @@ static size_t count_plain(const char *text)
     return n;
 }
 
-/* What turns the direction of a line would lie to who reads it in a terminal. */
+/* Characters that change the direction of text could deceive a reader in a terminal. */
 static bool turns_direction(uint32_t c)
 {
     return (c >= 0x200E && c <= 0x200F) || (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
@@ -59,7 +59,7 @@ static void new_line(struct json *json)
         fputs("  ", json->out);
 }
 
-/* What stands in front of a value. */
+/* Writes what precedes a value: a comma, a line end, the key. */
 static void lead_in(struct json *json, const char *key)
 {
     if (json->filled[json->depth - 1])

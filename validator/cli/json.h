@@ -1,5 +1,5 @@
-/* Writes JSON as it comes, nothing is kept: a report may hold millions of findings. In an object every value has a key,
- * in an array the key is NULL. Bytes that are not UTF-8 become U+FFFD. */
+/* Writes JSON without keeping it: a report may have millions of findings. In an object every value has a key; in an array the key
+ * is NULL. Bytes that are not UTF-8 become U+FFFD. */
 #ifndef HPROF_CLI_JSON_H
 #define HPROF_CLI_JSON_H
 
@@ -12,7 +12,7 @@
 struct json {
     FILE *out;
     unsigned depth;
-    char closing[JSON_DEPTH]; /* of what is open, outermost first */
+    char closing[JSON_DEPTH]; /* brackets that will close the open objects and arrays, outermost first */
     bool filled[JSON_DEPTH];
 };
 
@@ -21,10 +21,10 @@ void json_finish(struct json *json);           /* closes it */
 
 void json_put_object(struct json *json, const char *key);
 void json_put_array(struct json *json, const char *key);
-void json_close(struct json *json); /* the innermost object or array that is open */
+void json_close(struct json *json); /* closes the innermost object or array */
 
 void json_put_string(struct json *json, const char *key, const char *value); /* NULL: null */
-/* A string that is written piece by piece: json_open_string, json_piece any number of times, json_close_string. */
+/* A string in pieces: json_open_string, any number of json_piece, json_close_string. */
 void json_open_string(struct json *json, const char *key);
 void json_piece(struct json *json, const char *text);
 void json_close_string(struct json *json);

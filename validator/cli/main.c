@@ -1,10 +1,9 @@
-/* hprof-validate: judges the dumps named on the command line and reports what was found. The library does the
- * judging; here are the files, the order of things and the exit status.
+/* hprof-validate: checks the dumps named on the command line and reports the findings. The library does the checking; this file
+ * opens the files, drives the reports and computes the exit status.
  *
- * The status is the gravest of all files: 0 valid, 1 invalid, 3 not readable (or the output not writable), 4 a limit
- * was met; 2 alone is wrong usage. Nothing that a file holds or a write meets ends the tool otherwise: signals of a
- * broken pipe and of a file size limit are ignored, the failed write tells the same. What asks it to end (SIGINT, SIGTERM,
- * SIGHUP and the like) does what it does to any program: it ends it at once, with the output cut short. */
+ * The status is the gravest of all files: 0 valid, 1 invalid, 3 not readable (or the output not writable), 4 a limit was reached;
+ * 2 is wrong usage. No file and no failed write ends the tool in any other way: SIGPIPE and SIGXFSZ are ignored, since the failed
+ * write reports the same. SIGINT, SIGTERM, SIGHUP and the like end it at once, as they end any program, with truncated output. */
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64
 #include <errno.h>
@@ -32,7 +31,7 @@
 
 const char program_name[] = "hprof-validate";
 
-/* ---- Judging ----------------------------------------------------------------------------------------------------- */
+/* ---- Checking ---------------------------------------------------------------------------------------------------- */
 
 struct run {
     const struct cli_options *options;
@@ -42,8 +41,8 @@ struct run {
     struct baseline baseline;
     const char *file;
     struct output output;
-    bool summarized; /* the summary of the file at hand has come */
-    bool stopped;    /* the report cannot go on: nobody reads it */
+    bool summarized; /* the present file has its summary */
+    bool stopped;    /* a write failed, so the report cannot go on */
     enum hprof_status worst;
 };
 
@@ -72,7 +71,7 @@ static void show_summary(struct run *run, bool opened, const struct hprof_summar
 
 static void on_summary(void *context, const struct hprof_summary *summary)
 {
-    /* Of what failed before the first byte came there is as little to say as of what is not there. */
+    /* A file that cannot be read at all is reported like a missing file. */
     show_summary(context, summary->status != HPROF_IO || summary->bytes > 0, summary);
 }
 
@@ -91,7 +90,7 @@ static void on_progress(void *context, uint64_t bytes, uint64_t total)
     progress_update(&run->progress, bytes, total);
 }
 
-/* For a file of which the library said nothing. */
+/* For a file without a summary from the library. */
 static void show_failure(struct run *run, bool opened, enum hprof_status status, const char *failure)
 {
     struct hprof_summary summary = {
@@ -104,7 +103,7 @@ static void show_failure(struct run *run, bool opened, enum hprof_status status,
     show_summary(run, opened, &summary);
 }
 
-/* -1 if there is nothing to be read: *failure says why. */
+/* Returns -1 if the file cannot be read, and *failure says why. */
 static int open_input(const char *file, const char **failure)
 {
     struct stat stat;
@@ -119,7 +118,7 @@ static int open_input(const char *file, const char **failure)
         return -1;
     }
     if (fd >= 0 && fstat(fd, &stat) == 0 && S_ISDIR(stat.st_mode)) {
-        if (fd != STDIN_FILENO) { /* any directory with dumps was replaced by them */
+        if (fd != STDIN_FILENO) { /* files_expand() replaced directories that have dumps */
             close(fd);
             *failure = "a directory without files whose names end in .hprof or .hprof.gz";
             return -1;
@@ -131,7 +130,7 @@ static int open_input(const char *file, const char **failure)
     return fd;
 }
 
-static enum hprof_status judge_file(struct run *run, const char *file)
+static enum hprof_status check_file(struct run *run, const char *file)
 {
     run->file = file;
     run->summarized = false;
@@ -151,7 +150,7 @@ static enum hprof_status judge_file(struct run *run, const char *file)
         if (!run->summarized) {
             bool limit = status == HPROF_LIMIT;
             status = limit ? HPROF_LIMIT : HPROF_IO;
-            show_failure(run, true, status, limit ? "out of memory" : "the dump cannot be judged");
+            show_failure(run, true, status, limit ? "out of memory" : "the dump cannot be checked");
         }
     }
     if (reporting(run)) {
@@ -161,8 +160,8 @@ static enum hprof_status judge_file(struct run *run, const char *file)
     return status;
 }
 
-/* What another thread found out, as if it came now. */
-static bool tell_result(void *context, const char *file, const struct spread_result *result)
+/* Reports what another thread found. */
+static bool report_result(void *context, const char *file, const struct spread_result *result)
 {
     struct run *run = context;
 
@@ -181,7 +180,7 @@ static bool tell_result(void *context, const char *file, const struct spread_res
     return !run->stopped;
 }
 
-static enum hprof_status judge_files(struct run *run)
+static enum hprof_status check_files(struct run *run)
 {
     const struct cli_options *options = run->options;
     const struct spread spread = {
@@ -191,7 +190,7 @@ static enum hprof_status judge_files(struct run *run)
         .jobs = options->jobs,
         .wants_findings = run->library.on_finding != NULL,
         .open = open_input,
-        .tell = tell_result,
+        .report = report_result,
         .context = run,
     };
 
@@ -199,7 +198,7 @@ static enum hprof_status judge_files(struct run *run)
     if (options->jobs > 1 && options->file_count > 1 && options->baseline == NULL && spread_files(&spread))
         return run->worst;
     for (int i = 0; i < options->file_count && !run->stopped; i++)
-        run->worst = worse(run->worst, judge_file(run, options->files[i]));
+        run->worst = worse(run->worst, check_file(run, options->files[i]));
     return run->worst;
 }
 
@@ -278,7 +277,7 @@ static enum hprof_status end_report(struct run *run, enum hprof_status worst)
     return output_close(&run->output) ? worst : worse(worst, HPROF_IO);
 }
 
-static enum hprof_status judge_all(const struct cli_options *options)
+static enum hprof_status check_all(const struct cli_options *options)
 {
     struct run run = {0};
     bool wanted = options->quiet < 2 || options->output != NULL;
@@ -288,7 +287,7 @@ static enum hprof_status judge_all(const struct cli_options *options)
     if (status == HPROF_VALID && wanted)
         status = begin_report(&run, options);
     if (status == HPROF_VALID) {
-        status = judge_files(&run);
+        status = check_files(&run);
         if (wanted)
             status = end_report(&run, status);
     }
@@ -297,7 +296,7 @@ static enum hprof_status judge_all(const struct cli_options *options)
     return status;
 }
 
-/* ---- What is known ----------------------------------------------------------------------------------------------- */
+/* ---- The catalog ------------------------------------------------------------------------------------------------- */
 
 static enum hprof_status show_catalog(const struct cli_options *options)
 {
@@ -344,7 +343,7 @@ int main(int argc, char **argv)
 
     enum hprof_status status = options_parse(&options, argc, argv);
     if (status == HPROF_VALID)
-        status = options.action == ACTION_VALIDATE ? judge_all(&options)
+        status = options.action == ACTION_VALIDATE ? check_all(&options)
                  : options.action == ACTION_SHOW   ? show_file(&options)
                  : options.action == ACTION_REPAIR ? repair_file(&options)
                                                    : show_catalog(&options);

@@ -1,20 +1,20 @@
-/* What the tool itself has to say, on standard error. */
+/* Messages of the tool on standard error. */
 #ifndef HPROF_CLI_MESSAGES_H
 #define HPROF_CLI_MESSAGES_H
 
-/* The tool that speaks: defined by its main.c. */
+/* The name of the tool, which its main.c defines. */
 extern const char program_name[];
 
-/* One sentence on wrong usage and where to read more. `subject`, as the user typed it, is put between the two parts. */
+/* Prints one sentence on wrong usage, and how to get help. `subject`, as the user typed it, comes between the two parts. */
 void say_usage(const char *before, const char *subject, const char *after);
 
-/* The same, and a question: see nearest.h. */
+/* The same, followed by a question from nearest.h. */
 void say_usage_asking(const char *before, const char *subject, const char *after, const char *question);
 
 /* "hprof-validate: heap.hprof: No such file or directory" */
 void say_failure(const char *subject, const char *failure);
 
-/* How a file is called in messages and texts: as it was given, but for "-". */
+/* The name of a file in messages and reports: as given, or "standard input" for "-". */
 const char *display_name(const char *file);
 
 #endif

@@ -22,8 +22,8 @@ static bool same_letter(char a, char b)
     return tolower((unsigned char)a) == tolower((unsigned char)b);
 }
 
-/* How many insertions, deletions, replacements and swaps of neighbours turn `a` into `b`: three rows of the table of
- * distances between their prefixes. Case does not count. */
+/* The number of insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`, ignoring case. Keeps three rows
+ * of the table of distances between prefixes. */
 static size_t edit_distance(const char *a, const char *b)
 {
     size_t rows[3][LONGEST + 1], length = strlen(b);

@@ -1,4 +1,4 @@
-/* "Did you mean ...?": which of several words a mistyped one is closest to. */
+/* "Did you mean ...?": the candidate that is closest to a mistyped word. */
 #ifndef HPROF_CLI_NEAREST_H
 #define HPROF_CLI_NEAREST_H
 
@@ -12,7 +12,7 @@ struct nearest {
 
 void nearest_init(struct nearest *nearest, const char *word);
 
-/* Of several candidates at the same distance the first one stays. The candidate must outlive `nearest`. */
+/* Offers a candidate, which must outlive `nearest`. Of several at the same distance, the first wins. */
 void nearest_offer(struct nearest *nearest, const char *candidate);
 
 /* "; did you mean 'hotspot'?", or "" if no candidate is close. */

@@ -5,7 +5,7 @@
 
 static const char *const units[] = {"B", "KB", "MB", "GB", "TB", "PB", "EB"};
 
-/* Divides by 1000 until what is left is below 1000. Gives how often. */
+/* Divides by 1000 until the value is below 1000. Returns how often. */
 static unsigned scale(double *value)
 {
     unsigned steps = 0;

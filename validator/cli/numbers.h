@@ -1,4 +1,4 @@
-/* Numbers as people read them: "2.09 GB", "48.3 M", "3.4 GB/s", "0:12". Each form fits NUMBER_SIZE. */
+/* Numbers for people: "2.09 GB", "48.3 M", "3.4 GB/s", "0:12". Each fits in NUMBER_SIZE bytes. */
 #ifndef HPROF_CLI_NUMBERS_H
 #define HPROF_CLI_NUMBERS_H
 
@@ -12,7 +12,7 @@ const char *format_rate(char out[NUMBER_SIZE], uint64_t bytes, double seconds);
 const char *format_seconds(char out[NUMBER_SIZE], double seconds);
 const char *format_countdown(char out[NUMBER_SIZE], double seconds);
 
-/* "s" unless there is one. */
+/* "" for 1, else "s". */
 const char *plural(uint64_t count);
 
 #endif

@@ -55,24 +55,21 @@ static const struct option_row rows[] = {
      "checked"},
     {OPTION_WERROR, "werror", NULL, "warnings are errors"},
     {OPTION_BASELINE, "baseline", "REPORT",
-     "an earlier report in JSON: a rule that has no more findings in a file than it had then has notes only"},
+     "an earlier report in JSON: if a rule has no more findings in a file than in that report, they are notes"},
 
     {0, NULL, NULL, "What is shown"},
     {OPTION_FORMAT, "format", "NAME",
-     "text (default): a line for each rule that is broken, and the verdict; text-full: the findings one by one; lines: one "
-     "finding "
-     "a line, for editors and grep; github: annotations of a workflow; json, sarif, junit"},
+     "text (default): a line for each broken rule, and the verdict; text-full: every finding; lines: one finding per line, for "
+     "editors and grep; github: annotations of a workflow; json, sarif, junit"},
     {OPTION_VERBOSE, "verbose", NULL, "the same as --format text-full"},
     {OPTION_OUTPUT, "output", "FILE", "write the report to FILE, not to standard output; FILE is replaced"},
     {OPTION_DECIMAL, "decimal", NULL, "offsets in decimal, as dd, head and tail take them, not in hexadecimal"},
     {OPTION_MAX_ERRORS, "max-errors", "N",
-     "findings of each rule that are shown one by one, 20 by default, 0 for all; totals are always exact. The findings are "
-     "kept until all is read: "
-     "with 0, memory and time grow with them"},
+     "how many findings of each rule are shown, 20 by default, 0 for all; totals are always exact. Findings are kept until all "
+     "is read, so with 0 memory and time grow with them"},
     {OPTION_QUIET, "quiet", NULL,
-     "text: the verdict of each file only; twice (-qq): nothing on standard output, the exit status tells. A report to "
-     "--output "
-     "FILE is whole, and files that cannot be read are named on standard error"},
+     "text: only the verdict of each file; twice (-qq): nothing on standard output, only the exit status. A report to --output "
+     "FILE is complete, and files that cannot be read are named on standard error"},
     {OPTION_COLOR, "color", "WHEN", "auto (default), always or never"},
     {OPTION_PROGRESS, "progress", "WHEN",
      "a bar on standard error: auto (default; on a terminal, after a second), always or never"},
@@ -82,15 +79,15 @@ static const struct option_row rows[] = {
      "in the notation of the corpus, with names, and as bytes"},
 
     {OPTION_REPAIR, "repair", "OUT",
-     "instead of checking FILE, write a valid copy of what can be read of it to OUT, and say what was left out. The profile is "
-     "auto if none is given"},
+     "instead of checking FILE, write a valid copy of what can be read of it to OUT, and print what was left out. The profile "
+     "is auto if none is given"},
 
     {0, NULL, NULL, "How"},
     {OPTION_MAX_MEMORY, "max-memory", "SIZE", "end with status 4 rather than use more: 512M, 2G; no limit by default"},
     {OPTION_JOBS, "jobs", "N", "of several files, check N at once, 1 to 1024, 1 by default; results never depend on it"},
 
     {0, NULL, NULL, "What is known"},
-    {OPTION_EXPLAIN, "explain", "RULE[,RULE...]", "what a rule says, why, who breaks it, how readers fare with it, an example"},
+    {OPTION_EXPLAIN, "explain", "RULE[,RULE...]", "what a rule requires, why, who breaks it, how readers fare, and an example"},
     {OPTION_LIST_RULES, "list-rules", NULL, "all rules; as JSON with --format json"},
     {OPTION_LIST_PROFILES, "list-profiles", NULL, "all profiles and the quirks in each; as JSON with --format json"},
     {OPTION_HELP, "help", NULL, ""},
@@ -102,14 +99,15 @@ void options_help(FILE *out, size_t width)
     wrap(out, "Usage: hprof-validate [OPTION]... FILE...", 0, 0, width);
     wrap(out,
          "Checks HPROF heap dumps, rule by rule, against SPEC.md. FILE is a dump, compressed by gzip or not; - is standard "
-         "input; a directory stands for the files in it whose names end in .hprof or .hprof.gz.",
+         "input; a directory means the files in it whose names end in .hprof or .hprof.gz.",
          0, 0, width);
     command_line_help(out, rows, sizeof rows / sizeof rows[0], width);
     putc('\n', out);
     wrap(out,
          "Exit status: 0 valid (there may be warnings), 1 an error was found, 2 wrong usage, 3 a file cannot be read or the "
-         "output cannot be written, 4 a limit was met. Of several files the worst status counts: 4, 3, 1, 0. No dump, whatever "
-         "it holds, ends the tool by a signal. SIGINT, SIGTERM and the like end it at once, as they end any program.",
+         "output cannot be written, 4 a limit was reached. Of several files the worst status counts: 4, 3, 1, 0. No dump, "
+         "whatever it contains, ends the tool by a signal. SIGINT, SIGTERM and the like end it at once, as they end any "
+         "program.",
          0, 0, width);
 }
 

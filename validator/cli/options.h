@@ -1,4 +1,4 @@
-/* The command line, understood or refused. */
+/* The command line of hprof-validate. */
 #ifndef HPROF_CLI_OPTIONS_H
 #define HPROF_CLI_OPTIONS_H
 
@@ -39,7 +39,7 @@ struct cli_options {
     size_t profile;
     uint64_t max_errors;
     uint64_t show_offset, show_around;
-    const char *repair;  /* where the copy goes */
+    const char *repair;  /* the path of the copy */
     uint64_t max_memory; /* 0 for no limit */
     unsigned jobs;
     bool werror;
@@ -48,19 +48,18 @@ struct cli_options {
     unsigned quiet; /* how often --quiet was given */
     enum when color;
     enum when progress;
-    uint8_t *severities; /* by rule, HPROF_UNCHANGED where no option speaks of it */
+    uint8_t *severities; /* by rule; HPROF_UNCHANGED if no option changes it */
     bool *explain;       /* by rule */
-    bool *chosen;        /* by rule: by the option at hand */
-    struct files found;  /* what the command line names, */
-    char **files;        /* which are these */
+    bool *chosen;        /* by rule: those that the present option names */
+    struct files found;  /* owns the names of `files` */
+    char **files;
     int file_count;
 };
 
 /* --help */
 void options_help(FILE *out, size_t width);
 
-/* HPROF_VALID; or, if the command line is wrong or memory ran out, HPROF_USAGE or HPROF_LIMIT: then it has been said on
- * standard error. options_free() must follow in any case. */
+/* Returns HPROF_VALID, or prints what is wrong and returns HPROF_USAGE or HPROF_LIMIT. options_free() must follow in any case. */
 enum hprof_status options_parse(struct cli_options *options, int argc, char **argv);
 void options_free(struct cli_options *options);
 

@@ -1,5 +1,4 @@
-/* See output.h. The stream writes by functions of ours: stdio gives up, and forgets what it held, when a pipe that its
- * owner made non-blocking is full. */
+/* See output.h. The stream has write functions of its own: on a full non-blocking pipe, stdio would fail and drop its buffer. */
 #define _GNU_SOURCE /* fopencookie */
 #define _FILE_OFFSET_BITS 64
 #include "output.h"
@@ -29,7 +28,7 @@ static int stat_input(const char *file, struct stat *status)
     return strcmp(file, "-") == 0 ? fstat(STDIN_FILENO, status) : stat(file, status);
 }
 
-/* Whether what is written to the one is lost from the other. A terminal may be both. */
+/* Whether writing to one destroys the other. A terminal may be both input and output. */
 static bool same_bytes(const struct stat *a, const struct stat *b)
 {
     if (S_ISBLK(a->st_mode) && S_ISBLK(b->st_mode))
@@ -48,14 +47,14 @@ static const char *find_input(const struct stat *output, const struct cli_option
     return NULL;
 }
 
-/* Where a file would be made. */
-struct wanted_offset {
+/* Where a file would be created. */
+struct location {
     struct stat directory;
     char name[NAME_MAX + 1];
 };
 
-/* For a name that leads to no file: the place at the end of its links. False if nothing can be made there. */
-static bool find_place(const char *name, struct wanted_offset *place)
+/* For a name that leads to no file: the location at the end of its links. False if no file can be created there. */
+static bool find_location(const char *name, struct location *location)
 {
     char path[2 * PATH_MAX], target[PATH_MAX];
     size_t length = strlen(name);
@@ -71,9 +70,9 @@ static bool find_place(const char *name, struct wanted_offset *place)
             length = strlen(base);
             if (length == 0 || length > NAME_MAX)
                 return false;
-            memcpy(place->name, base, length + 1);
+            memcpy(location->name, base, length + 1);
             *base = '\0';
-            return stat(last != NULL ? path : ".", &place->directory) == 0;
+            return stat(last != NULL ? path : ".", &location->directory) == 0;
         }
         if ((size_t)n == sizeof target)
             return false;
@@ -87,24 +86,24 @@ static bool find_place(const char *name, struct wanted_offset *place)
     return false;
 }
 
-/* An input that is not there, where the output would be made; NULL if there is none. */
+/* A missing input whose location is that of the output, or NULL. */
 static const char *find_missing_input(const char *output, const struct cli_options *options)
 {
-    struct wanted_offset made, missing;
+    struct location made, missing;
     struct stat status;
 
-    if (!find_place(output, &made))
+    if (!find_location(output, &made))
         return NULL;
     for (int i = 0; i < options->file_count; i++) {
         const char *file = options->files[i];
-        if (stat_input(file, &status) != 0 && find_place(file, &missing) && strcmp(made.name, missing.name) == 0 &&
+        if (stat_input(file, &status) != 0 && find_location(file, &missing) && strcmp(made.name, missing.name) == 0 &&
             made.directory.st_dev == missing.directory.st_dev && made.directory.st_ino == missing.directory.st_ino)
             return file;
     }
     return NULL;
 }
 
-/* Before anything is opened: the input that this would destroy, or NULL. */
+/* The input that opening the output would destroy, or NULL. */
 static const char *find_overwritten(const struct cli_options *options)
 {
     struct stat status;
@@ -121,7 +120,7 @@ static enum hprof_status refuse(const char *input)
 
 /* ---- The stream -------------------------------------------------------------------------------------------------- */
 
-/* A pipe that its owner made non-blocking is full: waits until there is room. */
+/* Waits until a full non-blocking pipe has room. */
 static bool wait_for_room(int fd)
 {
     struct pollfd room = {.fd = fd, .events = POLLOUT};
@@ -165,8 +164,8 @@ static enum hprof_status cannot_open(const char *name)
     return HPROF_IO;
 }
 
-/* Whether a new file will take the place of what the name leads to: not of a device or a pipe, nor of what standard output writes
- * to already. */
+/* Whether a new file will replace the one of that name. A device, a pipe, and the file that standard output writes to are not
+ * replaced. */
 static bool is_replaced(const char *name)
 {
     struct stat there, standard;
@@ -176,7 +175,7 @@ static bool is_replaced(const char *name)
     return S_ISREG(there.st_mode) && !(fstat(STDOUT_FILENO, &standard) == 0 && same_bytes(&there, &standard));
 }
 
-/* Opened without being emptied, it is looked at once more: its name may lead elsewhere by now. */
+/* Opens the file without truncating it and checks it again, because the name may lead elsewhere by now. */
 static enum hprof_status open_file(struct output *output, const struct cli_options *options)
 {
     enum hprof_status status = HPROF_VALID;

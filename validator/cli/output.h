@@ -1,4 +1,4 @@
-/* Where a report goes: standard output or a file. Knows whether all of it has arrived. */
+/* The output of a report: standard output or a file. Knows whether every write succeeded. */
 #ifndef HPROF_CLI_OUTPUT_H
 #define HPROF_CLI_OUTPUT_H
 
@@ -9,26 +9,26 @@
 #include "part.h"
 
 struct output {
-    FILE *stream; /* NULL: nothing is wanted */
+    FILE *stream; /* NULL if no output is wanted */
     int fd;
     const char *name;
-    struct part part; /* of a regular file, which gets its name when the report is complete; else all NULL */
-    int error;        /* errno of the first write that failed; 0 if none did */
+    struct part part; /* of a regular file, which gets its name when the report is complete; otherwise unused */
+    int error;        /* errno of the first failed write, or 0 */
     char buffer[1 << 15];
 };
 
-/* If the tool was started with a standard descriptor closed, the next file opened would take its place. Puts something
- * there that fails when used: only then is it an error. */
+/* If a standard descriptor is closed at start, the next file opened would get its number. Opens something in its place that fails
+ * only when it is used. */
 void fill_standard_descriptors(void);
 
-/* Once it is sure not to be an input, opens it. If that fails it has been said why, and the exit status is
- * given; otherwise HPROF_VALID. It must stay where it is while it is open. */
+/* Opens the output, unless it is also an input. Returns HPROF_VALID, or prints why it failed and returns the exit status. The
+ * structure must not move while it is open. */
 enum hprof_status output_open(struct output *output, const struct cli_options *options);
 
-/* To be called after writing: false from the first failure on. */
+/* False from the first failed write on. */
 bool output_good(const struct output *output);
 
-/* True if all has arrived. If not, it has been said, but for a reader that went away (`| head`). */
+/* Returns whether every write succeeded. Prints the error if not, except when the reader of a pipe has gone (`| head`). */
 bool output_close(struct output *output);
 
 #endif

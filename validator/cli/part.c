@@ -13,7 +13,7 @@
 
 #include "interrupt.h"
 
-/* The folder of a path, with the slash behind it: so many characters. */
+/* The length of the folder of a path, including its slash. */
 static int folder_length(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -28,13 +28,13 @@ static char *join(int folder, const char *path, const char *name)
     return asprintf(&joined, "%.*s%s", folder, path, name) < 0 ? NULL : joined;
 }
 
-/* The full name of a file that is not there yet, whose folder is. NULL: errno says why. */
+/* The full path of a file that does not exist, in a folder that does. If NULL, errno says why. */
 static char *full_name(const char *path)
 {
     int length = folder_length(path);
     char *folder, *real, *full = NULL;
 
-    if (!path[length]) { /* the name of a folder, or none */
+    if (!path[length]) { /* a folder, or an empty name */
         errno = ENOENT;
         return NULL;
     }
@@ -47,7 +47,7 @@ static char *full_name(const char *path)
     return full;
 }
 
-/* What a path leads to, be it there or not; NULL: errno says why. */
+/* The full path at the end of all links, whether a file exists there or not. If NULL, errno says why. */
 static char *follow(const char *path)
 {
     char target[PATH_MAX], *there = realpath(path, NULL), *next;
@@ -60,12 +60,12 @@ static char *follow(const char *path)
         return full_name(path);
     target[size] = '\0';
     next = join(*target == '/' ? 0 : folder_length(path), path, target);
-    there = next ? follow(next) : NULL; /* links in a circle are another error */
+    there = next ? follow(next) : NULL; /* a cycle of links ends here: realpath() fails with ELOOP */
     free(next);
     return there;
 }
 
-/* The permissions of the new file: those of the one that it replaces. False if that one must not be changed. */
+/* The permissions of the new file are those of the file it replaces. False if that file is not writable. */
 static bool find_mode(const char *final, mode_t *mode)
 {
     struct stat there;
@@ -77,7 +77,7 @@ static bool find_mode(const char *final, mode_t *mode)
     return faccessat(AT_FDCWD, final, W_OK, AT_EACCESS) == 0;
 }
 
-/* `kept` is how much of the final name is in its own. */
+/* `kept` is how much of the final path is part of the temporary one. */
 static bool create(struct part *part, size_t size, int kept)
 {
     enum { TRIES = 100 };
@@ -101,20 +101,20 @@ bool part_open(struct part *part, const char *path)
     part->final = follow(path);
     if (!part->final || !find_mode(part->final, &mode))
         return false;
-    int kept = folder_length(part->final) + NAME_MAX - ADDED; /* of a name as long as names can be */
+    int kept = folder_length(part->final) + NAME_MAX - ADDED; /* so that the longest name leaves room for the suffix */
     size_t size = strlen(part->final) + ADDED;
     part->path = malloc(size);
     if (!part->path)
         return false;
     interrupt_watch();
     sigfillset(&all);
-    sigprocmask(SIG_BLOCK, &all, &before); /* a signal finds no part, or one that it knows of */
+    sigprocmask(SIG_BLOCK, &all, &before); /* the handler must know of the file as soon as it exists */
     bool created = create(part, size, kept);
     int error = errno;
     if (created) {
         interrupt_add_file(part->path);
     } else {
-        free(part->path); /* it is not ours */
+        free(part->path); /* a file of that name belongs to someone else */
         part->path = NULL;
     }
     sigprocmask(SIG_SETMASK, &before, NULL);
@@ -133,7 +133,7 @@ bool part_is_at(const struct part *part, const char *path)
     return is_same;
 }
 
-static void forget(struct part *part)
+static void free_path(struct part *part)
 {
     interrupt_remove_file(part->path);
     free(part->path);
@@ -145,7 +145,7 @@ bool part_name(struct part *part)
     if (part->path && rename(part->path, part->final) != 0)
         return false;
     if (part->path)
-        forget(part);
+        free_path(part);
     return true;
 }
 
@@ -153,7 +153,7 @@ void part_close(struct part *part)
 {
     if (part->path) {
         unlink(part->path);
-        forget(part);
+        free_path(part);
     }
     free(part->final);
     part->final = NULL;

@@ -28,7 +28,7 @@ size_t utf8_sequence(const char *text, uint32_t *character)
     } else {
         return 0;
     }
-    for (size_t i = 1; i < length; i++) { /* ends at the NUL too */
+    for (size_t i = 1; i < length; i++) { /* also ends at the NUL */
         if ((s[i] & 0xC0) != 0x80)
             return 0;
         c = c << 6 | (s[i] & 0x3Fu);
@@ -52,14 +52,14 @@ size_t text_columns(const char *text)
     return text_columns_of(text, strlen(text));
 }
 
-/* Characters that would move the cursor, end the line, or make text read in another order than it is written. */
+/* Whether a character would move the cursor, end the line, or change the direction of text. */
 static bool must_be_escaped(uint32_t c)
 {
     return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x61C || c == 0x200E || c == 0x200F || (c >= 0x2028 && c <= 0x202E) ||
            (c >= 0x2066 && c <= 0x2069) || c == 0xFEFF;
 }
 
-/* One character, or one byte that is none, into `piece`. Gives how much of `text` that was. */
+/* Writes one character, or one byte that is not UTF-8, to `piece`. Returns its length in `text`. */
 static size_t escape_one(const char *text, char piece[8])
 {
     uint32_t c = 0;

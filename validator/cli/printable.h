@@ -1,5 +1,5 @@
-/* Untrusted text made fit for a terminal or a document. What the library hands out is clean already; names of files and
- * arguments of the command line are not: they may hold any byte but NUL. */
+/* Makes untrusted text safe for a terminal or a document. Strings from the library are clean already; file names and arguments of
+ * the command line may contain any byte except NUL. */
 #ifndef HPROF_CLI_PRINTABLE_H
 #define HPROF_CLI_PRINTABLE_H
 
@@ -9,18 +9,18 @@
 
 #define REPLACEMENT_CHARACTER 0xFFFDu
 
-/* The length of the UTF-8 sequence at `text` and its character; 0 if the bytes there are not UTF-8, or at the NUL. */
+/* The length of the UTF-8 sequence at `text`, and its character; 0 if it is not UTF-8, or at the NUL. */
 size_t utf8_sequence(const char *text, uint32_t *character);
 
-/* How many columns a text takes, one for each character: the whole of it, or `size` bytes. */
+/* The columns that a text, or its first `size` bytes, takes: one for each character. */
 size_t text_columns(const char *text);
 size_t text_columns_of(const char *text, size_t size);
 
-/* Writes `text` on one line, whatever is in it: controls, line separators, characters that turn the direction of text
- * and bytes that are not UTF-8 as \n, \x1b, \u202e. Gives how many columns that takes. */
+/* Writes `text` on one line. Control characters, line separators, characters that change the direction of text, and bytes that are
+ * not UTF-8 are escaped: \n, \x1b, \u202e. Returns the columns that it takes. */
 size_t print_safely(FILE *out, const char *text);
 
-/* The same into memory: as much as fits whole, NUL-terminated. Gives whether all of it did. */
+/* The same into memory, NUL-terminated. Writes as many whole characters as fit, and returns whether all of them did. */
 bool format_safely(char *buffer, size_t size, const char *text);
 
 #endif

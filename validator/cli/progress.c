@@ -31,11 +31,11 @@ void progress_begin(struct progress *progress, const char *name)
 {
     progress->name = name;
     progress->began = progress->pass_began = monotonic_seconds();
-    progress->drawn = progress->at_once ? 0 : progress->began + 0.9; /* nothing in the first second */
+    progress->drawn = progress->at_once ? 0 : progress->began + 0.9; /* draw nothing in the first second */
     progress->pass_from = progress->bytes = 0;
 }
 
-/* As much of the name as fits: of a long path its end, after "...". */
+/* Writes as much of the name as fits; of a long path, "..." and its end. */
 static void show_end_of_name(char *to, size_t size, const char *name)
 {
     static const char left_out[] = "...";
@@ -75,7 +75,7 @@ static void draw(const struct progress *progress, uint64_t bytes, uint64_t total
         snprintf(numbers, sizeof numbers, "%s, %s", size, rate);
     }
 
-    /* The name has what the numbers leave: the line must not wrap, or it could not be wiped off. */
+    /* The name gets the columns that the numbers leave: a line that wraps could not be erased. */
     size_t columns = terminal_width(STDERR_FILENO, 100) - 1, need = strlen(numbers) + 2;
     size_t room = columns > need ? columns - need + 1 : 1;
     show_end_of_name(name, room < sizeof name ? room : sizeof name, progress->name);

@@ -16,13 +16,13 @@
 #include "printable.h"
 #include "progress.h"
 
-#define LINES_MOST 40 /* of what was left out */
+#define LINES_MAX 40 /* about what was left out */
 
 struct view {
-    FILE *out; /* NULL for nothing */
+    FILE *out; /* NULL to print nothing */
     struct progress progress;
     uint64_t lines;
-    struct hprof_left_out rest; /* that has no line of its own */
+    struct hprof_left_out rest; /* what has no line of its own */
 };
 
 static void on_progress(void *context, uint64_t bytes, uint64_t total)
@@ -45,11 +45,11 @@ static void on_left_out(void *context, const struct hprof_left_out *left_out)
         return;
     if (view->lines++ == 0)
         fputs("left out:\n", view->out);
-    if (view->lines <= LINES_MOST) {
+    if (view->lines <= LINES_MAX) {
         print_left_out(view->out, left_out->count, left_out->bytes,
                        strcmp(left_out->what, "bytes") != 0 ? left_out->what
-                       : left_out->count == 1               ? "stretch that is of no record"
-                                                            : "stretches that are of no record");
+                       : left_out->count == 1               ? "range outside of records"
+                                                            : "ranges outside of records");
     } else {
         view->rest.count += left_out->count;
         view->rest.bytes += left_out->bytes;
@@ -121,7 +121,7 @@ static enum hprof_status repair_to(const struct cli_options *options, int fd, st
     return status == HPROF_VALID && !complete ? HPROF_IO : status;
 }
 
-/* The copy gets its name when it is complete: a device or a pipe of that name would be gone. */
+/* Renaming the copy would replace a device or a pipe of that name. */
 static bool is_other_than_file(const char *path)
 {
     struct stat there;

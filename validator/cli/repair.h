@@ -4,7 +4,7 @@
 
 #include "options.h"
 
-/* Writes the copy and says on the output what was left out. What fails is said on standard error; then there is no copy. */
+/* Writes the copy, and prints what was left out. If it fails, prints why on standard error, and there is no copy. */
 enum hprof_status repair_file(const struct cli_options *options);
 
 #endif

@@ -15,7 +15,7 @@ static const char *keep(char copy[REPORT_TEXT_SIZE], const char *text)
     return copy;
 }
 
-/* By rule; zeros if there are none. */
+/* Copies numbers by rule; zeros for NULL. */
 static void keep_numbers(uint64_t *copy, const uint64_t *numbers)
 {
     size_t size = hprof_rule_count() * sizeof *copy;

@@ -1,8 +1,8 @@
-/* What was found, shown in one of several formats. The interface of the writers, and the only way to them.
+/* A report in one of several formats, and the interface of their writers.
  *
- * For each file, in this order: report_file, report_finding for each finding handed out, report_file_end. Writers write
- * as they go; whether all could be written is for the caller to ask of the stream. Only text and JUnit hold the time.
- * The memory for all of it is taken before the first byte is written: a report that was begun comes to its end. */
+ * Each file needs these calls in this order: report_file, report_finding for each finding, report_file_end. Writers write at once;
+ * the caller checks the stream for errors. Only text and JUnit contain the time. All memory is allocated before the first byte is
+ * written, so a report that was begun can be completed. */
 #ifndef HPROF_CLI_REPORT_H
 #define HPROF_CLI_REPORT_H
 
@@ -17,28 +17,28 @@ struct report {
     const struct report_writer *writer;
     FILE *out;
     bool color;                /* text only */
-    size_t width;              /* text only: of the terminal; WRAP_NEVER if it is none */
-    bool apart;                /* text only: not where messages go, so what failed is told here as well */
-    bool decimal;              /* offsets are shown in decimal */
-    size_t profile;            /* as asked for: the summary has the one that was used */
-    uint64_t max_errors;       /* as asked for */
-    const uint8_t *severities; /* by rule, as in hprof_options */
-    const uint64_t *baseline;  /* likewise, for the file at hand */
-    size_t file_count;         /* as many will come at the most */
-    bool shortened;            /* memory ran out: something is told of in fewer words */
+    size_t width;              /* text only: columns of the terminal, or WRAP_NEVER */
+    bool apart;                /* the report is not where messages go, so it repeats failures */
+    bool decimal;              /* offsets are printed in decimal */
+    size_t profile;            /* that the options name; the summary has the one that was used */
+    uint64_t max_errors;       /* as in hprof_options */
+    const uint8_t *severities; /* as in hprof_options */
+    const uint64_t *baseline;  /* as in hprof_options, for the present file */
+    size_t file_count;         /* at most this many files are reported */
+    bool shortened;            /* memory ran out, so something was left out */
 
-    /* The file at hand, from report_file to report_file_end. */
+    /* The present file, from report_file to report_file_end. */
     const char *file;                /* its name as given */
-    struct hprof_summary summary;    /* a copy, */
-    uint64_t *totals, *quirks;       /* with its numbers by rule */
-    char texts[5][REPORT_TEXT_SIZE]; /* and its strings */
+    struct hprof_summary summary;    /* a copy */
+    uint64_t *totals, *quirks;       /* the numbers of the summary, by rule */
+    char texts[5][REPORT_TEXT_SIZE]; /* the strings of the summary */
     bool opened;
 
     void *state; /* the writer's own */
 };
 
 struct report_writer {
-    size_t (*state_size)(const struct report *report); /* of `state`, which is all 0 at first */
+    size_t (*state_size)(const struct report *report); /* of `state`, which is zeroed */
     void (*begin)(struct report *report);
     void (*file)(struct report *report);
     void (*finding)(struct report *report, const struct hprof_rule *rule, const struct hprof_finding *finding);
@@ -49,7 +49,7 @@ struct report_writer {
 extern const struct report_writer report_summary, report_verdict, report_many, report_text, report_lines, report_github,
     report_json, report_sarif, report_junit;
 
-/* Takes the memory for a report on file_count files; false if there is not so much. */
+/* Allocates the memory for a report on file_count files. */
 bool report_prepare(struct report *report, const struct report_writer *writer);
 void report_release(struct report *report);
 
@@ -64,22 +64,22 @@ void report_end(struct report *report, enum hprof_status worst);
 /* How many findings of a rule are handed out. */
 uint64_t report_shown(const struct report *report, size_t rule);
 
-/* The rule is checked: neither disabled nor off in the profile. */
+/* Whether the rule is checked: neither disabled nor off in the profile. */
 bool report_checks(const struct report *report, size_t rule);
 
-/* An offset as people want it: in hexadecimal or in decimal. */
+/* An offset in hexadecimal or decimal, as the options ask. */
 #define OFFSET_SIZE 24
 const char *report_offset(const struct report *report, uint64_t offset, char text[OFFSET_SIZE]);
 
-/* "at 0x7fff9a"; "" if the offset is not known. */
+/* "at 0x7fff9a"; "" if the offset is unknown. */
 #define PLACE_SIZE 64
 const char *report_place(const struct report *report, const struct hprof_rule *rule, uint64_t offset, char text[PLACE_SIZE]);
 
-/* "expected a; found b, first at 0x10", or what the rule requires if there is no more to say. */
+/* "expected a; found b, first at 0x10"; if that is empty, what the rule requires. */
 #define DETAIL_SIZE 4096
 const char *report_detail(const struct report *report, const struct hprof_finding *finding, char text[DETAIL_SIZE]);
 
-/* Every member of a summary's counts by its name in a report, in a fixed order. */
+/* Visits all counts of a summary by their names in reports, in a fixed order. */
 void report_each_count(const struct hprof_summary *summary, void (*visit)(void *context, const char *name, uint64_t count),
                        void *context);
 

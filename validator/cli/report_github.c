@@ -1,6 +1,6 @@
-/* --format github: workflow commands, which GitHub shows as annotations. One for each rule, because GitHub shows ten of a kind, and
- * one for the verdict. Each line is a command: the runner takes other lines that hold "##[" for commands too, and texts of a dump
- * may hold anything. */
+/* --format github: workflow commands, which GitHub shows as annotations: one for each rule, because GitHub shows only ten of a
+ * kind, and one for the verdict. Every line must be such a command: the runner takes any other line with "##[" for a command too, and
+ * names in a dump may contain that. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -21,7 +21,7 @@ static void begin(struct report *report)
     (void)report;
 }
 
-/* As the runner decodes it: in a property, ':' and ',' are escaped too. */
+/* Escapes as the runner decodes; in a property, ':' and ',' are special too. */
 static void write_escaped(FILE *out, const char *text, const char *special)
 {
     for (; *text != '\0'; text++) {
@@ -32,7 +32,7 @@ static void write_escaped(FILE *out, const char *text, const char *special)
     }
 }
 
-/* Piece by piece: a name may be of any length. */
+/* In pieces, because a name may have any length. */
 static void write_file_name(FILE *out, const char *name)
 {
     while (*name != '\0') {

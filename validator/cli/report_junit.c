@@ -1,7 +1,7 @@
-/* --format junit: a test suite for each file, as Jenkins and others read it (their schema: junit-10.xsd). A test case says that
- * the file could be read, and there is one for each rule. A rule with an error fails; warnings and notes are in the case's
- * system-out; a rule that was not checked is skipped. Findings come by offset and are wanted by rule, so their texts are
- * gathered: FINDINGS_SHOWN of each rule at most, the number is exact in any case. */
+/* --format junit: a test suite for each file, as Jenkins and others read it (schema: junit-10.xsd). One test case says whether the
+ * file could be read, and there is one for each rule. A rule with an error fails; warnings and notes are in the case's system-out;
+ * a rule that was not checked is skipped. Findings arrive by offset, so their texts are gathered by rule: at most FINDINGS_SHOWN of
+ * each. Their number is exact in any case. */
 #define _GNU_SOURCE /* fopencookie */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -22,14 +22,14 @@ struct held {
 struct rule_case {
     uint64_t shown;
     enum hprof_severity gravest;
-    struct held texts; /* of the findings shown, a line each */
+    struct held texts; /* of the findings, a line each */
 };
 
-/* The outermost element comes first and has the totals, which are known at the end: what is in it is held in memory until then.
- * When memory runs out, it is written without totals, which no reader needs. */
+/* The outermost element comes first and has the totals, which are known only at the end, so its contents are held in memory. If
+ * memory runs out, the element is written without totals, which no reader needs. */
 struct junit {
     struct report *report;
-    FILE *out; /* into `held`, or where the report goes */
+    FILE *out; /* writes to `held`, or directly to the report */
     struct held held;
     bool without_totals;
     size_t tests, failures, errors;
@@ -42,7 +42,7 @@ static struct junit *junit_of(const struct report *report)
     return report->state;
 }
 
-/* ---- What is held ------------------------------------------------------------------------------------------------ */
+/* ---- Held bytes -------------------------------------------------------------------------------------------------- */
 
 static bool hold(struct held *held, const char *bytes, size_t size)
 {
@@ -84,7 +84,7 @@ static ssize_t write_held(void *cookie, const char *bytes, size_t size)
 
 /* ---- XML --------------------------------------------------------------------------------------------------------- */
 
-/* XML 1.0 can hold most characters, but not all; what it cannot is replaced. */
+/* XML 1.0 lacks some characters; they are replaced. */
 static void write_escaped(FILE *out, const char *text)
 {
     while (*text != '\0') {
@@ -113,11 +113,11 @@ static void write_attribute(FILE *out, const char *name, const char *value)
     putc('"', out);
 }
 
-/* The name of the file, of any length, free of what XML cannot hold. */
+/* Writes the name of the file, which may have any length, without characters that XML lacks. */
 static void write_file_attribute(FILE *out, const char *name, const char *file)
 {
     fprintf(out, " %s=\"", name);
-    for (; *file != '\0';) { /* piece by piece: print_safely knows nothing of XML */
+    for (; *file != '\0';) { /* in pieces, because print_safely does not escape for XML */
         char piece[5] = "", safe[32];
         uint32_t c;
         size_t length = utf8_sequence(file, &c);
@@ -168,7 +168,7 @@ static void finding(struct report *report, const struct hprof_rule *rule, const 
     snprintf(line, sizeof line, "%s%s%s%s%s: %s: %s\n", severity_name(f->severity), place[0] != '\0' ? " " : "", place,
              f->path[0] != '\0' ? ": " : "", f->path, f->message, report_detail(report, f, detail));
     if (hold(&c->texts, line, strlen(line) + 1)) {
-        c->texts.length--; /* the NUL gives way to the next line */
+        c->texts.length--; /* the next line overwrites the NUL */
         c->shown++;
     } else {
         report->shortened = true;
@@ -236,7 +236,7 @@ static void write_texts(FILE *out, const struct rule_case *c, uint64_t total)
 
 enum outcome { PASSED, FAILED, SKIPPED };
 
-/* Whether the bytes that are missing or were skipped may have what the rule asks for: a definition, or the end of something. */
+/* Whether missing or skipped bytes may contain what the rule requires: a definition, or an end. */
 static bool needs_the_whole_dump(const struct hprof_rule *rule)
 {
     static const char *const rules[] = {"REC-007", "STR-006", "CLS-008", "CLS-010", "STK-006", "STK-010",  "STK-011", "STK-012",
@@ -248,7 +248,7 @@ static bool needs_the_whole_dump(const struct hprof_rule *rule)
     return false;
 }
 
-/* Why a rule without a finding cannot be said to hold; NULL if it can. */
+/* Why a rule without findings may still be broken; NULL if it was checked. */
 static const char *why_skipped(const struct report *report, size_t rule)
 {
     const struct hprof_summary *s = &report->summary;
@@ -310,7 +310,7 @@ static void write_rule_case(const struct report *report, size_t rule)
     fputs("</system-out>\n    </testcase>\n", out);
 }
 
-/* The one case that takes time: all rules are checked in one pass. */
+/* This case has the time of the whole run, because all rules are checked in one pass. */
 static void write_reading_case(const struct report *report, double seconds)
 {
     const char *failure = report->summary.failure;
@@ -348,7 +348,7 @@ static void file_end(struct report *report, double seconds)
     }
     fputs("  </testsuite>\n", out);
     if (out != report->out)
-        fflush(out); /* memory that runs out is known at once */
+        fflush(out); /* detects at once that memory ran out */
     memset(junit->cases, 0, rules * sizeof junit->cases[0]);
     junit->tests += rules + 1;
     junit->failures += outcomes[FAILED];
@@ -372,7 +372,7 @@ static void end(struct report *report, enum hprof_status worst)
     }
     fputs("</testsuites>\n", out);
     free(junit->held.bytes);
-    for (size_t i = 0; i < hprof_rule_count(); i++) /* of a file that did not come to its end */
+    for (size_t i = 0; i < hprof_rule_count(); i++) /* texts of a file that was not completed */
         free(junit->cases[i].texts.bytes);
 }
 

@@ -1,4 +1,4 @@
-/* --format lines: one finding a line, for editors and grep: "heap.hprof:0x1cb114: warning: CLS-004 class-id-reloaded: ...". */
+/* --format lines: one finding per line, for editors and grep: "heap.hprof:0x1cb114: warning: CLS-004 class-id-reloaded: ...". */
 #include <inttypes.h>
 
 #include "catalog.h"

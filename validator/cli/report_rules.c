@@ -28,7 +28,7 @@ void rules_add(const struct report *report, struct rule_row *rows, const struct 
     snprintf(row->detail, sizeof row->detail, "%s", report_detail(report, f, detail));
 }
 
-/* The versions of a producer that have a quirk, in words; NULL if it has none of this rule. */
+/* The versions of a producer that have a quirk of this rule, as text; NULL if none has. */
 static const char *versions_of(size_t profile, size_t rule)
 {
     const struct hprof_quirk *quirk;
@@ -40,14 +40,14 @@ static const char *versions_of(size_t profile, size_t rule)
     return NULL;
 }
 
-/* How long the first sentence is, without its full stop. */
+/* The length of the first sentence, without its full stop. */
 static size_t sentence_length(const char *text)
 {
     const char *end = strstr(text, ". ");
     return end != NULL ? (size_t)(end - text) : strlen(text) - 1;
 }
 
-/* "; a known quirk of hotspot (8 to 17)", of all the findings or of some; otherwise who is known to break the rule. */
+/* "; a known quirk of hotspot (8 to 17)" if all or some findings are; otherwise the producers that break the rule. */
 static void describe_who(const struct report *report, const struct rule_row *row, size_t rule, char *text, size_t size)
 {
     const struct hprof_summary *s = &report->summary;

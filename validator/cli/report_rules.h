@@ -1,4 +1,4 @@
-/* What was found, gathered by rule: for reports that show a rule once however often it is broken. */
+/* Findings gathered by rule, for reports that have one entry for each rule. */
 #ifndef HPROF_CLI_REPORT_RULES_H
 #define HPROF_CLI_REPORT_RULES_H
 
@@ -6,9 +6,9 @@
 
 struct rule_row {
     bool found;
-    enum hprof_severity severity; /* the gravest; the rest is of the first finding that has it */
+    enum hprof_severity severity; /* the gravest; the other members describe the first finding of that severity */
     uint64_t offset;
-    bool is_quirk; /* of the profile in use */
+    bool is_quirk; /* of the profile that was used */
     bool in_baseline;
     char path[512];
     char detail[1024]; /* report_detail() */

@@ -1,6 +1,6 @@
-/* --format sarif: SARIF 2.1.0, one run for all files. A region's byteOffset counts bytes of the dump, also where the
- * file is a gzip of it; then the region's message says so. Services that take SARIF refuse reports of more than
- * 25,000 results: what is beyond is left out, and the totals in the run's properties stay exact. */
+/* --format sarif: SARIF 2.1.0, one run for all files. A region's byteOffset counts bytes of the dump even if the file is
+ * compressed; then the region's message says so. Services refuse reports of more than 25,000 results, so further results are left out; the
+ * totals in the run's properties are exact. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -12,14 +12,14 @@
 #define MAX_RESULTS 25000
 #define TEXT_SIZE 4096
 
-/* What is told of a file at the end of the run. */
+/* What the end of the run reports about a file. */
 struct artifact {
     const char *file;
     enum hprof_status status;
     bool opened, compressed;
     uint64_t bytes, file_bytes, sound_until, skipped, errors, warnings, notes;
     const char *profile;
-    char failure[REPORT_TEXT_SIZE], version[16], producer[64], hint[REPORT_TEXT_SIZE]; /* "" for none */
+    char failure[REPORT_TEXT_SIZE], version[16], producer[64], hint[REPORT_TEXT_SIZE]; /* may be "" */
 };
 
 struct sarif {
@@ -135,7 +135,7 @@ static void file(struct report *report)
     sarif->notes += s->notes;
 }
 
-/* A URI reference that leads to the file: all but letters, digits and -._~/ as %XX, byte by byte. */
+/* Writes a URI reference to the file: every byte except letters, digits and -._~/ becomes %XX. */
 static void write_uri(struct json *json, const char *key, const char *name)
 {
     char piece[4];
@@ -172,7 +172,7 @@ static void location(const struct report *report, const struct hprof_rule *rule,
     json_close(json);
 }
 
-/* FNV-1a, for a name that stays when the same fault is found again. */
+/* FNV-1a, for a fingerprint that stays the same in the next run. */
 static uint64_t mix(uint64_t hash, const char *text)
 {
     do {
@@ -243,7 +243,7 @@ static void file_end(struct report *report, double seconds)
     (void)seconds;
 }
 
-/* ---- What is known at the end only ------------------------------------------------------------------------------- */
+/* ---- The end of the run ------------------------------------------------------------------------------------------ */
 
 static const char *or_null(const char *text)
 {

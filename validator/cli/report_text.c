@@ -1,4 +1,4 @@
-/* For people: --format text has a line for each rule, --format text-full one for each finding, --quiet the verdict alone. */
+/* Reports for people: --format text has a line for each rule, --format text-full one for each finding, --quiet only the verdict. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,10 +15,10 @@
 
 struct text {
     unsigned files, by_status[5];
-    char quirk[256];       /* the last one shown: it is not repeated for the next finding */
-    const char *rule;      /* the first rule that was broken, of all files; NULL if none was */
-    uint64_t *shown;       /* text-full: findings of the file so far, by rule; they follow this structure in memory */
-    struct rule_row *rows; /* text: likewise */
+    char quirk[256];       /* the last one printed, which is not repeated */
+    const char *rule;      /* of the first finding, for the line about --explain; NULL if there is none */
+    uint64_t *shown;       /* text-full: findings printed for the file, by rule; follows this structure in memory */
+    struct rule_row *rows; /* text: the rules of the file; follows this structure in memory */
 };
 
 /* ---- Colours ----------------------------------------------------------------------------------------------------- */
@@ -54,7 +54,7 @@ static size_t print_file_name(const struct report *report)
     return columns;
 }
 
-/* The civil date of a day since 1970-01-01, by counting in eras of 400 years that begin on the first of March. */
+/* The date is computed in eras of 400 years, whose years begin on the first of March. */
 static void format_time(char *text, size_t size, uint64_t milliseconds)
 {
     uint64_t seconds = milliseconds / 1000, days = seconds / 86400, second = seconds % 86400;
@@ -68,7 +68,7 @@ static void format_time(char *text, size_t size, uint64_t milliseconds)
              day, second / 3600, second / 60 % 60, second % 60);
 }
 
-/* Which rules were applied, and why these. */
+/* The profile, and how it was chosen. */
 static void format_profile(const struct report *report, char *text, size_t size)
 {
     const struct hprof_summary *s = &report->summary;
@@ -107,7 +107,7 @@ static void print_header(const struct report *report)
 
 /* ---- Findings ---------------------------------------------------------------------------------------------------- */
 
-/* "warning CLS-004 class-id-reloaded", and what is said of it. */
+/* Prints "warning CLS-004 class-id-reloaded" and the line. */
 static void print_finding_line(const struct report *report, enum hprof_severity severity, const struct hprof_rule *rule,
                                const char *line)
 {
@@ -135,7 +135,7 @@ static void finding_in_full(struct report *report, const struct hprof_rule *rule
         wrap(report->out, f->quirk, INDENT, 0, report->width);
     }
 
-    /* After the last one shown, how many there are. */
+    /* After the last finding that is printed, how many there are. */
     text->rule = text->rule != NULL ? text->rule : rule->id;
     text->shown[f->rule]++;
     if (text->shown[f->rule] == report_shown(report, f->rule) && s->totals[f->rule] > text->shown[f->rule]) {
@@ -159,7 +159,7 @@ static void no_finding(struct report *report, const struct hprof_rule *rule, con
     (void)f;
 }
 
-/* A line for each rule; for an error one more, on the first finding. */
+/* Prints a line for each rule, and for an error one more about its first finding. */
 static void print_rules(const struct report *report, const struct rule_row *rows)
 {
     for (size_t i = 0; i < hprof_rule_count(); i++) {
@@ -197,7 +197,7 @@ static size_t format_findings(const struct hprof_summary *s, char *text, size_t 
     return used;
 }
 
-/* False also after a fault of the compressed file: what it holds may be well-formed to its end, and yet not be all. */
+/* False also after a gzip fault: the inflated bytes may be well-formed, yet incomplete. */
 static bool is_well_formed(const struct hprof_summary *s)
 {
     for (size_t rule = 0; rule < hprof_rule_count(); rule++)
@@ -206,7 +206,7 @@ static bool is_well_formed(const struct hprof_summary *s)
     return s->sound_until >= s->bytes && s->bytes > 0;
 }
 
-/* `column` is where the line continues. */
+/* The line continues at `column`. */
 static void print_verdict(const struct report *report, size_t column, double seconds)
 {
     const struct hprof_summary *s = &report->summary;
@@ -227,7 +227,7 @@ static void print_verdict(const struct report *report, size_t column, double sec
     used += (size_t)snprintf(line + used, sizeof line - used, ", %s reference%s", format_count(number, s->references),
                              plural(s->references));
     used += (size_t)snprintf(line + used, sizeof line - used, "; %s", format_seconds(number, seconds));
-    if (seconds > 0 && s->bytes >= 1000000) /* less says nothing of speed */
+    if (seconds > 0 && s->bytes >= 1000000) /* the rate of less is meaningless */
         snprintf(line + used, sizeof line - used, ", %s", format_rate(number, s->bytes, seconds));
 
     paint(report, s->status == HPROF_VALID ? GREEN : RED, verdict);
@@ -235,7 +235,7 @@ static void print_verdict(const struct report *report, size_t column, double sec
     wrap_hanging(report->out, line + 1, INDENT, column + strlen(verdict) + 1, report->width);
 }
 
-/* A fault may be what the producer is known to do. */
+/* Says how many findings are known quirks of the producer. */
 static void print_advice(const struct report *report)
 {
     const struct hprof_summary *s = &report->summary;
@@ -383,7 +383,7 @@ static void end(struct report *report, enum hprof_status worst)
     }
 }
 
-/* One line a file. */
+/* --format text with several files: one line for each. */
 static void file_of_many(struct report *report)
 {
     struct text *text = report->state;

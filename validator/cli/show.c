@@ -19,7 +19,7 @@
 struct view {
     FILE *out;
     bool color;
-    int offset_digits; /* of the widest offset, so that columns do not move */
+    int offset_digits; /* of the largest offset, so that columns align */
 };
 
 static void print_bytes(struct view *view, const struct hprof_line *line)
@@ -35,7 +35,7 @@ static void print_bytes(struct view *view, const struct hprof_line *line)
         putc(line->bytes[i] >= 0x20 && line->bytes[i] < 0x7f ? line->bytes[i] : '.', view->out);
 }
 
-/* ">", the offset, the line in the notation or as bytes, what its IDs name. */
+/* Prints ">" at the wanted offset, the offset, the text or the bytes, and the remark. */
 static void on_line(void *context, const struct hprof_line *line)
 {
     struct view *view = context;

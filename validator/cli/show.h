@@ -4,7 +4,7 @@
 
 #include "options.h"
 
-/* Shows them on the output. What fails is said on standard error. */
+/* Prints the records. If it fails, prints why on standard error. */
 enum hprof_status show_file(const struct cli_options *options);
 
 #endif

@@ -8,18 +8,17 @@
 
 #include "progress.h"
 
-/* A file whose turn has not come is at most so many files, for each thread, behind the one whose turn it is: their findings take
- * memory. */
+/* How many files, for each thread, may be ahead of the one to be reported next: their findings take memory. */
 #define AHEAD 4
 
 struct kept {
     struct spread_result result;
     struct hprof_summary summary;
     char **texts; /* all strings, to be freed */
-    size_t text_count, text_room, finding_room;
-    uint64_t *numbers;      /* totals and quirks by rule */
-    bool is_wanted;         /* findings, too */
-    bool is_done, is_short; /* memory ran out */
+    size_t text_count, text_capacity, finding_capacity;
+    uint64_t *numbers; /* totals and quirks by rule */
+    bool is_done;
+    bool ran_out; /* of memory */
 };
 
 struct pool {
@@ -27,22 +26,22 @@ struct pool {
     struct kept *kept; /* by file */
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    int next, told; /* the next file to begin, and to tell */
+    int next, reported; /* the next file to begin, and files reported */
     bool stopped;
 };
 
 /* ---- Copies ---- */
 
-static bool grow(void **array, size_t *room, size_t count, size_t size)
+static bool grow(void **array, size_t *capacity, size_t count, size_t size)
 {
-    if (count < *room)
+    if (count < *capacity)
         return true;
-    size_t more = *room * 2 + 16;
+    size_t more = *capacity * 2 + 16;
     void *larger = realloc(*array, more * size);
     if (larger == NULL)
         return false;
     *array = larger;
-    *room = more;
+    *capacity = more;
     return true;
 }
 
@@ -50,9 +49,9 @@ static const char *keep(struct kept *k, const char *text)
 {
     if (text == NULL)
         return NULL;
-    char *copy = grow((void **)&k->texts, &k->text_room, k->text_count, sizeof *k->texts) ? strdup(text) : NULL;
+    char *copy = grow((void **)&k->texts, &k->text_capacity, k->text_count, sizeof *k->texts) ? strdup(text) : NULL;
     if (copy == NULL) {
-        k->is_short = true;
+        k->ran_out = true;
         return "";
     }
     k->texts[k->text_count++] = copy;
@@ -67,7 +66,7 @@ static void on_summary(void *context, const struct hprof_summary *summary)
     k->summary = *summary;
     k->numbers = calloc(2 * rules, sizeof *k->numbers);
     if (k->numbers == NULL) {
-        k->is_short = true;
+        k->ran_out = true;
         return;
     }
     memcpy(k->numbers, summary->totals, rules * sizeof *k->numbers);
@@ -89,8 +88,8 @@ static void on_finding(void *context, const struct hprof_finding *finding)
     struct kept *k = context;
     struct spread_result *r = &k->result;
 
-    if (k->is_short || !grow((void **)&r->findings, &k->finding_room, r->finding_count, sizeof *r->findings)) {
-        k->is_short = true;
+    if (k->ran_out || !grow((void **)&r->findings, &k->finding_capacity, r->finding_count, sizeof *r->findings)) {
+        k->ran_out = true;
         return;
     }
     struct hprof_finding *copy = &r->findings[r->finding_count++];
@@ -102,7 +101,7 @@ static void on_finding(void *context, const struct hprof_finding *finding)
     copy->quirk = keep(k, finding->quirk);
 }
 
-static void forget(struct kept *k)
+static void free_kept(struct kept *k)
 {
     for (size_t i = 0; i < k->text_count; i++)
         free(k->texts[i]);
@@ -133,7 +132,7 @@ static void check_file(const struct spread *spread, const char *file, struct kep
         if (fd != STDIN_FILENO)
             close(fd);
     }
-    if (fd >= 0 && (k->result.summary == NULL || k->is_short)) {
+    if (fd >= 0 && (k->result.summary == NULL || k->ran_out)) {
         k->result.summary = NULL;
         k->result.status = HPROF_LIMIT;
         k->result.failure = "out of memory";
@@ -148,7 +147,7 @@ static void *work(void *context)
 
     pthread_mutex_lock(&pool->lock);
     while (!pool->stopped && pool->next < spread->file_count) {
-        if (pool->next - pool->told >= (int)spread->jobs * AHEAD) {
+        if (pool->next - pool->reported >= (int)spread->jobs * AHEAD) {
             pthread_cond_wait(&pool->changed, &pool->lock);
             continue;
         }
@@ -163,22 +162,22 @@ static void *work(void *context)
     return NULL;
 }
 
-static void tell_in_order(struct pool *pool)
+static void report_in_order(struct pool *pool)
 {
     const struct spread *spread = pool->spread;
 
     pthread_mutex_lock(&pool->lock);
-    while (!pool->stopped && pool->told < spread->file_count) {
-        struct kept *k = &pool->kept[pool->told];
+    while (!pool->stopped && pool->reported < spread->file_count) {
+        struct kept *k = &pool->kept[pool->reported];
         if (!k->is_done) {
             pthread_cond_wait(&pool->changed, &pool->lock);
             continue;
         }
         pthread_mutex_unlock(&pool->lock);
-        bool goes_on = spread->tell(spread->context, spread->files[pool->told], &k->result);
-        forget(k);
+        bool goes_on = spread->report(spread->context, spread->files[pool->reported], &k->result);
+        free_kept(k);
         pthread_mutex_lock(&pool->lock);
-        pool->told++;
+        pool->reported++;
         pool->stopped = !goes_on;
         pthread_cond_broadcast(&pool->changed);
     }
@@ -195,11 +194,11 @@ bool spread_files(const struct spread *spread)
     while (threads != NULL && pool.kept != NULL && begun < wanted && pthread_create(&threads[begun], NULL, work, &pool) == 0)
         begun++;
     if (begun > 0)
-        tell_in_order(&pool);
+        report_in_order(&pool);
     for (unsigned i = 0; i < begun; i++)
         pthread_join(threads[i], NULL);
     for (int i = 0; pool.kept != NULL && i < spread->file_count; i++)
-        forget(&pool.kept[i]);
+        free_kept(&pool.kept[i]);
     free(pool.kept);
     free(threads);
     return begun > 0;

@@ -1,15 +1,15 @@
-/* Several files checked at once, each by one thread, and their results told in the order of the files. */
+/* Checks several files at once, each in one thread, and reports the results in the order of the files. */
 #ifndef HPROF_CLI_SPREAD_H
 #define HPROF_CLI_SPREAD_H
 
 #include "hprof/hprof.h"
 
-/* What became of a file, kept until its turn comes. */
+/* The result for a file, kept until all earlier files are reported. */
 struct spread_result {
     enum hprof_status status;
     bool is_opened;
-    const char *failure;           /* why the library said nothing; NULL if it did */
-    struct hprof_summary *summary; /* NULL if there is none */
+    const char *failure;           /* why there is no summary, or NULL */
+    struct hprof_summary *summary; /* or NULL */
     struct hprof_finding *findings;
     size_t finding_count;
     double seconds;
@@ -22,11 +22,11 @@ struct spread {
     unsigned jobs;
     bool wants_findings;
     int (*open)(const char *file, const char **failure);
-    bool (*tell)(void *context, const char *file, const struct spread_result *result); /* false: no more */
+    bool (*report)(void *context, const char *file, const struct spread_result *result); /* false to stop */
     void *context;
 };
 
-/* False when memory or threads ran out before the first file was begun: nothing was told. */
+/* False if memory or threads ran out before the first file: then nothing was reported. */
 bool spread_files(const struct spread *spread);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "printable.h"
 
-/* `filled`: the line has words already, so that a space precedes the next one. */
+/* `filled`: the line has words already, so a space precedes the next word. */
 static void continue_line(FILE *out, const char *text, size_t indent, size_t column, bool filled, size_t width)
 {
     while (*text != '\0') {

@@ -695,7 +695,7 @@ def test_explain(name: str) -> None:
     for title in ("Severity", "Why", "Producers", "Readers", "Example"):
         assert title in lines
     for profile in PROFILES:
-        counts_as = "as in the profile that the dump looks like" if profile["name"] == "auto" else "error"
+        counts_as = "as in the profile of the likely producer" if profile["name"] == "auto" else "error"
         assert any(line.startswith(f"    {profile['name']:12}{counts_as}") for line in lines)
 
 
