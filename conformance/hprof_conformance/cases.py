@@ -7,23 +7,16 @@ import hashlib
 import json
 import lzma
 import shutil
-import zlib
-from collections import Counter
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from hprof_conformance.protocol import Entry
-from hprof_corpus import layouts
-from hprof_corpus.assembler import assemble_file
 from hprof_corpus.digest import Content, identity
-from hprof_corpus.reader import count, decompressed
+from hprof_corpus.reader import decompressed
 from hprof_corpus.source import is_gzip
-from hprof_corpus.walk import FramingError, read_header, records
-
-_HEAP_TAGS = {record.tag for record in layouts.RECORDS if record.layout.tail == "subrecords"}
-_END = next(record.tag for record in layouts.RECORDS if record.name == "HEAP_DUMP_END")
-_SEGMENT = next(record.tag for record in layouts.RECORDS if record.name == "HEAP_DUMP_SEGMENT")
+from hprof_corpus.truth import Holds, holds, requires
+from hprof_corpus.walk import FramingError
 
 
 @dataclass(frozen=True)
@@ -63,80 +56,31 @@ class Case:
         return copy
 
 
-def _members(data: memoryview) -> int:
-    """Of a gzip file, as far as they can be read; 2 stands for any more than one."""
-    found = 0
-    rest = bytes(data)
-    while rest and found < 2:
-        member = zlib.decompressobj(wbits=31)
-        try:
-            member.decompress(rest)
-        except zlib.error:
-            break
-        found += 1
-        rest = member.unused_data
-    return found
-
-
-def requires(file: memoryview) -> list[str]:
-    """The features, PROTOCOL.md 2.2, that a reader needs for a file."""
-    found = []
-    data = file
-    if is_gzip(file):
-        found.append("gzip")
-        if _members(file) > 1:
-            found.append("gzip-members")
-        try:
-            data = decompressed(file)
-        except FramingError:
-            return found
-    header = read_header(data)
-    if header is None:
-        return found
-    if header.format in (b"JAVA PROFILE 1.0.1", b"JAVA PROFILE 1.0.3"):
-        found.append(f"version-{header.format[-5:].decode()}")
-    if header.id_size in (4, 8):
-        found.append(f"id-size-{header.id_size}")
-    dumps, in_series = 0, False
-    for framed in records(data, header.size):
-        if framed.tag in _HEAP_TAGS:
-            dumps += not (framed.tag == _SEGMENT and in_series)
-            in_series = in_series or framed.tag == _SEGMENT
-        elif framed.tag == _END:
-            in_series = False
-    if dumps != 1:
-        found.append("several-heap-dumps" if dumps else "no-heap-dump")
-    return found
-
-
-def _sum(found: dict[str, int]) -> dict[str, int]:
-    objects = {
-        "instances": found["INSTANCE_DUMP"],
-        "object_arrays": found["OBJECT_ARRAY_DUMP"],
-        "primitive_arrays": found["PRIMITIVE_ARRAY_DUMP"] + found.get("PRIMITIVE_ARRAY_NODATA", 0),
-    }
-    roots = sum(number for name, number in found.items() if name.startswith("ROOT_"))
-    return {**objects, "classes": found["CLASS_DUMP"], "objects": sum(objects.values()), "roots": roots}
-
-
-def truth_of(data: memoryview, text: Path | None) -> Truth:
-    """Where the framing is broken, the text says what was written."""
+def truth_of(data: memoryview, counts: dict[str, int]) -> Truth:
+    """Of a file that holds so many of each."""
     try:
-        counts = count(data)
         content = Content(decompressed(data) if is_gzip(data) else data)
     except FramingError:
-        spots = Counter(spot.label for spot in assemble_file(text).spots) if text else Counter()
-        labels = {record.name: spots[record.name] for record in layouts.SUBRECORDS}
-        return Truth({**_sum(labels), "strings": spots["UTF8"]}, None, None)
+        return Truth(counts, None, None)
 
     def entries(parts: dict[str, Any]) -> dict[str, Entry]:
         return {name: Entry(one.count, f"{one.sum:032x}") for name, one in parts.items()}
 
-    return Truth(
-        {**_sum(counts.sub_records), "strings": counts.strings},
-        entries(identity(content, "exact")),
-        entries(identity(content, "resolved")),
-    )
+    return Truth(counts, entries(identity(content, "exact")), entries(identity(content, "resolved")))
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """A case before the truth about its content is known. Of a gold dump nobody has counted what is in it."""
+
+    name: str
+    file: Path
+    packed: bool
+    about: str
+    should: str
+    rules: list[str]
+    counts: dict[str, int] | None
+    requires: list[str] | None
 
 
 class Truths:
@@ -148,19 +92,16 @@ class Truths:
         self._version = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).digest()
         folder.mkdir(parents=True, exist_ok=True)
 
-    def of(self, file: Path, text: Path | None, packed: bool) -> tuple[Truth, list[str], int]:
+    def of(self, one: _Entry) -> tuple[Truth, list[str], int]:
         """And what it requires of a reader, and its size."""
-        raw = file.read_bytes()
-        key = hashlib.sha256(self._version + raw + (text.read_bytes() if text else b"")).hexdigest()
-        kept = self._folder / f"{key}.json"
+        raw = one.file.read_bytes()
+        known = json.dumps([one.counts, one.requires]).encode()
+        kept = self._folder / f"{hashlib.sha256(self._version + known + raw).hexdigest()}.json"
         if not kept.exists():
-            data = memoryview(lzma.decompress(raw) if packed else raw)
-            truth, needs = truth_of(data, text), requires(data)
-            if not truth.counts["instances"]:
-                needs.append("no-instances")
-            if not truth.counts["objects"]:
-                needs.append("no-objects")
-            found = {"truth": asdict(truth), "requires": needs, "bytes": len(data)}
+            data = memoryview(lzma.decompress(raw) if one.packed else raw)
+            counts = holds(data).counts() if one.counts is None else one.counts
+            needs = requires(data, counts) if one.requires is None else one.requires
+            found = {"truth": asdict(truth_of(data, counts)), "requires": needs, "bytes": len(data)}
             partial = kept.with_suffix(".tmp")
             partial.write_text(json.dumps(found), encoding="utf-8")
             partial.rename(kept)
@@ -182,39 +123,35 @@ class Truths:
 
 def _sources(root: Path) -> list[Path]:
     package = root / "generator" / "python" / "hprof_corpus"
-    return [Path(__file__), *(package / f"{name}.py" for name in ("digest", "reader", "walk", "layouts", "assembler"))]
+    return [Path(__file__), *(package / f"{name}.py" for name in ("digest", "reader", "truth", "walk", "layouts"))]
 
 
-@dataclass(frozen=True)
-class _Entry:
-    """A case before the truth about it is known."""
-
-    name: str
-    file: Path
-    text: Path | None
-    about: str
-    should: str
-    rules: list[str]
+def _gold(root: Path) -> list[_Entry]:
+    gold = root / "conformance" / "gold"
+    index: dict[str, Any] = json.loads((gold / "index.json").read_text(encoding="utf-8")) if gold.exists() else {}
+    return [
+        _Entry(f"gold/{name}", gold / f"{name}.hprof.xz", True, about["about"], "accept", [], None, None)
+        for name, about in sorted(index.items())
+    ]
 
 
 def _entries(root: Path) -> list[_Entry]:
-    corpus, gold = root / "corpus", root / "conformance" / "gold"
+    corpus = root / "corpus"
     found = [
         _Entry(
             name=one["file"].removesuffix(".hprof"),
             file=corpus / one["file"],
-            text=corpus / one["text"],
+            packed=False,
             about=one["about"],
             should=one["reader"]["should"],
             rules=sorted({finding["rule"] for finding in one["findings"]}),
+            counts=Holds(**{"references": None, "objects_by_class": None, **one["counts"]}).counts(),
+            requires=one["requires"],
         )
         for one in json.loads((corpus / "manifest.json").read_text(encoding="utf-8"))["files"]
         if one["checked_in"]
     ]
-    index: dict[str, Any] = json.loads((gold / "index.json").read_text(encoding="utf-8")) if gold.exists() else {}
-    for name, about in sorted(index.items()):
-        found.append(_Entry(f"gold/{name}", gold / f"{name}.hprof.xz", None, about["about"], "accept", []))
-    return found
+    return found + _gold(root)
 
 
 def names(root: Path) -> set[str]:
@@ -233,7 +170,6 @@ def read_cases(root: Path, kept: Path, patterns: list[str]) -> list[Case]:
     for one in _entries(root):
         if not _is_chosen(one, patterns):
             continue
-        packed = one.text is None
-        truth, needs, size = truths.of(one.file, one.text, packed)
-        found.append(Case(one.name, one.file, packed, one.about, one.should, one.rules, needs, size, truth))
+        truth, needs, size = truths.of(one)
+        found.append(Case(one.name, one.file, one.packed, one.about, one.should, one.rules, needs, size, truth))
     return found

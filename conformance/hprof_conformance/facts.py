@@ -7,13 +7,13 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from hprof_corpus.digest import Content, HeapDump, Instance, PrimitiveArray, class_name
+from hprof_corpus.digest import Content, HeapDump, Instance, class_name
 from hprof_corpus.source import is_gzip, open_bytes
+from hprof_corpus.truth import objects_by_class
 from hprof_corpus.walk import FramingError
 
 # What HotSpot fills unused memory with. Some versions dump the arrays as int[].
 FILLERS = ("[Ljdk/internal/vm/FillerElement;", "jdk/internal/vm/FillerObject")
-_ARRAYS = {code: f"[{letter}" for code, letter in enumerate("ZCFDBSIJ", start=4)}
 
 
 @dataclass(frozen=True)
@@ -41,13 +41,6 @@ class _Heap:
         for one in dump.objects:
             if isinstance(one, Instance):
                 self.instances.setdefault(one.class_id, []).append(one)
-
-    def objects(self) -> Counter[str]:
-        """By the name of their class."""
-        names = {class_id: name for name, ids in self.classes.items() for class_id in ids}
-        return Counter(
-            _ARRAYS[one.type] if isinstance(one, PrimitiveArray) else names.get(one.class_id, "") for one in self._dump.objects
-        )
 
     def of(self, name: str) -> list[Instance]:
         return [one for class_id in self.classes.get(class_name(name), []) for one in self.instances.get(class_id, [])]
@@ -99,7 +92,7 @@ def differences(file: Path, facts: list[Fact]) -> str:
         return "no heap dump"
     heap = _Heap(content, content.dumps[-1])
     texts = heap.texts() if any(fact.kind == "text" for fact in facts) else Counter()
-    objects = heap.objects() if any(fact.kind == "objects" for fact in facts) else Counter()
+    objects = objects_by_class(content) if any(fact.kind == "objects" for fact in facts) else Counter()
     found = []
     for fact in facts:
         words = fact.words

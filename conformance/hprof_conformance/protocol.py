@@ -10,31 +10,10 @@ from typing import Any
 
 import jsonschema
 
+from hprof_corpus.truth import OBJECTS
+
 VERSION = 1
-FEATURES = (
-    "version-1.0.1",
-    "version-1.0.3",
-    "id-size-4",
-    "id-size-8",
-    "gzip",
-    "gzip-members",
-    "several-heap-dumps",
-    "no-heap-dump",
-    "no-instances",
-    "no-objects",
-)
-COUNTS = ("strings", "classes", "instances", "object_arrays", "primitive_arrays", "objects", "roots")
-DIGESTS = (
-    "strings",
-    "classes",
-    "loaders",
-    "statics",
-    "constants",
-    "instances",
-    "instance_bytes",
-    "object_arrays",
-    "primitive_arrays",
-)
+COUNTS = (*OBJECTS, "objects", "classes", "roots", "strings")
 SCHEMA = Path(__file__).parent / "protocol.schema.json"
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from hprof_conformance import javaproject, jvms
 from hprof_conformance.javaproject import digest, install, need
 from hprof_conformance.jvms import NotHereError
-from hprof_conformance.protocol import FEATURES
+from hprof_corpus.truth import FEATURES
 
 _JAVA_OPTIONS = ("-Xmx1g", "-Xss1m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dfile.encoding=UTF-8")
 

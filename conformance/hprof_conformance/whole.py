@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import zlib
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from hprof_corpus import layouts
 from hprof_corpus.source import is_gzip
 from hprof_corpus.walk import Shapes, SubrecordError, read_header, records, subrecords
 
+_END = struct.pack(">BII", next(record.tag for record in layouts.RECORDS if record.name == "HEAP_DUMP_END"), 0, 0)
 _HEAP_TAGS = {record.tag for record in layouts.RECORDS if record.layout.tail == "subrecords"}
 
 
@@ -35,16 +37,23 @@ def whole_until(file: Path) -> int:
     for framed in records(data, at):
         at = framed.at
         if framed.tag in _HEAP_TAGS:
+            if not framed.length and framed.end < len(data):
+                return at  # its length is put in when it is complete
             try:
                 for _, _, _, _, stop in subrecords(data, framed.body, framed.end, shapes):
                     at = stop
             except SubrecordError as error:
                 if not framed.is_cut:
                     raise
-                return error.at
-            if framed.is_cut:
-                return max(at, framed.body)
-        elif framed.is_cut:
-            return framed.at
+                return at if error.at == framed.body else error.at
+        if framed.is_cut:
+            return at
         at = framed.end
     return at
+
+
+def ends_well(file: Path) -> bool:
+    """The last record closes the heap dump: it ended before it could be interrupted."""
+    data = file.read_bytes()
+    data = _inflated(data) if is_gzip(memoryview(data)) else data
+    return data.endswith(_END)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from hprof_conformance import everything, facts, producers, ways
-from hprof_conformance.whole import whole_until
+from hprof_conformance.whole import ends_well, whole_until
 from hprof_corpus.assembler import assemble
 from hprof_corpus.walk import FramingError
 
@@ -96,15 +96,19 @@ def test_until_where_a_dump_is_complete(tmp_path: Path) -> None:
     dump = tmp_path / "dump"
     data = assemble(HEAP).file.to_bytes()
     starts = {spot.offset for spot in assemble(HEAP).spots if spot.label.isupper()}
-    first = min(starts)
-    for size in range(first, len(data)):
+    for size in range(min(starts), len(data)):
         dump.write_bytes(data[:size])
+        assert not ends_well(dump)
         until = whole_until(dump)
         assert until <= size and (until in starts or until == size)
         dump.write_bytes(gzip.compress(data[:size])[:-8])
         assert whole_until(dump) == until
     dump.write_bytes(data)
-    assert whole_until(dump) == len(data)
+    assert whole_until(dump) == len(data) and ends_well(dump)
+    in_place = HEAP.replace("1.0.2", "1.0.1").replace("segment {", "heap-dump length 0 {").replace("}\nend\n", "}\n")
+    at = next(spot.offset for spot in assemble(in_place).spots if spot.label == "HEAP_DUMP")
+    dump.write_bytes(assemble(in_place).file.to_bytes())
+    assert whole_until(dump) == at  # HotSpot 8 writes the length when all is written
     dump.write_bytes(assemble(HEAP.replace("segment {", "segment {\n  raw 0x77")).file.to_bytes())
     with pytest.raises(FramingError):
         whole_until(dump)

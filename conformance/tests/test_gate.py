@@ -42,7 +42,7 @@ def test_a_malformed_dump_fails_and_is_in_the_reports(tmp_path: Path) -> None:
 
 
 def test_warnings_fail_if_asked(tmp_path: Path) -> None:
-    warning = next(iter(sorted((ROOT / "corpus/invalid/REF-002").glob("*.hprof"))))
+    warning = next(iter(sorted((ROOT / "corpus/warning/REF-002").glob("*.hprof"))))
     assert gate(tmp_path, "strict", "report", warning).returncode == 0
     assert gate(tmp_path, "strict", "report", warning, options="--werror").returncode == 1
 

@@ -13,12 +13,11 @@ import jsonschema
 import pytest
 
 from hprof_conformance import cases, diff, expectations, main, matrix, outcomes, report, texts
-from hprof_conformance.cases import Case, Truth, truth_of
+from hprof_conformance.cases import Case, Truth
 from hprof_conformance.expectations import Expectations, Expected
 from hprof_conformance.protocol import Entry, Hello, Reply
 from hprof_conformance.readers import Reader, read_readers
 from hprof_conformance.session import Limits
-from hprof_corpus.assembler import assemble
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTHING, ONE = Entry(0, "0" * 32), Entry(1, "1" * 32)
@@ -74,29 +73,6 @@ def test_what_is_unsupported_may_crash_but_not_hang() -> None:
     one = case("accept", ["gzip"])
     assert outcomes.assess(one, hello(), Reply("a/b", "crashed", "")).outcome == outcomes.UNSUPPORTED
     assert outcomes.assess(one, hello(), Reply("a/b", "hung", "")).outcome == outcomes.HUNG
-
-
-def test_the_truth_of_a_dump_that_is_cut_is_that_of_its_text(tmp_path: Path) -> None:
-    text = tmp_path / "dump.txt"
-    text.write_text(
-        'hprof "JAVA PROFILE 1.0.2" id-size 4 time 0\nutf8 $A "A"\nload-class serial 1 class @A name $A\nsegment {\n'
-        "  class-dump @A super null\n  instance-dump @a class @A [ ]\n  instance-dump @b class @A [ ]\n}\ncut 3\n"
-    )
-    data = memoryview(assemble(text.read_text()).file.to_bytes())
-    found = truth_of(data, text)
-    assert (found.counts["instances"], found.counts["classes"], found.exact) == (2, 1, None)
-
-
-def test_requirements() -> None:
-    def of(text: str) -> list[str]:
-        return cases.requires(memoryview(assemble(text).file.to_bytes()))
-
-    assert of('hprof "JAVA PROFILE 1.0.1" id-size 4 time 0\n') == ["version-1.0.1", "id-size-4", "no-heap-dump"]
-    segments = 'segment {\n}\nutf8 $a "a"\nsegment {\n}\nend\n'
-    assert of(f'hprof "JAVA PROFILE 1.0.2" id-size 8 time 0\n{segments}') == ["id-size-8"]
-    assert of(f'hprof "JAVA PROFILE 1.0.2" id-size 8 time 0\n{segments}{segments}') == ["id-size-8", "several-heap-dumps"]
-    gzip = f'gzip {{\nhprof "JAVA PROFILE 1.0.2" id-size 8 time 0\n}}\ngzip {{\n{segments}}}\n'
-    assert of(gzip) == ["gzip", "gzip-members", "id-size-8"]
 
 
 # ---- expectations

@@ -39,6 +39,7 @@ static inline int load_corpus(void **state)
     (void)state;
     if (glob("corpus/valid/*.hprof", 0, NULL, &found) || glob("corpus/either/*.hprof", GLOB_APPEND, NULL, &found) ||
         glob("corpus/several/*.hprof", GLOB_APPEND, NULL, &found) ||
+        glob("corpus/warning/*/*.hprof", GLOB_APPEND, NULL, &found) ||
         glob("corpus/invalid/*/*.hprof", GLOB_APPEND, NULL, &found))
         return -1;
     corpus = calloc(found.gl_pathc, sizeof *corpus);

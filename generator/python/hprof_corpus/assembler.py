@@ -37,6 +37,7 @@ class Verdicts:
     reader_why: str = ""
     severities: dict[tuple[str, str], str] = field(default_factory=dict)  # (profile, rule) to severity
     looks_like: str = ""
+    importance: str = "theoretical"
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,7 @@ class Assembler:
         self._reader = ""
         self._reader_why = ""
         self._looks_like = ""
+        self._importance = Verdicts.importance
         self._severities: dict[tuple[str, str], str] = {}
 
     # ---- values
@@ -119,9 +121,7 @@ class Assembler:
         else:
             piece.add(self._number(integer(token), width, token.line))
 
-    def _fixed(
-        self, layout: Layout, arguments: Arguments, computed: dict[str, int], positional: tuple[Token, ...] = ()
-    ) -> Piece:
+    def _fixed(self, layout: Layout, arguments: Arguments, computed: dict[str, int], positional: tuple[Token, ...] = ()) -> Piece:
         """The fields of fixed size. A field that the text does not tell must have a default."""
         piece = Piece()
         given = list(positional)
@@ -396,7 +396,7 @@ class Assembler:
             return self._framed(statement, tag, "record", self._unnamed_body)
         if word == "hprof":
             return self._header(Arguments(statement))
-        if word in ("about", "reader", "profile", "looks-like", "id", "id-size"):
+        if word in ("about", "reader", "profile", "looks-like", "importance", "id", "id-size"):
             self._remark(statement)
             return Piece()
         if word == "gzip":
@@ -439,6 +439,8 @@ class Assembler:
             self._severities[texts[0], texts[1]] = texts[2]
         elif statement.word == "looks-like" and len(texts) == 1:
             self._looks_like = texts[0]
+        elif statement.word == "importance" and texts in (["written"], ["plausible"]):
+            self._importance = texts[0]
         elif statement.word not in ("id", "id-size"):
             raise arguments.fail("see corpus/README.md")
 
@@ -544,7 +546,7 @@ class Assembler:
                 self._cut(file, statement)
             else:
                 file.append(self._sequence((statement,), self._in_dump))
-        verdicts = Verdicts(self._about, self._reader, self._reader_why, self._severities, self._looks_like)
+        verdicts = Verdicts(self._about, self._reader, self._reader_why, self._severities, self._looks_like, self._importance)
         return Assembled(file, tuple(inside), self._version, self._names.id_size, compressed, verdicts)
 
 

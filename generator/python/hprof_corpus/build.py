@@ -10,18 +10,26 @@ import argparse
 import hashlib
 import json
 import sys
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from hprof_corpus.assembler import Assembled, assemble_file
 from hprof_corpus.rules import PROFILES, Rule, read_rules
+from hprof_corpus.truth import holds, requires
 
 # A dump above this size is described by its text alone; who needs it assembles it. Every change of every byte of the others can
 # be judged in an hour or two.
 LARGEST = 48 << 10
 
 # corpus/ascii/ has texts of another kind: the agent's own.
-FOLDERS = ("either", "invalid", "several", "valid")
+FOLDERS = ("either", "invalid", "several", "valid", "warning")
+
+_REMARKS = ("about", "reader", "profile", "looks-like", "importance")
+
+# A file of invalid/ or warning/ whose text has as few other lines as this shows the same as that of valid/, but for the fault.
+_NEAR = 4
 
 Json = dict[str, "Json"] | list["Json"] | str | int | bool | None
 
@@ -46,47 +54,75 @@ def _fail(text: Path, message: str) -> SystemExit:
     return SystemExit(f"{text}: {message}")
 
 
-def _by_profile(found: dict[str, str], looks_like: str) -> dict[str, str]:
-    """In the order of PROFILES; `auto` judges by the profile that the file looks like."""
-    found["auto"] = found[looks_like or "strict"]
-    return {profile: found[profile] for profile in PROFILES}
+def severity_in(entry: Json, finding: Json, rule: Rule, profile: str) -> str:
+    """What a finding of the manifest counts as: error, warning, note or off. `auto` picks the profile that the file looks like."""
+    assert isinstance(entry, dict) and isinstance(finding, dict)
+    picked = str(entry["looks_like"]) if profile == "auto" else profile
+    by_quirk = finding.get("severity", {})
+    assert isinstance(by_quirk, dict)
+    return str(by_quirk.get(picked) or rule.in_profile(picked))
 
 
-def _severities(entry: Entry, rule: Rule) -> dict[str, str]:
-    """What a finding of the rule counts as, in each profile."""
+def verdict_in(entry: Json, rules: dict[str, Rule], profile: str) -> str:
+    assert isinstance(entry, dict) and isinstance(entry["findings"], list)
+    for finding in entry["findings"]:
+        assert isinstance(finding, dict)
+        if severity_in(entry, finding, rules[str(finding["rule"])], profile) == "error":
+            return "invalid"
+    return "valid"
+
+
+def _check(entry: Entry, rules: dict[str, Rule]) -> None:
     verdicts = entry.assembled.verdicts
-    found = {p: verdicts.severities.get((p, rule.id), rule.in_profile(p)) for p in PROFILES}
-    return _by_profile(found, verdicts.looks_like)
+    if not verdicts.about or not verdicts.reader:
+        raise _fail(entry.text, "`about` and `reader` are missing")
+    found = {spot.rule for spot in entry.assembled.faults}
+    for spot in entry.assembled.faults:
+        if spot.rule not in rules:
+            raise _fail(entry.text, f"line {spot.line}: no rule {spot.rule}")
+    if verdicts.looks_like not in ("", *PROFILES):
+        raise _fail(entry.text, f"looks-like {verdicts.looks_like}: no such profile")
+    for profile, rule in verdicts.severities:
+        if profile not in PROFILES or rule not in found:
+            raise _fail(entry.text, f"profile {profile} {rule}: no such profile, or no such finding in this file")
 
 
-def _verdict(findings: list[dict[str, str]]) -> dict[str, str]:
-    return {p: "invalid" if any(one[p] == "error" for one in findings) else "valid" for p in PROFILES}
+def _folder(findings: list[Json], verdict: str) -> str:
+    return "invalid" if verdict == "invalid" else "warning" if findings else "valid"
+
+
+def _content(entry: Entry) -> dict[str, Json]:
+    """What is in a dump that is checked in; others would take gigabytes."""
+    if not entry.checked_in:
+        return {"requires": None, "counts": None}
+    data = memoryview(entry.assembled.file.to_bytes())
+    found = holds(data, entry.assembled)
+    return {"requires": list(requires(data, found.counts())), "counts": _to_json(asdict(found))}
+
+
+def _to_json(found: dict[str, Any]) -> Json:
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def describe(entry: Entry, rules: dict[str, Rule], corpus: Path) -> dict[str, Json]:
     """The entry of the manifest."""
+    _check(entry, rules)
     verdicts, file = entry.assembled.verdicts, entry.assembled.file
-    if not verdicts.about or not verdicts.reader:
-        raise _fail(entry.text, "`about` and `reader` are missing")
-    found = []
+    findings: list[Json] = []
     for spot in entry.assembled.faults:
-        if spot.rule not in rules:
-            raise _fail(entry.text, f"line {spot.line}: no rule {spot.rule}")
-        found.append((spot, rules[spot.rule]))
-    if verdicts.looks_like not in ("", *PROFILES):
-        raise _fail(entry.text, f"looks-like {verdicts.looks_like}: no such profile")
-    for profile, rule in verdicts.severities:
-        if profile not in PROFILES or rule not in (rule.id for _, rule in found):
-            raise _fail(entry.text, f"profile {profile} {rule}: no such profile, or no such finding in this file")
-    severities = [_severities(entry, rule) for _, rule in found]
-    findings: list[Json] = [
-        {"rule": rule.id, "name": rule.name, "clause": rule.clause, "offset": spot.offset, "severity": dict(severity)}
-        for (spot, rule), severity in zip(found, severities, strict=True)
-    ]
+        assert spot.rule is not None
+        severity: Json = {p: word for (p, rule), word in verdicts.severities.items() if rule == spot.rule}
+        findings.append({"rule": spot.rule, "offset": spot.offset, **({"severity": severity} if severity else {})})
+    found: dict[str, Json] = {"findings": findings, "looks_like": verdicts.looks_like or "strict"}
+    found["verdict"] = verdict_in(found, rules, "strict")
+    text = entry.text.relative_to(corpus)
+    wanted = _folder(findings, str(found["verdict"]))
+    if text.parts[0] in ("invalid", "warning", "valid") and text.parts[0] != wanted:
+        raise _fail(entry.text, f"belongs to {wanted}/")
     header = bool(entry.assembled.version)
     return {
         "file": entry.dump.relative_to(corpus).as_posix(),
-        "text": entry.text.relative_to(corpus).as_posix(),
+        "text": text.as_posix(),
         "about": verdicts.about,
         "bytes": file.size,
         "sha256": hashlib.sha256(file.to_bytes()).hexdigest() if entry.checked_in else None,
@@ -94,10 +130,34 @@ def describe(entry: Entry, rules: dict[str, Rule], corpus: Path) -> dict[str, Js
         "version": entry.assembled.version if header else None,
         "id_size": entry.assembled.id_size if header else None,
         "compressed": entry.assembled.compressed,
-        "findings": findings,
-        "verdict": dict(_verdict(severities)),
+        "importance": verdicts.importance,
+        **found,
         "reader": {"should": verdicts.reader, "why": verdicts.reader_why},
+        **_content(entry),
     }
+
+
+def _lines(text: Path) -> Counter[str]:
+    """Of a text, without remarks and without marks."""
+    lines = text.read_text(encoding="utf-8").splitlines()
+    plain = (" ".join(line.split("#")[0].replace("!", "").split()) for line in lines)
+    return Counter(line for line in plain if line and line.split()[0] not in _REMARKS)
+
+
+def _pairs(entries: list[Entry], corpus: Path) -> dict[Path, Path]:
+    """By the text of a file that breaks a rule, that of the valid file that is nearest to it, if one is near."""
+    all_lines = {entry.text: _lines(entry.text) for entry in entries}
+    valid = [entry.text for entry in entries if entry.text.is_relative_to(corpus / "valid")]
+    found = {}
+    for entry in entries:
+        if entry.assembled.faults:
+            mine = all_lines[entry.text]
+            close = [one for one in valid if abs(mine.total() - all_lines[one].total()) <= _NEAR]
+            near = [(((mine - all_lines[one]) + (all_lines[one] - mine)).total(), one) for one in close]
+            distance, text = min(near, default=(_NEAR + 1, entry.text))
+            if distance <= _NEAR:
+                found[entry.text] = text
+    return found
 
 
 def to_json(value: Json, indent: str = "") -> str:
@@ -123,8 +183,13 @@ def read_corpus(corpus: Path) -> list[Entry]:
 
 
 def manifest(entries: list[Entry], rules: dict[str, Rule], corpus: Path) -> str:
-    files: list[Json] = [describe(entry, rules, corpus) for entry in entries]
-    return to_json({"format": 1, "files": files}) + "\n"
+    pairs = _pairs(entries, corpus)
+    files: list[Json] = []
+    for entry in entries:
+        pair = pairs.get(entry.text)
+        name = pair.with_suffix(".hprof").relative_to(corpus).as_posix() if pair else None
+        files.append({**describe(entry, rules, corpus), "pair": name})
+    return to_json({"format": 2, "files": files}) + "\n"
 
 
 def differences(corpus: Path, rules: dict[str, Rule]) -> list[tuple[Path, bytes | None]]:
@@ -142,7 +207,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="hprof-corpus-build", description="Makes the corpus from its texts.")
     parser.add_argument("--check", action="store_true", help="write nothing; status 1 if anything differs")
     parser.add_argument("--corpus", type=Path, default=root / "corpus")
-    parser.add_argument("--rules", type=Path, default=root / "validator" / "src" / "rules.def")
+    parser.add_argument("--rules", type=Path, default=root / "validator/src/findings/rules.def")
     arguments = parser.parse_args()
     found = differences(arguments.corpus, read_rules(arguments.rules))
     for path, data in found:

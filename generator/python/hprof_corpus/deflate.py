@@ -50,9 +50,7 @@ def _fixed_code(symbol: int) -> tuple[int, int]:
 
 def stored(data: bytes) -> bytes:
     blocks = [data[at : at + 0xFFFF] for at in range(0, len(data), 0xFFFF)] or [b""]
-    return b"".join(
-        struct.pack("<BHH", block is blocks[-1], len(block), len(block) ^ 0xFFFF) + block for block in blocks
-    )
+    return b"".join(struct.pack("<BHH", block is blocks[-1], len(block), len(block) ^ 0xFFFF) + block for block in blocks)
 
 
 def fixed(data: bytes) -> bytes:

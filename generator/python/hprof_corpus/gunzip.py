@@ -96,9 +96,7 @@ def read_gzip(data: Data) -> Gzip | None:
         content = mapped(file)
     if not members:
         return None
-    return Gzip(
-        [_member(data, content, parts) for parts in members], content, TRAILER.size - len(members[-1].trailer), at
-    )
+    return Gzip([_member(data, content, parts) for parts in members], content, TRAILER.size - len(members[-1].trailer), at)
 
 
 def _member(data: Data, content: memoryview, parts: _Parts) -> FoundMember:

@@ -178,9 +178,7 @@ CLASS_DUMP = Layout(
 CONSTANT = Layout((Field("index", "U2", ""), Field("type", "U1", "")), "value")
 STATIC_FIELD = Layout((string("name", ""), Field("type", "U1", "")), "value")
 INSTANCE_FIELD = Layout((string("name", ""), Field("type", "U1", "")))
-INSTANCE_DUMP = Layout(
-    (obj("object_id"), TRACE_SERIAL, obj("class_id", "class"), u4("bytes", "bytes", Default.COUNT)), "bytes"
-)
+INSTANCE_DUMP = Layout((obj("object_id"), TRACE_SERIAL, obj("class_id", "class"), u4("bytes", "bytes", Default.COUNT)), "bytes")
 OBJECT_ARRAY_DUMP = Layout(
     (obj("object_id"), TRACE_SERIAL, u4("elements", "elements", Default.COUNT), obj("class_id", "class")), "ids"
 )

@@ -10,9 +10,7 @@ from hprof_corpus.names import NUMBERING, SIGILS
 _LEGAL = re.compile(r"[A-Za-z0-9_.+-]+\Z")
 _CLASS_NAME = re.compile(r"[\w$.+/-]+\Z", re.ASCII)
 _LONGEST = 60
-_PRIMITIVES = dict(
-    zip("ZCFDBSIJ", ("boolean", "char", "float", "double", "byte", "short", "int", "long"), strict=True)
-)
+_PRIMITIVES = dict(zip("ZCFDBSIJ", ("boolean", "char", "float", "double", "byte", "short", "int", "long"), strict=True))
 
 # What a symbol is called that has no better name.
 _GENERIC = {"$": "s", "%": "f", "@": "a"}

@@ -8,8 +8,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
 CORPUS = ROOT / "corpus"
-RULES_DEF = ROOT / "validator" / "src" / "rules.def"
-RECORDS_DEF = ROOT / "validator" / "src" / "records.def"
+RULES_DEF = ROOT / "validator/src/findings/rules.def"
+RECORDS_DEF = ROOT / "validator/src/format/records.def"
 
 
 def manifest_files() -> list[dict[str, Any]]:

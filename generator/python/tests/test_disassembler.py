@@ -183,7 +183,9 @@ def test_many_small_members_take_linear_time() -> None:
 # ---- readable
 
 
-@pytest.mark.parametrize("entry", [entry for entry in SMALL if not name(entry).startswith(("invalid/", "several/"))], ids=name)
+@pytest.mark.parametrize(
+    "entry", [entry for entry in SMALL if not name(entry).startswith(("invalid/", "warning/", "several/"))], ids=name
+)
 def test_sound_dumps_need_no_raw_bytes(entry: Entry) -> None:
     source = (CORPUS / entry["text"]).read_text(encoding="utf-8")
     assert len(re.findall(r"\braw\b", text_of(read(entry)))) <= len(re.findall(r"\braw\b", source))
@@ -229,7 +231,7 @@ end
         '    field $s1 object # 0x102 "a \\"name\\"\\n"',
         "  }",
         '  class-dump @other.Object super @Object # 0x107 "other/Object"',
-        "  instance-dump @a1 class @other.Object [ object @a2 ] # 0x132 (a \\\"name\\\"\\n)",
+        '  instance-dump @a1 class @other.Object [ object @a2 ] # 0x132 (a \\"name\\"\\n)',
         "  primitive-array-dump @a2 type int [ -1 0 * 5 ] # 0x147",
         "}",
         "end # 0x16d",
