@@ -8,6 +8,7 @@
 #include "command_line.h"
 #include "decimals.h"
 #include "messages.h"
+#include "nearest.h"
 #include "wrap.h"
 
 /* An option is added here, in rows[] and in take_option(). */
@@ -155,6 +156,16 @@ static bool wrong(int id, const char *allowed, const char *text)
     return false;
 }
 
+/* The same of a word, which may be mistyped. */
+static bool wrong_word(int id, const char *allowed, const struct nearest *nearest)
+{
+    char before[256], question[NEAREST_QUESTION_SIZE];
+
+    snprintf(before, sizeof before, "--%s is %s, not '", name_of(id), allowed);
+    say_usage_asking(before, nearest->word, "'", nearest_question(nearest, "", question));
+    return false;
+}
+
 /* ---- Arguments of options ---- */
 
 static bool read_count(int id, const char *text, uint64_t least, uint64_t most, const char *allowed, uint64_t *value)
@@ -202,49 +213,58 @@ static bool read_version(const char *text, enum version *version)
 static bool read_like(const char *text, const struct like **like)
 {
     char allowed[256] = "";
+    struct nearest nearest;
     size_t used = 0;
 
+    nearest_init(&nearest, text);
     for (size_t i = 0; (*like = like_at(i)); i++) {
         if (strcmp(text, like_name(*like)) == 0)
             return true;
+        nearest_offer(&nearest, like_name(*like));
         used += (size_t)snprintf(allowed + used, sizeof allowed - used, "%s%s",
                                  !i               ? ""
                                  : like_at(i + 1) ? ", "
                                                   : " or ",
                                  like_name(*like));
     }
-    return wrong(OPTION_LIKE, allowed, text);
+    return wrong_word(OPTION_LIKE, allowed, &nearest);
 }
 
 static bool read_shape(const char *text, const struct shape **shape)
 {
     char allowed[256] = "";
+    struct nearest nearest;
     size_t used = 0;
 
+    nearest_init(&nearest, text);
     for (size_t i = 0; (*shape = shapes[i]); i++) {
         if (strcmp(text, (*shape)->name) == 0)
             return true;
+        nearest_offer(&nearest, (*shape)->name);
         used += (size_t)snprintf(allowed + used, sizeof allowed - used, "%s%s",
                                  !i              ? ""
                                  : shapes[i + 1] ? ", "
                                                  : " or ",
                                  (*shape)->name);
     }
-    return wrong(OPTION_SHAPE, allowed, text);
+    return wrong_word(OPTION_SHAPE, allowed, &nearest);
 }
 
 static bool read_records(const char *text, enum records_wanted *records)
 {
     static const char *const names[] = {
         [RECORDS_HEAP] = "heap", [RECORDS_SITES] = "sites", [RECORDS_SAMPLES] = "samples", [RECORDS_ALL] = "all"};
+    struct nearest nearest;
 
+    nearest_init(&nearest, text);
     for (unsigned i = RECORDS_HEAP; i <= RECORDS_ALL; i++) {
         if (strcmp(text, names[i]) == 0) {
             *records = (enum records_wanted)i;
             return true;
         }
+        nearest_offer(&nearest, names[i]);
     }
-    return wrong(OPTION_RECORDS, "all, heap, sites or samples", text);
+    return wrong_word(OPTION_RECORDS, "all, heap, sites or samples", &nearest);
 }
 
 static bool read_at(const char *text, uint64_t *at)
@@ -267,6 +287,13 @@ static bool read_when(const char *text, enum when *when)
     return parse_when(text, when) || wrong(OPTION_PROGRESS, "auto, always or never", text);
 }
 
+static bool is_port(const char *text)
+{
+    uint64_t port;
+
+    return text[strspn(text, "0123456789")] == '\0' && parse_count(text, &port) && port >= 1 && port <= UINT16_MAX;
+}
+
 /* HOST:PORT, [::1]:PORT too. */
 static bool read_serve(struct cli_options *o, const char *text)
 {
@@ -277,8 +304,8 @@ static bool read_serve(struct cli_options *o, const char *text)
         text++;
         size -= 2;
     }
-    if (!size || size >= sizeof o->serve_host || !colon[1])
-        return wrong(OPTION_SERVE, "HOST:PORT, such as localhost:4711", text);
+    if (!size || size >= sizeof o->serve_host || !is_port(colon + 1))
+        return wrong(OPTION_SERVE, "HOST:PORT with a port from 1 to 65535, such as localhost:4711", text);
     memcpy(o->serve_host, text, size);
     o->serve_host[size] = '\0';
     o->serve_port = colon + 1;
@@ -303,6 +330,47 @@ static bool add_violations(struct cli_options *o, const char *text, bool *no_mem
     return true;
 }
 
+/* A rule that no row breaks may be mistyped, and so may a variant; what is wrong with any other word, violations_create() knows. */
+static bool check_name(const char *word)
+{
+    char id[32], before[128], question[NEAREST_QUESTION_SIZE];
+    const char *variant = strchr(word, '/');
+    size_t n = variant ? (size_t)(variant - word) : strlen(word);
+    struct nearest rule, way;
+    const struct violation *row;
+    bool has_rule = false;
+
+    if (!n || n >= sizeof id)
+        return true;
+    snprintf(id, sizeof id, "%.*s", (int)n, word);
+    nearest_init(&rule, id);
+    nearest_init(&way, variant ? variant + 1 : "");
+    for (size_t i = 0; i < hprof_rule_count(); i++) {
+        if (strcmp(hprof_rule_at(i)->id, id) == 0)
+            has_rule = true;
+        nearest_offer(&rule, hprof_rule_at(i)->id);
+    }
+    if (!has_rule) {
+        say_usage_asking("--violate: no rule is called '", id, "' (--list-violations shows them all)",
+                         nearest_question(&rule, "", question));
+        return false;
+    }
+    has_rule = false;
+    for (size_t i = 0; (row = violation_at(i)); i++) {
+        if (strcmp(violation_rule(row), id) != 0)
+            continue;
+        if (!variant || strcmp(violation_variant(row), way.word) == 0)
+            return true;
+        has_rule = true;
+        nearest_offer(&way, violation_variant(row));
+    }
+    if (!has_rule)
+        return true;
+    snprintf(before, sizeof before, "--violate: %s has no variant '", id);
+    say_usage_asking(before, way.word, "' (--list-violations shows them all)", nearest_question(&way, "", question));
+    return false;
+}
+
 static bool split_violations(struct cli_options *o, bool *no_memory)
 {
     size_t count = 1;
@@ -324,6 +392,8 @@ static bool split_violations(struct cli_options *o, bool *no_memory)
         if (comma)
             *comma++ = '\0';
         o->violate[o->request.violate_count++] = p;
+        if (!check_name(p))
+            return false;
         p = comma;
     }
     o->request.violate = o->violate;

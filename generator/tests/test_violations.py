@@ -330,8 +330,8 @@ def test_every_variant_has_a_name_of_its_own() -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--violate", "OBJ-044"], "no such rule"),
-        (["--violate", "OBJ-004/again"], "no such variant"),
+        (["--violate", "OBJ-044"], "no rule is called 'OBJ-044' (--list-violations shows them all); did you mean 'OBJ-004'?"),
+        (["--violate", "OBJ-004/again"], "OBJ-004 has no variant 'again'"),
         (["--violate", "REC-005/end", "--version", "1.0.2"], "only in version 1.0.1"),
         (["--violate", "REC-013,OBJ-004"], "alone"),
         (["--violate", "REC-013", "--violations", "2"], "once"),

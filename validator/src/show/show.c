@@ -75,6 +75,10 @@ static bool read_item(struct show *s, struct item *item)
 
     item->offset = s->in.offset;
     item->why[0] = '\0';
+    if (!item->offset) {
+        *item = (struct item){.kind = ITEM_HEADER, .size = HEADER_SIZE};
+        return true;
+    }
     if (s->heap_end && item->offset >= s->heap_end)
         s->heap = s->heap_end = 0;
     item->heap = s->heap;
@@ -336,9 +340,6 @@ static enum hprof_status show_around(struct show *s, struct found *f, struct ite
     char sentence[160];
     size_t count;
 
-    if (offset < HEADER_SIZE)
-        return fail(s, HPROF_USAGE, "the offset is in the header of the dump, and no record has it");
-    input_advance(&s->in, HEADER_SIZE);
     walk_records(s, f);
     if (!s->in.error) {
         c = show_bytes(s, offset, 1);
@@ -379,6 +380,19 @@ static enum hprof_status show_dump(struct show *s)
     return status;
 }
 
+/* What follows a header that is not valid cannot be read. */
+static enum hprof_status show_bad_header(struct show *s)
+{
+    struct item header = {.kind = ITEM_UNREADABLE, .size = input_need(&s->in, HEADER_SIZE), .why = "not a valid header"};
+
+    if (s->asked->offset >= HEADER_SIZE || !header.size)
+        return fail(s, HPROF_USAGE, "not a heap dump: the file does not begin with a valid header");
+    if (header.size > HEADER_SIZE)
+        header.size = HEADER_SIZE;
+    show_item(s, &header);
+    return fail(s, HPROF_INVALID, header.why);
+}
+
 static enum hprof_status show_input(struct show *s, bool is_open)
 {
     enum hprof_status status = HPROF_VALID;
@@ -388,7 +402,7 @@ static enum hprof_status show_input(struct show *s, bool is_open)
         return fail(s, HPROF_USAGE, "only a regular file can be shown, because it is read from arbitrary offsets");
     if (is_open && !read_dump_header(s)) {
         if (!s->in.error)
-            return fail(s, HPROF_USAGE, "not a heap dump: the file does not begin with a valid header");
+            return show_bad_header(s);
     } else if (is_open) {
         names_init(&s->names, &s->memory, &s->key, s->id_size);
         keymap_init(&s->classes, &s->memory, &s->key, s->id_size, sizeof(uint64_t));

@@ -9,6 +9,7 @@
 #include "state/names.h"
 
 enum item_kind {
+    ITEM_HEADER,    /* the header of the dump */
     ITEM_RECORD,    /* any record except a heap dump record */
     ITEM_HEAP,      /* the header of a HEAP_DUMP or HEAP_DUMP_SEGMENT */
     ITEM_SUBRECORD, /* a sub-record in a heap dump record */

@@ -1,8 +1,10 @@
 /* See show.h. Writes an item as lines: one for the record, one for each of its parts, and rows of its bytes. */
+#define _POSIX_C_SOURCE 200809L
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/utf8.h"
 #include "show/show.h"
@@ -875,11 +877,32 @@ static void end_item(struct writer *w, uint64_t size)
     write_bytes(w, size);
 }
 
+static void write_header(struct writer *w)
+{
+    struct cursor c = show_bytes(w->show, 0, HEADER_SIZE);
+    const uint8_t *p = cursor_take(&c, HEADER_SIZE);
+    time_t seconds;
+    struct tm utc;
+    char date[40];
+
+    if (!p)
+        return;
+    p += HEADER_STRING_SIZE;
+    add(w, "hprof \"JAVA PROFILE 1.0.%d\" id-size %u time %" PRIu64, (int)w->show->version, w->show->id_size, get_u8(p + 4));
+    seconds = (time_t)(get_u8(p + 4) / 1000);
+    if (gmtime_r(&seconds, &utc) && strftime(date, sizeof date, "%Y-%m-%d %H:%M:%S UTC", &utc))
+        note(w, "%s", date);
+    end_line(w, 0, 0, HEADER_SIZE);
+}
+
 void show_item(struct show *s, const struct item *item)
 {
     struct writer w = {.show = s, .item = item, .depth = item->heap ? 1 : 0};
 
     switch (item->kind) {
+    case ITEM_HEADER:
+        write_header(&w);
+        break;
     case ITEM_RECORD:
         write_record(&w);
         break;
