@@ -100,7 +100,10 @@ def test_only_loopback_addresses() -> None:
     assert "not a loopback address" in said
 
 
-@pytest.mark.parametrize("value", ["4711", "localhost:", ":4711", "", "x" * 300 + ":1", "localhost:0", "localhost:65536", "localhost:http", "localhost:1e3"])
+WRONG_PORTS = ["localhost:0", "localhost:65536", "localhost:http", "localhost:1e3"]
+
+
+@pytest.mark.parametrize("value", ["4711", "localhost:", ":4711", "", "x" * 300 + ":1", *WRONG_PORTS])
 def test_a_host_and_a_port(value: str) -> None:
     status, said = refusal("--serve", value)
     assert status == 2

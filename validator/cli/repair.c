@@ -67,13 +67,18 @@ static void print_summary(struct view *view, const char *to, const struct hprof_
         fputs("nothing was left out\n", out);
     if (repair->lengths_mended > 0)
         fprintf(out, "mended: %" PRIu64 " record length%s\n", repair->lengths_mended, repair->lengths_mended == 1 ? "" : "s");
+    if (repair->traces_cleared > 0)
+        fprintf(out, "set to 0: %" PRIu64 " reference%s to missing stack traces\n", repair->traces_cleared,
+                repair->traces_cleared == 1 ? "" : "s");
     if (repair->gzip_faults > 0)
         fputs("the gzip file is damaged: what follows the damage may be lost\n", out);
     if (repair->is_ended)
         fputs("added: HEAP_DUMP_END, which ends the heap dump\n", out);
     print_safely(out, to);
-    fprintf(out, ": valid by profile %s, %s", hprof_profile_at(repair->checked_profile)->name,
-            format_size(size, repair->bytes_out));
+    fprintf(out, ": valid by profile %s", hprof_profile_at(repair->checked_profile)->name);
+    if (repair->warnings > 0)
+        fprintf(out, ", %" PRIu64 " warning%s", repair->warnings, repair->warnings == 1 ? "" : "s");
+    fprintf(out, ", %s", format_size(size, repair->bytes_out));
     fprintf(out, " of %s\n", format_size(size, repair->bytes_in));
 }
 

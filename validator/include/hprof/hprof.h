@@ -236,9 +236,11 @@ struct hprof_repair {
     uint64_t bytes_in, bytes_out; /* of the decompressed dump, and of the copy */
     uint64_t left_out;            /* bytes */
     uint64_t lengths_mended;      /* records whose length was changed: it was wrong, or parts were left out */
+    uint64_t traces_cleared;      /* serial numbers of missing stack traces, set to 0: no stack trace */
     uint64_t gzip_faults;         /* the rest of a compressed file after one may be lost */
     bool is_ended;                /* a HEAP_DUMP_END was added */
     size_t checked_profile;       /* index of the profile that was used: for "auto", the one chosen */
+    uint64_t warnings;            /* that the copy has in this profile */
     char failure[200];            /* one sentence for any result but HPROF_VALID */
 };
 

@@ -1,10 +1,15 @@
 /* See repair.h. The first pass copies from the input. Later passes copy within the copy, which only becomes shorter. */
+#define _POSIX_C_SOURCE 200809L
+#define _FILE_OFFSET_BITS 64
 #include "repair/repair.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "findings/rules.h"
 
 enum {
     PASSES_MAX = 20,
@@ -18,6 +23,15 @@ struct check {
     uint64_t errors;
     char first[200]; /* the first error, as a sentence */
 };
+
+/* The error is at the serial number. Only its first use is reported. */
+static void note_missing_trace(struct repair *r, uint64_t offset)
+{
+    uint8_t serial[4];
+
+    if (pread(r->to, serial, sizeof serial, (off_t)offset) == (ssize_t)sizeof serial)
+        keymap_put(&r->missing_traces, get_u4(serial), 0);
+}
 
 static void on_finding(void *context, const struct hprof_finding *f)
 {
@@ -33,6 +47,8 @@ static void on_finding(void *context, const struct hprof_finding *f)
     if (f->offset != HPROF_NO_OFFSET &&
         memory_grow(&r->memory, (void **)&r->offsets, &r->offset_capacity, r->offset_count + 1, sizeof *r->offsets))
         r->offsets[r->offset_count++] = f->offset;
+    if (f->offset != HPROF_NO_OFFSET && f->rule == RULE_STK_012)
+        note_missing_trace(r, f->offset);
 }
 
 static void on_summary(void *context, const struct hprof_summary *summary)
@@ -41,6 +57,7 @@ static void on_summary(void *context, const struct hprof_summary *summary)
 
     check->repair->asked->bytes_out = summary->bytes;
     check->repair->asked->checked_profile = summary->profile;
+    check->repair->asked->warnings = summary->warnings;
     if (summary->failure)
         snprintf(check->first, sizeof check->first, "%s", summary->failure);
 }
@@ -185,7 +202,7 @@ static enum hprof_status run_passes(struct repair *r)
         good = input_open_fd(&r->in, r->to, &r->memory, ignore_fault, r) && repair_copy(r);
         if (!good)
             return describe_failure(r);
-        if (!r->has_dropped)
+        if (!r->has_changed)
             return fail(r, HPROF_INVALID, check.first);
     }
 }
@@ -196,6 +213,7 @@ static enum hprof_status run(struct repair *r, int from)
     enum hprof_status status;
 
     r->buffer = memory_get(&r->memory, BUFFER_SIZE);
+    keymap_init(&r->missing_traces, &r->memory, &r->key, sizeof(uint32_t), sizeof(uint64_t));
     for (int i = 0; i < LEFT_KINDS; i++)
         keymap_init(&r->left_index[i], &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
     r->is_first_pass = true;
@@ -210,6 +228,7 @@ static enum hprof_status run(struct repair *r, int from)
         names_clear(&r->names);
     for (int i = 0; i < LEFT_KINDS; i++)
         keymap_clear(&r->left_index[i]);
+    keymap_clear(&r->missing_traces);
     memory_put(&r->memory, r->left, r->left_capacity * sizeof *r->left);
     memory_put(&r->memory, r->offsets, r->offset_capacity * sizeof *r->offsets);
     memory_put(&r->memory, r->buffer, BUFFER_SIZE);
@@ -223,6 +242,7 @@ enum hprof_status hprof_repair_fd(int from, int to, struct hprof_repair *asked)
     enum hprof_status status;
 
     asked->bytes_in = asked->bytes_out = asked->left_out = asked->lengths_mended = asked->gzip_faults = 0;
+    asked->traces_cleared = asked->warnings = 0;
     asked->is_ended = false;
     asked->failure[0] = '\0';
     memory_init(&own, asked->allocator, 0);

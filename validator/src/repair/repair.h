@@ -45,11 +45,15 @@ struct repair {
     uint64_t *offsets;
     size_t offset_count, offset_capacity, next_offset;
 
+    /* Serial numbers of stack traces that are missing in the previous copy. References to them are set to 0; to leave out all that
+     * have one would be to leave out most of the dump, for it is often all classes. */
+    struct keymap missing_traces;
+
     struct left_out *left;
     size_t left_count, left_capacity;
     struct keymap left_index[LEFT_KINDS]; /* key to index in `left` */
     bool is_first_pass;
-    bool has_dropped; /* this pass left something out */
+    bool has_changed; /* this pass left something out, or set it to 0 */
 };
 
 /* One pass: copies the input, which is at its start, to the start of the copy. If it returns false, `error`, `in`, `memory` or

@@ -74,13 +74,12 @@ static void put_u4(uint8_t *to, uint64_t v)
         to[i] = (uint8_t)(v >> (24 - 8 * i));
 }
 
-/* Changes the length of a record of the copy. */
-static void put_length(struct repair *r, uint64_t record, uint64_t length)
+/* Changes a number in the copy. */
+static void put_number(struct repair *r, uint64_t at, uint64_t number)
 {
-    uint64_t at = record + RECORD_LENGTH_AT;
     uint8_t bytes[4];
 
-    put_u4(bytes, length);
+    put_u4(bytes, number);
     if (at < r->written) {
         flush(r);
         if (!r->error && pwrite(r->to, bytes, sizeof bytes, (off_t)at) != (ssize_t)sizeof bytes)
@@ -115,7 +114,7 @@ static void leave_out(struct repair *r, enum left_out_kind kind, uint64_t key, u
 
     if (!bytes)
         return;
-    r->has_dropped = true;
+    r->has_changed = true;
     r->asked->left_out += bytes;
     if (!keymap_get(&r->left_index[kind], key, &index)) {
         index = r->left_count;
@@ -173,6 +172,61 @@ static bool is_unwanted(struct repair *r, uint64_t n)
     while (r->next_offset < r->offset_count && r->offsets[r->next_offset] < at)
         r->next_offset++;
     return r->next_offset < r->offset_count && r->offsets[r->next_offset] - at < n;
+}
+
+/* ---- References to missing stack traces ---- */
+
+/* Where the record at hand has the serial number of its only stack trace; 0 if it has none. */
+static size_t trace_of_record(const struct repair *r)
+{
+    switch (*r->in.at) {
+    case TAG_LOAD_CLASS:
+        return RECORD_HEADER_SIZE + OFFSET_OF(LOAD_CLASS, trace_serial, r->id_size);
+    case TAG_START_THREAD:
+        return RECORD_HEADER_SIZE + OFFSET_OF(START_THREAD, trace_serial, r->id_size);
+    default:
+        return 0;
+    }
+}
+
+static size_t trace_of_subrecord(const struct repair *r)
+{
+    switch (*r->in.at) {
+    case SUB_ROOT_THREAD_OBJECT:
+        return 1 + OFFSET_OF(ROOT_THREAD_OBJECT, trace_serial, r->id_size);
+    case SUB_CLASS_DUMP:
+        return 1 + OFFSET_OF(CLASS_DUMP, trace_serial, r->id_size);
+    case SUB_INSTANCE_DUMP:
+        return 1 + OFFSET_OF(INSTANCE_DUMP, trace_serial, r->id_size);
+    case SUB_OBJECT_ARRAY_DUMP:
+        return 1 + OFFSET_OF(OBJECT_ARRAY_DUMP, trace_serial, r->id_size);
+    case SUB_PRIMITIVE_ARRAY_DUMP:
+        return 1 + OFFSET_OF(PRIMITIVE_ARRAY_DUMP, trace_serial, r->id_size);
+    default:
+        return 0;
+    }
+}
+
+static bool has_missing_trace(struct repair *r, size_t trace)
+{
+    return !r->is_first_pass && trace && input_need(&r->in, trace + 4) >= trace + 4 &&
+           keymap_get(&r->missing_traces, get_u4(r->in.at + trace), NULL);
+}
+
+/* As is_unwanted(), but for an error that is only the missing trace. */
+static bool is_unwanted_otherwise(struct repair *r, uint64_t n, size_t trace)
+{
+    while (is_unwanted(r, n) && r->offsets[r->next_offset] == r->in.offset + trace)
+        r->next_offset++;
+    return is_unwanted(r, n);
+}
+
+/* What was copied to `start` refers to no stack trace any more. */
+static void clear_trace(struct repair *r, uint64_t start, size_t trace)
+{
+    put_number(r, start + trace, 0);
+    r->asked->traces_cleared++;
+    r->has_changed = true;
 }
 
 /* ---- Headers of records ---- */
@@ -293,6 +347,8 @@ static void drop_record(struct repair *r, uint8_t tag, uint64_t size)
 static void copy_record(struct repair *r, uint64_t stated, uint64_t length, uint64_t span)
 {
     uint64_t start = copied(r), size = RECORD_HEADER_SIZE + length, there;
+    size_t trace = trace_of_record(r);
+    bool is_cleared = has_missing_trace(r, trace);
     uint8_t tag = *r->in.at;
 
     if (r->is_first_pass) {
@@ -306,8 +362,10 @@ static void copy_record(struct repair *r, uint64_t stated, uint64_t length, uint
         leave_out(r, LEFT_RECORD, tag, there);
         return;
     }
+    if (is_cleared)
+        clear_trace(r, start, trace);
     if (length != stated) {
-        put_length(r, start, length);
+        put_number(r, start + RECORD_LENGTH_AT, length);
         r->asked->lengths_mended++;
     }
     if (span > size)
@@ -321,7 +379,7 @@ static void repair_record(struct repair *r)
     bool is_known = is_record(r, tag), has_own = is_known && length_by_kind(r, tag, &own);
     bool is_whole = tag == TAG_UTF8 ? stated >= r->id_size : !has_own || own <= stated;
 
-    if (is_unwanted(r, span))
+    if (has_missing_trace(r, trace_of_record(r)) ? is_unwanted_otherwise(r, span, trace_of_record(r)) : is_unwanted(r, span))
         drop_record(r, tag, span);
     else if (record_follows(r, span, false) && is_known && is_whole)
         copy_record(r, stated, has_own ? own : stated, span);
@@ -347,10 +405,12 @@ static void copy_subrecord(struct repair *r, uint64_t size)
 {
     size_t want = 1 + SIZE_OF(CLASS_DUMP, r->id_size), there = input_need(&r->in, want);
     struct cursor c = {r->in.at, r->in.at + (there < want ? there : want)};
+    size_t trace = trace_of_subrecord(r);
     uint64_t key, start = copied(r), copied_bytes;
     enum left_out_kind kind = kind_of(r, c, &key);
+    bool is_cleared = has_missing_trace(r, trace);
 
-    if (is_unwanted(r, size)) {
+    if (is_cleared ? is_unwanted_otherwise(r, size, trace) : is_unwanted(r, size)) {
         leave_out(r, kind, key, input_skip(&r->in, size));
         return;
     }
@@ -358,6 +418,8 @@ static void copy_subrecord(struct repair *r, uint64_t size)
     if (copied_bytes < size) {
         truncate_copy(r, start);
         leave_out(r, kind, key, copied_bytes);
+    } else if (is_cleared) {
+        clear_trace(r, start, trace);
     }
 }
 
@@ -469,7 +531,7 @@ static void repair_heap(struct repair *r, bool *is_open)
         return;
     }
     if (body != length) {
-        put_length(r, h.start, body);
+        put_number(r, h.start + RECORD_LENGTH_AT, body);
         r->asked->lengths_mended++;
     }
     *is_open = tag == TAG_HEAP_DUMP_SEGMENT;
@@ -504,7 +566,7 @@ bool repair_copy(struct repair *r)
 
     r->written = r->buffered = 0;
     r->next_offset = 0;
-    r->has_dropped = false;
+    r->has_changed = false;
     if (!copy_header(r)) {
         snprintf(r->asked->failure, sizeof r->asked->failure, "the header of the dump is not valid, so nothing can be read");
         return false;
