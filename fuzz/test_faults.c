@@ -297,5 +297,5 @@ int main(void)
         cmocka_unit_test(what_is_no_file_is_reported),
     };
 
-    return cmocka_run_group_tests(tests, load_corpus, forget_corpus);
+    return cmocka_run_group_tests(tests, load_corpus, free_corpus);
 }

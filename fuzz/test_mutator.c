@@ -143,5 +143,5 @@ int main(void)
         cmocka_unit_test(gzip_is_packed_and_repaired),
     };
 
-    return cmocka_run_group_tests(tests, load_corpus, forget_corpus);
+    return cmocka_run_group_tests(tests, load_corpus, free_corpus);
 }

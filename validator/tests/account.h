@@ -1,4 +1,4 @@
-/* All that the library tells of a run, as text that can be compared with that of another run, and in numbers. */
+/* Records everything that a run reports, as text that can be compared with that of another run, and in numbers. */
 #ifndef HPROF_TESTS_ACCOUNT_H
 #define HPROF_TESTS_ACCOUNT_H
 
@@ -15,19 +15,19 @@
 #include "dump.h"
 #include "hprof/hprof.h"
 
-/* All that is told, as text: with the places that input read once may lack, and without. */
+/* The report as text: with the offsets that input read only once may lack, and without them. */
 struct account {
     enum hprof_status status;
     uint64_t findings;
     uint64_t *findings_of; /* by rule */
     struct hprof_summary summary;
     uint64_t *totals;
-    uint64_t peak; /* bytes in use when the summary came, the most so far */
+    uint64_t peak; /* the most bytes in use up to the summary */
     const struct caller *caller;
-    bool summary_first, place_lacks;
-    char *all, *placeless;
-    size_t all_size, placeless_size;
-    FILE *to_all, *to_placeless;
+    bool summary_first, lacks_offset;
+    char *all, *without_offsets;
+    size_t all_size, without_offsets_size;
+    FILE *to_all, *to_without_offsets;
 };
 
 __attribute__((format(printf, 2, 3))) static inline void note(struct account *a, const char *format, ...)
@@ -38,7 +38,7 @@ __attribute__((format(printf, 2, 3))) static inline void note(struct account *a,
     vfprintf(a->to_all, format, values);
     va_end(values);
     va_start(values, format);
-    vfprintf(a->to_placeless, format, values);
+    vfprintf(a->to_without_offsets, format, values);
     va_end(values);
 }
 
@@ -72,7 +72,7 @@ static inline void note_finding(void *context, const struct hprof_finding *f)
 
     a->findings++;
     a->findings_of[f->rule]++;
-    a->place_lacks |= f->offset == HPROF_NO_OFFSET && strcmp(rule, "REF-002") != 0;
+    a->lacks_offset |= f->offset == HPROF_NO_OFFSET && strcmp(rule, "REF-002") != 0;
     note(a, "%s %d \"%s\" \"%s\" \"%s\" \"%s\" \"%s\"", rule, f->severity, f->path, f->message, f->expected, f->found,
          f->quirk ? f->quirk : "-");
     if (strcmp(rule, "REF-002") != 0)
@@ -88,7 +88,7 @@ static inline struct hprof_options options_for(struct account *a)
     *a = (struct account){.findings_of = calloc(hprof_rule_count(), sizeof(uint64_t)),
                           .totals = calloc(hprof_rule_count(), sizeof(uint64_t))};
     a->to_all = open_memstream(&a->all, &a->all_size);
-    a->to_placeless = open_memstream(&a->placeless, &a->placeless_size);
+    a->to_without_offsets = open_memstream(&a->without_offsets, &a->without_offsets_size);
     hprof_options_init(&options);
     options.on_summary = note_summary;
     options.on_finding = note_finding;
@@ -100,10 +100,10 @@ static inline void account_end(struct account *a, enum hprof_status status)
 {
     a->status = status;
     fclose(a->to_all);
-    fclose(a->to_placeless);
+    fclose(a->to_without_offsets);
 }
 
-static inline struct account judge_memory(const struct bytes *b, bool as_pipe)
+static inline struct account check_memory(const struct bytes *b, bool as_pipe)
 {
     struct account a;
     struct hprof_options options = options_for(&a);
@@ -117,7 +117,7 @@ static inline void account_free(struct account *a)
     free(a->findings_of);
     free(a->totals);
     free(a->all);
-    free(a->placeless);
+    free(a->without_offsets);
 }
 
 #endif

@@ -1,4 +1,4 @@
-/* The caller's allocator, as a test wants it: counts what is out, fails when told to, and sees that every block comes back once
+/* A caller's allocator for tests: counts what is in use, fails on request, and notices whether every block is released once
  * and with its size. */
 #ifndef HPROF_TESTS_CALLER_H
 #define HPROF_TESTS_CALLER_H
@@ -12,9 +12,9 @@
 #include "hprof/hprof.h"
 
 struct caller {
-    uint64_t left; /* allocations until one fails, and all after it */
+    uint64_t left; /* allocations until all fail */
     bool refused;
-    bool wrong_size; /* a block came back with another size than it was got with */
+    bool wrong_size; /* a block was released with another size than it was allocated with */
     uint64_t blocks, bytes, peak;
 };
 
@@ -58,7 +58,7 @@ static inline struct hprof_allocator caller_allocator(struct caller *caller)
     return (struct hprof_allocator){caller_allocate, caller_release, caller};
 }
 
-/* All came back, as it was got. */
+/* Whether every block was released, with its size. */
 static inline bool caller_has_all_back(const struct caller *caller)
 {
     return caller->blocks == 0 && caller->bytes == 0 && !caller->wrong_size;

@@ -1,4 +1,4 @@
-"""For all test files here: a directory with dumps, and helpers whose failed assertions pytest tells as fully as those of tests."""
+"""For all tests here: a directory with dumps, and helpers whose failed assertions pytest explains like those of tests."""
 
 import gzip
 from pathlib import Path

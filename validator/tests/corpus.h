@@ -1,4 +1,4 @@
-/* The dumps of corpus/, all in memory, for tests that check each of them in some way. Run in the top directory. */
+/* The dumps of corpus/ in memory, for tests that check each of them. These tests run in the top directory. */
 #ifndef HPROF_TESTS_CORPUS_H
 #define HPROF_TESTS_CORPUS_H
 
@@ -49,17 +49,17 @@ static inline int load_corpus(void **state)
     return corpus_size > 300 ? 0 : -1;
 }
 
-static inline void forget_file(struct sample *sample)
+static inline void free_file(struct sample *sample)
 {
     free(sample->name);
     free(sample->bytes.at);
 }
 
-static inline int forget_corpus(void **state)
+static inline int free_corpus(void **state)
 {
     (void)state;
     for (size_t i = 0; i < corpus_size; i++)
-        forget_file(&corpus[i]);
+        free_file(&corpus[i]);
     free(corpus);
     return 0;
 }

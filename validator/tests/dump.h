@@ -87,7 +87,7 @@ static inline void put_class_dump(struct bytes *b, uint64_t id, uint64_t super, 
     put(b, 6, 0); /* no constants, statics, fields */
 }
 
-/* The head: `bytes` follow. */
+/* Without the `bytes` of the values. */
 static inline void put_instance(struct bytes *b, uint64_t id, uint64_t class, uint32_t bytes)
 {
     put(b, 1, 0x21);

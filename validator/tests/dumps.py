@@ -1,4 +1,4 @@
-"""A dump of each kind that the tests of the tool want, and the records that they are made of."""
+"""Dumps for the tests of the tool, and the records that they are made of."""
 
 import struct
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ def load_class(serial: int, class_id: int, name: int) -> bytes:
 
 
 def class_dump(class_id: int, super_id: int, size: int = 0, ints: int = 0) -> bytes:
-    """`size` of an instance, and how many fields are the class's own."""
+    """`size` of an instance, and the number of own fields, all of type int."""
     head = struct.pack(">BQIQ5QIHHH", 0x20, class_id, 0, super_id, 0, 0, 0, 0, 0, size, 0, 0, ints)
     return head + struct.pack(">QB", 1, 10) * ints
 
@@ -42,7 +42,7 @@ def dump(*objects: bytes, timestamp: int = 1795521603000) -> bytes:
 
 
 def dangling(count: int) -> bytes:
-    """A dump with so many findings of REF-002, a warning."""
+    """A dump with `count` findings of REF-002, a warning."""
     return dump(object_array(0x40, OBJECTS, [0x1000 + 8 * i for i in range(count)]))
 
 

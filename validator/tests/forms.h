@@ -1,4 +1,4 @@
-/* A dump in other forms: compressed, as a file. Before any include: _POSIX_C_SOURCE 200809L. */
+/* A dump as a compressed dump or as a file. Needs _POSIX_C_SOURCE 200809L before any include. */
 #ifndef HPROF_TESTS_FORMS_H
 #define HPROF_TESTS_FORMS_H
 

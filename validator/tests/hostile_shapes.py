@@ -1,4 +1,4 @@
-"""Dumps made to cost time or memory, each a shape of about as many bytes as are asked for. What they may cost is not known here."""
+"""Dumps made to cost time or memory. Each shape makes a dump of about the given size; test_hostile.py knows what it may cost."""
 
 import dataclasses
 import functools
@@ -18,7 +18,7 @@ Make = Callable[[int], Iterable[Bytes]]
 
 
 def column(rows: bytearray, width: int, offset: int, size: int, values: "array[int]") -> None:
-    """Puts one value into each row of `width` bytes, big-endian, in `size` bytes at an offset: the lower part of a larger value."""
+    """Puts the low `size` bytes of one value, big-endian, at an offset of each row of `width` bytes."""
     raw = values.tobytes()
     assert values.itemsize == 8 and len(rows) == len(values) * width
     for i in range(size):
@@ -27,7 +27,7 @@ def column(rows: bytearray, width: int, offset: int, size: int, values: "array[i
 
 
 def table(row: bytes, count: int, *columns: tuple[int, int, range]) -> bytearray:
-    """`count` copies of a row, each column (offset, size, values) filled in. Values count modulo 2**64."""
+    """`count` copies of a row, with each column (offset, size, values) filled in. Values are modulo 2**64."""
     rows = bytearray(row * count)
     for offset, size, values in columns:
         assert len(values) == count
@@ -45,7 +45,7 @@ def numbers(count: int, step: int = 1, start: int | None = None) -> range:
 
 @dataclasses.dataclass(frozen=True)
 class Layout:
-    """How IDs of one size look."""
+    """The layouts for one size of IDs."""
 
     id_size: int
 
@@ -162,7 +162,7 @@ for bits in (16, 19, 32, 40):
 
 @shape_by_id_size("ids-scattered", valid=True)
 def ids_scattered(layout: Layout, size: int) -> Iterator[Bytes]:
-    """IDs of objects, one for each page of the address space as long as there are."""
+    """IDs of objects, each in another page of the address space while there are any."""
     row = layout.array(0)
     count = size // len(row)
     yield from in_heap(layout, table(row, count, (1, layout.id_size, numbers(count, (1 << 19) + 8, start=0x80000))))
@@ -170,7 +170,7 @@ def ids_scattered(layout: Layout, size: int) -> Iterator[Bytes]:
 
 @shape_by_id_size("missing-elements-scattered")
 def missing_elements(layout: Layout, size: int) -> Iterator[Bytes]:
-    """An array whose elements are all missing, each in another page than the one before."""
+    """An array whose elements are all undefined, each in another page than the one before."""
     count = size // layout.id_size
     elements = table(bytes(layout.id_size), count, (0, layout.id_size, numbers(count, (1 << 19) + 8, start=0x80000)))
     yield from in_heap(layout, layout.objects(0x20, OBJECT, elements))
@@ -244,7 +244,7 @@ def superclass_cycle(size: int) -> Iterator[Bytes]:
 
 @shape("one-reference-in-each-class-of-a-chain", valid=True, arguments=("--profile", "hotspot", "--disable", "CLS-008"))
 def reference_in_each_class(size: int) -> Iterator[Bytes]:
-    """An instance of each class of a chain of 3000 takes its references from every class above."""
+    """An instance of each class of a chain of 3000 has references from all superclasses."""
     field = EIGHT.ids(1) + b"\x02"
     length = 3000
     yield EIGHT.header() + EIGHT.utf8(1, b"f") + EIGHT.utf8(2, b"java/lang/Object") + EIGHT.load_class(1, 0x1000, 2)
@@ -310,7 +310,7 @@ def class_dumps_again(layout: Layout, size: int) -> Iterator[Bytes]:
 
 @shape_by_id_size("load-class")
 def load_classes(layout: Layout, size: int) -> Iterator[Bytes]:
-    """Each with a name, a stack trace of its own that are not defined."""
+    """Each with an undefined name and an undefined stack trace of its own."""
     row = layout.load_class(0, 0, 0)
     count, w = size // len(row), layout.id_size
     serials = numbers(count)
@@ -418,7 +418,7 @@ for tag, width, name in (
 ):  # fmt: skip
 
     def roots(layout: Layout, size: int, tag: int = tag, width: int = width) -> Iterator[Bytes]:
-        """Roots that name nothing that is there, each another object, and if it can another thread."""
+        """Roots, each of another undefined object, and if it has one, of another thread."""
         w = layout.id_size
         row = bytes([tag]) + bytes(w + (w if width == 1 else width))
         count = size // len(row)
@@ -443,14 +443,14 @@ def roots_with_frames(layout: Layout, size: int) -> Iterator[Bytes]:
     yield END
 
 
-# The smallest of each kind: all that it defines or names is distinct, scattered, and defined nowhere
+# The smallest of each kind: all that it defines or uses is distinct, scattered, and otherwise undefined
 
 
-SCATTER = 0x9E3779B9  # Odd: its multiples are distinct in 4 bytes as in 8, and those in 8 lie in a page of IDs each.
+SCATTER = 0x9E3779B9  # Odd, so that its multiples are distinct in 4 bytes and in 8; in 8 bytes each lies in a page of its own.
 
 
 def smallest(layout: Layout, size: int, head: bytes, kinds: str, before: int = 0) -> bytearray:
-    """Rows of a head and fields: `i` is an ID and `s` a serial, each to be filled; `o` is an ID of 0, a digit a byte."""
+    """Rows of a head and fields: `i` is an ID and `s` a serial, which are filled; `o` is an ID of 0, and a digit is a byte."""
     row, columns = head, []
     for kind in kinds:
         width = layout.id_size if kind in "io" else 4 if kind == "s" else 1
@@ -460,7 +460,7 @@ def smallest(layout: Layout, size: int, head: bytes, kinds: str, before: int = 0
     if before:  # The length of a record.
         row = row[: before - 4] + u4(len(row) - before) + row[before:]
     count = size // len(row)
-    step = SCATTER if layout is EIGHT else 8 * SCATTER  # In fewer pages: all get the bitmaps that any dump may have at once.
+    step = SCATTER if layout is EIGHT else 8 * SCATTER  # In fewer pages, so that all get bitmaps within the allowance.
     return table(row, count, *((*c, numbers(count, step, start=step * (1 + i * count))) for i, c in enumerate(columns)))
 
 
@@ -497,7 +497,7 @@ for tag, kinds, name in (
 for few in (1, 2, 3, 4, 6, 9):
 
     def few_in_a_page(layout: Layout, size: int, few: int = few) -> Iterator[Bytes]:
-        """Elements of an array, all missing, so many in each page of IDs."""
+        """Elements of an array, all undefined, the given number in each page of IDs."""
         w = layout.id_size
         count = size // w // few
         rows = table(bytes(w * few), count, *((w * i, w, numbers(count, 1 << 19, start=(1 << 19) + 8 * i)) for i in range(few)))
@@ -510,7 +510,7 @@ for few in (1, 2, 3, 4, 6, 9):
 for full in (1000, 2000, 2759, 3072, 3500, 4097):
 
     def pages_just_full(layout: Layout, size: int, full: int = full) -> Iterator[Bytes]:
-        """Elements that fill page after page up to so many IDs."""
+        """Elements that fill page after page up to the given number of IDs."""
         w = layout.id_size
         pages = size // w // full
         rows = (table(bytes(w), full, (0, w, numbers(full, 8 * 13, start=(1 + page) << 19))) for page in range(pages))
@@ -585,7 +585,7 @@ def wrong_lengths(size: int) -> Iterator[Bytes]:
 
 @shape("instances-of-a-wrong-length-before-a-large-class")
 def wrong_lengths_before_classes(size: int) -> Iterator[Bytes]:
-    """What follows a fault is looked at: here that is a class of 60 KB, seven times."""
+    """Recovery looks at what follows a fault: here, seven times, a class of 60 KB."""
     fields = (EIGHT.ids(1) + b"\x08\0") * 6000
     row = EIGHT.instance(0, OBJECT, b"x") * 7 + EIGHT.class_dump(0x1000, OBJECT, statics=fields)
     yield from in_heap(EIGHT, row * (size // len(row)))
@@ -645,7 +645,7 @@ def small_segments(size: int) -> Iterator[Bytes]:
 
 @shape("segments-that-cut-their-sub-record")
 def cutting_segments(size: int) -> Iterator[Bytes]:
-    """Each segment ends within an array that the next goes on with."""
+    """Each segment ends within an array that continues in the next one."""
     whole = FOUR.array(0x100, bytes(40))
     row = record(0x1C, whole[:20]) + record(0x1C, whole[20:])
     yield from (FOUR.header(), row * (size // len(row)), END)
@@ -680,7 +680,7 @@ def small_dumps(size: int) -> Iterator[Bytes]:
 
 
 def faulty_dump(i: int, padding: int) -> bytes:
-    """A dump with a class behind its instance, a missing reference and a duplicate."""
+    """A dump with a class after its instance, a dangling reference and a duplicate."""
     field = EIGHT.ids(1) + b"\x02"
     return record(
         0x0C,
@@ -708,7 +708,7 @@ for padding in (0, 5000, 700_000, 1_500_000):
 
 
 def as_gzip(parts: Iterable[Bytes]) -> Iterator[Bytes]:
-    """One member of all."""
+    """One gzip member."""
     packer = zlib.compressobj(1, zlib.DEFLATED, 31)
     for part in parts:
         yield packer.compress(part)
@@ -718,7 +718,7 @@ def as_gzip(parts: Iterable[Bytes]) -> Iterator[Bytes]:
 for padding, larger in ((5000, 1), (1_500_000, 8)):
 
     def faulty_dumps_as_gzip(size: int, padding: int = padding, larger: int = larger) -> Iterator[Bytes]:
-        """To look at a dump again needs a way back into the one member."""
+        """The second look needs a way back into the only member."""
         yield from as_gzip(faulty_dumps(larger * size, padding))
 
     shape(f"faulty-dumps-{padding}-gzip", gzip=True)(faulty_dumps_as_gzip)

@@ -1,5 +1,5 @@
-/* What an input is opened on, random but the same in every run, as it is or as a gzip file; and streams opened on it, whose
- * memory must all come back, read to the end or at random. */
+/* Random bytes, the same in every run, plain or compressed; and streams opened on them, which are read to the end or at
+ * random and must release all their memory. */
 #ifndef HPROF_TESTS_INPUTS_H
 #define HPROF_TESTS_INPUTS_H
 
@@ -87,7 +87,7 @@ static inline void append_random_member(struct bytes *file, const uint8_t *data,
     append_member(file, data, size, &options);
 }
 
-/* Members of up to `largest` bytes each, empty ones among them. */
+/* Members of up to `largest` bytes each; some are empty. */
 static inline struct bytes compress_in_members(const struct bytes *data, uint32_t largest)
 {
     struct bytes file = {0};
@@ -187,7 +187,7 @@ static inline size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Mostly small, at times more than there is. */
+/* Mostly small, sometimes more than the size. */
 static inline size_t random_length(size_t size)
 {
     switch (below(8)) {
@@ -200,7 +200,7 @@ static inline size_t random_length(size_t size)
     }
 }
 
-/* Random operations; the model is `data` and an offset. */
+/* Random operations, compared with `data` and an offset. */
 static inline void walk(struct stream *s, const struct bytes *data, int steps)
 {
     struct input *in = &s->in;

@@ -1,5 +1,5 @@
-/* hprof.h: whatever a dump comes from and whatever memory there is, the same bytes give the same verdict or none; the tables are
- * complete; options that make no sense are refused. Runs in the top directory: the dumps are those of corpus/. */
+/* hprof.h: the same bytes give the same report from every kind of input, or none if memory runs out; the tables are
+ * complete; invalid options are refused. Runs in the top directory, on the dumps of corpus/. */
 #define _POSIX_C_SOURCE 200809L
 #define _DEFAULT_SOURCE
 
@@ -23,9 +23,9 @@
 #include "forms.h"
 #include "hprof/hprof.h"
 
-/* ---- What is told of a run -------------------------------------------------------------------------------------- */
+/* ---- The report of a run ---------------------------------------------------------------------------------------- */
 
-static struct account judge_fd(int fd)
+static struct account check_fd(int fd)
 {
     struct account a;
     struct hprof_options options = options_for(&a);
@@ -96,7 +96,7 @@ static void profiles_are_the_nine_in_their_order(void **state)
     assert_true(hprof_profile_find("hot") == SIZE_MAX);
 }
 
-static void quirks_stand_by_profile_and_name_what_they_change(void **state)
+static void quirks_are_sorted_by_profile_and_name_what_they_change(void **state)
 {
     size_t n = 0;
 
@@ -141,7 +141,7 @@ static void expect_usage(const struct hprof_options *options, const struct accou
     assert_int_equal(a->all_size, 0);
 }
 
-static void options_that_make_no_sense_are_refused(void **state)
+static void invalid_options_are_refused(void **state)
 {
     struct account a;
     struct hprof_options options = options_for(&a);
@@ -181,7 +181,7 @@ static void no_callback_is_needed(void **state)
     hprof_options_init(&options);
     for (size_t i = 0; i < corpus_size; i++) {
         const struct bytes *b = &corpus[i].bytes;
-        struct account a = judge_memory(b, false);
+        struct account a = check_memory(b, false);
 
         assert_int_equal(hprof_validate_memory(b->at, b->size, false, &options), a.status);
         account_free(&a);
@@ -191,7 +191,7 @@ static void no_callback_is_needed(void **state)
 static void no_bytes_are_an_empty_file(void **state)
 {
     struct bytes none = {0};
-    struct account a = judge_memory(&none, false);
+    struct account a = check_memory(&none, false);
 
     (void)state;
     assert_int_equal(a.status, HPROF_INVALID);
@@ -213,7 +213,7 @@ static const struct bytes *dump_with_two_warnings(void)
     return &b;
 }
 
-static enum hprof_status judge_warnings(struct account *a, uint8_t severity, const char *rule, bool werror)
+static enum hprof_status check_warnings(struct account *a, uint8_t severity, const char *rule, bool werror)
 {
     uint8_t *severities = malloc(hprof_rule_count());
     struct hprof_options options = options_for(a);
@@ -239,7 +239,7 @@ static void severities_are_the_callers(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct account a;
-        enum hprof_status status = judge_warnings(&a, cases[i].severity, "STR-003", cases[i].werror);
+        enum hprof_status status = check_warnings(&a, cases[i].severity, "STR-003", cases[i].werror);
 
         assert_int_equal(a.summary.errors, cases[i].errors);
         assert_int_equal(a.summary.warnings, cases[i].warnings);
@@ -267,7 +267,7 @@ static void faults_of_the_framing_stay_errors(void **state)
 
 /* ---- Memory ----------------------------------------------------------------------------------------------------- */
 
-static struct account judge_with(const struct bytes *b, bool as_pipe, struct caller *caller, uint64_t max_memory)
+static struct account check_with(const struct bytes *b, bool as_pipe, struct caller *caller, uint64_t max_memory)
 {
     struct account a;
     struct hprof_options options = options_for(&a);
@@ -280,7 +280,8 @@ static struct account judge_with(const struct bytes *b, bool as_pipe, struct cal
     return a;
 }
 
-/* The whole verdict, or HPROF_LIMIT with no more findings; and all memory back. True if it was the whole one. */
+/* Expects the complete report, or HPROF_LIMIT and no other findings; and all memory released. Returns whether it was
+ * complete. */
 static bool verdict_or_limit(const char *name, const struct account *whole, const struct account *a,
                              const struct caller *caller)
 {
@@ -292,19 +293,19 @@ static bool verdict_or_limit(const char *name, const struct account *whole, cons
     }
     if (a->findings > whole->findings)
         fail_msg("%s: more findings with little memory", name);
-    if (a->summary.version) /* there was one */
+    if (a->summary.version) /* there was a summary */
         assert_int_equal(a->summary.status, a->status);
     return a->status != HPROF_LIMIT;
 }
 
 static void expect_verdict_or_limit_at_every_allocation(const struct sample *sample, bool as_pipe)
 {
-    struct account whole = judge_memory(&sample->bytes, as_pipe);
+    struct account whole = check_memory(&sample->bytes, as_pipe);
     bool refused = true;
 
     for (uint64_t n = 0; refused; n++) {
         struct caller caller = {.left = n};
-        struct account a = judge_with(&sample->bytes, as_pipe, &caller, 0);
+        struct account a = check_with(&sample->bytes, as_pipe, &caller, 0);
 
         if (!verdict_or_limit(sample->name, &whole, &a, &caller) && !caller.refused)
             fail_msg("%s: a limit was met with all memory there", sample->name);
@@ -339,10 +340,10 @@ static void any_allocation_may_fail_on_a_compressed_file(void **state)
     }
 }
 
-static void a_limit_is_told_with_its_place(void **state)
+static void a_limit_is_reported_with_the_offset(void **state)
 {
     struct caller caller = {.left = UINT64_MAX};
-    struct account a = judge_with(dump_with_two_warnings(), false, &caller, 100);
+    struct account a = check_with(dump_with_two_warnings(), false, &caller, 100);
 
     (void)state;
     assert_int_equal(a.status, HPROF_LIMIT);
@@ -351,19 +352,19 @@ static void a_limit_is_told_with_its_place(void **state)
     account_free(&a);
 }
 
-/* The context itself, of a fixed size, is not counted. */
+/* The checker itself, of a fixed size, is not counted. */
 enum { CONTEXT = 256 << 10 };
 
 static void max_memory_is_kept(void **state)
 {
     (void)state;
     for (size_t i = 0; i < corpus_size; i++) {
-        struct account whole = judge_memory(&corpus[i].bytes, i & 1);
+        struct account whole = check_memory(&corpus[i].bytes, i & 1);
         bool enough = false;
 
         for (uint64_t limit = 512; !enough; limit += limit / 2) {
             struct caller caller = {.left = UINT64_MAX};
-            struct account a = judge_with(&corpus[i].bytes, i & 1, &caller, limit);
+            struct account a = check_with(&corpus[i].bytes, i & 1, &caller, limit);
 
             enough = verdict_or_limit(corpus[i].name, &whole, &a, &caller);
             assert_true(a.peak <= limit + CONTEXT);
@@ -375,12 +376,12 @@ static void max_memory_is_kept(void **state)
 
 /* ---- Where bytes come from -------------------------------------------------------------------------------------- */
 
-static void a_file_is_judged_as_memory_is(void **state)
+static void a_file_gives_the_report_of_memory(void **state)
 {
     (void)state;
     for (size_t i = 0; i < corpus_size; i++) {
         int fd = file_of(&corpus[i].bytes);
-        struct account memory = judge_memory(&corpus[i].bytes, false), file = judge_fd(fd);
+        struct account memory = check_memory(&corpus[i].bytes, false), file = check_fd(fd);
 
         expect_same(corpus[i].name, "file", memory.all, file.all);
         assert_int_equal(lseek(fd, 0, SEEK_CUR), 0);
@@ -391,29 +392,29 @@ static void a_file_is_judged_as_memory_is(void **state)
     }
 }
 
-static void what_cannot_be_read_again_lacks_places_only(void **state)
+static void input_that_cannot_be_read_again_lacks_only_offsets(void **state)
 {
     (void)state;
     for (size_t i = 0; i < corpus_size; i++) {
-        struct account file = judge_memory(&corpus[i].bytes, false), pipe = judge_memory(&corpus[i].bytes, true);
+        struct account file = check_memory(&corpus[i].bytes, false), pipe = check_memory(&corpus[i].bytes, true);
 
-        expect_same(corpus[i].name, "as a pipe", file.placeless, pipe.placeless);
-        assert_false(pipe.place_lacks);
+        expect_same(corpus[i].name, "as a pipe", file.without_offsets, pipe.without_offsets);
+        assert_false(pipe.lacks_offset);
         assert_int_equal(file.status, pipe.status);
         account_free(&file);
         account_free(&pipe);
     }
 }
 
-static void a_compressed_file_is_judged_as_the_plain_one(void **state)
+static void a_compressed_file_gives_the_report_of_the_plain_one(void **state)
 {
     (void)state;
     for (size_t i = 0; i < corpus_size; i++) {
         struct bytes compressed = compress_gzip(&corpus[i].bytes);
-        struct account plain = judge_memory(&corpus[i].bytes, false), gzip = judge_memory(&compressed, false);
+        struct account plain = check_memory(&corpus[i].bytes, false), gzip = check_memory(&compressed, false);
         const char *findings = strchr(gzip.all, '\n'), *expected = strchr(plain.all, '\n');
 
-        /* The first line tells of the file. Compressed twice is a fault of its own. */
+        /* The first line describes the file. A file that is compressed twice is another fault. */
         if (!plain.summary.compressed)
             expect_same(corpus[i].name, "compressed", expected, findings);
         account_free(&plain);
@@ -448,7 +449,7 @@ static void *write_all(void *argument)
 
 static void expect_same_through(const struct sample *sample, bool socket, size_t piece)
 {
-    struct account memory = judge_memory(&sample->bytes, true), pipe_;
+    struct account memory = check_memory(&sample->bytes, true), pipe_;
     int ends[2];
     pthread_t thread;
     struct writer writer = {&sample->bytes, piece, -1};
@@ -456,7 +457,7 @@ static void expect_same_through(const struct sample *sample, bool socket, size_t
     assert_int_equal(socket ? socketpair(AF_UNIX, SOCK_STREAM, 0, ends) : pipe(ends), 0);
     writer.fd = ends[1];
     assert_int_equal(pthread_create(&thread, NULL, write_all, &writer), 0);
-    pipe_ = judge_fd(ends[0]);
+    pipe_ = check_fd(ends[0]);
     close(ends[0]);
     pthread_join(thread, NULL);
     expect_same(sample->name, socket ? "through a socket" : "through a pipe", memory.all, pipe_.all);
@@ -476,10 +477,10 @@ static void a_pipe_may_deliver_as_it_likes(void **state)
     }
 }
 
-static void what_cannot_be_read_is_told(void **state)
+static void unreadable_input_is_reported(void **state)
 {
     int directory = open(".", O_RDONLY);
-    struct account closed = judge_fd(-1), folder = judge_fd(directory);
+    struct account closed = check_fd(-1), folder = check_fd(directory);
 
     (void)state;
     assert_int_equal(closed.status, HPROF_IO);
@@ -493,16 +494,16 @@ static void what_cannot_be_read_is_told(void **state)
 
 /* ---- Threads ---------------------------------------------------------------------------------------------------- */
 
-static void *judge_corpus(void *argument)
+static void *check_corpus(void *argument)
 {
     struct account *accounts = argument;
 
     for (size_t i = 0; i < corpus_size; i++)
-        accounts[i] = judge_memory(&corpus[i].bytes, false);
+        accounts[i] = check_memory(&corpus[i].bytes, false);
     return NULL;
 }
 
-static void two_threads_may_judge_at_once(void **state)
+static void two_threads_may_check_at_once(void **state)
 {
     struct account *accounts[3];
     pthread_t threads[2];
@@ -510,9 +511,9 @@ static void two_threads_may_judge_at_once(void **state)
     (void)state;
     for (size_t i = 0; i < 3; i++)
         accounts[i] = calloc(corpus_size, sizeof **accounts);
-    judge_corpus(accounts[2]);
+    check_corpus(accounts[2]);
     for (size_t i = 0; i < 2; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, judge_corpus, accounts[i]), 0);
+        assert_int_equal(pthread_create(&threads[i], NULL, check_corpus, accounts[i]), 0);
     for (size_t i = 0; i < 2; i++)
         pthread_join(threads[i], NULL);
     for (size_t i = 0; i < corpus_size; i++) {
@@ -532,9 +533,9 @@ int main(void)
         cmocka_unit_test(every_rule_has_all_its_texts),
         cmocka_unit_test(rules_are_found_by_id_and_name_in_any_case),
         cmocka_unit_test(profiles_are_the_nine_in_their_order),
-        cmocka_unit_test(quirks_stand_by_profile_and_name_what_they_change),
+        cmocka_unit_test(quirks_are_sorted_by_profile_and_name_what_they_change),
         cmocka_unit_test(tags_have_names),
-        cmocka_unit_test(options_that_make_no_sense_are_refused),
+        cmocka_unit_test(invalid_options_are_refused),
         cmocka_unit_test(no_callback_is_needed),
         cmocka_unit_test(no_bytes_are_an_empty_file),
         cmocka_unit_test(severities_are_the_callers),
@@ -542,16 +543,16 @@ int main(void)
         cmocka_unit_test(any_allocation_may_fail),
         cmocka_unit_test(any_allocation_may_fail_on_a_pipe),
         cmocka_unit_test(any_allocation_may_fail_on_a_compressed_file),
-        cmocka_unit_test(a_limit_is_told_with_its_place),
+        cmocka_unit_test(a_limit_is_reported_with_the_offset),
         cmocka_unit_test(max_memory_is_kept),
-        cmocka_unit_test(a_file_is_judged_as_memory_is),
-        cmocka_unit_test(what_cannot_be_read_again_lacks_places_only),
-        cmocka_unit_test(a_compressed_file_is_judged_as_the_plain_one),
+        cmocka_unit_test(a_file_gives_the_report_of_memory),
+        cmocka_unit_test(input_that_cannot_be_read_again_lacks_only_offsets),
+        cmocka_unit_test(a_compressed_file_gives_the_report_of_the_plain_one),
         cmocka_unit_test(a_pipe_may_deliver_as_it_likes),
-        cmocka_unit_test(what_cannot_be_read_is_told),
-        cmocka_unit_test(two_threads_may_judge_at_once),
+        cmocka_unit_test(unreadable_input_is_reported),
+        cmocka_unit_test(two_threads_may_check_at_once),
     };
 
     signal(SIGPIPE, SIG_IGN);
-    return cmocka_run_group_tests(tests, load_corpus, forget_corpus);
+    return cmocka_run_group_tests(tests, load_corpus, free_corpus);
 }

@@ -1,4 +1,5 @@
-/* chunks.h, arena.h, byte_log.h: what grows in blocks never moves, keeps what was written, and is given back whole. */
+/* chunks.h, arena.h, byte_log.h: containers that grow in blocks never move their contents, keep what was written, and
+ * release all of it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +21,7 @@ static void elements_stay_where_they_are(void **state)
 {
     enum { MANY = 100000 };
     static const size_t sizes[] = {4, 24, 64, 1000};
-    uint32_t **places = malloc(MANY * sizeof *places);
+    uint32_t **elements = malloc(MANY * sizeof *elements);
 
     (void)state;
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
@@ -30,20 +31,20 @@ static void elements_stay_where_they_are(void **state)
         memory_init(&memory, NULL, 0);
         chunks_init(&c, &memory, sizes[s]);
         for (uint32_t i = 0; i < MANY; i++) {
-            places[i] = chunks_add(&c);
-            memset(places[i], 0xff, sizes[s]);
-            *places[i] = i;
+            elements[i] = chunks_add(&c);
+            memset(elements[i], 0xff, sizes[s]);
+            *elements[i] = i;
         }
         assert_int_equal(c.count, MANY);
         for (uint32_t i = 0; i < MANY; i++) {
-            assert_ptr_equal(chunks_at(&c, i), places[i]);
-            assert_int_equal(*places[i], i);
+            assert_ptr_equal(chunks_at(&c, i), elements[i]);
+            assert_int_equal(*elements[i], i);
         }
         assert_true(memory.peak <= MANY * sizes[s] * 66 / 64 + (1 << 17));
         chunks_clear(&c);
         assert_int_equal(memory.used, 0);
     }
-    free(places);
+    free(elements);
 }
 
 static void a_list_that_shrank_grows_in_the_memory_it_has(void **state)
@@ -203,7 +204,7 @@ static void bytes_are_read_as_they_were_written(void **state)
     free(read);
 }
 
-static void what_was_read_can_be_given_back(void **state)
+static void what_was_read_can_be_discarded(void **state)
 {
     enum { BLOCKS = 9 };
     static const uint8_t bytes[LOG_BLOCK] = {0};
@@ -346,7 +347,7 @@ int main(void)
         cmocka_unit_test(the_first_piece_may_be_large),
         cmocka_unit_test(no_piece_is_as_large_as_all_memory),
         cmocka_unit_test(bytes_are_read_as_they_were_written),
-        cmocka_unit_test(what_was_read_can_be_given_back),
+        cmocka_unit_test(what_was_read_can_be_discarded),
         cmocka_unit_test(a_byte_can_be_changed),
         cmocka_unit_test(numbers_are_read_as_they_were_written),
         cmocka_unit_test(small_numbers_take_one_byte),

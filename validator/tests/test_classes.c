@@ -1,4 +1,5 @@
-/* classes.h: what a chain of superclasses adds up to, however long, and that a broken one is broken for all below it. */
+/* classes.h: the sizes that a superclass chain of any length adds up to, and that an invalid layout makes all its subclasses
+ * invalid. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,8 +31,8 @@ static void end_classes(struct classes *c, struct memory *memory)
     free(c);
 }
 
-/* A class whose fields have these types, one for each character: 2 object, 4 boolean, 5 char, b (11) long, 3 none. IDs take 8
- * bytes. */
+/* Dumps a class whose fields have these types, one for each character: 2 object, 4 boolean, 5 char, b (11) long, 3
+ * undefined. IDs take 8 bytes. */
 static uint32_t dump_class(struct classes *c, uint64_t id, uint64_t super, const char *types)
 {
     const struct CLASS_DUMP r = {.class_id = id, .super_id = super, .instance_size = 77};
@@ -184,7 +185,7 @@ static void a_chain_of_a_million_adds_up(void **state)
     end_classes(c, &memory);
 }
 
-/* From the top on: each chain is settled up to one step. */
+/* From the top on, so that each call resolves one step. */
 static void a_million_subclasses_add_up(void **state)
 {
     enum { MANY = 1000000 };
@@ -201,9 +202,9 @@ static void a_million_subclasses_add_up(void **state)
     end_classes(c, &memory);
 }
 
-/* ---- Broken ones ------------------------------------------------------------------------------------------------ */
+/* ---- Invalid chains --------------------------------------------------------------------------------------------- */
 
-static void a_cycle_is_broken_with_all_below_it(void **state)
+static void a_cycle_is_invalid_with_all_subclasses(void **state)
 {
     (void)state;
     for (uint64_t length = 1; length < 50; length++) {
@@ -225,7 +226,7 @@ static void a_cycle_is_broken_with_all_below_it(void **state)
     }
 }
 
-static void a_missing_superclass_may_still_come(void **state)
+static void a_missing_superclass_may_still_follow(void **state)
 {
     struct memory memory;
     struct classes *c = new_classes(&memory);
@@ -241,7 +242,7 @@ static void a_missing_superclass_may_still_come(void **state)
     end_classes(c, &memory);
 }
 
-static void a_missing_superclass_is_missing_in_the_end(void **state)
+static void a_missing_superclass_is_undefined_at_the_end(void **state)
 {
     struct memory memory;
     struct classes *c = new_classes(&memory);
@@ -257,7 +258,7 @@ static void a_missing_superclass_is_missing_in_the_end(void **state)
     end_classes(c, &memory);
 }
 
-static void a_superclass_of_another_heap_dump_is_missing(void **state)
+static void a_superclass_in_another_heap_dump_is_undefined(void **state)
 {
     struct memory memory;
     struct classes *c = new_classes(&memory);
@@ -272,7 +273,7 @@ static void a_superclass_of_another_heap_dump_is_missing(void **state)
     end_classes(c, &memory);
 }
 
-static void a_type_that_is_none_breaks_all_below_it(void **state)
+static void an_undefined_type_makes_all_subclasses_invalid(void **state)
 {
     struct memory memory;
     struct classes *c = new_classes(&memory);
@@ -324,11 +325,11 @@ int main(void)
         cmocka_unit_test(classes_without_checked_fields_are_skipped),
         cmocka_unit_test(a_chain_of_a_million_adds_up),
         cmocka_unit_test(a_million_subclasses_add_up),
-        cmocka_unit_test(a_cycle_is_broken_with_all_below_it),
-        cmocka_unit_test(a_missing_superclass_may_still_come),
-        cmocka_unit_test(a_missing_superclass_is_missing_in_the_end),
-        cmocka_unit_test(a_superclass_of_another_heap_dump_is_missing),
-        cmocka_unit_test(a_type_that_is_none_breaks_all_below_it),
+        cmocka_unit_test(a_cycle_is_invalid_with_all_subclasses),
+        cmocka_unit_test(a_missing_superclass_may_still_follow),
+        cmocka_unit_test(a_missing_superclass_is_undefined_at_the_end),
+        cmocka_unit_test(a_superclass_in_another_heap_dump_is_undefined),
+        cmocka_unit_test(an_undefined_type_makes_all_subclasses_invalid),
         cmocka_unit_test(any_allocation_may_fail),
     };
 

@@ -1,4 +1,4 @@
-"""The command line tool: every option, every exit status, and whatever a shell can do to it."""
+"""The command line tool: every option, every exit status, and everything that a shell can do to it."""
 
 import gzip
 import json
@@ -39,7 +39,7 @@ def test_exit_status(files: Path, names: list[str], status: int) -> None:
     assert [file["file"] for file in report(*names, cwd=files)["files"]] == names
 
 
-def test_a_limit_that_is_met_is_4_and_outweighs_all_else(files: Path) -> None:
+def test_a_reached_limit_is_4_and_outweighs_all_else(files: Path) -> None:
     done = run("--max-memory", "1K", "valid", cwd=files)
     assert done.status == 4
     assert done.err.startswith("hprof-validate: valid: ")
@@ -100,7 +100,7 @@ def test_standard_input_that_cannot_be_read(files: Path) -> None:
 
 
 def test_a_pipe_that_does_not_block(files: Path) -> None:
-    """Standard input and output, whose other ends take their time."""
+    """Standard input and output, whose other ends are slow."""
     (files / "many").write_bytes(dangling(20000))
     many = (files / "many").read_bytes()
     expected = run("--format", "json", "--max-errors", "0", "-", stdin=many)
@@ -149,7 +149,7 @@ def test_a_pipe_gives_what_a_file_gives(files: Path) -> None:
 
 
 def wrong_usage(*args: Arg, cwd: Path | None = None) -> str:
-    """The sentence that a wrong command line is answered with."""
+    """The sentence that reports a wrong command line."""
     done = run(*args, cwd=cwd)
     assert (done.status, done.out) == (2, "")
     sentence, hint = done.err.splitlines()
@@ -350,7 +350,7 @@ def test_quiet_leaves_reports_for_machines_alone(files: Path) -> None:
         assert run("--quiet", *args, cwd=files).out == run(*args, cwd=files).out != ""
 
 
-def test_quiet_twice_says_nothing_on_standard_output(files: Path) -> None:
+def test_quiet_twice_prints_nothing_on_standard_output(files: Path) -> None:
     for args in ([], ["--format", "json"], ["--format", "junit"]):
         for quiet in (["-qq"], ["--quiet", "--quiet"]):
             done = run(*quiet, *args, "duplicate", cwd=files)
@@ -400,7 +400,7 @@ def test_an_output_that_cannot_be_written_is_3(files: Path, args: list[str]) -> 
 
 @pytest.mark.parametrize("name", ["json", "sarif", "junit", "text"])
 def test_a_reader_that_goes_away(files: Path, name: str) -> None:
-    """Status 3, without a word, and whatever else was found only if it is worse."""
+    """Status 3 without a message, or a graver status."""
     (files / "many").write_bytes(dangling(20000))
     for file in ("many", "valid"):
         reading, writing = os.pipe()
@@ -417,7 +417,7 @@ def test_a_limit_on_the_size_of_files_is_no_signal(files: Path) -> None:
 
         resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
 
-    # What a build for coverage leaves behind is cut off by the limit too.
+    # The limit also truncates what a build for coverage writes.
     env = dict(os.environ, GCOV_PREFIX=str(files / "coverage"))
     done = run("--output", "report", "valid", cwd=files, preexec_fn=limit, env=env)
     assert done.status == 3
@@ -435,7 +435,7 @@ def test_output(files: Path) -> None:
     assert (files / "rules").read_text() == run("--list-rules").out
 
 
-def test_output_to_a_file_tells_of_files_that_cannot_be_read(files: Path) -> None:
+def test_output_to_a_file_names_files_that_cannot_be_read(files: Path) -> None:
     run("--output", "report", "missing", "valid", cwd=files)
     assert (files / "report").read_text().startswith("missing: No such file or directory\n\nvalid: JAVA PROFILE")
 
@@ -494,13 +494,13 @@ def test_output_makes_no_file_for_an_input_that_is_missing(files: Path) -> None:
 
 
 def test_output_to_a_fifo_that_is_an_input(files: Path) -> None:
-    """Who opens it would wait for himself."""
+    """Opening it would wait for the tool itself."""
     os.mkfifo(files / "fifo")
     assert wrong_usage("--output", "fifo", "fifo", cwd=files) == "the output would overwrite the input 'fifo'"
 
 
 def test_output_is_replaced_when_it_is_complete(files: Path) -> None:
-    """Until then the old one stays, with its name; also after a signal and after a failed write, which leave nothing behind."""
+    """Until then the old file stays, also after a signal and after a failed write, which leave no other file."""
     (files / "report").write_text("old")
     (files / "report").chmod(0o640)
     (files / "link").symlink_to("report")
@@ -544,7 +544,7 @@ def test_wrong_usage_leaves_an_output_alone(files: Path) -> None:
 
 
 @pytest.mark.parametrize("fault", ["checksum", "data"])
-def test_what_stands_in_front_of_a_damaged_member_is_judged(files: Path, fault: str) -> None:
+def test_bytes_before_a_damaged_member_are_checked(files: Path, fault: str) -> None:
     sound = gzip.compress((files / "duplicate").read_bytes())
     damaged = bytearray(gzip.compress(b"\x01" + bytes(7) + b"\x09" + bytes(9)))
     damaged[-8 if fault == "checksum" else 10] ^= 6
@@ -622,7 +622,7 @@ def test_progress_shows_the_end_of_a_long_path(files: Path) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_progress_is_wiped_off_by_a_signal(files: Path, number: int) -> None:
-    """A dump that comes through a pipe stops coming when the bar is there."""
+    """A dump through a pipe that stops when the bar appears."""
     reading, writing = os.pipe()
 
     def feed() -> None:
@@ -641,7 +641,7 @@ def test_progress_is_wiped_off_by_a_signal(files: Path, number: int) -> None:
 
 
 def test_progress_comes_by_itself_after_a_second(files: Path) -> None:
-    """A long dump that comes slowly."""
+    """A long dump that arrives slowly."""
     reading, writing = os.pipe()
 
     def feed() -> None:
@@ -658,7 +658,7 @@ def test_progress_comes_by_itself_after_a_second(files: Path) -> None:
     assert shown.endswith("\r\x1b[K")
 
 
-# ---- What is known ---------------------------------------------------------------------------------------------------
+# ---- The catalog -----------------------------------------------------------------------------------------------------
 
 
 def test_list_rules(files: Path) -> None:

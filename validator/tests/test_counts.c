@@ -1,4 +1,4 @@
-/* hprof.h: what is counted in a dump, and how far judging has come is told on the way. */
+/* hprof.h: the counts of a dump, and progress while it is read. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <setjmp.h>
@@ -17,8 +17,8 @@
 
 /* ---- Counts ----------------------------------------------------------------------------------------------------- */
 
-/* Object with a static and a constant that are references, String with one reference field; three of it, of which two name
- * nothing; an array of objects, an array of bytes. */
+/* Object with a static and a constant of type object; String with one reference field; three instances of String, two of
+ * which hold null; an array of objects, an array of bytes. */
 static struct bytes small_heap(void)
 {
     struct bytes b = {0};
@@ -85,10 +85,10 @@ static struct bytes small_heap(void)
     return b;
 }
 
-static void counts_are_told(void **state)
+static void counts_are_exact(void **state)
 {
     struct bytes b = small_heap();
-    struct account a = judge_memory(&b, false);
+    struct account a = check_memory(&b, false);
     const struct hprof_summary *s = &a.summary;
 
     (void)state;
@@ -120,7 +120,7 @@ static void counts_are_told(void **state)
 struct progress {
     uint64_t calls, last, total;
     bool fell, total_changed;
-    int shrink; /* a file that becomes shorter at the first call; -1 for none */
+    int shrink; /* a file to be truncated at the first call, or -1 */
 };
 
 static void note_progress(void *context, uint64_t bytes, uint64_t total)
@@ -192,7 +192,7 @@ static void progress_goes_up_to_the_end(void **state)
     free(compressed.at);
 }
 
-/* The first of two strings of one ID is sought, and found near the start. */
+/* The offset of the first of two strings with one ID is found near the start. */
 static void progress_ends_with_all_bytes_after_a_second_look(void **state)
 {
     struct bytes b = large_dump(2);
@@ -211,7 +211,7 @@ static void note_failure(void *context, const struct hprof_summary *summary)
     assert_non_null(strstr(summary->failure, "the file became shorter while it was read"));
 }
 
-static void a_file_that_becomes_shorter_is_told(void **state)
+static void a_file_that_becomes_shorter_is_reported(void **state)
 {
     struct bytes b = large_dump(0);
     int fd = file_of(&b);
@@ -231,10 +231,10 @@ static void a_file_that_becomes_shorter_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counts_are_told),
+        cmocka_unit_test(counts_are_exact),
         cmocka_unit_test(progress_goes_up_to_the_end),
         cmocka_unit_test(progress_ends_with_all_bytes_after_a_second_look),
-        cmocka_unit_test(a_file_that_becomes_shorter_is_told),
+        cmocka_unit_test(a_file_that_becomes_shorter_is_reported),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

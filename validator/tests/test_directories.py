@@ -1,4 +1,4 @@
-"""A directory stands for the dumps in it: one line a file, and a total."""
+"""A directory means the dumps in it: one line a file, and a total."""
 
 import gzip
 import os
@@ -67,7 +67,7 @@ def test_an_unreadable_directory_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("form", ["text", "text-full", "lines", "github", "json", "sarif", "junit"])
 def test_several_at_once_are_reported_like_one_after_the_other(form: str, tmp_path: Path) -> None:
-    """Whatever the number of threads, and with files that cannot be read between the others."""
+    """With any number of threads, and with unreadable files between the others."""
 
     def without_times(text: str) -> str:
         return re.sub(r"[0-9.]+ s\b|[0-9.]+ [kMG]?B/s|time=\"[^\"]*\"|timestamp=\"[^\"]*\"|Utc\": \"[^\"]*\"", "", text)
@@ -81,6 +81,6 @@ def test_several_at_once_are_reported_like_one_after_the_other(form: str, tmp_pa
         assert without_times(many.out) == without_times(one.out)
 
 
-def test_a_limit_is_met_by_each_file(tmp_path: Path) -> None:
+def test_each_file_reaches_the_limit(tmp_path: Path) -> None:
     fill(tmp_path / "dumps")
     assert run("--jobs", "3", "--max-memory", "1K", "dumps", cwd=tmp_path).status == 4

@@ -1,4 +1,4 @@
-/* stretches.h, find_offsets.c: what the second look finds, wherever it is in the dump. */
+/* stretches.h, find_offsets.c: the second look finds offsets anywhere in the dump. */
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,7 +35,7 @@ static void filters_meet_where_a_page_is_in_both(void **state)
     }
 }
 
-/* Nearly all pairs of small sets do not: a filter that is always met is of no use. */
+/* Nearly all pairs of small sets must not meet, or the filter would be useless. */
 static void filters_of_other_pages_seldom_meet(void **state)
 {
     unsigned met = 0;
@@ -76,8 +76,8 @@ static void put_classes(struct bytes *b)
     put_class(b, 2, OBJECTS, ARRAY_NAME);
 }
 
-/* A heap dump of `arrays` arrays of Object[], each with as many elements, one of which, that of an array, may be missing. Gives the
- * offset of its first element. */
+/* Puts a heap dump of `arrays` arrays of class Object[], each of which has `elements` elements. One element of one array may
+ * dangle. Returns the offset of its first element. */
 static uint64_t put_dump(struct bytes *b, uint32_t arrays, uint32_t elements, uint32_t odd_one, uint64_t missing)
 {
     uint64_t at = 0;
@@ -96,42 +96,42 @@ static uint64_t put_dump(struct bytes *b, uint32_t arrays, uint32_t elements, ui
     return at;
 }
 
-struct told {
+struct reported {
     unsigned findings;
     const char *rule;
     uint64_t offset;
 };
 
-static void tell(void *context, const struct hprof_finding *f)
+static void note_finding(void *context, const struct hprof_finding *f)
 {
-    struct told *told = context;
+    struct reported *reported = context;
 
-    told->findings++;
-    told->rule = hprof_rule_at(f->rule)->id;
-    told->offset = f->offset;
+    reported->findings++;
+    reported->rule = hprof_rule_at(f->rule)->id;
+    reported->offset = f->offset;
 }
 
 static void expect_dangling_at(uint32_t arrays, uint32_t elements, uint32_t odd_one, uint64_t missing)
 {
     struct bytes b = {0};
     uint64_t at;
-    struct told told = {0};
+    struct reported reported = {0};
     struct hprof_options options;
 
     put_classes(&b);
     at = put_dump(&b, arrays, elements, odd_one, missing);
 
     hprof_options_init(&options);
-    options.on_finding = tell;
-    options.context = &told;
+    options.on_finding = note_finding;
+    options.context = &reported;
     assert_int_equal(hprof_validate_memory(b.at, b.size, false, &options), HPROF_VALID);
-    assert_int_equal(told.findings, 1);
-    assert_string_equal(told.rule, "REF-002");
-    assert_int_equal(told.offset, at);
+    assert_int_equal(reported.findings, 1);
+    assert_string_equal(reported.rule, "REF-002");
+    assert_int_equal(reported.offset, at);
     free(b.at);
 }
 
-/* 5 MB: the odd one in the first stretch, in the last, and at each array about the end of a stretch. */
+/* 5 MB: the dangling element is in the first stretch, in the last, and in each array near the end of a stretch. */
 static void a_dangling_element_is_located_in_any_stretch(void **state)
 {
     enum { ARRAYS = 20000, ELEMENTS = 28, SIZE = 25 + 8 * ELEMENTS };
@@ -140,12 +140,12 @@ static void a_dangling_element_is_located_in_any_stretch(void **state)
     for (uint32_t stretch = 0; stretch < 4; stretch++)
         for (uint32_t i = (stretch << 20) / SIZE; i < (stretch << 20) / SIZE + 5; i++) {
             expect_dangling_at(ARRAYS, ELEMENTS, i, UINT64_C(0x7ffd00ae0));
-            expect_dangling_at(ARRAYS, ELEMENTS, i, PLAIN + 8 * ARRAYS); /* in a page that all arrays may name */
+            expect_dangling_at(ARRAYS, ELEMENTS, i, PLAIN + 8 * ARRAYS); /* in a page that all arrays may reference */
         }
     expect_dangling_at(ARRAYS, ELEMENTS, ARRAYS - 1, UINT64_C(0x7ffd00ae0));
 }
 
-/* The page of an element that stands far behind the head of its array is one of the stretch of that head. */
+/* The page of an element belongs to the stretch with the head of its array, however far the element is from it. */
 static void a_dangling_element_is_located_in_an_array_of_many_stretches(void **state)
 {
     (void)state;
@@ -154,24 +154,24 @@ static void a_dangling_element_is_located_in_an_array_of_many_stretches(void **s
 }
 
 enum { DUMPS = 400 };
-struct places {
+struct offsets {
     size_t n;
     uint64_t at[DUMPS];
 };
 
-static void note_place(void *context, const struct hprof_finding *f)
+static void note_offset(void *context, const struct hprof_finding *f)
 {
-    struct places *places = context;
+    struct offsets *offsets = context;
 
-    assert_true(places->n < DUMPS);
-    places->at[places->n++] = f->offset;
+    assert_true(offsets->n < DUMPS);
+    offsets->at[offsets->n++] = f->offset;
 }
 
-/* However many heap dumps there are, and wherever blocks end: small ones, of which a block holds many, and larger than a block. */
+/* Many heap dumps, smaller than a block and larger than a block. */
 static void a_dangling_element_of_each_dump_of_a_compressed_file_is_located(void **state)
 {
     uint64_t expected[DUMPS];
-    struct places found = {0};
+    struct offsets found = {0};
     struct bytes b = {0}, file;
     struct hprof_options options;
 
@@ -186,7 +186,7 @@ static void a_dangling_element_of_each_dump_of_a_compressed_file_is_located(void
     file = compress_gzip(&b);
     hprof_options_init(&options);
     options.max_errors = 0;
-    options.on_finding = note_place;
+    options.on_finding = note_offset;
     options.context = &found;
     assert_int_equal(hprof_validate_memory(file.at, file.size, false, &options), HPROF_VALID);
     assert_int_equal(found.n, DUMPS);
@@ -195,7 +195,7 @@ static void a_dangling_element_of_each_dump_of_a_compressed_file_is_located(void
     free(b.at);
 }
 
-/* ---- Detours ---------------------------------------------------------------------------------------------------- */
+/* ---- Skipped bytes ---------------------------------------------------------------------------------------------- */
 
 enum { SEGMENTS = 60 };
 
@@ -212,19 +212,19 @@ static void put_bytes(struct bytes *b, uint64_t id, uint32_t elements)
 
 static void expect_related(void *context, const struct hprof_finding *f)
 {
-    struct places *places = context;
+    struct offsets *offsets = context;
 
     if (strcmp(hprof_rule_at(f->rule)->id, "OBJ-004") != 0)
         return;
-    assert_true(places->n < SEGMENTS);
-    assert_int_equal(f->related_offset, places->at[places->n++]);
+    assert_true(offsets->n < SEGMENTS);
+    assert_int_equal(f->related_offset, offsets->at[offsets->n++]);
 }
 
-/* Segments of some 50 KB, every other one damaged or not: with a sub-record of no known tag, or one that the next segment goes
- * on with. The last one defines again what stands in the middle of each. */
-static void earlier_definitions_are_found_among_damage(void **state)
+/* Puts segments of about 50 KB. Every other one has a fault: a sub-record of undefined tag, or one that continues in the
+ * next segment. The last segment defines again an object from the middle of each. */
+static void earlier_definitions_are_found_between_faults(void **state)
 {
-    struct places expected = {0};
+    struct offsets expected = {0};
     struct bytes b = {0}, file;
     struct hprof_options options;
     uint32_t missing = 0;
@@ -284,7 +284,7 @@ int main(void)
         cmocka_unit_test(a_dangling_element_is_located_in_any_stretch),
         cmocka_unit_test(a_dangling_element_is_located_in_an_array_of_many_stretches),
         cmocka_unit_test(a_dangling_element_of_each_dump_of_a_compressed_file_is_located),
-        cmocka_unit_test(earlier_definitions_are_found_among_damage),
+        cmocka_unit_test(earlier_definitions_are_found_between_faults),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
-/* hprof.h, of findings: the first are told, as many as were asked for, while the totals stay exact; and each of their texts, path,
- * expected and found, is whole. Runs in the top directory: the dumps are those of corpus/. */
+/* hprof.h: as many findings as were asked for are reported, the first ones, while the totals stay exact; and path, expected
+ * and found are complete. Runs in the top directory, on the dumps of corpus/. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <inttypes.h>
@@ -20,9 +20,9 @@
 #include "forms.h"
 #include "hprof/hprof.h"
 
-/* ---- How much is told ------------------------------------------------------------------------------------------- */
+/* ---- How many are reported -------------------------------------------------------------------------------------- */
 
-static struct account judge_capped(const struct bytes *b, uint64_t max_errors, size_t profile)
+static struct account check_capped(const struct bytes *b, uint64_t max_errors, size_t profile)
 {
     struct account a;
     struct hprof_options options = options_for(&a);
@@ -37,7 +37,7 @@ static void totals_are_exact_however_little_is_shown(void **state)
 {
     (void)state;
     for (size_t i = 0; i < corpus_size; i++) {
-        struct account all = judge_capped(&corpus[i].bytes, 0, i % 8), one = judge_capped(&corpus[i].bytes, 1, i % 8);
+        struct account all = check_capped(&corpus[i].bytes, 0, i % 8), one = check_capped(&corpus[i].bytes, 1, i % 8);
 
         for (size_t rule = 0; rule < hprof_rule_count(); rule++) {
             assert_int_equal(one.totals[rule], all.totals[rule]);
@@ -61,17 +61,17 @@ static void the_first_findings_are_shown(void **state)
     for (unsigned i = 0; i < 51; i++)
         put_string(&b, 1, "again");
     for (size_t i = 0; i < sizeof caps / sizeof *caps; i++) {
-        struct account a = judge_capped(&b, caps[i], 0);
+        struct account a = check_capped(&b, caps[i], 0);
         uint64_t shown = caps[i] && caps[i] < 50 ? caps[i] : 50;
         const char *at = a.all;
 
         assert_int_equal(a.findings, shown);
         assert_int_equal(a.summary.warnings, 50);
         for (uint64_t n = 1; n <= shown; n++) {
-            char place[40];
+            char text[40];
 
-            snprintf(place, sizeof place, " at %" PRIx64 " ", 31 + n * (9 + 8 + 5) + 9);
-            at = strstr(at, place);
+            snprintf(text, sizeof text, " at %" PRIx64 " ", 31 + n * (9 + 8 + 5) + 9);
+            at = strstr(at, text);
             assert_non_null(at);
         }
         account_free(&a);
@@ -81,8 +81,8 @@ static void the_first_findings_are_shown(void **state)
 
 /* ---- Texts ------------------------------------------------------------------------------------------------------ */
 
-/* A class and its instance, with faults that are told with the class's name: 200 characters of 2 bytes, or one of 1 byte in
- * front. */
+/* Puts a class and its instance, with faults that are reported with the name of the class: 200 characters of 2 bytes, or one
+ * of 1 byte before them. */
 static struct bytes heap_with_name(bool shifted)
 {
     struct bytes b = {0};
@@ -155,9 +155,9 @@ static void long_names_are_cut_between_characters(void **state)
     }
 }
 
-/* ---- In front of a damaged gzip member -------------------------------------------------------------------------- */
+/* ---- Before a damaged gzip member ------------------------------------------------------------------------------- */
 
-static struct account judge_way(const struct bytes *b, uint64_t max_errors, bool as_pipe)
+static struct account check_in_way(const struct bytes *b, uint64_t max_errors, bool as_pipe)
 {
     struct account a;
     struct hprof_options options = options_for(&a);
@@ -175,10 +175,10 @@ static void append_compressed(struct bytes *file, const uint8_t *data, size_t si
     free(member.at);
 }
 
-/* A string again and again, in three members, the second of which has another checksum: that shows at its end, far behind its
- * beginning or near it. What stands in front is told and counted to the last string that is whole there, in whatever way it is read
- * and however little is shown. */
-static void what_is_in_front_of_a_damaged_member_is_exact(void **state)
+/* The same string many times, in three members. The second has a wrong checksum, which is found at its end, far from its
+ * beginning or near it. All complete strings before it are reported and counted, however the file is read and however little
+ * is shown. */
+static void findings_before_a_damaged_member_are_exact(void **state)
 {
     enum { STRINGS = 150000, SIZE = 9 + 8 + 7, START = 31 };
     struct bytes b = {0};
@@ -199,7 +199,7 @@ static void what_is_in_front_of_a_damaged_member_is_exact(void **state)
         file.at[file.size - 8] ^= 1;
         append_compressed(&file, b.at + from + size, b.size - from - size);
         for (unsigned way = 0; way < 6; way++) {
-            struct account a = judge_way(&file, way % 3, way >= 3);
+            struct account a = check_in_way(&file, way % 3, way >= 3);
 
             assert_int_equal(a.status, HPROF_INVALID);
             assert_int_equal(a.totals[hprof_rule_find("STR-003")], whole ? whole - 1 : 0);
@@ -221,8 +221,8 @@ int main(void)
         cmocka_unit_test(totals_are_exact_however_little_is_shown),
         cmocka_unit_test(the_first_findings_are_shown),
         cmocka_unit_test(long_names_are_cut_between_characters),
-        cmocka_unit_test(what_is_in_front_of_a_damaged_member_is_exact),
+        cmocka_unit_test(findings_before_a_damaged_member_are_exact),
     };
 
-    return cmocka_run_group_tests(tests, load_corpus, forget_corpus);
+    return cmocka_run_group_tests(tests, load_corpus, free_corpus);
 }

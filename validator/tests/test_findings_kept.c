@@ -1,5 +1,5 @@
-/* findings.h: all findings are counted, the first of each rule kept, the gravest and then the first shown; the profile, its quirks
- * and the caller decide what a finding counts as. */
+/* findings.h: all findings are counted, the first of each rule are kept, the gravest and then the first are shown; the
+ * profile, its quirks and the caller decide the severity. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -72,9 +72,9 @@ static struct heard *shown(struct findings *d, enum profile profile, uint64_t ma
     return h;
 }
 
-/* ---- What is kept ----------------------------------------------------------------------------------------------- */
+/* ---- Keeping findings ------------------------------------------------------------------------------------------- */
 
-static void keeps_the_first_in_whatever_order_they_come(void **state)
+static void keeps_the_first_in_any_order(void **state)
 {
     static const uint64_t caps[] = {1, 2, 3, 7, 20, 100, 999, 1000, 1001, 0};
 
@@ -125,7 +125,7 @@ static void each_rule_has_its_own_cap(void **state)
     end_findings(d, &memory);
 }
 
-static void what_has_no_texts_shows_empty_ones(void **state)
+static void a_finding_without_texts_shows_empty_ones(void **state)
 {
     struct memory memory;
     struct findings *d = new_findings(&memory, 2);
@@ -145,9 +145,9 @@ static void what_has_no_texts_shows_empty_ones(void **state)
     end_findings(d, &memory);
 }
 
-/* ---- What is taken back ----------------------------------------------------------------------------------------- */
+/* ---- Withdrawing findings --------------------------------------------------------------------------------------- */
 
-static void takes_back_what_came_from_an_offset_on(void **state)
+static void withdraws_findings_from_an_offset_on(void **state)
 {
     (void)state;
     for (uint64_t from = 0; from <= 60; from++) {
@@ -169,7 +169,7 @@ static void takes_back_what_came_from_an_offset_on(void **state)
     }
 }
 
-static void takes_back_what_was_not_kept(void **state)
+static void withdraws_findings_that_were_not_kept(void **state)
 {
     struct memory memory;
     struct findings *d = new_findings(&memory, 3);
@@ -186,7 +186,7 @@ static void takes_back_what_was_not_kept(void **state)
     end_findings(d, &memory);
 }
 
-/* ---- What is shown ---------------------------------------------------------------------------------------------- */
+/* ---- Showing findings ------------------------------------------------------------------------------------------- */
 
 static void shows_by_offset_and_dangling_references_last(void **state)
 {
@@ -253,9 +253,9 @@ static void shows_nothing_of_a_rule_that_is_off(void **state)
     end_findings(d, &memory);
 }
 
-/* ---- What it counts as ------------------------------------------------------------------------------------------ */
+/* ---- Severities ------------------------------------------------------------------------------------------------- */
 
-static void a_quirk_covers_its_shape_alone(void **state)
+static void a_quirk_covers_only_its_shape(void **state)
 {
     static const struct {
         enum rule rule;
@@ -300,7 +300,7 @@ static enum hprof_severity changed_to(uint8_t severity, enum rule rule, enum fin
     return findings_severity(&choice, rule, shape, &quirk);
 }
 
-static void the_caller_has_the_last_word_but_for_framing(void **state)
+static void the_caller_decides_except_about_framing(void **state)
 {
     (void)state;
     for (uint8_t severity = HPROF_OFF; severity <= HPROF_ERROR; severity++) {
@@ -310,7 +310,7 @@ static void the_caller_has_the_last_word_but_for_framing(void **state)
     }
 }
 
-static void werror_makes_errors_of_warnings_alone(void **state)
+static void werror_makes_errors_of_warnings_only(void **state)
 {
     (void)state;
     assert_int_equal(changed_to(HPROF_UNCHANGED, RULE_REF_002, SHAPE_ANY, PROFILE_STRICT, true), HPROF_ERROR);
@@ -320,7 +320,7 @@ static void werror_makes_errors_of_warnings_alone(void **state)
     assert_int_equal(changed_to(HPROF_OFF, RULE_REF_002, SHAPE_ANY, PROFILE_STRICT, true), HPROF_OFF);
 }
 
-static void totals_are_by_what_findings_count_as(void **state)
+static void totals_are_by_severity(void **state)
 {
     struct memory memory;
     struct findings *d = new_findings(&memory, 1);
@@ -382,19 +382,19 @@ static void any_allocation_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(keeps_the_first_in_whatever_order_they_come),
+        cmocka_unit_test(keeps_the_first_in_any_order),
         cmocka_unit_test(a_cap_bounds_the_memory),
         cmocka_unit_test(each_rule_has_its_own_cap),
-        cmocka_unit_test(what_has_no_texts_shows_empty_ones),
-        cmocka_unit_test(takes_back_what_came_from_an_offset_on),
-        cmocka_unit_test(takes_back_what_was_not_kept),
+        cmocka_unit_test(a_finding_without_texts_shows_empty_ones),
+        cmocka_unit_test(withdraws_findings_from_an_offset_on),
+        cmocka_unit_test(withdraws_findings_that_were_not_kept),
         cmocka_unit_test(shows_by_offset_and_dangling_references_last),
         cmocka_unit_test(shows_the_gravest_of_a_rule_first),
         cmocka_unit_test(shows_nothing_of_a_rule_that_is_off),
-        cmocka_unit_test(a_quirk_covers_its_shape_alone),
-        cmocka_unit_test(the_caller_has_the_last_word_but_for_framing),
-        cmocka_unit_test(werror_makes_errors_of_warnings_alone),
-        cmocka_unit_test(totals_are_by_what_findings_count_as),
+        cmocka_unit_test(a_quirk_covers_only_its_shape),
+        cmocka_unit_test(the_caller_decides_except_about_framing),
+        cmocka_unit_test(werror_makes_errors_of_warnings_only),
+        cmocka_unit_test(totals_are_by_severity),
         cmocka_unit_test(any_allocation_may_fail),
     };
 

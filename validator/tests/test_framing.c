@@ -1,5 +1,5 @@
-/* How what follows decides what a fault is called: an empty segment in front of each kind of record, a sub-record across
- * segments, a wrong length of any record of the plain dumps of corpus/valid. Runs in the top directory. */
+/* Which framing rule is reported depends on what follows the fault: an empty segment before each kind of record, a
+ * sub-record across segments, a wrong length of any record of the plain dumps of corpus/valid. Runs in the top directory. */
 #include <glob.h>
 #include <inttypes.h>
 #include <setjmp.h>
@@ -21,8 +21,8 @@ static void note_totals(void *context, const struct hprof_summary *summary)
     memcpy(context, summary->totals, hprof_rule_count() * sizeof(uint64_t));
 }
 
-/* How often a rule of the framing is broken; the dump breaks no other of the family REC. */
-static uint64_t broken(const struct bytes *b, const char *rule)
+/* The findings of a framing rule in a dump that breaks no other rule of the family REC. */
+static uint64_t count_findings(const struct bytes *b, const char *rule)
 {
     uint64_t *totals = calloc(hprof_rule_count(), sizeof *totals), n;
     struct hprof_options options;
@@ -39,7 +39,7 @@ static uint64_t broken(const struct bytes *b, const char *rule)
     return n;
 }
 
-/* Bodies of all records with 8-byte IDs, of zeros: all counts are 0. */
+/* The bodies of all records with 8-byte IDs: zeros, so that all counts are 0. */
 static const struct {
     unsigned tag;
     size_t body;
@@ -59,7 +59,7 @@ static void put_record(struct bytes *b, unsigned tag, size_t body)
     close_record(b, record);
 }
 
-static void an_empty_segment_before_sound_records_is_empty(void **state)
+static void an_empty_segment_before_valid_records_is_empty(void **state)
 {
     (void)state;
     for (size_t i = 0; i < RECORDS; i++) {
@@ -70,12 +70,12 @@ static void an_empty_segment_before_sound_records_is_empty(void **state)
         put_record(&b, records[i].tag, records[i].body);
         put_record(&b, records[i].tag, records[i].body);
         close_record(&b, open_record(&b, 0x2c));
-        assert_int_equal(broken(&b, "REC-010"), 1);
+        assert_int_equal(count_findings(&b, "REC-010"), 1);
         free(b.at);
     }
 }
 
-/* Plain reading fails there; but an empty segment explains that only if a sub-record could follow it. */
+/* Plain reading fails, but the empty segment explains that only if a sub-record could follow it. */
 static void an_empty_segment_before_a_wrong_length_is_empty(void **state)
 {
     (void)state;
@@ -89,7 +89,7 @@ static void an_empty_segment_before_a_wrong_length_is_empty(void **state)
         put_record(&b, records[i].tag, records[i].body + 1);
         put_record(&b, 0x01, 8);
         close_record(&b, open_record(&b, 0x2c));
-        assert_int_equal(broken(&b, "REC-010"), 1);
+        assert_int_equal(count_findings(&b, "REC-010"), 1);
         free(b.at);
     }
 }
@@ -103,11 +103,11 @@ static void an_empty_segment_before_sub_records_was_not_filled_in(void **state)
     close_record(&b, open_record(&b, 0x1c));
     put_class_dump(&b, 0x100, 0, 0);
     put_instance(&b, 0x200, 0x100, 0);
-    assert_int_equal(broken(&b, "REC-011"), 1);
+    assert_int_equal(count_findings(&b, "REC-011"), 1);
     free(b.at);
 }
 
-/* An array of 3000 bytes, cut into segments at these places behind its head. */
+/* An array of 3000 bytes, split into segments at these offsets after its head. */
 static struct bytes cut_array(size_t first, size_t second)
 {
     struct bytes b = {0};
@@ -143,25 +143,25 @@ static void a_sub_record_in_two_segments_crosses(void **state)
     for (size_t at = 0; at < 3000; at += 299) {
         struct bytes b = cut_array(at, SIZE_MAX);
 
-        assert_int_equal(broken(&b, "REC-014"), 1);
+        assert_int_equal(count_findings(&b, "REC-014"), 1);
         free(b.at);
     }
 }
 
 /* ---- Two cuts in one sub-record ---- */
 
-/* No byte of an ID, a count or a type is a tag: a part of a sub-record is nothing else. */
+/* No byte of an ID, a count or a type is a tag, so that no part of the sub-record looks like another one. */
 static const uint64_t OBJECT = 0x7777777777777758, POINT = 0x7777777777777760, CUT_ID = 0x7777777777777768;
 enum { MEMBERS = 9 };
 
-static void put_cut_instance(struct bytes *b)
+static void put_instance_to_cut(struct bytes *b)
 {
     put_instance(b, CUT_ID, OBJECT, 0x40);
     for (size_t i = 0; i < 0x40; i++)
         put(b, 1, 0x77);
 }
 
-static void put_cut_array(struct bytes *b)
+static void put_array_to_cut(struct bytes *b)
 {
     put(b, 1, 0x23);
     put(b, 8, CUT_ID);
@@ -172,7 +172,7 @@ static void put_cut_array(struct bytes *b)
         put(b, 1, 0x77);
 }
 
-static void put_cut_class(struct bytes *b)
+static void put_class_to_cut(struct bytes *b)
 {
     put_class_dump(b, POINT, OBJECT, 4 * MEMBERS);
     b->size -= 4;
@@ -232,17 +232,17 @@ static void note_skipped(void *context, const struct hprof_summary *summary)
 static void expect_crossing(void *context, const struct hprof_finding *f)
 {
     struct crossing *c = context;
-    const char *told = strstr(f->found, "; ");
+    const char *detail = strstr(f->found, "; ");
 
     c->findings++;
-    if (f->rule != hprof_rule_find("REC-014") || f->offset != c->at || !told || strtoull(told + 2, NULL, 10) != c->first)
-        fail_msg("cut at %zu and %zu: %s at %" PRIu64 ", not %" PRIu64 ": %s", c->first, c->second, hprof_rule_at(f->rule)->id,
-                 f->offset, c->at, f->found);
+    if (f->rule != hprof_rule_find("REC-014") || f->offset != c->at || !detail || strtoull(detail + 2, NULL, 10) != c->first)
+        fail_msg("split at %zu and %zu: %s at %" PRIu64 ", not %" PRIu64 ": %s", c->first, c->second,
+                 hprof_rule_at(f->rule)->id, f->offset, c->at, f->found);
 }
 
 static void a_sub_record_in_three_segments_crosses_once(void **state)
 {
-    static void (*const put_cut[])(struct bytes *) = {put_cut_instance, put_cut_array, put_cut_class};
+    static void (*const put_cut[])(struct bytes *) = {put_instance_to_cut, put_array_to_cut, put_class_to_cut};
 
     (void)state;
     for (size_t kind = 0; kind < sizeof put_cut / sizeof *put_cut; kind++) {
@@ -256,7 +256,7 @@ static void a_sub_record_in_three_segments_crosses_once(void **state)
         options.on_summary = note_skipped;
         options.on_finding = expect_crossing;
         options.context = &c;
-        /* All pairs; of a long one some, and each place in some of them. */
+        /* All pairs of offsets; for a long sub-record, some pairs, with each offset in some of them. */
         step = 1 + sub.size / 90;
         for (size_t second = 2; second < sub.size; second++)
             for (size_t first = 1 + second % step; first < second; first += step) {
@@ -313,8 +313,8 @@ static void note_duplicate(void *context, const struct hprof_finding *f)
     }
 }
 
-/* A record that is judged as long as it must be is that long too on the second way to what stands behind it. */
-static void places_are_told_behind_a_wrong_length(void **state)
+/* The second look uses the corrected length of a record, too, on its way to what follows. */
+static void offsets_after_a_wrong_length_are_reported(void **state)
 {
     static const uint32_t wrong[] = {1, 23, 25, 34, 57, 90};
 
@@ -345,12 +345,12 @@ static void places_are_told_behind_a_wrong_length(void **state)
     }
 }
 
-/* Changes of lengths, and those that gave more than one framing finding. */
+/* Changed lengths, and those that gave several framing findings. */
 struct length_changes {
     uint64_t all, several;
 };
 
-/* Nothing says what the right length of a string is. */
+/* Nothing gives the right length of a string. */
 static void change_each_length(struct length_changes *count, struct bytes *b)
 {
     static const uint32_t changes[] = {1, 2, 8, 9, 16, 33, 0x100, 0x10000, 0x80000000};
@@ -369,7 +369,7 @@ static void change_each_length(struct length_changes *count, struct bytes *b)
     }
 }
 
-/* But where a wrong length leads to bytes that look like a record by chance: one in a thousand. */
+/* One in a thousand may give more, where a wrong length happens to lead to bytes that look like a record. */
 static void a_wrong_length_is_one_fault(void **state)
 {
     struct length_changes count = {0};
@@ -393,28 +393,28 @@ static void a_wrong_length_is_one_fault(void **state)
     assert_true(count.all > 5000 && count.several * 1000 <= count.all);
 }
 
-struct told {
+struct reported {
     uint64_t errors, offset;
 };
 
 static void note_errors(void *context, const struct hprof_summary *summary)
 {
-    ((struct told *)context)->errors = summary->errors;
+    ((struct reported *)context)->errors = summary->errors;
 }
 
-static void note_place(void *context, const struct hprof_finding *f)
+static void note_offset(void *context, const struct hprof_finding *f)
 {
-    ((struct told *)context)->offset = f->offset;
+    ((struct reported *)context)->offset = f->offset;
 }
 
-/* Longer than what recovery sees. */
+/* Longer than the bytes that recovery looks at. */
 static void a_wrong_length_of_a_long_trace_is_one_error_there(void **state)
 {
     enum { FRAMES = 20000 };
     static const int64_t changes[] = {-60000, -2000, -30, -1, 1, 30, 2000, 100000};
     struct bytes b = {0};
     struct hprof_options options;
-    struct told told;
+    struct reported reported;
     size_t length, record;
 
     (void)state;
@@ -438,16 +438,16 @@ static void a_wrong_length_of_a_long_trace_is_one_error_there(void **state)
 
     hprof_options_init(&options);
     options.on_summary = note_errors;
-    options.on_finding = note_place;
-    options.context = &told;
+    options.on_finding = note_offset;
+    options.context = &reported;
     hprof_validate_memory(b.at, b.size, false, &options);
-    assert_int_equal(told.errors, 0);
+    assert_int_equal(reported.errors, 0);
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
         put_length(&b, length, (uint32_t)(12 + 8 * FRAMES + changes[i]));
         hprof_validate_memory(b.at, b.size, false, &options);
-        if (told.errors != 1 || told.offset != length)
-            fail_msg("%" PRId64 " bytes off: %" PRIu64 " errors, at %" PRIu64 ", not %zu", changes[i], told.errors, told.offset,
-                     length);
+        if (reported.errors != 1 || reported.offset != length)
+            fail_msg("%" PRId64 " bytes off: %" PRIu64 " errors, at %" PRIu64 ", not %zu", changes[i], reported.errors,
+                     reported.offset, length);
     }
     free(b.at);
 }
@@ -455,12 +455,12 @@ static void a_wrong_length_of_a_long_trace_is_one_error_there(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_empty_segment_before_sound_records_is_empty),
+        cmocka_unit_test(an_empty_segment_before_valid_records_is_empty),
         cmocka_unit_test(an_empty_segment_before_a_wrong_length_is_empty),
         cmocka_unit_test(an_empty_segment_before_sub_records_was_not_filled_in),
         cmocka_unit_test(a_sub_record_in_two_segments_crosses),
         cmocka_unit_test(a_sub_record_in_three_segments_crosses_once),
-        cmocka_unit_test(places_are_told_behind_a_wrong_length),
+        cmocka_unit_test(offsets_after_a_wrong_length_are_reported),
         cmocka_unit_test(a_wrong_length_is_one_fault),
         cmocka_unit_test(a_wrong_length_of_a_long_trace_is_one_error_there),
     };

@@ -1,5 +1,5 @@
-/* gunzip.h, as input.h reads it: each fault of a gzip file is told once, at its place, and what precedes it is read. A file that
- * expands hugely takes no more memory than another; in one of very many members any place can be sought. */
+/* gunzip.h, through input.h: each fault of a gzip file is reported once, at its offset, and the bytes before it are read. A
+ * file of high compression takes no more memory than another; seeking works in a file of very many members. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@ struct fault {
     const char *found;
 };
 
-/* However the file is read: these bytes, this fault, nothing else, and nothing more when it is read again. */
+/* Expects these bytes and this fault, however the file is read, and nothing more when it is read again. */
 static void expect_fault(const struct bytes *file, const char *text, const struct fault *fault)
 {
     for (size_t i = 0; i < BLOCKS; i++) {
@@ -55,7 +55,7 @@ static void expect_fault(const struct bytes *file, const char *text, const struc
 /* "one" and "two", a member each; the second has all fields that a header can have. */
 struct two_members {
     struct bytes file;
-    size_t second;       /* where it starts */
+    size_t second;       /* the offset of its header */
     size_t second_extra; /* XLEN */
     size_t second_crc16;
     size_t second_data;
@@ -77,7 +77,7 @@ static struct two_members two_members(void)
     return t;
 }
 
-static void sound_members_have_no_fault(void **state)
+static void valid_members_have_no_fault(void **state)
 {
     struct two_members t = two_members();
 
@@ -124,14 +124,14 @@ static void a_bad_header_ends_the_stream(void **state)
     free(t.file.at);
 }
 
-static void bad_data_ends_the_stream_behind_what_precedes_it(void **state)
+static void bad_data_ends_the_stream_after_the_good_data(void **state)
 {
     static const uint8_t header[] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3};
     static const struct {
         const char *text;
         size_t size;
         const char *bytes;
-        size_t bad; /* the byte with which it becomes invalid */
+        size_t bad; /* the byte that makes it invalid */
         const char *found;
     } cases[] = {
         {"", 1, "\x07", 0, "a block with an invalid header"},     /* block type 3 */
@@ -139,7 +139,7 @@ static void bad_data_ends_the_stream_behind_what_precedes_it(void **state)
         {"abc", 9,
          "\x00\x03\x00\xfc\xff"
          "abc\x07",
-         8, "a block with an invalid header"}, /* behind a stored block */
+         8, "a block with an invalid header"}, /* after a stored block */
         {"", 8,
          "\x01\x03\x00\xfd\xff"
          "abc",
@@ -190,8 +190,8 @@ static void a_bad_trailer_does_not_end_the_stream(void **state)
     free(two.at);
 }
 
-/* The end of the file within data: of the last few letters as many come as the words that are complete tell. */
-static void expect_cut_in_data(const struct bytes *file, const struct fault *fault)
+/* The file ends within data: letters come up to the last complete code word. */
+static void expect_truncation_in_data(const struct bytes *file, const struct fault *fault)
 {
     struct stream *s = open_source(source_of_memory(file->at, file->size, true), 2);
 
@@ -203,7 +203,7 @@ static void expect_cut_in_data(const struct bytes *file, const struct fault *fau
     close_stream(s);
 }
 
-static void every_cut_is_told(void **state)
+static void every_truncation_is_reported(void **state)
 {
     struct two_members t = two_members();
     size_t whole = t.file.size;
@@ -225,14 +225,14 @@ static void every_cut_is_told(void **state)
         if (size == t.second)
             expect_fault(&t.file, "one", NULL);
         else if (size >= data && size < trailer)
-            expect_cut_in_data(&t.file, &fault);
+            expect_truncation_in_data(&t.file, &fault);
         else
             expect_fault(&t.file, size >= t.second_trailer ? "onetwo" : size >= t.second - 8 ? "one" : "", &fault);
     }
     free(t.file.at);
 }
 
-static void what_follows_members_is_told(void **state)
+static void bytes_after_the_last_member_are_reported(void **state)
 {
     static const struct {
         size_t size;
@@ -266,7 +266,7 @@ static void what_follows_members_is_told(void **state)
     }
 }
 
-static void gzip_within_gzip_is_told_and_not_read(void **state)
+static void gzip_within_gzip_is_reported_and_not_read(void **state)
 {
     static const struct member_options stored = {.level = 0};
     static const uint8_t sizes[] = {0, 1, 2, 30};
@@ -276,7 +276,7 @@ static void gzip_within_gzip_is_told_and_not_read(void **state)
         struct bytes inner = one_member("inner"), file = {0};
         struct fault fault = {GZIP_NESTED, sizes[i] < 2 ? 2 : 1, 0, "a dump, compressed once", "1f 8b: gzip within gzip"};
 
-        /* Cut so that the first two bytes are in one member or in two; with a fault behind, which is not told. */
+        /* Split so that the first two bytes are in one member or in two; the fault after them is not reported. */
         append_member(&file, inner.at, smaller(sizes[i], inner.size), &stored);
         append_member(&file, inner.at + smaller(sizes[i], inner.size), inner.size - smaller(sizes[i], inner.size), &stored);
         file.at[file.size - 1] ^= 1;
@@ -286,7 +286,7 @@ static void gzip_within_gzip_is_told_and_not_read(void **state)
     }
 }
 
-/* Any change of any file: the blocks do not matter, neither for the bytes nor for the faults. */
+/* Neither the bytes nor the faults of a changed file depend on the size of blocks. */
 static void faults_do_not_depend_on_blocks(void **state)
 {
     (void)state;
@@ -328,7 +328,7 @@ static void faults_do_not_depend_on_blocks(void **state)
 
 /* ---- Hostile files ---------------------------------------------------------------------------------------------- */
 
-static void what_expands_hugely_takes_no_more_memory(void **state)
+static void high_compression_takes_no_more_memory(void **state)
 {
     static const struct member_options best = {.level = 9};
     struct bytes zeros = {calloc(1, 64 << 20), 64 << 20, 0}, file = {0};
@@ -347,7 +347,7 @@ static void what_expands_hugely_takes_no_more_memory(void **state)
     free(file.at);
 }
 
-static void very_many_members_can_be_sought(void **state)
+static void seeking_works_with_very_many_members(void **state)
 {
     static const struct member_options stored = {.level = 0};
     struct bytes file = {0}, data = {0};
@@ -369,8 +369,8 @@ static void very_many_members_can_be_sought(void **state)
     free(data.at);
 }
 
-/* From the end of a long member back into it: little is inflated again, and the bytes are the same. */
-static void a_place_that_was_kept_is_near(void **state)
+/* Seeking back into a long member inflates little of it again and gives the same bytes. */
+static void a_kept_offset_is_near(void **state)
 {
     enum { NEAR = 3 << 16, FIRST = 4 /* smaller blocks take long */ };
     struct bytes data, file = {0};
@@ -397,10 +397,10 @@ static void a_place_that_was_kept_is_near(void **state)
     free(file.at);
 }
 
-/* From anywhere in a long member to anywhere: never is much more inflated than lies between two milestones. */
-static void any_place_of_a_long_member_is_near(void **state)
+/* Seeking anywhere in a long member inflates little more than the bytes between two milestones. */
+static void any_offset_in_a_long_member_is_near(void **state)
 {
-    enum { BLOCK = 64 << 10, MOST = 9 * BLOCK /* milestones are set where a block is asked for */ };
+    enum { BLOCK = 64 << 10, MOST = 9 * BLOCK /* milestones are set at ends of blocks */ };
     struct bytes data, file = {0};
     struct stream *s;
 
@@ -427,18 +427,18 @@ static void any_place_of_a_long_member_is_near(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sound_members_have_no_fault),
+        cmocka_unit_test(valid_members_have_no_fault),
         cmocka_unit_test(a_bad_header_ends_the_stream),
-        cmocka_unit_test(bad_data_ends_the_stream_behind_what_precedes_it),
+        cmocka_unit_test(bad_data_ends_the_stream_after_the_good_data),
         cmocka_unit_test(a_bad_trailer_does_not_end_the_stream),
-        cmocka_unit_test(every_cut_is_told),
-        cmocka_unit_test(what_follows_members_is_told),
-        cmocka_unit_test(gzip_within_gzip_is_told_and_not_read),
+        cmocka_unit_test(every_truncation_is_reported),
+        cmocka_unit_test(bytes_after_the_last_member_are_reported),
+        cmocka_unit_test(gzip_within_gzip_is_reported_and_not_read),
         cmocka_unit_test(faults_do_not_depend_on_blocks),
-        cmocka_unit_test(what_expands_hugely_takes_no_more_memory),
-        cmocka_unit_test(very_many_members_can_be_sought),
-        cmocka_unit_test(a_place_that_was_kept_is_near),
-        cmocka_unit_test(any_place_of_a_long_member_is_near),
+        cmocka_unit_test(high_compression_takes_no_more_memory),
+        cmocka_unit_test(seeking_works_with_very_many_members),
+        cmocka_unit_test(a_kept_offset_is_near),
+        cmocka_unit_test(any_offset_in_a_long_member_is_near),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* hash.h: a hash depends on the bytes, their number and the key, and on nothing else. */
+/* hash.h: a hash depends only on the bytes, their number and the key. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -79,7 +79,7 @@ static void every_bit_and_the_length_count(void **state)
             assert_true(hash_whole(&key, bytes, n) != hash_whole(&key, bytes, m));
 }
 
-static void words_may_not_change_places(void **state)
+static void the_order_of_words_counts(void **state)
 {
     (void)state;
     assert_true(hash_whole(&key, "abcdefghABCDEFGH", 16) != hash_whole(&key, "ABCDEFGHabcdefgh", 16));
@@ -154,7 +154,7 @@ int main(void)
         cmocka_unit_test(pieces_of_whole_words_make_no_difference),
         cmocka_unit_test(alignment_makes_no_difference),
         cmocka_unit_test(every_bit_and_the_length_count),
-        cmocka_unit_test(words_may_not_change_places),
+        cmocka_unit_test(the_order_of_words_counts),
         cmocka_unit_test(every_machine_hashes_alike),
         cmocka_unit_test(no_two_numbers_have_one_hash),
         cmocka_unit_test(parts_of_a_table_fill_alike),

@@ -1,4 +1,4 @@
-/* heap_index.h: the record that an offset lies in, as a list of all records tells it; a record takes a few bytes. */
+/* heap_index.h: finds the record that contains an offset, as a list of all records does, in a few bytes a record. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@ static struct record {
     bool is_segment;
 } records[MANY];
 
-/* Records of any size, small ones mostly, of one tag or both. */
+/* Records of any size, mostly small, of one tag or both. */
 static void add_records(struct heap_index *index, bool mixed)
 {
     uint64_t at = 31, numbers[2] = {0};

@@ -1,8 +1,8 @@
-"""Dumps made to cost time or memory: both must stay in proportion to the bytes, whatever they are.
+"""Dumps made to cost time or memory: both must stay in proportion to the size of the dump.
 
-Each shape is judged in two sizes, the second four times the first. What the larger one takes more must be in proportion to the
-bytes that it has more: a constant may not hide a slope. HPROF_HOSTILE_MB is the larger size in MB (12, or 8 in a build that is
-slow and whose memory says nothing: one with sanitizers or coverage).
+Each shape is checked in two sizes, the second four times the first. The difference in cost must be in proportion to the
+difference in size, so that a constant cannot hide a slope. HPROF_HOSTILE_MB is the larger size in MB (12, or 8 in builds with
+sanitizers or coverage, which are slow and whose memory is meaningless).
 """
 
 import dataclasses
@@ -21,12 +21,12 @@ TOOL = os.environ["HPROF_VALIDATE"]
 IS_SANITIZED = "HPROF_SANITIZED" in os.environ
 IS_SLOW = "HPROF_SLOW" in os.environ
 SIZE = int(os.environ.get("HPROF_HOSTILE_MB", "8" if IS_SLOW else "12")) << 20
-STEP = 4  # times as large is the larger of two dumps,
-SLOWER = 8  # and may take so many times as long.
+STEP = 4  # The larger dump is this many times as large,
+SLOWER = 8  # and may take this many times as long.
 TRIES = 5
-NOISE = 0.3  # Seconds of a process's CPU time that say nothing.
-CONSTANT = 32 << 20  # Bytes of memory that any dump may take, beside twice its own,
-FILLED = 6 << 20  # which those that want it have taken when they are so long.
+NOISE = 0.3  # Seconds of CPU time that are noise.
+CONSTANT = 32 << 20  # Bytes of memory that any dump may take in addition to twice its size,
+FILLED = 6 << 20  # which dumps of at least this size have taken, if they need it.
 STEPS = 2 << 20  # Bytes by which memory grows at a time.
 
 MEASURE = """
@@ -50,7 +50,7 @@ class Cost:
 
 
 def measure(path: Path, *arguments: str, pipe: bool = False) -> Cost:
-    """What a run takes. Measured by a small process, for a child begins with the memory of its parent."""
+    """The status, time and memory of a run. A small process measures it, because a child starts with the memory of its parent."""
     command = [sys.executable, "-S", "-c", MEASURE, TOOL, *arguments, "-" if pipe else str(path)]
     with path.open("rb") as dump:
         if pipe:
@@ -62,7 +62,7 @@ def measure(path: Path, *arguments: str, pipe: bool = False) -> Cost:
 
 
 def cost(path: Path, *arguments: str, pipe: bool = False, enough: float = math.inf) -> Cost:
-    """What the quickest of some runs takes: the machine may have been busy during one that takes more than it should."""
+    """The quickest of some runs, because the machine may have been busy during a slow one."""
     costs = [measure(path, *arguments, pipe=pipe)]
     while costs[-1].seconds > enough and len(costs) < TRIES:
         costs.append(measure(path, *arguments, pipe=pipe))
@@ -90,7 +90,7 @@ def test_time_and_memory_follow_the_bytes(hostile: Shape, tmp_path: Path) -> Non
     (before, small), (there, large) = costs
     assert {small.status, large.status} == {0 if hostile.valid else 1}, report
     assert large.seconds <= SLOWER * small.seconds + NOISE, report
-    if not IS_SANITIZED and "--max-errors" not in hostile.arguments:  # Who asks for all findings pays for them.
+    if not IS_SANITIZED and "--max-errors" not in hostile.arguments:  # All findings may cost more.
         assert large.memory <= 2 * there + CONSTANT, report
         if before >= FILLED:
             assert large.memory - small.memory <= 2 * (there - before) + STEPS, report
@@ -121,7 +121,7 @@ COUNTS = {
 
 @pytest.mark.parametrize("pipe", [False, True], ids=["file", "pipe"])
 @pytest.mark.parametrize("what", COUNTS)
-def test_a_count_with_no_data_behind_it_costs_nothing(what: str, pipe: bool, tmp_path: Path) -> None:
+def test_a_count_without_data_costs_nothing(what: str, pipe: bool, tmp_path: Path) -> None:
     path = tmp_path / "dump.hprof"
     write(path, [FOUR.header(), COUNTS[what], END])
     took = cost(path, pipe=pipe, enough=0.2)
@@ -131,7 +131,7 @@ def test_a_count_with_no_data_behind_it_costs_nothing(what: str, pipe: bool, tmp
 
 
 def test_a_string_of_4_gb_is_not_kept(tmp_path: Path) -> None:
-    """Written into a pipe as it is read: 600 MB, or with HPROF_HOSTILE_HUGE all that a length can say."""
+    """Written into a pipe as it is read: 600 MB, or with HPROF_HOSTILE_HUGE the largest length."""
     length = MOST if os.environ.get("HPROF_HOSTILE_HUGE") else 600 << 20
     command = [sys.executable, "-S", "-c", MEASURE, TOOL, "-"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=False) as run:

@@ -1,5 +1,5 @@
-/* id_set.h: wherever IDs lie, the set knows of each what a plain table knows and takes less than twice the
- * bytes of the references that named them. */
+/* id_set.h: for IDs of any distribution, the set agrees with a plain table and takes less than twice the bytes of the
+ * references. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -214,8 +214,8 @@ static void an_empty_set_lacks_nothing(void **state)
 
 /* ---- Memory ----------------------------------------------------------------------------------------------------- */
 
-/* Two in a page are the worst: 15.5 bytes each. IDs of 4 bytes have 2^16 pages: what these take beyond 7 bytes an ID is no more
- * than 2 MB. */
+/* Two in a page are the worst case: 15.5 bytes each. IDs of 4 bytes have 2^16 pages, which take at most 2 MB more than 7
+ * bytes an ID. */
 enum { MOST_OF_8 = 16, MOST_OF_4 = 7, BASE = 1 << 20, BASE_OF_4 = 2 << 20 };
 
 static uint64_t peak_of(unsigned id_size, uint32_t count, uint32_t per_page)

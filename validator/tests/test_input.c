@@ -1,5 +1,5 @@
-/* input.h: whatever the bytes come from and however they are cut, a reader sees the same bytes; a failing read or allocator ends
- * the stream and nothing else. */
+/* input.h: a reader sees the same bytes from every source and with every block size; a failing read or allocation only ends
+ * the stream. */
 #define _POSIX_C_SOURCE 200809L
 #define _DEFAULT_SOURCE
 
@@ -31,7 +31,7 @@ struct feeder {
     int read_end, write_end;
     const struct bytes *bytes;
     uint32_t largest;      /* of a piece */
-    pthread_t interrupted; /* who gets a signal now and then, if `signals` */
+    pthread_t interrupted; /* gets signals, if `signals` */
     bool signals;
     uint64_t seed;
 };
@@ -56,7 +56,7 @@ static void *feed(void *argument)
         }
         written = write(f->write_end, f->bytes->at + at, n);
         if (written < 0)
-            break; /* the reader had enough */
+            break; /* the reader closed its end */
         at += (size_t)written;
     }
     close(f->write_end);
@@ -179,7 +179,7 @@ static void reads_memory_where_it_lies(void **state)
     free(data.at);
 }
 
-static void begins_where_the_descriptor_stands(void **state)
+static void begins_at_the_position_of_the_descriptor(void **state)
 {
     struct bytes data, file = {0};
     struct stream *s;
@@ -249,7 +249,7 @@ static void skips_a_terabyte_without_reading_it(void **state)
     close(fd);
 }
 
-static void the_buffer_grows_with_bytes_not_with_wishes(void **state)
+static void the_buffer_grows_with_bytes_not_with_requests(void **state)
 {
     struct bytes data;
     struct stream *s;
@@ -333,7 +333,7 @@ static void what_cannot_be_read_is_an_error(void **state)
     free(data.at);
 }
 
-/* The process's own memory is a file whose reading fails where nothing is mapped. */
+/* Reading the memory of the process as a file fails where nothing is mapped. */
 static void a_read_that_fails_midway_ends_the_stream(void **state)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -360,7 +360,7 @@ static void a_read_that_fails_midway_ends_the_stream(void **state)
     assert_false(input_seek(&s->in, 5));
     close_stream(s);
 
-    /* Within each part of a gzip member, and behind it: no fault of the file is told. */
+    /* Within each part of a gzip member, and after it: no fault of the file is reported. */
     for (size_t n = 2; n <= file.size + 1; n++) {
         memcpy(pages + page - smaller(n, file.size), file.at, smaller(n, file.size));
         if (n > file.size) {
@@ -435,7 +435,7 @@ static void a_file_that_grows_is_read_to_its_end(void **state)
     free(data.at);
 }
 
-static void no_memory_is_no_disaster(void **state)
+static void any_allocation_may_fail(void **state)
 {
     struct bytes data, file;
 
@@ -475,16 +475,16 @@ int main(void)
         cmocka_unit_test(reads_plain_bytes_the_same_from_everywhere),
         cmocka_unit_test(reads_compressed_bytes_the_same_from_everywhere),
         cmocka_unit_test(reads_memory_where_it_lies),
-        cmocka_unit_test(begins_where_the_descriptor_stands),
+        cmocka_unit_test(begins_at_the_position_of_the_descriptor),
         cmocka_unit_test(a_short_file_is_just_short),
         cmocka_unit_test(skips_a_terabyte_without_reading_it),
-        cmocka_unit_test(the_buffer_grows_with_bytes_not_with_wishes),
+        cmocka_unit_test(the_buffer_grows_with_bytes_not_with_requests),
         cmocka_unit_test(signals_do_not_disturb),
         cmocka_unit_test(what_cannot_be_read_is_an_error),
         cmocka_unit_test(a_read_that_fails_midway_ends_the_stream),
         cmocka_unit_test(a_file_that_shrinks_is_an_error),
         cmocka_unit_test(a_file_that_grows_is_read_to_its_end),
-        cmocka_unit_test(no_memory_is_no_disaster),
+        cmocka_unit_test(any_allocation_may_fail),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-"""What `cmake --install` puts in place serves a stranger: by CMake and by pkg-config, from C and from C++, static and shared."""
+"""What `cmake --install` installs is usable: by CMake and by pkg-config, from C and from C++, static and shared."""
 
 import os
 import re
@@ -46,7 +46,7 @@ def pkg_config(prefix: Path) -> dict[str, str]:
     return {"PKG_CONFIG_PATH": str(file.parent)}
 
 
-# Folder and name of each file, of a build with all parts. Where libraries go, the system decides.
+# Folder and name of each file of a build with all parts. The system decides where libraries go.
 FILES = {
     "bin/hprof-gen",
     "bin/hprof-validate",
@@ -115,7 +115,7 @@ def test_pkg_config(prefix: Path, pkg_config: dict[str, str], tmp_path: Path) ->
     judges(program, prefix, tmp_path)
 
 
-def test_version_stands_once(prefix: Path, pkg_config: dict[str, str]) -> None:
+def test_version_is_the_same_everywhere(prefix: Path, pkg_config: dict[str, str]) -> None:
     version = run("pkg-config", "--modversion", "hprof", **pkg_config).strip()
     assert f'#define HPROF_VERSION "{version}"\n' in (prefix / "include/hprof/hprof.h").read_text()
 

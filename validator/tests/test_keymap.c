@@ -1,4 +1,4 @@
-/* keymap.h: what was put under a key is found under it and no other; an entry takes little more than a slot. */
+/* keymap.h: a value is found under its key and no other; an entry takes little more than a slot. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,7 +39,7 @@ static uint64_t down_from_32_bits(uint32_t i)
     return UINT32_MAX - i;
 }
 
-/* Maps of all sizes, with keys that these can hold. */
+/* Maps of all sizes, with keys of those sizes. */
 static const struct {
     unsigned key_size, value_size;
     uint64_t (*key)(uint32_t);
@@ -139,7 +139,7 @@ static void hear(void *context, uint64_t key, uint64_t value)
     h->sum += key * 3 + value;
 }
 
-static void each_key_is_told_once(void **state)
+static void each_key_is_visited_once(void **state)
 {
     (void)state;
     for (size_t i = 0; i < MAPS; i++) {
@@ -162,7 +162,7 @@ static void each_key_is_told_once(void **state)
     }
 }
 
-/* At any moment: parts that grow in turn are never all half empty, and one that grows is there twice for a moment. */
+/* At any time: parts grow in turn, so they are never all half empty, and a part that grows exists twice for a moment. */
 static void an_entry_takes_little_more_than_its_slot(void **state)
 {
     enum { BASE = 64 << 10 };
@@ -217,7 +217,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_what_was_put_and_nothing_else),      cmocka_unit_test(a_value_can_be_changed),
-        cmocka_unit_test(can_be_used_again_when_cleared),           cmocka_unit_test(each_key_is_told_once),
+        cmocka_unit_test(can_be_used_again_when_cleared),           cmocka_unit_test(each_key_is_visited_once),
         cmocka_unit_test(an_entry_takes_little_more_than_its_slot), cmocka_unit_test(any_allocation_may_fail),
     };
 

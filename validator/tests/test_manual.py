@@ -1,4 +1,4 @@
-"""The manual pages and the shell completions know each option of --help, and no other."""
+"""The manual pages and the shell completions have each option of --help, and no other."""
 
 import os
 import re
@@ -73,7 +73,7 @@ def test_links_lead_somewhere(tool: str) -> None:
 
 @pytest.mark.skipif(not shutil.which("lowdown"), reason="no lowdown")
 @pytest.mark.parametrize("tool", TOOLS)
-def test_the_page_is_installed_whole(tool: str, tmp_path: Path) -> None:
+def test_the_whole_page_is_installed(tool: str, tmp_path: Path) -> None:
     run("cmake", "--install", os.environ["HPROF_BUILD"], "--prefix", tmp_path)
     text = (tmp_path / f"share/man/man1/{tool}.1").read_text(encoding="utf-8")
     plain = re.sub(r"\\f.|\\&", "", text).replace("\\-", "-")
@@ -86,7 +86,7 @@ def test_the_page_is_installed_whole(tool: str, tmp_path: Path) -> None:
 
 
 def bash_offers(tool: str, *typed: str) -> list[str]:
-    """What is offered for the last word."""
+    """The completions that are offered for the last word."""
     file = FOLDERS[tool] / f"completions/{tool}.bash"
     script = 'source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); "_${1//-/_}"; printf "%s\\n" "${COMPREPLY[@]}"'
     done = subprocess.run(

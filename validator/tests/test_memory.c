@@ -1,4 +1,4 @@
-/* memory.h: what is got is counted and bounded, and given back with its size. */
+/* memory.h: allocations are counted and limited, and released with their size. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 #include "base/memory.h"
 
-/* The caller's allocator: remembers the size of each block in front of it, gives nothing when `left` is 0. */
+/* The caller's allocator: keeps the size of each block before it, and fails when `left` is 0. */
 struct caller {
     size_t blocks;
     size_t bytes;
@@ -182,7 +182,7 @@ static void a_failed_growth_changes_nothing(void **state)
     assert_int_equal(caller.blocks, 0);
 }
 
-/* Of several huge pages and a little, and of nearly one. */
+/* A little more than several huge pages, and nearly one. */
 static void large_blocks_are_whole(void **state)
 {
     static const size_t sizes[] = {(2 << 20) - 1, 2 << 20, (7 << 20) + 5};

@@ -1,15 +1,15 @@
-/* Every cut and every change of a byte of every file of corpus/: the run ends with a verdict, each finding lies within the file,
- * and a pipe is judged like a file.
+/* Every truncation and every change of a byte of every file of corpus/: the run ends with a verdict, each finding lies within
+ * the file, and a pipe gives the same report as a file.
  *
- * The values a byte is changed to: each single bit flipped, 0, 0xff, one more, one less. Bytes and files that follow one another
- * take turns with them, VALUE_SHARE to a round: the files of a rule differ in little, and all together take minutes under the
- * sanitizers. HPROF_ALL_CHANGES=named gives each byte all of these. Files of more than 3 * WHOLE_SIZE bytes are cut and changed in
- * their first and last WHOLE_SIZE bytes, and in steps between. HPROF_ALL_CHANGES=all cuts every file everywhere and gives each byte
- * the 255 values that there are. One mutant in PIPE_SHARE is judged as a pipe too.
+ * The values a byte is changed to: each single bit flipped, 0, 0xff, one more, one less. Successive bytes and files take turns
+ * with these values, VALUE_SHARE in a round, because the files of a rule differ in little, and all values together would take
+ * minutes under the sanitizers. HPROF_ALL_CHANGES=named gives each byte all of these. Files of more than 3 * WHOLE_SIZE bytes
+ * are truncated and changed in their first and last WHOLE_SIZE bytes, and in steps between. HPROF_ALL_CHANGES=all truncates
+ * every file everywhere and gives each byte all 255 other values. One mutant in PIPE_SHARE is also checked as a pipe.
  *
- * One fault gives one error: of the changes of files in corpus/valid, those with more than one are counted and bounded.
+ * One fault gives one error: the changes of files in corpus/valid that give several errors are counted and bounded.
  *
- * test_mutations PART PARTS takes one file of PARTS alone, the PART-th from 0: so a machine's cores share the work. */
+ * test_mutations PART PARTS takes every file whose number modulo PARTS is PART, so that cores share the work. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,12 +26,12 @@
 
 enum {
     WHOLE_SIZE = 1000,
-    STEP = 13, /* meets every field of tables of any width */
+    STEP = 13, /* prime, so that it meets every field of tables of any width */
     PIPE_SHARE = 16,
     VALUE_SHARE = 6,
     RULES_MAX = 256,
-    TOLD_MAX = 20,
-    ONE_ERROR = 50 /* of so many faults at most one has more: 98 % give one error */
+    FAILURES_PRINTED = 20,
+    ONE_ERROR = 50 /* at most one fault of so many gives several errors: 98 % give one */
 };
 
 /* ---- The corpus ---- */
@@ -46,7 +46,7 @@ static int smaller_first(const void *a, const void *b)
     return (x->bytes.size > y->bytes.size) - (x->bytes.size < y->bytes.size);
 }
 
-/* What is wrong with small files is found soon. */
+/* Small files first, so that faults show soon. */
 static void take_part(void)
 {
     size_t kept = 0;
@@ -55,13 +55,14 @@ static void take_part(void)
         if (i % parts == part)
             corpus[kept++] = corpus[i];
         else
-            forget_file(&corpus[i]);
+            free_file(&corpus[i]);
     corpus_size = kept;
     qsort(corpus, corpus_size, sizeof *corpus, smaller_first);
 }
 
-/* ---- Large blocks are kept from run to run: to map and unmap them would take most of the time ---- */
+/* ---- Memory ---- */
 
+/* Large blocks are kept from run to run, because mapping them again would take most of the time. */
 enum { LARGE = 64 << 10, SHELF = 16 };
 static struct {
     void *block;
@@ -117,24 +118,24 @@ struct run {
     bool compressed;
     uint64_t totals[RULES_MAX];
     uint64_t findings;
-    bool compared;     /* it is judged as a pipe too: */
-    uint64_t told;     /* a hash of all that is told and must be the same there */
-    const char *wrong; /* the first thing that must not be, or NULL */
-    const char *rule;  /* of the finding that is wrong */
+    bool compared;     /* it is also checked as a pipe */
+    uint64_t reported; /* a hash of everything that must be the same as a pipe */
+    const char *wrong; /* what went wrong first, or NULL */
+    const char *rule;  /* of the wrong finding */
     int64_t memory_out;
 };
 
-static void tell(struct run *run, const void *bytes, size_t n)
+static void add_bytes(struct run *run, const void *bytes, size_t n)
 {
     const uint8_t *p = bytes;
 
     for (size_t i = 0; i < n && run->compared; i++)
-        run->told = (run->told ^ p[i]) * UINT64_C(0x100000001b3);
+        run->reported = (run->reported ^ p[i]) * UINT64_C(0x100000001b3);
 }
 
-static void tell_number(struct run *run, uint64_t number)
+static void add_number(struct run *run, uint64_t number)
 {
-    tell(run, &number, sizeof number);
+    add_bytes(run, &number, sizeof number);
 }
 
 static void require(struct run *run, bool holds, const char *what)
@@ -157,15 +158,15 @@ static void on_summary(void *context, const struct hprof_summary *s)
     require(run, s->file_bytes == run->size, "file_bytes is not the size of the file");
     require(run, (s->status == HPROF_INVALID) == (s->errors > 0), "the status contradicts the errors");
     memcpy(run->totals, s->totals, hprof_rule_count() * sizeof *s->totals);
-    tell_number(run, s->sound_until);
-    tell_number(run, s->skipped);
-    tell_number(run, s->bytes);
-    tell_number(run, s->references);
-    tell(run, s->totals, hprof_rule_count() * sizeof *s->totals);
-    tell(run, s->record_counts, sizeof s->record_counts);
-    tell(run, s->subrecord_counts, sizeof s->subrecord_counts);
-    tell(run, s->producer, strlen(s->producer));
-    tell(run, s->hint ? s->hint : "", s->hint ? strlen(s->hint) : 0);
+    add_number(run, s->sound_until);
+    add_number(run, s->skipped);
+    add_number(run, s->bytes);
+    add_number(run, s->references);
+    add_bytes(run, s->totals, hprof_rule_count() * sizeof *s->totals);
+    add_bytes(run, s->record_counts, sizeof s->record_counts);
+    add_bytes(run, s->subrecord_counts, sizeof s->subrecord_counts);
+    add_bytes(run, s->producer, strlen(s->producer));
+    add_bytes(run, s->hint ? s->hint : "", s->hint ? strlen(s->hint) : 0);
 }
 
 static void on_finding(void *context, const struct hprof_finding *f)
@@ -181,17 +182,17 @@ static void on_finding(void *context, const struct hprof_finding *f)
     require(run, f->related_offset < end || f->related_offset == HPROF_NO_OFFSET, "a related offset is outside");
     if (run->wrong != before)
         run->rule = rule->id;
-    tell_number(run, f->rule);
-    tell_number(run, f->severity);
-    tell_number(run, anywhere ? 0 : f->offset);
-    tell(run, f->path, strlen(f->path));
-    tell(run, f->expected, strlen(f->expected));
-    tell(run, f->found, strlen(f->found));
+    add_number(run, f->rule);
+    add_number(run, f->severity);
+    add_number(run, anywhere ? 0 : f->offset);
+    add_bytes(run, f->path, strlen(f->path));
+    add_bytes(run, f->expected, strlen(f->expected));
+    add_bytes(run, f->found, strlen(f->found));
 }
 
 static struct run validate(const uint8_t *bytes, size_t size, bool as_pipe, bool compared)
 {
-    struct run run = {.size = size, .compared = compared, .told = UINT64_C(0xcbf29ce484222325)};
+    struct run run = {.size = size, .compared = compared, .reported = UINT64_C(0xcbf29ce484222325)};
     struct hprof_allocator allocator = {allocate, release, &run.memory_out};
     struct hprof_options options;
     enum hprof_status status;
@@ -217,10 +218,10 @@ static struct run validate(const uint8_t *bytes, size_t size, bool as_pipe, bool
 static struct {
     uint64_t runs, pipes, failures;
     uint64_t turn;
-    uint64_t faults, several; /* changes of valid files that are errors, and more than one */
+    uint64_t faults, several; /* changes of valid files that give errors, and that give several */
 } count;
 
-static void judge_mutant(const struct sample *sample, const uint8_t *bytes, size_t size, const char *what, size_t at,
+static void check_mutant(const struct sample *sample, const uint8_t *bytes, size_t size, const char *what, size_t at,
                          unsigned value)
 {
     bool compared = count.turn++ % PIPE_SHARE == 0;
@@ -236,21 +237,21 @@ static void judge_mutant(const struct sample *sample, const uint8_t *bytes, size
         struct run piped = validate(bytes, size, true, true);
 
         count.pipes++;
-        wrong = piped.wrong ? piped.wrong : piped.told != run.told ? "a pipe is judged otherwise" : NULL;
+        wrong = piped.wrong ? piped.wrong : piped.reported != run.reported ? "a pipe gives another report" : NULL;
         rule = piped.rule;
     }
-    if (wrong && count.failures++ < TOLD_MAX)
+    if (wrong && count.failures++ < FAILURES_PRINTED)
         print_error("%s, %s %zu to 0x%02x: %s%s%s\n", sample->name, what, at, value, wrong, rule ? ": " : "", rule ? rule : "");
 }
 
-/* Whether a place lies where, of a large file, not all are tried. */
+/* Whether not every offset is tried here, because the file is large. */
 static bool is_amid(const struct sample *sample, size_t at)
 {
     return sample->bytes.size > 3 * WHOLE_SIZE && at >= WHOLE_SIZE && at + WHOLE_SIZE < sample->bytes.size;
 }
 
-/* The next place to cut or change. */
-static size_t next_place(const struct sample *sample, size_t at)
+/* The next offset to truncate or change. */
+static size_t next_offset(const struct sample *sample, size_t at)
 {
     if (all || !is_amid(sample, at))
         return at + 1;
@@ -265,18 +266,18 @@ static void finish(const char *what)
     memset(&count, 0, sizeof count);
 }
 
-static void every_cut(void **state)
+static void every_truncation(void **state)
 {
     (void)state;
     for (size_t i = 0; i < corpus_size; i++) {
         const struct sample *sample = &corpus[i];
 
-        for (size_t size = 0; size < sample->bytes.size; size = next_place(sample, size)) {
-            uint8_t *part = malloc(size + !size); /* of just that size: a read behind it is seen */
+        for (size_t size = 0; size < sample->bytes.size; size = next_offset(sample, size)) {
+            uint8_t *part = malloc(size + !size); /* of exactly this size, so that sanitizers notice a read after its end */
 
             assert_non_null(part);
             memcpy(part, sample->bytes.at, size);
-            judge_mutant(sample, part, size, "cut", size, 0);
+            check_mutant(sample, part, size, "truncated", size, 0);
             free(part);
         }
     }
@@ -296,7 +297,7 @@ static void every_change(void **state)
         assert_non_null(bytes);
         if (sample->bytes.size)
             memcpy(bytes, sample->bytes.at, sample->bytes.size);
-        for (size_t at = 0; at < sample->bytes.size; at = next_place(sample, at), turn++) {
+        for (size_t at = 0; at < sample->bytes.size; at = next_offset(sample, at), turn++) {
             uint8_t old = bytes[at];
             bool wanted[256] = {[0] = true, [0xff] = true};
             size_t share = more && !all ? 1 : VALUE_SHARE;
@@ -308,7 +309,7 @@ static void every_change(void **state)
                 if (value == old || !(all || (wanted[value] && turn++ % share == 0)))
                     continue;
                 bytes[at] = (uint8_t)value;
-                judge_mutant(sample, bytes, sample->bytes.size, "byte", at, value);
+                check_mutant(sample, bytes, sample->bytes.size, "byte", at, value);
             }
             bytes[at] = old;
         }
@@ -332,13 +333,13 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-    return clear_shelf(state) | forget_corpus(state);
+    return clear_shelf(state) | free_corpus(state);
 }
 
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_cut),
+        cmocka_unit_test(every_truncation),
         cmocka_unit_test(every_change),
     };
 

@@ -1,4 +1,5 @@
-/* pending_uses.h: of each key the first use in each role, whatever the order and number of uses; in 7 or 11 bytes a use. */
+/* pending_uses.h: gives the first use of each key in each role, whatever the order and number of uses, in 7 or 11 bytes a
+ * use. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +13,7 @@
 #include "dice.h"
 #include "state/pending_uses.h"
 
-/* What is noted of a key: the first use in each role; UINT64_MAX for none. */
+/* The first use of a key in each role; UINT64_MAX for none. */
 struct expected {
     uint64_t first[USE_ROLES];
 };
@@ -57,7 +58,7 @@ static void expect_note(struct expected *e, unsigned role, uint64_t offset)
         e->first[role] = offset;
 }
 
-/* How offsets go on from one use to the next. */
+/* How offsets increase from one use to the next. */
 static uint64_t small_steps(uint64_t offset)
 {
     return offset + below(20);
@@ -107,7 +108,7 @@ static void expect_as_model(unsigned key_size, uint32_t uses, uint32_t keys, uin
     free(expected);
 }
 
-static void tells_the_first_use_of_each_key_in_each_role(void **state)
+static void gives_the_first_use_of_each_key_in_each_role(void **state)
 {
     static uint64_t (*const orders[])(uint64_t) = {small_steps, large_steps, back_and_forth, anywhere_near};
     static const uint32_t uses[] = {1, 2, 3, 15, 16, 17, 64, 4095, 4096, 4097, 40000};
@@ -121,7 +122,7 @@ static void tells_the_first_use_of_each_key_in_each_role(void **state)
             }
 }
 
-static void an_empty_log_tells_nothing(void **state)
+static void an_empty_log_gives_nothing(void **state)
 {
     struct pending_uses log;
     struct memory memory;
@@ -135,8 +136,8 @@ static void an_empty_log_tells_nothing(void **state)
     assert_int_equal(memory.peak, 0);
 }
 
-/* All keys and offsets that a use can have: the ends of their ranges. */
-static void tells_keys_of_all_bits_at_any_offset(void **state)
+/* Keys and offsets at the ends of their ranges. */
+static void gives_keys_of_all_bits_at_any_offset(void **state)
 {
     static const uint64_t offsets[] = {0, (UINT64_C(1) << 20) - 1, UINT64_C(1) << 20, UINT64_C(1) << 40};
 
@@ -233,7 +234,7 @@ static void a_use_takes_its_key_and_three_bytes(void **state)
     assert_true(peak_of(4, MANY, 9) <= UINT64_C(7) * MANY + SLACK);
     assert_true(peak_of(8, MANY, 9) <= UINT64_C(11) * MANY + SLACK);
     assert_true(peak_of(8, 10, 9) <= 2048);
-    /* Few and far between: next to nothing of what lies between them. */
+    /* Few uses, far from each other, take almost nothing for what lies between them. */
     assert_true(peak_of(8, 1000, 1 << 20) <= 512 * 1000);
 }
 
@@ -271,9 +272,9 @@ static void any_allocation_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tells_the_first_use_of_each_key_in_each_role),
-        cmocka_unit_test(an_empty_log_tells_nothing),
-        cmocka_unit_test(tells_keys_of_all_bits_at_any_offset),
+        cmocka_unit_test(gives_the_first_use_of_each_key_in_each_role),
+        cmocka_unit_test(an_empty_log_gives_nothing),
+        cmocka_unit_test(gives_keys_of_all_bits_at_any_offset),
         cmocka_unit_test(repeated_uses_take_nothing),
         cmocka_unit_test(a_use_takes_its_key_and_three_bytes),
         cmocka_unit_test(finds_the_first_of_some_roles),

@@ -1,4 +1,4 @@
-/* What a dump looks like: each producer, and each version of HotSpot, by the habits that tell it. */
+/* Recognizes each producer, and each version of HotSpot, by its quirks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,7 +40,7 @@ static void put_empty_trace(struct bytes *b, uint32_t thread)
     close_record(b, record);
 }
 
-/* One class of that name, dumped, and a sticky class or not. */
+/* A dumped class of that name, with or without a sticky class root. */
 static void put_heap(struct bytes *b, const char *name, bool sticky)
 {
     size_t record;
@@ -55,7 +55,7 @@ static void put_heap(struct bytes *b, const char *name, bool sticky)
     close_record(b, open_record(b, 0x2c));
 }
 
-static void hotspot_is_told_by_its_classes(void **state)
+static void hotspot_is_recognized_by_its_classes(void **state)
 {
     static const struct {
         const char *class, *producer;
@@ -75,7 +75,7 @@ static void hotspot_is_told_by_its_classes(void **state)
         struct bytes b = {0};
 
         put_header(&b);
-        put_string(&b, 2, "java/lang/Module2"); /* a string alone is no class */
+        put_string(&b, 2, "java/lang/Module2"); /* a string is not a class */
         put_empty_trace(&b, 0);
         put_heap(&b, cases[i].class, true);
         expect_producer(&b, cases[i].producer);
@@ -83,7 +83,7 @@ static void hotspot_is_told_by_its_classes(void **state)
     }
 }
 
-static void others_are_told_by_their_habits(void **state)
+static void others_are_recognized_by_their_quirks(void **state)
 {
     struct bytes sa = {0}, mat = {0}, svm = {0}, nobody = {0};
 
@@ -116,8 +116,8 @@ static void others_are_told_by_their_habits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(hotspot_is_told_by_its_classes),
-        cmocka_unit_test(others_are_told_by_their_habits),
+        cmocka_unit_test(hotspot_is_recognized_by_its_classes),
+        cmocka_unit_test(others_are_recognized_by_their_quirks),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

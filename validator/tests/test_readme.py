@@ -1,4 +1,4 @@
-"""README.md stays true: its links, its C program."""
+"""The links and the C program in README.md work."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,7 @@ README = (ROOT / "README.md").read_text()
 
 
 def leads_somewhere(link: str) -> bool:
-    """To a file, or to a title in one, which is known by its words in lower case."""
+    """A link to a file, or to a title in it, by its words in lower case."""
     name, _, anchor = link.partition("#")
     file = ROOT / (name or "README.md")
     if not anchor or not file.exists():
@@ -23,7 +23,7 @@ def test_links_lead_somewhere() -> None:
     assert [link for link in links if not leads_somewhere(link)] == []
 
 
-def test_what_ci_bench_needs_is_said() -> None:
+def test_what_ci_bench_needs_is_documented() -> None:
     script = (ROOT / "ci/bench").read_text().splitlines()[0]
     (paragraph,) = [part for part in README.split("\n\n") if "`ci/bench DUMP`" in part]
     assert f"`{script.split()[-1]}`" in paragraph

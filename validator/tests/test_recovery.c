@@ -1,4 +1,4 @@
-/* The decisions of recovery (SPEC.md 9.2.1), from bytes alone. */
+/* The decisions of recovery (SPEC.md 9.2.1), which depend only on bytes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -103,7 +103,7 @@ static void the_end_follows(void **state)
     assert_true(records_follow(&s, 4, 1));
     assert_false(records_follow(&s, 5, 1));
     assert_false(records_follow(&s, 0, 1));
-    s.ended = false; /* nobody knows */
+    s.ended = false; /* unknown */
     assert_true(records_follow(&s, 5, 1));
     assert_true(records_follow(&s, 0, 1));
     free(b.at);
@@ -188,7 +188,7 @@ static void the_declared_length_holds_if_a_record_follows_it(void **state)
     free(b.at);
 }
 
-/* An instance without fields, then others: its declared length is one byte off, or leads to the end of the heap dump record. */
+/* An instance without fields, then others. Its declared length is one byte off, or leads to the end of the heap dump record. */
 static void an_instance_has_the_size_of_its_class_only_if_its_own_leads_nowhere(void **state)
 {
     enum { HEAD = 25 };
@@ -205,8 +205,8 @@ static void an_instance_has_the_size_of_its_class_only_if_its_own_leads_nowhere(
     assert_false(resume_by_class(&s, 2 * HEAD, HEAD, left));     /* a sub-record follows */
     assert_false(resume_by_class(&s, left, HEAD, left));         /* the end of the record follows */
     assert_true(resume_by_class(&s, left + 1, HEAD, left));      /* it crosses the end */
-    assert_false(resume_by_class(&s, left + 1, left, left));     /* and so it is cut, not wrong */
-    assert_false(resume_by_class(&s, HEAD + 1, HEAD + 2, left)); /* neither leads on */
+    assert_false(resume_by_class(&s, left + 1, left, left));     /* so it is truncated, not wrong */
+    assert_false(resume_by_class(&s, HEAD + 1, HEAD + 2, left)); /* neither leads to a sub-record */
     assert_true(resume_by_class(&s, HEAD + 1, left - HEAD, left));
     assert_false(resume_by_class(&s, HEAD, HEAD + 1, left));
     free(b.at);
@@ -214,7 +214,7 @@ static void an_instance_has_the_size_of_its_class_only_if_its_own_leads_nowhere(
 
 /* ---- What may be missing ---- */
 
-static void a_length_tells_what_may_be_defined(void **state)
+static void a_length_says_what_may_be_defined(void **state)
 {
     (void)state;
     assert_int_equal(definitions_of_length(0, 8), 0);
@@ -238,7 +238,7 @@ int main(void)
         cmocka_unit_test(a_heap_dump_record_begins_with_a_sub_record),
         cmocka_unit_test(the_declared_length_holds_if_a_record_follows_it),
         cmocka_unit_test(an_instance_has_the_size_of_its_class_only_if_its_own_leads_nowhere),
-        cmocka_unit_test(a_length_tells_what_may_be_defined),
+        cmocka_unit_test(a_length_says_what_may_be_defined),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

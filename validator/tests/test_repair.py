@@ -1,4 +1,4 @@
-"""--repair: a valid copy of what can be read, in which nothing is new."""
+"""--repair: a valid copy of what can be read, without anything new."""
 
 import gzip
 import os
@@ -37,7 +37,7 @@ def parts(data: bytes) -> Iterator[bytes]:
 
 
 def size_of(data: bytes, at: int, i: int) -> int:
-    """Of a sub-record."""
+    """The size of a sub-record."""
     tag = data[at]
     widths = {2: i, 4: 1, 5: 2, 6: 4, 7: 8, 8: 1, 9: 2, 10: 4, 11: 8}
     fixed = {1: 2 * i, 2: i + 8, 3: i + 8, 4: i + 4, 5: i, 6: i + 4, 7: i, 8: i + 8, 0xFF: i, 0xFE: 4 + i, 0x8E: i + 8, 0xC3: i + 9}
@@ -60,7 +60,7 @@ def size_of(data: bytes, at: int, i: int) -> int:
 
 
 def repair(data: bytes, folder: Path, profile: str = "auto") -> tuple[bytes, str]:
-    """The copy, which is valid, and what was said."""
+    """The copy, which must be valid, and the output."""
     (folder / "broken").write_bytes(data)
     done = run("--profile", profile, "--repair", "copy", "broken", cwd=folder)
     assert (done.status, done.err) == (0, "")
@@ -69,7 +69,7 @@ def repair(data: bytes, folder: Path, profile: str = "auto") -> tuple[bytes, str
 
 
 def check_nothing_is_new(copy: bytes, data: bytes) -> None:
-    """The parts of the copy stand in the original, in this order; but for an end of the heap dump."""
+    """All parts of the copy except a HEAP_DUMP_END are in the original, in this order."""
     assert copy[:HEADER] == data[:HEADER]
     at = HEADER
     for part in parts(copy):
@@ -97,8 +97,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     return path.read_bytes()
 
 
-def test_a_dump_that_is_cut_anywhere(made: bytes, tmp_path: Path) -> None:
-    """Classes refer to a stack trace that follows them: before it, the references are set to 0."""
+def test_a_dump_that_is_truncated_anywhere(made: bytes, tmp_path: Path) -> None:
+    """Classes refer to a stack trace that follows them; if it is missing, the references are set to 0."""
     for size in range(HEADER, len(made), len(made) // 60):
         copy, text = repair(made[:size], tmp_path)
         if "set to 0" not in text:
@@ -107,7 +107,7 @@ def test_a_dump_that_is_cut_anywhere(made: bytes, tmp_path: Path) -> None:
         assert kept + left_out(text) == size
 
 
-def test_what_a_cut_instance_is_of(tmp_path: Path) -> None:
+def test_the_class_of_a_truncated_instance(tmp_path: Path) -> None:
     array = object_array(0x40, OBJECT, range(8, 800, 8))
     copy, text = repair(dump(instance(0x20, OBJECT), array).partition(array)[0] + array[:100], tmp_path)
     assert re.search(r"^ +100 bytes   1 OBJECT_ARRAY_DUMP java.lang.Object$", text, re.MULTILINE)
@@ -125,7 +125,7 @@ def test_a_valid_dump_stays_as_it_is(made: bytes, tmp_path: Path) -> None:
 
 
 def test_the_whole_corpus(tmp_path: Path) -> None:
-    """A copy is valid whatever was wrong, and has nothing new. Only a wrong header or gzip header gives none."""
+    """A copy is valid and has nothing new, whatever the fault. Only a wrong header or gzip header gives none."""
     refused = 0
     files = sorted((SOURCE / "corpus").rglob("*.hprof"))
     for path in files[:: 1 if "HPROF_SLOW" not in os.environ else 5]:
@@ -252,7 +252,7 @@ def test_without_a_valid_copy_the_file_stays(tmp_path: Path) -> None:
 
 
 def test_a_pipe_is_not_replaced(tmp_path: Path) -> None:
-    """Nor is a device, such as /dev/null."""
+    """A device, such as /dev/null, is not replaced either."""
     (tmp_path / "broken").write_bytes(VALID[:-3])
     os.mkfifo(tmp_path / "pipe")
     done = run("--repair", "pipe", "broken", cwd=tmp_path)

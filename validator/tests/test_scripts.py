@@ -1,4 +1,4 @@
-"""The scripts of ci/: what they ask for, and what they say of skipped tests."""
+"""The scripts of ci/: what they require, and what they report about skipped tests."""
 
 import os
 import subprocess
@@ -41,7 +41,7 @@ def test_an_unexpected_skip_fails(tmp_path: Path, line: str) -> None:
 
 
 def test_all_that_is_missing_is_asked_for_at_once(tmp_path: Path) -> None:
-    """On a machine with nothing: a user without sudo is told so before anything is built."""
+    """On a bare machine, a user without sudo gets the message before anything is built."""
     for name in ("bash", "dirname", "readlink", "cat"):
         (tmp_path / name).symlink_to(f"/usr/bin/{name}")
     for name, body in (("id", "echo 1000"), ("dpkg-query", "echo not-installed"), ("cmake", f"touch {tmp_path}/built")):
@@ -64,7 +64,7 @@ def test_the_package_of_a_jdk_is_named_where_there_is_none() -> None:
     hidden = ["unshare", *([] if os.geteuid() == 0 else ["--map-root-user"]), "--mount", "sh", "-c", script, str(ROOT / "ci/jdk")]
     environment = {name: value for name, value in os.environ.items() if name != "JAVA_HOME"}
     done = subprocess.run(hidden, env=environment, stdout=subprocess.PIPE, text=True, check=False)
-    if done.returncode == 0:  # else there are no namespaces: what is printed here depends on the machine
+    if done.returncode == 0:  # without namespaces the output depends on the machine
         assert done.stdout == "default-jdk-headless\n"
     printed = subprocess.run([ROOT / "ci/jdk", "--package"], stdout=subprocess.PIPE, text=True, check=True).stdout
     assert printed in ("", "default-jdk-headless\n")

@@ -1,4 +1,4 @@
-"""--show: what it prints is in the notation of the corpus, and so assembles to the bytes that it is about."""
+"""--show prints in the notation of the corpus, which assembles to the same bytes."""
 
 import gzip
 import re
@@ -28,12 +28,12 @@ def show(where: str, path: Path) -> list[str]:
 
 
 def here(where: str, path: Path) -> list[str]:
-    """The lines about the offset."""
+    """The lines that are marked."""
     return [line for line in show(where, path) if line.startswith(">")]
 
 
 def test_assembles_to_the_same_bytes() -> None:
-    """All that is shown whole."""
+    """The records that are shown completely."""
     assembled = 0
     for path in SMALL:
         data = path.read_bytes()
@@ -60,7 +60,7 @@ def test_rows_are_the_bytes_of_the_dump(tmp_path: Path) -> None:
 
 
 def test_names_of_fields_and_classes(tmp_path: Path) -> None:
-    """Those of an instance: its own fields, then the superclass's."""
+    """Instances have their own fields first, then those of the superclass."""
     names = utf8(3, "Point") + utf8(4, "x") + utf8(5, "next") + utf8(6, "Base") + load_class(3, 0x30, 3) + load_class(4, 0x38, 6)
 
     def with_field(class_id: int, super_id: int, name: int, kind: int) -> bytes:
@@ -108,7 +108,7 @@ def test_gzip_is_shown_like_a_plain_dump(tmp_path: Path) -> None:
     assert show("0xa0", plain) == show("0xa0", packed)
 
 
-def test_of_what_no_length_leads_to_the_bytes_are_shown(tmp_path: Path) -> None:
+def test_bytes_that_no_length_leads_to_are_shown(tmp_path: Path) -> None:
     good = instance(0x1000, OBJECT)
     path = tmp_path / "dump.hprof"
     path.write_bytes(dump(good, b"\x77" + bytes(range(40))) + record(0x01, struct.pack(">Q", 9) + b"later"))
@@ -118,7 +118,7 @@ def test_of_what_no_length_leads_to_the_bytes_are_shown(tmp_path: Path) -> None:
     assert done.err.startswith(f"hprof-validate: {path}: ") and "0x77" in done.err
     assert re.search(r"^>.* 13 ", done.out, re.MULTILINE)
     assert "instance-dump 0x1000" in done.out
-    assert '"later"' in done.out  # the records that follow are found by the length of the segment
+    assert '"later"' in done.out  # the length of the segment leads to the following records
 
 
 def test_truncated(tmp_path: Path) -> None:

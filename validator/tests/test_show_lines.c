@@ -1,4 +1,4 @@
-/* hprof_show_fd(): whatever the dump and the offset, lines are fit to print and rows are the bytes of the dump. */
+/* hprof_show_fd(): for any dump and any offset, lines are printable and rows are the bytes of the dump. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -93,19 +93,19 @@ static void any_offset_of_any_dump(void **state)
     assert_true(shown > 5000);
 }
 
-static void a_dump_that_is_cut_anywhere(void **state)
+static void a_dump_that_is_truncated_anywhere(void **state)
 {
     (void)state;
     for (size_t i = 0; i < corpus_size; i += 7) {
-        struct bytes cut = corpus[i].bytes;
-        struct view view = {.dump = cut.size && cut.at[0] == 0x1f ? NULL : &cut};
+        struct bytes truncated = corpus[i].bytes;
+        struct view view = {.dump = truncated.size && truncated.at[0] == 0x1f ? NULL : &truncated};
 
-        while (cut.size > 40) {
+        while (truncated.size > 40) {
             int fd;
 
-            cut.size -= cut.size / 16 + 1;
-            fd = file_of(&cut);
-            show_at(fd, &view, cut.size - 1, 1);
+            truncated.size -= truncated.size / 16 + 1;
+            fd = file_of(&truncated);
+            show_at(fd, &view, truncated.size - 1, 1);
             close(fd);
         }
     }
@@ -153,9 +153,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_offset_of_any_dump),
-        cmocka_unit_test(a_dump_that_is_cut_anywhere),
+        cmocka_unit_test(a_dump_that_is_truncated_anywhere),
         cmocka_unit_test(every_allocation_may_fail),
     };
 
-    return cmocka_run_group_tests(tests, load_corpus, forget_corpus);
+    return cmocka_run_group_tests(tests, load_corpus, free_corpus);
 }

@@ -1,7 +1,7 @@
-"""SPEC.md, the rules and the layouts say the same, and SPEC.md is sound in itself.
+"""SPEC.md agrees with the rules and the layouts, and with itself.
 
-What `ci/derive` writes is compared by `ci/derive --check`. Here the .def files are read once more, in the plainest way, so
-that a row which derive does not see is missed by a test.
+`ci/derive --check` compares what `ci/derive` writes. These tests read the .def files once more, in the simplest way, and so
+notice a row that derive overlooks.
 """
 
 import re
@@ -24,7 +24,7 @@ RECORDS_DEF = (SOURCES / "format/records.def").read_text()
 PROFILES_DEF = (SOURCES / "findings/profiles.def").read_text()
 EXPLANATIONS_DEF = (SOURCES / "findings/explanations.def").read_text()
 
-# Severity of a rule to the letter of its decision.
+# The letter of a decision by the severity of its rule.
 LETTERS = {"FRAMING": "E", "ERROR": "E", "STRICT": "S", "WARNING": "W", "PROFILE": "P"}
 
 
@@ -84,7 +84,7 @@ def section(number: str) -> str:
 
 
 def decisions() -> dict[str, list[str]]:
-    """Row to point, documents, producers, decision, rules."""
+    """By row: point, documents, producers, decision, rules."""
     table = [line.strip("| ").split(" | ") for line in section("Appendix G").split("\n") if line.startswith("| ")]
     table += [line.strip("| ").split(" | ") for line in section("G.1").split("\n") if line.startswith("| ")]
     return {cells[0]: cells[1:] for cells in table if re.match(r"\d", cells[0])}
@@ -138,7 +138,7 @@ def test_every_layout_is_shown() -> None:
     assert shown == set(layouts)
 
 
-def test_every_field_is_told_in_its_table() -> None:
+def test_every_field_is_in_its_table() -> None:
     for layout, body in re.findall(r"^#define LAYOUT_(\w+)\(F, TAIL\)((?:.*\\\n)*.*)$", RECORDS_DEF, re.MULTILINE):
         table = TEXT.split(f"<!-- derived: layout {layout} -->")[1].split("<!-- /derived -->")[0]
         fields = re.findall(r"F\((\w+), (\w+),", body)
@@ -258,7 +258,7 @@ def test_links_to_files_work() -> None:
     assert [link for link in links if not (ROOT / link).exists()] == []
 
 
-def test_tables_are_whole() -> None:
+def test_rows_of_tables_have_equal_width() -> None:
     """Each row of a table has as many cells as its head."""
     block: list[str] = []
     for number, line in enumerate([*LINES, ""], 1):

@@ -1,4 +1,4 @@
-/* subrecord.h: how long each sub-record is, and of which too few bytes tell. The sizes here are added up by hand. */
+/* subrecord.h: how long each sub-record is, and how many bytes it takes to know. The sizes here are added up by hand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 static const struct fixed {
     uint8_t tag;
     enum version since;
-    unsigned ids, others; /* of its fields: how many IDs, bytes of the rest */
+    unsigned ids, others; /* the number of IDs, and the bytes of the other fields */
 } fixed_ones[] = {
     {0xff, V101, 1, 0}, {0x01, V101, 2, 0}, {0x02, V101, 1, 8}, {0x03, V101, 1, 8}, {0x04, V101, 1, 4}, {0x05, V101, 1, 0},
     {0x06, V101, 1, 4}, {0x07, V101, 1, 0}, {0x08, V101, 1, 8}, {0x89, V103, 1, 0}, {0x8a, V103, 1, 0}, {0x8b, V103, 1, 0},
@@ -30,7 +30,7 @@ static const struct fixed *fixed_one(unsigned tag)
     return NULL;
 }
 
-static void fixed_sizes_are_told_by_the_tag(void **state)
+static void the_tag_gives_fixed_sizes(void **state)
 {
     (void)state;
     for (unsigned version = V101; version <= V103; version++)
@@ -52,7 +52,7 @@ static void fixed_sizes_are_told_by_the_tag(void **state)
             }
 }
 
-static void nothing_is_too_little(void **state)
+static void no_bytes_are_too_few(void **state)
 {
     struct measure m = {0};
 
@@ -73,7 +73,7 @@ static void put(struct bytes *b, unsigned n, uint64_t value)
         b->at[b->size++] = (uint8_t)(value >> 8 * n);
 }
 
-/* In a block of its own size, so that a byte read behind it is seen. */
+/* In a block of exactly this size, so that sanitizers notice a read after its end. */
 static enum measured measure_crossing(const struct bytes *b, size_t n, unsigned id_size, struct measure *m)
 {
     uint8_t *copy = malloc(n);
@@ -85,7 +85,7 @@ static enum measured measure_crossing(const struct bytes *b, size_t n, unsigned 
     return result;
 }
 
-/* `known` bytes tell, fewer do not. */
+/* `known` bytes are enough, fewer are not. */
 static void expect_measured_from(const struct bytes *b, size_t known, unsigned id_size, uint64_t size)
 {
     for (size_t n = 1; n <= b->size; n++) {
@@ -126,7 +126,7 @@ static void an_object_array_is_measured_by_its_head(void **state)
     }
 }
 
-static const unsigned sizes[12] = {0, 0, 0, 0, 1, 2, 4, 8, 1, 2, 4, 8}; /* by type; an object's is that of IDs */
+static const unsigned sizes[12] = {0, 0, 0, 0, 1, 2, 4, 8, 1, 2, 4, 8}; /* by type; an object takes the size of an ID */
 
 static void a_primitive_array_is_measured_by_its_head(void **state)
 {
@@ -197,7 +197,7 @@ static void a_class_is_measured_up_to_its_fields(void **state)
     }
 }
 
-static void the_type_of_a_constant_must_be_one(void **state)
+static void a_constant_of_undefined_type_cannot_be_measured(void **state)
 {
     (void)state;
     for (unsigned type = 0; type < 256; type++) {
@@ -223,7 +223,7 @@ static void the_type_of_a_constant_must_be_one(void **state)
     }
 }
 
-static void the_type_of_a_static_must_be_one(void **state)
+static void a_static_field_of_undefined_type_cannot_be_measured(void **state)
 {
     (void)state;
     for (unsigned type = 0; type < 256; type++) {
@@ -263,7 +263,7 @@ static void what_fits_is_plausible(void **state)
     assert_true(plausible_subrecords(b.at, 0, 0, 8, V102));
 }
 
-static void what_is_cut_by_memory_is_plausible(void **state)
+static void what_the_available_bytes_truncate_is_plausible(void **state)
 {
     struct bytes b = {{0x21}, 1};
 
@@ -283,9 +283,9 @@ static void what_does_not_fit_is_not_plausible(void **state)
     put(&b, 8, 8);
     put(&b, 1, 0x05);
     put(&b, 7, 8);
-    assert_false(plausible_subrecords(b.at, b.size, b.size, 8, V102));          /* the second is cut by the end */
+    assert_false(plausible_subrecords(b.at, b.size, b.size, 8, V102));          /* the second crosses the end */
     assert_false(plausible_subrecords(b.at, 9, 8, 8, V102));                    /* the first too */
-    assert_false(plausible_subrecords((const uint8_t *)"\x10", 1, 9, 8, V102)); /* no tag */
+    assert_false(plausible_subrecords((const uint8_t *)"\x10", 1, 9, 8, V102)); /* an undefined tag */
     assert_false(plausible_subrecords((const uint8_t *)"\x89", 1, 9, 8, V102)); /* not of this version */
     assert_true(plausible_subrecords((const uint8_t *)"\x89", 1, 9, 8, V103));
     assert_false(plausible_subrecords((const uint8_t *)"\x21\0\0", 3, 3, 8, V102)); /* no room for its head */
@@ -294,16 +294,16 @@ static void what_does_not_fit_is_not_plausible(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fixed_sizes_are_told_by_the_tag),
-        cmocka_unit_test(nothing_is_too_little),
+        cmocka_unit_test(the_tag_gives_fixed_sizes),
+        cmocka_unit_test(no_bytes_are_too_few),
         cmocka_unit_test(an_instance_is_measured_by_its_head),
         cmocka_unit_test(an_object_array_is_measured_by_its_head),
         cmocka_unit_test(a_primitive_array_is_measured_by_its_head),
         cmocka_unit_test(a_class_is_measured_up_to_its_fields),
-        cmocka_unit_test(the_type_of_a_constant_must_be_one),
-        cmocka_unit_test(the_type_of_a_static_must_be_one),
+        cmocka_unit_test(a_constant_of_undefined_type_cannot_be_measured),
+        cmocka_unit_test(a_static_field_of_undefined_type_cannot_be_measured),
         cmocka_unit_test(what_fits_is_plausible),
-        cmocka_unit_test(what_is_cut_by_memory_is_plausible),
+        cmocka_unit_test(what_the_available_bytes_truncate_is_plausible),
         cmocka_unit_test(what_does_not_fit_is_not_plausible),
     };
 

@@ -1,5 +1,5 @@
-/* utf8.h: which bytes are UTF-8, standard or modified, by a decoder that reckons code points; and that what is shown of any bytes
- * is text. */
+/* utf8.h: which bytes are UTF-8, standard or modified, compared with a decoder that computes code points; and that any bytes
+ * are shown as text. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 
 /* ---- A simple decoder ------------------------------------------------------------------------------------------- */
 
-/* Bytes of the character at p, 0 if there is none; its code point. C0 80 is NUL, surrogates count. */
+/* The size and the code point of the character at p; 0 if it is not valid. C0 80 is NUL; surrogates are valid. */
 static size_t decode(const uint8_t *p, size_t n, uint32_t *code)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -59,7 +59,7 @@ static void every_sequence_of_up_to_three_bytes(void **state)
     }
 }
 
-/* The bytes on either side of where something changes. */
+/* Bytes at both sides of each boundary between ranges. */
 static const uint8_t edges[] = {0x00, 0x41, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0, 0xc1, 0xc2,
                                 0xdf, 0xe0, 0xe1, 0xec, 0xed, 0xef, 0xf0, 0xf1, 0xf3, 0xf4, 0xf5, 0xff};
 enum { EDGES = sizeof edges };
@@ -109,7 +109,7 @@ static void known_cases(void **state)
 {
     static const struct {
         const char *bytes;
-        size_t n, sound;
+        size_t n, valid;
     } cases[] = {
         {"", 0, 0},
         {"plain ASCII, longer than a word", 31, 31},
@@ -120,7 +120,7 @@ static void known_cases(void **state)
         {"\xe0\x9f\xbf", 3, 0},             /* overlong */
         {"\xf0\x8f\xbf\xbf", 4, 0},         /* overlong */
         {"\xed\xa0\xbd\xed\xb8\x80", 6, 6}, /* a pair of surrogates, modified */
-        {"\xed\xb8\x80", 3, 3},             /* one alone */
+        {"\xed\xb8\x80", 3, 3},             /* one surrogate alone */
         {"\xf0\x9f\x98\x80", 4, 4},         /* the same character, standard */
         {"\xf4\x90\x80\x80", 4, 0},         /* above U+10FFFF */
         {"12345678\xc3\xa9", 10, 10},
@@ -133,12 +133,12 @@ static void known_cases(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        assert_int_equal(utf8_valid((const uint8_t *)cases[i].bytes, cases[i].n), cases[i].sound);
+        assert_int_equal(utf8_valid((const uint8_t *)cases[i].bytes, cases[i].n), cases[i].valid);
 }
 
 /* ---- Showing ---------------------------------------------------------------------------------------------------- */
 
-/* Strict UTF-8, of characters that may stand in JSON and XML, without controls. */
+/* Strict UTF-8 of characters that JSON and XML allow, without controls. */
 static void expect_text(const char *text, size_t length)
 {
     const uint8_t *p = (const uint8_t *)text;

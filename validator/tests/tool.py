@@ -1,4 +1,4 @@
-"""Runs the tool, for tests of what it is asked and of what it answers."""
+"""Runs the tool."""
 
 import errno
 import fcntl
@@ -46,7 +46,7 @@ def on_a_terminal(
     watch: Callable[[bytes, "subprocess.Popen[bytes]"], None] | None = None,
     **kwargs: Any,
 ) -> str:
-    """What a terminal is shown that is the tool's standard output and error."""
+    """What the tool prints on a terminal that is its standard output and error."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     env = {name: value for name, value in os.environ.items() if name != "NO_COLOR"} | {"TERM": "xterm"} | (environment or {})
