@@ -13,7 +13,7 @@ complete -c hprof-validate -l max-errors -x -d 'Show N findings of each rule, 20
 complete -c hprof-validate -s q -l quiet -d 'Print only the verdict of each file, as text'
 complete -c hprof-validate -l color -x -a 'auto always never' -d 'Use colours'
 complete -c hprof-validate -l progress -x -a 'auto always never' -d 'Show a progress bar on standard error'
-complete -c hprof-validate -l show -x -d 'Show the record at OFFSET instead of checking FILE, and COUNT records before and after it (2 by default), as text in the notation of the corpus, with names, and as bytes'
+complete -c hprof-validate -l show -x -d 'Show the record, or the header, at OFFSET instead of checking FILE, and COUNT records before and after it (2 by default), as text in the notation of the corpus, with names, and as bytes'
 complete -c hprof-validate -l repair -r -F -d 'Write a valid copy of what can be read to OUT instead of checking FILE, and report what was left out'
 complete -c hprof-validate -l max-memory -x -d 'End with status 4 rather than use more memory'
 complete -c hprof-validate -s j -l jobs -x -d 'Check N of several files at once, 1 to 1024, 1 by default'
