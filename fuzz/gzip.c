@@ -90,18 +90,43 @@ static void put_little_endian(uint8_t *p, uint32_t value)
         p[i] = (uint8_t)(value >> 8 * i);
 }
 
-size_t repair_gzip(uint8_t *file, size_t size)
+/* Where the trailer of a member is that begins at an offset, and its right contents. False if the member is not complete. */
+static bool find_trailer(const uint8_t *file, size_t size, size_t member, size_t *trailer, uint32_t *crc, size_t *plain_size)
 {
     static uint8_t plain[GZIP_PLAIN_MAX];
-    size_t at = 0, used, got;
+    size_t used;
 
-    while (at < size && is_gzip(file + at, size - at)) {
-        if (!inflate_member(file + at, size - at, &used, plain, sizeof plain, &got) || size - at - used < TRAILER)
-            break;
-        put_little_endian(file + at + used, (uint32_t)crc32(crc32(0, NULL, 0), plain, (uInt)got));
-        put_little_endian(file + at + used + 4, (uint32_t)got);
-        at += used + TRAILER;
+    if (member >= size || !is_gzip(file + member, size - member) ||
+        !inflate_member(file + member, size - member, &used, plain, sizeof plain, plain_size) ||
+        size - member - used < TRAILER)
+        return false;
+    *trailer = member + used;
+    *crc = (uint32_t)crc32(crc32(0, NULL, 0), plain, (uInt)*plain_size);
+    return true;
+}
+
+size_t repair_gzip(uint8_t *file, size_t size)
+{
+    size_t trailer, plain_size;
+    uint32_t crc;
+
+    for (size_t member = 0; find_trailer(file, size, member, &trailer, &crc, &plain_size); member = trailer + TRAILER) {
+        put_little_endian(file + trailer, crc);
+        put_little_endian(file + trailer + 4, (uint32_t)plain_size);
     }
+    return size;
+}
+
+size_t damage_gzip(uint8_t *file, size_t size, struct dice *dice)
+{
+    size_t trailer = 0, plain_size;
+    uint32_t crc;
+
+    for (size_t member = 0; find_trailer(file, size, member, &trailer, &crc, &plain_size); member = trailer + TRAILER)
+        if (one_in(dice, 3))
+            break;
+    if (trailer)
+        file[trailer + below(dice, TRAILER)] ^= (uint8_t)(1 + below(dice, 255));
     return size;
 }
 

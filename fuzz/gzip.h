@@ -21,6 +21,9 @@ size_t unpack_gzip(const uint8_t *data, size_t size, uint8_t *out, size_t max);
 /* Whether zlib takes all of the file: headers, data and trailers of one member or more, and nothing after them. */
 bool zlib_accepts(const uint8_t *file, size_t size);
 
+/* Makes the checksum or the size of a member wrong, if there is a complete one. Returns `size`. */
+size_t damage_gzip(uint8_t *file, size_t size, struct dice *dice);
+
 /* Packs into one member or several; returns the size. What does not fit is left out. */
 size_t pack_gzip(const uint8_t *data, size_t size, uint8_t *out, size_t max, struct dice *dice);
 

@@ -585,7 +585,7 @@ static size_t mutate_plain(const uint8_t *data, size_t size, const uint8_t *othe
     return join(&own, out, max);
 }
 
-/* A gzip file is changed as such, or unpacked, changed, and packed again. */
+/* A gzip file is changed as such, or unpacked, changed, and packed again; then a trailer may become wrong. */
 static size_t mutate_gzip(const uint8_t *data, size_t size, const uint8_t *other, size_t other_size, uint8_t *out, size_t max,
                           struct dice *dice)
 {
@@ -598,7 +598,8 @@ static size_t mutate_gzip(const uint8_t *data, size_t size, const uint8_t *other
     }
     plain_size = unpack_gzip(data, size, plain[0], GZIP_PLAIN_MAX);
     changed = mutate_plain(plain[0], plain_size, other, other_size, plain[1], GZIP_PLAIN_MAX, dice);
-    return pack_gzip(plain[1], changed, out, max, dice);
+    size = pack_gzip(plain[1], changed, out, max, dice);
+    return one_in(dice, 3) ? damage_gzip(out, size, dice) : size;
 }
 
 size_t mutate_dump(const uint8_t *data, size_t size, const uint8_t *other, size_t other_size, uint8_t *out, size_t max,

@@ -1,7 +1,7 @@
 /* See arena.h. */
 #include "base/arena.h"
 
-enum { ARENA_BLOCK = 64 << 10 };
+enum { FIRST_BLOCK = 1 << 10, ARENA_BLOCK = 64 << 10 };
 
 struct arena_block {
     struct arena_block *before;
@@ -33,6 +33,16 @@ static struct arena_block *new_block(struct arena *a, size_t size)
     return block;
 }
 
+/* Blocks double up to ARENA_BLOCK, so that a small dump takes little. */
+static size_t next_block_size(const struct arena *a, size_t least)
+{
+    size_t size = a->last ? 2 * a->last->size : FIRST_BLOCK;
+
+    if (size > ARENA_BLOCK)
+        size = ARENA_BLOCK;
+    return size > least ? size : least;
+}
+
 void *arena_get(struct arena *a, size_t size)
 {
     struct arena_block *block;
@@ -53,7 +63,7 @@ void *arena_get(struct arena *a, size_t size)
             a->last->before = block;
             return block + 1;
         }
-        block = new_block(a, size > ARENA_BLOCK / 4 ? sizeof *block + size : ARENA_BLOCK);
+        block = new_block(a, next_block_size(a, sizeof *block + size));
         if (!block)
             return NULL;
         block->before = a->last;

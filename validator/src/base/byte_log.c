@@ -3,17 +3,60 @@
 
 #include <string.h>
 
+enum { FIRST_SIZE = 256 };
+
 void byte_log_init(struct byte_log *log, struct memory *memory)
 {
     *log = (struct byte_log){.memory = memory};
 }
 
+/* Bytes of the last block. */
+static size_t last_block_size(const struct byte_log *log)
+{
+    return log->block_count == 1 ? log->first_size : LOG_BLOCK;
+}
+
 void byte_log_clear(struct byte_log *log)
 {
     for (size_t i = log->forgotten; i < log->block_count; i++)
-        memory_put(log->memory, log->blocks[i], LOG_BLOCK);
+        memory_put(log->memory, log->blocks[i], i ? LOG_BLOCK : log->first_size);
     memory_put(log->memory, log->blocks, log->block_capacity * sizeof *log->blocks);
     *log = (struct byte_log){.memory = log->memory};
+}
+
+static bool grow_first_block(struct byte_log *log, size_t wanted)
+{
+    size_t size = 4 * log->first_size;
+    uint8_t *grown;
+
+    while (size < wanted)
+        size *= 4;
+    if (size > LOG_BLOCK)
+        size = LOG_BLOCK;
+    grown = memory_resize(log->memory, log->blocks[0], log->first_size, size);
+    if (!grown)
+        return false;
+    log->blocks[0] = grown;
+    log->first_size = size;
+    return true;
+}
+
+static bool add_block(struct byte_log *log)
+{
+    size_t size = log->block_count ? LOG_BLOCK : FIRST_SIZE;
+    void *table = log->blocks;
+    uint8_t *block;
+
+    if (!memory_grow(log->memory, &table, &log->block_capacity, log->block_count + 1, sizeof *log->blocks))
+        return false;
+    log->blocks = table;
+    block = memory_get(log->memory, size);
+    if (!block)
+        return false;
+    if (!log->block_count)
+        log->first_size = size;
+    log->blocks[log->block_count++] = block;
+    return true;
 }
 
 bool byte_log_append(struct byte_log *log, const void *bytes, size_t n)
@@ -23,17 +66,10 @@ bool byte_log_append(struct byte_log *log, const void *bytes, size_t n)
     while (n) {
         size_t used = (size_t)(log->size % LOG_BLOCK), part = LOG_BLOCK - used < n ? LOG_BLOCK - used : n;
 
-        if (log->size == (uint64_t)log->block_count * LOG_BLOCK) {
-            void *table = log->blocks;
-
-            if (!memory_grow(log->memory, &table, &log->block_capacity, log->block_count + 1, sizeof *log->blocks))
-                return false;
-            log->blocks = table;
-            log->blocks[log->block_count] = memory_get(log->memory, LOG_BLOCK);
-            if (!log->blocks[log->block_count])
-                return false;
-            log->block_count++;
-        }
+        if (log->size == (uint64_t)log->block_count * LOG_BLOCK && !add_block(log))
+            return false;
+        if (used + part > last_block_size(log) && !grow_first_block(log, used + part))
+            return false;
         memcpy(log->blocks[log->block_count - 1] + used, p, part);
         log->size += part;
         p += part;
@@ -60,11 +96,6 @@ void byte_log_discard(struct byte_log *log, uint64_t offset)
 {
     for (; log->forgotten < offset / LOG_BLOCK; log->forgotten++)
         memory_put(log->memory, log->blocks[log->forgotten], LOG_BLOCK);
-}
-
-void byte_log_patch(struct byte_log *log, uint64_t offset, uint8_t byte)
-{
-    log->blocks[offset / LOG_BLOCK][offset % LOG_BLOCK] = byte;
 }
 
 bool byte_log_append_number(struct byte_log *log, uint64_t number)

@@ -1,4 +1,4 @@
-/* Bytes kept in the order in which they came, in blocks that never move, and read again from the start. */
+/* Bytes kept in the order in which they came, in blocks, and read again from the start. */
 #ifndef HPROF_BYTE_LOG_H
 #define HPROF_BYTE_LOG_H
 
@@ -10,7 +10,8 @@ struct byte_log {
     struct memory *memory;
     uint8_t **blocks;
     size_t block_capacity, block_count;
-    size_t forgotten; /* blocks */
+    size_t first_size; /* bytes of the first block, which grows to LOG_BLOCK: most logs are short */
+    size_t forgotten;  /* blocks */
     uint64_t size;
 };
 
@@ -30,9 +31,6 @@ static inline uint8_t byte_log_byte(const struct byte_log *log, uint64_t offset)
 
 /* Gives back what stands in front of an offset and will not be read again. */
 void byte_log_discard(struct byte_log *log, uint64_t offset);
-
-/* Changes one byte. */
-void byte_log_patch(struct byte_log *log, uint64_t offset, uint8_t byte);
 
 /* Numbers in as few bytes as they need: 7 bits each, the lowest first. */
 bool byte_log_append_number(struct byte_log *log, uint64_t number);

@@ -1,4 +1,5 @@
-/* A list of equal elements that never moves them: blocks of 64 KiB, so that growing copies nothing and wastes little. */
+/* A list of equal elements that never moves them. Its blocks have about 64 KiB, so that growing copies nothing and wastes little;
+ * the first has about 1 KiB, because most lists of a small dump hold a handful of elements. */
 #ifndef HPROF_CHUNKS_H
 #define HPROF_CHUNKS_H
 
@@ -9,9 +10,10 @@ struct chunks {
     uint8_t **blocks;
     size_t block_capacity; /* of the table of blocks */
     size_t block_count;
-    size_t element;   /* bytes */
-    size_t per_block; /* elements */
-    size_t count;     /* elements in use */
+    size_t element;      /* bytes */
+    unsigned first_bits; /* the first block has 1 << first_bits elements, */
+    unsigned block_bits; /* each other block 1 << block_bits */
+    size_t count;        /* elements in use */
 };
 
 void chunks_init(struct chunks *c, struct memory *memory, size_t element);
@@ -20,9 +22,12 @@ void chunks_clear(struct chunks *c);
 /* A new element at the end, not zeroed; NULL when memory ran out. */
 void *chunks_add(struct chunks *c);
 
+/* The second block has room for the elements of the first, too, and leaves it unused: so no division is needed here. */
 static inline void *chunks_at(const struct chunks *c, size_t i)
 {
-    return c->blocks[i / c->per_block] + i % c->per_block * c->element;
+    if (i >> c->first_bits == 0)
+        return c->blocks[0] + i * c->element;
+    return c->blocks[1 + (i >> c->block_bits)] + (i & (((size_t)1 << c->block_bits) - 1)) * c->element;
 }
 
 /* Forgets the elements from `count` on; keeps the memory. */

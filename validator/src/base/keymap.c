@@ -40,14 +40,23 @@ static uint8_t *probe(const struct keymap *m, const struct keymap_part *part, ui
     }
 }
 
+/* A part with few keys doubles. From then on each part is a little larger than the one before, the last not quite a quarter
+ * larger than the first, so that they grow in turn. */
+static size_t next_capacity(size_t capacity, size_t part)
+{
+    enum { FIRST = 8, DOUBLED_MOST = 2 * KEYMAP_PARTS };
+
+    if (capacity < DOUBLED_MOST)
+        return capacity ? 2 * capacity : FIRST;
+    return capacity == DOUBLED_MOST ? 4 * KEYMAP_PARTS + part : capacity + capacity / 4;
+}
+
 static bool grow(struct keymap *m, struct keymap_part *part)
 {
     struct keymap_part old = *part;
     size_t size = slot_size(m);
 
-    /* Each part begins a little larger than the one before, the last not quite a quarter larger than the first: so they grow in
-     * turn from then on. */
-    part->capacity = old.capacity ? old.capacity + old.capacity / 4 : 4 * KEYMAP_PARTS + (size_t)(part - m->parts);
+    part->capacity = next_capacity(old.capacity, (size_t)(part - m->parts));
     part->slots = memory_get_zeroed(m->memory, part->capacity * size);
     if (!part->slots) {
         *part = old;

@@ -15,8 +15,9 @@ enum slot_kind { SLOT_FREE = 0, SLOT_ONE_ID = 1, SLOT_PAGE = 2 };
 
 enum {
     PAGES_MAX = 1 << 22, /* in a part: 2^30 in all, of 2 IDs at the least (2^31) and 65,536 at the most (2^46) */
-    EARLY_BITMAPS = 24,  /* IDs in a page that make bitmaps worth while if they are allowed */
+    EARLY_BITMAPS = 64,  /* IDs in a page that make bitmaps worth while if they are allowed */
     FULL_TABLE = 4096,   /* IDs in a page that cost as much without bitmaps: 6 bytes each */
+    FIRST_TABLE_BLOCK = 1 << 10, /* enough for a small dump */
     TABLE_BLOCK = 64 << 10,
     BITMAP_BLOCK = 2 << 20 /* a huge page where there are such: every other reference would miss the TLB */
 };
@@ -89,34 +90,35 @@ void id_set_init(struct id_set *s, struct memory *memory, const struct hash_key 
     s->multiply[1] = key->multiply ^ 0x2545F4914F6CDD1CU;
 }
 
+static void directory_clear(struct id_set *s, struct id_directory *part)
+{
+    for (size_t i = 0; i < part->page_count; i++) {
+        struct id_table *table = as_table(part->pages[i]);
+
+        if (table && table->size >= SMALL_TABLES)
+            memory_put(s->memory, table, table_bytes(table->size));
+    }
+    memory_put(s->memory, part->slots, part->capacity * sizeof *part->slots);
+    memory_put(s->memory, part->pages, part->page_capacity * sizeof *part->pages);
+}
+
 void id_set_clear(struct id_set *s)
 {
-    if (!s->used)
+    if (!s->parts)
         return;
-    s->used = false;
-    for (size_t i = 0; i < DIRECTORY_PARTS; i++) {
-        struct id_directory *part = &s->parts[i];
-
-        if (!part->capacity)
-            continue;
-        for (size_t j = 0; j < part->page_count; j++) {
-            struct id_table *table = as_table(part->pages[j]);
-
-            if (table && table->size >= SMALL_TABLES)
-                memory_put(s->memory, table, table_bytes(table->size));
-        }
-        memory_put(s->memory, part->slots, part->capacity * sizeof *part->slots);
-        memory_put(s->memory, part->pages, part->page_capacity * sizeof *part->pages);
-        *part = (struct id_directory){0};
-    }
+    for (unsigned i = 0; i < s->used_part_count; i++)
+        directory_clear(s, &s->parts[s->used_parts[i]]);
+    memory_put(s->memory, s->parts, DIRECTORY_PARTS * sizeof *s->parts);
     for (size_t i = 0; i < s->block_count; i++)
         memory_put(s->memory, s->blocks[i].bytes, s->blocks[i].size);
     memory_put(s->memory, s->blocks, s->block_capacity * sizeof *s->blocks);
-    if (s->bitmap_bytes)
-        memset(s->known, 0, sizeof s->known);
+    memory_put(s->memory, s->known, KNOWN_PAGES * sizeof *s->known);
     memset(s->given_back, 0, sizeof s->given_back);
+    s->parts = NULL;
+    s->known = NULL;
     s->blocks = NULL;
     s->block_capacity = s->block_count = s->bitmaps_left = s->table_bytes_left = 0;
+    s->used_part_count = 0;
     s->bitmap_bytes = 0;
 }
 
@@ -169,6 +171,11 @@ static struct id_bitmaps *bitmaps_new(struct id_set *s)
     enum { FIT = BITMAP_BLOCK / sizeof(struct id_bitmaps) };
     uint64_t quarter = s->bitmap_bytes / sizeof(struct id_bitmaps) / 4;
 
+    if (!s->known) {
+        s->known = memory_get_zeroed(s->memory, KNOWN_PAGES * sizeof *s->known);
+        if (!s->known)
+            return NULL;
+    }
     if (!s->bitmaps_left) {
         size_t n = quarter < 1 ? 1 : quarter < FIT ? (size_t)quarter : FIT;
 
@@ -195,10 +202,12 @@ static struct id_table *small_table_new(struct id_set *s, unsigned size)
         return t;
     }
     if (s->table_bytes_left < bytes) {
-        s->next_table = block_new(s, TABLE_BLOCK);
+        size_t size = s->block_count ? TABLE_BLOCK : FIRST_TABLE_BLOCK;
+
+        s->next_table = block_new(s, size);
         if (!s->next_table)
             return NULL;
-        s->table_bytes_left = TABLE_BLOCK;
+        s->table_bytes_left = size;
     }
     t = (struct id_table *)(void *)s->next_table;
     s->next_table += bytes;
@@ -335,7 +344,6 @@ static bool directory_grow(struct id_set *s, struct id_directory *part)
 {
     struct id_directory old = *part;
 
-    s->used = true;
     /* Parts begin a little smaller or larger, so that they grow in turn from then on. */
     part->capacity = old.capacity ? old.capacity + old.capacity / 4 : 32 + (size_t)(part - s->parts) % 8;
     part->slots = memory_get_zeroed(s->memory, part->capacity * sizeof *part->slots);
@@ -347,7 +355,16 @@ static bool directory_grow(struct id_set *s, struct id_directory *part)
         if (old.slots[i])
             *directory_probe(part, SLOT_REST(old.slots[i])) = old.slots[i];
     memory_put(s->memory, old.slots, old.capacity * sizeof *old.slots);
+    if (!old.capacity)
+        s->used_parts[s->used_part_count++] = (uint8_t)(part - s->parts);
     return true;
+}
+
+static bool make_directory(struct id_set *s)
+{
+    if (!s->parts)
+        s->parts = memory_get_zeroed(s->memory, DIRECTORY_PARTS * sizeof *s->parts);
+    return s->parts;
 }
 
 /* By an eighth, not by half: a page with two IDs costs nothing else. */
@@ -421,8 +438,11 @@ static bool add_to_table(struct id_set *s, struct id_table *t, uint32_t low, enu
 static uint64_t *find_page(struct id_set *s, uint64_t number, uint32_t low, enum id_set_flag flag, bool *was_set)
 {
     uint64_t permuted = permute(s, number), rest = permuted & ((UINT64_C(1) << 40) - 1), *slot;
-    struct id_directory *part = &s->parts[permuted >> 40];
+    struct id_directory *part;
 
+    if (!make_directory(s))
+        return NULL;
+    part = &s->parts[permuted >> 40];
     if (part->count >= part->capacity - part->capacity / 8 && !directory_grow(s, part))
         return NULL;
     slot = directory_probe(part, rest);
@@ -440,7 +460,6 @@ bool id_set_set_far(struct id_set *s, struct recent_page *near, uint64_t key, en
 {
     uint64_t number = key >> PAGE_BITS, *page;
     uint32_t low = (uint32_t)(key & (PAGE_IDS - 1));
-    struct id_known_page *known = id_set_known(s, number);
     struct id_bitmaps *bitmaps;
     bool was_set = false;
 
@@ -452,7 +471,7 @@ bool id_set_set_far(struct id_set *s, struct recent_page *near, uint64_t key, en
     do {
         bitmaps = as_bitmaps(*page);
         if (bitmaps) {
-            *known = (struct id_known_page){number, bitmaps};
+            *id_set_known(s, number) = (struct id_known_page){number, bitmaps};
             near->page = number;
             near->bitmaps = bitmaps;
             return bitmaps_set(bitmaps, low, flag);
@@ -468,9 +487,12 @@ unsigned id_set_get(struct id_set *s, uint64_t id)
 {
     uint64_t key = id_to_key(id, s->id_size), permuted = permute(s, key >> PAGE_BITS), slot;
     uint32_t low = (uint32_t)(key & (PAGE_IDS - 1)), *entry;
-    struct id_directory *part = &s->parts[permuted >> 40];
+    const struct id_directory *part;
     uint64_t page;
 
+    if (!s->parts)
+        return 0;
+    part = &s->parts[permuted >> 40];
     if (!part->count)
         return 0;
     slot = *directory_probe(part, permuted & ((UINT64_C(1) << 40) - 1));
@@ -501,17 +523,36 @@ static void sweep_entry(const struct sweep *w, uint64_t page, uint32_t low, unsi
         w->missing(w->context, key_to_id(page << PAGE_BITS | low, w->set->id_size), flags);
 }
 
+static uint32_t missing_of_word(const struct id_bitmaps *b, uint32_t word)
+{
+    return (b->pair[word].referenced | b->element[word]) & ~b->pair[word].defined;
+}
+
+/* Nearly all words have nothing missing, so they are tested in groups. */
+static void sweep_bitmaps(const struct sweep *w, uint64_t number, const struct id_bitmaps *b)
+{
+    enum { GROUP = 16 };
+
+    for (uint32_t group = 0; group < PAGE_WORDS; group += GROUP) {
+        uint32_t any = 0;
+
+        for (uint32_t i = 0; i < GROUP; i++)
+            any |= missing_of_word(b, group + i);
+        for (uint32_t i = 0; any && i < GROUP; i++)
+            for (uint32_t bits = missing_of_word(b, group + i); bits; bits &= bits - 1) {
+                uint32_t low = (group + i) << 5 | (uint32_t)__builtin_ctz(bits);
+
+                sweep_entry(w, number, low, bitmaps_get(b, low));
+            }
+    }
+}
+
 static void sweep_page(const struct sweep *w, uint64_t number, uint64_t page)
 {
     const struct id_bitmaps *b = as_bitmaps(page);
 
     if (b) {
-        for (uint32_t i = 0; i < PAGE_WORDS; i++)
-            for (uint32_t bits = (b->pair[i].referenced | b->element[i]) & ~b->pair[i].defined; bits; bits &= bits - 1) {
-                uint32_t low = i << 5 | (uint32_t)__builtin_ctz(bits);
-
-                sweep_entry(w, number, low, bitmaps_get(b, low));
-            }
+        sweep_bitmaps(w, number, b);
     } else if (!as_table(page)) {
         for (unsigned bit = FORM_BITS; bit < ENTRIES_END && entry_at(page, bit); bit += ENTRY_BITS)
             sweep_entry(w, number, entry_at(page, bit) & (PAGE_IDS - 1), entry_at(page, bit) >> PAGE_BITS);
@@ -528,15 +569,16 @@ void id_set_sweep(const struct id_set *s, void (*missing)(void *context, uint64_
 {
     const struct sweep w = {s, missing, context};
 
-    for (uint64_t i = 0; i < DIRECTORY_PARTS; i++) {
-        const struct id_directory *part = &s->parts[i];
+    for (unsigned i = 0; i < s->used_part_count; i++) {
+        uint64_t number_of_part = s->used_parts[i];
+        const struct id_directory *part = &s->parts[number_of_part];
 
         for (size_t j = 0; j < part->capacity; j++) {
             uint64_t slot = part->slots[j], number;
 
             if (!slot)
                 continue;
-            number = permute_back(s, i << 40 | SLOT_REST(slot));
+            number = permute_back(s, number_of_part << 40 | SLOT_REST(slot));
             if (SLOT_KIND(slot) == SLOT_ONE_ID)
                 sweep_entry(&w, number, SLOT_PAYLOAD(slot) & (PAGE_IDS - 1), SLOT_PAYLOAD(slot) >> PAGE_BITS);
             else

@@ -54,21 +54,22 @@ struct id_block {
 struct id_set {
     struct memory *memory;
     unsigned id_size;
-    bool used;            /* there is something to clear */
     uint64_t multiply[2]; /* key of the permutation of page numbers */
     uint64_t add;
-    struct id_directory {
+    struct id_directory { /* DIRECTORY_PARTS of them; NULL while there is no ID */
         uint64_t *slots;
         size_t capacity;
         size_t count;
         uint64_t *pages; /* see id_set.c */
         size_t page_capacity;
         size_t page_count;
-    } parts[DIRECTORY_PARTS];
-    struct id_known_page {
+    } *parts;
+    uint8_t used_parts[DIRECTORY_PARTS]; /* indexes of the parts with IDs: many small heap dumps should not pay for all parts */
+    unsigned used_part_count;
+    struct id_known_page { /* KNOWN_PAGES of them; NULL while there are no bitmaps */
         uint64_t number;
         struct id_bitmaps *bitmaps;
-    } known[KNOWN_PAGES];
+    } *known;
     uint64_t bitmap_bytes;
     uint64_t allowance;
     /* Bitmaps and the smallest tables are pieces of blocks. */
@@ -122,6 +123,8 @@ static inline struct id_bitmaps *id_set_bitmaps(struct id_set *s, struct recent_
 
     if (near->page == number && near->bitmaps)
         return near->bitmaps;
+    if (!s->known)
+        return NULL;
     known = id_set_known(s, number);
     if (known->number != number || !known->bitmaps)
         return NULL;
