@@ -97,8 +97,7 @@ static bool find_trailer(const uint8_t *file, size_t size, size_t member, size_t
     size_t used;
 
     if (member >= size || !is_gzip(file + member, size - member) ||
-        !inflate_member(file + member, size - member, &used, plain, sizeof plain, plain_size) ||
-        size - member - used < TRAILER)
+        !inflate_member(file + member, size - member, &used, plain, sizeof plain, plain_size) || size - member - used < TRAILER)
         return false;
     *trailer = member + used;
     *crc = (uint32_t)crc32(crc32(0, NULL, 0), plain, (uInt)*plain_size);

@@ -16,6 +16,7 @@ struct caller {
     bool refused;
     bool wrong_size; /* a block was released with another size than it was allocated with */
     uint64_t blocks, bytes, peak;
+    uint64_t all_blocks, all_bytes; /* also those that came back */
 };
 
 struct caller_block {
@@ -35,6 +36,8 @@ static inline void *caller_allocate(void *context, size_t size)
     caller->left--;
     caller->blocks++;
     caller->bytes += size;
+    caller->all_blocks++;
+    caller->all_bytes += size;
     if (caller->bytes > caller->peak)
         caller->peak = caller->bytes;
     block->size = size;

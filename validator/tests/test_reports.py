@@ -226,10 +226,10 @@ def test_a_limit_on_memory_is_not_a_fault(files: Path) -> None:
     """The failure says how far the check came and how much memory is needed; that much is enough."""
     (files / "large").write_bytes(dump(*(instance(0x1000 + 8 * i, OBJECT) for i in range(200000))))
     size = (files / "large").stat().st_size
-    done = run("--max-memory", "1300K", "large", cwd=files)
+    done = run("--max-memory", "400K", "large", cwd=files)
     assert done.status == 4
     sentence = re.fullmatch(
-        r"hprof-validate: large: the memory limit of 1331200 bytes was met at offset 0x([0-9a-f]+), after ([0-9]+) % of the file; "
+        r"hprof-validate: large: the memory limit of 409600 bytes was met at offset 0x([0-9a-f]+), after ([0-9]+) % of the file; "
         r"about ([0-9]+M) should do\n",
         done.err,
     )
@@ -238,7 +238,7 @@ def test_a_limit_on_memory_is_not_a_fault(files: Path) -> None:
     assert 0 < int(sentence[2]) <= 100
     assert "note: " not in done.out
     assert "damaged" not in done.out
-    assert report_one("--max-memory", "1300K", "large", cwd=files)["hint"] is None
+    assert report_one("--max-memory", "400K", "large", cwd=files)["hint"] is None
     assert run("--max-memory", sentence[3], "large", cwd=files).status == 0
     assert "; a dump needs about a twenty-fifth" in run("--max-memory", "100K", "-", stdin=(files / "large").read_bytes()).err
 

@@ -1,137 +1,168 @@
-/* Faults of the gzip container (SPEC.md 8), and what they spoil. That a member is damaged shows at its end, when it was judged like
- * any bytes: then all is taken back that was found and counted since the record or sub-record with its first byte began, as if
- * nothing had been read from there on.
+/* Faults of the gzip container (SPEC.md 8.2). A wrong checksum shows at the end of its member, after the bytes of the member were
+ * checked like any others. Checking then ends, and what is reported rolls back to a checkpoint: to what was known before the record
+ * or sub-record with the first byte that may be wrong.
  *
- * For that, what was known is noted in front of each record or sub-record that holds a place where such a member may turn out to
- * begin: where the member begins that is being read, or, behind what was read so far, any; and of data that cannot be inflated the
- * last INPUT_BLOCK or two are doubtful. */
+ * That byte is the first of the member that is being inflated, or, where data cannot be inflated, a multiple of 1 MiB. So there is
+ * a checkpoint before each record or sub-record with such a byte. The input reports a fault when bytes after it are wanted, so the
+ * same bytes give the same report however they are read. */
 #include <stdio.h>
 #include <string.h>
 
 #include "engine/checker.h"
 
-static void note(const struct checker *ck, struct border *mark)
-{
-    mark->offset = ck->in.offset;
-    mark->record_at = ck->record_at;
-    findings_checkpoint(&ck->findings, &mark->findings);
-    mark->sum = ck->sum;
-    mark->signs = ck->signs;
-    mark->framing_lost = ck->framing_lost;
-    mark->second_header = ck->second_header;
-}
+enum { MIB = 1 << 20 };
 
 void begin_gzip(struct checker *ck)
 {
-    ck->gzip.sound_until = UINT64_MAX;
     if (!ck->in.compressed)
         return;
-    note(ck, &ck->gzip.latest);
-    ck->gzip.member = ck->gzip.latest;
-    for (size_t i = 0; i < BLOCK_MARKS; i++)
-        ck->gzip.block[i] = ck->gzip.latest;
-}
-
-/* A multiple of INPUT_BLOCK: the first that is not in front of an offset. */
-static uint64_t block_from(uint64_t offset)
-{
-    return (offset + INPUT_BLOCK - 1) / INPUT_BLOCK * INPUT_BLOCK;
-}
-
-uint64_t next_border(const struct checker *ck)
-{
-    uint64_t at = ck->in.offset, member, block;
-
-    if (!ck->in.compressed)
-        return UINT64_MAX;
-    member = input_member_start(&ck->in);
-    block = block_from(at);
-    if (ck->gzip.sound_until < block)
-        block = ck->gzip.sound_until;
-    return at <= member && member < block ? member : block;
-}
-
-/* From here on nothing is told, and what is known now is all that there will be. */
-static void stop_judging(struct checker *ck, const struct border *mark)
-{
-    ck->gzip.to = mark;
-    findings_roll_back(&ck->findings, &mark->findings);
-    findings_silence(&ck->findings);
-}
-
-void mark_border(struct checker *ck, uint64_t size)
-{
-    struct gzip_damage *g = &ck->gzip;
-    uint64_t at = ck->in.offset, end = at + size, member, block;
-
-    if (!ck->in.compressed || g->to)
+    ck->checkpoints = memory_get_zeroed(&ck->memory, sizeof *ck->checkpoints);
+    if (!ck->checkpoints)
         return;
-    member = input_member_start(&ck->in);
-    block = block_from(at);
-    g->unit_end = end;
-    if (member != g->member_start && member < at) { /* it was met within the latest one */
-        g->member = g->latest;
-        g->member_start = member;
-    }
-    if (size <= (uint64_t)(ck->in.end - ck->in.at) && end <= block && !(at <= member && member < end) && end <= g->sound_until)
-        return;
-    note(ck, &g->latest);
-    if (at <= member && member < end) {
-        g->member = g->latest;
-        g->member_start = member;
-    }
-    if (block < end) {
-        memmove(g->block, g->block + 1, (BLOCK_MARKS - 1) * sizeof *g->block);
-        g->block[BLOCK_MARKS - 1] = g->latest;
-    }
-    if (end > g->sound_until)
-        stop_judging(ck, &g->latest);
-}
-
-/* What was inflated of a damaged member may be any bytes from some offset on: what they were found to be says nothing. */
-static void disown(struct checker *ck, uint64_t from)
-{
-    struct gzip_damage *g = &ck->gzip;
-    const struct border *marks[] = {&g->member, &g->block[0], &g->block[1], &g->block[2], &g->latest}, *to = NULL;
-
-    if (g->sound_until != UINT64_MAX)
-        return;
-    g->sound_until = from;
-    ck->truncated = true;
-    if (from >= g->unit_end && from >= ck->in.offset)
-        return; /* judging will come to it */
-    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
-        if (marks[i]->offset <= from && (!to || marks[i]->offset > to->offset))
-            to = marks[i];
-    stop_judging(ck, to);
+    ck->checkpoints->member.sum = ck->checkpoints->unit.sum = ck->sum;
+    for (size_t i = 0; i < LAST_MIB; i++)
+        ck->checkpoints->mib[i].sum = ck->sum;
+    ck->checkpoints->damaged_from = UINT64_MAX;
 }
 
 void end_gzip(struct checker *ck)
 {
-    const struct border *to = ck->gzip.to;
-
-    if (to) {
-        ck->sum = to->sum;
-        ck->signs = to->signs;
-        ck->framing_lost = to->framing_lost;
-        ck->second_header = to->second_header;
-    }
-    if (ck->gzip.sound_until != UINT64_MAX) { /* as of a dump that ends there */
-        end_sound_part(ck, to ? to->record_at : ck->gzip.sound_until);
-        ck->sum.skipped = ck->in.offset - ck->sum.sound_until;
-    }
+    memory_put(&ck->memory, ck->checkpoints, sizeof *ck->checkpoints);
+    ck->checkpoints = NULL;
 }
 
-/* Where data is found that cannot be inflated, what came shortly before was mostly spoiled already: a block, and what there is of
- * the one in front. */
-static uint64_t doubtful_from(const struct gzip_finding *g)
+static uint64_t next_mib(uint64_t offset)
 {
-    uint64_t from = g->end < INPUT_BLOCK ? 0 : (g->end - INPUT_BLOCK) / INPUT_BLOCK * INPUT_BLOCK;
+    return (offset + MIB - 1) / MIB * MIB;
+}
+
+uint64_t next_checkpoint(const struct checker *ck)
+{
+    uint64_t at = ck->in.offset, member = input_member_start(&ck->in), next;
+
+    if (!ck->checkpoints)
+        return UINT64_MAX;
+    next = next_mib(at);
+    if (ck->checkpoints->damaged_from < next)
+        next = ck->checkpoints->damaged_from;
+    return at <= member && member < next ? member : next;
+}
+
+/* ---- Rolling back ---- */
+
+/* From here on nothing is reported but faults of gzip. */
+static void roll_back(struct checker *ck, const struct checkpoint *to)
+{
+    ck->checkpoints->rolled_back_to = to;
+    findings_roll_back(&ck->findings, &to->findings);
+    findings_silence(&ck->findings);
+    ck->stopped = true;
+}
+
+/* The last checkpoint at or before an offset. */
+static const struct checkpoint *checkpoint_before(const struct checkpoints *c, uint64_t offset)
+{
+    const struct checkpoint *all[] = {&c->mib[0], &c->mib[1], &c->mib[2], &c->unit}, *last = &c->member;
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i]->offset <= offset && (last->offset > offset || all[i]->offset > last->offset))
+            last = all[i];
+    return last;
+}
+
+/* Any byte from an offset on may be wrong. Where checking has not come so far, begin_unit() will roll back. */
+static void discard(struct checker *ck, uint64_t from)
+{
+    struct checkpoints *c = ck->checkpoints;
+    uint64_t checked = ck->stopped || ck->in.offset < c->unit_end ? c->unit_end : ck->in.offset;
+
+    ck->truncated = true;
+    if (c->damaged_from != UINT64_MAX)
+        return;
+    c->damaged_from = from;
+    if (from < checked)
+        roll_back(ck, checkpoint_before(c, from));
+}
+
+void restore_checkpoint(struct checker *ck)
+{
+    const struct checkpoint *to = ck->checkpoints ? ck->checkpoints->rolled_back_to : NULL;
+
+    if (!to)
+        return;
+    ck->sum = to->sum;
+    ck->signs = to->signs;
+    ck->complete_until = to->complete_until;
+    ck->framing_lost = to->framing_lost;
+    ck->second_header = to->second_header;
+    chunks_shrink(&ck->classes.loaded, to->loaded_classes); /* their names are those of a producer */
+    end_sound_part(ck, to->record_at);
+    ck->sum.skipped = ck->in.offset - ck->sum.sound_until;
+}
+
+uint64_t checked_until(const struct checker *ck)
+{
+    return ck->checkpoints && ck->checkpoints->rolled_back_to ? ck->checkpoints->rolled_back_to->offset : UINT64_MAX;
+}
+
+/* ---- Checkpoints ---- */
+
+static void take_checkpoint(const struct checker *ck, struct checkpoint *to)
+{
+    to->offset = ck->in.offset;
+    to->record_at = ck->record_at;
+    findings_checkpoint(&ck->findings, &to->findings);
+    to->sum = ck->sum;
+    to->signs = ck->signs;
+    to->complete_until = ck->complete_until;
+    to->loaded_classes = ck->classes.loaded.count;
+    to->framing_lost = ck->framing_lost;
+    to->second_header = ck->second_header;
+}
+
+bool begin_gzip_unit(struct checker *ck, uint64_t size)
+{
+    struct checkpoints *c = ck->checkpoints;
+    uint64_t at = ck->in.offset, end = at + size, member = input_member_start(&ck->in);
+    bool is_read = size <= (uint64_t)(ck->in.end - ck->in.at), has_member = at <= member && member < end,
+         has_mib = next_mib(at) < end, is_damaged = c->damaged_from < end || c->damaged_from <= at;
+
+    if (c->rolled_back_to)
+        return false;
+    if (member != c->member_start &&
+        member < at) { /* it began in the unit before this one, which was not read as a whole then */
+        c->member = c->unit;
+        c->member_start = member;
+    }
+    c->unit_end = end;
+    if (is_read && !has_member && !has_mib && !is_damaged)
+        return true;
+    take_checkpoint(ck, &c->unit);
+    if (is_damaged) {
+        roll_back(ck, &c->unit);
+        return false;
+    }
+    if (has_member) {
+        c->member = c->unit;
+        c->member_start = member;
+    }
+    if (has_mib) {
+        memmove(c->mib, c->mib + 1, (LAST_MIB - 1) * sizeof *c->mib);
+        c->mib[LAST_MIB - 1] = c->unit;
+    }
+    return true;
+}
+
+/* ---- Faults ---- */
+
+/* Data that cannot be inflated is mostly wrong already before that shows: in the last MiB, and what there is of the one before. */
+static uint64_t wrong_from(const struct gzip_finding *g)
+{
+    uint64_t from = g->end < MIB ? 0 : (g->end - MIB) / MIB * MIB;
 
     return from < g->start ? g->start : from;
 }
 
-/* The dump ends there. */
 void on_gzip_fault(void *context, const struct gzip_finding *g)
 {
     static const enum rule rules[] = {
@@ -144,12 +175,24 @@ void on_gzip_fault(void *context, const struct gzip_finding *g)
 
     snprintf(path, sizeof path, "gzip member %llu", (unsigned long long)g->member);
     report_late(ck, rules[g->fault], SHAPE_ANY, g->offset, path, g->expected, "%s", g->found);
-    if (g->fault == GZIP_CHECKSUM || g->fault == GZIP_SIZE)
-        disown(ck, g->start);
-    else if (g->fault == GZIP_DATA)
-        disown(ck, doubtful_from(g));
-    else if (g->fault == GZIP_TRAILING)
+    switch (g->fault) {
+    case GZIP_CHECKSUM:
+    case GZIP_SIZE:
+        discard(ck, g->start);
+        break;
+    case GZIP_DATA:
+        discard(ck, wrong_from(g));
+        break;
+    case GZIP_TRAILING:
         ck->garbage_after = true;
-    else if (g->fault != GZIP_ZEROS)
+        break;
+    case GZIP_HEADER:
+    case GZIP_TRUNCATED:
+    case GZIP_NESTED:
         ck->truncated = true;
+        break;
+    case GZIP_VALID:
+    case GZIP_ZEROS:
+        break;
+    }
 }

@@ -97,7 +97,8 @@ bool check_header(struct checker *ck)
     char shown[NAME_SIZE];
     uint64_t latest = UINT64_C(4102444800000);
 
-    mark_border(ck, good < HEADER_STRING_SIZE ? good + 1 : HEADER_SIZE);
+    if (!begin_unit(ck, good < HEADER_STRING_SIZE ? good + 1 : HEADER_SIZE))
+        return false;
     /* A file that breaks off within a header that was good so far was cut; anything else is no dump. */
     if (n < HEADER_SIZE && (good == n || good == HEADER_STRING_SIZE)) {
         stop(ck);

@@ -136,7 +136,8 @@ struct waiting {
     uint64_t body;    /* its values in the log, */
     uint64_t body_at; /* and in the dump */
     uint64_t there;   /* how many of them: fewer than there should be when the dump ended within */
-    uint8_t *piece;   /* room for the own fields of a class */
+    uint8_t *piece;   /* room for the own fields of a class, */
+    size_t piece_capacity;
 };
 
 /* Of the producer: see producer.c. */
@@ -147,25 +148,28 @@ struct producer_signs {
     uint32_t trace_one_thread; /* and this thread */
 };
 
-/* What was known in front of a record or sub-record. */
-struct border {
+/* What was known before a record or sub-record: all that is reported, except for offsets that are found later. */
+struct checkpoint {
     uint64_t offset;
-    uint64_t record_at; /* the record itself, or that with the sub-record */
+    uint64_t record_at; /* the record itself, or the one with the sub-record */
     struct findings_checkpoint findings;
     struct hprof_summary sum;
     struct producer_signs signs;
+    uint64_t complete_until;
+    size_t loaded_classes;
     bool framing_lost, second_header;
 };
 
-/* Of a compressed dump: see check_gzip.c. */
-enum { BLOCK_MARKS = 3 /* one is doubtful from, one is within, one may be declared to be */ };
-struct gzip_damage {
-    uint64_t sound_until;    /* where the damaged member begins that was found; UINT64_MAX for none */
-    const struct border *to; /* what is known there, once judging has come to it */
-    uint64_t unit_end;       /* of the latest record or sub-record that was not left to the fast way */
-    uint64_t member_start;   /* of the member that `member` is for */
-    /* In front of the record or sub-record with its first byte; of those with multiples of INPUT_BLOCK; and of the latest one. */
-    struct border member, block[BLOCK_MARKS], latest;
+/* Of a compressed dump: see check_gzip.c. A unit is a record, the header of a heap dump record, or a sub-record. */
+enum { LAST_MIB = 3 /* the one that data is wrong from, the next, and one that a unit ahead may hold */ };
+struct checkpoints {
+    struct checkpoint member;        /* before the unit with the first byte of the member that is being inflated; */
+    struct checkpoint mib[LAST_MIB]; /* before those with the last multiples of 1 MiB, in order; */
+    struct checkpoint unit;          /* before the last unit that called for a checkpoint */
+    uint64_t member_start;           /* of the member that `member` is for */
+    uint64_t unit_end;               /* of the last unit that was not left to the fast loops */
+    uint64_t damaged_from;           /* the first byte that may be wrong; UINT64_MAX for none */
+    const struct checkpoint *rolled_back_to;
 };
 
 struct checker {
@@ -179,7 +183,7 @@ struct checker {
     bool in_baseline[RULE_COUNT];
     char failure[256];
     uint64_t progress_shown;
-    struct gzip_damage gzip;
+    struct checkpoints *checkpoints; /* of a compressed dump; else NULL */
 
     unsigned id_size;
     enum version version;
@@ -275,12 +279,6 @@ struct checker {
     struct crossing_subrecord cut;
     struct producer_signs signs;
 };
-
-/* Whether judging has come to bytes of a damaged gzip member, of which nothing is told. */
-static inline bool is_disowned(const struct checker *ck)
-{
-    return ck->in.offset >= ck->gzip.sound_until;
-}
 
 /* The next n bytes, or those that are left when there are fewer. */
 static inline struct cursor window(struct checker *ck, size_t n)
@@ -444,13 +442,21 @@ void find_offsets_of_records(struct checker *ck);
 
 /* ---- check_gzip.c ---- */
 void begin_gzip(struct checker *ck);
-void on_gzip_fault(void *context, const struct gzip_finding *g);
-/* In front of each record and sub-record, of so many bytes, that the fast way leaves: it may turn out to be of a damaged member. */
-void mark_border(struct checker *ck, uint64_t size);
-/* How far the fast way may go. */
-uint64_t next_border(const struct checker *ck);
-/* When all was read: of what was judged since a damaged member began, nothing is left. */
 void end_gzip(struct checker *ck);
+void on_gzip_fault(void *context, const struct gzip_finding *g);
+bool begin_gzip_unit(struct checker *ck, uint64_t size);
+/* To be called before what is checked without a fast loop: the next `size` bytes, where a gzip member may turn out to be damaged.
+ * False if checking ends here because of one. */
+static inline bool begin_unit(struct checker *ck, uint64_t size)
+{
+    return !ck->checkpoints || begin_gzip_unit(ck, size);
+}
+/* Where the fast loops must stop. */
+uint64_t next_checkpoint(const struct checker *ck);
+/* When all was read: what is reported becomes what it was at the checkpoint that was rolled back to, if any. */
+void restore_checkpoint(struct checker *ck);
+/* The offset of that checkpoint; UINT64_MAX if there is none. */
+uint64_t checked_until(const struct checker *ck);
 
 /* ---- heap.c ---- */
 void begin_heap_dump(struct checker *ck);

@@ -55,9 +55,10 @@ bool records_follow_here(struct checker *ck, unsigned count)
 void skip_to_end(struct checker *ck, uint64_t from)
 {
     note_jump(ck, from, UINT64_MAX, true);
+    ck->stopped = true;
     ck->sum.skipped += input_skip(&ck->in, UINT64_MAX);
     ck->lost = MAY_DEFINE_ALL;
-    ck->truncated = ck->stopped = true;
+    ck->truncated = true;
 }
 
 bool skip_body(struct checker *ck)
@@ -185,7 +186,7 @@ bool end_was_reported(struct checker *ck)
 
 void report_truncated(struct checker *ck)
 {
-    if (was_unfilled(ck))
+    if (ck->stopped || was_unfilled(ck))
         return;
     end_sound_part(ck, ck->record_at);
     if (!report_lost_framing(ck) && !end_was_reported(ck))
@@ -197,7 +198,7 @@ void report_truncated(struct checker *ck)
 
 void report_truncated_header(struct checker *ck, size_t n)
 {
-    if (was_unfilled(ck))
+    if (ck->stopped || was_unfilled(ck))
         return;
     end_sound_part(ck, ck->record_at);
     if (!report_lost_framing(ck) && !end_was_reported(ck))
@@ -224,7 +225,7 @@ bool was_unfilled(struct checker *ck)
 {
     uint64_t at = ck->unfilled.at;
 
-    if (!ck->unfilled.number)
+    if (!ck->unfilled.number || ck->stopped)
         return false;
     findings_withdraw(&ck->findings, RULE_REC_010, SHAPE_ANY, at, 1);
     ck->unfilled.number = 0;
@@ -246,6 +247,8 @@ void wrong_length(struct checker *ck, enum rule rule, const char *expected, uint
     enum resume resume = resume_after_record(&body, declared, right);
 
     if ((resume == RESUME_NOWHERE || resume == RESUME_UNSEEN) && was_unfilled(ck))
+        return;
+    if (resume == RESUME_AT_RIGHT && !begin_unit(ck, right))
         return;
     lose_record(ck, &body, right);
     end_sound_part(ck, at);

@@ -218,7 +218,7 @@ static bool find_in_subrecord(struct finder *f, uint64_t left, const struct jump
 
     if (jumps && jump->to == UINT64_MAX)
         return false;
-    if (!jumps && (result != MEASURED || m.size > left || m.size > ck->gzip.sound_until - at))
+    if (!jumps && (result != MEASURED || m.size > left))
         return false;
     end = jumps ? jump->to : at + m.size;
     if (!jumps || !jump->failed)
@@ -440,12 +440,12 @@ static void finder_end(struct finder *f, size_t first, bool top_level)
 
 void find_offsets_in_dump(struct checker *ck)
 {
-    uint64_t end = ck->in.offset;
+    uint64_t end = ck->in.offset, checked = checked_until(ck);
     struct finder f;
 
     if (!finder_begin(&f, ck, ck->dump.first_wanted, false))
         return;
-    find_in_dump(&f, end < ck->gzip.sound_until ? end : ck->gzip.sound_until);
+    find_in_dump(&f, end < checked ? end : checked);
     finder_end(&f, ck->dump.first_wanted, false);
     input_seek(&ck->in, end);
 }

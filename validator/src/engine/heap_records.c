@@ -66,7 +66,6 @@ void end_heap_dump(struct checker *ck)
 {
     uint64_t record_number = ck->record_number;
 
-    mark_border(ck, 0);
     ck->classes.complete = true;
     ck->record_number = 0; /* what is found now has no record at hand */
     check_waiting(ck);
@@ -264,7 +263,8 @@ static bool skip_crossing_part(struct checker *ck, uint64_t length)
     bool starts_well = subrecords_follow(&s, 0, length), more = false;
     uint64_t size, rest, skipped;
 
-    mark_border(ck, s.size < length ? s.size : length);
+    if (!begin_unit(ck, s.size < length ? s.size : length))
+        return false;
     size = ck->cut.size ? ck->cut.size : measure_crossing(ck, length, &more);
     rest = size ? size - ck->cut.passed : 0;
     if (!starts_well && more)
@@ -274,6 +274,8 @@ static bool skip_crossing_part(struct checker *ck, uint64_t length)
         settle_crossing(ck, RULE_REC_015);
         return true;
     }
+    if (!begin_unit(ck, rest < length ? rest : length))
+        return false;
     if (rest > length) { /* and on into the segment after this one */
         ck->cut.size = size;
         ck->cut.passed += length;
@@ -335,16 +337,13 @@ enum measured measure_next(struct checker *ck, uint64_t left, struct measure *m,
     size_t wanted = HEAD_SIZE;
 
     for (;;) {
-        size_t n = input_need(&ck->in, wanted < left ? wanted : (size_t)left);
-        enum measured result;
+        size_t n = look_at(ck, wanted, left);
+        enum measured result = measure_subrecord(ck->in.at, n, ck->id_size, ck->version, m);
 
-        if (n > left)
-            n = (size_t)left;
-        result = measure_subrecord(ck->in.at, n, ck->id_size, ck->version, m);
         *ended = n < wanted && n < left;
         if (result != MEASURE_MORE || n == left || *ended)
             return result;
-        wanted = n * 2;
+        wanted *= 2;
     }
 }
 
@@ -360,6 +359,8 @@ static bool resume_after_instance(struct checker *ck, uint64_t declared, uint64_
     s = sight_beyond(ck, declared <= left ? (declared > by_class ? declared : by_class) : by_class);
     if (!resume_by_class(&s, declared, by_class, left))
         return false;
+    if (!begin_unit(ck, by_class))
+        return true;
     end_sound_part(ck, ck->in.offset);
     note_jump(ck, ck->in.offset, ck->in.offset + by_class, false);
     check_wrong_instance(ck);
@@ -377,9 +378,10 @@ static bool check_next(struct checker *ck)
     enum measured result = measure_next(ck, left, &m, &ended);
     uint8_t tag = *ck->in.at;
 
-    mark_border(ck, result == MEASURED ? m.size : left);
-    if ((result == MEASURE_MORE && ended) || (result == MEASURED && m.size > ck->gzip.sound_until - ck->in.offset))
-        return false; /* the dump ends within it, or what is sound of a gzip file */
+    if (!begin_unit(ck, result == MEASURED ? m.size : left))
+        return false;
+    if (result == MEASURE_MORE && ended)
+        return false; /* the dump ends within it */
     if (result == MEASURED && tag == SUB_INSTANCE_DUMP && resume_after_instance(ck, m.size, left))
         return true;
     if (result == MEASURE_TAG || result == MEASURE_TYPE) {
@@ -436,11 +438,9 @@ bool check_heap_record(struct checker *ck, uint64_t length)
     if (ck->cut.active && !skip_crossing_part(ck, length))
         return false;
     while (ck->in.offset < ck->heap_end && !ck->stopped) {
-        uint64_t border = next_border(ck), end = ck->heap_end < border ? ck->heap_end : border;
+        uint64_t limit = next_checkpoint(ck), end = ck->heap_end < limit ? ck->heap_end : limit;
         size_t n = (size_t)(ck->in.end - ck->in.at);
 
-        if (is_disowned(ck))
-            return false;
         if (ck->in.offset >= ck->dump.stretches.due)
             enter_stretch(ck, stretches_begin(&ck->dump.stretches, ck->in.offset, ck->heap_end));
         if (end > ck->dump.stretches.due)

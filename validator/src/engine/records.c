@@ -233,13 +233,9 @@ void check_records(struct checker *ck)
         bool known;
 
         show_progress(ck);
-        if (is_disowned(ck)) {
-            ck->stopped = true;
+        ck->record_at = ck->in.offset;
+        if (!begin_unit(ck, n < RECORD_HEADER_SIZE ? n : unit_size(ck->in.at)))
             break;
-        }
-        if (n > 0)
-            ck->record_at = ck->in.offset;
-        mark_border(ck, n < RECORD_HEADER_SIZE ? n : unit_size(ck->in.at));
         if (!settle_cut_before(ck, n))
             break;
         if (n == 0)
@@ -261,10 +257,6 @@ void check_records(struct checker *ck)
         walk_record(ck);
         if (ck->stopped)
             break;
-        if (ck->in.offset > ck->gzip.sound_until) { /* only its beginning is of a sound gzip member */
-            report_truncated(ck);
-            break;
-        }
         if (known)
             check_time(ck, time);
         ck->sum.record_counts[ck->record_tag]++;

@@ -90,6 +90,7 @@ static void checker_clear(struct checker *ck)
     id_set_clear(&ck->rooted_threads);
     byte_log_clear(&ck->frame_roots);
     heap_index_clear(&ck->heap_index);
+    end_gzip(ck);
     input_close(&ck->in);
 }
 
@@ -100,7 +101,7 @@ static void check_dump(struct checker *ck)
     look_for_text(ck);
     if (!check_header(ck)) {
         input_skip(&ck->in, UINT64_MAX);
-        end_gzip(ck);
+        restore_checkpoint(ck);
         ck->sum.bytes = ck->in.offset;
         return;
     }
@@ -108,7 +109,7 @@ static void check_dump(struct checker *ck)
     check_records(ck);
     if (ck->stopped && !ck->memory.exhausted)
         input_skip(&ck->in, UINT64_MAX);
-    end_gzip(ck);
+    restore_checkpoint(ck);
     ck->sum.bytes = ck->in.offset;
     if (ck->memory.exhausted || ck->in.error)
         return;
@@ -262,6 +263,7 @@ static enum hprof_status run(struct checker *ck)
     struct severity_choice choice;
 
     check_dump(ck);
+    findings_end(&ck->findings);
     /* What was found before memory ran out is shown all the same, with the memory that the rest no longer needs. */
     ck->memory.limit = 0;
     if (options->on_finding)

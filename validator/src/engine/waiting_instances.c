@@ -146,9 +146,11 @@ static bool copy_instance(struct checker *ck, uint64_t size)
 static const uint8_t *get_from_copy(struct checker *ck, uint64_t offset, size_t n)
 {
     struct waiting *w = &ck->dump.waiting;
+    void *piece = w->piece;
 
-    if (offset - w->body_at + n > w->there)
+    if (offset - w->body_at + n > w->there || !memory_grow(&ck->memory, &piece, &w->piece_capacity, n ? n : 1, 1))
         return NULL;
+    w->piece = piece;
     byte_log_read(&w->log, w->body + (offset - w->body_at), w->piece, n);
     return w->piece;
 }
@@ -181,15 +183,11 @@ static bool next_copy(struct checker *ck, uint64_t *next, uint8_t *first, struct
 
 static void check_copies(struct checker *ck)
 {
-    enum { LARGEST_PART = 65535 * 8 }; /* of one class, its own fields */
     struct waiting *w = &ck->dump.waiting;
     uint8_t first[1 + sizeof(struct INSTANCE_DUMP_in8)];
     struct INSTANCE_DUMP r;
     uint64_t next = 0;
 
-    w->piece = memory_get(&ck->memory, LARGEST_PART);
-    if (!w->piece)
-        return;
     while (!ck->memory.exhausted && next_copy(ck, &next, first, &r)) {
         ck->sub = first;
         ck->sub_size = 1 + SIZE_OF(INSTANCE_DUMP, ck->id_size);
@@ -198,7 +196,9 @@ static void check_copies(struct checker *ck)
         check_known_instance(ck, &r, w->at + 1, failed_at(ck, w->body_at + r.bytes), get_from_copy);
     }
     ck->sub = NULL;
-    memory_put(&ck->memory, w->piece, LARGEST_PART);
+    memory_put(&ck->memory, w->piece, w->piece_capacity);
+    w->piece = NULL;
+    w->piece_capacity = 0;
 }
 
 /* ---- Both ---- */

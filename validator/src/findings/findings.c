@@ -123,13 +123,20 @@ static void drop_last(struct findings *d, struct finding_group *g)
 
 void findings_withdraw(struct findings *d, enum rule rule, enum finding_shape shape, uint64_t offset, uint64_t findings)
 {
-    struct finding_group *g = &d->groups[group_of(rule, shape)];
+    if (!d->silent)
+        d->withdrawn = (struct withdrawal){&d->groups[group_of(rule, shape)], offset, findings};
+}
 
-    if (d->silent)
+void findings_end(struct findings *d)
+{
+    struct finding_group *g = d->withdrawn.group;
+
+    if (!g)
         return;
-    g->total -= findings;
-    while (g->count && g->kept[0].order >= offset)
+    g->total -= d->withdrawn.findings;
+    while (g->count && g->kept[0].order >= d->withdrawn.offset)
         drop_last(d, g);
+    d->withdrawn.group = NULL;
 }
 
 void findings_checkpoint(const struct findings *d, struct findings_checkpoint *checkpoint)
@@ -163,6 +170,7 @@ void findings_roll_back(struct findings *d, const struct findings_checkpoint *ch
         drop_later(d, g, checkpoint);
         g->total = checkpoint->totals[i];
     }
+    d->withdrawn.group = NULL;
 }
 
 void findings_silence(struct findings *d)

@@ -24,8 +24,9 @@ enum {
     FCOMMENT = 0x10,
     RESERVED_FLAGS = 0xe0,
 
-    UNUSED_MOST = 512, /* more than ISA-L ever leaves unused for want of more: a dynamic block's header takes 286 bytes */
-    NOTES_MOST = 4096, /* member starts noted */
+    UNUSED_MOST = 512,       /* more than ISA-L ever leaves unused for want of more: a dynamic block's header takes 286 bytes */
+    FIRST_BUFFER = 16 << 10, /* bytes, until a read fills it: many files are small */
+    NOTES_MOST = 4096,       /* member starts noted */
 
     SNAPSHOTS = 3,
     SNAPSHOT_DISTANCE = 64 << 10, /* decompressed bytes between two at least, where blocks are not small */
@@ -77,21 +78,24 @@ struct gunzip {
 
     struct position now; /* of `at` */
     struct inflate_state state;
-    struct inflate_state before; /* as `state` was before the last call */
-    uint32_t header_crc;         /* of the present member's header so far */
-    uint8_t output_start[2];     /* the first bytes of all */
-    uint64_t bad_offset;         /* BROKEN_DATA: the first bad byte */
+    struct inflate_state
+        *before;             /* as `state` was before the last call, without the end of the history that it did not have yet; */
+    size_t before_size;      /* its bytes */
+    uint32_t header_crc;     /* of the present member's header so far */
+    uint8_t output_start[2]; /* the first bytes of all */
+    uint64_t bad_offset;     /* BROKEN_DATA: the first bad byte */
     const char *bad_because;
 
     gzip_listener *on_fault;
     void *context;
-    uint64_t judged; /* members up to this one were judged: their faults are told */
+    uint64_t reported;           /* the last member with a fault that was reported */
+    struct gzip_finding pending; /* to be reported when more bytes are wanted; GZIP_VALID for none */
 
-    size_t note_count;
+    struct note *notes;
+    size_t note_count, note_capacity;
     uint64_t note_distance; /* compressed bytes between two at least; doubled whenever there are too many */
-    struct note notes[NOTES_MOST];
 
-    struct snapshot *snapshots; /* SNAPSHOTS of them: of the start until they are taken; NULL for none */
+    struct snapshot *snapshots; /* SNAPSHOTS of them: of the start until they are taken; NULL while there are none */
     struct snapshot *recent[2]; /* of the last places at which gunzip_read() began, the later one first, */
     struct snapshot *kept;      /* and one that was asked for */
     struct milestone *last_milestone;
@@ -99,15 +103,32 @@ struct gunzip {
 
 /* ---- Compressed bytes ------------------------------------------------------------------------------------------- */
 
-/* More bytes behind those in memory, a whole block if there are so many: each call of ISA-L has a price. */
+static bool grow_buffer(struct gunzip *g)
+{
+    size_t capacity = g->block + UNUSED_MOST;
+    uint8_t *grown = memory_get(g->memory, capacity);
+
+    if (!grown)
+        return false;
+    memory_put(g->memory, g->buffer, g->capacity);
+    g->at = g->end = g->buffer = grown;
+    g->capacity = capacity;
+    return true;
+}
+
+/* More bytes after those in memory, a whole block if there are so many: each call of ISA-L has a price. */
 static bool fetch(struct gunzip *g)
 {
     size_t rest = (size_t)(g->end - g->at), size = rest, got;
+    uint8_t unused[UNUSED_MOST];
 
     if (rest > UNUSED_MOST)
         return false;
-    memmove(g->buffer, g->at, rest);
-    while (size < rest + g->block && (got = source_read(g->source, g->buffer + size, rest + g->block - size)) > 0)
+    memcpy(unused, g->at, rest);
+    if (g->end == g->buffer + g->capacity && g->capacity < g->block && !grow_buffer(g))
+        return false;
+    memcpy(g->buffer, unused, rest);
+    while (size < g->capacity && (got = source_read(g->source, g->buffer + size, g->capacity - size)) > 0)
         size += got;
     g->at = g->buffer;
     g->end = g->buffer + size;
@@ -147,14 +168,22 @@ static bool take_u32(struct gunzip *g, uint32_t *value)
 static void vreport(struct gunzip *g, enum gzip_fault fault, uint64_t offset, const char *expected, const char *found,
                     va_list arguments)
 {
-    struct gzip_finding finding = {
-        .fault = fault, .member = g->now.member, .offset = offset, .start = g->now.member_output, .end = g->now.output};
-
-    if (g->now.member <= g->judged || !g->on_fault)
+    if (g->now.member <= g->reported)
         return;
-    snprintf(finding.expected, sizeof finding.expected, "%s", expected);
-    vsnprintf(finding.found, sizeof finding.found, found, arguments);
-    g->on_fault(g->context, &finding);
+    g->pending = (struct gzip_finding){
+        .fault = fault, .member = g->now.member, .offset = offset, .start = g->now.member_output, .end = g->now.output};
+    snprintf(g->pending.expected, sizeof g->pending.expected, "%s", expected);
+    vsnprintf(g->pending.found, sizeof g->pending.found, found, arguments);
+}
+
+static void report_pending(struct gunzip *g)
+{
+    struct gzip_finding finding = g->pending;
+
+    g->pending.fault = GZIP_VALID;
+    g->reported = finding.member;
+    if (g->on_fault)
+        g->on_fault(g->context, &finding);
 }
 
 /* `found` and what follows are as for printf(). */
@@ -168,13 +197,6 @@ __attribute__((format(printf, 5, 6))) static void report(struct gunzip *g, enum 
     va_end(arguments);
 }
 
-static void end_member(struct gunzip *g, enum part next)
-{
-    if (g->judged < g->now.member)
-        g->judged = g->now.member;
-    g->now.part = next;
-}
-
 /* As report(), and the stream ends. */
 __attribute__((format(printf, 5, 6))) static void give_up(struct gunzip *g, enum gzip_fault fault, uint64_t offset,
                                                           const char *expected, const char *found, ...)
@@ -184,7 +206,7 @@ __attribute__((format(printf, 5, 6))) static void give_up(struct gunzip *g, enum
     va_start(arguments, found);
     vreport(g, fault, offset, expected, found, arguments);
     va_end(arguments);
-    end_member(g, NOTHING);
+    g->now.part = NOTHING;
 }
 
 /* Bytes of the present member are wanted and there are none. A failed read is no fault of the file. */
@@ -213,14 +235,25 @@ static void drop_every_second_note(struct gunzip *g)
     g->note_distance *= 2;
 }
 
+static bool add_note(struct gunzip *g)
+{
+    void *notes = g->notes;
+
+    if (!memory_grow(g->memory, &notes, &g->note_capacity, g->note_count + 1, sizeof *g->notes))
+        return false;
+    g->notes = notes;
+    g->notes[g->note_count++] = (struct note){
+        .offset = g->now.offset, .output = g->now.output, .member = g->now.member, .end_is_doubtful = g->now.end_is_doubtful};
+    return true;
+}
+
 static void note_member(struct gunzip *g)
 {
     if (g->now.offset < g->notes[g->note_count - 1].offset + g->note_distance)
         return;
     if (g->note_count == NOTES_MOST)
         drop_every_second_note(g);
-    g->notes[g->note_count++] = (struct note){
-        .offset = g->now.offset, .output = g->now.output, .member = g->now.member, .end_is_doubtful = g->now.end_is_doubtful};
+    add_note(g);
 }
 
 static const struct note *nearest_note(const struct gunzip *g, uint64_t target)
@@ -234,10 +267,15 @@ static const struct note *nearest_note(const struct gunzip *g, uint64_t target)
 
 /* ---- Snapshots -------------------------------------------------------------------------------------------------- */
 
-/* Only as much of the history as there is: a file of many small members should not pay for all of it each time. */
+/* Of the history only as much as there is: a file of many small members should not pay for all of it each time. */
+static size_t state_size(const struct inflate_state *state)
+{
+    return offsetof(struct inflate_state, tmp_out_buffer) + (size_t)state->tmp_out_valid;
+}
+
 static void copy_state(struct inflate_state *to, const struct inflate_state *from)
 {
-    memcpy(to, from, offsetof(struct inflate_state, tmp_out_buffer) + (size_t)from->tmp_out_valid);
+    memcpy(to, from, state_size(from));
 }
 
 static uint64_t snapshot_distance(const struct gunzip *g)
@@ -245,13 +283,31 @@ static uint64_t snapshot_distance(const struct gunzip *g)
     return g->block < SNAPSHOT_DISTANCE / 16 ? 16 * g->block : SNAPSHOT_DISTANCE;
 }
 
+/* When the first is due. A file can be read without. */
+static bool make_snapshots(struct gunzip *g)
+{
+    size_t size = SNAPSHOTS * sizeof *g->snapshots;
+
+    if (!g->snapshots)
+        g->snapshots = memory_try(g->memory, size);
+    if (!g->snapshots)
+        return false;
+    memset(g->snapshots, 0, size);
+    g->kept = g->snapshots;
+    g->recent[0] = g->snapshots + 1;
+    g->recent[1] = g->snapshots + 2;
+    return true;
+}
+
 static void take_snapshot(struct gunzip *g)
 {
-    struct snapshot *later = g->recent[1];
+    uint64_t last = g->snapshots ? g->recent[0]->position.output : 0;
+    struct snapshot *later;
 
-    if (!g->snapshots || g->now.part == BROKEN_DATA || g->now.part == NOTHING ||
-        g->now.output - g->recent[0]->position.output < snapshot_distance(g))
+    if (!g->source->seekable || g->now.part == BROKEN_DATA || g->now.part == NOTHING ||
+        g->now.output - last < snapshot_distance(g) || (!g->snapshots && !make_snapshots(g)))
         return;
+    later = g->recent[1];
     later->position = g->now;
     copy_state(&later->state, &g->state);
     g->recent[1] = g->recent[0];
@@ -268,7 +324,7 @@ static void set_milestone(struct gunzip *g)
 
     if (g->last_milestone && g->last_milestone->snapshot.position.output > from)
         from = g->last_milestone->snapshot.position.output;
-    if (!g->snapshots || g->now.part != DATA || g->now.output < from + distance)
+    if (!g->source->seekable || g->now.part != DATA || g->now.output < from + distance)
         return;
     size = offsetof(struct milestone, snapshot.state.tmp_out_buffer) + (size_t)g->state.tmp_out_valid;
     m = memory_try(g->memory, size);
@@ -340,6 +396,7 @@ uint64_t gunzip_rewind(struct gunzip *g, uint64_t target)
     source_seek(g->source, to.offset);
     g->at = g->end = g->buffer;
     g->now = to;
+    g->pending.fault = GZIP_VALID; /* found again when its bytes are read again */
     return g->now.output;
 }
 
@@ -578,13 +635,13 @@ static void find_bad_byte(struct gunzip *g, uint32_t size, uint8_t *to, uint32_t
     while (sound < bad) {
         uint32_t middle = sound + (bad - sound) / 2;
 
-        copy_state(&g->state, &g->before);
+        copy_state(&g->state, g->before);
         if (inflate_bytes(g, middle, to, room) < 0)
             bad = middle;
         else
             sound = middle + 1;
     }
-    copy_state(&g->state, &g->before);
+    copy_state(&g->state, g->before);
     g->bad_because = name_of_fault(inflate_bytes(g, bad, to, room));
     /* With no byte at all: in the bits of the byte in front that were not used yet. */
     g->bad_offset = g->now.offset + bad - 1;
@@ -604,6 +661,24 @@ static uint32_t at_most_u32(size_t n)
     return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
 }
 
+/* For find_bad_byte(). */
+static bool save_state(struct gunzip *g)
+{
+    size_t size = state_size(&g->state);
+
+    if (size > g->before_size) {
+        void *larger = memory_get(g->memory, g->before_size ? sizeof g->state : size);
+
+        if (!larger)
+            return false;
+        memory_put(g->memory, g->before, g->before_size);
+        g->before_size = g->before_size ? sizeof g->state : size;
+        g->before = larger;
+    }
+    copy_state(g->before, &g->state);
+    return true;
+}
+
 static size_t read_data(struct gunzip *g, uint8_t *to, size_t room_there)
 {
     uint32_t room = at_most_u32(room_there), size, used, made;
@@ -611,7 +686,10 @@ static size_t read_data(struct gunzip *g, uint8_t *to, size_t room_there)
     if (g->at == g->end)
         fetch(g); /* if nothing comes, ISA-L may still hold output back */
     size = at_most_u32((size_t)(g->end - g->at));
-    copy_state(&g->before, &g->state);
+    if (!save_state(g)) {
+        g->now.part = NOTHING;
+        return 0;
+    }
     if (inflate_bytes(g, size, to, room) < 0) {
         find_bad_byte(g, size, to, room);
         g->now.part = BROKEN_DATA;
@@ -665,7 +743,7 @@ static void read_trailer(struct gunzip *g)
         report(g, GZIP_SIZE, at + 4, expected, "ISIZE %" PRIu32, size);
     }
     g->now.end_is_doubtful = crc != g->now.crc || size != g->now.size;
-    end_member(g, HEADER);
+    g->now.part = HEADER;
 }
 
 /* ---- All members ------------------------------------------------------------------------------------------------ */
@@ -677,6 +755,11 @@ size_t gunzip_read(struct gunzip *g, uint8_t *to, size_t room)
     take_snapshot(g);
     set_milestone(g);
     while (done < room) {
+        if (g->pending.fault != GZIP_VALID) {
+            if (done)
+                return done;
+            report_pending(g);
+        }
         switch (g->now.part) {
         case HEADER:
             read_header(g);
@@ -696,6 +779,8 @@ size_t gunzip_read(struct gunzip *g, uint8_t *to, size_t room)
         if (is_nested(g)) {
             if (g->now.part != NOTHING)
                 give_up(g, GZIP_NESTED, 0, "a dump, compressed once", "1f 8b: gzip within gzip");
+            if (g->pending.fault != GZIP_VALID)
+                report_pending(g);
             return 0;
         }
     }
@@ -712,22 +797,16 @@ struct gunzip *gunzip_open(struct input_source *source, const uint8_t *start, si
     g->memory = memory;
     g->source = source;
     g->block = block;
-    g->capacity = (size > block ? size : block) + UNUSED_MOST;
+    g->capacity = (block < FIRST_BUFFER ? block : FIRST_BUFFER) + UNUSED_MOST;
+    if (g->capacity < size)
+        g->capacity = size;
     g->buffer = memory_get(memory, g->capacity);
     g->on_fault = on_fault;
     g->context = context;
-    g->note_count = 1; /* the first: all zeros, as the snapshots are */
     g->note_distance = 1;
-    if (source->seekable)
-        g->snapshots = memory_get_zeroed(memory, SNAPSHOTS * sizeof *g->snapshots);
-    if (!g->buffer || (source->seekable && !g->snapshots)) {
+    if (!g->buffer || !add_note(g)) { /* the first: all zeros, as the snapshots are */
         gunzip_close(g, memory);
         return NULL;
-    }
-    if (g->snapshots) { /* a pipe has none, and nothing may be added to a null pointer */
-        g->kept = g->snapshots;
-        g->recent[0] = g->snapshots + 1;
-        g->recent[1] = g->snapshots + 2;
     }
     memcpy(g->buffer, start, size);
     g->at = g->buffer;
@@ -744,6 +823,8 @@ void gunzip_close(struct gunzip *g, struct memory *memory)
         memory_put(memory, m, m->size);
     }
     memory_put(memory, g->snapshots, SNAPSHOTS * sizeof *g->snapshots);
+    memory_put(memory, g->before, g->before_size);
+    memory_put(memory, g->notes, g->note_capacity * sizeof *g->notes);
     memory_put(memory, g->buffer, g->capacity);
     memory_put(memory, g, sizeof *g);
 }

@@ -10,7 +10,7 @@
 
 /* A fault of the gzip container. The names are those of the rules GZ-001 to GZ-008. */
 enum gzip_fault {
-    GZIP_SOUND,
+    GZIP_VALID,
     GZIP_HEADER,    /* at the field of the header that is wrong. The stream ends in front of the member */
     GZIP_DATA,      /* at the byte with which the data is first seen to be invalid. The stream ends behind what precedes it */
     GZIP_CHECKSUM,  /* at the CRC32 field; ISIZE is then not judged. The stream goes on if a member follows, */
@@ -41,8 +41,9 @@ struct gunzip *gunzip_open(struct input_source *source, const uint8_t *start, si
                            gzip_listener *on_fault, void *context);
 void gunzip_close(struct gunzip *g, struct memory *memory);
 
-/* Up to `room` decompressed bytes; fewer only when the stream then ends. Faults are told as they are met, each once however
- * often its bytes are read. The first call must have room for 2. */
+/* Up to `room` decompressed bytes, none only when the stream has ended. They end where a fault was found, which is reported by the
+ * next call: so a fault is reported when bytes after it are wanted. Each is reported once, however often its bytes are read. The
+ * first call must have room for 2. */
 size_t gunzip_read(struct gunzip *g, uint8_t *to, size_t room);
 
 /* The decompressed offset of the present member's first byte, or of the last one's. */

@@ -9,6 +9,7 @@
 #include "input/gunzip.h"
 
 enum {
+    FIRST_BUFFER = 16 << 10, /* until a read fills it: many dumps are small */
     TAIL_ROOM = 1 << 16,     /* a rest of the last block that is no longer than this leaves room for a whole block */
     FILE_ALIGNMENT = 1 << 12 /* of positions in the file that are sought: blocks then begin at pages of the cache */
 };
@@ -26,25 +27,37 @@ static size_t window_size(const struct input *in)
     return (size_t)(in->end - in->at);
 }
 
-static bool grow_buffer(struct input *in)
+static bool grow_buffer(struct input *in, size_t capacity)
 {
     size_t rest = window_size(in);
-    uint8_t *larger;
+    uint8_t *larger = memory_get(in->memory, capacity);
 
-    if (in->capacity > SIZE_MAX / 2) {
-        in->memory->exhausted = true;
-        return false;
-    }
-    larger = memory_get(in->memory, in->capacity * 2);
     if (!larger)
         return false;
     memcpy(larger, in->at, rest);
     memory_put(in->memory, in->buffer, in->capacity);
     in->buffer = larger;
-    in->capacity *= 2;
+    in->capacity = capacity;
     in->first = in->at = larger;
     in->end = larger + rest;
     return true;
+}
+
+/* Room for a block after what is in memory. The buffer grows to its usual size when it was filled; beyond that only when it is half
+ * full of bytes that the reader wants together, so it is never larger than four times what has come. */
+static bool make_room(struct input *in)
+{
+    size_t usual = in->block + TAIL_ROOM;
+
+    if (in->capacity < usual && in->end == in->buffer + in->capacity)
+        return grow_buffer(in, usual);
+    if (window_size(in) <= in->capacity / 2)
+        return true;
+    if (in->capacity > SIZE_MAX / 2) {
+        in->memory->exhausted = true;
+        return false;
+    }
+    return grow_buffer(in, 2 * in->capacity);
 }
 
 static void move_rest_to_front(struct input *in)
@@ -57,13 +70,12 @@ static void move_rest_to_front(struct input *in)
     in->end = in->buffer + rest;
 }
 
-/* More bytes behind those in memory; false when there are none. The buffer grows only when half full of bytes that the
- * reader wants together, so it is never larger than four times what has come. */
+/* More bytes after those in memory; false when there are none. */
 static bool read_more(struct input *in)
 {
     size_t rest = window_size(in), room, got;
 
-    if (in->ended || (rest > in->capacity / 2 && !grow_buffer(in)))
+    if (in->ended || !make_room(in))
         return false;
     move_rest_to_front(in);
     room = in->capacity - rest;
@@ -74,7 +86,7 @@ static bool read_more(struct input *in)
     in->ended = got == 0;
     if (in->ended && in->gunzip && !in->source.seekable)
         while (source_read(&in->source, in->buffer + rest, room) > 0)
-            ; /* what follows is of the file, though not of the dump: its size is told, and its writer not cut off */
+            ; /* what follows is of the file, though not of the dump: its size is reported, and its writer not cut off */
     in->error = in->source.error;
     return got > 0;
 }
@@ -95,7 +107,7 @@ bool input_open_source(struct input *in, struct input_source source, size_t bloc
                        gzip_listener *on_fault, void *context)
 {
     *in = (struct input){.memory = memory, .source = source, .block = block, .ended = true, .error = source.error};
-    in->capacity = block + TAIL_ROOM;
+    in->capacity = block < FIRST_BUFFER ? block + TAIL_ROOM : FIRST_BUFFER;
     in->buffer = memory_get(memory, in->capacity);
     if (!in->buffer || in->error)
         return false;

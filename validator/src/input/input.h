@@ -11,7 +11,7 @@
 #include "input/gunzip.h"
 #include "input/input_source.h"
 
-enum { INPUT_BLOCK = 1 << 20 };
+enum { INPUT_BLOCK = 256 << 10 }; /* fits into the cache of a core, with what is checked against it */
 
 struct input {
     const uint8_t *at;  /* the next byte */

@@ -160,7 +160,7 @@ static void ignore_fault(void *context, const struct gzip_finding *finding)
 {
     struct repair *r = context;
 
-    if (finding->fault != GZIP_SOUND)
+    if (finding->fault != GZIP_VALID)
         r->asked->gzip_faults++;
 }
 

@@ -14,9 +14,9 @@ enum slot_kind { SLOT_FREE = 0, SLOT_ONE_ID = 1, SLOT_PAGE = 2 };
 #define MAKE_SLOT(rest, kind, payload) ((uint64_t)(rest) << 24 | (uint64_t)(kind) << 22 | (payload))
 
 enum {
-    PAGES_MAX = 1 << 22, /* in a part: 2^30 in all, of 2 IDs at the least (2^31) and 65,536 at the most (2^46) */
-    EARLY_BITMAPS = 64,  /* IDs in a page that make bitmaps worth while if they are allowed */
-    FULL_TABLE = 4096,   /* IDs in a page that cost as much without bitmaps: 6 bytes each */
+    PAGES_MAX = 1 << 22,         /* in a part: 2^30 in all, of 2 IDs at the least (2^31) and 65,536 at the most (2^46) */
+    EARLY_BITMAPS = 64,          /* IDs in a page that make bitmaps worth while if they are allowed */
+    FULL_TABLE = 4096,           /* IDs in a page that cost as much without bitmaps: 6 bytes each */
     FIRST_TABLE_BLOCK = 1 << 10, /* enough for a small dump */
     TABLE_BLOCK = 64 << 10,
     BITMAP_BLOCK = 2 << 20 /* a huge page where there are such: every other reference would miss the TLB */
@@ -345,7 +345,7 @@ static bool directory_grow(struct id_set *s, struct id_directory *part)
     struct id_directory old = *part;
 
     /* Parts begin a little smaller or larger, so that they grow in turn from then on. */
-    part->capacity = old.capacity ? old.capacity + old.capacity / 4 : 32 + (size_t)(part - s->parts) % 8;
+    part->capacity = old.capacity ? old.capacity + old.capacity / 4 : 32 + (uint32_t)(part - s->parts) % 8;
     part->slots = memory_get_zeroed(s->memory, part->capacity * sizeof *part->slots);
     if (!part->slots) {
         *part = old;
@@ -370,7 +370,7 @@ static bool make_directory(struct id_set *s)
 /* By an eighth, not by half: a page with two IDs costs nothing else. */
 static bool pages_grow(struct id_set *s, struct id_directory *part)
 {
-    size_t more = part->page_capacity + part->page_capacity / 8 + 8;
+    uint32_t more = part->page_capacity + part->page_capacity / 8 + 8;
     void *pages;
 
     if (part->page_count < part->page_capacity)

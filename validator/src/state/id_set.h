@@ -58,18 +58,16 @@ struct id_set {
     uint64_t add;
     struct id_directory { /* DIRECTORY_PARTS of them; NULL while there is no ID */
         uint64_t *slots;
-        size_t capacity;
-        size_t count;
         uint64_t *pages; /* see id_set.c */
-        size_t page_capacity;
-        size_t page_count;
-    } *parts;
+        uint32_t capacity, count;
+        uint32_t page_capacity, page_count;
+    } * parts;
     uint8_t used_parts[DIRECTORY_PARTS]; /* indexes of the parts with IDs: many small heap dumps should not pay for all parts */
     unsigned used_part_count;
     struct id_known_page { /* KNOWN_PAGES of them; NULL while there are no bitmaps */
         uint64_t number;
         struct id_bitmaps *bitmaps;
-    } *known;
+    } * known;
     uint64_t bitmap_bytes;
     uint64_t allowance;
     /* Bitmaps and the smallest tables are pieces of blocks. */
