@@ -110,5 +110,5 @@ int main(void)
         cmocka_unit_test(a_small_heap_dump_takes_little_of_everything),
     };
 
-    return cmocka_run_group_tests(tests, load_corpus, forget_corpus);
+    return cmocka_run_group_tests(tests, load_corpus, free_corpus);
 }
