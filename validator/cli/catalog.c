@@ -1,12 +1,16 @@
 #define _POSIX_C_SOURCE 200809L
 #include "catalog.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "json.h"
 #include "messages.h"
 #include "wrap.h"
 
+#ifndef HPROF_SPEC_URL /* the build sets it */
+#define HPROF_SPEC_URL "SPEC.md"
+#endif
 #define SUMMARY_COLUMN 67 /* of the table of rules */
 #define TABLE_WIDTH 110
 
@@ -46,6 +50,13 @@ enum hprof_severity severity_in(size_t rule, size_t profile)
     return profile == 0 ? hprof_rule_at(rule)->severity : hprof_rule_at(rule)->lax;
 }
 
+void rule_link(const struct hprof_rule *rule, char link[RULE_LINK_SIZE])
+{
+    snprintf(link, RULE_LINK_SIZE, "%s#%s", HPROF_SPEC_URL, rule->id);
+    for (char *c = strrchr(link, '#'); *c != '\0'; c++)
+        *c = (char)tolower((unsigned char)*c);
+}
+
 /* ---- Rules ------------------------------------------------------------------------------------------------------- */
 
 static void begin_json(struct json *json, FILE *out)
@@ -60,6 +71,7 @@ static void begin_json(struct json *json, FILE *out)
 static void rules_as_json(FILE *out, const bool *chosen)
 {
     struct json json;
+    char link[RULE_LINK_SIZE];
     begin_json(&json, out);
     json_put_array(&json, "rules");
     for (size_t i = 0; i < hprof_rule_count(); i++) {
@@ -74,6 +86,8 @@ static void rules_as_json(FILE *out, const bool *chosen)
         json_put_string(&json, "lax", severity_name(rule->lax));
         json_put_bool(&json, "framing", rule->framing);
         json_put_string(&json, "clause", rule->clause);
+        rule_link(rule, link);
+        json_put_string(&json, "link", link);
         json_put_string(&json, "rows", rule->rows);
         json_put_string(&json, "summary", rule->summary);
         json_put_string(&json, "why", rule->why);
@@ -170,9 +184,12 @@ static void explain_example(FILE *out, const char *example)
 static void explain_rule(FILE *out, size_t index, size_t width)
 {
     const struct hprof_rule *rule = hprof_rule_at(index);
+    char link[RULE_LINK_SIZE];
+
+    rule_link(rule, link);
     fprintf(out, "%s %s\n\n    ", rule->id, rule->name);
     wrap(out, rule->summary, 4, 4, width);
-    fprintf(out, "    SPEC.md %s\n", rule->clause);
+    fprintf(out, "    %s, section %s\n", link, rule->clause);
 
     explain_severity(out, index, width);
     fputs("\nWhy\n", out);

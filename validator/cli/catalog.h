@@ -14,6 +14,11 @@ const char *severity_name(enum hprof_severity severity);
 /* The severity of a finding of `rule` in a profile, unless its shape is that of a quirk. */
 enum hprof_severity severity_in(size_t rule, size_t profile);
 
+enum { RULE_LINK_SIZE = 1024 };
+
+/* SPEC.md#obj-004; an address of the web if HPROF_SPEC_URL is one. */
+void rule_link(const struct hprof_rule *rule, char link[RULE_LINK_SIZE]);
+
 void catalog_rules(FILE *out, bool as_json, size_t width);
 void catalog_profiles(FILE *out, bool as_json, size_t width);
 /* Explains the rules for which `chosen` is true, wrapped at `width` columns. */

@@ -81,6 +81,9 @@ static void file(struct report *report)
 static void finding(struct report *report, const struct hprof_rule *rule, const struct hprof_finding *f)
 {
     struct json *json = report->state;
+    char link[RULE_LINK_SIZE];
+
+    rule_link(rule, link);
     json_put_object(json, NULL);
     json_put_string(json, "rule", rule->id);
     json_put_string(json, "name", rule->name);
@@ -92,6 +95,7 @@ static void finding(struct report *report, const struct hprof_rule *rule, const 
     json_put_string(json, "expected", f->expected);
     json_put_string(json, "found", f->found);
     json_put_string(json, "clause", rule->clause);
+    json_put_string(json, "link", link);
     json_put_string(json, "quirk", f->quirk);
     json_close(json);
 }

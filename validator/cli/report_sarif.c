@@ -46,17 +46,20 @@ static const char *level(enum hprof_severity severity)
 
 static void describe_rule(struct json *json, const struct hprof_rule *rule)
 {
-    char text[TEXT_SIZE];
+    char text[TEXT_SIZE], link[RULE_LINK_SIZE];
 
+    rule_link(rule, link);
     json_put_object(json, NULL);
     json_put_string(json, "id", rule->id);
     json_put_string(json, "name", rule->name);
     message(json, "shortDescription", rule->summary);
     snprintf(text, sizeof text, "%s. %s", rule->summary, rule->why);
     message(json, "fullDescription", text);
-    snprintf(text, sizeof text, "%s\n\nProducers: %s\n\nReaders: %s\n\nSPEC.md %s", rule->why, rule->producers, rule->readers,
-             rule->clause);
+    snprintf(text, sizeof text, "%s\n\nProducers: %s\n\nReaders: %s\n\n%s, section %s", rule->why, rule->producers,
+             rule->readers, link, rule->clause);
     message(json, "help", text);
+    if (strstr(link, "://") != NULL) /* SARIF takes absolute addresses only */
+        json_put_string(json, "helpUri", link);
     json_put_object(json, "defaultConfiguration");
     json_put_bool(json, "enabled", rule->severity != HPROF_OFF);
     json_put_string(json, "level", level(rule->severity));

@@ -669,6 +669,7 @@ def test_list_rules(files: Path) -> None:
     named = re.findall(r"^RULE\(([A-Z]+)[_, ]+([0-9]+),", text, re.MULTILINE)
     assert [rule["id"] for rule in RULES] == [f"{family}-{number}" for family, number in named]
     for rule in RULES:
+        assert rule["link"] == f"SPEC.md#{rule['id'].lower()}"
         assert all(
             rule[key] for key in ("id", "name", "family", "clause", "rows", "summary", "why", "producers", "readers", "example")
         )
@@ -691,7 +692,7 @@ def test_explain(name: str) -> None:
     (rule,) = [rule for rule in RULES if rule["id"] == "OBJ-004"]
     assert lines[0] == "OBJ-004 object-id-duplicate"
     assert f"    {rule['summary']}" in lines
-    assert f"    SPEC.md {rule['clause']}" in lines
+    assert f"    SPEC.md#obj-004, section {rule['clause']}" in lines
     for title in ("Severity", "Why", "Producers", "Readers", "Example"):
         assert title in lines
     for profile in PROFILES:

@@ -1,5 +1,6 @@
 """What `cmake --install` installs is usable: by CMake and by pkg-config, from C and from C++, static and shared."""
 
+import json
 import os
 import re
 import shlex
@@ -13,6 +14,7 @@ SOURCE = Path(__file__).resolve().parents[2]
 CONSUMER = Path(__file__).resolve().parent / "consumer"
 C_FLAGS = os.environ.get("HPROF_C_FLAGS", "")
 CC = os.environ.get("CC", "cc")
+SPEC_URL = "https://example.org/hprof/"
 
 ID_SIZE_3 = b"JAVA PROFILE 1.0.2\0" + struct.pack(">IQ", 3, 1767225600000)
 
@@ -34,7 +36,7 @@ def prefix(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     build = Path(os.environ["HPROF_BUILD"])
     if request.param == "shared":
         build = tmp_path_factory.mktemp("build")
-        configure(SOURCE, build, "-DBUILD_SHARED_LIBS=ON", "-DHPROF_TESTS=OFF")
+        configure(SOURCE, build, "-DBUILD_SHARED_LIBS=ON", "-DHPROF_TESTS=OFF", f"-DHPROF_SPEC_URL={SPEC_URL}")
         run("cmake", "--build", build)
     run("cmake", "--install", build, "--prefix", prefix)
     return prefix
@@ -99,6 +101,15 @@ def judges(program: Path, prefix: Path, tmp_path: Path) -> None:
 
 def test_tool(prefix: Path) -> None:
     assert run(prefix / "bin" / "hprof-validate", "--version").startswith("hprof-validate ")
+
+
+def test_links_of_a_build_lead_to_its_address(prefix: Path, tmp_path: Path) -> None:
+    (tmp_path / "bad.hprof").write_bytes(ID_SIZE_3)
+    tool = [prefix / "bin/hprof-validate", "--format=sarif", tmp_path / "bad.hprof"]
+    done = subprocess.run(tool, stdout=subprocess.PIPE, text=True, check=False)
+    rules = json.loads(done.stdout)["runs"][0]["tool"]["driver"]["rules"]
+    links = {rule["id"]: rule.get("helpUri") for rule in rules}
+    assert links["HDR-004"] == (f"{SPEC_URL}#hdr-004" if prefix.name.startswith("shared") else None)
 
 
 def test_cmake_package(prefix: Path, tmp_path: Path) -> None:

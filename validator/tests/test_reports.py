@@ -526,7 +526,7 @@ def test_json(files: Path) -> None:
     assert (bad["errors"], bad["warnings"], bad["notes"], bad["profile"]) == (1, 0, 0, "strict")
     (finding,) = bad["findings"]
     assert (finding["rule"], finding["name"], finding["severity"]) == ("OBJ-004", "object-id-duplicate", "error")
-    assert finding["clause"] == "6.4.2"
+    assert (finding["clause"], finding["link"]) == ("6.4.2", "SPEC.md#obj-004")
     assert DUPLICATE[finding["offset"] :][:8] == struct.pack(">Q", 0x20)
     assert finding["related_offset"] in (
         DUPLICATE.index(instance(0x20, OBJECT)),
@@ -607,6 +607,7 @@ def test_sarif(files: Path) -> None:
     one = sarif("valid", "duplicate", cwd=files)
     rules = one["tool"]["driver"]["rules"]
     assert [rule["id"] for rule in rules] == [rule["id"] for rule in RULES]
+    assert not any("helpUri" in rule for rule in rules)  # it must be absolute, and SPEC.md is not
     (result,) = one["results"]
     assert (result["ruleId"], result["level"], rules[result["ruleIndex"]]["id"]) == ("OBJ-004", "error", "OBJ-004")
     (finding,) = report_one("duplicate", cwd=files)["findings"]
