@@ -112,7 +112,7 @@ def tools() -> list[Tool]:
     formats = re.findall(r'\[FORMAT_\w+\] = "([\w-]+)"', validate)
     records = re.findall(r'\[RECORDS_\w+\] = "(\w+)"', generate)
     faults = re.findall(
-        r'^VIOLATION\((\w+), "([\w.-]+)"', read_text("generator/src/violations.def"), re.MULTILINE
+        r'^FAULT\((\w+), "([\w.-]+)"', read_text("generator/src/faults.def"), re.MULTILINE
     )
     variants = [f"{rule.replace('_', '-')}/{variant}" for rule, variant in faults]
     families = list(dict.fromkeys(family for family, _ in rules))
@@ -128,7 +128,7 @@ def tools() -> list[Tool]:
             "hprof-gen",
             read_options(generate, read_text("generator/cli/hprof-gen.1.md")),
             {
-                "like": names_in("generator/src", "like_*.c"),
+                "like": names_in("generator/src", "producer_*.c"),
                 "shape": names_in("generator/src", "shape_*.c"),
                 "records": records,
                 "gz": [str(level) for level in range(1, 10)],

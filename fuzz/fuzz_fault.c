@@ -15,11 +15,11 @@ struct seen {
     bool found[FAULTS_MAX];
 };
 
-static size_t count_violations(void)
+static size_t count_faults(void)
 {
     size_t n = 0;
 
-    while (violation_at(n))
+    while (fault_at(n))
         n++;
     return n;
 }
@@ -28,9 +28,8 @@ static void on_finding(void *context, const struct hprof_finding *f)
 {
     struct seen *seen = context;
 
-    for (size_t i = 0; i < seen->truth->violation_count; i++)
-        if (!seen->found[i] && seen->truth->violations[i].rule == (int)f->rule &&
-            seen->truth->violations[i].offset == f->offset) {
+    for (size_t i = 0; i < seen->truth->fault_count; i++)
+        if (!seen->found[i] && seen->truth->faults[i].rule == (int)f->rule && seen->truth->faults[i].offset == f->offset) {
             seen->found[i] = true;
             return;
         }
@@ -53,9 +52,9 @@ static void expect_found(const struct made_dump *dump, const char *what, const s
     options.on_finding = on_finding;
     options.context = &seen;
     (void)hprof_validate_memory(dump->at, dump->size, false, &options);
-    for (size_t i = 0; i < truth->violation_count; i++)
+    for (size_t i = 0; i < truth->fault_count; i++)
         if (!seen.found[i])
-            fail_target("%s is not found at 0x%llx", what, (unsigned long long)truth->violations[i].offset);
+            fail_target("%s is not found at 0x%llx", what, (unsigned long long)truth->faults[i].offset);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -63,26 +62,26 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static struct made_dump valid, broken;
     static struct generated truth, fault;
     struct drawer drawer = {data, data + size};
-    const struct violation *row = violation_at(draw_below(&drawer, count_violations()));
+    const struct fault *row = fault_at(draw_below(&drawer, count_faults()));
     uint64_t at = draw_below(&drawer, 1 << 16) << 16, count = 1 + draw_below(&drawer, FAULTS_MAX);
     struct generate_request request = draw_request(&drawer);
     char what[128];
     const char *violate[] = {what};
 
-    if (strcmp(violation_rule(row), "REC-012") == 0)
+    if (strcmp(fault_rule(row), "REC-012") == 0)
         return -1; /* takes 4 GiB */
-    snprintf(what, sizeof what, "%s/%s", violation_rule(row), violation_variant(row));
+    snprintf(what, sizeof what, "%s/%s", fault_rule(row), fault_variant(row));
     if (make_dump(&request, &valid, &truth) == GENERATED) {
         request.violate = violate;
         request.violate_count = 1;
         request.how.at = at;
-        request.how.count = violation_is_once(row) || violation_is_alone(row) ? 1 : count;
+        request.how.count = fault_is_once(row) || fault_is_alone(row) ? 1 : count;
         request.how.seed = request.made.model.seed;
         if (make_dump(&request, &broken, &fault) == GENERATED) {
-            if (fault.truth.violation_count != request.how.count)
-                fail_target("%s: %zu faults are reported, %llu were asked for", what, fault.truth.violation_count,
+            if (fault.truth.fault_count != request.how.count)
+                fail_target("%s: %zu faults are reported, %llu were asked for", what, fault.truth.fault_count,
                             (unsigned long long)request.how.count);
-            expect_found(&broken, what, &fault.truth, truth.habits);
+            expect_found(&broken, what, &fault.truth, truth.quirks);
         }
         generated_free(&fault);
         memset(&fault, 0, sizeof fault);

@@ -57,15 +57,15 @@ static int show_help(void)
     return finish_listing();
 }
 
-static int list_violations(void)
+static int list_faults(void)
 {
-    const struct violation *row;
+    const struct fault *row;
 
-    for (size_t i = 0; (row = violation_at(i)); i++)
-        printf("%-9s %-28s %s%s\n", violation_rule(row), violation_variant(row), violation_about(row),
-               violation_is_alone(row)  ? " [alone]"
-               : violation_is_once(row) ? " [once]"
-                                        : "");
+    for (size_t i = 0; (row = fault_at(i)); i++)
+        printf("%-9s %-28s %s%s\n", fault_rule(row), fault_variant(row), fault_about(row),
+               fault_is_alone(row)  ? " [alone]"
+               : fault_is_once(row) ? " [once]"
+                                    : "");
     return finish_listing();
 }
 
@@ -197,9 +197,9 @@ static void show_summary(const struct cli_options *o, const struct generated *g,
     if (!o->from)
         fprintf(stderr, "%s objects, ", format_count(count, g->objects));
     fprintf(stderr, "%s; %s, %s\n", format_size(size, bytes), format_seconds(took, seconds), format_rate(rate, bytes, seconds));
-    for (size_t i = 0; i < g->truth.violation_count && i < 20; i++)
-        fprintf(stderr, "%s is broken at 0x%" PRIx64 "\n", hprof_rule_at((size_t)g->truth.violations[i].rule)->id,
-                g->truth.violations[i].offset);
+    for (size_t i = 0; i < g->truth.fault_count && i < 20; i++)
+        fprintf(stderr, "%s is broken at 0x%" PRIx64 "\n", hprof_rule_at((size_t)g->truth.faults[i].rule)->id,
+                g->truth.faults[i].offset);
 }
 
 static int say_generate_failure(const struct cli_options *o, enum generate_status status, const struct generated *g,
@@ -317,13 +317,13 @@ static bool spool_finish(struct bytes *bytes)
     return fflush(((struct spool *)bytes)->file) == 0;
 }
 
-static const struct like *find_like(const char *name)
+static const struct producer *find_like(const char *name)
 {
     size_t i = 0;
 
-    while (strcmp(like_name(like_at(i)), name) != 0)
+    while (strcmp(producer_name(producer_at(i)), name) != 0)
         i++;
-    return like_at(i);
+    return producer_at(i);
 }
 
 static int make_spool(const struct cli_options *o, struct spool *spool)
@@ -332,7 +332,7 @@ static int make_spool(const struct cli_options *o, struct spool *spool)
     struct generated *generated = calloc(1, sizeof *generated);
     enum generate_status status = GENERATE_NO_MEMORY;
 
-    request.made.like = find_like("jdk8-agent");
+    request.made.producer = find_like("jdk8-agent");
     request.made.records = RECORDS_ALL;
     if (generated)
         status = generate(&request, &spool->bytes, generated);
@@ -415,7 +415,7 @@ int main(int argc, char **argv)
         status = options.serve_port ? serve(&options) : generate_files(&options);
         break;
     case ACTION_LIST_VIOLATIONS:
-        status = list_violations();
+        status = list_faults();
         break;
     case ACTION_HELP:
         status = show_help();

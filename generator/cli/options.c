@@ -132,8 +132,8 @@ void options_help(FILE *out, size_t width)
          "give the same dump.",
          0, 0, width);
     row = print_rows(out, 0, OPTION_LIKE, width);
-    for (size_t i = 0; like_at(i); i++)
-        print_value(out, like_name(like_at(i)), like_about(like_at(i)), width);
+    for (size_t i = 0; producer_at(i); i++)
+        print_value(out, producer_name(producer_at(i)), producer_about(producer_at(i)), width);
     row = print_rows(out, row, OPTION_SHAPE, width);
     for (size_t i = 0; shapes[i]; i++)
         print_value(out, shapes[i]->name, shapes[i]->about, width);
@@ -210,22 +210,22 @@ static bool read_version(const char *text, enum version *version)
     return wrong(OPTION_VERSION, "1.0.1, 1.0.2 or 1.0.3", text);
 }
 
-static bool read_like(const char *text, const struct like **like)
+static bool read_producer(const char *text, const struct producer **producer)
 {
     char allowed[256] = "";
     struct nearest nearest;
     size_t used = 0;
 
     nearest_init(&nearest, text);
-    for (size_t i = 0; (*like = like_at(i)); i++) {
-        if (strcmp(text, like_name(*like)) == 0)
+    for (size_t i = 0; (*producer = producer_at(i)); i++) {
+        if (strcmp(text, producer_name(*producer)) == 0)
             return true;
-        nearest_offer(&nearest, like_name(*like));
+        nearest_offer(&nearest, producer_name(*producer));
         used += (size_t)snprintf(allowed + used, sizeof allowed - used, "%s%s",
-                                 !i               ? ""
-                                 : like_at(i + 1) ? ", "
-                                                  : " or ",
-                                 like_name(*like));
+                                 !i                   ? ""
+                                 : producer_at(i + 1) ? ", "
+                                                      : " or ",
+                                 producer_name(*producer));
     }
     return wrong_word(OPTION_LIKE, allowed, &nearest);
 }
@@ -313,7 +313,7 @@ static bool read_serve(struct cli_options *o, const char *text)
 }
 
 /* Of several --violate all count: they are joined by commas. */
-static bool add_violations(struct cli_options *o, const char *text, bool *no_memory)
+static bool add_faults(struct cli_options *o, const char *text, bool *no_memory)
 {
     size_t old = o->violate_text ? strlen(o->violate_text) + 1 : 0;
     char *joined = realloc(o->violate_text, old + strlen(text) + 1);
@@ -330,14 +330,14 @@ static bool add_violations(struct cli_options *o, const char *text, bool *no_mem
     return true;
 }
 
-/* A rule that no row breaks may be mistyped, and so may a variant; what is wrong with any other word, violations_create() knows. */
+/* A rule that no row breaks may be mistyped, and so may a variant; what is wrong with any other word, faults_create() knows. */
 static bool check_name(const char *word)
 {
     char id[32], before[128], question[NEAREST_QUESTION_SIZE];
     const char *variant = strchr(word, '/');
     size_t n = variant ? (size_t)(variant - word) : strlen(word);
     struct nearest rule, way;
-    const struct violation *row;
+    const struct fault *row;
     bool has_rule = false;
 
     if (!n || n >= sizeof id)
@@ -356,13 +356,13 @@ static bool check_name(const char *word)
         return false;
     }
     has_rule = false;
-    for (size_t i = 0; (row = violation_at(i)); i++) {
-        if (strcmp(violation_rule(row), id) != 0)
+    for (size_t i = 0; (row = fault_at(i)); i++) {
+        if (strcmp(fault_rule(row), id) != 0)
             continue;
-        if (!variant || strcmp(violation_variant(row), way.word) == 0)
+        if (!variant || strcmp(fault_variant(row), way.word) == 0)
             return true;
         has_rule = true;
-        nearest_offer(&way, violation_variant(row));
+        nearest_offer(&way, fault_variant(row));
     }
     if (!has_rule)
         return true;
@@ -371,7 +371,7 @@ static bool check_name(const char *word)
     return false;
 }
 
-static bool split_violations(struct cli_options *o, bool *no_memory)
+static bool split_faults(struct cli_options *o, bool *no_memory)
 {
     size_t count = 1;
 
@@ -535,7 +535,7 @@ static bool take_option(struct cli_options *o, int id, const char *text, bool *n
         made->heap_dumps = (unsigned)value;
         return true;
     case OPTION_LIKE:
-        return read_like(text, &made->like);
+        return read_producer(text, &made->producer);
     case OPTION_SHAPE:
         return read_shape(text, &made->shape);
     case OPTION_CLASSES:
@@ -556,7 +556,7 @@ static bool take_option(struct cli_options *o, int id, const char *text, bool *n
         o->from = text;
         return true;
     case OPTION_VIOLATE:
-        if (!add_violations(o, text, no_memory))
+        if (!add_faults(o, text, no_memory))
             return false;
         note_given(o, id, o->violate_text);
         return true;
@@ -591,7 +591,7 @@ bool options_parse(struct cli_options *o, int argc, char **argv, bool *no_memory
 
     *o = (struct cli_options){
         .request = {.from = -1,
-                    .made = {.like = like_at(0),
+                    .made = {.producer = producer_at(0),
                              .shape = shapes[0],
                              .heap_dumps = 1,
                              .model = {.seed = 1,
@@ -626,7 +626,7 @@ bool options_parse(struct cli_options *o, int argc, char **argv, bool *no_memory
         say_usage("unexpected '", argv[optind], "': the dump goes to -o FILE, or to standard output");
         return false;
     }
-    return o->action != ACTION_GENERATE || (split_violations(o, no_memory) && check_together(o));
+    return o->action != ACTION_GENERATE || (split_faults(o, no_memory) && check_together(o));
 }
 
 void options_free(struct cli_options *o)

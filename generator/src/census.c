@@ -439,8 +439,8 @@ static void count(struct census *c, const struct event *e)
     case EVENT_END:
         break;
     }
-    for (unsigned i = 0; i < e->habit_count; i++)
-        c->truth->habits[e->habits[i].rule] += e->habits[i].findings;
+    for (unsigned i = 0; i < e->quirk_count; i++)
+        c->truth->quirks[e->quirks[i].rule] += e->quirks[i].findings;
 }
 
 static void take(struct stage *stage, struct event *e)

@@ -7,7 +7,7 @@
 
 struct census;
 
-/* Fills the counts, classes and habits of `truth`. NULL without memory. */
+/* Fills the counts, classes and quirks of `truth`. NULL without memory. */
 struct census *census_new(struct stage *next, struct truth *truth);
 struct stage *census_stage(struct census *census);
 /* False if memory ran out on the way: the counts are not whole. */

@@ -53,7 +53,7 @@ static inline bool header_version(const struct header *header, enum version *ver
 }
 
 #define KEEP_ALL UINT64_MAX
-#define HABITS_MOST 2
+#define QUIRKS_MOST 2
 
 /* An event is good until take() returns. A filter may change it before it hands it on. */
 struct event {
@@ -74,7 +74,7 @@ struct event {
     const uint32_t *sizes; /* BATCH: of each of its sub-records, whose sum is body_size, */
     uint32_t count;        /* and how many they are: at least one */
 
-    /* A violation: the rule that is broken here, by its index, and where, in bytes from the event's first byte (a record's
+    /* A fault: the rule that is broken here, by its index, and where, in bytes from the event's first byte (a record's
      * tag; of the HEADER, the file's start). NO_RULE for none. */
     int rule;
     uint64_t rule_at;
@@ -86,12 +86,12 @@ struct event {
     /* INSTANCE_DUMP: its fields of type object, null or not; UNKNOWN_REFERENCES if not known. BATCH: those of its instances. */
     uint32_t references;
     uint32_t nulls; /* of them, those that are null */
-    /* Rules, by their index, that the producer's habits break here, and how many findings of each this event gives rise to. */
-    unsigned habit_count;
+    /* Rules, by their index, that the producer's quirks break here, and how many findings of each this event gives rise to. */
+    unsigned quirk_count;
     struct {
         int rule;
         uint32_t findings;
-    } habits[HABITS_MOST];
+    } quirks[QUIRKS_MOST];
 };
 
 #define UNKNOWN_REFERENCES UINT32_MAX
@@ -108,7 +108,7 @@ static inline void give(struct stage *stage, struct event *event)
     stage->take(stage, event);
 }
 
-/* An event without a violation, of the given kind, tag and layout; fields, body and the rest are for the caller. */
+/* An event without a fault, of the given kind, tag and layout; fields, body and the rest are for the caller. */
 static inline struct event event_of(enum event_kind kind, uint8_t tag, enum layout_id layout)
 {
     struct event e;
@@ -123,10 +123,10 @@ static inline struct event event_of(enum event_kind kind, uint8_t tag, enum layo
 }
 
 /* This event breaks a rule, as its producer is known to do. */
-static inline void habit(struct event *e, int rule, uint32_t findings)
+static inline void quirk(struct event *e, int rule, uint32_t findings)
 {
-    e->habits[e->habit_count].rule = rule;
-    e->habits[e->habit_count++].findings = findings;
+    e->quirks[e->quirk_count].rule = rule;
+    e->quirks[e->quirk_count++].findings = findings;
 }
 
 /* RECORD_EVENT(LOAD_CLASS), SUBRECORD_EVENT(ROOT_JNI_LOCAL, ROOT_FRAME) */

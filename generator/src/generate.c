@@ -22,7 +22,7 @@ struct run {
     const struct generate_request *request;
     struct generated *out;
     struct source *source;
-    struct violations *violations;
+    struct faults *faults;
     struct sizer sizer;
 };
 
@@ -177,13 +177,12 @@ static enum generate_status choose_places(struct run *r)
 
     if (!q->violate_count)
         return GENERATED;
-    r->violations =
-        violations_new(q->violate, q->violate_count, &q->how, r->source->id_size, r->source->version, &out->failure);
-    if (!r->violations)
+    r->faults = faults_new(q->violate, q->violate_count, &q->how, r->source->id_size, r->source->version, &out->failure);
+    if (!r->faults)
         return refuse(out, out->failure);
-    if (!run_to_end(r->source, violations_look(r->violations)))
+    if (!run_to_end(r->source, faults_look(r->faults)))
         return give_up(out, r->source);
-    return violations_settle(r->violations, &out->failure) ? GENERATED : refuse(out, out->failure);
+    return faults_settle(r->faults, &out->failure) ? GENERATED : refuse(out, out->failure);
 }
 
 static enum generate_status check_lengths(struct run *r)
@@ -210,12 +209,12 @@ static enum generate_status measure_records(struct run *r)
 {
     struct stage *first = &r->sizer.stage;
 
-    if (r->source->longest_heap_record <= RECORD_MOST_BUFFERED && !r->violations)
+    if (r->source->longest_heap_record <= RECORD_MOST_BUFFERED && !r->faults)
         return GENERATED;
-    if (r->violations)
-        first = violations_break(r->violations, first);
+    if (r->faults)
+        first = faults_break(r->faults, first);
     /* What is too long already will not be written. */
-    r->source->detail = r->violations ? DETAIL_FIELDS : DETAIL_SIZES;
+    r->source->detail = r->faults ? DETAIL_FIELDS : DETAIL_SIZES;
     if (!r->source->run(r->source, first, &r->sizer.too_long))
         return give_up(r->out, r->source);
     return check_lengths(r);
@@ -307,9 +306,9 @@ static enum generate_status write_events(struct run *r, struct bytes *first)
         }
         stage = census_stage(census);
     }
-    if (r->violations)
-        stage = violations_break(r->violations, stage);
-    r->source->detail = r->violations ? DETAIL_FIELDS : census ? DETAIL_COUNTS : DETAIL_BYTES;
+    if (r->faults)
+        stage = faults_break(r->faults, stage);
+    r->source->detail = r->faults ? DETAIL_FIELDS : census ? DETAIL_COUNTS : DETAIL_BYTES;
     status = r->source->run(r->source, stage, &stop) ? finish_sink(sink, out) : give_up(out, r->source);
     if (status == GENERATED && census && !census_finish(census))
         status = GENERATE_NO_MEMORY;
@@ -328,8 +327,8 @@ static enum generate_status name_classes(struct run *r)
     if (!names)
         return needed ? GENERATE_NO_MEMORY : GENERATED;
     first = class_names_stage(names);
-    if (r->violations)
-        first = violations_break(r->violations, first);
+    if (r->faults)
+        first = faults_break(r->faults, first);
     good = run_to_end(r->source, first);
     good &= class_names_finish(names);
     class_names_free(names);
@@ -340,7 +339,7 @@ static enum generate_status write_dump(struct run *r, struct bytes *last)
 {
     struct generated *out = r->out;
     const char *variant = NULL;
-    int rule = r->violations ? violations_gzip_rule(r->violations, &variant) : NO_RULE;
+    int rule = r->faults ? faults_gzip_rule(r->faults, &variant) : NO_RULE;
     struct chain chain = {.first = last};
     enum generate_status status = GENERATE_NO_MEMORY;
 
@@ -350,7 +349,7 @@ static enum generate_status write_dump(struct run *r, struct bytes *last)
     if (status == GENERATE_FAILED && (bytes_hash_failed(chain.dump_hash) || bytes_hash_failed(chain.file_hash)))
         out->failure = "its SHA-256 cannot be reckoned: libcrypto fails";
     if (status == GENERATED && rule != NO_RULE &&
-        !truth_add_violation(&out->truth, rule, variant, rule == RULE_GZ_007 ? 0 : chain.fault.offset))
+        !truth_add_fault(&out->truth, rule, variant, rule == RULE_GZ_007 ? 0 : chain.fault.offset))
         status = GENERATE_NO_MEMORY;
     free_chain(&chain);
     return status;
@@ -363,7 +362,7 @@ enum generate_status generate(const struct generate_request *request, struct byt
     enum generate_status status;
 
     memset(out, 0, sizeof *out);
-    out->truth.habits = out->habits;
+    out->truth.quirks = out->quirks;
     sizer_init(&r.sizer);
     made.compressed = request->gzip_level != 0 || violate_gzip(request->violate, request->violate_count);
     status = open_source(&r, &made);
@@ -378,7 +377,7 @@ enum generate_status generate(const struct generate_request *request, struct byt
         status = write_dump(&r, last);
     if (status == GENERATED && request->census && request->from >= 0)
         status = name_classes(&r);
-    violations_free(r.violations);
+    faults_free(r.faults);
     sizer_free(&r.sizer);
     /* What source->failure says may be the source's own. */
     if (out->failure && out->failure != out->sentence) {

@@ -16,7 +16,7 @@ struct generate_request {
     size_t violate_count;
     struct violate_options how;
     int gzip_level; /* 1 to 9; 0 for none */
-    bool census;    /* `truth` is wanted whole; else of it only bytes and violations */
+    bool census;    /* `truth` is wanted whole; else of it only bytes and faults */
 };
 
 /* The values are exit statuses. */
@@ -25,11 +25,11 @@ enum generate_status { GENERATED = 0, GENERATE_REFUSED = 2, GENERATE_FAILED = 3,
 /* What was written, as it is told to the user. */
 struct generated {
     struct truth truth;
-    uint64_t habits[RULE_COUNT]; /* truth.habits */
+    uint64_t quirks[RULE_COUNT]; /* truth.quirks */
     uint64_t objects;            /* asked for, or as many as fill request.bytes */
     unsigned id_size;
     enum version version;
-    int gzip_level;      /* as asked for, or what a violation of gzip's rules took */
+    int gzip_level;      /* as asked for, or what a fault of gzip's rules took */
     const char *failure; /* one sentence, unless all went well or the failure is that of `out` */
     char sentence[256];  /* room for it */
     bool malformed;      /* the failure is that the dump to take records from is malformed; nothing was written */

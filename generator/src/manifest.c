@@ -127,28 +127,28 @@ static void write_classes(struct json *json, const struct truth *t)
 }
 
 /* Each rule by its number in rules.def, as the library's catalogue names it. */
-static void write_habits(struct json *json, const struct generated *g)
+static void write_quirks(struct json *json, const struct generated *g)
 {
-    json_put_object(json, "habits");
+    json_put_object(json, "quirks");
     for (size_t rule = 0; rule < RULE_COUNT; rule++)
-        if (g->habits[rule])
-            json_put_uint(json, hprof_rule_at(rule)->id, g->habits[rule]);
+        if (g->quirks[rule])
+            json_put_uint(json, hprof_rule_at(rule)->id, g->quirks[rule]);
     json_close(json);
 }
 
-static void write_violations(struct json *json, const struct generated *g)
+static void write_faults(struct json *json, const struct generated *g)
 {
     json_put_array(json, "violations");
-    for (size_t i = 0; i < g->truth.violation_count; i++) {
-        const struct truth_violation *violation = &g->truth.violations[i];
-        const struct hprof_rule *rule = hprof_rule_at((size_t)violation->rule);
+    for (size_t i = 0; i < g->truth.fault_count; i++) {
+        const struct truth_fault *fault = &g->truth.faults[i];
+        const struct hprof_rule *rule = hprof_rule_at((size_t)fault->rule);
 
         json_put_object(json, NULL);
         json_put_string(json, "rule", rule->id);
         json_put_string(json, "name", rule->name);
-        json_put_string(json, "variant", violation->variant);
+        json_put_string(json, "variant", fault->variant);
         json_put_string(json, "clause", rule->clause);
-        json_put_uint(json, "offset", violation->offset);
+        json_put_uint(json, "offset", fault->offset);
         json_close(json);
     }
     json_close(json);
@@ -157,8 +157,8 @@ static void write_violations(struct json *json, const struct generated *g)
 /* The profile that alone judges a rule that is broken, if there is such a rule; else NULL. */
 static const char *only_judge(const struct truth *truth)
 {
-    for (size_t i = 0; i < truth->violation_count; i++) {
-        size_t rule = (size_t)truth->violations[i].rule;
+    for (size_t i = 0; i < truth->fault_count; i++) {
+        size_t rule = (size_t)truth->faults[i].rule;
         const struct hprof_quirk *quirk;
 
         for (size_t q = 0; hprof_rule_at(rule)->lax == HPROF_OFF && (quirk = hprof_quirk_at(q)); q++)
@@ -175,7 +175,7 @@ static const char *profile_of(const struct generate_request *request, const stru
 
     if (request->from >= 0)
         return NULL;
-    return check_dump ? check_dump : g->version == V103 ? "android" : like_profile(request->made.like);
+    return check_dump ? check_dump : g->version == V103 ? "android" : like_profile(request->made.producer);
 }
 
 void manifest_write(FILE *out, const char *file, uint64_t seed, const struct generate_request *request,
@@ -197,10 +197,10 @@ void manifest_write(FILE *out, const char *file, uint64_t seed, const struct gen
     write_records(&json, &g->truth);
     write_heap(&json, &g->truth);
     if (request->from >= 0)
-        json_put_null(&json, "habits"); /* hprof-validate may tell */
+        json_put_null(&json, "quirks"); /* hprof-validate may tell */
     else
-        write_habits(&json, g);
-    write_violations(&json, g);
+        write_quirks(&json, g);
+    write_faults(&json, g);
     write_classes(&json, &g->truth);
     json_finish(&json);
 }

@@ -3,8 +3,8 @@
  * touched); or, where nobody looks at it, behind others in a batch. */
 #include <stdlib.h>
 
+#include "emitter.h"
 #include "encode.h"
-#include "walk.h"
 
 /* Of 64 bits, as they lie in memory there: the same values on every machine. */
 #define FROM_LITTLE_ENDIAN(v) FROM_BIG_ENDIAN(64, __builtin_bswap64(v))
@@ -15,7 +15,7 @@ enum { IDS = 512, BATCH_MOST = 256, BATCH_BYTES = 16 << 10 };
 
 /* What is the same for all objects of a dump. */
 struct loop {
-    struct walk *w;
+    struct emitter *em;
     const struct model *m;
     struct event instance, object_array, primitive_array, batch;
     uint8_t *at; /* in the room: where the next sub-record is made */
@@ -34,7 +34,7 @@ HOT struct event *again(struct event *e, uint8_t tag, enum layout_id layout)
     e->rule = NO_RULE;
     e->rule_at = 0;
     e->keep = KEEP_ALL;
-    e->habit_count = 0;
+    e->quirk_count = 0;
     return e;
 }
 
@@ -44,11 +44,11 @@ static void give_batch(struct loop *l)
 {
     if (!l->batch.count)
         return;
-    l->batch.body = l->w->detail == DETAIL_SIZES ? NULL : l->w->room;
-    give(l->w->to, &l->batch);
+    l->batch.body = l->em->detail == DETAIL_SIZES ? NULL : l->em->room;
+    give(l->em->to, &l->batch);
     l->batch.count = l->batch.references = l->batch.nulls = 0;
     l->batch.body_size = 0;
-    l->at = l->w->room;
+    l->at = l->em->room;
 }
 
 /* Where the body of the next sub-record is made: of up to PIECE_SIZE bytes, behind its fixed part. */
@@ -62,7 +62,7 @@ HOT uint8_t *body_place(struct loop *l, size_t fixed, uint64_t size)
 /* A sub-record that is in its place. */
 HOT void add_to_batch(struct loop *l, uint64_t size)
 {
-    if (l->w->detail != DETAIL_SIZES)
+    if (l->em->detail != DETAIL_SIZES)
         l->at += size;
     l->sizes[l->batch.count++] = (uint32_t)size;
     l->batch.body_size += size;
@@ -74,18 +74,18 @@ HOT void add_to_batch(struct loop *l, uint64_t size)
 static void give_alone(struct loop *l, struct event *e)
 {
     give_batch(l);
-    give(l->w->to, e);
+    give(l->em->to, e);
 }
 
 /* ---- Parts ---- */
 
-static void give_part(struct walk *w, const uint8_t *body, uint64_t size)
+static void give_part(struct emitter *em, const uint8_t *body, uint64_t size)
 {
     struct event part = event_of(EVENT_PART, 0, LAYOUT_ID_NONE);
 
     part.body = body;
     part.body_size = size;
-    give(w->to, &part);
+    give(em->to, &part);
 }
 
 /* ---- Patterns ---- */
@@ -132,11 +132,11 @@ static void fill_places(uint16_t *places, size_t from, size_t to)
 }
 
 /* Lays out the instances of a class. Gives the words that takes. */
-static size_t make_pattern(const struct walk *w, uint32_t class, uint64_t *masks)
+static size_t make_pattern(const struct emitter *em, uint32_t class, uint64_t *masks)
 {
-    const struct model *m = w->model;
+    const struct model *m = em->model;
     const struct model_class *c = &m->classes[class];
-    struct hot_class *hot = &w->hot[class];
+    struct hot_class *hot = &em->hot[class];
     uint8_t bits[PATTERN_BYTES_MOST + WORD] = {0}, *p = bits;
     bool is_value[PATTERN_BYTES_MOST + WORD] = {false};
     uint16_t places[PATTERN_REFERENCES_MOST + STEP], words[PATTERN_WORDS_MOST + STEP];
@@ -148,7 +148,7 @@ static size_t make_pattern(const struct walk *w, uint32_t class, uint64_t *masks
         for (unsigned i = 0; i < c->fields; i++, f++) {
             if (f->type == TYPE_OBJECT) {
                 places[references++] = (uint16_t)(p - bits);
-                p += w->id_size;
+                p += em->id_size;
             } else {
                 memset(is_value + (p - bits), true, type_sizes[f->type]);
                 p = put_primitive(p, f, UINT64_MAX);
@@ -174,23 +174,23 @@ static size_t make_pattern(const struct walk *w, uint32_t class, uint64_t *masks
     return all + (all + in_steps(references)) / PLACES_A_WORD;
 }
 
-bool prepare_objects(struct walk *w)
+bool prepare_objects(struct emitter *em)
 {
-    const struct model *m = w->model;
+    const struct model *m = em->model;
     size_t used = 0, most = PATTERNS_SIZE / WORD;
     size_t largest = PATTERN_WORDS_MOST + STEP + (PATTERN_WORDS_MOST + PATTERN_REFERENCES_MOST + 2 * STEP) / PLACES_A_WORD;
 
-    w->hot = calloc(m->class_count, sizeof *w->hot);
-    w->patterns = malloc(PATTERNS_SIZE);
-    if (!w->hot || !w->patterns)
+    em->hot = calloc(m->class_count, sizeof *em->hot);
+    em->patterns = malloc(PATTERNS_SIZE);
+    if (!em->hot || !em->patterns)
         return false;
     for (uint32_t c = 0; c < m->class_count; c++) {
-        struct hot_class *hot = &w->hot[c];
+        struct hot_class *hot = &em->hot[c];
 
-        *hot = (struct hot_class){.id = class_id(w, c), .trace = w->traces[c], .bytes = m->classes[c].instance_bytes};
+        *hot = (struct hot_class){.id = class_id(em, c), .trace = em->traces[c], .bytes = m->classes[c].instance_bytes};
         if (hot->bytes <= PATTERN_BYTES_MOST && most - used >= largest) {
             hot->pattern = (uint32_t)used;
-            used += make_pattern(w, c, w->patterns + used);
+            used += make_pattern(em, c, em->patterns + used);
         }
     }
     return true;
@@ -218,7 +218,7 @@ HOT uint8_t *put_values(const struct loop *l, uint8_t *p, const struct model_fie
             uint64_t to = model_reference(l->m, index, o, v->slot++);
 
             v->nulls += to == MODEL_NULL;
-            p = put_id(p, object_id(l->w, to), id_size);
+            p = put_id(p, object_id(l->em, to), id_size);
         } else {
             p = put_primitive(p, f, v->bits >> 17 ^ v->bits);
             v->bits = next_bits(v->bits);
@@ -240,21 +240,21 @@ HOT void walk_values(const struct loop *l, uint8_t *p, uint64_t index, const str
 
         while (in_parts && end - f > FIELDS_AT_A_TIME) {
             p = put_values(l, p, f, f + FIELDS_AT_A_TIME, index, o, v, id_size);
-            give_part(l->w, l->w->room, (uint64_t)(p - l->w->room));
-            p = l->w->room;
+            give_part(l->em, l->em->room, (uint64_t)(p - l->em->room));
+            p = l->em->room;
             f += FIELDS_AT_A_TIME;
         }
         p = put_values(l, p, f, end, index, o, v, id_size);
-        if (in_parts && p - l->w->room > PIECE_SIZE / 2) {
-            give_part(l->w, l->w->room, (uint64_t)(p - l->w->room));
-            p = l->w->room;
+        if (in_parts && p - l->em->room > PIECE_SIZE / 2) {
+            give_part(l->em, l->em->room, (uint64_t)(p - l->em->room));
+            p = l->em->room;
         }
         if (c->next_with_fields == MODEL_NONE)
             break;
         c = &m->classes[c->next_with_fields];
     }
-    if (in_parts && p > l->w->room)
-        give_part(l->w, l->w->room, (uint64_t)(p - l->w->room));
+    if (in_parts && p > l->em->room)
+        give_part(l->em, l->em->room, (uint64_t)(p - l->em->room));
 }
 
 /* How many references an instance has, and how many are null, when that must be known before its values. */
@@ -269,10 +269,10 @@ static void count_references(const struct loop *l, uint64_t index, const struct 
     }
 }
 
-static struct INSTANCE_DUMP instance_fields(const struct walk *w, uint64_t index, const struct hot_class *class)
+static struct INSTANCE_DUMP instance_fields(const struct emitter *em, uint64_t index, const struct hot_class *class)
 {
     return (struct INSTANCE_DUMP){
-        .object_id = object_id(w, index), .trace_serial = class->trace, .class_id = class->id, .bytes = class->bytes};
+        .object_id = object_id(em, index), .trace_serial = class->trace, .class_id = class->id, .bytes = class->bytes};
 }
 
 HOT struct event *instance_event(struct loop *l, const struct INSTANCE_DUMP *r, const uint8_t *body, uint64_t references,
@@ -292,8 +292,8 @@ HOT struct event *instance_event(struct loop *l, const struct INSTANCE_DUMP *r, 
 HOT void give_whole_instance(struct loop *l, const struct INSTANCE_DUMP *r, const uint8_t *body, uint64_t references,
                              uint32_t nulls, unsigned id_size)
 {
-    if (l->w->detail == DETAIL_FIELDS) {
-        give(l->w->to, instance_event(l, r, body, references, nulls));
+    if (l->em->detail == DETAIL_FIELDS) {
+        give(l->em->to, instance_event(l, r, body, references, nulls));
         return;
     }
     put_INSTANCE_DUMP(put_u1(l->at, SUB_INSTANCE_DUMP), r, id_size);
@@ -305,23 +305,23 @@ HOT void give_whole_instance(struct loop *l, const struct INSTANCE_DUMP *r, cons
 /* One of a class without a pattern. */
 static void give_large_instance(struct loop *l, uint64_t index, const struct object *o, unsigned id_size)
 {
-    const struct INSTANCE_DUMP r = instance_fields(l->w, index, &l->w->hot[o->class]);
+    const struct INSTANCE_DUMP r = instance_fields(l->em, index, &l->em->hot[o->class]);
     struct values v = {.bits = model_random(l->m, index, 0)};
     uint8_t *body;
 
     if (r.bytes <= PIECE_SIZE) {
         body = body_place(l, 1 + SIZE_OF(INSTANCE_DUMP, id_size), r.bytes);
-        if (l->w->detail != DETAIL_SIZES)
+        if (l->em->detail != DETAIL_SIZES)
             walk_values(l, body, index, o, &v, false, id_size);
         give_whole_instance(l, &r, body, v.slot, v.nulls, id_size);
         return;
     }
-    if (l->w->detail <= DETAIL_COUNTS)
+    if (l->em->detail <= DETAIL_COUNTS)
         count_references(l, index, o, &v);
     give_alone(l, instance_event(l, &r, NULL, v.slot, v.nulls));
     v = (struct values){.bits = v.bits};
-    if (l->w->detail != DETAIL_SIZES)
-        walk_values(l, l->w->room, index, o, &v, true, id_size);
+    if (l->em->detail != DETAIL_SIZES)
+        walk_values(l, l->em->room, index, o, &v, true, id_size);
 }
 
 HOT void put_words(uint8_t *p, const uint64_t *masks, const uint16_t *places, unsigned n, uint64_t bits)
@@ -353,11 +353,11 @@ HOT uint32_t count_nulls(const uint64_t *ids, unsigned n)
 
 HOT void give_instance(struct loop *l, uint64_t index, const struct object *o, unsigned id_size)
 {
-    struct walk *w = l->w;
-    struct hot_class *class = &w->hot[o->class];
-    const struct INSTANCE_DUMP r = instance_fields(w, index, class);
+    struct emitter *em = l->em;
+    struct hot_class *class = &em->hot[o->class];
+    const struct INSTANCE_DUMP r = instance_fields(em, index, class);
     size_t words = in_steps(class->words);
-    const uint64_t *masks = w->patterns + class->pattern;
+    const uint64_t *masks = em->patterns + class->pattern;
     const uint16_t *places = (const uint16_t *)(masks + words);
     uint32_t nulls = 0;
     uint8_t *body;
@@ -368,28 +368,28 @@ HOT void give_instance(struct loop *l, uint64_t index, const struct object *o, u
         return;
     }
     body = body_place(l, 1 + SIZE_OF(INSTANCE_DUMP, id_size), PATTERN_BYTES_MOST);
-    if (w->detail != DETAIL_SIZES) {
+    if (em->detail != DETAIL_SIZES) {
         put_words(body, masks, places, class->words, model_random(l->m, index, 0));
         model_reference_ids(l->m, index, o, 0, class->references, l->ids);
         put_references(body, places + words, class->references, l->ids, id_size);
     }
-    if (w->detail <= DETAIL_COUNTS)
+    if (em->detail <= DETAIL_COUNTS)
         nulls = count_nulls(l->ids, class->references);
     give_whole_instance(l, &r, body, class->references, nulls, id_size);
 }
 
 /* ---- Arrays ---- */
 
-HOT void count_array(struct walk *w, uint32_t class, uint64_t bytes)
+HOT void count_array(struct emitter *em, uint32_t class, uint64_t bytes)
 {
-    w->hot[class].objects++;
-    w->hot[class].array_bytes += bytes;
+    em->hot[class].objects++;
+    em->hot[class].array_bytes += bytes;
 }
 
 /* Its elements are in their place. */
 HOT void give_whole_array(struct loop *l, struct event *e, size_t fixed, unsigned id_size)
 {
-    if (l->w->detail == DETAIL_FIELDS || e->habit_count) {
+    if (l->em->detail == DETAIL_FIELDS || e->quirk_count) {
         give_alone(l, e);
         return;
     }
@@ -413,7 +413,7 @@ HOT uint8_t *put_elements(struct loop *l, uint8_t *p, uint64_t index, const stru
 
 HOT void give_object_array(struct loop *l, uint64_t index, struct object *o, unsigned id_size)
 {
-    struct walk *w = l->w;
+    struct emitter *em = l->em;
     struct event *e = again(&l->object_array, SUB_OBJECT_ARRAY_DUMP, LAYOUT_ID_OBJECT_ARRAY_DUMP);
     const uint64_t per_piece = PIECE_SIZE / id_size;
     size_t fixed = 1 + SIZE_OF(OBJECT_ARRAY_DUMP, id_size);
@@ -421,45 +421,45 @@ HOT void give_object_array(struct loop *l, uint64_t index, struct object *o, uns
     uint8_t *body;
     bool archived;
 
-    if (w->like->cuts_nulls)
+    if (em->producer->cuts_nulls)
         while (o->elements && model_reference(l->m, index, o, o->elements - 1) == MODEL_NULL)
             o->elements--;
     size = o->elements * id_size;
-    e->fields.OBJECT_ARRAY_DUMP = (struct OBJECT_ARRAY_DUMP){.object_id = object_id(w, index),
-                                                             .trace_serial = w->traces[o->class],
+    e->fields.OBJECT_ARRAY_DUMP = (struct OBJECT_ARRAY_DUMP){.object_id = object_id(em, index),
+                                                             .trace_serial = em->traces[o->class],
                                                              .elements = (uint32_t)o->elements,
-                                                             .class_id = class_id(w, o->class)};
+                                                             .class_id = class_id(em, o->class)};
     e->body_size = size;
-    count_array(w, o->class, size);
+    count_array(em, o->class, size);
     if (size > PIECE_SIZE) {
         e->body = NULL;
         give_alone(l, e);
-        for (uint64_t from = 0; w->detail != DETAIL_SIZES && from < o->elements && !*w->stop; from += per_piece) {
+        for (uint64_t from = 0; em->detail != DETAIL_SIZES && from < o->elements && !*em->stop; from += per_piece) {
             uint64_t to = o->elements - from < per_piece ? o->elements : from + per_piece;
 
-            put_elements(l, w->room, index, o, from, to, id_size);
-            give_part(w, w->room, (to - from) * id_size);
+            put_elements(l, em->room, index, o, from, to, id_size);
+            give_part(em, em->room, (to - from) * id_size);
         }
         return;
     }
     e->body = body = body_place(l, fixed, size);
-    if (w->detail != DETAIL_SIZES)
+    if (em->detail != DETAIL_SIZES)
         put_elements(l, body, index, o, 0, o->elements, id_size);
     archived = l->archived_left && o->elements && o->class == CORE_OBJECT_ARRAY;
     if (__builtin_expect(archived, 0)) {
-        put_id(body + size - id_size, missing_id(w, l->archived_left--), id_size);
-        habit(e, RULE_REF_002, 1);
+        put_id(body + size - id_size, missing_id(em, l->archived_left--), id_size);
+        quirk(e, RULE_REF_002, 1);
     }
     give_whole_array(l, e, fixed, id_size);
 }
 
 static void give_without_elements(struct loop *l, uint64_t index, const struct object *o)
 {
-    const struct walk *w = l->w;
+    const struct emitter *em = l->em;
     struct event e = SUBRECORD_EVENT(PRIMITIVE_ARRAY_NODATA, PRIMITIVE_ARRAY_NODATA);
 
-    e.fields.PRIMITIVE_ARRAY_NODATA = (struct PRIMITIVE_ARRAY_NODATA){.object_id = object_id(w, index),
-                                                                      .trace_serial = w->traces[o->class],
+    e.fields.PRIMITIVE_ARRAY_NODATA = (struct PRIMITIVE_ARRAY_NODATA){.object_id = object_id(em, index),
+                                                                      .trace_serial = em->traces[o->class],
                                                                       .elements = (uint32_t)o->elements,
                                                                       .type = o->type};
     give_alone(l, &e);
@@ -467,42 +467,42 @@ static void give_without_elements(struct loop *l, uint64_t index, const struct o
 
 HOT void give_primitive_array(struct loop *l, uint64_t index, const struct object *o, unsigned id_size)
 {
-    struct walk *w = l->w;
+    struct emitter *em = l->em;
     struct event *e = again(&l->primitive_array, SUB_PRIMITIVE_ARRAY_DUMP, LAYOUT_ID_PRIMITIVE_ARRAY_DUMP);
     unsigned width = type_size(o->type, 8);
     size_t fixed = 1 + SIZE_OF(PRIMITIVE_ARRAY_DUMP, id_size);
     uint64_t size = o->elements * width;
     uint8_t *body;
 
-    count_array(w, o->class, size);
+    count_array(em, o->class, size);
     if (__builtin_expect(l->without_left, 0)) {
         l->without_left--;
         give_without_elements(l, index, o);
         return;
     }
-    e->fields.PRIMITIVE_ARRAY_DUMP = (struct PRIMITIVE_ARRAY_DUMP){.object_id = object_id(w, index),
-                                                                   .trace_serial = w->traces[o->class],
+    e->fields.PRIMITIVE_ARRAY_DUMP = (struct PRIMITIVE_ARRAY_DUMP){.object_id = object_id(em, index),
+                                                                   .trace_serial = em->traces[o->class],
                                                                    .elements = (uint32_t)o->elements,
                                                                    .type = o->type};
     e->body_size = size;
     if (size > PIECE_SIZE) {
         e->body = NULL;
         give_alone(l, e);
-        for (uint64_t done = 0; w->detail != DETAIL_SIZES && done < size && !*w->stop; done += PIECE_SIZE) {
+        for (uint64_t done = 0; em->detail != DETAIL_SIZES && done < size && !*em->stop; done += PIECE_SIZE) {
             size_t n = size - done < PIECE_SIZE ? (size_t)(size - done) : PIECE_SIZE;
 
-            model_elements(l->m, index, o, done / width, w->room, n);
-            give_part(w, w->room, n);
+            model_elements(l->m, index, o, done / width, em->room, n);
+            give_part(em, em->room, n);
         }
         return;
     }
     e->body = body = body_place(l, fixed, size);
-    if (w->detail != DETAIL_SIZES)
+    if (em->detail != DETAIL_SIZES)
         model_elements(l->m, index, o, 0, body, (size_t)size);
     if (__builtin_expect(o->type == TYPE_BOOLEAN, 0) && l->sevens_left && size) {
         l->sevens_left--;
         body[size - 1] = 7;
-        habit(e, RULE_OBJ_009, 1);
+        quirk(e, RULE_OBJ_009, 1);
     }
     give_whole_array(l, e, fixed, id_size);
 }
@@ -512,7 +512,7 @@ HOT void give_primitive_array(struct loop *l, uint64_t index, const struct objec
 HOT void give_objects(struct loop *l, const unsigned id_size)
 {
     uint64_t n = l->m->options.objects;
-    const bool *stop = l->w->stop;
+    const bool *stop = l->em->stop;
 
     for (uint64_t i = 0; i < n && !*stop; i++) {
         struct object o;
@@ -533,23 +533,23 @@ HOT void give_objects(struct loop *l, const unsigned id_size)
     give_batch(l);
 }
 
-void part_objects(struct walk *w)
+void part_objects(struct emitter *em)
 {
-    struct loop l = {.w = w,
-                     .m = w->model,
+    struct loop l = {.em = em,
+                     .m = em->model,
                      .instance = SUBRECORD_EVENT(INSTANCE_DUMP, INSTANCE_DUMP),
                      .object_array = SUBRECORD_EVENT(OBJECT_ARRAY_DUMP, OBJECT_ARRAY_DUMP),
                      .primitive_array = SUBRECORD_EVENT(PRIMITIVE_ARRAY_DUMP, PRIMITIVE_ARRAY_DUMP),
                      .batch = event_of(EVENT_BATCH, 0, LAYOUT_ID_NONE),
-                     .at = w->room,
-                     .archived_left = w->like->archived_mirrors,
-                     .sevens_left = w->like->sevens,
-                     .without_left = w->version == V103 && w->like->leaves_out_elements};
+                     .at = em->room,
+                     .archived_left = em->producer->archived_mirrors,
+                     .sevens_left = em->producer->sevens,
+                     .without_left = em->version == V103 && em->producer->leaves_out_elements};
 
     l.batch.sizes = l.sizes;
-    for (uint32_t c = 0; c < w->model->class_count; c++)
-        w->hot[c].objects = w->hot[c].array_bytes = 0;
-    if (w->id_size == 8)
+    for (uint32_t c = 0; c < em->model->class_count; c++)
+        em->hot[c].objects = em->hot[c].array_bytes = 0;
+    if (em->id_size == 8)
         give_objects(&l, 8);
     else
         give_objects(&l, 4);

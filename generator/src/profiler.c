@@ -1,8 +1,8 @@
 /* What the HPROF agent counts beside the heap: ALLOC_SITES, CPU_SAMPLES, HEAP_SUMMARY. */
 #include <stdlib.h>
 
+#include "emitter.h"
 #include "encode.h"
-#include "walk.h"
 
 static uint32_t saturated(uint64_t n)
 {
@@ -27,12 +27,12 @@ static int by_bytes(const void *a, const void *b)
 }
 
 /* What the objects of each class were, in the last heap dump; and of all. */
-static struct site count_live(const struct walk *w, struct site *by_class)
+static struct site count_live(const struct emitter *em, struct site *by_class)
 {
     struct site all = {0};
 
-    for (uint32_t c = 0; c < w->model->class_count; c++) {
-        const struct hot_class *hot = &w->hot[c];
+    for (uint32_t c = 0; c < em->model->class_count; c++) {
+        const struct hot_class *hot = &em->hot[c];
         struct site site = {.objects = hot->objects, .bytes = hot->objects * hot->bytes + hot->array_bytes, .class = c};
 
         all.objects += site.objects;
@@ -44,25 +44,25 @@ static struct site count_live(const struct walk *w, struct site *by_class)
 }
 
 /* One site for each class, as many as fill a piece, the largest first. */
-void part_sites(struct walk *w)
+void part_sites(struct emitter *em)
 {
-    const uint32_t most = PIECE_SIZE / sizeof(struct SITE_in8), classes = w->model->class_count;
+    const uint32_t most = PIECE_SIZE / sizeof(struct SITE_in8), classes = em->model->class_count;
     struct event e = RECORD_EVENT(ALLOC_SITES), entry = event_of(EVENT_RECORD, 0, LAYOUT_ID_SITE);
     struct ALLOC_SITES *all = &e.fields.ALLOC_SITES;
     struct SITE *site = &entry.fields.SITE;
     struct site live, listed = {0};
-    uint8_t *p = w->room;
+    uint8_t *p = em->room;
 
-    if (!w->sites)
+    if (!em->sites)
         return;
-    live = count_live(w, w->sites);
-    qsort(w->sites, classes, sizeof *w->sites, by_bytes);
+    live = count_live(em, em->sites);
+    qsort(em->sites, classes, sizeof *em->sites, by_bytes);
     all->live_bytes = saturated(live.bytes);
     all->live_instances = saturated(live.objects);
     all->allocated_bytes = allocated(live.bytes);
     all->allocated_instances = allocated(live.objects);
     for (uint32_t i = 0; i < classes && all->sites < most; i++) {
-        const struct site *s = &w->sites[i];
+        const struct site *s = &em->sites[i];
 
         /* A total that 32 bits cannot hold is not to be exceeded either. */
         if (!s->objects || s->bytes > all->live_bytes - listed.bytes || s->objects > all->live_instances - listed.objects ||
@@ -70,66 +70,66 @@ void part_sites(struct walk *w)
             continue;
         listed.bytes += s->bytes;
         listed.objects += s->objects;
-        *site = (struct SITE){.array_type = w->model->classes[s->class].element,
-                              .class_serial = class_serial(w, s->class),
-                              .trace_serial = w->traces[s->class],
+        *site = (struct SITE){.array_type = em->model->classes[s->class].element,
+                              .class_serial = class_serial(em, s->class),
+                              .trace_serial = em->traces[s->class],
                               .live_bytes = (uint32_t)s->bytes,
                               .live_instances = (uint32_t)s->objects,
                               .allocated_bytes = (uint32_t)allocated(s->bytes),
                               .allocated_instances = (uint32_t)allocated(s->objects)};
-        p = put_fields(p, &entry, w->id_size);
+        p = put_fields(p, &entry, em->id_size);
         all->sites++;
     }
-    if (w->like->unknown_site && all->sites < most) {
-        *site = (struct SITE){.class_serial = class_serial(w, w->class_count) + 1};
-        p = put_fields(p, &entry, w->id_size);
+    if (em->producer->unknown_site && all->sites < most) {
+        *site = (struct SITE){.class_serial = class_serial(em, em->class_count) + 1};
+        p = put_fields(p, &entry, em->id_size);
         all->sites++;
-        if (!w->dump)
-            habit(&e, RULE_PRF_003, 1); /* one finding, however often it is named */
+        if (!em->dump)
+            quirk(&e, RULE_PRF_003, 1); /* one finding, however often it is named */
     }
-    all->cutoff = w->like->cutoff;
-    if (w->records & WRITES_SUMMARY)
-        all->flags = w->like->asked_flags;
+    all->cutoff = em->producer->cutoff;
+    if (em->records & WRITES_SUMMARY)
+        all->flags = em->producer->asked_flags;
     if (all->flags)
-        habit(&e, RULE_PRF_004, 1);
-    e.body = w->room;
-    e.body_size = (uint64_t)(p - w->room);
-    give_record(w, &e);
+        quirk(&e, RULE_PRF_004, 1);
+    e.body = em->room;
+    e.body_size = (uint64_t)(p - em->room);
+    give_record(em, &e);
 }
 
 /* The threads' stacks, as if they had been sampled. */
-void part_samples(struct walk *w)
+void part_samples(struct emitter *em)
 {
-    const uint64_t most = PIECE_SIZE / sizeof(struct SAMPLE_in8), threads = w->model->options.threads;
+    const uint64_t most = PIECE_SIZE / sizeof(struct SAMPLE_in8), threads = em->model->options.threads;
     struct event e = RECORD_EVENT(CPU_SAMPLES), entry = event_of(EVENT_RECORD, 0, LAYOUT_ID_SAMPLE);
-    uint8_t *p = w->room;
+    uint8_t *p = em->room;
 
-    if (!(w->records & WRITES_SAMPLES))
+    if (!(em->records & WRITES_SAMPLES))
         return;
     e.fields.CPU_SAMPLES.traces = (uint32_t)(threads < most ? threads : most);
     e.fields.CPU_SAMPLES.samples = 1; /* of a trace that is not listed */
     for (uint32_t t = 0; t < e.fields.CPU_SAMPLES.traces; t++) {
-        entry.fields.SAMPLE.samples = 1 + (uint32_t)(model_random(w->model, t, 1) % 100);
-        entry.fields.SAMPLE.trace_serial = thread_trace(w, t);
+        entry.fields.SAMPLE.samples = 1 + (uint32_t)(model_random(em->model, t, 1) % 100);
+        entry.fields.SAMPLE.trace_serial = thread_trace(em, t);
         e.fields.CPU_SAMPLES.samples += entry.fields.SAMPLE.samples;
-        p = put_fields(p, &entry, w->id_size);
+        p = put_fields(p, &entry, em->id_size);
     }
-    e.body = w->room;
-    e.body_size = (uint64_t)(p - w->room);
-    give_record(w, &e);
+    e.body = em->room;
+    e.body_size = (uint64_t)(p - em->room);
+    give_record(em, &e);
 }
 
-void part_summary(struct walk *w)
+void part_summary(struct emitter *em)
 {
     struct event e = RECORD_EVENT(HEAP_SUMMARY);
     struct site live;
 
-    if (!(w->records & WRITES_SUMMARY))
+    if (!(em->records & WRITES_SUMMARY))
         return;
-    live = count_live(w, NULL);
+    live = count_live(em, NULL);
     e.fields.HEAP_SUMMARY = (struct HEAP_SUMMARY){.live_bytes = saturated(live.bytes),
                                                   .live_instances = saturated(live.objects),
                                                   .allocated_bytes = allocated(live.bytes),
                                                   .allocated_instances = allocated(live.objects)};
-    give_record(w, &e);
+    give_record(em, &e);
 }

@@ -40,7 +40,7 @@ static void empty_segment(struct segments *s)
 {
     struct event open = s->open;
 
-    habit(&open, RULE_REC_010, 1);
+    quirk(&open, RULE_REC_010, 1);
     give(s->stage.next, &open);
     close_segment(s);
 }

@@ -1,7 +1,7 @@
 /* Big arrays of all types. In rows of sixteen: the first is an Object[], or with more classes an instance of one of
  * these, that names the next row and the other fifteen. */
-#include "kin.h"
 #include "lengths.h"
+#include "stand_in_classes.h"
 
 /* The longest are about 100 times the mean, and there are few of them. */
 static const struct length_table table = {
@@ -22,7 +22,7 @@ static const uint8_t types[ROW] = {TYPE_OBJECT, TYPE_BYTE,   TYPE_INT,     TYPE_
 
 struct arrays {
     struct lengths lengths;
-    struct kin racks;
+    struct stand_in_classes racks;
     bool asked;         /* how many elements are not null: */
     uint64_t not_nulls; /* 2^32ths of those that name no row */
 };
@@ -72,7 +72,7 @@ static bool prepare(struct model *m)
     *x = (struct arrays){.lengths = lengths_scaled(&table, m->options.array_length, length_table_mean(&table))};
     if (m->options.classes > CORE_CLASSES) {
         rack = class_add_wider(m, RACK, CORE_OBJECT, "L:next", ROW - 1, "");
-        if (rack == MODEL_NONE || !kin_add(m, &x->racks, RACK, rack, 0, m->options.classes))
+        if (rack == MODEL_NONE || !stand_in_classes_add(m, &x->racks, RACK, rack, 0, m->options.classes))
             return false;
     }
     longest_is(m, lengths_longest(&x->lengths) * LONGEST_OF_LONGEST);
@@ -87,7 +87,7 @@ static void object(const struct model *m, uint64_t index, struct object *o)
     uint64_t elements = lengths_draw(&x->lengths, even(key_of(m), at));
 
     if (at % ROW == 0 && x->racks.narrow)
-        be_instance(o, kin_class(m, &x->racks, at / ROW));
+        be_instance(o, stand_in_classes_class(m, &x->racks, at / ROW));
     else if (type == TYPE_OBJECT)
         be_object_array(o, CORE_OBJECT_ARRAY, elements);
     else

@@ -1,13 +1,13 @@
 /* A random graph: each node is an instance and the array of its neighbours. So that each is reached from the first, a tree of two
  * branches is within; the other neighbours are any. */
 #include "branches.h"
-#include "kin.h"
+#include "stand_in_classes.h"
 
 #define NAME "com/example/graph/GraphNode"
 
 static bool prepare(struct model *m)
 {
-    struct kin *kin = shape_memory(m, sizeof *kin);
+    struct stand_in_classes *kin = shape_memory(m, sizeof *kin);
     uint32_t node;
 
     m->of_shape = kin;
@@ -15,7 +15,8 @@ static bool prepare(struct model *m)
                                "--classes of a graph: 19 to 10,000,000"))
         return false;
     node = class_add(m, NAME, CORE_OBJECT, "L:neighbours I:mark J:weight", "L:start");
-    if (node == MODEL_NONE || !kin_add(m, kin, NAME, node, 0, m->options.classes - 1) || class_add_array(m, node) == MODEL_NONE)
+    if (node == MODEL_NONE || !stand_in_classes_add(m, kin, NAME, node, 0, m->options.classes - 1) ||
+        class_add_array(m, node) == MODEL_NONE)
         return false;
     if (!option_within(m, &m->options.references, 4000, 1000, 1000000 * (uint64_t)MODEL_UNIT,
                        "--references of a graph: 1 to 1,000,000 neighbours of a node on average"))
@@ -42,7 +43,7 @@ static void object(const struct model *m, uint64_t index, struct object *o)
     uint64_t at = index - shape_first(m), node = at / 2;
 
     if (at % 2 == 0)
-        be_instance(o, kin_class(m, m->of_shape, node));
+        be_instance(o, stand_in_classes_class(m, m->of_shape, node));
     else
         be_object_array(o, m->class_count - 1, child(m, node + 1) - child(m, node) + other_neighbours(m, node));
 }

@@ -1,11 +1,11 @@
 /* One list, as long as there are objects. */
-#include "kin.h"
+#include "stand_in_classes.h"
 
 #define NAME "com/example/list/ListNode"
 
 static bool prepare(struct model *m)
 {
-    struct kin *kin = shape_memory(m, sizeof *kin);
+    struct stand_in_classes *kin = shape_memory(m, sizeof *kin);
     uint64_t more, least = CORE_CLASSES + 1;
     uint32_t node;
 
@@ -19,17 +19,17 @@ static bool prepare(struct model *m)
                        "--classes of a list: 18 to 10,000,000, or from 19 on if --references is no whole number"))
         return false;
     node = class_add_wider(m, NAME, CORE_OBJECT, "L:next I:value", m->options.references / MODEL_UNIT - 1, "L:head Is:length");
-    return node != MODEL_NONE && kin_add(m, kin, NAME, node, more, m->options.classes);
+    return node != MODEL_NONE && stand_in_classes_add(m, kin, NAME, node, more, m->options.classes);
 }
 
 static void object(const struct model *m, uint64_t index, struct object *o)
 {
-    be_instance(o, kin_class(m, m->of_shape, index));
+    be_instance(o, stand_in_classes_class(m, m->of_shape, index));
 }
 
 static uint64_t reference(const struct model *m, uint64_t index, const struct object *o, uint64_t slot)
 {
-    if (slot != kin_front(m->of_shape, o->class))
+    if (slot != stand_in_classes_front(m->of_shape, o->class))
         return any_or_null(m, index, slot);
     return index + 1 < m->options.objects ? index + 1 : MODEL_NULL;
 }

@@ -1,7 +1,7 @@
 /* What a real heap looks like: mixed.def as a pattern that is repeated. */
 #include "mixed.h"
 #include "pattern.h"
-#include "rest.h"
+#include "rare_classes.h"
 
 enum {
     DEFAULT_CLASSES = 2464,
@@ -12,13 +12,13 @@ enum {
     REST_NULLS = 352, /* thousandths of the references of the rare classes, */
     REST_EACH = 3     /* of which each has so many */
 };
-_Static_assert((int)LEAST_CLASSES >= (int)MIXED_FIRST_ARRAY_CLASS + MIXED_ARRAYS + REST_LEAST_CLASSES, "room for all");
+_Static_assert((int)LEAST_CLASSES >= (int)MIXED_FIRST_ARRAY_CLASS + MIXED_ARRAYS + RARE_CLASSES_LEAST, "room for all");
 
 struct mixed {
     uint64_t first, count; /* of the shape's objects */
     uint64_t key;
     uint64_t cells; /* whole ones */
-    struct rest rest;
+    struct rare_classes rest;
     const struct pattern *pattern;
 };
 
@@ -125,7 +125,7 @@ static bool prepare(struct model *m)
     if (!x->pattern)
         return false;
     resize(m);
-    return rest_add(m, &x->rest, options->classes);
+    return rare_classes_add(m, &x->rest, options->classes);
 }
 
 /* ---- Asking ---- */
@@ -153,7 +153,7 @@ static void object(const struct model *m, uint64_t index, struct object *o)
         break;
     }
     case FORM_REST:
-        rest_object(m, &x->rest, mix_of(x->key, at, 60), o);
+        rare_classes_object(m, &x->rest, mix_of(x->key, at, 60), o);
         break;
     case FORM_SPINE:
         be_object_array(o, CORE_OBJECT_ARRAY, is->rank);

@@ -1,7 +1,7 @@
 /* Many Strings, each with the byte[] that is its text, and many symbols that nothing names. In rows: an Object[], or with
  * more classes an instance of one of these, names the next row and the row's Strings. */
-#include "kin.h"
 #include "lengths.h"
+#include "stand_in_classes.h"
 
 /* Fitted as the tables of shape_mixed. */
 static const struct length_table table = {
@@ -16,7 +16,7 @@ enum { STRINGS_IN_ROW = 31, ROW = 1 + 2 * STRINGS_IN_ROW };
 
 struct strings {
     struct lengths lengths; /* first, where it is looked for with each text */
-    struct kin pages;
+    struct stand_in_classes pages;
 };
 
 static bool prepare(struct model *m)
@@ -37,7 +37,7 @@ static bool prepare(struct model *m)
     *x = (struct strings){.lengths = lengths_scaled(&table, m->options.string_length, length_table_mean(&table))};
     if (m->options.classes > CORE_CLASSES) {
         page = class_add_wider(m, PAGE, CORE_OBJECT, "L:next", STRINGS_IN_ROW, "");
-        if (page == MODEL_NONE || !kin_add(m, &x->pages, PAGE, page, 0, m->options.classes))
+        if (page == MODEL_NONE || !stand_in_classes_add(m, &x->pages, PAGE, page, 0, m->options.classes))
             return false;
     }
     longest_is(m, lengths_longest(&x->lengths));
@@ -52,7 +52,7 @@ static void object(const struct model *m, uint64_t index, struct object *o)
     uint64_t at = index - shape_first(m), in_row = at % ROW;
 
     if (in_row == 0 && x->pages.narrow)
-        be_instance(o, kin_class(m, &x->pages, at / ROW));
+        be_instance(o, stand_in_classes_class(m, &x->pages, at / ROW));
     else if (in_row == 0)
         be_object_array(o, CORE_OBJECT_ARRAY, STRINGS_IN_ROW + 1);
     else if (in_row % 2)

@@ -1,5 +1,5 @@
 /* Many threads with deep stacks, and the tasks that they work on, which are what their local variables hold. */
-#include "kin.h"
+#include "stand_in_classes.h"
 
 #define NAME "com/example/threads/Task"
 
@@ -9,7 +9,7 @@ static bool prepare(struct model *m)
 {
     static const char *const fields[] = {"L:next Is:state J:started", "L:next L:owner Is:state J:started",
                                          "L:next L:owner L:result Is:state J:started"};
-    struct kin *kin = shape_memory(m, sizeof *kin);
+    struct stand_in_classes *kin = shape_memory(m, sizeof *kin);
     uint64_t whole, more, least = CORE_CLASSES + 1;
     uint32_t task;
 
@@ -25,17 +25,17 @@ static bool prepare(struct model *m)
         return false;
     task = class_add_wider(m, NAME, CORE_OBJECT, fields[whole < OF_A_TASK ? whole - 1 : RESULT],
                            whole < OF_A_TASK ? 0 : whole - OF_A_TASK, "L:queue");
-    return task != MODEL_NONE && kin_add(m, kin, NAME, task, more, m->options.classes);
+    return task != MODEL_NONE && stand_in_classes_add(m, kin, NAME, task, more, m->options.classes);
 }
 
 static void object(const struct model *m, uint64_t index, struct object *o)
 {
-    be_instance(o, kin_class(m, m->of_shape, index));
+    be_instance(o, stand_in_classes_class(m, m->of_shape, index));
 }
 
 static uint64_t reference(const struct model *m, uint64_t index, const struct object *o, uint64_t slot)
 {
-    uint64_t bits = mix_of(key_of(m), index, slot), front = kin_front(m->of_shape, o->class);
+    uint64_t bits = mix_of(key_of(m), index, slot), front = stand_in_classes_front(m->of_shape, o->class);
 
     if (slot < front)
         return any_or_null(m, index, slot);

@@ -161,7 +161,7 @@ static void take(struct stage *stage, struct event *e)
         close_record(s);
         break;
     }
-    if (e->rule != NO_RULE && !truth_add_violation(s->truth, e->rule, e->variant, start + e->rule_at))
+    if (e->rule != NO_RULE && !truth_add_fault(s->truth, e->rule, e->variant, start + e->rule_at))
         give_up(s, SINK_NO_MEMORY);
     if (e->keep != KEEP_ALL && s->end == KEEP_ALL)
         s->end = start + e->keep;

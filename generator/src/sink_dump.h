@@ -17,8 +17,8 @@ enum sink_end {
 };
 
 /* `longs`, of a sizer that saw the same events, are the records of more than RECORD_MOST_BUFFERED bytes; they must outlive the
- * sink. `stop` becomes true when the bytes are not wanted any more, or the dump ends early because a violation says so. Of `truth`
- * it fills bytes and violations. NULL without memory. */
+ * sink. `stop` becomes true when the bytes are not wanted any more, or the dump ends early because a fault says so. Of `truth`
+ * it fills bytes and faults. NULL without memory. */
 struct sink_dump *sink_dump_new(struct bytes *out, const struct long_record *longs, size_t long_count, struct truth *truth,
                                 bool *stop);
 struct stage *sink_dump_stage(struct sink_dump *sink);

@@ -7,7 +7,7 @@
 /* What those behind look at in the sub-records of objects, nearly all of a dump: the less, the faster they come. */
 enum detail {
     DETAIL_FIELDS, /* everything: each is a SUBRECORD, with PARTs */
-    DETAIL_COUNTS, /* bytes, and how many references there are: those without habits may come in BATCHes */
+    DETAIL_COUNTS, /* bytes, and how many references there are: those without quirks may come in BATCHes */
     DETAIL_BYTES,  /* bytes alone: likewise, and references are not counted */
     DETAIL_SIZES   /* likewise, and bodies may be NULL, or hold anything, and bring no PARTs */
 };

@@ -1,5 +1,5 @@
 /* See source_file.h. The bytes come through the validator's own input layer; what is sound in its framing is handed on as it
- * stands, however wrong it is otherwise: without a violation the same bytes come out again. */
+ * stands, however wrong it is otherwise: without a fault the same bytes come out again. */
 #include "source_file.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* See source_model.h.
  *
  * Here a producer's table meets what the user wants: what cannot be is refused, IDs are laid out, and a run goes through the
- * parts of the dump. The parts themselves: walk.c, objects.c, profiler.c; the tables: like_*.c. */
+ * parts of the dump. The parts themselves: emitter.c, objects.c, profiler.c; the tables: producer_*.c. */
 #include "source_model.h"
 
 #include <inttypes.h>
@@ -9,13 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emitter.h"
 #include "encode.h"
 #include "segments.h"
-#include "walk.h"
 
-static const struct like *const likes[] = {&like_plain,   &like_hotspot, &like_jdk8_agent, &like_sa,
-                                           &like_graalvm, &like_mat,     &like_android};
-enum { LIKES = sizeof likes / sizeof *likes };
+static const struct producer *const producers[] = {&producer_plain,   &producer_hotspot, &producer_jdk8_agent, &producer_sa,
+                                               &producer_graalvm, &producer_mat,     &producer_android};
+enum { LIKES = sizeof producers / sizeof *producers };
 
 /* 2026-01-01: dumps of the same options are the same. */
 #define TIMESTAMP UINT64_C(1767225600000)
@@ -24,51 +24,52 @@ static char sentence[256]; /* the latest failure */
 
 struct source_model {
     struct source source;
-    struct walk walk;
+    struct emitter emitter;
     uint64_t segment_size; /* 0 for HEAP_DUMP */
 };
 
-const struct like *like_at(size_t index)
+const struct producer *producer_at(size_t index)
 {
-    return index < LIKES ? likes[index] : NULL;
+    return index < LIKES ? producers[index] : NULL;
 }
 
-const char *like_name(const struct like *like)
+const char *producer_name(const struct producer *producer)
 {
-    return like->name;
+    return producer->name;
 }
 
-const char *like_about(const struct like *like)
+const char *producer_about(const struct producer *producer)
 {
-    return like->about;
+    return producer->about;
 }
 
-const char *like_profile(const struct like *like)
+const char *like_profile(const struct producer *producer)
 {
-    return like->profile;
+    return producer->profile;
 }
 
 /* ---- What cannot be ---- */
 
-static const char *records_refusal(const struct like *like, unsigned wanted)
+static const char *records_refusal(const struct producer *producer, unsigned wanted)
 {
     static const char *const names[] = {"ALLOC_SITES",  "CPU_SAMPLES",  "HEAP_SUMMARY",
                                         "START_THREAD", "UNLOAD_CLASS", "CONTROL_SETTINGS"};
-    unsigned missing = wanted & ~like->records, first = 0;
+    unsigned missing = wanted & ~producer->records, first = 0;
 
     if (!missing)
         return NULL;
     while (!(missing >> first & 1))
         first++;
-    snprintf(sentence, sizeof sentence, "--like %s: it never writes %s, and takes --records heap", like->name, names[first]);
+    snprintf(sentence, sizeof sentence, "--like %s: it never writes %s, and takes --records heap", producer->name,
+             names[first]);
     return sentence;
 }
 
-static unsigned records_of(const struct like *like, enum records_wanted wanted)
+static unsigned records_of(const struct producer *producer, enum records_wanted wanted)
 {
     switch (wanted) {
     case RECORDS_DEFAULT:
-        return like->usual;
+        return producer->usual;
     case RECORDS_HEAP:
         return 0;
     case RECORDS_SITES:
@@ -81,39 +82,39 @@ static unsigned records_of(const struct like *like, enum records_wanted wanted)
     return WRITES_ALL;
 }
 
-static const char *refusal(const struct like *like, const struct source_settings *s)
+static const char *refusal(const struct producer *producer, const struct source_settings *s)
 {
     char allowed[64] = "";
 
-    if (!(like->versions >> s->version & 1)) {
+    if (!(producer->versions >> s->version & 1)) {
         for (enum version v = V101; v <= V103; v++)
-            if (like->versions >> v & 1)
+            if (producer->versions >> v & 1)
                 snprintf(allowed + strlen(allowed), sizeof allowed - strlen(allowed), "%s1.0.%d", *allowed ? " or " : "",
                          (int)v);
-        snprintf(sentence, sizeof sentence, "--like %s: its dumps are of version %s", like->name, allowed);
+        snprintf(sentence, sizeof sentence, "--like %s: its dumps are of version %s", producer->name, allowed);
         return sentence;
     }
-    if (!(like->id_sizes >> s->id_size & 1)) {
-        snprintf(sentence, sizeof sentence, "--like %s: its IDs have %s bytes", like->name,
-                 like->id_sizes == 1 << 4   ? "4"
-                 : like->id_sizes == 1 << 8 ? "8"
-                                            : "4 or 8");
+    if (!(producer->id_sizes >> s->id_size & 1)) {
+        snprintf(sentence, sizeof sentence, "--like %s: its IDs have %s bytes", producer->name,
+                 producer->id_sizes == 1 << 4   ? "4"
+                 : producer->id_sizes == 1 << 8 ? "8"
+                                                : "4 or 8");
         return sentence;
     }
     if (s->version == V101 && s->segment_size) {
         snprintf(sentence, sizeof sentence, "--segment-size: version 1.0.1 has no segments");
         return sentence;
     }
-    return records_refusal(like, records_of(like, s->records));
+    return records_refusal(producer, records_of(producer, s->records));
 }
 
 /* ---- Heap dumps ---- */
 
 /* Of so many heap dumps each has the same number of objects, the first ones one more if they cannot. The model's: without those
  * beside classes. */
-static uint64_t objects_of(const struct walk *w, unsigned dump)
+static uint64_t objects_of(const struct emitter *em, unsigned dump)
 {
-    return w->objects / w->heap_dumps + (dump < w->objects % w->heap_dumps) - w->beside;
+    return em->objects / em->heap_dumps + (dump < em->objects % em->heap_dumps) - em->beside;
 }
 
 /* ---- IDs ---- */
@@ -128,48 +129,48 @@ static bool fit(struct ids *ids, uint64_t count, uint64_t limit, uint64_t least)
     return count <= room / least;
 }
 
-static bool lay_out_ids(struct walk *w, const char **failure)
+static bool lay_out_ids(struct emitter *em, const char **failure)
 {
-    const struct like *like = w->like;
-    const struct model_options *o = &w->model->options;
-    bool small = w->id_size == 4;
-    uint64_t limit = small ? UINT64_C(1) << 32 : UINT64_MAX, object_limit = small ? like->id_limit4 : limit;
-    uint64_t classes = (uint64_t)w->class_count + 1, others = classes + SPARE_IDS, objects = objects_of(w, 0);
-    uint64_t least = like->beside_classes ? 2 : 1; /* what goes with a class has the ID beside */
+    const struct producer *producer = em->producer;
+    const struct model_options *o = &em->model->options;
+    bool small = em->id_size == 4;
+    uint64_t limit = small ? UINT64_C(1) << 32 : UINT64_MAX, object_limit = small ? producer->id_limit4 : limit;
+    uint64_t classes = (uint64_t)em->class_count + 1, others = classes + SPARE_IDS, objects = objects_of(em, 0);
+    uint64_t least = producer->beside_classes ? 2 : 1; /* what goes with a class has the ID beside */
 
-    w->ids = small ? like->ids4 : like->ids8;
-    if (objects > limit - others || !fit(&w->ids.objects, objects + others, object_limit, least)) {
-        uint64_t possible = (object_limit - w->ids.objects.base) / least;
+    em->ids = small ? producer->ids4 : producer->ids8;
+    if (objects > limit - others || !fit(&em->ids.objects, objects + others, object_limit, least)) {
+        uint64_t possible = (object_limit - em->ids.objects.base) / least;
 
         snprintf(sentence, sizeof sentence,
-                 "--objects: IDs of %u bytes can name %" PRIu64 " of them in a heap dump, beside these classes", w->id_size,
+                 "--objects: IDs of %u bytes can name %" PRIu64 " of them in a heap dump, beside these classes", em->id_size,
                  possible > others ? possible - others : 0);
         *failure = sentence;
         return false;
     }
-    if (!fit(&w->ids.strings, w->string_count, limit, 1)) {
+    if (!fit(&em->ids.strings, em->string_count, limit, 1)) {
         snprintf(sentence, sizeof sentence, "--classes: IDs of %u bytes cannot name the %" PRIu32 " strings of so many",
-                 w->id_size, w->string_count);
+                 em->id_size, em->string_count);
         *failure = sentence;
         return false;
     }
-    if (o->threads >= UINT32_MAX - like->thread_start - 8 || o->threads >= UINT32_MAX - like->trace_start - 8 ||
-        o->stack_depth > UINT32_MAX || !fit(&w->ids.frames, o->threads * o->stack_depth, limit, 1)) {
+    if (o->threads >= UINT32_MAX - producer->thread_start - 8 || o->threads >= UINT32_MAX - producer->trace_start - 8 ||
+        o->stack_depth > UINT32_MAX || !fit(&em->ids.frames, o->threads * o->stack_depth, limit, 1)) {
         snprintf(sentence, sizeof sentence, "--threads: so many, or so many frames, 32 bits cannot name");
         *failure = sentence;
         return false;
     }
-    w->model->first_object_id = id_of(&w->ids.objects, classes);
-    w->model->id_stride = w->ids.objects.stride;
+    em->model->first_object_id = id_of(&em->ids.objects, classes);
+    em->model->id_stride = em->ids.objects.stride;
     return true;
 }
 
 /* ---- Construction ---- */
 
-static uint64_t longest_class_dump(const struct walk *w)
+static uint64_t longest_class_dump(const struct emitter *em)
 {
     enum { CONSTANTS_MOST = 16 };
-    const struct model *m = w->model;
+    const struct model *m = em->model;
     uint64_t longest = 0, own = 0;
 
     for (uint32_t c = 0; c < m->class_count; c++) {
@@ -178,102 +179,102 @@ static uint64_t longest_class_dump(const struct walk *w)
 
         longest = size > longest ? size : longest;
     }
-    for (const struct own_static *s = w->like->statics; s && s->each; s++)
+    for (const struct own_static *s = em->producer->statics; s && s->each; s++)
         own++;
     return FIELDS_MOST + longest + CONSTANTS_MOST * (SIZE_OF(CONSTANT, 8) + 8) + own * (SIZE_OF(STATIC_FIELD, 8) + 8);
 }
 
 /* Without threads there is no stack but the empty one. */
-static uint32_t trace_of_class(const struct walk *w, uint32_t class)
+static uint32_t trace_of_class(const struct emitter *em, uint32_t class)
 {
-    uint64_t threads = w->model->options.threads;
+    uint64_t threads = em->model->options.threads;
 
-    switch (w->like->traces) {
+    switch (em->producer->traces) {
     case TRACE_NONE:
         return 0;
     case TRACE_DUMMY:
         break;
     case TRACE_OF_ALLOCATION:
         if (threads && class % 4)
-            return thread_trace(w, class % threads);
+            return thread_trace(em, class % threads);
     }
-    return w->like->trace_start;
+    return em->producer->trace_start;
 }
 
-static bool allocate(struct walk *w)
+static bool allocate(struct emitter *em)
 {
-    uint64_t room = longest_class_dump(w);
-    size_t bits = w->string_count / 8u + 1;
+    uint64_t room = longest_class_dump(em);
+    size_t bits = em->string_count / 8u + 1;
 
     room = room > PIECE_SIZE ? room : PIECE_SIZE;
-    w->room = malloc((size_t)room + FIELDS_MOST);
-    w->written = malloc(bits);
-    w->class_names = calloc(bits, 1);
-    w->traces = malloc(w->class_count * sizeof *w->traces);
-    if (w->records & WRITES_SITES)
-        w->sites = calloc(w->model->class_count, sizeof *w->sites);
-    if (!w->room || !w->written || !w->class_names || !w->traces || (w->records & WRITES_SITES && !w->sites))
+    em->room = malloc((size_t)room + FIELDS_MOST);
+    em->written = malloc(bits);
+    em->class_names = calloc(bits, 1);
+    em->traces = malloc(em->class_count * sizeof *em->traces);
+    if (em->records & WRITES_SITES)
+        em->sites = calloc(em->model->class_count, sizeof *em->sites);
+    if (!em->room || !em->written || !em->class_names || !em->traces || (em->records & WRITES_SITES && !em->sites))
         return false;
-    for (uint32_t c = 0; c < w->model->class_count; c++)
-        set_bit(w->class_names, w->model->classes[c].name);
-    for (uint32_t c = 0; c < w->class_count; c++)
-        w->traces[c] = trace_of_class(w, c);
-    return prepare_objects(w);
+    for (uint32_t c = 0; c < em->model->class_count; c++)
+        set_bit(em->class_names, em->model->classes[c].name);
+    for (uint32_t c = 0; c < em->class_count; c++)
+        em->traces[c] = trace_of_class(em, c);
+    return prepare_objects(em);
 }
 
 /* Objects beside classes take half of those that were asked for at the most, so that a small heap has others too. */
-static bool make_model(struct walk *w, const struct source_settings *s, const char **failure)
+static bool make_model(struct emitter *em, const struct source_settings *s, const char **failure)
 {
     const struct shape *shape = s->shape ? s->shape : shapes[0];
     struct model_options options;
 
-    w->model = model_new(shape, &s->model, failure);
-    if (!w->model || !w->like->beside_classes)
-        return w->model;
-    options = w->model->options;
-    w->beside = w->model->class_count < options.objects / 2 ? w->model->class_count : (uint32_t)(options.objects / 2);
-    options.objects -= w->beside;
-    model_free(w->model);
-    w->model = model_new(shape, &options, failure);
-    return w->model;
+    em->model = model_new(shape, &s->model, failure);
+    if (!em->model || !em->producer->beside_classes)
+        return em->model;
+    options = em->model->options;
+    em->beside = em->model->class_count < options.objects / 2 ? em->model->class_count : (uint32_t)(options.objects / 2);
+    options.objects -= em->beside;
+    model_free(em->model);
+    em->model = model_new(shape, &options, failure);
+    return em->model;
 }
 
 static uint64_t longest_heap_record(const struct source_model *s)
 {
-    const struct model *m = s->walk.model;
-    uint64_t class = longest_class_dump(&s->walk), longest = m->longest_object > class ? m->longest_object : class;
+    const struct model *m = s->emitter.model;
+    uint64_t class = longest_class_dump(&s->emitter), longest = m->longest_object > class ? m->longest_object : class;
 
     longest += FIELDS_MOST;
-    if (s->segment_size && s->walk.like->segments_cut == CUT_LATE)
+    if (s->segment_size && s->emitter.producer->segments_cut == CUT_LATE)
         return s->segment_size + longest;
     /* A segment of one long sub-record says its length beforehand: see segments.h. */
     return !s->segment_size ? UINT64_MAX : longest > UINT32_MAX ? longest : s->segment_size;
 }
 
-static void count_own(struct walk *w)
+static void count_own(struct emitter *em)
 {
-    const struct like *like = w->like;
+    const struct producer *producer = em->producer;
 
-    while (like->classes && like->classes[w->own_classes].name)
-        w->own_classes++;
-    while (like->strings && like->strings[w->own_strings])
-        w->own_strings++;
-    w->class_count = w->model->class_count + w->own_classes;
-    w->string_count = w->model->string_count + w->own_strings + w->own_classes;
+    while (producer->classes && producer->classes[em->own_classes].name)
+        em->own_classes++;
+    while (producer->strings && producer->strings[em->own_strings])
+        em->own_strings++;
+    em->class_count = em->model->class_count + em->own_classes;
+    em->string_count = em->model->string_count + em->own_strings + em->own_classes;
 }
 
 static void free_source(struct source *source)
 {
     struct source_model *s = (struct source_model *)source;
 
-    model_free(s->walk.model);
-    free(s->walk.room);
-    free(s->walk.written);
-    free(s->walk.class_names);
-    free(s->walk.traces);
-    free(s->walk.hot);
-    free(s->walk.patterns);
-    free(s->walk.sites);
+    model_free(s->emitter.model);
+    free(s->emitter.room);
+    free(s->emitter.written);
+    free(s->emitter.class_names);
+    free(s->emitter.traces);
+    free(s->emitter.hot);
+    free(s->emitter.patterns);
+    free(s->emitter.sites);
     free(s);
 }
 
@@ -282,40 +283,40 @@ static bool run(struct source *source, struct stage *first, const bool *stop);
 struct source *source_model_new(const struct source_settings *settings, const char **failure)
 {
     struct source_settings s = *settings;
-    const struct like *like = s.like ? s.like : likes[0];
+    const struct producer *producer = s.producer ? s.producer : producers[0];
     struct source_model *source;
-    struct walk *w;
+    struct emitter *em;
 
     if (!s.version)
-        s.version = like->version;
+        s.version = producer->version;
     if (!s.id_size)
-        s.id_size = like->id_size;
-    *failure = refusal(like, &s);
+        s.id_size = producer->id_size;
+    *failure = refusal(producer, &s);
     if (*failure)
         return NULL;
     source = calloc(1, sizeof *source);
     if (!source)
         return NULL;
-    w = &source->walk;
-    w->like = like;
-    w->version = s.version;
-    w->id_size = s.id_size;
-    w->records = records_of(like, s.records) | like->always;
-    w->heap_dumps = s.heap_dumps ? s.heap_dumps : 1;
-    w->objects = s.model.objects;
-    source->segment_size = s.segment_size                                  ? s.segment_size
-                           : s.version == V101                             ? 0
-                           : s.compressed && like->compressed_segment_size ? like->compressed_segment_size
-                                                                           : like->segment_size;
-    w->heap_tag = source->segment_size ? TAG_HEAP_DUMP_SEGMENT : TAG_HEAP_DUMP;
+    em = &source->emitter;
+    em->producer = producer;
+    em->version = s.version;
+    em->id_size = s.id_size;
+    em->records = records_of(producer, s.records) | producer->always;
+    em->heap_dumps = s.heap_dumps ? s.heap_dumps : 1;
+    em->objects = s.model.objects;
+    source->segment_size = s.segment_size                                      ? s.segment_size
+                           : s.version == V101                                 ? 0
+                           : s.compressed && producer->compressed_segment_size ? producer->compressed_segment_size
+                                                                               : producer->segment_size;
+    em->heap_tag = source->segment_size ? TAG_HEAP_DUMP_SEGMENT : TAG_HEAP_DUMP;
 
     s.model.id_size = s.id_size;
-    s.model.objects = objects_of(w, w->heap_dumps - 1); /* the least that one has */
-    s.model.mirrors = like->mirrors;
-    s.model.loaders = like->loaders;
-    if (make_model(w, &s, failure))
-        count_own(w);
-    if (!w->model || !lay_out_ids(w, failure) || !allocate(w)) {
+    s.model.objects = objects_of(em, em->heap_dumps - 1); /* the least that one has */
+    s.model.mirrors = producer->mirrors;
+    s.model.loaders = producer->loaders;
+    if (make_model(em, &s, failure))
+        count_own(em);
+    if (!em->model || !lay_out_ids(em, failure) || !allocate(em)) {
         free_source(&source->source);
         return NULL;
     }
@@ -329,67 +330,67 @@ struct source *source_model_new(const struct source_settings *settings, const ch
 
 /* ---- A run ---- */
 
-static void give_header(struct walk *w)
+static void give_header(struct emitter *em)
 {
     struct event e = event_of(EVENT_HEADER, 0, LAYOUT_ID_NONE);
 
     e.header.text_size = HEADER_STRING_SIZE;
-    snprintf(e.header.text, sizeof e.header.text, "JAVA PROFILE 1.0.%d", (int)w->version);
-    e.header.id_size = w->id_size;
-    e.header.timestamp = w->like->without_clock ? 0 : TIMESTAMP;
-    if (w->version == V103)
-        habit(&e, RULE_HDR_003, 1);
+    snprintf(e.header.text, sizeof e.header.text, "JAVA PROFILE 1.0.%d", (int)em->version);
+    e.header.id_size = em->id_size;
+    e.header.timestamp = em->producer->without_clock ? 0 : TIMESTAMP;
+    if (em->version == V103)
+        quirk(&e, RULE_HDR_003, 1);
     if (!e.header.timestamp)
-        habit(&e, RULE_HDR_006, 1);
-    give(w->to, &e);
+        quirk(&e, RULE_HDR_006, 1);
+    give(em->to, &e);
 }
 
-static void give_parts(struct walk *w, part *const *parts)
+static void give_parts(struct emitter *em, part *const *parts)
 {
-    for (; *parts && !*w->stop; parts++)
-        (*parts)(w);
+    for (; *parts && !*em->stop; parts++)
+        (*parts)(em);
 }
 
 static bool run(struct source *source, struct stage *first, const bool *stop)
 {
     struct source_model *s = (struct source_model *)source;
-    struct walk *w = &s->walk;
+    struct emitter *em = &s->emitter;
     struct segments segments;
 
-    w->to = first;
+    em->to = first;
     if (s->segment_size) {
         segments_init(&segments, first, s->segment_size);
-        segments.stage.id_size = w->id_size;
+        segments.stage.id_size = em->id_size;
         segments.states = source->unchanged;
-        segments.most_objects = w->like->segment_objects ? w->like->segment_objects : UINT64_MAX;
-        segments.cut = w->like->segments_cut;
-        segments.resets_heap = w->like->resets_heap;
-        w->to = &segments.stage;
+        segments.most_objects = em->producer->segment_objects ? em->producer->segment_objects : UINT64_MAX;
+        segments.cut = em->producer->segments_cut;
+        segments.resets_heap = em->producer->resets_heap;
+        em->to = &segments.stage;
     }
-    w->stop = stop;
-    w->detail = source->detail;
-    memset(w->written, 0, w->string_count / 8u + 1);
-    w->given = 0;
-    w->dump = 0;
-    w->pause = w->last_time = 0;
+    em->stop = stop;
+    em->detail = source->detail;
+    memset(em->written, 0, em->string_count / 8u + 1);
+    em->given = 0;
+    em->dump = 0;
+    em->pause = em->last_time = 0;
 
-    model_resize(w->model, objects_of(w, 0));
-    give_header(w);
-    give_parts(w, w->like->before);
-    for (; w->dump < w->heap_dumps && !*stop; w->dump++) {
-        model_resize(w->model, objects_of(w, w->dump));
-        give_open(w);
-        give_parts(w, w->like->dump);
-        give_close(w);
-        if (w->heap_tag == TAG_HEAP_DUMP_SEGMENT) {
+    model_resize(em->model, objects_of(em, 0));
+    give_header(em);
+    give_parts(em, em->producer->before);
+    for (; em->dump < em->heap_dumps && !*stop; em->dump++) {
+        model_resize(em->model, objects_of(em, em->dump));
+        give_open(em);
+        give_parts(em, em->producer->dump);
+        give_close(em);
+        if (em->heap_tag == TAG_HEAP_DUMP_SEGMENT) {
             struct event end = event_of(EVENT_RECORD, TAG_HEAP_DUMP_END, LAYOUT_ID_NONE);
 
-            give_record(w, &end);
+            give_record(em, &end);
         }
-        if (w->like->beside)
-            give_parts(w, w->like->beside);
+        if (em->producer->beside)
+            give_parts(em, em->producer->beside);
     }
-    give_parts(w, w->like->after);
-    give(w->to, &(struct event){.kind = EVENT_END, .rule = NO_RULE, .keep = KEEP_ALL});
+    give_parts(em, em->producer->after);
+    give(em->to, &(struct event){.kind = EVENT_END, .rule = NO_RULE, .keep = KEEP_ALL});
     return true;
 }

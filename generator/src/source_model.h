@@ -1,23 +1,25 @@
 /* Events from a made-up heap (model.h) in the manner of a producer: which records, in which order, with which IDs, serials,
- * names and times, and with which of its known habits. */
+ * names and times, and with which of its known quirks. */
 #ifndef HPROF_GEN_SOURCE_MODEL_H
 #define HPROF_GEN_SOURCE_MODEL_H
 
 #include "model.h"
 #include "source.h"
 
-struct like; /* a producer: like.h */
+struct producer; /* a producer: like.h */
 
-const struct like *like_at(size_t index); /* the first is the specification itself, named "plain"; NULL behind the last */
-const char *like_name(const struct like *like);
-const char *like_about(const struct like *like);
-const char *like_profile(const struct like *like); /* of hprof-validate, in which such a dump has no error and no warning */
+const struct producer *
+producer_at(size_t index); /* the first is the specification itself, named "plain"; NULL behind the last */
+const char *producer_name(const struct producer *producer);
+const char *producer_about(const struct producer *producer);
+const char *
+like_profile(const struct producer *producer); /* of hprof-validate, in which such a dump has no error and no warning */
 
 enum records_wanted { RECORDS_DEFAULT, RECORDS_HEAP, RECORDS_SITES, RECORDS_SAMPLES, RECORDS_ALL };
 
 /* 0 stands for what the producer does. */
 struct source_settings {
-    const struct like *like;
+    const struct producer *producer;
     const struct shape *shape;
     struct model_options model; /* objects, always given, are those of all heap dumps; id_size is of no account here */
     enum version version;

@@ -15,18 +15,18 @@ bool truth_name_class(struct truth_class *class, const char *name, size_t size)
     return true;
 }
 
-bool truth_add_violation(struct truth *t, int rule, const char *variant, uint64_t offset)
+bool truth_add_fault(struct truth *t, int rule, const char *variant, uint64_t offset)
 {
-    size_t n = t->violation_count;
+    size_t n = t->fault_count;
 
     if (!(n & (n - 1))) { /* full at 0 and at each power of two */
-        struct truth_violation *grown = realloc(t->violations, (n ? 2 * n : 1) * sizeof *grown);
+        struct truth_fault *grown = realloc(t->faults, (n ? 2 * n : 1) * sizeof *grown);
 
         if (!grown)
             return false;
-        t->violations = grown;
+        t->faults = grown;
     }
-    t->violations[t->violation_count++] = (struct truth_violation){rule, variant, offset};
+    t->faults[t->fault_count++] = (struct truth_fault){rule, variant, offset};
     return true;
 }
 
@@ -35,5 +35,5 @@ void truth_clear(struct truth *t)
     for (size_t i = 0; i < t->class_count; i++)
         free(t->classes[i].name);
     free(t->classes);
-    free(t->violations);
+    free(t->faults);
 }

@@ -17,9 +17,9 @@ struct truth_class {
     uint64_t elements;       /* of these */
 };
 
-struct truth_violation {
+struct truth_fault {
     int rule;
-    const char *variant; /* of violations.def */
+    const char *variant; /* of faults.def */
     uint64_t offset;     /* as hprof_finding.offset counts it */
 };
 
@@ -43,18 +43,18 @@ struct truth {
     size_t class_count;
 
     /* In the order of writing. */
-    struct truth_violation *violations;
-    size_t violation_count;
+    struct truth_fault *faults;
+    size_t fault_count;
 
-    /* Findings of the strict profile that the producer's habits give rise to, by rule index. */
-    uint64_t *habits;
+    /* Findings of the strict profile that the producer's quirks give rise to, by rule index. */
+    uint64_t *quirks;
 };
 
 /* Copies the name. False without memory. */
 bool truth_name_class(struct truth_class *class, const char *name, size_t size);
 /* False without memory. */
-bool truth_add_violation(struct truth *truth, int rule, const char *variant, uint64_t offset);
-/* Frees what it holds, but for `habits`, which are the caller's. */
+bool truth_add_fault(struct truth *truth, int rule, const char *variant, uint64_t offset);
+/* Frees what it holds, but for `quirks`, which are the caller's. */
 void truth_clear(struct truth *truth);
 
 #endif

@@ -5,18 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "violation.h"
+#include "fault.h"
 
 struct wanted_kind {
-    violation_place *is;
+    fault_place *is;
     const char *words;
 };
 
-struct violation {
+struct fault {
     enum rule rule;
     const char *variant;
     const struct wanted_kind *place;
-    violation_act *prepare, *act;
+    fault_act *prepare, *act;
     int number;
     unsigned flags;
     const char *about;
@@ -24,50 +24,50 @@ struct violation {
 
 enum place_id {
 #define PLACE(name, words) PLACE_ID_##name,
-#include "violations.def"
+#include "faults.def"
 };
 
 static const struct wanted_kind places[] = {
 #define PLACE(name, words) {place_##name, words},
-#include "violations.def"
+#include "faults.def"
 };
 
-static const struct violation rows[] = {
-#define VIOLATION(rule, variant, place, prepare, act, number, flags, about) \
+static const struct fault rows[] = {
+#define FAULT(rule, variant, place, prepare, act, number, flags, about) \
     {RULE_##rule, variant, &places[PLACE_ID_##place], prepare, act, number, flags, about},
-#include "violations.def"
+#include "faults.def"
 };
 
 enum { ROWS = sizeof rows / sizeof *rows };
 
 /* ---- The rows, for --list-violations ---- */
 
-const struct violation *violation_at(size_t index)
+const struct fault *fault_at(size_t index)
 {
     return index < ROWS ? &rows[index] : NULL;
 }
 
-const char *violation_rule(const struct violation *row)
+const char *fault_rule(const struct fault *row)
 {
     return hprof_rule_at(row->rule)->id;
 }
 
-const char *violation_variant(const struct violation *row)
+const char *fault_variant(const struct fault *row)
 {
     return row->variant;
 }
 
-bool violation_is_alone(const struct violation *row)
+bool fault_is_alone(const struct fault *row)
 {
     return row->flags & (ALONE | GZIP);
 }
 
-bool violation_is_once(const struct violation *row)
+bool fault_is_once(const struct fault *row)
 {
     return row->flags & (ONCE | ALONE | GZIP);
 }
 
-const char *violation_about(const struct violation *row)
+const char *fault_about(const struct fault *row)
 {
     return row->about;
 }
@@ -95,7 +95,7 @@ static const struct {
     {ONLY_101, "1.0.1"}, {NOT_101, "1.0.2 or 1.0.3"}, {ONLY_103, "1.0.3"}, {NOT_103, "1.0.1 or 1.0.2"}, {ONLY_102, "1.0.2"}};
 
 /* NULL if the version will do, else those that would. */
-static const char *other_version(const struct violation *row, enum version version)
+static const char *other_version(const struct fault *row, enum version version)
 {
     unsigned bad = version == V101   ? NOT_101 | ONLY_103 | ONLY_102
                    : version == V102 ? ONLY_101 | ONLY_103
@@ -107,17 +107,17 @@ static const char *other_version(const struct violation *row, enum version versi
     return NULL;
 }
 
-static bool has_variant(const struct violation *row, const char *variant)
+static bool has_variant(const struct fault *row, const char *variant)
 {
     return !variant || strcmp(row->variant, variant) == 0;
 }
 
 /* "RULE" is the first variant that the version allows. */
-static const struct violation *find_row(const char *what, enum version version, const char **failure)
+static const struct fault *find_row(const char *what, enum version version, const char **failure)
 {
     const char *slash = strchr(what, '/'), *variant = slash ? slash + 1 : NULL;
     size_t n = slash ? (size_t)(slash - what) : strlen(what);
-    const struct violation *refused = NULL;
+    const struct fault *refused = NULL;
     const struct hprof_rule *rule;
     bool known = false;
 
@@ -127,7 +127,7 @@ static const struct violation *find_row(const char *what, enum version version, 
     }
 
     for (size_t i = 0; i < ROWS; i++) {
-        const char *id = violation_rule(&rows[i]);
+        const char *id = fault_rule(&rows[i]);
 
         if (strlen(id) != n || memcmp(id, what, n) != 0)
             continue;
@@ -154,23 +154,23 @@ static const struct violation *find_row(const char *what, enum version version, 
     return NULL;
 }
 
-static bool may_stand_together(const struct violations *v, const char **failure)
+static bool may_stand_together(const struct faults *v, const char **failure)
 {
     for (size_t i = 0; i < v->count; i++) {
-        const struct violation *row = v->chosen[i].row;
+        const struct fault *row = v->chosen[i].row;
 
         if (row->flags & ALONE && v->count > 1) {
-            refuse(failure, "--violate %s/%s: alone; what it does hides other faults", violation_rule(row), row->variant);
+            refuse(failure, "--violate %s/%s: alone; what it does hides other faults", fault_rule(row), row->variant);
             return false;
         }
         if (row->flags & ONCE && v->options.count > 1) {
-            refuse(failure, "--violate %s/%s: once; a second one in the same dump would not be seen", violation_rule(row),
+            refuse(failure, "--violate %s/%s: once; a second one in the same dump would not be seen", fault_rule(row),
                    row->variant);
             return false;
         }
         for (size_t j = 0; j < i; j++)
             if (v->chosen[j].row == row || (row->flags & ONCE && v->chosen[j].row->rule == row->rule)) {
-                refuse(failure, "--violate %s/%s: given twice", violation_rule(row), row->variant);
+                refuse(failure, "--violate %s/%s: given twice", fault_rule(row), row->variant);
                 return false;
             }
     }
@@ -179,47 +179,47 @@ static bool may_stand_together(const struct violations *v, const char **failure)
 
 /* ---- The row at work ---- */
 
-uint64_t fresh_id(const struct violations *v, enum fresh_id which)
+uint64_t fresh_id(const struct faults *v, enum fresh_id which)
 {
     return v->ids.free[(v->present->base + v->turn) * FRESH_IDS + which];
 }
 
-uint32_t fresh_serial(const struct violations *v, enum fresh_serial which)
+uint32_t fresh_serial(const struct faults *v, enum fresh_serial which)
 {
     return (uint32_t)v->serials.free[(v->present->base + v->turn) * FRESH_SERIALS + which];
 }
 
-enum rule rule_at_work(const struct violations *v)
+enum rule rule_at_work(const struct faults *v)
 {
     return v->present->row->rule;
 }
 
-const char *variant_at_work(const struct violations *v)
+const char *variant_at_work(const struct faults *v)
 {
     return v->present->row->variant;
 }
 
-uint64_t chosen_place(const struct violations *v)
+uint64_t chosen_place(const struct faults *v)
 {
     return v->present->first;
 }
 
-bool is_chosen_place(struct violations *v)
+bool is_chosen_place(struct faults *v)
 {
     return v->present->at++ == v->present->first;
 }
 
 /* ---- What the look finds out ---- */
 
-#define MEET_ID(field) pool_meet(&v->ids, r->field);
-#define MEET_U4(field) pool_meet(&v->serials, r->field);
+#define MEET_ID(field) fresh_ids_meet(&v->ids, r->field);
+#define MEET_U4(field) fresh_ids_meet(&v->serials, r->field);
 #define MEET_U1(field)
 #define MEET_U2(field)
 #define MEET_U8(field)
 #define MEET_I4(field)
 #define MEET(type, field, meaning) MEET_##type(field)
 
-static void meet_fields(struct violations *v, const struct event *e)
+static void meet_fields(struct faults *v, const struct event *e)
 {
     switch (e->layout) {
     case LAYOUT_ID_NONE:
@@ -235,7 +235,7 @@ static void meet_fields(struct violations *v, const struct event *e)
     }
 }
 
-static void meet_numbers(struct violations *v, const struct event *e)
+static void meet_numbers(struct faults *v, const struct event *e)
 {
     if (e->kind != EVENT_PART) {
         v->scanning = e->layout == LAYOUT_ID_TRACE || e->layout == LAYOUT_ID_CLASS_DUMP ||
@@ -245,9 +245,9 @@ static void meet_numbers(struct violations *v, const struct event *e)
         meet_fields(v, e);
     }
     if (v->scanning && e->body)
-        pool_scan_on(&v->ids, e->body, e->body_size);
+        fresh_ids_scan_on(&v->ids, e->body, e->body_size);
     if (v->scanning_serials && e->body)
-        pool_scan_on(&v->serials, e->body, e->body_size);
+        fresh_ids_scan_on(&v->serials, e->body, e->body_size);
 }
 
 /* A heap dump record that ends. */
@@ -278,7 +278,7 @@ static bool seen_before(struct facts *f, uint64_t number)
     return before & mask;
 }
 
-static void note_facts(struct violations *v, const struct event *e)
+static void note_facts(struct faults *v, const struct event *e)
 {
     struct facts *f = &v->facts;
 
@@ -308,7 +308,7 @@ static void note_facts(struct violations *v, const struct event *e)
 }
 
 /* Once the event has gone by. */
-static void flow_on(struct violations *v, const struct event *e)
+static void flow_on(struct faults *v, const struct event *e)
 {
     static const uint8_t no_lists[6] = {0};
     struct flow *f = &v->flow;
@@ -354,19 +354,19 @@ static void flow_on(struct violations *v, const struct event *e)
 }
 
 /* Whether an event can be changed. */
-static bool is_free(const struct violation *row, const struct event *e)
+static bool is_free(const struct fault *row, const struct event *e)
 {
-    bool has_habit = e->habit_count && e->kind != EVENT_HEADER;
+    bool has_quirk = e->quirk_count && e->kind != EVENT_HEADER;
 
-    return e->rule == NO_RULE && (!has_habit || row->flags & BESIDE_HABIT);
+    return e->rule == NO_RULE && (!has_quirk || row->flags & BESIDE_QUIRK);
 }
 
-static bool is_place(const struct violations *v, const struct chosen *c, const struct event *e)
+static bool is_place(const struct faults *v, const struct chosen *c, const struct event *e)
 {
     return (!(c->row->flags & CHANGES) || is_free(c->row, e)) && c->row->place->is(v, e);
 }
 
-static void start_run(struct violations *v)
+static void start_run(struct faults *v)
 {
     memset(&v->flow, 0, sizeof v->flow);
     v->prepared = v->marked = false;
@@ -374,7 +374,7 @@ static void start_run(struct violations *v)
         v->chosen[i].at = v->chosen[i].done = v->chosen[i].due = 0;
 }
 
-static void note_places(struct violations *v, const struct event *e)
+static void note_places(struct faults *v, const struct event *e)
 {
     struct chosen *first = NULL; /* of those that would change the event */
 
@@ -393,7 +393,7 @@ static void note_places(struct violations *v, const struct event *e)
 
 static void take_look(struct stage *stage, struct event *e)
 {
-    struct violations *v = (struct violations *)((char *)stage - offsetof(struct violations, look));
+    struct faults *v = (struct faults *)((char *)stage - offsetof(struct faults, look));
 
     if (e->kind == EVENT_HEADER)
         start_run(v);
@@ -405,14 +405,14 @@ static void take_look(struct stage *stage, struct event *e)
 
 /* ---- Breaking ---- */
 
-static void start_work(struct violations *v, struct chosen *c, uint64_t turn)
+static void start_work(struct faults *v, struct chosen *c, uint64_t turn)
 {
     v->present = c;
     v->turn = turn;
 }
 
 /* What the rows need in front of the first heap dump. */
-static void prepare_all(struct violations *v, struct event *e)
+static void prepare_all(struct faults *v, struct event *e)
 {
     for (size_t i = 0; i < v->count; i++)
         for (uint64_t turn = 0; v->chosen[i].row->prepare && turn < v->options.count; turn++) {
@@ -422,7 +422,7 @@ static void prepare_all(struct violations *v, struct event *e)
     v->prepared = true;
 }
 
-static void define_late(struct violations *v)
+static void define_late(struct faults *v)
 {
     for (size_t i = 0; i < v->count; i++)
         for (uint64_t turn = 0; v->chosen[i].row->flags & LATE && turn < v->options.count; turn++) {
@@ -432,14 +432,14 @@ static void define_late(struct violations *v)
 }
 
 /* The place at which it is broken for the n-th time. */
-static uint64_t place_of(const struct violations *v, const struct chosen *c, uint64_t turn)
+static uint64_t place_of(const struct faults *v, const struct chosen *c, uint64_t turn)
 {
     uint64_t n = v->options.count;
 
     return c->first + c->left / n * turn + c->left % n * turn / n;
 }
 
-static void come_to(struct violations *v, struct chosen *c, struct event *e)
+static void come_to(struct faults *v, struct chosen *c, struct event *e)
 {
     if (c->row->flags & EVERYWHERE) {
         start_work(v, c, 0);
@@ -459,7 +459,7 @@ static void come_to(struct violations *v, struct chosen *c, struct event *e)
 
 static void take_break(struct stage *stage, struct event *e)
 {
-    struct violations *v = (struct violations *)((char *)stage - offsetof(struct violations, break_));
+    struct faults *v = (struct faults *)((char *)stage - offsetof(struct faults, break_));
     struct event now = *e; /* changed below: what the places look at is how it came */
 
     if (e->kind == EVENT_HEADER)
@@ -483,7 +483,7 @@ static void take_break(struct stage *stage, struct event *e)
 /* ---- Choosing ---- */
 
 /* Places that others may take in front of us. */
-static uint64_t places_of_others(const struct violations *v, const struct chosen *c)
+static uint64_t places_of_others(const struct faults *v, const struct chosen *c)
 {
     uint64_t n = 0;
 
@@ -493,35 +493,35 @@ static uint64_t places_of_others(const struct violations *v, const struct chosen
     return n;
 }
 
-static bool choose(struct violations *v, struct chosen *c, const char **failure)
+static bool choose(struct faults *v, struct chosen *c, const char **failure)
 {
     uint64_t n = v->options.count, others = places_of_others(v, c), most;
 
     if (!c->places) {
-        refuse(failure, "--violate %s/%s: the dump has no %s", violation_rule(c->row), c->row->variant, c->row->place->words);
+        refuse(failure, "--violate %s/%s: the dump has no %s", fault_rule(c->row), c->row->variant, c->row->place->words);
         return false;
     }
     if (c->places < n + others) {
         refuse(failure, "--violations %" PRIu64 ": %s/%s can be broken %" PRIu64 " times in this dump (%s)%s", n,
-               violation_rule(c->row), c->row->variant, c->places, c->row->place->words,
+               fault_rule(c->row), c->row->variant, c->places, c->row->place->words,
                others ? ", less what other rules take" : "");
         return false;
     }
     if ((c->row->flags & NO_STRING_ZERO && v->facts.string_zero) || (c->row->flags & NO_THREAD_ZERO && v->facts.thread_zero)) {
-        refuse(failure, "--violate %s/%s: the dump has that already", violation_rule(c->row), c->row->variant);
+        refuse(failure, "--violate %s/%s: the dump has that already", fault_rule(c->row), c->row->variant);
         return false;
     }
     if (c->row->flags & CLASSES_FIRST && v->facts.classes_late) {
         refuse(failure,
                "--violate %s/%s: the dump has instances in front of classes, where what a wrong length leads to is told in its "
                "place",
-               violation_rule(c->row), c->row->variant);
+               fault_rule(c->row), c->row->variant);
         return false;
     }
     if (c->row->flags & LAST_END && !v->facts.last_segment) {
         refuse(failure,
                "--violate %s/%s: another heap dump follows the last HEAP_DUMP_END, and would be taken for a part of that one",
-               violation_rule(c->row), c->row->variant);
+               fault_rule(c->row), c->row->variant);
         return false;
     }
     most = c->places - others;
@@ -533,18 +533,18 @@ static bool choose(struct violations *v, struct chosen *c, const char **failure)
     return true;
 }
 
-static uint64_t violations_wanted(const struct violations *v)
+static uint64_t faults_wanted(const struct faults *v)
 {
     return v->count * v->options.count;
 }
 
-bool violations_settle(struct violations *v, const char **failure)
+bool faults_settle(struct faults *v, const char **failure)
 {
     for (size_t i = 0; i < v->count; i++)
         if (!choose(v, &v->chosen[i], failure))
             return false;
-    if (!pool_settle(&v->ids, violations_wanted(v) * FRESH_IDS, v->options.seed) ||
-        !pool_settle(&v->serials, violations_wanted(v) * FRESH_SERIALS, v->options.seed)) {
+    if (!fresh_ids_settle(&v->ids, faults_wanted(v) * FRESH_IDS, v->options.seed) ||
+        !fresh_ids_settle(&v->serials, faults_wanted(v) * FRESH_SERIALS, v->options.seed)) {
         refuse(failure, "--violate: no IDs are left that the dump does not have already; another --seed may find some");
         return false;
     }
@@ -553,10 +553,10 @@ bool violations_settle(struct violations *v, const char **failure)
 
 /* ---- From the outside ---- */
 
-struct violations *violations_new(const char *const *what, size_t count, const struct violate_options *options,
-                                  unsigned id_size, enum version version, const char **failure)
+struct faults *faults_new(const char *const *what, size_t count, const struct violate_options *options, unsigned id_size,
+                          enum version version, const char **failure)
 {
-    struct violations *v = calloc(1, sizeof *v);
+    struct faults *v = calloc(1, sizeof *v);
 
     *failure = NULL;
     if (!v || !(v->chosen = calloc(count + 1, sizeof *v->chosen))) {
@@ -574,49 +574,49 @@ struct violations *violations_new(const char *const *what, size_t count, const s
         v->chosen[i].row = find_row(what[i], version, failure);
         v->chosen[i].base = i * (size_t)options->count;
         if (!v->chosen[i].row) {
-            violations_free(v);
+            faults_free(v);
             return NULL;
         }
     }
     if (!may_stand_together(v, failure)) {
-        violations_free(v);
+        faults_free(v);
         return NULL;
     }
     if (options->count > VIOLATIONS_MOST / (count ? count : 1)) {
         refuse(failure, "--violations %" PRIu64 ": %d in all are the most", options->count, VIOLATIONS_MOST);
-        violations_free(v);
+        faults_free(v);
         return NULL;
     }
-    if (!pool_fill(&v->ids, violations_wanted(v) * FRESH_IDS, id_size, false, options->seed) ||
-        !pool_fill(&v->serials, violations_wanted(v) * FRESH_SERIALS, 4, true, options->seed)) {
-        violations_free(v);
+    if (!fresh_ids_fill(&v->ids, faults_wanted(v) * FRESH_IDS, id_size, false, options->seed) ||
+        !fresh_ids_fill(&v->serials, faults_wanted(v) * FRESH_SERIALS, 4, true, options->seed)) {
+        faults_free(v);
         return NULL;
     }
     return v;
 }
 
-void violations_free(struct violations *v)
+void faults_free(struct faults *v)
 {
     if (!v)
         return;
-    pool_free(&v->ids);
-    pool_free(&v->serials);
+    fresh_ids_free(&v->ids);
+    fresh_ids_free(&v->serials);
     free(v->chosen);
     free(v);
 }
 
-struct stage *violations_look(struct violations *v)
+struct stage *faults_look(struct faults *v)
 {
     return &v->look;
 }
 
-struct stage *violations_break(struct violations *v, struct stage *next)
+struct stage *faults_break(struct faults *v, struct stage *next)
 {
     v->break_.next = next;
     return &v->break_;
 }
 
-int violations_gzip_rule(const struct violations *v, const char **variant)
+int faults_gzip_rule(const struct faults *v, const char **variant)
 {
     for (size_t i = 0; i < v->count; i++)
         if (v->chosen[i].row->flags & GZIP) {
@@ -630,7 +630,7 @@ bool violate_gzip(const char *const *what, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         for (size_t row = 0; row < ROWS; row++) {
-            const char *id = violation_rule(&rows[row]);
+            const char *id = fault_rule(&rows[row]);
 
             if (rows[row].flags & GZIP && strncmp(what[i], id, strlen(id)) == 0)
                 return true;

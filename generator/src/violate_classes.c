@@ -1,9 +1,9 @@
 /* SPEC.md 4.2, 4.3, 6.3: classes that are loaded, unloaded, dumped. */
-#include "violation.h"
+#include "fault.h"
 
 /* ---- LOAD_CLASS and UNLOAD_CLASS ---- */
 
-void cls_002_zero(struct violations *v, struct event *e, int variant)
+void cls_002_zero(struct faults *v, struct event *e, int variant)
 {
     struct event load = RECORD_EVENT(LOAD_CLASS);
 
@@ -17,7 +17,7 @@ void cls_002_zero(struct violations *v, struct event *e, int variant)
 }
 
 /* A class once more: what is not as it was the first time, the variant tells. */
-void cls_003_again(struct violations *v, struct event *e, int other_class)
+void cls_003_again(struct faults *v, struct event *e, int other_class)
 {
     give(v->break_.next, e);
     if (other_class)
@@ -25,7 +25,7 @@ void cls_003_again(struct violations *v, struct event *e, int other_class)
     break_at(v, e, EVENT_OFFSET_OF(EVENT_RECORD, LOAD_CLASS, class_serial, v->id_size));
 }
 
-void cls_004_reloaded(struct violations *v, struct event *e, int variant)
+void cls_004_reloaded(struct faults *v, struct event *e, int variant)
 {
     (void)variant;
     give(v->break_.next, e);
@@ -33,7 +33,7 @@ void cls_004_reloaded(struct violations *v, struct event *e, int variant)
     break_at(v, e, EVENT_OFFSET_OF(EVENT_RECORD, LOAD_CLASS, class_id, v->id_size));
 }
 
-void cls_005_zero(struct violations *v, struct event *e, int variant)
+void cls_005_zero(struct faults *v, struct event *e, int variant)
 {
     struct event load = RECORD_EVENT(LOAD_CLASS);
 
@@ -46,7 +46,7 @@ void cls_005_zero(struct violations *v, struct event *e, int variant)
     insert(v, &load);
 }
 
-void cls_007_unknown(struct violations *v, struct event *e, int loaded_later)
+void cls_007_unknown(struct faults *v, struct event *e, int loaded_later)
 {
     struct event unload = RECORD_EVENT(UNLOAD_CLASS);
 
@@ -60,7 +60,7 @@ void cls_007_unknown(struct violations *v, struct event *e, int loaded_later)
         insert_load_class(v, fresh_serial(v, CLASS_SERIAL), fresh_id(v, CLASS), fresh_id(v, NAME), "Broken");
 }
 
-static void insert_unload_class(struct violations *v, uint32_t serial, bool broken)
+static void insert_unload_class(struct faults *v, uint32_t serial, bool broken)
 {
     struct event unload = RECORD_EVENT(UNLOAD_CLASS);
 
@@ -70,7 +70,7 @@ static void insert_unload_class(struct violations *v, uint32_t serial, bool brok
     insert(v, &unload);
 }
 
-void cls_018_renamed(struct violations *v, struct event *e, int after_unload)
+void cls_018_renamed(struct faults *v, struct event *e, int after_unload)
 {
     struct event load = RECORD_EVENT(LOAD_CLASS);
     uint32_t serial = fresh_serial(v, CLASS_SERIAL);
@@ -91,7 +91,7 @@ void cls_018_renamed(struct violations *v, struct event *e, int after_unload)
     insert(v, &load);
 }
 
-void cls_019_twice(struct violations *v, struct event *e, int variant)
+void cls_019_twice(struct faults *v, struct event *e, int variant)
 {
     (void)e;
     (void)variant;
@@ -106,7 +106,7 @@ void cls_019_twice(struct violations *v, struct event *e, int variant)
 /* Where a field of a CLASS_DUMP stands in its event. */
 #define CLASS_FIELD(v, field) EVENT_OFFSET_OF(EVENT_SUBRECORD, CLASS_DUMP, field, (v)->id_size)
 
-void cls_008_not_loaded(struct violations *v, struct event *e, int variant)
+void cls_008_not_loaded(struct faults *v, struct event *e, int variant)
 {
     struct event class = class_dump(v, fresh_id(v, CLASS), 0, "");
 
@@ -120,7 +120,7 @@ void cls_008_not_loaded(struct violations *v, struct event *e, int variant)
     }
 }
 
-void cls_009_again(struct violations *v, struct event *e, int other_layout)
+void cls_009_again(struct faults *v, struct event *e, int other_layout)
 {
     give(v->break_.next, e);
     if (other_layout) {
@@ -138,7 +138,7 @@ void cls_009_again(struct violations *v, struct event *e, int other_layout)
     break_at(v, e, CLASS_FIELD(v, class_id));
 }
 
-void cls_010_missing(struct violations *v, struct event *e, int with_instance)
+void cls_010_missing(struct faults *v, struct event *e, int with_instance)
 {
     struct event class = class_dump(v, fresh_id(v, CLASS), fresh_id(v, MISSING), "\012");
 
@@ -152,7 +152,7 @@ void cls_010_missing(struct violations *v, struct event *e, int with_instance)
     }
 }
 
-void cls_010_object(struct violations *v, struct event *e, int variant)
+void cls_010_object(struct faults *v, struct event *e, int variant)
 {
     struct event class;
 
@@ -164,7 +164,7 @@ void cls_010_object(struct violations *v, struct event *e, int variant)
     insert(v, &class);
 }
 
-void cls_011_cycle(struct violations *v, struct event *e, int two)
+void cls_011_cycle(struct faults *v, struct event *e, int two)
 {
     struct event class = class_dump(v, fresh_id(v, CLASS), fresh_id(v, two ? OTHER : CLASS), "\012");
 
@@ -175,7 +175,7 @@ void cls_011_cycle(struct violations *v, struct event *e, int two)
         insert_class(v, fresh_id(v, OTHER), fresh_id(v, CLASS), "\004");
 }
 
-void cls_012_zero(struct violations *v, struct event *e, int variant)
+void cls_012_zero(struct faults *v, struct event *e, int variant)
 {
     struct event class = class_dump(v, fresh_id(v, CLASS), 0, "");
 
@@ -186,7 +186,7 @@ void cls_012_zero(struct violations *v, struct event *e, int variant)
     insert(v, &class);
 }
 
-void cls_013_reserved(struct violations *v, struct event *e, int which)
+void cls_013_reserved(struct faults *v, struct event *e, int which)
 {
     struct CLASS_DUMP *r = &e->fields.CLASS_DUMP;
 
@@ -198,7 +198,7 @@ void cls_013_reserved(struct violations *v, struct event *e, int which)
 }
 
 /* A class with one constant, one static field, one instance field, one of which has a type that is none. */
-static void insert_bad_type(struct violations *v, unsigned constant, unsigned in_static, unsigned in_field)
+static void insert_bad_type(struct faults *v, unsigned constant, unsigned in_static, unsigned in_field)
 {
     struct event class = class_dump(v, fresh_id(v, CLASS), 0, "");
     uint64_t fixed = fixed_part_size(&class, v->id_size), at;
@@ -224,25 +224,25 @@ static void insert_bad_type(struct violations *v, unsigned constant, unsigned in
     insert(v, &class);
 }
 
-void cls_014_type(struct violations *v, struct event *e, int type)
+void cls_014_type(struct faults *v, struct event *e, int type)
 {
     (void)e;
     insert_bad_type(v, (unsigned)type, TYPE_INT, TYPE_INT);
 }
 
-void cls_015_type(struct violations *v, struct event *e, int type)
+void cls_015_type(struct faults *v, struct event *e, int type)
 {
     (void)e;
     insert_bad_type(v, TYPE_INT, (unsigned)type, TYPE_INT);
 }
 
-void cls_016_type(struct violations *v, struct event *e, int type)
+void cls_016_type(struct faults *v, struct event *e, int type)
 {
     (void)e;
     insert_bad_type(v, TYPE_INT, TYPE_INT, (unsigned)type);
 }
 
-void cls_017_size(struct violations *v, struct event *e, int change)
+void cls_017_size(struct faults *v, struct event *e, int change)
 {
     struct event class = class_dump(v, fresh_id(v, CLASS), 0, "\012\013");
 
@@ -253,7 +253,7 @@ void cls_017_size(struct violations *v, struct event *e, int change)
 }
 
 /* Its own fields alone are counted. */
-void cls_017_own(struct violations *v, struct event *e, int variant)
+void cls_017_own(struct faults *v, struct event *e, int variant)
 {
     struct event class;
 

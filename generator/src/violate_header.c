@@ -1,11 +1,11 @@
 /* SPEC.md 3.1: the header is wrong. */
-#include "violation.h"
+#include "fault.h"
 
 /* It stands for itself: what it says in place of this is of no account any more. */
-static void break_header(const struct violations *v, struct event *e, uint64_t at)
+static void break_header(const struct faults *v, struct event *e, uint64_t at)
 {
     break_at(v, e, at);
-    e->habit_count = 0;
+    e->quirk_count = 0;
 }
 
 static void set_text(struct event *e, const void *text, size_t size)
@@ -14,7 +14,7 @@ static void set_text(struct event *e, const void *text, size_t size)
     e->header.text_size = (uint8_t)size;
 }
 
-void hdr_001_text(struct violations *v, struct event *e, int variant)
+void hdr_001_text(struct faults *v, struct event *e, int variant)
 {
     static const struct {
         char text[HEADER_TEXT_SIZE];
@@ -34,40 +34,40 @@ void hdr_001_text(struct violations *v, struct event *e, int variant)
     break_header(v, e, 0);
 }
 
-void hdr_002_version(struct violations *v, struct event *e, int variant)
+void hdr_002_version(struct faults *v, struct event *e, int variant)
 {
     (void)variant;
     set_text(e, "JAVA PROFILE 1.0", 17);
     break_header(v, e, 0);
 }
 
-void hdr_003_version(struct violations *v, struct event *e, int variant)
+void hdr_003_version(struct faults *v, struct event *e, int variant)
 {
     (void)variant;
     set_text(e, "JAVA PROFILE 1.0.3", 19);
     break_at(v, e, 0);
 }
 
-void hdr_004_id_size(struct violations *v, struct event *e, int size)
+void hdr_004_id_size(struct faults *v, struct event *e, int size)
 {
     e->header.id_size = (uint32_t)size;
     break_at(v, e, e->header.text_size);
 }
 
-void hdr_005_cut(struct violations *v, struct event *e, int keep)
+void hdr_005_cut(struct faults *v, struct event *e, int keep)
 {
     e->keep = (uint64_t)keep;
     break_header(v, e, 0);
 }
 
-void hdr_006_time(struct violations *v, struct event *e, int variant)
+void hdr_006_time(struct faults *v, struct event *e, int variant)
 {
     (void)variant;
     e->header.timestamp = 0;
     break_at(v, e, e->header.text_size + 4u);
 }
 
-void hdr_007_time(struct violations *v, struct event *e, int variant)
+void hdr_007_time(struct faults *v, struct event *e, int variant)
 {
     e->header.timestamp = variant == 0 ? TIMESTAMP_END : variant == 1 ? e->header.timestamp * 1000 : UINT64_MAX;
     if (e->header.timestamp < TIMESTAMP_END)

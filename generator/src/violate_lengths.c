@@ -1,9 +1,9 @@
 /* SPEC.md 4: records whose length is not what their layout or their count asks for. */
-#include "violation.h"
+#include "fault.h"
 
 enum { ENTRIES = 3 }; /* of a record with a count */
 
-static void insert_class_to_name(struct violations *v)
+static void insert_class_to_name(struct faults *v)
 {
     insert_utf8(v, fresh_id(v, NAME), "Broken");
     insert_load_class(v, fresh_serial(v, CLASS_SERIAL), fresh_id(v, CLASS), fresh_id(v, NAME), "Broken");
@@ -11,7 +11,7 @@ static void insert_class_to_name(struct violations *v)
 
 /* A sound record of the kind whose length the rule is about, `entries` more or fewer in its count than there are, and in front of
  * it what it names. */
-static struct event sound_record(struct violations *v, uint32_t entries)
+static struct event sound_record(struct faults *v, uint32_t entries)
 {
     struct event e = event_of(EVENT_RECORD, 0, LAYOUT_ID_NONE);
 
@@ -78,7 +78,7 @@ static struct event sound_record(struct violations *v, uint32_t entries)
 }
 
 /* Bytes of an entry; 0 for a record without any. */
-static size_t entry_size(const struct violations *v, const struct event *e)
+static size_t entry_size(const struct faults *v, const struct event *e)
 {
     switch (e->tag) {
     case TAG_TRACE:
@@ -93,7 +93,7 @@ static size_t entry_size(const struct violations *v, const struct event *e)
 }
 
 /* The record, its fields and entries as bytes: so many fewer or more of them than there should be. Further bytes are 0. */
-static void insert_of_length(struct violations *v, struct event *e, long change, bool empty)
+static void insert_of_length(struct faults *v, struct event *e, long change, bool empty)
 {
     uint8_t fields[FIELDS_MOST];
     size_t entries = entry_size(v, e) * ENTRIES, all = fields_size(e->layout, v->id_size) + entries, head;
@@ -110,7 +110,7 @@ static void insert_of_length(struct violations *v, struct event *e, long change,
     insert(v, e);
 }
 
-void length_longer(struct violations *v, struct event *e, int bytes)
+void length_longer(struct faults *v, struct event *e, int bytes)
 {
     struct event record = sound_record(v, 0);
 
@@ -118,7 +118,7 @@ void length_longer(struct violations *v, struct event *e, int bytes)
     insert_of_length(v, &record, bytes, false);
 }
 
-void length_shorter(struct violations *v, struct event *e, int bytes)
+void length_shorter(struct faults *v, struct event *e, int bytes)
 {
     struct event record = sound_record(v, 0);
 
@@ -126,7 +126,7 @@ void length_shorter(struct violations *v, struct event *e, int bytes)
     insert_of_length(v, &record, -bytes, false);
 }
 
-void length_empty(struct violations *v, struct event *e, int variant)
+void length_empty(struct faults *v, struct event *e, int variant)
 {
     struct event record = sound_record(v, 0);
 
@@ -136,7 +136,7 @@ void length_empty(struct violations *v, struct event *e, int variant)
 }
 
 /* The field alone is wrong, and the record is not: it says 0, or leads to a byte 0 of the next. */
-void length_says(struct violations *v, struct event *e, int more)
+void length_says(struct faults *v, struct event *e, int more)
 {
     struct event record = sound_record(v, 0);
     size_t entries = entry_size(v, &record) * ENTRIES;
@@ -154,7 +154,7 @@ void length_says(struct violations *v, struct event *e, int more)
 }
 
 /* The count is wrong by so much. */
-void length_count(struct violations *v, struct event *e, int more)
+void length_count(struct faults *v, struct event *e, int more)
 {
     struct event record = sound_record(v, (uint32_t)more);
 
@@ -163,7 +163,7 @@ void length_count(struct violations *v, struct event *e, int more)
 }
 
 /* The count, in 32 bits times what an entry takes, gives the length all the same. */
-void length_count_wraps(struct violations *v, struct event *e, int variant)
+void length_count_wraps(struct faults *v, struct event *e, int variant)
 {
     struct event record = sound_record(v, 0);
     uint32_t wrap = UINT32_C(1) << (entry_size(v, &record) == 8 ? 29 : 30);
@@ -173,7 +173,7 @@ void length_count_wraps(struct violations *v, struct event *e, int variant)
 }
 
 /* It ends in front of its count. */
-void length_no_count(struct violations *v, struct event *e, int variant)
+void length_no_count(struct faults *v, struct event *e, int variant)
 {
     struct event record = sound_record(v, 0);
 

@@ -1,11 +1,11 @@
 /* SPEC.md 4.1: strings, and who names them. */
-#include "violation.h"
+#include "fault.h"
 
 /* ---- UTF8 ---- */
 
 enum { ID_AT = RECORD_HEADER_SIZE };
 
-void str_002_zero(struct violations *v, struct event *e, int empty)
+void str_002_zero(struct faults *v, struct event *e, int empty)
 {
     struct event zero = RECORD_EVENT(UTF8);
 
@@ -17,14 +17,14 @@ void str_002_zero(struct violations *v, struct event *e, int empty)
 }
 
 /* The string once more, the same or another. */
-void str_003_again(struct violations *v, struct event *e, int variant)
+void str_003_again(struct faults *v, struct event *e, int variant)
 {
     (void)variant;
     give(v->break_.next, e);
     break_at(v, e, ID_AT);
 }
 
-void str_004_other(struct violations *v, struct event *e, int variant)
+void str_004_other(struct faults *v, struct event *e, int variant)
 {
     static const char *const texts[] = {"redefined", "defined once more"};
     const char *text = texts[0];
@@ -46,7 +46,7 @@ void str_004_other(struct violations *v, struct event *e, int variant)
     break_at(v, e, ID_AT);
 }
 
-void str_005_encoding(struct violations *v, struct event *e, int variant)
+void str_005_encoding(struct faults *v, struct event *e, int variant)
 {
     static const struct {
         const char *bytes;
@@ -74,7 +74,7 @@ void str_005_encoding(struct violations *v, struct event *e, int variant)
     insert(v, &string);
 }
 
-void str_009_nul(struct violations *v, struct event *e, int bytes)
+void str_009_nul(struct faults *v, struct event *e, int bytes)
 {
     static const char text[] = "name";
     struct event string = RECORD_EVENT(UTF8);
@@ -90,14 +90,14 @@ void str_009_nul(struct violations *v, struct event *e, int bytes)
 /* ---- Who names a string: 0, one that comes later, one that never comes ---- */
 
 /* What the name is to be, and behind the record that has it, the string if it is only late. */
-static uint64_t bad_name(const struct violations *v)
+static uint64_t bad_name(const struct faults *v)
 {
     return rule_at_work(v) == RULE_STR_008 ? 0 : fresh_id(v, NAME);
 }
 
 static const char late[] = "late";
 
-static void insert_bad(struct violations *v, struct event *e, uint64_t at)
+static void insert_bad(struct faults *v, struct event *e, uint64_t at)
 {
     break_at(v, e, at);
     insert(v, e);
@@ -107,7 +107,7 @@ static void insert_bad(struct violations *v, struct event *e, uint64_t at)
 
 enum { OF_METHOD, OF_SIGNATURE, OF_SOURCE };
 
-void name_of_class(struct violations *v, struct event *e, int variant)
+void name_of_class(struct faults *v, struct event *e, int variant)
 {
     (void)variant;
     e->fields.LOAD_CLASS.name = bad_name(v);
@@ -115,7 +115,7 @@ void name_of_class(struct violations *v, struct event *e, int variant)
     break_at(v, e, EVENT_OFFSET_OF(EVENT_RECORD, LOAD_CLASS, name, v->id_size));
 }
 
-void name_of_new_class(struct violations *v, struct event *e, int variant)
+void name_of_new_class(struct faults *v, struct event *e, int variant)
 {
     struct event load = RECORD_EVENT(LOAD_CLASS);
 
@@ -127,7 +127,7 @@ void name_of_new_class(struct violations *v, struct event *e, int variant)
     insert_bad(v, &load, EVENT_OFFSET_OF(EVENT_RECORD, LOAD_CLASS, name, v->id_size));
 }
 
-static uint64_t set_frame_name(struct violations *v, struct FRAME *r, int field)
+static uint64_t set_frame_name(struct faults *v, struct FRAME *r, int field)
 {
     switch (field) {
     case OF_METHOD:
@@ -142,13 +142,13 @@ static uint64_t set_frame_name(struct violations *v, struct FRAME *r, int field)
     }
 }
 
-void name_of_frame(struct violations *v, struct event *e, int field)
+void name_of_frame(struct faults *v, struct event *e, int field)
 {
     keep_the_first(v, e);
     break_at(v, e, set_frame_name(v, &e->fields.FRAME, field));
 }
 
-void name_of_new_frame(struct violations *v, struct event *e, int field)
+void name_of_new_frame(struct faults *v, struct event *e, int field)
 {
     struct event frame = RECORD_EVENT(FRAME);
 
@@ -162,7 +162,7 @@ void name_of_new_frame(struct violations *v, struct event *e, int field)
     insert_bad(v, &frame, set_frame_name(v, &frame.fields.FRAME, field));
 }
 
-void name_of_thread(struct violations *v, struct event *e, int field)
+void name_of_thread(struct faults *v, struct event *e, int field)
 {
     struct event start = RECORD_EVENT(START_THREAD);
     struct START_THREAD *r = &start.fields.START_THREAD;
@@ -184,13 +184,13 @@ void name_of_thread(struct violations *v, struct event *e, int field)
 }
 
 /* One of the names that stand in the body of a CLASS_DUMP. */
-static void set_field_name(struct violations *v, struct event *e, size_t at)
+static void set_field_name(struct faults *v, struct event *e, size_t at)
 {
     put_id(own_body(v, e) + at, bad_name(v), v->id_size);
     break_at(v, e, fixed_part_size(e, v->id_size) + at);
 }
 
-void name_of_static(struct violations *v, struct event *e, int variant)
+void name_of_static(struct faults *v, struct event *e, int variant)
 {
     struct class_lists lists;
 
@@ -199,7 +199,7 @@ void name_of_static(struct violations *v, struct event *e, int variant)
         set_field_name(v, e, lists.statics_at);
 }
 
-void name_of_field(struct violations *v, struct event *e, int last)
+void name_of_field(struct faults *v, struct event *e, int last)
 {
     struct class_lists lists;
 
@@ -207,7 +207,7 @@ void name_of_field(struct violations *v, struct event *e, int last)
         set_field_name(v, e, lists.fields_at + (last ? (lists.fields - 1) * SIZE_OF(INSTANCE_FIELD, v->id_size) : 0));
 }
 
-void name_of_heap(struct violations *v, struct event *e, int variant)
+void name_of_heap(struct faults *v, struct event *e, int variant)
 {
     struct event info = SUBRECORD_EVENT(HEAP_DUMP_INFO, HEAP_DUMP_INFO);
 

@@ -1,12 +1,12 @@
 /* SPEC.md 6.4 to 6.7, 7.1: objects, and what they refer to. */
-#include "violation.h"
+#include "fault.h"
 
 enum { OBJECT_AT = 1 };
 
 #define INSTANCE_FIELD_AT(v, field) EVENT_OFFSET_OF(EVENT_SUBRECORD, INSTANCE_DUMP, field, (v)->id_size)
 #define ARRAY_FIELD_AT(v, field) EVENT_OFFSET_OF(EVENT_SUBRECORD, OBJECT_ARRAY_DUMP, field, (v)->id_size)
 
-static uint32_t size_of_types(const struct violations *v, const char *types)
+static uint32_t size_of_types(const struct faults *v, const char *types)
 {
     uint32_t bytes = 0;
 
@@ -16,14 +16,14 @@ static uint32_t size_of_types(const struct violations *v, const char *types)
 }
 
 /* An instance of a new class of these fields: all zeros. */
-static struct event new_instance(struct violations *v, const char *types)
+static struct event new_instance(struct faults *v, const char *types)
 {
     insert_class(v, fresh_id(v, CLASS), 0, types);
     return instance_dump(v, fresh_id(v, OBJECT), fresh_id(v, CLASS), size_of_types(v, types));
 }
 
 /* The same of a class with a superclass, which is OTHER. */
-static struct event new_subclass_instance(struct violations *v, const char *types, const char *inherited)
+static struct event new_subclass_instance(struct faults *v, const char *types, const char *inherited)
 {
     struct event class;
 
@@ -36,7 +36,7 @@ static struct event new_subclass_instance(struct violations *v, const char *type
 
 /* ---- IDs ---- */
 
-void obj_001_zero(struct violations *v, struct event *e, int tag)
+void obj_001_zero(struct faults *v, struct event *e, int tag)
 {
     struct event bad;
 
@@ -51,7 +51,7 @@ void obj_001_zero(struct violations *v, struct event *e, int tag)
     insert(v, &bad);
 }
 
-void obj_004_again(struct violations *v, struct event *e, int variant)
+void obj_004_again(struct faults *v, struct event *e, int variant)
 {
     (void)variant;
     give(v->break_.next, e);
@@ -74,14 +74,14 @@ static uint64_t object_id_of(const struct event *e)
 }
 
 /* An array of ours has the ID first. */
-void obj_004_other_kind(struct violations *v, struct event *e, int variant)
+void obj_004_other_kind(struct faults *v, struct event *e, int variant)
 {
     (void)variant;
     insert_object(v, object_id_of(e));
     break_at(v, e, OBJECT_AT);
 }
 
-void obj_005_class_first(struct violations *v, struct event *e, int variant)
+void obj_005_class_first(struct faults *v, struct event *e, int variant)
 {
     uint64_t id = object_id_of(e);
 
@@ -93,7 +93,7 @@ void obj_005_class_first(struct violations *v, struct event *e, int variant)
 
 /* ---- Classes of objects ---- */
 
-void obj_002_missing(struct violations *v, struct event *e, int variant)
+void obj_002_missing(struct faults *v, struct event *e, int variant)
 {
     (void)variant;
     e->fields.INSTANCE_DUMP.class_id = fresh_id(v, MISSING);
@@ -102,7 +102,7 @@ void obj_002_missing(struct violations *v, struct event *e, int variant)
 
 enum { CLASS_ZERO, CLASS_IS_OBJECT };
 
-static uint64_t no_class(struct violations *v, int kind)
+static uint64_t no_class(struct faults *v, int kind)
 {
     if (kind == CLASS_ZERO)
         return 0;
@@ -110,7 +110,7 @@ static uint64_t no_class(struct violations *v, int kind)
     return fresh_id(v, OTHER);
 }
 
-void obj_002_no_class(struct violations *v, struct event *e, int kind)
+void obj_002_no_class(struct faults *v, struct event *e, int kind)
 {
     uint64_t class_id = no_class(v, kind);
     struct event bad = instance_dump(v, fresh_id(v, OBJECT), class_id, 8);
@@ -120,14 +120,14 @@ void obj_002_no_class(struct violations *v, struct event *e, int kind)
     insert(v, &bad);
 }
 
-void obj_003_missing(struct violations *v, struct event *e, int variant)
+void obj_003_missing(struct faults *v, struct event *e, int variant)
 {
     (void)variant;
     e->fields.OBJECT_ARRAY_DUMP.class_id = fresh_id(v, MISSING);
     break_at(v, e, ARRAY_FIELD_AT(v, class_id));
 }
 
-void obj_003_no_class(struct violations *v, struct event *e, int kind)
+void obj_003_no_class(struct faults *v, struct event *e, int kind)
 {
     uint64_t class_id = no_class(v, kind);
     struct event bad = object_array(fresh_id(v, OBJECT), class_id);
@@ -137,7 +137,7 @@ void obj_003_no_class(struct violations *v, struct event *e, int kind)
     insert(v, &bad);
 }
 
-void obj_007_no_array(struct violations *v, struct event *e, int variant)
+void obj_007_no_array(struct faults *v, struct event *e, int variant)
 {
     struct event bad = object_array(fresh_id(v, OBJECT), fresh_id(v, CLASS));
 
@@ -150,13 +150,13 @@ void obj_007_no_array(struct violations *v, struct event *e, int variant)
 
 /* ---- Lengths ---- */
 
-static void break_length(struct violations *v, struct event *e, long change)
+static void break_length(struct faults *v, struct event *e, long change)
 {
     e->fields.INSTANCE_DUMP.bytes += (uint32_t)change;
     break_at(v, e, INSTANCE_FIELD_AT(v, bytes));
 }
 
-void obj_006_byte_more(struct violations *v, struct event *e, int variant)
+void obj_006_byte_more(struct faults *v, struct event *e, int variant)
 {
     (void)variant;
     own_body(v, e);
@@ -165,14 +165,14 @@ void obj_006_byte_more(struct violations *v, struct event *e, int variant)
     break_length(v, e, 1);
 }
 
-void obj_006_byte_less(struct violations *v, struct event *e, int variant)
+void obj_006_byte_less(struct faults *v, struct event *e, int variant)
 {
     (void)variant;
     e->body_size--;
     break_length(v, e, -1);
 }
 
-void obj_006_bytes(struct violations *v, struct event *e, int bytes)
+void obj_006_bytes(struct faults *v, struct event *e, int bytes)
 {
     struct event bad;
 
@@ -183,7 +183,7 @@ void obj_006_bytes(struct violations *v, struct event *e, int bytes)
     insert(v, &bad);
 }
 
-void obj_006_own_fields(struct violations *v, struct event *e, int variant)
+void obj_006_own_fields(struct faults *v, struct event *e, int variant)
 {
     struct event bad = new_subclass_instance(v, "\013", "\012");
 
@@ -194,7 +194,7 @@ void obj_006_own_fields(struct violations *v, struct event *e, int variant)
     insert(v, &bad);
 }
 
-void obj_006_class_later(struct violations *v, struct event *e, int variant)
+void obj_006_class_later(struct faults *v, struct event *e, int variant)
 {
     struct event bad = instance_dump(v, fresh_id(v, OBJECT), fresh_id(v, CLASS), 5);
 
@@ -207,7 +207,7 @@ void obj_006_class_later(struct violations *v, struct event *e, int variant)
 
 /* The count alone is wrong, and leads to a sub-record all the same: behind the next one, or to what looks like one in the
  * values. */
-void obj_006_next_too(struct violations *v, struct event *e, int variant)
+void obj_006_next_too(struct faults *v, struct event *e, int variant)
 {
     struct event bad = new_instance(v, "\012");
     uint32_t next = (uint32_t)(1 + SIZE_OF(PRIMITIVE_ARRAY_DUMP, v->id_size));
@@ -219,7 +219,7 @@ void obj_006_next_too(struct violations *v, struct event *e, int variant)
     insert_object(v, fresh_id(v, OTHER));
 }
 
-void obj_006_says_less(struct violations *v, struct event *e, int variant)
+void obj_006_says_less(struct faults *v, struct event *e, int variant)
 {
     struct event bad;
 
@@ -237,7 +237,7 @@ void obj_006_says_less(struct violations *v, struct event *e, int variant)
 }
 
 /* The count alone is wrong, and leads to a byte 0: what the fields of the class ask for leads on. */
-void obj_006_astray(struct violations *v, struct event *e, int more)
+void obj_006_astray(struct faults *v, struct event *e, int more)
 {
     struct event bad = new_instance(v, "\013\013");
 
@@ -249,7 +249,7 @@ void obj_006_astray(struct violations *v, struct event *e, int more)
 
 /* ---- Values ---- */
 
-void obj_008_type(struct violations *v, struct event *e, int type)
+void obj_008_type(struct faults *v, struct event *e, int type)
 {
     struct event bad = primitive_array(v, fresh_id(v, OBJECT), TYPE_INT, 4);
 
@@ -259,7 +259,7 @@ void obj_008_type(struct violations *v, struct event *e, int type)
     insert(v, &bad);
 }
 
-void obj_008_nodata(struct violations *v, struct event *e, int type)
+void obj_008_nodata(struct faults *v, struct event *e, int type)
 {
     struct event bad = SUBRECORD_EVENT(PRIMITIVE_ARRAY_NODATA, PRIMITIVE_ARRAY_NODATA);
 
@@ -271,7 +271,7 @@ void obj_008_nodata(struct violations *v, struct event *e, int type)
 }
 
 /* An array of so many elements, the last of which is neither 0 nor 1. */
-void obj_009_boolean(struct violations *v, struct event *e, int elements)
+void obj_009_boolean(struct faults *v, struct event *e, int elements)
 {
     struct event bad = primitive_array(v, fresh_id(v, OBJECT), TYPE_BOOLEAN, (uint32_t)elements);
 
@@ -282,7 +282,7 @@ void obj_009_boolean(struct violations *v, struct event *e, int elements)
 }
 
 /* The last value of an instance becomes a reference to nothing, or 2. */
-static void insert_bad_value(struct violations *v, struct event *e)
+static void insert_bad_value(struct faults *v, struct event *e)
 {
     size_t size = rule_at_work(v) == RULE_REF_002 ? v->id_size : 1, at = (size_t)e->body_size - size;
 
@@ -296,7 +296,7 @@ static void insert_bad_value(struct violations *v, struct event *e)
     insert(v, e);
 }
 
-void value_of_field(struct violations *v, struct event *e, int type)
+void value_of_field(struct faults *v, struct event *e, int type)
 {
     const char types[] = {TYPE_INT, (char)type, 0};
     struct event bad = new_instance(v, types);
@@ -305,7 +305,7 @@ void value_of_field(struct violations *v, struct event *e, int type)
     insert_bad_value(v, &bad);
 }
 
-void value_of_inherited_field(struct violations *v, struct event *e, int type)
+void value_of_inherited_field(struct faults *v, struct event *e, int type)
 {
     const char types[] = {(char)type, 0};
     struct event bad = new_subclass_instance(v, "\012\007", types);
@@ -314,7 +314,7 @@ void value_of_inherited_field(struct violations *v, struct event *e, int type)
     insert_bad_value(v, &bad);
 }
 
-void value_before_class(struct violations *v, struct event *e, int type)
+void value_before_class(struct faults *v, struct event *e, int type)
 {
     const char types[] = {TYPE_INT, (char)type, 0};
     struct event bad = instance_dump(v, fresh_id(v, OBJECT), fresh_id(v, CLASS), 4 + type_size((unsigned)type, v->id_size));
@@ -325,7 +325,7 @@ void value_before_class(struct violations *v, struct event *e, int type)
 }
 
 /* A class with a constant or a static field of that value. */
-static void insert_class_with_value(struct violations *v, int type, bool constant)
+static void insert_class_with_value(struct faults *v, int type, bool constant)
 {
     struct event bad = class_dump(v, fresh_id(v, CLASS), 0, "");
 
@@ -349,13 +349,13 @@ static void insert_class_with_value(struct violations *v, int type, bool constan
     insert(v, &bad);
 }
 
-void value_of_static(struct violations *v, struct event *e, int type)
+void value_of_static(struct faults *v, struct event *e, int type)
 {
     (void)e;
     insert_class_with_value(v, type, false);
 }
 
-void value_of_constant(struct violations *v, struct event *e, int type)
+void value_of_constant(struct faults *v, struct event *e, int type)
 {
     (void)e;
     insert_class_with_value(v, type, true);
@@ -363,7 +363,7 @@ void value_of_constant(struct violations *v, struct event *e, int type)
 
 /* ---- References ---- */
 
-void ref_002_element(struct violations *v, struct event *e, int last)
+void ref_002_element(struct faults *v, struct event *e, int last)
 {
     size_t at = last ? (size_t)e->body_size - v->id_size : 0;
 
@@ -371,7 +371,7 @@ void ref_002_element(struct violations *v, struct event *e, int last)
     break_at(v, e, fixed_part_size(e, v->id_size) + at);
 }
 
-void ref_002_new_array(struct violations *v, struct event *e, int elements)
+void ref_002_new_array(struct faults *v, struct event *e, int elements)
 {
     struct event bad = object_array(fresh_id(v, OBJECT), fresh_id(v, CLASS));
 
@@ -388,7 +388,7 @@ void ref_002_new_array(struct violations *v, struct event *e, int elements)
 
 enum { OF_LOADER, OF_SIGNERS, OF_DOMAIN };
 
-void ref_002_class(struct violations *v, struct event *e, int field)
+void ref_002_class(struct faults *v, struct event *e, int field)
 {
     struct CLASS_DUMP *r = &e->fields.CLASS_DUMP;
 
@@ -409,7 +409,7 @@ void ref_002_class(struct violations *v, struct event *e, int field)
 }
 
 /* An array class is dumped with an instance of it behind. */
-void obj_011_instance(struct violations *v, struct event *e, int variant)
+void obj_011_instance(struct faults *v, struct event *e, int variant)
 {
     struct event class = class_dump(v, fresh_id(v, CLASS), 0, ""),
                  instance = instance_dump(v, fresh_id(v, OBJECT), fresh_id(v, CLASS), 0);
@@ -421,7 +421,7 @@ void obj_011_instance(struct violations *v, struct event *e, int variant)
     insert(v, &instance);
 }
 
-void obj_012_ints(struct violations *v, struct event *e, int variant)
+void obj_012_ints(struct faults *v, struct event *e, int variant)
 {
     struct event array = object_array(fresh_id(v, OBJECT), fresh_id(v, CLASS));
 

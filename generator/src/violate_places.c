@@ -1,227 +1,227 @@
-/* Where rules can be broken: the places of violations.def. Each looks at an event and at what is in front of it. */
-#include "violation.h"
+/* Where rules can be broken: the places of faults.def. Each looks at an event and at what is in front of it. */
+#include "fault.h"
 
 /* ---- Between records: in front of one, or at the end ---- */
 
-bool place_header(const struct violations *v, const struct event *e)
+bool place_header(const struct faults *v, const struct event *e)
 {
     (void)v;
     return e->kind == EVENT_HEADER;
 }
 
-bool place_header_with_time(const struct violations *v, const struct event *e)
+bool place_header_with_time(const struct faults *v, const struct event *e)
 {
     (void)v;
     return e->kind == EVENT_HEADER && e->header.timestamp && e->header.timestamp < TIMESTAMP_END;
 }
 
-bool place_between_records(const struct violations *v, const struct event *e)
+bool place_between_records(const struct faults *v, const struct event *e)
 {
     return !v->flow.behind_empty && (e->kind == EVENT_RECORD || e->kind == EVENT_OPEN || e->kind == EVENT_END);
 }
 
-bool place_in_series(const struct violations *v, const struct event *e)
+bool place_in_series(const struct faults *v, const struct event *e)
 {
     return v->flow.series_open && e->kind != EVENT_END && place_between_records(v, e);
 }
 
-bool place_out_of_series(const struct violations *v, const struct event *e)
+bool place_out_of_series(const struct faults *v, const struct event *e)
 {
     return !v->flow.series_open && place_between_records(v, e);
 }
 
-bool place_end(const struct violations *v, const struct event *e)
+bool place_end(const struct faults *v, const struct event *e)
 {
     return e->kind == EVENT_END && !v->flow.behind_empty;
 }
 
-bool place_closed_end(const struct violations *v, const struct event *e)
+bool place_closed_end(const struct faults *v, const struct event *e)
 {
     return place_end(v, e) && !v->flow.series_open;
 }
 
 /* ---- Between sub-records: in front of one, or behind the last of a record ---- */
 
-bool place_in_heap(const struct violations *v, const struct event *e)
+bool place_in_heap(const struct faults *v, const struct event *e)
 {
     return e->kind == EVENT_SUBRECORD || (e->kind == EVENT_CLOSE && v->flow.in_record);
 }
 
-bool place_in_segment(const struct violations *v, const struct event *e)
+bool place_in_segment(const struct faults *v, const struct event *e)
 {
     return v->flow.heap_tag == TAG_HEAP_DUMP_SEGMENT && place_in_heap(v, e);
 }
 
-bool place_behind_subrecords(const struct violations *v, const struct event *e)
+bool place_behind_subrecords(const struct faults *v, const struct event *e)
 {
     return e->kind == EVENT_CLOSE && v->flow.in_record;
 }
 
 /* ---- An event ---- */
 
-bool place_subrecord(const struct violations *v, const struct event *e)
+bool place_subrecord(const struct faults *v, const struct event *e)
 {
     (void)v;
     return e->kind == EVENT_SUBRECORD;
 }
 
-bool place_heap_dump(const struct violations *v, const struct event *e)
+bool place_heap_dump(const struct faults *v, const struct event *e)
 {
     (void)v;
     return e->kind == EVENT_OPEN;
 }
 
-bool place_only_heap_dump(const struct violations *v, const struct event *e)
+bool place_only_heap_dump(const struct faults *v, const struct event *e)
 {
     return e->kind == EVENT_OPEN && e->tag == TAG_HEAP_DUMP && !v->flow.series_open;
 }
 
-bool place_segment(const struct violations *v, const struct event *e)
+bool place_segment(const struct faults *v, const struct event *e)
 {
     (void)v;
     return e->kind == EVENT_OPEN && e->tag == TAG_HEAP_DUMP_SEGMENT;
 }
 
-bool place_heap_dump_end(const struct violations *v, const struct event *e)
+bool place_heap_dump_end(const struct faults *v, const struct event *e)
 {
     return e->kind == EVENT_RECORD && e->tag == TAG_HEAP_DUMP_END && !e->body_size && !v->flow.behind_empty;
 }
 
-bool place_closing_end(const struct violations *v, const struct event *e)
+bool place_closing_end(const struct faults *v, const struct event *e)
 {
     return v->flow.series_open && place_heap_dump_end(v, e);
 }
 
-bool place_any_record(const struct violations *v, const struct event *e)
+bool place_any_record(const struct faults *v, const struct event *e)
 {
     return e->kind != EVENT_END && place_between_records(v, e);
 }
 
-bool place_record_with_body(const struct violations *v, const struct event *e)
+bool place_record_with_body(const struct faults *v, const struct event *e)
 {
     return e->kind == EVENT_RECORD && fields_size(e->layout, v->id_size) + e->body_size;
 }
 
-bool place_utf8(const struct violations *v, const struct event *e)
+bool place_utf8(const struct faults *v, const struct event *e)
 {
     (void)v;
     return e->layout == LAYOUT_ID_UTF8 && e->fields.UTF8.id && is_whole(e);
 }
 
-bool place_long_utf8(const struct violations *v, const struct event *e)
+bool place_long_utf8(const struct faults *v, const struct event *e)
 {
     return place_utf8(v, e) && e->body_size;
 }
 
-bool place_load_class(const struct violations *v, const struct event *e)
+bool place_load_class(const struct faults *v, const struct event *e)
 {
     (void)v;
     return e->layout == LAYOUT_ID_LOAD_CLASS && e->fields.LOAD_CLASS.class_id && e->fields.LOAD_CLASS.class_serial &&
            e->fields.LOAD_CLASS.name && !e->body_size;
 }
 
-bool place_frame(const struct violations *v, const struct event *e)
+bool place_frame(const struct faults *v, const struct event *e)
 {
     (void)v;
     return e->layout == LAYOUT_ID_FRAME && !e->body_size && e->fields.FRAME.class_serial && e->fields.FRAME.line >= -3 &&
            e->fields.FRAME.method && e->fields.FRAME.signature;
 }
 
-bool place_frame_with_source(const struct violations *v, const struct event *e)
+bool place_frame_with_source(const struct faults *v, const struct event *e)
 {
     return place_frame(v, e) && e->fields.FRAME.source;
 }
 
-bool place_trace(const struct violations *v, const struct event *e)
+bool place_trace(const struct faults *v, const struct event *e)
 {
     return e->layout == LAYOUT_ID_TRACE && is_whole(e) && e->body_size == (uint64_t)e->fields.TRACE.frames * v->id_size;
 }
 
-bool place_trace_with_frames(const struct violations *v, const struct event *e)
+bool place_trace_with_frames(const struct faults *v, const struct event *e)
 {
     return place_trace(v, e) && e->fields.TRACE.frames;
 }
 
-bool place_trace_of_other_ends(const struct violations *v, const struct event *e)
+bool place_trace_of_other_ends(const struct faults *v, const struct event *e)
 {
     return place_trace(v, e) && e->fields.TRACE.frames > 1 &&
            memcmp(e->body, e->body + e->body_size - v->id_size, v->id_size) != 0;
 }
 
-bool place_class_dump(const struct violations *v, const struct event *e)
+bool place_class_dump(const struct faults *v, const struct event *e)
 {
     (void)v;
     return e->layout == LAYOUT_ID_CLASS_DUMP && e->fields.CLASS_DUMP.class_id && is_whole(e) &&
            !e->fields.CLASS_DUMP.reserved1 && !e->fields.CLASS_DUMP.reserved2;
 }
 
-bool place_class_dump_with_fields(const struct violations *v, const struct event *e)
+bool place_class_dump_with_fields(const struct faults *v, const struct event *e)
 {
     struct class_lists lists;
 
     return place_class_dump(v, e) && find_lists(v, e, &lists) && lists.fields;
 }
 
-bool place_class_dump_with_statics(const struct violations *v, const struct event *e)
+bool place_class_dump_with_statics(const struct faults *v, const struct event *e)
 {
     struct class_lists lists;
 
     return place_class_dump(v, e) && find_lists(v, e, &lists) && lists.statics;
 }
 
-bool place_instance(const struct violations *v, const struct event *e)
+bool place_instance(const struct faults *v, const struct event *e)
 {
     (void)v;
     return e->layout == LAYOUT_ID_INSTANCE_DUMP && e->fields.INSTANCE_DUMP.object_id && e->fields.INSTANCE_DUMP.class_id;
 }
 
-bool place_whole_instance(const struct violations *v, const struct event *e)
+bool place_whole_instance(const struct faults *v, const struct event *e)
 {
     return place_instance(v, e) && is_whole(e);
 }
 
-bool place_instance_with_fields(const struct violations *v, const struct event *e)
+bool place_instance_with_fields(const struct faults *v, const struct event *e)
 {
     return place_whole_instance(v, e) && e->body_size;
 }
 
-bool place_object_array(const struct violations *v, const struct event *e)
+bool place_object_array(const struct faults *v, const struct event *e)
 {
     (void)v;
     return e->layout == LAYOUT_ID_OBJECT_ARRAY_DUMP && e->fields.OBJECT_ARRAY_DUMP.object_id &&
            e->fields.OBJECT_ARRAY_DUMP.class_id;
 }
 
-bool place_whole_object_array(const struct violations *v, const struct event *e)
+bool place_whole_object_array(const struct faults *v, const struct event *e)
 {
     return place_object_array(v, e) && is_whole(e);
 }
 
-bool place_object_array_with_elements(const struct violations *v, const struct event *e)
+bool place_object_array_with_elements(const struct faults *v, const struct event *e)
 {
     return place_whole_object_array(v, e) && e->body_size;
 }
 
-bool place_primitive_array(const struct violations *v, const struct event *e)
+bool place_primitive_array(const struct faults *v, const struct event *e)
 {
     (void)v;
     return e->layout == LAYOUT_ID_PRIMITIVE_ARRAY_DUMP && e->fields.PRIMITIVE_ARRAY_DUMP.object_id;
 }
 
 /* Of booleans some are neither 0 nor 1: each array with such is a finding of its own. */
-bool place_whole_primitive_array(const struct violations *v, const struct event *e)
+bool place_whole_primitive_array(const struct faults *v, const struct event *e)
 {
     return place_primitive_array(v, e) && is_whole(e) && e->fields.PRIMITIVE_ARRAY_DUMP.type != TYPE_BOOLEAN;
 }
 
-bool place_object(const struct violations *v, const struct event *e)
+bool place_object(const struct faults *v, const struct event *e)
 {
     return place_instance(v, e) || place_object_array(v, e) || place_primitive_array(v, e);
 }
 
 /* ---- The lists of a class ---- */
 
-bool find_lists(const struct violations *v, const struct event *e, struct class_lists *lists)
+bool find_lists(const struct faults *v, const struct event *e, struct class_lists *lists)
 {
     const uint8_t *p = e->body, *end = p + e->body_size;
     size_t head;

@@ -1,8 +1,8 @@
 /* SPEC.md 4.6, 4.10, 4.11: what the profiler counted. */
-#include "violation.h"
+#include "fault.h"
 
 /* Two sites of 16 bytes and 1 instance each, live and allocated, as the totals say; entry is the second. */
-static struct event alloc_sites(struct violations *v, struct SITE entry)
+static struct event alloc_sites(struct faults *v, struct SITE entry)
 {
     struct event e = RECORD_EVENT(ALLOC_SITES);
     const struct SITE sites[2] = {{.live_bytes = 16, .live_instances = 1, .allocated_bytes = 16, .allocated_instances = 1},
@@ -30,7 +30,7 @@ static const struct SITE sound = {.live_bytes = 16, .live_instances = 1, .alloca
 #define SITE_FIELD(v, e, field) \
     (fixed_part_size(e, (v)->id_size) + SIZE_OF(SITE, (v)->id_size) + OFFSET_OF(SITE, field, (v)->id_size))
 
-void prf_002_array_type(struct violations *v, struct event *e, int type)
+void prf_002_array_type(struct faults *v, struct event *e, int type)
 {
     struct SITE bad = sound;
     struct event sites;
@@ -42,7 +42,7 @@ void prf_002_array_type(struct violations *v, struct event *e, int type)
     insert(v, &sites);
 }
 
-void prf_003_class(struct violations *v, struct event *e, int variant)
+void prf_003_class(struct faults *v, struct event *e, int variant)
 {
     struct SITE bad = sound;
     struct event sites;
@@ -55,7 +55,7 @@ void prf_003_class(struct violations *v, struct event *e, int variant)
     insert(v, &sites);
 }
 
-void stk_012_site(struct violations *v, struct event *e, int variant)
+void stk_012_site(struct faults *v, struct event *e, int variant)
 {
     struct SITE bad = sound;
     struct event sites;
@@ -68,7 +68,7 @@ void stk_012_site(struct violations *v, struct event *e, int variant)
     insert(v, &sites);
 }
 
-void prf_004_flags(struct violations *v, struct event *e, int flags)
+void prf_004_flags(struct faults *v, struct event *e, int flags)
 {
     struct event sites = alloc_sites(v, sound);
 
@@ -78,7 +78,7 @@ void prf_004_flags(struct violations *v, struct event *e, int flags)
     insert(v, &sites);
 }
 
-void prf_005_sum(struct violations *v, struct event *e, int total)
+void prf_005_sum(struct faults *v, struct event *e, int total)
 {
     struct event sites = alloc_sites(v, sound);
     struct ALLOC_SITES *r = &sites.fields.ALLOC_SITES;
@@ -106,7 +106,7 @@ void prf_005_sum(struct violations *v, struct event *e, int total)
 }
 
 /* The sum takes more than 32 bits. */
-void prf_005_wide(struct violations *v, struct event *e, int variant)
+void prf_005_wide(struct faults *v, struct event *e, int variant)
 {
     struct SITE bad = sound;
     struct event sites;
@@ -119,7 +119,7 @@ void prf_005_wide(struct violations *v, struct event *e, int variant)
     insert(v, &sites);
 }
 
-static struct event cpu_samples(struct violations *v, uint32_t total, uint32_t first, uint32_t second, uint32_t trace)
+static struct event cpu_samples(struct faults *v, uint32_t total, uint32_t first, uint32_t second, uint32_t trace)
 {
     struct event e = RECORD_EVENT(CPU_SAMPLES);
 
@@ -133,7 +133,7 @@ static struct event cpu_samples(struct violations *v, uint32_t total, uint32_t f
     return e;
 }
 
-void stk_012_sample(struct violations *v, struct event *e, int variant)
+void stk_012_sample(struct faults *v, struct event *e, int variant)
 {
     struct event samples = cpu_samples(v, 4, 3, 1, fresh_serial(v, TRACE_SERIAL));
 
@@ -144,7 +144,7 @@ void stk_012_sample(struct violations *v, struct event *e, int variant)
     insert(v, &samples);
 }
 
-void prf_008_sum(struct violations *v, struct event *e, int wide)
+void prf_008_sum(struct faults *v, struct event *e, int wide)
 {
     struct event samples = wide ? cpu_samples(v, 4, UINT32_MAX, 5, 0) : cpu_samples(v, 4, 3, 2, 0);
 
@@ -153,7 +153,7 @@ void prf_008_sum(struct violations *v, struct event *e, int wide)
     insert(v, &samples);
 }
 
-void prf_010_flags(struct violations *v, struct event *e, int flags)
+void prf_010_flags(struct faults *v, struct event *e, int flags)
 {
     struct event settings = RECORD_EVENT(CONTROL_SETTINGS);
 

@@ -1,9 +1,9 @@
 /* SPEC.md 3.2, 3.3, 5, 6.1: the framing of records, heap dumps and sub-records; and 8, which the gzip writer breaks. */
-#include "violation.h"
+#include "fault.h"
 
 static const uint8_t zeros[BODY_MOST];
 
-static void insert_mark(struct violations *v, enum event_kind kind, uint8_t tag)
+static void insert_mark(struct faults *v, enum event_kind kind, uint8_t tag)
 {
     struct event e = event_of(kind, tag, LAYOUT_ID_NONE);
 
@@ -12,13 +12,13 @@ static void insert_mark(struct violations *v, enum event_kind kind, uint8_t tag)
 
 /* ---- The end comes too early ---- */
 
-void rec_001_cut(struct violations *v, struct event *e, int keep)
+void rec_001_cut(struct faults *v, struct event *e, int keep)
 {
     e->keep = (uint64_t)keep;
     break_at(v, e, 0);
 }
 
-void rec_001_behind(struct violations *v, struct event *e, int bytes)
+void rec_001_behind(struct faults *v, struct event *e, int bytes)
 {
     static const uint8_t start[8] = {TAG_UTF8};
 
@@ -26,7 +26,7 @@ void rec_001_behind(struct violations *v, struct event *e, int bytes)
     insert_raw(v, start, (size_t)bytes, true);
 }
 
-void rec_002_record(struct violations *v, struct event *e, int halves)
+void rec_002_record(struct faults *v, struct event *e, int halves)
 {
     uint64_t body = fields_size(e->layout, v->id_size) + e->body_size;
 
@@ -35,7 +35,7 @@ void rec_002_record(struct violations *v, struct event *e, int halves)
 }
 
 /* The heap dump record with the sub-record that was chosen, or one near to it. */
-static const struct sample *sample_at(const struct violations *v, uint64_t subrecord)
+static const struct sample *sample_at(const struct faults *v, uint64_t subrecord)
 {
     const struct sample *s = v->facts.samples;
 
@@ -44,7 +44,7 @@ static const struct sample *sample_at(const struct violations *v, uint64_t subre
     return s;
 }
 
-void rec_002_heap_dump(struct violations *v, struct event *e, int halves)
+void rec_002_heap_dump(struct faults *v, struct event *e, int halves)
 {
     uint64_t target = chosen_place(v);
     const struct sample *s = sample_at(v, target);
@@ -62,7 +62,7 @@ void rec_002_heap_dump(struct violations *v, struct event *e, int halves)
 
 /* ---- Tags and times ---- */
 
-void rec_003_tag(struct violations *v, struct event *e, int tag)
+void rec_003_tag(struct faults *v, struct event *e, int tag)
 {
     struct event unknown = event_of(EVENT_RECORD, (uint8_t)tag, LAYOUT_ID_NONE);
 
@@ -75,7 +75,7 @@ void rec_003_tag(struct violations *v, struct event *e, int tag)
 
 /* A record of an earlier time than the one in front; where that has time 0, one in between moves on first. The next ones are not
  * before it. */
-void rec_004_time(struct violations *v, struct event *e, int back)
+void rec_004_time(struct faults *v, struct event *e, int back)
 {
     uint32_t now = v->flow.time, step = (uint32_t)back;
     struct event late = RECORD_EVENT(UTF8), early = RECORD_EVENT(UTF8);
@@ -96,7 +96,7 @@ void rec_004_time(struct violations *v, struct event *e, int back)
 
 /* ---- Heap dumps ---- */
 
-static void insert_heap_dump(struct violations *v, uint8_t tag, bool empty)
+static void insert_heap_dump(struct faults *v, uint8_t tag, bool empty)
 {
     struct event e = event_of(EVENT_OPEN, tag, LAYOUT_ID_NONE);
 
@@ -107,7 +107,7 @@ static void insert_heap_dump(struct violations *v, uint8_t tag, bool empty)
     insert_mark(v, EVENT_CLOSE, tag);
 }
 
-void rec_005_segment(struct violations *v, struct event *e, int variant)
+void rec_005_segment(struct faults *v, struct event *e, int variant)
 {
     (void)variant;
     if (v->marked && (e->kind == EVENT_OPEN || e->kind == EVENT_RECORD || e->kind == EVENT_END)) {
@@ -121,7 +121,7 @@ void rec_005_segment(struct violations *v, struct event *e, int variant)
     }
 }
 
-void rec_005_old_header(struct violations *v, struct event *e, int variant)
+void rec_005_old_header(struct faults *v, struct event *e, int variant)
 {
     (void)variant;
     if (e->kind == EVENT_HEADER) {
@@ -132,21 +132,21 @@ void rec_005_old_header(struct violations *v, struct event *e, int variant)
     }
 }
 
-void rec_006_heap_dump(struct violations *v, struct event *e, int variant)
+void rec_006_heap_dump(struct faults *v, struct event *e, int variant)
 {
     (void)e;
     (void)variant;
     insert_heap_dump(v, TAG_HEAP_DUMP, false);
 }
 
-void rec_007_added(struct violations *v, struct event *e, int variant)
+void rec_007_added(struct faults *v, struct event *e, int variant)
 {
     (void)e;
     (void)variant;
     insert_heap_dump(v, TAG_HEAP_DUMP_SEGMENT, false);
 }
 
-void rec_007_dropped(struct violations *v, struct event *e, int variant)
+void rec_007_dropped(struct faults *v, struct event *e, int variant)
 {
     uint64_t last = v->facts.last_segment;
 
@@ -157,7 +157,7 @@ void rec_007_dropped(struct violations *v, struct event *e, int variant)
         v->swallow = true;
 }
 
-void rec_008_body(struct violations *v, struct event *e, int bytes)
+void rec_008_body(struct faults *v, struct event *e, int bytes)
 {
     e->body = zeros;
     e->body_size = (uint64_t)bytes;
@@ -165,7 +165,7 @@ void rec_008_body(struct violations *v, struct event *e, int bytes)
 }
 
 /* HEAP_DUMP_END where none is expected: without a segment in front, or of version 1.0.1. */
-void rec_009_end(struct violations *v, struct event *e, int variant)
+void rec_009_end(struct faults *v, struct event *e, int variant)
 {
     struct event end = event_of(EVENT_RECORD, TAG_HEAP_DUMP_END, LAYOUT_ID_NONE);
 
@@ -175,14 +175,14 @@ void rec_009_end(struct violations *v, struct event *e, int variant)
     insert(v, &end);
 }
 
-void rec_010_empty(struct violations *v, struct event *e, int tag)
+void rec_010_empty(struct faults *v, struct event *e, int tag)
 {
     (void)e;
     insert_heap_dump(v, (uint8_t)tag, true);
 }
 
 /* The first sub-record is ours: its tag is none of a record, so that the length 0 is seen to be wrong at once. */
-void rec_011_zero(struct violations *v, struct event *e, int variant)
+void rec_011_zero(struct faults *v, struct event *e, int variant)
 {
     (void)variant;
     e->length_stated = true;
@@ -193,7 +193,7 @@ void rec_011_zero(struct violations *v, struct event *e, int variant)
 }
 
 /* A HEAP_DUMP with a single array of 4 GiB. */
-static void insert_long_heap_dump(struct violations *v)
+static void insert_long_heap_dump(struct faults *v)
 {
     struct event open = event_of(EVENT_OPEN, TAG_HEAP_DUMP, LAYOUT_ID_NONE),
                  array = primitive_array(v, fresh_id(v, OBJECT), TYPE_LONG, 0), part = event_of(EVENT_PART, 0, LAYOUT_ID_NONE);
@@ -213,7 +213,7 @@ static void insert_long_heap_dump(struct violations *v)
 }
 
 /* A heap dump that is too long for its length is what is asked for; else there will be one. */
-void rec_012_wrapped(struct violations *v, struct event *e, int variant)
+void rec_012_wrapped(struct faults *v, struct event *e, int variant)
 {
     uint64_t long_one = v->facts.long_heap_dump;
 
@@ -228,7 +228,7 @@ void rec_012_wrapped(struct violations *v, struct event *e, int variant)
 
 /* ---- Sub-records ---- */
 
-void rec_013_tag(struct violations *v, struct event *e, int tag)
+void rec_013_tag(struct faults *v, struct event *e, int tag)
 {
     (void)e;
     insert_raw(v, &(uint8_t){(uint8_t)tag}, 1, true);
@@ -237,7 +237,7 @@ void rec_013_tag(struct violations *v, struct event *e, int tag)
 enum { IN_VALUES, IN_HEAD, BEHIND_TAG, IN_FIELDS };
 
 /* What is cut off begins with no tag of a sub-record: 0, the first byte of an ID, the type of a field. */
-void rec_014_cut(struct violations *v, struct event *e, int where)
+void rec_014_cut(struct faults *v, struct event *e, int where)
 {
     struct event cut = where == IN_FIELDS ? class_dump(v, fresh_id(v, CLASS), 0, "\012\012")
                                           : primitive_array(v, fresh_id(v, OBJECT), TYPE_LONG, 4);
@@ -256,7 +256,7 @@ void rec_014_cut(struct violations *v, struct event *e, int where)
 }
 
 /* A count that goes on behind the end of the record. */
-void rec_015_count(struct violations *v, struct event *e, int variant)
+void rec_015_count(struct faults *v, struct event *e, int variant)
 {
     struct event array = object_array(fresh_id(v, OBJECT), fresh_id(v, CLASS));
 
@@ -267,7 +267,7 @@ void rec_015_count(struct violations *v, struct event *e, int variant)
 }
 
 /* The last sub-record of a record, without its end. */
-void rec_015_cut(struct violations *v, struct event *e, int variant)
+void rec_015_cut(struct faults *v, struct event *e, int variant)
 {
     struct event cut = variant == 0   ? root(SUB_ROOT_JNI_GLOBAL, fresh_id(v, OBJECT), 0, 0)
                        : variant == 1 ? root(SUB_ROOT_UNKNOWN, fresh_id(v, OBJECT), 0, 0)
@@ -282,7 +282,7 @@ void rec_015_cut(struct violations *v, struct event *e, int variant)
 
 /* ---- gzip ---- */
 
-void gzip_fault(struct violations *v, struct event *e, int variant)
+void gzip_fault(struct faults *v, struct event *e, int variant)
 {
     (void)v;
     (void)e;

@@ -1,5 +1,5 @@
 /* SPEC.md 6.2, 7.2: roots. */
-#include "violation.h"
+#include "fault.h"
 
 enum { OBJECT_AT = 1 };
 
@@ -7,7 +7,7 @@ enum { OBJECT_AT = 1 };
 #define FRAME_AT(v) EVENT_OFFSET_OF(EVENT_SUBRECORD, ROOT_FRAME, frame, (v)->id_size)
 
 /* A root of any kind, and its thread in front of it. */
-static void insert_root(struct violations *v, int tag, uint64_t object_id)
+static void insert_root(struct faults *v, int tag, uint64_t object_id)
 {
     uint32_t thread = fresh_serial(v, THREAD_SERIAL);
     struct event e = root((unsigned)tag, object_id, thread, -1);
@@ -18,19 +18,19 @@ static void insert_root(struct violations *v, int tag, uint64_t object_id)
     insert(v, &e);
 }
 
-void root_001_zero(struct violations *v, struct event *e, int tag)
+void root_001_zero(struct faults *v, struct event *e, int tag)
 {
     (void)e;
     insert_root(v, tag, 0);
 }
 
-void ref_001_root(struct violations *v, struct event *e, int tag)
+void ref_001_root(struct faults *v, struct event *e, int tag)
 {
     (void)e;
     insert_root(v, tag, fresh_id(v, MISSING));
 }
 
-void root_002_twice(struct violations *v, struct event *e, int other_object)
+void root_002_twice(struct faults *v, struct event *e, int other_object)
 {
     struct event again = root(SUB_ROOT_THREAD_OBJECT, 0, fresh_serial(v, THREAD_SERIAL), 0);
 
@@ -45,7 +45,7 @@ void root_002_twice(struct violations *v, struct event *e, int other_object)
 }
 
 /* A root of an object of ours, and a thread that is none. */
-void root_003_thread(struct violations *v, struct event *e, int tag)
+void root_003_thread(struct faults *v, struct event *e, int tag)
 {
     struct event bad =
         root((unsigned)tag, fresh_id(v, OBJECT), rule_at_work(v) == RULE_ROOT_004 ? 0 : fresh_serial(v, THREAD_SERIAL), -1);
@@ -56,7 +56,7 @@ void root_003_thread(struct violations *v, struct event *e, int tag)
     insert(v, &bad);
 }
 
-static void insert_frame_root(struct violations *v, unsigned tag, uint32_t trace, int32_t frame)
+static void insert_frame_root(struct faults *v, unsigned tag, uint32_t trace, int32_t frame)
 {
     struct event bad = root(tag, fresh_id(v, OBJECT), fresh_serial(v, THREAD_SERIAL), frame);
 
@@ -67,38 +67,38 @@ static void insert_frame_root(struct violations *v, unsigned tag, uint32_t trace
 }
 
 /* The number of frames, which is one too many for a frame's number. */
-void root_005_java_frame(struct violations *v, struct event *e, int frames)
+void root_005_java_frame(struct faults *v, struct event *e, int frames)
 {
     (void)e;
     insert_frame_root(v, SUB_ROOT_JAVA_FRAME, fresh_serial(v, TRACE_SERIAL), frames);
 }
 
-void root_005_jni_local(struct violations *v, struct event *e, int frames)
+void root_005_jni_local(struct faults *v, struct event *e, int frames)
 {
     (void)e;
     insert_frame_root(v, SUB_ROOT_JNI_LOCAL, fresh_serial(v, TRACE_SERIAL), frames);
 }
 
-void root_005_far(struct violations *v, struct event *e, int variant)
+void root_005_far(struct faults *v, struct event *e, int variant)
 {
     (void)e;
     (void)variant;
     insert_frame_root(v, SUB_ROOT_JAVA_FRAME, fresh_serial(v, TRACE_SERIAL), INT32_MAX);
 }
 
-void root_006_java_frame(struct violations *v, struct event *e, int frame)
+void root_006_java_frame(struct faults *v, struct event *e, int frame)
 {
     (void)e;
     insert_frame_root(v, SUB_ROOT_JAVA_FRAME, 0, frame);
 }
 
-void root_006_jni_local(struct violations *v, struct event *e, int frame)
+void root_006_jni_local(struct faults *v, struct event *e, int frame)
 {
     (void)e;
     insert_frame_root(v, SUB_ROOT_JNI_LOCAL, 0, frame);
 }
 
-void root_007_zero(struct violations *v, struct event *e, int variant)
+void root_007_zero(struct faults *v, struct event *e, int variant)
 {
     struct event thread = root(SUB_ROOT_THREAD_OBJECT, 0, 0, 0);
 

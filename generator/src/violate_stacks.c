@@ -1,19 +1,19 @@
 /* SPEC.md 4.4, 4.5, 4.8, 4.9: frames, stack traces, threads. */
-#include "violation.h"
+#include "fault.h"
 
 #define FRAME_FIELD(v, field) EVENT_OFFSET_OF(EVENT_RECORD, FRAME, field, (v)->id_size)
 #define TRACE_FIELD(v, field) EVENT_OFFSET_OF(EVENT_RECORD, TRACE, field, (v)->id_size)
 
 /* ---- FRAME ---- */
 
-void stk_002_again(struct violations *v, struct event *e, int variant)
+void stk_002_again(struct faults *v, struct event *e, int variant)
 {
     (void)variant;
     give(v->break_.next, e);
     break_at(v, e, FRAME_FIELD(v, id));
 }
 
-void stk_003_other(struct violations *v, struct event *e, int without_source)
+void stk_003_other(struct faults *v, struct event *e, int without_source)
 {
     give(v->break_.next, e);
     if (without_source)
@@ -23,14 +23,14 @@ void stk_003_other(struct violations *v, struct event *e, int without_source)
     break_at(v, e, FRAME_FIELD(v, id));
 }
 
-void stk_004_line(struct violations *v, struct event *e, int line)
+void stk_004_line(struct faults *v, struct event *e, int line)
 {
     keep_the_first(v, e);
     e->fields.FRAME.line = line;
     break_at(v, e, FRAME_FIELD(v, line));
 }
 
-void stk_005_zero(struct violations *v, struct event *e, int variant)
+void stk_005_zero(struct faults *v, struct event *e, int variant)
 {
     (void)variant;
     keep_the_first(v, e);
@@ -38,7 +38,7 @@ void stk_005_zero(struct violations *v, struct event *e, int variant)
     break_at(v, e, FRAME_FIELD(v, class_serial));
 }
 
-void stk_006_undefined(struct violations *v, struct event *e, int variant)
+void stk_006_undefined(struct faults *v, struct event *e, int variant)
 {
     (void)variant;
     keep_the_first(v, e);
@@ -46,7 +46,7 @@ void stk_006_undefined(struct violations *v, struct event *e, int variant)
     break_at(v, e, FRAME_FIELD(v, class_serial));
 }
 
-void stk_013_zero(struct violations *v, struct event *e, int variant)
+void stk_013_zero(struct faults *v, struct event *e, int variant)
 {
     struct event frame = RECORD_EVENT(FRAME);
 
@@ -62,7 +62,7 @@ void stk_013_zero(struct violations *v, struct event *e, int variant)
 
 /* ---- TRACE ---- */
 
-void stk_014_zero(struct violations *v, struct event *e, int variant)
+void stk_014_zero(struct faults *v, struct event *e, int variant)
 {
     struct event trace = RECORD_EVENT(TRACE);
 
@@ -72,7 +72,7 @@ void stk_014_zero(struct violations *v, struct event *e, int variant)
     insert(v, &trace);
 }
 
-void stk_008_again(struct violations *v, struct event *e, int variant)
+void stk_008_again(struct faults *v, struct event *e, int variant)
 {
     (void)variant;
     give(v->break_.next, e);
@@ -81,7 +81,7 @@ void stk_008_again(struct violations *v, struct event *e, int variant)
 
 enum { NO_FRAMES, FEWER_FRAMES, MORE_FRAMES, OTHER_ORDER };
 
-void stk_009_other(struct violations *v, struct event *e, int how)
+void stk_009_other(struct faults *v, struct event *e, int how)
 {
     struct TRACE *r = &e->fields.TRACE;
     size_t id_size = v->id_size, size = (size_t)e->body_size;
@@ -112,7 +112,7 @@ void stk_009_other(struct violations *v, struct event *e, int how)
     break_at(v, e, TRACE_FIELD(v, trace_serial));
 }
 
-void stk_010_frame(struct violations *v, struct event *e, int last)
+void stk_010_frame(struct faults *v, struct event *e, int last)
 {
     size_t at = last ? (size_t)e->body_size - v->id_size : 0;
 
@@ -121,7 +121,7 @@ void stk_010_frame(struct violations *v, struct event *e, int last)
     break_at(v, e, fixed_part_size(e, v->id_size) + at);
 }
 
-void stk_011_thread(struct violations *v, struct event *e, int variant)
+void stk_011_thread(struct faults *v, struct event *e, int variant)
 {
     struct event trace = RECORD_EVENT(TRACE);
 
@@ -135,14 +135,14 @@ void stk_011_thread(struct violations *v, struct event *e, int variant)
 
 /* ---- Who names a stack trace ---- */
 
-void stk_012_load_class(struct violations *v, struct event *e, int variant)
+void stk_012_load_class(struct faults *v, struct event *e, int variant)
 {
     (void)variant;
     e->fields.LOAD_CLASS.trace_serial = fresh_serial(v, TRACE_SERIAL);
     break_at(v, e, EVENT_OFFSET_OF(EVENT_RECORD, LOAD_CLASS, trace_serial, v->id_size));
 }
 
-void stk_012_start_thread(struct violations *v, struct event *e, int variant)
+void stk_012_start_thread(struct faults *v, struct event *e, int variant)
 {
     struct event start = RECORD_EVENT(START_THREAD);
 
@@ -157,7 +157,7 @@ void stk_012_start_thread(struct violations *v, struct event *e, int variant)
     insert(v, &start);
 }
 
-void stk_012_thread_root(struct violations *v, struct event *e, int variant)
+void stk_012_thread_root(struct faults *v, struct event *e, int variant)
 {
     struct event thread = root(SUB_ROOT_THREAD_OBJECT, 0, fresh_serial(v, THREAD_SERIAL), 0);
 
@@ -168,7 +168,7 @@ void stk_012_thread_root(struct violations *v, struct event *e, int variant)
     insert(v, &thread);
 }
 
-void stk_012_class(struct violations *v, struct event *e, int variant)
+void stk_012_class(struct faults *v, struct event *e, int variant)
 {
     (void)variant;
     e->fields.CLASS_DUMP.trace_serial = fresh_serial(v, TRACE_SERIAL);
@@ -176,7 +176,7 @@ void stk_012_class(struct violations *v, struct event *e, int variant)
 }
 
 /* Of all objects it follows the ID. */
-void stk_012_object(struct violations *v, struct event *e, int variant)
+void stk_012_object(struct faults *v, struct event *e, int variant)
 {
     (void)variant;
     switch (e->tag) {
@@ -195,7 +195,7 @@ void stk_012_object(struct violations *v, struct event *e, int variant)
 
 /* ---- Threads ---- */
 
-void thr_003_zero(struct violations *v, struct event *e, int variant)
+void thr_003_zero(struct faults *v, struct event *e, int variant)
 {
     struct event start = RECORD_EVENT(START_THREAD);
 
@@ -207,7 +207,7 @@ void thr_003_zero(struct violations *v, struct event *e, int variant)
     insert(v, &start);
 }
 
-static void insert_end_thread(struct violations *v, bool broken)
+static void insert_end_thread(struct faults *v, bool broken)
 {
     struct event end = RECORD_EVENT(END_THREAD);
 
@@ -217,7 +217,7 @@ static void insert_end_thread(struct violations *v, bool broken)
     insert(v, &end);
 }
 
-void thr_004_live(struct violations *v, struct event *e, int after_reuse)
+void thr_004_live(struct faults *v, struct event *e, int after_reuse)
 {
     struct event start = RECORD_EVENT(START_THREAD);
 
@@ -234,7 +234,7 @@ void thr_004_live(struct violations *v, struct event *e, int after_reuse)
     insert(v, &start);
 }
 
-void thr_005_unstarted(struct violations *v, struct event *e, int started_later)
+void thr_005_unstarted(struct faults *v, struct event *e, int started_later)
 {
     (void)e;
     if (started_later)
@@ -244,7 +244,7 @@ void thr_005_unstarted(struct violations *v, struct event *e, int started_later)
         insert_start_thread(v, fresh_serial(v, THREAD_SERIAL), fresh_id(v, NAME));
 }
 
-void thr_006_twice(struct violations *v, struct event *e, int variant)
+void thr_006_twice(struct faults *v, struct event *e, int variant)
 {
     (void)e;
     (void)variant;

@@ -132,7 +132,7 @@ def check_findings(manifest: Any, dump: Path) -> None:
     ours = judge(dump, manifest["profile"])
     assert (ours["errors"], ours["warnings"]) == (0, 0), ours["findings"]
     strict = judge(dump, "strict")
-    assert strict["totals"] == manifest["habits"], strict["findings"]
+    assert strict["totals"] == manifest["quirks"], strict["findings"]
     assert strict["skipped"] == 0
 
 

@@ -322,7 +322,7 @@ def test_references_are_as_many_as_asked_for(shape: str, mean: float, tmp_path: 
 
 @pytest.mark.parametrize("shape", SHAPES.replace(" or ", ", ").split(", "))
 def test_classes_are_as_many_as_asked_for(shape: str, tmp_path: Path) -> None:
-    """Those of any heap among them; the producer adds the one or two that its habits need."""
+    """Those of any heap among them; the producer adds the one or two that its quirks need."""
     dumped = truth("--objects=3000", f"--shape={shape}", "--classes=456", folder=tmp_path)["class_dumps"]
     assert 456 <= dumped <= 458
 

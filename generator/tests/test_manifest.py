@@ -49,13 +49,13 @@ def test_gzip_and_the_manifest(tmp_path: Path) -> None:
 
 
 def test_manifest_of_records_taken_from_a_dump(tmp_path: Path) -> None:
-    """Who wrote them it does not know, nor what their habits are; the rest it counts."""
+    """Who wrote them it does not know, nor what their quirks are; the rest it counts."""
     (tmp_path / "a").write_bytes(dump("--like=hotspot"))
     made = truth("--objects=1000", "--like=hotspot", folder=tmp_path)
     assert run("--from=a", "--manifest=b.json", "-o", "b", cwd=tmp_path).status == 0
     taken = json.loads((tmp_path / "b.json").read_text())
     SCHEMA.validate(taken)
-    assert taken["profile"] is taken["habits"] is None
+    assert taken["profile"] is taken["quirks"] is None
     for key in ("bytes", "sha256", "records", "sub_records", "roots", "objects", "arrays", "elements", "strings", "references"):
         assert taken[key] == made[key]
     assert (taken["version"], taken["classes"]) == ("1.0.2", made["classes"])
@@ -157,7 +157,7 @@ def test_every_shape_at_some_size(shape: str, tmp_path: Path) -> None:
             [VALIDATOR, "--format=json", tmp_path / "dump.hprof"], stdout=subprocess.PIPE, check=False
         )
         file = json.loads(report.stdout)["files"][0]
-        assert file["totals"] == manifest["habits"] == {}
+        assert file["totals"] == manifest["quirks"] == {}
         assert file["bytes"] == manifest["bytes"]
         assert {name: file["counts"][name] for name in manifest["sub_records"]} == manifest["sub_records"]
         assert file["counts"]["references"] == manifest["references"]

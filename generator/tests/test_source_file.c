@@ -1,5 +1,5 @@
 /* A dump as a source of events, when the file does not stay as it was between one look and the next. What comes out of sound ones
- * and of others: test_violations.py. */
+ * and of others: test_faults.py. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -163,21 +163,21 @@ static void test_places_that_are_gone(void **state)
     bool stop = false;
     int fd = make_dump();
     struct source *source = source_file_new(fd, &failure);
-    struct violations *v = violations_new(what, 2, &options, 8, V101, &failure);
+    struct faults *v = faults_new(what, 2, &options, 8, V101, &failure);
     struct counter c = {.stage = {.take = count, .id_size = 8}};
 
     (void)state;
     assert_non_null(source);
     assert_non_null(v);
-    assert_true(source->run(source, violations_look(v), &stop));
-    assert_true(violations_settle(v, &failure));
-    assert_true(source->run(source, violations_break(v, &c.stage), &stop));
+    assert_true(source->run(source, faults_look(v), &stop));
+    assert_true(faults_settle(v, &failure));
+    assert_true(source->run(source, faults_break(v, &c.stage), &stop));
     assert_int_equal(c.events, 1 + STRINGS + 3 + 4 + 1 + 2);
     for (off_t size = 2700; size > 0; size -= 90) {
         assert_int_equal(ftruncate(fd, size), 0);
-        source->run(source, violations_break(v, &c.stage), &stop);
+        source->run(source, faults_break(v, &c.stage), &stop);
     }
-    violations_free(v);
+    faults_free(v);
     source->free(source);
     close(fd);
 }

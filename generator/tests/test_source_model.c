@@ -116,9 +116,9 @@ static void take(struct stage *stage, struct event *e)
     assert_false(l->ended);
     assert_int_equal(e->rule, NO_RULE);
     assert_true(e->keep == KEEP_ALL);
-    for (unsigned i = 0; i < e->habit_count; i++) {
-        assert_true(e->habits[i].findings > 0);
-        hash(l, (const uint8_t *)&(uint64_t){(uint32_t)e->habits[i].rule}, 8);
+    for (unsigned i = 0; i < e->quirk_count; i++) {
+        assert_true(e->quirks[i].findings > 0);
+        hash(l, (const uint8_t *)&(uint64_t){(uint32_t)e->quirks[i].rule}, 8);
     }
     l->headed = true;
     if (e->kind == EVENT_PART)
@@ -177,7 +177,7 @@ static void take(struct stage *stage, struct event *e)
     e->rule = 1;
     e->keep = 3;
     e->tag ^= 1;
-    e->habit_count = 0;
+    e->quirk_count = 0;
     if (++l->events == l->stop_at)
         l->stop = true;
 }
@@ -192,9 +192,9 @@ static struct look run(struct source *source, uint64_t stop_at)
     return l;
 }
 
-static struct source_settings settings_of(const struct like *like, const struct shape *shape, uint64_t objects)
+static struct source_settings settings_of(const struct producer *producer, const struct shape *shape, uint64_t objects)
 {
-    struct source_settings s = {.like = like, .shape = shape, .model = unset(objects)};
+    struct source_settings s = {.producer = like, .shape = shape, .model = unset(objects)};
 
     s.model.seed = 5;
     return s;
@@ -311,12 +311,12 @@ static void every_dump_is_whole_and_the_same_each_time(void **state)
     static const uint64_t objects[] = {0, 2, 10, 300};
 
     (void)state;
-    for (size_t l = 0; like_at(l); l++)
+    for (size_t l = 0; producer_at(l); l++)
         for (size_t sh = 0; shapes[sh]; sh++)
             for (size_t n = 0; n < sizeof objects / sizeof *objects; n++)
                 for (enum version v = V101; v <= V103; v++)
                     for (unsigned id_size = 4; id_size <= 8; id_size += 4) {
-                        struct source_settings s = settings_of(like_at(l), shapes[sh], objects[n]);
+                        struct source_settings s = settings_of(producer_at(l), shapes[sh], objects[n]);
 
                         s.version = v;
                         s.id_size = id_size;
@@ -329,13 +329,13 @@ static void every_dump_is_whole_and_the_same_each_time(void **state)
 static void every_producer_has_defaults(void **state)
 {
     (void)state;
-    assert_string_equal(like_name(like_at(0)), "plain");
-    for (size_t l = 0; like_at(l); l++) {
-        struct source_settings s = settings_of(like_at(l), NULL, 100);
+    assert_string_equal(producer_name(producer_at(0)), "plain");
+    for (size_t l = 0; producer_at(l); l++) {
+        struct source_settings s = settings_of(producer_at(l), NULL, 100);
         struct source *source = source_of(&s);
 
         assert_non_null(source);
-        assert_true(*like_about(like_at(l)) && *like_profile(like_at(l)));
+        assert_true(*producer_about(producer_at(l)) && *like_profile(producer_at(l)));
         source->free(source);
     }
 }
@@ -343,7 +343,7 @@ static void every_producer_has_defaults(void **state)
 static void what_a_producer_cannot_write_is_refused(void **state)
 {
     static const struct {
-        const char *like;
+        const char *producer;
         enum version version;
         unsigned id_size;
         enum records_wanted records;
@@ -365,9 +365,9 @@ static void what_a_producer_cannot_write_is_refused(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        for (size_t l = 0; like_at(l); l++)
-            if (strcmp(like_name(like_at(l)), cases[i].like) == 0) {
-                struct source_settings s = settings_of(like_at(l), shapes[1], cases[i].objects);
+        for (size_t l = 0; producer_at(l); l++)
+            if (strcmp(producer_name(producer_at(l)), cases[i].producer) == 0) {
+                struct source_settings s = settings_of(producer_at(l), shapes[1], cases[i].objects);
 
                 s.version = cases[i].version;
                 s.id_size = cases[i].id_size;
@@ -412,7 +412,7 @@ static void the_same_bytes_on_every_machine(void **state)
 {
     /* A change here changes the dumps that every command line stands for. */
     static const struct {
-        const char *like;
+        const char *producer;
         uint64_t hash;
     } golden[] = {
         {"plain", 0x73E7ADC1E887FEC5},   {"hotspot", 0x16A6A0A9DDCEE5C1}, {"jdk8-agent", 0xC703A1CA5B484640},
@@ -421,8 +421,8 @@ static void the_same_bytes_on_every_machine(void **state)
     };
 
     (void)state;
-    for (size_t l = 0; like_at(l); l++) {
-        struct source_settings s = settings_of(like_at(l), NULL, 2000);
+    for (size_t l = 0; producer_at(l); l++) {
+        struct source_settings s = settings_of(producer_at(l), NULL, 2000);
         struct source *source;
         uint64_t hash_now;
 
@@ -431,9 +431,9 @@ static void the_same_bytes_on_every_machine(void **state)
         source = source_of(&s);
         assert_non_null(source);
         hash_now = hash_of_dump(source, DETAIL_BYTES);
-        assert_string_equal(like_name(like_at(l)), golden[l].like);
+        assert_string_equal(producer_name(producer_at(l)), golden[l].producer);
         if (hash_now != golden[l].hash)
-            fail_msg("%s: 0x%016" PRIX64, golden[l].like, hash_now);
+            fail_msg("%s: 0x%016" PRIX64, golden[l].producer, hash_now);
         source->free(source);
     }
 }

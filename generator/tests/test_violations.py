@@ -1,6 +1,6 @@
 """Whatever hprof-gen can break, hprof-validate finds: exactly that rule, as often as it was broken, at exactly the offsets that
 the manifest tells, and nothing else. All variants, in dumps of each size of IDs and each version, in those of producers with their
-habits, and in those of the corpus; at the start, in the middle and at the end.
+quirks, and in those of the corpus; at the start, in the middle and at the end.
 
 What is refused, in which dump and with what words, is in refusals.json, written by
 
@@ -135,7 +135,7 @@ def profile_for(rule: str) -> str:
 
 
 @cache
-def habits(base: tuple[str, ...], profile: str) -> Counter[str]:
+def quirks(base: tuple[str, ...], profile: str) -> Counter[str]:
     with TemporaryDirectory() as folder:
         dump = Path(folder) / "sound.hprof"
         done = run([GENERATOR, *base, "--quiet", "-o", dump])
@@ -171,7 +171,7 @@ def break_and_judge(
     dump.unlink()
 
     missing, more = told - found, found - told
-    excused = habits(base, profile)
+    excused = quirks(base, profile)
     unexpected = [f for f in more if sum(n for g, n in more.items() if g[0] == f[0]) > excused[f[0]]]
     expected = Counter({v.rule: 0 for v in what})
     expected.update({rule: times * n for rule, n in Counter(v.rule for v in what).items()})
@@ -185,7 +185,7 @@ def break_and_judge(
 def judge_all(name: str, base: tuple[str, ...], rule: str, ats: Sequence[str], times: int) -> None:
     chosen = [v for v in variants() if v.rule == rule]
     for profile in {"strict", profile_for(rule)}:
-        habits(base, profile)
+        quirks(base, profile)
     with TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
         cases = [(v, expected_refusal(name, v), at) for v in chosen for at in ats]
         results = pool.map(lambda case: break_and_judge(base, [case[0]], case[2], times, folder, case[1]), cases)
@@ -203,7 +203,7 @@ def test_anywhere_in_any_version_with_either_size_of_ids(name: str, rule: str) -
 
 
 @pytest.mark.parametrize(("rule", "name"), [p for i, p in enumerate(product(RULES, OTHERS)) if (i + i // len(OTHERS)) % SHARE == 0])
-def test_among_the_habits_of_producers_and_in_dumps_that_are_there(rule: str, name: str) -> None:
+def test_among_the_quirks_of_producers_and_in_dumps_that_are_there(rule: str, name: str) -> None:
     judge_all(name, OTHERS[name], rule, ("0.4",), 1)
 
 
@@ -300,9 +300,9 @@ def test_many_rules_at_once(part: int, at: str) -> None:
 
 
 def test_every_rule_can_be_broken() -> None:
-    """A rule that no dump can break alone says why in violations.def."""
-    text = (SOURCE / "generator/src/violations.def").read_text(encoding="utf-8")
-    excused = {f"{a}-{b}" for a, b in re.findall(r"^NOT_VIOLATED\((\w+)_(\d+),", text, re.MULTILINE)}
+    """A rule that no dump can break alone says why in faults.def."""
+    text = (SOURCE / "generator/src/faults.def").read_text(encoding="utf-8")
+    excused = {f"{a}-{b}" for a, b in re.findall(r"^NO_FAULT\((\w+)_(\d+),", text, re.MULTILINE)}
     assert {v.rule for v in variants()} | excused == set(rules_of_the_validator())
     assert not excused & {v.rule for v in variants()}
     assert len(excused) == 0

@@ -1,5 +1,5 @@
 /* Eclipse MAT, ExportHprof.java (SPEC.md A.6). */
-#include "walk.h"
+#include "emitter.h"
 
 /* In standard UTF-8. */
 enum { STRING_X };
@@ -12,62 +12,62 @@ static const struct own_class classes[] = {{.name = "com.example.Stra\xc3\x9f"
                                            {.name = NULL}};
 
 /* Its time is reckoned from another start, and its thread is none. */
-static void part_dummy(struct walk *w)
+static void part_dummy(struct emitter *em)
 {
-    w->pause = 123456789;
-    give_dummy_trace(w, 1);
-    w->pause = 0;
+    em->pause = 123456789;
+    give_dummy_trace(em, 1);
+    em->pause = 0;
 }
 
-static void on_trace(struct walk *w, struct event *e, uint64_t thread)
+static void on_trace(struct emitter *em, struct event *e, uint64_t thread)
 {
-    (void)w;
+    (void)em;
     if (thread == UINT64_MAX)
-        habit(e, RULE_STK_011, 1);
+        quirk(e, RULE_STK_011, 1);
 }
 
 /* Serials are indexes. */
-static void on_load(struct walk *w, struct event *e, uint64_t class)
+static void on_load(struct emitter *em, struct event *e, uint64_t class)
 {
-    (void)w;
+    (void)em;
     (void)class;
     if (!e->fields.LOAD_CLASS.class_serial)
-        habit(e, RULE_CLS_002, 1);
+        quirk(e, RULE_CLS_002, 1);
 }
 
 /* The class of a frame may be unknown. */
-static void on_frame(struct walk *w, struct model_frame *frame, uint64_t number)
+static void on_frame(struct emitter *em, struct model_frame *frame, uint64_t number)
 {
-    (void)w;
+    (void)em;
     if (number == 0)
         frame->class = MODEL_NONE;
 }
 
-static void on_class(struct walk *w, struct event *e, uint64_t class)
+static void on_class(struct emitter *em, struct event *e, uint64_t class)
 {
-    (void)w;
+    (void)em;
     if (class == CORE_STRING) {
         e->fields.CLASS_DUMP.reserved1 = 1;
-        habit(e, RULE_CLS_013, 1);
+        quirk(e, RULE_CLS_013, 1);
     }
 }
 
-static void part_frame_of_nobody(struct walk *w)
+static void part_frame_of_nobody(struct emitter *em)
 {
     struct event e = SUBRECORD_EVENT(ROOT_JAVA_FRAME, ROOT_FRAME);
 
-    e.fields.ROOT_FRAME = (struct ROOT_FRAME){any_object_id(w, 1), 0, -1};
-    habit(&e, RULE_ROOT_004, 1);
-    give(w->to, &e);
+    e.fields.ROOT_FRAME = (struct ROOT_FRAME){any_object_id(em, 1), 0, -1};
+    quirk(&e, RULE_ROOT_004, 1);
+    give(em->to, &e);
 }
 
-static void part_empty_segment(struct walk *w)
+static void part_empty_segment(struct emitter *em)
 {
-    struct event e = event_of(EVENT_OPEN, w->heap_tag, LAYOUT_ID_NONE);
+    struct event e = event_of(EVENT_OPEN, em->heap_tag, LAYOUT_ID_NONE);
 
-    give_close(w);
-    habit(&e, RULE_REC_010, 1);
-    give_record(w, &e);
+    give_close(em);
+    quirk(&e, RULE_REC_010, 1);
+    give_record(em, &e);
 }
 
 static part *const before[] = {part_class_names, part_loads, part_dummy, part_field_names, part_traces, NULL};
@@ -75,7 +75,7 @@ static part *const dump[] = {part_classes, part_objects,        part_threads,   
                              part_globals, part_sticky_classes, part_empty_segment, NULL};
 static part *const after[] = {NULL};
 
-const struct like like_mat = {
+const struct producer producer_mat = {
     .name = "mat",
     .about = "Eclipse MAT's Export HPROF",
     .profile = "mat",

@@ -1,17 +1,17 @@
-/* See violation.h: what the rows of violations.def are made of. Bytes, sound records, and where a rule is told to be broken; when
+/* See fault.h: what the rows of faults.def are made of. Bytes, sound records, and where a rule is told to be broken; when
  * and which rule, violate.c knows. */
-#include "violation.h"
+#include "fault.h"
 
 #include <stdlib.h>
 
-void break_at(const struct violations *v, struct event *e, uint64_t at)
+void break_at(const struct faults *v, struct event *e, uint64_t at)
 {
     e->rule = (int)rule_at_work(v);
     e->rule_at = at;
     e->variant = variant_at_work(v);
 }
 
-void insert(struct violations *v, struct event *e)
+void insert(struct faults *v, struct event *e)
 {
     if ((e->kind == EVENT_RECORD || e->kind == EVENT_OPEN) && !e->time)
         e->time = v->flow.time;
@@ -20,13 +20,13 @@ void insert(struct violations *v, struct event *e)
 
 /* ---- Bytes ---- */
 
-void begin_bytes(struct violations *v)
+void begin_bytes(struct faults *v)
 {
     v->scratch_fill = 0;
 }
 
 /* Room for n bytes more: what is made is never longer than the scratch. */
-static uint8_t *room(struct violations *v, size_t n)
+static uint8_t *room(struct faults *v, size_t n)
 {
     uint8_t *p = v->scratch + v->scratch_fill;
 
@@ -36,38 +36,38 @@ static uint8_t *room(struct violations *v, size_t n)
     return p;
 }
 
-void add_u1(struct violations *v, unsigned value)
+void add_u1(struct faults *v, unsigned value)
 {
     put_u1(room(v, 1), (uint8_t)value);
 }
 
-void add_u2(struct violations *v, unsigned value)
+void add_u2(struct faults *v, unsigned value)
 {
     put_u2(room(v, 2), (uint16_t)value);
 }
 
-void add_u4(struct violations *v, uint32_t value)
+void add_u4(struct faults *v, uint32_t value)
 {
     put_u4(room(v, 4), value);
 }
 
-void add_id(struct violations *v, uint64_t value)
+void add_id(struct faults *v, uint64_t value)
 {
     put_id(room(v, v->id_size), value, v->id_size);
 }
 
-void add_zeros(struct violations *v, size_t n)
+void add_zeros(struct faults *v, size_t n)
 {
     memset(room(v, n), 0, n);
 }
 
-void add_bytes(struct violations *v, const void *bytes, size_t n)
+void add_bytes(struct faults *v, const void *bytes, size_t n)
 {
     if (n)
         memcpy(room(v, n), bytes, n);
 }
 
-size_t encode(const struct violations *v, const struct event *e, uint8_t to[ENCODED_MOST])
+size_t encode(const struct faults *v, const struct event *e, uint8_t to[ENCODED_MOST])
 {
     uint8_t *p = put_fixed_part(to, e, 0, v->id_size);
 
@@ -76,7 +76,7 @@ size_t encode(const struct violations *v, const struct event *e, uint8_t to[ENCO
     return (size_t)(p - to) + (size_t)e->body_size;
 }
 
-void insert_raw(struct violations *v, const uint8_t *bytes, size_t n, bool broken)
+void insert_raw(struct faults *v, const uint8_t *bytes, size_t n, bool broken)
 {
     struct event e = event_of(EVENT_RAW, 0, LAYOUT_ID_NONE);
 
@@ -87,13 +87,13 @@ void insert_raw(struct violations *v, const uint8_t *bytes, size_t n, bool broke
     insert(v, &e);
 }
 
-void end_bytes(struct violations *v, struct event *e)
+void end_bytes(struct faults *v, struct event *e)
 {
     e->body = v->scratch;
     e->body_size = v->scratch_fill;
 }
 
-uint8_t *own_body(struct violations *v, struct event *e)
+uint8_t *own_body(struct faults *v, struct event *e)
 {
     begin_bytes(v);
     add_bytes(v, e->body, (size_t)e->body_size);
@@ -103,7 +103,7 @@ uint8_t *own_body(struct violations *v, struct event *e)
 
 /* ---- Sound records ---- */
 
-void keep_the_first(struct violations *v, struct event *e)
+void keep_the_first(struct faults *v, struct event *e)
 {
     if (!v->facts.frames_again)
         return;
@@ -114,7 +114,7 @@ void keep_the_first(struct violations *v, struct event *e)
         e->fields.TRACE.trace_serial = fresh_serial(v, TRACE_SERIAL);
 }
 
-void insert_utf8(struct violations *v, uint64_t id, const char *text)
+void insert_utf8(struct faults *v, uint64_t id, const char *text)
 {
     struct event e = RECORD_EVENT(UTF8);
 
@@ -124,7 +124,7 @@ void insert_utf8(struct violations *v, uint64_t id, const char *text)
     insert(v, &e);
 }
 
-void insert_load_class(struct violations *v, uint32_t serial, uint64_t class_id, uint64_t name, const char *text)
+void insert_load_class(struct faults *v, uint32_t serial, uint64_t class_id, uint64_t name, const char *text)
 {
     struct event e = RECORD_EVENT(LOAD_CLASS);
 
@@ -133,7 +133,7 @@ void insert_load_class(struct violations *v, uint32_t serial, uint64_t class_id,
     insert(v, &e);
 }
 
-void insert_start_thread(struct violations *v, uint32_t serial, uint64_t name)
+void insert_start_thread(struct faults *v, uint32_t serial, uint64_t name)
 {
     struct event e = RECORD_EVENT(START_THREAD);
 
@@ -141,7 +141,7 @@ void insert_start_thread(struct violations *v, uint32_t serial, uint64_t name)
     insert(v, &e);
 }
 
-struct event class_dump(struct violations *v, uint64_t class_id, uint64_t super_id, const char *types)
+struct event class_dump(struct faults *v, uint64_t class_id, uint64_t super_id, const char *types)
 {
     struct event e = SUBRECORD_EVENT(CLASS_DUMP, CLASS_DUMP);
     size_t n = strlen(types);
@@ -162,7 +162,7 @@ struct event class_dump(struct violations *v, uint64_t class_id, uint64_t super_
     return e;
 }
 
-struct event instance_dump(struct violations *v, uint64_t id, uint64_t class_id, size_t bytes)
+struct event instance_dump(struct faults *v, uint64_t id, uint64_t class_id, size_t bytes)
 {
     struct event e = SUBRECORD_EVENT(INSTANCE_DUMP, INSTANCE_DUMP);
 
@@ -181,7 +181,7 @@ struct event object_array(uint64_t id, uint64_t class_id)
     return e;
 }
 
-struct event primitive_array(struct violations *v, uint64_t id, enum basic_type type, uint32_t elements)
+struct event primitive_array(struct faults *v, uint64_t id, enum basic_type type, uint32_t elements)
 {
     struct event e = SUBRECORD_EVENT(PRIMITIVE_ARRAY_DUMP, PRIMITIVE_ARRAY_DUMP);
 
@@ -232,21 +232,21 @@ struct event root(unsigned tag, uint64_t object_id, uint32_t thread_serial, int3
     return e;
 }
 
-void insert_class(struct violations *v, uint64_t class_id, uint64_t super_id, const char *types)
+void insert_class(struct faults *v, uint64_t class_id, uint64_t super_id, const char *types)
 {
     struct event e = class_dump(v, class_id, super_id, types);
 
     insert(v, &e);
 }
 
-void insert_object(struct violations *v, uint64_t id)
+void insert_object(struct faults *v, uint64_t id)
 {
     struct event e = primitive_array(v, id, TYPE_BYTE, 0);
 
     insert(v, &e);
 }
 
-void insert_thread_root(struct violations *v, uint32_t serial, uint32_t trace)
+void insert_thread_root(struct faults *v, uint32_t serial, uint32_t trace)
 {
     struct event e = SUBRECORD_EVENT(ROOT_THREAD_OBJECT, ROOT_THREAD_OBJECT);
 
@@ -254,7 +254,7 @@ void insert_thread_root(struct violations *v, uint32_t serial, uint32_t trace)
     insert(v, &e);
 }
 
-void prepare_strings(struct violations *v, struct event *e, int variant)
+void prepare_strings(struct faults *v, struct event *e, int variant)
 {
     (void)e;
     (void)variant;
@@ -262,39 +262,39 @@ void prepare_strings(struct violations *v, struct event *e, int variant)
     insert_utf8(v, fresh_id(v, FIELD), "value");
 }
 
-void prepare_class(struct violations *v, struct event *e, int variant)
+void prepare_class(struct faults *v, struct event *e, int variant)
 {
     prepare_strings(v, e, variant);
     insert_load_class(v, fresh_serial(v, CLASS_SERIAL), fresh_id(v, CLASS), fresh_id(v, NAME), "Broken");
 }
 
-void prepare_two_classes(struct violations *v, struct event *e, int variant)
+void prepare_two_classes(struct faults *v, struct event *e, int variant)
 {
     prepare_class(v, e, variant);
     insert_load_class(v, fresh_serial(v, OTHER_SERIAL), fresh_id(v, OTHER), fresh_id(v, NAME), "Broken");
 }
 
-static void prepare_class_named(struct violations *v, const char *name)
+static void prepare_class_named(struct faults *v, const char *name)
 {
     insert_utf8(v, fresh_id(v, NAME), name);
     insert_load_class(v, fresh_serial(v, CLASS_SERIAL), fresh_id(v, CLASS), fresh_id(v, NAME), name);
 }
 
-void prepare_array_class(struct violations *v, struct event *e, int variant)
+void prepare_array_class(struct faults *v, struct event *e, int variant)
 {
     (void)e;
     (void)variant;
     prepare_class_named(v, "[LBroken;");
 }
 
-void prepare_int_array_class(struct violations *v, struct event *e, int variant)
+void prepare_int_array_class(struct faults *v, struct event *e, int variant)
 {
     (void)e;
     (void)variant;
     prepare_class_named(v, "[I");
 }
 
-void prepare_trace(struct violations *v, struct event *e, int variant)
+void prepare_trace(struct faults *v, struct event *e, int variant)
 {
     struct event frame = RECORD_EVENT(FRAME), trace = RECORD_EVENT(TRACE);
 

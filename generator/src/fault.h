@@ -1,14 +1,14 @@
-/* What the rows of violations.def are made of: where a rule can be broken, and the means to break it there. Between violate.c,
+/* What the rows of faults.def are made of: where a rule can be broken, and the means to break it there. Between violate.c,
  * which chooses the places, and violate_*.c, which know what to do there, a chapter of SPEC.md each. */
-#ifndef HPROF_GEN_VIOLATION_H
-#define HPROF_GEN_VIOLATION_H
+#ifndef HPROF_GEN_FAULT_H
+#define HPROF_GEN_FAULT_H
 
 #include "encode.h"
 #include "findings/rules.h"
-#include "pool.h"
+#include "fresh_ids.h"
 #include "violate.h"
 
-enum violation_flag {
+enum fault_flag {
     CHANGES = 1,           /* changes the event at the place: one that nothing else has changed */
     ALONE = 2,             /* hides others, or would be hidden by them */
     ONCE = 4,              /* a second one of this rule would not be seen */
@@ -24,10 +24,10 @@ enum violation_flag {
     NO_THREAD_ZERO = 4096, /* or a root thread 0 */
     LAST_END = 8192,       /* not where another heap dump follows the last HEAP_DUMP_END */
     CLASSES_FIRST = 16384, /* not where an instance stands in front of a class */
-    BESIDE_HABIT = 32768   /* it CHANGES nothing that a producer's habit may be about */
+    BESIDE_QUIRK = 32768   /* it CHANGES nothing that a producer's quirk may be about */
 };
 
-/* IDs and serials that occur nowhere in the dump: a violation has so many of its own. Named for what they mostly are. */
+/* IDs and serials that occur nowhere in the dump: a fault has so many of its own. Named for what they mostly are. */
 enum fresh_id { NAME, CLASS, FIELD, OBJECT, OTHER, MISSING, FRESH_IDS };
 enum fresh_serial { CLASS_SERIAL, THREAD_SERIAL, TRACE_SERIAL, OTHER_SERIAL, FRESH_SERIALS };
 
@@ -71,13 +71,13 @@ struct facts {
 };
 
 struct chosen {
-    const struct violation *row;
+    const struct fault *row;
     uint64_t places;      /* that the look found */
     bool shared;          /* some of them with other rows that change the same event */
     uint64_t first, left; /* of the places that may be taken */
     uint64_t at;          /* while breaking: the places gone by, */
     uint64_t done, due;   /* how often it was broken, and is yet to be */
-    size_t base;          /* of its share of fresh numbers, in violations */
+    size_t base;          /* of its share of fresh numbers, in faults */
 };
 
 enum {
@@ -86,14 +86,14 @@ enum {
     SCRATCH = 2 * BODY_MOST + (8 << 10) /* and so this holds any that is made */
 };
 
-struct violations {
+struct faults {
     struct stage look, break_;
     struct violate_options options;
     unsigned id_size;
     enum version version;
     struct chosen *chosen;
     size_t count;
-    struct pool ids, serials;
+    struct fresh_ids ids, serials;
     bool scanning, scanning_serials; /* the body of the event in front has IDs, serials */
     struct facts facts;
     struct flow flow;
@@ -109,68 +109,68 @@ struct violations {
 };
 
 /* What a row does: at the place, which is in front of the event, or the event itself if it CHANGES that. `variant` is the row's. */
-typedef void violation_act(struct violations *v, struct event *e, int variant);
-typedef bool violation_place(const struct violations *v, const struct event *e);
+typedef void fault_act(struct faults *v, struct event *e, int variant);
+typedef bool fault_place(const struct faults *v, const struct event *e);
 
 /* ---- For violate_*.c ---- */
 
 /* Which of the events that count as places is the one for a row that works EVERYWHERE. */
-uint64_t chosen_place(const struct violations *v);
+uint64_t chosen_place(const struct faults *v);
 /* That is so of this event, which is one of them. */
-bool is_chosen_place(struct violations *v);
+bool is_chosen_place(struct faults *v);
 
-uint64_t fresh_id(const struct violations *v, enum fresh_id which);
-uint32_t fresh_serial(const struct violations *v, enum fresh_serial which);
+uint64_t fresh_id(const struct faults *v, enum fresh_id which);
+uint32_t fresh_serial(const struct faults *v, enum fresh_serial which);
 
-enum rule rule_at_work(const struct violations *v);
-const char *variant_at_work(const struct violations *v);
+enum rule rule_at_work(const struct faults *v);
+const char *variant_at_work(const struct faults *v);
 /* The rule of the row at work is broken in this event, `at` bytes behind its first. */
-void break_at(const struct violations *v, struct event *e, uint64_t at);
+void break_at(const struct faults *v, struct event *e, uint64_t at);
 /* Hands on an event of our own in front of the one at hand; a record gets the time of the one in front. */
-void insert(struct violations *v, struct event *e);
+void insert(struct faults *v, struct event *e);
 
 /* Bodies, and bytes in general: begun, filled, and given to an event. One at a time. */
-void begin_bytes(struct violations *v);
-void add_u1(struct violations *v, unsigned value);
-void add_u2(struct violations *v, unsigned value);
-void add_u4(struct violations *v, uint32_t value);
-void add_id(struct violations *v, uint64_t value);
-void add_zeros(struct violations *v, size_t n);
-void add_bytes(struct violations *v, const void *bytes, size_t n);
-void end_bytes(struct violations *v, struct event *e);
+void begin_bytes(struct faults *v);
+void add_u1(struct faults *v, unsigned value);
+void add_u2(struct faults *v, unsigned value);
+void add_u4(struct faults *v, uint32_t value);
+void add_id(struct faults *v, uint64_t value);
+void add_zeros(struct faults *v, size_t n);
+void add_bytes(struct faults *v, const void *bytes, size_t n);
+void end_bytes(struct faults *v, struct event *e);
 /* All bytes of a sub-record, which are few. */
 enum { ENCODED_MOST = 512 };
-size_t encode(const struct violations *v, const struct event *e, uint8_t to[ENCODED_MOST]);
-void insert_raw(struct violations *v, const uint8_t *bytes, size_t n, bool broken); /* broken: at the first of them */
+size_t encode(const struct faults *v, const struct event *e, uint8_t to[ENCODED_MOST]);
+void insert_raw(struct faults *v, const uint8_t *bytes, size_t n, bool broken); /* broken: at the first of them */
 /* The body of the event, to be changed; it is whole. */
-uint8_t *own_body(struct violations *v, struct event *e);
+uint8_t *own_body(struct faults *v, struct event *e);
 
 /* A FRAME or TRACE that may come again is left as it is, and the event becomes a new one. */
-void keep_the_first(struct violations *v, struct event *e);
+void keep_the_first(struct faults *v, struct event *e);
 
 /* Records that are sound. */
-void insert_utf8(struct violations *v, uint64_t id, const char *text);
-void insert_load_class(struct violations *v, uint32_t serial, uint64_t class_id, uint64_t name, const char *text);
-void insert_start_thread(struct violations *v, uint32_t serial, uint64_t name);
+void insert_utf8(struct faults *v, uint64_t id, const char *text);
+void insert_load_class(struct faults *v, uint32_t serial, uint64_t class_id, uint64_t name, const char *text);
+void insert_start_thread(struct faults *v, uint32_t serial, uint64_t name);
 /* The sub-records. A class of these fields, types one behind the other, each named FIELD; its superclass if none is named is one
  * without fields. */
-struct event class_dump(struct violations *v, uint64_t class_id, uint64_t super_id, const char *types);
-struct event instance_dump(struct violations *v, uint64_t id, uint64_t class_id, size_t bytes); /* zeros */
+struct event class_dump(struct faults *v, uint64_t class_id, uint64_t super_id, const char *types);
+struct event instance_dump(struct faults *v, uint64_t id, uint64_t class_id, size_t bytes); /* zeros */
 struct event object_array(uint64_t id, uint64_t class_id);
-struct event primitive_array(struct violations *v, uint64_t id, enum basic_type type, uint32_t elements); /* zeros */
+struct event primitive_array(struct faults *v, uint64_t id, enum basic_type type, uint32_t elements); /* zeros */
 struct event root(unsigned tag, uint64_t object_id, uint32_t thread_serial, int32_t frame); /* of any tag that is one */
 bool root_has_thread(unsigned tag);
-void insert_object(struct violations *v, uint64_t id);
-void insert_class(struct violations *v, uint64_t class_id, uint64_t super_id, const char *types);
-void insert_thread_root(struct violations *v, uint32_t serial, uint32_t trace);
+void insert_object(struct faults *v, uint64_t id);
+void insert_class(struct faults *v, uint64_t class_id, uint64_t super_id, const char *types);
+void insert_thread_root(struct faults *v, uint32_t serial, uint32_t trace);
 
 /* What a row may need in front of the first heap dump. */
-violation_act prepare_class;           /* CLASS, CLASS_SERIAL, NAME "Broken", FIELD "value" */
-violation_act prepare_two_classes;     /* and OTHER, OTHER_SERIAL */
-violation_act prepare_array_class;     /* CLASS is "[LBroken;" */
-violation_act prepare_int_array_class; /* CLASS is "[I" */
-violation_act prepare_trace;           /* TRACE_SERIAL of `variant` frames of a class as the first has it */
-violation_act prepare_strings;         /* NAME and FIELD */
+fault_act prepare_class;           /* CLASS, CLASS_SERIAL, NAME "Broken", FIELD "value" */
+fault_act prepare_two_classes;     /* and OTHER, OTHER_SERIAL */
+fault_act prepare_array_class;     /* CLASS is "[LBroken;" */
+fault_act prepare_int_array_class; /* CLASS is "[I" */
+fault_act prepare_trace;           /* TRACE_SERIAL of `variant` frames of a class as the first has it */
+fault_act prepare_strings;         /* NAME and FIELD */
 
 /* Whether the body of an event, if it has any, is at hand and not too long to be changed. */
 static inline bool is_whole(const struct event *e)
@@ -184,15 +184,15 @@ struct class_lists {
     size_t statics_at, fields_at;
     unsigned statics, fields;
 };
-bool find_lists(const struct violations *v, const struct event *e, struct class_lists *lists);
+bool find_lists(const struct faults *v, const struct event *e, struct class_lists *lists);
 
 /* From here on a timestamp is odd: 2100-01-01, in milliseconds since 1970. */
 #define TIMESTAMP_END UINT64_C(4102444800000)
 
 #define NOTHING NULL
 
-#define PLACE(name, words) violation_place place_##name;
-#define VIOLATION(rule, variant, place, prepare, act, number, flags, about) violation_act act;
-#include "violations.def"
+#define PLACE(name, words) fault_place place_##name;
+#define FAULT(rule, variant, place, prepare, act, number, flags, about) fault_act act;
+#include "faults.def"
 
 #endif

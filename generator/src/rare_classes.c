@@ -1,5 +1,5 @@
-/* See rest.h. The tables are fitted to the same dump as mixed.def. */
-#include "rest.h"
+/* See rare_classes.h. The tables are fitted to the same dump as mixed.def. */
+#include "rare_classes.h"
 
 #include "lengths.h"
 
@@ -88,7 +88,7 @@ static bool add_class(struct model *m, uint32_t name, uint32_t field_names, uint
            add_fields(m, key, field_names, lengths_draw(&statics, even(key_of(m) + 1, i)), true);
 }
 
-bool rest_add(struct model *m, struct rest *rest, uint64_t classes)
+bool rare_classes_add(struct model *m, struct rare_classes *rest, uint64_t classes)
 {
     uint32_t left = (uint32_t)classes - m->class_count,
              arrays = left / ARRAY_EACH < ARRAY_CLASSES ? left / ARRAY_EACH : ARRAY_CLASSES;
@@ -117,7 +117,7 @@ bool rest_add(struct model *m, struct rest *rest, uint64_t classes)
     return true;
 }
 
-void rest_object(const struct model *m, const struct rest *rest, uint64_t bits, struct object *o)
+void rare_classes_object(const struct model *m, const struct rare_classes *rest, uint64_t bits, struct object *o)
 {
     static const uint8_t rare[] = {TYPE_BOOLEAN, TYPE_SHORT, TYPE_FLOAT, TYPE_DOUBLE};
     enum { LONGEST = 32 };

@@ -1,11 +1,12 @@
-/* See kin.h. */
-#include "kin.h"
+/* See stand_in_classes.h. */
+#include "stand_in_classes.h"
 
-bool kin_add(struct model *m, struct kin *kin, const char *name, uint32_t first, uint64_t more, uint64_t classes)
+bool stand_in_classes_add(struct model *m, struct stand_in_classes *kin, const char *name, uint32_t first, uint64_t more,
+                          uint64_t classes)
 {
     uint32_t others = (uint32_t)classes - m->class_count, names = string_add(m, NAME_NUMBERED, name, 1, others);
 
-    *kin = (struct kin){.first = first, .narrow = 1 + others, .part = (uint32_t)((more << 32) / MODEL_UNIT)};
+    *kin = (struct stand_in_classes){.first = first, .narrow = 1 + others, .part = (uint32_t)((more << 32) / MODEL_UNIT)};
     if (more) {
         kin->wide = (others + 1) / 2;
         kin->narrow -= kin->wide;

@@ -1,25 +1,25 @@
 /* The Android runtime, hprof.cc (SPEC.md A.4). As when its clock cannot be read. */
-#include "walk.h"
+#include "emitter.h"
 
 enum { STRING_ZYGOTE, STRING_APP, STRING_OVERHEAD, STRING_LOADER, STRING_CLASS, STRING_EMPTY };
 static const char *const strings[] = {"zygote", "app", "$classOverhead", "$class$classLoader", "$class$shadow$_klass_",
                                       "",       NULL};
 
 /* A made-up array, of the size that the class takes beside its fields. Its ID is the next odd one. */
-static uint64_t overhead_of(const struct walk *w, uint32_t class)
+static uint64_t overhead_of(const struct emitter *em, uint32_t class)
 {
-    return class < w->beside ? class_id(w, class) | 1 : 0;
+    return class < em->beside ? class_id(em, class) | 1 : 0;
 }
 
-static uint64_t loader_of(const struct walk *w, uint32_t class)
+static uint64_t loader_of(const struct emitter *em, uint32_t class)
 {
-    return object_id(w, model_class_loader(w->model, class));
+    return object_id(em, model_class_loader(em->model, class));
 }
 
-static uint64_t class_of(const struct walk *w, uint32_t class)
+static uint64_t class_of(const struct emitter *em, uint32_t class)
 {
     (void)class;
-    return class_id(w, CORE_CLASS);
+    return class_id(em, CORE_CLASS);
 }
 
 /* The fields of the class as an object are static ones of it. */
@@ -30,87 +30,87 @@ enum { CLASS_INT };
 static const struct own_class classes[] = {{.name = "int", .super = MODEL_NONE}, {.name = NULL}};
 
 /* A class without a source has an empty one. */
-static void on_frame(struct walk *w, struct model_frame *frame, uint64_t number)
+static void on_frame(struct emitter *em, struct model_frame *frame, uint64_t number)
 {
     leave_out_lines(frame, number, frame->class);
     if (frame->source == MODEL_NONE)
-        frame->source = own_string(w, STRING_EMPTY);
+        frame->source = own_string(em, STRING_EMPTY);
 }
 
-static void part_frame_again(struct walk *w)
+static void part_frame_again(struct emitter *em)
 {
-    if (w->model->options.threads && w->model->options.stack_depth)
-        give_frame(w, 0, 0, RULE_STK_002);
+    if (em->model->options.threads && em->model->options.stack_depth)
+        give_frame(em, 0, 0, RULE_STK_002);
 }
 
-static void give_info(struct walk *w, uint32_t heap, int name)
+static void give_info(struct emitter *em, uint32_t heap, int name)
 {
     struct event e = SUBRECORD_EVENT(HEAP_DUMP_INFO, HEAP_DUMP_INFO);
 
     e.fields.HEAP_DUMP_INFO.heap = heap;
-    e.fields.HEAP_DUMP_INFO.name = named(w, own_string(w, name));
-    give(w->to, &e);
+    e.fields.HEAP_DUMP_INFO.name = named(em, own_string(em, name));
+    give(em->to, &e);
 }
 
-static void part_zygote(struct walk *w)
+static void part_zygote(struct emitter *em)
 {
-    give_info(w, 'Z', STRING_ZYGOTE);
+    give_info(em, 'Z', STRING_ZYGOTE);
 }
 
-static void part_app(struct walk *w)
+static void part_app(struct emitter *em)
 {
-    give_info(w, 'A', STRING_APP);
+    give_info(em, 'A', STRING_APP);
 }
 
-static void on_thread(struct walk *w, struct event *e, uint64_t thread)
+static void on_thread(struct emitter *em, struct event *e, uint64_t thread)
 {
     e->fields.ROOT_THREAD_OBJECT.trace_serial = UINT32_MAX;
-    if (thread == 0 && w->dump == 0)
-        habit(e, RULE_STK_012, 1);
+    if (thread == 0 && em->dump == 0)
+        quirk(e, RULE_STK_012, 1);
 }
 
-static void on_local(struct walk *w, struct event *e, uint64_t frame)
+static void on_local(struct emitter *em, struct event *e, uint64_t frame)
 {
-    (void)w;
+    (void)em;
     (void)frame;
     e->fields.ROOT_FRAME.frame = -1;
 }
 
-static void before_class(struct walk *w, uint32_t class)
+static void before_class(struct emitter *em, uint32_t class)
 {
     enum { VTABLE = 11 * 4 }; /* of java.lang.Object; 4 bytes are the field itself */
     static const uint8_t nothing[VTABLE - 4];
     struct event e = SUBRECORD_EVENT(PRIMITIVE_ARRAY_DUMP, PRIMITIVE_ARRAY_DUMP);
 
-    if (class >= w->beside)
+    if (class >= em->beside)
         return;
     e.fields.PRIMITIVE_ARRAY_DUMP =
-        (struct PRIMITIVE_ARRAY_DUMP){.object_id = overhead_of(w, class), .elements = sizeof nothing, .type = TYPE_BYTE};
+        (struct PRIMITIVE_ARRAY_DUMP){.object_id = overhead_of(em, class), .elements = sizeof nothing, .type = TYPE_BYTE};
     e.body = nothing;
     e.body_size = sizeof nothing;
-    give(w->to, &e);
+    give(em->to, &e);
 }
 
 /* The size in the heap: the class and the lock word in front of the fields. */
-static void on_class(struct walk *w, struct event *e, uint64_t class)
+static void on_class(struct emitter *em, struct event *e, uint64_t class)
 {
-    if (class == own_class(w, CLASS_INT) || w->model->classes[class].element)
+    if (class == own_class(em, CLASS_INT) || em->model->classes[class].element)
         return;
     e->fields.CLASS_DUMP.instance_size = (8 + e->fields.CLASS_DUMP.instance_size + 3) / 4 * 4;
-    habit(e, RULE_CLS_017, 1);
+    quirk(e, RULE_CLS_017, 1);
 }
 
-static void part_other_roots(struct walk *w)
+static void part_other_roots(struct emitter *em)
 {
     static const uint8_t tags[] = {SUB_ROOT_INTERNED_STRING, SUB_ROOT_DEBUGGER, SUB_ROOT_VM_INTERNAL};
     struct event e = SUBRECORD_EVENT(ROOT_JNI_MONITOR, ROOT_JNI_MONITOR);
 
     for (unsigned i = 0; i < sizeof tags; i++)
-        give_root(w, tags[i], any_object_id(w, i));
-    e.fields.ROOT_JNI_MONITOR.object_id = any_object_id(w, 3);
-    e.fields.ROOT_JNI_MONITOR.thread_serial = thread_serial(w, 0);
-    if (w->model->options.threads)
-        give(w->to, &e);
+        give_root(em, tags[i], any_object_id(em, i));
+    e.fields.ROOT_JNI_MONITOR.object_id = any_object_id(em, 3);
+    e.fields.ROOT_JNI_MONITOR.thread_serial = thread_serial(em, 0);
+    if (em->model->options.threads)
+        give(em->to, &e);
 }
 
 /* Strings first, whatever names them. */
@@ -121,7 +121,7 @@ static part *const dump[] = {part_threads,     part_globals, part_sticky_classes
                              part_objects,     NULL};
 static part *const after[] = {NULL};
 
-const struct like like_android = {
+const struct producer producer_android = {
     .name = "android",
     .about = "the Android runtime, JAVA PROFILE 1.0.3",
     .profile = "android",

@@ -1,19 +1,19 @@
 /* A producer as data: what it can write, the form of its IDs, serials, names and times, which parts a dump has and in which
- * order, and where it departs from the specification. One for each file like_*.c. */
-#ifndef HPROF_GEN_LIKE_H
-#define HPROF_GEN_LIKE_H
+ * order, and where it departs from the specification. One for each file producer_*.c. */
+#ifndef HPROF_GEN_PRODUCER_H
+#define HPROF_GEN_PRODUCER_H
 
 #include "event.h"
 #include "findings/rules.h"
 #include "model.h"
 #include "segments.h"
 
-struct walk; /* walk.h */
+struct emitter; /* emitter.h */
 
 /* A part of a dump: gives its records, or sub-records. */
-typedef void part(struct walk *w);
+typedef void part(struct emitter *em);
 /* Makes an event that is about to be given what this producer writes in its place. */
-typedef void touch(struct walk *w, struct event *e, uint64_t number);
+typedef void touch(struct emitter *em, struct event *e, uint64_t number);
 
 /* IDs are linear: base + number * stride. */
 struct ids {
@@ -52,12 +52,12 @@ struct own_class {
 
 /* A static field of type object that the model does not know, in the classes of which `each` leaves `rest`. */
 struct own_static {
-    int name;                                                /* one of its own strings */
-    uint32_t each, rest;                                     /* each is 0 behind the last */
-    uint64_t (*value)(const struct walk *w, uint32_t class); /* its ID, of array classes too; NULL: null, and not of them */
+    int name;                                                    /* one of its own strings */
+    uint32_t each, rest;                                         /* each is 0 behind the last */
+    uint64_t (*value)(const struct emitter *em, uint32_t class); /* its ID, of array classes too; NULL: null, and not of them */
 };
 
-struct like {
+struct producer {
     const char *name, *about;
     const char *profile; /* of hprof-validate */
 
@@ -102,13 +102,14 @@ struct like {
     bool leaves_out_elements;  /* 1.0.3: one primitive array is without its elements */
 
     touch *on_load, *on_start, *on_trace, *on_thread, *on_local, *on_class; /* the number of the class, thread or frame */
-    void (*before_class)(struct walk *w, uint32_t class);                   /* its CLASS_DUMP */
-    void (*on_frame)(struct walk *w, struct model_frame *frame, uint64_t number);
+    void (*before_class)(struct emitter *em, uint32_t class);               /* its CLASS_DUMP */
+    void (*on_frame)(struct emitter *em, struct model_frame *frame, uint64_t number);
 
     /* Up to NULL: once in front, in each heap dump, behind each (NULL for nothing there), once behind the last. */
     part *const *before, *const *dump, *const *beside, *const *after;
 };
 
-extern const struct like like_plain, like_hotspot, like_jdk8_agent, like_sa, like_graalvm, like_mat, like_android;
+extern const struct producer producer_plain, producer_hotspot, producer_jdk8_agent, producer_sa, producer_graalvm, producer_mat,
+    producer_android;
 
 #endif

@@ -1,13 +1,13 @@
 /* The classes of a shape's nodes: one that is as the shape wants it, and others that stand in for it. Subclasses without a field of
  * their own are there when --classes wants more; one with a reference more, and its subclasses, when the mean that --references
  * wants is no whole number. */
-#ifndef HPROF_GEN_KIN_H
-#define HPROF_GEN_KIN_H
+#ifndef HPROF_GEN_STAND_IN_CLASSES_H
+#define HPROF_GEN_STAND_IN_CLASSES_H
 
 #include "parts.h"
 
 /* They have numbers in a row. */
-struct kin {
+struct stand_in_classes {
     uint32_t first;        /* the class itself; */
     uint32_t narrow, wide; /* how many are like it, and how many behind those have one reference more */
     uint32_t part;         /* 2^32ths of the nodes are of the latter */
@@ -15,10 +15,11 @@ struct kin {
 
 /* Of `first`, the last class that was added; `more` thousandths of the nodes have one reference more. Adds others, named as it is
  * and numbered, until there are `classes` in all. */
-bool kin_add(struct model *m, struct kin *kin, const char *name, uint32_t first, uint64_t more, uint64_t classes);
+bool stand_in_classes_add(struct model *m, struct stand_in_classes *kin, const char *name, uint32_t first, uint64_t more,
+                          uint64_t classes);
 
 /* The class of the n-th node: each has its share, of a few nodes too. */
-static inline uint32_t kin_class(const struct model *m, const struct kin *kin, uint64_t n)
+static inline uint32_t stand_in_classes_class(const struct model *m, const struct stand_in_classes *kin, uint64_t n)
 {
     uint64_t bits = even(key_of(m), n);
 
@@ -28,7 +29,7 @@ static inline uint32_t kin_class(const struct model *m, const struct kin *kin, u
 }
 
 /* How many references stand in front of those of the class itself. */
-static inline uint64_t kin_front(const struct kin *kin, uint32_t class)
+static inline uint64_t stand_in_classes_front(const struct stand_in_classes *kin, uint32_t class)
 {
     return class - kin->first >= kin->narrow;
 }

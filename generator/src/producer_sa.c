@@ -1,5 +1,5 @@
 /* The serviceability agent, HeapHprofBinWriter.java (SPEC.md A.3). */
-#include "walk.h"
+#include "emitter.h"
 
 /* In standard UTF-8. */
 enum { STRING_X };
@@ -11,49 +11,49 @@ static const struct own_class classes[] = {{.name = "com/example/Stra\xc3\x9f"
                                             .super = CORE_OBJECT},
                                            {.name = NULL}};
 
-static void part_string_zero(struct walk *w)
+static void part_string_zero(struct emitter *em)
 {
     struct event e = RECORD_EVENT(UTF8);
 
     e.body = (const uint8_t *)"";
-    habit(&e, RULE_STR_002, 1);
-    give_record(w, &e);
+    quirk(&e, RULE_STR_002, 1);
+    give_record(em, &e);
 }
 
-static void part_dummy_again(struct walk *w)
+static void part_dummy_again(struct emitter *em)
 {
     struct event e = RECORD_EVENT(TRACE);
 
-    e.fields.TRACE.trace_serial = w->like->trace_start;
+    e.fields.TRACE.trace_serial = em->producer->trace_start;
     e.body = (const uint8_t *)"";
-    habit(&e, RULE_STK_008, 1);
-    give_record(w, &e);
+    quirk(&e, RULE_STK_008, 1);
+    give_record(em, &e);
 }
 
 /* Traces number the threads otherwise than roots: the last one's is none of theirs. */
-static void on_trace(struct walk *w, struct event *e, uint64_t thread)
+static void on_trace(struct emitter *em, struct event *e, uint64_t thread)
 {
-    if (thread != UINT64_MAX && thread + 1 == w->model->options.threads) {
-        e->fields.TRACE.thread_serial = thread_serial(w, thread + 5);
-        habit(e, RULE_STK_011, 1);
+    if (thread != UINT64_MAX && thread + 1 == em->model->options.threads) {
+        e->fields.TRACE.thread_serial = thread_serial(em, thread + 5);
+        quirk(e, RULE_STK_011, 1);
     }
 }
 
 /* Thread roots name the empty trace, so no frame is within it. */
-static void on_thread(struct walk *w, struct event *e, uint64_t thread)
+static void on_thread(struct emitter *em, struct event *e, uint64_t thread)
 {
     (void)thread;
-    e->fields.ROOT_THREAD_OBJECT.trace_serial = w->like->trace_start;
+    e->fields.ROOT_THREAD_OBJECT.trace_serial = em->producer->trace_start;
 }
 
-static void on_local(struct walk *w, struct event *e, uint64_t frame)
+static void on_local(struct emitter *em, struct event *e, uint64_t frame)
 {
-    (void)w;
+    (void)em;
     (void)frame;
     if (e->tag == SUB_ROOT_JNI_LOCAL)
         e->fields.ROOT_FRAME.frame = -1;
     else
-        habit(e, RULE_ROOT_005, 1);
+        quirk(e, RULE_ROOT_005, 1);
 }
 
 static part *const before[] = {part_dummy_trace, part_class_names, part_field_names, part_string_zero,
@@ -61,7 +61,7 @@ static part *const before[] = {part_dummy_trace, part_class_names, part_field_na
 static part *const dump[] = {part_classes, part_objects, part_threads, part_globals, NULL};
 static part *const after[] = {NULL};
 
-const struct like like_sa = {
+const struct producer producer_sa = {
     .name = "sa",
     .about = "the serviceability agent: jhsdb jmap --binaryheap, jmap -F",
     .profile = "sa",

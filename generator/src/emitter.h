@@ -1,8 +1,8 @@
 /* One walk over a made-up heap in a producer's manner, and the parts of a dump that producers have in common. */
-#ifndef HPROF_GEN_WALK_H
-#define HPROF_GEN_WALK_H
+#ifndef HPROF_GEN_EMITTER_H
+#define HPROF_GEN_EMITTER_H
 
-#include "like.h"
+#include "producer.h"
 #include "source.h"
 
 enum {
@@ -28,9 +28,9 @@ struct site {
     uint32_t class;
 };
 
-struct walk {
+struct emitter {
     /* Settled once. */
-    const struct like *like;
+    const struct producer *producer;
     struct model *model;
     enum version version;
     unsigned id_size;
@@ -80,63 +80,63 @@ static inline uint64_t id_of(const struct ids *ids, uint64_t number)
     return ids->base + number * ids->stride;
 }
 
-static inline uint64_t object_id(const struct walk *w, uint64_t object)
+static inline uint64_t object_id(const struct emitter *em, uint64_t object)
 {
-    return model_object_id(w->model, object);
+    return model_object_id(em->model, object);
 }
 
 /* Own classes come behind those of the model. */
-static inline uint64_t class_id(const struct walk *w, uint32_t class)
+static inline uint64_t class_id(const struct emitter *em, uint32_t class)
 {
-    return class == MODEL_NONE ? 0 : id_of(&w->ids.objects, class) + w->like->class_offset;
+    return class == MODEL_NONE ? 0 : id_of(&em->ids.objects, class) + em->producer->class_offset;
 }
 
-static inline uint32_t class_serial(const struct walk *w, uint32_t class)
+static inline uint32_t class_serial(const struct emitter *em, uint32_t class)
 {
-    return w->like->class_start + class;
+    return em->producer->class_start + class;
 }
 
-static inline uint32_t thread_serial(const struct walk *w, uint64_t thread)
+static inline uint32_t thread_serial(const struct emitter *em, uint64_t thread)
 {
-    return w->like->thread_start + (uint32_t)thread;
+    return em->producer->thread_start + (uint32_t)thread;
 }
 
-static inline uint32_t thread_trace(const struct walk *w, uint64_t thread)
+static inline uint32_t thread_trace(const struct emitter *em, uint64_t thread)
 {
-    return w->like->trace_start + 1 + (uint32_t)thread;
+    return em->producer->trace_start + 1 + (uint32_t)thread;
 }
 
-uint64_t missing_id(const struct walk *w, unsigned number);    /* of no object; up to SPARE_IDS */
-uint64_t any_object_id(const struct walk *w, uint64_t number); /* of an object, or a class where there is none */
-uint32_t own_class(const struct walk *w, unsigned number);
-uint32_t field_bytes(const struct walk *w, uint32_t class); /* of an instance */
-uint32_t own_string(const struct walk *w, int number);
-uint32_t class_name_string(const struct walk *w, uint32_t class);
+uint64_t missing_id(const struct emitter *em, unsigned number);    /* of no object; up to SPARE_IDS */
+uint64_t any_object_id(const struct emitter *em, uint64_t number); /* of an object, or a class where there is none */
+uint32_t own_class(const struct emitter *em, unsigned number);
+uint32_t field_bytes(const struct emitter *em, uint32_t class); /* of an instance */
+uint32_t own_string(const struct emitter *em, int number);
+uint32_t class_name_string(const struct emitter *em, uint32_t class);
 
 /* The ID of a string, which is defined here if it is not yet; 0 for MODEL_NONE. Not within a heap dump, but for strings that are
  * defined. */
-uint64_t named(struct walk *w, uint32_t string);
+uint64_t named(struct emitter *em, uint32_t string);
 
 /* Makes `hot` and `patterns`. False without memory. */
-bool prepare_objects(struct walk *w);
+bool prepare_objects(struct emitter *em);
 
 /* ---- To give ---- */
 
 /* With the time it has in this producer's dump. */
-void give_record(struct walk *w, struct event *e);
-void give_open(struct walk *w);
-void give_close(struct walk *w);
-void give_string(struct walk *w, uint32_t string);
-void give_frame(struct walk *w, uint64_t thread, uint64_t depth, int broken_rule); /* NO_RULE for none */
-void give_trace(struct walk *w, uint64_t thread);
+void give_record(struct emitter *em, struct event *e);
+void give_open(struct emitter *em);
+void give_close(struct emitter *em);
+void give_string(struct emitter *em, uint32_t string);
+void give_frame(struct emitter *em, uint64_t thread, uint64_t depth, int broken_rule); /* NO_RULE for none */
+void give_trace(struct emitter *em, uint64_t thread);
 /* Of eight frames of the program one is of a generated class, which has neither a source nor lines, and one of a class that was
  * compiled without lines. */
 void leave_out_lines(struct model_frame *frame, uint64_t number, uint32_t generated);
-void give_dummy_trace(struct walk *w, uint32_t thread);
-void give_load(struct walk *w, uint32_t class, uint32_t serial);
-void give_root(struct walk *w, uint8_t tag, uint64_t object);
-void give_root_of_nothing(struct walk *w, uint8_t tag, uint64_t missing); /* by habit */
-void give_root_of_thread(struct walk *w, uint8_t tag, uint64_t object, uint64_t thread);
+void give_dummy_trace(struct emitter *em, uint32_t thread);
+void give_load(struct emitter *em, uint32_t class, uint32_t serial);
+void give_root(struct emitter *em, uint8_t tag, uint64_t object);
+void give_root_of_nothing(struct emitter *em, uint8_t tag, uint64_t missing); /* by quirk */
+void give_root_of_thread(struct emitter *em, uint8_t tag, uint64_t object, uint64_t thread);
 
 /* ---- Parts ---- */
 

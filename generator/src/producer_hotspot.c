@@ -1,5 +1,5 @@
 /* HotSpot, heapDumper.cpp (SPEC.md A.1). Its versions differ; what each is known for is here, one beside the other. */
-#include "walk.h"
+#include "emitter.h"
 
 /* In modified UTF-8: a character above U+FFFF is a pair of surrogates, and NUL is two bytes. */
 enum { STRING_RESOLVED, STRING_INIT_LOCK, STRING_X, STRING_TABLE };
@@ -22,50 +22,50 @@ static const struct own_class classes[] = {
                          .super = CORE_OBJECT},
     {.name = NULL}};
 
-static void on_frame(struct walk *w, struct model_frame *frame, uint64_t number)
+static void on_frame(struct emitter *em, struct model_frame *frame, uint64_t number)
 {
-    leave_out_lines(frame, number, own_class(w, CLASS_PROXY));
+    leave_out_lines(frame, number, own_class(em, CLASS_PROXY));
 }
 
 /* 8 to 17: array classes once more, under new serials. */
-static void part_arrays_again(struct walk *w)
+static void part_arrays_again(struct emitter *em)
 {
-    uint32_t serial = class_serial(w, w->class_count), most = serial + 3;
+    uint32_t serial = class_serial(em, em->class_count), most = serial + 3;
 
-    for (uint32_t c = 0; c < w->model->class_count && serial < most; c++)
-        if (w->model->classes[c].element)
-            give_load(w, c, serial++);
+    for (uint32_t c = 0; c < em->model->class_count && serial < most; c++)
+        if (em->model->classes[c].element)
+            give_load(em, c, serial++);
 }
 
 /* With virtual threads. */
-static void part_thread_again(struct walk *w)
+static void part_thread_again(struct emitter *em)
 {
-    uint64_t threads = w->model->options.threads;
+    uint64_t threads = em->model->options.threads;
     struct event e = SUBRECORD_EVENT(ROOT_THREAD_OBJECT, ROOT_THREAD_OBJECT);
 
     if (!threads)
         return;
-    e.fields.ROOT_THREAD_OBJECT = (struct ROOT_THREAD_OBJECT){object_id(w, model_thread_object(w->model, threads - 1)),
-                                                              thread_serial(w, threads - 1), thread_trace(w, threads - 1)};
-    habit(&e, RULE_ROOT_002, 1);
-    give(w->to, &e);
+    e.fields.ROOT_THREAD_OBJECT = (struct ROOT_THREAD_OBJECT){object_id(em, model_thread_object(em->model, threads - 1)),
+                                                              thread_serial(em, threads - 1), thread_trace(em, threads - 1)};
+    quirk(&e, RULE_ROOT_002, 1);
+    give(em->to, &e);
 }
 
 /* What a thread without a Java frame holds is in none. */
-static void part_frameless_local(struct walk *w)
+static void part_frameless_local(struct emitter *em)
 {
     struct event e = SUBRECORD_EVENT(ROOT_JNI_LOCAL, ROOT_FRAME);
 
-    if (!w->model->options.threads || w->model->options.stack_depth)
+    if (!em->model->options.threads || em->model->options.stack_depth)
         return;
-    e.fields.ROOT_FRAME = (struct ROOT_FRAME){any_object_id(w, 1), thread_serial(w, 0), -1};
-    give(w->to, &e);
+    e.fields.ROOT_FRAME = (struct ROOT_FRAME){any_object_id(em, 1), thread_serial(em, 0), -1};
+    give(em->to, &e);
 }
 
 /* 25: a sticky class that is not dumped. */
-static void part_sticky_gone(struct walk *w)
+static void part_sticky_gone(struct emitter *em)
 {
-    give_root_of_nothing(w, SUB_ROOT_STICKY_CLASS, class_id(w, own_class(w, CLASS_GONE)));
+    give_root_of_nothing(em, SUB_ROOT_STICKY_CLASS, class_id(em, own_class(em, CLASS_GONE)));
 }
 
 static part *const before[] = {part_strings, part_loads, part_arrays_again, part_dummy_trace, part_traces, NULL};
@@ -73,7 +73,7 @@ static part *const dump[] = {part_classes,  part_objects, part_threads,        p
                              part_monitors, part_globals, part_sticky_classes, part_sticky_gone,     NULL};
 static part *const after[] = {NULL};
 
-const struct like like_hotspot = {
+const struct producer producer_hotspot = {
     .name = "hotspot",
     .about = "HotSpot itself, 8 to 25: jcmd GC.heap_dump, jmap -dump, HeapDumpOnOutOfMemoryError",
     .profile = "hotspot",

@@ -1,6 +1,6 @@
 /* The specification itself: everything that it has, nothing that it forbids or frowns on. Of 1.0.3 the header alone is an error,
  * outside the profile that knows Android. */
-#include "walk.h"
+#include "emitter.h"
 
 enum { STRING_NUL, STRING_EMPTY, STRING_SURROGATES, STRING_HEAP, STRING_STATIC };
 static const char *const strings[] = {"a\xc0\x80z", "", "\xed\xa0\xbd\xed\xb8\x80", "app", "<made up>", NULL};
@@ -9,44 +9,44 @@ static const struct own_static statics[] = {{STRING_STATIC, 4, 0, NULL}, {0}};
 static const struct own_class classes[] = {{.name = "gone/Unloaded", .super = CORE_OBJECT, .absent = true}, {.name = NULL}};
 
 /* A frame number of -1, whatever the depth; and the roots that no other part has. */
-static void part_other_roots(struct walk *w)
+static void part_other_roots(struct emitter *em)
 {
     struct event local = SUBRECORD_EVENT(ROOT_JNI_LOCAL, ROOT_FRAME), frame = SUBRECORD_EVENT(ROOT_JAVA_FRAME, ROOT_FRAME);
 
-    if (!w->model->options.threads)
+    if (!em->model->options.threads)
         return;
-    local.fields.ROOT_FRAME = frame.fields.ROOT_FRAME = (struct ROOT_FRAME){any_object_id(w, 1), thread_serial(w, 0), -1};
-    give(w->to, &local);
-    give(w->to, &frame);
-    give_root_of_thread(w, SUB_ROOT_NATIVE_STACK, any_object_id(w, 2), 0);
-    give_root_of_thread(w, SUB_ROOT_THREAD_BLOCK, any_object_id(w, 3), 0);
+    local.fields.ROOT_FRAME = frame.fields.ROOT_FRAME = (struct ROOT_FRAME){any_object_id(em, 1), thread_serial(em, 0), -1};
+    give(em->to, &local);
+    give(em->to, &frame);
+    give_root_of_thread(em, SUB_ROOT_NATIVE_STACK, any_object_id(em, 2), 0);
+    give_root_of_thread(em, SUB_ROOT_THREAD_BLOCK, any_object_id(em, 3), 0);
 }
 
-static void part_info(struct walk *w)
+static void part_info(struct emitter *em)
 {
     struct event e = SUBRECORD_EVENT(HEAP_DUMP_INFO, HEAP_DUMP_INFO);
 
-    if (w->version < V103)
+    if (em->version < V103)
         return;
     e.fields.HEAP_DUMP_INFO.heap = 'A';
-    e.fields.HEAP_DUMP_INFO.name = named(w, own_string(w, STRING_HEAP));
-    give(w->to, &e);
+    e.fields.HEAP_DUMP_INFO.name = named(em, own_string(em, STRING_HEAP));
+    give(em->to, &e);
 }
 
-static void part_android_roots(struct walk *w)
+static void part_android_roots(struct emitter *em)
 {
     static const uint8_t tags[] = {SUB_ROOT_INTERNED_STRING,   SUB_ROOT_FINALIZING,  SUB_ROOT_DEBUGGER,
                                    SUB_ROOT_REFERENCE_CLEANUP, SUB_ROOT_VM_INTERNAL, SUB_ROOT_UNREACHABLE};
     struct event e = SUBRECORD_EVENT(ROOT_JNI_MONITOR, ROOT_JNI_MONITOR);
 
-    if (w->version < V103)
+    if (em->version < V103)
         return;
     for (unsigned i = 0; i < sizeof tags; i++)
-        give_root(w, tags[i], any_object_id(w, i));
-    e.fields.ROOT_JNI_MONITOR.object_id = any_object_id(w, 1);
-    e.fields.ROOT_JNI_MONITOR.thread_serial = thread_serial(w, 0);
-    if (w->model->options.threads)
-        give(w->to, &e);
+        give_root(em, tags[i], any_object_id(em, i));
+    e.fields.ROOT_JNI_MONITOR.object_id = any_object_id(em, 1);
+    e.fields.ROOT_JNI_MONITOR.thread_serial = thread_serial(em, 0);
+    if (em->model->options.threads)
+        give(em->to, &e);
 }
 
 static part *const before[] = {part_strings, part_settings, part_loads, part_dummy_trace, part_traces, part_starts, NULL};
@@ -55,7 +55,7 @@ static part *const dump[] = {part_info,          part_classes,        part_threa
                              part_android_roots, part_objects,        NULL};
 static part *const after[] = {part_sites, part_samples, part_summary, part_unload, NULL};
 
-const struct like like_plain = {
+const struct producer producer_plain = {
     .name = "plain",
     .about = "no producer: the specification, and nothing that it frowns on",
     .profile = "strict",

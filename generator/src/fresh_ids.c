@@ -1,5 +1,5 @@
-/* See pool.h. */
-#include "pool.h"
+/* See fresh_ids.h. */
+#include "fresh_ids.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,7 @@ static uint64_t draw(uint64_t *state, unsigned width, bool is_serial)
     return width == 8 ? (value & UINT64_C(0x7ffffffff8)) | UINT64_C(0x8000000000) : (value & 0x3ffffff8) | 0x40000000;
 }
 
-bool pool_fill(struct pool *p, uint64_t wanted, unsigned width, bool is_serial, uint64_t seed)
+bool fresh_ids_fill(struct fresh_ids *p, uint64_t wanted, unsigned width, bool is_serial, uint64_t seed)
 {
     uint64_t state = seed ^ (is_serial ? UINT64_C(0x5e71a1) : UINT64_C(0x1d));
 
@@ -46,19 +46,19 @@ bool pool_fill(struct pool *p, uint64_t wanted, unsigned width, bool is_serial, 
     qsort(p->values, p->count, sizeof *p->values, compare_values);
     for (size_t i = 0; i < p->count; i++) {
         p->met[i] = i && p->values[i] == p->values[i - 1];
-        p->filter[pool_filter_bit(p->values[i]) >> 3] |= (uint8_t)(1 << (pool_filter_bit(p->values[i]) & 7));
+        p->filter[fresh_ids_filter_bit(p->values[i]) >> 3] |= (uint8_t)(1 << (fresh_ids_filter_bit(p->values[i]) & 7));
     }
     return true;
 }
 
-void pool_free(struct pool *p)
+void fresh_ids_free(struct fresh_ids *p)
 {
     free(p->values);
     free(p->free);
     free(p->met);
 }
 
-void pool_strike(struct pool *p, uint64_t value)
+void fresh_ids_strike(struct fresh_ids *p, uint64_t value)
 {
     uint64_t *found = bsearch(&value, p->values, p->count, sizeof value, compare_values);
     size_t i;
@@ -72,21 +72,21 @@ void pool_strike(struct pool *p, uint64_t value)
 }
 
 /* Whatever stands at any offset: where the fields of an instance begin is not known yet. */
-static void pool_scan(struct pool *p, const uint8_t *bytes, uint64_t n)
+static void fresh_ids_scan(struct fresh_ids *p, const uint8_t *bytes, uint64_t n)
 {
     for (uint64_t i = 0; i + p->width <= n; i++)
-        pool_meet(p, get_id(bytes + i, p->width));
+        fresh_ids_meet(p, get_id(bytes + i, p->width));
 }
 
-void pool_scan_on(struct pool *p, const uint8_t *bytes, uint64_t n)
+void fresh_ids_scan_on(struct fresh_ids *p, const uint8_t *bytes, uint64_t n)
 {
     uint8_t seam[14];
     size_t most = p->width - 1u, head = n < most ? (size_t)n : most, size = p->carried + head, keep;
 
     memcpy(seam, p->carry, p->carried);
     memcpy(seam + p->carried, bytes, head);
-    pool_scan(p, seam, size);
-    pool_scan(p, bytes, n);
+    fresh_ids_scan(p, seam, size);
+    fresh_ids_scan(p, bytes, n);
     if (n >= most) {
         memcpy(p->carry, bytes + n - most, most);
         p->carried = most;
@@ -97,7 +97,7 @@ void pool_scan_on(struct pool *p, const uint8_t *bytes, uint64_t n)
     }
 }
 
-bool pool_settle(struct pool *p, uint64_t wanted, uint64_t seed)
+bool fresh_ids_settle(struct fresh_ids *p, uint64_t wanted, uint64_t seed)
 {
     uint64_t state = seed;
 

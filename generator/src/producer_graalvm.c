@@ -1,5 +1,5 @@
 /* GraalVM native images, HeapDumpWriter.java (SPEC.md A.5). */
-#include "walk.h"
+#include "emitter.h"
 
 enum { STRING_EMPTY };
 static const char *const strings[] = {"", NULL};
@@ -12,58 +12,58 @@ static const struct own_class classes[] = {
     {.name = NULL}};
 
 /* No signatures; and the names of a frame are written with each. */
-static void on_frame(struct walk *w, struct model_frame *frame, uint64_t number)
+static void on_frame(struct emitter *em, struct model_frame *frame, uint64_t number)
 {
     (void)number;
-    frame->signature = own_string(w, STRING_EMPTY);
-    give_string(w, frame->method);
-    give_string(w, frame->signature);
+    frame->signature = own_string(em, STRING_EMPTY);
+    give_string(em, frame->method);
+    give_string(em, frame->signature);
     if (frame->source != MODEL_NONE)
-        give_string(w, frame->source);
+        give_string(em, frame->source);
 }
 
 /* A thread that is not yet up has no object. */
-static void on_thread(struct walk *w, struct event *e, uint64_t thread)
+static void on_thread(struct emitter *em, struct event *e, uint64_t thread)
 {
-    if (thread && thread + 1 == w->model->options.threads)
+    if (thread && thread + 1 == em->model->options.threads)
         e->fields.ROOT_THREAD_OBJECT.object_id = 0;
 }
 
 /* The size of the allocation: the hub, the monitor's and the hash's place, and all of that to a multiple of 8. */
-static void on_class(struct walk *w, struct event *e, uint64_t class)
+static void on_class(struct emitter *em, struct event *e, uint64_t class)
 {
     struct CLASS_DUMP *r = &e->fields.CLASS_DUMP;
     uint32_t bytes = r->instance_size;
 
-    if (class == own_class(w, CLASS_INT) || (class < w->model->class_count && w->model->classes[class].element))
+    if (class == own_class(em, CLASS_INT) || (class < em->model->class_count && em->model->classes[class].element))
         return;
-    r->instance_size = (w->id_size + 4 + bytes + 7) / 8 * 8;
-    habit(e, RULE_CLS_017, 1);
+    r->instance_size = (em->id_size + 4 + bytes + 7) / 8 * 8;
+    quirk(e, RULE_CLS_017, 1);
 }
 
 /* The hub of a class, which is its java.lang.Class, is an instance like any other. */
-static void part_hubs(struct walk *w)
+static void part_hubs(struct emitter *em)
 {
-    const struct hot_class *hot = &w->hot[CORE_CLASS];
+    const struct hot_class *hot = &em->hot[CORE_CLASS];
 
-    for (uint32_t c = 0; c < w->beside && !*w->stop; c++) {
+    for (uint32_t c = 0; c < em->beside && !*em->stop; c++) {
         struct event hub = SUBRECORD_EVENT(INSTANCE_DUMP, INSTANCE_DUMP);
 
-        hub.fields.INSTANCE_DUMP = (struct INSTANCE_DUMP){.object_id = class_id(w, c) - w->like->class_offset,
+        hub.fields.INSTANCE_DUMP = (struct INSTANCE_DUMP){.object_id = class_id(em, c) - em->producer->class_offset,
                                                           .trace_serial = hot->trace,
                                                           .class_id = hot->id,
                                                           .bytes = hot->bytes};
-        memset(w->room, 0, hot->bytes);
-        hub.body = w->room;
+        memset(em->room, 0, hot->bytes);
+        hub.body = em->room;
         hub.body_size = hot->bytes;
         hub.references = hub.nulls = hot->references;
-        give(w->to, &hub);
+        give(em->to, &hub);
     }
 }
 
-static void part_sticky_gone(struct walk *w)
+static void part_sticky_gone(struct emitter *em)
 {
-    give_root_of_nothing(w, SUB_ROOT_STICKY_CLASS, class_id(w, own_class(w, CLASS_GONE)));
+    give_root_of_nothing(em, SUB_ROOT_STICKY_CLASS, class_id(em, own_class(em, CLASS_GONE)));
 }
 
 static part *const before[] = {part_class_names, part_field_names, part_loads, part_dummy_trace, part_traces, NULL};
@@ -72,7 +72,7 @@ static part *const dump[] = {part_classes,        part_threads,       part_globa
                              part_hubs,           part_objects,       NULL};
 static part *const after[] = {NULL};
 
-const struct like like_graalvm = {
+const struct producer producer_graalvm = {
     .name = "graalvm",
     .about = "GraalVM native images",
     .profile = "graalvm",

@@ -1,5 +1,5 @@
 /* The HPROF agent of JDK 5 to 8, hprof_io.c (SPEC.md A.2). */
-#include "walk.h"
+#include "emitter.h"
 
 /* In modified UTF-8: a character above U+FFFF is a pair of surrogates. */
 enum { STRING_X, STRING_SYSTEM, STRING_WATCHER };
@@ -15,100 +15,101 @@ static const struct own_class classes[] = {[CLASS_UNLOADED] = {.name = "gone.Unl
                                                                 .super = CORE_OBJECT},
                                            {.name = NULL}};
 
-static void on_frame(struct walk *w, struct model_frame *frame, uint64_t number)
+static void on_frame(struct emitter *em, struct model_frame *frame, uint64_t number)
 {
-    leave_out_lines(frame, number, own_class(w, CLASS_PROXY));
+    leave_out_lines(frame, number, own_class(em, CLASS_PROXY));
 }
 
 /* Threads start after forty minutes, and the heap is dumped after another forty: the time wraps between. */
-static void part_later(struct walk *w)
+static void part_later(struct emitter *em)
 {
-    w->pause = 2400000000;
+    em->pause = 2400000000;
 }
 
-static void part_much_later(struct walk *w)
+static void part_much_later(struct emitter *em)
 {
-    w->pause = 400000000;
+    em->pause = 400000000;
 }
 
 /* Of a thread that was there before the VM was up. */
-static void part_end_unstarted(struct walk *w)
+static void part_end_unstarted(struct emitter *em)
 {
     struct event e = RECORD_EVENT(END_THREAD);
 
-    if (!(w->records & WRITES_THREADS))
+    if (!(em->records & WRITES_THREADS))
         return;
-    e.fields.END_THREAD.thread_serial = thread_serial(w, w->model->options.threads + 1);
-    habit(&e, RULE_THR_005, 1);
-    give_record(w, &e);
+    e.fields.END_THREAD.thread_serial = thread_serial(em, em->model->options.threads + 1);
+    quirk(&e, RULE_THR_005, 1);
+    give_record(em, &e);
 }
 
-static void part_unload_unknown(struct walk *w)
+static void part_unload_unknown(struct emitter *em)
 {
     struct event e = RECORD_EVENT(UNLOAD_CLASS);
 
-    if (!(w->records & WRITES_UNLOADS))
+    if (!(em->records & WRITES_UNLOADS))
         return;
-    e.fields.UNLOAD_CLASS.class_serial = class_serial(w, w->class_count) + 99;
-    habit(&e, RULE_CLS_007, 1);
-    give_record(w, &e);
+    e.fields.UNLOAD_CLASS.class_serial = class_serial(em, em->class_count) + 99;
+    quirk(&e, RULE_CLS_007, 1);
+    give_record(em, &e);
 }
 
 /* With cpu=samples alone only the traces that were sampled are written. */
-static void on_load(struct walk *w, struct event *e, uint64_t class)
+static void on_load(struct emitter *em, struct event *e, uint64_t class)
 {
-    if (w->records & WRITES_SAMPLES && !(w->records & WRITES_SITES) && class + 1 == w->class_count) {
-        e->fields.LOAD_CLASS.trace_serial = thread_trace(w, w->model->options.threads);
-        habit(e, RULE_STK_012, 1);
+    if (em->records & WRITES_SAMPLES && !(em->records & WRITES_SITES) && class + 1 == em->class_count) {
+        e->fields.LOAD_CLASS.trace_serial = thread_trace(em, em->model->options.threads);
+        quirk(e, RULE_STK_012, 1);
     }
 }
 
 /* The main group is in the system's, which is in none; of the system's threads one ends before the heap is dumped. */
-static void on_start(struct walk *w, struct event *e, uint64_t thread)
+static void on_start(struct emitter *em, struct event *e, uint64_t thread)
 {
     struct START_THREAD *r = &e->fields.START_THREAD;
-    uint64_t system = named(w, own_string(w, STRING_SYSTEM));
+    uint64_t system = named(em, own_string(em, STRING_SYSTEM));
 
-    if (thread < w->model->options.threads) {
+    if (thread < em->model->options.threads) {
         r->parent_group = system;
         return;
     }
-    r->name = named(w, own_string(w, STRING_WATCHER));
+    r->name = named(em, own_string(em, STRING_WATCHER));
     r->group = system;
 }
 
-static void part_unknown_thread(struct walk *w)
+static void part_unknown_thread(struct emitter *em)
 {
     struct event e = SUBRECORD_EVENT(ROOT_THREAD_OBJECT, ROOT_THREAD_OBJECT);
 
-    e.fields.ROOT_THREAD_OBJECT = (struct ROOT_THREAD_OBJECT){0, w->like->thread_start - 1, w->like->trace_start};
-    give(w->to, &e);
+    e.fields.ROOT_THREAD_OBJECT = (struct ROOT_THREAD_OBJECT){0, em->producer->thread_start - 1, em->producer->trace_start};
+    give(em->to, &e);
 }
 
 /* Traces are cut, frame numbers are not. */
-static void part_frame_beyond(struct walk *w)
+static void part_frame_beyond(struct emitter *em)
 {
     struct event e = SUBRECORD_EVENT(ROOT_JAVA_FRAME, ROOT_FRAME);
 
-    if (!w->model->options.threads || w->model->options.stack_depth > INT32_MAX)
+    if (!em->model->options.threads || em->model->options.stack_depth > INT32_MAX)
         return;
-    e.fields.ROOT_FRAME = (struct ROOT_FRAME){any_object_id(w, 1), thread_serial(w, 0), (int32_t)w->model->options.stack_depth};
-    habit(&e, RULE_ROOT_005, 1);
-    give(w->to, &e);
+    e.fields.ROOT_FRAME =
+        (struct ROOT_FRAME){any_object_id(em, 1), thread_serial(em, 0), (int32_t)em->model->options.stack_depth};
+    quirk(&e, RULE_ROOT_005, 1);
+    give(em->to, &e);
 }
 
-static void part_monitor_gone(struct walk *w)
+static void part_monitor_gone(struct emitter *em)
 {
-    give_root_of_nothing(w, SUB_ROOT_MONITOR_USED, missing_id(w, 1));
+    give_root_of_nothing(em, SUB_ROOT_MONITOR_USED, missing_id(em, 1));
 }
 
-static void on_class(struct walk *w, struct event *e, uint64_t class)
+static void on_class(struct emitter *em, struct event *e, uint64_t class)
 {
-    if (class == own_class(w, CLASS_UNPREPARED)) {
+    if (class == own_class(em, CLASS_UNPREPARED)) {
         if (e->fields.CLASS_DUMP.instance_size)
-            habit(e, RULE_CLS_017, 1);
+            quirk(e, RULE_CLS_017, 1);
         e->fields.CLASS_DUMP.instance_size = 0;
-    } else if (class < w->model->class_count && w->model->classes[class].interface) {
+    } else if (class < em->model->class_count && em->model->classes[class].interface) {
         e->fields.CLASS_DUMP.super_id = 0;
     }
 }
@@ -123,7 +124,7 @@ static part *const dump[] = {part_unknown_thread, part_threads,       part_frame
 static part *const beside[] = {part_sites, part_samples, NULL};
 static part *const after[] = {part_summary, part_unload, NULL};
 
-const struct like like_jdk8_agent = {
+const struct producer producer_jdk8_agent = {
     .name = "jdk8-agent",
     .about = "the HPROF agent of JDK 5 to 8: -agentlib:hprof=format=b",
     .profile = "jdk8-agent",

@@ -1,5 +1,5 @@
-"""What the dumps of a producer have that the specification does not ask for: each habit is looked for, by the layouts
-of the Python reader. That a dump has no other fault than its habits' is test_both.py's.
+"""What the dumps of a producer have that the specification does not ask for: each quirk is looked for, by the layouts
+of the Python reader. That a dump has no other fault than its quirks' is test_both.py's.
 """
 
 import json
@@ -429,5 +429,5 @@ def test_findings_of_the_strict_profile(like: str, tmp_path: Path) -> None:
     for options in of_agent if like == "jdk8-agent" else (["--shape=arrays"],):
         command = [TOOL, "--objects=2000", f"--like={like}", *options, "--manifest", str(tmp_path / "truth")]
         subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
-        found |= {rule for rule, findings in json.loads((tmp_path / "truth").read_text())["habits"].items() if findings}
+        found |= {rule for rule, findings in json.loads((tmp_path / "truth").read_text())["quirks"].items() if findings}
     assert found == FOUND[like]
