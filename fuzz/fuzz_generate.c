@@ -76,16 +76,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static struct seen seen;
     struct drawer drawer = {data, data + size};
     struct generate_request request = draw_request(&drawer);
-    const char *profile = like_profile(request.made.like);
+    const char *profile = producer_profile(request.made.producer);
 
     if (make_dump(&request, &dump, &generated) == GENERATED) {
         validate(&dump, hprof_profile_find(profile ? profile : "strict"), &seen);
         if (seen.summary.errors || seen.summary.warnings)
-            fail_target("a dump like %s has errors or warnings in its profile: %s", like_name(request.made.like), seen.text);
+            fail_target("a dump like %s has errors or warnings in its profile: %s", producer_name(request.made.producer),
+                        seen.text);
         expect_counts(&generated, &seen);
         validate(&dump, hprof_profile_find("strict"), &seen);
         for (size_t rule = 0; rule < RULE_COUNT; rule++)
-            expect_count(hprof_rule_at(rule)->id, generated.habits[rule], seen.totals[rule]);
+            expect_count(hprof_rule_at(rule)->id, generated.quirks[rule], seen.totals[rule]);
         generated_free(&generated);
         memset(&generated, 0, sizeof generated);
         if (make_dump(&request, &again, &generated) != GENERATED || again.size != dump.size ||

@@ -15,11 +15,11 @@ static uint64_t draw_or_unset(struct drawer *d, uint64_t n)
     return drawn < 128 ? MODEL_UNSET : draw_below(d, n);
 }
 
-static size_t count_likes(void)
+static size_t count_producers(void)
 {
     size_t n = 0;
 
-    while (like_at(n))
+    while (producer_at(n))
         n++;
     return n;
 }
@@ -37,7 +37,7 @@ struct generate_request draw_request(struct drawer *d)
 {
     struct generate_request request = {
         .from = -1,
-        .made = {.like = like_at(draw_below(d, count_likes())),
+        .made = {.producer = producer_at(draw_below(d, count_producers())),
                  .shape = shapes[draw_below(d, count_shapes())],
                  .version = (enum version)draw_below(d, 3), /* 0 for that of the producer; 1.0.3 is for Android alone */
                  .id_size = (unsigned)draw_below(d, 3) * 4,

@@ -123,8 +123,10 @@ uint32_t class_add_array(struct model *m, uint32_t of)
 {
     uint32_t class = class_add_named(m, string_add(m, NAME_ARRAY_OF, NULL, m->classes[of].name, 1), CORE_OBJECT);
 
-    if (class != MODEL_NONE)
+    if (class != MODEL_NONE) {
         m->classes[class].element = TYPE_OBJECT;
+        m->classes[class].element_class = of;
+    }
     return class;
 }
 
@@ -243,6 +245,10 @@ bool core_classes_add(struct model *m)
             return false;
         if (rows[i].name[0] == '[')
             m->classes[class].element = i < CORE_BOOLEAN_ARRAY ? TYPE_OBJECT : (uint8_t)(TYPE_BOOLEAN + i - CORE_BOOLEAN_ARRAY);
+        for (uint32_t of = 0; m->classes[class].element == TYPE_OBJECT && of < i; of++)
+            if (strncmp(rows[i].name + 2, rows[of].name, strlen(rows[of].name)) == 0 &&
+                rows[i].name[2 + strlen(rows[of].name)] == ';')
+                m->classes[class].element_class = of;
     }
     m->classes[CORE_RUNNABLE].interface = true;
     return true;

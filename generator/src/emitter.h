@@ -18,6 +18,7 @@ struct hot_class {
     uint32_t pattern;           /* in `patterns` */
     uint16_t words, references; /* of the pattern */
     bool patterned;             /* there is one */
+    bool in_dump_before;        /* there was one of them in a heap dump before this one */
     uint64_t objects;           /* of the heap dump at hand, */
     uint64_t array_bytes;       /* and their bytes, if they are arrays */
 };

@@ -175,7 +175,7 @@ static const char *profile_of(const struct generate_request *request, const stru
 
     if (request->from >= 0)
         return NULL;
-    return check_dump ? check_dump : g->version == V103 ? "android" : like_profile(request->made.producer);
+    return check_dump ? check_dump : g->version == V103 ? "android" : producer_profile(request->made.producer);
 }
 
 void manifest_write(FILE *out, const char *file, uint64_t seed, const struct generate_request *request,

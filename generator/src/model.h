@@ -46,6 +46,7 @@ struct model_class {
     uint16_t statics;          /* in model.fields behind those */
     uint32_t instance_bytes;   /* own fields and those of the superclasses */
     uint32_t next_with_fields; /* the nearest superclass that has fields of its own; MODEL_NONE for none */
+    uint32_t element_class;    /* of a class of object arrays */
     uint8_t element;           /* of an array class: enum basic_type; 0 for no array class */
     bool interface;
 };

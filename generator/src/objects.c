@@ -411,6 +411,24 @@ HOT uint8_t *put_elements(struct loop *l, uint8_t *p, uint64_t index, const stru
     return p;
 }
 
+/* JVMPI has a class of elements where HPROF has the class of the array. That is a finding for a class, in a file; of class 0, in a
+ * heap dump. */
+static uint64_t element_class_id(const struct emitter *em, uint32_t class, struct event *e)
+{
+    uint32_t of = em->model->classes[class].element_class;
+
+    bool first = em->hot[class].objects == 0;
+
+    if (of == CORE_OBJECT) {
+        if (first)
+            quirk(e, RULE_OBJ_003, 1);
+        return 0;
+    }
+    if (first && !em->hot[class].in_dump_before)
+        quirk(e, RULE_OBJ_007, 1);
+    return class_id(em, of);
+}
+
 HOT void give_object_array(struct loop *l, uint64_t index, struct object *o, unsigned id_size)
 {
     struct emitter *em = l->em;
@@ -429,6 +447,8 @@ HOT void give_object_array(struct loop *l, uint64_t index, struct object *o, uns
                                                              .trace_serial = em->traces[o->class],
                                                              .elements = (uint32_t)o->elements,
                                                              .class_id = class_id(em, o->class)};
+    if (__builtin_expect(em->producer->element_classes, 0))
+        e->fields.OBJECT_ARRAY_DUMP.class_id = element_class_id(em, o->class, e);
     e->body_size = size;
     count_array(em, o->class, size);
     if (size > PIECE_SIZE) {
@@ -547,8 +567,12 @@ void part_objects(struct emitter *em)
                      .without_left = em->version == V103 && em->producer->leaves_out_elements};
 
     l.batch.sizes = l.sizes;
-    for (uint32_t c = 0; c < em->model->class_count; c++)
-        em->hot[c].objects = em->hot[c].array_bytes = 0;
+    for (uint32_t c = 0; c < em->model->class_count; c++) {
+        struct hot_class *class = &em->hot[c];
+
+        class->in_dump_before = em->dump > 0 && (class->in_dump_before || class->objects > 0);
+        class->objects = class->array_bytes = 0;
+    }
     if (em->id_size == 8)
         give_objects(&l, 8);
     else

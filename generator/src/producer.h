@@ -98,6 +98,7 @@ struct producer {
     unsigned loaders;          /* beside the application's */
     unsigned archived_mirrors; /* so many elements of Object[] name a class that is not dumped */
     unsigned sevens;           /* so many boolean[] hold a 7 */
+    bool element_classes;      /* an object array names the class of its elements; that of Object[] is 0 */
     bool cuts_nulls;           /* trailing nulls of object arrays are left out */
     bool leaves_out_elements;  /* 1.0.3: one primitive array is without its elements */
 
@@ -109,7 +110,7 @@ struct producer {
     part *const *before, *const *dump, *const *beside, *const *after;
 };
 
-extern const struct producer producer_plain, producer_hotspot, producer_jdk8_agent, producer_sa, producer_graalvm, producer_mat,
-    producer_android;
+extern const struct producer producer_plain, producer_hotspot, producer_jdk8_agent, producer_jvmpi_agent, producer_sa,
+    producer_graalvm, producer_mat, producer_android;
 
 #endif

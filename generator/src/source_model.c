@@ -13,9 +13,10 @@
 #include "encode.h"
 #include "segments.h"
 
-static const struct producer *const producers[] = {&producer_plain,   &producer_hotspot, &producer_jdk8_agent, &producer_sa,
-                                               &producer_graalvm, &producer_mat,     &producer_android};
-enum { LIKES = sizeof producers / sizeof *producers };
+static const struct producer *const producers[] = {&producer_plain,       &producer_hotspot, &producer_jdk8_agent,
+                                                   &producer_jvmpi_agent, &producer_sa,      &producer_graalvm,
+                                                   &producer_mat,         &producer_android};
+enum { PRODUCERS = sizeof producers / sizeof *producers };
 
 /* 2026-01-01: dumps of the same options are the same. */
 #define TIMESTAMP UINT64_C(1767225600000)
@@ -30,7 +31,7 @@ struct source_model {
 
 const struct producer *producer_at(size_t index)
 {
-    return index < LIKES ? producers[index] : NULL;
+    return index < PRODUCERS ? producers[index] : NULL;
 }
 
 const char *producer_name(const struct producer *producer)
@@ -43,7 +44,7 @@ const char *producer_about(const struct producer *producer)
     return producer->about;
 }
 
-const char *like_profile(const struct producer *producer)
+const char *producer_profile(const struct producer *producer)
 {
     return producer->profile;
 }

@@ -13,7 +13,7 @@ producer_at(size_t index); /* the first is the specification itself, named "plai
 const char *producer_name(const struct producer *producer);
 const char *producer_about(const struct producer *producer);
 const char *
-like_profile(const struct producer *producer); /* of hprof-validate, in which such a dump has no error and no warning */
+producer_profile(const struct producer *producer); /* of hprof-validate, in which such a dump has no error and no warning */
 
 enum records_wanted { RECORDS_DEFAULT, RECORDS_HEAP, RECORDS_SITES, RECORDS_SAMPLES, RECORDS_ALL };
 

@@ -13,7 +13,7 @@ VALIDATOR = os.environ["HPROF_VALIDATE"]
 SOURCE = Path(__file__).resolve().parents[2]
 SCHEMA = jsonschema.Draft202012Validator(json.loads((SOURCE / "generator/manifest.schema.json").read_text()))
 IS_SLOW = "HPROF_SLOW" in os.environ
-LIKES = "plain, hotspot, jdk8-agent, sa, graalvm, mat or android"
+LIKES = "plain, hotspot, jdk8-agent, jvmpi-agent, sa, graalvm, mat or android"
 SHAPES = "mixed, list, tree, graph, arrays, strings, wide, deep or threads"
 
 Arg = str | Path

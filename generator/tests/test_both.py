@@ -54,6 +54,7 @@ PRODUCERS = {
     "plain": Producer(("1.0.1", "1.0.2", "1.0.3"), (4, 8), ALL),
     "hotspot": Producer(("1.0.1", "1.0.2"), (4, 8)),
     "jdk8-agent": Producer(("1.0.1", "1.0.2"), (4,), ALL),
+    "jvmpi-agent": Producer(("1.0.1",), (4, 8), ALL),
     "sa": Producer(("1.0.1", "1.0.2"), (4, 8)),
     "graalvm": Producer(("1.0.2",), (4, 8)),
     "mat": Producer(("1.0.2",), (4, 8)),

@@ -414,6 +414,7 @@ def test_each_heap_dump_of_the_agent_has_its_statistics(records: str) -> None:
 FOUND = {
     "plain": set[str](),
     "hotspot": {"CLS-004", "ROOT-002", "OBJ-009", "REF-001", "REF-002"},
+    "jvmpi-agent": {"CLS-013", "OBJ-003", "OBJ-007", "ROOT-001", "ROOT-004", "ROOT-007"},
     "jdk8-agent": {"REC-004", "CLS-007", "CLS-017", "STK-012", "THR-005", "PRF-003", "PRF-004", "REC-010", "ROOT-005", "REF-001"},
     "sa": {"STR-002", "STK-008", "STK-011", "ROOT-005", "REF-002"},
     "graalvm": {"STR-003", "CLS-017", "REF-001"},

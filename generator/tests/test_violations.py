@@ -80,7 +80,7 @@ OTHERS = {
     "heap-dumps": (*SMALL, "--records", "all", "--heap-dumps", "3", "--segment-size", "2000"),
     "mixed": ("--objects", "1000", "--threads", "3", "--records", "all"),
     "two-of-1.0.1": (*SMALL, "--records", "all", "--heap-dumps", "2", "--version", "1.0.1"),
-    **{like: (*SMALL, "--like", like) for like in ("hotspot", "jdk8-agent", "sa", "graalvm", "mat", "android")},
+    **{like: (*SMALL, "--like", like) for like in ("hotspot", "jdk8-agent", "jvmpi-agent", "sa", "graalvm", "mat", "android")},
     **{
         name: ("--from", str(SOURCE / f"corpus/valid/{name}.hprof"))
         for name in (

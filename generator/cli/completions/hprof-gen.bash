@@ -28,7 +28,7 @@ _hprof_gen() {
         words='heap sites samples all'
         ;;
     --like)
-        words='android graalvm hotspot jdk8-agent mat plain sa'
+        words='android graalvm hotspot jdk8-agent jvmpi-agent mat plain sa'
         ;;
     --shape)
         words='arrays deep graph list mixed strings threads tree wide'
