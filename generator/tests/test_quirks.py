@@ -408,6 +408,18 @@ def test_each_heap_dump_of_the_agent_has_its_statistics(records: str) -> None:
     assert {"START_THREAD", "END_THREAD", "UNLOAD_CLASS"} <= set(names)
 
 
+def test_classes_of_elements_of_the_jvmpi_agent() -> None:
+    """An object array names the class of its elements, and Object[] none; reserved1 is a name in some classes."""
+    one = dump("--like=jvmpi-agent")
+    named = {item.fields["class_id"] for item in one.all("OBJECT_ARRAY_DUMP")}
+    arrays = {identifier for name, identifier in one.classes.items() if name.startswith(b"[")}
+    assert 0 in named
+    assert len(named) > 1
+    assert named - {0} <= set(one.classes.values()) - arrays
+    reserved = [item.fields["reserved1"] != 0 for item in one.all("CLASS_DUMP")]
+    assert 0.4 < mean(reserved) < 0.6
+
+
 # ---- What the strict profile finds in them ---------------------------------------------------------------------------
 
 # What a producer is known for must not be lost on both sides, where test_both.py would find them of one mind.
@@ -426,8 +438,11 @@ FOUND = {
 @pytest.mark.parametrize("like", FOUND)
 def test_findings_of_the_strict_profile(like: str, tmp_path: Path) -> None:
     found = set()
-    of_agent = ["--records=all"], ["--records=samples"], ["--version=1.0.2", "--segment-size=13"]
-    for options in of_agent if like == "jdk8-agent" else (["--shape=arrays"],):
+    runs = {
+        "jdk8-agent": [["--records=all"], ["--records=samples"], ["--version=1.0.2", "--segment-size=13"]],
+        "jvmpi-agent": [["--shape=mixed"]],
+    }
+    for options in runs.get(like, [["--shape=arrays"]]):
         command = [TOOL, "--objects=2000", f"--like={like}", *options, "--manifest", str(tmp_path / "truth")]
         subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
         found |= {rule for rule, findings in json.loads((tmp_path / "truth").read_text())["quirks"].items() if findings}

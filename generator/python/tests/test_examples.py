@@ -14,7 +14,7 @@ from tests.conftest import ROOT, RULES_DEF
 
 _STRING = r'"(?:[^"\\]|\\.)*"'
 _EXPLAIN = re.compile(rf"EXPLAIN\((\w+?)(?:_|, ?)(\d+),((?:\s|,|{_STRING})*)\)")
-_EXPLANATIONS = ROOT / "validator" / "src" / "explanations.def"
+_EXPLANATIONS = ROOT / "validator/src/findings/explanations.def"
 _HEADER = 'hprof "JAVA PROFILE 1.0.2" id-size 8 time 2026-01-01T00:00:00Z\n'
 
 

@@ -6,7 +6,7 @@ import re
 
 from hprof_corpus import __version__, layouts
 from hprof_corpus.layouts import Layout, Record
-from tests.conftest import RECORDS_DEF
+from tests.conftest import RECORDS_DEF, ROOT
 
 _LAYOUT = re.compile(r"#define LAYOUT_(\w+)\(F, TAIL\)((?:[^\n]*\\\n)*[^\n]*)")
 _FIELD = re.compile(r"F\((\w+), (\w+),")
@@ -41,7 +41,7 @@ def ours(records: tuple[Record, ...]) -> dict[str, tuple[int, int, Shape]]:
 
 
 def test_version() -> None:
-    header = RECORDS_DEF.parents[1] / "include" / "hprof" / "hprof.h"
+    header = ROOT / "validator/include/hprof/hprof.h"
     assert f'#define HPROF_VERSION "{__version__}"\n' in header.read_text(encoding="utf-8")
 
 
