@@ -71,7 +71,7 @@ static int list_faults(void)
 
 /* ---- Generating ---- */
 
-/* Stands in front of the file and shows how far it is. */
+/* Comes before the file and shows how far it is. */
 struct watch {
     struct bytes bytes;
     struct progress *progress;
@@ -216,7 +216,7 @@ static int say_generate_failure(const struct cli_options *o, enum generate_statu
     return (int)status;
 }
 
-/* The dump and, behind it, the manifest: both files are open. */
+/* The dump and, after it, the manifest: both files are open. */
 static int write_both(const struct cli_options *o, const struct generate_request *request, struct bytes_file *file,
                       struct bytes_file *manifest)
 {

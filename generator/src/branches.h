@@ -12,7 +12,7 @@ enum { BRANCH_UNIT = 1000 };
  * those of node k + 1 begin. */
 static inline uint64_t first_child(uint64_t key, uint64_t node, uint64_t mean)
 {
-    /* Node k's children begin behind those of k others, and up to a mean's worth later: so none has less than 0 or more than two
+    /* Node k's children begin after those of k others, and up to a mean's worth later: so none has less than 0 or more than two
      * means' worth. */
     uint64_t whole = mean / BRANCH_UNIT, part = mean % BRANCH_UNIT;
     uint64_t before = node * whole + node / BRANCH_UNIT * part + node % BRANCH_UNIT * part / BRANCH_UNIT;

@@ -1,4 +1,4 @@
-/* Where the bytes of a dump go: one taker behind the other, the last of which is a file. */
+/* Where the bytes of a dump go: one after the other, the last of which is a file. */
 #ifndef HPROF_GEN_BYTES_H
 #define HPROF_GEN_BYTES_H
 
@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 struct bytes {
-    /* False once nothing more is wanted: the taker, or one behind it, has failed or nobody reads. */
+    /* False once nothing more is wanted: the taker, or one after it, has failed or nobody reads. */
     bool (*put)(struct bytes *bytes, const void *data, size_t size);
     /* All has come. False as above. Called once; not after a failure. */
     bool (*finish)(struct bytes *bytes);

@@ -72,7 +72,7 @@ static bool pack(struct bytes_gzip *g)
     gz_header header = {.comment = (Bytef *)comment};
     size_t size;
 
-    deflateReset(&g->z); /* which leaves the header of the member in front */
+    deflateReset(&g->z); /* which leaves the header of the member before */
     deflateSetHeader(&g->z, g->members ? NULL : &header);
     g->z.next_in = g->block;
     g->z.avail_in = (uInt)g->fill;

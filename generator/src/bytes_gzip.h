@@ -1,4 +1,4 @@
-/* Compresses as HotSpot does (-gz): one gzip member for each block of at most 1 MiB, and in the first a comment that tells the
+/* Compresses as HotSpot does (-gz): one gzip member for each block of at most 1 MiB, and in the first a comment with the
  * size of the blocks. On demand it does one thing wrong. */
 #ifndef HPROF_GEN_BYTES_GZIP_H
 #define HPROF_GEN_BYTES_GZIP_H

@@ -9,14 +9,14 @@
 
 enum { KNOWN = 1024 };
 
-/* What a CLASS_DUMP tells of a class alone, without those above it. */
+/* What a CLASS_DUMP says of a class alone, without those above it. */
 struct own {
     uint64_t super_id;
     uint32_t references, bytes; /* fields of type object; what all fields take */
 };
 
 /* A class in a heap dump, each of which has its own. How many references an instance has that comes from a file, its CLASS_DUMP
- * tells, which may stand behind it. */
+ * tells, which may come after it. */
 struct in_heap {
     uint64_t heap_dump; /* which one that is, from 1 */
     struct own own;
@@ -108,7 +108,7 @@ static struct in_heap *in_this_heap(struct census *c, const struct truth_class *
     return h;
 }
 
-/* The IDs among the values of a list of constants or static fields (SPEC.md 6.3.3, 6.3.4), whose count stands at p. */
+/* The IDs among the values of a list of constants or static fields (SPEC.md 6.3.3, 6.3.4), whose count is at p. */
 static const uint8_t *count_values(struct census *c, const uint8_t *p, const uint8_t *end, size_t head)
 {
     unsigned id_size = c->stage.id_size, n;
@@ -131,7 +131,7 @@ static const uint8_t *count_values(struct census *c, const uint8_t *p, const uin
     return p;
 }
 
-/* The list of instance fields (SPEC.md 6.3.5), whose count stands at p: what an instance has of this class alone. False if that is
+/* The list of instance fields (SPEC.md 6.3.5), whose count is at p: what an instance has of this class alone. False if that is
  * no such list. */
 static bool count_own_fields(const struct census *c, const uint8_t *p, const uint8_t *end, struct own *own)
 {
@@ -293,7 +293,7 @@ static void count_batch(struct census *c, const struct event *e)
 
 enum { NO_CLASS = -1 };
 
-/* Where the class's superclass stands among the classes, if it is dumped. */
+/* Where the class's superclass is among the classes, if it is dumped. */
 static int64_t super_of(const struct census *c, const struct in_heap *h)
 {
     uint64_t index;

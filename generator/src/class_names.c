@@ -13,7 +13,7 @@ struct class_names {
     struct truth *truth;
     struct wanted *wanted; /* by ID of the name */
     size_t count;
-    bool ended; /* the dump ends in front of what comes */
+    bool ended; /* the dump ends before what comes */
     bool no_memory;
 };
 

@@ -297,7 +297,7 @@ void part_loads(struct emitter *em)
         give_load(em, c, class_serial(em, c));
 }
 
-/* Names of fields stand in CLASS_DUMP, where no string can be defined. */
+/* Names of fields are in CLASS_DUMP, where no string can be defined. */
 void part_field_names(struct emitter *em)
 {
     for (uint32_t f = 0; f < em->model->field_count && !*em->stop; f++)

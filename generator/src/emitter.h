@@ -86,7 +86,7 @@ static inline uint64_t object_id(const struct emitter *em, uint64_t object)
     return model_object_id(em->model, object);
 }
 
-/* Own classes come behind those of the model. */
+/* Own classes come after those of the model. */
 static inline uint64_t class_id(const struct emitter *em, uint32_t class)
 {
     return class == MODEL_NONE ? 0 : id_of(&em->ids.objects, class) + em->producer->class_offset;

@@ -5,7 +5,7 @@
 
 #include "event.h"
 
-/* Each writes at p and gives what is behind. */
+/* Each writes at p and gives what is after. */
 static inline uint8_t *put_u1(uint8_t *p, uint8_t v)
 {
     *p = v;
@@ -93,7 +93,7 @@ static inline size_t fixed_part_size(const struct event *event, unsigned id_size
     return 0;
 }
 
-/* Where a field stands, in bytes from the event's first: EVENT_OFFSET_OF(EVENT_RECORD, LOAD_CLASS, name, id_size). */
+/* Where a field is, in bytes from the event's first: EVENT_OFFSET_OF(EVENT_RECORD, LOAD_CLASS, name, id_size). */
 #define EVENT_OFFSET_OF(kind, layout, field, id_size) \
     ((kind == EVENT_RECORD ? RECORD_HEADER_SIZE : 1) + OFFSET_OF(layout, field, id_size))
 

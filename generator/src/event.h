@@ -10,9 +10,9 @@ enum event_kind {
     EVENT_RECORD,    /* a top-level record that is no heap dump; between a CLOSE and an OPEN */
     EVENT_OPEN,      /* the header of a HEAP_DUMP or HEAP_DUMP_SEGMENT */
     EVENT_SUBRECORD, /* between OPEN and CLOSE */
-    EVENT_BATCH,     /* likewise: several sub-records as their bytes, one behind the other; see enum detail */
-    EVENT_RAW,       /* bytes as they are, anywhere behind the header */
-    EVENT_PART,      /* more of the body of the RECORD or SUBRECORD in front, whose body is not at hand as a whole */
+    EVENT_BATCH,     /* likewise: several sub-records as their bytes, one after the other; see enum detail */
+    EVENT_RAW,       /* bytes as they are, anywhere after the header */
+    EVENT_PART,      /* more of the body of the RECORD or SUBRECORD before, whose body is not at hand as a whole */
     EVENT_CLOSE,     /* the end of that heap dump record */
     EVENT_END        /* last, once */
 };
@@ -41,7 +41,7 @@ struct header {
     uint64_t timestamp; /* milliseconds since 1970 */
 };
 
-/* False if the header tells no version that there is. */
+/* False if the header has no known version. */
 static inline bool header_version(const struct header *header, enum version *version)
 {
     static const char magic[] = "JAVA PROFILE 1.0.";
@@ -79,7 +79,7 @@ struct event {
     int rule;
     uint64_t rule_at;
     const char *variant; /* of the rule, if one is broken: how */
-    uint64_t keep;       /* the dump ends behind so many bytes of this event; KEEP_ALL for not here */
+    uint64_t keep;       /* the dump ends after so many bytes of this event; KEEP_ALL for not here */
 
     /* Known to whoever made it, for the manifest. */
     const char *class_name; /* LOAD_CLASS: the name, NUL-terminated; NULL if it has none, or comes from a file */

@@ -1,4 +1,4 @@
-/* See fault.h: what the rows of faults.def are made of. Bytes, sound records, and where a rule is told to be broken; when
+/* See fault.h: what the rows of faults.def are made of. Bytes, valid records, and where a rule is told to be broken; when
  * and which rule, violate.c knows. */
 #include "fault.h"
 

@@ -23,7 +23,7 @@ enum fault_flag {
     NO_STRING_ZERO = 2048, /* not where a string has ID 0, */
     NO_THREAD_ZERO = 4096, /* or a root thread 0 */
     LAST_END = 8192,       /* not where another heap dump follows the last HEAP_DUMP_END */
-    CLASSES_FIRST = 16384, /* not where an instance stands in front of a class */
+    CLASSES_FIRST = 16384, /* not where an instance comes before a class */
     BESIDE_QUIRK = 32768   /* it CHANGES nothing that a producer's quirk may be about */
 };
 
@@ -31,7 +31,7 @@ enum fault_flag {
 enum fresh_id { NAME, CLASS, FIELD, OBJECT, OTHER, MISSING, FRESH_IDS };
 enum fresh_serial { CLASS_SERIAL, THREAD_SERIAL, TRACE_SERIAL, OTHER_SERIAL, FRESH_SERIALS };
 
-/* What is in front of the event at hand. */
+/* What is before the event at hand. */
 struct flow {
     bool series_open;     /* a HEAP_DUMP_SEGMENT, and no HEAP_DUMP_END */
     uint8_t heap_tag;     /* of the heap dump record at hand; 0 for none */
@@ -39,9 +39,9 @@ struct flow {
     uint64_t subrecords;  /* in all, */
     uint64_t in_record;   /* and of the record at hand, */
     uint64_t record_size; /* whose bytes so far are so many */
-    uint32_t time;        /* of the record in front */
+    uint32_t time;        /* of the record before */
     bool instances;       /* there are some in this heap dump */
-    /* The record in front is a heap dump record without a sub-record: what comes next decides what that is. */
+    /* The record before is a heap dump record without a sub-record: what comes next decides what that is. */
     bool behind_empty;
     uint64_t top_class; /* a class without superclass and fields that was dumped in this heap dump; 0 for none */
 };
@@ -50,7 +50,7 @@ struct flow {
 enum { SAMPLES = 1024 };
 struct sample {
     uint64_t opened;     /* its number, from 1 */
-    uint64_t subrecords; /* in front of it, */
+    uint64_t subrecords; /* before it, */
     uint64_t inside;     /* and of its own */
 };
 
@@ -62,11 +62,11 @@ struct facts {
     uint64_t stride, seen;
     bool string_zero;  /* a string, */
     bool thread_zero;  /* a thread root or the thread of a root has the ID or the serial 0 */
-    bool classes_late; /* a CLASS_DUMP stands behind an instance */
-    bool frames_again; /* a FRAME, or a TRACE, may stand there twice: to change one of them would make them differ */
+    bool classes_late; /* a CLASS_DUMP comes after an instance */
+    bool frames_again; /* a FRAME, or a TRACE, may appear twice: to change one of them would make them differ */
     uint8_t seen_frames[1 << 17];
-    uint64_t last_segment; /* the last HEAP_DUMP_SEGMENT in front of the last HEAP_DUMP_END, if no other comes behind; else 0 */
-    uint64_t segments_end; /* while looking: the last HEAP_DUMP_SEGMENT */
+    uint64_t last_segment;   /* the last HEAP_DUMP_SEGMENT before the last HEAP_DUMP_END, if no other comes after; else 0 */
+    uint64_t segments_end;   /* while looking: the last HEAP_DUMP_SEGMENT */
     uint64_t long_heap_dump; /* the first HEAP_DUMP of more bytes than 32 bits can tell; 0 for none */
 };
 
@@ -94,7 +94,7 @@ struct faults {
     struct chosen *chosen;
     size_t count;
     struct fresh_ids ids, serials;
-    bool scanning, scanning_serials; /* the body of the event in front has IDs, serials */
+    bool scanning, scanning_serials; /* the body of the event before has IDs, serials */
     struct facts facts;
     struct flow flow;
 
@@ -102,13 +102,13 @@ struct faults {
     struct chosen *present; /* the one that is at work, */
     uint64_t turn;          /* its number among those of this row */
     bool swallow;           /* the event at hand is not handed on */
-    bool prepared;          /* what stands in front of the first heap dump */
+    bool prepared;          /* what comes before the first heap dump */
     bool marked;            /* for EVERYWHERE */
     uint8_t scratch[SCRATCH];
     size_t scratch_fill;
 };
 
-/* What a row does: at the place, which is in front of the event, or the event itself if it CHANGES that. `variant` is the row's. */
+/* What a row does: at the place, which is before the event, or the event itself if it CHANGES that. `variant` is the row's. */
 typedef void fault_act(struct faults *v, struct event *e, int variant);
 typedef bool fault_place(const struct faults *v, const struct event *e);
 
@@ -124,9 +124,9 @@ uint32_t fresh_serial(const struct faults *v, enum fresh_serial which);
 
 enum rule rule_at_work(const struct faults *v);
 const char *variant_at_work(const struct faults *v);
-/* The rule of the row at work is broken in this event, `at` bytes behind its first. */
+/* The rule of the row at work is broken in this event, `at` bytes after its first. */
 void break_at(const struct faults *v, struct event *e, uint64_t at);
-/* Hands on an event of our own in front of the one at hand; a record gets the time of the one in front. */
+/* Hands on an event of our own before the one at hand; a record gets the time of the one before. */
 void insert(struct faults *v, struct event *e);
 
 /* Bodies, and bytes in general: begun, filled, and given to an event. One at a time. */
@@ -152,7 +152,7 @@ void keep_the_first(struct faults *v, struct event *e);
 void insert_utf8(struct faults *v, uint64_t id, const char *text);
 void insert_load_class(struct faults *v, uint32_t serial, uint64_t class_id, uint64_t name, const char *text);
 void insert_start_thread(struct faults *v, uint32_t serial, uint64_t name);
-/* The sub-records. A class of these fields, types one behind the other, each named FIELD; its superclass if none is named is one
+/* The sub-records. A class of these fields, types one after the other, each named FIELD; its superclass if none is named is one
  * without fields. */
 struct event class_dump(struct faults *v, uint64_t class_id, uint64_t super_id, const char *types);
 struct event instance_dump(struct faults *v, uint64_t id, uint64_t class_id, size_t bytes); /* zeros */
@@ -164,7 +164,7 @@ void insert_object(struct faults *v, uint64_t id);
 void insert_class(struct faults *v, uint64_t class_id, uint64_t super_id, const char *types);
 void insert_thread_root(struct faults *v, uint32_t serial, uint32_t trace);
 
-/* What a row may need in front of the first heap dump. */
+/* What a row may need before the first heap dump. */
 fault_act prepare_class;           /* CLASS, CLASS_SERIAL, NAME "Broken", FIELD "value" */
 fault_act prepare_two_classes;     /* and OTHER, OTHER_SERIAL */
 fault_act prepare_array_class;     /* CLASS is "[LBroken;" */
@@ -178,7 +178,7 @@ static inline bool is_whole(const struct event *e)
     return (e->body || !e->body_size) && e->body_size <= BODY_MOST;
 }
 
-/* The lists in the body of a CLASS_DUMP: where their first entries stand, and how many they are. False if the body is not as it
+/* The lists in the body of a CLASS_DUMP: where their first entries are, and how many they are. False if the body is not as it
  * should be. */
 struct class_lists {
     size_t statics_at, fields_at;

@@ -13,7 +13,7 @@ struct fresh_ids {
     size_t count, free_count;
     unsigned width; /* 4 or 8 bytes */
     uint8_t filter[1 << 15];
-    uint8_t carry[7]; /* the last bytes of the body's part in front */
+    uint8_t carry[7]; /* the last bytes of the part of the body before */
     size_t carried;
 };
 
@@ -22,7 +22,7 @@ bool fresh_ids_fill(struct fresh_ids *p, uint64_t wanted, unsigned width, bool i
 void fresh_ids_free(struct fresh_ids *p);
 
 void fresh_ids_strike(struct fresh_ids *p, uint64_t value);
-/* A body, or a part of one, behind those in front. */
+/* A body, or a part of one, after those before. */
 void fresh_ids_scan_on(struct fresh_ids *p, const uint8_t *bytes, uint64_t n);
 
 /* Those that stay, in an order that the seed decides. False if they are too few. */
@@ -33,7 +33,7 @@ static inline size_t fresh_ids_filter_bit(uint64_t value)
     return (size_t)(value * UINT64_C(0x9e3779b97f4a7c15) >> 46);
 }
 
-/* Most numbers are none of ours, and a bit tells. */
+/* Most numbers are none of ours, and a bit says so. */
 static inline void fresh_ids_meet(struct fresh_ids *p, uint64_t value)
 {
     size_t bit = fresh_ids_filter_bit(value);

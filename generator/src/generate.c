@@ -220,7 +220,7 @@ static enum generate_status measure_records(struct run *r)
     return check_lengths(r);
 }
 
-/* The takers of bytes in front of `last`. */
+/* The takers of bytes before `last`. */
 struct chain {
     struct bytes *first;
     struct bytes_hash *dump_hash, *file_hash;

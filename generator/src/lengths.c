@@ -6,7 +6,7 @@
 
 #define ONE ((uint64_t)1 << 32)
 
-/* Of 2^LENGTH_HALVED_PARTS * 32 arrays, how many a part has. The last half is as large as the one in front. */
+/* Of 2^LENGTH_HALVED_PARTS * 32 arrays, how many a part has. The last half is as large as the one before. */
 static uint64_t weight_of(unsigned part)
 {
     if (part < LENGTH_EQUAL_PARTS)

@@ -1,6 +1,6 @@
 /* A heap that is made up: classes, threads, stacks, and objects that are functions of the seed and their index, never a
  * table. Memory is bounded by the classes and threads, whatever the number of objects. Knows nothing of records and
- * producers: objects, classes, strings are numbers from 0, and the IDs of objects stand at equal distances. Integer arithmetic
+ * producers: objects, classes, strings are numbers from 0, and the IDs of objects have equal distances. Integer arithmetic
  * only: the same everywhere. */
 #ifndef HPROF_GEN_MODEL_H
 #define HPROF_GEN_MODEL_H
@@ -15,7 +15,7 @@
 
 enum { MODEL_UNIT = 1000 }; /* means are given in thousandths */
 
-/* MODEL_UNSET stands for what the shape takes of itself. */
+/* MODEL_UNSET means what the shape takes of itself. */
 struct model_options {
     uint64_t seed; /* always given */
     uint64_t objects;
@@ -43,7 +43,7 @@ struct model_class {
     uint32_t super;       /* class; MODEL_NONE for java/lang/Object */
     uint32_t first_field; /* in model.fields: its own */
     uint16_t fields;
-    uint16_t statics;          /* in model.fields behind those */
+    uint16_t statics;          /* in model.fields after those */
     uint32_t instance_bytes;   /* own fields and those of the superclasses */
     uint32_t next_with_fields; /* the nearest superclass that has fields of its own; MODEL_NONE for none */
     uint32_t element_class;    /* of a class of object arrays */
@@ -89,7 +89,7 @@ struct shape {
 
 enum shape_option { SHAPE_TAKES_REFERENCES = 1, SHAPE_TAKES_ARRAY_LENGTH = 2, SHAPE_TAKES_STRING_LENGTH = 4 };
 
-extern const struct shape *const shapes[]; /* mixed first; NULL behind the last */
+extern const struct shape *const shapes[]; /* mixed first; NULL after the last */
 
 struct model {
     struct model_options options;        /* nothing unset any more */
@@ -122,7 +122,7 @@ size_t model_string(const struct model *m, uint32_t string, char out[MODEL_STRIN
 void model_object(const struct model *m, uint64_t index, struct object *o);
 uint64_t model_reference(const struct model *m, uint64_t index, const struct object *o, uint64_t slot);
 /* Likewise the IDs of `count` of them, from slot `first` on: faster than one by one. There must be room for a multiple of
- * MODEL_IDS_STEP, and what is behind the last is of no use. */
+ * MODEL_IDS_STEP, and what is after the last is of no use. */
 enum { MODEL_IDS_STEP = 4 };
 void model_reference_ids(const struct model *m, uint64_t index, const struct object *o, uint64_t first, uint64_t count,
                          uint64_t *out);

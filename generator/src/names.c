@@ -128,7 +128,7 @@ static void put_class(struct text *t, uint64_t key, uint32_t number)
     put_number(t, number);
 }
 
-/* What comes behind the last '/', up to the first '$'. */
+/* What comes after the last '/', up to the first '$'. */
 static void put_source(struct text *t, const char *class, size_t size)
 {
     size_t from = 0;

@@ -1,4 +1,4 @@
-/* The texts of a model: each a function of its number. A text that stands somewhere is kept by its pointer; those that are
+/* The texts of a model: each a function of its number. A text that is somewhere is kept by its pointer; those that are
  * made (the n-th class, the n-th symbol) take no memory. */
 #ifndef HPROF_GEN_NAMES_H
 #define HPROF_GEN_NAMES_H
@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 enum name_form {
-    NAME_TEXT,     /* as it stands */
+    NAME_TEXT,     /* unchanged */
     NAME_NUMBERED, /* text, and the number: "field12" */
     NAME_CLASS,    /* "com/example/<package>/<Word><Word>12" */
     NAME_ARRAY_OF, /* "[L", the text of another string, ";" */

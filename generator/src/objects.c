@@ -1,6 +1,6 @@
 /* The objects of a heap dump: nearly all of it, so the one place where every instruction counts. Each is made where it stays until
  * it is given: alone, as an event that is used again and again (what a filter may have changed is set anew, the rest is not
- * touched); or, where nobody looks at it, behind others in a batch. */
+ * touched); or, where nobody looks at it, after others in a batch. */
 #include <stdlib.h>
 
 #include "emitter.h"
@@ -51,7 +51,7 @@ static void give_batch(struct loop *l)
     l->at = l->em->room;
 }
 
-/* Where the body of the next sub-record is made: of up to PIECE_SIZE bytes, behind its fixed part. */
+/* Where the body of the next sub-record is made: of up to PIECE_SIZE bytes, after its fixed part. */
 HOT uint8_t *body_place(struct loop *l, size_t fixed, uint64_t size)
 {
     if (__builtin_expect(l->batch.body_size + fixed + size > PIECE_SIZE, 0))
@@ -92,7 +92,7 @@ static void give_part(struct emitter *em, const uint8_t *body, uint64_t size)
 
 /* Of a class whose instances are small: the words of 8 bytes that hold more than references, each with its random bits and its
  * place, and then the places of references. How many of each there are cannot be foretold from object to object, so they are gone
- * through by steps, most often one. Behind the last there are words without a bit, and references, that stand where nothing is. */
+ * through by steps, most often one. After the last there are words without a bit, and references, that stand where nothing is. */
 enum {
     WORD = 8,
     STEP = 4,
@@ -121,7 +121,7 @@ HOT uint8_t *put_primitive(uint8_t *p, const struct model_field *f, uint64_t bit
 {
     unsigned size = type_sizes[f->type];
 
-    put_u8(p, (bits & type_masks[f->form][f->type]) << (64 - 8 * size)); /* there is room behind */
+    put_u8(p, (bits & type_masks[f->form][f->type]) << (64 - 8 * size)); /* there is room after */
     return p + size;
 }
 

@@ -1,4 +1,4 @@
-/* What the files of the model share: its classes as they are added, and what is behind model.h's functions. */
+/* What the files of the model share: its classes as they are added, and what is after model.h's functions. */
 #ifndef HPROF_GEN_PARTS_H
 #define HPROF_GEN_PARTS_H
 
@@ -49,7 +49,7 @@ static inline uint64_t key_of(const struct model *m)
 /* Fields are "L:name I:hash B0:coder": the type as a signature has it (L for any object), the form (0: zero, s: small) or nothing,
  * the name. */
 uint32_t class_add(struct model *m, const char *name, uint32_t super, const char *fields, const char *statics);
-/* Likewise, with so many references more behind those fields. */
+/* Likewise, with so many references more after those fields. */
 uint32_t class_add_wider(struct model *m, const char *name, uint32_t super, const char *fields, uint64_t more,
                          const char *statics);
 /* Likewise, and the fields are added one by one, the instance fields first. */
@@ -58,7 +58,7 @@ bool field_add(struct model *m, uint32_t name, uint8_t type, uint8_t form);
 bool static_add(struct model *m, uint32_t name, uint8_t type, uint8_t form);
 /* An array class of objects of that class. */
 uint32_t class_add_array(struct model *m, uint32_t of);
-/* The generated texts as strings: the first of them. Whether all could be added, names.failed tells in the end. */
+/* The generated texts as strings: the first of them. Whether all could be added, names.failed says in the end. */
 uint32_t string_add(struct model *m, enum name_form form, const char *text, uint32_t of, uint32_t count);
 /* Each class from `first` on gets so many references of its own as its number in `wanted` says: the first ones it has, and
  * then "reference1" and on. Before classes_finish(). */
@@ -91,7 +91,7 @@ void stacks_prepare(struct model *m);
 /* What is asked for makes no sense. A false without this means that memory ran out. */
 bool fail(struct model *m, const char *why);
 
-/* The shape's objects begin behind those of any heap. */
+/* The shape's objects begin after those of any heap. */
 static inline uint64_t shape_first(const struct model *m)
 {
     uint64_t core = parts_of(m)->core_objects;

@@ -44,7 +44,7 @@ struct pattern {
     struct pattern_array arrays[MIXED_ARRAYS];
     uint32_t orphans; /* objects that no older one names */
     struct pattern_object *objects;
-    uint32_t *edges;   /* there is room behind the last for a step of MODEL_IDS_STEP */
+    uint32_t *edges;   /* there is room after the last for a step of MODEL_IDS_STEP */
     uint32_t *members; /* the objects of each kind */
 };
 

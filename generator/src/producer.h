@@ -53,7 +53,7 @@ struct own_class {
 /* A static field of type object that the model does not know, in the classes of which `each` leaves `rest`. */
 struct own_static {
     int name;                                                    /* one of its own strings */
-    uint32_t each, rest;                                         /* each is 0 behind the last */
+    uint32_t each, rest;                                         /* each is 0 after the last */
     uint64_t (*value)(const struct emitter *em, uint32_t class); /* its ID, of array classes too; NULL: null, and not of them */
 };
 
@@ -75,7 +75,7 @@ struct producer {
 
     struct id_forms ids4, ids8;
     uint64_t id_limit4;                              /* IDs of objects of 4 bytes are below this */
-    uint64_t class_offset;                           /* the ID of a class is so far behind its place */
+    uint64_t class_offset;                           /* the ID of a class is so far after its place */
     uint32_t class_start, thread_start, trace_start; /* serials; trace_start is the empty trace */
 
     enum name_style names;
@@ -106,7 +106,7 @@ struct producer {
     void (*before_class)(struct emitter *em, uint32_t class);               /* its CLASS_DUMP */
     void (*on_frame)(struct emitter *em, struct model_frame *frame, uint64_t number);
 
-    /* Up to NULL: once in front, in each heap dump, behind each (NULL for nothing there), once behind the last. */
+    /* Up to NULL: once before, in each heap dump, after each (NULL for nothing there), once after the last. */
     part *const *before, *const *dump, *const *beside, *const *after;
 };
 

@@ -91,7 +91,7 @@ static void before_class(struct emitter *em, uint32_t class)
     give(em->to, &e);
 }
 
-/* The size in the heap: the class and the lock word in front of the fields. */
+/* The size in the heap: the class and the lock word before the fields. */
 static void on_class(struct emitter *em, struct event *e, uint64_t class)
 {
     if (class == own_class(em, CLASS_INT) || em->model->classes[class].element)

@@ -62,7 +62,7 @@ static void give_info(struct segments *s)
     give(s->stage.next, &info);
 }
 
-/* Cuts, if it must, in front of one that is so long. */
+/* Cuts, if it must, before one that is so long. */
 static void make_room(struct segments *s, uint64_t size)
 {
     if (is_full(s, size)) {
@@ -79,7 +79,7 @@ static void make_room(struct segments *s, uint64_t size)
     s->objects++;
 }
 
-/* No cut comes before any of them, nor right behind. */
+/* No cut comes before any of them, nor directly after. */
 static bool has_room(const struct segments *s, const struct event *batch)
 {
     return !s->waits && !s->info_waits && s->so_far < s->most && batch->body_size < s->most - s->so_far &&

@@ -8,7 +8,7 @@
 /* Where a segment is cut that has become as long as wanted. */
 enum segments_cut {
     CUT_BEFORE,      /* before a sub-record that would make it longer; one that is longer by itself has a segment of its own */
-    CUT_LATE,        /* behind the sub-record that made it as long */
+    CUT_LATE,        /* after the sub-record that made it as long */
     CUT_MAY_BE_EMPTY /* before that sub-record, even if it is the first of the heap dump: an empty segment, REC-010, by quirk */
 };
 

@@ -90,7 +90,7 @@ int serve_connect(const char *host, const char *port, const char **failure)
         *failure = gai_strerror(error);
         return -1;
     }
-    *failure = "not a loopback address: the stand-in is for tests on one machine";
+    *failure = "not a loopback address: this is for tests on one machine";
     for (struct addrinfo *a = found; a && connection < 0; a = a->ai_next) {
         if (!is_loopback(a->ai_addr))
             continue;

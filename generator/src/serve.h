@@ -1,4 +1,4 @@
-/* Stands in for the HPROF agent of JDK 8 on a socket (SPEC.md B.3): sends a dump in parts, each when a command asks for it. */
+/* Takes the place of the HPROF agent of JDK 8 on a socket (SPEC.md B.3): sends a dump in parts, each when a command asks for it. */
 #ifndef HPROF_GEN_SERVE_H
 #define HPROF_GEN_SERVE_H
 

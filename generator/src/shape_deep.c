@@ -52,7 +52,7 @@ static void object(const struct model *m, uint64_t index, struct object *o)
     be_instance(o, m->class_count - 1 - (uint32_t)above);
 }
 
-/* The first one of the topmost class names the next object: one of the deepest class stands in front of it. */
+/* The first one of the topmost class names the next object: one of the deepest class comes before it. */
 static uint64_t reference(const struct model *m, uint64_t index, const struct object *o, uint64_t slot)
 {
     const struct deep *x = m->of_shape;

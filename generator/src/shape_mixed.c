@@ -191,7 +191,7 @@ static inline uint64_t edge_target(const struct mixed *x, uint64_t at, uint32_t 
     return within(x, cell, edge & EDGE_SLOT) | ones_if(mode == EDGE_TO_NULL);
 }
 
-/* Elements behind those that are edges. */
+/* Elements after those that are edges. */
 static uint64_t drawn_element(const struct mixed *x, const struct pattern_array *array, uint64_t at, uint64_t slot)
 {
     const struct pattern *p = x->pattern;

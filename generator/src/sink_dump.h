@@ -22,7 +22,7 @@ enum sink_end {
 struct sink_dump *sink_dump_new(struct bytes *out, const struct long_record *longs, size_t long_count, struct truth *truth,
                                 bool *stop);
 struct stage *sink_dump_stage(struct sink_dump *sink);
-/* Behind the END, or when the source stopped early: hands on what is left, and finishes `out` unless something failed. */
+/* After the END, or when the source stopped early: hands on what is left, and finishes `out` unless something failed. */
 enum sink_end sink_dump_finish(struct sink_dump *sink);
 void sink_dump_free(struct sink_dump *sink);
 

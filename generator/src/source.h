@@ -4,7 +4,7 @@
 
 #include "event.h"
 
-/* What those behind look at in the sub-records of objects, nearly all of a dump: the less, the faster they come. */
+/* What those after look at in the sub-records of objects, nearly all of a dump: the less, the faster they come. */
 enum detail {
     DETAIL_FIELDS, /* everything: each is a SUBRECORD, with PARTs */
     DETAIL_COUNTS, /* bytes, and how many references there are: those without quirks may come in BATCHes */
@@ -21,7 +21,7 @@ struct source {
     bool malformed;   /* the failure is of the dump that is read: what can be read of it may be taken instead */
     unsigned id_size; /* 4 or 8 */
     enum version version;
-    /* Set by whoever runs it: nothing behind changes the records, so a length may be stated when it is known beforehand. */
+    /* Set by whoever runs it: nothing after changes the records, so a length may be stated when it is known beforehand. */
     bool unchanged;
     enum detail detail; /* likewise */
     /* If it is set, no heap dump record whose length is not stated is longer than this, as far as is known without running it;

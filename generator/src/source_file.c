@@ -45,7 +45,7 @@ static bool fail(struct source_file *f, const char *format, ...)
     return false;
 }
 
-/* What stands at an offset is no part of a sound dump. */
+/* The bytes at an offset are not part of a valid dump. */
 static bool end_sound_part(struct source_file *f, uint64_t offset, const char *what)
 {
     f->source.malformed = true;

@@ -9,7 +9,7 @@
 struct producer; /* a producer: like.h */
 
 const struct producer *
-producer_at(size_t index); /* the first is the specification itself, named "plain"; NULL behind the last */
+producer_at(size_t index); /* the first is the specification itself, named "plain"; NULL after the last */
 const char *producer_name(const struct producer *producer);
 const char *producer_about(const struct producer *producer);
 const char *
@@ -17,7 +17,7 @@ producer_profile(const struct producer *producer); /* of hprof-validate, in whic
 
 enum records_wanted { RECORDS_DEFAULT, RECORDS_HEAP, RECORDS_SITES, RECORDS_SAMPLES, RECORDS_ALL };
 
-/* 0 stands for what the producer does. */
+/* 0 means what the producer does. */
 struct source_settings {
     const struct producer *producer;
     const struct shape *shape;

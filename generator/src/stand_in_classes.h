@@ -1,4 +1,4 @@
-/* The classes of a shape's nodes: one that is as the shape wants it, and others that stand in for it. Subclasses without a field of
+/* The classes of a shape's nodes: one that is as the shape wants it, and others that take its place. Subclasses without a field of
  * their own are there when --classes wants more; one with a reference more, and its subclasses, when the mean that --references
  * wants is no whole number. */
 #ifndef HPROF_GEN_STAND_IN_CLASSES_H
@@ -9,7 +9,7 @@
 /* They have numbers in a row. */
 struct stand_in_classes {
     uint32_t first;        /* the class itself; */
-    uint32_t narrow, wide; /* how many are like it, and how many behind those have one reference more */
+    uint32_t narrow, wide; /* how many are like it, and how many after those have one reference more */
     uint32_t part;         /* 2^32ths of the nodes are of the latter */
 };
 
@@ -28,7 +28,7 @@ static inline uint32_t stand_in_classes_class(const struct model *m, const struc
     return kin->first + (uint32_t)below(bits, kin->narrow);
 }
 
-/* How many references stand in front of those of the class itself. */
+/* How many references come before those of the class itself. */
 static inline uint64_t stand_in_classes_front(const struct stand_in_classes *kin, uint32_t class)
 {
     return class - kin->first >= kin->narrow;

@@ -1,4 +1,4 @@
-/* What is in the dump that was written: all that the manifest tells. Filled by the census, the sinks and the filters. */
+/* What is in the dump that was written: all that the manifest has. Filled by the census, the sinks and the filters. */
 #ifndef HPROF_GEN_TRUTH_H
 #define HPROF_GEN_TRUTH_H
 
@@ -29,7 +29,7 @@ struct truth {
     uint8_t sha256[32];      /* of the dump, */
     uint8_t file_sha256[32]; /* and of the file */
 
-    const char *version;                    /* that the header tells, "1.0.2"; NULL for none that there is */
+    const char *version;                    /* of the header, "1.0.2"; NULL for an unknown one */
     uint64_t records[256], subrecords[256]; /* by tag */
     uint64_t heap_dumps;
     uint64_t references, nulls; /* IDs in fields, elements, statics, constants of type object; those that are null */

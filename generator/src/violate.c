@@ -122,7 +122,7 @@ static const struct fault *find_row(const char *what, enum version version, cons
     bool known = false;
 
     if (!n) {
-        refuse(failure, "--violate: the name of a rule is missing; --list-violations tells all");
+        refuse(failure, "--violate: the name of a rule is missing; --list-violations lists all");
         return NULL;
     }
 
@@ -141,14 +141,14 @@ static const struct fault *find_row(const char *what, enum version version, cons
     if (refused) {
         refuse(failure, "--violate %s: only in version %s", what, other_version(refused, version));
     } else if (known) {
-        refuse(failure, "--violate %s: no such variant; --list-violations tells those of %.*s", what, (int)n, what);
+        refuse(failure, "--violate %s: no such variant; --list-violations lists those of %.*s", what, (int)n, what);
     } else {
         for (size_t i = 0; (rule = hprof_rule_at(i)); i++)
             if (strlen(rule->id) == n && memcmp(rule->id, what, n) == 0)
                 break;
         refuse(failure,
                rule ? "--violate %s: no dump can be made that breaks this rule alone"
-                    : "--violate %s: no such rule; --list-violations tells all",
+                    : "--violate %s: no such rule; --list-violations lists all",
                what);
     }
     return NULL;
@@ -411,7 +411,7 @@ static void start_work(struct faults *v, struct chosen *c, uint64_t turn)
     v->turn = turn;
 }
 
-/* What the rows need in front of the first heap dump. */
+/* What the rows need before the first heap dump. */
 static void prepare_all(struct faults *v, struct event *e)
 {
     for (size_t i = 0; i < v->count; i++)
@@ -469,7 +469,7 @@ static void take_break(struct stage *stage, struct event *e)
     if (e->kind == EVENT_END)
         define_late(v);
     v->swallow = false;
-    /* What goes in front comes first: a changed event may have its body in the scratch. */
+    /* What is inserted comes first: a changed event may have its body in the scratch. */
     for (unsigned changes = 0; changes <= CHANGES; changes += CHANGES)
         for (size_t i = 0; i < v->count; i++)
             if ((v->chosen[i].row->flags & CHANGES) == changes &&
@@ -482,7 +482,7 @@ static void take_break(struct stage *stage, struct event *e)
 
 /* ---- Choosing ---- */
 
-/* Places that others may take in front of us. */
+/* Places that others may take before us. */
 static uint64_t places_of_others(const struct faults *v, const struct chosen *c)
 {
     uint64_t n = 0;
@@ -513,8 +513,8 @@ static bool choose(struct faults *v, struct chosen *c, const char **failure)
     }
     if (c->row->flags & CLASSES_FIRST && v->facts.classes_late) {
         refuse(failure,
-               "--violate %s/%s: the dump has instances in front of classes, where what a wrong length leads to is told in its "
-               "place",
+               "--violate %s/%s: the dump has instances before classes, so a consequence of the wrong length would be reported "
+               "instead",
                fault_rule(c->row), c->row->variant);
         return false;
     }

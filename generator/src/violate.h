@@ -34,7 +34,7 @@ int faults_gzip_rule(const struct faults *v, const char **variant);
 /* Some of these rules are such: the dump will be compressed. */
 bool violate_gzip(const char *const *what, size_t count);
 
-/* The rows: NULL behind the last. */
+/* The rows: NULL after the last. */
 const struct fault *fault_at(size_t index);
 const char *fault_rule(const struct fault *row);    /* "OBJ-004" */
 const char *fault_variant(const struct fault *row); /* "same-kind" */

@@ -16,7 +16,7 @@ void cls_002_zero(struct faults *v, struct event *e, int variant)
     insert(v, &load);
 }
 
-/* A class once more: what is not as it was the first time, the variant tells. */
+/* A class once more: the variant says what differs from the first time. */
 void cls_003_again(struct faults *v, struct event *e, int other_class)
 {
     give(v->break_.next, e);
@@ -103,7 +103,7 @@ void cls_019_twice(struct faults *v, struct event *e, int variant)
 
 /* ---- CLASS_DUMP ---- */
 
-/* Where a field of a CLASS_DUMP stands in its event. */
+/* Where a field of a CLASS_DUMP is in its event. */
 #define CLASS_FIELD(v, field) EVENT_OFFSET_OF(EVENT_SUBRECORD, CLASS_DUMP, field, (v)->id_size)
 
 void cls_008_not_loaded(struct faults *v, struct event *e, int variant)

@@ -1,7 +1,7 @@
 /* SPEC.md 3.1: the header is wrong. */
 #include "fault.h"
 
-/* It stands for itself: what it says in place of this is of no account any more. */
+/* Quirks of a header that is wrong are not reported. */
 static void break_header(const struct faults *v, struct event *e, uint64_t at)
 {
     break_at(v, e, at);

@@ -9,7 +9,7 @@ static void insert_class_to_name(struct faults *v)
     insert_load_class(v, fresh_serial(v, CLASS_SERIAL), fresh_id(v, CLASS), fresh_id(v, NAME), "Broken");
 }
 
-/* A sound record of the kind whose length the rule is about, `entries` more or fewer in its count than there are, and in front of
+/* A valid record of the kind whose length the rule is about, `entries` more or fewer in its count than there are, and before
  * it what it names. */
 static struct event sound_record(struct faults *v, uint32_t entries)
 {
@@ -172,7 +172,7 @@ void length_count_wraps(struct faults *v, struct event *e, int variant)
     length_count(v, e, (int)wrap);
 }
 
-/* It ends in front of its count. */
+/* It ends before its count. */
 void length_no_count(struct faults *v, struct event *e, int variant)
 {
     struct event record = sound_record(v, 0);

@@ -89,7 +89,7 @@ void str_009_nul(struct faults *v, struct event *e, int bytes)
 
 /* ---- Who names a string: 0, one that comes later, one that never comes ---- */
 
-/* What the name is to be, and behind the record that has it, the string if it is only late. */
+/* What the name is to be, and after the record that has it, the string if it is only late. */
 static uint64_t bad_name(const struct faults *v)
 {
     return rule_at_work(v) == RULE_STR_008 ? 0 : fresh_id(v, NAME);
@@ -183,7 +183,7 @@ void name_of_thread(struct faults *v, struct event *e, int field)
     }
 }
 
-/* One of the names that stand in the body of a CLASS_DUMP. */
+/* One of the names that are in the body of a CLASS_DUMP. */
 static void set_field_name(struct faults *v, struct event *e, size_t at)
 {
     put_id(own_body(v, e) + at, bad_name(v), v->id_size);

@@ -205,7 +205,7 @@ void obj_006_class_later(struct faults *v, struct event *e, int variant)
     insert_class(v, fresh_id(v, CLASS), 0, "\012");
 }
 
-/* The count alone is wrong, and leads to a sub-record all the same: behind the next one, or to what looks like one in the
+/* The count alone is wrong, and leads to a sub-record all the same: after the next one, or to what looks like one in the
  * values. */
 void obj_006_next_too(struct faults *v, struct event *e, int variant)
 {
@@ -408,7 +408,7 @@ void ref_002_class(struct faults *v, struct event *e, int field)
     }
 }
 
-/* An array class is dumped with an instance of it behind. */
+/* An array class is dumped with an instance of it after. */
 void obj_011_instance(struct faults *v, struct event *e, int variant)
 {
     struct event class = class_dump(v, fresh_id(v, CLASS), 0, ""),

@@ -1,7 +1,7 @@
-/* Where rules can be broken: the places of faults.def. Each looks at an event and at what is in front of it. */
+/* Where rules can be broken: the places of faults.def. Each looks at an event and at what is before it. */
 #include "fault.h"
 
-/* ---- Between records: in front of one, or at the end ---- */
+/* ---- Between records: before one, or at the end ---- */
 
 bool place_header(const struct faults *v, const struct event *e)
 {
@@ -40,7 +40,7 @@ bool place_closed_end(const struct faults *v, const struct event *e)
     return place_end(v, e) && !v->flow.series_open;
 }
 
-/* ---- Between sub-records: in front of one, or behind the last of a record ---- */
+/* ---- Between sub-records: before one, or after the last of a record ---- */
 
 bool place_in_heap(const struct faults *v, const struct event *e)
 {

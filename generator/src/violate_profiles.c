@@ -26,7 +26,7 @@ static struct event alloc_sites(struct faults *v, struct SITE entry)
 
 static const struct SITE sound = {.live_bytes = 16, .live_instances = 1, .allocated_bytes = 16, .allocated_instances = 1};
 
-/* Where a field of the second site stands. */
+/* Where a field of the second site is. */
 #define SITE_FIELD(v, e, field) \
     (fixed_part_size(e, (v)->id_size) + SIZE_OF(SITE, (v)->id_size) + OFFSET_OF(SITE, field, (v)->id_size))
 

@@ -73,7 +73,7 @@ void rec_003_tag(struct faults *v, struct event *e, int tag)
     insert(v, &unknown);
 }
 
-/* A record of an earlier time than the one in front; where that has time 0, one in between moves on first. The next ones are not
+/* A record of an earlier time than the one before; where that has time 0, one in between moves on first. The next ones are not
  * before it. */
 void rec_004_time(struct faults *v, struct event *e, int back)
 {
@@ -164,7 +164,7 @@ void rec_008_body(struct faults *v, struct event *e, int bytes)
     break_at(v, e, RECORD_LENGTH_AT);
 }
 
-/* HEAP_DUMP_END where none is expected: without a segment in front, or of version 1.0.1. */
+/* HEAP_DUMP_END where none is expected: without a segment before it, or of version 1.0.1. */
 void rec_009_end(struct faults *v, struct event *e, int variant)
 {
     struct event end = event_of(EVENT_RECORD, TAG_HEAP_DUMP_END, LAYOUT_ID_NONE);
@@ -255,7 +255,7 @@ void rec_014_cut(struct faults *v, struct event *e, int where)
     insert_raw(v, bytes + had, n - had, false);
 }
 
-/* A count that goes on behind the end of the record. */
+/* A count that goes on after the end of the record. */
 void rec_015_count(struct faults *v, struct event *e, int variant)
 {
     struct event array = object_array(fresh_id(v, OBJECT), fresh_id(v, CLASS));

@@ -6,7 +6,7 @@ enum { OBJECT_AT = 1 };
 #define THREAD_AT(v) EVENT_OFFSET_OF(EVENT_SUBRECORD, ROOT_THREAD, thread_serial, (v)->id_size)
 #define FRAME_AT(v) EVENT_OFFSET_OF(EVENT_SUBRECORD, ROOT_FRAME, frame, (v)->id_size)
 
-/* A root of any kind, and its thread in front of it. */
+/* A root of any kind, and its thread before it. */
 static void insert_root(struct faults *v, int tag, uint64_t object_id)
 {
     uint32_t thread = fresh_serial(v, THREAD_SERIAL);
