@@ -115,9 +115,9 @@ def test_debian_packages(installed: Root) -> None:
 def test_library_of_the_package(installed: Root) -> None:
     root = installed.copy("library")
     root.shell("DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends gcc libc6-dev pkg-config")
-    root.take(SOURCE / "validator/tests/consumer/judge.c")
-    root.shell("cc -o judge judge.c $(pkg-config --cflags --libs hprof)")
-    assert "HDR-001" in root.shell("echo nothing >bad; ./judge bad || [ $? -eq 1 ]")
+    root.take(SOURCE / "validator/tests/consumer/check.c")
+    root.shell("cc -o check check.c $(pkg-config --cflags --libs hprof)")
+    assert "HDR-001" in root.shell("echo nothing >bad; ./check bad || [ $? -eq 1 ]")
 
 
 def test_packages_leave_nothing_behind(installed: Root) -> None:

@@ -536,7 +536,7 @@ def missing_classes_pipe(layout: Layout, size: int) -> Iterator[Bytes]:
     yield from missing_classes(layout, size)
 
 
-@shape_by_id_size("instances-of-a-class-behind")
+@shape_by_id_size("instances-before-their-class")
 def agent_order(layout: Layout, size: int) -> Iterator[Bytes]:
     row = layout.instance(0, 0x1000)
     count = size // len(row)
@@ -546,12 +546,12 @@ def agent_order(layout: Layout, size: int) -> Iterator[Bytes]:
     yield END
 
 
-@shape_by_id_size("instances-of-a-class-behind-pipe", pipe=True)
+@shape_by_id_size("instances-before-their-class-pipe", pipe=True)
 def agent_order_pipe(layout: Layout, size: int) -> Iterator[Bytes]:
     yield from agent_order(layout, size)
 
 
-@shape_by_id_size("scattered-instances-of-a-class-behind-pipe", pipe=True)
+@shape_by_id_size("scattered-instances-before-their-class-pipe", pipe=True)
 def agent_order_scattered(layout: Layout, size: int) -> Iterator[Bytes]:
     row = layout.instance(0, 0x1000)
     count = size // len(row)
@@ -758,6 +758,6 @@ def long_name(size: int) -> Iterator[Bytes]:
     yield member[:3] + b"\x08" + member[4:10] + b"x" * size + b"\0" + member[10:]
 
 
-@shape("garbage-behind-gzip")
-def garbage_behind_gzip(size: int) -> Iterator[Bytes]:
+@shape("garbage-after-gzip")
+def garbage_after_gzip(size: int) -> Iterator[Bytes]:
     yield gzip.compress(EIGHT.header(), mtime=0) + b"x" * size

@@ -299,8 +299,8 @@ def test_werror(files: Path) -> None:
 
 def test_profile(files: Path) -> None:
     for profile in PROFILES:
-        judged = report_one("--profile", profile["name"], "valid", cwd=files)["profile"]
-        assert judged == profile["name"] or profile["name"] == "auto"
+        used = report_one("--profile", profile["name"], "valid", cwd=files)["profile"]
+        assert used == profile["name"] or profile["name"] == "auto"
     assert run("--profile", "mat", "valid", cwd=files).out.splitlines()[0].endswith(", profile mat")
     notes = report_one("--profile", "hotspot", "dangling", cwd=files)
     assert (notes["notes"], notes["warnings"]) == (30, 0)

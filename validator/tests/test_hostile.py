@@ -147,7 +147,7 @@ def test_a_string_of_4_gb_is_not_kept(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("limit", ["1", "64K", "1M", "4M"])
-@pytest.mark.parametrize("name", ["missing-elements-scattered-8", "load-class-8", "instances-of-a-class-behind-pipe-8"])
+@pytest.mark.parametrize("name", ["missing-elements-scattered-8", "load-class-8", "instances-before-their-class-pipe-8"])
 def test_a_memory_limit_ends_the_run(name: str, limit: str, tmp_path: Path) -> None:
     hostile = next(s for s in SHAPES if s.name == name)
     path = tmp_path / "dump.hprof"

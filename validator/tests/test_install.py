@@ -89,7 +89,7 @@ def libraries(prefix: Path) -> dict[str, str]:
     return {"LD_LIBRARY_PATH": str(library)}
 
 
-def judges(program: Path, prefix: Path, tmp_path: Path) -> None:
+def check_program(program: Path, prefix: Path, tmp_path: Path) -> None:
     dump = tmp_path / "dump.hprof"
     dump.write_bytes(ID_SIZE_3)
     done = subprocess.run(
@@ -115,15 +115,15 @@ def test_links_of_a_build_lead_to_its_address(prefix: Path, tmp_path: Path) -> N
 def test_cmake_package(prefix: Path, tmp_path: Path) -> None:
     configure(CONSUMER, tmp_path, f"-DCMAKE_PREFIX_PATH={prefix}")
     run("cmake", "--build", tmp_path)
-    judges(tmp_path / "judge", prefix, tmp_path)
+    check_program(tmp_path / "check", prefix, tmp_path)
     assert "HDR-001\n" in run(tmp_path / "rules", **libraries(prefix))
 
 
 def test_pkg_config(prefix: Path, pkg_config: dict[str, str], tmp_path: Path) -> None:
     flags = shlex.split(run("pkg-config", "--cflags", "--libs", "hprof", **pkg_config))
-    program = tmp_path / "judge"
-    run(CC, *shlex.split(C_FLAGS), "-o", program, CONSUMER / "judge.c", *flags)
-    judges(program, prefix, tmp_path)
+    program = tmp_path / "check"
+    run(CC, *shlex.split(C_FLAGS), "-o", program, CONSUMER / "check.c", *flags)
+    check_program(program, prefix, tmp_path)
 
 
 def test_version_is_the_same_everywhere(prefix: Path, pkg_config: dict[str, str]) -> None:

@@ -31,7 +31,7 @@ enum {
     VALUE_SHARE = 6,
     RULES_MAX = 256,
     FAILURES_PRINTED = 20,
-    ONE_ERROR = 50 /* at most one fault of so many gives several errors: 98 % give one */
+    ONE_ERROR = 50 /* at most one in 50 faults gives several errors: 98 % give one */
 };
 
 /* ---- The corpus ---- */
@@ -152,7 +152,7 @@ static void on_summary(void *context, const struct hprof_summary *s)
     run->sound_until = s->sound_until;
     run->errors = s->errors;
     run->compressed = s->compressed;
-    require(run, s->sound_until <= s->bytes, "sound_until is behind the end");
+    require(run, s->sound_until <= s->bytes, "sound_until is after the end");
     require(run, s->skipped <= s->bytes, "more is skipped than there is");
     require(run, s->compressed || s->bytes == run->size, "bytes is not the size of the file");
     require(run, s->file_bytes == run->size, "file_bytes is not the size of the file");

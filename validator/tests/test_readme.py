@@ -30,4 +30,4 @@ def test_what_ci_bench_needs_is_documented() -> None:
 
 
 def test_program_is_the_one_that_is_tested() -> None:
-    assert (ROOT / "validator/tests/consumer/judge.c").read_text() in README
+    assert (ROOT / "validator/tests/consumer/check.c").read_text() in README

@@ -127,7 +127,7 @@ def test_every_record_has_its_section_and_layout(macro: str) -> None:
     for name, tag, _, clause, layout in rows(RECORDS_DEF, macro):
         text = section(clause) + (section("6.3.1") if name == "CLASS_DUMP" else "")
         assert f"<!-- derived: layout {layout} -->" in text, f"{name}: no layout in {clause}"
-        assert tag in text, f"{name}: tag {tag} is not told in {clause}"
+        assert tag in text, f"{name}: tag {tag} is not in {clause}"
         assert name in text
 
 

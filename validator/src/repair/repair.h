@@ -45,8 +45,8 @@ struct repair {
     uint64_t *offsets;
     size_t offset_count, offset_capacity, next_offset;
 
-    /* Serial numbers of stack traces that are missing in the previous copy. References to them are set to 0; to leave out all that
-     * have one would be to leave out most of the dump, for it is often all classes. */
+    /* Serial numbers of stack traces that the previous copy lacks. References to them are set to 0, because leaving out
+     * everything that has one would often leave out all classes. */
     struct keymap missing_traces;
 
     struct left_out *left;

@@ -176,7 +176,7 @@ static bool is_unwanted(struct repair *r, uint64_t n)
 
 /* ---- References to missing stack traces ---- */
 
-/* Where the record at hand has the serial number of its only stack trace; 0 if it has none. */
+/* The offset, within the next record, of its stack trace serial number; 0 if it has none. */
 static size_t trace_of_record(const struct repair *r)
 {
     switch (*r->in.at) {
@@ -213,15 +213,15 @@ static bool has_missing_trace(struct repair *r, size_t trace)
            keymap_get(&r->missing_traces, get_u4(r->in.at + trace), NULL);
 }
 
-/* As is_unwanted(), but for an error that is only the missing trace. */
-static bool is_unwanted_otherwise(struct repair *r, uint64_t n, size_t trace)
+/* Like is_unwanted(), but ignores an error that is only the missing trace. */
+static bool is_unwanted_without_trace(struct repair *r, uint64_t n, size_t trace)
 {
     while (is_unwanted(r, n) && r->offsets[r->next_offset] == r->in.offset + trace)
         r->next_offset++;
     return is_unwanted(r, n);
 }
 
-/* What was copied to `start` refers to no stack trace any more. */
+/* Sets the stack trace serial number of what was copied to `start` to 0. */
 static void clear_trace(struct repair *r, uint64_t start, size_t trace)
 {
     put_number(r, start + trace, 0);
@@ -379,7 +379,8 @@ static void repair_record(struct repair *r)
     bool is_known = is_record(r, tag), has_own = is_known && length_by_kind(r, tag, &own);
     bool is_whole = tag == TAG_UTF8 ? stated >= r->id_size : !has_own || own <= stated;
 
-    if (has_missing_trace(r, trace_of_record(r)) ? is_unwanted_otherwise(r, span, trace_of_record(r)) : is_unwanted(r, span))
+    if (has_missing_trace(r, trace_of_record(r)) ? is_unwanted_without_trace(r, span, trace_of_record(r))
+                                                 : is_unwanted(r, span))
         drop_record(r, tag, span);
     else if (record_follows(r, span, false) && is_known && is_whole)
         copy_record(r, stated, has_own ? own : stated, span);
@@ -410,7 +411,7 @@ static void copy_subrecord(struct repair *r, uint64_t size)
     enum left_out_kind kind = kind_of(r, c, &key);
     bool is_cleared = has_missing_trace(r, trace);
 
-    if (is_cleared ? is_unwanted_otherwise(r, size, trace) : is_unwanted(r, size)) {
+    if (is_cleared ? is_unwanted_without_trace(r, size, trace) : is_unwanted(r, size)) {
         leave_out(r, kind, key, input_skip(&r->in, size));
         return;
     }
