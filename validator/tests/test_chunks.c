@@ -237,7 +237,7 @@ static void what_was_read_can_be_discarded(void **state)
         uint64_t used = memory.used, whole = at / LOG_BLOCK;
 
         byte_log_discard(&log, at);
-        assert_int_equal(log.forgotten, whole);
+        assert_int_equal(log.discarded, whole);
         assert_true(memory.used <= used && memory.used >= log.size - whole * LOG_BLOCK);
         assert_int_equal(byte_log_byte(&log, (whole + 1) * LOG_BLOCK - 1), whole);
     }

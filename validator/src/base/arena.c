@@ -54,7 +54,7 @@ void *arena_get(struct arena *a, size_t size)
     }
     size = (size + 7) & ~(size_t)7;
     if (size > a->left) {
-        /* A large piece gets a block to itself, put behind the one in use, which goes on serving. */
+        /* A large piece gets a block of its own, linked after the present block, which stays in use. */
         if (size > ARENA_BLOCK / 4 && a->last) {
             block = new_block(a, sizeof *block + size);
             if (!block)

@@ -1,4 +1,4 @@
-/* Memory that is given back all at once: pieces of any size cut from blocks. */
+/* Memory that is released all at once: pieces of any size, allocated from blocks. */
 #ifndef HPROF_ARENA_H
 #define HPROF_ARENA_H
 
@@ -13,7 +13,7 @@ struct arena {
 void arena_init(struct arena *a, struct memory *memory);
 void arena_clear(struct arena *a);
 
-/* size bytes, aligned to 8; NULL when memory ran out. Not zeroed. */
+/* Returns `size` bytes, aligned to 8 and not zeroed; NULL if memory ran out. */
 void *arena_get(struct arena *a, size_t size);
 
 #endif

@@ -18,7 +18,7 @@ static size_t last_block_size(const struct byte_log *log)
 
 void byte_log_clear(struct byte_log *log)
 {
-    for (size_t i = log->forgotten; i < log->block_count; i++)
+    for (size_t i = log->discarded; i < log->block_count; i++)
         memory_put(log->memory, log->blocks[i], i ? LOG_BLOCK : log->first_size);
     memory_put(log->memory, log->blocks, log->block_capacity * sizeof *log->blocks);
     *log = (struct byte_log){.memory = log->memory};
@@ -94,8 +94,8 @@ void byte_log_read(const struct byte_log *log, uint64_t offset, void *to, size_t
 
 void byte_log_discard(struct byte_log *log, uint64_t offset)
 {
-    for (; log->forgotten < offset / LOG_BLOCK; log->forgotten++)
-        memory_put(log->memory, log->blocks[log->forgotten], LOG_BLOCK);
+    for (; log->discarded < offset / LOG_BLOCK; log->discarded++)
+        memory_put(log->memory, log->blocks[log->discarded], LOG_BLOCK);
 }
 
 bool byte_log_append_number(struct byte_log *log, uint64_t number)

@@ -1,4 +1,4 @@
-/* Bytes kept in the order in which they came, in blocks, and read again from the start. */
+/* A log of bytes in blocks, appended at the end and read from the start. */
 #ifndef HPROF_BYTE_LOG_H
 #define HPROF_BYTE_LOG_H
 
@@ -11,17 +11,17 @@ struct byte_log {
     uint8_t **blocks;
     size_t block_capacity, block_count;
     size_t first_size; /* bytes of the first block, which grows to LOG_BLOCK: most logs are short */
-    size_t forgotten;  /* blocks */
+    size_t discarded;  /* blocks that were discarded */
     uint64_t size;
 };
 
 void byte_log_init(struct byte_log *log, struct memory *memory);
 void byte_log_clear(struct byte_log *log);
 
-/* False when memory ran out. */
+/* False if memory ran out. */
 bool byte_log_append(struct byte_log *log, const void *bytes, size_t n);
 
-/* Copies n bytes at an offset; they are there. */
+/* Copies n bytes of the log from an offset. */
 void byte_log_read(const struct byte_log *log, uint64_t offset, void *to, size_t n);
 
 static inline uint8_t byte_log_byte(const struct byte_log *log, uint64_t offset)
@@ -29,7 +29,7 @@ static inline uint8_t byte_log_byte(const struct byte_log *log, uint64_t offset)
     return log->blocks[offset / LOG_BLOCK][offset % LOG_BLOCK];
 }
 
-/* Gives back what stands in front of an offset and will not be read again. */
+/* Releases the bytes before an offset, which will not be read again. */
 void byte_log_discard(struct byte_log *log, uint64_t offset);
 
 /* Numbers in as few bytes as they need: 7 bits each, the lowest first. */

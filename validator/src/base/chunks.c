@@ -35,7 +35,7 @@ void chunks_clear(struct chunks *c)
     c->block_capacity = c->block_count = c->count = 0;
 }
 
-/* Elements that there is room for. */
+/* The number of elements that fit into the blocks. */
 static size_t capacity(const struct chunks *c)
 {
     if (c->block_count <= 1)

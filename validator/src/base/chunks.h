@@ -11,18 +11,18 @@ struct chunks {
     size_t block_capacity; /* of the table of blocks */
     size_t block_count;
     size_t element;      /* bytes */
-    unsigned first_bits; /* the first block has 1 << first_bits elements, */
-    unsigned block_bits; /* each other block 1 << block_bits */
+    unsigned first_bits; /* the first block has 1 << first_bits elements */
+    unsigned block_bits; /* every other block has 1 << block_bits */
     size_t count;        /* elements in use */
 };
 
 void chunks_init(struct chunks *c, struct memory *memory, size_t element);
 void chunks_clear(struct chunks *c);
 
-/* A new element at the end, not zeroed; NULL when memory ran out. */
+/* Adds an element at the end, not zeroed; NULL if memory ran out. */
 void *chunks_add(struct chunks *c);
 
-/* The second block has room for the elements of the first, too, and leaves it unused: so no division is needed here. */
+/* The second block leaves room for the elements of the first unused, so that no division is needed. */
 static inline void *chunks_at(const struct chunks *c, size_t i)
 {
     if (i >> c->first_bits == 0)
@@ -30,7 +30,7 @@ static inline void *chunks_at(const struct chunks *c, size_t i)
     return c->blocks[1 + (i >> c->block_bits)] + (i & (((size_t)1 << c->block_bits) - 1)) * c->element;
 }
 
-/* Forgets the elements from `count` on; keeps the memory. */
+/* Removes the elements from `count` on, but keeps the memory. */
 static inline void chunks_shrink(struct chunks *c, size_t count)
 {
     c->count = count;

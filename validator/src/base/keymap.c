@@ -23,10 +23,10 @@ void keymap_clear(struct keymap *m)
     m->has_zero = false;
 }
 
-/* The slot of a key, or the free one where it would go. The part has a free slot. */
+/* The slot of a key, or the free slot for it. The part must have a free slot. */
 static uint8_t *probe(const struct keymap *m, const struct keymap_part *part, uint64_t key, uint64_t hash)
 {
-    /* The top bits chose the part; the low 32 are scaled to its capacity, which is no power of two. */
+    /* The top bits chose the part; the low 32 bits are scaled to its capacity, which is not a power of two. */
     size_t i = (size_t)((hash & UINT32_MAX) * part->capacity >> 32);
 
     for (;;) {
@@ -44,11 +44,11 @@ static uint8_t *probe(const struct keymap *m, const struct keymap_part *part, ui
  * larger than the first, so that they grow in turn. */
 static size_t next_capacity(size_t capacity, size_t part)
 {
-    enum { FIRST = 8, DOUBLED_MOST = 2 * KEYMAP_PARTS };
+    enum { FIRST = 8, DOUBLED_MAX = 2 * KEYMAP_PARTS };
 
-    if (capacity < DOUBLED_MOST)
+    if (capacity < DOUBLED_MAX)
         return capacity ? 2 * capacity : FIRST;
-    return capacity == DOUBLED_MOST ? 4 * KEYMAP_PARTS + part : capacity + capacity / 4;
+    return capacity == DOUBLED_MAX ? 4 * KEYMAP_PARTS + part : capacity + capacity / 4;
 }
 
 static bool grow(struct keymap *m, struct keymap_part *part)

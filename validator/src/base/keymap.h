@@ -1,8 +1,8 @@
-/* A map from an ID or a serial to a number: strings, frames, stack traces, threads, classes are known by it.
+/* A map from an ID or a serial to a number, for strings, frames, stack traces, threads and classes.
  *
- * Slots of a key and a value, each in 4 or 8 bytes as the map needs; linear probing, keyed hash, filled to 7/8. It is divided
- * into parts that grow one after the other, so that all of it is never half empty and little is copied at a time: a slot of 8
- * bytes costs about 10 an entry, one of 16 about 21. */
+ * Slots have a key and a value, each in 4 or 8 bytes; linear probing, keyed hash, at most 7/8 full. The map is divided into
+ * parts that grow one after the other, so that it is never half empty and copies little at a time: an entry takes about 10
+ * bytes with slots of 8 bytes, and 21 with slots of 16. */
 #ifndef HPROF_KEYMAP_H
 #define HPROF_KEYMAP_H
 
@@ -16,7 +16,7 @@ struct keymap {
     struct hash_key hash;
     unsigned key_size, value_size;
     size_t count;
-    bool has_zero; /* a slot with key 0 is free: that key has a place of its own */
+    bool has_zero; /* key 0 marks a free slot, so the value of that key is kept here */
     uint64_t value_of_zero;
     struct keymap_part {
         uint8_t *slots;
@@ -29,13 +29,13 @@ struct keymap {
 void keymap_init(struct keymap *m, struct memory *memory, const struct hash_key *key, unsigned key_size, unsigned value_size);
 void keymap_clear(struct keymap *m);
 
-/* False if the key is not there. `value` may be NULL. */
+/* False if the map lacks the key. `value` may be NULL. */
 bool keymap_get(const struct keymap *m, uint64_t key, uint64_t *value);
 
-/* Adds a key, or changes its value. False, and nothing changed, when memory ran out. */
+/* Adds a key, or changes its value. If memory runs out, returns false and changes nothing. */
 bool keymap_put(struct keymap *m, uint64_t key, uint64_t value);
 
-/* Calls `each` for each key, in no order. */
+/* Calls `each` for each key, in no particular order. */
 void keymap_each(const struct keymap *m, void (*each)(void *context, uint64_t key, uint64_t value), void *context);
 
 #endif
