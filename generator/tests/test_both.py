@@ -121,7 +121,7 @@ def is_refused(done: "subprocess.CompletedProcess[bytes]") -> bool:
     return True
 
 
-def judge(dump: Path, profile: str) -> Any:
+def validate(dump: Path, profile: str) -> Any:
     done = subprocess.run(
         [VALIDATOR, "--format=json", "--max-errors=3", f"--profile={profile}", dump], stdout=subprocess.PIPE, check=False
     )
@@ -130,16 +130,16 @@ def judge(dump: Path, profile: str) -> Any:
 
 
 def check_findings(manifest: Any, dump: Path) -> None:
-    ours = judge(dump, manifest["profile"])
+    ours = validate(dump, manifest["profile"])
     assert (ours["errors"], ours["warnings"]) == (0, 0), ours["findings"]
-    strict = judge(dump, "strict")
+    strict = validate(dump, "strict")
     assert strict["totals"] == manifest["quirks"], strict["findings"]
     assert strict["skipped"] == 0
 
 
 def check_counts(manifest: Any, dump: Path) -> None:
     """As the validator counts."""
-    report = judge(dump, "strict")
+    report = validate(dump, "strict")
     counts = report["counts"]
     assert {name: counts[name] for name in manifest["records"]} == manifest["records"]
     assert {name: counts[name] for name in manifest["sub_records"]} == manifest["sub_records"]
@@ -231,9 +231,9 @@ def test_what_stands_in_front_of_a_damaged_member_is_counted(tmp_path: Path) -> 
         parts[number][-8] ^= 1
         damaged.write_bytes(b"".join(parts))
         cut.write_bytes(data[: number * member])
-        expected = judge(cut, "strict")
+        expected = validate(cut, "strict")
         for _ in range(4):
-            found = judge(damaged, "strict")
+            found = validate(damaged, "strict")
             assert set(found["totals"]) == {"GZ-003"}
             assert found["sound_until"] == expected["sound_until"]
             assert found["counts"] == expected["counts"]

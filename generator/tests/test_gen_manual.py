@@ -31,7 +31,7 @@ def shell(command: str, folder: Path) -> "subprocess.CompletedProcess[str]":
     )
 
 
-def judged(dump: Path) -> dict[str, int]:
+def totals_of(dump: Path) -> dict[str, int]:
     report = subprocess.run([VALIDATOR, "--format=json", dump], stdout=subprocess.PIPE, check=False).stdout
     totals: dict[str, int] = json.loads(report)["files"][0]["totals"]
     return totals
@@ -40,14 +40,14 @@ def judged(dump: Path) -> dict[str, int]:
 def test_a_million(folder: Path) -> None:
     assert shell(MILLION, folder).returncode == 0
     assert json.loads((folder / "million.json").read_text())["objects"] == 1000000
-    assert judged(folder / "million.hprof") == {}
+    assert totals_of(folder / "million.hprof") == {}
 
 
 def test_dangling(folder: Path) -> None:
     assert shell(DANGLING, folder).returncode == 0
     (violation,) = json.loads((folder / "dangling.json").read_text())["violations"]
     assert violation["rule"] == "REF-002"
-    assert judged(folder / "dangling.hprof") == {"REF-002": 1}
+    assert totals_of(folder / "dangling.hprof") == {"REF-002": 1}
 
 
 def test_loop(folder: Path) -> None:

@@ -264,7 +264,7 @@ def test_hubs_are_instances() -> None:
 
 
 def test_overhead_of_classes() -> None:
-    """In an array that the program has not, in front of the class."""
+    """In an array that the program does not have, before the class."""
     one = dump("--like=android")
     values = {item.fields["class_id"]: int.from_bytes(value) for item, value in one.statics(b"$classOverhead")}
     before = {
@@ -360,7 +360,7 @@ def test_segments_of_the_agent() -> None:
 
 
 def test_empty_first_segment() -> None:
-    """The agent cuts one even in front of the first sub-record of a heap dump."""
+    """The agent cuts one even before the first sub-record of a heap dump."""
     one = dump("--like=jdk8-agent", "--version=1.0.2", "--segment-size=13")
     sizes = [record.length for record in lengths(one)]
     assert len(sizes) > 1000

@@ -130,7 +130,7 @@ def findings(dump: Path, profile: str = "strict") -> list[Finding]:
 
 
 def profile_for(rule: str) -> str:
-    """The superclass of a class is judged where the producer is known to be exact."""
+    """The superclass of a class is checked where the producer is known to be exact."""
     return "hotspot" if rule == "CLS-012" else "strict"
 
 
@@ -143,7 +143,7 @@ def quirks(base: tuple[str, ...], profile: str) -> Counter[str]:
         return Counter(rule for rule, _ in findings(dump, profile))
 
 
-def break_and_judge(
+def break_and_check(
     base: tuple[str, ...], what: Sequence[Variant], at: str, times: int, folder: str, refused: str | None = None
 ) -> str:
     """What is wrong with it, as a sentence; empty for nothing."""
@@ -164,7 +164,7 @@ def break_and_judge(
     violations = truth["violations"]
     VIOLATIONS_SCHEMA.validate(violations)
     if profile != "strict" and truth["profile"] not in (profile, None):
-        return f"{' '.join(arguments)}: profile {truth['profile']}, where only {profile} judges the rule"
+        return f"{' '.join(arguments)}: profile {truth['profile']}, where only {profile} has the rule"
     told.update((v["rule"], v["offset"]) for v in violations)
     ways.update((v["rule"], v["variant"]) for v in violations)
     found = Counter(findings(dump, profile))
@@ -182,13 +182,13 @@ def break_and_judge(
     return ""
 
 
-def judge_all(name: str, base: tuple[str, ...], rule: str, ats: Sequence[str], times: int) -> None:
+def check_all(name: str, base: tuple[str, ...], rule: str, ats: Sequence[str], times: int) -> None:
     chosen = [v for v in variants() if v.rule == rule]
     for profile in {"strict", profile_for(rule)}:
         quirks(base, profile)
     with TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
         cases = [(v, expected_refusal(name, v), at) for v in chosen for at in ats]
-        results = pool.map(lambda case: break_and_judge(base, [case[0]], case[2], times, folder, case[1]), cases)
+        results = pool.map(lambda case: break_and_check(base, [case[0]], case[2], times, folder, case[1]), cases)
         wrong = [sentence for sentence in results if sentence]
     assert not wrong, "\n".join(wrong)
 
@@ -199,18 +199,18 @@ RULES = [rule for rule in rules_of_the_validator() if BIG or rule not in LARGE]
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("name", PLAIN)
 def test_anywhere_in_any_version_with_either_size_of_ids(name: str, rule: str) -> None:
-    judge_all(name, PLAIN[name], rule, PLACES, 1)
+    check_all(name, PLAIN[name], rule, PLACES, 1)
 
 
 @pytest.mark.parametrize(("rule", "name"), [p for i, p in enumerate(product(RULES, OTHERS)) if (i + i // len(OTHERS)) % SHARE == 0])
 def test_among_the_quirks_of_producers_and_in_dumps_that_are_there(rule: str, name: str) -> None:
-    judge_all(name, OTHERS[name], rule, ("0.4",), 1)
+    check_all(name, OTHERS[name], rule, ("0.4",), 1)
 
 
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("name", SEVERAL)
 def test_several_times(name: str, rule: str) -> None:
-    judge_all(name, SEVERAL[name], rule, ("0", "1"), 3)
+    check_all(name, SEVERAL[name], rule, ("0", "1"), 3)
 
 
 @pytest.mark.skipif(IS_SANITIZED, reason="4 GiB")
@@ -219,8 +219,8 @@ def test_a_length_that_wraps(version: str, tmp_path: Path) -> None:
     manifest = tmp_path / "truth.json"
     generate = [GENERATOR, *SMALL, "--version", version, "--violate", "REC-012", "--manifest", str(manifest)]
     with subprocess.Popen(generate, stdout=subprocess.PIPE) as generator:
-        judge = subprocess.run([VALIDATOR, "--format", "json", "-"], stdin=generator.stdout, capture_output=True, check=False)
-    found = json.loads(judge.stdout)["files"][0]["findings"]
+        validate = subprocess.run([VALIDATOR, "--format", "json", "-"], stdin=generator.stdout, capture_output=True, check=False)
+    found = json.loads(validate.stdout)["files"][0]["findings"]
     told = json.loads(manifest.read_text(encoding="utf-8"))["violations"]
     assert [(f["rule"], f["offset"]) for f in found] == [("REC-012", v["offset"]) for v in told]
     assert (generator.returncode, len(found)) == (0, 1)
@@ -293,7 +293,7 @@ def test_many_rules_at_once(part: int, at: str) -> None:
     what = list(rules_at_once())[part]
     assert len(what) > 10
     with TemporaryDirectory() as folder:
-        assert break_and_judge((*SMALL, "--records", "all"), what, at, 1, folder) == ""
+        assert break_and_check((*SMALL, "--records", "all"), what, at, 1, folder) == ""
 
 
 # ---- The list, and what is refused -----------------------------------------------------------------------------------

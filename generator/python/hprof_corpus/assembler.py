@@ -30,7 +30,7 @@ from hprof_corpus.target import have_standard_error, standard_output
 
 @dataclass(frozen=True)
 class Verdicts:
-    """What the text says about how the file is to be judged."""
+    """What the text says about how the file is to be reported."""
 
     about: str = ""
     reader: str = ""  # accept, reject, either
@@ -283,7 +283,7 @@ class Assembler:
     # ---- records
 
     def _sequence(self, statements: tuple[Statement, ...], one: Callable[[Statement], Piece]) -> Piece:
-        """Statements of a block, one behind the other, with those that stand everywhere: raw, cut, here."""
+        """Statements of a block, one after the other, with those that may be anywhere: raw, cut, here."""
         piece = Piece()
         for statement in statements:
             arguments = Arguments(statement)

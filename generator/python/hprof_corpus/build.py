@@ -20,7 +20,7 @@ from hprof_corpus.rules import PROFILES, Rule, read_rules
 from hprof_corpus.truth import holds, requires
 
 # A dump above this size is described by its text alone; who needs it assembles it. Every change of every byte of the others can
-# be judged in an hour or two.
+# be checked in an hour or two.
 LARGEST = 48 << 10
 
 # corpus/ascii/ has texts of another kind: the agent's own.

@@ -58,7 +58,7 @@ from hprof_corpus.walk import (
 
 _PROFILE = b"JAVA PROFILE "
 _FORMATS = tuple(_PROFILE + version for version in (b"1.0.2", b"1.0.1", b"1.0.3", b"1.0"))
-_HELD = 1 << 20  # characters of a record that are held back, so that `id` statements can stand in front of it
+_HELD = 1 << 20  # characters of a record that are held back, so that `id` statements can come before it
 _DEEPEST = 4  # gzip in gzip
 _SHORT_ARRAY = 16
 
@@ -110,7 +110,7 @@ class _Dump:
         self._flush()
 
     def _flush(self) -> None:
-        """The numbers of symbols go in front of what is written, and so in front of their first use."""
+        """The numbers of symbols go before what is written, and so before their first use."""
         stated = self._symbols.stated
         self._lines.flush([f"id {symbol} {number:#x}" for symbol, number in stated])
         stated.clear()
@@ -215,7 +215,7 @@ class _Dump:
     def _entries(
         self, record: Record, framed: Framed, head: list[str], layout: Layout, values: tuple[int, ...], rest: bytes
     ) -> None:
-        """Sites or samples; the word for one stands behind the head."""
+        """Sites or samples; the word for one follows the head."""
         entry = struct_of(layout, self._id_size)
         stated = values[[spec.default for spec in record.layout.fields].index(Default.COUNT)]
         count = min(stated, len(rest) // entry.size)

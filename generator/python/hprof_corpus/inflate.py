@@ -1,4 +1,4 @@
-"""gzip members, taken apart: the counterpart of deflate.py. A fault is told, with all that is in front of it."""
+"""gzip members, taken apart: the counterpart of deflate.py. A fault is reported, with everything before it."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def inflate(data: Data, at: int, write: Callable[[bytes], object]) -> Inflated:
         crc = zlib.crc32(out, crc)
         write(out)
 
-    size_of_step = _FIRST_STEP  # small, since what is behind the end of a member is copied
+    size_of_step = _FIRST_STEP  # small, since what follows the end of a member is copied
     while at < len(data):
         step = data[at : at + size_of_step]
         size_of_step = min(2 * size_of_step, _LARGEST_STEP)

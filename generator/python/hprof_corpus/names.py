@@ -50,7 +50,7 @@ class ChainSizes:
 
 
 class Names:
-    """What symbols and types in a text stand for."""
+    """What symbols and types in a text mean."""
 
     def __init__(self, statements: tuple[Statement, ...]) -> None:
         self._statements = statements

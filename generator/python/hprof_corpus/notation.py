@@ -133,7 +133,7 @@ def _line_tokens(text: str, line: int) -> list[Token]:
         else:
             tokens.append(Token(_PUNCTUATION[match["punctuation"]], match["punctuation"], line))
     if len(marked) != len(rules):
-        raise NotationError(line, "a fault needs both: `!` in front of what is wrong, and a comment `# RULE-ID: why`")
+        raise NotationError(line, "a fault needs both: `!` before the word that is wrong, and a comment `# RULE-ID: why`")
     for index, rule in zip(marked, rules, strict=True):
         tokens[index] = tokens[index]._replace(rule=rule)
     return tokens

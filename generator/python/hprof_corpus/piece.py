@@ -64,7 +64,7 @@ class Piece:
         self._spots.append((self.size, (line, label, rule)))
 
     def spots(self, base: int = 0) -> Iterator[Spot]:
-        """All of them, if the piece stands there. They are many, and mostly nobody asks."""
+        """All of them, if the piece is there. They are many, and mostly nobody asks."""
         return _flat(self._spots, base)
 
     def append(self, other: Piece) -> None:

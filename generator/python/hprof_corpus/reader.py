@@ -1,6 +1,6 @@
 """What is in a dump, counted: a second opinion on the truth that a generator writes beside it, and on a validator.
 
-It judges nothing, and forgives nothing either: a fault of framing ends it, with the offset. What the framing does not
+It checks nothing, and accepts nothing either: a fault of framing ends it, with the offset. What the framing does not
 need may be wrong: an instance whose class is not dumped, or is of another size, is counted, and its references are not.
 
     python -m hprof_corpus.reader DUMP          prints the counts as JSON; - is standard input; gzip is told by content

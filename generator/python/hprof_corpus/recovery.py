@@ -88,7 +88,7 @@ class _Search:
         return stop if stop <= self._end else None
 
     def leads_to_end(self, at: int, least: int = 0) -> bool:
-        """Whether so many sound sub-records at least, one behind the other, end where the record does."""
+        """Whether at least so many well-formed sub-records, one after the other, end where the record does."""
         path: list[int] = []
         here: int | None = at
         while here is not None and here < self._end and here not in self._dead and self._left > 0:

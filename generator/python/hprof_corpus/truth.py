@@ -87,7 +87,7 @@ def holds(file: memoryview, assembled: Assembled | None = None) -> Holds:
 
 
 def _members(data: memoryview) -> int:
-    """Of a gzip file, as far as they can be read; 2 stands for any more than one."""
+    """Of a gzip file, as far as they can be read; 2 means more than one."""
     found = 0
     rest = bytes(data)
     while rest and found < 2:

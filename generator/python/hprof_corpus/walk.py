@@ -44,7 +44,7 @@ class Header:
 
 
 def read_header(data: Data) -> Header | None:
-    """None if there is no NUL where one could be expected, or too few bytes behind it."""
+    """None if there is no NUL where one could be expected, or too few bytes after it."""
     end = bytes(data[: LONGEST_FORMAT + 1]).find(b"\0")
     size = end + 1 + _HEADER_NUMBERS.size
     if end < 0 or len(data) < size:
@@ -69,7 +69,7 @@ class Framed(NamedTuple):
 
 
 def records(data: Data, at: int) -> Iterator[Framed]:
-    """From `at` on. What is behind the last one is too short to be the 9 bytes that each record begins with."""
+    """From `at` on. What follows the last one is too short to be the 9 bytes that each record begins with."""
     size = len(data)
     while size - at >= RECORD_HEADER.size:
         tag, time, length = RECORD_HEADER.unpack_from(data, at)
@@ -165,7 +165,7 @@ _CUT = "ends beyond its record"
 def read_class_parts(
     data: Data, at: int, end: int, shapes: Shapes, widths: list[int] | None = None, taken: int | None = None
 ) -> ClassParts:
-    """The bytes from `at` on, behind the fixed part. Never raises: `fault` says why it ended.
+    """The bytes from `at` on, after the fixed part. Never raises: `fault` says why it ended.
 
     `widths` are those of the basic types, unless the type `taken` is to be taken for one too."""
     parts = ClassParts([], [], [], [], at)

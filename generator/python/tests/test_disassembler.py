@@ -407,7 +407,7 @@ def test_standard_error_that_is_closed(module: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("module", ["disassembler", "assembler"])
 def test_a_file_has_its_name_when_it_is_complete(module: str, tmp_path: Path) -> None:
-    """A full disk: what was there before stays, under whatever name; nothing else is left behind."""
+    """A full disk: what was there before stays, under whatever name; nothing else is left over."""
     text, real, link = tmp_path / "text", tmp_path / "real", tmp_path / "link"
     text.write_text("raw 0xff01 * 3000000")
     if module == "disassembler":
