@@ -6,6 +6,8 @@ import re
 import shlex
 import struct
 import subprocess
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -70,14 +72,34 @@ FILES = {
 GENERATED = {"share/doc/hprof/manifest.schema.json"} | {file for file in FILES if "hprof-gen" in file}
 
 
-def test_every_file_is_under_the_prefix(tmp_path: Path) -> None:
+NOBODY = 65534
+# Root installs as a plain user, too. What is built for a root that nobody else may read, nobody else installs.
+USERS = [None, NOBODY] if os.geteuid() == 0 and SOURCE.parent.stat().st_mode & 0o5 == 0o5 else [None]
+
+
+@pytest.fixture
+def home() -> Iterator[Path]:
+    """Below a folder that all may enter, which those of pytest are not."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o777)
+        yield Path(folder)
+
+
+@pytest.mark.parametrize("user", USERS, ids=lambda user: "as-nobody" if user else "as-oneself")
+def test_every_file_is_under_the_prefix(home: Path, user: int | None) -> None:
     """As README installs the tools for a user; CMake lists what it wrote."""
     build = Path(os.environ["HPROF_BUILD"])
-    prefix = tmp_path / ".local"
-    run("cmake", "--install", build, "--prefix", prefix)
-    listed = [Path(line) for line in (build / "install_manifest.txt").read_text().splitlines()]
+    prefix = home / ".local"
+    # The list is written into the build folder, which may not be the user's: the same script, but for that.
+    script = (build / "cmake_install.cmake").read_text()
+    assert f'"{build}/${{CMAKE_INSTALL_MANIFEST}}"' in script
+    (home / "install.cmake").write_text(script.replace(f'"{build}/${{CMAKE_INSTALL_MANIFEST}}"', f'"{home}/list"'))
+    command: list[str | Path] = ["cmake", f"-DCMAKE_INSTALL_PREFIX={prefix}", "-P", home / "install.cmake"]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, user=user, cwd=home)
+    listed = [Path(line) for line in (home / "list").read_text().splitlines()]
     assert [file for file in listed if not file.is_relative_to(prefix)] == []
     assert {file for file in prefix.rglob("*") if not file.is_dir()} == set(listed)
+    assert user is None or {file.stat().st_uid for file in listed} == {user}
     names = {re.sub("^lib.*/(cmake|pkgconfig)/", r"\1/", str(file.relative_to(prefix))) for file in listed}
     others = {name for name in names if not re.match("share/man/|lib.*/libhprof[.]|cmake/hprof/hprofTargets-", name)}
     assert others == (FILES if "HPROF_GEN" in os.environ else FILES - GENERATED)
