@@ -352,7 +352,7 @@ static int serve(const struct cli_options *o)
     const char *failure;
     int connection = spool.file ? serve_connect(o->serve_host, o->serve_port, &failure) : -1, status = STATUS_IO;
     uint8_t command = 0;
-    char hex[8];
+    char failed[80];
 
     if (!spool.file) {
         say_failure("temporary file", strerror(errno));
@@ -363,12 +363,15 @@ static int serve(const struct cli_options *o)
     } else {
         status = make_spool(o, &spool);
         if (status == STATUS_DONE) {
-            switch (serve_dump(fileno(spool.file), connection, &command)) {
+            struct serve_options how = {.orders = o->takes_orders ? STDIN_FILENO : -1,
+                                        .is_sampled = !o->has_records || o->request.made.records == RECORDS_ALL};
+
+            switch (serve_dump(fileno(spool.file), connection, &how, &command)) {
             case SERVE_DONE:
                 break;
             case SERVE_UNKNOWN:
-                snprintf(hex, sizeof hex, "%u", command);
-                say_failure(hex, "not a command of the agent: it would end its VM");
+                snprintf(failed, sizeof failed, "failed to recognize cmd %u: the agent would end its VM", command);
+                say_failure(o->serve_host, failed);
                 break;
             case SERVE_FAILED:
                 say_failure("temporary file", strerror(errno));

@@ -39,6 +39,7 @@ enum option_id {
     OPTION_LIST_VIOLATIONS,
     OPTION_GZ,
     OPTION_SERVE,
+    OPTION_ORDERS,
     OPTION_MANIFEST,
     OPTION_PROGRESS,
 };
@@ -50,6 +51,8 @@ static const struct option_row rows[] = {
     {OPTION_GZ, "gz", "LEVEL", "compressed, 1 (fast) to 9 (small), a gzip member for each MiB, as HotSpot does"},
     {OPTION_SERVE, "serve", "HOST:PORT",
      "connect like the HPROF agent of JDK 8 with net=HOST:PORT, and send records as commands ask for them; loopback only"},
+    {OPTION_ORDERS, "orders", NULL,
+     "with --serve: standard input says, byte by byte, what the program does; its end is that of the program"},
 
     {0, NULL, NULL, "How much"},
     {OPTION_OBJECTS, "objects", "N", "instances and arrays in all, 1e6 by default; 2.5e9 and 1_000_000 are numbers"},
@@ -435,14 +438,17 @@ static bool refuse_both(int a, int b, const char *why)
 /* The dump is one of the agent's, with all records, and goes to the socket. */
 static bool check_serve(const struct cli_options *o)
 {
-    static const int others[] = {OPTION_LIKE, OPTION_RECORDS, OPTION_HEAP_DUMPS, OPTION_ID_SIZE,
-                                 OPTION_FROM, OPTION_VIOLATE, OPTION_GZ};
+    static const int others[] = {OPTION_LIKE, OPTION_HEAP_DUMPS, OPTION_ID_SIZE, OPTION_FROM, OPTION_VIOLATE, OPTION_GZ};
 
     if (o->output || o->manifest)
         return refuse_both(OPTION_SERVE, o->output ? OPTION_OUTPUT : OPTION_MANIFEST, "the records go to the socket");
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (is_given(o, others[i]))
             return refuse_both(OPTION_SERVE, others[i], "the records are those of the agent of JDK 8, uncompressed");
+    if (o->has_records && o->request.made.records != RECORDS_ALL && o->request.made.records != RECORDS_SITES) {
+        say_usage("--serve takes --records sites, as the agent without cpu=samples, or all", "", "");
+        return false;
+    }
     return true;
 }
 
@@ -450,6 +456,10 @@ static bool check_together(const struct cli_options *o)
 {
     if (is_given(o, OPTION_SERVE) && !check_serve(o))
         return false;
+    if (o->takes_orders && !is_given(o, OPTION_SERVE)) {
+        say_usage("--orders says what the program of --serve does, which is not given", "", "");
+        return false;
+    }
     if (is_given(o, OPTION_OBJECTS) && is_given(o, OPTION_BYTES))
         return refuse_both(OPTION_BYTES, OPTION_OBJECTS, "each says how much");
     if (o->request.made.heap_dumps > 1 && o->request.made.model.objects < o->request.made.heap_dumps) {
@@ -551,6 +561,7 @@ static bool take_option(struct cli_options *o, int id, const char *text, bool *n
     case OPTION_STRING_LENGTH:
         return read_mean(id, text, &made->model.string_length);
     case OPTION_RECORDS:
+        o->has_records = true;
         return read_records(text, &made->records);
     case OPTION_FROM:
         o->from = text;
@@ -566,6 +577,9 @@ static bool take_option(struct cli_options *o, int id, const char *text, bool *n
         return read_count(id, text, 1, 1000000, "a whole number from 1 to 1000000", &o->request.how.count);
     case OPTION_SERVE:
         return read_serve(o, text);
+    case OPTION_ORDERS:
+        o->takes_orders = true;
+        return true;
     case OPTION_GZ:
         if (!read_count(id, text, 1, 9, "a level from 1 (fast) to 9 (small)", &value))
             return false;

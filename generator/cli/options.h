@@ -25,6 +25,7 @@ struct cli_options {
     const char *from;     /* NULL: the heap is made up */
     char serve_host[256]; /* empty: none */
     const char *serve_port;
+    bool takes_orders, has_records; /* --orders, --records */
     struct generate_request request;
     const char **violate; /* request.violate */
     char *violate_text;   /* all of them, with commas between, */

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,7 @@
 #include "encode.h"
 #include "format/format.h"
 
-enum { LENGTH_AT = 5, PIECE = 64 << 10 };
+enum { LENGTH_AT = 5, PIECE = 64 << 10, SETTINGS_SAMPLING = 2 };
 
 enum command {
     COMMAND_GC = 0x01,
@@ -29,6 +30,8 @@ enum command {
 };
 
 enum control {
+    CONTROL_COUNTING_ON = 1,
+    CONTROL_COUNTING_OFF = 2,
     CONTROL_SAMPLING_ON = 3,
     CONTROL_SAMPLING_OFF = 4,
     CONTROL_CLEAR_SAMPLES = 5,
@@ -36,18 +39,44 @@ enum control {
     CONTROL_SET_DEPTH = 7
 };
 
-enum site_flag { SITES_CHANGED_ONLY = 1, SITES_BY_ALLOCATION = 2 };
+enum site_flag { SITES_CHANGED_ONLY = 1, SITES_BY_ALLOCATION = 2, SITES_AFTER_GC = 4 };
+
+/* What an order makes the program do. */
+enum {
+    DROPPED_OBJECTS = 2000, /* allocated, and garbage at once */
+    DROPPED_OBJECT_SIZE = 16,
+    SPIN_SAMPLES = 30,
+    CALL_DEPTH = 11 /* frames, if the depth of traces allows */
+};
 
 /* When records of a kind are sent. */
 enum part { PART_START, PART_TRACES, PART_HEAP, PART_SITES, PART_SAMPLES, PART_SUMMARY };
 
+/* The program that the agent would watch: what orders made it do, beyond what the dump has. */
+struct program {
+    uint64_t dropped_live, dropped; /* objects: until the next collection, and in all */
+    uint64_t dropped_since_clear;
+    bool dropped_since_sites;
+    uint32_t samples;
+    bool counts_allocations;
+    bool is_sampled;     /* cpu=samples, or turned on */
+    bool is_thread_off;  /* its thread is not sampled */
+    uint32_t thread_id;  /* the object of this thread */
+    uint32_t depth;      /* of new traces */
+    uint32_t call_depth; /* of the last new trace; 0 without one */
+    bool call_is_sent;
+};
+
 struct server {
-    int dump, connection;
+    int dump, connection, orders; /* orders: -1 for none */
     struct timespec began;
+    struct program program;
+    bool has_samples; /* those of the dump count: the program ran with cpu=samples */
     bool traces_sent, sites_sent;
     bool sites_cleared, samples_cleared;
-    bool gone; /* nobody reads or sends any more */
-    int error; /* of the dump */
+    bool has_ended; /* the program */
+    bool gone;      /* nobody reads or sends any more */
+    int error;      /* of the dump */
 };
 
 static enum part part_of(uint8_t tag)
@@ -187,6 +216,8 @@ static void copy_record(struct server *s, const uint8_t *header, off_t body)
 
         if (!read_dump(s, piece, size, body))
             return;
+        if (header[0] == TAG_CONTROL_SETTINGS && !s->has_samples)
+            put_u4(piece, get_u4(piece) & ~(uint32_t)SETTINGS_SAMPLING);
         send_bytes(s, piece, size);
         body += (off_t)size;
         left -= (uint32_t)size;
@@ -219,11 +250,45 @@ static void send_part(struct server *s, enum part part)
     walk_part(s, part, NULL, NULL);
 }
 
+/* The first four bytes of the body of the first record of a kind, which are an ID or a serial number; 0 without one. */
+static uint32_t first_number(struct server *s, uint8_t tag, uint32_t at)
+{
+    uint8_t header[RECORD_HEADER_SIZE], number[4];
+    off_t offset = HEADER_SIZE;
+
+    while (read_dump(s, header, sizeof header, offset)) {
+        offset += RECORD_HEADER_SIZE;
+        if (header[0] == tag)
+            return read_dump(s, number, sizeof number, offset + (off_t)at) ? get_u4(number) : 0;
+        offset += (off_t)get_u4(header + LENGTH_AT);
+    }
+    return 0;
+}
+
+/* A new trace: the deepest calls are all of one method. */
+static void send_call(struct server *s)
+{
+    enum { SERIAL = 399999 };
+    uint8_t body[sizeof(struct TRACE_in4) + 4 * CALL_DEPTH], *p = body;
+    uint32_t frame = first_number(s, TAG_FRAME, 0);
+
+    p = put_u4(p, SERIAL);
+    p = put_u4(p, 0);
+    p = put_u4(p, s->program.call_depth);
+    for (uint32_t i = 0; i < s->program.call_depth; i++)
+        p = put_u4(p, frame);
+    send_record_header(s, TAG_TRACE, (uint32_t)(p - body));
+    send_bytes(s, body, (size_t)(p - body));
+    s->program.call_is_sent = true;
+}
+
 static void send_traces(struct server *s)
 {
     if (!s->traces_sent)
         send_part(s, PART_TRACES);
     s->traces_sent = true;
+    if (s->program.call_depth && !s->program.call_is_sent)
+        send_call(s);
 }
 
 /* The body of the only record of a part; NULL without one. The caller frees it. */
@@ -263,6 +328,14 @@ static int by_allocated_bytes(const void *a, const void *b)
     return x < y ? 1 : x > y ? -1 : 0;
 }
 
+static int by_live_bytes(const void *a, const void *b)
+{
+    uint32_t x = get_u4((const uint8_t *)a + offsetof(struct SITE_in4, live_bytes));
+    uint32_t y = get_u4((const uint8_t *)b + offsetof(struct SITE_in4, live_bytes));
+
+    return x < y ? 1 : x > y ? -1 : 0;
+}
+
 static int by_samples(const void *a, const void *b)
 {
     uint32_t x = get_u4((const uint8_t *)a + offsetof(struct SAMPLE_in4, samples));
@@ -280,22 +353,51 @@ static float get_float(const uint8_t *p)
     return value;
 }
 
-/* The agent ends its list at the first site below the cutoff, however it is sorted. */
+static void add_u4(uint8_t *p, uint64_t more)
+{
+    put_u4(p, (uint32_t)(get_u4(p) + more));
+}
+
+static void add_u8(uint8_t *p, uint64_t more)
+{
+    put_u8(p, get_u8(p) + more);
+}
+
+/* The agent ends its list at the first site below the cutoff, however it is sorted. The program drops objects at the first site. */
 static void send_sites(struct server *s, uint16_t flags, float cutoff)
 {
+    struct program *program = &s->program;
+    uint64_t live = program->dropped_live, all = s->sites_cleared ? program->dropped_since_clear : program->dropped;
     uint32_t size, count, listed = 0;
     uint8_t *body = read_body(s, PART_SITES, &size), *site;
     double total;
 
     if (!body)
         return;
+    if (flags & SITES_AFTER_GC)
+        live = program->dropped_live = 0;
+    if (live > all)
+        live = all;
     count = (size - SITES_SIZE) / SITE_SIZE;
-    if (s->sites_cleared || (flags & SITES_CHANGED_ONLY && s->sites_sent))
-        count = 0;
     site = body + SITES_SIZE;
+    add_u4(body + offsetof(struct ALLOC_SITES_in4, live_bytes), live * DROPPED_OBJECT_SIZE);
+    add_u4(body + offsetof(struct ALLOC_SITES_in4, live_instances), live);
+    add_u8(body + offsetof(struct ALLOC_SITES_in4, allocated_bytes), program->dropped * DROPPED_OBJECT_SIZE);
+    add_u8(body + offsetof(struct ALLOC_SITES_in4, allocated_instances), program->dropped);
+    if (s->sites_cleared) {
+        memset(site + offsetof(struct SITE_in4, live_bytes), 0, SITE_SIZE - offsetof(struct SITE_in4, live_bytes));
+        count = all ? 1 : 0;
+    }
+    if (flags & SITES_CHANGED_ONLY && s->sites_sent)
+        count = program->dropped_since_sites ? 1 : 0;
+    if (count) {
+        add_u4(site + offsetof(struct SITE_in4, live_bytes), live * DROPPED_OBJECT_SIZE);
+        add_u4(site + offsetof(struct SITE_in4, live_instances), live);
+        add_u4(site + offsetof(struct SITE_in4, allocated_bytes), all * DROPPED_OBJECT_SIZE);
+        add_u4(site + offsetof(struct SITE_in4, allocated_instances), all);
+    }
     total = get_u4(body + offsetof(struct ALLOC_SITES_in4, live_bytes));
-    if (flags & SITES_BY_ALLOCATION)
-        qsort(site, count, SITE_SIZE, by_allocated_bytes);
+    qsort(site, count, SITE_SIZE, flags & SITES_BY_ALLOCATION ? by_allocated_bytes : by_live_bytes);
     while (listed < count && get_u4(site + listed * SITE_SIZE + offsetof(struct SITE_in4, live_bytes)) >= cutoff * total)
         listed++;
     put_u2(body, flags);
@@ -304,28 +406,160 @@ static void send_sites(struct server *s, uint16_t flags, float cutoff)
     send_bytes(s, body, SITES_SIZE + listed * SITE_SIZE);
     free(body);
     s->sites_sent = true;
+    program->dropped_since_sites = false;
 }
 
+/* Without cpu=samples the program is sampled only when that is turned on: at the trace of the first site. */
+static uint8_t *read_samples(struct server *s, uint32_t *size)
+{
+    uint8_t *body;
+
+    if (s->has_samples)
+        return read_body(s, PART_SAMPLES, size);
+    *size = SAMPLES_SIZE + SAMPLE_SIZE;
+    body = calloc(1, *size);
+    if (!body)
+        s->error = ENOMEM;
+    else
+        put_u4(body + SAMPLES_SIZE + offsetof(struct SAMPLE_in4, trace_serial),
+               first_number(s, TAG_ALLOC_SITES, SITES_SIZE + offsetof(struct SITE_in4, trace_serial)));
+    return body;
+}
+
+/* The program is at work where most samples are. */
 static void send_samples(struct server *s, float cutoff)
 {
-    uint32_t size, count, listed = 0;
-    uint8_t *body = read_body(s, PART_SAMPLES, &size), *sample;
-    double total;
+    uint32_t size, count, listed = 0, total = 0;
+    uint8_t *body = read_samples(s, &size), *sample;
 
     if (!body)
         return;
-    count = s->samples_cleared ? 0 : (size - SAMPLES_SIZE) / SAMPLE_SIZE;
-    if (s->samples_cleared)
-        put_u4(body, 0);
-    total = get_u4(body);
     sample = body + SAMPLES_SIZE;
+    count = (size - SAMPLES_SIZE) / SAMPLE_SIZE;
     qsort(sample, count, SAMPLE_SIZE, by_samples);
-    while (listed < count && get_u4(sample + listed * SAMPLE_SIZE + offsetof(struct SAMPLE_in4, samples)) >= cutoff * total)
+    if (s->samples_cleared) {
+        put_u4(sample + offsetof(struct SAMPLE_in4, samples), 0);
+        count = 1;
+    }
+    add_u4(sample + offsetof(struct SAMPLE_in4, samples), s->program.samples);
+    for (uint32_t i = 0; i < count; i++)
+        total += get_u4(sample + i * SAMPLE_SIZE + offsetof(struct SAMPLE_in4, samples));
+    while (total && listed < count &&
+           get_u4(sample + listed * SAMPLE_SIZE + offsetof(struct SAMPLE_in4, samples)) >= cutoff * (double)total)
         listed++;
+    put_u4(body, total);
     put_u4(body + offsetof(struct CPU_SAMPLES_in4, traces), listed);
     send_record_header(s, TAG_CPU_SAMPLES, SAMPLES_SIZE + listed * SAMPLE_SIZE);
     send_bytes(s, body, SAMPLES_SIZE + listed * SAMPLE_SIZE);
     free(body);
+}
+
+static void send_summary(struct server *s)
+{
+    uint32_t size;
+    uint8_t *body = read_body(s, PART_SUMMARY, &size);
+
+    if (!body)
+        return;
+    add_u4(body + offsetof(struct HEAP_SUMMARY_in4, live_bytes), s->program.dropped_live * DROPPED_OBJECT_SIZE);
+    add_u4(body + offsetof(struct HEAP_SUMMARY_in4, live_instances), s->program.dropped_live);
+    add_u8(body + offsetof(struct HEAP_SUMMARY_in4, allocated_bytes), s->program.dropped * DROPPED_OBJECT_SIZE);
+    add_u8(body + offsetof(struct HEAP_SUMMARY_in4, allocated_instances), s->program.dropped);
+    send_record_header(s, TAG_HEAP_SUMMARY, size);
+    send_bytes(s, body, size);
+    free(body);
+}
+
+static void send_heap(struct server *s)
+{
+    send_traces(s);
+    send_part(s, PART_HEAP);
+}
+
+/* ---- Orders ---- */
+
+static void drop_objects(struct program *program)
+{
+    if (!program->counts_allocations)
+        return;
+    program->dropped_live += DROPPED_OBJECTS;
+    program->dropped += DROPPED_OBJECTS;
+    program->dropped_since_clear += DROPPED_OBJECTS;
+    program->dropped_since_sites = true;
+}
+
+static void answer_order(const char *answer)
+{
+    size_t size = strlen(answer);
+
+    while (size) {
+        ssize_t n = write(STDOUT_FILENO, answer, size);
+
+        if (n < 0 && errno != EINTR)
+            return; /* who orders need not listen */
+        if (n > 0) {
+            answer += n;
+            size -= (size_t)n;
+        }
+    }
+}
+
+static void take_order(struct server *s)
+{
+    struct program *program = &s->program;
+    char order;
+    ssize_t n;
+
+    do
+        n = read(s->orders, &order, 1);
+    while (n < 0 && errno == EINTR);
+    if (n <= 0) {
+        s->has_ended = true;
+        return;
+    }
+    switch (order) {
+    case 'd':
+        drop_objects(program);
+        answer_order("dropped\n");
+        break;
+    case 's':
+        if (program->is_sampled && !program->is_thread_off)
+            program->samples += SPIN_SAMPLES;
+        answer_order("spun\n");
+        break;
+    case 'c':
+        program->call_depth = program->depth < CALL_DEPTH ? program->depth : CALL_DEPTH;
+        program->call_is_sent = false;
+        answer_order("called\n");
+        break;
+    default:
+        break;
+    }
+}
+
+/* Takes orders until a command comes. False if the program ends, or the client sends no more. */
+static bool await_command(struct server *s)
+{
+    struct pollfd both[] = {{.fd = s->connection, .events = POLLIN}, {.fd = s->orders, .events = POLLIN}};
+
+    while (!s->has_ended) {
+        if (s->orders < 0)
+            return true;
+        if (poll(both, 2, -1) < 0 && errno != EINTR)
+            return false;
+        if (both[1].revents)
+            take_order(s);
+        else if (both[0].revents)
+            return true;
+    }
+    return false;
+}
+
+/* With orders, the program goes on until they end. */
+static void await_end(struct server *s)
+{
+    while (s->orders >= 0 && !s->has_ended)
+        take_order(s);
 }
 
 /* ---- Commands ---- */
@@ -350,26 +584,45 @@ static void take_samples(struct server *s)
     send_samples(s, get_float(body + 2));
 }
 
-/* The heap and the depth of its traces are what they are: only what is cleared shows. */
+/* The agent takes the ID in the byte order of its machine, which is little-endian. */
+static uint32_t get_thread(const uint8_t p[4])
+{
+    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+/* As the agent, not as its manual: 4 with 0 turns nothing off, 6 clears the sites, 7 sets the depth. */
 static void take_control(struct server *s)
 {
+    struct program *program = &s->program;
     uint8_t what[2], rest[4];
 
     if (!receive(s, what, sizeof what))
         return;
     switch (get_u2(what)) {
+    case CONTROL_COUNTING_ON:
+    case CONTROL_COUNTING_OFF:
+        program->counts_allocations = get_u2(what) == CONTROL_COUNTING_ON;
+        break;
     case CONTROL_SAMPLING_ON:
     case CONTROL_SAMPLING_OFF:
-        receive(s, rest, 4);
+        if (!receive(s, rest, 4))
+            break;
+        if (get_thread(rest) == program->thread_id)
+            program->is_thread_off = get_u2(what) == CONTROL_SAMPLING_OFF;
+        else if (!get_thread(rest) && get_u2(what) == CONTROL_SAMPLING_ON)
+            program->is_sampled = true;
         break;
     case CONTROL_CLEAR_SAMPLES:
         s->samples_cleared = true;
+        program->samples = 0;
         break;
     case CONTROL_CLEAR_SITES:
         s->sites_cleared = true;
+        program->dropped_since_clear = 0;
         break;
     case CONTROL_SET_DEPTH:
-        receive(s, rest, 2);
+        if (receive(s, rest, 2))
+            program->depth = get_u2(rest);
         break;
     default: /* the agent ignores what it does not know here */
         break;
@@ -381,19 +634,19 @@ static bool take_command(struct server *s, uint8_t command)
 {
     switch (command) {
     case COMMAND_GC:
+        s->program.dropped_live = 0;
         return true;
     case COMMAND_DUMP_HEAP:
-        send_traces(s);
-        send_part(s, PART_HEAP);
+        send_heap(s);
         return true;
     case COMMAND_ALLOC_SITES:
         take_sites(s);
         return true;
     case COMMAND_HEAP_SUMMARY:
-        send_part(s, PART_SUMMARY);
+        send_summary(s);
         return true;
     case COMMAND_EXIT:
-        s->gone = true;
+        s->gone = s->has_ended = true;
         return true;
     case COMMAND_DUMP_TRACES:
         send_traces(s);
@@ -409,20 +662,39 @@ static bool take_command(struct server *s, uint8_t command)
     }
 }
 
-enum serve_end serve_dump(int dump, int connection, uint8_t *command)
+/* Of a connection that is closed with unread bytes, the other side may lose what was sent. */
+static void drain(struct server *s)
 {
-    struct server s = {.dump = dump, .connection = connection};
+    uint8_t unread[256];
+
+    while (recv(s->connection, unread, sizeof unread, MSG_DONTWAIT) > 0)
+        ;
+}
+
+enum serve_end serve_dump(int dump, int connection, const struct serve_options *options, uint8_t *command)
+{
+    struct server s = {.dump = dump, .connection = connection, .orders = options->orders, .has_samples = options->is_sampled};
     uint8_t header[HEADER_SIZE], rest[8];
     bool known = true;
 
+    s.program = (struct program){.counts_allocations = true,
+                                 .is_sampled = options->is_sampled,
+                                 .thread_id = first_number(&s, TAG_START_THREAD, offsetof(struct START_THREAD_in4, thread_id)),
+                                 .depth = 4};
     clock_gettime(CLOCK_MONOTONIC, &s.began);
     if (read_dump(&s, header, sizeof header, 0)) {
         send_bytes(&s, header, sizeof header);
         send_part(&s, PART_START);
     }
-    while (known && !s.error && receive(&s, command, 1) && *command != COMMAND_END)
+    while (known && !s.error && await_command(&s) && receive(&s, command, 1) && *command != COMMAND_END)
         if (receive(&s, rest, sizeof rest))
             known = take_command(&s, *command);
+    if (known && !s.error && *command != COMMAND_EXIT) {
+        await_end(&s);
+        s.gone = false; /* who sends no commands may read */
+        send_heap(&s);
+        drain(&s);
+    }
     if (s.error) {
         errno = s.error;
         return SERVE_FAILED;

@@ -14,7 +14,12 @@ enum serve_end {
 /* A socket connected to `host`, a loopback address; -1 and a sentence if there is none. */
 int serve_connect(const char *host, const char *port, const char **failure);
 
+struct serve_options {
+    int orders;      /* a file from which orders are read, a byte each: see hprof-gen.1.md; -1 for none */
+    bool is_sampled; /* the program runs with cpu=samples */
+};
+
 /* `dump` is a file in the manner of the agent, with all kinds of records. `command` is the one that is not known. */
-enum serve_end serve_dump(int dump, int connection, uint8_t *command);
+enum serve_end serve_dump(int dump, int connection, const struct serve_options *options, uint8_t *command);
 
 #endif

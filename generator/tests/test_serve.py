@@ -25,6 +25,7 @@ from wire import (  # noqa: E402
     cpu_samples,
     read_samples,
     read_sites,
+    read_summary,
 )
 
 GEN = Path(os.environ["HPROF_GEN"])
@@ -39,7 +40,7 @@ def session() -> Iterator[Session]:
 def test_the_listener_passes() -> None:
     done = subprocess.run([sys.executable, AGENT8 / "listen", "--serve", GEN], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert done.stderr.count("\n") >= 13
+    assert done.stderr.count("\n") >= 26
 
 
 def test_what_is_cleared_is_empty(session: Session) -> None:
@@ -112,13 +113,60 @@ def test_a_host_and_a_port(value: str) -> None:
 
 @pytest.mark.parametrize(
     "words",
-    [["-o", "x"], ["--manifest", "x"], ["--like", "sa"], ["--records", "heap"], ["--heap-dumps", "2"], ["--id-size", "8"],
+    [["-o", "x"], ["--manifest", "x"], ["--like", "sa"], ["--heap-dumps", "2"], ["--id-size", "8"],
      ["--violate", "OBJ-004"], ["--gz", "1"], ["--from", "x"]],
 )  # fmt: skip
 def test_options_that_do_not_go_with_it(words: list[str]) -> None:
     status, said = refusal("--serve", "localhost:1", *words)
     assert status == 2
     assert "does not go with" in said
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (
+            ["--serve", "localhost:1", "--records", "heap"],
+            "--serve takes --records sites, as the agent without cpu=samples, or all",
+        ),
+        (["--serve", "localhost:1", "--records", "samples"], "--serve takes --records sites"),
+        (["--orders"], "--orders says what the program of --serve does, which is not given"),
+    ],
+)
+def test_records_and_orders(words: list[str], sentence: str) -> None:
+    status, said = refusal(*words)
+    assert status == 2
+    assert sentence in said
+
+
+def test_the_end_of_orders_is_that_of_the_program() -> None:
+    """Also while commands have not been read."""
+    for sent in (b"", bytes([Command.EOF]), b"\x04", bytes([Command.EOF]) * 100):
+        with generator_session(GEN, "--objects", "500", "--orders") as session:
+            session.stream.send(sent)
+            assert session.finish() == 0
+            session.stream.wait_end()
+            assert len(session.stream.of(Tag.HEAP_DUMP)) == 1
+            assert len(session.stream.data) == session.stream.taken
+
+
+def test_orders_are_answered() -> None:
+    with generator_session(GEN, "--objects", "500", "--orders", "--records", "sites") as session:
+        stream = session.stream
+        stream.fence()
+        flags, _ = struct.unpack(">IH", stream.of(Tag.CONTROL_SETTINGS)[0].body)
+        assert flags & 3 == 1
+        assert read_samples(stream.ask(cpu_samples(), Tag.CPU_SAMPLES)[0]) == (0, {})
+        before = read_summary(stream.ask(command(Command.HEAP_SUMMARY), Tag.HEAP_SUMMARY)[0])
+        for _ in range(3):
+            session.order("d", "dropped")
+        session.order("xs", "spun")  # what is no order has no answer
+        after = read_summary(stream.ask(command(Command.HEAP_SUMMARY), Tag.HEAP_SUMMARY)[0])
+        assert after.live - before.live == after.allocated - before.allocated == 6000
+        assert after.live_bytes - before.live_bytes == after.allocated_bytes - before.allocated_bytes == 96000
+        sites = read_sites(stream.ask(alloc_sites(4), Tag.ALLOC_SITES)[0])
+        assert sites.live_bytes == before.live_bytes
+        assert sum(row[6] - row[4] for row in sites.rows) >= 6000
 
 
 def test_an_address_of_version_6() -> None:

@@ -103,6 +103,12 @@ QUIRKS = [
         f"{_SEEN} had cpu=samples, monitor=y or heap=dump: thread 200002, 'HPROF gc_finish watcher'",
     ),
     Quirk(
+        "ASC-031",
+        "site",
+        "objects are allocated and freed while the sites are written, whose order was found before: a row may be out of order",
+        "seen in some runs of 8u504 that wrote sites on a command of the socket: a row of 960 bytes after one of 920",
+    ),
+    Quirk(
         "ASC-040",
         "",
         "the counts are taken before the walk of the heap that finds what was allocated before the agent was ready",

@@ -46,6 +46,7 @@ class Sites(_Table):
         self.by_allocated = match[1] == b"allocated bytes"
         self.heads = 0
         self.last: int | None = None
+        self.out_of_order = False  # the row above
         self.live = 0
         self.least, self.most = 0.0, math.inf
 
@@ -63,9 +64,11 @@ class Sites(_Table):
         self._rank(match[1])
         live, objects, allocated, allocated_objects = (int(match[i]) for i in range(4, 8))
         ordered = allocated if self.by_allocated else live
-        if self.last is not None and ordered > self.last:
-            self.state.report("ASC-031", f"at most {self.last} bytes, as in the row above", str(ordered))
-        self.last = ordered
+        out_of_order = self.last is not None and ordered > self.last
+        if out_of_order:
+            shape = "" if self.out_of_order else "site"
+            self.state.report("ASC-031", f"at most {self.last} bytes, as in the row above", str(ordered), shape)
+        self.last, self.out_of_order = ordered, out_of_order
         if live > allocated or objects > allocated_objects:
             self.state.report(
                 "ASC-035", "no more live than allocated", f"{live} of {allocated} bytes, {objects} of {allocated_objects} objects"
