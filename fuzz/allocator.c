@@ -13,12 +13,20 @@
 #if __has_feature(address_sanitizer)
 #define HAS_ASAN 1
 #endif
+#if __has_feature(memory_sanitizer)
+#define HAS_MSAN 1
+#endif
 #endif
 #ifdef HAS_ASAN
 #include <sanitizer/asan_interface.h>
 #else
 #define ASAN_POISON_MEMORY_REGION(at, size) ((void)(at), (void)(size))
 #define ASAN_UNPOISON_MEMORY_REGION(at, size) ((void)(at), (void)(size))
+#endif
+#ifdef HAS_MSAN
+#include <sanitizer/msan_interface.h>
+#else
+#define __msan_allocated_memory(at, size) ((void)(at), (void)(size))
 #endif
 
 enum { LARGE = 16 << 10, SHELF = 32, JUNK_MAX = 1 << 16 };
@@ -75,6 +83,7 @@ static void *allocate(void *context, size_t size)
     if (!block)
         fail_target("malloc(%zu) failed: the library asks for more than there is", size);
     memset(block, a->junk, size < JUNK_MAX ? size : JUNK_MAX);
+    __msan_allocated_memory(block, size); /* junk is not initialised */
     a->count++;
     a->blocks++;
     a->bytes += size;

@@ -2,9 +2,12 @@
  *
  *   fuzz_TARGET-mutants COUNT FILE...
  *
- * COUNT mutants in all, of one file after the other, each changed one to three times. HPROF_MUTANTS replaces COUNT, and
- * HPROF_MUTANTS_FROM is the seed of the first (0). A mutant on which the target aborts is left in the file `mutant`. */
+ * COUNT mutants in all. Half of them are of one file after the other, changed one to three times; for the other half the folders of
+ * the files take turns, so that each rule, which has a folder of its own, has its share, and each mutant is changed once.
+ * HPROF_MUTANTS replaces COUNT, and HPROF_MUTANTS_FROM is the seed of the first (0). A mutant on which the target aborts is left in
+ * the file `mutant`. */
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +22,26 @@ static struct file {
     size_t size;
 } * files;
 static size_t file_count;
+
+/* The files of a folder follow each other. */
+static struct folder {
+    const char *path;
+    size_t path_size, first, count;
+} * folders;
+static size_t folder_count;
+
+static void put_into_folder(const char *name)
+{
+    const char *slash = strrchr(name, '/');
+    size_t size = slash ? (size_t)(slash - name) : 0;
+    struct folder *last = folder_count ? &folders[folder_count - 1] : NULL;
+
+    if (!last || last->path_size != size || memcmp(last->path, name, size) != 0) {
+        last = &folders[folder_count++];
+        *last = (struct folder){name, size, file_count, 0};
+    }
+    last->count++;
+}
 
 static void read_file(const char *name)
 {
@@ -37,6 +60,7 @@ static void read_file(const char *name)
         if (!file.bytes)
             exit(2);
         memcpy(file.bytes, bytes, file.size);
+        put_into_folder(name);
         files[file_count++] = file;
     }
     fclose(stream);
@@ -66,11 +90,20 @@ static void leave_mutant(int signal)
     }
 }
 
+static const struct file *choose_file(uint64_t turn, bool by_folder)
+{
+    const struct folder *folder = &folders[turn % folder_count];
+
+    return by_folder ? &files[folder->first + turn / folder_count % folder->count] : &files[turn % file_count];
+}
+
 static void try_mutant(void)
 {
     static uint8_t room[2][LARGEST];
-    const struct file *file = &files[seed % file_count], *other = &files[seed * 7 % file_count];
-    uint64_t changes = 1 + seed / file_count % CHANGES;
+    uint64_t turn = seed / 2;
+    bool by_folder = seed % 2;
+    const struct file *file = choose_file(turn, by_folder), *other = &files[turn * 7 % file_count];
+    uint64_t changes = by_folder ? 1 : 1 + turn / file_count % CHANGES;
 
     from = file->bytes;
     size = file->size;
@@ -90,7 +123,8 @@ int main(int argc, char **argv)
         return 2;
     }
     files = calloc((size_t)argc, sizeof *files);
-    if (!files)
+    folders = calloc((size_t)argc, sizeof *folders);
+    if (!files || !folders)
         return 2;
     for (int i = 2; i < argc; i++)
         read_file(argv[i]);

@@ -10,6 +10,8 @@
 #include "gzip.h"
 #include "pieces.h"
 
+enum { AFTER_BANNER = 12 }; /* bytes of the header after the version: the ID size and the timestamp */
+
 struct mutation {
     struct pieces *pieces;
     const struct pieces *other; /* records to splice in; may have none */
@@ -237,6 +239,8 @@ static void change_text(struct mutation *m)
         {"\xc3", 1},
         {"\x1b[2J", 4},
         {"[Ljava/lang/Object;", 19},
+        {"[I", 2},
+        {"byte[]", 6},
         {"java/lang/Class", 15},
         {"\xe2\x80\xae", 3},
         {"<>&\"'", 5},
@@ -247,6 +251,8 @@ static void change_text(struct mutation *m)
 
     if (!piece || piece->bytes[0] != 0x01 || piece->size < fixed)
         return;
+    if (one_in(&m->dice, 2)) /* the whole text is replaced: the name of a class or field */
+        piece->size = fixed;
     size_t at = fixed + (size_t)below(&m->dice, piece->size - fixed + 1), old_size = piece->size;
     uint8_t *bytes = own_bytes(m->pieces, piece, old_size + texts[i].size);
 
@@ -295,18 +301,39 @@ static void change_class(struct mutation *m)
     }
 }
 
+static void change_version(struct mutation *m, struct piece *header)
+{
+    static const char *const banners[] = {"JAVA PROFILE 1.0",   "JAVA PROFILE 1.0.1", "JAVA PROFILE 1.0.2",
+                                          "JAVA PROFILE 1.0.3", "JAVA PROFILE 1.0.4", "JAVA PROFILE 2"};
+    const char *banner = banners[below(&m->dice, sizeof banners / sizeof *banners)];
+    size_t banner_size = strlen(banner) + 1;
+    uint8_t *bytes = take_bytes(m->pieces, banner_size + AFTER_BANNER);
+
+    if (!bytes)
+        return;
+    memcpy(bytes, banner, banner_size);
+    memcpy(bytes + banner_size, header->bytes + header->size - AFTER_BANNER, AFTER_BANNER);
+    header->bytes = bytes;
+    header->size = banner_size + AFTER_BANNER;
+}
+
 static void change_header(struct mutation *m)
 {
     struct piece *header = &m->pieces->list[0];
-    size_t id_size_at = header->size - 12;
 
-    switch (below(&m->dice, 4)) {
-    case 0: /* the last digit of the version */
-        if (id_size_at >= 2)
-            change_bytes(m, header, id_size_at - 2, 1, '0' + below(&m->dice, 5));
+    if (header->size <= AFTER_BANNER) /* it was cut */
+        return;
+    switch (below(&m->dice, 8)) {
+    case 0:
+        change_version(m, header);
         break;
     case 1:
-        change_bytes(m, header, id_size_at, 4, one_in(&m->dice, 2) ? 12 - m->pieces->id_size : odd_value(m, 8, 4));
+        change_bytes(m, header, header->size - AFTER_BANNER, 4,
+                     one_in(&m->dice, 2) ? 12 - m->pieces->id_size : odd_value(m, 8, 4));
+        break;
+    case 2: /* the file ends within the header */
+        header->size = (size_t)below(&m->dice, header->size);
+        m->pieces->count = 1;
         break;
     default: /* the low half of the timestamp draws options */
         change_bytes(m, header, header->size - 4, 4, throw_dice(&m->dice));
@@ -331,6 +358,29 @@ static size_t choose_position(struct mutation *m)
     return 1 + (size_t)below(&m->dice, m->pieces->count);
 }
 
+/* Whether sub-records may lie there. */
+static bool is_within_heap(const struct pieces *p, size_t at)
+{
+    return at > 1 && at <= p->count && (is_inner(&p->list[at - 1]) || p->list[at - 1].kind == PIECE_HEAP);
+}
+
+/* A position for a piece: most of the time a sub-record comes into a heap dump record, and a record does not divide one, because
+ * reading would end there. */
+static size_t choose_position_for(struct mutation *m, const struct piece *piece)
+{
+    size_t at = choose_position(m);
+
+    if (one_in(&m->dice, 16))
+        return at;
+    for (int i = 0; i < 16; i++, at = choose_position(m)) {
+        bool divides = at < m->pieces->count && is_inner(&m->pieces->list[at]);
+
+        if (is_inner(piece) ? is_within_heap(m->pieces, at) : piece->kind == PIECE_HEAP || !divides)
+            break;
+    }
+    return at;
+}
+
 static void drop(struct mutation *m)
 {
     struct piece *piece = choose_piece(m);
@@ -339,7 +389,7 @@ static void drop(struct mutation *m)
         return;
     size_t at = (size_t)(piece - m->pieces->list);
 
-    remove_pieces(m->pieces, at, one_in(&m->dice, 2) ? 1 : group_size(m->pieces, at));
+    remove_pieces(m->pieces, at, one_in(&m->dice, 8) ? 1 : group_size(m->pieces, at));
 }
 
 /* Half of the copies get another ID, so that they are objects of their own. */
@@ -350,7 +400,7 @@ static void duplicate(struct mutation *m)
 
     if (!piece)
         return;
-    size_t at = one_in(&m->dice, 2) ? (size_t)(piece - m->pieces->list) + 1 : choose_position(m);
+    size_t at = one_in(&m->dice, 2) ? (size_t)(piece - m->pieces->list) + 1 : choose_position_for(m, piece);
 
     if (!insert_piece(m->pieces, at, piece))
         return;
@@ -365,7 +415,7 @@ static void swap(struct mutation *m)
 {
     struct piece *a = choose_piece(m), *b = choose_piece(m);
 
-    if (a && b && is_inner(a) == is_inner(b)) {
+    if (a && b && (a->kind == b->kind || (is_inner(a) == is_inner(b) && one_in(&m->dice, 8)))) {
         struct piece first = *a;
 
         *a = *b;
@@ -382,14 +432,15 @@ static void move(struct mutation *m)
     struct piece copy = *piece;
 
     remove_pieces(m->pieces, (size_t)(piece - m->pieces->list), 1);
-    insert_piece(m->pieces, choose_position(m), &copy);
+    insert_piece(m->pieces, choose_position_for(m, &copy), &copy);
 }
 
 static void splice(struct mutation *m)
 {
     if (m->other->count < 2)
         return;
-    size_t from = 1 + (size_t)below(&m->dice, m->other->count - 1), n = group_size(m->other, from), at = choose_position(m);
+    size_t from = 1 + (size_t)below(&m->dice, m->other->count - 1), n = group_size(m->other, from);
+    size_t at = choose_position_for(m, &m->other->list[from]);
 
     if (one_in(&m->dice, 4))
         n = 1 + (size_t)below(&m->dice, m->other->count - from);
@@ -402,8 +453,7 @@ static void splice(struct mutation *m)
 static void insert_new(struct mutation *m)
 {
     size_t at = choose_position(m), fixed, tail;
-    bool inner =
-        at < m->pieces->count && at > 1 && (is_inner(&m->pieces->list[at - 1]) || m->pieces->list[at - 1].kind == PIECE_HEAP);
+    bool inner = is_within_heap(m->pieces, at);
     const struct layout *layout = inner ? &subrecord_layouts[below(&m->dice, subrecord_layout_count)]
                                         : &record_layouts[below(&m->dice, record_layout_count)];
     struct piece piece = {.kind = inner ? PIECE_SUBRECORD : PIECE_RECORD};
@@ -460,14 +510,32 @@ static void split_segment(struct mutation *m)
     size_t which = (size_t)below(&m->dice, 3);
     struct piece head = {which < 2 ? PIECE_HEAP : PIECE_RECORD, false, heads[which], RECORD_HEAD};
 
-    insert_piece(m->pieces, choose_position(m), &head);
+    insert_piece(m->pieces, choose_position_for(m, &head), &head);
+}
+
+/* A sub-record crosses into a new segment. */
+static void split_subrecord(struct mutation *m)
+{
+    static const uint8_t segment[RECORD_HEAD] = {0x1c};
+    struct piece *piece = choose_kind(m, PIECE_SUBRECORD);
+
+    if (!piece || piece->size < 2)
+        return;
+    size_t at = (size_t)(piece - m->pieces->list), first = 1 + (size_t)below(&m->dice, piece->size - 1);
+    struct piece head = {PIECE_HEAP, false, segment, RECORD_HEAD};
+    struct piece rest = {PIECE_RAW, false, piece->bytes + first, piece->size - first};
+
+    if (!insert_piece(m->pieces, at + 1, &rest) || !insert_piece(m->pieces, at + 1, &head))
+        return;
+    m->pieces->list[at].kind = PIECE_RAW;
+    m->pieces->list[at].size = first;
 }
 
 static void merge_segments(struct mutation *m)
 {
     struct piece *piece = choose_kind(m, PIECE_HEAP);
 
-    if (piece)
+    if (piece && (is_within_heap(m->pieces, (size_t)(piece - m->pieces->list)) || one_in(&m->dice, 8)))
         remove_pieces(m->pieces, (size_t)(piece - m->pieces->list), 1);
 }
 
@@ -506,10 +574,25 @@ static const struct {
     void (*change)(struct mutation *m);
     unsigned weight;
 } changes[] = {
-    {change_field, 24},  {change_length, 5}, {change_tag, 6},    {change_count, 10}, {change_raw_bytes, 6},
-    {change_text, 4},    {change_class, 6},  {change_header, 3}, {drop, 8},          {duplicate, 8},
-    {swap, 5},           {move, 6},          {splice, 8},        {insert_new, 8},    {split_segment, 3},
-    {merge_segments, 2}, {insert_raw, 2},    {truncate_dump, 1},
+    {change_field, 24},
+    {change_length, 5},
+    {change_tag, 3},
+    {change_count, 10},
+    {change_raw_bytes, 6},
+    {change_text, 4},
+    {change_class, 6},
+    {change_header, 3},
+    {drop, 8},
+    {duplicate, 8},
+    {swap, 5},
+    {move, 6},
+    {splice, 8},
+    {insert_new, 8},
+    {split_segment, 3},
+    {split_subrecord, 1},
+    {merge_segments, 2},
+    {insert_raw, 2},
+    {truncate_dump, 1},
 };
 
 static void change_once(struct mutation *m)

@@ -1,4 +1,5 @@
-"""Whether the oracle would notice a mistake: each rule that it compares is patched in the library, and fuzz_oracle must abort."""
+"""Whether the oracle would notice a mistake: each rule that it compares is patched in the library, and fuzz_oracle must abort. And
+that mutants of the corpus break each of these rules often."""
 
 import os
 import re
@@ -12,7 +13,9 @@ SOURCE = Path(__file__).resolve().parents[1]
 CORPUS = SOURCE / "corpus"
 TARGET = os.environ["HPROF_FUZZ_ORACLE"]
 PATCHED = os.environ["HPROF_FUZZ_ORACLE_PATCHED"]
+MUTANTS = os.environ["HPROF_FUZZ_ORACLE_MUTANTS"]
 TOOL = os.environ["HPROF_VALIDATE"]
+MUTANT_COUNT = int(os.environ.get("HPROF_MUTANTS", "20000"))
 
 TABLE = (SOURCE / "fuzz/ORACLE.md").read_text()
 ROWS = re.findall(r"^\| ([A-Z]+-\d{3}) \| `[a-z0-9.-]+` \| (compared|excluded|not yet)", TABLE, re.M)
@@ -53,3 +56,16 @@ def test_without_a_patch_there_is_no_difference() -> None:
     """What the patched build shows comes from the patch."""
     done = replay(PATCHED, *dumps(CORPUS))
     assert done.returncode == 0, done.stderr.decode()
+
+
+def test_mutants_show_each_rule() -> None:
+    """One mutant in a thousand breaks any given rule, and is compared; 30 % reach a heap dump."""
+    environment = os.environ | {"FUZZ_ORACLE_STATISTICS": "1"}
+    command = [MUTANTS, str(MUTANT_COUNT), *dumps(CORPUS)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    print(done.stdout, done.stderr)
+    by_rule = {rule: int(inputs) for rule, inputs in re.findall(r"^([A-Z]+-\d{3}) (\d+)$", done.stderr, re.M)}
+    assert {rule: by_rule[rule] for rule in COMPARED if by_rule[rule] < MUTANT_COUNT / 1000} == {}
+    share = re.search(r"^([\d.]+) % reach a heap dump", done.stderr, re.M)
+    assert share and float(share[1]) >= 30

@@ -24,16 +24,17 @@ if(NOT LIB_FUZZING_ENGINE)
   endforeach()
 endif()
 
-# Structured damage: mutants of the corpus, the same ones each time; HPROF_MUTANTS=1000000 for a long run.
+# Structured damage: mutants of the corpus, the same ones each time; HPROF_MUTANTS=1000000 for a long run. test_oracle.py runs those
+# of fuzz_oracle, and counts how many break each rule.
 if(NOT LIB_FUZZING_ENGINE)
   foreach(name IN ITEMS paths oracle)
     add_executable(fuzz_${name}-mutants fuzz_${name}.c mutants.c mutator.c pieces.c)
     target_include_directories(fuzz_${name}-mutants PRIVATE ${PROJECT_SOURCE_DIR}/validator/src)
     target_link_libraries(fuzz_${name}-mutants PRIVATE fuzz-harness hprof)
-    add_test(NAME fuzz.${name}-mutants COMMAND fuzz_${name}-mutants 5000 ${dumps} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-    list(APPEND tests fuzz.${name}-mutants)
   endforeach()
   target_sources(fuzz_oracle-mutants PRIVATE oracle.c)
+  add_test(NAME fuzz.paths-mutants COMMAND fuzz_paths-mutants 5000 ${dumps} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  list(APPEND tests fuzz.paths-mutants)
 endif()
 
 add_executable(test_mutator test_mutator.c gzip.c mutator.c pieces.c)
@@ -52,19 +53,21 @@ add_test(NAME fuzz.test_campaign COMMAND ${HPROF_PYTHON} -m pytest -q -p no:cach
 set_tests_properties(${tests} fuzz.test_mutator fuzz.test_faults fuzz.test_campaign PROPERTIES LABELS fuzz ENVIRONMENT "${test_environment}")
 
 # fuzz_oracle against a library in which a rule is patched, and against the one that is tested.
-set(patched_source ${CMAKE_CURRENT_BINARY_DIR}/patched_diag.c)
-add_custom_command(OUTPUT ${patched_source}
-  COMMAND ${CMAKE_COMMAND} -DFROM=${PROJECT_SOURCE_DIR}/validator/src/findings/findings.c -DTO=${patched_source}
-    -P ${CMAKE_CURRENT_SOURCE_DIR}/patch_rules.cmake
-  DEPENDS ${PROJECT_SOURCE_DIR}/validator/src/findings/findings.c patch_rules.cmake VERBATIM)
-foreach(name IN ITEMS test_oracle_tested test_oracle_patched)
-  add_executable(${name} fuzz_oracle.c oracle.c target.c replay.c)
-  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/validator/include ${PROJECT_SOURCE_DIR}/validator/src)
-  target_link_libraries(${name} PRIVATE PkgConfig::ISAL Threads::Threads)
-endforeach()
-target_sources(test_oracle_tested PRIVATE $<TARGET_OBJECTS:hprof> $<TARGET_OBJECTS:hprof-format>)
-target_sources(test_oracle_patched PRIVATE ${patched_source} $<TARGET_OBJECTS:hprof-format> $<FILTER:$<TARGET_OBJECTS:hprof>,EXCLUDE,/findings/findings\\.c>)
-add_test(NAME fuzz.test_oracle COMMAND ${HPROF_PYTHON} -m pytest -q -p no:cacheprovider fuzz/test_oracle.py
-  WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-set_tests_properties(fuzz.test_oracle PROPERTIES LABELS fuzz TIMEOUT 600 ENVIRONMENT
-  "HPROF_VALIDATE=$<TARGET_FILE:hprof-validate>;HPROF_FUZZ_ORACLE=$<TARGET_FILE:test_oracle_tested>;HPROF_FUZZ_ORACLE_PATCHED=$<TARGET_FILE:test_oracle_patched>;PYTHONDONTWRITEBYTECODE=1")
+if(NOT LIB_FUZZING_ENGINE)
+  set(patched_source ${CMAKE_CURRENT_BINARY_DIR}/patched_findings.c)
+  add_custom_command(OUTPUT ${patched_source}
+    COMMAND ${CMAKE_COMMAND} -DFROM=${PROJECT_SOURCE_DIR}/validator/src/findings/findings.c -DTO=${patched_source}
+      -P ${CMAKE_CURRENT_SOURCE_DIR}/patch_rules.cmake
+    DEPENDS ${PROJECT_SOURCE_DIR}/validator/src/findings/findings.c patch_rules.cmake VERBATIM)
+  foreach(name IN ITEMS test_oracle_tested test_oracle_patched)
+    add_executable(${name} fuzz_oracle.c oracle.c target.c replay.c)
+    target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/validator/include ${PROJECT_SOURCE_DIR}/validator/src)
+    target_link_libraries(${name} PRIVATE PkgConfig::ISAL Threads::Threads)
+  endforeach()
+  target_sources(test_oracle_tested PRIVATE $<TARGET_OBJECTS:hprof> $<TARGET_OBJECTS:hprof-format>)
+  target_sources(test_oracle_patched PRIVATE ${patched_source} $<TARGET_OBJECTS:hprof-format> $<FILTER:$<TARGET_OBJECTS:hprof>,EXCLUDE,/findings/findings\\.c>)
+  add_test(NAME fuzz.test_oracle COMMAND ${HPROF_PYTHON} -m pytest -q -rP -p no:cacheprovider fuzz/test_oracle.py
+    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  set_tests_properties(fuzz.test_oracle PROPERTIES LABELS fuzz TIMEOUT 3600 ENVIRONMENT
+    "HPROF_VALIDATE=$<TARGET_FILE:hprof-validate>;HPROF_FUZZ_ORACLE=$<TARGET_FILE:test_oracle_tested>;HPROF_FUZZ_ORACLE_MUTANTS=$<TARGET_FILE:fuzz_oracle-mutants>;HPROF_FUZZ_ORACLE_PATCHED=$<TARGET_FILE:test_oracle_patched>;PYTHONDONTWRITEBYTECODE=1")
+endif()

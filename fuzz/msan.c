@@ -1,0 +1,78 @@
+/* MemorySanitizer does not see what libraries write that were not built with it: ISA-L, which is assembly, zlib, and libcrypto. The
+ * linker sends their calls here (--wrap), and what they write is marked as initialised. */
+#include <isa-l/igzip_lib.h>
+#include <openssl/evp.h>
+#include <sanitizer/msan_interface.h>
+#include <zlib.h>
+
+void __real_isal_inflate_init(struct inflate_state *state);
+int __real_isal_inflate(struct inflate_state *state);
+int __real_inflate(z_stream *z, int flush);
+int __real_deflate(z_stream *z, int flush);
+int __real_EVP_DigestInit_ex(EVP_MD_CTX *context, const EVP_MD *type, ENGINE *engine);
+int __real_EVP_DigestFinal_ex(EVP_MD_CTX *context, unsigned char *digest, unsigned *size);
+void __wrap_isal_inflate_init(struct inflate_state *state);
+int __wrap_isal_inflate(struct inflate_state *state);
+int __wrap_inflate(z_stream *z, int flush);
+int __wrap_deflate(z_stream *z, int flush);
+int __wrap_EVP_DigestInit_ex(EVP_MD_CTX *context, const EVP_MD *type, ENGINE *engine);
+int __wrap_EVP_DigestFinal_ex(EVP_MD_CTX *context, unsigned char *digest, unsigned *size);
+
+void __wrap_isal_inflate_init(struct inflate_state *state)
+{
+    __real_isal_inflate_init(state);
+    __msan_unpoison(state, sizeof *state);
+}
+
+int __wrap_isal_inflate(struct inflate_state *state)
+{
+    const uint8_t *made = state->next_out;
+    int result;
+
+    __msan_check_mem_is_initialized(state->next_in, state->avail_in);
+    result = __real_isal_inflate(state);
+    __msan_unpoison(state, sizeof *state);
+    __msan_unpoison(made, (size_t)(state->next_out - made));
+    return result;
+}
+
+static int run_zlib(int (*code)(z_stream *z, int flush), z_stream *z, int flush)
+{
+    const uint8_t *made = z->next_out;
+    int result;
+
+    __msan_check_mem_is_initialized(z->next_in, z->avail_in);
+    result = code(z, flush);
+    __msan_unpoison(z, sizeof *z);
+    __msan_unpoison(made, (size_t)(z->next_out - made));
+    return result;
+}
+
+int __wrap_inflate(z_stream *z, int flush)
+{
+    return run_zlib(__real_inflate, z, flush);
+}
+
+int __wrap_deflate(z_stream *z, int flush)
+{
+    return run_zlib(__real_deflate, z, flush);
+}
+
+/* libcrypto gives names of its own making to fopen() and strlen(), which are checked. */
+int __wrap_EVP_DigestInit_ex(EVP_MD_CTX *context, const EVP_MD *type, ENGINE *engine)
+{
+    int result;
+
+    __msan_scoped_disable_interceptor_checks();
+    result = __real_EVP_DigestInit_ex(context, type, engine);
+    __msan_scoped_enable_interceptor_checks();
+    return result;
+}
+
+int __wrap_EVP_DigestFinal_ex(EVP_MD_CTX *context, unsigned char *digest, unsigned *size)
+{
+    int result = __real_EVP_DigestFinal_ex(context, digest, size);
+
+    __msan_unpoison(digest, (size_t)EVP_MD_CTX_get_size(context));
+    return result;
+}
