@@ -1,11 +1,13 @@
 /* The record reader alone: whatever the bytes, its events come in order and it ends; and if it takes a dump, the generator's sink
- * writes the same bytes from the events. Measuring a sub-record does not depend on the bytes after it. */
+ * writes the same bytes from the events. Measuring a sub-record does not depend on the bytes after it. And recovery alone: whatever
+ * the bytes, it reads only those in sight, and with fewer in sight it excludes nothing that more allow. */
 #define _GNU_SOURCE /* memfd_create */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "engine/recovery.h"
 #include "format/subrecord.h"
 #include "gzip.h"
 #include "made_dump.h"
@@ -130,6 +132,104 @@ static void measure_all(const uint8_t *bytes, size_t size, unsigned id_size, enu
     }
 }
 
+/* ---- Recovery ---- */
+
+enum { LENGTH_AT = 5, MOST_RECORDS = 64 };
+
+static struct sight sight_from(const struct sight *s, size_t at, size_t size, bool ended)
+{
+    return (struct sight){s->at + at, size, ended, s->id_size, s->version};
+}
+
+/* What follows an offset: more bytes in sight can only exclude more, and so do more records. */
+static void look_ahead(const struct sight *s, size_t at, uint64_t left)
+{
+    struct sight half = sight_from(s, 0, at + (s->size - at) / 2, false);
+
+    for (unsigned count = 1; count < 4; count++) {
+        if (records_follow(s, at, count) && !records_follow(&half, at, count))
+            fail_target("%u records follow %zu only with more in sight", count, at);
+        if (records_follow(s, at, count + 1) && !records_follow(s, at, count))
+            fail_target("%u records follow %zu, but not %u", count + 1, at, count);
+    }
+    if (subrecords_follow(s, at, left) && !subrecords_follow(&half, at, left))
+        fail_target("sub-records follow %zu only with more in sight", at);
+}
+
+static void resume_record(const struct sight *s, size_t at)
+{
+    struct sight body = sight_from(s, at + RECORD_HEADER_SIZE, s->size - at - RECORD_HEADER_SIZE, s->ended);
+    uint64_t least, declared = get_u4(s->at + at + LENGTH_AT), right = right_length(s->at[at], &body, &least);
+    unsigned defined = definitions_of_tag(s->at[at]);
+
+    if (right < least)
+        fail_target("the right length at %zu is less than the least", at);
+    if (right != LENGTH_ANY && defined & ~definitions_of_length(right, s->id_size))
+        fail_target("a record of the right length at %zu defines nothing of its kind", at);
+    switch (resume_after_record(&body, declared, right)) {
+    case RESUME_AT_DECLARED:
+        if (declared > body.size)
+            fail_target("checking resumes out of sight after %zu", at);
+        break;
+    case RESUME_AT_RIGHT:
+        if (right > body.size)
+            fail_target("checking resumes out of sight after %zu", at);
+        break;
+    case RESUME_UNSEEN:
+        if (declared <= body.size || body.ended)
+            fail_target("the end of the record at %zu is in sight", at);
+        break;
+    case RESUME_NOWHERE:
+        if (declared <= body.size && records_follow(&body, declared, 1))
+            fail_target("a record follows the one at %zu", at);
+        break;
+    }
+}
+
+/* As if the class of an instance gave it each size up to some more than its own. */
+static void resume_instance(const struct sight *s, size_t at, uint64_t left)
+{
+    struct sight from = sight_from(s, at, s->size - at, s->ended);
+    struct measure m = {0};
+
+    if (!subrecord_follows(&from) || measure_subrecord(from.at, from.size, s->id_size, s->version, &m) != MEASURED)
+        return;
+    for (uint64_t by_class = 1; by_class < 24; by_class++)
+        if (resume_by_class(&from, m.size, by_class, left) && (by_class >= left || by_class > from.size))
+            fail_target("checking resumes beyond the record at %zu", at);
+}
+
+/* Records by their lengths, as far as these lead. */
+static void recover_all(const struct sight *s)
+{
+    size_t at = 0;
+
+    for (int i = 0; i < MOST_RECORDS && s->size - at >= RECORD_HEADER_SIZE; i++) {
+        uint64_t length = get_u4(s->at + at + LENGTH_AT), left = s->size - at - RECORD_HEADER_SIZE;
+
+        look_ahead(s, at, s->size - at);
+        look_ahead(s, at + RECORD_HEADER_SIZE, length);
+        resume_record(s, at);
+        resume_instance(s, at + RECORD_HEADER_SIZE, length);
+        if (length > left)
+            return;
+        at += RECORD_HEADER_SIZE + (size_t)length;
+    }
+}
+
+static void recover(const uint8_t *bytes, size_t size)
+{
+    if (size < HEADER_SIZE)
+        return;
+    for (unsigned i = 0; i < 8; i++) {
+        size_t n = size - HEADER_SIZE < SIGHT_SIZE ? size - HEADER_SIZE : SIGHT_SIZE;
+        struct sight s = {bytes + HEADER_SIZE, n, i & 1, i & 2 ? 8 : 4, i & 4 ? V102 : V103};
+
+        if (n == size - HEADER_SIZE) /* else the guard page is not directly after it */
+            recover_all(&s);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static int fd = -1;
@@ -139,6 +239,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         measure_all(bytes + (size < HEADER_SIZE + RECORD_HEADER_SIZE ? 0 : HEADER_SIZE + RECORD_HEADER_SIZE),
                     size < HEADER_SIZE + RECORD_HEADER_SIZE ? size : size - HEADER_SIZE - RECORD_HEADER_SIZE, i & 1 ? 8 : 4,
                     (enum version)(1 + i / 2));
+    recover(bytes, size);
     if (fd < 0)
         fd = memfd_create("input", MFD_CLOEXEC);
     if (fd < 0 || ftruncate(fd, 0) != 0 || pwrite(fd, data, size, 0) != (ssize_t)size || lseek(fd, 0, SEEK_SET) != 0)

@@ -61,8 +61,7 @@ def test_without_a_patch_there_is_no_difference() -> None:
 def test_mutants_show_each_rule() -> None:
     """One mutant in a thousand breaks any given rule, and is compared; 30 % reach a heap dump."""
     environment = os.environ | {"FUZZ_ORACLE_STATISTICS": "1"}
-    command = [MUTANTS, str(MUTANT_COUNT), *dumps(CORPUS)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run([MUTANTS, str(MUTANT_COUNT), *dumps(CORPUS)], env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     print(done.stdout, done.stderr)
     by_rule = {rule: int(inputs) for rule, inputs in re.findall(r"^([A-Z]+-\d{3}) (\d+)$", done.stderr, re.M)}

@@ -27,12 +27,6 @@ endif()
 # Structured damage: mutants of the corpus, the same ones each time; HPROF_MUTANTS=1000000 for a long run. test_oracle.py runs those
 # of fuzz_oracle, and counts how many break each rule.
 if(NOT LIB_FUZZING_ENGINE)
-  foreach(name IN ITEMS paths oracle)
-    add_executable(fuzz_${name}-mutants fuzz_${name}.c mutants.c mutator.c pieces.c)
-    target_include_directories(fuzz_${name}-mutants PRIVATE ${PROJECT_SOURCE_DIR}/validator/src)
-    target_link_libraries(fuzz_${name}-mutants PRIVATE fuzz-harness hprof)
-  endforeach()
-  target_sources(fuzz_oracle-mutants PRIVATE oracle.c)
   add_test(NAME fuzz.paths-mutants COMMAND fuzz_paths-mutants 5000 ${dumps} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   list(APPEND tests fuzz.paths-mutants)
 endif()
