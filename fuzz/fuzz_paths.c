@@ -102,7 +102,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     options.profile = draw(&bits, (uint32_t)profiles);
     options.max_errors = draw(&bits, 4); /* 0 for all: half of the seeds draw 0 or 1 */
     /* Any first cut; small blocks cut everywhere. */
-    size_t block = 2 + draw(&bits, 2) * draw(&bits, (uint32_t)(size < 4096 ? size + 1 : 4096)) + draw(&bits, 40);
+    size_t block =
+        least_block(data, size) + draw(&bits, 2) * draw(&bits, (uint32_t)(size < 4096 ? size + 1 : 4096)) + draw(&bits, 40);
     struct path memory = {"memory", bytes, size, false, {.hash_seed = 1}};
     struct path paths[] = {
         {"memory with another hash key", bytes, size, false, {.hash_seed = 2 + bits}},

@@ -59,7 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     options.severities = draw_severities(&bits);
     options.testing = &testing;
     if (draw(&bits, 3) == 0)
-        testing.block = 2 + draw(&bits, 64);
+        testing.block = least_block(data, size) + draw(&bits, 64);
 
     status = run(bytes, size, as_pipe, options, &memory, &expected);
     if (status != HPROF_VALID && status != HPROF_INVALID)

@@ -3,7 +3,7 @@
  *   fuzz_TARGET [--times N] [--] FILE|FOLDER...
  *
  * Each file is a test by its name: "NAME ok". The last line names the file that crashed. With --times all files are run N
- * times, and the rate is printed. */
+ * times, and the rate is printed, with the file whose quickest run took longest. */
 #define _XOPEN_SOURCE 700
 #include <errno.h>
 #include <ftw.h>
@@ -21,6 +21,7 @@ static struct file {
     char *name;
     uint8_t *bytes;
     size_t size;
+    double quickest; /* seconds */
 } * files;
 static size_t file_count, file_capacity;
 
@@ -90,18 +91,35 @@ static void run_all(void)
     }
 }
 
+static double now(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
 static void run_for_rate(unsigned long times)
 {
-    struct timespec from, to;
-    double seconds;
+    const struct file *slowest = files;
+    double start = now(), before = start;
 
-    clock_gettime(CLOCK_MONOTONIC, &from);
     for (unsigned long n = 0; n < times; n++)
-        for (size_t i = 0; i < file_count; i++)
-            LLVMFuzzerTestOneInput(files[i].bytes, files[i].size);
-    clock_gettime(CLOCK_MONOTONIC, &to);
-    seconds = (double)(to.tv_sec - from.tv_sec) + (double)(to.tv_nsec - from.tv_nsec) / 1e9;
-    printf("%zu files, %lu times: %.0f executions a second\n", file_count, times, (double)(file_count * times) / seconds);
+        for (struct file *f = files; f < files + file_count; f++) {
+            LLVMFuzzerTestOneInput(f->bytes, f->size);
+
+            double after = now();
+
+            if (n == 0 || after - before < f->quickest)
+                f->quickest = after - before;
+            before = after;
+        }
+    for (struct file *f = files; f < files + file_count; f++)
+        if (f->quickest > slowest->quickest)
+            slowest = f;
+    printf("%zu files, %lu times: %.0f executions a second\n", file_count, times,
+           (double)(file_count * times) / (before - start));
+    printf("the slowest file takes %.2f ms: %s\n", slowest->quickest * 1e3, slowest->name);
 }
 
 int main(int argc, char **argv)

@@ -63,3 +63,15 @@ uint32_t draw(uint32_t *bits, uint32_t n)
     *bits /= n;
     return drawn;
 }
+
+size_t least_block(const uint8_t *data, size_t size)
+{
+    enum { GZIP_LEAST = 18, LONG = 1 << 16, MOST_BLOCKS = 2048 };
+    uint32_t plain_size;
+
+    if (size < GZIP_LEAST || data[0] != 0x1f || data[1] != 0x8b)
+        return 2;
+    data += size - 4;
+    plain_size = (uint32_t)data[3] << 24 | (uint32_t)data[2] << 16 | (uint32_t)data[1] << 8 | data[0];
+    return plain_size < LONG ? 2 : plain_size / MOST_BLOCKS;
+}
