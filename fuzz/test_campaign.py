@@ -1,4 +1,4 @@
-"""The tools beside the targets: what campaign, trial and corpus-update compute; and that each planted bug still applies."""
+"""The tools beside the targets: what campaign, trial and corpus-update compute; that each planted bug still applies; fuzz_text."""
 
 import importlib.machinery
 import importlib.util
@@ -25,7 +25,7 @@ def load(name: str) -> ModuleType:
     return module
 
 
-campaign, trial, corpus_update = load("campaign"), load("trial"), load("corpus-update")
+campaign, trial, corpus_update, fuzz_text = load("campaign"), load("trial"), load("corpus-update"), load("fuzz_text")
 
 
 @pytest.mark.parametrize("patch", PATCHES, ids=lambda patch: patch.stem)
@@ -55,7 +55,8 @@ def test_finds_of_one_kind_have_one_name() -> None:
     assert campaign.kind_of(ASAN.replace("0x602000000018", "0x7")) == campaign.kind_of(ASAN)
     first, second = "memory and a pipe differ: OBJ-004 at 0x3b\n", "memory and a pipe differ: OBJ-004 at 0x17\nstatus -6"
     assert campaign.kind_of(first) == campaign.kind_of(second) == "memory and a pipe differ: OBJ-N at N"
-    assert campaign.kind_of("/src/validator/src/findings/findings.c:9:2: runtime error: index 9 out of bounds") == "index N out of bounds"
+    ubsan = "/src/validator/src/findings/findings.c:9:2: runtime error: index 9 out of bounds"
+    assert campaign.kind_of(ubsan) == "index N out of bounds"
 
 
 @pytest.mark.parametrize("jobs", [1, 2, 5])
@@ -97,3 +98,28 @@ def test_results_add_up_by_commit_and_target(tmp_path: Path, monkeypatch: pytest
         "| 2026-01-02 | abc | t | 1.00 | 2,000 | 7 | 0 |",
         "| 2026-01-02 | abc | u | 0.50 | 1,000 | 5 | 0 |",
     ]
+
+
+def test_planted_bugs_are_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(corpus_update, "FUZZ", tmp_path)
+    (tmp_path / "results").mkdir()
+    found = {"name": "a", "found_by": "fuzz_paths", "seconds": 2.4, "kind": "x | y"}
+    bugs = [found, {"name": "b", "found_by": "", "seconds": 9, "kind": ""}]
+    run = {"date": "2026-01-01", "commit": "abc", "seconds_for_each_target": 9, "unpatched": {"found_by": ""}, "planted": bugs}
+    (tmp_path / "results/planted.json").write_text(json.dumps(run), encoding="utf-8")
+    lines = corpus_update.planted()
+    assert " ".join(lines[:2]).endswith("at most: 1 of 2 bugs are found; the unpatched tree is silent.")
+    assert lines[-2:] == ["| a | fuzz_paths | 2 | x \\| y |", "| b | none | 9 |  |"]
+    assert corpus_update.campaigns() == []
+
+
+@pytest.mark.parametrize("data", [b"", b"\x1f\x8b", b"JAVA PROFILE 1.0.2\0\0\0\0\x08", bytes(range(256))])
+def test_text_is_inverted(data: bytes) -> None:
+    fuzz_text.check(data)
+
+
+def test_other_bytes_are_a_find(monkeypatch: pytest.MonkeyPatch) -> None:
+    assemble = fuzz_text.assemble
+    monkeypatch.setattr(fuzz_text, "assemble", lambda text: assemble(text.replace("1.0.2", "1.0.1")))
+    with pytest.raises(fuzz_text.DifferenceError):
+        fuzz_text.check(b"JAVA PROFILE 1.0.2\0")
