@@ -21,8 +21,8 @@ uint32_t drawn_bits(const uint8_t *data, size_t size);
 /* Of `*bits`, a number below n; the rest of the bits serves the next draw. */
 uint32_t draw(uint32_t *bits, uint32_t n);
 
-/* The least size of the blocks in which an input is read: more than 2 for a gzip file whose end says that it holds a long dump, so that
- * no input takes long. */
+/* The least size of the blocks in which an input is read: more than 2 for a gzip file whose end says that it holds a long dump, so
+ * that no input takes long. */
 size_t least_block(const uint8_t *data, size_t size);
 
 #endif
