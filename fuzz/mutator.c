@@ -85,7 +85,7 @@ static uint64_t odd_value(struct mutation *m, uint64_t old, unsigned width)
 {
     uint64_t highest = width < 8 ? (UINT64_C(1) << 8 * width) - 1 : UINT64_MAX;
 
-    switch (below(&m->dice, 9)) {
+    switch (below(&m->dice, 10)) {
     case 0:
         return 0;
     case 1:
@@ -102,6 +102,8 @@ static uint64_t odd_value(struct mutation *m, uint64_t old, unsigned width)
         return old ^ UINT64_C(1) << below(&m->dice, 8 * width);
     case 7:
         return below(&m->dice, 16);
+    case 8: /* times 8 it is the same in this many bytes */
+        return old + ((1 + below(&m->dice, 7)) << (8 * width - 3));
     default:
         return throw_dice(&m->dice) >> below(&m->dice, 64);
     }

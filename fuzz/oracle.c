@@ -28,6 +28,9 @@ static void *append(struct list *list, size_t size)
     return memset((char *)list->items + size * list->count++, 0, size);
 }
 
+/* Adds an item of this type, with these members. */
+#define ADD(list, type, ...) ((void)(*(type *)append(list, sizeof(type)) = (type){__VA_ARGS__}))
+
 /* Where an ID or serial is defined. What sub-records define is in the scope of their heap dump, numbered from 1; what
  * records define is in scope 0. */
 struct definition {
@@ -52,8 +55,7 @@ static int compare_definitions(const void *left, const void *right)
 
 static void define(struct list *index, uint64_t scope, uint64_t id, uint64_t at, size_t item)
 {
-    *(struct definition *)append(index, sizeof(struct definition)) =
-        (struct definition){.scope = scope, .id = id, .at = at, .item = item};
+    ADD(index, struct definition, .scope = scope, .id = id, .at = at, .item = item);
 }
 
 static void sort_index(struct list *index)
@@ -227,6 +229,9 @@ struct oracle {
     struct list objects, class_dumps, instances, object_arrays, thread_roots, frame_roots;
     struct list name_uses, trace_uses, frame_uses, class_serial_uses, trace_thread_uses; /* struct use, scope 0 */
     struct list object_uses, root_thread_uses;                                           /* struct use */
+    /* Where IDs and serials are defined: struct definition, sorted when all is read. */
+    struct list string_ids, class_serials, class_ids, frame_ids, trace_serials; /* scope 0 */
+    struct list object_ids, dumped_class_ids;                                   /* objects has the classes, too */
 
     /* The heap dump at hand. */
     size_t heap; /* its number, from 1; that of the last one between heap dumps */
@@ -243,8 +248,7 @@ struct oracle {
 
 static void report(struct oracle *o, const char *rule, uint64_t offset)
 {
-    *(struct oracle_finding *)append(&o->findings, sizeof(struct oracle_finding)) =
-        (struct oracle_finding){.rule = rule, .offset = offset};
+    ADD(&o->findings, struct oracle_finding, .rule = rule, .offset = offset);
 }
 
 /* Plain reading has failed in the record or sub-record whose tag is at `tag_at`; `rule` may be what is reported. */
@@ -259,8 +263,7 @@ static void fail(struct oracle *o, uint64_t tag_at, const char *rule, uint64_t o
 
 static void use(struct list *uses, uint64_t scope, uint64_t id, int role, uint64_t at, const char *rule)
 {
-    *(struct use *)append(uses, sizeof(struct use)) =
-        (struct use){.scope = scope, .id = id, .role = role, .at = at, .rule = rule};
+    ADD(uses, struct use, .scope = scope, .id = id, .role = role, .at = at, .rule = rule);
 }
 
 /* The present heap dump ends here, unless it has ended before. */
@@ -413,6 +416,7 @@ static void read_utf8(struct oracle *o, uint64_t at, uint64_t length)
     uint64_t text_at = at + o->id_size;
     struct string *string = append(&o->strings, sizeof *string);
     *string = (struct string){.id = id(o, at), .at = at, .text = o->bytes + text_at, .size = length - o->id_size};
+    define(&o->string_ids, 0, string->id, at, o->strings.count - 1);
     if (string->id == 0)
         report(o, "STR-002", at);
     if (check_encoding(o, text_at, string->size) && string->size != 0 && u1(o, text_at + string->size - 1) == 0)
@@ -430,10 +434,13 @@ static void read_load_class(struct oracle *o, uint64_t at)
                                     .id_at = id_at,
                                     .name = id(o, name_at),
                                     .name_at = name_at};
+    define(&o->class_serials, 0, loaded->serial, serial_at, o->loaded_classes.count - 1);
     if (loaded->serial == 0)
         report(o, "CLS-002", serial_at);
     if (loaded->id == 0)
         report(o, "CLS-005", id_at);
+    else
+        define(&o->class_ids, 0, loaded->id, id_at, o->loaded_classes.count - 1);
     use_trace(o, trace_at, TRACE_MAY_BE_LOST);
     use_name(o, name_at);
 }
@@ -445,6 +452,7 @@ static void read_frame(struct oracle *o, uint64_t at)
     uint64_t class_at = source_at + o->id_size, line_at = class_at + 4;
     struct frame *frame = append(&o->frames, sizeof *frame);
     *frame = (struct frame){.id = id(o, at), .at = at, .body = o->bytes + at};
+    define(&o->frame_ids, 0, frame->id, at, o->frames.count - 1);
     use_name(o, method_at);
     use_name(o, signature_at);
     use_name_or_0(o, source_at);
@@ -467,6 +475,7 @@ static void read_trace(struct oracle *o, uint64_t at, uint64_t length)
                             .frames_at = frames_at,
                             .body = o->bytes + at,
                             .size = length};
+    define(&o->trace_serials, 0, trace->serial, at, o->traces.count - 1);
     if (u4(o, thread_at) != 0)
         use(&o->trace_thread_uses, 0, u4(o, thread_at), 0, thread_at, "STK-011");
     for (uint64_t i = 0; i < trace->frame_count; i++) {
@@ -515,8 +524,7 @@ static void read_start_thread(struct oracle *o, uint64_t at)
 {
     uint64_t trace_at = at + 4 + o->id_size, name_at = trace_at + 4, group_at = name_at + o->id_size;
     uint64_t parent_at = group_at + o->id_size;
-    *(struct thread_event *)append(&o->thread_events, sizeof(struct thread_event)) =
-        (struct thread_event){.start = true, .serial = u4(o, at), .at = at};
+    ADD(&o->thread_events, struct thread_event, .start = true, .serial = u4(o, at), .at = at);
     if (u4(o, at) == 0)
         report(o, "THR-003", at);
     use_trace(o, trace_at, TRACE_MAY_BE_LOST);
@@ -570,8 +578,8 @@ static void read_frame_root(struct oracle *o, enum subrecord_tag tag, uint64_t a
     use_thread(o, thread_at);
     if (i4(o, frame_at) < -1)
         report(o, "ROOT-006", frame_at);
-    *(struct frame_root *)append(&o->frame_roots, sizeof(struct frame_root)) =
-        (struct frame_root){.heap = o->heap, .thread = u4(o, thread_at), .frame = i4(o, frame_at), .frame_at = frame_at};
+    ADD(&o->frame_roots, struct frame_root, .heap = o->heap, .thread = u4(o, thread_at), .frame = i4(o, frame_at),
+        .frame_at = frame_at);
 }
 
 static void read_thread_object(struct oracle *o, uint64_t at)
@@ -582,8 +590,8 @@ static void read_thread_object(struct oracle *o, uint64_t at)
     if (u4(o, thread_at) == 0)
         report(o, "ROOT-007", thread_at);
     else
-        *(struct thread_root *)append(&o->thread_roots, sizeof(struct thread_root)) =
-            (struct thread_root){.heap = o->heap, .serial = u4(o, thread_at), .at = thread_at, .trace = u4(o, trace_at)};
+        ADD(&o->thread_roots, struct thread_root, .heap = o->heap, .serial = u4(o, thread_at), .at = thread_at,
+            .trace = u4(o, trace_at));
     use_trace(o, trace_at, u4(o, trace_at) == 0xffffffff ? TRACE_IS_MINUS_1 : TRACE_IS_NEEDED);
 }
 
@@ -609,10 +617,11 @@ static void check_value(struct oracle *o, size_t heap, uint64_t type, uint64_t a
 /* 6.4.1 and 6.4.2: an object or a class is defined. */
 static void define_object(struct oracle *o, uint64_t at, bool is_class)
 {
+    ADD(&o->objects, struct object, .heap = o->heap, .id = id(o, at), .at = at, .is_class = is_class);
     if (id(o, at) == 0)
         report(o, "OBJ-001", at);
-    *(struct object *)append(&o->objects, sizeof(struct object)) =
-        (struct object){.heap = o->heap, .id = id(o, at), .at = at, .is_class = is_class};
+    else
+        define(&o->object_ids, o->heap, id(o, at), at, o->objects.count - 1);
 }
 
 static void read_instance_fields(struct oracle *o, struct class_dump *class)
@@ -647,6 +656,8 @@ static void read_class_dump(struct oracle *o, uint64_t at)
                                  .instance_size = u4(o, size_at),
                                  .instance_size_at = size_at};
     define_object(o, at, true);
+    if (class->id != 0)
+        define(&o->dumped_class_ids, o->heap, class->id, at, o->class_dumps.count - 1);
     use_trace(o, trace_at, TRACE_IS_NEEDED);
     if (class->super_id != 0)
         use(&o->object_uses, o->heap, class->super_id, ROLE_SUPERCLASS, super_at, "CLS-010");
@@ -686,12 +697,8 @@ static void read_instance(struct oracle *o, uint64_t at)
     define_object(o, at, false);
     use_trace(o, trace_at, TRACE_IS_NEEDED);
     use(&o->object_uses, o->heap, id(o, class_at), ROLE_CLASS, class_at, "OBJ-002");
-    *(struct instance *)append(&o->instances, sizeof(struct instance)) = (struct instance){.heap = o->heap,
-                                                                                           .tag_at = at - 1,
-                                                                                           .class_id = id(o, class_at),
-                                                                                           .bytes = u4(o, bytes_at),
-                                                                                           .bytes_at = bytes_at,
-                                                                                           .values_at = bytes_at + 4};
+    ADD(&o->instances, struct instance, .heap = o->heap, .tag_at = at - 1, .class_id = id(o, class_at),
+        .bytes = u4(o, bytes_at), .bytes_at = bytes_at, .values_at = bytes_at + 4);
 }
 
 /* 6.6 */
@@ -701,8 +708,7 @@ static void read_object_array(struct oracle *o, uint64_t at)
     define_object(o, at, false);
     use_trace(o, trace_at, TRACE_IS_NEEDED);
     use(&o->object_uses, o->heap, id(o, class_at), ROLE_ARRAY_CLASS, class_at, "OBJ-003");
-    *(struct array *)append(&o->object_arrays, sizeof(struct array)) =
-        (struct array){.heap = o->heap, .class_id = id(o, class_at), .class_at = class_at};
+    ADD(&o->object_arrays, struct array, .heap = o->heap, .class_id = id(o, class_at), .class_at = class_at);
     o->report->references += u4(o, count_at);
     for (uint64_t i = 0; i < u4(o, count_at); i++)
         use_reference(o, o->heap, class_at + (i + 1) * o->id_size);
@@ -1065,7 +1071,7 @@ static void read_record(struct oracle *o, uint64_t at, uint64_t length)
         break;
     case UNLOAD_CLASS:
         use(&o->class_serial_uses, 0, u4(o, body_at), 2, body_at, "CLS-007");
-        *(struct unload *)append(&o->unloads, sizeof(struct unload)) = (struct unload){.serial = u4(o, body_at), .at = body_at};
+        ADD(&o->unloads, struct unload, .serial = u4(o, body_at), .at = body_at);
         break;
     case FRAME:
         read_frame(o, body_at);
@@ -1082,8 +1088,7 @@ static void read_record(struct oracle *o, uint64_t at, uint64_t length)
         read_start_thread(o, body_at);
         break;
     case END_THREAD:
-        *(struct thread_event *)append(&o->thread_events, sizeof(struct thread_event)) =
-            (struct thread_event){.start = false, .serial = u4(o, body_at), .at = body_at};
+        ADD(&o->thread_events, struct thread_event, .start = false, .serial = u4(o, body_at), .at = body_at);
         break;
     case CPU_SAMPLES:
         read_cpu_samples(o, body_at);
@@ -1237,6 +1242,15 @@ static void reduce_uses(struct list *uses)
     uses->count = kept;
 }
 
+/* Reports the first of all uses of a thing in the gravest role. */
+static void report_uses(struct oracle *o, struct list *uses)
+{
+    reduce_uses(uses);
+    const struct use *items = uses->items;
+    for (size_t i = 0; i < uses->count; i++)
+        report(o, items[i].rule, items[i].at);
+}
+
 /* Reports what is named and not defined. */
 static void check_defined(struct oracle *o, struct list *uses, const struct list *definitions)
 {
@@ -1248,45 +1262,44 @@ static void check_defined(struct oracle *o, struct list *uses, const struct list
 }
 
 /* 4.1 */
-static void check_strings(struct oracle *o, const struct list *index)
+static void check_strings(struct oracle *o)
 {
     const struct string *strings = o->strings.items;
     for (size_t i = 0; i < o->strings.count; i++) {
         const struct string *s = &strings[i];
-        const struct definition *d = first_definition(index, 0, s->id);
+        const struct definition *d = first_definition(&o->string_ids, 0, s->id);
         if (d->item != i) {
             const struct string *first = &strings[d->item];
             bool same = s->size == first->size && memcmp(s->text, first->text, (size_t)s->size) == 0;
             report(o, same ? "STR-003" : "STR-004", s->at);
         }
     }
-    check_defined(o, &o->name_uses, index);
+    check_defined(o, &o->name_uses, &o->string_ids);
     const struct use *names = o->name_uses.items;
     for (size_t i = 0; i < o->name_uses.count; i++) {
-        const struct definition *d = first_definition(index, 0, names[i].id);
+        const struct definition *d = first_definition(&o->string_ids, 0, names[i].id);
         if (d && d->at > names[i].at)
             report(o, "STR-007", names[i].at);
     }
 }
 
 /* A string that is defined before `at`. ID 0 is no name, even if a string has it. */
-static const struct string *string_before(const struct oracle *o, const struct list *strings, uint64_t string_id, uint64_t at)
+static const struct string *string_before(const struct oracle *o, uint64_t string_id, uint64_t at)
 {
-    const struct definition *d = string_id ? first_definition(strings, 0, string_id) : NULL;
+    const struct definition *d = string_id ? first_definition(&o->string_ids, 0, string_id) : NULL;
     return d && d->at < at ? &((const struct string *)o->strings.items)[d->item] : NULL;
 }
 
 /* 4.2: a class ID is loaded again under a new serial. After its class was unloaded it may be. */
-static void check_reload(struct oracle *o, const struct list *strings, const struct list *serials, struct loaded_class *first,
-                         size_t again)
+static void check_reload(struct oracle *o, struct loaded_class *first, size_t again)
 {
     struct loaded_class *loaded = o->loaded_classes.items;
     const struct loaded_class *before = &loaded[first->current], *now = &loaded[again];
-    const struct string *name = string_before(o, strings, before->name, now->name_at);
-    const struct string *new_name = string_before(o, strings, now->name, now->name_at);
+    const struct string *name = string_before(o, before->name, now->name_at);
+    const struct string *new_name = string_before(o, now->name, now->name_at);
     bool both = name && new_name;
     bool same = both && name->size == new_name->size && memcmp(name->text, new_name->text, (size_t)name->size) == 0;
-    if (loaded[first_definition(serials, 0, before->serial)->item].unloaded) {
+    if (loaded[first_definition(&o->class_serials, 0, before->serial)->item].unloaded) {
         first->reused = first->reused || !(same || before->name == now->name);
         first->current = again;
     } else if (both && !same) {
@@ -1297,8 +1310,7 @@ static void check_reload(struct oracle *o, const struct list *strings, const str
 }
 
 /* 4.2 and 4.3 */
-static void check_loaded_classes(struct oracle *o, const struct list *strings, const struct list *serials,
-                                 const struct list *ids)
+static void check_loaded_classes(struct oracle *o)
 {
     struct loaded_class *loaded = o->loaded_classes.items;
     const struct unload *unloads_in_order = o->unloads.items;
@@ -1307,7 +1319,7 @@ static void check_loaded_classes(struct oracle *o, const struct list *strings, c
         uint64_t until = i < o->loaded_classes.count ? loaded[i].serial_at : UINT64_MAX;
         for (; next_unload < o->unloads.count && unloads_in_order[next_unload].at < until; next_unload++) {
             const struct unload *unload = &unloads_in_order[next_unload];
-            const struct definition *d = first_definition(serials, 0, unload->serial);
+            const struct definition *d = first_definition(&o->class_serials, 0, unload->serial);
             if (!d || d->at > unload->at)
                 continue;
             if (loaded[d->item].unloaded)
@@ -1317,16 +1329,16 @@ static void check_loaded_classes(struct oracle *o, const struct list *strings, c
         if (i == o->loaded_classes.count)
             break;
         struct loaded_class *c = &loaded[i];
-        bool new_serial = first_definition(serials, 0, c->serial)->item == i;
+        bool new_serial = first_definition(&o->class_serials, 0, c->serial)->item == i;
         if (c->serial && !new_serial)
             report(o, "CLS-003", c->serial_at);
         if (c->id == 0)
             continue;
-        struct loaded_class *first = &loaded[first_definition(ids, 0, c->id)->item];
+        struct loaded_class *first = &loaded[first_definition(&o->class_ids, 0, c->id)->item];
         if (first == c)
             c->current = i;
         else if (new_serial)
-            check_reload(o, strings, serials, first, i);
+            check_reload(o, first, i);
     }
     /* A class may be named before it is loaded, but not unloaded. */
     struct list unloaded = {0};
@@ -1337,20 +1349,20 @@ static void check_loaded_classes(struct oracle *o, const struct list *strings, c
     reduce_uses(&unloaded);
     const struct use *unloads = unloaded.items;
     for (size_t i = 0; i < unloaded.count; i++) {
-        const struct definition *d = first_definition(serials, 0, unloads[i].id);
+        const struct definition *d = first_definition(&o->class_serials, 0, unloads[i].id);
         if (d && d->at > unloads[i].at)
             report(o, "CLS-007", unloads[i].at);
     }
     free(unloaded.items);
-    check_defined(o, &o->class_serial_uses, serials);
+    check_defined(o, &o->class_serial_uses, &o->class_serials);
 }
 
 /* 4.4 and 4.5 */
-static void check_stacks(struct oracle *o, const struct list *frame_ids, const struct list *trace_serials)
+static void check_stacks(struct oracle *o)
 {
     const struct frame *frames = o->frames.items;
     for (size_t i = 0; i < o->frames.count; i++) {
-        size_t first = first_definition(frame_ids, 0, frames[i].id)->item;
+        size_t first = first_definition(&o->frame_ids, 0, frames[i].id)->item;
         bool same = memcmp(frames[i].body, frames[first].body, (size_t)(4 * o->id_size + 8)) == 0;
         if (first != i)
             report(o, same ? "STK-002" : "STK-003", frames[i].at);
@@ -1359,15 +1371,15 @@ static void check_stacks(struct oracle *o, const struct list *frame_ids, const s
     }
     const struct trace *traces = o->traces.items;
     for (size_t i = 0; i < o->traces.count; i++) {
-        const struct trace *first = &traces[first_definition(trace_serials, 0, traces[i].serial)->item];
+        const struct trace *first = &traces[first_definition(&o->trace_serials, 0, traces[i].serial)->item];
         bool same = traces[i].size == first->size && memcmp(traces[i].body, first->body, (size_t)first->size) == 0;
         if (first != &traces[i])
             report(o, same ? "STK-008" : "STK-009", traces[i].at);
         else if (traces[i].serial == 0)
             report(o, "STK-014", traces[i].at);
     }
-    check_defined(o, &o->frame_uses, frame_ids);
-    check_defined(o, &o->trace_uses, trace_serials);
+    check_defined(o, &o->frame_uses, &o->frame_ids);
+    check_defined(o, &o->trace_uses, &o->trace_serials);
 }
 
 /* 4.8 and 4.9. Threads that end without a start are added to `reported`. */
@@ -1398,7 +1410,7 @@ static void check_thread_lives(struct oracle *o, struct list *events, struct lis
 }
 
 /* 6.2 and 6.2.8, and the threads of 4.5 */
-static void check_threads(struct oracle *o, const struct list *trace_serials)
+static void check_threads(struct oracle *o)
 {
     struct list events = {0}, starts = {0}, roots = {0}, known = {0}, reported = {0};
     const struct thread_event *e = o->thread_events.items;
@@ -1438,7 +1450,7 @@ static void check_threads(struct oracle *o, const struct list *trace_serials)
     const struct trace *traces = o->traces.items;
     for (size_t i = 0; i < o->frame_roots.count; i++) {
         const struct definition *thread = first_definition(&roots, f[i].heap, f[i].thread);
-        const struct definition *trace = thread ? first_definition(trace_serials, 0, r[thread->item].trace) : NULL;
+        const struct definition *trace = thread ? first_definition(&o->trace_serials, 0, r[thread->item].trace) : NULL;
         if (trace && r[thread->item].trace != 0 && f[i].frame >= 0 && (uint64_t)f[i].frame >= traces[trace->item].frame_count)
             report(o, "ROOT-005", f[i].frame_at);
     }
@@ -1459,14 +1471,14 @@ static void check_threads(struct oracle *o, const struct list *trace_serials)
 /* ---- Rules on heap dumps ----------------------------------------------------------------------------------------------- */
 
 /* 6.4.2 and 6.3: within a heap dump an ID is defined once. A class counts more than an object of the same ID. */
-static void check_unique_objects(struct oracle *o, const struct list *ids, const struct list *classes)
+static void check_unique_objects(struct oracle *o)
 {
     const struct object *objects = o->objects.items;
     for (size_t i = 0; i < o->objects.count; i++) {
         const struct object *later = &objects[i];
-        if (later->id == 0 || first_definition(ids, later->heap, later->id)->item == i)
+        if (later->id == 0 || first_definition(&o->object_ids, later->heap, later->id)->item == i)
             continue;
-        const struct definition *class = first_definition(classes, later->heap, later->id);
+        const struct definition *class = first_definition(&o->dumped_class_ids, later->heap, later->id);
         bool class_before = class && class->at < later->at;
         if (class_before)
             report(o, later->is_class ? "CLS-009" : "OBJ-005", later->at);
@@ -1475,14 +1487,14 @@ static void check_unique_objects(struct oracle *o, const struct list *ids, const
     }
 }
 
-static const struct class_dump *superclass(const struct oracle *o, const struct list *classes, const struct class_dump *c)
+static const struct class_dump *superclass(const struct oracle *o, const struct class_dump *c)
 {
-    const struct definition *d = c->super_id ? first_definition(classes, c->heap, c->super_id) : NULL;
+    const struct definition *d = c->super_id ? first_definition(&o->dumped_class_ids, c->heap, c->super_id) : NULL;
     return d ? &((const struct class_dump *)o->class_dumps.items)[d->item] : NULL;
 }
 
 /* The sum of the fields of a class and its superclasses; UINT64_MAX if the chain is not complete. */
-static uint64_t size_of_chain(const struct oracle *o, const struct list *classes, const struct class_dump *c)
+static uint64_t size_of_chain(const struct oracle *o, const struct class_dump *c)
 {
     uint64_t size = 0;
     for (size_t steps = 0; steps <= o->class_dumps.count; steps++) {
@@ -1491,7 +1503,7 @@ static uint64_t size_of_chain(const struct oracle *o, const struct list *classes
         size += c->own_size;
         if (c->super_id == 0)
             return size;
-        c = superclass(o, classes, c);
+        c = superclass(o, c);
         if (!c)
             return UINT64_MAX;
     }
@@ -1499,47 +1511,47 @@ static uint64_t size_of_chain(const struct oracle *o, const struct list *classes
 }
 
 /* 6.3.2: whether a class is the first in the file of a cycle of superclasses. */
-static bool begins_cycle(const struct oracle *o, const struct list *classes, const struct class_dump *first)
+static bool begins_cycle(const struct oracle *o, const struct class_dump *first)
 {
-    const struct class_dump *c = superclass(o, classes, first);
+    const struct class_dump *c = superclass(o, first);
     for (size_t steps = 0; c && c != first && steps <= o->class_dumps.count; steps++) {
         if (c->at < first->at)
             return false;
-        c = superclass(o, classes, c);
+        c = superclass(o, c);
     }
     return c == first;
 }
 
-static void check_classes(struct oracle *o, const struct list *classes)
+static void check_classes(struct oracle *o)
 {
     const struct class_dump *c = o->class_dumps.items;
     for (size_t i = 0; i < o->class_dumps.count; i++) {
-        if (c[i].id == 0 || first_definition(classes, c[i].heap, c[i].id)->item != i)
+        if (c[i].id == 0 || first_definition(&o->dumped_class_ids, c[i].heap, c[i].id)->item != i)
             continue; /* not the layout that holds */
-        uint64_t size = size_of_chain(o, classes, &c[i]);
+        uint64_t size = size_of_chain(o, &c[i]);
         if (size != UINT64_MAX && size != c[i].instance_size)
             report(o, "CLS-017", c[i].instance_size_at);
-        if (begins_cycle(o, classes, &c[i]))
+        if (begins_cycle(o, &c[i]))
             report(o, "CLS-011", c[i].super_at);
     }
 }
 
 /* 6.5: the values of an instance, of its class, then of its superclass, and so on. */
-static void check_instances(struct oracle *o, const struct list *classes)
+static void check_instances(struct oracle *o)
 {
     const struct instance *instances = o->instances.items;
     for (size_t i = 0; i < o->instances.count; i++) {
         const struct instance *instance = &instances[i];
-        const struct definition *d = first_definition(classes, instance->heap, instance->class_id);
+        const struct definition *d = first_definition(&o->dumped_class_ids, instance->heap, instance->class_id);
         const struct class_dump *c = d ? &((const struct class_dump *)o->class_dumps.items)[d->item] : NULL;
-        uint64_t size = c ? size_of_chain(o, classes, c) : UINT64_MAX, at = instance->values_at;
+        uint64_t size = c ? size_of_chain(o, c) : UINT64_MAX, at = instance->values_at;
         if (size == UINT64_MAX)
             continue;
         if (size != instance->bytes) {
             report(o, "OBJ-006", instance->bytes_at);
             continue;
         }
-        for (; c; c = superclass(o, classes, c))
+        for (; c; c = superclass(o, c))
             for (uint64_t f = 0; f < c->field_count; f++) {
                 uint64_t type = u1(o, c->fields_at + f * (o->id_size + 1) + o->id_size);
                 check_value(o, instance->heap, type, at);
@@ -1549,45 +1561,40 @@ static void check_instances(struct oracle *o, const struct list *classes)
 }
 
 /* 6.4.3, 6.3.2, 7: each ID that is named and not defined is one finding. */
-static void check_objects_defined(struct oracle *o, const struct list *ids, const struct list *classes)
+static void check_objects_defined(struct oracle *o)
 {
     struct list missing = {0};
     const struct use *uses = o->object_uses.items;
     for (size_t i = 0; i < o->object_uses.count; i++) {
         bool needs_class = uses[i].role <= ROLE_SUPERCLASS;
-        if (!first_definition(needs_class ? classes : ids, uses[i].scope, uses[i].id))
+        if (!first_definition(needs_class ? &o->dumped_class_ids : &o->object_ids, uses[i].scope, uses[i].id))
             *(struct use *)append(&missing, sizeof(struct use)) = uses[i];
     }
-    reduce_uses(&missing);
+    report_uses(o, &missing);
     free(o->object_uses.items);
     o->object_uses = missing;
-    const struct use *undefined = missing.items;
-    for (size_t i = 0; i < missing.count; i++)
-        report(o, undefined[i].rule, undefined[i].at);
 }
 
-static bool is_loaded_by_end_of(const struct oracle *o, const struct list *loaded, size_t heap, uint64_t class_id)
+static bool is_loaded_by_end_of(const struct oracle *o, size_t heap, uint64_t class_id)
 {
-    const struct definition *d = first_definition(loaded, 0, class_id);
+    const struct definition *d = first_definition(&o->class_ids, 0, class_id);
     return d && d->at < ((const uint64_t *)o->heap_ends.items)[heap - 1];
 }
 
 /* 9.2: in each heap dump, as many classes may have been dumped under a wrong ID as loaded classes are named and missing. */
-static size_t count_missing_loaded_classes(const struct oracle *o, const struct list *ids, const struct list *loaded,
-                                           size_t heap)
+static size_t count_missing_loaded_classes(const struct oracle *o, size_t heap)
 {
     const struct use *missing = o->object_uses.items; /* what is left of them */
     size_t count = 0;
     for (size_t i = 0; i < o->object_uses.count; i++)
-        if (missing[i].scope == heap && missing[i].role <= ROLE_SUPERCLASS && !first_definition(ids, heap, missing[i].id) &&
-            is_loaded_by_end_of(o, loaded, heap, missing[i].id))
+        if (missing[i].scope == heap && missing[i].role <= ROLE_SUPERCLASS &&
+            !first_definition(&o->object_ids, heap, missing[i].id) && is_loaded_by_end_of(o, heap, missing[i].id))
             count++;
     return count;
 }
 
-/* 6.3: a dumped class has a LOAD_CLASS. `named` holds the classes of objects, and all that is referred to. */
-static void check_dumped_classes_loaded(struct oracle *o, const struct list *ids, const struct list *classes,
-                                        const struct list *loaded, const struct list *named)
+/* 6.3: a dumped class has a LOAD_CLASS. */
+static void check_dumped_classes_loaded(struct oracle *o, const struct list *named)
 {
     const struct class_dump *c = o->class_dumps.items;
     struct list unloaded = {0};
@@ -1595,19 +1602,16 @@ static void check_dumped_classes_loaded(struct oracle *o, const struct list *ids
     for (size_t i = 0; i < o->class_dumps.count; i++) {
         if (c[i].heap != heap) {
             heap = c[i].heap;
-            strays = count_missing_loaded_classes(o, ids, loaded, heap);
+            strays = count_missing_loaded_classes(o, heap);
         }
-        if (c[i].id == 0 || first_definition(classes, heap, c[i].id)->item != i)
+        if (c[i].id == 0 || first_definition(&o->dumped_class_ids, heap, c[i].id)->item != i)
             continue;
-        if (strays && !is_loaded_by_end_of(o, loaded, heap, c[i].id) && !first_definition(named, heap, c[i].id))
+        if (strays && !is_loaded_by_end_of(o, heap, c[i].id) && !first_definition(named, heap, c[i].id))
             strays--;
-        else if (!first_definition(loaded, 0, c[i].id))
+        else if (!first_definition(&o->class_ids, 0, c[i].id))
             use(&unloaded, 0, c[i].id, 0, c[i].at, "CLS-008");
     }
-    reduce_uses(&unloaded);
-    const struct use *uses = unloaded.items;
-    for (size_t i = 0; i < unloaded.count; i++)
-        report(o, uses[i].rule, uses[i].at);
+    report_uses(o, &unloaded);
     free(unloaded.items);
 }
 
@@ -1628,25 +1632,23 @@ static bool is_primitive_array_name(const struct string *name)
 }
 
 /* The name of a class for the whole file; NULL if it is not known or changes. */
-static const struct string *name_of_class(const struct oracle *o, const struct list *loaded, const struct list *strings,
-                                          uint64_t class_id)
+static const struct string *name_of_class(const struct oracle *o, uint64_t class_id)
 {
     const struct loaded_class *loads = o->loaded_classes.items;
-    const struct definition *load = first_definition(loaded, 0, class_id);
+    const struct definition *load = first_definition(&o->class_ids, 0, class_id);
     if (!load || loads[load->item].reused)
         return NULL;
-    return string_before(o, strings, loads[loads[load->item].current].name, UINT64_MAX);
+    return string_before(o, loads[loads[load->item].current].name, UINT64_MAX);
 }
 
 /* 6.5 and 6.6: one finding for each class whose name is known and does not go with its objects. */
-static void check_array_classes(struct oracle *o, const struct list *loaded, const struct list *strings,
-                                const struct list *classes)
+static void check_array_classes(struct oracle *o)
 {
     struct list wrong = {0}, wrong_instances = {0};
     const struct array *arrays = o->object_arrays.items;
     for (size_t i = 0; i < o->object_arrays.count; i++) {
         const struct array *a = &arrays[i];
-        const struct string *name = name_of_class(o, loaded, strings, a->class_id);
+        const struct string *name = name_of_class(o, a->class_id);
         if (name && !is_array_name(name))
             use(&wrong, 0, a->class_id, 0, a->class_at, "OBJ-007");
         else if (name && is_primitive_array_name(name))
@@ -1655,87 +1657,47 @@ static void check_array_classes(struct oracle *o, const struct list *loaded, con
     const struct instance *instances = o->instances.items;
     const struct class_dump *dumps = o->class_dumps.items;
     for (size_t i = 0; i < o->instances.count; i++) {
-        const struct string *name = name_of_class(o, loaded, strings, instances[i].class_id);
-        const struct definition *dump = first_definition(classes, instances[i].heap, instances[i].class_id);
+        const struct string *name = name_of_class(o, instances[i].class_id);
+        const struct definition *dump = first_definition(&o->dumped_class_ids, instances[i].heap, instances[i].class_id);
         if (name && dump && is_array_name(name))
             use(&wrong_instances, 0, instances[i].class_id, 0, dumps[dump->item].at, "OBJ-011");
     }
-    reduce_uses(&wrong_instances);
-    const struct use *classes_with_instances = wrong_instances.items;
-    for (size_t i = 0; i < wrong_instances.count; i++)
-        report(o, "OBJ-011", classes_with_instances[i].at);
+    report_uses(o, &wrong_instances);
+    report_uses(o, &wrong);
     free(wrong_instances.items);
-    reduce_uses(&wrong);
-    const struct use *uses = wrong.items;
-    for (size_t i = 0; i < wrong.count; i++)
-        report(o, uses[i].rule, uses[i].at);
     free(wrong.items);
 }
 
-static void check_heap_dumps(struct oracle *o, const struct list *loaded, const struct list *strings)
+static void check_heap_dumps(struct oracle *o)
 {
-    struct list ids = {0}, classes = {0}, named = {0};
-    const struct object *objects = o->objects.items;
-    for (size_t i = 0; i < o->objects.count; i++)
-        if (objects[i].id)
-            define(&ids, objects[i].heap, objects[i].id, objects[i].at, i);
-    const struct class_dump *c = o->class_dumps.items;
-    for (size_t i = 0; i < o->class_dumps.count; i++)
-        if (c[i].id)
-            define(&classes, c[i].heap, c[i].id, c[i].at, i);
-    sort_index(&ids);
-    sort_index(&classes);
-
-    check_unique_objects(o, &ids, &classes);
-    check_classes(o, &classes);
-    check_instances(o, &classes);
+    struct list named = {0}; /* the classes of objects, and all that is referred to */
+    check_unique_objects(o);
+    check_classes(o);
+    check_instances(o);
     const struct use *uses = o->object_uses.items;
     for (size_t i = 0; i < o->object_uses.count; i++)
         if (uses[i].role <= ROLE_ARRAY_CLASS || uses[i].role == ROLE_REFERENCE)
             define(&named, uses[i].scope, uses[i].id, uses[i].at, i);
     sort_index(&named);
-    check_objects_defined(o, &ids, &classes);
-    check_dumped_classes_loaded(o, &ids, &classes, loaded, &named);
-    check_array_classes(o, loaded, strings, &classes);
-    free(ids.items);
-    free(classes.items);
+    check_objects_defined(o);
+    check_dumped_classes_loaded(o, &named);
+    check_array_classes(o);
     free(named.items);
 }
 
 static void check_all(struct oracle *o)
 {
-    struct list strings = {0}, class_serials = {0}, class_ids = {0}, frames = {0}, traces = {0};
-    const struct string *s = o->strings.items;
-    for (size_t i = 0; i < o->strings.count; i++)
-        define(&strings, 0, s[i].id, s[i].at, i);
-    const struct loaded_class *c = o->loaded_classes.items;
-    for (size_t i = 0; i < o->loaded_classes.count; i++) {
-        define(&class_serials, 0, c[i].serial, c[i].serial_at, i);
-        if (c[i].id)
-            define(&class_ids, 0, c[i].id, c[i].id_at, i);
-    }
-    const struct frame *f = o->frames.items;
-    for (size_t i = 0; i < o->frames.count; i++)
-        define(&frames, 0, f[i].id, f[i].at, i);
-    const struct trace *t = o->traces.items;
-    for (size_t i = 0; i < o->traces.count; i++)
-        define(&traces, 0, t[i].serial, t[i].at, i);
-    sort_index(&strings);
-    sort_index(&class_serials);
-    sort_index(&class_ids);
-    sort_index(&frames);
-    sort_index(&traces);
-
-    check_strings(o, &strings);
-    check_loaded_classes(o, &strings, &class_serials, &class_ids);
-    check_stacks(o, &frames, &traces);
-    check_threads(o, &traces);
-    check_heap_dumps(o, &class_ids, &strings);
-    free(strings.items);
-    free(class_serials.items);
-    free(class_ids.items);
-    free(frames.items);
-    free(traces.items);
+    struct list *indexes[] = {&o->string_ids,    &o->class_serials, &o->class_ids,       &o->frame_ids,
+                              &o->trace_serials, &o->object_ids,    &o->dumped_class_ids};
+    for (size_t i = 0; i < sizeof indexes / sizeof *indexes; i++)
+        sort_index(indexes[i]);
+    check_strings(o);
+    check_loaded_classes(o);
+    check_stacks(o);
+    check_threads(o);
+    check_heap_dumps(o);
+    for (size_t i = 0; i < sizeof indexes / sizeof *indexes; i++)
+        free(indexes[i]->items);
 }
 
 /* ---- The report -------------------------------------------------------------------------------------------------------- */

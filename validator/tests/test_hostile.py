@@ -2,10 +2,12 @@
 
 Each shape is checked in two sizes, the second four times the first. The difference in cost must be in proportion to the
 difference in size, so that a constant cannot hide a slope. HPROF_HOSTILE_MB is the larger size in MB (12, or 8 in builds with
-sanitizers or coverage, which are slow and whose memory is meaningless).
+sanitizers or coverage, which are slow and whose memory is meaningless). HPROF_HOSTILE_TABLE names a file for a table of all
+shapes, each in three sizes.
 """
 
 import dataclasses
+import itertools
 import json
 import math
 import os
@@ -28,6 +30,7 @@ NOISE = 0.3  # Seconds of CPU time that are noise.
 CONSTANT = 32 << 20  # Bytes of memory that any dump may take in addition to twice its size,
 FILLED = 6 << 20  # which dumps of at least this size have taken, if they need it.
 STEPS = 2 << 20  # Bytes by which memory grows at a time.
+TABLE = os.environ.get("HPROF_HOSTILE_TABLE")
 
 MEASURE = """
 import json, os, resource, sys
@@ -80,20 +83,32 @@ def write(path: Path, parts: Iterable[Bytes]) -> int:
 def test_time_and_memory_follow_the_bytes(hostile: Shape, tmp_path: Path) -> None:
     costs: list[tuple[int, Cost]] = []
     path = tmp_path / "dump.hprof"
-    for size in (SIZE // STEP, SIZE):
+    for size in (SIZE // STEP**2, SIZE // STEP, SIZE) if TABLE else (SIZE // STEP, SIZE):
         there = write(path, hostile.make(size))
-        enough = SLOWER * costs[0][1].seconds + NOISE if costs else math.inf
+        enough = SLOWER * costs[-1][1].seconds + NOISE if costs else math.inf
         costs.append((size if hostile.gzip else there, cost(path, *hostile.arguments, pipe=hostile.pipe, enough=enough)))
     path.unlink()
     report = [f"{n / 1e6:.1f} MB: status {c.status}, {c.seconds:.2f} s, {c.memory / 1e6:.0f} MB" for n, c in costs]
     print(hostile.name, *report, sep="; ")
-    (before, small), (there, large) = costs
-    assert {small.status, large.status} == {0 if hostile.valid else 1}, report
-    assert large.seconds <= SLOWER * small.seconds + NOISE, report
-    if not IS_SANITIZED and "--max-errors" not in hostile.arguments:  # All findings may cost more.
-        assert large.memory <= 2 * there + CONSTANT, report
-        if before >= FILLED:
-            assert large.memory - small.memory <= 2 * (there - before) + STEPS, report
+    if TABLE:
+        write_row(hostile, costs)
+    assert {c.status for _, c in costs} == {0 if hostile.valid else 1}, report
+    for (before, small), (there, large) in itertools.pairwise(costs):
+        assert large.seconds <= SLOWER * small.seconds + NOISE, report
+        if not IS_SANITIZED and "--max-errors" not in hostile.arguments:  # All findings may cost more.
+            assert large.memory <= 2 * there + CONSTANT, report
+            if before >= FILLED:
+                assert large.memory - small.memory <= 2 * (there - before) + STEPS, report
+
+
+def write_row(hostile: Shape, costs: list[tuple[int, Cost]]) -> None:
+    assert TABLE
+    table = Path(TABLE)
+    if not table.exists():
+        table.write_text(f"| Shape |{' MB | s | MB of memory |' * 3}\n|{' --- |' * 10}\n", encoding="utf-8")
+    cells = [f"{n / 1e6:.1f} | {c.seconds:.2f} | {c.memory / 1e6:.0f}" for n, c in costs]
+    with table.open("a", encoding="utf-8") as out:
+        out.write(f"| {hostile.name} | {' | '.join(cells)} |\n")
 
 
 MOST = 0xFFFFFFFF

@@ -1,0 +1,93 @@
+/* A repair of any bytes: the copy is valid in the profile, and another repair leaves nothing of it out; nor of a dump without
+ * findings. */
+#define _GNU_SOURCE /* memfd_create */
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "allocator.h"
+#include "target.h"
+
+static int new_file(const uint8_t *data, size_t size)
+{
+    int fd = memfd_create("dump", MFD_CLOEXEC);
+
+    if (fd < 0 || (size && pwrite(fd, data, size, 0) != (ssize_t)size))
+        fail_target("no file in memory");
+    return fd;
+}
+
+static enum hprof_status repair(int from, int to, size_t profile, struct hprof_repair *result)
+{
+    struct allocator memory = {.left = UINT64_MAX, .junk = 0xa5};
+    struct hprof_allocator allocator = allocator_for(&memory);
+    enum hprof_status status;
+
+    *result = (struct hprof_repair){.profile = profile, .allocator = &allocator};
+    status = hprof_repair_fd(from, to, result);
+    expect_no_leak(&memory);
+    if (status != HPROF_VALID && status != HPROF_INVALID)
+        fail_target("a repair ends with status %d", status);
+    return status;
+}
+
+static void on_finding(void *context, const struct hprof_finding *finding)
+{
+    (void)finding;
+    ++*(uint64_t *)context;
+}
+
+static enum hprof_status validate(int fd, size_t profile, uint64_t *findings)
+{
+    struct hprof_options options;
+
+    hprof_options_init(&options);
+    options.profile = profile;
+    options.on_finding = on_finding;
+    options.context = findings;
+    return hprof_validate_fd(fd, &options);
+}
+
+/* The copy is repaired again. */
+static void check_copy(int copy, size_t profile, const struct hprof_repair *first)
+{
+    struct hprof_repair again;
+    uint64_t findings = 0;
+    int second = new_file(NULL, 0);
+
+    if (lseek(copy, 0, SEEK_END) != (off_t)first->bytes_out)
+        fail_target("the copy does not have %llu bytes", (unsigned long long)first->bytes_out);
+    if (lseek(copy, 0, SEEK_SET) != 0 || validate(copy, profile, &findings) != HPROF_VALID)
+        fail_target("the copy is not valid");
+    if (lseek(copy, 0, SEEK_SET) != 0 || repair(copy, second, profile, &again) != HPROF_VALID)
+        fail_target("the copy cannot be repaired");
+    if (again.left_out || again.lengths_mended)
+        fail_target("%llu bytes of the copy are left out, %llu lengths mended", (unsigned long long)again.left_out,
+                    (unsigned long long)again.lengths_mended);
+    close(second);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    uint32_t bits = drawn_bits(data, size);
+    size_t profile = draw(&bits, (uint32_t)hprof_profile_find("mat") + 1);
+    struct hprof_repair result;
+    uint64_t findings = 0;
+    int from = new_file(data, size), to = new_file(NULL, 0);
+    bool is_valid = validate(from, profile, &findings) == HPROF_VALID;
+
+    if (lseek(from, 0, SEEK_SET) != 0)
+        fail_target("no way back to the start");
+    if (repair(from, to, profile, &result) == HPROF_VALID)
+        check_copy(to, profile, &result);
+    else if (is_valid)
+        fail_target("a valid dump cannot be repaired");
+    if (!findings && result.left_out)
+        fail_target("%llu bytes of a dump without findings are left out", (unsigned long long)result.left_out);
+    if (result.left_out > result.bytes_in)
+        fail_target("%llu bytes of %llu are left out", (unsigned long long)result.left_out,
+                    (unsigned long long)result.bytes_in);
+    close(from);
+    close(to);
+    return 0;
+}
