@@ -16,7 +16,7 @@ struct caller {
     bool refused;
     bool wrong_size; /* a block was released with another size than it was allocated with */
     uint64_t blocks, bytes, peak;
-    uint64_t all_blocks, all_bytes; /* also those that came back */
+    uint64_t all_blocks, all_bytes; /* including released ones */
 };
 
 struct caller_block {

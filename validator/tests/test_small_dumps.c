@@ -1,4 +1,4 @@
-/* hprof.h: a small dump takes little memory, and a small heap dump takes little, too, however many of them a file has. */
+/* hprof.h: a small dump takes little memory, and so does a small heap dump, however many of them a file has. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -88,7 +88,7 @@ static struct bytes heap_dumps(unsigned count, unsigned instances)
     return b;
 }
 
-/* What is allocated may have to be cleared or searched, so it bounds the work as well. */
+/* Allocated memory may have to be cleared or searched, so this bounds the work, too. */
 static void a_small_heap_dump_takes_little_of_everything(void **state)
 {
     enum { INSTANCES = 35 /* about 1 KB */, FEW = 10, MANY = 1010, MOST_BYTES = 20000, MOST_BLOCKS = 30 };

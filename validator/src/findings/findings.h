@@ -71,8 +71,8 @@ void findings_clear(struct findings *d);
 /* Counts a finding. Returns it if it is kept, so that the caller can complete it before the next call; NULL if it is not. */
 struct finding *findings_count(struct findings *d, enum rule rule, enum finding_shape shape, uint64_t order);
 
-/* Withdraws the findings of a rule from an offset on: `findings` of them, all counted after those that stay. To be called once at
- * most: nothing is checked afterwards. It takes effect with findings_end(), unless findings_roll_back() comes first. */
+/* Withdraws the findings of a rule from an offset on: `findings` of them, all counted after those that stay. Called at most
+ * once, because nothing is checked afterwards. It takes effect in findings_end(), unless findings_roll_back() comes first. */
 void findings_withdraw(struct findings *d, enum rule rule, enum finding_shape shape, uint64_t offset, uint64_t findings);
 
 /* A checkpoint to which findings_roll_back() returns. After findings_silence() nothing is counted any more. Neither applies to
@@ -85,7 +85,7 @@ void findings_checkpoint(const struct findings *d, struct findings_checkpoint *c
 void findings_roll_back(struct findings *d, const struct findings_checkpoint *checkpoint);
 void findings_silence(struct findings *d);
 
-/* To be called when all was read, before the verdict. */
+/* Called after reading, before findings_verdict(). */
 void findings_end(struct findings *d);
 
 /* Gives a finding its texts. `path` may be NULL. */
