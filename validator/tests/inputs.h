@@ -149,11 +149,21 @@ static inline struct stream *new_stream(void)
     return s;
 }
 
-static inline struct stream *open_source(struct input_source source, size_t block)
+static inline struct stream *open_without_thread(struct input_source source, size_t block)
 {
     struct stream *s = new_stream();
 
     assert_true(input_open_source(&s->in, source, block, &s->memory, listen, &s->findings));
+    return s;
+}
+
+/* Every other stream may have a thread that reads ahead, and nothing shows which. */
+static inline struct stream *open_source(struct input_source source, size_t block)
+{
+    struct stream *s = open_without_thread(source, block);
+
+    if (below(2))
+        input_allow_thread(&s->in);
     return s;
 }
 

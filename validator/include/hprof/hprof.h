@@ -142,7 +142,7 @@ struct hprof_summary {
 /* ---- Checking --------------------------------------------------------------------------------------------------- */
 
 /* The library takes all memory from here. Blocks are aligned for any type, as malloc's are. release() gets the size that was
- * allocated. Never called from two threads at once for one dump. */
+ * allocated. Called by any thread of a dump, but never by two at once. */
 struct hprof_allocator {
     void *(*allocate)(void *context, size_t size); /* NULL ends the run with HPROF_LIMIT */
     void (*release)(void *context, void *memory, size_t size);
@@ -160,6 +160,7 @@ struct hprof_options {
     uint64_t max_errors; /* findings handed out for each rule, the gravest first, then the first; 0 for all */
     uint64_t max_memory; /* bytes; 0 for no limit */
     bool werror;         /* warnings count as errors */
+    unsigned threads;    /* with more than one, a thread reads a pipe, or inflates gzip, while the calling one checks; 0 is 1 */
     /* By rule, or NULL: a severity that replaces the profile's, or HPROF_UNCHANGED. Ignored for framing rules. */
     const uint8_t *severities;
     /* By rule, or NULL: if a rule has no more findings than this, they are notes. Applies to framing rules, too. */
@@ -167,7 +168,7 @@ struct hprof_options {
     const struct hprof_allocator *allocator; /* NULL for the C library's */
     const struct hprof_testing *testing;     /* NULL, except in tests */
 
-    /* Each callback may be NULL. */
+    /* Each callback may be NULL, and is called on the calling thread. */
     /* Called once, after reading, before the findings. */
     void (*on_summary)(void *context, const struct hprof_summary *summary);
     /* Called for each finding, by offset; REF-002 comes last, by the ID that is undefined. */
@@ -178,7 +179,7 @@ struct hprof_options {
 };
 #define HPROF_UNCHANGED 255
 
-/* Sets the defaults: strict, 20 findings a rule, no limit, malloc, no callbacks. */
+/* Sets the defaults: strict, 20 findings a rule, no limit, one thread, malloc, no callbacks. */
 void hprof_options_init(struct hprof_options *options);
 
 /* Checks the bytes of `fd` from its present position to the end. Parts of a regular file are read again if that is needed to find

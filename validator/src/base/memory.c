@@ -39,19 +39,40 @@ void memory_init(struct memory *m, const struct hprof_allocator *allocator, uint
     *m = (struct memory){.from = allocator ? *allocator : standard, .limit = limit};
 }
 
+static void lock(struct memory *m)
+{
+    if (m->lock)
+        pthread_mutex_lock(m->lock);
+}
+
+static void unlock(struct memory *m)
+{
+    if (m->lock)
+        pthread_mutex_unlock(m->lock);
+}
+
+void memory_exhaust(struct memory *m)
+{
+    lock(m);
+    m->exhausted = true;
+    unlock(m);
+}
+
 static void *get_within(struct memory *m, size_t size, uint64_t limit)
 {
     void *block = NULL;
 
     if (size == 0)
         size = 1;
+    lock(m);
     if (!m->limit || (m->used <= limit && size <= limit - m->used))
         block = m->from.allocate(m->from.context, size);
-    if (!block)
-        return NULL;
-    m->used += size;
-    if (m->used > m->peak)
-        m->peak = m->used;
+    if (block) {
+        m->used += size;
+        if (m->used > m->peak)
+            m->peak = m->used;
+    }
+    unlock(m);
     return block;
 }
 
@@ -60,7 +81,7 @@ void *memory_get(struct memory *m, size_t size)
     void *block = get_within(m, size, m->limit);
 
     if (!block)
-        m->exhausted = true;
+        memory_exhaust(m);
     return block;
 }
 
@@ -97,8 +118,10 @@ void memory_put(struct memory *m, void *block, size_t size)
         return;
     if (size == 0)
         size = 1;
+    lock(m);
     m->used -= size;
     m->from.release(m->from.context, block, size);
+    unlock(m);
 }
 
 bool memory_grow(struct memory *m, void **block, size_t *capacity, size_t wanted, size_t size)
@@ -111,7 +134,7 @@ bool memory_grow(struct memory *m, void **block, size_t *capacity, size_t wanted
     if (more < wanted)
         more = wanted;
     if (more > SIZE_MAX / size) {
-        m->exhausted = true;
+        memory_exhaust(m);
         return false;
     }
     grown = memory_resize(m, *block, *capacity * size, more * size);

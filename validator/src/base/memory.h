@@ -2,6 +2,7 @@
 #ifndef HPROF_MEMORY_H
 #define HPROF_MEMORY_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -10,10 +11,11 @@
 
 struct memory {
     struct hprof_allocator from;
-    uint64_t used;  /* bytes in use */
-    uint64_t peak;  /* the most that was ever in use */
-    uint64_t limit; /* 0 for none */
-    bool exhausted; /* an allocation failed; whoever works on sees it here and stops */
+    uint64_t used;         /* bytes in use */
+    uint64_t peak;         /* the most that was ever in use */
+    uint64_t limit;        /* 0 for none */
+    pthread_mutex_t *lock; /* the owner's, while several threads use this; else NULL */
+    bool exhausted;        /* an allocation failed; whoever works on sees it here and stops */
 };
 
 /* allocator may be NULL: malloc and free, and large blocks in huge pages where the system has some. */
@@ -29,6 +31,9 @@ void *memory_get_zeroed(struct memory *m, size_t size);
 void *memory_resize(struct memory *m, void *old, size_t old_size, size_t new_size);
 /* `size` as when it was got; a NULL block is nothing. */
 void memory_put(struct memory *m, void *block, size_t size);
+
+/* Notes that there is no more. */
+void memory_exhaust(struct memory *m);
 
 /* A block for arrays that grow: `*capacity` elements of `size` bytes become at least `wanted`, half as much again at least.
  * False, and nothing changed, when there is no memory. */

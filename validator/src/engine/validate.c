@@ -8,7 +8,7 @@ enum { PROGRESS_STEP = 8 << 20 };
 
 void hprof_options_init(struct hprof_options *options)
 {
-    *options = (struct hprof_options){.max_errors = 20};
+    *options = (struct hprof_options){.max_errors = 20, .threads = 1};
 }
 
 void show_progress(struct checker *ck)
@@ -319,6 +319,8 @@ static enum hprof_status validate(int fd, const void *bytes, size_t size, bool a
         return HPROF_LIMIT;
     checker_init(ck, options);
     (void)open_input(ck, fd, bytes, size, as_pipe); /* run() reports what ck->memory and ck->in say of a failure */
+    if (options->threads > 1)
+        input_allow_thread(&ck->in);
     begin_gzip(ck);
     status = run(ck);
     checker_clear(ck);

@@ -30,7 +30,7 @@ enum {
 
     SNAPSHOTS = 3,
     SNAPSHOT_DISTANCE = 64 << 10, /* decompressed bytes between two at least, where blocks are not small */
-    MILESTONE_BLOCKS = 8          /* decompressed blocks between two milestones: these take one byte in a hundred */
+    MILESTONE_BLOCKS = 32         /* decompressed blocks between two milestones: these take one byte in a hundred */
 };
 
 enum part { HEADER, DATA, BROKEN_DATA, TRAILER, NOTHING };
@@ -86,8 +86,7 @@ struct gunzip {
     uint64_t bad_offset;     /* BROKEN_DATA: the first bad byte */
     const char *bad_because;
 
-    gzip_listener *on_fault;
-    void *context;
+    struct gzip_listening listening;
     uint64_t reported;           /* the last member with a fault that was reported */
     struct gzip_finding pending; /* to be reported when more bytes are wanted; GZIP_VALID for none */
 
@@ -103,16 +102,23 @@ struct gunzip {
 
 /* ---- Compressed bytes ------------------------------------------------------------------------------------------- */
 
+/* To its usual size, with what is in it. */
 static bool grow_buffer(struct gunzip *g)
 {
-    size_t capacity = g->block + UNUSED_MOST;
-    uint8_t *grown = memory_get(g->memory, capacity);
+    size_t capacity = g->block + UNUSED_MOST, rest = (size_t)(g->end - g->at);
+    uint8_t *grown;
 
+    if (g->capacity >= capacity)
+        return true;
+    grown = memory_get(g->memory, capacity);
     if (!grown)
         return false;
+    memcpy(grown, g->at, rest);
     memory_put(g->memory, g->buffer, g->capacity);
-    g->at = g->end = g->buffer = grown;
+    g->buffer = grown;
     g->capacity = capacity;
+    g->at = grown;
+    g->end = grown + rest;
     return true;
 }
 
@@ -120,14 +126,10 @@ static bool grow_buffer(struct gunzip *g)
 static bool fetch(struct gunzip *g)
 {
     size_t rest = (size_t)(g->end - g->at), size = rest, got;
-    uint8_t unused[UNUSED_MOST];
 
-    if (rest > UNUSED_MOST)
+    if (rest > UNUSED_MOST || (g->end == g->buffer + g->capacity && !grow_buffer(g)))
         return false;
-    memcpy(unused, g->at, rest);
-    if (g->end == g->buffer + g->capacity && g->capacity < g->block && !grow_buffer(g))
-        return false;
-    memcpy(g->buffer, unused, rest);
+    memmove(g->buffer, g->at, rest);
     while (size < g->capacity && (got = source_read(g->source, g->buffer + size, g->capacity - size)) > 0)
         size += got;
     g->at = g->buffer;
@@ -182,8 +184,8 @@ static void report_pending(struct gunzip *g)
 
     g->pending.fault = GZIP_VALID;
     g->reported = finding.member;
-    if (g->on_fault)
-        g->on_fault(g->context, &finding);
+    if (g->listening.on_fault)
+        g->listening.on_fault(g->listening.context, &finding);
 }
 
 /* `found` and what follows are as for printf(). */
@@ -661,20 +663,28 @@ static uint32_t at_most_u32(size_t n)
     return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
 }
 
+/* What was saved is lost. */
+static bool grow_saved_state(struct gunzip *g, size_t size)
+{
+    void *larger;
+
+    if (size <= g->before_size)
+        return true;
+    larger = memory_get(g->memory, size);
+    if (!larger)
+        return false;
+    memory_put(g->memory, g->before, g->before_size);
+    g->before_size = size;
+    g->before = larger;
+    return true;
+}
+
 /* For find_bad_byte(). */
 static bool save_state(struct gunzip *g)
 {
-    size_t size = state_size(&g->state);
-
-    if (size > g->before_size) {
-        void *larger = memory_get(g->memory, g->before_size ? sizeof g->state : size);
-
-        if (!larger)
-            return false;
-        memory_put(g->memory, g->before, g->before_size);
-        g->before_size = g->before_size ? sizeof g->state : size;
-        g->before = larger;
-    }
+    if (state_size(&g->state) > g->before_size &&
+        !grow_saved_state(g, g->before_size ? sizeof g->state : state_size(&g->state)))
+        return false;
     copy_state(g->before, &g->state);
     return true;
 }
@@ -748,17 +758,47 @@ static void read_trailer(struct gunzip *g)
 
 /* ---- All members ------------------------------------------------------------------------------------------------ */
 
+bool gunzip_ended(const struct gunzip *g)
+{
+    return g->now.part == NOTHING && g->pending.fault == GZIP_VALID;
+}
+
+struct gzip_listening gunzip_listen(struct gunzip *g, struct gzip_listening listening)
+{
+    struct gzip_listening before = g->listening;
+
+    g->listening = listening;
+    return before;
+}
+
+bool gunzip_prepare_thread(struct gunzip *g)
+{
+    void *notes = g->notes;
+
+    if (!memory_grow(g->memory, &notes, &g->note_capacity, NOTES_MOST, sizeof *g->notes))
+        return false;
+    g->notes = notes;
+    return grow_saved_state(g, sizeof g->state) && grow_buffer(g);
+}
+
+void gunzip_report_again(struct gunzip *g, uint64_t member)
+{
+    g->reported = member - 1;
+}
+
 size_t gunzip_read(struct gunzip *g, uint8_t *to, size_t room)
 {
     size_t done = 0;
+    bool is_reported = false;
 
     take_snapshot(g);
     set_milestone(g);
     while (done < room) {
+        if (g->pending.fault != GZIP_VALID && (done || is_reported))
+            return done;
         if (g->pending.fault != GZIP_VALID) {
-            if (done)
-                return done;
             report_pending(g);
+            is_reported = true;
         }
         switch (g->now.part) {
         case HEADER:
@@ -801,8 +841,7 @@ struct gunzip *gunzip_open(struct input_source *source, const uint8_t *start, si
     if (g->capacity < size)
         g->capacity = size;
     g->buffer = memory_get(memory, g->capacity);
-    g->on_fault = on_fault;
-    g->context = context;
+    g->listening = (struct gzip_listening){on_fault, context};
     g->note_distance = 1;
     if (!g->buffer || !add_note(g)) { /* the first: all zeros, as the snapshots are */
         gunzip_close(g, memory);

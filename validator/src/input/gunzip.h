@@ -2,6 +2,7 @@
 #ifndef HPROF_GUNZIP_H
 #define HPROF_GUNZIP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,6 +34,12 @@ struct gzip_finding {
 
 typedef void gzip_listener(void *context, const struct gzip_finding *finding);
 
+/* Who is called for each fault; on_fault may be NULL. */
+struct gzip_listening {
+    gzip_listener *on_fault;
+    void *context;
+};
+
 struct gunzip;
 
 /* Begins with `size` bytes that were read from the source's start already, then reads it in blocks. The source must stay
@@ -41,10 +48,22 @@ struct gunzip *gunzip_open(struct input_source *source, const uint8_t *start, si
                            gzip_listener *on_fault, void *context);
 void gunzip_close(struct gunzip *g, struct memory *memory);
 
-/* Up to `room` decompressed bytes, none only when the stream has ended. They end where a fault was found, which is reported by the
+/* Up to `room` decompressed bytes. They end where a fault was found, which is reported by the
  * next call: so a fault is reported when bytes after it are wanted. Each is reported once, however often its bytes are read. The
  * first call must have room for 2. */
 size_t gunzip_read(struct gunzip *g, uint8_t *to, size_t room);
+
+/* Whether the stream has ended and all faults are reported. gunzip_read() may return 0 before that: it reports one fault a call. */
+bool gunzip_ended(const struct gunzip *g);
+
+/* Sets who is called for faults; returns who was called so far. */
+struct gzip_listening gunzip_listen(struct gunzip *g, struct gzip_listening listening);
+
+/* For another thread that reads: takes the memory that gunzip_read() cannot do without. False if there is none. */
+bool gunzip_prepare_thread(struct gunzip *g);
+
+/* The faults from a member on were reported to nobody. */
+void gunzip_report_again(struct gunzip *g, uint64_t member);
 
 /* The decompressed offset of the present member's first byte, or of the last one's. */
 uint64_t gunzip_member_start(const struct gunzip *g);

@@ -7,8 +7,10 @@
 #include <string.h>
 
 #include "input/gunzip.h"
+#include "input/read_ahead.h"
 
 enum {
+    BLOCKS_ALONE = 4,
     FIRST_BUFFER = 16 << 10, /* until a read fills it: many dumps are small */
     TAIL_ROOM = 1 << 16,     /* a rest of the last block that is no longer than this leaves room for a whole block */
     FILE_ALIGNMENT = 1 << 12 /* of positions in the file that are sought: blocks then begin at pages of the cache */
@@ -70,6 +72,57 @@ static void move_rest_to_front(struct input *in)
     in->end = in->buffer + rest;
 }
 
+void input_allow_thread(struct input *in)
+{
+    in->may_read_ahead = in->buffer && (in->compressed || !in->source.seekable);
+    in->blocks_alone = BLOCKS_ALONE;
+}
+
+/* A small dump is not worth a thread, nor are the few bytes that are read after each of many seeks. */
+static void start_thread_when_due(struct input *in)
+{
+    if (!in->may_read_ahead || in->ahead || in->blocks_alone--)
+        return;
+    in->ahead = read_ahead_start(in->memory, &in->source, in->gunzip, in->block);
+    in->may_read_ahead = in->ahead;
+}
+
+static void stop_thread(struct input *in)
+{
+    if (!in->ahead)
+        return;
+    read_ahead_stop(in->ahead);
+    in->ahead = NULL;
+    in->blocks_alone = BLOCKS_ALONE;
+}
+
+static size_t read_block(struct input *in, uint8_t *to, size_t room)
+{
+    size_t got;
+
+    if (in->ahead) {
+        got = read_ahead_take(in->ahead, to, room);
+        in->error = read_ahead_error(in->ahead);
+        return got;
+    }
+    if (in->gunzip)
+        while ((got = gunzip_read(in->gunzip, to, room)) == 0 && !gunzip_ended(in->gunzip))
+            ;
+    else
+        got = source_read(&in->source, to, room);
+    in->error = in->source.error;
+    return got;
+}
+
+/* What follows the last member is of the file, though not of the dump: its size is reported, and its writer not cut off. */
+static void read_rest(struct input *in, uint8_t *to, size_t room)
+{
+    stop_thread(in);
+    while (source_read(&in->source, to, room) > 0)
+        ;
+    in->error = in->source.error;
+}
+
 /* More bytes after those in memory; false when there are none. */
 static bool read_more(struct input *in)
 {
@@ -78,16 +131,15 @@ static bool read_more(struct input *in)
     if (in->ended || !make_room(in))
         return false;
     move_rest_to_front(in);
+    start_thread_when_due(in);
     room = in->capacity - rest;
     if (room > in->block)
         room = in->block;
-    got = in->gunzip ? gunzip_read(in->gunzip, in->buffer + rest, room) : source_read(&in->source, in->buffer + rest, room);
+    got = read_block(in, in->buffer + rest, room);
     in->end += got;
     in->ended = got == 0;
     if (in->ended && in->gunzip && !in->source.seekable)
-        while (source_read(&in->source, in->buffer + rest, room) > 0)
-            ; /* what follows is of the file, though not of the dump: its size is reported, and its writer not cut off */
-    in->error = in->source.error;
+        read_rest(in, in->buffer + rest, room);
     return got > 0;
 }
 
@@ -145,6 +197,7 @@ bool input_open_memory(struct input *in, const void *bytes, size_t size, bool as
 
 void input_close(struct input *in)
 {
+    stop_thread(in);
     gunzip_close(in->gunzip, in->memory);
     memory_put(in->memory, in->buffer, in->capacity);
     in->gunzip = NULL;
@@ -207,6 +260,7 @@ bool input_seek(struct input *in, uint64_t offset)
         input_advance(in, window_size(in));
         return false;
     }
+    stop_thread(in);
     if (in->gunzip) {
         from = gunzip_rewind(in->gunzip, offset);
     } else {
@@ -219,17 +273,21 @@ bool input_seek(struct input *in, uint64_t offset)
 
 void input_keep(struct input *in, uint64_t offset)
 {
-    if (in->gunzip)
+    if (in->gunzip && !in->ahead)
         gunzip_keep(in->gunzip, offset);
 }
 
 uint64_t input_member_start(const struct input *in)
 {
+    if (in->ahead)
+        return read_ahead_member_start(in->ahead);
     return in->gunzip ? gunzip_member_start(in->gunzip) : 0;
 }
 
 uint64_t input_file_position(const struct input *in)
 {
+    if (in->ahead)
+        return read_ahead_position(in->ahead);
     return in->buffer ? in->source.position : in->offset;
 }
 

@@ -29,6 +29,9 @@ struct input {
     size_t capacity;
     size_t block; /* bytes asked for at once */
     struct gunzip *gunzip;
+    bool may_read_ahead;
+    unsigned blocks_alone;    /* that are read before a thread starts */
+    struct read_ahead *ahead; /* NULL while there is no thread */
 };
 
 /* A struct input must stay where it is while it is open. Faults of the gzip container are told to `on_fault` as they are met,
@@ -44,6 +47,9 @@ bool input_open_memory(struct input *in, const void *bytes, size_t size, bool as
 bool input_open_source(struct input *in, struct input_source source, size_t block, struct memory *memory,
                        gzip_listener *on_fault, void *context);
 void input_close(struct input *in);
+
+/* Lets a thread read, and inflate, ahead where that pays: from a pipe, and gzip. */
+void input_allow_thread(struct input *in);
 
 /* See input_need(). */
 size_t input_fill(struct input *in, size_t wanted);

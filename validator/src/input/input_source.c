@@ -7,12 +7,13 @@
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 struct input_source source_of_fd(int fd)
 {
-    struct input_source s = {.fd = fd};
+    struct input_source s = {.fd = fd, .wake_fd = -1};
     struct stat status;
     off_t here;
 
@@ -31,26 +32,54 @@ struct input_source source_of_fd(int fd)
 struct input_source source_of_memory(const void *bytes, size_t size, bool as_pipe)
 {
     return (struct input_source){
-        .fd = -1, .bytes = bytes, .byte_count = size, .size = as_pipe ? 0 : size, .seekable = !as_pipe};
+        .fd = -1, .wake_fd = -1, .bytes = bytes, .byte_count = size, .size = as_pipe ? 0 : size, .seekable = !as_pipe};
 }
 
-/* A pipe that its owner made non-blocking has nothing yet: waits until it has. */
-static bool wait_for_bytes(int fd)
+bool source_wake_begin(struct input_source *s)
 {
-    struct pollfd wanted = {.fd = fd, .events = POLLIN};
+    if (s->fd >= 0 && !s->seekable)
+        s->wake_fd = eventfd(0, EFD_CLOEXEC);
+    return s->fd < 0 || s->seekable || s->wake_fd >= 0;
+}
 
-    return poll(&wanted, 1, -1) >= 0 || errno == EINTR;
+void source_wake(struct input_source *s)
+{
+    uint64_t one = 1;
+
+    if (s->wake_fd >= 0 && write(s->wake_fd, &one, sizeof one) < 0)
+        return; /* cannot be: the counter is 0 */
+}
+
+void source_wake_end(struct input_source *s)
+{
+    if (s->wake_fd >= 0)
+        close(s->wake_fd);
+    s->wake_fd = -1;
+}
+
+/* Waits until a pipe has bytes or ends, or the source is woken. False with errno 0 if it is. */
+static bool wait_for_bytes(const struct input_source *s)
+{
+    struct pollfd wanted[] = {{.fd = s->fd, .events = POLLIN}, {.fd = s->wake_fd, .events = POLLIN}};
+
+    while (poll(wanted, s->wake_fd < 0 ? 1 : 2, -1) < 0)
+        if (errno != EINTR)
+            return false;
+    errno = 0;
+    return !(wanted[1].revents & POLLIN);
 }
 
 static ssize_t read_descriptor(const struct input_source *s, uint8_t *to, size_t n)
 {
+    if (s->wake_fd >= 0 && !wait_for_bytes(s))
+        return errno ? -1 : 0;
     for (;;) {
         ssize_t got = s->seekable ? pread(s->fd, to, n, (off_t)(s->origin + s->position)) : read(s->fd, to, n);
 
         if (got >= 0 || (errno != EINTR && errno != EAGAIN))
             return got;
-        if (errno == EAGAIN && !wait_for_bytes(s->fd))
-            return -1;
+        if (errno == EAGAIN && !wait_for_bytes(s))
+            return errno ? -1 : 0;
     }
 }
 
