@@ -30,6 +30,7 @@ class Reader:
     sources: list[str] = field(default_factory=list)  # java: beside those of the folder
     replace: dict[str, str] = field(default_factory=dict)  # java: in the sources
     jdk8_tools: bool = False  # java: it is part of the tools.jar of JDK 8
+    fetched: str = ""  # java: what writes the reader's own sources into a folder
     crate: str = ""  # program: as `cargo install` takes it; empty if the folder holds a Cargo project
     start: list[str] = field(default_factory=list)  # program: what is installed, and its options before the file
     adapter: str = ""  # program: a module of hprof_conformance.adapters
@@ -52,9 +53,22 @@ def _java(root: Path, reader: Reader, build: Path) -> list[str]:
     home = jvms.any_home(root)
     shared = sorted((root / "conformance" / "readers" / "java").glob("*.java"))
     own = [*sorted(reader.folder.glob("*.java")), *((reader.folder / source).resolve() for source in reader.sources)]
+    if reader.fetched:
+        own += _fetched(root, reader, build.parent / f"{reader.name}-source")
     tools = [_jdk8_tools(root)] if reader.jdk8_tools else []
     class_path = javaproject.build(home, [*shared, *own], reader.folder / "pom.xml", build, reader.replace, tools)
     return [str(home / "bin" / "java"), *_JAVA_OPTIONS, "-cp", class_path, "Serve", reader.main]
+
+
+def _fetched(root: Path, reader: Reader, folder: Path) -> list[Path]:
+    script = reader.folder / reader.fetched
+    stamp = folder / "stamp"
+    state = digest([script])
+    if not stamp.exists() or stamp.read_text(encoding="ascii") != state:
+        sid = jvms.in_sid(root, 8).root
+        install([script, sid, folder], root, folder.parent / f"{folder.name}.log")
+        stamp.write_text(state, encoding="ascii")
+    return sorted(folder.glob("*.java"))
 
 
 def _jdk8_tools(root: Path) -> Path:

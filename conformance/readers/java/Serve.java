@@ -16,7 +16,7 @@ import java.util.Map;
 /** One process for many cases, PROTOCOL.md 2: a line of JSON in, a line of JSON out. The argument is the class of the adapter. */
 final class Serve {
     /** Errors of programming: the reader met something that its author did not think of. */
-    private static boolean isUncontrolled(Throwable error) {
+    static boolean isUncontrolled(Throwable error) {
         return error instanceof IndexOutOfBoundsException || error instanceof NullPointerException
                 || error instanceof ClassCastException || error instanceof NegativeArraySizeException
                 || error instanceof ArithmeticException || error instanceof java.nio.BufferUnderflowException

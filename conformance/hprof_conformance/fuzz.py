@@ -1,0 +1,87 @@
+"""Runs Jazzer on a JVM reader, with the corpus as seeds and the dictionary of fuzz/.
+
+conformance/fuzz-reader NAME --time 600
+
+A find is an error that the reader did not raise on purpose, an input that takes more than 10 s, or memory beyond 1 GB. OUT
+then holds the inputs (crash-*, timeout-*, oom-*), the corpus that grew, and jazzer.log.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from hprof_conformance import javaproject, jvms, readers
+from hprof_conformance.jvms import NotHereError
+
+_FIND = re.compile(r"^== Java Exception: (.*)$", re.MULTILINE)
+
+
+def _seeds(root: Path, folder: Path) -> Path:
+    """Under names of their own: files of several folders share one."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for dump in sorted((root / "corpus").glob("**/*.hprof")):
+        shutil.copyfile(dump, folder / "-".join(dump.relative_to(root / "corpus").parts))
+    return folder
+
+
+def command(root: Path, reader: readers.Reader, out: Path, seconds: int, finds: int) -> list[str]:
+    """What starts Jazzer. Raises NotHereError."""
+    home = jvms.any_home(root)
+    build = root / "build" / "conformance"
+    start = readers.command(root, reader, build / "readers" / reader.name)
+    theirs = start[start.index("-cp") + 1]
+    fuzz = root / "conformance" / "fuzz"
+    jars = [Path(path) for path in theirs.split(os.pathsep)]
+    into = build / "fuzz" / reader.name
+    class_path = javaproject.build(home, [fuzz / "FuzzReader.java"], fuzz / "pom.xml", into, jars=jars)
+    corpus = out / "corpus"
+    corpus.mkdir(parents=True, exist_ok=True)
+    return [
+        *(str(home / "bin" / "java"), "-Xmx1g", f"-Dhprof.reader={reader.main}", "-cp", class_path),
+        *("com.code_intelligence.jazzer.Jazzer", "--target_class=FuzzReader", f"--keep_going={finds}"),
+        *(f"--reproducer_path={out}", f"-artifact_prefix={out}/", f"-dict={root / 'fuzz' / 'hprof.dict'}"),
+        *(f"-max_total_time={seconds}", "-timeout=10", "-rss_limit_mb=3072", "-max_len=65536"),
+        *(str(corpus), str(_seeds(root, out / "seeds"))),
+    ]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        prog="conformance/fuzz-reader", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("reader", metavar="NAME", help="a JVM reader: conformance/run --list")
+    parser.add_argument("--time", type=int, default=600, metavar="S", help="600 if not given")
+    parser.add_argument("--finds", type=int, default=10, metavar="N", help="ends after N different finds; 10 if not given")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="build/conformance/fuzz-finds/NAME if not given")
+    asked = parser.parse_args()
+    root = Path(__file__).resolve().parents[2]
+    known = {one.name: one for one in readers.read_readers(root) if one.kind == "java"}
+    if asked.reader not in known:
+        raise SystemExit(f"conformance/fuzz-reader: no JVM reader is called '{asked.reader}'; there are {', '.join(known)}")
+    out = (asked.out or root / "build" / "conformance" / "fuzz-finds" / asked.reader).resolve()
+    out.mkdir(parents=True, exist_ok=True)
+    try:
+        start = command(root, known[asked.reader], out, asked.time, asked.finds)
+    except NotHereError as error:
+        raise SystemExit(f"conformance/fuzz-reader: {error}") from error
+    log = out / "jazzer.log"
+    with log.open("wb") as stream:
+        status = subprocess.run(start, cwd=out, stdout=stream, stderr=stream, check=False).returncode
+    text = log.read_text(encoding="utf-8", errors="replace")
+    if "INITED" not in text and not _FIND.search(text):
+        raise SystemExit(f"conformance/fuzz-reader: Jazzer did not start; see {log}")
+    for find in _FIND.findall(text):
+        print(find)
+    for file in sorted(path.name for path in out.iterdir() if path.name.startswith(("crash-", "timeout-", "oom-"))):
+        print(out / file)
+    return 1 if status else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,158 @@
+import com.sun.tools.hat.internal.model.JavaClass;
+import com.sun.tools.hat.internal.model.JavaField;
+import com.sun.tools.hat.internal.model.JavaHeapObject;
+import com.sun.tools.hat.internal.model.JavaObject;
+import com.sun.tools.hat.internal.model.JavaObjectArray;
+import com.sun.tools.hat.internal.model.JavaStatic;
+import com.sun.tools.hat.internal.model.JavaThing;
+import com.sun.tools.hat.internal.model.JavaValueArray;
+import com.sun.tools.hat.internal.model.Snapshot;
+import com.sun.tools.hat.internal.parser.Reader;
+import java.io.File;
+import java.lang.reflect.Array;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.Enumeration;
+import java.util.List;
+
+/** The parser and the model of a heap that jhat and the tests of OpenJDK share by descent. A build for one of them takes its package. */
+abstract class HatWalker implements Adapter {
+    private static final String SIGNATURES = "ZCFDBSIJ"; // of the types from 4 on
+
+    @Override
+    public List<String> counts() {
+        return List.of("classes", "instances", "object_arrays", "primitive_arrays");
+    }
+
+    @Override
+    public List<String> digests() {
+        return List.of("classes", "loaders", "statics", "instances", "object_arrays", "primitive_arrays");
+    }
+
+    /** It gives an object for a reference; what it does not find is no object. */
+    @Override
+    public String references() {
+        return "resolved";
+    }
+
+    @Override
+    public void read(File dump, Answer answer) throws Exception {
+        Snapshot snapshot = Reader.readFile(dump.getPath(), true, 0);
+        snapshot.resolve(false);
+        long[] counts = new long[4];
+        for (Enumeration<JavaHeapObject> all = snapshot.getThings(); all.hasMoreElements();) {
+            JavaHeapObject one = all.nextElement();
+            if (one instanceof JavaClass) {
+                counts[0]++;
+                classDump((JavaClass) one, answer);
+            } else if (one instanceof JavaObject) {
+                counts[1]++;
+                instance((JavaObject) one, answer);
+            } else if (one instanceof JavaObjectArray) {
+                counts[2]++;
+                objectArray((JavaObjectArray) one, answer);
+            } else if (one instanceof JavaValueArray) {
+                counts[3]++;
+                valueArray((JavaValueArray) one, answer);
+            }
+        }
+        for (int i = 0; i < counts.length; i++) {
+            answer.count(counts().get(i), counts[i]);
+        }
+    }
+
+    private static long idOf(JavaThing thing) {
+        return thing instanceof JavaHeapObject ? ((JavaHeapObject) thing).getId() : 0;
+    }
+
+    private static int typeOf(JavaField field) {
+        int at = SIGNATURES.indexOf(field.getSignature().charAt(0));
+        return at < 0 ? 2 : at + 4;
+    }
+
+    /** Values are text. */
+    private static byte[] bytes(String text, int type) {
+        switch (type) {
+            case 4:
+                return Item.value(Boolean.valueOf(text));
+            case 5:
+                return Item.value(text.charAt(0));
+            case 6:
+                return Item.value(Float.valueOf(text));
+            case 7:
+                return Item.value(Double.valueOf(text));
+            case 8:
+                return Item.value((byte) Integer.decode(text).intValue());
+            case 9:
+                return Item.value(Short.valueOf(text));
+            case 10:
+                return Item.value(Integer.valueOf(text));
+            default:
+                return Item.value(Long.valueOf(text));
+        }
+    }
+
+    private static void value(Item item, JavaField field, JavaThing value) {
+        int type = typeOf(field);
+        item.text(field.getName()).type(type);
+        if (type == 2) {
+            item.number(idOf(value));
+        } else {
+            item.part(bytes(value.toString(), type));
+        }
+    }
+
+    private static void classDump(JavaClass one, Answer answer) {
+        Item item = new Item("class").number(one.getId()).className(one.getName());
+        item.number(one.getSuperclass() == null ? 0 : one.getSuperclass().getId());
+        for (JavaField field : one.getFields()) {
+            item.text(field.getName()).type(typeOf(field));
+        }
+        answer.add("classes", item);
+        answer.add("loaders", new Item("loader").number(one.getId()).number(idOf(one.getLoader())));
+        for (JavaStatic each : one.getStatics()) {
+            Item attached = new Item("static").number(one.getId());
+            value(attached, each.getField(), each.getValue());
+            answer.add("statics", attached);
+        }
+    }
+
+    /** It puts the fields of superclasses first. */
+    private static void instance(JavaObject one, Answer answer) {
+        Item item = new Item("instance").number(one.getId()).number(one.getClazz().getId());
+        JavaThing[] values = one.getFields();
+        JavaField[] fields = one.getClazz().getFieldsForInstance();
+        int end = values.length;
+        for (JavaClass declaring = one.getClazz(); declaring != null; declaring = declaring.getSuperclass()) {
+            int first = end - declaring.getFields().length;
+            for (int i = first; i < end; i++) {
+                value(item.number(declaring.getId()), fields[i], values[i]);
+            }
+            end = first;
+        }
+        answer.add("instances", item);
+    }
+
+    private static void objectArray(JavaObjectArray one, Answer answer) {
+        JavaThing[] elements = one.getElements();
+        ByteBuffer ids = ByteBuffer.allocate(8 * elements.length);
+        for (JavaThing element : elements) {
+            ids.putLong(idOf(element));
+        }
+        Item item = new Item("object array").number(one.getId()).number(one.getClazz().getId());
+        answer.add("object_arrays", item.part(ids.array()));
+    }
+
+    /** Elements are values in jhat, and texts in the tests' parser. */
+    private static void valueArray(JavaValueArray one, Answer answer) {
+        int type = SIGNATURES.indexOf(one.getElementType()) + 4;
+        Object elements = one.getElements();
+        ByteBuffer bytes = ByteBuffer.allocate(8 * one.getLength());
+        for (int i = 0; i < one.getLength(); i++) {
+            Object element = Array.get(elements, i);
+            bytes.put(element instanceof JavaThing ? bytes(element.toString(), type) : Item.value(element));
+        }
+        Item item = new Item("primitive array").number(one.getId()).type(type);
+        answer.add("primitive_arrays", item.part(Arrays.copyOf(bytes.array(), bytes.position())));
+    }
+}
