@@ -153,7 +153,7 @@ def _sa_way(setting: Setting, classes: Path, way: str) -> Dump:
     jvm = setting.jvm
     through = "ulimit -c unlimited" if way == "core" else ""
     with program(jvm, classes, ["-Xmx128m", "-XX:+UseG1GC"], folder, through=through) as one:
-        one.tell("collect")  # what is in the buffers of threads is lost now and then
+        one.tell("collect")  # a collection shows what its walk of the heap leaves out
         core = way == "core"
         whom = [str(jvm.home / "bin" / "java"), jvm.inside(_core(one, folder))] if core else [str(one.pid)]
         if setting.producer.jdk == 8:
