@@ -1,6 +1,6 @@
 /* --format github: workflow commands, which GitHub shows as annotations: one for each rule, because GitHub shows only ten of a
- * kind, and one for the verdict. Every line must be such a command: the runner takes any other line with "##[" for a command too, and
- * names in a dump may contain that. */
+ * kind, and one for the verdict. Every line must be such a command: the runner takes any other line with "##[" for a command
+ * too, and names in a dump may contain that. */
 #include <inttypes.h>
 #include <string.h>
 

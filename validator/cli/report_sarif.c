@@ -1,6 +1,6 @@
 /* --format sarif: SARIF 2.1.0, one run for all files. A region's byteOffset counts bytes of the dump even if the file is
- * compressed; then the region's message says so. Services refuse reports of more than 25,000 results, so further results are left out; the
- * totals in the run's properties are exact. */
+ * compressed; then the region's message says so. Services refuse reports of more than 25,000 results, so further results are
+ * left out; the totals in the run's properties are exact. */
 #include <inttypes.h>
 #include <string.h>
 
