@@ -1,5 +1,5 @@
-/* The same bytes give the same report, however they arrive: as memory, as a file or a pipe read in blocks of any size, as gzip
- * of one member or of many, and with another key of the hash tables. */
+/* The same bytes give the same report, however they arrive and whoever checks them: as memory, as a file or a pipe read in blocks of
+ * any size, as gzip of one member or of many, with another key of the hash tables, in jobs of any size, by any number of threads. */
 #include <stdlib.h>
 #include <zlib.h>
 
@@ -13,6 +13,7 @@ struct path {
     size_t size;
     bool as_pipe;
     struct hprof_testing testing;
+    unsigned threads;
 };
 
 static void validate(const struct path *path, struct hprof_options options, struct account *account)
@@ -24,6 +25,7 @@ static void validate(const struct path *path, struct hprof_options options, stru
     account_listen(account, &options);
     options.allocator = &allocator;
     options.testing = &path->testing;
+    options.threads = path->threads;
     (void)hprof_validate_memory(path->bytes, path->size, path->as_pipe, &options);
     expect_no_leak(&memory);
     expect_consistent(account, &options, path->size);
@@ -78,8 +80,8 @@ static void compress_in_members(const uint8_t *data, size_t size, size_t member)
 static void compare_gzip(const struct account *expected, const char *name, size_t block, const struct hprof_options *options)
 {
     static struct account account;
-    struct path file = {name, gzip.at, gzip.size, false, {.hash_seed = 1, .block = block}};
-    struct path pipe = {name, gzip.at, gzip.size, true, {.hash_seed = 1, .block = block}};
+    struct path file = {name, gzip.at, gzip.size, false, {.hash_seed = 1, .block = block}, 1};
+    struct path pipe = {name, gzip.at, gzip.size, true, {.hash_seed = 1, .block = block}, 1};
 
     validate(&file, *options, &account);
     expect_same(expected, "memory", &account, name, COMPRESSION_DIFFERS);
@@ -104,12 +106,23 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     /* Any first cut; small blocks cut everywhere. */
     size_t block =
         least_block(data, size) + draw(&bits, 2) * draw(&bits, (uint32_t)(size < 4096 ? size + 1 : 4096)) + draw(&bits, 40);
-    struct path memory = {"memory", bytes, size, false, {.hash_seed = 1}};
+    uint32_t more = drawn_bits(data, size) * UINT32_C(0x9E3779B1);
+    size_t job = least_block(data, size) + draw(&more, 3) * draw(&more, 400) + draw(&more, 40);
+    unsigned threads = 2 + draw(&more, 7);
+    struct path memory = {"memory", bytes, size, false, {.hash_seed = 1}, 1};
     struct path paths[] = {
-        {"memory with another hash key", bytes, size, false, {.hash_seed = 2 + bits}},
-        {"a file read in blocks", bytes, size, false, {.hash_seed = 1, .block = block}},
-        {"a pipe", bytes, size, true, {.hash_seed = 1}},
-        {"a pipe read in blocks", bytes, size, true, {.hash_seed = 1, .block = block}},
+        {"memory with another hash key", bytes, size, false, {.hash_seed = 2 + bits}, 1},
+        {"a file read in blocks", bytes, size, false, {.hash_seed = 1, .block = block}, 1},
+        {"in jobs", bytes, size, false, {.hash_seed = 1, .job = job}, 1},
+        {"in jobs in another order, read in blocks",
+         bytes,
+         size,
+         false,
+         {.hash_seed = 2 + bits, .block = block, .job = job},
+         1},
+        {"by threads", bytes, size, false, {.hash_seed = 1, .job = job}, threads},
+        {"a pipe", bytes, size, true, {.hash_seed = 1}, 1},
+        {"a pipe read in blocks", bytes, size, true, {.hash_seed = 1, .block = block}, 1},
     };
 
     validate(&memory, options, &expected);

@@ -19,6 +19,7 @@
 #include "messages.h"
 #include "options.h"
 #include "output.h"
+#include "processors.h"
 #include "progress.h"
 #include "repair.h"
 #include "report.h"
@@ -180,14 +181,18 @@ static bool report_result(void *context, const char *file, const struct spread_r
     return !run->stopped;
 }
 
+/* With --jobs, a file for each thread; threads that are left check parts of the files. Without, one file after the other. */
 static enum hprof_status check_files(struct run *run)
 {
     const struct cli_options *options = run->options;
+    unsigned files = options->file_count > 0 && options->baseline == NULL ? (unsigned)options->file_count : 1;
+    unsigned at_once = options->jobs == 0 ? 1 : options->jobs < files ? options->jobs : files;
+    run->library.threads = (options->jobs == 0 ? processor_count() : options->jobs) / at_once;
     const struct spread spread = {
         .library = &run->library,
         .files = options->files,
         .file_count = options->file_count,
-        .jobs = options->jobs,
+        .jobs = at_once,
         .wants_findings = run->library.on_finding != NULL,
         .open = open_input,
         .report = report_result,
@@ -195,7 +200,7 @@ static enum hprof_status check_files(struct run *run)
     };
 
     /* A baseline differs from file to file. */
-    if (options->jobs > 1 && options->file_count > 1 && options->baseline == NULL && spread_files(&spread))
+    if (at_once > 1 && spread_files(&spread))
         return run->worst;
     for (int i = 0; i < options->file_count && !run->stopped; i++)
         run->worst = worse(run->worst, check_file(run, options->files[i]));

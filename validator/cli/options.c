@@ -84,7 +84,10 @@ static const struct option_row rows[] = {
 
     {0, NULL, NULL, "How"},
     {OPTION_MAX_MEMORY, "max-memory", "SIZE", "end with status 4 rather than use more: 512M, 2G; no limit by default"},
-    {OPTION_JOBS, "jobs", "N", "of several files, check N at once, 1 to 1024, 1 by default; results never depend on it"},
+    {OPTION_JOBS, "jobs", "N",
+     "use N threads, 1 to 1024; by default as many as there are processors for this process. Several files are checked at "
+     "once; "
+     "threads that are left share the parts of a file that is not compressed. Results never depend on N"},
 
     {0, NULL, NULL, "What is known"},
     {OPTION_EXPLAIN, "explain", "RULE[,RULE...]", "what a rule requires, why, who breaks it, how readers fare, and an example"},
@@ -410,7 +413,6 @@ enum hprof_status options_parse(struct cli_options *options, int argc, char **ar
         .profile = PROFILE_NOT_GIVEN,
         .max_errors = defaults.max_errors,
         .max_memory = defaults.max_memory,
-        .jobs = 1,
         .severities = malloc(rules),
         .explain = calloc(rules, sizeof(bool)),
         .chosen = calloc(rules, sizeof(bool)),

@@ -41,7 +41,7 @@ struct cli_options {
     uint64_t show_offset, show_around;
     const char *repair;  /* the path of the copy */
     uint64_t max_memory; /* 0 for no limit */
-    unsigned jobs;
+    unsigned jobs;       /* 0 if not given */
     bool werror;
     bool verbose;
     bool decimal;

@@ -132,7 +132,7 @@ static void check_file(const struct spread *spread, const char *file, struct kep
         if (fd != STDIN_FILENO)
             close(fd);
     }
-    if (fd >= 0 && (k->result.summary == NULL || k->ran_out)) {
+    if (k->ran_out || (fd >= 0 && k->result.summary == NULL)) {
         k->result.summary = NULL;
         k->result.status = HPROF_LIMIT;
         k->result.failure = "out of memory";

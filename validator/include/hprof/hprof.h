@@ -153,6 +153,7 @@ struct hprof_allocator {
 struct hprof_testing {
     uint64_t hash_seed; /* determines the key of the hash tables; 0 for a random key */
     size_t block;       /* bytes read at once, from memory too; at least 2, or 0 for the usual size */
+    size_t job;         /* bytes that a thread checks at a time, in random order; 0 for the usual size and order */
 };
 
 struct hprof_options {
@@ -160,7 +161,7 @@ struct hprof_options {
     uint64_t max_errors; /* findings handed out for each rule, the gravest first, then the first; 0 for all */
     uint64_t max_memory; /* bytes; 0 for no limit */
     bool werror;         /* warnings count as errors */
-    unsigned threads;    /* with more than one, a thread reads a pipe, or inflates gzip, while the calling one checks; 0 is 1 */
+    unsigned threads;    /* in all; they share a plain file; of a pipe or gzip, one reads ahead. 0 is 1 */
     /* By rule, or NULL: a severity that replaces the profile's, or HPROF_UNCHANGED. Ignored for framing rules. */
     const uint8_t *severities;
     /* By rule, or NULL: if a rule has no more findings than this, they are notes. Applies to framing rules, too. */

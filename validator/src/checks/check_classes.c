@@ -91,7 +91,7 @@ void check_unload_class(struct checker *ck, const struct UNLOAD_CLASS *r, uint64
     struct recent_page near = {0};
 
     if (!is_loaded(ck, r->class_serial)) {
-        if (!(ck->lost & MAY_DEFINE_CLASSES))
+        if (!(ck->framing.lost & MAY_DEFINE_CLASSES))
             pending_uses_add(&ck->class_serial_uses, r->class_serial, SERIAL_OF_UNLOAD, at);
     } else if (id_set_define(&ck->unloaded_serials, &near, id_to_key(r->class_serial, sizeof(uint32_t)))) {
         report(ck, RULE_CLS_019, at, "a class not yet unloaded", "%" PRIu32 ", unloaded before", r->class_serial);
@@ -110,12 +110,13 @@ static void judge_serial_use(void *context, uint64_t serial, const uint64_t firs
         [SERIAL_OF_UNLOAD] = {RULE_CLS_007, "UNLOAD_CLASS"},
     };
     struct checker *ck = context;
-    bool may_be_loaded = ck->lost & MAY_DEFINE_CLASSES || is_loaded(ck, (uint32_t)serial);
+    bool may_be_loaded = ck->framing.lost & MAY_DEFINE_CLASSES || is_loaded(ck, (uint32_t)serial);
     unsigned role = may_be_loaded ? SERIAL_OF_UNLOAD : SERIAL_OF_FRAME;
 
     while (role < SERIAL_OF_UNLOAD && first[role] == NEVER_USED)
         role++;
-    if (first[role] != NEVER_USED && !(role == SERIAL_OF_UNLOAD && ck->unknown.may_define & ck->lost & MAY_DEFINE_CLASSES))
+    if (first[role] != NEVER_USED &&
+        !(role == SERIAL_OF_UNLOAD && ck->framing.unknown.may_define & ck->framing.lost & MAY_DEFINE_CLASSES))
         report_late(ck, roles[role].rule, SHAPE_ANY, first[role], roles[role].path, "the serial of a loaded class", "%" PRIu32,
                     (uint32_t)serial);
 }
@@ -128,7 +129,7 @@ static void judge_class_use(void *context, uint64_t id, const uint64_t first[USE
     enum name_kind kind = class && !class->reused ? strings_name_kind(&ck->strings, class->name) : NAME_UNKNOWN;
     char path[NAME_SIZE], name[NAME_SIZE];
 
-    if (first[CLASS_IS_DUMPED] != NEVER_USED && !class && !(ck->lost & MAY_DEFINE_CLASSES))
+    if (first[CLASS_IS_DUMPED] != NEVER_USED && !class && !(ck->framing.lost & MAY_DEFINE_CLASSES))
         report_within(ck, RULE_CLS_008, SHAPE_ANY, first[CLASS_IS_DUMPED], show_class_dump(ck, id, path, sizeof path),
                       "a class with a LOAD_CLASS", "0x%" PRIx64, id);
     if (kind == NAME_UNKNOWN)

@@ -56,7 +56,7 @@ static void roll_back(struct checker *ck, const struct checkpoint *to)
     ck->checkpoints->rolled_back_to = to;
     findings_roll_back(&ck->findings, &to->findings);
     findings_silence(&ck->findings);
-    ck->stopped = true;
+    ck->framing.stopped = true;
 }
 
 /* The last checkpoint at or before an offset. */
@@ -74,9 +74,9 @@ static const struct checkpoint *checkpoint_before(const struct checkpoints *c, u
 static void discard(struct checker *ck, uint64_t from)
 {
     struct checkpoints *c = ck->checkpoints;
-    uint64_t checked = ck->stopped || ck->in.offset < c->unit_end ? c->unit_end : ck->in.offset;
+    uint64_t checked = ck->framing.stopped || ck->in.offset < c->unit_end ? c->unit_end : ck->in.offset;
 
-    ck->truncated = true;
+    ck->framing.truncated = true;
     if (c->damaged_from != UINT64_MAX)
         return;
     c->damaged_from = from;
@@ -92,9 +92,9 @@ void restore_checkpoint(struct checker *ck)
         return;
     ck->sum = to->sum;
     ck->signs = to->signs;
-    ck->complete_until = to->complete_until;
-    ck->framing_lost = to->framing_lost;
-    ck->second_header = to->second_header;
+    ck->framing.complete_until = to->complete_until;
+    ck->framing.failed = to->framing_lost;
+    ck->framing.second_header = to->second_header;
     chunks_shrink(&ck->classes.loaded, to->loaded_classes); /* their names are those of a producer */
     end_sound_part(ck, to->record_at);
     ck->sum.skipped = ck->in.offset - ck->sum.sound_until;
@@ -114,10 +114,10 @@ static void take_checkpoint(const struct checker *ck, struct checkpoint *to)
     findings_checkpoint(&ck->findings, &to->findings);
     to->sum = ck->sum;
     to->signs = ck->signs;
-    to->complete_until = ck->complete_until;
+    to->complete_until = ck->framing.complete_until;
     to->loaded_classes = ck->classes.loaded.count;
-    to->framing_lost = ck->framing_lost;
-    to->second_header = ck->second_header;
+    to->framing_lost = ck->framing.failed;
+    to->second_header = ck->framing.second_header;
 }
 
 bool begin_gzip_unit(struct checker *ck, uint64_t size)
@@ -189,7 +189,7 @@ void on_gzip_fault(void *context, const struct gzip_finding *g)
     case GZIP_HEADER:
     case GZIP_TRUNCATED:
     case GZIP_NESTED:
-        ck->truncated = true;
+        ck->framing.truncated = true;
         break;
     case GZIP_VALID:
     case GZIP_ZEROS:

@@ -26,7 +26,7 @@ static size_t count_good_bytes(const uint8_t *p, size_t n)
 static void stop(struct checker *ck)
 {
     end_sound_part(ck, 0);
-    ck->stopped = true;
+    ck->framing.stopped = true;
 }
 
 /* HTML is written in either case. */

@@ -1,19 +1,14 @@
-/* Instances and arrays (SPEC.md 6.4 to 6.7): nearly all of a dump, so the one place where every instruction counts.
- *
- * check_plain_objects is the fast way: sub-records that lie whole in memory, of classes it has met. Its bounds: before a field is read,
- * the bytes up to the end of the sub-record were found to be there; checked fields of a class lie within its instances (make_hot). All
- * else goes the long way, one sub-record at a time. */
+/* Instances and arrays (SPEC.md 6.4 to 6.7), one at a time: what is not plain (plain_objects.h), and each class, trace and waiting
+ * instance that is met for the first time. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "checks/plain_objects.h"
 #include "engine/checker.h"
 #include "format/native.h"
 
 #define COLD __attribute__((noinline, cold))
-enum { WIDE_FIELDS = 1 << 18 /* of all wide classes: 1 MiB */ };
-
-#define HOT static inline __attribute__((always_inline))
 
 /* ---- IDs ---- */
 
@@ -23,6 +18,10 @@ static COLD void report_duplicate(struct checker *ck, uint64_t id, bool is_class
     bool was_class = class != NULL;
     struct finding *f;
 
+    if (jobs_are_ahead(ck)) { /* they may have marked the second definition before the first */
+        jobs_fail(ck);
+        return;
+    }
     if (ck->dump.end_lost)
         return;
     if (was_class == is_class)
@@ -45,188 +44,49 @@ void define_object(struct checker *ck, uint64_t id, bool is_class, uint64_t offs
 {
     if (!id)
         report_id_zero(ck, offset);
-    else if (id_set_define(&ck->dump.objects, &ck->dump.recent_defined, id_to_key(id, ck->id_size)))
+    else if (id_set_define(&ck->dump.objects, &ck->segment.defined, id_to_key(id, ck->id_size)))
         report_duplicate(ck, id, is_class, offset);
 }
 
 static COLD void use_object_trace(struct checker *ck, uint32_t serial, enum trace_role role, uint64_t offset)
 {
     use_trace(ck, serial, role, offset);
-    ck->dump.known_traces[serial % KNOWN_TRACES] = serial;
-}
-
-HOT bool is_known_trace(const struct checker *ck, uint32_t serial)
-{
-    return __builtin_expect(ck->dump.known_traces[serial % KNOWN_TRACES] == serial, 1);
+    ck->segment.known_traces[serial % KNOWN_TRACES] = serial;
 }
 
 /* ---- Classes of instances ---- */
 
-HOT struct hot_class *hot_slot(const struct hot_classes *hot, uint64_t raw_id)
+/* Puts a well-formed class into its slot. False if there is no room for it. */
+static bool make_hot(struct checker *ck, uint64_t raw_id, uint32_t index)
 {
-    return &hot->slots[(raw_id * hot->multiply) >> (64 - hot->bits)];
-}
+    struct hot_class hot = {.raw_id = raw_id, .dump = ck->classes.dump};
 
-static size_t hot_bytes(unsigned bits)
-{
-    return sizeof(struct hot_class) << bits;
-}
-
-void fit_hot_classes(struct checker *ck, uint64_t classes)
-{
-    enum { SLOTS_A_CLASS = 8 }; /* or classes that share one take turns */
-    unsigned bits = HOT_BITS_LEAST;
-    struct hot_class *slots;
-
-    while (bits < HOT_BITS_MOST && UINT64_C(1) << bits < classes * SLOTS_A_CLASS)
-        bits++;
-    if (ck->dump.hot.slots && bits <= ck->dump.hot.bits)
-        return;
-    slots = memory_get_zeroed(&ck->memory, hot_bytes(bits));
-    if (!slots)
-        return;
-    clear_hot_classes(ck);
-    ck->dump.hot = (struct hot_classes){slots, ck->key.multiply ^ 0x9E3779B97F4A7C14U, bits};
-}
-
-void clear_hot_classes(struct checker *ck)
-{
-    memory_put(&ck->memory, ck->dump.hot.slots, hot_bytes(ck->dump.hot.bits));
-    ck->dump.hot.slots = NULL;
-}
-
-/* Gathers the checked fields of a class and its superclasses. Only when they are few and near: the others are walked along the chain,
- * so that no class costs more than its cache line. */
-static bool gather_fields(const struct classes *classes, uint32_t index, struct hot_class *hot)
-{
-    const struct layout *l = classes_layout(classes, index);
-    unsigned references = 0, total = 0;
-
-    for (int booleans = 0; booleans < 2; booleans++) {
-        unsigned parts = 0;
-
-        for (uint32_t i = index; i != LAYOUT_NONE; i = classes_above(classes, i)) {
-            const struct layout *part = classes_layout(classes, i);
-            uint64_t base = l->total - part->total;
-
-            if (++parts > HOT_FIELDS + 1) /* all but the first have fields of one kind or the other: keep walks short */
-                return false;
-            for (struct checked_field field = checked_fields_begin(classes, part); checked_fields_next(classes, &field);) {
-                if ((field.type == TYPE_BOOLEAN) != booleans)
-                    continue;
-                if (total == HOT_FIELDS || base + field.at > UINT16_MAX)
-                    return false;
-                hot->fields[total++] = (uint16_t)(base + field.at);
-            }
-        }
-        if (!booleans)
-            references = total;
-    }
-    hot->references = (uint8_t)references;
-    hot->booleans = (uint8_t)(total - references);
-    return true;
-}
-
-void begin_wide_classes(struct checker *ck)
-{
-    ck->dump.wide = (struct wide_classes){0};
-    keymap_init(&ck->dump.wide.first, &ck->memory, &ck->key, sizeof(uint32_t), sizeof(uint32_t));
-}
-
-void clear_wide_classes(struct checker *ck)
-{
-    struct wide_classes *wide = &ck->dump.wide;
-
-    memory_put(&ck->memory, wide->fields, wide->capacity * sizeof *wide->fields);
-    keymap_clear(&wide->first);
-    *wide = (struct wide_classes){0};
-}
-
-static bool add_wide(struct checker *ck, uint32_t field)
-{
-    struct wide_classes *wide = &ck->dump.wide;
-    void *fields = wide->fields;
-
-    if (wide->count == WIDE_FIELDS ||
-        !memory_grow(&ck->memory, &fields, &wide->capacity, wide->count + 1, sizeof *wide->fields))
+    if (!ck->segment.hot.slots ||
+        (!describe_class(&ck->classes, index, &hot) && !describe_new_wide(&ck->dump.wide, &ck->classes, index, &hot)))
         return false;
-    wide->fields = fields;
-    wide->fields[wide->count++] = field;
+    *hot_slot(&ck->segment.hot, raw_id) = hot;
     return true;
-}
-
-/* Gathers and counts the checked fields of one type of a class and its superclasses. */
-static bool gather_wide(struct checker *ck, uint32_t index, uint8_t type, size_t number_at)
-{
-    const struct classes *classes = &ck->classes;
-    uint64_t total = classes_layout(classes, index)->total;
-
-    for (uint32_t i = index; i != LAYOUT_NONE; i = classes_above(classes, i)) {
-        const struct layout *part = classes_layout(classes, i);
-
-        for (struct checked_field field = checked_fields_begin(classes, part); checked_fields_next(classes, &field);)
-            if (field.type == type) {
-                if (!add_wide(ck, (uint32_t)(total - part->total + field.at)))
-                    return false;
-                ck->dump.wide.fields[number_at]++;
-            }
-    }
-    return true;
-}
-
-/* A class with many checked fields: they are gathered once. */
-static bool find_wide(struct checker *ck, uint32_t index, struct hot_class *hot)
-{
-    struct wide_classes *wide = &ck->dump.wide;
-    size_t first = wide->count;
-    uint64_t found;
-
-    if (!keymap_get(&wide->first, index, &found)) {
-        bool there_is_room = add_wide(ck, 0) && add_wide(ck, 0) && gather_wide(ck, index, TYPE_OBJECT, first) &&
-                             gather_wide(ck, index, TYPE_BOOLEAN, first + 1);
-
-        if (!there_is_room)
-            wide->count = first;
-        found = there_is_room ? first : UINT32_MAX;
-        keymap_put(&wide->first, index, found);
-    }
-    hot->is_wide = true;
-    hot->references = hot->booleans = 0;
-    hot->first_wide = (uint32_t)found;
-    return found != UINT32_MAX;
-}
-
-static void make_hot(struct checker *ck, uint64_t raw_id, uint32_t index)
-{
-    const struct layout *l = classes_layout(&ck->classes, index);
-    struct hot_class hot = {.raw_id = raw_id, .bytes = (uint32_t)l->total, .dump = ck->classes.dump};
-
-    if (ck->dump.hot.slots && l->total < UINT32_MAX && (gather_fields(&ck->classes, index, &hot) || find_wide(ck, index, &hot)))
-        *hot_slot(&ck->dump.hot, raw_id) = hot;
 }
 
 static COLD const struct hot_class *load_hot(struct checker *ck, const uint8_t *raw_id, uint64_t bytes)
 {
     uint64_t raw = native_load(raw_id, ck->id_size), class_id = get_id(raw_id, ck->id_size);
     uint32_t index = class_id ? classes_find_layout(&ck->classes, class_id) : LAYOUT_NONE;
-    const struct hot_class *class;
+    const struct layout *l = index == LAYOUT_NONE ? NULL : classes_layout(&ck->classes, index);
 
-    if (index == LAYOUT_NONE || !ck->dump.hot.slots || classes_layout(&ck->classes, index)->state != LAYOUT_VALID ||
-        classes_layout(&ck->classes, index)->total != bytes)
+    if (!l || l->state != LAYOUT_VALID || l->total != bytes || !make_hot(ck, raw, index))
         return NULL;
-    make_hot(ck, raw, index);
-    class = hot_slot(&ck->dump.hot, raw);
-    return class->raw_id == raw && class->bytes == bytes && class->dump == ck->classes.dump && !class->is_wide ? class : NULL;
+    return hot_slot(&ck->segment.hot, raw);
 }
 
 const struct hot_class *hot_class_of(struct checker *ck, const uint8_t *raw_id, uint64_t bytes)
 {
     uint64_t raw = native_load(raw_id, ck->id_size);
-    const struct hot_class *class = ck->dump.hot.slots ? hot_slot(&ck->dump.hot, raw) : NULL;
+    const struct hot_class *class = ck->segment.hot.slots ? hot_slot(&ck->segment.hot, raw) : NULL;
 
-    if (class && class->raw_id == raw && class->bytes == bytes && class->dump == ck->classes.dump)
-        return class->is_wide ? NULL : class;
-    return load_hot(ck, raw_id, bytes);
+    if (!class || class->raw_id != raw || class->bytes != bytes || class->dump != ck->classes.dump)
+        class = load_hot(ck, raw_id, bytes);
+    return class && !class->is_rare ? class : NULL;
 }
 
 /* The layout of the class of an instance; LAYOUT_NONE when it or a superclass is not known yet, or never. */
@@ -240,21 +100,24 @@ static uint32_t known_layout(struct checker *ck, uint64_t class_id)
     return index;
 }
 
-/* A class that instances wait for, as long as no other class is dumped: in the slot of a class that no instance fits. */
+/* A class that instances wait for, as long as no other class is dumped. */
 static void note_waiting_class(struct checker *ck, uint64_t raw_id)
 {
-    if (ck->dump.hot.slots)
-        *hot_slot(&ck->dump.hot, raw_id) = (struct hot_class){.raw_id = raw_id,
-                                                              .bytes = UINT32_MAX,
-                                                              .dump = ck->classes.dump,
-                                                              .is_wide = true,
-                                                              .first_wide = (uint32_t)ck->classes.layouts.count};
+    if (ck->segment.hot.slots)
+        *hot_slot(&ck->segment.hot, raw_id) = (struct hot_class){.raw_id = raw_id,
+                                                                 .bytes = UINT32_MAX,
+                                                                 .dump = ck->classes.dump,
+                                                                 .kind = HOT_WAITING,
+                                                                 .is_rare = true,
+                                                                 .layouts = (uint32_t)ck->classes.layouts.count};
 }
 
-HOT bool class_waits(const struct checker *ck, const struct hot_class *class, uint64_t raw_id)
+static bool class_waits(struct checker *ck, uint64_t raw_id)
 {
-    return class->raw_id == raw_id && class->bytes == UINT32_MAX && class->dump == ck->classes.dump && class->is_wide &&
-           !class->array_kind && class->first_wide == (uint32_t)ck->classes.layouts.count && waits_in_ranges(ck);
+    const struct hot_class *class = hot_slot(&ck->segment.hot, raw_id);
+
+    return class->raw_id == raw_id && class->dump == ck->classes.dump && class->kind == HOT_WAITING &&
+           class->layouts == (uint32_t)ck->classes.layouts.count && waits_in_ranges(ck);
 }
 
 /* The class of an instance is 0, or it is not dumped, and all classes are known. */
@@ -277,7 +140,7 @@ static COLD void report_boolean(struct checker *ck, unsigned value, uint64_t off
     report(ck, RULE_OBJ_010, offset, "0 or 1", "%u", value);
 }
 
-/* Checks the fields of one class of the chain: its part is at p, and at `offset` in the dump. */
+/* The marks of one class of the chain, its part at p, which is at an offset of the dump. */
 static void check_part(struct checker *ck, const struct layout *part, const uint8_t *p, uint64_t offset)
 {
     for (struct checked_field field = checked_fields_begin(&ck->classes, part); checked_fields_next(&ck->classes, &field);) {
@@ -290,7 +153,7 @@ static void check_part(struct checker *ck, const struct layout *part, const uint
     }
 }
 
-/* Checks the parts of a chain that have checked fields, the class itself first. `get` gives n bytes at an offset within the instance. */
+/* The parts of a chain that have marks, the class itself first. `get` gives n bytes at an offset within the instance. */
 static bool check_chain(struct checker *ck, uint32_t index, uint64_t offset,
                         const uint8_t *(*get)(struct checker *ck, uint64_t at, size_t n))
 {
@@ -380,7 +243,7 @@ bool check_known_instance(struct checker *ck, const struct INSTANCE_DUMP *r, uin
 static void check_instance_head(struct checker *ck, const struct INSTANCE_DUMP *r, uint64_t at)
 {
     define_object(ck, r->object_id, false, at);
-    if (!is_known_trace(ck, r->trace_serial))
+    if (!is_known_trace(&ck->segment, r->trace_serial))
         use_object_trace(ck, r->trace_serial, TRACE_OF_INSTANCE, at + OFFSET_OF(INSTANCE_DUMP, trace_serial, ck->id_size));
 }
 
@@ -456,34 +319,7 @@ void check_wrong_instance(struct checker *ck)
 
 /* ---- Object arrays ---- */
 
-HOT void check_elements(struct checker *ck, struct recent_page *referenced, struct recent_page *element, const uint8_t *p,
-                        size_t n, unsigned id_size)
-{
-    if (element) {
-        struct recent_page near = *element;
-
-        for (size_t i = 0; i < n; i++) {
-            uint64_t id = get_id(p + i * id_size, id_size);
-
-            if (id)
-                id_set_refer_element(&ck->dump.objects, &near, id_to_key(id, id_size));
-        }
-        *element = near;
-    } else {
-        struct recent_page near = *referenced;
-
-        for (size_t i = 0; i < n; i++) {
-            uint64_t id = get_id(p + i * id_size, id_size);
-
-            if (id)
-                id_set_refer(&ck->dump.objects, &near, id_to_key(id, id_size));
-        }
-        *referenced = near;
-    }
-}
-
-/* Whether a class is that of Object[], as far as is known here: elsewhere no producer is known to name what it does not dump. */
-static bool is_object_array(const struct checker *ck, uint64_t class_id)
+bool is_object_array(const struct checker *ck, uint64_t class_id)
 {
     static const char *const names[] = {"[Ljava/lang/Object;", "java.lang.Object[]"};
     const struct class *class = classes_find(&ck->classes, class_id);
@@ -525,16 +361,16 @@ static void check_array_head(struct checker *ck, const struct OBJECT_ARRAY_DUMP 
     unsigned id = ck->id_size;
 
     define_object(ck, r->object_id, false, at);
-    if (!is_known_trace(ck, r->trace_serial))
+    if (!is_known_trace(&ck->segment, r->trace_serial))
         use_object_trace(ck, r->trace_serial, TRACE_OF_OBJECT_ARRAY, at + OFFSET_OF(OBJECT_ARRAY_DUMP, trace_serial, id));
     if (r->class_id != ck->dump.last_array_class || !r->class_id)
         check_array_class(ck, r->class_id, at + OFFSET_OF(OBJECT_ARRAY_DUMP, class_id, id));
-    if (ck->dump.array_class_is_dumped && ck->dump.hot.slots)
-        *hot_slot(&ck->dump.hot, raw_class_id) =
+    if (ck->dump.array_class_is_dumped && ck->segment.hot.slots)
+        *hot_slot(&ck->segment.hot, raw_class_id) =
             (struct hot_class){.raw_id = raw_class_id,
                                .bytes = UINT32_MAX,
                                .dump = ck->classes.dump,
-                               .array_kind = ck->dump.in_object_array ? OBJECT_ARRAY : OTHER_ARRAY};
+                               .kind = ck->dump.in_object_array ? HOT_OBJECT_ARRAY : HOT_OTHER_ARRAY};
 }
 
 bool check_object_array(struct checker *ck)
@@ -554,8 +390,7 @@ bool check_object_array(struct checker *ck)
 
         if (input_need(&ck->in, wanted) < wanted)
             return false;
-        check_elements(ck, &ck->dump.recent_referenced, ck->dump.in_object_array ? &ck->dump.recent_element : NULL, ck->in.at,
-                       wanted / id, id);
+        refer_elements(&ck->segment, ck->dump.in_object_array, ck->in.at, wanted / id);
         ck->sum.references += wanted / id;
         input_advance(&ck->in, wanted);
         left -= wanted;
@@ -564,23 +399,6 @@ bool check_object_array(struct checker *ck)
 }
 
 /* ---- Primitive arrays ---- */
-
-/* Where the first element is that is neither 0 nor 1; n if none is. */
-static size_t find_bad_boolean(const uint8_t *p, size_t n)
-{
-    size_t i = 0;
-
-    for (; n - i >= 8; i += 8) {
-        uint64_t eight;
-
-        memcpy(&eight, p + i, 8);
-        if (eight & UINT64_C(0xfefefefefefefefe))
-            break;
-    }
-    while (i < n && p[i] <= 1)
-        i++;
-    return i;
-}
 
 static COLD void report_boolean_element(struct checker *ck, unsigned value, uint64_t element, uint64_t offset)
 {
@@ -599,7 +417,7 @@ bool check_primitive_array(struct checker *ck)
     if (!read_PRIMITIVE_ARRAY_DUMP(&c, id, &r))
         return false;
     define_object(ck, r.object_id, false, at);
-    if (!is_known_trace(ck, r.trace_serial))
+    if (!is_known_trace(&ck->segment, r.trace_serial))
         use_object_trace(ck, r.trace_serial, TRACE_OF_PRIMITIVE_ARRAY, at + OFFSET_OF(PRIMITIVE_ARRAY_DUMP, trace_serial, id));
     memcpy(start, ck->in.at, head);
     input_advance(&ck->in, head);
@@ -623,229 +441,49 @@ bool check_primitive_array(struct checker *ck)
     return input_skip(&ck->in, left) == left;
 }
 
-/* ---- The fast way ---- */
+/* ---- What the fast way meets for the first time ---- */
 
-/* What the loop counts, in registers. */
-struct tally {
-    uint64_t instances, object_arrays, primitive_arrays, references;
-    struct recent_page defined, referenced, element;
-};
-
-HOT void define_fast(struct checker *ck, struct tally *t, const uint8_t *sub, size_t size, uint64_t id, uint64_t offset)
+static COLD bool meet_class(struct segment *s, const uint8_t *raw_id, uint32_t bytes)
 {
-    if (__builtin_expect(!id, 0) ||
-        __builtin_expect(id_set_define(&ck->dump.objects, &t->defined, id_to_key(id, ck->id_size)), 0)) {
-        ck->sub = sub;
-        ck->sub_size = size;
-        if (!id)
-            report_id_zero(ck, offset);
-        else
-            report_duplicate(ck, id, false, offset);
-        ck->sub = NULL;
-    }
+    struct checker *ck = s->context;
+
+    return class_waits(ck, native_load(raw_id, s->id_size)) ||
+           (known_layout(ck, get_id(raw_id, s->id_size)) != LAYOUT_NONE && load_hot(ck, raw_id, bytes));
 }
 
-/* The fields of an instance at p, of a wide class. Returns what `near` moves to. */
-static __attribute__((noinline)) struct recent_page
-check_wide(struct checker *ck, struct recent_page near, const uint32_t *fields, const uint8_t *p, size_t head, uint64_t offset)
+static COLD bool meet_array_class(struct segment *s, const uint8_t *raw_id, uint64_t offset)
 {
-    const uint32_t *field = fields + 2, *end = field + fields[0];
-    const uint8_t *body = p + head;
-
-    for (; field < end; field++) {
-        uint64_t id = get_id(body + *field, ck->id_size);
-
-        if (id)
-            id_set_refer(&ck->dump.objects, &near, id_to_key(id, ck->id_size));
-    }
-    for (end += fields[1]; field < end; field++)
-        if (__builtin_expect(body[*field] > 1, 0)) {
-            ck->sub = p;
-            ck->sub_size = head;
-            report_boolean(ck, body[*field], offset + head + *field);
-            ck->sub = NULL;
-        }
-    return near;
+    (void)s;
+    (void)raw_id;
+    (void)offset;
+    return false;
 }
 
-/* ---- The fast way for instances that waited: arrays among them were checked ---- */
-
-static COLD const struct hot_class *load_known(struct checker *ck, const uint8_t *raw_id, uint32_t bytes)
+static COLD bool meet_trace(struct segment *s, uint32_t serial, enum object_kind kind, uint64_t offset)
 {
-    uint32_t index = known_layout(ck, get_id(raw_id, ck->id_size));
+    static const enum trace_role roles[] = {
+        [KIND_INSTANCE] = TRACE_OF_INSTANCE,
+        [KIND_OBJECT_ARRAY] = TRACE_OF_OBJECT_ARRAY,
+        [KIND_PRIMITIVE_ARRAY] = TRACE_OF_PRIMITIVE_ARRAY,
+    };
 
-    return index == LAYOUT_NONE ? NULL : load_hot(ck, raw_id, bytes);
-}
-
-HOT bool booleans_are_right(const struct hot_class *class, const uint8_t *body)
-{
-    for (unsigned i = class->references; i < class->references + class->booleans; i++)
-        if (body[class->fields[i]] > 1)
-            return false;
+    use_object_trace(s->context, serial, roles[kind], offset);
     return true;
 }
 
-HOT size_t refer_many(struct checker *ck, const uint8_t *const start, size_t n, uint64_t *instances, const unsigned id_size)
+static void meet_waiting(struct segment *s, uint64_t offset, uint64_t instances)
 {
-    const uint8_t *p = start, *const end = start + n;
-    const size_t head = 1 + SIZE_OF(INSTANCE_DUMP, id_size);
-    struct recent_page referenced = ck->dump.recent_referenced;
-    uint64_t references = 0;
+    struct checker *ck = s->context;
 
-    while (p < end && *instances) {
-        const struct hot_class *class;
-        const uint8_t *raw_id = p + 1 + OFFSET_OF(INSTANCE_DUMP, class_id, id_size);
-        struct measure m;
-        uint64_t raw;
-        uint32_t bytes;
-
-        if (*p != SUB_INSTANCE_DUMP) {
-            if ((*p != SUB_OBJECT_ARRAY_DUMP && *p != SUB_PRIMITIVE_ARRAY_DUMP) ||
-                measure_subrecord(p, (size_t)(end - p), id_size, V101, &m) != MEASURED || m.size > (size_t)(end - p))
-                break;
-            p += m.size;
-            continue;
-        }
-        if ((size_t)(end - p) < head)
-            break;
-        raw = native_load(raw_id, id_size);
-        bytes = get_u4(p + 1 + OFFSET_OF(INSTANCE_DUMP, bytes, id_size));
-        class = hot_slot(&ck->dump.hot, raw);
-        if (__builtin_expect(class->raw_id != raw || class->bytes != bytes || class->dump != ck->classes.dump, 0))
-            class = load_known(ck, raw_id, bytes);
-        if (!class || class->is_wide || bytes > (size_t)(end - p) - head || !booleans_are_right(class, p + head))
-            break;
-        for (unsigned i = 0; i < class->references; i++) {
-            uint64_t id = get_id(p + head + class->fields[i], id_size);
-
-            if (id)
-                id_set_refer(&ck->dump.objects, &referenced, id_to_key(id, id_size));
-        }
-        references += class->references;
-        p += head + bytes;
-        --*instances;
-    }
-    ck->dump.recent_referenced = referenced;
-    ck->sum.references += references;
-    return (size_t)(p - start);
+    wait_in_range(ck, offset, ck->sum.subrecord_counts[SUB_INSTANCE_DUMP] + instances);
 }
 
-size_t refer_instances(struct checker *ck, const uint8_t *p, size_t n, uint64_t *instances)
+const struct first_meetings meetings_in_order = {meet_class, meet_array_class, meet_trace, meet_waiting};
+
+void add_counts(struct checker *ck, const struct object_counts *counts)
 {
-    if (!ck->dump.hot.slots)
-        return 0;
-    return ck->id_size == 8 ? refer_many(ck, p, n, instances, 8) : refer_many(ck, p, n, instances, 4);
-}
-
-/* ---- The fast way ---- */
-
-HOT size_t walk(struct checker *ck, const uint8_t *const start, size_t n, uint64_t offset, const unsigned id_size)
-{
-    const uint8_t *p = start, *const end = start + n;
-    const size_t instance_head = 1 + SIZE_OF(INSTANCE_DUMP, id_size), array_head = 1 + SIZE_OF(OBJECT_ARRAY_DUMP, id_size),
-                 primitive_head = 1 + SIZE_OF(PRIMITIVE_ARRAY_DUMP, id_size);
-    const size_t trace_at = 1 + id_size, longest_head = instance_head > array_head ? instance_head : array_head;
-    const uint32_t dump = ck->classes.dump;
-    const struct hot_classes hot = ck->dump.hot;
-    struct tally t = {
-        .defined = ck->dump.recent_defined, .referenced = ck->dump.recent_referenced, .element = ck->dump.recent_element};
-
-    while ((size_t)(end - p) >= longest_head) {
-        size_t left = (size_t)(end - p);
-        uint32_t trace;
-
-        if (*p == SUB_INSTANCE_DUMP) {
-            uint64_t raw_id = native_load(p + 1 + OFFSET_OF(INSTANCE_DUMP, class_id, id_size), id_size);
-            uint32_t bytes = get_u4(p + 1 + OFFSET_OF(INSTANCE_DUMP, bytes, id_size));
-            const struct hot_class *class = hot_slot(&hot, raw_id);
-            const uint8_t *body = p + instance_head;
-            unsigned i = 0;
-
-            bool known = class->raw_id == raw_id && class->bytes == bytes && class->dump == dump;
-
-            if ((__builtin_expect(!known, 0) && !class_waits(ck, class, raw_id)) || bytes > left - instance_head)
-                break;
-            define_fast(ck, &t, p, instance_head, get_id(p + 1, id_size), offset + (uint64_t)(p - start) + 1);
-            trace = get_u4(p + trace_at);
-            if (!is_known_trace(ck, trace))
-                use_object_trace(ck, trace, TRACE_OF_INSTANCE, offset + (uint64_t)(p - start) + trace_at);
-            if (__builtin_expect(!known, 0)) {
-                wait_in_range(ck, offset + (uint64_t)(p - start), ck->sum.subrecord_counts[SUB_INSTANCE_DUMP] + t.instances);
-                t.instances++;
-                p = body + bytes;
-                continue;
-            }
-            for (; i < class->references; i++) {
-                uint64_t id = get_id(body + class->fields[i], id_size);
-
-                if (id)
-                    id_set_refer(&ck->dump.objects, &t.referenced, id_to_key(id, id_size));
-            }
-            t.references += i;
-            for (unsigned all = i + class->booleans; i < all; i++)
-                if (__builtin_expect(body[class->fields[i]] > 1, 0)) {
-                    ck->sub = p;
-                    ck->sub_size = instance_head;
-                    report_boolean(ck, body[class->fields[i]], offset + (uint64_t)(body - start) + class->fields[i]);
-                    ck->sub = NULL;
-                }
-            if (__builtin_expect(class->is_wide, 0)) {
-                const uint32_t *fields = ck->dump.wide.fields + class->first_wide;
-
-                t.referenced = check_wide(ck, t.referenced, fields, p, instance_head, offset + (uint64_t)(p - start));
-                t.references += fields[0];
-            }
-            t.instances++;
-            p = body + bytes;
-        } else if (*p == SUB_PRIMITIVE_ARRAY_DUMP) {
-            unsigned type = p[1 + OFFSET_OF(PRIMITIVE_ARRAY_DUMP, type, id_size)];
-            uint64_t bytes;
-
-            if (!type_is_primitive(type))
-                break;
-            bytes = (uint64_t)get_u4(p + 1 + OFFSET_OF(PRIMITIVE_ARRAY_DUMP, elements, id_size)) * type_size(type, id_size);
-            if (bytes > left - primitive_head)
-                break;
-            if (__builtin_expect(type == TYPE_BOOLEAN, 0) && find_bad_boolean(p + primitive_head, (size_t)bytes) < bytes)
-                break; /* the long way will tell */
-            define_fast(ck, &t, p, primitive_head, get_id(p + 1, id_size), offset + (uint64_t)(p - start) + 1);
-            trace = get_u4(p + trace_at);
-            if (!is_known_trace(ck, trace))
-                use_object_trace(ck, trace, TRACE_OF_PRIMITIVE_ARRAY, offset + (uint64_t)(p - start) + trace_at);
-            t.primitive_arrays++;
-            p += primitive_head + bytes;
-        } else if (*p == SUB_OBJECT_ARRAY_DUMP) {
-            uint64_t raw_id = native_load(p + 1 + OFFSET_OF(OBJECT_ARRAY_DUMP, class_id, id_size), id_size);
-            size_t elements = get_u4(p + 1 + OFFSET_OF(OBJECT_ARRAY_DUMP, elements, id_size));
-            const struct hot_class *class = hot_slot(&hot, raw_id);
-
-            if (__builtin_expect(class->raw_id != raw_id || !class->array_kind || class->dump != dump, 0) ||
-                elements > (left - array_head) / id_size)
-                break;
-            define_fast(ck, &t, p, array_head, get_id(p + 1, id_size), offset + (uint64_t)(p - start) + 1);
-            trace = get_u4(p + trace_at);
-            if (!is_known_trace(ck, trace))
-                use_object_trace(ck, trace, TRACE_OF_OBJECT_ARRAY, offset + (uint64_t)(p - start) + trace_at);
-            check_elements(ck, &t.referenced, class->array_kind == OBJECT_ARRAY ? &t.element : NULL, p + array_head, elements,
-                           id_size);
-            t.object_arrays++;
-            t.references += elements;
-            p += array_head + elements * id_size;
-        } else {
-            break;
-        }
-    }
-    ck->dump.recent_defined = t.defined;
-    ck->dump.recent_referenced = t.referenced;
-    ck->dump.recent_element = t.element;
-    ck->sum.subrecord_counts[SUB_INSTANCE_DUMP] += t.instances;
-    ck->sum.subrecord_counts[SUB_OBJECT_ARRAY_DUMP] += t.object_arrays;
-    ck->sum.subrecord_counts[SUB_PRIMITIVE_ARRAY_DUMP] += t.primitive_arrays;
-    ck->sum.references += t.references;
-    return (size_t)(p - start);
-}
-
-size_t check_plain_objects(struct checker *ck, const uint8_t *p, size_t n, uint64_t offset)
-{
-    return ck->id_size == 8 ? walk(ck, p, n, offset, 8) : walk(ck, p, n, offset, 4);
+    ck->sum.subrecord_counts[SUB_INSTANCE_DUMP] += counts->instances;
+    ck->sum.subrecord_counts[SUB_OBJECT_ARRAY_DUMP] += counts->object_arrays;
+    ck->sum.subrecord_counts[SUB_PRIMITIVE_ARRAY_DUMP] += counts->primitive_arrays;
+    ck->sum.references += counts->references;
 }

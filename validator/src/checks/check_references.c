@@ -8,7 +8,7 @@
 static void settle(struct checker *ck, uint64_t id)
 {
     if (id && id_set_get(&ck->dump.objects, id))
-        id_set_define(&ck->dump.objects, &ck->dump.recent_defined, id_to_key(id, ck->id_size));
+        id_set_define(&ck->dump.objects, &ck->segment.defined, id_to_key(id, ck->id_size));
 }
 
 /* The class that names its superclass at an offset; LAYOUT_NONE if it is not known which. */

@@ -187,7 +187,7 @@ static void judge_thread_use(void *context, uint64_t serial, const uint64_t firs
     if (first[THREAD_OF_END] != NEVER_USED)
         report_late(ck, RULE_THR_005, SHAPE_ANY, first[THREAD_OF_END], "END_THREAD", "a thread that was started",
                     "%" PRIu32 ", not started so far", (uint32_t)serial);
-    else if (!(ck->lost & MAY_DEFINE_THREADS) && !thread_is_known(ck, (uint32_t)serial))
+    else if (!(ck->framing.lost & MAY_DEFINE_THREADS) && !thread_is_known(ck, (uint32_t)serial))
         report_late(ck, RULE_STK_011, serial == 1 ? SHAPE_THREAD_ONE : SHAPE_ANY, first[THREAD_OF_TRACE], "TRACE > thread",
                     "0 or the serial of a thread", "%" PRIu32 ", which no START_THREAD or ROOT_THREAD_OBJECT has",
                     (uint32_t)serial);
@@ -195,9 +195,9 @@ static void judge_thread_use(void *context, uint64_t serial, const uint64_t firs
 
 void finish_stacks(struct checker *ck)
 {
-    if (!(ck->lost & MAY_DEFINE_FRAMES))
+    if (!(ck->framing.lost & MAY_DEFINE_FRAMES))
         pending_uses_finish(&ck->frame_uses, judge_frame_use, ck);
-    if (!(ck->lost & MAY_DEFINE_TRACES))
+    if (!(ck->framing.lost & MAY_DEFINE_TRACES))
         pending_uses_finish(&ck->trace_uses, judge_trace_use, ck);
     pending_uses_finish(&ck->thread_uses, judge_thread_use, ck);
 }

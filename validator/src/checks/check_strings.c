@@ -145,7 +145,7 @@ static void judge_use(void *context, uint64_t id, const uint64_t first[USE_ROLES
     if (strings_defined(&ck->strings, id))
         (in_dump ? report_within : report_late)(ck, RULE_STR_007, SHAPE_ANY, offset, paths[role],
                                                 "a string defined before it is named", "0x%" PRIx64 ", defined later", id);
-    else if (!(ck->lost & MAY_DEFINE_STRINGS))
+    else if (!(ck->framing.lost & MAY_DEFINE_STRINGS))
         (in_dump ? report_within : report_late)(ck, RULE_STR_006, SHAPE_ANY, offset, paths[role], "the ID of a string",
                                                 "0x%" PRIx64 ", not defined", id);
 }

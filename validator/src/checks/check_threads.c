@@ -14,7 +14,7 @@ void check_start_thread(struct checker *ck, const struct START_THREAD *r, uint64
         report(ck, RULE_THR_003, at, "a serial above 0", "0");
     keymap_get(&ck->threads, r->thread_serial, &state);
     if (r->thread_serial && state & THREAD_LIVE &&
-        !(ck->lost & MAY_DEFINE_THREADS)) /* an END_THREAD may be among what was skipped */
+        !(ck->framing.lost & MAY_DEFINE_THREADS)) /* an END_THREAD may be among what was skipped */
         f = report(ck, RULE_THR_004, at, "a serial of no living thread", "%" PRIu32 ", started and not ended",
                    r->thread_serial);
     if (f)
@@ -35,7 +35,7 @@ void check_end_thread(struct checker *ck, const struct END_THREAD *r, uint64_t a
     keymap_get(&ck->threads, r->thread_serial, &state);
     if (state & THREAD_LIVE)
         keymap_put(&ck->threads, r->thread_serial, state & ~(uint64_t)THREAD_LIVE);
-    else if (ck->lost & MAY_DEFINE_THREADS)
+    else if (ck->framing.lost & MAY_DEFINE_THREADS)
         return;
     else if (state & THREAD_STARTED)
         report(ck, RULE_THR_006, at, "a thread that has not ended", "%" PRIu32 ", ended before", r->thread_serial);

@@ -3,6 +3,8 @@
 #define HPROF_CHECKER_H
 
 #include "base/byte_log.h"
+#include "checks/plain_objects.h"
+#include "engine/jobs.h"
 #include "engine/recovery.h"
 #include "findings/findings.h"
 #include "format/format.h"
@@ -68,27 +70,6 @@ enum class_role { CLASS_IS_DUMPED, CLASS_IS_ARRAY, CLASS_HAS_NO_SUPERCLASS, CLAS
 enum {
     PIECE = 64 << 10 /* bytes of a string, an array or an instance that are checked at a time */
 };
-
-/* The agent gives each object the stack trace that allocated it: a few hundred of them take turns. */
-enum { KNOWN_TRACES = 256 };
-
-/* A class as the judging of its instances wants it: one cache line. */
-enum { HOT_BITS_LEAST = 6, HOT_BITS_MOST = 13, HOT_FIELDS = 22 };
-enum array_kind { NO_ARRAY, OBJECT_ARRAY /* Object[], or may be */, OTHER_ARRAY };
-struct hot_class {
-    uint64_t raw_id;    /* the ID in the dump's byte order */
-    uint32_t bytes;     /* of an instance; UINT32_MAX for an array class, for no window holds so many */
-    uint32_t dump;      /* the heap dump that this was noted in; of another one it says nothing */
-    uint8_t references; /* how many of `fields` are references: they come first */
-    uint8_t booleans;   /* how many are booleans */
-    uint8_t array_kind; /* enum array_kind: of a class that OBJ-007 saw to */
-    bool is_wide;       /* it has more fields than that: they are in `wide`, from first_wide on */
-    union {
-        uint16_t fields[HOT_FIELDS]; /* offsets in an instance */
-        uint32_t first_wide;
-    };
-};
-_Static_assert(sizeof(struct hot_class) == 64, "a cache line");
 
 /* The first instance of a class that is not dumped, to say which one that is; of so many classes. Not of arrays: whether the
  * class of an array is known when it is met depends on the input. */
@@ -172,6 +153,29 @@ struct checkpoints {
     const struct checkpoint *rolled_back_to;
 };
 
+/* What is known of the framing so far. */
+struct framing {
+    unsigned lost;           /* enum may_define: what skipped bytes may have defined. Nothing of it is called undefined */
+    bool truncated;          /* the dump ended too soon; nothing is missing because of that */
+    bool stopped;            /* what follows cannot be checked */
+    bool failed;             /* the dump did not just end too soon */
+    bool second_header;      /* follows where a record should: two files were joined */
+    uint64_t complete_until; /* the end of the latest HEAP_DUMP_END; 0 for none */
+    bool segment_reported;   /* REC-005 was */
+    bool heap_lost;          /* a skipped record may have been a heap dump, */
+    bool heap_end_lost;      /* or HEAP_DUMP_END */
+    struct {                 /* the records of unknown tag since the last known one: held until a known one follows */
+        uint64_t from, count;
+        unsigned may_define; /* all of them in the dump, by their lengths: counts only if REC-003 is an error at the end */
+        bool may_end_heap;   /* one of them is empty, as HEAP_DUMP_END is; likewise */
+    } unknown;
+    struct { /* an empty heap dump record whose length may never have been filled in: sub-records seem to follow */
+        uint64_t at, number;
+        unsigned records; /* that followed */
+    } unfilled;
+    uint32_t last_time;
+};
+
 struct checker {
     struct memory memory;
     struct input in;
@@ -187,29 +191,11 @@ struct checker {
 
     unsigned id_size;
     enum version version;
-    unsigned lost;           /* enum may_define: what skipped bytes may have defined. Nothing of it is called undefined */
-    bool truncated;          /* the dump ended too soon; nothing is missing because of that */
-    bool stopped;            /* what follows cannot be checked */
-    bool framing_lost;       /* the dump did not just end too soon */
-    bool second_header;      /* follows where a record should: two files were joined */
-    uint64_t complete_until; /* the end of the latest HEAP_DUMP_END; 0 for none */
-    bool line_ends_changed;  /* the first bytes look like text: each LF after a CR, */
-    bool was_transcoded;     /* or what is no UTF-8 replaced */
-    bool garbage_after;      /* what should be a gzip member is not one: it may have been one */
-    bool segment_reported;   /* REC-005 was */
-    bool heap_lost;          /* a skipped record may have been a heap dump, */
-    bool heap_end_lost;      /* or HEAP_DUMP_END */
-    struct {                 /* the records of unknown tag since the last known one: held until a known one follows */
-        uint64_t from, count;
-        unsigned may_define; /* all of them in the dump, by their lengths: counts only if REC-003 is an error at the end */
-        bool may_end_heap;   /* one of them is empty, as HEAP_DUMP_END is; likewise */
-    } unknown;
-    struct { /* an empty heap dump record whose length may never have been filled in: sub-records seem to follow */
-        uint64_t at, number;
-        unsigned records; /* that followed */
-    } unfilled;
-    struct chunks jumps; /* struct jump */
-    uint32_t last_time;
+    struct framing framing;
+    bool line_ends_changed; /* the first bytes look like text: each LF after a CR, */
+    bool was_transcoded;    /* or what is no UTF-8 replaced */
+    bool garbage_after;     /* what should be a gzip member is not one: it may have been one */
+    struct chunks jumps;    /* struct jump */
 
     /* The record and sub-record at hand, for the path of a finding. */
     uint8_t record_tag;
@@ -245,32 +231,21 @@ struct checker {
         uint64_t begin;              /* its first record */
         uint64_t last_segment, last_segment_number;
         struct id_set objects;
-        struct recent_page recent_defined, recent_referenced, recent_element;
         struct pending_uses object_uses, root_thread_uses;
         struct first_instance first_instances[FIRST_INSTANCES];
         unsigned first_instance_count;
         struct keymap thread_roots;  /* serial of a thread with a ROOT_THREAD_OBJECT to that of its stack trace */
         struct byte_log frame_roots; /* roots that name a frame, by thread: see check_roots.c */
         uint64_t last_frame_root;
-        struct hot_classes {
-            struct hot_class *slots; /* 1 << bits of them */
-            uint64_t multiply;
-            unsigned bits;
-        } hot;
-        struct wide_classes {
-            uint32_t *fields; /* of a class: how many references and how many booleans, and where they are in an instance */
-            size_t capacity, count;
-            struct keymap first; /* by layout; UINT32_MAX for one that there was no room for */
-        } wide;
-        uint32_t known_traces[KNOWN_TRACES]; /* serials that were looked at, by their lowest bits; 0 needs no look */
-        struct stretches stretches;          /* of input that can be read again */
-        struct stretch *stretch;             /* the one at hand; NULL for none */
-        bool in_object_array;                /* that class is Object[], or may be; */
-        bool array_class_is_dumped;          /* it is dumped */
-        uint64_t last_array_class;           /* the class of an object array that needs no look */
-        uint64_t malformed_segment;          /* the latest with a broken sub-record: it may have hidden the end */
-        size_t first_wanted;                 /* in findings.wanted, of this heap dump */
-        struct waiting waiting;              /* instances whose class is not known yet */
+        struct wide_classes wide;
+        struct stretches stretches; /* of input that can be read again */
+        struct stretch *stretch;    /* the one at hand; NULL for none */
+        bool in_object_array;       /* that class is Object[], or may be; */
+        bool array_class_is_dumped; /* it is dumped */
+        uint64_t last_array_class;  /* the class of an object array that needs no look */
+        uint64_t malformed_segment; /* the latest with a broken sub-record: it may have hidden the end */
+        size_t first_wanted;        /* in findings.wanted, of this heap dump */
+        struct waiting waiting;     /* instances whose class is not known yet */
     } dump;
     struct byte_log frame_roots; /* of the heap dumps that have ended, by stack trace */
     uint64_t last_frame_root;
@@ -278,6 +253,8 @@ struct checker {
     uint64_t heap_end; /* of the heap dump record at hand */
     struct crossing_subrecord cut;
     struct producer_signs signs;
+    struct segment segment; /* for what this thread checks */
+    struct jobs *jobs;      /* NULL if it checks everything */
 };
 
 /* The next n bytes, or those that are left when there are fewer. */
@@ -384,17 +361,12 @@ void keep_rooted_threads(struct checker *ck);
 void finish_frame_roots(struct checker *ck); /* at the end of the file */
 
 /* ---- check_objects.c ---- */
-/* Makes room for the classes that instances are looked up in, when there are so many; keeps what is there if it is enough. */
-void fit_hot_classes(struct checker *ck, uint64_t classes);
-void clear_hot_classes(struct checker *ck);
-void begin_wide_classes(struct checker *ck);
-void clear_wide_classes(struct checker *ck);
+/* For plain objects that are checked in the order of the file. */
+extern const struct first_meetings meetings_in_order;
+void add_counts(struct checker *ck, const struct object_counts *counts);
 /* The class of instances of so many bytes, by its ID as it is in the dump; NULL if they must be walked along its chain. */
 const struct hot_class *hot_class_of(struct checker *ck, const uint8_t *raw_id, uint64_t bytes);
-/* Judges as many whole instances and arrays as stand one after the other at p, and returns the bytes they take. It stops at
- * anything that is not plain: another sub-record, one that n bytes do not hold, a class that is not known well. */
-size_t check_plain_objects(struct checker *ck, const uint8_t *p, size_t n, uint64_t offset);
-/* The same, one at a time, for all that check_plain_objects left. The sub-record is at the start of the window, which holds its fixed
+/* Check one sub-record that is not plain. The sub-record is at the start of the window, which holds its fixed
  * part; all of it lies within the heap dump record. Afterwards the window is after it; false if the dump ends before. */
 bool check_instance(struct checker *ck);
 bool check_object_array(struct checker *ck);
@@ -405,15 +377,14 @@ uint64_t size_by_class(struct checker *ck, const uint8_t *p);
 void check_wrong_instance(struct checker *ck);
 /* Reports the instance before, if it was of wrong length: what follows is well framed. */
 void report_wrong_instance(struct checker *ck);
-/* Checks what depends on the class of instances that waited, as many as `instances` counts down, among the whole instances and
- * arrays at p. Returns the bytes they take; stops at anything that is not plain. */
-size_t refer_instances(struct checker *ck, const uint8_t *p, size_t n, uint64_t *instances);
 /* Checks what depends on the class of an instance, once all classes are known: `at` is the offset of its fields, after the tag;
  * `get` gives n bytes of the dump at an offset, NULL if the dump ends before. False if it does. */
 bool check_known_instance(struct checker *ck, const struct INSTANCE_DUMP *r, uint64_t at, bool led_to_failure,
                           const uint8_t *(*get)(struct checker *ck, uint64_t offset, size_t n));
 /* From the input, which goes on to there. */
 const uint8_t *get_from_input(struct checker *ck, uint64_t offset, size_t n);
+/* Whether a class is that of Object[], as far as is known here: elsewhere no producer is known to name what it does not dump. */
+bool is_object_array(const struct checker *ck, uint64_t class_id);
 void define_object(struct checker *ck, uint64_t id, bool is_class, uint64_t offset);
 
 /* ---- waiting.c ---- */
@@ -462,6 +433,7 @@ uint64_t checked_until(const struct checker *ck);
 void begin_heap_dump(struct checker *ck);
 void end_heap_dump(struct checker *ck);
 void clear_heap_dump(struct checker *ck); /* gives back what it took */
+void drop_heap_dump(struct checker *ck);  /* as if it had not begun */
 /* A sub-record that crossed the end of its record: what it was, once that is known; or nothing more of it. */
 void settle_crossing(struct checker *ck, enum rule rule);
 void forget_crossing(struct checker *ck);
@@ -559,7 +531,7 @@ enum profile guess_producer(const struct checker *ck, const char **name);
 static inline void refer(struct checker *ck, uint64_t id)
 {
     if (id)
-        id_set_refer(&ck->dump.objects, &ck->dump.recent_referenced, id_to_key(id, ck->id_size));
+        id_set_refer(&ck->dump.objects, &ck->segment.referenced, id_to_key(id, ck->id_size));
 }
 
 #endif

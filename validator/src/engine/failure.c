@@ -55,10 +55,10 @@ bool records_follow_here(struct checker *ck, unsigned count)
 void skip_to_end(struct checker *ck, uint64_t from)
 {
     note_jump(ck, from, UINT64_MAX, true);
-    ck->stopped = true;
+    ck->framing.stopped = true;
     ck->sum.skipped += input_skip(&ck->in, UINT64_MAX);
-    ck->lost = MAY_DEFINE_ALL;
-    ck->truncated = true;
+    ck->framing.lost = MAY_DEFINE_ALL;
+    ck->framing.truncated = true;
 }
 
 bool skip_body(struct checker *ck)
@@ -76,13 +76,13 @@ bool skip_body(struct checker *ck)
 
 void lose_heap_end(struct checker *ck)
 {
-    ck->heap_end_lost = ck->dump.end_lost = true;
+    ck->framing.heap_end_lost = ck->dump.end_lost = true;
 }
 
 /* Skipped bytes may have held sub-records of this heap dump. */
 static void lose_heap(struct checker *ck)
 {
-    ck->heap_lost = true;
+    ck->framing.heap_lost = true;
     ck->dump.lost |= ck->dump.open;
     lose_heap_end(ck);
 }
@@ -93,15 +93,15 @@ static void lose_record(struct checker *ck, const struct sight *body, uint64_t r
     uint64_t declared = ck->record_length;
 
     if (declared > right && declared - right >= RECORD_HEADER_SIZE) { /* other records may be in it */
-        ck->lost = MAY_DEFINE_ALL;
+        ck->framing.lost = MAY_DEFINE_ALL;
         lose_heap(ck);
         return;
     }
-    ck->lost |= definitions_of_tag(ck->record_tag) | definitions_of_length(declared, ck->id_size);
+    ck->framing.lost |= definitions_of_tag(ck->record_tag) | definitions_of_length(declared, ck->id_size);
     if (!declared)
         lose_heap_end(ck);
     if (declared && subrecords_follow(body, 0, declared)) {
-        ck->lost |= MAY_DEFINE_THREADS;
+        ck->framing.lost |= MAY_DEFINE_THREADS;
         lose_heap(ck);
     }
 }
@@ -112,13 +112,13 @@ void settle_unknown(struct checker *ck)
     const char *producer, *quirk;
     struct severity_choice choice;
 
-    if (!ck->unknown.may_define && !ck->unknown.may_end_heap)
+    if (!ck->framing.unknown.may_define && !ck->framing.unknown.may_end_heap)
         return;
     choice = choose_severity(ck, &looks_like, &producer);
     if (findings_severity(&choice, RULE_REC_003, SHAPE_ANY, &quirk) != HPROF_ERROR)
         return;
-    ck->lost |= ck->unknown.may_define;
-    ck->heap_end_lost |= ck->unknown.may_end_heap;
+    ck->framing.lost |= ck->framing.unknown.may_define;
+    ck->framing.heap_end_lost |= ck->framing.unknown.may_end_heap;
 }
 
 /* ---- Records of unknown tag ---- */
@@ -136,15 +136,15 @@ void hold_unknown(struct checker *ck)
     uint64_t at = ck->record_at;
 
     /* "JAVA PROFILE" by its first letter and its length: letters 6 to 9. */
-    ck->second_header |= ck->record_tag == 'J' && ck->record_length == 0x50524f46;
-    if (ck->unfilled.number && !record_leads_on(ck) && was_unfilled(ck))
+    ck->framing.second_header |= ck->record_tag == 'J' && ck->record_length == 0x50524f46;
+    if (ck->framing.unfilled.number && !record_leads_on(ck) && was_unfilled(ck))
         return;
     if (!skip_body(ck))
         return;
-    if (!ck->unknown.count++)
-        ck->unknown.from = at;
-    ck->unknown.may_define |= definitions_of_length(ck->record_length, ck->id_size);
-    ck->unknown.may_end_heap |= !ck->record_length;
+    if (!ck->framing.unknown.count++)
+        ck->framing.unknown.from = at;
+    ck->framing.unknown.may_define |= definitions_of_length(ck->record_length, ck->id_size);
+    ck->framing.unknown.may_end_heap |= !ck->record_length;
     end_sound_part(ck, at);
     report(ck, RULE_REC_003, at, "the tag of a record", "0x%02x", ck->record_tag);
 }
@@ -152,13 +152,13 @@ void hold_unknown(struct checker *ck)
 /* Records of unknown tag that lead nowhere are not records: their bytes follow from one wrong length or tag. */
 static bool report_lost_framing(struct checker *ck)
 {
-    uint64_t since = ck->unknown.from;
+    uint64_t since = ck->framing.unknown.from;
 
-    if (!ck->unknown.count)
+    if (!ck->framing.unknown.count)
         return false;
-    findings_withdraw(&ck->findings, RULE_REC_003, SHAPE_ANY, since, ck->unknown.count);
-    ck->unknown.count = 0;
-    ck->framing_lost = true;
+    findings_withdraw(&ck->findings, RULE_REC_003, SHAPE_ANY, since, ck->framing.unknown.count);
+    ck->framing.unknown.count = 0;
+    ck->framing.failed = true;
     if (!end_was_reported(ck))
         report_late(ck, RULE_REC_002, SHAPE_ANY, since + RECORD_LENGTH_AT, "record framing",
                     "a record that other records follow", "a length or tag that no record follows");
@@ -167,12 +167,12 @@ static bool report_lost_framing(struct checker *ck)
 
 bool release_unknown(struct checker *ck)
 {
-    if (ck->unknown.count && !records_follow_here(ck, 1)) {
+    if (ck->framing.unknown.count && !records_follow_here(ck, 1)) {
         report_lost_framing(ck);
         skip_to_end(ck, ck->record_at);
         return false;
     }
-    ck->unknown.count = 0;
+    ck->framing.unknown.count = 0;
     return true;
 }
 
@@ -180,31 +180,31 @@ bool release_unknown(struct checker *ck)
 
 bool end_was_reported(struct checker *ck)
 {
-    ck->truncated |= ck->garbage_after;
-    return ck->truncated || ck->in.error || ck->memory.exhausted;
+    ck->framing.truncated |= ck->garbage_after;
+    return ck->framing.truncated || ck->in.error || ck->memory.exhausted;
 }
 
 void report_truncated(struct checker *ck)
 {
-    if (ck->stopped || was_unfilled(ck))
+    if (ck->framing.stopped || was_unfilled(ck))
         return;
     end_sound_part(ck, ck->record_at);
     if (!report_lost_framing(ck) && !end_was_reported(ck))
         report(ck, RULE_REC_002, ck->record_at + RECORD_LENGTH_AT, "a record that ends within the file",
                "a length of %" PRIu64 " bytes, of which %" PRIu64 " are there", ck->record_length,
                ck->in.offset + (uint64_t)(ck->in.end - ck->in.at) - ck->record_at - RECORD_HEADER_SIZE);
-    ck->truncated = ck->stopped = true;
+    ck->framing.truncated = ck->framing.stopped = true;
 }
 
 void report_truncated_header(struct checker *ck, size_t n)
 {
-    if (ck->stopped || was_unfilled(ck))
+    if (ck->framing.stopped || was_unfilled(ck))
         return;
     end_sound_part(ck, ck->record_at);
     if (!report_lost_framing(ck) && !end_was_reported(ck))
         report_late(ck, RULE_REC_001, SHAPE_ANY, ck->record_at, "record header",
                     "a record header of 9 bytes, or the end of the file", "%zu bytes", n);
-    ck->truncated = ck->stopped = true;
+    ck->framing.truncated = ck->framing.stopped = true;
 }
 
 /* ---- A heap dump whose length was not filled in ---- */
@@ -213,22 +213,22 @@ void hold_empty(struct checker *ck)
 {
     struct sight s = sight_beyond(ck, 0);
 
-    ck->unfilled.number = 0;
+    ck->framing.unfilled.number = 0;
     if (subrecord_follows(&s)) {
-        ck->unfilled.at = ck->record_at;
-        ck->unfilled.number = ck->record_number;
-        ck->unfilled.records = 0;
+        ck->framing.unfilled.at = ck->record_at;
+        ck->framing.unfilled.number = ck->record_number;
+        ck->framing.unfilled.records = 0;
     }
 }
 
 bool was_unfilled(struct checker *ck)
 {
-    uint64_t at = ck->unfilled.at;
+    uint64_t at = ck->framing.unfilled.at;
 
-    if (!ck->unfilled.number || ck->stopped)
+    if (!ck->framing.unfilled.number || ck->framing.stopped)
         return false;
     findings_withdraw(&ck->findings, RULE_REC_010, SHAPE_ANY, at, 1);
-    ck->unfilled.number = 0;
+    ck->framing.unfilled.number = 0;
     end_sound_part(ck, at);
     if (!end_was_reported(ck))
         report_late(ck, RULE_REC_011, SHAPE_ANY, at + RECORD_LENGTH_AT, "heap dump",
@@ -265,7 +265,7 @@ void wrong_length(struct checker *ck, enum rule rule, const char *expected, uint
     if (resume == RESUME_UNSEEN && !records_follow_here(ck, 1))
         resume = RESUME_NOWHERE;
     if (resume == RESUME_NOWHERE) {
-        ck->framing_lost = true;
+        ck->framing.failed = true;
         report_late(ck, RULE_REC_002, SHAPE_ANY, at + RECORD_LENGTH_AT, "record framing", "a record that other records follow",
                     "a length or tag that no record follows");
         skip_to_end(ck, at);

@@ -16,15 +16,16 @@ void begin_heap_dump(struct checker *ck)
 {
     struct memory *m = &ck->memory;
 
-    fit_hot_classes(ck, ck->sum.record_counts[TAG_LOAD_CLASS]);
+    hot_classes_fit(&ck->segment.hot, m, &ck->key, ck->sum.record_counts[TAG_LOAD_CLASS]);
     classes_begin_dump(&ck->classes);
     ck->findings.dump = ck->classes.dump;
     ck->dump.begin = ck->record_at;
     input_keep(&ck->in, ck->dump.begin);
-    ck->dump.lost = ck->heap_lost;
+    ck->dump.lost = ck->framing.heap_lost;
     ck->dump.end_lost = false;
     ck->dump.wrong.held = false;
-    memset(ck->dump.known_traces, 0, sizeof ck->dump.known_traces);
+    memset(ck->segment.known_traces, 0, sizeof ck->segment.known_traces);
+    ck->segment.dump = ck->classes.dump;
     ck->dump.array_class_is_dumped = false;
     ck->dump.last_array_class = ck->dump.last_frame_root = 0;
     ck->dump.next_stray = ck->dump.first_instance_count = 0;
@@ -33,7 +34,7 @@ void begin_heap_dump(struct checker *ck)
     pending_uses_init(&ck->dump.root_thread_uses, m, sizeof(uint32_t));
     keymap_init(&ck->dump.thread_roots, m, &ck->key, sizeof(uint32_t), sizeof(uint32_t));
     byte_log_init(&ck->dump.frame_roots, m);
-    begin_wide_classes(ck);
+    wide_classes_init(&ck->dump.wide, m, &ck->key);
     stretches_init(&ck->dump.stretches, m);
     if (!input_can_reread(&ck->in))
         ck->dump.stretches.due = UINT64_MAX;
@@ -43,11 +44,11 @@ void begin_heap_dump(struct checker *ck)
 void clear_heap_dump(struct checker *ck)
 {
     id_set_clear(&ck->dump.objects);
-    ck->dump.recent_defined = ck->dump.recent_referenced = ck->dump.recent_element = (struct recent_page){0};
+    enter_stretch(ck, NULL);
     pending_uses_clear(&ck->dump.object_uses);
     pending_uses_clear(&ck->dump.root_thread_uses);
     byte_log_clear(&ck->dump.frame_roots);
-    clear_wide_classes(ck);
+    wide_classes_clear(&ck->dump.wide);
     stretches_clear(&ck->dump.stretches);
     ck->dump.stretch = NULL;
     waiting_clear(ck);
@@ -62,9 +63,22 @@ static void keep_of_heap_dump(struct checker *ck)
     keymap_clear(&ck->dump.thread_roots);
 }
 
+void drop_heap_dump(struct checker *ck)
+{
+    clear_heap_dump(ck);
+    classes_end_dump(&ck->classes);
+    keymap_clear(&ck->dump.thread_roots);
+    ck->dump.open = false;
+}
+
 void end_heap_dump(struct checker *ck)
 {
     uint64_t record_number = ck->record_number;
+
+    if (jobs_are_ahead(ck)) {
+        jobs_fail(ck);
+        return;
+    }
 
     ck->classes.complete = true;
     ck->record_number = 0; /* what is found now has no record at hand */
@@ -81,16 +95,16 @@ void end_heap_dump(struct checker *ck)
 void enter_stretch(struct checker *ck, struct stretch *stretch)
 {
     ck->dump.stretch = stretch;
-    ck->dump.recent_defined = (struct recent_page){.pages = stretch ? &stretch->defined : NULL};
-    ck->dump.recent_referenced = (struct recent_page){.pages = stretch ? &stretch->referenced : NULL};
-    ck->dump.recent_element = (struct recent_page){.pages = stretch ? &stretch->elements : NULL};
+    ck->segment.defined = (struct recent_page){.pages = stretch ? &stretch->defined : NULL};
+    ck->segment.referenced = (struct recent_page){.pages = stretch ? &stretch->referenced : NULL};
+    ck->segment.element = (struct recent_page){.pages = stretch ? &stretch->elements : NULL};
 }
 
 /* What the rest of this heap dump may have defined is never missing. */
 static void lose(struct checker *ck)
 {
     ck->dump.lost = true;
-    ck->lost |= MAY_DEFINE_THREADS;
+    ck->framing.lost |= MAY_DEFINE_THREADS;
 }
 
 /* ---- Faults of the framing ---- */
@@ -132,10 +146,10 @@ static bool skip_malformed(struct checker *ck, enum measured why, const struct m
     end_sound_part(ck, at);
     ck->dump.malformed_segment = ck->record_at;
     if (at == ck->heap_end - ck->record_length) { /* nothing of it is well-formed: it may be a record of another tag */
-        ck->lost = MAY_DEFINE_ALL;
+        ck->framing.lost = MAY_DEFINE_ALL;
         if (ck->dump.begin == ck->record_at) {
             ck->dump.open = false;
-            ck->heap_lost = true;
+            ck->framing.heap_lost = true;
         }
     }
     if (tag == TAG_HEAP_DUMP_END)
@@ -424,8 +438,11 @@ static bool check_next(struct checker *ck)
 /* The plain sub-records at the start of the window, of which n bytes belong to the heap dump record: as fast as can be. */
 static void check_plain(struct checker *ck, size_t n)
 {
-    size_t walked = ck->dump.hot.slots ? check_plain_objects(ck, ck->in.at, n, ck->in.offset) : 0;
+    size_t walked;
 
+    ck->segment.counts = (struct object_counts){0};
+    walked = check_plain_objects(&ck->segment, ck->in.at, n, ck->in.offset);
+    add_counts(ck, &ck->segment.counts);
     if (walked)
         report_wrong_instance(ck);
     input_advance(&ck->in, walked);
@@ -437,10 +454,14 @@ bool check_heap_record(struct checker *ck, uint64_t length)
     ck->heap_end = ck->in.offset + length;
     if (ck->cut.active && !skip_crossing_part(ck, length))
         return false;
-    while (ck->in.offset < ck->heap_end && !ck->stopped) {
+    while (ck->in.offset < ck->heap_end && !ck->framing.stopped) {
         uint64_t limit = next_checkpoint(ck), end = ck->heap_end < limit ? ck->heap_end : limit;
         size_t n = (size_t)(ck->in.end - ck->in.at);
 
+        if (jobs_take_over(ck))
+            continue;
+        if (end > jobs_border(ck))
+            end = jobs_border(ck);
         if (ck->in.offset >= ck->dump.stretches.due)
             enter_stretch(ck, stretches_begin(&ck->dump.stretches, ck->in.offset, ck->heap_end));
         if (end > ck->dump.stretches.due)
@@ -448,7 +469,7 @@ bool check_heap_record(struct checker *ck, uint64_t length)
         check_plain(ck, n < end - ck->in.offset ? n : (size_t)(end - ck->in.offset));
         if (ck->in.offset == ck->heap_end)
             break;
-        if (!input_need(&ck->in, 1) || ck->memory.exhausted || ck->stopped || !check_next(ck))
+        if (!input_need(&ck->in, 1) || ck->memory.exhausted || ck->framing.stopped || !check_next(ck))
             return false;
     }
     report_wrong_instance(ck);

@@ -1,6 +1,7 @@
 /* The records of a dump (SPEC.md 3.2, 3.3, 5): to whom each is handed. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "engine/checker.h"
 
@@ -8,8 +9,8 @@
 
 static void old_version(struct checker *ck)
 {
-    if (ck->version == V101 && !ck->segment_reported) {
-        ck->segment_reported = true;
+    if (ck->version == V101 && !ck->framing.segment_reported) {
+        ck->framing.segment_reported = true;
         report(ck, RULE_REC_005, ck->record_at, "a record of version 1.0.1", "%s", hprof_record_name(ck->record_tag));
     }
 }
@@ -20,6 +21,8 @@ static void walk_heap_dump(struct checker *ck)
     bool is_segment = ck->record_tag == TAG_HEAP_DUMP_SEGMENT;
     bool within = !is_segment && ck->dump.open && ck->version != V101;
 
+    if (!ck->dump.open)
+        jobs_begin_heap_dump(ck);
     heap_index_add(&ck->heap_index, ck->record_at, is_segment);
     if (is_segment)
         old_version(ck);
@@ -50,15 +53,15 @@ static void check_heap_dump_end(struct checker *ck)
     old_version(ck);
     if (ck->record_length)
         wrong_length(ck, RULE_REC_008, "0 bytes", 0);
-    if (ck->stopped)
+    if (ck->framing.stopped)
         return;
     if (ck->dump.open) {
         ck->dump.open = false;
         end_heap_dump(ck);
-    } else if (ck->version != V101 && !ck->heap_lost && !ck->record_length) {
+    } else if (ck->version != V101 && !ck->framing.heap_lost && !ck->record_length) {
         report(ck, RULE_REC_009, ck->record_at, "a HEAP_DUMP_SEGMENT in front", "none");
     }
-    ck->complete_until = ck->in.offset;
+    ck->framing.complete_until = ck->in.offset;
 }
 
 /* ---- The other records ---- */
@@ -74,10 +77,10 @@ static void note_signs(struct checker *ck, uint32_t time)
 /* SPEC.md 3.3. Times wrap after 71 minutes: a fall of half the range or more is that. */
 static void check_time(struct checker *ck, uint32_t time)
 {
-    if (time < ck->last_time && ck->last_time - time < UINT32_C(1) << 31)
+    if (time < ck->framing.last_time && ck->framing.last_time - time < UINT32_C(1) << 31)
         report(ck, RULE_REC_004, ck->record_at + RECORD_TIME_AT, "a time not before that of the record in front",
-               "%" PRIu32 " us after %" PRIu32 " us", time, ck->last_time);
-    ck->last_time = time;
+               "%" PRIu32 " us after %" PRIu32 " us", time, ck->framing.last_time);
+    ck->framing.last_time = time;
 }
 
 /* A record of fixed length: judged whole, then left behind. */
@@ -132,7 +135,7 @@ static void walk_string(struct checker *ck)
 /* A record of a tag that 1.0.1 does not define, and not what later versions have: it may be a record of another tag. */
 static bool is_of_no_version(struct checker *ck)
 {
-    if (ck->version != V101 || ck->segment_reported || !ck->record_length)
+    if (ck->version != V101 || ck->framing.segment_reported || !ck->record_length)
         return false;
     return ck->record_tag == TAG_HEAP_DUMP_END ||
            (ck->record_tag == TAG_HEAP_DUMP_SEGMENT && look_at(ck, 1, UINT64_MAX) && !hprof_subrecord_name(get_u1(ck->in.at)));
@@ -144,7 +147,7 @@ static void walk_record(struct checker *ck)
     uint64_t at = ck->in.offset;
 
     if (is_of_no_version(ck)) {
-        ck->lost |= definitions_of_length(ck->record_length, ck->id_size);
+        ck->framing.lost |= definitions_of_length(ck->record_length, ck->id_size);
         if (skip_body(ck))
             old_version(ck);
         return;
@@ -196,12 +199,12 @@ static void walk_record(struct checker *ck)
 
 /* What a sub-record that crossed the end of its record was, where no segment goes on with it. False if nothing after it can be
  * checked. */
-static bool settle_cut_before(struct checker *ck, size_t n)
+static bool settle_cut_before(struct checker *ck, const uint8_t *header, size_t n)
 {
     uint64_t end = ck->cut.record_end;
 
     if (!ck->cut.active ||
-        (ck->cut.record_tag == TAG_HEAP_DUMP_SEGMENT && n >= RECORD_HEADER_SIZE && get_u1(ck->in.at) == TAG_HEAP_DUMP_SEGMENT))
+        (ck->cut.record_tag == TAG_HEAP_DUMP_SEGMENT && n >= RECORD_HEADER_SIZE && get_u1(header) == TAG_HEAP_DUMP_SEGMENT))
         return true;
     if (records_follow_here(ck, 1)) {
         settle_crossing(ck, RULE_REC_015);
@@ -225,55 +228,79 @@ static uint64_t unit_size(const uint8_t *p)
 /* After an empty heap dump, a failure within so many records may mean that its length was not filled in. */
 enum { UNFILLED_RECORDS = 2 };
 
+/* The header of the next record. Returns how many of its bytes there are. */
+static size_t see_header(struct checker *ck, uint8_t header[RECORD_HEADER_SIZE])
+{
+    const uint8_t *known = jobs_header(ck);
+    size_t n = known ? RECORD_HEADER_SIZE : look_at(ck, RECORD_HEADER_SIZE, RECORD_HEADER_SIZE);
+
+    if (n)
+        memcpy(header, known ? known : ck->in.at, n);
+    return n;
+}
+
+static bool is_of_heap_dump(uint8_t tag)
+{
+    return tag == TAG_HEAP_DUMP || tag == TAG_HEAP_DUMP_SEGMENT || tag == TAG_HEAP_DUMP_END;
+}
+
+/* False if that was the last one. */
+static bool check_record(struct checker *ck)
+{
+    uint8_t header[RECORD_HEADER_SIZE];
+    size_t n = see_header(ck, header);
+    uint32_t time;
+    bool known;
+
+    show_progress(ck);
+    ck->record_at = ck->in.offset;
+    if (!begin_unit(ck, n < RECORD_HEADER_SIZE ? n : unit_size(header)) || !settle_cut_before(ck, header, n) || n == 0)
+        return false;
+    ck->record_tag = get_u1(header);
+    if (n < RECORD_HEADER_SIZE) {
+        report_truncated_header(ck, n);
+        return false;
+    }
+    ck->record_number = ck->sum.record_counts[ck->record_tag] + 1;
+    time = get_u4(header + RECORD_TIME_AT);
+    ck->record_length = get_u4(header + RECORD_LENGTH_AT);
+    if (ck->dump.open && !is_of_heap_dump(ck->record_tag) && !jobs_bar(ck))
+        return false;
+    known = hprof_record_name(ck->record_tag) != NULL;
+    if (known && !release_unknown(ck))
+        return false;
+    input_go_on_at(&ck->in, ck->in.offset + RECORD_HEADER_SIZE);
+    if (known)
+        note_signs(ck, time);
+    walk_record(ck);
+    if (ck->framing.stopped)
+        return false;
+    if (known)
+        check_time(ck, time);
+    ck->sum.record_counts[ck->record_tag]++;
+    if (ck->framing.unfilled.number && ck->record_at != ck->framing.unfilled.at &&
+        ++ck->framing.unfilled.records == UNFILLED_RECORDS)
+        ck->framing.unfilled.number = 0;
+    return true;
+}
+
 void check_records(struct checker *ck)
 {
-    while (!ck->stopped && !ck->memory.exhausted) {
-        size_t n = input_need(&ck->in, RECORD_HEADER_SIZE);
-        uint32_t time;
-        bool known;
-
-        show_progress(ck);
-        ck->record_at = ck->in.offset;
-        if (!begin_unit(ck, n < RECORD_HEADER_SIZE ? n : unit_size(ck->in.at)))
-            break;
-        if (!settle_cut_before(ck, n))
-            break;
-        if (n == 0)
-            break;
-        ck->record_tag = get_u1(ck->in.at);
-        if (n < RECORD_HEADER_SIZE) {
-            report_truncated_header(ck, n);
-            break;
-        }
-        ck->record_number = ck->sum.record_counts[ck->record_tag] + 1;
-        time = get_u4(ck->in.at + RECORD_TIME_AT);
-        ck->record_length = get_u4(ck->in.at + RECORD_LENGTH_AT);
-        known = hprof_record_name(ck->record_tag) != NULL;
-        if (known && !release_unknown(ck))
-            break;
-        input_advance(&ck->in, RECORD_HEADER_SIZE);
-        if (known)
-            note_signs(ck, time);
-        walk_record(ck);
-        if (ck->stopped)
-            break;
-        if (known)
-            check_time(ck, time);
-        ck->sum.record_counts[ck->record_tag]++;
-        if (ck->unfilled.number && ck->record_at != ck->unfilled.at && ++ck->unfilled.records == UNFILLED_RECORDS)
-            ck->unfilled.number = 0;
-    }
+    do
+        while (!ck->framing.stopped && !ck->memory.exhausted && check_record(ck))
+            continue;
+    while (jobs_roll_back(ck));
 
     ck->record_number = 0;
     if (ck->in.error || ck->memory.exhausted)
-        ck->truncated = true;
-    if (ck->truncated)
-        ck->lost = MAY_DEFINE_ALL;
+        ck->framing.truncated = true;
+    if (ck->framing.truncated)
+        ck->framing.lost = MAY_DEFINE_ALL;
     settle_unknown(ck);
     forget_crossing(ck);
     if (ck->dump.open) {
         ck->dump.lost |= end_was_reported(ck);
-        if (!ck->truncated && ck->version != V101 && !ck->heap_end_lost &&
+        if (!ck->framing.truncated && ck->version != V101 && !ck->framing.heap_end_lost &&
             ck->dump.malformed_segment != ck->dump.last_segment) {
             ck->record_tag = TAG_HEAP_DUMP_SEGMENT;
             ck->record_number = ck->dump.last_segment_number;

@@ -20,7 +20,7 @@ void show_progress(struct checker *ck)
     id_set_allow(&ck->class_serials, UINT64_C(1) << 20);
     id_set_allow(&ck->unloaded_serials, UINT64_C(1) << 20);
     id_set_allow(&ck->rooted_threads, UINT64_C(1) << 20);
-    if (ck->options->on_progress && read - ck->progress_shown >= PROGRESS_STEP) {
+    if (ck->options->on_progress && read > ck->progress_shown && read - ck->progress_shown >= PROGRESS_STEP) {
         ck->progress_shown = read;
         ck->options->on_progress(ck->options->context, read, input_file_size(&ck->in));
     }
@@ -56,6 +56,11 @@ static void checker_begin(struct checker *ck)
     keymap_init(&ck->frames, m, &ck->key, ck->id_size, sizeof(uint64_t));
     classes_init(&ck->classes, m, &ck->key, ck->id_size);
     id_set_init(&ck->dump.objects, m, &ck->key, ck->id_size);
+    ck->segment = (struct segment){.meet = &meetings_in_order,
+                                   .context = ck,
+                                   .id_size = ck->id_size,
+                                   .objects = &ck->dump.objects,
+                                   .wide = &ck->dump.wide};
     pending_uses_init(&ck->string_uses, m, ck->id_size);
     pending_uses_init(&ck->frame_uses, m, ck->id_size);
     pending_uses_init(&ck->class_serial_uses, m, sizeof(uint32_t));
@@ -75,8 +80,9 @@ static void checker_clear(struct checker *ck)
         pending_uses_clear(&ck->thread_uses);
         pending_uses_clear(&ck->class_uses);
     }
+    jobs_clear(ck);
     forget_crossing(ck);
-    clear_hot_classes(ck);
+    hot_classes_clear(&ck->segment.hot, &ck->memory);
     classes_clear(&ck->classes);
     keymap_clear(&ck->dump.thread_roots);
     strings_clear(&ck->strings);
@@ -106,8 +112,9 @@ static void check_dump(struct checker *ck)
         return;
     }
     checker_begin(ck);
+    jobs_init(ck);
     check_records(ck);
-    if (ck->stopped && !ck->memory.exhausted)
+    if (ck->framing.stopped && !ck->memory.exhausted)
         input_skip(&ck->in, UINT64_MAX);
     restore_checkpoint(ck);
     ck->sum.bytes = ck->in.offset;

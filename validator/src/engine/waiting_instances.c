@@ -63,7 +63,10 @@ static size_t check_many_of_run(struct checker *ck, size_t n)
     enter_stretch_of(ck, at);
     if (w->next_stretch < stretches->list.count && stretches_at(stretches, w->next_stretch)->at - at < n)
         n = (size_t)(stretches_at(stretches, w->next_stretch)->at - at);
-    return refer_instances(ck, ck->in.at, n, &w->run);
+    ck->segment.counts = (struct object_counts){0};
+    n = refer_instances(&ck->segment, ck->in.at, n, &w->run);
+    add_counts(ck, &ck->segment.counts);
+    return n;
 }
 
 /* Checks the sub-record in the window if it is an instance. */
@@ -108,7 +111,7 @@ static void check_ranges(struct checker *ck)
         read_again(ck, at, heap_end, UINT64_MAX, &(struct visitor){.subrecord = check_of_run, .many = check_many_of_run});
     }
     if (!input_seek(&ck->in, back) && !ck->in.error)
-        ck->truncated = true;
+        ck->framing.truncated = true;
 }
 
 /* ---- As bytes: the offset of each instance, as a difference; its fixed part without tag and stack trace; its values ---- */

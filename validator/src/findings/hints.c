@@ -66,16 +66,16 @@ const char *choose_hint(const struct checker *ck)
         return "transferred as text: each LF became CR LF; transfer the dump again, in binary mode";
     if (is_malformed && ck->was_transcoded)
         return "transferred as text: bytes that are not UTF-8 were replaced by U+FFFD (EF BF BD) and are lost";
-    if (ck->second_header)
+    if (ck->framing.second_header)
         return "the header of another dump is where a record should be: two files were joined; check each by itself";
-    if (is_malformed && ck->complete_until && ck->sum.sound_until == ck->complete_until)
+    if (is_malformed && ck->framing.complete_until && ck->sum.sound_until == ck->framing.complete_until)
         return "bytes follow the end of the dump: something was appended to it";
-    if (ck->framing_lost)
+    if (ck->framing.failed)
         return NULL;
     for (size_t i = 0; i < sizeof causes / sizeof *causes; i++)
         if (totals[causes[i].rule])
             return causes[i].cause;
-    if (ck->lost || ck->heap_lost)
+    if (ck->framing.lost || ck->framing.heap_lost)
         return "what the damaged part may have defined is not called undefined: not every reference could be checked";
     return NULL;
 }

@@ -271,6 +271,16 @@ bool input_seek(struct input *in, uint64_t offset)
     return input_skip(in, offset - from) == offset - from;
 }
 
+void input_go_on_at(struct input *in, uint64_t offset)
+{
+    if (offset - in->offset <= window_size(in)) {
+        input_advance(in, (size_t)(offset - in->offset));
+    } else {
+        source_seek(&in->source, offset);
+        empty_window(in, offset);
+    }
+}
+
 void input_keep(struct input *in, uint64_t offset)
 {
     if (in->gunzip && !in->ahead)

@@ -86,6 +86,16 @@ static inline bool input_can_reread(const struct input *in)
  * again. */
 bool input_seek(struct input *in, uint64_t offset);
 
+/* For a plain file or memory, `size` bytes of which are known to be there: reads at an offset, whatever is in the window. Several
+ * threads may do so at once. Returns how many bytes there are. */
+static inline size_t input_read_at(const struct input *in, uint64_t offset, uint8_t *to, size_t n)
+{
+    return source_read_at(&in->source, offset, to, n);
+}
+
+/* Likewise: goes on from a later offset, and reads nothing before it. */
+void input_go_on_at(struct input *in, uint64_t offset);
+
 /* `offset`, not far behind the present one, will be gone back to: in a compressed file that then takes no longer than to read on
  * from there. Of several such places the last counts. */
 void input_keep(struct input *in, uint64_t offset);

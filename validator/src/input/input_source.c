@@ -116,3 +116,17 @@ void source_seek(struct input_source *s, uint64_t position)
     s->position = position;
     s->ended = s->error != 0;
 }
+
+size_t source_read_at(const struct input_source *s, uint64_t position, uint8_t *to, size_t n)
+{
+    struct input_source there = *s;
+    size_t got = 0, more = 1;
+
+    there.ended = false;
+    there.position = position < s->size ? position : s->size;
+    while (got < n && more) {
+        more = source_read(&there, to + got, n - got);
+        got += more;
+    }
+    return got;
+}

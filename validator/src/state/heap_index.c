@@ -28,6 +28,8 @@ void heap_index_add(struct heap_index *index, uint64_t at, bool is_segment)
     struct heap_mark mark = {at, index->segments, index->starts.size};
     void *marks = index->marks;
 
+    if (index->records && at <= index->last)
+        return; /* the heap dump was begun again */
     if (memory->exhausted || !byte_log_append_number(&index->starts, (at - index->last) << 1 | is_segment))
         return;
     if (index->records % MARK_STEP == 0) {

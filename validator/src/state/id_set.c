@@ -1,6 +1,7 @@
 /* See id_set.h. */
 #include "state/id_set.h"
 
+#include <pthread.h>
 #include <string.h>
 
 /* A slot of the directory: the page's number as the permutation left it, less the 8 bits that chose the part (40 bits), a
@@ -80,6 +81,11 @@ static bool table_is_full(const struct id_table *t)
     return t->count >= table_capacity[t->size] - table_capacity[t->size] / 8;
 }
 
+/* A page is changed under the lock of its part, blocks are cut up under their own. */
+struct id_set_locks {
+    pthread_mutex_t part[DIRECTORY_PARTS], blocks;
+};
+
 void id_set_init(struct id_set *s, struct memory *memory, const struct hash_key *key, unsigned id_size)
 {
     memset(s, 0, sizeof *s);
@@ -102,8 +108,44 @@ static void directory_clear(struct id_set *s, struct id_directory *part)
     memory_put(s->memory, part->pages, part->page_capacity * sizeof *part->pages);
 }
 
+static void clear_locks(struct id_set *s)
+{
+    if (!s->locks)
+        return;
+    for (size_t i = 0; i < DIRECTORY_PARTS; i++)
+        pthread_mutex_destroy(&s->locks->part[i]);
+    pthread_mutex_destroy(&s->locks->blocks);
+    memory_put(s->memory, s->locks, sizeof *s->locks);
+    s->locks = NULL;
+}
+
+static void lock_part(struct id_set *s, size_t part)
+{
+    if (s->is_shared)
+        pthread_mutex_lock(&s->locks->part[part]);
+}
+
+static void unlock_part(struct id_set *s, size_t part)
+{
+    if (s->is_shared)
+        pthread_mutex_unlock(&s->locks->part[part]);
+}
+
+static void lock_blocks(struct id_set *s)
+{
+    if (s->is_shared)
+        pthread_mutex_lock(&s->locks->blocks);
+}
+
+static void unlock_blocks(struct id_set *s)
+{
+    if (s->is_shared)
+        pthread_mutex_unlock(&s->locks->blocks);
+}
+
 void id_set_clear(struct id_set *s)
 {
+    clear_locks(s);
     if (!s->parts)
         return;
     for (unsigned i = 0; i < s->used_part_count; i++)
@@ -112,7 +154,7 @@ void id_set_clear(struct id_set *s)
     for (size_t i = 0; i < s->block_count; i++)
         memory_put(s->memory, s->blocks[i].bytes, s->blocks[i].size);
     memory_put(s->memory, s->blocks, s->block_capacity * sizeof *s->blocks);
-    memory_put(s->memory, s->known, KNOWN_PAGES * sizeof *s->known);
+    memory_put(s->memory, s->known, sizeof *s->known);
     memset(s->given_back, 0, sizeof s->given_back);
     s->parts = NULL;
     s->known = NULL;
@@ -166,13 +208,13 @@ static void *block_new(struct id_set *s, size_t size)
 }
 
 /* The more there are the more are made room for at once, at most a quarter too many. */
-static struct id_bitmaps *bitmaps_new(struct id_set *s)
+static struct id_bitmaps *take_bitmaps(struct id_set *s)
 {
     enum { FIT = BITMAP_BLOCK / sizeof(struct id_bitmaps) };
     uint64_t quarter = s->bitmap_bytes / sizeof(struct id_bitmaps) / 4;
 
     if (!s->known) {
-        s->known = memory_get_zeroed(s->memory, KNOWN_PAGES * sizeof *s->known);
+        s->known = memory_get_zeroed(s->memory, sizeof *s->known);
         if (!s->known)
             return NULL;
     }
@@ -186,8 +228,19 @@ static struct id_bitmaps *bitmaps_new(struct id_set *s)
     }
     s->bitmaps_left--;
     s->bitmap_bytes += sizeof(struct id_bitmaps);
-    memset(s->next_bitmaps, 0, sizeof *s->next_bitmaps);
     return s->next_bitmaps++;
+}
+
+static struct id_bitmaps *bitmaps_new(struct id_set *s)
+{
+    struct id_bitmaps *b;
+
+    lock_blocks(s);
+    b = take_bitmaps(s);
+    unlock_blocks(s);
+    if (b)
+        memset(b, 0, sizeof *b);
+    return b;
 }
 
 /* All pages of a dump tend to grow in step, so the smallest tables, too small for an allocation each, are kept for others when
@@ -219,8 +272,11 @@ static struct id_table *small_table_new(struct id_set *s, unsigned size)
 
 static struct id_table *table_new(struct id_set *s, unsigned size)
 {
-    struct id_table *t = size < SMALL_TABLES ? small_table_new(s, size) : memory_get(s->memory, table_bytes(size));
+    struct id_table *t;
 
+    lock_blocks(s);
+    t = size < SMALL_TABLES ? small_table_new(s, size) : memory_get(s->memory, table_bytes(size));
+    unlock_blocks(s);
     if (t) {
         memset(t, 0, table_bytes(size));
         t->size = (uint16_t)size;
@@ -236,8 +292,10 @@ static void table_give_back(struct id_set *s, struct id_table *t)
         memory_put(s->memory, t, table_bytes(size));
         return;
     }
+    lock_blocks(s);
     memcpy(t, &s->given_back[size], sizeof(void *));
     s->given_back[size] = t;
+    unlock_blocks(s);
 }
 
 /* The entry of an ID, or the free one where it would go; NULL when it is not there and the table has no free one. */
@@ -256,16 +314,13 @@ static uint32_t *table_probe(const struct id_set *s, struct id_table *t, uint32_
 }
 
 /* True if the flag was set already. */
-static bool bitmaps_set(struct id_bitmaps *b, uint32_t low, enum id_set_flag flag)
+static bool bitmaps_set(struct id_bitmaps *b, uint32_t low, enum id_set_flag flag, bool others)
 {
-    uint32_t bit = UINT32_C(1) << (low & 31), old;
     uint32_t *word = flag == ID_DEFINED      ? &b->pair[low >> 5].defined
                      : flag == ID_REFERENCED ? &b->pair[low >> 5].referenced
                                              : &b->element[low >> 5];
 
-    old = *word;
-    *word = old | bit;
-    return (old & bit) != 0;
+    return set_bit(word, UINT32_C(1) << (low & 31), others);
 }
 
 static unsigned bitmaps_get(const struct id_bitmaps *b, uint32_t low)
@@ -276,10 +331,20 @@ static unsigned bitmaps_get(const struct id_bitmaps *b, uint32_t low)
            (b->element[low >> 5] >> bit & 1) * ID_ELEMENT;
 }
 
-static bool bitmaps_are_due(const struct id_set *s, const struct id_table *t)
+static bool bitmaps_are_allowed(struct id_set *s)
+{
+    bool allowed;
+
+    lock_blocks(s);
+    allowed = s->bitmap_bytes + sizeof(struct id_bitmaps) <= s->allowance;
+    unlock_blocks(s);
+    return allowed;
+}
+
+static bool bitmaps_are_due(struct id_set *s, const struct id_table *t)
 {
     return t->count >= FULL_TABLE || t->size + 1U >= TABLE_SIZES || !table_capacity[t->size + 1] ||
-           (t->count >= EARLY_BITMAPS && s->bitmap_bytes + sizeof(struct id_bitmaps) <= s->allowance);
+           (t->count >= EARLY_BITMAPS && bitmaps_are_allowed(s));
 }
 
 static bool entries_to_table(struct id_set *s, uint64_t *page)
@@ -312,7 +377,7 @@ static bool page_grow(struct id_set *s, uint64_t *page)
             return false;
         for (uint32_t i = 0; i < capacity; i++)
             for (unsigned flags = old->entries[i] >> PAGE_BITS; flags; flags &= flags - 1)
-                bitmaps_set(b, old->entries[i] & (PAGE_IDS - 1), flags & -flags);
+                bitmaps_set(b, old->entries[i] & (PAGE_IDS - 1), flags & -flags, false);
         *page = (uintptr_t)b | IS_BITMAPS;
     } else {
         grown = table_new(s, old->size + 1U);
@@ -355,8 +420,11 @@ static bool directory_grow(struct id_set *s, struct id_directory *part)
         if (old.slots[i])
             *directory_probe(part, SLOT_REST(old.slots[i])) = old.slots[i];
     memory_put(s->memory, old.slots, old.capacity * sizeof *old.slots);
-    if (!old.capacity)
+    if (!old.capacity) {
+        lock_blocks(s);
         s->used_parts[s->used_part_count++] = (uint8_t)(part - s->parts);
+        unlock_blocks(s);
+    }
     return true;
 }
 
@@ -389,7 +457,7 @@ static uint64_t *slot_to_page(struct id_set *s, struct id_directory *part, uint6
     uint64_t entry = SLOT_PAYLOAD(*slot);
 
     if (part->page_count == PAGES_MAX) {
-        s->memory->exhausted = true;
+        memory_exhaust(s->memory);
         return NULL;
     }
     if (!pages_grow(s, part))
@@ -435,9 +503,9 @@ static bool add_to_table(struct id_set *s, struct id_table *t, uint32_t low, enu
 
 /* The page of that number, for an ID that needs one; NULL if none is needed, for it is the only ID there, or when memory ran
  * out. */
-static uint64_t *find_page(struct id_set *s, uint64_t number, uint32_t low, enum id_set_flag flag, bool *was_set)
+static uint64_t *find_page(struct id_set *s, uint64_t permuted, uint32_t low, enum id_set_flag flag, bool *was_set)
 {
-    uint64_t permuted = permute(s, number), rest = permuted & ((UINT64_C(1) << 40) - 1), *slot;
+    uint64_t rest = permuted & ((UINT64_C(1) << 40) - 1), *slot;
     struct id_directory *part;
 
     if (!make_directory(s))
@@ -456,31 +524,62 @@ static uint64_t *find_page(struct id_set *s, uint64_t number, uint32_t low, enum
     return add_to_slot(slot, low, flag, was_set) ? NULL : slot_to_page(s, part, slot);
 }
 
-bool id_set_set_far(struct id_set *s, struct recent_page *near, uint64_t key, enum id_set_flag flag)
+/* Under the lock of the part that the page is in. */
+static bool set_flag(struct id_set *s, struct recent_page *near, uint64_t permuted, uint64_t key, enum id_set_flag flag)
 {
-    uint64_t number = key >> PAGE_BITS, *page;
     uint32_t low = (uint32_t)(key & (PAGE_IDS - 1));
-    struct id_bitmaps *bitmaps;
     bool was_set = false;
+    uint64_t *page = find_page(s, permuted, low, flag, &was_set);
 
-    if (near->pages)
-        page_filter_add(near->pages, number);
-    page = find_page(s, number, low, flag, &was_set);
     if (!page)
         return was_set;
     do {
-        bitmaps = as_bitmaps(*page);
+        struct id_bitmaps *bitmaps = as_bitmaps(*page);
+
         if (bitmaps) {
-            *id_set_known(s, number) = (struct id_known_page){number, bitmaps};
-            near->page = number;
+            near->page = key >> PAGE_BITS;
             near->bitmaps = bitmaps;
-            return bitmaps_set(bitmaps, low, flag);
+            return bitmaps_set(bitmaps, low, flag, s->is_shared);
         }
         if ((*page & FORM_MASK) == IS_ENTRIES ? add_to_entries(page, low, flag, &was_set)
                                               : add_to_table(s, as_table(*page), low, flag, &was_set))
             return was_set;
     } while (page_grow(s, page));
     return false;
+}
+
+bool id_set_set_far(struct id_set *s, struct recent_page *near, uint64_t key, enum id_set_flag flag)
+{
+    uint64_t number = key >> PAGE_BITS, permuted = permute(s, number);
+    bool was_set;
+
+    if (near->pages)
+        page_filter_add(near->pages, number);
+    lock_part(s, permuted >> 40);
+    was_set = set_flag(s, near, permuted, key, flag);
+    unlock_part(s, permuted >> 40);
+    if (near->page == number && near->bitmaps)
+        *known_page_at(near->known ? near->known : s->known, number) = (struct known_page){number, near->bitmaps};
+    return was_set;
+}
+
+bool id_set_share(struct id_set *s)
+{
+    if (!s->locks) {
+        s->locks = memory_try(s->memory, sizeof *s->locks);
+        if (!s->locks)
+            return false;
+        for (size_t i = 0; i < DIRECTORY_PARTS; i++)
+            pthread_mutex_init(&s->locks->part[i], NULL);
+        pthread_mutex_init(&s->locks->blocks, NULL);
+    }
+    s->is_shared = make_directory(s);
+    return s->is_shared;
+}
+
+void id_set_end_sharing(struct id_set *s)
+{
+    s->is_shared = false;
 }
 
 unsigned id_set_get(struct id_set *s, uint64_t id)

@@ -37,11 +37,20 @@ struct id_bitmaps {
     uint32_t element[PAGE_WORDS];
 };
 
+/* Where bitmaps are looked for first, by page number. Each thread has its own. */
+struct known_pages {
+    struct known_page {
+        uint64_t number;
+        struct id_bitmaps *bitmaps;
+    } at[KNOWN_PAGES];
+};
+
 /* The page used last. Keep one for definitions, one for references: both move slowly, but not together. */
 struct recent_page {
     uint64_t page;
     struct id_bitmaps *bitmaps; /* NULL: none yet */
     struct page_filter *pages;  /* gets each page that an ID was set in; or NULL */
+    struct known_pages *known;  /* of a thread; NULL: those of the set */
 };
 
 struct id_table;
@@ -64,10 +73,9 @@ struct id_set {
     } * parts;
     uint8_t used_parts[DIRECTORY_PARTS]; /* indexes of the parts with IDs: many small heap dumps should not pay for all parts */
     unsigned used_part_count;
-    struct id_known_page { /* KNOWN_PAGES of them; NULL while there are no bitmaps */
-        uint64_t number;
-        struct id_bitmaps *bitmaps;
-    } * known;
+    struct known_pages *known;  /* NULL while there are no bitmaps */
+    bool is_shared;             /* several threads set flags, */
+    struct id_set_locks *locks; /* under these; NULL if that never was so */
     uint64_t bitmap_bytes;
     uint64_t allowance;
     /* Bitmaps and the smallest tables are pieces of blocks. */
@@ -101,6 +109,10 @@ static inline uint64_t key_to_id(uint64_t key, unsigned id_size)
     return id_size == 8 ? key << 3 | key >> 61 : (uint32_t)((uint32_t)key << 3 | (uint32_t)key >> 29);
 }
 
+/* From here on, several threads may set flags, and nothing else may be done with the set; false when memory ran out. */
+bool id_set_share(struct id_set *s);
+void id_set_end_sharing(struct id_set *s);
+
 /* Sets a flag the long way and moves `near`; true if it was set already. */
 bool id_set_set_far(struct id_set *s, struct recent_page *near, uint64_t key, enum id_set_flag flag);
 
@@ -109,21 +121,21 @@ unsigned id_set_get(struct id_set *s, uint64_t id);
 
 /* Where the page of that number is looked for first. Consecutive IDs go round eight pages that differ in the top bits of their
  * numbers alone. */
-static inline struct id_known_page *id_set_known(struct id_set *s, uint64_t number)
+static inline struct known_page *known_page_at(struct known_pages *known, uint64_t number)
 {
-    return &s->known[(number ^ (number >> 13 ^ number >> 45) << 7) & (KNOWN_PAGES - 1)];
+    return &known->at[(number ^ (number >> 13 ^ number >> 45) << 7) & (KNOWN_PAGES - 1)];
 }
 
 /* The bitmaps of a page, which `near` moves to; NULL if they are not known. */
 static inline struct id_bitmaps *id_set_bitmaps(struct id_set *s, struct recent_page *near, uint64_t number)
 {
-    const struct id_known_page *known;
+    const struct known_page *known;
 
     if (near->page == number && near->bitmaps)
         return near->bitmaps;
-    if (!s->known)
+    if (!near->known && !s->known)
         return NULL;
-    known = id_set_known(s, number);
+    known = known_page_at(near->known ? near->known : s->known, number);
     if (known->number != number || !known->bitmaps)
         return NULL;
     if (near->pages)
@@ -143,39 +155,64 @@ static inline bool id_set_set_unknown(struct id_set *s, struct recent_page *near
     return was_set;
 }
 
-/* Defines an ID; true if it was defined already. */
-static inline bool id_set_define(struct id_set *s, struct recent_page *near, uint64_t key)
+/* Sets a bit of a word; true if it was set already. Most references name what others name: a look first is cheap. */
+static inline bool set_bit(uint32_t *word, uint32_t bit, const bool others)
 {
-    struct id_bitmaps *bitmaps = id_set_bitmaps(s, near, key >> PAGE_BITS);
+    uint32_t old = others ? __atomic_load_n(word, __ATOMIC_RELAXED) : *word;
 
-    if (bitmaps) {
-        uint32_t *word = &bitmaps->pair[(key & (PAGE_IDS - 1)) >> 5].defined;
-        uint32_t bit = UINT32_C(1) << (key & 31), old = *word;
-
+    if (!others)
         *word = old | bit;
-        return (old & bit) != 0;
-    }
-    return id_set_set_unknown(s, near, key, ID_DEFINED);
+    else if (!(old & bit))
+        old = __atomic_fetch_or(word, bit, __ATOMIC_RELAXED);
+    return (old & bit) != 0;
 }
 
-static inline void id_set_refer(struct id_set *s, struct recent_page *near, uint64_t key)
+/* These set a flag of an ID. `others`, a constant: other threads may set flags at the same time. */
+
+/* Defines an ID; true if it was defined already. */
+static inline bool id_set_define_with(struct id_set *s, struct recent_page *near, uint64_t key, const bool others)
 {
     struct id_bitmaps *bitmaps = id_set_bitmaps(s, near, key >> PAGE_BITS);
 
     if (bitmaps)
-        bitmaps->pair[(key & (PAGE_IDS - 1)) >> 5].referenced |= UINT32_C(1) << (key & 31);
+        return set_bit(&bitmaps->pair[(key & (PAGE_IDS - 1)) >> 5].defined, UINT32_C(1) << (key & 31), others);
+    return id_set_set_unknown(s, near, key, ID_DEFINED);
+}
+
+static inline void id_set_refer_with(struct id_set *s, struct recent_page *near, uint64_t key, const bool others)
+{
+    struct id_bitmaps *bitmaps = id_set_bitmaps(s, near, key >> PAGE_BITS);
+
+    if (bitmaps)
+        set_bit(&bitmaps->pair[(key & (PAGE_IDS - 1)) >> 5].referenced, UINT32_C(1) << (key & 31), others);
     else
         id_set_set_unknown(s, near, key, ID_REFERENCED);
 }
 
-static inline void id_set_refer_element(struct id_set *s, struct recent_page *near, uint64_t key)
+static inline void id_set_refer_element_with(struct id_set *s, struct recent_page *near, uint64_t key, const bool others)
 {
     struct id_bitmaps *bitmaps = id_set_bitmaps(s, near, key >> PAGE_BITS);
 
     if (bitmaps)
-        bitmaps->element[(key & (PAGE_IDS - 1)) >> 5] |= UINT32_C(1) << (key & 31);
+        set_bit(&bitmaps->element[(key & (PAGE_IDS - 1)) >> 5], UINT32_C(1) << (key & 31), others);
     else
         id_set_set_unknown(s, near, key, ID_ELEMENT);
+}
+
+/* The same for one thread alone. */
+static inline bool id_set_define(struct id_set *s, struct recent_page *near, uint64_t key)
+{
+    return id_set_define_with(s, near, key, false);
+}
+
+static inline void id_set_refer(struct id_set *s, struct recent_page *near, uint64_t key)
+{
+    id_set_refer_with(s, near, key, false);
+}
+
+static inline void id_set_refer_element(struct id_set *s, struct recent_page *near, uint64_t key)
+{
+    id_set_refer_element_with(s, near, key, false);
 }
 
 /* Calls `missing` for each ID that is named and not defined, in no order. */

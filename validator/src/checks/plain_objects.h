@@ -1,0 +1,68 @@
+/* The fast way of checking instances and arrays (SPEC.md 6.4 to 6.7), nearly all of a dump: sub-records that lie whole in memory, of
+ * classes that are known, with nothing to report. */
+#ifndef HPROF_PLAIN_OBJECTS_H
+#define HPROF_PLAIN_OBJECTS_H
+
+#include "state/hot_classes.h"
+#include "state/id_set.h"
+
+/* The agent gives each object the stack trace that allocated it: a few hundred of them take turns. */
+enum { KNOWN_TRACES = 256 };
+
+/* Which sub-record names a stack trace. */
+enum object_kind { KIND_INSTANCE, KIND_OBJECT_ARRAY, KIND_PRIMITIVE_ARRAY };
+
+struct object_counts {
+    uint64_t instances, object_arrays, primitive_arrays, references;
+};
+
+struct segment;
+
+/* What happens when something is met for the first time. False: the sub-record is not plain. */
+struct first_meetings {
+    /* The class of instances of so many bytes, or of object arrays, the first of which is at an offset: goes into its slot. */
+    bool (*class)(struct segment *s, const uint8_t *raw_id, uint32_t bytes);
+    bool (*array_class)(struct segment *s, const uint8_t *raw_id, uint64_t offset);
+    bool (*trace)(struct segment *s, uint32_t serial, enum object_kind kind, uint64_t offset);
+    /* An instance at an offset waits for its class; so many instances came before in this call. */
+    void (*waiting)(struct segment *s, uint64_t offset, uint64_t instances);
+};
+
+/* What the check of plain objects needs and changes. Each thread has its own; `objects` is shared. */
+struct segment {
+    const struct first_meetings *meet;
+    void *context;
+    unsigned id_size;
+    uint32_t dump; /* the number of the heap dump */
+    struct id_set *objects;
+    const struct wide_classes *wide;
+    struct hot_classes hot;
+    struct recent_page defined, referenced, element;
+    uint32_t known_traces[KNOWN_TRACES]; /* serials that need no look, by their lowest bits; so does 0 */
+    struct object_counts counts;         /* of what was checked */
+    bool defined_twice;                  /* an ID was defined before: the sub-record at hand is not plain */
+};
+
+static inline bool is_known_trace(const struct segment *s, uint32_t serial)
+{
+    return __builtin_expect(s->known_traces[serial % KNOWN_TRACES] == serial, 1);
+}
+
+/* Checks the plain instances and arrays that follow one another at p, and returns the bytes they take. Stops at anything else:
+ * another sub-record, one that the n bytes do not hold, a class that is not known well, a fault. */
+size_t check_plain_objects(struct segment *s, const uint8_t *p, size_t n, uint64_t offset);
+/* The same while other threads mark IDs. READ_BEYOND bytes after the n may be read, whatever they are. */
+enum { READ_BEYOND = 32 };
+size_t check_plain_objects_with_others(struct segment *s, const uint8_t *p, size_t n, uint64_t offset);
+
+/* Checks what depends on the class of instances that waited, as many as `instances` counts down, among the whole instances and
+ * arrays at p. Returns the bytes they take; stops at anything that is not plain. */
+size_t refer_instances(struct segment *s, const uint8_t *p, size_t n, uint64_t *instances);
+
+/* Marks what n elements at p refer to; of an Object[], or of what may be one, apart. */
+void refer_elements(struct segment *s, bool is_object_array, const uint8_t *p, size_t n);
+
+/* The first of n bytes that is neither 0 nor 1; n if there is none. */
+size_t find_bad_boolean(const uint8_t *p, size_t n);
+
+#endif

@@ -1,0 +1,47 @@
+/* Jobs: runs of adjacent heap dump records, about 1 MB each, that threads check at the same time.
+ *
+ * A thread checks only what is plain (plain_objects.h) and stops its job at anything else. The coordinator, the thread that called the
+ * library, reads on in the order of the file and takes over what the jobs have checked where it comes to it; the rest of a job that
+ * stopped it checks itself. So there is one code for all that is rare, and nothing depends on which thread was faster.
+ *
+ * Several jobs, a batch, are begun together, against the tables as they are then, and all are done before the coordinator goes on.
+ * A job marks IDs before the coordinator has come to its bytes. Where that was wrong, because reading does not lead to the start of a
+ * job, or because an ID is defined twice and the order of the definitions matters, the heap dump is rolled back to its first record
+ * and checked again without jobs. */
+#ifndef HPROF_JOBS_H
+#define HPROF_JOBS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct checker;
+struct jobs;
+
+/* Before the first record. Without threads, or for input that cannot be read anywhere at once, ck->jobs stays NULL: then no other
+ * function here need be called, and those that may be called do nothing. */
+void jobs_init(struct checker *ck);
+void jobs_clear(struct checker *ck);
+
+/* Before a heap dump record that may begin a heap dump: where to roll back to. */
+void jobs_begin_heap_dump(struct checker *ck);
+
+/* At a record that is no part of the heap dump, but within it: what it defines is not rolled back, so no other jobs are begun in this
+ * heap dump. False if some are ahead. */
+bool jobs_bar(struct checker *ck);
+
+/* At a sub-record: if jobs have checked from here on, goes after what they checked, and returns true. */
+bool jobs_take_over(struct checker *ck);
+/* How far the coordinator itself may check. */
+uint64_t jobs_border(const struct checker *ck);
+/* The header of the record here, if jobs were begun with the record: else NULL. */
+const uint8_t *jobs_header(const struct checker *ck);
+
+/* Whether there are jobs that the coordinator has not come to, or that failed. */
+bool jobs_are_ahead(const struct checker *ck);
+/* The heap dump must be checked again without jobs: checking stops, for jobs_roll_back(). */
+void jobs_fail(struct checker *ck);
+/* When checking has stopped or ended: true if the heap dump was rolled back, and checking must go on. */
+bool jobs_roll_back(struct checker *ck);
+
+#endif

@@ -1,0 +1,68 @@
+/* Classes as the check of their instances needs them: a cache line each, found by the bytes of the ID in the dump. Each thread has
+ * its own. */
+#ifndef HPROF_HOT_CLASSES_H
+#define HPROF_HOT_CLASSES_H
+
+#include "state/classes.h"
+
+enum { HOT_BITS_LEAST = 6, HOT_BITS_MOST = 13, HOT_FIELDS = 22 };
+
+enum hot_kind {
+    HOT_INSTANCES,
+    HOT_OBJECT_ARRAY, /* the class is Object[], or may be; OBJ-007 was checked */
+    HOT_OTHER_ARRAY,
+    HOT_WAITING /* instances wait for the class, or for one of its superclasses */
+};
+
+struct hot_class {
+    uint64_t raw_id;    /* the ID in the dump's byte order */
+    uint32_t bytes;     /* of an instance; UINT32_MAX where there are none: no window holds so many */
+    uint32_t dump;      /* the number of the heap dump; an entry of another one is void */
+    uint8_t references; /* the first `references` fields are references, */
+    uint8_t booleans;   /* booleans follow */
+    uint8_t kind;       /* enum hot_kind */
+    bool is_rare;       /* HOT_WAITING, or a class of more fields: `first` is where they are in the list of wide classes */
+    union {
+        uint16_t fields[HOT_FIELDS]; /* offsets within an instance */
+        uint32_t first;
+        uint32_t layouts; /* HOT_WAITING: how many layouts there were */
+    };
+};
+_Static_assert(sizeof(struct hot_class) == 64, "a cache line");
+
+struct hot_classes {
+    struct hot_class *slots; /* 1 << bits of them; NULL for none */
+    uint64_t multiply;
+    unsigned bits;
+};
+
+/* Makes room for a number of classes; keeps what is there if it is enough. Slots stay NULL when memory ran out. */
+void hot_classes_fit(struct hot_classes *hot, struct memory *memory, const struct hash_key *key, uint64_t classes);
+/* Makes as much room as another has, if memory is not short. */
+bool hot_classes_like(struct hot_classes *hot, const struct hot_classes *other, struct memory *memory);
+void hot_classes_clear(struct hot_classes *hot, struct memory *memory);
+
+/* The slot of a class, which may hold another one. Only if there are slots. */
+static inline struct hot_class *hot_slot(const struct hot_classes *hot, uint64_t raw_id)
+{
+    return &hot->slots[(raw_id * hot->multiply) >> (64 - hot->bits)];
+}
+
+/* The classes of one heap dump with more fields than fit. */
+struct wide_classes {
+    uint32_t *fields; /* of each: how many references and how many booleans, and where they are in an instance */
+    size_t capacity, count;
+    struct keymap first; /* by layout; UINT32_MAX for one that there was no room for */
+};
+
+void wide_classes_init(struct wide_classes *wide, struct memory *memory, const struct hash_key *key);
+void wide_classes_clear(struct wide_classes *wide);
+
+/* Describes a well-formed layout, but for raw_id and dump. False if it is too wide. */
+bool describe_class(const struct classes *classes, uint32_t index, struct hot_class *hot);
+/* The same for one that is too wide, when the list of wide classes has it. */
+bool describe_wide(const struct wide_classes *wide, uint32_t index, struct hot_class *hot);
+/* Adds it to the list if it is not there. */
+bool describe_new_wide(struct wide_classes *wide, const struct classes *classes, uint32_t index, struct hot_class *hot);
+
+#endif
