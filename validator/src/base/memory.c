@@ -8,8 +8,8 @@
 
 enum { HUGE_PAGE = 2 << 20 };
 
-/* Tables of IDs are used all over: large blocks are asked to be in huge pages, which saves a third of the time. What does not
- * fill such a page stays in small ones, so that nothing is resident that is not used. */
+/* Tables of IDs are accessed at random, so large blocks are put in huge pages, which saves a third of the time. A remainder
+ * that does not fill a huge page stays in small ones, so that unused memory is not resident. */
 static void *from_malloc(void *context, size_t size)
 {
     void *block;
@@ -20,7 +20,7 @@ static void *from_malloc(void *context, size_t size)
     if (posix_memalign(&block, HUGE_PAGE, size) != 0)
         return NULL;
 #ifdef MADV_HUGEPAGE
-    madvise(block, size / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE); /* a wish: nothing depends on it */
+    madvise(block, size / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE); /* a hint: nothing depends on it */
 #endif
     return block;
 }

@@ -7,8 +7,8 @@
 struct workers {
     pthread_mutex_t lock;
     pthread_cond_t begun, done;
-    uint64_t round; /* of the task at hand; a change begins it */
-    unsigned busy;  /* threads that have not done it */
+    uint64_t round; /* of the present task; a change begins it */
+    unsigned busy;  /* threads that have not finished the task */
     bool stopped;
     void (*task)(void *context, unsigned number);
     void *context;

@@ -1,4 +1,4 @@
-/* Threads that do one task at a time together. */
+/* Threads that work together on one task at a time. */
 #ifndef HPROF_WORKERS_H
 #define HPROF_WORKERS_H
 
@@ -8,12 +8,12 @@ struct workers;
 
 /* Starts at most `count` threads; NULL if there are none. They handle no signals. */
 struct workers *workers_start(struct memory *memory, unsigned count);
-/* Ends them, when they are idle; NULL is none. */
+/* Ends the threads, which must be idle; NULL is allowed. */
 void workers_stop(struct workers *w, struct memory *memory);
 
 unsigned workers_count(const struct workers *w);
 
-/* Lets each of them call `task` once, with its number from 1 on. workers_wait() returns when all have done so. */
+/* Lets each thread call `task` once, with its number, from 1 on. workers_wait() returns when all calls have. */
 void workers_begin(struct workers *w, void (*task)(void *context, unsigned number), void *context);
 void workers_wait(struct workers *w);
 

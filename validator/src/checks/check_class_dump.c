@@ -10,7 +10,7 @@ static void check_boolean(struct checker *ck, const uint8_t *value, uint64_t at)
         report(ck, RULE_OBJ_010, at, "0 or 1", "%u", *value);
 }
 
-/* A value of a constant or a static field. */
+/* Checks a value of a constant or a static field. */
 static void check_value(struct checker *ck, unsigned type, const uint8_t *value, uint64_t at)
 {
     if (type == TYPE_OBJECT) {
@@ -21,7 +21,7 @@ static void check_value(struct checker *ck, unsigned type, const uint8_t *value,
     }
 }
 
-/* The class object itself, and what it says of its superclass. */
+/* Checks the class ID and the superclass ID. */
 static void check_class_object(struct checker *ck, const struct CLASS_DUMP *r, uint64_t at)
 {
     unsigned id = ck->id_size;
@@ -38,7 +38,8 @@ static void check_class_object(struct checker *ck, const struct CLASS_DUMP *r, u
         report(ck, RULE_CLS_013, at + OFFSET_OF(CLASS_DUMP, reserved2, id), "0", "0x%" PRIx64, r->reserved2);
 }
 
-/* SPEC.md 6.3.5: n fields at p. The first bad type is told and no name: a wrong number of fields makes many of both. */
+/* SPEC.md 6.3.5: n fields at p. After a bad type only that type is reported, because a wrong number of fields gives many bad
+ * types and names. */
 static void check_instance_fields(struct checker *ck, const uint8_t *p, uint16_t n, uint64_t at)
 {
     size_t size = SIZE_OF(INSTANCE_FIELD, ck->id_size), type_at = OFFSET_OF(INSTANCE_FIELD, type, ck->id_size);
@@ -65,7 +66,7 @@ static const uint8_t *check_constants(struct checker *ck, const uint8_t *p, uint
     return p;
 }
 
-/* SPEC.md 6.3.4: likewise static fields. */
+/* SPEC.md 6.3.4: n static fields at p. Returns the end of them. */
 static const uint8_t *check_static_fields(struct checker *ck, const uint8_t *p, uint64_t at)
 {
     const uint8_t *start = p;
@@ -94,7 +95,8 @@ static void report_repeated_class(struct checker *ck, const struct CLASS_DUMP *r
                          at + OFFSET_OF(CLASS_DUMP, super_id, ck->id_size));
 }
 
-/* SPEC.md 6.3. p are the `size` bytes after the tag: a whole CLASS_DUMP whose constants and static fields are of basic types. */
+/* SPEC.md 6.3. The `size` bytes at p follow the tag: a complete CLASS_DUMP whose constants and static fields have basic
+ * types. */
 void check_class_dump(struct checker *ck, const uint8_t *p, size_t size, uint64_t at)
 {
     struct cursor c = {p, p + size};
@@ -128,7 +130,7 @@ static struct layout *invalid_layout(const struct classes *c, uint32_t index)
     return l && l->state == LAYOUT_INVALID ? l : NULL;
 }
 
-/* SPEC.md 6.3.2: one finding for each cycle, at the class of it that was dumped first. Only broken layouts make one. */
+/* SPEC.md 6.3.2: one finding for each cycle, at its first class in the file. Only invalid layouts form cycles. */
 static void find_cycle(struct checker *ck, uint32_t start)
 {
     const struct classes *classes = &ck->classes;
@@ -155,7 +157,7 @@ static void find_cycle(struct checker *ck, uint32_t start)
         l->colour = 2;
 }
 
-/* Sizes and chains, once all classes of the heap dump are known. */
+/* Checks sizes and superclass chains, once all classes of the heap dump are known. */
 void finish_class_dumps(struct checker *ck)
 {
     struct classes *classes = &ck->classes;
@@ -178,7 +180,7 @@ void finish_class_dumps(struct checker *ck)
     }
 }
 
-/* Only of a class that is, or may turn out to be, an array class. */
+/* Keeps only classes that are, or may turn out to be, array classes. */
 static void keep_array_class(struct checker *ck, uint64_t class_id, const struct layout *l)
 {
     const struct class *class = classes_find(&ck->classes, class_id);
@@ -188,7 +190,7 @@ static void keep_array_class(struct checker *ck, uint64_t class_id, const struct
         pending_uses_add(&ck->class_uses, class_id, CLASS_HAS_INSTANCES, l->at);
 }
 
-/* What depends on LOAD_CLASS records that may still come. Kept back until the heap dump has given its memory back. */
+/* Keeps what depends on LOAD_CLASS records that may still follow. */
 void keep_class_uses(struct checker *ck)
 {
     struct classes *classes = &ck->classes;

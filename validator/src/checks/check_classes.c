@@ -1,4 +1,4 @@
-/* Classes that are loaded and unloaded (SPEC.md 4.2, 4.3), and who names a class serial. */
+/* Loaded and unloaded classes (SPEC.md 4.2, 4.3), and uses of class serials. */
 #include <inttypes.h>
 
 #include "engine/checker.h"
@@ -24,7 +24,7 @@ static void set_class(struct checker *ck, struct class *class, const struct LOAD
     *class = (struct class){.name = r->name, .serial = r->class_serial, .named = strings_defined(&ck->strings, r->name)};
 }
 
-/* A class ID that was loaded before, under another serial. Once its class is unloaded, an ID may be reused. */
+/* A class ID that was already loaded under another serial. Once its class is unloaded, an ID may be reused. */
 static void check_reload(struct checker *ck, struct class *class, const struct LOAD_CLASS *r, uint64_t at)
 {
     struct finding *f;
@@ -98,7 +98,7 @@ void check_unload_class(struct checker *ck, const struct UNLOAD_CLASS *r, uint64
     }
 }
 
-/* A frame or a site may stand in front of its LOAD_CLASS, an UNLOAD_CLASS may not. */
+/* A frame or a site may precede its LOAD_CLASS; an UNLOAD_CLASS may not. */
 static void judge_serial_use(void *context, uint64_t serial, const uint64_t first[USE_ROLES])
 {
     static const struct {
@@ -121,7 +121,7 @@ static void judge_serial_use(void *context, uint64_t serial, const uint64_t firs
                     (uint32_t)serial);
 }
 
-/* What can be said of a class when all LOAD_CLASS records are known. */
+/* The checks of a class that need all LOAD_CLASS records. */
 static void judge_class_use(void *context, uint64_t id, const uint64_t first[USE_ROLES])
 {
     struct checker *ck = context;

@@ -50,7 +50,7 @@ uint64_t next_checkpoint(const struct checker *ck)
 
 /* ---- Rolling back ---- */
 
-/* From here on nothing is reported but faults of gzip. */
+/* From here on only gzip faults are reported. */
 static void roll_back(struct checker *ck, const struct checkpoint *to)
 {
     ck->checkpoints->rolled_back_to = to;
@@ -70,7 +70,7 @@ static const struct checkpoint *checkpoint_before(const struct checkpoints *c, u
     return last;
 }
 
-/* Any byte from an offset on may be wrong. Where checking has not come so far, begin_unit() will roll back. */
+/* Any byte from an offset on may be wrong. If the offset is not checked yet, begin_unit() will roll back. */
 static void discard(struct checker *ck, uint64_t from)
 {
     struct checkpoints *c = ck->checkpoints;
@@ -130,7 +130,7 @@ bool begin_gzip_unit(struct checker *ck, uint64_t size)
     if (c->rolled_back_to)
         return false;
     if (member != c->member_start &&
-        member < at) { /* it began in the unit before this one, which was not read as a whole then */
+        member < at) { /* it began in the preceding unit, which was not read completely at that time */
         c->member = c->unit;
         c->member_start = member;
     }
@@ -155,7 +155,7 @@ bool begin_gzip_unit(struct checker *ck, uint64_t size)
 
 /* ---- Faults ---- */
 
-/* Data that cannot be inflated is mostly wrong already before that shows: in the last MiB, and what there is of the one before. */
+/* Data that cannot be inflated is usually wrong before the fault shows: in the present MiB and in the one before. */
 static uint64_t wrong_from(const struct gzip_finding *g)
 {
     uint64_t from = g->end < MIB ? 0 : (g->end - MIB) / MIB * MIB;

@@ -9,7 +9,7 @@
 
 static const char magic[] = "JAVA PROFILE 1.0.";
 
-/* How many of the first n bytes may begin a header. */
+/* How many of the first n bytes agree with a header. */
 static size_t count_good_bytes(const uint8_t *p, size_t n)
 {
     size_t fixed = sizeof magic - 1, good = 0;
@@ -40,7 +40,7 @@ static bool begins_with(const uint8_t *p, const char *start, size_t n)
     return true;
 }
 
-/* What begins like this, of all that is taken for a dump now and then; NULL for none of it. */
+/* The kind of a file that is often mistaken for a dump, by its first bytes, or NULL. */
 static const char *kind_of_file(const uint8_t *p, size_t n)
 {
     static const struct {
@@ -70,7 +70,7 @@ static const char *kind_of_file(const uint8_t *p, size_t n)
     return NULL;
 }
 
-/* The start of what is no dump: by its kind, as text, or byte by byte. */
+/* Describes the start of a file that is not a dump: its kind, or its text, or its bytes. */
 static void show_start(char to[NAME_SIZE], const uint8_t *p, size_t n)
 {
     enum { TEXT_MOST = 24, BYTES_MOST = 8 };
@@ -99,7 +99,7 @@ bool check_header(struct checker *ck)
 
     if (!begin_unit(ck, good < HEADER_STRING_SIZE ? good + 1 : HEADER_SIZE))
         return false;
-    /* A file that breaks off within a header that was good so far was cut; anything else is no dump. */
+    /* A file that ends within a valid beginning of a header is truncated; any other is not a dump. */
     if (n < HEADER_SIZE && (good == n || good == HEADER_STRING_SIZE)) {
         stop(ck);
         if (!end_was_reported(ck))

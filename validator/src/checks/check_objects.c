@@ -1,5 +1,5 @@
-/* Instances and arrays (SPEC.md 6.4 to 6.7), one at a time: what is not plain (plain_objects.h), and each class, trace and waiting
- * instance that is met for the first time. */
+/* Instances and arrays (SPEC.md 6.4 to 6.7) that are not plain (plain_objects.h), one at a time; also the first use of each
+ * class and stack trace, and waiting instances. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static COLD void report_duplicate(struct checker *ck, uint64_t id, bool is_class
     bool was_class = class != NULL;
     struct finding *f;
 
-    if (jobs_are_ahead(ck)) { /* they may have marked the second definition before the first */
+    if (jobs_are_ahead(ck)) { /* threads may have marked the second definition before the first */
         jobs_fail(ck);
         return;
     }
@@ -56,7 +56,7 @@ static COLD void use_object_trace(struct checker *ck, uint32_t serial, enum trac
 
 /* ---- Classes of instances ---- */
 
-/* Puts a well-formed class into its slot. False if there is no room for it. */
+/* Puts a valid class into its slot. False if it does not fit. */
 static bool make_hot(struct checker *ck, uint64_t raw_id, uint32_t index)
 {
     struct hot_class hot = {.raw_id = raw_id, .dump = ck->classes.dump};
@@ -89,7 +89,7 @@ const struct hot_class *hot_class_of(struct checker *ck, const uint8_t *raw_id, 
     return class && !class->is_rare ? class : NULL;
 }
 
-/* The layout of the class of an instance; LAYOUT_NONE when it or a superclass is not known yet, or never. */
+/* The layout of the class of an instance; LAYOUT_NONE if it or a superclass is undefined or still follows. */
 static uint32_t known_layout(struct checker *ck, uint64_t class_id)
 {
     uint32_t index = class_id ? classes_find_layout(&ck->classes, class_id) : LAYOUT_NONE;
@@ -100,7 +100,7 @@ static uint32_t known_layout(struct checker *ck, uint64_t class_id)
     return index;
 }
 
-/* A class that instances wait for, as long as no other class is dumped. */
+/* A class that instances wait for, until another class is dumped. */
 static void note_waiting_class(struct checker *ck, uint64_t raw_id)
 {
     if (ck->segment.hot.slots)
@@ -120,7 +120,7 @@ static bool class_waits(struct checker *ck, uint64_t raw_id)
            class->layouts == (uint32_t)ck->classes.layouts.count && waits_in_ranges(ck);
 }
 
-/* The class of an instance is 0, or it is not dumped, and all classes are known. */
+/* All classes are known, and the class of an instance is 0 or undefined. */
 static void use_missing_class(struct checker *ck, const struct INSTANCE_DUMP *r, uint64_t at)
 {
     uint64_t offset = at + OFFSET_OF(INSTANCE_DUMP, class_id, ck->id_size);
@@ -140,7 +140,7 @@ static COLD void report_boolean(struct checker *ck, unsigned value, uint64_t off
     report(ck, RULE_OBJ_010, offset, "0 or 1", "%u", value);
 }
 
-/* The marks of one class of the chain, its part at p, which is at an offset of the dump. */
+/* Checks the fields of one class of the chain: its part is at p, and at `offset` in the dump. */
 static void check_part(struct checker *ck, const struct layout *part, const uint8_t *p, uint64_t offset)
 {
     for (struct checked_field field = checked_fields_begin(&ck->classes, part); checked_fields_next(&ck->classes, &field);) {
@@ -153,7 +153,8 @@ static void check_part(struct checker *ck, const struct layout *part, const uint
     }
 }
 
-/* The parts of a chain that have marks, the class itself first. `get` gives n bytes at an offset within the instance. */
+/* Checks the parts of a chain that have checked fields, the class itself first. `get` returns n bytes at an offset of the
+ * dump. */
 static bool check_chain(struct checker *ck, uint32_t index, uint64_t offset,
                         const uint8_t *(*get)(struct checker *ck, uint64_t at, size_t n))
 {
@@ -174,7 +175,7 @@ static bool check_chain(struct checker *ck, uint32_t index, uint64_t offset,
     return true;
 }
 
-/* From the window, which moves along. */
+/* Reads from the window, and moves it. */
 const uint8_t *get_from_input(struct checker *ck, uint64_t offset, size_t n)
 {
     uint64_t skip = offset - ck->in.offset;
@@ -239,7 +240,7 @@ bool check_known_instance(struct checker *ck, const struct INSTANCE_DUMP *r, uin
     return true;
 }
 
-/* What the first bytes of an instance say that does not depend on its class. */
+/* Checks the head of an instance, as far as it does not depend on the class. */
 static void check_instance_head(struct checker *ck, const struct INSTANCE_DUMP *r, uint64_t at)
 {
     define_object(ck, r->object_id, false, at);
@@ -261,7 +262,7 @@ bool check_instance(struct checker *ck)
     if (!read_INSTANCE_DUMP(&c, id, &r))
         return false;
     raw_id = native_load(ck->in.at + 1 + OFFSET_OF(INSTANCE_DUMP, class_id, id), id);
-    memcpy(first, ck->in.at, head); /* for the path of a finding: the window may move */
+    memcpy(first, ck->in.at, head); /* kept for the path of a finding, because the window may move */
     ck->sub = first;
     ck->sub_size = head;
     end = ck->in.offset + head + r.bytes;
@@ -342,7 +343,7 @@ static void check_array_class(struct checker *ck, uint64_t class_id, uint64_t of
 
     if (!l) {
         pending_uses_add(&ck->dump.object_uses, class_id, OBJECT_AS_ARRAY_CLASS, offset);
-        refer(ck, class_id); /* a class that is dumped later is no stray one */
+        refer(ck, class_id); /* so that a class that is dumped later is not taken for a stray one */
     }
     if (class_id && !(l && l->is_array_class)) {
         if (l) {

@@ -1,4 +1,4 @@
-/* What the profiler counted: allocation sites, samples, settings (SPEC.md 4.6, 4.7, 4.10, 4.11). */
+/* Records of the profiler: allocation sites, samples, settings (SPEC.md 4.6, 4.7, 4.10, 4.11). */
 #include <inttypes.h>
 
 #include "engine/checker.h"
@@ -23,7 +23,7 @@ static void check_sum(struct checker *ck, uint64_t sum, uint64_t total, uint64_t
                what, total, sum);
 }
 
-/* SPEC.md 4.6 ALLOC_SITES. The length was found right. */
+/* SPEC.md 4.6 ALLOC_SITES. The length was checked. */
 bool check_alloc_sites(struct checker *ck)
 {
     unsigned id = ck->id_size;
@@ -59,7 +59,7 @@ bool check_alloc_sites(struct checker *ck)
     return true;
 }
 
-/* SPEC.md 4.10 CPU_SAMPLES. The length was found right. */
+/* SPEC.md 4.10 CPU_SAMPLES. The length was checked. */
 bool check_cpu_samples(struct checker *ck)
 {
     unsigned id = ck->id_size;

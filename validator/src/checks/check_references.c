@@ -1,17 +1,17 @@
-/* What is missing at the end of a heap dump (SPEC.md 6.4.3, 6.3.2, 7): each missing ID once, under the gravest rule. */
+/* Undefined IDs at the end of a heap dump (SPEC.md 6.4.3, 6.3.2, 7): each is reported once, under the gravest rule. */
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "engine/checker.h"
 
-/* Said once: the sweep for dangling references must not say it again. */
+/* Defines the ID, so that the sweep for dangling references does not report it again. */
 static void settle(struct checker *ck, uint64_t id)
 {
     if (id && id_set_get(&ck->dump.objects, id))
         id_set_define(&ck->dump.objects, &ck->segment.defined, id_to_key(id, ck->id_size));
 }
 
-/* The class that names its superclass at an offset; LAYOUT_NONE if it is not known which. */
+/* The class whose superclass ID is at an offset; LAYOUT_NONE if it is unknown. */
 static uint32_t layout_with_super_at(const struct checker *ck, uint64_t offset)
 {
     uint64_t at = offset - OFFSET_OF(CLASS_DUMP, super_id, ck->id_size);
@@ -54,7 +54,7 @@ static void report_missing_root(struct checker *ck, uint64_t id, const uint64_t 
                   show_class_after(ck, id, name, sizeof name));
 }
 
-/* The next dumped class that no LOAD_CLASS and nothing else names; LAYOUT_NONE if there is no other. */
+/* The next dumped class that neither a LOAD_CLASS nor anything else names; LAYOUT_NONE if there is none. */
 static uint32_t next_stray_class(struct checker *ck)
 {
     while (ck->dump.next_stray < ck->classes.layouts.count) {
@@ -69,8 +69,8 @@ static uint32_t next_stray_class(struct checker *ck)
     return LAYOUT_NONE;
 }
 
-/* A loaded class that is named and not dumped, and a dumped one that was not loaded and is not named: one class, dumped under a
- * wrong ID. That is told once, with what is missing. " ..." or "". */
+/* If a loaded class is named but not dumped, and another class is dumped but neither loaded nor named, they are one class,
+ * dumped under a wrong ID. The finding about the undefined class says so, and there is no other. Returns " ..." or "". */
 static const char *show_stray_class(struct checker *ck, uint64_t missing, char *to)
 {
     uint32_t stray = classes_find(&ck->classes, missing) ? next_stray_class(ck) : LAYOUT_NONE;
@@ -86,7 +86,7 @@ static const char *show_stray_class(struct checker *ck, uint64_t missing, char *
     return to;
 }
 
-/* "INSTANCE_DUMP 0x7ff0a8", without the ID if that was not kept. */
+/* Writes "INSTANCE_DUMP 0x7ff0a8", without the ID if it was not kept. */
 static void show_instance(const struct checker *ck, uint64_t offset, char *to)
 {
     unsigned i = 0;
@@ -144,7 +144,7 @@ static void judge_missing(void *context, uint64_t id, unsigned flags)
     struct finding *f;
     char name[NAME_SIZE];
 
-    /* Ordered by ID, not by offset: on a pipe that is all there is, and the findings must be the same. */
+    /* Ordered by ID, because on a pipe the offset is unknown and the findings must be the same. */
     f = report_late(ck, RULE_REF_002, flags & ID_REFERENCED ? SHAPE_ANY : SHAPE_ARRAY_ELEMENT, id,
                     flags & ID_REFERENCED ? "a field, a class or an element of an array" : "OBJECT_ARRAY_DUMP > element",
                     "the ID of an object in this heap dump", "0x%" PRIx64 "%s, not dumped; named by %s", id,

@@ -3,13 +3,13 @@
 
 #include "engine/checker.h"
 
-/* A root that names a frame, judged when all stack traces are known. It is kept in 9 bytes or so: the offset is a difference from
- * the one before, and takes as many as it needs. */
+/* A root that names a frame, checked when all stack traces are known. It takes about 9 bytes: the offset is stored as a
+ * difference, in as few bytes as it needs. */
 struct frame_root {
     uint64_t offset; /* of the frame number */
-    uint32_t serial; /* of the thread; once the heap dump has ended, of its stack trace */
+    uint32_t serial; /* of the thread; after the end of the heap dump, of its stack trace */
     uint32_t frame;
-    bool is_java_frame; /* or JNI local */
+    bool is_java_frame; /* a ROOT_JAVA_FRAME or a ROOT_JNI_LOCAL */
 };
 
 static void note_frame_root(struct byte_log *log, uint64_t *last, const struct frame_root *root)
@@ -20,7 +20,7 @@ static void note_frame_root(struct byte_log *log, uint64_t *last, const struct f
     *last = root->offset;
 }
 
-/* The next one; *root is the one before, zeroed at first. */
+/* Reads the next root; *root must be the one before, or zeroed. */
 static void next_frame_root(const struct byte_log *log, uint64_t *next, struct frame_root *root)
 {
     uint64_t frame;
@@ -94,7 +94,7 @@ static void check_thread_object(struct checker *ck, const struct ROOT_THREAD_OBJ
 {
     if (ck->dump.stretch)
         ck->dump.stretch->has_thread_roots = true;
-    if (!r->thread_serial) { /* no thread: other roots with serial 0 do not name this one */
+    if (!r->thread_serial) { /* serial 0 means no thread, so other roots with it do not use this one */
         report(ck, RULE_ROOT_007, at + OFFSET_OF(ROOT_THREAD_OBJECT, thread_serial, ck->id_size), "a serial above 0", "0");
     } else if (keymap_get(&ck->dump.thread_roots, r->thread_serial, NULL)) {
         struct finding *f =
@@ -111,7 +111,7 @@ static void check_thread_object(struct checker *ck, const struct ROOT_THREAD_OBJ
               at + OFFSET_OF(ROOT_THREAD_OBJECT, trace_serial, ck->id_size));
 }
 
-/* Any root: p are its bytes behind the tag, which are all there; at their offset. */
+/* Checks any root. Its bytes after the tag are at p, complete, and at the offset `at`. */
 void check_root(struct checker *ck, unsigned tag, const uint8_t *p, uint64_t at)
 {
     unsigned id = ck->id_size;
@@ -150,7 +150,7 @@ void check_root(struct checker *ck, unsigned tag, const uint8_t *p, uint64_t at)
     check_root_object(ck, tag, object_id, at);
 }
 
-/* One whose ROOT_THREAD_OBJECT is known, or told to be missing, when stack traces are judged. */
+/* Keeps a thread for the check of frame numbers: its ROOT_THREAD_OBJECT is known, or reported to be missing. */
 static void keep_thread(void *context, uint64_t serial, uint64_t trace_serial)
 {
     struct checker *ck = context;
@@ -162,7 +162,7 @@ static void keep_thread(void *context, uint64_t serial, uint64_t trace_serial)
 
 static void judge_thread_use(void *context, uint64_t serial, const uint64_t first[USE_ROLES])
 {
-    /* A role is the tag, less its upper half. */
+    /* A role is the lower half of the tag. */
     static const char *const paths[USE_ROLES] = {
         [SUB_ROOT_JNI_LOCAL] = "ROOT_JNI_LOCAL",
         [SUB_ROOT_JAVA_FRAME] = "ROOT_JAVA_FRAME",
@@ -178,7 +178,7 @@ static void judge_thread_use(void *context, uint64_t serial, const uint64_t firs
         return;
     report_within(ck, serial ? RULE_ROOT_003 : RULE_ROOT_004, SHAPE_ANY, offset, paths[role],
                   "the serial of a thread that a ROOT_THREAD_OBJECT or START_THREAD defines", "%" PRIu32, (uint32_t)serial);
-    keep_thread(ck, serial, 0); /* it is told: not again for its stack trace */
+    keep_thread(ck, serial, 0); /* reported, so nothing more is reported for its stack trace */
 }
 
 void finish_roots(struct checker *ck)
@@ -190,7 +190,8 @@ void finish_roots(struct checker *ck)
     if (!ck->dump.lost)
         pending_uses_finish(&ck->dump.root_thread_uses, judge_thread_use, ck);
 
-    /* From the thread to its stack trace, while the thread is known; the stack trace may still come. */
+    /* Replaces the thread of each root by its stack trace, because threads are known only within the heap dump; the stack
+     * trace may still follow. */
     for (uint64_t next = 0; next < log->size && !ck->memory.exhausted;) {
         next_frame_root(log, &next, &root);
         byte_log_discard(log, next);

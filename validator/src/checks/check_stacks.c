@@ -1,11 +1,11 @@
-/* Frames and stack traces (SPEC.md 4.4, 4.5), and who names a stack trace. */
+/* Frames and stack traces (SPEC.md 4.4, 4.5), and uses of stack traces. */
 #include <inttypes.h>
 
 #include "engine/checker.h"
 
-/* What is kept of a TRACE, in 20 bytes: the smallest TRACE takes 21. */
+/* A TRACE takes 20 bytes here: the smallest one in a dump takes 21. */
 struct __attribute__((packed, aligned(4))) trace {
-    uint64_t hash; /* of the whole record: a second one may say the same */
+    uint64_t hash; /* of the whole record, to recognize a repetition */
     uint64_t at;
     uint32_t frames;
 };
@@ -71,7 +71,7 @@ void check_frame(struct checker *ck, const struct FRAME *r, const uint8_t *body,
         report(ck, RULE_STK_004, at + OFFSET_OF(FRAME, line, id), "a line number of -3 or above", "%" PRId32, r->line);
 }
 
-/* SPEC.md 4.5 TRACE: the fixed part and the frames, piece by piece. The length was found right. */
+/* SPEC.md 4.5 TRACE: the fixed part, then the frames in pieces. The length was checked. */
 bool check_trace(struct checker *ck)
 {
     size_t fixed = SIZE_OF(TRACE, ck->id_size), per_piece = 4096;

@@ -5,25 +5,26 @@
 #include "base/utf8.h"
 #include "engine/checker.h"
 
-/* Texts are kept to be shown while they are a small part of what was read: the same on every input. */
+/* Texts are kept while they are a small share of the bytes read, which is the same on every input. */
 static uint64_t text_budget(const struct checker *ck)
 {
     return (UINT64_C(12) << 20) + ck->record_at / 128;
 }
 
-/* The text of a string, which may be 4 GB: it goes by in pieces. */
+/* The text of a string, which is read in pieces, because it may have 4 GB. */
 struct text {
     uint64_t size;
     struct byte_hash hash;
     uint8_t first[STRING_KEPT], last[2];
     size_t kept;     /* of `first` */
-    uint64_t bad_at; /* offset of the first byte that is no UTF-8; 0 for none */
+    uint64_t bad_at; /* offset of the first byte that is not UTF-8; 0 for none */
     uint8_t bad_byte;
-    size_t looked_at; /* bytes of the next piece: the rest of a character */
+    size_t looked_at; /* bytes of the next piece that complete a character */
 };
 
-/* The piece in the window. Pieces are multiples of 8 bytes for the hash, and may cut a character. It is looked at where it
- * begins, with bytes of the next piece behind it, which that one skips. False: the dump ends within these. */
+/* Checks the piece in the window. Pieces are multiples of 8 bytes for the hash, so they may split a character. A split
+ * character is checked in the first piece, with bytes of the next one, which skips them. False if the dump ends within
+ * these. */
 static bool find_bad_byte(struct checker *ck, struct text *t, size_t size, uint64_t behind)
 {
     size_t ahead = behind < 3 ? (size_t)behind : 3, good;
@@ -49,7 +50,7 @@ static void keep_ends(struct text *t, const uint8_t *piece, size_t size)
     t->last[1] = piece[size - 1];
 }
 
-/* False: the dump ends within. */
+/* False if the dump ends within the string. */
 static bool read_text(struct checker *ck, struct text *t, uint64_t size)
 {
     *t = (struct text){.size = size};
@@ -85,7 +86,7 @@ static void define_string(struct checker *ck, uint64_t id, struct text *t, uint6
         findings_want_offset(&ck->findings, f, WANTED_STRING, id);
 }
 
-/* SPEC.md 4.1 UTF8. Its text is judged only now that it is complete: a wrong length makes anything part of it. */
+/* SPEC.md 4.1 UTF8. The text is checked only when it is complete, because a wrong length makes anything part of it. */
 bool check_utf8(struct checker *ck, uint64_t length)
 {
     struct cursor c = window(ck, SIZE_OF(UTF8, ck->id_size));

@@ -14,7 +14,7 @@ void check_start_thread(struct checker *ck, const struct START_THREAD *r, uint64
         report(ck, RULE_THR_003, at, "a serial above 0", "0");
     keymap_get(&ck->threads, r->thread_serial, &state);
     if (r->thread_serial && state & THREAD_LIVE &&
-        !(ck->framing.lost & MAY_DEFINE_THREADS)) /* an END_THREAD may be among what was skipped */
+        !(ck->framing.lost & MAY_DEFINE_THREADS)) /* skipped bytes may contain an END_THREAD */
         f = report(ck, RULE_THR_004, at, "a serial of no living thread", "%" PRIu32 ", started and not ended",
                    r->thread_serial);
     if (f)
@@ -27,7 +27,7 @@ void check_start_thread(struct checker *ck, const struct START_THREAD *r, uint64
     use_name_or_none(ck, r->parent_group, NAME_OF_PARENT_GROUP, at + OFFSET_OF(START_THREAD, parent_group, id));
 }
 
-/* SPEC.md 4.9 END_THREAD. What is judged is the order in the file: a START_THREAD that was skipped may be the one missed. */
+/* SPEC.md 4.9 END_THREAD. The START_THREAD must precede it in the file, unless skipped bytes may contain it. */
 void check_end_thread(struct checker *ck, const struct END_THREAD *r, uint64_t at)
 {
     uint64_t state = 0;

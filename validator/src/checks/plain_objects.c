@@ -103,13 +103,14 @@ static bool check_wide(struct segment *s, struct recent_page *recent, const uint
 
 /* ---- The loop ---- */
 
-/* What it keeps in registers. */
+/* What the loop keeps in registers. */
 struct tally {
     struct object_counts counts;
     struct recent_page defined, referenced, element;
 };
 
-/* An instance of a wide class, or one that waits for its class. By way of a copy of the tally, for its sake. */
+/* Checks an instance of a wide class, or one that waits for its class. Works on a copy of the tally, so that the original
+ * stays in registers. */
 static __attribute__((noinline)) bool check_rare(struct segment *s, struct tally *t, const struct hot_class *class,
                                                  const uint8_t *p, uint64_t offset, const struct form form)
 {
@@ -141,7 +142,8 @@ HOT bool is_class(const struct segment *s, const struct hot_class *class, uint64
     return class->raw_id == raw_id && class->dump == s->dump;
 }
 
-/* These check one sub-record, whose head is there and which has `left` bytes. They return the bytes it takes; 0 if it is not plain. */
+/* These check one sub-record whose head is complete and of which `left` bytes are available. They return the bytes it takes;
+ * 0 if it is not plain. */
 
 HOT size_t check_plain_instance(struct segment *s, struct tally *t, const uint8_t *p, size_t left, uint64_t offset,
                                 const struct form form)

@@ -1,5 +1,5 @@
-/* The fast way of checking instances and arrays (SPEC.md 6.4 to 6.7), nearly all of a dump: sub-records that lie whole in memory, of
- * classes that are known, with nothing to report. */
+/* The fast check of plain instances and arrays (SPEC.md 6.4 to 6.7), which are nearly all of a dump: complete in memory, of
+ * known classes, with nothing to report. */
 #ifndef HPROF_PLAIN_OBJECTS_H
 #define HPROF_PLAIN_OBJECTS_H
 
@@ -9,7 +9,7 @@
 /* The agent gives each object the stack trace that allocated it: a few hundred of them take turns. */
 enum { KNOWN_TRACES = 256 };
 
-/* Which sub-record names a stack trace. */
+/* The sub-record that uses a stack trace. */
 enum object_kind { KIND_INSTANCE, KIND_OBJECT_ARRAY, KIND_PRIMITIVE_ARRAY };
 
 struct object_counts {
@@ -20,11 +20,11 @@ struct segment;
 
 /* What happens when something is met for the first time. False: the sub-record is not plain. */
 struct first_meetings {
-    /* The class of instances of so many bytes, or of object arrays, the first of which is at an offset: goes into its slot. */
+    /* Puts the class of instances of `bytes` bytes, or of object arrays, into its slot. The first of them is at an offset. */
     bool (*class)(struct segment *s, const uint8_t *raw_id, uint32_t bytes);
     bool (*array_class)(struct segment *s, const uint8_t *raw_id, uint64_t offset);
     bool (*trace)(struct segment *s, uint32_t serial, enum object_kind kind, uint64_t offset);
-    /* An instance at an offset waits for its class; so many instances came before in this call. */
+    /* An instance at an offset waits for its class; `instances` instances precede it in this call. */
     void (*waiting)(struct segment *s, uint64_t offset, uint64_t instances);
 };
 
@@ -38,9 +38,9 @@ struct segment {
     const struct wide_classes *wide;
     struct hot_classes hot;
     struct recent_page defined, referenced, element;
-    uint32_t known_traces[KNOWN_TRACES]; /* serials that need no look, by their lowest bits; so does 0 */
+    uint32_t known_traces[KNOWN_TRACES]; /* serials that are already checked, by their lowest bits; 0 needs no check */
     struct object_counts counts;         /* of what was checked */
-    bool defined_twice;                  /* an ID was defined before: the sub-record at hand is not plain */
+    bool defined_twice;                  /* an ID was already defined, so the present sub-record is not plain */
 };
 
 static inline bool is_known_trace(const struct segment *s, uint32_t serial)
@@ -48,18 +48,18 @@ static inline bool is_known_trace(const struct segment *s, uint32_t serial)
     return __builtin_expect(s->known_traces[serial % KNOWN_TRACES] == serial, 1);
 }
 
-/* Checks the plain instances and arrays that follow one another at p, and returns the bytes they take. Stops at anything else:
- * another sub-record, one that the n bytes do not hold, a class that is not known well, a fault. */
+/* Checks consecutive plain instances and arrays at p, and returns the bytes they take. Stops at anything else: another
+ * sub-record, an incomplete one, a class without a slot, a fault. */
 size_t check_plain_objects(struct segment *s, const uint8_t *p, size_t n, uint64_t offset);
 /* The same while other threads mark IDs. READ_BEYOND bytes after the n may be read, whatever they are. */
 enum { READ_BEYOND = 32 };
 size_t check_plain_objects_with_others(struct segment *s, const uint8_t *p, size_t n, uint64_t offset);
 
-/* Checks what depends on the class of instances that waited, as many as `instances` counts down, among the whole instances and
- * arrays at p. Returns the bytes they take; stops at anything that is not plain. */
+/* Checks what depends on the class of waiting instances, among consecutive instances and arrays at p. `instances` counts
+ * them down. Returns the bytes they take; stops at anything that is not plain. */
 size_t refer_instances(struct segment *s, const uint8_t *p, size_t n, uint64_t *instances);
 
-/* Marks what n elements at p refer to; of an Object[], or of what may be one, apart. */
+/* Marks the objects that n elements at p refer to; separately if the array is, or may be, an Object[]. */
 void refer_elements(struct segment *s, bool is_object_array, const uint8_t *p, size_t n);
 
 /* The first of n bytes that is neither 0 nor 1; n if there is none. */

@@ -1,4 +1,4 @@
-/* All that is known while a dump is judged: one context that every check gets. */
+/* The context of a check: everything that is known about the dump so far. */
 #ifndef HPROF_CHECKER_H
 #define HPROF_CHECKER_H
 
@@ -17,7 +17,7 @@
 #include "state/stretches.h"
 #include "state/string_table.h"
 
-/* Who names a string, a class serial, a stack trace, an object that was not defined. */
+/* The role in which an undefined string, class serial, stack trace or object is used. */
 enum string_role {
     NAME_OF_CLASS,
     NAME_OF_METHOD,
@@ -71,65 +71,65 @@ enum {
     PIECE = 64 << 10 /* bytes of a string, an array or an instance that are checked at a time */
 };
 
-/* The first instance of a class that is not dumped, to say which one that is; of so many classes. Not of arrays: whether the
- * class of an array is known when it is met depends on the input. */
+/* The first instance of each of the first FIRST_INSTANCES undefined classes, for the path of a finding. Arrays are not kept:
+ * whether the class of an array is known when it is checked depends on the input. */
 enum { FIRST_INSTANCES = 64 };
 struct first_instance {
-    uint64_t class_id, offset /* where it is named */, object_id;
+    uint64_t class_id, offset /* of the class ID */, object_id;
 };
 
-/* A sub-record that did not fit into its heap dump record: what to call it depends on what follows. */
+/* A sub-record that crosses the end of its heap dump record. The rule that it breaks depends on what follows. */
 struct crossing_subrecord {
     bool active;
     uint8_t tag;
     uint8_t record_tag;
-    uint8_t *bytes; /* the part that was there, as far as it is needed to know the size */
+    uint8_t *bytes; /* its first bytes, as far as they are needed to know its size */
     size_t bytes_size;
     uint64_t record_at; /* the heap dump record */
     uint64_t at;        /* the sub-record */
-    uint64_t had;       /* bytes of it within the record, */
-    uint64_t passed;    /* and within all segments so far */
-    uint64_t size;      /* of all of it; 0 while that is not known */
-    unsigned segments;  /* that were joined to it whole */
+    uint64_t had;       /* its bytes within the record */
+    uint64_t passed;    /* its bytes within all segments so far */
+    uint64_t size;      /* its size; 0 while unknown */
+    unsigned segments;  /* complete segments that it contains */
     uint64_t record_end;
     uint64_t number;
 };
 
-/* An instance of wrong length. It is reported once the next sub-record turns out to be well framed: what precedes a failure
- * directly has led to it. */
+/* An instance of wrong length. It is reported only once the next sub-record is well framed: directly before a failure, it is
+ * the cause of the failure. */
 struct wrong_instance {
     bool held;
     uint64_t at;    /* its fields, after the tag */
-    uint64_t total; /* what its class asks for */
+    uint64_t total; /* the size that its class gives */
     uint8_t first[1 + sizeof(struct INSTANCE_DUMP_in8)];
 };
 
-/* Instances that wait until all class dumps are known: see waiting.c. */
+/* Instances that wait until all class dumps are known: see waiting_instances.c. */
 struct waiting {
     struct byte_log log;
-    uint64_t last_at; /* of what was last put into the log */
-    /* As ranges: those that wait one after the other and are not in the log yet. */
+    uint64_t last_at; /* of the last entry of the log */
+    /* As ranges: consecutive waiting instances that are not in the log yet. */
     uint64_t run, run_at, run_end;
-    uint64_t next_instance; /* the number of the instance that would go on with it */
+    uint64_t next_instance; /* the number of the instance that would continue the range */
     size_t next_stretch;    /* while they are checked */
-    /* As bytes: the instance at hand. */
+    /* As bytes: the present instance. */
     uint64_t at;      /* its offset */
-    uint64_t body;    /* its values in the log, */
-    uint64_t body_at; /* and in the dump */
-    uint64_t there;   /* how many of them: fewer than there should be when the dump ended within */
-    uint8_t *piece;   /* room for the own fields of a class, */
+    uint64_t body;    /* offset of its values in the log */
+    uint64_t body_at; /* offset of its values in the dump */
+    uint64_t there;   /* the number of its values' bytes; too few if the dump ended within */
+    uint8_t *piece;   /* buffer for the own fields of a class */
     size_t piece_capacity;
 };
 
-/* Of the producer: see producer.c. */
+/* What producer.c looks at. */
 struct producer_signs {
     uint8_t first_tag;
     bool any_time;             /* a record's time is not 0 */
-    bool trace_one_empty;      /* TRACE 1 has no frames, */
-    uint32_t trace_one_thread; /* and this thread */
+    bool trace_one_empty;      /* TRACE 1 has no frames */
+    uint32_t trace_one_thread; /* the thread of TRACE 1 */
 };
 
-/* What was known before a record or sub-record: all that is reported, except for offsets that are found later. */
+/* Everything that is reported, as it was before a record or sub-record, except for offsets that are found later. */
 struct checkpoint {
     uint64_t offset;
     uint64_t record_at; /* the record itself, or the one with the sub-record */
@@ -156,22 +156,22 @@ struct checkpoints {
 /* What is known of the framing so far. */
 struct framing {
     unsigned lost;           /* enum may_define: what skipped bytes may have defined. Nothing of it is called undefined */
-    bool truncated;          /* the dump ended too soon; nothing is missing because of that */
+    bool truncated;          /* the dump ended early, so nothing is reported to be missing */
     bool stopped;            /* what follows cannot be checked */
-    bool failed;             /* the dump did not just end too soon */
-    bool second_header;      /* follows where a record should: two files were joined */
+    bool failed;             /* because of something other than an early end */
+    bool second_header;      /* a header is where a record should be: two files were joined */
     uint64_t complete_until; /* the end of the latest HEAP_DUMP_END; 0 for none */
-    bool segment_reported;   /* REC-005 was */
-    bool heap_lost;          /* a skipped record may have been a heap dump, */
-    bool heap_end_lost;      /* or HEAP_DUMP_END */
-    struct {                 /* the records of unknown tag since the last known one: held until a known one follows */
+    bool segment_reported;   /* REC-005 was reported */
+    bool heap_lost;          /* a skipped record may have been a heap dump */
+    bool heap_end_lost;      /* a skipped record may have been a HEAP_DUMP_END */
+    struct {                 /* the records of unknown tag since the last known record; held until a known one follows */
         uint64_t from, count;
         unsigned may_define; /* all of them in the dump, by their lengths: counts only if REC-003 is an error at the end */
         bool may_end_heap;   /* one of them is empty, as HEAP_DUMP_END is; likewise */
     } unknown;
-    struct { /* an empty heap dump record whose length may never have been filled in: sub-records seem to follow */
+    struct { /* an empty heap dump record before what may be sub-records: its length may never have been filled in */
         uint64_t at, number;
-        unsigned records; /* that followed */
+        unsigned records; /* records that followed it */
     } unfilled;
     uint32_t last_time;
 };
@@ -187,20 +187,20 @@ struct checker {
     bool in_baseline[RULE_COUNT];
     char failure[256];
     uint64_t progress_shown;
-    struct checkpoints *checkpoints; /* of a compressed dump; else NULL */
+    struct checkpoints *checkpoints; /* NULL unless the dump is compressed */
 
     unsigned id_size;
     enum version version;
     struct framing framing;
-    bool line_ends_changed; /* the first bytes look like text: each LF after a CR, */
-    bool was_transcoded;    /* or what is no UTF-8 replaced */
-    bool garbage_after;     /* what should be a gzip member is not one: it may have been one */
+    bool line_ends_changed; /* in the first bytes, each LF follows a CR */
+    bool was_transcoded;    /* in the first bytes, invalid UTF-8 was replaced */
+    bool garbage_after;     /* what follows the last gzip member may have been a member */
     struct chunks jumps;    /* struct jump */
 
-    /* The record and sub-record at hand, for the path of a finding. */
+    /* The present record and sub-record, for the path of a finding. */
     uint8_t record_tag;
     uint64_t record_at;
-    uint64_t record_number; /* among those of its tag, from 1; 0 for none at hand */
+    uint64_t record_number; /* among those of its tag, from 1; 0 for no record */
     uint64_t record_length; /* of its body, as declared */
     struct heap_index heap_index;
     const uint8_t *sub; /* its first bytes, NULL for none */
@@ -208,14 +208,13 @@ struct checker {
 
     /* Defined so far. */
     struct strings strings;
-    struct id_set class_serials;    /* defined: there was a LOAD_CLASS, */
-    struct id_set unloaded_serials; /* and an UNLOAD_CLASS after it */
+    struct id_set class_serials;    /* *defined* if there was a LOAD_CLASS */
+    struct id_set unloaded_serials; /* *defined* if an UNLOAD_CLASS followed it */
     struct keymap frames;           /* to the hash of the record */
     struct keymap traces;           /* to an index in trace_list */
     struct chunks trace_list;
-    struct keymap threads; /* that were started: to enum thread_flag */
-    struct id_set
-        rooted_threads; /* defined: a heap dump that has ended has a ROOT_THREAD_OBJECT, or the lack of one was told */
+    struct keymap threads;        /* serial of a started thread to enum thread_flag */
+    struct id_set rooted_threads; /* *defined* if an earlier heap dump has a ROOT_THREAD_OBJECT, or its absence was reported */
     struct classes classes;
 
     /* Used before they were defined. */
@@ -223,9 +222,9 @@ struct checker {
 
     /* The present heap dump. */
     struct {
-        bool open;                   /* a series of segments */
-        bool lost;                   /* part of it was skipped */
-        bool end_lost;               /* what was skipped may have been its HEAP_DUMP_END: what follows may be another one */
+        bool open;     /* a series of segments */
+        bool lost;     /* part of it was skipped */
+        bool end_lost; /* skipped bytes may have been its HEAP_DUMP_END, so that what follows may be another heap dump */
         struct wrong_instance wrong; /* the sub-record before this one, if it is an instance of wrong length */
         uint32_t next_stray;         /* the first layout that next_stray_class() has not seen */
         uint64_t begin;              /* its first record */
@@ -238,26 +237,26 @@ struct checker {
         struct byte_log frame_roots; /* roots that name a frame, by thread: see check_roots.c */
         uint64_t last_frame_root;
         struct wide_classes wide;
-        struct stretches stretches; /* of input that can be read again */
-        struct stretch *stretch;    /* the one at hand; NULL for none */
+        struct stretches stretches; /* only for input that can be read again */
+        struct stretch *stretch;    /* the present one, or NULL */
         bool in_object_array;       /* that class is Object[], or may be; */
         bool array_class_is_dumped; /* it is dumped */
         uint64_t last_array_class;  /* the class of an object array that needs no look */
-        uint64_t malformed_segment; /* the latest with a broken sub-record: it may have hidden the end */
+        uint64_t malformed_segment; /* the last one with a malformed sub-record, which may have hidden the end */
         size_t first_wanted;        /* in findings.wanted, of this heap dump */
         struct waiting waiting;     /* instances whose class is not known yet */
     } dump;
-    struct byte_log frame_roots; /* of the heap dumps that have ended, by stack trace */
+    struct byte_log frame_roots; /* of earlier heap dumps, by stack trace */
     uint64_t last_frame_root;
 
-    uint64_t heap_end; /* of the heap dump record at hand */
+    uint64_t heap_end; /* of the present heap dump record */
     struct crossing_subrecord cut;
     struct producer_signs signs;
     struct segment segment; /* for what this thread checks */
     struct jobs *jobs;      /* NULL if it checks everything */
 };
 
-/* The next n bytes, or those that are left when there are fewer. */
+/* The next n bytes, or fewer if the dump ends. */
 static inline struct cursor window(struct checker *ck, size_t n)
 {
     size_t there = input_need(&ck->in, n);
@@ -277,7 +276,7 @@ static inline size_t look_at(struct checker *ck, size_t n, uint64_t left)
     return there < n ? there : n;
 }
 
-/* What recovery sees from here on: SIGHT_SIZE bytes beyond `n`. */
+/* The bytes that recovery sees from here on: up to SIGHT_SIZE bytes beyond `n`. */
 static inline struct sight sight_beyond(struct checker *ck, uint64_t n)
 {
     size_t wanted = SIGHT_SIZE + (n < SIGHT_SIZE ? (size_t)n : SIGHT_SIZE), size = look_at(ck, wanted, UINT64_MAX);
@@ -287,20 +286,20 @@ static inline struct sight sight_beyond(struct checker *ck, uint64_t n)
 
 /* ---- Findings (report.c) ---- */
 
-/* Counts a finding at an offset of the dump; if it is to be shown, gives it the path of the record at hand. `found` is a format.
- * Returns the finding if it was kept. */
+/* Counts a finding at an offset of the dump. If it is kept, gives it the path of the present record and returns it. `found`
+ * is a format. */
 struct finding *report_shape(struct checker *ck, enum rule rule, enum finding_shape shape, uint64_t offset,
                              const char *expected, const char *found, ...) __attribute__((format(printf, 6, 7)));
 #define report(ck, rule, offset, expected, ...) report_shape(ck, rule, SHAPE_ANY, offset, expected, __VA_ARGS__)
-/* With a path of its own, for what is found out later. */
+/* The same with another path, for what is found later. */
 struct finding *report_late(struct checker *ck, enum rule rule, enum finding_shape shape, uint64_t order, const char *path,
                             const char *expected, const char *found, ...) __attribute__((format(printf, 7, 8)));
 
-/* The same for something in a heap dump, at an offset: the path is the heap dump record there, and what is within it. */
+/* The same for an offset within a heap dump: the path is the heap dump record there, followed by `within`. */
 struct finding *report_within(struct checker *ck, enum rule rule, enum finding_shape shape, uint64_t offset, const char *within,
                               const char *expected, const char *found, ...) __attribute__((format(printf, 7, 8)));
 
-/* Something is wrong with the framing here. */
+/* The framing has a fault at this offset. */
 static inline void end_sound_part(struct checker *ck, uint64_t offset)
 {
     if (offset < ck->sum.sound_until)
@@ -308,8 +307,8 @@ static inline void end_sound_part(struct checker *ck, uint64_t offset)
 }
 
 enum { NAME_SIZE = 240 };
-/* Text to show, in the caller's buffer of NAME_SIZE at most, names shortened to fit: a string, "" if it is not known; a class as
- * "java.lang.String", or "". */
+/* Write a printable name to the caller's buffer of at most NAME_SIZE bytes, shortened to fit: a string, or "" if it is
+ * unknown; a class as "java.lang.String", or "". */
 const char *show_string(const struct checker *ck, uint64_t string_id, char *to, size_t size);
 const char *show_class(const struct checker *ck, uint64_t class_id, char *to, size_t size);
 /* "CLASS_DUMP 0x7ff0a8 (java.lang.String)": a path within a record. */
@@ -330,7 +329,7 @@ void check_frame(struct checker *ck, const struct FRAME *r, const uint8_t *body,
 size_t trace_size(void);              /* of an element of trace_list */
 bool check_trace(struct checker *ck); /* false: the dump ended within */
 void finish_stacks(struct checker *ck);
-/* The number of frames of a stack trace; false if it is not defined. */
+/* The number of frames of a stack trace; false if it is undefined. */
 bool trace_depth(const struct checker *ck, uint32_t serial, uint32_t *frames);
 
 /* ---- check_classes.c ---- */
@@ -364,24 +363,24 @@ void finish_frame_roots(struct checker *ck); /* at the end of the file */
 /* For plain objects that are checked in the order of the file. */
 extern const struct first_meetings meetings_in_order;
 void add_counts(struct checker *ck, const struct object_counts *counts);
-/* The class of instances of so many bytes, by its ID as it is in the dump; NULL if they must be walked along its chain. */
+/* The class of instances of `bytes` bytes, by the bytes of its ID in the dump; NULL if the chain must be walked instead. */
 const struct hot_class *hot_class_of(struct checker *ck, const uint8_t *raw_id, uint64_t bytes);
 /* Check one sub-record that is not plain. The sub-record is at the start of the window, which holds its fixed
  * part; all of it lies within the heap dump record. Afterwards the window is after it; false if the dump ends before. */
 bool check_instance(struct checker *ck);
 bool check_object_array(struct checker *ck);
 bool check_primitive_array(struct checker *ck);
-/* The size that its class gives the instance at p, tag included; 0 if its class is not known, or if that is the size it has. */
+/* The size, with the tag, that its class gives the instance at p; 0 if the class is unknown or the instance has that size. */
 uint64_t size_by_class(struct checker *ck, const uint8_t *p);
-/* Checks the instance in the window, whose length is not the size of its class and led to a failure: all but its fields. */
+/* Checks the instance in the window, except its fields: its length is not the size of its class, and led to a failure. */
 void check_wrong_instance(struct checker *ck);
-/* Reports the instance before, if it was of wrong length: what follows is well framed. */
+/* Reports the preceding instance if it was of wrong length, since what follows is well framed. */
 void report_wrong_instance(struct checker *ck);
 /* Checks what depends on the class of an instance, once all classes are known: `at` is the offset of its fields, after the tag;
  * `get` gives n bytes of the dump at an offset, NULL if the dump ends before. False if it does. */
 bool check_known_instance(struct checker *ck, const struct INSTANCE_DUMP *r, uint64_t at, bool led_to_failure,
                           const uint8_t *(*get)(struct checker *ck, uint64_t offset, size_t n));
-/* From the input, which goes on to there. */
+/* Reads from the input, and moves it. */
 const uint8_t *get_from_input(struct checker *ck, uint64_t offset, size_t n);
 /* Whether a class is that of Object[], as far as is known here: elsewhere no producer is known to name what it does not dump. */
 bool is_object_array(const struct checker *ck, uint64_t class_id);
@@ -391,14 +390,13 @@ void define_object(struct checker *ck, uint64_t id, bool is_class, uint64_t offs
 /* Whether instances wait as ranges. */
 static inline bool waits_in_ranges(const struct checker *ck)
 {
-    return input_can_reread(&ck->in) &&
-           !ck->in.compressed; /* through a decompressor, all that comes before is decompressed again */
+    return input_can_reread(&ck->in) && !ck->in.compressed; /* seeking back would inflate everything before it again */
 }
-/* Then: the instance at an offset, of which so many came before in the dump, waits. */
+/* The instance at an offset waits in a range; `number` instances precede it in the dump. */
 void wait_in_range(struct checker *ck, uint64_t offset, uint64_t number);
 void waiting_begin(struct checker *ck);
 void waiting_clear(struct checker *ck);
-/* The instance in the window waits for its class. Goes after it; false if the dump ends before. */
+/* The instance in the window waits for its class. Moves past it; false if the dump ends before. */
 bool wait_for_class(struct checker *ck, uint64_t size);
 /* Checks the instances that waited, once all classes of the heap dump are known. */
 void check_waiting(struct checker *ck);
@@ -432,85 +430,86 @@ uint64_t checked_until(const struct checker *ck);
 /* ---- heap.c ---- */
 void begin_heap_dump(struct checker *ck);
 void end_heap_dump(struct checker *ck);
-void clear_heap_dump(struct checker *ck); /* gives back what it took */
+void clear_heap_dump(struct checker *ck); /* releases its memory */
 void drop_heap_dump(struct checker *ck);  /* as if it had not begun */
-/* A sub-record that crossed the end of its record: what it was, once that is known; or nothing more of it. */
+/* Reports a sub-record that crossed the end of its record, once its rule is known; or drops it. */
 void settle_crossing(struct checker *ck, enum rule rule);
 void forget_crossing(struct checker *ck);
 bool check_heap_record(struct checker *ck, uint64_t length); /* false: the dump ended within */
-/* What is defined and named from now on is noted of this stretch. */
+/* What is defined and referenced from now on belongs to this stretch. */
 void enter_stretch(struct checker *ck, struct stretch *stretch);
-/* Measures the sub-record at the start of the window, with as many of its bytes there as that takes. MEASURE_MORE if the heap
- * dump record, of which `left` bytes are left, ends before that is known; *ended if the dump does. */
+/* Measures the sub-record at the start of the window, with as many of its bytes as that takes. MEASURE_MORE if the `left`
+ * bytes of the heap dump record are too few; *ended if the dump ends first. */
 enum measured measure_next(struct checker *ck, uint64_t left, struct measure *m, bool *ended);
 
 /* ---- reread.c ---- */
 
-/* What is done with records that are read again; either may be NULL. False to end. */
+/* Callbacks for records that are read again; each may be NULL. They return false to stop. */
 struct visitor {
-    /* A record: the window is at its body, and stays there. */
+    /* A record; the window is at its body and must stay there. */
     bool (*record)(struct checker *ck, void *context, unsigned tag, uint64_t length);
-    /* A sub-record, whose fixed part is in the window: goes after it. Without this, heap dump records are skipped; with it, reading
-     * ends with the heap dump. */
+    /* A sub-record, whose fixed part is in the window; must move past it. Without this callback, heap dump records are
+     * skipped; with it, reading ends with the heap dump. */
     bool (*subrecord)(struct checker *ck, uint64_t size);
-    /* As many sub-records of the n bytes in the window as can be done fast; returns the bytes they take. May be NULL. */
+    /* Handles as many sub-records of the n bytes in the window as it can, and returns the bytes they take. */
     size_t (*many)(struct checker *ck, size_t n);
     void *context;
 };
-/* Reads the dump again as it was read the first time, from a record, or from a sub-record of the heap dump record that ends at
- * heap_end (0 for a record), up to an offset. Leaves the input anywhere. */
+/* Reads the dump again, exactly as the first time, from a record, or from a sub-record of the heap dump record that ends at
+ * heap_end (0 for a record), up to an offset. */
 void read_again(struct checker *ck, uint64_t from, uint64_t heap_end, uint64_t end, const struct visitor *visitor);
 
 /* ---- failure.c ---- */
 
-/* Where reading did not go on at the end of what it had read: the second look does the same. */
+/* Where reading did not continue at the end of a record or sub-record. The second look makes the same jumps. */
 struct jump {
     uint64_t from : 63;
-    uint64_t failed : 1; /* plain reading failed at `from`; else after it, and an instance there has the size of its class */
-    uint64_t to;         /* UINT64_MAX for the end */
+    uint64_t
+        failed : 1; /* plain reading failed at `from`; else it failed after it, and the instance there has the size of its class */
+    uint64_t to;    /* UINT64_MAX for the end */
 };
 _Static_assert(sizeof(struct jump) == 16, "the smallest heap dump record with a jump takes 10 bytes");
 #define NO_JUMP (UINT64_MAX >> 1) /* where the jump after the last one is from */
 void note_jump(struct checker *ck, uint64_t from, uint64_t to, bool failed);
-/* The first jump from an offset or later: its index in ck->jumps. */
+/* The index of the first jump from an offset or later. */
 size_t find_jump(const struct checker *ck, uint64_t from);
-/* The jump with an index; one from NO_JUMP after the last. */
+/* The jump with an index; after the last, a jump from NO_JUMP. */
 struct jump jump_at(const struct checker *ck, size_t i);
 /* Whether plain reading failed at an offset. */
 bool failed_at(const struct checker *ck, uint64_t offset);
 
 /* Whether records follow here, up to `count`, or the end. */
 bool records_follow_here(struct checker *ck, unsigned count);
-/* The dump ends within the record at hand; within the header of one, of which n bytes are there. What follows from that is not
- * reported again. */
+/* The dump ends within the present record, or within a header of which n bytes exist. Consequences are not reported. */
 void report_truncated(struct checker *ck);
 void report_truncated_header(struct checker *ck, size_t n);
-/* Whether the dump is not complete, and that was reported already. What is not a gzip member may have been one: that is one fault
- * with what it lacks. */
+/* Whether the dump is incomplete and that was already reported. Bytes after the last gzip member may have been a member, so
+ * they explain an early end. */
 bool end_was_reported(struct checker *ck);
-/* Goes after the body of a record that is not checked. False if the dump ends before. */
+/* Skips the body of the present record. False if the dump ends before. */
 bool skip_body(struct checker *ck);
-/* Reads on to the end without checking, from an offset up to which was read. */
+/* Reads to the end without checking. The bytes from an offset on count as skipped. */
 void skip_to_end(struct checker *ck, uint64_t from);
-/* The record at hand has not the length of its kind or count: reports it, and resumes where a record follows. */
+/* Reports that the present record does not have the length of its kind or count, and resumes where a record follows. */
 void wrong_length(struct checker *ck, enum rule rule, const char *expected, uint64_t right);
-/* A record of unknown tag. */
+/* Holds a record of unknown tag. */
 void hold_unknown(struct checker *ck);
-/* At the header of a known record after such records. False if they were not records: nothing after them can be checked. */
+/* Called at the header of a known record after held ones. False if they were not records, so that nothing after them can be
+ * checked. */
 bool release_unknown(struct checker *ck);
-/* After the header of a heap dump record of length 0: sub-records that follow would explain a later failure. */
+/* Called after the header of a heap dump record of length 0: if sub-records follow, that explains a later failure. */
 void hold_empty(struct checker *ck);
-/* Plain reading has failed at the record at hand. True if an unfilled length explains that, which is then reported. */
+/* Plain reading failed at the present record. If an unfilled length explains that, reports it and returns true. */
 bool was_unfilled(struct checker *ck);
-/* Skipped bytes may have been a HEAP_DUMP_END. */
+/* Notes that skipped bytes may have been a HEAP_DUMP_END. */
 void lose_heap_end(struct checker *ck);
-/* At the end: what records of unknown tag may have defined is not called undefined if they are errors. */
+/* Called at the end: if records of unknown tag are errors, what they may have defined is not called undefined. */
 void settle_unknown(struct checker *ck);
 
 /* ---- cause.c ---- */
-/* Before the header: notes what a transfer as text does to bytes. */
+/* Called before the header: looks for the effects of a transfer as text. */
 void look_for_text(struct checker *ck);
-/* NULL if none is known. To be called when severities are given and all is counted. */
+/* The hint, or NULL. Called when all findings are counted and have their severities. */
 const char *choose_hint(const struct checker *ck);
 
 /* ---- record.c ---- */
@@ -518,7 +517,7 @@ void check_records(struct checker *ck);
 void show_progress(struct checker *ck);
 
 /* ---- validate.c ---- */
-/* How findings are given a severity; known once all was read. */
+/* How findings get their severities; known after reading. */
 struct severity_choice choose_severity(const struct checker *ck, enum profile *looks_like, const char **producer);
 
 /* ---- header.c ---- */

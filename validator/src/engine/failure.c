@@ -1,5 +1,5 @@
-/* What a failure of plain reading means for the rest (SPEC.md 9.2): one finding, where checking resumes, and what may be missing
- * because of bytes that were skipped. The decisions are made in recovery.c. */
+/* The consequences of a failure of plain reading (SPEC.md 9.2): one finding, where checking resumes, and what skipped bytes
+ * may have defined. recovery.c makes the decisions. */
 #include <inttypes.h>
 
 #include "engine/checker.h"
@@ -79,7 +79,7 @@ void lose_heap_end(struct checker *ck)
     ck->framing.heap_end_lost = ck->dump.end_lost = true;
 }
 
-/* Skipped bytes may have held sub-records of this heap dump. */
+/* Notes that skipped bytes may have held sub-records of this heap dump. */
 static void lose_heap(struct checker *ck)
 {
     ck->framing.heap_lost = true;
@@ -87,12 +87,12 @@ static void lose_heap(struct checker *ck)
     lose_heap_end(ck);
 }
 
-/* The record at hand, whose length is wrong, is about to be skipped: it may have been one of another tag. */
+/* The present record, whose length is wrong, is about to be skipped: its tag may be wrong instead. */
 static void lose_record(struct checker *ck, const struct sight *body, uint64_t right)
 {
     uint64_t declared = ck->record_length;
 
-    if (declared > right && declared - right >= RECORD_HEADER_SIZE) { /* other records may be in it */
+    if (declared > right && declared - right >= RECORD_HEADER_SIZE) { /* it may contain other records */
         ck->framing.lost = MAY_DEFINE_ALL;
         lose_heap(ck);
         return;
@@ -123,7 +123,7 @@ void settle_unknown(struct checker *ck)
 
 /* ---- Records of unknown tag ---- */
 
-/* Whether the declared length of the record at hand leads to another one, as far as can be seen. */
+/* Whether the declared length of the present record leads to another one, as far as recovery sees. */
 static bool record_leads_on(struct checker *ck)
 {
     struct sight body = sight_beyond(ck, ck->record_length);

@@ -1,12 +1,12 @@
-/* The second look: finds the offsets that one pass cannot keep, of those findings that will be shown. Where a missing object is
- * first referred to (REF-002), and where the object, string, frame, class serial or thread root was defined that a later record
- * defines again. Only for input that can be read again. */
+/* The second look finds, for findings that will be shown, the offsets that one pass cannot keep: of the first reference to
+ * an undefined object (REF-002), and of the earlier definition of an object, string, frame, class serial or thread root that
+ * is defined twice. Only for input that can be read again. */
 #include <string.h>
 
 #include "engine/checker.h"
 #include "format/native.h"
 
-/* IDs or serials whose first occurrence is sought. Few others pass the range and the filter. */
+/* IDs or serials whose first occurrence is wanted. Few others pass the range and the filter. */
 struct targets {
     struct keymap found; /* to 0, and to the offset plus 1 once that is known */
     uint64_t lowest, span;
@@ -67,7 +67,7 @@ static inline void targets_try(struct targets *t, uint64_t id, uint64_t offset)
 
 static void find_in_elements(struct targets *t, const uint8_t *p, size_t n, uint64_t offset, const unsigned id_size)
 {
-    /* In blocks: most hold no ID in the range, which the compiler finds out for several at a time. */
+    /* In blocks, since most have no ID in the range; the compiler vectorizes that test. */
     for (size_t i = 0, block; i < n; i += block) {
         bool any = false;
 
@@ -79,7 +79,8 @@ static void find_in_elements(struct targets *t, const uint8_t *p, size_t n, uint
     }
 }
 
-/* Constants or static fields, whose type is the last of `head` bytes before each value. Returns the first byte after them. */
+/* Searches constants or static fields, whose type is the last of `head` bytes before each value. Returns the first byte
+ * after them. */
 static const uint8_t *find_in_values(struct finder *f, const uint8_t *p, size_t head, const uint8_t *start, uint64_t at)
 {
     unsigned id_size = f->ck->id_size, n = get_u2(p);
@@ -111,7 +112,7 @@ static void find_in_class_dump(struct finder *f, const uint8_t *p, uint64_t at)
     find_in_values(f, find_in_values(f, c.at, SIZE_OF(CONSTANT, id), p, at), SIZE_OF(STATIC_FIELD, id), p, at);
 }
 
-/* The references of an instance at an offset of the dump, one by one: the window moves along. */
+/* Searches the references of an instance at an offset of the dump, moving the window. */
 static bool find_in_fields(struct finder *f, uint32_t layout, uint64_t offset)
 {
     const struct classes *classes = &f->ck->classes;
@@ -206,8 +207,8 @@ static bool find_in_others(struct finder *f, uint64_t size)
     return true;
 }
 
-/* One sub-record, `left` bytes before its record ends; the input goes on after it, or where the jump leads that begins here. False
- * where the first look stopped too. */
+/* Searches one sub-record, `left` bytes before the end of its record, and moves past it, or along the jump that begins here.
+ * False where the first look stopped. */
 static bool find_in_subrecord(struct finder *f, uint64_t left, const struct jump *jump)
 {
     struct checker *ck = f->ck;
@@ -240,7 +241,7 @@ static bool find_in_subrecord(struct finder *f, uint64_t left, const struct jump
     return complete && input_skip(&ck->in, rest) == rest;
 }
 
-/* The instances and arrays at p, as many as are whole and of classes that are looked up at once. Returns the bytes they take. */
+/* Searches the instances and arrays at p that are complete and whose classes are in slots. Returns the bytes they take. */
 static inline __attribute__((always_inline)) size_t find_in_many(struct finder *f, const uint8_t *const start, size_t n,
                                                                  uint64_t offset, const unsigned id_size)
 {
@@ -295,7 +296,7 @@ static inline __attribute__((always_inline)) size_t find_in_many(struct finder *
 
 /* ---- Stretches ---- */
 
-/* The header of a record, and the record unless it holds sub-records. Gives the end of those. */
+/* Passes the header of a record, and the record unless it has sub-records. Returns their end. */
 static bool pass_record_again(struct input *in, const struct jump *jump, uint64_t *record_end)
 {
     uint64_t length;
@@ -322,7 +323,7 @@ static size_t least(uint64_t a, uint64_t b, uint64_t c)
     return (size_t)(ab < c ? ab : c);
 }
 
-/* From the first sub-record of a stretch to the end of the stretch. False where the first look stopped too. */
+/* Searches a stretch from its first sub-record. False where the first look stopped. */
 static bool find_in_stretch(struct finder *f, size_t number, uint64_t end)
 {
     struct input *in = &f->ck->in;
@@ -354,7 +355,7 @@ static bool may_hold_targets(const struct finder *f, const struct stretch *s)
              page_filters_meet(&s->elements, &f->element_pages)));
 }
 
-/* The stretches that may hold targets, in the order of the file, up to an offset. */
+/* Searches the stretches that may hold targets, in the order of the file, up to an offset. */
 static void find_in_dump(struct finder *f, uint64_t end)
 {
     const struct stretches *stretches = &f->ck->dump.stretches;
@@ -371,13 +372,13 @@ static void find_in_dump(struct finder *f, uint64_t end)
 
 /* ---- What is sought ---- */
 
-/* What top-level records define is sought among them, the rest within one heap dump. */
+/* Definitions in top-level records are searched in the whole file, others within one heap dump. */
 static bool is_top_level(enum wanted_kind kind)
 {
     return kind == WANTED_STRING || kind == WANTED_FRAME || kind == WANTED_CLASS_SERIAL;
 }
 
-/* No two kinds that are sought together share a set. */
+/* Kinds that are searched together have sets of their own. */
 static struct targets *targets_of(struct finder *f, enum wanted_kind kind)
 {
     if (kind == WANTED_THREAD_ROOT || kind == WANTED_CLASS_SERIAL)
@@ -420,7 +421,7 @@ static bool finder_begin(struct finder *f, struct checker *ck, size_t first, boo
     return true;
 }
 
-/* Writes down what was found. */
+/* Stores the offsets that were found. */
 static void finder_end(struct finder *f, size_t first, bool top_level)
 {
     struct checker *ck = f->ck;

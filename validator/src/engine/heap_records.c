@@ -1,4 +1,4 @@
-/* Heap dumps (SPEC.md 5, 6.1): their beginning and end, and the walk over the sub-records of one heap dump record. */
+/* Heap dumps (SPEC.md 5, 6.1): their beginning and end, and the sub-records of one heap dump record. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -81,7 +81,7 @@ void end_heap_dump(struct checker *ck)
     }
 
     ck->classes.complete = true;
-    ck->record_number = 0; /* what is found now has no record at hand */
+    ck->record_number = 0; /* findings from here on have no record */
     check_waiting(ck);
     finish_class_dumps(ck);
     finish_roots(ck);
@@ -100,7 +100,7 @@ void enter_stretch(struct checker *ck, struct stretch *stretch)
     ck->segment.element = (struct recent_page){.pages = stretch ? &stretch->elements : NULL};
 }
 
-/* What the rest of this heap dump may have defined is never missing. */
+/* The rest of this heap dump may define anything, so nothing is reported to be undefined. */
 static void lose(struct checker *ck)
 {
     ck->dump.lost = true;
@@ -145,7 +145,7 @@ static bool skip_malformed(struct checker *ck, enum measured why, const struct m
     memcpy(first, ck->in.at, n);
     end_sound_part(ck, at);
     ck->dump.malformed_segment = ck->record_at;
-    if (at == ck->heap_end - ck->record_length) { /* nothing of it is well-formed: it may be a record of another tag */
+    if (at == ck->heap_end - ck->record_length) { /* no sub-record is well-formed, so its tag may be wrong */
         ck->framing.lost = MAY_DEFINE_ALL;
         if (ck->dump.begin == ck->record_at) {
             ck->dump.open = false;
@@ -165,7 +165,7 @@ static bool skip_malformed(struct checker *ck, enum measured why, const struct m
     return true;
 }
 
-/* A sub-record that goes on behind the end of its heap dump record. What that means, the next record tells (settle_crossing). */
+/* A sub-record that crosses the end of its heap dump record. The next record decides which rule it breaks (settle_crossing). */
 static bool crossing_subrecord(struct checker *ck)
 {
     uint64_t left = ck->heap_end - ck->in.offset;
@@ -196,12 +196,12 @@ void forget_crossing(struct checker *ck)
 }
 
 enum {
-    LONGEST_CLASS_DUMP = 4 << 20, /* 3 times 65,535 entries of 17 bytes at the most, and a little */
-    SEGMENTS_JOINED = 16          /* each is looked at again with the next: not for ever */
+    LONGEST_CLASS_DUMP = 4 << 20, /* at most 3 times 65,535 entries of 17 bytes, and a little */
+    SEGMENTS_JOINED = 16          /* each segment is measured again with the next, so their number is bounded */
 };
 
-/* How long the sub-record is whose first part is in ck->cut and whose other part begins the window; 0 if that cannot be. *more if
- * a segment of so many bytes is too short to tell. */
+/* The size of the sub-record whose first part is in ck->cut and whose second part begins the window; 0 if there is no such
+ * sub-record. *more if a segment of this length is too short to know. */
 static uint64_t measure_crossing(struct checker *ck, uint64_t length, bool *more)
 {
     const struct crossing_subrecord *cut = &ck->cut;
@@ -223,7 +223,7 @@ static uint64_t measure_crossing(struct checker *ck, uint64_t length, bool *more
     return result == MEASURED && m.size > cut->passed ? m.size : 0;
 }
 
-/* A segment that is too short to tell how long the sub-record is belongs to it whole. False when memory ran out. */
+/* A segment that is too short to know the size belongs to the sub-record completely. False if memory ran out. */
 static bool grow_crossing(struct checker *ck, size_t length)
 {
     struct crossing_subrecord *cut = &ck->cut;
@@ -269,8 +269,8 @@ void settle_crossing(struct checker *ck, enum rule rule)
     forget_crossing(ck);
 }
 
-/* At the start of a HEAP_DUMP_SEGMENT of so many bytes: goes behind the rest of a sub-record that the segment before began, if
- * that is what it begins with. False if the dump ends before. */
+/* At the start of a HEAP_DUMP_SEGMENT of `length` bytes: if it begins with the rest of a sub-record from the preceding
+ * segment, moves past that. False if the dump ends before. */
 static bool skip_crossing_part(struct checker *ck, uint64_t length)
 {
     struct sight s = sight_beyond(ck, 0);
@@ -290,7 +290,7 @@ static bool skip_crossing_part(struct checker *ck, uint64_t length)
     }
     if (!begin_unit(ck, rest < length ? rest : length))
         return false;
-    if (rest > length) { /* and on into the segment after this one */
+    if (rest > length) { /* it continues in the segment after this one */
         ck->cut.size = size;
         ck->cut.passed += length;
         rest = length;
@@ -324,7 +324,7 @@ static void check_nodata(struct checker *ck, const uint8_t *p, uint64_t at)
                p[OFFSET_OF(PRIMITIVE_ARRAY_NODATA, type, ck->id_size)]);
 }
 
-/* A sub-record other than instances and arrays: all its bytes are in the window. */
+/* Checks a sub-record that is neither an instance nor an array; all its bytes are in the window. */
 static void check_small(struct checker *ck, uint64_t size)
 {
     const uint8_t *p = ck->in.at + 1;
@@ -361,8 +361,8 @@ enum measured measure_next(struct checker *ck, uint64_t left, struct measure *m,
     }
 }
 
-/* The instance in the window has not the size of its class, and plain reading fails after its declared size, but not after that of
- * its class: the length of the instance is wrong. */
+/* The instance in the window does not have the size of its class, and plain reading fails after its declared size, but not
+ * after that of its class: so the length of the instance is wrong. */
 static bool resume_after_instance(struct checker *ck, uint64_t declared, uint64_t left)
 {
     uint64_t by_class = size_by_class(ck, ck->in.at);
@@ -383,7 +383,7 @@ static bool resume_after_instance(struct checker *ck, uint64_t declared, uint64_
     return true;
 }
 
-/* One sub-record, however long. False if the dump ends within it. */
+/* Checks one sub-record of any size. False if the dump ends within it. */
 static bool check_next(struct checker *ck)
 {
     uint64_t left = ck->heap_end - ck->in.offset;
@@ -435,7 +435,8 @@ static bool check_next(struct checker *ck)
     return complete;
 }
 
-/* The plain sub-records at the start of the window, of which n bytes belong to the heap dump record: as fast as can be. */
+/* Checks the plain sub-records at the start of the window, of which n bytes belong to the heap dump record, in the fast
+ * loop. */
 static void check_plain(struct checker *ck, size_t n)
 {
     size_t walked;

@@ -31,7 +31,7 @@ struct piece {
     uint8_t header[RECORD_HEADER_SIZE]; /* then: of the record */
 };
 
-/* A class that a job met, which nothing was known to be of before. */
+/* A class that a job is the first to use. */
 struct met_class {
     uint32_t layout;
     bool is_array; /* an object array is of it, the first at an offset */
@@ -50,7 +50,7 @@ struct job {
     size_t met_count;
 };
 
-/* What one thread has of its own. */
+/* The state of one thread. */
 struct job_thread {
     struct segment segment;
     struct known_pages known;
@@ -82,23 +82,23 @@ struct jobs {
     struct batch batches[2];
     struct batch *now, *later; /* the one after it is gathered while the threads do this one */
     size_t job_capacity;       /* of each */
-    size_t *order;             /* in which the jobs are begun */
+    size_t *order;             /* the order in which the jobs are begun */
     size_t next_job;           /* to be begun */
     size_t next_piece;         /* that the coordinator has not come to */
 
     uint64_t due;      /* no batch begins before this offset */
-    uint64_t distance; /* of the next batch after one that was in vain */
+    uint64_t distance; /* of the next batch after one that found nothing plain */
     uint32_t resolved; /* layouts up to here were looked at, in the heap dump with that number: */
     uint32_t resolved_dump;
 
-    uint8_t *ahead; /* bytes of the dump that record headers are looked for in */
+    uint8_t *ahead; /* bytes of the dump in which record headers are looked for */
     uint64_t ahead_at;
     size_t ahead_size;
 
     /* The roll-back. */
     bool failed;
     uint64_t failed_dump; /* the first record of the heap dump that is checked without jobs; UINT64_MAX for none */
-    uint64_t begin;       /* the first record of this heap dump; what was known there: */
+    uint64_t begin;       /* the first record of this heap dump, and what was known there: */
     struct findings_checkpoint findings;
     struct hprof_summary sum;
     struct producer_signs signs;
@@ -184,7 +184,7 @@ static const struct first_meetings meetings_in_jobs = {meet_class, meet_array_cl
 
 /* ---- A thread does a job ---- */
 
-/* More bytes of the job into the buffer, from the offset on that is needed next. False if there are none, or no room. */
+/* Reads more bytes of the job into the buffer, from the next needed offset on. False if there are none, or no room. */
 static bool read_more(struct job_thread *t, uint64_t from, uint64_t end)
 {
     const struct jobs *j = t->ck->jobs;
@@ -266,7 +266,7 @@ static void do_jobs(void *context, unsigned number)
 
 /* ---- Looking ahead ---- */
 
-/* The bytes at an offset that are in memory, *n of them. */
+/* The *n bytes at an offset that are in memory. */
 static const uint8_t *find_ahead(const struct jobs *j, uint64_t at, size_t *n)
 {
     bool is_there = at >= j->ahead_at && at < j->ahead_at + j->ahead_size;
@@ -284,7 +284,7 @@ static const uint8_t *read_ahead(struct checker *ck, uint64_t at, size_t wanted,
     return find_ahead(j, at, n);
 }
 
-/* The header of a record at an offset, `distance` after the one before; NULL if the dump ends before. */
+/* The header of the record at an offset, `distance` after the preceding one; NULL if the dump ends before. */
 static const uint8_t *look_at_header(struct checker *ck, uint64_t at, uint64_t distance)
 {
     size_t n;
@@ -401,7 +401,7 @@ static void gather_jobs(struct checker *ck, struct batch *b, uint64_t at, uint64
 
 /* ---- A batch ---- */
 
-/* Layouts change when they are resolved: done here, as threads may only read them. */
+/* Resolves layouts before the threads start, because they may only read them. */
 static void resolve_layouts(struct checker *ck)
 {
     struct jobs *j = ck->jobs;
@@ -452,7 +452,7 @@ static bool prepare_threads(struct checker *ck)
     return true;
 }
 
-/* Those of a test are begun in any order: nothing may depend on it. */
+/* A test begins jobs in a random order, on which nothing may depend. */
 static void choose_order(struct checker *ck)
 {
     struct jobs *j = ck->jobs;
@@ -490,7 +490,7 @@ static void do_batch(struct checker *ck)
     id_set_end_sharing(&ck->dump.objects);
 }
 
-/* After a batch that found little to be plain, or had little to do, the next one is farther away. */
+/* After a batch that found little to be plain, or had little to do, the next one begins farther on. */
 static void choose_due(struct checker *ck)
 {
     struct jobs *j = ck->jobs;
@@ -515,7 +515,7 @@ static bool may_begin(const struct checker *ck)
            !ck->dump.end_lost;
 }
 
-/* The batch that was gathered before, if the coordinator has come to its beginning; else a new one. */
+/* The batch that was gathered ahead, if the coordinator has reached its beginning; else a new one. */
 static void choose_batch(struct checker *ck)
 {
     struct jobs *j = ck->jobs;
@@ -597,8 +597,8 @@ static void take_over_piece(struct checker *ck, const struct piece *piece)
     input_go_on_at(&ck->in, stopped ? job->checked_until : piece->end);
     j->next_piece = stopped ? job->first_piece + job->piece_count : number + 1;
     if (stopped && j->due <= ck->in.offset)
-        j->due = ck->in.offset + 1;         /* first the coordinator checks what is not plain */
-    ck->dump.stretches.due = ck->in.offset; /* what is checked here after that is not of the job's stretch */
+        j->due = ck->in.offset + 1;         /* the coordinator first checks what is not plain */
+    ck->dump.stretches.due = ck->in.offset; /* what the coordinator checks after that is not in the job's stretch */
     show_progress(ck);
 }
 

@@ -23,16 +23,16 @@ struct jobs;
 void jobs_init(struct checker *ck);
 void jobs_clear(struct checker *ck);
 
-/* Before a heap dump record that may begin a heap dump: where to roll back to. */
+/* Called before a heap dump record that may begin a heap dump: sets the point to roll back to. */
 void jobs_begin_heap_dump(struct checker *ck);
 
 /* At a record that is no part of the heap dump, but within it: what it defines is not rolled back, so no other jobs are begun in this
  * heap dump. False if some are ahead. */
 bool jobs_bar(struct checker *ck);
 
-/* At a sub-record: if jobs have checked from here on, goes after what they checked, and returns true. */
+/* Called at a sub-record: if jobs have checked from here on, moves past what they checked and returns true. */
 bool jobs_take_over(struct checker *ck);
-/* How far the coordinator itself may check. */
+/* The offset up to which the coordinator itself may check. */
 uint64_t jobs_border(const struct checker *ck);
 /* The header of the record here, if jobs were begun with the record: else NULL. */
 const uint8_t *jobs_header(const struct checker *ck);

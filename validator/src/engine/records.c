@@ -1,4 +1,4 @@
-/* The records of a dump (SPEC.md 3.2, 3.3, 5): to whom each is handed. */
+/* The records of a dump (SPEC.md 3.2, 3.3, 5): passes each record to its check. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -74,7 +74,7 @@ static void note_signs(struct checker *ck, uint32_t time)
         ck->signs.any_time = true;
 }
 
-/* SPEC.md 3.3. Times wrap after 71 minutes: a fall of half the range or more is that. */
+/* SPEC.md 3.3. Times wrap after 71 minutes, so a decrease by half the range or more is a wrap. */
 static void check_time(struct checker *ck, uint32_t time)
 {
     if (time < ck->framing.last_time && ck->framing.last_time - time < UINT32_C(1) << 31)
@@ -83,7 +83,7 @@ static void check_time(struct checker *ck, uint32_t time)
     ck->framing.last_time = time;
 }
 
-/* A record of fixed length: judged whole, then left behind. */
+/* Checks a record of fixed length and moves past it. */
 #define FIXED_RECORD(NAME, rule, check) \
     do { \
         if (ck->record_length != SIZE_OF(NAME, ck->id_size)) { \
@@ -106,7 +106,7 @@ static const char *expected_length(char *to, uint64_t n)
     return to;
 }
 
-/* A record whose length follows from the count in its fixed part. */
+/* Checks a record whose length follows from the count in its fixed part. */
 static void check_counted(struct checker *ck, enum rule rule, bool (*check)(struct checker *ck))
 {
     struct sight body = sight_beyond(ck, 0);
@@ -132,7 +132,7 @@ static void walk_string(struct checker *ck)
         report_truncated(ck);
 }
 
-/* A record of a tag that 1.0.1 does not define, and not what later versions have: it may be a record of another tag. */
+/* A record whose tag 1.0.1 does not define. Unless it is well-formed in 1.0.2, it may be a record of another tag. */
 static bool is_of_no_version(struct checker *ck)
 {
     if (ck->version != V101 || ck->framing.segment_reported || !ck->record_length)
@@ -197,7 +197,7 @@ static void walk_record(struct checker *ck)
     hold_unknown(ck);
 }
 
-/* What a sub-record that crossed the end of its record was, where no segment goes on with it. False if nothing after it can be
+/* Settles a sub-record that crossed the end of its record, if no segment continues it. False if nothing after it can be
  * checked. */
 static bool settle_cut_before(struct checker *ck, const uint8_t *header, size_t n)
 {
@@ -215,7 +215,8 @@ static bool settle_cut_before(struct checker *ck, const uint8_t *header, size_t 
     return false;
 }
 
-/* What is judged at once of the record at p: of a heap dump the header, and if that says that it is empty what stands behind. */
+/* The bytes of the record at p that are checked at once: of a heap dump record the header, and if that says that it is
+ * empty, the bytes after it. */
 static uint64_t unit_size(const uint8_t *p)
 {
     uint64_t length = get_u4(p + RECORD_LENGTH_AT);
@@ -225,10 +226,10 @@ static uint64_t unit_size(const uint8_t *p)
     return RECORD_HEADER_SIZE + length;
 }
 
-/* After an empty heap dump, a failure within so many records may mean that its length was not filled in. */
+/* After an empty heap dump, a failure within this many records may mean that its length was never filled in. */
 enum { UNFILLED_RECORDS = 2 };
 
-/* The header of the next record. Returns how many of its bytes there are. */
+/* Reads the header of the next record. Returns how many of its bytes exist. */
 static size_t see_header(struct checker *ck, uint8_t header[RECORD_HEADER_SIZE])
 {
     const uint8_t *known = jobs_header(ck);

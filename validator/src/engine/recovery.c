@@ -6,13 +6,12 @@
 
 /* ---- Lengths by kind and count ---- */
 
-/* What records.def says of the length of a kind of record. */
+/* The length of a kind of record, from records.def. */
 struct kind {
-    unsigned fixed; /* bytes of the fixed part */
-    unsigned
-        entry; /* bytes of an entry, as many of which follow as the last u4 of the fixed part counts; 0 if nothing is counted */
+    unsigned fixed;  /* bytes of the fixed part */
+    unsigned entry;  /* bytes of an entry; the last u4 of the fixed part counts them. 0 if there are none */
     bool has_tail;   /* more follows the fixed part */
-    bool is_defined; /* there is such a record */
+    bool is_defined; /* the tag is defined */
 };
 
 #define NO_FIELD(type, field, meaning)
@@ -82,7 +81,7 @@ bool records_follow(const struct sight *s, uint64_t at, unsigned count)
             return !s->ended && s->size - at < RECORD_HEADER_SIZE;
         length = get_u4(p + RECORD_LENGTH_AT);
         at += RECORD_HEADER_SIZE + length;
-        count += !length && is_heap_dump(*p); /* too little to tell it from other bytes */
+        count += !length && is_heap_dump(*p); /* too little evidence */
     }
     return at <= s->size || !s->ended;
 }
@@ -98,7 +97,7 @@ enum resume resume_after_record(const struct sight *body, uint64_t declared, uin
 {
     struct sight whole = *body;
 
-    /* A record that lies in sight as a whole is better evidence than the header of a long one, which any bytes may look like. */
+    /* A record that is completely in sight is better evidence than the header of a long one, which any bytes may resemble. */
     whole.ended = true;
     if (declared <= body->size && records_follow(&whole, declared, 1))
         return RESUME_AT_DECLARED;
@@ -109,7 +108,7 @@ enum resume resume_after_record(const struct sight *body, uint64_t declared, uin
     return declared > body->size && !body->ended ? RESUME_UNSEEN : RESUME_NOWHERE;
 }
 
-/* Whether a sub-record may stand at an offset, `left` bytes before the end of its heap dump record. */
+/* Whether a sub-record may begin at an offset, `left` bytes before the end of its heap dump record. */
 static bool subrecord_fits(const struct sight *s, uint64_t at, uint64_t left)
 {
     struct measure m = {0};

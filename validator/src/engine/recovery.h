@@ -1,5 +1,5 @@
-/* Recovery (SPEC.md 9.2): what plain reading does when it has failed. Pure functions of the bytes around the failure: they
- * allocate nothing, know no rules and nothing of what was checked, and see at most SIGHT_SIZE bytes beyond the failure. */
+/* Recovery (SPEC.md 9.2): what to do when plain reading has failed. Pure functions of the bytes around the failure: they
+ * allocate nothing, know neither rules nor findings, and see at most SIGHT_SIZE bytes beyond the failure. */
 #ifndef HPROF_RECOVERY_H
 #define HPROF_RECOVERY_H
 
@@ -28,7 +28,7 @@ bool records_follow(const struct sight *s, uint64_t at, unsigned count);
 /* Whether sub-records follow at an offset, up to the end of a heap dump record `left` bytes after it. */
 bool subrecords_follow(const struct sight *s, uint64_t at, uint64_t left);
 
-/* Whether a sub-record is the first thing that follows. */
+/* Whether a sub-record follows. */
 bool subrecord_follows(const struct sight *s);
 
 /* Where checking resumes after a record whose length is not the one of its kind or count; offsets are from the start of its
@@ -46,7 +46,7 @@ enum resume resume_after_record(const struct sight *body, uint64_t declared, uin
  * with the instance. */
 bool resume_by_class(const struct sight *s, uint64_t declared, uint64_t by_class, uint64_t left);
 
-/* What a skipped record may have defined, whatever its tag was meant to be. */
+/* What a skipped record may have defined if its tag was wrong. */
 enum may_define {
     MAY_DEFINE_STRINGS = 1,
     MAY_DEFINE_CLASSES = 2, /* LOAD_CLASS */

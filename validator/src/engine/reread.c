@@ -1,5 +1,5 @@
-/* Reads the dump again, or a part of it, as it was read the first time: by lengths, and where those failed by the jumps that
- * were noted then. Checks nothing. */
+/* Reads the dump, or a part of it, exactly as the first time: by its lengths, and where those failed, by the jumps noted
+ * then. Checks nothing. */
 #include "engine/checker.h"
 
 struct reader {
@@ -21,7 +21,7 @@ static bool skip(struct checker *ck, uint64_t n)
     return input_skip(&ck->in, n) == n;
 }
 
-/* False if it leads to the end. */
+/* False if the jump leads to the end. */
 static bool follow_jump(struct checker *ck, const struct jump *jump)
 {
     return jump->to != UINT64_MAX && skip(ck, jump->to - jump->from);
@@ -39,7 +39,7 @@ static bool read_subrecord(struct checker *ck, struct reader *r)
            r->visitor->subrecord(ck, jumps ? jump.to - jump.from : m.size);
 }
 
-/* Those that no jump is among, as far as they are in memory. */
+/* Visits the sub-records before the next jump, as far as they are in memory. */
 static void read_many(struct checker *ck, struct reader *r)
 {
     uint64_t at = ck->in.offset, end = ck->heap_end < r->end ? ck->heap_end : r->end, left;

@@ -1,4 +1,4 @@
-/* The public entry points: sets up the context, runs the walk and the finishing checks, gives findings their severity. */
+/* The public entry points: set up the context, read the dump, run the final checks, and give findings their severities. */
 #include <stdio.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ void show_progress(struct checker *ck)
 {
     uint64_t read = input_file_position(&ck->in);
 
-    /* Bitmaps of IDs may take a thirtieth of what was read, whatever the heap looks like. */
+    /* Bitmaps of IDs may take a thirtieth of the bytes read, whatever the heap contains. */
     id_set_allow(&ck->dump.objects, (UINT64_C(8) << 20) + ck->in.offset / 30);
     id_set_allow(&ck->class_serials, UINT64_C(1) << 20);
     id_set_allow(&ck->unloaded_serials, UINT64_C(1) << 20);
@@ -47,7 +47,7 @@ static void checker_init(struct checker *ck, const struct hprof_options *options
     ck->sum.sound_until = UINT64_MAX;
 }
 
-/* What depends on the size of IDs. */
+/* Sets up what depends on the size of IDs. */
 static void checker_begin(struct checker *ck)
 {
     struct memory *m = &ck->memory;
@@ -127,8 +127,9 @@ static void check_dump(struct checker *ck)
     find_offsets_of_records(ck);
 }
 
-/* A limit that should do for the whole dump; 0 if its size is not known. Real dumps need less than a twenty-fifth of their size,
- * none more than twice its size; where the limit was above the first figure, what was used is taken to grow in proportion. */
+/* A limit that should be enough for the whole dump; 0 if its size is unknown. Real dumps need less than a twenty-fifth of
+ * their size, and none needs more than twice its size. If the limit was above the first figure, memory is assumed to grow in
+ * proportion to the bytes read. */
 static uint64_t estimate_memory(const struct checker *ck)
 {
     enum { LEAST = 8 << 20, INFLATED = 8 };
@@ -146,7 +147,7 @@ static uint64_t estimate_memory(const struct checker *ck)
     return ck->options->max_memory < most ? most : 2 * ck->options->max_memory;
 }
 
-/* How far it came with the memory that it was allowed, and how much will do. */
+/* Says how far the check came with the allowed memory, and how much will be enough. */
 static void show_limit(const struct checker *ck, char *to, size_t size)
 {
     uint64_t file = input_file_size(&ck->in), megabytes = (ck->sum.memory_needed >> 20) + 1;
@@ -161,7 +162,7 @@ static void show_limit(const struct checker *ck, char *to, size_t size)
         snprintf(to + n, size - n, "; a dump needs about a twenty-fifth of its size");
 }
 
-/* What kept the dump from being judged to its end, if anything did. */
+/* Says what kept the dump from being checked to its end, if anything did. */
 static void describe_failure(struct checker *ck)
 {
     struct hprof_summary *sum = &ck->sum;
@@ -199,7 +200,7 @@ struct severity_choice choose_severity(const struct checker *ck, enum profile *l
     return choice;
 }
 
-/* Severities, totals, and what the dump looks like. */
+/* Computes severities, totals and the likely producer. */
 static struct severity_choice conclude(struct checker *ck)
 {
     enum profile looks_like;
@@ -238,7 +239,7 @@ static struct severity_choice conclude(struct checker *ck)
     }
 
     sum->compressed = ck->in.compressed;
-    /* The second look may have left the file anywhere. */
+    /* The second look may leave the file anywhere. */
     sum->file_bytes = input_file_size(&ck->in);
     if (sum->file_bytes < input_file_position(&ck->in))
         sum->file_bytes = input_file_position(&ck->in);
@@ -254,7 +255,7 @@ static struct severity_choice conclude(struct checker *ck)
     return choice;
 }
 
-/* The last word: all bytes, wherever the second look has left the file. */
+/* The last progress is all bytes, wherever the second look left the file. */
 static void end_progress(struct checker *ck)
 {
     bool whole = ck->sum.status == HPROF_VALID || ck->sum.status == HPROF_INVALID;
@@ -271,7 +272,7 @@ static enum hprof_status run(struct checker *ck)
 
     check_dump(ck);
     findings_end(&ck->findings);
-    /* What was found before memory ran out is shown all the same, with the memory that the rest no longer needs. */
+    /* Findings from before memory ran out are still shown, with the memory that the rest has released. */
     ck->memory.limit = 0;
     if (options->on_finding)
         findings_prepare(&ck->findings);
@@ -311,7 +312,7 @@ static bool open_input(struct checker *ck, int fd, const void *bytes, size_t siz
     return input_open_fd(&ck->in, fd, &ck->memory, on_gzip_fault, ck);
 }
 
-/* The context is some 100 KB: it comes from the caller's allocator, not from the stack. */
+/* The context takes about 100 KB, so it comes from the caller's allocator, not from the stack. */
 static enum hprof_status validate(int fd, const void *bytes, size_t size, bool as_pipe, const struct hprof_options *options)
 {
     struct memory own;
@@ -325,7 +326,7 @@ static enum hprof_status validate(int fd, const void *bytes, size_t size, bool a
     if (!ck)
         return HPROF_LIMIT;
     checker_init(ck, options);
-    (void)open_input(ck, fd, bytes, size, as_pipe); /* run() reports what ck->memory and ck->in say of a failure */
+    (void)open_input(ck, fd, bytes, size, as_pipe); /* run() reports the failure in ck->memory or ck->in */
     if (options->threads > 1)
         input_allow_thread(&ck->in);
     begin_gzip(ck);

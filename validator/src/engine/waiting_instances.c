@@ -1,6 +1,6 @@
-/* Instances that come before their class, or before one of its superclasses: the agent of JDK 8 writes all of them first. They
- * wait for the end of the heap dump, when all classes are known: as ranges of the dump where it can be read again at no cost,
- * else as copies of their bytes. */
+/* Instances that precede their class or one of its superclasses; the agent of JDK 8 writes all of them first. They wait
+ * until the end of the heap dump, when all classes are known: as ranges of the dump if it can be read again cheaply, else as
+ * copies of their bytes. */
 #include <string.h>
 
 #include "engine/checker.h"
@@ -16,7 +16,7 @@ void waiting_clear(struct checker *ck)
     byte_log_clear(&ck->dump.waiting.log);
 }
 
-/* What an instance names is noted of the stretch that it lies in; offsets only grow. */
+/* The references of an instance belong to the stretch that contains it; offsets only increase. */
 static void enter_stretch_of(struct checker *ck, uint64_t at)
 {
     struct stretches *stretches = &ck->dump.stretches;
@@ -53,7 +53,7 @@ void wait_in_range(struct checker *ck, uint64_t offset, uint64_t number)
     w->next_instance = number + 1;
 }
 
-/* Instances of classes that were met, up to the next stretch. */
+/* Checks instances of known classes, up to the next stretch. */
 static size_t check_many_of_run(struct checker *ck, size_t n)
 {
     struct waiting *w = &ck->dump.waiting;
@@ -158,7 +158,7 @@ static const uint8_t *get_from_copy(struct checker *ck, uint64_t offset, size_t 
     return w->piece;
 }
 
-/* The instance at *next in the log, which goes after it. False at the end. */
+/* Reads the instance at *next in the log and moves *next past it. False at the end. */
 static bool next_copy(struct checker *ck, uint64_t *next, uint8_t *first, struct INSTANCE_DUMP *r)
 {
     struct waiting *w = &ck->dump.waiting;

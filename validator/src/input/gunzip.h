@@ -1,4 +1,4 @@
-/* One stream of bytes out of a gzip file of any number of members (RFC 1952). Knows nothing of dumps or windows. */
+/* One stream of bytes from a gzip file of any number of members (RFC 1952). */
 #ifndef HPROF_GUNZIP_H
 #define HPROF_GUNZIP_H
 
@@ -12,14 +12,14 @@
 /* A fault of the gzip container. The names are those of the rules GZ-001 to GZ-008. */
 enum gzip_fault {
     GZIP_VALID,
-    GZIP_HEADER,    /* at the field of the header that is wrong. The stream ends in front of the member */
-    GZIP_DATA,      /* at the byte with which the data is first seen to be invalid. The stream ends behind what precedes it */
-    GZIP_CHECKSUM,  /* at the CRC32 field; ISIZE is then not judged. The stream goes on if a member follows, */
-    GZIP_SIZE,      /* at the ISIZE field. Likewise */
-    GZIP_TRUNCATED, /* at the header of the member that is not complete. The stream ends behind what there is of it */
-    GZIP_TRAILING,  /* at the first byte that is of no member. The stream ends */
+    GZIP_HEADER,    /* at the wrong field of the header. The stream ends before the member */
+    GZIP_DATA,      /* at the first byte that makes the data invalid. The stream ends after the data before it */
+    GZIP_CHECKSUM,  /* at the CRC32 field; ISIZE is then not checked. The stream continues if a member follows */
+    GZIP_SIZE,      /* at the ISIZE field. The stream continues if a member follows */
+    GZIP_TRUNCATED, /* at the header of the incomplete member. The stream ends after its last byte */
+    GZIP_TRAILING,  /* at the first byte after the last member. The stream ends */
     GZIP_NESTED,    /* at the first member's header. The stream is empty */
-    GZIP_ZEROS      /* at the first of the zeros that end the file in place of a member. The stream ends soundly */
+    GZIP_ZEROS      /* at the first of the zeros that end the file. The stream ends normally */
 };
 
 struct gzip_finding {

@@ -1,5 +1,5 @@
 /* The bytes of a dump as one stream, read in blocks from a file, a pipe, memory, or any of these compressed with gzip.
- * What is above sees decompressed bytes and offsets and cannot tell which it is, but for input_can_reread(). */
+ * Readers see decompressed bytes and offsets; only input_can_reread() shows a difference. */
 #ifndef HPROF_INPUT_H
 #define HPROF_INPUT_H
 
@@ -15,9 +15,9 @@ enum { INPUT_BLOCK = 256 << 10 }; /* fits into the cache of a core, with what is
 
 struct input {
     const uint8_t *at;  /* the next byte */
-    const uint8_t *end; /* behind the last byte that is in memory */
+    const uint8_t *end; /* after the last byte in memory */
     uint64_t offset;    /* of `at` in the dump */
-    bool ended;         /* nothing comes behind `end` */
+    bool ended;         /* the dump ends at `end` */
     bool compressed;
     int error; /* errno of a failed read, 0 for none; the stream then ends. ESTALE: the file became shorter */
 
@@ -64,7 +64,7 @@ static inline size_t input_need(struct input *in, size_t wanted)
     return have >= wanted ? have : input_fill(in, wanted);
 }
 
-/* Goes on by n bytes that are in memory: n <= end - at. */
+/* Moves past n bytes that are in memory: n <= end - at. */
 static inline void input_advance(struct input *in, size_t n)
 {
     in->at += n;

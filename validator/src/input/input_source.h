@@ -1,5 +1,5 @@
-/* Where raw bytes come from: a descriptor or memory. Knows nothing of compression, windows or dumps.
- * All positions count from where the descriptor stood when it was handed over, or from the start of memory. */
+/* A source of raw bytes: a descriptor or memory. Positions count from the initial position of the descriptor, or from the
+ * start of memory. */
 #ifndef HPROF_INPUT_SOURCE_H
 #define HPROF_INPUT_SOURCE_H
 

@@ -3,7 +3,7 @@
 
 enum { MARK_STEP = 64 }; /* records */
 
-/* A record, and what is known in front of it. */
+/* A record, and the counts before it. */
 struct heap_mark {
     uint64_t at;
     uint64_t segments;
@@ -29,7 +29,7 @@ void heap_index_add(struct heap_index *index, uint64_t at, bool is_segment)
     void *marks = index->marks;
 
     if (index->records && at <= index->last)
-        return; /* the heap dump was begun again */
+        return; /* the heap dump is being read again */
     if (memory->exhausted || !byte_log_append_number(&index->starts, (at - index->last) << 1 | is_segment))
         return;
     if (index->records % MARK_STEP == 0) {
@@ -43,7 +43,7 @@ void heap_index_add(struct heap_index *index, uint64_t at, bool is_segment)
     index->segments += is_segment;
 }
 
-/* How many marks are at or in front of an offset. */
+/* The number of points at or before an offset. */
 static size_t count_marks(const struct heap_index *index, uint64_t offset)
 {
     size_t low = 0, high = index->mark_count;

@@ -48,7 +48,7 @@ void hot_classes_clear(struct hot_classes *hot, struct memory *memory)
     hot->slots = NULL;
 }
 
-/* Only classes whose references and booleans are few and near fit: no class costs more than its cache line. */
+/* Only classes with few references and booleans, at small offsets, fit, so that no class costs more than its cache line. */
 bool describe_class(const struct classes *classes, uint32_t index, struct hot_class *hot)
 {
     const struct layout *l = classes_layout(classes, index);
@@ -64,7 +64,7 @@ bool describe_class(const struct classes *classes, uint32_t index, struct hot_cl
             const struct layout *part = classes_layout(classes, i);
             uint64_t base = l->total - part->total;
 
-            if (++parts > HOT_FIELDS + 1) /* all but the first have fields of one kind or the other: keep walks short */
+            if (++parts > HOT_FIELDS + 1) /* keeps walks short: all classes of the chain but the first have checked fields */
                 return false;
             for (struct checked_field field = checked_fields_begin(classes, part); checked_fields_next(classes, &field);) {
                 if ((field.type == TYPE_BOOLEAN) != booleans)
@@ -110,7 +110,7 @@ static bool add_number(struct wide_classes *wide, uint32_t number)
     return true;
 }
 
-/* Adds the fields of one type of a class and its superclasses, and their number at an index. */
+/* Adds the fields of one type of a class and its superclasses, and writes their number at an index. */
 static bool add_fields(struct wide_classes *wide, const struct classes *classes, uint32_t index, uint8_t type, size_t number_at)
 {
     uint64_t total = classes_layout(classes, index)->total;

@@ -1,5 +1,5 @@
-/* Classes as the check of their instances needs them: a cache line each, found by the bytes of the ID in the dump. Each thread has
- * its own. */
+/* What the check of instances needs of their classes: a cache line each, found by the bytes of the class ID in the dump.
+ * Each thread has its own. */
 #ifndef HPROF_HOT_CLASSES_H
 #define HPROF_HOT_CLASSES_H
 
@@ -16,9 +16,9 @@ enum hot_kind {
 
 struct hot_class {
     uint64_t raw_id;    /* the ID in the dump's byte order */
-    uint32_t bytes;     /* of an instance; UINT32_MAX where there are none: no window holds so many */
-    uint32_t dump;      /* the number of the heap dump; an entry of another one is void */
-    uint8_t references; /* the first `references` fields are references, */
+    uint32_t bytes;     /* of an instance; UINT32_MAX for a class without instances, since no window holds so many */
+    uint32_t dump;      /* the number of the heap dump; an entry of another heap dump is not valid */
+    uint8_t references; /* the first fields are references */
     uint8_t booleans;   /* booleans follow */
     uint8_t kind;       /* enum hot_kind */
     bool is_rare;       /* HOT_WAITING, or a class of more fields: `first` is where they are in the list of wide classes */
@@ -36,9 +36,9 @@ struct hot_classes {
     unsigned bits;
 };
 
-/* Makes room for a number of classes; keeps what is there if it is enough. Slots stay NULL when memory ran out. */
+/* Makes room for a number of classes, unless there is enough. `slots` stays NULL if memory ran out. */
 void hot_classes_fit(struct hot_classes *hot, struct memory *memory, const struct hash_key *key, uint64_t classes);
-/* Makes as much room as another has, if memory is not short. */
+/* Makes as much room as `other` has, unless memory is short. */
 bool hot_classes_like(struct hot_classes *hot, const struct hot_classes *other, struct memory *memory);
 void hot_classes_clear(struct hot_classes *hot, struct memory *memory);
 
@@ -52,17 +52,17 @@ static inline struct hot_class *hot_slot(const struct hot_classes *hot, uint64_t
 struct wide_classes {
     uint32_t *fields; /* of each: how many references and how many booleans, and where they are in an instance */
     size_t capacity, count;
-    struct keymap first; /* by layout; UINT32_MAX for one that there was no room for */
+    struct keymap first; /* by layout; UINT32_MAX if there was no room */
 };
 
 void wide_classes_init(struct wide_classes *wide, struct memory *memory, const struct hash_key *key);
 void wide_classes_clear(struct wide_classes *wide);
 
-/* Describes a well-formed layout, but for raw_id and dump. False if it is too wide. */
+/* Describes a valid layout, except raw_id and dump. False if it is too wide. */
 bool describe_class(const struct classes *classes, uint32_t index, struct hot_class *hot);
 /* The same for one that is too wide, when the list of wide classes has it. */
 bool describe_wide(const struct wide_classes *wide, uint32_t index, struct hot_class *hot);
-/* Adds it to the list if it is not there. */
+/* Adds it to the list unless the list has it. */
 bool describe_new_wide(struct wide_classes *wide, const struct classes *classes, uint32_t index, struct hot_class *hot);
 
 #endif

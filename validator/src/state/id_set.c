@@ -4,8 +4,8 @@
 #include <pthread.h>
 #include <string.h>
 
-/* A slot of the directory: the page's number as the permutation left it, less the 8 bits that chose the part (40 bits), a
- * kind (2 bits), and for one ID its lower bits and flags, for a page its index. 0 is a free slot. */
+/* A slot of the directory has the permuted number of its page without the 8 bits that select the part (40 bits), a kind (2
+ * bits), and, for one ID, its lower bits and flags, or, for a page, its index. 0 is a free slot. */
 enum slot_kind { SLOT_FREE = 0, SLOT_ONE_ID = 1, SLOT_PAGE = 2 };
 
 #define PAGE_NUMBER_MASK ((UINT64_C(1) << 48) - 1)
@@ -15,22 +15,22 @@ enum slot_kind { SLOT_FREE = 0, SLOT_ONE_ID = 1, SLOT_PAGE = 2 };
 #define MAKE_SLOT(rest, kind, payload) ((uint64_t)(rest) << 24 | (uint64_t)(kind) << 22 | (payload))
 
 enum {
-    PAGES_MAX = 1 << 22,         /* in a part: 2^30 in all, of 2 IDs at the least (2^31) and 65,536 at the most (2^46) */
-    EARLY_BITMAPS = 64,          /* IDs in a page that make bitmaps worth while if they are allowed */
-    FULL_TABLE = 4096,           /* IDs in a page that cost as much without bitmaps: 6 bytes each */
+    PAGES_MAX = 1 << 22,         /* in a part; 2^30 in all, with 2 to 65,536 IDs each */
+    EARLY_BITMAPS = 64,          /* IDs in a page that justify bitmaps within the allowance */
+    FULL_TABLE = 4096,           /* IDs in a page whose table would be as large as bitmaps: 6 bytes each */
     FIRST_TABLE_BLOCK = 1 << 10, /* enough for a small dump */
     TABLE_BLOCK = 64 << 10,
-    BITMAP_BLOCK = 2 << 20 /* a huge page where there are such: every other reference would miss the TLB */
+    BITMAP_BLOCK = 2 << 20 /* a huge page, because otherwise every other reference misses the TLB */
 };
 
-/* A page with a few IDs: entries are the lower 16 bits of the key and the flags above them; 0 is free. */
+/* A page with a few IDs. An entry is the lower 16 bits of the key, with the flags above them; 0 is free. */
 struct id_table {
     uint16_t count;
     uint16_t size; /* index in table_capacity */
     uint32_t entries[];
 };
 
-/* A page is a word, and its lowest bits say which: up to three entries, or the address of bitmaps or of a table. */
+/* A page is a word. Its lowest bits say whether it has up to three entries or the address of bitmaps or of a table. */
 enum {
     IS_TABLE = 0,
     IS_BITMAPS = 1,
@@ -51,13 +51,13 @@ static struct id_table *as_table(uint64_t page)
     return (page & FORM_MASK) == IS_TABLE ? (struct id_table *)(uintptr_t)page : NULL;
 }
 
-/* An entry within the word, from the bit on where it stands: FORM_BITS is the first, ENTRIES_END behind the last. */
+/* The entry at a bit of the word; FORM_BITS is the first, and ENTRIES_END follows the last. */
 static uint32_t entry_at(uint64_t page, unsigned bit)
 {
     return (uint32_t)(page >> bit) & ((1U << ENTRY_BITS) - 1);
 }
 
-/* Where the entry of an ID stands, or the free one where it would go; ENTRIES_END when there is neither. */
+/* The bit of an ID's entry, or of a free entry for it; ENTRIES_END if there is neither. */
 static unsigned find_entry(uint64_t page, uint32_t low)
 {
     unsigned bit = FORM_BITS;
@@ -67,7 +67,7 @@ static unsigned find_entry(uint64_t page, uint32_t low)
     return bit;
 }
 
-/* Each about a third larger than the one before. Small ones may be full, large ones to 7/8. */
+/* Each is about a third larger than the one before. Small tables may be full, large ones at most to 7/8. */
 static const uint16_t table_capacity[TABLE_SIZES] = {5,   8,   11,  15,  20,  27,  36,   48,   64,   86,   115,  154,
                                                      206, 275, 367, 490, 654, 872, 1163, 1551, 2068, 2758, 3678, 4904};
 
@@ -81,7 +81,7 @@ static bool table_is_full(const struct id_table *t)
     return t->count >= table_capacity[t->size] - table_capacity[t->size] / 8;
 }
 
-/* A page is changed under the lock of its part, blocks are cut up under their own. */
+/* Pages change under the lock of their part, blocks under a lock of their own. */
 struct id_set_locks {
     pthread_mutex_t part[DIRECTORY_PARTS], blocks;
 };
@@ -164,7 +164,8 @@ void id_set_clear(struct id_set *s)
     s->bitmap_bytes = 0;
 }
 
-/* A keyed permutation of 48-bit page numbers, and back: where a page goes tells which it is, so slots need not say it all. */
+/* A keyed permutation of 48-bit page numbers, and its inverse. The part implies some bits of the number, so slots need not
+ * store them. */
 static uint64_t permute(const struct id_set *s, uint64_t page)
 {
     page ^= s->add & PAGE_NUMBER_MASK;
@@ -176,7 +177,7 @@ static uint64_t permute(const struct id_set *s, uint64_t page)
 
 static uint64_t inverse(uint64_t odd)
 {
-    uint64_t x = odd; /* right to 3 bits; each step doubles them */
+    uint64_t x = odd; /* correct to 3 bits; each step doubles them */
 
     for (int i = 0; i < 5; i++)
         x *= 2 - odd * x;
@@ -207,7 +208,7 @@ static void *block_new(struct id_set *s, size_t size)
     return bytes;
 }
 
-/* The more there are the more are made room for at once, at most a quarter too many. */
+/* Makes room for a quarter more at once, so that at most a quarter is unused. */
 static struct id_bitmaps *take_bitmaps(struct id_set *s)
 {
     enum { FIT = BITMAP_BLOCK / sizeof(struct id_bitmaps) };
@@ -243,8 +244,8 @@ static struct id_bitmaps *bitmaps_new(struct id_set *s)
     return b;
 }
 
-/* All pages of a dump tend to grow in step, so the smallest tables, too small for an allocation each, are kept for others when
- * given back. Larger ones must really be given back: nobody asks for their size again. */
+/* The smallest tables are too small for an allocation each, and are reused when released. The pages of a dump tend to grow
+ * in step, so larger tables are really released: their size is not needed again. */
 static struct id_table *small_table_new(struct id_set *s, unsigned size)
 {
     size_t bytes = table_bytes(size);
@@ -298,7 +299,7 @@ static void table_give_back(struct id_set *s, struct id_table *t)
     unlock_blocks(s);
 }
 
-/* The entry of an ID, or the free one where it would go; NULL when it is not there and the table has no free one. */
+/* The entry of an ID, or a free entry for it; NULL if there is neither. */
 static uint32_t *table_probe(const struct id_set *s, struct id_table *t, uint32_t low)
 {
     uint32_t capacity = table_capacity[t->size];
@@ -313,7 +314,7 @@ static uint32_t *table_probe(const struct id_set *s, struct id_table *t, uint32_
     return NULL;
 }
 
-/* True if the flag was set already. */
+/* Returns whether the flag was already set. */
 static bool bitmaps_set(struct id_bitmaps *b, uint32_t low, enum id_set_flag flag, bool others)
 {
     uint32_t *word = flag == ID_DEFINED      ? &b->pair[low >> 5].defined
@@ -361,7 +362,7 @@ static bool entries_to_table(struct id_set *s, uint64_t *page)
     return true;
 }
 
-/* Makes room in a page whose word or table is full: a larger table, or bitmaps. False when memory ran out. */
+/* Makes room in a page whose word or table is full: a larger table, or bitmaps. False if memory ran out. */
 static bool page_grow(struct id_set *s, uint64_t *page)
 {
     struct id_table *old = as_table(*page), *grown;
@@ -409,7 +410,7 @@ static bool directory_grow(struct id_set *s, struct id_directory *part)
 {
     struct id_directory old = *part;
 
-    /* Parts begin a little smaller or larger, so that they grow in turn from then on. */
+    /* Parts begin with slightly different sizes, so that they grow in turn. */
     part->capacity = old.capacity ? old.capacity + old.capacity / 4 : 32 + (uint32_t)(part - s->parts) % 8;
     part->slots = memory_get_zeroed(s->memory, part->capacity * sizeof *part->slots);
     if (!part->slots) {
@@ -435,7 +436,7 @@ static bool make_directory(struct id_set *s)
     return s->parts;
 }
 
-/* By an eighth, not by half: a page with two IDs costs nothing else. */
+/* Grows by an eighth, not by half, because a page with two IDs costs nothing else. */
 static bool pages_grow(struct id_set *s, struct id_directory *part)
 {
     uint32_t more = part->page_capacity + part->page_capacity / 8 + 8;
@@ -467,7 +468,7 @@ static uint64_t *slot_to_page(struct id_set *s, struct id_directory *part, uint6
     return &part->pages[part->page_count++];
 }
 
-/* These set a flag of an ID, given by its lowest bits; *was_set: it had it already. False: there is no room for it. */
+/* These set a flag of an ID, given by its lowest bits; *was_set says whether it was already set. False if there is no room. */
 static bool add_to_slot(uint64_t *slot, uint32_t low, enum id_set_flag flag, bool *was_set)
 {
     if ((SLOT_PAYLOAD(*slot) & (PAGE_IDS - 1)) != low)
@@ -501,8 +502,7 @@ static bool add_to_table(struct id_set *s, struct id_table *t, uint32_t low, enu
     return true;
 }
 
-/* The page of that number, for an ID that needs one; NULL if none is needed, for it is the only ID there, or when memory ran
- * out. */
+/* The page of that number, for an ID that needs one. NULL if the ID is the only one in its page, or if memory ran out. */
 static uint64_t *find_page(struct id_set *s, uint64_t permuted, uint32_t low, enum id_set_flag flag, bool *was_set)
 {
     uint64_t rest = permuted & ((UINT64_C(1) << 40) - 1), *slot;
@@ -524,7 +524,7 @@ static uint64_t *find_page(struct id_set *s, uint64_t permuted, uint32_t low, en
     return add_to_slot(slot, low, flag, was_set) ? NULL : slot_to_page(s, part, slot);
 }
 
-/* Under the lock of the part that the page is in. */
+/* Called under the lock of the page's part. */
 static bool set_flag(struct id_set *s, struct recent_page *near, uint64_t permuted, uint64_t key, enum id_set_flag flag)
 {
     uint32_t low = (uint32_t)(key & (PAGE_IDS - 1));
@@ -627,7 +627,7 @@ static uint32_t missing_of_word(const struct id_bitmaps *b, uint32_t word)
     return (b->pair[word].referenced | b->element[word]) & ~b->pair[word].defined;
 }
 
-/* Nearly all words have nothing missing, so they are tested in groups. */
+/* Words are tested in groups, because nearly all lack nothing. */
 static void sweep_bitmaps(const struct sweep *w, uint64_t number, const struct id_bitmaps *b)
 {
     enum { GROUP = 16 };

@@ -1,15 +1,13 @@
-/* The objects of one heap dump: three bits for each possible ID. An ID is *defined* when an object or class with it was
- * dumped, *referenced* when a field, static or class header names it, an *element* when an object array does. What is named
- * and not defined dangles; so one pass serves, and references forward cost nothing.
+/* The objects of one heap dump: three bits for each possible ID. An ID is *defined* if an object or a class with it was dumped,
+ * *referenced* if a field, a static or a class header refers to it, and an *element* if an object array does. An ID that is
+ * used but not defined dangles. So one pass is enough, and forward references cost nothing.
  *
- * IDs are addresses aligned to 8, or small consecutive numbers. Rotated right by 3 both are dense. The upper bits of that
- * key choose a page of 2^16 IDs:
- *   - a page with one ID is a slot of the directory, 8 bytes;
- *   - a page with two or three is a word more;
- *   - a page with a few is a small hash table, 4 bytes an ID and a little air;
- *   - a page with many is three bitmaps, 24 KiB, and costs a few instructions an ID.
- * A page turns into bitmaps when its IDs cost as much without, or sooner as long as all bitmaps together stay a small share
- * of what was read (id_set_allow). So memory follows the number of IDs, wherever an attacker puts them. */
+ * IDs are addresses aligned to 8, or small consecutive numbers. Rotated right by 3, both are dense. The upper bits of that key
+ * select a page of 2^16 IDs. A page with one ID is a slot of the directory, 8 bytes; with two or three, one word more; with a
+ * few, a small hash table, about 4 bytes an ID; with many, three bitmaps, 24 KiB, where an ID costs a few instructions.
+ *
+ * A page becomes bitmaps when its table would be as large, or sooner while all bitmaps together are a small share of the
+ * bytes read (id_set_allow). So memory follows the number of IDs, wherever an attacker puts them. */
 #ifndef HPROF_ID_SET_H
 #define HPROF_ID_SET_H
 
@@ -33,11 +31,11 @@ struct id_bitmaps {
     struct {
         uint32_t defined;
         uint32_t referenced;
-    } pair[PAGE_WORDS]; /* together, for who asks for one often sets the other */
+    } pair[PAGE_WORDS]; /* together, because an operation often needs both */
     uint32_t element[PAGE_WORDS];
 };
 
-/* Where bitmaps are looked for first, by page number. Each thread has its own. */
+/* A cache of bitmaps by page number. Each thread has its own. */
 struct known_pages {
     struct known_page {
         uint64_t number;
@@ -45,12 +43,12 @@ struct known_pages {
     } at[KNOWN_PAGES];
 };
 
-/* The page used last. Keep one for definitions, one for references: both move slowly, but not together. */
+/* The last page used. Definitions and references need one each, since both move slowly, but not together. */
 struct recent_page {
     uint64_t page;
-    struct id_bitmaps *bitmaps; /* NULL: none yet */
-    struct page_filter *pages;  /* gets each page that an ID was set in; or NULL */
-    struct known_pages *known;  /* of a thread; NULL: those of the set */
+    struct id_bitmaps *bitmaps; /* NULL if there is none yet */
+    struct page_filter *pages;  /* NULL, or gets each page in which an ID is set */
+    struct known_pages *known;  /* the cache of a thread, or NULL for that of the set */
 };
 
 struct id_table;
@@ -71,34 +69,34 @@ struct id_set {
         uint32_t capacity, count;
         uint32_t page_capacity, page_count;
     } * parts;
-    uint8_t used_parts[DIRECTORY_PARTS]; /* indexes of the parts with IDs: many small heap dumps should not pay for all parts */
+    uint8_t used_parts[DIRECTORY_PARTS]; /* indexes of the parts with IDs, so that small heap dumps do not pay for all parts */
     unsigned used_part_count;
     struct known_pages *known;  /* NULL while there are no bitmaps */
-    bool is_shared;             /* several threads set flags, */
-    struct id_set_locks *locks; /* under these; NULL if that never was so */
+    bool is_shared;             /* several threads set flags */
+    struct id_set_locks *locks; /* NULL until the set is shared */
     uint64_t bitmap_bytes;
     uint64_t allowance;
     /* Bitmaps and the smallest tables are pieces of blocks. */
     struct id_block *blocks;
     size_t block_capacity, block_count;
-    struct id_bitmaps *next_bitmaps; /* of so many left in their block */
+    struct id_bitmaps *next_bitmaps; /* the next of bitmaps_left in their block */
     size_t bitmaps_left;
-    uint8_t *next_table; /* of so many bytes left in their block */
+    uint8_t *next_table; /* the next of table_bytes_left in their block */
     size_t table_bytes_left;
     struct id_table *given_back[SMALL_TABLES]; /* by size */
 };
 
 void id_set_init(struct id_set *s, struct memory *memory, const struct hash_key *key, unsigned id_size);
-/* Forgets all IDs and gives their memory back. */
+/* Removes all IDs and releases their memory. */
 void id_set_clear(struct id_set *s);
 
-/* How many bytes of bitmaps may be made before their pages are full enough to need them. */
+/* Allows this many bytes of bitmaps for pages that are not full enough to need them. */
 static inline void id_set_allow(struct id_set *s, uint64_t bytes)
 {
     s->allowance = bytes;
 }
 
-/* Puts the alignment of addresses into the top bits. */
+/* Moves the alignment bits of addresses to the top. */
 static inline uint64_t id_to_key(uint64_t id, unsigned id_size)
 {
     return id_size == 8 ? id >> 3 | id << 61 : (uint32_t)((uint32_t)id >> 3 | (uint32_t)id << 29);
@@ -109,24 +107,23 @@ static inline uint64_t key_to_id(uint64_t key, unsigned id_size)
     return id_size == 8 ? key << 3 | key >> 61 : (uint32_t)((uint32_t)key << 3 | (uint32_t)key >> 29);
 }
 
-/* From here on, several threads may set flags, and nothing else may be done with the set; false when memory ran out. */
+/* From here on, several threads may set flags, and nothing else may be done with the set. False if memory ran out. */
 bool id_set_share(struct id_set *s);
 void id_set_end_sharing(struct id_set *s);
 
-/* Sets a flag the long way and moves `near`; true if it was set already. */
+/* Sets a flag without the cache, and moves `near`. Returns whether it was already set. */
 bool id_set_set_far(struct id_set *s, struct recent_page *near, uint64_t key, enum id_set_flag flag);
 
 /* The flags of an ID. */
 unsigned id_set_get(struct id_set *s, uint64_t id);
 
-/* Where the page of that number is looked for first. Consecutive IDs go round eight pages that differ in the top bits of their
- * numbers alone. */
+/* The slot of a page in the cache. Consecutive IDs cycle through eight pages whose numbers differ only in the top bits. */
 static inline struct known_page *known_page_at(struct known_pages *known, uint64_t number)
 {
     return &known->at[(number ^ (number >> 13 ^ number >> 45) << 7) & (KNOWN_PAGES - 1)];
 }
 
-/* The bitmaps of a page, which `near` moves to; NULL if they are not known. */
+/* The bitmaps of a page, to which `near` moves; NULL if the cache lacks them. */
 static inline struct id_bitmaps *id_set_bitmaps(struct id_set *s, struct recent_page *near, uint64_t number)
 {
     const struct known_page *known;
@@ -145,7 +142,7 @@ static inline struct id_bitmaps *id_set_bitmaps(struct id_set *s, struct recent_
     return near->bitmaps;
 }
 
-/* By way of a copy, so that `near` itself may live in registers. */
+/* Works on a copy, so that `near` itself can stay in registers. */
 static inline bool id_set_set_unknown(struct id_set *s, struct recent_page *near, uint64_t key, enum id_set_flag flag)
 {
     struct recent_page moved = *near;
@@ -155,7 +152,7 @@ static inline bool id_set_set_unknown(struct id_set *s, struct recent_page *near
     return was_set;
 }
 
-/* Sets a bit of a word; true if it was set already. Most references name what others name: a look first is cheap. */
+/* Sets a bit of a word. Returns whether it was already set. Tests it first, because most references repeat others. */
 static inline bool set_bit(uint32_t *word, uint32_t bit, const bool others)
 {
     uint32_t old = others ? __atomic_load_n(word, __ATOMIC_RELAXED) : *word;
@@ -167,9 +164,9 @@ static inline bool set_bit(uint32_t *word, uint32_t bit, const bool others)
     return (old & bit) != 0;
 }
 
-/* These set a flag of an ID. `others`, a constant: other threads may set flags at the same time. */
+/* These set a flag of an ID. `others` is a constant: whether other threads may set flags at the same time. */
 
-/* Defines an ID; true if it was defined already. */
+/* Defines an ID. Returns whether it was already defined. */
 static inline bool id_set_define_with(struct id_set *s, struct recent_page *near, uint64_t key, const bool others)
 {
     struct id_bitmaps *bitmaps = id_set_bitmaps(s, near, key >> PAGE_BITS);
@@ -199,7 +196,7 @@ static inline void id_set_refer_element_with(struct id_set *s, struct recent_pag
         id_set_set_unknown(s, near, key, ID_ELEMENT);
 }
 
-/* The same for one thread alone. */
+/* The same for a single thread. */
 static inline bool id_set_define(struct id_set *s, struct recent_page *near, uint64_t key)
 {
     return id_set_define_with(s, near, key, false);
@@ -215,7 +212,7 @@ static inline void id_set_refer_element(struct id_set *s, struct recent_page *ne
     id_set_refer_element_with(s, near, key, false);
 }
 
-/* Calls `missing` for each ID that is named and not defined, in no order. */
+/* Calls `missing` for each ID that is used but not defined, in no particular order. */
 void id_set_sweep(const struct id_set *s, void (*missing)(void *context, uint64_t id, unsigned flags), void *context);
 
 #endif
