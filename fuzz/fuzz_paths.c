@@ -1,5 +1,6 @@
-/* The same bytes give the same report, however they arrive and whoever checks them: as memory, as a file or a pipe read in blocks of
- * any size, as gzip of one member or of many, with another key of the hash tables, in jobs of any size, by any number of threads. */
+/* The same bytes give the same report, however they arrive and whoever checks them: as memory, as a file or a pipe read in
+ * blocks of any size, as gzip of one member or of many, with another key of the hash tables, in jobs of any size, by any number
+ * of threads. */
 #include <stdlib.h>
 #include <zlib.h>
 

@@ -1,8 +1,8 @@
 /* See plain_objects.h. The one place where every instruction counts.
  *
- * Bounds: before a field is read, the bytes up to the end of the sub-record were found to be there; the fields of a class lie within
- * its instances (describe_class). Marks that were set for a sub-record that then turns out not to be plain do no harm: what it refers
- * to is marked again. */
+ * Bounds: before a field is read, the bytes up to the end of the sub-record were found to be there; the fields of a class lie
+ * within its instances (describe_class). Marks that were set for a sub-record that then turns out not to be plain do no harm:
+ * what it refers to is marked again. */
 #include "checks/plain_objects.h"
 
 #include <string.h>

@@ -1,13 +1,13 @@
 /* Jobs: runs of adjacent heap dump records, about 1 MB each, that threads check at the same time.
  *
- * A thread checks only what is plain (plain_objects.h) and stops its job at anything else. The coordinator, the thread that called the
- * library, reads on in the order of the file and takes over what the jobs have checked where it comes to it; the rest of a job that
- * stopped it checks itself. So there is one code for all that is rare, and nothing depends on which thread was faster.
- *
+ * A thread checks only what is plain (plain_objects.h) and stops its job at anything else. The coordinator, the thread that
+ * called the library, reads on in the order of the file and takes over what the jobs have checked where it comes to it; the
+ * rest of a job that stopped it checks itself. So there is one code for all that is rare, and nothing depends on which thread
+ * was faster. 
  * Several jobs, a batch, are begun together, against the tables as they are then, and all are done before the coordinator goes on.
- * A job marks IDs before the coordinator has come to its bytes. Where that was wrong, because reading does not lead to the start of a
- * job, or because an ID is defined twice and the order of the definitions matters, the heap dump is rolled back to its first record
- * and checked again without jobs. */
+ * A job marks IDs before the coordinator has come to its bytes. Where that was wrong, because reading does not lead to the
+ * start of a job, or because an ID is defined twice and the order of the definitions matters, the heap dump is rolled back to
+ * its first record and checked again without jobs. */
 #ifndef HPROF_JOBS_H
 #define HPROF_JOBS_H
 
@@ -26,8 +26,8 @@ void jobs_clear(struct checker *ck);
 /* Called before a heap dump record that may begin a heap dump: sets the point to roll back to. */
 void jobs_begin_heap_dump(struct checker *ck);
 
-/* At a record that is no part of the heap dump, but within it: what it defines is not rolled back, so no other jobs are begun in this
- * heap dump. False if some are ahead. */
+/* At a record that is no part of the heap dump, but within it: what it defines is not rolled back, so no other jobs are begun
+ * in this heap dump. False if some are ahead. */
 bool jobs_bar(struct checker *ck);
 
 /* Called at a sub-record: if jobs have checked from here on, moves past what they checked and returns true. */

@@ -38,8 +38,8 @@ void source_wake_end(struct input_source *s);
 /* The next byte read is the one at `position` <= size. Only if seekable. */
 void source_seek(struct input_source *s, uint64_t position);
 
-/* Reads n bytes at a position of a seekable source, fewer at its end or after an error; changes nothing: several threads may do that
- * at once. */
+/* Reads n bytes at a position of a seekable source, fewer at its end or after an error; changes nothing: several threads may do
+ * that at once. */
 size_t source_read_at(const struct input_source *s, uint64_t position, uint8_t *to, size_t n);
 
 #endif
