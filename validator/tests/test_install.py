@@ -127,7 +127,7 @@ def test_tool(prefix: Path) -> None:
 
 def test_links_of_a_build_lead_to_its_address(prefix: Path, tmp_path: Path) -> None:
     (tmp_path / "bad.hprof").write_bytes(ID_SIZE_3)
-    tool = [prefix / "bin/hprof-validate", "--format=sarif", tmp_path / "bad.hprof"]
+    tool: list[str | Path] = [prefix / "bin/hprof-validate", "--format=sarif", tmp_path / "bad.hprof"]
     done = subprocess.run(tool, stdout=subprocess.PIPE, text=True, check=False)
     rules = json.loads(done.stdout)["runs"][0]["tool"]["driver"]["rules"]
     links = {rule["id"]: rule.get("helpUri") for rule in rules}
