@@ -99,7 +99,7 @@ void check_unload_class(struct checker *ck, const struct UNLOAD_CLASS *r, uint64
 }
 
 /* A frame or a site may precede its LOAD_CLASS; an UNLOAD_CLASS may not. */
-static void judge_serial_use(void *context, uint64_t serial, const uint64_t first[USE_ROLES])
+static void report_serial_use(void *context, uint64_t serial, const uint64_t first[USE_ROLES])
 {
     static const struct {
         enum rule rule;
@@ -122,7 +122,7 @@ static void judge_serial_use(void *context, uint64_t serial, const uint64_t firs
 }
 
 /* The checks of a class that need all LOAD_CLASS records. */
-static void judge_class_use(void *context, uint64_t id, const uint64_t first[USE_ROLES])
+static void report_class_use(void *context, uint64_t id, const uint64_t first[USE_ROLES])
 {
     struct checker *ck = context;
     const struct class *class = classes_find(&ck->classes, id);
@@ -151,6 +151,6 @@ static void judge_class_use(void *context, uint64_t id, const uint64_t first[USE
 
 void finish_classes(struct checker *ck)
 {
-    pending_uses_finish(&ck->class_serial_uses, judge_serial_use, ck);
-    pending_uses_finish(&ck->class_uses, judge_class_use, ck);
+    pending_uses_finish(&ck->class_serial_uses, report_serial_use, ck);
+    pending_uses_finish(&ck->class_uses, report_class_use, ck);
 }

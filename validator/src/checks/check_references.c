@@ -120,7 +120,7 @@ static void report_missing_class(struct checker *ck, uint64_t id, unsigned role,
                   defined ? "" : show_stray_class(ck, id, instead));
 }
 
-static void judge_object_use(void *context, uint64_t id, const uint64_t first[USE_ROLES])
+static void report_object_use(void *context, uint64_t id, const uint64_t first[USE_ROLES])
 {
     struct checker *ck = context;
     bool defined = id && id_set_get(&ck->dump.objects, id) & ID_DEFINED;
@@ -138,7 +138,7 @@ static void judge_object_use(void *context, uint64_t id, const uint64_t first[US
     settle(ck, id);
 }
 
-static void judge_missing(void *context, uint64_t id, unsigned flags)
+static void report_missing(void *context, uint64_t id, unsigned flags)
 {
     struct checker *ck = context;
     struct finding *f;
@@ -162,6 +162,6 @@ void finish_objects(struct checker *ck)
 {
     if (ck->dump.lost)
         return;
-    pending_uses_finish(&ck->dump.object_uses, judge_object_use, ck);
-    id_set_sweep(&ck->dump.objects, judge_missing, ck);
+    pending_uses_finish(&ck->dump.object_uses, report_object_use, ck);
+    id_set_sweep(&ck->dump.objects, report_missing, ck);
 }

@@ -160,7 +160,7 @@ static void keep_thread(void *context, uint64_t serial, uint64_t trace_serial)
     id_set_define(&ck->rooted_threads, &near, id_to_key(serial, sizeof(uint32_t)));
 }
 
-static void judge_thread_use(void *context, uint64_t serial, const uint64_t first[USE_ROLES])
+static void report_thread_use(void *context, uint64_t serial, const uint64_t first[USE_ROLES])
 {
     /* A role is the lower half of the tag. */
     static const char *const paths[USE_ROLES] = {
@@ -188,7 +188,7 @@ void finish_roots(struct checker *ck)
     uint64_t trace_serial;
 
     if (!ck->dump.lost)
-        pending_uses_finish(&ck->dump.root_thread_uses, judge_thread_use, ck);
+        pending_uses_finish(&ck->dump.root_thread_uses, report_thread_use, ck);
 
     /* Replaces the thread of each root by its stack trace, because threads are known only within the heap dump; the stack
      * trace may still follow. */

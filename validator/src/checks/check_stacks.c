@@ -135,7 +135,7 @@ bool check_trace(struct checker *ck)
     return true;
 }
 
-static void judge_frame_use(void *context, uint64_t id, const uint64_t first[USE_ROLES])
+static void report_frame_use(void *context, uint64_t id, const uint64_t first[USE_ROLES])
 {
     struct checker *ck = context;
 
@@ -144,7 +144,7 @@ static void judge_frame_use(void *context, uint64_t id, const uint64_t first[USE
                     id);
 }
 
-static void judge_trace_use(void *context, uint64_t serial, const uint64_t first[USE_ROLES])
+static void report_trace_use(void *context, uint64_t serial, const uint64_t first[USE_ROLES])
 {
     static const char *const paths[USE_ROLES] = {
         [TRACE_OF_SITE] = "ALLOC_SITES > site",
@@ -180,7 +180,7 @@ static void judge_trace_use(void *context, uint64_t serial, const uint64_t first
                                             "%" PRIu32 ", not defined", (uint32_t)serial);
 }
 
-static void judge_thread_use(void *context, uint64_t serial, const uint64_t first[USE_ROLES])
+static void report_thread_use(void *context, uint64_t serial, const uint64_t first[USE_ROLES])
 {
     struct checker *ck = context;
 
@@ -196,8 +196,8 @@ static void judge_thread_use(void *context, uint64_t serial, const uint64_t firs
 void finish_stacks(struct checker *ck)
 {
     if (!(ck->framing.lost & MAY_DEFINE_FRAMES))
-        pending_uses_finish(&ck->frame_uses, judge_frame_use, ck);
+        pending_uses_finish(&ck->frame_uses, report_frame_use, ck);
     if (!(ck->framing.lost & MAY_DEFINE_TRACES))
-        pending_uses_finish(&ck->trace_uses, judge_trace_use, ck);
-    pending_uses_finish(&ck->thread_uses, judge_thread_use, ck);
+        pending_uses_finish(&ck->trace_uses, report_trace_use, ck);
+    pending_uses_finish(&ck->thread_uses, report_thread_use, ck);
 }

@@ -124,7 +124,7 @@ void use_name(struct checker *ck, uint64_t id, enum string_role role, uint64_t o
         report(ck, RULE_STR_008, offset, "the ID of a string", "0");
 }
 
-static void judge_use(void *context, uint64_t id, const uint64_t first[USE_ROLES])
+static void report_use(void *context, uint64_t id, const uint64_t first[USE_ROLES])
 {
     static const char *const paths[USE_ROLES] = {
         [NAME_OF_CLASS] = "LOAD_CLASS > name",
@@ -153,5 +153,5 @@ static void judge_use(void *context, uint64_t id, const uint64_t first[USE_ROLES
 
 void finish_strings(struct checker *ck)
 {
-    pending_uses_finish(&ck->string_uses, judge_use, ck);
+    pending_uses_finish(&ck->string_uses, report_use, ck);
 }

@@ -434,7 +434,7 @@ void clear_heap_dump(struct checker *ck); /* releases its memory */
 void drop_heap_dump(struct checker *ck);  /* as if it had not begun */
 /* Reports a sub-record that crossed the end of its record, once its rule is known; or drops it. */
 void settle_crossing(struct checker *ck, enum rule rule);
-void forget_crossing(struct checker *ck);
+void drop_crossing(struct checker *ck);
 bool check_heap_record(struct checker *ck, uint64_t length); /* false: the dump ended within */
 /* What is defined and referenced from now on belongs to this stretch. */
 void enter_stretch(struct checker *ck, struct stretch *stretch);

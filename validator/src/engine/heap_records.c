@@ -171,7 +171,7 @@ static bool crossing_subrecord(struct checker *ck)
     uint64_t left = ck->heap_end - ck->in.offset;
     struct crossing_subrecord *cut = &ck->cut;
 
-    forget_crossing(ck);
+    drop_crossing(ck);
     *cut = (struct crossing_subrecord){.active = true,
                                        .record_tag = ck->record_tag,
                                        .record_at = ck->record_at,
@@ -189,7 +189,7 @@ static bool crossing_subrecord(struct checker *ck)
     return skip_rest(ck);
 }
 
-void forget_crossing(struct checker *ck)
+void drop_crossing(struct checker *ck)
 {
     memory_put(&ck->memory, ck->cut.bytes, ck->cut.bytes_size);
     ck->cut = (struct crossing_subrecord){0};
@@ -266,7 +266,7 @@ void settle_crossing(struct checker *ck, enum rule rule)
 {
     if (ck->cut.active)
         report_crossing(ck, rule);
-    forget_crossing(ck);
+    drop_crossing(ck);
 }
 
 /* At the start of a HEAP_DUMP_SEGMENT of `length` bytes: if it begins with the rest of a sub-record from the preceding

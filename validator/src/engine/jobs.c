@@ -683,7 +683,7 @@ bool jobs_roll_back(struct checker *ck)
     j->failed = false;
     j->now->piece_count = j->later->job_count = j->next_piece = 0;
     j->failed_dump = j->begin;
-    forget_crossing(ck);
+    drop_crossing(ck);
     drop_heap_dump(ck);
     findings_roll_back(&ck->findings, &j->findings);
     chunks_shrink(&ck->findings.wanted, j->wanted);

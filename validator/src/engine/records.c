@@ -59,7 +59,7 @@ static void check_heap_dump_end(struct checker *ck)
         ck->dump.open = false;
         end_heap_dump(ck);
     } else if (ck->version != V101 && !ck->framing.heap_lost && !ck->record_length) {
-        report(ck, RULE_REC_009, ck->record_at, "a HEAP_DUMP_SEGMENT in front", "none");
+        report(ck, RULE_REC_009, ck->record_at, "a HEAP_DUMP_SEGMENT before it", "none");
     }
     ck->framing.complete_until = ck->in.offset;
 }
@@ -78,7 +78,7 @@ static void note_signs(struct checker *ck, uint32_t time)
 static void check_time(struct checker *ck, uint32_t time)
 {
     if (time < ck->framing.last_time && ck->framing.last_time - time < UINT32_C(1) << 31)
-        report(ck, RULE_REC_004, ck->record_at + RECORD_TIME_AT, "a time not before that of the record in front",
+        report(ck, RULE_REC_004, ck->record_at + RECORD_TIME_AT, "a time not before that of the record before it",
                "%" PRIu32 " us after %" PRIu32 " us", time, ck->framing.last_time);
     ck->framing.last_time = time;
 }
@@ -298,14 +298,14 @@ void check_records(struct checker *ck)
     if (ck->framing.truncated)
         ck->framing.lost = MAY_DEFINE_ALL;
     settle_unknown(ck);
-    forget_crossing(ck);
+    drop_crossing(ck);
     if (ck->dump.open) {
         ck->dump.lost |= end_was_reported(ck);
         if (!ck->framing.truncated && ck->version != V101 && !ck->framing.heap_end_lost &&
             ck->dump.malformed_segment != ck->dump.last_segment) {
             ck->record_tag = TAG_HEAP_DUMP_SEGMENT;
             ck->record_number = ck->dump.last_segment_number;
-            report(ck, RULE_REC_007, ck->dump.last_segment, "a HEAP_DUMP_END behind it", "the end of the file");
+            report(ck, RULE_REC_007, ck->dump.last_segment, "a HEAP_DUMP_END after it", "the end of the file");
         }
         ck->dump.open = false;
         end_heap_dump(ck);

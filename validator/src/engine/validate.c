@@ -81,7 +81,7 @@ static void checker_clear(struct checker *ck)
         pending_uses_clear(&ck->class_uses);
     }
     jobs_clear(ck);
-    forget_crossing(ck);
+    drop_crossing(ck);
     hot_classes_clear(&ck->segment.hot, &ck->memory);
     classes_clear(&ck->classes);
     keymap_clear(&ck->dump.thread_roots);

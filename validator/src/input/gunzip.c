@@ -621,7 +621,7 @@ static const char *name_of_fault(int result)
     case ISAL_INVALID_SYMBOL:
         return "an invalid code";
     case ISAL_INVALID_LOOKBACK:
-        return "a copy of bytes in front of the first one";
+        return "a copy of bytes before the first one";
     default:
         return "data that cannot be inflated";
     }
