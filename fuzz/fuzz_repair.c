@@ -1,5 +1,5 @@
-/* A repair of any bytes: the copy is valid in the profile, and another repair leaves nothing of it out; nor of a dump without
- * findings. */
+/* A repair of any bytes: the copy is valid in the profile, and another repair changes nothing of it; nor is anything of a dump
+ * without findings left out. */
 #define _GNU_SOURCE /* memfd_create */
 #include <string.h>
 #include <sys/mman.h>
@@ -61,9 +61,9 @@ static void check_copy(int copy, size_t profile, const struct hprof_repair *firs
         fail_target("the copy is not valid");
     if (lseek(copy, 0, SEEK_SET) != 0 || repair(copy, second, profile, &again) != HPROF_VALID)
         fail_target("the copy cannot be repaired");
-    if (again.left_out || again.lengths_mended)
-        fail_target("%llu bytes of the copy are left out, %llu lengths mended", (unsigned long long)again.left_out,
-                    (unsigned long long)again.lengths_mended);
+    if (again.left_out || again.lengths_mended || again.is_ended || again.bytes_out != first->bytes_out)
+        fail_target("%llu bytes of the copy are left out, %llu lengths mended, %s HEAP_DUMP_END added",
+                    (unsigned long long)again.left_out, (unsigned long long)again.lengths_mended, again.is_ended ? "a" : "no");
     close(second);
 }
 

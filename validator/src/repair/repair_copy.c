@@ -535,7 +535,8 @@ static void repair_heap(struct repair *r, bool *is_open)
         put_number(r, h.start + RECORD_LENGTH_AT, body);
         r->asked->lengths_mended++;
     }
-    *is_open = tag == TAG_HEAP_DUMP_SEGMENT;
+    if (tag == TAG_HEAP_DUMP_SEGMENT) /* a HEAP_DUMP within a series does not end it */
+        *is_open = true;
 }
 
 /* ---- The whole ---- */
