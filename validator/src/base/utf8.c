@@ -74,6 +74,15 @@ static bool printable(const uint8_t *p, size_t size)
     return size == 4;
 }
 
+size_t utf8_plain(const uint8_t *p, size_t n)
+{
+    size_t i = 0, size;
+
+    while (i < n && p[i] != '"' && p[i] != '\\' && (size = character(p + i, n - i)) && printable(p + i, size))
+        i += size;
+    return i;
+}
+
 static bool is_surrogate(const uint8_t *p, unsigned second)
 {
     return p[0] == 0xed && (p[1] & 0xf0) == second && continues(p[2]);

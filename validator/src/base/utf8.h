@@ -10,6 +10,9 @@
 /* The length of the longest prefix of the n bytes that is valid. */
 size_t utf8_valid(const uint8_t *p, size_t n);
 
+/* The length of the longest prefix of the n bytes that is printable as it is, without quotes and backslashes. */
+size_t utf8_plain(const uint8_t *p, size_t n);
+
 /* Writes bytes as printable text in standard UTF-8: a pair of surrogates becomes one character, and a byte that is not printable
  * becomes \xNN. Writes at most size - 1 bytes and a NUL. The text ends with "..." if it does not fit, or if `more` says that the
  * bytes are only the first of the string. Returns the length. */

@@ -385,10 +385,10 @@ static enum hprof_status show_bad_header(struct show *s)
 {
     struct item header = {.kind = ITEM_UNREADABLE, .size = input_need(&s->in, HEADER_SIZE), .why = "not a valid header"};
 
-    if (s->asked->offset >= HEADER_SIZE || !header.size)
-        return fail(s, HPROF_USAGE, "not a heap dump: the file does not begin with a valid header");
     if (header.size > HEADER_SIZE)
         header.size = HEADER_SIZE;
+    if (s->asked->offset >= header.size)
+        return fail(s, HPROF_USAGE, "not a heap dump: the file does not begin with a valid header");
     show_item(s, &header);
     return fail(s, HPROF_INVALID, header.why);
 }

@@ -263,13 +263,38 @@ static void add_frame(struct writer *w, const uint8_t *p, unsigned type)
 
 /* ---- Records ---- */
 
+/* A string as the corpus writes it: text in quotes, and bytes that text cannot show in hexadecimal. */
+static void add_string(struct writer *w, const uint8_t *p, size_t n, bool more)
+{
+    enum { MOST = LINE_SIZE / 4 }; /* bytes that one piece shows, and about as many more in all */
+    size_t begin = w->text_size;
+
+    while (n && w->text_size - begin < MOST) {
+        size_t plain = utf8_plain(p, n), size = 0;
+
+        if (plain) {
+            size = plain < MOST ? plain : utf8_valid(p, MOST);
+            add(w, " \"%.*s\"", (int)size, (const char *)p);
+        } else {
+            add(w, " 0x");
+            for (; size < n && size < MOST / 2 && !utf8_plain(p + size, n - size); size++)
+                add(w, "%02x", p[size]);
+        }
+        p += size;
+        n -= size;
+    }
+    if (n || more)
+        add(w, " ...");
+    else if (w->text_size == begin)
+        add(w, " \"\"");
+}
+
 static void write_UTF8(struct writer *w, struct cursor *c, const struct UTF8 *r)
 {
-    char text[LINE_SIZE / 2];
     uint64_t size = w->item->length - w->show->id_size, there = cursor_left(c) < size ? cursor_left(c) : size;
 
-    utf8_show(text, sizeof text, c->at, (size_t)there, there < size);
-    add(w, " 0x%" PRIx64 " \"%s\"", r->id, text);
+    add(w, " 0x%" PRIx64, r->id);
+    add_string(w, c->at, (size_t)there, there < size);
     end_line(w, 0, w->item->offset, w->item->size);
 }
 
