@@ -143,9 +143,9 @@ static void bad_data_ends_the_stream_after_the_good_data(void **state)
         {"", 8,
          "\x01\x03\x00\xfd\xff"
          "abc",
-         4, "a block with an invalid header"},                                    /* LEN and NLEN */
+         4, "a block with an invalid header"},                               /* LEN and NLEN */
         {"a", 3, "\x4b\x04\x62", 2, "a copy of bytes before the first one"}, /* fixed: a, copy 3 from 4 back */
-        {"", 2, "\x1b\x03", 1, "an invalid code"},                                /* fixed: word of length 286 */
+        {"", 2, "\x1b\x03", 1, "an invalid code"},                           /* fixed: word of length 286 */
     };
 
     (void)state;
