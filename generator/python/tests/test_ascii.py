@@ -275,3 +275,26 @@ def test_whatever_a_name_is_the_profile_accepts_the_file(path: Path, name: bytes
     findings = findings_of(data, "jdk8-agent")
     assert [one for one in findings.kept if one.severity is not Severity.NOTE] == []
     assert {one.rule.id for one in findings.kept} <= {"ASC-003"}
+
+
+@pytest.mark.parametrize("name", ["samples", "sites", "times"])
+def test_numbers_of_any_length(name: str) -> None:
+    """A number of 400 digits is more than a float holds."""
+    for path in VALID:
+        for row in re.finditer(rb"\d+", path.read_bytes()):
+            if name in path.name and row.start() % 5 == 0:
+                data = path.read_bytes()
+                findings_of(data[: row.start()] + b"9" * 400 + data[row.end() :])
+
+
+def test_a_line_without_the_end_of_its_names() -> None:
+    """Each place where a name may end was tried with each other: this took minutes."""
+    line = b'THREAD START (obj=1, id = 1, name="' + b'", group="' * 6000 + b"\n"
+    findings_of(b"JAVA PROFILE 1.0.1, created Mon Nov 23 04:52:37 2026\n\n" + line * 20)
+
+
+@pytest.mark.parametrize(("to", "status"), [("| head -c 0", 0), (">/dev/full", 3), (">&-", 3)])
+def test_standard_output_that_takes_nothing(to: str, status: int) -> None:
+    command = f"set -o pipefail; {sys.executable} -m hprof_corpus.ascii.command check {VALID[0]} {to}"
+    done = subprocess.run(["bash", "-c", command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+    assert (done.returncode, b"Traceback" in done.stderr) == (status, False)

@@ -6,15 +6,19 @@ Exit status: 0 valid, warnings at most; 1 at least one error; 2 wrong usage; 3 a
 from __future__ import annotations
 
 import argparse
+import errno
 import json
+import os
 import resource
 import sys
+from io import TextIOWrapper
 from pathlib import Path
 
 from hprof_corpus import __version__
 from hprof_corpus.ascii.check import check
 from hprof_corpus.ascii.findings import PROFILES, Finding, Findings
 from hprof_corpus.ascii.rules import QUIRKS, RULES, Severity
+from hprof_corpus.target import have_standard_error
 
 VALID, INVALID, IO_FAILED, NO_MEMORY = 0, 1, 3, 4
 WORST_LAST = (VALID, INVALID, IO_FAILED, NO_MEMORY)
@@ -75,6 +79,8 @@ def _as_json(name: str, findings: Findings, lines: int) -> dict[str, object]:
 def _check_file(name: str, findings: Findings) -> int:
     """The number of lines; OSError if the file cannot be read."""
     if name == "-":
+        if sys.stdin is None:
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
         return check(sys.stdin.buffer, findings)
     with Path(name).open("rb") as stream:
         return check(stream, findings)
@@ -134,9 +140,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def main(words: list[str] | None = None) -> int:
-    arguments = _parser().parse_args(words)
-    sys.set_int_max_str_digits(0)  # a line bounds the digits of a number
+def _run(arguments: argparse.Namespace) -> int:
     if arguments.command == "rules":
         return _list_rules()
     if arguments.command == "quirks":
@@ -144,6 +148,27 @@ def main(words: list[str] | None = None) -> int:
     if arguments.max_memory:
         resource.setrlimit(resource.RLIMIT_DATA, (arguments.max_memory, arguments.max_memory))
     return _check_files(arguments)
+
+
+def main(words: list[str] | None = None) -> int:
+    arguments = _parser().parse_args(words)
+    sys.set_int_max_str_digits(0)  # a line bounds the digits of a number
+    have_standard_error()
+    try:
+        if sys.stdout is None:
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+        if isinstance(sys.stdout, TextIOWrapper):
+            sys.stdout.reconfigure(errors="backslashreplace")  # a terminal may not show every name
+        status = _run(arguments)
+        sys.stdout.flush()
+    except OSError as failure:
+        if sys.stdout is not None:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else Python writes what is left once more
+        if isinstance(failure, BrokenPipeError):
+            return VALID  # whoever read has seen enough
+        sys.stderr.write(f"hprof-ascii: standard output: {failure.strerror}\n")
+        return IO_FAILED
+    return status
 
 
 if __name__ == "__main__":

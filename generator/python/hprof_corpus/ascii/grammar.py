@@ -92,7 +92,9 @@ class Kind(Enum):
         return _OPEN.get(self)
 
 
-_PATTERNS = {kind: re.compile(kind.value, re.DOTALL) for kind in Kind}
+# A line that lacks the end of its pattern would be tried at each place where its names may end.
+_ENDS = {Kind.THREAD_START: rb'(?=.*"\)\Z)'}
+_PATTERNS = {kind: re.compile(_ENDS.get(kind, b"") + kind.value, re.DOTALL) for kind in Kind}
 
 _LOST = rb"((?!))?"
 _OPEN_ROOT = rb"ROOT " + _ID + rb" \(kind=<(system class)>, name=(.+)" + _LOST

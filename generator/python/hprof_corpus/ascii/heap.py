@@ -17,6 +17,11 @@ ELEMENT_SIZES = {
 REFERENCES = (Kind.CLASS_REFERENCE, Kind.STATIC, Kind.CONSTANT, Kind.FIELD, Kind.ELEMENT)
 
 
+def _serials(kind: bytes) -> tuple[bytes, ...]:
+    """The details of a root that are decimal serial numbers."""
+    return (b"thread", b"trace", b"id") if kind == b"thread" else (b"thread", b"trace")
+
+
 @dataclass
 class _Class:
     """What objects and CLS lines say of a class."""
@@ -128,7 +133,8 @@ class HeapDump:
     def _root(self, match: re.Match[bytes]) -> None:
         self.kinds = HeapDump.kinds
         kind, state = match[2], self.state
-        details = dict(part.split(b"=", 1) for part in (match[4] or b"").split(b", ")[1:])
+        parts = [part.split(b"=", 1) for part in (match[4] or b"").split(b", ")[1:]]
+        details = dict(parts)
         if match[3] is not None:
             details[b"name"] = match[3]
         wanted = ROOT_DETAILS.get(kind)
@@ -137,6 +143,10 @@ class HeapDump:
         elif tuple(details) != wanted:
             texts = [", ".join(name.decode() for name in names) or "nothing" for names in (wanted, details)]
             state.report("ASC-052", f"{show(kind)} with {texts[0]}", texts[1])
+        elif len(parts) > len(details):
+            state.report("ASC-052", f"{show(kind)} with each detail once", f"{len(parts)} details")
+        elif wrong := [name for name in _serials(kind) if not details.get(name, b"0").isdigit()]:
+            state.report("ASC-052", f"a decimal {wrong[0].decode()}", show(details[wrong[0]]))
         else:
             if kind == b"thread":
                 state.threads.setdefault(int(details[b"id"]), Life.KNOWN)

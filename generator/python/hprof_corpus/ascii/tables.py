@@ -12,6 +12,18 @@ from hprof_corpus.ascii.state import State
 HALF = 0.005 + 1e-6  # what rounding to two decimals may hide
 
 
+def _percent(part: float, whole: float) -> float:
+    """A number of the text may have more digits than a float holds."""
+    try:
+        return 100 * part / whole
+    except OverflowError:
+        return math.inf
+
+
+def _short(number: float) -> str:
+    return str(number) if isinstance(number, int) else f"{number:g}"
+
+
 class _Table:
     """Ranks and shares, as all four tables have them."""
 
@@ -83,11 +95,11 @@ class Sites(_Table):
 
     def _narrow(self, rule: str, share: float, part: int) -> None:
         """The totals of which `part` has this share."""
-        least = 100 * part / (share + HALF)
-        most = 100 * part / (share - HALF) if share > HALF else math.inf
+        least = _percent(part, share + HALF)
+        most = _percent(part, share - HALF) if share > HALF else math.inf
         if least > self.most or most < self.least:
             total = self.most if math.isfinite(self.most) else self.least
-            self.state.report(rule, f"{100 * part / total:.2f}%" if total else "0.00%", f"{share:.2f}%")
+            self.state.report(rule, f"{_percent(part, total):.2f}%" if total else "0.00%", f"{share:.2f}%")
             return
         self.least, self.most = max(self.least, least), min(self.most, most)
 
@@ -124,7 +136,7 @@ class Ranked(_Table):
         share, count = match[2], int(match[4])
         ordered = count if self.samples else float(share)
         if ordered > self.last:
-            self.state.report("ASC-031", f"at most {self.last:g}, as in the row above", f"{ordered:g}")
+            self.state.report("ASC-031", f"at most {_short(self.last)}, as in the row above", _short(ordered))
         self.last = ordered
         if self.samples:
             self._count(share, match[3], count)
@@ -140,8 +152,8 @@ class Ranked(_Table):
         if self.counted > self.total >= self.counted - count:
             self.state.report("ASC-034", f"at most {self.total} samples in all", str(self.counted))
         if self.total > 0:
-            self._share(share, 100 * count / self.total)
-            self._accumulate(accumulated, 100 * self.counted / self.total, HALF)
+            self._share(share, _percent(count, self.total))
+            self._accumulate(accumulated, _percent(self.counted, self.total), HALF)
 
     def _method(self, trace: bytes, method: bytes) -> None:
         first = self.state.traces.get(int(trace))  # None if its line is cut
