@@ -296,5 +296,5 @@ def test_a_line_without_the_end_of_its_names() -> None:
 @pytest.mark.parametrize(("to", "status"), [("| head -c 0", 0), (">/dev/full", 3), (">&-", 3)])
 def test_standard_output_that_takes_nothing(to: str, status: int) -> None:
     command = f"set -o pipefail; {sys.executable} -m hprof_corpus.ascii.command check {VALID[0]} {to}"
-    done = subprocess.run(["bash", "-c", command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+    done = subprocess.run(["bash", "-c", command], capture_output=True, check=False)
     assert (done.returncode, b"Traceback" in done.stderr) == (status, False)
