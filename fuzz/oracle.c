@@ -846,7 +846,7 @@ static struct measure measure_primitive_array(const struct oracle *o, uint64_t a
     return measured(at, limit, fixed + u4(o, type_at - 4) * size_of_type(o, u1(o, type_at)));
 }
 
-/* The fields of a sub-record begin at `at`, behind its tag. */
+/* The fields of a sub-record begin at `at`, after its tag. */
 static struct measure measure_subrecord(const struct oracle *o, uint64_t tag, uint64_t at, uint64_t limit)
 {
     uint64_t object_fixed = 2 * o->id_size + 8;
@@ -1120,7 +1120,7 @@ static void suspect_empty_heap_dump(struct oracle *o)
     }
 }
 
-/* Reads the record at `at`, whose header is complete. False if there is nothing to read behind it. */
+/* Reads the record at `at`, whose header is complete. False if nothing after it can be read. */
 static bool read_framed_record(struct oracle *o, uint64_t at)
 {
     uint64_t tag = u1(o, at), time = u4(o, at + 1), length = u4(o, at + 5), body_at = at + RECORD_HEADER_SIZE;

@@ -78,7 +78,7 @@ size_t fields_at(const struct piece *piece);
 unsigned field_width(enum field_type type, unsigned id_size);
 /* Size of the fixed fields. */
 size_t fields_size(const struct layout *layout, unsigned id_size);
-/* Size of a value of a basic type; 0 for a code that is none. */
+/* Size of a value of a basic type; 0 for an undefined code. */
 unsigned value_size(unsigned type, unsigned id_size);
 /* The size of the sub-record at `at`, of which `size` bytes are left; 0 if it is none or longer. */
 size_t measure(const uint8_t *at, size_t size, unsigned id_size);

@@ -406,7 +406,7 @@ int main(int argc, char **argv)
     int status = STATUS_DONE;
 
     have_standard_error();
-    /* The failed write tells the same. */
+    /* The failed write reports the same. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     if (!options_parse(&options, argc, argv, &no_memory)) {

@@ -10,7 +10,7 @@
 #define TEXT(x) #x
 #define TEXT_OF(x) TEXT(x)
 #define BLOCK_SIZE 1048576
-_Static_assert(BLOCK_SIZE == GZIP_BLOCK, "the comment tells the truth");
+_Static_assert(BLOCK_SIZE == GZIP_BLOCK, "the comment is true");
 
 enum {
     PARTS_OF_GZIP = 16,     /* added to windowBits: zlib's way to ask for gzip */

@@ -11,7 +11,7 @@ enum { GZIP_BLOCK = 1 << 20 };
 struct gzip_fault {
     int rule; /* index; NO_RULE for none */
     uint64_t member;
-    uint64_t offset; /* told when it was done: where, in bytes of the file */
+    uint64_t offset; /* set when it is done: the offset in the file */
     bool done;
 };
 

@@ -15,8 +15,8 @@ struct own {
     uint32_t references, bytes; /* fields of type object; what all fields take */
 };
 
-/* A class in a heap dump, each of which has its own. How many references an instance has that comes from a file, its CLASS_DUMP
- * tells, which may come after it. */
+/* A class in a heap dump, each of which has its own. How many references an instance from a file has is known from its
+ * CLASS_DUMP, which may come after it. */
 struct in_heap {
     uint64_t heap_dump; /* which one that is, from 1 */
     struct own own;

@@ -46,7 +46,7 @@ static size_t find(const struct class_names *n, uint64_t name_id)
     return low;
 }
 
-/* The first string of that ID is the name; one with a NUL in it cannot be told. */
+/* The first string of that ID is the name; one with a NUL in it cannot be shown. */
 static void name_classes(struct class_names *n, const struct event *e)
 {
     uint64_t id = e->fields.UTF8.id;

@@ -19,7 +19,7 @@ enum event_kind {
 
 /* Which member of `union fields` an event fills, and which fields it has. */
 enum layout_id {
-    LAYOUT_ID_NONE, /* no fields: HEAP_DUMP_END, a tag that is none */
+    LAYOUT_ID_NONE, /* no fields: HEAP_DUMP_END, an undefined tag */
 #define LAYOUT_ID(name) LAYOUT_ID_##name,
     LAYOUTS_WITH_FIELDS(LAYOUT_ID)
 #undef LAYOUT_ID

@@ -1,5 +1,5 @@
-/* See fault.h: what the rows of faults.def are made of. Bytes, valid records, and where a rule is told to be broken; when
- * and which rule, violate.c knows. */
+/* See fault.h: what the rows of faults.def are made of. Bytes, valid records, and the offset at which a rule is broken;
+ * violate.c knows when, and which rule. */
 #include "fault.h"
 
 #include <stdlib.h>

@@ -42,7 +42,7 @@ struct flow {
     uint32_t time;        /* of the record before */
     bool instances;       /* there are some in this heap dump */
     /* The record before is a heap dump record without a sub-record: what comes next decides what that is. */
-    bool behind_empty;
+    bool after_empty;
     uint64_t top_class; /* a class without superclass and fields that was dumped in this heap dump; 0 for none */
 };
 
@@ -67,7 +67,7 @@ struct facts {
     uint8_t seen_frames[1 << 17];
     uint64_t last_segment;   /* the last HEAP_DUMP_SEGMENT before the last HEAP_DUMP_END, if no other comes after; else 0 */
     uint64_t segments_end;   /* while looking: the last HEAP_DUMP_SEGMENT */
-    uint64_t long_heap_dump; /* the first HEAP_DUMP of more bytes than 32 bits can tell; 0 for none */
+    uint64_t long_heap_dump; /* the first HEAP_DUMP of more bytes than 32 bits can hold; 0 for none */
 };
 
 struct chosen {
@@ -148,7 +148,7 @@ uint8_t *own_body(struct faults *v, struct event *e);
 /* A FRAME or TRACE that may come again is left as it is, and the event becomes a new one. */
 void keep_the_first(struct faults *v, struct event *e);
 
-/* Records that are sound. */
+/* Valid records. */
 void insert_utf8(struct faults *v, uint64_t id, const char *text);
 void insert_load_class(struct faults *v, uint32_t serial, uint64_t class_id, uint64_t name, const char *text);
 void insert_start_thread(struct faults *v, uint32_t serial, uint64_t name);

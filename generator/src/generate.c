@@ -317,7 +317,7 @@ static enum generate_status write_events(struct run *r, struct bytes *first)
     return status;
 }
 
-/* Of a class that comes from a file the census was told no name: names are looked for in the same events once more. */
+/* The census knows no names of classes that come from a file: the same events are read once more for them. */
 static enum generate_status name_classes(struct run *r)
 {
     bool needed, good;

@@ -22,7 +22,7 @@ struct generate_request {
 /* The values are exit statuses. */
 enum generate_status { GENERATED = 0, GENERATE_REFUSED = 2, GENERATE_FAILED = 3, GENERATE_NO_MEMORY = 4 };
 
-/* What was written, as the user is told. */
+/* What was written, as it is reported to the user. */
 struct generated {
     struct truth truth;
     uint64_t quirks[RULE_COUNT]; /* truth.quirks */

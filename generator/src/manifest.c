@@ -46,7 +46,7 @@ static void write_file(struct json *json, const char *file, const struct generat
 
 #define ROOT_PREFIX "ROOT_"
 
-/* What the dump has none of is told too: 0. */
+/* What the dump has none of is written too: 0. */
 static void write_records(struct json *json, const struct truth *t)
 {
     json_put_object(json, "records");
@@ -154,8 +154,8 @@ static void write_faults(struct json *json, const struct generated *g)
     json_close(json);
 }
 
-/* The profile that alone judges a rule that is broken, if there is such a rule; else NULL. */
-static const char *only_judge(const struct truth *truth)
+/* The only profile that has a rule that is broken, if there is such a rule; else NULL. */
+static const char *only_profile(const struct truth *truth)
 {
     for (size_t i = 0; i < truth->fault_count; i++) {
         size_t rule = (size_t)truth->faults[i].rule;
@@ -171,7 +171,7 @@ static const char *only_judge(const struct truth *truth)
 /* Of 1.0.3 the header alone is an error to the others. */
 static const char *profile_of(const struct generate_request *request, const struct generated *g)
 {
-    const char *check_dump = only_judge(&g->truth);
+    const char *check_dump = only_profile(&g->truth);
 
     if (request->from >= 0)
         return NULL;
@@ -197,7 +197,7 @@ void manifest_write(FILE *out, const char *file, uint64_t seed, const struct gen
     write_records(&json, &g->truth);
     write_heap(&json, &g->truth);
     if (request->from >= 0)
-        json_put_null(&json, "quirks"); /* hprof-validate may tell */
+        json_put_null(&json, "quirks"); /* hprof-validate may know */
     else
         write_quirks(&json, g);
     write_faults(&json, g);

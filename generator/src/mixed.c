@@ -49,7 +49,7 @@ static const struct length_table tables[MIXED_ARRAYS] = {
 
 enum {
     ROWS = sizeof rows / sizeof *rows,
-    ALL_NAMED = 990 /* thousandths that are as good as all: what is missing was too rare to be told, and is as the last one */
+    ALL_NAMED = 990 /* thousandths that count as all: the rest was too rare to be recorded, and is like the last one */
 };
 
 const struct length_table *mixed_lengths(enum mixed_array array)
@@ -57,7 +57,7 @@ const struct length_table *mixed_lengths(enum mixed_array array)
     return &tables[array];
 }
 
-static const struct mixed_row *behind_slot(const struct mixed_row *row)
+static const struct mixed_row *next_slot(const struct mixed_row *row)
 {
     do
         row++;
@@ -68,7 +68,7 @@ static const struct mixed_row *behind_slot(const struct mixed_row *row)
 const struct mixed_row *mixed_slot(const struct mixed_row *slots, uint32_t n)
 {
     while (n-- > 0)
-        slots = behind_slot(slots);
+        slots = next_slot(slots);
     return slots;
 }
 
@@ -85,7 +85,7 @@ uint32_t mixed_slot_numbers(void)
 uint32_t mixed_target(const struct mixed_row *slot, uint64_t bits)
 {
     uint32_t at = (uint32_t)below(bits, MIXED_THOUSAND), sum = slot->share;
-    const struct mixed_row *end = behind_slot(slot);
+    const struct mixed_row *end = next_slot(slot);
 
     if (at < sum)
         return TARGET_NULL;
@@ -104,7 +104,7 @@ static void load_slots(struct mixed_kind_row *kind, const struct mixed_row *row)
     const struct mixed_row *slot = row + 1;
 
     kind->slots = slot;
-    for (; slot < rows + ROWS && slot->row == ROW_SLOT; slot = behind_slot(slot))
+    for (; slot < rows + ROWS && slot->row == ROW_SLOT; slot = next_slot(slot))
         kind->slot_count++;
 }
 

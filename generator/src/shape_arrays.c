@@ -43,7 +43,7 @@ static bool prepare_nulls(struct model *m, struct arrays *x)
     }
     rows = x->racks.narrow ? 0 : rows / OBJECT_ARRAYS;
     wanted = wanted * SAMPLES / MODEL_UNIT;
-    /* So near to the mean length the sample cannot tell it from the whole. */
+    /* So near to the mean length the sample does not differ from the whole. */
     if (wanted > all && wanted - all <= all / 100)
         wanted = all;
     if (m->options.references > m->options.array_length || wanted < rows || wanted > all)

@@ -1,5 +1,5 @@
-/* See source_file.h. The bytes come through the validator's own input layer; what is sound in its framing is handed on as it
- * stands, however wrong it is otherwise: without a fault the same bytes come out again. */
+/* See source_file.h. The bytes come through the validator's own input layer; a record with
+ * well-formed framing is passed on unchanged, whatever it holds: without a fault the same bytes come out again. */
 #include "source_file.h"
 
 #include <errno.h>
@@ -49,8 +49,8 @@ static bool fail(struct source_file *f, const char *format, ...)
 static bool end_sound_part(struct source_file *f, uint64_t offset, const char *what)
 {
     f->source.malformed = true;
-    return fail(f, "%s at offset 0x%" PRIx64 ": hprof-validate says more; a dump that is to be broken must have sound framing",
-                what, offset);
+    return fail(f, "%s at offset 0x%" PRIx64 ": hprof-validate says more; a dump to break must have well-formed framing", what,
+                offset);
 }
 
 /* What was seen at first is not there any more. */

@@ -327,11 +327,11 @@ static void flow_on(struct faults *v, const struct event *e)
         break;
     case EVENT_CLOSE:
         f->heap_tag = 0;
-        f->behind_empty = !f->in_record;
+        f->after_empty = !f->in_record;
         break;
     case EVENT_RECORD:
         f->time = e->time;
-        f->behind_empty = false;
+        f->after_empty = false;
         if (e->tag == TAG_HEAP_DUMP_END)
             f->series_open = false;
         break;

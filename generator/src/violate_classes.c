@@ -197,7 +197,7 @@ void cls_013_reserved(struct faults *v, struct event *e, int which)
     break_at(v, e, which & 1 ? CLASS_FIELD(v, reserved1) : CLASS_FIELD(v, reserved2));
 }
 
-/* A class with one constant, one static field, one instance field, one of which has a type that is none. */
+/* A class with one constant, one static field, one instance field, one of which has an undefined type. */
 static void insert_bad_type(struct faults *v, unsigned constant, unsigned in_static, unsigned in_field)
 {
     struct event class = class_dump(v, fresh_id(v, CLASS), 0, "");

@@ -150,7 +150,7 @@ void length_says(struct faults *v, struct event *e, int more)
     break_at(v, &record, RECORD_LENGTH_AT);
     insert(v, &record);
     if (more)
-        insert_utf8(v, fresh_id(v, FIELD), "behind");
+        insert_utf8(v, fresh_id(v, FIELD), "after");
 }
 
 /* The count is wrong by so much. */

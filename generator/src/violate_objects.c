@@ -237,7 +237,7 @@ void obj_006_says_less(struct faults *v, struct event *e, int variant)
 }
 
 /* The count alone is wrong, and leads to a byte 0: what the fields of the class ask for leads on. */
-void obj_006_astray(struct faults *v, struct event *e, int more)
+void obj_006_wrong_count(struct faults *v, struct event *e, int more)
 {
     struct event bad = new_instance(v, "\013\013");
 

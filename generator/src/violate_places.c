@@ -17,7 +17,7 @@ bool place_header_with_time(const struct faults *v, const struct event *e)
 
 bool place_between_records(const struct faults *v, const struct event *e)
 {
-    return !v->flow.behind_empty && (e->kind == EVENT_RECORD || e->kind == EVENT_OPEN || e->kind == EVENT_END);
+    return !v->flow.after_empty && (e->kind == EVENT_RECORD || e->kind == EVENT_OPEN || e->kind == EVENT_END);
 }
 
 bool place_in_series(const struct faults *v, const struct event *e)
@@ -32,7 +32,7 @@ bool place_out_of_series(const struct faults *v, const struct event *e)
 
 bool place_end(const struct faults *v, const struct event *e)
 {
-    return e->kind == EVENT_END && !v->flow.behind_empty;
+    return e->kind == EVENT_END && !v->flow.after_empty;
 }
 
 bool place_closed_end(const struct faults *v, const struct event *e)
@@ -52,7 +52,7 @@ bool place_in_segment(const struct faults *v, const struct event *e)
     return v->flow.heap_tag == TAG_HEAP_DUMP_SEGMENT && place_in_heap(v, e);
 }
 
-bool place_behind_subrecords(const struct faults *v, const struct event *e)
+bool place_after_subrecords(const struct faults *v, const struct event *e)
 {
     return e->kind == EVENT_CLOSE && v->flow.in_record;
 }
@@ -84,7 +84,7 @@ bool place_segment(const struct faults *v, const struct event *e)
 
 bool place_heap_dump_end(const struct faults *v, const struct event *e)
 {
-    return e->kind == EVENT_RECORD && e->tag == TAG_HEAP_DUMP_END && !e->body_size && !v->flow.behind_empty;
+    return e->kind == EVENT_RECORD && e->tag == TAG_HEAP_DUMP_END && !e->body_size && !v->flow.after_empty;
 }
 
 bool place_closing_end(const struct faults *v, const struct event *e)

@@ -18,7 +18,7 @@ void rec_001_cut(struct faults *v, struct event *e, int keep)
     break_at(v, e, 0);
 }
 
-void rec_001_behind(struct faults *v, struct event *e, int bytes)
+void rec_001_bytes_after(struct faults *v, struct event *e, int bytes)
 {
     static const uint8_t start[8] = {TAG_UTF8};
 

@@ -44,7 +44,7 @@ void root_002_twice(struct faults *v, struct event *e, int other_object)
     insert(v, &again);
 }
 
-/* A root of an object of ours, and a thread that is none. */
+/* A root of an object of ours, and a nonexistent thread. */
 void root_003_thread(struct faults *v, struct event *e, int tag)
 {
     struct event bad =
