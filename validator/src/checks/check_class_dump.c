@@ -1,7 +1,8 @@
 /* CLASS_DUMP (SPEC.md 6.3) and superclass chains. */
 #include <inttypes.h>
 
-#include "engine/checker.h"
+#include "checks/checker.h"
+#include "checks/heap.h"
 #include "format/subrecord.h"
 
 static void check_boolean(struct checker *ck, const uint8_t *value, uint64_t at)
@@ -14,8 +15,8 @@ static void check_boolean(struct checker *ck, const uint8_t *value, uint64_t at)
 static void check_value(struct checker *ck, unsigned type, const uint8_t *value, uint64_t at)
 {
     if (type == TYPE_OBJECT) {
-        refer(ck, get_id(value, ck->id_size));
-        ck->sum.references++;
+        refer(ck->heap, get_id(value, ck->file->id_size));
+        ck->run->sum.references++;
     } else if (type == TYPE_BOOLEAN) {
         check_boolean(ck, value, at);
     }
@@ -24,14 +25,14 @@ static void check_value(struct checker *ck, unsigned type, const uint8_t *value,
 /* Checks the class ID and the superclass ID. */
 static void check_class_object(struct checker *ck, const struct CLASS_DUMP *r, uint64_t at)
 {
-    unsigned id = ck->id_size;
+    unsigned id = ck->file->id_size;
 
     use_trace(ck, r->trace_serial, TRACE_OF_CLASS, at + OFFSET_OF(CLASS_DUMP, trace_serial, id));
-    if (r->super_id && !classes_layout_of(&ck->classes, r->super_id))
-        pending_uses_add(&ck->dump.object_uses, r->super_id, OBJECT_AS_SUPERCLASS, at + OFFSET_OF(CLASS_DUMP, super_id, id));
-    refer(ck, r->loader_id);
-    refer(ck, r->signers_id);
-    refer(ck, r->domain_id);
+    if (r->super_id && !classes_layout_of(&ck->file->classes, r->super_id))
+        pending_uses_add(&ck->heap->object_uses, r->super_id, OBJECT_AS_SUPERCLASS, at + OFFSET_OF(CLASS_DUMP, super_id, id));
+    refer(ck->heap, r->loader_id);
+    refer(ck->heap, r->signers_id);
+    refer(ck->heap, r->domain_id);
     if (r->reserved1)
         report(ck, RULE_CLS_013, at + OFFSET_OF(CLASS_DUMP, reserved1, id), "0", "0x%" PRIx64, r->reserved1);
     else if (r->reserved2)
@@ -42,15 +43,15 @@ static void check_class_object(struct checker *ck, const struct CLASS_DUMP *r, u
  * types and names. */
 static void check_instance_fields(struct checker *ck, const uint8_t *p, uint16_t n, uint64_t at)
 {
-    size_t size = SIZE_OF(INSTANCE_FIELD, ck->id_size), type_at = OFFSET_OF(INSTANCE_FIELD, type, ck->id_size);
+    size_t size = SIZE_OF(INSTANCE_FIELD, ck->file->id_size), type_at = OFFSET_OF(INSTANCE_FIELD, type, ck->file->id_size);
 
     for (uint16_t i = 0; i < n; i++)
-        if (!type_size(get_u1(p + i * size + type_at), ck->id_size)) {
+        if (!type_size(get_u1(p + i * size + type_at), ck->file->id_size)) {
             report(ck, RULE_CLS_016, at + i * size + type_at, "2 or 4 to 11", "%u", get_u1(p + i * size + type_at));
             return;
         }
     for (uint16_t i = 0; i < n; i++)
-        use_name(ck, get_id(p + i * size, ck->id_size), NAME_OF_INSTANCE_FIELD, at + i * size);
+        use_name(ck, get_id(p + i * size, ck->file->id_size), NAME_OF_INSTANCE_FIELD, at + i * size);
 }
 
 /* SPEC.md 6.3.3: n constants at p. Returns the end of them. */
@@ -60,7 +61,7 @@ static const uint8_t *check_constants(struct checker *ck, const uint8_t *p, uint
     struct entry e;
 
     for (uint16_t n = read_count(&p); n; n--) {
-        read_entry(&p, SIZE_OF(CONSTANT, ck->id_size), ck->id_size, &e);
+        read_entry(&p, SIZE_OF(CONSTANT, ck->file->id_size), ck->file->id_size, &e);
         check_value(ck, e.type, e.value, at + (uint64_t)(e.value - start));
     }
     return p;
@@ -73,8 +74,8 @@ static const uint8_t *check_static_fields(struct checker *ck, const uint8_t *p, 
     struct entry e;
 
     for (uint16_t n = read_count(&p); n; n--) {
-        read_entry(&p, SIZE_OF(STATIC_FIELD, ck->id_size), ck->id_size, &e);
-        use_name(ck, get_id(e.head, ck->id_size), NAME_OF_STATIC_FIELD, at + (uint64_t)(e.head - start));
+        read_entry(&p, SIZE_OF(STATIC_FIELD, ck->file->id_size), ck->file->id_size, &e);
+        use_name(ck, get_id(e.head, ck->file->id_size), NAME_OF_STATIC_FIELD, at + (uint64_t)(e.head - start));
         check_value(ck, e.type, e.value, at + (uint64_t)(e.value - start));
     }
     return p;
@@ -85,14 +86,14 @@ static void report_repeated_class(struct checker *ck, const struct CLASS_DUMP *r
 {
     struct finding *f;
 
-    if (ck->dump.end_lost)
+    if (ck->heap->end_lost)
         return;
     f = report(ck, RULE_CLS_009, at, "a class not yet dumped in this heap dump", "0x%" PRIx64, r->class_id);
     if (f)
         f->related_offset = earlier->at;
     if (!r->super_id)
-        pending_uses_add(&ck->class_uses, r->class_id, CLASS_HAS_NO_SUPERCLASS,
-                         at + OFFSET_OF(CLASS_DUMP, super_id, ck->id_size));
+        pending_uses_add(&ck->file->class_uses, r->class_id, CLASS_HAS_NO_SUPERCLASS,
+                         at + OFFSET_OF(CLASS_DUMP, super_id, ck->file->id_size));
 }
 
 /* SPEC.md 6.3. The `size` bytes at p follow the tag: a complete CLASS_DUMP whose constants and static fields have basic
@@ -105,7 +106,7 @@ void check_class_dump(struct checker *ck, const uint8_t *p, size_t size, uint64_
     struct CLASS_DUMP r;
     uint16_t field_count;
 
-    if (!read_CLASS_DUMP(&c, ck->id_size, &r))
+    if (!read_CLASS_DUMP(&c, ck->file->id_size, &r))
         return;
     check_class_object(ck, &r, at);
     statics = check_constants(ck, c.at, at + (uint64_t)(c.at - p));
@@ -113,14 +114,14 @@ void check_class_dump(struct checker *ck, const uint8_t *p, size_t size, uint64_
     field_count = read_count(&fields);
     check_instance_fields(ck, fields, field_count, at + (uint64_t)(fields - p));
 
-    earlier = classes_layout_of(&ck->classes, r.class_id);
+    earlier = classes_layout_of(&ck->file->classes, r.class_id);
     if (earlier) {
         report_repeated_class(ck, &r, earlier, at);
         return;
     }
     define_object(ck, r.class_id, true, at);
     if (r.class_id)
-        classes_add_layout(&ck->classes, &r, at, fields, field_count);
+        classes_add_layout(&ck->file->classes, &r, at, fields, field_count);
 }
 
 static struct layout *invalid_layout(const struct classes *c, uint32_t index)
@@ -133,7 +134,7 @@ static struct layout *invalid_layout(const struct classes *c, uint32_t index)
 /* SPEC.md 6.3.2: one finding for each cycle, at its first class in the file. Only invalid layouts form cycles. */
 static void find_cycle(struct checker *ck, uint32_t start)
 {
-    const struct classes *classes = &ck->classes;
+    const struct classes *classes = &ck->file->classes;
     uint32_t meeting = start, first;
     char path[NAME_SIZE], name[NAME_SIZE];
     struct layout *l;
@@ -148,10 +149,10 @@ static void find_cycle(struct checker *ck, uint32_t start)
             if (classes_layout(classes, i)->at < classes_layout(classes, first)->at)
                 first = i;
         report_within(ck, RULE_CLS_011, SHAPE_ANY,
-                      classes_layout(classes, first)->at + OFFSET_OF(CLASS_DUMP, super_id, ck->id_size),
-                      show_class_dump(ck, classes_id(classes, first), path, sizeof path), "a superclass chain that ends",
+                      classes_layout(classes, first)->at + OFFSET_OF(CLASS_DUMP, super_id, ck->file->id_size),
+                      show_class_dump(ck->file, classes_id(classes, first), path, sizeof path), "a superclass chain that ends",
                       "0x%" PRIx64 "%s is among its own superclasses", classes_id(classes, first),
-                      show_class_after(ck, classes_id(classes, first), name, sizeof name));
+                      show_class_after(ck->file, classes_id(classes, first), name, sizeof name));
     }
     for (uint32_t i = start; (l = invalid_layout(classes, i)) && l->colour == 1; i = classes_above(classes, i))
         l->colour = 2;
@@ -160,21 +161,21 @@ static void find_cycle(struct checker *ck, uint32_t start)
 /* Checks sizes and superclass chains, once all classes of the heap dump are known. */
 void finish_class_dumps(struct checker *ck)
 {
-    struct classes *classes = &ck->classes;
+    struct classes *classes = &ck->file->classes;
 
     for (uint32_t i = 0; i < classes->layouts.count; i++) {
         const struct layout *l = classes_layout(classes, i);
         enum layout_state state = classes_resolve(classes, i);
         char path[NAME_SIZE];
 
-        if (ck->memory.exhausted)
+        if (ck->run->memory.exhausted)
             return; /* a layout that could not be resolved has no total */
         if (state == LAYOUT_INVALID)
             find_cycle(ck, i);
         else if (l->total != l->instance_size)
             report_within(ck, RULE_CLS_017, !l->instance_size && !l->has_fields ? SHAPE_UNPREPARED_CLASS : SHAPE_ANY,
-                          l->at + OFFSET_OF(CLASS_DUMP, instance_size, ck->id_size),
-                          show_class_dump(ck, classes_id(classes, i), path, sizeof path),
+                          l->at + OFFSET_OF(CLASS_DUMP, instance_size, ck->file->id_size),
+                          show_class_dump(ck->file, classes_id(classes, i), path, sizeof path),
                           "the sum of the fields and of those of the superclasses",
                           "%" PRIu32 "; the fields take %" PRIu64 " bytes", l->instance_size, (uint64_t)l->total);
     }
@@ -183,28 +184,28 @@ void finish_class_dumps(struct checker *ck)
 /* Keeps only classes that are, or may turn out to be, array classes. */
 static void keep_array_class(struct checker *ck, uint64_t class_id, const struct layout *l)
 {
-    const struct class *class = classes_find(&ck->classes, class_id);
-    enum name_kind kind = class ? strings_name_kind(&ck->strings, class->name) : NAME_UNKNOWN;
+    const struct class *class = classes_find(&ck->file->classes, class_id);
+    enum name_kind kind = class ? strings_name_kind(&ck->file->strings, class->name) : NAME_UNKNOWN;
 
     if (kind == NAME_UNKNOWN || is_array_name(kind))
-        pending_uses_add(&ck->class_uses, class_id, CLASS_HAS_INSTANCES, l->at);
+        pending_uses_add(&ck->file->class_uses, class_id, CLASS_HAS_INSTANCES, l->at);
 }
 
 /* Keeps what depends on LOAD_CLASS records that may still follow. */
 void keep_class_uses(struct checker *ck)
 {
-    struct classes *classes = &ck->classes;
+    struct classes *classes = &ck->file->classes;
 
     for (uint32_t i = 0; i < classes->layouts.count; i++) {
         const struct layout *l = classes_layout(classes, i);
         uint64_t class_id = classes_id(classes, i);
 
         if (!l->is_stray && !classes_find(classes, class_id))
-            pending_uses_add(&ck->class_uses, class_id, CLASS_IS_DUMPED, l->at);
+            pending_uses_add(&ck->file->class_uses, class_id, CLASS_IS_DUMPED, l->at);
         if (l->has_instances)
             keep_array_class(ck, class_id, l);
         if (l->has_no_superclass)
-            pending_uses_add(&ck->class_uses, class_id, CLASS_HAS_NO_SUPERCLASS,
-                             l->at + OFFSET_OF(CLASS_DUMP, super_id, ck->id_size));
+            pending_uses_add(&ck->file->class_uses, class_id, CLASS_HAS_NO_SUPERCLASS,
+                             l->at + OFFSET_OF(CLASS_DUMP, super_id, ck->file->id_size));
     }
 }

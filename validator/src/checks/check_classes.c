@@ -1,27 +1,27 @@
 /* Loaded and unloaded classes (SPEC.md 4.2, 4.3), and uses of class serials. */
 #include <inttypes.h>
 
-#include "engine/checker.h"
+#include "checks/checker.h"
 
 static bool is_loaded(struct checker *ck, uint32_t serial)
 {
-    return id_set_get(&ck->class_serials, serial) & ID_DEFINED;
+    return id_set_get(&ck->file->class_serials, serial) & ID_DEFINED;
 }
 
 void use_class_serial(struct checker *ck, uint32_t serial, enum class_serial_role role, uint64_t offset)
 {
     if (!is_loaded(ck, serial))
-        pending_uses_add(&ck->class_serial_uses, serial, role, offset);
+        pending_uses_add(&ck->file->class_serial_uses, serial, role, offset);
 }
 
 static bool is_unloaded(struct checker *ck, uint32_t serial)
 {
-    return id_set_get(&ck->unloaded_serials, serial) & ID_DEFINED;
+    return id_set_get(&ck->file->unloaded_serials, serial) & ID_DEFINED;
 }
 
 static void set_class(struct checker *ck, struct class *class, const struct LOAD_CLASS *r)
 {
-    *class = (struct class){.name = r->name, .serial = r->class_serial, .named = strings_defined(&ck->strings, r->name)};
+    *class = (struct class){.name = r->name, .serial = r->class_serial, .named = strings_defined(&ck->file->strings, r->name)};
 }
 
 /* A class ID that was already loaded under another serial. Once its class is unloaded, an ID may be reused. */
@@ -30,33 +30,34 @@ static void check_reload(struct checker *ck, struct class *class, const struct L
     struct finding *f;
 
     if (is_unloaded(ck, class->serial)) {
-        bool reused = class->reused || (class->name != r->name && !strings_equal(&ck->strings, class->name, r->name));
+        bool reused = class->reused || (class->name != r->name && !strings_equal(&ck->file->strings, class->name, r->name));
 
         set_class(ck, class, r);
         class->reused = reused;
         class->named = class->named && !reused;
         return;
     }
-    if (class->name && r->name && strings_defined(&ck->strings, class->name) && strings_defined(&ck->strings, r->name) &&
-        !strings_equal(&ck->strings, class->name, r->name))
-        f = report(ck, RULE_CLS_018, at + OFFSET_OF(LOAD_CLASS, name, ck->id_size), "the name under which the class was loaded",
+    if (class->name && r->name && strings_defined(&ck->file->strings, class->name) &&
+        strings_defined(&ck->file->strings, r->name) && !strings_equal(&ck->file->strings, class->name, r->name))
+        f = report(ck, RULE_CLS_018, at + OFFSET_OF(LOAD_CLASS, name, ck->file->id_size),
+                   "the name under which the class was loaded",
                    "0x%" PRIx64 ", another; 0x%" PRIx64 " was loaded before with serial %" PRIu32, r->name, r->class_id,
                    class->serial);
     else
         f = report_shape(ck, RULE_CLS_004,
-                         is_array_name(strings_name_kind(&ck->strings, r->name)) ? SHAPE_ARRAY_CLASS : SHAPE_ANY,
-                         at + OFFSET_OF(LOAD_CLASS, class_id, ck->id_size), "a class not yet loaded",
+                         is_array_name(strings_name_kind(&ck->file->strings, r->name)) ? SHAPE_ARRAY_CLASS : SHAPE_ANY,
+                         at + OFFSET_OF(LOAD_CLASS, class_id, ck->file->id_size), "a class not yet loaded",
                          "0x%" PRIx64 ", loaded before with serial %" PRIu32, r->class_id, class->serial);
     if (f)
-        findings_want_offset(&ck->findings, f, WANTED_CLASS_SERIAL, class->serial);
+        findings_want_offset(&ck->run->findings, f, WANTED_CLASS_SERIAL, class->serial);
 }
 
 /* SPEC.md 4.2 LOAD_CLASS */
 void check_load_class(struct checker *ck, const struct LOAD_CLASS *r, uint64_t at)
 {
-    size_t id = ck->id_size;
+    size_t id = ck->file->id_size;
     struct recent_page near = {0};
-    bool new_serial = !id_set_define(&ck->class_serials, &near, id_to_key(r->class_serial, sizeof(uint32_t)));
+    bool new_serial = !id_set_define(&ck->file->class_serials, &near, id_to_key(r->class_serial, sizeof(uint32_t)));
 
     if (r->class_serial == 0) {
         report(ck, RULE_CLS_002, at, "a serial above 0", "0");
@@ -64,19 +65,19 @@ void check_load_class(struct checker *ck, const struct LOAD_CLASS *r, uint64_t a
         struct finding *f = report(ck, RULE_CLS_003, at, "a serial not yet used", "%" PRIu32, r->class_serial);
 
         if (f)
-            findings_want_offset(&ck->findings, f, WANTED_CLASS_SERIAL, r->class_serial);
+            findings_want_offset(&ck->run->findings, f, WANTED_CLASS_SERIAL, r->class_serial);
     }
 
     if (r->class_id == 0) {
         report(ck, RULE_CLS_005, at + OFFSET_OF(LOAD_CLASS, class_id, id), "the ID of a class", "0");
     } else {
-        struct class *class = classes_find(&ck->classes, r->class_id);
+        struct class *class = classes_find(&ck->file->classes, r->class_id);
 
         if (class) {
             if (class->serial != r->class_serial && new_serial)
                 check_reload(ck, class, r, at);
         } else {
-            class = classes_add(&ck->classes, r->class_id);
+            class = classes_add(&ck->file->classes, r->class_id);
             if (class)
                 set_class(ck, class, r);
         }
@@ -91,9 +92,9 @@ void check_unload_class(struct checker *ck, const struct UNLOAD_CLASS *r, uint64
     struct recent_page near = {0};
 
     if (!is_loaded(ck, r->class_serial)) {
-        if (!(ck->framing.lost & MAY_DEFINE_CLASSES))
-            pending_uses_add(&ck->class_serial_uses, r->class_serial, SERIAL_OF_UNLOAD, at);
-    } else if (id_set_define(&ck->unloaded_serials, &near, id_to_key(r->class_serial, sizeof(uint32_t)))) {
+        if (!(ck->file->lost & MAY_DEFINE_CLASSES))
+            pending_uses_add(&ck->file->class_serial_uses, r->class_serial, SERIAL_OF_UNLOAD, at);
+    } else if (id_set_define(&ck->file->unloaded_serials, &near, id_to_key(r->class_serial, sizeof(uint32_t)))) {
         report(ck, RULE_CLS_019, at, "a class not yet unloaded", "%" PRIu32 ", unloaded before", r->class_serial);
     }
 }
@@ -110,13 +111,12 @@ static void report_serial_use(void *context, uint64_t serial, const uint64_t fir
         [SERIAL_OF_UNLOAD] = {RULE_CLS_007, "UNLOAD_CLASS"},
     };
     struct checker *ck = context;
-    bool may_be_loaded = ck->framing.lost & MAY_DEFINE_CLASSES || is_loaded(ck, (uint32_t)serial);
+    bool may_be_loaded = ck->file->lost & MAY_DEFINE_CLASSES || is_loaded(ck, (uint32_t)serial);
     unsigned role = may_be_loaded ? SERIAL_OF_UNLOAD : SERIAL_OF_FRAME;
 
     while (role < SERIAL_OF_UNLOAD && first[role] == NEVER_USED)
         role++;
-    if (first[role] != NEVER_USED &&
-        !(role == SERIAL_OF_UNLOAD && ck->framing.unknown.may_define & ck->framing.lost & MAY_DEFINE_CLASSES))
+    if (first[role] != NEVER_USED && !(role == SERIAL_OF_UNLOAD && ck->file->lost_to_unknown & MAY_DEFINE_CLASSES))
         report_late(ck, roles[role].rule, SHAPE_ANY, first[role], roles[role].path, "the serial of a loaded class", "%" PRIu32,
                     (uint32_t)serial);
 }
@@ -125,16 +125,16 @@ static void report_serial_use(void *context, uint64_t serial, const uint64_t fir
 static void report_class_use(void *context, uint64_t id, const uint64_t first[USE_ROLES])
 {
     struct checker *ck = context;
-    const struct class *class = classes_find(&ck->classes, id);
-    enum name_kind kind = class && !class->reused ? strings_name_kind(&ck->strings, class->name) : NAME_UNKNOWN;
+    const struct class *class = classes_find(&ck->file->classes, id);
+    enum name_kind kind = class && !class->reused ? strings_name_kind(&ck->file->strings, class->name) : NAME_UNKNOWN;
     char path[NAME_SIZE], name[NAME_SIZE];
 
-    if (first[CLASS_IS_DUMPED] != NEVER_USED && !class && !(ck->framing.lost & MAY_DEFINE_CLASSES))
-        report_within(ck, RULE_CLS_008, SHAPE_ANY, first[CLASS_IS_DUMPED], show_class_dump(ck, id, path, sizeof path),
+    if (first[CLASS_IS_DUMPED] != NEVER_USED && !class && !(ck->file->lost & MAY_DEFINE_CLASSES))
+        report_within(ck, RULE_CLS_008, SHAPE_ANY, first[CLASS_IS_DUMPED], show_class_dump(ck->file, id, path, sizeof path),
                       "a class with a LOAD_CLASS", "0x%" PRIx64, id);
     if (kind == NAME_UNKNOWN)
         return;
-    show_class_after(ck, id, name, sizeof name);
+    show_class_after(ck->file, id, name, sizeof name);
     if (first[CLASS_IS_ARRAY] != NEVER_USED && !is_array_name(kind))
         report_within(ck, RULE_OBJ_007, SHAPE_ANY, first[CLASS_IS_ARRAY], "OBJECT_ARRAY_DUMP", "an array class",
                       "0x%" PRIx64 "%s", id, name);
@@ -142,15 +142,16 @@ static void report_class_use(void *context, uint64_t id, const uint64_t first[US
         report_within(ck, RULE_OBJ_012, SHAPE_ANY, first[CLASS_IS_ARRAY], "OBJECT_ARRAY_DUMP",
                       "the class of an array of objects", "0x%" PRIx64 "%s", id, name);
     if (first[CLASS_HAS_INSTANCES] != NEVER_USED && is_array_name(kind))
-        report_within(ck, RULE_OBJ_011, SHAPE_ANY, first[CLASS_HAS_INSTANCES], show_class_dump(ck, id, path, sizeof path),
+        report_within(ck, RULE_OBJ_011, SHAPE_ANY, first[CLASS_HAS_INSTANCES], show_class_dump(ck->file, id, path, sizeof path),
                       "a class whose objects are INSTANCE_DUMPs", "0x%" PRIx64 "%s", id, name);
     if (first[CLASS_HAS_NO_SUPERCLASS] != NEVER_USED && kind != NAME_OF_JAVA_LANG_OBJECT)
-        report_within(ck, RULE_CLS_012, SHAPE_ANY, first[CLASS_HAS_NO_SUPERCLASS], show_class_dump(ck, id, path, sizeof path),
-                      "the ID of the superclass", "0, of 0x%" PRIx64 "%s", id, name);
+        report_within(ck, RULE_CLS_012, SHAPE_ANY, first[CLASS_HAS_NO_SUPERCLASS],
+                      show_class_dump(ck->file, id, path, sizeof path), "the ID of the superclass", "0, of 0x%" PRIx64 "%s", id,
+                      name);
 }
 
 void finish_classes(struct checker *ck)
 {
-    pending_uses_finish(&ck->class_serial_uses, report_serial_use, ck);
-    pending_uses_finish(&ck->class_uses, report_class_use, ck);
+    pending_uses_finish(&ck->file->class_serial_uses, report_serial_use, ck);
+    pending_uses_finish(&ck->file->class_uses, report_class_use, ck);
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "engine/checker.h"
+#include "checks/checker.h"
 
 static const char magic[] = "JAVA PROFILE 1.0.";
 
@@ -21,12 +21,6 @@ static size_t count_good_bytes(const uint8_t *p, size_t n)
     if (good == fixed + 1 && good < n && p[good] == '\0')
         good++;
     return good;
-}
-
-static void stop(struct checker *ck)
-{
-    end_sound_part(ck, 0);
-    ck->framing.stopped = true;
 }
 
 /* HTML is written in either case. */
@@ -90,51 +84,56 @@ static void show_start(char to[NAME_SIZE], const uint8_t *p, size_t n)
     }
 }
 
-bool check_header(struct checker *ck)
+size_t header_bytes(struct checker *ck)
 {
-    size_t n = input_need(&ck->in, HEADER_SIZE), good = count_good_bytes(ck->in.at, n);
-    const uint8_t *p = ck->in.at;
+    size_t n = input_need(ck->in, HEADER_SIZE), good = count_good_bytes(ck->in->at, n);
+
+    return good < HEADER_STRING_SIZE ? good + 1 : HEADER_SIZE;
+}
+
+bool check_header(struct checker *ck, bool is_truncated)
+{
+    size_t n = input_need(ck->in, HEADER_SIZE), good = count_good_bytes(ck->in->at, n);
+    const uint8_t *p = ck->in->at;
     char shown[NAME_SIZE];
     uint64_t latest = UINT64_C(4102444800000);
 
-    if (!begin_unit(ck, good < HEADER_STRING_SIZE ? good + 1 : HEADER_SIZE))
-        return false;
     /* A file that ends within a valid beginning of a header is truncated; any other is not a dump. */
     if (n < HEADER_SIZE && (good == n || good == HEADER_STRING_SIZE)) {
-        stop(ck);
-        if (!end_was_reported(ck))
+        end_sound_part(ck->run, 0);
+        if (!is_truncated)
             report(ck, RULE_HDR_005, 0, "a header of 31 bytes", "%zu bytes", n);
         return false;
     }
     if (n >= 17 && memcmp(p, "JAVA PROFILE 1.0", 17) == 0) {
-        stop(ck);
+        end_sound_part(ck->run, 0);
         report(ck, RULE_HDR_002, 0, "JAVA PROFILE 1.0.1 or 1.0.2", "JAVA PROFILE 1.0");
         return false;
     }
     if (good < HEADER_STRING_SIZE) {
-        stop(ck);
+        end_sound_part(ck->run, 0);
         show_start(shown, p, n);
         report(ck, RULE_HDR_001, 0, "\"JAVA PROFILE 1.0.1\" or \"JAVA PROFILE 1.0.2\" and a NUL", "%s", shown);
         return false;
     }
-    ck->version = (enum version)(p[sizeof magic - 1] - '0');
-    ck->sum.version = version_name(ck->version);
-    if (ck->version == V103)
+    ck->file->version = (enum version)(p[sizeof magic - 1] - '0');
+    ck->run->sum.version = version_name(ck->file->version);
+    if (ck->file->version == V103)
         report(ck, RULE_HDR_003, 0, "JAVA PROFILE 1.0.1 or 1.0.2", "JAVA PROFILE 1.0.3");
 
-    ck->sum.id_size = get_u4(p + HEADER_STRING_SIZE);
-    ck->sum.timestamp = get_u8(p + HEADER_STRING_SIZE + 4);
-    if (ck->sum.id_size != 4 && ck->sum.id_size != 8) {
-        stop(ck);
-        report(ck, RULE_HDR_004, HEADER_STRING_SIZE, "4 or 8", "%" PRIu32, ck->sum.id_size);
+    ck->run->sum.id_size = get_u4(p + HEADER_STRING_SIZE);
+    ck->run->sum.timestamp = get_u8(p + HEADER_STRING_SIZE + 4);
+    if (ck->run->sum.id_size != 4 && ck->run->sum.id_size != 8) {
+        end_sound_part(ck->run, 0);
+        report(ck, RULE_HDR_004, HEADER_STRING_SIZE, "4 or 8", "%" PRIu32, ck->run->sum.id_size);
         return false;
     }
-    ck->id_size = (unsigned)ck->sum.id_size;
-    if (!ck->sum.timestamp)
+    ck->file->id_size = (unsigned)ck->run->sum.id_size;
+    if (!ck->run->sum.timestamp)
         report_late(ck, RULE_HDR_006, SHAPE_ANY, HEADER_STRING_SIZE + 4, "header", "milliseconds since 1970", "0");
-    else if (ck->sum.timestamp >= latest)
+    else if (ck->run->sum.timestamp >= latest)
         report_late(ck, RULE_HDR_007, SHAPE_ANY, HEADER_STRING_SIZE + 4, "header", "a time before 2100: below 4102444800000 ms",
-                    "%" PRIu64 " ms", ck->sum.timestamp);
-    input_advance(&ck->in, HEADER_SIZE);
+                    "%" PRIu64 " ms", ck->run->sum.timestamp);
+    input_advance(ck->in, HEADER_SIZE);
     return true;
 }

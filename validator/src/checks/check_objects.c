@@ -4,8 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "checks/checker.h"
+#include "checks/heap.h"
 #include "checks/plain_objects.h"
-#include "engine/checker.h"
 #include "format/native.h"
 
 #define COLD __attribute__((noinline, cold))
@@ -14,15 +15,15 @@
 
 static COLD void report_duplicate(struct checker *ck, uint64_t id, bool is_class, uint64_t offset)
 {
-    const struct layout *class = classes_layout_of(&ck->classes, id);
+    const struct layout *class = classes_layout_of(&ck->file->classes, id);
     bool was_class = class != NULL;
     struct finding *f;
 
-    if (jobs_are_ahead(ck)) { /* threads may have marked the second definition before the first */
-        jobs_fail(ck);
+    if (ck->heap->marked_ahead) {
+        ck->heap->order_is_unknown = true;
         return;
     }
-    if (ck->dump.end_lost)
+    if (ck->heap->end_lost)
         return;
     if (was_class == is_class)
         f = report(ck, RULE_OBJ_004, offset, "an object ID not yet defined in this heap dump", "0x%" PRIx64, id);
@@ -32,7 +33,7 @@ static COLD void report_duplicate(struct checker *ck, uint64_t id, bool is_class
     if (f && was_class)
         f->related_offset = class->at;
     else if (f)
-        findings_want_offset(&ck->findings, f, WANTED_OBJECT, id);
+        findings_want_offset(&ck->run->findings, f, WANTED_OBJECT, id);
 }
 
 static COLD void report_id_zero(struct checker *ck, uint64_t offset)
@@ -44,14 +45,14 @@ void define_object(struct checker *ck, uint64_t id, bool is_class, uint64_t offs
 {
     if (!id)
         report_id_zero(ck, offset);
-    else if (id_set_define(&ck->dump.objects, &ck->segment.defined, id_to_key(id, ck->id_size)))
+    else if (id_set_define(&ck->heap->objects, &ck->heap->segment.defined, id_to_key(id, ck->file->id_size)))
         report_duplicate(ck, id, is_class, offset);
 }
 
 static COLD void use_object_trace(struct checker *ck, uint32_t serial, enum trace_role role, uint64_t offset)
 {
     use_trace(ck, serial, role, offset);
-    ck->segment.known_traces[serial % KNOWN_TRACES] = serial;
+    ck->heap->segment.known_traces[serial % KNOWN_TRACES] = serial;
 }
 
 /* ---- Classes of instances ---- */
@@ -59,32 +60,32 @@ static COLD void use_object_trace(struct checker *ck, uint32_t serial, enum trac
 /* Puts a valid class into its slot. False if it does not fit. */
 static bool make_hot(struct checker *ck, uint64_t raw_id, uint32_t index)
 {
-    struct hot_class hot = {.raw_id = raw_id, .dump = ck->classes.dump};
+    struct hot_class hot = {.raw_id = raw_id, .dump = ck->file->classes.dump};
 
-    if (!ck->segment.hot.slots ||
-        (!describe_class(&ck->classes, index, &hot) && !describe_new_wide(&ck->dump.wide, &ck->classes, index, &hot)))
+    if (!ck->heap->segment.hot.slots || (!describe_class(&ck->file->classes, index, &hot) &&
+                                         !describe_new_wide(&ck->heap->wide, &ck->file->classes, index, &hot)))
         return false;
-    *hot_slot(&ck->segment.hot, raw_id) = hot;
+    *hot_slot(&ck->heap->segment.hot, raw_id) = hot;
     return true;
 }
 
 static COLD const struct hot_class *load_hot(struct checker *ck, const uint8_t *raw_id, uint64_t bytes)
 {
-    uint64_t raw = native_load(raw_id, ck->id_size), class_id = get_id(raw_id, ck->id_size);
-    uint32_t index = class_id ? classes_find_layout(&ck->classes, class_id) : LAYOUT_NONE;
-    const struct layout *l = index == LAYOUT_NONE ? NULL : classes_layout(&ck->classes, index);
+    uint64_t raw = native_load(raw_id, ck->file->id_size), class_id = get_id(raw_id, ck->file->id_size);
+    uint32_t index = class_id ? classes_find_layout(&ck->file->classes, class_id) : LAYOUT_NONE;
+    const struct layout *l = index == LAYOUT_NONE ? NULL : classes_layout(&ck->file->classes, index);
 
     if (!l || l->state != LAYOUT_VALID || l->total != bytes || !make_hot(ck, raw, index))
         return NULL;
-    return hot_slot(&ck->segment.hot, raw);
+    return hot_slot(&ck->heap->segment.hot, raw);
 }
 
 const struct hot_class *hot_class_of(struct checker *ck, const uint8_t *raw_id, uint64_t bytes)
 {
-    uint64_t raw = native_load(raw_id, ck->id_size);
-    const struct hot_class *class = ck->segment.hot.slots ? hot_slot(&ck->segment.hot, raw) : NULL;
+    uint64_t raw = native_load(raw_id, ck->file->id_size);
+    const struct hot_class *class = ck->heap->segment.hot.slots ? hot_slot(&ck->heap->segment.hot, raw) : NULL;
 
-    if (!class || class->raw_id != raw || class->bytes != bytes || class->dump != ck->classes.dump)
+    if (!class || class->raw_id != raw || class->bytes != bytes || class->dump != ck->file->classes.dump)
         class = load_hot(ck, raw_id, bytes);
     return class && !class->is_rare ? class : NULL;
 }
@@ -92,45 +93,46 @@ const struct hot_class *hot_class_of(struct checker *ck, const uint8_t *raw_id, 
 /* The layout of the class of an instance; LAYOUT_NONE if it or a superclass is undefined or still follows. */
 static uint32_t known_layout(struct checker *ck, uint64_t class_id)
 {
-    uint32_t index = class_id ? classes_find_layout(&ck->classes, class_id) : LAYOUT_NONE;
+    uint32_t index = class_id ? classes_find_layout(&ck->file->classes, class_id) : LAYOUT_NONE;
 
-    if (index == LAYOUT_NONE || classes_resolve(&ck->classes, index) == LAYOUT_OPEN)
+    if (index == LAYOUT_NONE || classes_resolve(&ck->file->classes, index) == LAYOUT_OPEN)
         return LAYOUT_NONE;
-    classes_layout(&ck->classes, index)->has_instances = true;
+    classes_layout(&ck->file->classes, index)->has_instances = true;
     return index;
 }
 
 /* A class that instances wait for, until another class is dumped. */
 static void note_waiting_class(struct checker *ck, uint64_t raw_id)
 {
-    if (ck->segment.hot.slots)
-        *hot_slot(&ck->segment.hot, raw_id) = (struct hot_class){.raw_id = raw_id,
-                                                                 .bytes = UINT32_MAX,
-                                                                 .dump = ck->classes.dump,
-                                                                 .kind = HOT_WAITING,
-                                                                 .is_rare = true,
-                                                                 .layouts = (uint32_t)ck->classes.layouts.count};
+    if (ck->heap->segment.hot.slots)
+        *hot_slot(&ck->heap->segment.hot, raw_id) = (struct hot_class){.raw_id = raw_id,
+                                                                       .bytes = UINT32_MAX,
+                                                                       .dump = ck->file->classes.dump,
+                                                                       .kind = HOT_WAITING,
+                                                                       .is_rare = true,
+                                                                       .layouts = (uint32_t)ck->file->classes.layouts.count};
 }
 
 static bool class_waits(struct checker *ck, uint64_t raw_id)
 {
-    const struct hot_class *class = hot_slot(&ck->segment.hot, raw_id);
+    const struct hot_class *class = hot_slot(&ck->heap->segment.hot, raw_id);
 
-    return class->raw_id == raw_id && class->dump == ck->classes.dump && class->kind == HOT_WAITING &&
-           class->layouts == (uint32_t)ck->classes.layouts.count && waits_in_ranges(ck);
+    return class->raw_id == raw_id && class->dump == ck->file->classes.dump && class->kind == HOT_WAITING &&
+           class->layouts == (uint32_t)ck->file->classes.layouts.count && waits_in_ranges(ck);
 }
 
 /* All classes are known, and the class of an instance is 0 or undefined. */
 static void use_missing_class(struct checker *ck, const struct INSTANCE_DUMP *r, uint64_t at)
 {
-    uint64_t offset = at + OFFSET_OF(INSTANCE_DUMP, class_id, ck->id_size);
+    uint64_t offset = at + OFFSET_OF(INSTANCE_DUMP, class_id, ck->file->id_size);
     unsigned i = 0;
 
-    pending_uses_add(&ck->dump.object_uses, r->class_id, OBJECT_AS_CLASS, offset);
-    while (i < ck->dump.first_instance_count && ck->dump.first_instances[i].class_id != r->class_id)
+    pending_uses_add(&ck->heap->object_uses, r->class_id, OBJECT_AS_CLASS, offset);
+    while (i < ck->heap->first_instance_count && ck->heap->first_instances[i].class_id != r->class_id)
         i++;
-    if (r->class_id && i == ck->dump.first_instance_count && i < FIRST_INSTANCES)
-        ck->dump.first_instances[ck->dump.first_instance_count++] = (struct first_instance){r->class_id, offset, r->object_id};
+    if (r->class_id && i == ck->heap->first_instance_count && i < FIRST_INSTANCES)
+        ck->heap->first_instances[ck->heap->first_instance_count++] =
+            (struct first_instance){r->class_id, offset, r->object_id};
 }
 
 /* ---- Fields ---- */
@@ -143,10 +145,11 @@ static COLD void report_boolean(struct checker *ck, unsigned value, uint64_t off
 /* Checks the fields of one class of the chain: its part is at p, and at `offset` in the dump. */
 static void check_part(struct checker *ck, const struct layout *part, const uint8_t *p, uint64_t offset)
 {
-    for (struct checked_field field = checked_fields_begin(&ck->classes, part); checked_fields_next(&ck->classes, &field);) {
+    for (struct checked_field field = checked_fields_begin(&ck->file->classes, part);
+         checked_fields_next(&ck->file->classes, &field);) {
         if (field.type == TYPE_OBJECT) {
-            refer(ck, get_id(p + field.at, ck->id_size));
-            ck->sum.references++;
+            refer(ck->heap, get_id(p + field.at, ck->file->id_size));
+            ck->run->sum.references++;
         } else if (p[field.at] > 1) {
             report_boolean(ck, p[field.at], offset + field.at);
         }
@@ -158,14 +161,14 @@ static void check_part(struct checker *ck, const struct layout *part, const uint
 static bool check_chain(struct checker *ck, uint32_t index, uint64_t offset,
                         const uint8_t *(*get)(struct checker *ck, uint64_t at, size_t n))
 {
-    uint64_t total = classes_layout(&ck->classes, index)->total;
+    uint64_t total = classes_layout(&ck->file->classes, index)->total;
 
-    for (uint32_t i = index; i != LAYOUT_NONE; i = classes_above(&ck->classes, i)) {
-        const struct layout *part = classes_layout(&ck->classes, i);
+    for (uint32_t i = index; i != LAYOUT_NONE; i = classes_above(&ck->file->classes, i)) {
+        const struct layout *part = classes_layout(&ck->file->classes, i);
         uint64_t base = total - part->total;
 
         if (part->has_checked_fields) {
-            const uint8_t *p = get(ck, offset + base, checked_fields_bytes(&ck->classes, part));
+            const uint8_t *p = get(ck, offset + base, checked_fields_bytes(&ck->file->classes, part));
 
             if (!p)
                 return false;
@@ -178,11 +181,11 @@ static bool check_chain(struct checker *ck, uint32_t index, uint64_t offset,
 /* Reads from the window, and moves it. */
 const uint8_t *get_from_input(struct checker *ck, uint64_t offset, size_t n)
 {
-    uint64_t skip = offset - ck->in.offset;
+    uint64_t skip = offset - ck->in->offset;
 
-    if (input_skip(&ck->in, skip) < skip || input_need(&ck->in, n) < n)
+    if (input_skip(ck->in, skip) < skip || input_need(ck->in, n) < n)
         return NULL;
-    return ck->in.at;
+    return ck->in->at;
 }
 
 /* ---- Instances, the long way ---- */
@@ -193,31 +196,31 @@ static void report_length(struct checker *ck, const struct INSTANCE_DUMP *r, uin
     char name[NAME_SIZE], expected[NAME_SIZE + 80];
 
     snprintf(expected, sizeof expected, "%" PRIu64 " bytes, the fields of 0x%" PRIx64 "%s and its superclasses", total,
-             r->class_id, show_class_after(ck, r->class_id, name, sizeof name));
-    report(ck, RULE_OBJ_006, at + OFFSET_OF(INSTANCE_DUMP, bytes, ck->id_size), expected, "%" PRIu32, r->bytes);
+             r->class_id, show_class_after(ck->file, r->class_id, name, sizeof name));
+    report(ck, RULE_OBJ_006, at + OFFSET_OF(INSTANCE_DUMP, bytes, ck->file->id_size), expected, "%" PRIu32, r->bytes);
 }
 
 static void hold_wrong_instance(struct checker *ck, const uint8_t *first, uint64_t total, uint64_t at)
 {
-    struct wrong_instance *wrong = &ck->dump.wrong;
+    struct wrong_instance *wrong = &ck->heap->wrong;
 
     *wrong = (struct wrong_instance){.held = true, .at = at, .total = total};
-    memcpy(wrong->first, first, 1 + SIZE_OF(INSTANCE_DUMP, ck->id_size));
+    memcpy(wrong->first, first, 1 + SIZE_OF(INSTANCE_DUMP, ck->file->id_size));
 }
 
 void report_wrong_instance(struct checker *ck)
 {
-    struct wrong_instance *wrong = &ck->dump.wrong;
+    struct wrong_instance *wrong = &ck->heap->wrong;
     struct cursor c = {wrong->first + 1, wrong->first + sizeof wrong->first};
     struct INSTANCE_DUMP r;
 
-    if (!wrong->held || !read_INSTANCE_DUMP(&c, ck->id_size, &r))
+    if (!wrong->held || !read_INSTANCE_DUMP(&c, ck->file->id_size, &r))
         return;
     wrong->held = false;
-    ck->sub = wrong->first;
-    ck->sub_size = 1 + SIZE_OF(INSTANCE_DUMP, ck->id_size);
+    ck->position->sub = wrong->first;
+    ck->position->sub_size = 1 + SIZE_OF(INSTANCE_DUMP, ck->file->id_size);
     report_length(ck, &r, wrong->total, wrong->at);
-    ck->sub = NULL;
+    ck->position->sub = NULL;
 }
 
 bool check_known_instance(struct checker *ck, const struct INSTANCE_DUMP *r, uint64_t at, bool led_to_failure,
@@ -230,11 +233,11 @@ bool check_known_instance(struct checker *ck, const struct INSTANCE_DUMP *r, uin
         use_missing_class(ck, r, at);
         return true;
     }
-    l = classes_layout(&ck->classes, index);
+    l = classes_layout(&ck->file->classes, index);
     if (l->state != LAYOUT_VALID)
         return true;
     if (l->total == r->bytes)
-        return check_chain(ck, index, at + SIZE_OF(INSTANCE_DUMP, ck->id_size), get);
+        return check_chain(ck, index, at + SIZE_OF(INSTANCE_DUMP, ck->file->id_size), get);
     if (!led_to_failure)
         report_length(ck, r, l->total, at);
     return true;
@@ -244,16 +247,17 @@ bool check_known_instance(struct checker *ck, const struct INSTANCE_DUMP *r, uin
 static void check_instance_head(struct checker *ck, const struct INSTANCE_DUMP *r, uint64_t at)
 {
     define_object(ck, r->object_id, false, at);
-    if (!is_known_trace(&ck->segment, r->trace_serial))
-        use_object_trace(ck, r->trace_serial, TRACE_OF_INSTANCE, at + OFFSET_OF(INSTANCE_DUMP, trace_serial, ck->id_size));
+    if (!is_known_trace(&ck->heap->segment, r->trace_serial))
+        use_object_trace(ck, r->trace_serial, TRACE_OF_INSTANCE,
+                         at + OFFSET_OF(INSTANCE_DUMP, trace_serial, ck->file->id_size));
 }
 
 bool check_instance(struct checker *ck)
 {
-    unsigned id = ck->id_size;
-    uint64_t at = ck->in.offset + 1, raw_id, end;
+    unsigned id = ck->file->id_size;
+    uint64_t at = ck->in->offset + 1, raw_id, end;
     size_t head = 1 + SIZE_OF(INSTANCE_DUMP, id);
-    struct cursor c = {ck->in.at + 1, ck->in.at + head};
+    struct cursor c = {ck->in->at + 1, ck->in->at + head};
     uint8_t first[1 + sizeof(struct INSTANCE_DUMP_in8)];
     const struct layout *l;
     struct INSTANCE_DUMP r;
@@ -261,15 +265,15 @@ bool check_instance(struct checker *ck)
 
     if (!read_INSTANCE_DUMP(&c, id, &r))
         return false;
-    raw_id = native_load(ck->in.at + 1 + OFFSET_OF(INSTANCE_DUMP, class_id, id), id);
-    memcpy(first, ck->in.at, head); /* kept for the path of a finding, because the window may move */
-    ck->sub = first;
-    ck->sub_size = head;
-    end = ck->in.offset + head + r.bytes;
+    raw_id = native_load(ck->in->at + 1 + OFFSET_OF(INSTANCE_DUMP, class_id, id), id);
+    memcpy(first, ck->in->at, head); /* kept for the path of a finding, because the window may move */
+    ck->position->sub = first;
+    ck->position->sub_size = head;
+    end = ck->in->offset + head + r.bytes;
 
     check_instance_head(ck, &r, at);
     index = known_layout(ck, r.class_id);
-    l = index == LAYOUT_NONE ? NULL : classes_layout(&ck->classes, index);
+    l = index == LAYOUT_NONE ? NULL : classes_layout(&ck->file->classes, index);
     if (!l && r.class_id) {
         note_waiting_class(ck, raw_id);
         return wait_for_class(ck, head + (uint64_t)r.bytes);
@@ -283,52 +287,52 @@ bool check_instance(struct checker *ck)
         if (!check_chain(ck, index, at - 1 + head, get_from_input))
             return false;
     }
-    end -= ck->in.offset;
-    return input_skip(&ck->in, end) == end;
+    end -= ck->in->offset;
+    return input_skip(ck->in, end) == end;
 }
 
 uint64_t size_by_class(struct checker *ck, const uint8_t *p)
 {
-    size_t head = 1 + SIZE_OF(INSTANCE_DUMP, ck->id_size);
+    size_t head = 1 + SIZE_OF(INSTANCE_DUMP, ck->file->id_size);
     struct cursor c = {p + 1, p + head};
     const struct layout *l;
     struct INSTANCE_DUMP r;
     uint32_t index;
 
-    if (!read_INSTANCE_DUMP(&c, ck->id_size, &r))
+    if (!read_INSTANCE_DUMP(&c, ck->file->id_size, &r))
         return 0;
     index = known_layout(ck, r.class_id);
-    l = index == LAYOUT_NONE ? NULL : classes_layout(&ck->classes, index);
+    l = index == LAYOUT_NONE ? NULL : classes_layout(&ck->file->classes, index);
     return l && l->state == LAYOUT_VALID && l->total != r.bytes ? head + l->total : 0;
 }
 
 void check_wrong_instance(struct checker *ck)
 {
-    size_t head = 1 + SIZE_OF(INSTANCE_DUMP, ck->id_size);
-    struct cursor c = {ck->in.at + 1, ck->in.at + head};
+    size_t head = 1 + SIZE_OF(INSTANCE_DUMP, ck->file->id_size);
+    struct cursor c = {ck->in->at + 1, ck->in->at + head};
     struct INSTANCE_DUMP r;
 
-    if (!read_INSTANCE_DUMP(&c, ck->id_size, &r))
+    if (!read_INSTANCE_DUMP(&c, ck->file->id_size, &r))
         return;
-    ck->sub = ck->in.at;
-    ck->sub_size = head;
-    check_instance_head(ck, &r, ck->in.offset + 1);
-    ck->sub = NULL;
-    hold_wrong_instance(ck, ck->in.at, size_by_class(ck, ck->in.at) - head, ck->in.offset + 1);
+    ck->position->sub = ck->in->at;
+    ck->position->sub_size = head;
+    check_instance_head(ck, &r, ck->in->offset + 1);
+    ck->position->sub = NULL;
+    hold_wrong_instance(ck, ck->in->at, size_by_class(ck, ck->in->at) - head, ck->in->offset + 1);
     report_wrong_instance(ck);
 }
 
 /* ---- Object arrays ---- */
 
-bool is_object_array(const struct checker *ck, uint64_t class_id)
+bool is_object_array(const struct file *file, uint64_t class_id)
 {
     static const char *const names[] = {"[Ljava/lang/Object;", "java.lang.Object[]"};
-    const struct class *class = classes_find(&ck->classes, class_id);
+    const struct class *class = classes_find(&file->classes, class_id);
     const uint8_t *text;
     uint64_t size;
     size_t n;
 
-    if (!class || !(text = strings_text(&ck->strings, class->name, &n, &size)))
+    if (!class || !(text = strings_text(&file->strings, class->name, &n, &size)))
         return true;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (n == size && n == strlen(names[i]) && memcmp(text, names[i], n) == 0)
@@ -339,61 +343,61 @@ bool is_object_array(const struct checker *ck, uint64_t class_id)
 /* SPEC.md 6.4.3, 6.6: the class of an object array. */
 static void check_array_class(struct checker *ck, uint64_t class_id, uint64_t offset)
 {
-    struct layout *l = class_id ? classes_layout_of(&ck->classes, class_id) : NULL;
+    struct layout *l = class_id ? classes_layout_of(&ck->file->classes, class_id) : NULL;
 
     if (!l) {
-        pending_uses_add(&ck->dump.object_uses, class_id, OBJECT_AS_ARRAY_CLASS, offset);
-        refer(ck, class_id); /* so that a class that is dumped later is not taken for a stray one */
+        pending_uses_add(&ck->heap->object_uses, class_id, OBJECT_AS_ARRAY_CLASS, offset);
+        refer(ck->heap, class_id); /* so that a class that is dumped later is not taken for a stray one */
     }
     if (class_id && !(l && l->is_array_class)) {
         if (l) {
             l->is_array_class = true;
-            l->is_object_array = is_object_array(ck, class_id);
+            l->is_object_array = is_object_array(ck->file, class_id);
         }
-        pending_uses_add(&ck->class_uses, class_id, CLASS_IS_ARRAY, offset);
+        pending_uses_add(&ck->file->class_uses, class_id, CLASS_IS_ARRAY, offset);
     }
-    ck->dump.in_object_array = l ? l->is_object_array : is_object_array(ck, class_id);
-    ck->dump.array_class_is_dumped = l != NULL;
-    ck->dump.last_array_class = class_id;
+    ck->heap->in_object_array = l ? l->is_object_array : is_object_array(ck->file, class_id);
+    ck->heap->array_class_is_dumped = l != NULL;
+    ck->heap->last_array_class = class_id;
 }
 
 static void check_array_head(struct checker *ck, const struct OBJECT_ARRAY_DUMP *r, uint64_t raw_class_id, uint64_t at)
 {
-    unsigned id = ck->id_size;
+    unsigned id = ck->file->id_size;
 
     define_object(ck, r->object_id, false, at);
-    if (!is_known_trace(&ck->segment, r->trace_serial))
+    if (!is_known_trace(&ck->heap->segment, r->trace_serial))
         use_object_trace(ck, r->trace_serial, TRACE_OF_OBJECT_ARRAY, at + OFFSET_OF(OBJECT_ARRAY_DUMP, trace_serial, id));
-    if (r->class_id != ck->dump.last_array_class || !r->class_id)
+    if (r->class_id != ck->heap->last_array_class || !r->class_id)
         check_array_class(ck, r->class_id, at + OFFSET_OF(OBJECT_ARRAY_DUMP, class_id, id));
-    if (ck->dump.array_class_is_dumped && ck->segment.hot.slots)
-        *hot_slot(&ck->segment.hot, raw_class_id) =
+    if (ck->heap->array_class_is_dumped && ck->heap->segment.hot.slots)
+        *hot_slot(&ck->heap->segment.hot, raw_class_id) =
             (struct hot_class){.raw_id = raw_class_id,
                                .bytes = UINT32_MAX,
-                               .dump = ck->classes.dump,
-                               .kind = ck->dump.in_object_array ? HOT_OBJECT_ARRAY : HOT_OTHER_ARRAY};
+                               .dump = ck->file->classes.dump,
+                               .kind = ck->heap->in_object_array ? HOT_OBJECT_ARRAY : HOT_OTHER_ARRAY};
 }
 
 bool check_object_array(struct checker *ck)
 {
-    unsigned id = ck->id_size;
+    unsigned id = ck->file->id_size;
     size_t head = 1 + SIZE_OF(OBJECT_ARRAY_DUMP, id);
-    struct cursor c = {ck->in.at + 1, ck->in.at + head};
+    struct cursor c = {ck->in->at + 1, ck->in->at + head};
     struct OBJECT_ARRAY_DUMP r;
     uint64_t left;
 
     if (!read_OBJECT_ARRAY_DUMP(&c, id, &r))
         return false;
-    check_array_head(ck, &r, native_load(ck->in.at + 1 + OFFSET_OF(OBJECT_ARRAY_DUMP, class_id, id), id), ck->in.offset + 1);
-    input_advance(&ck->in, head);
+    check_array_head(ck, &r, native_load(ck->in->at + 1 + OFFSET_OF(OBJECT_ARRAY_DUMP, class_id, id), id), ck->in->offset + 1);
+    input_advance(ck->in, head);
     for (left = (uint64_t)r.elements * id; left;) {
         size_t wanted = left < PIECE ? (size_t)left : PIECE;
 
-        if (input_need(&ck->in, wanted) < wanted)
+        if (input_need(ck->in, wanted) < wanted)
             return false;
-        refer_elements(&ck->segment, ck->dump.in_object_array, ck->in.at, wanted / id);
-        ck->sum.references += wanted / id;
-        input_advance(&ck->in, wanted);
+        refer_elements(&ck->heap->segment, ck->heap->in_object_array, ck->in->at, wanted / id);
+        ck->run->sum.references += wanted / id;
+        input_advance(ck->in, wanted);
         left -= wanted;
     }
     return true;
@@ -408,38 +412,38 @@ static COLD void report_boolean_element(struct checker *ck, unsigned value, uint
 
 bool check_primitive_array(struct checker *ck)
 {
-    unsigned id = ck->id_size;
+    unsigned id = ck->file->id_size;
     size_t head = 1 + SIZE_OF(PRIMITIVE_ARRAY_DUMP, id);
-    uint64_t at = ck->in.offset + 1, left, element = 0;
-    struct cursor c = {ck->in.at + 1, ck->in.at + head};
+    uint64_t at = ck->in->offset + 1, left, element = 0;
+    struct cursor c = {ck->in->at + 1, ck->in->at + head};
     struct PRIMITIVE_ARRAY_DUMP r;
     uint8_t start[1 + sizeof(struct PRIMITIVE_ARRAY_DUMP_in8)];
 
     if (!read_PRIMITIVE_ARRAY_DUMP(&c, id, &r))
         return false;
     define_object(ck, r.object_id, false, at);
-    if (!is_known_trace(&ck->segment, r.trace_serial))
+    if (!is_known_trace(&ck->heap->segment, r.trace_serial))
         use_object_trace(ck, r.trace_serial, TRACE_OF_PRIMITIVE_ARRAY, at + OFFSET_OF(PRIMITIVE_ARRAY_DUMP, trace_serial, id));
-    memcpy(start, ck->in.at, head);
-    input_advance(&ck->in, head);
+    memcpy(start, ck->in->at, head);
+    input_advance(ck->in, head);
     left = (uint64_t)r.elements * type_size(r.type, id);
     while (r.type == TYPE_BOOLEAN && left) {
         size_t wanted = left < PIECE ? (size_t)left : PIECE, bad;
 
-        if (input_need(&ck->in, wanted) < wanted)
+        if (input_need(ck->in, wanted) < wanted)
             return false;
-        bad = find_bad_boolean(ck->in.at, wanted);
+        bad = find_bad_boolean(ck->in->at, wanted);
         if (bad < wanted) {
-            ck->sub = start;
-            ck->sub_size = head;
-            report_boolean_element(ck, ck->in.at[bad], element + bad, ck->in.offset + bad);
+            ck->position->sub = start;
+            ck->position->sub_size = head;
+            report_boolean_element(ck, ck->in->at[bad], element + bad, ck->in->offset + bad);
             break;
         }
         element += wanted;
-        input_advance(&ck->in, wanted);
+        input_advance(ck->in, wanted);
         left -= wanted;
     }
-    return input_skip(&ck->in, left) == left;
+    return input_skip(ck->in, left) == left;
 }
 
 /* ---- What the fast way meets for the first time ---- */
@@ -476,15 +480,15 @@ static void meet_waiting(struct segment *s, uint64_t offset, uint64_t instances)
 {
     struct checker *ck = s->context;
 
-    wait_in_range(ck, offset, ck->sum.subrecord_counts[SUB_INSTANCE_DUMP] + instances);
+    wait_in_range(ck, offset, ck->run->sum.subrecord_counts[SUB_INSTANCE_DUMP] + instances);
 }
 
 const struct first_meetings meetings_in_order = {meet_class, meet_array_class, meet_trace, meet_waiting};
 
 void add_counts(struct checker *ck, const struct object_counts *counts)
 {
-    ck->sum.subrecord_counts[SUB_INSTANCE_DUMP] += counts->instances;
-    ck->sum.subrecord_counts[SUB_OBJECT_ARRAY_DUMP] += counts->object_arrays;
-    ck->sum.subrecord_counts[SUB_PRIMITIVE_ARRAY_DUMP] += counts->primitive_arrays;
-    ck->sum.references += counts->references;
+    ck->run->sum.subrecord_counts[SUB_INSTANCE_DUMP] += counts->instances;
+    ck->run->sum.subrecord_counts[SUB_OBJECT_ARRAY_DUMP] += counts->object_arrays;
+    ck->run->sum.subrecord_counts[SUB_PRIMITIVE_ARRAY_DUMP] += counts->primitive_arrays;
+    ck->run->sum.references += counts->references;
 }

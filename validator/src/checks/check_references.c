@@ -2,24 +2,25 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "engine/checker.h"
+#include "checks/checker.h"
+#include "checks/heap.h"
 
 /* Defines the ID, so that the sweep for dangling references does not report it again. */
 static void settle(struct checker *ck, uint64_t id)
 {
-    if (id && id_set_get(&ck->dump.objects, id))
-        id_set_define(&ck->dump.objects, &ck->segment.defined, id_to_key(id, ck->id_size));
+    if (id && id_set_get(&ck->heap->objects, id))
+        id_set_define(&ck->heap->objects, &ck->heap->segment.defined, id_to_key(id, ck->file->id_size));
 }
 
 /* The class whose superclass ID is at an offset; LAYOUT_NONE if it is unknown. */
 static uint32_t layout_with_super_at(const struct checker *ck, uint64_t offset)
 {
-    uint64_t at = offset - OFFSET_OF(CLASS_DUMP, super_id, ck->id_size);
-    uint32_t low = 0, high = (uint32_t)ck->classes.layouts.count;
+    uint64_t at = offset - OFFSET_OF(CLASS_DUMP, super_id, ck->file->id_size);
+    uint32_t low = 0, high = (uint32_t)ck->file->classes.layouts.count;
 
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        const struct layout *l = classes_layout(&ck->classes, middle);
+        const struct layout *l = classes_layout(&ck->file->classes, middle);
 
         if (l->at == at)
             return middle;
@@ -51,19 +52,19 @@ static void report_missing_root(struct checker *ck, uint64_t id, const uint64_t 
     snprintf(within, sizeof within, "%s 0x%" PRIx64, roots[role], id);
     report_within(ck, RULE_REF_001, role == OBJECT_AS_STICKY_CLASS ? SHAPE_STICKY_CLASS : SHAPE_ANY, offset, within,
                   "the ID of an object in this heap dump", "0x%" PRIx64 "%s, not dumped", id,
-                  show_class_after(ck, id, name, sizeof name));
+                  show_class_after(ck->file, id, name, sizeof name));
 }
 
 /* The next dumped class that neither a LOAD_CLASS nor anything else names; LAYOUT_NONE if there is none. */
 static uint32_t next_stray_class(struct checker *ck)
 {
-    while (ck->dump.next_stray < ck->classes.layouts.count) {
-        uint32_t index = ck->dump.next_stray++;
-        const struct layout *l = classes_layout(&ck->classes, index);
-        uint64_t id = classes_id(&ck->classes, index);
+    while (ck->heap->next_stray < ck->file->classes.layouts.count) {
+        uint32_t index = ck->heap->next_stray++;
+        const struct layout *l = classes_layout(&ck->file->classes, index);
+        uint64_t id = classes_id(&ck->file->classes, index);
 
-        if (!l->has_instances && !l->is_array_class && !classes_find(&ck->classes, id) &&
-            !(id_set_get(&ck->dump.objects, id) & (ID_REFERENCED | ID_ELEMENT)))
+        if (!l->has_instances && !l->is_array_class && !classes_find(&ck->file->classes, id) &&
+            !(id_set_get(&ck->heap->objects, id) & (ID_REFERENCED | ID_ELEMENT)))
             return index;
     }
     return LAYOUT_NONE;
@@ -73,15 +74,15 @@ static uint32_t next_stray_class(struct checker *ck)
  * dumped under a wrong ID. The finding about the undefined class says so, and there is no other. Returns " ..." or "". */
 static const char *show_stray_class(struct checker *ck, uint64_t missing, char *to)
 {
-    uint32_t stray = classes_find(&ck->classes, missing) ? next_stray_class(ck) : LAYOUT_NONE;
+    uint32_t stray = classes_find(&ck->file->classes, missing) ? next_stray_class(ck) : LAYOUT_NONE;
 
     to[0] = '\0';
     if (stray != LAYOUT_NONE) {
-        struct layout *l = classes_layout(&ck->classes, stray);
+        struct layout *l = classes_layout(&ck->file->classes, stray);
 
         l->is_stray = true;
         snprintf(to, NAME_SIZE, ", unless as 0x%" PRIx64 " at 0x%" PRIx64 ", which has no LOAD_CLASS",
-                 classes_id(&ck->classes, stray), (uint64_t)l->at);
+                 classes_id(&ck->file->classes, stray), (uint64_t)l->at);
     }
     return to;
 }
@@ -91,11 +92,11 @@ static void show_instance(const struct checker *ck, uint64_t offset, char *to)
 {
     unsigned i = 0;
 
-    while (i < ck->dump.first_instance_count && ck->dump.first_instances[i].offset != offset)
+    while (i < ck->heap->first_instance_count && ck->heap->first_instances[i].offset != offset)
         i++;
     snprintf(to, NAME_SIZE, "INSTANCE_DUMP");
-    if (i < ck->dump.first_instance_count)
-        snprintf(to, NAME_SIZE, "INSTANCE_DUMP 0x%" PRIx64, ck->dump.first_instances[i].object_id);
+    if (i < ck->heap->first_instance_count)
+        snprintf(to, NAME_SIZE, "INSTANCE_DUMP 0x%" PRIx64, ck->heap->first_instances[i].object_id);
 }
 
 static void report_missing_class(struct checker *ck, uint64_t id, unsigned role, uint64_t offset, bool defined)
@@ -109,22 +110,22 @@ static void report_missing_class(struct checker *ck, uint64_t id, unsigned role,
     char within[NAME_SIZE], name[NAME_SIZE], instead[NAME_SIZE];
 
     if (subclass != LAYOUT_NONE)
-        show_class_dump(ck, classes_id(&ck->classes, subclass), within, sizeof within);
+        show_class_dump(ck->file, classes_id(&ck->file->classes, subclass), within, sizeof within);
     else if (role == OBJECT_AS_CLASS)
         show_instance(ck, offset, within);
     else
         snprintf(within, sizeof within, role == OBJECT_AS_ARRAY_CLASS ? "OBJECT_ARRAY_DUMP" : "CLASS_DUMP");
     report_within(ck, rules[role], role == OBJECT_AS_ARRAY_CLASS && !id ? SHAPE_CLASS_ZERO : SHAPE_ANY, offset, within,
                   "the ID of a class in this heap dump", "0x%" PRIx64 "%s, %s%s", id,
-                  show_class_after(ck, id, name, sizeof name), defined ? "which is no class" : "not dumped",
+                  show_class_after(ck->file, id, name, sizeof name), defined ? "which is no class" : "not dumped",
                   defined ? "" : show_stray_class(ck, id, instead));
 }
 
 static void report_object_use(void *context, uint64_t id, const uint64_t first[USE_ROLES])
 {
     struct checker *ck = context;
-    bool defined = id && id_set_get(&ck->dump.objects, id) & ID_DEFINED;
-    bool is_class = id && classes_layout_of(&ck->classes, id);
+    bool defined = id && id_set_get(&ck->heap->objects, id) & ID_DEFINED;
+    bool is_class = id && classes_layout_of(&ck->file->classes, id);
     unsigned role = OBJECT_AS_CLASS;
 
     while (role <= OBJECT_AS_SUPERCLASS && first[role] == NEVER_USED)
@@ -148,20 +149,20 @@ static void report_missing(void *context, uint64_t id, unsigned flags)
     f = report_late(ck, RULE_REF_002, flags & ID_REFERENCED ? SHAPE_ANY : SHAPE_ARRAY_ELEMENT, id,
                     flags & ID_REFERENCED ? "a field, a class or an element of an array" : "OBJECT_ARRAY_DUMP > element",
                     "the ID of an object in this heap dump", "0x%" PRIx64 "%s, not dumped; named by %s", id,
-                    show_class_after(ck, id, name, sizeof name),
+                    show_class_after(ck->file, id, name, sizeof name),
                     !(flags & ID_REFERENCED) ? "elements of Object[]"
                     : flags & ID_ELEMENT     ? "fields, classes or elements of other arrays, and by elements of Object[]"
                                              : "fields, classes or elements of arrays other than Object[]");
     if (f) {
         f->offset = HPROF_NO_OFFSET;
-        findings_want_offset(&ck->findings, f, flags & ID_REFERENCED ? WANTED_REFERENCE : WANTED_ELEMENT, id);
+        findings_want_offset(&ck->run->findings, f, flags & ID_REFERENCED ? WANTED_REFERENCE : WANTED_ELEMENT, id);
     }
 }
 
 void finish_objects(struct checker *ck)
 {
-    if (ck->dump.lost)
+    if (ck->heap->lost)
         return;
-    pending_uses_finish(&ck->dump.object_uses, report_object_use, ck);
-    id_set_sweep(&ck->dump.objects, report_missing, ck);
+    pending_uses_finish(&ck->heap->object_uses, report_object_use, ck);
+    id_set_sweep(&ck->heap->objects, report_missing, ck);
 }

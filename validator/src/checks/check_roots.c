@@ -1,7 +1,8 @@
 /* Roots (SPEC.md 6.2, 7.2). */
 #include <inttypes.h>
 
-#include "engine/checker.h"
+#include "checks/checker.h"
+#include "checks/heap.h"
 
 /* A root that names a frame, checked when all stack traces are known. It takes about 9 bytes: the offset is stored as a
  * difference, in as few bytes as it needs. */
@@ -69,14 +70,14 @@ static void check_root_object(struct checker *ck, unsigned tag, uint64_t object_
 {
     if (!object_id)
         report(ck, RULE_ROOT_001, at, "the ID of an object", "0");
-    else if (!(id_set_get(&ck->dump.objects, object_id) & ID_DEFINED))
-        pending_uses_add(&ck->dump.object_uses, object_id, role_of(tag), at);
+    else if (!(id_set_get(&ck->heap->objects, object_id) & ID_DEFINED))
+        pending_uses_add(&ck->heap->object_uses, object_id, role_of(tag), at);
 }
 
 static void check_root_thread(struct checker *ck, unsigned tag, uint32_t serial, uint64_t at)
 {
-    if (!keymap_get(&ck->dump.thread_roots, serial, NULL))
-        pending_uses_add(&ck->dump.root_thread_uses, serial, tag & (USE_ROLES - 1), at);
+    if (!keymap_get(&ck->heap->thread_roots, serial, NULL))
+        pending_uses_add(&ck->heap->root_thread_uses, serial, tag & (USE_ROLES - 1), at);
 }
 
 static void check_root_frame(struct checker *ck, unsigned tag, uint32_t thread_serial, int32_t frame, uint64_t at)
@@ -84,7 +85,7 @@ static void check_root_frame(struct checker *ck, unsigned tag, uint32_t thread_s
     if (frame < -1) {
         report(ck, RULE_ROOT_006, at, "a frame number of -1 or above", "%" PRId32, frame);
     } else if (frame >= 0) {
-        note_frame_root(&ck->dump.frame_roots, &ck->dump.last_frame_root,
+        note_frame_root(&ck->heap->frame_roots, &ck->heap->last_frame_root,
                         &(struct frame_root){at, thread_serial, (uint32_t)frame, tag == SUB_ROOT_JAVA_FRAME});
     }
 }
@@ -92,29 +93,30 @@ static void check_root_frame(struct checker *ck, unsigned tag, uint32_t thread_s
 /* SPEC.md 6.2.8 ROOT_THREAD_OBJECT */
 static void check_thread_object(struct checker *ck, const struct ROOT_THREAD_OBJECT *r, uint64_t at)
 {
-    if (ck->dump.stretch)
-        ck->dump.stretch->has_thread_roots = true;
+    if (ck->heap->stretch)
+        ck->heap->stretch->has_thread_roots = true;
     if (!r->thread_serial) { /* serial 0 means no thread, so other roots with it do not use this one */
-        report(ck, RULE_ROOT_007, at + OFFSET_OF(ROOT_THREAD_OBJECT, thread_serial, ck->id_size), "a serial above 0", "0");
-    } else if (keymap_get(&ck->dump.thread_roots, r->thread_serial, NULL)) {
+        report(ck, RULE_ROOT_007, at + OFFSET_OF(ROOT_THREAD_OBJECT, thread_serial, ck->file->id_size), "a serial above 0",
+               "0");
+    } else if (keymap_get(&ck->heap->thread_roots, r->thread_serial, NULL)) {
         struct finding *f =
-            report(ck, RULE_ROOT_002, at + OFFSET_OF(ROOT_THREAD_OBJECT, thread_serial, ck->id_size),
+            report(ck, RULE_ROOT_002, at + OFFSET_OF(ROOT_THREAD_OBJECT, thread_serial, ck->file->id_size),
                    "a thread without a ROOT_THREAD_OBJECT in this heap dump", "thread %" PRIu32, r->thread_serial);
         if (f)
-            findings_want_offset(&ck->findings, f, WANTED_THREAD_ROOT, r->thread_serial);
+            findings_want_offset(&ck->run->findings, f, WANTED_THREAD_ROOT, r->thread_serial);
     } else {
-        keymap_put(&ck->dump.thread_roots, r->thread_serial, r->trace_serial);
+        keymap_put(&ck->heap->thread_roots, r->thread_serial, r->trace_serial);
     }
     if (r->object_id)
         check_root_object(ck, SUB_ROOT_THREAD_OBJECT, r->object_id, at);
     use_trace(ck, r->trace_serial, r->trace_serial == UINT32_MAX ? TRACE_OF_UNMARKED_ROOT : TRACE_OF_THREAD_ROOT,
-              at + OFFSET_OF(ROOT_THREAD_OBJECT, trace_serial, ck->id_size));
+              at + OFFSET_OF(ROOT_THREAD_OBJECT, trace_serial, ck->file->id_size));
 }
 
 /* Checks any root. Its bytes after the tag are at p, complete, and at the offset `at`. */
 void check_root(struct checker *ck, unsigned tag, const uint8_t *p, uint64_t at)
 {
-    unsigned id = ck->id_size;
+    unsigned id = ck->file->id_size;
     uint64_t object_id = get_id(p, id);
 
     switch (tag) {
@@ -157,7 +159,7 @@ static void keep_thread(void *context, uint64_t serial, uint64_t trace_serial)
     struct recent_page near = {0};
 
     (void)trace_serial;
-    id_set_define(&ck->rooted_threads, &near, id_to_key(serial, sizeof(uint32_t)));
+    id_set_define(&ck->file->rooted_threads, &near, id_to_key(serial, sizeof(uint32_t)));
 }
 
 static void report_thread_use(void *context, uint64_t serial, const uint64_t first[USE_ROLES])
@@ -174,7 +176,7 @@ static void report_thread_use(void *context, uint64_t serial, const uint64_t fir
     unsigned role = 0;
     uint64_t offset = uses_first(first, 0, USE_ROLES - 1, &role);
 
-    if (keymap_get(&ck->dump.thread_roots, serial, NULL) || (serial && keymap_get(&ck->threads, serial, NULL)))
+    if (keymap_get(&ck->heap->thread_roots, serial, NULL) || (serial && keymap_get(&ck->file->threads, serial, NULL)))
         return;
     report_within(ck, serial ? RULE_ROOT_003 : RULE_ROOT_004, SHAPE_ANY, offset, paths[role],
                   "the serial of a thread that a ROOT_THREAD_OBJECT or START_THREAD defines", "%" PRIu32, (uint32_t)serial);
@@ -183,27 +185,27 @@ static void report_thread_use(void *context, uint64_t serial, const uint64_t fir
 
 void finish_roots(struct checker *ck)
 {
-    struct byte_log *log = &ck->dump.frame_roots;
+    struct byte_log *log = &ck->heap->frame_roots;
     struct frame_root root = {0};
     uint64_t trace_serial;
 
-    if (!ck->dump.lost)
-        pending_uses_finish(&ck->dump.root_thread_uses, report_thread_use, ck);
+    if (!ck->heap->lost)
+        pending_uses_finish(&ck->heap->root_thread_uses, report_thread_use, ck);
 
     /* Replaces the thread of each root by its stack trace, because threads are known only within the heap dump; the stack
      * trace may still follow. */
-    for (uint64_t next = 0; next < log->size && !ck->memory.exhausted;) {
+    for (uint64_t next = 0; next < log->size && !ck->run->memory.exhausted;) {
         next_frame_root(log, &next, &root);
         byte_log_discard(log, next);
-        if (keymap_get(&ck->dump.thread_roots, root.serial, &trace_serial) && trace_serial)
-            note_frame_root(&ck->frame_roots, &ck->last_frame_root,
+        if (keymap_get(&ck->heap->thread_roots, root.serial, &trace_serial) && trace_serial)
+            note_frame_root(&ck->file->frame_roots, &ck->file->last_frame_root,
                             &(struct frame_root){root.offset, (uint32_t)trace_serial, root.frame, root.is_java_frame});
     }
 }
 
 void keep_rooted_threads(struct checker *ck)
 {
-    keymap_each(&ck->dump.thread_roots, keep_thread, ck);
+    keymap_each(&ck->heap->thread_roots, keep_thread, ck);
 }
 
 void finish_frame_roots(struct checker *ck)
@@ -211,8 +213,8 @@ void finish_frame_roots(struct checker *ck)
     struct frame_root root = {0};
     uint32_t frames;
 
-    for (uint64_t next = 0; next < ck->frame_roots.size;) {
-        next_frame_root(&ck->frame_roots, &next, &root);
+    for (uint64_t next = 0; next < ck->file->frame_roots.size;) {
+        next_frame_root(&ck->file->frame_roots, &next, &root);
         if (trace_depth(ck, root.serial, &frames) && root.frame >= frames)
             report_within(ck, RULE_ROOT_005, frames ? SHAPE_ANY : SHAPE_EMPTY_TRACE, root.offset,
                           root.is_java_frame ? "ROOT_JAVA_FRAME" : "ROOT_JNI_LOCAL",

@@ -1,40 +1,29 @@
 /* Frames and stack traces (SPEC.md 4.4, 4.5), and uses of stack traces. */
 #include <inttypes.h>
 
-#include "engine/checker.h"
-
-/* A TRACE takes 20 bytes here: the smallest one in a dump takes 21. */
-struct __attribute__((packed, aligned(4))) trace {
-    uint64_t hash; /* of the whole record, to recognize a repetition */
-    uint64_t at;
-    uint32_t frames;
-};
-
-size_t trace_size(void)
-{
-    return sizeof(struct trace);
-}
+#include "checks/checker.h"
+#include "checks/heap.h"
 
 void use_trace(struct checker *ck, uint32_t serial, enum trace_role role, uint64_t offset)
 {
-    if (serial && !keymap_get(&ck->traces, serial, NULL))
-        pending_uses_add(&ck->trace_uses, serial, role, offset);
+    if (serial && !keymap_get(&ck->file->traces, serial, NULL))
+        pending_uses_add(&ck->file->trace_uses, serial, role, offset);
 }
 
 bool trace_depth(const struct checker *ck, uint32_t serial, uint32_t *frames)
 {
     uint64_t index;
 
-    if (!keymap_get(&ck->traces, serial, &index))
+    if (!keymap_get(&ck->file->traces, serial, &index))
         return false;
-    *frames = ((const struct trace *)chunks_at(&ck->trace_list, (size_t)index))->frames;
+    *frames = ((const struct trace *)chunks_at(&ck->file->trace_list, (size_t)index))->frames;
     return true;
 }
 
 static bool thread_is_known(struct checker *ck, uint32_t serial)
 {
-    return keymap_get(&ck->threads, serial, NULL) || keymap_get(&ck->dump.thread_roots, serial, NULL) ||
-           id_set_get(&ck->rooted_threads, serial);
+    return keymap_get(&ck->file->threads, serial, NULL) || keymap_get(&ck->heap->thread_roots, serial, NULL) ||
+           id_set_get(&ck->file->rooted_threads, serial);
 }
 
 /* SPEC.md 4.4 FRAME */
@@ -43,13 +32,13 @@ void check_frame(struct checker *ck, const struct FRAME *r, const uint8_t *body,
     struct byte_hash hash;
     uint64_t digest, known;
     struct finding *f = NULL;
-    size_t id = ck->id_size;
+    size_t id = ck->file->id_size;
 
-    byte_hash_begin(&hash, &ck->key);
-    byte_hash_add(&hash, &ck->key, body, SIZE_OF(FRAME, id));
-    digest = byte_hash_end(&hash, &ck->key);
-    if (!keymap_get(&ck->frames, r->id, &known)) {
-        keymap_put(&ck->frames, r->id, digest);
+    byte_hash_begin(&hash, &ck->run->key);
+    byte_hash_add(&hash, &ck->run->key, body, SIZE_OF(FRAME, id));
+    digest = byte_hash_end(&hash, &ck->run->key);
+    if (!keymap_get(&ck->file->frames, r->id, &known)) {
+        keymap_put(&ck->file->frames, r->id, digest);
         if (!r->id)
             report(ck, RULE_STK_013, at, "an ID other than 0", "0");
     } else if (known == digest) {
@@ -58,7 +47,7 @@ void check_frame(struct checker *ck, const struct FRAME *r, const uint8_t *body,
         f = report(ck, RULE_STK_003, at, "a frame ID not yet used", "0x%" PRIx64 ", defined before in another way", r->id);
     }
     if (f)
-        findings_want_offset(&ck->findings, f, WANTED_FRAME, r->id);
+        findings_want_offset(&ck->run->findings, f, WANTED_FRAME, r->id);
 
     use_name(ck, r->method, NAME_OF_METHOD, at + OFFSET_OF(FRAME, method, id));
     use_name(ck, r->signature, SIGNATURE_OF_METHOD, at + OFFSET_OF(FRAME, signature, id));
@@ -74,52 +63,52 @@ void check_frame(struct checker *ck, const struct FRAME *r, const uint8_t *body,
 /* SPEC.md 4.5 TRACE: the fixed part, then the frames in pieces. The length was checked. */
 bool check_trace(struct checker *ck)
 {
-    size_t fixed = SIZE_OF(TRACE, ck->id_size), per_piece = 4096;
-    uint64_t at = ck->in.offset, known, digest;
+    size_t fixed = SIZE_OF(TRACE, ck->file->id_size), per_piece = 4096;
+    uint64_t at = ck->in->offset, known, digest;
     struct cursor c;
     struct TRACE r;
     struct byte_hash hash;
     struct finding *f = NULL;
 
-    c = window(ck, fixed);
-    if (!read_TRACE(&c, ck->id_size, &r))
+    c = window(ck->in, fixed);
+    if (!read_TRACE(&c, ck->file->id_size, &r))
         return false;
-    byte_hash_begin(&hash, &ck->key);
-    byte_hash_add(&hash, &ck->key, &(uint64_t){r.thread_serial}, sizeof(uint64_t));
-    input_advance(&ck->in, fixed);
+    byte_hash_begin(&hash, &ck->run->key);
+    byte_hash_add(&hash, &ck->run->key, &(uint64_t){r.thread_serial}, sizeof(uint64_t));
+    input_advance(ck->in, fixed);
 
     for (uint32_t left = r.frames; left;) {
         uint32_t n = left < per_piece ? left : (uint32_t)per_piece;
-        size_t bytes = (size_t)n * ck->id_size;
+        size_t bytes = (size_t)n * ck->file->id_size;
 
-        if (input_need(&ck->in, bytes) < bytes)
+        if (input_need(ck->in, bytes) < bytes)
             return false;
-        byte_hash_add(&hash, &ck->key, ck->in.at, bytes);
+        byte_hash_add(&hash, &ck->run->key, ck->in->at, bytes);
         for (uint32_t i = 0; i < n; i++) {
-            uint64_t frame = get_id(ck->in.at + (size_t)i * ck->id_size, ck->id_size);
+            uint64_t frame = get_id(ck->in->at + (size_t)i * ck->file->id_size, ck->file->id_size);
 
-            if (!keymap_get(&ck->frames, frame, NULL))
-                pending_uses_add(&ck->frame_uses, frame, 0, ck->in.offset + (uint64_t)i * ck->id_size);
+            if (!keymap_get(&ck->file->frames, frame, NULL))
+                pending_uses_add(&ck->file->frame_uses, frame, 0, ck->in->offset + (uint64_t)i * ck->file->id_size);
         }
-        input_advance(&ck->in, bytes);
+        input_advance(ck->in, bytes);
         left -= n;
     }
 
-    digest = byte_hash_end(&hash, &ck->key);
+    digest = byte_hash_end(&hash, &ck->run->key);
     if (r.trace_serial == 1 && !r.frames) {
-        ck->signs.trace_one_empty = true;
-        ck->signs.trace_one_thread = r.thread_serial;
+        ck->file->signs.trace_one_empty = true;
+        ck->file->signs.trace_one_thread = r.thread_serial;
     }
-    if (!keymap_get(&ck->traces, r.trace_serial, &known)) {
-        struct trace *t = chunks_add(&ck->trace_list);
+    if (!keymap_get(&ck->file->traces, r.trace_serial, &known)) {
+        struct trace *t = chunks_add(&ck->file->trace_list);
 
-        if (!t || !keymap_put(&ck->traces, r.trace_serial, ck->trace_list.count - 1))
+        if (!t || !keymap_put(&ck->file->traces, r.trace_serial, ck->file->trace_list.count - 1))
             return true;
         *t = (struct trace){digest, at, r.frames};
         if (!r.trace_serial)
             report(ck, RULE_STK_014, at, "a serial above 0", "0");
     } else {
-        const struct trace *t = chunks_at(&ck->trace_list, (size_t)known);
+        const struct trace *t = chunks_at(&ck->file->trace_list, (size_t)known);
 
         if (t->hash == digest)
             f = report(ck, RULE_STK_008, at, "a stack trace serial not yet used", "%" PRIu32 ", defined before in the same way",
@@ -131,7 +120,8 @@ bool check_trace(struct checker *ck)
             f->related_offset = t->at;
     }
     if (r.thread_serial && !thread_is_known(ck, r.thread_serial))
-        pending_uses_add(&ck->thread_uses, r.thread_serial, THREAD_OF_TRACE, at + OFFSET_OF(TRACE, thread_serial, ck->id_size));
+        pending_uses_add(&ck->file->thread_uses, r.thread_serial, THREAD_OF_TRACE,
+                         at + OFFSET_OF(TRACE, thread_serial, ck->file->id_size));
     return true;
 }
 
@@ -139,7 +129,7 @@ static void report_frame_use(void *context, uint64_t id, const uint64_t first[US
 {
     struct checker *ck = context;
 
-    if (!keymap_get(&ck->frames, id, NULL))
+    if (!keymap_get(&ck->file->frames, id, NULL))
         report_late(ck, RULE_STK_010, SHAPE_ANY, first[0], "TRACE > frame", "the ID of a frame", "0x%" PRIx64 ", not defined",
                     id);
 }
@@ -164,7 +154,7 @@ static void report_trace_use(void *context, uint64_t serial, const uint64_t firs
     uint64_t offset;
     bool in_dump;
 
-    if (keymap_get(&ck->traces, serial, NULL))
+    if (keymap_get(&ck->file->traces, serial, NULL))
         return;
     offset = uses_first(first, TRACE_OF_SITE, TRACE_OF_PRIMITIVE_ARRAY, &role);
     if (offset == NEVER_USED) {
@@ -187,7 +177,7 @@ static void report_thread_use(void *context, uint64_t serial, const uint64_t fir
     if (first[THREAD_OF_END] != NEVER_USED)
         report_late(ck, RULE_THR_005, SHAPE_ANY, first[THREAD_OF_END], "END_THREAD", "a thread that was started",
                     "%" PRIu32 ", not started so far", (uint32_t)serial);
-    else if (!(ck->framing.lost & MAY_DEFINE_THREADS) && !thread_is_known(ck, (uint32_t)serial))
+    else if (!(ck->file->lost & MAY_DEFINE_THREADS) && !thread_is_known(ck, (uint32_t)serial))
         report_late(ck, RULE_STK_011, serial == 1 ? SHAPE_THREAD_ONE : SHAPE_ANY, first[THREAD_OF_TRACE], "TRACE > thread",
                     "0 or the serial of a thread", "%" PRIu32 ", which no START_THREAD or ROOT_THREAD_OBJECT has",
                     (uint32_t)serial);
@@ -195,9 +185,9 @@ static void report_thread_use(void *context, uint64_t serial, const uint64_t fir
 
 void finish_stacks(struct checker *ck)
 {
-    if (!(ck->framing.lost & MAY_DEFINE_FRAMES))
-        pending_uses_finish(&ck->frame_uses, report_frame_use, ck);
-    if (!(ck->framing.lost & MAY_DEFINE_TRACES))
-        pending_uses_finish(&ck->trace_uses, report_trace_use, ck);
-    pending_uses_finish(&ck->thread_uses, report_thread_use, ck);
+    if (!(ck->file->lost & MAY_DEFINE_FRAMES))
+        pending_uses_finish(&ck->file->frame_uses, report_frame_use, ck);
+    if (!(ck->file->lost & MAY_DEFINE_TRACES))
+        pending_uses_finish(&ck->file->trace_uses, report_trace_use, ck);
+    pending_uses_finish(&ck->file->thread_uses, report_thread_use, ck);
 }

@@ -3,12 +3,12 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "engine/checker.h"
+#include "checks/checker.h"
 
 /* Texts are kept while they are a small share of the bytes read, which is the same on every input. */
 static uint64_t text_budget(const struct checker *ck)
 {
-    return (UINT64_C(12) << 20) + ck->record_at / 128;
+    return (UINT64_C(12) << 20) + ck->position->record_at / 128;
 }
 
 /* The text of a string, which is read in pieces, because it may have 4 GB. */
@@ -29,13 +29,13 @@ static bool find_bad_byte(struct checker *ck, struct text *t, size_t size, uint6
 {
     size_t ahead = behind < 3 ? (size_t)behind : 3, good;
 
-    if (input_need(&ck->in, size + ahead) < size + ahead)
+    if (input_need(ck->in, size + ahead) < size + ahead)
         return false;
-    good = t->looked_at + utf8_valid(ck->in.at + t->looked_at, size + ahead - t->looked_at);
+    good = t->looked_at + utf8_valid(ck->in->at + t->looked_at, size + ahead - t->looked_at);
     t->looked_at = good < size ? 0 : good - size;
     if (good < size) {
-        t->bad_at = ck->in.offset + good;
-        t->bad_byte = ck->in.at[good];
+        t->bad_at = ck->in->offset + good;
+        t->bad_byte = ck->in->at[good];
     }
     return true;
 }
@@ -54,15 +54,15 @@ static void keep_ends(struct text *t, const uint8_t *piece, size_t size)
 static bool read_text(struct checker *ck, struct text *t, uint64_t size)
 {
     *t = (struct text){.size = size};
-    byte_hash_begin(&t->hash, &ck->key);
+    byte_hash_begin(&t->hash, &ck->run->key);
     for (uint64_t left = size; left;) {
         size_t piece = left < PIECE ? (size_t)left : PIECE;
 
-        if (input_need(&ck->in, piece) < piece || (!t->bad_at && !find_bad_byte(ck, t, piece, left - piece)))
+        if (input_need(ck->in, piece) < piece || (!t->bad_at && !find_bad_byte(ck, t, piece, left - piece)))
             return false;
-        byte_hash_add(&t->hash, &ck->key, ck->in.at, piece);
-        keep_ends(t, ck->in.at, piece);
-        input_advance(&ck->in, piece);
+        byte_hash_add(&t->hash, &ck->run->key, ck->in->at, piece);
+        keep_ends(t, ck->in->at, piece);
+        input_advance(ck->in, piece);
         left -= piece;
     }
     return true;
@@ -72,7 +72,8 @@ static void define_string(struct checker *ck, uint64_t id, struct text *t, uint6
 {
     struct finding *f = NULL;
 
-    switch (strings_define(&ck->strings, id, byte_hash_end(&t->hash, &ck->key), t->size, t->first, t->last, text_budget(ck))) {
+    switch (strings_define(&ck->file->strings, id, byte_hash_end(&t->hash, &ck->run->key), t->size, t->first, t->last,
+                           text_budget(ck))) {
     case STRING_NEW:
         break;
     case STRING_SAME:
@@ -83,21 +84,21 @@ static void define_string(struct checker *ck, uint64_t id, struct text *t, uint6
         break;
     }
     if (f)
-        findings_want_offset(&ck->findings, f, WANTED_STRING, id);
+        findings_want_offset(&ck->run->findings, f, WANTED_STRING, id);
 }
 
 /* SPEC.md 4.1 UTF8. The text is checked only when it is complete, because a wrong length makes anything part of it. */
 bool check_utf8(struct checker *ck, uint64_t length)
 {
-    struct cursor c = window(ck, SIZE_OF(UTF8, ck->id_size));
-    uint64_t at = ck->in.offset;
+    struct cursor c = window(ck->in, SIZE_OF(UTF8, ck->file->id_size));
+    uint64_t at = ck->in->offset;
     struct UTF8 r;
     struct text t;
 
-    if (!read_UTF8(&c, ck->id_size, &r))
+    if (!read_UTF8(&c, ck->file->id_size, &r))
         return false;
-    input_advance(&ck->in, SIZE_OF(UTF8, ck->id_size));
-    if (!read_text(ck, &t, length - SIZE_OF(UTF8, ck->id_size)))
+    input_advance(ck->in, SIZE_OF(UTF8, ck->file->id_size));
+    if (!read_text(ck, &t, length - SIZE_OF(UTF8, ck->file->id_size)))
         return false;
 
     if (t.bad_at)
@@ -112,8 +113,8 @@ bool check_utf8(struct checker *ck, uint64_t length)
 
 void use_name_or_none(struct checker *ck, uint64_t id, enum string_role role, uint64_t offset)
 {
-    if (id && !strings_defined(&ck->strings, id))
-        pending_uses_add(&ck->string_uses, id, role, offset);
+    if (id && !strings_defined(&ck->file->strings, id))
+        pending_uses_add(&ck->file->string_uses, id, role, offset);
 }
 
 void use_name(struct checker *ck, uint64_t id, enum string_role role, uint64_t offset)
@@ -143,15 +144,15 @@ static void report_use(void *context, uint64_t id, const uint64_t first[USE_ROLE
     uint64_t offset = uses_first(first, 0, USE_ROLES - 1, &role);
     bool in_dump = role >= NAME_OF_STATIC_FIELD;
 
-    if (strings_defined(&ck->strings, id))
+    if (strings_defined(&ck->file->strings, id))
         (in_dump ? report_within : report_late)(ck, RULE_STR_007, SHAPE_ANY, offset, paths[role],
                                                 "a string defined before it is named", "0x%" PRIx64 ", defined later", id);
-    else if (!(ck->framing.lost & MAY_DEFINE_STRINGS))
+    else if (!(ck->file->lost & MAY_DEFINE_STRINGS))
         (in_dump ? report_within : report_late)(ck, RULE_STR_006, SHAPE_ANY, offset, paths[role], "the ID of a string",
                                                 "0x%" PRIx64 ", not defined", id);
 }
 
 void finish_strings(struct checker *ck)
 {
-    pending_uses_finish(&ck->string_uses, report_use, ck);
+    pending_uses_finish(&ck->file->string_uses, report_use, ck);
 }

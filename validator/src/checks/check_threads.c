@@ -1,25 +1,25 @@
 /* Threads that start and end (SPEC.md 4.8, 4.9). */
 #include <inttypes.h>
 
-#include "engine/checker.h"
+#include "checks/checker.h"
 
 /* SPEC.md 4.8 START_THREAD */
 void check_start_thread(struct checker *ck, const struct START_THREAD *r, uint64_t at)
 {
-    size_t id = ck->id_size;
+    size_t id = ck->file->id_size;
     struct finding *f = NULL;
     uint64_t state = 0;
 
     if (r->thread_serial == 0)
         report(ck, RULE_THR_003, at, "a serial above 0", "0");
-    keymap_get(&ck->threads, r->thread_serial, &state);
+    keymap_get(&ck->file->threads, r->thread_serial, &state);
     if (r->thread_serial && state & THREAD_LIVE &&
-        !(ck->framing.lost & MAY_DEFINE_THREADS)) /* skipped bytes may contain an END_THREAD */
+        !(ck->file->lost & MAY_DEFINE_THREADS)) /* skipped bytes may contain an END_THREAD */
         f = report(ck, RULE_THR_004, at, "a serial of no living thread", "%" PRIu32 ", started and not ended",
                    r->thread_serial);
     if (f)
         f->related_offset = state >> THREAD_FLAGS;
-    keymap_put(&ck->threads, r->thread_serial, at << THREAD_FLAGS | THREAD_STARTED | THREAD_LIVE);
+    keymap_put(&ck->file->threads, r->thread_serial, at << THREAD_FLAGS | THREAD_STARTED | THREAD_LIVE);
 
     use_trace(ck, r->trace_serial, TRACE_OF_START, at + OFFSET_OF(START_THREAD, trace_serial, id));
     use_name(ck, r->name, NAME_OF_THREAD, at + OFFSET_OF(START_THREAD, name, id));
@@ -32,13 +32,13 @@ void check_end_thread(struct checker *ck, const struct END_THREAD *r, uint64_t a
 {
     uint64_t state = 0;
 
-    keymap_get(&ck->threads, r->thread_serial, &state);
+    keymap_get(&ck->file->threads, r->thread_serial, &state);
     if (state & THREAD_LIVE)
-        keymap_put(&ck->threads, r->thread_serial, state & ~(uint64_t)THREAD_LIVE);
-    else if (ck->framing.lost & MAY_DEFINE_THREADS)
+        keymap_put(&ck->file->threads, r->thread_serial, state & ~(uint64_t)THREAD_LIVE);
+    else if (ck->file->lost & MAY_DEFINE_THREADS)
         return;
     else if (state & THREAD_STARTED)
         report(ck, RULE_THR_006, at, "a thread that has not ended", "%" PRIu32 ", ended before", r->thread_serial);
     else
-        pending_uses_add(&ck->thread_uses, r->thread_serial, THREAD_OF_END, at);
+        pending_uses_add(&ck->file->thread_uses, r->thread_serial, THREAD_OF_END, at);
 }

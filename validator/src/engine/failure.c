@@ -2,274 +2,236 @@
  * may have defined. recovery.c makes the decisions. */
 #include <inttypes.h>
 
-#include "engine/checker.h"
-
-/* ---- Jumps ---- */
-
-void note_jump(struct checker *ck, uint64_t from, uint64_t to, bool failed)
-{
-    struct jump *jump;
-
-    chunks_shrink(&ck->jumps, find_jump(ck, from)); /* an unfilled length is found out late */
-    jump = chunks_add(&ck->jumps);
-    if (jump)
-        *jump = (struct jump){.from = from & NO_JUMP, .failed = failed, .to = to};
-}
-
-size_t find_jump(const struct checker *ck, uint64_t from)
-{
-    size_t low = 0, high = ck->jumps.count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (((const struct jump *)chunks_at(&ck->jumps, middle))->from < from)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-struct jump jump_at(const struct checker *ck, size_t i)
-{
-    return i < ck->jumps.count ? *(const struct jump *)chunks_at(&ck->jumps, i) : (struct jump){.from = NO_JUMP};
-}
-
-bool failed_at(const struct checker *ck, uint64_t offset)
-{
-    struct jump jump = jump_at(ck, find_jump(ck, offset));
-
-    return jump.from == offset && jump.failed;
-}
+#include "engine/engine.h"
 
 /* ---- Skipping ---- */
 
-bool records_follow_here(struct checker *ck, unsigned count)
+bool records_follow_here(struct engine *e, unsigned count)
 {
-    struct sight s = sight_beyond(ck, 0);
+    struct sight s = sight_beyond(e, 0);
 
     return records_follow(&s, 0, count);
 }
 
-void skip_to_end(struct checker *ck, uint64_t from)
+void skip_to_end(struct engine *e, uint64_t from)
 {
-    note_jump(ck, from, UINT64_MAX, true);
-    ck->framing.stopped = true;
-    ck->sum.skipped += input_skip(&ck->in, UINT64_MAX);
-    ck->framing.lost = MAY_DEFINE_ALL;
-    ck->framing.truncated = true;
+    jumps_note(&e->file.jumps, from, UINT64_MAX, true);
+    e->framing.stopped = true;
+    e->run.sum.skipped += input_skip(&e->in, UINT64_MAX);
+    e->file.lost = MAY_DEFINE_ALL;
+    e->framing.truncated = true;
 }
 
-bool skip_body(struct checker *ck)
+bool skip_body(struct engine *e)
 {
-    uint64_t n = input_skip(&ck->in, ck->record_length);
+    uint64_t n = input_skip(&e->in, e->position.record_length);
 
-    ck->sum.skipped += n;
-    if (n == ck->record_length)
+    e->run.sum.skipped += n;
+    if (n == e->position.record_length)
         return true;
-    report_truncated(ck);
+    report_truncated(e);
     return false;
 }
 
 /* ---- What may be missing ---- */
 
-void lose_heap_end(struct checker *ck)
+void lose_heap_end(struct engine *e)
 {
-    ck->framing.heap_end_lost = ck->dump.end_lost = true;
+    e->framing.heap_end_lost = e->heap.end_lost = true;
 }
 
 /* Notes that skipped bytes may have held sub-records of this heap dump. */
-static void lose_heap(struct checker *ck)
+static void lose_heap(struct engine *e)
 {
-    ck->framing.heap_lost = true;
-    ck->dump.lost |= ck->dump.open;
-    lose_heap_end(ck);
+    e->framing.heap_lost = true;
+    e->heap.lost |= e->heap.open;
+    lose_heap_end(e);
 }
 
 /* The present record, whose length is wrong, is about to be skipped: its tag may be wrong instead. */
-static void lose_record(struct checker *ck, const struct sight *body, uint64_t right)
+static void lose_record(struct engine *e, const struct sight *body, uint64_t right)
 {
-    uint64_t declared = ck->record_length;
+    uint64_t declared = e->position.record_length;
 
     if (declared > right && declared - right >= RECORD_HEADER_SIZE) { /* it may contain other records */
-        ck->framing.lost = MAY_DEFINE_ALL;
-        lose_heap(ck);
+        e->file.lost = MAY_DEFINE_ALL;
+        lose_heap(e);
         return;
     }
-    ck->framing.lost |= definitions_of_tag(ck->record_tag) | definitions_of_length(declared, ck->id_size);
+    e->file.lost |= definitions_of_tag(e->position.record_tag) | definitions_of_length(declared, e->file.id_size);
     if (!declared)
-        lose_heap_end(ck);
+        lose_heap_end(e);
     if (declared && subrecords_follow(body, 0, declared)) {
-        ck->framing.lost |= MAY_DEFINE_THREADS;
-        lose_heap(ck);
+        e->file.lost |= MAY_DEFINE_THREADS;
+        lose_heap(e);
     }
 }
 
-void settle_unknown(struct checker *ck)
+void settle_unknown(struct engine *e)
 {
     enum profile looks_like;
     const char *producer, *quirk;
     struct severity_choice choice;
 
-    if (!ck->framing.unknown.may_define && !ck->framing.unknown.may_end_heap)
+    if (!e->framing.unknown.may_define && !e->framing.unknown.may_end_heap)
         return;
-    choice = choose_severity(ck, &looks_like, &producer);
+    choice = choose_severity(e, &looks_like, &producer);
     if (findings_severity(&choice, RULE_REC_003, SHAPE_ANY, &quirk) != HPROF_ERROR)
         return;
-    ck->framing.lost |= ck->framing.unknown.may_define;
-    ck->framing.heap_end_lost |= ck->framing.unknown.may_end_heap;
+    e->file.lost |= e->framing.unknown.may_define;
+    e->file.lost_to_unknown = e->framing.unknown.may_define;
+    e->framing.heap_end_lost |= e->framing.unknown.may_end_heap;
 }
 
 /* ---- Records of unknown tag ---- */
 
 /* Whether the declared length of the present record leads to another one, as far as recovery sees. */
-static bool record_leads_on(struct checker *ck)
+static bool record_leads_on(struct engine *e)
 {
-    struct sight body = sight_beyond(ck, ck->record_length);
+    struct sight body = sight_beyond(e, e->position.record_length);
 
-    return ck->record_length <= body.size && records_follow(&body, ck->record_length, 1);
+    return e->position.record_length <= body.size && records_follow(&body, e->position.record_length, 1);
 }
 
-void hold_unknown(struct checker *ck)
+void hold_unknown(struct engine *e)
 {
-    uint64_t at = ck->record_at;
+    uint64_t at = e->position.record_at;
 
     /* "JAVA PROFILE" by its first letter and its length: letters 6 to 9. */
-    ck->framing.second_header |= ck->record_tag == 'J' && ck->record_length == 0x50524f46;
-    if (ck->framing.unfilled.number && !record_leads_on(ck) && was_unfilled(ck))
+    e->framing.second_header |= e->position.record_tag == 'J' && e->position.record_length == 0x50524f46;
+    if (e->framing.unfilled.number && !record_leads_on(e) && was_unfilled(e))
         return;
-    if (!skip_body(ck))
+    if (!skip_body(e))
         return;
-    if (!ck->framing.unknown.count++)
-        ck->framing.unknown.from = at;
-    ck->framing.unknown.may_define |= definitions_of_length(ck->record_length, ck->id_size);
-    ck->framing.unknown.may_end_heap |= !ck->record_length;
-    end_sound_part(ck, at);
-    report(ck, RULE_REC_003, at, "the tag of a record", "0x%02x", ck->record_tag);
+    if (!e->framing.unknown.count++)
+        e->framing.unknown.from = at;
+    e->framing.unknown.may_define |= definitions_of_length(e->position.record_length, e->file.id_size);
+    e->framing.unknown.may_end_heap |= !e->position.record_length;
+    end_sound_part(&e->run, at);
+    report(&e->ck, RULE_REC_003, at, "the tag of a record", "0x%02x", e->position.record_tag);
 }
 
 /* Records of unknown tag that lead nowhere are not records: their bytes follow from one wrong length or tag. */
-static bool report_lost_framing(struct checker *ck)
+static bool report_lost_framing(struct engine *e)
 {
-    uint64_t since = ck->framing.unknown.from;
+    uint64_t since = e->framing.unknown.from;
 
-    if (!ck->framing.unknown.count)
+    if (!e->framing.unknown.count)
         return false;
-    findings_withdraw(&ck->findings, RULE_REC_003, SHAPE_ANY, since, ck->framing.unknown.count);
-    ck->framing.unknown.count = 0;
-    ck->framing.failed = true;
-    if (!end_was_reported(ck))
-        report_late(ck, RULE_REC_002, SHAPE_ANY, since + RECORD_LENGTH_AT, "record framing",
+    findings_withdraw(&e->run.findings, RULE_REC_003, SHAPE_ANY, since, e->framing.unknown.count);
+    e->framing.unknown.count = 0;
+    e->framing.failed = true;
+    if (!end_was_reported(e))
+        report_late(&e->ck, RULE_REC_002, SHAPE_ANY, since + RECORD_LENGTH_AT, "record framing",
                     "a record that other records follow", "a length or tag that no record follows");
     return true;
 }
 
-bool release_unknown(struct checker *ck)
+bool release_unknown(struct engine *e)
 {
-    if (ck->framing.unknown.count && !records_follow_here(ck, 1)) {
-        report_lost_framing(ck);
-        skip_to_end(ck, ck->record_at);
+    if (e->framing.unknown.count && !records_follow_here(e, 1)) {
+        report_lost_framing(e);
+        skip_to_end(e, e->position.record_at);
         return false;
     }
-    ck->framing.unknown.count = 0;
+    e->framing.unknown.count = 0;
     return true;
 }
 
 /* ---- The end came too early ---- */
 
-bool end_was_reported(struct checker *ck)
+bool end_was_reported(struct engine *e)
 {
-    ck->framing.truncated |= ck->garbage_after;
-    return ck->framing.truncated || ck->in.error || ck->memory.exhausted;
+    e->framing.truncated |= e->garbage_after;
+    return e->framing.truncated || e->in.error || e->run.memory.exhausted;
 }
 
-void report_truncated(struct checker *ck)
+void report_truncated(struct engine *e)
 {
-    if (ck->framing.stopped || was_unfilled(ck))
+    if (e->framing.stopped || was_unfilled(e))
         return;
-    end_sound_part(ck, ck->record_at);
-    if (!report_lost_framing(ck) && !end_was_reported(ck))
-        report(ck, RULE_REC_002, ck->record_at + RECORD_LENGTH_AT, "a record that ends within the file",
-               "a length of %" PRIu64 " bytes, of which %" PRIu64 " are there", ck->record_length,
-               ck->in.offset + (uint64_t)(ck->in.end - ck->in.at) - ck->record_at - RECORD_HEADER_SIZE);
-    ck->framing.truncated = ck->framing.stopped = true;
+    end_sound_part(&e->run, e->position.record_at);
+    if (!report_lost_framing(e) && !end_was_reported(e))
+        report(&e->ck, RULE_REC_002, e->position.record_at + RECORD_LENGTH_AT, "a record that ends within the file",
+               "a length of %" PRIu64 " bytes, of which %" PRIu64 " are there", e->position.record_length,
+               e->in.offset + (uint64_t)(e->in.end - e->in.at) - e->position.record_at - RECORD_HEADER_SIZE);
+    e->framing.truncated = e->framing.stopped = true;
 }
 
-void report_truncated_header(struct checker *ck, size_t n)
+void report_truncated_header(struct engine *e, size_t n)
 {
-    if (ck->framing.stopped || was_unfilled(ck))
+    if (e->framing.stopped || was_unfilled(e))
         return;
-    end_sound_part(ck, ck->record_at);
-    if (!report_lost_framing(ck) && !end_was_reported(ck))
-        report_late(ck, RULE_REC_001, SHAPE_ANY, ck->record_at, "record header",
+    end_sound_part(&e->run, e->position.record_at);
+    if (!report_lost_framing(e) && !end_was_reported(e))
+        report_late(&e->ck, RULE_REC_001, SHAPE_ANY, e->position.record_at, "record header",
                     "a record header of 9 bytes, or the end of the file", "%zu bytes", n);
-    ck->framing.truncated = ck->framing.stopped = true;
+    e->framing.truncated = e->framing.stopped = true;
 }
 
 /* ---- A heap dump whose length was not filled in ---- */
 
-void hold_empty(struct checker *ck)
+void hold_empty(struct engine *e)
 {
-    struct sight s = sight_beyond(ck, 0);
+    struct sight s = sight_beyond(e, 0);
 
-    ck->framing.unfilled.number = 0;
+    e->framing.unfilled.number = 0;
     if (subrecord_follows(&s)) {
-        ck->framing.unfilled.at = ck->record_at;
-        ck->framing.unfilled.number = ck->record_number;
-        ck->framing.unfilled.records = 0;
+        e->framing.unfilled.at = e->position.record_at;
+        e->framing.unfilled.number = e->position.record_number;
+        e->framing.unfilled.records = 0;
     }
 }
 
-bool was_unfilled(struct checker *ck)
+bool was_unfilled(struct engine *e)
 {
-    uint64_t at = ck->framing.unfilled.at;
+    uint64_t at = e->framing.unfilled.at;
 
-    if (!ck->framing.unfilled.number || ck->framing.stopped)
+    if (!e->framing.unfilled.number || e->framing.stopped)
         return false;
-    findings_withdraw(&ck->findings, RULE_REC_010, SHAPE_ANY, at, 1);
-    ck->framing.unfilled.number = 0;
-    end_sound_part(ck, at);
-    if (!end_was_reported(ck))
-        report_late(ck, RULE_REC_011, SHAPE_ANY, at + RECORD_LENGTH_AT, "heap dump",
+    findings_withdraw(&e->run.findings, RULE_REC_010, SHAPE_ANY, at, 1);
+    e->framing.unfilled.number = 0;
+    end_sound_part(&e->run, at);
+    if (!end_was_reported(e))
+        report_late(&e->ck, RULE_REC_011, SHAPE_ANY, at + RECORD_LENGTH_AT, "heap dump",
                     "the length of the sub-records that follow", "0");
-    ck->dump.lost = true;
-    skip_to_end(ck, at);
+    e->heap.lost = true;
+    skip_to_end(e, at);
     return true;
 }
 
 /* ---- A length that is not the one of the kind or count ---- */
 
-void wrong_length(struct checker *ck, enum rule rule, const char *expected, uint64_t right)
+void wrong_length(struct engine *e, enum rule rule, const char *expected, uint64_t right)
 {
-    uint64_t at = ck->record_at, declared = ck->record_length;
-    struct sight body = sight_beyond(ck, declared > right ? declared : right);
+    uint64_t at = e->position.record_at, declared = e->position.record_length;
+    struct sight body = sight_beyond(e, declared > right ? declared : right);
     enum resume resume = resume_after_record(&body, declared, right);
 
-    if ((resume == RESUME_NOWHERE || resume == RESUME_UNSEEN) && was_unfilled(ck))
+    if ((resume == RESUME_NOWHERE || resume == RESUME_UNSEEN) && was_unfilled(e))
         return;
-    if (resume == RESUME_AT_RIGHT && !begin_unit(ck, right))
+    if (resume == RESUME_AT_RIGHT && !begin_unit(e, right))
         return;
-    lose_record(ck, &body, right);
-    end_sound_part(ck, at);
+    lose_record(e, &body, right);
+    end_sound_part(&e->run, at);
     if (resume == RESUME_NOWHERE && body.ended && declared > body.size) {
-        skip_body(ck); /* past the end */
+        skip_body(e); /* past the end */
         return;
     }
     if (resume == RESUME_AT_RIGHT) {
-        note_jump(ck, at, at + RECORD_HEADER_SIZE + right, true);
-        ck->sum.skipped += input_skip(&ck->in, right);
-    } else if (!skip_body(ck)) {
+        jumps_note(&e->file.jumps, at, at + RECORD_HEADER_SIZE + right, true);
+        e->run.sum.skipped += input_skip(&e->in, right);
+    } else if (!skip_body(e)) {
         return;
     }
-    if (resume == RESUME_UNSEEN && !records_follow_here(ck, 1))
+    if (resume == RESUME_UNSEEN && !records_follow_here(e, 1))
         resume = RESUME_NOWHERE;
     if (resume == RESUME_NOWHERE) {
-        ck->framing.failed = true;
-        report_late(ck, RULE_REC_002, SHAPE_ANY, at + RECORD_LENGTH_AT, "record framing", "a record that other records follow",
-                    "a length or tag that no record follows");
-        skip_to_end(ck, at);
+        e->framing.failed = true;
+        report_late(&e->ck, RULE_REC_002, SHAPE_ANY, at + RECORD_LENGTH_AT, "record framing",
+                    "a record that other records follow", "a length or tag that no record follows");
+        skip_to_end(e, at);
     } else {
-        report(ck, rule, at + RECORD_LENGTH_AT, expected, "%" PRIu64 " bytes", declared);
+        report(&e->ck, rule, at + RECORD_LENGTH_AT, expected, "%" PRIu64 " bytes", declared);
     }
 }

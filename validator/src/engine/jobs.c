@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/workers.h"
-#include "engine/checker.h"
+#include "engine/engine.h"
 #include "format/native.h"
 #include "format/subrecord.h"
 
@@ -54,9 +54,9 @@ struct job {
 struct job_thread {
     struct segment segment;
     struct known_pages known;
-    const struct checker *ck;
-    struct job *job;
-    uint64_t dump; /* the number of the heap dump that `known` is of */
+    const struct engine *e;
+    struct job *job; /* the present or last one of this batch */
+    uint64_t dump;   /* the number of the heap dump that `known` is of */
     uint8_t *buffer;
     uint64_t at; /* of the first byte in the buffer */
     size_t size; /* bytes in it */
@@ -103,6 +103,7 @@ struct jobs {
     struct hprof_summary sum;
     struct producer_signs signs;
     struct framing framing;
+    unsigned lost;
     size_t wanted;
 };
 
@@ -124,7 +125,7 @@ static bool note_met(struct job *job, uint32_t layout, bool is_array, uint64_t a
 static bool meet_class(struct segment *s, const uint8_t *raw_id, uint32_t bytes)
 {
     struct job_thread *t = s->context;
-    const struct classes *classes = &t->ck->classes;
+    const struct classes *classes = &t->e->file.classes;
     uint64_t raw = native_load(raw_id, s->id_size), class_id = get_id(raw_id, s->id_size);
     uint32_t index = class_id ? classes_find_layout(classes, class_id) : LAYOUT_NONE;
     struct hot_class hot = {.raw_id = raw, .dump = s->dump};
@@ -143,7 +144,7 @@ static bool meet_class(struct segment *s, const uint8_t *raw_id, uint32_t bytes)
 static bool meet_array_class(struct segment *s, const uint8_t *raw_id, uint64_t offset)
 {
     struct job_thread *t = s->context;
-    const struct classes *classes = &t->ck->classes;
+    const struct classes *classes = &t->e->file.classes;
     uint64_t raw = native_load(raw_id, s->id_size), class_id = get_id(raw_id, s->id_size);
     uint32_t index = class_id ? classes_find_layout(classes, class_id) : LAYOUT_NONE;
     const struct layout *l = index == LAYOUT_NONE ? NULL : classes_layout(classes, index);
@@ -152,7 +153,7 @@ static bool meet_array_class(struct segment *s, const uint8_t *raw_id, uint64_t 
     if (!l)
         return false;
     is_known = l->is_array_class;
-    is_object = is_known ? l->is_object_array : is_object_array(t->ck, class_id);
+    is_object = is_known ? l->is_object_array : is_object_array(&t->e->file, class_id);
     if (!is_known && !note_met(t->job, index, true, offset + 1 + OFFSET_OF(OBJECT_ARRAY_DUMP, class_id, s->id_size)))
         return false;
     *hot_slot(&s->hot, raw) = (struct hot_class){
@@ -166,7 +167,7 @@ static bool meet_trace(struct segment *s, uint32_t serial, enum object_kind kind
 
     (void)kind;
     (void)offset;
-    if (serial && !keymap_get(&t->ck->traces, serial, NULL))
+    if (serial && !keymap_get(&t->e->file.traces, serial, NULL))
         return false;
     s->known_traces[serial % KNOWN_TRACES] = serial;
     return true;
@@ -187,7 +188,7 @@ static const struct first_meetings meetings_in_jobs = {meet_class, meet_array_cl
 /* Reads more bytes of the job into the buffer, from the next needed offset on. False if there are none, or no room. */
 static bool read_more(struct job_thread *t, uint64_t from, uint64_t end)
 {
-    const struct jobs *j = t->ck->jobs;
+    const struct jobs *j = t->e->jobs;
     size_t rest = 0, room, got;
     uint64_t next;
 
@@ -201,7 +202,7 @@ static bool read_more(struct job_thread *t, uint64_t from, uint64_t end)
     room = j->buffer_size - rest < j->read_size ? j->buffer_size - rest : j->read_size;
     if (room > end - next)
         room = (size_t)(end - next);
-    got = input_read_at(&t->ck->in, next, t->buffer + rest, room);
+    got = input_read_at(&t->e->in, next, t->buffer + rest, room);
     t->size += got;
     return got > 0;
 }
@@ -230,6 +231,9 @@ static void do_job(struct job_thread *t, struct job *job, const struct piece *pi
     uint64_t end = pieces[job->piece_count - 1].end;
     const struct recent_page recent = {.known = &t->known};
 
+    if (job <
+        t->job) /* a class is noted by the first job of a thread that meets it: here, this one may come first in the file */
+        hot_classes_forget(&s->hot);
     t->job = job;
     t->size = 0;
     t->at = 0;
@@ -275,51 +279,51 @@ static const uint8_t *find_ahead(const struct jobs *j, uint64_t at, size_t *n)
     return is_there ? j->ahead + (at - j->ahead_at) : NULL;
 }
 
-static const uint8_t *read_ahead(struct checker *ck, uint64_t at, size_t wanted, size_t *n)
+static const uint8_t *read_ahead(struct engine *e, uint64_t at, size_t wanted, size_t *n)
 {
-    struct jobs *j = ck->jobs;
+    struct jobs *j = e->jobs;
 
     j->ahead_at = at;
-    j->ahead_size = input_read_at(&ck->in, at, j->ahead, wanted);
+    j->ahead_size = input_read_at(&e->in, at, j->ahead, wanted);
     return find_ahead(j, at, n);
 }
 
 /* The header of the record at an offset, `distance` after the preceding one; NULL if the dump ends before. */
-static const uint8_t *look_at_header(struct checker *ck, uint64_t at, uint64_t distance)
+static const uint8_t *look_at_header(struct engine *e, uint64_t at, uint64_t distance)
 {
     size_t n;
-    const uint8_t *p = find_ahead(ck->jobs, at, &n);
+    const uint8_t *p = find_ahead(e->jobs, at, &n);
 
     if (n < RECORD_HEADER_SIZE)
-        p = read_ahead(ck, at, distance < AHEAD_SOME ? AHEAD_SOME : AHEAD_LITTLE, &n);
+        p = read_ahead(e, at, distance < AHEAD_SOME ? AHEAD_SOME : AHEAD_LITTLE, &n);
     return n < RECORD_HEADER_SIZE ? NULL : p;
 }
 
 /* The bytes of the sub-record at p, n of which are in memory; 0 if that is not known. The quick part is for nearly all. */
-static inline uint64_t size_of_subrecord(const struct checker *ck, const uint8_t *p, size_t n)
+static inline uint64_t size_of_subrecord(const struct engine *e, const uint8_t *p, size_t n)
 {
-    const unsigned id = ck->id_size;
+    const unsigned id = e->file.id_size;
     struct measure m = {0};
 
     if (n >= 1 + SIZE_OF(INSTANCE_DUMP, id) && *p == SUB_INSTANCE_DUMP)
         return 1 + SIZE_OF(INSTANCE_DUMP, id) + (uint64_t)get_u4(p + 1 + OFFSET_OF(INSTANCE_DUMP, bytes, id));
-    return measure_subrecord(p, n, id, ck->version, &m) == MEASURED ? m.size : 0;
+    return measure_subrecord(p, n, id, e->file.version, &m) == MEASURED ? m.size : 0;
 }
 
 /* The end of the first sub-record from an offset on that ends at `wanted` or later, all of them by their lengths; before that where
  * the next one has none, or ends after `end`. */
-static uint64_t find_cut(struct checker *ck, uint64_t at, uint64_t wanted, uint64_t end)
+static uint64_t find_cut(struct engine *e, uint64_t at, uint64_t wanted, uint64_t end)
 {
     size_t n;
-    const uint8_t *p = find_ahead(ck->jobs, at, &n);
+    const uint8_t *p = find_ahead(e->jobs, at, &n);
 
     while (at < wanted) {
-        uint64_t size = n ? size_of_subrecord(ck, p, n) : 0;
+        uint64_t size = n ? size_of_subrecord(e, p, n) : 0;
         size_t step;
 
         if (!size) { /* more bytes may say it */
-            p = read_ahead(ck, at, AHEAD_SIZE, &n);
-            size = n ? size_of_subrecord(ck, p, n) : 0;
+            p = read_ahead(e, at, AHEAD_SIZE, &n);
+            size = n ? size_of_subrecord(e, p, n) : 0;
         }
         if (!size || size > end - at)
             break;
@@ -354,17 +358,17 @@ static struct piece *add_piece(struct jobs *j, struct batch *b, uint64_t at, uin
 }
 
 /* The end of the piece that begins at a sub-record: of the record, if that is not far and in the file. */
-static uint64_t end_of_piece(struct checker *ck, uint64_t at, uint64_t record_end)
+static uint64_t end_of_piece(struct engine *e, uint64_t at, uint64_t record_end)
 {
-    uint64_t size = input_file_size(&ck->in), job_size = ck->jobs->job_size;
+    uint64_t size = input_file_size(&e->in), job_size = e->jobs->job_size;
 
     if (record_end - at > 2 * job_size)
-        return find_cut(ck, at, at + job_size, record_end < size ? record_end : size);
+        return find_cut(e, at, at + job_size, record_end < size ? record_end : size);
     return record_end <= size ? record_end : at;
 }
 
 /* Divides what follows a sub-record into pieces and jobs: the rest of the record and the segments after it. */
-static void gather_jobs(struct checker *ck, struct batch *b, uint64_t at, uint64_t end)
+static void gather_jobs(struct engine *e, struct batch *b, uint64_t at, uint64_t end)
 {
     uint8_t header[RECORD_HEADER_SIZE];
     bool begins_record = false;
@@ -373,8 +377,8 @@ static void gather_jobs(struct checker *ck, struct batch *b, uint64_t at, uint64
     b->record_end = b->next_end = end;
     b->job_count = b->piece_count = 0;
     for (;;) {
-        uint64_t cut = end_of_piece(ck, at, end);
-        struct piece *piece = cut > at ? add_piece(ck->jobs, b, at, cut, end) : NULL;
+        uint64_t cut = end_of_piece(e, at, end);
+        struct piece *piece = cut > at ? add_piece(e->jobs, b, at, cut, end) : NULL;
         const uint8_t *p;
 
         b->next = at;
@@ -387,7 +391,7 @@ static void gather_jobs(struct checker *ck, struct batch *b, uint64_t at, uint64
         at = cut;
         if (!begins_record)
             continue;
-        p = ck->dump.open ? look_at_header(ck, at, cut - piece->at) : NULL;
+        p = e->heap.open ? look_at_header(e, at, cut - piece->at) : NULL;
         if (!p || get_u1(p) != TAG_HEAP_DUMP_SEGMENT || !get_u4(p + RECORD_LENGTH_AT)) {
             b->next = at;
             b->next_end = 0;
@@ -402,61 +406,62 @@ static void gather_jobs(struct checker *ck, struct batch *b, uint64_t at, uint64
 /* ---- A batch ---- */
 
 /* Resolves layouts before the threads start, because they may only read them. */
-static void resolve_layouts(struct checker *ck)
+static void resolve_layouts(struct engine *e)
 {
-    struct jobs *j = ck->jobs;
+    struct jobs *j = e->jobs;
 
-    if (j->resolved_dump != ck->classes.dump)
+    if (j->resolved_dump != e->file.classes.dump)
         j->resolved = 0;
-    j->resolved_dump = ck->classes.dump;
-    for (; j->resolved < ck->classes.layouts.count; j->resolved++)
-        classes_resolve(&ck->classes, j->resolved);
+    j->resolved_dump = e->file.classes.dump;
+    for (; j->resolved < e->file.classes.layouts.count; j->resolved++)
+        classes_resolve(&e->file.classes, j->resolved);
 }
 
-static bool prepare_thread(struct checker *ck, struct job_thread *t)
+static bool prepare_thread(struct engine *e, struct job_thread *t)
 {
     struct segment *s = &t->segment;
 
     if (!t->buffer)
-        t->buffer = memory_try(&ck->memory, ck->jobs->buffer_size + READ_BEYOND);
+        t->buffer = memory_try(&e->run.memory, e->jobs->buffer_size + READ_BEYOND);
     if (!t->buffer)
         return false;
-    if (!hot_classes_like(&s->hot, &ck->segment.hot, &ck->memory))
+    if (!hot_classes_like(&s->hot, &e->heap.segment.hot, &e->run.memory))
         return false;
-    if (t->dump != ck->classes.dump)
+    if (t->dump != e->file.classes.dump)
         t->known = (struct known_pages){0};
-    t->dump = s->dump = ck->classes.dump;
-    t->ck = ck;
+    t->dump = s->dump = e->file.classes.dump;
+    t->e = e;
+    t->job = e->jobs->now->jobs;
     s->meet = &meetings_in_jobs;
     s->context = t;
-    s->id_size = ck->id_size;
-    s->objects = &ck->dump.objects;
-    s->wide = &ck->dump.wide;
-    memcpy(s->known_traces, ck->segment.known_traces, sizeof s->known_traces);
+    s->id_size = e->file.id_size;
+    s->objects = &e->heap.objects;
+    s->wide = &e->heap.wide;
+    memcpy(s->known_traces, e->heap.segment.known_traces, sizeof s->known_traces);
     return true;
 }
 
-static bool prepare_threads(struct checker *ck)
+static bool prepare_threads(struct engine *e)
 {
-    struct jobs *j = ck->jobs;
+    struct jobs *j = e->jobs;
 
     if (j->thread_count > 1 && !j->workers) {
-        j->workers = workers_start(&ck->memory, j->thread_count - 1);
+        j->workers = workers_start(&e->run.memory, j->thread_count - 1);
         j->thread_count = 1 + workers_count(j->workers);
     }
     if (j->thread_count == 1 && !j->is_test)
         return false;
     for (unsigned i = 0; i < j->thread_count; i++)
-        if (!prepare_thread(ck, &j->threads[i]))
+        if (!prepare_thread(e, &j->threads[i]))
             return false;
     return true;
 }
 
 /* A test begins jobs in a random order, on which nothing may depend. */
-static void choose_order(struct checker *ck)
+static void choose_order(struct engine *e)
 {
-    struct jobs *j = ck->jobs;
-    uint64_t random = ck->key.multiply;
+    struct jobs *j = e->jobs;
+    uint64_t random = e->run.key.multiply;
 
     for (size_t i = 0; i < j->now->job_count; i++) {
         size_t other = i;
@@ -470,30 +475,30 @@ static void choose_order(struct checker *ck)
     }
 }
 
-static void do_batch(struct checker *ck)
+static void do_batch(struct engine *e)
 {
-    struct jobs *j = ck->jobs;
+    struct jobs *j = e->jobs;
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-    ck->memory.lock = &lock;
+    e->run.memory.lock = &lock;
     j->next_job = 0;
     if (j->workers)
         workers_begin(j->workers, do_jobs, j);
     j->later->job_count = 0;
     if (j->workers && j->now->next_end)
-        gather_jobs(ck, j->later, j->now->next, j->now->next_end);
+        gather_jobs(e, j->later, j->now->next, j->now->next_end);
     do_jobs(j, 0);
     if (j->workers)
         workers_wait(j->workers);
-    ck->memory.lock = NULL;
+    e->run.memory.lock = NULL;
     pthread_mutex_destroy(&lock);
-    id_set_end_sharing(&ck->dump.objects);
+    id_set_end_sharing(&e->heap.objects);
 }
 
 /* After a batch that found little to be plain, or had little to do, the next one begins farther on. */
-static void choose_due(struct checker *ck)
+static void choose_due(struct engine *e)
 {
-    struct jobs *j = ck->jobs;
+    struct jobs *j = e->jobs;
     uint64_t size = 0, checked = 0;
 
     for (size_t i = 0; i < j->now->job_count; i++) {
@@ -509,57 +514,57 @@ static void choose_due(struct checker *ck)
     j->due = j->is_test || checked >= size / 2 ? 0 : j->now->next + j->distance;
 }
 
-static bool may_begin(const struct checker *ck)
+static bool may_begin(const struct engine *e)
 {
-    return ck->in.offset >= ck->jobs->due && !ck->dump.wrong.held && !ck->cut.active && !ck->memory.exhausted &&
-           !ck->dump.end_lost;
+    return e->in.offset >= e->jobs->due && !e->heap.wrong.held && !e->cut.active && !e->run.memory.exhausted &&
+           !e->heap.end_lost;
 }
 
 /* The batch that was gathered ahead, if the coordinator has reached its beginning; else a new one. */
-static void choose_batch(struct checker *ck)
+static void choose_batch(struct engine *e)
 {
-    struct jobs *j = ck->jobs;
+    struct jobs *j = e->jobs;
     struct batch *later = j->later;
 
-    if (later->job_count && later->begin == ck->in.offset && later->record_end == ck->heap_end) {
+    if (later->job_count && later->begin == e->in.offset && later->record_end == e->position.heap_end) {
         j->later = j->now;
         j->now = later;
     } else {
-        gather_jobs(ck, j->now, ck->in.offset, ck->heap_end);
+        gather_jobs(e, j->now, e->in.offset, e->position.heap_end);
     }
 }
 
-static bool begin_batch(struct checker *ck)
+static bool begin_batch(struct engine *e)
 {
-    struct jobs *j = ck->jobs;
+    struct jobs *j = e->jobs;
 
-    if (!may_begin(ck))
+    if (!may_begin(e))
         return false;
-    choose_batch(ck);
+    choose_batch(e);
     j->next_piece = 0;
-    if (j->now->job_count < (j->is_test ? 1 : 2) || !prepare_threads(ck) || !id_set_share(&ck->dump.objects)) {
+    if (j->now->job_count < (j->is_test ? 1 : 2) || !prepare_threads(e) || !id_set_share(&e->heap.objects)) {
         j->now->piece_count = 0;
-        j->due = j->now->next > ck->in.offset ? j->now->next : ck->in.offset + j->job_size;
+        j->due = j->now->next > e->in.offset ? j->now->next : e->in.offset + j->job_size;
         return false;
     }
-    resolve_layouts(ck);
-    choose_order(ck);
-    do_batch(ck);
-    choose_due(ck);
+    resolve_layouts(e);
+    choose_order(e);
+    do_batch(e);
+    choose_due(e);
     for (size_t i = 0; i < j->now->job_count; i++)
         if (j->now->jobs[i].defined_twice)
-            jobs_fail(ck);
+            jobs_fail(e);
     return true;
 }
 
 /* ---- Taking over ---- */
 
-static void add_met_classes(struct checker *ck, const struct job *job)
+static void add_met_classes(struct engine *e, const struct job *job)
 {
     for (size_t i = 0; i < job->met_count; i++) {
         const struct met_class *met = &job->met[i];
-        struct layout *l = classes_layout(&ck->classes, met->layout);
-        uint64_t class_id = classes_id(&ck->classes, met->layout);
+        struct layout *l = classes_layout(&e->file.classes, met->layout);
+        uint64_t class_id = classes_id(&e->file.classes, met->layout);
 
         if (!met->is_array) {
             l->has_instances = true;
@@ -567,154 +572,156 @@ static void add_met_classes(struct checker *ck, const struct job *job)
         }
         if (!l->is_array_class) {
             l->is_array_class = true;
-            l->is_object_array = is_object_array(ck, class_id);
+            l->is_object_array = is_object_array(&e->file, class_id);
         }
-        pending_uses_add(&ck->class_uses, class_id, CLASS_IS_ARRAY, met->at);
+        pending_uses_add(&e->file.class_uses, class_id, CLASS_IS_ARRAY, met->at);
     }
 }
 
-static void take_over_job(struct checker *ck, const struct job *job)
+static void take_over_job(struct engine *e, const struct job *job)
 {
-    struct stretch *stretch = chunks_add(&ck->dump.stretches.list);
+    struct stretch *stretch = chunks_add(&e->heap.stretches.list);
 
     if (stretch)
         *stretch = job->stretch;
-    add_counts(ck, &job->counts);
-    add_met_classes(ck, job);
+    add_counts(&e->ck, &job->counts);
+    add_met_classes(e, job);
 }
 
-static void take_over_piece(struct checker *ck, const struct piece *piece)
+static void take_over_piece(struct engine *e, const struct piece *piece)
 {
-    struct jobs *j = ck->jobs;
+    struct jobs *j = e->jobs;
     const struct job *job = &j->now->jobs[piece->job];
     size_t number = (size_t)(piece - j->now->pieces);
     bool stopped = job->checked_until >= piece->at && job->checked_until < piece->end;
 
     if (number == job->first_piece)
-        take_over_job(ck, job);
+        take_over_job(e, job);
     if (!stopped || job->checked_until > piece->at)
-        report_wrong_instance(ck);
-    input_go_on_at(&ck->in, stopped ? job->checked_until : piece->end);
+        report_wrong_instance(&e->ck);
+    input_go_on_at(&e->in, stopped ? job->checked_until : piece->end);
     j->next_piece = stopped ? job->first_piece + job->piece_count : number + 1;
-    if (stopped && j->due <= ck->in.offset)
-        j->due = ck->in.offset + 1;         /* the coordinator first checks what is not plain */
-    ck->dump.stretches.due = ck->in.offset; /* what the coordinator checks after that is not in the job's stretch */
-    show_progress(ck);
+    if (stopped && j->due <= e->in.offset)
+        j->due = e->in.offset + 1;        /* the coordinator first checks what is not plain */
+    e->heap.stretches.due = e->in.offset; /* what the coordinator checks after that is not in the job's stretch */
+    show_progress(e);
 }
 
-bool jobs_take_over(struct checker *ck)
+bool jobs_take_over(struct engine *e)
 {
-    struct jobs *j = ck->jobs;
+    struct jobs *j = e->jobs;
     const struct piece *piece;
 
-    if (!j || j->failed || (!is_active(j) && !begin_batch(ck)))
+    if (!j || j->failed || (!is_active(j) && !begin_batch(e)))
         return false;
     piece = &j->now->pieces[j->next_piece];
-    if (ck->in.offset < piece->at)
+    if (e->in.offset < piece->at)
         return false;
-    if (ck->in.offset > piece->at || ck->heap_end != piece->record_end || j->failed)
-        jobs_fail(ck);
+    if (e->in.offset > piece->at || e->position.heap_end != piece->record_end || j->failed)
+        jobs_fail(e);
     else
-        take_over_piece(ck, piece);
+        take_over_piece(e, piece);
     return true;
 }
 
-uint64_t jobs_border(const struct checker *ck)
+uint64_t jobs_border(const struct engine *e)
 {
-    const struct jobs *j = ck->jobs;
+    const struct jobs *j = e->jobs;
 
     return j && is_active(j) ? j->now->pieces[j->next_piece].at : UINT64_MAX;
 }
 
-const uint8_t *jobs_header(const struct checker *ck)
+const uint8_t *jobs_header(const struct engine *e)
 {
-    const struct jobs *j = ck->jobs;
+    const struct jobs *j = e->jobs;
     const struct piece *piece = j && is_active(j) ? &j->now->pieces[j->next_piece] : NULL;
 
-    return piece && piece->begins_record && piece->at - RECORD_HEADER_SIZE == ck->in.offset ? piece->header : NULL;
+    return piece && piece->begins_record && piece->at - RECORD_HEADER_SIZE == e->in.offset ? piece->header : NULL;
 }
 
 /* ---- The roll-back ---- */
 
-void jobs_begin_heap_dump(struct checker *ck)
+void jobs_begin_heap_dump(struct engine *e)
 {
-    struct jobs *j = ck->jobs;
+    struct jobs *j = e->jobs;
 
     if (!j)
         return;
-    j->begin = ck->record_at;
+    j->begin = e->position.record_at;
     j->distance = j->job_size;
-    j->due = j->failed_dump == ck->record_at ? UINT64_MAX : j->is_test ? 0 : ck->record_at + j->job_size;
-    findings_checkpoint(&ck->findings, &j->findings);
-    j->sum = ck->sum;
-    j->signs = ck->signs;
-    j->framing = ck->framing;
-    j->wanted = ck->findings.wanted.count;
+    j->due = j->failed_dump == e->position.record_at ? UINT64_MAX : j->is_test ? 0 : e->position.record_at + j->job_size;
+    findings_checkpoint(&e->run.findings, &j->findings);
+    j->sum = e->run.sum;
+    j->signs = e->file.signs;
+    j->framing = e->framing;
+    j->lost = e->file.lost;
+    j->wanted = e->run.findings.wanted.count;
 }
 
-bool jobs_bar(struct checker *ck)
+bool jobs_bar(struct engine *e)
 {
-    if (jobs_are_ahead(ck)) {
-        jobs_fail(ck);
+    if (jobs_are_ahead(e)) {
+        jobs_fail(e);
         return false;
     }
-    if (ck->jobs)
-        ck->jobs->due = UINT64_MAX;
+    if (e->jobs)
+        e->jobs->due = UINT64_MAX;
     return true;
 }
 
-bool jobs_are_ahead(const struct checker *ck)
+bool jobs_are_ahead(const struct engine *e)
 {
-    return ck->jobs && (is_active(ck->jobs) || ck->jobs->failed);
+    return e->jobs && (is_active(e->jobs) || e->jobs->failed);
 }
 
-void jobs_fail(struct checker *ck)
+void jobs_fail(struct engine *e)
 {
-    ck->jobs->failed = true;
-    ck->framing.stopped = true;
+    e->jobs->failed = true;
+    e->framing.stopped = true;
 }
 
-bool jobs_roll_back(struct checker *ck)
+bool jobs_roll_back(struct engine *e)
 {
-    struct jobs *j = ck->jobs;
+    struct jobs *j = e->jobs;
 
-    if (!jobs_are_ahead(ck) || ck->memory.exhausted || ck->in.error)
+    if (!jobs_are_ahead(e) || e->run.memory.exhausted || e->in.error)
         return false;
     j->failed = false;
     j->now->piece_count = j->later->job_count = j->next_piece = 0;
     j->failed_dump = j->begin;
-    drop_crossing(ck);
-    drop_heap_dump(ck);
-    findings_roll_back(&ck->findings, &j->findings);
-    chunks_shrink(&ck->findings.wanted, j->wanted);
-    chunks_shrink(&ck->jumps, find_jump(ck, j->begin));
-    ck->sum = j->sum;
-    ck->signs = j->signs;
-    ck->framing = j->framing;
-    return input_seek(&ck->in, j->begin);
+    drop_crossing(e);
+    drop_heap_dump(e);
+    findings_roll_back(&e->run.findings, &j->findings);
+    chunks_shrink(&e->run.findings.wanted, j->wanted);
+    jumps_shrink(&e->file.jumps, j->begin);
+    e->run.sum = j->sum;
+    e->file.signs = j->signs;
+    e->framing = j->framing;
+    e->file.lost = j->lost;
+    return input_seek(&e->in, j->begin);
 }
 
 /* ---- The beginning and the end ---- */
 
-static unsigned count_threads(const struct checker *ck)
+static unsigned count_threads(const struct engine *e)
 {
-    unsigned threads = ck->options->threads;
+    unsigned threads = e->run.options->threads;
 
     return threads < 1 ? 1 : threads > THREADS_MOST ? THREADS_MOST : threads;
 }
 
-void jobs_init(struct checker *ck)
+void jobs_init(struct engine *e)
 {
-    const struct hprof_testing *testing = ck->options->testing;
+    const struct hprof_testing *testing = e->run.options->testing;
     uint64_t job_size = testing && testing->job ? testing->job : JOB_SIZE;
-    unsigned threads = count_threads(ck);
+    unsigned threads = count_threads(e);
     bool is_test = job_size != JOB_SIZE;
     struct jobs *j;
 
-    if ((threads == 1 && !is_test) || !input_can_reread(&ck->in) || ck->in.compressed ||
-        input_file_size(&ck->in) < (is_test ? 1 : 4 * job_size))
+    if ((threads == 1 && !is_test) || !input_can_reread(&e->in) || e->in.compressed ||
+        input_file_size(&e->in) < (is_test ? 1 : 4 * job_size))
         return;
-    j = memory_try(&ck->memory, sizeof *j);
+    j = memory_try(&e->run.memory, sizeof *j);
     if (!j)
         return;
     *j = (struct jobs){.thread_count = threads,
@@ -725,27 +732,27 @@ void jobs_init(struct checker *ck)
                        .failed_dump = UINT64_MAX,
                        .due = UINT64_MAX,
                        .job_capacity = (size_t)threads * JOBS_A_THREAD};
-    ck->jobs = j;
+    e->jobs = j;
     j->now = &j->batches[0];
     j->later = &j->batches[1];
-    j->threads = memory_try(&ck->memory, threads * sizeof *j->threads);
+    j->threads = memory_try(&e->run.memory, threads * sizeof *j->threads);
     for (struct batch *b = j->batches; b < j->batches + 2; b++) {
-        b->jobs = memory_try(&ck->memory, j->job_capacity * sizeof *b->jobs);
-        b->pieces = memory_try(&ck->memory, j->job_capacity * PIECES_MOST * sizeof *b->pieces);
+        b->jobs = memory_try(&e->run.memory, j->job_capacity * sizeof *b->jobs);
+        b->pieces = memory_try(&e->run.memory, j->job_capacity * PIECES_MOST * sizeof *b->pieces);
     }
-    j->order = memory_try(&ck->memory, j->job_capacity * sizeof *j->order);
-    j->ahead = memory_try(&ck->memory, AHEAD_SIZE);
+    j->order = memory_try(&e->run.memory, j->job_capacity * sizeof *j->order);
+    j->ahead = memory_try(&e->run.memory, AHEAD_SIZE);
     if (j->threads)
         memset(j->threads, 0, threads * sizeof *j->threads);
     if (!j->threads || !j->now->jobs || !j->now->pieces || !j->later->jobs || !j->later->pieces || !j->order || !j->ahead)
-        jobs_clear(ck);
+        jobs_clear(e);
 }
 
-void jobs_clear(struct checker *ck)
+void jobs_clear(struct engine *e)
 {
-    struct jobs *j = ck->jobs;
-    struct memory *m = &ck->memory;
-    unsigned threads = count_threads(ck);
+    struct jobs *j = e->jobs;
+    struct memory *m = &e->run.memory;
+    unsigned threads = count_threads(e);
 
     if (!j)
         return;
@@ -762,5 +769,5 @@ void jobs_clear(struct checker *ck)
     }
     memory_put(m, j->ahead, AHEAD_SIZE);
     memory_put(m, j, sizeof *j);
-    ck->jobs = NULL;
+    e->jobs = NULL;
 }

@@ -15,33 +15,33 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct checker;
+struct engine;
 struct jobs;
 
-/* Before the first record. Without threads, or for input that cannot be read anywhere at once, ck->jobs stays NULL: then no other
+/* Before the first record. Without threads, or for input that cannot be read anywhere at once, e->jobs stays NULL: then no other
  * function here need be called, and those that may be called do nothing. */
-void jobs_init(struct checker *ck);
-void jobs_clear(struct checker *ck);
+void jobs_init(struct engine *e);
+void jobs_clear(struct engine *e);
 
 /* Called before a heap dump record that may begin a heap dump: sets the point to roll back to. */
-void jobs_begin_heap_dump(struct checker *ck);
+void jobs_begin_heap_dump(struct engine *e);
 
 /* At a record that is no part of the heap dump, but within it: what it defines is not rolled back, so no other jobs are begun
  * in this heap dump. False if some are ahead. */
-bool jobs_bar(struct checker *ck);
+bool jobs_bar(struct engine *e);
 
 /* Called at a sub-record: if jobs have checked from here on, moves past what they checked and returns true. */
-bool jobs_take_over(struct checker *ck);
+bool jobs_take_over(struct engine *e);
 /* The offset up to which the coordinator itself may check. */
-uint64_t jobs_border(const struct checker *ck);
+uint64_t jobs_border(const struct engine *e);
 /* The header of the record here, if jobs were begun with the record: else NULL. */
-const uint8_t *jobs_header(const struct checker *ck);
+const uint8_t *jobs_header(const struct engine *e);
 
 /* Whether there are jobs that the coordinator has not come to, or that failed. */
-bool jobs_are_ahead(const struct checker *ck);
+bool jobs_are_ahead(const struct engine *e);
 /* The heap dump must be checked again without jobs: checking stops, for jobs_roll_back(). */
-void jobs_fail(struct checker *ck);
+void jobs_fail(struct engine *e);
 /* When checking has stopped or ended: true if the heap dump was rolled back, and checking must go on. */
-bool jobs_roll_back(struct checker *ck);
+bool jobs_roll_back(struct engine *e);
 
 #endif

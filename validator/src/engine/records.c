@@ -3,99 +3,100 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/checker.h"
+#include "engine/engine.h"
 
 /* ---- Heap dump records ---- */
 
-static void old_version(struct checker *ck)
+static void old_version(struct engine *e)
 {
-    if (ck->version == V101 && !ck->framing.segment_reported) {
-        ck->framing.segment_reported = true;
-        report(ck, RULE_REC_005, ck->record_at, "a record of version 1.0.1", "%s", hprof_record_name(ck->record_tag));
+    if (e->file.version == V101 && !e->framing.segment_reported) {
+        e->framing.segment_reported = true;
+        report(&e->ck, RULE_REC_005, e->position.record_at, "a record of version 1.0.1", "%s",
+               hprof_record_name(e->position.record_tag));
     }
 }
 
 /* HEAP_DUMP and HEAP_DUMP_SEGMENT. */
-static void walk_heap_dump(struct checker *ck)
+static void walk_heap_dump(struct engine *e)
 {
-    bool is_segment = ck->record_tag == TAG_HEAP_DUMP_SEGMENT;
-    bool within = !is_segment && ck->dump.open && ck->version != V101;
+    bool is_segment = e->position.record_tag == TAG_HEAP_DUMP_SEGMENT;
+    bool within = !is_segment && e->heap.open && e->file.version != V101;
 
-    if (!ck->dump.open)
-        jobs_begin_heap_dump(ck);
-    heap_index_add(&ck->heap_index, ck->record_at, is_segment);
+    if (!e->heap.open)
+        jobs_begin_heap_dump(e);
+    heap_index_add(&e->file.heap_index, e->position.record_at, is_segment);
     if (is_segment)
-        old_version(ck);
+        old_version(e);
     else if (within)
-        report(ck, RULE_REC_006, ck->record_at, "HEAP_DUMP_SEGMENT or HEAP_DUMP_END", "HEAP_DUMP");
-    if (!ck->dump.open)
-        begin_heap_dump(ck);
+        report(&e->ck, RULE_REC_006, e->position.record_at, "HEAP_DUMP_SEGMENT or HEAP_DUMP_END", "HEAP_DUMP");
+    if (!e->heap.open)
+        begin_heap_dump(e);
     if (is_segment) {
-        ck->dump.open = true;
-        ck->dump.last_segment = ck->record_at;
-        ck->dump.last_segment_number = ck->record_number;
+        e->heap.open = true;
+        e->heap.last_segment = e->position.record_at;
+        e->heap.last_segment_number = e->position.record_number;
     }
 
-    if (!ck->record_length) {
-        hold_empty(ck);
-        report(ck, RULE_REC_010, ck->record_at, "at least one sub-record", "none");
-    } else if (!check_heap_record(ck, ck->record_length)) {
-        ck->dump.lost = true;
-        report_truncated(ck);
+    if (!e->position.record_length) {
+        hold_empty(e);
+        report(&e->ck, RULE_REC_010, e->position.record_at, "at least one sub-record", "none");
+    } else if (!check_heap_record(e, e->position.record_length)) {
+        e->heap.lost = true;
+        report_truncated(e);
     }
-    if (!ck->dump.open)
-        end_heap_dump(ck);
+    if (!e->heap.open)
+        end_heap_dump(e);
 }
 
 /* SPEC.md 5.3 HEAP_DUMP_END */
-static void check_heap_dump_end(struct checker *ck)
+static void check_heap_dump_end(struct engine *e)
 {
-    old_version(ck);
-    if (ck->record_length)
-        wrong_length(ck, RULE_REC_008, "0 bytes", 0);
-    if (ck->framing.stopped)
+    old_version(e);
+    if (e->position.record_length)
+        wrong_length(e, RULE_REC_008, "0 bytes", 0);
+    if (e->framing.stopped)
         return;
-    if (ck->dump.open) {
-        ck->dump.open = false;
-        end_heap_dump(ck);
-    } else if (ck->version != V101 && !ck->framing.heap_lost && !ck->record_length) {
-        report(ck, RULE_REC_009, ck->record_at, "a HEAP_DUMP_SEGMENT before it", "none");
+    if (e->heap.open) {
+        e->heap.open = false;
+        end_heap_dump(e);
+    } else if (e->file.version != V101 && !e->framing.heap_lost && !e->position.record_length) {
+        report(&e->ck, RULE_REC_009, e->position.record_at, "a HEAP_DUMP_SEGMENT before it", "none");
     }
-    ck->framing.complete_until = ck->in.offset;
+    e->framing.complete_until = e->in.offset;
 }
 
 /* ---- The other records ---- */
 
-static void note_signs(struct checker *ck, uint32_t time)
+static void note_signs(struct engine *e, uint32_t time)
 {
-    if (!ck->signs.first_tag)
-        ck->signs.first_tag = ck->record_tag;
+    if (!e->file.signs.first_tag)
+        e->file.signs.first_tag = e->position.record_tag;
     if (time)
-        ck->signs.any_time = true;
+        e->file.signs.any_time = true;
 }
 
 /* SPEC.md 3.3. Times wrap after 71 minutes, so a decrease by half the range or more is a wrap. */
-static void check_time(struct checker *ck, uint32_t time)
+static void check_time(struct engine *e, uint32_t time)
 {
-    if (time < ck->framing.last_time && ck->framing.last_time - time < UINT32_C(1) << 31)
-        report(ck, RULE_REC_004, ck->record_at + RECORD_TIME_AT, "a time not before that of the record before it",
-               "%" PRIu32 " us after %" PRIu32 " us", time, ck->framing.last_time);
-    ck->framing.last_time = time;
+    if (time < e->framing.last_time && e->framing.last_time - time < UINT32_C(1) << 31)
+        report(&e->ck, RULE_REC_004, e->position.record_at + RECORD_TIME_AT, "a time not before that of the record before it",
+               "%" PRIu32 " us after %" PRIu32 " us", time, e->framing.last_time);
+    e->framing.last_time = time;
 }
 
 /* Checks a record of fixed length and moves past it. */
 #define FIXED_RECORD(NAME, rule, check) \
     do { \
-        if (ck->record_length != SIZE_OF(NAME, ck->id_size)) { \
-            wrong_length(ck, rule, expected_length(expected, SIZE_OF(NAME, ck->id_size)), SIZE_OF(NAME, ck->id_size)); \
+        if (e->position.record_length != SIZE_OF(NAME, e->file.id_size)) { \
+            wrong_length(e, rule, expected_length(expected, SIZE_OF(NAME, e->file.id_size)), SIZE_OF(NAME, e->file.id_size)); \
         } else { \
-            struct cursor c = window(ck, SIZE_OF(NAME, ck->id_size)); \
+            struct cursor c = window(&e->in, SIZE_OF(NAME, e->file.id_size)); \
             struct NAME r; \
-            if (read_##NAME(&c, ck->id_size, &r)) { \
+            if (read_##NAME(&c, e->file.id_size, &r)) { \
                 check; \
-                input_advance(&ck->in, SIZE_OF(NAME, ck->id_size)); \
+                input_advance(&e->in, SIZE_OF(NAME, e->file.id_size)); \
             } else { \
-                report_truncated(ck); \
+                report_truncated(e); \
             } \
         } \
     } while (0)
@@ -107,111 +108,113 @@ static const char *expected_length(char *to, uint64_t n)
 }
 
 /* Checks a record whose length follows from the count in its fixed part. */
-static void check_counted(struct checker *ck, enum rule rule, bool (*check)(struct checker *ck))
+static void check_counted(struct engine *e, enum rule rule, bool (*check)(struct checker *ck))
 {
-    struct sight body = sight_beyond(ck, 0);
-    uint64_t least, right = right_length(ck->record_tag, &body, &least);
+    struct sight body = sight_beyond(e, 0);
+    uint64_t least, right = right_length(e->position.record_tag, &body, &least);
     char expected[NAME_SIZE];
 
-    if (right == ck->record_length) {
-        if (!check(ck))
-            report_truncated(ck);
+    if (right == e->position.record_length) {
+        if (!check(&e->ck))
+            report_truncated(e);
         return;
     }
-    wrong_length(ck, rule, expected_length(expected, right == LENGTH_ANY || ck->record_length < least ? least : right), right);
+    wrong_length(e, rule, expected_length(expected, right == LENGTH_ANY || e->position.record_length < least ? least : right),
+                 right);
 }
 
 /* SPEC.md 4.1 UTF8 */
-static void walk_string(struct checker *ck)
+static void walk_string(struct engine *e)
 {
-    uint64_t least = SIZE_OF(UTF8, ck->id_size);
+    uint64_t least = SIZE_OF(UTF8, e->file.id_size);
 
-    if (ck->record_length < least)
-        wrong_length(ck, RULE_STR_001, least == 8 ? "8 bytes at the least" : "4 bytes at the least", LENGTH_ANY);
-    else if (!check_utf8(ck, ck->record_length))
-        report_truncated(ck);
+    if (e->position.record_length < least)
+        wrong_length(e, RULE_STR_001, least == 8 ? "8 bytes at the least" : "4 bytes at the least", LENGTH_ANY);
+    else if (!check_utf8(&e->ck, e->position.record_length))
+        report_truncated(e);
 }
 
 /* A record whose tag 1.0.1 does not define. Unless it is well-formed in 1.0.2, it may be a record of another tag. */
-static bool is_of_no_version(struct checker *ck)
+static bool is_of_no_version(struct engine *e)
 {
-    if (ck->version != V101 || ck->framing.segment_reported || !ck->record_length)
+    if (e->file.version != V101 || e->framing.segment_reported || !e->position.record_length)
         return false;
-    return ck->record_tag == TAG_HEAP_DUMP_END ||
-           (ck->record_tag == TAG_HEAP_DUMP_SEGMENT && look_at(ck, 1, UINT64_MAX) && !hprof_subrecord_name(get_u1(ck->in.at)));
+    return e->position.record_tag == TAG_HEAP_DUMP_END ||
+           (e->position.record_tag == TAG_HEAP_DUMP_SEGMENT && look_at(&e->in, 1, UINT64_MAX) &&
+            !hprof_subrecord_name(get_u1(e->in.at)));
 }
 
-static void walk_record(struct checker *ck)
+static void walk_record(struct engine *e)
 {
     char expected[NAME_SIZE];
-    uint64_t at = ck->in.offset;
+    uint64_t at = e->in.offset;
 
-    if (is_of_no_version(ck)) {
-        ck->framing.lost |= definitions_of_length(ck->record_length, ck->id_size);
-        if (skip_body(ck))
-            old_version(ck);
+    if (is_of_no_version(e)) {
+        e->file.lost |= definitions_of_length(e->position.record_length, e->file.id_size);
+        if (skip_body(e))
+            old_version(e);
         return;
     }
-    switch ((enum record_tag)ck->record_tag) {
+    switch ((enum record_tag)e->position.record_tag) {
     case TAG_UTF8:
-        walk_string(ck);
+        walk_string(e);
         return;
     case TAG_LOAD_CLASS:
-        FIXED_RECORD(LOAD_CLASS, RULE_CLS_001, check_load_class(ck, &r, at));
+        FIXED_RECORD(LOAD_CLASS, RULE_CLS_001, check_load_class(&e->ck, &r, at));
         return;
     case TAG_UNLOAD_CLASS:
-        FIXED_RECORD(UNLOAD_CLASS, RULE_CLS_006, check_unload_class(ck, &r, at));
+        FIXED_RECORD(UNLOAD_CLASS, RULE_CLS_006, check_unload_class(&e->ck, &r, at));
         return;
     case TAG_FRAME:
-        FIXED_RECORD(FRAME, RULE_STK_001, check_frame(ck, &r, ck->in.at, at));
+        FIXED_RECORD(FRAME, RULE_STK_001, check_frame(&e->ck, &r, e->in.at, at));
         return;
     case TAG_TRACE:
-        check_counted(ck, RULE_STK_007, check_trace);
+        check_counted(e, RULE_STK_007, check_trace);
         return;
     case TAG_ALLOC_SITES:
-        check_counted(ck, RULE_PRF_001, check_alloc_sites);
+        check_counted(e, RULE_PRF_001, check_alloc_sites);
         return;
     case TAG_HEAP_SUMMARY:
         FIXED_RECORD(HEAP_SUMMARY, RULE_PRF_006, (void)r);
         return;
     case TAG_START_THREAD:
-        FIXED_RECORD(START_THREAD, RULE_THR_001, check_start_thread(ck, &r, at));
+        FIXED_RECORD(START_THREAD, RULE_THR_001, check_start_thread(&e->ck, &r, at));
         return;
     case TAG_END_THREAD:
-        FIXED_RECORD(END_THREAD, RULE_THR_002, check_end_thread(ck, &r, at));
+        FIXED_RECORD(END_THREAD, RULE_THR_002, check_end_thread(&e->ck, &r, at));
         return;
     case TAG_CPU_SAMPLES:
-        check_counted(ck, RULE_PRF_007, check_cpu_samples);
+        check_counted(e, RULE_PRF_007, check_cpu_samples);
         return;
     case TAG_CONTROL_SETTINGS:
-        FIXED_RECORD(CONTROL_SETTINGS, RULE_PRF_009, check_control_settings(ck, &r, at));
+        FIXED_RECORD(CONTROL_SETTINGS, RULE_PRF_009, check_control_settings(&e->ck, &r, at));
         return;
     case TAG_HEAP_DUMP:
     case TAG_HEAP_DUMP_SEGMENT:
-        walk_heap_dump(ck);
+        walk_heap_dump(e);
         return;
     case TAG_HEAP_DUMP_END:
-        check_heap_dump_end(ck);
+        check_heap_dump_end(e);
         return;
     }
-    hold_unknown(ck);
+    hold_unknown(e);
 }
 
 /* Settles a sub-record that crossed the end of its record, if no segment continues it. False if nothing after it can be
  * checked. */
-static bool settle_cut_before(struct checker *ck, const uint8_t *header, size_t n)
+static bool settle_cut_before(struct engine *e, const uint8_t *header, size_t n)
 {
-    uint64_t end = ck->cut.record_end;
+    uint64_t end = e->cut.record_end;
 
-    if (!ck->cut.active ||
-        (ck->cut.record_tag == TAG_HEAP_DUMP_SEGMENT && n >= RECORD_HEADER_SIZE && get_u1(header) == TAG_HEAP_DUMP_SEGMENT))
+    if (!e->cut.active ||
+        (e->cut.record_tag == TAG_HEAP_DUMP_SEGMENT && n >= RECORD_HEADER_SIZE && get_u1(header) == TAG_HEAP_DUMP_SEGMENT))
         return true;
-    if (records_follow_here(ck, 1)) {
-        settle_crossing(ck, RULE_REC_015);
+    if (records_follow_here(e, 1)) {
+        settle_crossing(e, RULE_REC_015);
         return true;
     }
-    skip_to_end(ck, end);
-    settle_crossing(ck, ck->in.offset - end >= UINT64_C(1) << 32 ? RULE_REC_012 : RULE_REC_015);
+    skip_to_end(e, end);
+    settle_crossing(e, e->in.offset - end >= UINT64_C(1) << 32 ? RULE_REC_012 : RULE_REC_015);
     return false;
 }
 
@@ -230,13 +233,13 @@ static uint64_t unit_size(const uint8_t *p)
 enum { UNFILLED_RECORDS = 2 };
 
 /* Reads the header of the next record. Returns how many of its bytes exist. */
-static size_t see_header(struct checker *ck, uint8_t header[RECORD_HEADER_SIZE])
+static size_t see_header(struct engine *e, uint8_t header[RECORD_HEADER_SIZE])
 {
-    const uint8_t *known = jobs_header(ck);
-    size_t n = known ? RECORD_HEADER_SIZE : look_at(ck, RECORD_HEADER_SIZE, RECORD_HEADER_SIZE);
+    const uint8_t *known = jobs_header(e);
+    size_t n = known ? RECORD_HEADER_SIZE : look_at(&e->in, RECORD_HEADER_SIZE, RECORD_HEADER_SIZE);
 
     if (n)
-        memcpy(header, known ? known : ck->in.at, n);
+        memcpy(header, known ? known : e->in.at, n);
     return n;
 }
 
@@ -246,68 +249,68 @@ static bool is_of_heap_dump(uint8_t tag)
 }
 
 /* False if that was the last one. */
-static bool check_record(struct checker *ck)
+static bool check_record(struct engine *e)
 {
     uint8_t header[RECORD_HEADER_SIZE];
-    size_t n = see_header(ck, header);
+    size_t n = see_header(e, header);
     uint32_t time;
     bool known;
 
-    show_progress(ck);
-    ck->record_at = ck->in.offset;
-    if (!begin_unit(ck, n < RECORD_HEADER_SIZE ? n : unit_size(header)) || !settle_cut_before(ck, header, n) || n == 0)
+    show_progress(e);
+    e->position.record_at = e->in.offset;
+    if (!begin_unit(e, n < RECORD_HEADER_SIZE ? n : unit_size(header)) || !settle_cut_before(e, header, n) || n == 0)
         return false;
-    ck->record_tag = get_u1(header);
+    e->position.record_tag = get_u1(header);
     if (n < RECORD_HEADER_SIZE) {
-        report_truncated_header(ck, n);
+        report_truncated_header(e, n);
         return false;
     }
-    ck->record_number = ck->sum.record_counts[ck->record_tag] + 1;
+    e->position.record_number = e->run.sum.record_counts[e->position.record_tag] + 1;
     time = get_u4(header + RECORD_TIME_AT);
-    ck->record_length = get_u4(header + RECORD_LENGTH_AT);
-    if (ck->dump.open && !is_of_heap_dump(ck->record_tag) && !jobs_bar(ck))
+    e->position.record_length = get_u4(header + RECORD_LENGTH_AT);
+    if (e->heap.open && !is_of_heap_dump(e->position.record_tag) && !jobs_bar(e))
         return false;
-    known = hprof_record_name(ck->record_tag) != NULL;
-    if (known && !release_unknown(ck))
+    known = hprof_record_name(e->position.record_tag) != NULL;
+    if (known && !release_unknown(e))
         return false;
-    input_go_on_at(&ck->in, ck->in.offset + RECORD_HEADER_SIZE);
+    input_go_on_at(&e->in, e->in.offset + RECORD_HEADER_SIZE);
     if (known)
-        note_signs(ck, time);
-    walk_record(ck);
-    if (ck->framing.stopped)
+        note_signs(e, time);
+    walk_record(e);
+    if (e->framing.stopped)
         return false;
     if (known)
-        check_time(ck, time);
-    ck->sum.record_counts[ck->record_tag]++;
-    if (ck->framing.unfilled.number && ck->record_at != ck->framing.unfilled.at &&
-        ++ck->framing.unfilled.records == UNFILLED_RECORDS)
-        ck->framing.unfilled.number = 0;
+        check_time(e, time);
+    e->run.sum.record_counts[e->position.record_tag]++;
+    if (e->framing.unfilled.number && e->position.record_at != e->framing.unfilled.at &&
+        ++e->framing.unfilled.records == UNFILLED_RECORDS)
+        e->framing.unfilled.number = 0;
     return true;
 }
 
-void check_records(struct checker *ck)
+void check_records(struct engine *e)
 {
     do
-        while (!ck->framing.stopped && !ck->memory.exhausted && check_record(ck))
+        while (!e->framing.stopped && !e->run.memory.exhausted && check_record(e))
             continue;
-    while (jobs_roll_back(ck));
+    while (jobs_roll_back(e));
 
-    ck->record_number = 0;
-    if (ck->in.error || ck->memory.exhausted)
-        ck->framing.truncated = true;
-    if (ck->framing.truncated)
-        ck->framing.lost = MAY_DEFINE_ALL;
-    settle_unknown(ck);
-    drop_crossing(ck);
-    if (ck->dump.open) {
-        ck->dump.lost |= end_was_reported(ck);
-        if (!ck->framing.truncated && ck->version != V101 && !ck->framing.heap_end_lost &&
-            ck->dump.malformed_segment != ck->dump.last_segment) {
-            ck->record_tag = TAG_HEAP_DUMP_SEGMENT;
-            ck->record_number = ck->dump.last_segment_number;
-            report(ck, RULE_REC_007, ck->dump.last_segment, "a HEAP_DUMP_END after it", "the end of the file");
+    e->position.record_number = 0;
+    if (e->in.error || e->run.memory.exhausted)
+        e->framing.truncated = true;
+    if (e->framing.truncated)
+        e->file.lost = MAY_DEFINE_ALL;
+    settle_unknown(e);
+    drop_crossing(e);
+    if (e->heap.open) {
+        e->heap.lost |= end_was_reported(e);
+        if (!e->framing.truncated && e->file.version != V101 && !e->framing.heap_end_lost &&
+            e->heap.malformed_segment != e->heap.last_segment) {
+            e->position.record_tag = TAG_HEAP_DUMP_SEGMENT;
+            e->position.record_number = e->heap.last_segment_number;
+            report(&e->ck, RULE_REC_007, e->heap.last_segment, "a HEAP_DUMP_END after it", "the end of the file");
         }
-        ck->dump.open = false;
-        end_heap_dump(ck);
+        e->heap.open = false;
+        end_heap_dump(e);
     }
 }

@@ -46,18 +46,9 @@ enum resume resume_after_record(const struct sight *body, uint64_t declared, uin
  * with the instance. */
 bool resume_by_class(const struct sight *s, uint64_t declared, uint64_t by_class, uint64_t left);
 
-/* What a skipped record may have defined if its tag was wrong. */
-enum may_define {
-    MAY_DEFINE_STRINGS = 1,
-    MAY_DEFINE_CLASSES = 2, /* LOAD_CLASS */
-    MAY_DEFINE_FRAMES = 4,
-    MAY_DEFINE_TRACES = 8,
-    MAY_DEFINE_THREADS = 16, /* START_THREAD, END_THREAD */
-    MAY_DEFINE_ALL = 31
-};
-/* By its length. */
+/* What a skipped record may have defined (enum may_define) if its tag was wrong: by its length; */
 unsigned definitions_of_length(uint64_t length, unsigned id_size);
-/* By its tag. */
+/* by its tag. */
 unsigned definitions_of_tag(unsigned tag);
 
 #endif

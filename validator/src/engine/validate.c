@@ -2,7 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/checker.h"
+#include "engine/engine.h"
+#include "reread/reread.h"
 
 enum { PROGRESS_STEP = 8 << 20 };
 
@@ -11,238 +12,203 @@ void hprof_options_init(struct hprof_options *options)
     *options = (struct hprof_options){.max_errors = 20, .threads = 1};
 }
 
-void show_progress(struct checker *ck)
+void show_progress(struct engine *e)
 {
-    uint64_t read = input_file_position(&ck->in);
+    uint64_t read = input_file_position(&e->in);
 
     /* Bitmaps of IDs may take a thirtieth of the bytes read, whatever the heap contains. */
-    id_set_allow(&ck->dump.objects, (UINT64_C(8) << 20) + ck->in.offset / 30);
-    id_set_allow(&ck->class_serials, UINT64_C(1) << 20);
-    id_set_allow(&ck->unloaded_serials, UINT64_C(1) << 20);
-    id_set_allow(&ck->rooted_threads, UINT64_C(1) << 20);
-    if (ck->options->on_progress && read > ck->progress_shown && read - ck->progress_shown >= PROGRESS_STEP) {
-        ck->progress_shown = read;
-        ck->options->on_progress(ck->options->context, read, input_file_size(&ck->in));
+    id_set_allow(&e->heap.objects, (UINT64_C(8) << 20) + e->in.offset / 30);
+    id_set_allow(&e->file.class_serials, UINT64_C(1) << 20);
+    id_set_allow(&e->file.unloaded_serials, UINT64_C(1) << 20);
+    id_set_allow(&e->file.rooted_threads, UINT64_C(1) << 20);
+    if (e->run.options->on_progress && read > e->run.progress_shown && read - e->run.progress_shown >= PROGRESS_STEP) {
+        e->run.progress_shown = read;
+        e->run.options->on_progress(e->run.options->context, read, input_file_size(&e->in));
     }
 }
 
-static void checker_init(struct checker *ck, const struct hprof_options *options)
+static void engine_init(struct engine *e, const struct hprof_options *options)
 {
-    struct memory *m = &ck->memory;
+    struct run *run = &e->run;
+    const struct hprof_testing *testing = options->testing;
 
-    ck->options = options;
-    memory_init(m, options->allocator, options->max_memory);
-    ck->key = options->testing && options->testing->hash_seed ? hash_key_from(options->testing->hash_seed) : hash_key_draw();
-    findings_init(&ck->findings, m, options->max_errors);
-    id_set_init(&ck->class_serials, m, &ck->key, sizeof(uint32_t));
-    id_set_init(&ck->unloaded_serials, m, &ck->key, sizeof(uint32_t));
-    keymap_init(&ck->traces, m, &ck->key, sizeof(uint32_t), sizeof(uint32_t));
-    keymap_init(&ck->threads, m, &ck->key, sizeof(uint32_t), sizeof(uint64_t));
-    chunks_init(&ck->trace_list, m, trace_size());
-    id_set_init(&ck->rooted_threads, m, &ck->key, sizeof(uint32_t));
-    byte_log_init(&ck->frame_roots, m);
-    chunks_init(&ck->jumps, m, sizeof(struct jump));
-    heap_index_init(&ck->heap_index, m);
-    ck->sum.version = ck->sum.producer = "";
-    ck->sum.sound_until = UINT64_MAX;
+    e->ck = (struct checker){run, &e->file, &e->heap, &e->position, &e->in};
+    run->options = options;
+    memory_init(&run->memory, options->allocator, options->max_memory);
+    run->key = testing && testing->hash_seed ? hash_key_from(testing->hash_seed) : hash_key_draw();
+    findings_init(&run->findings, &run->memory, options->max_errors);
+    run->sum.version = run->sum.producer = "";
+    run->sum.sound_until = UINT64_MAX;
+    file_init(&e->file, &run->memory, &run->key);
 }
 
-/* Sets up what depends on the size of IDs. */
-static void checker_begin(struct checker *ck)
+static void engine_clear(struct engine *e)
 {
-    struct memory *m = &ck->memory;
-
-    strings_init(&ck->strings, m, &ck->key, ck->id_size);
-    keymap_init(&ck->frames, m, &ck->key, ck->id_size, sizeof(uint64_t));
-    classes_init(&ck->classes, m, &ck->key, ck->id_size);
-    id_set_init(&ck->dump.objects, m, &ck->key, ck->id_size);
-    ck->segment = (struct segment){.meet = &meetings_in_order,
-                                   .context = ck,
-                                   .id_size = ck->id_size,
-                                   .objects = &ck->dump.objects,
-                                   .wide = &ck->dump.wide};
-    pending_uses_init(&ck->string_uses, m, ck->id_size);
-    pending_uses_init(&ck->frame_uses, m, ck->id_size);
-    pending_uses_init(&ck->class_serial_uses, m, sizeof(uint32_t));
-    pending_uses_init(&ck->trace_uses, m, sizeof(uint32_t));
-    pending_uses_init(&ck->thread_uses, m, sizeof(uint32_t));
-    pending_uses_init(&ck->class_uses, m, ck->id_size);
+    heap_free(&e->ck);
+    jobs_clear(e);
+    drop_crossing(e);
+    file_clear(&e->file);
+    end_gzip(e);
+    input_close(&e->in);
 }
 
-static void checker_clear(struct checker *ck)
+/* Reads the header. False if nothing after it can be checked. */
+static bool read_header(struct engine *e)
 {
-    if (ck->id_size) {
-        clear_heap_dump(ck);
-        pending_uses_clear(&ck->string_uses);
-        pending_uses_clear(&ck->frame_uses);
-        pending_uses_clear(&ck->class_serial_uses);
-        pending_uses_clear(&ck->trace_uses);
-        pending_uses_clear(&ck->thread_uses);
-        pending_uses_clear(&ck->class_uses);
-    }
-    jobs_clear(ck);
-    drop_crossing(ck);
-    hot_classes_clear(&ck->segment.hot, &ck->memory);
-    classes_clear(&ck->classes);
-    keymap_clear(&ck->dump.thread_roots);
-    strings_clear(&ck->strings);
-    id_set_clear(&ck->class_serials);
-    id_set_clear(&ck->unloaded_serials);
-    keymap_clear(&ck->frames);
-    keymap_clear(&ck->traces);
-    keymap_clear(&ck->threads);
-    chunks_clear(&ck->trace_list);
-    chunks_clear(&ck->jumps);
-    id_set_clear(&ck->rooted_threads);
-    byte_log_clear(&ck->frame_roots);
-    heap_index_clear(&ck->heap_index);
-    end_gzip(ck);
-    input_close(&ck->in);
+    if (!begin_unit(e, header_bytes(&e->ck)))
+        return false;
+    if (check_header(&e->ck, e->framing.truncated || e->garbage_after || e->in.error || e->run.memory.exhausted))
+        return true;
+    e->framing.stopped = true;
+    return false;
 }
 
-static void check_dump(struct checker *ck)
+static void check_dump(struct engine *e)
 {
-    if (ck->memory.exhausted || ck->in.error)
+    if (e->run.memory.exhausted || e->in.error)
         return;
-    look_for_text(ck);
-    if (!check_header(ck)) {
-        input_skip(&ck->in, UINT64_MAX);
-        restore_checkpoint(ck);
-        ck->sum.bytes = ck->in.offset;
+    look_for_text(e);
+    if (!read_header(e)) {
+        input_skip(&e->in, UINT64_MAX);
+        restore_checkpoint(e);
+        e->run.sum.bytes = e->in.offset;
         return;
     }
-    checker_begin(ck);
-    jobs_init(ck);
-    check_records(ck);
-    if (ck->framing.stopped && !ck->memory.exhausted)
-        input_skip(&ck->in, UINT64_MAX);
-    restore_checkpoint(ck);
-    ck->sum.bytes = ck->in.offset;
-    if (ck->memory.exhausted || ck->in.error)
+    file_begin(&e->file, &e->run.memory, &e->run.key);
+    heap_init(&e->ck);
+    jobs_init(e);
+    check_records(e);
+    if (e->framing.stopped && !e->run.memory.exhausted)
+        input_skip(&e->in, UINT64_MAX);
+    restore_checkpoint(e);
+    e->run.sum.bytes = e->in.offset;
+    if (e->run.memory.exhausted || e->in.error)
         return;
-    finish_strings(ck);
-    finish_stacks(ck);
-    finish_frame_roots(ck);
-    finish_classes(ck);
-    find_offsets_of_records(ck);
+    finish_strings(&e->ck);
+    finish_stacks(&e->ck);
+    finish_frame_roots(&e->ck);
+    finish_classes(&e->ck);
+    find_offsets_of_records(&e->ck);
 }
 
 /* A limit that should be enough for the whole dump; 0 if its size is unknown. Real dumps need less than a twenty-fifth of
  * their size, and none needs more than twice its size. If the limit was above the first figure, memory is assumed to grow in
  * proportion to the bytes read. */
-static uint64_t estimate_memory(const struct checker *ck)
+static uint64_t estimate_memory(const struct engine *e)
 {
     enum { LEAST = 8 << 20, INFLATED = 8 };
-    uint64_t size = input_file_size(&ck->in), position = input_file_position(&ck->in);
-    uint64_t whole = ck->in.compressed ? INFLATED * size : size, usual = LEAST + whole / 25, most = LEAST + 2 * whole;
+    uint64_t size = input_file_size(&e->in), position = input_file_position(&e->in);
+    uint64_t whole = e->in.compressed ? INFLATED * size : size, usual = LEAST + whole / 25, most = LEAST + 2 * whole;
     double in_proportion;
 
     if (!size)
         return 0;
-    if (ck->options->max_memory < usual)
+    if (e->run.options->max_memory < usual)
         return usual;
-    in_proportion = position ? 1.5 * (double)ck->memory.peak * (double)size / (double)position : 0;
+    in_proportion = position ? 1.5 * (double)e->run.memory.peak * (double)size / (double)position : 0;
     if (in_proportion < (double)most)
         return (uint64_t)in_proportion;
-    return ck->options->max_memory < most ? most : 2 * ck->options->max_memory;
+    return e->run.options->max_memory < most ? most : 2 * e->run.options->max_memory;
 }
 
 /* Says how far the check came with the allowed memory, and how much will be enough. */
-static void show_limit(const struct checker *ck, char *to, size_t size)
+static void show_limit(const struct engine *e, char *to, size_t size)
 {
-    uint64_t file = input_file_size(&ck->in), megabytes = (ck->sum.memory_needed >> 20) + 1;
+    uint64_t file = input_file_size(&e->in), megabytes = (e->run.sum.memory_needed >> 20) + 1;
     size_t n;
 
     n = (size_t)snprintf(to, size, "the memory limit of %llu bytes was met at offset 0x%llx",
-                         (unsigned long long)ck->options->max_memory, (unsigned long long)ck->in.offset);
+                         (unsigned long long)e->run.options->max_memory, (unsigned long long)e->in.offset);
     if (file)
         snprintf(to + n, size - n, ", after %.0f %% of the file; about %lluM should do",
-                 100 * (double)input_file_position(&ck->in) / (double)file, (unsigned long long)megabytes);
+                 100 * (double)input_file_position(&e->in) / (double)file, (unsigned long long)megabytes);
     else
         snprintf(to + n, size - n, "; a dump needs about a twenty-fifth of its size");
 }
 
 /* Says what kept the dump from being checked to its end, if anything did. */
-static void describe_failure(struct checker *ck)
+static void describe_failure(struct engine *e)
 {
-    struct hprof_summary *sum = &ck->sum;
+    struct hprof_summary *sum = &e->run.sum;
     char reason[128] = "";
 
-    if (ck->memory.exhausted) {
+    if (e->run.memory.exhausted) {
         sum->status = HPROF_LIMIT;
-        if (ck->options->max_memory) {
-            sum->memory_needed = estimate_memory(ck);
-            show_limit(ck, ck->failure, sizeof ck->failure);
+        if (e->run.options->max_memory) {
+            sum->memory_needed = estimate_memory(e);
+            show_limit(e, e->run.failure, sizeof e->run.failure);
         } else {
-            snprintf(ck->failure, sizeof ck->failure, "memory ran out at offset 0x%llx", (unsigned long long)ck->in.offset);
+            snprintf(e->run.failure, sizeof e->run.failure, "memory ran out at offset 0x%llx",
+                     (unsigned long long)e->in.offset);
         }
-        sum->failure = ck->failure;
-    } else if (ck->in.error) {
+        sum->failure = e->run.failure;
+    } else if (e->in.error) {
         sum->status = HPROF_IO;
-        input_reason(&ck->in, reason, sizeof reason);
-        if (ck->in.offset)
-            snprintf(ck->failure, sizeof ck->failure, "cannot be read on from offset 0x%llx: %s",
-                     (unsigned long long)ck->in.offset, reason);
+        input_reason(&e->in, reason, sizeof reason);
+        if (e->in.offset)
+            snprintf(e->run.failure, sizeof e->run.failure, "cannot be read on from offset 0x%llx: %s",
+                     (unsigned long long)e->in.offset, reason);
         else
-            snprintf(ck->failure, sizeof ck->failure, "cannot be read: %s", reason);
-        sum->failure = ck->failure;
+            snprintf(e->run.failure, sizeof e->run.failure, "cannot be read: %s", reason);
+        sum->failure = e->run.failure;
     }
 }
 
-struct severity_choice choose_severity(const struct checker *ck, enum profile *looks_like, const char **producer)
+struct severity_choice choose_severity(const struct engine *e, enum profile *looks_like, const char **producer)
 {
-    struct severity_choice choice = {
-        .profile = (enum profile)ck->options->profile, .changed = ck->options->severities, .werror = ck->options->werror};
+    struct severity_choice choice = {.profile = (enum profile)e->run.options->profile,
+                                     .changed = e->run.options->severities,
+                                     .werror = e->run.options->werror};
 
-    *looks_like = guess_producer(ck, producer);
+    *looks_like = guess_producer(&e->run, &e->file, producer);
     if (choice.profile == PROFILE_AUTO)
         choice.profile = *looks_like;
     return choice;
 }
 
 /* Computes severities, totals and the likely producer. */
-static struct severity_choice conclude(struct checker *ck)
+static struct severity_choice conclude(struct engine *e)
 {
     enum profile looks_like;
-    struct severity_choice choice = choose_severity(ck, &looks_like, &ck->sum.producer);
-    struct hprof_summary *sum = &ck->sum;
+    struct severity_choice choice = choose_severity(e, &looks_like, &e->run.sum.producer);
+    struct hprof_summary *sum = &e->run.sum;
     struct verdict verdict;
 
-    findings_verdict(&ck->findings, &choice, &verdict);
-    if (ck->options->baseline) {
+    findings_verdict(&e->run.findings, &choice, &verdict);
+    if (e->run.options->baseline) {
         for (size_t rule = 0; rule < RULE_COUNT; rule++)
-            ck->in_baseline[rule] = verdict.totals[rule] <= ck->options->baseline[rule];
-        choice.in_baseline = ck->in_baseline;
-        findings_verdict(&ck->findings, &choice, &verdict);
+            e->run.in_baseline[rule] = verdict.totals[rule] <= e->run.options->baseline[rule];
+        choice.in_baseline = e->run.in_baseline;
+        findings_verdict(&e->run.findings, &choice, &verdict);
     }
-    memcpy(ck->totals, verdict.totals, sizeof ck->totals);
-    sum->totals = ck->totals;
+    memcpy(e->run.totals, verdict.totals, sizeof e->run.totals);
+    sum->totals = e->run.totals;
     sum->profile = choice.profile;
     sum->errors = verdict.errors;
     sum->warnings = verdict.warnings;
     sum->notes = verdict.notes;
     sum->status = verdict.errors ? HPROF_INVALID : HPROF_VALID;
     sum->producer_profile = looks_like;
-    sum->quirks = ck->quirks;
+    sum->quirks = e->run.quirks;
     if (looks_like != PROFILE_STRICT) {
         struct severity_choice other = choice;
         struct quirk_count quirks;
 
         other.profile = looks_like;
         other.in_baseline = NULL;
-        findings_count_quirks(&ck->findings, &choice, &other, &quirks);
-        memcpy(ck->quirks, quirks.totals, sizeof ck->quirks);
+        findings_count_quirks(&e->run.findings, &choice, &other, &quirks);
+        memcpy(e->run.quirks, quirks.totals, sizeof e->run.quirks);
         sum->quirk_errors = quirks.errors;
         sum->quirk_warnings = quirks.warnings;
         if (verdict.errors && quirks.errors == verdict.errors)
             sum->accepted_by = hprof_profile_at(looks_like)->name;
     }
 
-    sum->compressed = ck->in.compressed;
+    sum->compressed = e->in.compressed;
     /* The second look may leave the file anywhere. */
-    sum->file_bytes = input_file_size(&ck->in);
-    if (sum->file_bytes < input_file_position(&ck->in))
-        sum->file_bytes = input_file_position(&ck->in);
+    sum->file_bytes = input_file_size(&e->in);
+    if (sum->file_bytes < input_file_position(&e->in))
+        sum->file_bytes = input_file_position(&e->in);
     if (sum->sound_until > sum->bytes)
         sum->sound_until = sum->bytes;
     sum->classes = sum->subrecord_counts[SUB_CLASS_DUMP];
@@ -250,39 +216,39 @@ static struct severity_choice conclude(struct checker *ck)
     sum->object_arrays = sum->subrecord_counts[SUB_OBJECT_ARRAY_DUMP];
     sum->primitive_arrays = sum->subrecord_counts[SUB_PRIMITIVE_ARRAY_DUMP] + sum->subrecord_counts[SUB_PRIMITIVE_ARRAY_NODATA];
     sum->strings = sum->record_counts[TAG_UTF8];
-    describe_failure(ck);
-    sum->hint = choose_hint(ck);
+    describe_failure(e);
+    sum->hint = choose_hint(e);
     return choice;
 }
 
 /* The last progress is all bytes, wherever the second look left the file. */
-static void end_progress(struct checker *ck)
+static void end_progress(struct engine *e)
 {
-    bool whole = ck->sum.status == HPROF_VALID || ck->sum.status == HPROF_INVALID;
+    bool whole = e->run.sum.status == HPROF_VALID || e->run.sum.status == HPROF_INVALID;
 
-    if (ck->options->on_progress)
-        ck->options->on_progress(ck->options->context, whole ? ck->sum.file_bytes : input_file_position(&ck->in),
-                                 input_file_size(&ck->in));
+    if (e->run.options->on_progress)
+        e->run.options->on_progress(e->run.options->context, whole ? e->run.sum.file_bytes : input_file_position(&e->in),
+                                    input_file_size(&e->in));
 }
 
-static enum hprof_status run(struct checker *ck)
+static enum hprof_status run(struct engine *e)
 {
-    const struct hprof_options *options = ck->options;
+    const struct hprof_options *options = e->run.options;
     struct severity_choice choice;
 
-    check_dump(ck);
-    findings_end(&ck->findings);
+    check_dump(e);
+    findings_end(&e->run.findings);
     /* Findings from before memory ran out are still shown, with the memory that the rest has released. */
-    ck->memory.limit = 0;
+    e->run.memory.limit = 0;
     if (options->on_finding)
-        findings_prepare(&ck->findings);
-    choice = conclude(ck);
-    end_progress(ck);
+        findings_prepare(&e->run.findings);
+    choice = conclude(e);
+    end_progress(e);
     if (options->on_summary)
-        options->on_summary(options->context, &ck->sum);
+        options->on_summary(options->context, &e->run.sum);
     if (options->on_finding)
-        findings_show(&ck->findings, &choice, options->max_errors, options->on_finding, options->context);
-    return ck->sum.status;
+        findings_show(&e->run.findings, &choice, options->max_errors, options->on_finding, options->context);
+    return e->run.sum.status;
 }
 
 static bool options_make_sense(const struct hprof_options *options)
@@ -298,42 +264,42 @@ static bool options_make_sense(const struct hprof_options *options)
 }
 
 /* A descriptor, or memory if `bytes` is not NULL. */
-static bool open_input(struct checker *ck, int fd, const void *bytes, size_t size, bool as_pipe)
+static bool open_input(struct engine *e, int fd, const void *bytes, size_t size, bool as_pipe)
 {
-    size_t block = ck->options->testing ? ck->options->testing->block : 0;
+    size_t block = e->run.options->testing ? e->run.options->testing->block : 0;
     struct input_source source;
 
     if (block) {
         source = bytes ? source_of_memory(bytes, size, as_pipe) : source_of_fd(fd);
-        return input_open_source(&ck->in, source, block, &ck->memory, on_gzip_fault, ck);
+        return input_open_source(&e->in, source, block, &e->run.memory, on_gzip_fault, e);
     }
     if (bytes)
-        return input_open_memory(&ck->in, bytes, size, as_pipe, &ck->memory, on_gzip_fault, ck);
-    return input_open_fd(&ck->in, fd, &ck->memory, on_gzip_fault, ck);
+        return input_open_memory(&e->in, bytes, size, as_pipe, &e->run.memory, on_gzip_fault, e);
+    return input_open_fd(&e->in, fd, &e->run.memory, on_gzip_fault, e);
 }
 
 /* The context takes about 100 KB, so it comes from the caller's allocator, not from the stack. */
 static enum hprof_status validate(int fd, const void *bytes, size_t size, bool as_pipe, const struct hprof_options *options)
 {
     struct memory own;
-    struct checker *ck;
+    struct engine *e;
     enum hprof_status status;
 
     if (!options_make_sense(options))
         return HPROF_USAGE;
     memory_init(&own, options->allocator, 0);
-    ck = memory_get_zeroed(&own, sizeof *ck);
-    if (!ck)
+    e = memory_get_zeroed(&own, sizeof *e);
+    if (!e)
         return HPROF_LIMIT;
-    checker_init(ck, options);
-    (void)open_input(ck, fd, bytes, size, as_pipe); /* run() reports the failure in ck->memory or ck->in */
+    engine_init(e, options);
+    (void)open_input(e, fd, bytes, size, as_pipe); /* run() reports the failure in e->run.memory or e->in */
     if (options->threads > 1)
-        input_allow_thread(&ck->in);
-    begin_gzip(ck);
-    status = run(ck);
-    checker_clear(ck);
-    findings_clear(&ck->findings);
-    memory_put(&own, ck, sizeof *ck);
+        input_allow_thread(&e->in);
+    begin_gzip(e);
+    status = run(e);
+    engine_clear(e);
+    findings_clear(&e->run.findings);
+    memory_put(&own, e, sizeof *e);
     return status;
 }
 

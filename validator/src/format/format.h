@@ -29,6 +29,16 @@ enum subrecord_tag {
 #undef SUBRECORD
 };
 
+/* What a part of a dump that was skipped may have defined. */
+enum may_define {
+    MAY_DEFINE_STRINGS = 1,
+    MAY_DEFINE_CLASSES = 2, /* LOAD_CLASS */
+    MAY_DEFINE_FRAMES = 4,
+    MAY_DEFINE_TRACES = 8,
+    MAY_DEFINE_THREADS = 16, /* START_THREAD, END_THREAD */
+    MAY_DEFINE_ALL = 31
+};
+
 /* ---- Layouts ---- */
 /* clang-format off */
 

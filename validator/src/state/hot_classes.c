@@ -38,8 +38,13 @@ bool hot_classes_like(struct hot_classes *hot, const struct hot_classes *other, 
     hot->slots = memory_try(memory, hot_bytes(hot->bits));
     if (!hot->slots)
         return false;
-    memset(hot->slots, 0, hot_bytes(hot->bits));
+    hot_classes_forget(hot);
     return true;
+}
+
+void hot_classes_forget(struct hot_classes *hot)
+{
+    memset(hot->slots, 0, hot_bytes(hot->bits));
 }
 
 void hot_classes_clear(struct hot_classes *hot, struct memory *memory)

@@ -40,6 +40,8 @@ struct hot_classes {
 void hot_classes_fit(struct hot_classes *hot, struct memory *memory, const struct hash_key *key, uint64_t classes);
 /* Makes as much room as `other` has, unless memory is short. */
 bool hot_classes_like(struct hot_classes *hot, const struct hot_classes *other, struct memory *memory);
+/* Empties all slots. */
+void hot_classes_forget(struct hot_classes *hot);
 void hot_classes_clear(struct hot_classes *hot, struct memory *memory);
 
 /* The slot of a class, which may hold another one. Only if there are slots. */

@@ -1,6 +1,6 @@
 /* Reads the dump, or a part of it, exactly as the first time: by its lengths, and where those failed, by the jumps noted
  * then. Checks nothing. */
-#include "engine/checker.h"
+#include "reread/reread.h"
 
 struct reader {
     const struct visitor *visitor;
@@ -11,14 +11,14 @@ struct reader {
 /* Whether a jump begins here. */
 static bool jumps_here(struct checker *ck, struct reader *r, struct jump *jump)
 {
-    for (*jump = jump_at(ck, r->jump); jump->from < ck->in.offset; *jump = jump_at(ck, r->jump))
+    for (*jump = jumps_at(&ck->file->jumps, r->jump); jump->from < ck->in->offset; *jump = jumps_at(&ck->file->jumps, r->jump))
         r->jump++;
-    return jump->from == ck->in.offset;
+    return jump->from == ck->in->offset;
 }
 
 static bool skip(struct checker *ck, uint64_t n)
 {
-    return input_skip(&ck->in, n) == n;
+    return input_skip(ck->in, n) == n;
 }
 
 /* False if the jump leads to the end. */
@@ -35,28 +35,28 @@ static bool read_subrecord(struct checker *ck, struct reader *r)
 
     if (jumps && jump.failed)
         return follow_jump(ck, &jump);
-    return input_need(&ck->in, 1) && measure_next(ck, ck->heap_end - ck->in.offset, &m, &ended) == MEASURED &&
-           r->visitor->subrecord(ck, jumps ? jump.to - jump.from : m.size);
+    return input_need(ck->in, 1) && measure_next(ck, ck->position->heap_end - ck->in->offset, &m, &ended) == MEASURED &&
+           r->visitor->subrecord(ck, r->visitor->context, jumps ? jump.to - jump.from : m.size);
 }
 
 /* Visits the sub-records before the next jump, as far as they are in memory. */
 static void read_many(struct checker *ck, struct reader *r)
 {
-    uint64_t at = ck->in.offset, end = ck->heap_end < r->end ? ck->heap_end : r->end, left;
-    size_t n = (size_t)(ck->in.end - ck->in.at);
+    uint64_t at = ck->in->offset, end = ck->position->heap_end < r->end ? ck->position->heap_end : r->end, left;
+    size_t n = (size_t)(ck->in->end - ck->in->at);
     struct jump jump;
 
     if (!r->visitor->many || jumps_here(ck, r, &jump))
         return;
     left = (end < jump.from ? end : jump.from) - at;
-    input_advance(&ck->in, r->visitor->many(ck, n < left ? n : (size_t)left));
+    input_advance(ck->in, r->visitor->many(ck, r->visitor->context, n < left ? n : (size_t)left));
 }
 
 static bool read_subrecords(struct checker *ck, struct reader *r)
 {
-    while (ck->in.offset < ck->heap_end && ck->in.offset < r->end) {
+    while (ck->in->offset < ck->position->heap_end && ck->in->offset < r->end) {
         read_many(ck, r);
-        if (ck->in.offset < ck->heap_end && ck->in.offset < r->end && !read_subrecord(ck, r))
+        if (ck->in->offset < ck->position->heap_end && ck->in->offset < r->end && !read_subrecord(ck, r))
             return false;
     }
     return true;
@@ -70,29 +70,29 @@ static bool read_record(struct checker *ck, struct reader *r)
 
     if (jumps_here(ck, r, &jump))
         return follow_jump(ck, &jump);
-    if (input_need(&ck->in, RECORD_HEADER_SIZE) < RECORD_HEADER_SIZE)
+    if (input_need(ck->in, RECORD_HEADER_SIZE) < RECORD_HEADER_SIZE)
         return false;
-    tag = get_u1(ck->in.at);
-    length = get_u4(ck->in.at + RECORD_LENGTH_AT);
+    tag = get_u1(ck->in->at);
+    length = get_u4(ck->in->at + RECORD_LENGTH_AT);
     if (r->visitor->subrecord && tag == TAG_HEAP_DUMP_END)
         return false;
-    input_advance(&ck->in, RECORD_HEADER_SIZE);
+    input_advance(ck->in, RECORD_HEADER_SIZE);
     if (r->visitor->record && !r->visitor->record(ck, r->visitor->context, tag, length))
         return false;
     if (!r->visitor->subrecord || (tag != TAG_HEAP_DUMP && tag != TAG_HEAP_DUMP_SEGMENT))
         return skip(ck, length);
-    ck->heap_end = ck->in.offset + length;
+    ck->position->heap_end = ck->in->offset + length;
     return read_subrecords(ck, r);
 }
 
 void read_again(struct checker *ck, uint64_t from, uint64_t heap_end, uint64_t end, const struct visitor *visitor)
 {
-    struct reader r = {visitor, find_jump(ck, from), end};
-    uint64_t heap_end_before = ck->heap_end;
+    struct reader r = {visitor, jumps_find(&ck->file->jumps, from), end};
+    uint64_t heap_end_before = ck->position->heap_end;
 
-    ck->heap_end = heap_end;
-    if (input_seek(&ck->in, from) && read_subrecords(ck, &r))
-        while (ck->in.offset < end && read_record(ck, &r))
+    ck->position->heap_end = heap_end;
+    if (input_seek(ck->in, from) && read_subrecords(ck, &r))
+        while (ck->in->offset < end && read_record(ck, &r))
             continue;
-    ck->heap_end = heap_end_before;
+    ck->position->heap_end = heap_end_before;
 }

@@ -3,8 +3,8 @@
  * is defined twice. Only for input that can be read again. */
 #include <string.h>
 
-#include "engine/checker.h"
 #include "format/native.h"
+#include "reread/reread.h"
 
 /* IDs or serials whose first occurrence is wanted. Few others pass the range and the filter. */
 struct targets {
@@ -23,7 +23,7 @@ struct finder {
 static void targets_init(struct targets *t, struct checker *ck)
 {
     memset(t, 0, sizeof *t);
-    keymap_init(&t->found, &ck->memory, &ck->key, sizeof(uint64_t), sizeof(uint64_t));
+    keymap_init(&t->found, &ck->run->memory, &ck->run->key, sizeof(uint64_t), sizeof(uint64_t));
 }
 
 static void targets_add(struct targets *t, uint64_t id)
@@ -83,7 +83,7 @@ static void find_in_elements(struct targets *t, const uint8_t *p, size_t n, uint
  * after them. */
 static const uint8_t *find_in_values(struct finder *f, const uint8_t *p, size_t head, const uint8_t *start, uint64_t at)
 {
-    unsigned id_size = f->ck->id_size, n = get_u2(p);
+    unsigned id_size = f->ck->file->id_size, n = get_u2(p);
 
     for (p += 2; n; n--) {
         unsigned type = get_u1(p + head - 1);
@@ -99,7 +99,7 @@ static const uint8_t *find_in_values(struct finder *f, const uint8_t *p, size_t 
 /* p follows the tag. References are in the order of the file. */
 static void find_in_class_dump(struct finder *f, const uint8_t *p, uint64_t at)
 {
-    unsigned id = f->ck->id_size;
+    unsigned id = f->ck->file->id_size;
     struct cursor c = {p, p + SIZE_OF(CLASS_DUMP, id)};
     struct CLASS_DUMP r;
 
@@ -115,8 +115,8 @@ static void find_in_class_dump(struct finder *f, const uint8_t *p, uint64_t at)
 /* Searches the references of an instance at an offset of the dump, moving the window. */
 static bool find_in_fields(struct finder *f, uint32_t layout, uint64_t offset)
 {
-    const struct classes *classes = &f->ck->classes;
-    struct input *in = &f->ck->in;
+    const struct classes *classes = &f->ck->file->classes;
+    struct input *in = f->ck->in;
     uint64_t total = classes_layout(classes, layout)->total;
 
     for (uint32_t i = layout; i != LAYOUT_NONE; i = classes_above(classes, i)) {
@@ -127,9 +127,9 @@ static bool find_in_fields(struct finder *f, uint32_t layout, uint64_t offset)
 
             if (field.type != TYPE_OBJECT)
                 continue;
-            if (input_skip(in, skip) < skip || input_need(in, f->ck->id_size) < f->ck->id_size)
+            if (input_skip(in, skip) < skip || input_need(in, f->ck->file->id_size) < f->ck->file->id_size)
                 return false;
-            targets_try(&f->referenced, get_id(in->at, f->ck->id_size), at);
+            targets_try(&f->referenced, get_id(in->at, f->ck->file->id_size), at);
         }
     }
     return true;
@@ -141,25 +141,25 @@ static bool find_in_fields(struct finder *f, uint32_t layout, uint64_t offset)
 static bool find_in_instance(struct finder *f)
 {
     struct checker *ck = f->ck;
-    size_t head = 1 + SIZE_OF(INSTANCE_DUMP, ck->id_size);
-    struct cursor c = {ck->in.at + 1, ck->in.at + head};
-    uint64_t at = ck->in.offset;
+    size_t head = 1 + SIZE_OF(INSTANCE_DUMP, ck->file->id_size);
+    struct cursor c = {ck->in->at + 1, ck->in->at + head};
+    uint64_t at = ck->in->offset;
     struct INSTANCE_DUMP r;
     const struct layout *l;
     uint32_t index;
 
-    if (!read_INSTANCE_DUMP(&c, ck->id_size, &r))
+    if (!read_INSTANCE_DUMP(&c, ck->file->id_size, &r))
         return false;
     targets_try(&f->defined, r.object_id, at + 1);
-    index = r.class_id && f->referenced.left ? classes_find_layout(&ck->classes, r.class_id) : LAYOUT_NONE;
-    l = index == LAYOUT_NONE ? NULL : classes_layout(&ck->classes, index);
+    index = r.class_id && f->referenced.left ? classes_find_layout(&ck->file->classes, r.class_id) : LAYOUT_NONE;
+    l = index == LAYOUT_NONE ? NULL : classes_layout(&ck->file->classes, index);
     return !l || l->state != LAYOUT_VALID || l->total != r.bytes || find_in_fields(f, index, at + head);
 }
 
 static bool find_in_object_array(struct finder *f)
 {
-    unsigned id = f->ck->id_size;
-    struct input *in = &f->ck->in;
+    unsigned id = f->ck->file->id_size;
+    struct input *in = f->ck->in;
     size_t head = 1 + SIZE_OF(OBJECT_ARRAY_DUMP, id);
     struct cursor c = {in->at + 1, in->at + head};
     struct OBJECT_ARRAY_DUMP r;
@@ -183,14 +183,14 @@ static bool find_in_object_array(struct finder *f)
 static bool find_in_others(struct finder *f, uint64_t size)
 {
     struct checker *ck = f->ck;
-    unsigned id = ck->id_size;
-    uint64_t at = ck->in.offset + 1;
+    unsigned id = ck->file->id_size;
+    uint64_t at = ck->in->offset + 1;
     const uint8_t *p;
 
-    if (input_need(&ck->in, (size_t)size) < size)
+    if (input_need(ck->in, (size_t)size) < size)
         return false;
-    p = ck->in.at + 1;
-    switch (*ck->in.at) {
+    p = ck->in->at + 1;
+    switch (*ck->in->at) {
     case SUB_CLASS_DUMP:
         find_in_class_dump(f, p, at);
         break;
@@ -207,43 +207,34 @@ static bool find_in_others(struct finder *f, uint64_t size)
     return true;
 }
 
-/* Searches one sub-record, `left` bytes before the end of its record, and moves past it, or along the jump that begins here.
- * False where the first look stopped. */
-static bool find_in_subrecord(struct finder *f, uint64_t left, const struct jump *jump)
+/* Searches one sub-record, and moves past it. False where the first look stopped. */
+static bool find_in_subrecord(struct checker *ck, void *context, uint64_t size)
 {
-    struct checker *ck = f->ck;
-    uint64_t at = ck->in.offset, end, rest;
-    bool ended, complete = true, jumps = jump->from == at;
-    struct measure m = {0};
-    enum measured result = measure_next(ck, left, &m, &ended);
+    struct finder *f = context;
+    uint64_t at = ck->in->offset, rest;
+    bool complete = true;
 
-    if (jumps && jump->to == UINT64_MAX)
-        return false;
-    if (!jumps && (result != MEASURED || m.size > left))
-        return false;
-    end = jumps ? jump->to : at + m.size;
-    if (!jumps || !jump->failed)
-        switch (*ck->in.at) {
-        case SUB_INSTANCE_DUMP:
-            complete = find_in_instance(f);
-            break;
-        case SUB_OBJECT_ARRAY_DUMP:
-            complete = find_in_object_array(f);
-            break;
-        case SUB_PRIMITIVE_ARRAY_DUMP:
-            targets_try(&f->defined, get_id(ck->in.at + 1, ck->id_size), at + 1);
-            break;
-        default:
-            complete = find_in_others(f, m.size);
-            break;
-        }
-    rest = end - ck->in.offset;
-    return complete && input_skip(&ck->in, rest) == rest;
+    switch (*ck->in->at) {
+    case SUB_INSTANCE_DUMP:
+        complete = find_in_instance(f);
+        break;
+    case SUB_OBJECT_ARRAY_DUMP:
+        complete = find_in_object_array(f);
+        break;
+    case SUB_PRIMITIVE_ARRAY_DUMP:
+        targets_try(&f->defined, get_id(ck->in->at + 1, ck->file->id_size), at + 1);
+        break;
+    default:
+        complete = find_in_others(f, size);
+        break;
+    }
+    rest = at + size - ck->in->offset;
+    return complete && input_skip(ck->in, rest) == rest;
 }
 
 /* Searches the instances and arrays at p that are complete and whose classes are in slots. Returns the bytes they take. */
-static inline __attribute__((always_inline)) size_t find_in_many(struct finder *f, const uint8_t *const start, size_t n,
-                                                                 uint64_t offset, const unsigned id_size)
+static inline __attribute__((always_inline)) size_t find_in_plain(struct finder *f, const uint8_t *const start, size_t n,
+                                                                  uint64_t offset, const unsigned id_size)
 {
     const uint8_t *p = start, *const end = start + n;
     const size_t instance_head = 1 + SIZE_OF(INSTANCE_DUMP, id_size), array_head = 1 + SIZE_OF(OBJECT_ARRAY_DUMP, id_size),
@@ -294,58 +285,15 @@ static inline __attribute__((always_inline)) size_t find_in_many(struct finder *
     return (size_t)(p - start);
 }
 
+static size_t find_in_many(struct checker *ck, void *context, size_t n)
+{
+    const struct input *in = ck->in;
+
+    return ck->file->id_size == 8 ? find_in_plain(context, in->at, n, in->offset, 8)
+                                  : find_in_plain(context, in->at, n, in->offset, 4);
+}
+
 /* ---- Stretches ---- */
-
-/* Passes the header of a record, and the record unless it has sub-records. Returns their end. */
-static bool pass_record_again(struct input *in, const struct jump *jump, uint64_t *record_end)
-{
-    uint64_t length;
-    unsigned tag;
-
-    if (input_need(in, RECORD_HEADER_SIZE) < RECORD_HEADER_SIZE)
-        return false;
-    tag = get_u1(in->at);
-    length = get_u4(in->at + RECORD_LENGTH_AT);
-    *record_end = in->offset + RECORD_HEADER_SIZE + length;
-    if (jump->from == in->offset)
-        length = (*record_end = jump->to) - in->offset;
-    else if (tag == TAG_HEAP_DUMP || tag == TAG_HEAP_DUMP_SEGMENT)
-        length = RECORD_HEADER_SIZE;
-    else
-        length += RECORD_HEADER_SIZE;
-    return input_skip(in, length) == length;
-}
-
-static size_t least(uint64_t a, uint64_t b, uint64_t c)
-{
-    uint64_t ab = a < b ? a : b;
-
-    return (size_t)(ab < c ? ab : c);
-}
-
-/* Searches a stretch from its first sub-record. False where the first look stopped. */
-static bool find_in_stretch(struct finder *f, size_t number, uint64_t end)
-{
-    struct input *in = &f->ck->in;
-    size_t next = find_jump(f->ck, in->offset);
-    struct jump jump = jump_at(f->ck, next);
-    uint64_t record_end = stretches_at(&f->ck->dump.stretches, number)->record_end;
-
-    while (in->offset < end) {
-        uint64_t at = in->offset, left = record_end - at, stop = end < jump.from ? end : jump.from;
-        size_t n = least((size_t)(in->end - in->at), left, stop - at);
-
-        n = f->ck->id_size == 8 ? find_in_many(f, in->at, n, at, 8) : find_in_many(f, in->at, n, at, 4);
-        input_advance(in, n);
-        if (n)
-            continue;
-        if (left ? !input_need(in, 1) || !find_in_subrecord(f, left, &jump) : !pass_record_again(in, &jump, &record_end))
-            return false;
-        if (jump.from == at)
-            jump = jump_at(f->ck, ++next);
-    }
-    return true;
-}
 
 static bool may_hold_targets(const struct finder *f, const struct stretch *s)
 {
@@ -358,15 +306,15 @@ static bool may_hold_targets(const struct finder *f, const struct stretch *s)
 /* Searches the stretches that may hold targets, in the order of the file, up to an offset. */
 static void find_in_dump(struct finder *f, uint64_t end)
 {
-    const struct stretches *stretches = &f->ck->dump.stretches;
+    const struct stretches *stretches = &f->ck->heap->stretches;
+    const struct visitor visitor = {.subrecord = find_in_subrecord, .many = find_in_many, .context = f};
 
     for (size_t i = 0; i < stretches->list.count && (f->defined.left || f->referenced.left || f->serials.left); i++) {
         const struct stretch *s = stretches_at(stretches, i);
+        uint64_t stretch_end = i + 1 < stretches->list.count ? stretches_at(stretches, i + 1)->at : end;
 
-        if (may_hold_targets(f, s) &&
-            (!input_seek(&f->ck->in, s->at) ||
-             !find_in_stretch(f, i, i + 1 < stretches->list.count ? stretches_at(stretches, i + 1)->at : end)))
-            return;
+        if (may_hold_targets(f, s))
+            read_again(f->ck, s->at, s->record_end, stretch_end, &visitor);
     }
 }
 
@@ -388,13 +336,13 @@ static struct targets *targets_of(struct finder *f, enum wanted_kind kind)
 
 static bool may_look_again(const struct checker *ck)
 {
-    return input_can_reread(&ck->in) && !ck->in.error && !ck->memory.exhausted;
+    return input_can_reread(ck->in) && !ck->in->error && !ck->run->memory.exhausted;
 }
 
 /* Takes the wanted offsets from index `first` on as targets. False if there are none. */
 static bool finder_begin(struct finder *f, struct checker *ck, size_t first, bool top_level)
 {
-    const struct chunks *all = &ck->findings.wanted;
+    const struct chunks *all = &ck->run->findings.wanted;
     size_t i = first;
 
     while (i < all->count && is_top_level(((const struct wanted_offset *)chunks_at(all, i))->kind) != top_level)
@@ -408,7 +356,7 @@ static bool finder_begin(struct finder *f, struct checker *ck, size_t first, boo
     targets_init(&f->serials, ck);
     for (; i < all->count; i++) {
         const struct wanted_offset *wanted = chunks_at(all, i);
-        uint64_t page = id_to_key(wanted->subject, ck->id_size) >> PAGE_BITS;
+        uint64_t page = id_to_key(wanted->subject, ck->file->id_size) >> PAGE_BITS;
 
         if (is_top_level(wanted->kind) != top_level)
             continue;
@@ -426,8 +374,8 @@ static void finder_end(struct finder *f, size_t first, bool top_level)
 {
     struct checker *ck = f->ck;
 
-    for (size_t i = first; i < ck->findings.wanted.count; i++) {
-        struct wanted_offset *wanted = chunks_at(&ck->findings.wanted, i);
+    for (size_t i = first; i < ck->run->findings.wanted.count; i++) {
+        struct wanted_offset *wanted = chunks_at(&ck->run->findings.wanted, i);
         uint64_t found;
 
         if (is_top_level(wanted->kind) == top_level &&
@@ -439,31 +387,31 @@ static void finder_end(struct finder *f, size_t first, bool top_level)
     keymap_clear(&f->serials.found);
 }
 
-void find_offsets_in_dump(struct checker *ck)
+void find_offsets_in_dump(struct checker *ck, uint64_t end)
 {
-    uint64_t end = ck->in.offset, checked = checked_until(ck);
+    uint64_t back = ck->in->offset;
     struct finder f;
 
-    if (!finder_begin(&f, ck, ck->dump.first_wanted, false))
+    if (!finder_begin(&f, ck, ck->heap->first_wanted, false))
         return;
-    find_in_dump(&f, end < checked ? end : checked);
-    finder_end(&f, ck->dump.first_wanted, false);
-    input_seek(&ck->in, end);
+    find_in_dump(&f, end);
+    finder_end(&f, ck->heap->first_wanted, false);
+    input_seek(ck->in, back);
 }
 
 /* The record whose body is in the window. False when all was found. */
 static bool find_in_record(struct checker *ck, void *context, unsigned tag, uint64_t length)
 {
     struct finder *f = context;
-    unsigned id = ck->id_size;
+    unsigned id = ck->file->id_size;
 
-    if (length >= id && input_need(&ck->in, id) >= id) {
+    if (length >= id && input_need(ck->in, id) >= id) {
         if (tag == TAG_UTF8)
-            targets_try(&f->defined, get_id(ck->in.at, id), ck->in.offset);
+            targets_try(&f->defined, get_id(ck->in->at, id), ck->in->offset);
         else if (tag == TAG_FRAME)
-            targets_try(&f->referenced, get_id(ck->in.at, id), ck->in.offset);
+            targets_try(&f->referenced, get_id(ck->in->at, id), ck->in->offset);
         else if (tag == TAG_LOAD_CLASS)
-            targets_try(&f->serials, get_u4(ck->in.at), ck->in.offset);
+            targets_try(&f->serials, get_u4(ck->in->at), ck->in->offset);
     }
     return f->defined.left || f->referenced.left || f->serials.left;
 }

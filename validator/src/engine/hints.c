@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "engine/checker.h"
+#include "engine/engine.h"
 
 enum { SAMPLE = 1 << 16, LINE_ENDS_LEAST = 4, REPLACED_LEAST = 2 };
 
@@ -33,19 +33,19 @@ static bool was_transcoded(const uint8_t *p, size_t n)
     return replaced >= REPLACED_LEAST && utf8_valid(p, n) + CHARACTER_MOST > n;
 }
 
-void look_for_text(struct checker *ck)
+void look_for_text(struct engine *e)
 {
-    size_t n = input_need(&ck->in, SAMPLE);
+    size_t n = input_need(&e->in, SAMPLE);
 
     if (n > SAMPLE)
         n = SAMPLE;
-    ck->line_ends_changed = line_ends_were_changed(ck->in.at, n);
-    ck->was_transcoded = was_transcoded(ck->in.at, n);
+    e->line_ends_changed = line_ends_were_changed(e->in.at, n);
+    e->was_transcoded = was_transcoded(e->in.at, n);
 }
 
-const char *choose_hint(const struct checker *ck)
+const char *choose_hint(const struct engine *e)
 {
-    const uint64_t *totals = ck->totals;
+    const uint64_t *totals = e->run.totals;
     static const struct {
         enum rule rule;
         const char *cause;
@@ -58,24 +58,24 @@ const char *choose_hint(const struct checker *ck)
         {RULE_HDR_005, "a truncated file: the disk was full, or the VM was killed at once"},
         {RULE_REC_007, "a missing HEAP_DUMP_END: the dump was interrupted, or the merge of its parts was not finished"},
     };
-    bool is_malformed = ck->sum.sound_until < ck->sum.bytes;
+    bool is_malformed = e->run.sum.sound_until < e->run.sum.bytes;
 
-    if (ck->memory.exhausted || ck->in.error)
+    if (e->run.memory.exhausted || e->in.error)
         return NULL;
-    if (is_malformed && ck->line_ends_changed)
+    if (is_malformed && e->line_ends_changed)
         return "transferred as text: each LF became CR LF; transfer the dump again, in binary mode";
-    if (is_malformed && ck->was_transcoded)
+    if (is_malformed && e->was_transcoded)
         return "transferred as text: bytes that are not UTF-8 were replaced by U+FFFD (EF BF BD) and are lost";
-    if (ck->framing.second_header)
+    if (e->framing.second_header)
         return "the header of another dump is where a record should be: two files were joined; check each by itself";
-    if (is_malformed && ck->framing.complete_until && ck->sum.sound_until == ck->framing.complete_until)
+    if (is_malformed && e->framing.complete_until && e->run.sum.sound_until == e->framing.complete_until)
         return "bytes follow the end of the dump: something was appended to it";
-    if (ck->framing.failed)
+    if (e->framing.failed)
         return NULL;
     for (size_t i = 0; i < sizeof causes / sizeof *causes; i++)
         if (totals[causes[i].rule])
             return causes[i].cause;
-    if (ck->framing.lost || ck->framing.heap_lost)
+    if (e->file.lost || e->framing.heap_lost)
         return "what the damaged part may have defined is not called undefined: not every reference could be checked";
     return NULL;
 }

@@ -1,7 +1,7 @@
 /* Guesses the producer of a dump from its quirks and class names (SPEC.md appendix A). */
 #include <string.h>
 
-#include "engine/checker.h"
+#include "engine/engine.h"
 
 /* Classes that every dump of this JDK version or a later one has loaded, and no dump of an earlier one; the newest first. */
 static const struct {
@@ -49,32 +49,32 @@ static const char *hotspot_name(unsigned jdk)
     }
 }
 
-enum profile guess_producer(const struct checker *ck, const char **name)
+enum profile guess_producer(const struct run *run, const struct file *file, const char **name)
 {
-    const struct producer_signs *signs = &ck->signs;
+    const struct producer_signs *signs = &file->signs;
     struct names names = {0};
-    bool heap_dump = ck->sum.record_counts[TAG_HEAP_DUMP] != 0, segment = ck->sum.record_counts[TAG_HEAP_DUMP_SEGMENT] != 0;
+    bool heap_dump = run->sum.record_counts[TAG_HEAP_DUMP] != 0, segment = run->sum.record_counts[TAG_HEAP_DUMP_SEGMENT] != 0;
 
-    for (size_t i = 0; i < ck->classes.loaded.count; i++) {
-        const struct class *class = chunks_at(&ck->classes.loaded, i);
+    for (size_t i = 0; i < file->classes.loaded.count; i++) {
+        const struct class *class = chunks_at(&file->classes.loaded, i);
         size_t n;
         uint64_t size;
-        const uint8_t *text = strings_text(&ck->strings, class->name, &n, &size);
+        const uint8_t *text = strings_text(&file->strings, class->name, &n, &size);
 
         if (text && n)
             look_at_name(&names, (const char *)text, n);
     }
 
     *name = "";
-    if (ck->version == V103) {
+    if (file->version == V103) {
         *name = "Android";
         return PROFILE_ANDROID;
     }
-    if (signs->first_tag == TAG_CONTROL_SETTINGS && ck->version == V101 && names.slashed && !names.dotted) {
+    if (signs->first_tag == TAG_CONTROL_SETTINGS && file->version == V101 && names.slashed && !names.dotted) {
         *name = "the HPROF agent of JDK 1.2 to 1.4";
         return PROFILE_JVMPI_AGENT;
     }
-    if (signs->first_tag == TAG_CONTROL_SETTINGS && ck->id_size == 4) {
+    if (signs->first_tag == TAG_CONTROL_SETTINGS && file->id_size == 4) {
         *name = "the HPROF agent of JDK 5 to 8";
         return PROFILE_JDK8_AGENT;
     }
@@ -85,7 +85,7 @@ enum profile guess_producer(const struct checker *ck, const char **name)
     if (!signs->any_time && names.slashed && !names.bracketed && (heap_dump || segment)) {
         /* The serviceability agent begins with the stack trace that HotSpot writes after the classes. HotSpot 5 began with it too,
          * but wrote sticky classes, which the agent never does. */
-        if (signs->first_tag == TAG_TRACE && !ck->sum.subrecord_counts[SUB_ROOT_STICKY_CLASS]) {
+        if (signs->first_tag == TAG_TRACE && !run->sum.subrecord_counts[SUB_ROOT_STICKY_CLASS]) {
             *name = "the serviceability agent (jhsdb jmap)";
             return PROFILE_SA;
         }

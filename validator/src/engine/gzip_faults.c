@@ -8,27 +8,27 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/checker.h"
+#include "engine/engine.h"
 
 enum { MIB = 1 << 20 };
 
-void begin_gzip(struct checker *ck)
+void begin_gzip(struct engine *e)
 {
-    if (!ck->in.compressed)
+    if (!e->in.compressed)
         return;
-    ck->checkpoints = memory_get_zeroed(&ck->memory, sizeof *ck->checkpoints);
-    if (!ck->checkpoints)
+    e->checkpoints = memory_get_zeroed(&e->run.memory, sizeof *e->checkpoints);
+    if (!e->checkpoints)
         return;
-    ck->checkpoints->member.sum = ck->checkpoints->unit.sum = ck->sum;
+    e->checkpoints->member.sum = e->checkpoints->unit.sum = e->run.sum;
     for (size_t i = 0; i < LAST_MIB; i++)
-        ck->checkpoints->mib[i].sum = ck->sum;
-    ck->checkpoints->damaged_from = UINT64_MAX;
+        e->checkpoints->mib[i].sum = e->run.sum;
+    e->checkpoints->damaged_from = UINT64_MAX;
 }
 
-void end_gzip(struct checker *ck)
+void end_gzip(struct engine *e)
 {
-    memory_put(&ck->memory, ck->checkpoints, sizeof *ck->checkpoints);
-    ck->checkpoints = NULL;
+    memory_put(&e->run.memory, e->checkpoints, sizeof *e->checkpoints);
+    e->checkpoints = NULL;
 }
 
 static uint64_t next_mib(uint64_t offset)
@@ -36,27 +36,27 @@ static uint64_t next_mib(uint64_t offset)
     return (offset + MIB - 1) / MIB * MIB;
 }
 
-uint64_t next_checkpoint(const struct checker *ck)
+uint64_t next_checkpoint(const struct engine *e)
 {
-    uint64_t at = ck->in.offset, member = input_member_start(&ck->in), next;
+    uint64_t at = e->in.offset, member = input_member_start(&e->in), next;
 
-    if (!ck->checkpoints)
+    if (!e->checkpoints)
         return UINT64_MAX;
     next = next_mib(at);
-    if (ck->checkpoints->damaged_from < next)
-        next = ck->checkpoints->damaged_from;
+    if (e->checkpoints->damaged_from < next)
+        next = e->checkpoints->damaged_from;
     return at <= member && member < next ? member : next;
 }
 
 /* ---- Rolling back ---- */
 
 /* From here on only gzip faults are reported. */
-static void roll_back(struct checker *ck, const struct checkpoint *to)
+static void roll_back(struct engine *e, const struct checkpoint *to)
 {
-    ck->checkpoints->rolled_back_to = to;
-    findings_roll_back(&ck->findings, &to->findings);
-    findings_silence(&ck->findings);
-    ck->framing.stopped = true;
+    e->checkpoints->rolled_back_to = to;
+    findings_roll_back(&e->run.findings, &to->findings);
+    findings_silence(&e->run.findings);
+    e->framing.stopped = true;
 }
 
 /* The last checkpoint at or before an offset. */
@@ -71,60 +71,60 @@ static const struct checkpoint *checkpoint_before(const struct checkpoints *c, u
 }
 
 /* Any byte from an offset on may be wrong. If the offset is not checked yet, begin_unit() will roll back. */
-static void discard(struct checker *ck, uint64_t from)
+static void discard(struct engine *e, uint64_t from)
 {
-    struct checkpoints *c = ck->checkpoints;
-    uint64_t checked = ck->framing.stopped || ck->in.offset < c->unit_end ? c->unit_end : ck->in.offset;
+    struct checkpoints *c = e->checkpoints;
+    uint64_t checked = e->framing.stopped || e->in.offset < c->unit_end ? c->unit_end : e->in.offset;
 
-    ck->framing.truncated = true;
+    e->framing.truncated = true;
     if (c->damaged_from != UINT64_MAX)
         return;
     c->damaged_from = from;
     if (from < checked)
-        roll_back(ck, checkpoint_before(c, from));
+        roll_back(e, checkpoint_before(c, from));
 }
 
-void restore_checkpoint(struct checker *ck)
+void restore_checkpoint(struct engine *e)
 {
-    const struct checkpoint *to = ck->checkpoints ? ck->checkpoints->rolled_back_to : NULL;
+    const struct checkpoint *to = e->checkpoints ? e->checkpoints->rolled_back_to : NULL;
 
     if (!to)
         return;
-    ck->sum = to->sum;
-    ck->signs = to->signs;
-    ck->framing.complete_until = to->complete_until;
-    ck->framing.failed = to->framing_lost;
-    ck->framing.second_header = to->second_header;
-    chunks_shrink(&ck->classes.loaded, to->loaded_classes); /* their names are those of a producer */
-    end_sound_part(ck, to->record_at);
-    ck->sum.skipped = ck->in.offset - ck->sum.sound_until;
+    e->run.sum = to->sum;
+    e->file.signs = to->signs;
+    e->framing.complete_until = to->complete_until;
+    e->framing.failed = to->framing_lost;
+    e->framing.second_header = to->second_header;
+    chunks_shrink(&e->file.classes.loaded, to->loaded_classes); /* their names are those of a producer */
+    end_sound_part(&e->run, to->record_at);
+    e->run.sum.skipped = e->in.offset - e->run.sum.sound_until;
 }
 
-uint64_t checked_until(const struct checker *ck)
+uint64_t checked_until(const struct engine *e)
 {
-    return ck->checkpoints && ck->checkpoints->rolled_back_to ? ck->checkpoints->rolled_back_to->offset : UINT64_MAX;
+    return e->checkpoints && e->checkpoints->rolled_back_to ? e->checkpoints->rolled_back_to->offset : UINT64_MAX;
 }
 
 /* ---- Checkpoints ---- */
 
-static void take_checkpoint(const struct checker *ck, struct checkpoint *to)
+static void take_checkpoint(const struct engine *e, struct checkpoint *to)
 {
-    to->offset = ck->in.offset;
-    to->record_at = ck->record_at;
-    findings_checkpoint(&ck->findings, &to->findings);
-    to->sum = ck->sum;
-    to->signs = ck->signs;
-    to->complete_until = ck->framing.complete_until;
-    to->loaded_classes = ck->classes.loaded.count;
-    to->framing_lost = ck->framing.failed;
-    to->second_header = ck->framing.second_header;
+    to->offset = e->in.offset;
+    to->record_at = e->position.record_at;
+    findings_checkpoint(&e->run.findings, &to->findings);
+    to->sum = e->run.sum;
+    to->signs = e->file.signs;
+    to->complete_until = e->framing.complete_until;
+    to->loaded_classes = e->file.classes.loaded.count;
+    to->framing_lost = e->framing.failed;
+    to->second_header = e->framing.second_header;
 }
 
-bool begin_gzip_unit(struct checker *ck, uint64_t size)
+bool begin_gzip_unit(struct engine *e, uint64_t size)
 {
-    struct checkpoints *c = ck->checkpoints;
-    uint64_t at = ck->in.offset, end = at + size, member = input_member_start(&ck->in);
-    bool is_read = size <= (uint64_t)(ck->in.end - ck->in.at), has_member = at <= member && member < end,
+    struct checkpoints *c = e->checkpoints;
+    uint64_t at = e->in.offset, end = at + size, member = input_member_start(&e->in);
+    bool is_read = size <= (uint64_t)(e->in.end - e->in.at), has_member = at <= member && member < end,
          has_mib = next_mib(at) < end, is_damaged = c->damaged_from < end || c->damaged_from <= at;
 
     if (c->rolled_back_to)
@@ -137,9 +137,9 @@ bool begin_gzip_unit(struct checker *ck, uint64_t size)
     c->unit_end = end;
     if (is_read && !has_member && !has_mib && !is_damaged)
         return true;
-    take_checkpoint(ck, &c->unit);
+    take_checkpoint(e, &c->unit);
     if (is_damaged) {
-        roll_back(ck, &c->unit);
+        roll_back(e, &c->unit);
         return false;
     }
     if (has_member) {
@@ -170,26 +170,26 @@ void on_gzip_fault(void *context, const struct gzip_finding *g)
         [GZIP_SIZE] = RULE_GZ_004,   [GZIP_TRUNCATED] = RULE_GZ_005, [GZIP_TRAILING] = RULE_GZ_006,
         [GZIP_NESTED] = RULE_GZ_007, [GZIP_ZEROS] = RULE_GZ_008,
     };
-    struct checker *ck = context;
+    struct engine *e = context;
     char path[48];
 
     snprintf(path, sizeof path, "gzip member %llu", (unsigned long long)g->member);
-    report_late(ck, rules[g->fault], SHAPE_ANY, g->offset, path, g->expected, "%s", g->found);
+    report_late(&e->ck, rules[g->fault], SHAPE_ANY, g->offset, path, g->expected, "%s", g->found);
     switch (g->fault) {
     case GZIP_CHECKSUM:
     case GZIP_SIZE:
-        discard(ck, g->start);
+        discard(e, g->start);
         break;
     case GZIP_DATA:
-        discard(ck, wrong_from(g));
+        discard(e, wrong_from(g));
         break;
     case GZIP_TRAILING:
-        ck->garbage_after = true;
+        e->garbage_after = true;
         break;
     case GZIP_HEADER:
     case GZIP_TRUNCATED:
     case GZIP_NESTED:
-        ck->framing.truncated = true;
+        e->framing.truncated = true;
         break;
     case GZIP_VALID:
     case GZIP_ZEROS:

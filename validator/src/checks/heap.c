@@ -1,0 +1,86 @@
+/* See heap.h: the state of a heap dump (SPEC.md 5) from its first record to its end. */
+#include "checks/heap.h"
+
+#include <string.h>
+
+#include "checks/checker.h"
+
+void heap_init(struct checker *ck)
+{
+    struct heap *heap = ck->heap;
+
+    id_set_init(&heap->objects, &ck->run->memory, &ck->run->key, ck->file->id_size);
+    heap->segment = (struct segment){.meet = &meetings_in_order,
+                                     .context = ck,
+                                     .id_size = ck->file->id_size,
+                                     .objects = &heap->objects,
+                                     .wide = &heap->wide};
+}
+
+void heap_begin(struct checker *ck)
+{
+    struct heap *heap = ck->heap;
+    struct memory *m = &ck->run->memory;
+    const struct hash_key *key = &ck->run->key;
+
+    hot_classes_fit(&heap->segment.hot, m, key, ck->run->sum.record_counts[TAG_LOAD_CLASS]);
+    classes_begin_dump(&ck->file->classes);
+    ck->run->findings.dump = ck->file->classes.dump;
+    heap->begin = ck->position->record_at;
+    heap->lost = heap->end_lost = false;
+    heap->wrong.held = false;
+    memset(heap->segment.known_traces, 0, sizeof heap->segment.known_traces);
+    heap->segment.dump = ck->file->classes.dump;
+    heap->array_class_is_dumped = heap->marked_ahead = heap->order_is_unknown = false;
+    heap->last_array_class = heap->last_frame_root = 0;
+    heap->next_stray = heap->first_instance_count = 0;
+    heap->first_wanted = ck->run->findings.wanted.count;
+    pending_uses_init(&heap->object_uses, m, ck->file->id_size);
+    pending_uses_init(&heap->root_thread_uses, m, sizeof(uint32_t));
+    keymap_init(&heap->thread_roots, m, key, sizeof(uint32_t), sizeof(uint32_t));
+    byte_log_init(&heap->frame_roots, m);
+    wide_classes_init(&heap->wide, m, key);
+    stretches_init(&heap->stretches, m);
+    heap->waiting = (struct waiting){0};
+    byte_log_init(&heap->waiting.log, m);
+    input_keep(ck->in, heap->begin);
+    if (!input_can_reread(ck->in))
+        heap->stretches.due = UINT64_MAX;
+}
+
+void heap_clear(struct checker *ck)
+{
+    struct heap *heap = ck->heap;
+
+    id_set_clear(&heap->objects);
+    enter_stretch(heap, NULL);
+    pending_uses_clear(&heap->object_uses);
+    pending_uses_clear(&heap->root_thread_uses);
+    byte_log_clear(&heap->frame_roots);
+    wide_classes_clear(&heap->wide);
+    stretches_clear(&heap->stretches);
+    byte_log_clear(&heap->waiting.log);
+}
+
+void heap_end(struct checker *ck)
+{
+    classes_end_dump(&ck->file->classes);
+    keymap_clear(&ck->heap->thread_roots);
+}
+
+void heap_free(struct checker *ck)
+{
+    if (!ck->heap->objects.memory)
+        return;
+    heap_clear(ck);
+    hot_classes_clear(&ck->heap->segment.hot, &ck->run->memory);
+    keymap_clear(&ck->heap->thread_roots);
+}
+
+void enter_stretch(struct heap *heap, struct stretch *stretch)
+{
+    heap->stretch = stretch;
+    heap->segment.defined = (struct recent_page){.pages = stretch ? &stretch->defined : NULL};
+    heap->segment.referenced = (struct recent_page){.pages = stretch ? &stretch->referenced : NULL};
+    heap->segment.element = (struct recent_page){.pages = stretch ? &stretch->elements : NULL};
+}

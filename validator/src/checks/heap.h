@@ -1,0 +1,165 @@
+/* The present heap dump: what its sub-records define and use. */
+#ifndef HPROF_HEAP_H
+#define HPROF_HEAP_H
+
+#include "base/byte_log.h"
+#include "checks/plain_objects.h"
+#include "format/format.h"
+#include "state/pending_uses.h"
+#include "state/stretches.h"
+
+/* The first instance of each of the first FIRST_INSTANCES undefined classes, for the path of a finding. Arrays are not kept:
+ * whether the class of an array is known when it is checked depends on the input. */
+enum { FIRST_INSTANCES = 64 };
+struct first_instance {
+    uint64_t class_id, offset /* of the class ID */, object_id;
+};
+
+/* An instance of wrong length. It is reported only once the next sub-record is well framed: directly before a failure, it is
+ * the cause of the failure. */
+struct wrong_instance {
+    bool held;
+    uint64_t at;    /* its fields, after the tag */
+    uint64_t total; /* the size that its class gives */
+    uint8_t first[1 + sizeof(struct INSTANCE_DUMP_in8)];
+};
+
+/* Instances that wait until all class dumps are known: see waiting.c. */
+struct waiting {
+    struct byte_log log;
+    uint64_t last_at; /* of the last entry of the log */
+    /* As ranges: consecutive waiting instances that are not in the log yet. */
+    uint64_t run, run_at, run_end;
+    uint64_t next_instance; /* the number of the instance that would continue the range */
+    size_t next_stretch;    /* while they are checked */
+    /* As bytes: the present instance. */
+    uint64_t at;      /* its offset */
+    uint64_t body;    /* offset of its values in the log */
+    uint64_t body_at; /* offset of its values in the dump */
+    uint64_t there;   /* the number of its values' bytes; too few if the dump ended within */
+    uint8_t *piece;   /* buffer for the own fields of a class */
+    size_t piece_capacity;
+};
+
+struct heap {
+    uint64_t begin; /* its first record */
+    bool open;      /* a series of segments */
+    bool lost;      /* part of it was skipped */
+    bool end_lost;  /* skipped bytes may have been its HEAP_DUMP_END, so that what follows may be another heap dump */
+    uint64_t last_segment, last_segment_number;
+    uint64_t malformed_segment; /* the last one with a malformed sub-record, which may have hidden the end */
+
+    struct segment segment; /* what this thread checks fast */
+    struct id_set objects;
+    bool marked_ahead;     /* threads have marked IDs of what follows, so which definition is the later one is unknown; */
+    bool order_is_unknown; /* and that mattered */
+    struct pending_uses object_uses, root_thread_uses;
+    struct wide_classes wide;
+    struct first_instance first_instances[FIRST_INSTANCES];
+    unsigned first_instance_count;
+    struct wrong_instance wrong; /* the sub-record before this one, if it is an instance of wrong length */
+    struct waiting waiting;      /* instances whose class is not known yet */
+    uint32_t next_stray;         /* the first layout that next_stray_class() has not seen */
+
+    uint64_t last_array_class;  /* the class of an object array that needs no look; */
+    bool in_object_array;       /* that class is Object[], or may be; */
+    bool array_class_is_dumped; /* it is dumped */
+
+    struct keymap thread_roots;  /* serial of a thread with a ROOT_THREAD_OBJECT to that of its stack trace */
+    struct byte_log frame_roots; /* roots that name a frame, by thread: see check_roots.c */
+    uint64_t last_frame_root;
+
+    /* For the second look. */
+    struct stretches stretches; /* only for input that can be read again */
+    struct stretch *stretch;    /* the present one, or NULL */
+    size_t first_wanted;        /* in findings.wanted, of this heap dump */
+};
+
+struct checker;
+struct file;
+
+/* Before the first heap dump, when the size of IDs is known, and after the last one. */
+void heap_init(struct checker *ck);
+void heap_free(struct checker *ck);
+/* A heap dump begins at the present record. */
+void heap_begin(struct checker *ck);
+/* Releases most of its memory; */
+void heap_clear(struct checker *ck);
+/* and the rest, when nothing more is checked in it. */
+void heap_end(struct checker *ck);
+/* What is defined and referenced from now on belongs to this stretch. */
+void enter_stretch(struct heap *heap, struct stretch *stretch);
+
+/* ---- check_subrecord.c ---- */
+/* Checks the sub-record in the window, whose `size` bytes lie within the heap dump record, and moves past it. False if the dump
+ * ends within it. */
+bool check_subrecord(struct checker *ck, uint64_t size);
+
+/* ---- check_objects.c ---- */
+/* For plain objects that are checked in the order of the file. */
+extern const struct first_meetings meetings_in_order;
+void add_counts(struct checker *ck, const struct object_counts *counts);
+/* The class of instances of `bytes` bytes, by the bytes of its ID in the dump; NULL if the chain must be walked instead. */
+const struct hot_class *hot_class_of(struct checker *ck, const uint8_t *raw_id, uint64_t bytes);
+/* Check one sub-record that is not plain (plain_objects.h), at the start of the window, which holds its fixed part. Afterwards the
+ * window is after it; false if the dump ends before. */
+bool check_instance(struct checker *ck);
+bool check_object_array(struct checker *ck);
+bool check_primitive_array(struct checker *ck);
+/* The size, with the tag, that its class gives the instance at p; 0 if the class is unknown or the instance has that size. */
+uint64_t size_by_class(struct checker *ck, const uint8_t *p);
+/* Checks the instance in the window, except its fields: its length is not the size of its class, and led to a failure. */
+void check_wrong_instance(struct checker *ck);
+/* Reports the preceding instance if it was of wrong length, since what follows is well framed. */
+void report_wrong_instance(struct checker *ck);
+/* Checks what depends on the class of an instance, once all classes are known: `at` is the offset of its fields, after the tag;
+ * `get` gives n bytes of the dump at an offset, NULL if the dump ends before. False if it does. */
+bool check_known_instance(struct checker *ck, const struct INSTANCE_DUMP *r, uint64_t at, bool led_to_failure,
+                          const uint8_t *(*get)(struct checker *ck, uint64_t offset, size_t n));
+/* Reads from the input, and moves it. */
+const uint8_t *get_from_input(struct checker *ck, uint64_t offset, size_t n);
+/* Whether a class is that of Object[], as far as is known here: elsewhere no producer is known to name what it does not dump. */
+bool is_object_array(const struct file *file, uint64_t class_id);
+void define_object(struct checker *ck, uint64_t id, bool is_class, uint64_t offset);
+
+/* ---- check_class_dump.c ---- */
+void check_class_dump(struct checker *ck, const uint8_t *p, size_t size, uint64_t at);
+void finish_class_dumps(struct checker *ck);
+void keep_class_uses(struct checker *ck);
+
+/* ---- check_roots.c ---- */
+void check_root(struct checker *ck, unsigned tag, const uint8_t *p, uint64_t at);
+void finish_roots(struct checker *ck); /* at the end of a heap dump; */
+void keep_rooted_threads(struct checker *ck);
+void finish_frame_roots(struct checker *ck); /* at the end of the file */
+
+/* ---- check_references.c ---- */
+/* A reference from a field, a static, a constant or a class header. */
+static inline void refer(struct heap *heap, uint64_t id)
+{
+    if (id)
+        id_set_refer(&heap->objects, &heap->segment.referenced, id_to_key(id, heap->segment.id_size));
+}
+void finish_objects(struct checker *ck);
+
+/* ---- waiting.c: instances that wait for their class are noted; waiting_instances.c checks them ---- */
+/* Whether instances wait as ranges. */
+bool waits_in_ranges(const struct checker *ck);
+/* The instance at an offset waits in a range; `number` instances precede it in the dump. */
+void wait_in_range(struct checker *ck, uint64_t offset, uint64_t number);
+/* The instance in the window waits for its class. Moves past it; false if the dump ends before. */
+bool wait_for_class(struct checker *ck, uint64_t size);
+/* Notes the last range, if one is open. */
+void end_waiting_range(struct waiting *w);
+struct waiting_range {
+    uint64_t at;         /* its first instance */
+    uint64_t record_end; /* of the heap dump record there */
+    uint64_t instances;  /* that wait */
+};
+/* Reads the range at *next in the log, after `range`, and moves *next past it. False at the end. */
+bool next_waiting_range(struct waiting *w, uint64_t *next, struct waiting_range *range);
+/* Reads the instance at *next in the log, with `first` for its fixed part, and moves *next past it. False at the end. */
+bool next_waiting_copy(struct checker *ck, uint64_t *next, uint8_t *first, struct INSTANCE_DUMP *r);
+const uint8_t *get_from_copy(struct checker *ck, uint64_t offset, size_t n);
+
+#endif

@@ -1,0 +1,128 @@
+/* Instances that precede their class or one of its superclasses; the agent of JDK 8 writes all of them first. They wait until the
+ * end of the heap dump, when all classes are known: noted as ranges of the dump if it can be read again cheaply, else as copies
+ * of their bytes. */
+#include <string.h>
+
+#include "checks/checker.h"
+#include "checks/heap.h"
+
+bool waits_in_ranges(const struct checker *ck)
+{
+    return input_can_reread(ck->in) && !ck->in->compressed; /* seeking back would inflate everything before it again */
+}
+
+/* ---- As ranges: where a run of waiting instances begins, as a difference from the run before; the end of its heap dump
+ * record, as a difference; how many instances wait, one after the other, whatever other sub-records lie between them ---- */
+
+void end_waiting_range(struct waiting *w)
+{
+    if (!w->run)
+        return;
+    byte_log_append_number(&w->log, w->run_at - w->last_at);
+    byte_log_append_number(&w->log, w->run_end - w->run_at);
+    byte_log_append_number(&w->log, w->run);
+    w->last_at = w->run_at;
+    w->run = 0;
+}
+
+void wait_in_range(struct checker *ck, uint64_t offset, uint64_t number)
+{
+    struct waiting *w = &ck->heap->waiting;
+
+    if (number != w->next_instance)
+        end_waiting_range(w);
+    if (!w->run++) {
+        w->run_at = offset;
+        w->run_end = ck->position->heap_end;
+    }
+    w->next_instance = number + 1;
+}
+
+bool next_waiting_range(struct waiting *w, uint64_t *next, struct waiting_range *range)
+{
+    if (*next == w->log.size)
+        return false;
+    range->at += byte_log_read_number(&w->log, next);
+    range->record_end = range->at + byte_log_read_number(&w->log, next);
+    range->instances = byte_log_read_number(&w->log, next);
+    return true;
+}
+
+/* ---- As bytes: the offset of each instance, as a difference; its fixed part without tag and stack trace; its values ---- */
+
+static size_t kept_of_head(unsigned id_size)
+{
+    return SIZE_OF(INSTANCE_DUMP, id_size) - sizeof(uint32_t);
+}
+
+/* False if the dump ends within it. */
+static bool copy_instance(struct checker *ck, uint64_t size)
+{
+    struct waiting *w = &ck->heap->waiting;
+    unsigned id = ck->file->id_size;
+    size_t head = 1 + SIZE_OF(INSTANCE_DUMP, id);
+    uint64_t left = size - head;
+
+    byte_log_append_number(&w->log, ck->in->offset - w->last_at);
+    w->last_at = ck->in->offset;
+    byte_log_append(&w->log, ck->in->at + 1, id);
+    byte_log_append(&w->log, ck->in->at + 1 + OFFSET_OF(INSTANCE_DUMP, class_id, id), kept_of_head(id) - id);
+    input_advance(ck->in, head);
+    while (left) {
+        size_t n = look_at(ck->in, PIECE, left);
+
+        byte_log_append(&w->log, ck->in->at, n);
+        input_advance(ck->in, n);
+        left -= n;
+        if (n < PIECE && left)
+            return false;
+    }
+    return true;
+}
+
+const uint8_t *get_from_copy(struct checker *ck, uint64_t offset, size_t n)
+{
+    struct waiting *w = &ck->heap->waiting;
+    void *piece = w->piece;
+
+    if (offset - w->body_at + n > w->there || !memory_grow(&ck->run->memory, &piece, &w->piece_capacity, n ? n : 1, 1))
+        return NULL;
+    w->piece = piece;
+    byte_log_read(&w->log, w->body + (offset - w->body_at), w->piece, n);
+    return w->piece;
+}
+
+bool next_waiting_copy(struct checker *ck, uint64_t *next, uint8_t *first, struct INSTANCE_DUMP *r)
+{
+    struct waiting *w = &ck->heap->waiting;
+    unsigned id = ck->file->id_size;
+    size_t head = 1 + SIZE_OF(INSTANCE_DUMP, id), kept = kept_of_head(id);
+    struct cursor c = {first + 1, first + head};
+
+    if (*next == w->log.size)
+        return false;
+    w->at += byte_log_read_number(&w->log, next);
+    if (w->log.size - *next < kept)
+        return false;
+    memset(first, 0, head);
+    first[0] = SUB_INSTANCE_DUMP;
+    byte_log_read(&w->log, *next, first + 1, id);
+    byte_log_read(&w->log, *next + id, first + 1 + OFFSET_OF(INSTANCE_DUMP, class_id, id), kept - id);
+    if (!read_INSTANCE_DUMP(&c, id, r))
+        return false;
+    w->body = *next + kept;
+    w->body_at = w->at + head;
+    w->there = w->log.size - w->body < r->bytes ? w->log.size - w->body : r->bytes;
+    *next = w->body + w->there;
+    return true;
+}
+
+/* ---- Both ---- */
+
+bool wait_for_class(struct checker *ck, uint64_t size)
+{
+    if (!waits_in_ranges(ck))
+        return copy_instance(ck, size);
+    wait_in_range(ck, ck->in->offset, ck->run->sum.subrecord_counts[SUB_INSTANCE_DUMP]);
+    return input_skip(ck->in, size) == size;
+}

@@ -1,0 +1,171 @@
+/* The engine: the records of a dump in file order, each passed to its check; what happens where plain reading fails; threads. */
+#ifndef HPROF_ENGINE_H
+#define HPROF_ENGINE_H
+
+#include "checks/checker.h"
+#include "checks/heap.h"
+#include "engine/jobs.h"
+#include "engine/recovery.h"
+
+/* A sub-record that crosses the end of its heap dump record. The rule that it breaks depends on what follows. */
+struct crossing_subrecord {
+    bool active;
+    uint8_t tag;
+    uint8_t record_tag;
+    uint8_t *bytes; /* its first bytes, as far as they are needed to know its size */
+    size_t bytes_size;
+    uint64_t record_at; /* the heap dump record */
+    uint64_t at;        /* the sub-record */
+    uint64_t had;       /* its bytes within the record */
+    uint64_t passed;    /* its bytes within all segments so far */
+    uint64_t size;      /* its size; 0 while unknown */
+    unsigned segments;  /* complete segments that it contains */
+    uint64_t record_end;
+    uint64_t number;
+};
+
+/* Everything that is reported, as it was before a record or sub-record, except for offsets that are found later. */
+struct checkpoint {
+    uint64_t offset;
+    uint64_t record_at; /* the record itself, or the one with the sub-record */
+    struct findings_checkpoint findings;
+    struct hprof_summary sum;
+    struct producer_signs signs;
+    uint64_t complete_until;
+    size_t loaded_classes;
+    bool framing_lost, second_header;
+};
+
+/* Of a compressed dump: see gzip_faults.c. A unit is a record, the header of a heap dump record, or a sub-record. */
+enum { LAST_MIB = 3 /* the one that data is wrong from, the next, and one that a unit ahead may hold */ };
+struct checkpoints {
+    struct checkpoint member;        /* before the unit with the first byte of the member that is being inflated; */
+    struct checkpoint mib[LAST_MIB]; /* before those with the last multiples of 1 MiB, in order; */
+    struct checkpoint unit;          /* before the last unit that called for a checkpoint */
+    uint64_t member_start;           /* of the member that `member` is for */
+    uint64_t unit_end;               /* of the last unit that was not left to the fast loops */
+    uint64_t damaged_from;           /* the first byte that may be wrong; UINT64_MAX for none */
+    const struct checkpoint *rolled_back_to;
+};
+
+/* What is known of the framing so far. */
+struct framing {
+    bool truncated;          /* the dump ended early, so nothing is reported to be missing */
+    bool stopped;            /* what follows cannot be checked */
+    bool failed;             /* because of something other than an early end */
+    bool second_header;      /* a header is where a record should be: two files were joined */
+    uint64_t complete_until; /* the end of the latest HEAP_DUMP_END; 0 for none */
+    bool segment_reported;   /* REC-005 was reported */
+    bool heap_lost;          /* a skipped record may have been a heap dump */
+    bool heap_end_lost;      /* a skipped record may have been a HEAP_DUMP_END */
+    struct {                 /* the records of unknown tag since the last known record; held until a known one follows */
+        uint64_t from, count;
+        unsigned may_define; /* all of them in the dump, by their lengths: counts only if REC-003 is an error at the end */
+        bool may_end_heap;   /* one of them is empty, as HEAP_DUMP_END is; likewise */
+    } unknown;
+    struct { /* an empty heap dump record before what may be sub-records: its length may never have been filled in */
+        uint64_t at, number;
+        unsigned records; /* records that followed it */
+    } unfilled;
+    uint32_t last_time;
+};
+
+struct engine {
+    struct run run;
+    struct file file;
+    struct heap heap;
+    struct position position;
+    struct input in;
+    struct checker ck; /* these five, for checks */
+
+    struct framing framing;
+    struct crossing_subrecord cut;
+    struct checkpoints *checkpoints; /* NULL unless the dump is compressed */
+    struct jobs *jobs;               /* NULL if one thread checks everything */
+    bool line_ends_changed;          /* in the first bytes, each LF follows a CR */
+    bool was_transcoded;             /* in the first bytes, invalid UTF-8 was replaced */
+    bool garbage_after;              /* what follows the last gzip member may have been a member */
+};
+
+/* The bytes that recovery sees from here on: up to SIGHT_SIZE bytes beyond `n`. */
+static inline struct sight sight_beyond(struct engine *e, uint64_t n)
+{
+    size_t wanted = SIGHT_SIZE + (n < SIGHT_SIZE ? (size_t)n : SIGHT_SIZE), size = look_at(&e->in, wanted, UINT64_MAX);
+
+    return (struct sight){e->in.at, size, size < wanted, e->file.id_size, e->file.version};
+}
+
+/* ---- gzip_faults.c ---- */
+void begin_gzip(struct engine *e);
+void end_gzip(struct engine *e);
+void on_gzip_fault(void *context, const struct gzip_finding *g);
+bool begin_gzip_unit(struct engine *e, uint64_t size);
+/* To be called before what is checked without a fast loop: the next `size` bytes, where a gzip member may turn out to be damaged.
+ * False if checking ends here because of one. */
+static inline bool begin_unit(struct engine *e, uint64_t size)
+{
+    return !e->checkpoints || begin_gzip_unit(e, size);
+}
+/* Where the fast loops must stop. */
+uint64_t next_checkpoint(const struct engine *e);
+/* When all was read: what is reported becomes what it was at the checkpoint that was rolled back to, if any. */
+void restore_checkpoint(struct engine *e);
+/* The offset of that checkpoint; UINT64_MAX if there is none. */
+uint64_t checked_until(const struct engine *e);
+
+/* ---- heap_records.c ---- */
+void begin_heap_dump(struct engine *e);
+void end_heap_dump(struct engine *e);
+void drop_heap_dump(struct engine *e); /* as if it had not begun */
+/* Reports a sub-record that crossed the end of its record, once its rule is known; or drops it. */
+void settle_crossing(struct engine *e, enum rule rule);
+void drop_crossing(struct engine *e);
+bool check_heap_record(struct engine *e, uint64_t length); /* false: the dump ended within */
+
+/* ---- failure.c ---- */
+/* Whether records follow here, up to `count`, or the end. */
+bool records_follow_here(struct engine *e, unsigned count);
+/* The dump ends within the present record, or within a header of which n bytes exist. Consequences are not reported. */
+void report_truncated(struct engine *e);
+void report_truncated_header(struct engine *e, size_t n);
+/* Whether the dump is incomplete and that was already reported. Bytes after the last gzip member may have been a member, so
+ * they explain an early end. */
+bool end_was_reported(struct engine *e);
+/* Skips the body of the present record. False if the dump ends before. */
+bool skip_body(struct engine *e);
+/* Reads to the end without checking. The bytes from an offset on count as skipped. */
+void skip_to_end(struct engine *e, uint64_t from);
+/* Reports that the present record does not have the length of its kind or count, and resumes where a record follows. */
+void wrong_length(struct engine *e, enum rule rule, const char *expected, uint64_t right);
+/* Holds a record of unknown tag. */
+void hold_unknown(struct engine *e);
+/* Called at the header of a known record after held ones. False if they were not records, so that nothing after them can be
+ * checked. */
+bool release_unknown(struct engine *e);
+/* Called after the header of a heap dump record of length 0: if sub-records follow, that explains a later failure. */
+void hold_empty(struct engine *e);
+/* Plain reading failed at the present record. If an unfilled length explains that, reports it and returns true. */
+bool was_unfilled(struct engine *e);
+/* Notes that skipped bytes may have been a HEAP_DUMP_END. */
+void lose_heap_end(struct engine *e);
+/* Called at the end: if records of unknown tag are errors, what they may have defined is not called undefined. */
+void settle_unknown(struct engine *e);
+
+/* ---- hints.c ---- */
+/* Called before the header: looks for the effects of a transfer as text. */
+void look_for_text(struct engine *e);
+/* The hint, or NULL. Called when all findings are counted and have their severities. */
+const char *choose_hint(const struct engine *e);
+
+/* ---- records.c ---- */
+void check_records(struct engine *e);
+
+/* ---- validate.c ---- */
+void show_progress(struct engine *e);
+/* How findings get their severities; known after reading. */
+struct severity_choice choose_severity(const struct engine *e, enum profile *looks_like, const char **producer);
+
+/* ---- producer.c ---- */
+enum profile guess_producer(const struct run *run, const struct file *file, const char **name);
+
+#endif

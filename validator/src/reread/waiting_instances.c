@@ -1,0 +1,104 @@
+/* Checks the instances that waited for their class (waiting.c), at the end of the heap dump. */
+#include <string.h>
+
+#include "reread/reread.h"
+
+/* The references of an instance belong to the stretch that contains it; offsets only increase. */
+static void enter_stretch_of(struct checker *ck, uint64_t at)
+{
+    struct stretches *stretches = &ck->heap->stretches;
+    size_t *next = &ck->heap->waiting.next_stretch;
+
+    for (; *next < stretches->list.count && stretches_at(stretches, *next)->at <= at; ++*next)
+        enter_stretch(ck->heap, stretches_at(stretches, *next));
+}
+
+/* Checks instances of known classes, up to the next stretch. */
+static size_t check_many_of_run(struct checker *ck, void *context, size_t n)
+{
+    struct waiting *w = context;
+    const struct stretches *stretches = &ck->heap->stretches;
+    uint64_t at = ck->in->offset;
+
+    enter_stretch_of(ck, at);
+    if (w->next_stretch < stretches->list.count && stretches_at(stretches, w->next_stretch)->at - at < n)
+        n = (size_t)(stretches_at(stretches, w->next_stretch)->at - at);
+    ck->heap->segment.counts = (struct object_counts){0};
+    n = refer_instances(&ck->heap->segment, ck->in->at, n, &w->run);
+    add_counts(ck, &ck->heap->segment.counts);
+    return n;
+}
+
+/* Checks the sub-record in the window if it is an instance. */
+static bool check_of_run(struct checker *ck, void *context, uint64_t size)
+{
+    struct waiting *w = context;
+    size_t head = 1 + SIZE_OF(INSTANCE_DUMP, ck->file->id_size);
+    uint64_t at = ck->in->offset, end = at + size;
+    uint8_t first[1 + sizeof(struct INSTANCE_DUMP_in8)];
+    struct cursor c = {first + 1, first + head};
+    struct INSTANCE_DUMP r;
+    bool complete = true;
+
+    if (!w->run)
+        return false;
+    if (get_u1(ck->in->at) == SUB_INSTANCE_DUMP) {
+        w->run--;
+        enter_stretch_of(ck, at);
+        memcpy(first, ck->in->at, head);
+        ck->position->sub = first;
+        ck->position->sub_size = head;
+        complete = read_INSTANCE_DUMP(&c, ck->file->id_size, &r) &&
+                   check_known_instance(ck, &r, at + 1, jumps_failed_at(&ck->file->jumps, end), get_from_input);
+        ck->position->sub = NULL;
+    }
+    size = end - ck->in->offset;
+    return complete && input_skip(ck->in, size) == size && w->run;
+}
+
+static bool check_ranges(struct checker *ck)
+{
+    struct waiting *w = &ck->heap->waiting;
+    struct waiting_range range = {0};
+    uint64_t back = ck->in->offset;
+
+    end_waiting_range(w);
+    for (uint64_t next = 0; !ck->run->memory.exhausted && next_waiting_range(w, &next, &range);) {
+        w->run = range.instances;
+        read_again(ck, range.at, range.record_end, UINT64_MAX,
+                   &(struct visitor){.subrecord = check_of_run, .many = check_many_of_run, .context = w});
+    }
+    return input_seek(ck->in, back) || ck->in->error;
+}
+
+static void check_copies(struct checker *ck)
+{
+    struct waiting *w = &ck->heap->waiting;
+    uint8_t first[1 + sizeof(struct INSTANCE_DUMP_in8)];
+    struct INSTANCE_DUMP r;
+    uint64_t next = 0;
+
+    while (!ck->run->memory.exhausted && next_waiting_copy(ck, &next, first, &r)) {
+        ck->position->sub = first;
+        ck->position->sub_size = 1 + SIZE_OF(INSTANCE_DUMP, ck->file->id_size);
+        byte_log_discard(&w->log, w->body);
+        enter_stretch_of(ck, w->at);
+        check_known_instance(ck, &r, w->at + 1, jumps_failed_at(&ck->file->jumps, w->body_at + r.bytes), get_from_copy);
+    }
+    ck->position->sub = NULL;
+    memory_put(&ck->run->memory, w->piece, w->piece_capacity);
+    w->piece = NULL;
+    w->piece_capacity = 0;
+}
+
+bool check_waiting(struct checker *ck)
+{
+    struct waiting *w = &ck->heap->waiting;
+
+    if ((!w->log.size && !w->run) || ck->run->memory.exhausted)
+        return true;
+    if (waits_in_ranges(ck))
+        return check_ranges(ck);
+    check_copies(ck);
+    return true;
+}

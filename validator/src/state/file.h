@@ -1,0 +1,61 @@
+/* The file as far as it was read: what its top-level records define, and what they use before it is defined. */
+#ifndef HPROF_FILE_H
+#define HPROF_FILE_H
+
+#include "base/byte_log.h"
+#include "base/chunks.h"
+#include "base/keymap.h"
+#include "format/format.h"
+#include "state/classes.h"
+#include "state/heap_index.h"
+#include "state/id_set.h"
+#include "state/jumps.h"
+#include "state/pending_uses.h"
+#include "state/string_table.h"
+
+/* Signs by which producer.c recognizes producers. */
+struct producer_signs {
+    uint8_t first_tag;
+    bool any_time;             /* a record's time is not 0 */
+    bool trace_one_empty;      /* TRACE 1 has no frames */
+    uint32_t trace_one_thread; /* the thread of TRACE 1 */
+};
+
+/* A TRACE takes 20 bytes here: the smallest one in a dump takes 21. */
+struct __attribute__((packed, aligned(4))) trace {
+    uint64_t hash; /* of the whole record, to recognize a repetition */
+    uint64_t at;
+    uint32_t frames;
+};
+
+struct file {
+    unsigned id_size;
+    enum version version;
+    unsigned lost;            /* enum may_define: what skipped bytes may have defined. None of it is reported to be undefined */
+    unsigned lost_to_unknown; /* the part of it that records of unknown tag may have defined */
+    struct jumps jumps;
+    struct heap_index heap_index;
+    struct producer_signs signs;
+
+    struct strings strings;
+    struct id_set class_serials;    /* *defined* if there was a LOAD_CLASS */
+    struct id_set unloaded_serials; /* *defined* if an UNLOAD_CLASS followed it */
+    struct keymap frames;           /* to the hash of the record */
+    struct keymap traces;           /* to an index in trace_list */
+    struct chunks trace_list;       /* struct trace */
+    struct keymap threads;          /* serial of a started thread to enum thread_flag */
+    struct id_set rooted_threads; /* *defined* if an earlier heap dump has a ROOT_THREAD_OBJECT, or its absence was reported */
+    struct classes classes;       /* those of LOAD_CLASS, and the layouts of the present heap dump */
+    struct byte_log frame_roots;  /* roots of earlier heap dumps that name a frame, by stack trace: see check_roots.c */
+    uint64_t last_frame_root;
+
+    /* Used before they were defined. */
+    struct pending_uses string_uses, class_serial_uses, frame_uses, trace_uses, thread_uses, class_uses;
+};
+
+void file_init(struct file *file, struct memory *memory, const struct hash_key *key);
+/* When its ID size is known. */
+void file_begin(struct file *file, struct memory *memory, const struct hash_key *key);
+void file_clear(struct file *file);
+
+#endif

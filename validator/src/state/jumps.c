@@ -1,0 +1,54 @@
+/* See jumps.h. */
+#include "state/jumps.h"
+
+void jumps_init(struct jumps *jumps, struct memory *memory)
+{
+    chunks_init(&jumps->list, memory, sizeof(struct jump));
+}
+
+void jumps_clear(struct jumps *jumps)
+{
+    chunks_clear(&jumps->list);
+}
+
+size_t jumps_find(const struct jumps *jumps, uint64_t from)
+{
+    size_t low = 0, high = jumps->list.count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (((const struct jump *)chunks_at(&jumps->list, middle))->from < from)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+struct jump jumps_at(const struct jumps *jumps, size_t i)
+{
+    return i < jumps->list.count ? *(const struct jump *)chunks_at(&jumps->list, i) : (struct jump){.from = NO_JUMP};
+}
+
+void jumps_shrink(struct jumps *jumps, uint64_t from)
+{
+    chunks_shrink(&jumps->list, jumps_find(jumps, from));
+}
+
+void jumps_note(struct jumps *jumps, uint64_t from, uint64_t to, bool failed)
+{
+    struct jump *jump;
+
+    jumps_shrink(jumps, from); /* an unfilled length is found out late */
+    jump = chunks_add(&jumps->list);
+    if (jump)
+        *jump = (struct jump){.from = from & NO_JUMP, .failed = failed, .to = to};
+}
+
+bool jumps_failed_at(const struct jumps *jumps, uint64_t offset)
+{
+    struct jump jump = jumps_at(jumps, jumps_find(jumps, offset));
+
+    return jump.from == offset && jump.failed;
+}

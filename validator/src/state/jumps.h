@@ -1,0 +1,33 @@
+/* Jumps: where reading did not continue at the end of a record or sub-record. Whoever reads the dump again makes the same jumps. */
+#ifndef HPROF_JUMPS_H
+#define HPROF_JUMPS_H
+
+#include "base/chunks.h"
+
+struct jump {
+    uint64_t from : 63;
+    uint64_t
+        failed : 1; /* plain reading failed at `from`; else it failed after it, and the instance there has the size of its class */
+    uint64_t to;    /* UINT64_MAX for the end */
+};
+_Static_assert(sizeof(struct jump) == 16, "the smallest heap dump record with a jump takes 10 bytes");
+#define NO_JUMP (UINT64_MAX >> 1) /* where the jump after the last one is from */
+
+struct jumps {
+    struct chunks list; /* struct jump, by `from` */
+};
+
+void jumps_init(struct jumps *jumps, struct memory *memory);
+void jumps_clear(struct jumps *jumps);
+/* Forgets the jumps from an offset on. */
+void jumps_shrink(struct jumps *jumps, uint64_t from);
+/* Notes a jump, and forgets those from later offsets. */
+void jumps_note(struct jumps *jumps, uint64_t from, uint64_t to, bool failed);
+/* The index of the first jump from an offset or later. */
+size_t jumps_find(const struct jumps *jumps, uint64_t from);
+/* The jump with an index; after the last, a jump from NO_JUMP. */
+struct jump jumps_at(const struct jumps *jumps, size_t i);
+/* Whether plain reading failed at an offset. */
+bool jumps_failed_at(const struct jumps *jumps, uint64_t offset);
+
+#endif
