@@ -144,6 +144,8 @@ def test_an_id_set_is_a_set(first: set[int], second: set[int]) -> None:
         assert not any(ids.add(number) for number in numbers)
         sets.append(ids)
     assert all((number in sets[0]) == (number in first) for number in first | second)
+    assert [len(ids) for ids in sets] == [len(first), len(second)]
+    assert sorted(sets[0]) == sorted(first)
     assert sorted(sets[0].difference(sets[1])) == sorted(first - second)
 
 
@@ -176,6 +178,42 @@ def test_memory_is_bounded() -> None:
 
 
 VALID_HEAP = (ASCII / "valid" / "heap.txt").read_bytes()
+
+
+def peak_of(data: bytes) -> int:
+    stream = io.BytesIO(data)
+    tracemalloc.start()
+    try:
+        check(stream, Findings(most=1))
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_memory_does_not_depend_on_the_length_of_names() -> None:
+    """The figure of generator/python/README.md: what is kept of each class, and of each trace."""
+    head = VALID_HEAP.partition(b"HEAP DUMP BEGIN")[0] + b"HEAP DUMP BEGIN (1 objects, 1 bytes) Thu Jan  1 00:00:01 2026\n"
+    count = 5000
+    peaks = []
+    for length in (10, 1000):
+        name = b"%0*d"
+        numbers = range(0x50000000, 0x50000000 + count)
+        classes = b"".join(
+            b"CLS %x (name=%s, trace=300001)\n\tsuper\t\t%x\n" % (i, name % (length, i), i + 1) for i in numbers
+        )
+        traces = b"".join(b"TRACE %d:\n\t%s.m(A.java:1)\n" % (i, name % (length, i)) for i in numbers)
+        peaks.append([peak_of(head + classes), peak_of(head.partition(b"HEAP")[0] + traces)])
+    for short, long in zip(*peaks, strict=True):
+        assert short < 550 * count, short
+        assert long < short + 64 * count + 200_000, long
+
+
+def test_memory_of_dangling_references_is_bounded() -> None:
+    """Two bits for each."""
+    head, _, tail = VALID_HEAP.partition(b"ARR 50000006")
+    count = 20_000
+    fields = b"".join(b"\tnext\t\t%x\n" % i for i in range(0x60000000, 0x60000000 + count))
+    assert peak_of(head + fields + b"ARR 50000006" + tail) < 300_000
 
 
 def test_the_observer_sees_every_record() -> None:
@@ -224,6 +262,30 @@ def test_reports(capsys: pytest.CaptureFixture[str]) -> None:
     assert [file["valid"] for file in files] == [False, True]
     assert files[0]["totals"] == {"ASC-042": 1}
     assert files[0]["findings"][0]["rule"] == "ASC-042"
+
+
+def test_a_rule_of_two_severities_has_one_total(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "ends.txt"
+    path.write_bytes(VALID_HEAP.partition(b"THREAD")[0] + b"THREAD END (id = 200002)\nTHREAD END (id = 200009)\n")
+    assert main(["check", "--format", "json", "--profile", "jdk8-agent", str(path)]) == 1
+    file = json.loads(capsys.readouterr().out)["files"][0]
+    assert file["totals"] == {"ASC-014": 2}
+    assert [one["severity"] for one in file["findings"]] == ["note", "error"]
+
+
+def test_standard_input_is_read_from_its_offset(tmp_path: Path) -> None:
+    """A reference dangles, so that it is read twice."""
+    data = (ASCII / "invalid/ASC-042/field.txt").read_bytes()
+    path = tmp_path / "appended.txt"
+    path.write_bytes(b"another file\n" * 1000 + data)
+    with path.open("rb") as stream:
+        os.lseek(stream.fileno(), 13_000, os.SEEK_SET)
+        done = subprocess.run(
+            [sys.executable, "-m", "hprof_corpus.ascii.command", "check", "--format", "json", "-"],
+            stdin=stream, capture_output=True, check=False,
+        )  # fmt: skip
+    file = json.loads(done.stdout)["files"][0]
+    assert [(one["line"], one["rule"]) for one in file["findings"]] == rows(findings_of(data))
 
 
 def test_totals_are_exact_when_findings_are_capped(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
+import calendar
 import re
 from typing import BinaryIO
 
 from hprof_corpus.ascii.findings import Findings, show
 from hprof_corpus.ascii.grammar import OUTSIDE, PREFACE_END, ROWS, Kind, match, match_open
 from hprof_corpus.ascii.heap import REFERENCES, HeapDump
+from hprof_corpus.ascii.ids import IdSet
 from hprof_corpus.ascii.lines import MOST_AT_ONCE, Line, Lines
 from hprof_corpus.ascii.monitors import MonitorDump, check_wait
-from hprof_corpus.ascii.state import Block, Life, Observer, State
+from hprof_corpus.ascii.state import AGENT_THREADS, Block, Life, Observer, State, brief
 from hprof_corpus.ascii.tables import Ranked, Sites
 
 MONTHS = [b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec"]
 
+DAYS = [b"Mon", b"Tue", b"Wed", b"Thu", b"Fri", b"Sat", b"Sun"]
+
 _BEGINS = (Kind.HEAP_BEGIN, Kind.SITES_BEGIN, Kind.CPU_BEGIN, Kind.MONITOR_TIME_BEGIN, Kind.MONITOR_DUMP_BEGIN)
 _ENDS = (Kind.HEAP_END, Kind.SITES_END, Kind.CPU_END, Kind.MONITOR_TIME_END, Kind.MONITOR_DUMP_END)
 _WAITS = (Kind.SLEEP, Kind.WAIT, Kind.WAITED, Kind.EXIT)
+
+
+def _exists(weekday: bytes, month: int, day: int, time: bytes, year: int) -> bool:
+    """The calendar repeats every 400 years."""
+    year = year % 400 + 2000
+    hour, minute, second = map(int, time.split(b":"))
+    if hour > 23 or minute > 59 or second > 60 or not 1 <= day <= calendar.monthrange(year, month)[1]:
+        return False
+    return calendar.weekday(year, month, day) == DAYS.index(weekday)
 
 
 class _Trace:
@@ -40,7 +53,7 @@ class _Trace:
             self.empty = True
         else:
             if not self.frames:
-                self.state.traces[self.serial] = found[2] and found[1] + b"." + found[2]
+                self.state.traces[self.serial] = found[2] and brief(found[1] + b"." + found[2])
             self.frames += 1
 
     def end(self, found: re.Match[bytes] | None) -> None:
@@ -75,7 +88,7 @@ class Checker:
         self.state = State(findings)
         self.observer = observer
         self.block: Block | None = None
-        self.dangling: list[tuple[int, int, set[int]]] = []  # first and last line of a heap dump, and the IDs
+        self.dangling: list[tuple[int, int, IdSet]] = []  # first and last line of a heap dump, and the IDs
         self.lost = False  # from a line that is misplaced outside blocks to the next one that belongs there
 
     def line(self, line: Line) -> None:
@@ -160,13 +173,15 @@ class Checker:
             if state.threads.get(serial) in (Life.STARTED, Life.ENDED):
                 state.report("ASC-010", "a thread that has not started", f"thread {serial}")
             state.threads[serial] = Life.STARTED
+            state.use_id(found[1])
             return
         serial = int(found[1])
         life = state.threads.get(serial)
         if life is Life.ENDED:
             state.report("ASC-012", "a thread that has not ended", f"thread {serial}")
         elif life is not Life.STARTED:
-            state.report("ASC-014", "a thread with a THREAD START above", f"thread {serial}")
+            shape = "agent-thread" if serial in AGENT_THREADS else ""
+            state.report("ASC-014", "a thread with a THREAD START above", f"thread {serial}", shape)
         state.threads[serial] = Life.ENDED
 
     def _stray(self, line: bytes) -> None:
@@ -183,7 +198,11 @@ class Checker:
         self.lost = self.block is None
 
     def date(self, found: re.Match[bytes]) -> None:
-        month, day, time, year = found.groups()[-4:]
+        weekday, month, day, time, year = found.groups()[-5:]
+        if not _exists(weekday, MONTHS.index(month) + 1, int(day), time, int(year)):
+            rule = "ASC-001" if found.re is Kind.HEADER.pattern else "ASC-003"
+            self.state.report(rule, "a date that exists", show(found[0]))
+            return
         when = (int(year), MONTHS.index(month), int(day), *map(int, time.split(b":")))
         if self.state.date is not None and when < self.state.date:
             self.state.report("ASC-007", "a time not before the one above", show(found[0]))
@@ -221,6 +240,7 @@ def _check_header(checker: Checker, line: bytes) -> bool:
 
 def check(stream: BinaryIO, findings: Findings, observer: Observer | None = None) -> int:
     """Adds to the findings; the number of lines."""
+    begin = stream.tell() if stream.seekable() else 0
     lines = Lines(stream)
     checker = Checker(lines, findings, observer)
     state = checker.state
@@ -246,24 +266,26 @@ def check(stream: BinaryIO, findings: Findings, observer: Observer | None = None
         state.report("ASC-002", "a line of eight dashes", "the end of the file")
     checker.finish(truncated)
     if checker.dangling:
-        _find_dangling(stream, checker)
+        _find_dangling(stream, begin, checker)
     return state.line
 
 
-def _find_dangling(stream: BinaryIO, checker: Checker) -> None:
+def _find_dangling(stream: BinaryIO, start: int, checker: Checker) -> None:
     """A reference that is not found again has its finding at the heap dump: a pipe cannot be read twice, a name may be broken."""
     state = checker.state
     for begin, end, missing in checker.dangling:
-        found = _find_lines(stream, begin, end, missing, state) if stream.seekable() else set()
+        found = IdSet()
+        if stream.seekable():
+            stream.seek(start)
+            found = _find_lines(stream, begin, end, missing, state)
         left = len(missing) - len(found)
         if left:
             state.report("ASC-042", "IDs that are defined in the heap dump", f"{left} that are not", "", begin)
 
 
-def _find_lines(stream: BinaryIO, begin: int, end: int, missing: set[int], state: State) -> set[int]:
+def _find_lines(stream: BinaryIO, begin: int, end: int, missing: IdSet, state: State) -> IdSet:
     """Reports the references to missing objects in these lines; returns the IDs found."""
-    found: set[int] = set()
-    stream.seek(0)
+    found = IdSet()
     lines = Lines(stream)
     while (line := lines.next()) and lines.number <= end:
         if lines.number > begin and line.text.startswith(b"\t"):

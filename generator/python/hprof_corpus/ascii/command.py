@@ -11,6 +11,7 @@ import json
 import os
 import resource
 import sys
+from collections import Counter
 from io import TextIOWrapper
 from pathlib import Path
 
@@ -55,13 +56,21 @@ def _report_text(name: str, findings: Findings, lines: int) -> None:
     sys.stdout.write(f"{name}: {verdict}: {', '.join([*counts, _plural(lines, 'line')])}\n")
 
 
+def _totals(findings: Findings) -> dict[str, int]:
+    """Of each rule, whatever the severity."""
+    totals: Counter[str] = Counter()
+    for (rule, _), total in sorted(findings.totals.items(), key=lambda item: item[0][0]):
+        totals[rule] += total
+    return dict(totals)
+
+
 def _as_json(name: str, findings: Findings, lines: int) -> dict[str, object]:
     return {
         "file": name,
         "valid": findings.valid,
         "lines": lines,
         "profile": findings.profile,
-        "totals": {rule: total for (rule, _), total in sorted(findings.totals.items(), key=lambda item: item[0][0])},
+        "totals": _totals(findings),
         "findings": [
             {
                 "rule": one.rule.id,

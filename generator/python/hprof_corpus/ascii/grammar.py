@@ -6,7 +6,7 @@ import re
 from enum import Enum
 
 DATE = (
-    rb"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) ([ 123]\d)"
+    rb"(Mon|Tue|Wed|Thu|Fri|Sat|Sun) (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) ([ 123]\d)"
     rb" (\d\d:\d\d:\d\d) (\d{4,})"
 )
 _ID = rb"([0-9a-f]+)"
@@ -17,7 +17,7 @@ _THREAD = rb"(?:<unknown thread>|thread (\d+))"
 _FIELD_NAME = rb"([^\t\[]+)"
 _SIGNATURE = rb"(\[*(?:L.+;|[BCDFIJSZ]))"
 _CALL = rb"[^(]+\([^)]*\)\[*(?:L[^;]+;|[BCDFIJSVZ])"  # class, method and descriptor
-_THREADS = rb"((?: (?:<unknown thread>|thread \d+),?)*)"
+_THREADS = rb"((?: (?:<unknown thread>|thread \d+),?)*)"  # commas are checked apart: the line is known without them
 
 
 class Kind(Enum):
@@ -57,7 +57,7 @@ class Kind(Enum):
 
     CPU_BEGIN = rb"CPU (SAMPLES|TIME \(ms\)) BEGIN \(total = " + _SIGNED + rb"\) " + DATE
     CPU_HEAD = rb"rank +self +accum +count trace method"
-    MONITOR_TIME_BEGIN = rb"MONITOR TIME BEGIN \(total = " + _NUMBER + rb" ms\) " + DATE
+    MONITOR_TIME_BEGIN = rb"MONITOR TIME BEGIN \(total = " + _SIGNED + rb" ms\) " + DATE
     MONITOR_HEAD = rb"rank +self +accum +count trace monitor"
     RANKED = rb" *" + _NUMBER + rb" +" + _SHARE + rb" +" + _SHARE + rb" +" + _NUMBER + rb" +" + _NUMBER + rb" (.+)"
     CPU_END = rb"CPU (SAMPLES|TIME \(ms\)) END"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from hprof_corpus.ascii.findings import show
 from hprof_corpus.ascii.grammar import ROOT_DETAILS, Kind
 from hprof_corpus.ascii.ids import IdSet
-from hprof_corpus.ascii.state import Life, State
+from hprof_corpus.ascii.state import Life, State, brief, show_brief
 
 ELEMENT_SIZES = {
     b"boolean[]": 1, b"byte[]": 1, b"char[]": 2, b"short[]": 2, b"int[]": 4, b"float[]": 4, b"long[]": 8, b"double[]": 8,
@@ -22,14 +22,16 @@ def _serials(kind: bytes) -> tuple[bytes, ...]:
     return (b"thread", b"trace", b"id") if kind == b"thread" else (b"thread", b"trace")
 
 
-@dataclass
+@dataclass(slots=True)
 class _Class:
     """What objects and CLS lines say of a class."""
 
-    name: bytes | None  # None if its line is cut
+    name: bytes | None  # as brief() keeps it; None if its line is cut
     used_at: int
     size: bytes = b""
     defined: bool = False
+    super: int = 0
+    super_at: int = 0
 
 
 class HeapDump:
@@ -41,14 +43,15 @@ class HeapDump:
         self.begin = state.line
         self.totals = int(match[1]), int(match[2])
         self.objects = self.bytes = 0
-        self.defined, self.named, self.classes_named = IdSet(), IdSet(), IdSet()
+        self.defined, self.named = IdSet(), IdSet()
         self.roots: dict[int, int] = {}  # first line
         self.supers: dict[int, int] = {}  # first line
         self.classes: dict[int, _Class] = {}
-        self.width = 0
+        self.owner = 0  # the class to which references belong
+        self.seen: set[bytes] = set()  # kinds of references of the owner
         self.elements = 0
         self.next_index = 0
-        self.dangling: set[int] = set()
+        self.dangling = IdSet()
 
     def line(self, kind: Kind, match: re.Match[bytes]) -> None:
         if kind is Kind.ELEMENT:
@@ -92,43 +95,62 @@ class HeapDump:
     def _define_class(self, number: int, match: re.Match[bytes]) -> None:
         self.objects += 1
         self.state.use_trace(match[3])
-        name = None if match[3] is None else match[2]
+        self.owner, self.seen = number, set()
+        name = None if match[3] is None else brief(match[2])
         known = self.classes.setdefault(number, _Class(name, self.state.line))
         known.defined = True
         self._same_name(known, name)
 
     def _use_class(self, id_: bytes, name: bytes, size: bytes) -> None:
         number = self._id(id_)
+        name, size = brief(name), brief(size)
         known = self.classes.get(number)
         if known is None:
             known = self.classes[number] = _Class(name, self.state.line)
         self._same_name(known, name)
         if size and known.size and known.size != size:
             shape = "array-as-class" if name == b"java.lang.Class" else ""
-            self.state.report("ASC-047", f"the size {known.size.decode()} of other instances", f"sz={size.decode()}", shape)
+            self.state.report("ASC-047", f"the size {show(known.size)} of other instances", f"sz={show(size)}", shape)
         known.size = known.size or size
 
     def _same_name(self, known: _Class, name: bytes | None) -> None:
         if known.name is None:
             known.name = name
         elif name is not None and known.name != name:
-            self.state.report("ASC-045", f"the name {show(known.name)}, as on line {known.used_at}", show(name))
+            self.state.report("ASC-045", f"the name {show_brief(known.name)}, as on line {known.used_at}", show_brief(name))
 
     def _element(self, match: re.Match[bytes]) -> None:
         index = int(match[1])
         if not self.next_index <= index < self.elements:
             self.state.report("ASC-046", f"an index from {self.next_index} to {self.elements - 1}", f"[{index}]")
         self.next_index = max(self.next_index, index + 1)
-        self.named.add(self._id(match[2]))
+        self._name(self._id(match[2]))
 
     def _reference(self, kind: Kind, match: re.Match[bytes]) -> None:
         if match[2] is None:  # the line is cut
             return
         number = self._id(match[2])
-        if kind is Kind.CLASS_REFERENCE and match[1] == b"super":
-            self.supers.setdefault(number, self.state.line)
+        if kind is not Kind.CLASS_REFERENCE:
+            self._name(number)
+            return
+        if match[1] in self.seen:
+            self.state.report("ASC-053", f"one {match[1].decode()} of a class", "another")
+            return
+        self.seen.add(match[1])
+        if match[1] == b"super":
+            self._super(number)
         else:
+            self._name(number)
+
+    def _name(self, number: int) -> None:
+        if number:
             self.named.add(number)
+
+    def _super(self, number: int) -> None:
+        self.supers.setdefault(number, self.state.line)
+        owner = self.classes[self.owner]
+        if not owner.super:
+            owner.super, owner.super_at = number, self.state.line
 
     def _root(self, match: re.Match[bytes]) -> None:
         self.kinds = HeapDump.kinds
@@ -164,10 +186,7 @@ class HeapDump:
         number = int(digits, 16)
         if not number:
             self.state.report("ASC-051", "an ID other than 0", "0")
-        elif not self.width:
-            self.width = len(digits)
-        elif len(digits) != self.width:
-            self.state.report("ASC-048", f"an ID of {self.width} digits", digits.decode())
+        self.state.use_id(digits)
         return number
 
     def end(self, match: re.Match[bytes] | None) -> None:
@@ -178,12 +197,12 @@ class HeapDump:
                 "ASC-040",
                 f"{self.objects} objects, and at least {self.bytes} bytes, as in the block",
                 "{} objects, {} bytes".format(*self.totals),
-                "",
+                "fewer-objects" if self.objects > self.totals[0] and self.bytes <= self.totals[1] else "",
                 self.begin,
             )
         for number, one in self.classes.items():
             if number and not one.defined:
-                state.report("ASC-044", "a class with a CLS line", f"{show(one.name or b'')}@{number:x}", "", one.used_at)
+                state.report("ASC-044", "a class with a CLS line", f"{show_brief(one.name or b'')}@{number:x}", "", one.used_at)
         for number, line in self.supers.items():
             known = self.classes.get(number)
             if number and not (known and known.defined):
@@ -191,4 +210,17 @@ class HeapDump:
         for number, line in self.roots.items():
             if number not in self.defined:
                 state.report("ASC-043", "a root that is defined in the heap dump", f"{number:x}", "", line)
-        self.dangling = {number for number in self.named.difference(self.defined) if number}
+        self._find_cycles()
+        self.dangling = self.named.difference(self.defined)
+
+    def _find_cycles(self) -> None:
+        """Each cycle of superclasses has one finding, at its first `super` line in the order of classes."""
+        left: set[int] = set()  # classes known to lead out of all cycles, or to one that is reported
+        for number in self.classes:
+            chain: dict[int, _Class] = {}
+            while number not in left and (one := self.classes.get(number)) and number not in chain:
+                chain[number] = one
+                number = one.super
+            if number in chain:
+                self.state.report("ASC-054", "a superclass that is not the class itself", f"{number:x}", "", chain[number].super_at)
+            left |= chain.keys()

@@ -11,6 +11,10 @@ _MASK = (1 << _SHIFT) - 1
 class IdSet:
     def __init__(self) -> None:
         self._pages: dict[int, bytearray] = {}
+        self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
 
     def add(self, number: int) -> bool:
         """False if the number was there already."""
@@ -22,6 +26,7 @@ class IdSet:
         if page[low >> 3] & bit:
             return False
         page[low >> 3] |= bit
+        self._count += 1
         return True
 
     def __contains__(self, number: int) -> bool:
@@ -29,7 +34,17 @@ class IdSet:
         page = self._pages.get(number >> _SHIFT)
         return page is not None and bool(page[low >> 3] & (1 << (low & 7)))
 
-    def difference(self, other: IdSet) -> Iterator[int]:
+    def difference(self, other: IdSet) -> IdSet:
+        """Of pages that have no such number nothing is kept."""
+        left = IdSet()
+        for number in self._only(other):
+            left.add(number)
+        return left
+
+    def __iter__(self) -> Iterator[int]:
+        return self._only(IdSet())
+
+    def _only(self, other: IdSet) -> Iterator[int]:
         for high, page in self._pages.items():
             there = other._pages.get(high)
             for index, byte in enumerate(page):

@@ -6,9 +6,10 @@ import re
 
 from hprof_corpus.ascii.findings import show
 from hprof_corpus.ascii.grammar import Kind
-from hprof_corpus.ascii.state import Life, State
+from hprof_corpus.ascii.state import Life, State, brief
 
 _SERIAL = re.compile(rb"thread (\d+)")
+_WITH_COMMAS = re.compile(rb"(?: (?:<unknown thread>|thread \d+)(?:, (?:<unknown thread>|thread \d+))*)?")
 _MONITOR_LINES = (Kind.OWNER, Kind.WAITING_TO_ENTER, Kind.WAITING_FOR_NOTIFY)
 
 
@@ -48,6 +49,8 @@ class MonitorDump:
         if kind is Kind.OWNER:
             self._thread(match[1], b"")
             return
+        if not _WITH_COMMAS.fullmatch(match[1]):
+            self.state.report("ASC-003", "a comma between two threads", show(match[1].strip()))
         for serial in _SERIAL.findall(match[1]):
             self._thread(serial, b"MW" if kind is Kind.WAITING_TO_ENTER else b"CW")
 
@@ -78,7 +81,7 @@ def check_wait(state: State, kind: Kind, match: re.Match[bytes]) -> None:
         return
     serial = int(thread)
     if kind is Kind.WAIT:
-        state.waits[serial] = match[1]
+        state.waits[serial] = brief(match[1])
         return
-    if state.waits.pop(serial, None) != match[1]:
+    if state.waits.pop(serial, None) != brief(match[1]):
         state.report("ASC-013", "a WAIT of this thread and monitor before", show(match[0]))

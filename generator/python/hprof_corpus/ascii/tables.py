@@ -7,7 +7,7 @@ import re
 
 from hprof_corpus.ascii.findings import show
 from hprof_corpus.ascii.grammar import Kind
-from hprof_corpus.ascii.state import State
+from hprof_corpus.ascii.state import State, brief, show_brief
 
 HALF = 0.005 + 1e-6  # what rounding to two decimals may hide
 
@@ -38,6 +38,11 @@ class _Table:
             self.state.report("ASC-030", f"rank {self.rows}", rank.decode())
             self.rows = int(rank)
 
+    def _is_positive(self, rule: str, share: float) -> bool:
+        if share < 0:
+            self.state.report(rule, "0.00% or more", f"{share:.2f}%")
+        return share >= 0
+
     def _share(self, share: bytes, exact: float) -> None:
         if abs(float(share) - exact) > HALF:
             self.state.report("ASC-032", f"{exact:.2f}%", f"{share.decode()}%")
@@ -58,8 +63,9 @@ class Sites(_Table):
         self.by_allocated = match[1] == b"allocated bytes"
         self.heads = 0
         self.last: int | None = None
-        self.out_of_order = False  # the row above
-        self.live = 0
+        self.freed_above = False  # objects of the row above
+        self.live = 0  # bytes of the rows since the total last fell
+        self.base = 0.0  # accumulated share before these rows
         self.least, self.most = 0.0, math.inf
 
     def line(self, kind: Kind, match: re.Match[bytes]) -> None:
@@ -76,27 +82,51 @@ class Sites(_Table):
         self._rank(match[1])
         live, objects, allocated, allocated_objects = (int(match[i]) for i in range(4, 8))
         ordered = allocated if self.by_allocated else live
-        out_of_order = self.last is not None and ordered > self.last
-        if out_of_order:
-            shape = "" if self.out_of_order else "site"
+        if self.last is not None and ordered > self.last:
+            shape = "freed-above" if self.freed_above and not self.by_allocated else ""
             self.state.report("ASC-031", f"at most {self.last} bytes, as in the row above", str(ordered), shape)
-        self.last, self.out_of_order = ordered, out_of_order
+        self.last, self.freed_above = ordered, live < allocated and objects < allocated_objects
         if live > allocated or objects > allocated_objects:
             self.state.report(
                 "ASC-035", "no more live than allocated", f"{live} of {allocated} bytes, {objects} of {allocated_objects} objects"
             )
+        share, accumulated = float(match[2]), float(match[3])
+        self._shares(live, share, accumulated)
+        self.accumulated = accumulated
+        self.state.use_trace(match[8])
+
+    def _shares(self, live: int, share: float, accumulated: float) -> None:
+        if abs(accumulated - self.accumulated - share) <= 3 * HALF:
+            self._follow_total(live, share, accumulated)
         self.live += live
-        self._narrow("ASC-032", float(match[2]), live)
-        self._narrow("ASC-033", float(match[3]), self.live)
+        if self._is_positive("ASC-032", share):
+            self._narrow("ASC-032", share, live, HALF)
+        if self._is_positive("ASC-033", accumulated):
+            self._narrow("ASC-033", accumulated - self.base, self.live, self._slack())
         if self.most < self.live:
             self.state.report("ASC-034", f"at most {int(self.most)} live bytes in all", str(self.live))
             self.most = math.inf
-        self.state.use_trace(match[8])
 
-    def _narrow(self, rule: str, share: float, part: int) -> None:
+    def _follow_total(self, live: int, share: float, accumulated: float) -> None:
+        """The total has fallen if a share is too large, and so is the accumulated one, which still is the sum of the shares."""
+        slack = self._slack()
+        if share > HALF and _percent(live, share - HALF) < self.least:
+            self.state.report("ASC-032", f"a share of {int(self.least)} live bytes or more", f"{share:.2f}%", "total-falls")
+        elif accumulated - self.base > slack and _percent(self.live + live, accumulated - self.base - slack) < self.least:
+            self.state.report("ASC-033", f"a share of {int(self.least)} live bytes or more", f"{accumulated:.2f}%", "total-falls")
+        else:
+            return
+        self.live, self.base = 0, self.accumulated
+        self.least, self.most = 0.0, math.inf
+
+    def _slack(self) -> float:
+        """What rounding may hide in the accumulated share since the total fell."""
+        return 2 * HALF if self.base else HALF
+
+    def _narrow(self, rule: str, share: float, part: int, slack: float) -> None:
         """The totals of which `part` has this share."""
-        least = _percent(part, share + HALF)
-        most = _percent(part, share - HALF) if share > HALF else math.inf
+        least = _percent(part, share + slack)
+        most = _percent(part, share - slack) if share > slack else math.inf
         if least > self.most or most < self.least:
             total = self.most if math.isfinite(self.most) else self.least
             self.state.report(rule, f"{_percent(part, total):.2f}%" if total else "0.00%", f"{share:.2f}%")
@@ -117,6 +147,8 @@ class Ranked(_Table):
         self.name = b"MONITOR TIME" if monitors else b"CPU " + match[1]
         self.samples = self.name == b"CPU SAMPLES"
         self.total = int(match[1] if monitors else match[2])
+        if self.total < 0:
+            state.report("ASC-034", "a total of 0 or more", str(self.total))
         self.head = Kind.MONITOR_HEAD if monitors else Kind.CPU_HEAD
         self.kinds: tuple[Kind, ...] = (self.head, Kind.RANKED)
         self.end_kind: Kind | None = Kind.MONITOR_TIME_END if monitors else Kind.CPU_END
@@ -133,19 +165,25 @@ class Ranked(_Table):
             self.state.report("ASC-008", "a line that names the columns", "a row")
             self.headed = True
         self._rank(match[1])
-        share, count = match[2], int(match[4])
-        ordered = count if self.samples else float(share)
-        if ordered > self.last:
-            self.state.report("ASC-031", f"at most {_short(self.last)}, as in the row above", _short(ordered))
-        self.last = ordered
         if self.samples:
-            self._count(share, match[3], count)
+            self._order(int(match[4]))
+            self._count(match[2], match[3], int(match[4]))
         else:
-            self._accumulate(match[3], self.accumulated + float(share), 3 * HALF)
-            self.accumulated = float(match[3])
+            self._time(match[2], match[3])
         self.state.use_trace(match[5])
         if self.head is Kind.CPU_HEAD:
             self._method(match[5], match[6])
+
+    def _order(self, ordered: float) -> None:
+        if ordered > self.last:
+            self.state.report("ASC-031", f"at most {_short(self.last)}, as in the row above", _short(ordered))
+        self.last = ordered
+
+    def _time(self, share: bytes, accumulated: bytes) -> None:
+        if self._is_positive("ASC-032", float(share)):
+            self._order(float(share))
+            self._accumulate(accumulated, self.accumulated + float(share), 3 * HALF)
+        self.accumulated = float(accumulated)
 
     def _count(self, share: bytes, accumulated: bytes, count: int) -> None:
         self.counted += count
@@ -157,8 +195,8 @@ class Ranked(_Table):
 
     def _method(self, trace: bytes, method: bytes) -> None:
         first = self.state.traces.get(int(trace))  # None if its line is cut
-        if first is not None and (first or b"<empty trace>") != method:
-            self.state.report("ASC-036", show(first or b"<empty trace>"), show(method))
+        if first is not None and (first or b"<empty trace>") != brief(method):
+            self.state.report("ASC-036", show_brief(first or b"<empty trace>"), show(method))
 
     def end(self, match: re.Match[bytes] | None) -> None:
         if not match:
