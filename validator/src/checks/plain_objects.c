@@ -245,6 +245,11 @@ HOT size_t check_in_form(struct segment *s, const uint8_t *const start, size_t n
             break;
         p += size;
     }
+    if (form.others) {
+        s->defined_twice |= id_set_flush(&t.defined);
+        id_set_flush(&t.referenced);
+        id_set_flush(&t.element);
+    }
     s->defined = t.defined;
     s->referenced = t.referenced;
     s->element = t.element;

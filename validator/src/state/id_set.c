@@ -320,8 +320,13 @@ static bool bitmaps_set(struct id_bitmaps *b, uint32_t low, enum id_set_flag fla
     uint32_t *word = flag == ID_DEFINED      ? &b->pair[low >> 5].defined
                      : flag == ID_REFERENCED ? &b->pair[low >> 5].referenced
                                              : &b->element[low >> 5];
+    uint32_t bit = UINT32_C(1) << (low & 31), old;
 
-    return set_bit(word, UINT32_C(1) << (low & 31), others);
+    if (others)
+        return __atomic_fetch_or(word, bit, __ATOMIC_RELAXED) & bit;
+    old = *word;
+    *word = old | bit;
+    return old & bit;
 }
 
 static unsigned bitmaps_get(const struct id_bitmaps *b, uint32_t low)

@@ -49,6 +49,8 @@ struct recent_page {
     struct id_bitmaps *bitmaps; /* NULL if there is none yet */
     struct page_filter *pages;  /* NULL, or gets each page in which an ID is set */
     struct known_pages *known;  /* the cache of a thread, or NULL for that of the set */
+    uint32_t *word;             /* with other threads: a word of bitmaps, and bits that are not set in it yet: see id_set_flush() */
+    uint32_t bits;
 };
 
 struct id_table;
@@ -152,27 +154,56 @@ static inline bool id_set_set_unknown(struct id_set *s, struct recent_page *near
     return was_set;
 }
 
-/* Sets a bit of a word. Returns whether it was already set. Tests it first, because most references repeat others. */
-static inline bool set_bit(uint32_t *word, uint32_t bit, const bool others)
+/* Atomic operations are dear, and consecutive IDs are near each other. So with other threads the bits of one word are gathered, and
+ * set when another word is needed. This sets the bits that were gathered last. Returns whether any of them was already set. */
+static inline bool id_set_flush(struct recent_page *near)
 {
-    uint32_t old = others ? __atomic_load_n(word, __ATOMIC_RELAXED) : *word;
+    uint32_t bits = near->bits;
 
-    if (!others)
-        *word = old | bit;
-    else if (!(old & bit))
-        old = __atomic_fetch_or(word, bit, __ATOMIC_RELAXED);
-    return (old & bit) != 0;
+    near->bits = 0;
+    return bits && __atomic_fetch_or(near->word, bits, __ATOMIC_RELAXED) & bits;
 }
 
-/* These set a flag of an ID. `others` is a constant: whether other threads may set flags at the same time. */
+/* Sets a bit of a word. Returns whether it was already set, or, with other threads, whether a bit gathered before it was. */
+static inline bool set_bit(struct recent_page *near, uint32_t *word, uint32_t bit, const bool others)
+{
+    bool was_set = false;
 
-/* Defines an ID. Returns whether it was already defined. */
+    if (!others) {
+        was_set = *word & bit;
+        *word |= bit;
+        return was_set;
+    }
+    if (word != near->word) {
+        was_set = id_set_flush(near);
+        near->word = word;
+    }
+    was_set |= (near->bits & bit) != 0;
+    near->bits |= bit;
+    return was_set;
+}
+
+/* The same where nobody asks whether it was set. Most references repeat others, so the bit is tested first. */
+static inline void add_bit(struct recent_page *near, uint32_t *word, uint32_t bit, const bool others)
+{
+    if (!others)
+        *word |= bit;
+    else if (word == near->word)
+        near->bits |= bit;
+    else if (!(__atomic_load_n(word, __ATOMIC_RELAXED) & bit))
+        set_bit(near, word, bit, true);
+}
+
+/* These set a flag of an ID. `others` is a constant: whether other threads may set flags at the same time; then id_set_flush() must
+ * follow. */
+
+/* Defines an ID. Returns whether it was already defined; with other threads, whether one was of those defined since the last flush. */
 static inline bool id_set_define_with(struct id_set *s, struct recent_page *near, uint64_t key, const bool others)
 {
     struct id_bitmaps *bitmaps = id_set_bitmaps(s, near, key >> PAGE_BITS);
 
     if (bitmaps)
-        return set_bit(&bitmaps->pair[(key & (PAGE_IDS - 1)) >> 5].defined, UINT32_C(1) << (key & 31), others);
+        return set_bit(near, &bitmaps->pair[(key & (PAGE_IDS - 1)) >> 5].defined, UINT32_C(1) << (key & 31), others);
     return id_set_set_unknown(s, near, key, ID_DEFINED);
 }
 
@@ -181,7 +212,7 @@ static inline void id_set_refer_with(struct id_set *s, struct recent_page *near,
     struct id_bitmaps *bitmaps = id_set_bitmaps(s, near, key >> PAGE_BITS);
 
     if (bitmaps)
-        set_bit(&bitmaps->pair[(key & (PAGE_IDS - 1)) >> 5].referenced, UINT32_C(1) << (key & 31), others);
+        add_bit(near, &bitmaps->pair[(key & (PAGE_IDS - 1)) >> 5].referenced, UINT32_C(1) << (key & 31), others);
     else
         id_set_set_unknown(s, near, key, ID_REFERENCED);
 }
@@ -191,7 +222,7 @@ static inline void id_set_refer_element_with(struct id_set *s, struct recent_pag
     struct id_bitmaps *bitmaps = id_set_bitmaps(s, near, key >> PAGE_BITS);
 
     if (bitmaps)
-        set_bit(&bitmaps->element[(key & (PAGE_IDS - 1)) >> 5], UINT32_C(1) << (key & 31), others);
+        add_bit(near, &bitmaps->element[(key & (PAGE_IDS - 1)) >> 5], UINT32_C(1) << (key & 31), others);
     else
         id_set_set_unknown(s, near, key, ID_ELEMENT);
 }
