@@ -7,6 +7,7 @@ import lzma
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,12 @@ sys.path.insert(0, str(AGENT8))
 
 from facts import Facts, read_binary_data, read_text_data  # noqa: E402
 from truth import (  # noqa: E402
+    MismatchError,
+    check_calls,
+    check_contended,
+    check_crowd,
     check_heap,
+    check_pairs,
     check_samples,
     check_shares,
     check_sites,
@@ -87,6 +93,34 @@ def test_samples_of_text_and_binary_say_the_same() -> None:
     check_shares(text)
     check_shares(binary)
     compare_samples(text, binary)
+
+
+def test_calls_are_counted() -> None:
+    check_calls(facts("times.txt"))
+    check_pairs(facts("old.txt.xz"))
+
+
+def test_monitors_have_their_owners_and_waiting_threads() -> None:
+    check_crowd(facts("monitors.txt"), 3)
+    check_contended(facts("monitor-times.txt.xz"), 1100)
+
+
+FALSE = [
+    ("old.txt.xz", b"\n1234 Truth.called", b"\n1233 Truth.called", check_pairs),
+    ("times.txt", b"    1234 ", b"    1235 ", check_calls),
+    ("monitors.txt", b"owner: thread 200001", b"owner: thread 200003", lambda one: check_crowd(one, 3)),
+    ("monitors.txt", b"entry count: 1", b"entry count: 2", lambda one: check_crowd(one, 3)),
+    ("monitors.txt", b"notified: thread 20000", b"notified: thread 30000", lambda one: check_crowd(one, 3)),
+    ("monitors.txt", b"enter: thread", b"enter: thread 200001, thread", lambda one: check_crowd(one, 3)),
+]
+
+
+@pytest.mark.parametrize(("name", "true", "false", "check"), FALSE)
+def test_what_is_false_is_found(name: str, true: bytes, false: bytes, check: Callable[[Facts], None]) -> None:
+    data = content(name)
+    assert data.count(true) >= 1
+    with pytest.raises(MismatchError):
+        check(read_text_data(data.replace(true, false, 1))[0])
 
 
 def test_names_are_broken_and_read() -> None:

@@ -8,13 +8,16 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from socket import create_server, socket
 
 HERE = Path(__file__).resolve().parent
 JDK = "/usr/lib/jvm/java-8-openjdk-amd64"
 LIMIT = 120  # seconds of a run
+HOST = "127.0.0.1"
 
 
 class AgentError(Exception):
@@ -71,8 +74,18 @@ class Agent:
         xrun: bool = False,
         before: dict[str, str] | None = None,
         quit_after: str | None = None,
+        received: str | None = None,
     ) -> Run:
-        """`before` are files that are there already; `quit_after` is the output after which the JVM gets a SIGQUIT."""
+        """`before` are files that are there already; `quit_after` is the output after which the JVM gets a SIGQUIT. With
+        `received` the agent is told to send to a socket, and what it sends is a file of this name."""
+        if received is not None:
+            with create_server((HOST, 0)) as server, ThreadPoolExecutor(1) as pool:
+                server.settimeout(LIMIT)
+                sent = pool.submit(_take, server)
+                run = self.run(f"net={HOST}:{server.getsockname()[1]},{options}", program, *arguments, heap=heap)
+                (run.directory / received).write_bytes(sent.result())
+            run.files[received] = run.directory / received
+            return run
         directory = self.directory()
         for name, text in (before or {}).items():
             (directory / name).write_text(text, encoding="utf-8")
@@ -99,6 +112,12 @@ class Agent:
             if not line:
                 break
         return heard
+
+
+def _take(server: socket) -> bytes:
+    connection, _ = server.accept()
+    with connection:
+        return b"".join(iter(lambda: connection.recv(1 << 16), b""))
 
 
 def end(process: subprocess.Popen[bytes]) -> None:

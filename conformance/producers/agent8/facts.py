@@ -44,6 +44,16 @@ class Site:
 
 
 @dataclass
+class Monitor:
+    """An owned or unowned monitor of a monitor dump; threads by name."""
+
+    owner: str = ""
+    entries: int = 0
+    to_enter: tuple[str, ...] = ()
+    to_be_notified: tuple[str, ...] = ()
+
+
+@dataclass
 class Facts:
     version: str = ""
     blocks: Counter[str] = field(default_factory=Counter)  # heap dumps, sites, samples and so on
@@ -60,6 +70,12 @@ class Facts:
     sites: list[Site] = field(default_factory=list)
     samples: Counter[tuple[Frame, ...]] = field(default_factory=Counter)  # two traces may differ only within their lines
     total_samples: int = 0
+    shares: list[float] = field(default_factory=list)  # of samples and times, as the text says
+    calls: Counter[str] = field(default_factory=Counter)  # of a method, in cpu=times
+    pairs: Counter[tuple[str, str]] = field(default_factory=Counter)  # calls of a method by another, in cpu=old
+    waits: list[tuple[str, str]] = field(default_factory=list)  # monitor and thread of WAIT
+    monitors: list[dict[str, Monitor]] = field(default_factory=list)  # of each monitor dump, by signature
+    contended: Counter[str] = field(default_factory=Counter)  # entries of monitors of a class, in MONITOR TIME
     settings: tuple[int, int] | None = None  # flags and depth, in binary only
     nonzero_values: int = 0  # bytes of primitive fields, in binary only
     primitive_elements: int = 0
@@ -84,6 +100,16 @@ _BLOCKS = {
 }  # fmt: skip
 
 
+_MONITORS = (
+    Kind.WAIT, Kind.MONITOR_DUMP_BEGIN, Kind.MONITOR, Kind.OWNER, Kind.WAITING_TO_ENTER, Kind.WAITING_FOR_NOTIFY,
+)  # fmt: skip
+
+
+def _method(call: str) -> str:
+    """Without its descriptor."""
+    return call.partition("(")[0]
+
+
 class _Text:
     def __init__(self) -> None:
         self.facts = Facts()
@@ -93,7 +119,9 @@ class _Text:
         self.names: dict[str, str] = {}  # of classes
         self.supers: dict[str, str] = {}
         self.statics: dict[tuple[str, str], str] = {}
-        self.samples = False
+        self.table = ""
+        self.threads: dict[int, str] = {}  # names
+        self.monitor = Monitor()
 
     def observe(self, kind: Kind, match: re.Match[bytes]) -> None:
         words = [(group or b"").decode("utf-8", "replace") for group in match.groups()]
@@ -101,11 +129,14 @@ class _Text:
         if kind in _BLOCKS:
             facts.blocks[_BLOCKS[kind]] += 1
         if kind is Kind.CPU_BEGIN:
-            self.samples = words[0] == "SAMPLES"
-            facts.blocks["samples" if self.samples else "times"] += 1
-            facts.total_samples = int(words[1]) if self.samples else 0
+            self.table = "samples" if words[0] == "SAMPLES" else "times"
+            facts.blocks[self.table] += 1
+            facts.total_samples = int(words[1]) if self.table == "samples" else 0
+        elif kind is Kind.MONITOR_TIME_BEGIN:
+            self.table = "monitor times"
         elif kind is Kind.THREAD_START:
             facts.started.append(words[2])
+            self.threads[int(words[1])] = words[2]
         elif kind is Kind.THREAD_END:
             facts.ended += 1
         elif kind is Kind.TRACE:
@@ -119,10 +150,44 @@ class _Text:
             live_bytes, live, allocated_bytes, allocated = map(int, words[3:7])
             frames = facts.traces[int(words[7])].frames
             facts.sites.append(Site(words[8], frames, live_bytes, live, allocated_bytes, allocated))
-        elif kind is Kind.RANKED and self.samples:
-            facts.samples[facts.traces[int(words[4])].frames] += int(words[3])
+        elif kind is Kind.RANKED:
+            self._ranked(words)
+        elif kind is Kind.OLD_CALL:
+            facts.pairs[_method(words[1]), _method(words[2])] += int(words[0])
+        elif kind in _MONITORS:
+            self._monitor(kind, words)
         else:
             self._heap(kind, words, match.re is kind.open)
+
+    def _ranked(self, words: list[str]) -> None:
+        facts, count = self.facts, int(words[3])
+        if self.table == "monitor times":
+            facts.contended[words[5].removesuffix(" (Java)")] += count
+            return
+        facts.shares.append(float(words[1]))
+        if self.table == "samples":
+            facts.samples[facts.traces[int(words[4])].frames] += count
+        else:
+            facts.calls[words[5]] += count
+
+    def _monitor(self, kind: Kind, words: list[str]) -> None:
+        if kind is Kind.WAIT:
+            self.facts.waits.append((words[0], self._thread(words[2])))
+        elif kind is Kind.MONITOR_DUMP_BEGIN:
+            self.facts.monitors.append({})
+        elif kind is Kind.MONITOR:
+            self.monitor = self.facts.monitors[-1][words[0]] = Monitor()
+        elif kind is Kind.OWNER:
+            self.monitor.owner, self.monitor.entries = self._thread(words[0]), int(words[1])
+        else:
+            threads = tuple(sorted(map(self._thread, re.findall(r"\d+", words[0]))))
+            if kind is Kind.WAITING_TO_ENTER:
+                self.monitor.to_enter = threads
+            else:
+                self.monitor.to_be_notified = threads
+
+    def _thread(self, serial: str) -> str:
+        return self.threads.get(int(serial or 0), "?")
 
     def _heap(self, kind: Kind, words: list[str], cut: bool) -> None:
         facts = self.facts
@@ -227,7 +292,7 @@ class _Binary:
             facts.blocks["sites"] += 1
             for at in range(tail, end, 25):
                 _, class_, trace, *counts = struct.unpack_from(">BIIIIII", self.data, at)
-                facts.sites.append(Site(self.serials.get(class_, "?"), facts.traces[trace].frames, *counts))
+                facts.sites.append(Site(self.serials.get(class_, UNKNOWN), facts.traces[trace].frames, *counts))
         elif name == "CPU_SAMPLES":
             facts.blocks["samples"] += 1
             facts.total_samples = r["samples"]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from facts import Facts, Frame, Site
+from collections import Counter
 
-POINTS, NODES, INTS, INTS_LENGTH, ROWS, DROPPED = 1000, 500, 300, 7, 40, 2000
+from facts import UNKNOWN, Facts, Frame, Site
+
+POINTS, NODES, INTS, INTS_LENGTH, ROWS, DROPPED, CALLS = 1000, 500, 300, 7, 40, 2000, 1234
 
 # Of the classes that have instances at the end of the program. Dropped instances live until a collection.
 INSTANCES = {"Truth$Point": POINTS, "Truth$Node": NODES, "Truth$Gate": 1, "Truth$Contender": 3, "Truth$Waiter": 1}
@@ -26,12 +28,39 @@ SUPERS = {
     "Truth$Contender": "java.lang.Thread",
     "Truth$Waiter": "java.lang.Thread",
 }
+# By type, and the innermost method of the program on the stack. Of an array of a class or of arrays its class is counted too; the
+# arrays within that of `new Node[ROWS][3]` are not.
 ALLOCATED = {
-    "Truth$Point": ("Truth.allocatePoints", POINTS),
-    "Truth$Node": ("Truth.allocateNodes", NODES),
-    "Truth$Dropped": ("Truth.drop", DROPPED),
-    "int[]": ("Truth.allocateArrays", INTS),
+    ("Truth$Point", "Truth$Base.<init>"): POINTS,
+    ("Truth$Node", "Truth$Node.<init>"): NODES,
+    ("Truth$Node[]", "Truth.allocateNodes"): 2,
+    ("Truth$Node[][]", "Truth.allocateArrays"): 2,
+    ("int[]", "Truth.allocateArrays"): INTS,
+    ("int[][]", "Truth.allocateArrays"): 2,
+    ("Truth$Dropped", "Truth$Dropped.<init>"): DROPPED,
+    ("Truth$Gate", "Truth$Gate.<init>"): 1,
+    ("Truth$Contender", "Truth$Contender.<init>"): 3,
+    ("Truth$Waiter", "Truth$Waiter.<init>"): 1,
 }
+# Calls of methods by methods, until the program ends. Waiter.run does not.
+PAIRS = {
+    ("Truth.<clinit>", "<unknown caller>"): 1,
+    ("Truth$Gate.<init>", "Truth.<clinit>"): 1,
+    ("Truth.main", "<unknown caller>"): 1,
+    **dict.fromkeys(
+        [(f"Truth.{name}", "Truth.main")
+         for name in ("step", "allocatePoints", "allocateNodes", "allocateArrays", "drop", "call", "contend", "park", "spin")],
+        1,
+    ),
+    ("Truth$Point.<init>", "Truth.allocatePoints"): POINTS,
+    ("Truth$Base.<init>", "Truth$Point.<init>"): POINTS,
+    ("Truth$Node.<init>", "Truth.allocateNodes"): NODES,
+    ("Truth$Dropped.<init>", "Truth.drop"): DROPPED,
+    ("Truth.called", "Truth.call"): CALLS,
+    ("Truth$Contender.<init>", "Truth.contend"): 3,
+    ("Truth$Contender.run", "<unknown caller>"): 3,
+    ("Truth$Waiter.<init>", "Truth.park"): 1,
+}  # fmt: skip
 THREADS = ["main", "truth-contender-0", "truth-contender-1", "truth-contender-2", "truth-waiter"]
 HOT = "Truth.spin"
 
@@ -56,10 +85,6 @@ def _ours(names: object) -> dict[object, object]:
     return {key: value for key, value in names.items() if str(key[0] if isinstance(key, tuple) else key).startswith("Truth")}
 
 
-def allocated(facts: Facts, type_: str, method: str) -> int:
-    return sum(site.allocated for site in facts.sites if site.type == type_ and method in _methods(site.frames))
-
-
 def _methods(frames: tuple[Frame, ...]) -> list[str]:
     return [frame.method for frame in frames]
 
@@ -74,9 +99,56 @@ def check_heap(facts: Facts) -> None:
     same("elements of Node[]", ROWS, facts.elements["Truth$Node[]"])
 
 
+def allocations(facts: Facts) -> Counter[tuple[str, str]]:
+    """What ALLOCATED has; a class without a LOAD_CLASS, as arrays have none in a binary dump of sites alone, has no name."""
+    types = {type_ for type_, _ in ALLOCATED}
+    found: Counter[tuple[str, str]] = Counter()
+    for site in facts.sites:
+        method = next((method for method in _methods(site.frames) if method.startswith("Truth")), "")
+        if method and (site.type in types or (site.type == UNKNOWN and method.startswith("Truth.allocate"))):
+            found[site.type, method] += site.allocated
+    return found
+
+
 def check_sites(facts: Facts) -> None:
-    for type_, (method, count) in ALLOCATED.items():
-        same(f"{type_} allocated in {method}", count, allocated(facts, type_, method))
+    found = allocations(facts)
+    expected: Counter[tuple[str, str]] = Counter()
+    for (type_, method), count in ALLOCATED.items():
+        is_nameless = (UNKNOWN, method) in found and type_.endswith("[]") and type_ != "int[]"
+        expected[UNKNOWN if is_nameless else type_, method] += count
+    same("allocated objects", expected, found)
+
+
+def check_calls(facts: Facts) -> None:
+    """Of cpu=times, which leaves out methods that took no millisecond."""
+    expected: Counter[str] = Counter()
+    for (method, _), count in PAIRS.items():
+        expected[method] += count
+    ours = {method: count for method, count in facts.calls.items() if method.startswith("Truth")}
+    same("calls", {method: expected[method] for method in ours}, ours)
+    same("methods without calls", set(), {HOT, "Truth.called", "Truth$Contender.run"} - ours.keys())
+
+
+def check_pairs(facts: Facts) -> None:
+    """Of cpu=old."""
+    same("calls", PAIRS, {pair: count for pair, count in facts.pairs.items() if pair[0].startswith("Truth")})
+
+
+def check_waits(facts: Facts) -> None:
+    same("waits to be notified of Gate", ["truth-waiter"], [name for signature, name in facts.waits if signature == "LTruth$Gate;"])
+
+
+def check_crowd(facts: Facts, members: int) -> None:
+    """The first monitor dump of Crowd.java is made while main owns the door."""
+    crowd = tuple(sorted(f"crowd-{i}" for i in range(members)))
+    door = facts.monitors[0]["LCrowd$Door;"]
+    same("owner and entry count", ("main", 1), (door.owner, door.entries))
+    same("threads that wait to be notified", ("crowd-sleeper",), door.to_be_notified)
+    same("threads that wait to enter", (*crowd, "crowd-sleeper"), door.to_enter)
+
+
+def check_contended(facts: Facts, members: int) -> None:
+    same("contended entries of the door", members, facts.contended["Crowd$Door"])
 
 
 def check_samples(facts: Facts) -> None:
@@ -115,9 +187,13 @@ def compare_samples(text: Facts, binary: Facts) -> None:
         both = ours.get(stack, 0.0), theirs.get(stack, 0.0)
         if abs(both[0] - both[1]) > SHARE_ERROR:
             raise MismatchError(f"{stack}: {both[0]:.1f} % in the text, {both[1]:.1f} % in the binary dump")
-    totals = text.total_samples, binary.total_samples
-    if max(totals) > TOTAL_RATIO * min(totals):
-        raise MismatchError(f"{totals[0]} samples in the text, {totals[1]} in the binary dump")
+    compare_totals(text, binary, TOTAL_RATIO)
+
+
+def compare_totals(first: Facts, second: Facts, ratio: int = 2) -> None:
+    totals = first.total_samples, second.total_samples
+    if max(totals) > ratio * min(totals):
+        raise MismatchError(f"{totals[0]} and {totals[1]} samples")
 
 
 def check_threads(facts: Facts) -> None:
