@@ -23,11 +23,17 @@ void keymap_clear(struct keymap *m)
     m->has_zero = false;
 }
 
+/* Where the search for a key begins. The top bits of the hash chose the part; the low 32 bits are scaled to its capacity, which is
+ * not a power of two. */
+static size_t first_slot(const struct keymap_part *part, uint64_t hash)
+{
+    return (size_t)((hash & UINT32_MAX) * part->capacity >> 32);
+}
+
 /* The slot of a key, or the free slot for it. The part must have a free slot. */
 static uint8_t *probe(const struct keymap *m, const struct keymap_part *part, uint64_t key, uint64_t hash)
 {
-    /* The top bits chose the part; the low 32 bits are scaled to its capacity, which is not a power of two. */
-    size_t i = (size_t)((hash & UINT32_MAX) * part->capacity >> 32);
+    size_t i = first_slot(part, hash);
 
     for (;;) {
         uint8_t *slot = part->slots + i * slot_size(m);
@@ -90,6 +96,15 @@ bool keymap_get(const struct keymap *m, uint64_t key, uint64_t *value)
     if (value)
         *value = found;
     return true;
+}
+
+void keymap_prefetch(const struct keymap *m, uint64_t key)
+{
+    uint64_t hash = hash_u64(&m->hash, key);
+    const struct keymap_part *part = &m->parts[hash >> 60];
+
+    if (part->slots)
+        __builtin_prefetch(part->slots + first_slot(part, hash) * slot_size(m));
 }
 
 bool keymap_put(struct keymap *m, uint64_t key, uint64_t value)

@@ -32,6 +32,9 @@ void keymap_clear(struct keymap *m);
 /* False if the map lacks the key. `value` may be NULL. */
 bool keymap_get(const struct keymap *m, uint64_t key, uint64_t *value);
 
+/* The key will be wanted soon. A large map is in no cache, so this saves most of the time that a lookup takes. */
+void keymap_prefetch(const struct keymap *m, uint64_t key);
+
 /* Adds a key, or changes its value. If memory runs out, returns false and changes nothing. */
 bool keymap_put(struct keymap *m, uint64_t key, uint64_t value);
 

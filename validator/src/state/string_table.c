@@ -17,7 +17,7 @@ struct text {
 static bool is_one_of(const uint8_t *text, uint64_t size, const char *const names[])
 {
     for (; *names; names++)
-        if (size == strlen(*names) && memcmp(text, *names, (size_t)size) == 0)
+        if (text[0] == (uint8_t)**names && size == strlen(*names) && memcmp(text, *names, (size_t)size) == 0)
             return true;
     return false;
 }
@@ -29,9 +29,11 @@ static enum name_kind kind_of(const uint8_t *text, uint64_t size, const uint8_t 
                                                    "[D", "double[]",  "[B", "byte[]", "[S", "short[]",
                                                    "[I", "int[]",     "[J", "long[]", NULL};
 
+    if (!size)
+        return NAME_OF_OTHER_CLASS;
     if (is_one_of(text, size, primitive_arrays))
         return NAME_OF_PRIMITIVE_ARRAY;
-    if (size && (text[0] == '[' || (size > 2 && last[0] == '[' && last[1] == ']')))
+    if ((text[0] == '[' || (size > 2 && last[0] == '[' && last[1] == ']')))
         return NAME_OF_OBJECT_ARRAY;
     return is_one_of(text, size, object) ? NAME_OF_JAVA_LANG_OBJECT : NAME_OF_OTHER_CLASS;
 }
@@ -59,6 +61,11 @@ static uint64_t hash_of(uint64_t value)
     const struct text *t = kept_text(value);
 
     return t ? t->hash : value;
+}
+
+void strings_prefetch(const struct strings *s, uint64_t id)
+{
+    keymap_prefetch(&s->by_id, id);
 }
 
 enum string_state strings_define(struct strings *s, uint64_t id, uint64_t hash, uint64_t size, const uint8_t *text,

@@ -19,6 +19,9 @@ enum string_state { STRING_NEW, STRING_SAME, STRING_OTHER };
 void strings_init(struct strings *s, struct memory *memory, const struct hash_key *key, unsigned id_size);
 void strings_clear(struct strings *s);
 
+/* A string with this ID will be defined soon: see keymap_prefetch(). */
+void strings_prefetch(const struct strings *s, uint64_t id);
+
 /* Defines a string, unless its ID is defined already: the first definition stays. Returns whether the ID was defined, and with the
  * same bytes. `hash` and `size` are those of all bytes; `text` has the first ones, at most STRING_KEPT; `last` has the last two, if
  * there are two. The text is kept while all texts together take at most `budget` bytes. */
