@@ -243,6 +243,9 @@ static void do_job(struct job_thread *t, struct job *job, const struct piece *pi
     s->defined.pages = &job->stretch.defined;
     s->referenced.pages = &job->stretch.referenced;
     s->element.pages = &job->stretch.elements;
+    s->defined.gathered = s->gathered[0];
+    s->referenced.gathered = s->gathered[1];
+    s->element.gathered = s->gathered[2];
     job->met_count = 0;
     for (size_t i = 0; i < job->piece_count; i++) {
         job->checked_until = check_piece(t, &pieces[i], end);

@@ -43,14 +43,21 @@ struct known_pages {
     } at[KNOWN_PAGES];
 };
 
+/* Bits of words of bitmaps that are not set yet. Atomic operations are dear, and IDs used one after the other are often near each
+ * other: so a thread among others gathers the bits of a word until another word needs its place. */
+enum { GATHERED = 8 };
+struct gathered {
+    uint32_t *word;
+    uint32_t bits;
+};
+
 /* The last page used. Definitions and references need one each, since both move slowly, but not together. */
 struct recent_page {
     uint64_t page;
     struct id_bitmaps *bitmaps; /* NULL if there is none yet */
     struct page_filter *pages;  /* NULL, or gets each page in which an ID is set */
     struct known_pages *known;  /* the cache of a thread, or NULL for that of the set */
-    uint32_t *word;             /* with other threads: a word of bitmaps, and bits that are not set in it yet: see id_set_flush() */
-    uint32_t bits;
+    struct gathered *gathered;  /* with other threads */
 };
 
 struct id_table;
@@ -154,19 +161,30 @@ static inline bool id_set_set_unknown(struct id_set *s, struct recent_page *near
     return was_set;
 }
 
-/* Atomic operations are dear, and consecutive IDs are near each other. So with other threads the bits of one word are gathered, and
- * set when another word is needed. This sets the bits that were gathered last. Returns whether any of them was already set. */
-static inline bool id_set_flush(struct recent_page *near)
+/* Sets gathered bits. Returns whether one of them was already set. */
+static inline bool set_gathered(struct gathered *g)
 {
-    uint32_t bits = near->bits;
+    uint32_t bits = g->bits;
 
-    near->bits = 0;
-    return bits && __atomic_fetch_or(near->word, bits, __ATOMIC_RELAXED) & bits;
+    g->bits = 0;
+    return bits && __atomic_fetch_or(g->word, bits, __ATOMIC_RELAXED) & bits;
 }
 
-/* Sets a bit of a word. Returns whether it was already set, or, with other threads, whether a bit gathered before it was. */
+/* Sets all gathered bits. Returns whether one of them was already set. */
+static inline bool id_set_flush(struct recent_page *near)
+{
+    bool any = false;
+
+    for (unsigned i = 0; i < GATHERED; i++)
+        any |= set_gathered(&near->gathered[i]);
+    return any;
+}
+
+/* Sets a bit of a word, or gathers it. Returns whether it was already set; with other threads, whether one was of those that had to be
+ * set now. */
 static inline bool set_bit(struct recent_page *near, uint32_t *word, uint32_t bit, const bool others)
 {
+    struct gathered *g = others ? &near->gathered[(uintptr_t)word / sizeof(uint64_t) % GATHERED] : NULL;
     bool was_set = false;
 
     if (!others) {
@@ -174,12 +192,12 @@ static inline bool set_bit(struct recent_page *near, uint32_t *word, uint32_t bi
         *word |= bit;
         return was_set;
     }
-    if (word != near->word) {
-        was_set = id_set_flush(near);
-        near->word = word;
+    if (word != g->word) {
+        was_set = set_gathered(g);
+        g->word = word;
     }
-    was_set |= (near->bits & bit) != 0;
-    near->bits |= bit;
+    was_set |= (g->bits & bit) != 0;
+    g->bits |= bit;
     return was_set;
 }
 
@@ -188,8 +206,6 @@ static inline void add_bit(struct recent_page *near, uint32_t *word, uint32_t bi
 {
     if (!others)
         *word |= bit;
-    else if (word == near->word)
-        near->bits |= bit;
     else if (!(__atomic_load_n(word, __ATOMIC_RELAXED) & bit))
         set_bit(near, word, bit, true);
 }
