@@ -665,6 +665,38 @@ def cut_to_bytes(size: int) -> Iterator[Bytes]:
     yield from (FOUR.header() + FOUR.utf8(1), row * (size // len(row)), END)
 
 
+@shape("arrays-in-hundreds-of-segments")
+def arrays_in_parts(size: int) -> Iterator[Bytes]:
+    """Each is joined. A byte of a part is no tag."""
+    whole = FOUR.array(0x77777777, b"\x77" * 90_000)
+    row = record(0x1C, whole[:14]) + b"".join(record(0x1C, whole[i : i + 100]) for i in range(14, len(whole), 100))
+    yield from (FOUR.header(), row * (size // len(row)), END)
+
+
+@shape("arrays-too-long-to-be-joined")
+def arrays_too_long(size: int) -> Iterator[Bytes]:
+    whole = FOUR.array(0x77777777, b"\x77" * 90_000)
+    row = record(0x1C, whole[:14]) + b"".join(record(0x1C, whole[i : i + 80]) for i in range(14, len(whole), 80))
+    yield from (FOUR.header(), row * (size // len(row)), END)
+
+
+@shape_by_id_size("instances-in-two-segments-before-their-class")
+def cut_before_class(layout: Layout, size: int) -> Iterator[Bytes]:
+    whole = layout.instance(0, 0x1000, bytes(layout.id_size))
+    half = len(whole) // 2
+    row = record(0x1C, whole[:half]) + record(0x1C, whole[half:])
+    count = size // len(row)
+    yield layout.header()
+    yield table(row, count, (10, layout.id_size, numbers(count, 16, start=0x2000)))
+    yield segment(layout.class_dump(0x1000, size=layout.id_size, fields=layout.ids(1) + b"\x02"))
+    yield END
+
+
+@shape_by_id_size("instances-in-two-segments-before-their-class-pipe", pipe=True)
+def cut_before_class_pipe(layout: Layout, size: int) -> Iterator[Bytes]:
+    yield from cut_before_class(layout, size)
+
+
 @shape("segments-of-a-tag")
 def tags_alone(size: int) -> Iterator[Bytes]:
     """The smallest segments after which plain reading fails: each has a jump of its own."""

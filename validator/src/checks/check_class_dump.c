@@ -90,7 +90,7 @@ static void report_repeated_class(struct checker *ck, const struct CLASS_DUMP *r
         return;
     f = report(ck, RULE_CLS_009, at, "a class not yet dumped in this heap dump", "0x%" PRIx64, r->class_id);
     if (f)
-        f->related_offset = earlier->at;
+        f->related_offset = jumps_offset(&ck->file->jumps, earlier->at);
     if (!r->super_id)
         pending_uses_add(&ck->file->class_uses, r->class_id, CLASS_HAS_NO_SUPERCLASS,
                          at + OFFSET_OF(CLASS_DUMP, super_id, ck->file->id_size));

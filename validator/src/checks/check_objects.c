@@ -31,7 +31,7 @@ static COLD void report_duplicate(struct checker *ck, uint64_t id, bool is_class
         f = report(ck, RULE_OBJ_005, offset, is_class ? "a class ID that is no object's" : "an object ID that is no class's",
                    "0x%" PRIx64, id);
     if (f && was_class)
-        f->related_offset = class->at;
+        f->related_offset = jumps_offset(&ck->file->jumps, class->at);
     else if (f)
         findings_want_offset(&ck->run->findings, f, WANTED_OBJECT, id);
 }

@@ -82,7 +82,7 @@ static const char *show_stray_class(struct checker *ck, uint64_t missing, char *
 
         l->is_stray = true;
         snprintf(to, NAME_SIZE, ", unless as 0x%" PRIx64 " at 0x%" PRIx64 ", which has no LOAD_CLASS",
-                 classes_id(&ck->file->classes, stray), (uint64_t)l->at);
+                 classes_id(&ck->file->classes, stray), jumps_offset(&ck->file->jumps, l->at));
     }
     return to;
 }

@@ -121,12 +121,13 @@ static void describe(const struct checker *ck, struct finding *f, const char *pa
 struct finding *report_shape(const struct checker *ck, enum rule rule, enum finding_shape shape, uint64_t offset,
                              const char *expected, const char *found, ...)
 {
-    struct finding *f = findings_count(&ck->run->findings, rule, shape, offset);
+    uint64_t at = ck->position->sub ? jumps_offset(&ck->file->jumps, offset) : offset;
+    struct finding *f = findings_count(&ck->run->findings, rule, shape, at);
     char path[TEXT_SIZE];
     va_list values;
 
     if (f) {
-        show_path(ck, offset, path, sizeof path);
+        show_path(ck, at, path, sizeof path);
         va_start(values, found);
         describe(ck, f, path, expected, found, values);
         va_end(values);
@@ -151,14 +152,15 @@ struct finding *report_late(const struct checker *ck, enum rule rule, enum findi
 struct finding *report_within(const struct checker *ck, enum rule rule, enum finding_shape shape, uint64_t offset,
                               const char *within, const char *expected, const char *found, ...)
 {
-    struct finding *f = findings_count(&ck->run->findings, rule, shape, offset);
+    uint64_t at = jumps_offset(&ck->file->jumps, offset);
+    struct finding *f = findings_count(&ck->run->findings, rule, shape, at);
     char path[TEXT_SIZE];
     uint64_t number;
     bool is_segment;
     va_list values;
 
     if (f) {
-        number = heap_index_find(&ck->file->heap_index, offset, &is_segment);
+        number = heap_index_find(&ck->file->heap_index, at, &is_segment);
         if (number)
             snprintf(path, sizeof path, "%s #%" PRIu64 " > %s", is_segment ? "HEAP_DUMP_SEGMENT" : "HEAP_DUMP", number, within);
         va_start(values, found);

@@ -12,16 +12,17 @@ struct crossing_subrecord {
     bool active;
     uint8_t tag;
     uint8_t record_tag;
-    uint8_t *bytes; /* its first bytes, as far as they are needed to know its size */
+    uint8_t *bytes; /* all that passed, while it may be joined; else its first bytes, so that its size is known */
     size_t bytes_size;
     uint64_t record_at; /* the heap dump record */
     uint64_t at;        /* the sub-record */
     uint64_t had;       /* its bytes within the record */
     uint64_t passed;    /* its bytes within all segments so far */
     uint64_t size;      /* its size; 0 while unknown */
-    unsigned segments;  /* complete segments that it contains */
+    unsigned parts;     /* its parts within all segments so far */
     uint64_t record_end;
     uint64_t number;
+    struct wrong_instance before; /* the sub-record before it: wrong only if this one can be joined */
 };
 
 /* Everything that is reported, as it was before a record or sub-record, except for offsets that are found later. */

@@ -116,10 +116,21 @@ static bool skip_malformed(struct engine *e, enum measured why, const struct mea
     return true;
 }
 
-/* A sub-record that crosses the end of its heap dump record. The next record decides which rule it breaks (settle_crossing). */
+/* ---- A sub-record that crosses the end of its record ---- */
+
+enum {
+    LONGEST_CLASS_DUMP = 4 << 20, /* at most 3 times 65,535 entries of 17 bytes, and a little */
+    LONGEST_JOINED = 16 << 20,    /* a sub-record is joined in memory */
+    PARTS_JOINED = 1000,
+    PARTS_MEASURED = 16 /* all are measured again with the next, so their number is bounded */
+};
+_Static_assert((int)PARTS_JOINED <= (int)PARTS_MOST, "the jumps number them");
+
+/* The next record decides which rule it breaks (settle_crossing). */
 static bool crossing_subrecord(struct engine *e)
 {
-    uint64_t left = e->position.heap_end - e->in.offset;
+    uint64_t left = e->position.heap_end - e->in.offset, passed;
+    bool may_continue = e->position.record_tag == TAG_HEAP_DUMP_SEGMENT;
     struct crossing_subrecord *cut = &e->cut;
 
     drop_crossing(e);
@@ -130,14 +141,24 @@ static bool crossing_subrecord(struct engine *e)
                                        .at = e->in.offset,
                                        .had = left,
                                        .passed = left,
+                                       .parts = 1,
                                        .record_end = e->position.heap_end,
+                                       .before = e->heap.wrong,
                                        .tag = *e->in.at};
-    cut->bytes_size = *e->in.at == SUB_CLASS_DUMP || left < HEAD_SIZE ? (size_t)left : HEAD_SIZE;
+    e->heap.wrong.held = false;
+    cut->bytes_size = left < HEAD_SIZE || (may_continue && left <= LONGEST_JOINED) ? (size_t)left : HEAD_SIZE;
+    if (input_need(&e->in, cut->bytes_size) < cut->bytes_size)
+        return false;
     cut->bytes = memory_get(&e->run.memory, cut->bytes_size);
-    if (!cut->bytes || input_need(&e->in, cut->bytes_size) < cut->bytes_size)
+    if (!cut->bytes)
         return false;
     memcpy(cut->bytes, e->in.at, cut->bytes_size);
-    return skip_rest(e);
+    jumps_note(&e->file.jumps, e->in.offset, e->position.heap_end, true);
+    if (!may_continue) /* the heap dump ends with this record */
+        lose(e);
+    passed = input_skip(&e->in, left);
+    e->run.sum.skipped += passed;
+    return passed == left;
 }
 
 void drop_crossing(struct engine *e)
@@ -146,17 +167,12 @@ void drop_crossing(struct engine *e)
     e->cut = (struct crossing_subrecord){0};
 }
 
-enum {
-    LONGEST_CLASS_DUMP = 4 << 20, /* at most 3 times 65,535 entries of 17 bytes, and a little */
-    SEGMENTS_JOINED = 16          /* each segment is measured again with the next, so their number is bounded */
-};
-
 /* The size of the sub-record whose first part is in e->cut and whose second part begins the window; 0 if there is no such
  * sub-record. *more if a segment of this length is too short to know. */
 static uint64_t measure_crossing(struct engine *e, uint64_t length, bool *more)
 {
     const struct crossing_subrecord *cut = &e->cut;
-    bool whole = cut->bytes_size == cut->passed; /* else the fixed part is there already */
+    bool whole = cut->bytes_size == cut->passed; /* else the fixed part is there */
     size_t ahead = whole ? look_at(&e->in, cut->tag == SUB_CLASS_DUMP ? LONGEST_CLASS_DUMP : SIGHT_SIZE, length) : 0;
     struct measure m = {0};
     uint8_t *joined = memory_get(&e->run.memory, cut->bytes_size + ahead);
@@ -170,27 +186,32 @@ static uint64_t measure_crossing(struct engine *e, uint64_t length, bool *more)
         memcpy(joined + cut->bytes_size, e->in.at, ahead);
     result = measure_subrecord(joined, cut->bytes_size + ahead, e->file.id_size, e->file.version, &m);
     memory_put(&e->run.memory, joined, cut->bytes_size + ahead);
-    *more = result == MEASURE_MORE && whole && ahead == length && cut->segments < SEGMENTS_JOINED;
+    *more = result == MEASURE_MORE && whole && ahead == length && cut->parts <= PARTS_MEASURED;
     return result == MEASURED && m.size > cut->passed ? m.size : 0;
 }
 
-/* A segment that is too short to know the size belongs to the sub-record completely. False if memory ran out. */
-static bool grow_crossing(struct engine *e, size_t length)
+/* Passes the next n bytes, which belong to the sub-record. False if the dump ends before, or memory ran out. */
+static bool pass_part(struct engine *e, uint64_t n)
 {
     struct crossing_subrecord *cut = &e->cut;
-    uint8_t *joined = memory_resize(&e->run.memory, cut->bytes, cut->bytes_size, cut->bytes_size + length);
+    uint64_t passed;
 
-    if (!joined)
-        return false;
-    cut->segments++;
-    memcpy(joined + cut->bytes_size, e->in.at, length);
-    cut->bytes = joined;
-    cut->bytes_size += length;
-    cut->passed += length;
-    e->run.sum.skipped += length;
-    jumps_note(&e->file.jumps, e->in.offset, e->position.heap_end, true);
-    input_advance(&e->in, length);
-    return true;
+    jumps_note(&e->file.jumps, e->in.offset, e->in.offset + n, true);
+    if (cut->bytes_size == cut->passed && cut->size <= LONGEST_JOINED && cut->parts < PARTS_JOINED &&
+        input_need(&e->in, (size_t)n) >= n) {
+        uint8_t *bytes = memory_resize(&e->run.memory, cut->bytes, cut->bytes_size, cut->bytes_size + (size_t)n);
+
+        if (!bytes)
+            return false;
+        memcpy(bytes + cut->bytes_size, e->in.at, (size_t)n);
+        cut->bytes = bytes;
+        cut->bytes_size += (size_t)n;
+    }
+    cut->parts++;
+    cut->passed += n;
+    passed = input_skip(&e->in, n);
+    e->run.sum.skipped += passed;
+    return passed == n;
 }
 
 static void report_crossing(struct engine *e, enum rule rule)
@@ -215,45 +236,70 @@ static void report_crossing(struct engine *e, enum rule rule)
 
 void settle_crossing(struct engine *e, enum rule rule)
 {
-    if (e->cut.active)
+    if (e->cut.active) {
         report_crossing(e, rule);
+        lose(e);
+    }
     drop_crossing(e);
+}
+
+/* All parts of the sub-record have passed. It is checked like any other, unless it is too long to be joined. */
+static void check_joined(struct engine *e)
+{
+    struct crossing_subrecord cut = e->cut;
+    uint64_t heap_end = e->position.heap_end;
+    struct input_window window;
+
+    if (cut.bytes_size < cut.size) {
+        settle_crossing(e, RULE_REC_014);
+        return;
+    }
+    report_crossing(e, RULE_REC_014);
+    e->cut = (struct crossing_subrecord){0};
+    e->run.sum.skipped -= cut.size;
+    jumps_join(&e->file.jumps, cut.parts);
+    window = input_replace(&e->in, cut.bytes, cut.bytes_size);
+    e->in.offset = cut.at;
+    e->position.heap_end = cut.record_end;
+    e->heap.wrong = cut.before;
+    e->heap.marked_ahead = jobs_are_ahead(e);
+    check_subrecord(&e->ck, cut.size);
+    if (e->heap.order_is_unknown)
+        jobs_fail(e);
+    e->position.heap_end = heap_end;
+    input_restore(&e->in, &window);
+    memory_put(&e->run.memory, cut.bytes, cut.bytes_size);
 }
 
 /* At the start of a HEAP_DUMP_SEGMENT of `length` bytes: if it begins with the rest of a sub-record from the preceding
  * segment, moves past that. False if the dump ends before. */
-static bool skip_crossing_part(struct engine *e, uint64_t length)
+static bool pass_crossing_part(struct engine *e, uint64_t length)
 {
     struct sight s = sight_beyond(e, 0);
-    bool starts_well = subrecords_follow(&s, 0, length), more = false;
-    uint64_t size, rest, skipped;
+    bool more = false;
+    uint64_t size, rest;
 
     if (!begin_unit(e, s.size < length ? s.size : length))
         return false;
     size = e->cut.size ? e->cut.size : measure_crossing(e, length, &more);
     rest = size ? size - e->cut.passed : 0;
-    if (!starts_well && more)
-        return grow_crossing(e, (size_t)length);
     s = sight_beyond(e, 0);
-    if (starts_well || !rest || (rest < s.size && rest < length && !subrecords_follow(&s, rest, length - rest))) {
+    if (more && segment_continues(&s, length, length)) /* too short to know the size, so all of it belongs to the sub-record */
+        return pass_part(e, length);
+    if (!rest || !segment_continues(&s, length, rest)) {
         settle_crossing(e, RULE_REC_015);
         return true;
     }
     if (!begin_unit(e, rest < length ? rest : length))
         return false;
-    if (rest > length) { /* it continues in the segment after this one */
-        e->cut.size = size;
-        e->cut.passed += length;
-        rest = length;
-    } else {
+    e->cut.size = size;
+    if (!pass_part(e, rest < length ? rest : length)) {
         settle_crossing(e, RULE_REC_014);
+        return false;
     }
-    jumps_note(&e->file.jumps, e->in.offset, e->in.offset + rest, true);
-    skipped = input_skip(&e->in, rest);
-    e->run.sum.skipped += skipped;
-    if (skipped < rest)
-        settle_crossing(e, RULE_REC_014);
-    return skipped == rest;
+    if (rest <= length)
+        check_joined(e);
+    return true;
 }
 
 /* ---- The sub-records of one heap dump record ---- */
@@ -296,8 +342,10 @@ static bool check_or_recover(struct engine *e)
         return true;
     if (result == MEASURED && m.size <= left)
         return check_subrecord(&e->ck, m.size);
+    if (result != MEASURE_TAG && result != MEASURE_TYPE)
+        return crossing_subrecord(e);
     e->heap.wrong.held = false;
-    return result == MEASURE_TAG || result == MEASURE_TYPE ? skip_malformed(e, result, &m) : crossing_subrecord(e);
+    return skip_malformed(e, result, &m);
 }
 
 static bool check_next(struct engine *e)
@@ -329,7 +377,7 @@ static void check_plain(struct engine *e, size_t n)
 bool check_heap_record(struct engine *e, uint64_t length)
 {
     e->position.heap_end = e->in.offset + length;
-    if (e->cut.active && !skip_crossing_part(e, length))
+    if (e->cut.active && !pass_crossing_part(e, length))
         return false;
     while (e->in.offset < e->position.heap_end && !e->framing.stopped) {
         uint64_t limit = next_checkpoint(e), end = e->position.heap_end < limit ? e->position.heap_end : limit;

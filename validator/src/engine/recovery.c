@@ -91,6 +91,43 @@ bool subrecords_follow(const struct sight *s, uint64_t at, uint64_t left)
     return at > s->size ? !s->ended : plausible_subrecords(s->at + at, s->size - (size_t)at, left, s->id_size, s->version);
 }
 
+/* Whether a chain of sub-records, at least `whole` of them complete, crosses the end of a segment of `length` bytes, after which another
+ * one follows. */
+static bool chain_crosses(const struct sight *segment, uint64_t at, uint64_t length, unsigned whole)
+{
+    struct measure m = {0};
+
+    if (length < segment->size ? segment->at[length] != TAG_HEAP_DUMP_SEGMENT : segment->ended)
+        return false;
+    for (; at < length && at<segment->size; at += m.size, whole -= whole> 0) {
+        size_t n = segment->size - (size_t)at;
+        uint64_t left = length - at;
+
+        m = (struct measure){0};
+        switch (measure_subrecord(segment->at + at, n < left ? n : (size_t)left, segment->id_size, segment->version, &m)) {
+        case MEASURED:
+            if (m.size > left)
+                return !whole;
+            break;
+        case MEASURE_MORE:
+            return !whole;
+        case MEASURE_TAG:
+        case MEASURE_TYPE:
+            return false;
+        }
+    }
+    return false;
+}
+
+bool segment_continues(const struct sight *segment, uint64_t length, uint64_t rest)
+{
+    if (subrecords_follow(segment, 0, length))
+        return false;
+    if (rest >= length || rest >= segment->size || subrecords_follow(segment, rest, length - rest))
+        return true;
+    return !chain_crosses(segment, 0, length, 1) && chain_crosses(segment, rest, length, 0);
+}
+
 /* ---- Where checking resumes ---- */
 
 enum resume resume_after_record(const struct sight *body, uint64_t declared, uint64_t right)

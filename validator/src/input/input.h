@@ -96,6 +96,31 @@ static inline size_t input_read_at(const struct input *in, uint64_t offset, uint
 /* Likewise: goes on from a later offset, and reads nothing before it. */
 void input_go_on_at(struct input *in, uint64_t offset);
 
+/* Puts `size` bytes in memory in place of the window: the stream seems to end after them. input_restore() takes them away. */
+struct input_window {
+    const uint8_t *first, *at, *end;
+    uint64_t offset;
+    bool ended;
+};
+static inline struct input_window input_replace(struct input *in, const uint8_t *bytes, size_t size)
+{
+    struct input_window window = {in->first, in->at, in->end, in->offset, in->ended};
+
+    in->first = in->at = bytes;
+    in->end = bytes + size;
+    in->ended = true;
+    return window;
+}
+
+static inline void input_restore(struct input *in, const struct input_window *window)
+{
+    in->first = window->first;
+    in->at = window->at;
+    in->end = window->end;
+    in->offset = window->offset;
+    in->ended = window->ended;
+}
+
 /* `offset`, not far behind the present one, will be gone back to: in a compressed file that then takes no longer than to read on
  * from there. Of several such places the last counts. */
 void input_keep(struct input *in, uint64_t offset);

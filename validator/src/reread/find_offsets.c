@@ -380,7 +380,7 @@ static void finder_end(struct finder *f, size_t first, bool top_level)
 
         if (is_top_level(wanted->kind) == top_level &&
             keymap_get(&targets_of(f, wanted->kind)->found, wanted->subject, &found) && found)
-            wanted->at = found - 1;
+            wanted->at = top_level ? found - 1 : jumps_offset(&ck->file->jumps, found - 1);
     }
     keymap_clear(&f->defined.found);
     keymap_clear(&f->referenced.found);

@@ -1,5 +1,7 @@
 /* Reads the dump, or a part of it, exactly as the first time: by its lengths, and where those failed, by the jumps noted
  * then. Checks nothing. */
+#include <string.h>
+
 #include "reread/reread.h"
 
 struct reader {
@@ -27,6 +29,45 @@ static bool follow_jump(struct checker *ck, const struct jump *jump)
     return jump->to != UINT64_MAX && skip(ck, jump->to - jump->from);
 }
 
+/* Copies the parts of the joined sub-record that begins here, with jump `i`. NULL if the dump ends before, or memory ran out. */
+static uint8_t *copy_joined(struct checker *ck, size_t i, size_t *size)
+{
+    const struct jumps *jumps = &ck->file->jumps;
+    uint64_t at = ck->in->offset, span = 0;
+    uint8_t *bytes;
+    struct jump jump;
+
+    *size = 0;
+    for (unsigned part = 1; (jump = jumps_at(jumps, i + part - 1)).part == part; part++) {
+        span = jump.to - at;
+        *size += (size_t)(jump.to - jump.from);
+    }
+    if (input_need(ck->in, (size_t)span) < span || !(bytes = memory_get(&ck->run->memory, *size)))
+        return NULL;
+    *size = 0;
+    for (unsigned part = 1; (jump = jumps_at(jumps, i + part - 1)).part == part; part++) {
+        memcpy(bytes + *size, ck->in->at + (jump.from - at), (size_t)(jump.to - jump.from));
+        *size += (size_t)(jump.to - jump.from);
+    }
+    return bytes;
+}
+
+static bool read_joined(struct checker *ck, const struct reader *r)
+{
+    size_t size;
+    uint8_t *bytes = copy_joined(ck, r->jump, &size);
+    struct input_window window;
+    bool goes_on;
+
+    if (!bytes)
+        return false;
+    window = input_replace(ck->in, bytes, size);
+    goes_on = r->visitor->subrecord(ck, r->visitor->context, size);
+    input_restore(ck->in, &window);
+    memory_put(&ck->run->memory, bytes, size);
+    return goes_on;
+}
+
 static bool read_subrecord(struct checker *ck, struct reader *r)
 {
     struct measure m = {0};
@@ -34,7 +75,7 @@ static bool read_subrecord(struct checker *ck, struct reader *r)
     bool ended, jumps = jumps_here(ck, r, &jump);
 
     if (jumps && jump.failed)
-        return follow_jump(ck, &jump);
+        return (jump.part != 1 || read_joined(ck, r)) && follow_jump(ck, &jump);
     return input_need(ck->in, 1) && measure_next(ck, ck->position->heap_end - ck->in->offset, &m, &ended) == MEASURED &&
            r->visitor->subrecord(ck, r->visitor->context, jumps ? jump.to - jump.from : m.size);
 }

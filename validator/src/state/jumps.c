@@ -48,7 +48,38 @@ void jumps_note(struct jumps *jumps, uint64_t from, uint64_t to, bool failed)
 
 bool jumps_failed_at(const struct jumps *jumps, uint64_t offset)
 {
-    struct jump jump = jumps_at(jumps, jumps_find(jumps, offset));
+    uint64_t at = jumps_offset(jumps, offset);
+    struct jump jump = jumps_at(jumps, jumps_find(jumps, at));
 
-    return jump.from == offset && jump.failed;
+    return jump.from == at && jump.failed && !jump.part;
+}
+
+void jumps_join(struct jumps *jumps, unsigned parts)
+{
+    if (parts > PARTS_MOST || parts > jumps->list.count)
+        return;
+    for (unsigned i = 0; i < parts; i++)
+        ((struct jump *)chunks_at(&jumps->list, jumps->list.count - parts + i))->part = (i + 1) & PARTS_MOST;
+    jumps->any_joined = true;
+}
+
+uint64_t jumps_offset(const struct jumps *jumps, uint64_t offset)
+{
+    size_t next = jumps->any_joined ? jumps_find(jumps, offset + 1) : 0, first;
+    struct jump jump = next ? jumps_at(jumps, next - 1) : (struct jump){0};
+    uint64_t left;
+
+    if (!jump.part)
+        return offset;
+    first = next - jump.part;
+    jump = jumps_at(jumps, first);
+    left = offset - jump.from;
+    for (unsigned part = 1; jump.part == part; jump = jumps_at(jumps, first + part++)) {
+        uint64_t size = jump.to - jump.from;
+
+        if (left < size || (left == size && jumps_at(jumps, first + part).part != part + 1))
+            return jump.from + left;
+        left -= size;
+    }
+    return offset; /* after the sub-record */
 }

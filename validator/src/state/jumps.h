@@ -5,16 +5,19 @@
 #include "base/chunks.h"
 
 struct jump {
-    uint64_t from : 63;
+    uint64_t from : 48;
+    uint64_t part : 15; /* it passes this part, from 1, of a joined sub-record; 0 for none */
     uint64_t
         failed : 1; /* plain reading failed at `from`; else it failed after it, and the instance there has the size of its class */
     uint64_t to;    /* UINT64_MAX for the end */
 };
 _Static_assert(sizeof(struct jump) == 16, "the smallest heap dump record with a jump takes 10 bytes");
-#define NO_JUMP (UINT64_MAX >> 1) /* where the jump after the last one is from */
+#define NO_JUMP (UINT64_MAX >> 16) /* where the jump after the last one is from; no file is that long */
+enum { PARTS_MOST = (1 << 15) - 1 };
 
 struct jumps {
     struct chunks list; /* struct jump, by `from` */
+    bool any_joined;
 };
 
 void jumps_init(struct jumps *jumps, struct memory *memory);
@@ -29,5 +32,11 @@ size_t jumps_find(const struct jumps *jumps, uint64_t from);
 struct jump jumps_at(const struct jumps *jumps, size_t i);
 /* Whether plain reading failed at an offset. */
 bool jumps_failed_at(const struct jumps *jumps, uint64_t offset);
+
+/* The last jumps pass the parts of a sub-record that crosses segments, and was joined. */
+void jumps_join(struct jumps *jumps, unsigned parts);
+/* Bytes of a joined sub-record have offsets as if there were no record headers between the parts; no other sub-record has these
+ * offsets. Returns the offset in the dump. */
+uint64_t jumps_offset(const struct jumps *jumps, uint64_t offset);
 
 #endif
