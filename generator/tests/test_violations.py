@@ -375,7 +375,9 @@ def test_its_references_are_counted(dump: Path, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     told = json.loads(manifest.read_text(encoding="utf-8"))["references"]
     report = json.loads(run([VALIDATOR, "--format", "json", dump]).stdout)["files"][0]
-    if told is None:
+    if "REC-014" in report["totals"]:
+        assert not told or told <= report["counts"]["references"]  # hprof-gen leaves out a sub-record that hprof-validate joins
+    elif told is None:
         assert set(report["totals"]) & UNKNOWN_FIELDS or report["sound_until"] < report["bytes"]
     else:
         assert told == report["counts"]["references"]
