@@ -91,8 +91,8 @@ bool subrecords_follow(const struct sight *s, uint64_t at, uint64_t left)
     return at > s->size ? !s->ended : plausible_subrecords(s->at + at, s->size - (size_t)at, left, s->id_size, s->version);
 }
 
-/* Whether a chain of sub-records, at least `whole` of them complete, crosses the end of a segment of `length` bytes, after which another
- * one follows. */
+/* Whether a chain of sub-records, at least `whole` of them complete, crosses the end of a segment of `length` bytes, after which
+ * another one follows. */
 static bool chain_crosses(const struct sight *segment, uint64_t at, uint64_t length, unsigned whole)
 {
     struct measure m = {0};

@@ -28,9 +28,9 @@ bool records_follow(const struct sight *s, uint64_t at, unsigned count);
 /* Whether sub-records follow at an offset, up to the end of a heap dump record `left` bytes after it. */
 bool subrecords_follow(const struct sight *s, uint64_t at, uint64_t left);
 
-/* Whether the segment of `length` bytes that begins the sight begins with the last `rest` bytes of a sub-record, which may be more than
- * it has: its start is not a chain of sub-records, but its bytes after the rest are. Where another segment follows, the last sub-record
- * of a chain may cross the end of this one, at the start only after a whole one; that is less evidence. */
+/* Whether the segment of `length` bytes that begins the sight begins with the last `rest` bytes of a sub-record, or is shorter than
+ * these: its start is not a chain of sub-records, but its bytes after the rest are. If another segment follows, the last sub-record
+ * of a chain may cross the end of this one; at the start only after a whole one, because that is less evidence. */
 bool segment_continues(const struct sight *segment, uint64_t length, uint64_t rest);
 
 /* Whether a sub-record follows. */
