@@ -1,9 +1,9 @@
 /* The Android runtime, hprof.cc (SPEC.md A.4). As when its clock cannot be read. */
 #include "emitter.h"
 
-enum { STRING_ZYGOTE, STRING_APP, STRING_OVERHEAD, STRING_LOADER, STRING_CLASS, STRING_EMPTY };
-static const char *const strings[] = {"zygote", "app", "$classOverhead", "$class$classLoader", "$class$shadow$_klass_",
-                                      "",       NULL};
+enum { STRING_ZYGOTE, STRING_APP, STRING_OVERHEAD, STRING_LOADER, STRING_CLASS, STRING_COMPONENT, STRING_EMPTY };
+static const char *const strings[] = {
+    "zygote", "app", "$classOverhead", "$class$classLoader", "$class$shadow$_klass_", "$class$componentType", "", NULL};
 
 /* A made-up array, of the size that the class takes beside its fields. Its ID is the next odd one. */
 static uint64_t overhead_of(const struct emitter *em, uint32_t class)
@@ -22,11 +22,27 @@ static uint64_t class_of(const struct emitter *em, uint32_t class)
     return class_id(em, CORE_CLASS);
 }
 
-/* The fields of the class as an object are static ones of it. */
-static const struct own_static statics[] = {
-    {STRING_OVERHEAD, 1, 0, overhead_of}, {STRING_LOADER, 1, 0, loader_of}, {STRING_CLASS, 1, 0, class_of}, {0}};
-
 enum { CLASS_INT };
+
+/* As if the class of the elements of String[] could not be loaded. */
+static uint64_t component_of(const struct emitter *em, uint32_t class)
+{
+    const struct model_class *array = &em->model->classes[class];
+
+    if (class == CORE_STRING_ARRAY)
+        return missing_id(em, 0);
+    if (array->element == TYPE_INT)
+        return class_id(em, own_class(em, CLASS_INT));
+    return array->element == TYPE_OBJECT ? class_id(em, array->element_class) : 0;
+}
+
+/* The fields of the class as an object are static ones of it. */
+static const struct own_static statics[] = {{STRING_OVERHEAD, 1, 0, overhead_of},
+                                            {STRING_LOADER, 1, 0, loader_of},
+                                            {STRING_CLASS, 1, 0, class_of},
+                                            {STRING_COMPONENT, 1, 0, component_of},
+                                            {0}};
+
 static const struct own_class classes[] = {{.name = "int", .super = MODEL_NONE}, {.name = NULL}};
 
 /* A class without a source has an empty one. */
@@ -94,6 +110,8 @@ static void before_class(struct emitter *em, uint32_t class)
 /* The size in the heap: the class and the lock word before the fields. */
 static void on_class(struct emitter *em, struct event *e, uint64_t class)
 {
+    if (class == CORE_STRING_ARRAY)
+        quirk(e, RULE_REF_002, 1);
     if (class == own_class(em, CLASS_INT) || em->model->classes[class].element)
         return;
     e->fields.CLASS_DUMP.instance_size = (8 + e->fields.CLASS_DUMP.instance_size + 3) / 4 * 4;

@@ -176,7 +176,7 @@ GOLDEN = {
     "--shape=arrays --like=sa --array-length=9.5": "382f1c6f754c3ce6",
     "--shape=wide --like=graalvm": "04a8f944cb2a2cda",
     "--shape=strings --like=mat --id-size=4": "1dab275b06528ed1",
-    "--shape=threads --like=android": "aa7c26922014e1fc",
+    "--shape=threads --like=android": "e6296d117561e9f7",
     "--shape=deep --version=1.0.1 --heap-dumps=2": "1acf0616d9304773",
     "--shape=tree --id-size=4 --segment-size=4K": "9312ef2ec5cbc263",
 }

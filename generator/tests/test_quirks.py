@@ -431,7 +431,7 @@ FOUND = {
     "sa": {"STR-002", "STK-008", "STK-011", "ROOT-005", "REF-002"},
     "graalvm": {"STR-003", "CLS-017", "REF-001"},
     "mat": {"REC-004", "REC-010", "CLS-002", "CLS-013", "STK-005", "STK-011", "ROOT-004"},
-    "android": {"HDR-003", "HDR-006", "CLS-017", "STK-002", "STK-012", "STK-013", "STK-014"},
+    "android": {"HDR-003", "HDR-006", "CLS-017", "REF-002", "STK-002", "STK-012", "STK-013", "STK-014"},
 }
 
 

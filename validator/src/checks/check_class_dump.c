@@ -1,5 +1,6 @@
 /* CLASS_DUMP (SPEC.md 6.3) and superclass chains. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "checks/checker.h"
 #include "checks/heap.h"
@@ -67,6 +68,31 @@ static const uint8_t *check_constants(struct checker *ck, const uint8_t *p, uint
     return p;
 }
 
+/* Android's static field for the class of an array's elements, which may not be dumped (SPEC.md A.4). */
+static bool names_component_type(const struct checker *ck, uint64_t name, unsigned type)
+{
+    static const char text[] = "$class$componentType";
+    const uint8_t *p;
+    uint64_t size;
+    size_t n;
+
+    if (type != TYPE_OBJECT || !(p = strings_text(&ck->file->strings, name, &n, &size)))
+        return false;
+    return size == sizeof text - 1 && n == size && memcmp(p, text, n) == 0;
+}
+
+static void check_component_type(struct checker *ck, uint64_t id, uint64_t at)
+{
+    struct heap *heap = ck->heap;
+
+    ck->run->sum.references++;
+    if (!id)
+        return;
+    id_set_refer_element(&heap->objects, &heap->segment.element, id_to_key(id, ck->file->id_size));
+    if (!(id_set_get(&heap->objects, id) & ID_DEFINED))
+        pending_uses_add(&heap->component_types, id, 0, at);
+}
+
 /* SPEC.md 6.3.4: n static fields at p. Returns the end of them. */
 static const uint8_t *check_static_fields(struct checker *ck, const uint8_t *p, uint64_t at)
 {
@@ -76,7 +102,10 @@ static const uint8_t *check_static_fields(struct checker *ck, const uint8_t *p, 
     for (uint16_t n = read_count(&p); n; n--) {
         read_entry(&p, SIZE_OF(STATIC_FIELD, ck->file->id_size), ck->file->id_size, &e);
         use_name(ck, get_id(e.head, ck->file->id_size), NAME_OF_STATIC_FIELD, at + (uint64_t)(e.head - start));
-        check_value(ck, e.type, e.value, at + (uint64_t)(e.value - start));
+        if (names_component_type(ck, get_id(e.head, ck->file->id_size), e.type))
+            check_component_type(ck, get_id(e.value, ck->file->id_size), at + (uint64_t)(e.value - start));
+        else
+            check_value(ck, e.type, e.value, at + (uint64_t)(e.value - start));
     }
     return p;
 }

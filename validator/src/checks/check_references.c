@@ -139,24 +139,48 @@ static void report_object_use(void *context, uint64_t id, const uint64_t first[U
     settle(ck, id);
 }
 
+static void report_dangling(struct checker *ck, uint64_t id, enum finding_shape shape, const char *path, const char *named_by)
+{
+    /* Ordered by ID, because on a pipe the offset is unknown and the findings must be the same. */
+    char name[NAME_SIZE];
+    struct finding *f = report_late(ck, RULE_REF_002, shape, id, path, "the ID of an object in this heap dump",
+                                    "0x%" PRIx64 "%s, not dumped; named by %s", id,
+                                    show_class_after(ck->file, id, name, sizeof name), named_by);
+
+    if (f) {
+        f->offset = HPROF_NO_OFFSET;
+        findings_want_offset(&ck->run->findings, f, shape == SHAPE_ANY ? WANTED_REFERENCE : WANTED_ELEMENT, id);
+    }
+}
+
 static void report_missing(void *context, uint64_t id, unsigned flags)
 {
     struct checker *ck = context;
-    struct finding *f;
-    char name[NAME_SIZE];
 
-    /* Ordered by ID, because on a pipe the offset is unknown and the findings must be the same. */
-    f = report_late(ck, RULE_REF_002, flags & ID_REFERENCED ? SHAPE_ANY : SHAPE_ARRAY_ELEMENT, id,
-                    flags & ID_REFERENCED ? "a field, a class or an element of an array" : "OBJECT_ARRAY_DUMP > element",
-                    "the ID of an object in this heap dump", "0x%" PRIx64 "%s, not dumped; named by %s", id,
-                    show_class_after(ck->file, id, name, sizeof name),
-                    !(flags & ID_REFERENCED) ? "elements of Object[]"
-                    : flags & ID_ELEMENT     ? "fields, classes or elements of other arrays, and by elements of Object[]"
-                                             : "fields, classes or elements of arrays other than Object[]");
-    if (f) {
-        f->offset = HPROF_NO_OFFSET;
-        findings_want_offset(&ck->run->findings, f, flags & ID_REFERENCED ? WANTED_REFERENCE : WANTED_ELEMENT, id);
-    }
+    if (!(flags & ID_REFERENCED))
+        report_dangling(ck, id, SHAPE_ARRAY_ELEMENT, "OBJECT_ARRAY_DUMP > element", "elements of Object[]");
+    else
+        report_dangling(ck, id, SHAPE_ANY, "a field, a class or an element of an array",
+                        flags & ID_ELEMENT ? "fields, classes or elements of other arrays, and by elements of Object[]"
+                                           : "fields, classes or elements of arrays other than Object[]");
+}
+
+/* The class of an array's elements, by Android's static field. check_class_dump.c marks it like an element of Object[]. */
+static void report_missing_component(void *context, uint64_t id, const uint64_t first[USE_ROLES])
+{
+    struct checker *ck = context;
+    unsigned flags = id_set_get(&ck->heap->objects, id);
+
+    (void)first;
+    if (flags & ID_DEFINED)
+        return;
+    if (flags & ID_REFERENCED)
+        report_dangling(ck, id, SHAPE_ANY, "a field, a class or an element of an array",
+                        "fields, classes or elements of arrays, among them a static field $class$componentType");
+    else
+        report_dangling(ck, id, SHAPE_COMPONENT_TYPE, "CLASS_DUMP > $class$componentType",
+                        "static fields $class$componentType, and perhaps by elements of Object[]");
+    settle(ck, id);
 }
 
 void finish_objects(struct checker *ck)
@@ -164,5 +188,6 @@ void finish_objects(struct checker *ck)
     if (ck->heap->lost)
         return;
     pending_uses_finish(&ck->heap->object_uses, report_object_use, ck);
+    pending_uses_finish(&ck->heap->component_types, report_missing_component, ck);
     id_set_sweep(&ck->heap->objects, report_missing, ck);
 }

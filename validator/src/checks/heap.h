@@ -53,7 +53,7 @@ struct heap {
     struct id_set objects;
     bool marked_ahead;     /* threads have marked IDs of what follows, so which definition is the later one is unknown; */
     bool order_is_unknown; /* and that mattered */
-    struct pending_uses object_uses, root_thread_uses;
+    struct pending_uses object_uses, root_thread_uses, component_types;
     struct wide_classes wide;
     struct first_instance first_instances[FIRST_INSTANCES];
     unsigned first_instance_count;

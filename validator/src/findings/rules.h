@@ -16,6 +16,7 @@ enum finding_shape {
     SHAPE_ANY,              /* none of the following */
     SHAPE_ARRAY_CLASS,      /* CLS-004: an array class */
     SHAPE_ARRAY_ELEMENT,    /* REF-002: only elements of Object[] refer to it */
+    SHAPE_COMPONENT_TYPE,   /* REF-002: only static fields $class$componentType, and elements of Object[], refer to it */
     SHAPE_STICKY_CLASS,     /* REF-001: a sticky class */
     SHAPE_LOAD_OR_START,    /* STK-012: named by LOAD_CLASS or START_THREAD */
     SHAPE_UNPREPARED_CLASS, /* CLS-017: instance size 0, no fields of its own */
