@@ -78,13 +78,17 @@ static void compress_in_members(const uint8_t *data, size_t size, size_t member)
     } while (size);
 }
 
-static void compare_gzip(const struct account *expected, const char *name, size_t block, const struct hprof_options *options)
+static void compare_gzip(const struct account *expected, const char *name, size_t block, unsigned threads,
+                         const struct hprof_options *options)
 {
     static struct account account;
     struct path file = {name, gzip.at, gzip.size, false, {.hash_seed = 1, .block = block}, 1};
+    struct path by_threads = {name, gzip.at, gzip.size, false, {.hash_seed = 1, .block = block}, threads};
     struct path pipe = {name, gzip.at, gzip.size, true, {.hash_seed = 1, .block = block}, 1};
 
     validate(&file, *options, &account);
+    expect_same(expected, "memory", &account, name, COMPRESSION_DIFFERS);
+    validate(&by_threads, *options, &account);
     expect_same(expected, "memory", &account, name, COMPRESSION_DIFFERS);
     validate(&pipe, *options, &account);
     expect_same(expected, "memory", &account, name, COMPRESSION_DIFFERS | SECOND_IS_A_PIPE);
@@ -122,8 +126,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
          {.hash_seed = 2 + bits, .block = block, .job = job},
          1},
         {"by threads", bytes, size, false, {.hash_seed = 1, .job = job}, threads},
+        {"read in blocks by threads", bytes, size, false, {.hash_seed = 1, .block = block}, threads},
         {"a pipe", bytes, size, true, {.hash_seed = 1}, 1},
         {"a pipe read in blocks", bytes, size, true, {.hash_seed = 1, .block = block}, 1},
+        {"a pipe read in blocks by threads", bytes, size, true, {.hash_seed = 1, .block = block}, threads},
     };
 
     validate(&memory, options, &expected);
@@ -134,8 +140,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (expected.compressed || size == 0)
         return 0; /* gzip within gzip is GZ-007; an empty file is no dump, an empty member is one */
     compress_in_members(bytes, size, size);
-    compare_gzip(&expected, "gzip of one member", block, &options);
+    compare_gzip(&expected, "gzip of one member", block, threads, &options);
     compress_in_members(bytes, size, size / MEMBERS + 1);
-    compare_gzip(&expected, "gzip of many members", block, &options);
+    compare_gzip(&expected, "gzip of many members", block, threads, &options);
     return 0;
 }

@@ -163,7 +163,7 @@ static inline struct stream *open_source(struct input_source source, size_t bloc
     struct stream *s = open_without_thread(source, block);
 
     if (below(2))
-        input_allow_thread(&s->in);
+        input_allow_threads(&s->in, 2);
     return s;
 }
 

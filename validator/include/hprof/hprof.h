@@ -161,7 +161,7 @@ struct hprof_options {
     uint64_t max_errors; /* findings handed out for each rule, the gravest first, then the first; 0 for all */
     uint64_t max_memory; /* bytes; 0 for no limit */
     bool werror;         /* warnings count as errors */
-    unsigned threads;    /* in all; they share a plain file; of a pipe or gzip, one reads ahead. 0 is 1 */
+    unsigned threads;    /* that check a plain file or inflate members of a gzip file; of a pipe, one reads ahead. 0 is 1 */
     /* By rule, or NULL: a severity that replaces the profile's, or HPROF_UNCHANGED. Ignored for framing rules. */
     const uint8_t *severities;
     /* By rule, or NULL: if a rule has no more findings than this, they are notes. Applies to framing rules, too. */

@@ -294,7 +294,7 @@ static enum hprof_status validate(int fd, const void *bytes, size_t size, bool a
     engine_init(e, options);
     (void)open_input(e, fd, bytes, size, as_pipe); /* run() reports the failure in e->run.memory or e->in */
     if (options->threads > 1)
-        input_allow_thread(&e->in);
+        input_allow_threads(&e->in, options->threads);
     begin_gzip(e);
     status = run(e);
     engine_clear(e);

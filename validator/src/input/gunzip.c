@@ -16,6 +16,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "input/members.h"
+
 enum {
     DEFLATE_METHOD = 8,
     FHCRC = 0x02,
@@ -27,13 +29,15 @@ enum {
     UNUSED_MOST = 512,       /* more than ISA-L ever leaves unused for want of more: a dynamic block's header takes 286 bytes */
     FIRST_BUFFER = 16 << 10, /* bytes, until a read fills it: many files are small */
     NOTES_MOST = 4096,       /* member starts noted */
+    PIECE_BLOCKS = 2,        /* blocks in a piece of the file in which a thread looks for members */
+    PIECES_LEAST = 4,        /* a file of fewer pieces is inflated by one thread */
 
     SNAPSHOTS = 3,
     SNAPSHOT_DISTANCE = 64 << 10, /* decompressed bytes between two at least, where blocks are not small */
     MILESTONE_BLOCKS = 32         /* decompressed blocks between two milestones: these take one byte in a hundred */
 };
 
-enum part { HEADER, DATA, BROKEN_DATA, TRAILER, NOTHING };
+enum part { HEADER, DATA, BROKEN_DATA, INFLATED_DATA, TRAILER, NOTHING };
 
 /* A place in the stream, and all that is known of its member there but the state of the inflater. */
 struct position {
@@ -85,6 +89,9 @@ struct gunzip {
     uint8_t output_start[2]; /* the first bytes of all */
     uint64_t bad_offset;     /* BROKEN_DATA: the first bad byte */
     const char *bad_because;
+
+    struct members *members;     /* NULL unless threads inflate members ahead */
+    const struct member *member; /* INFLATED_DATA: the present one */
 
     struct gzip_listening listening;
     uint64_t reported;           /* the last member with a fault that was reported */
@@ -306,7 +313,7 @@ static void take_snapshot(struct gunzip *g)
     uint64_t last = g->snapshots ? g->recent[0]->position.output : 0;
     struct snapshot *later;
 
-    if (!g->source->seekable || g->now.part == BROKEN_DATA || g->now.part == NOTHING ||
+    if (!g->source->seekable || g->now.part == BROKEN_DATA || g->now.part == INFLATED_DATA || g->now.part == NOTHING ||
         g->now.output - last < snapshot_distance(g) || (!g->snapshots && !make_snapshots(g)))
         return;
     later = g->recent[1];
@@ -576,7 +583,8 @@ static void read_header(struct gunzip *g)
     isal_inflate_init(&g->state);
     g->now.crc = 0;
     g->now.size = 0;
-    g->now.part = DATA;
+    g->member = g->members ? members_find(g->members, g->now.member_offset) : NULL;
+    g->now.part = g->member ? INFLATED_DATA : DATA;
 }
 
 /* ---- Its data: RFC 1951 ----------------------------------------------------------------------------------------- */
@@ -649,13 +657,18 @@ static void find_bad_byte(struct gunzip *g, uint32_t size, uint8_t *to, uint32_t
     g->bad_offset = g->now.offset + bad - 1;
 }
 
-static void account(struct gunzip *g, const uint8_t *made, size_t size)
+static void note_output(struct gunzip *g, const uint8_t *made, size_t size)
 {
     for (size_t i = 0; g->now.output + i < sizeof g->output_start && i < size; i++)
         g->output_start[g->now.output + i] = made[i];
-    g->now.crc = crc32_gzip_refl(g->now.crc, made, size);
     g->now.size += (uint32_t)size;
     g->now.output += size;
+}
+
+static void account(struct gunzip *g, const uint8_t *made, size_t size)
+{
+    g->now.crc = crc32_gzip_refl(g->now.crc, made, size);
+    note_output(g, made, size);
 }
 
 static uint32_t at_most_u32(size_t n)
@@ -733,6 +746,37 @@ static size_t read_data_before_fault(struct gunzip *g, uint8_t *to, size_t room)
     return rest;
 }
 
+/* ---- Its data, if a thread has inflated it ---------------------------------------------------------------------- */
+
+/* Goes to a later offset of the file. */
+static void pass_to(struct gunzip *g, uint64_t offset)
+{
+    uint64_t left = offset - g->now.offset;
+
+    if (left > (uint64_t)(g->end - g->at)) {
+        source_seek(g->source, offset);
+        g->at = g->end = g->buffer;
+        g->now.offset = offset;
+    } else {
+        pass(g, (size_t)left);
+    }
+}
+
+static size_t read_inflated_data(struct gunzip *g, uint8_t *to, size_t room)
+{
+    const struct member *m = g->member;
+    size_t done = (size_t)(g->now.output - g->now.member_output), rest = m->size - done, n = rest < room ? rest : room;
+
+    memcpy(to, m->bytes + done, n);
+    note_output(g, to, n);
+    if (n == rest) {
+        g->now.crc = m->crc;
+        g->now.part = TRAILER;
+        pass_to(g, m->end);
+    }
+    return n;
+}
+
 /* ---- Its trailer: RFC 1952, 2.3 --------------------------------------------------------------------------------- */
 
 static void read_trailer(struct gunzip *g)
@@ -781,6 +825,29 @@ bool gunzip_prepare_thread(struct gunzip *g)
     return grow_saved_state(g, sizeof g->state) && grow_buffer(g);
 }
 
+void gunzip_inflate_ahead(struct gunzip *g, unsigned threads)
+{
+    size_t piece = PIECE_BLOCKS * g->block;
+
+    if (threads && g->source->seekable && g->source->size > g->now.offset &&
+        g->source->size - g->now.offset >= PIECES_LEAST * piece)
+        g->members = members_start(g->memory, g->source, g->now.offset, piece, threads);
+}
+
+void gunzip_end_inflating_ahead(struct gunzip *g)
+{
+    members_stop(g->members);
+    g->members = NULL;
+    if (g->now.part == INFLATED_DATA) { /* its bytes are gone, so the member begins again */
+        g->now.part = HEADER;
+        g->now.member--;
+        g->now.offset = g->now.member_offset;
+        g->now.output = g->now.member_output;
+        source_seek(g->source, g->now.offset);
+        g->at = g->end = g->buffer;
+    }
+}
+
 void gunzip_report_again(struct gunzip *g, uint64_t member)
 {
     g->reported = member - 1;
@@ -809,6 +876,9 @@ size_t gunzip_read(struct gunzip *g, uint8_t *to, size_t room)
             break;
         case BROKEN_DATA:
             done += read_data_before_fault(g, to + done, room - done);
+            break;
+        case INFLATED_DATA:
+            done += read_inflated_data(g, to + done, room - done);
             break;
         case TRAILER:
             read_trailer(g);

@@ -62,6 +62,11 @@ struct gzip_listening gunzip_listen(struct gunzip *g, struct gzip_listening list
 /* For another thread that reads: takes the memory that gunzip_read() cannot do without. False if there is none. */
 bool gunzip_prepare_thread(struct gunzip *g);
 
+/* Has threads inflate members ahead where that may pay: in a file that is seekable and not small. gunzip_end_inflating_ahead() must
+ * follow; the stream may then be somewhat before its place. */
+void gunzip_inflate_ahead(struct gunzip *g, unsigned threads);
+void gunzip_end_inflating_ahead(struct gunzip *g);
+
 /* The faults from a member on were reported to nobody. */
 void gunzip_report_again(struct gunzip *g, uint64_t member);
 

@@ -11,6 +11,7 @@
 
 enum {
     BLOCKS_ALONE = 4,
+    INFLATERS_MOST = 8,      /* then checking takes longer than inflating */
     FIRST_BUFFER = 16 << 10, /* until a read fills it: many dumps are small */
     TAIL_ROOM = 1 << 16,     /* a rest of the last block that is no longer than this leaves room for a whole block */
     FILE_ALIGNMENT = 1 << 12 /* of positions in the file that are sought: blocks then begin at pages of the cache */
@@ -72,9 +73,10 @@ static void move_rest_to_front(struct input *in)
     in->end = in->buffer + rest;
 }
 
-void input_allow_thread(struct input *in)
+void input_allow_threads(struct input *in, unsigned threads)
 {
-    in->may_read_ahead = in->buffer && (in->compressed || !in->source.seekable);
+    in->may_read_ahead = threads && in->buffer && (in->compressed || !in->source.seekable);
+    in->threads = threads < INFLATERS_MOST ? threads : INFLATERS_MOST;
     in->blocks_alone = BLOCKS_ALONE;
 }
 
@@ -83,7 +85,7 @@ static void start_thread_when_due(struct input *in)
 {
     if (!in->may_read_ahead || in->ahead || in->blocks_alone--)
         return;
-    in->ahead = read_ahead_start(in->memory, &in->source, in->gunzip, in->block);
+    in->ahead = read_ahead_start(in->memory, &in->source, in->gunzip, in->block, in->threads);
     in->may_read_ahead = in->ahead;
 }
 

@@ -30,6 +30,7 @@ struct input {
     size_t block; /* bytes asked for at once */
     struct gunzip *gunzip;
     bool may_read_ahead;
+    unsigned threads;
     unsigned blocks_alone;    /* that are read before a thread starts */
     struct read_ahead *ahead; /* NULL while there is no thread */
 };
@@ -48,8 +49,8 @@ bool input_open_source(struct input *in, struct input_source source, size_t bloc
                        gzip_listener *on_fault, void *context);
 void input_close(struct input *in);
 
-/* Lets a thread read, and inflate, ahead where that pays: from a pipe, and gzip. */
-void input_allow_thread(struct input *in);
+/* Lets threads work ahead where that pays: one reads from a pipe or from gzip, and `threads` inflate members of a gzip file. */
+void input_allow_threads(struct input *in, unsigned threads);
 
 /* See input_need(). */
 size_t input_fill(struct input *in, size_t wanted);

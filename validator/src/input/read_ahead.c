@@ -126,7 +126,8 @@ static void release(struct read_ahead *a)
     memory_put(memory, a, sizeof *a + BLOCKS * a->block_size);
 }
 
-struct read_ahead *read_ahead_start(struct memory *memory, struct input_source *source, struct gunzip *gunzip, size_t block)
+struct read_ahead *read_ahead_start(struct memory *memory, struct input_source *source, struct gunzip *gunzip, size_t block,
+                                    unsigned threads)
 {
     struct read_ahead *a;
 
@@ -152,11 +153,15 @@ struct read_ahead *read_ahead_start(struct memory *memory, struct input_source *
     pthread_mutex_init(&a->lock, NULL);
     pthread_mutex_init(&a->memory_lock, NULL);
     pthread_cond_init(&a->changed, NULL);
+    if (gunzip)
+        gunzip_inflate_ahead(gunzip, threads);
     memory->lock = &a->memory_lock;
     if (start_thread(a))
         return a;
-    if (gunzip)
+    if (gunzip) {
+        gunzip_end_inflating_ahead(gunzip);
         gunzip_listen(gunzip, a->listening);
+    }
     release(a);
     return NULL;
 }
@@ -230,8 +235,10 @@ void read_ahead_stop(struct read_ahead *a)
     pthread_mutex_unlock(&a->lock);
     pthread_join(a->thread, NULL);
     unreported = first_unreported(a);
-    if (a->gunzip)
+    if (a->gunzip) {
+        gunzip_end_inflating_ahead(a->gunzip);
         gunzip_listen(a->gunzip, a->listening);
+    }
     if (unreported)
         gunzip_report_again(a->gunzip, unreported);
     release(a);

@@ -12,13 +12,15 @@
 struct read_ahead;
 
 /* Starts to read blocks of at most `block` bytes from `gunzip`, or, if it is NULL, from the source. Both belong to the thread until
- * read_ahead_stop(). NULL: there is no thread, or no memory for it, and nothing has changed. */
-struct read_ahead *read_ahead_start(struct memory *memory, struct input_source *source, struct gunzip *gunzip, size_t block);
+ * read_ahead_stop(). `threads` more inflate members of gzip ahead. NULL: there is no thread, or no memory for it, and nothing has
+ * changed. */
+struct read_ahead *read_ahead_start(struct memory *memory, struct input_source *source, struct gunzip *gunzip, size_t block,
+                                    unsigned threads);
 
 /* As gunzip_read() or source_read(). 0 at the end. Faults are reported here, on the calling thread. */
 size_t read_ahead_take(struct read_ahead *a, uint8_t *to, size_t room);
 
-/* Ends the thread. The source and `gunzip` are then somewhere after what was taken. */
+/* Ends the thread. The source and `gunzip` are then anywhere. */
 void read_ahead_stop(struct read_ahead *a);
 
 /* After read_ahead_take(): the error of the source, the bytes of the file that were read, and gunzip_member_start(). */
