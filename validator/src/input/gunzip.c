@@ -1,11 +1,10 @@
-/* See gunzip.h. The headers and trailers of members are read here, field by field; what is between them is inflated by ISA-L,
- * which keeps its state in a struct of ours. After each of its calls the whole bytes that it took in but did not use are taken
- * back, so that what it did depends on the bytes alone, not on how they were cut into blocks. ISA-L is laxer than zlib in one
- * point: a block may declare a code of which some words are unused. It then inflates to what the checksum says, or the checksum
- * tells.
+/* See gunzip.h. The headers and trailers of members are read here, field by field; ISA-L inflates the data between them. After each
+ * call, the whole bytes that ISA-L took but did not use are given back to the input, so that the result depends on the bytes
+ * alone, not on the size of blocks. ISA-L is laxer than zlib in one point: a block may declare a code with unused words. If such
+ * a block inflates to something wrong, the checksum shows it.
  *
- * ISA-L was chosen by measuring, on a HotSpot -gz=1 dump of 0.65 GB (2.05 GB inflated), one thread: 0.54 GB/s, zlib 0.24;
- * libdeflate reaches 0.60 but cannot stream a member. ISA-L allocates nothing: its state is ours. */
+ * ISA-L was chosen by measurement, on a HotSpot -gz=1 dump of 0.65 GB (2.05 GB inflated), with one thread: 0.54 GB/s; zlib 0.24;
+ * libdeflate 0.60, but it cannot stream a member. ISA-L allocates nothing: its state is a struct of ours. */
 #include "input/gunzip.h"
 
 #include <inttypes.h>
@@ -26,7 +25,7 @@ enum {
     FCOMMENT = 0x10,
     RESERVED_FLAGS = 0xe0,
 
-    UNUSED_MOST = 512,       /* more than ISA-L ever leaves unused for want of more: a dynamic block's header takes 286 bytes */
+    UNUSED_MOST = 512,       /* more than ISA-L ever leaves unused until more comes: a dynamic block's header takes 286 bytes */
     FIRST_BUFFER = 16 << 10, /* bytes, until a read fills it: many files are small */
     NOTES_MOST = 4096,       /* member starts noted */
     PIECE_BLOCKS = 2,        /* blocks in a piece of the file in which a thread looks for members */
@@ -39,15 +38,15 @@ enum {
 
 enum part { HEADER, DATA, BROKEN_DATA, INFLATED_DATA, TRAILER, NOTHING };
 
-/* A place in the stream, and all that is known of its member there but the state of the inflater. */
+/* A position in the stream, and all that is known of its member there, except the state of the inflater. */
 struct position {
     uint64_t offset;        /* in the file */
-    uint64_t output;        /* decompressed bytes in front of it */
+    uint64_t output;        /* decompressed bytes before it */
     enum part part;         /* of the member: what comes next */
-    bool end_is_doubtful;   /* of the member in front: its data was damaged, so it may have ended elsewhere */
+    bool end_is_doubtful;   /* of the preceding member: its data was damaged, so it may have ended elsewhere */
     uint64_t member;        /* number of the present one, from 1 */
     uint64_t member_offset; /* of its header */
-    uint64_t member_output; /* decompressed bytes in front of it */
+    uint64_t member_output; /* decompressed bytes before it */
     uint32_t crc, size;     /* of its data so far */
 };
 
@@ -55,17 +54,17 @@ struct position {
 struct note {
     uint64_t offset;
     uint64_t output;
-    uint64_t member; /* members in front of it */
+    uint64_t member; /* members before it */
     bool end_is_doubtful;
 };
 
-/* A place that can be gone back to, within a member too. */
+/* A position to which the stream can return, also within a member. */
 struct snapshot {
     struct position position;
     struct inflate_state state;
 };
 
-/* One that is kept to the end. */
+/* A snapshot that is kept to the end. */
 struct milestone {
     struct milestone *before;
     size_t size;              /* of this, which ends with the history that `state` has */
@@ -82,12 +81,11 @@ struct gunzip {
 
     struct position now; /* of `at` */
     struct inflate_state state;
-    struct inflate_state
-        *before;             /* as `state` was before the last call, without the end of the history that it did not have yet; */
-    size_t before_size;      /* its bytes */
-    uint32_t header_crc;     /* of the present member's header so far */
-    uint8_t output_start[2]; /* the first bytes of all */
-    uint64_t bad_offset;     /* BROKEN_DATA: the first bad byte */
+    struct inflate_state *before; /* a copy of `state` from before the last call, without the unused end of its history; */
+    size_t before_size;           /* its bytes */
+    uint32_t header_crc;          /* of the present member's header so far */
+    uint8_t output_start[2];      /* the first bytes of the stream */
+    uint64_t bad_offset;          /* BROKEN_DATA: the first bad byte */
     const char *bad_because;
 
     struct members *members;     /* NULL unless threads inflate members ahead */
@@ -101,15 +99,15 @@ struct gunzip {
     size_t note_count, note_capacity;
     uint64_t note_distance; /* compressed bytes between two at least; doubled whenever there are too many */
 
-    struct snapshot *snapshots; /* SNAPSHOTS of them: of the start until they are taken; NULL while there are none */
-    struct snapshot *recent[2]; /* of the last places at which gunzip_read() began, the later one first, */
+    struct snapshot *snapshots; /* SNAPSHOTS of them, at first all of the start; NULL while there are none */
+    struct snapshot *recent[2]; /* of the last positions at which gunzip_read() began, the later one first, */
     struct snapshot *kept;      /* and one that was asked for */
     struct milestone *last_milestone;
 };
 
 /* ---- Compressed bytes ------------------------------------------------------------------------------------------- */
 
-/* To its usual size, with what is in it. */
+/* Grows the buffer to its usual size and keeps its bytes. */
 static bool grow_buffer(struct gunzip *g)
 {
     size_t capacity = g->block + UNUSED_MOST, rest = (size_t)(g->end - g->at);
@@ -129,7 +127,7 @@ static bool grow_buffer(struct gunzip *g)
     return true;
 }
 
-/* More bytes after those in memory, a whole block if there are so many: each call of ISA-L has a price. */
+/* Reads more bytes after those in memory: a whole block if possible, since each call of ISA-L has a price. */
 static bool fetch(struct gunzip *g)
 {
     size_t rest = (size_t)(g->end - g->at), size = rest, got;
@@ -218,7 +216,7 @@ __attribute__((format(printf, 5, 6))) static void give_up(struct gunzip *g, enum
     g->now.part = NOTHING;
 }
 
-/* Bytes of the present member are wanted and there are none. A failed read is no fault of the file. */
+/* The file ends within the present member. A failed read is no fault of the file. */
 static void give_up_truncated(struct gunzip *g, const char *within)
 {
     if (g->source->error)
@@ -228,7 +226,7 @@ static void give_up_truncated(struct gunzip *g, const char *within)
                 "the end of the file at 0x%" PRIx64 ", within the %s", g->now.offset + (uint64_t)(g->end - g->at), within);
 }
 
-/* The stream is then empty. */
+/* Whether the stream is gzip again. It then counts as empty. */
 static bool is_nested(const struct gunzip *g)
 {
     return g->now.output >= 2 && g->output_start[0] == 0x1f && g->output_start[1] == 0x8b;
@@ -276,7 +274,7 @@ static const struct note *nearest_note(const struct gunzip *g, uint64_t target)
 
 /* ---- Snapshots -------------------------------------------------------------------------------------------------- */
 
-/* Of the history only as much as there is: a file of many small members should not pay for all of it each time. */
+/* With only the part of the history that is in use: a file of many small members should not pay for all of it each time. */
 static size_t state_size(const struct inflate_state *state)
 {
     return offsetof(struct inflate_state, tmp_out_buffer) + (size_t)state->tmp_out_valid;
@@ -292,7 +290,7 @@ static uint64_t snapshot_distance(const struct gunzip *g)
     return g->block < SNAPSHOT_DISTANCE / 16 ? 16 * g->block : SNAPSHOT_DISTANCE;
 }
 
-/* When the first is due. A file can be read without. */
+/* Called when the first snapshot is due. Without memory for snapshots the file is still read. */
 static bool make_snapshots(struct gunzip *g)
 {
     size_t size = SNAPSHOTS * sizeof *g->snapshots;
@@ -323,7 +321,7 @@ static void take_snapshot(struct gunzip *g)
     g->recent[0] = later;
 }
 
-/* Within a member so long, where its start would be far to go back to. */
+/* Within a long member, whose start would be far away. */
 static void set_milestone(struct gunzip *g)
 {
     uint64_t blocks = (uint64_t)MILESTONE_BLOCKS * g->block, from = g->now.member_output;
@@ -355,7 +353,7 @@ static const struct snapshot *nearest_milestone(const struct gunzip *g, uint64_t
     return m ? &m->snapshot : NULL;
 }
 
-/* The one that is nearest in front of `target`; NULL if none is. */
+/* The nearest snapshot at or before `target`; NULL if there is none. */
 static struct snapshot **nearest_snapshot(struct gunzip *g, uint64_t target)
 {
     struct snapshot **all[] = {&g->kept, &g->recent[0], &g->recent[1]}, **best = NULL;
@@ -405,7 +403,7 @@ uint64_t gunzip_rewind(struct gunzip *g, uint64_t target)
     source_seek(g->source, to.offset);
     g->at = g->end = g->buffer;
     g->now = to;
-    g->pending.fault = GZIP_VALID; /* found again when its bytes are read again */
+    g->pending.fault = GZIP_VALID; /* it is found again when its bytes are read again */
     return g->now.output;
 }
 
@@ -450,7 +448,7 @@ static bool pass_header_text(struct gunzip *g)
     return true;
 }
 
-/* What stands here is no member. Behind one that may have ended elsewhere that is no fault of its own. */
+/* No member begins here. After a member that may have ended elsewhere, that is no fault of its own. */
 static void end_without_member(struct gunzip *g, const char *found)
 {
     if (g->now.end_is_doubtful)
@@ -470,8 +468,7 @@ static bool pass_zeros(struct gunzip *g)
     return !g->source->error;
 }
 
-/* Where a member should begin, a zero stands: `gzip -t` ignores zeros to the end of the file, which tapes and block devices
- * leave. */
+/* A zero is where a member should begin. `gzip -t` ignores zeros up to the end of the file, which tapes and block devices leave. */
 static void end_at_zero(struct gunzip *g, const char *found)
 {
     if (!g->now.end_is_doubtful && pass_zeros(g))
@@ -482,7 +479,7 @@ static void end_at_zero(struct gunzip *g, const char *found)
         end_without_member(g, found);
 }
 
-/* Whether a member begins here. If not, the stream ends: soundly at the end of the file. */
+/* Whether a member begins here. If not, the stream ends; without a fault if the file ends here. */
 static bool read_magic(struct gunzip *g)
 {
     uint8_t id1, id2;
@@ -589,7 +586,7 @@ static void read_header(struct gunzip *g)
 
 /* ---- Its data: RFC 1951 ----------------------------------------------------------------------------------------- */
 
-/* Takes back whole bytes that are in the bit buffer, and what was set aside of a block's header that is not complete. */
+/* Gives back whole bytes in the bit buffer, and the bytes of an incomplete block header that ISA-L set aside. */
 static void take_back_unused(struct inflate_state *state)
 {
     int32_t unused = state->read_in_length / 8;
@@ -605,7 +602,7 @@ static void take_back_unused(struct inflate_state *state)
     state->read_in &= (UINT64_C(1) << state->read_in_length) - 1;
 }
 
-/* One call of ISA-L for `size` bytes: 0, or the kind of fault. `state` then tells what it used and made. */
+/* One call of ISA-L for `size` bytes. Returns 0, or the kind of fault; `state` then says what it used and wrote. */
 static int inflate_bytes(struct gunzip *g, uint32_t size, uint8_t *to, uint32_t room)
 {
     int result;
@@ -635,25 +632,25 @@ static const char *name_of_fault(int result)
     }
 }
 
-/* The last call failed with `size` bytes. Where the fault lies it does not tell: that is the last byte of the shortest piece
- * that fails. Found by halves, so a fault costs some twenty calls, once a file. Afterwards `state` is that of the failed call
- * with just this piece: with more bytes at hand ISA-L may count a copy that it refuses as output. */
+/* The last call failed with `size` bytes, without saying where. The bad byte is the last one of the shortest piece that fails,
+ * found by bisection: some twenty calls, once a file. Afterwards `state` is that of the failed call with exactly this piece,
+ * because with more bytes ISA-L may count a copy that it refuses as output. */
 static void find_bad_byte(struct gunzip *g, uint32_t size, uint8_t *to, uint32_t room)
 {
-    uint32_t sound = 0, bad = size;
+    uint32_t good = 0, bad = size;
 
-    while (sound < bad) {
-        uint32_t middle = sound + (bad - sound) / 2;
+    while (good < bad) {
+        uint32_t middle = good + (bad - good) / 2;
 
         copy_state(&g->state, g->before);
         if (inflate_bytes(g, middle, to, room) < 0)
             bad = middle;
         else
-            sound = middle + 1;
+            good = middle + 1;
     }
     copy_state(&g->state, g->before);
     g->bad_because = name_of_fault(inflate_bytes(g, bad, to, room));
-    /* With no byte at all: in the bits of the byte in front that were not used yet. */
+    /* With no byte at all, the fault is in the unused bits of the preceding byte. */
     g->bad_offset = g->now.offset + bad - 1;
 }
 
@@ -676,7 +673,7 @@ static uint32_t at_most_u32(size_t n)
     return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
 }
 
-/* What was saved is lost. */
+/* Drops the saved state. */
 static bool grow_saved_state(struct gunzip *g, size_t size)
 {
     void *larger;
@@ -707,7 +704,7 @@ static size_t read_data(struct gunzip *g, uint8_t *to, size_t room_there)
     uint32_t room = at_most_u32(room_there), size, used, made;
 
     if (g->at == g->end)
-        fetch(g); /* if nothing comes, ISA-L may still hold output back */
+        fetch(g); /* even if nothing comes, ISA-L may still hold output */
     size = at_most_u32((size_t)(g->end - g->at));
     if (!save_state(g)) {
         g->now.part = NOTHING;
@@ -730,7 +727,7 @@ static size_t read_data(struct gunzip *g, uint8_t *to, size_t room_there)
     return made;
 }
 
-/* What was inflated in front of the bad byte and had no room yet. */
+/* Hands out what was inflated before the bad byte and had no room yet. */
 static size_t read_data_before_fault(struct gunzip *g, uint8_t *to, size_t room)
 {
     struct inflate_state *state = &g->state;

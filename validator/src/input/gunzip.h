@@ -43,14 +43,13 @@ struct gzip_listening {
 struct gunzip;
 
 /* Begins with `size` bytes that were read from the source's start already, then reads it in blocks. The source must stay
- * where it is. NULL: no memory. Of a source that is seekable, places to go back to are noted as long as there is memory. */
+ * where it is. NULL: no memory. For a seekable source, positions to return to are noted while there is memory. */
 struct gunzip *gunzip_open(struct input_source *source, const uint8_t *start, size_t size, size_t block, struct memory *memory,
                            gzip_listener *on_fault, void *context);
 void gunzip_close(struct gunzip *g, struct memory *memory);
 
-/* Up to `room` decompressed bytes. They end where a fault was found, which is reported by the
- * next call: so a fault is reported when bytes after it are wanted. Each is reported once, however often its bytes are read. The
- * first call must have room for 2. */
+/* Reads up to `room` decompressed bytes. They end where a fault was found, and the next call reports it: so a fault is reported
+ * when bytes after it are wanted, and once, however often its bytes are read. The first call must have room for 2. */
 size_t gunzip_read(struct gunzip *g, uint8_t *to, size_t room);
 
 /* Whether the stream has ended and all faults are reported. gunzip_read() may return 0 before that: it reports one fault a call. */
@@ -73,13 +72,12 @@ void gunzip_report_again(struct gunzip *g, uint64_t member);
 /* The decompressed offset of the present member's first byte, or of the last one's. */
 uint64_t gunzip_member_start(const struct gunzip *g);
 
-/* `target`, a decompressed offset not far behind the present place, will be gone back to: the state there is kept, until the
+/* gunzip_rewind() will be called for `target`, a decompressed offset shortly before the present one: its state is kept until the
  * next call. */
 void gunzip_keep(struct gunzip *g, uint64_t target);
 
-/* Goes to the place in front of `target` that is nearest of those noted: member starts, one in each 8 MiB of a long member, what
- * gunzip_keep() kept, and where it was lately; unless the present place is nearer. Returns the decompressed offset of where it
- * is now. Only if the source is seekable. */
+/* Goes to the nearest noted position at or before `target`: a member start, one in each 8 MiB of a long member, what gunzip_keep()
+ * kept, a recent one, or the present one. Returns its decompressed offset. Only if the source is seekable. */
 uint64_t gunzip_rewind(struct gunzip *g, uint64_t target);
 
 #endif

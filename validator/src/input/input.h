@@ -35,16 +35,15 @@ struct input {
     struct read_ahead *ahead; /* NULL while there is no thread */
 };
 
-/* A struct input must stay where it is while it is open. Faults of the gzip container are told to `on_fault` as they are met,
- * each once.
- * Begins at the present position of fd (or the start of memory) and looks whether the bytes are gzip (1f 8b). The position
- * of a regular file stays where it is.
+/* A struct input must stay where it is while it is open. Each fault of the gzip container is reported to `on_fault` once.
+ * Reading begins at the present position of fd, or at the start of memory; bytes that begin with 1f 8b are gzip. The position of a
+ * regular file does not change.
  * False: no memory (memory->exhausted) or the first read failed (error). Either way input_close() must follow. */
 bool input_open_fd(struct input *in, int fd, struct memory *memory, gzip_listener *on_fault, void *context);
 bool input_open_memory(struct input *in, const void *bytes, size_t size, bool as_pipe, struct memory *memory,
                        gzip_listener *on_fault, void *context);
-/* As these, from any source and in blocks of any size from 2: nothing may depend on where a block ends, which tests and
- * fuzzing try with small ones. Memory, too, is then read through the buffer. */
+/* The same for any source, and with blocks of any size from 2, for tests: nothing may depend on where a block ends. Memory is then
+ * also read through the buffer. */
 bool input_open_source(struct input *in, struct input_source source, size_t block, struct memory *memory,
                        gzip_listener *on_fault, void *context);
 void input_close(struct input *in);
@@ -55,9 +54,9 @@ void input_allow_threads(struct input *in, unsigned threads);
 /* See input_need(). */
 size_t input_fill(struct input *in, size_t wanted);
 
-/* Makes at least `wanted` bytes contiguous at `at`, if the stream has so many; a buffer too small for them grows. Returns how
- * many there are: less than wanted only at the end of the stream, after an error, or when memory ran out. Pointers into the
- * window are void afterwards. Cheap when they are there already. */
+/* Makes at least `wanted` bytes contiguous at `at`; the buffer grows if it must. Returns how many there are: fewer only at the
+ * end of the stream, after an error, or when memory ran out. Pointers into the window are invalid afterwards. Cheap if the bytes
+ * are in memory. */
 static inline size_t input_need(struct input *in, size_t wanted)
 {
     size_t have = (size_t)(in->end - in->at);
@@ -72,8 +71,8 @@ static inline void input_advance(struct input *in, size_t n)
     in->offset += n;
 }
 
-/* Goes on by n bytes, in memory or not, by seeking where that is possible. Returns how many it went on: fewer at the end of
- * the stream. A plain file is not sought beyond its end. */
+/* Moves past n bytes, in memory or not; seeks where that is possible. Returns how many bytes it moved: fewer at the end of the
+ * stream. Never seeks beyond the end of a plain file. */
 uint64_t input_skip(struct input *in, uint64_t n);
 
 /* Whether input_seek() works: regular files and memory that is not a pipe. */
@@ -82,19 +81,18 @@ static inline bool input_can_reread(const struct input *in)
     return in->source.seekable;
 }
 
-/* Goes to an offset of the dump, back or forth. In a compressed file that means decompressing again from the nearest place in
- * front that was noted: a member start, or what input_keep() kept. False when the stream ends before it, failed, or cannot be read
- * again. */
+/* Goes to any offset of the dump. A compressed file is inflated again from the nearest position noted before the offset: a
+ * member start, or what input_keep() kept. False if the stream ends before the offset, failed, or cannot be read again. */
 bool input_seek(struct input *in, uint64_t offset);
 
-/* For a plain file or memory, `size` bytes of which are known to be there: reads at an offset, whatever is in the window. Several
- * threads may do so at once. Returns how many bytes there are. */
+/* For a plain file or memory: reads at an offset, whatever is in the window. Several threads may do so at once. Returns how many
+ * bytes there are. */
 static inline size_t input_read_at(const struct input *in, uint64_t offset, uint8_t *to, size_t n)
 {
     return source_read_at(&in->source, offset, to, n);
 }
 
-/* Likewise: goes on from a later offset, and reads nothing before it. */
+/* For a plain file or memory: continues at a later offset, and reads nothing before it. */
 void input_go_on_at(struct input *in, uint64_t offset);
 
 /* Puts `size` bytes in memory in place of the window: the stream seems to end after them. input_restore() takes them away. */
@@ -122,8 +120,8 @@ static inline void input_restore(struct input *in, const struct input_window *wi
     in->ended = window->ended;
 }
 
-/* `offset`, not far behind the present one, will be gone back to: in a compressed file that then takes no longer than to read on
- * from there. Of several such places the last counts. */
+/* input_seek() will be called for `offset`, shortly before the present one: for a compressed file, the state there is kept until
+ * the next call. */
 void input_keep(struct input *in, uint64_t offset);
 
 /* In a compressed file: the offset of the first byte of the gzip member that was last read of; else 0. */
