@@ -56,6 +56,20 @@ static void on_left_out(void *context, const struct hprof_left_out *left_out)
     }
 }
 
+static void print_gzip_damage(FILE *out, const struct hprof_repair *repair)
+{
+    uint64_t wrong = repair->gzip_mismatches, damaged = repair->gzip_resumed, unknown = repair->gzip_unknown;
+
+    if (wrong > 0)
+        fprintf(out, "used: %" PRIu64 " gzip member%s with a wrong checksum or size\n", wrong, wrong == 1 ? "" : "s");
+    if (damaged > 0)
+        fprintf(out, "resumed: after %" PRIu64 " damaged gzip member%s\n", damaged, damaged == 1 ? "" : "s");
+    if (unknown > 0)
+        fprintf(out, "of unknown size: what was left out of %" PRIu64 " of them\n", unknown);
+    if (repair->gzip_ended_early)
+        fputs("lost: what follows the last fault of the gzip file\n", out);
+}
+
 static void print_summary(struct view *view, const char *to, const struct hprof_repair *repair)
 {
     FILE *out = view->out;
@@ -70,8 +84,7 @@ static void print_summary(struct view *view, const char *to, const struct hprof_
     if (repair->traces_cleared > 0)
         fprintf(out, "set to 0: %" PRIu64 " reference%s to missing stack traces\n", repair->traces_cleared,
                 repair->traces_cleared == 1 ? "" : "s");
-    if (repair->gzip_faults > 0)
-        fputs("the gzip file is damaged: what follows the damage may be lost\n", out);
+    print_gzip_damage(out, repair);
     if (repair->is_ended)
         fputs("added: HEAP_DUMP_END, which ends the heap dump\n", out);
     print_safely(out, to);

@@ -424,6 +424,159 @@ static void any_offset_in_a_long_member_is_near(void **state)
     free(file.at);
 }
 
+/* ---- After a fault ---------------------------------------------------------------------------------------------- */
+
+/* In the middle one of three members. */
+struct damage {
+    size_t at;     /* the offset in the member of a byte that changes */
+    uint8_t byte;  /* to this */
+    uint64_t made; /* bytes that the member then gives */
+};
+
+/* Reads to the end, resuming wherever a fault ended the stream. Each of the gaps must be `gap`, or of unknown size on a pipe. */
+static uint64_t expect_gaps(struct stream *s, const struct gzip_resumption *gap, char *bytes)
+{
+    struct gzip_resumption found;
+    uint64_t gaps = 0;
+
+    input_allow_resume(&s->in);
+    for (;; gaps++) {
+        for (; input_need(&s->in, 1) > 0; input_advance(&s->in, 1))
+            *bytes++ = (char)*s->in.at;
+        if (!input_resume(&s->in, &found))
+            break;
+        assert_false(input_ended_by_fault(&s->in));
+        assert_int_equal(found.damaged, gap->damaged);
+        assert_int_equal(found.made, gap->made);
+        assert_true(found.size == gap->size || (!s->in.source.seekable && found.size == GZIP_SIZE_UNKNOWN));
+    }
+    return gaps;
+}
+
+static struct bytes three_members(const struct bytes *second)
+{
+    struct bytes file = one_member("one"), third = one_member("three");
+
+    append(&file, second->at, second->size);
+    append(&file, third.at, third.size);
+    free(third.at);
+    return file;
+}
+
+/* The header, the data, and the checksum together with the size: whatever of a member is damaged, the next one is read. */
+static void reading_resumes_in_the_next_member(void **state)
+{
+    static const struct member_options stored = {.level = 0};
+    static const char text[] = "the second of three members";
+    enum { HEADER = 10, STORED_HEADER = 5, LENGTH = sizeof text - 1 };
+    static const struct damage all[] = {
+        {0, 0, 0},                 /* the magic */
+        {2, 7, 0},                 /* the method */
+        {3, 0xe0, 0},              /* the flags */
+        {HEADER, 7, 0},            /* the type of the block */
+        {HEADER + 2, 1, 0},        /* LEN and NLEN */
+        {HEADER, 0, LENGTH},       /* no last block: the trailer is read as another one */
+        {SIZE_MAX, 0, LENGTH / 2}, /* the second half is missing */
+        {SIZE_MAX - 1, 0, LENGTH}, /* CRC32 and ISIZE */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        struct bytes second = {0}, file;
+        struct gzip_resumption gap = {.damaged = 2, .size = LENGTH, .made = all[i].made};
+
+        append_member(&second, (const uint8_t *)text, LENGTH, &stored);
+        if (all[i].at == SIZE_MAX) {
+            static const uint8_t bad_block[] = {7};
+
+            second.size = HEADER;
+            append(&second, "\x00\x0d\x00\xf2\xff", STORED_HEADER);
+            append(&second, text, LENGTH / 2);
+            append(&second, bad_block, 1);
+            append(&second, "abcd\x1b\0\0\0", 8);
+        } else if (all[i].at == SIZE_MAX - 1) {
+            second.at[second.size - 8] ^= 1;
+            second.at[second.size - 4] += 2;
+            gap.size += 2;
+        } else {
+            second.at[all[i].at] = all[i].byte;
+        }
+        file = three_members(&second);
+        for (size_t block = 0; block < BLOCKS; block++) {
+            for (int as_pipe = 0; as_pipe < 2; as_pipe++) {
+                struct stream *s = open_source(source_of_memory(file.at, file.size, as_pipe), blocks[block]);
+
+                char bytes[100];
+
+                assert_int_equal(expect_gaps(s, &gap, bytes), 1);
+                assert_false(input_ended_by_fault(&s->in));
+                assert_int_equal(s->in.offset, 3 + all[i].made + 5);
+                assert_memory_equal(bytes, "one", 3);
+                assert_memory_equal(bytes + 3 + all[i].made, "three", 5);
+                close_stream(s);
+            }
+        }
+        free(second.at);
+        free(file.at);
+    }
+}
+
+/* Nothing to resume: no fault, no later member, or only one that is a wrong checksum away. */
+static void reading_resumes_only_where_a_fault_ended_it(void **state)
+{
+    struct two_members t = two_members();
+    struct gzip_resumption gap;
+
+    (void)state;
+    for (int fault = 0; fault < 4; fault++) {
+        struct bytes file = copy_of(&t.file);
+        struct stream *s;
+
+        if (fault == 1)
+            file.at[t.second - 8] ^= 1;
+        else if (fault == 2)
+            file.size -= 3;
+        else if (fault == 3)
+            append(&file, "trailing bytes", 14);
+        for (size_t block = 0; block < BLOCKS; block++) {
+            s = open_source(source_of_memory(file.at, file.size, false), blocks[block]);
+            input_allow_resume(&s->in);
+            assert_int_equal(input_skip(&s->in, UINT64_MAX), 6);
+            assert_false(input_resume(&s->in, &gap));
+            assert_int_equal(input_ended_by_fault(&s->in), fault >= 2);
+            assert_int_equal(s->findings.count, fault ? 1 : 0);
+            close_stream(s);
+        }
+        free(file.at);
+    }
+    free(t.file.at);
+}
+
+/* Thousands of headers, each followed by a stored block of 100 bytes and then by the block of another header, up to an invalid one
+ * at the end: the bytes between them are not read again and again. */
+static void resuming_takes_linear_time(void **state)
+{
+    struct bytes file = one_member("one"), third = one_member("three");
+    struct gzip_resumption gap;
+    struct stream *s;
+    uint64_t gaps = 0;
+
+    (void)state;
+    for (int i = 0; i < 20000; i++)
+        append(&file, "\x1f\x8b\x08\0\0\0\0\0\0\xff\0\x64\0\x9b\xff", 15);
+    append(&file, third.at, third.size);
+    s = open_source(source_of_memory(file.at, file.size, false), 64 << 10);
+    input_allow_resume(&s->in);
+    do
+        input_skip(&s->in, UINT64_MAX);
+    while (input_resume(&s->in, &gap) && gaps++ < 100000);
+    assert_in_range(gaps, 1, 20000);
+    assert_in_range(s->in.offset, 1000, 100 * file.size);
+    close_stream(s);
+    free(third.at);
+    free(file.at);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -439,6 +592,9 @@ int main(void)
         cmocka_unit_test(seeking_works_with_very_many_members),
         cmocka_unit_test(a_kept_offset_is_near),
         cmocka_unit_test(any_offset_in_a_long_member_is_near),
+        cmocka_unit_test(reading_resumes_in_the_next_member),
+        cmocka_unit_test(reading_resumes_only_where_a_fault_ended_it),
+        cmocka_unit_test(resuming_takes_linear_time),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

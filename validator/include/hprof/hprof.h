@@ -239,7 +239,11 @@ struct hprof_repair {
     uint64_t left_out;            /* bytes */
     uint64_t lengths_mended;      /* records whose length was changed: it was wrong, or parts were left out */
     uint64_t traces_cleared;      /* serial numbers of missing stack traces, set to 0: no stack trace */
-    uint64_t gzip_faults;         /* the rest of a compressed file after one may be lost */
+    uint64_t gzip_faults;         /* faults of the gzip container */
+    uint64_t gzip_mismatches;     /* gzip members whose bytes were used, though their checksum or size is wrong */
+    uint64_t gzip_resumed;        /* gzip members that could not be inflated to their end, after which reading resumed */
+    uint64_t gzip_unknown;        /* such members of which it is unknown how many bytes were left out */
+    bool gzip_ended_early;        /* what follows a damaged gzip member was left out: no record was found in later members */
     bool is_ended;                /* a HEAP_DUMP_END was added */
     size_t checked_profile;       /* index of the profile that was used: for "auto", the one chosen */
     uint64_t warnings;            /* that the copy has in this profile */

@@ -33,7 +33,10 @@ enum {
 
     SNAPSHOTS = 3,
     SNAPSHOT_DISTANCE = 64 << 10, /* decompressed bytes between two at least, where blocks are not small */
-    MILESTONE_BLOCKS = 32         /* decompressed blocks between two milestones: these take one byte in a hundred */
+    MILESTONE_BLOCKS = 32,        /* decompressed blocks between two milestones: these take one byte in a hundred */
+
+    GO_BACK_MOST = 16 << 20, /* compressed bytes before a fault that are searched for the header of the next member */
+    INFLATED_MOST = 1032     /* bytes that one byte of deflate data can make */
 };
 
 enum part { HEADER, DATA, BROKEN_DATA, INFLATED_DATA, TRAILER, NOTHING };
@@ -90,6 +93,11 @@ struct gunzip {
 
     struct members *members;     /* NULL unless threads inflate members ahead */
     const struct member *member; /* INFLATED_DATA: the present one */
+    bool ended_by_fault;
+    bool ended_after_suspect;                /* a member with a wrong checksum or size, */
+    uint64_t suspect_offset, suspect_output; /* the last one: offsets of its header and of its data */
+    bool may_resume;
+    uint64_t gone_back; /* compressed bytes that gunzip_resume() had read before */
 
     struct gzip_listening listening;
     uint64_t reported;           /* the last member with a fault that was reported */
@@ -214,6 +222,7 @@ __attribute__((format(printf, 5, 6))) static void give_up(struct gunzip *g, enum
     vreport(g, fault, offset, expected, found, arguments);
     va_end(arguments);
     g->now.part = NOTHING;
+    g->ended_by_fault = fault != GZIP_ZEROS && fault != GZIP_NESTED;
 }
 
 /* The file ends within the present member. A failed read is no fault of the file. */
@@ -451,10 +460,13 @@ static bool pass_header_text(struct gunzip *g)
 /* No member begins here. After a member that may have ended elsewhere, that is no fault of its own. */
 static void end_without_member(struct gunzip *g, const char *found)
 {
-    if (g->now.end_is_doubtful)
+    if (g->now.end_is_doubtful) {
         g->now.part = NOTHING;
-    else
+        g->ended_by_fault = g->ended_after_suspect = true;
+        g->now.member--;
+    } else {
         give_up(g, GZIP_TRAILING, g->now.member_offset, "1f 8b, or the end of the file", "%s", found);
+    }
 }
 
 /* Whether nothing but zeros is left of the file, which is then at its end. */
@@ -795,6 +807,90 @@ static void read_trailer(struct gunzip *g)
     }
     g->now.end_is_doubtful = crc != g->now.crc || size != g->now.size;
     g->now.part = HEADER;
+    if (!g->now.end_is_doubtful)
+        return;
+    g->suspect_offset = g->now.member_offset;
+    g->suspect_output = g->now.member_output;
+    if (g->may_resume && crc != g->now.crc && size != g->now.size) {
+        g->now.part = NOTHING;
+        g->ended_by_fault = g->ended_after_suspect = true;
+    }
+}
+
+/* ---- After a fault ---------------------------------------------------------------------------------------------- */
+
+/* Goes to the next bytes that may be a header: magic, method and flags are valid. */
+static bool find_header(struct gunzip *g)
+{
+    for (;;) {
+        const uint8_t *id1 = memchr(g->at, 0x1f, (size_t)(g->end - g->at));
+
+        pass(g, (size_t)((id1 ? id1 : g->end) - g->at));
+        if (g->end - g->at < 4) {
+            if (!fetch(g))
+                return false;
+        } else if (g->at[1] == 0x8b && g->at[2] == DEFLATE_METHOD && !(g->at[3] & RESERVED_FLAGS)) {
+            return true;
+        } else {
+            pass(g, 1);
+        }
+    }
+}
+
+/* Invalid data may inflate for a while, even beyond the header that is looked for. But no more bytes are read again than were
+ * read before, so that the time stays linear. */
+static void go_back(struct gunzip *g, uint64_t offset)
+{
+    uint64_t distance = g->now.offset - offset;
+
+    if (!g->source->seekable || distance > GO_BACK_MOST || g->gone_back + distance > g->now.offset)
+        return;
+    g->gone_back += distance;
+    source_seek(g->source, offset);
+    g->at = g->end = g->buffer;
+    g->now.offset = offset;
+}
+
+/* The ISIZE of the member from `offset`, if it ends before the present offset. */
+static uint64_t stated_size(const struct gunzip *g, uint64_t offset)
+{
+    uint64_t most = (g->now.offset - offset) * INFLATED_MOST;
+    uint8_t isize[4];
+    uint32_t size;
+
+    if (!g->source->seekable || g->now.offset < offset + sizeof isize ||
+        source_read_at(g->source, g->now.offset - sizeof isize, isize, sizeof isize) < sizeof isize)
+        return GZIP_SIZE_UNKNOWN;
+    size = isize[0] | (uint32_t)isize[1] << 8 | (uint32_t)isize[2] << 16 | (uint32_t)isize[3] << 24;
+    return size > most ? GZIP_SIZE_UNKNOWN : size;
+}
+
+void gunzip_allow_resume(struct gunzip *g)
+{
+    g->may_resume = true;
+}
+
+bool gunzip_ended_by_fault(const struct gunzip *g)
+{
+    return g->ended_by_fault;
+}
+
+bool gunzip_resume(struct gunzip *g, struct gzip_resumption *resumption)
+{
+    uint64_t offset = g->ended_after_suspect ? g->suspect_offset : g->now.member_offset;
+    uint64_t output = g->ended_after_suspect ? g->suspect_output : g->now.member_output;
+
+    if (!g->ended_by_fault || g->source->error)
+        return false;
+    go_back(g, offset + 1);
+    if (!find_header(g))
+        return false;
+    resumption->damaged = g->now.member;
+    resumption->size = stated_size(g, offset);
+    resumption->made = g->now.output - output;
+    g->ended_by_fault = g->ended_after_suspect = g->now.end_is_doubtful = false;
+    g->now.part = HEADER;
+    return true;
 }
 
 /* ---- All members ------------------------------------------------------------------------------------------------ */

@@ -55,6 +55,26 @@ size_t gunzip_read(struct gunzip *g, uint8_t *to, size_t room);
 /* Whether the stream has ended and all faults are reported. gunzip_read() may return 0 before that: it reports one fault a call. */
 bool gunzip_ended(const struct gunzip *g);
 
+/* Where the stream continues after a fault. */
+struct gzip_resumption {
+    uint64_t damaged; /* number of the member that could not be read to its end */
+    uint64_t size;    /* of its data, by its ISIZE; GZIP_SIZE_UNKNOWN if that cannot be right */
+    uint64_t made;    /* bytes that it gave */
+};
+
+#define GZIP_SIZE_UNKNOWN UINT64_MAX
+
+/* Before the first read: a member of which both the checksum and the size are wrong then ends the stream, too, because what
+ * follows it has other offsets than in the original. */
+void gunzip_allow_resume(struct gunzip *g);
+
+/* After a fault ended the stream: lets it continue with the next member. Decompressed offsets continue as if nothing were missing;
+ * gunzip_rewind() must not be called afterwards. False if no fault ended the stream, or no later member has a valid header. */
+bool gunzip_resume(struct gunzip *g, struct gzip_resumption *resumption);
+
+/* Whether a fault ended the stream, other than zeros or a dump that is compressed twice. */
+bool gunzip_ended_by_fault(const struct gunzip *g);
+
 /* Sets who is called for faults; returns who was called so far. */
 struct gzip_listening gunzip_listen(struct gunzip *g, struct gzip_listening listening);
 

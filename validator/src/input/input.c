@@ -140,9 +140,33 @@ static bool read_more(struct input *in)
     got = read_block(in, in->buffer + rest, room);
     in->end += got;
     in->ended = got == 0;
-    if (in->ended && in->gunzip && !in->source.seekable)
+    if (in->ended && in->gunzip && !in->source.seekable && !in->may_resume)
         read_rest(in, in->buffer + rest, room);
     return got > 0;
+}
+
+void input_allow_resume(struct input *in)
+{
+    in->may_resume = true;
+    if (in->gunzip)
+        gunzip_allow_resume(in->gunzip);
+}
+
+bool input_resume(struct input *in, struct gzip_resumption *resumption)
+{
+    if (!in->gunzip || !in->ended || window_size(in) > 0)
+        return false;
+    stop_thread(in);
+    in->ended = !gunzip_resume(in->gunzip, resumption);
+    in->error = in->source.error;
+    if (in->ended && !in->source.seekable)
+        read_rest(in, in->buffer, in->capacity);
+    return !in->ended;
+}
+
+bool input_ended_by_fault(const struct input *in)
+{
+    return in->gunzip && gunzip_ended_by_fault(in->gunzip);
 }
 
 size_t input_fill(struct input *in, size_t wanted)

@@ -31,6 +31,7 @@ struct input {
     struct gunzip *gunzip;
     bool may_read_ahead;
     unsigned threads;
+    bool may_resume;
     unsigned blocks_alone;    /* that are read before a thread starts */
     struct read_ahead *ahead; /* NULL while there is no thread */
 };
@@ -50,6 +51,13 @@ void input_close(struct input *in);
 
 /* Lets threads work ahead where that pays: one reads from a pipe or from gzip, and `threads` inflate members of a gzip file. */
 void input_allow_threads(struct input *in, unsigned threads);
+
+/* Before the first read: input_resume() may follow the end of the stream. See gunzip_allow_resume(). */
+void input_allow_resume(struct input *in);
+
+/* At the end of the stream, if a fault of the gzip container ended it: lets the stream continue, as gunzip_resume() says. */
+bool input_resume(struct input *in, struct gzip_resumption *resumption);
+bool input_ended_by_fault(const struct input *in);
 
 /* See input_need(). */
 size_t input_fill(struct input *in, size_t wanted);

@@ -12,7 +12,7 @@
 #include "findings/rules.h"
 
 enum {
-    PASSES_MAX = 20,
+    PASSES_MAX = 200,
     FINDINGS_MAX = 100000 /* for each rule, in one pass */
 };
 
@@ -49,6 +49,8 @@ static void on_finding(void *context, const struct hprof_finding *f)
         r->offsets[r->offset_count++] = f->offset;
     if (f->offset != HPROF_NO_OFFSET && f->rule == RULE_STK_012)
         note_missing_trace(r, f->offset);
+    if (f->offset != HPROF_NO_OFFSET && (f->rule == RULE_OBJ_002 || f->rule == RULE_OBJ_003 || f->rule == RULE_CLS_010))
+        keymap_put(&r->undefined_at, f->offset, 0);
 }
 
 static void on_summary(void *context, const struct hprof_summary *summary)
@@ -69,6 +71,14 @@ static int by_value(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
+static void clear_undefined(struct repair *r)
+{
+    keymap_clear(&r->undefined_at);
+    keymap_clear(&r->missing_classes);
+    keymap_init(&r->undefined_at, &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
+    keymap_init(&r->missing_classes, &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
+}
+
 static enum hprof_status check_copy(struct repair *r, struct check *check)
 {
     struct hprof_options options;
@@ -83,6 +93,7 @@ static enum hprof_status check_copy(struct repair *r, struct check *check)
     options.on_summary = on_summary;
     options.context = check;
     r->offset_count = 0;
+    clear_undefined(r);
     status = hprof_validate_fd(r->to, &options);
     if (r->offset_count)
         qsort(r->offsets, r->offset_count, sizeof *r->offsets, by_value);
@@ -120,6 +131,9 @@ static void describe(const struct repair *r, const struct left_out *l, char *to,
     case LEFT_PRIMITIVE_ARRAY:
         snprintf(to, size, "PRIMITIVE_ARRAY_DUMP %s[]", l->key >= 4 && l->key < 12 ? types[l->key] : "?");
         break;
+    case LEFT_GZIP_MEMBER:
+        snprintf(to, size, "rest of gzip member %" PRIu64, l->key);
+        break;
     case LEFT_BYTES:
     case LEFT_KINDS:
         snprintf(to, size, "bytes");
@@ -156,12 +170,14 @@ static enum hprof_status fail(struct repair *r, enum hprof_status status, const 
     return status;
 }
 
-static void ignore_fault(void *context, const struct gzip_finding *finding)
+static void count_fault(void *context, const struct gzip_finding *finding)
 {
     struct repair *r = context;
 
-    if (finding->fault != GZIP_VALID)
+    if (finding->fault != GZIP_ZEROS)
         r->asked->gzip_faults++;
+    if (finding->fault == GZIP_CHECKSUM || finding->fault == GZIP_SIZE)
+        r->asked->gzip_mismatches++;
 }
 
 static enum hprof_status describe_failure(struct repair *r)
@@ -186,7 +202,7 @@ static enum hprof_status run_passes(struct repair *r)
 
     if (!repair_copy(r))
         return describe_failure(r);
-    r->asked->bytes_in = r->in.offset;
+    r->asked->bytes_in = r->in.offset + r->lost;
     for (int pass = 1;; pass++) {
         enum hprof_status status;
         bool good;
@@ -199,7 +215,7 @@ static enum hprof_status run_passes(struct repair *r)
             return fail(r, HPROF_INVALID, check.first);
         input_close(&r->in);
         r->is_first_pass = false;
-        good = input_open_fd(&r->in, r->to, &r->memory, ignore_fault, r) && repair_copy(r);
+        good = input_open_fd(&r->in, r->to, &r->memory, count_fault, r) && repair_copy(r);
         if (!good)
             return describe_failure(r);
         if (!r->has_changed)
@@ -214,13 +230,16 @@ static enum hprof_status run(struct repair *r, int from)
 
     r->buffer = memory_get(&r->memory, BUFFER_SIZE);
     keymap_init(&r->missing_traces, &r->memory, &r->key, sizeof(uint32_t), sizeof(uint64_t));
+    clear_undefined(r);
     for (int i = 0; i < LEFT_KINDS; i++)
         keymap_init(&r->left_index[i], &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
     r->is_first_pass = true;
-    if (!r->buffer || !input_open_fd(&r->in, from, &r->memory, ignore_fault, r))
+    if (!r->buffer || !input_open_fd(&r->in, from, &r->memory, count_fault, r)) {
         status = describe_failure(r);
-    else
+    } else {
+        input_allow_resume(&r->in);
         status = run_passes(r);
+    }
     if (status == HPROF_VALID)
         report(r);
     input_close(&r->in);
@@ -229,6 +248,8 @@ static enum hprof_status run(struct repair *r, int from)
     for (int i = 0; i < LEFT_KINDS; i++)
         keymap_clear(&r->left_index[i]);
     keymap_clear(&r->missing_traces);
+    keymap_clear(&r->undefined_at);
+    keymap_clear(&r->missing_classes);
     memory_put(&r->memory, r->left, r->left_capacity * sizeof *r->left);
     memory_put(&r->memory, r->offsets, r->offset_capacity * sizeof *r->offsets);
     memory_put(&r->memory, r->buffer, BUFFER_SIZE);
@@ -242,8 +263,9 @@ enum hprof_status hprof_repair_fd(int from, int to, struct hprof_repair *asked)
     enum hprof_status status;
 
     asked->bytes_in = asked->bytes_out = asked->left_out = asked->lengths_mended = asked->gzip_faults = 0;
+    asked->gzip_mismatches = asked->gzip_resumed = asked->gzip_unknown = 0;
     asked->traces_cleared = asked->warnings = 0;
-    asked->is_ended = false;
+    asked->is_ended = asked->gzip_ended_early = false;
     asked->failure[0] = '\0';
     memory_init(&own, asked->allocator, 0);
     r = memory_get_zeroed(&own, sizeof *r);

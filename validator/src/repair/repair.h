@@ -15,6 +15,7 @@ enum left_out_kind {
     LEFT_OBJECT_ARRAY,    /* by class ID */
     LEFT_PRIMITIVE_ARRAY, /* by element type */
     LEFT_BYTES,           /* bytes outside of records and sub-records */
+    LEFT_GZIP_MEMBER,     /* bytes that could not be inflated, by the number of the member */
     LEFT_KINDS
 };
 
@@ -32,7 +33,9 @@ struct repair {
     unsigned id_size;
     enum version version;
     struct names names;
-    bool has_names; /* names must be cleared */
+    bool has_names;      /* names must be cleared */
+    uint64_t record_end; /* offset at which the last record ends by its length; 0 if unknown */
+    uint64_t lost;       /* bytes of the dump that could not be inflated, as far as known */
 
     /* the copy */
     int to;
@@ -48,6 +51,11 @@ struct repair {
     /* Serial numbers of stack traces that the previous copy lacks. References to them are set to 0, because leaving out
      * everything that has one would often leave out all classes. */
     struct keymap missing_traces;
+
+    /* Only the first use of a class that its heap dump lacks is an error. This pass leaves out all uses that follow it. */
+    struct keymap undefined_at;    /* offsets of these errors in the previous copy */
+    struct keymap missing_classes; /* class ID to the number of the last heap dump that lacks it */
+    uint64_t heap_dump;            /* number of the present one */
 
     struct left_out *left;
     size_t left_count, left_capacity;

@@ -1,6 +1,7 @@
 /* See repair.h. If the length of a record leads to another record or to the end of the dump, that length is used. Otherwise the
  * length that its kind and counts give is tried, or, for a heap dump record, that of its sub-records. If neither leads to a record,
- * the rest is left out: of the heap dump record if its end is known, else of the dump. */
+ * bytes are left out: up to the end of the heap dump record if it is known, else up to the next offset from which lengths lead
+ * from record to record. A damaged gzip member is like the end of the dump; reading then continues in a later member. */
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64
 #include "repair/repair.h"
@@ -15,7 +16,9 @@
 enum {
     BUFFER_SIZE = 1 << 20,
     LOOK_AHEAD_MAX = 1 << 22, /* bytes: what follows a longer record is not looked at */
-    MEASURE_MAX = 1 << 22     /* bytes: no CLASS_DUMP is longer */
+    MEASURE_MAX = 1 << 22,    /* bytes: no CLASS_DUMP is longer */
+    PLAUSIBLE_BYTES = 4096,   /* of a heap dump record: enough for a few sub-records */
+    SERIES = 16               /* records in a row that are not there by chance */
 };
 
 /* ---- The copy ---- */
@@ -158,12 +161,6 @@ static enum left_out_kind kind_of(const struct repair *r, struct cursor c, uint6
     return LEFT_SUBRECORD;
 }
 
-/* Skips the rest of the dump. */
-static void leave_out_rest(struct repair *r)
-{
-    leave_out(r, LEFT_BYTES, 0, input_skip(&r->in, UINT64_MAX));
-}
-
 /* Whether the next n bytes contain one of the offsets. */
 static bool is_unwanted(struct repair *r, uint64_t n)
 {
@@ -229,6 +226,44 @@ static void clear_trace(struct repair *r, uint64_t start, size_t trace)
     r->has_changed = true;
 }
 
+/* ---- Classes that a heap dump lacks ---- */
+
+static bool is_missing_class(const struct repair *r, uint64_t id)
+{
+    uint64_t heap_dump;
+
+    return keymap_get(&r->missing_classes, id, &heap_dump) && heap_dump == r->heap_dump;
+}
+
+/* Whether the class at `field` of the next sub-record is missing, and from now on it is if the previous copy has an error there. */
+static bool lacks_class(struct repair *r, uint64_t id, size_t field)
+{
+    if (keymap_get(&r->undefined_at, r->in.offset + 1 + field, NULL))
+        keymap_put(&r->missing_classes, id, r->heap_dump);
+    return is_missing_class(r, id);
+}
+
+/* Whether the next sub-record, which begins with the bytes of `c`, needs a missing class. */
+static bool needs_missing_class(struct repair *r, struct cursor c)
+{
+    const uint8_t *tag = cursor_take(&c, 1);
+    struct CLASS_DUMP class;
+    struct INSTANCE_DUMP instance;
+    struct OBJECT_ARRAY_DUMP objects;
+
+    if (r->is_first_pass || !tag)
+        return false;
+    if (*tag == SUB_INSTANCE_DUMP && read_INSTANCE_DUMP(&c, r->id_size, &instance))
+        return lacks_class(r, instance.class_id, OFFSET_OF(INSTANCE_DUMP, class_id, r->id_size));
+    if (*tag == SUB_OBJECT_ARRAY_DUMP && read_OBJECT_ARRAY_DUMP(&c, r->id_size, &objects))
+        return lacks_class(r, objects.class_id, OFFSET_OF(OBJECT_ARRAY_DUMP, class_id, r->id_size));
+    if (*tag != SUB_CLASS_DUMP || !read_CLASS_DUMP(&c, r->id_size, &class) ||
+        !lacks_class(r, class.super_id, OFFSET_OF(CLASS_DUMP, super_id, r->id_size)))
+        return false;
+    keymap_put(&r->missing_classes, class.class_id, r->heap_dump);
+    return true;
+}
+
 /* ---- Headers of records ---- */
 
 static bool is_heap(uint8_t tag)
@@ -283,11 +318,13 @@ static bool record_follows(struct repair *r, uint64_t ahead, bool strictly)
 
 /* ---- Records outside of heap dumps ---- */
 
-/* The length that the kind and the counts of the next record give. False if they give none, or the counts are missing. */
-static bool length_by_kind(struct repair *r, uint8_t tag, uint64_t *length)
+/* The length that the kind and the counts of the record that begins after `ahead` bytes give. False if they give none, or the
+ * counts are missing. */
+static bool length_by_kind(struct repair *r, uint64_t ahead, uint64_t *length)
 {
-    size_t want = RECORD_HEADER_SIZE + 64, there = input_need(&r->in, want);
-    struct cursor c = {r->in.at, r->in.at + (there < want ? there : want)};
+    size_t want = (size_t)ahead + RECORD_HEADER_SIZE + 64, there = input_need(&r->in, want);
+    struct cursor c = {r->in.at + ahead, r->in.at + (there < want ? there : want)};
+    uint8_t tag = r->in.at[ahead];
     struct TRACE trace;
     struct ALLOC_SITES sites;
     struct CPU_SAMPLES samples;
@@ -336,6 +373,58 @@ static bool length_by_kind(struct repair *r, uint8_t tag, uint64_t *length)
     return false;
 }
 
+/* Whether the header of a heap dump record after `ahead` bytes is one: sub-records follow it, and a record follows its end. With
+ * `strictly`, that end is not too far away to be seen. */
+static bool begins_heap(struct repair *r, uint64_t ahead, bool strictly)
+{
+    uint64_t length = get_u4(r->in.at + ahead + RECORD_LENGTH_AT), body = ahead + RECORD_HEADER_SIZE, end = body + length;
+    size_t want = (size_t)body + PLAUSIBLE_BYTES, there = input_need(&r->in, want);
+
+    if (there <= body || !length ||
+        !plausible_subrecords(r->in.at + body, (there < want ? there : want) - (size_t)body, length, r->id_size, r->version))
+        return false;
+    if (end <= LOOK_AHEAD_MAX && input_need(&r->in, (size_t)end) >= end)
+        return record_follows(r, end, true);
+    return !strictly;
+}
+
+/* Whether records begin after `ahead` bytes: their lengths lead from one to the next, and fit their kinds. */
+static bool begins_records(struct repair *r, uint64_t ahead, bool strictly)
+{
+    uint64_t length, own;
+    uint8_t tag = 0;
+
+    for (int seen = 0; seen < SERIES; seen++) {
+        size_t there = input_need(&r->in, (size_t)ahead + RECORD_HEADER_SIZE);
+
+        if (there < ahead + RECORD_HEADER_SIZE)
+            return there == ahead && tag == TAG_HEAP_DUMP_END; /* the end of the dump */
+        tag = r->in.at[ahead];
+        if (!is_record(r, tag))
+            return false;
+        if (is_heap(tag))
+            return begins_heap(r, ahead, strictly);
+        length = get_u4(r->in.at + ahead + RECORD_LENGTH_AT);
+        if (tag == TAG_UTF8 ? length < r->id_size : !length_by_kind(r, ahead, &own) || own != length)
+            return false;
+        ahead += RECORD_HEADER_SIZE + length;
+        if (ahead > LOOK_AHEAD_MAX)
+            return false;
+    }
+    return true;
+}
+
+/* Leaves out the next byte, and bytes up to the next record. Every offset is tried, because no length leads to that record. */
+static void leave_out_to_record(struct repair *r, enum left_out_kind kind, uint8_t tag)
+{
+    uint64_t start = r->in.offset;
+
+    do
+        input_skip(&r->in, 1);
+    while (input_need(&r->in, 1) > 0 && !r->memory.exhausted && !begins_records(r, 0, true));
+    leave_out(r, kind, tag, r->in.offset - start);
+}
+
 static void drop_record(struct repair *r, uint8_t tag, uint64_t size)
 {
     uint64_t there = input_skip(&r->in, size);
@@ -376,7 +465,8 @@ static void repair_record(struct repair *r)
 {
     uint8_t tag = *r->in.at;
     uint64_t stated = get_u4(r->in.at + RECORD_LENGTH_AT), span = RECORD_HEADER_SIZE + stated, own = stated;
-    bool is_known = is_record(r, tag), has_own = is_known && length_by_kind(r, tag, &own);
+    bool is_known = is_record(r, tag), has_own = is_known && length_by_kind(r, 0, &own);
+    r->record_end = r->in.offset + span;
     bool is_whole = tag == TAG_UTF8 ? stated >= r->id_size : !has_own || own <= stated;
 
     if (has_missing_trace(r, trace_of_record(r)) ? is_unwanted_without_trace(r, span, trace_of_record(r))
@@ -389,9 +479,9 @@ static void repair_record(struct repair *r)
     else if (has_own && own != stated && record_follows(r, RECORD_HEADER_SIZE + own, false))
         copy_record(r, stated, own, RECORD_HEADER_SIZE + own);
     else if (is_known && bytes_left(r) < span)
-        drop_record(r, tag, UINT64_MAX); /* truncated */
+        leave_out_to_record(r, LEFT_RECORD, tag); /* truncated, or its length is wrong */
     else
-        leave_out_rest(r);
+        leave_out_to_record(r, LEFT_BYTES, 0);
 }
 
 /* ---- Heap dump records ---- */
@@ -409,9 +499,9 @@ static void copy_subrecord(struct repair *r, uint64_t size)
     size_t trace = trace_of_subrecord(r);
     uint64_t key, start = copied(r), copied_bytes;
     enum left_out_kind kind = kind_of(r, c, &key);
-    bool is_cleared = has_missing_trace(r, trace);
+    bool is_cleared = has_missing_trace(r, trace), is_bad = needs_missing_class(r, c);
 
-    if (is_cleared ? is_unwanted_without_trace(r, size, trace) : is_unwanted(r, size)) {
+    if (is_bad || (is_cleared ? is_unwanted_without_trace(r, size, trace) : is_unwanted(r, size))) {
         leave_out(r, kind, key, input_skip(&r->in, size));
         return;
     }
@@ -450,7 +540,7 @@ static void end_unmeasured(struct repair *r, struct heap *h, enum measured resul
         return;
     }
     if (!record_follows(r, 0, true))
-        leave_out_rest(r);
+        leave_out_to_record(r, LEFT_BYTES, 0);
 }
 
 /* Whether sub-records follow the stated end of a heap dump record, so that its length is wrong. */
@@ -460,8 +550,9 @@ static bool goes_past_end(struct repair *r, struct heap *h)
 
     if (record_follows(r, 0, false))
         return false;
-    there = input_need(&r->in, 4096);
-    if (!there || !plausible_subrecords(r->in.at, there < 4096 ? there : 4096, UINT64_MAX, r->id_size, r->version))
+    there = input_need(&r->in, PLAUSIBLE_BYTES);
+    if (!there ||
+        !plausible_subrecords(r->in.at, there < PLAUSIBLE_BYTES ? there : PLAUSIBLE_BYTES, UINT64_MAX, r->id_size, r->version))
         return false;
     h->end = UINT64_MAX;
     return true;
@@ -513,6 +604,7 @@ static void repair_heap(struct repair *r, bool *is_open)
     struct heap h = {.start = copied(r), .end = r->in.offset + RECORD_HEADER_SIZE + length};
     uint8_t tag = *r->in.at;
 
+    r->record_end = h.end;
     if (is_unwanted(r, RECORD_HEADER_SIZE)) {
         drop_record(r, tag, RECORD_HEADER_SIZE + length);
         return;
@@ -539,7 +631,7 @@ static void repair_heap(struct repair *r, bool *is_open)
         *is_open = true;
 }
 
-/* ---- The whole ---- */
+/* ---- The header ---- */
 
 static bool copy_header(struct repair *r)
 {
@@ -561,35 +653,85 @@ static bool copy_header(struct repair *r)
     return true;
 }
 
+/* ---- Damaged gzip members ---- */
+
+/* The stream continues after missing bytes. Goes to the next record; false if there is none up to the end of the stream. */
+static bool go_to_record(struct repair *r)
+{
+    uint64_t ahead = r->record_end - r->in.offset;
+
+    if (r->record_end >= r->in.offset && ahead <= LOOK_AHEAD_MAX && begins_records(r, ahead, false))
+        leave_out(r, LEFT_BYTES, 0, input_skip(&r->in, ahead));
+    else if (!begins_records(r, 0, false)) /* HotSpot begins each segment with a member */
+        leave_out_to_record(r, LEFT_BYTES, 0);
+    return input_need(&r->in, 1) > 0;
+}
+
+static void note_gap(struct repair *r, const struct gzip_resumption *gap)
+{
+    uint64_t lost = gap->size > gap->made ? gap->size - gap->made : 0;
+
+    if (gap->size == GZIP_SIZE_UNKNOWN) {
+        r->asked->gzip_unknown++;
+        r->record_end = 0;
+        return;
+    }
+    r->lost += lost;
+    leave_out(r, LEFT_GZIP_MEMBER, gap->damaged, lost);
+    r->record_end += gap->made; /* invalid data may have given more bytes than there were */
+    r->record_end -= r->record_end < gap->size ? r->record_end : gap->size;
+}
+
+/* At the end of the stream: if it is only that of the bytes before a damaged gzip member, goes to the next record after it. */
+static bool resume(struct repair *r)
+{
+    struct gzip_resumption gap;
+
+    while (!r->error && !r->memory.exhausted && input_resume(&r->in, &gap)) {
+        r->asked->gzip_resumed++;
+        note_gap(r, &gap);
+        if (go_to_record(r))
+            return true;
+    }
+    r->asked->gzip_ended_early |= input_ended_by_fault(&r->in);
+    return false;
+}
+
+/* ---- The whole ---- */
+
+static void copy_next_record(struct repair *r, bool *is_open)
+{
+    uint64_t before = copied(r);
+    uint8_t tag = *r->in.at;
+
+    if (is_heap(tag) && is_record(r, tag)) {
+        r->heap_dump += !*is_open;
+        repair_heap(r, is_open);
+        return;
+    }
+    repair_record(r);
+    if (tag == TAG_HEAP_DUMP_END && copied(r) > before)
+        *is_open = false;
+}
+
 bool repair_copy(struct repair *r)
 {
     bool is_open = false; /* a series of segments */
-    size_t there;
 
     r->written = r->buffered = 0;
-    r->next_offset = 0;
+    r->next_offset = r->record_end = r->heap_dump = 0;
     r->has_changed = false;
     if (!copy_header(r)) {
         snprintf(r->asked->failure, sizeof r->asked->failure, "the header of the dump is not valid, so nothing can be read");
         return false;
     }
-    while (!r->error && !r->memory.exhausted && (there = input_need(&r->in, RECORD_HEADER_SIZE)) > 0) {
-        if (there < RECORD_HEADER_SIZE) {
-            leave_out_rest(r);
-            break;
-        }
+    while (!r->error && !r->memory.exhausted && (input_need(&r->in, 1) > 0 || resume(r))) {
         if (r->asked->on_progress)
             r->asked->on_progress(r->asked->context, input_file_position(&r->in), input_file_size(&r->in));
-        if (is_heap(*r->in.at) && is_record(r, *r->in.at)) {
-            repair_heap(r, &is_open);
-        } else {
-            uint8_t tag = *r->in.at;
-            uint64_t before = copied(r);
-
-            repair_record(r);
-            if (tag == TAG_HEAP_DUMP_END && copied(r) > before)
-                is_open = false;
-        }
+        if (input_need(&r->in, RECORD_HEADER_SIZE) < RECORD_HEADER_SIZE)
+            leave_out_to_record(r, LEFT_BYTES, 0);
+        else
+            copy_next_record(r, &is_open);
     }
     if (is_open && r->is_first_pass) {
         put(r, (const uint8_t[RECORD_HEADER_SIZE]){TAG_HEAP_DUMP_END}, RECORD_HEADER_SIZE);
