@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "messages.h"
@@ -39,11 +38,6 @@ enum hprof_status baseline_load(struct baseline *baseline, const char *path)
     *baseline = (struct baseline){0};
     if (path == NULL)
         return HPROF_VALID;
-    baseline->numbers = calloc(hprof_rule_count(), sizeof *baseline->numbers);
-    if (baseline->numbers == NULL) {
-        say_failure(path, "out of memory");
-        return HPROF_LIMIT;
-    }
     /* Numbers become reals, because a timestamp may exceed jansson's integers. */
     baseline->report = json_load_file(path, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &error);
     if (baseline->report == NULL) {
@@ -64,7 +58,6 @@ enum hprof_status baseline_load(struct baseline *baseline, const char *path)
 void baseline_free(struct baseline *baseline)
 {
     json_decref(baseline->report);
-    free(baseline->numbers);
 }
 
 static const json_t *find_file(const json_t *files, const char *name)
@@ -80,14 +73,14 @@ static const json_t *find_file(const json_t *files, const char *name)
     return json_array_size(files) == 1 ? json_array_get(files, 0) : NULL;
 }
 
-const uint64_t *baseline_of(struct baseline *baseline, const char *file)
+bool baseline_of(const struct baseline *baseline, const char *file, uint64_t *numbers)
 {
     if (baseline->report == NULL)
-        return NULL;
+        return false;
     const json_t *found = find_file(json_object_get(baseline->report, "files"), file);
     for (size_t i = 0; i < hprof_rule_count(); i++) {
         double number = json_number_value(json_object_get(json_object_get(found, "totals"), hprof_rule_at(i)->id));
-        baseline->numbers[i] = number >= 1 && number < 1e18 ? (uint64_t)number : 0;
+        numbers[i] = number >= 1 && number < 1e18 ? (uint64_t)number : 0;
     }
-    return baseline->numbers;
+    return true;
 }

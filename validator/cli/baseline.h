@@ -2,21 +2,21 @@
 #ifndef HPROF_CLI_BASELINE_H
 #define HPROF_CLI_BASELINE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "hprof/hprof.h"
 
 struct baseline {
-    void *report;      /* NULL if there is no baseline */
-    uint64_t *numbers; /* the result of baseline_of() */
+    void *report; /* NULL if there is no baseline */
 };
 
 /* Returns HPROF_VALID, or prints what is wrong on standard error. baseline_free() must follow in any case. */
 enum hprof_status baseline_load(struct baseline *baseline, const char *path);
 void baseline_free(struct baseline *baseline);
 
-/* How many findings each rule had in the file of this name, or in the only file of the report; zeros if the report lacks the file;
- * NULL if there is no baseline. */
-const uint64_t *baseline_of(struct baseline *baseline, const char *file);
+/* Writes how many findings each rule had in the file of this name, or in the only file of the report; zeros if the report lacks the
+ * file. False if there is no baseline. Several threads may call this at once. */
+bool baseline_of(const struct baseline *baseline, const char *file, uint64_t *numbers);
 
 #endif

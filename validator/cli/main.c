@@ -40,6 +40,7 @@ struct run {
     struct report report;
     struct progress progress;
     struct baseline baseline;
+    uint64_t *baseline_numbers; /* of the present file */
     const char *file;
     struct output output;
     bool summarized; /* the present file has its summary */
@@ -143,7 +144,8 @@ static enum hprof_status check_file(struct run *run, const char *file)
     if (fd < 0) {
         show_failure(run, false, status, failure);
     } else {
-        run->library.baseline = run->report.baseline = baseline_of(&run->baseline, file);
+        if (baseline_of(&run->baseline, file, run->baseline_numbers))
+            run->library.baseline = run->report.baseline = run->baseline_numbers;
         status = hprof_validate_fd(fd, &run->library);
         if (fd != STDIN_FILENO)
             close(fd);
@@ -167,6 +169,7 @@ static bool report_result(void *context, const char *file, const struct spread_r
     struct run *run = context;
 
     run->file = file;
+    run->report.baseline = result->baseline;
     run->worst = worse(run->worst, result->status);
     if (result->summary != NULL)
         on_summary(run, result->summary);
@@ -185,7 +188,7 @@ static bool report_result(void *context, const char *file, const struct spread_r
 static enum hprof_status check_files(struct run *run)
 {
     const struct cli_options *options = run->options;
-    unsigned files = options->file_count > 0 && options->baseline == NULL ? (unsigned)options->file_count : 1;
+    unsigned files = options->file_count > 0 ? (unsigned)options->file_count : 1;
     unsigned at_once = options->jobs == 0 ? 1 : options->jobs < files ? options->jobs : files;
     run->library.threads = (options->jobs == 0 ? processor_count() : options->jobs) / at_once;
     const struct spread spread = {
@@ -193,13 +196,13 @@ static enum hprof_status check_files(struct run *run)
         .files = options->files,
         .file_count = options->file_count,
         .jobs = at_once,
+        .baseline = &run->baseline,
         .wants_findings = run->library.on_finding != NULL,
         .open = open_input,
         .report = report_result,
         .context = run,
     };
 
-    /* A baseline differs from file to file. */
     if (at_once > 1 && spread_files(&spread))
         return run->worst;
     for (int i = 0; i < options->file_count && !run->stopped; i++)
@@ -289,6 +292,11 @@ static enum hprof_status check_all(const struct cli_options *options)
 
     prepare(&run, options, wanted);
     enum hprof_status status = baseline_load(&run.baseline, options->baseline);
+    run.baseline_numbers = calloc(hprof_rule_count(), sizeof *run.baseline_numbers);
+    if (status == HPROF_VALID && run.baseline_numbers == NULL) {
+        say_failure("baseline", "out of memory");
+        status = HPROF_LIMIT;
+    }
     if (status == HPROF_VALID && wanted)
         status = begin_report(&run, options);
     if (status == HPROF_VALID) {
@@ -298,6 +306,7 @@ static enum hprof_status check_all(const struct cli_options *options)
     }
     report_release(&run.report);
     baseline_free(&run.baseline);
+    free(run.baseline_numbers);
     return status;
 }
 

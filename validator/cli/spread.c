@@ -16,7 +16,8 @@ struct kept {
     struct hprof_summary summary;
     char **texts; /* all strings, to be freed */
     size_t text_count, text_capacity, finding_capacity;
-    uint64_t *numbers; /* totals and quirks by rule */
+    uint64_t *numbers;  /* totals and quirks by rule */
+    uint64_t *baseline; /* numbers by rule */
     bool is_done;
     bool ran_out; /* of memory */
 };
@@ -107,6 +108,7 @@ static void free_kept(struct kept *k)
         free(k->texts[i]);
     free(k->texts);
     free(k->numbers);
+    free(k->baseline);
     free(k->result.findings);
     *k = (struct kept){.is_done = true};
 }
@@ -122,6 +124,11 @@ static void check_file(const struct spread *spread, const char *file, struct kep
     library.on_finding = spread->wants_findings ? on_finding : NULL;
     library.on_progress = NULL;
     library.context = k;
+    k->baseline = calloc(hprof_rule_count(), sizeof *k->baseline);
+    if (k->baseline == NULL)
+        k->ran_out = true;
+    else if (baseline_of(spread->baseline, file, k->baseline))
+        library.baseline = k->result.baseline = k->baseline;
     const char *failure = NULL;
     int fd = spread->open(file, &failure);
     k->result.failure = keep(k, failure);

@@ -2,11 +2,13 @@
 #ifndef HPROF_CLI_SPREAD_H
 #define HPROF_CLI_SPREAD_H
 
+#include "baseline.h"
 #include "hprof/hprof.h"
 
 /* The result for a file, kept until all earlier files are reported. */
 struct spread_result {
     enum hprof_status status;
+    const uint64_t *baseline; /* of this file, as in hprof_options */
     bool is_opened;
     const char *failure;           /* why there is no summary, or NULL */
     struct hprof_summary *summary; /* or NULL */
@@ -20,6 +22,7 @@ struct spread {
     char **files;
     int file_count;
     unsigned jobs;
+    const struct baseline *baseline;
     bool wants_findings;
     int (*open)(const char *file, const char **failure);
     bool (*report)(void *context, const char *file, const struct spread_result *result); /* false to stop */

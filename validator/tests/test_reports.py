@@ -297,6 +297,27 @@ def test_a_baseline_does_not_accept_more(files: Path) -> None:
     assert run("--baseline", "before.json", "--werror", "dangling", cwd=files).status == 0
 
 
+@pytest.mark.parametrize("form", ["text", "text-full", "lines", "json", "sarif"])
+def test_a_baseline_of_many_files_with_threads(form: str, files: Path) -> None:
+    """Each file has its own numbers, in whatever order and by however many threads the files are checked."""
+    names = []
+    for i in range(40):
+        (files / f"{i}.hprof").write_bytes(dangling(i))
+        names.append(f"{i}.hprof")
+    assert run("-f", "json", "-o", "before.json", *names, cwd=files).status == 0
+    for i in range(0, 40, 7):
+        (files / f"{i}.hprof").write_bytes(dangling(i + 1))
+    one = run("--baseline", "before.json", "--werror", "--jobs", "1", "--format", form, *names, cwd=files)
+    many = run("--baseline", "before.json", "--werror", "--jobs", "4", "--format", form, *names, cwd=files)
+    assert (one.status, many.status) == (1, 1)
+    assert re.sub(r"; [0-9.]+ s(, [^;\n]*/s)?$", "", many.out, flags=re.MULTILINE) == re.sub(
+        r"; [0-9.]+ s(, [^;\n]*/s)?$", "", one.out, flags=re.MULTILINE
+    )
+    report = run("--baseline", "before.json", "--werror", "--jobs", "4", "--format", "json", *names, cwd=files)
+    invalid = [file["file"] for file in json.loads(report.out)["files"] if not file["valid"]]
+    assert invalid == [f"{i}.hprof" for i in range(0, 40, 7)]
+
+
 def test_a_baseline_of_one_file_is_for_any_name(files: Path) -> None:
     run("-f", "json", "-o", "before.json", "duplicate", cwd=files)
     assert run("--baseline", "before.json", "-", stdin=DUPLICATE, cwd=files).status == 0
