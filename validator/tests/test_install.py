@@ -67,6 +67,7 @@ FILES = {
     "share/doc/hprof/LICENSE",
     "share/doc/hprof/SPEC.md",
     "share/doc/hprof/manifest.schema.json",
+    "share/doc/hprof/report.junit.xsd",
     "share/doc/hprof/report.schema.json",
 }
 GENERATED = {"share/doc/hprof/manifest.schema.json"} | {file for file in FILES if "hprof-gen" in file}

@@ -30,6 +30,7 @@ from dumps import (
     record,
     utf8,
 )
+from lxml import etree  # type: ignore[import-untyped]
 from tool import REPORT_SCHEMA, RULES, SOURCE, Arg, on_a_terminal, report, report_one, run
 
 # ---- Text ------------------------------------------------------------------------------------------------------------
@@ -681,6 +682,8 @@ def test_sarif_uris(files: Path, name: str, uri: str) -> None:
 # ---- JUnit -----------------------------------------------------------------------------------------------------------
 
 
+JUNIT_SCHEMA = etree.XMLSchema(etree.parse(SOURCE / "validator/report.junit.xsd"))
+
 # Each element in the schema that Jenkins uses (junit-10.xsd): its attributes, in capitals if required, and its children.
 JUNIT_ELEMENTS = {
     "testsuites": ("name time tests failures errors", "testsuite"),
@@ -706,8 +709,10 @@ def check_element(element: ElementTree.Element) -> None:
 
 
 def junit(*args: Arg, cwd: Path | None = None) -> list[ElementTree.Element]:
-    """The test suites. Checks that the report fits the schema and that its attributes count their contents."""
-    root = ElementTree.fromstring(run("--format", "junit", *args, cwd=cwd).raw)
+    """The test suites. Checks that the report fits the schemas and that its attributes count their contents."""
+    report = run("--format", "junit", *args, cwd=cwd).raw
+    JUNIT_SCHEMA.assertValid(etree.fromstring(report))
+    root = ElementTree.fromstring(report)
     assert root.tag == "testsuites"
     check_element(root)
     suites = list(root)
@@ -720,7 +725,7 @@ def junit(*args: Arg, cwd: Path | None = None) -> list[ElementTree.Element]:
         assert not {"skipped", "tests", "failures"} & set(properties)
     for attribute in ("tests", "failures", "errors"):
         assert int(root.attrib[attribute]) == sum(int(suite.attrib[attribute]) for suite in suites)
-    assert abs(float(root.attrib["time"]) - sum(float(suite.attrib["time"]) for suite in suites)) < 0.01
+    assert abs(float(root.attrib["time"]) - sum(float(suite.attrib["time"]) for suite in suites)) < 0.001 * (len(suites) + 1)
     return suites
 
 
@@ -734,6 +739,35 @@ def cases(suite: ElementTree.Element) -> dict[str, ElementTree.Element]:
 
 def skipped(suite: ElementTree.Element) -> set[str]:
     return {name for name, case in cases(suite).items() if case.find("skipped") is not None}
+
+
+def test_junit_fits_the_schema_whatever_the_dump_has(tmp_path: Path) -> None:
+    """All dumps of the corpus in one report, and with options that change severities and leave out rules."""
+    corpus = SOURCE / "corpus"
+    for options in ([], ["--profile", "hotspot", "--werror"], ["--disable", "REF,OBJ", "--max-errors", "0"]):
+        assert len(junit(*options, corpus)) > 300
+
+
+@pytest.mark.parametrize(
+    ("find", "replace"),
+    [
+        ("<testsuites ", '<testsuites skipped="0" '),
+        (' tests="', ' tests="-'),
+        (' time="', ' time="1e'),
+        ("<properties>", '<properties id="1">'),
+        ("<failure ", "<flaky "),
+        ("</failure>", "</failure><error message='x'/>"),
+        (' classname="', ' class="'),
+    ],
+)
+def test_the_junit_schema_refuses_other_reports(find: str, replace: str, files: Path) -> None:
+    report = run("--format", "junit", "duplicate", cwd=files).out
+    assert find in report
+    changed = report.replace(find, replace)
+    if "<flaky" in replace:
+        changed = changed.replace("</failure>", "</flaky>")
+    assert JUNIT_SCHEMA.validate(etree.fromstring(report.encode()))
+    assert not JUNIT_SCHEMA.validate(etree.fromstring(changed.encode()))
 
 
 def test_junit_has_a_case_for_each_rule(files: Path) -> None:
