@@ -15,8 +15,9 @@
 
 struct text {
     unsigned files, by_status[5];
-    char quirk[256];       /* the last one printed, which is not repeated */
-    const char *rule;      /* of the first finding, for the line about --explain; NULL if there is none */
+    char quirk[256];  /* the last one printed, which is not repeated */
+    const char *rule; /* of the first of the gravest findings, for the line about --explain; NULL if there is none */
+    enum hprof_severity gravest;
     uint64_t *shown;       /* text-full: findings printed for the file, by rule; follows this structure in memory */
     struct rule_row *rows; /* text: the rules of the file; follows this structure in memory */
 };
@@ -119,6 +120,14 @@ static void print_finding_line(const struct report *report, enum hprof_severity 
                  report->width);
 }
 
+static void name_rule(struct text *text, const struct hprof_rule *rule, enum hprof_severity severity)
+{
+    if (severity <= text->gravest)
+        return;
+    text->rule = rule->id;
+    text->gravest = severity;
+}
+
 static void finding_in_full(struct report *report, const struct hprof_rule *rule, const struct hprof_finding *f)
 {
     struct text *text = report->state;
@@ -136,7 +145,7 @@ static void finding_in_full(struct report *report, const struct hprof_rule *rule
     }
 
     /* After the last finding that is printed, how many there are. */
-    text->rule = text->rule != NULL ? text->rule : rule->id;
+    name_rule(text, rule, f->severity);
     text->shown[f->rule]++;
     if (text->shown[f->rule] == report_shown(report, f->rule) && s->totals[f->rule] > text->shown[f->rule]) {
         snprintf(line, sizeof line, "... (%" PRIu64 " findings, %" PRIu64 " shown)", s->totals[f->rule], text->shown[f->rule]);
@@ -148,7 +157,7 @@ static void finding_of_rule(struct report *report, const struct hprof_rule *rule
 {
     struct text *text = report->state;
 
-    text->rule = text->rule != NULL ? text->rule : rule->id;
+    name_rule(text, rule, f->severity);
     rules_add(report, text->rows, f);
 }
 

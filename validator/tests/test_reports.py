@@ -54,6 +54,15 @@ def test_text_has_a_line_for_each_rule(files: Path) -> None:
     assert more == "hprof-validate --explain OBJ-004 explains a rule; --verbose lists the findings"
 
 
+@pytest.mark.parametrize("form", ["text", "text-full"])
+def test_the_rule_to_explain_is_that_of_the_gravest_finding(form: str, files: Path) -> None:
+    """The warning precedes the errors."""
+    (files / "two").write_bytes(dump(instance(0x20, OBJECT), instance(0x20, OBJECT), instance(0, OBJECT), timestamp=0))
+    lines = run("--format", form, "two", cwd=files).out.splitlines()
+    assert any(line.startswith("warning HDR-006 ") for line in lines)
+    assert lines[-1].startswith("hprof-validate --explain OBJ-004 explains a rule")
+
+
 def test_text_names_the_producer_with_the_quirk(files: Path) -> None:
     offset = report_one("dangling", cwd=files)["findings"][0]["offset"]
     _, line, *_ = run("--profile", "hotspot", "dangling", cwd=files).out.splitlines()
