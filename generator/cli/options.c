@@ -46,52 +46,57 @@ enum option_id {
 
 static const struct option_row rows[] = {
     {0, NULL, NULL, "Where"},
-    {OPTION_OUTPUT, "output", "FILE", "the dump; standard output by default. FILE appears when it is complete"},
-    {OPTION_MANIFEST, "manifest", "FILE", "what is in the dump, as JSON"},
-    {OPTION_GZ, "gz", "LEVEL", "compressed, 1 (fast) to 9 (small), a gzip member for each MiB, as HotSpot does"},
+    {OPTION_OUTPUT, "output", "FILE", "write the dump to FILE, not to standard output; FILE appears when it is complete"},
+    {OPTION_MANIFEST, "manifest", "FILE", "write to FILE what is in the dump, as JSON"},
+    {OPTION_GZ, "gz", "LEVEL", "compress the dump, 1 (fast) to 9 (small), as HotSpot does: a gzip member for each MiB"},
     {OPTION_SERVE, "serve", "HOST:PORT",
      "connect like the HPROF agent of JDK 8 with net=HOST:PORT, and send records as commands ask for them; loopback only"},
     {OPTION_ORDERS, "orders", NULL,
-     "with --serve: standard input says, byte by byte, what the program does; its end is that of the program"},
+     "with --serve: read on standard input what the program does, a byte each; its end is the end of the program"},
 
     {0, NULL, NULL, "How much"},
-    {OPTION_OBJECTS, "objects", "N", "instances and arrays in all, 1e6 by default; 2.5e9 and 1_000_000 are numbers"},
-    {OPTION_BYTES, "bytes", "SIZE", "or: as many objects as fill this size: 512M, 1.5G"},
-    {OPTION_SEED, "seed", "N", "1 by default"},
+    {OPTION_OBJECTS, "objects", "N", "the number of instances and arrays: 1000000, 1_000_000 or 1e6, the default"},
+    {OPTION_BYTES, "bytes", "SIZE", "make as many objects as fill SIZE bytes: 512M, 1.5G"},
+    {OPTION_SEED, "seed", "N", "the seed of the generator, 1 by default"},
 
     {0, NULL, NULL, "What file"},
-    {OPTION_VERSION, "version", "[=1.0.1|1.0.2|1.0.3]", "the version of the dump; without a number: that of hprof-gen"},
-    {OPTION_ID_SIZE, "id-size", "4|8", ""},
+    {OPTION_VERSION, "version", "[=1.0.1|1.0.2|1.0.3]",
+     "the version of the dump; without a number, print the version of hprof-gen"},
+    {OPTION_ID_SIZE, "id-size", "4|8", "the size of IDs in bytes"},
     {OPTION_SEGMENT_SIZE, "segment-size", "SIZE", "the most bytes in a HEAP_DUMP_SEGMENT"},
-    {OPTION_HEAP_DUMPS, "heap-dumps", "N", "several in one file, which share the objects"},
+    {OPTION_HEAP_DUMPS, "heap-dumps", "N", "the number of heap dumps in the file, which share the objects"},
     {OPTION_RECORDS, "records", "WHICH",
-     "beyond the heap: heap (as few as possible), sites (ALLOC_SITES), samples (CPU_SAMPLES) or all"},
-    {OPTION_LIKE, "like", "PRODUCER", "records, order, IDs and quirks of a producer:"},
+     "the records outside the heap dump: heap (as few as possible), sites (ALLOC_SITES), samples (CPU_SAMPLES) or all"},
+    {OPTION_LIKE, "like", "PRODUCER", "write what a producer writes: its records, their order, IDs and quirks:"},
 
     {0, NULL, NULL, "What heap"},
     {OPTION_SHAPE, "shape", "SHAPE", "how objects refer to each other:"},
-    {OPTION_CLASSES, "classes", "N", "classes in all, apart from a few that PRODUCER adds"},
-    {OPTION_THREADS, "threads", "N", "and their objects, names and stacks"},
-    {OPTION_STACK_DEPTH, "stack-depth", "N", "frames of each"},
+    {OPTION_CLASSES, "classes", "N", "the number of classes, without a few that PRODUCER adds"},
+    {OPTION_THREADS, "threads", "N", "the number of threads, with their objects, names and stacks"},
+    {OPTION_STACK_DEPTH, "stack-depth", "N", "the number of frames of each thread"},
     {OPTION_REFERENCES, "references", "MEAN",
-     "how many an object has, null ones too: any object of mixed, a node of list, an instance of wide and deep, a task of "
-     "threads; how many children a node of tree has that has any; how many neighbours a node of graph; how many elements of an "
-     "Object[] of arrays are not null"},
-    {OPTION_ARRAY_LENGTH, "array-length", "MEAN", "elements of an array of arrays, or of one of mixed that holds no text"},
+     "the mean number of references, null included: of an object of mixed, a node of list, an instance of wide and deep, a "
+     "task "
+     "of threads; of the children of a node of tree that has any; of the neighbours of a node of graph; of the elements of an "
+     "Object[] of arrays that are not null"},
+    {OPTION_ARRAY_LENGTH, "array-length", "MEAN",
+     "the mean length of an array of arrays, or of an array of mixed that holds no text"},
     {OPTION_STRING_LENGTH, "string-length", "MEAN",
-     "bytes of a String's text, in mixed and strings. Means have up to three decimals"},
+     "the mean number of bytes of a String's text, in mixed and strings. All means have up to three decimals"},
 
     {0, NULL, NULL, "What is wrong"},
-    {OPTION_VIOLATE, "violate", "RULE[/VARIANT][,RULE...]", "break these rules of SPEC.md, and nothing else"},
-    {OPTION_AT, "at", "FRACTION", "at which offset: 0 the first that is possible, 1 the last; 0.5 by default"},
-    {OPTION_VIOLATIONS, "violations", "N", "how often, evenly from there to the end; 1 by default"},
-    {OPTION_LIST_VIOLATIONS, "list-violations", NULL, "every rule that can be broken, and its variants"},
-    {OPTION_FROM, "from", "FILE", "take the records of that dump instead of making new ones"},
+    {OPTION_VIOLATE, "violate", "RULE[/VARIANT][,RULE...]", "break these rules of SPEC.md, and no others"},
+    {OPTION_AT, "at", "FRACTION",
+     "plant the fault at this share of the dump: 0 is the first possible offset, 1 the last; 0.5 by default"},
+    {OPTION_VIOLATIONS, "violations", "N", "plant the fault N times, evenly from --at to the end; once by default"},
+    {OPTION_LIST_VIOLATIONS, "list-violations", NULL, "list every rule that can be broken, and its variants"},
+    {OPTION_FROM, "from", "FILE", "take the records of FILE, a dump, instead of making new ones"},
 
     {0, NULL, NULL, "Messages"},
-    {OPTION_PROGRESS, "progress", "[=WHEN]", "a bar on standard error: auto (on a terminal, after a second), always or never"},
-    {OPTION_QUIET, "quiet", NULL, "no summary on standard error (on a terminal there is one)"},
-    {OPTION_HELP, "help", NULL, ""},
+    {OPTION_PROGRESS, "progress", "[=WHEN]",
+     "show a progress bar on standard error: auto (on a terminal, after a second), always or never"},
+    {OPTION_QUIET, "quiet", NULL, "print no summary on standard error; there is one if it is a terminal"},
+    {OPTION_HELP, "help", NULL, "print the options"},
 };
 enum { ROW_COUNT = sizeof rows / sizeof *rows };
 
@@ -142,11 +147,11 @@ void options_help(FILE *out, size_t width)
         print_value(out, shapes[i]->name, shapes[i]->about, width);
     print_rows(out, row, -1, width);
     putc('\n', out);
-    wrap(
-        out,
-        "Exit status: 0 done, or the reader of the dump went away; 2 wrong usage; 3 a file cannot be read or written; 4 out of "
-        "memory.",
-        0, 0, width);
+    wrap(out,
+         "Exit status: 0 done, or the reader of a pipe stopped early; 2 wrong usage; 3 a file cannot be read or written; 4 out "
+         "of "
+         "memory.",
+         0, 0, width);
 }
 
 /* "--id-size is 4 or 8, not '5'" */

@@ -57,7 +57,7 @@ static part *const after[] = {part_sites, part_samples, part_summary, part_unloa
 
 const struct producer producer_plain = {
     .name = "plain",
-    .about = "no producer: the specification, and nothing that it frowns on",
+    .about = "no producer, only the specification",
     .profile = "strict",
     .versions = 1 << V101 | 1 << V102 | 1 << V103,
     .id_sizes = 1 << 4 | 1 << 8,

@@ -128,7 +128,7 @@ static void reference_ids(const struct model *m, uint64_t index, const struct ob
 
 const struct shape shape_arrays = {
     .name = "arrays",
-    .about = "big arrays of all types, a few of them very long",
+    .about = "large arrays of all types, a few of them very long",
     .takes = SHAPE_TAKES_REFERENCES | SHAPE_TAKES_ARRAY_LENGTH,
     .threads = 8,
     .stack_depth = 16,

@@ -64,7 +64,7 @@ static uint64_t reference(const struct model *m, uint64_t index, const struct ob
 
 const struct shape shape_deep = {
     .name = "deep",
-    .about = "a chain of 1,000 classes, or of --classes but Java's own; the deepest have instances",
+    .about = "a chain of 1,000 classes, or of --classes; the lowest ones have instances",
     .takes = SHAPE_TAKES_REFERENCES,
     .threads = 8,
     .stack_depth = 16,

@@ -63,7 +63,7 @@ static uint64_t reference(const struct model *m, uint64_t index, const struct ob
 
 const struct shape shape_graph = {
     .name = "graph",
-    .about = "a random graph, reachable as a whole",
+    .about = "a random graph, all of it reachable",
     .takes = SHAPE_TAKES_REFERENCES,
     .threads = 8,
     .stack_depth = 16,

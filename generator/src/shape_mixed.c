@@ -310,7 +310,7 @@ static void reference_ids(const struct model *m, uint64_t index, const struct ob
 
 const struct shape shape_mixed = {
     .name = "mixed",
-    .about = "what a real program's heap looks like",
+    .about = "like the heap of a real program",
     .takes = SHAPE_TAKES_REFERENCES | SHAPE_TAKES_ARRAY_LENGTH | SHAPE_TAKES_STRING_LENGTH,
     .threads = 8,
     .stack_depth = 16,

@@ -103,7 +103,7 @@ static void reference_ids(const struct model *m, uint64_t index, const struct ob
 
 const struct shape shape_wide = {
     .name = "wide",
-    .about = "classes of hundreds of fields, and one of 65,535",
+    .about = "classes with hundreds of fields, and one with 65,535",
     .takes = SHAPE_TAKES_REFERENCES,
     .threads = 8,
     .stack_depth = 16,
