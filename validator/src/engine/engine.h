@@ -13,7 +13,7 @@ struct crossing_subrecord {
     uint8_t tag;
     uint8_t record_tag;
     uint8_t *bytes; /* all that passed, while it may be joined; else its first bytes, so that its size is known */
-    size_t bytes_size;
+    size_t bytes_size, capacity;
     uint64_t record_at; /* the heap dump record */
     uint64_t at;        /* the sub-record */
     uint64_t had;       /* its bytes within the record */

@@ -152,6 +152,7 @@ static bool crossing_subrecord(struct engine *e)
     cut->bytes = memory_get(&e->run.memory, cut->bytes_size);
     if (!cut->bytes)
         return false;
+    cut->capacity = cut->bytes_size;
     memcpy(cut->bytes, e->in.at, cut->bytes_size);
     jumps_note(&e->file.jumps, e->in.offset, e->position.heap_end, true);
     if (!may_continue) /* the heap dump ends with this record */
@@ -163,7 +164,7 @@ static bool crossing_subrecord(struct engine *e)
 
 void drop_crossing(struct engine *e)
 {
-    memory_put(&e->run.memory, e->cut.bytes, e->cut.bytes_size);
+    memory_put(&e->run.memory, e->cut.bytes, e->cut.capacity);
     e->cut = (struct crossing_subrecord){0};
 }
 
@@ -199,12 +200,12 @@ static bool pass_part(struct engine *e, uint64_t n)
     jumps_note(&e->file.jumps, e->in.offset, e->in.offset + n, true);
     if (cut->bytes_size == cut->passed && cut->size <= LONGEST_JOINED && cut->parts < PARTS_JOINED &&
         input_need(&e->in, (size_t)n) >= n) {
-        uint8_t *bytes = memory_resize(&e->run.memory, cut->bytes, cut->bytes_size, cut->bytes_size + (size_t)n);
+        void *bytes = cut->bytes;
 
-        if (!bytes)
+        if (!memory_grow(&e->run.memory, &bytes, &cut->capacity, cut->bytes_size + (size_t)n, 1))
             return false;
-        memcpy(bytes + cut->bytes_size, e->in.at, (size_t)n);
         cut->bytes = bytes;
+        memcpy(cut->bytes + cut->bytes_size, e->in.at, (size_t)n);
         cut->bytes_size += (size_t)n;
     }
     cut->parts++;
@@ -268,7 +269,7 @@ static void check_joined(struct engine *e)
         jobs_fail(e);
     e->position.heap_end = heap_end;
     input_restore(&e->in, &window);
-    memory_put(&e->run.memory, cut.bytes, cut.bytes_size);
+    memory_put(&e->run.memory, cut.bytes, cut.capacity);
 }
 
 /* At the start of a HEAP_DUMP_SEGMENT of `length` bytes: if it begins with the rest of a sub-record from the preceding
