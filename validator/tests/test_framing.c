@@ -459,6 +459,73 @@ static void a_wrong_length_of_a_long_trace_is_one_error_there(void **state)
     free(b.at);
 }
 
+/* ---- Records of unknown tag ---- */
+
+static void put_start(struct bytes *b, unsigned tag)
+{
+    size_t record = open_record(b, tag);
+
+    put(b, 4, 1); /* thread serial */
+    for (unsigned i = 0; i < 4 + 32; i++)
+        put(b, 1, 0);
+    close_record(b, record);
+}
+
+static void put_end(struct bytes *b, unsigned tag)
+{
+    size_t record = open_record(b, tag);
+
+    put(b, 4, 1); /* thread serial */
+    close_record(b, record);
+}
+
+/* Findings of a rule, where REC-003 has this severity. */
+static uint64_t count_with(const struct bytes *b, const char *rule, enum hprof_severity of_rec_003)
+{
+    uint64_t *totals = calloc(hprof_rule_count(), sizeof *totals), n;
+    struct hprof_options options;
+
+    hprof_options_init(&options);
+    options.profile = hprof_profile_find(of_rec_003 == HPROF_ERROR ? "strict" : "hotspot");
+    options.on_summary = note_totals;
+    options.context = totals;
+    hprof_validate_memory(b->at, b->size, false, &options);
+    assert_int_equal(totals[hprof_rule_find("REC-003")], 1);
+    n = totals[hprof_rule_find(rule)];
+    free(totals);
+    return n;
+}
+
+/* The tag of a START_THREAD or an END_THREAD is unknown: where that is an error, nothing that follows from it is reported. */
+static void what_an_unknown_record_may_explain_is_left_out_if_it_is_an_error(void **state)
+{
+    enum { START = 0x0a, END = 0x0b, UNKNOWN = 0x77 };
+    static const struct {
+        unsigned tags[4];
+        const char *rule;
+    } cases[] = {
+        {{START, UNKNOWN, START, END}, "THR-004"},
+        {{UNKNOWN, END, 0, 0}, "THR-005"},
+        {{START, END, UNKNOWN, END}, "THR-006"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct bytes b = {0};
+
+        put_header(&b);
+        for (size_t j = 0; j < 4 && cases[i].tags[j]; j++) {
+            unsigned tag = cases[i].tags[j];
+            bool is_start = tag == UNKNOWN ? strcmp(cases[i].rule, "THR-004") != 0 : tag == START;
+
+            (is_start ? put_start : put_end)(&b, tag);
+        }
+        assert_int_equal(count_with(&b, cases[i].rule, HPROF_ERROR), 0);
+        assert_int_equal(count_with(&b, cases[i].rule, HPROF_WARNING), 1);
+        free(b.at);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -470,6 +537,7 @@ int main(void)
         cmocka_unit_test(offsets_after_a_wrong_length_are_reported),
         cmocka_unit_test(a_wrong_length_is_one_fault),
         cmocka_unit_test(a_wrong_length_of_a_long_trace_is_one_error_there),
+        cmocka_unit_test(what_an_unknown_record_may_explain_is_left_out_if_it_is_an_error),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -116,7 +116,7 @@ static void report_serial_use(void *context, uint64_t serial, const uint64_t fir
 
     while (role < SERIAL_OF_UNLOAD && first[role] == NEVER_USED)
         role++;
-    if (first[role] != NEVER_USED && !(role == SERIAL_OF_UNLOAD && ck->file->lost_to_unknown & MAY_DEFINE_CLASSES))
+    if (first[role] != NEVER_USED && !(role == SERIAL_OF_UNLOAD && ck->file->unknown & MAY_DEFINE_CLASSES))
         report_late(ck, roles[role].rule, SHAPE_ANY, first[role], roles[role].path, "the serial of a loaded class", "%" PRIu32,
                     (uint32_t)serial);
 }

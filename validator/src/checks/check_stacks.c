@@ -173,11 +173,22 @@ static void report_trace_use(void *context, uint64_t serial, const uint64_t firs
 static void report_thread_use(void *context, uint64_t serial, const uint64_t first[USE_ROLES])
 {
     struct checker *ck = context;
+    bool unknown = ck->file->unknown & MAY_DEFINE_THREADS;
+    uint64_t ended = first[THREAD_OF_END];
 
-    if (first[THREAD_OF_END] != NEVER_USED)
-        report_late(ck, RULE_THR_005, SHAPE_ANY, first[THREAD_OF_END], "END_THREAD", "a thread that was started",
+    if (ended == NEVER_USED && !unknown)
+        ended = first[THREAD_NEVER_STARTED];
+    if (first[THREAD_STARTED_AGAIN] != NEVER_USED && !unknown)
+        report_late(ck, RULE_THR_004, SHAPE_ANY, first[THREAD_STARTED_AGAIN], "START_THREAD", "a serial of no living thread",
+                    "%" PRIu32 ", started and not ended", (uint32_t)serial);
+    if (first[THREAD_ENDED_AGAIN] != NEVER_USED && !unknown)
+        report_late(ck, RULE_THR_006, SHAPE_ANY, first[THREAD_ENDED_AGAIN], "END_THREAD", "a thread that has not ended",
+                    "%" PRIu32 ", ended before", (uint32_t)serial);
+    if (ended != NEVER_USED)
+        report_late(ck, RULE_THR_005, SHAPE_ANY, ended, "END_THREAD", "a thread that was started",
                     "%" PRIu32 ", not started so far", (uint32_t)serial);
-    else if (!(ck->file->lost & MAY_DEFINE_THREADS) && !thread_is_known(ck, (uint32_t)serial))
+    else if (first[THREAD_OF_TRACE] != NEVER_USED && !(ck->file->lost & MAY_DEFINE_THREADS) &&
+             !thread_is_known(ck, (uint32_t)serial))
         report_late(ck, RULE_STK_011, serial == 1 ? SHAPE_THREAD_ONE : SHAPE_ANY, first[THREAD_OF_TRACE], "TRACE > thread",
                     "0 or the serial of a thread", "%" PRIu32 ", which no START_THREAD or ROOT_THREAD_OBJECT has",
                     (uint32_t)serial);

@@ -3,22 +3,32 @@
 
 #include "checks/checker.h"
 
+static void report_started_again(struct checker *ck, uint32_t serial, uint64_t started_at, uint64_t at)
+{
+    struct finding *f;
+
+    if (ck->file->lost & MAY_DEFINE_THREADS) /* skipped bytes may contain an END_THREAD */
+        return;
+    if (ck->file->unknown & MAY_DEFINE_THREADS) {
+        pending_uses_add(&ck->file->thread_uses, serial, THREAD_STARTED_AGAIN, at);
+        return;
+    }
+    f = report(ck, RULE_THR_004, at, "a serial of no living thread", "%" PRIu32 ", started and not ended", serial);
+    if (f)
+        f->related_offset = started_at;
+}
+
 /* SPEC.md 4.8 START_THREAD */
 void check_start_thread(struct checker *ck, const struct START_THREAD *r, uint64_t at)
 {
     size_t id = ck->file->id_size;
-    struct finding *f = NULL;
     uint64_t state = 0;
 
     if (r->thread_serial == 0)
         report(ck, RULE_THR_003, at, "a serial above 0", "0");
     keymap_get(&ck->file->threads, r->thread_serial, &state);
-    if (r->thread_serial && state & THREAD_LIVE &&
-        !(ck->file->lost & MAY_DEFINE_THREADS)) /* skipped bytes may contain an END_THREAD */
-        f = report(ck, RULE_THR_004, at, "a serial of no living thread", "%" PRIu32 ", started and not ended",
-                   r->thread_serial);
-    if (f)
-        f->related_offset = state >> THREAD_FLAGS;
+    if (r->thread_serial && state & THREAD_LIVE)
+        report_started_again(ck, r->thread_serial, state >> THREAD_FLAGS, at);
     keymap_put(&ck->file->threads, r->thread_serial, at << THREAD_FLAGS | THREAD_STARTED | THREAD_LIVE);
 
     use_trace(ck, r->trace_serial, TRACE_OF_START, at + OFFSET_OF(START_THREAD, trace_serial, id));
@@ -30,6 +40,7 @@ void check_start_thread(struct checker *ck, const struct START_THREAD *r, uint64
 /* SPEC.md 4.9 END_THREAD. The START_THREAD must precede it in the file, unless skipped bytes may contain it. */
 void check_end_thread(struct checker *ck, const struct END_THREAD *r, uint64_t at)
 {
+    bool unknown = ck->file->unknown & MAY_DEFINE_THREADS;
     uint64_t state = 0;
 
     keymap_get(&ck->file->threads, r->thread_serial, &state);
@@ -37,8 +48,10 @@ void check_end_thread(struct checker *ck, const struct END_THREAD *r, uint64_t a
         keymap_put(&ck->file->threads, r->thread_serial, state & ~(uint64_t)THREAD_LIVE);
     else if (ck->file->lost & MAY_DEFINE_THREADS)
         return;
-    else if (state & THREAD_STARTED)
-        report(ck, RULE_THR_006, at, "a thread that has not ended", "%" PRIu32 ", ended before", r->thread_serial);
+    else if (!(state & THREAD_STARTED))
+        pending_uses_add(&ck->file->thread_uses, r->thread_serial, unknown ? THREAD_NEVER_STARTED : THREAD_OF_END, at);
+    else if (unknown)
+        pending_uses_add(&ck->file->thread_uses, r->thread_serial, THREAD_ENDED_AGAIN, at);
     else
-        pending_uses_add(&ck->file->thread_uses, r->thread_serial, THREAD_OF_END, at);
+        report(ck, RULE_THR_006, at, "a thread that has not ended", "%" PRIu32 ", ended before", r->thread_serial);
 }

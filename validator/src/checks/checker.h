@@ -45,7 +45,8 @@ enum string_role {
 };
 /* The gravest first. */
 enum class_serial_role { SERIAL_OF_FRAME, SERIAL_OF_SITE, SERIAL_OF_UNLOAD };
-enum thread_role { THREAD_OF_END, THREAD_OF_TRACE };
+/* The last three only after a record of unknown tag, which may have been the START_THREAD or END_THREAD that is missing. */
+enum thread_role { THREAD_OF_END, THREAD_OF_TRACE, THREAD_NEVER_STARTED, THREAD_STARTED_AGAIN, THREAD_ENDED_AGAIN };
 enum trace_role {
     TRACE_OF_SITE,
     TRACE_OF_SAMPLE,

@@ -61,8 +61,7 @@ struct framing {
     bool heap_end_lost;      /* a skipped record may have been a HEAP_DUMP_END */
     struct {                 /* the records of unknown tag since the last known record; held until a known one follows */
         uint64_t from, count;
-        unsigned may_define; /* all of them in the dump, by their lengths: counts only if REC-003 is an error at the end */
-        bool may_end_heap;   /* one of them is empty, as HEAP_DUMP_END is; likewise */
+        bool may_end_heap; /* one of them is empty, as HEAP_DUMP_END is: counts only if REC-003 is an error at the end */
     } unknown;
     struct { /* an empty heap dump record before what may be sub-records: its length may never have been filled in */
         uint64_t at, number;

@@ -73,13 +73,14 @@ void settle_unknown(struct engine *e)
     const char *producer, *quirk;
     struct severity_choice choice;
 
-    if (!e->framing.unknown.may_define && !e->framing.unknown.may_end_heap)
+    if (!e->file.unknown && !e->framing.unknown.may_end_heap)
         return;
     choice = choose_severity(e, &looks_like, &producer);
-    if (findings_severity(&choice, RULE_REC_003, SHAPE_ANY, &quirk) != HPROF_ERROR)
+    if (findings_severity(&choice, RULE_REC_003, SHAPE_ANY, &quirk) != HPROF_ERROR) {
+        e->file.unknown = 0;
         return;
-    e->file.lost |= e->framing.unknown.may_define;
-    e->file.lost_to_unknown = e->framing.unknown.may_define;
+    }
+    e->file.lost |= e->file.unknown;
     e->framing.heap_end_lost |= e->framing.unknown.may_end_heap;
 }
 
@@ -105,7 +106,7 @@ void hold_unknown(struct engine *e)
         return;
     if (!e->framing.unknown.count++)
         e->framing.unknown.from = at;
-    e->framing.unknown.may_define |= definitions_of_length(e->position.record_length, e->file.id_size);
+    e->file.unknown |= definitions_of_length(e->position.record_length, e->file.id_size);
     e->framing.unknown.may_end_heap |= !e->position.record_length;
     end_sound_part(&e->run, at);
     report(&e->ck, RULE_REC_003, at, "the tag of a record", "0x%02x", e->position.record_tag);

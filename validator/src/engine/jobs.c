@@ -103,7 +103,7 @@ struct jobs {
     struct hprof_summary sum;
     struct producer_signs signs;
     struct framing framing;
-    unsigned lost;
+    unsigned lost, unknown;
     size_t wanted;
 };
 
@@ -658,6 +658,7 @@ void jobs_begin_heap_dump(struct engine *e)
     j->signs = e->file.signs;
     j->framing = e->framing;
     j->lost = e->file.lost;
+    j->unknown = e->file.unknown;
     j->wanted = e->run.findings.wanted.count;
 }
 
@@ -701,6 +702,7 @@ bool jobs_roll_back(struct engine *e)
     e->file.signs = j->signs;
     e->framing = j->framing;
     e->file.lost = j->lost;
+    e->file.unknown = j->unknown;
     return input_seek(&e->in, j->begin);
 }
 

@@ -31,8 +31,8 @@ struct __attribute__((packed, aligned(4))) trace {
 struct file {
     unsigned id_size;
     enum version version;
-    unsigned lost;            /* enum may_define: what skipped bytes may have defined. None of it is reported to be undefined */
-    unsigned lost_to_unknown; /* the part of it that records of unknown tag may have defined */
+    unsigned lost;    /* enum may_define: what skipped bytes may have defined. None of it is reported to be undefined */
+    unsigned unknown; /* likewise, what records of unknown tag may have defined: lost at the end, if REC-003 is an error then */
     struct jumps jumps;
     struct heap_index heap_index;
     struct producer_signs signs;

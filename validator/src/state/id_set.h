@@ -180,8 +180,8 @@ static inline bool id_set_flush(struct recent_page *near)
     return any;
 }
 
-/* Sets a bit of a word, or gathers it. Returns whether it was already set; with other threads, whether one was of those that had to be
- * set now. */
+/* Sets a bit of a word, or gathers it. Returns whether it was already set; with other threads, whether one was of those that had
+ * to be set now. */
 static inline bool set_bit(struct recent_page *near, uint32_t *word, uint32_t bit, const bool others)
 {
     struct gathered *g = others ? &near->gathered[(uintptr_t)word / sizeof(uint64_t) % GATHERED] : NULL;
@@ -213,7 +213,8 @@ static inline void add_bit(struct recent_page *near, uint32_t *word, uint32_t bi
 /* These set a flag of an ID. `others` is a constant: whether other threads may set flags at the same time; then id_set_flush() must
  * follow. */
 
-/* Defines an ID. Returns whether it was already defined; with other threads, whether one was of those defined since the last flush. */
+/* Defines an ID. Returns whether it was already defined; with other threads, whether one was of those defined since the last
+ * flush. */
 static inline bool id_set_define_with(struct id_set *s, struct recent_page *near, uint64_t key, const bool others)
 {
     struct id_bitmaps *bitmaps = id_set_bitmaps(s, near, key >> PAGE_BITS);

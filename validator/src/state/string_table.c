@@ -17,7 +17,7 @@ struct text {
 static bool is_one_of(const uint8_t *text, uint64_t size, const char *const names[])
 {
     for (; *names; names++)
-        if (text[0] == (uint8_t)**names && size == strlen(*names) && memcmp(text, *names, (size_t)size) == 0)
+        if (text[0] == (uint8_t) * *names && size == strlen(*names) && memcmp(text, *names, (size_t)size) == 0)
             return true;
     return false;
 }
