@@ -36,7 +36,7 @@ int open_readable(int fd, const char *name, bool quiet)
         copy = -1;
     }
     if (copy >= 0 && !quiet) {
-        snprintf(sentence, sizeof sentence, "malformed: what can be read of it is taken, %" PRIu64 " bytes are left out",
+        snprintf(sentence, sizeof sentence, "malformed: the readable part is used, %" PRIu64 " bytes are left out",
                  repair.left_out);
         say_failure(name, sentence);
     }

@@ -395,7 +395,7 @@ def test_what_can_be_read_of_a_malformed_dump_is_taken(tmp_path: Path) -> None:
     cut.write_bytes(data[:-3])
     done = run([GENERATOR, "--from", cut, "-o", tmp_path / "out.hprof"])
     assert done.returncode == 0
-    assert "malformed: what can be read of it is taken" in done.stderr
+    assert "malformed: the readable part is used" in done.stderr
 
 
 # ---- refusals.json ---------------------------------------------------------------------------------------------------
