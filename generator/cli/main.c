@@ -1,6 +1,6 @@
-/* hprof-gen: writes heap dumps, right or wrong, and the truth about them. The layers of src/ do it; here are the files, the
- * order of things and the exit status: 0 done (or the reader went away), 2 wrong usage, 3 something cannot be read or written,
- * 4 out of memory. */
+/* hprof-gen: writes heap dumps, valid or faulty, and manifests. The layers of src/ do the work. This file has the order of
+ * steps, the files, and the exit status: 0 done (or the reader of a pipe has gone), 2 wrong usage, 3 something cannot be read
+ * or written, 4 out of memory. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -44,7 +44,7 @@ static int finish_listing(void)
     return STATUS_IO;
 }
 
-/* Standard output is no place for help that nobody asked for: it may lead to a reader of dumps. */
+/* Help that nobody requested must not go to standard output, which may lead to a reader of dumps. */
 static int show_usage(void)
 {
     options_help(stderr, terminal_width(STDERR_FILENO, HELP_WIDTH));
@@ -71,7 +71,7 @@ static int list_faults(void)
 
 /* ---- Generating ---- */
 
-/* Comes before the file and shows how far it is. */
+/* A consumer of bytes, before the file, that shows the progress. */
 struct watch {
     struct bytes bytes;
     struct progress *progress;
@@ -92,7 +92,7 @@ static bool watch_finish(struct bytes *bytes)
     return bytes_finish(bytes->next);
 }
 
-/* What is written to the one would be lost from the other. NULL is standard output. */
+/* Whether two names are one file, so that one output would overwrite the other. NULL is standard output. */
 static bool is_same_file(const char *a, const char *b)
 {
     struct stat there, here;
@@ -178,7 +178,7 @@ static int write_manifest(struct bytes_file *file, const struct cli_options *o, 
     return written ? STATUS_DONE : say_file_failure(file);
 }
 
-/* The dump gets its name when its manifest is complete too: they are never of two runs. */
+/* The dump gets its name when its manifest is complete, too: they never come from two runs. */
 static int name_both(struct bytes_file *file, struct bytes_file *manifest)
 {
     if (!bytes_file_name(file))
@@ -278,7 +278,7 @@ static int generate_files(const struct cli_options *o)
             return STATUS_IO;
         }
     }
-    /* Both are opened first: who waited for a large dump should not learn then that its manifest has no place. */
+    /* Both are opened first, so that a manifest that cannot be written is an error at once, and not after a large dump. */
     if (!bytes_file_open(&file, o->output)) {
         status = say_file_failure(&file);
     } else if (o->manifest && !bytes_file_open(&manifest, o->manifest)) {
@@ -301,7 +301,7 @@ static int generate_files(const struct cli_options *o)
 
 /* ---- Serving ---- */
 
-/* Keeps the dump whose parts are sent. */
+/* Makes the dump whose parts are sent. */
 struct spool {
     struct bytes bytes;
     FILE *file;
@@ -385,7 +385,7 @@ static int serve(const struct cli_options *o)
     return status;
 }
 
-/* Else the first file that is opened would get the messages. */
+/* Otherwise the first file that is opened would get the messages. */
 static void have_standard_error(void)
 {
     int null;
@@ -406,7 +406,7 @@ int main(int argc, char **argv)
     int status = STATUS_DONE;
 
     have_standard_error();
-    /* The failed write reports the same. */
+    /* A failed write is reported later. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     if (!options_parse(&options, argc, argv, &no_memory)) {

@@ -14,7 +14,7 @@
 /* An option is added here, in rows[] and in take_option(). */
 enum option_id {
     OPTION_HELP = 'h',
-    OPTION_VERSION = 'V', /* --version alone asks for that of the tool; --version 1.0.2 is that of the dump */
+    OPTION_VERSION = 'V', /* --version alone prints the version of the tool; --version 1.0.2 is the version of the dump */
     OPTION_OUTPUT = 'o',
     OPTION_QUIET = 'q',
     OPTION_OBJECTS = 256,
@@ -111,7 +111,7 @@ static const char *name_of(int id)
 
 enum { LIST_INDENT = 30, LIST_COLUMN = 42 };
 
-/* The rows from `first` on, up to and with that of an option. Gives the next one. */
+/* Prints the rows from `first` on, up to that of an option. Returns the next one. */
 static size_t print_rows(FILE *out, size_t first, int last, size_t width)
 {
     size_t end = first;
@@ -164,7 +164,7 @@ static bool wrong(int id, const char *allowed, const char *text)
     return false;
 }
 
-/* The same of a word, which may be mistyped. */
+/* Likewise for a word, which may be mistyped. */
 static bool wrong_word(int id, const char *allowed, const struct nearest *nearest)
 {
     char before[256], question[NEAREST_QUESTION_SIZE];
@@ -190,7 +190,7 @@ static bool read_size(int id, const char *text, uint64_t *value)
     return true;
 }
 
-/* The model knows the largest number that it takes, and names it. */
+/* The model checks and names the largest number. */
 static bool read_many(int id, const char *text, uint64_t *value)
 {
     if (count_is_too_large(text) || (parse_count(text, value) && *value == MODEL_UNSET)) {
@@ -302,7 +302,7 @@ static bool is_port(const char *text)
     return text[strspn(text, "0123456789")] == '\0' && parse_count(text, &port) && port >= 1 && port <= UINT16_MAX;
 }
 
-/* HOST:PORT, [::1]:PORT too. */
+/* HOST:PORT, also [::1]:PORT. */
 static bool read_serve(struct cli_options *o, const char *text)
 {
     const char *colon = strrchr(text, ':');
@@ -320,7 +320,7 @@ static bool read_serve(struct cli_options *o, const char *text)
     return true;
 }
 
-/* Of several --violate all count: they are joined by commas. */
+/* Several --violate are joined by commas. */
 static bool add_faults(struct cli_options *o, const char *text, bool *no_memory)
 {
     size_t old = o->violate_text ? strlen(o->violate_text) + 1 : 0;
@@ -338,7 +338,7 @@ static bool add_faults(struct cli_options *o, const char *text, bool *no_memory)
     return true;
 }
 
-/* A rule that no row breaks may be mistyped, and so may a variant; what is wrong with any other word, faults_create() knows. */
+/* A rule or a variant without a row may be mistyped. faults_create() reports other mistakes. */
 static bool check_name(const char *word)
 {
     char id[32], before[128], question[NEAREST_QUESTION_SIZE];
@@ -408,7 +408,7 @@ static bool split_faults(struct cli_options *o, bool *no_memory)
     return true;
 }
 
-/* ---- What goes with what ---- */
+/* ---- Combinations of options ---- */
 
 static void note_given(struct cli_options *o, int id, const char *value)
 {
@@ -440,7 +440,7 @@ static bool refuse_both(int a, int b, const char *why)
     return false;
 }
 
-/* The dump is one of the agent's, with all records, and goes to the socket. */
+/* The dump is like one of the agent, with all records, and goes to the socket. */
 static bool check_serve(const struct cli_options *o)
 {
     static const int others[] = {OPTION_LIKE, OPTION_HEAP_DUMPS, OPTION_ID_SIZE, OPTION_FROM, OPTION_VIOLATE, OPTION_GZ};
@@ -590,12 +590,12 @@ static bool take_option(struct cli_options *o, int id, const char *text, bool *n
             return false;
         o->request.gzip_level = (int)value;
         return true;
-    default: /* what is wrong has been said */
+    default: /* the mistake has been reported */
         return false;
     }
 }
 
-/* The value of an option that needs none, in a word of its own: `--version 1.0.2`, `--progress never`. */
+/* The value of an option that needs none, as a separate word: `--version 1.0.2`, `--progress never`. */
 static bool takes_next_word(int id, const char *word)
 {
     enum when when;

@@ -1,4 +1,4 @@
-/* The command line of hprof-gen, understood or refused. */
+/* The command line of hprof-gen. */
 #ifndef HPROF_GEN_OPTIONS_H
 #define HPROF_GEN_OPTIONS_H
 
@@ -7,10 +7,10 @@
 #include "generate.h"
 #include "terminal.h"
 
-/* ACTION_USAGE: nothing at all was given. */
+/* ACTION_USAGE: there are no arguments. */
 enum action { ACTION_GENERATE, ACTION_LIST_VIOLATIONS, ACTION_HELP, ACTION_VERSION, ACTION_USAGE };
 
-/* What was given on the command line, for the manifest: "--shape", "list". */
+/* An option on the command line, for the manifest: "--shape", "list". */
 struct given {
     const char *option; /* without the dashes */
     const char *value;
@@ -22,24 +22,24 @@ struct cli_options {
     enum action action;
     const char *output;   /* NULL: standard output */
     const char *manifest; /* NULL: none */
-    const char *from;     /* NULL: the heap is made up */
+    const char *from;     /* NULL: a made-up heap */
     char serve_host[256]; /* empty: none */
     const char *serve_port;
     bool takes_orders, has_records; /* --orders, --records */
     struct generate_request request;
     const char **violate; /* request.violate */
-    char *violate_text;   /* all of them, with commas between, */
-    char *violate_words;  /* and one by one: what they point into */
+    char *violate_text;   /* all of them, separated by commas, */
+    char *violate_words;  /* and each by itself */
     bool quiet;
     enum when progress;
-    struct given given[GIVEN_MOST]; /* of what decides the bytes, each once, the last one given */
+    struct given given[GIVEN_MOST]; /* options that decide the bytes, each once, as given last */
     size_t given_count;
 };
 
 /* --help */
 void options_help(FILE *out, size_t width);
 
-/* False if the command line is wrong, or memory ran out (*no_memory): then it has been said on standard error. */
+/* False if the command line is wrong, which was reported on standard error, or memory ran out (*no_memory). */
 bool options_parse(struct cli_options *options, int argc, char **argv, bool *no_memory);
 void options_free(struct cli_options *options);
 

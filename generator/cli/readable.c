@@ -26,7 +26,7 @@ static int open_nameless(void)
 int open_readable(int fd, const char *name, bool quiet)
 {
     struct hprof_repair repair = {.profile = 0};
-    uint8_t *severities = calloc(hprof_rule_count(), 1); /* only the framing has to be right */
+    uint8_t *severities = calloc(hprof_rule_count(), 1); /* only the framing must be well-formed */
     int copy = severities ? open_nameless() : -1;
     char sentence[100];
 

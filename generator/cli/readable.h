@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-/* A descriptor of a copy of what can be read of the dump: of a file that has no name and is gone when it is closed. -1: there is no
- * such copy. Unless it is to be quiet, the user learns what was left out. */
+/* A descriptor of a copy of what can be read of the dump, in a file without a name. -1 if there is no such copy. Unless
+ * `quiet`, prints what was left out. */
 int open_readable(int fd, const char *name, bool quiet);
 
 #endif

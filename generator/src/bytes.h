@@ -1,4 +1,4 @@
-/* Where the bytes of a dump go: one after the other, the last of which is a file. */
+/* A chain of consumers of the bytes of a dump: hash, compression, a file at the end. */
 #ifndef HPROF_GEN_BYTES_H
 #define HPROF_GEN_BYTES_H
 
@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 struct bytes {
-    /* False once nothing more is wanted: the taker, or one after it, has failed or nobody reads. */
+    /* False when no more bytes are wanted: this or a later consumer has failed, or the reader of a pipe has gone. */
     bool (*put)(struct bytes *bytes, const void *data, size_t size);
-    /* All has come. False as above. Called once; not after a failure. */
+    /* Called once, after the last byte, unless put() failed. False as above. */
     bool (*finish)(struct bytes *bytes);
     struct bytes *next; /* NULL for the last */
 };

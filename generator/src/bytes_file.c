@@ -47,7 +47,7 @@ bool bytes_file_name(struct bytes_file *f)
     return !f->error;
 }
 
-/* Beside `path`, or beside what it leads to if it is a link. */
+/* In the folder of `path`, or of the file that a link leads to. */
 static bool open_part(struct bytes_file *f, const char *path)
 {
     if (!part_open(&f->part, path))

@@ -1,4 +1,4 @@
-/* The last taker of bytes: a file, or whatever standard output is. A regular file gets its name when it is complete: see part.h. */
+/* The last consumer of bytes: a file or standard output. A regular file gets its name when it is complete: see part.h. */
 #ifndef HPROF_GEN_BYTES_FILE_H
 #define HPROF_GEN_BYTES_FILE_H
 
@@ -11,15 +11,15 @@ struct bytes_file {
     struct part part; /* all NULL when the file is written directly */
     int fd;
     uint64_t written;
-    int error; /* errno of what failed; 0 for nothing. EPIPE: the reader went away */
-    bool held; /* set by the caller: it gets its name by bytes_file_name() alone */
+    int error; /* errno of a failure, or 0. EPIPE: the reader of the pipe has gone */
+    bool held; /* set by the caller: only bytes_file_name() gives the file its name */
 };
 
 /* False if it cannot be opened: `error` says why. */
 bool bytes_file_open(struct bytes_file *file, const char *path);
-/* Gives the file its name, once its bytes are finished: if it was held, for another file that must be complete too. */
+/* Gives its name to a complete file that was held back until another file was complete, too. */
 bool bytes_file_name(struct bytes_file *file);
-/* Takes away what is not complete. */
+/* Removes an incomplete file. */
 void bytes_file_close(struct bytes_file *file);
 
 #endif

@@ -29,10 +29,10 @@ struct bytes_gzip {
     size_t fill, packed_size;
     uint64_t members;
     uint64_t offset; /* of the next member in the file */
-    bool cut;        /* the file ends here, whatever comes */
+    bool cut;        /* the file ends here: further bytes are dropped */
 };
 
-/* Does to a whole member what was asked for; gives how much of it is left. */
+/* Plants the fault in a complete member. Returns the size of the member after that. */
 static size_t break_member(struct bytes_gzip *g, size_t size)
 {
     struct gzip_fault *fault = g->fault;
@@ -72,14 +72,14 @@ static bool pack(struct bytes_gzip *g)
     gz_header header = {.comment = (Bytef *)comment};
     size_t size;
 
-    deflateReset(&g->z); /* which leaves the header of the member before */
+    deflateReset(&g->z); /* the header of the member before it stays */
     deflateSetHeader(&g->z, g->members ? NULL : &header);
     g->z.next_in = g->block;
     g->z.avail_in = (uInt)g->fill;
     g->z.next_out = g->packed;
     g->z.avail_out = (uInt)g->packed_size;
     if (deflate(&g->z, Z_FINISH) != Z_STREAM_END)
-        return false; /* does not happen: there is room for the worst case */
+        return false; /* cannot happen: there is room for the worst case */
     size = g->packed_size - g->z.avail_out;
     if (g->fault && g->fault->member == g->members)
         size = break_member(g, size);

@@ -1,5 +1,5 @@
-/* Compresses as HotSpot does (-gz): one gzip member for each block of at most 1 MiB, and in the first a comment with the
- * size of the blocks. On demand it does one thing wrong. */
+/* Compresses like HotSpot (-gz): a gzip member for each block of at most 1 MiB, and in the first member a comment with the size
+ * of the blocks. Can plant one fault. */
 #ifndef HPROF_GEN_BYTES_GZIP_H
 #define HPROF_GEN_BYTES_GZIP_H
 
@@ -7,11 +7,11 @@
 
 enum { GZIP_BLOCK = 1 << 20 };
 
-/* The rule GZ-00n that is to be broken, and in which member, from 0. */
+/* The GZ rule to break, and the member in which to break it, from 0. */
 struct gzip_fault {
     int rule; /* index; NO_RULE for none */
     uint64_t member;
-    uint64_t offset; /* set when it is done: the offset in the file */
+    uint64_t offset; /* set when the fault is planted: its offset in the file */
     bool done;
 };
 

@@ -1,4 +1,4 @@
-/* See bytes_hash.h. The bytes are copied once, into a ring of blocks that the thread empties. */
+/* See bytes_hash.h. The bytes are copied once, into a ring of blocks. The thread empties it. */
 #include "bytes_hash.h"
 
 #include <openssl/crypto.h>
@@ -20,8 +20,8 @@ struct bytes_hash {
     bool started;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    bool ended;               /* no block comes any more */
-    bool failed;              /* the thread's alone until it has ended */
+    bool ended;               /* no more blocks follow */
+    bool failed;              /* only the thread uses it, until it has ended */
     unsigned filled, emptied; /* blocks so far */
     size_t sizes[BLOCKS];
     uint8_t *blocks; /* BLOCKS of BLOCK_SIZE */
@@ -61,7 +61,7 @@ static void end_thread(struct bytes_hash *h)
     h->started = false;
 }
 
-/* Only this thread fills, so the block at `filled` is its own while it is not counted. */
+/* Only this thread fills blocks, so it owns the block at `filled` until it counts it. */
 static void fill_block(struct bytes_hash *h, const uint8_t *data, size_t size)
 {
     size_t at = h->filled % BLOCKS;

@@ -1,4 +1,4 @@
-/* SHA-256 of the bytes that go by, in a thread of its own: beside the one that makes and writes them. */
+/* SHA-256 of the bytes that pass, computed in a second thread while the first one makes and writes them. */
 #ifndef HPROF_GEN_BYTES_HASH_H
 #define HPROF_GEN_BYTES_HASH_H
 
@@ -6,10 +6,10 @@
 
 struct bytes_hash;
 
-/* `sha256` is filled when all has come, and `size`, unless it is NULL. NULL without memory or threads. */
+/* Fills `sha256`, and `size` unless it is NULL, after the last byte. Returns NULL without memory or threads. */
 struct bytes_hash *bytes_hash_new(struct bytes *next, uint64_t *size, uint8_t sha256[32]);
 struct bytes *bytes_hash_bytes(struct bytes_hash *hash);
-/* finish() or put() failed for no fault of `next`. False for NULL. */
+/* finish() or put() failed, and `next` did not. False for NULL. */
 bool bytes_hash_failed(const struct bytes_hash *h);
 void bytes_hash_free(struct bytes_hash *hash);
 

@@ -9,22 +9,21 @@
 
 enum { KNOWN = 1024 };
 
-/* What a CLASS_DUMP says of a class alone, without those above it. */
+/* What a CLASS_DUMP says about the class itself, without its superclasses. */
 struct own {
     uint64_t super_id;
-    uint32_t references, bytes; /* fields of type object; what all fields take */
+    uint32_t references, bytes; /* fields of type object; bytes of all fields */
 };
 
-/* A class in a heap dump, each of which has its own. How many references an instance from a file has is known from its
- * CLASS_DUMP, which may come after it. */
+/* A class in one heap dump. The CLASS_DUMP says how many references an instance has, and may follow the instance. */
 struct in_heap {
-    uint64_t heap_dump; /* which one that is, from 1 */
+    uint64_t heap_dump; /* the number of the heap dump, from 1 */
     struct own own;
-    bool dumped, unsure;        /* by a CLASS_DUMP; or not as it should be */
-    uint64_t instances;         /* whose references are not known yet: */
-    uint64_t shortest, longest; /* so many bytes their values take */
+    bool dumped, unsure;        /* by a CLASS_DUMP; or the CLASS_DUMP is malformed */
+    uint64_t instances;         /* instances whose references are not counted yet: */
+    uint64_t shortest, longest; /* the bytes of their values */
 
-    /* With all classes above it, when the heap dump has ended. */
+    /* With all superclasses, at the end of the heap dump. */
     enum { NOT_COUNTED, AT_WORK, ENDLESS, COUNTED } chain;
     bool chain_unsure;
     uint64_t chain_classes, chain_references, chain_bytes;
@@ -36,19 +35,19 @@ struct census {
     struct memory memory;
     struct keymap by_id;     /* class ID to index in truth.classes */
     struct in_heap *in_heap; /* of truth.classes, */
-    size_t *touched;         /* those of the heap dump at hand, by index, */
+    size_t *touched;         /* those of the present heap dump, by index, */
     size_t touched_count;
-    size_t *walked;  /* room for so many, */
+    size_t *walked;  /* capacity, */
     size_t capacity; /* of all four */
-    /* The classes seen last, by some bits of their IDs: most instances need no look into the map. */
+    /* The classes met last, by some bits of their IDs: most instances need no look-up in the map. */
     struct known {
         uint64_t id;
         size_t class; /* plus 1 */
     } known[KNOWN];
     bool in_series;       /* of segments */
-    bool in_object_array; /* whose elements come in parts */
-    bool ended;           /* within something: what comes is not written */
-    uint8_t open;         /* the heap dump record at hand, 0 for none */
+    bool in_object_array; /* its elements come in parts */
+    bool ended;           /* the dump ended within an event: what follows is not written */
+    uint8_t open;         /* the present heap dump record, 0 for none */
     bool no_memory;
 };
 
@@ -78,7 +77,7 @@ static bool add_class(struct census *c, uint64_t id)
     return true;
 }
 
-/* The class of that ID, known from now on; NULL when memory ran out. */
+/* The class with this ID, added if it is new. NULL if memory ran out. */
 static struct truth_class *class_of(struct census *c, uint64_t id)
 {
     struct known *known = &c->known[(id ^ id >> 10) % KNOWN];
@@ -95,7 +94,7 @@ static struct truth_class *class_of(struct census *c, uint64_t id)
     return &t->classes[index];
 }
 
-/* The class in the heap dump at hand. */
+/* The class in the present heap dump. */
 static struct in_heap *in_this_heap(struct census *c, const struct truth_class *class)
 {
     size_t index = (size_t)(class - c->truth->classes);
@@ -131,8 +130,8 @@ static const uint8_t *count_values(struct census *c, const uint8_t *p, const uin
     return p;
 }
 
-/* The list of instance fields (SPEC.md 6.3.5), whose count is at p: what an instance has of this class alone. False if that is
- * no such list. */
+/* The list of instance fields (SPEC.md 6.3.5), whose count is at p: those of this class, without its superclasses. False if the
+ * list is malformed. */
 static bool count_own_fields(const struct census *c, const uint8_t *p, const uint8_t *end, struct own *own)
 {
     const size_t entry = SIZE_OF(INSTANCE_FIELD, c->stage.id_size);
@@ -213,7 +212,7 @@ static void count_elements(struct census *c, const uint8_t *p, uint64_t size)
         c->truth->nulls += !get_id(p, id_size);
 }
 
-/* `body` is NULL if it comes in parts. */
+/* `body` is NULL if the body comes in parts. */
 static void count_object_array(struct census *c, uint64_t class_id, const uint8_t *body, uint64_t size)
 {
     struct truth_class *class = class_of(c, class_id);
@@ -264,7 +263,7 @@ static void count_subrecord(struct census *c, const struct event *e)
     c->in_object_array = e->layout == LAYOUT_ID_OBJECT_ARRAY_DUMP;
 }
 
-/* Sub-records of objects, of known references, as their bytes. */
+/* Sub-records of objects as bytes, with a known number of references. */
 static void count_batch(struct census *c, const struct event *e)
 {
     const unsigned id_size = c->stage.id_size;
@@ -293,7 +292,7 @@ static void count_batch(struct census *c, const struct event *e)
 
 enum { NO_CLASS = -1 };
 
-/* Where the class's superclass is among the classes, if it is dumped. */
+/* The index of the superclass, if it is dumped. */
 static int64_t super_of(const struct census *c, const struct in_heap *h)
 {
     uint64_t index;
@@ -303,7 +302,7 @@ static int64_t super_of(const struct census *c, const struct in_heap *h)
     return c->in_heap[index].heap_dump == h->heap_dump && c->in_heap[index].dumped ? (int64_t)index : NO_CLASS;
 }
 
-/* What a class has with all above it: `above`, or nothing. */
+/* The totals of a class with its superclasses: `above` is that of the superclass, or NULL. */
 static void add_to_chain(struct in_heap *h, const struct in_heap *above)
 {
     h->chain = above ? above->chain : COUNTED;
@@ -313,8 +312,7 @@ static void add_to_chain(struct in_heap *h, const struct in_heap *above)
     h->chain_bytes = h->own.bytes + (above ? above->chain_bytes : 0);
 }
 
-/* The chain from a class on, for all of its classes: each is walked once. One that comes back to itself has no end, and counts for
- * nothing. */
+/* Totals for all classes of the chain from a class on. Each class is visited once. A cycle counts nothing. */
 static void count_chain(struct census *c, size_t first)
 {
     struct in_heap *h = &c->in_heap[first], *above = NULL;
@@ -340,8 +338,8 @@ static void count_chain(struct census *c, size_t first)
         c->truth->deepest_chain = h->chain_classes;
 }
 
-/* What the instances of a class have whose references were not known when they went by. Those of other lengths than their class
- * says, or of no class, have nobody knows what. */
+/* Counts the references of instances that preceded their class. Those of instances without a class, or of a wrong length, stay
+ * unknown. */
 static void count_references(struct census *c, const struct in_heap *h)
 {
     if (!h->instances)
@@ -389,7 +387,7 @@ static void count_record(struct census *c, const struct event *e)
         count_load_class(c, e);
 }
 
-/* A HEAP_DUMP is a heap dump; so are all segments up to their HEAP_DUMP_END. */
+/* A HEAP_DUMP is a heap dump. So are all segments up to the next HEAP_DUMP_END. */
 static void count_open(struct census *c, const struct event *e)
 {
     c->truth->records[e->tag]++;
@@ -401,7 +399,7 @@ static void count_open(struct census *c, const struct event *e)
     c->open = e->tag;
 }
 
-/* The dump ends within this event: neither that nor the heap dump record around it is there whole. */
+/* The dump ends within this event, so neither the event nor its heap dump record is complete. */
 static void count_end(struct census *c)
 {
     c->ended = true;

@@ -1,4 +1,4 @@
-/* A filter that counts what goes by and changes nothing. */
+/* A filter that counts events and changes nothing. */
 #ifndef HPROF_GEN_CENSUS_H
 #define HPROF_GEN_CENSUS_H
 
@@ -10,7 +10,7 @@ struct census;
 /* Fills the counts, classes and quirks of `truth`. NULL without memory. */
 struct census *census_new(struct stage *next, struct truth *truth);
 struct stage *census_stage(struct census *census);
-/* False if memory ran out on the way: the counts are not whole. */
+/* False if memory ran out, so that the counts are incomplete. */
 bool census_finish(struct census *census);
 void census_free(struct census *census);
 

@@ -13,7 +13,7 @@ struct class_names {
     struct truth *truth;
     struct wanted *wanted; /* by ID of the name */
     size_t count;
-    bool ended; /* the dump ends before what comes */
+    bool ended; /* the dump ends before the next event */
     bool no_memory;
 };
 
@@ -30,7 +30,7 @@ static int by_name_id(const void *a, const void *b)
     return x->name_id != y->name_id ? (x->name_id < y->name_id ? -1 : 1) : 0;
 }
 
-/* The first of those with that ID, or with one above it. */
+/* The first entry with this ID or a higher one. */
 static size_t find(const struct class_names *n, uint64_t name_id)
 {
     size_t low = 0, high = n->count;
@@ -46,7 +46,7 @@ static size_t find(const struct class_names *n, uint64_t name_id)
     return low;
 }
 
-/* The first string of that ID is the name; one with a NUL in it cannot be shown. */
+/* The first string with this ID is the name. A name with a NUL cannot be shown. */
 static void name_classes(struct class_names *n, const struct event *e)
 {
     uint64_t id = e->fields.UTF8.id;

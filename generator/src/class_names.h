@@ -1,5 +1,4 @@
-/* A sink that looks for the names of classes: whose LOAD_CLASS comes from a file has a name that is known by its ID alone until the
- * string is met. */
+/* A sink that finds the names of classes. A LOAD_CLASS from a file gives only the ID of the name; the string may be anywhere. */
 #ifndef HPROF_GEN_CLASS_NAMES_H
 #define HPROF_GEN_CLASS_NAMES_H
 
@@ -8,8 +7,8 @@
 
 struct class_names;
 
-/* For the classes of `truth` that have no name yet, from the same events that the census saw. *needed is false, and NULL returned,
- * if there are none. NULL without memory. */
+/* For the classes of `truth` without a name. It needs the same events as the census. If all classes have names, *needed is
+ * false and the result NULL. NULL without memory. */
 struct class_names *class_names_new(struct truth *truth, unsigned id_size, bool *needed);
 struct stage *class_names_stage(struct class_names *names);
 /* False if memory ran out on the way. */

@@ -168,7 +168,7 @@ bool references_refit(struct model *m, uint32_t first, const uint32_t *wanted)
     return done;
 }
 
-/* Superclasses come first, so one pass does. */
+/* One pass is enough, because superclasses precede their subclasses. */
 void classes_finish(struct model *m)
 {
     for (uint32_t i = 0; i < m->class_count; i++) {
@@ -187,7 +187,7 @@ void classes_finish(struct model *m)
 
 bool core_classes_add(struct model *m)
 {
-    /* As JDK 17 has them, in the order of its dumps. */
+    /* As in JDK 17, in the order of its dumps. */
     static const struct {
         const char *name, *fields, *statics;
     } rows[CORE_CLASSES] = {

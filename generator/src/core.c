@@ -1,6 +1,6 @@
-/* The objects of any heap: the thread group, the application's class loader, the threads, the Strings that are their names, each
- * with its byte[], the mirrors of primitive types, and more class loaders. In this order, so that a small heap has the threads
- * before their names. */
+/* The objects of every heap: the thread group, the application's class loader, the threads, their names (Strings, each with its
+ * byte[]), the mirrors of primitive types, and more class loaders. In this order, so that a small heap has the threads rather
+ * than their names. */
 #include "parts.h"
 
 #include <string.h>
@@ -32,7 +32,7 @@ static uint64_t if_there(const struct model *m, uint64_t object)
     return object < m->options.objects ? object : MODEL_NULL;
 }
 
-/* The name-th: 0 is the group's, then come the threads'. */
+/* Name 0 is that of the group; those of the threads follow. */
 static uint32_t name_string(const struct model *m, uint64_t name)
 {
     return name == 0 ? model_thread_group_name(m) : model_thread_name(m, name - 1);
@@ -104,7 +104,7 @@ uint64_t model_mirror(const struct model *m, uint64_t mirror)
     return if_there(m, mirrors_from(m) + mirror);
 }
 
-/* The application's, but for a few packages: each has another. */
+/* The application's class loader, except for a few packages, each of which has one of its own. */
 static uint64_t loader_of_package(const struct model *m, const char *name, size_t size)
 {
     enum { PACKAGES_OF_OTHERS = 8 };
@@ -119,7 +119,7 @@ static uint64_t loader_of_package(const struct model *m, const char *name, size_
     return loader == MODEL_NULL ? if_there(m, LOADER) : loader;
 }
 
-/* What is not the JDK's has a loader; an array has that of its elements. */
+/* Classes that are not of the JDK have a loader. An array has that of its elements. */
 uint64_t model_class_loader(const struct model *m, uint32_t class)
 {
     static const char *const bootstrap[] = {"java/", "jdk/", "sun/"};

@@ -1,17 +1,17 @@
-/* The elements of primitive arrays: each array takes pieces of blocks that are made once, from places that depend on its index, so
- * that they come at the speed of memory. */
+/* The elements of primitive arrays. Blocks are made once, and each array copies pieces of them, from offsets that follow from
+ * its index. So elements are as fast as memory. */
 #include "parts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* An array is cut into pieces; each is found somewhere in the first half of a block, which the second half repeats. Both are
- * multiples of the largest element. */
+/* An array consists of pieces. Each is copied from an offset in the first half of a block; the second half repeats the first.
+ * Both sizes are multiples of the largest element. */
 enum { PIECE = 32 << 10, BLOCK = 2 * PIECE, BLOCKS = 4, LARGEST_ELEMENT = 8 };
 
 static void fill_text(struct element_blocks *blocks, uint64_t key)
 {
-    /* As often as in English prose, roughly. */
+    /* Roughly as frequent as in English prose. */
     static const char letters[] =
         "eeeeeetttttaaaaooooiiiinnnnsssshhhrrrdddlllucmwfgypbvk    ....,(){};=_ABCDEFHIJLMNOPRSTW0123456789";
 
@@ -26,7 +26,7 @@ static void fill_text(struct element_blocks *blocks, uint64_t key)
     }
 }
 
-/* Of four numbers, as ints, three are small. */
+/* Three of four ints are small. */
 static void fill_numbers(struct element_blocks *blocks, uint64_t key)
 {
     for (size_t i = 0; i < PIECE; i += 4) {

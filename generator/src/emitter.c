@@ -45,7 +45,7 @@ uint32_t class_name_string(const struct emitter *em, uint32_t class)
 
 /* ---- Strings ---- */
 
-/* "[[Ljava/lang/String;" as this producer has it. */
+/* "[[Ljava/lang/String;" in the style of this producer. */
 static size_t restyle(enum name_style style, const char *name, size_t n, char out[TEXT_MOST])
 {
     static const struct {
@@ -64,7 +64,7 @@ static size_t restyle(enum name_style style, const char *name, size_t n, char ou
                 memcpy(out, types[i].name, size);
             }
     } else {
-        size = dimensions ? n - dimensions - 2 : n; /* less L and ; */
+        size = dimensions ? n - dimensions - 2 : n; /* without L and ; */
         memcpy(out, dimensions ? name + dimensions + 1 : name, size);
         for (size_t i = 0; i < size; i++)
             if (out[i] == '/')
@@ -297,7 +297,7 @@ void part_loads(struct emitter *em)
         give_load(em, c, class_serial(em, c));
 }
 
-/* Names of fields are in CLASS_DUMP, where no string can be defined. */
+/* CLASS_DUMP has the names of fields, and no string can be defined within a heap dump. */
 void part_field_names(struct emitter *em)
 {
     for (uint32_t f = 0; f < em->model->field_count && !*em->stop; f++)
@@ -352,7 +352,7 @@ static void give_start(struct emitter *em, uint64_t thread, uint64_t object, uin
     give_record(em, &e);
 }
 
-/* All threads but the first, which is there when the VM is up; and one that has ended before the heap is dumped. */
+/* All threads except the first, which lives before the VM is up; and one that ends before the heap dump. */
 void part_starts(struct emitter *em)
 {
     const struct model *m = em->model;
@@ -371,7 +371,7 @@ void part_starts(struct emitter *em)
     give_record(em, &end);
 }
 
-/* Of its own classes, those that are loaded and not dumped. */
+/* The producer's own classes that are loaded and not dumped. */
 void part_unload(struct emitter *em)
 {
     for (unsigned c = 0; c < em->own_classes && em->records & WRITES_UNLOADS; c++)
@@ -485,7 +485,7 @@ static void give_model_class(struct emitter *em, uint32_t class)
     give_class(em, &e, class, put_instance_fields(em, put_statics(em, put_constants(em, em->room, class), class), class));
 }
 
-/* An own class has no fields but those of its superclass. */
+/* A class of the producer's own has only the fields of its superclass. */
 static void give_own_class(struct emitter *em, unsigned number)
 {
     enum { NOTHING = 3 * 2 }; /* no constants, statics, fields */
@@ -575,7 +575,7 @@ void part_threads(struct emitter *em)
     }
 }
 
-/* What JNI holds; and the VM itself, which keeps the mirrors in the same manner. */
+/* What JNI holds, and the mirrors, which the VM itself holds in the same way. */
 void part_globals(struct emitter *em)
 {
     uint64_t n = model_global_count(em->model), all = n + em->model->options.mirrors;
@@ -592,7 +592,7 @@ void part_globals(struct emitter *em)
     }
 }
 
-/* The classes of the bootstrap loader: those of arrays, or the others. */
+/* The classes of the bootstrap loader: only array classes, or only the others. */
 static void give_sticky(struct emitter *em, bool arrays)
 {
     for (uint32_t c = 0; c < em->model->class_count && !*em->stop; c++)

@@ -1,4 +1,4 @@
-/* One walk over a made-up heap in a producer's manner, and the parts of a dump that producers have in common. */
+/* Emits the records of a made-up heap as a producer would, and has the parts of a dump that producers have in common. */
 #ifndef HPROF_GEN_EMITTER_H
 #define HPROF_GEN_EMITTER_H
 
@@ -6,59 +6,59 @@
 #include "source.h"
 
 enum {
-    PIECE_SIZE = 64 << 10, /* bodies up to this are given whole, but for classes; a multiple of all sizes of values */
+    PIECE_SIZE = 64 << 10, /* longer bodies, except those of classes, come in parts; a multiple of all sizes of values */
     TEXT_MOST = 2 * MODEL_STRING_MOST,
-    SPARE_IDS = 16 /* IDs of objects that are not there */
+    SPARE_IDS = 16 /* IDs of nonexistent objects */
 };
 
-/* A class as the writing of its instances wants it. */
+/* What is needed of a class to write its instances. */
 struct hot_class {
     uint64_t id;
     uint32_t trace, bytes;
     uint32_t pattern;           /* in `patterns` */
     uint16_t words, references; /* of the pattern */
-    bool patterned;             /* there is one */
-    bool in_dump_before;        /* there was one of them in a heap dump before this one */
-    uint64_t objects;           /* of the heap dump at hand, */
+    bool patterned;             /* the class has a pattern */
+    bool in_dump_before;        /* an earlier heap dump had an instance of it */
+    uint64_t objects;           /* in the present heap dump, */
     uint64_t array_bytes;       /* and their bytes, if they are arrays */
 };
 
-/* What the objects of a class take. */
+/* The number and the bytes of the objects of a class. */
 struct site {
     uint64_t objects, bytes;
     uint32_t class;
 };
 
 struct emitter {
-    /* Settled once. */
+    /* These do not change. */
     const struct producer *producer;
     struct model *model;
     enum version version;
     unsigned id_size;
     unsigned records; /* bits of WRITES_* */
     unsigned heap_dumps;
-    uint64_t objects; /* in all of them */
+    uint64_t objects; /* in all heap dumps */
     uint8_t heap_tag;
     struct id_forms ids;
     uint32_t own_classes, own_strings;
-    uint32_t class_count;  /* with its own */
-    uint32_t beside;       /* so many classes, the first, have an object beside them */
-    uint32_t string_count; /* with its own, and the names of its own classes */
+    uint32_t class_count;  /* with those of the producer */
+    uint32_t beside;       /* the number of classes, from the first on, that have an object beside them */
+    uint32_t string_count; /* with those of the producer, and the names of its classes */
     uint8_t *class_names;  /* bits: strings that are names of classes */
     uint32_t *traces;      /* by class: the stack trace of it and its objects */
     struct hot_class *hot; /* by class of the model */
     uint64_t *patterns;
-    uint8_t *room;      /* for bodies: PIECE_SIZE or the longest CLASS_DUMP, and some bytes more */
-    struct site *sites; /* room for one for each class; NULL unless they are wanted */
+    uint8_t *room;      /* buffer for bodies: PIECE_SIZE or the longest CLASS_DUMP, and some bytes more */
+    struct site *sites; /* one for each class; NULL unless they are wanted */
 
-    /* Of a run. */
+    /* These are of a run. */
     struct stage *to;
     const bool *stop;
     enum detail detail;
-    uint8_t *written; /* bits: strings that were */
-    unsigned dump;    /* heap dumps that are done */
+    uint8_t *written; /* bits: strings that were written */
+    unsigned dump;    /* complete heap dumps */
     uint64_t given;   /* records */
-    uint32_t pause;   /* added to the time */
+    uint32_t pause;   /* added to the time of each record */
     uint32_t last_time;
     char text[TEXT_MOST + 1];
 };
@@ -86,7 +86,7 @@ static inline uint64_t object_id(const struct emitter *em, uint64_t object)
     return model_object_id(em->model, object);
 }
 
-/* Own classes come after those of the model. */
+/* The producer's own classes have numbers after those of the model. */
 static inline uint64_t class_id(const struct emitter *em, uint32_t class)
 {
     return class == MODEL_NONE ? 0 : id_of(&em->ids.objects, class) + em->producer->class_offset;
@@ -107,15 +107,14 @@ static inline uint32_t thread_trace(const struct emitter *em, uint64_t thread)
     return em->producer->trace_start + 1 + (uint32_t)thread;
 }
 
-uint64_t missing_id(const struct emitter *em, unsigned number);    /* of no object; up to SPARE_IDS */
-uint64_t any_object_id(const struct emitter *em, uint64_t number); /* of an object, or a class where there is none */
+uint64_t missing_id(const struct emitter *em, unsigned number);    /* of a nonexistent object; up to SPARE_IDS of them */
+uint64_t any_object_id(const struct emitter *em, uint64_t number); /* of an object, or of a class if there are no objects */
 uint32_t own_class(const struct emitter *em, unsigned number);
 uint32_t field_bytes(const struct emitter *em, uint32_t class); /* of an instance */
 uint32_t own_string(const struct emitter *em, int number);
 uint32_t class_name_string(const struct emitter *em, uint32_t class);
 
-/* The ID of a string, which is defined here if it is not yet; 0 for MODEL_NONE. Not within a heap dump, but for strings that are
- * defined. */
+/* The ID of a string; 0 for MODEL_NONE. Defines the string if it is undefined, so within a heap dump only for defined ones. */
 uint64_t named(struct emitter *em, uint32_t string);
 
 /* Makes `hot` and `patterns`. False without memory. */
@@ -123,15 +122,15 @@ bool prepare_objects(struct emitter *em);
 
 /* ---- To give ---- */
 
-/* With the time it has in this producer's dump. */
+/* Sets the time as this producer does. */
 void give_record(struct emitter *em, struct event *e);
 void give_open(struct emitter *em);
 void give_close(struct emitter *em);
 void give_string(struct emitter *em, uint32_t string);
 void give_frame(struct emitter *em, uint64_t thread, uint64_t depth, int broken_rule); /* NO_RULE for none */
 void give_trace(struct emitter *em, uint64_t thread);
-/* Of eight frames of the program one is of a generated class, which has neither a source nor lines, and one of a class that was
- * compiled without lines. */
+/* Of eight frames of the program, one is of a generated class, without a source and lines, and one of a class that was compiled
+ * without lines. */
 void leave_out_lines(struct model_frame *frame, uint64_t number, uint32_t generated);
 void give_dummy_trace(struct emitter *em, uint32_t thread);
 void give_load(struct emitter *em, uint32_t class, uint32_t serial);

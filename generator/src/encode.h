@@ -1,11 +1,10 @@
-/* Fields as bytes: big-endian, one after the other, as records.def lists them. The mirror of cursor.h and the readers of
- * format.h. */
+/* Writes fields as bytes: big-endian, in the order of records.def. The inverse of cursor.h and the readers of format.h. */
 #ifndef HPROF_GEN_ENCODE_H
 #define HPROF_GEN_ENCODE_H
 
 #include "event.h"
 
-/* Each writes at p and gives what is after. */
+/* Each writes at p and returns the end. */
 static inline uint8_t *put_u1(uint8_t *p, uint8_t v)
 {
     *p = v;
@@ -38,7 +37,7 @@ static inline uint8_t *put_id(uint8_t *p, uint64_t v, unsigned id_size)
     return id_size == 8 ? put_u8(p, v) : put_u4(p, (uint32_t)v);
 }
 
-/* As many bytes as any layout's fields, a tag and a record header take, at the most. */
+/* The most bytes that the fields of any layout, a tag and a record header take. */
 enum { FIELDS_MOST = 128 };
 
 /* put_LOAD_CLASS(p, fields, id_size) and so on: the fields of a layout. Compiled once for IDs of 4 and once for IDs of 8 bytes. */
@@ -93,7 +92,7 @@ static inline size_t fixed_part_size(const struct event *event, unsigned id_size
     return 0;
 }
 
-/* Where a field is, in bytes from the event's first: EVENT_OFFSET_OF(EVENT_RECORD, LOAD_CLASS, name, id_size). */
+/* The offset of a field in the bytes of an event: EVENT_OFFSET_OF(EVENT_RECORD, LOAD_CLASS, name, id_size). */
 #define EVENT_OFFSET_OF(kind, layout, field, id_size) \
     ((kind == EVENT_RECORD ? RECORD_HEADER_SIZE : 1) + OFFSET_OF(layout, field, id_size))
 

@@ -1,5 +1,5 @@
-/* What flows from a source through filters to a sink: a dump as typed records, the same that the validator reads
- * (records.def). Bytes, lengths and offsets are the sink's business alone. */
+/* Events: the typed records of a dump (records.def), which pass from a source through filters to a sink. Only the sink knows
+ * bytes, lengths and offsets. */
 #ifndef HPROF_GEN_EVENT_H
 #define HPROF_GEN_EVENT_H
 
@@ -7,12 +7,12 @@
 
 enum event_kind {
     EVENT_HEADER,    /* first, once */
-    EVENT_RECORD,    /* a top-level record that is no heap dump; between a CLOSE and an OPEN */
+    EVENT_RECORD,    /* a top-level record other than a heap dump; not between OPEN and CLOSE */
     EVENT_OPEN,      /* the header of a HEAP_DUMP or HEAP_DUMP_SEGMENT */
     EVENT_SUBRECORD, /* between OPEN and CLOSE */
-    EVENT_BATCH,     /* likewise: several sub-records as their bytes, one after the other; see enum detail */
-    EVENT_RAW,       /* bytes as they are, anywhere after the header */
-    EVENT_PART,      /* more of the body of the RECORD or SUBRECORD before, whose body is not at hand as a whole */
+    EVENT_BATCH,     /* likewise: the bytes of several sub-records; see enum detail */
+    EVENT_RAW,       /* any bytes, anywhere after the header */
+    EVENT_PART,      /* the next part of the body of the RECORD or SUBRECORD before, which does not hold all of it */
     EVENT_CLOSE,     /* the end of that heap dump record */
     EVENT_END        /* last, once */
 };
@@ -37,11 +37,11 @@ enum { HEADER_TEXT_SIZE = 32, NO_RULE = -1 };
 struct header {
     char text[HEADER_TEXT_SIZE]; /* the format string, its NUL among text_size */
     uint8_t text_size;
-    uint32_t id_size;   /* as the header says */
+    uint32_t id_size;   /* as the header states it */
     uint64_t timestamp; /* milliseconds since 1970 */
 };
 
-/* False if the header has no known version. */
+/* False if the version is unknown. */
 static inline bool header_version(const struct header *header, enum version *version)
 {
     static const char magic[] = "JAVA PROFILE 1.0.";
@@ -55,38 +55,38 @@ static inline bool header_version(const struct header *header, enum version *ver
 #define KEEP_ALL UINT64_MAX
 #define QUIRKS_MOST 2
 
-/* An event is good until take() returns. A filter may change it before it hands it on. */
+/* An event is valid until take() returns. A filter may change it before it passes it on. */
 struct event {
     enum event_kind kind;
     enum layout_id layout;
     uint8_t tag;
-    bool length_stated; /* RECORD, OPEN: the length field says `length`, not the true one */
-    bool length_wraps;  /* OPEN: of a length of more than 32 bits, the field says the low ones */
+    bool length_stated; /* RECORD, OPEN: the length field is `length`, not the true length */
+    bool length_wraps;  /* OPEN: if the length has more than 32 bits, the field has the low 32 */
     uint32_t time;      /* RECORD, OPEN: microseconds since the header's timestamp */
     uint32_t length;
     struct header header;
     union fields fields;
 
-    /* What follows the fields. If body is NULL, PART events bring body_size bytes, one or more of them. Counts within
-     * `fields` (elements, bytes, frames, sites) say what they say: nobody makes them agree. Of a PART, RAW or BATCH: its bytes. */
+    /* What follows the fields. If body is NULL, one or more PART events have the body_size bytes. Counts in `fields` (elements,
+     * bytes, frames, sites) are written as they are, even if they are wrong. Of a PART, RAW or BATCH: its bytes. */
     const uint8_t *body;
     uint64_t body_size;
-    const uint32_t *sizes; /* BATCH: of each of its sub-records, whose sum is body_size, */
-    uint32_t count;        /* and how many they are: at least one */
+    const uint32_t *sizes; /* BATCH: the sizes of its sub-records, which add up to body_size, */
+    uint32_t count;        /* and their number, at least 1 */
 
-    /* A fault: the rule that is broken here, by its index, and where, in bytes from the event's first byte (a record's
-     * tag; of the HEADER, the file's start). NO_RULE for none. */
+    /* A fault: the index of the rule that is broken here, and the offset from the first byte of the event (the tag of a record,
+     * the start of the file for the HEADER). NO_RULE for none. */
     int rule;
     uint64_t rule_at;
-    const char *variant; /* of the rule, if one is broken: how */
-    uint64_t keep;       /* the dump ends after so many bytes of this event; KEEP_ALL for not here */
+    const char *variant; /* how the rule is broken, if one is */
+    uint64_t keep;       /* the dump ends after this many bytes of the event; KEEP_ALL if it does not end here */
 
-    /* Known to whoever made it, for the manifest. */
+    /* For the manifest, if the source knows them. */
     const char *class_name; /* LOAD_CLASS: the name, NUL-terminated; NULL if it has none, or comes from a file */
     /* INSTANCE_DUMP: its fields of type object, null or not; UNKNOWN_REFERENCES if not known. BATCH: those of its instances. */
     uint32_t references;
-    uint32_t nulls; /* of them, those that are null */
-    /* Rules, by their index, that the producer's quirks break here, and how many findings of each this event gives rise to. */
+    uint32_t nulls; /* the number of these that are null */
+    /* Rules, by index, that a quirk of the producer breaks here, and the number of findings of each. */
     unsigned quirk_count;
     struct {
         int rule;
@@ -96,11 +96,11 @@ struct event {
 
 #define UNKNOWN_REFERENCES UINT32_MAX
 
-/* Something that takes events: a filter, which hands them on to `next`, or a sink. The first member of its own struct. */
+/* A consumer of events: a filter, which passes them on to `next`, or a sink. The first member of its struct. */
 struct stage {
     void (*take)(struct stage *stage, struct event *event);
     struct stage *next; /* NULL for a sink */
-    unsigned id_size;   /* of IDs as they are written, 4 or 8: set for all stages before the first event */
+    unsigned id_size;   /* bytes of an ID in the dump, 4 or 8; set for all stages before the first event */
 };
 
 static inline void give(struct stage *stage, struct event *event)
@@ -108,7 +108,7 @@ static inline void give(struct stage *stage, struct event *event)
     stage->take(stage, event);
 }
 
-/* An event without a fault, of the given kind, tag and layout; fields, body and the rest are for the caller. */
+/* An event of this kind, tag and layout, without a fault. The caller sets fields and body. */
 static inline struct event event_of(enum event_kind kind, uint8_t tag, enum layout_id layout)
 {
     struct event e;
@@ -122,7 +122,7 @@ static inline struct event event_of(enum event_kind kind, uint8_t tag, enum layo
     return e;
 }
 
-/* This event breaks a rule, as its producer is known to do. */
+/* This event breaks a rule by a quirk of its producer. */
 static inline void quirk(struct event *e, int rule, uint32_t findings)
 {
     e->quirks[e->quirk_count].rule = rule;

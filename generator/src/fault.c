@@ -1,5 +1,5 @@
-/* See fault.h: what the rows of faults.def are made of. Bytes, valid records, and the offset at which a rule is broken;
- * violate.c knows when, and which rule. */
+/* See fault.h. The means of the rows of faults.def: bytes, valid records, and the offset at which a rule is broken. violate.c
+ * decides when, and which rule. */
 #include "fault.h"
 
 #include <stdlib.h>
@@ -25,7 +25,7 @@ void begin_bytes(struct faults *v)
     v->scratch_fill = 0;
 }
 
-/* Room for n bytes more: what is made is never longer than the scratch. */
+/* Reserves n bytes more. No body is longer than the scratch buffer. */
 static uint8_t *room(struct faults *v, size_t n)
 {
     uint8_t *p = v->scratch + v->scratch_fill;
@@ -101,7 +101,7 @@ uint8_t *own_body(struct faults *v, struct event *e)
     return v->scratch;
 }
 
-/* ---- Sound records ---- */
+/* ---- Valid records ---- */
 
 void keep_the_first(struct faults *v, struct event *e)
 {

@@ -20,7 +20,7 @@ static int compare_values(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* IDs are like addresses: multiples of 8, and no byte of theirs that comes first is the tag of anything. */
+/* IDs look like addresses: multiples of 8, whose first byte is no tag. */
 static uint64_t draw(uint64_t *state, unsigned width, bool is_serial)
 {
     uint64_t value = next_random(state);
@@ -71,7 +71,7 @@ void fresh_ids_strike(struct fresh_ids *p, uint64_t value)
         p->met[i] = true;
 }
 
-/* Whatever is at any offset: where the fields of an instance begin is not known yet. */
+/* At every offset: the layout of the instance is not known yet. */
 static void fresh_ids_scan(struct fresh_ids *p, const uint8_t *bytes, uint64_t n)
 {
     for (uint64_t i = 0; i + p->width <= n; i++)

@@ -1,7 +1,5 @@
-/* See generate.h.
- *
- * The same events come as often as is needed: to look where rules can be broken, to measure what does not fit the memory, to
- * write. */
+/* See generate.h. The source gives the same events several times: to find the places where rules can be broken, to measure
+ * records that do not fit in memory, to write. */
 #include "generate.h"
 
 #include <inttypes.h>
@@ -32,7 +30,7 @@ static enum generate_status refuse(struct generated *out, const char *failure)
     return failure ? GENERATE_REFUSED : GENERATE_NO_MEMORY;
 }
 
-/* A source that could not go on. */
+/* A source has failed. */
 static enum generate_status give_up(struct generated *out, const struct source *source)
 {
     out->failure = source->failure;
@@ -40,7 +38,7 @@ static enum generate_status give_up(struct generated *out, const struct source *
     return source->failure ? GENERATE_FAILED : GENERATE_NO_MEMORY;
 }
 
-/* Nobody stops these runs. */
+/* These passes are not stopped early. */
 static bool run_to_end(struct source *source, struct stage *first)
 {
     static const bool never = false;
@@ -48,9 +46,9 @@ static bool run_to_end(struct source *source, struct stage *first)
     return source->run(source, first, &never);
 }
 
-/* ---- How many objects fill so many bytes ---- */
+/* ---- The number of objects for a size in bytes ---- */
 
-/* The bytes of a dump of so many objects. */
+/* The size of a dump with this many objects. */
 static enum generate_status measure(struct source_settings *made, uint64_t objects, struct generated *out, uint64_t *bytes)
 {
     struct source *source;
@@ -72,7 +70,7 @@ static enum generate_status measure(struct source_settings *made, uint64_t objec
     return status;
 }
 
-/* value * part / whole, or nearly so: the part is not more than the whole. */
+/* About value * part / whole. The part is at most the whole. */
 static uint64_t share(uint64_t value, uint64_t part, uint64_t whole)
 {
     while (whole > UINT32_MAX) {
@@ -82,7 +80,7 @@ static uint64_t share(uint64_t value, uint64_t part, uint64_t whole)
     return value / whole * part + value % whole * part / whole;
 }
 
-/* What is said of --objects, who gave --bytes does not know: they are too many that would fill it. */
+/* A message about --objects would puzzle a user of --bytes: more objects would be needed than there can be. */
 static enum generate_status refuse_bytes(struct generated *out)
 {
     static const char of_objects[] = "--objects: ";
@@ -94,13 +92,13 @@ static enum generate_status refuse_bytes(struct generated *out)
     return refuse(out, out->sentence);
 }
 
-/* The most objects that do not take more than `wanted` bytes: exactly for small dumps, a thousandth less at the most for large
- * ones, where each look costs about a third of writing. */
+/* The most objects that fit in `wanted` bytes. Exact for small dumps; up to a thousandth less for large ones, where each
+ * measurement takes a third of the time of writing. */
 static enum generate_status fit_objects(struct source_settings *made, uint64_t wanted, struct generated *out)
 {
     enum { FIRST_GUESS = 1000, EXACT_BELOW = 64 << 20, TOLERANCE = 1000 };
     uint64_t low = 0, low_bytes, high = UINT64_MAX, tolerance = wanted < EXACT_BELOW ? 0 : wanted / TOLERANCE;
-    uint64_t aim = wanted - tolerance / 2; /* the middle of what will do, so that a guess need not be exact */
+    uint64_t aim = wanted - tolerance / 2; /* the middle of the accepted range, so that a guess need not be exact */
     uint64_t guess = FIRST_GUESS, high_bytes = 0;
     enum generate_status status = measure(made, 0, out, &low_bytes);
     bool halve = false;
@@ -127,7 +125,7 @@ static enum generate_status fit_objects(struct source_settings *made, uint64_t w
             high = guess;
             high_bytes = bytes;
         }
-        /* By the mean size of an object, and by halves when that does not get near soon enough. */
+        /* By the mean size of an object; by bisection if that converges too slowly. */
         if (high == UINT64_MAX) {
             uint64_t size = low ? low_bytes / low : 0;
 
@@ -204,7 +202,7 @@ static enum generate_status check_lengths(struct run *r)
     return refuse(out, out->sentence);
 }
 
-/* What does not fit the memory must be measured before it is written. */
+/* Measures records that do not fit in memory, before they are written. */
 static enum generate_status measure_records(struct run *r)
 {
     struct stage *first = &r->sizer.stage;
@@ -213,14 +211,14 @@ static enum generate_status measure_records(struct run *r)
         return GENERATED;
     if (r->faults)
         first = faults_break(r->faults, first);
-    /* What is too long already will not be written. */
+    /* A dump that is already too long is not measured further. */
     r->source->detail = r->faults ? DETAIL_FIELDS : DETAIL_SIZES;
     if (!r->source->run(r->source, first, &r->sizer.too_long))
         return give_up(r->out, r->source);
     return check_lengths(r);
 }
 
-/* The takers of bytes before `last`. */
+/* The consumers of bytes before `last`. */
 struct chain {
     struct bytes *first;
     struct bytes_hash *dump_hash, *file_hash;
@@ -257,7 +255,7 @@ static bool build_chain(struct chain *c, const struct run *r, int rule)
         return false;
     if (nested && !add_gzip(c, &c->inner_gzip, out->gzip_level, NULL))
         return false;
-    /* Its size the sink knows. */
+    /* The sink knows its size. */
     return !r->request->census || add_hash(c, &c->dump_hash, NULL, out->truth.sha256);
 }
 
@@ -317,7 +315,7 @@ static enum generate_status write_events(struct run *r, struct bytes *first)
     return status;
 }
 
-/* The census knows no names of classes that come from a file: the same events are read once more for them. */
+/* The census does not know the names of classes from a file. Another pass finds them. */
 static enum generate_status name_classes(struct run *r)
 {
     bool needed, good;
@@ -379,7 +377,7 @@ enum generate_status generate(const struct generate_request *request, struct byt
         status = name_classes(&r);
     faults_free(r.faults);
     sizer_free(&r.sizer);
-    /* What source->failure says may be the source's own. */
+    /* source->failure may be memory of the source. */
     if (out->failure && out->failure != out->sentence) {
         snprintf(out->sentence, sizeof out->sentence, "%s", out->failure);
         out->failure = out->sentence;

@@ -6,7 +6,7 @@
 
 #define ONE ((uint64_t)1 << 32)
 
-/* Of 2^LENGTH_HALVED_PARTS * 32 arrays, how many a part has. The last half is as large as the one before. */
+/* The number of arrays in each part, of 2^LENGTH_HALVED_PARTS * 32. The last two parts have the same number. */
 static uint64_t weight_of(unsigned part)
 {
     if (part < LENGTH_EQUAL_PARTS)
@@ -22,7 +22,7 @@ uint64_t length_table_mean(const struct length_table *table)
 
     for (unsigned i = 0; i < LENGTH_PARTS; i++)
         sum += ((uint64_t)table->parts[i].from + table->parts[i].to) * weight_of(i);
-    /* Below 2^32 twice, 2^12 arrays, and the half of a sum of two. */
+    /* Twice 2^32, times 2^12 arrays, and half the sum of two. */
     return sum << (32 - 1 - (LENGTH_HALVED_PARTS - 1) - 5);
 }
 
@@ -33,7 +33,7 @@ struct lengths lengths_of(const struct length_table *table)
 
 struct lengths lengths_scaled(const struct length_table *table, uint64_t mean, uint64_t of)
 {
-    /* mean is below 2^37 thousandths and `of` below 2^53, so it is divided in steps of what fits. */
+    /* The mean is below 2^37 thousandths and `of` below 2^53, so the division is done in steps that fit in 64 bits. */
     uint64_t whole = (mean / MODEL_UNIT) << 32, rest = (mean % MODEL_UNIT << 32) / MODEL_UNIT, part = of >> 16;
 
     return (struct lengths){.table = table,
@@ -64,7 +64,7 @@ uint64_t lengths_draw(const struct lengths *lengths, uint64_t bits)
     from = lengths->table->parts[part].from;
     to = lengths->table->parts[part].to;
     from += (to - from + 1) * (within >> 32) >> 32;
-    /* What lies between two lengths is the longer one as often as it is near. */
+    /* Between two lengths, the longer one is taken in proportion to its nearness. */
     return scaled(from, lengths->scale, (uint32_t)mix(bits));
 }
 

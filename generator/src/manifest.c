@@ -46,7 +46,7 @@ static void write_file(struct json *json, const char *file, const struct generat
 
 #define ROOT_PREFIX "ROOT_"
 
-/* What the dump has none of is written too: 0. */
+/* Counts of 0 are written, too. */
 static void write_records(struct json *json, const struct truth *t)
 {
     json_put_object(json, "records");
@@ -126,7 +126,7 @@ static void write_classes(struct json *json, const struct truth *t)
     json_close(json);
 }
 
-/* Each rule by its number in rules.def, as the library's catalogue names it. */
+/* The ID of each rule, by its index in rules.def, from the catalogue of the library. */
 static void write_quirks(struct json *json, const struct generated *g)
 {
     json_put_object(json, "quirks");
@@ -154,7 +154,7 @@ static void write_faults(struct json *json, const struct generated *g)
     json_close(json);
 }
 
-/* The only profile that has a rule that is broken, if there is such a rule; else NULL. */
+/* The only profile that checks a broken rule, if there is such a rule; else NULL. */
 static const char *only_profile(const struct truth *truth)
 {
     for (size_t i = 0; i < truth->fault_count; i++) {
@@ -168,7 +168,7 @@ static const char *only_profile(const struct truth *truth)
     return NULL;
 }
 
-/* Of 1.0.3 the header alone is an error to the others. */
+/* In other profiles, the header of 1.0.3 alone is an error. */
 static const char *profile_of(const struct generate_request *request, const struct generated *g)
 {
     const char *check_dump = only_profile(&g->truth);
@@ -197,7 +197,7 @@ void manifest_write(FILE *out, const char *file, uint64_t seed, const struct gen
     write_records(&json, &g->truth);
     write_heap(&json, &g->truth);
     if (request->from >= 0)
-        json_put_null(&json, "quirks"); /* hprof-validate may know */
+        json_put_null(&json, "quirks"); /* hprof-validate may recognize it */
     else
         write_quirks(&json, g);
     write_faults(&json, g);

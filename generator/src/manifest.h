@@ -1,4 +1,5 @@
-/* The truth about a dump, as JSON: manifest.schema.json. No clock and no path: the same options give the same bytes. */
+/* Writes the truth about a dump as JSON (manifest.schema.json). It has no time and no path, so the same options give the same
+ * bytes. */
 #ifndef HPROF_GEN_MANIFEST_H
 #define HPROF_GEN_MANIFEST_H
 
@@ -10,7 +11,7 @@ struct manifest_option {
     const char *option, *value; /* as given on the command line */
 };
 
-/* `file` is the dump's name without its folders, NULL for none. Whether all could be written, `out` knows. */
+/* `file` is the name of the dump without its folders, or NULL. Errors are those of `out`. */
 void manifest_write(FILE *out, const char *file, uint64_t seed, const struct generate_request *request,
                     const struct generated *generated, const struct manifest_option *options, size_t option_count);
 

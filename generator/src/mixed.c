@@ -7,9 +7,10 @@ enum row_kind { ROW_KNOWN, ROW_CLASS, ROW_OBJECT_ARRAYS, ROW_PRIMITIVE_ARRAYS, R
 
 struct mixed_row {
     enum row_kind row;
-    uint32_t kind;  /* the symbol */
-    uint32_t class; /* KNOWN: it; CLASS: its superclass; OBJECT_ARRAYS: that of the elements; PRIMITIVE_ARRAYS: their type */
-    uint32_t share; /* SLOT: of nulls */
+    uint32_t kind; /* the symbol */
+    uint32_t class
+        ; /* KNOWN: the class; CLASS: its superclass; OBJECT_ARRAYS: the class of the elements; PRIMITIVE_ARRAYS: their type */
+    uint32_t share; /* SLOT: the share of nulls */
     uint32_t nonnull;
     uint32_t array;
     const char *name, *fields, *statics;
@@ -49,7 +50,7 @@ static const struct length_table tables[MIXED_ARRAYS] = {
 
 enum {
     ROWS = sizeof rows / sizeof *rows,
-    ALL_NAMED = 990 /* thousandths that count as all: the rest was too rare to be recorded, and is like the last one */
+    ALL_NAMED = 990 /* from this many thousandths on, the rest was too rare to be recorded, and is like the last one */
 };
 
 const struct length_table *mixed_lengths(enum mixed_array array)
@@ -148,7 +149,7 @@ bool mixed_load(struct model *m, struct mixed_kind_row kinds[KINDS])
 
 struct refit {
     uint32_t *before, *now; /* references of its own that a class has */
-    uint64_t *share;        /* of the objects whose class it is, or a superclass of it */
+    uint64_t *share;        /* of the objects of this class and its subclasses */
 };
 
 static void weigh(const struct model *m, const struct mixed_kind_row kinds[KINDS], struct refit *r)
@@ -162,7 +163,7 @@ static void weigh(const struct model *m, const struct mixed_kind_row kinds[KINDS
                 r->share[c] += kinds[k].share;
 }
 
-/* Each class in its proportion, and rounded so that those up to it have what is due to them together. */
+/* In proportion, and rounded so that the running total is right. */
 static void choose(const struct model *m, struct refit *r, uint64_t wanted)
 {
     uint64_t all = 0, passed = 0, given = 0;

@@ -1,4 +1,4 @@
-/* What mixed.def says, as numbers: the kinds of objects, and whom they name. */
+/* The numbers of mixed.def: the kinds of objects, and what they refer to. */
 #ifndef HPROF_GEN_MIXED_H
 #define HPROF_GEN_MIXED_H
 
@@ -17,9 +17,9 @@ enum { MIXED_SHARES = 10000000, MIXED_THOUSAND = 1000 };
 #define TARGET NOTHING
 enum mixed_kind {
 #include "mixed.def"
-    KIND_REST,  /* whatever mixed.def leaves out */
+    KIND_REST,  /* kinds that mixed.def leaves out */
     KINDS,
-    TARGET_NULL /* what a reference may be beside these */
+    TARGET_NULL /* other targets of a reference */
 };
 #undef KNOWN
 #undef CLASS
@@ -67,23 +67,22 @@ struct mixed_kind_row {
     uint32_t nonnull;              /* of an object array: thousandths of its elements */
     const struct mixed_row *slots; /* an instance's references, or what the elements of an array are */
     uint32_t slot_count;
-    const uint16_t
-        *slot_at; /* which of `slots` each one is, MIXED_SLOT_MORE for one that mixed.def does not have; NULL: in order */
+    const uint16_t *slot_at; /* index of each in `slots`, MIXED_SLOT_MORE if mixed.def does not have it; NULL: in order */
 };
 #define MIXED_SLOT_MORE UINT16_MAX
 
-/* Adds the classes of mixed.def and fills the kinds but KIND_REST. */
+/* Adds the classes of mixed.def, and fills all kinds except KIND_REST. */
 bool mixed_load(struct model *m, struct mixed_kind_row kinds[KINDS]);
-/* Gives the instances other numbers of references, so that 10 million objects have about `wanted` of them in fields of the classes
- * of mixed.def. */
+/* Changes the numbers of references of instances, so that 10 million objects have about `wanted` references in fields of the
+ * classes of mixed.def. */
 bool mixed_refit(struct model *m, struct mixed_kind_row kinds[KINDS], uint64_t wanted);
 const struct length_table *mixed_lengths(enum mixed_array array);
 
-/* The n-th of the slots that begin there; and a number that no other slot has. */
+/* The n-th slot of a kind; and its number, which no other slot has. */
 const struct mixed_row *mixed_slot(const struct mixed_row *slots, uint32_t n);
 uint32_t mixed_slot_number(const struct mixed_row *slot);
 uint32_t mixed_slot_numbers(void);
-/* Whom a reference names, from random bits: a kind, KIND_REST for anything, TARGET_NULL. */
+/* The target of a reference, from random bits: a kind, KIND_REST for any object, TARGET_NULL. */
 uint32_t mixed_target(const struct mixed_row *slot, uint64_t bits);
 
 #endif

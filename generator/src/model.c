@@ -1,4 +1,4 @@
-/* See model.h: the options, and who answers for which object. */
+/* See model.h: the options, and which part makes which object. */
 #include "parts.h"
 
 #include <stdio.h>
@@ -15,7 +15,7 @@ const struct shape *const shapes[] = {&shape_mixed,   &shape_list, &shape_tree, 
 #define MOST_DEPTH ((uint64_t)1000000)
 #define MOST_FRAMES ((uint64_t)1000000000)
 
-static char sentence[256]; /* the latest failure that is no constant */
+static char sentence[256]; /* the latest failure that is not a constant string */
 
 struct shape_block {
     struct shape_block *next;
@@ -165,7 +165,7 @@ void longest_is(struct model *m, uint64_t bytes)
 
 static inline uint64_t any(uint64_t bits, uint64_t first, uint64_t count)
 {
-    return (first + below(bits, count)) | ((uint64_t)0 - (bits % 4 == 0)); /* no branch: it cannot be guessed */
+    return (first + below(bits, count)) | ((uint64_t)0 - (bits % 4 == 0)); /* no branch: it could not be predicted */
 }
 
 uint64_t any_or_null(const struct model *m, uint64_t index, uint64_t slot)
@@ -203,7 +203,7 @@ uint64_t model_reference(const struct model *m, uint64_t index, const struct obj
     return m->shape->reference(m, index, o, slot);
 }
 
-/* Apart, so that the way to the shape is a jump. */
+/* A function of its own, so that the call of the shape is a jump. */
 static __attribute__((noinline)) void ids_one_by_one(const struct model *m, uint64_t index, const struct object *o,
                                                      uint64_t first, uint64_t count, uint64_t *out)
 {
@@ -225,7 +225,7 @@ uint64_t model_random(const struct model *m, uint64_t a, uint64_t b)
     return mix_of(key_of(m), a, b);
 }
 
-/* Enough that there are some, and that what the shape begins with is one of them. */
+/* So many that there are some, among them the first object of the shape. */
 uint64_t model_global_count(const struct model *m)
 {
     enum { GLOBALS = 68 };
@@ -246,7 +246,7 @@ uint64_t model_static(const struct model *m, uint32_t class, uint32_t slot)
 {
     uint64_t bits = mix_of(key_of(m), class, (uint64_t)slot << 8 | 6);
 
-    if (m->options.objects == 0 || (bits & 1023) < 107) /* 10.5 %, as in the dump that mixed is fitted to */
+    if (m->options.objects == 0 || (bits & 1023) < 107) /* 10.5 %, as in the dump that mixed.def was made from */
         return MODEL_NULL;
     return below(bits, m->options.objects);
 }

@@ -7,7 +7,7 @@
 #include "lengths.h"
 #include "random.h"
 
-/* Fitted with shape_mixed's tables to the same dump: lengths of the UTF8 records' texts. */
+/* From the same dump as the tables of shape_mixed: the lengths of the strings. */
 static const struct length_table symbol_lengths = {
     {{1, 4},    {3, 6},     {5, 7},     {6, 8},     {8, 8},     {9, 9},     {9, 11},    {10, 12},   {11, 13},  {12, 14},
      {13, 15},  {15, 16},   {16, 17},   {17, 19},   {19, 20},   {20, 22},   {22, 24},   {24, 27},   {27, 29},  {29, 33},
@@ -27,7 +27,7 @@ enum {
     WORDS = sizeof words / sizeof *words,
     PACKAGES = sizeof packages / sizeof *packages,
     NUMBER_MOST = 10,
-    BOOTSTRAP_SHARE = 46 /* of 100 classes: likewise fitted */
+    BOOTSTRAP_SHARE = 46 /* of 100 classes: from the same dump */
 };
 
 /* ---- Adding ---- */
@@ -84,7 +84,7 @@ static void put(struct text *t, const char *from, size_t size)
 {
     if (size > t->most - t->size)
         size = t->most - t->size;
-    memmove(t->out + t->size, from, size); /* of itself, in put_source */
+    memmove(t->out + t->size, from, size); /* recursion of put_source */
     t->size += size;
 }
 
@@ -104,7 +104,7 @@ static void put_number(struct text *t, uint32_t number)
     put(t, digits + at, sizeof digits - at);
 }
 
-/* The first letter may be a small one: verbs of methods, names of fields. */
+/* The first letter may be lower case: verbs of methods, names of fields. */
 static void put_word(struct text *t, uint64_t bits, bool small)
 {
     const char *word = words[bits % WORDS];
@@ -128,7 +128,7 @@ static void put_class(struct text *t, uint64_t key, uint32_t number)
     put_number(t, number);
 }
 
-/* What comes after the last '/', up to the first '$'. */
+/* The part after the last '/', up to the first '$'. */
 static void put_source(struct text *t, const char *class, size_t size)
 {
     size_t from = 0;
@@ -153,7 +153,7 @@ static void put_symbol_name(struct text *t, uint64_t bits, size_t end)
     t->size = name.size;
 }
 
-/* "(Lcom/example/io/FileGraph12;)LRecordLayout1234;": of as many parameters as are needed. */
+/* "(Lcom/example/io/FileGraph12;)LRecordLayout1234;", with as many parameters as the length needs. */
 static void put_signature(struct text *t, uint64_t key, uint64_t bits, size_t end)
 {
     enum { PARAMETER_MOST = 40 };

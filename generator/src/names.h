@@ -1,5 +1,5 @@
-/* The texts of a model: each a function of its number. A text that is somewhere is kept by its pointer; those that are
- * made (the n-th class, the n-th symbol) take no memory. */
+/* The texts of a model, each a function of its number. Constant texts are kept as pointers; made-up ones (the n-th class, the
+ * n-th symbol) take no memory. */
 #ifndef HPROF_GEN_NAMES_H
 #define HPROF_GEN_NAMES_H
 
@@ -14,7 +14,7 @@ enum name_form {
     NAME_ARRAY_OF, /* "[L", the text of another string, ";" */
     NAME_FIELD,    /* "indexBuffer": up to 4096 of them differ */
     NAME_SOURCE,   /* of the class whose name is another string: "HashMap.java" */
-    NAME_SYMBOL    /* what a program's symbols look like: methods, signatures, constants */
+    NAME_SYMBOL    /* like the symbols of a program: methods, signatures, constants */
 };
 
 struct name_range {
@@ -32,9 +32,9 @@ struct names {
     bool failed; /* no memory, or no numbers left */
 };
 
-/* The number of a text that is there already, or is added. The text stays the caller's and must outlive the names. */
+/* The number of a text, added if it is new. The text belongs to the caller and must outlive the names. */
 uint32_t names_text(struct names *names, const char *text, size_t length);
-/* Adds `count` strings and gives the first. */
+/* Adds `count` strings and returns the first. */
 uint32_t names_add(struct names *names, enum name_form form, const char *text, uint32_t of, uint32_t count);
 /* At most `most` bytes. */
 size_t names_write(const struct names *names, uint32_t string, char *out, size_t most);

@@ -1,30 +1,30 @@
-/* The objects of a heap dump: nearly all of it, so the one place where every instruction counts. Each is made where it stays until
- * it is given: alone, as an event that is used again and again (what a filter may have changed is set anew, the rest is not
- * touched); or, where nobody looks at it, after others in a batch. */
+/* The objects of a heap dump. They are nearly all of a dump, so every instruction counts here. An object is made in place. It
+ * is given as an event of its own, which is reused: only fields that a filter may have changed are set again. If no filter
+ * looks at objects, many of them are given as one batch. */
 #include <stdlib.h>
 
 #include "emitter.h"
 #include "encode.h"
 
-/* Of 64 bits, as they lie in memory there: the same values on every machine. */
+/* Of 64 bits, by their order in memory: the same values on every machine. */
 #define FROM_LITTLE_ENDIAN(v) FROM_BIG_ENDIAN(64, __builtin_bswap64(v))
 
 #define HOT static inline __attribute__((always_inline))
 
 enum { IDS = 512, BATCH_MOST = 256, BATCH_BYTES = 16 << 10 };
 
-/* What is the same for all objects of a dump. */
+/* What all objects of a dump have in common. */
 struct loop {
     struct emitter *em;
     const struct model *m;
     struct event instance, object_array, primitive_array, batch;
-    uint8_t *at; /* in the room: where the next sub-record is made */
+    uint8_t *at; /* in the buffer: where the next sub-record is made */
     unsigned archived_left, sevens_left, without_left;
-    uint64_t ids[IDS];          /* of an instance's references, or some elements */
+    uint64_t ids[IDS];          /* of the references of an instance, or of some elements */
     uint32_t sizes[BATCH_MOST]; /* of the sub-records of the batch */
 };
 
-/* A filter that was given the event before may have changed it. */
+/* A filter may have changed the preceding event. */
 HOT struct event *again(struct event *e, uint8_t tag, enum layout_id layout)
 {
     e->kind = EVENT_SUBRECORD;
@@ -51,7 +51,7 @@ static void give_batch(struct loop *l)
     l->at = l->em->room;
 }
 
-/* Where the body of the next sub-record is made: of up to PIECE_SIZE bytes, after its fixed part. */
+/* Where the body of the next sub-record is made, after its fixed part. It has up to PIECE_SIZE bytes. */
 HOT uint8_t *body_place(struct loop *l, size_t fixed, uint64_t size)
 {
     if (__builtin_expect(l->batch.body_size + fixed + size > PIECE_SIZE, 0))
@@ -59,7 +59,7 @@ HOT uint8_t *body_place(struct loop *l, size_t fixed, uint64_t size)
     return l->at + fixed;
 }
 
-/* A sub-record that is in its place. */
+/* A sub-record that is complete in the buffer. */
 HOT void add_to_batch(struct loop *l, uint64_t size)
 {
     if (l->em->detail != DETAIL_SIZES)
@@ -70,7 +70,7 @@ HOT void add_to_batch(struct loop *l, uint64_t size)
         give_batch(l);
 }
 
-/* What is in no batch. */
+/* A sub-record that is not part of a batch. */
 static void give_alone(struct loop *l, struct event *e)
 {
     give_batch(l);
@@ -90,16 +90,16 @@ static void give_part(struct emitter *em, const uint8_t *body, uint64_t size)
 
 /* ---- Patterns ---- */
 
-/* Of a class whose instances are small: the words of 8 bytes that hold more than references, each with its random bits and its
- * place, and then the places of references. How many of each there are cannot be foretold from object to object, so they are gone
- * through by steps, most often one. After the last there are words without a bit, and references, that stand where nothing is. */
+/* The pattern of a class with small instances: the words of 8 bytes that hold more than references, each with its random bits
+ * and its offset, then the offsets of references. Their numbers change from object to object, which a branch could not predict,
+ * so they are processed in fixed steps, mostly one. Entries after the last one write nothing that is used. */
 enum {
     WORD = 8,
     STEP = 4,
     PATTERN_BYTES_MOST = 512,
     PATTERN_WORDS_MOST = PATTERN_BYTES_MOST / WORD,
     PATTERN_REFERENCES_MOST = PATTERN_BYTES_MOST / 4,
-    NOWHERE = PATTERN_BYTES_MOST + WORD, /* in the room */
+    NOWHERE = PATTERN_BYTES_MOST + WORD, /* in the buffer */
     PATTERNS_SIZE = 8 << 20,
     PLACES_A_WORD = WORD / sizeof(uint16_t)
 };
@@ -121,7 +121,7 @@ HOT uint8_t *put_primitive(uint8_t *p, const struct model_field *f, uint64_t bit
 {
     unsigned size = type_sizes[f->type];
 
-    put_u8(p, (bits & type_masks[f->form][f->type]) << (64 - 8 * size)); /* there is room after */
+    put_u8(p, (bits & type_masks[f->form][f->type]) << (64 - 8 * size)); /* the buffer goes on after it */
     return p + size;
 }
 
@@ -131,7 +131,7 @@ static void fill_places(uint16_t *places, size_t from, size_t to)
         places[from++] = NOWHERE;
 }
 
-/* Lays out the instances of a class. Gives the words that takes. */
+/* Lays out the instances of a class. Returns the number of words. */
 static size_t make_pattern(const struct emitter *em, uint32_t class, uint64_t *masks)
 {
     const struct model *m = em->model;
@@ -209,7 +209,7 @@ struct values {
     uint32_t nulls;
 };
 
-/* The values of fields: those of one class. */
+/* The values of the fields of one class. */
 HOT uint8_t *put_values(const struct loop *l, uint8_t *p, const struct model_field *f, const struct model_field *end,
                         uint64_t index, const struct object *o, struct values *v, unsigned id_size)
 {
@@ -227,7 +227,7 @@ HOT uint8_t *put_values(const struct loop *l, uint8_t *p, const struct model_fie
     return p;
 }
 
-/* Its values from `p` on; or in pieces, when they do not fit one, and `p` is the room. */
+/* Writes its values at `p`; or in pieces, with the buffer `p`, if they do not fit in one. */
 HOT void walk_values(const struct loop *l, uint8_t *p, uint64_t index, const struct object *o, struct values *v, bool in_parts,
                      unsigned id_size)
 {
@@ -257,7 +257,7 @@ HOT void walk_values(const struct loop *l, uint8_t *p, uint64_t index, const str
         give_part(l->em, l->em->room, (uint64_t)(p - l->em->room));
 }
 
-/* How many references an instance has, and how many are null, when that must be known before its values. */
+/* The number of references of an instance, and of nulls, if they must be known before its values. */
 static void count_references(const struct loop *l, uint64_t index, const struct object *o, struct values *v)
 {
     for (const struct model_class *c = &l->m->classes[o->class];; c = &l->m->classes[c->next_with_fields]) {
@@ -288,7 +288,7 @@ HOT struct event *instance_event(struct loop *l, const struct INSTANCE_DUMP *r, 
     return e;
 }
 
-/* Its body is in its place. */
+/* An instance whose body is in the buffer. */
 HOT void give_whole_instance(struct loop *l, const struct INSTANCE_DUMP *r, const uint8_t *body, uint64_t references,
                              uint32_t nulls, unsigned id_size)
 {
@@ -302,7 +302,7 @@ HOT void give_whole_instance(struct loop *l, const struct INSTANCE_DUMP *r, cons
     add_to_batch(l, 1 + SIZE_OF(INSTANCE_DUMP, id_size) + r->bytes);
 }
 
-/* One of a class without a pattern. */
+/* An instance of a class without a pattern. */
 static void give_large_instance(struct loop *l, uint64_t index, const struct object *o, unsigned id_size)
 {
     const struct INSTANCE_DUMP r = instance_fields(l->em, index, &l->em->hot[o->class]);
@@ -386,7 +386,7 @@ HOT void count_array(struct emitter *em, uint32_t class, uint64_t bytes)
     em->hot[class].array_bytes += bytes;
 }
 
-/* Its elements are in their place. */
+/* An array whose elements are in the buffer. */
 HOT void give_whole_array(struct loop *l, struct event *e, size_t fixed, unsigned id_size)
 {
     if (l->em->detail == DETAIL_FIELDS || e->quirk_count) {
@@ -411,8 +411,8 @@ HOT uint8_t *put_elements(struct loop *l, uint8_t *p, uint64_t index, const stru
     return p;
 }
 
-/* JVMPI has a class of elements where HPROF has the class of the array. That is a finding for a class, in a file; of class 0, in a
- * heap dump. */
+/* JVMPI gives the class of the elements, not that of the array. That is one finding for each class in a file; for class 0, one
+ * in each heap dump. */
 static uint64_t element_class_id(const struct emitter *em, uint32_t class, struct event *e)
 {
     uint32_t of = em->model->classes[class].element_class;

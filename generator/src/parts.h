@@ -1,4 +1,4 @@
-/* What the files of the model share: its classes as they are added, and what is after model.h's functions. */
+/* What the files of the model share: how classes are added, and what model.h's functions use. */
 #ifndef HPROF_GEN_PARTS_H
 #define HPROF_GEN_PARTS_H
 
@@ -13,7 +13,7 @@ struct element_blocks {
     uint8_t *text, *chars, *numbers, *booleans;
 };
 
-/* Where stacks run: methods of some classes. */
+/* The methods that are on stacks: those of some classes. */
 enum { STACK_CLASSES_MOST = 256 };
 struct stack_places {
     uint32_t classes[STACK_CLASSES_MOST];
@@ -27,7 +27,7 @@ struct parts {
     struct model model; /* first, so that one is the other */
     struct names names;
     uint64_t key;          /* the seed, mixed */
-    uint64_t core_objects; /* as many as the threads ask for; there may be fewer objects */
+    uint64_t core_objects; /* as many as the threads need; the heap may have fewer objects */
     uint32_t class_capacity, field_capacity;
     struct element_blocks blocks;
     struct stack_places places;
@@ -46,22 +46,22 @@ static inline uint64_t key_of(const struct model *m)
 
 /* ---- classes.c: adding classes, their superclass first. MODEL_NONE or false without memory. ---- */
 
-/* Fields are "L:name I:hash B0:coder": the type as a signature has it (L for any object), the form (0: zero, s: small) or nothing,
+/* Fields are "L:name I:hash B0:coder": the type as in signatures (L for any object), optionally the form (0: zero, s: small),
  * the name. */
 uint32_t class_add(struct model *m, const char *name, uint32_t super, const char *fields, const char *statics);
-/* Likewise, with so many references more after those fields. */
+/* Likewise, with this many references after those fields. */
 uint32_t class_add_wider(struct model *m, const char *name, uint32_t super, const char *fields, uint64_t more,
                          const char *statics);
-/* Likewise, and the fields are added one by one, the instance fields first. */
+/* Likewise; the fields are added one by one, the instance fields first. */
 uint32_t class_add_named(struct model *m, uint32_t name, uint32_t super);
 bool field_add(struct model *m, uint32_t name, uint8_t type, uint8_t form);
 bool static_add(struct model *m, uint32_t name, uint8_t type, uint8_t form);
 /* An array class of objects of that class. */
 uint32_t class_add_array(struct model *m, uint32_t of);
-/* The generated texts as strings: the first of them. Whether all could be added, names.failed says in the end. */
+/* Adds the generated texts as strings, and returns the first. names.failed if some could not be added. */
 uint32_t string_add(struct model *m, enum name_form form, const char *text, uint32_t of, uint32_t count);
-/* Each class from `first` on gets so many references of its own as its number in `wanted` says: the first ones it has, and
- * then "reference1" and on. Before classes_finish(). */
+/* Gives each class from `first` on the number of references that `wanted` has for it: the first ones of its own, then
+ * "reference1" and so on. To be called before classes_finish(). */
 bool references_refit(struct model *m, uint32_t first, const uint32_t *wanted);
 /* Sizes, next_with_fields. */
 void classes_finish(struct model *m);
@@ -73,7 +73,7 @@ bool core_classes_add(struct model *m);
 uint64_t core_object_count(const struct model *m);
 void core_object(const struct model *m, uint64_t index, struct object *o);
 uint64_t core_reference(const struct model *m, uint64_t index, uint64_t slot);
-/* The text of a byte[] that is the value of a name; false for any other object. */
+/* The text of a byte[] that is the value of a thread's name; false for any other object. */
 bool core_text(const struct model *m, uint64_t index, char text[MODEL_STRING_MOST], size_t *size);
 
 /* ---- elements.c ---- */
@@ -88,10 +88,10 @@ void stacks_prepare(struct model *m);
 
 /* ---- For shapes ---- */
 
-/* What is asked for makes no sense. A false without this means that memory ran out. */
+/* The options make no sense. Failure without this call means that memory ran out. */
 bool fail(struct model *m, const char *why);
 
-/* The shape's objects begin after those of any heap. */
+/* The objects of the shape follow those of every heap. */
 static inline uint64_t shape_first(const struct model *m)
 {
     uint64_t core = parts_of(m)->core_objects;
@@ -131,21 +131,21 @@ static inline void be_primitive_array(struct object *o, uint8_t type, uint64_t e
 /* Memory that is freed with the model. NULL if there is none. */
 void *shape_memory(struct model *m, size_t size);
 
-/* So many fields that are references, named "reference1" and on, to the class that was added last. */
+/* Adds this many references, named "reference1" and so on, to the class that was added last. */
 bool references_add(struct model *m, uint64_t count);
 
-/* Any of the shape's objects, or null: one of four. */
+/* A random object of the shape; null for one of four. */
 uint64_t any_or_null(const struct model *m, uint64_t index, uint64_t slot);
-/* The IDs of `count` such, from slot `first` on. */
+/* The IDs of `count` random objects, from slot `first` on. */
 void any_or_null_ids(const struct model *m, uint64_t index, uint64_t first, uint64_t count, uint64_t *out);
 
-/* The longest body that the shape's objects have. */
+/* Notes the longest body of the shape's objects. */
 void longest_is(struct model *m, uint64_t bytes);
 
-/* No shape takes more classes. */
+/* The most classes that a shape takes. */
 #define CLASSES_MOST UINT32_C(10000000)
 
-/* Taken if the option is unset; else it must lie within. */
+/* The default of an option, and its limits. */
 bool option_within(struct model *m, uint64_t *option, uint64_t unset, uint64_t least, uint64_t most, const char *allowed);
 
 #endif

@@ -5,12 +5,12 @@
 #include <string.h>
 
 enum {
-    ALL_KINDS_FROM = 2048, /* objects: a cell of so many has one of each kind at least */
+    ALL_KINDS_FROM = 2048, /* objects: a cell of this size has at least one of each kind */
     SPINE_MOST = 48,
-    SPINE_OF = 8,      /* of so many objects, the spine can name one */
-    FAR_EACH = 16,     /* of so many references that are free, one leads to another cell */
-    MORE_NOT_NULL = 3, /* of so many references that mixed.def does not know, one is null: as of all */
-    TRIES = 8          /* to find a kind of which one is named already */
+    SPINE_OF = 8,      /* the spine can name one of this many objects */
+    FAR_EACH = 16,     /* one of this many free references leads to another cell */
+    MORE_NOT_NULL = 3, /* one of this many references that mixed.def does not have is null, as among all references */
+    TRIES = 8          /* to find a kind of which one is already named */
 };
 #define NO_EDGE UINT32_MAX
 
@@ -20,8 +20,8 @@ struct growth {
     uint64_t key, draws;
     uint32_t size, object_count, edge_count;
     uint32_t left[KINDS], left_in_all;
-    uint32_t open[KINDS]; /* the newest edge that wants one of the kind, KIND_REST: any; */
-    uint32_t *older;      /* and for each edge the next one that wants the same */
+    uint32_t open[KINDS]; /* the newest edge to an object of each kind; KIND_REST: to any object; */
+    uint32_t *older;      /* and for each edge, the next edge to the same kind */
     uint32_t *drawn;      /* by slot: how often its target was drawn */
 };
 
@@ -32,11 +32,11 @@ static uint64_t draw(struct growth *g, uint64_t n)
 
 /* ---- How many of each ---- */
 
-/* Rounded so that the sum is right; the rest gets what is left. */
+/* Rounded so that the sum is right. KIND_REST gets the remainder. */
 static void count_kinds(struct pattern *p, uint32_t size, const struct mixed_kind_row kinds[KINDS])
 {
     uint64_t sum = 0;
-    uint32_t counted = 1, most = 0; /* the spine is one */
+    uint32_t counted = 1, most = 0; /* the spine is one of them */
 
     for (uint32_t k = 0; k < KIND_REST; k++) {
         uint64_t before = sum * size / MIXED_SHARES;
@@ -93,7 +93,7 @@ static void add_spine(struct growth *g)
         open_edge(g, KIND_REST);
 }
 
-/* What a slot names goes evenly through what it may name, so that even a few objects have the shares. */
+/* The targets of a slot are taken in turn, so that even a few objects have the right shares. */
 static uint32_t draw_target(struct growth *g, const struct mixed_row *slot)
 {
     uint32_t number = mixed_slot_number(slot);
@@ -138,7 +138,7 @@ static uint32_t draw_kind(struct growth *g)
     return k;
 }
 
-/* Of which kind the next object is: as the shares say, but rather one that is named. */
+/* The kind of the next object: by the shares, but preferably one that an edge leads to. */
 static uint32_t next_kind(struct growth *g)
 {
     uint32_t k = KIND_REST;
@@ -172,7 +172,7 @@ static void grow(struct growth *g)
     }
 }
 
-/* The references that no object grew from name one of the kind they want. */
+/* Edges that no new object was made for lead to an existing object of their kind. */
 static void close_open(struct growth *g)
 {
     for (uint32_t k = 0; k < KINDS; k++) {
@@ -187,7 +187,7 @@ static void close_open(struct growth *g)
             else if (counted->count > 0)
                 to = g->p->members[counted->first + (uint32_t)draw(g, counted->count)];
             else
-                continue; /* null: a small cell has none of them */
+                continue; /* null: a small cell has no object of this kind */
             g->p->edges[edge] = mode << EDGE_SLOT_BITS | to;
         }
     }

@@ -1,5 +1,5 @@
-/* A producer as data: what it can write, the form of its IDs, serials, names and times, which parts a dump has and in which
- * order, and where it departs from the specification. One for each file producer_*.c. */
+/* A producer as data: what it can write; the form of its IDs, serials, names and times; the parts of its dumps and their order;
+ * its quirks. One for each file producer_*.c. */
 #ifndef HPROF_GEN_PRODUCER_H
 #define HPROF_GEN_PRODUCER_H
 
@@ -10,9 +10,9 @@
 
 struct emitter; /* emitter.h */
 
-/* A part of a dump: gives its records, or sub-records. */
+/* A part of a dump: emits its records or sub-records. */
 typedef void part(struct emitter *em);
-/* Makes an event that is about to be given what this producer writes in its place. */
+/* Changes an event, before it is given, to what this producer writes. */
 typedef void touch(struct emitter *em, struct event *e, uint64_t number);
 
 /* IDs are linear: base + number * stride. */
@@ -23,7 +23,7 @@ struct id_forms {
     struct ids strings, frames, objects /* classes first */, references /* of JNI globals */;
 };
 
-/* Records that not every producer writes. */
+/* Optional records. */
 enum {
     WRITES_SITES = 1,
     WRITES_SAMPLES = 2,
@@ -43,70 +43,72 @@ enum time_style { TIME_ZERO, TIME_MICROSECONDS, TIME_AGENT /* milliseconds, in m
 enum trace_style { TRACE_NONE, TRACE_DUMMY, TRACE_OF_ALLOCATION };
 enum constant_style { CONSTANTS_NONE, CONSTANTS_OBJECTS, CONSTANTS_ALL };
 
-/* A class that the model does not know. */
+/* A class that is not in the model. */
 struct own_class {
     const char *name; /* as it is written */
     uint32_t super;   /* enum model_core_class; MODEL_NONE for none */
-    bool absent;      /* it has a LOAD_CLASS and no CLASS_DUMP */
+    bool absent;      /* it has a LOAD_CLASS but no CLASS_DUMP */
 };
 
-/* A static field of type object that the model does not know, in the classes of which `each` leaves `rest`. */
+/* A static field of type object that is not in the model, in each class whose number modulo `each` is `rest`. */
 struct own_static {
-    int name;                                                    /* one of its own strings */
-    uint32_t each, rest;                                         /* each is 0 after the last */
-    uint64_t (*value)(const struct emitter *em, uint32_t class); /* its ID, of array classes too; NULL: null, and not of them */
+    int name;            /* one of the producer's own strings */
+    uint32_t each, rest; /* each is 0 after the last */
+    uint64_t (*value)(const struct emitter *em,
+                      uint32_t class); /* its value, in array classes too; NULL: null, and not in array classes */
 };
 
 struct producer {
     const char *name, *about;
-    const char *profile; /* of hprof-validate */
+    const char *profile; /* the profile of hprof-validate */
 
-    /* What it can write: version V is bit 1 << V, IDs of n bytes are bit n. The defaults. */
+    /* What it can write: bit 1 << V for version V, bit 1 << n for IDs of n bytes. Then the defaults. */
     unsigned versions, id_sizes;
     enum version version;
     unsigned id_size;
     uint64_t segment_size;            /* from 1.0.2 on; 0 for one HEAP_DUMP */
-    uint64_t compressed_segment_size; /* 0 for the same */
+    uint64_t compressed_segment_size; /* 0 for the same as segment_size */
     uint64_t segment_objects;         /* sub-records; 0 for any number */
     enum segments_cut segments_cut;
-    bool resets_heap;                /* segments.h */
-    bool without_clock;              /* the header's timestamp is 0 */
-    unsigned records, usual, always; /* bits of WRITES_*: all that it can, those of RECORDS_DEFAULT, those of any dump */
+    bool resets_heap;   /* segments.h */
+    bool without_clock; /* the header's timestamp is 0 */
+    unsigned records, usual,
+        always; /* bits of WRITES_*: all that it can write, those of RECORDS_DEFAULT, those of every dump */
 
     struct id_forms ids4, ids8;
-    uint64_t id_limit4;                              /* IDs of objects of 4 bytes are below this */
-    uint64_t class_offset;                           /* the ID of a class is so far after its place */
-    uint32_t class_start, thread_start, trace_start; /* serials; trace_start is the empty trace */
+    uint64_t id_limit4;                              /* 4-byte IDs of objects are below this */
+    uint64_t class_offset;                           /* the ID of a class is this far after the address of its class */
+    uint32_t class_start, thread_start, trace_start; /* the first serial numbers; trace_start is the empty trace */
 
     enum name_style names;
     enum time_style time;
     enum trace_style traces; /* of classes and objects */
     enum constant_style constants;
-    int32_t lowest_line, line_unknown; /* what is below the first is the second */
+    int32_t lowest_line, line_unknown; /* lines below the first become the second */
     bool names_threads;                /* a trace names its thread */
     bool thread_blocks;                /* a ROOT_THREAD_BLOCK for each thread */
     bool unknown_site;                 /* one allocation site is of a class that was never loaded */
     uint32_t cutoff;                   /* of the sites */
-    uint16_t asked_flags; /* of the sites that a client asks for, who asks for the heap's summary too: as he sent them */
-    const struct own_class *classes; /* up to one without a name */
-    const char *const *strings;      /* texts that the model does not know, up to NULL */
+    uint16_t asked_flags;              /* of the sites that a client requests, with the heap summary: as in the command */
+    const struct own_class *classes;   /* the last one has no name */
+    const char *const *strings;        /* texts that are not in the model, up to NULL */
     const struct own_static *statics;
 
     /* Objects. */
-    bool beside_classes;       /* with a class goes an object, which is among those that were asked for */
-    unsigned mirrors;          /* of the primitive types: instances of java.lang.Class */
-    unsigned loaders;          /* beside the application's */
-    unsigned archived_mirrors; /* so many elements of Object[] name a class that is not dumped */
-    unsigned sevens;           /* so many boolean[] hold a 7 */
+    bool beside_classes;       /* each class has an object beside it, which counts as one of --objects */
+    unsigned mirrors;          /* instances of java.lang.Class, for the primitive types */
+    unsigned loaders;          /* besides the application's */
+    unsigned archived_mirrors; /* the number of elements of Object[] that refer to a class that is not dumped */
+    unsigned sevens;           /* the number of boolean[] that hold a 7 */
     bool element_classes;      /* an object array names the class of its elements; that of Object[] is 0 */
     bool cuts_nulls;           /* trailing nulls of object arrays are left out */
-    bool leaves_out_elements;  /* 1.0.3: one primitive array is without its elements */
+    bool leaves_out_elements;  /* 1.0.3: one primitive array has no elements */
 
     touch *on_load, *on_start, *on_trace, *on_thread, *on_local, *on_class; /* the number of the class, thread or frame */
     void (*before_class)(struct emitter *em, uint32_t class);               /* its CLASS_DUMP */
     void (*on_frame)(struct emitter *em, struct model_frame *frame, uint64_t number);
 
-    /* Up to NULL: once before, in each heap dump, after each (NULL for nothing there), once after the last. */
+    /* Each up to NULL: once before the first heap dump; in each heap dump; after each (NULL for none); once after the last. */
     part *const *before, *const *dump, *const *beside, *const *after;
 };
 

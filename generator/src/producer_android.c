@@ -1,11 +1,11 @@
-/* The Android runtime, hprof.cc (SPEC.md A.4). As when its clock cannot be read. */
+/* The Android runtime, hprof.cc (SPEC.md A.4), on a device whose clock cannot be read. */
 #include "emitter.h"
 
 enum { STRING_ZYGOTE, STRING_APP, STRING_OVERHEAD, STRING_LOADER, STRING_CLASS, STRING_COMPONENT, STRING_EMPTY };
 static const char *const strings[] = {
     "zygote", "app", "$classOverhead", "$class$classLoader", "$class$shadow$_klass_", "$class$componentType", "", NULL};
 
-/* A made-up array, of the size that the class takes beside its fields. Its ID is the next odd one. */
+/* A made-up array with the size of the class object besides its fields. Its ID is the next odd one. */
 static uint64_t overhead_of(const struct emitter *em, uint32_t class)
 {
     return class < em->beside ? class_id(em, class) | 1 : 0;
@@ -36,7 +36,7 @@ static uint64_t component_of(const struct emitter *em, uint32_t class)
     return array->element == TYPE_OBJECT ? class_id(em, array->element_class) : 0;
 }
 
-/* The fields of the class as an object are static ones of it. */
+/* The fields of the class as an object are static fields of the class. */
 static const struct own_static statics[] = {{STRING_OVERHEAD, 1, 0, overhead_of},
                                             {STRING_LOADER, 1, 0, loader_of},
                                             {STRING_CLASS, 1, 0, class_of},
@@ -45,7 +45,7 @@ static const struct own_static statics[] = {{STRING_OVERHEAD, 1, 0, overhead_of}
 
 static const struct own_class classes[] = {{.name = "int", .super = MODEL_NONE}, {.name = NULL}};
 
-/* A class without a source has an empty one. */
+/* A class without a source file has an empty name for it. */
 static void on_frame(struct emitter *em, struct model_frame *frame, uint64_t number)
 {
     leave_out_lines(frame, number, frame->class);
@@ -131,7 +131,7 @@ static void part_other_roots(struct emitter *em)
         give(em->to, &e);
 }
 
-/* Strings first, whatever names them. */
+/* All strings come first. */
 static part *const before[] = {part_class_names, part_field_names, part_frame_names, part_loads,
                                part_dummy_trace, part_traces,      part_frame_again, NULL};
 static part *const dump[] = {part_threads,     part_globals, part_sticky_classes, part_sticky_arrays,

@@ -11,7 +11,7 @@ static const struct own_class classes[] = {
     {.name = "int", .super = MODEL_NONE},
     {.name = NULL}};
 
-/* No signatures; and the names of a frame are written with each. */
+/* No signatures. Each frame has its names written again. */
 static void on_frame(struct emitter *em, struct model_frame *frame, uint64_t number)
 {
     (void)number;
@@ -29,7 +29,7 @@ static void on_thread(struct emitter *em, struct event *e, uint64_t thread)
         e->fields.ROOT_THREAD_OBJECT.object_id = 0;
 }
 
-/* The size of the allocation: the hub, the monitor's and the hash's place, and all of that to a multiple of 8. */
+/* The size of the allocation: hub, monitor and hash besides the fields, rounded up to a multiple of 8. */
 static void on_class(struct emitter *em, struct event *e, uint64_t class)
 {
     struct CLASS_DUMP *r = &e->fields.CLASS_DUMP;
@@ -41,7 +41,7 @@ static void on_class(struct emitter *em, struct event *e, uint64_t class)
     quirk(e, RULE_CLS_017, 1);
 }
 
-/* The hub of a class, which is its java.lang.Class, is an instance like any other. */
+/* The hub of a class is its java.lang.Class object, and is dumped as an instance. */
 static void part_hubs(struct emitter *em)
 {
     const struct hot_class *hot = &em->hot[CORE_CLASS];

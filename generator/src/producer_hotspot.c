@@ -1,4 +1,4 @@
-/* HotSpot, heapDumper.cpp (SPEC.md A.1). Its versions differ; what each is known for is here, one beside the other. */
+/* HotSpot, heapDumper.cpp (SPEC.md A.1), with the quirks of all its versions. */
 #include "emitter.h"
 
 /* In modified UTF-8: a character above U+FFFF is a pair of surrogates, and NUL is two bytes. */
@@ -6,7 +6,7 @@ enum { STRING_RESOLVED, STRING_INIT_LOCK, STRING_X, STRING_TABLE };
 static const char *const strings[] = {"<resolved_references>", "<init_lock>", "\xed\xa0\xb5\xed\xb1\xa5", "\xc0\x80 $\xc0\x80",
                                       NULL};
 
-/* Of a class that was redefined, the resolved references of each version. */
+/* A redefined class has the resolved references of each version. */
 static const struct own_static statics[] = {{STRING_RESOLVED, 8, 0, NULL},
                                             {STRING_INIT_LOCK, 8, 0, NULL},
                                             {STRING_RESOLVED, 64, 24, NULL},
@@ -27,7 +27,7 @@ static void on_frame(struct emitter *em, struct model_frame *frame, uint64_t num
     leave_out_lines(frame, number, own_class(em, CLASS_PROXY));
 }
 
-/* 8 to 17: array classes once more, under new serials. */
+/* 8 to 17: array classes are loaded again, with new serials. */
 static void part_arrays_again(struct emitter *em)
 {
     uint32_t serial = class_serial(em, em->class_count), most = serial + 3;
@@ -51,7 +51,7 @@ static void part_thread_again(struct emitter *em)
     give(em->to, &e);
 }
 
-/* What a thread without a Java frame holds is in none. */
+/* A thread without Java frames holds its references in frame -1. */
 static void part_frameless_local(struct emitter *em)
 {
     struct event e = SUBRECORD_EVENT(ROOT_JNI_LOCAL, ROOT_FRAME);

@@ -31,7 +31,7 @@ static void part_much_later(struct emitter *em)
     em->pause = 400000000;
 }
 
-/* Of a thread that was there before the VM was up. */
+/* The end of a thread that lived before the VM was up. */
 static void part_end_unstarted(struct emitter *em)
 {
     struct event e = RECORD_EVENT(END_THREAD);
@@ -54,7 +54,7 @@ static void part_unload_unknown(struct emitter *em)
     give_record(em, &e);
 }
 
-/* With cpu=samples alone only the traces that were sampled are written. */
+/* With only cpu=samples, the agent writes only sampled traces. */
 static void on_load(struct emitter *em, struct event *e, uint64_t class)
 {
     if (em->records & WRITES_SAMPLES && !(em->records & WRITES_SITES) && class + 1 == em->class_count) {
@@ -63,7 +63,7 @@ static void on_load(struct emitter *em, struct event *e, uint64_t class)
     }
 }
 
-/* The main group is in the system's, which is in none; of the system's threads one ends before the heap is dumped. */
+/* The main group is in the system group, which is in none. One of the system's threads ends before the heap dump. */
 static void on_start(struct emitter *em, struct event *e, uint64_t thread)
 {
     struct START_THREAD *r = &e->fields.START_THREAD;
@@ -85,7 +85,7 @@ static void part_unknown_thread(struct emitter *em)
     give(em->to, &e);
 }
 
-/* Traces are cut, frame numbers are not. */
+/* Traces are limited in depth, frame numbers are not. */
 static void part_frame_beyond(struct emitter *em)
 {
     struct event e = SUBRECORD_EVENT(ROOT_JAVA_FRAME, ROOT_FRAME);
@@ -120,7 +120,7 @@ static part *const before[] = {
 static part *const dump[] = {part_unknown_thread, part_threads,       part_frame_beyond, part_globals,
                              part_sticky_classes, part_sticky_arrays, part_monitors,     part_monitor_gone,
                              part_unknown_roots,  part_objects,       part_classes,      NULL};
-/* What is asked for by SIGQUIT comes again with each heap dump. */
+/* What SIGQUIT requests is written with each heap dump. */
 static part *const beside[] = {part_sites, part_samples, NULL};
 static part *const after[] = {part_summary, part_unload, NULL};
 
@@ -151,7 +151,7 @@ const struct producer producer_jdk8_agent = {
     .thread_blocks = true,
     .unknown_site = true,
     .asked_flags = 0x8000,
-    .cutoff = 0xeb1c432d, /* the first half of the double 0.0001, as it lies in memory */
+    .cutoff = 0xeb1c432d, /* the first half of the double 0.0001, in memory order */
     .classes = classes,
     .strings = strings,
     .statics = statics,

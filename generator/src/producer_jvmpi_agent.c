@@ -13,7 +13,7 @@ static const struct own_class classes[] = {[CLASS_UNLOADED] = {.name = "gone/Unl
                                                                 .super = CORE_OBJECT},
                                            {.name = NULL}};
 
-/* Events that the agent asked JVMPI for itself have no stack. */
+/* Events that the agent itself requested from JVMPI have no stack. */
 static void on_load(struct emitter *em, struct event *e, uint64_t class)
 {
     (void)em;
@@ -28,7 +28,7 @@ static void on_start(struct emitter *em, struct event *e, uint64_t thread)
     e->fields.START_THREAD.trace_serial = 0;
 }
 
-/* A thread, and a reference of JNI, that the agent does not know. */
+/* A thread and a JNI reference that the agent does not know. */
 static void part_unknown(struct emitter *em)
 {
     struct event thread = SUBRECORD_EVENT(ROOT_THREAD_OBJECT, ROOT_THREAD_OBJECT);

@@ -11,7 +11,7 @@ static const struct own_class classes[] = {{.name = "com.example.Stra\xc3\x9f"
                                             .super = CORE_OBJECT},
                                            {.name = NULL}};
 
-/* Its time is reckoned from another start, and its thread is none. */
+/* Its time has another origin, and its thread is undefined. */
 static void part_dummy(struct emitter *em)
 {
     em->pause = 123456789;
@@ -26,7 +26,7 @@ static void on_trace(struct emitter *em, struct event *e, uint64_t thread)
         quirk(e, RULE_STK_011, 1);
 }
 
-/* Serials are indexes. */
+/* Serial numbers are indexes, from 0. */
 static void on_load(struct emitter *em, struct event *e, uint64_t class)
 {
     (void)em;

@@ -1,5 +1,5 @@
-/* The specification itself: everything that it has, nothing that it forbids or frowns on. Of 1.0.3 the header alone is an error,
- * outside the profile that knows Android. */
+/* The specification itself: everything that it defines, and nothing that breaks a rule. Only the header of 1.0.3 is an error,
+ * except in the profile android. */
 #include "emitter.h"
 
 enum { STRING_NUL, STRING_EMPTY, STRING_SURROGATES, STRING_HEAP, STRING_STATIC };
@@ -8,7 +8,7 @@ static const struct own_static statics[] = {{STRING_STATIC, 4, 0, NULL}, {0}};
 
 static const struct own_class classes[] = {{.name = "gone/Unloaded", .super = CORE_OBJECT, .absent = true}, {.name = NULL}};
 
-/* A frame number of -1, whatever the depth; and the roots that no other part has. */
+/* A frame number of -1 for any depth; and the kinds of roots that no other part has. */
 static void part_other_roots(struct emitter *em)
 {
     struct event local = SUBRECORD_EVENT(ROOT_JNI_LOCAL, ROOT_FRAME), frame = SUBRECORD_EVENT(ROOT_JAVA_FRAME, ROOT_FRAME);

@@ -30,7 +30,7 @@ static void part_dummy_again(struct emitter *em)
     give_record(em, &e);
 }
 
-/* Traces number the threads otherwise than roots: the last one's is none of theirs. */
+/* Traces and roots number the threads differently: the last trace names a thread that no root has. */
 static void on_trace(struct emitter *em, struct event *e, uint64_t thread)
 {
     if (thread != UINT64_MAX && thread + 1 == em->model->options.threads) {
@@ -39,7 +39,7 @@ static void on_trace(struct emitter *em, struct event *e, uint64_t thread)
     }
 }
 
-/* Thread roots name the empty trace, so no frame is within it. */
+/* Thread roots name the empty trace, so that every frame number is too high. */
 static void on_thread(struct emitter *em, struct event *e, uint64_t thread)
 {
     (void)thread;

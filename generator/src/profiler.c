@@ -1,4 +1,4 @@
-/* What the HPROF agent counts beside the heap: ALLOC_SITES, CPU_SAMPLES, HEAP_SUMMARY. */
+/* What the HPROF agent counts: ALLOC_SITES, CPU_SAMPLES, HEAP_SUMMARY. */
 #include <stdlib.h>
 
 #include "emitter.h"
@@ -9,7 +9,7 @@ static uint32_t saturated(uint64_t n)
     return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
 }
 
-/* A quarter more than lives was allocated. */
+/* A quarter more was allocated than lives. */
 static uint64_t allocated(uint64_t live)
 {
     return live + live / 4;
@@ -26,7 +26,7 @@ static int by_bytes(const void *a, const void *b)
     return x->class < y->class ? -1 : x->class > y->class;
 }
 
-/* What the objects of each class were, in the last heap dump; and of all. */
+/* The objects of each class in the last heap dump, and of all classes. */
 static struct site count_live(const struct emitter *em, struct site *by_class)
 {
     struct site all = {0};
@@ -43,7 +43,7 @@ static struct site count_live(const struct emitter *em, struct site *by_class)
     return all;
 }
 
-/* One site for each class, as many as fill a piece, the largest first. */
+/* A site for each class, the largest first, as many as fit in a piece. */
 void part_sites(struct emitter *em)
 {
     const uint32_t most = PIECE_SIZE / sizeof(struct SITE_in8), classes = em->model->class_count;
@@ -64,7 +64,7 @@ void part_sites(struct emitter *em)
     for (uint32_t i = 0; i < classes && all->sites < most; i++) {
         const struct site *s = &em->sites[i];
 
-        /* A total that 32 bits cannot hold is not to be exceeded either. */
+        /* The sites must not exceed a total that does not fit in 32 bits, either. */
         if (!s->objects || s->bytes > all->live_bytes - listed.bytes || s->objects > all->live_instances - listed.objects ||
             allocated(s->bytes) > UINT32_MAX || allocated(s->objects) > UINT32_MAX)
             continue;
@@ -85,7 +85,7 @@ void part_sites(struct emitter *em)
         p = put_fields(p, &entry, em->id_size);
         all->sites++;
         if (!em->dump)
-            quirk(&e, RULE_PRF_003, 1); /* one finding, however often it is named */
+            quirk(&e, RULE_PRF_003, 1); /* one finding, however often the serial number is named */
     }
     all->cutoff = em->producer->cutoff;
     if (em->records & WRITES_SUMMARY)
@@ -107,7 +107,7 @@ void part_samples(struct emitter *em)
     if (!(em->records & WRITES_SAMPLES))
         return;
     e.fields.CPU_SAMPLES.traces = (uint32_t)(threads < most ? threads : most);
-    e.fields.CPU_SAMPLES.samples = 1; /* of a trace that is not listed */
+    e.fields.CPU_SAMPLES.samples = 1; /* of a trace that is left out */
     for (uint32_t t = 0; t < e.fields.CPU_SAMPLES.traces; t++) {
         entry.fields.SAMPLE.samples = 1 + (uint32_t)(model_random(em->model, t, 1) % 100);
         entry.fields.SAMPLE.trace_serial = thread_trace(em, t);

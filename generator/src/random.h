@@ -1,4 +1,4 @@
-/* Bits that look random and are functions of numbers: the same everywhere. Integer arithmetic of 64 bits only. */
+/* Random-looking bits as functions of numbers. Only integers of 64 bits, so the same on every machine. */
 #ifndef HPROF_GEN_RANDOM_H
 #define HPROF_GEN_RANDOM_H
 
@@ -18,14 +18,14 @@ static inline uint64_t mix_of(uint64_t key, uint64_t a, uint64_t b)
     return mix(key + a * 0x9E3779B97F4A7C15U + b * 0xD1B54A32D192ED03U);
 }
 
-/* From 0 to n - 1, for n above 0, out of random bits. */
+/* A number from 0 to n - 1, for n above 0, from random bits. */
 static inline uint64_t below(uint64_t bits, uint64_t n)
 {
     return n <= UINT32_MAX ? (bits >> 32) * n >> 32 : bits % n;
 }
 
-/* The n-th point of a row that fills 0 to 2^64 evenly however many are taken (Weyl's, by the golden ratio): what is drawn by
- * it has its mean early. */
+/* The n-th point of a sequence that fills 0 to 2^64 evenly after any number of points (Weyl's, with the golden ratio), so that
+ * a few samples have nearly the right mean. */
 static inline uint64_t even(uint64_t key, uint64_t n)
 {
     return key + n * 0x9E3779B97F4A7C15U;

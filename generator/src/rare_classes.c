@@ -1,9 +1,9 @@
-/* See rare_classes.h. The tables are fitted to the same dump as mixed.def. */
+/* See rare_classes.h. The tables were made from the same dump as mixed.def. */
 #include "rare_classes.h"
 
 #include "lengths.h"
 
-/* Fields, and static ones, of the dump's other classes. */
+/* The numbers of fields and static fields of the other classes of that dump. */
 static const struct length_table own_fields = {
     {{0, 0}, {0, 0},   {0, 0},   {0, 0},   {0, 0},   {0, 0},   {0, 0},     {0, 0},     {0, 0},    {0, 0},
      {0, 0}, {0, 0},   {0, 0},   {0, 0},   {0, 0},   {0, 0},   {1, 1},     {1, 1},     {1, 1},    {1, 1},
@@ -14,9 +14,9 @@ static const struct length_table own_statics = {
      {0, 0},  {0, 0},   {0, 0},   {0, 0},   {0, 0},   {0, 0},     {0, 0},     {0, 0},     {0, 0},    {0, 0},
      {0, 0},  {0, 1},   {1, 1},   {1, 1},   {1, 1},   {1, 1},     {1, 2},     {2, 3},     {3, 4},    {4, 5},
      {6, 12}, {15, 23}, {25, 36}, {38, 56}, {69, 95}, {115, 116}, {138, 138}, {213, 213}, {213, 213}}};
-/* Of 2042 classes, how many are so far below java/lang/Object. */
+/* By depth below java/lang/Object: the number of classes, of 2042. */
 static const uint16_t depths[] = {1193, 393, 262, 144, 43, 6, 1};
-/* Of 128 fields. */
+/* Per 128 fields. */
 static const struct {
     uint8_t type, below, statics_below;
 } types[] = {{TYPE_OBJECT, 100, 89}, {TYPE_INT, 113, 110},  {TYPE_BOOLEAN, 124, 115}, {TYPE_LONG, 126, 124},
@@ -26,11 +26,11 @@ enum {
     DEPTHS = sizeof depths / sizeof *depths,
     DEPTHS_SUM = 2042,
     FIELD_NAMES = 1024,
-    ARRAY_EACH = 9,           /* of so many classes, one is an array class, */
-    ARRAY_CLASSES = 240,      /* up to so many */
-    INTERFACE_EACH = 2,       /* of so many classes without fields and superclass, one is an interface */
+    ARRAY_EACH = 9,           /* one of this many classes is an array class, */
+    ARRAY_CLASSES = 240,      /* up to this many */
+    INTERFACE_EACH = 2,       /* one of this many classes without fields and superclass is an interface */
     WITH_OBJECTS = 27,        /* of 64 */
-    STRINGS_PER_CLASS = 258,  /* in tenths; those that nothing names only as far as */
+    STRINGS_PER_CLASS = 258,  /* in tenths; unused ones only as far as */
     OBJECTS_FOR_A_SYMBOL = 16 /* the heap is large enough */
 };
 
@@ -43,7 +43,7 @@ static uint8_t type_of(uint64_t bits, bool is_static)
     return types[i].type;
 }
 
-/* Names that no other field of the class has: those of a row that comes back to its start after all of them. */
+/* Unique names within the class: a sequence that repeats only after all names. */
 static bool add_fields(struct model *m, uint64_t key, uint32_t names, uint64_t count, bool is_static)
 {
     uint64_t from = key + (is_static ? FIELD_NAMES / 2 : 0);

@@ -1,4 +1,4 @@
-/* The many classes of which a heap has few objects each, made up: those that mixed.def leaves out. */
+/* Made-up classes with few objects each, for those that mixed.def leaves out. */
 #ifndef HPROF_GEN_RARE_CLASSES_H
 #define HPROF_GEN_RARE_CLASSES_H
 
@@ -11,9 +11,9 @@ struct rare_classes {
 
 enum { RARE_CLASSES_LEAST = 8 };
 
-/* Adds classes until there are `classes` in all, and the strings that nothing names. */
+/* Adds classes until there are `classes` in all, and unused strings. */
 bool rare_classes_add(struct model *m, struct rare_classes *rest, uint64_t classes);
-/* Mostly an instance: of the first class as often as of the next two together, or the next four. */
+/* Mostly an instance. The first class is as frequent as the next two together, and as the four after these. */
 void rare_classes_object(const struct model *m, const struct rare_classes *rest, uint64_t bits, struct object *o);
 
 #endif

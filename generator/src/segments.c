@@ -26,7 +26,7 @@ static void close_segment(struct segments *s)
     s->so_far = s->objects = 0;
 }
 
-/* For one more sub-record. */
+/* Makes space for one more sub-record. */
 static bool is_full(const struct segments *s, uint64_t size)
 {
     uint64_t left = s->so_far < s->most ? s->most - s->so_far : 0;
@@ -45,7 +45,7 @@ static void empty_segment(struct segments *s)
     close_segment(s);
 }
 
-/* It is given with the first object of its heap. */
+/* HEAP_DUMP_INFO is given with the first object of its heap. */
 static void note_info(struct segments *s, const struct event *e)
 {
     s->info = *e;
@@ -62,7 +62,7 @@ static void give_info(struct segments *s)
     give(s->stage.next, &info);
 }
 
-/* Cuts, if it must, before one that is so long. */
+/* Begins a new segment, if necessary, before a sub-record of this length. */
 static void make_room(struct segments *s, uint64_t size)
 {
     if (is_full(s, size)) {
@@ -79,14 +79,14 @@ static void make_room(struct segments *s, uint64_t size)
     s->objects++;
 }
 
-/* No cut comes before any of them, nor directly after. */
+/* No segment ends before any of them, or directly after the last. */
 static bool has_room(const struct segments *s, const struct event *batch)
 {
     return !s->waits && !s->info_waits && s->so_far < s->most && batch->body_size < s->most - s->so_far &&
            batch->count < s->most_objects && s->objects < s->most_objects - batch->count;
 }
 
-/* As a whole; one by one where there may be a cut. */
+/* As a whole, or one by one where a segment may end. */
 static void take_batch(struct segments *s, struct event *e)
 {
     struct event one = *e;
@@ -102,7 +102,7 @@ static void take_batch(struct segments *s, struct event *e)
         one.body_size = *one.sizes;
         make_room(s, one.body_size);
         give(s->stage.next, &one);
-        one.references = one.nulls = 0; /* the first brought all of them */
+        one.references = one.nulls = 0; /* the first one had all of them */
         if (one.body)
             one.body += one.body_size;
     }

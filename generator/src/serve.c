@@ -41,26 +41,26 @@ enum control {
 
 enum site_flag { SITES_CHANGED_ONLY = 1, SITES_BY_ALLOCATION = 2, SITES_AFTER_GC = 4 };
 
-/* What an order makes the program do. */
+/* What the orders make the program do. */
 enum {
-    DROPPED_OBJECTS = 2000, /* allocated, and garbage at once */
+    DROPPED_OBJECTS = 2000, /* allocated, and garbage immediately */
     DROPPED_OBJECT_SIZE = 16,
     SPIN_SAMPLES = 30,
-    CALL_DEPTH = 11 /* frames, if the depth of traces allows */
+    CALL_DEPTH = 11 /* frames, unless the depth of traces is less */
 };
 
-/* When records of a kind are sent. */
+/* When a kind of records is sent. */
 enum part { PART_START, PART_TRACES, PART_HEAP, PART_SITES, PART_SAMPLES, PART_SUMMARY };
 
-/* The program that the agent would watch: what orders made it do, beyond what the dump has. */
+/* The program that the agent would observe: what orders made it do, in addition to the dump. */
 struct program {
-    uint64_t dropped_live, dropped; /* objects: until the next collection, and in all */
+    uint64_t dropped_live, dropped; /* objects since the last collection, and in all */
     uint64_t dropped_since_clear;
     bool dropped_since_sites;
     uint32_t samples;
     bool counts_allocations;
     bool is_sampled;     /* cpu=samples, or turned on */
-    bool is_thread_off;  /* its thread is not sampled */
+    bool is_thread_off;  /* its main thread is not sampled */
     uint32_t thread_id;  /* the object of this thread */
     uint32_t depth;      /* of new traces */
     uint32_t call_depth; /* of the last new trace; 0 without one */
@@ -71,12 +71,12 @@ struct server {
     int dump, connection, orders; /* orders: -1 for none */
     struct timespec began;
     struct program program;
-    bool has_samples; /* those of the dump count: the program ran with cpu=samples */
+    bool has_samples; /* the samples of the dump count: the program ran with cpu=samples */
     bool traces_sent, sites_sent;
     bool sites_cleared, samples_cleared;
     bool has_ended; /* the program */
-    bool gone;      /* nobody reads or sends any more */
-    int error;      /* of the dump */
+    bool gone;      /* the connection is closed */
+    int error;      /* file descriptor of the dump */
 };
 
 static enum part part_of(uint8_t tag)
@@ -170,7 +170,7 @@ static bool receive(struct server *s, uint8_t *to, size_t size)
 
 /* ---- The dump ---- */
 
-/* False at its end, or when it cannot be read. */
+/* False at the end of the dump, or if it cannot be read. */
 static bool read_dump(struct server *s, uint8_t *to, size_t size, off_t at)
 {
     while (size) {
@@ -189,7 +189,7 @@ static bool read_dump(struct server *s, uint8_t *to, size_t size, off_t at)
     return true;
 }
 
-/* Times follow the clock, as a stream's do: records are sent in another order than they have in the dump. */
+/* Times follow the clock, because records are sent in another order than they have in the dump. */
 static void send_record_header(struct server *s, uint8_t tag, uint32_t length)
 {
     uint8_t header[RECORD_HEADER_SIZE], *p = header;
@@ -224,7 +224,7 @@ static void copy_record(struct server *s, const uint8_t *header, off_t body)
     }
 }
 
-/* Of the first record of the part if `found`; else copies all of them. */
+/* Finds the first record of a part if `found`; else copies all of them. */
 static void walk_part(struct server *s, enum part part, uint8_t *found, off_t *found_body)
 {
     uint8_t header[RECORD_HEADER_SIZE];
@@ -250,7 +250,7 @@ static void send_part(struct server *s, enum part part)
     walk_part(s, part, NULL, NULL);
 }
 
-/* The first four bytes of the body of the first record of a kind, which are an ID or a serial number; 0 without one. */
+/* The first four bytes of the body of the first record of a kind: an ID or a serial number. 0 if there is no record. */
 static uint32_t first_number(struct server *s, uint8_t tag, uint32_t at)
 {
     uint8_t header[RECORD_HEADER_SIZE], number[4];
@@ -291,7 +291,7 @@ static void send_traces(struct server *s)
         send_call(s);
 }
 
-/* The body of the only record of a part; NULL without one. The caller frees it. */
+/* The body of the only record of a part; NULL if there is none. The caller frees it. */
 static uint8_t *read_body(struct server *s, enum part part, uint32_t *size)
 {
     uint8_t header[RECORD_HEADER_SIZE] = {0}, *body;
@@ -363,7 +363,8 @@ static void add_u8(uint8_t *p, uint64_t more)
     put_u8(p, get_u8(p) + more);
 }
 
-/* The agent ends its list at the first site below the cutoff, however it is sorted. The program drops objects at the first site. */
+/* The agent ends its list at the first site below the cutoff, whatever the order. Orders make the program drop objects of the
+ * first site. */
 static void send_sites(struct server *s, uint16_t flags, float cutoff)
 {
     struct program *program = &s->program;
@@ -409,7 +410,7 @@ static void send_sites(struct server *s, uint16_t flags, float cutoff)
     program->dropped_since_sites = false;
 }
 
-/* Without cpu=samples the program is sampled only when that is turned on: at the trace of the first site. */
+/* Without cpu=samples, sampling starts when a command turns it on, and samples the trace of the first site. */
 static uint8_t *read_samples(struct server *s, uint32_t *size)
 {
     uint8_t *body;
@@ -426,7 +427,7 @@ static uint8_t *read_samples(struct server *s, uint32_t *size)
     return body;
 }
 
-/* The program is at work where most samples are. */
+/* The program runs where most samples are. */
 static void send_samples(struct server *s, float cutoff)
 {
     uint32_t size, count, listed = 0, total = 0;
@@ -496,7 +497,7 @@ static void answer_order(const char *answer)
         ssize_t n = write(STDOUT_FILENO, answer, size);
 
         if (n < 0 && errno != EINTR)
-            return; /* who orders need not listen */
+            return; /* the one who gives orders need not read */
         if (n > 0) {
             answer += n;
             size -= (size_t)n;
@@ -537,7 +538,7 @@ static void take_order(struct server *s)
     }
 }
 
-/* Takes orders until a command comes. False if the program ends, or the client sends no more. */
+/* Takes orders until a command arrives. False if the program ends, or the client closes its side. */
 static bool await_command(struct server *s)
 {
     struct pollfd both[] = {{.fd = s->connection, .events = POLLIN}, {.fd = s->orders, .events = POLLIN}};
@@ -555,7 +556,7 @@ static bool await_command(struct server *s)
     return false;
 }
 
-/* With orders, the program goes on until they end. */
+/* With --orders, the program runs until the orders end. */
 static void await_end(struct server *s)
 {
     while (s->orders >= 0 && !s->has_ended)
@@ -584,13 +585,13 @@ static void take_samples(struct server *s)
     send_samples(s, get_float(body + 2));
 }
 
-/* The agent takes the ID in the byte order of its machine, which is little-endian. */
+/* The agent reads the ID in the byte order of its machine, which is little-endian. */
 static uint32_t get_thread(const uint8_t p[4])
 {
     return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
-/* As the agent, not as its manual: 4 with 0 turns nothing off, 6 clears the sites, 7 sets the depth. */
+/* Like the agent, not its manual: 4 with 0 turns nothing off, 6 clears the sites, 7 sets the depth. */
 static void take_control(struct server *s)
 {
     struct program *program = &s->program;
@@ -624,12 +625,12 @@ static void take_control(struct server *s)
         if (receive(s, rest, 2))
             program->depth = get_u2(rest);
         break;
-    default: /* the agent ignores what it does not know here */
+    default: /* the agent ignores unknown settings */
         break;
     }
 }
 
-/* False if it is not known. Serial number and length are ignored, as by the agent. */
+/* False if the command is unknown. Serial number and length are ignored, as by the agent. */
 static bool take_command(struct server *s, uint8_t command)
 {
     switch (command) {
@@ -662,7 +663,7 @@ static bool take_command(struct server *s, uint8_t command)
     }
 }
 
-/* Of a connection that is closed with unread bytes, the other side may lose what was sent. */
+/* If a connection is closed with unread bytes, the other side may lose what was sent. */
 static void drain(struct server *s)
 {
     uint8_t unread[256];
@@ -691,7 +692,7 @@ enum serve_end serve_dump(int dump, int connection, const struct serve_options *
             known = take_command(&s, *command);
     if (known && !s.error && *command != COMMAND_EXIT) {
         await_end(&s);
-        s.gone = false; /* who sends no commands may read */
+        s.gone = false; /* a client that sends no more commands may still read */
         send_heap(&s);
         drain(&s);
     }

@@ -1,4 +1,4 @@
-/* Takes the place of the HPROF agent of JDK 8 on a socket (SPEC.md B.3): sends a dump in parts, each when a command asks for it. */
+/* Stands in for the HPROF agent of JDK 8 on a socket (SPEC.md B.3): sends the parts of a dump when commands request them. */
 #ifndef HPROF_GEN_SERVE_H
 #define HPROF_GEN_SERVE_H
 
@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 enum serve_end {
-    SERVE_DONE,    /* the client asked for the end, or closed the connection */
+    SERVE_DONE,    /* the client requested the end, or closed the connection */
     SERVE_UNKNOWN, /* the client sent a command that the agent does not know */
     SERVE_FAILED   /* the dump cannot be read: errno */
 };
@@ -19,7 +19,7 @@ struct serve_options {
     bool is_sampled; /* the program runs with cpu=samples */
 };
 
-/* `dump` is a file in the manner of the agent, with all kinds of records. `command` is the one that is not known. */
+/* `dump` is a file like those of the agent, with all kinds of records. *command becomes the unknown command. */
 enum serve_end serve_dump(int dump, int connection, const struct serve_options *options, uint8_t *command);
 
 #endif

@@ -1,9 +1,9 @@
-/* Big arrays of all types. In rows of sixteen: the first is an Object[], or with more classes an instance of one of
- * these, that names the next row and the other fifteen. */
+/* Big arrays of all types, in rows of sixteen. The first of a row is an Object[] (or, with --classes, an instance) that refers
+ * to the next row and to the other fifteen. */
 #include "lengths.h"
 #include "stand_in_classes.h"
 
-/* The longest are about 100 times the mean, and there are few of them. */
+/* A few are about 100 times as long as the mean. */
 static const struct length_table table = {
     {{0, 16},        {16, 64},        {64, 128},        {128, 192},      {192, 256},     {256, 320},     {320, 384},
      {384, 448},     {448, 512},      {512, 576},       {576, 640},      {640, 704},     {704, 768},     {768, 832},
@@ -23,11 +23,11 @@ static const uint8_t types[ROW] = {TYPE_OBJECT, TYPE_BYTE,   TYPE_INT,     TYPE_
 struct arrays {
     struct lengths lengths;
     struct stand_in_classes racks;
-    bool asked;         /* how many elements are not null: */
-    uint64_t not_nulls; /* 2^32ths of those that name no row */
+    bool asked;         /* the elements that are not null: */
+    uint64_t not_nulls; /* share of those that do not refer to a row, in 2^32ths */
 };
 
-/* What names the rows is not null: the other elements make up for the mean. */
+/* References to rows are not null, so other elements make up for the mean. */
 static bool prepare_nulls(struct model *m, struct arrays *x)
 {
     uint64_t wanted = m->options.references, all = 0, rows = 0;
@@ -43,7 +43,7 @@ static bool prepare_nulls(struct model *m, struct arrays *x)
     }
     rows = x->racks.narrow ? 0 : rows / OBJECT_ARRAYS;
     wanted = wanted * SAMPLES / MODEL_UNIT;
-    /* So near to the mean length the sample does not differ from the whole. */
+    /* Lengths so near to the mean are not scaled. */
     if (wanted > all && wanted - all <= all / 100)
         wanted = all;
     if (m->options.references > m->options.array_length || wanted < rows || wanted > all)

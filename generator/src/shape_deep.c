@@ -1,10 +1,11 @@
-/* A long chain of superclasses. The instances are of its deepest classes; fields are spread over the chain. */
+/* A long chain of superclasses. Instances are of the deepest classes; fields are spread over the chain. */
 #include "parts.h"
 
 enum { DEFAULT_DEPTH = 1000, WITH_FIELDS = 32, DEEPEST = 16, TOP = CORE_CLASSES };
 
 struct deep {
-    uint32_t part; /* 2^32ths of the instances are of the deepest class, which has one reference more: 0 if none has */
+    uint32_t
+        part; /* share of the instances that are of the deepest class, which has one reference more, in 2^32ths; 0 for none */
 };
 
 static bool prepare(struct model *m)
@@ -52,7 +53,8 @@ static void object(const struct model *m, uint64_t index, struct object *o)
     be_instance(o, m->class_count - 1 - (uint32_t)above);
 }
 
-/* The first one of the topmost class names the next object: one of the deepest class comes before it. */
+/* The first reference of the topmost class leads to the next object. In an instance of the deepest class another reference
+ * precedes it. */
 static uint64_t reference(const struct model *m, uint64_t index, const struct object *o, uint64_t slot)
 {
     const struct deep *x = m->of_shape;

@@ -1,5 +1,5 @@
-/* A random graph: each node is an instance and the array of its neighbours. So that each is reached from the first, a tree of two
- * branches is within; the other neighbours are any. */
+/* A random graph: each node is an instance and the array of its neighbours. A binary tree within it makes all nodes reachable;
+ * the other neighbours are random. */
 #include "branches.h"
 #include "stand_in_classes.h"
 
@@ -7,15 +7,15 @@
 
 static bool prepare(struct model *m)
 {
-    struct stand_in_classes *kin = shape_memory(m, sizeof *kin);
+    struct stand_in_classes *stand_ins = shape_memory(m, sizeof *stand_ins);
     uint32_t node;
 
-    m->of_shape = kin;
-    if (!kin || !option_within(m, &m->options.classes, CORE_CLASSES + 2, CORE_CLASSES + 2, CLASSES_MOST,
-                               "--classes of a graph: 19 to 10,000,000"))
+    m->of_shape = stand_ins;
+    if (!stand_ins || !option_within(m, &m->options.classes, CORE_CLASSES + 2, CORE_CLASSES + 2, CLASSES_MOST,
+                                     "--classes of a graph: 19 to 10,000,000"))
         return false;
     node = class_add(m, NAME, CORE_OBJECT, "L:neighbours I:mark J:weight", "L:start");
-    if (node == MODEL_NONE || !stand_in_classes_add(m, kin, NAME, node, 0, m->options.classes - 1) ||
+    if (node == MODEL_NONE || !stand_in_classes_add(m, stand_ins, NAME, node, 0, m->options.classes - 1) ||
         class_add_array(m, node) == MODEL_NONE)
         return false;
     if (!option_within(m, &m->options.references, 4000, 1000, 1000000 * (uint64_t)MODEL_UNIT,
@@ -30,7 +30,7 @@ static uint64_t child(const struct model *m, uint64_t node)
     return first_child_there(m, node, 2 * BRANCH_UNIT);
 }
 
-/* All nodes but one are children, one on average: what is above that is for the others. From 0 to twice the mean. */
+/* Each node has one child on average; the rest of the mean is for other neighbours. From 0 to twice the mean. */
 static uint64_t other_neighbours(const struct model *m, uint64_t node)
 {
     uint64_t mean = m->options.references - MODEL_UNIT, bits = mix_of(key_of(m), node, 21);

@@ -1,17 +1,17 @@
-/* One list, as long as there are objects. */
+/* One linked list of all objects. */
 #include "stand_in_classes.h"
 
 #define NAME "com/example/list/ListNode"
 
 static bool prepare(struct model *m)
 {
-    struct stand_in_classes *kin = shape_memory(m, sizeof *kin);
+    struct stand_in_classes *stand_ins = shape_memory(m, sizeof *stand_ins);
     uint64_t more, least = CORE_CLASSES + 1;
     uint32_t node;
 
-    m->of_shape = kin;
-    if (!kin || !option_within(m, &m->options.references, MODEL_UNIT, MODEL_UNIT, 1000 * (uint64_t)MODEL_UNIT,
-                               "--references of a list: 1 to 1,000 of a node on average, the next node among them"))
+    m->of_shape = stand_ins;
+    if (!stand_ins || !option_within(m, &m->options.references, MODEL_UNIT, MODEL_UNIT, 1000 * (uint64_t)MODEL_UNIT,
+                                     "--references of a list: 1 to 1,000 of a node on average, the next node among them"))
         return false;
     more = m->options.references % MODEL_UNIT;
     least += more > 0;
@@ -19,7 +19,7 @@ static bool prepare(struct model *m)
                        "--classes of a list: 18 to 10,000,000, or from 19 on if --references is no whole number"))
         return false;
     node = class_add_wider(m, NAME, CORE_OBJECT, "L:next I:value", m->options.references / MODEL_UNIT - 1, "L:head Is:length");
-    return node != MODEL_NONE && stand_in_classes_add(m, kin, NAME, node, more, m->options.classes);
+    return node != MODEL_NONE && stand_in_classes_add(m, stand_ins, NAME, node, more, m->options.classes);
 }
 
 static void object(const struct model *m, uint64_t index, struct object *o)

@@ -1,4 +1,4 @@
-/* What a real heap looks like: mixed.def as a pattern that is repeated. */
+/* A realistic heap: mixed.def as a pattern that is repeated. */
 #include "mixed.h"
 #include "pattern.h"
 #include "rare_classes.h"
@@ -8,9 +8,9 @@ enum {
     LEAST_CLASSES = 200,
     OBJECTS_FOR_A_CLASS = 40,
     CELL_SHIFT = 14,
-    FEW_PARTS = 3,    /* of 32: arrays that are shorter than most */
+    FEW_PARTS = 3,    /* of 32 arrays, those that are shorter than most */
     REST_NULLS = 352, /* thousandths of the references of the rare classes, */
-    REST_EACH = 3     /* of which each has so many */
+    REST_EACH = 3     /* each of which has this many */
 };
 _Static_assert((int)LEAST_CLASSES >= (int)MIXED_FIRST_ARRAY_CLASS + MIXED_ARRAYS + RARE_CLASSES_LEAST, "room for all");
 
@@ -24,7 +24,7 @@ struct mixed {
 
 /* ---- Preparing ---- */
 
-/* Fields have what elements, and the classes that are always the same, leave of the mean that is wanted. */
+/* Fields have what elements and the fixed classes leave of the requested mean. */
 static bool refit(struct model *m, struct mixed_kind_row kinds[KINDS], const struct pattern_array arrays[MIXED_ARRAYS])
 {
     uint64_t wanted = m->options.references * (MIXED_SHARES / MODEL_UNIT), others = 0, known = 0;
@@ -42,7 +42,7 @@ static bool refit(struct model *m, struct mixed_kind_row kinds[KINDS], const str
     return mixed_refit(m, kinds, wanted - others);
 }
 
-/* How long the arrays are that are no text, on average, in 2^32ths. */
+/* The mean length of arrays other than text, in 2^32ths. */
 static uint64_t mean_array(const struct mixed_kind_row kinds[KINDS])
 {
     uint64_t arrays = 0, sum = 0;
@@ -62,7 +62,8 @@ static void prepare_array(struct model *m, const struct mixed_kind_row *kind, st
     longest_is(m, lengths_longest(&array->lengths) * type_size(kind->type, m->options.id_size));
     if (kind->form != FORM_OBJECT_ARRAY)
         return;
-    /* As many as a short one has that are not null; then those drawn make up for the mean, in 2^16ths. */
+    /* As many elements as a short array has that are not null. The share of nulls among the random ones, in 2^16ths, makes up
+     * for the mean. */
     array->elements = kind->slots;
     edges = (lengths_draw(&array->lengths, (uint64_t)FEW_PARTS << 59) * kind->nonnull + MIXED_THOUSAND - 1) / MIXED_THOUSAND;
     array->edges = edges < 64 ? (uint32_t)edges : 64;
@@ -88,7 +89,7 @@ static bool prepare(struct model *m)
     struct mixed *x = shape_memory(m, sizeof *x);
     struct model_options *options = &m->options;
     uint64_t most = 100000000 * (uint64_t)MODEL_UNIT;
-    uint64_t few = LEAST_CLASSES + options->objects / OBJECTS_FOR_A_CLASS; /* a small heap has not loaded them all */
+    uint64_t few = LEAST_CLASSES + options->objects / OBJECTS_FOR_A_CLASS; /* a small heap has loaded only some of them */
     unsigned shift = 0;
 
     if (!x ||
@@ -161,13 +162,13 @@ static void object(const struct model *m, uint64_t index, struct object *o)
     }
 }
 
-/* All ones if so: what cannot be guessed is reckoned, not branched on. */
+/* All ones if true: arithmetic in place of a branch that could not be predicted. */
 static inline uint64_t ones_if(bool so)
 {
     return (uint64_t)0 - so;
 }
 
-/* That object of the cell that begins there; of the cell before if the last cell is cut short. */
+/* An object of the cell that begins there, or of the preceding cell if the last cell is cut short. */
 static inline uint64_t within(const struct mixed *x, uint64_t cell, uint64_t slot)
 {
     uint64_t at = cell + slot;
@@ -175,7 +176,7 @@ static inline uint64_t within(const struct mixed *x, uint64_t cell, uint64_t slo
     return x->first + at - ((x->pattern->mask + 1) & ones_if(at >= x->count));
 }
 
-/* The few that lead to another cell: kept apart, so that the others are a few instructions in a row. */
+/* The few references to other cells: a function of their own, so that the others take a few instructions. */
 static __attribute__((noinline)) uint64_t far_target(const struct mixed *x, uint64_t at, uint32_t edge, uint64_t slot)
 {
     return within(x, below(mix_of(x->key, at, slot), x->cells) << x->pattern->shift, edge & EDGE_SLOT);
@@ -191,7 +192,7 @@ static inline uint64_t edge_target(const struct mixed *x, uint64_t at, uint32_t 
     return within(x, cell, edge & EDGE_SLOT) | ones_if(mode == EDGE_TO_NULL);
 }
 
-/* Elements after those that are edges. */
+/* Elements after the edges. */
 static uint64_t drawn_element(const struct mixed *x, const struct pattern_array *array, uint64_t at, uint64_t slot)
 {
     const struct pattern *p = x->pattern;
@@ -220,7 +221,7 @@ static uint64_t rest_reference(const struct mixed *x, uint64_t at, uint64_t slot
     return within(x, at & ~x->pattern->mask, bits & x->pattern->mask);
 }
 
-/* Of what is no instance. */
+/* Of objects other than instances. */
 static __attribute__((noinline)) uint64_t other_reference(const struct mixed *x, uint64_t at, uint64_t slot)
 {
     const struct pattern *p = x->pattern;
@@ -258,7 +259,7 @@ static uint64_t reference(const struct model *m, uint64_t index, const struct ob
     return other_reference(x, at, slot);
 }
 
-/* Of the references to other cells, or of all. */
+/* The number of references to other cells, or of all. */
 static __attribute__((noinline)) void correct_ids(const struct model *m, uint64_t at, const uint32_t *edges, uint64_t first,
                                                   uint64_t count, bool all, uint64_t *out)
 {
@@ -267,8 +268,8 @@ static __attribute__((noinline)) void correct_ids(const struct model *m, uint64_
             out[i] = model_object_id(m, edge_target(m->of_shape, at, edges[i], first + i));
 }
 
-/* As edge_target, one after the other. Where they lead is looked up, and they are gone through by steps: what cannot be guessed is
- * not branched on. The few to other cells are put right afterwards. */
+/* Like edge_target(), for many references. Targets come from a table and in fixed steps, without branches that could not be
+ * predicted. The few references to other cells are corrected afterwards. */
 static void edge_ids(const struct model *m, uint64_t at, const struct pattern_object *is, uint64_t first, uint64_t count,
                      uint64_t *out)
 {

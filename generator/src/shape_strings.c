@@ -1,9 +1,9 @@
-/* Many Strings, each with the byte[] that is its text, and many symbols that nothing names. In rows: an Object[], or with
- * more classes an instance of one of these, names the next row and the row's Strings. */
+/* Many Strings, each with a byte[] for its text, and many unused symbols. In rows: an Object[] (or, with --classes, an
+ * instance) refers to the next row and to the Strings of its row. */
 #include "lengths.h"
 #include "stand_in_classes.h"
 
-/* Fitted as the tables of shape_mixed. */
+/* From the same dump as the tables of shape_mixed. */
 static const struct length_table table = {
     {{0, 2},   {2, 3},   {3, 5},   {5, 6},    {6, 7},     {7, 8},     {8, 9},     {9, 10},     {10, 11},    {11, 12},
      {12, 14}, {14, 15}, {15, 16}, {16, 18},  {18, 20},   {20, 22},   {22, 24},   {24, 27},    {27, 31},    {31, 34},
@@ -15,7 +15,7 @@ enum { STRINGS_IN_ROW = 31, ROW = 1 + 2 * STRINGS_IN_ROW };
 #define PAGE "com/example/strings/Page"
 
 struct strings {
-    struct lengths lengths; /* first, where it is looked for with each text */
+    struct lengths lengths; /* first, because each text needs it */
     struct stand_in_classes pages;
 };
 

@@ -1,4 +1,4 @@
-/* Many threads with deep stacks, and the tasks that they work on, which are what their local variables hold. */
+/* Many threads with deep stacks. Their local variables hold the tasks that they work on. */
 #include "stand_in_classes.h"
 
 #define NAME "com/example/threads/Task"
@@ -9,13 +9,13 @@ static bool prepare(struct model *m)
 {
     static const char *const fields[] = {"L:next Is:state J:started", "L:next L:owner Is:state J:started",
                                          "L:next L:owner L:result Is:state J:started"};
-    struct stand_in_classes *kin = shape_memory(m, sizeof *kin);
+    struct stand_in_classes *stand_ins = shape_memory(m, sizeof *stand_ins);
     uint64_t whole, more, least = CORE_CLASSES + 1;
     uint32_t task;
 
-    m->of_shape = kin;
-    if (!kin || !option_within(m, &m->options.references, OF_A_TASK * (uint64_t)MODEL_UNIT, MODEL_UNIT,
-                               1000 * (uint64_t)MODEL_UNIT, "--references of threads: 1 to 1,000 of a task on average"))
+    m->of_shape = stand_ins;
+    if (!stand_ins || !option_within(m, &m->options.references, OF_A_TASK * (uint64_t)MODEL_UNIT, MODEL_UNIT,
+                                     1000 * (uint64_t)MODEL_UNIT, "--references of threads: 1 to 1,000 of a task on average"))
         return false;
     whole = m->options.references / MODEL_UNIT;
     more = m->options.references % MODEL_UNIT;
@@ -25,7 +25,7 @@ static bool prepare(struct model *m)
         return false;
     task = class_add_wider(m, NAME, CORE_OBJECT, fields[whole < OF_A_TASK ? whole - 1 : RESULT],
                            whole < OF_A_TASK ? 0 : whole - OF_A_TASK, "L:queue");
-    return task != MODEL_NONE && stand_in_classes_add(m, kin, NAME, task, more, m->options.classes);
+    return task != MODEL_NONE && stand_in_classes_add(m, stand_ins, NAME, task, more, m->options.classes);
 }
 
 static void object(const struct model *m, uint64_t index, struct object *o)

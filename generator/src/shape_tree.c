@@ -6,15 +6,15 @@
 
 static bool prepare(struct model *m)
 {
-    struct stand_in_classes *kin = shape_memory(m, sizeof *kin);
+    struct stand_in_classes *stand_ins = shape_memory(m, sizeof *stand_ins);
     uint32_t node;
 
-    m->of_shape = kin;
-    if (!kin || !option_within(m, &m->options.classes, CORE_CLASSES + 2, CORE_CLASSES + 2, CLASSES_MOST,
-                               "--classes of a tree: 19 to 10,000,000"))
+    m->of_shape = stand_ins;
+    if (!stand_ins || !option_within(m, &m->options.classes, CORE_CLASSES + 2, CORE_CLASSES + 2, CLASSES_MOST,
+                                     "--classes of a tree: 19 to 10,000,000"))
         return false;
     node = class_add(m, NAME, CORE_OBJECT, "L:children I:value", "L:root");
-    if (node == MODEL_NONE || !stand_in_classes_add(m, kin, NAME, node, 0, m->options.classes - 1) ||
+    if (node == MODEL_NONE || !stand_in_classes_add(m, stand_ins, NAME, node, 0, m->options.classes - 1) ||
         class_add_array(m, node) == MODEL_NONE)
         return false;
     if (!option_within(m, &m->options.references, 3000, 1000, 1000000 * (uint64_t)MODEL_UNIT,

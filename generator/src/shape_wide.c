@@ -7,17 +7,17 @@ enum {
     FEW_FIELDS = 100,
     MORE_FIELDS = 600,
     WIDEST = CORE_CLASSES,
-    FIELDS_IN_ALL = 1 << 20,     /* in memory: more classes have fewer fields each */
-    REFERENCES_IN_ALL = 1000000, /* likewise; a class has as few as are left */
-    WIDEST_EACH = 65536,         /* of so many objects, one is an instance of the widest class */
+    FIELDS_IN_ALL = 1 << 20,     /* a limit of memory: with more classes, each has fewer fields */
+    REFERENCES_IN_ALL = 1000000, /* likewise; a class has what is left */
+    WIDEST_EACH = 65536,         /* one of this many objects is an instance of the widest class */
 };
 
-/* Of four fields, one is a reference, the first of which names the next object. */
+/* One of four fields is a reference. The first reference leads to the next object. */
 static const uint8_t types[] = {TYPE_OBJECT, TYPE_INT, TYPE_LONG,   TYPE_BOOLEAN, TYPE_OBJECT, TYPE_BYTE,
                                 TYPE_CHAR,   TYPE_INT, TYPE_OBJECT, TYPE_DOUBLE,  TYPE_FLOAT,  TYPE_SHORT,
                                 TYPE_OBJECT, TYPE_INT, TYPE_INT,    TYPE_LONG};
 
-/* Of so many references, if that was asked for: they are spread over the fields, and the first field is one. */
+/* Or as many references as requested: they are spread over the fields, and the first field is one. */
 static uint8_t type_of(uint32_t f, uint32_t fields, uint64_t references)
 {
     uint8_t type = types[f % sizeof types];
@@ -39,7 +39,7 @@ static bool add(struct model *m, uint32_t name, uint32_t fields, uint64_t refere
     return true;
 }
 
-/* Of the i-th class: the whole number below the mean or the one above it, so that their sum is right. */
+/* For class i: the mean rounded down or up, so that the sum is right. */
 static uint64_t references_of(const struct model *m, uint64_t i)
 {
     uint64_t mean = m->options.references;

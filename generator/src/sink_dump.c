@@ -1,7 +1,5 @@
-/* See sink_dump.h.
- *
- * Bytes are gathered in one buffer. A heap dump record of up to RECORD_MOST_BUFFERED bytes stays there until its end is known
- * and its length is filled in; the length of a longer one is known beforehand, from the sizer. */
+/* See sink_dump.h. Bytes are collected in one buffer. A heap dump record of up to RECORD_MOST_BUFFERED bytes stays there until
+ * it ends and its length is filled in. The sizer has measured longer ones. */
 #include "sink_dump.h"
 
 #include <stdlib.h>
@@ -9,7 +7,7 @@
 #include "encode.h"
 
 enum {
-    FLUSH_FROM = 256 << 10, /* bytes worth handing on: they are still in the cache then */
+    FLUSH_FROM = 256 << 10, /* bytes that are passed on at once: they are still in the cache */
     ROOM = RECORD_MOST_BUFFERED + FLUSH_FROM + RECORD_HEADER_SIZE + FIELDS_MOST
 };
 
@@ -22,14 +20,14 @@ struct sink_dump {
 
     uint8_t *buffer;
     size_t fill;
-    uint64_t flushed; /* bytes handed on: the offset of buffer[0] */
+    uint64_t flushed; /* bytes passed on: the offset of buffer[0] */
 
     uint64_t opened;
-    bool held;             /* a heap dump record is open whose length is not known: nothing of it may be handed on */
-    size_t length_at;      /* where in the buffer it will stand */
-    uint64_t measured_end; /* of the record at hand, if it is one of `longs` and says its true length; else 0 */
+    bool held;             /* an open heap dump record has no length yet, so that nothing of it may be passed on */
+    size_t length_at;      /* where in the buffer the length belongs */
+    uint64_t measured_end; /* of the present record, if it is one of `longs` and states its true length; else 0 */
 
-    uint64_t end; /* the dump ends here: KEEP_ALL for where it ends of itself */
+    uint64_t end; /* the dump is cut off here; KEEP_ALL for nowhere */
     enum sink_end failure;
 };
 
@@ -44,7 +42,7 @@ static void give_up(struct sink_dump *s, enum sink_end why)
     *s->stop = true;
 }
 
-/* Hands on what is in the buffer, up to where the dump ends. */
+/* Passes on the content of the buffer, up to the end of the dump. */
 static void flush(struct sink_dump *s)
 {
     uint64_t left = s->end > s->flushed ? s->end - s->flushed : 0;
@@ -72,7 +70,7 @@ static void put_bytes(struct sink_dump *s, const uint8_t *data, uint64_t size)
 
         make_room(s, size < FLUSH_FROM ? (size_t)size : FLUSH_FROM);
         n = size < ROOM - s->fill ? (size_t)size : ROOM - s->fill;
-        if (!n) { /* a sizer that saw the same would have named this record */
+        if (!n) { /* a sizer with the same events would have listed this record */
             give_up(s, SINK_NOT_AS_MEASURED);
             return;
         }
@@ -83,7 +81,7 @@ static void put_bytes(struct sink_dump *s, const uint8_t *data, uint64_t size)
     }
 }
 
-/* The fixed part, and the body if it is at hand. */
+/* The fixed part, and the body if the event has it. */
 static void put_event(struct sink_dump *s, const struct event *e, uint32_t length)
 {
     make_room(s, FIELDS_MOST + (e->body_size < FLUSH_FROM ? (size_t)e->body_size : 0));

@@ -56,7 +56,7 @@ static void take(struct stage *stage, struct event *e)
     case EVENT_RAW:
         size = e->body_size;
         break;
-    case EVENT_PART: /* counted with the event it belongs to */
+    case EVENT_PART: /* counted with its event */
     case EVENT_END:
         return;
     case EVENT_CLOSE:

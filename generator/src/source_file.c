@@ -15,17 +15,17 @@
 #include "input/input.h"
 
 enum {
-    WHOLE = 64 << 10, /* bodies of up to so many bytes are handed on as a whole, */
-    HEAD = 64         /* and no fixed part but that of a CLASS_DUMP is longer than this */
+    WHOLE = 64 << 10, /* bodies of up to this many bytes are passed on as a whole, */
+    HEAD = 64         /* and fixed parts, except that of a CLASS_DUMP, are not longer */
 };
 
 struct source_file {
     struct source source;
     int fd;
-    struct stat seen; /* at first: what is read again must be the same */
+    struct stat seen; /* at the beginning: later passes must read the same */
     char sentence[200];
 
-    /* Of a run. */
+    /* These are of a pass. */
     struct memory memory;
     struct input in;
     struct stage *first;
@@ -53,13 +53,13 @@ static bool end_sound_part(struct source_file *f, uint64_t offset, const char *w
                 offset);
 }
 
-/* What was seen at first is not there any more. */
+/* The file has changed since the first pass. */
 static bool differs(struct source_file *f)
 {
     return fail(f, "the file was changed while it was read");
 }
 
-/* The bytes end where they must not. No memory is a failure without a sentence. */
+/* The bytes end too early. Without memory, the failure has no sentence. */
 static bool cut_short(struct source_file *f)
 {
     char reason[80] = "";
@@ -83,7 +83,7 @@ static void on_gzip_fault(void *context, const struct gzip_finding *g)
     fail(f, "the gzip file is damaged at offset 0x%" PRIx64 ": hprof-validate says more", g->offset);
 }
 
-/* All bytes of the next `size` are in memory. */
+/* Whether the next `size` bytes are in memory. */
 static bool need(struct source_file *f, size_t size)
 {
     return input_need(&f->in, size) >= size || cut_short(f);
@@ -148,8 +148,8 @@ static void hand_on_mark(struct source_file *f, enum event_kind kind, uint8_t ta
     hand_on(f, &e);
 }
 
-/* The event that begins the window: `head` bytes, its fields, body_size bytes more. A body that is `whole` comes as one however
- * long it is. */
+/* The event at the start of the window: `head` bytes, its fields, and body_size bytes. A `whole` body comes in one event,
+ * whatever its length. */
 static bool give_bytes(struct source_file *f, struct event *e, size_t head, uint64_t body_size, bool whole)
 {
     size_t fixed = head + fields_size(e->layout, f->source.id_size);
@@ -237,7 +237,7 @@ static bool give_record(struct source_file *f)
         return give_heap_dump(f, &e);
     }
     fixed = fields_size(e.layout, f->source.id_size);
-    if (e.length < fixed) { /* too short for its fields: bytes */
+    if (e.length < fixed) { /* too short for its fields, so it is given as bytes */
         e.layout = LAYOUT_ID_NONE;
         fixed = 0;
     }
@@ -276,7 +276,7 @@ static bool open_dump(struct source_file *f, struct event *header, enum version 
     return read_header(f, header, version);
 }
 
-/* One that is still being written, say. */
+/* For example a file that is still being written. */
 static bool is_changed(const struct source_file *f)
 {
     struct stat now;

@@ -4,8 +4,9 @@
 
 #include "source.h"
 
-/* The descriptor must be one that can be read again from the start (a regular file) and stays the caller's. NULL, and
- * *failure says why: it cannot be read twice, is no dump, or has an ID size that is neither 4 nor 8. *failure is NULL when memory ran out. */
+/* The descriptor must be that of a regular file, because it is read several times. It belongs to the caller. Returns NULL with
+ * *failure if the file cannot be read twice, is not a dump, or has an ID size other than 4 or 8. *failure is NULL if memory ran
+ * out. */
 struct source *source_file_new(int fd, const char **failure);
 
 #endif

@@ -1,7 +1,5 @@
-/* See source_model.h.
- *
- * Here a producer's table meets what the user wants: what cannot be is refused, IDs are laid out, and a run goes through the
- * parts of the dump. The parts themselves: emitter.c, objects.c, profiler.c; the tables: producer_*.c. */
+/* See source_model.h. Combines the table of a producer (producer_*.c) with the options: refuses what the producer cannot write,
+ * lays out the IDs, and goes through the parts of the dump (emitter.c, objects.c, profiler.c). */
 #include "source_model.h"
 
 #include <inttypes.h>
@@ -18,7 +16,7 @@ static const struct producer *const producers[] = {&producer_plain,       &produ
                                                    &producer_mat,         &producer_android};
 enum { PRODUCERS = sizeof producers / sizeof *producers };
 
-/* 2026-01-01: dumps of the same options are the same. */
+/* 2026-01-01: the same options give the same dump. */
 #define TIMESTAMP UINT64_C(1767225600000)
 
 static char sentence[256]; /* the latest failure */
@@ -49,7 +47,7 @@ const char *producer_profile(const struct producer *producer)
     return producer->profile;
 }
 
-/* ---- What cannot be ---- */
+/* ---- What a producer cannot write ---- */
 
 static const char *records_refusal(const struct producer *producer, unsigned wanted)
 {
@@ -111,8 +109,7 @@ static const char *refusal(const struct producer *producer, const struct source_
 
 /* ---- Heap dumps ---- */
 
-/* Of so many heap dumps each has the same number of objects, the first ones one more if they cannot. The model's: without those
- * beside classes. */
+/* The objects of one heap dump: all have the same number, or the first ones have one more. Without the objects beside classes. */
 static uint64_t objects_of(const struct emitter *em, unsigned dump)
 {
     return em->objects / em->heap_dumps + (dump < em->objects % em->heap_dumps) - em->beside;
@@ -120,7 +117,7 @@ static uint64_t objects_of(const struct emitter *em, unsigned dump)
 
 /* ---- IDs ---- */
 
-/* The IDs of `count` things, below a limit: the stride shrinks as far as it must, and may. */
+/* The IDs of `count` things, below a limit. The stride shrinks if necessary and possible. */
 static bool fit(struct ids *ids, uint64_t count, uint64_t limit, uint64_t least)
 {
     uint64_t room = limit - ids->base;
@@ -137,7 +134,7 @@ static bool lay_out_ids(struct emitter *em, const char **failure)
     bool small = em->id_size == 4;
     uint64_t limit = small ? UINT64_C(1) << 32 : UINT64_MAX, object_limit = small ? producer->id_limit4 : limit;
     uint64_t classes = (uint64_t)em->class_count + 1, others = classes + SPARE_IDS, objects = objects_of(em, 0);
-    uint64_t least = producer->beside_classes ? 2 : 1; /* what goes with a class has the ID beside */
+    uint64_t least = producer->beside_classes ? 2 : 1; /* the object beside a class has the next ID */
 
     em->ids = small ? producer->ids4 : producer->ids8;
     if (objects > limit - others || !fit(&em->ids.objects, objects + others, object_limit, least)) {
@@ -185,7 +182,7 @@ static uint64_t longest_class_dump(const struct emitter *em)
     return FIELDS_MOST + longest + CONSTANTS_MOST * (SIZE_OF(CONSTANT, 8) + 8) + own * (SIZE_OF(STATIC_FIELD, 8) + 8);
 }
 
-/* Without threads there is no stack but the empty one. */
+/* Without threads, the only stack is the empty one. */
 static uint32_t trace_of_class(const struct emitter *em, uint32_t class)
 {
     uint64_t threads = em->model->options.threads;
@@ -223,7 +220,7 @@ static bool allocate(struct emitter *em)
     return prepare_objects(em);
 }
 
-/* Objects beside classes take half of those that were asked for at the most, so that a small heap has others too. */
+/* At most half of the requested objects are beside classes, so that a small heap has others, too. */
 static bool make_model(struct emitter *em, const struct source_settings *s, const char **failure)
 {
     const struct shape *shape = s->shape ? s->shape : shapes[0];
@@ -248,7 +245,7 @@ static uint64_t longest_heap_record(const struct source_model *s)
     longest += FIELDS_MOST;
     if (s->segment_size && s->emitter.producer->segments_cut == CUT_LATE)
         return s->segment_size + longest;
-    /* A segment of one long sub-record says its length beforehand: see segments.h. */
+    /* A segment of one long sub-record states its length: see segments.h. */
     return !s->segment_size ? UINT64_MAX : longest > UINT32_MAX ? longest : s->segment_size;
 }
 
@@ -312,7 +309,7 @@ struct source *source_model_new(const struct source_settings *settings, const ch
     em->heap_tag = source->segment_size ? TAG_HEAP_DUMP_SEGMENT : TAG_HEAP_DUMP;
 
     s.model.id_size = s.id_size;
-    s.model.objects = objects_of(em, em->heap_dumps - 1); /* the least that one has */
+    s.model.objects = objects_of(em, em->heap_dumps - 1); /* the shortest sub-record */
     s.model.mirrors = producer->mirrors;
     s.model.loaders = producer->loaders;
     if (make_model(em, &s, failure))

@@ -27,7 +27,7 @@ static uint32_t text(struct parts *p, const char *text)
     return names_text(&p->names, text, strlen(text));
 }
 
-/* In a row, whatever there is already. */
+/* Consecutive numbers, after the existing ones. */
 static uint32_t row(struct parts *p, const char *const *texts, size_t count)
 {
     uint32_t first = p->names.count;
@@ -58,7 +58,7 @@ void stacks_prepare(struct model *m)
 {
     struct stack_places *places = &((struct parts *)m)->places;
 
-    /* The last ones: those of the shape. */
+    /* The last classes: those of the shape. */
     for (uint32_t i = m->class_count; i-- > 0 && places->class_count < STACK_CLASSES_MOST;)
         if (!m->classes[i].element && !m->classes[i].interface)
             places->classes[places->class_count++] = i;
@@ -102,7 +102,7 @@ void model_frame(const struct model *m, uint64_t thread, uint64_t depth, struct 
                                       .line = (int32_t)(bits / METHODS / SIGNATURES % LINES) + 1};
 }
 
-/* The outermost frame of the first thread holds what the shape begins with. */
+/* The outermost frame of the first thread holds the first object of the shape. */
 uint64_t model_local(const struct model *m, uint64_t thread, uint64_t depth)
 {
     uint64_t bits = mix_of(key_of(m), thread, depth << 8 | 11);

@@ -19,7 +19,7 @@ bool truth_add_fault(struct truth *t, int rule, const char *variant, uint64_t of
 {
     size_t n = t->fault_count;
 
-    if (!(n & (n - 1))) { /* full at 0 and at each power of two */
+    if (!(n & (n - 1))) { /* the array is full at 0 and at each power of two */
         struct truth_fault *grown = realloc(t->faults, (n ? 2 * n : 1) * sizeof *grown);
 
         if (!grown)

@@ -1,4 +1,4 @@
-/* What is in the dump that was written: all that the manifest has. Filled by the census, the sinks and the filters. */
+/* The content of the dump that was written, for the manifest. The census, the sinks and the filters fill it. */
 #ifndef HPROF_GEN_TRUTH_H
 #define HPROF_GEN_TRUTH_H
 
@@ -8,19 +8,19 @@
 
 struct truth_class {
     uint64_t id;
-    bool loaded; /* by a LOAD_CLASS, the first of which has the name: */
+    bool loaded; /* by a LOAD_CLASS; the first one has the name: */
     uint64_t name_id;
-    char *name; /* NULL if not known */
+    char *name; /* NULL if unknown */
     uint64_t instances;
     uint64_t instance_bytes; /* of the bodies of its INSTANCE_DUMPs */
-    uint64_t arrays;         /* OBJECT_ARRAY_DUMPs that name it; those of primitive types name no class */
+    uint64_t arrays;         /* OBJECT_ARRAY_DUMPs of this class; a PRIMITIVE_ARRAY_DUMP does not name its class */
     uint64_t elements;       /* of these */
 };
 
 struct truth_fault {
     int rule;
     const char *variant; /* of faults.def */
-    uint64_t offset;     /* as hprof_finding.offset counts it */
+    uint64_t offset;     /* counted like hprof_finding.offset */
 };
 
 struct truth {
@@ -35,8 +35,8 @@ struct truth {
     uint64_t references, nulls; /* IDs in fields, elements, statics, constants of type object; those that are null */
     bool references_known, nulls_known;
     uint64_t arrays[12];         /* by basic type, */
-    uint64_t array_elements[12]; /* and what is in them */
-    uint64_t deepest_chain;      /* dumped classes, from one up to the one without a superclass */
+    uint64_t array_elements[12]; /* and their elements */
+    uint64_t deepest_chain;      /* the longest chain of dumped classes up to one without a superclass */
 
     /* By ID, each once, in the order in which they were first named by a LOAD_CLASS, CLASS_DUMP or INSTANCE_DUMP. */
     struct truth_class *classes;
@@ -46,7 +46,7 @@ struct truth {
     struct truth_fault *faults;
     size_t fault_count;
 
-    /* Findings of the strict profile that the producer's quirks give rise to, by rule index. */
+    /* Findings in the profile strict that come from quirks of the producer, by rule index. */
     uint64_t *quirks;
 };
 
@@ -54,7 +54,7 @@ struct truth {
 bool truth_name_class(struct truth_class *class, const char *name, size_t size);
 /* False without memory. */
 bool truth_add_fault(struct truth *truth, int rule, const char *variant, uint64_t offset);
-/* Frees what it holds, but for `quirks`, which are the caller's. */
+/* Frees everything except `quirks`, which belongs to the caller. */
 void truth_clear(struct truth *truth);
 
 #endif

@@ -1,4 +1,4 @@
-/* See violate.h. Which rows are wanted, where their places are, and when their turn comes: nothing of what they do there. */
+/* See violate.h. Chooses the rows and their places, and decides when each row acts; not what it does. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -74,7 +74,7 @@ const char *fault_about(const struct fault *row)
 
 /* ---- Refusals ---- */
 
-/* One at a time: whoever refuses gives up. */
+/* Only one refusal is kept: the caller gives up. */
 static char sentence[300];
 
 static void refuse(const char **failure, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -94,7 +94,7 @@ static const struct {
 } versions[] = {
     {ONLY_101, "1.0.1"}, {NOT_101, "1.0.2 or 1.0.3"}, {ONLY_103, "1.0.3"}, {NOT_103, "1.0.1 or 1.0.2"}, {ONLY_102, "1.0.2"}};
 
-/* NULL if the version will do, else those that would. */
+/* NULL if the version is right, else the right ones. */
 static const char *other_version(const struct fault *row, enum version version)
 {
     unsigned bad = version == V101   ? NOT_101 | ONLY_103 | ONLY_102
@@ -112,7 +112,7 @@ static bool has_variant(const struct fault *row, const char *variant)
     return !variant || strcmp(row->variant, variant) == 0;
 }
 
-/* "RULE" is the first variant that the version allows. */
+/* "RULE" stands for the first variant that the version allows. */
 static const struct fault *find_row(const char *what, enum version version, const char **failure)
 {
     const char *slash = strchr(what, '/'), *variant = slash ? slash + 1 : NULL;
@@ -209,7 +209,7 @@ bool is_chosen_place(struct faults *v)
     return v->present->at++ == v->present->first;
 }
 
-/* ---- What the look finds out ---- */
+/* ---- What the first pass finds out ---- */
 
 #define MEET_ID(field) fresh_ids_meet(&v->ids, r->field);
 #define MEET_U4(field) fresh_ids_meet(&v->serials, r->field);
@@ -268,7 +268,7 @@ static void note_sample(struct facts *f, const struct flow *flow)
     f->samples[f->sample_count++] = (struct sample){flow->opened, flow->subrecords - flow->in_record, flow->in_record};
 }
 
-/* Whether a number was met before; now and then that is said of one that was not. */
+/* Whether a number was met before. Sometimes true for a number that was not. */
 static bool seen_before(struct facts *f, uint64_t number)
 {
     size_t bit = (size_t)(number * UINT64_C(0x9e3779b97f4a7c15) >> 44);
@@ -307,7 +307,7 @@ static void note_facts(struct faults *v, const struct event *e)
     }
 }
 
-/* Once the event has gone by. */
+/* After the event has passed. */
 static void flow_on(struct faults *v, const struct event *e)
 {
     static const uint8_t no_lists[6] = {0};
@@ -345,7 +345,7 @@ static void flow_on(struct faults *v, const struct event *e)
             f->top_class = e->fields.CLASS_DUMP.class_id;
         break;
     case EVENT_HEADER:
-    case EVENT_BATCH: /* with DETAIL_FIELDS there is none */
+    case EVENT_BATCH: /* with DETAIL_FIELDS, events have no body */
     case EVENT_RAW:
     case EVENT_PART:
     case EVENT_END:
@@ -376,7 +376,7 @@ static void start_run(struct faults *v)
 
 static void note_places(struct faults *v, const struct event *e)
 {
-    struct chosen *first = NULL; /* of those that would change the event */
+    struct chosen *first = NULL; /* of the rows that would change the event */
 
     for (size_t i = 0; i < v->count; i++) {
         struct chosen *c = &v->chosen[i];
@@ -411,7 +411,7 @@ static void start_work(struct faults *v, struct chosen *c, uint64_t turn)
     v->turn = turn;
 }
 
-/* What the rows need before the first heap dump. */
+/* The records that rows need before the first heap dump. */
 static void prepare_all(struct faults *v, struct event *e)
 {
     for (size_t i = 0; i < v->count; i++)
@@ -431,7 +431,7 @@ static void define_late(struct faults *v)
         }
 }
 
-/* The place at which it is broken for the n-th time. */
+/* The place of the n-th fault. */
 static uint64_t place_of(const struct faults *v, const struct chosen *c, uint64_t turn)
 {
     uint64_t n = v->options.count;
@@ -460,7 +460,7 @@ static void come_to(struct faults *v, struct chosen *c, struct event *e)
 static void take_break(struct stage *stage, struct event *e)
 {
     struct faults *v = (struct faults *)((char *)stage - offsetof(struct faults, break_));
-    struct event now = *e; /* changed below: what the places look at is how it came */
+    struct event now = *e; /* changed below; places are found in the unchanged event */
 
     if (e->kind == EVENT_HEADER)
         start_run(v);
@@ -469,7 +469,7 @@ static void take_break(struct stage *stage, struct event *e)
     if (e->kind == EVENT_END)
         define_late(v);
     v->swallow = false;
-    /* What is inserted comes first: a changed event may have its body in the scratch. */
+    /* Insertions come first, because a changed event may have its body in the scratch buffer. */
     for (unsigned changes = 0; changes <= CHANGES; changes += CHANGES)
         for (size_t i = 0; i < v->count; i++)
             if ((v->chosen[i].row->flags & CHANGES) == changes &&
@@ -482,7 +482,7 @@ static void take_break(struct stage *stage, struct event *e)
 
 /* ---- Choosing ---- */
 
-/* Places that others may take before us. */
+/* Places that other rows may take first. */
 static uint64_t places_of_others(const struct faults *v, const struct chosen *c)
 {
     uint64_t n = 0;
@@ -525,7 +525,7 @@ static bool choose(struct faults *v, struct chosen *c, const char **failure)
         return false;
     }
     most = c->places - others;
-    /* at * (most - 1) / UINT32_MAX, which 64 bits may not hold on the way */
+    /* at * (most - 1) / UINT32_MAX, whose product may not fit in 64 bits */
     c->first = v->options.at * ((most - 1) / UINT32_MAX) + v->options.at * ((most - 1) % UINT32_MAX) / UINT32_MAX;
     if (c->first > most - n)
         c->first = most - n;
@@ -551,7 +551,7 @@ bool faults_settle(struct faults *v, const char **failure)
     return true;
 }
 
-/* ---- From the outside ---- */
+/* ---- Interface ---- */
 
 struct faults *faults_new(const char *const *what, size_t count, const struct violate_options *options, unsigned id_size,
                           enum version version, const char **failure)

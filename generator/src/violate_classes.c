@@ -1,4 +1,4 @@
-/* SPEC.md 4.2, 4.3, 6.3: classes that are loaded, unloaded, dumped. */
+/* SPEC.md 4.2, 4.3, 6.3: LOAD_CLASS, UNLOAD_CLASS, CLASS_DUMP. */
 #include "fault.h"
 
 /* ---- LOAD_CLASS and UNLOAD_CLASS ---- */
@@ -16,7 +16,7 @@ void cls_002_zero(struct faults *v, struct event *e, int variant)
     insert(v, &load);
 }
 
-/* A class once more: the variant says what differs from the first time. */
+/* Loads a class again: the variant says what differs from the first time. */
 void cls_003_again(struct faults *v, struct event *e, int other_class)
 {
     give(v->break_.next, e);
@@ -103,7 +103,7 @@ void cls_019_twice(struct faults *v, struct event *e, int variant)
 
 /* ---- CLASS_DUMP ---- */
 
-/* Where a field of a CLASS_DUMP is in its event. */
+/* The offset of a field of a CLASS_DUMP in its event. */
 #define CLASS_FIELD(v, field) EVENT_OFFSET_OF(EVENT_SUBRECORD, CLASS_DUMP, field, (v)->id_size)
 
 void cls_008_not_loaded(struct faults *v, struct event *e, int variant)
@@ -126,7 +126,7 @@ void cls_009_again(struct faults *v, struct event *e, int other_layout)
     if (other_layout) {
         struct class_lists lists;
 
-        if (find_lists(v, e, &lists)) { /* all but its first field */
+        if (find_lists(v, e, &lists)) { /* all bytes except the first field */
             uint8_t *body = own_body(v, e);
             size_t field = SIZE_OF(INSTANCE_FIELD, v->id_size);
 
@@ -197,7 +197,7 @@ void cls_013_reserved(struct faults *v, struct event *e, int which)
     break_at(v, e, which & 1 ? CLASS_FIELD(v, reserved1) : CLASS_FIELD(v, reserved2));
 }
 
-/* A class with one constant, one static field, one instance field, one of which has an undefined type. */
+/* A class with a constant, a static field and an instance field, one of which has an undefined type. */
 static void insert_bad_type(struct faults *v, unsigned constant, unsigned in_static, unsigned in_field)
 {
     struct event class = class_dump(v, fresh_id(v, CLASS), 0, "");
@@ -252,7 +252,7 @@ void cls_017_size(struct faults *v, struct event *e, int change)
     insert(v, &class);
 }
 
-/* Its own fields alone are counted. */
+/* Counts only its own fields. */
 void cls_017_own(struct faults *v, struct event *e, int variant)
 {
     struct event class;

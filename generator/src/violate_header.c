@@ -1,7 +1,7 @@
 /* SPEC.md 3.1: the header is wrong. */
 #include "fault.h"
 
-/* Quirks of a header that is wrong are not reported. */
+/* Quirks of a wrong header are not reported. */
 static void break_header(const struct faults *v, struct event *e, uint64_t at)
 {
     break_at(v, e, at);

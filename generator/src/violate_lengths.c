@@ -1,7 +1,7 @@
-/* SPEC.md 4: records whose length is not what their layout or their count asks for. */
+/* SPEC.md 4: records whose length differs from that of their layout or count. */
 #include "fault.h"
 
-enum { ENTRIES = 3 }; /* of a record with a count */
+enum { ENTRIES = 3 }; /* of a record with a count of entries */
 
 static void insert_class_to_name(struct faults *v)
 {
@@ -9,8 +9,8 @@ static void insert_class_to_name(struct faults *v)
     insert_load_class(v, fresh_serial(v, CLASS_SERIAL), fresh_id(v, CLASS), fresh_id(v, NAME), "Broken");
 }
 
-/* A valid record of the kind whose length the rule is about, `entries` more or fewer in its count than there are, and before
- * it what it names. */
+/* A valid record of the kind of the rule, preceded by what it refers to. Its count differs by `entries` from the entries that
+ * follow. */
 static struct event sound_record(struct faults *v, uint32_t entries)
 {
     struct event e = event_of(EVENT_RECORD, 0, LAYOUT_ID_NONE);
@@ -77,7 +77,7 @@ static struct event sound_record(struct faults *v, uint32_t entries)
     return e;
 }
 
-/* Bytes of an entry; 0 for a record without any. */
+/* Bytes of an entry; 0 for a record without entries. */
 static size_t entry_size(const struct faults *v, const struct event *e)
 {
     switch (e->tag) {
@@ -92,7 +92,7 @@ static size_t entry_size(const struct faults *v, const struct event *e)
     }
 }
 
-/* The record, its fields and entries as bytes: so many fewer or more of them than there should be. Further bytes are 0. */
+/* The record as bytes, with this many bytes too few or too many. Additional bytes are 0. */
 static void insert_of_length(struct faults *v, struct event *e, long change, bool empty)
 {
     uint8_t fields[FIELDS_MOST];
@@ -135,7 +135,7 @@ void length_empty(struct faults *v, struct event *e, int variant)
     insert_of_length(v, &record, 0, true);
 }
 
-/* The field alone is wrong, and the record is not: it says 0, or leads to a byte 0 of the next. */
+/* Only the length field is wrong: it is 0, or leads to a byte 0 of the next record. */
 void length_says(struct faults *v, struct event *e, int more)
 {
     struct event record = sound_record(v, 0);
@@ -153,7 +153,7 @@ void length_says(struct faults *v, struct event *e, int more)
         insert_utf8(v, fresh_id(v, FIELD), "after");
 }
 
-/* The count is wrong by so much. */
+/* The count is wrong by this much. */
 void length_count(struct faults *v, struct event *e, int more)
 {
     struct event record = sound_record(v, (uint32_t)more);
@@ -162,7 +162,7 @@ void length_count(struct faults *v, struct event *e, int more)
     insert_of_length(v, &record, 0, false);
 }
 
-/* The count, in 32 bits times what an entry takes, gives the length all the same. */
+/* The count times the size of an entry, in 32 bits, gives the right length nevertheless. */
 void length_count_wraps(struct faults *v, struct event *e, int variant)
 {
     struct event record = sound_record(v, 0);
@@ -172,7 +172,7 @@ void length_count_wraps(struct faults *v, struct event *e, int variant)
     length_count(v, e, (int)wrap);
 }
 
-/* It ends before its count. */
+/* The record ends before its count. */
 void length_no_count(struct faults *v, struct event *e, int variant)
 {
     struct event record = sound_record(v, 0);

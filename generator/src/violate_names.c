@@ -1,4 +1,4 @@
-/* SPEC.md 4.1: strings, and who names them. */
+/* SPEC.md 4.1: strings, and the fields that name them. */
 #include "fault.h"
 
 /* ---- UTF8 ---- */
@@ -16,7 +16,7 @@ void str_002_zero(struct faults *v, struct event *e, int empty)
     insert(v, &zero);
 }
 
-/* The string once more, the same or another. */
+/* Defines the string again, with the same bytes or others. */
 void str_003_again(struct faults *v, struct event *e, int variant)
 {
     (void)variant;
@@ -87,9 +87,9 @@ void str_009_nul(struct faults *v, struct event *e, int bytes)
     insert(v, &string);
 }
 
-/* ---- Who names a string: 0, one that comes later, one that never comes ---- */
+/* ---- Names: 0, a string that is defined later, an undefined string ---- */
 
-/* What the name is to be, and after the record that has it, the string if it is only late. */
+/* The new name; if the string is only late, it is defined after the record. */
 static uint64_t bad_name(const struct faults *v)
 {
     return rule_at_work(v) == RULE_STR_008 ? 0 : fresh_id(v, NAME);

@@ -1,4 +1,4 @@
-/* SPEC.md 6.4 to 6.7, 7.1: objects, and what they refer to. */
+/* SPEC.md 6.4 to 6.7, 7.1: objects and references. */
 #include "fault.h"
 
 enum { OBJECT_AT = 1 };
@@ -15,14 +15,14 @@ static uint32_t size_of_types(const struct faults *v, const char *types)
     return bytes;
 }
 
-/* An instance of a new class of these fields: all zeros. */
+/* An instance of a new class with these fields; all values are 0. */
 static struct event new_instance(struct faults *v, const char *types)
 {
     insert_class(v, fresh_id(v, CLASS), 0, types);
     return instance_dump(v, fresh_id(v, OBJECT), fresh_id(v, CLASS), size_of_types(v, types));
 }
 
-/* The same of a class with a superclass, which is OTHER. */
+/* Likewise, with the superclass OTHER. */
 static struct event new_subclass_instance(struct faults *v, const char *types, const char *inherited)
 {
     struct event class;
@@ -73,7 +73,7 @@ static uint64_t object_id_of(const struct event *e)
     }
 }
 
-/* An array of ours has the ID first. */
+/* An inserted array defines the ID first. */
 void obj_004_other_kind(struct faults *v, struct event *e, int variant)
 {
     (void)variant;
@@ -205,8 +205,7 @@ void obj_006_class_later(struct faults *v, struct event *e, int variant)
     insert_class(v, fresh_id(v, CLASS), 0, "\012");
 }
 
-/* The count alone is wrong, and leads to a sub-record all the same: after the next one, or to what looks like one in the
- * values. */
+/* Only the count is wrong, and still leads to a sub-record: the one after the next, or bytes in the values that look like one. */
 void obj_006_next_too(struct faults *v, struct event *e, int variant)
 {
     struct event bad = new_instance(v, "\012");
@@ -236,7 +235,7 @@ void obj_006_says_less(struct faults *v, struct event *e, int variant)
     insert(v, &bad);
 }
 
-/* The count alone is wrong, and leads to a byte 0: what the fields of the class ask for leads on. */
+/* Only the count is wrong, and leads to a byte 0. The size by the class leads to a sub-record. */
 void obj_006_wrong_count(struct faults *v, struct event *e, int more)
 {
     struct event bad = new_instance(v, "\013\013");
@@ -270,7 +269,7 @@ void obj_008_nodata(struct faults *v, struct event *e, int type)
     insert(v, &bad);
 }
 
-/* An array of so many elements, the last of which is neither 0 nor 1. */
+/* An array of this many elements, the last of which is neither 0 nor 1. */
 void obj_009_boolean(struct faults *v, struct event *e, int elements)
 {
     struct event bad = primitive_array(v, fresh_id(v, OBJECT), TYPE_BOOLEAN, (uint32_t)elements);
@@ -281,7 +280,7 @@ void obj_009_boolean(struct faults *v, struct event *e, int elements)
     insert(v, &bad);
 }
 
-/* The last value of an instance becomes a reference to nothing, or 2. */
+/* The last value of an instance becomes a dangling reference, or 2. */
 static void insert_bad_value(struct faults *v, struct event *e)
 {
     size_t size = rule_at_work(v) == RULE_REF_002 ? v->id_size : 1, at = (size_t)e->body_size - size;
@@ -408,7 +407,7 @@ void ref_002_class(struct faults *v, struct event *e, int field)
     }
 }
 
-/* An array class is dumped with an instance of it after. */
+/* An array class and an instance of it. */
 void obj_011_instance(struct faults *v, struct event *e, int variant)
 {
     struct event class = class_dump(v, fresh_id(v, CLASS), 0, ""),

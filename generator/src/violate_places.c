@@ -1,4 +1,4 @@
-/* Where rules can be broken: the places of faults.def. Each looks at an event and at what is before it. */
+/* The places of faults.def, where rules can be broken. Each function examines an event and what precedes it. */
 #include "fault.h"
 
 /* ---- Between records: before one, or at the end ---- */
@@ -208,7 +208,7 @@ bool place_primitive_array(const struct faults *v, const struct event *e)
     return e->layout == LAYOUT_ID_PRIMITIVE_ARRAY_DUMP && e->fields.PRIMITIVE_ARRAY_DUMP.object_id;
 }
 
-/* Of booleans some are neither 0 nor 1: each array with such is a finding of its own. */
+/* Some boolean elements are neither 0 nor 1. Each such array would be another finding. */
 bool place_whole_primitive_array(const struct faults *v, const struct event *e)
 {
     return place_primitive_array(v, e) && is_whole(e) && e->fields.PRIMITIVE_ARRAY_DUMP.type != TYPE_BOOLEAN;

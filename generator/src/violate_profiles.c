@@ -1,7 +1,7 @@
-/* SPEC.md 4.6, 4.10, 4.11: what the profiler counted. */
+/* SPEC.md 4.6, 4.10, 4.11: the records of the profiler. */
 #include "fault.h"
 
-/* Two sites of 16 bytes and 1 instance each, live and allocated, as the totals say; entry is the second. */
+/* Two sites with 16 bytes and 1 instance each, live and allocated, and the right totals. *entry is the second. */
 static struct event alloc_sites(struct faults *v, struct SITE entry)
 {
     struct event e = RECORD_EVENT(ALLOC_SITES);
@@ -26,7 +26,7 @@ static struct event alloc_sites(struct faults *v, struct SITE entry)
 
 static const struct SITE sound = {.live_bytes = 16, .live_instances = 1, .allocated_bytes = 16, .allocated_instances = 1};
 
-/* Where a field of the second site is. */
+/* The offset of a field of the second site. */
 #define SITE_FIELD(v, e, field) \
     (fixed_part_size(e, (v)->id_size) + SIZE_OF(SITE, (v)->id_size) + OFFSET_OF(SITE, field, (v)->id_size))
 
@@ -105,7 +105,7 @@ void prf_005_sum(struct faults *v, struct event *e, int total)
     insert(v, &sites);
 }
 
-/* The sum takes more than 32 bits. */
+/* The sum needs more than 32 bits. */
 void prf_005_wide(struct faults *v, struct event *e, int variant)
 {
     struct SITE bad = sound;

@@ -34,7 +34,7 @@ void rec_002_record(struct faults *v, struct event *e, int halves)
     break_at(v, e, RECORD_LENGTH_AT);
 }
 
-/* The heap dump record with the sub-record that was chosen, or one near to it. */
+/* The heap dump record with the chosen sub-record, or one near it. */
 static const struct sample *sample_at(const struct faults *v, uint64_t subrecord)
 {
     const struct sample *s = v->facts.samples;
@@ -73,8 +73,8 @@ void rec_003_tag(struct faults *v, struct event *e, int tag)
     insert(v, &unknown);
 }
 
-/* A record of an earlier time than the one before; where that has time 0, one in between moves on first. The next ones are not
- * before it. */
+/* A record with an earlier time than the preceding one. If that has time 0, a record with a later time is inserted first. The
+ * following records are not earlier. */
 void rec_004_time(struct faults *v, struct event *e, int back)
 {
     uint32_t now = v->flow.time, step = (uint32_t)back;
@@ -164,7 +164,7 @@ void rec_008_body(struct faults *v, struct event *e, int bytes)
     break_at(v, e, RECORD_LENGTH_AT);
 }
 
-/* HEAP_DUMP_END where none is expected: without a segment before it, or of version 1.0.1. */
+/* An unexpected HEAP_DUMP_END: without a segment before it, or in 1.0.1. */
 void rec_009_end(struct faults *v, struct event *e, int variant)
 {
     struct event end = event_of(EVENT_RECORD, TAG_HEAP_DUMP_END, LAYOUT_ID_NONE);
@@ -181,7 +181,7 @@ void rec_010_empty(struct faults *v, struct event *e, int tag)
     insert_heap_dump(v, (uint8_t)tag, true);
 }
 
-/* The first sub-record is ours: its tag is none of a record, so that the length 0 is seen to be wrong at once. */
+/* Inserts the first sub-record. Its tag is not that of a record, so that the length 0 is found to be wrong immediately. */
 void rec_011_zero(struct faults *v, struct event *e, int variant)
 {
     (void)variant;
@@ -212,7 +212,7 @@ static void insert_long_heap_dump(struct faults *v)
     insert_mark(v, EVENT_CLOSE, TAG_HEAP_DUMP);
 }
 
-/* A heap dump that is too long for its length is what is asked for; else there will be one. */
+/* The length of a heap dump wraps. If none is long enough, one is inserted. */
 void rec_012_wrapped(struct faults *v, struct event *e, int variant)
 {
     uint64_t long_one = v->facts.long_heap_dump;
@@ -236,7 +236,7 @@ void rec_013_tag(struct faults *v, struct event *e, int tag)
 
 enum { IN_VALUES, IN_HEAD, BEHIND_TAG, IN_FIELDS };
 
-/* What is cut off begins with no tag of a sub-record: 0, the first byte of an ID, the type of a field. */
+/* The cut-off part does not begin with a tag of a sub-record: 0, the first byte of an ID, the type of a field. */
 void rec_014_cut(struct faults *v, struct event *e, int where)
 {
     struct event cut = where == IN_FIELDS ? class_dump(v, fresh_id(v, CLASS), 0, "\012\012")
@@ -255,7 +255,7 @@ void rec_014_cut(struct faults *v, struct event *e, int where)
     insert_raw(v, bytes + had, n - had, false);
 }
 
-/* A count that goes on after the end of the record. */
+/* A count that leads beyond the end of the record. */
 void rec_015_count(struct faults *v, struct event *e, int variant)
 {
     struct event array = object_array(fresh_id(v, OBJECT), fresh_id(v, CLASS));
@@ -266,7 +266,7 @@ void rec_015_count(struct faults *v, struct event *e, int variant)
     insert(v, &array);
 }
 
-/* The last sub-record of a record, without its end. */
+/* The last sub-record of a record, truncated. */
 void rec_015_cut(struct faults *v, struct event *e, int variant)
 {
     struct event cut = variant == 0   ? root(SUB_ROOT_JNI_GLOBAL, fresh_id(v, OBJECT), 0, 0)

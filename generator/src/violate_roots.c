@@ -6,7 +6,7 @@ enum { OBJECT_AT = 1 };
 #define THREAD_AT(v) EVENT_OFFSET_OF(EVENT_SUBRECORD, ROOT_THREAD, thread_serial, (v)->id_size)
 #define FRAME_AT(v) EVENT_OFFSET_OF(EVENT_SUBRECORD, ROOT_FRAME, frame, (v)->id_size)
 
-/* A root of any kind, and its thread before it. */
+/* A root of any kind, preceded by its thread. */
 static void insert_root(struct faults *v, int tag, uint64_t object_id)
 {
     uint32_t thread = fresh_serial(v, THREAD_SERIAL);
@@ -44,7 +44,7 @@ void root_002_twice(struct faults *v, struct event *e, int other_object)
     insert(v, &again);
 }
 
-/* A root of an object of ours, and a nonexistent thread. */
+/* A root of an inserted object, with a nonexistent thread. */
 void root_003_thread(struct faults *v, struct event *e, int tag)
 {
     struct event bad =
@@ -66,7 +66,7 @@ static void insert_frame_root(struct faults *v, unsigned tag, uint32_t trace, in
     insert(v, &bad);
 }
 
-/* The number of frames, which is one too many for a frame's number. */
+/* The number of frames, which is one more than the highest frame number. */
 void root_005_java_frame(struct faults *v, struct event *e, int frames)
 {
     (void)e;

@@ -103,7 +103,7 @@ void stk_009_other(struct faults *v, struct event *e, int how)
         r->frames++;
         e->body_size += id_size;
         break;
-    default: /* the first and the last change places */
+    default: /* the first and the last are exchanged */
         memcpy(first, body, id_size);
         memcpy(body, body + size - id_size, id_size);
         memcpy(body + size - id_size, first, id_size);
@@ -133,7 +133,7 @@ void stk_011_thread(struct faults *v, struct event *e, int variant)
     insert(v, &trace);
 }
 
-/* ---- Who names a stack trace ---- */
+/* ---- Serial numbers of stack traces ---- */
 
 void stk_012_load_class(struct faults *v, struct event *e, int variant)
 {
@@ -175,7 +175,7 @@ void stk_012_class(struct faults *v, struct event *e, int variant)
     break_at(v, e, EVENT_OFFSET_OF(EVENT_SUBRECORD, CLASS_DUMP, trace_serial, v->id_size));
 }
 
-/* Of all objects it follows the ID. */
+/* In all objects it follows the ID. */
 void stk_012_object(struct faults *v, struct event *e, int variant)
 {
     (void)variant;
