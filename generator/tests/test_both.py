@@ -48,7 +48,7 @@ class Producer:
     records: tuple[str, ...] = ("heap",)
 
 
-# What each can write, so that few draws are refused; that nothing else can be asked for is test_gen_cli.py's.
+# What each producer can write, so that few draws are refused. test_gen_cli.py tests the refusals.
 ALL = ("heap", "sites", "samples", "all")
 PRODUCERS = {
     "plain": Producer(("1.0.1", "1.0.2", "1.0.3"), (4, 8), ALL),
@@ -80,7 +80,7 @@ sizes = st.one_of(st.integers(1, 5000), st.sampled_from(["64K", "1M", "100M"]))
 
 @st.composite
 def options(draw: st.DrawFn) -> list[str]:
-    """Those of a dump that most probably can be: some counts are too small for a shape, which says so."""
+    """Options that most probably work: some counts are too small for a shape, which refuses them."""
     like = draw(st.sampled_from(sorted(PRODUCERS)))
     shape = draw(st.sampled_from(sorted(SHAPES)))
     producer = PRODUCERS[like]
@@ -138,7 +138,7 @@ def check_findings(manifest: Any, dump: Path) -> None:
 
 
 def check_counts(manifest: Any, dump: Path) -> None:
-    """As the validator counts."""
+    """The counts of the validator."""
     report = validate(dump, "strict")
     counts = report["counts"]
     assert {name: counts[name] for name in manifest["records"]} == manifest["records"]
@@ -152,7 +152,7 @@ def check_counts(manifest: Any, dump: Path) -> None:
 
 
 def check_recount(manifest: Any, dump: Path) -> None:
-    """As the Python reader counts."""
+    """The counts of the Python reader."""
     counts = reader.count(memoryview(dump.read_bytes()))
     assert counts.instances_not_followed == 0
     assert (counts.bytes, counts.sha256) == (manifest["uncompressed"]["bytes"], manifest["uncompressed"]["sha256"])
@@ -182,7 +182,7 @@ def check_recount(manifest: Any, dump: Path) -> None:
 
 
 def agree(drawn: list[str]) -> bool:
-    """False if there is no such dump."""
+    """False if the generator refuses the options."""
     with tempfile.TemporaryDirectory() as folder:
         dump, truth = Path(folder, "dump.hprof"), Path(folder, "truth.json")
         command = [GENERATOR, *drawn]
@@ -222,7 +222,7 @@ def test_all_agree(drawn: list[str]) -> None:
 
 
 def test_what_stands_in_front_of_a_damaged_member_is_counted(tmp_path: Path) -> None:
-    """As if the dump ended there, and the same each time: classes are looked up by a key that is drawn at start."""
+    """The report is as if the dump ended there, and the same each time, although the key of the hash tables is random."""
     plain, damaged, cut = tmp_path / "plain", tmp_path / "damaged", tmp_path / "cut"
     subprocess.run([GENERATOR, "--objects=150000", "--shape=list", "--classes=4000", "-o", plain], check=True)
     data, member = plain.read_bytes(), 100_000

@@ -44,7 +44,7 @@ ENDLESS = "--objects=1e12"
 
 @contextmanager
 def running(*args: Arg, **kwargs: Any) -> Iterator["subprocess.Popen[bytes]"]:
-    """A run that is ended at the latest with the test: some would fill the disk."""
+    """A run that ends with the test at the latest: some would fill the disk."""
     with subprocess.Popen([TOOL, *args], **kwargs) as process:
         try:
             yield process
@@ -53,7 +53,7 @@ def running(*args: Arg, **kwargs: Any) -> Iterator["subprocess.Popen[bytes]"]:
 
 
 def wrong_usage(*args: Arg, cwd: Path | None = None) -> str:
-    """The sentence that a wrong command line is answered with."""
+    """The message about a wrong command line."""
     done = run(*args, cwd=cwd)
     assert (done.status, done.out) == (2, b"")
     sentence, hint = done.err.splitlines()
@@ -194,7 +194,7 @@ def test_too_much_for_its_ids() -> None:
 
 
 def test_too_many_to_fill_so_much() -> None:
-    """--objects was not given, and is not blamed."""
+    """--objects was not given, so the message does not blame it."""
     assert wrong_usage("--bytes=16777215T") == "--bytes: more objects than there can be would fill so much: up to 1e12"
     assert re.fullmatch(
         "--bytes: more objects than there can be would fill so much: "
@@ -209,7 +209,7 @@ def test_too_long_for_a_length() -> None:
         "HEAP_DUMP would be longer than 4 GiB, and its length field has 32 bits: take fewer objects, or HEAP_DUMP_SEGMENTs, "
         "which version 1.0.2 has"
     )
-    assert wrong_usage("--version=1.0.1", "--objects=1e12").startswith("HEAP_DUMP would be longer than 4 GiB")  # no day later
+    assert wrong_usage("--version=1.0.1", "--objects=1e12").startswith("HEAP_DUMP would be longer than 4 GiB")  # not a day later
 
 
 def test_files_that_are_one(tmp_path: Path) -> None:
@@ -270,7 +270,7 @@ def test_no_objects_at_all() -> None:
 
 @pytest.mark.parametrize("shape", SHAPES.replace(" or ", ", ").split(", "))
 def test_heap_dumps_share_the_objects(shape: str, tmp_path: Path) -> None:
-    """To the last one; each is a whole heap."""
+    """The number of heap dumps; each is a whole heap."""
     for dumps, objects in ((3, 1000), (7, 7), (4, 16487)):
         manifest = truth(f"--objects={objects}", f"--heap-dumps={dumps}", f"--shape={shape}", folder=tmp_path)
         assert (manifest["heap_dumps"], manifest["objects"]) == (dumps, objects)
@@ -287,7 +287,7 @@ def test_bytes_are_those_of_all_heap_dumps(tmp_path: Path) -> None:
 @pytest.mark.parametrize("shape", ["mixed", "list", "strings"])
 @pytest.mark.parametrize("size", ["5M", "6_000_001", "40M"])
 def test_bytes_are_filled(shape: str, size: str, tmp_path: Path) -> None:
-    """The most objects that do not take more."""
+    """The most objects that fit."""
     wanted = {"5M": 5 << 20, "6_000_001": 6000001, "40M": 40 << 20}[size]
     manifest = truth(f"--bytes={size}", f"--shape={shape}", folder=tmp_path)
     assert wanted * 0.95 < manifest["bytes"] <= wanted
@@ -306,7 +306,7 @@ def test_bytes_far_above_the_memory_take_few_looks(tmp_path: Path) -> None:
 @pytest.mark.parametrize("mean", [1, 1.5, 2, 4.75, 20, 80.125])
 @pytest.mark.parametrize("shape", ["mixed", "list", "threads", "deep", "wide", "graph", "arrays"])
 def test_references_are_as_many_as_asked_for(shape: str, mean: float, tmp_path: Path) -> None:
-    """As the manifest counts them; of the statics of classes, which no option is about, there are few."""
+    """The count of the manifest. Few references are static fields, which no option changes."""
     args = {"arrays": ["--array-length=100"], "wide": ["--objects=20000"], "mixed": ["--objects=5e5"]}.get(shape, [])
     if shape == "arrays" and mean < 4:
         assert wrong_usage(f"--shape={shape}", f"--references={mean}", *args).startswith("--references of arrays: 4 to")
@@ -322,7 +322,7 @@ def test_references_are_as_many_as_asked_for(shape: str, mean: float, tmp_path: 
 
 @pytest.mark.parametrize("shape", SHAPES.replace(" or ", ", ").split(", "))
 def test_classes_are_as_many_as_asked_for(shape: str, tmp_path: Path) -> None:
-    """Those of any heap among them; the producer adds the one or two that its quirks need."""
+    """With those of every heap. The producer adds one or two for its quirks."""
     dumped = truth("--objects=3000", f"--shape={shape}", "--classes=456", folder=tmp_path)["class_dumps"]
     assert 456 <= dumped <= 458
 
@@ -448,7 +448,7 @@ def test_a_full_device() -> None:
 
 
 def test_a_file_that_must_not_grow(tmp_path: Path) -> None:
-    """Something was written: how much is told, and it is taken away; what was there before stays."""
+    """The message says how much was written. The incomplete file is removed, and the earlier one stays."""
     (tmp_path / "a").write_text("old")
     limit = 3 << 20
     done = run(
@@ -466,7 +466,7 @@ def test_a_file_that_must_not_grow(tmp_path: Path) -> None:
 
 
 def test_a_manifest_that_cannot_be_written(tmp_path: Path) -> None:
-    """The dump is taken away too: what was there before under either name stays."""
+    """The dump is removed, too. The earlier files with these names stay."""
     (tmp_path / "a").write_bytes(b"before")
     done = run("--objects=1000", "-o", "a", "--manifest=/dev/full", cwd=tmp_path)
     assert (done.status, done.err) == (3, "hprof-gen: /dev/full: No space left on device\n")
@@ -584,7 +584,7 @@ def test_memory_that_runs_out(tmp_path: Path) -> None:
 )
 def test_memory_is_bounded(args: list[str], tmp_path: Path) -> None:
     command = [TOOL, "--objects=1e7", "-o", "/dev/null", *args]
-    # All that is not read from a file: stacks of threads as a whole, what was allocated and never touched.
+    # All memory that does not come from a file: whole stacks of threads, allocated memory that was never used.
 
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (64 << 20, 64 << 20))
@@ -596,7 +596,7 @@ def test_memory_is_bounded(args: list[str], tmp_path: Path) -> None:
 
 
 def on_a_terminal(*args: Arg, cwd: Path) -> str:
-    """What a terminal is shown that is the tool's standard error."""
+    """What the tool shows on a terminal that is its standard error."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 100, 0, 0))
     shown = b""

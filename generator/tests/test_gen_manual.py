@@ -16,7 +16,7 @@ MILLION, DANGLING, LOOP = re.findall(r"^```sh\n(.*?)^```$", PAGE, re.MULTILINE |
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Where a reader's author is who types the commands."""
+    """A folder in which the author of a reader types the commands."""
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/hprof-gen").symlink_to(GENERATOR)
     (tmp_path / "bin/your-reader").write_text(f'#!/bin/sh\necho read >>read\nexec "{VALIDATOR}" -qq "$@"\n')
@@ -51,7 +51,7 @@ def test_dangling(folder: Path) -> None:
 
 
 def test_loop(folder: Path) -> None:
-    """Every fault is either made or refused with a reason; the reader here, which is the validator, tells errors."""
+    """Every fault is planted or refused with a reason. The reader here is the validator, which reports errors."""
     rows = subprocess.run([GENERATOR, "--list-violations"], stdout=subprocess.PIPE, text=True, check=True).stdout
     done = shell(LOOP, folder)
     refused = [line for line in done.stderr.splitlines() if not line.startswith("Try ")]

@@ -49,7 +49,7 @@ def test_gzip_and_the_manifest(tmp_path: Path) -> None:
 
 
 def test_manifest_of_records_taken_from_a_dump(tmp_path: Path) -> None:
-    """Who wrote them it does not know, nor what their quirks are; the rest it counts."""
+    """With --from, the producer and its quirks are unknown; the rest is counted."""
     (tmp_path / "a").write_bytes(dump("--like=hotspot"))
     made = truth("--objects=1000", "--like=hotspot", folder=tmp_path)
     assert run("--from=a", "--manifest=b.json", "-o", "b", cwd=tmp_path).status == 0
@@ -67,7 +67,7 @@ def test_manifest_of_records_taken_from_a_dump(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("rule", ["HDR-005/empty", "REC-001/tag-alone", "REC-002/record", "REC-002/sub-record"])
 def test_manifest_of_a_dump_that_ends_too_early(rule: str, tmp_path: Path) -> None:
-    """What is there whole is counted, and no more: as the validator counts."""
+    """Only complete records are counted, as the validator does."""
     manifest = truth(f"--violate={rule}", "--objects=1000", folder=tmp_path)
     done = subprocess.run([VALIDATOR, "--format=json", "dump.hprof"], cwd=tmp_path, capture_output=True, check=False)
     counts = json.loads(done.stdout)["files"][0]["counts"]
@@ -91,7 +91,7 @@ def test_manifest_has_the_classes_that_a_violation_adds(tmp_path: Path) -> None:
 
 
 def test_manifest_has_no_name_where_a_class_has_none(tmp_path: Path) -> None:
-    """Of the two the second has the name 0, which is that of no string, though SA defines one."""
+    """The second class has the name 0, which names no string, even if a string with ID 0 is defined."""
     for args in (["--violate=STR-006/class"], ["--violate=STR-008/class", "--like=sa"]):
         made = truth("--objects=1000", *args, folder=tmp_path)["classes"]
         assert [one["name"] for one in made].count(None) == 1
@@ -149,8 +149,8 @@ def test_the_readers_command_counts_the_same(like: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("shape", SHAPES.replace(" or ", ", ").split(", "))
 def test_every_shape_at_some_size(shape: str, tmp_path: Path) -> None:
-    """Several segments, arrays in pieces, records that do not fit the memory: all three agree on it."""
-    smaller = 10 if shape in ("arrays", "wide") else 1  # whose objects are large
+    """Several segments, arrays in pieces, records that do not fit in memory: all three agree."""
+    smaller = 10 if shape in ("arrays", "wide") else 1  # with large objects
     for version, objects in (("1.0.2", 30000 // smaller), ("1.0.1", 150000 // smaller)):
         manifest = truth(f"--shape={shape}", f"--version={version}", f"--objects={objects}", folder=tmp_path)
         report = subprocess.run(
@@ -168,7 +168,7 @@ def test_every_shape_at_some_size(shape: str, tmp_path: Path) -> None:
 
 # ---- The same bytes each time ----------------------------------------------------------------------------------------
 
-# Of dumps of 2,000 objects. A change that alters one says so in its message: whoever keeps hashes of dumps has to know.
+# Dumps of 2,000 objects. A commit that changes one says so, for users who keep hashes of dumps.
 GOLDEN = {
     "--shape=list": "388f1664003deac1",
     "--shape=mixed --like=hotspot": "ea726e23fac73c77",

@@ -63,7 +63,7 @@ class Dump:
 
     @property
     def classes(self) -> dict[bytes, int]:
-        """By name, the IDs."""
+        """The IDs, by name."""
         strings = self.strings
         return {strings[item.fields["name"]]: item.fields["class_id"] for item in reversed(self.all("LOAD_CLASS"))}
 
@@ -79,7 +79,7 @@ class Dump:
         return [int.from_bytes(array.body[at : at + step]) for at in range(0, len(array.body), step)]
 
     def statics(self, name: bytes) -> list[tuple[Item, bytes]]:
-        """The classes with a static field of that name, and its value."""
+        """The classes with a static field of this name, and its value."""
         strings = self.strings
         return [
             (item, self.data[entry.value : entry.end])
@@ -188,7 +188,7 @@ def test_a_source_that_is_empty() -> None:
 
 @pytest.mark.parametrize("like", ["hotspot", "sa"])
 def test_references_to_archived_mirrors(like: str) -> None:
-    """Of Object[] alone."""
+    """Only elements of Object[]."""
     one = dump(f"--like={like}")
     dangling = {
         array.fields["class_id"]
@@ -264,7 +264,7 @@ def test_hubs_are_instances() -> None:
 
 
 def test_overhead_of_classes() -> None:
-    """In an array that the program does not have, before the class."""
+    """In a made-up array before the class."""
     one = dump("--like=android")
     values = {item.fields["class_id"]: int.from_bytes(value) for item, value in one.statics(b"$classOverhead")}
     before = {
@@ -316,7 +316,7 @@ def of_segments(one: Dump) -> list[list[Item]]:
 
 
 def test_segments_of_few_objects() -> None:
-    """Each is cut when it has 128 of them, or 4 KB."""
+    """A segment ends after 128 objects or 4 KB."""
     segments = of_segments(dump("--like=android"))
     counts = [sum(item.name != "HEAP_DUMP_INFO" for item in segment) for segment in segments]
     assert max(counts) == 128
@@ -350,7 +350,7 @@ def test_strings_first() -> None:
 
 
 def test_segments_of_the_agent() -> None:
-    """They are nearly as long as wanted, and only one sub-record is longer."""
+    """Segments nearly have the given length, except one with a longer sub-record."""
     one = dump("--like=jdk8-agent", "--version=1.0.2", "--segment-size=10000")
     sizes = [record.length for record in lengths(one)]
     assert len(sizes) > 5
@@ -360,7 +360,7 @@ def test_segments_of_the_agent() -> None:
 
 
 def test_empty_first_segment() -> None:
-    """The agent cuts one even before the first sub-record of a heap dump."""
+    """The agent ends a segment even before the first sub-record of a heap dump."""
     one = dump("--like=jdk8-agent", "--version=1.0.2", "--segment-size=13")
     sizes = [record.length for record in lengths(one)]
     assert len(sizes) > 1000
@@ -369,7 +369,7 @@ def test_empty_first_segment() -> None:
 
 @pytest.mark.parametrize(("records", "flags"), [("sites", 0), ("all", 0x8000)])
 def test_flags_of_sites(records: str, flags: int) -> None:
-    """They are those that a client of its socket asked with, and only he gets a HEAP_SUMMARY."""
+    """The flags and the cutoff are those of a command on the socket, which also requests a HEAP_SUMMARY."""
     one = dump("--like=jdk8-agent", f"--records={records}", "--heap-dumps=2")
     assert [site.fields["flags"] for site in one.all("ALLOC_SITES")] == [flags] * 2
     assert bool(one.all("HEAP_SUMMARY")) == bool(flags)
@@ -422,7 +422,7 @@ def test_classes_of_elements_of_the_jvmpi_agent() -> None:
 
 # ---- What the strict profile finds in them ---------------------------------------------------------------------------
 
-# What a producer is known for must not be lost on both sides, where test_both.py would find them of one mind.
+# A quirk must not be lost in generator and validator at once, which test_both.py would not notice.
 FOUND = {
     "plain": set[str](),
     "hotspot": {"CLS-004", "ROOT-002", "OBJ-009", "REF-001", "REF-002"},

@@ -1,4 +1,4 @@
-"""hprof-gen --serve: the listener that checks the agent of JDK 8 passes against it; and what goes wrong is said."""
+"""hprof-gen --serve: the listener that checks the agent of JDK 8 accepts it, and errors are reported."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def test_orders_are_answered() -> None:
         before = read_summary(stream.ask(command(Command.HEAP_SUMMARY), Tag.HEAP_SUMMARY)[0])
         for _ in range(3):
             session.order("d", "dropped")
-        session.order("xs", "spun")  # what is no order has no answer
+        session.order("xs", "spun")  # unknown orders have no answer
         after = read_summary(stream.ask(command(Command.HEAP_SUMMARY), Tag.HEAP_SUMMARY)[0])
         assert after.live - before.live == after.allocated - before.allocated == 6000
         assert after.live_bytes - before.live_bytes == after.allocated_bytes - before.allocated_bytes == 96000

@@ -34,13 +34,13 @@ VIOLATIONS_SCHEMA = jsonschema.Draft202012Validator({**SCHEMA["properties"]["vio
 
 Finding = tuple[str, int]
 
-# One of these is too long to be tried everywhere: HPROF_BIG=1 does it.
+# One of these takes too long for every run: HPROF_BIG=1 includes it.
 LARGE = {"REC-012"}
 BIG = "HPROF_BIG" in os.environ
 IS_SANITIZED = "HPROF_SANITIZED" in os.environ
 IS_SLOW = "HPROF_SLOW" in os.environ
 
-# Builds that are slow need not show again everywhere what the fast ones show.
+# Slow builds run only a part of what the fast ones run.
 PLACES = ("0.5",) if IS_SLOW else ("0", "0.5", "1")
 SHARE = 3 if IS_SLOW else 1
 
@@ -103,7 +103,7 @@ Refusals = dict[str, dict[str, list[str]]]
 
 
 def refusal(done: subprocess.CompletedProcess[str]) -> str:
-    """The reason, without what is refused."""
+    """The reason of a refusal."""
     said = re.match(r"hprof-gen: --(?:violate|violations \d+:) \S+ (.*)", done.stderr)
     assert said, done.stderr
     return said[1]
@@ -146,7 +146,7 @@ def quirks(base: tuple[str, ...], profile: str) -> Counter[str]:
 def break_and_check(
     base: tuple[str, ...], what: Sequence[Variant], at: str, times: int, folder: str, refused: str | None = None
 ) -> str:
-    """What is wrong with it, as a sentence; empty for nothing."""
+    """What is wrong, as a sentence; empty if nothing is."""
     name = "-".join([what[0].rule, what[0].name, at, str(times)])
     dump, manifest = Path(folder) / f"{name}.hprof", Path(folder) / f"{name}.json"
     profile = profile_for(what[0].rule)
@@ -253,7 +253,7 @@ def member_ends(data: bytes) -> list[int]:
 @pytest.mark.parametrize("at", ["0", "0.5", "1"])
 @pytest.mark.parametrize("variant", [v for v in variants() if v.rule.startswith("GZ-")], ids=lambda v: f"{v.rule}-{v.name}")
 def test_a_member_of_several(variant: Variant, at: str, tmp_path: Path) -> None:
-    """Which of the members is broken, the place says."""
+    """The place decides which member is broken."""
     dump, manifest = tmp_path / "dump.hprof.gz", tmp_path / "told.json"
     arguments = ["--bytes", "2.5M", "--gz", "1", "--violate", f"{variant.rule}/{variant.name}", "--at", at]
     done = run([GENERATOR, *arguments, "--quiet", "-o", dump, "--manifest", manifest])
@@ -271,7 +271,7 @@ def test_a_member_of_several(variant: Variant, at: str, tmp_path: Path) -> None:
 
 
 def rules_at_once() -> Iterator[list[Variant]]:
-    """Each third row in turn, so that all meet others of their kind; those that stand alone refuse."""
+    """Every third row, so that all meet others of their kind. Rows that cannot be combined refuse."""
     lists: dict[str, list[Variant]] = {}
     for variant in variants():
         lists.setdefault(variant.rule, []).append(variant)
@@ -300,7 +300,7 @@ def test_many_rules_at_once(part: int, at: str) -> None:
 
 
 def test_every_rule_can_be_broken() -> None:
-    """A rule that no dump can break alone says why in faults.def."""
+    """faults.def says why no dump can break a rule alone."""
     text = (SOURCE / "generator/src/faults.def").read_text(encoding="utf-8")
     excused = {f"{a}-{b}" for a, b in re.findall(r"^NO_FAULT\((\w+)_(\d+),", text, re.MULTILINE)}
     assert {v.rule for v in variants()} | excused == set(rules_of_the_validator())
@@ -309,7 +309,7 @@ def test_every_rule_can_be_broken() -> None:
 
 
 def test_every_variant_can_be_broken_somewhere() -> None:
-    """And not in dumps of the corpus alone."""
+    """Each fault can be planted in dumps other than those of the corpus."""
     made_up = [name for name in refusals() if name in PLAIN]
     assert [v for v in variants() if all(expected_refusal(name, v) for name in made_up)] == []
 
@@ -362,7 +362,7 @@ def test_what_is_there_comes_out_as_it_was(dump: Path, tmp_path: Path) -> None:
         assert copy.read_bytes() == plain
 
 
-# What an instance has may not be known then.
+# Rules after which the fields of an instance may be unknown.
 UNKNOWN_FIELDS = {"REC-006", "CLS-010", "CLS-011", "CLS-016", "OBJ-002", "OBJ-006"}
 
 

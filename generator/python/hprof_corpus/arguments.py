@@ -1,4 +1,4 @@
-"""The words of a statement, taken out one by one by whoever knows what they mean."""
+"""The words of a statement, which the assembler takes one by one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hprof_corpus.notation import Form, Listing, NotationError, Statement, Token
 
 
 class Arguments:
-    """The words of a statement, taken one after the other; what is left over at the end is an error."""
+    """The words of a statement, taken one after the other. Words left at the end are an error."""
 
     def __init__(self, statement: Statement) -> None:
         self.statement = statement
@@ -25,7 +25,7 @@ class Arguments:
         return None
 
     def keyword(self, word: str) -> tuple[Token, Token] | None:
-        """`word value`: both, the value bearing the word's mark too."""
+        """`word value`: both. A mark on the word counts for the value, too."""
         index = self._at(word)
         if index is None:
             return None

@@ -30,7 +30,7 @@ from hprof_corpus.target import have_standard_error, standard_output
 
 @dataclass(frozen=True)
 class Verdicts:
-    """What the text says about how the file is to be reported."""
+    """What the text says for the manifest."""
 
     about: str = ""
     reader: str = ""  # accept, reject, either
@@ -43,7 +43,7 @@ class Verdicts:
 @dataclass(frozen=True)
 class Assembled:
     file: Piece
-    inner: tuple[tuple[int, Piece], ...]  # what gzip members have in them, and where it is in the dump
+    inner: tuple[tuple[int, Piece], ...]  # the content of gzip members, and its offset in the dump
     version: str
     id_size: int
     compressed: bool
@@ -89,7 +89,7 @@ class Assembler:
             raise NotationError(token.line, f"{token.text} is no number") from None
 
     def _value(self, code: int, token: Token) -> bytes:
-        """One value of a basic type, or, of a char or byte type, a whole string; the bytes, if the type is none."""
+        """One value of a basic type, or a whole string of type char or byte. For an undefined type, the bytes."""
         width = WIDTHS_BY_CODE.get(code)
         if width is None:
             return raw_bytes(token)
@@ -122,7 +122,7 @@ class Assembler:
             piece.add(self._number(integer(token), width, token.line))
 
     def _fixed(self, layout: Layout, arguments: Arguments, computed: dict[str, int], positional: tuple[Token, ...] = ()) -> Piece:
-        """The fields of fixed size. A field that the text does not tell must have a default."""
+        """The fields of fixed size. A field that is not in the text must have a default."""
         piece = Piece()
         given = list(positional)
         for spec in layout.fields:
@@ -131,7 +131,7 @@ class Assembler:
                 self._field(piece, spec, token, 0, token)
                 continue
             if spec.name in computed and not arguments.peek_number(spec.word):
-                # The word alone only bears a mark.
+                # The word alone only carries a mark.
                 mark = arguments.flag(spec.word) or Token(Form.WORD, "", arguments.line)
                 self._field(piece, spec, None, computed[spec.name], mark)
                 continue
@@ -153,7 +153,7 @@ class Assembler:
         return piece
 
     def _elements(self, listing: Listing | None, code: int) -> tuple[Piece, int]:
-        """The values of an array, and how many they are. `raw` puts bytes and counts nothing."""
+        """The values of an array, and their number. `raw` adds bytes that are not counted."""
         piece, count = Piece(), 0
         tokens = list(listing.tokens) if listing else []
         pairs = iter(list(repeated(tokens)))
@@ -170,7 +170,7 @@ class Assembler:
         return piece, count
 
     def _element(self, code: int, token: Token) -> bytes:
-        """An element, or by their bytes several."""
+        """An element, or the bytes of several."""
         width = WIDTHS_BY_CODE.get(code, 0)
         digits = len(token.text) - 2
         is_bytes = width and token.form is Form.NUMBER and token.text.startswith("0x")
@@ -283,7 +283,7 @@ class Assembler:
     # ---- records
 
     def _sequence(self, statements: tuple[Statement, ...], one: Callable[[Statement], Piece]) -> Piece:
-        """Statements of a block, one after the other, with those that may be anywhere: raw, cut, here."""
+        """The statements of a block, including those that may be anywhere: raw, cut, here."""
         piece = Piece()
         for statement in statements:
             arguments = Arguments(statement)
@@ -294,7 +294,7 @@ class Assembler:
             elif statement.word == "cut":
                 self._cut(piece, statement)
             elif statement.word == "id":
-                pass  # said to Names
+                pass  # given to Names
             elif statement.word == "here":
                 piece.spot(statement.line, "here", statement.head.rule)
             else:
@@ -315,7 +315,7 @@ class Assembler:
         return self._subrecord(statement)
 
     def _entries(self, statement: Statement, word: str, layout: Layout) -> tuple[Piece, list[dict[str, int]]]:
-        """The sites or the samples of a block, and their numbers for the sums."""
+        """The sites or the samples of a block, and their figures for the totals."""
         numbers: list[dict[str, int]] = []
 
         def one(inner: Statement) -> Piece:
@@ -384,7 +384,7 @@ class Assembler:
         return piece
 
     def _in_dump(self, statement: Statement) -> Piece:
-        """A record, the header, or a remark that writes nothing."""
+        """A record, the header, or a statement that writes nothing."""
         word = statement.word
         if word in layouts.RECORDS_BY_WORD:
             record = layouts.RECORDS_BY_WORD[word]
@@ -447,7 +447,7 @@ class Assembler:
     # ---- gzip
 
     def _gzip(self, statement: Statement) -> tuple[Piece, Piece]:
-        """The members that a block becomes, and what is in them."""
+        """The members that a block becomes, and their content."""
         arguments = Arguments(statement)
         block = statement.block or ()
         inner = self._sequence(tuple(one for one in block if one.word != "member"), self._in_dump)
@@ -480,7 +480,7 @@ class Assembler:
         return piece, inner
 
     def _members(self, piece: Piece, arguments: Arguments, contents: list[bytes]) -> None:
-        """Members that are alike but for what is in them."""
+        """Members that differ only in their content."""
         given = arguments.listing("data")
         deflated = self._raw(list(given.tokens)) if given else None
         options, marks = self._gzip_options(arguments)
@@ -494,7 +494,7 @@ class Assembler:
                     piece.append(deflated)
                 else:
                     piece.add(part)
-            marks = {}  # they are the first member's
+            marks = {}  # marks are those of the first member
 
     def _gzip_options(self, arguments: Arguments) -> tuple[dict[str, object], dict[str, str | None]]:
         options: dict[str, object] = {}
@@ -591,7 +591,7 @@ def main() -> int:
     name = arguments.text
     if would_overwrite(name, arguments.output):
         parser.error(f"the text that is read would be overwritten: {name}")
-    gc.disable()  # millions of words, and no cycles among them: to look for some takes half of the time
+    gc.disable()  # There are millions of words and no cycles; the search for cycles would take half of the time.
     try:
         text = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
         assembled = assemble(text.decode())
@@ -606,7 +606,7 @@ def main() -> int:
             with standard_output() as out:
                 assembled.file.write(out)
     except BrokenPipeError:
-        return 0  # whoever read has seen enough
+        return 0  # the reader of the pipe has gone
     except (MemoryError, OverflowError):
         sys.stderr.write(f"hprof-assemble: {name}: out of memory\n")
         return 4

@@ -19,16 +19,16 @@ from hprof_corpus.assembler import Assembled, assemble_file
 from hprof_corpus.rules import PROFILES, Rule, read_rules
 from hprof_corpus.truth import holds, requires
 
-# A dump above this size is described by its text alone; who needs it assembles it. Every change of every byte of the others can
+# Only the text of a larger dump is checked in; whoever needs the dump assembles it. Every change of every byte of the others can
 # be checked in an hour or two.
 LARGEST = 48 << 10
 
-# corpus/ascii/ has texts of another kind: the agent's own.
+# corpus/ascii/ has other texts: the text output of the agent.
 FOLDERS = ("either", "invalid", "several", "valid", "warning")
 
 _REMARKS = ("about", "reader", "profile", "looks-like", "importance")
 
-# A file of invalid/ or warning/ whose text has as few other lines as this shows the same as that of valid/, but for the fault.
+# A faulty file whose text differs from a valid one in at most this many lines forms a pair with it.
 _NEAR = 4
 
 Json = dict[str, "Json"] | list["Json"] | str | int | bool | None
@@ -36,7 +36,7 @@ Json = dict[str, "Json"] | list["Json"] | str | int | bool | None
 
 @dataclass(frozen=True)
 class Entry:
-    """A text of the corpus and what it assembles to."""
+    """A text of the corpus, and its dump."""
 
     text: Path
     assembled: Assembled
@@ -92,7 +92,7 @@ def _folder(findings: list[Json], verdict: str) -> str:
 
 
 def _content(entry: Entry) -> dict[str, Json]:
-    """What is in a dump that is checked in; others would take gigabytes."""
+    """The content of a dump that is checked in. The others would take gigabytes."""
     if not entry.checked_in:
         return {"requires": None, "counts": None}
     data = memoryview(entry.assembled.file.to_bytes())
@@ -138,14 +138,14 @@ def describe(entry: Entry, rules: dict[str, Rule], corpus: Path) -> dict[str, Js
 
 
 def _lines(text: Path) -> Counter[str]:
-    """Of a text, without remarks and without marks."""
+    """The lines of a text without comments and marks."""
     lines = text.read_text(encoding="utf-8").splitlines()
     plain = (" ".join(line.split("#")[0].replace("!", "").split()) for line in lines)
     return Counter(line for line in plain if line and line.split()[0] not in _REMARKS)
 
 
 def _pairs(entries: list[Entry], corpus: Path) -> dict[Path, Path]:
-    """By the text of a file that breaks a rule, that of the valid file that is nearest to it, if one is near."""
+    """For each text that breaks a rule, the text of the most similar valid file, if one is similar."""
     all_lines = {entry.text: _lines(entry.text) for entry in entries}
     valid = [entry.text for entry in entries if entry.text.is_relative_to(corpus / "valid")]
     found = {}
@@ -161,7 +161,7 @@ def _pairs(entries: list[Entry], corpus: Path) -> dict[Path, Path]:
 
 
 def to_json(value: Json, indent: str = "") -> str:
-    """JSON for reading and for diffs: an object or list without others in it takes one line."""
+    """JSON for people and for diffs: an object or list without nested ones takes one line."""
     if isinstance(value, dict | list) and any(isinstance(inner, dict | list) and inner for inner in _inner(value)):
         deeper = indent + "  "
         if isinstance(value, dict):
@@ -193,7 +193,7 @@ def manifest(entries: list[Entry], rules: dict[str, Rule], corpus: Path) -> str:
 
 
 def differences(corpus: Path, rules: dict[str, Rule]) -> list[tuple[Path, bytes | None]]:
-    """Each file that is not as the texts say, and what it should be; None if it should not be there."""
+    """Each file that differs from what the texts make, and its right content; None if it should not exist."""
     entries = read_corpus(corpus)
     wanted = {entry.dump: entry.assembled.file.to_bytes() for entry in entries if entry.checked_in}
     wanted[corpus / "manifest.json"] = manifest(entries, rules, corpus).encode()

@@ -1,7 +1,6 @@
-"""gzip members whose bytes depend on nothing but the input: zlib's output differs between versions, ours must not.
-
-Three ways to deflate, one for each kind of block that a reader has to know. None but `fixed` compresses, and that only
-runs of one byte: what matters here is form, not size.
+"""gzip members whose bytes depend only on the input; the output of zlib differs between versions. There are three ways to
+deflate, one for each kind of block that a reader must know. Only `fixed` compresses, and only runs of one byte: the form
+matters here, not the size.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ class _Bits:
         self.count = 0
 
     def put(self, value: int, width: int) -> None:
-        """The lowest bit first, as deflate writes numbers."""
+        """The lowest bit first, as in the numbers of deflate."""
         self.pending |= value << self.count
         self.count += width
         while self.count >= 8:
@@ -29,7 +28,7 @@ class _Bits:
             self.count -= 8
 
     def put_code(self, code: int, width: int) -> None:
-        """The highest bit first, as deflate writes Huffman codes."""
+        """The highest bit first, as in the Huffman codes of deflate."""
         self.put(int(f"{code:0{width}b}"[::-1], 2), width)
 
     def finish(self) -> bytes:
@@ -100,7 +99,7 @@ METHODS = {"stored": stored, "fixed": fixed, "dynamic": dynamic}
 
 @dataclass
 class Member:
-    """One gzip member; what is None is computed."""
+    """One gzip member. Arguments that are None are computed."""
 
     data: bytes
     method: str = "fixed"
@@ -119,7 +118,7 @@ class Member:
     isize: int | None = None
 
     def parts(self) -> list[tuple[str, bytes]]:
-        """The member, part by part, each with the notation's word for it."""
+        """The parts of the member, each with its word in the notation."""
         flags = (
             FTEXT * self.text
             | FHCRC * self.with_header_crc

@@ -78,16 +78,16 @@ def hash_of(encoded: bytes) -> bytes:
 
 
 def text_of(data: bytes) -> str:
-    """The text of a UTF8 record, in standard or modified UTF-8. Bytes that are neither have the text U+FFFD."""
+    """The text of a UTF8 record, in standard or modified UTF-8. Bytes in neither form have the text U+FFFD."""
     try:
         text = data.replace(b"\xc0\x80", b"\0").decode("utf-8", "surrogatepass")
     except UnicodeDecodeError:
         return "\ufffd"
-    return units(text).decode("utf-16-be", "surrogatepass")  # a pair of surrogates is one character, like its four bytes
+    return units(text).decode("utf-16-be", "surrogatepass")  # a pair of surrogates is the same character as four bytes
 
 
 def units(text: str) -> bytes:
-    """The UTF-16 code units of a text, big-endian. A surrogate pair is the same units however it was spelled."""
+    """The UTF-16 code units of a text, big-endian. Both forms of UTF-8 give the same units for a surrogate pair."""
     return text.encode("utf-16-be", "surrogatepass")
 
 
@@ -104,7 +104,7 @@ def class_name(name: str) -> str:
 
 @dataclass
 class Digest:
-    """Of one part: how many items, and the sum of their hashes."""
+    """The number of items of one part, and the sum of their hashes."""
 
     count: int = 0
     sum: int = 0
@@ -160,7 +160,7 @@ class PrimitiveArray(NamedTuple):
     id: int
     type: int
     length: int
-    bytes: bytes | None  # None where the dump leaves out the elements
+    bytes: bytes | None  # None if the dump leaves out the elements
 
 
 Object = Instance | ObjectArray | PrimitiveArray
@@ -175,7 +175,7 @@ class HeapDump:
 
 
 class InstanceField(NamedTuple):
-    """A field of an instance, where the class and its superclasses are known."""
+    """A field of an instance whose class and superclasses are known."""
 
     declared_by: int
     name: int
@@ -185,7 +185,7 @@ class InstanceField(NamedTuple):
 
 
 class Content:
-    """All strings, classes and objects of a file. Raises FramingError at a fault of framing."""
+    """All strings, classes and objects of a file. Raises FramingError at a framing fault."""
 
     def __init__(self, data: memoryview) -> None:
         header = read_header(data)
@@ -215,7 +215,7 @@ class Content:
             raise FramingError(end, "the header of a record ends beyond the file")
 
     def name_of_class(self, dump: HeapDump, class_id: int) -> str:
-        """As it is loaded when the heap dump is written; a class that is loaded only later has its first name."""
+        """The name when the heap dump is written; a class that is loaded only later has its first name."""
         name = dump.names.get(class_id) or self._first_names.get(class_id, 0)
         return class_name(self.strings.get(name, ""))
 
@@ -277,7 +277,7 @@ class Content:
         return Value(entry.key, entry.type, self._canonical(entry.type, bytes(self._data[entry.value : entry.end])))
 
     def _canonical(self, code: int, data: bytes) -> bytes:
-        """A boolean is 0 or 1, whatever byte says true."""
+        """A boolean is 0 or 1, whatever byte stands for true."""
         return data.translate(_TRUE) if code == _BOOLEAN else data
 
     def reference(self, data: bytes) -> int:
@@ -303,7 +303,7 @@ class Content:
         return found
 
     def values(self, one: Instance, layout: list[InstanceField] | None) -> list[tuple[InstanceField, bytes]] | None:
-        """None if the class does not describe the bytes."""
+        """None if the bytes do not match the class."""
         if layout is None or len(one.bytes) != (layout[-1].end if layout else 0):
             return None
         return [(each, self._canonical(each.type, one.bytes[each.at : each.end])) for each in layout]
@@ -516,7 +516,7 @@ def main() -> int:
         with standard_output() as out:
             out.write(f"{json.dumps(found, indent=2)}\n".encode())
     except BrokenPipeError:
-        return 0  # the reader of the pipe has seen enough
+        return 0  # the reader of the pipe has gone
     except OSError as error:
         sys.stderr.write(f"{name}: {error.strerror}\n")
         return 3

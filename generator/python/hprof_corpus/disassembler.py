@@ -1,7 +1,7 @@
-"""Bytes to text: the inverse of the assembler. What is written here assembles to the same bytes, whatever they are.
+"""Bytes to text: the inverse of the assembler. The text assembles to the same bytes, whatever they are.
 
-Each record is told by its layout; what a layout does not foresee, by the notation's words for what is wrong: a length
-that lies, bytes too many or too few, counts. Bytes that nothing explains are `raw`.
+Records are written by their layouts. Deviations have words in the notation: a wrong length, too many or too few bytes, a wrong
+count. Bytes that do not fit any layout are `raw`.
 
     hprof-text dump.hprof
 """
@@ -110,7 +110,7 @@ class _Dump:
         self._flush()
 
     def _flush(self) -> None:
-        """The numbers of symbols go before what is written, and so before their first use."""
+        """Writes the `id` statements of symbols before the held-back lines, and so before their first use."""
         stated = self._symbols.stated
         self._lines.flush([f"id {symbol} {number:#x}" for symbol, number in stated])
         stated.clear()
@@ -119,7 +119,7 @@ class _Dump:
 
     def _field(self, spec: Field, value: int, is_cut: bool) -> str:
         if spec.type == "ID":
-            # Of a number that is not all there no symbol should be made.
+            # A truncated number gets no symbol.
             return hex(value) if is_cut and value else self._symbols.word(spec.kind, value)
         if spec.name == "type":
             return type_name(value)
@@ -131,7 +131,7 @@ class _Dump:
     def _fields(
         self, layout: Layout, values: Iterable[int], computed: dict[str, int] | None = None, is_cut: bool = False
     ) -> list[str]:
-        """Fields of fixed size, but for those that hold what the assembler would put there."""
+        """Fields of fixed size, except those that have the default of the assembler."""
         computed = computed or {}
         words: list[str] = []
         for spec, value in zip(layout.fields, values, strict=True):
@@ -215,7 +215,7 @@ class _Dump:
     def _entries(
         self, record: Record, framed: Framed, head: list[str], layout: Layout, values: tuple[int, ...], rest: bytes
     ) -> None:
-        """Sites or samples; the word for one follows the head."""
+        """Sites or samples, each with its word."""
         entry = struct_of(layout, self._id_size)
         stated = values[[spec.default for spec in record.layout.fields].index(Default.COUNT)]
         count = min(stated, len(rest) // entry.size)
@@ -273,7 +273,7 @@ class _Dump:
         if damage.missing:
             words = self._fields(record.layout, damage.fields, is_cut=True)
             self._lines.add(" ".join([record.word, *words]), damage.at)
-            # Behind the fields of a class the assembler writes three counts.
+            # The assembler writes three counts after the fields of a class.
             self._lines.add(f"cut {damage.missing + (6 if record.name == 'CLASS_DUMP' else 0)}")
         elif record.name == "CLASS_DUMP":
             self._class_dump(item, damage)
@@ -324,7 +324,7 @@ class _Dump:
 
     def _instance(self, item: Subrecord) -> None:
         _, at, (object_id, trace, class_id, size), tail, stop = item
-        # In the order of the text: in that order symbols get their numbers.
+        # In the order of the text, which decides the numbers of symbols.
         text = f"instance-dump {self._symbols.object(object_id)}"
         if trace:
             text += f" trace {trace}"
@@ -345,7 +345,7 @@ class _Dump:
         self._lines.listing(text, words, at, plan.comment)
 
     def _first_values(self, plan: _Plan, at: int, stop: int) -> tuple[list[str], int]:
-        """The fields that are there as a whole, and where they end."""
+        """The complete fields, and their end."""
         words = []
         for code, (word, spell) in zip(plan.values.format[1:], plan.formats, strict=True):
             one = struct.Struct(">" + code)
@@ -356,7 +356,7 @@ class _Dump:
         return words, at
 
     def _plan(self, class_id: int) -> _Plan:
-        """The fields of a class and its superclasses, up to one of which nothing is known."""
+        """The fields of a class and its superclasses, up to an unknown one."""
         formats: list[tuple[str, Callable[[int], str]]] = []
         codes, names = "", []
         comment = self._class_name(class_id) if self._raw_ids else ""
@@ -409,14 +409,14 @@ class _Dump:
 
 
 def _is_header(header: Header | None) -> bool:
-    """Whether this is meant to be one, whatever it says."""
+    """Whether the bytes look like a header, even a wrong one."""
     if header is None or not header.format.isascii() or not header.format.decode().isprintable():
         return False
     return header.id_size in (4, 8) or header.format.upper().startswith(_PROFILE)
 
 
 def _find_header(data: Data) -> tuple[int, Header | None]:
-    """The header, and where it begins: a few bytes may precede it."""
+    """The header, and its offset: a few bytes may precede it."""
     for at in (0, bytes(data[:64]).find(_PROFILE)):
         header = read_header(data[at:]) if at >= 0 else None
         if _is_header(header):
@@ -425,7 +425,7 @@ def _find_header(data: Data) -> tuple[int, Header | None]:
 
 
 def _guessed_id_size(data: Data, at: int) -> int:
-    """Where the header does not tell: as the length of a LOAD_CLASS has it."""
+    """The size of IDs by the length of a LOAD_CLASS, if the header does not give it."""
     for framed in records(data, at):
         record = RECORDS_BY_TAG.get(framed.tag)
         if record and record.name == "LOAD_CLASS":
@@ -452,7 +452,7 @@ def _write_dump(data: Data, options: Options, lines: Lines) -> None:
 
 
 def _write_start(data: Data, lines: Lines) -> None:
-    """Bytes without a header: perhaps they are the first ones of it."""
+    """Bytes without a header, perhaps the first bytes of one."""
     text = bytes(data[:LONGEST_FORMAT]).partition(b"\0")[0]
     if text == data:
         text = next((one for one in _FORMATS if one.startswith(text)), text)
@@ -460,7 +460,7 @@ def _write_start(data: Data, lines: Lines) -> None:
     missing = len(whole) + 12 - len(data)
     if text in _FORMATS and 0 < missing < len(whole) + 12:
         id_size, time = struct.unpack(">IQ", bytes(data[len(whole) :]).ljust(12, b"\0"))
-        # What is cut says nothing: 8 is what most say.
+        # The size is cut off: 8 is the most frequent.
         id_size = 8 if missing > 11 else id_size
         lines.add(f"hprof {quoted(text.decode())} id-size {id_size} time {time_text(time)}", 0)
         lines.add(f"cut {missing}")
@@ -542,7 +542,7 @@ def main() -> int:
         name = arguments.output or "standard output"
         _write(data, arguments.output, Options(arguments.offsets, arguments.raw_ids))
     except BrokenPipeError:
-        return 0  # whoever read has seen enough
+        return 0  # the reader of the pipe has gone
     except OSError as error:
         sys.stderr.write(f"hprof-text: {name}: {error.strerror}\n")
         return 3

@@ -1,4 +1,4 @@
-"""A gzip file as the notation tells it: what is in it, and by which words the same members are made of it again."""
+"""A gzip file in the notation: its content, and the words that make the same members again."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from hprof_corpus.source import mapped, spool
 from hprof_corpus.spelling import one_word
 from hprof_corpus.walk import Data
 
-# Our own deflate is slow; what it has written is small.
+# deflate.py is slow, and was used only for small members.
 _LARGEST = 1 << 20
 _DYNAMIC_START = METHODS["dynamic"](b"")[:-3]
 
 
 @dataclass(frozen=True)
 class FoundMember:
-    size: int  # of what is in it
+    size: int  # of its content
     options: str
-    data: Data | None  # deflated, if ours deflates it otherwise
+    data: Data | None  # the deflated data, if deflate.py would make other bytes
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Gzip:
     members: list[FoundMember]
     content: memoryview
     missing: int  # bytes of the last member's trailer
-    end: int  # what follows is no member
+    end: int  # the following bytes are not a member
 
 
 @dataclass(frozen=True)
@@ -37,11 +37,11 @@ class _Parts:
     header: MemberHeader
     found: Inflated
     start: int  # of its content
-    trailer: bytes  # as far as it is there
+    trailer: bytes  # the part that exists
 
 
 def _method(deflated: Data, content: Data) -> str | None:
-    """By which of ours the content becomes these bytes."""
+    """The method of deflate.py that makes these bytes from the content."""
     kind = deflated[0] >> 1 & 3 if len(deflated) else 3
     if kind == 3 or len(content) > _LARGEST:
         return None
@@ -72,7 +72,7 @@ def _options(parts: _Parts, method: str | None) -> Iterator[str]:
     if header.flags & FTEXT:
         yield "text"
     if header.header_crc is not None:
-        # A number only if it is not the right one, which hangs on the flags.
+        # A number only if it is not the right one, which depends on the flags.
         yield "hcrc" if header.header_crc_is_right else f"hcrc {header.header_crc:#06x}"
     right = TRAILER.pack(found.crc, found.size & 0xFFFFFFFF)
     crc, isize = TRAILER.unpack(parts.trailer + right[len(parts.trailer) :])
@@ -83,7 +83,7 @@ def _options(parts: _Parts, method: str | None) -> Iterator[str]:
 
 
 def read_gzip(data: Data) -> Gzip | None:
-    """The members that the bytes begin with. None if there is not even one header."""
+    """The members at the start of the bytes. None if there is no header."""
     members: list[_Parts] = []
     at = start = 0
     with spool() as file:
@@ -106,7 +106,7 @@ def _member(data: Data, content: memoryview, parts: _Parts) -> FoundMember:
 
 
 def alike(members: list[FoundMember]) -> str | None:
-    """How one `gzip` statement says all members; None if it cannot."""
+    """One `gzip` statement for all members; None if that is impossible."""
     first = members[0]
     if any(member.data is not None or member.options != first.options for member in members):
         return None

@@ -1,4 +1,4 @@
-"""gzip members, taken apart: the counterpart of deflate.py. A fault is reported, with everything before it."""
+"""Takes gzip members apart: the counterpart of deflate.py. A fault is reported with all data before it."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _text(data: Data, at: int) -> tuple[bytes, int] | None:
 
 
 def read_member_header(data: Data, at: int) -> MemberHeader | None:
-    """None if there is none, or if it is cut."""
+    """None if there is none, or if it is truncated."""
     start = at
     if len(data) - at < _FIXED.size:
         return None
@@ -88,7 +88,7 @@ class Inflated:
 
 
 def inflate(data: Data, at: int, write: Callable[[bytes], object]) -> Inflated:
-    """Inflates from `at` on, to the end of the deflated data or to the byte that is at fault."""
+    """Inflates from `at` on, to the end of the deflated data or to the wrong byte."""
     stream = zlib.decompressobj(-15)
     size = crc = 0
 
@@ -98,7 +98,7 @@ def inflate(data: Data, at: int, write: Callable[[bytes], object]) -> Inflated:
         crc = zlib.crc32(out, crc)
         write(out)
 
-    size_of_step = _FIRST_STEP  # small, since what follows the end of a member is copied
+    size_of_step = _FIRST_STEP  # small, because the bytes after a member are copied
     while at < len(data):
         step = data[at : at + size_of_step]
         size_of_step = min(2 * size_of_step, _LARGEST_STEP)

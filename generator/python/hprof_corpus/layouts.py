@@ -12,7 +12,7 @@ from enum import Enum
 
 
 class Kind(Enum):
-    """What a field of type ID names, and so which symbols it may be written with."""
+    """What a field of type ID refers to, which decides the symbols for it."""
 
     NUMBER = "number"
     STRING = "string"
@@ -21,7 +21,7 @@ class Kind(Enum):
 
 
 class Default(Enum):
-    """What a field holds when the text does not say."""
+    """The default of a field that is not in the text."""
 
     NONE = "must be stated"
     ZERO = "0"
@@ -34,7 +34,7 @@ class Default(Enum):
 class Field:
     name: str
     type: str  # ID, U1, U2, U4, U8, I4
-    word: str  # keyword in the notation; "" when told by its position
+    word: str  # keyword in the notation; "" if its position identifies it
     kind: Kind = Kind.NUMBER
     default: Default = Default.NONE
 
@@ -231,7 +231,7 @@ SUBRECORDS = (
     Record("HEAP_DUMP_INFO", 0xFE, 103, HEAP_DUMP_INFO),
 )
 
-# Names in the notation where they are not simply the record's name in lower case.
+# Names in the notation other than the name of the record in lower case.
 WORDS = {"HEAP_DUMP_SEGMENT": "segment", "HEAP_DUMP_END": "end"}
 
 RECORDS_BY_WORD = {record.word: record for record in RECORDS}

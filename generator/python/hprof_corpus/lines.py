@@ -14,7 +14,7 @@ _AT_ONCE = 1 << 20
 
 
 class Lines:
-    """Lines are held back until they are flushed: what belongs before them can still go there."""
+    """Lines are held back until they are flushed, so that others can be inserted before them."""
 
     def __init__(self, out: TextIO, offsets: bool) -> None:
         self._out = out
@@ -60,7 +60,7 @@ class Lines:
                 where = None
 
     def flush(self, before: list[str]) -> None:
-        """Writes what is held back, and `before` before it."""
+        """Writes `before`, then the held-back lines."""
         indent = ""
         if before and self._lines:
             first = self._lines[0]

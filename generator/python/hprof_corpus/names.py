@@ -1,4 +1,4 @@
-"""What is known before any byte is written: the size of IDs, the number of each symbol, the fields of each class."""
+"""What must be known before the first byte is written: the size of IDs, the number of each symbol, the fields of each class."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hprof_corpus.arguments import Arguments, is_word
 from hprof_corpus.layouts import BASIC_TYPES, Kind
 from hprof_corpus.notation import Form, Listing, NotationError, Statement, Token, integer
 
-# Where the numbers of each kind of symbol begin, and by how much they go on. Apart from one another, so that a reader
+# The first number of each kind of symbol, and the distance to the next. The kinds are far apart, so that a reader
 # that takes one kind for another finds nothing.
 NUMBERING = {"$": (0x100001, 1), "%": (0x200001, 1), "@": (0x300008, 8)}
 WIDTHS_BY_CODE = dict(BASIC_TYPES.values())  # an ID's is 0
@@ -30,7 +30,7 @@ class ChainSizes:
         self._sizes: dict[int, int] = {}
 
     def note(self, class_id: int, super_id: int, own_size: int) -> None:
-        """The first layout of a class counts."""
+        """The first definition of a class counts."""
         self._classes.setdefault(class_id, _ClassLayout(super_id, own_size))
 
     def of(self, class_id: int) -> int:

@@ -34,13 +34,13 @@ class Form(Enum):
 
 class Token(NamedTuple):
     form: Form
-    text: str  # of a string: what it says, escapes resolved
+    text: str  # of a string: its text, with escapes resolved
     line: int
-    rule: str | None = None  # the rule that is broken here: the token has a `!` in front
+    rule: str | None = None  # the rule that is broken here: the token begins with `!`
 
 
 class Listing(NamedTuple):
-    """What stands between `[` and `]`."""
+    """The content of `[` and `]`."""
 
     tokens: tuple[Token, ...]
     line: int
@@ -141,7 +141,7 @@ def _line_tokens(text: str, line: int) -> list[Token]:
 
 @dataclass
 class _Lines:
-    """Tokens of each logical line: a list that is open goes on in the next line."""
+    """The tokens of each logical line: an open list continues in the next line."""
 
     tokens: list[list[Token]]
     at: int = 0
@@ -206,7 +206,7 @@ def _block(lines: _Lines, opened: int | None) -> tuple[Statement, ...]:
 
 
 def parse(text: str) -> tuple[Statement, ...]:
-    """The statements of a text, `repeat` not yet carried out."""
+    """The statements of a text, with `repeat` not yet expanded."""
     return _block(_Lines(_logical_lines(text)), None)
 
 
@@ -247,7 +247,7 @@ def integer(token: Item) -> int:
 
 
 def expand(statements: tuple[Statement, ...], scope: _Scope | None = None) -> Iterator[Statement]:
-    """Carries out `repeat COUNT [NAME] { ... }`: (NAME), (NAME+1), (NAME-1) in its block is the round, from 0."""
+    """Expands `repeat COUNT [NAME] { ... }`: (NAME), (NAME+1), (NAME-1) in its block stand for the round, from 0."""
     scope = scope or _Scope()
     for statement in statements:
         if not scope.variables and statement.block is None and statement.word != "repeat":

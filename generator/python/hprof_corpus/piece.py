@@ -1,6 +1,5 @@
-"""Bytes in the making, and where each line of the text put its own.
-
-Long runs of zeros are kept as a number, so that a dump of many gigabytes can be described and written sparsely.
+"""The bytes so far, and the offsets of the bytes of each line of the text. Long runs of zeros are kept as a number, so that a
+dump of many gigabytes can be described, and written as a sparse file.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ def _flat(spots: _Spots, base: int) -> Iterator[Spot]:
 
 class Piece:
     def __init__(self, data: bytes = b"") -> None:
-        self._chunks: list[bytearray | int] = [bytearray(data)]  # an int is so many zeros
+        self._chunks: list[bytearray | int] = [bytearray(data)]  # an int stands for this many zeros
         self.size = len(data)
         self._spots: _Spots = []
 
@@ -60,11 +59,11 @@ class Piece:
             self.add(data * count)
 
     def spot(self, line: int, label: str, rule: str | None = None) -> None:
-        """Notes that what is added next was written by `line`."""
+        """The bytes that are added next come from `line`."""
         self._spots.append((self.size, (line, label, rule)))
 
     def spots(self, base: int = 0) -> Iterator[Spot]:
-        """All of them, if the piece is there. They are many, and mostly nobody asks."""
+        """All offsets. They are made on request, because there are many and they are seldom needed."""
         return _flat(self._spots, base)
 
     def append(self, other: Piece) -> None:
@@ -78,7 +77,7 @@ class Piece:
                 self.add(chunk)
 
     def cut(self, count: int) -> None:
-        """Takes the last bytes away again, of which there must be so many."""
+        """Removes the last bytes; the piece must have this many."""
         self.size -= count
         while count:
             last = self._chunks.pop()

@@ -67,7 +67,7 @@ class ClassCounts:
     dumps: int = 0
     instances: int = 0
     instance_bytes: int = 0  # of the values of fields, all instances together
-    arrays: int = 0  # object arrays that name it
+    arrays: int = 0  # object arrays of this class
     elements: int = 0
 
 
@@ -97,7 +97,7 @@ class Counts:
     roots: dict[str, int] = field(default_factory=dict)
     instances: int = 0
     instance_bytes: int = 0
-    instances_not_followed: int = 0  # whose class says nothing of them, or something else
+    instances_not_followed: int = 0  # whose class is unknown, or has another size
     object_arrays: int = 0
     elements: int = 0  # of object arrays
     primitive_arrays: int = 0
@@ -126,7 +126,7 @@ class _Plan:
 
 
 class _HeapDump:
-    """What holds within one heap dump: its classes, and the instances that stand before theirs."""
+    """The state of one heap dump: its classes, and the instances that precede their class."""
 
     def __init__(self) -> None:
         self.classes: dict[int, _Class] = {}
@@ -290,7 +290,7 @@ class _Reader:
         place.all += elements
         step = _ELEMENTS_AT_ONCE * self._counts.id_size
         for at in range(tail, stop, step):
-            # Zero is zero in whatever order its bytes are.
+            # Zero is zero in any byte order.
             ids = self._data[at : min(at + step, stop)].cast(self._id_code).tolist()
             place.not_null += len(ids) - ids.count(0)
 
@@ -305,7 +305,7 @@ class _Reader:
     # ---- instances
 
     def _chain(self, dump: _HeapDump, class_id: int) -> Iterator[_Class | None]:
-        """A class and its superclasses; the last is None if it is missing, or if the chain is a cycle."""
+        """A class and its superclasses. The last is None if it is undefined, or if the chain is a cycle."""
         seen: set[int] = set()
         while class_id or not seen:
             found = dump.classes.get(class_id) if class_id not in seen else None
@@ -316,7 +316,7 @@ class _Reader:
             class_id = found.super_id
 
     def _plan(self, dump: _HeapDump, class_id: int) -> _Plan | None:
-        """None if not all classes are there, yet."""
+        """None if a class is not known yet."""
         types = bytearray()
         for one in self._chain(dump, class_id):
             if one is None:
@@ -340,7 +340,7 @@ class _Reader:
         return _Plan(size, struct.Struct("".join(code)) if count else None, count)
 
     def _close(self, dump: _HeapDump) -> None:
-        """The instances that waited, now that all classes are known; and how deep the chains are."""
+        """Counts the instances that waited for their class, and the depths of the chains."""
         place = self._places["fields"]
         for class_id, where in dump.waiting.items():
             plan = self._plan(dump, class_id)
@@ -354,7 +354,7 @@ class _Reader:
         self._note_depths(dump)
 
     def _note_depths(self, dump: _HeapDump) -> None:
-        """A superclass that is missing counts for nothing; nor does a class whose chain has no end."""
+        """An undefined superclass counts nothing, and neither does a class in a cycle."""
         depths: dict[int, int] = {0: 0}
         for class_id in dump.classes:
             chain: list[int] = []
@@ -395,7 +395,7 @@ class _Reader:
 
 
 def decompressed(data: memoryview) -> memoryview:
-    """What the gzip members of a file hold. Raises FramingError, with the offset in the file."""
+    """The content of the gzip members of a file. Raises FramingError, with the offset in the file."""
     with spool() as file:
         at = 0
         while at < len(data):
@@ -445,7 +445,7 @@ def main() -> int:
         with standard_output() as out:
             out.write(f"{json.dumps(asdict(counts), indent=2)}\n".encode())
     except BrokenPipeError:
-        return 0  # whoever read has seen enough
+        return 0  # the reader of the pipe has gone
     except OSError as error:
         sys.stderr.write(f"{name}: {error.strerror}\n")
         return 3

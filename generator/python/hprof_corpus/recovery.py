@@ -28,7 +28,7 @@ _VALUE_WIDTHS = (4, 8, 1, 2, 0)
 
 @dataclass(frozen=True)
 class Damage:
-    """A sub-record that is not sound: a tag, fields of fixed size, and a tail as far as it is there."""
+    """A malformed sub-record: a tag, fields of fixed size, and the existing part of a tail."""
 
     shape: Shape
     at: int
@@ -41,7 +41,7 @@ class Damage:
 
 @dataclass(frozen=True)
 class Unknown:
-    """Bytes that are no sub-record."""
+    """Bytes that are not a sub-record."""
 
     at: int
     stop: int
@@ -51,7 +51,8 @@ Piece = Subrecord | Damage | Unknown
 
 
 class _Search:
-    """For the place where it goes on. What was found to lead nowhere is remembered, so nothing is measured twice."""
+    """Searches the offset where sub-records continue. Offsets that lead nowhere are remembered, so that nothing is measured
+    twice."""
 
     def __init__(self, data: Data, end: int, shapes: Shapes) -> None:
         self._data = data
@@ -69,7 +70,7 @@ class _Search:
         return parts
 
     def _next(self, at: int) -> int | None:
-        """Where a sound sub-record ends."""
+        """The end of a well-formed sub-record."""
         shape = self._shapes.by_tag[self._data[at]]
         self._left -= 1
         if shape is None:
@@ -88,7 +89,7 @@ class _Search:
         return stop if stop <= self._end else None
 
     def leads_to_end(self, at: int, least: int = 0) -> bool:
-        """Whether at least so many well-formed sub-records, one after the other, end where the record does."""
+        """Whether at least this many well-formed sub-records lead to the end of the record."""
         path: list[int] = []
         here: int | None = at
         while here is not None and here < self._end and here not in self._dead and self._left > 0:
@@ -100,7 +101,7 @@ class _Search:
         return False
 
     def first(self, at: int, least: int = 1) -> int:
-        """The first place from `at` on that does; the end of the record if there is none."""
+        """The first offset from `at` on that leads to the end of the record; that end if there is none."""
         while at < self._end and self._left > 0:
             if self.leads_to_end(at, least):
                 return at
@@ -117,7 +118,7 @@ def _class_parts(data: Data, tail: int, end: int, is_cut: bool, shapes: Shapes, 
     parts = read_class_parts(data, tail, end, shapes)
     bad = parts.bad_type
     if bad is not None and not is_cut:
-        # Of what size is a value without a type? Of the size with which all that follows is sound.
+        # A value of undefined type has the size with which all that follows is well-formed.
         for width in _VALUE_WIDTHS if search.has_time else ():
             widths = list(shapes.widths)
             widths[bad] = width
@@ -128,7 +129,7 @@ def _class_parts(data: Data, tail: int, end: int, is_cut: bool, shapes: Shapes, 
 
 
 def pieces(data: Data, at: int, end: int, is_cut: bool, shapes: Shapes) -> Iterator[Piece]:
-    """All bytes between `at` and `end`. `is_cut`: the record goes on where the file ends."""
+    """All bytes between `at` and `end`. `is_cut`: the file ends before the record does."""
     search: _Search | None = None
     while at < end:
         try:
@@ -158,7 +159,7 @@ def pieces(data: Data, at: int, end: int, is_cut: bool, shapes: Shapes) -> Itera
                     yield Unknown(at, stop)
                 at = stop
         else:
-            # Too many entries: perhaps the number lies, and others follow. One alone could be an accident.
+            # Too many entries: perhaps the count is wrong, and sub-records follow. A single one could be an accident.
             least = 1 if shape.unit == BY_TYPE and not shapes.widths[data[tail - 1]] else 2
             stop = end if is_cut else search.first(tail, least)
             yield Damage(shape, at, shape.fields.unpack_from(data, at + 1), 0, tail, stop)

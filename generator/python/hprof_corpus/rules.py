@@ -1,4 +1,4 @@
-"""The rules of the validator, read from rules.def, and what each counts as in each profile."""
+"""The rules of the validator, from rules.def, and their severities in each profile."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ PROFILES = ("strict", "auto", "hotspot", "jdk8-agent", "jvmpi-agent", "sa", "and
 
 _ROW = re.compile(r'^RULE\((\w+), (\d+),\s*"([^"]*)",\s*(\w+),\s*"([^"]*)"', re.MULTILINE)
 
-# By the severity that rules.def gives: in strict, and in every other profile.
+# For each severity of rules.def: the one in strict, and the one in other profiles.
 _SEVERITIES = {
     "FRAMING": ("error", "error"),
     "ERROR": ("error", "error"),

@@ -1,4 +1,4 @@
-"""The bytes of a dump as one run that can be read twice: in a nameless file, which nobody can make shorter."""
+"""The bytes of a dump, which can be read twice: a copy in a file without a name, which cannot become shorter."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MAGIC = b"\x1f\x8b"
 
 
 def spool() -> BinaryIO:
-    """A file without a name, gone with the program."""
+    """A file without a name, which disappears with the program."""
     return cast(BinaryIO, tempfile.TemporaryFile(prefix="hprof-"))
 
 
@@ -38,7 +38,7 @@ def _bytes_of(file: BinaryIO) -> memoryview:
 
 
 def open_bytes(name: str) -> memoryview:
-    """Of the file of that name, or of standard input for `-`. Raises OSError."""
+    """The bytes of the file with this name, or of standard input for `-`. Raises OSError."""
     if name == "-":
         return _bytes_of(sys.stdin.buffer)
     with Path(name).open("rb") as file:
@@ -50,7 +50,7 @@ def would_overwrite(name: str, output: str | None) -> bool:
     try:
         here = os.fstat(sys.stdin.fileno()) if name == "-" else Path(name).stat()
         there = os.fstat(sys.stdout.fileno()) if output is None else Path(output).stat()
-    except (OSError, AttributeError):  # what is not there, or closed
+    except (OSError, AttributeError):  # nonexistent, or closed
         return False
     return stat.S_ISREG(here.st_mode) and os.path.samestat(here, there)
 

@@ -1,4 +1,4 @@
-"""Values as words of the notation: the inverse of what the assembler reads. It knows no records."""
+"""Values as words of the notation: the inverse of the assembler. Does not know records."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _TYPES = {code: name for name, (code, _) in BASIC_TYPES.items()}
 
 
 def quoted(text: str) -> str:
-    """A string, with escapes for what ends a line or cannot be seen."""
+    """A string, with escapes for the ends of lines and for invisible characters."""
     if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
         return f'"{text}"'
     return '"' + "".join(_ESCAPES.get(c) or (c if c.isprintable() else f"\\u{{{ord(c):x}}}") for c in text) + '"'
@@ -44,12 +44,12 @@ def type_name(code: int) -> str:
 
 
 def text_of(data: bytes) -> str:
-    """UTF-8; bytes that are not are told apart as lone surrogates."""
+    """UTF-8. Other bytes become lone surrogates."""
     return data.decode("utf-8", "surrogateescape")
 
 
 def utf8_words(data: bytes) -> list[str]:
-    """Strings, and in hexadecimal what is not UTF-8."""
+    """Strings, and other bytes in hexadecimal."""
     text = text_of(data)
     words: list[str] = []
     at = 0
@@ -64,7 +64,7 @@ def utf8_words(data: bytes) -> list[str]:
 
 
 def one_word(data: bytes) -> str:
-    """Where the notation takes one word for all the bytes."""
+    """For statements that take one word for all bytes."""
     words = utf8_words(data)
     return words[0] if len(words) == 1 and text_of(data).isprintable() else hexadecimal(data)
 
@@ -124,7 +124,7 @@ def char_text(unit: int) -> str:
 
 
 def value_formats(id_size: int, of_object: Callable[[int], str]) -> dict[int, tuple[str, Callable[[int], str]]]:
-    """For each basic type the code with which `struct` reads its values, and how one is written."""
+    """For each basic type, the code of `struct`, and how a value is written."""
     return {
         OBJECT: ("I" if id_size == 4 else "Q", of_object),
         BOOLEAN: ("B", str),
@@ -151,7 +151,7 @@ def char_words(data: bytes) -> Iterator[str]:
 
 
 def hex_words(data: bytes) -> Iterator[str]:
-    """Bytes, 32 at once; many zeros by their number."""
+    """Bytes, 32 in a word; many zeros as a count."""
     if len(data) > 32 and not any(data):
         yield f"0x00 * {len(data)}"
         return
@@ -160,7 +160,7 @@ def hex_words(data: bytes) -> Iterator[str]:
 
 
 def hex_elements(data: bytes, width: int) -> Iterable[str]:
-    """Elements by their bytes, which takes 0x and more digits than one has."""
+    """Elements as bytes: 0x and the digits of several elements."""
     if len(data) > 32 and not any(data):
         return (f"0 * {len(data) // width}",)
     return hex_words(data)

@@ -1,6 +1,5 @@
-"""A first look at a dump that is to be written as text: what IDs are called, and what is in the instances of a class.
-
-Names follow IDs and classes follow instances in some dumps, so it takes a look of its own.
+"""A first pass over a dump that is to be written as text: the names of IDs, and the fields of classes. It is needed because
+names may follow IDs, and classes may follow instances.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from hprof_corpus.walk import ClassParts, Data, Framed, Shapes, read_class_parts
 
 RECORDS_BY_TAG = {record.tag: record for record in layouts.RECORDS}
 
-# With more objects than this, symbols and the statements of their numbers would hide what they name.
+# With more objects than this, symbols and their `id` statements would hide the dump.
 MOST_OBJECTS = 10_000
 
 
@@ -30,7 +29,7 @@ class DumpedClass:
 
 @dataclass
 class Survey:
-    """What holds for the whole file; and, by the offset of its record, for one heap dump."""
+    """Names for the whole file, and, by the offset of its record, for each heap dump."""
 
     strings: dict[int, str] = field(default_factory=dict)
     class_names: dict[int, str] = field(default_factory=dict)
@@ -46,7 +45,7 @@ def heap_pieces(data: Data, framed: Framed, shapes: Shapes) -> Iterator[Piece]:
 
 
 def class_parts(data: Data, piece: Piece, shapes: Shapes) -> ClassParts:
-    """Of a CLASS_DUMP, damaged or not."""
+    """The fields of a CLASS_DUMP, which may be malformed."""
     if isinstance(piece, tuple):
         return read_class_parts(data, piece[3], piece[4], shapes)
     assert isinstance(piece, Damage)

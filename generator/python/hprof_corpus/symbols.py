@@ -12,7 +12,7 @@ _CLASS_NAME = re.compile(r"[\w$.+/-]+\Z", re.ASCII)
 _LONGEST = 60
 _PRIMITIVES = dict(zip("ZCFDBSIJ", ("boolean", "char", "float", "double", "byte", "short", "int", "long"), strict=True))
 
-# What a symbol is called that has no better name.
+# The default name of a symbol.
 _GENERIC = {"$": "s", "%": "f", "@": "a"}
 
 
@@ -45,7 +45,7 @@ def _candidates(text: str) -> list[str]:
 
 
 class Symbols:
-    """Gives every ID its word. Numbers that the assembler would not give are told by `id` statements, in `stated`."""
+    """Gives every ID its word. Numbers that the assembler would not give have `id` statements, in `stated`."""
 
     def __init__(self, raw_ids: bool, most_objects: int) -> None:
         self._raw_ids = raw_ids
@@ -68,7 +68,7 @@ class Symbols:
                 used.add(candidate)
                 names[number] = sigil + candidate
                 return
-        names[number] = ""  # to be called by a number, once it is used
+        names[number] = ""  # named by a number when it is used
 
     def _new_name(self, sigil: str) -> str:
         while True:
@@ -81,7 +81,7 @@ class Symbols:
         first, step = NUMBERING[sigil]
         is_next = number == first + step * self._numbered[sigil]
         name = self._names[sigil].get(number)
-        if name is None:  # proposed by nobody: an object, or an ID that is not defined
+        if name is None:  # without a proposal: an object, or an undefined ID
             if sigil == "@":
                 if self._objects_left <= 0:
                     return hex(number)

@@ -1,4 +1,4 @@
-"""Where a program writes: a file that has its name when it is complete, standard output, messages that get into no file."""
+"""Where a program writes: a file that gets its name when it is complete; standard output; messages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 
 def _permissions(path: Path) -> int:
-    """Those of the file before, or of any new one."""
+    """The permissions of the earlier file, or of any new one."""
     with contextlib.suppress(OSError):
         return stat.S_IMODE(path.stat().st_mode)
     mask = os.umask(0)
@@ -24,8 +24,8 @@ def _permissions(path: Path) -> int:
 
 @contextlib.contextmanager
 def completed(name: str | Path) -> Iterator[BinaryIO]:
-    """Until all is written, what was there before stays; a link goes on leading to its file. What is no regular file is
-    written as it is. Raises OSError."""
+    """The earlier file stays until the new one is complete, and a link keeps its target. Other than regular files are written
+    directly. Raises OSError."""
     if Path(name).exists() and not Path(name).is_file():
         with Path(name).open("wb") as out:
             yield out
@@ -42,7 +42,7 @@ def completed(name: str | Path) -> Iterator[BinaryIO]:
 
 @contextlib.contextmanager
 def standard_output() -> Iterator[BinaryIO]:
-    """Not by sys.stdout: its encoding is the terminal's, and what it could not write it would try again. Raises OSError."""
+    """Does not use sys.stdout, which has the encoding of the terminal and repeats failed writes. Raises OSError."""
     if sys.stdout is None:
         raise OSError(errno.EBADF, os.strerror(errno.EBADF))
     with open(sys.stdout.fileno(), "wb", closefd=False) as out:
@@ -50,6 +50,6 @@ def standard_output() -> Iterator[BinaryIO]:
 
 
 def have_standard_error() -> None:
-    """Else the first file that is opened would get the messages, or none could be written."""
+    """Otherwise the first file that is opened would get the messages, or they would be lost."""
     if sys.stderr is None:
         sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115  as long as the program

@@ -1,4 +1,5 @@
-"""What a dump holds and what it asks of a reader: for the manifest of the corpus, and for the conformance matrix."""
+"""The content of a dump, and the features that a reader needs for it: for the manifest of the corpus and the conformance
+matrix."""
 
 from __future__ import annotations
 
@@ -39,9 +40,9 @@ _ARRAYS = {code: f"[{letter}" for code, letter in enumerate("ZCFDBSIJ", start=4)
 
 @dataclass(frozen=True)
 class Holds:
-    """What is in a file. Where its framing is broken, what its text writes: then nobody can say more."""
+    """The content of a file. If its framing is malformed, what its text writes."""
 
-    records: dict[str, int]  # those that there are
+    records: dict[str, int]  # those that occur
     sub_records: dict[str, int]
     strings: int
     references: dict[str, int] | None  # all, not_null
@@ -56,7 +57,7 @@ class Holds:
 
 
 def objects_by_class(content: Content) -> Counter[str]:
-    """Classes of the same name count as one; the name of a class that is not known is empty."""
+    """Classes of the same name count as one. The name of an unknown class is empty."""
     found: Counter[str] = Counter()
     for dump in content.dumps:
         numbers = Counter(one.type if isinstance(one, PrimitiveArray) else (one.class_id,) for one in dump.objects)
@@ -70,7 +71,7 @@ def _some(found: dict[str, int]) -> dict[str, int]:
 
 
 def holds(file: memoryview, assembled: Assembled | None = None) -> Holds:
-    """Raises FramingError where the framing is broken and there is no text."""
+    """Raises FramingError if the framing is malformed and there is no text."""
     try:
         counts = count(file)
         content = Content(decompressed(file) if is_gzip(file) else file)
@@ -87,7 +88,7 @@ def holds(file: memoryview, assembled: Assembled | None = None) -> Holds:
 
 
 def _members(data: memoryview) -> int:
-    """Of a gzip file, as far as they can be read; 2 means more than one."""
+    """The number of gzip members that can be read; 2 stands for more than one."""
     found = 0
     rest = bytes(data)
     while rest and found < 2:
@@ -132,7 +133,7 @@ def _of_format(file: memoryview) -> list[str]:
 
 
 def requires(file: memoryview, counts: dict[str, int]) -> list[str]:
-    """The features that a reader needs for a file of such counts."""
+    """The features that a reader needs for a file with these counts."""
     found = _of_format(file)
     if not counts["instances"]:
         found.append("no-instances")

@@ -22,12 +22,12 @@ LENGTH_AT = 5
 _HEADER_NUMBERS = struct.Struct(">IQ")
 _CODES = {"U1": "B", "U2": "H", "U4": "I", "U8": "Q", "I4": "i"}
 
-# How the tail of a sub-record is measured, where it is not so many bytes for each of a number of entries.
+# How to measure a tail of a sub-record that is not a count of entries of equal size.
 BY_TYPE, BY_ENTRIES = -1, -2
 
 
 class FramingError(Exception):
-    """What follows cannot be told."""
+    """The rest cannot be read."""
 
     def __init__(self, offset: int, reason: str) -> None:
         super().__init__(f"{offset:#x}: {reason}")
@@ -69,7 +69,7 @@ class Framed(NamedTuple):
 
 
 def records(data: Data, at: int) -> Iterator[Framed]:
-    """From `at` on. What follows the last one is too short to be the 9 bytes that each record begins with."""
+    """Records from `at` on. The bytes after the last one are too few for the header of a record."""
     size = len(data)
     while size - at >= RECORD_HEADER.size:
         tag, time, length = RECORD_HEADER.unpack_from(data, at)
@@ -97,7 +97,7 @@ class Shape:
     fields: struct.Struct
     unit: int  # bytes for each entry of the tail, 0 if there is no tail; or BY_TYPE, BY_ENTRIES
     counter: int  # the field that counts them
-    type: int  # the field that tells their type
+    type: int  # the field that gives their type
 
 
 def _shape(record: Record, id_size: int) -> Shape:
@@ -118,10 +118,10 @@ def _shape(record: Record, id_size: int) -> Shape:
 
 
 class Shapes:
-    """All that hangs on the size of IDs."""
+    """All that depends on the size of IDs."""
 
     def __init__(self, id_size: int, since: int = 103) -> None:
-        """Of sub-records those that there are in a version, all by default."""
+        """The sub-records of a version; by default all."""
         self.id_size = id_size
         self.by_tag: list[Shape | None] = [None] * 256
         for record in layouts.SUBRECORDS:
@@ -146,13 +146,13 @@ class Entry(NamedTuple):
 
 @dataclass(slots=True)
 class ClassParts:
-    """What follows the fixed part of a CLASS_DUMP, as far as it could be told."""
+    """What follows the fixed part of a CLASS_DUMP, as far as it could be read."""
 
     constants: list[Entry]
     statics: list[Entry]
     fields: list[tuple[int, int]]  # name, type
     counts: list[int]  # of the three, as stated; fewer if the bytes end before
-    end: int  # of what could be told
+    end: int  # of what could be read
     fault: str = ""
     fault_at: int = 0
     bad_type: int | None = None  # of a constant or a static field, which is why it ended
@@ -210,12 +210,12 @@ def read_class_parts(
 
 
 class SubrecordError(FramingError):
-    """A sub-record that cannot be told to its end, and how far it can."""
+    """A sub-record that cannot be read to its end, and how far it can."""
 
     def __init__(self, at: int, shape: Shape | None, offset: int, reason: str) -> None:
         super().__init__(offset, reason)
         self.at = at
-        self.shape = shape  # None if the tag says nothing
+        self.shape = shape  # None if the tag is undefined
 
 
 # Shape, offset of the tag, the fields, the tail and its end.
@@ -223,7 +223,7 @@ Subrecord = tuple[Shape, int, tuple[int, ...], int, int]
 
 
 def subrecords(data: Data, at: int, end: int, shapes: Shapes) -> Iterator[Subrecord]:
-    """The sub-records between `at` and `end`. Raises SubrecordError at the first that is not sound."""
+    """The sub-records between `at` and `end`. Raises SubrecordError at the first malformed one."""
     by_tag, widths = shapes.by_tag, shapes.widths
     while at < end:
         shape = by_tag[data[at]]
