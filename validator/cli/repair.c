@@ -81,6 +81,9 @@ static void print_summary(struct view *view, const char *to, const struct hprof_
         fputs("nothing was left out\n", out);
     if (repair->lengths_mended > 0)
         fprintf(out, "mended: %" PRIu64 " record length%s\n", repair->lengths_mended, repair->lengths_mended == 1 ? "" : "s");
+    if (repair->joined > 0)
+        fprintf(out, "joined: %" PRIu64 " sub-record%s that crossed the end of a segment\n", repair->joined,
+                repair->joined == 1 ? "" : "s");
     if (repair->traces_cleared > 0)
         fprintf(out, "set to 0: %" PRIu64 " reference%s to missing stack traces\n", repair->traces_cleared,
                 repair->traces_cleared == 1 ? "" : "s");

@@ -264,7 +264,7 @@ enum hprof_status hprof_repair_fd(int from, int to, struct hprof_repair *asked)
 
     asked->bytes_in = asked->bytes_out = asked->left_out = asked->lengths_mended = asked->gzip_faults = 0;
     asked->gzip_mismatches = asked->gzip_resumed = asked->gzip_unknown = 0;
-    asked->traces_cleared = asked->warnings = 0;
+    asked->traces_cleared = asked->joined = asked->warnings = 0;
     asked->is_ended = asked->gzip_ended_early = false;
     asked->failure[0] = '\0';
     memory_init(&own, asked->allocator, 0);

@@ -569,6 +569,64 @@ static bool measure_next(struct repair *r, struct measure *m, enum measured *res
     }
 }
 
+/* The bytes from here on up to the end of the heap dump record, and after them `next` bytes of the body of the following one. */
+static uint8_t *join(struct repair *r, uint64_t left, size_t next)
+{
+    uint8_t *joined = memory_get(&r->memory, (size_t)left + next);
+
+    if (joined) {
+        memcpy(joined, r->in.at, (size_t)left);
+        memcpy(joined + left, r->in.at + left + RECORD_HEADER_SIZE, next);
+    }
+    return joined;
+}
+
+/* The size of the next sub-record if the next record, a segment, goes on with it: the start of the segment is no chain of
+ * sub-records, but its bytes after the rest of the sub-record are. Else 0. */
+static uint64_t size_across(struct repair *r, uint64_t left)
+{
+    uint64_t body = left + RECORD_HEADER_SIZE, length, rest;
+    enum measured result = MEASURE_MORE;
+    struct measure m;
+    size_t next;
+    uint8_t *joined;
+
+    if (body > LOOK_AHEAD_MAX || input_need(&r->in, (size_t)body + 1) <= body || r->in.at[left] != TAG_HEAP_DUMP_SEGMENT)
+        return 0;
+    length = get_u4(r->in.at + left + RECORD_LENGTH_AT);
+    next = input_need(&r->in, (size_t)body + PLAUSIBLE_BYTES) - (size_t)body;
+    next = length < next ? (size_t)length : next;
+    joined = join(r, left, next);
+    if (joined)
+        result = measure_subrecord(joined, (size_t)left + next, r->id_size, r->version, &m);
+    memory_put(&r->memory, joined, (size_t)left + next);
+    if (result != MEASURED || m.size <= left || m.size - left > length || m.size + RECORD_HEADER_SIZE > LOOK_AHEAD_MAX ||
+        plausible_subrecords(r->in.at + body, next, length, r->id_size, r->version))
+        return 0;
+    rest = m.size - left;
+    next = input_need(&r->in, (size_t)(body + rest) + PLAUSIBLE_BYTES);
+    if (next < body + rest)
+        return 0;
+    next -= (size_t)(body + rest);
+    return plausible_subrecords(r->in.at + body + rest, next, length - rest, r->id_size, r->version) ? m.size : 0;
+}
+
+/* Copies a sub-record that the next segment goes on with. The rest of that segment then belongs to the present one. */
+static bool join_segments(struct repair *r, struct heap *h)
+{
+    uint64_t left = h->end - r->in.offset, size = size_across(r, left), length;
+
+    if (!size)
+        return false;
+    length = get_u4(r->in.at + left + RECORD_LENGTH_AT);
+    copy(r, left);
+    input_skip(&r->in, RECORD_HEADER_SIZE);
+    h->end = r->record_end = r->in.offset + length;
+    copy(r, size - left);
+    r->asked->joined++;
+    return true;
+}
+
 /* Copies the sub-records of a heap dump record. */
 static void copy_subrecords(struct repair *r, struct heap *h)
 {
@@ -583,9 +641,13 @@ static void copy_subrecords(struct repair *r, struct heap *h)
         if (h->end == UINT64_MAX && record_follows(r, 0, true))
             return;
         if (!measure_next(r, &m, &result)) {
+            if (h->end != UINT64_MAX && join_segments(r, h))
+                continue;
             end_unmeasured(r, h, result);
             return;
         } else if (h->end != UINT64_MAX && m.size > h->end - r->in.offset) {
+            if (join_segments(r, h))
+                continue;
             /* It crosses the end of its record: one of the two sizes is wrong. */
             if (record_follows(r, h->end - r->in.offset, true)) {
                 leave_out(r, LEFT_BYTES, 0, input_skip(&r->in, h->end - r->in.offset));
