@@ -364,7 +364,8 @@ static int serve(const struct cli_options *o)
         status = make_spool(o, &spool);
         if (status == STATUS_DONE) {
             struct serve_options how = {.orders = o->takes_orders ? STDIN_FILENO : -1,
-                                        .is_sampled = !o->has_records || o->request.made.records == RECORDS_ALL};
+                                        .is_sampled = !o->has_records || o->request.made.records == RECORDS_ALL,
+                                        .is_text = o->is_text};
 
             switch (serve_dump(fileno(spool.file), connection, &how, &command)) {
             case SERVE_DONE:

@@ -40,6 +40,7 @@ enum option_id {
     OPTION_GZ,
     OPTION_SERVE,
     OPTION_ORDERS,
+    OPTION_FORMAT,
     OPTION_MANIFEST,
     OPTION_PROGRESS,
 };
@@ -51,6 +52,7 @@ static const struct option_row rows[] = {
     {OPTION_GZ, "gz", "LEVEL", "compress the dump, 1 (fast) to 9 (small), as HotSpot does: a gzip member for each MiB"},
     {OPTION_SERVE, "serve", "HOST:PORT",
      "connect like the HPROF agent of JDK 8 with net=HOST:PORT, and send records as commands ask for them; loopback only"},
+    {OPTION_FORMAT, "format", "b|a", "with --serve: b, records, the default; or a, the text that the agent writes by default"},
     {OPTION_ORDERS, "orders", NULL,
      "with --serve: read on standard input what the program does, a byte each; its end is the end of the program"},
 
@@ -465,6 +467,10 @@ static bool check_together(const struct cli_options *o)
         say_usage("--orders says what the program of --serve does, which is not given", "", "");
         return false;
     }
+    if (is_given(o, OPTION_FORMAT) && !is_given(o, OPTION_SERVE)) {
+        say_usage("--format says what --serve sends, which is not given", "", "");
+        return false;
+    }
     if (is_given(o, OPTION_OBJECTS) && is_given(o, OPTION_BYTES))
         return refuse_both(OPTION_BYTES, OPTION_OBJECTS, "each says how much");
     if (o->request.made.heap_dumps > 1 && o->request.made.model.objects < o->request.made.heap_dumps) {
@@ -582,6 +588,9 @@ static bool take_option(struct cli_options *o, int id, const char *text, bool *n
         return read_count(id, text, 1, 1000000, "a whole number from 1 to 1000000", &o->request.how.count);
     case OPTION_SERVE:
         return read_serve(o, text);
+    case OPTION_FORMAT:
+        o->is_text = strcmp(text, "a") == 0;
+        return o->is_text || strcmp(text, "b") == 0 || wrong(OPTION_FORMAT, "b (records) or a (text)", text);
     case OPTION_ORDERS:
         o->takes_orders = true;
         return true;

@@ -25,7 +25,7 @@ struct cli_options {
     const char *from;     /* NULL: a made-up heap */
     char serve_host[256]; /* empty: none */
     const char *serve_port;
-    bool takes_orders, has_records; /* --orders, --records */
+    bool takes_orders, is_text, has_records; /* --orders, --format a, --records */
     struct generate_request request;
     const char **violate; /* request.violate */
     char *violate_text;   /* all of them, separated by commas, */

@@ -8,12 +8,15 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "encode.h"
 #include "format/format.h"
+#include "serve_text.h"
 
 enum { LENGTH_AT = 5, PIECE = 64 << 10, SETTINGS_SAMPLING = 2 };
 
@@ -69,6 +72,9 @@ struct program {
 
 struct server {
     int dump, connection, orders; /* orders: -1 for none */
+    const uint8_t *mapped;        /* the dump, if there is a text */
+    size_t mapped_size;
+    struct text *text; /* NULL for records */
     struct timespec began;
     struct program program;
     bool has_samples; /* the samples of the dump count: the program ran with cpu=samples */
@@ -205,11 +211,25 @@ static void send_record_header(struct server *s, uint8_t tag, uint32_t length)
     send_bytes(s, header, sizeof header);
 }
 
+static void send_record(struct server *s, uint8_t tag, const uint8_t *body, uint32_t size)
+{
+    if (s->text) {
+        text_record(s->text, tag, body, size);
+        return;
+    }
+    send_record_header(s, tag, size);
+    send_bytes(s, body, size);
+}
+
 static void copy_record(struct server *s, const uint8_t *header, off_t body)
 {
     static uint8_t piece[PIECE];
     uint32_t left = get_u4(header + LENGTH_AT);
 
+    if (s->text) {
+        text_record(s->text, header[0], s->mapped + body, left);
+        return;
+    }
     send_record_header(s, header[0], left);
     while (left && !s->gone) {
         size_t size = left < PIECE ? left : PIECE;
@@ -277,8 +297,7 @@ static void send_call(struct server *s)
     p = put_u4(p, s->program.call_depth);
     for (uint32_t i = 0; i < s->program.call_depth; i++)
         p = put_u4(p, frame);
-    send_record_header(s, TAG_TRACE, (uint32_t)(p - body));
-    send_bytes(s, body, (size_t)(p - body));
+    send_record(s, TAG_TRACE, body, (uint32_t)(p - body));
     s->program.call_is_sent = true;
 }
 
@@ -403,8 +422,7 @@ static void send_sites(struct server *s, uint16_t flags, float cutoff)
         listed++;
     put_u2(body, flags);
     put_u4(body + offsetof(struct ALLOC_SITES_in4, sites), listed);
-    send_record_header(s, TAG_ALLOC_SITES, SITES_SIZE + listed * SITE_SIZE);
-    send_bytes(s, body, SITES_SIZE + listed * SITE_SIZE);
+    send_record(s, TAG_ALLOC_SITES, body, SITES_SIZE + listed * SITE_SIZE);
     free(body);
     s->sites_sent = true;
     program->dropped_since_sites = false;
@@ -450,8 +468,7 @@ static void send_samples(struct server *s, float cutoff)
         listed++;
     put_u4(body, total);
     put_u4(body + offsetof(struct CPU_SAMPLES_in4, traces), listed);
-    send_record_header(s, TAG_CPU_SAMPLES, SAMPLES_SIZE + listed * SAMPLE_SIZE);
-    send_bytes(s, body, SAMPLES_SIZE + listed * SAMPLE_SIZE);
+    send_record(s, TAG_CPU_SAMPLES, body, SAMPLES_SIZE + listed * SAMPLE_SIZE);
     free(body);
 }
 
@@ -466,15 +483,18 @@ static void send_summary(struct server *s)
     add_u4(body + offsetof(struct HEAP_SUMMARY_in4, live_instances), s->program.dropped_live);
     add_u8(body + offsetof(struct HEAP_SUMMARY_in4, allocated_bytes), s->program.dropped * DROPPED_OBJECT_SIZE);
     add_u8(body + offsetof(struct HEAP_SUMMARY_in4, allocated_instances), s->program.dropped);
-    send_record_header(s, TAG_HEAP_SUMMARY, size);
-    send_bytes(s, body, size);
+    send_record(s, TAG_HEAP_SUMMARY, body, size);
     free(body);
 }
 
 static void send_heap(struct server *s)
 {
     send_traces(s);
+    if (s->text)
+        text_heap_begin(s->text);
     send_part(s, PART_HEAP);
+    if (s->text)
+        text_heap_end(s->text);
 }
 
 /* ---- Orders ---- */
@@ -672,10 +692,58 @@ static void drain(struct server *s)
         ;
 }
 
+static bool put_text(void *context, const uint8_t *bytes, size_t size)
+{
+    struct server *s = context;
+
+    send_bytes(s, bytes, size);
+    return !s->gone;
+}
+
+/* The text names what the whole dump defines, so it is mapped. */
+static void open_text(struct server *s)
+{
+    struct stat status;
+    void *mapped;
+
+    if (fstat(s->dump, &status) != 0) {
+        s->error = errno;
+        return;
+    }
+    mapped = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, s->dump, 0);
+    if (mapped == MAP_FAILED) {
+        s->error = errno;
+        return;
+    }
+    s->mapped = mapped;
+    s->mapped_size = (size_t)status.st_size;
+    s->text = text_new(s->mapped, s->mapped_size, put_text, s);
+    if (!s->text)
+        s->error = ENOMEM;
+}
+
+static void close_text(struct server *s)
+{
+    text_free(s->text);
+    if (s->mapped_size)
+        munmap((void *)(uintptr_t)s->mapped, s->mapped_size);
+}
+
+static void send_start(struct server *s)
+{
+    uint8_t header[HEADER_SIZE];
+
+    if (s->text)
+        text_header(s->text);
+    else if (read_dump(s, header, sizeof header, 0))
+        send_bytes(s, header, sizeof header);
+    send_part(s, PART_START);
+}
+
 enum serve_end serve_dump(int dump, int connection, const struct serve_options *options, uint8_t *command)
 {
     struct server s = {.dump = dump, .connection = connection, .orders = options->orders, .has_samples = options->is_sampled};
-    uint8_t header[HEADER_SIZE], rest[8];
+    uint8_t rest[8];
     bool known = true;
 
     s.program = (struct program){.counts_allocations = true,
@@ -683,10 +751,10 @@ enum serve_end serve_dump(int dump, int connection, const struct serve_options *
                                  .thread_id = first_number(&s, TAG_START_THREAD, offsetof(struct START_THREAD_in4, thread_id)),
                                  .depth = 4};
     clock_gettime(CLOCK_MONOTONIC, &s.began);
-    if (read_dump(&s, header, sizeof header, 0)) {
-        send_bytes(&s, header, sizeof header);
-        send_part(&s, PART_START);
-    }
+    if (options->is_text)
+        open_text(&s);
+    if (!s.error)
+        send_start(&s);
     while (known && !s.error && await_command(&s) && receive(&s, command, 1) && *command != COMMAND_END)
         if (receive(&s, rest, sizeof rest))
             known = take_command(&s, *command);
@@ -696,6 +764,7 @@ enum serve_end serve_dump(int dump, int connection, const struct serve_options *
         send_heap(&s);
         drain(&s);
     }
+    close_text(&s);
     if (s.error) {
         errno = s.error;
         return SERVE_FAILED;

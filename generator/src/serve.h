@@ -17,6 +17,7 @@ int serve_connect(const char *host, const char *port, const char **failure);
 struct serve_options {
     int orders;      /* a file from which orders are read, a byte each: see hprof-gen.1.md; -1 for none */
     bool is_sampled; /* the program runs with cpu=samples */
+    bool is_text;    /* format=a */
 };
 
 /* `dump` is a file like those of the agent, with all kinds of records. *command becomes the unknown command. */

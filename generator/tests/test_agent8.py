@@ -32,6 +32,8 @@ from truth import (  # noqa: E402
     our_sites,
 )
 
+from hprof_corpus.ascii.rules import Severity  # noqa: E402
+
 GOLD = sorted(path.name for path in (AGENT8 / "gold").iterdir())
 
 
@@ -123,6 +125,13 @@ def test_what_is_false_is_found(name: str, true: bytes, false: bytes, check: Cal
         check(read_text_data(data.replace(true, false, 1))[0])
 
 
+def test_sites_change_while_they_are_written() -> None:
+    """After a collection, on commands of the socket: rows out of order, and a total that falls."""
+    _, strict, forgiving = read_text_data(content("freed.txt.xz"))
+    assert {"ASC-031", "ASC-032"} <= {one.rule.id for one in strict.kept}
+    assert {one.severity for one in forgiving.kept} == {Severity.NOTE}
+
+
 def test_names_are_broken_and_read() -> None:
     assert {"two\nlines", "\nfirst and last\n"} <= set(facts("names.txt.xz").started)
     assert {"Two\nlines", "a blank"} <= {site.type for site in facts("names.txt.xz").sites}
@@ -148,6 +157,7 @@ def test_without_depth_all_sites_of_a_class_are_one() -> None:
 def test_the_blocks_of_each_file() -> None:
     found = {name: {block for block in facts(name).blocks if block not in ("loads", "waits")} for name in GOLD}
     assert found == {
+        "freed.txt.xz": {"sites"},
         "heap.hprof.xz": {"heap dump", "sites"},
         "heap.txt.xz": {"heap dump", "sites"},
         "monitor-times.txt.xz": {"monitor dump", "monitor times"},

@@ -7,6 +7,7 @@ import socket
 import struct
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,14 +16,18 @@ import pytest
 AGENT8 = Path(__file__).resolve().parents[2] / "conformance/producers/agent8"
 sys.path.insert(0, str(AGENT8))
 
+from answers import ask_heap, ask_samples, ask_sites  # noqa: E402
+from live import BinaryCheck, TextCheck  # noqa: E402
 from session import Session, generator_session  # noqa: E402
 from wire import (  # noqa: E402
     Command,
+    Record,
     Tag,
     alloc_sites,
     command,
     control,
     cpu_samples,
+    fault_of,
     read_samples,
     read_sites,
     read_summary,
@@ -41,6 +46,69 @@ def test_the_listener_passes() -> None:
     done = subprocess.run([sys.executable, AGENT8 / "listen", "--serve", GEN], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stderr.count("\n") >= 26
+
+
+def test_the_text_says_what_the_records_say() -> None:
+    """Of the same dump: objects, fields and elements that are not null, arrays, statics, superclasses, sites, traces, threads."""
+    facts, sites, samples = [], [], []
+    for binary in (True, False):
+        with generator_session(GEN, "--objects", "3000", "--stack-depth", "4", binary=binary) as one:
+            facts.append(ask_heap(one))
+            sites.append([row for row in ask_sites(one).rows if row.trace not in (0, 300000)])
+            samples.append(ask_samples(one))
+            assert one.stream.finish_check() == ""
+    for name in ("supers", "statics", "instances", "fields", "arrays", "elements", "started", "traces"):
+        records, text = (getattr(one, name) for one in facts)
+        assert records, name
+        if isinstance(records, dict):
+            records, text = ({key: value for key, value in values.items() if value} for values in (records, text))
+        assert text == records, name
+    assert sites[0] == sites[1]
+    assert samples[0] == samples[1]
+
+
+def test_a_stream_is_checked_while_it_comes() -> None:
+    """The pipe to the validator holds 64 KiB: it has read the rest before the stream ends."""
+    binary = BinaryCheck()
+    binary.take(b"JAVA PROFILE 1.0.1\0" + struct.pack(">IQ", 4, 0))
+    binary.take(struct.pack(">BIII", Tag.UTF8, 0, 4 << 20, 1) + bytes((4 << 20) - 4))
+    binary.take(struct.pack(">BII", Tag.HEAP_SUMMARY, 0, 3) + bytes(3))
+    assert "PRF-006" in binary.finish()
+    text = TextCheck()
+    text.take(b"JAVA PROFILE 1.0.1, created Thu Jan  1 00:00:00 2026\n\n--------\n\nTHREAD END (id = 7)\n")
+    for _ in range(1000):
+        if text.findings.kept:
+            break
+        time.sleep(0.02)
+    assert [one.rule.id for one in text.findings.kept] == ["ASC-014"]
+    assert text.finish() == "hprof-ascii finds ASC-014 at line 5"
+
+
+def record(tag: Tag, when: int, body: bytes) -> Record:
+    return Record(tag, when, body)
+
+
+@pytest.mark.parametrize(
+    ("one", "fault"),
+    [
+        (record(Tag.HEAP_SUMMARY, 5, bytes(24)), ""),
+        (record(Tag.HEAP_SUMMARY, 3, bytes(24)), "the time 3 after 4"),
+        (record(Tag.HEAP_SUMMARY, 9_000_000, bytes(24)), "the time 9000000, 1.0 s after the header"),
+        (record(Tag.TRACE, 5, struct.pack(">IIII", 1, 0, 1, 7)), ""),
+        (record(Tag.TRACE, 5, struct.pack(">IIII", 1, 0, 2, 7)), "TRACE with 2 parts in 16 bytes"),
+        (record(Tag.CPU_SAMPLES, 5, struct.pack(">IIII", 3, 2, 1, 7)), "CPU_SAMPLES with 2 parts in 16 bytes"),
+        (record(Tag.ALLOC_SITES, 5, bytes(33)), "ALLOC_SITES with -1 parts in 33 bytes"),
+    ],
+)
+def test_counts_and_times_of_records(one: Record, fault: str) -> None:
+    assert fault_of(one, 4, 1.0) == fault
+
+
+def test_text_of_a_client_that_goes_away() -> None:
+    with generator_session(GEN, "--objects", "300000", binary=False) as session:
+        session.stream.stop_at = 100_000
+        session.stream.send(command(Command.DUMP_HEAP))
+        assert session.wait() == 0
 
 
 def test_what_is_cleared_is_empty(session: Session) -> None:
@@ -130,6 +198,8 @@ def test_options_that_do_not_go_with_it(words: list[str]) -> None:
             "--serve takes --records sites, as the agent without cpu=samples, or all",
         ),
         (["--serve", "localhost:1", "--records", "samples"], "--serve takes --records sites"),
+        (["--format", "a"], "--format says what --serve sends, which is not given"),
+        (["--serve", "localhost:1", "--format", "c"], "--format is b (records) or a (text)"),
         (["--orders"], "--orders says what the program of --serve does, which is not given"),
     ],
 )

@@ -17,6 +17,7 @@ from socket import create_server, socket
 HERE = Path(__file__).resolve().parent
 JDK = "/usr/lib/jvm/java-8-openjdk-amd64"
 LIMIT = 120  # seconds of a run
+NO_PREFACE = b"(The preface of the JDK is left out.)\n"
 HOST = "127.0.0.1"
 
 
@@ -118,6 +119,14 @@ def _take(server: socket) -> bytes:
     connection, _ = server.accept()
     with connection:
         return b"".join(iter(lambda: connection.recv(1 << 16), b""))
+
+
+def without_preface(text: bytes) -> bytes:
+    """The preface is the JDK's."""
+    if b"\n--------\n" not in text:
+        return text
+    header, _, rest = text.partition(b"\n\n")
+    return header + b"\n\n" + NO_PREFACE + b"\n--------\n" + rest.partition(b"\n--------\n")[2]
 
 
 def end(process: subprocess.Popen[bytes]) -> None:

@@ -20,7 +20,7 @@ _OBJECT = layouts.BASIC_TYPES["object"][0]
 _TYPES = {code: name for name, (code, _) in layouts.BASIC_TYPES.items()}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, order=True)
 class Frame:
     method: str  # class and method
     source: str

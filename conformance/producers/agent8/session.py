@@ -13,6 +13,7 @@ from pathlib import Path
 from socket import create_server, socket
 
 from agent import Agent, end
+from live import BinaryCheck, TextCheck
 from wire import HOST, PATIENCE, Stream, StreamError
 
 
@@ -74,6 +75,10 @@ class Session:
         self.hearer.start()
 
 
+def stream_of(connection: socket, binary: bool, stop_at: int | None, pieces: int) -> Stream:
+    return Stream(connection, binary, stop_at=stop_at, check=BinaryCheck() if binary else TextCheck(), pieces=pieces)
+
+
 def accept(server: socket, process: subprocess.Popen[bytes]) -> socket:
     server.settimeout(PATIENCE)
     try:
@@ -86,34 +91,41 @@ def accept(server: socket, process: subprocess.Popen[bytes]) -> socket:
 
 
 @contextmanager
-def agent_session(agent: Agent, options: str, *, stop_at: int | None = None) -> Iterator[Session]:
+def agent_session(agent: Agent, options: str, *, stop_at: int | None = None, pieces: int = 0) -> Iterator[Session]:
     """The JVM has connected, and the program waits for orders."""
     with create_server((HOST, 0)) as server:
         command = agent.java(f"net={HOST}:{server.getsockname()[1]},{options}", "Truth", "wait")
         process = agent.start(command, agent.directory())
         try:
             with accept(server, process) as connection:
-                session = Session(Stream(connection, "format=b" in options, stop_at=stop_at), process)
+                session = Session(stream_of(connection, "format=b" in options, stop_at, pieces), process)
                 session.hear()
                 assert process.stdout is not None
                 if process.stdout.readline().strip() != b"ready":
                     raise StreamError(f"the program does not run: {session.said()}")
-                yield session
+                try:
+                    yield session
+                finally:
+                    session.stream.finish_check()
         finally:
             end(process)
 
 
 @contextmanager
-def generator_session(program: Path, *options: str) -> Iterator[Session]:
+def generator_session(program: Path, *options: str, binary: bool = True, pieces: int = 0) -> Iterator[Session]:
     """hprof-gen has connected."""
     with create_server((HOST, 0)) as server:
-        words = [str(program), "--serve", f"{HOST}:{server.getsockname()[1]}", *options]
+        form = [] if binary else ["--format", "a"]
+        words = [str(program), "--serve", f"{HOST}:{server.getsockname()[1]}", *form, *options]
         pipe = subprocess.PIPE
         process = subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True)
         try:
             with accept(server, process) as connection:
-                session = Session(Stream(connection), process)
+                session = Session(stream_of(connection, binary, None, pieces), process)
                 session.hear()
-                yield session
+                try:
+                    yield session
+                finally:
+                    session.stream.finish_check()
         finally:
             end(process)

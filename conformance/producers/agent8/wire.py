@@ -5,8 +5,11 @@ from __future__ import annotations
 import socket
 import struct
 import threading
+import time
 from dataclasses import dataclass, field
 from enum import IntEnum
+
+from live import LiveCheck
 
 HOST = "127.0.0.1"
 PATIENCE = 20.0  # seconds for an answer
@@ -42,8 +45,8 @@ def command(tag: int, body: bytes = b"", serial: int = 0, length: int | None = N
     return struct.pack(">BII", tag, serial, len(body) if length is None else length) + body
 
 
-def alloc_sites(flags: int = 0, cutoff: float = 0.0) -> bytes:
-    return command(Command.ALLOC_SITES, struct.pack(">Hf", flags, cutoff))
+def alloc_sites(flags: int = 0, cutoff: float = 0.0, serial: int = 0, length: int | None = None) -> bytes:
+    return command(Command.ALLOC_SITES, struct.pack(">Hf", flags, cutoff), serial, length)
 
 
 def cpu_samples(cutoff: float = 0.0) -> bytes:
@@ -68,9 +71,30 @@ class StreamError(Exception):
     """The stream is not what the protocol promises."""
 
 
+CLOCK_SLACK = 5.0  # seconds between the start of a producer's clock and its header's arrival here
+
+# What a record counts, where the count is, what precedes the counted parts, and their size, with IDs of 4 bytes.
+_COUNTED: dict[int, tuple[int, int, int]] = {Tag.TRACE: (8, 12, 4), Tag.ALLOC_SITES: (30, 34, 25), Tag.CPU_SAMPLES: (4, 8, 8)}
+
+
+def fault_of(record: Record, before: int, seconds: float) -> str:
+    """What is wrong with the count or the time of a record that arrives so long after the header; "" if nothing is."""
+    if record.time < before:
+        return f"the time {record.time} after {before}"
+    if record.time > (seconds + CLOCK_SLACK) * 1_000_000:
+        return f"the time {record.time}, {seconds:.1f} s after the header"
+    if record.tag in _COUNTED:
+        at, head, size = _COUNTED[record.tag]
+        count = struct.unpack_from(">I", record.body, at)[0] if len(record.body) >= head else -1
+        if len(record.body) != head + size * count:
+            return f"{Tag(record.tag).name} with {count} parts in {len(record.body)} bytes"
+    return ""
+
+
 @dataclass
 class Stream:
-    """Takes all that comes over a connection, in a thread of its own, and cuts it into records as they arrive."""
+    """Takes all that comes over a connection, in a thread of its own, and cuts it into records as they arrive. `check` gets the
+    bytes at once, of a binary stream in whole records."""
 
     connection: socket.socket
     binary: bool = True
@@ -79,9 +103,15 @@ class Stream:
     taken: int = 0  # bytes in whole records
     ended: bool = False
     stop_at: int | None = None  # close after so many bytes
+    check: LiveCheck | None = None
+    pieces: int = 0  # bytes in each packet that is sent; 0 for whole commands
+    sent: int = 0
+    fault: str = ""  # the first one of a record
 
     def __post_init__(self) -> None:
         self.changed = threading.Condition()
+        self.checked = 0  # bytes that the check has
+        self.began = 0.0  # when the header came
         self.thread = threading.Thread(target=self._take, daemon=True)
         self.thread.start()
 
@@ -95,6 +125,11 @@ class Stream:
                 self.data += piece
                 if self.binary:
                     self._cut()
+                else:
+                    self.taken = len(self.data)
+                if self.check and self.taken > self.checked:
+                    self.check.take(bytes(self.data[self.checked : self.taken]))
+                    self.checked = self.taken
                 self.ended = not piece
                 self.changed.notify_all()
             if not piece:
@@ -109,31 +144,41 @@ class Stream:
             if end < 0 or len(self.data) < end + 13:
                 return
             self.taken = end + 13
+            self.began = time.monotonic()
         while len(self.data) - self.taken >= 9:
-            tag, time, length = struct.unpack_from(">BII", self.data, self.taken)
+            tag, when, length = struct.unpack_from(">BII", self.data, self.taken)
             end = self.taken + 9 + length
             if len(self.data) < end:
                 return
-            self.records.append(Record(tag, time, bytes(self.data[self.taken + 9 : end])))
+            record = Record(tag, when, bytes(self.data[self.taken + 9 : end]))
+            before = self.records[-1].time if self.records else 0
+            self.fault = self.fault or fault_of(record, before, time.monotonic() - self.began)
+            self.records.append(record)
             self.taken = end
 
-    def send(self, data: bytes, pieces: int = 0) -> None:
-        """`pieces`: so many bytes in each packet."""
-        if not pieces:
+    def finish_check(self) -> str:
+        """What is wrong with all that came so far, or nothing; what comes later is not checked."""
+        with self.changed:
+            check, self.check = self.check, None
+        return self.fault or (check.finish() if check else "")
+
+    def send(self, data: bytes) -> None:
+        self.sent += len(data)
+        if not self.pieces:
             self.connection.sendall(data)
             return
         self.connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        for at in range(0, len(data), pieces):
-            self.connection.sendall(data[at : at + pieces])
+        for at in range(0, len(data), self.pieces):
+            self.connection.sendall(data[at : at + self.pieces])
 
     def of(self, tag: Tag) -> list[Record]:
         with self.changed:
             return [record for record in self.records if record.tag == tag]
 
-    def ask(self, data: bytes, tag: Tag, count: int = 1, pieces: int = 0) -> list[Record]:
+    def ask(self, data: bytes, tag: Tag, count: int = 1) -> list[Record]:
         """Sends, and waits until so many more records of the tag are there."""
         before = len(self.of(tag))
-        self.send(data, pieces)
+        self.send(data)
         return self.wait(tag, before + count)[before:]
 
     def wait(self, tag: Tag, count: int) -> list[Record]:

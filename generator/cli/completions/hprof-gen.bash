@@ -16,6 +16,9 @@ _hprof_gen() {
         words='1 2 3 4 5 6 7 8 9'
         ;;
     --serve) compopt +o default; return ;;
+    --format)
+        words='b a'
+        ;;
     --objects) compopt +o default; return ;;
     --bytes) compopt +o default; return ;;
     --seed) compopt +o default; return ;;
@@ -48,7 +51,7 @@ _hprof_gen() {
     --from) return ;;
     *)
         [[ $cur == -* ]] || return
-        words='--output --manifest --gz --serve --orders --objects --bytes --seed --version= --id-size --segment-size --heap-dumps --records --like --shape --classes --threads --stack-depth --references --array-length --string-length --violate --at --violations --list-violations --from --progress= --quiet --help -o -V -q -h'
+        words='--output --manifest --gz --serve --format --orders --objects --bytes --seed --version= --id-size --segment-size --heap-dumps --records --like --shape --classes --threads --stack-depth --references --array-length --string-length --violate --at --violations --list-violations --from --progress= --quiet --help -o -V -q -h'
         ;;
     esac
     mapfile -t COMPREPLY < <(compgen -P "$before" -W "$words" -- "${cur#"$before"}")

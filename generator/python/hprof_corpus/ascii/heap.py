@@ -197,7 +197,7 @@ class HeapDump:
                 "ASC-040",
                 f"{self.objects} objects, and at least {self.bytes} bytes, as in the block",
                 "{} objects, {} bytes".format(*self.totals),
-                "fewer-objects" if self.objects > self.totals[0] and self.bytes <= self.totals[1] else "",
+                "" if self.bytes > self.totals[1] else "fewer-objects" if self.objects > self.totals[0] else "freed-since",
                 self.begin,
             )
         for number, one in self.classes.items():

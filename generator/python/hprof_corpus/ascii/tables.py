@@ -9,6 +9,7 @@ from hprof_corpus.ascii.findings import show
 from hprof_corpus.ascii.grammar import Kind
 from hprof_corpus.ascii.state import State, brief, show_brief
 
+MOST_RISE = 1.01  # of the total of live bytes while sites are written
 HALF = 0.005 + 1e-6  # what rounding to two decimals may hide
 
 
@@ -18,6 +19,11 @@ def _percent(part: float, whole: float) -> float:
         return 100 * part / whole
     except OverflowError:
         return math.inf
+
+
+def _totals(share: float, part: int, slack: float) -> tuple[float, float]:
+    """The least and the largest total of which `part` has this share."""
+    return _percent(part, share + slack), _percent(part, share - slack) if share > slack else math.inf
 
 
 def _short(number: float) -> str:
@@ -83,7 +89,12 @@ class Sites(_Table):
         live, objects, allocated, allocated_objects = (int(match[i]) for i in range(4, 8))
         ordered = allocated if self.by_allocated else live
         if self.last is not None and ordered > self.last:
-            shape = "freed-above" if self.freed_above and not self.by_allocated else ""
+            size = ordered // (allocated_objects if self.by_allocated else objects or 1)
+            shape = ""
+            if self.freed_above and not self.by_allocated:
+                shape = "freed-above"
+            elif ordered - self.last <= 2 * size:
+                shape = "allocated-since"
             self.state.report("ASC-031", f"at most {self.last} bytes, as in the row above", str(ordered), shape)
         self.last, self.freed_above = ordered, live < allocated and objects < allocated_objects
         if live > allocated or objects > allocated_objects:
@@ -108,16 +119,18 @@ class Sites(_Table):
             self.most = math.inf
 
     def _follow_total(self, live: int, share: float, accumulated: float) -> None:
-        """The total has fallen if a share is too large, and so is the accumulated one, which still is the sum of the shares."""
-        slack = self._slack()
-        if share > HALF and _percent(live, share - HALF) < self.least:
-            self.state.report("ASC-032", f"a share of {int(self.least)} live bytes or more", f"{share:.2f}%", "total-falls")
-        elif accumulated - self.base > slack and _percent(self.live + live, accumulated - self.base - slack) < self.least:
-            self.state.report("ASC-033", f"a share of {int(self.least)} live bytes or more", f"{accumulated:.2f}%", "total-falls")
-        else:
-            return
-        self.live, self.base = 0, self.accumulated
-        self.least, self.most = 0.0, math.inf
+        """The total has changed if shares are of another one, and the accumulated share still is the sum of the shares."""
+        both = [("ASC-032", share, live, HALF), ("ASC-033", accumulated - self.base, self.live + live, self._slack())]
+        for rule, part, size, slack in both:
+            least, most = _totals(part, size, slack)
+            falls, rises = most < self.least, self.most < least <= self.most * MOST_RISE
+            if falls or rises:
+                total = f"at least {int(self.least)}" if falls else f"at most {int(self.most)}"
+                found = f"{share:.2f}%, accumulated {accumulated:.2f}%"
+                self.state.report(rule, f"shares of {total} live bytes", found, "total-falls" if falls else "total-rises")
+                self.live, self.base = 0, self.accumulated
+                self.least, self.most = 0.0, math.inf
+                return
 
     def _slack(self) -> float:
         """What rounding may hide in the accumulated share since the total fell."""
@@ -125,8 +138,7 @@ class Sites(_Table):
 
     def _narrow(self, rule: str, share: float, part: int, slack: float) -> None:
         """The totals of which `part` has this share."""
-        least = _percent(part, share + slack)
-        most = _percent(part, share - slack) if share > slack else math.inf
+        least, most = _totals(share, part, slack)
         if least > self.most or most < self.least:
             total = self.most if math.isfinite(self.most) else self.least
             self.state.report(rule, f"{_percent(part, total):.2f}%" if total else "0.00%", f"{share:.2f}%")
@@ -166,7 +178,7 @@ class Ranked(_Table):
             self.headed = True
         self._rank(match[1])
         if self.samples:
-            self._order(int(match[4]))
+            self._order(int(match[4]), "sampled-since" if int(match[4]) == self.last + 1 else "")
             self._count(match[2], match[3], int(match[4]))
         else:
             self._time(match[2], match[3])
@@ -174,9 +186,9 @@ class Ranked(_Table):
         if self.head is Kind.CPU_HEAD:
             self._method(match[5], match[6])
 
-    def _order(self, ordered: float) -> None:
+    def _order(self, ordered: float, shape: str = "") -> None:
         if ordered > self.last:
-            self.state.report("ASC-031", f"at most {_short(self.last)}, as in the row above", _short(ordered))
+            self.state.report("ASC-031", f"at most {_short(self.last)}, as in the row above", _short(ordered), shape)
         self.last = ordered
 
     def _time(self, share: bytes, accumulated: bytes) -> None:
@@ -188,7 +200,8 @@ class Ranked(_Table):
     def _count(self, share: bytes, accumulated: bytes, count: int) -> None:
         self.counted += count
         if self.counted > self.total >= self.counted - count:
-            self.state.report("ASC-034", f"at most {self.total} samples in all", str(self.counted))
+            shape = "sampled-since" if self.counted == self.total + 1 else ""
+            self.state.report("ASC-034", f"at most {self.total} samples in all", str(self.counted), shape)
         if self.total > 0:
             self._share(share, _percent(count, self.total))
             self._accumulate(accumulated, _percent(self.counted, self.total), HALF)
