@@ -340,22 +340,28 @@ bool is_object_array(const struct file *file, uint64_t class_id)
     return false;
 }
 
+void note_array_class(struct file *file, uint64_t class_id, uint64_t offset)
+{
+    struct layout *l = classes_layout_of(&file->classes, class_id);
+
+    if (l && !l->is_array_class) {
+        l->is_array_class = true;
+        l->is_object_array = is_object_array(file, class_id);
+    }
+    pending_uses_add(&file->class_uses, class_id, CLASS_IS_ARRAY, offset);
+}
+
 /* SPEC.md 6.4.3, 6.6: the class of an object array. */
 static void check_array_class(struct checker *ck, uint64_t class_id, uint64_t offset)
 {
-    struct layout *l = class_id ? classes_layout_of(&ck->file->classes, class_id) : NULL;
+    const struct layout *l = class_id ? classes_layout_of(&ck->file->classes, class_id) : NULL;
 
     if (!l) {
         pending_uses_add(&ck->heap->object_uses, class_id, OBJECT_AS_ARRAY_CLASS, offset);
         refer(ck->heap, class_id); /* so that a class that is dumped later is not taken for a stray one */
     }
-    if (class_id && !(l && l->is_array_class)) {
-        if (l) {
-            l->is_array_class = true;
-            l->is_object_array = is_object_array(ck->file, class_id);
-        }
-        pending_uses_add(&ck->file->class_uses, class_id, CLASS_IS_ARRAY, offset);
-    }
+    if (class_id && !(l && l->is_array_class))
+        note_array_class(ck->file, class_id, offset);
     ck->heap->in_object_array = l ? l->is_object_array : is_object_array(ck->file, class_id);
     ck->heap->array_class_is_dumped = l != NULL;
     ck->heap->last_array_class = class_id;
@@ -371,11 +377,7 @@ static void check_array_head(struct checker *ck, const struct OBJECT_ARRAY_DUMP 
     if (r->class_id != ck->heap->last_array_class || !r->class_id)
         check_array_class(ck, r->class_id, at + OFFSET_OF(OBJECT_ARRAY_DUMP, class_id, id));
     if (ck->heap->array_class_is_dumped && ck->heap->segment.hot.slots)
-        *hot_slot(&ck->heap->segment.hot, raw_class_id) =
-            (struct hot_class){.raw_id = raw_class_id,
-                               .bytes = UINT32_MAX,
-                               .dump = ck->file->classes.dump,
-                               .kind = ck->heap->in_object_array ? HOT_OBJECT_ARRAY : HOT_OTHER_ARRAY};
+        make_hot_array_class(&ck->heap->segment.hot, raw_class_id, ck->file->classes.dump, ck->heap->in_object_array);
 }
 
 bool check_object_array(struct checker *ck)

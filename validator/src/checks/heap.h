@@ -120,6 +120,8 @@ bool check_known_instance(struct checker *ck, const struct INSTANCE_DUMP *r, uin
 const uint8_t *get_from_input(struct checker *ck, uint64_t offset, size_t n);
 /* Whether a class is that of Object[], as far as is known here: elsewhere no producer is known to name what it does not dump. */
 bool is_object_array(const struct file *file, uint64_t class_id);
+/* An object array is of this class; its class ID is at an offset. */
+void note_array_class(struct file *file, uint64_t class_id, uint64_t offset);
 void define_object(struct checker *ck, uint64_t id, bool is_class, uint64_t offset);
 
 /* ---- check_class_dump.c ---- */

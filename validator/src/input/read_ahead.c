@@ -1,12 +1,11 @@
 /* See read_ahead.h. Blocks go round in a ring: the thread fills them, the caller copies them. A block ends where a fault was found,
  * and the fault goes with the next block: so it is reported when bytes after it are wanted, as without a thread. */
-#define _POSIX_C_SOURCE 200809L
-
 #include "input/read_ahead.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <string.h>
+
+#include "base/thread.h"
 
 enum { BLOCKS = 4 };
 
@@ -99,19 +98,6 @@ static void *run(void *context)
     return NULL;
 }
 
-/* Signals go to other threads, as if there were none more. */
-static bool start_thread(struct read_ahead *a)
-{
-    sigset_t all, before;
-    bool started;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    started = pthread_create(&a->thread, NULL, run, a) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return started;
-}
-
 /* ---- The caller ---- */
 
 static void release(struct read_ahead *a)
@@ -156,7 +142,7 @@ struct read_ahead *read_ahead_start(struct memory *memory, struct input_source *
     if (gunzip)
         gunzip_inflate_ahead(gunzip, threads);
     memory->lock = &a->memory_lock;
-    if (start_thread(a))
+    if (thread_start(&a->thread, run, a))
         return a;
     if (gunzip) {
         gunzip_end_inflating_ahead(gunzip);

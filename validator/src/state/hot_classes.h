@@ -50,6 +50,13 @@ static inline struct hot_class *hot_slot(const struct hot_classes *hot, uint64_t
     return &hot->slots[(raw_id * hot->multiply) >> (64 - hot->bits)];
 }
 
+/* Puts the class of object arrays into its slot. */
+static inline void make_hot_array_class(const struct hot_classes *hot, uint64_t raw_id, uint32_t dump, bool is_object_array)
+{
+    *hot_slot(hot, raw_id) = (struct hot_class){
+        .raw_id = raw_id, .bytes = UINT32_MAX, .dump = dump, .kind = is_object_array ? HOT_OBJECT_ARRAY : HOT_OTHER_ARRAY};
+}
+
 /* The classes of one heap dump with more fields than fit. */
 struct wide_classes {
     uint32_t *fields; /* of each: how many references and how many booleans, and where they are in an instance */
