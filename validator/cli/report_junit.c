@@ -1,7 +1,7 @@
-/* --format junit: a test suite for each file, as Jenkins and others read it (schema: report.junit.xsd). One test case says whether the
- * file could be read, and there is one for each rule. A rule with an error fails; warnings and notes are in the case's system-out;
- * a rule that was not checked is skipped. Findings arrive by offset, so their texts are gathered by rule: at most FINDINGS_SHOWN of
- * each. Their number is exact in any case. */
+/* --format junit: a test suite for each file, as Jenkins and others read it (schema: report.junit.xsd). One test case says
+ * whether the file could be read, and there is one for each rule. A rule with an error fails; warnings and notes are in the
+ * case's system-out; a rule that was not checked is skipped. Findings arrive by offset, so their texts are gathered by rule: at
+ * most FINDINGS_SHOWN of each. Their number is exact in any case. */
 #define _GNU_SOURCE /* fopencookie */
 #include <inttypes.h>
 #include <stdlib.h>
