@@ -233,6 +233,7 @@ def _check_header(checker: Checker, line: bytes) -> bool:
         return True
     old = match(line, OUTSIDE) is not None
     checker.state.report("ASC-001", "JAVA PROFILE 1.0.1 or 1.0.2, created and a date", show(line), "old" if old else "")
+    checker.state.is_old = old
     if old:
         checker.line(Line(line))
     return not old

@@ -103,6 +103,12 @@ QUIRKS = [
         f"{_SEEN} had a thread or a class with a name of 1200 bytes",
     ),
     Quirk(
+        "ASC-011",
+        "old",
+        "cpu=old writes no start of a thread, though waits and traces name threads",
+        f"{_SEEN} had cpu=old and thread=y, or cpu=old, monitor=y and a wait",
+    ),
+    Quirk(
         "ASC-014",
         "agent-thread",
         "a thread of the agent itself ends, serial 200002 or 200003, whose start is left out",

@@ -47,6 +47,7 @@ class State:
     traces: dict[int, bytes | None] = field(default_factory=dict)  # first frame, as brief() keeps it; None if its line is cut
     waits: dict[int, bytes] = field(default_factory=dict)  # the monitor for which a thread waits
     width: int = 0  # of object IDs
+    is_old: bool = False  # the text of cpu=old, which has no header
     date: tuple[int, ...] | None = None
 
     def report(self, rule: str, expected: str, found: str, shape: str = "", line: int = 0) -> None:
@@ -66,7 +67,7 @@ class State:
 
     def use_thread(self, serial: bytes | None) -> None:
         if serial is not None and int(serial) not in self.threads:
-            self.report("ASC-011", "a thread that is defined above", f"thread {serial.decode()}")
+            self.report("ASC-011", "a thread that is defined above", f"thread {serial.decode()}", "old" if self.is_old else "")
 
 
 class Block(Protocol):
