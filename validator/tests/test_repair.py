@@ -206,6 +206,25 @@ def test_all_uses_of_a_missing_class_are_left_out(tmp_path: Path) -> None:
     assert left_out(text) == len(others) + sum(len(use) for use in uses)
 
 
+def test_all_uses_of_what_is_undefined_are_left_out(tmp_path: Path) -> None:
+    """Names, class serials, frames and threads, in far more records than there are passes."""
+    many = range(100)
+    missing = struct.pack(">Q", 0x77777777)
+    records = [record(2, struct.pack(">IQIQ", 100 + i, 0x1000 + i, 0, 0x77777777)) for i in many]
+    records += [record(4, struct.pack(">QQQQII", 0x2000 + i, 1, 1, 0, 100 + i % 7, 1)) for i in many]
+    records += [record(4, struct.pack(">QQQQII", 0x3000 + i, 1, 0x77777777, 0, 1, 1)) for i in many]
+    records += [record(5, struct.pack(">IIIQ", 200 + i, 0, 1, 0x2000 + i % 7)) for i in many]
+    records += [record(0x0A, struct.pack(">IQIQQQ", 300 + i, 0x20, 0, 0x77777777, 0, 0)) for i in many]
+    roots = [struct.pack(">BQII", 0x03, 0x20, 999, 0) for i in many]
+    fields = [class_dump(0x4000 + 8 * i, OBJECT, 4, 1).replace(struct.pack(">QB", 1, 10), missing + b"\x0a") for i in many]
+    loads = [load_class(400 + i, 0x4000 + 8 * i, 1) for i in many]
+    start = VALID[: VALID.index(b"\x1c\0\0\0\0")] + b"".join(loads)
+    heap = VALID[VALID.index(b"\x1c\0\0\0\0") + 9 : -len(END)]
+    copy, text = repair(start + b"".join(records) + record(0x1C, heap + b"".join(roots + fields)) + END, tmp_path, "strict")
+    assert copy == start + record(0x1C, heap) + END
+    assert left_out(text) == sum(map(len, records + roots + fields))
+
+
 def test_a_record_without_a_length_that_leads_to_it(tmp_path: Path) -> None:
     """A record of unknown size, and bytes that are none: what follows is found by its own lengths."""
     rest = record(0x1C, b"".join(instance(0x2000 + 8 * i, OBJECT) for i in range(20)))

@@ -47,6 +47,8 @@ static void on_finding(void *context, const struct hprof_finding *f)
     if (f->offset != HPROF_NO_OFFSET &&
         memory_grow(&r->memory, (void **)&r->offsets, &r->offset_capacity, r->offset_count + 1, sizeof *r->offsets))
         r->offsets[r->offset_count++] = f->offset;
+    if (f->offset != HPROF_NO_OFFSET)
+        missing_note(r, (enum rule)f->rule, f->offset);
     if (f->offset != HPROF_NO_OFFSET && f->rule == RULE_STK_012)
         note_missing_trace(r, f->offset);
     if (f->offset != HPROF_NO_OFFSET && (f->rule == RULE_OBJ_002 || f->rule == RULE_OBJ_003 || f->rule == RULE_CLS_010))
@@ -231,6 +233,7 @@ static enum hprof_status run(struct repair *r, int from)
     r->buffer = memory_get(&r->memory, BUFFER_SIZE);
     keymap_init(&r->missing_traces, &r->memory, &r->key, sizeof(uint32_t), sizeof(uint64_t));
     clear_undefined(r);
+    missing_init(r);
     for (int i = 0; i < LEFT_KINDS; i++)
         keymap_init(&r->left_index[i], &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
     r->is_first_pass = true;
@@ -250,6 +253,7 @@ static enum hprof_status run(struct repair *r, int from)
     keymap_clear(&r->missing_traces);
     keymap_clear(&r->undefined_at);
     keymap_clear(&r->missing_classes);
+    missing_clear(r);
     memory_put(&r->memory, r->left, r->left_capacity * sizeof *r->left);
     memory_put(&r->memory, r->offsets, r->offset_capacity * sizeof *r->offsets);
     memory_put(&r->memory, r->buffer, BUFFER_SIZE);

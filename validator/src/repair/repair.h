@@ -3,6 +3,7 @@
 #ifndef HPROF_REPAIR_H
 #define HPROF_REPAIR_H
 
+#include "findings/rules.h"
 #include "input/input.h"
 #include "state/names.h"
 
@@ -24,6 +25,9 @@ struct left_out {
     uint64_t key;
     uint64_t count, bytes;
 };
+
+/* What is named although nothing defines it. */
+enum missing_kind { MISSING_STRING, MISSING_CLASS_SERIAL, MISSING_FRAME, MISSING_THREAD, MISSING_KINDS };
 
 struct repair {
     struct hprof_repair *asked;
@@ -52,6 +56,8 @@ struct repair {
      * everything that has one would often leave out all classes. */
     struct keymap missing_traces;
 
+    struct keymap missing[MISSING_KINDS]; /* IDs or serial numbers that an earlier copy names, but does not define */
+
     /* Only the first use of a class that its heap dump lacks is an error. This pass leaves out all uses that follow it. */
     struct keymap undefined_at;    /* offsets of these errors in the previous copy */
     struct keymap missing_classes; /* class ID to the number of the last heap dump that lacks it */
@@ -67,5 +73,17 @@ struct repair {
 /* One pass: copies the input, which is at its start, to the start of the copy. If it returns false, `error`, `in`, `memory` or
  * asked->failure says why. */
 bool repair_copy(struct repair *r);
+
+/* ---- repair_missing.c ---- */
+
+void missing_init(struct repair *r);
+void missing_clear(struct repair *r);
+
+/* The copy has a finding of the rule at the offset: if something undefined is used there, all its uses are to be left out. */
+void missing_note(struct repair *r, enum rule rule, uint64_t offset);
+
+/* Whether the record at the start of the cursor, or the sub-record at p, all of which is available, uses something that is missing. */
+bool missing_in_record(const struct repair *r, struct cursor c);
+bool missing_in_subrecord(const struct repair *r, const uint8_t *p);
 
 #endif

@@ -461,12 +461,23 @@ static void copy_record(struct repair *r, uint64_t stated, uint64_t length, uint
         leave_out(r, LEFT_BYTES, 0, input_skip(&r->in, span - size));
 }
 
+/* Whether the next record uses what an earlier copy lacked. That copy had valid lengths. */
+static bool uses_missing(struct repair *r, uint64_t span)
+{
+    return !r->is_first_pass && *r->in.at != TAG_UTF8 && span <= LOOK_AHEAD_MAX && input_need(&r->in, (size_t)span) >= span &&
+           missing_in_record(r, (struct cursor){r->in.at, r->in.at + span});
+}
+
 static void repair_record(struct repair *r)
 {
     uint8_t tag = *r->in.at;
     uint64_t stated = get_u4(r->in.at + RECORD_LENGTH_AT), span = RECORD_HEADER_SIZE + stated, own = stated;
     bool is_known = is_record(r, tag), has_own = is_known && length_by_kind(r, 0, &own);
     r->record_end = r->in.offset + span;
+    if (uses_missing(r, span)) {
+        drop_record(r, tag, span);
+        return;
+    }
     bool is_whole = tag == TAG_UTF8 ? stated >= r->id_size : !has_own || own <= stated;
 
     if (has_missing_trace(r, trace_of_record(r)) ? is_unwanted_without_trace(r, span, trace_of_record(r))
@@ -501,6 +512,8 @@ static void copy_subrecord(struct repair *r, uint64_t size)
     enum left_out_kind kind = kind_of(r, c, &key);
     bool is_cleared = has_missing_trace(r, trace), is_bad = needs_missing_class(r, c);
 
+    if (!r->is_first_pass && (kind == LEFT_CLASS || kind == LEFT_SUBRECORD) && input_need(&r->in, (size_t)size) >= size)
+        is_bad |= missing_in_subrecord(r, r->in.at);
     if (is_bad || (is_cleared ? is_unwanted_without_trace(r, size, trace) : is_unwanted(r, size))) {
         leave_out(r, kind, key, input_skip(&r->in, size));
         return;
