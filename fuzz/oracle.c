@@ -922,7 +922,7 @@ static uint64_t size_by_class(const struct oracle *o, uint64_t class_id)
     return class_id ? UINT64_MAX : size;
 }
 
-/* 9.2: an instance may be to blame if it ends at a failure, or crosses the end of its record, and its class gives it another
+/* M.2: an instance may be to blame if it ends at a failure, or crosses the end of its record, and its class gives it another
  * size. */
 static void suspect_instance(struct oracle *o, uint64_t tag_at, uint64_t end)
 {
@@ -1109,7 +1109,7 @@ static void read_record(struct oracle *o, uint64_t at, uint64_t length)
     }
 }
 
-/* 9.2: the first or second record after an empty heap dump record cannot be read: it may be the length of that one which is
+/* M.2: the first or second record after an empty heap dump record cannot be read: it may be the length of that one which is
  * wrong, since it was never filled in. */
 static void suspect_empty_heap_dump(struct oracle *o)
 {
@@ -1581,7 +1581,7 @@ static bool is_loaded_by_end_of(const struct oracle *o, size_t heap, uint64_t cl
     return d && d->at < ((const uint64_t *)o->heap_ends.items)[heap - 1];
 }
 
-/* 9.2: in each heap dump, as many classes may have been dumped under a wrong ID as loaded classes are named and missing. */
+/* M.3: in each heap dump, as many classes may have been dumped under a wrong ID as loaded classes are named and missing. */
 static size_t count_missing_loaded_classes(const struct oracle *o, size_t heap)
 {
     const struct use *missing = o->object_uses.items; /* what is left of them */
