@@ -82,7 +82,7 @@ void missing_clear(struct repair *r);
 /* The copy has a finding of the rule at the offset: if something undefined is used there, all its uses are to be left out. */
 void missing_note(struct repair *r, enum rule rule, uint64_t offset);
 
-/* Whether the record at the start of the cursor, or the sub-record at p, all of which is available, uses something that is missing. */
+/* Whether the record of the cursor, or the sub-record at p, all bytes of which are available, uses something that is missing. */
 bool missing_in_record(const struct repair *r, struct cursor c);
 bool missing_in_subrecord(const struct repair *r, const uint8_t *p);
 

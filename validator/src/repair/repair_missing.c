@@ -1,5 +1,5 @@
-/* See repair.h. What names something undefined is an error only once: at the first use of the ID or serial number. All uses are left
- * out together, since each pass would otherwise leave out only one. */
+/* See repair.h. Only the first use of an undefined ID or serial number is an error. All its uses are left out together, since each
+ * pass would otherwise leave out only one. */
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64
 #include <unistd.h>
