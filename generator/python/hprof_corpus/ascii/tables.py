@@ -10,6 +10,7 @@ from hprof_corpus.ascii.grammar import Kind
 from hprof_corpus.ascii.state import State, brief, show_brief
 
 MOST_RISE = 1.01  # of the total of live bytes while sites are written
+MOST_SINCE = 4  # samples, while a row is written
 HALF = 0.005 + 1e-6  # what rounding to two decimals may hide
 
 
@@ -24,6 +25,10 @@ def _percent(part: float, whole: float) -> float:
 def _totals(share: float, part: int, slack: float) -> tuple[float, float]:
     """The least and the largest total of which `part` has this share."""
     return _percent(part, share + slack), _percent(part, share - slack) if share > slack else math.inf
+
+
+def _is_near(share: bytes, part: int, whole: int) -> bool:
+    return abs(float(share) - _percent(part, whole)) <= HALF
 
 
 def _short(number: float) -> str:
@@ -178,8 +183,9 @@ class Ranked(_Table):
             self.headed = True
         self._rank(match[1])
         if self.samples:
-            self._order(int(match[4]), "sampled-since" if int(match[4]) == self.last + 1 else "")
-            self._count(match[2], match[3], int(match[4]))
+            count = int(match[4]) - self._taken_since(match[2], match[3], int(match[4]))
+            self._order(count, "sampled-since" if count == self.last + 1 else "")
+            self._count(match[2], match[3], count)
         else:
             self._time(match[2], match[3])
         self.state.use_trace(match[5])
@@ -196,6 +202,16 @@ class Ranked(_Table):
             self._order(float(share))
             self._accumulate(accumulated, self.accumulated + float(share), 3 * HALF)
         self.accumulated = float(accumulated)
+
+    def _taken_since(self, share: bytes, accumulated: bytes, count: int) -> int:
+        """Samples taken after the shares of a row were computed and before the row was written."""
+        if self.total <= 0 or _is_near(share, count, self.total):
+            return 0
+        for since in range(1, min(MOST_SINCE, count) + 1):
+            if _is_near(share, count - since, self.total) and _is_near(accumulated, self.counted + count - since, self.total):
+                self.state.report("ASC-032", f"{_percent(count, self.total):.2f}%", f"{share.decode()}%", "sampled-since")
+                return since
+        return 0
 
     def _count(self, share: bytes, accumulated: bytes, count: int) -> None:
         self.counted += count
