@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -55,6 +56,12 @@ class Session:
             return self.process.wait(PATIENCE) == -signal.SIGABRT
         except subprocess.TimeoutExpired:
             return False
+
+    def hangs(self) -> bool:
+        """It goes on, and takes no processor time."""
+        before = self.seconds()
+        time.sleep(1)
+        return self.process.poll() is None and self.seconds() - before < 0.05
 
     def said(self) -> str:
         return b"".join(self.errors).decode()
