@@ -88,6 +88,9 @@ static void print_summary(struct view *view, const char *to, const struct hprof_
         fprintf(out, "set to 0: %" PRIu64 " reference%s to missing stack traces\n", repair->traces_cleared,
                 repair->traces_cleared == 1 ? "" : "s");
     print_gzip_damage(out, repair);
+    if (repair->other_dump > 0)
+        fprintf(out, "left out: all from 0x%" PRIx64 " on, where the header of another dump is: two files were joined\n",
+                repair->other_dump);
     if (repair->is_ended)
         fputs("added: HEAP_DUMP_END, which ends the heap dump\n", out);
     print_safely(out, to);
@@ -118,6 +121,7 @@ static enum hprof_status repair_to(const struct cli_options *options, int fd, st
     struct view view = {.out = NULL};
     struct hprof_repair repair = {.profile = options->profile,
                                   .severities = options->severities,
+                                  .max_memory = options->max_memory,
                                   .on_left_out = on_left_out,
                                   .on_progress = on_progress,
                                   .context = &view};

@@ -400,6 +400,30 @@ def test_a_truncated_gzip_file(made: bytes, tmp_path: Path) -> None:
 # ---- The file --------------------------------------------------------------------------------------------------------
 
 
+def test_what_follows_the_end_is_left_out(made: bytes, tmp_path: Path) -> None:
+    for more in (b"abc", b"x" * 100):
+        copy, text = repair(made + more, tmp_path)
+        assert copy == made
+        assert left_out(text) == len(more)
+        assert "HEAP_DUMP_END" not in text
+
+
+def test_two_dumps_are_not_made_one(made: bytes, tmp_path: Path) -> None:
+    copy, text = repair(made + VALID, tmp_path)
+    assert copy == made
+    assert f"all from 0x{len(made):x} on, where the header of another dump is" in text
+    copy, text = repair(made[: len(made) // 2] + VALID, tmp_path)
+    check_nothing_is_new(copy, made)
+    assert f"all from 0x{len(made) // 2:x} on" in text
+
+
+def test_the_limit_of_memory(tmp_path: Path) -> None:
+    (tmp_path / "broken").write_bytes(VALID[:-3])
+    done = run("--max-memory", "100K", "--repair", "copy", "broken", cwd=tmp_path)
+    assert (done.status, done.err) == (4, "hprof-validate: broken: the memory limit was met\n")
+    assert not (tmp_path / "copy").exists()
+
+
 def test_standard_input(tmp_path: Path) -> None:
     done = run("--repair", "copy", "-", cwd=tmp_path, stdin=VALID[:-3])
     assert (done.status, (tmp_path / "copy").read_bytes()) == (0, VALID)

@@ -231,6 +231,7 @@ struct hprof_repair {
     size_t profile;                          /* index of the profile in which the copy must be valid */
     const uint8_t *severities;               /* as in struct hprof_options, or NULL */
     const struct hprof_allocator *allocator; /* NULL for the C library's */
+    uint64_t max_memory;                     /* bytes; 0 for no limit */
     void (*on_left_out)(void *context, const struct hprof_left_out *left_out); /* called at the end, the most bytes first */
     void (*on_progress)(void *context, uint64_t bytes, uint64_t total);
     void *context;
@@ -245,6 +246,7 @@ struct hprof_repair {
     uint64_t gzip_resumed;        /* gzip members that could not be inflated to their end, after which reading resumed */
     uint64_t gzip_unknown;        /* such members of which it is unknown how many bytes were left out */
     bool gzip_ended_early;        /* what follows a damaged gzip member was left out: no record was found in later members */
+    uint64_t other_dump;          /* offset of the header of another dump, left out with all that follows it; 0 for none */
     bool is_ended;                /* a HEAP_DUMP_END was added */
     size_t checked_profile;       /* index of the profile that was used: for "auto", the one chosen */
     uint64_t warnings;            /* that the copy has in this profile */

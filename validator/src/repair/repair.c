@@ -91,6 +91,7 @@ static enum hprof_status check_copy(struct repair *r, struct check *check)
     options.max_errors = FINDINGS_MAX;
     options.severities = r->asked->severities;
     options.allocator = r->asked->allocator;
+    options.max_memory = r->asked->max_memory;
     options.on_finding = on_finding;
     options.on_summary = on_summary;
     options.context = check;
@@ -187,7 +188,7 @@ static enum hprof_status describe_failure(struct repair *r)
     char reason[100];
 
     if (r->memory.exhausted)
-        return fail(r, HPROF_LIMIT, "out of memory");
+        return fail(r, HPROF_LIMIT, r->asked->max_memory ? "the memory limit was met" : "memory ran out");
     if (r->in.error) {
         input_reason(&r->in, reason, sizeof reason);
         return fail(r, HPROF_IO, reason);
@@ -269,6 +270,7 @@ enum hprof_status hprof_repair_fd(int from, int to, struct hprof_repair *asked)
     asked->bytes_in = asked->bytes_out = asked->left_out = asked->lengths_mended = asked->gzip_faults = 0;
     asked->gzip_mismatches = asked->gzip_resumed = asked->gzip_unknown = 0;
     asked->traces_cleared = asked->joined = asked->warnings = 0;
+    asked->other_dump = 0;
     asked->is_ended = asked->gzip_ended_early = false;
     asked->failure[0] = '\0';
     memory_init(&own, asked->allocator, 0);
@@ -278,7 +280,7 @@ enum hprof_status hprof_repair_fd(int from, int to, struct hprof_repair *asked)
     r->asked = asked;
     r->to = to;
     r->key = hash_key_draw();
-    memory_init(&r->memory, asked->allocator, 0);
+    memory_init(&r->memory, asked->allocator, asked->max_memory);
     status = run(r, from);
     memory_put(&own, r, sizeof *r);
     return status;

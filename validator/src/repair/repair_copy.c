@@ -414,14 +414,25 @@ static bool begins_records(struct repair *r, uint64_t ahead, bool strictly)
     return true;
 }
 
-/* Leaves out the next byte, and bytes up to the next record. Every offset is tried, because no length leads to that record. */
+static bool is_header(struct repair *r)
+{
+    static const char magic[] = "JAVA PROFILE 1.0.";
+    size_t n = input_need(&r->in, HEADER_SIZE);
+    const uint8_t *p = r->in.at;
+
+    return n >= HEADER_SIZE && memcmp(p, magic, sizeof magic - 1) == 0 && p[sizeof magic - 1] >= '1' &&
+           p[sizeof magic - 1] <= '3' && !p[sizeof magic] &&
+           (get_u4(p + HEADER_STRING_SIZE) == 4 || get_u4(p + HEADER_STRING_SIZE) == 8);
+}
+
+/* Leaves out the next byte, and bytes up to the next record, or to the header of another dump. Every offset is tried, because no length leads to that record. */
 static void leave_out_to_record(struct repair *r, enum left_out_kind kind, uint8_t tag)
 {
     uint64_t start = r->in.offset;
 
     do
         input_skip(&r->in, 1);
-    while (input_need(&r->in, 1) > 0 && !r->memory.exhausted && !begins_records(r, 0, true));
+    while (input_need(&r->in, 1) > 0 && !r->memory.exhausted && !begins_records(r, 0, true) && !is_header(r));
     leave_out(r, kind, tag, r->in.offset - start);
 }
 
@@ -468,7 +479,8 @@ static bool uses_missing(struct repair *r, uint64_t span)
            missing_in_record(r, (struct cursor){r->in.at, r->in.at + span});
 }
 
-static void repair_record(struct repair *r)
+/* `ends_heap`: a HEAP_DUMP_END here ends a series of segments, whatever follows it. */
+static void repair_record(struct repair *r, bool ends_heap)
 {
     uint8_t tag = *r->in.at;
     uint64_t stated = get_u4(r->in.at + RECORD_LENGTH_AT), span = RECORD_HEADER_SIZE + stated, own = stated;
@@ -479,13 +491,14 @@ static void repair_record(struct repair *r)
         return;
     }
     bool is_whole = tag == TAG_UTF8 ? stated >= r->id_size : !has_own || own <= stated;
+    bool leads_on = record_follows(r, span, false) || (ends_heap && tag == TAG_HEAP_DUMP_END && !stated);
 
     if (has_missing_trace(r, trace_of_record(r)) ? is_unwanted_without_trace(r, span, trace_of_record(r))
                                                  : is_unwanted(r, span))
         drop_record(r, tag, span);
-    else if (record_follows(r, span, false) && is_known && is_whole)
+    else if (leads_on && is_known && is_whole)
         copy_record(r, stated, has_own ? own : stated, span);
-    else if (record_follows(r, span, false))
+    else if (leads_on)
         drop_record(r, tag, span);
     else if (has_own && own != stated && record_follows(r, RECORD_HEADER_SIZE + own, false))
         copy_record(r, stated, own, RECORD_HEADER_SIZE + own);
@@ -710,17 +723,10 @@ static void repair_heap(struct repair *r, bool *is_open)
 
 static bool copy_header(struct repair *r)
 {
-    static const char magic[] = "JAVA PROFILE 1.0.";
-    const uint8_t *p;
-
-    if (input_need(&r->in, HEADER_SIZE) < HEADER_SIZE)
+    if (!is_header(r))
         return false;
-    p = r->in.at;
-    r->id_size = get_u4(p + HEADER_STRING_SIZE);
-    if (memcmp(p, magic, sizeof magic - 1) != 0 || p[sizeof magic - 1] < '1' || p[sizeof magic - 1] > '3' || p[sizeof magic] ||
-        (r->id_size != 4 && r->id_size != 8))
-        return false;
-    r->version = (enum version)(p[sizeof magic - 1] - '0');
+    r->id_size = get_u4(r->in.at + HEADER_STRING_SIZE);
+    r->version = (enum version)(r->in.at[HEADER_STRING_SIZE - 2] - '0');
     if (r->is_first_pass)
         names_init(&r->names, &r->memory, &r->key, r->id_size);
     r->has_names = true;
@@ -774,6 +780,13 @@ static bool resume(struct repair *r)
 
 /* ---- The whole ---- */
 
+/* Two dumps are not one heap: what follows the header of another dump is left out. */
+static void leave_out_other_dump(struct repair *r)
+{
+    r->asked->other_dump = r->in.offset;
+    leave_out(r, LEFT_BYTES, 0, input_skip(&r->in, UINT64_MAX));
+}
+
 static void copy_next_record(struct repair *r, bool *is_open)
 {
     uint64_t before = copied(r);
@@ -784,7 +797,7 @@ static void copy_next_record(struct repair *r, bool *is_open)
         repair_heap(r, is_open);
         return;
     }
-    repair_record(r);
+    repair_record(r, *is_open);
     if (tag == TAG_HEAP_DUMP_END && copied(r) > before)
         *is_open = false;
 }
@@ -803,6 +816,10 @@ bool repair_copy(struct repair *r)
     while (!r->error && !r->memory.exhausted && (input_need(&r->in, 1) > 0 || resume(r))) {
         if (r->asked->on_progress)
             r->asked->on_progress(r->asked->context, input_file_position(&r->in), input_file_size(&r->in));
+        if (is_header(r)) {
+            leave_out_other_dump(r);
+            break;
+        }
         if (input_need(&r->in, RECORD_HEADER_SIZE) < RECORD_HEADER_SIZE)
             leave_out_to_record(r, LEFT_BYTES, 0);
         else
