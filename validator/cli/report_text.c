@@ -82,6 +82,18 @@ static void format_profile(const struct report *report, char *text, size_t size)
                                       : " (auto: looks like no known producer)");
 }
 
+/* What replaces the version. A header in a damaged gzip member is not known to be right: it has no version, and breaks no
+ * rule. */
+static const char *without_header(const struct hprof_summary *s)
+{
+    if (s->status != HPROF_VALID && s->status != HPROF_INVALID)
+        return "no header was read";
+    for (size_t rule = 0; rule < hprof_rule_count(); rule++)
+        if (s->totals[rule] && strcmp(hprof_rule_at(rule)->family, "HDR") == 0)
+            return "no header of an HPROF dump";
+    return s->compressed ? "the header is in a damaged gzip member" : "no header of an HPROF dump";
+}
+
 static void print_header(const struct report *report)
 {
     const struct hprof_summary *s = &report->summary;
@@ -93,10 +105,7 @@ static void print_header(const struct report *report)
     if (s->timestamp != 0)
         format_time(time, sizeof time, s->timestamp);
     format_profile(report, profile, sizeof profile);
-    snprintf(line, sizeof line, "%s%s%s, %s%s%s%s%s%s%s%s, %s",
-             s->version[0] != '\0'                                    ? "JAVA PROFILE "
-             : s->status == HPROF_VALID || s->status == HPROF_INVALID ? "no header of an HPROF dump"
-                                                                      : "no header was read",
+    snprintf(line, sizeof line, "%s%s%s, %s%s%s%s%s%s%s%s, %s", s->version[0] != '\0' ? "JAVA PROFILE " : without_header(s),
              s->version, ids, format_size(number, nothing_checked ? s->file_bytes : s->bytes), s->compressed ? " (gzip, " : "",
              s->compressed ? format_size(compressed, s->file_bytes) : "", s->compressed ? ")" : "", time[0] != '\0' ? ", " : "",
              time, s->producer[0] != '\0' ? ", looks like " : "", s->producer, profile);
