@@ -425,7 +425,8 @@ static bool is_header(struct repair *r)
            (get_u4(p + HEADER_STRING_SIZE) == 4 || get_u4(p + HEADER_STRING_SIZE) == 8);
 }
 
-/* Leaves out the next byte, and bytes up to the next record, or to the header of another dump. Every offset is tried, because no length leads to that record. */
+/* Leaves out the next byte, and bytes up to the next record, or to the header of another dump. Every offset is tried, because no
+ * length leads there. */
 static void leave_out_to_record(struct repair *r, enum left_out_kind kind, uint8_t tag)
 {
     uint64_t start = r->in.offset;
