@@ -6,8 +6,10 @@ import io
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
+import time
 import tracemalloc
 from pathlib import Path
 from typing import Any
@@ -198,14 +200,17 @@ def test_memory_does_not_depend_on_the_length_of_names() -> None:
     for length in (10, 1000):
         name = b"%0*d"
         numbers = range(0x50000000, 0x50000000 + count)
-        classes = b"".join(
-            b"CLS %x (name=%s, trace=300001)\n\tsuper\t\t%x\n" % (i, name % (length, i), i + 1) for i in numbers
-        )
+        classes = b"".join(b"CLS %x (name=%s, trace=300001)\n\tsuper\t\t%x\n" % (i, name % (length, i), i + 1) for i in numbers)
         traces = b"".join(b"TRACE %d:\n\t%s.m(A.java:1)\n" % (i, name % (length, i)) for i in numbers)
         peaks.append([peak_of(head + classes), peak_of(head.partition(b"HEAP")[0] + traces)])
     for short, long in zip(*peaks, strict=True):
         assert short < 550 * count, short
         assert long < short + 64 * count + 200_000, long
+
+
+def test_memory_does_not_depend_on_the_length_of_numbers() -> None:
+    head = VALID_HEAP.partition(b"THREAD")[0]
+    assert peak_of(head + b"".join(b"TRACE %d%s:\n\t<empty>\n" % (i, b"7" * 60_000) for i in range(1, 100))) < 1_000_000
 
 
 def test_memory_of_dangling_references_is_bounded() -> None:
@@ -236,7 +241,8 @@ def test_exit_statuses(tmp_path: Path) -> None:
     assert run_tool("check", str(ASCII / "jdk8-agent/old.txt"), "--profile", "jdk8-agent").returncode == 0
     assert run_tool("check", "-", stdin=VALID_HEAP).returncode == 0
     assert run_tool("check").returncode == 2
-    assert run_tool("check", "--max-memory", "much", good).returncode == 2
+    for words in (("--max-memory", "much"), ("--max-memory", "9" * 20), ("--max-findings", "-1")):
+        assert run_tool("check", *words, good).returncode == 2
     missing = run_tool("check", str(tmp_path / "missing"), bad)
     assert missing.returncode == 3
     assert b"No such file" in missing.stderr
@@ -249,6 +255,15 @@ def test_status_4_when_memory_ends() -> None:
     result = run_tool("check", "--max-memory", "24M", "-", stdin=VALID_HEAP.partition(b"THREAD")[0] + scattered)
     assert result.returncode == 4
     assert b"out of memory" in result.stderr
+
+
+def test_an_interrupt_ends_it_without_a_traceback() -> None:
+    words = [sys.executable, "-m", "hprof_corpus.ascii.command", "check", "missing", "-"]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stderr is not None
+        assert b"No such file" in process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        assert (process.wait(), process.stderr.read()) == (130, b"")
 
 
 def test_reports(capsys: pytest.CaptureFixture[str]) -> None:
@@ -353,6 +368,14 @@ def test_a_line_without_the_end_of_its_names() -> None:
     """Each place where a name may end was tried with each other: this took minutes."""
     line = b'THREAD START (obj=1, id = 1, name="' + b'", group="' * 6000 + b"\n"
     findings_of(b"JAVA PROFILE 1.0.1, created Mon Nov 23 04:52:37 2026\n\n" + line * 20)
+
+
+def test_lines_that_may_continue() -> None:
+    """Each was joined with the lines that follow and tried as every kind of line: ten seconds for 50 kB."""
+    began = time.process_time()
+    begin = b"HEAP DUMP BEGIN (1 objects, 1 bytes) Thu Jan  1 00:00:01 2026\n"
+    findings_of(VALID_HEAP.partition(b"THREAD")[0] + begin + b"\tstatic a\n" * 5000)
+    assert time.process_time() - began < 3
 
 
 @pytest.mark.parametrize(("to", "status"), [("| head -c 0", 0), (">/dev/full", 3), (">&-", 3)])

@@ -22,6 +22,7 @@ from hprof_corpus.ascii.rules import QUIRKS, RULES, Severity
 from hprof_corpus.target import have_standard_error
 
 VALID, INVALID, IO_FAILED, NO_MEMORY = 0, 1, 3, 4
+INTERRUPTED = 130  # as the shell reports SIGINT
 WORST_LAST = (VALID, INVALID, IO_FAILED, NO_MEMORY)
 
 
@@ -31,7 +32,15 @@ def _size(text: str) -> int:
     number = text[:-1] if shift else text
     if not number.isdecimal() or int(number) == 0:
         raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 512M")
-    return int(number) << shift
+    if (size := int(number) << shift) > sys.maxsize:
+        raise argparse.ArgumentTypeError(f"{text!r} is more than the largest size, {sys.maxsize}")
+    return size
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of findings")
+    return int(text)
 
 
 def _text(name: str, finding: Finding) -> str:
@@ -142,7 +151,7 @@ def _parser() -> argparse.ArgumentParser:
     checking.add_argument("files", nargs="+", metavar="FILE", help="- is standard input")
     checking.add_argument("--profile", choices=PROFILES, default="strict", help="jdk8-agent makes notes of the agent's quirks")
     checking.add_argument("--format", choices=("text", "json"), default="text")
-    checking.add_argument("--max-findings", type=int, default=20, metavar="N", help="shown of each rule; 0 for all")
+    checking.add_argument("--max-findings", type=_count, default=20, metavar="N", help="shown of each rule; 0 for all")
     checking.add_argument("--max-memory", type=_size, metavar="SIZE", help="end with status 4 rather than use more")
     commands.add_parser("rules", help="list the rules")
     commands.add_parser("quirks", help="list the quirks of the agent")
@@ -161,7 +170,6 @@ def _run(arguments: argparse.Namespace) -> int:
 
 def main(words: list[str] | None = None) -> int:
     arguments = _parser().parse_args(words)
-    sys.set_int_max_str_digits(0)  # a line bounds the digits of a number
     have_standard_error()
     try:
         if sys.stdout is None:
@@ -170,6 +178,8 @@ def main(words: list[str] | None = None) -> int:
             sys.stdout.reconfigure(errors="backslashreplace")  # a terminal may not show every name
         status = _run(arguments)
         sys.stdout.flush()
+    except KeyboardInterrupt:
+        return INTERRUPTED
     except OSError as failure:
         if sys.stdout is not None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else Python writes what is left once more

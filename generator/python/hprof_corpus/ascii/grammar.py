@@ -7,17 +7,18 @@ from enum import Enum
 
 DATE = (
     rb"(Mon|Tue|Wed|Thu|Fri|Sat|Sun) (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) ([ 123]\d)"
-    rb" (\d\d:\d\d:\d\d) (\d{4,})"
+    rb" (\d\d:\d\d:\d\d) (\d{4,10})"
 )
-_ID = rb"([0-9a-f]+)"
-_NUMBER = rb"(\d+)"
-_SIGNED = rb"(-?\d+)"
-_SHARE = rb"(-?\d+\.\d\d)%"
-_THREAD = rb"(?:<unknown thread>|thread (\d+))"
+# Numbers of 64 bits, so that neither memory nor time depends on their length.
+_ID = rb"([0-9a-f]{1,16})"
+_NUMBER = rb"(\d{1,20})"
+_SIGNED = rb"(-?\d{1,20})"
+_SHARE = rb"(-?\d{1,20}\.\d\d)%"
+_THREAD = rb"(?:<unknown thread>|thread (\d{1,20}))"
 _FIELD_NAME = rb"([^\t\[]+)"
 _SIGNATURE = rb"(\[*(?:L.+;|[BCDFIJSZ]))"
 _CALL = rb"[^(]+\([^)]*\)\[*(?:L[^;]+;|[BCDFIJSVZ])"  # class, method and descriptor
-_THREADS = rb"((?: (?:<unknown thread>|thread \d+),?)*)"  # commas are checked apart: the line is known without them
+_THREADS = rb"((?: (?:<unknown thread>|thread \d{1,20}),?)*)"  # commas are checked apart: the line is known without them
 
 
 class Kind(Enum):
@@ -27,13 +28,13 @@ class Kind(Enum):
     THREAD_START = rb"THREAD START \(obj=" + _ID + rb", id = " + _NUMBER + rb', name="(.*)", group="(.*)"\)'
     THREAD_END = rb"THREAD END \(id = " + _NUMBER + rb"\)"
 
-    TRACE = rb"TRACE " + _NUMBER + rb":(?: \(thread=(\d+)\))?(?: \(from (.+) phase of JVM\))?"
+    TRACE = rb"TRACE " + _NUMBER + rb":(?: \(thread=(\d{1,20})\))?(?: \(from (.+) phase of JVM\))?"
     FRAME = rb"\t(.+)\.([^.\t]+)\(([^()\t]*):(Unknown line|Compiled method|Native method|\d+)\)"
     NO_FRAMES = rb"\t<empty>"
 
     HEAP_BEGIN = rb"HEAP DUMP BEGIN \(" + _NUMBER + rb" objects, " + _NUMBER + rb" bytes\) " + DATE
     HEAP_END = rb"HEAP DUMP END"
-    ROOT = rb"ROOT " + _ID + rb" \(kind=<([^<>]+)>(?:, name=(.+)|((?:, (?:id|thread|frame|trace)=-?[0-9a-f]+)*))\)"
+    ROOT = rb"ROOT " + _ID + rb" \(kind=<([^<>]+)>(?:, name=(.+)|((?:, (?:id|thread|frame|trace)=-?[0-9a-f]{1,20})*))\)"
     CLASS = rb"CLS " + _ID + rb" \(name=(.+), trace=" + _NUMBER + rb"\)"
     CLASS_REFERENCE = rb"\t(super|loader|signers|domain)\t\t" + _ID
     STATIC = rb"\tstatic (.+)\t" + _ID
@@ -80,7 +81,7 @@ class Kind(Enum):
     EXIT = rb"EXIT: MONITOR " + _SIGNATURE + rb", " + _THREAD
 
     OLD_HEAD = rb"count callee caller time"
-    OLD_CALL = rb"(\d+) (<unknown callee>|" + _CALL + rb") (<unknown caller>|" + _CALL + rb") " + _SIGNED
+    OLD_CALL = _NUMBER + rb" (<unknown callee>|" + _CALL + rb") (<unknown caller>|" + _CALL + rb") " + _SIGNED
 
     @property
     def pattern(self) -> re.Pattern[bytes]:
@@ -183,6 +184,11 @@ def match_open(line: bytes, kinds: tuple[Kind, ...] = tuple(Kind)) -> tuple[Kind
         if found:
             return kind, found
     return None
+
+
+def kinds_that_begin(line: bytes) -> tuple[Kind, ...]:
+    """Those of which the line is one up to a newline in a name."""
+    return tuple(kind for kind in Kind if kind.open and kind.open.fullmatch(line + b"\n"))
 
 
 def match(line: bytes, kinds: tuple[Kind, ...]) -> tuple[Kind, re.Match[bytes]] | None:

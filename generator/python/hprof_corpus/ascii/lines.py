@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from hprof_corpus.ascii.grammar import Kind, begins_line, is_cut_call, is_indented_line, match, match_open
+from hprof_corpus.ascii.grammar import Kind, begins_line, is_cut_call, is_indented_line, kinds_that_begin, match, match_open
 
 LONGEST_LINE = 1 << 16
 MOST_AT_ONCE = 1023
@@ -24,6 +24,7 @@ class Lines:
         self._stream = stream
         self._rest = b""  # of the line of the file: what follows a line that is cut
         self._ahead: list[bytes] = []
+        self._tried = 0  # the last line that could not be joined to a line above
 
     def next(self, cut: bool = True) -> Line | None:
         """`cut`: a line may be cut. None at the end of the file."""
@@ -45,8 +46,10 @@ class Lines:
         return Line(text, text is not raw, cut and len(text) > MOST_AT_ONCE and is_cut_call(text))
 
     def join(self, line: Line) -> Line | None:
-        """With the lines that follow, if newlines in a name part them. A line that begins like one of another record is that."""
-        if not line.ended or line.cut or not match_open(line.text):
+        """With the lines that follow, if newlines in a name part them. A line that begins like one of another record is that.
+        Lines that were tried in vain are not tried again, so that each line is read a few times at most."""
+        kinds = () if not line.ended or line.cut or self.number <= self._tried else kinds_that_begin(line.text)
+        if not kinds:
             return None
         taken: list[bytes] = []
         text = line.text
@@ -64,9 +67,10 @@ class Lines:
                 self._rest = text[end:] + b"\n"
                 self.number += len(taken)
                 return Line(text[:end], cut=True)
-            if match(text, tuple(Kind)):
+            if match(text, kinds):
                 self.number += len(taken)
                 return Line(text)
+        self._tried = self.number + len(taken) - (not _continues(taken[-1])) if taken else 0
         self._ahead[:0] = [more for more in taken if more]
         return None
 
