@@ -22,6 +22,8 @@ from session import Session, generator_session  # noqa: E402
 from wire import (  # noqa: E402
     Command,
     Record,
+    Stream,
+    StreamError,
     Tag,
     alloc_sites,
     command,
@@ -102,6 +104,27 @@ def record(tag: Tag, when: int, body: bytes) -> Record:
 )
 def test_counts_and_times_of_records(one: Record, fault: str) -> None:
     assert fault_of(one, 4, 1.0) == fault
+
+
+def test_a_stream_without_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wire.MOST", 1000)
+    here, there = socket.socketpair()
+    with here, there:
+        stream = Stream(here)
+        there.sendall(b"JAVA PROFILE 1.0.1\0" + struct.pack(">IQBII", 4, 0, Tag.UTF8, 0, 0xFFFFFFFF) + bytes(2000))
+        stream.wait_end()
+        assert stream.finish_check() == "more than 1000 bytes"
+
+
+def test_a_program_that_ignores_orders_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("session.PATIENCE", 0.1)
+    here, there = socket.socketpair()
+    pipe = subprocess.PIPE
+    with here, there, subprocess.Popen(["sleep", "60"], stdin=pipe, stdout=pipe) as process:
+        with pytest.raises(StreamError, match="does not say 'dropped'"):
+            Session(Stream(here), process).order("d", "dropped")
+        process.kill()
+        there.close()
 
 
 def test_text_of_a_client_that_goes_away() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import subprocess
 import threading
@@ -30,6 +31,8 @@ class Session:
         assert self.process.stdin is not None and self.process.stdout is not None
         self.process.stdin.write(letter.encode())
         self.process.stdin.flush()
+        if not select.select([self.process.stdout], [], [], PATIENCE)[0]:
+            raise StreamError(f"the program does not say {answer!r}")
         heard = self.process.stdout.readline().decode().strip()
         if heard != answer:
             raise StreamError(f"the program says {heard!r}, not {answer!r}")

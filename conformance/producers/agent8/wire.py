@@ -13,6 +13,7 @@ from live import LiveCheck
 
 HOST = "127.0.0.1"
 PATIENCE = 20.0  # seconds for an answer
+MOST = 256 << 20  # bytes of a stream, which is kept in memory
 
 
 class Command(IntEnum):
@@ -130,6 +131,8 @@ class Stream:
                 if self.check and self.taken > self.checked:
                     self.check.take(bytes(self.data[self.checked : self.taken]))
                     self.checked = self.taken
+                if len(self.data) > MOST:
+                    self.fault, piece = self.fault or f"more than {MOST} bytes", b""
                 self.ended = not piece
                 self.changed.notify_all()
             if not piece:
