@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import struct
 import threading
@@ -166,13 +167,15 @@ class Stream:
         return self.fault or (check.finish() if check else "")
 
     def send(self, data: bytes) -> None:
+        """A producer that has ended takes no more: its answers show whether it should have ended."""
         self.sent += len(data)
-        if not self.pieces:
-            self.connection.sendall(data)
-            return
-        self.connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        for at in range(0, len(data), self.pieces):
-            self.connection.sendall(data[at : at + self.pieces])
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            if not self.pieces:
+                self.connection.sendall(data)
+                return
+            self.connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            for at in range(0, len(data), self.pieces):
+                self.connection.sendall(data[at : at + self.pieces])
 
     def of(self, tag: Tag) -> list[Record]:
         with self.changed:
