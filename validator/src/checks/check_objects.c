@@ -72,7 +72,7 @@ static bool make_hot(struct checker *ck, uint64_t raw_id, uint32_t index)
 static COLD const struct hot_class *load_hot(struct checker *ck, const uint8_t *raw_id, uint64_t bytes)
 {
     uint64_t raw = native_load(raw_id, ck->file->id_size), class_id = get_id(raw_id, ck->file->id_size);
-    uint32_t index = class_id ? classes_find_layout(&ck->file->classes, class_id) : LAYOUT_NONE;
+    uint32_t index = classes_find_layout(&ck->file->classes, class_id);
     const struct layout *l = index == LAYOUT_NONE ? NULL : classes_layout(&ck->file->classes, index);
 
     if (!l || l->state != LAYOUT_VALID || l->total != bytes || !make_hot(ck, raw, index))
@@ -93,7 +93,7 @@ const struct hot_class *hot_class_of(struct checker *ck, const uint8_t *raw_id, 
 /* The layout of the class of an instance; LAYOUT_NONE if it or a superclass is undefined or still follows. */
 static uint32_t known_layout(struct checker *ck, uint64_t class_id)
 {
-    uint32_t index = class_id ? classes_find_layout(&ck->file->classes, class_id) : LAYOUT_NONE;
+    uint32_t index = classes_find_layout(&ck->file->classes, class_id);
 
     if (index == LAYOUT_NONE || classes_resolve(&ck->file->classes, index) == LAYOUT_OPEN)
         return LAYOUT_NONE;
@@ -354,7 +354,7 @@ void note_array_class(struct file *file, uint64_t class_id, uint64_t offset)
 /* SPEC.md 6.4.3, 6.6: the class of an object array. */
 static void check_array_class(struct checker *ck, uint64_t class_id, uint64_t offset)
 {
-    const struct layout *l = class_id ? classes_layout_of(&ck->file->classes, class_id) : NULL;
+    const struct layout *l = classes_layout_of(&ck->file->classes, class_id);
 
     if (!l) {
         pending_uses_add(&ck->heap->object_uses, class_id, OBJECT_AS_ARRAY_CLASS, offset);

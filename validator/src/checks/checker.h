@@ -113,6 +113,8 @@ enum {
     PIECE = 64 << 10 /* bytes of a string, an array or an instance that are checked at a time */
 };
 
+enum { HEAD_SIZE = 64 /* as many as the fixed part of any sub-record but CLASS_DUMP takes */ };
+
 /* The next n bytes, or fewer if the dump ends. */
 static inline struct cursor window(struct input *in, size_t n)
 {

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/utf8.h"
 #include "checks/checker.h"
 #include "format/class_name.h"
 
@@ -12,13 +11,7 @@ enum { TEXT_SIZE = 1024 };
 
 const char *show_string(const struct file *file, uint64_t string_id, char *to, size_t size)
 {
-    size_t n;
-    uint64_t whole;
-    const uint8_t *text = strings_text(&file->strings, string_id, &n, &whole);
-
-    to[0] = '\0';
-    if (text)
-        utf8_show(to, size, text, n, whole > n);
+    strings_show(&file->strings, string_id, to, size);
     return to;
 }
 

@@ -1,8 +1,6 @@
 /* The sub-record at the start of the window. */
 #include "checks/checker.h"
 
-enum { HEAD_SIZE = 64 /* as many as the fixed part of any sub-record but CLASS_DUMP takes */ };
-
 enum measured measure_next(struct checker *ck, uint64_t left, struct measure *m, bool *ended)
 {
     size_t wanted = HEAD_SIZE;

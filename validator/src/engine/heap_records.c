@@ -7,10 +7,6 @@
 #include "format/subrecord.h"
 #include "reread/reread.h"
 
-enum {
-    HEAD_SIZE = 64 /* as many as the fixed part of any sub-record but CLASS_DUMP takes */
-};
-
 /* ---- A heap dump begins and ends ---- */
 
 void begin_heap_dump(struct engine *e)

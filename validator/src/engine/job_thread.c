@@ -20,7 +20,7 @@ static bool meet_class(struct segment *s, const uint8_t *raw_id, uint32_t bytes)
     struct job_thread *t = s->context;
     const struct classes *classes = &t->e->file.classes;
     uint64_t raw = native_load(raw_id, s->id_size), class_id = get_id(raw_id, s->id_size);
-    uint32_t index = class_id ? classes_find_layout(classes, class_id) : LAYOUT_NONE;
+    uint32_t index = classes_find_layout(classes, class_id);
     struct hot_class hot = {.raw_id = raw, .dump = s->dump};
     const struct layout *l = index == LAYOUT_NONE ? NULL : classes_layout(classes, index);
 
@@ -39,7 +39,7 @@ static bool meet_array_class(struct segment *s, const uint8_t *raw_id, uint64_t 
     struct job_thread *t = s->context;
     const struct classes *classes = &t->e->file.classes;
     uint64_t raw = native_load(raw_id, s->id_size), class_id = get_id(raw_id, s->id_size);
-    uint32_t index = class_id ? classes_find_layout(classes, class_id) : LAYOUT_NONE;
+    uint32_t index = classes_find_layout(classes, class_id);
     const struct layout *l = index == LAYOUT_NONE ? NULL : classes_layout(classes, index);
     bool is_known, is_object;
 

@@ -15,16 +15,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "input/gzip_header.h"
 #include "input/members.h"
 
 enum {
-    DEFLATE_METHOD = 8,
-    FHCRC = 0x02,
-    FEXTRA = 0x04,
-    FNAME = 0x08,
-    FCOMMENT = 0x10,
-    RESERVED_FLAGS = 0xe0,
-
     UNUSED_MOST = 512,       /* more than ISA-L ever leaves unused until more comes: a dynamic block's header takes 286 bytes */
     FIRST_BUFFER = 16 << 10, /* bytes, until a read fills it: many files are small */
     NOTES_MOST = 4096,       /* member starts noted */
@@ -826,10 +820,10 @@ static bool find_header(struct gunzip *g)
         const uint8_t *id1 = memchr(g->at, 0x1f, (size_t)(g->end - g->at));
 
         pass(g, (size_t)((id1 ? id1 : g->end) - g->at));
-        if (g->end - g->at < 4) {
+        if (g->end - g->at < GZIP_SIGN) {
             if (!fetch(g))
                 return false;
-        } else if (g->at[1] == 0x8b && g->at[2] == DEFLATE_METHOD && !(g->at[3] & RESERVED_FLAGS)) {
+        } else if (is_gzip_sign(g->at)) {
             return true;
         } else {
             pass(g, 1);

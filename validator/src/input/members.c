@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/workers.h"
+#include "input/gzip_header.h"
 
 enum {
     MEMBERS_MOST = 64, /* of a piece; others are not inflated ahead */
@@ -15,9 +16,7 @@ enum {
     HEADER_SIZE = 10,
     HEADER_MOST = 256, /* with a comment, as HotSpot writes it */
     TRAILER_SIZE = 8,
-    FNAME = 8,
-    FCOMMENT = 16,
-    FLAGS_EASY = FNAME | FCOMMENT
+    FLAGS_LEFT = FHCRC | FEXTRA /* members with these are left to gunzip.c */
 };
 
 enum place_state { PLACE_FREE, PLACE_BUSY, PLACE_DONE };
@@ -67,7 +66,7 @@ static const uint8_t *input_at(struct members *m, struct place *p, uint64_t offs
 
 static bool looks_like_header(const uint8_t *p)
 {
-    return p[0] == 0x1f && p[1] == 0x8b && p[2] == 8 && !(p[3] & ~FLAGS_EASY);
+    return is_gzip_sign(p) && !(p[3] & FLAGS_LEFT);
 }
 
 /* The size of the header at an offset; 0 if there is none, or one that is left to gunzip.c. */

@@ -1,7 +1,6 @@
 /* See names.h. */
 #include "state/names.h"
 
-#include "base/utf8.h"
 #include "format/class_name.h"
 
 static const uint64_t string_budget = UINT64_C(1) << 28; /* bytes */
@@ -39,14 +38,7 @@ void names_add_record(struct names *n, struct cursor record)
 
 bool names_string(const struct names *n, uint64_t id, char to[NAME_ROOM])
 {
-    size_t there;
-    uint64_t whole;
-    const uint8_t *text = strings_text(&n->strings, id, &there, &whole);
-
-    to[0] = '\0';
-    if (text)
-        utf8_show(to, NAME_ROOM, text, there, whole > there);
-    return text != NULL;
+    return strings_show(&n->strings, id, to, NAME_ROOM);
 }
 
 bool names_class(const struct names *n, uint64_t class_id, char to[NAME_ROOM])

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/utf8.h"
+
 /* The value of an ID is the address of its text. If the text was not kept, it is the hash, with the lowest bit set and the kind of
  * name in the next three. */
 enum { KIND_MASK = 7 };
@@ -130,4 +132,16 @@ const uint8_t *strings_text(const struct strings *s, uint64_t id, size_t *n, uin
     *n = t->kept;
     *size = t->size;
     return t->bytes;
+}
+
+bool strings_show(const struct strings *s, uint64_t id, char *to, size_t size)
+{
+    size_t n;
+    uint64_t whole;
+    const uint8_t *text = strings_text(s, id, &n, &whole);
+
+    to[0] = '\0';
+    if (text)
+        utf8_show(to, size, text, n, whole > n);
+    return text != NULL;
 }

@@ -37,6 +37,9 @@ static inline bool is_array_name(enum name_kind kind)
     return kind == NAME_OF_OBJECT_ARRAY || kind == NAME_OF_PRIMITIVE_ARRAY;
 }
 
+/* Writes a printable text to a buffer, shortened to fit; "" if the string is unknown. Returns whether its text was kept. */
+bool strings_show(const struct strings *s, uint64_t id, char *to, size_t size);
+
 /* Whether two strings are defined and have the same bytes. */
 bool strings_equal(const struct strings *s, uint64_t id, uint64_t other);
 
