@@ -15,7 +15,7 @@
 
 enum { MODEL_UNIT = 1000 }; /* means are given in thousandths */
 
-/* MODEL_UNSET stands for the default of the shape. */
+/* MODEL_UNSET means the default of the shape. */
 struct model_options {
     uint64_t seed; /* always given */
     uint64_t objects;

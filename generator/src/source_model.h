@@ -17,7 +17,7 @@ const char *producer_profile(
 
 enum records_wanted { RECORDS_DEFAULT, RECORDS_HEAP, RECORDS_SITES, RECORDS_SAMPLES, RECORDS_ALL };
 
-/* 0 stands for what the producer does. */
+/* 0 means what the producer does. */
 struct source_settings {
     const struct producer *producer;
     const struct shape *shape;

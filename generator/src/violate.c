@@ -112,7 +112,7 @@ static bool has_variant(const struct fault *row, const char *variant)
     return !variant || strcmp(row->variant, variant) == 0;
 }
 
-/* "RULE" stands for the first variant that the version allows. */
+/* "RULE" means the first variant that the version allows. */
 static const struct fault *find_row(const char *what, enum version version, const char **failure)
 {
     const char *slash = strchr(what, '/'), *variant = slash ? slash + 1 : NULL;

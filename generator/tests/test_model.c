@@ -87,7 +87,7 @@ static uint64_t hash_of(const struct model *m)
 
 static void same_on_every_machine(void **state)
 {
-    /* A change here changes what every seed stands for. */
+    /* A change here changes what every seed makes. */
     static const struct {
         const char *shape;
         uint64_t hash;

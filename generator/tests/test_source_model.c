@@ -410,7 +410,7 @@ static void no_segment_is_longer_than_it_should_be(void **state)
 
 static void the_same_bytes_on_every_machine(void **state)
 {
-    /* A change here changes the dumps that every command line stands for. */
+    /* A change here changes the dumps that every command line makes. */
     static const struct {
         const char *producer;
         uint64_t hash;

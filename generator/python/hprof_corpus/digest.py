@@ -277,7 +277,7 @@ class Content:
         return Value(entry.key, entry.type, self._canonical(entry.type, bytes(self._data[entry.value : entry.end])))
 
     def _canonical(self, code: int, data: bytes) -> bytes:
-        """A boolean is 0 or 1, whatever byte stands for true."""
+        """A boolean is 0 or 1, whatever byte represents true."""
         return data.translate(_TRUE) if code == _BOOLEAN else data
 
     def reference(self, data: bytes) -> int:

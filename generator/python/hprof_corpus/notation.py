@@ -247,7 +247,7 @@ def integer(token: Item) -> int:
 
 
 def expand(statements: tuple[Statement, ...], scope: _Scope | None = None) -> Iterator[Statement]:
-    """Expands `repeat COUNT [NAME] { ... }`: (NAME), (NAME+1), (NAME-1) in its block stand for the round, from 0."""
+    """Expands `repeat COUNT [NAME] { ... }`: (NAME), (NAME+1), (NAME-1) in its block are the number of the round, from 0."""
     scope = scope or _Scope()
     for statement in statements:
         if not scope.variables and statement.block is None and statement.word != "repeat":

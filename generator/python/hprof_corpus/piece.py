@@ -39,7 +39,7 @@ def _flat(spots: _Spots, base: int) -> Iterator[Spot]:
 
 class Piece:
     def __init__(self, data: bytes = b"") -> None:
-        self._chunks: list[bytearray | int] = [bytearray(data)]  # an int stands for this many zeros
+        self._chunks: list[bytearray | int] = [bytearray(data)]  # an int means this many zeros
         self.size = len(data)
         self._spots: _Spots = []
 

@@ -88,7 +88,7 @@ def holds(file: memoryview, assembled: Assembled | None = None) -> Holds:
 
 
 def _members(data: memoryview) -> int:
-    """The number of gzip members that can be read; 2 stands for more than one."""
+    """The number of gzip members that can be read; 2 means more than one."""
     found = 0
     rest = bytes(data)
     while rest and found < 2:
