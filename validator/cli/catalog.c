@@ -40,6 +40,11 @@ static const struct hprof_quirk *next_quirk(size_t *index, size_t profile)
     return quirk;
 }
 
+bool is_of_gzip(const struct hprof_rule *rule)
+{
+    return strcmp(rule->family, "GZ") == 0;
+}
+
 enum hprof_severity severity_in(size_t rule, size_t profile)
 {
     const struct hprof_quirk *quirk;

@@ -14,6 +14,9 @@ const char *severity_name(enum hprof_severity severity);
 /* The severity of a finding of `rule` in a profile, unless its shape is that of a quirk. */
 enum hprof_severity severity_in(size_t rule, size_t profile);
 
+/* Whether the rule is about the gzip container. Then offsets count bytes of the compressed file, else bytes of the dump. */
+bool is_of_gzip(const struct hprof_rule *rule);
+
 enum { RULE_LINK_SIZE = 1024 };
 
 /* SPEC.md#obj-004; an address of the web if HPROF_SPEC_URL is one. */

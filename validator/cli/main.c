@@ -212,15 +212,17 @@ static enum hprof_status check_files(struct run *run)
 
 static const struct report_writer *writer_for(const struct cli_options *options)
 {
+    bool only_verdict = options->quiet > 0 && options->output == NULL;
+
     switch (options->format) {
     case FORMAT_TEXT:
-        if (options->quiet > 0 && options->output == NULL)
+        if (only_verdict)
             return &report_verdict;
         return options->verbose ? &report_text : options->found.has_directory ? &report_many : &report_summary;
     case FORMAT_TEXT_FULL:
-        return &report_text;
+        return only_verdict ? &report_verdict : &report_text;
     case FORMAT_LINES:
-        return &report_lines;
+        return only_verdict ? &report_verdict : &report_lines;
     case FORMAT_GITHUB:
         return &report_github;
     case FORMAT_JSON:

@@ -70,6 +70,12 @@ const char *format_countdown(char out[NUMBER_SIZE], double seconds)
     return out;
 }
 
+const char *format_offset(char out[NUMBER_SIZE], uint64_t offset, bool decimal)
+{
+    snprintf(out, NUMBER_SIZE, decimal ? "%" PRIu64 : "0x%" PRIx64, offset);
+    return out;
+}
+
 const char *plural(uint64_t count)
 {
     return count == 1 ? "" : "s";

@@ -1,7 +1,8 @@
-/* Numbers for people: "2.09 GB", "48.3 M", "3.4 GB/s", "0:12". Each fits in NUMBER_SIZE bytes. */
+/* Numbers for people: "2.09 GB", "48.3 M", "3.4 GB/s", "0:12", "0x7fff9a". Each fits in NUMBER_SIZE bytes. */
 #ifndef HPROF_CLI_NUMBERS_H
 #define HPROF_CLI_NUMBERS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define NUMBER_SIZE 48
@@ -11,6 +12,9 @@ const char *format_count(char out[NUMBER_SIZE], uint64_t count); /* exact below 
 const char *format_rate(char out[NUMBER_SIZE], uint64_t bytes, double seconds);
 const char *format_seconds(char out[NUMBER_SIZE], double seconds);
 const char *format_countdown(char out[NUMBER_SIZE], double seconds);
+
+/* An offset in hexadecimal, or in decimal if --decimal asks for that. */
+const char *format_offset(char out[NUMBER_SIZE], uint64_t offset, bool decimal);
 
 /* "" for 1, else "s". */
 const char *plural(uint64_t count);

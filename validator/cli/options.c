@@ -68,8 +68,9 @@ static const struct option_row rows[] = {
      "how many findings of each rule are shown, 20 by default, 0 for all; totals are always exact. Findings are kept until all "
      "is read, so with 0 memory and time grow with them"},
     {OPTION_QUIET, "quiet", NULL,
-     "text: only the verdict of each file; twice (-qq): nothing on standard output, only the exit status. A report to --output "
-     "FILE is complete, and files that cannot be read are named on standard error"},
+     "only the verdict of each file, instead of a report as text, text-full or lines; reports as github, json, sarif and junit "
+     "stay complete. Twice (-qq): nothing on standard output, only the exit status. A report to --output FILE is complete in "
+     "any case, and files that cannot be read are named on standard error"},
     {OPTION_COLOR, "color", "WHEN", "auto (default), always or never"},
     {OPTION_PROGRESS, "progress", "WHEN",
      "a bar on standard error: auto (default; on a terminal, after a second), always or never"},
@@ -337,6 +338,10 @@ static bool take_option(struct cli_options *options, int code)
     case OPTION_SHOW:
         return set_action(options, ACTION_SHOW) && read_show(optarg, &options->show_offset, &options->show_around);
     case OPTION_REPAIR:
+        if (strcmp(optarg, "-") == 0) {
+            say_usage("--repair takes the name of a file, not '", optarg, "': the copy is checked before it gets that name");
+            return false;
+        }
         options->repair = optarg;
         return set_action(options, ACTION_REPAIR);
     case OPTION_EXPLAIN:

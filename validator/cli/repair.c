@@ -19,7 +19,9 @@
 #define LINES_MAX 40 /* about what was left out */
 
 struct view {
-    FILE *out; /* NULL to print nothing */
+    FILE *out;
+    bool decimal;
+    bool has_verdict, has_details; /* what is printed: the last line, and those before it */
     struct progress progress;
     uint64_t lines;
     struct hprof_left_out rest; /* what has no line of its own */
@@ -41,7 +43,7 @@ static void on_left_out(void *context, const struct hprof_left_out *left_out)
 {
     struct view *view = context;
 
-    if (view->out == NULL)
+    if (!view->has_details)
         return;
     if (view->lines++ == 0)
         fputs("left out:\n", view->out);
@@ -70,10 +72,10 @@ static void print_gzip_damage(FILE *out, const struct hprof_repair *repair)
         fputs("lost: what follows the last fault of the gzip file\n", out);
 }
 
-static void print_summary(struct view *view, const char *to, const struct hprof_repair *repair)
+static void print_details(struct view *view, const struct hprof_repair *repair)
 {
     FILE *out = view->out;
-    char size[NUMBER_SIZE];
+    char offset[NUMBER_SIZE];
 
     if (view->rest.count > 0)
         print_left_out(out, view->rest.count, view->rest.bytes, "others");
@@ -89,10 +91,16 @@ static void print_summary(struct view *view, const char *to, const struct hprof_
                 repair->traces_cleared == 1 ? "" : "s");
     print_gzip_damage(out, repair);
     if (repair->other_dump > 0)
-        fprintf(out, "left out: all from 0x%" PRIx64 " on, where the header of another dump is: two files were joined\n",
-                repair->other_dump);
+        fprintf(out, "left out: all from %s on, where the header of another dump is: two files were joined\n",
+                format_offset(offset, repair->other_dump, view->decimal));
     if (repair->is_ended)
         fputs("added: HEAP_DUMP_END, which ends the heap dump\n", out);
+}
+
+static void print_verdict(FILE *out, const char *to, const struct hprof_repair *repair)
+{
+    char size[NUMBER_SIZE];
+
     print_safely(out, to);
     fprintf(out, ": valid by profile %s", hprof_profile_at(repair->checked_profile)->name);
     if (repair->warnings > 0)
@@ -118,7 +126,7 @@ static enum hprof_status repair_to(const struct cli_options *options, int fd, st
 {
     const char *file = options->files[0], *to = options->repair;
     struct output output;
-    struct view view = {.out = NULL};
+    struct view view = {.lines = 0};
     struct hprof_repair repair = {.profile = options->profile,
                                   .severities = options->severities,
                                   .max_memory = options->max_memory,
@@ -129,7 +137,10 @@ static enum hprof_status repair_to(const struct cli_options *options, int fd, st
     enum hprof_status status = output_open(&output, options);
     if (status != HPROF_VALID)
         return status;
-    view.out = options->quiet ? NULL : output.stream;
+    view.out = output.stream;
+    view.decimal = options->decimal;
+    view.has_details = options->quiet == 0 || options->output != NULL;
+    view.has_verdict = options->quiet < 2 || options->output != NULL;
     progress_init(&view.progress, options->progress);
     progress_begin(&view.progress, display_name(file));
     status = hprof_repair_fd(fd, part->fd, &repair);
@@ -140,8 +151,10 @@ static enum hprof_status repair_to(const struct cli_options *options, int fd, st
         say_failure(display_name(file), repair.failure[0] ? repair.failure : "no valid copy can be made");
     else if (status != HPROF_VALID)
         say_failure(display_name(file), repair.failure);
-    else if (view.out != NULL)
-        print_summary(&view, to, &repair);
+    if (status == HPROF_VALID && view.has_details)
+        print_details(&view, &repair);
+    if (status == HPROF_VALID && view.has_verdict)
+        print_verdict(view.out, to, &repair);
     bool complete = output_close(&output);
     return status == HPROF_VALID && !complete ? HPROF_IO : status;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "catalog.h"
+#include "numbers.h"
 
 /* A copy that outlives the callback; NULL stays NULL. */
 static const char *keep(char copy[REPORT_TEXT_SIZE], const char *text)
@@ -107,29 +108,23 @@ bool report_checks(const struct report *report, size_t rule)
     return severity_in(rule, report->summary.profile) != HPROF_OFF;
 }
 
-const char *report_offset(const struct report *report, uint64_t offset, char text[OFFSET_SIZE])
-{
-    snprintf(text, OFFSET_SIZE, report->decimal ? "%" PRIu64 : "0x%" PRIx64, offset);
-    return text;
-}
-
 const char *report_place(const struct report *report, const struct hprof_rule *rule, uint64_t offset, char text[PLACE_SIZE])
 {
-    char number[OFFSET_SIZE];
+    char number[NUMBER_SIZE];
 
     text[0] = '\0';
     if (offset != HPROF_NO_OFFSET)
-        snprintf(text, PLACE_SIZE, "at %s%s", report_offset(report, offset, number),
-                 strcmp(rule->family, "GZ") == 0 ? " of the compressed file" : "");
+        snprintf(text, PLACE_SIZE, "at %s%s", format_offset(number, offset, report->decimal),
+                 is_of_gzip(rule) ? " of the compressed file" : "");
     return text;
 }
 
 const char *report_detail(const struct report *report, const struct hprof_finding *f, char text[DETAIL_SIZE])
 {
-    char related[OFFSET_SIZE + 16] = "", number[OFFSET_SIZE];
+    char related[NUMBER_SIZE + 16] = "", number[NUMBER_SIZE];
 
     if (f->related_offset != HPROF_NO_OFFSET)
-        snprintf(related, sizeof related, ", first at %s", report_offset(report, f->related_offset, number));
+        snprintf(related, sizeof related, ", first at %s", format_offset(number, f->related_offset, report->decimal));
     if (f->expected[0] != '\0')
         snprintf(text, DETAIL_SIZE, "expected %s; found %s%s", f->expected, f->found, related);
     else

@@ -67,10 +67,6 @@ uint64_t report_shown(const struct report *report, size_t rule);
 /* Whether the rule is checked: neither disabled nor off in the profile. */
 bool report_checks(const struct report *report, size_t rule);
 
-/* An offset in hexadecimal or decimal, as the options ask. */
-#define OFFSET_SIZE 24
-const char *report_offset(const struct report *report, uint64_t offset, char text[OFFSET_SIZE]);
-
 /* "at 0x7fff9a"; "" if the offset is unknown. */
 #define PLACE_SIZE 64
 const char *report_place(const struct report *report, const struct hprof_rule *rule, uint64_t offset, char text[PLACE_SIZE]);

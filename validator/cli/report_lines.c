@@ -3,6 +3,7 @@
 
 #include "catalog.h"
 #include "messages.h"
+#include "numbers.h"
 #include "printable.h"
 #include "report.h"
 
@@ -37,14 +38,15 @@ static void file(struct report *report)
 static void finding(struct report *report, const struct hprof_rule *rule, const struct hprof_finding *f)
 {
     struct lines *lines = report->state;
-    char offset[OFFSET_SIZE], detail[DETAIL_SIZE];
+    char offset[NUMBER_SIZE], detail[DETAIL_SIZE];
     FILE *out = report->out;
     uint64_t total = report->summary.totals[f->rule];
 
     print_safely(out, display_name(report->file));
     if (f->offset != HPROF_NO_OFFSET)
-        fprintf(out, ":%s", report_offset(report, f->offset, offset));
-    fprintf(out, ": %s: %s %s: %s%s%s\n", severity_name(f->severity), rule->id, rule->name, f->path,
+        fprintf(out, ":%s", format_offset(offset, f->offset, report->decimal));
+    fprintf(out, ": %s: %s %s: %s%s%s%s\n", severity_name(f->severity), rule->id, rule->name,
+            is_of_gzip(rule) && f->offset != HPROF_NO_OFFSET ? "at this offset of the compressed file: " : "", f->path,
             f->path[0] != '\0' ? ": " : "", report_detail(report, f, detail));
     lines[f->rule].shown++;
     if (lines[f->rule].shown == report_shown(report, f->rule) && total > lines[f->rule].shown) {

@@ -219,7 +219,7 @@ static size_t format_findings(const struct hprof_summary *s, char *text, size_t 
 static bool is_well_formed(const struct hprof_summary *s)
 {
     for (size_t rule = 0; rule < hprof_rule_count(); rule++)
-        if (s->totals[rule] > 0 && strcmp(hprof_rule_at(rule)->family, "GZ") == 0)
+        if (s->totals[rule] > 0 && is_of_gzip(hprof_rule_at(rule)))
             return false;
     return s->sound_until >= s->bytes && s->bytes > 0;
 }
@@ -228,7 +228,7 @@ static bool is_well_formed(const struct hprof_summary *s)
 static void print_verdict(const struct report *report, size_t column, double seconds)
 {
     const struct hprof_summary *s = &report->summary;
-    char line[512], number[NUMBER_SIZE], offset[OFFSET_SIZE];
+    char line[512], number[NUMBER_SIZE], offset[NUMBER_SIZE];
     uint64_t objects = s->instances + s->object_arrays + s->primitive_arrays;
     bool checked = s->status == HPROF_VALID || s->status == HPROF_INVALID;
     const char *verdict = !checked ? "not checked to the end" : s->status == HPROF_VALID ? "valid" : "invalid";
@@ -238,7 +238,7 @@ static void print_verdict(const struct report *report, size_t column, double sec
         used += (size_t)snprintf(line + used, sizeof line - used, "; well-formed to the end");
     else
         used += (size_t)snprintf(line + used, sizeof line - used, "; well-formed up to %s",
-                                 report_offset(report, s->sound_until, offset));
+                                 format_offset(offset, s->sound_until, report->decimal));
     if (s->skipped > 0)
         used += (size_t)snprintf(line + used, sizeof line - used, ", %s not checked", format_size(number, s->skipped));
     used += (size_t)snprintf(line + used, sizeof line - used, "; %s object%s", format_count(number, objects), plural(objects));
@@ -288,7 +288,7 @@ static void file_end(struct report *report, double seconds)
         putc(':', report->out);
         wrap_hanging(report->out, s->hint, INDENT, 5, report->width);
     }
-    if (s->failure != NULL)
+    if (s->failure != NULL && report->apart)
         wrap_hanging(report->out, s->failure, INDENT, 0, report->width);
     print_verdict(report, 0, seconds);
     print_advice(report);

@@ -45,6 +45,9 @@ def test_a_reached_limit_is_4_and_outweighs_all_else(files: Path) -> None:
     assert done.err.startswith("hprof-validate: valid: ")
     assert done.out.startswith("valid: no header was read, ")
     assert "not checked to the end" in done.out
+    assert (done.out + done.err).count("memory limit") == 1
+    run("--max-memory", "1K", "--output", "report", "valid", cwd=files)
+    assert "memory limit" in (files / "report").read_text()
     assert run("--max-memory", "1K", "missing", "valid", "duplicate", cwd=files).status == 4
     assert report_one("--max-memory", "1K", "valid", cwd=files)["failure"]
     assert run("--max-memory", "1G", "valid", cwd=files).status == 0
@@ -334,7 +337,7 @@ def test_max_errors(files: Path, args: list[str], shown: int) -> None:
 
 
 def test_quiet_keeps_the_verdict(files: Path) -> None:
-    for args in (["--quiet"], ["-q", "--verbose"]):
+    for args in (["--quiet"], ["-q", "--verbose"], ["-q", "--format", "text-full"], ["-q", "--format", "lines"]):
         done = run(*args, "duplicate", "valid", cwd=files)
         assert (done.status, done.err) == (1, "")
         duplicate, valid = done.out.splitlines()
@@ -344,8 +347,8 @@ def test_quiet_keeps_the_verdict(files: Path) -> None:
     assert (done.status, done.out, done.err) == (3, "", "hprof-validate: missing: No such file or directory\n")
 
 
-def test_quiet_leaves_reports_for_machines_alone(files: Path) -> None:
-    for name in ("json", "sarif", "lines", "github"):
+def test_quiet_leaves_reports_for_programs_complete(files: Path) -> None:
+    for name in ("json", "sarif", "github"):
         args = ("--format", name, "duplicate")
         assert run("--quiet", *args, cwd=files).out == run(*args, cwd=files).out != ""
 

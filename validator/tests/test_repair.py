@@ -417,6 +417,12 @@ def test_two_dumps_are_not_made_one(made: bytes, tmp_path: Path) -> None:
     assert f"all from 0x{len(made) // 2:x} on" in text
 
 
+def test_the_offset_of_a_joined_dump(made: bytes, tmp_path: Path) -> None:
+    (tmp_path / "joined").write_bytes(made + made)
+    for arguments, offset in (([], hex(len(made))), (["--decimal"], str(len(made)))):
+        assert f"left out: all from {offset} on, " in run(*arguments, "--repair", "copy", "joined", cwd=tmp_path).out
+
+
 def test_the_limit_of_memory(tmp_path: Path) -> None:
     (tmp_path / "broken").write_bytes(VALID[:-3])
     done = run("--max-memory", "100K", "--repair", "copy", "broken", cwd=tmp_path)
@@ -431,8 +437,15 @@ def test_standard_input(tmp_path: Path) -> None:
 
 def test_quiet(tmp_path: Path) -> None:
     (tmp_path / "broken").write_bytes(VALID[:-3])
+    whole = run("--repair", "copy", "broken", cwd=tmp_path).out
     done = run("--quiet", "--repair", "copy", "broken", cwd=tmp_path)
+    assert (done.status, done.out, done.err) == (0, whole.splitlines(keepends=True)[-1], "")
+    assert done.out.startswith("copy: valid by profile ")
+    done = run("-qq", "--repair", "copy", "broken", cwd=tmp_path)
     assert (done.status, done.out, done.err) == (0, "", "")
+    for quiet in ("-q", "-qq"):
+        done = run(quiet, "--output", "report", "--repair", "copy", "broken", cwd=tmp_path)
+        assert (done.status, done.out, (tmp_path / "report").read_text()) == (0, "", whole)
 
 
 def test_without_a_valid_copy_the_file_stays(tmp_path: Path) -> None:
@@ -459,6 +472,7 @@ def test_a_pipe_is_not_replaced(tmp_path: Path) -> None:
     [
         (["--repair", "copy"], 2, "--repair takes one FILE"),
         (["--repair", "copy", "a", "b"], 2, "--repair takes one FILE"),
+        (["--repair", "-", "valid"], 2, "--repair takes the name of a file, not '-'"),
         (["--repair", "valid", "valid"], 2, "would overwrite the input"),
         (["--repair", "copy", "--output", "./copy", "valid"], 2, "--repair and --output name the same file, 'copy'"),
         (["--repair", "copy", "--format", "json", "valid"], 2, "has the format text only"),
