@@ -89,6 +89,7 @@ static void finding(struct report *report, const struct hprof_rule *rule, const 
     json_put_string(json, "name", rule->name);
     json_put_string(json, "severity", severity_name(f->severity));
     offset_or_null(json, "offset", f->offset);
+    json_put_string(json, "offset_in", is_of_gzip(rule) ? "file" : "dump");
     offset_or_null(json, "related_offset", f->related_offset);
     json_put_string(json, "path", f->path);
     json_put_string(json, "message", f->message);

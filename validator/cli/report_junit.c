@@ -259,7 +259,7 @@ static const char *why_skipped(const struct report *report, size_t rule)
         return "not checked: disabled, or off in the profile";
     if (!report->opened)
         return "the file could not be read";
-    if (s->id_size == 0 && strcmp(r->family, "HDR") != 0 && strcmp(r->family, "GZ") != 0)
+    if (s->id_size == 0 && strcmp(r->family, "HDR") != 0 && !is_of_gzip(r))
         return "the header could not be read";
     if (!whole && needs_the_whole_dump(r))
         return "the dump could not be read to its end, where the rule is checked";

@@ -1,6 +1,6 @@
 /* --format sarif: SARIF 2.1.0, one run for all files. A region's byteOffset counts bytes of the dump even if the file is
- * compressed; then the region's message says so. Services refuse reports of more than 25,000 results, so further results are
- * left out; the totals in the run's properties are exact. */
+ * compressed, except for the rules of gzip; if the two differ, the region's message says which it is. Services refuse reports of
+ * more than 25,000 results, so further results are left out; the totals in the run's properties are exact. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -168,7 +168,9 @@ static void location(const struct report *report, const struct hprof_rule *rule,
     if (offset != HPROF_NO_OFFSET) {
         json_put_object(json, "region");
         json_put_uint(json, "byteOffset", offset);
-        if (report->summary.compressed && strcmp(rule->family, "GZ") != 0)
+        if (is_of_gzip(rule))
+            message(json, "message", "counted in the compressed file");
+        else if (report->summary.compressed)
             message(json, "message", "counted after decompression");
         json_close(json);
     }

@@ -4,11 +4,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "messages.h"
+#include "numbers.h"
 #include "output.h"
 #include "printable.h"
 
@@ -19,7 +19,8 @@
 struct view {
     FILE *out;
     bool color;
-    int offset_digits; /* of the largest offset, so that columns align */
+    bool decimal;       /* offsets are printed in decimal */
+    int offset_columns; /* of the largest offset, so that columns align */
 };
 
 static void print_bytes(struct view *view, const struct hprof_line *line)
@@ -40,16 +41,14 @@ static void on_line(void *context, const struct hprof_line *line)
 {
     struct view *view = context;
     int indent = INDENT * (int)line->depth, columns = indent;
+    char offset[NUMBER_SIZE] = "";
 
     if (view->color && line->here)
         fputs("\033[1m", view->out);
     putc(line->here ? '>' : ' ', view->out);
-    if (line->offset == HPROF_NO_OFFSET)
-        fprintf(view->out, "%*s  ", view->offset_digits + 2, "");
-    else
-        fprintf(view->out, "%*s0x%" PRIx64 "  ", view->offset_digits - snprintf(NULL, 0, "%" PRIx64, line->offset), "",
-                line->offset);
-    fprintf(view->out, "%*s", indent, "");
+    if (line->offset != HPROF_NO_OFFSET)
+        format_offset(offset, line->offset, view->decimal);
+    fprintf(view->out, "%*s  %*s", view->offset_columns, offset, indent, "");
     if (line->bytes != NULL) {
         print_bytes(view, line);
     } else {
@@ -81,8 +80,11 @@ enum hprof_status show_file(const struct cli_options *options)
     }
     enum hprof_status status = output_open(&output, options);
     if (status == HPROF_VALID) {
-        view = (struct view){.out = output.stream, .color = terminal_wants_color(options->color, output.fd)};
-        view.offset_digits = snprintf(NULL, 0, "%" PRIx64, show.offset) + 1;
+        char offset[NUMBER_SIZE];
+        view = (struct view){.out = output.stream,
+                             .color = terminal_wants_color(options->color, output.fd),
+                             .decimal = options->decimal,
+                             .offset_columns = 1 + (int)strlen(format_offset(offset, show.offset, options->decimal))};
         show.context = &view;
         status = hprof_show_fd(fd, &show);
         bool complete = output_close(&output);

@@ -672,6 +672,29 @@ def test_sarif_says_where_offsets_are_counted(files: Path) -> None:
     assert result["locations"][0]["physicalLocation"]["region"]["message"]["text"] == "counted after decompression"
 
 
+@pytest.mark.parametrize("form", ["text", "text-full", "lines", "github", "junit", "json", "sarif"])
+def test_reports_say_which_offsets_are_of_the_compressed_file(form: str, files: Path) -> None:
+    """Of the two errors here, one is a duplicate in the dump, one a wrong checksum of the compressed file."""
+    damaged = bytearray(gzip.compress(record(0x01, bytes(9))))
+    damaged[-8] ^= 1
+    (files / "both.gz").write_bytes(gzip.compress(DUPLICATE) + damaged)
+    (of_dump, of_file) = sorted(report_one("both.gz", cwd=files)["findings"], key=lambda finding: str(finding["offset_in"]))
+    assert [(f["rule"], f["offset_in"]) for f in (of_dump, of_file)] == [("OBJ-004", "dump"), ("GZ-003", "file")]
+    if form == "json":
+        return
+    if form == "sarif":
+        regions = {r["ruleId"]: r["locations"][0]["physicalLocation"]["region"] for r in sarif("both.gz", cwd=files)["results"]}
+        assert regions["OBJ-004"]["message"]["text"] == "counted after decompression"
+        assert regions["GZ-003"]["message"]["text"] == "counted in the compressed file"
+        return
+    out = run("--format", form, "both.gz", cwd=files).out
+    of = [line for line in out.splitlines() if " of the compressed file" in line]
+    assert of
+    if form != "junit":
+        assert all("GZ-003" in line for line in of)
+    assert all(f"{of_file['offset']:#x}" in line and f"{of_dump['offset']:#x}" not in line for line in of)
+
+
 def test_sarif_results_are_capped_and_totals_exact(files: Path) -> None:
     (files / "many").write_bytes(dangling(25100))
     one = sarif("--max-errors", "0", "many", cwd=files)

@@ -131,7 +131,31 @@ def test_truncated(tmp_path: Path) -> None:
     assert "ends within a sub-record" in done.err
     done = run("--show", hex(size), path)
     assert (done.status, done.out) == (2, "")
-    assert f"no byte at the offset {size:#x}" in done.err
+    assert done.err == f"hprof-validate: {path}: the offset is beyond the end of the dump\n"
+
+
+def test_an_offset_that_may_be_of_the_compressed_file(tmp_path: Path) -> None:
+    (tmp_path / "dump.gz").write_bytes(gzip.compress(VALID))
+    done = run("--show", hex(len(VALID)), "dump.gz", cwd=tmp_path)
+    assert (done.status, done.out) == (2, "")
+    assert "offsets of the rules GZ are of the compressed file" in done.err
+
+
+def test_decimal(tmp_path: Path) -> None:
+    """Only the offsets differ: IDs stay hexadecimal."""
+    path = tmp_path / "dump.hprof"
+    path.write_bytes(dump(*[instance(0x1000 + 8 * i, OBJECT) for i in range(50)]))
+    offset = re.compile(r"^([> ] *)(0x[0-9a-f]+|[0-9]+)(?=  )")
+    hexadecimal = run("--show", "1000", path).out.splitlines()
+    decimal = run("--decimal", "--show", "1000", path).out.splitlines()
+    assert len(hexadecimal) == len(decimal)
+    for line, other in zip(hexadecimal, decimal, strict=True):
+        found, same = offset.match(line), offset.match(other)
+        assert (found is None) == (same is None)
+        if found is not None and same is not None:
+            assert (int(same[2]), other[same.end() :]) == (int(found[2], 16), line[found.end() :])
+    starts = [line.index("  ", 2) for line in decimal if offset.match(line)]
+    assert starts == [1 + 1 + len("1000")] * len(starts)
 
 
 @pytest.mark.parametrize(
@@ -156,8 +180,11 @@ def test_usage(arguments: list[str], message: str) -> None:
 def test_what_cannot_be_shown(files: Path) -> None:
     assert run("--show", "0x1f", "missing", cwd=files).status == 3
     assert run("--show", "0x1f", ".", cwd=files).status == 3
+    (files / "empty").touch()
     (files / "text").write_text("no dump at all, but long enough to have a header\n")
-    assert "not a heap dump" in run("--show", "0x1f", "text", cwd=files).err
+    for name, why in (("text", "the file does not begin with a valid header"), ("empty", "the file is empty")):
+        done = run("--show", "0x1f" if name == "text" else "0", name, cwd=files)
+        assert (done.status, done.out, done.err) == (1, "", f"hprof-validate: {name}: not a heap dump: {why}\n")
     bad = run("--show", "19", "text", cwd=files)
     assert (bad.status, bad.err) == (1, "hprof-validate: text: not a valid header\n")
     assert "6e 6f 20 64 75 6d 70 20" in bad.out

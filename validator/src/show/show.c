@@ -2,7 +2,6 @@
  * item around the offset. A third finds the class dumps of the instances among those items. */
 #include "show/show.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,6 +12,10 @@ enum {
     AROUND_MAX = 1000,
     CLASS_DUMP_MAX = 1 << 22
 };
+
+static const char beyond_end[] = "the offset is beyond the end of the dump";
+static const char beyond_end_compressed[] = "the offset is beyond the end of the dump, whose bytes are counted after "
+                                            "decompression; offsets of the rules GZ are of the compressed file";
 
 static const uint64_t class_search_limit = UINT64_C(256) << 20; /* bytes of the heap dump */
 
@@ -337,15 +340,13 @@ static enum hprof_status show_around(struct show *s, struct found *f, struct ite
 {
     uint64_t offset = s->asked->offset;
     struct cursor c;
-    char sentence[160];
     size_t count;
 
     walk_records(s, f);
     if (!s->in.error) {
         c = show_bytes(s, offset, 1);
         if (!f->is_found || !cursor_left(&c)) {
-            snprintf(sentence, sizeof sentence, "the dump has no byte at the offset 0x%" PRIx64, offset);
-            return fail(s, HPROF_USAGE, sentence);
+            return fail(s, HPROF_USAGE, s->in.compressed ? beyond_end_compressed : beyond_end);
         }
     }
     s->heap = s->heap_end = 0;
@@ -387,8 +388,10 @@ static enum hprof_status show_bad_header(struct show *s)
 
     if (header.size > HEADER_SIZE)
         header.size = HEADER_SIZE;
+    if (!header.size)
+        return fail(s, HPROF_INVALID, "not a heap dump: the file is empty");
     if (s->asked->offset >= header.size)
-        return fail(s, HPROF_USAGE, "not a heap dump: the file does not begin with a valid header");
+        return fail(s, HPROF_INVALID, "not a heap dump: the file does not begin with a valid header");
     show_item(s, &header);
     return fail(s, HPROF_INVALID, header.why);
 }
