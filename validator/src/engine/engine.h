@@ -53,6 +53,7 @@ struct checkpoints {
 struct framing {
     bool truncated;          /* the dump ended early, so nothing is reported to be missing */
     bool stopped;            /* what follows cannot be checked */
+    bool within_subrecord;   /* the dump ends within a sub-record to which lengths lead: it was truncated */
     bool failed;             /* because of something other than an early end */
     bool second_header;      /* a header is where a record should be: two files were joined */
     uint64_t complete_until; /* the end of the latest HEAP_DUMP_END; 0 for none */

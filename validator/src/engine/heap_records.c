@@ -323,6 +323,13 @@ static bool resume_after_instance(struct engine *e, uint64_t declared, uint64_t 
     return true;
 }
 
+/* The dump ends within the present sub-record. */
+static bool ends_within(struct engine *e)
+{
+    e->framing.within_subrecord = true;
+    return false;
+}
+
 /* Checks one sub-record of any size, or decides what to do where that cannot be. False if the dump ends within it. */
 static bool check_or_recover(struct engine *e)
 {
@@ -334,11 +341,11 @@ static bool check_or_recover(struct engine *e)
     if (!begin_unit(e, result == MEASURED ? m.size : left))
         return false;
     if (result == MEASURE_MORE && ended)
-        return false; /* the dump ends within it */
+        return ends_within(e);
     if (result == MEASURED && *e->in.at == SUB_INSTANCE_DUMP && resume_after_instance(e, m.size, left))
         return true;
     if (result == MEASURED && m.size <= left)
-        return check_subrecord(&e->ck, m.size);
+        return check_subrecord(&e->ck, m.size) || ends_within(e);
     if (result != MEASURE_TAG && result != MEASURE_TYPE)
         return crossing_subrecord(e);
     e->heap.wrong.held = false;

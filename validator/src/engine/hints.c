@@ -45,16 +45,21 @@ void look_for_text(struct engine *e)
 
 const char *choose_hint(const struct engine *e)
 {
+    static const char truncated_tail[] = "a truncated tail: the disk was full, the VM was killed, or a copy was cut short";
     const uint64_t *totals = e->run.totals;
-    static const struct {
+    const struct {
         enum rule rule;
         const char *cause;
     } causes[] = {
         {RULE_REC_012, "a wrapped length: the heap dump is larger than 4 GiB, too large for one HEAP_DUMP record of 1.0.1"},
         {RULE_REC_011, "a length that was never filled in: the VM was killed, or the disk was full, while the heap was dumped"},
-        {RULE_GZ_005, "a truncated tail: the disk was full, the VM was killed, or a copy was cut short"},
-        {RULE_REC_001, "a truncated tail: the disk was full, the VM was killed, or a copy was cut short"},
-        {RULE_REC_002, "a truncated tail: the disk was full, the VM was killed, or a copy was cut short"},
+        {RULE_GZ_005, truncated_tail},
+        {RULE_REC_001, "the dump was truncated (the disk was full, the VM was killed, or a copy was cut short), or other bytes "
+                       "were appended"},
+        {RULE_REC_002, e->framing.within_subrecord
+                           ? truncated_tail
+                           : "the dump was truncated (the disk was full, the VM was killed, or a copy was cut short), or a "
+                             "length is wrong"},
         {RULE_HDR_005, "a truncated file: the disk was full, or the VM was killed at once"},
         {RULE_REC_007, "a missing HEAP_DUMP_END: the dump was interrupted, or the merge of its parts was not finished"},
     };
