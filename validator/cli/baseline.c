@@ -73,14 +73,14 @@ static const json_t *find_file(const json_t *files, const char *name)
     return json_array_size(files) == 1 ? json_array_get(files, 0) : NULL;
 }
 
-bool baseline_of(const struct baseline *baseline, const char *file, uint64_t *numbers)
+enum baseline_kind baseline_of(const struct baseline *baseline, const char *file, uint64_t *numbers)
 {
     if (baseline->report == NULL)
-        return false;
+        return BASELINE_NONE;
     const json_t *found = find_file(json_object_get(baseline->report, "files"), file);
     for (size_t i = 0; i < hprof_rule_count(); i++) {
         double number = json_number_value(json_object_get(json_object_get(found, "totals"), hprof_rule_at(i)->id));
         numbers[i] = number >= 1 && number < 1e18 ? (uint64_t)number : 0;
     }
-    return true;
+    return found != NULL ? BASELINE_HAS_FILE : BASELINE_LACKS_FILE;
 }

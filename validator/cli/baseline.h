@@ -15,8 +15,14 @@ struct baseline {
 enum hprof_status baseline_load(struct baseline *baseline, const char *path);
 void baseline_free(struct baseline *baseline);
 
+enum baseline_kind {
+    BASELINE_NONE,       /* there is no baseline */
+    BASELINE_LACKS_FILE, /* it has several files, but not this one */
+    BASELINE_HAS_FILE
+};
+
 /* Writes how many findings each rule had in the file of this name, or in the only file of the report; zeros if the report lacks the
- * file. False if there is no baseline. Several threads may call this at once. */
-bool baseline_of(const struct baseline *baseline, const char *file, uint64_t *numbers);
+ * file. Several threads may call this at once. */
+enum baseline_kind baseline_of(const struct baseline *baseline, const char *file, uint64_t *numbers);
 
 #endif

@@ -144,7 +144,8 @@ static enum hprof_status check_file(struct run *run, const char *file)
     if (fd < 0) {
         show_failure(run, false, status, failure);
     } else {
-        if (baseline_of(&run->baseline, file, run->baseline_numbers))
+        run->report.baseline_kind = baseline_of(&run->baseline, file, run->baseline_numbers);
+        if (run->report.baseline_kind != BASELINE_NONE)
             run->library.baseline = run->report.baseline = run->baseline_numbers;
         status = hprof_validate_fd(fd, &run->library);
         if (fd != STDIN_FILENO)
@@ -170,6 +171,7 @@ static bool report_result(void *context, const char *file, const struct spread_r
 
     run->file = file;
     run->report.baseline = result->baseline;
+    run->report.baseline_kind = result->baseline_kind;
     run->worst = worse(run->worst, result->status);
     if (result->summary != NULL)
         on_summary(run, result->summary);

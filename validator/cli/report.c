@@ -98,14 +98,24 @@ uint64_t report_shown(const struct report *report, size_t rule)
     return report->max_errors > 0 && report->max_errors < total ? report->max_errors : total;
 }
 
+bool report_lacks_baseline(const struct report *report)
+{
+    return report->baseline_kind == BASELINE_LACKS_FILE && report->summary.errors + report->summary.warnings > 0;
+}
+
+enum hprof_severity report_severity(const struct report *report, size_t rule)
+{
+    uint8_t chosen = report->severities[rule];
+
+    return chosen != HPROF_UNCHANGED ? (enum hprof_severity)chosen : severity_in(rule, report->summary.profile);
+}
+
 bool report_checks(const struct report *report, size_t rule)
 {
     const struct hprof_rule *r = hprof_rule_at(rule);
     if (r->framing)
         return true;
-    if (report->severities[rule] != HPROF_UNCHANGED)
-        return report->severities[rule] != HPROF_OFF;
-    return severity_in(rule, report->summary.profile) != HPROF_OFF;
+    return report_severity(report, rule) != HPROF_OFF;
 }
 
 const char *report_place(const struct report *report, const struct hprof_rule *rule, uint64_t offset, char text[PLACE_SIZE])

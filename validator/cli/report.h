@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "baseline.h"
 #include "hprof/hprof.h"
 
 #define REPORT_TEXT_SIZE 256
@@ -24,8 +25,9 @@ struct report {
     uint64_t max_errors;       /* as in hprof_options */
     const uint8_t *severities; /* as in hprof_options */
     const uint64_t *baseline;  /* as in hprof_options, for the present file */
-    size_t file_count;         /* at most this many files are reported */
-    bool shortened;            /* memory ran out, so something was left out */
+    enum baseline_kind baseline_kind;
+    size_t file_count; /* at most this many files are reported */
+    bool shortened;    /* memory ran out, so something was left out */
 
     /* The present file, from report_file to report_file_end. */
     const char *file;                /* its name as given */
@@ -63,6 +65,12 @@ void report_end(struct report *report, enum hprof_status worst);
 
 /* How many findings of a rule are handed out. */
 uint64_t report_shown(const struct report *report, size_t rule);
+
+/* Whether there are findings to compare with a baseline that lacks the present file. */
+bool report_lacks_baseline(const struct report *report);
+
+/* The severity of the rule in the profile that was used and with the options, except --werror; quirks may lower it. */
+enum hprof_severity report_severity(const struct report *report, size_t rule);
 
 /* Whether the rule is checked: neither disabled nor off in the profile. */
 bool report_checks(const struct report *report, size_t rule);

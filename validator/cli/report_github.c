@@ -99,6 +99,8 @@ static void write_verdict(const struct report *report)
     else
         fprintf(out, "%" PRIu64 " error%s, %" PRIu64 " warning%s, %" PRIu64 " note%s", s->errors, plural(s->errors),
                 s->warnings, plural(s->warnings), s->notes, plural(s->notes));
+    if (report_lacks_baseline(report))
+        fputs("; this file is not in the baseline", out);
     if (s->hint != NULL) {
         fputs("; ", out);
         write_escaped(out, s->hint, "%\r\n");

@@ -74,7 +74,7 @@ static void describe_change(const struct report *report, const struct rule_row *
     text[0] = '\0';
     if (row->in_baseline)
         snprintf(text, size, "; in the baseline");
-    else if (report->baseline != NULL)
+    else if (report->baseline_kind == BASELINE_HAS_FILE)
         snprintf(text, size, "; %" PRIu64 " more than in the baseline", total - report->baseline[rule]);
 }
 

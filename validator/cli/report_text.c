@@ -13,11 +13,20 @@
 #define INDENT 4
 #define LINE_SIZE (DETAIL_SIZE + 256)
 
+/* The finding that the last lines of the report are about: the first of the gravest, rather one that is no known quirk. */
+struct gravest {
+    const struct hprof_rule *rule; /* NULL if there is no finding */
+    enum hprof_severity severity;
+    bool is_quirk;
+    const char *file;
+    uint64_t offset; /* for --show; HPROF_NO_OFFSET if it cannot be shown */
+    bool can_repair;
+};
+
 struct text {
     unsigned files, by_status[5];
-    char quirk[256];  /* the last one printed, which is not repeated */
-    const char *rule; /* of the first of the gravest findings, for the line about --explain; NULL if there is none */
-    enum hprof_severity gravest;
+    char quirk[256]; /* the last one printed, which is not repeated */
+    struct gravest gravest;
     uint64_t *shown;       /* text-full: findings printed for the file, by rule; follows this structure in memory */
     struct rule_row *rows; /* text: the rules of the file; follows this structure in memory */
 };
@@ -129,12 +138,37 @@ static void print_finding_line(const struct report *report, enum hprof_severity 
                  report->width);
 }
 
-static void name_rule(struct text *text, const struct hprof_rule *rule, enum hprof_severity severity)
+/* Whether --repair can make a valid copy without this error: the header is valid, no profile accepts the dump, and the error is
+ * not one because of --werror. */
+static bool can_repair(const struct report *report, size_t rule)
 {
-    if (severity <= text->gravest)
+    const struct hprof_summary *s = &report->summary;
+    bool has_header = s->version[0] != '\0' && (s->id_size == 4 || s->id_size == 8);
+
+    return s->status == HPROF_INVALID && has_header && strcmp(hprof_rule_at(rule)->family, "HDR") != 0 &&
+           s->accepted_by == NULL && report_severity(report, rule) == HPROF_ERROR;
+}
+
+/* Whether --show can show the offset of the finding. Standard input may be a pipe. */
+static bool can_show(const struct report *report, const struct hprof_rule *rule, const struct hprof_finding *f)
+{
+    return strcmp(report->file, "-") != 0 && !is_of_gzip(rule) && f->offset < report->summary.bytes;
+}
+
+static void note_gravest(const struct report *report, const struct hprof_rule *rule, const struct hprof_finding *f)
+{
+    struct gravest *g = &((struct text *)report->state)->gravest;
+    const struct hprof_summary *s = &report->summary;
+    bool is_quirk = f->quirk != NULL || s->quirks[f->rule] == s->totals[f->rule];
+
+    if (f->severity < g->severity || (f->severity == g->severity && g->is_quirk <= is_quirk))
         return;
-    text->rule = rule->id;
-    text->gravest = severity;
+    *g = (struct gravest){.rule = rule,
+                          .severity = f->severity,
+                          .is_quirk = is_quirk,
+                          .file = report->file,
+                          .offset = can_show(report, rule, f) ? f->offset : HPROF_NO_OFFSET,
+                          .can_repair = f->severity == HPROF_ERROR && can_repair(report, f->rule)};
 }
 
 static void finding_in_full(struct report *report, const struct hprof_rule *rule, const struct hprof_finding *f)
@@ -154,7 +188,7 @@ static void finding_in_full(struct report *report, const struct hprof_rule *rule
     }
 
     /* After the last finding that is printed, how many there are. */
-    name_rule(text, rule, f->severity);
+    note_gravest(report, rule, f);
     text->shown[f->rule]++;
     if (text->shown[f->rule] == report_shown(report, f->rule) && s->totals[f->rule] > text->shown[f->rule]) {
         snprintf(line, sizeof line, "... (%" PRIu64 " findings, %" PRIu64 " shown)", s->totals[f->rule], text->shown[f->rule]);
@@ -166,7 +200,7 @@ static void finding_of_rule(struct report *report, const struct hprof_rule *rule
 {
     struct text *text = report->state;
 
-    name_rule(text, rule, f->severity);
+    note_gravest(report, rule, f);
     rules_add(report, text->rows, f);
 }
 
@@ -234,6 +268,8 @@ static void print_verdict(const struct report *report, size_t column, double sec
     const char *verdict = !checked ? "not checked to the end" : s->status == HPROF_VALID ? "valid" : "invalid";
     size_t used = format_findings(s, line, sizeof line);
 
+    if (report_lacks_baseline(report))
+        used += (size_t)snprintf(line + used, sizeof line - used, "; this file is not in the baseline");
     if (checked && is_well_formed(s))
         used += (size_t)snprintf(line + used, sizeof line - used, "; well-formed to the end");
     else
@@ -386,19 +422,41 @@ static void file_of_verdict(struct report *report)
     }
 }
 
+/* "hprof-validate --show 0x7b7b81 cut.hprof shows its bytes; --repair OUT writes a valid copy of what can be read" */
+static void print_help_with_error(const struct report *report, const struct gravest *g)
+{
+    bool can_show = g->offset != HPROF_NO_OFFSET;
+    char command[128], offset[NUMBER_SIZE], line[128];
+
+    if (!can_show && !g->can_repair)
+        return;
+    if (can_show)
+        snprintf(command, sizeof command, "%s --show %s ", program_name, format_offset(offset, g->offset, report->decimal));
+    else
+        snprintf(command, sizeof command, "%s --repair OUT ", program_name);
+    snprintf(line, sizeof line, "%s%s%s", can_show ? "shows its bytes" : "", can_show && g->can_repair ? "; --repair OUT " : "",
+             g->can_repair ? "writes a valid copy of what can be read" : "");
+    fputs(command, report->out);
+    size_t columns = strlen(command) + print_safely(report->out, g->file);
+    wrap_hanging(report->out, line, INDENT, columns, report->width);
+}
+
 static void end(struct report *report, enum hprof_status worst)
 {
     struct text *text = report->state;
+    const struct gravest *g = &text->gravest;
     char line[256];
 
     (void)worst;
     if (text->files > 1)
         print_tally(report, text);
-    if (text->rule != NULL) {
-        snprintf(line, sizeof line, "%s --explain %s explains a rule%s", program_name, text->rule,
-                 text->rows != NULL ? "; --verbose lists the findings" : "");
-        wrap_hanging(report->out, line, INDENT, 0, report->width);
-    }
+    if (g->rule == NULL)
+        return;
+    snprintf(line, sizeof line, "%s --explain %s explains a rule%s", program_name, g->rule->id,
+             text->rows != NULL ? "; --verbose lists the findings" : "");
+    wrap_hanging(report->out, line, INDENT, 0, report->width);
+    if (g->severity == HPROF_ERROR)
+        print_help_with_error(report, g);
 }
 
 /* --format text with several files: one line for each. */

@@ -127,7 +127,9 @@ static void check_file(const struct spread *spread, const char *file, struct kep
     k->baseline = calloc(hprof_rule_count(), sizeof *k->baseline);
     if (k->baseline == NULL)
         k->ran_out = true;
-    else if (baseline_of(spread->baseline, file, k->baseline))
+    else
+        k->result.baseline_kind = baseline_of(spread->baseline, file, k->baseline);
+    if (k->result.baseline_kind != BASELINE_NONE)
         library.baseline = k->result.baseline = k->baseline;
     const char *failure = NULL;
     int fd = spread->open(file, &failure);

@@ -9,6 +9,7 @@
 struct spread_result {
     enum hprof_status status;
     const uint64_t *baseline; /* of this file, as in hprof_options */
+    enum baseline_kind baseline_kind;
     bool is_opened;
     const char *failure;           /* why there is no summary, or NULL */
     struct hprof_summary *summary; /* or NULL */

@@ -42,7 +42,7 @@ def test_text_has_a_line_for_each_rule(files: Path) -> None:
     )
     done = run("both", cwd=files)
     assert done.err == ""
-    first, duplicate, expected, reference, verdict, more = done.out.splitlines()
+    first, duplicate, expected, reference, verdict, more, ways_on = done.out.splitlines()
     size = (files / "both").stat().st_size
     assert first == f"both: JAVA PROFILE 1.0.2, 8-byte IDs, {size} bytes, 2026-11-24 12:00:03 UTC, profile strict"
     summary = {rule["id"]: rule["summary"] for rule in RULES}
@@ -52,6 +52,51 @@ def test_text_has_a_line_for_each_rule(files: Path) -> None:
     assert f"; required: {summary['REF-002']}; producers: HotSpot from 17 on, " in reference
     assert verdict.startswith("invalid: 1 error, 2 warnings; well-formed to the end; 3 objects, 3 references; ")
     assert more == "hprof-validate --explain OBJ-004 explains a rule; --verbose lists the findings"
+    offset = report_one("both", cwd=files)["findings"][0]["offset"]
+    assert ways_on == f"hprof-validate --show {offset:#x} both shows its bytes; {REPAIR}"
+    ways_on = run("--decimal", "both", cwd=files).out.splitlines()[-1]
+    assert ways_on == f"hprof-validate --show {offset} both shows its bytes; {REPAIR}"
+
+
+REPAIR = "--repair OUT writes a valid copy of what can be read"
+
+
+def ways_on(*args: Arg, cwd: Path, stdin: bytes | int = subprocess.DEVNULL) -> list[str]:
+    """The lines that name --show or --repair."""
+    return [line for line in run(*args, cwd=cwd, stdin=stdin).out.splitlines() if re.search("--(show|repair) ", line)]
+
+
+def test_text_names_show_and_repair_where_they_help(files: Path) -> None:
+    for name in ("valid", "warning", "dangling", "valid.gz", "missing"):
+        assert ways_on(name, cwd=files) == []
+    (files / "no dump").write_text("a text of more than 31 characters, which is no dump\n")
+    assert ways_on("no dump", cwd=files) == ["hprof-validate --show 0x0 no dump shows its bytes"]
+    (files / "empty").touch()
+    assert ways_on("empty", cwd=files) == []
+    assert ways_on("-", cwd=files, stdin=DUPLICATE) == [f"hprof-validate {REPAIR.replace('OUT', 'OUT -')}"]
+    (files / "agent").write_bytes(AGENT)
+    assert len(ways_on("agent", cwd=files)) == 1 and "--repair" not in ways_on("agent", cwd=files)[0]  # a profile accepts it
+    assert "--repair" not in ways_on("--werror", "dangling", cwd=files)[0]  # a copy has the warnings, too
+    assert ways_on("--max-memory", "1K", "duplicate", cwd=files) == []
+    several = ways_on("valid", "dangling", "duplicate", "truncated", cwd=files)  # once, and the first error
+    assert len(several) == 1 and several[0].split(" ")[3] == "duplicate"
+    packed = bytearray(gzip.compress(DUPLICATE) + gzip.compress(record(0x01, bytes(9))))
+    packed[-8] ^= 1
+    (files / "damaged.gz").write_bytes(packed)
+    assert ways_on("--disable", "OBJ-004", "damaged.gz", cwd=files) == [f"hprof-validate {REPAIR.replace('OUT', 'OUT damaged.gz')}"]
+
+
+def test_what_text_names_works(tmp_path: Path) -> None:
+    """On every invalid dump of the corpus: --repair makes a copy, and --show shows the offset."""
+    repaired = 0
+    for path in sorted((SOURCE / "corpus/invalid").rglob("*.hprof")):
+        for line in ways_on(path, cwd=tmp_path):
+            offset = re.search(r"--show (0x[0-9a-f]+)", line)
+            assert offset is None or run("--show", offset[1], path).status in (0, 1), path
+            if "--repair" in line:
+                repaired += 1
+                assert run("--profile", "strict", "--repair", "copy", path, cwd=tmp_path).status == 0, path
+    assert repaired > 400
 
 
 @pytest.mark.parametrize("form", ["text", "text-full"])
@@ -60,7 +105,17 @@ def test_the_rule_to_explain_is_that_of_the_gravest_finding(form: str, files: Pa
     (files / "two").write_bytes(dump(instance(0x20, OBJECT), instance(0x20, OBJECT), instance(0, OBJECT), timestamp=0))
     lines = run("--format", form, "two", cwd=files).out.splitlines()
     assert any(line.startswith("warning HDR-006 ") for line in lines)
-    assert lines[-1].startswith("hprof-validate --explain OBJ-004 explains a rule")
+    assert lines[-2].startswith("hprof-validate --explain OBJ-004 explains a rule")
+
+
+def test_the_rule_to_explain_is_rather_no_known_quirk(files: Path) -> None:
+    """Of two warnings, the first is a known quirk of the agent, which --profile jdk8-agent accepts."""
+    (files / "ends").write_bytes(AGENT[:46] + record(0x0B, b"\0\0\0\7") + record(0x01, bytes(4) + b"x"))  # THR-005, STR-002
+    assert report_one("ends", cwd=files)["totals"] == {"STR-002": 1, "THR-005": 1}
+    for form in ("text", "text-full"):
+        *_, advice, explain = run("--format", form, "ends", cwd=files).out.splitlines()
+        assert advice.startswith("1 of 2 errors and warnings are known quirks of the HPROF agent")
+        assert explain.startswith("hprof-validate --explain STR-002 explains a rule")
 
 
 def test_text_names_the_producer_with_the_quirk(files: Path) -> None:
@@ -75,7 +130,8 @@ def test_text_full(files: Path) -> None:
     assert done.err == ""
     full = run("--format", "text-full", "duplicate", cwd=files).out
     assert re.sub("; [0-9.]+ s", "", full) == re.sub("; [0-9.]+ s", "", done.out)
-    first, finding, expected, verdict, more = done.out.splitlines()
+    first, finding, expected, verdict, more, ways_on = done.out.splitlines()
+    assert ways_on.endswith(f" duplicate shows its bytes; {REPAIR}")
     size = len(DUPLICATE)
     assert first == f"duplicate: JAVA PROFILE 1.0.2, 8-byte IDs, {size} bytes, 2026-11-24 12:00:03 UTC, profile strict"
     assert more == "hprof-validate --explain OBJ-004 explains a rule"
@@ -120,13 +176,13 @@ def test_text_of_two_files_joined_says_so(files: Path) -> None:
 
 def test_text_of_a_truncated_file_says_what_is_usual(files: Path) -> None:
     lines = run("truncated", cwd=files).out.splitlines()
-    assert lines[-2].startswith("invalid: 1 error; well-formed up to 0x")
+    assert lines[-3].startswith("invalid: 1 error; well-formed up to 0x")
     assert any(line.startswith("note: ") for line in lines)
 
 
 def test_text_of_several_files(files: Path) -> None:
     lines = run("valid", "duplicate", "missing", cwd=files).out.splitlines()
-    assert lines[-2] == "3 files: 1 valid, 1 invalid, 1 not readable"
+    assert lines[-3] == "3 files: 1 valid, 1 invalid, 1 not readable"
     assert [line.split(":")[0] for line in lines if "JAVA PROFILE" in line] == ["valid", "duplicate"]
 
 
@@ -137,8 +193,8 @@ def test_text_says_which_profile_accepts_all(files: Path) -> None:
     assert lines[-3].startswith("valid: 1 warning; ")
     assert lines[-2] == ("every warning is a known quirk of the HPROF agent of JDK 5 to 8: --profile jdk8-agent makes it a note")
     lines = run("agent", cwd=files).out.splitlines()
-    assert lines[-3].startswith("invalid: 1 error; ")
-    assert lines[-2] == ("every error is a known quirk of the HPROF agent of JDK 5 to 8: --profile jdk8-agent accepts it")
+    assert lines[-4].startswith("invalid: 1 error; ")
+    assert lines[-3] == ("every error is a known quirk of the HPROF agent of JDK 5 to 8: --profile jdk8-agent accepts it")
     done = run("--verbose", "--profile", "jdk8-agent", "agent", cwd=files)
     assert done.status == 0
     first, _, _, quirk, verdict, _ = done.out.splitlines()
@@ -205,12 +261,40 @@ def test_the_hint_names_a_transfer_as_text(files: Path) -> None:
         assert "text" not in hint("binary", files)
 
 
+TAIL = "a truncated tail: the disk was full, the VM was killed, or a copy was cut short"
+
+
+def test_the_hint_names_a_truncated_tail_only_if_it_is_certain(files: Path) -> None:
+    """The same rule is broken by a truncated record and by a length that leads beyond the end."""
+    whole = javas_own()
+    segment = whole.index(b"\x1c\0\0\0\0")
+    text = whole.index(b"java/lang/Object") - 8 - 9  # the record of this string
+
+    def with_length(record_at: int, length: int) -> bytes:
+        return whole[: record_at + 5] + struct.pack(">I", length) + whole[record_at + 9 :]
+
+    (files / "within").write_bytes(whole[:-100])
+    (files / "segment").write_bytes(with_length(segment, 1 << 30))
+    (files / "string").write_bytes(with_length(text, 1 << 30))
+    (files / "names").write_bytes(whole[: text + 12])
+    (files / "at-the-end").write_bytes(with_length(segment, len(whole) - segment - 9)[:-9])
+    for name in ("within", "segment", "string", "names"):
+        assert report_one(name, cwd=files)["totals"] == {"REC-002": 1}
+    assert hint("within", files) == TAIL
+    for name in ("segment", "string", "names"):
+        assert hint(name, files).startswith("the dump was truncated (") and hint(name, files).endswith("), or a length is wrong")
+    for name, data in (("header", whole[:segment] + whole[segment : segment + 4]), ("appended", AGENT + b"\n")):
+        (files / name).write_bytes(data)
+        assert report_one(name, cwd=files)["totals"]["REC-001"] == 1
+        assert hint(name, files).endswith("), or other bytes were appended")
+
+
 def test_advice_for_some_of_the_findings(files: Path) -> None:
     """A dump like those of the agent, where one error is a quirk of the agent and one is not."""
     agent = bytearray(AGENT)
     agent[23:31] = bytes(8)  # HDR-006
     (files / "agent").write_bytes(agent)
-    assert run("--error", "HDR-006", "agent", cwd=files).out.splitlines()[-2] == (
+    assert run("--error", "HDR-006", "agent", cwd=files).out.splitlines()[-3] == (
         "1 of 2 errors and warnings are known quirks of the HPROF agent of JDK 5 to 8: --profile jdk8-agent makes them notes"
     )
 
@@ -305,6 +389,21 @@ def test_a_baseline_does_not_accept_more(files: Path) -> None:
     assert run("--baseline", "before.json", "duplicate", cwd=files).status == 1  # a file that the baseline lacks
     (files / "dangling").write_bytes(dangling(29))
     assert run("--baseline", "before.json", "--werror", "dangling", cwd=files).status == 0
+
+
+def test_a_file_that_the_baseline_lacks(files: Path) -> None:
+    """It is not said to have more findings than there were."""
+    run("-f", "json", "-o", "before.json", "dangling", "valid", cwd=files)
+    (files / "d").mkdir()
+    for name in ("duplicate", "valid"):
+        (files / f"d/{name}.hprof").write_bytes((files / name).read_bytes())
+    for jobs in ("1", "2"):
+        for args in (["d"], ["--quiet", "d"], ["--verbose", "d"], ["-f", "github", "d"], ["d/duplicate.hprof", "d/valid.hprof"]):
+            out = run("--jobs", jobs, "--baseline", "before.json", *args, cwd=files).out
+            assert "more than in the baseline" not in out
+            assert [line for line in out.splitlines() if "this file is not in the baseline" in line] == [
+                line for line in out.splitlines() if re.search("invalid(: |::)1 error", line)
+            ]
 
 
 @pytest.mark.parametrize("form", ["text", "text-full", "lines", "json", "sarif"])
