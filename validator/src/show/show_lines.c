@@ -764,7 +764,7 @@ static void write_OBJECT_ARRAY_DUMP(struct writer *w, const struct OBJECT_ARRAY_
     add_id(w, r->class_id);
     add(w, " [%s", r->elements ? "" : " ]");
     note_class(w, r->class_id);
-    note(w, "%s%" PRIu32 " elements", w->remark_size ? ", " : "", r->elements);
+    note(w, "%s%" PRIu32 " element%s", w->remark_size ? ", " : "", r->elements, r->elements == 1 ? "" : "s");
     end_line(w, 1, w->item->offset, from - w->item->offset);
     if (!r->elements)
         return;
@@ -780,7 +780,7 @@ static void write_PRIMITIVE_ARRAY_DUMP(struct writer *w, const struct PRIMITIVE_
 
     add_id(w, r->object_id);
     add(w, " trace %" PRIu32 " type %s [%s", r->trace_serial, type_name(r->type), r->elements ? "" : " ]");
-    note(w, "%" PRIu32 " elements", r->elements);
+    note(w, "%" PRIu32 " element%s", r->elements, r->elements == 1 ? "" : "s");
     end_line(w, 1, w->item->offset, from - w->item->offset);
     if (!r->elements)
         return;
