@@ -107,6 +107,14 @@ def test_every_file_is_under_the_prefix(home: Path, user: int | None) -> None:
     assert any("/libhprof." in name for name in names)
 
 
+def test_packages_of_another_prefix_are_refused(tmp_path: Path) -> None:
+    """Their files would be in other folders than those that Debian's policy names."""
+    command: list[str | Path] = ["cpack", "-G", "DEB", "-B", tmp_path]
+    done = subprocess.run(command, cwd=os.environ["HPROF_BUILD"], capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert "Debian packages need a build with -DCMAKE_INSTALL_PREFIX=/usr" in " ".join(done.stderr.split())
+
+
 def libraries(prefix: Path) -> dict[str, str]:
     (library,) = {file.parent for file in prefix.glob("**/libhprof.*")}
     return {"LD_LIBRARY_PATH": str(library)}

@@ -1,10 +1,13 @@
-"""The links and the C program in README.md work."""
+"""The links and the C program in README.md work, and documents name what scripts need."""
 
 import re
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text()
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text()
 
 
 def leads_somewhere(link: str) -> bool:
@@ -27,6 +30,15 @@ def test_what_ci_bench_needs_is_documented() -> None:
     script = (ROOT / "ci/bench").read_text().splitlines()[0]
     (paragraph,) = [part for part in README.split("\n\n") if "`ci/bench DUMP`" in part]
     assert f"`{script.split()[-1]}`" in paragraph
+
+
+@pytest.mark.parametrize("script", ["ci/debian-packages", "ci/static"])
+def test_what_packages_need_is_documented(script: str) -> None:
+    (needed,) = re.findall(r"^ci/packages (.*)$", (ROOT / script).read_text(), re.MULTILINE)
+    (section,) = re.findall(r"^## Packages and static binaries\n(.*?)^## ", CONTRIBUTING, re.MULTILINE | re.DOTALL)
+    about = section.partition(f"`{script} FOLDER`")[2]
+    lists = [" ".join(text.split()) for text in re.findall(r"It needs `([^`]*)`", about)]
+    assert lists[0] == needed
 
 
 def test_program_is_the_one_that_is_tested() -> None:
