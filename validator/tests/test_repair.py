@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from dumps import DUPLICATE, OBJECT, OBJECTS, VALID, class_dump, dump, instance, load_class, object_array, record
+from dumps import DUPLICATE, OBJECT, OBJECTS, VALID, class_dump, dump, instance, load_class, object_array, record, utf8
 from tool import SOURCE, run
 
 HEADER = 31
@@ -386,6 +386,43 @@ def test_a_gzip_member_with_a_wrong_checksum_is_used(made: bytes, tmp_path: Path
     copy, text = repair(changed(first, len(first) - 8, b"\1\2\3") + gzip.compress(made[3000:]), tmp_path)
     assert copy == made
     assert text.startswith("nothing was left out\nused: 1 gzip member with a wrong checksum or size\ncopy: valid")
+
+
+def stored(data: bytes) -> bytes:
+    """A gzip member without compression, so that a changed byte of it is a changed byte of the dump."""
+    return gzip.compress(data, 0)
+
+
+def test_nothing_is_named_by_bytes_that_may_be_wrong(tmp_path: Path) -> None:
+    """A member with a wrong checksum gives the name of a class, and the class of an instance."""
+    header, heap = VALID[:31], VALID.index(b"\x1c\0\0\0\0")
+    names = utf8(5, "Secret") + load_class(5, 0x30, 5)
+    records, segment = VALID[31:heap], VALID[heap:]
+    undefined = record(0x1C, instance(0x48, 0x30))
+    plain = header + records + names + undefined + segment
+    assert re.search(r" 25 bytes   1 INSTANCE_DUMP Secret$", repair(plain, tmp_path)[1], re.MULTILINE)
+
+    wrong = stored(records + names).replace(b"Secret", b"Zecret")
+    text = repair(stored(header) + wrong + stored(undefined + segment), tmp_path)[1]
+    assert re.search(r" 25 bytes   1 INSTANCE_DUMP class 0x30$", text, re.MULTILINE)
+    assert "ecret" not in text
+
+    classes = record(0x1C, class_dump(0x30, OBJECT))
+    wrong = stored(undefined).replace(struct.pack(">Q", 0x30), struct.pack(">Q", 0x1030))
+    before = record(0x1C, b"".join(instance(0x100 + 8 * i, 0x999) for i in range(3)))  # they move what follows
+    text = repair(stored(header + records + names + before + classes) + wrong + stored(segment), tmp_path)[1]
+    assert re.search(r" 75 bytes   3 INSTANCE_DUMP class 0x999$", text, re.MULTILINE)
+    assert re.search(r" 25 bytes   1 in damaged gzip members$", text, re.MULTILINE)
+    assert "0x1030" not in text
+
+
+@pytest.mark.parametrize("seed", range(11))
+def test_no_class_is_made_of_damaged_bytes(packed: tuple[bytes, bytes], seed: int, tmp_path: Path) -> None:
+    dice = random.Random(seed)
+    start, end = members(packed[0])[dice.choice([2, 3, 4, 5])]
+    at = dice.randrange(start + 20, end - 20)
+    text = repair(changed(packed[0], at, bytes([packed[0][at] ^ 1 << dice.randrange(8)])), tmp_path)[1]
+    assert "class 0x" not in text
 
 
 def test_a_truncated_gzip_file(made: bytes, tmp_path: Path) -> None:

@@ -223,8 +223,10 @@ enum hprof_status hprof_show_fd(int fd, struct hprof_show *show);
 
 /* What was left out of a repaired dump, by kind and class. */
 struct hprof_left_out {
-    const char *what; /* "INSTANCE_DUMP java.lang.String", "UTF8"; "bytes" outside of records. Valid only during the callback */
-    uint64_t count;   /* records, sub-records or ranges of bytes */
+    /* "INSTANCE_DUMP java.lang.String", "UTF8"; "bytes" outside of records; "in damaged gzip members" for records and sub-records
+     * whose kind and class are not certain. Valid only during the callback. */
+    const char *what;
+    uint64_t count; /* records, sub-records or ranges of bytes */
     uint64_t bytes;
 };
 

@@ -105,6 +105,12 @@ static enum hprof_status check_copy(struct repair *r, struct check *check)
 
 /* ---- What was left out ---- */
 
+/* Names of the first pass may be from damaged members: the fault of a member is found after its records were read. */
+static bool has_doubtful_names(const struct repair *r)
+{
+    return r->is_first_pass && r->damage.part_count > 0;
+}
+
 static void describe(const struct repair *r, const struct left_out *l, char *to, size_t size)
 {
     static const char *const types[] = {[4] = "boolean", "char", "float", "double", "byte", "short", "int", "long"};
@@ -123,7 +129,7 @@ static void describe(const struct repair *r, const struct left_out *l, char *to,
     case LEFT_CLASS:
     case LEFT_INSTANCE:
     case LEFT_OBJECT_ARRAY:
-        if (!names_class(&r->names, l->key, class))
+        if (has_doubtful_names(r) || !names_class(&r->names, l->key, class))
             snprintf(class, sizeof class, "class 0x%" PRIx64, l->key);
         snprintf(to, size, "%s %s",
                  l->kind == LEFT_CLASS      ? "CLASS_DUMP"
@@ -136,6 +142,9 @@ static void describe(const struct repair *r, const struct left_out *l, char *to,
         break;
     case LEFT_GZIP_MEMBER:
         snprintf(to, size, "rest of gzip member %" PRIu64, l->key);
+        break;
+    case LEFT_DAMAGED:
+        snprintf(to, size, "in damaged gzip members");
         break;
     case LEFT_BYTES:
     case LEFT_KINDS:
@@ -181,6 +190,8 @@ static void count_fault(void *context, const struct gzip_finding *finding)
         r->asked->gzip_faults++;
     if (finding->fault == GZIP_CHECKSUM || finding->fault == GZIP_SIZE)
         r->asked->gzip_mismatches++;
+    if (finding->fault == GZIP_CHECKSUM || finding->fault == GZIP_SIZE || finding->fault == GZIP_DATA)
+        damage_note(r, finding->start, finding->end);
 }
 
 static enum hprof_status describe_failure(struct repair *r)
@@ -218,6 +229,7 @@ static enum hprof_status run_passes(struct repair *r)
             return fail(r, HPROF_INVALID, check.first);
         input_close(&r->in);
         r->is_first_pass = false;
+        r->takes_names = pass == 1 && r->damage.part_count > 0;
         good = input_open_fd(&r->in, r->to, &r->memory, count_fault, r) && repair_copy(r);
         if (!good)
             return describe_failure(r);
@@ -237,7 +249,7 @@ static enum hprof_status run(struct repair *r, int from)
     missing_init(r);
     for (int i = 0; i < LEFT_KINDS; i++)
         keymap_init(&r->left_index[i], &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
-    r->is_first_pass = true;
+    r->is_first_pass = r->takes_names = true;
     if (!r->buffer || !input_open_fd(&r->in, from, &r->memory, count_fault, r)) {
         status = describe_failure(r);
     } else {
@@ -255,6 +267,7 @@ static enum hprof_status run(struct repair *r, int from)
     keymap_clear(&r->undefined_at);
     keymap_clear(&r->missing_classes);
     missing_clear(r);
+    damage_clear(r);
     memory_put(&r->memory, r->left, r->left_capacity * sizeof *r->left);
     memory_put(&r->memory, r->offsets, r->offset_capacity * sizeof *r->offsets);
     memory_put(&r->memory, r->buffer, BUFFER_SIZE);

@@ -16,6 +16,7 @@ enum left_out_kind {
     LEFT_OBJECT_ARRAY,    /* by class ID */
     LEFT_PRIMITIVE_ARRAY, /* by element type */
     LEFT_BYTES,           /* bytes outside of records and sub-records */
+    LEFT_DAMAGED,         /* any record or sub-record whose first bytes may be wrong, because its gzip member is damaged */
     LEFT_GZIP_MEMBER,     /* bytes that could not be inflated, by the number of the member */
     LEFT_KINDS
 };
@@ -24,6 +25,17 @@ struct left_out {
     enum left_out_kind kind;
     uint64_t key;
     uint64_t count, bytes;
+};
+
+/* Parts of the input of a pass whose bytes may be wrong, in order: what damaged gzip members gave. */
+struct damage {
+    struct damaged_part {
+        uint64_t from, to;
+    } * parts;
+    struct shift { /* from this offset of the input on, a byte has an offset in the copy that is smaller by `shift` */
+        uint64_t from, shift;
+    } * shifts;
+    size_t part_count, part_capacity, shift_count, shift_capacity;
 };
 
 /* What is named although nothing defines it. */
@@ -37,7 +49,9 @@ struct repair {
     unsigned id_size;
     enum version version;
     struct names names;
+    struct damage damage;
     bool has_names;      /* names must be cleared */
+    bool takes_names;    /* this pass adds them: the first, and the second if then some parts are known to be damaged */
     uint64_t record_end; /* offset at which the last record ends by its length; 0 if unknown */
     uint64_t lost;       /* bytes of the dump that could not be inflated, as far as known */
 
@@ -73,6 +87,22 @@ struct repair {
 /* One pass: copies the input, which is at its start, to the start of the copy. If it returns false, `error`, `in`, `memory` or
  * asked->failure says why. */
 bool repair_copy(struct repair *r);
+
+/* ---- repair_damage.c ---- */
+
+void damage_clear(struct repair *r);
+void damage_begin_pass(struct repair *r);
+/* Makes the offsets those of the copy, which is the input of the next pass. */
+void damage_end_pass(struct repair *r);
+
+/* A part of the input may be wrong. It follows all parts that are known. */
+void damage_note(struct repair *r, uint64_t from, uint64_t to);
+
+/* Whether bytes of the input may be wrong, as far as that is known. */
+bool damage_is_at(const struct repair *r, uint64_t offset, uint64_t size);
+
+/* The next byte of the input is copied to the offset `copied`. To be called after something was left out. */
+void damage_note_shift(struct repair *r, uint64_t copied);
 
 /* ---- repair_missing.c ---- */
 

@@ -18,6 +18,7 @@ enum {
     LOOK_AHEAD_MAX = 1 << 22, /* bytes: what follows a longer record is not looked at */
     MEASURE_MAX = 1 << 22,    /* bytes: no CLASS_DUMP is longer */
     PLAUSIBLE_BYTES = 4096,   /* of a heap dump record: enough for a few sub-records */
+    SEEN = 32,                /* bytes that tell what a record or sub-record is, and its class */
     SERIES = 16               /* records in a row that are not there by chance */
 };
 
@@ -111,12 +112,18 @@ static uint64_t copy(struct repair *r, uint64_t n)
 
 /* ---- What is left out ---- */
 
+/* `bytes` of the input, those before its present offset. */
 static void leave_out(struct repair *r, enum left_out_kind kind, uint64_t key, uint64_t bytes)
 {
-    uint64_t index;
+    uint64_t index, seen = bytes < SEEN ? bytes : SEEN;
 
     if (!bytes)
         return;
+    if (kind < LEFT_BYTES && damage_is_at(r, r->in.offset - bytes, seen)) {
+        kind = LEFT_DAMAGED;
+        key = 0;
+    }
+    damage_note_shift(r, copied(r));
     r->has_changed = true;
     r->asked->left_out += bytes;
     if (!keymap_get(&r->left_index[kind], key, &index)) {
@@ -452,7 +459,7 @@ static void copy_record(struct repair *r, uint64_t stated, uint64_t length, uint
     bool is_cleared = has_missing_trace(r, trace);
     uint8_t tag = *r->in.at;
 
-    if (r->is_first_pass) {
+    if (r->takes_names && !damage_is_at(r, r->in.offset, size)) {
         size_t want = size < NAMES_RECORD_BYTES ? (size_t)size : NAMES_RECORD_BYTES, have = input_need(&r->in, want);
 
         names_add_record(&r->names, (struct cursor){r->in.at, r->in.at + (have < want ? have : want)});
@@ -728,7 +735,9 @@ static bool copy_header(struct repair *r)
         return false;
     r->id_size = get_u4(r->in.at + HEADER_STRING_SIZE);
     r->version = (enum version)(r->in.at[HEADER_STRING_SIZE - 2] - '0');
-    if (r->is_first_pass)
+    if (r->takes_names && r->has_names)
+        names_clear(&r->names);
+    if (r->takes_names)
         names_init(&r->names, &r->memory, &r->key, r->id_size);
     r->has_names = true;
     copy(r, HEADER_SIZE);
@@ -810,6 +819,7 @@ bool repair_copy(struct repair *r)
     r->written = r->buffered = 0;
     r->next_offset = r->record_end = r->heap_dump = 0;
     r->has_changed = false;
+    damage_begin_pass(r);
     if (!copy_header(r)) {
         snprintf(r->asked->failure, sizeof r->asked->failure, "the header of the dump is not valid, so nothing can be read");
         return false;
@@ -825,7 +835,9 @@ bool repair_copy(struct repair *r)
             leave_out_to_record(r, LEFT_BYTES, 0);
         else
             copy_next_record(r, &is_open);
+        damage_note_shift(r, copied(r));
     }
+    damage_end_pass(r);
     if (is_open && r->is_first_pass) {
         put(r, (const uint8_t[RECORD_HEADER_SIZE]){TAG_HEAP_DUMP_END}, RECORD_HEADER_SIZE);
         r->asked->is_ended = true;

@@ -1,0 +1,80 @@
+/* See repair.h. A fault of a gzip member is found after most of its bytes were read, and each pass moves what it copies. So the
+ * parts that may be wrong are kept as offsets, which follow the bytes from pass to pass. */
+#include "repair/repair.h"
+
+void damage_begin_pass(struct repair *r)
+{
+    r->damage.shift_count = 0;
+}
+
+void damage_clear(struct repair *r)
+{
+    struct damage *d = &r->damage;
+
+    memory_put(&r->memory, d->parts, d->part_capacity * sizeof *d->parts);
+    memory_put(&r->memory, d->shifts, d->shift_capacity * sizeof *d->shifts);
+}
+
+void damage_note(struct repair *r, uint64_t from, uint64_t to)
+{
+    struct damage *d = &r->damage;
+
+    if (from < to && memory_grow(&r->memory, (void **)&d->parts, &d->part_capacity, d->part_count + 1, sizeof *d->parts))
+        d->parts[d->part_count++] = (struct damaged_part){from, to};
+}
+
+bool damage_is_at(const struct repair *r, uint64_t offset, uint64_t size)
+{
+    const struct damage *d = &r->damage;
+    size_t first = 0, last = d->part_count;
+
+    while (first < last) { /* the first part that ends after the offset */
+        size_t middle = first + (last - first) / 2;
+
+        if (d->parts[middle].to > offset)
+            last = middle;
+        else
+            first = middle + 1;
+    }
+    return first < d->part_count && d->parts[first].from < offset + size;
+}
+
+void damage_note_shift(struct repair *r, uint64_t copied)
+{
+    struct damage *d = &r->damage;
+    uint64_t shift = r->in.offset - copied;
+
+    if ((!r->in.compressed && !d->part_count) || shift == (d->shift_count ? d->shifts[d->shift_count - 1].shift : 0))
+        return;
+    if (memory_grow(&r->memory, (void **)&d->shifts, &d->shift_capacity, d->shift_count + 1, sizeof *d->shifts))
+        d->shifts[d->shift_count++] = (struct shift){r->in.offset, shift};
+}
+
+/* The offset in the copy of the byte at an offset of the input, or of the next byte that was copied. */
+static uint64_t move(const struct damage *d, uint64_t offset)
+{
+    size_t first = 0, last = d->shift_count;
+    uint64_t moved, next;
+
+    while (first < last) { /* the first shift after the offset */
+        size_t middle = first + (last - first) / 2;
+
+        if (d->shifts[middle].from > offset)
+            last = middle;
+        else
+            first = middle + 1;
+    }
+    moved = offset - (first ? d->shifts[first - 1].shift : 0);
+    if (first == d->shift_count)
+        return moved;
+    next = d->shifts[first].from - d->shifts[first].shift;
+    return moved < next ? moved : next;
+}
+
+void damage_end_pass(struct repair *r)
+{
+    struct damage *d = &r->damage;
+
+    for (size_t i = 0; i < d->part_count; i++)
+        d->parts[i] = (struct damaged_part){move(d, d->parts[i].from), move(d, d->parts[i].to)};
+}
