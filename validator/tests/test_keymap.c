@@ -162,10 +162,11 @@ static void each_key_is_visited_once(void **state)
     }
 }
 
-/* At any time: parts grow in turn, so they are never all half empty, and a part that grows exists twice for a moment. */
+/* At any time, once the map is large: parts grow in turn, so they are never all half empty, and a part that grows exists twice for
+ * a moment. */
 static void an_entry_takes_little_more_than_its_slot(void **state)
 {
-    enum { BASE = 64 << 10 };
+    enum { BASE = 1 << 20 };
 
     (void)state;
     for (size_t i = 0; i < MAPS; i++) {

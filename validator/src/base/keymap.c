@@ -46,11 +46,11 @@ static uint8_t *probe(const struct keymap *m, const struct keymap_part *part, ui
     }
 }
 
-/* A part that is small doubles, which is quicker: fewer copies, and shorter searches. From then on each part is a little larger than
- * the one before, the last not quite a quarter larger than the first, so that they grow in turn. */
+/* A small part doubles, which takes fewer copies and makes searches shorter. From then on each part is a little larger than the one
+ * before, the last not quite a quarter larger than the first, so that they grow in turn. */
 static size_t next_capacity(size_t capacity, size_t part)
 {
-    enum { FIRST = 8, DOUBLED_MAX = 4096 };
+    enum { FIRST = 8, DOUBLED_MAX = 2048 };
 
     if (capacity < DOUBLED_MAX)
         return capacity ? 2 * capacity : FIRST;

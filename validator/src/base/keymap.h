@@ -1,8 +1,8 @@
 /* A map from an ID or a serial to a number, for strings, frames, stack traces, threads and classes.
  *
  * Slots have a key and a value, each in 4 or 8 bytes; linear probing, keyed hash, at most 7/8 full. The map is divided into
- * parts that grow one after the other, so that it is never half empty and copies little at a time: an entry takes about 10
- * bytes with slots of 8 bytes, and 21 with slots of 16. */
+ * parts that grow one after the other, so that a large map is never half empty and copies little at a time: an entry takes about
+ * 10 bytes with slots of 8 bytes, and 21 with slots of 16. */
 #ifndef HPROF_KEYMAP_H
 #define HPROF_KEYMAP_H
 

@@ -25,7 +25,7 @@ HOT bool define(struct segment *s, struct recent_page *recent, uint64_t id, cons
 {
     if (__builtin_expect(!id, 0))
         return false;
-    if (__builtin_expect(!id_set_define_with(s->objects, recent, id_to_key(id, form.id_size), form.others), 1))
+    if (__builtin_expect(!id_set_define_with(s->objects, recent, id_to_key(id, form.id_size), form.id_size, form.others), 1))
         return true;
     s->defined_twice = true;
     return false;
@@ -246,7 +246,6 @@ HOT size_t check_in_form(struct segment *s, const uint8_t *const start, size_t n
         p += size;
     }
     if (form.others) {
-        s->defined_twice |= id_set_flush(&t.defined);
         id_set_flush(&t.referenced);
         id_set_flush(&t.element);
     }

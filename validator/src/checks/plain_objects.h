@@ -38,7 +38,7 @@ struct segment {
     const struct wide_classes *wide;
     struct hot_classes hot;
     struct recent_page defined, referenced, element;
-    struct gathered gathered[3][GATHERED];
+    struct gathered gathered[2][GATHERED];
     uint32_t known_traces[KNOWN_TRACES]; /* serials that are already checked, by their lowest bits; 0 needs no check */
     struct object_counts counts;         /* of what was checked */
     bool defined_twice;                  /* an ID was already defined, so the present sub-record is not plain */

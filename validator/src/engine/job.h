@@ -46,6 +46,7 @@ struct job_thread {
     const struct engine *e;
     struct job *job; /* the present or last one of this batch */
     uint64_t dump;   /* the number of the heap dump that `known` is of */
+    struct own_pages own;
     uint8_t *buffer;
     uint64_t at; /* of the first byte in the buffer */
     size_t size; /* bytes in it */

@@ -135,15 +135,18 @@ static void do_job(struct job_thread *t, struct job *job, const struct piece *pi
     s->defined.pages = &job->stretch.defined;
     s->referenced.pages = &job->stretch.referenced;
     s->element.pages = &job->stretch.elements;
-    s->defined.gathered = s->gathered[0];
-    s->referenced.gathered = s->gathered[1];
-    s->element.gathered = s->gathered[2];
+    s->defined.own = &t->own;
+    for (unsigned i = 0; i < OWN_PAGES; i++)
+        t->own.at[i].bitmaps = NULL;
+    s->referenced.gathered = s->gathered[0];
+    s->element.gathered = s->gathered[1];
     job->met_count = 0;
     for (size_t i = 0; i < job->piece_count; i++) {
         job->checked_until = check_piece(t, &pieces[i], end);
         if (job->checked_until < pieces[i].end)
             break;
     }
+    s->defined_twice |= id_set_add_own(s->objects, &t->own);
     job->counts = s->counts;
     job->defined_twice = s->defined_twice;
 }

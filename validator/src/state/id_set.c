@@ -322,7 +322,7 @@ static bool bitmaps_set(struct id_bitmaps *b, uint32_t low, enum id_set_flag fla
                                              : &b->element[low >> 5];
     uint32_t bit = UINT32_C(1) << (low & 31), old;
 
-    if (others)
+    if (others && flag != ID_DEFINED) /* definitions are added under the lock */
         return __atomic_fetch_or(word, bit, __ATOMIC_RELAXED) & bit;
     old = *word;
     *word = old | bit;
@@ -566,6 +566,52 @@ bool id_set_set_far(struct id_set *s, struct recent_page *near, uint64_t key, en
     if (near->page == number && near->bitmaps)
         *known_page_at(near->known ? near->known : s->known, number) = (struct known_page){number, near->bitmaps};
     return was_set;
+}
+
+static bool add_own_page(struct id_set *s, struct own_page *own, uint32_t *words)
+{
+    size_t part = permute(s, own->number) >> 40;
+    uint32_t twice = 0;
+
+    if (!own->groups)
+        return false;
+    lock_part(s, part);
+    for (; own->groups; own->groups &= own->groups - 1) {
+        unsigned first = (unsigned)__builtin_ctzll(own->groups) * OWN_GROUP;
+
+        for (unsigned i = first; i < first + OWN_GROUP; i++) {
+            twice |= own->bitmaps->pair[i].defined & words[i];
+            own->bitmaps->pair[i].defined |= words[i];
+            words[i] = 0;
+        }
+    }
+    unlock_part(s, part);
+    return twice;
+}
+
+bool id_set_add_own(struct id_set *s, struct own_pages *own)
+{
+    bool twice = false;
+
+    for (unsigned i = 0; i < OWN_PAGES; i++)
+        twice |= add_own_page(s, &own->at[i], own->words[i]);
+    return twice;
+}
+
+bool id_set_define_far(struct id_set *s, struct recent_page *near, unsigned number, uint64_t key)
+{
+    struct own_page *own = &near->own->at[number];
+    bool twice = add_own_page(s, own, near->own->words[number]);
+    struct recent_page copy = *near;
+
+    own->number = key >> PAGE_BITS;
+    own->bitmaps = id_set_bitmaps(s, &copy, own->number);
+    if (own->bitmaps)
+        return twice | id_set_define_with(s, near, key, s->id_size, true);
+    twice |= id_set_set_far(s, &copy, key, ID_DEFINED);
+    if (copy.page == own->number)
+        own->bitmaps = copy.bitmaps;
+    return twice;
 }
 
 bool id_set_share(struct id_set *s)

@@ -43,12 +43,25 @@ struct known_pages {
     } at[KNOWN_PAGES];
 };
 
-/* Bits of words of bitmaps that are not set yet. Atomic operations are dear, and IDs used one after the other are often near each
- * other: so a thread among others gathers the bits of a word until another word needs its place. */
+/* References of a thread among others that are not in the bitmaps yet. Atomic operations are dear, and IDs used one after the other
+ * are often near each other: so it gathers the bits of a word until another word needs its place. */
 enum { GATHERED = 8 };
 struct gathered {
     uint32_t *word;
     uint32_t bits;
+};
+
+/* Definitions of a thread among others that are not in the bitmaps yet. Objects are dumped in the order of their addresses, so a
+ * thread has words of its own for a page, and adds them to the bitmaps, under a lock, when it comes to another one. Small
+ * consecutive IDs cycle through eight pages. */
+enum { OWN_PAGES = 8, OWN_GROUP = 32 };
+struct own_pages {
+    struct own_page {
+        uint64_t number;
+        struct id_bitmaps *bitmaps; /* NULL if the page has none; then no bit is set in the words */
+        uint64_t groups;            /* those groups of words in which a bit is set */
+    } at[OWN_PAGES];
+    uint32_t words[OWN_PAGES][PAGE_WORDS];
 };
 
 /* The last page used. Definitions and references need one each, since both move slowly, but not together. */
@@ -57,7 +70,8 @@ struct recent_page {
     struct id_bitmaps *bitmaps; /* NULL if there is none yet */
     struct page_filter *pages;  /* NULL, or gets each page in which an ID is set */
     struct known_pages *known;  /* the cache of a thread, or NULL for that of the set */
-    struct gathered *gathered;  /* with other threads */
+    struct gathered *gathered;  /* with other threads: of references, */
+    struct own_pages *own;      /* of definitions */
 };
 
 struct id_table;
@@ -161,67 +175,73 @@ static inline bool id_set_set_unknown(struct id_set *s, struct recent_page *near
     return was_set;
 }
 
-/* Sets gathered bits. Returns whether one of them was already set. */
-static inline bool set_gathered(struct gathered *g)
+static inline void set_gathered(struct gathered *g)
 {
-    uint32_t bits = g->bits;
-
+    if (g->bits)
+        __atomic_fetch_or(g->word, g->bits, __ATOMIC_RELAXED);
     g->bits = 0;
-    return bits && __atomic_fetch_or(g->word, bits, __ATOMIC_RELAXED) & bits;
 }
 
-/* Sets all gathered bits. Returns whether one of them was already set. */
-static inline bool id_set_flush(struct recent_page *near)
+/* Sets all bits that were gathered of references. */
+static inline void id_set_flush(struct recent_page *near)
 {
-    bool any = false;
-
     for (unsigned i = 0; i < GATHERED; i++)
-        any |= set_gathered(&near->gathered[i]);
-    return any;
+        set_gathered(&near->gathered[i]);
 }
 
-/* Sets a bit of a word, or gathers it. Returns whether it was already set; with other threads, whether one was of those that had
- * to be set now. */
-static inline bool set_bit(struct recent_page *near, uint32_t *word, uint32_t bit, const bool others)
-{
-    struct gathered *g = others ? &near->gathered[(uintptr_t)word / sizeof(uint64_t) % GATHERED] : NULL;
-    bool was_set = false;
-
-    if (!others) {
-        was_set = *word & bit;
-        *word |= bit;
-        return was_set;
-    }
-    if (word != g->word) {
-        was_set = set_gathered(g);
-        g->word = word;
-    }
-    was_set |= (g->bits & bit) != 0;
-    g->bits |= bit;
-    return was_set;
-}
-
-/* The same where nobody asks whether it was set. Most references repeat others, so the bit is tested first. */
+/* Sets a bit, or gathers it. Most references repeat others, so with other threads the bit is tested first. */
 static inline void add_bit(struct recent_page *near, uint32_t *word, uint32_t bit, const bool others)
 {
-    if (!others)
+    struct gathered *g;
+
+    if (!others) {
         *word |= bit;
-    else if (!(__atomic_load_n(word, __ATOMIC_RELAXED) & bit))
-        set_bit(near, word, bit, true);
+        return;
+    }
+    if (__atomic_load_n(word, __ATOMIC_RELAXED) & bit)
+        return;
+    g = &near->gathered[(uintptr_t)word / sizeof(uint64_t) % GATHERED];
+    if (word != g->word) {
+        set_gathered(g);
+        g->word = word;
+    }
+    g->bits |= bit;
 }
 
-/* These set a flag of an ID. `others` is a constant: whether other threads may set flags at the same time; then id_set_flush() must
- * follow. */
+/* Adds the definitions of all own pages to the bitmaps. Returns whether one of these IDs was already defined. */
+bool id_set_add_own(struct id_set *s, struct own_pages *own);
+/* Defines an ID that is not in own page i, which then becomes that of the ID. */
+bool id_set_define_far(struct id_set *s, struct recent_page *near, unsigned i, uint64_t key);
 
-/* Defines an ID. Returns whether it was already defined; with other threads, whether one was of those defined since the last
- * flush. */
-static inline bool id_set_define_with(struct id_set *s, struct recent_page *near, uint64_t key, const bool others)
+/* These set a flag of an ID. `others` is a constant: whether other threads may set flags at the same time; then id_set_add_own() or
+ * id_set_flush() must follow. */
+
+/* Defines an ID. Returns whether it was already defined; with other threads, whether that is known of one of those defined so
+ * far. */
+static inline bool id_set_define_with(struct id_set *s, struct recent_page *near, uint64_t key, const unsigned id_size,
+                                      const bool others)
 {
-    struct id_bitmaps *bitmaps = id_set_bitmaps(s, near, key >> PAGE_BITS);
+    uint32_t low = (uint32_t)(key & (PAGE_IDS - 1)), bit = UINT32_C(1) << (low & 31), *word;
+    bool was_set;
 
-    if (bitmaps)
-        return set_bit(near, &bitmaps->pair[(key & (PAGE_IDS - 1)) >> 5].defined, UINT32_C(1) << (key & 31), others);
-    return id_set_set_unknown(s, near, key, ID_DEFINED);
+    if (others) {
+        const unsigned i = (unsigned)(id_size == 8 ? key >> 61 : key >> 29);
+        struct own_page *own = &near->own->at[i];
+
+        if (__builtin_expect(own->number != key >> PAGE_BITS || !own->bitmaps, 0))
+            return id_set_define_far(s, near, i, key);
+        own->groups |= UINT64_C(1) << (low / (32 * OWN_GROUP));
+        word = &near->own->words[i][low >> 5];
+    } else {
+        struct id_bitmaps *bitmaps = id_set_bitmaps(s, near, key >> PAGE_BITS);
+
+        if (!bitmaps)
+            return id_set_set_unknown(s, near, key, ID_DEFINED);
+        word = &bitmaps->pair[low >> 5].defined;
+    }
+    was_set = *word & bit;
+    *word |= bit;
+    return was_set;
 }
 
 static inline void id_set_refer_with(struct id_set *s, struct recent_page *near, uint64_t key, const bool others)
@@ -247,7 +267,7 @@ static inline void id_set_refer_element_with(struct id_set *s, struct recent_pag
 /* The same for a single thread. */
 static inline bool id_set_define(struct id_set *s, struct recent_page *near, uint64_t key)
 {
-    return id_set_define_with(s, near, key, false);
+    return id_set_define_with(s, near, key, s->id_size, false);
 }
 
 static inline void id_set_refer(struct id_set *s, struct recent_page *near, uint64_t key)
