@@ -25,30 +25,6 @@ struct crossing_subrecord {
     struct wrong_instance before; /* the sub-record before it: wrong only if this one can be joined */
 };
 
-/* Everything that is reported, as it was before a record or sub-record, except for offsets that are found later. */
-struct checkpoint {
-    uint64_t offset;
-    uint64_t record_at; /* the record itself, or the one with the sub-record */
-    struct findings_checkpoint findings;
-    struct hprof_summary sum;
-    struct producer_signs signs;
-    uint64_t complete_until;
-    size_t loaded_classes;
-    bool framing_lost, second_header;
-};
-
-/* Of a compressed dump: see gzip_faults.c. A unit is a record, the header of a heap dump record, or a sub-record. */
-enum { LAST_MIB = 3 /* the one that data is wrong from, the next, and one that a unit ahead may hold */ };
-struct checkpoints {
-    struct checkpoint member;        /* before the unit with the first byte of the member that is being inflated; */
-    struct checkpoint mib[LAST_MIB]; /* before those with the last multiples of 1 MiB, in order; */
-    struct checkpoint unit;          /* before the last unit that called for a checkpoint */
-    uint64_t member_start;           /* of the member that `member` is for */
-    uint64_t unit_end;               /* of the last unit that was not left to the fast loops */
-    uint64_t damaged_from;           /* the first byte that may be wrong; UINT64_MAX for none */
-    const struct checkpoint *rolled_back_to;
-};
-
 /* What is known of the framing so far. */
 struct framing {
     bool truncated;          /* the dump ended early, so nothing is reported to be missing */
@@ -69,6 +45,31 @@ struct framing {
         unsigned records; /* records that followed it */
     } unfilled;
     uint32_t last_time;
+};
+
+/* Everything that is reported, and on which it depends what is reported, as it was before a record or sub-record; without offsets
+ * that are found later. Damaged gzip members and jobs that were begun at the wrong place roll back to a checkpoint. */
+struct checkpoint {
+    uint64_t offset;
+    uint64_t record_at; /* the record itself, or the one with the sub-record */
+    struct findings_checkpoint findings;
+    struct hprof_summary sum;
+    struct producer_signs signs;
+    struct framing framing;
+    size_t loaded_classes;
+    unsigned lost, unknown;
+};
+
+/* Of a compressed dump: see gzip_faults.c. A unit is a record, the header of a heap dump record, or a sub-record. */
+enum { LAST_MIB = 3 /* the one that data is wrong from, the next, and one that a unit ahead may hold */ };
+struct checkpoints {
+    struct checkpoint member;        /* before the unit with the first byte of the member that is being inflated; */
+    struct checkpoint mib[LAST_MIB]; /* before those with the last multiples of 1 MiB, in order; */
+    struct checkpoint unit;          /* before the last unit that called for a checkpoint */
+    uint64_t member_start;           /* of the member that `member` is for */
+    uint64_t unit_end;               /* of the last unit that was not left to the fast loops */
+    uint64_t damaged_from;           /* the first byte that may be wrong; UINT64_MAX for none */
+    const struct checkpoint *rolled_back_to;
 };
 
 struct engine {
@@ -94,6 +95,19 @@ static inline struct sight sight_beyond(struct engine *e, uint64_t n)
     size_t wanted = SIGHT_SIZE + (n < SIGHT_SIZE ? (size_t)n : SIGHT_SIZE), size = look_at(&e->in, wanted, UINT64_MAX);
 
     return (struct sight){e->in.at, size, size < wanted, e->file.id_size, e->file.version};
+}
+
+static inline void take_checkpoint(const struct engine *e, struct checkpoint *to)
+{
+    *to = (struct checkpoint){.offset = e->in.offset,
+                              .record_at = e->position.record_at,
+                              .sum = e->run.sum,
+                              .signs = e->file.signs,
+                              .framing = e->framing,
+                              .loaded_classes = e->file.classes.loaded.count,
+                              .lost = e->file.lost,
+                              .unknown = e->file.unknown};
+    findings_checkpoint(&e->run.findings, &to->findings);
 }
 
 /* ---- gzip_faults.c ---- */

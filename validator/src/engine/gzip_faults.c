@@ -92,9 +92,9 @@ void restore_checkpoint(struct engine *e)
         return;
     e->run.sum = to->sum;
     e->file.signs = to->signs;
-    e->framing.complete_until = to->complete_until;
-    e->framing.failed = to->framing_lost;
-    e->framing.second_header = to->second_header;
+    e->framing.complete_until = to->framing.complete_until;
+    e->framing.failed = to->framing.failed;
+    e->framing.second_header = to->framing.second_header;
     chunks_shrink(&e->file.classes.loaded, to->loaded_classes); /* their names are those of a producer */
     end_sound_part(&e->run, to->record_at);
     e->run.sum.skipped = e->in.offset - e->run.sum.sound_until;
@@ -106,19 +106,6 @@ uint64_t checked_until(const struct engine *e)
 }
 
 /* ---- Checkpoints ---- */
-
-static void take_checkpoint(const struct engine *e, struct checkpoint *to)
-{
-    to->offset = e->in.offset;
-    to->record_at = e->position.record_at;
-    findings_checkpoint(&e->run.findings, &to->findings);
-    to->sum = e->run.sum;
-    to->signs = e->file.signs;
-    to->complete_until = e->framing.complete_until;
-    to->loaded_classes = e->file.classes.loaded.count;
-    to->framing_lost = e->framing.failed;
-    to->second_header = e->framing.second_header;
-}
 
 bool begin_gzip_unit(struct engine *e, uint64_t size)
 {

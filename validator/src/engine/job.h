@@ -87,14 +87,9 @@ struct jobs {
 
     /* The roll-back. */
     bool failed;
-    uint64_t failed_dump; /* the first record of the heap dump that is checked without jobs; UINT64_MAX for none */
-    uint64_t begin;       /* the first record of this heap dump, and what was known there: */
-    struct findings_checkpoint findings;
-    struct hprof_summary sum;
-    struct producer_signs signs;
-    struct framing framing;
-    unsigned lost, unknown;
-    size_t wanted;
+    uint64_t failed_dump;    /* the first record of the heap dump that is checked without jobs; UINT64_MAX for none */
+    struct checkpoint begin; /* the first record of this heap dump */
+    size_t wanted;           /* offsets, then */
 };
 
 /* ---- job_thread.c ---- */

@@ -258,15 +258,9 @@ void jobs_begin_heap_dump(struct engine *e)
 
     if (!j)
         return;
-    j->begin = e->position.record_at;
     j->distance = j->job_size;
     j->due = j->failed_dump == e->position.record_at ? UINT64_MAX : j->is_test ? 0 : e->position.record_at + j->job_size;
-    findings_checkpoint(&e->run.findings, &j->findings);
-    j->sum = e->run.sum;
-    j->signs = e->file.signs;
-    j->framing = e->framing;
-    j->lost = e->file.lost;
-    j->unknown = e->file.unknown;
+    take_checkpoint(e, &j->begin);
     j->wanted = e->run.findings.wanted.count;
 }
 
@@ -295,23 +289,25 @@ void jobs_fail(struct engine *e)
 bool jobs_roll_back(struct engine *e)
 {
     struct jobs *j = e->jobs;
+    const struct checkpoint *to;
 
     if (!jobs_are_ahead(e) || e->run.memory.exhausted || e->in.error)
         return false;
+    to = &j->begin;
     j->failed = false;
     j->now->piece_count = j->later->job_count = j->next_piece = 0;
-    j->failed_dump = j->begin;
+    j->failed_dump = to->record_at;
     drop_crossing(e);
     drop_heap_dump(e);
-    findings_roll_back(&e->run.findings, &j->findings);
+    findings_roll_back(&e->run.findings, &to->findings);
     chunks_shrink(&e->run.findings.wanted, j->wanted);
-    jumps_shrink(&e->file.jumps, j->begin);
-    e->run.sum = j->sum;
-    e->file.signs = j->signs;
-    e->framing = j->framing;
-    e->file.lost = j->lost;
-    e->file.unknown = j->unknown;
-    return input_seek(&e->in, j->begin);
+    jumps_shrink(&e->file.jumps, to->record_at);
+    e->run.sum = to->sum;
+    e->file.signs = to->signs;
+    e->framing = to->framing;
+    e->file.lost = to->lost;
+    e->file.unknown = to->unknown;
+    return input_seek(&e->in, to->record_at);
 }
 
 /* ---- The beginning and the end ---- */
