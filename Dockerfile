@@ -1,7 +1,7 @@
 # The tools in an image:
 #
 #   docker build --tag hprof .
-#   docker run --rm --volume "$PWD:/dumps:ro" hprof heap.hprof
+#   docker run --rm --user "$(id -u)" --volume "$PWD:/dumps:ro" hprof heap.hprof
 #   docker run --rm --entrypoint hprof-gen hprof --objects 1e6 >million.hprof
 FROM debian:12-slim AS build
 COPY . /source
@@ -14,5 +14,6 @@ RUN apt-get update \
     && apt-get install --yes --no-install-recommends /packages/hprof_*.deb \
     && rm -r /packages /var/lib/apt/lists/*
 WORKDIR /dumps
+# HotSpot lets only the owner read a dump: hence --user above.
 USER nobody
 ENTRYPOINT ["hprof-validate"]

@@ -13,7 +13,7 @@ function(add_manual tool folder)
   if(HPROF_LOWDOWN)
     set(page ${CMAKE_CURRENT_BINARY_DIR}/${tool}.1)
     add_custom_command(OUTPUT ${page} DEPENDS ${source} VERBATIM
-      COMMAND ${HPROF_LOWDOWN} -s -t man --nroff-nolinks --out-no-smarty -M title=${tool} -M section=1 -M date=${hprof_date}
+      COMMAND ${HPROF_LOWDOWN} -s -t man --nroff-nolinks --out-no-smarty --parse-no-intraemph -M title=${tool} -M section=1 -M date=${hprof_date}
         -M "source=hprof ${PROJECT_VERSION}" -o ${page} ${source})
     add_custom_target(${tool}-manual ALL DEPENDS ${page})
     install(FILES ${page} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT tools)

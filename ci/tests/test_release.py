@@ -95,7 +95,7 @@ def test_source_has_each_tracked_file() -> None:
 def check_corpus(root: Root, tool: str) -> None:
     """The tool gives each dump of the corpus its verdict."""
     root.shell(f"tar xzf hprof-corpus-{VERSION}.tar.gz")
-    corpus = f"/tmp/hprof-corpus-{VERSION}"
+    corpus = f"/tmp/hprof-corpus-{VERSION}/corpus"
     entries = json.loads((root.folder / corpus[1:] / "manifest.json").read_text())["files"]
     wanted = {entry["file"]: entry["verdict"] for entry in entries if entry["checked_in"]}
     report = root.shell(f"{tool} --format json $(find . -name '*.hprof' -o -name '*.gz') || [ $? -eq 1 ]", corpus)

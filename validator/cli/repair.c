@@ -69,7 +69,7 @@ static void print_gzip_damage(FILE *out, const struct hprof_repair *repair)
     if (unknown > 0)
         fprintf(out, "of unknown size: what was left out of %" PRIu64 " of them\n", unknown);
     if (repair->gzip_ended_early)
-        fputs("lost: what follows the last fault of the gzip file\n", out);
+        fputs("lost, if there was more: what follows the last fault of the gzip file\n", out);
 }
 
 static void print_details(struct view *view, const struct hprof_repair *repair)

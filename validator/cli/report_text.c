@@ -20,7 +20,7 @@ struct gravest {
     bool is_quirk;
     const char *file;
     uint64_t offset; /* for --show; HPROF_NO_OFFSET if it cannot be shown */
-    bool can_repair;
+    bool can_repair, is_header_damaged;
 };
 
 struct text {
@@ -138,12 +138,17 @@ static void print_finding_line(const struct report *report, enum hprof_severity 
                  report->width);
 }
 
-/* Whether --repair can make a valid copy without this error: the header is valid, no profile accepts the dump, and the error is
- * not one because of --werror. */
+static bool has_no_header(const struct hprof_summary *s)
+{
+    return s->version[0] == '\0';
+}
+
+/* Whether --repair can make a valid copy without this error: the header is valid or in a damaged gzip member, which may hold it all
+ * the same; no profile accepts the dump, and the error is not one because of --werror. */
 static bool can_repair(const struct report *report, size_t rule)
 {
     const struct hprof_summary *s = &report->summary;
-    bool has_header = s->version[0] != '\0' && (s->id_size == 4 || s->id_size == 8);
+    bool has_header = has_no_header(s) ? is_of_gzip(hprof_rule_at(rule)) : s->id_size == 4 || s->id_size == 8;
 
     return s->status == HPROF_INVALID && has_header && strcmp(hprof_rule_at(rule)->family, "HDR") != 0 &&
            s->accepted_by == NULL && report_severity(report, rule) == HPROF_ERROR;
@@ -168,7 +173,8 @@ static void note_gravest(const struct report *report, const struct hprof_rule *r
                           .is_quirk = is_quirk,
                           .file = report->file,
                           .offset = can_show(report, rule, f) ? f->offset : HPROF_NO_OFFSET,
-                          .can_repair = f->severity == HPROF_ERROR && can_repair(report, f->rule)};
+                          .can_repair = f->severity == HPROF_ERROR && can_repair(report, f->rule),
+                          .is_header_damaged = has_no_header(s)};
 }
 
 static void finding_in_full(struct report *report, const struct hprof_rule *rule, const struct hprof_finding *f)
@@ -211,15 +217,15 @@ static void no_finding(struct report *report, const struct hprof_rule *rule, con
     (void)f;
 }
 
-/* Prints a line for each rule, and for an error one more about its first finding. */
-static void print_rules(const struct report *report, const struct rule_row *rows)
+/* Prints a line for each rule of a severity, and for an error one more about its first finding. */
+static void print_rules(const struct report *report, const struct rule_row *rows, enum hprof_severity severity)
 {
     for (size_t i = 0; i < hprof_rule_count(); i++) {
         const struct rule_row *row = &rows[i];
         const struct hprof_rule *rule = hprof_rule_at(i);
         char line[LINE_SIZE];
 
-        if (!row->found)
+        if (!row->found || row->severity != severity)
             continue;
         rules_describe(report, rows, i, line);
         print_finding_line(report, row->severity, rule, line);
@@ -232,8 +238,28 @@ static void print_rules(const struct report *report, const struct rule_row *rows
 
 /* ---- The verdict ------------------------------------------------------------------------------------------------- */
 
-static size_t format_findings(const struct hprof_summary *s, char *text, size_t size)
+/* Writes " (REC-002, STR-003)": the rules of which there are errors. */
+static size_t format_broken_rules(const struct report *report, char *text, size_t size)
 {
+    enum { MOST = 3 };
+    const struct hprof_summary *s = &report->summary;
+    size_t used = 0, count = 0;
+
+    for (size_t rule = 0; rule < hprof_rule_count() && count <= MOST; rule++) {
+        if (s->totals[rule] <= s->quirks[rule] || report_severity(report, rule) != HPROF_ERROR)
+            continue;
+        used += (size_t)snprintf(text + used, size - used, "%s%s", count ? ", " : " (",
+                                 count < MOST ? hprof_rule_at(rule)->id : "...");
+        count++;
+    }
+    if (count)
+        used += (size_t)snprintf(text + used, size - used, ")");
+    return used;
+}
+
+static size_t format_findings(const struct report *report, bool with_rules, char *text, size_t size)
+{
+    const struct hprof_summary *s = &report->summary;
     const struct {
         uint64_t count;
         const char *name;
@@ -245,6 +271,8 @@ static size_t format_findings(const struct hprof_summary *s, char *text, size_t 
         if (kinds[i].count > 0)
             used += (size_t)snprintf(text + used, size - used, "%s%" PRIu64 " %s%s", used == 0 ? ": " : ", ", kinds[i].count,
                                      kinds[i].name, plural(kinds[i].count));
+        if (i == 0 && with_rules && s->errors > 0)
+            used += format_broken_rules(report, text + used, size - used);
     }
     return used;
 }
@@ -258,15 +286,15 @@ static bool is_well_formed(const struct hprof_summary *s)
     return s->sound_until >= s->bytes && s->bytes > 0;
 }
 
-/* The line continues at `column`. */
-static void print_verdict(const struct report *report, size_t column, double seconds)
+/* The line continues at `column`. Without findings above it, it names the rules that are broken. */
+static void print_verdict(const struct report *report, size_t column, bool with_rules, double seconds)
 {
     const struct hprof_summary *s = &report->summary;
     char line[512], number[NUMBER_SIZE], offset[NUMBER_SIZE];
     uint64_t objects = s->instances + s->object_arrays + s->primitive_arrays;
     bool checked = s->status == HPROF_VALID || s->status == HPROF_INVALID;
     const char *verdict = !checked ? "not checked to the end" : s->status == HPROF_VALID ? "valid" : "invalid";
-    size_t used = format_findings(s, line, sizeof line);
+    size_t used = format_findings(report, with_rules, line, sizeof line);
 
     if (report_lacks_baseline(report))
         used += (size_t)snprintf(line + used, sizeof line - used, "; this file is not in the baseline");
@@ -317,8 +345,8 @@ static void file_end(struct report *report, double seconds)
 
     if (!report->opened)
         return;
-    if (text->rows != NULL)
-        print_rules(report, text->rows);
+    for (int severity = HPROF_ERROR; text->rows != NULL && severity >= HPROF_NOTE; severity--)
+        print_rules(report, text->rows, (enum hprof_severity)severity);
     if (s->hint != NULL) {
         paint(report, CYAN, "note");
         putc(':', report->out);
@@ -326,7 +354,7 @@ static void file_end(struct report *report, double seconds)
     }
     if (s->failure != NULL && report->apart)
         wrap_hanging(report->out, s->failure, INDENT, 0, report->width);
-    print_verdict(report, 0, seconds);
+    print_verdict(report, 0, false, seconds);
     print_advice(report);
 }
 
@@ -336,7 +364,7 @@ static void only_verdict(struct report *report, double seconds)
         return;
     size_t columns = print_file_name(report);
     fputs(": ", report->out);
-    print_verdict(report, columns + 2, seconds);
+    print_verdict(report, columns + 2, true, seconds);
 }
 
 /* ---- The whole --------------------------------------------------------------------------------------------------- */
@@ -422,23 +450,27 @@ static void file_of_verdict(struct report *report)
     }
 }
 
-/* "hprof-validate --show 0x7b7b81 cut.hprof shows its bytes; --repair OUT writes a valid copy of what can be read" */
+/* Prints "hprof-validate --show 0x7b7b81 cut.hprof shows its bytes". */
+static void print_command(const struct report *report, const char *options, const char *file, const char *what)
+{
+    size_t columns = (size_t)fprintf(report->out, "%s %s ", program_name, options);
+
+    columns += print_safely(report->out, file);
+    wrap_hanging(report->out, what, INDENT, columns, report->width);
+}
+
 static void print_help_with_error(const struct report *report, const struct gravest *g)
 {
-    bool can_show = g->offset != HPROF_NO_OFFSET;
-    char command[128], offset[NUMBER_SIZE], line[128];
+    char options[64], offset[NUMBER_SIZE];
 
-    if (!can_show && !g->can_repair)
-        return;
-    if (can_show)
-        snprintf(command, sizeof command, "%s --show %s ", program_name, format_offset(offset, g->offset, report->decimal));
-    else
-        snprintf(command, sizeof command, "%s --repair OUT ", program_name);
-    snprintf(line, sizeof line, "%s%s%s", can_show ? "shows its bytes" : "", can_show && g->can_repair ? "; --repair OUT " : "",
-             g->can_repair ? "writes a valid copy of what can be read" : "");
-    fputs(command, report->out);
-    size_t columns = strlen(command) + print_safely(report->out, g->file);
-    wrap_hanging(report->out, line, INDENT, columns, report->width);
+    if (g->offset != HPROF_NO_OFFSET) {
+        snprintf(options, sizeof options, "--show %s", format_offset(offset, g->offset, report->decimal));
+        print_command(report, options, g->file, "shows its bytes");
+    }
+    if (g->can_repair)
+        print_command(report, "--repair OUT", g->file,
+                      g->is_header_damaged ? "writes a valid copy of what can be read, if the header can"
+                                           : "writes a valid copy of what can be read");
 }
 
 static void end(struct report *report, enum hprof_status worst)

@@ -341,7 +341,7 @@ def test_quiet_keeps_the_verdict(files: Path) -> None:
         done = run(*args, "duplicate", "valid", cwd=files)
         assert (done.status, done.err) == (1, "")
         duplicate, valid = done.out.splitlines()
-        assert re.fullmatch(r"duplicate: invalid: 1 error; well-formed to the end; 2 objects, .*", duplicate)
+        assert re.fullmatch(r"duplicate: invalid: 1 error \(OBJ-004\); well-formed to the end; 2 objects, .*", duplicate)
         assert re.fullmatch(r"valid: valid; well-formed to the end; 2 objects, .*", valid)
     done = run("--quiet", "missing", cwd=files)
     assert (done.status, done.out, done.err) == (3, "", "hprof-validate: missing: No such file or directory\n")

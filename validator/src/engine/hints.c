@@ -81,6 +81,6 @@ const char *choose_hint(const struct engine *e)
         if (totals[causes[i].rule])
             return causes[i].cause;
     if (e->file.lost || e->framing.heap_lost)
-        return "what the damaged part may have defined is not called undefined: not every reference could be checked";
+        return "no finding says that something is missing which the damaged part may have held";
     return NULL;
 }
