@@ -88,26 +88,26 @@ static bool add_class(struct model *m, uint32_t name, uint32_t field_names, uint
            add_fields(m, key, field_names, lengths_draw(&statics, even(key_of(m) + 1, i)), true);
 }
 
-bool rare_classes_add(struct model *m, struct rare_classes *rest, uint64_t classes)
+bool rare_classes_add(struct model *m, struct rare_classes *rare_classes, uint64_t classes)
 {
     uint32_t left = (uint32_t)classes - m->class_count,
              arrays = left / ARRAY_EACH < ARRAY_CLASSES ? left / ARRAY_EACH : ARRAY_CLASSES;
     uint32_t last_at[DEPTHS], names, field_names;
     uint64_t strings = classes * STRINGS_PER_CLASS / 10;
 
-    rest->first = m->class_count;
-    rest->count = left - arrays;
-    while ((rest->count * (uint64_t)WITH_OBJECTS / 64 + 1) >> rest->octaves)
-        rest->octaves++;
+    rare_classes->first = m->class_count;
+    rare_classes->count = left - arrays;
+    while ((rare_classes->count * (uint64_t)WITH_OBJECTS / 64 + 1) >> rare_classes->octaves)
+        rare_classes->octaves++;
     for (size_t i = 0; i < DEPTHS; i++)
         last_at[i] = MODEL_NONE;
     field_names = string_add(m, NAME_FIELD, NULL, 0, FIELD_NAMES);
-    names = string_add(m, NAME_CLASS, NULL, 0, rest->count);
-    for (uint32_t i = 0; i < rest->count; i++)
+    names = string_add(m, NAME_CLASS, NULL, 0, rare_classes->count);
+    for (uint32_t i = 0; i < rare_classes->count; i++)
         if (!add_class(m, names + i, field_names, i, last_at))
             return false;
     for (uint32_t i = 0; i < arrays; i++)
-        if (class_add_array(m, rest->first + i) == MODEL_NONE)
+        if (class_add_array(m, rare_classes->first + i) == MODEL_NONE)
             return false;
     if (strings > parts_of(m)->names.count) {
         uint64_t symbols = strings - parts_of(m)->names.count, few = m->options.objects / OBJECTS_FOR_A_SYMBOL;
@@ -117,11 +117,11 @@ bool rare_classes_add(struct model *m, struct rare_classes *rest, uint64_t class
     return true;
 }
 
-void rare_classes_object(const struct model *m, const struct rare_classes *rest, uint64_t bits, struct object *o)
+void rare_classes_object(const struct model *m, const struct rare_classes *rare_classes, uint64_t bits, struct object *o)
 {
     static const uint8_t rare[] = {TYPE_BOOLEAN, TYPE_SHORT, TYPE_FLOAT, TYPE_DOUBLE};
     enum { LONGEST = 32 };
-    unsigned octave = (unsigned)below(bits, rest->octaves);
+    unsigned octave = (unsigned)below(bits, rare_classes->octaves);
     uint64_t more = mix(bits);
     uint32_t rank = ((uint32_t)1 << octave) - 1 + (uint32_t)(more & (((uint32_t)1 << octave) - 1));
 
@@ -129,8 +129,8 @@ void rare_classes_object(const struct model *m, const struct rare_classes *rest,
         be_primitive_array(o, rare[more % sizeof rare], more / sizeof rare % (LONGEST + 1));
         return;
     }
-    rank %= rest->count;
-    while (m->classes[rest->first + rank].interface) /* the first is none */
+    rank %= rare_classes->count;
+    while (m->classes[rare_classes->first + rank].interface) /* the first is none */
         rank--;
-    be_instance(o, rest->first + rank);
+    be_instance(o, rare_classes->first + rank);
 }

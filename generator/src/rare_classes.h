@@ -12,8 +12,8 @@ struct rare_classes {
 enum { RARE_CLASSES_LEAST = 8 };
 
 /* Adds classes until there are `classes` in all, and unused strings. */
-bool rare_classes_add(struct model *m, struct rare_classes *rest, uint64_t classes);
+bool rare_classes_add(struct model *m, struct rare_classes *rare_classes, uint64_t classes);
 /* Mostly an instance. The first class is as frequent as the next two together, and as the four after these. */
-void rare_classes_object(const struct model *m, const struct rare_classes *rest, uint64_t bits, struct object *o);
+void rare_classes_object(const struct model *m, const struct rare_classes *rare_classes, uint64_t bits, struct object *o);
 
 #endif

@@ -258,6 +258,16 @@ def test_links_to_files_work() -> None:
     assert [link for link in links if not (ROOT / link).exists()] == []
 
 
+def test_every_mistake_of_readers_has_a_corpus_file() -> None:
+    table = [line.strip("| ").split(" | ") for line in section("Appendix K").split("\n") if re.match(r"\| \d", line)]
+    assert [row[0] for row in table] == [str(number) for number in range(1, 11)]
+    for number, *_, link in table:
+        found = re.fullmatch(r"\[([\w./-]+)\]\(corpus/([\w./-]+)\.txt\)", link)
+        assert found, f"mistake {number}: {link}"
+        assert found[1] == found[2]
+        assert (ROOT / f"corpus/{found[1]}.txt").is_file(), link
+
+
 def test_rows_of_tables_have_equal_width() -> None:
     """Each row of a table has as many cells as its head."""
     block: list[str] = []
