@@ -74,8 +74,8 @@ GENERATED = {"share/doc/hprof/manifest.schema.json"} | {file for file in FILES i
 
 
 NOBODY = 65534
-# Root installs as a plain user, too. What is built for a root that nobody else may read, nobody else installs.
-USERS = [None, NOBODY] if os.geteuid() == 0 and SOURCE.parent.stat().st_mode & 0o5 == 0o5 else [None]
+# Root installs as a plain user, too.
+USERS = [None, NOBODY] if os.geteuid() == 0 else [None]
 
 
 @pytest.fixture
@@ -89,6 +89,8 @@ def home() -> Iterator[Path]:
 @pytest.mark.parametrize("user", USERS, ids=lambda user: "as-nobody" if user else "as-oneself")
 def test_every_file_is_under_the_prefix(home: Path, user: int | None) -> None:
     """As README installs the tools for a user; CMake lists what it wrote."""
+    if user and SOURCE.parent.stat().st_mode & 0o5 != 0o5:
+        pytest.skip("only its owner may read the folder above the tree")
     build = Path(os.environ["HPROF_BUILD"])
     prefix = home / ".local"
     # The list is written into the build folder, which may not be the user's: the same script, but for that.
