@@ -46,7 +46,7 @@ static bool finish(struct bytes *bytes)
     return true;
 }
 
-/* What comes behind is not finished, and so not there, if the sum is wrong. */
+/* If the digest fails, the next sink is not finished, so its file does not appear. */
 static void hashes(bool well)
 {
     struct bytes last = {.put = put, .finish = finish};

@@ -26,13 +26,13 @@ def test_any_size_through_a_pipe(size: int, tmp_path: Path) -> None:
     generate = [*(() if IS_SANITIZED else IN_64_MIB), GENERATOR, f"--bytes={size}", f"--manifest={manifest}"]
     validate = [VALIDATOR, "--format=json", f"--max-memory={size // 25 + 32 * MIB}", f"--output={report}", "-"]
     with subprocess.Popen(generate, stdout=subprocess.PIPE) as generator:
-        judged = subprocess.run(validate, stdin=generator.stdout, check=False)
+        checked = subprocess.run(validate, stdin=generator.stdout, check=False)
         assert generator.stdout
         generator.stdout.close()
-    assert (generator.returncode, judged.returncode) == (0, 0)
+    assert (generator.returncode, checked.returncode) == (0, 0)
 
-    truth, told = json.loads(manifest.read_text()), json.loads(report.read_text())["files"][0]
-    assert told["totals"] == {}
-    assert told["bytes"] == truth["bytes"] > 0.99 * size
+    truth, reported = json.loads(manifest.read_text()), json.loads(report.read_text())["files"][0]
+    assert reported["totals"] == {}
+    assert reported["bytes"] == truth["bytes"] > 0.99 * size
     for name in ("strings", "instances", "object_arrays", "primitive_arrays", "references"):
-        assert told["counts"][name] == truth[name], name
+        assert reported["counts"][name] == truth[name], name

@@ -24,7 +24,7 @@ VALIDATE = os.environ.get("HPROF_VALIDATE", "")
 ENTRIES = [entry for entry in manifest_files() if entry["checked_in"]]
 Entry = dict[str, Any]
 
-# Behind these nothing is where it should be; GZ rules too.
+# After these faults the positions of later records are uncertain; GZ rules too.
 FRAMING = {
     *("HDR-001", "HDR-002", "HDR-004", "HDR-005"),
     *("REC-001", "REC-002", "REC-003", "REC-008", "REC-011", "REC-013", "REC-014", "REC-015"),

@@ -25,9 +25,9 @@ struct text {
 /* Checks the piece in the window. Pieces are multiples of 8 bytes for the hash, so they may split a character. A split
  * character is checked in the first piece, with bytes of the next one, which skips them. False if the dump ends within
  * these. */
-static bool find_bad_byte(struct checker *ck, struct text *t, size_t size, uint64_t behind)
+static bool find_bad_byte(struct checker *ck, struct text *t, size_t size, uint64_t following)
 {
-    size_t ahead = behind < 3 ? (size_t)behind : 3, good;
+    size_t ahead = following < 3 ? (size_t)following : 3, good;
 
     if (input_need(ck->in, size + ahead) < size + ahead)
         return false;
