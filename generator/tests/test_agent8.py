@@ -97,6 +97,17 @@ def test_samples_of_text_and_binary_say_the_same() -> None:
     compare_samples(text, binary)
 
 
+@pytest.mark.parametrize("name", ["socket.hprof.xz", "socket.txt.xz"])
+def test_commands_of_the_socket_are_answered(name: str) -> None:
+    """Heap summaries in binary only; sites in the order asked for; traces of 9 frames after command 7 of 0x08."""
+    said = facts(name)
+    assert said.blocks["samples"] == 1 and said.blocks["sites"] >= 4
+    assert said.blocks["summary"] == (3 if ".hprof" in name else 0)
+    assert said.started.count("main") == 1 and "heap dump" not in said.blocks
+    assert max(len(trace.frames) for trace in said.traces.values()) == 9
+    assert any(trace.frames and trace.frames[0].method == "Truth.spin" for trace in said.traces.values())
+
+
 def test_calls_are_counted() -> None:
     check_calls(facts("times.txt"))
     check_pairs(facts("old.txt.xz"))
@@ -170,6 +181,8 @@ def test_the_blocks_of_each_file() -> None:
         "shares.txt": {"samples"},
         "sites.hprof": {"sites"},
         "sites.txt": {"sites"},
+        "socket.hprof.xz": {"samples", "sites", "summary"},
+        "socket.txt.xz": {"samples", "sites"},
         "threads.hprof": set(),
         "threads.txt": set(),
         "times.txt": {"times"},
