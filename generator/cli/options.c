@@ -42,6 +42,7 @@ enum option_id {
     OPTION_ORDERS,
     OPTION_FORMAT,
     OPTION_MANIFEST,
+    OPTION_DIGESTS,
     OPTION_PROGRESS,
 };
 
@@ -49,6 +50,7 @@ static const struct option_row rows[] = {
     {0, NULL, NULL, "Where"},
     {OPTION_OUTPUT, "output", "FILE", "write the dump to FILE, not to standard output; FILE appears when it is complete"},
     {OPTION_MANIFEST, "manifest", "FILE", "write to FILE what is in the dump, as JSON"},
+    {OPTION_DIGESTS, "digests", NULL, "add digests of the content to the manifest, by which readers or dumps can be compared"},
     {OPTION_GZ, "gz", "LEVEL", "compress the dump, 1 (fast) to 9 (small), as HotSpot does: a gzip member for each MiB"},
     {OPTION_SERVE, "serve", "HOST:PORT",
      "connect like the HPROF agent of JDK 8 with net=HOST:PORT, and send records as commands ask for them; loopback only"},
@@ -471,6 +473,12 @@ static bool check_together(const struct cli_options *o)
         say_usage("--format says what --serve sends, which is not given", "", "");
         return false;
     }
+    if (o->request.digests && !o->manifest) {
+        say_usage("--digests adds to the --manifest, which is not given", "", "");
+        return false;
+    }
+    if (o->request.digests && is_given(o, OPTION_VIOLATE))
+        return refuse_both(OPTION_DIGESTS, OPTION_VIOLATE, "a fault leaves open what the content of the dump is");
     if (is_given(o, OPTION_OBJECTS) && is_given(o, OPTION_BYTES))
         return refuse_both(OPTION_BYTES, OPTION_OBJECTS, "each says how much");
     if (o->request.made.heap_dumps > 1 && o->request.made.model.objects < o->request.made.heap_dumps) {
@@ -513,6 +521,9 @@ static bool take_option(struct cli_options *o, int id, const char *text, bool *n
         if (!*text)
             return wrong(id, "the name of a file", text);
         o->manifest = text;
+        return true;
+    case OPTION_DIGESTS:
+        o->request.digests = true;
         return true;
     case OPTION_QUIET:
         o->quiet = true;

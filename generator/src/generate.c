@@ -10,6 +10,7 @@
 #include "bytes_hash.h"
 #include "census.h"
 #include "class_names.h"
+#include "digest.h"
 #include "sink_dump.h"
 #include "sizer.h"
 #include "source_file.h"
@@ -333,6 +334,24 @@ static enum generate_status name_classes(struct run *r)
     return good ? GENERATED : give_up(r->out, r->source);
 }
 
+/* After the dump is written: if its reader stops early, this work is saved. */
+static enum generate_status add_digests(struct run *r)
+{
+    struct generated *out = r->out;
+
+    switch (digest_source(r->source, &out->truth, &out->failure)) {
+    case DIGEST_DONE:
+        return GENERATED;
+    case DIGEST_NO_MEMORY:
+        return GENERATE_NO_MEMORY;
+    case DIGEST_SOURCE_FAILED:
+        return give_up(out, r->source);
+    case DIGEST_REFUSED:
+        break;
+    }
+    return GENERATE_FAILED;
+}
+
 static enum generate_status write_dump(struct run *r, struct bytes *last)
 {
     struct generated *out = r->out;
@@ -375,6 +394,8 @@ enum generate_status generate(const struct generate_request *request, struct byt
         status = write_dump(&r, last);
     if (status == GENERATED && request->census && request->from >= 0)
         status = name_classes(&r);
+    if (status == GENERATED && request->digests)
+        status = add_digests(&r);
     faults_free(r.faults);
     sizer_free(&r.sizer);
     /* source->failure may be memory of the source. */

@@ -16,7 +16,8 @@ struct generate_request {
     size_t violate_count;
     struct violate_options how;
     int gzip_level; /* 1 to 9; 0 for none */
-    bool census;    /* all of `truth` is wanted; else only bytes and faults */
+    bool census;    /* all of `truth` except digests is wanted; else only bytes and faults */
+    bool digests;   /* truth.digests are wanted; not with `violate` */
 };
 
 /* The values are exit statuses. */

@@ -154,6 +154,39 @@ static void write_faults(struct json *json, const struct generated *g)
     json_close(json);
 }
 
+static void write_digest(struct json *json, const char *key, const struct digest *digest)
+{
+    char sum[2 * 16 + 1];
+
+    snprintf(sum, sizeof sum, "%016" PRIx64 "%016" PRIx64, digest->high, digest->low);
+    json_put_object(json, key);
+    json_put_uint(json, "count", digest->count);
+    json_put_string(json, "sum", sum);
+    json_close(json);
+}
+
+static bool has_entry(enum digest_form form, enum digest_entry entry)
+{
+    return form != DIGEST_CONTENT || (entry != DIGEST_LOADERS && entry != DIGEST_INSTANCE_BYTES);
+}
+
+static void write_digests(struct json *json, const struct truth *t)
+{
+    static const char *const forms[] = {"exact", "resolved", "content"};
+    static const char *const entries[] = {"strings",   "classes",        "loaders",       "statics",         "constants",
+                                          "instances", "instance_bytes", "object_arrays", "primitive_arrays"};
+
+    json_put_object(json, "digests");
+    for (enum digest_form form = DIGEST_EXACT; form < DIGEST_FORMS; form++) {
+        json_put_object(json, forms[form]);
+        for (enum digest_entry entry = DIGEST_STRINGS; entry < DIGEST_ENTRIES; entry++)
+            if (has_entry(form, entry))
+                write_digest(json, entries[entry], &t->digests[form][entry]);
+        json_close(json);
+    }
+    json_close(json);
+}
+
 /* The only profile that checks a broken rule, if there is such a rule; else NULL. */
 static const char *only_profile(const struct truth *truth)
 {
@@ -201,6 +234,8 @@ void manifest_write(FILE *out, const char *file, uint64_t seed, const struct gen
     else
         write_quirks(&json, g);
     write_faults(&json, g);
+    if (request->digests)
+        write_digests(&json, &g->truth);
     write_classes(&json, &g->truth);
     json_finish(&json);
 }

@@ -23,6 +23,27 @@ struct truth_fault {
     uint64_t offset;     /* counted like hprof_finding.offset */
 };
 
+/* One entry of a digest (conformance/PROTOCOL.md, section 1): the number of items, and the sum of their hashes modulo 2^128. */
+struct digest {
+    uint64_t count, high, low;
+};
+
+enum digest_entry {
+    DIGEST_STRINGS,
+    DIGEST_CLASSES,
+    DIGEST_LOADERS,
+    DIGEST_STATICS,
+    DIGEST_CONSTANTS,
+    DIGEST_INSTANCES,
+    DIGEST_INSTANCE_BYTES,
+    DIGEST_OBJECT_ARRAYS,
+    DIGEST_PRIMITIVE_ARRAYS,
+    DIGEST_ENTRIES
+};
+
+/* `exact` and `resolved` are the two forms of `identity`. */
+enum digest_form { DIGEST_EXACT, DIGEST_RESOLVED, DIGEST_CONTENT, DIGEST_FORMS };
+
 struct truth {
     uint64_t bytes;          /* of the dump, uncompressed */
     uint64_t file_bytes;     /* of the file: the same, or compressed */
@@ -37,6 +58,8 @@ struct truth {
     uint64_t arrays[12];         /* by basic type, */
     uint64_t array_elements[12]; /* and their elements */
     uint64_t deepest_chain;      /* the longest chain of dumped classes up to one without a superclass */
+
+    struct digest digests[DIGEST_FORMS][DIGEST_ENTRIES]; /* if they were wanted */
 
     /* By ID, each once, in the order in which they were first named by a LOAD_CLASS, CLASS_DUMP or INSTANCE_DUMP. */
     struct truth_class *classes;

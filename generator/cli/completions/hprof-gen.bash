@@ -51,7 +51,7 @@ _hprof_gen() {
     --from) return ;;
     *)
         [[ $cur == -* ]] || return
-        words='--output --manifest --gz --serve --format --orders --objects --bytes --seed --version= --id-size --segment-size --heap-dumps --records --like --shape --classes --threads --stack-depth --references --array-length --string-length --violate --at --violations --list-violations --from --progress= --quiet --help -o -V -q -h'
+        words='--output --manifest --digests --gz --serve --format --orders --objects --bytes --seed --version= --id-size --segment-size --heap-dumps --records --like --shape --classes --threads --stack-depth --references --array-length --string-length --violate --at --violations --list-violations --from --progress= --quiet --help -o -V -q -h'
         ;;
     esac
     mapfile -t COMPREPLY < <(compgen -P "$before" -W "$words" -- "${cur#"$before"}")

@@ -2,6 +2,7 @@
 complete -c hprof-gen -f
 complete -c hprof-gen -s o -l output -r -F -d 'Write the dump to FILE, not to standard output'
 complete -c hprof-gen -l manifest -r -F -d 'Write to FILE what is in the dump'
+complete -c hprof-gen -l digests -d 'Add the digests of the content to the manifest, as PROTOCOL.md defines them'
 complete -c hprof-gen -l gz -x -a '1 2 3 4 5 6 7 8 9' -d 'Compress the dump, 1 (fast) to 9 (small), as HotSpot does'
 complete -c hprof-gen -l serve -x -d 'Connect to a client like the HPROF agent of JDK 8 with net=HOST:PORT, instead of writing a file, and send records as its commands ask for them'
 complete -c hprof-gen -l format -x -a 'b a' -d 'With --serve'

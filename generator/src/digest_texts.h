@@ -1,0 +1,47 @@
+/* For digests: the texts of strings, as UTF-16 code units, and the names of classes. */
+#ifndef HPROF_GEN_DIGEST_TEXTS_H
+#define HPROF_GEN_DIGEST_TEXTS_H
+
+#include "base/keymap.h"
+#include "item.h"
+
+/* UTF-16 code units, big-endian, in texts.units. */
+struct text {
+    size_t at, size; /* bytes */
+};
+
+/* A LOAD_CLASS. */
+struct load {
+    uint64_t class_id, name_id;
+    bool unloaded;
+};
+
+struct texts {
+    struct memory *memory;
+    struct item units;    /* of all texts */
+    struct keymap by_id;  /* ID of a string to its index in `strings` */
+    struct text *strings; /* by the first UTF8 record of each ID */
+    size_t string_count, string_capacity;
+    struct load *loads; /* in the order of the file */
+    size_t load_count, load_capacity;
+    struct keymap by_serial;   /* to the index of the latest load */
+    struct keymap first_names; /* class ID to the ID of its first name in the file */
+};
+
+void texts_init(struct texts *texts, struct memory *memory, const struct hash_key *key);
+void texts_clear(struct texts *texts);
+
+/* The string of a UTF8 record; NULL if its ID is already defined, or without memory. */
+const struct text *texts_add(struct texts *texts, uint64_t id, const uint8_t *utf8, size_t size);
+void texts_load(struct texts *texts, uint32_t serial, uint64_t class_id, uint64_t name_id);
+void texts_unload(struct texts *texts, uint32_t serial);
+
+/* The text of a string; empty for an undefined one. */
+struct text texts_find(const struct texts *texts, uint64_t string_id);
+/* The name of a class in the form of descriptors, "[C" for char[]. `name_id` is 0 if no name was loaded when the heap dump was
+ * written. */
+struct text texts_class_name(struct texts *texts, uint64_t class_id, uint64_t name_id);
+bool texts_is(const struct texts *texts, struct text text, const char *ascii);
+void texts_put(const struct texts *texts, struct item *item, struct text text); /* as a part */
+
+#endif
