@@ -25,6 +25,7 @@ struct gravest {
 
 struct text {
     unsigned files, by_status[5];
+    bool has_printed;
     char quirk[256]; /* the last one printed, which is not repeated */
     struct gravest gravest;
     uint64_t *shown;       /* text-full: findings printed for the file, by rule; follows this structure in memory */
@@ -413,8 +414,10 @@ static void file(struct report *report)
     if (text->rows != NULL)
         rules_clear(text->rows);
     text->quirk[0] = '\0';
-    if (text->files++ > 0 && (report->opened || report->apart))
+    text->files++;
+    if (text->has_printed && (report->opened || report->apart))
         putc('\n', report->out);
+    text->has_printed |= report->opened || report->apart;
     text->by_status[report->summary.status]++;
     if (report->opened) {
         print_header(report);

@@ -195,6 +195,10 @@ def test_text_of_several_files(files: Path) -> None:
     assert [line.split(":")[0] for line in lines if "JAVA PROFILE" in line] == ["valid", "duplicate"]
 
 
+def test_text_begins_with_the_first_file_that_can_be_read(files: Path) -> None:
+    assert run("missing", "valid", "warning", cwd=files).out.startswith("valid: JAVA PROFILE ")
+
+
 def test_text_says_which_profile_accepts_all(files: Path) -> None:
     (files / "agent").write_bytes(AGENT)
     (files / "ends").write_bytes(AGENT[:46] + record(0x0B, b"\0\0\0\7"))  # THR-005

@@ -131,7 +131,7 @@ def test_truncated(tmp_path: Path) -> None:
     assert "ends within a sub-record" in done.err
     done = run("--show", hex(size), path)
     assert (done.status, done.out) == (2, "")
-    assert done.err == f"hprof-validate: {path}: the offset is beyond the end of the dump\n"
+    assert done.err == f"hprof-validate: {path}: the offset is beyond the end of the dump, which has {size} bytes\n"
 
 
 def test_an_offset_that_may_be_of_the_compressed_file(tmp_path: Path) -> None:

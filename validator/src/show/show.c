@@ -2,6 +2,7 @@
  * item around the offset. A third finds the class dumps of the instances among those items. */
 #include "show/show.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,10 +13,6 @@ enum {
     AROUND_MAX = 1000,
     CLASS_DUMP_MAX = 1 << 22
 };
-
-static const char beyond_end[] = "the offset is beyond the end of the dump";
-static const char beyond_end_compressed[] = "the offset is beyond the end of the dump, whose bytes are counted after "
-                                            "decompression; offsets of the rules GZ are of the compressed file";
 
 static const uint64_t class_search_limit = UINT64_C(256) << 20; /* bytes of the heap dump */
 
@@ -314,6 +311,20 @@ static enum hprof_status fail(struct show *s, enum hprof_status status, const ch
     return status;
 }
 
+static enum hprof_status fail_beyond_end(struct show *s)
+{
+    char sentence[sizeof s->asked->failure];
+
+    if (s->in.compressed)
+        return fail(
+            s, HPROF_USAGE,
+            "the offset is beyond the end of the dump, whose bytes are counted after decompression; offsets of the rules "
+            "GZ are of the compressed file");
+    snprintf(sentence, sizeof sentence, "the offset is beyond the end of the dump, which has %" PRIu64 " bytes",
+             input_file_size(&s->in));
+    return fail(s, HPROF_USAGE, sentence);
+}
+
 static void ignore_fault(void *context, const struct gzip_finding *finding)
 {
     (void)context; /* --show shows what can be inflated; the validator reports faults */
@@ -345,9 +356,8 @@ static enum hprof_status show_around(struct show *s, struct found *f, struct ite
     walk_records(s, f);
     if (!s->in.error) {
         c = show_bytes(s, offset, 1);
-        if (!f->is_found || !cursor_left(&c)) {
-            return fail(s, HPROF_USAGE, s->in.compressed ? beyond_end_compressed : beyond_end);
-        }
+        if (!f->is_found || !cursor_left(&c))
+            return fail_beyond_end(s);
     }
     s->heap = s->heap_end = 0;
     input_seek(&s->in, f->recent[f->count > f->capacity ? f->count % f->capacity : 0]);
