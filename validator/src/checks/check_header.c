@@ -34,6 +34,8 @@ static bool begins_with(const uint8_t *p, const char *start, size_t n)
     return true;
 }
 
+enum { TAR_SIZE = 262 }; /* of the beginning of a tar file up to the end of "ustar" */
+
 /* The kind of a file that is often mistaken for a dump, by its first bytes, or NULL. */
 static const char *kind_of_file(const uint8_t *p, size_t n)
 {
@@ -58,7 +60,8 @@ static const char *kind_of_file(const uint8_t *p, size_t n)
         {"\177ELF", 4, "an ELF file, as a core dump is"},
         {"FLR\0", 4, "a recording of Flight Recorder"},
         {"\0\x12portable heap dump", 20, "a portable heap dump (PHD) of OpenJ9"},
-        {"JAVA PROFILE 1.0.1, created", 27, "text output of the HPROF agent (format=a), not a binary dump (format=b)"},
+        {"H4sI", 4, "base64 text of a gzip file: decode it first"},
+        {"SkFWQSBQUk9GSUxF", 16, "base64 text of a dump: decode it first"},
         {"<!DO", 4, "an HTML page: perhaps a login or error page saved in place of the dump"},
         {"<htm", 4, "an HTML page: perhaps a login or error page saved in place of the dump"},
         {"<br ", 4, "an HTML page: perhaps a login or error page saved in place of the dump"},
@@ -67,7 +70,7 @@ static const char *kind_of_file(const uint8_t *p, size_t n)
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (n >= kinds[i].size && begins_with(p, kinds[i].start, kinds[i].size))
             return kinds[i].kind;
-    return NULL;
+    return n >= TAR_SIZE && memcmp(p + TAR_SIZE - 5, "ustar", 5) == 0 ? "a tar archive" : NULL;
 }
 
 /* Describes the start of a file that is not a dump: its kind, or its text, or its bytes. */
@@ -118,7 +121,8 @@ bool check_header(struct checker *ck, bool is_truncated)
     }
     if (good < HEADER_STRING_SIZE) {
         end_sound_part(ck->run, 0);
-        show_start(shown, p, n);
+        n = input_need(ck->in, TAR_SIZE);
+        show_start(shown, ck->in->at, n);
         report(ck, RULE_HDR_001, 0, "\"JAVA PROFILE 1.0.1\" or \"JAVA PROFILE 1.0.2\" and a NUL", "%s", shown);
         return false;
     }

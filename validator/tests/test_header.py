@@ -1,0 +1,92 @@
+"""Files that are not dumps: the finding names the kind of the file."""
+
+import base64
+import gzip
+import io
+import re
+import tarfile
+import zipfile
+
+import pytest
+from dumps import VALID
+from tool import SOURCE, report_one
+
+HTML = "an HTML page: perhaps a login or error page saved in place of the dump"
+AGENT_TEXT = "text of the HPROF agent ({}), which 'hprof-ascii check' of generator/python checks"
+
+
+def zip_file() -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as file:
+        file.writestr("heap.hprof", VALID)
+    return made.getvalue()
+
+
+def tar_file(form: int) -> bytes:
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w", format=form) as file:
+        member = tarfile.TarInfo("heap.hprof")
+        member.size = len(VALID)
+        file.addfile(member, io.BytesIO(VALID))
+    return made.getvalue()
+
+
+# The first bytes of such files, longer than the validator needs, and the kind that it names.
+KINDS = {
+    "agent-101": (
+        b"JAVA PROFILE 1.0.1, created Mon Nov 23 10:00:00 2026\n\n\nHeader for -agentlib:hprof",
+        AGENT_TEXT.format("format=a"),
+    ),
+    "agent-102": (
+        b"JAVA PROFILE 1.0.2, created Mon Nov 23 10:00:00 2026\n\n\nHeader for -agentlib:hprof",
+        AGENT_TEXT.format("format=a"),
+    ),
+    "agent-cpu-old": (b"count callee caller time\n3 java.lang.Object.<init>()V", AGENT_TEXT.format("cpu=old")),
+    "agent-trace": (b"TRACE 300000:\n\tjava.lang.Object.<init>(Object.java:20)\n", AGENT_TEXT.format("cpu=old")),
+    "agent-monitor": (b"WAIT: MONITOR Ljava/lang/ref/Reference$Lock;\n", AGENT_TEXT.format("cpu=old")),
+    "zip": (zip_file(), "a zip or jar file"),
+    "xz": (b"\xfd7zXZ\0\0\4\xe6\xd6\xb4\x46\2\0\x21\1\x16\0\0\0", "an xz file"),
+    "zstd": (b"\x28\xb5\x2f\xfd\x04\x00\x09\x00\x00", "a zstd file"),
+    "bzip2": (b"BZh91AY&SY\0\0\0\0", "a bzip2 file"),
+    "class": (b"\xca\xfe\xba\xbe\0\0\0\x34\0\x10", "a class file"),
+    "core": (b"\x7fELF\2\1\1\0\0\0\0\0\0\0\0\0\4\0\x3e\0", "an ELF file, as a core dump is"),
+    "jfr": (b"FLR\0\0\2\0\1\0\0\0\0\0\1\0\0", "a recording of Flight Recorder"),
+    "phd": (b"\0\x12portable heap dump\0\0\0\6", "a portable heap dump (PHD) of OpenJ9"),
+    "base64-gzip": (base64.encodebytes(gzip.compress(VALID)), "base64 text of a gzip file: decode it first"),
+    "base64-dump": (base64.encodebytes(VALID), "base64 text of a dump: decode it first"),
+    "html-doctype": (b'<!DOCTYPE html>\n<html lang="en">\n<head>\n<title>Log in</title>', HTML),
+    "html-lower-case": (b"<!doctype html>\n", HTML),
+    "html": (b"<html><head><title>502 Bad Gateway</title></head>", HTML),
+    "html-upper-case": (b"<HTML><HEAD><TITLE>502 Bad Gateway</TITLE></HEAD>", HTML),
+    "html-break": (b"<br />\n<b>Warning</b>:  readfile(): failed to open stream", HTML),
+    "tar-pax": (tar_file(tarfile.PAX_FORMAT), "a tar archive"),
+    "tar-gnu": (tar_file(tarfile.GNU_FORMAT), "a tar archive"),
+}
+
+
+@pytest.mark.parametrize("packed", [False, True], ids=["plain", "gzip"])
+@pytest.mark.parametrize("name", KINDS)
+def test_the_kind_of_a_file_is_named(name: str, packed: bool) -> None:
+    data, kind = KINDS[name]
+    found = report_one("-", stdin=gzip.compress(data) if packed else data)
+    assert [(one["rule"], one["offset"], one["found"]) for one in found["findings"]] == [("HDR-001", 0, kind)]
+
+
+def test_every_row_of_kinds_is_reached() -> None:
+    """For each row of kinds[] there is a file above that no earlier row matches."""
+    source = (SOURCE / "validator/src/checks/check_header.c").read_text()
+    table = re.search(r"\} kinds\[\] = \{\n(.*?)\n    \};", source, re.DOTALL)
+    assert table
+    rows = re.findall(r'\{"((?:[^"\\]|\\.)*)", (\d+),\s*"[^"]*"\}', table[1])
+    assert len(rows) == table[1].count("{")
+    starts = [re.sub(rb"\\(x[0-9a-f]{2}|[0-7]{1,3}|n)", unescape, start.encode()).lower() for start, _ in rows]
+    assert [len(start) for start in starts] == [int(size) for _, size in rows]
+    first = {next((row for row, start in enumerate(starts) if data.lower().startswith(start)), None) for data, _ in KINDS.values()}
+    assert first == {*range(len(rows)), None}  # None: "ustar" is not at the start
+
+
+def unescape(found: re.Match[bytes]) -> bytes:
+    code = found[1]
+    if code == b"n":
+        return b"\n"
+    return bytes([int(code[1:], 16) if code.startswith(b"x") else int(code, 8)])
