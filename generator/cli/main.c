@@ -20,6 +20,7 @@
 #include "progress.h"
 #include "readable.h"
 #include "serve.h"
+#include "wrap.h"
 
 const char program_name[] = "hprof-gen";
 
@@ -57,15 +58,26 @@ static int show_help(void)
     return finish_listing();
 }
 
+/* A line for each fault, because scripts read the list; on a terminal, a table that fits it. */
 static int list_faults(void)
 {
+    enum { ABOUT_COLUMN = 39, TABLE_WIDTH = 70 };
+    size_t width = terminal_width(STDOUT_FILENO, WRAP_NEVER);
     const struct fault *row;
 
-    for (size_t i = 0; (row = fault_at(i)); i++)
-        printf("%-9s %-28s %s%s\n", fault_rule(row), fault_variant(row), fault_about(row),
-               fault_is_alone(row)  ? " [alone]"
-               : fault_is_once(row) ? " [once]"
-                                    : "");
+    for (size_t i = 0; (row = fault_at(i)); i++) {
+        char line[512];
+        int used =
+            snprintf(line, sizeof line, width < TABLE_WIDTH ? "%s %s" : "%-9s %-28s ", fault_rule(row), fault_variant(row));
+        const char *note = fault_is_alone(row) ? " [alone]" : fault_is_once(row) ? " [once]" : "";
+
+        fputs(line, stdout);
+        snprintf(line, sizeof line, "%s%s", fault_about(row), note);
+        if (width < TABLE_WIDTH)
+            wrap_hanging(stdout, line, 4, (size_t)used, width);
+        else
+            wrap(stdout, line, ABOUT_COLUMN, ABOUT_COLUMN, width);
+    }
     return finish_listing();
 }
 

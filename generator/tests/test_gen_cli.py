@@ -595,12 +595,12 @@ def test_memory_is_bounded(args: list[str], tmp_path: Path) -> None:
 # ---- What is shown ---------------------------------------------------------------------------------------------------
 
 
-def on_a_terminal(*args: Arg, cwd: Path) -> str:
-    """What the tool shows on a terminal that is its standard error."""
+def on_a_terminal(*args: Arg, cwd: Path, columns: int = 100, stdout: bool = False) -> str:
+    """What the tool shows on a terminal that is its standard error, and on request its standard output."""
     ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 100, 0, 0))
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     shown = b""
-    with running(*args, cwd=cwd, stdout=subprocess.DEVNULL, stderr=theirs) as process:
+    with running(*args, cwd=cwd, stdout=theirs if stdout else subprocess.DEVNULL, stderr=theirs) as process:
         os.close(theirs)
         while select.select([ours], [], [], 60)[0]:
             try:
@@ -641,6 +641,21 @@ def test_help() -> None:
     assert [name for name in options if f"--{name}" not in text] == []
     with Path("/dev/full").open("wb") as full:
         assert run("--help", stdout=full).status == 3
+
+
+@pytest.mark.parametrize(
+    ("option", "columns"),
+    [("--help", 80), ("--help", 100), *(("--list-violations", columns) for columns in (50, 69, 70, 80, 100))],
+)
+def test_lists_fit_the_terminal(option: str, columns: int, tmp_path: Path) -> None:
+    shown = on_a_terminal(option, cwd=tmp_path, columns=columns, stdout=True).replace("\r", "")
+    assert columns - 20 < max(len(line) for line in shown.splitlines()) <= columns
+    assert shown.split() == run(option).out.decode().split()
+
+
+def test_the_list_of_faults_has_a_line_for_each_in_a_pipe() -> None:
+    lines = run("--list-violations").out.decode().splitlines()
+    assert all(re.match(r"[A-Z]+-[0-9]{3} +\S+ +\S", line) for line in lines)
 
 
 def test_without_arguments_there_is_help_and_no_dump() -> None:
