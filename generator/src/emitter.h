@@ -60,6 +60,7 @@ struct emitter {
     uint64_t given;   /* records */
     uint32_t pause;   /* added to the time of each record */
     uint32_t last_time;
+    bool has_ints; /* an int[][] was written, by a producer that names the class of the elements */
     char text[TEXT_MOST + 1];
 };
 

@@ -416,7 +416,6 @@ HOT uint8_t *put_elements(struct loop *l, uint8_t *p, uint64_t index, const stru
 static uint64_t element_class_id(const struct emitter *em, uint32_t class, struct event *e)
 {
     uint32_t of = em->model->classes[class].element_class;
-
     bool first = em->hot[class].objects == 0;
 
     if (of == CORE_OBJECT) {
@@ -429,6 +428,13 @@ static uint64_t element_class_id(const struct emitter *em, uint32_t class, struc
     return class_id(em, of);
 }
 
+/* One Object[] of the file, not the first, is written as an int[][] of nulls: no shape has such a class. */
+static inline bool becomes_ints(const struct emitter *em, uint32_t class, uint64_t size)
+{
+    return em->producer->element_classes && class == CORE_OBJECT_ARRAY && em->hot[class].objects && !em->has_ints &&
+           size <= PIECE_SIZE;
+}
+
 HOT void give_object_array(struct loop *l, uint64_t index, struct object *o, unsigned id_size)
 {
     struct emitter *em = l->em;
@@ -437,18 +443,24 @@ HOT void give_object_array(struct loop *l, uint64_t index, struct object *o, uns
     size_t fixed = 1 + SIZE_OF(OBJECT_ARRAY_DUMP, id_size);
     uint64_t size;
     uint8_t *body;
-    bool archived;
+    bool archived, is_ints;
 
     if (em->producer->cuts_nulls)
         while (o->elements && model_reference(l->m, index, o, o->elements - 1) == MODEL_NULL)
             o->elements--;
     size = o->elements * id_size;
+    is_ints = becomes_ints(em, o->class, size);
     e->fields.OBJECT_ARRAY_DUMP = (struct OBJECT_ARRAY_DUMP){.object_id = object_id(em, index),
                                                              .trace_serial = em->traces[o->class],
                                                              .elements = (uint32_t)o->elements,
                                                              .class_id = class_id(em, o->class)};
-    if (__builtin_expect(em->producer->element_classes, 0))
+    if (__builtin_expect(is_ints, 0)) {
+        e->fields.OBJECT_ARRAY_DUMP.class_id = class_id(em, CORE_INT_ARRAY);
+        quirk(e, RULE_OBJ_012, 1);
+        em->has_ints = true;
+    } else if (__builtin_expect(em->producer->element_classes, 0)) {
         e->fields.OBJECT_ARRAY_DUMP.class_id = element_class_id(em, o->class, e);
+    }
     e->body_size = size;
     count_array(em, o->class, size);
     if (size > PIECE_SIZE) {
@@ -463,7 +475,9 @@ HOT void give_object_array(struct loop *l, uint64_t index, struct object *o, uns
         return;
     }
     e->body = body = body_place(l, fixed, size);
-    if (em->detail != DETAIL_SIZES)
+    if (__builtin_expect(is_ints, 0))
+        memset(body, 0, size);
+    else if (em->detail != DETAIL_SIZES)
         put_elements(l, body, index, o, 0, o->elements, id_size);
     archived = l->archived_left && o->elements && o->class == CORE_OBJECT_ARRAY;
     if (__builtin_expect(archived, 0)) {

@@ -100,7 +100,7 @@ struct producer {
     unsigned loaders;          /* besides the application's */
     unsigned archived_mirrors; /* the number of elements of Object[] that refer to a class that is not dumped */
     unsigned sevens;           /* the number of boolean[] that hold a 7 */
-    bool element_classes;      /* an object array names the class of its elements; that of Object[] is 0 */
+    bool element_classes;      /* an object array names the class of its elements: 0 for Object[], int[] for int[][] */
     bool cuts_nulls;           /* trailing nulls of object arrays are left out */
     bool leaves_out_elements;  /* 1.0.3: one primitive array has no elements */
 

@@ -371,6 +371,7 @@ static bool run(struct source *source, struct stage *first, const bool *stop)
     em->given = 0;
     em->dump = 0;
     em->pause = em->last_time = 0;
+    em->has_ints = false;
 
     model_resize(em->model, objects_of(em, 0));
     give_header(em);
