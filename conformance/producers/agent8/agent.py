@@ -78,7 +78,7 @@ class Agent:
         received: str | None = None,
     ) -> Run:
         """`before` are files that are there already; `quit_after` is the output after which the JVM gets a SIGQUIT. With
-        `received` the agent is told to send to a socket, and what it sends is a file of this name."""
+        `received`, the agent sends its output to a socket, and the output becomes a file of this name."""
         if received is not None:
             with create_server((HOST, 0)) as server, ThreadPoolExecutor(1) as pool:
                 server.settimeout(LIMIT)

@@ -453,14 +453,14 @@ class Assembler:
         inner = self._sequence(tuple(one for one in block if one.word != "member"), self._in_dump)
         data = inner.to_bytes()
         piece = Piece()
-        told = [Arguments(one) for one in block if one.word == "member"]
-        for one in told:
+        listed = [Arguments(one) for one in block if one.word == "member"]
+        for one in listed:
             size = integer(one.positional())
             if not 0 <= size <= len(data):
                 raise one.fail(f"there are only {len(data)} bytes left")
             self._members(piece, one, [data[:size]])
             data = data[size:]
-        if told and not data:
+        if listed and not data:
             arguments.done(block=True)
             return piece, inner
         sizes = arguments.listing("sizes")

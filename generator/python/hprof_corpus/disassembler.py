@@ -373,8 +373,8 @@ class _Dump:
             codes += letter
             formats.append((type_name(code), spell))
             names.append(_short(self._survey.strings.get(name, ""), 40)[1:-1] or "?")
-        told = " ".join(names)
-        comment = f"{comment} {told if len(told) <= 120 else ''}".strip()
+        shown = " ".join(names)
+        comment = f"{comment} {shown if len(shown) <= 120 else ''}".strip()
         return _Plan(struct.Struct(">" + codes), formats, comment and f"({comment})")
 
     def _array(self, item: Subrecord) -> None:

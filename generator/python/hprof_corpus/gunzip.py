@@ -116,7 +116,7 @@ def alike(members: list[FoundMember]) -> str | None:
         if set(sizes[:-1]) == {sizes[0]} and 0 < sizes[-1] <= sizes[0]:
             words.append(f"each {sizes[0]}")
         else:
-            told = sizes[:-1] if sizes[-1] else sizes
-            counted = [(size, len(list(same))) for size, same in groupby(told)]
+            written = sizes[:-1] if sizes[-1] else sizes
+            counted = [(size, len(list(same))) for size, same in groupby(written)]
             words.append(f"sizes [ {' '.join(f'{size} * {n}' if n > 1 else str(size) for size, n in counted)} ]")
     return " ".join(words)

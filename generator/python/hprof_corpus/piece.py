@@ -25,7 +25,7 @@ class Spot(NamedTuple):
     rule: str | None = None
 
 
-# In the order of writing: where it stands, and a spot without its offset, or those of a piece that was put there.
+# In the order of writing: the offset, and a spot without its offset, or the spots of a piece that was put there.
 _Spots: TypeAlias = "list[tuple[int, tuple[int, str, str | None] | _Spots]]"
 
 

@@ -1,9 +1,9 @@
-"""What is in a dump, counted: a second opinion on the truth that a generator writes beside it, and on a validator.
+"""Counts the contents of a dump: an independent check of the manifest of a generator, and of a validator.
 
-It checks nothing, and accepts nothing either: a fault of framing ends it, with the offset. What the framing does not
-need may be wrong: an instance whose class is not dumped, or is of another size, is counted, and its references are not.
+It validates nothing. A fault of the framing ends it, with the offset. Other faults do not: an instance whose class is
+not dumped, or has another size, is counted, but its references are not.
 
-    python -m hprof_corpus.reader DUMP          prints the counts as JSON; - is standard input; gzip is told by content
+    python -m hprof_corpus.reader DUMP          prints the counts as JSON; - is standard input; gzip is recognised by its content
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The body of a heap dump record, whatever is wrong with it: sub-records, and between them what is none.
+"""The body of a heap dump record, valid or not: its sub-records, and the bytes between them that are no sub-record.
 
-A sub-record that is not sound is handed out as far as it can be told, and then the first place is sought from which
-sound ones lead to the very end of the record. The search is linear in the bytes, and ends when it has taken too long.
+A malformed sub-record is returned as far as it can be read. The search then finds the first offset from which
+well-formed sub-records lead to the end of the record. It is linear in the bytes, and ends when it has taken too long.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Where each record and sub-record of a dump begins and ends, by layouts.py. All that read dumps do it through this.
+"""The positions of all records and sub-records of a dump, by layouts.py. All code that reads dumps uses this module.
 
-Nothing is mended here: what does not fit is raised as a fault, which says how far the bytes could be told. The reader
-ends there; the disassembler says it in its notation and goes on.
+It repairs nothing: malformed bytes raise an error, which has the offset up to which the dump was read. The reader ends
+there. The disassembler writes the malformed bytes in its notation and continues.
 """
 
 from __future__ import annotations

@@ -104,10 +104,10 @@ def test_spots_of_pieces_within_pieces() -> None:
     outer.append(inner)
     outer.append(inner)
     outer.spot(1, "last")
-    told = [(spot.offset, spot.line, spot.label, spot.rule) for spot in outer.spots(10)]
+    found = [(spot.offset, spot.line, spot.label, spot.rule) for spot in outer.spots(10)]
     once = ((14, 3, "inmost", "STR-002"), (15, 2, "inner", None))
     twice = [(at + more, *rest) for more in (0, 4) for at, *rest in once]
-    assert told == [(11, 1, "first", None), *twice, (19, 1, "last", None)]
+    assert found == [(11, 1, "first", None), *twice, (19, 1, "last", None)]
     assert outer.to_bytes() == b"aabcxabcx"
 
 

@@ -162,7 +162,7 @@ def member(data: bytes, instead: bytes) -> bytes:
     return bytes.fromhex("1f8b08000000000000ff") + packer.compress(instead) + packer.flush() + trailer
 
 
-def spoiled(data: bytes, dice: random.Random) -> bytes:
+def corrupted(data: bytes, dice: random.Random) -> bytes:
     """Other bytes: the first, a few bits, or all."""
     match dice.randrange(3):
         case 0:
@@ -183,7 +183,7 @@ def test_the_consequences_of_a_damaged_member_are_not_reported(tmp_path: Path) -
         for file in files:
             data = (CORPUS / "valid" / file.name.removeprefix("valid-")).read_bytes()
             at = dice.randrange(1, min(32, len(data)) if turn < 2 else len(data))
-            file.write_bytes(member(data[:at], data[:at]) + member(data[at:], spoiled(data[at:], dice)))
+            file.write_bytes(member(data[:at], data[:at]) + member(data[at:], corrupted(data[at:], dice)))
         _, reports = validate(*files)
         for report in reports:
             errors = [one["rule"] for one in report["findings"] if one["severity"] == "error"]

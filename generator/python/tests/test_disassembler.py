@@ -428,7 +428,7 @@ def test_a_file_has_its_name_when_it_is_complete(module: str, tmp_path: Path) ->
 
 
 def test_a_file_that_becomes_shorter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """While it is read it is told; what was read stays as it is."""
+    """While the file is read, this is an error; the bytes that were read stay as they are."""
     dump = tmp_path / "dump"
     dump.write_bytes(bytes(3 << 20))
     data = open_bytes(str(dump))

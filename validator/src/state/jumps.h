@@ -22,9 +22,9 @@ struct jumps {
 
 void jumps_init(struct jumps *jumps, struct memory *memory);
 void jumps_clear(struct jumps *jumps);
-/* Forgets the jumps from an offset on. */
+/* Discards the jumps from an offset on. */
 void jumps_shrink(struct jumps *jumps, uint64_t from);
-/* Notes a jump, and forgets those from later offsets. */
+/* Notes a jump, and discards those from later offsets. */
 void jumps_note(struct jumps *jumps, uint64_t from, uint64_t to, bool failed);
 /* The index of the first jump from an offset or later. */
 size_t jumps_find(const struct jumps *jumps, uint64_t from);

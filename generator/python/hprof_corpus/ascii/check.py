@@ -103,7 +103,7 @@ class Checker:
             self._stray((joined or line).text)
 
     def _take(self, line: Line) -> bool:
-        """False if it is no line that may stand here."""
+        """False if this line is not allowed here."""
         block, text, find = self.block, line.text, match_open if line.cut else match
         if block is not None:
             found = find(text, block.kinds)

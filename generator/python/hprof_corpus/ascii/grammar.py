@@ -130,7 +130,7 @@ ROOT_DETAILS: dict[bytes, tuple[bytes, ...]] = {
     b"native stack": (b"thread",),
 }
 
-# Lines that begin with one of these stand outside all blocks.
+# Lines of these kinds are outside all blocks.
 OUTSIDE = (
     Kind.THREAD_START,
     Kind.THREAD_END,
