@@ -157,23 +157,6 @@ static void send_bytes(struct server *s, const uint8_t *data, size_t size)
     }
 }
 
-static bool receive(struct server *s, uint8_t *to, size_t size)
-{
-    while (size && !s->gone) {
-        ssize_t n = recv(s->connection, to, size, 0);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            s->gone = true;
-        else {
-            to += n;
-            size -= (size_t)n;
-        }
-    }
-    return !s->gone;
-}
-
 /* ---- The dump ---- */
 
 /* False at the end of the dump, or if it cannot be read. */
@@ -558,7 +541,7 @@ static void take_order(struct server *s)
     }
 }
 
-/* Takes orders until a command arrives. False if the program ends, or the client closes its side. */
+/* Takes orders until bytes of a command arrive, or the client closes its side. False if the program ends. */
 static bool await_command(struct server *s)
 {
     struct pollfd both[] = {{.fd = s->connection, .events = POLLIN}, {.fd = s->orders, .events = POLLIN}};
@@ -574,6 +557,24 @@ static bool await_command(struct server *s)
             return true;
     }
     return false;
+}
+
+/* Also between the bytes of a command orders are taken. False if the program ends, or the client has closed its side. */
+static bool receive(struct server *s, uint8_t *to, size_t size)
+{
+    while (size && !s->gone && await_command(s)) {
+        ssize_t n = recv(s->connection, to, size, 0);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0) {
+            s->gone = true;
+        } else {
+            to += n;
+            size -= (size_t)n;
+        }
+    }
+    return !size;
 }
 
 /* With --orders, the program runs until the orders end. */
@@ -755,9 +756,12 @@ enum serve_end serve_dump(int dump, int connection, const struct serve_options *
         open_text(&s);
     if (!s.error)
         send_start(&s);
-    while (known && !s.error && await_command(&s) && receive(&s, command, 1) && *command != COMMAND_END)
+    while (known && !s.error && receive(&s, command, 1) && *command != COMMAND_END) {
         if (receive(&s, rest, sizeof rest))
             known = take_command(&s, *command);
+        else
+            *command = COMMAND_END; /* half a command is none */
+    }
     if (known && !s.error && *command != COMMAND_EXIT) {
         await_end(&s);
         s.gone = false; /* a client that sends no more commands may still read */

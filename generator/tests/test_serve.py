@@ -243,6 +243,19 @@ def test_the_end_of_orders_is_that_of_the_program() -> None:
             assert len(session.stream.data) == session.stream.taken
 
 
+def test_half_a_command_holds_nothing_up() -> None:
+    """Orders are answered meanwhile, and their end is that of the program."""
+    for half in (b"\x04", b"\x05", alloc_sites()[:-1], control(7)):
+        with generator_session(GEN, "--objects", "500", "--orders") as session:
+            session.stream.fence()
+            session.stream.send(half)
+            time.sleep(0.05)
+            session.order("d", "dropped")
+            assert session.finish() == 0
+            session.stream.wait_end()
+            assert len(session.stream.of(Tag.HEAP_DUMP)) == 1
+
+
 def test_orders_are_answered() -> None:
     with generator_session(GEN, "--objects", "500", "--orders", "--records", "sites") as session:
         stream = session.stream
