@@ -18,7 +18,7 @@ enum {
     LOOK_AHEAD_MAX = 1 << 22, /* bytes: what follows a longer record is not looked at */
     MEASURE_MAX = 1 << 22,    /* bytes: no CLASS_DUMP is longer */
     PLAUSIBLE_BYTES = 4096,   /* of a heap dump record: enough for a few sub-records */
-    SEEN = 32,                /* bytes that tell what a record or sub-record is, and its class */
+    SEEN = 32,                /* bytes that show what a record or sub-record is, and its class */
     SERIES = 16               /* records in a row that are not there by chance */
 };
 
