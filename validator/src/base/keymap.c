@@ -54,7 +54,7 @@ static size_t next_capacity(size_t capacity, size_t part)
 
     if (capacity < DOUBLED_MAX)
         return capacity ? 2 * capacity : FIRST;
-    return capacity == DOUBLED_MAX ? 2 * capacity + part * (capacity / 32) : capacity + capacity / 4;
+    return capacity == DOUBLED_MAX ? 2 * capacity + part * (capacity / 16) : capacity + capacity / 4;
 }
 
 static bool grow(struct keymap *m, struct keymap_part *part)
@@ -82,7 +82,7 @@ static bool grow(struct keymap *m, struct keymap_part *part)
 bool keymap_get(const struct keymap *m, uint64_t key, uint64_t *value)
 {
     uint64_t hash = hash_u64(&m->hash, key), found = m->value_of_zero;
-    const struct keymap_part *part = &m->parts[hash >> 60];
+    const struct keymap_part *part = &m->parts[hash >> 62];
 
     if (key) {
         const uint8_t *slot = part->count ? probe(m, part, key, hash) : NULL;
@@ -101,17 +101,35 @@ bool keymap_get(const struct keymap *m, uint64_t key, uint64_t *value)
 void keymap_prefetch(const struct keymap *m, uint64_t key)
 {
     uint64_t hash = hash_u64(&m->hash, key);
-    const struct keymap_part *part = &m->parts[hash >> 60];
+    const struct keymap_part *part = &m->parts[hash >> 62];
 
     if (part->slots)
         __builtin_prefetch(part->slots + first_slot(part, hash) * slot_size(m));
 }
 
-bool keymap_put(struct keymap *m, uint64_t key, uint64_t value)
+/* Where the value of a key other than 0 is; its slot is made if there is none. NULL if memory runs out. */
+static uint8_t *claim(struct keymap *m, uint64_t key, bool *is_new)
 {
     uint64_t hash = hash_u64(&m->hash, key);
-    struct keymap_part *part = &m->parts[hash >> 60];
+    struct keymap_part *part = &m->parts[hash >> 62];
     uint8_t *slot;
+
+    if (part->count >= part->capacity - part->capacity / 4 && !grow(m, part))
+        return NULL;
+    slot = probe(m, part, key, hash);
+    *is_new = !native_load(slot, m->key_size);
+    if (*is_new) {
+        native_store(slot, m->key_size, key);
+        part->count++;
+        m->count++;
+    }
+    return slot + m->key_size;
+}
+
+bool keymap_put(struct keymap *m, uint64_t key, uint64_t value)
+{
+    uint8_t *to;
+    bool is_new;
 
     if (!key) {
         m->count += !m->has_zero;
@@ -119,16 +137,29 @@ bool keymap_put(struct keymap *m, uint64_t key, uint64_t value)
         m->value_of_zero = value;
         return true;
     }
-    if (part->count >= part->capacity - part->capacity / 8 && !grow(m, part))
-        return false;
-    slot = probe(m, part, key, hash);
-    if (!native_load(slot, m->key_size)) {
-        native_store(slot, m->key_size, key);
-        part->count++;
-        m->count++;
+    to = claim(m, key, &is_new);
+    if (to)
+        native_store(to, m->value_size, value);
+    return to != NULL;
+}
+
+bool keymap_add(struct keymap *m, uint64_t key, uint64_t value, uint64_t *earlier)
+{
+    uint8_t *to;
+    bool is_new;
+
+    if (!key) {
+        *earlier = m->value_of_zero;
+        return !m->has_zero && keymap_put(m, key, value);
     }
-    native_store(slot + m->key_size, m->value_size, value);
-    return true;
+    to = claim(m, key, &is_new);
+    if (!to)
+        return true;
+    if (is_new)
+        native_store(to, m->value_size, value);
+    else
+        *earlier = native_load(to, m->value_size);
+    return is_new;
 }
 
 void keymap_each(const struct keymap *m, void (*each)(void *context, uint64_t key, uint64_t value), void *context)

@@ -1,15 +1,15 @@
 /* A map from an ID or a serial to a number, for strings, frames, stack traces, threads and classes.
  *
- * Slots have a key and a value, each in 4 or 8 bytes; linear probing, keyed hash, at most 7/8 full. The map is divided into
+ * Slots have a key and a value, each in 4 or 8 bytes; linear probing, keyed hash, at most 3/4 full. The map is divided into
  * parts that grow one after the other, so that a large map is never half empty and copies little at a time: an entry takes about
- * 10 bytes with slots of 8 bytes, and 21 with slots of 16. */
+ * 12 bytes with slots of 8 bytes, and 24 with slots of 16. Parts are few, so that those of a large map fill huge pages. */
 #ifndef HPROF_KEYMAP_H
 #define HPROF_KEYMAP_H
 
 #include "base/hash.h"
 #include "base/memory.h"
 
-enum { KEYMAP_PARTS = 16 };
+enum { KEYMAP_PARTS = 4 };
 
 struct keymap {
     struct memory *memory;
@@ -37,6 +37,10 @@ void keymap_prefetch(const struct keymap *m, uint64_t key);
 
 /* Adds a key, or changes its value. If memory runs out, returns false and changes nothing. */
 bool keymap_put(struct keymap *m, uint64_t key, uint64_t value);
+
+/* Adds a key if the map lacks it. If it was there, returns false and gives its value, which stays. If memory runs out, returns true
+ * and changes nothing. */
+bool keymap_add(struct keymap *m, uint64_t key, uint64_t value, uint64_t *earlier);
 
 /* Calls `each` for each key, in no particular order. */
 void keymap_each(const struct keymap *m, void (*each)(void *context, uint64_t key, uint64_t value), void *context);

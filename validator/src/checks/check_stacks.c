@@ -37,8 +37,7 @@ void check_frame(struct checker *ck, const struct FRAME *r, const uint8_t *body,
     byte_hash_begin(&hash, &ck->run->key);
     byte_hash_add(&hash, &ck->run->key, body, SIZE_OF(FRAME, id));
     digest = byte_hash_end(&hash, &ck->run->key);
-    if (!keymap_get(&ck->file->frames, r->id, &known)) {
-        keymap_put(&ck->file->frames, r->id, digest);
+    if (keymap_add(&ck->file->frames, r->id, digest, &known)) {
         if (!r->id)
             report(ck, RULE_STK_013, at, "an ID other than 0", "0");
     } else if (known == digest) {

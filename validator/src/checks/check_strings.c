@@ -87,13 +87,23 @@ static void define_string(struct checker *ck, uint64_t id, struct text *t, uint6
         findings_want_offset(&ck->run->findings, f, WANTED_STRING, id);
 }
 
-/* Prepares for the string after the present one, whose body begins the window. */
-static void prefetch_next(const struct checker *ck, uint64_t length)
+/* Prepares for a string that follows the present one, whose body begins the window. A lookup in a large table takes as long as
+ * several short strings, so the string is not the next one. */
+static void prefetch_ahead(const struct checker *ck, uint64_t length)
 {
-    uint64_t there = (uint64_t)(ck->in->end - ck->in->at), id = ck->file->id_size;
+    enum { STRINGS_AHEAD = 6 };
+    const uint8_t *body = ck->in->at;
+    uint64_t fixed = RECORD_HEADER_SIZE + (uint64_t)ck->file->id_size;
 
-    if (length < there && there - length >= RECORD_HEADER_SIZE + id && ck->in->at[length] == TAG_UTF8)
-        strings_prefetch(&ck->file->strings, get_id(ck->in->at + length + RECORD_HEADER_SIZE, ck->file->id_size));
+    for (unsigned i = 0; i < STRINGS_AHEAD; i++) {
+        uint64_t there = (uint64_t)(ck->in->end - body);
+
+        if (length >= there || there - length < fixed || body[length] != TAG_UTF8)
+            return;
+        body += length + RECORD_HEADER_SIZE;
+        length = get_u4(body - RECORD_HEADER_SIZE + RECORD_LENGTH_AT);
+    }
+    strings_prefetch(&ck->file->strings, get_id(body, ck->file->id_size));
 }
 
 /* SPEC.md 4.1 UTF8. The text is checked only when it is complete, because a wrong length makes anything part of it. */
@@ -106,7 +116,7 @@ bool check_utf8(struct checker *ck, uint64_t length)
 
     if (!read_UTF8(&c, ck->file->id_size, &r))
         return false;
-    prefetch_next(ck, length);
+    prefetch_ahead(ck, length);
     input_advance(ck->in, SIZE_OF(UTF8, ck->file->id_size));
     if (!read_text(ck, &t, length - SIZE_OF(UTF8, ck->file->id_size)))
         return false;

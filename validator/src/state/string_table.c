@@ -73,16 +73,15 @@ void strings_prefetch(const struct strings *s, uint64_t id)
 enum string_state strings_define(struct strings *s, uint64_t id, uint64_t hash, uint64_t size, const uint8_t *text,
                                  const uint8_t last[2], uint64_t budget)
 {
-    uint64_t value;
+    uint64_t earlier;
     size_t kept = size < STRING_KEPT ? (size_t)size : STRING_KEPT;
 
     hash = (hash & ~(uint64_t)(KIND_MASK << 1 | 1)) | (uint64_t)kind_of(text, size, last) << 1 | 1;
-    if (keymap_get(&s->by_id, id, &value)) {
-        const struct text *earlier = kept_text(value);
+    if (!keymap_add(&s->by_id, id, hash, &earlier)) {
+        const struct text *t = kept_text(earlier);
 
-        return (earlier ? earlier->hash == hash && earlier->size == size : value == hash) ? STRING_SAME : STRING_OTHER;
+        return (t ? t->hash == hash && t->size == size : earlier == hash) ? STRING_SAME : STRING_OTHER;
     }
-    value = hash;
     if (s->kept_bytes + kept <= budget) {
         struct text *t = arena_get(&s->texts, sizeof *t + kept);
 
@@ -91,10 +90,9 @@ enum string_state strings_define(struct strings *s, uint64_t id, uint64_t hash, 
             if (kept)
                 memcpy(t->bytes, text, kept);
             s->kept_bytes += sizeof *t + kept;
-            value = (uint64_t)(uintptr_t)t;
+            keymap_put(&s->by_id, id, (uint64_t)(uintptr_t)t);
         }
     }
-    keymap_put(&s->by_id, id, value);
     return STRING_NEW;
 }
 
