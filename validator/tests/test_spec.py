@@ -202,8 +202,8 @@ def test_a_rule_is_as_severe_as_its_decision() -> None:
     table = decisions()
     for rule in RULES.values():
         for row in re.findall(r"\w+", rule.decisions):
-            if row == "4a":
-                assert f"`{rule}`" in section("G.2")
+            if row not in table:
+                assert f"`{rule}`" in re.search(rf"^{row}\. .*(?:\n    .*)*", section("G.2"), re.MULTILINE)[0]
             else:
                 letters = re.findall(r"\b[ESWP]\b", table[row][3])
                 assert LETTERS[rule.severity] in letters, f"{rule}: {rule.severity}, row {row}: {table[row][3]}"

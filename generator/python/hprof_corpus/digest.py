@@ -171,7 +171,7 @@ class HeapDump:
     classes: dict[int, DumpedClass] = field(default_factory=dict)
     later_classes: list[DumpedClass] = field(default_factory=list)  # of an ID that another CLASS_DUMP has: invalid
     objects: list[Object] = field(default_factory=list)
-    names: dict[int, int] = field(default_factory=dict)  # strings, by class: those of the classes that are loaded
+    ended: dict[int, int] = field(default_factory=dict)  # by class ID: how many LOAD_CLASS had lost their meaning before it
 
 
 class InstanceField(NamedTuple):
@@ -196,8 +196,9 @@ class Content:
         self._id_code = "I" if header.id_size == 4 else "Q"
         self.strings: dict[int, str] = {}
         self.dumps: list[HeapDump] = []
-        self._first_names: dict[int, int] = {}
-        self._loaded: dict[int, dict[int, int]] = {}  # by class: its names by the serials that are loaded, in file order
+        self._names: dict[int, list[int]] = {}  # by class ID: a string for each LOAD_CLASS
+        self._ended: dict[int, int] = {}  # by class ID: how many of them have lost their meaning
+        self._first_serial: dict[int, int] = {}  # by class ID: the one whose unloading ends the meaning of the ID
         self._by_serial: dict[int, int] = {}
         self._series: HeapDump | None = None
         self._structs = {record.tag: struct_of(record.layout, header.id_size) for record in layouts.RECORDS}
@@ -215,9 +216,10 @@ class Content:
             raise FramingError(end, "the header of a record ends beyond the file")
 
     def name_of_class(self, dump: HeapDump, class_id: int) -> str:
-        """The name when the heap dump is written; a class that is loaded only later has its first name."""
-        name = dump.names.get(class_id) or self._first_names.get(class_id, 0)
-        return class_name(self.strings.get(name, ""))
+        """The name of a class in a heap dump (SPEC.md 6.3)."""
+        names = self._names.get(class_id, [0])
+        ended = dump.ended.get(class_id, 0)
+        return class_name(self.strings.get(names[ended if ended < len(names) else 0], ""))
 
     def _record(self, record: Record, body: int, end: int) -> None:
         fixed = self._structs[record.tag]
@@ -226,12 +228,15 @@ class Content:
             self.strings.setdefault(string_id, text_of(bytes(self._data[body + fixed.size : end])))
         elif record.name == "LOAD_CLASS":
             serial, class_id, _, name = fixed.unpack_from(self._data, body)
-            self._first_names.setdefault(class_id, name)
-            self._loaded.setdefault(class_id, {}).setdefault(serial, name)
+            self._names.setdefault(class_id, []).append(name)
+            self._first_serial.setdefault(class_id, serial)
             self._by_serial[serial] = class_id
         elif record.name == "UNLOAD_CLASS":
             (serial,) = fixed.unpack_from(self._data, body)
-            self._loaded.get(self._by_serial.pop(serial, 0), {}).pop(serial, None)
+            class_id = self._by_serial.pop(serial, 0)
+            if self._first_serial.get(class_id) == serial:
+                del self._first_serial[class_id]
+                self._ended[class_id] = len(self._names[class_id])
         elif record.name == "HEAP_DUMP_END":
             self._series = None
         elif record.name == "HEAP_DUMP":
@@ -241,13 +246,10 @@ class Content:
             self._heap_record(self._series, body, end)
 
     def _new_dump(self) -> HeapDump:
-        self.dumps.append(HeapDump())
+        self.dumps.append(HeapDump(ended=dict(self._ended)))
         return self.dumps[-1]
 
     def _heap_record(self, dump: HeapDump, body: int, end: int) -> None:
-        for class_id, names in self._loaded.items():
-            if names:
-                dump.names.setdefault(class_id, next(iter(names.values())))
         for shape, _, fields, tail, stop in subrecords(self._data, body, end, self._shapes):
             name = shape.record.name
             if name == "INSTANCE_DUMP":

@@ -399,6 +399,8 @@ def decompressed(data: memoryview) -> memoryview:
     with spool() as file:
         at = 0
         while at < len(data):
+            if at and not data[at] and not bytes(data[at:]).strip(b"\0"):
+                break  # zeros after the last member (SPEC.md 8.1)
             header = read_member_header(data, at)
             sound = header is not None and header.compression == 8 and header.header_crc_is_right
             if header is None or not sound or header.flags & _RESERVED_FLAGS:
