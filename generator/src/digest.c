@@ -52,7 +52,7 @@ static bool add_heap(struct digester *d)
     if (!memory_grow(&d->memory, &heaps, &d->heap_capacity, d->heap_count + 1, sizeof *d->heaps))
         return false;
     d->heaps = heaps;
-    heap_dump_init(&d->heaps[d->heap_count++], &d->memory, d->stage.id_size, &d->key);
+    heap_dump_init(&d->heaps[d->heap_count++], &d->memory, d->stage.id_size, &d->key, d->texts.ended);
     return true;
 }
 
@@ -70,8 +70,6 @@ static void open_heap(struct digester *d, uint8_t tag)
     }
     if (tag == TAG_HEAP_DUMP_SEGMENT)
         d->series = d->heap;
-    if (d->pass == PASS_COLLECT)
-        heap_dump_take_names(heap_of(d), &d->texts);
 }
 
 static const char defined_twice[] = "--digests: a heap dump defines an ID twice, so its content is not defined";

@@ -6,9 +6,10 @@
 
 enum { WIDTH_OF_ID = 8 /* in an item */ };
 
-void heap_dump_init(struct heap_dump *h, struct memory *memory, unsigned id_size, const struct hash_key *key)
+void heap_dump_init(struct heap_dump *h, struct memory *memory, unsigned id_size, const struct hash_key *key,
+                    uint64_t meanings_ended)
 {
-    *h = (struct heap_dump){.memory = memory, .id_size = id_size};
+    *h = (struct heap_dump){.memory = memory, .id_size = id_size, .meanings_ended = meanings_ended};
     keymap_init(&h->class_at, memory, key, sizeof(uint64_t), sizeof(uint64_t));
     keymap_init(&h->targets, memory, key, sizeof(uint64_t), sizeof(uint64_t));
 }
@@ -50,19 +51,6 @@ struct heap_class *heap_dump_class_of(struct heap_dump *h, uint64_t id)
     for (unsigned form = 0; form < ITEM_FORMS; form++)
         item_init(&class->layout.literals[form], h->memory);
     return class;
-}
-
-void heap_dump_take_names(struct heap_dump *h, const struct texts *texts)
-{
-    for (; h->loads_seen < texts->load_count; h->loads_seen++) {
-        const struct load *load = &texts->loads[h->loads_seen];
-        struct heap_class *class = load->unloaded ? NULL : heap_dump_class_of(h, load->class_id);
-
-        if (!class || class->loaded)
-            continue;
-        class->loaded = true;
-        class->name_id = load->name_id;
-    }
 }
 
 /* Moves past a list of constants or static fields, whose heads take `head` bytes. */
@@ -120,7 +108,7 @@ void heap_dump_name_classes(struct heap_dump *h, struct texts *texts, struct has
     for (size_t i = 0; i < h->class_count && !h->memory->exhausted; i++) {
         struct heap_class *class = &h->classes[i];
 
-        class->name = texts_class_name(texts, class->id, class->name_id);
+        class->name = texts_class_name(texts, class->id, h->meanings_ended);
         scratch->size = 0;
         item_word(scratch, "class reference");
         texts_put(texts, scratch, class->name);

@@ -29,11 +29,9 @@ struct layout {
     uint64_t value_at, coder_at, offset_at, count_at;
 };
 
-/* A class that a LOAD_CLASS, CLASS_DUMP, an object or a subclass names. */
+/* A class that a CLASS_DUMP, an object or a subclass names. */
 struct heap_class {
     uint64_t id;
-    bool loaded; /* when the heap dump is written: the first LOAD_CLASS that is not unloaded has the name */
-    uint64_t name_id;
     struct text name; /* in the form of descriptors */
     struct hash reference;
     struct layout layout;
@@ -49,16 +47,16 @@ struct heap_dump {
     unsigned id_size;
     struct heap_class *classes;
     size_t class_count, class_capacity;
-    struct keymap class_at; /* class ID to index in `classes` */
-    struct keymap targets;  /* ID of a class or object that is dumped to its target, see below */
-    size_t loads_seen;      /* of texts.loads, at the latest record of the heap dump */
+    struct keymap class_at;  /* class ID to index in `classes` */
+    struct keymap targets;   /* ID of a class or object that is dumped to its target, see below */
+    uint64_t meanings_ended; /* texts.ended at its first record */
 };
 
-void heap_dump_init(struct heap_dump *heap, struct memory *memory, unsigned id_size, const struct hash_key *key);
+/* `meanings_ended` is texts.ended. */
+void heap_dump_init(struct heap_dump *heap, struct memory *memory, unsigned id_size, const struct hash_key *key,
+                    uint64_t meanings_ended);
 void heap_dump_clear(struct heap_dump *heap);
 
-/* At the start of each record of the heap dump: the names of the classes that are loaded. */
-void heap_dump_take_names(struct heap_dump *heap, const struct texts *texts);
 /* The class with this ID, added if it is new. NULL without memory. */
 struct heap_class *heap_dump_class_of(struct heap_dump *heap, uint64_t id);
 /* These two are false if the ID is defined already, or without memory. */

@@ -12,7 +12,8 @@ void texts_init(struct texts *t, struct memory *memory, const struct hash_key *k
     item_init(&t->units, memory);
     keymap_init(&t->by_id, memory, key, sizeof(uint64_t), sizeof(uint64_t));
     keymap_init(&t->by_serial, memory, key, sizeof(uint32_t), sizeof(uint64_t));
-    keymap_init(&t->first_names, memory, key, sizeof(uint64_t), sizeof(uint64_t));
+    keymap_init(&t->first_of_id, memory, key, sizeof(uint64_t), sizeof(uint64_t));
+    keymap_init(&t->last_of_id, memory, key, sizeof(uint64_t), sizeof(uint64_t));
 }
 
 void texts_clear(struct texts *t)
@@ -20,9 +21,10 @@ void texts_clear(struct texts *t)
     item_clear(&t->units);
     keymap_clear(&t->by_id);
     keymap_clear(&t->by_serial);
-    keymap_clear(&t->first_names);
+    keymap_clear(&t->first_of_id);
+    keymap_clear(&t->last_of_id);
     memory_put(t->memory, t->strings, t->string_capacity * sizeof *t->strings);
-    memory_put(t->memory, t->loads, t->load_capacity * sizeof *t->loads);
+    memory_put(t->memory, t->meanings, t->meaning_capacity * sizeof *t->meanings);
 }
 
 /* ---- Strings ---- */
@@ -103,25 +105,39 @@ void texts_put(const struct texts *t, struct item *item, struct text text)
 
 /* ---- Names of classes ---- */
 
+static struct meaning *latest_meaning(struct texts *t, uint64_t class_id)
+{
+    uint64_t index;
+
+    return keymap_get(&t->last_of_id, class_id, &index) ? &t->meanings[index] : NULL;
+}
+
 void texts_load(struct texts *t, uint32_t serial, uint64_t class_id, uint64_t name_id)
 {
-    void *loads = t->loads;
+    struct meaning *latest = latest_meaning(t, class_id);
+    void *meanings = t->meanings;
+    uint64_t first;
 
-    if (!memory_grow(t->memory, &loads, &t->load_capacity, t->load_count + 1, sizeof *t->loads))
+    keymap_put(&t->by_serial, serial, class_id);
+    if (latest && !latest->ended)
         return;
-    t->loads = loads;
-    if (!keymap_get(&t->first_names, class_id, NULL))
-        keymap_put(&t->first_names, class_id, name_id);
-    keymap_put(&t->by_serial, serial, t->load_count);
-    t->loads[t->load_count++] = (struct load){class_id, name_id, false};
+    if (latest)
+        latest->next = t->meaning_count + 1;
+    if (!memory_grow(t->memory, &meanings, &t->meaning_capacity, t->meaning_count + 1, sizeof *t->meanings))
+        return;
+    t->meanings = meanings;
+    t->meanings[t->meaning_count] = (struct meaning){.name_id = name_id, .serial = serial};
+    keymap_add(&t->first_of_id, class_id, t->meaning_count, &first);
+    keymap_put(&t->last_of_id, class_id, t->meaning_count++);
 }
 
 void texts_unload(struct texts *t, uint32_t serial)
 {
-    uint64_t load;
+    uint64_t class_id;
+    struct meaning *latest = keymap_get(&t->by_serial, serial, &class_id) ? latest_meaning(t, class_id) : NULL;
 
-    if (keymap_get(&t->by_serial, serial, &load))
-        t->loads[load].unloaded = true;
+    if (latest && !latest->ended && latest->serial == serial)
+        latest->ended = ++t->ended;
 }
 
 /* The letter of a primitive type in descriptors; 0 for any other name. */
@@ -177,9 +193,15 @@ static struct text normalize(struct texts *t, struct text name)
     return (struct text){at, t->units.size - at};
 }
 
-struct text texts_class_name(struct texts *t, uint64_t class_id, uint64_t name_id)
+struct text texts_class_name(struct texts *t, uint64_t class_id, uint64_t ended)
 {
-    if (!name_id)
-        keymap_get(&t->first_names, class_id, &name_id);
-    return normalize(t, texts_find(t, name_id));
+    const struct meaning *m;
+    uint64_t first;
+
+    if (!keymap_get(&t->first_of_id, class_id, &first))
+        return normalize(t, (struct text){0});
+    m = &t->meanings[first];
+    while (m->next && m->ended && m->ended <= ended)
+        m = &t->meanings[m->next - 1];
+    return normalize(t, texts_find(t, m->ended && m->ended <= ended ? t->meanings[first].name_id : m->name_id));
 }

@@ -10,10 +10,12 @@ struct text {
     size_t at, size; /* bytes */
 };
 
-/* A LOAD_CLASS. */
-struct load {
-    uint64_t class_id, name_id;
-    bool unloaded;
+/* A meaning of a class ID, from its first LOAD_CLASS until the serial number of that is unloaded (SPEC.md 4.3). */
+struct meaning {
+    uint64_t name_id;
+    uint32_t serial;
+    uint64_t ended; /* texts.ended when it had ended; 0 if it did not */
+    size_t next;    /* of the same ID: its index + 1 in texts.meanings */
 };
 
 struct texts {
@@ -22,10 +24,11 @@ struct texts {
     struct keymap by_id;  /* ID of a string to its index in `strings` */
     struct text *strings; /* by the first UTF8 record of each ID */
     size_t string_count, string_capacity;
-    struct load *loads; /* in the order of the file */
-    size_t load_count, load_capacity;
-    struct keymap by_serial;   /* to the index of the latest load */
-    struct keymap first_names; /* class ID to the ID of its first name in the file */
+    struct meaning *meanings;
+    size_t meaning_count, meaning_capacity;
+    struct keymap by_serial;               /* class serial to class ID */
+    struct keymap first_of_id, last_of_id; /* class ID to index in `meanings` */
+    uint64_t ended;                        /* how many meanings have ended so far */
 };
 
 void texts_init(struct texts *texts, struct memory *memory, const struct hash_key *key);
@@ -38,9 +41,9 @@ void texts_unload(struct texts *texts, uint32_t serial);
 
 /* The text of a string; empty for an undefined one. */
 struct text texts_find(const struct texts *texts, uint64_t string_id);
-/* The name of a class in the form of descriptors, "[C" for char[]. `name_id` is 0 if no name was loaded when the heap dump was
- * written. */
-struct text texts_class_name(struct texts *texts, uint64_t class_id, uint64_t name_id);
+/* The name of a class (SPEC.md 6.3) in the form of descriptors, "[C" for char[]. `ended` is texts.ended at the first record of the
+ * heap dump. */
+struct text texts_class_name(struct texts *texts, uint64_t class_id, uint64_t ended);
 bool texts_is(const struct texts *texts, struct text text, const char *ascii);
 void texts_put(const struct texts *texts, struct item *item, struct text text); /* as a part */
 

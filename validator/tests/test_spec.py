@@ -203,7 +203,9 @@ def test_a_rule_is_as_severe_as_its_decision() -> None:
     for rule in RULES.values():
         for row in re.findall(r"\w+", rule.decisions):
             if row not in table:
-                assert f"`{rule}`" in re.search(rf"^{row}\. .*(?:\n    .*)*", section("G.2"), re.MULTILINE)[0]
+                found = re.search(rf"^{row}\. .*(?:\n    .*)*", section("G.2"), re.MULTILINE)
+                assert found, f"no decision {row}"
+                assert f"`{rule}`" in found[0]
             else:
                 letters = re.findall(r"\b[ESWP]\b", table[row][3])
                 assert LETTERS[rule.severity] in letters, f"{rule}: {rule.severity}, row {row}: {table[row][3]}"

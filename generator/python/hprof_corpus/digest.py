@@ -233,8 +233,8 @@ class Content:
             self._by_serial[serial] = class_id
         elif record.name == "UNLOAD_CLASS":
             (serial,) = fixed.unpack_from(self._data, body)
-            class_id = self._by_serial.pop(serial, 0)
-            if self._first_serial.get(class_id) == serial:
+            class_id = self._by_serial.get(serial)
+            if class_id is not None and self._first_serial.get(class_id) == serial:
                 del self._first_serial[class_id]
                 self._ended[class_id] = len(self._names[class_id])
         elif record.name == "HEAP_DUMP_END":
