@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import lzma
 import os
 import shutil
@@ -17,6 +18,7 @@ from hprof_conformance import everything, facts, javaproject, jvms
 from hprof_conformance.everything import PATIENCE, FailedError, Program, do, program
 from hprof_conformance.jvms import Jvm, NotHereError
 
+_TO_BUILD = "cmake ninja-build gcc libc6-dev pkg-config libisal-dev libjansson-dev zlib1g-dev libssl-dev".split()  # Debian packages
 SMALL = "small"  # the way whose dump is kept in conformance/gold
 
 
@@ -84,13 +86,27 @@ def _each(setting: Setting, one: Callable[[Setting, Path, str], Dump]) -> Iterat
 
 
 def built(root: Path, tool: str, folder: str) -> Path:
-    """A tool of this project: named by the environment, as it was built, or as it is installed."""
+    """A tool of this project: named by the environment, as it was built, as it is installed, or built now."""
     named = os.environ.get(tool.upper().replace("-", "_"))
     installed = shutil.which(tool)
     for path in (named, root / "build" / "release" / folder / tool, installed):
         if path and Path(path).exists():
             return Path(path)
-    raise NotHereError(f"needs {tool}: build it, or let {tool.upper().replace('-', '_')} name it")
+    return _build_tools(root) / folder / tool
+
+
+@functools.cache
+def _build_tools(root: Path) -> Path:
+    """From the sources as they are now. Raises NotHereError."""
+    folder = root / "build" / "conformance" / "tools"
+    commands: list[list[str | Path]] = [
+        [root / "ci" / "packages", *_TO_BUILD],
+        ["cmake", "--preset", "release", "-DHPROF_TESTS=OFF", "-B", folder],
+        ["cmake", "--build", folder],
+    ]
+    for command in commands:
+        javaproject.install(command, root, folder.with_suffix(".log"))
+    return folder
 
 
 # ---- HotSpot
