@@ -41,6 +41,11 @@ class Case:
     truth: Truth
 
     @property
+    def shown(self) -> str:
+        """Its file, from the root of the repository."""
+        return f"conformance/{self.name}.hprof.xz" if self.packed else f"corpus/{self.name}.hprof"
+
+    @property
     def has_objects(self) -> bool:
         return self.truth.counts["objects"] > 0
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import tempfile
+import threading
 from dataclasses import dataclass
 from pathlib import Path
+
+_SETTING_UP = threading.Lock()
 
 
 class NotHereError(Exception):
@@ -68,6 +71,11 @@ def find(root: Path, major: int) -> Jvm:
 def in_sid(root: Path, major: int) -> Jvm:
     """In the file system that HPROF_JDK_ROOT names, or one of our own. It is made when it is needed, by root."""
     folder = Path(os.environ.get("HPROF_JDK_ROOT") or root / "build" / "conformance" / "jdks")
+    with _SETTING_UP:  # readers run side by side
+        return _in_sid(root, folder, major)
+
+
+def _in_sid(root: Path, folder: Path, major: int) -> Jvm:
     if os.geteuid():
         raise NotHereError(f"needs JDK {major}: HPROF_JDK{major} may name its home; root gets it from Debian sid")
     if not _home_in(folder, major) or not (folder / "proc" / "self").exists():

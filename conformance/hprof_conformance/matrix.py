@@ -39,6 +39,7 @@ class Row:
     calibration: list[Step] = field(default_factory=list)
     cells: list[Cell] = field(default_factory=list)
     why_not: str = ""  # why it did not run
+    by_hand: str = ""  # the command for a shell
     starts: int = 0
 
     @property
@@ -63,6 +64,7 @@ def run_reader(root: Path, build: Path, reader: Reader, cases: list[Case], limit
     row = Row(reader)
     try:
         command = own_command(reader) if reader.kind == "own" else readers.command(root, reader, build / reader.name)
+        row.by_hand = readers.by_hand(root, reader, build / reader.name)
     except NotHereError as error:
         row.why_not = str(error)
         return row

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 import tomllib
 from dataclasses import dataclass, field
@@ -12,7 +13,10 @@ from hprof_conformance.javaproject import digest, install, need
 from hprof_conformance.jvms import NotHereError
 from hprof_corpus.truth import FEATURES
 
-_JAVA_OPTIONS = ("-Xmx1g", "-Xss1m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dfile.encoding=UTF-8")
+_JAVA_OPTIONS = (
+    *("-Xmx1g", "-Xss1m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dfile.encoding=UTF-8"),
+    "-XX:+DisplayVMOutputToStderr",  # what SIGQUIT asks for: session.py
+)
 
 
 @dataclass(frozen=True)
@@ -32,7 +36,9 @@ class Reader:
     jdk8_tools: bool = False  # java: it is part of the tools.jar of JDK 8
     fetched: str = ""  # java: what writes the reader's own sources into a folder
     crate: str = ""  # program: as `cargo install` takes it; empty if the folder holds a Cargo project
+    package: str = ""  # program: of Debian
     start: list[str] = field(default_factory=list)  # program: what is installed, and its options before the file
+    after: list[str] = field(default_factory=list)  # program: after the file, when it is run by hand
     adapter: str = ""  # program: a module of hprof_conformance.adapters
     why: str = ""  # none: why it is not run
     in_ci: bool = True  # whether `--readers ci` has it
@@ -57,7 +63,12 @@ def _java(root: Path, reader: Reader, build: Path) -> list[str]:
         own += _fetched(root, reader, build.parent / f"{reader.name}-source")
     tools = [_jdk8_tools(root)] if reader.jdk8_tools else []
     class_path = javaproject.build(home, [*shared, *own], reader.folder / "pom.xml", build, reader.replace, tools)
-    return [str(home / "bin" / "java"), *_JAVA_OPTIONS, "-cp", class_path, "Serve", reader.main]
+    return [str(home / "bin" / "java"), *_JAVA_OPTIONS, "-cp", class_path, "Serve", reader.main, *_identity(reader)]
+
+
+def _identity(reader: Reader) -> list[str]:
+    """What an adapter is told for its hello."""
+    return [reader.title, reader.version, reader.bugs]
 
 
 def _fetched(root: Path, reader: Reader, folder: Path) -> list[Path]:
@@ -76,20 +87,29 @@ def _jdk8_tools(root: Path) -> Path:
     return next(Path("/usr/lib/jvm").glob("*8*/lib/tools.jar"), None) or jvms.in_sid(root, 8).tools / "lib" / "tools.jar"
 
 
-def _program(reader: Reader, build: Path) -> list[str]:
-    """A crate, or a Cargo project of our own in the reader's folder; an adapter in Python starts it."""
+def _program(root: Path, reader: Reader, build: Path) -> list[str]:
+    """A Debian package, a crate, or a Cargo project of our own in the reader's folder; an adapter in Python starts it."""
+    if reader.package:
+        install([root / "ci" / "packages", reader.package], root, build.with_suffix(".log"))
+    else:
+        _crate(root, reader, build)
+    program = [str(build / "bin" / reader.start[0]), *reader.start[1:]]  # an absolute path stays
+    adapter = f"hprof_conformance.adapters.{reader.adapter}"
+    return [sys.executable, "-m", adapter, *_identity(reader), *program]
+
+
+def _crate(root: Path, reader: Reader, build: Path) -> None:
     stamp = build / "stamp"
     project = reader.folder / "Cargo.toml"
-    state = digest([*reader.folder.glob("Cargo.*"), *reader.folder.glob("src/*.rs")], reader.crate)
-    if not stamp.exists() or stamp.read_text(encoding="ascii") != state:
-        build.mkdir(parents=True, exist_ok=True)
-        what: list[str | Path] = ["--path", reader.folder] if project.exists() else list(reader.crate.split())
-        options: list[str | Path] = ["--locked", "--quiet", "--force", "--root", build, "--target-dir", build.parent / "target"]
-        install([need("cargo"), "install", *options, *what], build, build / "cargo.log")
-        stamp.write_text(state, encoding="ascii")
-    program = [str(build / "bin" / reader.start[0]), *reader.start[1:]]
-    adapter = f"hprof_conformance.adapters.{reader.adapter}"
-    return [sys.executable, "-m", adapter, reader.title, reader.version, reader.bugs, *program]
+    shared = root / "conformance" / "readers" / "rust"
+    state = digest([*reader.folder.glob("Cargo.*"), *reader.folder.glob("src/*.rs"), *shared.glob("*.rs")], reader.crate)
+    if stamp.exists() and stamp.read_text(encoding="ascii") == state:
+        return
+    build.mkdir(parents=True, exist_ok=True)
+    what: list[str | Path] = ["--path", reader.folder] if project.exists() else list(reader.crate.split())
+    options: list[str | Path] = ["--locked", "--quiet", "--force", "--root", build, "--target-dir", build.parent / "target"]
+    install([need("cargo"), "install", *options, *what], build, build / "cargo.log")
+    stamp.write_text(state, encoding="ascii")
 
 
 def command(root: Path, reader: Reader, build: Path) -> list[str]:
@@ -98,7 +118,26 @@ def command(root: Path, reader: Reader, build: Path) -> list[str]:
         raise NotHereError(reader.why)
     if reader.kind == "java":
         return _java(root, reader, build)
-    return _program(reader, build)
+    return _program(root, reader, build)
+
+
+FILE = "FILE"
+
+
+def by_hand(root: Path, reader: Reader, build: Path) -> str:
+    """What a shell in `root` takes to run the reader, once it is installed, on FILE."""
+    if reader.kind == "none":
+        return ""
+    own = build.relative_to(root) if build.is_relative_to(root) else build
+    if reader.kind == "java":
+        class_path = f"{own / 'classes'}:{own / 'jars' / '*'}"
+        if reader.jdk8_tools:
+            class_path += ":" + str(_jdk8_tools(root))
+        words = ["java", *_JAVA_OPTIONS, "-cp", class_path, "Serve", reader.main, *_identity(reader)]
+        return f"{shlex.join(words)} <<<'{{\"case\": \"\", \"file\": \"{FILE}\"}}'"
+    if reader.kind == "own":
+        return shlex.join([str(reader.folder), FILE])
+    return shlex.join([str(own / "bin" / reader.start[0]), *reader.start[1:], FILE, *reader.after])
 
 
 def own_reader(program: str) -> Reader:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import selectors
 import signal
 import subprocess
@@ -17,16 +18,22 @@ MOST_MEMORY = 4 << 30
 LARGE_FILE = 1 << 20
 _START_TIMEOUT = 60.0
 _POLL = 0.1
+_PATIENCE_FOR_STACKS = 10.0
+_STACK = re.compile(r'^"main" .*\n.*\n((?:\t.*\n)+)', re.MULTILINE)
+_METHOD = re.compile(r"^\tat (?:\S+/)?((?:\w+\.)+)([\w$<>]+\.[\w$<>]+)\(\S+:(\d+)\)", re.MULTILINE)
+_OF_JAVA = re.compile(r"(?:java|jdk\.internal|sun|kotlin)\.")
+_DEPTH = 3
 
 
 @dataclass(frozen=True)
 class Limits:
     seconds: float = 10.0  # for a file under 1 MB
-    seconds_large: float = 60.0
+    seconds_large: float = 60.0  # and for a compressed one, whatever its size
     memory: int = MOST_MEMORY
 
-    def for_file(self, size: int) -> float:
-        return self.seconds if size < LARGE_FILE else self.seconds_large
+    def for_file(self, file: Path) -> float:
+        is_small = file.stat().st_size < LARGE_FILE and file.suffix != ".gz"
+        return self.seconds if is_small else self.seconds_large
 
 
 def resident(pid: int) -> int:
@@ -79,7 +86,7 @@ class Session:
             assert process is not None and process.stdin is not None
             process.stdin.write(request(case, file).encode())
             process.stdin.flush()
-            line = self._line(self._limits.for_file(file.stat().st_size))
+            line = self._line(self._limits.for_file(file))
             return Reply(case, line.outcome, line.message) if isinstance(line, Reply) else parse_reply(line, case)
         except BrokenPipeError:
             found = self._ended()
@@ -115,8 +122,9 @@ class Session:
                     return Reply("", "out of memory", f"more than {self._limits.memory} bytes")
                 left = until - time.monotonic()
                 if left <= 0:
+                    where = self._where()
                     self.stop()
-                    return Reply("", "hung", f"no answer after {seconds:g} s")
+                    return Reply("", "hung", f"no answer after {seconds:g} s{where}")
                 if selector.select(min(left, _POLL)):
                     data = os.read(process.stdout.fileno(), 1 << 16)
                     if not data:
@@ -124,6 +132,21 @@ class Session:
                     self._pending += data
         line, _, self._pending = self._pending.partition(b"\n")
         return line.decode("utf-8", "replace")
+
+    def _where(self) -> str:
+        """The methods that a JVM is in, the innermost first. SIGQUIT asks it for its stacks; readers.py lets it print them to
+        standard error."""
+        process = self._process
+        if process is None or Path(self._command[0]).name != "java":
+            return ""
+        process.send_signal(signal.SIGQUIT)
+        until = time.monotonic() + _PATIENCE_FOR_STACKS
+        while not (found := _STACK.search(self._errors.read_text(encoding="utf-8", errors="replace"))):
+            if time.monotonic() > until:
+                return ""
+            time.sleep(_POLL)
+        methods = [f"{name}:{line}" for package, name, line in _METHOD.findall(found[1]) if not _OF_JAVA.match(package)]
+        return f" at {' from '.join(methods[:_DEPTH])}" if methods else ""
 
     def _ended(self) -> Reply:
         """The process ended where a line was due."""

@@ -18,7 +18,10 @@ from hprof_conformance import everything, facts, javaproject, jvms
 from hprof_conformance.everything import PATIENCE, FailedError, Program, do, program
 from hprof_conformance.jvms import Jvm, NotHereError
 
-_TO_BUILD = "cmake ninja-build gcc libc6-dev pkg-config libisal-dev libjansson-dev zlib1g-dev libssl-dev".split()  # Debian packages
+_TO_BUILD = (  # Debian packages
+    *("cmake", "ninja-build", "gcc", "libc6-dev", "pkg-config"),
+    *("libisal-dev", "libjansson-dev", "zlib1g-dev", "libssl-dev"),
+)
 SMALL = "small"  # the way whose dump is kept in conformance/gold
 
 

@@ -1,4 +1,4 @@
-"""Until where a dump that ends early is complete: the tag of the first record or sub-record that is not."""
+"""Until where a dump that ends early is complete: the tag of the first record that is not."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from hprof_corpus import layouts
 from hprof_corpus.source import is_gzip
-from hprof_corpus.walk import Shapes, SubrecordError, read_header, records, subrecords
+from hprof_corpus.walk import Shapes, read_header, records, subrecords
 
 _END = struct.pack(">BII", next(record.tag for record in layouts.RECORDS if record.name == "HEAP_DUMP_END"), 0, 0)
 _HEAP_TAGS = {record.tag for record in layouts.RECORDS if record.layout.tail == "subrecords"}
@@ -24,36 +24,39 @@ def _inflated(data: bytes) -> bytes:
     return b"".join(found)
 
 
+def _bytes(file: Path) -> bytes:
+    data = file.read_bytes()
+    return _inflated(data) if is_gzip(memoryview(data)) else data
+
+
 def whole_until(file: Path) -> int:
     """Raises FramingError at a fault that no early end explains."""
-    data = file.read_bytes()
-    if is_gzip(memoryview(data)):
-        data = _inflated(data)
+    data = _bytes(file)
     header = read_header(data)
     if header is None:
         return 0
     shapes = Shapes(header.id_size)
     at = header.size
     for framed in records(data, at):
-        at = framed.at
+        never_filled_in = framed.tag in _HEAP_TAGS and not framed.length and framed.end < len(data)  # it is when it is complete
+        if framed.is_cut or never_filled_in:
+            return framed.at
         if framed.tag in _HEAP_TAGS:
-            if not framed.length and framed.end < len(data):
-                return at  # its length is put in when it is complete
-            try:
-                for _, _, _, _, stop in subrecords(data, framed.body, framed.end, shapes):
-                    at = stop
-            except SubrecordError as error:
-                if not framed.is_cut:
-                    raise
-                return at if error.at == framed.body else error.at
-        if framed.is_cut:
-            return at
+            for _ in subrecords(data, framed.body, framed.end, shapes):
+                pass
         at = framed.end
     return at
 
 
 def ends_well(file: Path) -> bool:
     """The last record closes the heap dump: it ended before it could be interrupted."""
-    data = file.read_bytes()
-    data = _inflated(data) if is_gzip(memoryview(data)) else data
-    return data.endswith(_END)
+    return _bytes(file).endswith(_END)
+
+
+def ends_before_heap(file: Path) -> bool:
+    """Between two records, before the first heap dump: SPEC.md allows such a dump."""
+    data = _bytes(file)
+    header = read_header(data)
+    if header is None or whole_until(file) != len(data):
+        return False
+    return not any(one.tag in _HEAP_TAGS for one in records(data, header.size))

@@ -39,6 +39,7 @@ def reader(name: str, outcomes: dict[str, str]) -> dict[str, Any]:
         "bugs": "nobody",
         "ran": True,
         "why_not": "",
+        "by_hand": f"read-{name} FILE",
         "digests": ["instances"],
         "scores": dict.fromkeys((*names, *more), 1),
         "results": results,
@@ -48,6 +49,7 @@ def reader(name: str, outcomes: dict[str, str]) -> dict[str, Any]:
 def case(name: str, rule: str) -> dict[str, Any]:
     return {
         "name": name,
+        "file": f"corpus/{name}.hprof",
         "about": f"About {rule}.",
         "should": "accept",
         "rules": [rule],
@@ -111,6 +113,8 @@ def test_the_filters(address: str, expected: list[str], tmp_path: Path) -> None:
 def test_a_cell_says_what_was_fed_what_came_back_and_why_it_counts_as_it_does(tmp_path: Path) -> None:
     dom = shown(tmp_path, "#" + quote("a:two"))
     detail = html.unescape(re.sub(r"<[^>]+>", " ", dom.split('id="detail"')[1]))
-    for words in ("Reader a 1: two", "About REC-012.", "12 bytes", "instances 9", "instances 7", "counts as", "hung", "</script>"):
+    commands = ("cp corpus/two.hprof /tmp/dump.hprof.gz", "read-a /tmp/dump.hprof.gz")
+    words_of = ("Reader a 1: two", "About REC-012.", "12 bytes", "instances 9", "instances 7", "counts as", "hung", "</script>")
+    for words in (*words_of, *commands):
         assert words in detail, words
     assert 'id="detail"></div>' in shown(tmp_path)

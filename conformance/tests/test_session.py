@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import re
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
-from hprof_conformance import protocol
-from hprof_conformance.protocol import ProtocolError, parse_hello, parse_reply
+from hprof_conformance import jvms, protocol
+from hprof_conformance.protocol import Hello, ProtocolError, parse_hello, parse_reply
 from hprof_conformance.session import Limits, Session
 from hprof_corpus.digest import PARTS
 from hprof_corpus.truth import FEATURES
@@ -52,6 +53,39 @@ def test_what_goes_wrong_is_a_reply_and_the_reader_is_started_again(
         assert (bad.outcome, message in bad.message) == (outcome, True), bad.message
         assert one.ask("good", dump).outcome == "accepted"
         assert one.starts == 2
+    finally:
+        one.stop()
+
+
+HANGS = """
+package there;
+
+public class Hangs {
+    static void forEver() {
+        for (long i = 0; i >= 0; i++) {
+            Thread.yield();
+        }
+    }
+
+    public static void main(String[] arguments) {
+        System.out.println(arguments[0]);
+        forEver();
+    }
+}
+"""
+
+
+def test_of_a_jvm_that_hangs_the_message_names_the_methods(tmp_path: Path, dump: Path) -> None:
+    source = tmp_path / "Hangs.java"
+    source.write_text(HANGS, encoding="utf-8")
+    java = jvms.any_home(PROTOCOL.parents[1]) / "bin" / "java"
+    hello = Hello("test", "1", "", {}, [], [], "exact")
+    line = json.dumps({"protocol": protocol.VERSION, **asdict(hello)})
+    one = Session([str(java), "-XX:+DisplayVMOutputToStderr", str(source), line], tmp_path, Limits(seconds=2.0))
+    try:
+        bad = one.ask("bad", dump)
+        assert bad.outcome == "hung"
+        assert re.search(r"no answer after 2 s at Hangs.forEver:\d+ from Hangs.main:\d+", bad.message), bad.message
     finally:
         one.stop()
 

@@ -8,21 +8,6 @@ import org.netbeans.lib.profiler.heap.Instance;
 /** gridkit's fork of the heap library, in the mode that keeps no index of instances. */
 final class GridKitFast extends HeapWalker {
     @Override
-    public String name() {
-        return "gridkit hprof-heap (fast)";
-    }
-
-    @Override
-    public String version() {
-        return "0.16";
-    }
-
-    @Override
-    public String bugs() {
-        return "https://github.com/aragozin/heaplib/issues";
-    }
-
-    @Override
     Heap open(File dump) throws IOException {
         return HeapFactory.createFastHeap(dump);
     }

@@ -4,12 +4,6 @@ import java.util.Map;
 
 /** A reader as the protocol sees it. Only what the reader itself decoded goes into the answer. */
 interface Adapter {
-    String name();
-
-    String version();
-
-    String bugs();
-
     /** Of PROTOCOL.md 2.2, with the reason. */
     Map<String, String> unsupported();
 

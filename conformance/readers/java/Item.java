@@ -85,6 +85,28 @@ final class Item {
         throw new IllegalArgumentException("no value of a field: " + value);
     }
 
+    /** The same for a value of a type that the reader gives as text: the bits of a NaN are lost. */
+    static byte[] value(String text, int type) {
+        switch (type) {
+            case 4:
+                return value(text.equals("true") || text.equals("1"));
+            case 5:
+                return value(text.charAt(0));
+            case 6:
+                return value(Float.valueOf(text));
+            case 7:
+                return value(Double.valueOf(text));
+            case 8:
+                return value(Integer.decode(text).byteValue());
+            case 9:
+                return value(Short.valueOf(text));
+            case 10:
+                return value(Integer.valueOf(text));
+            default:
+                return value(Long.valueOf(text));
+        }
+    }
+
     /** The basic type of a value that is no reference. */
     static int typeOf(Object value) {
         return value instanceof Boolean ? 4 : value instanceof Character ? 5 : value instanceof Float ? 6

@@ -10,11 +10,19 @@ import java.io.OutputStream;
 import java.io.PrintStream;
 import java.lang.reflect.InvocationTargetException;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 
-/** One process for many cases, PROTOCOL.md 2: a line of JSON in, a line of JSON out. The argument is the class of the adapter. */
+/**
+ * One process for many cases, PROTOCOL.md 2: a line of JSON in, a line of JSON out. Arguments: the class of the adapter; the reader's
+ * name and version, and where to report bugs.
+ */
 final class Serve {
+    private static final int MOST = 300; // characters of a message
+    private static final int DEPTH = 3; // methods
+
     /** Errors of programming: the reader met something that its author did not think of. */
     static boolean isUncontrolled(Throwable error) {
         return error instanceof IndexOutOfBoundsException || error instanceof NullPointerException
@@ -29,19 +37,40 @@ final class Serve {
     }
 
     private static String message(Throwable error) {
-        StringBuilder message = new StringBuilder(error.toString());
+        StringBuilder message = new StringBuilder(shortened(error.toString()));
+        Throwable first = error;
         for (Throwable cause = error.getCause(); cause != null; cause = cause.getCause()) {
-            message.append("; caused by ").append(cause);
+            message.append("; caused by ").append(shortened(cause.toString()));
+            first = cause;
         }
-        return message.length() > 500 ? message.substring(0, 500) : message.toString();
+        return message + where(first);
     }
 
-    private static Map<String, Object> hello(Adapter adapter) {
+    private static String shortened(String words) {
+        return words.length() > MOST ? words.substring(0, MOST) : words;
+    }
+
+    /** The methods of the reader that led to the error, the innermost first: those of Java and Kotlin are left out. */
+    private static String where(Throwable error) {
+        List<String> methods = new ArrayList<>();
+        for (StackTraceElement one : error.getStackTrace()) {
+            String name = one.getClassName();
+            if (!name.contains(".")) { // an adapter
+                break;
+            }
+            if (!name.matches("(java|jdk.internal|sun|kotlin)[.].*")) {
+                methods.add(name.substring(name.lastIndexOf('.') + 1) + "." + one.getMethodName() + ":" + one.getLineNumber());
+            }
+        }
+        return methods.isEmpty() ? "" : " at " + String.join(" from ", methods.subList(0, Math.min(DEPTH, methods.size())));
+    }
+
+    private static Map<String, Object> hello(Adapter adapter, String name, String version, String bugs) {
         Map<String, Object> hello = new LinkedHashMap<>();
         hello.put("protocol", 1);
-        hello.put("name", adapter.name());
-        hello.put("version", adapter.version());
-        hello.put("bugs", adapter.bugs());
+        hello.put("name", name);
+        hello.put("version", version);
+        hello.put("bugs", bugs);
         hello.put("unsupported", adapter.unsupported());
         hello.put("counts", adapter.counts());
         hello.put("digests", adapter.digests());
@@ -75,7 +104,7 @@ final class Serve {
         try (OutputStream replies = new FileOutputStream(FileDescriptor.out);
                 BufferedReader requests = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
             System.setOut(new PrintStream(System.err)); // what a reader prints is no reply
-            replies.write((gson.toJson(hello(adapter)) + "\n").getBytes(StandardCharsets.UTF_8));
+            replies.write((gson.toJson(hello(adapter, arguments[1], arguments[2], arguments[3])) + "\n").getBytes(StandardCharsets.UTF_8));
             for (String line = requests.readLine(); line != null; line = requests.readLine()) {
                 JsonObject request = JsonParser.parseString(line).getAsJsonObject();
                 replies.write((gson.toJson(reply(adapter, request)) + "\n").getBytes(StandardCharsets.UTF_8));

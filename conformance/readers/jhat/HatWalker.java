@@ -70,35 +70,13 @@ abstract class HatWalker implements Adapter {
         return at < 0 ? 2 : at + 4;
     }
 
-    /** Values are text. */
-    private static byte[] bytes(String text, int type) {
-        switch (type) {
-            case 4:
-                return Item.value(Boolean.valueOf(text));
-            case 5:
-                return Item.value(text.charAt(0));
-            case 6:
-                return Item.value(Float.valueOf(text));
-            case 7:
-                return Item.value(Double.valueOf(text));
-            case 8:
-                return Item.value((byte) Integer.decode(text).intValue());
-            case 9:
-                return Item.value(Short.valueOf(text));
-            case 10:
-                return Item.value(Integer.valueOf(text));
-            default:
-                return Item.value(Long.valueOf(text));
-        }
-    }
-
     private static void value(Item item, JavaField field, JavaThing value) {
         int type = typeOf(field);
         item.text(field.getName()).type(type);
         if (type == 2) {
             item.number(idOf(value));
         } else {
-            item.part(bytes(value.toString(), type));
+            item.part(Item.value(value.toString(), type));
         }
     }
 
@@ -150,7 +128,7 @@ abstract class HatWalker implements Adapter {
         ByteBuffer bytes = ByteBuffer.allocate(8 * one.getLength());
         for (int i = 0; i < one.getLength(); i++) {
             Object element = Array.get(elements, i);
-            bytes.put(element instanceof JavaThing ? bytes(element.toString(), type) : Item.value(element));
+            bytes.put(element instanceof JavaThing ? Item.value(element.toString(), type) : Item.value(element));
         }
         Item item = new Item("primitive array").number(one.getId()).type(type);
         answer.add("primitive_arrays", item.part(Arrays.copyOf(bytes.array(), bytes.position())));

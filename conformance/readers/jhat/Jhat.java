@@ -3,21 +3,6 @@ import java.util.Map;
 /** jhat of JDK 8, without its web server. */
 final class Jhat extends HatWalker {
     @Override
-    public String name() {
-        return "jhat";
-    }
-
-    @Override
-    public String version() {
-        return "8";
-    }
-
-    @Override
-    public String bugs() {
-        return "https://bugs.openjdk.org/projects/JDK";
-    }
-
-    @Override
     public Map<String, String> unsupported() {
         return Map.of("gzip", "opens plain files only", "version-1.0.3", "knows Java's own versions",
                 "several-heap-dumps", "shows one heap dump of a file", "no-heap-dump", "a browser of a heap");

@@ -7,22 +7,7 @@ import org.openjdk.jol.heap.HeapDumpReader;
 /** OpenJDK's JOL. It gives the bytes of instances and of primitive arrays, and of all else their number. */
 final class Jol implements Adapter {
     private static final List<String> TYPES =
-            List.of("", "", "object", "", "boolean", "char", "float", "double", "byte", "short", "int", "long");
-
-    @Override
-    public String name() {
-        return "JOL";
-    }
-
-    @Override
-    public String version() {
-        return "0.17";
-    }
-
-    @Override
-    public String bugs() {
-        return "https://bugs.openjdk.org/projects/CODETOOLS";
-    }
+            List.of("", "", "Object", "", "boolean", "char", "float", "double", "byte", "short", "int", "long");
 
     @Override
     public Map<String, String> unsupported() {

@@ -15,21 +15,6 @@ final class SharkGraph implements Adapter {
     private static final int OBJECT = 2;
 
     @Override
-    public String name() {
-        return "Shark (graph)";
-    }
-
-    @Override
-    public String version() {
-        return "2.14";
-    }
-
-    @Override
-    public String bugs() {
-        return "https://github.com/square/leakcanary/issues";
-    }
-
-    @Override
     public Map<String, String> unsupported() {
         return Map.of("gzip", "opens plain files only", "several-heap-dumps", "one index of objects by ID, for one heap dump",
                 "no-heap-dump", "a graph of a heap");

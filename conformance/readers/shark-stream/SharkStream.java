@@ -21,21 +21,6 @@ final class SharkStream implements Adapter {
     private static final Set<HprofRecordTag> OTHERS = EnumSet.of(HprofRecordTag.HEAP_DUMP_END);
 
     @Override
-    public String name() {
-        return "Shark (stream)";
-    }
-
-    @Override
-    public String version() {
-        return "2.14";
-    }
-
-    @Override
-    public String bugs() {
-        return "https://github.com/square/leakcanary/issues";
-    }
-
-    @Override
     public Map<String, String> unsupported() {
         return Map.of("gzip", "opens plain files only");
     }

@@ -114,30 +114,9 @@ abstract class HeapWalker implements Adapter {
         }
     }
 
-    /** A value is text in VisualVM and NetBeans, so the bits of a NaN are lost; in gridkit, it may be an object. */
+    /** In VisualVM and NetBeans a value is text; in gridkit it may be an object. */
     private static byte[] bytes(Object value, int type) {
-        if (!(value instanceof String)) {
-            return Item.value(value);
-        }
-        String text = (String) value;
-        switch (type) {
-            case 4:
-                return Item.value(text.equals("true") || text.equals("1"));
-            case 5:
-                return Item.value(text.charAt(0));
-            case 6:
-                return Item.value(Float.valueOf(text));
-            case 7:
-                return Item.value(Double.valueOf(text));
-            case 8:
-                return Item.value(Byte.valueOf(text));
-            case 9:
-                return Item.value(Short.valueOf(text));
-            case 10:
-                return Item.value(Integer.valueOf(text));
-            default:
-                return Item.value(Long.valueOf(text));
-        }
+        return value instanceof String ? Item.value((String) value, type) : Item.value(value);
     }
 
     private static Item value(Item item, FieldValue value) {

@@ -17,6 +17,7 @@ from hprof_corpus.walk import FramingError, read_header, records
 # conformance/PROTOCOL.md, 2.2.
 FEATURES = (
     "version-1.0.1",
+    "version-1.0.2",
     "version-1.0.3",
     "id-size-4",
     "id-size-8",
@@ -116,7 +117,7 @@ def _of_format(file: memoryview) -> list[str]:
     header = read_header(data)
     if header is None:
         return found
-    if header.format in (b"JAVA PROFILE 1.0.1", b"JAVA PROFILE 1.0.3"):
+    if header.format in (b"JAVA PROFILE 1.0.1", b"JAVA PROFILE 1.0.2", b"JAVA PROFILE 1.0.3"):
         found.append(f"version-{header.format[-5:].decode()}")
     if header.id_size in (4, 8):
         found.append(f"id-size-{header.id_size}")

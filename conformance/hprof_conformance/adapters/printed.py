@@ -1,0 +1,48 @@
+"""Crates that a program of ours in readers/ reads with: it prints counts and digests as JSON (readers/rust/found.rs).
+
+python -m hprof_conformance.adapters.printed NAME VERSION BUGS PROGRAM
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+from hprof_conformance.protocol import Entry, Hello, Reply
+from hprof_conformance.serve import run, serve
+
+COUNTS = ["strings", "classes", "instances", "object_arrays", "primitive_arrays", "roots"]
+DIGESTS = {
+    "jvm-hprof": ["loaders", "instance_bytes", "object_arrays", "primitive_arrays"],
+    "hprof-analyzer": ["strings", "classes", "loaders"],
+}
+UNSUPPORTED = {
+    "jvm-hprof": {"gzip": "reads bytes of a plain dump", "version-1.0.3": "knows HotSpot's sub-records only"},
+    "hprof-analyzer": {"several-heap-dumps": "analyses one heap: it ends at the first HEAP_DUMP_END"},
+}
+NOTHING = Entry(0, f"{0:032x}")
+
+
+def read(hello: Hello, program: list[str], case: str, file: Path) -> Reply:
+    reply, out = run([*program, str(file)], case)
+    if reply.outcome != "accepted":
+        return reply
+    found = json.loads(out)
+    return replace(
+        reply,
+        notices=found["notices"],
+        counts={name: found["counts"].get(name, 0) for name in hello.counts},
+        digests={name: Entry(**found["digests"][name]) if name in found["digests"] else NOTHING for name in hello.digests},
+    )
+
+
+def main() -> None:
+    name, version, bugs, *program = sys.argv[1:]
+    hello = Hello(name, version, bugs, UNSUPPORTED[name], COUNTS, DIGESTS[name], "exact")
+    serve(hello, lambda case, file: read(hello, program, case, file))
+
+
+if __name__ == "__main__":
+    main()

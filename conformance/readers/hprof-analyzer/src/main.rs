@@ -1,0 +1,82 @@
+//! Reads a dump with the crate hprof-analyzer and prints what its first pass found: counts and digests, PROTOCOL.md 1. What later
+//! passes decode of objects goes into their report alone.
+
+#[path = "../../rust/found.rs"]
+mod found;
+
+use found::{fail, Found, Item};
+use hprof_analyzer::types::HprofType;
+use hprof_analyzer::{HprofSource, Pass1};
+use std::collections::BTreeMap;
+
+const CLASS: u8 = 3; // of Pass1::kind
+
+fn code(of: HprofType) -> u8 {
+    match of {
+        HprofType::Object => 2,
+        HprofType::Boolean => 4,
+        HprofType::Char => 5,
+        HprofType::Float => 6,
+        HprofType::Double => 7,
+        HprofType::Byte => 8,
+        HprofType::Short => 9,
+        HprofType::Int => 10,
+        HprofType::Long => 11,
+    }
+}
+
+fn text(item: Item, text: &str) -> Item {
+    item.part(&text.encode_utf16().flat_map(u16::to_be_bytes).collect::<Vec<_>>())
+}
+
+/// `java.lang.String[]` as `[Ljava/lang/String;`
+fn class_name(name: &str) -> String {
+    let name = name.replace('.', "/");
+    let element = name.trim_end_matches("[]");
+    let dimensions = "[".repeat((name.len() - element.len()) / 2);
+    if dimensions.is_empty() || element.starts_with('[') {
+        return dimensions + element;
+    }
+    let primitives = BTreeMap::from([
+        ("boolean", "Z"),
+        ("char", "C"),
+        ("float", "F"),
+        ("double", "D"),
+        ("byte", "B"),
+        ("short", "S"),
+        ("int", "I"),
+        ("long", "J"),
+    ]);
+    dimensions + &primitives.get(element).map_or_else(|| format!("L{element};"), |letter| letter.to_string())
+}
+
+fn main() {
+    let file = std::env::args().nth(1).expect("a dump");
+    let dump = Pass1::run(&HprofSource::Path(file), false).unwrap_or_else(|e| fail(e));
+    let mut found = Found::default();
+    found.count("strings", dump.strings.len() as u64);
+    found.count("classes", dump.class_dump_count);
+    found.count("instances", dump.instance_count);
+    found.count("object_arrays", dump.obj_array_count);
+    found.count("primitive_arrays", dump.prim_array_count);
+    found.count("roots", dump.gc_root_tag_counts.values().sum());
+    for (id, each) in &dump.strings {
+        found.add("strings", text(Item::new("string").number(*id), each));
+    }
+    let word = |id: &u64| dump.strings.get(id).map_or("", String::as_str);
+    for (id, class) in &dump.class_map {
+        if dump.id_map.index_of(*id).is_none_or(|at| dump.kind[at] != CLASS) {
+            continue; // loaded and not dumped
+        }
+        let mut item = text(Item::new("class").number(*id), &class_name(word(&class.name_id))).number(class.super_id);
+        for (name, of) in &class.fields {
+            item = text(item, word(name)).part(&[code(*of)]);
+        }
+        found.add("classes", item);
+        found.add("loaders", Item::new("loader").number(*id).number(class.loader_id));
+    }
+    if dump.truncated_input {
+        found.notices.push("truncated input");
+    }
+    found.print();
+}
