@@ -8,7 +8,9 @@ import com.sun.tools.hat.internal.model.JavaThing;
 import com.sun.tools.hat.internal.model.JavaValueArray;
 import com.sun.tools.hat.internal.model.Snapshot;
 import com.sun.tools.hat.internal.parser.Reader;
+import java.io.ByteArrayOutputStream;
 import java.io.File;
+import java.io.PrintStream;
 import java.lang.reflect.Array;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
@@ -18,10 +20,12 @@ import java.util.List;
 /** The parser and the model of a heap that jhat and the tests of OpenJDK share by descent. A build for one of them takes its package. */
 abstract class HatWalker implements Adapter {
     private static final String SIGNATURES = "ZCFDBSIJ"; // of the types from 4 on
+    private static final String OF_VALID_DUMPS = ".*(not found for serial # 0|hprof file does not include java[.]lang[.]\\w+!)";
+    private static final List<String> COUNTS = List.of("classes", "instances", "object_arrays", "primitive_arrays");
 
     @Override
     public List<String> counts() {
-        return List.of("classes", "instances", "object_arrays", "primitive_arrays");
+        return COUNTS;
     }
 
     @Override
@@ -37,6 +41,25 @@ abstract class HatWalker implements Adapter {
 
     @Override
     public void read(File dump, Answer answer) throws Exception {
+        PrintStream out = System.out;
+        PrintStream err = System.err;
+        ByteArrayOutputStream said = new ByteArrayOutputStream();
+        System.setOut(new PrintStream(said, true, "UTF-8"));
+        System.setErr(System.out);
+        try {
+            walk(dump, answer);
+        } finally {
+            System.setOut(out);
+            System.setErr(err);
+        }
+        for (String line : said.toString("UTF-8").split("\\R")) {
+            if (line.matches("(WARNING:|lazy read failed).*") && !line.matches(OF_VALID_DUMPS)) {
+                answer.notices.add(line);
+            }
+        }
+    }
+
+    private static void walk(File dump, Answer answer) throws Exception {
         Snapshot snapshot = Reader.readFile(dump.getPath(), true, 0);
         snapshot.resolve(false);
         long[] counts = new long[4];
@@ -57,7 +80,7 @@ abstract class HatWalker implements Adapter {
             }
         }
         for (int i = 0; i < counts.length; i++) {
-            answer.count(counts().get(i), counts[i]);
+            answer.count(COUNTS.get(i), counts[i]);
         }
     }
 
@@ -101,6 +124,10 @@ abstract class HatWalker implements Adapter {
         JavaThing[] values = one.getFields();
         JavaField[] fields = one.getClazz().getFieldsForInstance();
         int end = values.length;
+        if (end != fields.length) { // it could not read them, and said so
+            answer.add("instances", item);
+            return;
+        }
         for (JavaClass declaring = one.getClazz(); declaring != null; declaring = declaring.getSuperclass()) {
             int first = end - declaring.getFields().length;
             for (int i = first; i < end; i++) {

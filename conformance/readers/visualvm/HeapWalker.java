@@ -16,6 +16,7 @@ import org.graalvm.visualvm.lib.jfluid.heap.PrimitiveArrayInstance;
 
 /** The heap library that VisualVM, NetBeans and gridkit share by descent. A build for one of them takes its package. */
 abstract class HeapWalker implements Adapter {
+    private static final int UNKNOWN = 0;
     private static final String LOADER = "<classLoader>"; // which the library adds to static fields
 
     Heap open(File dump) throws IOException {
@@ -91,6 +92,11 @@ abstract class HeapWalker implements Adapter {
         return one == null ? 0 : one.getInstanceId();
     }
 
+    /** Some give no type for one that they do not know. */
+    private static int typeOf(Field field) {
+        return field.getType() == null ? UNKNOWN : typeOf(field.getType().getName());
+    }
+
     private static int typeOf(String name) {
         switch (name) {
             case "boolean":
@@ -120,9 +126,11 @@ abstract class HeapWalker implements Adapter {
     }
 
     private static Item value(Item item, FieldValue value) {
-        int type = typeOf(value.getField().getType().getName());
+        int type = typeOf(value.getField());
         item.text(value.getField().getName()).type(type);
-        if (type == 2) {
+        if (type == UNKNOWN) {
+            return item;
+        } else if (type == 2) {
             return item.number(idOf(((ObjectFieldValue) value).getInstance()));
         }
         return item.part(bytes(value.getValue(), type));
@@ -135,7 +143,7 @@ abstract class HeapWalker implements Adapter {
         for (Object each : one.getFields()) {
             Field field = (Field) each;
             if (!field.isStatic()) {
-                item.text(field.getName()).type(typeOf(field.getType().getName()));
+                item.text(field.getName()).type(typeOf(field));
             }
         }
         answer.add("classes", item);
