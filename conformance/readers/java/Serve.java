@@ -62,7 +62,10 @@ final class Serve {
                 methods.add(name.substring(name.lastIndexOf('.') + 1) + "." + one.getMethodName() + ":" + one.getLineNumber());
             }
         }
-        return methods.isEmpty() ? "" : " at " + String.join(" from ", methods.subList(0, Math.min(DEPTH, methods.size())));
+        if (methods.isEmpty()) {
+            return error.getStackTrace().length == 0 ? "" : " in the adapter";
+        }
+        return " at " + String.join(" from ", methods.subList(0, Math.min(DEPTH, methods.size())));
     }
 
     private static Map<String, Object> hello(Adapter adapter, String name, String version, String bugs) {
