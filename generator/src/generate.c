@@ -88,7 +88,7 @@ static enum generate_status refuse_bytes(struct generated *out)
 
     if (!out->failure || strncmp(out->failure, of_objects, sizeof of_objects - 1) != 0)
         return refuse(out, out->failure);
-    snprintf(out->sentence, sizeof out->sentence, "--bytes: more objects than there can be would fill so much: %s",
+    snprintf(out->sentence, sizeof out->sentence, "--bytes: this size takes more objects than are possible: %s",
              out->failure + sizeof of_objects - 1);
     return refuse(out, out->sentence);
 }

@@ -47,8 +47,7 @@ static bool prepare_nulls(struct model *m, struct arrays *x)
     if (wanted > all && wanted - all <= all / 100)
         wanted = all;
     if (m->options.references > m->options.array_length || wanted < rows || wanted > all)
-        return fail(m,
-                    "--references of arrays: 4 to what --array-length says of an Object[]'s elements are not null on average");
+        return fail(m, "--references of arrays: on average, 4 to --array-length elements of an Object[] are not null");
     all -= rows;
     wanted -= rows;
     for (; all > UINT32_MAX; all >>= 1)

@@ -10,7 +10,7 @@ enum {
     CELL_SHIFT = 14,
     FEW_PARTS = 3,    /* of 32 arrays, those that are shorter than most */
     REST_NULLS = 352, /* thousandths of the references of the rare classes, */
-    REST_EACH = 3     /* each of which has this many */
+    RARE_EACH = 3     /* each of which has this many */
 };
 _Static_assert((int)LEAST_CLASSES >= (int)MIXED_FIRST_ARRAY_CLASS + MIXED_ARRAYS + RARE_CLASSES_LEAST, "room for all");
 
@@ -18,7 +18,7 @@ struct mixed {
     uint64_t first, count; /* of the shape's objects */
     uint64_t key;
     uint64_t cells; /* whole ones */
-    struct rare_classes rest;
+    struct rare_classes rare;
     const struct pattern *pattern;
 };
 
@@ -36,9 +36,9 @@ static bool refit(struct model *m, struct mixed_kind_row kinds[KINDS], const str
         else if (kinds[k].form == FORM_INSTANCE && kinds[k].class < CORE_CLASSES)
             others += (uint64_t)kinds[k].slot_count * kinds[k].share;
     }
-    others += (MIXED_SHARES - known) * REST_EACH;
+    others += (MIXED_SHARES - known) * RARE_EACH;
     if (wanted < others)
-        return fail(m, "--references of mixed: not below what arrays have of themselves: see --array-length");
+        return fail(m, "--references of mixed: the arrays alone have more: see --array-length");
     return mixed_refit(m, kinds, wanted - others);
 }
 
@@ -126,7 +126,7 @@ static bool prepare(struct model *m)
     if (!x->pattern)
         return false;
     resize(m);
-    return rare_classes_add(m, &x->rest, options->classes);
+    return rare_classes_add(m, &x->rare, options->classes);
 }
 
 /* ---- Asking ---- */
@@ -154,7 +154,7 @@ static void object(const struct model *m, uint64_t index, struct object *o)
         break;
     }
     case FORM_REST:
-        rare_classes_object(m, &x->rest, mix_of(x->key, at, 60), o);
+        rare_classes_object(m, &x->rare, mix_of(x->key, at, 60), o);
         break;
     case FORM_SPINE:
         be_object_array(o, CORE_OBJECT_ARRAY, is->rank);

@@ -147,14 +147,15 @@ static bool lay_out_ids(struct emitter *em, const char **failure)
         return false;
     }
     if (!fit(&em->ids.strings, em->string_count, limit, 1)) {
-        snprintf(sentence, sizeof sentence, "--classes: IDs of %u bytes cannot name the %" PRIu32 " strings of so many",
-                 em->id_size, em->string_count);
+        snprintf(sentence, sizeof sentence,
+                 "--classes: IDs of %u bytes are too few for the %" PRIu32 " strings that these classes need", em->id_size,
+                 em->string_count);
         *failure = sentence;
         return false;
     }
     if (o->threads >= UINT32_MAX - producer->thread_start - 8 || o->threads >= UINT32_MAX - producer->trace_start - 8 ||
         o->stack_depth > UINT32_MAX || !fit(&em->ids.frames, o->threads * o->stack_depth, limit, 1)) {
-        snprintf(sentence, sizeof sentence, "--threads: so many, or so many frames, 32 bits cannot name");
+        snprintf(sentence, sizeof sentence, "--threads: more threads or frames than 32 bits can number");
         *failure = sentence;
         return false;
     }

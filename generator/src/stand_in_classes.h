@@ -10,7 +10,7 @@
 struct stand_in_classes {
     uint32_t first;        /* the class itself; */
     uint32_t narrow, wide; /* the number of classes like it, and the number after these that have one reference more */
-    uint32_t part;         /* share of the nodes that are of the latter, in 2^32ths */
+    uint32_t part;         /* share of the nodes that have one reference more, in 2^32ths */
 };
 
 /* For `first`, the last class that was added. Adds classes with its name and a number, until there are `classes` in all. `more`

@@ -31,7 +31,7 @@ def run(*args: Arg, cwd: Path | None = None, **kwargs: Any) -> Done:
     return Done(subprocess.run([TOOL, *args], cwd=cwd, timeout=120, check=False, **given | kwargs))
 
 
-# Of what a test file asserts pytest shows the values; what is asserted here shows its own.
+# pytest shows the values of an assertion in a test file, but not in this one: messages here contain them.
 
 
 def dump(*args: Arg, objects: int = 1000) -> bytes:

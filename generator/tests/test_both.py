@@ -1,5 +1,5 @@
-"""hprof-gen and hprof-validate are each other's oracle, and the reader of hprof_corpus is a third opinion: of any dump that can be
-asked for all three say the same. Hypothesis draws the options.
+"""hprof-gen, hprof-validate and the reader of hprof_corpus agree on every dump that hprof-gen can make. Hypothesis draws the
+options.
 
 HPROF_EXAMPLES is how many of them (50); those of ci/test are the same each time, HPROF_RANDOM=1 draws others.
 """

@@ -1,4 +1,4 @@
-/* bytes_hash.h, when libcrypto fails, which nothing but another libcrypto can make it do: this one. */
+/* bytes_hash.h when libcrypto fails: this file stands in for its functions, because nothing else makes them fail. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <setjmp.h>

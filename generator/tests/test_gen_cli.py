@@ -167,7 +167,7 @@ def test_wrong_values(option: str, values: list[str], allowed: str) -> None:
         (["--stack-depth=1000001"], "--stack-depth: up to 1,000,000, and up to 1e9 frames in all threads together"),
         (["--threads=2000", "--stack-depth=500001"], "--stack-depth: up to 1,000,000, and up to 1e9 frames .*"),
         (["--array-length=18446744073709551"], "--array-length: up to 100,000,000 on average"),
-        (["--shape=arrays", "--references=18446744073709551"], "--references of arrays: 4 to what --array-length says .*"),
+        (["--shape=arrays", "--references=18446744073709551"], "--references of arrays: on average, 4 to .*"),
         (["--references=18446744073709551"], "--references of mixed: 0.5 to 100 of an object on average"),
         (["--bytes=100"], "--bytes: a dump of this kind without any object has [0-9]+ bytes"),
         (
@@ -194,10 +194,10 @@ def test_too_much_for_its_ids() -> None:
 
 
 def test_too_many_to_fill_so_much() -> None:
-    """--objects was not given, so the message does not blame it."""
-    assert wrong_usage("--bytes=16777215T") == "--bytes: more objects than there can be would fill so much: up to 1e12"
+    """--objects was not given, so the message does not name it."""
+    assert wrong_usage("--bytes=16777215T") == "--bytes: this size takes more objects than are possible: up to 1e12"
     assert re.fullmatch(
-        "--bytes: more objects than there can be would fill so much: "
+        "--bytes: this size takes more objects than are possible: "
         "IDs of 4 bytes can name [0-9]+ of them in a heap dump, beside .*",
         wrong_usage("--bytes=1T", "--id-size=4", "--shape=list"),
     )
@@ -299,8 +299,8 @@ def test_bytes_are_filled(shape: str, size: str, tmp_path: Path) -> None:
 
 
 def test_bytes_far_above_the_memory_take_few_looks(tmp_path: Path) -> None:
-    told = truth("--bytes=150M", "--shape=arrays", folder=tmp_path)
-    assert 150 * 2**20 * 0.998 <= told["bytes"] <= 150 * 2**20
+    manifest = truth("--bytes=150M", "--shape=arrays", folder=tmp_path)
+    assert 150 * 2**20 * 0.998 <= manifest["bytes"] <= 150 * 2**20
 
 
 @pytest.mark.parametrize("mean", [1, 1.5, 2, 4.75, 20, 80.125])
@@ -309,7 +309,7 @@ def test_references_are_as_many_as_asked_for(shape: str, mean: float, tmp_path: 
     """The count of the manifest. Few references are static fields, which no option changes."""
     args = {"arrays": ["--array-length=100"], "wide": ["--objects=20000"], "mixed": ["--objects=5e5"]}.get(shape, [])
     if shape == "arrays" and mean < 4:
-        assert wrong_usage(f"--shape={shape}", f"--references={mean}", *args).startswith("--references of arrays: 4 to")
+        assert wrong_usage(f"--shape={shape}", f"--references={mean}", *args).startswith("--references of arrays: on average, 4 to")
         return
     manifest = truth("--objects=50000", f"--shape={shape}", f"--references={mean}", "--threads=2", *args, folder=tmp_path)
     references = manifest["references"] / manifest["objects"]

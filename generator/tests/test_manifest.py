@@ -112,7 +112,7 @@ def test_the_deepest_chain(tmp_path: Path) -> None:
     assert truth("--objects=100", "--shape=list", "--references=1.5", folder=tmp_path)["deepest_superclass_chain"] == 3
 
 
-# Of javac 17 while it compiles java.base, as HotSpot 17 dumped it: README.md says that mixed is fitted to it.
+# Of javac 17 while it compiles java.base, as HotSpot 17 dumped it: hprof-gen(1) says that mixed is fitted to it.
 FITTED_TO = {
     "bytes": 388_166_411,
     "strings": 63_629,

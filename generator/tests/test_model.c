@@ -1,4 +1,4 @@
-/* model.h: whatever the shape, the seed and the number of objects, what a made-up heap tells is the same each time, hangs together,
+/* model.h: whatever the shape, the seed and the number of objects, a made-up heap is the same each time, agrees with itself,
  * and takes no more memory for more objects. */
 #define _GNU_SOURCE
 

@@ -70,7 +70,7 @@ static struct sums sums_with(const char *shape, const struct model_options *opti
     return sums;
 }
 
-/* a / b is `wanted` thousandths, give or take so many hundredths of it (and the thread group's name). */
+/* a / b is `wanted` thousandths, to within `hundredths` per cent of it (and the name of the thread group). */
 static void near(const char *what, uint64_t a, uint64_t b, uint64_t wanted, uint64_t hundredths)
 {
     uint64_t got = b ? a * MODEL_UNIT / b : 0, off = got > wanted ? got - wanted : wanted - got;

@@ -400,7 +400,7 @@ def test_monitors(like: str) -> None:
 
 @pytest.mark.parametrize("records", ["all", "sites", "samples"])
 def test_each_heap_dump_of_the_agent_has_its_statistics(records: str) -> None:
-    """As they come each time with SIGQUIT; threads and unloaded classes are always told."""
+    """As each SIGQUIT gives one; threads and unloaded classes are always written."""
     one = dump("--like=jdk8-agent", f"--records={records}", "--heap-dumps=3")
     wanted = {"all": ["ALLOC_SITES", "CPU_SAMPLES"], "sites": ["ALLOC_SITES"], "samples": ["CPU_SAMPLES"]}[records]
     names = [item.name for item in one.records]

@@ -1,5 +1,5 @@
-/* What the sink does when the events are not those that the sizer saw, as when a file changes in between, and when its bytes are
- * not wanted. What it writes of sound ones: every other test of the generator. */
+/* What the sink does when its events differ from those that the sizer saw (the file changed in between), and when its output cannot
+ * be written. All other tests of the generator check what it writes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* A dump as a source of events, when the file does not stay as it was between one look and the next. What comes out of sound ones
- * and of others: test_faults.py. */
+/* A dump as a source of events, when the file changes between two passes. What comes of files that do not change is in
+ * test_violations.py. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -136,7 +136,7 @@ static void test_another_than_before(void **state)
     close(fd);
 }
 
-/* Sound before and after, as one that is still being written. */
+/* A valid dump before and after, as one that is still being written. */
 static void test_longer_than_before(void **state)
 {
     const char *failure = NULL, sound[25] = {TAG_UTF8, [8] = 16};

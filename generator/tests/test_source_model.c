@@ -212,7 +212,7 @@ static struct source *source_of(const struct source_settings *s)
     return source;
 }
 
-/* ---- Whoever looks ---- */
+/* ---- Several readers ---- */
 
 /* Of all bytes of a dump, FNV-1a. */
 struct hasher {
@@ -265,7 +265,7 @@ static struct sizer sizes_of(struct source *source, enum detail detail)
     return sizer;
 }
 
-/* The dump is the same, and as long, however much of it somebody looks at. */
+/* The dump has the same bytes and length, however much of it is read. */
 static void check_details(struct source *source)
 {
     struct sizer all = sizes_of(source, DETAIL_FIELDS), alone = sizes_of(source, DETAIL_SIZES);

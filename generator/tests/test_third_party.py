@@ -47,16 +47,16 @@ def read(dump: Path, classes: Path) -> dict[str, int]:
     return {name: count for name, count in counts.items() if count}
 
 
-# Left out: the shape `wide`, for this reader takes the number of a class's fields, up to 65535, for a signed one; the
-# producer `mat`, for it does not read an empty segment.
+# Left out: the shape `wide`, because this reader takes the number of fields of a class, up to 65535, as a signed number; and the
+# producer `mat`, because it does not read an empty segment.
 @pytest.mark.parametrize("shape", ["mixed", "list", "tree", "graph", "arrays", "strings", "deep", "threads"])
 @pytest.mark.parametrize("like", ["plain", "hotspot", "jdk8-agent", "sa", "graalvm"])
 def test_counts(like: str, shape: str, classes: Path, tmp_path: Path) -> None:
     dump, manifest = tmp_path / "dump.hprof", tmp_path / "dump.json"
     subprocess.run([GEN, "--like", like, "--shape", shape, "--objects", "20000", "-o", dump, "--manifest", manifest], check=True)
-    told = json.loads(manifest.read_text())
-    truth = {f"{type}[]": count for type, count in told["arrays"].items() if count and type != "object"}
-    for each in told["classes"]:
+    stated = json.loads(manifest.read_text())
+    truth = {f"{type}[]": count for type, count in stated["arrays"].items() if count and type != "object"}
+    for each in stated["classes"]:
         if each["instances"] + each["arrays"]:
             truth[dotted(each["name"])] = each["instances"] + each["arrays"]
     assert read(dump, classes) == truth

@@ -1,5 +1,5 @@
 """Whatever hprof-gen can break, hprof-validate finds: exactly that rule, as often as it was broken, at exactly the offsets that
-the manifest tells, and nothing else. All variants, in dumps of each size of IDs and each version, in those of producers with their
+the manifest gives, and nothing else. All variants, in dumps of each size of IDs and each version, in those of producers with their
 quirks, and in those of the corpus; at the start, in the middle and at the end.
 
 What is refused, in which dump and with what words, is in refusals.json, written by
@@ -120,7 +120,7 @@ def expected_refusal(name: str, variant: Variant) -> str | None:
     return next((reason for reason, refused in refusals()[name].items() if what in refused), None)
 
 
-# ---- One violation ---------------------------------------------------------------------------------------------------
+# ---- One fault -------------------------------------------------------------------------------------------------------
 
 
 def findings(dump: Path, profile: str = "strict") -> list[Finding]:
@@ -153,7 +153,7 @@ def break_and_check(
     order = ",".join(f"{v.rule}/{v.name}" for v in what)
     arguments = [*base, "--violate", order, "--at", at, "--violations", str(times)]
     done = run([GENERATOR, *arguments, "--quiet", "-o", dump, "--manifest", manifest])
-    told: Counter[Finding] = Counter()
+    stated: Counter[Finding] = Counter()
     ways: Counter[tuple[str, str]] = Counter()
 
     if refused and done.returncode == 2 and refusal(done) == refused:
@@ -165,20 +165,20 @@ def break_and_check(
     VIOLATIONS_SCHEMA.validate(violations)
     if profile != "strict" and truth["profile"] not in (profile, None):
         return f"{' '.join(arguments)}: profile {truth['profile']}, where only {profile} has the rule"
-    told.update((v["rule"], v["offset"]) for v in violations)
+    stated.update((v["rule"], v["offset"]) for v in violations)
     ways.update((v["rule"], v["variant"]) for v in violations)
     found = Counter(findings(dump, profile))
     dump.unlink()
 
-    missing, more = told - found, found - told
+    missing, more = stated - found, found - stated
     excused = quirks(base, profile)
     unexpected = [f for f in more if sum(n for g, n in more.items() if g[0] == f[0]) > excused[f[0]]]
     expected = Counter({v.rule: 0 for v in what})
     expected.update({rule: times * n for rule, n in Counter(v.rule for v in what).items()})
     if ways != Counter({(v.rule, v.name): times for v in what}):
-        return f"{' '.join(arguments)}: told as {ways}"
-    if missing or unexpected or Counter({rule: sum(n for f, n in told.items() if f[0] == rule) for rule in expected}) != expected:
-        return f"{' '.join(arguments)}: told {list(told)} of {list(ways)}, not found {list(missing)}, found besides {unexpected}"
+        return f"{' '.join(arguments)}: stated as {ways}"
+    if missing or unexpected or Counter({rule: sum(n for f, n in stated.items() if f[0] == rule) for rule in expected}) != expected:
+        return f"{' '.join(arguments)}: stated {list(stated)} of {list(ways)}, not found {list(missing)}, also found {unexpected}"
     return ""
 
 
@@ -253,7 +253,7 @@ def member_ends(data: bytes) -> list[int]:
 @pytest.mark.parametrize("at", ["0", "0.5", "1"])
 @pytest.mark.parametrize("variant", [v for v in variants() if v.rule.startswith("GZ-")], ids=lambda v: f"{v.rule}-{v.name}")
 def test_a_member_of_several(variant: Variant, at: str, tmp_path: Path) -> None:
-    """The place decides which member is broken."""
+    """The position in the file decides which member is broken."""
     dump, manifest = tmp_path / "dump.hprof.gz", tmp_path / "told.json"
     arguments = ["--bytes", "2.5M", "--gz", "1", "--violate", f"{variant.rule}/{variant.name}", "--at", at]
     done = run([GENERATOR, *arguments, "--quiet", "-o", dump, "--manifest", manifest])
@@ -347,7 +347,7 @@ def test_refused_with_a_sentence(arguments: list[str], sentence: str) -> None:
     assert sentence in done.stderr
 
 
-# ---- --from without a violation --------------------------------------------------------------------------------------
+# ---- --from without a fault ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("dump", sorted((SOURCE / "corpus").glob("[ev]*/*.hprof")), ids=lambda p: p.stem)

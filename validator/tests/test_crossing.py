@@ -27,7 +27,7 @@ CLASSES = (
 
 
 def point_class(size: int) -> bytes:
-    """With nine fields of type int, the name of each of which is undefined (STR-006) but for that of the first."""
+    """With nine fields of type int. All names but the first are undefined (STR-006)."""
     head = class_dump(POINT, OBJECT, size)[:-2] + struct.pack(">H", 9)
     return head + b"".join(struct.pack(">QB", NAME + (0 if i == 0 else 128 + 16 * i), 10) for i in range(9))
 

@@ -93,7 +93,7 @@ def test_every_file_is_under_the_prefix(home: Path, user: int | None) -> None:
         pytest.skip("only its owner may read the folder above the tree")
     build = Path(os.environ["HPROF_BUILD"])
     prefix = home / ".local"
-    # The list is written into the build folder, which may not be the user's: the same script, but for that.
+    # The list is written into the build folder, which may not be the user's: the same script, except for that.
     script = (build / "cmake_install.cmake").read_text()
     assert f'"{build}/${{CMAKE_INSTALL_MANIFEST}}"' in script
     (home / "install.cmake").write_text(script.replace(f'"{build}/${{CMAKE_INSTALL_MANIFEST}}"', f'"{home}/list"'))

@@ -509,7 +509,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="hprof-text",
         description="Prints an HPROF dump as readable text, from which hprof-assemble makes the same bytes again.",
     )
-    parser.add_argument("dump", help="the dump, plain or gzip, sound or not; - is standard input")
+    parser.add_argument("dump", help="the dump, plain or gzip, valid or not; - is standard input")
     parser.add_argument("-o", "--output", metavar="FILE", help="where the text goes, if not to standard output")
     parser.add_argument(
         "--offsets",
