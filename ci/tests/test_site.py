@@ -29,7 +29,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 def build(site: ModuleType, text: str) -> int:
     """The status of a site of a few pages."""
     shutil.rmtree(site.PAGES, ignore_errors=True)
-    for name in ("hprof-validate.md", "hprof-gen.md", "rules/index.md", "corpus.md"):
+    for name in ("mistakes.md", "hprof-validate.md", "hprof-gen.md", "rules/index.md", "corpus.md"):
         site.write(name, "# A page\n")
     site.write("index.md", text)
     configuration = site.CONFIGURATION.format(site=site.HOME / "site", address="''")
