@@ -66,28 +66,27 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         fail_target("status %d without a limit", status);
     expect_consistent(&expected, &options, size);
 
+    struct allocator second = {.left = UINT64_MAX, .junk = 0xa5};
+    const char *how = "memory of junk";
+
     switch (draw(&bits, 3)) {
     case 0:
-        memory = (struct allocator){.left = UINT64_MAX, .junk = (uint8_t)(0x5a + draw(&bits, 128))};
-        run(bytes, size, as_pipe, options, &memory, &account);
-        expect_same(&expected, "memory of zeros", &account, "memory of junk", ACCOUNTS_EQUAL);
+        second.junk = (uint8_t)(0x5a + draw(&bits, 128));
         break;
     case 1:
-        memory =
-            (struct allocator){.left = draw(&bits, 64) * (memory.count + 1) / 64, .for_good = draw(&bits, 2), .junk = 0xa5};
-        status = run(bytes, size, as_pipe, options, &memory, &account);
-        if (status != HPROF_LIMIT)
-            expect_same(&expected, "all memory", &account, "memory that failed", ACCOUNTS_EQUAL);
-        else if (!memory.failed)
-            fail_target("HPROF_LIMIT without a failure");
+        how = "memory that failed";
+        second.left = draw(&bits, 64) * (memory.count + 1) / 64;
+        second.for_good = draw(&bits, 2);
         break;
     default:
+        how = "max_memory";
         options.max_memory = memory.peak * (1 + draw(&bits, 4)) / 4;
-        memory = (struct allocator){.left = UINT64_MAX, .junk = 0xa5};
-        status = run(bytes, size, as_pipe, options, &memory, &account);
-        if (status != HPROF_LIMIT)
-            expect_same(&expected, "no limit", &account, "max_memory", ACCOUNTS_EQUAL);
         break;
     }
+    status = run(bytes, size, as_pipe, options, &second, &account);
+    if (status != HPROF_LIMIT)
+        expect_same(&expected, "memory of zeros", &account, how, ACCOUNTS_EQUAL);
+    else if (!second.failed && !options.max_memory)
+        fail_target("HPROF_LIMIT without a failure or a limit");
     return 0;
 }

@@ -67,7 +67,7 @@ def _java(root: Path, reader: Reader, build: Path) -> list[str]:
 
 
 def _identity(reader: Reader) -> list[str]:
-    """What an adapter is told for its hello."""
+    """What an adapter needs for its hello."""
     return [reader.title, reader.version, reader.bugs]
 
 

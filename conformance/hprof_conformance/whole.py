@@ -31,7 +31,10 @@ def _bytes(file: Path) -> bytes:
 
 def whole_until(file: Path) -> int:
     """Raises FramingError at a fault that no early end explains."""
-    data = _bytes(file)
+    return _until(_bytes(file))
+
+
+def _until(data: bytes) -> int:
     header = read_header(data)
     if header is None:
         return 0
@@ -57,6 +60,6 @@ def ends_before_heap(file: Path) -> bool:
     """Between two records, before the first heap dump: SPEC.md allows such a dump."""
     data = _bytes(file)
     header = read_header(data)
-    if header is None or whole_until(file) != len(data):
+    if header is None or _until(data) != len(data):
         return False
     return not any(one.tag in _HEAP_TAGS for one in records(data, header.size))

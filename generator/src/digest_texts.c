@@ -119,14 +119,14 @@ void texts_load(struct texts *t, uint32_t serial, uint64_t class_id, uint64_t na
     uint64_t first;
 
     keymap_put(&t->by_serial, serial, class_id);
-    if (latest && !latest->ended)
+    if (latest && latest->ended == NOT_ENDED)
         return;
     if (latest)
         latest->next = t->meaning_count + 1;
     if (!memory_grow(t->memory, &meanings, &t->meaning_capacity, t->meaning_count + 1, sizeof *t->meanings))
         return;
     t->meanings = meanings;
-    t->meanings[t->meaning_count] = (struct meaning){.name_id = name_id, .serial = serial};
+    t->meanings[t->meaning_count] = (struct meaning){.name_id = name_id, .serial = serial, .ended = NOT_ENDED};
     keymap_add(&t->first_of_id, class_id, t->meaning_count, &first);
     keymap_put(&t->last_of_id, class_id, t->meaning_count++);
 }
@@ -136,7 +136,7 @@ void texts_unload(struct texts *t, uint32_t serial)
     uint64_t class_id;
     struct meaning *latest = keymap_get(&t->by_serial, serial, &class_id) ? latest_meaning(t, class_id) : NULL;
 
-    if (latest && !latest->ended && latest->serial == serial)
+    if (latest && latest->ended == NOT_ENDED && latest->serial == serial)
         latest->ended = ++t->ended;
 }
 
@@ -201,7 +201,7 @@ struct text texts_class_name(struct texts *t, uint64_t class_id, uint64_t ended)
     if (!keymap_get(&t->first_of_id, class_id, &first))
         return normalize(t, (struct text){0});
     m = &t->meanings[first];
-    while (m->next && m->ended && m->ended <= ended)
+    while (m->next && m->ended <= ended)
         m = &t->meanings[m->next - 1];
-    return normalize(t, texts_find(t, m->ended && m->ended <= ended ? t->meanings[first].name_id : m->name_id));
+    return normalize(t, texts_find(t, m->ended <= ended ? t->meanings[first].name_id : m->name_id));
 }

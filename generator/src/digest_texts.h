@@ -14,9 +14,11 @@ struct text {
 struct meaning {
     uint64_t name_id;
     uint32_t serial;
-    uint64_t ended; /* texts.ended when it had ended; 0 if it did not */
+    uint64_t ended; /* texts.ended when it had ended; NOT_ENDED */
     size_t next;    /* of the same ID: its index + 1 in texts.meanings */
 };
+
+#define NOT_ENDED UINT64_MAX
 
 struct texts {
     struct memory *memory;

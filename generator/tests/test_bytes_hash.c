@@ -1,4 +1,4 @@
-/* bytes_hash.h when libcrypto fails: this file stands in for its functions, because nothing else makes them fail. */
+/* bytes_hash.h when libcrypto fails: this file defines its functions anew, because nothing else makes them fail. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <setjmp.h>
