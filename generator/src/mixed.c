@@ -96,7 +96,7 @@ uint32_t mixed_target(const struct mixed_row *slot, uint64_t bits)
             return target->kind;
     }
     if (sum < ALL_NAMED)
-        return KIND_REST;
+        return KIND_RARE;
     return end == slot + 1 ? TARGET_NULL : end[-1].kind;
 }
 
@@ -157,7 +157,7 @@ static void weigh(const struct model *m, const struct mixed_kind_row kinds[KINDS
     for (uint32_t c = 0; c < m->class_count; c++)
         for (uint32_t f = 0; f < m->classes[c].fields; f++)
             r->before[c] += m->fields[m->classes[c].first_field + f].type == TYPE_OBJECT;
-    for (uint32_t k = 0; k < KIND_REST; k++)
+    for (uint32_t k = 0; k < KIND_RARE; k++)
         if (kinds[k].form == FORM_INSTANCE)
             for (uint32_t c = kinds[k].class; c != MODEL_NONE; c = m->classes[c].super)
                 r->share[c] += kinds[k].share;
@@ -212,7 +212,7 @@ bool mixed_refit(struct model *m, struct mixed_kind_row kinds[KINDS], uint64_t w
         choose(m, &r, wanted);
         done = references_refit(m, CORE_CLASSES, r.now);
     }
-    for (uint32_t k = 0; k < KIND_REST && done; k++)
+    for (uint32_t k = 0; k < KIND_RARE && done; k++)
         if (kinds[k].form == FORM_INSTANCE)
             done = map_slots(m, &kinds[k], &r);
     free(r.before);

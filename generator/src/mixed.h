@@ -17,7 +17,7 @@ enum { MIXED_SHARES = 10000000, MIXED_THOUSAND = 1000 };
 #define TARGET NOTHING
 enum mixed_kind {
 #include "mixed.def"
-    KIND_REST,  /* kinds that mixed.def leaves out */
+    KIND_RARE,  /* kinds that mixed.def leaves out */
     KINDS,
     TARGET_NULL /* other targets of a reference */
 };
@@ -54,7 +54,7 @@ enum mixed_array {
 #undef TARGET
 /* clang-format on */
 
-enum mixed_form { FORM_INSTANCE, FORM_OBJECT_ARRAY, FORM_PRIMITIVE_ARRAY, FORM_REST, FORM_SPINE };
+enum mixed_form { FORM_INSTANCE, FORM_OBJECT_ARRAY, FORM_PRIMITIVE_ARRAY, FORM_RARE, FORM_SPINE };
 
 struct mixed_row;
 
@@ -71,7 +71,7 @@ struct mixed_kind_row {
 };
 #define MIXED_SLOT_MORE UINT16_MAX
 
-/* Adds the classes of mixed.def, and fills all kinds except KIND_REST. */
+/* Adds the classes of mixed.def, and fills all kinds except KIND_RARE. */
 bool mixed_load(struct model *m, struct mixed_kind_row kinds[KINDS]);
 /* Changes the numbers of references of instances, so that 10 million objects have about `wanted` references in fields of the
  * classes of mixed.def. */
@@ -82,7 +82,7 @@ const struct length_table *mixed_lengths(enum mixed_array array);
 const struct mixed_row *mixed_slot(const struct mixed_row *slots, uint32_t n);
 uint32_t mixed_slot_number(const struct mixed_row *slot);
 uint32_t mixed_slot_numbers(void);
-/* The target of a reference, from random bits: a kind, KIND_REST for any object, TARGET_NULL. */
+/* The target of a reference, from random bits: a kind, KIND_RARE for any object, TARGET_NULL. */
 uint32_t mixed_target(const struct mixed_row *slot, uint64_t bits);
 
 #endif

@@ -20,7 +20,7 @@ struct growth {
     uint64_t key, draws;
     uint32_t size, object_count, edge_count;
     uint32_t left[KINDS], left_in_all;
-    uint32_t open[KINDS]; /* the newest edge to an object of each kind; KIND_REST: to any object; */
+    uint32_t open[KINDS]; /* the newest edge to an object of each kind; KIND_RARE: to any object; */
     uint32_t *older;      /* and for each edge, the next edge to the same kind */
     uint32_t *drawn;      /* by slot: how often its target was drawn */
 };
@@ -32,13 +32,13 @@ static uint64_t draw(struct growth *g, uint64_t n)
 
 /* ---- How many of each ---- */
 
-/* Rounded so that the sum is right. KIND_REST gets the remainder. */
+/* Rounded so that the sum is right. KIND_RARE gets the remainder. */
 static void count_kinds(struct pattern *p, uint32_t size, const struct mixed_kind_row kinds[KINDS])
 {
     uint64_t sum = 0;
     uint32_t counted = 1, most = 0; /* the spine is one of them */
 
-    for (uint32_t k = 0; k < KIND_REST; k++) {
+    for (uint32_t k = 0; k < KIND_RARE; k++) {
         uint64_t before = sum * size / MIXED_SHARES;
 
         sum += kinds[k].share;
@@ -53,7 +53,7 @@ static void count_kinds(struct pattern *p, uint32_t size, const struct mixed_kin
         p->kinds[most].count -= counted - size;
         counted = size;
     }
-    p->kinds[KIND_REST].count = size - counted;
+    p->kinds[KIND_RARE].count = size - counted;
     for (uint32_t k = 0, first = 0; k < KINDS; first += p->kinds[k++].count)
         p->kinds[k].first = first;
 }
@@ -90,7 +90,7 @@ static void add_spine(struct growth *g)
         (struct pattern_object){.class = CORE_OBJECT_ARRAY, .rank = elements, .form = FORM_SPINE, .type = TYPE_OBJECT};
     open_edge(g, TARGET_NULL); /* the next spine */
     for (uint32_t i = 1; i < elements; i++)
-        open_edge(g, KIND_REST);
+        open_edge(g, KIND_RARE);
 }
 
 /* The targets of a slot are taken in turn, so that even a few objects have the right shares. */
@@ -119,7 +119,7 @@ static void add_object(struct growth *g, uint32_t k)
     for (uint32_t i = 0; i < edges; i++) {
         uint32_t at = kind->form != FORM_INSTANCE ? 0 : kind->slot_at ? kind->slot_at[i] : i;
         const struct mixed_row *slot = at == MIXED_SLOT_MORE ? NULL : mixed_slot(kind->slots, at);
-        uint32_t target = slot ? draw_target(g, slot) : draw(g, MORE_NOT_NULL) ? KIND_REST : TARGET_NULL;
+        uint32_t target = slot ? draw_target(g, slot) : draw(g, MORE_NOT_NULL) ? KIND_RARE : TARGET_NULL;
 
         /* The elements of an array that are edges are not null. */
         while (kind->form == FORM_OBJECT_ARRAY && target == TARGET_NULL)
@@ -141,14 +141,14 @@ static uint32_t draw_kind(struct growth *g)
 /* The kind of the next object: by the shares, but preferably one that an edge leads to. */
 static uint32_t next_kind(struct growth *g)
 {
-    uint32_t k = KIND_REST;
+    uint32_t k = KIND_RARE;
 
     for (unsigned i = 0; i < TRIES; i++) {
         k = draw_kind(g);
         if (g->open[k] != NO_EDGE)
             return k;
     }
-    if (g->open[KIND_REST] != NO_EDGE)
+    if (g->open[KIND_RARE] != NO_EDGE)
         return k;
     for (uint32_t other = 0; other < KINDS; other++)
         if (g->left[other] > 0 && g->open[other] != NO_EDGE)
@@ -160,7 +160,7 @@ static void grow(struct growth *g)
 {
     add_spine(g);
     while (g->left_in_all > 0) {
-        uint32_t k = next_kind(g), wanted = g->open[k] != NO_EDGE ? k : KIND_REST, edge = g->open[wanted];
+        uint32_t k = next_kind(g), wanted = g->open[k] != NO_EDGE ? k : KIND_RARE, edge = g->open[wanted];
 
         if (edge == NO_EDGE)
             g->p->orphans++;
@@ -182,7 +182,7 @@ static void close_open(struct growth *g)
         for (uint32_t edge = g->open[k]; edge != NO_EDGE; edge = g->older[edge]) {
             uint32_t mode = lone ? EDGE_HOME : draw(g, FAR_EACH) == 0 ? EDGE_FAR : EDGE_NEAR, to;
 
-            if (k == KIND_REST)
+            if (k == KIND_RARE)
                 to = (uint32_t)draw(g, g->size);
             else if (counted->count > 0)
                 to = g->p->members[counted->first + (uint32_t)draw(g, counted->count)];

@@ -9,7 +9,7 @@ enum {
     OBJECTS_FOR_A_CLASS = 40,
     CELL_SHIFT = 14,
     FEW_PARTS = 3,    /* of 32 arrays, those that are shorter than most */
-    REST_NULLS = 352, /* thousandths of the references of the rare classes, */
+    RARE_NULLS = 352, /* thousandths of the references of the rare classes, */
     RARE_EACH = 3     /* each of which has this many */
 };
 _Static_assert((int)LEAST_CLASSES >= (int)MIXED_FIRST_ARRAY_CLASS + MIXED_ARRAYS + RARE_CLASSES_LEAST, "room for all");
@@ -29,7 +29,7 @@ static bool refit(struct model *m, struct mixed_kind_row kinds[KINDS], const str
 {
     uint64_t wanted = m->options.references * (MIXED_SHARES / MODEL_UNIT), others = 0, known = 0;
 
-    for (uint32_t k = 0; k < KIND_REST; k++) {
+    for (uint32_t k = 0; k < KIND_RARE; k++) {
         known += kinds[k].share;
         if (kinds[k].form == FORM_OBJECT_ARRAY)
             others += (lengths_mean(&arrays[kinds[k].array].lengths) * kinds[k].share) >> 16;
@@ -47,7 +47,7 @@ static uint64_t mean_array(const struct mixed_kind_row kinds[KINDS])
 {
     uint64_t arrays = 0, sum = 0;
 
-    for (uint32_t k = 0; k < KIND_REST; k++)
+    for (uint32_t k = 0; k < KIND_RARE; k++)
         if (kinds[k].form != FORM_INSTANCE && k != of_TEXT) {
             arrays += kinds[k].share;
             sum += (length_table_mean(mixed_lengths(kinds[k].array)) >> 16) * kinds[k].share;
@@ -103,8 +103,8 @@ static bool prepare(struct model *m)
                                                               "--references of mixed: 0.5 to 100 of an object on average")) ||
         !mixed_load(m, kinds))
         return false;
-    kinds[KIND_REST].form = FORM_REST;
-    for (uint32_t k = 0; k < KIND_REST; k++) {
+    kinds[KIND_RARE].form = FORM_RARE;
+    for (uint32_t k = 0; k < KIND_RARE; k++) {
         struct pattern_array *array = &arrays[kinds[k].array];
         uint64_t wanted = k == of_TEXT ? options->string_length : options->array_length;
 
@@ -153,7 +153,7 @@ static void object(const struct model *m, uint64_t index, struct object *o)
         o->elements = lengths_draw(&p->arrays[kind->array].lengths, even(x->key + is->kind, rank));
         break;
     }
-    case FORM_REST:
+    case FORM_RARE:
         rare_classes_object(m, &x->rare, mix_of(x->key, at, 60), o);
         break;
     case FORM_SPINE:
@@ -204,7 +204,7 @@ static uint64_t drawn_element(const struct mixed *x, const struct pattern_array 
         return MODEL_NULL;
     bits = mix(bits);
     target = mixed_target(array->elements, bits);
-    if (target == KIND_REST)
+    if (target == KIND_RARE)
         return within(x, cell, bits & p->mask);
     kind = &p->kinds[target];
     if (target == TARGET_NULL || kind->count == 0)
@@ -216,7 +216,7 @@ static uint64_t rest_reference(const struct mixed *x, uint64_t at, uint64_t slot
 {
     uint64_t bits = mix_of(x->key, at, slot);
 
-    if (below(bits, MIXED_THOUSAND) < REST_NULLS)
+    if (below(bits, MIXED_THOUSAND) < RARE_NULLS)
         return MODEL_NULL;
     return within(x, at & ~x->pattern->mask, bits & x->pattern->mask);
 }
@@ -237,7 +237,7 @@ static __attribute__((noinline)) uint64_t other_reference(const struct mixed *x,
         if (slot == 0)
             return at + p->mask + 1 < x->count ? x->first + at + p->mask + 1 : MODEL_NULL;
         return edge_target(x, at, p->edges[slot], slot);
-    case FORM_REST:
+    case FORM_RARE:
         return rest_reference(x, at, slot);
     case FORM_INSTANCE:
     case FORM_PRIMITIVE_ARRAY:
