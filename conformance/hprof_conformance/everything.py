@@ -60,7 +60,7 @@ class Program:
     def pid(self) -> int:
         return self.process.pid
 
-    def tell(self, command: str) -> None:
+    def send(self, command: str) -> None:
         assert self.process.stdin is not None and self.process.stdout is not None
         self.process.stdin.write(command + "\n")
         self.process.stdin.flush()

@@ -136,11 +136,11 @@ def _hotspot_way(setting: Setting, classes: Path, way: str) -> Dump:
     with program(jvm, classes, options, folder, *([SMALL] if way == SMALL else [])) as one:
         said = one.facts
         if way == "mxbean":
-            one.tell(f"dump {jvm.inside(file)}")
+            one.send(f"dump {jvm.inside(file)}")
         elif way == "out-of-memory":
-            one.tell("fill")
+            one.send("fill")
         elif way in ("before-full-gc", "after-full-gc"):
-            one.tell("collect")
+            one.send("collect")
             sorted(folder.glob("java_pid*"))[-1].rename(file)  # the program itself has collected before
         elif way == "jmap":
             do([*jvm.command("jmap"), f"-dump:live,format=b,file={jvm.inside(file)}", str(one.pid)])
@@ -172,7 +172,7 @@ def _sa_way(setting: Setting, classes: Path, way: str) -> Dump:
     jvm = setting.jvm
     through = "ulimit -c unlimited" if way == "core" else ""
     with program(jvm, classes, ["-Xmx128m", "-XX:+UseG1GC"], folder, through=through) as one:
-        one.tell("collect")  # a collection shows what its walk of the heap leaves out
+        one.send("collect")  # a collection shows what its walk of the heap leaves out
         core = way == "core"
         whom = [str(jvm.home / "bin" / "java"), jvm.inside(_core(one, folder))] if core else [str(one.pid)]
         if setting.producer.jdk == 8:

@@ -221,8 +221,8 @@ def test_a_length_that_wraps(version: str, tmp_path: Path) -> None:
     with subprocess.Popen(generate, stdout=subprocess.PIPE) as generator:
         validate = subprocess.run([VALIDATOR, "--format", "json", "-"], stdin=generator.stdout, capture_output=True, check=False)
     found = json.loads(validate.stdout)["files"][0]["findings"]
-    told = json.loads(manifest.read_text(encoding="utf-8"))["violations"]
-    assert [(f["rule"], f["offset"]) for f in found] == [("REC-012", v["offset"]) for v in told]
+    stated = json.loads(manifest.read_text(encoding="utf-8"))["violations"]
+    assert [(f["rule"], f["offset"]) for f in found] == [("REC-012", v["offset"]) for v in stated]
     assert (generator.returncode, len(found)) == (0, 1)
 
 
@@ -235,9 +235,9 @@ def test_a_heap_that_is_too_long_for_its_length() -> None:
     with TemporaryDirectory() as folder:
         dump, manifest = Path(folder) / "long.hprof", Path(folder) / "truth.json"
         assert run([GENERATOR, *heap, "--violate", "REC-012", "-o", dump, "--manifest", manifest]).returncode == 0
-        told = json.loads(manifest.read_text(encoding="utf-8"))
-        assert told["records"]["HEAP_DUMP"] == 1
-        assert findings(dump) == [(v["rule"], v["offset"]) for v in told["violations"]]
+        stated = json.loads(manifest.read_text(encoding="utf-8"))
+        assert stated["records"]["HEAP_DUMP"] == 1
+        assert findings(dump) == [(v["rule"], v["offset"]) for v in stated["violations"]]
 
 
 def member_ends(data: bytes) -> list[int]:
@@ -254,17 +254,17 @@ def member_ends(data: bytes) -> list[int]:
 @pytest.mark.parametrize("variant", [v for v in variants() if v.rule.startswith("GZ-")], ids=lambda v: f"{v.rule}-{v.name}")
 def test_a_member_of_several(variant: Variant, at: str, tmp_path: Path) -> None:
     """The position in the file decides which member is broken."""
-    dump, manifest = tmp_path / "dump.hprof.gz", tmp_path / "told.json"
+    dump, manifest = tmp_path / "dump.hprof.gz", tmp_path / "stated.json"
     arguments = ["--bytes", "2.5M", "--gz", "1", "--violate", f"{variant.rule}/{variant.name}", "--at", at]
     done = run([GENERATOR, *arguments, "--quiet", "-o", dump, "--manifest", manifest])
     assert done.returncode == 0, done.stderr
-    (told,) = json.loads(manifest.read_text(encoding="utf-8"))["violations"]
-    assert findings(dump) == [(variant.rule, told["offset"])]
+    (stated,) = json.loads(manifest.read_text(encoding="utf-8"))["violations"]
+    assert findings(dump) == [(variant.rule, stated["offset"])]
     if variant.rule in ("GZ-003", "GZ-004"):  # of a member's trailer
         sound = tmp_path / "sound.hprof.gz"
         assert run([GENERATOR, *arguments[:4], "--quiet", "-o", sound]).returncode == 0
         ends = member_ends(sound.read_bytes())
-        assert sum(end <= told["offset"] for end in ends) == {"0": 0, "0.5": 1, "1": 2}[at]
+        assert sum(end <= stated["offset"] for end in ends) == {"0": 0, "0.5": 1, "1": 2}[at]
 
 
 # ---- Several rules ---------------------------------------------------------------------------------------------------
@@ -316,10 +316,10 @@ def test_every_variant_can_be_broken_somewhere() -> None:
 
 def test_without_a_variant_the_first_is_taken(tmp_path: Path) -> None:
     for rule in ("OBJ-004", "STR-003", "GZ-001"):
-        done = run([GENERATOR, *SMALL, "--violate", rule, "-o", os.devnull, "--manifest", tmp_path / "told"])
+        done = run([GENERATOR, *SMALL, "--violate", rule, "-o", os.devnull, "--manifest", tmp_path / "stated"])
         assert done.returncode == 0, done.stderr
-        (told,) = json.loads((tmp_path / "told").read_text(encoding="utf-8"))["violations"]
-        assert told["variant"] == next(v.name for v in variants() if v.rule == rule)
+        (stated,) = json.loads((tmp_path / "stated").read_text(encoding="utf-8"))["violations"]
+        assert stated["variant"] == next(v.name for v in variants() if v.rule == rule)
 
 
 def test_every_variant_has_a_name_of_its_own() -> None:
@@ -368,19 +368,19 @@ UNKNOWN_FIELDS = {"REC-006", "CLS-010", "CLS-011", "CLS-016", "OBJ-002", "OBJ-00
 
 @pytest.mark.parametrize("dump", sorted((SOURCE / "corpus").glob("**/*.hprof")), ids=lambda p: f"{p.parent.name}-{p.stem}")
 def test_its_references_are_counted(dump: Path, tmp_path: Path) -> None:
-    manifest = tmp_path / "told.json"
+    manifest = tmp_path / "stated.json"
     done = run([GENERATOR, "--from", dump, "--quiet", "-o", os.devnull, "--manifest", manifest])
     if done.returncode == 3 or "left out" in done.stderr:
         return
     assert done.returncode == 0, done.stderr
-    told = json.loads(manifest.read_text(encoding="utf-8"))["references"]
+    stated = json.loads(manifest.read_text(encoding="utf-8"))["references"]
     report = json.loads(run([VALIDATOR, "--format", "json", dump]).stdout)["files"][0]
     if "REC-014" in report["totals"]:
-        assert not told or told <= report["counts"]["references"]  # hprof-gen leaves out a sub-record that hprof-validate joins
-    elif told is None:
+        assert not stated or stated <= report["counts"]["references"]  # hprof-gen leaves out a sub-record that hprof-validate joins
+    elif stated is None:
         assert set(report["totals"]) & UNKNOWN_FIELDS or report["sound_until"] < report["bytes"]
     else:
-        assert told == report["counts"]["references"]
+        assert stated == report["counts"]["references"]
 
 
 def test_what_can_be_read_of_a_malformed_dump_is_taken(tmp_path: Path) -> None:

@@ -263,7 +263,7 @@ def test_offsets_are_where_things_are() -> None:
 
 
 def test_many_objects_are_numbers() -> None:
-    """Symbols for all of them would hide more than they tell."""
+    """Symbols for all of them would hide more than they show."""
     text = 'hprof "JAVA PROFILE 1.0.2" id-size 8 time 1\nutf8 $A "A"\nload-class serial 1 class @A name $A\n'
     start = assemble(text).file.to_bytes()
     for count in (MOST_OBJECTS, MOST_OBJECTS + 1):
