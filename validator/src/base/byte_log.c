@@ -100,14 +100,9 @@ void byte_log_discard(struct byte_log *log, uint64_t offset)
 
 bool byte_log_append_number(struct byte_log *log, uint64_t number)
 {
-    uint8_t bytes[10];
-    size_t n = 0;
+    uint8_t bytes[NUMBER_MOST];
 
-    do {
-        bytes[n++] = (uint8_t)((number & 0x7f) | (number > 0x7f ? 0x80 : 0));
-        number >>= 7;
-    } while (number);
-    return byte_log_append(log, bytes, n);
+    return byte_log_append(log, bytes, write_number(bytes, number));
 }
 
 uint64_t byte_log_read_number(const struct byte_log *log, uint64_t *offset)

@@ -33,6 +33,16 @@ static inline uint8_t byte_log_byte(const struct byte_log *log, uint64_t offset)
 void byte_log_discard(struct byte_log *log, uint64_t offset);
 
 /* Numbers in as few bytes as they need: 7 bits each, the lowest first. */
+enum { NUMBER_MOST = 10 };
+static inline size_t write_number(uint8_t to[NUMBER_MOST], uint64_t number)
+{
+    size_t n = 0;
+
+    for (; number > 0x7f; number >>= 7)
+        to[n++] = (uint8_t)(number | 0x80);
+    to[n++] = (uint8_t)number;
+    return n;
+}
 bool byte_log_append_number(struct byte_log *log, uint64_t number);
 uint64_t byte_log_read_number(const struct byte_log *log, uint64_t *offset);
 

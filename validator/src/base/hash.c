@@ -5,6 +5,8 @@
 #include <sys/random.h>
 #include <time.h>
 
+#include "format/cursor.h"
+
 struct hash_key hash_key_draw(void)
 {
     struct hash_key key;
@@ -32,21 +34,34 @@ void byte_hash_begin(struct byte_hash *h, const struct hash_key *key)
     h->size = 0;
 }
 
+/* The last bytes, fewer than a word, as a number. If there is a whole word before them, one load fetches them. */
+static uint64_t rest_of(const uint8_t *p, size_t n, bool after_word)
+{
+    uint64_t word = 0;
+
+    if (after_word)
+        return get_u8(p + n - sizeof word) & ((UINT64_C(1) << 8 * n) - 1);
+    for (size_t i = 0; i < n; i++)
+        word = word << 8 | p[i];
+    return word;
+}
+
 void byte_hash_add(struct byte_hash *h, const struct hash_key *key, const void *bytes, size_t n)
 {
     const uint8_t *p = bytes;
-    uint64_t word;
+    uint64_t word, state = h->state;
+    bool after_word = n >= sizeof word;
 
     h->size += n;
     for (; n >= sizeof word; p += sizeof word, n -= sizeof word) {
         memcpy(&word, p, sizeof word);
-        h->state = hash_fold(h->state ^ word, key->multiply) + word;
+        state = hash_fold(state ^ word, key->multiply) + word;
     }
     if (n) {
-        word = 0;
-        memcpy(&word, p, n);
-        h->state = hash_fold(h->state ^ word, key->multiply) + word;
+        word = rest_of(p, n, after_word);
+        state = hash_fold(state ^ word, key->multiply) + word;
     }
+    h->state = state;
 }
 
 uint64_t byte_hash_end(const struct byte_hash *h, const struct hash_key *key)

@@ -98,16 +98,6 @@ bool keymap_get(const struct keymap *m, uint64_t key, uint64_t *value)
     return true;
 }
 
-void keymap_prefetch(const struct keymap *m, uint64_t key)
-{
-    uint64_t hash = hash_u64(&m->hash, key);
-    const struct keymap_part *part = &m->parts[hash >> 62];
-
-    if (part->slots)
-        __builtin_prefetch(part->slots + first_slot(part, hash) * slot_size(m));
-}
-
-/* Where the value of a key other than 0 is; its slot is made if there is none. NULL if memory runs out. */
 static uint8_t *claim(struct keymap *m, uint64_t key, bool *is_new)
 {
     uint64_t hash = hash_u64(&m->hash, key);
@@ -124,6 +114,13 @@ static uint8_t *claim(struct keymap *m, uint64_t key, bool *is_new)
         m->count++;
     }
     return slot + m->key_size;
+}
+
+uint8_t *keymap_claim(struct keymap *m, uint64_t key)
+{
+    bool is_new;
+
+    return claim(m, key, &is_new);
 }
 
 bool keymap_put(struct keymap *m, uint64_t key, uint64_t value)

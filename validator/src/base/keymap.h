@@ -32,15 +32,16 @@ void keymap_clear(struct keymap *m);
 /* False if the map lacks the key. `value` may be NULL. */
 bool keymap_get(const struct keymap *m, uint64_t key, uint64_t *value);
 
-/* The key will be wanted soon. A large map is in no cache, so this saves most of the time that a lookup takes. */
-void keymap_prefetch(const struct keymap *m, uint64_t key);
-
 /* Adds a key, or changes its value. If memory runs out, returns false and changes nothing. */
 bool keymap_put(struct keymap *m, uint64_t key, uint64_t value);
 
 /* Adds a key if the map lacks it. If it was there, returns false and gives its value, which stays. If memory runs out, returns true
  * and changes nothing. */
 bool keymap_add(struct keymap *m, uint64_t key, uint64_t value, uint64_t *earlier);
+
+/* Where the value of a key other than 0 is, to be read and changed (native.h) before the next key is added; 0 if the map lacked the
+ * key. NULL if memory runs out. */
+uint8_t *keymap_claim(struct keymap *m, uint64_t key);
 
 /* Calls `each` for each key, in no particular order. */
 void keymap_each(const struct keymap *m, void (*each)(void *context, uint64_t key, uint64_t value), void *context);

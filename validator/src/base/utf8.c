@@ -44,10 +44,12 @@ size_t utf8_valid(const uint8_t *p, size_t n)
         uint64_t eight;
         size_t size;
 
-        if (n - i >= sizeof eight) {
-            memcpy(&eight, p + i, sizeof eight);
+        if (n >= sizeof eight) { /* the last eight may have been seen in part */
+            size_t at = i < n - sizeof eight ? i : n - sizeof eight;
+
+            memcpy(&eight, p + at, sizeof eight);
             if (!(eight & UINT64_C(0x8080808080808080))) {
-                i += sizeof eight;
+                i = at + sizeof eight;
                 continue;
             }
         }

@@ -71,14 +71,9 @@ static const uint8_t *check_constants(struct checker *ck, const uint8_t *p, uint
 /* Android's static field for the class of an array's elements, which may not be dumped (SPEC.md A.4). */
 static bool names_component_type(const struct checker *ck, uint64_t name, unsigned type)
 {
-    static const char text[] = "$class$componentType";
-    const uint8_t *p;
-    uint64_t size;
-    size_t n;
+    struct string_text text;
 
-    if (type != TYPE_OBJECT || !(p = strings_text(&ck->file->strings, name, &n, &size)))
-        return false;
-    return size == sizeof text - 1 && n == size && memcmp(p, text, n) == 0;
+    return type == TYPE_OBJECT && strings_text(&ck->file->strings, name, &text) && string_is(&text, "$class$componentType");
 }
 
 static void check_component_type(struct checker *ck, uint64_t id, uint64_t at)

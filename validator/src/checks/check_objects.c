@@ -326,18 +326,11 @@ void check_wrong_instance(struct checker *ck)
 
 bool is_object_array(const struct file *file, uint64_t class_id)
 {
-    static const char *const names[] = {"[Ljava/lang/Object;", "java.lang.Object[]"};
     const struct class *class = classes_find(&file->classes, class_id);
-    const uint8_t *text;
-    uint64_t size;
-    size_t n;
+    struct string_text name;
 
-    if (!class || !(text = strings_text(&file->strings, class->name, &n, &size)))
-        return true;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (n == size && n == strlen(names[i]) && memcmp(text, names[i], n) == 0)
-            return true;
-    return false;
+    return !class || !strings_text(&file->strings, class->name, &name) || string_is(&name, "[Ljava/lang/Object;") ||
+           string_is(&name, "java.lang.Object[]");
 }
 
 void note_array_class(struct file *file, uint64_t class_id, uint64_t offset)

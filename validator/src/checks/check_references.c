@@ -34,22 +34,13 @@ static uint32_t layout_with_super_at(const struct checker *ck, uint64_t offset)
 
 static void report_missing_root(struct checker *ck, uint64_t id, const uint64_t first[USE_ROLES])
 {
-    static const char *const roots[USE_ROLES] = {
-        [OBJECT_AS_JNI_GLOBAL] = "ROOT_JNI_GLOBAL",           [OBJECT_AS_JNI_LOCAL] = "ROOT_JNI_LOCAL",
-        [OBJECT_AS_JAVA_FRAME] = "ROOT_JAVA_FRAME",           [OBJECT_AS_NATIVE_STACK] = "ROOT_NATIVE_STACK",
-        [OBJECT_AS_THREAD_BLOCK] = "ROOT_THREAD_BLOCK",       [OBJECT_AS_MONITOR_USED] = "ROOT_MONITOR_USED",
-        [OBJECT_AS_THREAD_OBJECT] = "ROOT_THREAD_OBJECT",     [OBJECT_AS_UNKNOWN_ROOT] = "ROOT_UNKNOWN",
-        [OBJECT_AS_INTERNED_STRING] = "ROOT_INTERNED_STRING", [OBJECT_AS_VM_INTERNAL] = "ROOT_VM_INTERNAL",
-        [OBJECT_AS_JNI_MONITOR] = "ROOT_JNI_MONITOR",         [OBJECT_AS_OTHER_ROOT] = "a root of Android",
-        [OBJECT_AS_STICKY_CLASS] = "ROOT_STICKY_CLASS",
-    };
     unsigned role = OBJECT_AS_STICKY_CLASS;
     uint64_t offset = uses_first(first, OBJECT_AS_JNI_GLOBAL, OBJECT_AS_OTHER_ROOT, &role);
     char within[NAME_SIZE], name[NAME_SIZE];
 
     if (offset == NEVER_USED)
         offset = first[OBJECT_AS_STICKY_CLASS];
-    snprintf(within, sizeof within, "%s 0x%" PRIx64, roots[role], id);
+    snprintf(within, sizeof within, "%s 0x%" PRIx64, root_name(role), id);
     report_within(ck, RULE_REF_001, role == OBJECT_AS_STICKY_CLASS ? SHAPE_STICKY_CLASS : SHAPE_ANY, offset, within,
                   "the ID of an object in this heap dump", "0x%" PRIx64 "%s, not dumped", id,
                   show_class_after(ck->file, id, name, sizeof name));

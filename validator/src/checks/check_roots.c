@@ -34,36 +34,27 @@ static void next_frame_root(const struct byte_log *log, uint64_t *next, struct f
     root->is_java_frame = frame & 1;
 }
 
-static enum object_role role_of(unsigned tag)
+/* By role; the roots of Android share OBJECT_AS_OTHER_ROOT. */
+static const uint8_t tags[USE_ROLES] = {
+    [OBJECT_AS_JNI_GLOBAL] = SUB_ROOT_JNI_GLOBAL,           [OBJECT_AS_JNI_LOCAL] = SUB_ROOT_JNI_LOCAL,
+    [OBJECT_AS_JAVA_FRAME] = SUB_ROOT_JAVA_FRAME,           [OBJECT_AS_NATIVE_STACK] = SUB_ROOT_NATIVE_STACK,
+    [OBJECT_AS_THREAD_BLOCK] = SUB_ROOT_THREAD_BLOCK,       [OBJECT_AS_MONITOR_USED] = SUB_ROOT_MONITOR_USED,
+    [OBJECT_AS_THREAD_OBJECT] = SUB_ROOT_THREAD_OBJECT,     [OBJECT_AS_UNKNOWN_ROOT] = SUB_ROOT_UNKNOWN,
+    [OBJECT_AS_INTERNED_STRING] = SUB_ROOT_INTERNED_STRING, [OBJECT_AS_VM_INTERNAL] = SUB_ROOT_VM_INTERNAL,
+    [OBJECT_AS_JNI_MONITOR] = SUB_ROOT_JNI_MONITOR,         [OBJECT_AS_STICKY_CLASS] = SUB_ROOT_STICKY_CLASS,
+};
+
+static unsigned role_of(unsigned tag)
 {
-    switch ((enum subrecord_tag)tag) {
-    case SUB_ROOT_JNI_GLOBAL:
-        return OBJECT_AS_JNI_GLOBAL;
-    case SUB_ROOT_JNI_LOCAL:
-        return OBJECT_AS_JNI_LOCAL;
-    case SUB_ROOT_JAVA_FRAME:
-        return OBJECT_AS_JAVA_FRAME;
-    case SUB_ROOT_NATIVE_STACK:
-        return OBJECT_AS_NATIVE_STACK;
-    case SUB_ROOT_STICKY_CLASS:
-        return OBJECT_AS_STICKY_CLASS;
-    case SUB_ROOT_THREAD_BLOCK:
-        return OBJECT_AS_THREAD_BLOCK;
-    case SUB_ROOT_MONITOR_USED:
-        return OBJECT_AS_MONITOR_USED;
-    case SUB_ROOT_THREAD_OBJECT:
-        return OBJECT_AS_THREAD_OBJECT;
-    case SUB_ROOT_UNKNOWN:
-        return OBJECT_AS_UNKNOWN_ROOT;
-    case SUB_ROOT_INTERNED_STRING:
-        return OBJECT_AS_INTERNED_STRING;
-    case SUB_ROOT_VM_INTERNAL:
-        return OBJECT_AS_VM_INTERNAL;
-    case SUB_ROOT_JNI_MONITOR:
-        return OBJECT_AS_JNI_MONITOR;
-    default:
-        return OBJECT_AS_OTHER_ROOT;
-    }
+    for (unsigned role = OBJECT_AS_JNI_GLOBAL; role <= OBJECT_AS_STICKY_CLASS; role++)
+        if (tags[role] == tag)
+            return role;
+    return OBJECT_AS_OTHER_ROOT;
+}
+
+const char *root_name(unsigned role)
+{
+    return role == OBJECT_AS_OTHER_ROOT ? "a root of Android" : hprof_subrecord_name(tags[role]);
 }
 
 static void check_root_object(struct checker *ck, unsigned tag, uint64_t object_id, uint64_t at)

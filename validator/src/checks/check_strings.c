@@ -15,8 +15,8 @@ static uint64_t text_budget(const struct checker *ck)
 struct text {
     uint64_t size;
     struct byte_hash hash;
-    uint8_t first[STRING_KEPT], last[2];
-    size_t kept;     /* of `first` */
+    const uint8_t *first; /* in the window, or in `kept` */
+    uint8_t last[2];
     uint64_t bad_at; /* offset of the first byte that is not UTF-8; 0 for none */
     uint8_t bad_byte;
     size_t looked_at; /* bytes of the next piece that complete a character */
@@ -40,28 +40,23 @@ static bool find_bad_byte(struct checker *ck, struct text *t, size_t size, uint6
     return true;
 }
 
-static void keep_ends(struct text *t, const uint8_t *piece, size_t size)
-{
-    size_t room = STRING_KEPT - t->kept, more = size < room ? size : room;
-
-    memcpy(t->first + t->kept, piece, more);
-    t->kept += more;
-    t->last[0] = size > 1 ? piece[size - 2] : t->last[1];
-    t->last[1] = piece[size - 1];
-}
-
-/* False if the dump ends within the string. */
-static bool read_text(struct checker *ck, struct text *t, uint64_t size)
+/* False if the dump ends within the string. `kept` is for the first bytes of a string of several pieces. */
+static bool read_text(struct checker *ck, struct text *t, uint64_t size, uint8_t kept[STRING_KEPT])
 {
     *t = (struct text){.size = size};
     byte_hash_begin(&t->hash, &ck->run->key);
     for (uint64_t left = size; left;) {
         size_t piece = left < PIECE ? (size_t)left : PIECE;
+        const uint8_t *p;
 
         if (input_need(ck->in, piece) < piece || (!t->bad_at && !find_bad_byte(ck, t, piece, left - piece)))
             return false;
-        byte_hash_add(&t->hash, &ck->run->key, ck->in->at, piece);
-        keep_ends(t, ck->in->at, piece);
+        p = ck->in->at;
+        byte_hash_add(&t->hash, &ck->run->key, p, piece);
+        if (left == size)
+            t->first = piece == size ? p : memcpy(kept, p, STRING_KEPT);
+        t->last[0] = piece > 1 ? p[piece - 2] : t->last[1];
+        t->last[1] = p[piece - 1];
         input_advance(ck->in, piece);
         left -= piece;
     }
@@ -87,25 +82,6 @@ static void define_string(struct checker *ck, uint64_t id, struct text *t, uint6
         findings_want_offset(&ck->run->findings, f, WANTED_STRING, id);
 }
 
-/* Prepares for a string that follows the present one, whose body begins the window. A lookup in a large table takes as long as
- * several short strings, so the string is not the next one. */
-static void prefetch_ahead(const struct checker *ck, uint64_t length)
-{
-    enum { STRINGS_AHEAD = 6 };
-    const uint8_t *body = ck->in->at;
-    uint64_t fixed = RECORD_HEADER_SIZE + (uint64_t)ck->file->id_size;
-
-    for (unsigned i = 0; i < STRINGS_AHEAD; i++) {
-        uint64_t there = (uint64_t)(ck->in->end - body);
-
-        if (length >= there || there - length < fixed || body[length] != TAG_UTF8)
-            return;
-        body += length + RECORD_HEADER_SIZE;
-        length = get_u4(body - RECORD_HEADER_SIZE + RECORD_LENGTH_AT);
-    }
-    strings_prefetch(&ck->file->strings, get_id(body, ck->file->id_size));
-}
-
 /* SPEC.md 4.1 UTF8. The text is checked only when it is complete, because a wrong length makes anything part of it. */
 bool check_utf8(struct checker *ck, uint64_t length)
 {
@@ -113,12 +89,12 @@ bool check_utf8(struct checker *ck, uint64_t length)
     uint64_t at = ck->in->offset;
     struct UTF8 r;
     struct text t;
+    uint8_t kept[STRING_KEPT];
 
     if (!read_UTF8(&c, ck->file->id_size, &r))
         return false;
-    prefetch_ahead(ck, length);
     input_advance(ck->in, SIZE_OF(UTF8, ck->file->id_size));
-    if (!read_text(ck, &t, length - SIZE_OF(UTF8, ck->file->id_size)))
+    if (!read_text(ck, &t, length - SIZE_OF(UTF8, ck->file->id_size), kept))
         return false;
 
     if (t.bad_at)

@@ -131,6 +131,7 @@ void keep_class_uses(struct checker *ck);
 
 /* ---- check_roots.c ---- */
 void check_root(struct checker *ck, unsigned tag, const uint8_t *p, uint64_t at);
+const char *root_name(unsigned role);  /* enum object_role */
 void finish_roots(struct checker *ck); /* at the end of a heap dump; */
 void keep_rooted_threads(struct checker *ck);
 void finish_frame_roots(struct checker *ck); /* at the end of the file */

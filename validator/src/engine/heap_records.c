@@ -259,10 +259,7 @@ static void check_joined(struct engine *e)
     e->in.offset = cut.at;
     e->position.heap_end = cut.record_end;
     e->heap.wrong = cut.before;
-    e->heap.marked_ahead = jobs_are_ahead(e);
     check_subrecord(&e->ck, cut.size);
-    if (e->heap.order_is_unknown)
-        jobs_fail(e);
     e->position.heap_end = heap_end;
     input_restore(&e->in, &window);
     memory_put(&e->run.memory, cut.bytes, cut.capacity);
@@ -352,17 +349,6 @@ static bool check_or_recover(struct engine *e)
     return skip_malformed(e, result, &m);
 }
 
-static bool check_next(struct engine *e)
-{
-    bool complete;
-
-    e->heap.marked_ahead = jobs_are_ahead(e);
-    complete = check_or_recover(e);
-    if (e->heap.order_is_unknown)
-        jobs_fail(e);
-    return complete;
-}
-
 /* Checks the plain sub-records at the start of the window, of which n bytes belong to the heap dump record, in the fast
  * loop. */
 static void check_plain(struct engine *e, size_t n)
@@ -378,12 +364,19 @@ static void check_plain(struct engine *e, size_t n)
     show_progress(e);
 }
 
+static bool may_go_on(struct engine *e)
+{
+    if (e->heap.order_is_unknown)
+        jobs_fail(e);
+    return !e->framing.stopped;
+}
+
 bool check_heap_record(struct engine *e, uint64_t length)
 {
     e->position.heap_end = e->in.offset + length;
     if (e->cut.active && !pass_crossing_part(e, length))
         return false;
-    while (e->in.offset < e->position.heap_end && !e->framing.stopped) {
+    while (may_go_on(e) && e->in.offset < e->position.heap_end) {
         uint64_t limit = next_checkpoint(e), end = e->position.heap_end < limit ? e->position.heap_end : limit;
         size_t n = (size_t)(e->in.end - e->in.at);
 
@@ -398,7 +391,7 @@ bool check_heap_record(struct engine *e, uint64_t length)
         check_plain(e, n < end - e->in.offset ? n : (size_t)(end - e->in.offset));
         if (e->in.offset == e->position.heap_end)
             break;
-        if (!input_need(&e->in, 1) || e->run.memory.exhausted || e->framing.stopped || !check_next(e))
+        if (!input_need(&e->in, 1) || e->run.memory.exhausted || e->framing.stopped || !check_or_recover(e))
             return false;
     }
     report_wrong_instance(&e->ck);

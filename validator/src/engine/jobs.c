@@ -167,6 +167,7 @@ static bool begin_batch(struct engine *e)
     }
     resolve_layouts(e);
     choose_order(e);
+    e->heap.marked_ahead = true;
     do_batch(e);
     choose_due(e);
     for (size_t i = 0; i < j->now->job_count; i++)
@@ -212,6 +213,7 @@ static void take_over_piece(struct engine *e, const struct piece *piece)
         report_wrong_instance(&e->ck);
     input_go_on_at(&e->in, stopped ? job->checked_until : piece->end);
     j->next_piece = stopped ? job->first_piece + job->piece_count : number + 1;
+    e->heap.marked_ahead = is_active(j);
     if (stopped && j->due <= e->in.offset)
         j->due = e->in.offset + 1;        /* the coordinator first checks what is not plain */
     e->heap.stretches.due = e->in.offset; /* what the coordinator checks after that is not in the job's stretch */

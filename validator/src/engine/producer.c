@@ -3,17 +3,20 @@
 
 #include "engine/engine.h"
 
-/* Classes that every dump of this JDK version or a later one has loaded, and no dump of an earlier one; the newest first. */
+/* A class that every dump of a JDK version or a later one has loaded, and no dump of an earlier one; the oldest first. */
 static const struct {
-    const char *class;
-    unsigned jdk;
-} newest[] = {{"jdk/internal/value/ValueClass", 28}, {"java/lang/LazyConstant", 26}, {"java/lang/ClassFrameInfo", 25},
-              {"java/util/SequencedCollection", 21}, {"java/util/HexFormat", 17},    {"java/lang/Module", 9},
-              {"java/lang/reflect/Executable", 8}};
+    const char *class, *producer;
+} versions[] = {{"java/lang/reflect/Executable", "HotSpot 8"},
+                {"java/lang/Module", "HotSpot 9 to 16"},
+                {"java/util/HexFormat", "HotSpot 17 to 20"},
+                {"java/util/SequencedCollection", "HotSpot 21 to 24"},
+                {"java/lang/ClassFrameInfo", "HotSpot 25"},
+                {"java/lang/LazyConstant", "HotSpot 26 or 27"},
+                {"jdk/internal/value/ValueClass", "HotSpot 28 or later"}};
 
 struct names {
     bool slashed, dotted, bracketed, svm;
-    unsigned jdk;
+    size_t version; /* 1 + the last of the versions whose class is there */
 };
 
 static void look_at_name(struct names *names, const char *name, size_t n)
@@ -22,31 +25,9 @@ static void look_at_name(struct names *names, const char *name, size_t n)
     names->dotted |= memchr(name, '.', n) != NULL && !memchr(name, '/', n);
     names->bracketed |= n > 2 && name[0] != '[' && memcmp(name + n - 2, "[]", 2) == 0;
     names->svm |= n > 13 && (memcmp(name, "com.oracle.svm", 14) == 0 || memcmp(name, "com/oracle/svm", 14) == 0);
-    for (size_t i = 0; i < sizeof newest / sizeof *newest; i++)
-        if (strlen(newest[i].class) == n && memcmp(newest[i].class, name, n) == 0 && newest[i].jdk > names->jdk)
-            names->jdk = newest[i].jdk;
-}
-
-static const char *hotspot_name(unsigned jdk)
-{
-    switch (jdk) {
-    case 8:
-        return "HotSpot 8";
-    case 9:
-        return "HotSpot 9 to 16";
-    case 17:
-        return "HotSpot 17 to 20";
-    case 21:
-        return "HotSpot 21 to 24";
-    case 25:
-        return "HotSpot 25";
-    case 26:
-        return "HotSpot 26 or 27";
-    case 28:
-        return "HotSpot 28 or later";
-    default:
-        return "HotSpot";
-    }
+    for (size_t i = names->version; i < sizeof versions / sizeof *versions; i++)
+        if (strlen(versions[i].class) == n && memcmp(versions[i].class, name, n) == 0)
+            names->version = i + 1;
 }
 
 enum profile guess_producer(const struct run *run, const struct file *file, const char **name)
@@ -57,12 +38,10 @@ enum profile guess_producer(const struct run *run, const struct file *file, cons
 
     for (size_t i = 0; i < file->classes.loaded.count; i++) {
         const struct class *class = chunks_at(&file->classes.loaded, i);
-        size_t n;
-        uint64_t size;
-        const uint8_t *text = strings_text(&file->strings, class->name, &n, &size);
+        struct string_text text;
 
-        if (text && n)
-            look_at_name(&names, (const char *)text, n);
+        if (strings_text(&file->strings, class->name, &text) && text.kept)
+            look_at_name(&names, (const char *)text.bytes, text.kept);
     }
 
     *name = "";
@@ -90,7 +69,7 @@ enum profile guess_producer(const struct run *run, const struct file *file, cons
             return PROFILE_SA;
         }
         if (signs->trace_one_empty) {
-            *name = hotspot_name(names.jdk);
+            *name = names.version ? versions[names.version - 1].producer : "HotSpot";
             return PROFILE_HOTSPOT;
         }
     }

@@ -327,12 +327,17 @@ void findings_show(struct findings *d, const struct severity_choice *choice, uin
                    void (*on_finding)(void *context, const struct hprof_finding *finding), void *context)
 {
     struct shown *shown = d->shown;
+    bool has_findings[RULE_COUNT] = {false};
     size_t n = 0;
 
     if (!shown)
         return;
+    for (const struct finding_group *g = d->groups; g < d->groups + GROUP_COUNT; g++)
+        if (g->count)
+            has_findings[g->rule] = true;
     for (unsigned rule = 0; rule < RULE_COUNT; rule++)
-        n += choose(d, choice, (enum rule)rule, max_errors, shown + n);
+        if (has_findings[rule])
+            n += choose(d, choice, (enum rule)rule, max_errors, shown + n);
     sort_in_place(shown, n, sizeof *shown, is_shown_before);
 
     for (size_t i = 0; i < n; i++) {

@@ -21,13 +21,12 @@
 enum {
     UNUSED_MOST = 512,       /* more than ISA-L ever leaves unused until more comes: a dynamic block's header takes 286 bytes */
     FIRST_BUFFER = 16 << 10, /* bytes, until a read fills it: many files are small */
-    NOTES_MOST = 4096,       /* member starts noted */
     PIECE_BLOCKS = 2,        /* blocks in a piece of the file in which a thread looks for members */
     PIECES_LEAST = 4,        /* a file of fewer pieces is inflated by one thread */
 
-    SNAPSHOTS = 3,
-    SNAPSHOT_DISTANCE = 64 << 10, /* decompressed bytes between two at least, where blocks are not small */
-    MILESTONE_BLOCKS = 32,        /* decompressed blocks between two milestones: these take one byte in a hundred */
+    SNAPSHOT_DISTANCE = 64 << 10, /* bytes between two at least, where blocks are not small */
+    KEPT_BLOCKS = 32,             /* decompressed blocks between two within a member: these take one byte in a hundred */
+    MEMBERS_PART = 4096,          /* and between two member starts this part of all bytes before: so their number is bounded */
 
     GO_BACK_MOST = 16 << 20, /* compressed bytes before a fault that are searched for the header of the next member */
     INFLATED_MOST = 1032     /* bytes that one byte of deflate data can make */
@@ -47,25 +46,12 @@ struct position {
     uint32_t crc, size;     /* of its data so far */
 };
 
-/* Where a member starts. */
-struct note {
-    uint64_t offset;
-    uint64_t output;
-    uint64_t member; /* members before it */
-    bool end_is_doubtful;
-};
-
-/* A position to which the stream can return, also within a member. */
+/* A position to which the stream can return. */
 struct snapshot {
+    struct snapshot *before; /* the one before it in the stream */
+    size_t size;             /* of this, which ends with the history that `state` has; without `state` between two members */
     struct position position;
     struct inflate_state state;
-};
-
-/* A snapshot that is kept to the end. */
-struct milestone {
-    struct milestone *before;
-    size_t size;              /* of this, which ends with the history that `state` has */
-    struct snapshot snapshot; /* the last member */
 };
 
 struct gunzip {
@@ -97,14 +83,8 @@ struct gunzip {
     uint64_t reported;           /* the last member with a fault that was reported */
     struct gzip_finding pending; /* to be reported when more bytes are wanted; GZIP_VALID for none */
 
-    struct note *notes;
-    size_t note_count, note_capacity;
-    uint64_t note_distance; /* compressed bytes between two at least; doubled whenever there are too many */
-
-    struct snapshot *snapshots; /* SNAPSHOTS of them, at first all of the start; NULL while there are none */
-    struct snapshot *recent[2]; /* of the last positions at which gunzip_read() began, the later one first, */
-    struct snapshot *kept;      /* and one that was asked for */
-    struct milestone *last_milestone;
+    struct snapshot *last; /* of those in the order of the stream */
+    struct snapshot *kept; /* one of them that was asked for */
 };
 
 /* ---- Compressed bytes ------------------------------------------------------------------------------------------- */
@@ -235,46 +215,6 @@ static bool is_nested(const struct gunzip *g)
     return g->now.output >= 2 && g->output_start[0] == 0x1f && g->output_start[1] == 0x8b;
 }
 
-/* ---- Where members start ---------------------------------------------------------------------------------------- */
-
-static void drop_every_second_note(struct gunzip *g)
-{
-    for (size_t i = 0; i < NOTES_MOST / 2; i++)
-        g->notes[i] = g->notes[2 * i];
-    g->note_count = NOTES_MOST / 2;
-    g->note_distance *= 2;
-}
-
-static bool add_note(struct gunzip *g)
-{
-    void *notes = g->notes;
-
-    if (!memory_grow(g->memory, &notes, &g->note_capacity, g->note_count + 1, sizeof *g->notes))
-        return false;
-    g->notes = notes;
-    g->notes[g->note_count++] = (struct note){
-        .offset = g->now.offset, .output = g->now.output, .member = g->now.member, .end_is_doubtful = g->now.end_is_doubtful};
-    return true;
-}
-
-static void note_member(struct gunzip *g)
-{
-    if (g->now.offset < g->notes[g->note_count - 1].offset + g->note_distance)
-        return;
-    if (g->note_count == NOTES_MOST)
-        drop_every_second_note(g);
-    add_note(g);
-}
-
-static const struct note *nearest_note(const struct gunzip *g, uint64_t target)
-{
-    size_t i = g->note_count;
-
-    while (i > 1 && g->notes[i - 1].output > target)
-        i--;
-    return &g->notes[i - 1];
-}
-
 /* ---- Snapshots -------------------------------------------------------------------------------------------------- */
 
 /* With only the part of the history that is in use: a file of many small members should not pay for all of it each time. */
@@ -288,83 +228,62 @@ static void copy_state(struct inflate_state *to, const struct inflate_state *fro
     memcpy(to, from, state_size(from));
 }
 
-static uint64_t snapshot_distance(const struct gunzip *g)
+static bool snapshot_is_due(const struct gunzip *g)
 {
-    return g->block < SNAPSHOT_DISTANCE / 16 ? 16 * g->block : SNAPSHOT_DISTANCE;
-}
+    uint64_t distance = g->block < SNAPSHOT_DISTANCE / 16 ? 16 * g->block : SNAPSHOT_DISTANCE;
+    const struct position *now = &g->now, *last = g->last ? &g->last->position : &(struct position){0};
 
-/* Called when the first snapshot is due. Without memory for snapshots the file is still read. */
-static bool make_snapshots(struct gunzip *g)
-{
-    size_t size = SNAPSHOTS * sizeof *g->snapshots;
-
-    if (!g->snapshots)
-        g->snapshots = memory_try(g->memory, size);
-    if (!g->snapshots)
+    if (!g->source->seekable || now->part == BROKEN_DATA || now->part == INFLATED_DATA || now->part == NOTHING)
         return false;
-    memset(g->snapshots, 0, size);
-    g->kept = g->snapshots;
-    g->recent[0] = g->snapshots + 1;
-    g->recent[1] = g->snapshots + 2;
-    return true;
+    if (now->part == HEADER)
+        distance += now->output / MEMBERS_PART;
+    return now->output >= last->output + distance || now->offset >= last->offset + distance;
 }
 
+/* Drops the snapshot at *link, unless the next one would then be too far from the one before. */
+static void drop_between(struct gunzip *g, struct snapshot **link, const struct snapshot *next)
+{
+    uint64_t blocks = (uint64_t)KEPT_BLOCKS * g->block, most = blocks > SNAPSHOT_DISTANCE ? blocks : SNAPSHOT_DISTANCE;
+    struct snapshot *s = *link;
+    uint64_t from = s->before ? s->before->position.output : 0;
+
+    if (s == g->kept || s->position.part == HEADER || next->position.output - from > most)
+        return;
+    *link = s->before;
+    memory_put(g->memory, s, s->size);
+}
+
+/* The last two stay. Without memory for snapshots the file is still read. */
 static void take_snapshot(struct gunzip *g)
 {
-    uint64_t last = g->snapshots ? g->recent[0]->position.output : 0;
-    struct snapshot *later;
+    size_t size = offsetof(struct snapshot, state);
+    struct snapshot *s;
 
-    if (!g->source->seekable || g->now.part == BROKEN_DATA || g->now.part == INFLATED_DATA || g->now.part == NOTHING ||
-        g->now.output - last < snapshot_distance(g) || (!g->snapshots && !make_snapshots(g)))
+    if (!snapshot_is_due(g))
         return;
-    later = g->recent[1];
-    later->position = g->now;
-    copy_state(&later->state, &g->state);
-    g->recent[1] = g->recent[0];
-    g->recent[0] = later;
+    if (g->last && g->last->before)
+        drop_between(g, &g->last->before, g->last);
+    if (g->now.part != HEADER)
+        size += state_size(&g->state);
+    s = memory_try(g->memory, size);
+    if (!s)
+        return;
+    s->before = g->last;
+    s->size = size;
+    s->position = g->now;
+    if (g->now.part != HEADER)
+        copy_state(&s->state, &g->state);
+    g->last = s;
 }
 
-/* Within a long member, whose start would be far away. */
-static void set_milestone(struct gunzip *g)
+/* The nearest snapshot at or before `target`; NULL for the start. */
+static struct snapshot *nearest_snapshot(const struct gunzip *g, uint64_t target)
 {
-    uint64_t blocks = (uint64_t)MILESTONE_BLOCKS * g->block, from = g->now.member_output;
-    uint64_t distance = blocks > SNAPSHOT_DISTANCE ? blocks : SNAPSHOT_DISTANCE;
-    struct milestone *m;
-    size_t size;
+    struct snapshot *s = g->last;
 
-    if (g->last_milestone && g->last_milestone->snapshot.position.output > from)
-        from = g->last_milestone->snapshot.position.output;
-    if (!g->source->seekable || g->now.part != DATA || g->now.output < from + distance)
-        return;
-    size = offsetof(struct milestone, snapshot.state.tmp_out_buffer) + (size_t)g->state.tmp_out_valid;
-    m = memory_try(g->memory, size);
-    if (!m)
-        return;
-    m->before = g->last_milestone;
-    m->size = size;
-    m->snapshot.position = g->now;
-    copy_state(&m->snapshot.state, &g->state);
-    g->last_milestone = m;
-}
-
-static const struct snapshot *nearest_milestone(const struct gunzip *g, uint64_t target)
-{
-    const struct milestone *m = g->last_milestone;
-
-    while (m && m->snapshot.position.output > target)
-        m = m->before;
-    return m ? &m->snapshot : NULL;
-}
-
-/* The nearest snapshot at or before `target`; NULL if there is none. */
-static struct snapshot **nearest_snapshot(struct gunzip *g, uint64_t target)
-{
-    struct snapshot **all[] = {&g->kept, &g->recent[0], &g->recent[1]}, **best = NULL;
-
-    for (size_t i = 0; g->snapshots && i < sizeof all / sizeof *all; i++)
-        if ((*all[i])->position.output <= target && (!best || (*all[i])->position.output > (*best)->position.output))
-            best = all[i];
-    return best;
+    while (s && s->position.output > target)
+        s = s->before;
+    return s;
 }
 
 uint64_t gunzip_member_start(const struct gunzip *g)
@@ -374,35 +293,29 @@ uint64_t gunzip_member_start(const struct gunzip *g)
 
 void gunzip_keep(struct gunzip *g, uint64_t target)
 {
-    struct snapshot **best = nearest_snapshot(g, target), *kept = g->kept;
+    const struct snapshot *kept = g->kept;
 
-    if (best) {
-        g->kept = *best;
-        *best = kept;
-    }
+    g->kept = nearest_snapshot(g, target);
+    if (kept == g->kept)
+        return;
+    for (struct snapshot *next = g->last; kept && next->before; next = next->before)
+        if (next->before == kept) {
+            drop_between(g, &next->before, next);
+            return;
+        }
 }
 
 uint64_t gunzip_rewind(struct gunzip *g, uint64_t target)
 {
-    const struct note *note = nearest_note(g, target);
-    struct snapshot **recent = nearest_snapshot(g, target);
-    const struct snapshot *snapshot = nearest_milestone(g, target);
-    struct position to = {.offset = note->offset,
-                          .output = note->output,
-                          .part = HEADER,
-                          .member = note->member,
-                          .end_is_doubtful = note->end_is_doubtful};
+    const struct snapshot *nearest = nearest_snapshot(g, target);
+    struct position to = nearest ? nearest->position : (struct position){.part = HEADER};
 
     if (is_nested(g))
         return 0;
-    if (recent && (!snapshot || (*recent)->position.output > snapshot->position.output))
-        snapshot = *recent;
-    if (snapshot && snapshot->position.output > to.output)
-        to = snapshot->position;
     if (g->now.output <= target && to.output <= g->now.output)
         return g->now.output;
     if (to.part != HEADER)
-        copy_state(&g->state, &snapshot->state);
+        copy_state(&g->state, &nearest->state);
     source_seek(g->source, to.offset);
     g->at = g->end = g->buffer;
     g->now = to;
@@ -494,7 +407,7 @@ static bool read_magic(struct gunzip *g)
     g->now.member_offset = g->now.offset;
     g->now.member_output = g->now.output;
     g->header_crc = 0;
-    note_member(g);
+    take_snapshot(g);
     if (!take_header_byte(g, &id1)) {
         g->now.part = NOTHING;
         return false;
@@ -904,11 +817,6 @@ struct gzip_listening gunzip_listen(struct gunzip *g, struct gzip_listening list
 
 bool gunzip_prepare_thread(struct gunzip *g)
 {
-    void *notes = g->notes;
-
-    if (!memory_grow(g->memory, &notes, &g->note_capacity, NOTES_MOST, sizeof *g->notes))
-        return false;
-    g->notes = notes;
     return grow_saved_state(g, sizeof g->state) && grow_buffer(g);
 }
 
@@ -946,7 +854,6 @@ size_t gunzip_read(struct gunzip *g, uint8_t *to, size_t room)
     bool is_reported = false;
 
     take_snapshot(g);
-    set_milestone(g);
     while (done < room) {
         if (g->pending.fault != GZIP_VALID && (done || is_reported))
             return done;
@@ -999,8 +906,7 @@ struct gunzip *gunzip_open(struct input_source *source, const uint8_t *start, si
         g->capacity = size;
     g->buffer = memory_get(memory, g->capacity);
     g->listening = (struct gzip_listening){on_fault, context};
-    g->note_distance = 1;
-    if (!g->buffer || !add_note(g)) { /* the first: all zeros, as the snapshots are */
+    if (!g->buffer) {
         gunzip_close(g, memory);
         return NULL;
     }
@@ -1014,13 +920,11 @@ void gunzip_close(struct gunzip *g, struct memory *memory)
 {
     if (!g)
         return;
-    for (struct milestone *m = g->last_milestone, *before; m; m = before) {
-        before = m->before;
-        memory_put(memory, m, m->size);
+    for (struct snapshot *s = g->last, *before; s; s = before) {
+        before = s->before;
+        memory_put(memory, s, s->size);
     }
-    memory_put(memory, g->snapshots, SNAPSHOTS * sizeof *g->snapshots);
     memory_put(memory, g->before, g->before_size);
-    memory_put(memory, g->notes, g->note_capacity * sizeof *g->notes);
     memory_put(memory, g->buffer, g->capacity);
     memory_put(memory, g, sizeof *g);
 }

@@ -14,6 +14,7 @@ enum {
     INFLATERS_MOST = 8,      /* then checking takes longer than inflating */
     FIRST_BUFFER = 16 << 10, /* until a read fills it: many dumps are small */
     TAIL_ROOM = 1 << 16,     /* a rest of the last block that is no longer than this leaves room for a whole block */
+    ALIGNMENT = 64,          /* of blocks in memory */
     FILE_ALIGNMENT = 1 << 12 /* of positions in the file that are sought: blocks then begin at pages of the cache */
 };
 
@@ -63,14 +64,18 @@ static bool make_room(struct input *in)
     return grow_buffer(in, 2 * in->capacity);
 }
 
-static void move_rest_to_front(struct input *in)
+/* Returns where the next block goes: a multiple of ALIGNMENT, because copying a page from the page cache to a few bytes after the
+ * start of a page takes several times as long. */
+static uint8_t *move_rest_to_front(struct input *in)
 {
     size_t rest = window_size(in);
+    uint8_t *front = in->buffer + (ALIGNMENT - ((uintptr_t)in->buffer + rest) % ALIGNMENT) % ALIGNMENT;
 
-    if (in->at != in->buffer)
-        memmove(in->buffer, in->at, rest);
-    in->first = in->at = in->buffer;
-    in->end = in->buffer + rest;
+    if (in->at != front)
+        memmove(front, in->at, rest);
+    in->first = in->at = front;
+    in->end = front + rest;
+    return front + rest;
 }
 
 void input_allow_threads(struct input *in, unsigned threads)
@@ -128,20 +133,21 @@ static void read_rest(struct input *in, uint8_t *to, size_t room)
 /* More bytes after those in memory; false when there are none. */
 static bool read_more(struct input *in)
 {
-    size_t rest = window_size(in), room, got;
+    size_t room, got;
+    uint8_t *to;
 
     if (in->ended || !make_room(in))
         return false;
-    move_rest_to_front(in);
+    to = move_rest_to_front(in);
     start_thread_when_due(in);
-    room = in->capacity - rest;
+    room = (size_t)(in->buffer + in->capacity - to);
     if (room > in->block)
         room = in->block;
-    got = read_block(in, in->buffer + rest, room);
+    got = read_block(in, to, room);
     in->end += got;
     in->ended = got == 0;
     if (in->ended && in->gunzip && !in->source.seekable && !in->may_resume)
-        read_rest(in, in->buffer + rest, room);
+        read_rest(in, to, room);
     return got > 0;
 }
 

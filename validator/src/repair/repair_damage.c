@@ -2,6 +2,8 @@
  * parts that may be wrong are kept as offsets, which follow the bytes from pass to pass. */
 #include "repair/repair.h"
 
+#include "base/search.h"
+
 void damage_begin_pass(struct repair *r)
 {
     r->damage.shift_count = 0;
@@ -26,16 +28,8 @@ void damage_note(struct repair *r, uint64_t from, uint64_t to)
 bool damage_is_at(const struct repair *r, uint64_t offset, uint64_t size)
 {
     const struct damage *d = &r->damage;
-    size_t first = 0, last = d->part_count;
+    size_t first = count_up_to(d->parts, d->part_count, sizeof *d->parts, offsetof(struct damaged_part, to), offset);
 
-    while (first < last) { /* the first part that ends after the offset */
-        size_t middle = first + (last - first) / 2;
-
-        if (d->parts[middle].to > offset)
-            last = middle;
-        else
-            first = middle + 1;
-    }
     return first < d->part_count && d->parts[first].from < offset + size;
 }
 
@@ -53,17 +47,9 @@ void damage_note_shift(struct repair *r, uint64_t copied)
 /* The offset in the copy of the byte at an offset of the input, or of the next byte that was copied. */
 static uint64_t move(const struct damage *d, uint64_t offset)
 {
-    size_t first = 0, last = d->shift_count;
+    size_t first = count_up_to(d->shifts, d->shift_count, sizeof *d->shifts, offsetof(struct shift, from), offset);
     uint64_t moved, next;
 
-    while (first < last) { /* the first shift after the offset */
-        size_t middle = first + (last - first) / 2;
-
-        if (d->shifts[middle].from > offset)
-            last = middle;
-        else
-            first = middle + 1;
-    }
     moved = offset - (first ? d->shifts[first - 1].shift : 0);
     if (first == d->shift_count)
         return moved;

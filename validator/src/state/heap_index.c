@@ -1,6 +1,8 @@
 /* See heap_index.h. */
 #include "state/heap_index.h"
 
+#include "base/search.h"
+
 enum { MARK_STEP = 64 }; /* records */
 
 /* A record, and the counts before it. */
@@ -43,25 +45,9 @@ void heap_index_add(struct heap_index *index, uint64_t at, bool is_segment)
     index->segments += is_segment;
 }
 
-/* The number of points at or before an offset. */
-static size_t count_marks(const struct heap_index *index, uint64_t offset)
-{
-    size_t low = 0, high = index->mark_count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (index->marks[middle].at <= offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 uint64_t heap_index_find(const struct heap_index *index, uint64_t offset, bool *is_segment)
 {
-    size_t marks = count_marks(index, offset);
+    size_t marks = count_up_to(index->marks, index->mark_count, sizeof *index->marks, offsetof(struct heap_mark, at), offset);
     uint64_t record, segments, next, at, number;
 
     if (!marks)

@@ -4,17 +4,24 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "format/native.h"
+#include "state/id_set.h"
 
-/* The value of an ID is the address of its text. If the text was not kept, it is the hash, with the lowest bit set and the kind of
- * name in the next three. */
-enum { KIND_MASK = 7 };
+/* A log holds an entry for each string, in the order of the definitions. 16 IDs that are adjacent by id_to_key() form a group. The
+ * value of a group says which of its IDs are defined and where the latest of their entries is; each entry leads to the one before
+ * it. So a definition among dense IDs is in the cache and takes little more than its entry. */
+enum { GROUP_BITS = 4, GROUP_IDS = 1 << GROUP_BITS };
 
-struct text {
-    uint64_t hash; /* and kind, as above */
-    uint64_t size;
-    uint32_t kept;
-    uint8_t bytes[];
+/* An entry. The distance to the entry of the group that was defined before it follows, 0 for none, and, if the text was kept, its
+ * size and its first bytes. */
+struct entry {
+    uint8_t head; /* the lowest bits of the key, the kind of name, HAS_TEXT */
+    uint8_t hash[6];
 };
+
+enum { KIND_SHIFT = GROUP_BITS, KIND_MASK = 7, HAS_TEXT = 128 };
+
+enum { TEXT_COST = 24 }; /* counts against the budget for each text, besides its bytes */
 
 static bool is_one_of(const uint8_t *text, uint64_t size, const char *const names[])
 {
@@ -31,115 +38,171 @@ static enum name_kind kind_of(const uint8_t *text, uint64_t size, const uint8_t 
                                                    "[D", "double[]",  "[B", "byte[]", "[S", "short[]",
                                                    "[I", "int[]",     "[J", "long[]", NULL};
 
-    if (!size)
-        return NAME_OF_OTHER_CLASS;
-    if (is_one_of(text, size, primitive_arrays))
-        return NAME_OF_PRIMITIVE_ARRAY;
-    if ((text[0] == '[' || (size > 2 && last[0] == '[' && last[1] == ']')))
-        return NAME_OF_OBJECT_ARRAY;
-    return is_one_of(text, size, object) ? NAME_OF_JAVA_LANG_OBJECT : NAME_OF_OTHER_CLASS;
+    if (size && (text[0] == '[' || (size > 2 && last[0] == '[' && last[1] == ']')))
+        return is_one_of(text, size, primitive_arrays) ? NAME_OF_PRIMITIVE_ARRAY : NAME_OF_OBJECT_ARRAY;
+    return size && is_one_of(text, size, object) ? NAME_OF_JAVA_LANG_OBJECT : NAME_OF_OTHER_CLASS;
 }
 
 void strings_init(struct strings *s, struct memory *memory, const struct hash_key *key, unsigned id_size)
 {
-    keymap_init(&s->by_id, memory, key, id_size, sizeof(uint64_t));
-    arena_init(&s->texts, memory);
+    keymap_init(&s->groups, memory, key, id_size, sizeof(uint64_t));
+    byte_log_init(&s->log, memory);
     s->kept_bytes = 0;
 }
 
 void strings_clear(struct strings *s)
 {
-    keymap_clear(&s->by_id);
-    arena_clear(&s->texts);
+    keymap_clear(&s->groups);
+    byte_log_clear(&s->log);
 }
 
-static const struct text *kept_text(uint64_t value)
+/* The value of a group: a bit for each ID that is defined, and the offset of the latest entry. */
+static uint64_t group_value(uint64_t defined, uint64_t latest)
 {
-    return value & 1 ? NULL : (const struct text *)(uintptr_t)value;
+    return latest << GROUP_IDS | defined;
 }
 
-static uint64_t hash_of(uint64_t value)
+static bool is_defined(uint64_t group, unsigned low)
 {
-    const struct text *t = kept_text(value);
-
-    return t ? t->hash : value;
+    return group >> low & 1;
 }
 
-void strings_prefetch(const struct strings *s, uint64_t id)
+static uint64_t latest_entry(uint64_t group)
 {
-    keymap_prefetch(&s->by_id, id);
+    return group >> GROUP_IDS;
+}
+
+/* The key of an ID's group, which is not 0. */
+static uint64_t group_of(const struct strings *s, uint64_t id, unsigned *low)
+{
+    uint64_t key = id_to_key(id, s->groups.key_size);
+
+    *low = (unsigned)key & (GROUP_IDS - 1);
+    return (key >> GROUP_BITS) + 1;
+}
+
+/* The entry of an ID that is defined; *next is the offset of what follows the distance. */
+static struct entry entry_of(const struct strings *s, uint64_t group, unsigned low, uint64_t *next)
+{
+    uint64_t at = latest_entry(group);
+
+    for (;;) {
+        struct entry e;
+        uint64_t distance;
+
+        byte_log_read(&s->log, at, &e, sizeof e);
+        *next = at + sizeof e;
+        distance = byte_log_read_number(&s->log, next);
+        if ((e.head & (GROUP_IDS - 1)) == low)
+            return e;
+        at -= distance;
+    }
+}
+
+/* False if the ID is undefined. */
+static bool find_entry(const struct strings *s, uint64_t id, struct entry *e, uint64_t *next)
+{
+    uint64_t group;
+    unsigned low;
+
+    if (!keymap_get(&s->groups, group_of(s, id, &low), &group) || !is_defined(group, low))
+        return false;
+    *e = entry_of(s, group, low, next);
+    return true;
+}
+
+/* Appends the entry of a string. False if memory ran out. */
+static bool append(struct strings *s, struct entry e, uint64_t distance, uint64_t size, const uint8_t *text, uint64_t budget)
+{
+    uint8_t bytes[sizeof e + 2 * NUMBER_MOST];
+    size_t n = sizeof e, kept = size < STRING_KEPT ? (size_t)size : STRING_KEPT;
+    bool has_text = s->kept_bytes + kept <= budget;
+
+    e.head |= has_text ? HAS_TEXT : 0;
+    memcpy(bytes, &e, sizeof e);
+    n += write_number(bytes + n, distance);
+    if (!has_text)
+        return byte_log_append(&s->log, bytes, n);
+    n += write_number(bytes + n, size);
+    s->kept_bytes += TEXT_COST + kept;
+    return byte_log_append(&s->log, bytes, n) && byte_log_append(&s->log, text, kept);
 }
 
 enum string_state strings_define(struct strings *s, uint64_t id, uint64_t hash, uint64_t size, const uint8_t *text,
                                  const uint8_t last[2], uint64_t budget)
 {
-    uint64_t earlier;
-    size_t kept = size < STRING_KEPT ? (size_t)size : STRING_KEPT;
+    unsigned low;
+    uint8_t *value = keymap_claim(&s->groups, group_of(s, id, &low));
+    uint64_t group, at = s->log.size, next;
+    struct entry e = {.head = (uint8_t)(low | (unsigned)kind_of(text, size, last) << KIND_SHIFT)};
 
-    hash = (hash & ~(uint64_t)(KIND_MASK << 1 | 1)) | (uint64_t)kind_of(text, size, last) << 1 | 1;
-    if (!keymap_add(&s->by_id, id, hash, &earlier)) {
-        const struct text *t = kept_text(earlier);
+    if (!value)
+        return STRING_NEW;
+    group = native_load(value, sizeof group);
+    memcpy(e.hash, &hash, sizeof e.hash);
+    if (is_defined(group, low)) {
+        struct entry earlier = entry_of(s, group, low, &next);
 
-        return (t ? t->hash == hash && t->size == size : earlier == hash) ? STRING_SAME : STRING_OTHER;
+        return memcmp(earlier.hash, e.hash, sizeof e.hash) == 0 ? STRING_SAME : STRING_OTHER;
     }
-    if (s->kept_bytes + kept <= budget) {
-        struct text *t = arena_get(&s->texts, sizeof *t + kept);
-
-        if (t) {
-            *t = (struct text){.hash = hash, .size = size, .kept = (uint32_t)kept};
-            if (kept)
-                memcpy(t->bytes, text, kept);
-            s->kept_bytes += sizeof *t + kept;
-            keymap_put(&s->by_id, id, (uint64_t)(uintptr_t)t);
-        }
-    }
+    if (append(s, e, group ? at - latest_entry(group) : 0, size, text, budget))
+        native_store(value, sizeof group, group_value((group & (((uint64_t)1 << GROUP_IDS) - 1)) | UINT64_C(1) << low, at));
     return STRING_NEW;
 }
 
 enum name_kind strings_name_kind(const struct strings *s, uint64_t id)
 {
-    uint64_t value;
+    struct entry e;
+    uint64_t next;
 
     /* A name of 0 is no name, even if a string with ID 0 is defined (SPEC.md 4.1). */
-    if (!id || !keymap_get(&s->by_id, id, &value))
+    if (!id || !find_entry(s, id, &e, &next))
         return NAME_UNKNOWN;
-    return (enum name_kind)(hash_of(value) >> 1 & KIND_MASK);
+    return (enum name_kind)(e.head >> KIND_SHIFT & KIND_MASK);
 }
 
 bool strings_equal(const struct strings *s, uint64_t id, uint64_t other)
 {
-    uint64_t value, other_value;
+    struct entry e, other_e;
+    uint64_t next;
 
-    return keymap_get(&s->by_id, id, &value) && keymap_get(&s->by_id, other, &other_value) &&
-           hash_of(value) == hash_of(other_value);
+    return find_entry(s, id, &e, &next) && find_entry(s, other, &other_e, &next) &&
+           memcmp(e.hash, other_e.hash, sizeof e.hash) == 0;
 }
 
 bool strings_defined(const struct strings *s, uint64_t id)
 {
-    return keymap_get(&s->by_id, id, NULL);
+    uint64_t group;
+    unsigned low;
+
+    return keymap_get(&s->groups, group_of(s, id, &low), &group) && is_defined(group, low);
 }
 
-const uint8_t *strings_text(const struct strings *s, uint64_t id, size_t *n, uint64_t *size)
+bool strings_text(const struct strings *s, uint64_t id, struct string_text *text)
 {
-    const struct text *t;
-    uint64_t value;
+    struct entry e;
+    uint64_t next;
 
-    t = keymap_get(&s->by_id, id, &value) ? kept_text(value) : NULL;
-    if (!t)
-        return NULL;
-    *n = t->kept;
-    *size = t->size;
-    return t->bytes;
+    if (!find_entry(s, id, &e, &next) || !(e.head & HAS_TEXT))
+        return false;
+    text->size = byte_log_read_number(&s->log, &next);
+    text->kept = text->size < STRING_KEPT ? (size_t)text->size : STRING_KEPT;
+    byte_log_read(&s->log, next, text->bytes, text->kept);
+    return true;
+}
+
+bool string_is(const struct string_text *text, const char *other)
+{
+    return text->size == strlen(other) && memcmp(text->bytes, other, text->kept) == 0;
 }
 
 bool strings_show(const struct strings *s, uint64_t id, char *to, size_t size)
 {
-    size_t n;
-    uint64_t whole;
-    const uint8_t *text = strings_text(s, id, &n, &whole);
+    struct string_text text;
 
     to[0] = '\0';
-    if (text)
-        utf8_show(to, size, text, n, whole > n);
-    return text != NULL;
+    if (!strings_text(s, id, &text))
+        return false;
+    utf8_show(to, size, text.bytes, text.kept, text.size > text.kept);
+    return true;
 }

@@ -2,15 +2,14 @@
 #ifndef HPROF_STRING_TABLE_H
 #define HPROF_STRING_TABLE_H
 
-#include "base/arena.h"
-#include "base/hash.h"
+#include "base/byte_log.h"
 #include "base/keymap.h"
 
 enum { STRING_KEPT = 400 }; /* bytes of a string that are kept, to be shown */
 
 struct strings {
-    struct keymap by_id;
-    struct arena texts;
+    struct keymap groups; /* of neighbouring IDs: see string_table.c */
+    struct byte_log log;
     uint64_t kept_bytes;
 };
 
@@ -18,9 +17,6 @@ enum string_state { STRING_NEW, STRING_SAME, STRING_OTHER };
 
 void strings_init(struct strings *s, struct memory *memory, const struct hash_key *key, unsigned id_size);
 void strings_clear(struct strings *s);
-
-/* A string with this ID will be defined soon: see keymap_prefetch(). */
-void strings_prefetch(const struct strings *s, uint64_t id);
 
 /* Defines a string, unless its ID is defined already: the first definition stays. Returns whether the ID was defined, and with the
  * same bytes. `hash` and `size` are those of all bytes; `text` has the first ones, at most STRING_KEPT; `last` has the last two, if
@@ -45,7 +41,15 @@ bool strings_equal(const struct strings *s, uint64_t id, uint64_t other);
 
 bool strings_defined(const struct strings *s, uint64_t id);
 
-/* The first *n bytes of a string of *size bytes; NULL if it is undefined or was not kept. */
-const uint8_t *strings_text(const struct strings *s, uint64_t id, size_t *n, uint64_t *size);
+/* The first bytes of a string. False if it is undefined or was not kept. */
+struct string_text {
+    uint64_t size; /* of the string */
+    size_t kept;   /* bytes */
+    uint8_t bytes[STRING_KEPT];
+};
+bool strings_text(const struct strings *s, uint64_t id, struct string_text *text);
+
+/* Whether that is all of the text, and this one. */
+bool string_is(const struct string_text *text, const char *other);
 
 #endif
