@@ -1162,6 +1162,14 @@ static bool read_framed_record(struct oracle *o, uint64_t at)
     return true;
 }
 
+static bool has_only_definitions(const struct oracle *o)
+{
+    for (size_t tag = 0; tag < 256; tag++)
+        if (o->report->records[tag] && tag != UTF8 && tag != LOAD_CLASS && tag != FRAME && tag != TRACE)
+            return false;
+    return true;
+}
+
 static void read_records(struct oracle *o)
 {
     uint64_t at = HEADER_SIZE;
@@ -1177,6 +1185,8 @@ static void read_records(struct oracle *o)
     }
     if (o->series_open && o->segments_allowed)
         report(o, "REC-007", o->last_segment_at);
+    if (has_only_definitions(o)) /* 5.4 */
+        report(o, "REC-016", o->previous_at[0]);
 }
 
 /* ---- SPEC.md 3.1: the header ------------------------------------------------------------------------------------------- */
@@ -1712,11 +1722,11 @@ static bool is_one_of(const char *rule, const char *const *rules)
 /* Severities of the strict profile. */
 static bool is_warning(const char *rule)
 {
-    static const char *const warnings[] = {"HDR-006", "HDR-007", "REC-004",  "REC-009",  "REC-010",  "STR-002",  "STR-003",
-                                           "STR-007", "STR-009", "CLS-019",  "STK-013",  "STK-014",  "ROOT-007", "CLS-004",
-                                           "CLS-005", "CLS-007", "CLS-017",  "STK-002",  "STK-008",  "STK-011",  "THR-005",
-                                           "PRF-003", "PRF-005", "ROOT-001", "ROOT-002", "ROOT-004", "OBJ-009",  "OBJ-010",
-                                           "REF-001", "REF-002", NULL};
+    static const char *const warnings[] = {"HDR-006", "HDR-007", "REC-004", "REC-009",  "REC-010",  "REC-016",  "STR-002",
+                                           "STR-003", "STR-007", "STR-009", "CLS-019",  "STK-013",  "STK-014",  "ROOT-007",
+                                           "CLS-004", "CLS-005", "CLS-007", "CLS-017",  "STK-002",  "STK-008",  "STK-011",
+                                           "THR-005", "PRF-003", "PRF-005", "ROOT-001", "ROOT-002", "ROOT-004", "OBJ-009",
+                                           "OBJ-010", "REF-001", "REF-002", NULL};
     return is_one_of(rule, warnings);
 }
 

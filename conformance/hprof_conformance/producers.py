@@ -15,7 +15,7 @@ from hprof_conformance import expectations, facts, jvms, ways
 from hprof_conformance.everything import FailedError
 from hprof_conformance.jvms import Jvm, NotHereError
 from hprof_conformance.ways import Dump, Producer, Setting, built
-from hprof_conformance.whole import ends_before_heap, ends_well, whole_until
+from hprof_conformance.whole import ends_well, whole_until
 from hprof_corpus.walk import FramingError
 
 Json = dict[str, Any]
@@ -74,15 +74,14 @@ def _nothing(dump: Dump) -> Json:
 def check(tool: Path, dump: Dump) -> Json:
     """`fine`: valid in the producer's profile, without a warning, and the content is what the program says. An interrupted dump is
     fine if it is invalid, or has a warning, and the offset from which on it is incomplete is right. A dump may end before it can be
-    interrupted, and one that ends between two records before its heap dump is valid."""
+    interrupted."""
     if dump.file is None:
         return _nothing(dump)
     strict, own = _validate(tool, dump.file, "strict"), _validate(tool, dump.file, dump.profile)
     left = _by_rule(own, ("error", "warning"))
     if dump.interrupted:
-        early = "no heap dump begins" if ends_before_heap(dump.file) else ""
-        content = "; ".join(words for words in (_whole(dump.file, strict), early, dump.note) if words)
-        fine = content.startswith("complete until") and (bool(left) or bool(early) or ends_well(dump.file))
+        content = "; ".join(words for words in (_whole(dump.file, strict), dump.note) if words)
+        fine = content.startswith("complete until") and (bool(left) or ends_well(dump.file))
     else:
         content = facts.differences(dump.file, dump.facts) if dump.facts else ""
         fine = bool(own["valid"]) and not left and not content

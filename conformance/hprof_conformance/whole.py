@@ -31,10 +31,7 @@ def _bytes(file: Path) -> bytes:
 
 def whole_until(file: Path) -> int:
     """Raises FramingError at a fault that no early end explains."""
-    return _until(_bytes(file))
-
-
-def _until(data: bytes) -> int:
+    data = _bytes(file)
     header = read_header(data)
     if header is None:
         return 0
@@ -54,12 +51,3 @@ def _until(data: bytes) -> int:
 def ends_well(file: Path) -> bool:
     """The last record closes the heap dump: it ended before it could be interrupted."""
     return _bytes(file).endswith(_END)
-
-
-def ends_before_heap(file: Path) -> bool:
-    """Between two records, before the first heap dump: SPEC.md allows such a dump."""
-    data = _bytes(file)
-    header = read_header(data)
-    if header is None or _until(data) != len(data):
-        return False
-    return not any(one.tag in _HEAP_TAGS for one in records(data, header.size))

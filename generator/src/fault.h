@@ -39,6 +39,7 @@ struct flow {
     uint64_t subrecords;  /* sub-records in all, */
     uint64_t in_record;   /* and of the present record, */
     uint64_t record_size; /* which has this many bytes so far */
+    bool in_use;          /* a record other than UTF8 and LOAD_CLASS */
     uint32_t time;        /* of the preceding record */
     bool instances;       /* this heap dump has some */
     /* The preceding record is an empty heap dump record. The next record decides which rule it breaks. */

@@ -318,6 +318,7 @@ static void flow_on(struct faults *v, const struct event *e)
         f->time = e->time;
         f->heap_tag = e->tag;
         f->opened++;
+        f->in_use = true;
         f->in_record = f->record_size = 0;
         if (!f->series_open) {
             f->top_class = 0;
@@ -334,6 +335,7 @@ static void flow_on(struct faults *v, const struct event *e)
         f->after_empty = false;
         if (e->tag == TAG_HEAP_DUMP_END)
             f->series_open = false;
+        f->in_use |= e->tag != TAG_UTF8 && e->tag != TAG_LOAD_CLASS;
         break;
     case EVENT_SUBRECORD:
         f->subrecords++;

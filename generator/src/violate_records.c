@@ -60,6 +60,16 @@ void rec_002_heap_dump(struct faults *v, struct event *e, int halves)
         e->keep = (fixed_part_size(e, v->id_size) + e->body_size) / 2 * (uint64_t)halves;
 }
 
+/* The event stays whole, and the dump ends before the next one. */
+void rec_016_cut(struct faults *v, struct event *e, int variant)
+{
+    (void)variant;
+    break_at(v, e, 0);
+    give(v->break_.next, e);
+    *e = event_of(EVENT_RAW, 0, LAYOUT_ID_NONE);
+    e->keep = 0;
+}
+
 /* ---- Tags and times ---- */
 
 void rec_003_tag(struct faults *v, struct event *e, int tag)

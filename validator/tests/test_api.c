@@ -209,6 +209,7 @@ static const struct bytes *dump_with_two_warnings(void)
         put_string(&b, 1, "a");
         put_string(&b, 1, "a"); /* STR-003 */
         put_string(&b, 1, "a"); /* STR-003 */
+        put_heap_summary(&b);
     }
     return &b;
 }

@@ -60,6 +60,7 @@ static void the_first_findings_are_shown(void **state)
     put_header(&b);
     for (unsigned i = 0; i < 51; i++)
         put_string(&b, 1, "again");
+    put_heap_summary(&b);
     for (size_t i = 0; i < sizeof caps / sizeof *caps; i++) {
         struct account a = check_capped(&b, caps[i], 0);
         uint64_t shown = caps[i] && caps[i] < 50 ? caps[i] : 50;

@@ -44,6 +44,7 @@ struct framing {
         uint64_t at, number;
         unsigned records; /* records that followed it */
     } unfilled;
+    uint64_t last_record; /* the offset of the latest record; 0 for none */
     uint32_t last_time;
 };
 

@@ -282,10 +282,29 @@ static bool check_record(struct engine *e)
     if (known)
         check_time(e, time);
     e->run.sum.record_counts[e->position.record_tag]++;
+    e->framing.last_record = e->position.record_at;
     if (e->framing.unfilled.number && e->position.record_at != e->framing.unfilled.at &&
         ++e->framing.unfilled.records == UNFILLED_RECORDS)
         e->framing.unfilled.number = 0;
     return true;
+}
+
+/* SPEC.md 5.4. Skipped bytes may have been any record. */
+static void check_only_definitions(struct engine *e)
+{
+    static const uint8_t definitions[] = {TAG_UTF8, TAG_LOAD_CLASS, TAG_FRAME, TAG_TRACE};
+    const uint64_t *counts = e->run.sum.record_counts;
+    uint64_t others = 0;
+
+    for (size_t tag = 0; tag < 256; tag++)
+        others += counts[tag];
+    for (size_t i = 0; i < sizeof definitions; i++)
+        others -= counts[definitions[i]];
+    if (others || e->file.lost || e->framing.stopped)
+        return;
+    e->position.record_number = e->framing.last_record ? counts[e->position.record_tag] : 0;
+    report(&e->ck, RULE_REC_016, e->framing.last_record, "a record other than UTF8, LOAD_CLASS, FRAME and TRACE after it",
+           "the end of the file");
 }
 
 void check_records(struct engine *e)
@@ -302,6 +321,7 @@ void check_records(struct engine *e)
         e->file.lost = MAY_DEFINE_ALL;
     settle_unknown(e);
     drop_crossing(e);
+    check_only_definitions(e);
     if (e->heap.open) {
         e->heap.lost |= end_was_reported(e);
         if (!e->framing.truncated && e->file.version != V101 && !e->framing.heap_end_lost &&
