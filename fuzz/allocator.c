@@ -1,5 +1,7 @@
-/* See allocator.h. Each small dump takes some large blocks. They are kept from run to run, because mapping and unmapping them would
- * take most of the time; while nobody holds one, AddressSanitizer reports any access to it. */
+/* See allocator.h. Blocks come from one region, because with AddressSanitizer malloc() takes more time than the library: it keeps
+ * two stacks for each block, and a released block is not used again for long, so new pages are mapped all the time. The region
+ * finds the same errors: only live blocks can be accessed, and no run gets the same bytes twice. Such a report lacks only
+ * the stacks of allocation and release; with HPROF_FUZZ_MALLOC in the environment, blocks come from malloc() and it has them. */
 #include "allocator.h"
 
 #include <stdlib.h>
@@ -29,40 +31,55 @@
 #define __msan_allocated_memory(at, size) ((void)(at), (void)(size))
 #endif
 
-enum { LARGE = 16 << 10, SHELF = 32, JUNK_MAX = 1 << 16 };
+enum {
+    REGION = 4 << 20, /* bytes; what has no room in it comes from malloc() */
+    REDZONE = 256,    /* bytes before and after each block that nothing may access */
+    ALIGNMENT = 16,
+    JUNK_MAX = 1 << 16
+};
 
 static struct {
-    void *block;
-    size_t size;
-} shelf[SHELF];
+    _Alignas(ALIGNMENT) uint8_t bytes[REGION];
+    size_t used;
+    uint64_t blocks;
+    bool prepared, unwanted;
+} region;
 
-static void *take_from_shelf(size_t size)
+/* For a new run. A block that another run still holds keeps the region from starting again. */
+static void begin_region(void)
 {
-    for (int i = 0; i < SHELF; i++)
-        if (shelf[i].block && shelf[i].size == size) {
-            void *block = shelf[i].block;
-
-            shelf[i].block = NULL;
-            ASAN_UNPOISON_MEMORY_REGION(block, size);
-            return block;
-        }
-    return NULL;
+    if (!region.prepared) {
+        region.prepared = true;
+        region.unwanted = getenv("HPROF_FUZZ_MALLOC") != NULL;
+        ASAN_POISON_MEMORY_REGION(region.bytes, REGION);
+    }
+    if (region.blocks == 0)
+        region.used = REDZONE;
 }
 
-static void put_on_shelf(void *block, size_t size)
+static bool is_in_region(const void *block)
 {
-    static unsigned turn;
-    unsigned at = turn;
+    uintptr_t at = (uintptr_t)block, start = (uintptr_t)region.bytes;
 
-    for (unsigned i = 0; i < SHELF && shelf[at].block; i++)
-        at = (at + 1) % SHELF;
-    if (shelf[at].block) {
-        ASAN_UNPOISON_MEMORY_REGION(shelf[at].block, shelf[at].size);
-        free(shelf[at].block);
-        turn = (turn + 1) % SHELF;
-    }
-    shelf[at].block = block;
-    shelf[at].size = size;
+    return at >= start && at - start < REGION;
+}
+
+static void *take_from_region(size_t size)
+{
+    uint8_t *block = region.bytes + region.used;
+
+    if (region.unwanted || size > REGION - REDZONE - ALIGNMENT || region.used > REGION - REDZONE - ALIGNMENT - size)
+        return NULL;
+    region.used += (size + REDZONE + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    region.blocks++;
+    ASAN_UNPOISON_MEMORY_REGION(block, size);
+    return block;
+}
+
+static void give_to_region(void *block, size_t size)
+{
+    region.blocks--;
+    __msan_allocated_memory(block, size);
     ASAN_POISON_MEMORY_REGION(block, size);
 }
 
@@ -77,7 +94,7 @@ static void *allocate(void *context, size_t size)
     }
     if (a->left && a->left != UINT64_MAX)
         a->left--;
-    block = size >= LARGE ? take_from_shelf(size) : NULL;
+    block = take_from_region(size);
     if (!block)
         block = malloc(size);
     if (!block)
@@ -100,14 +117,15 @@ static void release(void *context, void *block, size_t size)
         fail_target("a block of %zu bytes is released that was not allocated", size);
     a->blocks--;
     a->bytes -= size;
-    if (size >= LARGE)
-        put_on_shelf(block, size);
+    if (is_in_region(block))
+        give_to_region(block, size);
     else
         free(block);
 }
 
 struct hprof_allocator allocator_for(struct allocator *a)
 {
+    begin_region();
     return (struct hprof_allocator){allocate, release, a};
 }
 

@@ -1,5 +1,6 @@
 /* The library against the oracle, in the strict profile: the same findings at the same offsets, the same counts. Ends the
  * process at the first difference, after printing it. fuzz/ORACLE.md says what is compared. */
+#include "allocator.h"
 #include "oracle.h"
 #include "target.h"
 
@@ -132,6 +133,12 @@ static struct {
     uint64_t *by_rule;
 } statistics;
 
+static void print_share(uint64_t inputs, const char *which)
+{
+    double all = (double)(statistics.inputs ? statistics.inputs : 1);
+    fprintf(stderr, "%" PRIu64 " %s, %.1f %%\n", inputs, which, 100 * (double)inputs / all);
+}
+
 static void print_statistics(void)
 {
     uint64_t seen = 0, median = 0;
@@ -140,12 +147,11 @@ static void print_statistics(void)
         if (2 * seen >= statistics.with_heap_dump)
             break;
     }
-    double inputs = (double)(statistics.inputs ? statistics.inputs : 1);
-    fprintf(stderr,
-            "%" PRIu64 " inputs without a difference, %.1f %% with a framing failure\n"
-            "%.1f %% reach a heap dump; their median is %" PRIu64 " sub-records; %.1f %% hold three kinds or more\n",
-            statistics.inputs, 100 * (double)statistics.failed / inputs, 100 * (double)statistics.with_heap_dump / inputs,
-            median, 100 * (double)statistics.with_three_kinds / inputs);
+    fprintf(stderr, "%" PRIu64 " inputs without a difference\n", statistics.inputs);
+    print_share(statistics.failed, "with a framing failure");
+    print_share(statistics.with_heap_dump, "with a heap dump");
+    print_share(statistics.with_three_kinds, "with three kinds of sub-records or more");
+    fprintf(stderr, "median of those with a heap dump: %" PRIu64 " sub-records\n", median);
     for (size_t rule = 0; rule < hprof_rule_count(); rule++)
         fprintf(stderr, "%s %" PRIu64 "\n", hprof_rule_at(rule)->id, statistics.by_rule[rule]);
     free(statistics.by_rule);
@@ -227,13 +233,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return -1;
     }
     struct library_report library = {0};
+    struct allocator memory = {.left = UINT64_MAX};
+    struct hprof_allocator allocator = allocator_for(&memory);
+    struct hprof_testing testing = {.hash_seed = 1};
     struct hprof_options options;
     hprof_options_init(&options);
     options.max_errors = 0;
+    options.allocator = &allocator;
+    options.testing = &testing;
     options.on_summary = on_summary;
     options.on_finding = on_finding;
     options.context = &library;
     hprof_validate_memory(bytes, size, false, &options);
+    expect_no_leak(&memory);
 
     struct oracle_finding failure = reported_failure(oracle, &library);
     compare(oracle, &library);

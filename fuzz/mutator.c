@@ -7,10 +7,14 @@
 #include <string.h>
 
 #include "dice.h"
+#include "family.h"
 #include "gzip.h"
 #include "pieces.h"
 
-enum { AFTER_BANNER = 12 }; /* bytes of the header after the version: the ID size and the timestamp */
+enum {
+    AFTER_BANNER = 12, /* bytes of the header after the version: the ID size and the timestamp */
+    SMALL = 32         /* pieces of a dump, below which it may get more */
+};
 
 struct mutation {
     struct pieces *pieces;
@@ -52,6 +56,18 @@ static bool is_count(const struct field *f)
 static bool is_serial(const struct field *f)
 {
     return strstr(f->name, "serial") != NULL;
+}
+
+/* Most of the time of a tag that the version defines: reading ends at any other. */
+static const struct layout *choose_layout(struct mutation *m, bool inner)
+{
+    const struct layout *layout;
+
+    do
+        layout = inner ? &subrecord_layouts[below(&m->dice, subrecord_layout_count)]
+                       : &record_layouts[below(&m->dice, record_layout_count)];
+    while (layout->since > m->pieces->version && !one_in(&m->dice, 8));
+    return layout;
 }
 
 struct spot {
@@ -170,10 +186,8 @@ static void change_tag(struct mutation *m)
         return;
     if (one_in(&m->dice, 4))
         change_bytes(m, piece, 0, 1, below(&m->dice, 256));
-    else if (is_inner(piece))
-        change_bytes(m, piece, 0, 1, subrecord_layouts[below(&m->dice, subrecord_layout_count)].tag);
     else
-        change_bytes(m, piece, 0, 1, record_layouts[below(&m->dice, record_layout_count)].tag);
+        change_bytes(m, piece, 0, 1, choose_layout(m, is_inner(piece))->tag);
 }
 
 /* The count of a record; half of the time the body grows or shrinks with it. */
@@ -456,8 +470,7 @@ static void insert_new(struct mutation *m)
 {
     size_t at = choose_position(m), fixed, tail;
     bool inner = is_within_heap(m->pieces, at);
-    const struct layout *layout = inner ? &subrecord_layouts[below(&m->dice, subrecord_layout_count)]
-                                        : &record_layouts[below(&m->dice, record_layout_count)];
+    const struct layout *layout = choose_layout(m, inner);
     struct piece piece = {.kind = inner ? PIECE_SUBRECORD : PIECE_RECORD};
     uint64_t count = below(&m->dice, 4), type = 4 + below(&m->dice, 8);
     uint8_t *bytes;
@@ -660,9 +673,11 @@ static size_t mutate_plain(const uint8_t *data, size_t size, const uint8_t *othe
         return mutate_bytes(data, size, out, max, dice);
     if (!split(&others, other, other_size) || others.id_size != own.id_size)
         others.count = 0;
+    if (own.count < SMALL && !one_in(&m.dice, 4))
+        insert_family(&own, &m.dice);
     do
         change_once(&m);
-    while (!one_in(&m.dice, 3));
+    while (one_in(&m.dice, 2));
     if (one_in(&m.dice, 16)) { /* the lengths stay as they were */
         for (size_t i = 0; i < own.count; i++)
             own.list[i].keep_length = true;

@@ -23,7 +23,7 @@
 
 const struct layout record_layouts[] = {
 #define RECORD(name, tag, since, clause, layout) \
-    {tag, fields_of_##name, (enum tail_form)(0 LAYOUT_##layout(NO_FIELD, FORM))},
+    {tag, since, fields_of_##name, (enum tail_form)(0 LAYOUT_##layout(NO_FIELD, FORM))},
 #include "format/records.def"
 #undef RECORD
 };
@@ -31,7 +31,7 @@ const size_t record_layout_count = sizeof record_layouts / sizeof *record_layout
 
 const struct layout subrecord_layouts[] = {
 #define SUBRECORD(name, tag, since, clause, layout) \
-    {tag, fields_of_sub_##name, (enum tail_form)(0 LAYOUT_##layout(NO_FIELD, FORM))},
+    {tag, since, fields_of_sub_##name, (enum tail_form)(0 LAYOUT_##layout(NO_FIELD, FORM))},
 #include "format/records.def"
 #undef SUBRECORD
 };
@@ -174,6 +174,7 @@ bool split(struct pieces *p, const uint8_t *bytes, size_t size)
     p->arena_used = 0;
     if (!nul || at > size)
         return false;
+    p->version = nul == bytes || nul[-1] == '2' ? V102 : nul[-1] == '3' ? V103 : V101;
     p->id_size = get_number(nul + 1, 4) == 4 ? 4 : 8;
     add(p, PIECE_HEADER, bytes, at, false);
     while (size - at >= RECORD_HEAD && p->count < PIECES_MAX - 2) {

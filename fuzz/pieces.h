@@ -17,9 +17,12 @@ struct field {
     const char *name;
 };
 
+enum version { V101, V102, V103 };
+
 /* A row of records.def. */
 struct layout {
     uint8_t tag;
+    enum version since;
     const struct field *fields; /* up to FIELD_END */
     enum tail_form tail;
 };
@@ -46,6 +49,7 @@ struct piece {
 struct pieces {
     struct piece list[PIECES_MAX];
     size_t count;
+    enum version version;
     unsigned id_size; /* 4 or 8 */
     uint8_t *arena;   /* ARENA_SIZE bytes for pieces that were changed */
     size_t arena_used;

@@ -66,9 +66,10 @@ uint32_t draw(uint32_t *bits, uint32_t n)
 
 size_t least_block(const uint8_t *data, size_t size)
 {
-    enum { GZIP_LEAST = 18, LONG = 1 << 16, MOST_BLOCKS = 2048 };
+    enum { GZIP_LEAST = 18, LONG = 1 << 16, MOST_BLOCKS = 256 };
     uint32_t plain_size;
 
+    /* For each block up to 90 KB of the inflater's state are copied. */
     if (size < GZIP_LEAST || data[0] != 0x1f || data[1] != 0x8b)
         return 2;
     data += size - 4;

@@ -85,6 +85,17 @@ def test_mann_whitney_is_exact() -> None:
     assert trial.mann_whitney([3, 1], [2, 0]) == 2 / 6
 
 
+def test_statistics_of_all_processes_are_added() -> None:
+    summary = campaign.Summary("fuzz_oracle", "mutants", "abc", False, "2026-01-01 00:00", 2)
+    for heap, median in ((60, 7), (80, 9)):
+        report = f"100 inputs without a difference\n{heap} with a heap dump, 60.0 %\n"
+        campaign.add_statistics(f"{report}median of those with a heap dump: {median} sub-records\nREC-001 5\n", summary)
+    assert summary.rules == {"REC-001": 10}
+    about = "Inputs compared: 200, 70.0 % with a heap dump; the median of those with a heap dump is 7 sub-records."
+    assert campaign.describe_inputs(summary.inputs, summary.medians) == about
+    assert campaign.describe_inputs({}, []) == ""
+
+
 def test_results_add_up_by_commit_and_target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(corpus_update, "FUZZ", tmp_path)
     (tmp_path / "results").mkdir()

@@ -45,9 +45,25 @@ static void split_and_join_are_inverse(void **state)
     assert_int_equal(same, dumps);
 }
 
+/* Whether the pieces have five sub-records, of three kinds. */
+static bool are_rich(const struct pieces *p)
+{
+    bool seen[256] = {false};
+    size_t subrecords = 0, kinds = 0;
+
+    for (size_t i = 0; i < p->count; i++) {
+        if (p->list[i].kind != PIECE_SUBRECORD)
+            continue;
+        subrecords++;
+        kinds += !seen[p->list[i].bytes[0]];
+        seen[p->list[i].bytes[0]] = true;
+    }
+    return subrecords >= 5 && kinds >= 3;
+}
+
 static void mutants_stay_dumps(void **state)
 {
-    size_t mutants = 0, whole = 0, changed = 0;
+    size_t mutants = 0, whole = 0, changed = 0, rich = 0;
 
     (void)state;
     pieces.arena = arena;
@@ -68,12 +84,15 @@ static void mutants_stay_dumps(void **state)
                 lengths_right &=
                     !pieces.list[p].keep_length && pieces.list[p].kind != PIECE_RAW && pieces.list[p].kind != PIECE_REST;
             whole += lengths_right;
+            rich += are_rich(&pieces);
         }
     }
-    print_message("%zu mutants: %zu are changed, %zu lead from record to record\n", mutants, changed, whole);
+    print_message("%zu mutants: %zu are changed, %zu lead from record to record, %zu have sub-records of several kinds\n",
+                  mutants, changed, whole, rich);
     assert_true(mutants > 5000);
     assert_true(changed > mutants * 8 / 10);
     assert_true(whole > mutants / 2);
+    assert_true(rich > mutants / 2);
 }
 
 static void the_seed_decides(void **state)
