@@ -1,4 +1,4 @@
-"""Runs Jazzer on a JVM reader, with the corpus as seeds and the dictionary of fuzz/.
+"""Runs Jazzer on a JVM reader, with the corpus as seeds, and the dictionary and the mutator of fuzz/.
 
 conformance/fuzz-reader NAME --time 600
 
@@ -19,6 +19,7 @@ from pathlib import Path
 from hprof_conformance import javaproject, jvms, readers
 from hprof_conformance.jvms import NotHereError
 
+_MUTATOR = ("engines", "family", "mutator", "pieces", "gzip")  # sources in fuzz/
 _FIND = re.compile(r"^== Java Exception: (.*)$", re.MULTILINE)
 
 
@@ -28,6 +29,15 @@ def _seeds(root: Path, folder: Path) -> Path:
     for dump in sorted((root / "corpus").glob("**/*.hprof")):
         shutil.copyfile(dump, folder / "-".join(dump.relative_to(root / "corpus").parts))
     return folder
+
+
+def mutator(root: Path, build: Path) -> Path:
+    """A library that libFuzzer finds its mutator in if it is preloaded. Raises NotHereError without a C compiler and zlib."""
+    made = build / "hprof-mutator.so"
+    sources = [root / "fuzz" / f"{name}.c" for name in _MUTATOR]
+    options = ["-std=c17", "-D_GNU_SOURCE", "-O2", "-shared", "-fPIC", f"-I{root / 'validator' / 'src'}"]
+    javaproject.install([javaproject.need("cc"), *options, *sources, "-lz", "-o", made], root, build / "mutator.log")
+    return made
 
 
 def command(root: Path, reader: readers.Reader, out: Path, seconds: int, finds: int) -> list[str]:
@@ -70,9 +80,14 @@ def main() -> int:
         start = command(root, known[asked.reader], out, asked.time, asked.finds)
     except NotHereError as error:
         raise SystemExit(f"conformance/fuzz-reader: {error}") from error
+    try:
+        environment = {**os.environ, "LD_PRELOAD": str(mutator(root, root / "build" / "conformance" / "fuzz"))}
+    except NotHereError as error:
+        print(f"without the mutator of fuzz/: {error}", file=sys.stderr)
+        environment = {**os.environ}
     log = out / "jazzer.log"
     with log.open("wb") as stream:
-        status = subprocess.run(start, cwd=out, stdout=stream, stderr=stream, check=False).returncode
+        status = subprocess.run(start, cwd=out, env=environment, stdout=stream, stderr=stream, check=False).returncode
     text = log.read_text(encoding="utf-8", errors="replace")
     if not any(words in text for words in ("INITED", "SUMMARY: libFuzzer")) and not _FIND.search(text):
         raise SystemExit(f"conformance/fuzz-reader: Jazzer did not start; see {log}")
