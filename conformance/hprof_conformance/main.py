@@ -1,7 +1,7 @@
 """Readers of HPROF dumps against the truth, producers against the specification.
 
 conformance/run                                      everything that this machine can run
-conformance/run --readers shark-graph,jol --cases 'valid/*,OBJ-*'
+conformance/run --producers jdk17,agent8 --readers shark,jol --cases 'valid/*,OBJ-*'
 conformance/run --reader ./my-reader                 a reader of your own against all cases
 """
 
@@ -50,10 +50,15 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _named(names: list[str], known: list[str], what: str) -> None:
+def _named(names: list[str], known: list[str], what: str) -> set[str]:
+    """Those of the names, or of the first part of a name: `shark` for shark-graph and shark-stream."""
+    found: set[str] = set()
     for name in names:
-        if name not in known:
+        meant = {name} & {*known} or {one for one in known if one.startswith(f"{name}-")}
+        if not meant:
             raise SystemExit(f"conformance/run: no {what} is called '{name}'; --list shows all")
+        found |= meant
+    return found
 
 
 def chosen_readers(asked: argparse.Namespace, known: list[readers.Reader]) -> list[readers.Reader]:
@@ -65,8 +70,8 @@ def chosen_readers(asked: argparse.Namespace, known: list[readers.Reader]) -> li
         return known
     if asked.readers == ["ci"]:
         return [one for one in known if one.in_ci and one.kind != "none"]
-    _named(asked.readers, [one.name for one in known], "reader")
-    return [one for one in known if one.name in asked.readers]
+    names = _named(asked.readers, [one.name for one in known], "reader")
+    return [one for one in known if one.name in names]
 
 
 def chosen_producers(asked: argparse.Namespace, known: list[ways.Producer]) -> list[ways.Producer]:
@@ -80,8 +85,8 @@ def chosen_producers(asked: argparse.Namespace, known: list[ways.Producer]) -> l
         return known
     if asked.producers == ["ci"]:
         return [replace(one, ways=one.ci_ways) for one in known if one.ci_ways]
-    _named(asked.producers, [one.name for one in known], "producer")
-    return [one for one in known if one.name in asked.producers]
+    names = _named(asked.producers, [one.name for one in known], "producer")
+    return [one for one in known if one.name in names]
 
 
 def _surprises_of_readers(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import subprocess
@@ -224,6 +225,19 @@ def test_mounts_end_with_the_run_even_if_it_is_killed(tmp_path: Path) -> None:
     if not was.exists():
         pytest.skip("mounting is forbidden here")
     assert not list(within.iterdir())
+
+
+def test_the_first_part_of_a_name_means_all_that_begin_with_it() -> None:
+    known = read_readers(ROOT)
+
+    def chosen(*names: str) -> list[str]:
+        asked = argparse.Namespace(reader=None, producer=None, readers=[*names])
+        return [one.name for one in main.chosen_readers(asked, known)]
+
+    assert chosen("shark", "jol") == ["jol", "shark-graph", "shark-stream"]
+    assert chosen("gridkit") == ["gridkit"]  # a name of its own
+    with pytest.raises(SystemExit):
+        chosen("shar")
 
 
 def test_usage() -> None:
