@@ -185,8 +185,11 @@ def _compare(root: Path, producer: Producer, found: Json, update: bool) -> None:
     outcomes = {dump["how"]: (outcome(dump), dump["fine"], outcome(dump)) for dump in found["dumps"]}
     if update and producer.kind != "own":
         known = expectations.updated(known, found["version"], outcomes, known_ways)
-        if known.cases or path.exists():
-            expectations.write(path, producer.title, known)
+        expectations.write(path, producer.title, known)  # even without cases: another version may show some
+    for dump in found["dumps"]:
+        expected = known.cases.get(dump["how"])
+        if expected is not None and expected.allows(outcome(dump)):
+            dump["reason"] = expected.reason
     seen = {how: (words, fine) for how, (words, fine, _) in outcomes.items()}
     surprises = expectations.compare(known, seen, known_ways, complete=True)
     found["surprises"] = [{"case": one.case, "what": one.what} for one in surprises]

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 Json = dict[str, Any]
 _COLUMNS = (
     *("reader", "version", "valid read right", "content right", "invalid refused", "tolerated", "silent losses"),
-    *("crashes", "hangs", "out of memory", "unsupported"),
+    *("crashes", "hangs", "out of memory", "unsupported", "seconds"),
 )
 
 
@@ -31,6 +31,7 @@ def matrix(report: Json) -> str:
         "*Invalid refused*: rejected with a message, or accepted with a notice.",
         "*Tolerated*: accepted, and nothing of the content is lost.",
         "*Silent losses*: accepted without a word, and objects are missing or changed. Unsupported cases are left out.",
+        "*Seconds*: for all cases; a hang takes 10, or 60 for a large or compressed dump.",
         "",
         "| " + " | ".join(_COLUMNS) + " |",
         "| --- " * len(_COLUMNS) + "|",
@@ -45,7 +46,9 @@ def matrix(report: Json) -> str:
             _of(s["valid_right"], s["valid"]),
             _of(s["content_right"], s["content"]) if one["digests"] else "not compared",
             _of(s["invalid_rejected"], s["invalid"]),
-            *(s[name] for name in ("invalid_tolerated", "silent_losses", "crashes", "hangs", "out_of_memory", "unsupported")),
+            *(s[name] for name in ("invalid_tolerated", "silent_losses", "crashes", "hangs", "out_of_memory")),
+            _of(s["unsupported"], s["cases"]),
+            round(s["seconds"]),
         )
         lines.append("| " + " | ".join(str(cell) for cell in cells) + " |")
     left_out = [one for one in report["readers"] if not one["ran"]]

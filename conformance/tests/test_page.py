@@ -31,7 +31,7 @@ def reader(name: str, outcomes: dict[str, str]) -> dict[str, Any]:
         for case, outcome in outcomes.items()
     ]
     names = ("valid_right", "valid", "content_right", "content", "invalid_rejected", "invalid", "invalid_tolerated")
-    more = ("silent_losses", "crashes", "hangs", "out_of_memory", "unsupported")
+    more = ("silent_losses", "crashes", "hangs", "out_of_memory", "unsupported", "cases", "seconds")
     return {
         "name": name,
         "title": f"Reader {name}",
@@ -60,6 +60,8 @@ def case(name: str, rule: str) -> dict[str, Any]:
 
 
 DUMP = {"how": "jcmd", "bytes": 5, "valid": True, "strict": {"REF-002": 3}, "in_profile": {}, "content": "", "fine": True}
+LOST = {**DUMP, "how": "plain", "content": "Node: 0 instead of 3", "fine": False, "reason": "It loses <nodes>."}
+LEFT_OUT = {"how": "core", "why": "no core file"}
 REPORT: dict[str, Any] = {
     "run": {"date": "2026-01-01", "machine": "m", "python": "3", "java": "17"},
     "cases": [case("one", "OBJ-004"), case("two", "REC-012")],
@@ -68,7 +70,18 @@ REPORT: dict[str, Any] = {
         reader("b", {"one": "crashed", "two": "right"}),
         {"name": "c", "title": "Reader c", "version": "1", "ran": False, "why_not": "needs a <licence>"},
     ],
-    "producers": [{"name": "p", "title": "Producer p", "version": "17", "ran": True, "why_not": "", "dumps": [DUMP]}],
+    "producers": [
+        {
+            "name": "p",
+            "title": "Producer p",
+            "version": "17",
+            "profile": "sa",
+            "ran": True,
+            "why_not": "",
+            "dumps": [DUMP, LOST],
+            "left_out": [LEFT_OUT],
+        }
+    ],
 }
 
 
@@ -92,6 +105,7 @@ def test_all_is_shown(tmp_path: Path) -> None:
     assert "2 of 2 cases" in dom
     assert "not run: needs a &lt;licence&gt;" in dom
     assert "REF-002 3" in dom
+    assert "left out: no core file" in dom
 
 
 @pytest.mark.parametrize(
@@ -118,3 +132,11 @@ def test_a_cell_says_what_was_fed_what_came_back_and_why_it_counts_as_it_does(tm
     for words in (*words_of, *commands):
         assert words in detail, words
     assert 'id="detail"></div>' in shown(tmp_path)
+
+
+def test_a_dump_says_what_was_found_and_why_it_is_expected(tmp_path: Path) -> None:
+    dom = shown(tmp_path, "#" + quote("p:plain"))
+    detail = html.unescape(re.sub(r"<[^>]+>", " ", dom.split('id="detail"')[1]))
+    command = "conformance/run --readers none --producers p"
+    for words in ("Producer p 17: plain", "REF-002 3", "profile sa", "Node: 0 instead of 3", "It loses <nodes>.", command):
+        assert words in detail, words
