@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hprof_conformance.protocol import Hello, ProtocolError
+from hprof_conformance.readers import Reader
 from hprof_conformance.session import Session
 from hprof_corpus.assembler import assemble
 
@@ -56,20 +57,30 @@ class Step:
     found: str
 
 
-def calibrate(session: Session, folder: Path, declared: dict[str, str] | None) -> list[Step]:
-    """`declared` is what the list kept apart from the adapter says is unsupported; None for a reader without such a list."""
+def calibrate(session: Session, folder: Path, reader: Reader | None) -> list[Step]:
+    """`reader` is the list, kept apart from the adapter, of what the reader can do; None for a reader without such a list."""
     try:
         hello = session.start()
     except (ProtocolError, OSError) as error:
         return [Step("hello", False, str(error))]
     steps = [Step("hello", True, f"{hello.name} {hello.version}")]
-    if declared is not None:
-        same = sorted(hello.unsupported) == sorted(declared)
-        steps.append(Step("declares what the list says", same, ", ".join(sorted(hello.unsupported)) or "nothing unsupported"))
+    if reader is not None:
+        steps.append(_declares(hello, reader))
     tiny = _tiny_dump(hello)
     steps += [_tiny(session, folder, hello, tiny), _refuses(session, folder, "an empty file", b"")]
     steps.append(_ends(session, folder, "half a dump", tiny))
     return steps
+
+
+def _declares(hello: Hello, reader: Reader) -> Step:
+    found = {
+        "unsupported": (hello.unsupported, reader.unsupported),
+        "counts": (hello.counts, reader.counts),
+        "digests": (hello.digests, reader.digests),
+        "references": ([hello.references], [reader.references]),
+    }
+    other = [f"{name}: {', '.join(sorted(said)) or 'none'}" for name, (said, listed) in found.items() if {*said} != {*listed}]
+    return Step("declares what the list says", not other, "; ".join(other))
 
 
 def _tiny_dump(hello: Hello) -> bytes:

@@ -71,7 +71,7 @@ def run_reader(root: Path, build: Path, reader: Reader, cases: list[Case], limit
     folder = Path(tempfile.mkdtemp(prefix=f"hprof-{reader.name}-"))
     session = Session(command, folder, limits)
     try:
-        row.calibration = calibration.calibrate(session, folder, None if reader.kind == "own" else reader.unsupported)
+        row.calibration = calibration.calibrate(session, folder, None if reader.kind == "own" else reader)
         row.hello = session.hello
         failed = [step for step in row.calibration if not step.passed]
         if failed or row.hello is None:

@@ -30,6 +30,9 @@ class Reader:
     kind: str  # java, program, none
     folder: Path
     unsupported: dict[str, str]
+    counts: list[str] = field(default_factory=list)  # these three: what its hello must say, kept apart from the adapter
+    digests: list[str] = field(default_factory=list)
+    references: str = "exact"
     main: str = ""  # java: the class of the adapter
     sources: list[str] = field(default_factory=list)  # java: beside those of the folder
     replace: dict[str, str] = field(default_factory=dict)  # java: in the sources

@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import re
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from hprof_conformance import jvms, protocol
+from hprof_conformance.calibration import calibrate
 from hprof_conformance.protocol import Hello, ProtocolError, parse_hello, parse_reply
+from hprof_conformance.readers import Reader
 from hprof_conformance.session import Limits, Session
 from hprof_corpus.digest import PARTS
 from hprof_corpus.truth import FEATURES
@@ -106,6 +109,26 @@ def test_a_reader_has_to_say_hello(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         with pytest.raises(ProtocolError):
             one.start()
         one.stop()
+
+
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        ({}, ""),
+        ({"counts": ["instances", "roots"]}, "counts: instances"),
+        ({"digests": ["strings"]}, "digests: none"),
+        ({"unsupported": {"gzip": "no"}}, "unsupported: none"),
+        ({"references": "resolved"}, "references: exact"),
+    ],
+)
+def test_an_adapter_has_to_declare_what_the_list_says(change: dict[str, Any], found: str, tmp_path: Path) -> None:
+    listed = Reader("test", "Test", "1", "test", "", "", "java", tmp_path, {}, counts=["instances"])
+    one = session("well", tmp_path)
+    try:
+        (step,) = (step for step in calibrate(one, tmp_path, replace(listed, **change)) if "the list" in step.what)
+    finally:
+        one.stop()
+    assert (step.passed, step.found) == (not found, found)
 
 
 HELLO = {
