@@ -7,7 +7,8 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from hprof_corpus.digest import Content, HeapDump, Instance, class_name
+from hprof_corpus.digest import Content, HeapDump, Instance, PrimitiveArray, class_name
+from hprof_corpus.layouts import BASIC_TYPES
 from hprof_corpus.source import is_gzip, open_bytes
 from hprof_corpus.truth import objects_by_class
 from hprof_corpus.walk import FramingError
@@ -19,7 +20,7 @@ FILLERS = ("[Ljdk/internal/vm/FillerElement;", "jdk/internal/vm/FillerObject")
 @dataclass(frozen=True)
 class Fact:
     """A line of Everything.java: class NAME COUNT, loaded NAME COUNT, text TEXT, chain CLASS NUMBER NEXT LENGTH,
-    static CLASS NAME VALUE. Of a histogram of the VM: objects NAME LEAST MOST."""
+    static CLASS NAME VALUE, array NAME LENGTH. Of a histogram of the VM: objects NAME LEAST MOST."""
 
     kind: str
     words: list[str]
@@ -69,6 +70,11 @@ class _Heap:
             if self._content.strings.get(value.key) == static
         ]
 
+    def has_array(self, name: str, length: int) -> bool:
+        types = {type_: class_name(f"{word}[]") for word, (type_, *_) in BASIC_TYPES.items()}
+        arrays = (one for one in self._dump.objects if isinstance(one, PrimitiveArray))
+        return any(one.length == length and types[one.type] == name for one in arrays)
+
     def chain(self, name: str, number: str, following: str) -> int:
         """How many objects hang together, from number 0 on."""
         by_id = {one.id: self.fields(one) for one in self.of(name)}
@@ -108,4 +114,6 @@ def differences(file: Path, facts: list[Fact]) -> str:
             found.append(f"{words[0]}: a chain of {heap.chain(*words[:3])} instead of {words[3]}")
         elif fact.kind == "static" and heap.static(*words[:2]) != [words[2]]:
             found.append(f"{words[0]}.{words[1]} is {heap.static(*words[:2])} instead of {words[2]}")
+        elif fact.kind == "array" and not heap.has_array(words[0], int(words[1])):
+            found.append(f"no {words[0]} of {words[1]} elements")
     return "; ".join(found)

@@ -44,6 +44,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--report", type=Path, metavar="DIR", help="where results go; build/conformance/report if not given")
     parser.add_argument("--update", action="store_true", help="rewrite the expectations, for review")
     parser.add_argument("--gold", action="store_true", help="make the gold files anew, from the producers that run")
+    parser.add_argument("--huge", action="store_true", help="also dumps of more than 2 GB, which take 5 GB of memory and of disk")
     parser.add_argument("--timeout", type=_seconds, metavar="S", help="for a file under 1 MB; 10s if not given")
     parser.add_argument("--quiet", action="store_true", help="no progress")
     parser.add_argument("--root", type=Path, default=Path(__file__).resolve().parents[2], help=argparse.SUPPRESS)
@@ -79,6 +80,8 @@ def chosen_producers(asked: argparse.Namespace, known: list[ways.Producer]) -> l
         return [producers.own_producer(asked.producer)]
     if asked.reader or asked.producers == ["none"]:
         return []
+    if not asked.huge:
+        known = [replace(one, ways=[way for way in one.ways if way != ways.HUGE]) for one in known]
     if asked.gold:
         known = [replace(one, ways=[ways.SMALL]) for one in known if ways.SMALL in one.ways]
     if asked.producers is None:

@@ -23,6 +23,7 @@ _TO_BUILD = (  # Debian packages
     *("libisal-dev", "libjansson-dev", "zlib1g-dev", "libssl-dev"),
 )
 SMALL = "small"  # the way whose dump is kept in conformance/gold
+HUGE = "huge"  # a dump of more than 2 GB, only on demand
 
 
 @dataclass(frozen=True)
@@ -133,7 +134,7 @@ def _hotspot_way(setting: Setting, classes: Path, way: str) -> Dump:
     elif way in ("before-full-gc", "after-full-gc"):
         when = "Before" if way == "before-full-gc" else "After"
         options += [f"-XX:+HeapDump{when}FullGC", f"-XX:HeapDumpPath={jvm.inside(folder)}"]
-    with program(jvm, classes, options, folder, *([SMALL] if way == SMALL else [])) as one:
+    with program(jvm, classes, options, folder, *([way] if way in (SMALL, HUGE) else [])) as one:
         said = one.facts
         if way == "mxbean":
             one.send(f"dump {jvm.inside(file)}")

@@ -47,7 +47,10 @@ segment {
 }
 end
 """
-SAID = ["class\tNode\t3", "loaded\tNode\t1", "text\th\u00e9", "chain\tNode\tnumber\tnext\t3", "static\tNode\tcount\t00000003"]
+SAID = [
+    *("class\tNode\t3", "loaded\tNode\t1", "text\th\u00e9", "chain\tNode\tnumber\tnext\t3"),
+    *("static\tNode\tcount\t00000003", "array\t[B\t2"),
+]
 
 
 @pytest.mark.parametrize("packed", [False, True])
@@ -65,6 +68,7 @@ def test_a_dump_that_has_all_that_the_program_says(packed: bool, tmp_path: Path)
         (("[ int 1 object @c ]", "[ int 1 object @a ]"), "Node: a chain of 2 instead of 3"),
         (("[ int 0 object @b ]", "[ int 0 object @c ]"), "Node: a chain of 1 instead of 3"),
         (("0x68e9", "0x68e8"), "no String"),
+        (("0x68e9", "0x68e900"), "no [B of 2 elements"),
         (("count int 3", "count int 4"), "Node.count is ['00000004'] instead of 00000003"),
         (("class @Node name $Node", "class @Node name $next"), "Node: 0 classes instead of 1"),
         (("end\n", "cut 1\n"), "not readable"),

@@ -247,10 +247,16 @@ public final class Everything {
 
     public static void main(String[] arguments) throws Exception {
         PrintStream out = new PrintStream(System.out, true, "UTF-8");
-        if (arguments.length > 0) { // "small"
+        String size = arguments.length > 0 ? arguments[0] : "";
+        if (size.equals("small")) {
             large = 1 << 10;
         }
         makeHeap();
+        if (size.equals("huge")) { // more bytes than an int counts
+            long[] huge = new long[(1 << 28) + 1];
+            KEPT.add(huge);
+            out.println("array\t[J\t" + huge.length);
+        }
         startThreads();
         System.gc(); // Gone goes
         say(out);
