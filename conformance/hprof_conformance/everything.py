@@ -17,6 +17,7 @@ from hprof_conformance.jvms import Jvm
 from hprof_corpus.digest import class_name
 
 PATIENCE = 120.0
+LOG = "program.log"  # what the program writes to standard error
 _ENVIRONMENT = {**os.environ, "LC_ALL": "C.UTF-8"}  # names of class files are not ASCII
 _HISTOGRAM = re.compile(r"\s*\d+:\s+(\d+)\s+\d+\s+(\S+)")
 
@@ -98,7 +99,7 @@ def program(jvm: Jvm, classes: Path, options: list[str], folder: Path, *argument
     """`through`: a command of bash that the JVM inherits a limit from."""
     java = [*jvm.command("java"), "-Dfile.encoding=UTF-8", *options, "-cp", jvm.inside(classes), "Everything", *arguments]
     command = ["bash", "-c", f'{through} && exec "$@"', "bash", *java] if through else java
-    log = folder / "program.log"
+    log = folder / LOG
     with log.open("w", encoding="utf-8") as errors:
         process = subprocess.Popen(
             command,

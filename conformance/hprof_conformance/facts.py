@@ -20,7 +20,7 @@ FILLERS = ("[Ljdk/internal/vm/FillerElement;", "jdk/internal/vm/FillerObject")
 @dataclass(frozen=True)
 class Fact:
     """A line of Everything.java: class NAME COUNT, loaded NAME COUNT, text TEXT, chain CLASS NUMBER NEXT LENGTH,
-    static CLASS NAME VALUE, array NAME LENGTH. Of a histogram of the VM: objects NAME LEAST MOST."""
+    static CLASS NAME VALUE, array NAME LENGTH. Of a histogram of the VM: objects NAME LEAST MOST. Of the file: dumps COUNT."""
 
     kind: str
     words: list[str]
@@ -114,6 +114,8 @@ def differences(file: Path, facts: list[Fact]) -> str:
             found.append(f"{words[0]}: a chain of {heap.chain(*words[:3])} instead of {words[3]}")
         elif fact.kind == "static" and heap.static(*words[:2]) != [words[2]]:
             found.append(f"{words[0]}.{words[1]} is {heap.static(*words[:2])} instead of {words[2]}")
+        elif fact.kind == "dumps" and len(content.dumps) != int(words[0]):
+            found.append(f"{len(content.dumps)} heap dumps instead of {words[0]}")
         elif fact.kind == "array" and not heap.has_array(words[0], int(words[1])):
             found.append(f"no {words[0]} of {words[1]} elements")
     return "; ".join(found)

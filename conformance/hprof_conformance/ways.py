@@ -191,6 +191,20 @@ def _serviceability_agent(setting: Setting) -> Iterator[Dump]:
 
 # ---- the agent of JDK 8
 
+_DUMPED = "done."  # what it prints when a dump is written
+
+
+def _dump_by_signal(one: Program, folder: Path) -> None:
+    """Returns when the agent says on standard error that the dump is written."""
+    log = folder / everything.LOG
+    before = log.read_text(encoding="utf-8").count(_DUMPED)
+    one.process.send_signal(signal.SIGQUIT)
+    until = time.monotonic() + PATIENCE
+    while log.read_text(encoding="utf-8").count(_DUMPED) == before:
+        if one.process.poll() is not None or time.monotonic() > until:
+            raise FailedError(f"no dump after SIGQUIT: {log.read_text(encoding='utf-8').strip()[-300:]}")
+        time.sleep(0.1)
+
 
 def _agent_way(setting: Setting, classes: Path, way: str) -> Dump:
     folder, file = setting.place(way)
@@ -198,6 +212,10 @@ def _agent_way(setting: Setting, classes: Path, way: str) -> Dump:
     options = [*others, f"-agentlib:hprof={option.replace('FILE', setting.jvm.inside(file))}"]
     with program(setting.jvm, classes, options, folder, *([SMALL] if way == SMALL else [])) as one:
         said = one.facts
+        if way == "signals":
+            for _ in range(2):
+                _dump_by_signal(one, folder)
+            said = [*said, facts.Fact("dumps", ["3"])]  # the third when the program ends
     return setting.dump(way, file, [] if "heap=sites" in option else said)
 
 

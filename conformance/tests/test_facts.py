@@ -49,7 +49,7 @@ end
 """
 SAID = [
     *("class\tNode\t3", "loaded\tNode\t1", "text\th\u00e9", "chain\tNode\tnumber\tnext\t3"),
-    *("static\tNode\tcount\t00000003", "array\t[B\t2"),
+    *("static\tNode\tcount\t00000003", "array\t[B\t2", "dumps\t1"),
 ]
 
 
@@ -64,6 +64,7 @@ def test_a_dump_that_has_all_that_the_program_says(packed: bool, tmp_path: Path)
 @pytest.mark.parametrize(
     ("change", "found"),
     [
+        (("end\n", "end\nsegment {\n}\nend\n"), "2 heap dumps instead of 1"),
         (("  instance-dump @c class @Node [ int 2 object null ]\n", ""), "Node: 2 instances instead of 3; Node: a chain of 2"),
         (("[ int 1 object @c ]", "[ int 1 object @a ]"), "Node: a chain of 2 instead of 3"),
         (("[ int 0 object @b ]", "[ int 0 object @c ]"), "Node: a chain of 1 instead of 3"),
