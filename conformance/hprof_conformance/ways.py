@@ -17,6 +17,7 @@ from pathlib import Path
 from hprof_conformance import everything, facts, javaproject, jvms
 from hprof_conformance.everything import PATIENCE, FailedError, Program, do, program
 from hprof_conformance.jvms import Jvm, NotHereError
+from hprof_conformance.whole import whole_until
 
 _TO_BUILD = (  # Debian packages
     *("cmake", "ninja-build", "gcc", "libc6-dev", "pkg-config"),
@@ -260,15 +261,18 @@ def _kill(one: Program, file: Path, options: list[str], size: int) -> None:
 
 
 def _interrupted_way(setting: Setting, classes: Path, way: str) -> Dump:
-    """killed-at-SIZE, killed-gz-at-SIZE, killed-parallel-at-SIZE; limit-at-SIZE: no file may be larger; full-at-SIZE: so is the
-    file system."""
+    """killed-at-SIZE, killed-gz-at-SIZE, killed-parallel-at-SIZE; border-at-SIZE: killed, and the file cut back to the end of its
+    last whole record, because no poll is exact enough; limit-at-SIZE: no file may be larger; full-at-SIZE: so is the file
+    system."""
     folder, file = setting.place(way)
     words, _, size = way.partition("-at-")
     word, _, manner = words.partition("-")
     options = _JCMD[manner] if manner else []
-    if word == "killed":
+    if word in ("killed", "border"):
         with program(setting.jvm, classes, ["-Xmx256m"], folder) as one:
             _kill(one, file, options, int(size))
+        if word == "border" and file.exists():
+            os.truncate(file, whole_until(file))
     elif word == "limit":
         with program(setting.jvm, classes, ["-Xmx256m"], folder, through=f"ulimit -f {int(size) // 1024}") as one:
             subprocess.run(one.jcmd("GC.heap_dump", *options, one.jvm.inside(file)), capture_output=True, check=False)
