@@ -19,6 +19,15 @@ from hprof_corpus.truth import Holds, holds, requires
 from hprof_corpus.walk import FramingError
 
 
+def source_tree() -> Path:
+    """Of this project: where this package lies in it or, if the package is installed, around the working directory."""
+    places = [Path(__file__).resolve().parents[2], Path.cwd(), *Path.cwd().parents]
+    for folder in places:
+        if (folder / "corpus" / "manifest.json").exists() and (folder / "conformance" / "readers").exists():
+            return folder
+    raise SystemExit("hprof-conformance: run it in the source tree of the project, which has the corpus")
+
+
 @dataclass(frozen=True)
 class Truth:
     """What is in a file. Digests are None where its framing is broken: then counts are those of the corpus text."""

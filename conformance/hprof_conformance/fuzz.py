@@ -16,7 +16,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from hprof_conformance import javaproject, jvms, readers
+from hprof_conformance import cases, javaproject, jvms, readers
 from hprof_conformance.jvms import NotHereError
 
 _MUTATOR = ("engines", "family", "mutator", "pieces", "gzip")  # sources in fuzz/
@@ -70,7 +70,7 @@ def main() -> int:
     parser.add_argument("--finds", type=int, default=10, metavar="N", help="ends after N different finds; 10 if not given")
     parser.add_argument("--out", type=Path, metavar="DIR", help="build/conformance/fuzz-finds/NAME if not given")
     asked = parser.parse_args()
-    root = Path(__file__).resolve().parents[2]
+    root = cases.source_tree()
     known = {one.name: one for one in readers.read_readers(root) if one.kind == "java"}
     if asked.reader not in known:
         raise SystemExit(f"conformance/fuzz-reader: no JVM reader is called '{asked.reader}'; there are {', '.join(known)}")

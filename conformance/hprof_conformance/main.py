@@ -47,7 +47,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--huge", action="store_true", help="also dumps of more than 2 GB, which take 5 GB of memory and of disk")
     parser.add_argument("--timeout", type=_seconds, metavar="S", help="for a file under 1 MB; 10s if not given")
     parser.add_argument("--quiet", action="store_true", help="no progress")
-    parser.add_argument("--root", type=Path, default=Path(__file__).resolve().parents[2], help=argparse.SUPPRESS)
+    parser.add_argument("--root", type=Path, default=cases.source_tree(), help=argparse.SUPPRESS)
     return parser.parse_args()
 
 
