@@ -216,7 +216,7 @@ def _agent_way(setting: Setting, classes: Path, way: str) -> Dump:
         if way == "signals":
             for _ in range(2):
                 _dump_by_signal(one, folder)
-            said = [*said, facts.Fact("dumps", ["3"])]  # the third when the program ends
+            said = [*said, facts.Fact("dumps", ["2"])]
     return setting.dump(way, file, [] if "heap=sites" in option else said)
 
 
