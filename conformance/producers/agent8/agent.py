@@ -75,18 +75,8 @@ class Agent:
         xrun: bool = False,
         before: dict[str, str] | None = None,
         quit_after: str | None = None,
-        received: str | None = None,
     ) -> Run:
-        """`before` are files that are there already; `quit_after` is the output after which the JVM gets a SIGQUIT. With
-        `received`, the agent sends its output to a socket, and the output becomes a file of this name."""
-        if received is not None:
-            with create_server((HOST, 0)) as server, ThreadPoolExecutor(1) as pool:
-                server.settimeout(LIMIT)
-                sent = pool.submit(_take, server)
-                run = self.run(f"net={HOST}:{server.getsockname()[1]},{options}", program, *arguments, heap=heap)
-                (run.directory / received).write_bytes(sent.result())
-            run.files[received] = run.directory / received
-            return run
+        """`before` are files that are there already; `quit_after` is the output after which the JVM gets a SIGQUIT."""
         directory = self.directory()
         for name, text in (before or {}).items():
             (directory / name).write_text(text, encoding="utf-8")
@@ -102,6 +92,17 @@ class Agent:
             raise AgentError(f"{' '.join(command)} took more than {LIMIT} s") from None
         files = {path.name: path for path in sorted(directory.iterdir())}
         return Run(process.returncode, (heard + output).decode(), errors.decode(), directory, files)
+
+    def run_sending(self, options: str) -> Run:
+        """The agent sends its output to a socket; the output becomes the file `received`."""
+        with create_server((HOST, 0)) as server, ThreadPoolExecutor(1) as pool:
+            server.settimeout(LIMIT)
+            sent = pool.submit(_take, server)
+            run = self.run(f"net={HOST}:{server.getsockname()[1]},{options}")
+            received = run.directory / "received"
+            received.write_bytes(sent.result())
+        run.files[received.name] = received
+        return run
 
     def _quit(self, process: subprocess.Popen[bytes], word: str) -> bytes:
         assert process.stdout is not None and process.stderr is not None

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from socket import create_server, socket
 
-from agent import Agent, end
+from agent import HOST, Agent, end
 from live import BinaryCheck, TextCheck
-from wire import HOST, PATIENCE, Stream, StreamError
+from wire import PATIENCE, Stream, StreamError
 
 
 @dataclass
@@ -77,19 +77,33 @@ class Session:
         self.hearer.start()
 
 
-def stream_of(connection: socket, binary: bool, stop_at: int | None, pieces: int) -> Stream:
-    return Stream(connection, binary, stop_at=stop_at, check=BinaryCheck() if binary else TextCheck(), pieces=pieces)
-
-
 def accept(server: socket, process: subprocess.Popen[bytes]) -> socket:
     server.settimeout(PATIENCE)
     try:
         connection, _ = server.accept()
     except TimeoutError:
         end(process)
-        raise StreamError("nobody connects") from None
+        raise StreamError(f"nobody connects: {process.communicate()[1].decode()}") from None
     connection.settimeout(None)
     return connection
+
+
+@contextmanager
+def accepted(
+    server: socket, process: subprocess.Popen[bytes], binary: bool, pieces: int, stop_at: int | None = None
+) -> Iterator[Session]:
+    """The producer has connected; it and the check of its stream end with the session."""
+    try:
+        with accept(server, process) as connection:
+            stream = Stream(connection, binary, stop_at=stop_at, check=BinaryCheck() if binary else TextCheck(), pieces=pieces)
+            session = Session(stream, process)
+            session.hear()
+            try:
+                yield session
+            finally:
+                session.stream.finish_check()
+    finally:
+        end(process)
 
 
 @contextmanager
@@ -98,19 +112,11 @@ def agent_session(agent: Agent, options: str, *, stop_at: int | None = None, pie
     with create_server((HOST, 0)) as server:
         command = agent.java(f"net={HOST}:{server.getsockname()[1]},{options}", "Truth", "wait")
         process = agent.start(command, agent.directory())
-        try:
-            with accept(server, process) as connection:
-                session = Session(stream_of(connection, "format=b" in options, stop_at, pieces), process)
-                session.hear()
-                assert process.stdout is not None
-                if process.stdout.readline().strip() != b"ready":
-                    raise StreamError(f"the program does not run: {session.said()}")
-                try:
-                    yield session
-                finally:
-                    session.stream.finish_check()
-        finally:
-            end(process)
+        with accepted(server, process, "format=b" in options, pieces, stop_at) as session:
+            assert process.stdout is not None
+            if process.stdout.readline().strip() != b"ready":
+                raise StreamError(f"the program does not run: {session.said()}")
+            yield session
 
 
 @contextmanager
@@ -121,13 +127,5 @@ def generator_session(program: Path, *options: str, binary: bool = True, pieces:
         words = [str(program), "--serve", f"{HOST}:{server.getsockname()[1]}", *form, *options]
         pipe = subprocess.PIPE
         process = subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True)
-        try:
-            with accept(server, process) as connection:
-                session = Session(stream_of(connection, binary, None, pieces), process)
-                session.hear()
-                try:
-                    yield session
-                finally:
-                    session.stream.finish_check()
-        finally:
-            end(process)
+        with accepted(server, process, binary, pieces) as session:
+            yield session

@@ -12,7 +12,6 @@ from enum import IntEnum
 
 from live import LiveCheck
 
-HOST = "127.0.0.1"
 PATIENCE = 20.0  # seconds for an answer
 MOST = 256 << 20  # bytes of a stream, which is kept in memory
 
