@@ -4,7 +4,7 @@ import java.lang.reflect.InvocationTargetException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Jazzer's target: a reader gets a file of any bytes. What it throws on purpose is no find; what its author did not think of is. */
+/** Jazzer's target: a reader gets a file of any bytes. A find is what the reader did not throw on purpose: Serve.isUncontrolled. */
 public final class FuzzReader {
     private static Adapter adapter;
     private static Path folder;
@@ -26,14 +26,17 @@ public final class FuzzReader {
                 throw error;
             }
         } finally {
-            empty();
+            empty(folder.toFile());
         }
     }
 
-    /** Some readers leave a cache beside the dump. */
-    private static void empty() throws IOException {
-        for (File left : folder.toFile().listFiles()) {
-            Files.deleteIfExists(left.toPath());
+    /** Some readers leave a cache beside the dump, a file or a folder. */
+    private static void empty(File directory) throws IOException {
+        for (File left : directory.listFiles()) {
+            if (left.isDirectory()) {
+                empty(left);
+            }
+            Files.delete(left.toPath());
         }
     }
 }

@@ -71,7 +71,7 @@ class Case:
 
 
 def truth_of(data: memoryview, counts: dict[str, int]) -> Truth:
-    """Of a file that holds so many of each."""
+    """`counts` are those of the file, from the manifest or the Python reader."""
     try:
         content = Content(decompressed(data) if is_gzip(data) else data)
     except FramingError:
@@ -84,8 +84,8 @@ def truth_of(data: memoryview, counts: dict[str, int]) -> Truth:
 
 
 @dataclass(frozen=True)
-class _Entry:
-    """A case before the truth about its content is known. Of a gold dump nobody has counted what is in it."""
+class _Listed:
+    """A case as the manifest of the corpus or the index of the gold dumps lists it. The index has no counts and no features."""
 
     name: str
     file: Path
@@ -106,8 +106,8 @@ class Truths:
         self._version = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).digest()
         folder.mkdir(parents=True, exist_ok=True)
 
-    def of(self, one: _Entry) -> tuple[Truth, list[str], int]:
-        """And what it requires of a reader, and its size."""
+    def of(self, one: _Listed) -> tuple[Truth, list[str], int]:
+        """The truth about a file, the features that a reader needs for it, and its size."""
         raw = one.file.read_bytes()
         known = json.dumps([one.counts, one.requires]).encode()
         kept = self._folder / f"{hashlib.sha256(self._version + known + raw).hexdigest()}.json"
@@ -137,22 +137,22 @@ class Truths:
 
 def _sources(root: Path) -> list[Path]:
     package = root / "generator" / "python" / "hprof_corpus"
-    return [Path(__file__), *(package / f"{name}.py" for name in ("digest", "reader", "truth", "walk", "layouts"))]
+    return [Path(__file__), *sorted(package.glob("*.py"))]
 
 
-def _gold(root: Path) -> list[_Entry]:
+def _gold(root: Path) -> list[_Listed]:
     gold = root / "conformance" / "gold"
     index: dict[str, Any] = json.loads((gold / "index.json").read_text(encoding="utf-8")) if gold.exists() else {}
     return [
-        _Entry(f"gold/{name}", gold / f"{name}.hprof.xz", True, about["about"], "accept", [], None, None)
+        _Listed(f"gold/{name}", gold / f"{name}.hprof.xz", True, about["about"], "accept", [], None, None)
         for name, about in sorted(index.items())
     ]
 
 
-def _entries(root: Path) -> list[_Entry]:
+def _listed(root: Path) -> list[_Listed]:
     corpus = root / "corpus"
     found = [
-        _Entry(
+        _Listed(
             name=one["file"].removesuffix(".hprof"),
             file=corpus / one["file"],
             packed=False,
@@ -170,18 +170,18 @@ def _entries(root: Path) -> list[_Entry]:
 
 def names(root: Path) -> set[str]:
     """Of all cases."""
-    return {one.name for one in _entries(root)}
+    return {one.name for one in _listed(root)}
 
 
-def _is_chosen(one: _Entry, patterns: list[str]) -> bool:
+def _is_chosen(one: _Listed, patterns: list[str]) -> bool:
     return not patterns or any(fnmatch.fnmatchcase(word, pattern) for word in (one.name, *one.rules) for pattern in patterns)
 
 
 def read_cases(root: Path, kept: Path, patterns: list[str]) -> list[Case]:
-    """Those whose name, or one of whose rules, matches one of the patterns; all if there is none."""
+    """The cases whose name or one of whose rules matches a pattern; all if there is no pattern."""
     truths = Truths(kept, _sources(root))
     found = []
-    for one in _entries(root):
+    for one in _listed(root):
         if not _is_chosen(one, patterns):
             continue
         truth, needs, size = truths.of(one)

@@ -95,6 +95,8 @@ def main() -> int:
         print(find)
     for file in sorted(path.name for path in out.iterdir() if path.name.startswith(("crash-", "timeout-", "oom-"))):
         print(out / file)
+    if status:
+        print(f"Jazzer ended with {status}; see {log}")
     return 1 if status else 0
 
 

@@ -18,7 +18,7 @@ MOST_MEMORY = 4 << 30
 LARGE_FILE = 1 << 20
 _START_TIMEOUT = 60.0
 _POLL = 0.1
-_PATIENCE_FOR_STACKS = 10.0
+_PATIENCE = 10.0  # for the stacks of a JVM, and for the end of a process that no longer answers
 _STACK = re.compile(r'^"main" .*\n.*\n((?:\t.*\n)+)', re.MULTILINE)
 _METHOD = re.compile(r"^\tat (?:\S+/)?((?:\w+\.)+)([\w$<>]+\.[\w$<>]+)\(\S+:(\d+)\)", re.MULTILINE)
 _OF_JAVA = re.compile(r"(?:java|jdk\.internal|sun|kotlin)\.")
@@ -140,7 +140,7 @@ class Session:
         if process is None or Path(self._command[0]).name != "java":
             return ""
         process.send_signal(signal.SIGQUIT)
-        until = time.monotonic() + _PATIENCE_FOR_STACKS
+        until = time.monotonic() + _PATIENCE
         while not (found := _STACK.search(self._errors.read_text(encoding="utf-8", errors="replace"))):
             if time.monotonic() > until:
                 return ""
@@ -149,9 +149,14 @@ class Session:
         return f" at {' from '.join(methods[:_DEPTH])}" if methods else ""
 
     def _ended(self) -> Reply:
-        """The process ended where a line was due."""
+        """The process closed its end of a pipe where a line was due."""
         process = self._process
-        status = process.wait() if process is not None else 0
+        assert process is not None
+        try:
+            status = process.wait(_PATIENCE)
+        except subprocess.TimeoutExpired:
+            self.stop()
+            return Reply("", "crashed", "closed its standard input or output, and did not end")
         self.stop()
         how = f"signal {signal.Signals(-status).name}" if status < 0 else f"status {status}"
         lines = self._errors.read_text(encoding="utf-8", errors="replace").strip().splitlines()

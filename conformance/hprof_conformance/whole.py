@@ -1,4 +1,4 @@
-"""Until where a dump that ends early is complete: the tag of the first record that is not."""
+"""The offset until which a dump that ends early is complete: there the first incomplete record begins."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ def whole_until(file: Path) -> int:
     shapes = Shapes(header.id_size)
     at = header.size
     for framed in records(data, at):
-        never_filled_in = framed.tag in _HEAP_TAGS and not framed.length and framed.end < len(data)  # it is when it is complete
+        # HotSpot 8 writes the length of a heap dump last.
+        never_filled_in = framed.tag in _HEAP_TAGS and not framed.length and framed.end < len(data)
         if framed.is_cut or never_filled_in:
             return framed.at
         if framed.tag in _HEAP_TAGS:
@@ -49,5 +50,5 @@ def whole_until(file: Path) -> int:
 
 
 def ends_well(file: Path) -> bool:
-    """The last record closes the heap dump: it ended before it could be interrupted."""
+    """Whether the last record closes the heap dump: then the producer had ended before it could be interrupted."""
     return _bytes(file).endswith(_END)

@@ -45,6 +45,9 @@ def answer(how: str, case: str, file: Path) -> None:
         case = "another"
     if how == "ends":
         sys.exit(3)
+    if how == "closes":
+        os.close(1)
+        time.sleep(60)
     say({"case": case, "outcome": "accepted", "counts": {"instances": file.stat().st_size}, "digests": {}})
 
 

@@ -44,11 +44,13 @@ def dump(tmp_path: Path) -> Path:
         ("breach", "crashed", "breach of the protocol"),
         ("other-case", "crashed", "asked for bad, answered another"),
         ("ends", "crashed", "status 3"),
+        ("closes", "crashed", "did not end"),
     ],
 )
 def test_what_goes_wrong_is_a_reply_and_the_reader_is_started_again(
-    how: str, outcome: str, message: str, tmp_path: Path, dump: Path
+    how: str, outcome: str, message: str, tmp_path: Path, dump: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("hprof_conformance.session._PATIENCE", 1.0)
     one = session(how, tmp_path)
     try:
         assert one.ask("good", dump).counts == {"instances": 5}

@@ -1,10 +1,12 @@
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.Map;
 
 /** An item of a digest, PROTOCOL.md 1.1: parts, each after its length. */
 final class Item {
-    private static final String PRIMITIVES = "boolean=Z char=C float=F double=D byte=B short=S int=I long=J ";
+    private static final Map<String, String> PRIMITIVES = Map.of("boolean", "Z", "char", "C", "float", "F", "double", "D",
+            "byte", "B", "short", "S", "int", "I", "long", "J");
 
     private final ByteArrayOutputStream encoded = new ByteArrayOutputStream();
 
@@ -57,10 +59,7 @@ final class Item {
         if (dimensions.length() == 0 || element.startsWith("[")) {
             return dimensions + element;
         }
-        int primitive = PRIMITIVES.indexOf(element + "=");
-        boolean isPrimitive = primitive == 0 || primitive > 0 && PRIMITIVES.charAt(primitive - 1) == ' ';
-        return dimensions + (isPrimitive ? PRIMITIVES.substring(primitive + element.length() + 1, primitive + element.length() + 2)
-                : "L" + element + ";");
+        return dimensions + PRIMITIVES.getOrDefault(element, "L" + element + ";");
     }
 
     /** A value as the dump has it: big-endian, in the width of its type. */

@@ -1,4 +1,5 @@
 import java.nio.ByteBuffer;
+import java.util.Arrays;
 import shark.HprofRecord.HeapDumpRecord.ObjectRecord.PrimitiveArrayDumpRecord;
 import shark.HprofRecord.HeapDumpRecord.ObjectRecord.PrimitiveArrayDumpRecord.BooleanArrayDump;
 import shark.HprofRecord.HeapDumpRecord.ObjectRecord.PrimitiveArrayDumpRecord.ByteArrayDump;
@@ -80,7 +81,7 @@ final class SharkArrays {
                 bytes.putLong(one);
             }
         }
-        return java.util.Arrays.copyOf(bytes.array(), bytes.position());
+        return Arrays.copyOf(bytes.array(), bytes.position());
     }
 
     static Item elements(Item item, PrimitiveArrayDumpRecord array) {

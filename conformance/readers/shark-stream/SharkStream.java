@@ -1,4 +1,5 @@
 import java.io.File;
+import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
@@ -18,8 +19,6 @@ import shark.ValueHolder;
 
 /** LeakCanary's Shark, record by record. It gives the bytes of instances, not their fields. */
 final class SharkStream implements Adapter {
-    private static final Set<HprofRecordTag> OTHERS = EnumSet.of(HprofRecordTag.HEAP_DUMP_END);
-
     @Override
     public Map<String, String> unsupported() {
         return Map.of("gzip", "opens plain files only");
@@ -44,8 +43,7 @@ final class SharkStream implements Adapter {
     public void read(File dump, Answer answer) throws Exception {
         HprofHeader header = HprofHeader.Companion.parseHeaderOf(dump);
         Reading reading = new Reading(answer, header.getIdentifierByteSize() == 4 ? 0xFFFFFFFFL : -1L);
-        Set<HprofRecordTag> tags = EnumSet.allOf(HprofRecordTag.class);
-        tags.removeAll(OTHERS);
+        Set<HprofRecordTag> tags = EnumSet.complementOf(EnumSet.of(HprofRecordTag.HEAP_DUMP_END));
         StreamingHprofReader.Companion.readerFor(dump, header).readRecords(tags, reading::record);
         reading.finish();
     }
@@ -55,7 +53,7 @@ final class SharkStream implements Adapter {
         private final long mask; // Shark extends the sign of IDs of 4 bytes
         private final Map<Long, String> strings = new HashMap<>();
         private final Map<Long, Long> names = new HashMap<>();
-        private final java.util.ArrayList<ClassDumpRecord> classes = new java.util.ArrayList<>();
+        private final List<ClassDumpRecord> classes = new ArrayList<>();
         private long instances;
         private long objectArrays;
         private long primitiveArrays;
@@ -71,6 +69,9 @@ final class SharkStream implements Adapter {
         }
 
         void record(HprofRecordTag tag, long length, HprofRecordReader reader) {
+            if (HprofRecordTag.Companion.getRootTags().contains(tag)) {
+                roots++;
+            }
             switch (tag) {
                 case STRING_IN_UTF8: {
                     StringRecord record = reader.readStringRecord(length);
@@ -107,67 +108,51 @@ final class SharkStream implements Adapter {
                 }
                 case ROOT_UNKNOWN:
                     reader.readUnknownGcRootRecord();
-                    roots++;
                     break;
                 case ROOT_JNI_GLOBAL:
                     reader.readJniGlobalGcRootRecord();
-                    roots++;
                     break;
                 case ROOT_JNI_LOCAL:
                     reader.readJniLocalGcRootRecord();
-                    roots++;
                     break;
                 case ROOT_JAVA_FRAME:
                     reader.readJavaFrameGcRootRecord();
-                    roots++;
                     break;
                 case ROOT_NATIVE_STACK:
                     reader.readNativeStackGcRootRecord();
-                    roots++;
                     break;
                 case ROOT_STICKY_CLASS:
                     reader.readStickyClassGcRootRecord();
-                    roots++;
                     break;
                 case ROOT_THREAD_BLOCK:
                     reader.readThreadBlockGcRootRecord();
-                    roots++;
                     break;
                 case ROOT_MONITOR_USED:
                     reader.readMonitorUsedGcRootRecord();
-                    roots++;
                     break;
                 case ROOT_THREAD_OBJECT:
                     reader.readThreadObjectGcRootRecord();
-                    roots++;
                     break;
                 case ROOT_INTERNED_STRING:
                     reader.readInternedStringGcRootRecord();
-                    roots++;
                     break;
                 case ROOT_FINALIZING:
                     reader.readFinalizingGcRootRecord();
-                    roots++;
                     break;
                 case ROOT_DEBUGGER:
                     reader.readDebuggerGcRootRecord();
-                    roots++;
                     break;
                 case ROOT_REFERENCE_CLEANUP:
                     reader.readReferenceCleanupGcRootRecord();
-                    roots++;
                     break;
                 case ROOT_VM_INTERNAL:
                     reader.readVmInternalGcRootRecord();
-                    roots++;
                     break;
                 case ROOT_JNI_MONITOR:
                     reader.readJniMonitorGcRootRecord();
-                    roots++;
                     break;
                 case ROOT_UNREACHABLE:
                     reader.readUnreachableGcRootRecord();
-                    roots++;
                     break;
                 case HEAP_DUMP_INFO:
                     reader.readHeapDumpInfoRecord();

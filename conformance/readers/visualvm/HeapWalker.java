@@ -2,6 +2,7 @@ import java.io.File;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import org.graalvm.visualvm.lib.jfluid.heap.Field;
@@ -26,8 +27,7 @@ abstract class HeapWalker implements Adapter {
     @Override
     public Map<String, String> unsupported() {
         return Map.of("gzip", "opens plain files only", "several-heap-dumps", "shows one heap dump of a file",
-                "no-heap-dump", "a library for heaps",
-                "no-instances", "a library for heaps of objects");
+                "no-heap-dump", "a library for heaps", "no-instances", "a library for heaps of objects");
     }
 
     @Override
@@ -182,6 +182,6 @@ abstract class HeapWalker implements Adapter {
             elements.put(bytes(each, type));
         }
         Item item = new Item("primitive array").number(one.getInstanceId()).type(type);
-        answer.add("primitive_arrays", item.part(java.util.Arrays.copyOf(elements.array(), elements.position())));
+        answer.add("primitive_arrays", item.part(Arrays.copyOf(elements.array(), elements.position())));
     }
 }
