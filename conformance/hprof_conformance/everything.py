@@ -17,7 +17,6 @@ from hprof_conformance.jvms import Jvm
 from hprof_corpus.digest import class_name
 
 PATIENCE = 120.0
-LOG = "program.log"  # what the program writes to standard error
 _ENVIRONMENT = {**os.environ, "LC_ALL": "C.UTF-8"}  # names of class files are not ASCII
 _HISTOGRAM = re.compile(r"\s*\d+:\s+(\d+)\s+\d+\s+(\S+)")
 
@@ -26,9 +25,9 @@ class FailedError(Exception):
     """A producer did not write a dump; the message says what it said."""
 
 
-def do(command: list[str]) -> str:
+def do(command: list[str], environment: dict[str, str] | None = None) -> str:
     """Its output. Raises FailedError."""
-    run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE)
+    run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE, env=environment)
     if run.returncode:
         raise FailedError(f"{' '.join(command)} ended with {run.returncode}: {(run.stderr or run.stdout).strip()[-300:]}")
     return run.stdout
@@ -44,17 +43,22 @@ def compile_into(root: Path, build: Path, folder: Path) -> Path:
         made.mkdir(parents=True)
         for source, version in (("Everything", ["-source", "8", "-target", "8"]), ("Modern", ["--release", "17"])):
             javac, file = str(jvms.any_home(root) / "bin" / "javac"), str(sources / f"{source}.java")
-            command = [javac, "-nowarn", "-encoding", "UTF-8", *version, "-d", str(made), file]
-            subprocess.run(command, check=True, stderr=subprocess.DEVNULL, env=_ENVIRONMENT)
+            do([javac, "-nowarn", "-encoding", "UTF-8", *version, "-d", str(made), file], _ENVIRONMENT)
     return Path(shutil.copytree(made, folder / "classes"))
+
+
+def _start_of(log: Path) -> str:
+    """The first line of a JVM's errors has the reason."""
+    return log.read_text(encoding="utf-8", errors="replace").strip()[:300] or "no message"
 
 
 class Program:
     """Everything.java, running."""
 
-    def __init__(self, jvm: Jvm, process: subprocess.Popen[str], said: list[Fact]) -> None:
+    def __init__(self, jvm: Jvm, process: subprocess.Popen[str], log: Path, said: list[Fact]) -> None:
         self.jvm = jvm
         self.process = process
+        self.log = log  # its standard error
         self.facts = said
 
     @property
@@ -68,7 +72,7 @@ class Program:
         for line in self.process.stdout:  # the JVM writes there too, of the dumps that it makes
             if line == "done\n":
                 return
-        raise FailedError(f"the program ended at '{command}'")
+        raise FailedError(f"the program ended at '{command}': {_start_of(self.log)}")
 
     def jcmd(self, *words: str) -> list[str]:
         return [*self.jvm.command("jcmd"), str(self.pid), *words]
@@ -99,7 +103,7 @@ def program(jvm: Jvm, classes: Path, options: list[str], folder: Path, *argument
     """`through`: a command of bash that the JVM inherits a limit from."""
     java = [*jvm.command("java"), "-Dfile.encoding=UTF-8", *options, "-cp", jvm.inside(classes), "Everything", *arguments]
     command = ["bash", "-c", f'{through} && exec "$@"', "bash", *java] if through else java
-    log = folder / LOG
+    log = folder / "program.log"
     with log.open("w", encoding="utf-8") as errors:
         process = subprocess.Popen(
             command,
@@ -120,8 +124,8 @@ def program(jvm: Jvm, classes: Path, options: list[str], folder: Path, *argument
             if "\t" in line:
                 lines.append(line.rstrip("\n"))
         else:
-            raise FailedError(log.read_text(encoding="utf-8").strip()[:300] or "the program ended early")
-        yield Program(jvm, process, parse(lines))
+            raise FailedError(f"the program ended before it was ready: {_start_of(log)}")
+        yield Program(jvm, process, log, parse(lines))
     finally:
         assert process.stdin is not None
         with suppress(BrokenPipeError):

@@ -6,6 +6,7 @@ import json
 import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 
 @dataclass(frozen=True)
@@ -49,19 +50,24 @@ def write(path: Path, title: str, expectations: Expectations) -> None:
     path.write_text("\n".join([*lines, "]"]) + "\n", encoding="utf-8")
 
 
+class Seen(NamedTuple):
+    """What became of a case in this run."""
+
+    outcome: str
+    fine: bool  # as it should be
+    detail: str
+
+
 @dataclass(frozen=True)
 class Surprise:
     case: str
     what: str
 
 
-def compare(
-    expectations: Expectations, outcomes: dict[str, tuple[str, bool]], all_cases: set[str], complete: bool
-) -> list[Surprise]:
-    """`outcomes`: by case, the outcome and whether it is as it should be. A line whose case no longer exists is a surprise if the
-    run was `complete`."""
+def compare(expectations: Expectations, seen: dict[str, Seen], all_cases: set[str], complete: bool) -> list[Surprise]:
+    """A line whose case no longer exists is a surprise if the run was `complete`."""
     found = []
-    for case, (outcome, fine) in outcomes.items():
+    for case, (outcome, fine, _) in seen.items():
         expected = expectations.cases.get(case)
         if expected is None and not fine:
             found.append(Surprise(case, f"{outcome}, and no line expects it"))
@@ -72,12 +78,11 @@ def compare(
     return found
 
 
-def updated(before: Expectations, version: str, outcomes: dict[str, tuple[str, bool, str]], all_cases: set[str]) -> Expectations:
+def updated(before: Expectations, version: str, seen: dict[str, Seen], all_cases: set[str]) -> Expectations:
     """Lines for all that is not fine. A reason stays while its outcome does; a new one says what came back."""
-    cases = {case: one for case, one in before.cases.items() if case in all_cases and case not in outcomes}
-    for case, (outcome, fine, detail) in outcomes.items():
+    cases = {case: one for case, one in before.cases.items() if case in all_cases and case not in seen}
+    for case, (outcome, fine, detail) in seen.items():
         if not fine:
             old = before.cases.get(case)
-            same = old is not None and old.allows(outcome)
-            cases[case] = old if same and old is not None else Expected(case, outcome, detail or outcome)
+            cases[case] = old if old is not None and old.allows(outcome) else Expected(case, outcome, detail or outcome)
     return Expectations(version, cases)

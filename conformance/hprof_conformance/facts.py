@@ -27,7 +27,7 @@ class Fact:
 
 
 def parse(lines: list[str]) -> list[Fact]:
-    return [Fact(line.split("\t")[0], line.split("\t")[1:]) for line in lines]
+    return [Fact(kind, words) for kind, *words in (line.split("\t") for line in lines)]
 
 
 class _Heap:
@@ -99,23 +99,32 @@ def differences(file: Path, facts: list[Fact]) -> str:
     heap = _Heap(content, content.dumps[-1])
     texts = heap.texts() if any(fact.kind == "text" for fact in facts) else Counter()
     objects = objects_by_class(content) if any(fact.kind == "objects" for fact in facts) else Counter()
-    found = []
-    for fact in facts:
-        words = fact.words
-        if fact.kind == "class" and len(heap.of(words[0])) != int(words[1]):
-            found.append(f"{words[0]}: {len(heap.of(words[0]))} instances instead of {words[1]}")
-        elif fact.kind == "loaded" and len(heap.classes.get(class_name(words[0]), [])) != int(words[1]):
-            found.append(f"{words[0]}: {len(heap.classes.get(class_name(words[0]), []))} classes instead of {words[1]}")
-        elif fact.kind == "objects" and not int(words[1]) <= objects[words[0]] <= int(words[2]):
-            found.append(f"{words[0]}: {objects[words[0]]} objects instead of {' to '.join(sorted({*words[1:]}))}")
-        elif fact.kind == "text" and not texts[words[0]]:
-            found.append(f"no String {words[0]!r}")
-        elif fact.kind == "chain" and heap.chain(*words[:3]) != int(words[3]):
-            found.append(f"{words[0]}: a chain of {heap.chain(*words[:3])} instead of {words[3]}")
-        elif fact.kind == "static" and heap.static(*words[:2]) != [words[2]]:
-            found.append(f"{words[0]}.{words[1]} is {heap.static(*words[:2])} instead of {words[2]}")
-        elif fact.kind == "dumps" and len(content.dumps) != int(words[0]):
-            found.append(f"{len(content.dumps)} heap dumps instead of {words[0]}")
-        elif fact.kind == "array" and not heap.has_array(words[0], int(words[1])):
-            found.append(f"no {words[0]} of {words[1]} elements")
-    return "; ".join(found)
+
+    def difference(fact: Fact) -> str:
+        name, *words = fact.words
+        match fact.kind:
+            case "class":
+                number = len(heap.of(name))
+                return "" if number == int(words[0]) else f"{name}: {number} instances instead of {words[0]}"
+            case "loaded":
+                number = len(heap.classes.get(class_name(name), []))
+                return "" if number == int(words[0]) else f"{name}: {number} classes instead of {words[0]}"
+            case "objects":
+                least, most = map(int, words)
+                expected = f"{least}" if least == most else f"{least} to {most}"
+                return "" if least <= objects[name] <= most else f"{name}: {objects[name]} objects instead of {expected}"
+            case "text":
+                return "" if texts[name] else f"no String {name!r}"
+            case "chain":
+                number = heap.chain(name, words[0], words[1])
+                return "" if number == int(words[2]) else f"{name}: a chain of {number} instead of {words[2]}"
+            case "static":
+                values = heap.static(name, words[0])
+                return "" if values == [words[1]] else f"{name}.{words[0]} is {values} instead of {words[1]}"
+            case "dumps":
+                return "" if len(content.dumps) == int(name) else f"{len(content.dumps)} heap dumps instead of {name}"
+            case "array":
+                return "" if heap.has_array(name, int(words[0])) else f"no {name} of {words[0]} elements"
+        return f"no such fact: {fact.kind}"
+
+    return "; ".join(filter(None, map(difference, facts)))

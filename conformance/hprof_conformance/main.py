@@ -34,9 +34,9 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="conformance/run", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--readers", type=_list, help="names, separated by commas; `none`; `ci`: those that ci/test runs")
+    parser.add_argument("--readers", type=_list, help="names, separated by commas, or `none`")
     parser.add_argument("--reader", metavar="PROGRAM", help="speaks PROTOCOL.md, or takes a file and ends with 0 if it reads it")
-    parser.add_argument("--producers", type=_list, help="names, separated by commas; `none`; `ci`")
+    parser.add_argument("--producers", type=_list, help="names, separated by commas, or `none`")
     parser.add_argument("--producer", metavar="PROGRAM", help="a program that writes a dump to the file that it is given")
     parser.add_argument("--cases", type=_list, default=[], help="patterns of names or rules, separated by commas")
     parser.add_argument("--list", action="store_true", help="readers, producers and the number of cases")
@@ -69,8 +69,6 @@ def chosen_readers(asked: argparse.Namespace, known: list[readers.Reader]) -> li
         return []
     if asked.readers is None:
         return known
-    if asked.readers == ["ci"]:
-        return [one for one in known if one.in_ci and one.kind != "none"]
     names = _named(asked.readers, [one.name for one in known], "reader")
     return [one for one in known if one.name in names]
 
@@ -86,29 +84,33 @@ def chosen_producers(asked: argparse.Namespace, known: list[ways.Producer]) -> l
         known = [replace(one, ways=[ways.SMALL]) for one in known if ways.SMALL in one.ways]
     if asked.producers is None:
         return known
-    if asked.producers == ["ci"]:
-        return [replace(one, ways=one.ci_ways) for one in known if one.ci_ways]
     names = _named(asked.producers, [one.name for one in known], "producer")
     return [one for one in known if one.name in names]
 
 
-def _surprises_of_readers(
+def _expected(asked: argparse.Namespace, name: str) -> expectations.Expectations:
+    """A program of the user's own has none, even if its name is that of a known one."""
+    if asked.reader or asked.producer:
+        return expectations.Expectations()
+    return expectations.read(asked.root / EXPECTATIONS / f"{name}.toml")
+
+
+def _compare_readers(
     asked: argparse.Namespace, rows: list[matrix.Row], all_cases: set[str], complete: bool
 ) -> tuple[dict[str, expectations.Expectations], dict[str, list[expectations.Surprise]]]:
-    """Where another version is installed than the expectations name, differences are shown and do not fail."""
+    """What the expectations are, with `--update` rewritten, and what they do not expect."""
     known: dict[str, expectations.Expectations] = {}
     found: dict[str, list[expectations.Surprise]] = {}
     for row in rows:
         if not row.ran or row.hello is None:
             continue
-        name, version = row.reader.name, row.hello.version
-        path = asked.root / EXPECTATIONS / f"{name}.toml"
-        known[name] = expectations.read(path)
+        name = row.reader.name
+        known[name] = _expected(asked, name)
+        verdicts = {cell.case.name: cell.verdict for cell in row.cells}
+        seen = {case: expectations.Seen(one.outcome, one.is_fine, one.detail) for case, one in verdicts.items()}
         if asked.update and row.reader.kind != "own":
-            outcomes = {cell.case.name: (cell.verdict.outcome, cell.verdict.is_fine, cell.verdict.detail) for cell in row.cells}
-            known[name] = expectations.updated(known[name], version, outcomes, all_cases)
-            expectations.write(path, row.reader.title, known[name])
-        seen = {cell.case.name: (cell.verdict.outcome, cell.verdict.is_fine) for cell in row.cells}
+            known[name] = expectations.updated(known[name], row.hello.version, seen, all_cases)
+            expectations.write(asked.root / EXPECTATIONS / f"{name}.toml", row.reader.title, known[name])
         found[name] = expectations.compare(known[name], seen, all_cases, complete)
     return known, found
 
@@ -132,14 +134,16 @@ def main() -> int:
         print(f"{len(all_cases)} cases")
         return 0
     some_readers, some_producers = chosen_readers(asked, all_readers), chosen_producers(asked, all_producers)
-    progress("reading the corpus")
-    chosen = cases.read_cases(root, build / "truth", asked.cases)
-    if not chosen:
-        raise SystemExit("conformance/run: no case matches")
+    chosen = []
+    if some_readers:
+        progress("reading the corpus")
+        chosen = cases.read_cases(root, build / "truth", asked.cases)
+        if not chosen:
+            raise SystemExit("conformance/run: no case matches")
     limits = Limits(seconds=asked.timeout) if asked.timeout else Limits()
     made = [producers.run(root, build, one, progress, asked.update, asked.gold) for one in some_producers]
     rows = matrix.run(root, build / "readers", some_readers, chosen, limits, max(asked.jobs, 1), progress)
-    known, surprises = _surprises_of_readers(asked, rows, all_cases, not asked.cases)
+    known, surprises = _compare_readers(asked, rows, all_cases, not asked.cases)
 
     result = report.make(rows, chosen, known, surprises, made)
     folder: Path = asked.report or build / "report"
@@ -148,22 +152,21 @@ def main() -> int:
     (folder / "matrix.md").write_text(texts.matrix(result), encoding="utf-8")
     (folder / "junit.xml").write_text(texts.junit(result), encoding="utf-8")
     (folder / "index.html").write_text(page.make(result), encoding="utf-8")
-    return _conclude(asked, rows, result, folder)
+    return _conclude(asked, result, folder)
 
 
-def _conclude(asked: argparse.Namespace, rows: list[matrix.Row], result: report.Json, folder: Path) -> int:
+def _conclude(asked: argparse.Namespace, result: report.Json, folder: Path) -> int:
+    """Differences fail unless another version is installed than the expectations name."""
     sys.stdout.write(texts.matrix(result))
     failed = False
-    stated = {row.reader.name: row.reader.version for row in rows}
     for one in (*result["readers"], *result["producers"]):
-        known_version = expectations.read(asked.root / EXPECTATIONS / f"{one['name']}.toml").version
-        other = bool(known_version) and one["version"] != known_version
+        expected_version = _expected(asked, one["name"]).version
+        other = bool(expected_version) and one["version"] != expected_version
         for surprise in one["surprises"]:
             print(f"{one['name']}: {surprise['case']}: {surprise['what']}{' (another version)' if other else ''}")
         failed = failed or (bool(one["surprises"]) and not other)
-        wanted = asked.reader or (asked.readers == ["ci"] and one in result["readers"])
-        if one["why_not"].startswith("calibration") or (wanted and not one["ran"]):
-            print(f"{one['name']} {stated.get(one['name'], '')}: {one['why_not']}")
+        if not one["ran"] and (asked.producer or report.fails_calibration(one)):
+            print(f"{one['name']} {one['version']}: {one['why_not']}")
             failed = True
     print(f"\nThe page: {folder / 'index.html'}")
     return 1 if failed else 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import sys
 import tempfile
@@ -47,24 +48,30 @@ class Row:
         return not self.why_not
 
 
-def own_command(reader: Reader) -> list[str]:
-    """A program that says hello speaks the protocol; any other is started once for each dump."""
+def own_commands(reader: Reader) -> tuple[list[str], str]:
+    """What starts the reader, and what a shell takes to run it on FILE. A program that says hello speaks the protocol; any other is
+    started once for each dump."""
+    program = [str(reader.folder)]
     with tempfile.TemporaryDirectory() as folder:
-        session = Session([str(reader.folder)], Path(folder))
+        session = Session(program, Path(folder))
         try:
             session.start()
         except (ProtocolError, OSError):
-            return [sys.executable, "-m", "hprof_conformance.serve", "--name", reader.name, str(reader.folder)]
+            serve = [sys.executable, "-m", "hprof_conformance.serve", "--name", reader.name, *program]
+            return serve, shlex.join([*program, readers.FILE])
         finally:
             session.stop()
-    return [str(reader.folder)]
+    return program, readers.one_request(program)
 
 
 def run_reader(root: Path, build: Path, reader: Reader, cases: list[Case], limits: Limits, progress: Callable[[str], None]) -> Row:
     row = Row(reader)
     try:
-        command = own_command(reader) if reader.kind == "own" else readers.command(root, reader, build / reader.name)
-        row.by_hand = readers.by_hand(root, reader, build / reader.name)
+        if reader.kind == "own":
+            command, row.by_hand = own_commands(reader)
+        else:
+            command = readers.command(root, reader, build / reader.name)
+            row.by_hand = readers.by_hand(root, reader, build / reader.name)
     except NotHereError as error:
         row.why_not = str(error)
         return row

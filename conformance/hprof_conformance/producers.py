@@ -32,28 +32,17 @@ def own_producer(program: str) -> Producer:
     path = Path(program).resolve()
     if not path.exists():
         raise SystemExit(f"{program}: no such file")
-    return Producer(path.name, path.name, "strict", "own", path)
+    return Producer(path.name, path.name, "auto", "own", path, ways=["dump"])
 
 
 # ---- the check
 
 
 def _validate(tool: Path, file: Path, profile: str) -> Json:
-    command: list[str | Path] = [
-        tool,
-        "--format",
-        "json",
-        "--max-errors",
-        "1000",
-        "--progress",
-        "never",
-        "--profile",
-        profile,
-        file,
-    ]
-    run = subprocess.run(command, capture_output=True, text=True, check=False)
-    if run.returncode > 1:
-        raise NotHereError(f"hprof-validate ended with {run.returncode} for {file.name}: {run.stderr.strip()[-300:]}")
+    options = ["--format", "json", "--max-errors", "1000", "--progress", "never", "--profile", profile]
+    run = subprocess.run([tool, *options, file], capture_output=True, text=True, check=False)
+    if run.returncode not in (0, 1):
+        raise FailedError(f"hprof-validate ended with {run.returncode}: {run.stderr.strip()[-300:]}")
     found: Json = json.loads(run.stdout)["files"][0]
     return found
 
@@ -64,20 +53,21 @@ def _by_rule(found: Json, severities: tuple[str, ...]) -> dict[str, int]:
     return {rule: found["totals"][rule] for rule in sorted(rules)}
 
 
-def _nothing(dump: Dump) -> Json:
-    """Whoever is interrupted may take away what is not complete."""
-    content = dump.note or "nothing is left"
-    empty: Json = {"how": dump.how, "bytes": 0, "valid": dump.interrupted, "strict": {}, "in_profile": {}}
-    return {**empty, "content": content, "fine": dump.interrupted}
+def _unread(dump: Dump, size: int, content: str, fine: bool) -> Json:
+    return {"how": dump.how, "bytes": size, "valid": fine, "strict": {}, "in_profile": {}, "content": content, "fine": fine}
 
 
 def check(tool: Path, dump: Dump) -> Json:
     """`fine`: valid in the producer's profile, without a warning, and the content is what the program says. An interrupted dump is
     fine if it is invalid, or has a warning, and the offset from which on it is incomplete is right. A dump may end before it can be
     interrupted."""
-    if dump.file is None:
-        return _nothing(dump)
-    strict, own = _validate(tool, dump.file, "strict"), _validate(tool, dump.file, dump.profile)
+    if dump.file is None:  # an interrupted producer may delete what is not complete
+        return _unread(dump, 0, dump.note or "nothing is left", dump.interrupted)
+    size = dump.file.stat().st_size
+    try:
+        strict, own = _validate(tool, dump.file, "strict"), _validate(tool, dump.file, dump.profile)
+    except FailedError as error:
+        return _unread(dump, size, str(error), fine=False)
     left = _by_rule(own, ("error", "warning"))
     if dump.interrupted:
         content = "; ".join(words for words in (_whole(dump.file, strict), dump.note) if words)
@@ -87,7 +77,7 @@ def check(tool: Path, dump: Dump) -> Json:
         fine = bool(own["valid"]) and not left and not content
     return {
         "how": dump.how,
-        "bytes": dump.file.stat().st_size,
+        "bytes": size,
         "valid": own["valid"],
         "strict": _by_rule(strict, ("error", "warning", "note")),
         "in_profile": left,
@@ -108,7 +98,7 @@ def _whole(file: Path, strict: Json) -> str:
 
 
 def _jvm(root: Path, producer: Producer) -> Jvm:
-    """Of a producer that is no JVM: none is asked for anything."""
+    """A producer that is no JVM gets one that is never started."""
     if producer.kind == "agent":
         return jvms.in_sid(root, producer.jdk)
     return jvms.find(root, producer.jdk) if producer.jdk else Jvm(Path("/"))
@@ -123,12 +113,11 @@ def _version(root: Path, producer: Producer, jvm: Jvm) -> str:
     return producer.version or "unknown"
 
 
-def keep(root: Path, producer: Producer, version: str, dump: Dump) -> None:
+def keep(root: Path, producer: Producer, version: str, file: Path) -> None:
     """As a gold file."""
     gold = root / "conformance" / "gold"
     gold.mkdir(exist_ok=True)
-    assert dump.file is not None
-    (gold / f"{producer.name}.hprof.xz").write_bytes(lzma.compress(dump.file.read_bytes(), preset=9 | lzma.PRESET_EXTREME))
+    (gold / f"{producer.name}.hprof.xz").write_bytes(lzma.compress(file.read_bytes(), preset=9 | lzma.PRESET_EXTREME))
     index = gold / "index.json"
     known: Json = json.loads(index.read_text(encoding="utf-8")) if index.exists() else {}
     known[producer.name] = {"about": f"Everything.java, dumped by {producer.title}, version {version}."}
@@ -163,10 +152,11 @@ def run(root: Path, build: Path, producer: Producer, progress: Callable[[str], N
                 found["left_out"].append({"how": dump.how, "why": dump.note})
                 continue
             found["dumps"].append(check(tool, dump))
+            if dump.file is None:
+                continue
             if gold and dump.how == ways.SMALL:
-                keep(root, producer, found["version"], dump)
-            if dump.file is not None:
-                shutil.rmtree(dump.file.parent) if dump.file.parent != folder else dump.file.unlink()
+                keep(root, producer, found["version"], dump.file)
+            shutil.rmtree(dump.file.parent)  # a folder for each way: Setting.place
         found["ran"] = True
     except (NotHereError, FailedError, subprocess.SubprocessError, OSError) as error:
         found["why_not"] = str(error)
@@ -180,17 +170,17 @@ def run(root: Path, build: Path, producer: Producer, progress: Callable[[str], N
 def _compare(root: Path, producer: Producer, found: Json, update: bool) -> None:
     """Findings and differences that expectations/<name>.toml does not list are surprises."""
     path = root / "conformance" / "expectations" / f"{producer.name}.toml"
-    known = expectations.read(path)
+    own = producer.kind == "own"
+    known = expectations.Expectations() if own else expectations.read(path)
     known_ways = {way for one in read_producers(root) if one.name == producer.name for way in one.ways}
-    outcomes = {dump["how"]: (outcome(dump), dump["fine"], outcome(dump)) for dump in found["dumps"]}
-    if update and producer.kind != "own":
-        known = expectations.updated(known, found["version"], outcomes, known_ways)
+    seen = {dump["how"]: expectations.Seen(outcome(dump), dump["fine"], detail="") for dump in found["dumps"]}
+    if update and not own:
+        known = expectations.updated(known, found["version"], seen, known_ways)
         expectations.write(path, producer.title, known)  # even without cases: another version may show some
     for dump in found["dumps"]:
         expected = known.cases.get(dump["how"])
         if expected is not None and expected.allows(outcome(dump)):
             dump["reason"] = expected.reason
-    seen = {how: (words, fine) for how, (words, fine, _) in outcomes.items()}
     surprises = expectations.compare(known, seen, known_ways, complete=True)
     found["surprises"] = [{"case": one.case, "what": one.what} for one in surprises]
 
@@ -201,11 +191,8 @@ def outcome(dump: Json) -> str:
         return "fine"
     if not dump["bytes"]:
         return "no dump"
-    if dump["valid"] and dump["content"] and not dump["content"].startswith(("sound", "complete")):
-        return "content differs"  # how many references dangle for that varies
-    rules = ", ".join(dump["in_profile"])
-    differs = "" if dump["content"].startswith("complete") else dump["content"] and "content differs"
-    return (
-        "; ".join(words for words in ("" if dump["valid"] else "invalid", rules, differs) if words)
-        or "neither error nor warning though interrupted"
-    )
+    differs = "content differs" if dump["content"] and not dump["content"].startswith("complete") else ""
+    if dump["valid"] and differs and not dump["content"].startswith("sound"):
+        return differs  # without the rules: whether references to lost objects dangle varies
+    words = ("" if dump["valid"] else "invalid", ", ".join(dump["in_profile"]), differs)
+    return "; ".join(filter(None, words)) or "neither error nor warning though interrupted"

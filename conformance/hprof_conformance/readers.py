@@ -27,8 +27,8 @@ class Reader:
     family: str
     home: str
     bugs: str
-    kind: str  # java, program, none
-    folder: Path
+    kind: str  # java, program, own, none
+    folder: Path  # own: the program itself
     unsupported: dict[str, str]
     counts: list[str] = field(default_factory=list)  # these three: what its hello must say, kept apart from the adapter
     digests: list[str] = field(default_factory=list)
@@ -44,7 +44,6 @@ class Reader:
     after: list[str] = field(default_factory=list)  # program: after the file, when it is run by hand
     adapter: str = ""  # program: a module of hprof_conformance.adapters
     why: str = ""  # none: why it is not run
-    in_ci: bool = True  # whether `--readers ci` has it
 
 
 def read_readers(root: Path) -> list[Reader]:
@@ -127,19 +126,19 @@ def command(root: Path, reader: Reader, build: Path) -> list[str]:
 FILE = "FILE"
 
 
+def one_request(command: list[str]) -> str:
+    """What a shell takes to have a reader that speaks the protocol read FILE."""
+    return f"{shlex.join(command)} <<<'{{\"case\": \"\", \"file\": \"{FILE}\"}}'"
+
+
 def by_hand(root: Path, reader: Reader, build: Path) -> str:
     """What a shell in `root` takes to run the reader, once it is installed, on FILE."""
-    if reader.kind == "none":
-        return ""
     own = build.relative_to(root) if build.is_relative_to(root) else build
     if reader.kind == "java":
         class_path = f"{own / 'classes'}:{own / 'jars' / '*'}"
         if reader.jdk8_tools:
             class_path += ":" + str(_jdk8_tools(root))
-        words = ["java", *_JAVA_OPTIONS, "-cp", class_path, "Serve", reader.main, *_identity(reader)]
-        return f"{shlex.join(words)} <<<'{{\"case\": \"\", \"file\": \"{FILE}\"}}'"
-    if reader.kind == "own":
-        return shlex.join([str(reader.folder), FILE])
+        return one_request(["java", *_JAVA_OPTIONS, "-cp", class_path, "Serve", reader.main, *_identity(reader)])
     return shlex.join([str(own / "bin" / reader.start[0]), *reader.start[1:], FILE, *reader.after])
 
 

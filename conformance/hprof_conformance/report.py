@@ -58,6 +58,11 @@ def scores(row: Row) -> Json:
     }
 
 
+def fails_calibration(one: Json) -> bool:
+    """A reader that was started and does not count."""
+    return not all(step["passed"] for step in one.get("calibration", []))
+
+
 def _case(case: Case) -> Json:
     return {
         "name": case.name,

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from hprof_conformance import everything, facts, javaproject, jvms
@@ -33,11 +34,10 @@ class Producer:
     title: str
     profile: str
     kind: str  # of KINDS, or none
-    folder: Path
+    folder: Path  # own: the program itself
     jdk: int = 0
     ways: list[str] = field(default_factory=list)  # of `kind`
     options: dict[str, list[str]] = field(default_factory=dict)  # of the JVM, by way
-    ci_ways: list[str] = field(default_factory=list)  # those that `--producers ci` runs
     version: str = ""  # of one that cannot be asked
     why: str = ""
 
@@ -75,15 +75,14 @@ class Setting:
         return everything.compile_into(self.root, self.build, self.folder)
 
     def dump(self, way: str, file: Path, said: list[facts.Fact] | None = None) -> Dump:
-        return Dump(way, file, self.producer.profile, said or [])
+        return Dump(way, file if file.exists() else None, self.producer.profile, said or [])
 
 
-def _each(setting: Setting, one: Callable[[Setting, Path, str], Dump]) -> Iterator[Dump]:
+def _each(setting: Setting, one: Callable[[str], Dump]) -> Iterator[Dump]:
     """A way that fails does not keep the others from running."""
-    classes = setting.classes()
     for way in setting.producer.ways:
         try:
-            yield one(setting, classes, way)
+            yield one(way)
         except NotHereError as error:
             yield Dump(way, None, setting.producer.profile, note=str(error), left_out=True)
         except (FailedError, subprocess.SubprocessError) as error:
@@ -92,9 +91,11 @@ def _each(setting: Setting, one: Callable[[Setting, Path, str], Dump]) -> Iterat
 
 def built(root: Path, tool: str, folder: str) -> Path:
     """A tool of this project: named by the environment, as it was built, as it is installed, or built now."""
-    named = os.environ.get(tool.upper().replace("-", "_"))
-    installed = shutil.which(tool)
-    for path in (named, root / "build" / "release" / folder / tool, installed):
+    variable = tool.upper().replace("-", "_")
+    named = os.environ.get(variable)
+    if named and not Path(named).exists():
+        raise SystemExit(f"{variable}: {named}: no such file")
+    for path in (named, root / "build" / "release" / folder / tool, shutil.which(tool)):
         if path and Path(path).exists():
             return Path(path)
     return _build_tools(root) / folder / tool
@@ -152,7 +153,7 @@ def _hotspot_way(setting: Setting, classes: Path, way: str) -> Dump:
 
 
 def _hotspot(setting: Setting) -> Iterator[Dump]:
-    return _each(setting, _hotspot_way)
+    return _each(setting, partial(_hotspot_way, setting, setting.classes()))
 
 
 # ---- the serviceability agent, which reads the memory of a process or of a core file
@@ -187,7 +188,7 @@ def _sa_way(setting: Setting, classes: Path, way: str) -> Dump:
 
 
 def _serviceability_agent(setting: Setting) -> Iterator[Dump]:
-    return _each(setting, _sa_way)
+    return _each(setting, partial(_sa_way, setting, setting.classes()))
 
 
 # ---- the agent of JDK 8
@@ -195,15 +196,14 @@ def _serviceability_agent(setting: Setting) -> Iterator[Dump]:
 _DUMPED = "done."  # what it prints when a dump is written
 
 
-def _dump_by_signal(one: Program, folder: Path) -> None:
+def _dump_by_signal(one: Program) -> None:
     """Returns when the agent says on standard error that the dump is written."""
-    log = folder / everything.LOG
-    before = log.read_text(encoding="utf-8").count(_DUMPED)
+    before = one.log.read_text(encoding="utf-8").count(_DUMPED)
     one.process.send_signal(signal.SIGQUIT)
     until = time.monotonic() + PATIENCE
-    while log.read_text(encoding="utf-8").count(_DUMPED) == before:
+    while one.log.read_text(encoding="utf-8").count(_DUMPED) == before:
         if one.process.poll() is not None or time.monotonic() > until:
-            raise FailedError(f"no dump after SIGQUIT: {log.read_text(encoding='utf-8').strip()[-300:]}")
+            raise FailedError(f"no dump after SIGQUIT: {one.log.read_text(encoding='utf-8').strip()[-300:]}")
         time.sleep(0.1)
 
 
@@ -215,13 +215,13 @@ def _agent_way(setting: Setting, classes: Path, way: str) -> Dump:
         said = one.facts
         if way == "signals":
             for _ in range(2):
-                _dump_by_signal(one, folder)
+                _dump_by_signal(one)
             said = [*said, facts.Fact("dumps", ["2"])]
     return setting.dump(way, file, [] if "heap=sites" in option else said)
 
 
 def _agent(setting: Setting) -> Iterator[Dump]:
-    return _each(setting, _agent_way)
+    return _each(setting, partial(_agent_way, setting, setting.classes()))
 
 
 # ---- interrupted
@@ -290,7 +290,7 @@ def _interrupted_way(setting: Setting, classes: Path, way: str) -> Dump:
 
 
 def _interrupted(setting: Setting) -> Iterator[Dump]:
-    return _each(setting, _interrupted_way)
+    return _each(setting, partial(_interrupted_way, setting, setting.classes()))
 
 
 # ---- others
@@ -298,10 +298,13 @@ def _interrupted(setting: Setting) -> Iterator[Dump]:
 
 def _generator(setting: Setting) -> Iterator[Dump]:
     tool = built(setting.root, "hprof-gen", "generator")
-    for way in setting.producer.ways:
-        file = setting.folder / f"{way}.hprof"
+
+    def like(way: str) -> Dump:
+        _, file = setting.place(way)
         do([str(tool), "--quiet", "--like", way, "--objects", "20000", "-o", str(file)])
-        yield Dump(way, file, "strict" if way == "plain" else way)
+        return Dump(way, file, "strict" if way == "plain" else way)
+
+    return _each(setting, like)
 
 
 def _shark(setting: Setting) -> Iterator[Dump]:
@@ -309,17 +312,24 @@ def _shark(setting: Setting) -> Iterator[Dump]:
     home = jvms.any_home(setting.root)
     folder = setting.producer.folder
     class_path = javaproject.build(home, sorted(folder.glob("*.java")), folder / "pom.xml", setting.build / "shark-writer")
-    for way in setting.producer.ways:
-        gold, file = setting.folder / f"{way}.gold", setting.folder / f"{way}.hprof"
+
+    def strip(way: str) -> Dump:
+        place, file = setting.place(way)
+        gold = place / "gold.hprof"
         gold.write_bytes(lzma.decompress((setting.root / "conformance" / "gold" / f"{way}.hprof.xz").read_bytes()))
         do([str(home / "bin" / "java"), "-cp", class_path, "Strip", str(gold), str(file)])
-        yield setting.dump(way, file)
+        return setting.dump(way, file)
+
+    return _each(setting, strip)
 
 
 def _own(setting: Setting) -> Iterator[Dump]:
-    file = setting.folder / "dump.hprof"
-    do([str(setting.producer.folder), str(file)])
-    yield Dump("dump", file, "auto")
+    def dump(way: str) -> Dump:
+        _, file = setting.place(way)
+        do([str(setting.producer.folder), str(file)])
+        return setting.dump(way, file)
+
+    return _each(setting, dump)
 
 
 KINDS: dict[str, Callable[[Setting], Iterator[Dump]]] = {

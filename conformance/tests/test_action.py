@@ -10,14 +10,12 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import pytest
+from built import ROOT, TOOL, needs_tool
 from ruamel.yaml import YAML
 
-ROOT = Path(__file__).resolve().parents[2]
-TOOL = Path(os.environ.get("HPROF_VALIDATE") or ROOT / "build" / "release" / "validator" / "hprof-validate")
 ACTION: dict[str, Any] = YAML(typ="safe").load(ROOT / "conformance" / "action.yml")
 
-pytestmark = pytest.mark.skipif(not TOOL.exists(), reason="hprof-validate is not built")
+pytestmark = needs_tool
 
 
 def put_in(text: str, inputs: dict[str, str]) -> str:
@@ -37,14 +35,7 @@ def act(folder: Path, **given: str) -> subprocess.CompletedProcess[str]:
         own = {name: put_in(text, inputs) for name, text in step.get("env", {}).items()}
         script = folder / "step.sh"
         script.write_text(put_in(step["run"], inputs), encoding="utf-8")
-        command = [
-            "bash",
-            "--noprofile",
-            "--norc",
-            "-eo",
-            "pipefail",
-            str(script),
-        ]  # as GitHub's documentation says of `shell: bash`
+        command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", str(script)]  # GitHub's documentation of `shell: bash`
         done = subprocess.run(command, cwd=folder, env={**os.environ, **runner, **own}, capture_output=True, text=True, check=False)
         if done.returncode:
             break

@@ -82,6 +82,12 @@ def test_a_dump_that_lacks_something(change: tuple[str, str], found: str, tmp_pa
     assert found in facts.differences(dump, facts.parse(SAID))
 
 
+def test_an_unknown_fact_is_a_difference(tmp_path: Path) -> None:
+    dump = tmp_path / "dump"
+    dump.write_bytes(assemble(HEAP).file.to_bytes())
+    assert facts.differences(dump, facts.parse(["classes\tNode\t3"])) == "no such fact: classes"
+
+
 def test_two_histograms_of_the_vm(tmp_path: Path) -> None:
     """What both say alike must be in the dump; an int[] more may be a filler."""
     dump = tmp_path / "dump"

@@ -8,23 +8,19 @@ import subprocess
 from pathlib import Path
 from xml.etree import ElementTree
 
-import pytest
+from built import ROOT, TOOL, needs_tool
 
-ROOT = Path(__file__).resolve().parents[2]
-TOOL = os.environ.get("HPROF_VALIDATE", str(ROOT / "build" / "release" / "validator" / "hprof-validate"))
 GOOD = ROOT / "corpus" / "valid" / "names-odd.hprof"
+BAD = ROOT / "corpus" / "invalid" / "OBJ-004" / "two-instances-102-id8.hprof"
+WARNING = ROOT / "corpus" / "warning" / "REF-002" / "instance-field-102-id8.hprof"
 
-pytestmark = pytest.mark.skipif(not Path(TOOL).exists(), reason="hprof-validate is not built")
+pytestmark = needs_tool
 
 
 def gate(folder: Path, *arguments: object, options: str = "") -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "HPROF_VALIDATE": TOOL, "HPROF_OPTIONS": options}
+    environment = {**os.environ, "HPROF_VALIDATE": str(TOOL), "HPROF_OPTIONS": options}
     command = [str(one) for one in (ROOT / "conformance" / "gate", *arguments)]
     return subprocess.run(command, capture_output=True, text=True, env=environment, cwd=folder, check=False)
-
-
-def bad() -> Path:
-    return next(iter(sorted((ROOT / "corpus/invalid/OBJ-004").glob("*.hprof"))))
 
 
 def test_good_dumps_pass_and_leave_reports(tmp_path: Path) -> None:
@@ -34,7 +30,7 @@ def test_good_dumps_pass_and_leave_reports(tmp_path: Path) -> None:
 
 
 def test_a_malformed_dump_fails_and_is_in_the_reports(tmp_path: Path) -> None:
-    found = gate(tmp_path, "strict", "report", GOOD, bad())
+    found = gate(tmp_path, "strict", "report", GOOD, BAD)
     assert found.returncode == 1 and "OBJ-004" in found.stdout
     results = json.loads((tmp_path / "report/hprof.sarif").read_text())["runs"][0]["results"]
     assert [one["ruleId"] for one in results] == ["OBJ-004"]
@@ -42,9 +38,8 @@ def test_a_malformed_dump_fails_and_is_in_the_reports(tmp_path: Path) -> None:
 
 
 def test_warnings_fail_if_asked(tmp_path: Path) -> None:
-    warning = next(iter(sorted((ROOT / "corpus/warning/REF-002").glob("*.hprof"))))
-    assert gate(tmp_path, "strict", "report", warning).returncode == 0
-    assert gate(tmp_path, "strict", "report", warning, options="--werror").returncode == 1
+    assert gate(tmp_path, "strict", "report", WARNING).returncode == 0
+    assert gate(tmp_path, "strict", "report", WARNING, options="--werror").returncode == 1
 
 
 def test_wrong_usage(tmp_path: Path) -> None:

@@ -13,15 +13,16 @@ from xml.etree import ElementTree
 
 import jsonschema
 import pytest
+from built import ROOT, needs_tool
 
 from hprof_conformance import cases, diff, expectations, main, matrix, outcomes, report, texts
 from hprof_conformance.cases import Case, Truth
-from hprof_conformance.expectations import Expectations, Expected
+from hprof_conformance.expectations import Expectations, Expected, Seen
+from hprof_conformance.producers import read_producers
 from hprof_conformance.protocol import Entry, Hello, Reply
 from hprof_conformance.readers import Reader, read_readers
 from hprof_conformance.session import Limits
 
-ROOT = Path(__file__).resolve().parents[2]
 NOTHING, ONE = Entry(0, "0" * 32), Entry(1, "1" * 32)
 
 
@@ -79,6 +80,9 @@ def test_what_is_unsupported_may_crash_but_not_hang() -> None:
 
 # ---- expectations
 
+RIGHT = Seen("right", True, "")
+HUNG, CRASHED, OUT_OF_MEMORY = (Seen(outcome, False, "") for outcome in ("hung", "crashed", "out of memory"))
+
 
 def lines(*found: tuple[str, str]) -> Expectations:
     return Expectations("1", {name: Expected(name, outcome, f"because of {name}") for name, outcome in found})
@@ -86,28 +90,24 @@ def lines(*found: tuple[str, str]) -> Expectations:
 
 def test_a_case_that_fails_unlisted_a_listed_one_that_passes_and_one_that_is_gone_are_surprises() -> None:
     known = lines(("passes now", "crashed"), ("as listed", "hung"), ("gone", "hung"), ("other", "crashed"))
-    seen = {"passes now": ("right", True), "as listed": ("hung", False), "new": ("crashed", False), "other": ("hung", False)}
-    found = {one.case for one in expectations.compare(known, {**seen, "well": ("right", True)}, set(seen), complete=True)}
+    seen = {"passes now": RIGHT, "as listed": HUNG, "new": CRASHED, "other": HUNG}
+    found = {one.case for one in expectations.compare(known, {**seen, "well": RIGHT}, set(seen), complete=True)}
     assert found == {"passes now", "gone", "new", "other"}
     assert {one.case for one in expectations.compare(known, seen, set(seen), complete=False)} == found - {"gone"}
 
 
 def test_a_line_may_allow_several_outcomes_where_load_decides() -> None:
     known = lines(("slow", "hung or out of memory"))
-    for outcome in ("hung", "out of memory", "crashed"):
-        found = expectations.compare(known, {"slow": (outcome, False)}, {"slow"}, complete=True)
-        assert bool(found) == (outcome == "crashed")
-        kept = expectations.updated(known, "1", {"slow": (outcome, False, "")}, {"slow"}).cases["slow"]
-        assert (kept == known.cases["slow"]) == (outcome != "crashed")
+    for outcome in (HUNG, OUT_OF_MEMORY, CRASHED):
+        found = expectations.compare(known, {"slow": outcome}, {"slow"}, complete=True)
+        assert bool(found) == (outcome == CRASHED)
+        kept = expectations.updated(known, "1", {"slow": outcome}, {"slow"}).cases["slow"]
+        assert (kept == known.cases["slow"]) == (outcome != CRASHED)
 
 
 def test_an_update_keeps_reasons_and_leaves_no_surprise(tmp_path: Path) -> None:
     known = lines(("as listed", "hung"), ("passes now", "crashed"), ("other", "crashed"), ("not run", "hung"), ("gone", "hung"))
-    seen = {
-        "as listed": ("hung", False, "no answer"),
-        "passes now": ("right", True, ""),
-        "other": ("hung", False, 'says "no"\n'),
-    }
+    seen = {"as listed": HUNG, "passes now": RIGHT, "other": Seen("hung", False, 'says "no"\n')}
     every = {*seen, "not run"}
     found = expectations.updated(known, "2", seen, every)
     assert {name: one.reason for name, one in found.cases.items()} == {
@@ -117,8 +117,7 @@ def test_an_update_keeps_reasons_and_leaves_no_surprise(tmp_path: Path) -> None:
     }
     expectations.write(tmp_path / "r.toml", "R", found)
     assert expectations.read(tmp_path / "r.toml") == found
-    outcomes_seen = {name: (outcome, fine) for name, (outcome, fine, _) in seen.items()}
-    assert not expectations.compare(found, outcomes_seen, every, complete=True)
+    assert not expectations.compare(found, seen, every, complete=True)
 
 
 # ---- a whole run
@@ -148,6 +147,12 @@ def test_the_junit_file_fails_for_a_surprise(made: report.Json) -> None:
     assert failure is not None and failure.get("message") == "wrong <counts>"
 
 
+def test_the_junit_file_fails_for_a_reader_that_fails_its_calibration(made: report.Json) -> None:
+    reader = {**made["readers"][0], "ran": False, "why_not": "calibration: hello", "results": [], "surprises": []}
+    suite = ElementTree.fromstring(texts.junit({**made, "readers": [reader]}))[0]
+    assert (suite.get("failures"), suite.get("skipped")) == ("1", "0")
+
+
 def test_the_table_has_a_line_for_each_reader(made: report.Json) -> None:
     assert sum(line.startswith("| Test | 1 |") for line in texts.matrix(made).splitlines()) == 1
 
@@ -173,7 +178,9 @@ def test_every_reader_is_described_and_expectations_name_existing_cases() -> Non
     for reader in known.values():
         assert reader.kind in ("java", "program", "none")
         assert bool(reader.why) == (reader.kind == "none")
+    producers = {producer.name for producer in read_producers(ROOT)}
     for path in sorted((ROOT / main.EXPECTATIONS).glob("*.toml")):
+        assert path.stem in known or path.stem in producers
         found = expectations.read(path)
         if path.stem in known:
             assert found.version == known[path.stem].version
@@ -206,12 +213,44 @@ def test_a_program_that_takes_a_file_is_a_reader(tmp_path: Path) -> None:
 
 
 def test_a_reader_of_ones_own_fails_for_a_valid_dump_that_it_refuses(tmp_path: Path) -> None:
-    reader = tmp_path / "my-reader"
+    reader = tmp_path / "jol"  # the expectations of JOL, of another version, do not hold for it
     reader.write_text('#!/bin/sh\nif grep -q bytes "$1"; then exit 1; fi\n')
     reader.chmod(0o755)
     status, out = run("--reader", str(reader), "--cases", "valid/arrays-all-types-*", "--report", str(tmp_path / "report"))
     assert status == 1
     assert "refused, and no line expects it" in out
+
+
+@needs_tool
+@pytest.mark.parametrize(
+    ("script", "status", "words"),
+    [
+        ("cp corpus/valid/names-odd.hprof $1", 0, "| right |"),
+        ("cp corpus/invalid/OBJ-004/two-instances-102-id8.hprof $1", 1, "dump: invalid; OBJ-004, and no line expects it"),
+        ("echo no heap >&2; exit 3", 1, "ended with 3: no heap"),
+        ("exit 0", 1, "nothing is left"),
+    ],
+)
+def test_a_producer_of_ones_own(script: str, status: int, words: str, tmp_path: Path) -> None:
+    producer = tmp_path / "my-dump"
+    producer.write_text(f"#!/bin/sh\ncd {ROOT} && {script}\n")
+    producer.chmod(0o755)
+    found = run("--producer", str(producer), "--report", str(tmp_path / "report"))
+    assert found[0] == status and words in found[1], found[1]
+
+
+@needs_tool
+def test_a_producer_that_cannot_be_started_fails(tmp_path: Path) -> None:
+    producer = tmp_path / "my-dump"
+    producer.touch()
+    status, out = run("--producer", str(producer), "--report", str(tmp_path / "report"))
+    assert status == 1 and "Permission denied" in out
+
+
+def test_a_tool_that_the_environment_names_exists(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HPROF_VALIDATE", "/nonexistent")
+    status, out = run("--readers", "none", "--producers", "hprof-gen", "--report", str(tmp_path / "report"))
+    assert (status, out) == (1, "HPROF_VALIDATE: /nonexistent: no such file\n")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount")

@@ -36,6 +36,7 @@ def reader(name: str, outcomes: dict[str, str]) -> dict[str, Any]:
         "name": name,
         "title": f"Reader {name}",
         "version": "1",
+        "home": "nowhere",
         "bugs": "nobody",
         "ran": True,
         "why_not": "",
@@ -127,7 +128,7 @@ def test_the_filters(address: str, expected: list[str], tmp_path: Path) -> None:
 def test_a_cell_says_what_was_fed_what_came_back_and_why_it_counts_as_it_does(tmp_path: Path) -> None:
     dom = shown(tmp_path, "#" + quote("a:two"))
     detail = html.unescape(re.sub(r"<[^>]+>", " ", dom.split('id="detail"')[1]))
-    commands = ("cp corpus/two.hprof /tmp/dump.hprof.gz", "read-a /tmp/dump.hprof.gz")
+    commands = ("conformance/run --readers a ", "cp corpus/two.hprof /tmp/dump.hprof.gz", "read-a /tmp/dump.hprof.gz")
     words_of = ("Reader a 1: two", "About REC-012.", "12 bytes", "instances 9", "instances 7", "counts as", "hung", "</script>")
     for words in (*words_of, *commands):
         assert words in detail, words

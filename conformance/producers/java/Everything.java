@@ -14,7 +14,7 @@ import javax.management.MBeanServer;
 import javax.management.ObjectName;
 
 /**
- * A program whose heap holds one of everything, and who says what is in it. Facts go to standard output, a line each, then
+ * A program whose heap holds one of everything, and that prints what it holds. Facts go to standard output, a line each, then
  * "ready". Commands come from standard input: "dump FILE", "collect", "fill"; the end of the input ends the program.
  */
 public final class Everything {
