@@ -58,7 +58,7 @@ class Step:
 
 
 def calibrate(session: Session, folder: Path, reader: Reader | None) -> list[Step]:
-    """`reader` is the list, kept apart from the adapter, of what the reader can do; None for a reader without such a list."""
+    """`reader` is what reader.toml declares, independently of the adapter; None for a program of the user's own."""
     try:
         hello = session.start()
     except (ProtocolError, OSError) as error:
@@ -82,7 +82,11 @@ def _declares(hello: Hello, reader: Reader) -> Step:
         "digests": (hello.digests, reader.digests),
         "references": ([hello.references], [reader.references]),
     }
-    other = [f"{name}: {', '.join(sorted(said)) or 'none'}" for name, (said, listed) in found.items() if {*said} != {*listed}]
+    other = [
+        f"{name}: {', '.join(sorted(said)) or 'none'} in the hello, {', '.join(sorted(listed)) or 'none'} in reader.toml"
+        for name, (said, listed) in found.items()
+        if {*said} != {*listed}
+    ]
     return Step("declares what the list says", not other, "; ".join(other))
 
 

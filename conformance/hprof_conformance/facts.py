@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import gzip
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
 from hprof_corpus.digest import Content, HeapDump, Instance, PrimitiveArray, class_name
 from hprof_corpus.layouts import BASIC_TYPES
+from hprof_corpus.reader import decompressed
 from hprof_corpus.source import is_gzip, open_bytes
 from hprof_corpus.truth import objects_by_class
 from hprof_corpus.walk import FramingError
@@ -91,7 +91,7 @@ def differences(file: Path, facts: list[Fact]) -> str:
     """Empty if the dump has all that the program says."""
     data = open_bytes(str(file))
     try:
-        content = Content(memoryview(gzip.decompress(data)) if is_gzip(data) else data)
+        content = Content(decompressed(data) if is_gzip(data) else data)
     except FramingError as error:
         return f"not readable: {error}"
     if not content.dumps:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from hprof_corpus import layouts
 from hprof_corpus.source import is_gzip
-from hprof_corpus.walk import Shapes, read_header, records, subrecords
+from hprof_corpus.walk import FramingError, Shapes, read_header, records, subrecords
 
 _END = struct.pack(">BII", next(record.tag for record in layouts.RECORDS if record.name == "HEAP_DUMP_END"), 0, 0)
 _HEAP_TAGS = {record.tag for record in layouts.RECORDS if record.layout.tail == "subrecords"}
@@ -17,10 +17,14 @@ _HEAP_TAGS = {record.tag for record in layouts.RECORDS if record.layout.tail == 
 def _inflated(data: bytes) -> bytes:
     """All that can be had of the members, the last of which may end early."""
     found = []
-    while data:
+    rest = data
+    while rest:
         member = zlib.decompressobj(wbits=31)
-        found.append(member.decompress(data))
-        data = member.unused_data
+        try:
+            found.append(member.decompress(rest))
+        except zlib.error as error:
+            raise FramingError(len(data) - len(rest), str(error)) from error
+        rest = member.unused_data
     return b"".join(found)
 
 

@@ -82,6 +82,16 @@ def test_a_dump_that_lacks_something(change: tuple[str, str], found: str, tmp_pa
     assert found in facts.differences(dump, facts.parse(SAID))
 
 
+def test_a_malformed_gzip_file_is_reported(tmp_path: Path) -> None:
+    dump = tmp_path / "dump"
+    data = gzip.compress(assemble(HEAP).file.to_bytes())
+    dump.write_bytes(data[:-1])
+    assert "not readable" in facts.differences(dump, facts.parse(SAID))
+    dump.write_bytes(data + b"no member")
+    with pytest.raises(FramingError, match="incorrect header check"):
+        whole_until(dump)
+
+
 def test_an_unknown_fact_is_a_difference(tmp_path: Path) -> None:
     dump = tmp_path / "dump"
     dump.write_bytes(assemble(HEAP).file.to_bytes())

@@ -117,10 +117,10 @@ def test_a_reader_has_to_say_hello(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     ("change", "found"),
     [
         ({}, ""),
-        ({"counts": ["instances", "roots"]}, "counts: instances"),
-        ({"digests": ["strings"]}, "digests: none"),
-        ({"unsupported": {"gzip": "no"}}, "unsupported: none"),
-        ({"references": "resolved"}, "references: exact"),
+        ({"counts": ["instances", "roots"]}, "counts: instances in the hello, instances, roots in reader.toml"),
+        ({"digests": ["strings"]}, "digests: none in the hello, strings in reader.toml"),
+        ({"unsupported": {"gzip": "no"}}, "unsupported: none in the hello, gzip in reader.toml"),
+        ({"references": "resolved"}, "references: exact in the hello, resolved in reader.toml"),
     ],
 )
 def test_an_adapter_has_to_declare_what_the_list_says(change: dict[str, Any], found: str, tmp_path: Path) -> None:
