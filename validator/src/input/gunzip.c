@@ -42,6 +42,7 @@ struct position {
     bool end_is_doubtful;   /* of the preceding member: its data was damaged, so it may have ended elsewhere */
     uint64_t member;        /* number of the present one, from 1 */
     uint64_t member_offset; /* of its header */
+    uint64_t data_offset;   /* of its compressed data */
     uint64_t member_output; /* decompressed bytes before it */
     uint32_t crc, size;     /* of its data so far */
 };
@@ -66,6 +67,7 @@ struct gunzip {
     struct inflate_state state;
     struct inflate_state *before; /* a copy of `state` from before the last call, without the unused end of its history; */
     size_t before_size;           /* its bytes */
+    bool was_new;                 /* that call was the member's first, which needs no copy */
     uint32_t header_crc;          /* of the present member's header so far */
     uint8_t output_start[2];      /* the first bytes of the stream */
     uint64_t bad_offset;          /* BROKEN_DATA: the first bad byte */
@@ -497,6 +499,7 @@ static void read_header(struct gunzip *g)
     if ((flags & FHCRC) && !read_header_crc(g))
         return;
     isal_inflate_init(&g->state);
+    g->now.data_offset = g->now.offset;
     g->now.crc = 0;
     g->now.size = 0;
     g->member = g->members ? members_find(g->members, g->now.member_offset) : NULL;
@@ -537,6 +540,15 @@ static int inflate_bytes(struct gunzip *g, uint32_t size, uint8_t *to, uint32_t 
     return 0;
 }
 
+/* To that of save_state(). */
+static void restore_state(struct gunzip *g)
+{
+    if (g->was_new)
+        isal_inflate_init(&g->state);
+    else
+        copy_state(&g->state, g->before);
+}
+
 static const char *name_of_fault(int result)
 {
     switch (result) {
@@ -561,13 +573,13 @@ static void find_bad_byte(struct gunzip *g, uint32_t size, uint8_t *to, uint32_t
     while (good < bad) {
         uint32_t middle = good + (bad - good) / 2;
 
-        copy_state(&g->state, g->before);
+        restore_state(g);
         if (inflate_bytes(g, middle, to, room) < 0)
             bad = middle;
         else
             good = middle + 1;
     }
-    copy_state(&g->state, g->before);
+    restore_state(g);
     g->bad_because = name_of_fault(inflate_bytes(g, bad, to, room));
     /* With no byte at all, the fault is in the unused bits of the preceding byte. */
     g->bad_offset = g->now.offset + bad - 1;
@@ -611,6 +623,9 @@ static bool grow_saved_state(struct gunzip *g, size_t size)
 /* For find_bad_byte(). */
 static bool save_state(struct gunzip *g)
 {
+    g->was_new = g->now.offset == g->now.data_offset;
+    if (g->was_new)
+        return true;
     if (state_size(&g->state) > g->before_size &&
         !grow_saved_state(g, g->before_size ? sizeof g->state : state_size(&g->state)))
         return false;
@@ -618,10 +633,29 @@ static bool save_state(struct gunzip *g)
     return true;
 }
 
+/* The bytes that ISA-L has inflated beyond the room that it had. */
+static size_t held_output(const struct gunzip *g)
+{
+    return (size_t)(g->state.tmp_out_valid - g->state.tmp_out_processed);
+}
+
+static size_t take_held_output(struct gunzip *g, uint8_t *to, size_t room)
+{
+    struct inflate_state *state = &g->state;
+    size_t held = held_output(g), n = held < room ? held : room;
+
+    memcpy(to, state->tmp_out_buffer + state->tmp_out_processed, n);
+    state->tmp_out_processed += (int32_t)n;
+    account(g, to, n);
+    return n;
+}
+
 static size_t read_data(struct gunzip *g, uint8_t *to, size_t room_there)
 {
     uint32_t room = at_most_u32(room_there), size, used, made;
 
+    if (held_output(g) > room_there) /* a call would have to save the state first */
+        return take_held_output(g, to, room_there);
     if (g->at == g->end)
         fetch(g); /* even if nothing comes, ISA-L may still hold output */
     size = at_most_u32((size_t)(g->end - g->at));
@@ -649,17 +683,11 @@ static size_t read_data(struct gunzip *g, uint8_t *to, size_t room_there)
 /* Hands out what was inflated before the bad byte and had no room yet. */
 static size_t read_data_before_fault(struct gunzip *g, uint8_t *to, size_t room)
 {
-    struct inflate_state *state = &g->state;
-    size_t rest = (size_t)(state->tmp_out_valid - state->tmp_out_processed);
+    size_t made = take_held_output(g, to, room);
 
-    if (rest > room)
-        rest = room;
-    memcpy(to, state->tmp_out_buffer + state->tmp_out_processed, rest);
-    state->tmp_out_processed += (int32_t)rest;
-    account(g, to, rest);
-    if (rest == 0)
+    if (!made)
         give_up(g, GZIP_DATA, g->bad_offset, "deflate data", "%s", g->bad_because);
-    return rest;
+    return made;
 }
 
 /* ---- Its data, if a thread has inflated it ---------------------------------------------------------------------- */
