@@ -12,18 +12,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from hprof_conformance.expectations import outcome_of_dump
+
 Json = dict[str, Any]
 
 
 def _outcomes(one: Json) -> dict[str, str]:
     if "results" in one:
         return {result["case"]: result["outcome"] for result in one["results"]}
-    return {dump["how"]: _of_dump(dump) for dump in one["dumps"]}
-
-
-def _of_dump(dump: Json) -> str:
-    rules = ", ".join(dump["in_profile"])
-    return f"{'valid' if dump['valid'] else 'invalid'}; {rules or 'no findings'}; {dump['content'] or 'content right'}"
+    return {dump["how"]: outcome_of_dump(dump) for dump in one["dumps"]}
 
 
 def differences(old: Json, new: Json) -> Iterator[str]:

@@ -6,7 +6,7 @@ import json
 import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,19 @@ def write(path: Path, title: str, expectations: Expectations) -> None:
         lines.append(f"  {{ {words} }},")
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join([*lines, "]"]) + "\n", encoding="utf-8")
+
+
+def outcome_of_dump(dump: dict[str, Any]) -> str:
+    """Of a dump in report.json, in words that do not change with the number of findings and the moment of an interruption."""
+    if dump["fine"]:
+        return "fine"
+    if not dump["bytes"]:
+        return "no dump"
+    differs = "content differs" if dump["content"] and not dump["content"].startswith("complete") else ""
+    if dump["valid"] and differs and not dump["content"].startswith("sound"):
+        return differs  # without the rules: whether references to lost objects dangle varies
+    words = ("" if dump["valid"] else "invalid", ", ".join(dump["in_profile"]), differs)
+    return "; ".join(filter(None, words)) or "neither error nor warning though interrupted"
 
 
 class Seen(NamedTuple):

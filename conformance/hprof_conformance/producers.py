@@ -13,6 +13,7 @@ from typing import Any
 
 from hprof_conformance import expectations, facts, jvms, ways
 from hprof_conformance.everything import FailedError
+from hprof_conformance.expectations import outcome_of_dump
 from hprof_conformance.jvms import Jvm, NotHereError
 from hprof_conformance.ways import Dump, Producer, Setting, built
 from hprof_conformance.whole import ends_well, whole_until
@@ -173,26 +174,13 @@ def _compare(root: Path, producer: Producer, found: Json, update: bool) -> None:
     own = producer.kind == "own"
     known = expectations.Expectations() if own else expectations.read(path)
     known_ways = {way for one in read_producers(root) if one.name == producer.name for way in one.ways}
-    seen = {dump["how"]: expectations.Seen(outcome(dump), dump["fine"], detail="") for dump in found["dumps"]}
+    seen = {dump["how"]: expectations.Seen(outcome_of_dump(dump), dump["fine"], detail="") for dump in found["dumps"]}
     if update and not own:
         known = expectations.updated(known, found["version"], seen, known_ways)
         expectations.write(path, producer.title, known)  # even without cases: another version may show some
     for dump in found["dumps"]:
         expected = known.cases.get(dump["how"])
-        if expected is not None and expected.allows(outcome(dump)):
+        if expected is not None and expected.allows(seen[dump["how"]].outcome):
             dump["reason"] = expected.reason
     surprises = expectations.compare(known, seen, known_ways, complete=True)
     found["surprises"] = [{"case": one.case, "what": one.what} for one in surprises]
-
-
-def outcome(dump: Json) -> str:
-    """In words that do not change with the number of findings."""
-    if dump["fine"]:
-        return "fine"
-    if not dump["bytes"]:
-        return "no dump"
-    differs = "content differs" if dump["content"] and not dump["content"].startswith("complete") else ""
-    if dump["valid"] and differs and not dump["content"].startswith("sound"):
-        return differs  # without the rules: whether references to lost objects dangle varies
-    words = ("" if dump["valid"] else "invalid", ", ".join(dump["in_profile"]), differs)
-    return "; ".join(filter(None, words)) or "neither error nor warning though interrupted"

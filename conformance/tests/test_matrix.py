@@ -167,6 +167,35 @@ def test_the_difference_of_two_runs(made: report.Json) -> None:
     assert list(diff.differences(made, {**made, "readers": []})) == ["test: only in the old run"]
 
 
+@pytest.mark.parametrize(
+    ("dump", "outcome"),
+    [
+        ({"fine": True, "content": "complete until 5 of 7 bytes"}, "fine"),
+        ({"bytes": 0, "valid": False}, "no dump"),
+        ({"valid": False, "in_profile": {"OBJ-004": 3, "REF-002": 1}}, "invalid; OBJ-004, REF-002"),
+        ({"in_profile": {"REF-002": 1}, "content": "Node: 0 instances instead of 3"}, "content differs"),
+        ({"valid": False, "in_profile": {"REC-002": 1}, "content": "sound until 3 instead of 5 of 7 bytes"},
+         "invalid; REC-002; content differs"),
+        ({"content": "complete until 5 of 7 bytes"}, "neither error nor warning though interrupted"),
+    ],
+)  # fmt: skip
+def test_the_outcome_of_a_dump_does_not_change_with_numbers(dump: report.Json, outcome: str) -> None:
+    whole = {"bytes": 7, "valid": True, "in_profile": {}, "content": "", "fine": False, **dump}
+    assert expectations.outcome_of_dump(whole) == outcome
+
+
+def test_dumps_of_two_runs_differ_by_their_outcome() -> None:
+    def run(content: str, fine: bool) -> report.Json:
+        dump = {"how": "killed", "bytes": 7, "valid": False, "in_profile": {"REC-002": 1}, "content": content, "fine": fine}
+        producer = {"name": "p", "ran": True, "version": "1", "dumps": [dump]}
+        return {"readers": [], "producers": [producer]}
+
+    first, second = run("complete until 5 of 7 bytes", True), run("complete until 4 of 6 bytes", True)
+    assert not list(diff.differences(first, second))
+    third = run("sound until 3 instead of 5 of 7 bytes", False)
+    assert list(diff.differences(first, third)) == ["p: killed: fine before, invalid; REC-002; content differs now"]
+
+
 # ---- what is checked in
 
 
