@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +16,7 @@ import jsonschema
 import pytest
 from built import ROOT, needs_tool
 
-from hprof_conformance import cases, diff, expectations, main, matrix, outcomes, report, texts
+from hprof_conformance import cases, diff, expectations, main, matrix, outcomes, page, report, texts
 from hprof_conformance.cases import Case, Truth
 from hprof_conformance.expectations import Expectations, Expected, Seen
 from hprof_conformance.producers import read_producers
@@ -138,6 +139,13 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> report.Json:
 
 def test_the_report_is_as_its_schema_says(made: report.Json) -> None:
     jsonschema.Draft202012Validator(json.loads(report.SCHEMA.read_text(encoding="utf-8"))).validate(json.loads(json.dumps(made)))
+
+
+def test_the_schema_and_the_page_know_all_outcomes() -> None:
+    result = json.loads(report.SCHEMA.read_text(encoding="utf-8"))["properties"]["readers"]["items"]["properties"]["results"]
+    assert set(result["items"]["properties"]["outcome"]["enum"]) == set(outcomes.OUTCOMES)
+    colours = page.TEMPLATE.read_text(encoding="utf-8").split("const colour = {")[1].split("}")[0]
+    assert set(re.findall(r'"([^"]+)":', colours)) == set(outcomes.OUTCOMES)
 
 
 def test_the_junit_file_fails_for_a_surprise(made: report.Json) -> None:

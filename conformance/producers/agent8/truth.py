@@ -6,7 +6,7 @@ from collections import Counter
 
 from facts import UNKNOWN, Facts, Frame, Site
 
-POINTS, NODES, INTS, INTS_LENGTH, ROWS, DROPPED, CALLS = 1000, 500, 300, 7, 40, 2000, 1234
+POINTS, NODES, INTS, ROWS, DROPPED, CALLS = 1000, 500, 300, 40, 2000, 1234
 
 # Of the classes that have instances at the end of the program. Dropped instances live until a collection.
 INSTANCES = {"Truth$Point": POINTS, "Truth$Node": NODES, "Truth$Gate": 1, "Truth$Contender": 3, "Truth$Waiter": 1}
