@@ -34,9 +34,9 @@ def _seeds(root: Path, folder: Path) -> Path:
 def mutator(root: Path, build: Path) -> Path:
     """A library that libFuzzer finds its mutator in if it is preloaded. Raises NotHereError without a C compiler and zlib."""
     made = build / "hprof-mutator.so"
-    sources = [root / "fuzz" / f"{name}.c" for name in _MUTATOR]
+    sources = [*(root / "fuzz" / f"{name}.c" for name in _MUTATOR), root / "conformance" / "fuzz" / "jazzer_mutate.c"]
     options = ["-std=c17", "-D_GNU_SOURCE", "-O2", "-shared", "-fPIC", f"-I{root / 'validator' / 'src'}"]
-    javaproject.install([javaproject.need("cc"), *options, *sources, "-lz", "-o", made], root, build / "mutator.log")
+    javaproject.install([javaproject.need("cc"), *options, *sources, "-lz", "-ldl", "-o", made], root, build / "mutator.log")
     return made
 
 
