@@ -316,6 +316,14 @@ def test_the_first_part_of_a_name_means_all_that_begin_with_it() -> None:
         chosen("shar")
 
 
+def test_dumps_of_more_than_2_gb_are_made_on_demand() -> None:
+    known = read_producers(ROOT)
+    asked = {"reader": None, "producer": None, "producers": ["jdk17"], "gold": False}
+    for huge in (False, True):
+        (one,) = main.chosen_producers(argparse.Namespace(**asked, huge=huge), known)
+        assert ("huge" in one.ways) == huge and "jcmd" in one.ways
+
+
 def test_usage() -> None:
     assert run("--readers", "nobody")[0] == 1
     assert "no reader is called 'nobody'" in run("--readers", "nobody")[1]
