@@ -41,7 +41,7 @@ class Truth:
 class Case:
     name: str  # as in the matrix: valid/all-roots-101-id4
     file: Path
-    packed: bool  # by xz, to keep a gold file small; a reader gets what is in it
+    packed: bool  # by xz, to keep a gold file small; a reader gets its content
     about: str
     should: str  # accept, reject or either
     rules: list[str]
@@ -52,7 +52,8 @@ class Case:
     @property
     def shown(self) -> str:
         """Its file, from the root of the repository."""
-        return f"conformance/{self.name}.hprof.xz" if self.packed else f"corpus/{self.name}.hprof"
+        folder = "conformance" if self.name.startswith("gold/") else "corpus"
+        return f"{folder}/{Path(self.name).parent}/{self.file.name}"
 
     @property
     def has_objects(self) -> bool:
@@ -144,8 +145,17 @@ def _gold(root: Path) -> list[_Listed]:
     gold = root / "conformance" / "gold"
     index: dict[str, Any] = json.loads((gold / "index.json").read_text(encoding="utf-8")) if gold.exists() else {}
     return [
-        _Listed(f"gold/{name}", gold / f"{name}.hprof.xz", True, about["about"], "accept", [], None, None)
-        for name, about in sorted(index.items())
+        _Listed(
+            name=f"gold/{name}",
+            file=gold / one["file"],
+            packed=one["file"].endswith(".xz"),
+            about=one["about"],
+            should=one["should"],
+            rules=one["rules"],
+            counts=None,
+            requires=None,
+        )
+        for name, one in sorted(index.items())
     ]
 
 

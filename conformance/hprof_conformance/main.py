@@ -81,7 +81,7 @@ def chosen_producers(asked: argparse.Namespace, known: list[ways.Producer]) -> l
     if not asked.huge:
         known = [replace(one, ways=[way for way in one.ways if way != ways.HUGE]) for one in known]
     if asked.gold:
-        known = [replace(one, ways=[ways.SMALL]) for one in known if ways.SMALL in one.ways]
+        known = [replace(one, ways=one.gold) for one in known if one.gold]
     if asked.producers is None:
         return known
     names = _named(asked.producers, [one.name for one in known], "producer")

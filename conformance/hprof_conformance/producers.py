@@ -17,6 +17,7 @@ from hprof_conformance.expectations import outcome_of_dump
 from hprof_conformance.jvms import Jvm, NotHereError
 from hprof_conformance.ways import Dump, Producer, Setting, built
 from hprof_conformance.whole import ends_well, whole_until
+from hprof_corpus.source import is_gzip
 from hprof_corpus.walk import FramingError
 
 Json = dict[str, Any]
@@ -114,14 +115,31 @@ def _version(root: Path, producer: Producer, jvm: Jvm) -> str:
     return producer.version or "unknown"
 
 
-def keep(root: Path, producer: Producer, version: str, file: Path) -> None:
-    """As a gold file."""
+def _about(producer: Producer, version: str, way: str) -> str:
+    who = f"{producer.title}, version {version}"
+    if producer.kind == "shark":
+        return f"gold/{way}, copied by {who}."
+    options = "".join(f", {option}" for option in ways.JCMD.get(way, []))
+    return f"Everything.java, dumped by {who}{options}."
+
+
+def keep(root: Path, producer: Producer, version: str, file: Path, checked: Json) -> None:
+    """As a gold file. A reader may refuse a dump that is invalid even in the producer's profile."""
     gold = root / "conformance" / "gold"
     gold.mkdir(exist_ok=True)
-    (gold / f"{producer.name}.hprof.xz").write_bytes(lzma.compress(file.read_bytes(), preset=9 | lzma.PRESET_EXTREME))
+    name = "-".join(word for word in (producer.name, *checked["how"].split("-")) if word != ways.SMALL)
+    data = file.read_bytes()
+    gzipped = is_gzip(memoryview(data))  # its members are part of what a reader must read
+    kept = gold / f"{name}.hprof.{'gz' if gzipped else 'xz'}"
+    kept.write_bytes(data if gzipped else lzma.compress(data, preset=9 | lzma.PRESET_EXTREME))
     index = gold / "index.json"
     known: Json = json.loads(index.read_text(encoding="utf-8")) if index.exists() else {}
-    known[producer.name] = {"about": f"Everything.java, dumped by {producer.title}, version {version}."}
+    known[name] = {
+        "about": _about(producer, version, checked["how"]),
+        "file": kept.name,
+        "rules": list(checked["in_profile"]),
+        "should": "accept" if checked["valid"] else "either",
+    }
     index.write_text(json.dumps(known, indent=2, sort_keys=True) + "\n", encoding="utf-8")
 
 
@@ -155,8 +173,8 @@ def run(root: Path, build: Path, producer: Producer, progress: Callable[[str], N
             found["dumps"].append(check(tool, dump))
             if dump.file is None:
                 continue
-            if gold and dump.how == ways.SMALL:
-                keep(root, producer, found["version"], dump.file)
+            if gold:
+                keep(root, producer, found["version"], dump.file, found["dumps"][-1])
             shutil.rmtree(dump.file.parent)  # a folder for each way: Setting.place
         found["ran"] = True
     except (NotHereError, FailedError, subprocess.SubprocessError, OSError) as error:

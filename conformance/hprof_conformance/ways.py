@@ -25,7 +25,7 @@ _TO_BUILD = (  # Debian packages
     *("cmake", "ninja-build", "gcc", "libc6-dev", "pkg-config"),
     *("libisal-dev", "libjansson-dev", "zlib1g-dev", "libssl-dev"),
 )
-SMALL = "small"  # the way whose dump is kept in conformance/gold
+SMALL = "small"  # with smaller arrays, for conformance/gold; also small-gz
 HUGE = "huge"  # a dump of more than 2 GB, only on demand
 
 
@@ -39,6 +39,7 @@ class Producer:
     jdk: int = 0
     ways: list[str] = field(default_factory=list)  # of `kind`
     options: dict[str, list[str]] = field(default_factory=dict)  # of the JVM, by way
+    gold: list[str] = field(default_factory=list)  # ways whose dumps are kept in conformance/gold
     version: str = ""  # of one that cannot be asked
     why: str = ""
 
@@ -118,13 +119,13 @@ def _build_tools(root: Path) -> Path:
 
 # ---- HotSpot
 
-_JCMD = {"all": ["-all"], "gz": ["-gz=1"], "parallel": ["-parallel=2"]}
+JCMD = {"all": ["-all"], "gz": ["-gz=1"], "small-gz": ["-gz=1"], "parallel": ["-parallel=2"]}
 
 
 def _by_jcmd(one: Program, file: Path, way: str) -> list[facts.Fact]:
     """And what the VM says of the heap before and after. A dump of all objects holds more."""
     before = one.histogram() if way != "all" else None
-    do(one.jcmd("GC.heap_dump", *_JCMD.get(way, []), one.jvm.inside(file)))
+    do(one.jcmd("GC.heap_dump", *JCMD.get(way, []), one.jvm.inside(file)))
     return everything.agreed(before, one.histogram()) if before is not None else []
 
 
@@ -137,7 +138,8 @@ def _hotspot_way(setting: Setting, classes: Path, way: str) -> Dump:
     elif way in ("before-full-gc", "after-full-gc"):
         when = "Before" if way == "before-full-gc" else "After"
         options += [f"-XX:+HeapDump{when}FullGC", f"-XX:HeapDumpPath={jvm.inside(folder)}"]
-    with program(jvm, classes, options, folder, *([way] if way in (SMALL, HUGE) else [])) as one:
+    size = way.removesuffix("-gz")
+    with program(jvm, classes, options, folder, *([size] if size in (SMALL, HUGE) else [])) as one:
         said = one.facts
         if way == "mxbean":
             one.send(f"dump {jvm.inside(file)}")
@@ -175,7 +177,8 @@ def _sa_way(setting: Setting, classes: Path, way: str) -> Dump:
     folder, file = setting.place(way)
     jvm = setting.jvm
     through = "ulimit -c unlimited" if way == "core" else ""
-    with program(jvm, classes, ["-Xmx128m", "-XX:+UseG1GC"], folder, through=through) as one:
+    options = ["-Xmx128m", "-XX:+UseG1GC", *setting.producer.options.get(way, [])]
+    with program(jvm, classes, options, folder, *([SMALL] if way == SMALL else []), through=through) as one:
         one.send("collect")  # a collection shows what its walk of the heap leaves out
         core = way == "core"
         whom = [str(jvm.home / "bin" / "java"), jvm.inside(_core(one, folder))] if core else [str(one.pid)]
@@ -268,7 +271,7 @@ def _interrupted_way(setting: Setting, classes: Path, way: str) -> Dump:
     folder, file = setting.place(way)
     words, _, size = way.partition("-at-")
     word, _, manner = words.partition("-")
-    options = _JCMD[manner] if manner else []
+    options = JCMD[manner] if manner else []
     if word in ("killed", "border"):
         with program(setting.jvm, classes, ["-Xmx256m"], folder) as one:
             _kill(one, file, options, int(size))

@@ -144,25 +144,28 @@ def test_every_producer_is_described() -> None:
         assert bool(one.why) == (one.kind == "none")
         assert one.ways or one.kind == "none"
         assert set(one.options) <= set(one.ways)
+        assert set(one.gold) <= set(one.ways)
 
 
 GOLD = Path(__file__).resolve().parents[1] / "gold"
+INDEX = json.loads((GOLD / "index.json").read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("name", sorted(json.loads((GOLD / "index.json").read_text(encoding="utf-8"))))
+@pytest.mark.parametrize("name", sorted(INDEX))
 def test_gold_dumps_hold_what_the_program_says(name: str, tmp_path: Path) -> None:
     dump = tmp_path / "dump"
-    dump.write_bytes(lzma.decompress((GOLD / f"{name}.hprof.xz").read_bytes()))
+    kept = GOLD / INDEX[name]["file"]
+    dump.write_bytes(lzma.decompress(kept.read_bytes()) if kept.suffix == ".xz" else kept.read_bytes())
     said = [
         "class\tEverything$Node\t1000",
         "loaded\tEverything$Node\t3",
         "chain\tEverything$Node\tnumber\tnext\t1000",
-        "text\tconformance caf\u00e9",
         "static\tEverything\tj\t7fffffffffffffff",
     ]
+    if not name.startswith("shark-"):  # the copy has other text
+        said.append("text\tconformance caf\u00e9")
     assert facts.differences(dump, facts.parse(said)) == ""
 
 
 def test_every_gold_dump_is_in_the_index() -> None:
-    index = json.loads((GOLD / "index.json").read_text(encoding="utf-8"))
-    assert {path.name.removesuffix(".hprof.xz") for path in GOLD.glob("*.xz")} == set(index)
+    assert {path.name for path in GOLD.glob("*.hprof.*")} == {one["file"] for one in INDEX.values()}
