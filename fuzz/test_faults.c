@@ -133,9 +133,7 @@ static void one_allocation_may_fail(void **state)
         int fd = file_with(&corpus[i].bytes);
 
         validate_fd(fd, &memory, &whole, NULL);
-        uint64_t count = memory.count, step = count / 12 + 1;
-
-        for (uint64_t n = i % step; n < count; n += step) {
+        for (uint64_t n = 0, count = memory.count; n < count; n++) {
             memory = (struct allocator){.left = n, .junk = 0xa5};
             if (validate_fd(fd, &memory, &account, NULL) == HPROF_LIMIT)
                 limits++;

@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 from dumps import DUPLICATE, VALID, dangling, utf8
-from tool import PROFILES, RULES, SOURCE, TOOL, Arg, catalog, on_a_terminal, report, report_one, run
+from tool import PROFILES, RULES, SOURCE, TOOL, Arg, catalog, obey_permissions, on_a_terminal, report, report_one, run
+
+FORMATS = ["text", "text-full", "lines", "github", "json", "sarif", "junit"]
 
 # ---- Exit status -----------------------------------------------------------------------------------------------------
 
@@ -63,10 +65,16 @@ def test_what_cannot_be_opened_is_named_on_standard_error(files: Path) -> None:
     assert file["findings"] == []
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read all")
 def test_a_file_without_permission(files: Path) -> None:
     (files / "valid").chmod(0)
-    assert run("valid", cwd=files).err == "hprof-validate: valid: Permission denied\n"
+    done = run("valid", cwd=files, preexec_fn=obey_permissions)
+    assert (done.status, done.out, done.err) == (3, "", "hprof-validate: valid: Permission denied\n")
+
+
+def test_an_empty_file(files: Path) -> None:
+    (files / "empty").touch()
+    file = report_one("empty", cwd=files)
+    assert (file["status"], file["failure"], file["totals"]) == (1, None, {"HDR-005": 1})
 
 
 def test_a_file_that_fails_while_it_is_read() -> None:
@@ -382,10 +390,7 @@ def test_quiet_writes_to_an_output_file(files: Path) -> None:
 @pytest.mark.parametrize(
     "args",
     [
-        ["valid"],
-        ["--format", "json", "valid"],
-        ["--format", "sarif", "duplicate"],
-        ["--format", "junit", "duplicate"],
+        *(["--format", form, "duplicate"] for form in FORMATS),
         ["--help"],
         ["--version"],
         ["--list-rules"],
@@ -401,11 +406,11 @@ def test_an_output_that_cannot_be_written_is_3(files: Path, args: list[str]) -> 
     assert (done.status, done.err) == (3, "hprof-validate: standard output: Bad file descriptor\n")
 
 
-@pytest.mark.parametrize("name", ["json", "sarif", "junit", "text"])
+@pytest.mark.parametrize("name", FORMATS)
 def test_a_reader_that_goes_away(files: Path, name: str) -> None:
     """Status 3 without a message, or a graver status."""
     (files / "many").write_bytes(dangling(20000))
-    for file in ("many", "valid"):
+    for file in ("many", "duplicate"):
         reading, writing = os.pipe()
         os.close(reading)
         done = run("--format", name, "--max-errors", "0", file, "valid", cwd=files, stdout=writing)
