@@ -134,3 +134,38 @@ def test_other_bytes_are_a_find(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fuzz_text, "assemble", lambda text: assemble(text.replace("1.0.2", "1.0.1")))
     with pytest.raises(fuzz_text.DifferenceError):
         fuzz_text.check(b"JAVA PROFILE 1.0.2\0")
+
+
+def test_inputs_that_fail_no_more_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of those that fail, there is one find for each kind: the smallest."""
+    raw = tmp_path / "raw"
+    raw.mkdir()
+    for name, data in (("crash-1", "large"), ("crash-2", "tiny"), ("timeout-3", "")):
+        (raw / name).write_text(data, encoding="utf-8")
+    for name in ("build_replay", "build_libfuzzer"):
+        monkeypatch.setattr(campaign, name, lambda *_: tmp_path)
+    monkeypatch.setattr(campaign, "minimise", lambda _, file, to: to.write_bytes(file.read_bytes()))
+    monkeypatch.setattr(campaign, "reproduce", lambda _, file: "7 bytes differ" if file.stat().st_size else None)
+    summary = campaign.Summary("fuzz_paths", "libfuzzer", "abc", False, "2026-01-01 00:00", 2)
+    campaign.sort_finds(tmp_path, "fuzz_paths", "clang", summary)
+    assert [(find.kind, find.inputs) for find in summary.finds] == [("N bytes differ", 2)]
+    assert (tmp_path / "finds" / summary.finds[0].file).read_text(encoding="utf-8") == "tiny"
+    assert campaign.as_markdown(summary).endswith("Not reproduced: timeout-3 in raw/\n")
+
+
+def test_finds_and_seeds_are_taken_into_the_tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The smallest files that are no seeds, at most as many as wanted; each find; the summary."""
+    monkeypatch.setattr(corpus_update, "FUZZ", tmp_path / "fuzz")
+    monkeypatch.setattr(corpus_update, "ROOT", tmp_path)
+    (tmp_path / "corpus/valid").mkdir(parents=True)
+    (tmp_path / "corpus/valid/x.hprof").write_bytes(b"1")
+    out = tmp_path / "out"
+    for name, data in (("corpus/a", b"1"), ("corpus/b", b"22"), ("corpus/c", b"333"), ("finds/d", b"4")):
+        (out / name).parent.mkdir(parents=True, exist_ok=True)
+        (out / name).write_bytes(data)
+    summary = {"target": "t", "engine": "afl", "date": "2026-01-01 00:00", "finds": [{"file": "d"}]}
+    (out / "summary.json").write_text(json.dumps(summary), encoding="utf-8")
+    corpus_update.take(out, 1)
+    taken = {kind: [file.read_bytes() for file in (tmp_path / "fuzz" / kind / "t").iterdir()] for kind in ("corpora", "finds")}
+    assert taken == {"corpora": [b"22"], "finds": [b"4"]}
+    assert (tmp_path / "fuzz/results/2026-01-01-00-00-t-afl.json").exists()
