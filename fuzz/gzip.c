@@ -63,7 +63,7 @@ size_t unpack_gzip(const uint8_t *data, size_t size, uint8_t *out, size_t max)
     return total;
 }
 
-bool zlib_accepts(const uint8_t *file, size_t size)
+bool zlib_accepts(const uint8_t *file, size_t size, bool *refused_code)
 {
     static uint8_t room[1 << 16];
     z_stream z = {.next_in = (Bytef *)(uintptr_t)file, .avail_in = (uInt)size};
@@ -80,6 +80,7 @@ bool zlib_accepts(const uint8_t *file, size_t size)
         if (ended && z.avail_in)
             result = inflateReset(&z); /* Z_OK: another member follows */
     }
+    *refused_code = z.msg && strstr(z.msg, " set"); /* "invalid distances set" and the like */
     inflateEnd(&z);
     return ended && !z.avail_in;
 }
