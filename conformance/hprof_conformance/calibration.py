@@ -98,6 +98,7 @@ def _tiny_dump(hello: Hello) -> bytes:
 
 
 def _ask(session: Session, folder: Path, data: bytes) -> Reply:
+    folder.mkdir(exist_ok=True)  # the reader may have deleted it
     with tempfile.TemporaryDirectory(dir=folder) as own:  # some readers leave a cache beside the dump
         file = Path(own) / "dump.hprof"
         file.write_bytes(data)

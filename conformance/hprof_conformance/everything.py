@@ -27,7 +27,9 @@ class FailedError(Exception):
 
 def do(command: list[str], environment: dict[str, str] | None = None) -> str:
     """Its output. Raises FailedError."""
-    run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE, env=environment)
+    run = subprocess.run(
+        command, capture_output=True, text=True, errors="replace", check=False, timeout=PATIENCE, env=environment
+    )
     if run.returncode:
         raise FailedError(f"{' '.join(command)} ended with {run.returncode}: {(run.stderr or run.stdout).strip()[-300:]}")
     return run.stdout

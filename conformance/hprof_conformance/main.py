@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -116,7 +117,15 @@ def _compare_readers(
 
 
 def main() -> int:
-    asked = arguments()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends like Ctrl-C: readers are stopped, their folders deleted
+    try:
+        return _run(arguments())
+    except KeyboardInterrupt:
+        print("conformance/run: interrupted", file=sys.stderr)
+        return 130
+
+
+def _run(asked: argparse.Namespace) -> int:
     root: Path = asked.root.resolve()
     build = root / "build" / "conformance"
     all_readers, all_producers = readers.read_readers(root), producers.read_producers(root)
@@ -141,7 +150,11 @@ def main() -> int:
         if not chosen:
             raise SystemExit("conformance/run: no case matches")
     limits = Limits(seconds=asked.timeout) if asked.timeout else Limits()
-    made = [producers.run(root, build, one, progress, asked.update, asked.gold) for one in some_producers]
+    made = []
+    for one in some_producers:
+        made.append(producers.run(root, build, one, progress, asked.update, asked.gold))
+        if made[-1]["why_not"]:
+            progress(f"{one.title}: {made[-1]['why_not']}")
     rows = matrix.run(root, build / "readers", some_readers, chosen, limits, max(asked.jobs, 1), progress)
     known, surprises = _compare_readers(asked, rows, all_cases, not asked.cases)
 

@@ -48,12 +48,12 @@ class Row:
         return not self.why_not
 
 
-def own_commands(reader: Reader) -> tuple[list[str], str]:
+def own_commands(reader: Reader, stop: threading.Event | None = None) -> tuple[list[str], str]:
     """What starts the reader, and what a shell takes to run it on FILE. A program that says hello speaks the protocol; any other is
     started once for each dump."""
     program = [str(reader.folder)]
     with tempfile.TemporaryDirectory() as folder:
-        session = Session(program, Path(folder))
+        session = Session(program, Path(folder), stop=stop)
         try:
             session.start()
         except (ProtocolError, OSError):
@@ -64,11 +64,19 @@ def own_commands(reader: Reader) -> tuple[list[str], str]:
     return program, readers.one_request(program)
 
 
-def run_reader(root: Path, build: Path, reader: Reader, cases: list[Case], limits: Limits, progress: Callable[[str], None]) -> Row:
+def run_reader(
+    root: Path,
+    build: Path,
+    reader: Reader,
+    cases: list[Case],
+    limits: Limits,
+    progress: Callable[[str], None],
+    stop: threading.Event | None = None,
+) -> Row:
     row = Row(reader)
     try:
         if reader.kind == "own":
-            command, row.by_hand = own_commands(reader)
+            command, row.by_hand = own_commands(reader, stop)
         else:
             command = readers.command(root, reader, build / reader.name)
             row.by_hand = readers.by_hand(root, reader, build / reader.name)
@@ -76,7 +84,7 @@ def run_reader(root: Path, build: Path, reader: Reader, cases: list[Case], limit
         row.why_not = str(error)
         return row
     folder = Path(tempfile.mkdtemp(prefix=f"hprof-{reader.name}-"))
-    session = Session(command, folder, limits)
+    session = Session(command, folder, limits, stop)
     try:
         row.calibration = calibration.calibrate(session, folder, None if reader.kind == "own" else reader)
         row.hello = session.hello
@@ -96,14 +104,15 @@ def run_reader(root: Path, build: Path, reader: Reader, cases: list[Case], limit
 
 
 def _cell(session: Session, folder: Path, case: Case, hello: Hello) -> Cell:
+    folder.mkdir(exist_ok=True)  # the reader may have deleted it
     file = case.place(folder)
     began = time.monotonic()
     reply = session.ask(case.name, file)
     reply = replace(reply, message=reply.message.replace(f"{folder}/", ""))
     seconds = time.monotonic() - began
-    for left in folder.iterdir():  # caches beside the dump
-        if left.name != "stderr":
-            shutil.rmtree(left) if left.is_dir() else left.unlink()
+    if folder.exists():
+        for left in folder.iterdir():  # caches beside the dump
+            shutil.rmtree(left) if left.is_dir() and not left.is_symlink() else left.unlink()
     return Cell(case, reply, assess(case, hello, reply), seconds)
 
 
@@ -117,16 +126,21 @@ def run(
     progress: Callable[[str], None],
 ) -> list[Row]:
     """Rows in the order of the readers."""
-    lock = threading.Lock()
+    lock, stop = threading.Lock(), threading.Event()
 
     def say(words: str) -> None:
         with lock:
             progress(words)
 
     def one(reader: Reader) -> Row:
-        row = run_reader(root, build, reader, cases, limits, say)
+        row = run_reader(root, build, reader, cases, limits, say, stop)
         say(f"{reader.title}: {f'{len(row.cells)} cases' if row.ran else row.why_not}")
         return row
 
     with ThreadPoolExecutor(max_workers=jobs) as pool:
-        return list(pool.map(one, chosen))
+        try:
+            return list(pool.map(one, chosen))
+        except BaseException:
+            stop.set()  # else the pool waits until each reader has met all cases
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise

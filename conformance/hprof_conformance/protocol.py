@@ -58,9 +58,10 @@ def _validator(definition: str) -> jsonschema.Draft202012Validator:
 
 def _parse(line: str, definition: str) -> dict[str, Any]:
     try:
-        found: Any = json.loads(line)
+        # An unpaired surrogate is legal in JSON, but no file in UTF-8 can hold one.
+        found: Any = json.loads(json.dumps(json.loads(line), ensure_ascii=False).encode("utf-8", "replace"))
         _validator(definition).validate(found)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:  # or nested too deeply
         raise ProtocolError(f"no JSON: {line.strip()[:200]}") from error
     except jsonschema.ValidationError as error:
         raise ProtocolError(f"{definition}: {error.message[:300]}") from error

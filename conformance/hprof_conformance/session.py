@@ -8,6 +8,8 @@ import re
 import selectors
 import signal
 import subprocess
+import tempfile
+import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +18,9 @@ from hprof_conformance.protocol import Hello, ProtocolError, Reply, parse_hello,
 
 MOST_MEMORY = 4 << 30
 LARGE_FILE = 1 << 20
+MOST_IN_A_LINE = 16 << 20
+MOST_ERRORS = 1 << 30  # on standard error, of one process
+_LAST_ERRORS = 1 << 20  # enough for the stacks of a JVM
 _START_TIMEOUT = 60.0
 _POLL = 0.1
 _PATIENCE = 10.0  # for the stacks of a JVM, and for the end of a process that no longer answers
@@ -45,15 +50,22 @@ def resident(pid: int) -> int:
     return int(pages) * os.sysconf("SC_PAGESIZE")
 
 
+class StoppedError(Exception):
+    """The run ends before the reader has answered."""
+
+
 class Session:
-    def __init__(self, command: list[str], directory: Path, limits: Limits | None = None) -> None:
-        """`directory` is for what the reader writes, and for its errors."""
+    def __init__(
+        self, command: list[str], directory: Path, limits: Limits | None = None, stop: threading.Event | None = None
+    ) -> None:
+        """`directory` is for what the reader writes. Once `stop` is set, waiting for the reader raises StoppedError."""
         self._command = command
         self._directory = directory
         self._limits = limits or Limits()
         self._process: subprocess.Popen[bytes] | None = None
         self._pending = b""
-        self._errors = directory / "stderr"
+        self._stop = stop or threading.Event()
+        self._errors = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 # has no name, so the reader cannot replace it
         self.hello: Hello | None = None
         self.starts = 0
 
@@ -61,15 +73,17 @@ class Session:
         """Raises ProtocolError if the reader does not say hello."""
         if self._process is None:
             self.starts += 1
-            with self._errors.open("wb") as errors:
-                self._process = subprocess.Popen(
-                    self._command,
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    stderr=errors,
-                    cwd=self._directory,
-                    start_new_session=True,
-                )
+            self._directory.mkdir(exist_ok=True)  # the reader may have deleted it
+            self._errors.seek(0)
+            self._errors.truncate()
+            self._process = subprocess.Popen(
+                self._command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._errors,
+                cwd=self._directory,
+                start_new_session=True,
+            )
             self._pending = b""
             line = self._line(_START_TIMEOUT)
             if isinstance(line, Reply):
@@ -80,13 +94,14 @@ class Session:
 
     def ask(self, case: str, file: Path) -> Reply:
         """Never raises for what a reader does: a crash, a hang and a breach of the protocol are replies too."""
+        seconds = self._limits.for_file(file)  # before the reader can delete the file
         try:
             self.start()
             process = self._process
             assert process is not None and process.stdin is not None
             process.stdin.write(request(case, file).encode())
             process.stdin.flush()
-            line = self._line(self._limits.for_file(file))
+            line = self._line(seconds)
             return Reply(case, line.outcome, line.message) if isinstance(line, Reply) else parse_reply(line, case)
         except BrokenPipeError:
             found = self._ended()
@@ -117,21 +132,37 @@ class Session:
         with selectors.DefaultSelector() as selector:
             selector.register(process.stdout, selectors.EVENT_READ)
             while b"\n" not in self._pending:
+                if self._stop.is_set():
+                    raise StoppedError
                 if resident(process.pid) > self._limits.memory:
                     self.stop()
                     return Reply("", "out of memory", f"more than {self._limits.memory} bytes")
+                if os.fstat(self._errors.fileno()).st_size > MOST_ERRORS:
+                    self.stop()
+                    return Reply("", "crashed", f"more than {MOST_ERRORS} bytes on standard error")
+                if len(self._pending) > MOST_IN_A_LINE:
+                    self.stop()
+                    return Reply("", "crashed", f"a line of more than {MOST_IN_A_LINE} bytes on standard output")
                 left = until - time.monotonic()
                 if left <= 0:
                     where = self._where()
                     self.stop()
                     return Reply("", "hung", f"no answer after {seconds:g} s{where}")
+                has_ended = process.poll() is not None  # a child of it may keep the pipe open
                 if selector.select(min(left, _POLL)):
                     data = os.read(process.stdout.fileno(), 1 << 16)
                     if not data:
                         return self._ended()
                     self._pending += data
+                elif has_ended:
+                    return self._ended()
         line, _, self._pending = self._pending.partition(b"\n")
         return line.decode("utf-8", "replace")
+
+    def _last_errors(self) -> str:
+        """The reader shares the position in the file, so it stays."""
+        file = self._errors.fileno()
+        return os.pread(file, _LAST_ERRORS, max(os.fstat(file).st_size - _LAST_ERRORS, 0)).decode("utf-8", "replace")
 
     def _where(self) -> str:
         """The methods that a JVM is in, the innermost first. SIGQUIT asks it for its stacks; readers.py lets it print them to
@@ -141,7 +172,7 @@ class Session:
             return ""
         process.send_signal(signal.SIGQUIT)
         until = time.monotonic() + _PATIENCE
-        while not (found := _STACK.search(self._errors.read_text(encoding="utf-8", errors="replace"))):
+        while not (found := _STACK.search(self._last_errors())):
             if time.monotonic() > until:
                 return ""
             time.sleep(_POLL)
@@ -159,6 +190,6 @@ class Session:
             return Reply("", "crashed", "closed its standard input or output, and did not end")
         self.stop()
         how = f"signal {signal.Signals(-status).name}" if status < 0 else f"status {status}"
-        lines = self._errors.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+        lines = self._last_errors().strip().splitlines()
         outcome = "out of memory" if any("OutOfMemoryError" in line for line in lines) else "crashed"
         return Reply("", outcome, f"ended with {how}: {lines[-1][:300] if lines else 'no message'}")

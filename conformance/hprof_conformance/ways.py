@@ -332,6 +332,8 @@ def _own(setting: Setting) -> Iterator[Dump]:
     def dump(way: str) -> Dump:
         _, file = setting.place(way)
         do([str(setting.producer.folder), str(file)])
+        if file.exists() and not file.is_file():
+            raise FailedError(f"{file.name} is no regular file")
         return setting.dump(way, file)
 
     return _each(setting, dump)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 import time
 from pathlib import Path
@@ -48,6 +49,25 @@ def answer(how: str, case: str, file: Path) -> None:
     if how == "closes":
         os.close(1)
         time.sleep(60)
+    if how == "nested":
+        print("[" * 1000000, flush=True)
+    if how == "endless-line":
+        while True:
+            sys.stdout.write("x" * (1 << 16))
+    if how == "endless-errors":
+        while True:
+            sys.stderr.write("x" * (1 << 16))
+    if how == "surrogate":
+        say({"case": case, "outcome": "crashed", "message": "\ud800"})
+        return
+    if how == "leaves-child":
+        if os.fork():
+            sys.exit(3)
+        os.setsid()
+        time.sleep(5)
+    if how == "deletes":
+        shutil.rmtree(file.parent)
+        sys.exit(3)
     say({"case": case, "outcome": "accepted", "counts": {"instances": file.stat().st_size}, "digests": {}})
 
 

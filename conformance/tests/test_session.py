@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import sys
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -45,19 +46,30 @@ def dump(tmp_path: Path) -> Path:
         ("other-case", "crashed", "asked for bad, answered another"),
         ("ends", "crashed", "status 3"),
         ("closes", "crashed", "did not end"),
+        ("nested", "crashed", "no JSON: [["),
+        ("endless-line", "crashed", "a line of more than 1048576 bytes"),
+        ("endless-errors", "crashed", "more than 1048576 bytes on standard error"),
+        ("surrogate", "crashed", "?"),
+        ("leaves-child", "crashed", "status 3"),
+        ("deletes", "crashed", "status 3"),
     ],
 )
 def test_what_goes_wrong_is_a_reply_and_the_reader_is_started_again(
     how: str, outcome: str, message: str, tmp_path: Path, dump: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("hprof_conformance.session._PATIENCE", 1.0)
-    one = session(how, tmp_path)
+    for limit in ("MOST_IN_A_LINE", "MOST_ERRORS"):
+        monkeypatch.setattr(f"hprof_conformance.session.{limit}", 1 << 20)
+    own = tmp_path / "own"
+    own.mkdir()
+    bad_dump = Path(shutil.copy(dump, own))
+    one = session(how, own)
     try:
         assert one.ask("good", dump).counts == {"instances": 5}
-        bad = one.ask("bad", dump)
+        bad = one.ask("bad", bad_dump)
         assert (bad.outcome, message in bad.message) == (outcome, True), bad.message
         assert one.ask("good", dump).outcome == "accepted"
-        assert one.starts == 2
+        assert one.starts == (1 if how == "surrogate" else 2)
     finally:
         one.stop()
 
