@@ -43,7 +43,7 @@ class Case:
     file: Path
     packed: bool  # by xz, to keep a gold file small; a reader gets its content
     about: str
-    should: str  # accept, reject or either
+    should: str  # accept, reject, report or either
     rules: list[str]
     requires: list[str]
     bytes: int

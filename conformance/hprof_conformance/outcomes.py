@@ -13,10 +13,11 @@ WRONG_COUNTS = "wrong counts"
 WRONG_CONTENT = "wrong content"
 REFUSED = "refused"  # a valid dump
 UNSUPPORTED = "unsupported"
-# For a dump that it should reject.
+# For a dump that it should reject or report.
 REJECTED = "rejected"
 NOTICED = "accepted with notice"
 TOLERATED = "accepted, nothing lost"
+UNREPORTED = "accepted without notice"  # nothing is lost, but a reader must report the fault
 SILENT_LOSS = "accepted with silent loss"
 # For any.
 CRASHED = "crashed"
@@ -25,7 +26,7 @@ OUT_OF_MEMORY = "out of memory"
 
 OUTCOMES = (
     *(RIGHT, WRONG_COUNTS, WRONG_CONTENT, REFUSED, UNSUPPORTED),
-    *(REJECTED, NOTICED, TOLERATED, SILENT_LOSS, CRASHED, HUNG, OUT_OF_MEMORY),
+    *(REJECTED, NOTICED, TOLERATED, UNREPORTED, SILENT_LOSS, CRASHED, HUNG, OUT_OF_MEMORY),
 )
 
 # No line in expectations is needed for these.
@@ -84,13 +85,14 @@ def assess(case: Case, hello: Hello, reply: Reply) -> Verdict:
     counts, entries = differences(case, hello, reply)
     if case.should == "either":
         entries = []  # what such a dump holds is as open as whether it is read
-    elif case.should == "reject":
+    elif case.should != "accept":
         entries = [one for one in entries if one.what in _WHATEVER_THE_CLASS]
     found = counts + entries
     words = "; ".join(f"{one.what}: {one.found} instead of {one.expected}" for one in found)
-    if case.should != "reject":
+    if case.should in ("accept", "either"):
         outcome = WRONG_COUNTS if counts else WRONG_CONTENT if entries else RIGHT
         return Verdict(outcome, words, found)
     if reply.notices:
         return Verdict(NOTICED, "; ".join(reply.notices)[:500], found)
-    return Verdict(SILENT_LOSS if found else TOLERATED, words, found)
+    unnoticed = UNREPORTED if case.should == "report" else TOLERATED
+    return Verdict(SILENT_LOSS if found else unnoticed, words, found)

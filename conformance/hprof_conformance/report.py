@@ -23,6 +23,7 @@ from hprof_conformance.outcomes import (
     RIGHT,
     SILENT_LOSS,
     TOLERATED,
+    UNREPORTED,
     UNSUPPORTED,
 )
 
@@ -31,14 +32,15 @@ Json = dict[str, Any]
 
 
 def scores(row: Row) -> Json:
-    """Of a reader. `valid` are the dumps that it should accept, `invalid` those that it should reject; without unsupported ones."""
+    """Of a reader. `valid` are the dumps that it should accept, `invalid` those that it should reject or report; without
+    unsupported ones."""
     supported = [cell for cell in row.cells if cell.verdict.outcome != UNSUPPORTED]
     by_should = {
         should: Counter(cell.verdict.outcome for cell in supported if cell.case.should == should)
-        for should in ("accept", "reject", "either")
+        for should in ("accept", "reject", "report", "either")
     }
     everywhere = Counter(cell.verdict.outcome for cell in supported)
-    accept, reject = by_should["accept"], by_should["reject"]
+    accept, reject = by_should["accept"], by_should["reject"] + by_should["report"]
     with_objects = [cell for cell in supported if cell.case.should == "accept" and cell.case.has_objects]
     return {
         "cases": len(row.cells),
@@ -50,6 +52,7 @@ def scores(row: Row) -> Json:
         "invalid": reject.total(),
         "invalid_rejected": reject[REJECTED] + reject[NOTICED],
         "invalid_tolerated": reject[TOLERATED],
+        "unreported": reject[UNREPORTED],
         "silent_losses": reject[SILENT_LOSS],
         "crashes": everywhere[CRASHED],
         "hangs": everywhere[HUNG],

@@ -57,6 +57,11 @@ def accepted(instances: int = 2, entry: Entry = ONE, notices: list[str] | None =
         ("reject", accepted(instances=1), outcomes.SILENT_LOSS),
         ("reject", accepted(entry=NOTHING), outcomes.SILENT_LOSS),
         ("reject", Reply("a/b", "hung", "no"), outcomes.HUNG),
+        ("report", Reply("a/b", "rejected", "no"), outcomes.REJECTED),
+        ("report", accepted(notices=["the end is missing"]), outcomes.NOTICED),
+        ("report", accepted(), outcomes.UNREPORTED),
+        ("report", accepted(instances=1), outcomes.SILENT_LOSS),
+        ("report", Reply("a/b", "crashed", "no"), outcomes.CRASHED),
         ("either", accepted(), outcomes.RIGHT),
         ("either", accepted(entry=NOTHING), outcomes.RIGHT),
         ("either", accepted(instances=1), outcomes.WRONG_COUNTS),
@@ -247,6 +252,17 @@ def test_a_program_that_takes_a_file_is_a_reader(tmp_path: Path) -> None:
     assert "rejected" in results.values()
     for name in ("matrix.md", "junit.xml", "index.html"):
         assert (tmp_path / "report" / name).stat().st_size > 0
+
+
+def test_a_reader_of_ones_own_fails_for_what_it_does_not_report(tmp_path: Path) -> None:
+    reader = tmp_path / "my-reader"
+    reader.write_text('#!/bin/sh\ntest "$(head -c 4 "$1")" = JAVA\n')
+    reader.chmod(0o755)
+    found = run("--reader", str(reader), "--cases", "REC-007", "--report", str(tmp_path / "report"))
+    made = json.loads((tmp_path / "report" / "report.json").read_text())["readers"][0]
+    assert found[0] == 1, found[1]
+    assert {one["outcome"] for one in made["results"]} == {"accepted without notice"}
+    assert made["scores"]["unreported"] == made["scores"]["invalid"] > 0
 
 
 def test_a_reader_of_ones_own_fails_for_a_valid_dump_that_it_refuses(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ def reader(name: str, outcomes: dict[str, str]) -> dict[str, Any]:
         for case, outcome in outcomes.items()
     ]
     names = ("valid_right", "valid", "content_right", "content", "invalid_rejected", "invalid", "invalid_tolerated")
-    more = ("silent_losses", "crashes", "hangs", "out_of_memory", "unsupported", "cases", "seconds")
+    more = ("unreported", "silent_losses", "crashes", "hangs", "out_of_memory", "unsupported", "cases", "seconds")
     return {
         "name": name,
         "title": f"Reader {name}",

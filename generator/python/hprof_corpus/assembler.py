@@ -33,7 +33,7 @@ class Verdicts:
     """What the text says for the manifest."""
 
     about: str = ""
-    reader: str = ""  # accept, reject, either
+    reader: str = ""  # accept, reject, report, either
     reader_why: str = ""
     severities: dict[tuple[str, str], str] = field(default_factory=dict)  # (profile, rule) to severity
     looks_like: str = ""
@@ -433,7 +433,7 @@ class Assembler:
         texts = [token.text for token in tokens]
         if statement.word == "about" and len(texts) == 1:
             self._about = texts[0]
-        elif statement.word == "reader" and len(texts) == 2 and texts[0] in ("accept", "reject", "either"):
+        elif statement.word == "reader" and len(texts) == 2 and texts[0] in ("accept", "reject", "report", "either"):
             self._reader, self._reader_why = texts
         elif statement.word == "profile" and len(texts) == 3:
             self._severities[texts[0], texts[1]] = texts[2]

@@ -104,6 +104,14 @@ def test_what_is_said_of_a_file_ends_with_a_full_stop(manifest: Files) -> None:
         assert entry["about"].endswith("."), entry["file"]
 
 
+def test_a_series_of_segments_without_an_end_is_to_be_reported(manifest: Files) -> None:
+    """SPEC.md 1.4. A reader may reject the file for another fault as well."""
+    files = [entry for entry in manifest if any(finding["rule"] == "REC-007" for finding in entry["findings"])]
+    assert files
+    for entry in files:
+        assert entry["reader"]["should"] == "report", entry["file"]
+
+
 def test_small(manifest: Files) -> None:
     sizes = [entry["bytes"] for entry in manifest if entry["checked_in"]]
     assert max(sizes) < 48 << 10
