@@ -86,7 +86,7 @@ def test_mann_whitney_is_exact() -> None:
 
 
 def test_statistics_of_all_processes_are_added() -> None:
-    summary = campaign.Summary("fuzz_oracle", "mutants", "abc", False, "2026-01-01 00:00", 2)
+    summary = campaign.Summary("fuzz_oracle", "mutants", "abc", False, "c0de", "2026-01-01 00:00", 2, 60)
     for heap, median in ((60, 7), (80, 9)):
         report = f"100 inputs without a difference\n{heap} with a heap dump, 60.0 %\n"
         campaign.add_statistics(f"{report}median of those with a heap dump: {median} sub-records\nREC-001 5\n", summary)
@@ -96,19 +96,48 @@ def test_statistics_of_all_processes_are_added() -> None:
     assert campaign.describe_inputs({}, []) == ""
 
 
-def test_results_add_up_by_commit_and_target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_sources_of_targets_change_the_code(tmp_path: Path) -> None:
+    def code_after(name: str, text: str) -> str:
+        file = tmp_path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+        return str(campaign.code_of(tmp_path))
+
+    first = code_after("validator/src/base/hash.c", "1")
+    same = ["SPEC.md", "fuzz/README.md", "fuzz/corpora/fuzz_paths/1234", "conformance/reader.c", "validator/tests/test_hash.c"]
+    assert {code_after(name, "x") for name in same} == {first}
+    others = ["validator/src/base/hash.c", "validator/src/rules.def", "validator/include/hprof.h", "validator/cli/report.c"]
+    others += ["generator/src/model.c", "fuzz/oracle.c", "fuzz/target.h"]
+    assert len({first, *(code_after(name, "2") for name in others)}) == 1 + len(others)
+    (tmp_path / "fuzz/oracle.c").rename(tmp_path / "fuzz/other.c")
+    assert code_after("SPEC.md", "y") != code_after("fuzz/oracle.c", "2")
+
+
+def test_results_add_up_by_code_and_target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What two commits of the same code ran is one sum; another code is another."""
     monkeypatch.setattr(corpus_update, "FUZZ", tmp_path)
+    monkeypatch.setattr(corpus_update, "code_of", lambda _: "c0de")
     (tmp_path / "results").mkdir()
-    row = {"commit": "abc", "changed": False, "cpu_seconds": 1800, "executions": 1000, "edges": 5, "finds": []}
-    first: dict[str, object] = {"target": "t", "date": "2026-01-01"}
-    later: dict[str, object] = {"target": "t", "date": "2026-01-02", "edges": 7}
-    for i, more in enumerate((first, later, {**first, "target": "u"})):
+    row: dict[str, object] = {"target": "t", "engine": "afl", "commit": "abc", "changed": False, "code": "c0de"}
+    row |= {"date": "2026-01-01", "cpu_seconds": 1800, "executions": 1000, "edges": 5, "finds": []}
+    later: dict[str, object] = {"date": "2026-01-03", "commit": "def", "edges": 7, "finds": [{}]}
+    older: dict[str, object] = {"code": "01d", "date": "2026-01-02", "changed": True}
+    runs: list[dict[str, object]] = [later, {}, {"target": "u"}, older]
+    for i, more in enumerate(runs):
         (tmp_path / "results" / f"{i}.json").write_text(json.dumps({**row, **more}), encoding="utf-8")
-    assert corpus_update.table()[2:] == [
-        "| 2026-01-02 | abc | all | 1.50 | 3,000 |  | 0 |",
-        "| 2026-01-02 | abc | t | 1.00 | 2,000 | 7 | 0 |",
-        "| 2026-01-02 | abc | u | 0.50 | 1,000 | 5 | 0 |",
+    lines = corpus_update.by_code()
+    assert lines[0].endswith("was c0de when this was computed; campaigns ran it for 1.50 CPU hours and 3,000 executions.")
+    assert lines[4:] == [
+        "| 2026-01-02 | 01d | abc and changes | 0.50 | 1,000 | 0 |",
+        "| 2026-01-03 | c0de | def, abc | 1.50 | 3,000 | 1 |",
     ]
+    assert corpus_update.by_target()[2:] == [
+        "| c0de | u | afl | 0.50 | 1,000 | 5 | 0 |",
+        "| 01d | t | afl | 0.50 | 1,000 | 5 | 0 |",
+        "| c0de | t | afl | 1.00 | 2,000 | 7 | 1 |",
+    ]
+    monkeypatch.setattr(corpus_update, "code_of", lambda _: "new")
+    assert corpus_update.by_code()[0].endswith("campaigns ran it for 0.00 CPU hours and 0 executions.")
 
 
 def test_planted_bugs_are_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,15 +175,94 @@ def test_inputs_that_fail_no_more_are_named(tmp_path: Path, monkeypatch: pytest.
         monkeypatch.setattr(campaign, name, lambda *_: tmp_path)
     monkeypatch.setattr(campaign, "minimise", lambda _, file, to: to.write_bytes(file.read_bytes()))
     monkeypatch.setattr(campaign, "reproduce", lambda _, file: "7 bytes differ" if file.stat().st_size else None)
-    summary = campaign.Summary("fuzz_paths", "libfuzzer", "abc", False, "2026-01-01 00:00", 2)
-    campaign.sort_finds(tmp_path, "fuzz_paths", "clang", summary)
+    summary = campaign.Summary("fuzz_paths", "libfuzzer", "abc", False, "c0de", "2026-01-01 00:00", 2, 60)
+    campaign.sort_finds(tmp_path, tmp_path, "fuzz_paths", "clang", summary)
     assert [(find.kind, find.inputs) for find in summary.finds] == [("N bytes differ", 2)]
     assert (tmp_path / "finds" / summary.finds[0].file).read_text(encoding="utf-8") == "tiny"
     assert campaign.as_markdown(summary).endswith("Not reproduced: timeout-3 in raw/\n")
 
 
+def test_a_target_that_fails_all_the_time_keeps_few_inputs(tmp_path: Path) -> None:
+    """The smallest: sorting takes up to SLOWEST seconds for each slow one."""
+    for i in range(300):
+        (tmp_path / f"crash-{i}").write_bytes(bytes(i))
+        (tmp_path / f"timeout-{i}").write_bytes(bytes(i))
+    campaign.trim(tmp_path)
+    left = {kind: sorted(file.stat().st_size for file in tmp_path.glob(f"{kind}-*")) for kind in ("crash", "timeout")}
+    assert left == {"crash": list(range(campaign.RAW_FILES)), "timeout": list(range(campaign.RAW_SLOW_FILES))}
+
+
+class Fake:
+    """Stands in for a campaign of one target: it finds what it is told, cannot run, or saves seconds."""
+
+    def __init__(self) -> None:
+        self.runs: list[tuple[str, int]] = []
+        self.fails = ""
+        self.killed_after = 1000
+
+    def __call__(self, out: Path, _: Path, target: str, settings: object, seconds: int) -> object:
+        if len(self.runs) == self.killed_after:
+            raise KeyboardInterrupt
+        self.runs.append((target, seconds))
+        if target == self.fails:
+            raise campaign.BuildError("no jansson")
+        out.mkdir(parents=True, exist_ok=True)
+        summary = campaign.new_summary(target, settings, seconds)
+        before = campaign.saved_in(out)
+        summary.seconds, summary.cpu_seconds, summary.executions = before.get("seconds", 0) + seconds, 2 * seconds, 1000
+        campaign.save(summary, out)
+        return summary
+
+
+def test_all_targets_take_turns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For the same time each, in turns that are not long; a target that does not run takes no time of others."""
+    fake = Fake()
+    fake.fails = "fuzz_report"
+    monkeypatch.setattr(campaign, "campaign", fake)
+    settings = campaign.Settings("libfuzzer", 2, "clang")
+    assert not campaign.run_campaign(tmp_path, "all", settings, 3 * 3600, {})
+    others = [target for target in campaign.ALL_TARGETS if target != "fuzz_report"]
+    assert len(others) == 9
+    assert fake.runs == [(target, 540) for target in campaign.ALL_TARGETS] + [(target, 540) for target in others]
+    saved = campaign.saved_in(tmp_path)
+    assert (saved["target"], saved["seconds"], saved["executions"]) == ("all", 9 * 1080, 9000)
+
+
+def test_all_targets_go_on_where_they_were(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake = Fake()
+    fake.killed_after = 13
+    monkeypatch.setattr(campaign, "campaign", fake)
+    settings = campaign.Settings("libfuzzer", 2, "clang")
+    with pytest.raises(KeyboardInterrupt):
+        campaign.run_campaign(tmp_path, "all", settings, 3 * 3600, {})
+    fake.killed_after = 1000
+    assert campaign.run_campaign(tmp_path, "all", settings, None, campaign.saved_in(tmp_path))
+    assert fake.runs == [(target, 540) for _ in range(2) for target in campaign.ALL_TARGETS]
+    with pytest.raises(SystemExit, match="has run for its time"):
+        campaign.run_campaign(tmp_path, "all", settings, None, campaign.saved_in(tmp_path))
+    assert campaign.run_campaign(tmp_path, "all", settings, 600, campaign.saved_in(tmp_path))
+    assert fake.runs[20:] == [(target, 60) for target in campaign.ALL_TARGETS]
+
+
+@pytest.mark.parametrize("printed", ["#100: cov: 7 ft", ""])
+def test_executions_of_an_earlier_run_are_not_added_again(tmp_path: Path, printed: str) -> None:
+    program = tmp_path / "program"
+    program.write_text(f"#!/bin/sh\necho '{printed}'\n", encoding="utf-8")
+    program.chmod(0o755)
+    (tmp_path / "libfuzzer.log").write_text("#50: cov: 5 ft\n", encoding="utf-8")
+    summary = campaign.Summary("fuzz_paths", "libfuzzer", "abc", False, "c0de", "2026-01-01 00:00", 2, 60, executions=50, edges=5)
+    campaign.run_libfuzzer(tmp_path, program, 1, 1, summary)
+    assert (summary.executions, summary.edges) == ((150, 7) if printed else (50, 5))
+
+
+def test_a_target_that_does_not_start_is_no_success(tmp_path: Path) -> None:
+    summary = campaign.Summary("fuzz_paths", "libfuzzer", "abc", False, "c0de", "2026-01-01 00:00", 2, 60)
+    with pytest.raises(campaign.StartError):
+        campaign.run_libfuzzer(tmp_path, Path("/bin/false"), 1, 1, summary)
+
+
 def test_finds_and_seeds_are_taken_into_the_tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The smallest files that are no seeds, at most as many as wanted; each find; the summary."""
+    """Of each target the smallest files that are no seeds, at most as many as wanted; each find; the summary."""
     monkeypatch.setattr(corpus_update, "FUZZ", tmp_path / "fuzz")
     monkeypatch.setattr(corpus_update, "ROOT", tmp_path)
     (tmp_path / "corpus/valid").mkdir(parents=True)
@@ -165,7 +273,10 @@ def test_finds_and_seeds_are_taken_into_the_tree(tmp_path: Path, monkeypatch: py
         (out / name).write_bytes(data)
     summary = {"target": "t", "engine": "afl", "date": "2026-01-01 00:00", "finds": [{"file": "d"}]}
     (out / "summary.json").write_text(json.dumps(summary), encoding="utf-8")
-    corpus_update.take(out, 1)
+    (tmp_path / "all").mkdir()
+    (tmp_path / "all/summary.json").write_text('{"target": "all"}', encoding="utf-8")
+    out.rename(tmp_path / "all/fuzz_t")
+    corpus_update.take(tmp_path / "all", 1)
     taken = {kind: [file.read_bytes() for file in (tmp_path / "fuzz" / kind / "t").iterdir()] for kind in ("corpora", "finds")}
     assert taken == {"corpora": [b"22"], "finds": [b"4"]}
     assert (tmp_path / "fuzz/results/2026-01-01-00-00-t-afl.json").exists()
