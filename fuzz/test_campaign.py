@@ -244,6 +244,17 @@ def test_all_targets_go_on_where_they_were(tmp_path: Path, monkeypatch: pytest.M
     assert fake.runs[20:] == [(target, 60) for target in campaign.ALL_TARGETS]
 
 
+def test_the_time_of_orphans_counts() -> None:
+    busy = "import time; end = time.process_time() + 0.5\nwhile time.process_time() < end: pass"
+    script = """import sys; sys.path[:0] = sys.argv[1:2]
+import subprocess, test_campaign
+test_campaign.campaign.adopt_orphans()
+subprocess.run(["sh", "-c", '"$1" -c "$2" & exit', "sh", sys.executable, sys.argv[2]])
+print(test_campaign.campaign.children_seconds())"""
+    done = subprocess.run([sys.executable, "-c", script, FUZZ, busy], capture_output=True, text=True, check=True)
+    assert float(done.stdout) >= 0.5
+
+
 @pytest.mark.parametrize("printed", ["#100: cov: 7 ft", ""])
 def test_executions_of_an_earlier_run_are_not_added_again(tmp_path: Path, printed: str) -> None:
     program = tmp_path / "program"
