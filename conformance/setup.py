@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from setuptools import setup
+from setuptools import setup  # type: ignore[import-untyped, unused-ignore]
 
 CORPUS = Path(__file__).resolve().parents[1] / "generator" / "python"
 

@@ -11,6 +11,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from hprof_conformance.command import RefusedError
+from hprof_conformance.files import read_json
 from hprof_conformance.protocol import Entry
 from hprof_corpus.digest import Content, identity
 from hprof_corpus.reader import decompressed
@@ -25,7 +27,7 @@ def source_tree() -> Path:
     for folder in places:
         if (folder / "corpus" / "manifest.json").exists() and (folder / "conformance" / "readers").exists():
             return folder
-    raise SystemExit("hprof-conformance: run it in the source tree of the project, which has the corpus")
+    raise RefusedError("run it in the source tree of the project, which has the corpus")
 
 
 @dataclass(frozen=True)
@@ -96,6 +98,15 @@ class _Listed:
     rules: list[str]
     counts: dict[str, int] | None
     requires: list[str] | None
+    sha256: str | None = None
+
+
+def _computed(one: _Listed, raw: bytes) -> dict[str, Any]:
+    """Raises LZMAError or FramingError for a gold file that is damaged."""
+    data = memoryview(lzma.decompress(raw) if one.packed else raw)
+    counts = holds(data).counts() if one.counts is None else one.counts
+    needs = requires(data, counts) if one.requires is None else one.requires
+    return {"truth": asdict(truth_of(data, counts)), "requires": needs, "bytes": len(data)}
 
 
 class Truths:
@@ -110,13 +121,15 @@ class Truths:
     def of(self, one: _Listed) -> tuple[Truth, list[str], int]:
         """The truth about a file, the features that a reader needs for it, and its size."""
         raw = one.file.read_bytes()
+        if one.sha256 and hashlib.sha256(raw).hexdigest() != one.sha256:
+            raise RefusedError(f"{one.file}: not the file that corpus/manifest.json describes")
         known = json.dumps([one.counts, one.requires]).encode()
         kept = self._folder / f"{hashlib.sha256(self._version + known + raw).hexdigest()}.json"
         if not kept.exists():
-            data = memoryview(lzma.decompress(raw) if one.packed else raw)
-            counts = holds(data).counts() if one.counts is None else one.counts
-            needs = requires(data, counts) if one.requires is None else one.requires
-            found = {"truth": asdict(truth_of(data, counts)), "requires": needs, "bytes": len(data)}
+            try:
+                found = _computed(one, raw)
+            except (lzma.LZMAError, FramingError) as error:
+                raise RefusedError(f"{one.file}: damaged: {error}") from error
             partial = kept.with_suffix(".tmp")
             partial.write_text(json.dumps(found), encoding="utf-8")
             partial.rename(kept)
@@ -143,7 +156,7 @@ def _sources(root: Path) -> list[Path]:
 
 def _gold(root: Path) -> list[_Listed]:
     gold = root / "conformance" / "gold"
-    index: dict[str, Any] = json.loads((gold / "index.json").read_text(encoding="utf-8")) if gold.exists() else {}
+    index: dict[str, Any] = read_json(gold / "index.json") if gold.exists() else {}
     return [
         _Listed(
             name=f"gold/{name}",
@@ -171,8 +184,9 @@ def _listed(root: Path) -> list[_Listed]:
             rules=sorted({finding["rule"] for finding in one["findings"]}),
             counts=Holds(**{"references": None, "objects_by_class": None, **one["counts"]}).counts(),
             requires=one["requires"],
+            sha256=one["sha256"],
         )
-        for one in json.loads((corpus / "manifest.json").read_text(encoding="utf-8"))["files"]
+        for one in read_json(corpus / "manifest.json")["files"]
         if one["checked_in"]
     ]
     return found + _gold(root)

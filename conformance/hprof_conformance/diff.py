@@ -1,18 +1,19 @@
 """What changed between two runs of the matrix.
 
-conformance/diff OLD.json NEW.json        status 1 if anything differs
+conformance/diff OLD.json NEW.json        status 1 if anything differs, 2 if a file cannot be compared
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from hprof_conformance.command import RefusedError, run_command
 from hprof_conformance.expectations import outcome_of_dump
+from hprof_conformance.files import read_json
 
 Json = dict[str, Any]
 
@@ -45,15 +46,25 @@ def _of_one(name: str, before: Json, after: Json) -> Iterator[str]:
             yield f"{name}: {case}: {old.get(case, 'not there')} before, {new.get(case, 'not there')} now"
 
 
+def _report(path: Path) -> Json:
+    found = read_json(path)
+    if not isinstance(found, dict) or not {"readers", "producers"} <= set(found):
+        raise RefusedError(f"{path}: not a report of conformance/run")
+    return found
+
+
 def main() -> int:
+    return run_command("conformance/diff", _compare)
+
+
+def _compare() -> int:
     parser = argparse.ArgumentParser(
         prog="conformance/diff", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("old", type=Path)
     parser.add_argument("new", type=Path)
     asked = parser.parse_args()
-    old, new = (json.loads(path.read_text(encoding="utf-8")) for path in (asked.old, asked.new))
-    found = list(differences(old, new))
+    found = list(differences(_report(asked.old), _report(asked.new)))
     for line in found:
         print(line)
     return 1 if found else 0

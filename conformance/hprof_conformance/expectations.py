@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from hprof_conformance.files import read_toml
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class Expectations:
 def read(path: Path) -> Expectations:
     if not path.exists():
         return Expectations()
-    found = tomllib.loads(path.read_text(encoding="utf-8"))
+    found = read_toml(path)
     cases = [Expected(**one) for one in found.get("cases", [])]
     return Expectations(found["version"], {one.case: one for one in cases})
 

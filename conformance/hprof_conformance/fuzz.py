@@ -17,6 +17,7 @@ import sys
 from pathlib import Path
 
 from hprof_conformance import cases, javaproject, jvms, readers
+from hprof_conformance.command import RefusedError, run_command
 from hprof_conformance.jvms import NotHereError
 
 _MUTATOR = ("engines", "family", "mutator", "pieces", "gzip")  # sources in fuzz/
@@ -62,6 +63,10 @@ def command(root: Path, reader: readers.Reader, out: Path, seconds: int, finds: 
 
 
 def main() -> int:
+    return run_command("conformance/fuzz-reader", _fuzz)
+
+
+def _fuzz() -> int:
     parser = argparse.ArgumentParser(
         prog="conformance/fuzz-reader", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -73,13 +78,13 @@ def main() -> int:
     root = cases.source_tree()
     known = {one.name: one for one in readers.read_readers(root) if one.kind == "java"}
     if asked.reader not in known:
-        raise SystemExit(f"conformance/fuzz-reader: no JVM reader is called '{asked.reader}'; there are {', '.join(known)}")
+        raise RefusedError(f"no JVM reader is called '{asked.reader}'; there are {', '.join(known)}")
     out = (asked.out or root / "build" / "conformance" / "fuzz-finds" / asked.reader).resolve()
     out.mkdir(parents=True, exist_ok=True)
     try:
         start = command(root, known[asked.reader], out, asked.time, asked.finds)
     except NotHereError as error:
-        raise SystemExit(f"conformance/fuzz-reader: {error}") from error
+        raise RefusedError(str(error)) from error
     try:
         environment = {**os.environ, "LD_PRELOAD": str(mutator(root, root / "build" / "conformance" / "fuzz"))}
     except NotHereError as error:
@@ -90,7 +95,7 @@ def main() -> int:
         status = subprocess.run(start, cwd=out, env=environment, stdout=stream, stderr=stream, check=False).returncode
     text = log.read_text(encoding="utf-8", errors="replace")
     if not any(words in text for words in ("INITED", "SUMMARY: libFuzzer")) and not _FIND.search(text):
-        raise SystemExit(f"conformance/fuzz-reader: Jazzer did not start; see {log}")
+        raise RefusedError(f"Jazzer did not start; see {log}")
     for find in _FIND.findall(text):
         print(find)
     for file in sorted(path.name for path in out.iterdir() if path.name.startswith(("crash-", "timeout-", "oom-"))):

@@ -9,26 +9,33 @@ from __future__ import annotations
 
 import argparse
 import os
-import signal
 import sys
 from dataclasses import replace
 from pathlib import Path
 
 from hprof_conformance import cases, expectations, matrix, page, producers, readers, report, texts, ways
+from hprof_conformance.command import RefusedError, run_command
 from hprof_conformance.session import Limits
 
 EXPECTATIONS = "conformance/expectations"
+RESULTS = {"report.json": report.text, "matrix.md": texts.matrix, "junit.xml": texts.junit, "index.html": page.make}
 
 
 def _seconds(text: str) -> float:
-    seconds = float(text.removesuffix("s"))
+    try:
+        seconds = float(text.removesuffix("s"))
+    except ValueError:
+        seconds = 0.0
     if not seconds > 0:
-        raise argparse.ArgumentTypeError("more than 0 seconds")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number of seconds above 0, such as 60s")
     return seconds
 
 
 def _list(text: str) -> list[str]:
-    return [word for word in text.split(",") if word]
+    words = [word for word in text.split(",") if word]
+    if not words:
+        raise argparse.ArgumentTypeError("names nothing")
+    return words
 
 
 def arguments() -> argparse.Namespace:
@@ -58,7 +65,7 @@ def _named(names: list[str], known: list[str], what: str) -> set[str]:
     for name in names:
         meant = {name} & {*known} or {one for one in known if one.startswith(f"{name}-")}
         if not meant:
-            raise SystemExit(f"conformance/run: no {what} is called '{name}'; --list shows all")
+            raise RefusedError(f"no {what} is called '{name}'; --list shows all")
         found |= meant
     return found
 
@@ -117,15 +124,30 @@ def _compare_readers(
 
 
 def main() -> int:
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends like Ctrl-C: readers are stopped, their folders deleted
-    try:
-        return _run(arguments())
-    except KeyboardInterrupt:
-        print("conformance/run: interrupted", file=sys.stderr)
-        return 130
+    return run_command("conformance/run", _run)
 
 
-def _run(asked: argparse.Namespace) -> int:
+def _report_folder(asked: argparse.Namespace, build: Path) -> Path:
+    """Where results can be written: found out before the run, which may take half an hour."""
+    folder: Path = asked.report or build / "report"
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in (folder, *(folder / name for name in RESULTS)):
+        if path.exists() and not os.access(path, os.W_OK):
+            raise RefusedError(f"{path}: not writable")
+    return folder
+
+
+def _print_list(all_readers: list[readers.Reader], all_producers: list[ways.Producer], number_of_cases: int) -> None:
+    lines = [("reader", one.name, f"{one.title} {one.version}".strip(), one.why) for one in all_readers]
+    lines += [("producer", one.name, one.title, one.why) for one in all_producers]
+    width = max(len(name) for _, name, _, _ in lines)
+    for kind, name, title, why in lines:
+        print(f"{kind:<8}  {name:<{width}}  {title}{f': {why}' if why else ''}")
+    print(f"{number_of_cases} cases")
+
+
+def _run() -> int:
+    asked = arguments()
     root: Path = asked.root.resolve()
     build = root / "build" / "conformance"
     all_readers, all_producers = readers.read_readers(root), producers.read_producers(root)
@@ -136,19 +158,16 @@ def _run(asked: argparse.Namespace) -> int:
 
     all_cases = cases.names(root)
     if asked.list:
-        for reader in all_readers:
-            print(f"reader    {reader.name:<16} {reader.title} {reader.version}{f': {reader.why}' if reader.why else ''}")
-        for producer in all_producers:
-            print(f"producer  {producer.name:<16} {producer.title}{f': {producer.why}' if producer.why else ''}")
-        print(f"{len(all_cases)} cases")
+        _print_list(all_readers, all_producers, len(all_cases))
         return 0
+    folder = _report_folder(asked, build)
     some_readers, some_producers = chosen_readers(asked, all_readers), chosen_producers(asked, all_producers)
     chosen = []
     if some_readers:
         progress("reading the corpus")
         chosen = cases.read_cases(root, build / "truth", asked.cases)
         if not chosen:
-            raise SystemExit("conformance/run: no case matches")
+            raise RefusedError("no case matches")
     limits = Limits(seconds=asked.timeout) if asked.timeout else Limits()
     made = []
     for one in some_producers:
@@ -159,12 +178,8 @@ def _run(asked: argparse.Namespace) -> int:
     known, surprises = _compare_readers(asked, rows, all_cases, not asked.cases)
 
     result = report.make(rows, chosen, known, surprises, made)
-    folder: Path = asked.report or build / "report"
-    folder.mkdir(parents=True, exist_ok=True)
-    report.write(result, folder / "report.json")
-    (folder / "matrix.md").write_text(texts.matrix(result), encoding="utf-8")
-    (folder / "junit.xml").write_text(texts.junit(result), encoding="utf-8")
-    (folder / "index.html").write_text(page.make(result), encoding="utf-8")
+    for name, text_of in RESULTS.items():
+        (folder / name).write_text(text_of(result), encoding="utf-8")
     return _conclude(asked, result, folder)
 
 

@@ -6,14 +6,15 @@ import json
 import lzma
 import shutil
 import subprocess
-import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from hprof_conformance import expectations, facts, jvms, ways
+from hprof_conformance.command import own_program
 from hprof_conformance.everything import FailedError
 from hprof_conformance.expectations import outcome_of_dump
+from hprof_conformance.files import read_json, read_toml
 from hprof_conformance.jvms import Jvm, NotHereError
 from hprof_conformance.ways import Dump, Producer, Setting, built
 from hprof_conformance.whole import ends_well, whole_until
@@ -25,15 +26,13 @@ Json = dict[str, Any]
 
 def read_producers(root: Path) -> list[Producer]:
     return [
-        Producer(name=path.parent.name, folder=path.parent, **tomllib.loads(path.read_text(encoding="utf-8")))
+        Producer(name=path.parent.name, folder=path.parent, **read_toml(path))
         for path in sorted((root / "conformance" / "producers").glob("*/producer.toml"))
     ]
 
 
 def own_producer(program: str) -> Producer:
-    path = Path(program).resolve()
-    if not path.exists():
-        raise SystemExit(f"{program}: no such file")
+    path = own_program(program)
     return Producer(path.name, path.name, "auto", "own", path, ways=["dump"])
 
 
@@ -133,7 +132,7 @@ def keep(root: Path, producer: Producer, version: str, file: Path, checked: Json
     kept = gold / f"{name}.hprof.{'gz' if gzipped else 'xz'}"
     kept.write_bytes(data if gzipped else lzma.compress(data, preset=9 | lzma.PRESET_EXTREME))
     index = gold / "index.json"
-    known: Json = json.loads(index.read_text(encoding="utf-8")) if index.exists() else {}
+    known: Json = read_json(index) if index.exists() else {}
     known[name] = {
         "about": _about(producer, version, checked["how"]),
         "file": kept.name,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import shlex
 import sys
-import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from hprof_conformance import javaproject, jvms
+from hprof_conformance.command import RefusedError, own_program
+from hprof_conformance.files import read_toml
 from hprof_conformance.javaproject import digest, install, need
 from hprof_conformance.jvms import NotHereError
 from hprof_corpus.truth import FEATURES
@@ -49,10 +50,10 @@ class Reader:
 def read_readers(root: Path) -> list[Reader]:
     found = []
     for path in sorted((root / "conformance" / "readers").glob("*/reader.toml")):
-        stated = tomllib.loads(path.read_text(encoding="utf-8"))
+        stated = read_toml(path)
         unknown = set(stated.get("unsupported", {})) - set(FEATURES)
         if unknown:
-            raise SystemExit(f"{path}: no such feature: {', '.join(sorted(unknown))}")
+            raise RefusedError(f"{path}: no such feature: {', '.join(sorted(unknown))}")
         found.append(Reader(name=path.parent.name, folder=path.parent, **{"unsupported": {}, **stated}))
     return found
 
@@ -144,7 +145,5 @@ def by_hand(root: Path, reader: Reader, build: Path) -> str:
 
 def own_reader(program: str) -> Reader:
     """What `--reader PROGRAM` names."""
-    path = Path(program).resolve()
-    if not path.exists():
-        raise SystemExit(f"{program}: no such file")
+    path = own_program(program)
     return Reader(path.name, path.name, "unknown", path.name, "", "", "own", path, {})

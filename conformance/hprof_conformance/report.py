@@ -148,5 +148,5 @@ def make(
     }
 
 
-def write(report: Json, path: Path) -> None:
-    path.write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+def text(report: Json) -> str:
+    return json.dumps(report, indent=1, ensure_ascii=False) + "\n"

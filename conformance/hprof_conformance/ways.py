@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 
 from hprof_conformance import everything, facts, javaproject, jvms
+from hprof_conformance.command import RefusedError
 from hprof_conformance.everything import PATIENCE, FailedError, Program, do, program
 from hprof_conformance.jvms import Jvm, NotHereError
 from hprof_conformance.whole import whole_until
@@ -96,7 +97,7 @@ def built(root: Path, tool: str, folder: str) -> Path:
     variable = tool.upper().replace("-", "_")
     named = os.environ.get(variable)
     if named and not Path(named).exists():
-        raise SystemExit(f"{variable}: {named}: no such file")
+        raise RefusedError(f"{variable}: {named}: no such file")
     for path in (named, root / "build" / "release" / folder / tool, shutil.which(tool)):
         if path and Path(path).exists():
             return Path(path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import lzma
 import os
 import re
 import subprocess
@@ -18,6 +19,7 @@ from built import ROOT, needs_tool
 
 from hprof_conformance import cases, diff, expectations, main, matrix, outcomes, page, report, texts
 from hprof_conformance.cases import Case, Truth
+from hprof_conformance.command import RefusedError
 from hprof_conformance.expectations import Expectations, Expected, Seen
 from hprof_conformance.producers import read_producers
 from hprof_conformance.protocol import Entry, Hello, Reply
@@ -209,6 +211,20 @@ def test_dumps_of_two_runs_differ_by_their_outcome() -> None:
     assert list(diff.differences(first, third)) == ["p: killed: fine before, invalid; REC-002; content differs now"]
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [(None, "No such file or directory"), ("{", "Expecting property name"), ('{"readers": []}', "not a report of conformance/run")],
+)
+def test_the_difference_to_a_file_that_is_no_report(text: str | None, words: str, tmp_path: Path) -> None:
+    old = tmp_path / "old.json"
+    if text is not None:
+        old.write_text(text, encoding="utf-8")
+    command = [sys.executable, "-m", "hprof_conformance.diff", str(old), str(old)]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (found.returncode, found.stdout) == (2, "")
+    assert re.fullmatch(rf"conformance/diff: {re.escape(str(old))}: {words}.*\n", found.stderr), found.stderr
+
+
 # ---- what is checked in
 
 
@@ -229,6 +245,46 @@ def test_every_reader_is_described_and_expectations_name_existing_cases() -> Non
             assert not [case for case in found.cases if not case.startswith("gold/") and case not in names], path
         for one in found.cases.values():
             assert one.reason and not set(one.outcome.split(" or ")) & outcomes.AS_IT_SHOULD_BE
+
+
+GOLD = {"about": "About.", "should": "accept", "rules": []}
+DUMP = (ROOT / "corpus" / "valid" / "gzip-one-member-101-id4.hprof").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "words"),
+    [
+        ("a.hprof.xz", lzma.compress(DUMP)[:-9], "damaged: Compressed data ended"),
+        ("a.hprof.xz", DUMP, "damaged: Input format not supported"),
+        ("a.hprof.gz", DUMP[:-9], "damaged: 0x0: "),
+        ("a.hprof.xz", None, "No such file"),
+    ],
+)
+def test_a_damaged_gold_file_is_named(name: str, data: bytes | None, words: str, tmp_path: Path) -> None:
+    gold = tmp_path / "conformance" / "gold"
+    gold.mkdir(parents=True)
+    (tmp_path / "corpus").mkdir()
+    (tmp_path / "corpus" / "manifest.json").write_text('{"files": []}', encoding="utf-8")
+    (gold / "index.json").write_text(json.dumps({"a": {**GOLD, "file": name}}), encoding="utf-8")
+    if data is not None:
+        (gold / name).write_bytes(data)
+    with pytest.raises((RefusedError, OSError), match=words) as found:
+        cases.read_cases(tmp_path, tmp_path / "truth", [])
+    assert name in str(found.value)
+
+
+def test_a_file_of_the_corpus_that_the_manifest_does_not_describe_is_named(tmp_path: Path) -> None:
+    (one,) = (
+        one for one in json.loads((ROOT / "corpus/manifest.json").read_text())["files"] if one["file"] == "valid/names-odd.hprof"
+    )
+    (tmp_path / "corpus" / "valid").mkdir(parents=True)
+    (tmp_path / "corpus" / "manifest.json").write_text(json.dumps({"files": [one]}), encoding="utf-8")
+    copy = tmp_path / "corpus" / one["file"]
+    copy.write_bytes((ROOT / "corpus" / one["file"]).read_bytes())
+    assert [found.name for found in cases.read_cases(tmp_path, tmp_path / "truth", [])] == ["valid/names-odd"]
+    copy.write_bytes(copy.read_bytes()[:-1])
+    with pytest.raises(RefusedError, match=r"names-odd\.hprof: not the file that corpus/manifest.json describes"):
+        cases.read_cases(tmp_path, tmp_path / "truth", [])
 
 
 # ---- the program
@@ -295,15 +351,15 @@ def test_a_producer_of_ones_own(script: str, status: int, words: str, tmp_path: 
 @needs_tool
 def test_a_producer_that_cannot_be_started_fails(tmp_path: Path) -> None:
     producer = tmp_path / "my-dump"
-    producer.touch()
+    producer.touch(mode=0o755)
     status, out = run("--producer", str(producer), "--report", str(tmp_path / "report"))
-    assert status == 1 and "Permission denied" in out
+    assert status == 1 and "Exec format error" in out
 
 
 def test_a_tool_that_the_environment_names_exists(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HPROF_VALIDATE", "/nonexistent")
     status, out = run("--readers", "none", "--producers", "hprof-gen", "--report", str(tmp_path / "report"))
-    assert (status, out) == (1, "HPROF_VALIDATE: /nonexistent: no such file\n")
+    assert (status, out) == (2, "conformance/run: HPROF_VALIDATE: /nonexistent: no such file\n")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount")
@@ -328,7 +384,7 @@ def test_the_first_part_of_a_name_means_all_that_begin_with_it() -> None:
 
     assert chosen("shark", "jol") == ["jol", "shark-graph", "shark-stream"]
     assert chosen("gridkit") == ["gridkit"]  # a name of its own
-    with pytest.raises(SystemExit):
+    with pytest.raises(RefusedError):
         chosen("shar")
 
 
@@ -340,10 +396,40 @@ def test_dumps_of_more_than_2_gb_are_made_on_demand() -> None:
         assert ("huge" in one.ways) == huge and "jcmd" in one.ways
 
 
-def test_usage() -> None:
-    assert run("--readers", "nobody")[0] == 1
-    assert "no reader is called 'nobody'" in run("--readers", "nobody")[1]
-    assert "no case matches" in run("--cases", "nothing/*")[1]
-    assert run("--timeout", "0s")[0] == 2
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--readers", "nobody"], "no reader is called 'nobody'; --list shows all"),
+        (["--producers", "nobody"], "no producer is called 'nobody'; --list shows all"),
+        (["--cases", "nothing/*", "--readers", "jol"], "no case matches"),
+        (["--reader", "/nonexistent"], "/nonexistent: no such file"),
+        (["--reader", __file__], f"{__file__}: not an executable file"),
+        (["--producer", "/"], "/: not an executable file"),
+        (["--report", f"{__file__}/report"], f"{__file__}/report: Not a directory"),
+        (["--report", "/proc/report"], "/proc/report: No such file or directory"),
+    ],
+)
+def test_what_cannot_be_done_is_one_sentence(options: list[str], words: str) -> None:
+    assert run("--producers", "none", *options) == (2, f"conformance/run: {words}\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--timeout", "0s"], "'0s' is not a number of seconds above 0"),
+        (["--timeout", "soon"], "'soon' is not"),
+        (["--cases", ","], "names nothing"),
+    ],
+)
+def test_options_that_mean_nothing(options: list[str], words: str) -> None:
+    status, out = run(*options)
+    assert status == 2 and words in out
+
+
+def test_the_list() -> None:
     status, out = run("--list")
     assert status == 0 and "shark-graph" in out and "cases" in out
+    with Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-m", "hprof_conformance.main", "--list"]
+        found = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (found.returncode, found.stderr) == (2, "conformance/run: [Errno 28] No space left on device\n")

@@ -1,0 +1,44 @@
+"""How a command ends: if it cannot do what was asked, with one sentence and status 2."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+REFUSED, INTERRUPTED = 2, 130
+
+
+class RefusedError(Exception):
+    """The command cannot do what was asked; the message says why."""
+
+
+def run_command(name: str, work: Callable[[], int]) -> int:
+    """The status of `work`, or of what ended it. SIGTERM ends it like Ctrl-C: readers are stopped, their folders deleted."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        status = work()
+        sys.stdout.flush()
+        return status
+    except KeyboardInterrupt:
+        why, status = "interrupted", INTERRUPTED
+    except RefusedError as error:
+        why, status = str(error), REFUSED
+    except OSError as error:
+        why, status = f"{error.filename}: {error.strerror}" if error.filename else str(error), REFUSED
+        if not error.filename:  # standard output may be what failed; Python would write to it again at its end
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    print(f"{name}: {why}", file=sys.stderr)
+    return status
+
+
+def own_program(named: str) -> Path:
+    """What `--reader` or `--producer` names."""
+    path = Path(named).resolve()
+    if not path.exists():
+        raise RefusedError(f"{named}: no such file")
+    if not path.is_file() or not os.access(path, os.X_OK):
+        raise RefusedError(f"{named}: not an executable file")
+    return path
