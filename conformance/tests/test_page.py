@@ -86,11 +86,12 @@ REPORT: dict[str, Any] = {
 }
 
 
-def shown(folder: Path, address: str = "") -> str:
-    """The page as the browser has it once its script has run."""
-    (folder / "index.html").write_text(page.make(REPORT), encoding="utf-8")
+def shown(folder: Path, address: str = "", act: str = "") -> str:
+    """The page as the browser has it once its script has run, and then `act`: what a user does."""
+    (folder / "index.html").write_text(page.make(REPORT) + f"<script>{act}</script>", encoding="utf-8")
     assert BROWSER is not None
-    options = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", f"--user-data-dir={folder}/profile"]
+    options = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--virtual-time-budget=1000"]
+    options.append(f"--user-data-dir={folder}/profile")
     url = f"file://{folder}/index.html{address}"
     run = subprocess.run([BROWSER, *options, "--dump-dom", url], capture_output=True, text=True, check=True)
     return run.stdout.split('<script id="report"')[0]
@@ -133,6 +134,28 @@ def test_a_cell_says_what_was_fed_what_came_back_and_why_it_counts_as_it_does(tm
     for words in (*words_of, *commands):
         assert words in detail, words
     assert 'id="detail"></div>' in shown(tmp_path)
+
+
+def click(cell: str) -> str:
+    return f"[...document.querySelectorAll('td.cell, tr.cell')].find(one => one.textContent.startsWith('{cell}')).click();"
+
+
+@pytest.mark.parametrize(
+    ("act", "words"),
+    [
+        (click("hung"), "Reader a 1: two"),
+        (click("hung") + click("crashed"), "Reader b 1: one"),
+        (click("Producer p17plain"), "Producer p 17: plain"),
+    ],
+)
+def test_a_click_opens_what_is_behind_a_cell(act: str, words: str, tmp_path: Path) -> None:
+    assert f"<h3>{words}</h3>" in shown(tmp_path, act=act).split('id="detail"')[1]
+
+
+def test_a_choice_filters_at_once(tmp_path: Path) -> None:
+    choose = "byId('who').value = 'b'; byId('odd').checked = true;"
+    choose += "byId('filter').dispatchEvent(new Event('input', {bubbles: true}));"
+    assert cells(shown(tmp_path, act=choose)) == ["crashed"]
 
 
 def test_a_dump_says_what_was_found_and_why_it_is_expected(tmp_path: Path) -> None:
