@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 from xml.etree import ElementTree
 
+import pytest
 from built import ROOT, TOOL, needs_tool
 
 GOOD = ROOT / "corpus" / "valid" / "names-odd.hprof"
@@ -46,3 +47,16 @@ def test_wrong_usage(tmp_path: Path) -> None:
     assert gate(tmp_path, "strict").returncode == 2
     assert gate(tmp_path, "no-such-profile", "report", GOOD).returncode == 2
     assert not list((tmp_path / "report").iterdir())
+
+
+def test_a_report_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    assert gate(tmp_path, "strict", "file", GOOD).returncode == 2
+    (tmp_path / "report" / "hprof.xml").mkdir(parents=True)
+    assert gate(tmp_path, "strict", "report", GOOD).returncode == 2
+
+
+def test_a_tool_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("test_gate.TOOL", Path("/nonexistent"))
+    found = gate(tmp_path, "strict", "report", GOOD)
+    assert (found.returncode, found.stderr) == (2, "conformance/gate: /nonexistent: not found; HPROF_VALIDATE may name it\n")
