@@ -13,6 +13,7 @@ import pytest
 from hprof_conformance import everything, facts, producers, ways
 from hprof_conformance.whole import ends_well, whole_until
 from hprof_corpus.assembler import assemble
+from hprof_corpus.truth import holds
 from hprof_corpus.walk import FramingError
 
 HEAP = """
@@ -165,6 +166,17 @@ def test_gold_dumps_hold_what_the_program_says(name: str, tmp_path: Path) -> Non
     if not name.startswith("shark-"):  # the copy has other text
         said.append("text\tconformance caf\u00e9")
     assert facts.differences(dump, facts.parse(said)) == ""
+
+
+# Whatever the version; HotSpot 8 alone has monitors, too.
+ROOTS = {"ROOT_JNI_GLOBAL", "ROOT_JNI_LOCAL", "ROOT_JAVA_FRAME", "ROOT_STICKY_CLASS", "ROOT_THREAD_OBJECT"}
+
+
+@pytest.mark.parametrize("name", ["jdk8", "jdk17", "jdk28"])
+def test_gold_dumps_of_hotspot_have_every_kind_of_root(name: str) -> None:
+    kept = GOLD / INDEX[name]["file"]
+    data = memoryview(lzma.decompress(kept.read_bytes()) if kept.suffix == ".xz" else kept.read_bytes())
+    assert set(holds(data).sub_records) >= ROOTS
 
 
 def test_every_gold_dump_is_in_the_index() -> None:
