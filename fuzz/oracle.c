@@ -143,10 +143,6 @@ struct loaded_class {
     bool reused;    /* likewise: the ID has had two names */
 };
 
-struct unload {
-    uint64_t serial, at;
-};
-
 struct frame {
     uint64_t id, at;
     const uint8_t *body; /* all fields, the ID among them */
@@ -408,12 +404,12 @@ static void use_trace(struct oracle *o, uint64_t at, enum trace_role role)
         use(&o->trace_uses, 0, u4(o, at), (int)role, at, "STK-012");
 }
 
-/* ---- SPEC.md 4: top-level records -------------------------------------------------------------------------------------- */
+/* ---- SPEC.md 4: top-level records, each from its body on; the length of the body precedes it ---------------------------- */
 
 /* 4.1 */
-static void read_utf8(struct oracle *o, uint64_t at, uint64_t length)
+static void read_utf8(struct oracle *o, uint64_t at)
 {
-    uint64_t text_at = at + o->id_size;
+    uint64_t text_at = at + o->id_size, length = u4(o, at - 4);
     struct string *string = append(&o->strings, sizeof *string);
     *string = (struct string){.id = id(o, at), .at = at, .text = o->bytes + text_at, .size = length - o->id_size};
     define(&o->string_ids, 0, string->id, at, o->strings.count - 1);
@@ -445,6 +441,15 @@ static void read_load_class(struct oracle *o, uint64_t at)
     use_name(o, name_at);
 }
 
+/* 4.3. The gravest role that a class serial has; an unload is also noted apart. */
+enum class_role { ROLE_OF_FRAME, ROLE_OF_SITE, ROLE_OF_UNLOAD };
+
+static void read_unload_class(struct oracle *o, uint64_t at)
+{
+    use(&o->class_serial_uses, 0, u4(o, at), ROLE_OF_UNLOAD, at, "CLS-007");
+    use(&o->unloads, 0, u4(o, at), ROLE_OF_UNLOAD, at, "CLS-007");
+}
+
 /* 4.4 */
 static void read_frame(struct oracle *o, uint64_t at)
 {
@@ -459,13 +464,13 @@ static void read_frame(struct oracle *o, uint64_t at)
     if (u4(o, class_at) == 0)
         report(o, "STK-005", class_at);
     else
-        use(&o->class_serial_uses, 0, u4(o, class_at), 0, class_at, "STK-006");
+        use(&o->class_serial_uses, 0, u4(o, class_at), ROLE_OF_FRAME, class_at, "STK-006");
     if (i4(o, line_at) < -3)
         report(o, "STK-004", line_at);
 }
 
 /* 4.5 */
-static void read_trace(struct oracle *o, uint64_t at, uint64_t length)
+static void read_trace(struct oracle *o, uint64_t at)
 {
     uint64_t thread_at = at + 4, count_at = thread_at + 4, frames_at = count_at + 4;
     struct trace *trace = append(&o->traces, sizeof *trace);
@@ -474,7 +479,7 @@ static void read_trace(struct oracle *o, uint64_t at, uint64_t length)
                             .frame_count = u4(o, count_at),
                             .frames_at = frames_at,
                             .body = o->bytes + at,
-                            .size = length};
+                            .size = u4(o, at - 4)};
     define(&o->trace_serials, 0, trace->serial, at, o->traces.count - 1);
     if (u4(o, thread_at) != 0)
         use(&o->trace_thread_uses, 0, u4(o, thread_at), 0, thread_at, "STK-011");
@@ -514,7 +519,7 @@ static void read_alloc_sites(struct oracle *o, uint64_t at)
         if (u1(o, array_at) != 0 && size_of_type(o, u1(o, array_at)) == 0)
             report(o, "PRF-002", array_at);
         if (u4(o, class_at) != 0)
-            use(&o->class_serial_uses, 0, u4(o, class_at), 1, class_at, "PRF-003");
+            use(&o->class_serial_uses, 0, u4(o, class_at), ROLE_OF_SITE, class_at, "PRF-003");
         use_trace(o, trace_at, TRACE_IS_NEEDED);
     }
 }
@@ -531,6 +536,12 @@ static void read_start_thread(struct oracle *o, uint64_t at)
     use_name(o, name_at);
     use_name_or_0(o, group_at);
     use_name_or_0(o, parent_at);
+}
+
+/* 4.9 */
+static void read_end_thread(struct oracle *o, uint64_t at)
+{
+    ADD(&o->thread_events, struct thread_event, .start = false, .serial = u4(o, at), .at = at);
 }
 
 /* 4.10 */
@@ -552,30 +563,31 @@ static void read_control_settings(struct oracle *o, uint64_t at)
         report(o, "PRF-010", at);
 }
 
-/* ---- SPEC.md 6.2: roots ------------------------------------------------------------------------------------------------ */
+/* ---- SPEC.md 6.2: roots. A sub-record is read from its fields on; its tag precedes them. -------------------------------- */
 
 /* 7.1, the gravest first. A sticky class without an object is a quirk that profiles allow. */
 enum object_role { ROLE_CLASS, ROLE_ARRAY_CLASS, ROLE_SUPERCLASS, ROLE_ROOT, ROLE_STICKY_CLASS, ROLE_REFERENCE };
 
-static void use_root(struct oracle *o, enum subrecord_tag tag, uint64_t at)
+static void read_root(struct oracle *o, uint64_t at)
 {
+    enum object_role role = u1(o, at - 1) == ROOT_STICKY_CLASS ? ROLE_STICKY_CLASS : ROLE_ROOT;
     if (id(o, at) == 0)
         report(o, "ROOT-001", at);
     else
-        use(&o->object_uses, o->heap, id(o, at), tag == ROOT_STICKY_CLASS ? ROLE_STICKY_CLASS : ROLE_ROOT, at, "REF-001");
+        use(&o->object_uses, o->heap, id(o, at), (int)role, at, "REF-001");
 }
 
-static void use_thread(struct oracle *o, uint64_t at)
+static void read_thread_root(struct oracle *o, uint64_t at)
 {
-    uint64_t serial = u4(o, at);
-    use(&o->root_thread_uses, o->heap, serial, 0, at, serial ? "ROOT-003" : "ROOT-004");
+    uint64_t thread_at = at + o->id_size, serial = u4(o, thread_at);
+    read_root(o, at);
+    use(&o->root_thread_uses, o->heap, serial, 0, thread_at, serial ? "ROOT-003" : "ROOT-004");
 }
 
-static void read_frame_root(struct oracle *o, enum subrecord_tag tag, uint64_t at)
+static void read_frame_root(struct oracle *o, uint64_t at)
 {
     uint64_t thread_at = at + o->id_size, frame_at = thread_at + 4;
-    use_root(o, tag, at);
-    use_thread(o, thread_at);
+    read_thread_root(o, at);
     if (i4(o, frame_at) < -1)
         report(o, "ROOT-006", frame_at);
     ADD(&o->frame_roots, struct frame_root, .heap = o->heap, .thread = u4(o, thread_at), .frame = i4(o, frame_at),
@@ -586,7 +598,7 @@ static void read_thread_object(struct oracle *o, uint64_t at)
 {
     uint64_t thread_at = at + o->id_size, trace_at = thread_at + 4;
     if (id(o, at) != 0)
-        use_root(o, ROOT_THREAD_OBJECT, at);
+        read_root(o, at);
     if (u4(o, thread_at) == 0)
         report(o, "ROOT-007", thread_at);
     else
@@ -715,9 +727,10 @@ static void read_object_array(struct oracle *o, uint64_t at)
 }
 
 /* 6.7 and, without elements, 6.8 */
-static void read_primitive_array(struct oracle *o, uint64_t at, bool elements)
+static void read_primitive_array(struct oracle *o, uint64_t at)
 {
     uint64_t trace_at = at + o->id_size, count_at = trace_at + 4, type_at = count_at + 4;
+    bool elements = u1(o, at - 1) == PRIMITIVE_ARRAY_DUMP;
     define_object(o, at, false);
     use_trace(o, trace_at, TRACE_IS_NEEDED);
     if (!is_primitive(o, u1(o, type_at))) /* without elements: nothing depends on it */
@@ -731,54 +744,40 @@ static void read_primitive_array(struct oracle *o, uint64_t at, bool elements)
         }
 }
 
-static void read_subrecord(struct oracle *o, enum subrecord_tag tag, uint64_t at)
+static void read_heap_dump_info(struct oracle *o, uint64_t at)
 {
-    switch (tag) {
-    case ROOT_UNKNOWN:
-    case ROOT_JNI_GLOBAL:
-    case ROOT_STICKY_CLASS:
-    case ROOT_MONITOR_USED:
-    case ROOT_INTERNED_STRING:
-    case ROOT_FINALIZING:
-    case ROOT_DEBUGGER:
-    case ROOT_REFERENCE_CLEANUP:
-    case ROOT_VM_INTERNAL:
-    case ROOT_UNREACHABLE:
-        use_root(o, tag, at);
-        break;
-    case ROOT_NATIVE_STACK:
-    case ROOT_THREAD_BLOCK:
-    case ROOT_JNI_MONITOR:
-        use_root(o, tag, at);
-        use_thread(o, at + o->id_size);
-        break;
-    case ROOT_JNI_LOCAL:
-    case ROOT_JAVA_FRAME:
-        read_frame_root(o, tag, at);
-        break;
-    case ROOT_THREAD_OBJECT:
-        read_thread_object(o, at);
-        break;
-    case CLASS_DUMP:
-        read_class_dump(o, at);
-        break;
-    case INSTANCE_DUMP:
-        read_instance(o, at);
-        break;
-    case OBJECT_ARRAY_DUMP:
-        read_object_array(o, at);
-        break;
-    case PRIMITIVE_ARRAY_DUMP:
-        read_primitive_array(o, at, true);
-        break;
-    case PRIMITIVE_ARRAY_NODATA:
-        read_primitive_array(o, at, false);
-        break;
-    case HEAP_DUMP_INFO:
-        use_name(o, at + 4);
-        break;
-    }
+    use_name(o, at + 4);
 }
+
+/* 6.1: how each sub-record is read, and the IDs and other bytes that its fixed fields take. */
+static const struct subrecord_kind {
+    void (*read)(struct oracle *o, uint64_t at); /* NULL: there is no such tag */
+    uint64_t ids, bytes;
+    bool android; /* of 1.0.3 alone */
+} subrecord_kinds[256] = {
+    [ROOT_UNKNOWN] = {read_root, 1, 0, false},
+    [ROOT_JNI_GLOBAL] = {read_root, 2, 0, false},
+    [ROOT_JNI_LOCAL] = {read_frame_root, 1, 8, false},
+    [ROOT_JAVA_FRAME] = {read_frame_root, 1, 8, false},
+    [ROOT_NATIVE_STACK] = {read_thread_root, 1, 4, false},
+    [ROOT_STICKY_CLASS] = {read_root, 1, 0, false},
+    [ROOT_THREAD_BLOCK] = {read_thread_root, 1, 4, false},
+    [ROOT_MONITOR_USED] = {read_root, 1, 0, false},
+    [ROOT_THREAD_OBJECT] = {read_thread_object, 1, 8, false},
+    [CLASS_DUMP] = {read_class_dump, 7, 8, false},
+    [INSTANCE_DUMP] = {read_instance, 2, 8, false},
+    [OBJECT_ARRAY_DUMP] = {read_object_array, 2, 8, false},
+    [PRIMITIVE_ARRAY_DUMP] = {read_primitive_array, 1, 9, false},
+    [ROOT_INTERNED_STRING] = {read_root, 1, 0, true},
+    [ROOT_FINALIZING] = {read_root, 1, 0, true},
+    [ROOT_DEBUGGER] = {read_root, 1, 0, true},
+    [ROOT_REFERENCE_CLEANUP] = {read_root, 1, 0, true},
+    [ROOT_VM_INTERNAL] = {read_root, 1, 0, true},
+    [ROOT_JNI_MONITOR] = {read_thread_root, 1, 8, true},
+    [ROOT_UNREACHABLE] = {read_root, 1, 0, true},
+    [PRIMITIVE_ARRAY_NODATA] = {read_primitive_array, 1, 9, true},
+    [HEAP_DUMP_INFO] = {read_heap_dump_info, 1, 4, true},
+};
 
 /* ---- SPEC.md 6.1: where sub-records end -------------------------------------------------------------------------------- */
 
@@ -820,11 +819,9 @@ static struct measure skip_values(const struct oracle *o, uint64_t *next, uint64
     return (struct measure){.outcome = MEASURED};
 }
 
-static struct measure measure_class_dump(const struct oracle *o, uint64_t at, uint64_t limit)
+static struct measure measure_class_dump(const struct oracle *o, uint64_t at, uint64_t limit, uint64_t fixed)
 {
-    uint64_t fixed = 7 * o->id_size + 8, next = at + fixed;
-    if (limit - at < fixed)
-        return cut;
+    uint64_t next = at + fixed;
     struct measure constants = skip_values(o, &next, limit, 2, "CLS-014");
     if (constants.outcome != MEASURED)
         return constants;
@@ -836,59 +833,28 @@ static struct measure measure_class_dump(const struct oracle *o, uint64_t at, ui
     return measured(at, limit, next - at + 2 + u2(o, next) * (o->id_size + 1));
 }
 
-static struct measure measure_primitive_array(const struct oracle *o, uint64_t at, uint64_t limit)
-{
-    uint64_t type_at = at + o->id_size + 8, fixed = o->id_size + 9;
-    if (limit - at < fixed)
-        return cut;
-    if (!is_primitive(o, u1(o, type_at)))
-        return (struct measure){.outcome = BAD_TYPE, .rule = "OBJ-008", .type_at = type_at};
-    return measured(at, limit, fixed + u4(o, type_at - 4) * size_of_type(o, u1(o, type_at)));
-}
-
 /* The fields of a sub-record begin at `at`, after its tag. */
 static struct measure measure_subrecord(const struct oracle *o, uint64_t tag, uint64_t at, uint64_t limit)
 {
-    uint64_t object_fixed = 2 * o->id_size + 8;
-    if ((tag == ROOT_INTERNED_STRING || tag == ROOT_FINALIZING || tag == ROOT_DEBUGGER || tag == ROOT_REFERENCE_CLEANUP ||
-         tag == ROOT_VM_INTERNAL || tag == ROOT_JNI_MONITOR || tag == ROOT_UNREACHABLE || tag == PRIMITIVE_ARRAY_NODATA ||
-         tag == HEAP_DUMP_INFO) &&
-        !o->android)
+    const struct subrecord_kind *kind = &subrecord_kinds[tag];
+    uint64_t fixed = kind->ids * o->id_size + kind->bytes, end = at + fixed, type_at = end - 1;
+    if (!kind->read || (kind->android && !o->android))
         return (struct measure){.outcome = UNKNOWN_TAG};
+    if (limit - at < fixed)
+        return cut;
     switch (tag) {
-    case ROOT_UNKNOWN:
-    case ROOT_STICKY_CLASS:
-    case ROOT_MONITOR_USED:
-    case ROOT_INTERNED_STRING:
-    case ROOT_FINALIZING:
-    case ROOT_DEBUGGER:
-    case ROOT_REFERENCE_CLEANUP:
-    case ROOT_VM_INTERNAL:
-    case ROOT_UNREACHABLE:
-        return measured(at, limit, o->id_size);
-    case ROOT_JNI_GLOBAL:
-        return measured(at, limit, 2 * o->id_size);
-    case ROOT_NATIVE_STACK:
-    case ROOT_THREAD_BLOCK:
-    case HEAP_DUMP_INFO:
-        return measured(at, limit, o->id_size + 4);
-    case ROOT_JNI_LOCAL:
-    case ROOT_JAVA_FRAME:
-    case ROOT_THREAD_OBJECT:
-    case ROOT_JNI_MONITOR:
-        return measured(at, limit, o->id_size + 8);
     case CLASS_DUMP:
-        return measure_class_dump(o, at, limit);
+        return measure_class_dump(o, at, limit, fixed);
     case INSTANCE_DUMP:
-        return limit - at < object_fixed ? cut : measured(at, limit, object_fixed + u4(o, at + object_fixed - 4));
+        return measured(at, limit, fixed + u4(o, end - 4));
     case OBJECT_ARRAY_DUMP:
-        return limit - at < object_fixed ? cut : measured(at, limit, object_fixed + u4(o, at + o->id_size + 4) * o->id_size);
+        return measured(at, limit, fixed + u4(o, end - o->id_size - 4) * o->id_size);
     case PRIMITIVE_ARRAY_DUMP:
-        return measure_primitive_array(o, at, limit);
-    case PRIMITIVE_ARRAY_NODATA:
-        return measured(at, limit, o->id_size + 9);
+        if (!is_primitive(o, u1(o, type_at)))
+            return (struct measure){.outcome = BAD_TYPE, .rule = "OBJ-008", .type_at = type_at};
+        return measured(at, limit, fixed + u4(o, type_at - 4) * size_of_type(o, u1(o, type_at)));
     default:
-        return (struct measure){.outcome = UNKNOWN_TAG};
+        return measured(at, limit, fixed);
     }
 }
 
@@ -897,12 +863,6 @@ static struct measure measure_subrecord(const struct oracle *o, uint64_t tag, ui
 static bool is_heap_dump_record(uint64_t tag)
 {
     return tag == HEAP_DUMP || tag == HEAP_DUMP_SEGMENT;
-}
-
-static bool is_record_tag(uint64_t tag)
-{
-    return (tag >= UTF8 && tag <= HEAP_SUMMARY) || (tag >= START_THREAD && tag <= CONTROL_SETTINGS) ||
-           tag == HEAP_DUMP_SEGMENT || tag == HEAP_DUMP_END;
 }
 
 /* The bytes that the values of an instance should take by the classes read so far; UINT64_MAX if that is not known. */
@@ -965,7 +925,7 @@ static void read_subrecords(struct oracle *o, uint64_t record_at, uint64_t end)
             fail_subrecord(o, record_at, previous_at, at, limit, &m);
             break;
         }
-        read_subrecord(o, (enum subrecord_tag)u1(o, at), at + 1);
+        subrecord_kinds[u1(o, at)].read(o, at + 1);
         o->report->subrecords[u1(o, at)]++;
         previous_at = at;
         at += m.size;
@@ -974,29 +934,35 @@ static void read_subrecords(struct oracle *o, uint64_t record_at, uint64_t end)
         fail(o, at, "REC-002", record_at + 5);
 }
 
-static void begin_heap_dump_record(struct oracle *o, uint64_t at, uint64_t tag)
+static void report_segments_of_1_0_1(struct oracle *o, uint64_t at)
 {
-    if (tag == HEAP_DUMP_SEGMENT && !o->segments_allowed && !o->segment_reported) {
+    if (!o->segments_allowed && !o->segment_reported)
         report(o, "REC-005", at);
-        o->segment_reported = true;
-    }
+    o->segment_reported = true;
+}
+
+static void read_heap_dump_record(struct oracle *o, uint64_t body_at)
+{
+    uint64_t at = body_at - RECORD_HEADER_SIZE, tag = u1(o, at), length = u4(o, at + 5);
     if (!o->series_open) {
         o->heap++;
         *(uint64_t *)append(&o->heap_ends, sizeof(uint64_t)) = UINT64_MAX;
     } else if (tag == HEAP_DUMP && o->segments_allowed)
         report(o, "REC-006", at);
     if (tag == HEAP_DUMP_SEGMENT) {
+        report_segments_of_1_0_1(o, at);
         o->series_open = true;
         o->last_segment_at = at;
     }
+    if (length == 0)
+        report(o, "REC-010", at);
+    read_subrecords(o, at, body_at + length);
 }
 
-static void read_heap_dump_end(struct oracle *o, uint64_t at)
+static void read_heap_dump_end(struct oracle *o, uint64_t body_at)
 {
-    if (!o->segments_allowed && !o->segment_reported) {
-        report(o, "REC-005", at);
-        o->segment_reported = true;
-    }
+    uint64_t at = body_at - RECORD_HEADER_SIZE;
+    report_segments_of_1_0_1(o, at);
     if (!o->series_open && o->segments_allowed)
         report(o, "REC-009", at);
     o->series_open = false;
@@ -1004,109 +970,48 @@ static void read_heap_dump_end(struct oracle *o, uint64_t at)
 
 /* ---- SPEC.md 3.2: records ---------------------------------------------------------------------------------------------- */
 
-/* Whether `length` is `fixed` bytes and `unit` for each that the count says, which may lie beyond the end of the file. */
-static bool fits_count(const struct oracle *o, uint64_t body_at, uint64_t length, uint64_t fixed, uint64_t count_at,
-                       uint64_t unit)
+static void ignore(struct oracle *o, uint64_t at)
 {
-    uint64_t at = body_at + count_at;
-    return length >= fixed && at <= o->size && o->size - at >= 4 && length == fixed + u4(o, at) * unit;
+    (void)o;
+    (void)at;
 }
 
-/* Whether a record of this tag may have a body of `length` bytes; if not, `rule` is broken. */
-static bool has_right_length(const struct oracle *o, uint64_t tag, uint64_t body_at, uint64_t length, const char **rule)
-{
-    switch ((enum record_tag)tag) {
-    case UTF8:
-        *rule = "STR-001";
-        return length >= o->id_size;
-    case LOAD_CLASS:
-        *rule = "CLS-001";
-        return length == 8 + 2 * o->id_size;
-    case UNLOAD_CLASS:
-        *rule = "CLS-006";
-        return length == 4;
-    case FRAME:
-        *rule = "STK-001";
-        return length == 8 + 4 * o->id_size;
-    case TRACE:
-        *rule = "STK-007";
-        return fits_count(o, body_at, length, 12, 8, o->id_size);
-    case ALLOC_SITES:
-        *rule = "PRF-001";
-        return fits_count(o, body_at, length, 34, 30, SITE_SIZE);
-    case HEAP_SUMMARY:
-        *rule = "PRF-006";
-        return length == 24;
-    case START_THREAD:
-        *rule = "THR-001";
-        return length == 8 + 4 * o->id_size;
-    case END_THREAD:
-        *rule = "THR-002";
-        return length == 4;
-    case CPU_SAMPLES:
-        *rule = "PRF-007";
-        return fits_count(o, body_at, length, 8, 4, 8);
-    case CONTROL_SETTINGS:
-        *rule = "PRF-009";
-        return length == 6;
-    case HEAP_DUMP_END:
-        *rule = "REC-008";
-        return length == 0;
-    case HEAP_DUMP:
-    case HEAP_DUMP_SEGMENT:
-        break;
-    }
-    return true;
-}
+/* 3.2: how each record is read, and its length: IDs and other bytes; after these, of what follows, each that the count says. */
+static const struct record_kind {
+    void (*read)(struct oracle *o, uint64_t at); /* NULL: there is no such tag */
+    const char *rule;                            /* on the length; NULL: any */
+    uint64_t ids, bytes;
+    uint64_t count_at, each_ids, each_bytes; /* of what follows */
+} record_kinds[256] = {
+    [UTF8] = {read_utf8, "STR-001", 1, 0, 0, 0, 0}, /* at least */
+    [LOAD_CLASS] = {read_load_class, "CLS-001", 2, 8, 0, 0, 0},
+    [UNLOAD_CLASS] = {read_unload_class, "CLS-006", 0, 4, 0, 0, 0},
+    [FRAME] = {read_frame, "STK-001", 4, 8, 0, 0, 0},
+    [TRACE] = {read_trace, "STK-007", 0, 12, 8, 1, 0},
+    [ALLOC_SITES] = {read_alloc_sites, "PRF-001", 0, 34, 30, 0, SITE_SIZE},
+    [HEAP_SUMMARY] = {ignore, "PRF-006", 0, 24, 0, 0, 0}, /* nothing is required of its values */
+    [START_THREAD] = {read_start_thread, "THR-001", 4, 8, 0, 0, 0},
+    [END_THREAD] = {read_end_thread, "THR-002", 0, 4, 0, 0, 0},
+    [HEAP_DUMP] = {read_heap_dump_record, NULL, 0, 0, 0, 0, 0},
+    [CPU_SAMPLES] = {read_cpu_samples, "PRF-007", 0, 8, 4, 0, 8},
+    [CONTROL_SETTINGS] = {read_control_settings, "PRF-009", 0, 6, 0, 0, 0},
+    [HEAP_DUMP_SEGMENT] = {read_heap_dump_record, NULL, 0, 0, 0, 0, 0},
+    [HEAP_DUMP_END] = {read_heap_dump_end, "REC-008", 0, 0, 0, 0, 0},
+};
 
-static void read_record(struct oracle *o, uint64_t at, uint64_t length)
+/* The count may lie beyond the end of the file. */
+static bool has_right_length(const struct oracle *o, uint64_t tag, uint64_t body_at, uint64_t length)
 {
-    uint64_t body_at = at + RECORD_HEADER_SIZE;
-    switch ((enum record_tag)u1(o, at)) {
-    case UTF8:
-        read_utf8(o, body_at, length);
-        break;
-    case LOAD_CLASS:
-        read_load_class(o, body_at);
-        break;
-    case UNLOAD_CLASS:
-        use(&o->class_serial_uses, 0, u4(o, body_at), 2, body_at, "CLS-007");
-        ADD(&o->unloads, struct unload, .serial = u4(o, body_at), .at = body_at);
-        break;
-    case FRAME:
-        read_frame(o, body_at);
-        break;
-    case TRACE:
-        read_trace(o, body_at, length);
-        break;
-    case ALLOC_SITES:
-        read_alloc_sites(o, body_at);
-        break;
-    case HEAP_SUMMARY: /* nothing is required of its values */
-        break;
-    case START_THREAD:
-        read_start_thread(o, body_at);
-        break;
-    case END_THREAD:
-        ADD(&o->thread_events, struct thread_event, .start = false, .serial = u4(o, body_at), .at = body_at);
-        break;
-    case CPU_SAMPLES:
-        read_cpu_samples(o, body_at);
-        break;
-    case CONTROL_SETTINGS:
-        read_control_settings(o, body_at);
-        break;
-    case HEAP_DUMP:
-    case HEAP_DUMP_SEGMENT:
-        begin_heap_dump_record(o, at, u1(o, at));
-        if (length == 0)
-            report(o, "REC-010", at);
-        read_subrecords(o, at, body_at + length);
-        break;
-    case HEAP_DUMP_END:
-        read_heap_dump_end(o, at);
-        break;
+    const struct record_kind *kind = &record_kinds[tag];
+    uint64_t fixed = kind->ids * o->id_size + kind->bytes, count_at = body_at + kind->count_at, count = 0;
+    if (!kind->rule || tag == UTF8)
+        return length >= fixed;
+    if (kind->count_at) {
+        if (count_at > o->size || o->size - count_at < 4)
+            return false;
+        count = u4(o, count_at);
     }
+    return length == fixed + count * (kind->each_ids * o->id_size + kind->each_bytes);
 }
 
 /* M.2: the first or second record after an empty heap dump record cannot be read: it may be the length of that one which is
@@ -1125,19 +1030,18 @@ static bool read_framed_record(struct oracle *o, uint64_t at)
 {
     uint64_t tag = u1(o, at), time = u4(o, at + 1), length = u4(o, at + 5), body_at = at + RECORD_HEADER_SIZE;
     o->report->record_at = at;
-    bool fits = length <= o->size - body_at;
-    const char *rule;
+    bool fits = length <= o->size - body_at, right = has_right_length(o, tag, body_at, length);
 
-    if (!is_record_tag(tag)) {
+    if (!record_kinds[tag].read) {
         fail(o, at, "REC-003", at);
         fail(o, at, "REC-002", at + 5);
         suspect_empty_heap_dump(o);
         return false;
     }
-    if ((!fits && !is_heap_dump_record(tag)) || !has_right_length(o, tag, body_at, length, &rule)) {
+    if ((!fits && !is_heap_dump_record(tag)) || !right) {
         fail(o, at, "REC-002", at + 5);
-        if (!has_right_length(o, tag, body_at, length, &rule))
-            fail(o, at, rule, at + 5);
+        if (!right)
+            fail(o, at, record_kinds[tag].rule, at + 5);
         if (tag == HEAP_DUMP_END && !o->segments_allowed)
             fail(o, at, "REC-005", at);
         suspect_empty_heap_dump(o);
@@ -1146,7 +1050,7 @@ static bool read_framed_record(struct oracle *o, uint64_t at)
     if (time < o->previous_time && o->previous_time - time < 0x80000000) /* 3.3: else it has wrapped */
         report(o, "REC-004", at + 1);
     o->previous_time = time;
-    read_record(o, at, length);
+    record_kinds[tag].read(o, body_at);
     if (o->failed) {
         suspect_empty_heap_dump(o);
         return false;
@@ -1323,13 +1227,13 @@ static void check_reload(struct oracle *o, struct loaded_class *first, size_t ag
 static void check_loaded_classes(struct oracle *o)
 {
     struct loaded_class *loaded = o->loaded_classes.items;
-    const struct unload *unloads_in_order = o->unloads.items;
+    const struct use *unloads = o->unloads.items;
     size_t next_unload = 0;
     for (size_t i = 0; i <= o->loaded_classes.count; i++) {
         uint64_t until = i < o->loaded_classes.count ? loaded[i].serial_at : UINT64_MAX;
-        for (; next_unload < o->unloads.count && unloads_in_order[next_unload].at < until; next_unload++) {
-            const struct unload *unload = &unloads_in_order[next_unload];
-            const struct definition *d = first_definition(&o->class_serials, 0, unload->serial);
+        for (; next_unload < o->unloads.count && unloads[next_unload].at < until; next_unload++) {
+            const struct use *unload = &unloads[next_unload];
+            const struct definition *d = first_definition(&o->class_serials, 0, unload->id);
             if (!d || d->at > unload->at)
                 continue;
             if (loaded[d->item].unloaded)
@@ -1351,19 +1255,12 @@ static void check_loaded_classes(struct oracle *o)
             check_reload(o, first, i);
     }
     /* A class may be named before it is loaded, but not unloaded. */
-    struct list unloaded = {0};
-    const struct use *uses = o->class_serial_uses.items;
-    for (size_t i = 0; i < o->class_serial_uses.count; i++)
-        if (uses[i].role == 2)
-            use(&unloaded, 0, uses[i].id, 0, uses[i].at, "CLS-007");
-    reduce_uses(&unloaded);
-    const struct use *unloads = unloaded.items;
-    for (size_t i = 0; i < unloaded.count; i++) {
+    reduce_uses(&o->unloads);
+    for (size_t i = 0; i < o->unloads.count; i++) {
         const struct definition *d = first_definition(&o->class_serials, 0, unloads[i].id);
         if (d && d->at > unloads[i].at)
             report(o, "CLS-007", unloads[i].at);
     }
-    free(unloaded.items);
     check_defined(o, &o->class_serial_uses, &o->class_serials);
 }
 
