@@ -7,6 +7,13 @@
 #include "allocator.h"
 #include "target.h"
 
+static void on_progress(void *context, uint64_t bytes, uint64_t total)
+{
+    (void)context;
+    if (total && bytes > total)
+        fail_target("%llu bytes of %llu are read", (unsigned long long)bytes, (unsigned long long)total);
+}
+
 static enum hprof_status run(const uint8_t *bytes, size_t size, bool as_pipe, struct hprof_options options,
                              struct allocator *memory, struct account *account)
 {
@@ -15,6 +22,7 @@ static enum hprof_status run(const uint8_t *bytes, size_t size, bool as_pipe, st
 
     account_begin(account);
     account_listen(account, &options);
+    options.on_progress = on_progress;
     options.allocator = &allocator;
     status = hprof_validate_memory(bytes, size, as_pipe, &options);
     expect_no_leak(memory);
@@ -37,11 +45,25 @@ static const uint8_t *draw_severities(uint32_t *bits)
     return severities;
 }
 
+/* A quarter of the seeds have a baseline, which excuses some findings of each rule. */
+static const uint64_t *draw_baseline(uint32_t *bits)
+{
+    static uint64_t baseline[512];
+    uint32_t how = draw(bits, 4), most = 1 + draw(bits, 4);
+
+    if (how < 3 || hprof_rule_count() > sizeof baseline / sizeof *baseline)
+        return NULL;
+    for (size_t rule = 0; rule < hprof_rule_count(); rule++)
+        baseline[rule] = rule % (most + 1);
+    return baseline;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct account expected, account;
     const uint8_t *bytes = copy_to_guard_page(data, size);
     uint32_t bits = drawn_bits(data, size) * UINT32_C(0x9E3779B1); /* times of seeds share their high bits */
+    uint32_t more = drawn_bits(data, size) * UINT32_C(0x85EBCA6B);
     struct hprof_testing testing = {.hash_seed = 1};
     struct hprof_options options;
     struct allocator memory = {.left = UINT64_MAX, .junk = 0};
@@ -57,6 +79,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     options.max_errors = draw(&bits, 4);
     options.werror = draw(&bits, 2);
     options.severities = draw_severities(&bits);
+    options.baseline = draw_baseline(&more);
+    options.threads = draw(&more, 16) < 15 ? 1 : 2 + draw(&more, 3); /* which are slow to start */
     options.testing = &testing;
     if (draw(&bits, 3) == 0)
         testing.block = least_block(data, size) + draw(&bits, 64);
