@@ -145,7 +145,8 @@ def test_planted_bugs_are_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     (tmp_path / "results").mkdir()
     found = {"name": "a", "found_by": "fuzz_paths", "seconds": 2.4, "kind": "x | y"}
     bugs = [found, {"name": "b", "found_by": "", "seconds": 9, "kind": ""}]
-    run = {"date": "2026-01-01", "commit": "abc", "seconds_for_each_target": 9, "unpatched": {"found_by": ""}, "planted": bugs}
+    run: dict[str, object] = {"date": "2026-01-01", "commit": "abc", "code": "c0de", "seconds_for_each_target": 9}
+    run |= {"unpatched": {"found_by": ""}, "planted": bugs}
     (tmp_path / "results/planted.json").write_text(json.dumps(run), encoding="utf-8")
     lines = corpus_update.planted()
     assert " ".join(lines[:2]).endswith("at most: 1 of 2 bugs are found; the unpatched tree is silent.")
