@@ -287,6 +287,23 @@ def test_a_file_of_the_corpus_that_the_manifest_does_not_describe_is_named(tmp_p
         cases.read_cases(tmp_path, tmp_path / "truth", [])
 
 
+FINDINGS = re.split(
+    r"^(?=\*\*\d+\.)", (ROOT / "conformance" / "FINDINGS.md").read_text().split("\n## Producers")[0], flags=re.MULTILINE
+)[1:]
+
+
+@pytest.mark.parametrize("finding", FINDINGS, ids=lambda finding: finding.split(".")[0].strip("*"))
+def test_a_reader_is_known_to_fail_for_the_file_that_a_finding_names(finding: str) -> None:
+    """A file that is changed may no longer show it."""
+    case = re.findall(r"`((?:valid|warning|invalid|several|either|gold)/[^`]+)`", finding)[0]
+    needs = {one["file"]: one["requires"] for one in json.loads((ROOT / "corpus/manifest.json").read_text())["files"]}
+    assert any(
+        case in expectations.read(ROOT / main.EXPECTATIONS / f"{reader.name}.toml").cases
+        or (reader.title in finding and set(needs[f"{case}.hprof"]) & set(reader.unsupported))
+        for reader in read_readers(ROOT)
+    )
+
+
 # ---- the program
 
 
