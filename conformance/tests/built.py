@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-TOOL = Path(os.environ.get("HPROF_VALIDATE") or ROOT / "build" / "release" / "validator" / "hprof-validate")
+NAME = Path("validator") / "hprof-validate"
+PLACES = (ROOT / "build" / "release" / NAME, ROOT / "build" / "conformance" / "tools" / NAME)  # the second by conformance/run
+TOOL = Path(os.environ.get("HPROF_VALIDATE") or next(filter(Path.exists, PLACES), PLACES[0]))
 
 needs_tool = pytest.mark.skipif(not TOOL.exists(), reason="hprof-validate is not built")
