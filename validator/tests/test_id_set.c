@@ -115,11 +115,11 @@ static void step(struct id_set *set, struct recent_page near[2], uint64_t id, st
         *flags |= ID_DEFINED;
         break;
     case 1:
-        id_set_refer_element(set, &near[1], k);
+        id_set_refer(set, &near[1], k, ID_ELEMENT);
         *flags |= ID_ELEMENT;
         break;
     default:
-        id_set_refer(set, &near[1], k);
+        id_set_refer(set, &near[1], k, ID_REFERENCED);
         *flags |= ID_REFERENCED;
     }
 }
@@ -127,7 +127,7 @@ static void step(struct id_set *set, struct recent_page near[2], uint64_t id, st
 static void expect_as_model(struct id_set *set, unsigned distribution)
 {
     struct model *m = calloc(1, sizeof *m);
-    struct recent_page near[2] = {0};
+    struct recent_page near[2] = {{.page = NO_PAGE}, {.page = NO_PAGE}};
 
     for (uint32_t i = 0; i < STEPS; i++)
         step(set, near, id_at(distribution, set->id_size, below(IDS)), m);
@@ -221,7 +221,7 @@ enum { MOST_OF_8 = 16, MOST_OF_4 = 7, BASE = 1 << 20, BASE_OF_4 = 2 << 20 };
 static uint64_t peak_of(unsigned id_size, uint32_t count, uint32_t per_page)
 {
     struct id_set *set = malloc(sizeof *set);
-    struct recent_page near = {0};
+    struct recent_page near = {.page = NO_PAGE};
     struct memory memory;
     uint64_t peak;
 
@@ -230,7 +230,7 @@ static uint64_t peak_of(unsigned id_size, uint32_t count, uint32_t per_page)
     for (uint32_t i = 0; i < count; i++) {
         uint32_t page = i / per_page, low = i % per_page * (PAGE_IDS / per_page);
 
-        id_set_refer(set, &near, (uint64_t)page << PAGE_BITS | low);
+        id_set_refer(set, &near, (uint64_t)page << PAGE_BITS | low, ID_REFERENCED);
     }
     peak = memory.peak;
     id_set_clear(set);
@@ -258,7 +258,7 @@ static void the_allowance_is_not_exceeded(void **state)
 {
     enum { ALLOWED = 1 << 20 };
     struct id_set *set = malloc(sizeof *set);
-    struct recent_page near = {0};
+    struct recent_page near = {.page = NO_PAGE};
     struct memory memory;
 
     (void)state;
@@ -267,7 +267,7 @@ static void the_allowance_is_not_exceeded(void **state)
     id_set_allow(set, ALLOWED);
     for (uint32_t page = 0; page < 1000; page++)
         for (uint32_t low = 0; low < 100; low++)
-            id_set_refer(set, &near, page << PAGE_BITS | low * 600);
+            id_set_refer(set, &near, page << PAGE_BITS | low * 600, ID_REFERENCED);
     assert_in_range(set->bitmap_bytes, ALLOWED - sizeof(struct id_bitmaps), ALLOWED);
     id_set_clear(set);
     free(set);
@@ -277,16 +277,16 @@ static void fill_with(struct caller *caller)
 {
     struct hprof_allocator allocator = caller_allocator(caller);
     struct id_set *set = malloc(sizeof *set);
-    struct recent_page near = {0};
+    struct recent_page near = {.page = NO_PAGE};
     struct memory memory;
 
     memory_init(&memory, &allocator, 0);
     id_set_init(set, &memory, &key, 8);
     id_set_allow(set, 1 << 17);
     for (uint32_t i = 0; i < 3000 && !memory.exhausted; i++)
-        id_set_refer(set, &near, id_to_key(some_for_each_page(i), 8));
+        id_set_refer(set, &near, id_to_key(some_for_each_page(i), 8), ID_REFERENCED);
     for (uint32_t i = 0; i < 4000 && !memory.exhausted; i++)
-        id_set_refer(set, &near, id_to_key(aligned(i * 15), 8));
+        id_set_refer(set, &near, id_to_key(aligned(i * 15), 8), ID_REFERENCED);
     assert_int_equal(memory.exhausted, caller->refused);
     id_set_clear(set);
     free(set);

@@ -83,7 +83,7 @@ static void check_component_type(struct checker *ck, uint64_t id, uint64_t at)
     ck->run->sum.references++;
     if (!id)
         return;
-    id_set_refer_element(&heap->objects, &heap->segment.element, id_to_key(id, ck->file->id_size));
+    id_set_refer(&heap->objects, &heap->segment.element, id_to_key(id, ck->file->id_size), ID_ELEMENT);
     if (!(id_set_get(&heap->objects, id) & ID_DEFINED))
         pending_uses_add(&heap->component_types, id, 0, at);
 }

@@ -56,7 +56,7 @@ static void check_reload(struct checker *ck, struct class *class, const struct L
 void check_load_class(struct checker *ck, const struct LOAD_CLASS *r, uint64_t at)
 {
     size_t id = ck->file->id_size;
-    struct recent_page near = {0};
+    struct recent_page near = {.page = NO_PAGE};
     bool new_serial = !id_set_define(&ck->file->class_serials, &near, id_to_key(r->class_serial, sizeof(uint32_t)));
 
     if (r->class_serial == 0) {
@@ -89,7 +89,7 @@ void check_load_class(struct checker *ck, const struct LOAD_CLASS *r, uint64_t a
 /* SPEC.md 4.3 UNLOAD_CLASS */
 void check_unload_class(struct checker *ck, const struct UNLOAD_CLASS *r, uint64_t at)
 {
-    struct recent_page near = {0};
+    struct recent_page near = {.page = NO_PAGE};
 
     if (!is_loaded(ck, r->class_serial)) {
         if (!(ck->file->lost & MAY_DEFINE_CLASSES))

@@ -87,7 +87,7 @@ const struct hot_class *hot_class_of(struct checker *ck, const uint8_t *raw_id, 
 
     if (!class || class->raw_id != raw || class->bytes != bytes || class->dump != ck->file->classes.dump)
         class = load_hot(ck, raw_id, bytes);
-    return class && !class->is_rare ? class : NULL;
+    return class && !class->is_wide ? class : NULL;
 }
 
 /* The layout of the class of an instance; LAYOUT_NONE if it or a superclass is undefined or still follows. */
@@ -101,24 +101,16 @@ static uint32_t known_layout(struct checker *ck, uint64_t class_id)
     return index;
 }
 
-/* A class that instances wait for, until another class is dumped. */
-static void note_waiting_class(struct checker *ck, uint64_t raw_id)
+/* A class that instances wait for, until another class is dumped. False if they do not wait as ranges. */
+static bool note_waiting_class(struct checker *ck, uint64_t raw_id)
 {
-    if (ck->heap->segment.hot.slots)
-        *hot_slot(&ck->heap->segment.hot, raw_id) = (struct hot_class){.raw_id = raw_id,
-                                                                       .bytes = UINT32_MAX,
-                                                                       .dump = ck->file->classes.dump,
-                                                                       .kind = HOT_WAITING,
-                                                                       .is_rare = true,
-                                                                       .layouts = (uint32_t)ck->file->classes.layouts.count};
-}
+    const struct segment *s = &ck->heap->segment;
 
-static bool class_waits(struct checker *ck, uint64_t raw_id)
-{
-    const struct hot_class *class = hot_slot(&ck->heap->segment.hot, raw_id);
-
-    return class->raw_id == raw_id && class->dump == ck->file->classes.dump && class->kind == HOT_WAITING &&
-           class->layouts == (uint32_t)ck->file->classes.layouts.count && waits_in_ranges(ck);
+    if (!s->hot.slots || !waits_in_ranges(ck))
+        return false;
+    *hot_slot(&s->hot, raw_id) =
+        (struct hot_class){.raw_id = raw_id, .bytes = UINT32_MAX, .dump = s->dump, .kind = HOT_WAITING, .layouts = s->layouts};
+    return true;
 }
 
 /* All classes are known, and the class of an instance is 0 or undefined. */
@@ -447,8 +439,11 @@ static COLD bool meet_class(struct segment *s, const uint8_t *raw_id, uint32_t b
 {
     struct checker *ck = s->context;
 
-    return class_waits(ck, native_load(raw_id, s->id_size)) ||
-           (known_layout(ck, get_id(raw_id, s->id_size)) != LAYOUT_NONE && load_hot(ck, raw_id, bytes));
+    uint64_t class_id = get_id(raw_id, s->id_size);
+
+    if (known_layout(ck, class_id) != LAYOUT_NONE)
+        return load_hot(ck, raw_id, bytes) != NULL;
+    return class_id && note_waiting_class(ck, native_load(raw_id, s->id_size));
 }
 
 static COLD bool meet_array_class(struct segment *s, const uint8_t *raw_id, uint64_t offset)
@@ -471,11 +466,10 @@ static COLD bool meet_trace(struct segment *s, uint32_t serial, enum object_kind
     return true;
 }
 
-static void meet_waiting(struct segment *s, uint64_t offset, uint64_t instances)
+static COLD bool meet_waiting(struct segment *s, uint64_t offset)
 {
-    struct checker *ck = s->context;
-
-    wait_in_range(ck, offset, ck->run->sum.subrecord_counts[SUB_INSTANCE_DUMP] + instances);
+    begin_waiting_range(s->context, offset);
+    return true;
 }
 
 const struct first_meetings meetings_in_order = {meet_class, meet_array_class, meet_trace, meet_waiting};

@@ -147,7 +147,7 @@ void check_root(struct checker *ck, unsigned tag, const uint8_t *p, uint64_t at)
 static void keep_thread(void *context, uint64_t serial, uint64_t trace_serial)
 {
     struct checker *ck = context;
-    struct recent_page near = {0};
+    struct recent_page near = {.page = NO_PAGE};
 
     (void)trace_serial;
     id_set_define(&ck->file->rooted_threads, &near, id_to_key(serial, sizeof(uint32_t)));

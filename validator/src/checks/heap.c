@@ -15,6 +15,7 @@ void heap_init(struct checker *ck)
                                      .id_size = ck->file->id_size,
                                      .objects = &heap->objects,
                                      .wide = &heap->wide};
+    enter_stretch(heap, NULL);
 }
 
 void heap_begin(struct checker *ck)
@@ -43,6 +44,7 @@ void heap_begin(struct checker *ck)
     wide_classes_init(&heap->wide, m, key);
     stretches_init(&heap->stretches, m);
     heap->waiting = (struct waiting){0};
+    heap->segment.waiting = (struct waiting_run){.next = UINT64_MAX};
     byte_log_init(&heap->waiting.log, m);
     input_keep(ck->in, heap->begin);
     if (!input_can_reread(ck->in))
@@ -82,7 +84,7 @@ void heap_free(struct checker *ck)
 void enter_stretch(struct heap *heap, struct stretch *stretch)
 {
     heap->stretch = stretch;
-    heap->segment.defined = (struct recent_page){.pages = stretch ? &stretch->defined : NULL};
-    heap->segment.referenced = (struct recent_page){.pages = stretch ? &stretch->referenced : NULL};
-    heap->segment.element = (struct recent_page){.pages = stretch ? &stretch->elements : NULL};
+    heap->segment.defined = (struct recent_page){.page = NO_PAGE, .pages = stretch ? &stretch->defined : NULL};
+    heap->segment.referenced = (struct recent_page){.page = NO_PAGE, .pages = stretch ? &stretch->referenced : NULL};
+    heap->segment.element = (struct recent_page){.page = NO_PAGE, .pages = stretch ? &stretch->elements : NULL};
 }

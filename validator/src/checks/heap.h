@@ -28,10 +28,10 @@ struct wrong_instance {
 struct waiting {
     struct byte_log log;
     uint64_t last_at; /* of the last entry of the log */
-    /* As ranges: consecutive waiting instances that are not in the log yet. */
-    uint64_t run, run_at, run_end;
-    uint64_t next_instance; /* the number of the instance that would continue the range */
-    size_t next_stretch;    /* while they are checked */
+    /* As ranges, each a run of instances; the present run is not in the log yet. */
+    uint64_t run_end;    /* of the heap dump record in which it began */
+    uint64_t left;       /* instances of a range, while it is checked */
+    size_t next_stretch; /* likewise */
     /* As bytes: the present instance. */
     uint64_t at;      /* its offset */
     uint64_t body;    /* offset of its values in the log */
@@ -141,19 +141,19 @@ void finish_frame_roots(struct checker *ck); /* at the end of the file */
 static inline void refer(struct heap *heap, uint64_t id)
 {
     if (id)
-        id_set_refer(&heap->objects, &heap->segment.referenced, id_to_key(id, heap->segment.id_size));
+        id_set_refer(&heap->objects, &heap->segment.referenced, id_to_key(id, heap->segment.id_size), ID_REFERENCED);
 }
 void finish_objects(struct checker *ck);
 
 /* ---- waiting.c: instances that wait for their class are noted; waiting_instances.c checks them ---- */
 /* Whether instances wait as ranges. */
 bool waits_in_ranges(const struct checker *ck);
-/* The instance at an offset waits in a range; `number` instances precede it in the dump. */
-void wait_in_range(struct checker *ck, uint64_t offset, uint64_t number);
+/* The waiting instance at an offset is the first of a range. */
+void begin_waiting_range(struct checker *ck, uint64_t offset);
 /* The instance in the window waits for its class. Moves past it; false if the dump ends before. */
 bool wait_for_class(struct checker *ck, uint64_t size);
 /* Notes the last range, if one is open. */
-void end_waiting_range(struct waiting *w);
+void end_waiting_range(struct heap *heap);
 struct waiting_range {
     uint64_t at;         /* its first instance */
     uint64_t record_end; /* of the heap dump record there */

@@ -31,34 +31,57 @@ HOT bool define(struct segment *s, struct recent_page *recent, uint64_t id, cons
     return false;
 }
 
-HOT void refer(struct segment *s, struct recent_page *recent, uint64_t id, const struct form form)
-{
-    if (id)
-        id_set_refer_with(s->objects, recent, id_to_key(id, form.id_size), form.others);
-}
+/* ---- References ---- */
 
-HOT void refer_all(struct segment *s, struct recent_page *recent, bool is_object_array, const uint8_t *p, size_t n,
-                   const struct form form)
+/* References whose marks are not set yet. Whether a reference is null, and how many an instance has, is hard to predict; so
+ * they are gathered first, and then marked in a loop of its own, in which the marks of many can be fetched at the same time. */
+enum { BATCH = 256 };
+struct batch {
+    size_t n;
+    uint64_t keys[BATCH];
+};
+
+HOT void mark_batch(struct segment *s, struct recent_page *recent, const enum id_set_flag flag, struct batch *b,
+                    const struct form form)
 {
     struct recent_page near = *recent;
 
-    if (is_object_array) {
-        for (size_t i = 0; i < n; i++) {
-            uint64_t id = get_id(p + i * form.id_size, form.id_size);
-
-            if (id)
-                id_set_refer_element_with(s->objects, &near, id_to_key(id, form.id_size), form.others);
-        }
-    } else {
-        for (size_t i = 0; i < n; i++)
-            refer(s, &near, get_id(p + i * form.id_size, form.id_size), form);
-    }
+    for (size_t i = 0; i < b->n; i++)
+        id_set_refer_with(s->objects, &near, b->keys[i], flag, form.id_size, form.others);
+    b->n = 0;
     *recent = near;
+}
+
+HOT void gather(struct batch *b, const uint8_t *p, const struct form form)
+{
+    uint64_t id = get_id(p, form.id_size);
+
+    b->keys[b->n] = id_to_key(id, form.id_size);
+    b->n += id != 0;
+}
+
+HOT void refer_all(struct segment *s, struct recent_page *recent, const enum id_set_flag flag, const uint8_t *p, size_t n,
+                   const struct form form)
+{
+    struct batch b;
+
+    b.n = 0;
+    for (; n; n--, p += form.id_size) {
+        gather(&b, p, form);
+        if (b.n == BATCH)
+            mark_batch(s, recent, flag, &b, form);
+    }
+    mark_batch(s, recent, flag, &b, form);
 }
 
 void refer_elements(struct segment *s, bool is_object_array, const uint8_t *p, size_t n)
 {
-    refer_all(s, is_object_array ? &s->element : &s->referenced, is_object_array, p, n, (struct form){s->id_size, false});
+    const struct form form = {s->id_size, false};
+
+    if (is_object_array)
+        refer_all(s, &s->element, ID_ELEMENT, p, n, form);
+    else
+        refer_all(s, &s->referenced, ID_REFERENCED, p, n, form);
 }
 
 size_t find_bad_boolean(const uint8_t *p, size_t n)
@@ -87,17 +110,58 @@ HOT bool booleans_are_right(const struct hot_class *class, const uint8_t *body)
     return true;
 }
 
-/* The fields of an instance of a wide class. False if a boolean is wrong. */
-static bool check_wide(struct segment *s, struct recent_page *recent, const uint32_t *fields, const uint8_t *body,
-                       const struct form form)
+/* The fields of an instance of a wide class, and how many references they have. False if a boolean is wrong. */
+HOT bool check_wide_fields(struct segment *s, struct recent_page *recent, const struct hot_class *class, const uint8_t *body,
+                           uint64_t *references, const struct form form)
 {
-    const uint32_t *field = fields + 2, *end = field + fields[0];
+    const uint32_t *counts = s->wide->fields + class->first, *field = counts + 2, *end = field + counts[0];
+    struct batch b;
 
-    for (; field < end; field++)
-        refer(s, recent, get_id(body + *field, form.id_size), form);
-    for (end += fields[1]; field < end; field++)
+    b.n = 0;
+    for (; field < end; field++) {
+        gather(&b, body + *field, form);
+        if (b.n == BATCH)
+            mark_batch(s, recent, ID_REFERENCED, &b, form);
+    }
+    mark_batch(s, recent, ID_REFERENCED, &b, form);
+    *references += counts[0];
+    for (end += counts[1]; field < end; field++)
         if (body[*field] > 1)
             return false;
+    return true;
+}
+
+/* Out of the loops, whose own variables stay in registers. */
+static __attribute__((noinline)) bool check_wide(struct segment *s, struct recent_page *recent, const struct hot_class *class,
+                                                 const uint8_t *body, uint64_t *references, struct form form)
+{
+    if (form.others)
+        return form.id_size == 8 ? check_wide_fields(s, recent, class, body, references, (struct form){8, true})
+                                 : check_wide_fields(s, recent, class, body, references, (struct form){4, true});
+    return form.id_size == 8 ? check_wide_fields(s, recent, class, body, references, (struct form){8, false})
+                             : check_wide_fields(s, recent, class, body, references, (struct form){4, false});
+}
+
+/* Marks what the fields of an instance refer to. False if a boolean is wrong. */
+HOT bool check_fields(struct segment *s, struct recent_page *recent, struct batch *b, const struct hot_class *class,
+                      const uint8_t *body, uint64_t *references, const struct form form)
+{
+    if (__builtin_expect(class->is_wide, 0)) {
+        struct recent_page near = *recent;
+        uint64_t n = 0;
+        bool right = check_wide(s, &near, class, body, &n, form);
+
+        *recent = near;
+        *references += n;
+        return right;
+    }
+    if (!booleans_are_right(class, body))
+        return false;
+    if (b->n > BATCH - HOT_FIELDS)
+        mark_batch(s, recent, ID_REFERENCED, b, form);
+    for (unsigned i = 0; i < class->references; i++)
+        gather(b, body + class->fields[i], form);
+    *references += class->references;
     return true;
 }
 
@@ -108,27 +172,6 @@ struct tally {
     struct object_counts counts;
     struct recent_page defined, referenced, element;
 };
-
-/* Checks an instance of a wide class, or one that waits for its class. Works on a copy of the tally, so that the original
- * stays in registers. */
-static __attribute__((noinline)) bool check_rare(struct segment *s, struct tally *t, const struct hot_class *class,
-                                                 const uint8_t *p, uint64_t offset, const struct form form)
-{
-    if (class->kind == HOT_WAITING) {
-        if (!define(s, &t->defined, get_id(p + 1, form.id_size), form))
-            return false;
-        s->meet->waiting(s, offset, t->counts.instances);
-    } else {
-        const uint32_t *fields = s->wide->fields + class->first;
-
-        if (!check_wide(s, &t->referenced, fields, p + 1 + SIZE_OF(INSTANCE_DUMP, form.id_size), form) ||
-            !define(s, &t->defined, get_id(p + 1, form.id_size), form))
-            return false;
-        t->counts.references += fields[0];
-    }
-    t->counts.instances++;
-    return true;
-}
 
 HOT bool trace_is_plain(struct segment *s, const uint8_t *p, enum object_kind kind, uint64_t offset, const struct form form)
 {
@@ -142,38 +185,52 @@ HOT bool is_class(const struct segment *s, const struct hot_class *class, uint64
     return class->raw_id == raw_id && class->dump == s->dump;
 }
 
+HOT bool waits(const struct segment *s, const struct hot_class *class, uint64_t raw_id)
+{
+    return is_class(s, class, raw_id) && class->kind == HOT_WAITING && class->layouts == s->layouts;
+}
+
+/* An instance that waits for its class continues the present run of them, or begins one. */
+HOT bool check_waiting_instance(struct segment *s, struct tally *t, const uint8_t *p, uint64_t offset, const struct form form)
+{
+    uint64_t number = s->instances_before + t->counts.instances;
+
+    if (!trace_is_plain(s, p, KIND_INSTANCE, offset, form) || (number != s->waiting.next && !s->meet->waiting(s, offset)) ||
+        !define(s, &t->defined, get_id(p + 1, form.id_size), form))
+        return false;
+    s->waiting.instances++;
+    s->waiting.next = number + 1;
+    t->counts.instances++;
+    return true;
+}
+
 /* These check one sub-record whose head is complete and of which `left` bytes are available. They return the bytes it takes;
  * 0 if it is not plain. */
 
-HOT size_t check_plain_instance(struct segment *s, struct tally *t, const uint8_t *p, size_t left, uint64_t offset,
-                                const struct form form)
+HOT size_t check_plain_instance(struct segment *s, struct tally *t, struct batch *b, const uint8_t *p, size_t left,
+                                uint64_t offset, const struct form form)
 {
     const size_t head = 1 + SIZE_OF(INSTANCE_DUMP, form.id_size);
-    const uint8_t *raw_id_at = p + 1 + OFFSET_OF(INSTANCE_DUMP, class_id, form.id_size), *body = p + head;
+    const uint8_t *raw_id_at = p + 1 + OFFSET_OF(INSTANCE_DUMP, class_id, form.id_size);
     uint64_t raw_id = native_load(raw_id_at, form.id_size);
     uint32_t bytes = get_u4(p + 1 + OFFSET_OF(INSTANCE_DUMP, bytes, form.id_size));
     const struct hot_class *class = hot_slot(&s->hot, raw_id);
 
+    uint64_t references = 0;
+
     if (bytes > left - head)
         return 0;
-    if (__builtin_expect(!is_class(s, class, raw_id) || class->bytes != bytes, 0) && !s->meet->class(s, raw_id_at, bytes))
-        return 0;
-    if (!trace_is_plain(s, p, KIND_INSTANCE, offset, form))
-        return 0;
-    if (__builtin_expect(class->is_rare, 0)) {
-        struct tally copy = *t;
-        bool is_plain = check_rare(s, &copy, class, p, offset, form);
-
-        *t = copy;
-        return is_plain ? head + bytes : 0;
+    if (__builtin_expect(!is_class(s, class, raw_id) || class->bytes != bytes, 0)) {
+        if (!waits(s, class, raw_id) && !s->meet->class(s, raw_id_at, bytes))
+            return 0;
+        if (waits(s, class, raw_id))
+            return check_waiting_instance(s, t, p, offset, form) ? head + bytes : 0;
     }
-    if (!booleans_are_right(class, body))
+    if (!trace_is_plain(s, p, KIND_INSTANCE, offset, form) ||
+        !check_fields(s, &t->referenced, b, class, p + head, &references, form) ||
+        !define(s, &t->defined, get_id(p + 1, form.id_size), form))
         return 0;
-    for (unsigned i = 0; i < class->references; i++)
-        refer(s, &t->referenced, get_id(body + class->fields[i], form.id_size), form);
-    if (!define(s, &t->defined, get_id(p + 1, form.id_size), form))
-        return 0;
-    t->counts.references += class->references;
+    t->counts.references += references;
     t->counts.instances++;
     return head + bytes;
 }
@@ -213,8 +270,10 @@ HOT size_t check_plain_object_array(struct segment *s, struct tally *t, const ui
         return 0;
     if (!trace_is_plain(s, p, KIND_OBJECT_ARRAY, offset, form))
         return 0;
-    refer_all(s, class->kind == HOT_OBJECT_ARRAY ? &t->element : &t->referenced, class->kind == HOT_OBJECT_ARRAY, p + head,
-              elements, form);
+    if (class->kind == HOT_OBJECT_ARRAY)
+        refer_all(s, &t->element, ID_ELEMENT, p + head, elements, form);
+    else
+        refer_all(s, &t->referenced, ID_REFERENCED, p + head, elements, form);
     if (!define(s, &t->defined, get_id(p + 1, form.id_size), form))
         return 0;
     t->counts.object_arrays++;
@@ -230,13 +289,16 @@ HOT size_t check_in_form(struct segment *s, const uint8_t *const start, size_t n
                  primitive_head = 1 + SIZE_OF(PRIMITIVE_ARRAY_DUMP, form.id_size),
                  longest = instance_head > array_head ? instance_head : array_head;
     struct tally t = {.defined = s->defined, .referenced = s->referenced, .element = s->element};
+    struct batch b;
+
+    b.n = 0;
 
     while ((size_t)(end - p) >= (form.others ? primitive_head : longest)) {
         size_t left = (size_t)(end - p), size = 0;
         uint64_t at = offset + (uint64_t)(p - start);
 
         if (*p == SUB_INSTANCE_DUMP && (!form.others || left >= instance_head))
-            size = check_plain_instance(s, &t, p, left, at, form);
+            size = check_plain_instance(s, &t, &b, p, left, at, form);
         else if (*p == SUB_PRIMITIVE_ARRAY_DUMP)
             size = check_plain_primitive_array(s, &t, p, left, at, form);
         else if (*p == SUB_OBJECT_ARRAY_DUMP && (!form.others || left >= array_head))
@@ -245,6 +307,7 @@ HOT size_t check_in_form(struct segment *s, const uint8_t *const start, size_t n
             break;
         p += size;
     }
+    mark_batch(s, &t.referenced, ID_REFERENCED, &b, form);
     if (form.others) {
         id_set_flush(&t.referenced);
         id_set_flush(&t.element);
@@ -291,7 +354,9 @@ HOT size_t refer_in_form(struct segment *s, const uint8_t *const start, size_t n
     const size_t head = 1 + SIZE_OF(INSTANCE_DUMP, form.id_size);
     struct recent_page referenced = s->referenced;
     uint64_t references = 0;
+    struct batch b;
 
+    b.n = 0;
     while (p < end && *instances) {
         const uint8_t *raw_id_at = p + 1 + OFFSET_OF(INSTANCE_DUMP, class_id, form.id_size);
         const struct hot_class *class;
@@ -314,14 +379,12 @@ HOT size_t refer_in_form(struct segment *s, const uint8_t *const start, size_t n
         if (bytes > (size_t)(end - p) - head ||
             (__builtin_expect(!is_class(s, class, raw_id) || class->bytes != bytes, 0) &&
              !s->meet->class(s, raw_id_at, bytes)) ||
-            class->is_rare || !booleans_are_right(class, p + head))
+            class->kind == HOT_WAITING || !check_fields(s, &referenced, &b, class, p + head, &references, form))
             break;
-        for (unsigned i = 0; i < class->references; i++)
-            refer(s, &referenced, get_id(p + head + class->fields[i], form.id_size), form);
-        references += class->references;
         p += head + bytes;
         --*instances;
     }
+    mark_batch(s, &referenced, ID_REFERENCED, &b, form);
     s->referenced = referenced;
     s->counts.references += references;
     return (size_t)(p - start);

@@ -24,8 +24,15 @@ struct first_meetings {
     bool (*class)(struct segment *s, const uint8_t *raw_id, uint32_t bytes);
     bool (*array_class)(struct segment *s, const uint8_t *raw_id, uint64_t offset);
     bool (*trace)(struct segment *s, uint32_t serial, enum object_kind kind, uint64_t offset);
-    /* An instance at an offset waits for its class; `instances` instances precede it in this call. */
-    void (*waiting)(struct segment *s, uint64_t offset, uint64_t instances);
+    /* An instance that waits for its class begins a run. */
+    bool (*waiting)(struct segment *s, uint64_t offset);
+};
+
+/* Instances that wait for their class, one after the other, whatever other sub-records lie between them. */
+struct waiting_run {
+    uint64_t at;        /* the first one */
+    uint64_t instances; /* how many */
+    uint64_t next;      /* the number of the instance that would continue the run; UINT64_MAX for none */
 };
 
 /* What the check of plain objects needs and changes. Each thread has its own; `objects` is shared. */
@@ -41,7 +48,10 @@ struct segment {
     struct gathered gathered[2][GATHERED];
     uint32_t known_traces[KNOWN_TRACES]; /* serials that are already checked, by their lowest bits; 0 needs no check */
     struct object_counts counts;         /* of what was checked */
-    bool defined_twice;                  /* an ID was already defined, so the present sub-record is not plain */
+    uint64_t instances_before;           /* those that `counts` begins after */
+    struct waiting_run waiting;
+    uint32_t layouts;   /* how many there are: until there are more, the classes that instances wait for are the same */
+    bool defined_twice; /* an ID was already defined, so the present sub-record is not plain */
 };
 
 static inline bool is_known_trace(const struct segment *s, uint32_t serial)

@@ -14,28 +14,25 @@ bool waits_in_ranges(const struct checker *ck)
 /* ---- As ranges: where a run of waiting instances begins, as a difference from the run before; the end of its heap dump
  * record, as a difference; how many instances wait, one after the other, whatever other sub-records lie between them ---- */
 
-void end_waiting_range(struct waiting *w)
+void end_waiting_range(struct heap *heap)
 {
-    if (!w->run)
-        return;
-    byte_log_append_number(&w->log, w->run_at - w->last_at);
-    byte_log_append_number(&w->log, w->run_end - w->run_at);
-    byte_log_append_number(&w->log, w->run);
-    w->last_at = w->run_at;
-    w->run = 0;
+    struct waiting *w = &heap->waiting;
+    struct waiting_run *run = &heap->segment.waiting;
+
+    if (run->instances) {
+        byte_log_append_number(&w->log, run->at - w->last_at);
+        byte_log_append_number(&w->log, w->run_end - run->at);
+        byte_log_append_number(&w->log, run->instances);
+        w->last_at = run->at;
+    }
+    *run = (struct waiting_run){.next = UINT64_MAX};
 }
 
-void wait_in_range(struct checker *ck, uint64_t offset, uint64_t number)
+void begin_waiting_range(struct checker *ck, uint64_t offset)
 {
-    struct waiting *w = &ck->heap->waiting;
-
-    if (number != w->next_instance)
-        end_waiting_range(w);
-    if (!w->run++) {
-        w->run_at = offset;
-        w->run_end = ck->position->heap_end;
-    }
-    w->next_instance = number + 1;
+    end_waiting_range(ck->heap);
+    ck->heap->segment.waiting.at = offset;
+    ck->heap->waiting.run_end = ck->position->heap_end;
 }
 
 bool next_waiting_range(struct waiting *w, uint64_t *next, struct waiting_range *range)
@@ -121,8 +118,14 @@ bool next_waiting_copy(struct checker *ck, uint64_t *next, uint8_t *first, struc
 
 bool wait_for_class(struct checker *ck, uint64_t size)
 {
+    struct waiting_run *run = &ck->heap->segment.waiting;
+    uint64_t number = ck->run->sum.subrecord_counts[SUB_INSTANCE_DUMP];
+
     if (!waits_in_ranges(ck))
         return copy_instance(ck, size);
-    wait_in_range(ck, ck->in->offset, ck->run->sum.subrecord_counts[SUB_INSTANCE_DUMP]);
+    if (number != run->next)
+        begin_waiting_range(ck, ck->in->offset);
+    run->instances++;
+    run->next = number + 1;
     return input_skip(ck->in, size) == size;
 }

@@ -66,11 +66,11 @@ static bool meet_trace(struct segment *s, uint32_t serial, enum object_kind kind
 }
 
 /* No class in a thread's slots is one that instances wait for. */
-static void meet_waiting(struct segment *s, uint64_t offset, uint64_t instances)
+static bool meet_waiting(struct segment *s, uint64_t offset)
 {
     (void)s;
     (void)offset;
-    (void)instances;
+    return false;
 }
 
 const struct first_meetings meetings_in_jobs = {meet_class, meet_array_class, meet_trace, meet_waiting};
@@ -121,7 +121,7 @@ static void do_job(struct job_thread *t, struct job *job, const struct piece *pi
 {
     struct segment *s = &t->segment;
     uint64_t end = pieces[job->piece_count - 1].end;
-    const struct recent_page recent = {.known = &t->known};
+    const struct recent_page recent = {.page = NO_PAGE, .known = &t->known};
 
     if (job <
         t->job) /* a class is noted by the first job of a thread that meets it: here, this one may come first in the file */
@@ -137,7 +137,7 @@ static void do_job(struct job_thread *t, struct job *job, const struct piece *pi
     s->element.pages = &job->stretch.elements;
     s->defined.own = &t->own;
     for (unsigned i = 0; i < OWN_PAGES; i++)
-        t->own.at[i].bitmaps = NULL;
+        t->own.at[i].number = NO_PAGE;
     s->referenced.gathered = s->gathered[0];
     s->element.gathered = s->gathered[1];
     job->met_count = 0;

@@ -46,7 +46,7 @@ static bool prepare_thread(struct engine *e, struct job_thread *t)
     if (!hot_classes_like(&s->hot, &e->heap.segment.hot, &e->run.memory))
         return false;
     if (t->dump != e->file.classes.dump)
-        t->known = (struct known_pages){0};
+        known_pages_clear(&t->known);
     t->dump = s->dump = e->file.classes.dump;
     t->e = e;
     t->job = e->jobs->now->jobs;

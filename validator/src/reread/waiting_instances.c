@@ -24,7 +24,7 @@ static size_t check_many_of_run(struct checker *ck, void *context, size_t n)
     if (w->next_stretch < stretches->list.count && stretches_at(stretches, w->next_stretch)->at - at < n)
         n = (size_t)(stretches_at(stretches, w->next_stretch)->at - at);
     ck->heap->segment.counts = (struct object_counts){0};
-    n = refer_instances(&ck->heap->segment, ck->in->at, n, &w->run);
+    n = refer_instances(&ck->heap->segment, ck->in->at, n, &w->left);
     add_counts(ck, &ck->heap->segment.counts);
     return n;
 }
@@ -40,10 +40,10 @@ static bool check_of_run(struct checker *ck, void *context, uint64_t size)
     struct INSTANCE_DUMP r;
     bool complete = true;
 
-    if (!w->run)
+    if (!w->left)
         return false;
     if (get_u1(ck->in->at) == SUB_INSTANCE_DUMP) {
-        w->run--;
+        w->left--;
         enter_stretch_of(ck, at);
         memcpy(first, ck->in->at, head);
         ck->position->sub = first;
@@ -53,7 +53,7 @@ static bool check_of_run(struct checker *ck, void *context, uint64_t size)
         ck->position->sub = NULL;
     }
     size = end - ck->in->offset;
-    return complete && input_skip(ck->in, size) == size && w->run;
+    return complete && input_skip(ck->in, size) == size && w->left;
 }
 
 static bool check_ranges(struct checker *ck)
@@ -62,9 +62,9 @@ static bool check_ranges(struct checker *ck)
     struct waiting_range range = {0};
     uint64_t back = ck->in->offset;
 
-    end_waiting_range(w);
+    end_waiting_range(ck->heap);
     for (uint64_t next = 0; !ck->run->memory.exhausted && next_waiting_range(w, &next, &range);) {
-        w->run = range.instances;
+        w->left = range.instances;
         read_again(ck, range.at, range.record_end, UINT64_MAX,
                    &(struct visitor){.subrecord = check_of_run, .many = check_many_of_run, .context = w});
     }
@@ -95,7 +95,7 @@ bool check_waiting(struct checker *ck)
 {
     struct waiting *w = &ck->heap->waiting;
 
-    if ((!w->log.size && !w->run) || ck->run->memory.exhausted)
+    if ((!w->log.size && !ck->heap->segment.waiting.instances) || ck->run->memory.exhausted)
         return true;
     if (waits_in_ranges(ck))
         return check_ranges(ck);

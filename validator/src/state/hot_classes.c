@@ -139,7 +139,7 @@ bool describe_wide(const struct wide_classes *wide, uint32_t index, struct hot_c
 
     if (!keymap_get(&wide->first, index, &first) || first == UINT32_MAX)
         return false;
-    hot->is_rare = true;
+    hot->is_wide = true;
     hot->references = hot->booleans = 0;
     hot->first = (uint32_t)first;
     return true;

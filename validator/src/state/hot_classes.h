@@ -21,7 +21,7 @@ struct hot_class {
     uint8_t references; /* the first fields are references */
     uint8_t booleans;   /* booleans follow */
     uint8_t kind;       /* enum hot_kind */
-    bool is_rare;       /* HOT_WAITING, or a class of more fields: `first` is where they are in the list of wide classes */
+    bool is_wide;       /* it has more fields: `first` is where they are in the list of wide classes */
     union {
         uint16_t fields[HOT_FIELDS]; /* offsets within an instance */
         uint32_t first;

@@ -20,7 +20,7 @@ enum {
     FULL_TABLE = 4096,           /* IDs in a page whose table would be as large as bitmaps: 6 bytes each */
     FIRST_TABLE_BLOCK = 1 << 10, /* enough for a small dump */
     TABLE_BLOCK = 64 << 10,
-    BITMAP_BLOCK = 2 << 20 /* a huge page, because otherwise every other reference misses the TLB */
+    BITMAP_BLOCK = 2 << 20 /* a huge page */
 };
 
 /* A page with a few IDs. An entry is the lower 16 bits of the key, with the flags above them; 0 is free. */
@@ -208,19 +208,24 @@ static void *block_new(struct id_set *s, size_t size)
     return bytes;
 }
 
-/* Makes room for a quarter more at once, so that at most a quarter is unused. */
+void known_pages_clear(struct known_pages *known)
+{
+    memset(known, 0xff, sizeof *known); /* NO_PAGE everywhere */
+}
+
+/* The first ones have a block each; later ones share huge pages, because otherwise nearly every reference misses the TLB. */
 static struct id_bitmaps *take_bitmaps(struct id_set *s)
 {
-    enum { FIT = BITMAP_BLOCK / sizeof(struct id_bitmaps) };
-    uint64_t quarter = s->bitmap_bytes / sizeof(struct id_bitmaps) / 4;
+    enum { FIT = BITMAP_BLOCK / sizeof(struct id_bitmaps), ALONE = FIT / 4 };
 
     if (!s->known) {
-        s->known = memory_get_zeroed(s->memory, sizeof *s->known);
+        s->known = memory_get(s->memory, sizeof *s->known);
         if (!s->known)
             return NULL;
+        known_pages_clear(s->known);
     }
     if (!s->bitmaps_left) {
-        size_t n = quarter < 1 ? 1 : quarter < FIT ? (size_t)quarter : FIT;
+        size_t n = s->bitmap_bytes < ALONE * sizeof(struct id_bitmaps) ? 1 : FIT;
 
         s->next_bitmaps = block_new(s, n == FIT ? BITMAP_BLOCK : n * sizeof(struct id_bitmaps));
         if (!s->next_bitmaps)
@@ -563,8 +568,8 @@ bool id_set_set_far(struct id_set *s, struct recent_page *near, uint64_t key, en
     lock_part(s, permuted >> 40);
     was_set = set_flag(s, near, permuted, key, flag);
     unlock_part(s, permuted >> 40);
-    if (near->page == number && near->bitmaps)
-        *known_page_at(near->known ? near->known : s->known, number) = (struct known_page){number, near->bitmaps};
+    if (near->page == number)
+        *known_page_at(near->known ? near->known : s->known, number, s->id_size) = (struct known_page){number, near->bitmaps};
     return was_set;
 }
 
@@ -604,13 +609,14 @@ bool id_set_define_far(struct id_set *s, struct recent_page *near, unsigned numb
     bool twice = add_own_page(s, own, near->own->words[number]);
     struct recent_page copy = *near;
 
-    own->number = key >> PAGE_BITS;
-    own->bitmaps = id_set_bitmaps(s, &copy, own->number);
-    if (own->bitmaps)
+    *own = (struct own_page){.number = NO_PAGE};
+    if (id_set_bitmaps(s, &copy, key >> PAGE_BITS, s->id_size, true)) {
+        *own = (struct own_page){.number = copy.page, .bitmaps = copy.bitmaps};
         return twice | id_set_define_with(s, near, key, s->id_size, true);
+    }
     twice |= id_set_set_far(s, &copy, key, ID_DEFINED);
-    if (copy.page == own->number)
-        own->bitmaps = copy.bitmaps;
+    if (copy.page == key >> PAGE_BITS)
+        *own = (struct own_page){.number = copy.page, .bitmaps = copy.bitmaps};
     return twice;
 }
 

@@ -38,7 +38,7 @@ struct id_bitmaps {
 /* A cache of bitmaps by page number. Each thread has its own. */
 struct known_pages {
     struct known_page {
-        uint64_t number;
+        uint64_t number; /* NO_PAGE if the entry is free */
         struct id_bitmaps *bitmaps;
     } at[KNOWN_PAGES];
 };
@@ -57,21 +57,22 @@ struct gathered {
 enum { OWN_PAGES = 8, OWN_GROUP = 32 };
 struct own_pages {
     struct own_page {
-        uint64_t number;
-        struct id_bitmaps *bitmaps; /* NULL if the page has none; then no bit is set in the words */
-        uint64_t groups;            /* those groups of words in which a bit is set */
+        uint64_t number; /* NO_PAGE for none; then no bit is set in the words */
+        struct id_bitmaps *bitmaps;
+        uint64_t groups; /* those groups of words in which a bit is set */
     } at[OWN_PAGES];
     uint32_t words[OWN_PAGES][PAGE_WORDS];
 };
 
 /* The last page used. Definitions and references need one each, since both move slowly, but not together. */
+#define NO_PAGE UINT64_MAX /* is no number of a page */
 struct recent_page {
-    uint64_t page;
-    struct id_bitmaps *bitmaps; /* NULL if there is none yet */
-    struct page_filter *pages;  /* NULL, or gets each page in which an ID is set */
-    struct known_pages *known;  /* the cache of a thread, or NULL for that of the set */
-    struct gathered *gathered;  /* with other threads: of references, */
-    struct own_pages *own;      /* of definitions */
+    uint64_t page; /* NO_PAGE for none */
+    struct id_bitmaps *bitmaps;
+    struct page_filter *pages; /* NULL, or gets each page in which an ID is set */
+    struct known_pages *known; /* the cache of a thread, or NULL for that of the set */
+    struct gathered *gathered; /* with other threads: of references, */
+    struct own_pages *own;     /* of definitions */
 };
 
 struct id_table;
@@ -140,23 +141,29 @@ bool id_set_set_far(struct id_set *s, struct recent_page *near, uint64_t key, en
 /* The flags of an ID. */
 unsigned id_set_get(struct id_set *s, uint64_t id);
 
-/* The slot of a page in the cache. Consecutive IDs cycle through eight pages whose numbers differ only in the top bits. */
-static inline struct known_page *known_page_at(struct known_pages *known, uint64_t number)
+/* Inlined in each of the loops that call them for nearly every byte of a dump; id_size and `others` are constants there. */
+#define ID_SET_HOT static inline __attribute__((always_inline))
+
+void known_pages_clear(struct known_pages *known);
+
+/* The entry of a page in the cache. Consecutive IDs cycle through eight pages whose numbers differ only in the top bits. */
+ID_SET_HOT struct known_page *known_page_at(struct known_pages *known, uint64_t number, const unsigned id_size)
 {
-    return &known->at[(number ^ (number >> 13 ^ number >> 45) << 7) & (KNOWN_PAGES - 1)];
+    return &known->at[(number ^ number >> (id_size == 8 ? 45 : 13) << 7) & (KNOWN_PAGES - 1)];
 }
 
 /* The bitmaps of a page, to which `near` moves; NULL if the cache lacks them. */
-static inline struct id_bitmaps *id_set_bitmaps(struct id_set *s, struct recent_page *near, uint64_t number)
+ID_SET_HOT struct id_bitmaps *id_set_bitmaps(struct id_set *s, struct recent_page *near, uint64_t number,
+                                             const unsigned id_size, const bool others)
 {
     const struct known_page *known;
 
-    if (near->page == number && near->bitmaps)
+    if (near->page == number)
         return near->bitmaps;
-    if (!near->known && !s->known)
+    if (!others && !s->known)
         return NULL;
-    known = known_page_at(near->known ? near->known : s->known, number);
-    if (known->number != number || !known->bitmaps)
+    known = known_page_at(others ? near->known : s->known, number, id_size);
+    if (known->number != number)
         return NULL;
     if (near->pages)
         page_filter_add(near->pages, number);
@@ -218,8 +225,8 @@ bool id_set_define_far(struct id_set *s, struct recent_page *near, unsigned i, u
 
 /* Defines an ID. Returns whether it was already defined; with other threads, whether that is known of one of those defined so
  * far. */
-static inline bool id_set_define_with(struct id_set *s, struct recent_page *near, uint64_t key, const unsigned id_size,
-                                      const bool others)
+ID_SET_HOT bool id_set_define_with(struct id_set *s, struct recent_page *near, uint64_t key, const unsigned id_size,
+                                   const bool others)
 {
     uint32_t low = (uint32_t)(key & (PAGE_IDS - 1)), bit = UINT32_C(1) << (low & 31), *word;
     bool was_set;
@@ -228,12 +235,12 @@ static inline bool id_set_define_with(struct id_set *s, struct recent_page *near
         const unsigned i = (unsigned)(id_size == 8 ? key >> 61 : key >> 29);
         struct own_page *own = &near->own->at[i];
 
-        if (__builtin_expect(own->number != key >> PAGE_BITS || !own->bitmaps, 0))
+        if (__builtin_expect(own->number != key >> PAGE_BITS, 0))
             return id_set_define_far(s, near, i, key);
         own->groups |= UINT64_C(1) << (low / (32 * OWN_GROUP));
         word = &near->own->words[i][low >> 5];
     } else {
-        struct id_bitmaps *bitmaps = id_set_bitmaps(s, near, key >> PAGE_BITS);
+        struct id_bitmaps *bitmaps = id_set_bitmaps(s, near, key >> PAGE_BITS, id_size, others);
 
         if (!bitmaps)
             return id_set_set_unknown(s, near, key, ID_DEFINED);
@@ -244,24 +251,18 @@ static inline bool id_set_define_with(struct id_set *s, struct recent_page *near
     return was_set;
 }
 
-static inline void id_set_refer_with(struct id_set *s, struct recent_page *near, uint64_t key, const bool others)
+/* Sets ID_REFERENCED or ID_ELEMENT; the flag is a constant, too. */
+ID_SET_HOT void id_set_refer_with(struct id_set *s, struct recent_page *near, uint64_t key, const enum id_set_flag flag,
+                                  const unsigned id_size, const bool others)
 {
-    struct id_bitmaps *bitmaps = id_set_bitmaps(s, near, key >> PAGE_BITS);
+    struct id_bitmaps *bitmaps = id_set_bitmaps(s, near, key >> PAGE_BITS, id_size, others);
+    uint32_t word = (uint32_t)(key & (PAGE_IDS - 1)) >> 5;
 
     if (bitmaps)
-        add_bit(near, &bitmaps->pair[(key & (PAGE_IDS - 1)) >> 5].referenced, UINT32_C(1) << (key & 31), others);
+        add_bit(near, flag == ID_ELEMENT ? &bitmaps->element[word] : &bitmaps->pair[word].referenced, UINT32_C(1) << (key & 31),
+                others);
     else
-        id_set_set_unknown(s, near, key, ID_REFERENCED);
-}
-
-static inline void id_set_refer_element_with(struct id_set *s, struct recent_page *near, uint64_t key, const bool others)
-{
-    struct id_bitmaps *bitmaps = id_set_bitmaps(s, near, key >> PAGE_BITS);
-
-    if (bitmaps)
-        add_bit(near, &bitmaps->element[(key & (PAGE_IDS - 1)) >> 5], UINT32_C(1) << (key & 31), others);
-    else
-        id_set_set_unknown(s, near, key, ID_ELEMENT);
+        id_set_set_unknown(s, near, key, flag);
 }
 
 /* The same for a single thread. */
@@ -270,14 +271,9 @@ static inline bool id_set_define(struct id_set *s, struct recent_page *near, uin
     return id_set_define_with(s, near, key, s->id_size, false);
 }
 
-static inline void id_set_refer(struct id_set *s, struct recent_page *near, uint64_t key)
+static inline void id_set_refer(struct id_set *s, struct recent_page *near, uint64_t key, enum id_set_flag flag)
 {
-    id_set_refer_with(s, near, key, false);
-}
-
-static inline void id_set_refer_element(struct id_set *s, struct recent_page *near, uint64_t key)
-{
-    id_set_refer_element_with(s, near, key, false);
+    id_set_refer_with(s, near, key, flag, s->id_size, false);
 }
 
 /* Calls `missing` for each ID that is used but not defined, in no particular order. */
