@@ -76,6 +76,7 @@ static bool grow(struct keymap *m, struct keymap_part *part)
             memcpy(probe(m, part, key, hash_u64(&m->hash, key)), slot, size);
     }
     memory_put(m->memory, old.slots, old.capacity * size);
+    m->moves++;
     return true;
 }
 

@@ -108,8 +108,7 @@ static bool note_waiting_class(struct checker *ck, uint64_t raw_id)
 
     if (!s->hot.slots || !waits_in_ranges(ck))
         return false;
-    *hot_slot(&s->hot, raw_id) =
-        (struct hot_class){.raw_id = raw_id, .bytes = UINT32_MAX, .dump = s->dump, .kind = HOT_WAITING, .layouts = s->layouts};
+    make_hot_waiting_class(&s->hot, raw_id, s->dump, s->layouts);
     return true;
 }
 
@@ -325,15 +324,21 @@ bool is_object_array(const struct file *file, uint64_t class_id)
            string_is(&name, "java.lang.Object[]");
 }
 
-void note_array_class(struct file *file, uint64_t class_id, uint64_t offset)
+void use_array_class(struct checker *ck, uint64_t class_id, uint64_t offset)
 {
-    struct layout *l = classes_layout_of(&file->classes, class_id);
+    struct layout *l = classes_layout_of(&ck->file->classes, class_id);
 
-    if (l && !l->is_array_class) {
-        l->is_array_class = true;
-        l->is_object_array = is_object_array(file, class_id);
+    if (!l) {
+        pending_uses_add(&ck->heap->object_uses, class_id, OBJECT_AS_ARRAY_CLASS, offset);
+        refer(ck->heap, class_id); /* so that a class that is dumped later is not taken for a stray one */
     }
-    pending_uses_add(&file->class_uses, class_id, CLASS_IS_ARRAY, offset);
+    if (!class_id || (l && l->is_array_class))
+        return;
+    if (l) {
+        l->is_array_class = true;
+        l->is_object_array = is_object_array(ck->file, class_id);
+    }
+    pending_uses_add(&ck->file->class_uses, class_id, CLASS_IS_ARRAY, offset);
 }
 
 /* SPEC.md 6.4.3, 6.6: the class of an object array. */
@@ -341,12 +346,7 @@ static void check_array_class(struct checker *ck, uint64_t class_id, uint64_t of
 {
     const struct layout *l = classes_layout_of(&ck->file->classes, class_id);
 
-    if (!l) {
-        pending_uses_add(&ck->heap->object_uses, class_id, OBJECT_AS_ARRAY_CLASS, offset);
-        refer(ck->heap, class_id); /* so that a class that is dumped later is not taken for a stray one */
-    }
-    if (class_id && !(l && l->is_array_class))
-        note_array_class(ck->file, class_id, offset);
+    use_array_class(ck, class_id, offset);
     ck->heap->in_object_array = l ? l->is_object_array : is_object_array(ck->file, class_id);
     ck->heap->array_class_is_dumped = l != NULL;
     ck->heap->last_array_class = class_id;

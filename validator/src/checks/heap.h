@@ -29,9 +29,11 @@ struct waiting {
     struct byte_log log;
     uint64_t last_at; /* of the last entry of the log */
     /* As ranges, each a run of instances; the present run is not in the log yet. */
-    uint64_t run_end;    /* of the heap dump record in which it began */
-    uint64_t left;       /* instances of a range, while it is checked */
-    size_t next_stretch; /* likewise */
+    uint64_t run_end;        /* of the heap dump record in which it began */
+    uint64_t left;           /* instances of a range, while it is checked; */
+    bool must_be_plain;      /* those of the range; */
+    bool must_some_be_plain; /* those of some range */
+    size_t next_stretch;     /* likewise */
     /* As bytes: the present instance. */
     uint64_t at;      /* its offset */
     uint64_t body;    /* offset of its values in the log */
@@ -52,7 +54,7 @@ struct heap {
     struct segment segment; /* what this thread checks fast */
     struct id_set objects;
     bool marked_ahead;     /* threads have marked IDs of what follows, so which definition is the later one is unknown; */
-    bool order_is_unknown; /* and that mattered */
+    bool order_is_unknown; /* and that mattered; or something that a thread left for later did not have to wait */
     struct pending_uses object_uses, root_thread_uses, component_types;
     struct wide_classes wide;
     struct first_instance first_instances[FIRST_INSTANCES];
@@ -121,7 +123,7 @@ const uint8_t *get_from_input(struct checker *ck, uint64_t offset, size_t n);
 /* Whether a class is that of Object[], as far as is known here: elsewhere no producer is known to name what it does not dump. */
 bool is_object_array(const struct file *file, uint64_t class_id);
 /* An object array is of this class; its class ID is at an offset. */
-void note_array_class(struct file *file, uint64_t class_id, uint64_t offset);
+void use_array_class(struct checker *ck, uint64_t class_id, uint64_t offset);
 void define_object(struct checker *ck, uint64_t id, bool is_class, uint64_t offset);
 
 /* ---- check_class_dump.c ---- */
@@ -152,15 +154,11 @@ bool waits_in_ranges(const struct checker *ck);
 void begin_waiting_range(struct checker *ck, uint64_t offset);
 /* The instance in the window waits for its class. Moves past it; false if the dump ends before. */
 bool wait_for_class(struct checker *ck, uint64_t size);
-/* Notes the last range, if one is open. */
+/* Notes the present range, if there is one. */
 void end_waiting_range(struct heap *heap);
-struct waiting_range {
-    uint64_t at;         /* its first instance */
-    uint64_t record_end; /* of the heap dump record there */
-    uint64_t instances;  /* that wait */
-};
+void add_waiting_range(struct waiting *w, const struct waiting_range *range);
 /* Reads the range at *next in the log, after `range`, and moves *next past it. False at the end. */
-bool next_waiting_range(struct waiting *w, uint64_t *next, struct waiting_range *range);
+bool next_waiting_range(const struct waiting *w, uint64_t *next, struct waiting_range *range);
 /* Reads the instance at *next in the log, with `first` for its fixed part, and moves *next past it. False at the end. */
 bool next_waiting_copy(struct checker *ck, uint64_t *next, uint8_t *first, struct INSTANCE_DUMP *r);
 const uint8_t *get_from_copy(struct checker *ck, uint64_t offset, size_t n);

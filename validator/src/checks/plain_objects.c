@@ -385,6 +385,8 @@ HOT size_t refer_in_form(struct segment *s, const uint8_t *const start, size_t n
         --*instances;
     }
     mark_batch(s, &referenced, ID_REFERENCED, &b, form);
+    if (form.others)
+        id_set_flush(&referenced);
     s->referenced = referenced;
     s->counts.references += references;
     return (size_t)(p - start);
@@ -396,4 +398,12 @@ size_t refer_instances(struct segment *s, const uint8_t *p, size_t n, uint64_t *
         return 0;
     return s->id_size == 8 ? refer_in_form(s, p, n, instances, (struct form){8, false})
                            : refer_in_form(s, p, n, instances, (struct form){4, false});
+}
+
+size_t refer_instances_with_others(struct segment *s, const uint8_t *p, size_t n, uint64_t *instances)
+{
+    if (!s->hot.slots)
+        return 0;
+    return s->id_size == 8 ? refer_in_form(s, p, n, instances, (struct form){8, true})
+                           : refer_in_form(s, p, n, instances, (struct form){4, true});
 }

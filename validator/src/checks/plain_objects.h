@@ -35,6 +35,13 @@ struct waiting_run {
     uint64_t next;      /* the number of the instance that would continue the run; UINT64_MAX for none */
 };
 
+struct waiting_range {
+    uint64_t at;         /* its first instance */
+    uint64_t record_end; /* of the heap dump record there */
+    uint64_t instances;  /* that wait */
+    bool must_be_plain;  /* a class that a thread did not know may have been dumped before them, so they need not have waited */
+};
+
 /* What the check of plain objects needs and changes. Each thread has its own; `objects` is shared. */
 struct segment {
     const struct first_meetings *meet;
@@ -69,6 +76,7 @@ size_t check_plain_objects_with_others(struct segment *s, const uint8_t *p, size
 /* Checks what depends on the class of waiting instances, among consecutive instances and arrays at p. `instances` counts
  * them down. Returns the bytes they take; stops at anything that is not plain. */
 size_t refer_instances(struct segment *s, const uint8_t *p, size_t n, uint64_t *instances);
+size_t refer_instances_with_others(struct segment *s, const uint8_t *p, size_t n, uint64_t *instances);
 
 /* Marks the objects that n elements at p refer to; separately if the array is, or may be, an Object[]. */
 void refer_elements(struct segment *s, bool is_object_array, const uint8_t *p, size_t n);

@@ -12,19 +12,26 @@ bool waits_in_ranges(const struct checker *ck)
 }
 
 /* ---- As ranges: where a run of waiting instances begins, as a difference from the run before; the end of its heap dump
- * record, as a difference; how many instances wait, one after the other, whatever other sub-records lie between them ---- */
+ * record, as a difference; how many instances wait, one after the other, whatever other sub-records lie between them, and whether
+ * they must be plain ---- */
+
+void add_waiting_range(struct waiting *w, const struct waiting_range *range)
+{
+    if (!range->instances)
+        return;
+    byte_log_append_number(&w->log, range->at - w->last_at);
+    byte_log_append_number(&w->log, range->record_end - range->at);
+    byte_log_append_number(&w->log, range->instances << 1 | range->must_be_plain);
+    w->last_at = range->at;
+    w->must_some_be_plain |= range->must_be_plain;
+}
 
 void end_waiting_range(struct heap *heap)
 {
-    struct waiting *w = &heap->waiting;
     struct waiting_run *run = &heap->segment.waiting;
 
-    if (run->instances) {
-        byte_log_append_number(&w->log, run->at - w->last_at);
-        byte_log_append_number(&w->log, w->run_end - run->at);
-        byte_log_append_number(&w->log, run->instances);
-        w->last_at = run->at;
-    }
+    add_waiting_range(&heap->waiting,
+                      &(struct waiting_range){.at = run->at, .record_end = heap->waiting.run_end, .instances = run->instances});
     *run = (struct waiting_run){.next = UINT64_MAX};
 }
 
@@ -35,13 +42,17 @@ void begin_waiting_range(struct checker *ck, uint64_t offset)
     ck->heap->waiting.run_end = ck->position->heap_end;
 }
 
-bool next_waiting_range(struct waiting *w, uint64_t *next, struct waiting_range *range)
+bool next_waiting_range(const struct waiting *w, uint64_t *next, struct waiting_range *range)
 {
+    uint64_t number;
+
     if (*next == w->log.size)
         return false;
     range->at += byte_log_read_number(&w->log, next);
     range->record_end = range->at + byte_log_read_number(&w->log, next);
-    range->instances = byte_log_read_number(&w->log, next);
+    number = byte_log_read_number(&w->log, next);
+    range->instances = number >> 1;
+    range->must_be_plain = number & 1;
     return true;
 }
 

@@ -33,8 +33,13 @@ void end_heap_dump(struct engine *e)
 
     e->file.classes.complete = true;
     e->position.record_number = 0; /* findings from here on have no record */
-    if (!check_waiting(&e->ck))
+    if (!jobs_check_waiting(e))
         e->framing.truncated = true;
+    if (e->heap.order_is_unknown) {
+        jobs_fail(e);
+        e->position.record_number = record_number;
+        return;
+    }
     finish_class_dumps(&e->ck);
     finish_roots(&e->ck);
     finish_objects(&e->ck);

@@ -8,6 +8,7 @@
 enum {
     PIECES_MOST = 64,  /* in a job */
     CLASSES_MET = 256, /* in a job */
+    RANGES_MOST = 64,  /* of waiting instances, in a job */
     AHEAD_SIZE = 256 << 10
 };
 
@@ -20,10 +21,10 @@ struct piece {
     uint8_t header[RECORD_HEADER_SIZE]; /* then: of the record */
 };
 
-/* A class that a job is the first to use. */
+/* A class that a job is the first to use: of instances, or of object arrays, and then where. */
 struct met_class {
+    uint64_t array_class; /* 0: of instances */
     uint32_t layout;
-    bool is_array; /* an object array is of it, the first at an offset */
     uint64_t at;
 };
 
@@ -37,6 +38,9 @@ struct job {
     struct stretch stretch;
     struct met_class met[CLASSES_MET];
     size_t met_count;
+    /* Instances that wait for their class. While these are checked, a job is one range, and its result is the rest of the range. */
+    struct waiting_range waiting[RANGES_MOST];
+    size_t waiting_count;
 };
 
 /* The state of one thread. */
@@ -44,8 +48,9 @@ struct job_thread {
     struct segment segment;
     struct known_pages known;
     const struct engine *e;
-    struct job *job; /* the present or last one of this batch */
-    uint64_t dump;   /* the number of the heap dump that `known` is of */
+    struct job *job; /* the present or last one of this batch, */
+    const struct piece *piece;
+    uint64_t dump; /* the number of the heap dump that `known` is of */
     struct own_pages own;
     uint8_t *buffer;
     uint64_t at; /* of the first byte in the buffer */
@@ -94,8 +99,16 @@ struct jobs {
 
 /* ---- job_thread.c ---- */
 extern const struct first_meetings meetings_in_jobs;
-/* Takes jobs of the present batch until none is left, for the thread with a number. `context` is the struct jobs. */
+/* These take jobs of the present batch until none is left, for the thread with a number. `context` is the struct jobs. */
 void do_jobs(void *context, unsigned number);
+void do_ranges(void *context, unsigned number);
+
+/* ---- jobs.c ---- */
+/* Prepares the threads. False if there are none, or no memory for them. */
+bool prepare_threads(struct engine *e);
+/* Has all threads take jobs of the present batch, and meanwhile gathers the batch after it, if wanted. */
+void do_batch(struct engine *e, void (*take)(void *context, unsigned number), bool gather);
+void add_met_classes(struct engine *e, const struct job *job);
 
 /* ---- job_pieces.c ---- */
 /* Divides what follows a sub-record, `at`, into pieces and jobs: the rest of its record, which ends at `end`, and the segments

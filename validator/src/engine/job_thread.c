@@ -7,11 +7,11 @@
 
 /* ---- What the threads meet ---- */
 
-static bool note_met(struct job *job, uint32_t layout, bool is_array, uint64_t at)
+static bool note_met(struct job *job, struct met_class met)
 {
     if (job->met_count == CLASSES_MET)
         return false;
-    job->met[job->met_count++] = (struct met_class){layout, is_array, at};
+    job->met[job->met_count++] = met;
     return true;
 }
 
@@ -24,11 +24,15 @@ static bool meet_class(struct segment *s, const uint8_t *raw_id, uint32_t bytes)
     struct hot_class hot = {.raw_id = raw, .dump = s->dump};
     const struct layout *l = index == LAYOUT_NONE ? NULL : classes_layout(classes, index);
 
+    if (class_id && !l) {
+        make_hot_waiting_class(&s->hot, raw, s->dump, s->layouts);
+        return true;
+    }
     if (!l || l->state != LAYOUT_VALID || l->total != bytes)
         return false;
     if (!describe_class(classes, index, &hot) && !describe_wide(s->wide, index, &hot))
         return false;
-    if (!l->has_instances && !note_met(t->job, index, false, 0))
+    if (!l->has_instances && !note_met(t->job, (struct met_class){.layout = index}))
         return false;
     *hot_slot(&s->hot, raw) = hot;
     return true;
@@ -41,15 +45,12 @@ static bool meet_array_class(struct segment *s, const uint8_t *raw_id, uint64_t 
     uint64_t raw = native_load(raw_id, s->id_size), class_id = get_id(raw_id, s->id_size);
     uint32_t index = classes_find_layout(classes, class_id);
     const struct layout *l = index == LAYOUT_NONE ? NULL : classes_layout(classes, index);
-    bool is_known, is_object;
+    bool is_known = l && l->is_array_class;
+    uint64_t at = offset + 1 + OFFSET_OF(OBJECT_ARRAY_DUMP, class_id, s->id_size);
 
-    if (!l)
+    if (!class_id || (!is_known && !note_met(t->job, (struct met_class){.array_class = class_id, .at = at})))
         return false;
-    is_known = l->is_array_class;
-    is_object = is_known ? l->is_object_array : is_object_array(&t->e->file, class_id);
-    if (!is_known && !note_met(t->job, index, true, offset + 1 + OFFSET_OF(OBJECT_ARRAY_DUMP, class_id, s->id_size)))
-        return false;
-    make_hot_array_class(&s->hot, raw, s->dump, is_object);
+    make_hot_array_class(&s->hot, raw, s->dump, is_known ? l->is_object_array : is_object_array(&t->e->file, class_id));
     return true;
 }
 
@@ -65,12 +66,22 @@ static bool meet_trace(struct segment *s, uint32_t serial, enum object_kind kind
     return true;
 }
 
-/* No class in a thread's slots is one that instances wait for. */
+static void end_run(struct job *job, struct segment *s)
+{
+    if (job->waiting_count)
+        job->waiting[job->waiting_count - 1].instances = s->waiting.instances;
+    s->waiting = (struct waiting_run){.next = UINT64_MAX};
+}
+
 static bool meet_waiting(struct segment *s, uint64_t offset)
 {
-    (void)s;
-    (void)offset;
-    return false;
+    struct job_thread *t = s->context;
+
+    end_run(t->job, s);
+    if (t->job->waiting_count == RANGES_MOST)
+        return false;
+    t->job->waiting[t->job->waiting_count++] = (struct waiting_range){.at = offset, .record_end = t->piece->record_end};
+    return true;
 }
 
 const struct first_meetings meetings_in_jobs = {meet_class, meet_array_class, meet_trace, meet_waiting};
@@ -104,10 +115,12 @@ static uint64_t check_piece(struct job_thread *t, const struct piece *piece, uin
 {
     uint64_t at = piece->at;
 
+    t->piece = piece;
     while (at < piece->end) {
         uint64_t there = t->at + t->size < piece->end ? t->at + t->size : piece->end;
         size_t used = 0;
 
+        t->segment.instances_before = t->segment.counts.instances;
         if (at >= t->at && at < there)
             used = check_plain_objects_with_others(&t->segment, t->buffer + (at - t->at), (size_t)(there - at), at);
         at += used;
@@ -117,10 +130,9 @@ static uint64_t check_piece(struct job_thread *t, const struct piece *piece, uin
     return at;
 }
 
-static void do_job(struct job_thread *t, struct job *job, const struct piece *pieces)
+static void begin_job(struct job_thread *t, struct job *job)
 {
     struct segment *s = &t->segment;
-    uint64_t end = pieces[job->piece_count - 1].end;
     const struct recent_page recent = {.page = NO_PAGE, .known = &t->known};
 
     if (job <
@@ -135,33 +147,94 @@ static void do_job(struct job_thread *t, struct job *job, const struct piece *pi
     s->defined.pages = &job->stretch.defined;
     s->referenced.pages = &job->stretch.referenced;
     s->element.pages = &job->stretch.elements;
-    s->defined.own = &t->own;
-    for (unsigned i = 0; i < OWN_PAGES; i++)
-        t->own.at[i].number = NO_PAGE;
     s->referenced.gathered = s->gathered[0];
     s->element.gathered = s->gathered[1];
     job->met_count = 0;
+}
+
+static void do_job(struct job_thread *t, struct job *job, const struct piece *pieces)
+{
+    struct segment *s = &t->segment;
+    uint64_t end = pieces[job->piece_count - 1].end;
+
+    begin_job(t, job);
+    job->waiting_count = 0;
+    s->waiting = (struct waiting_run){.next = UINT64_MAX};
+    s->defined.own = &t->own;
+    for (unsigned i = 0; i < OWN_PAGES; i++)
+        t->own.at[i].number = NO_PAGE;
     for (size_t i = 0; i < job->piece_count; i++) {
         job->checked_until = check_piece(t, &pieces[i], end);
         if (job->checked_until < pieces[i].end)
             break;
     }
+    end_run(job, s);
     s->defined_twice |= id_set_add_own(s->objects, &t->own);
     job->counts = s->counts;
     job->defined_twice = s->defined_twice;
 }
 
+/* The next job of the present batch; NULL if none is left. */
+static struct job *take_job(struct jobs *j)
+{
+    size_t next = __atomic_fetch_add(&j->next_job, 1, __ATOMIC_RELAXED);
+
+    return next < j->now->job_count ? &j->now->jobs[j->order[next]] : NULL;
+}
+
 void do_jobs(void *context, unsigned number)
 {
     struct jobs *j = context;
+    struct job *job;
 
-    for (;;) {
-        size_t next = __atomic_fetch_add(&j->next_job, 1, __ATOMIC_RELAXED);
-        struct job *job;
-
-        if (next >= j->now->job_count)
-            return;
-        job = &j->now->jobs[j->order[next]];
+    while ((job = take_job(j)))
         do_job(&j->threads[number], job, &j->now->pieces[job->first_piece]);
+}
+
+/* ---- A thread checks waiting instances ---- */
+
+/* Moves to the first sub-record of the segment at the start of the buffer. False if there is none. */
+static bool enter_segment(const struct job_thread *t, struct waiting_range *range)
+{
+    const uint8_t *header = t->buffer + (range->at - t->at);
+
+    if (t->at + t->size - range->at < RECORD_HEADER_SIZE || get_u1(header) != TAG_HEAP_DUMP_SEGMENT)
+        return false;
+    range->at += RECORD_HEADER_SIZE;
+    range->record_end = range->at + get_u4(header + RECORD_LENGTH_AT);
+    return true;
+}
+
+/* Checks the instances of a range up to the next jump, as long as they are plain. */
+static void do_range(struct job_thread *t, struct job *job)
+{
+    struct waiting_range *range = job->waiting;
+    const struct engine *e = t->e;
+    uint64_t jump = jumps_at(&e->file.jumps, jumps_find(&e->file.jumps, range->at)).from;
+    bool more = true;
+
+    begin_job(t, job);
+    while (more && range->instances && range->at < jump) {
+        uint64_t end = range->record_end < jump ? range->record_end : jump;
+        uint64_t there = t->at + t->size < end ? t->at + t->size : end, from = range->at;
+
+        if (from >= t->at && from < there)
+            range->at +=
+                refer_instances_with_others(&t->segment, t->buffer + (from - t->at), (size_t)(there - from), &range->instances);
+        if (range->at == range->record_end && range->instances)
+            more = enter_segment(t, range) ||
+                   (range->at + RECORD_HEADER_SIZE > t->at + t->size && read_more(t, range->at, input_file_size(&e->in)));
+        else if (range->instances)
+            more = there < end && read_more(t, range->at, end);
     }
+    job->counts = t->segment.counts;
+}
+
+void do_ranges(void *context, unsigned number)
+{
+    struct jobs *j = context;
+    struct job *job;
+
+    while ((job = take_job(j)))
+        do_range(&j->threads[number], job);
 }

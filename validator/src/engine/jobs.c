@@ -45,6 +45,8 @@ static bool prepare_thread(struct engine *e, struct job_thread *t)
         return false;
     if (!hot_classes_like(&s->hot, &e->heap.segment.hot, &e->run.memory))
         return false;
+    if (s->layouts != e->file.classes.layouts.count) /* classes that were undefined may be defined now */
+        hot_classes_forget(&s->hot);
     if (t->dump != e->file.classes.dump)
         known_pages_clear(&t->known);
     t->dump = s->dump = e->file.classes.dump;
@@ -55,11 +57,12 @@ static bool prepare_thread(struct engine *e, struct job_thread *t)
     s->id_size = e->file.id_size;
     s->objects = &e->heap.objects;
     s->wide = &e->heap.wide;
+    s->layouts = (uint32_t)e->file.classes.layouts.count;
     memcpy(s->known_traces, e->heap.segment.known_traces, sizeof s->known_traces);
     return true;
 }
 
-static bool prepare_threads(struct engine *e)
+bool prepare_threads(struct engine *e)
 {
     struct jobs *j = e->jobs;
 
@@ -72,7 +75,8 @@ static bool prepare_threads(struct engine *e)
     for (unsigned i = 0; i < j->thread_count; i++)
         if (!prepare_thread(e, &j->threads[i]))
             return false;
-    return true;
+    resolve_layouts(e);
+    return id_set_share(&e->heap.objects);
 }
 
 /* A test begins jobs in a random order, on which nothing may depend. */
@@ -93,19 +97,20 @@ static void choose_order(struct engine *e)
     }
 }
 
-static void do_batch(struct engine *e)
+void do_batch(struct engine *e, void (*take)(void *context, unsigned number), bool gather)
 {
     struct jobs *j = e->jobs;
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+    choose_order(e);
     e->run.memory.lock = &lock;
     j->next_job = 0;
     if (j->workers)
-        workers_begin(j->workers, do_jobs, j);
+        workers_begin(j->workers, take, j);
     j->later->job_count = 0;
-    if (j->workers && j->now->next_end)
+    if (j->workers && gather)
         gather_jobs(e, j->later, j->now->next, j->now->next_end);
-    do_jobs(j, 0);
+    take(j, 0);
     if (j->workers)
         workers_wait(j->workers);
     e->run.memory.lock = NULL;
@@ -160,15 +165,13 @@ static bool begin_batch(struct engine *e)
         return false;
     choose_batch(e);
     j->next_piece = 0;
-    if (j->now->job_count < (j->is_test ? 1 : 2) || !prepare_threads(e) || !id_set_share(&e->heap.objects)) {
+    if (j->now->job_count < (j->is_test ? 1 : 2) || !prepare_threads(e)) {
         j->now->piece_count = 0;
         j->due = j->now->next > e->in.offset ? j->now->next : e->in.offset + j->job_size;
         return false;
     }
-    resolve_layouts(e);
-    choose_order(e);
     e->heap.marked_ahead = true;
-    do_batch(e);
+    do_batch(e, do_jobs, j->now->next_end != 0);
     choose_due(e);
     for (size_t i = 0; i < j->now->job_count; i++)
         if (j->now->jobs[i].defined_twice)
@@ -178,24 +181,37 @@ static bool begin_batch(struct engine *e)
 
 /* ---- Taking over ---- */
 
-static void add_met_classes(struct engine *e, const struct job *job)
+void add_met_classes(struct engine *e, const struct job *job)
 {
     for (size_t i = 0; i < job->met_count; i++) {
         const struct met_class *met = &job->met[i];
 
-        if (met->is_array)
-            note_array_class(&e->file, classes_id(&e->file.classes, met->layout), met->at);
+        if (met->array_class)
+            use_array_class(&e->ck, met->array_class, met->at);
         else
             classes_layout(&e->file.classes, met->layout)->has_instances = true;
     }
 }
 
-static void take_over_job(struct engine *e, const struct job *job)
+/* If classes were dumped since the threads began, some instances may have waited for a class that precedes them. */
+static void add_waiting(struct engine *e, struct job *job)
+{
+    end_waiting_range(&e->heap);
+    for (size_t i = 0; i < job->waiting_count; i++) {
+        job->waiting[i].must_be_plain = e->file.classes.layouts.count > e->jobs->resolved;
+        add_waiting_range(&e->heap.waiting, &job->waiting[i]);
+    }
+}
+
+static void take_over_job(struct engine *e, struct job *job)
 {
     struct stretch *stretch = chunks_add(&e->heap.stretches.list);
 
     if (stretch)
         *stretch = job->stretch;
+    enter_stretch(&e->heap, stretch);
+    if (job->waiting_count)
+        add_waiting(e, job);
     add_counts(&e->ck, &job->counts);
     add_met_classes(e, job);
 }
@@ -203,7 +219,7 @@ static void take_over_job(struct engine *e, const struct job *job)
 static void take_over_piece(struct engine *e, const struct piece *piece)
 {
     struct jobs *j = e->jobs;
-    const struct job *job = &j->now->jobs[piece->job];
+    struct job *job = &j->now->jobs[piece->job];
     size_t number = (size_t)(piece - j->now->pieces);
     bool stopped = job->checked_until >= piece->at && job->checked_until < piece->end;
 
@@ -268,7 +284,7 @@ void jobs_begin_heap_dump(struct engine *e)
 
 bool jobs_bar(struct engine *e)
 {
-    if (jobs_are_ahead(e)) {
+    if (jobs_are_ahead(e) || e->heap.waiting.must_some_be_plain) {
         jobs_fail(e);
         return false;
     }

@@ -27,7 +27,7 @@ void jobs_clear(struct engine *e);
 void jobs_begin_heap_dump(struct engine *e);
 
 /* At a record that is no part of the heap dump, but within it: what it defines is not rolled back, so no other jobs are begun
- * in this heap dump. False if some are ahead. */
+ * in this heap dump. False if some are ahead, or left something for later that may call for a roll-back. */
 bool jobs_bar(struct engine *e);
 
 /* Called at a sub-record: if jobs have checked from here on, moves past what they checked and returns true. */
@@ -36,6 +36,9 @@ bool jobs_take_over(struct engine *e);
 uint64_t jobs_border(const struct engine *e);
 /* The header of the record here, if jobs were begun with the record: else NULL. */
 const uint8_t *jobs_header(const struct engine *e);
+
+/* Checks the instances that waited for their class, at the end of the heap dump. False if the input cannot be read again. */
+bool jobs_check_waiting(struct engine *e);
 
 /* Whether there are jobs that the coordinator has not come to, or that failed. */
 bool jobs_are_ahead(const struct engine *e);

@@ -307,13 +307,8 @@ static void check_only_definitions(struct engine *e)
            "the end of the file");
 }
 
-void check_records(struct engine *e)
+static void finish_records(struct engine *e)
 {
-    do
-        while (!e->framing.stopped && !e->run.memory.exhausted && check_record(e))
-            continue;
-    while (jobs_roll_back(e));
-
     e->position.record_number = 0;
     if (e->in.error || e->run.memory.exhausted)
         e->framing.truncated = true;
@@ -333,4 +328,19 @@ void check_records(struct engine *e)
         e->heap.open = false;
         end_heap_dump(e);
     }
+}
+
+void check_records(struct engine *e)
+{
+    bool again;
+
+    do {
+        while (!e->framing.stopped && !e->run.memory.exhausted && check_record(e))
+            continue;
+        again = jobs_roll_back(e);
+        if (!again) {
+            finish_records(e);
+            again = jobs_roll_back(e);
+        }
+    } while (again);
 }

@@ -25,6 +25,8 @@ void read_again(struct checker *ck, uint64_t from, uint64_t heap_end, uint64_t e
 /* ---- waiting_instances.c ---- */
 /* Checks the instances that waited, once all classes of the heap dump are known. False if the input cannot be read again. */
 bool check_waiting(struct checker *ck);
+/* Checks those of one range, and moves the input. */
+void check_waiting_range(struct checker *ck, const struct waiting_range *range);
 
 /* ---- find_offsets.c ---- */
 /* At the end of a heap dump; nothing from offset `end` on was checked. */

@@ -29,6 +29,21 @@ static size_t check_many_of_run(struct checker *ck, void *context, size_t n)
     return n;
 }
 
+/* The instance in the window, of `size` bytes, did not have to wait: what is not plain would have been reported or would have led
+ * to a failure. */
+static bool check_plain_of_run(struct checker *ck, struct waiting *w, uint64_t size)
+{
+    ck->heap->segment.counts = (struct object_counts){0};
+    if (input_need(ck->in, (size_t)size) < size ||
+        refer_instances(&ck->heap->segment, ck->in->at, (size_t)size, &w->left) < size) {
+        ck->heap->order_is_unknown = true;
+        return false;
+    }
+    add_counts(ck, &ck->heap->segment.counts);
+    input_advance(ck->in, (size_t)size);
+    return w->left;
+}
+
 /* Checks the sub-record in the window if it is an instance. */
 static bool check_of_run(struct checker *ck, void *context, uint64_t size)
 {
@@ -43,8 +58,10 @@ static bool check_of_run(struct checker *ck, void *context, uint64_t size)
     if (!w->left)
         return false;
     if (get_u1(ck->in->at) == SUB_INSTANCE_DUMP) {
-        w->left--;
         enter_stretch_of(ck, at);
+        if (w->must_be_plain)
+            return check_plain_of_run(ck, w, size);
+        w->left--;
         memcpy(first, ck->in->at, head);
         ck->position->sub = first;
         ck->position->sub_size = head;
@@ -56,18 +73,23 @@ static bool check_of_run(struct checker *ck, void *context, uint64_t size)
     return complete && input_skip(ck->in, size) == size && w->left;
 }
 
-static bool check_ranges(struct checker *ck)
+void check_waiting_range(struct checker *ck, const struct waiting_range *range)
 {
     struct waiting *w = &ck->heap->waiting;
-    struct waiting_range range = {0};
-    uint64_t back = ck->in->offset;
 
-    end_waiting_range(ck->heap);
-    for (uint64_t next = 0; !ck->run->memory.exhausted && next_waiting_range(w, &next, &range);) {
-        w->left = range.instances;
-        read_again(ck, range.at, range.record_end, UINT64_MAX,
-                   &(struct visitor){.subrecord = check_of_run, .many = check_many_of_run, .context = w});
-    }
+    w->left = range->instances;
+    w->must_be_plain = range->must_be_plain;
+    read_again(ck, range->at, range->record_end, UINT64_MAX,
+               &(struct visitor){.subrecord = check_of_run, .many = check_many_of_run, .context = w});
+}
+
+static bool check_ranges(struct checker *ck)
+{
+    struct waiting_range range = {0};
+    uint64_t back = ck->in->offset, next = 0;
+
+    while (!ck->run->memory.exhausted && !ck->heap->order_is_unknown && next_waiting_range(&ck->heap->waiting, &next, &range))
+        check_waiting_range(ck, &range);
     return input_seek(ck->in, back) || ck->in->error;
 }
 
@@ -93,9 +115,8 @@ static void check_copies(struct checker *ck)
 
 bool check_waiting(struct checker *ck)
 {
-    struct waiting *w = &ck->heap->waiting;
-
-    if ((!w->log.size && !ck->heap->segment.waiting.instances) || ck->run->memory.exhausted)
+    end_waiting_range(ck->heap);
+    if (!ck->heap->waiting.log.size || ck->run->memory.exhausted)
         return true;
     if (waits_in_ranges(ck))
         return check_ranges(ck);

@@ -57,6 +57,13 @@ static inline void make_hot_array_class(const struct hot_classes *hot, uint64_t 
         .raw_id = raw_id, .bytes = UINT32_MAX, .dump = dump, .kind = is_object_array ? HOT_OBJECT_ARRAY : HOT_OTHER_ARRAY};
 }
 
+/* Puts a class that instances wait for into its slot, as long as there are no more layouts. */
+static inline void make_hot_waiting_class(const struct hot_classes *hot, uint64_t raw_id, uint32_t dump, uint32_t layouts)
+{
+    *hot_slot(hot, raw_id) =
+        (struct hot_class){.raw_id = raw_id, .bytes = UINT32_MAX, .dump = dump, .kind = HOT_WAITING, .layouts = layouts};
+}
+
 /* The classes of one heap dump with more fields than fit. */
 struct wide_classes {
     uint32_t *fields; /* of each: how many references and how many booleans, and where they are in an instance */

@@ -17,6 +17,12 @@ static inline void page_filter_add(struct page_filter *f, uint64_t page)
     f->words[bit >> 6] |= UINT64_C(1) << (bit & 63);
 }
 
+static inline void page_filter_add_all(struct page_filter *f, const struct page_filter *other)
+{
+    for (size_t i = 0; i < sizeof f->words / sizeof *f->words; i++)
+        f->words[i] |= other->words[i];
+}
+
 static inline bool page_filters_meet(const struct page_filter *a, const struct page_filter *b)
 {
     uint64_t both = 0;

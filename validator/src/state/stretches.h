@@ -24,6 +24,9 @@ void stretches_clear(struct stretches *s);
 /* Begins a stretch at a sub-record; NULL when memory ran out. */
 struct stretch *stretches_begin(struct stretches *s, uint64_t at, uint64_t record_end);
 
+/* What a filter holds is referenced somewhere from an offset up to another. */
+void stretches_add_referenced(struct stretches *s, uint64_t from, uint64_t to, const struct page_filter *pages);
+
 static inline struct stretch *stretches_at(const struct stretches *s, size_t i)
 {
     return chunks_at(&s->list, i);

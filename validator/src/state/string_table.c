@@ -46,6 +46,8 @@ static enum name_kind kind_of(const uint8_t *text, uint64_t size, const uint8_t 
 void strings_init(struct strings *s, struct memory *memory, const struct hash_key *key, unsigned id_size)
 {
     keymap_init(&s->groups, memory, key, id_size, sizeof(uint64_t));
+    memset(s->recent, 0, sizeof s->recent);
+    s->moves = 0;
     byte_log_init(&s->log, memory);
     s->kept_bytes = 0;
 }
@@ -53,6 +55,7 @@ void strings_init(struct strings *s, struct memory *memory, const struct hash_ke
 void strings_clear(struct strings *s)
 {
     keymap_clear(&s->groups);
+    memset(s->recent, 0, sizeof s->recent);
     byte_log_clear(&s->log);
 }
 
@@ -79,6 +82,22 @@ static uint64_t group_of(const struct strings *s, uint64_t id, unsigned *low)
 
     *low = (unsigned)key & (GROUP_IDS - 1);
     return (key >> GROUP_BITS) + 1;
+}
+
+/* Where the value of a group is, which is 0 if there is no such group yet. NULL if memory runs out. */
+static uint8_t *claim_group(struct strings *s, uint64_t group, uint64_t id)
+{
+    struct recent_group *recent = &s->recent[id % RECENT_GROUPS];
+    uint8_t *value;
+
+    if (recent->key == group)
+        return recent->value;
+    value = keymap_claim(&s->groups, group);
+    if (s->moves != s->groups.moves)
+        memset(s->recent, 0, sizeof s->recent);
+    s->moves = s->groups.moves;
+    *recent = (struct recent_group){value ? group : 0, value};
+    return value;
 }
 
 /* The entry of an ID that is defined; *next is the offset of what follows the distance. */
@@ -132,7 +151,7 @@ enum string_state strings_define(struct strings *s, uint64_t id, uint64_t hash, 
                                  const uint8_t last[2], uint64_t budget)
 {
     unsigned low;
-    uint8_t *value = keymap_claim(&s->groups, group_of(s, id, &low));
+    uint8_t *value = claim_group(s, group_of(s, id, &low), id);
     uint64_t group, at = s->log.size, next;
     struct entry e = {.head = (uint8_t)(low | (unsigned)kind_of(text, size, last) << KIND_SHIFT)};
 

@@ -7,8 +7,15 @@
 
 enum { STRING_KEPT = 400 }; /* bytes of a string that are kept, to be shown */
 
+enum { RECENT_GROUPS = 8 }; /* consecutive IDs cycle through eight groups */
+
 struct strings {
     struct keymap groups; /* of neighbouring IDs: see string_table.c */
+    struct recent_group {
+        uint64_t key; /* 0 for none */
+        uint8_t *value;
+    } recent[RECENT_GROUPS];
+    unsigned moves; /* of `groups`, when the values were there */
     struct byte_log log;
     uint64_t kept_bytes;
 };
