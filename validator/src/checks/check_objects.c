@@ -13,18 +13,12 @@
 
 /* ---- IDs ---- */
 
-static COLD void report_duplicate(struct checker *ck, uint64_t id, bool is_class, uint64_t offset)
+COLD void report_duplicate(struct checker *ck, uint64_t id, bool is_class, uint64_t offset)
 {
     const struct layout *class = classes_layout_of(&ck->file->classes, id);
-    bool was_class = class != NULL;
+    bool was_class = class && class->at < offset;
     struct finding *f;
 
-    if (ck->heap->marked_ahead) {
-        ck->heap->order_is_unknown = true;
-        return;
-    }
-    if (ck->heap->end_lost)
-        return;
     if (was_class == is_class)
         f = report(ck, RULE_OBJ_004, offset, "an object ID not yet defined in this heap dump", "0x%" PRIx64, id);
     else
@@ -45,8 +39,13 @@ void define_object(struct checker *ck, uint64_t id, bool is_class, uint64_t offs
 {
     if (!id)
         report_id_zero(ck, offset);
-    else if (id_set_define(&ck->heap->objects, &ck->heap->segment.defined, id_to_key(id, ck->file->id_size)))
-        report_duplicate(ck, id, is_class, offset);
+    else if (id_set_define(&ck->heap->objects, &ck->heap->segment.defined, id_to_key(id, ck->file->id_size)) &&
+             !ck->heap->end_lost) {
+        if (ck->heap->reports_twice_later)
+            id_set_set(&ck->heap->twice, id_to_key(id, ck->file->id_size), ID_ELEMENT);
+        else
+            report_duplicate(ck, id, is_class, offset);
+    }
 }
 
 static COLD void use_object_trace(struct checker *ck, uint32_t serial, enum trace_role role, uint64_t offset)

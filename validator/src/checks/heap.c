@@ -10,6 +10,7 @@ void heap_init(struct checker *ck)
     struct heap *heap = ck->heap;
 
     id_set_init(&heap->objects, &ck->run->memory, &ck->run->key, ck->file->id_size);
+    id_set_init(&heap->twice, &ck->run->memory, &ck->run->key, ck->file->id_size);
     heap->segment = (struct segment){.meet = &meetings_in_order,
                                      .context = ck,
                                      .id_size = ck->file->id_size,
@@ -33,7 +34,7 @@ void heap_begin(struct checker *ck)
     heap->wrong.held = false;
     memset(heap->segment.known_traces, 0, sizeof heap->segment.known_traces);
     heap->segment.dump = ck->file->classes.dump;
-    heap->array_class_is_dumped = heap->marked_ahead = heap->order_is_unknown = false;
+    heap->array_class_is_dumped = heap->reports_twice_later = heap->must_begin_again = false;
     heap->last_array_class = heap->last_frame_root = 0;
     heap->next_stray = heap->first_instance_count = 0;
     heap->first_wanted = ck->run->findings.wanted.count;
@@ -57,6 +58,7 @@ void heap_clear(struct checker *ck)
     struct heap *heap = ck->heap;
 
     id_set_clear(&heap->objects);
+    id_set_clear(&heap->twice);
     enter_stretch(heap, NULL);
     pending_uses_clear(&heap->object_uses);
     pending_uses_clear(&heap->root_thread_uses);

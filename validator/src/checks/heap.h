@@ -47,14 +47,19 @@ struct heap {
     uint64_t begin; /* its first record */
     bool open;      /* a series of segments */
     bool lost;      /* part of it was skipped */
-    bool end_lost;  /* skipped bytes may have been its HEAP_DUMP_END, so that what follows may be another heap dump */
+    bool end_lost;  /* skipped bytes may have been its HEAP_DUMP_END, so that what follows may be another heap dump; */
+    uint64_t end_lost_at;
     uint64_t last_segment, last_segment_number;
     uint64_t malformed_segment; /* the last one with a malformed sub-record, which may have hidden the end */
 
     struct segment segment; /* what this thread checks fast */
     struct id_set objects;
-    bool marked_ahead;     /* threads have marked IDs of what follows, so which definition is the later one is unknown; */
-    bool order_is_unknown; /* and that mattered; or something that a thread left for later did not have to wait */
+    /* IDs that are defined twice are reported at the end of the heap dump once threads define IDs of what follows, because which
+     * definition is the later one is not known before. */
+    bool reports_twice_later;
+    uint64_t twice_from;   /* definitions from this offset on are not reported yet */
+    struct id_set twice;   /* as elements; as references, those whose first definition was met */
+    bool must_begin_again; /* something that a thread left for later did not have to wait */
     struct pending_uses object_uses, root_thread_uses, component_types;
     struct wide_classes wide;
     struct first_instance first_instances[FIRST_INSTANCES];
@@ -125,6 +130,8 @@ bool is_object_array(const struct file *file, uint64_t class_id);
 /* An object array is of this class; its class ID is at an offset. */
 void use_array_class(struct checker *ck, uint64_t class_id, uint64_t offset);
 void define_object(struct checker *ck, uint64_t id, bool is_class, uint64_t offset);
+/* Reports that an object or a class has an ID that is already defined. */
+void report_duplicate(struct checker *ck, uint64_t id, bool is_class, uint64_t offset);
 
 /* ---- check_class_dump.c ---- */
 void check_class_dump(struct checker *ck, const uint8_t *p, size_t size, uint64_t at);

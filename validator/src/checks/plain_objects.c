@@ -20,15 +20,14 @@ struct form {
 
 /* ---- IDs ---- */
 
-/* False if the ID is 0 or defined already. */
+/* False if the ID is 0 or, without other threads, defined already. */
 HOT bool define(struct segment *s, struct recent_page *recent, uint64_t id, const struct form form)
 {
     if (__builtin_expect(!id, 0))
         return false;
-    if (__builtin_expect(!id_set_define_with(s->objects, recent, id_to_key(id, form.id_size), form.id_size, form.others), 1))
-        return true;
-    s->defined_twice = true;
-    return false;
+    return __builtin_expect(!id_set_define_with(s->objects, recent, id_to_key(id, form.id_size), form.id_size, form.others),
+                            1) ||
+           form.others;
 }
 
 /* ---- References ---- */

@@ -57,8 +57,7 @@ struct segment {
     struct object_counts counts;         /* of what was checked */
     uint64_t instances_before;           /* those that `counts` begins after */
     struct waiting_run waiting;
-    uint32_t layouts;   /* how many there are: until there are more, the classes that instances wait for are the same */
-    bool defined_twice; /* an ID was already defined, so the present sub-record is not plain */
+    uint32_t layouts; /* how many there are: until there are more, the classes that instances wait for are the same */
 };
 
 static inline bool is_known_trace(const struct segment *s, uint32_t serial)

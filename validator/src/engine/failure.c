@@ -37,6 +37,8 @@ bool skip_body(struct engine *e)
 
 void lose_heap_end(struct engine *e)
 {
+    if (!e->heap.end_lost)
+        e->heap.end_lost_at = e->in.offset;
     e->framing.heap_end_lost = e->heap.end_lost = true;
 }
 

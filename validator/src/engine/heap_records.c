@@ -35,7 +35,7 @@ void end_heap_dump(struct engine *e)
     e->position.record_number = 0; /* findings from here on have no record */
     if (!jobs_check_waiting(e))
         e->framing.truncated = true;
-    if (e->heap.order_is_unknown) {
+    if (e->heap.must_begin_again) {
         jobs_fail(e);
         e->position.record_number = record_number;
         return;
@@ -43,7 +43,9 @@ void end_heap_dump(struct engine *e)
     finish_class_dumps(&e->ck);
     finish_roots(&e->ck);
     finish_objects(&e->ck);
-    find_offsets_in_dump(&e->ck, end < checked ? end : checked);
+    end = end < checked ? end : checked;
+    report_duplicates(&e->ck, end);
+    find_offsets_in_dump(&e->ck, end);
     heap_clear(&e->ck);
     /* What is needed later on is noted when most of the memory has been released. */
     keep_class_uses(&e->ck);
@@ -373,8 +375,6 @@ static void check_plain(struct engine *e, size_t n)
 
 static bool may_go_on(struct engine *e)
 {
-    if (e->heap.order_is_unknown)
-        jobs_fail(e);
     return !e->framing.stopped;
 }
 

@@ -34,7 +34,6 @@ struct job {
     /* The result: */
     uint64_t checked_until; /* the end of its last piece if all was plain */
     struct object_counts counts;
-    bool defined_twice; /* an ID that had been defined */
     struct stretch stretch;
     struct met_class met[CLASSES_MET];
     size_t met_count;

@@ -142,7 +142,6 @@ static void begin_job(struct job_thread *t, struct job *job)
     t->size = 0;
     t->at = 0;
     s->counts = (struct object_counts){0};
-    s->defined_twice = false;
     s->defined = s->referenced = s->element = recent;
     s->defined.pages = &job->stretch.defined;
     s->referenced.pages = &job->stretch.referenced;
@@ -169,9 +168,8 @@ static void do_job(struct job_thread *t, struct job *job, const struct piece *pi
             break;
     }
     end_run(job, s);
-    s->defined_twice |= id_set_add_own(s->objects, &t->own);
+    id_set_add_own(s->objects, &t->own);
     job->counts = s->counts;
-    job->defined_twice = s->defined_twice;
 }
 
 /* The next job of the present batch; NULL if none is left. */

@@ -39,14 +39,14 @@ bool jobs_check_waiting(struct engine *e)
     if (!e->jobs || !e->heap.waiting.log.size || e->run.memory.exhausted)
         return check_waiting(&e->ck);
     e->jobs->resolved = 0; /* chains that were incomplete may be complete now */
-    while (!e->run.memory.exhausted && !e->heap.order_is_unknown && gather_ranges(e, &next, &range)) {
+    while (!e->run.memory.exhausted && !e->heap.must_begin_again && gather_ranges(e, &next, &range)) {
         if (!prepare_threads(e)) {
             for (size_t i = 0; i < e->jobs->now->job_count; i++)
                 check_waiting_range(&e->ck, &e->jobs->now->jobs[i].waiting[0]);
             continue;
         }
         do_batch(e, do_ranges, false);
-        for (size_t i = 0; i < e->jobs->now->job_count && !e->heap.order_is_unknown; i++)
+        for (size_t i = 0; i < e->jobs->now->job_count && !e->heap.must_begin_again; i++)
             take_over_range(e, &e->jobs->now->jobs[i]);
     }
     e->jobs->now->job_count = 0;

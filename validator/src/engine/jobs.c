@@ -57,6 +57,7 @@ static bool prepare_thread(struct engine *e, struct job_thread *t)
     s->id_size = e->file.id_size;
     s->objects = &e->heap.objects;
     s->wide = &e->heap.wide;
+    t->own.twice = &e->heap.twice;
     s->layouts = (uint32_t)e->file.classes.layouts.count;
     memcpy(s->known_traces, e->heap.segment.known_traces, sizeof s->known_traces);
     return true;
@@ -76,7 +77,7 @@ bool prepare_threads(struct engine *e)
         if (!prepare_thread(e, &j->threads[i]))
             return false;
     resolve_layouts(e);
-    return id_set_share(&e->heap.objects);
+    return id_set_share(&e->heap.objects) && id_set_share(&e->heap.twice);
 }
 
 /* A test begins jobs in a random order, on which nothing may depend. */
@@ -116,6 +117,7 @@ void do_batch(struct engine *e, void (*take)(void *context, unsigned number), bo
     e->run.memory.lock = NULL;
     pthread_mutex_destroy(&lock);
     id_set_end_sharing(&e->heap.objects);
+    id_set_end_sharing(&e->heap.twice);
 }
 
 /* After a batch that found little to be plain, or had little to do, the next one begins farther on. */
@@ -170,12 +172,11 @@ static bool begin_batch(struct engine *e)
         j->due = j->now->next > e->in.offset ? j->now->next : e->in.offset + j->job_size;
         return false;
     }
-    e->heap.marked_ahead = true;
+    if (!e->heap.reports_twice_later)
+        e->heap.twice_from = e->in.offset;
+    e->heap.reports_twice_later = true;
     do_batch(e, do_jobs, j->now->next_end != 0);
     choose_due(e);
-    for (size_t i = 0; i < j->now->job_count; i++)
-        if (j->now->jobs[i].defined_twice)
-            jobs_fail(e);
     return true;
 }
 
@@ -229,7 +230,6 @@ static void take_over_piece(struct engine *e, const struct piece *piece)
         report_wrong_instance(&e->ck);
     input_go_on_at(&e->in, stopped ? job->checked_until : piece->end);
     j->next_piece = stopped ? job->first_piece + job->piece_count : number + 1;
-    e->heap.marked_ahead = is_active(j);
     if (stopped && j->due <= e->in.offset)
         j->due = e->in.offset + 1;        /* the coordinator first checks what is not plain */
     e->heap.stretches.due = e->in.offset; /* what the coordinator checks after that is not in the job's stretch */

@@ -6,8 +6,9 @@
  * was faster. 
  * Several jobs, a batch, are begun together, against the tables as they are then, and all are done before the coordinator goes on.
  * A job marks IDs before the coordinator has come to its bytes. Where that was wrong, because reading does not lead to the
- * start of a job, or because an ID is defined twice and the order of the definitions matters, the heap dump is rolled back to
- * its first record and checked again without jobs. */
+ * start of a job, the heap dump is rolled back to its first record and checked again without jobs. IDs that are defined twice
+ * are reported at the end of the heap dump, by the second look, because which definition comes later is known only then.
+ * Instances whose class is not dumped yet wait for it, as they do without jobs; the threads check them at the end. */
 #ifndef HPROF_JOBS_H
 #define HPROF_JOBS_H
 

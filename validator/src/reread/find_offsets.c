@@ -1,13 +1,16 @@
 /* The second look finds, for findings that will be shown, the offsets that one pass cannot keep: of the first reference to
  * an undefined object (REF-002), and of the earlier definition of an object, string, frame, class serial or thread root that
- * is defined twice. Only for input that can be read again. */
+ * is defined twice. It also finds all definitions of IDs that were defined twice while several threads checked. Only for input
+ * that can be read again. */
 #include <string.h>
 
 #include "format/native.h"
 #include "reread/reread.h"
 
-/* IDs or serials whose first occurrence is wanted. Few others pass the range and the filter. */
+/* IDs or serials whose first occurrence is wanted, or all. Few others pass the range and the filter. */
 struct targets {
+    void (*each)(struct checker *ck, uint64_t id, uint64_t offset); /* called for all; NULL if the first is wanted */
+    struct checker *ck;
     struct keymap found; /* to 0, and to the offset plus 1 once that is known */
     uint64_t lowest, span;
     uint64_t filter[1024];
@@ -23,13 +26,12 @@ struct finder {
 static void targets_init(struct targets *t, struct checker *ck)
 {
     memset(t, 0, sizeof *t);
+    t->ck = ck;
     keymap_init(&t->found, &ck->run->memory, &ck->run->key, sizeof(uint64_t), sizeof(uint64_t));
 }
 
-static void targets_add(struct targets *t, uint64_t id)
+static void targets_widen(struct targets *t, uint64_t id)
 {
-    if (keymap_get(&t->found, id, NULL) || !keymap_put(&t->found, id, 0))
-        return;
     t->filter[id >> 9 & 1023] |= UINT64_C(1) << (id >> 3 & 63);
     if (!t->left++) {
         t->lowest = id;
@@ -42,11 +44,19 @@ static void targets_add(struct targets *t, uint64_t id)
     }
 }
 
+static void targets_add(struct targets *t, uint64_t id)
+{
+    if (!keymap_get(&t->found, id, NULL) && keymap_put(&t->found, id, 0))
+        targets_widen(t, id);
+}
+
 static __attribute__((noinline, cold)) void targets_find(struct targets *t, uint64_t id, uint64_t offset)
 {
     uint64_t found;
 
-    if (keymap_get(&t->found, id, &found) && !found) {
+    if (t->each)
+        t->each(t->ck, id, offset);
+    else if (keymap_get(&t->found, id, &found) && !found) {
         keymap_put(&t->found, id, offset + 1);
         t->left--;
     }
@@ -339,6 +349,15 @@ static bool may_look_again(const struct checker *ck)
     return input_can_reread(ck->in) && !ck->in->error && !ck->run->memory.exhausted;
 }
 
+static void finder_init(struct finder *f, struct checker *ck)
+{
+    memset(f, 0, sizeof *f);
+    f->ck = ck;
+    targets_init(&f->defined, ck);
+    targets_init(&f->referenced, ck);
+    targets_init(&f->serials, ck);
+}
+
 /* Takes the wanted offsets from index `first` on as targets. False if there are none. */
 static bool finder_begin(struct finder *f, struct checker *ck, size_t first, bool top_level)
 {
@@ -349,11 +368,7 @@ static bool finder_begin(struct finder *f, struct checker *ck, size_t first, boo
         i++;
     if (i == all->count || !may_look_again(ck))
         return false;
-    memset(f, 0, sizeof *f);
-    f->ck = ck;
-    targets_init(&f->defined, ck);
-    targets_init(&f->referenced, ck);
-    targets_init(&f->serials, ck);
+    finder_init(f, ck);
     for (; i < all->count; i++) {
         const struct wanted_offset *wanted = chunks_at(all, i);
         uint64_t page = id_to_key(wanted->subject, ck->file->id_size) >> PAGE_BITS;
@@ -398,6 +413,52 @@ void find_offsets_in_dump(struct checker *ck, uint64_t end)
     finder_end(&f, ck->heap->first_wanted, false);
     input_seek(ck->in, back);
 }
+
+/* ---- IDs that are defined twice ---- */
+
+/* The sub-record in which an ID is defined at an offset is in the window, or begins there. */
+static void meet_definition(struct checker *ck, uint64_t id, uint64_t offset)
+{
+    uint64_t key = id_to_key(id, ck->file->id_size);
+    const uint8_t *sub = ck->in->at + (offset - 1 - ck->in->offset);
+    bool is_class = get_u1(sub) == SUB_CLASS_DUMP;
+
+    if (!(id_set_get(&ck->heap->twice, id) & ID_ELEMENT) ||
+        (is_class && classes_layout_of(&ck->file->classes, id)->at < offset)) /* CLS-009 */
+        return;
+    if (id_set_set(&ck->heap->twice, key, ID_REFERENCED) && offset >= ck->heap->twice_from &&
+        !(ck->heap->end_lost && offset >= ck->heap->end_lost_at)) {
+        ck->position->sub = sub;
+        ck->position->sub_size = (size_t)(ck->in->end - sub);
+        report_duplicate(ck, id, is_class, offset);
+        ck->position->sub = NULL;
+    }
+}
+
+static void add_twice(void *context, uint64_t id, unsigned flags)
+{
+    struct finder *f = context;
+
+    (void)flags;
+    targets_widen(&f->defined, id);
+    page_filter_add(&f->defined_pages, id_to_key(id, f->ck->file->id_size) >> PAGE_BITS);
+}
+
+void report_duplicates(struct checker *ck, uint64_t end)
+{
+    uint64_t back = ck->in->offset;
+    struct finder f;
+
+    if (!ck->heap->reports_twice_later || !may_look_again(ck))
+        return;
+    finder_init(&f, ck);
+    f.defined.each = meet_definition;
+    id_set_sweep(&ck->heap->twice, add_twice, &f);
+    find_in_dump(&f, end);
+    input_seek(ck->in, back);
+}
+
+/* ---- Top-level records ---- */
 
 /* The record whose body is in the window. False when all was found. */
 static bool find_in_record(struct checker *ck, void *context, unsigned tag, uint64_t length)

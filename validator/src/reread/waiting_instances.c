@@ -36,7 +36,7 @@ static bool check_plain_of_run(struct checker *ck, struct waiting *w, uint64_t s
     ck->heap->segment.counts = (struct object_counts){0};
     if (input_need(ck->in, (size_t)size) < size ||
         refer_instances(&ck->heap->segment, ck->in->at, (size_t)size, &w->left) < size) {
-        ck->heap->order_is_unknown = true;
+        ck->heap->must_begin_again = true;
         return false;
     }
     add_counts(ck, &ck->heap->segment.counts);
@@ -88,7 +88,7 @@ static bool check_ranges(struct checker *ck)
     struct waiting_range range = {0};
     uint64_t back = ck->in->offset, next = 0;
 
-    while (!ck->run->memory.exhausted && !ck->heap->order_is_unknown && next_waiting_range(&ck->heap->waiting, &next, &range))
+    while (!ck->run->memory.exhausted && !ck->heap->must_begin_again && next_waiting_range(&ck->heap->waiting, &next, &range))
         check_waiting_range(ck, &range);
     return input_seek(ck->in, back) || ck->in->error;
 }

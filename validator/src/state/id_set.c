@@ -573,51 +573,67 @@ bool id_set_set_far(struct id_set *s, struct recent_page *near, uint64_t key, en
     return was_set;
 }
 
-static bool add_own_page(struct id_set *s, struct own_page *own, uint32_t *words)
+bool id_set_set(struct id_set *s, uint64_t key, enum id_set_flag flag)
 {
+    uint64_t permuted = permute(s, key >> PAGE_BITS);
+    struct recent_page near = {.page = NO_PAGE};
+    bool was_set;
+
+    lock_part(s, permuted >> 40);
+    was_set = set_flag(s, &near, permuted, key, flag);
+    unlock_part(s, permuted >> 40);
+    return was_set;
+}
+
+static void set_twice(struct own_pages *own, uint64_t key, uint32_t bits)
+{
+    for (; bits; bits &= bits - 1)
+        id_set_set(own->twice, key | (unsigned)__builtin_ctz(bits), ID_ELEMENT);
+}
+
+static void add_own_page(struct id_set *s, struct own_pages *all, unsigned number)
+{
+    struct own_page *own = &all->at[number];
+    uint32_t *words = all->words[number];
     size_t part = permute(s, own->number) >> 40;
-    uint32_t twice = 0;
 
     if (!own->groups)
-        return false;
+        return;
     lock_part(s, part);
     for (; own->groups; own->groups &= own->groups - 1) {
         unsigned first = (unsigned)__builtin_ctzll(own->groups) * OWN_GROUP;
 
         for (unsigned i = first; i < first + OWN_GROUP; i++) {
-            twice |= own->bitmaps->pair[i].defined & words[i];
+            set_twice(all, own->number << PAGE_BITS | i << 5, own->bitmaps->pair[i].defined & words[i]);
             own->bitmaps->pair[i].defined |= words[i];
             words[i] = 0;
         }
     }
     unlock_part(s, part);
-    return twice;
 }
 
-bool id_set_add_own(struct id_set *s, struct own_pages *own)
+void id_set_add_own(struct id_set *s, struct own_pages *own)
 {
-    bool twice = false;
-
     for (unsigned i = 0; i < OWN_PAGES; i++)
-        twice |= add_own_page(s, &own->at[i], own->words[i]);
-    return twice;
+        add_own_page(s, own, i);
 }
 
-bool id_set_define_far(struct id_set *s, struct recent_page *near, unsigned number, uint64_t key)
+void id_set_define_far(struct id_set *s, struct recent_page *near, unsigned number, uint64_t key)
 {
     struct own_page *own = &near->own->at[number];
-    bool twice = add_own_page(s, own, near->own->words[number]);
     struct recent_page copy = *near;
 
+    add_own_page(s, near->own, number);
     *own = (struct own_page){.number = NO_PAGE};
     if (id_set_bitmaps(s, &copy, key >> PAGE_BITS, s->id_size, true)) {
         *own = (struct own_page){.number = copy.page, .bitmaps = copy.bitmaps};
-        return twice | id_set_define_with(s, near, key, s->id_size, true);
+        id_set_define_with(s, near, key, s->id_size, true);
+        return;
     }
-    twice |= id_set_set_far(s, &copy, key, ID_DEFINED);
+    if (id_set_set_far(s, &copy, key, ID_DEFINED))
+        id_set_set(near->own->twice, key, ID_ELEMENT);
     if (copy.page == key >> PAGE_BITS)
         *own = (struct own_page){.number = copy.page, .bitmaps = copy.bitmaps};
-    return twice;
 }
 
 bool id_set_share(struct id_set *s)

@@ -56,6 +56,7 @@ struct gathered {
  * consecutive IDs cycle through eight pages. */
 enum { OWN_PAGES = 8, OWN_GROUP = 32 };
 struct own_pages {
+    struct id_set *twice; /* gets, as elements, IDs that were already defined */
     struct own_page {
         uint64_t number; /* NO_PAGE for none; then no bit is set in the words */
         struct id_bitmaps *bitmaps;
@@ -215,16 +216,18 @@ static inline void add_bit(struct recent_page *near, uint32_t *word, uint32_t bi
     g->bits |= bit;
 }
 
-/* Adds the definitions of all own pages to the bitmaps. Returns whether one of these IDs was already defined. */
-bool id_set_add_own(struct id_set *s, struct own_pages *own);
+/* Adds the definitions of all own pages to the bitmaps. */
+void id_set_add_own(struct id_set *s, struct own_pages *own);
 /* Defines an ID that is not in own page i, which then becomes that of the ID. */
-bool id_set_define_far(struct id_set *s, struct recent_page *near, unsigned i, uint64_t key);
+void id_set_define_far(struct id_set *s, struct recent_page *near, unsigned i, uint64_t key);
+/* Sets a flag of an ID without any cache. Returns whether it was already set. */
+bool id_set_set(struct id_set *s, uint64_t key, enum id_set_flag flag);
 
 /* These set a flag of an ID. `others` is a constant: whether other threads may set flags at the same time; then id_set_add_own() or
  * id_set_flush() must follow. */
 
-/* Defines an ID. Returns whether it was already defined; with other threads, whether that is known of one of those defined so
- * far. */
+/* Defines an ID. Returns whether it was already defined; with other threads, the set of IDs that are defined twice gets it sooner or
+ * later. */
 ID_SET_HOT bool id_set_define_with(struct id_set *s, struct recent_page *near, uint64_t key, const unsigned id_size,
                                    const bool others)
 {
@@ -235,8 +238,10 @@ ID_SET_HOT bool id_set_define_with(struct id_set *s, struct recent_page *near, u
         const unsigned i = (unsigned)(id_size == 8 ? key >> 61 : key >> 29);
         struct own_page *own = &near->own->at[i];
 
-        if (__builtin_expect(own->number != key >> PAGE_BITS, 0))
-            return id_set_define_far(s, near, i, key);
+        if (__builtin_expect(own->number != key >> PAGE_BITS, 0)) {
+            id_set_define_far(s, near, i, key);
+            return false;
+        }
         own->groups |= UINT64_C(1) << (low / (32 * OWN_GROUP));
         word = &near->own->words[i][low >> 5];
     } else {
@@ -248,6 +253,8 @@ ID_SET_HOT bool id_set_define_with(struct id_set *s, struct recent_page *near, u
     }
     was_set = *word & bit;
     *word |= bit;
+    if (others && __builtin_expect(was_set, 0))
+        id_set_set(near->own->twice, key, ID_ELEMENT);
     return was_set;
 }
 
