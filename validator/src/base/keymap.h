@@ -40,8 +40,8 @@ bool keymap_put(struct keymap *m, uint64_t key, uint64_t value);
  * and changes nothing. */
 bool keymap_add(struct keymap *m, uint64_t key, uint64_t value, uint64_t *earlier);
 
-/* Where the value of a key other than 0 is, to be read and changed (native.h) until `moves` changes; 0 if the map lacked the key. NULL
- * if memory runs out. */
+/* Where the value of a key other than 0 is, to be read and changed (native.h) until `moves` changes; 0 if the map lacked the
+ * key. NULL if memory runs out. */
 uint8_t *keymap_claim(struct keymap *m, uint64_t key);
 
 /* Calls `each` for each key, in no particular order. */

@@ -1,4 +1,5 @@
-/* Instances that waited for their class are checked by the threads, each range as a job; the coordinator checks what is not plain. */
+/* Instances that waited for their class are checked by the threads, each range as a job; the coordinator checks what is not
+ * plain. */
 #include "engine/job.h"
 #include "reread/reread.h"
 

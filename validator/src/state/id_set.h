@@ -226,8 +226,8 @@ bool id_set_set(struct id_set *s, uint64_t key, enum id_set_flag flag);
 /* These set a flag of an ID. `others` is a constant: whether other threads may set flags at the same time; then id_set_add_own() or
  * id_set_flush() must follow. */
 
-/* Defines an ID. Returns whether it was already defined; with other threads, the set of IDs that are defined twice gets it sooner or
- * later. */
+/* Defines an ID. Returns whether it was already defined; with other threads, the set of IDs that are defined twice gets it
+ * sooner or later. */
 ID_SET_HOT bool id_set_define_with(struct id_set *s, struct recent_page *near, uint64_t key, const unsigned id_size,
                                    const bool others)
 {
