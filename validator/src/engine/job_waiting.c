@@ -37,7 +37,7 @@ bool jobs_check_waiting(struct engine *e)
     uint64_t back = e->in.offset, next = 0;
 
     end_waiting_range(&e->heap);
-    if (!e->jobs || !e->heap.waiting.log.size || e->run.memory.exhausted)
+    if (!e->jobs || back - e->heap.begin < 2 * e->jobs->job_size) /* not worth the threads */
         return check_waiting(&e->ck);
     e->jobs->resolved = 0; /* chains that were incomplete may be complete now */
     while (!e->run.memory.exhausted && !e->heap.must_begin_again && gather_ranges(e, &next, &range)) {
