@@ -398,6 +398,8 @@ bool check_heap_record(struct engine *e, uint64_t length)
         check_plain(e, n < end - e->in.offset ? n : (size_t)(end - e->in.offset));
         if (e->in.offset == e->position.heap_end)
             break;
+        if (e->in.offset == jobs_border(e))
+            continue;
         if (!input_need(&e->in, 1) || e->run.memory.exhausted || e->framing.stopped || !check_or_recover(e))
             return false;
     }
