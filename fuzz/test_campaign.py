@@ -194,7 +194,7 @@ def test_a_target_that_fails_all_the_time_keeps_few_inputs(tmp_path: Path) -> No
 
 
 class Fake:
-    """Stands in for a campaign of one target: it finds what it is told, cannot run, or saves seconds."""
+    """Replaces a campaign of one target: it finds what it is given, cannot run, or saves seconds."""
 
     def __init__(self) -> None:
         self.runs: list[tuple[str, int]] = []

@@ -437,7 +437,6 @@ bool check_primitive_array(struct checker *ck)
 static COLD bool meet_class(struct segment *s, const uint8_t *raw_id, uint32_t bytes)
 {
     struct checker *ck = s->context;
-
     uint64_t class_id = get_id(raw_id, s->id_size);
 
     if (known_layout(ck, class_id) != LAYOUT_NONE)

@@ -30,10 +30,10 @@ struct waiting {
     uint64_t last_at; /* of the last entry of the log */
     /* As ranges, each a run of instances; the present run is not in the log yet. */
     uint64_t run_end;        /* of the heap dump record in which it began */
-    uint64_t left;           /* instances of a range, while it is checked; */
-    bool must_be_plain;      /* those of the range; */
-    bool must_some_be_plain; /* those of some range */
-    size_t next_stretch;     /* likewise */
+    bool must_some_be_plain; /* a range in the log has instances that must be plain */
+    uint64_t left;           /* of the range that is being checked: its instances that are left, */
+    bool must_be_plain;      /* whether they must be plain, */
+    size_t next_stretch;     /* and the stretch after the present one */
     /* As bytes: the present instance. */
     uint64_t at;      /* its offset */
     uint64_t body;    /* offset of its values in the log */
@@ -163,6 +163,7 @@ void begin_waiting_range(struct checker *ck, uint64_t offset);
 bool wait_for_class(struct checker *ck, uint64_t size);
 /* Notes the present range, if there is one. */
 void end_waiting_range(struct heap *heap);
+/* Notes a range, after those noted so far. */
 void add_waiting_range(struct waiting *w, const struct waiting_range *range);
 /* Reads the range at *next in the log, after `range`, and moves *next past it. False at the end. */
 bool next_waiting_range(const struct waiting *w, uint64_t *next, struct waiting_range *range);

@@ -214,7 +214,6 @@ HOT size_t check_plain_instance(struct segment *s, struct tally *t, struct batch
     uint64_t raw_id = native_load(raw_id_at, form.id_size);
     uint32_t bytes = get_u4(p + 1 + OFFSET_OF(INSTANCE_DUMP, bytes, form.id_size));
     const struct hot_class *class = hot_slot(&s->hot, raw_id);
-
     uint64_t references = 0;
 
     if (bytes > left - head)

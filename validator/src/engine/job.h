@@ -105,8 +105,8 @@ void do_ranges(void *context, unsigned number);
 /* ---- jobs.c ---- */
 /* Prepares the threads. False if there are none, or no memory for them. */
 bool prepare_threads(struct engine *e);
-/* Has all threads take jobs of the present batch, and meanwhile gathers the batch after it, if wanted. */
-void do_batch(struct engine *e, void (*take)(void *context, unsigned number), bool gather);
+/* Has all threads take jobs of the present batch, and meanwhile gathers the batch after it, if there is one. */
+void do_batch(struct engine *e, void (*take)(void *context, unsigned number));
 void add_met_classes(struct engine *e, const struct job *job);
 
 /* ---- job_pieces.c ---- */

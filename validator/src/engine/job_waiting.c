@@ -10,6 +10,7 @@ static bool gather_ranges(struct engine *e, uint64_t *next, struct waiting_range
     struct batch *b = j->now;
 
     b->piece_count = 0;
+    b->next_end = 0;
     for (b->job_count = 0; b->job_count < j->job_capacity && next_waiting_range(&e->heap.waiting, next, range);
          b->job_count++) {
         struct job *job = &b->jobs[b->job_count];
@@ -46,7 +47,7 @@ bool jobs_check_waiting(struct engine *e)
                 check_waiting_range(&e->ck, &e->jobs->now->jobs[i].waiting[0]);
             continue;
         }
-        do_batch(e, do_ranges, false);
+        do_batch(e, do_ranges);
         for (size_t i = 0; i < e->jobs->now->job_count && !e->heap.must_begin_again; i++)
             take_over_range(e, &e->jobs->now->jobs[i]);
     }

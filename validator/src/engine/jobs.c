@@ -63,6 +63,12 @@ static bool prepare_thread(struct engine *e, struct job_thread *t)
     return true;
 }
 
+static void end_sharing(struct engine *e)
+{
+    id_set_end_sharing(&e->heap.objects);
+    id_set_end_sharing(&e->heap.twice);
+}
+
 bool prepare_threads(struct engine *e)
 {
     struct jobs *j = e->jobs;
@@ -77,7 +83,10 @@ bool prepare_threads(struct engine *e)
         if (!prepare_thread(e, &j->threads[i]))
             return false;
     resolve_layouts(e);
-    return id_set_share(&e->heap.objects) && id_set_share(&e->heap.twice);
+    if (id_set_share(&e->heap.objects) && id_set_share(&e->heap.twice))
+        return true;
+    end_sharing(e);
+    return false;
 }
 
 /* A test begins jobs in a random order, on which nothing may depend. */
@@ -98,7 +107,7 @@ static void choose_order(struct engine *e)
     }
 }
 
-void do_batch(struct engine *e, void (*take)(void *context, unsigned number), bool gather)
+void do_batch(struct engine *e, void (*take)(void *context, unsigned number))
 {
     struct jobs *j = e->jobs;
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -109,15 +118,14 @@ void do_batch(struct engine *e, void (*take)(void *context, unsigned number), bo
     if (j->workers)
         workers_begin(j->workers, take, j);
     j->later->job_count = 0;
-    if (j->workers && gather)
+    if (j->workers && j->now->next_end)
         gather_jobs(e, j->later, j->now->next, j->now->next_end);
     take(j, 0);
     if (j->workers)
         workers_wait(j->workers);
     e->run.memory.lock = NULL;
     pthread_mutex_destroy(&lock);
-    id_set_end_sharing(&e->heap.objects);
-    id_set_end_sharing(&e->heap.twice);
+    end_sharing(e);
 }
 
 /* After a batch that found little to be plain, or had little to do, the next one begins farther on. */
@@ -175,7 +183,7 @@ static bool begin_batch(struct engine *e)
     if (!e->heap.reports_twice_later)
         e->heap.twice_from = e->in.offset;
     e->heap.reports_twice_later = true;
-    do_batch(e, do_jobs, j->now->next_end != 0);
+    do_batch(e, do_jobs);
     choose_due(e);
     return true;
 }
