@@ -107,7 +107,7 @@ static bool note_waiting_class(struct checker *ck, uint64_t raw_id)
 
     if (!s->hot.slots || !waits_in_ranges(ck))
         return false;
-    make_hot_waiting_class(&s->hot, raw_id, s->dump, s->layouts);
+    make_hot_class(&s->hot, raw_id, s->dump, HOT_WAITING, s->classes);
     return true;
 }
 
@@ -340,28 +340,19 @@ void use_array_class(struct checker *ck, uint64_t class_id, uint64_t offset)
     pending_uses_add(&ck->file->class_uses, class_id, CLASS_IS_ARRAY, offset);
 }
 
-/* SPEC.md 6.4.3, 6.6: the class of an object array. */
-static void check_array_class(struct checker *ck, uint64_t class_id, uint64_t offset)
+/* SPEC.md 6.4.3, 6.6: the class of an object array, whose ID is at an offset. Returns whether it is Object[], or may be. */
+static bool check_array_class(struct checker *ck, const uint8_t *raw_id, uint64_t offset)
 {
+    const struct segment *s = &ck->heap->segment;
+    uint64_t raw = native_load(raw_id, s->id_size), class_id = get_id(raw_id, s->id_size);
     const struct layout *l = classes_layout_of(&ck->file->classes, class_id);
+    bool in_object_array;
 
     use_array_class(ck, class_id, offset);
-    ck->heap->in_object_array = l ? l->is_object_array : is_object_array(ck->file, class_id);
-    ck->heap->array_class_is_dumped = l != NULL;
-    ck->heap->last_array_class = class_id;
-}
-
-static void check_array_head(struct checker *ck, const struct OBJECT_ARRAY_DUMP *r, uint64_t raw_class_id, uint64_t at)
-{
-    unsigned id = ck->file->id_size;
-
-    define_object(ck, r->object_id, false, at);
-    if (!is_known_trace(&ck->heap->segment, r->trace_serial))
-        use_object_trace(ck, r->trace_serial, TRACE_OF_OBJECT_ARRAY, at + OFFSET_OF(OBJECT_ARRAY_DUMP, trace_serial, id));
-    if (r->class_id != ck->heap->last_array_class || !r->class_id)
-        check_array_class(ck, r->class_id, at + OFFSET_OF(OBJECT_ARRAY_DUMP, class_id, id));
-    if (ck->heap->array_class_is_dumped && ck->heap->segment.hot.slots)
-        make_hot_array_class(&ck->heap->segment.hot, raw_class_id, ck->file->classes.dump, ck->heap->in_object_array);
+    in_object_array = l ? l->is_object_array : is_object_array(ck->file, class_id);
+    if (class_id && s->hot.slots)
+        make_hot_class(&s->hot, raw, s->dump, hot_array_kind(in_object_array), l ? ALWAYS : s->classes);
+    return in_object_array;
 }
 
 bool check_object_array(struct checker *ck)
@@ -369,19 +360,24 @@ bool check_object_array(struct checker *ck)
     unsigned id = ck->file->id_size;
     size_t head = 1 + SIZE_OF(OBJECT_ARRAY_DUMP, id);
     struct cursor c = {ck->in->at + 1, ck->in->at + head};
+    const uint8_t *raw_id = c.at + OFFSET_OF(OBJECT_ARRAY_DUMP, class_id, id);
+    uint64_t at = ck->in->offset + 1, left;
     struct OBJECT_ARRAY_DUMP r;
-    uint64_t left;
+    bool in_object_array;
 
     if (!read_OBJECT_ARRAY_DUMP(&c, id, &r))
         return false;
-    check_array_head(ck, &r, native_load(ck->in->at + 1 + OFFSET_OF(OBJECT_ARRAY_DUMP, class_id, id), id), ck->in->offset + 1);
+    define_object(ck, r.object_id, false, at);
+    if (!is_known_trace(&ck->heap->segment, r.trace_serial))
+        use_object_trace(ck, r.trace_serial, TRACE_OF_OBJECT_ARRAY, at + OFFSET_OF(OBJECT_ARRAY_DUMP, trace_serial, id));
+    in_object_array = check_array_class(ck, raw_id, at + OFFSET_OF(OBJECT_ARRAY_DUMP, class_id, id));
     input_advance(ck->in, head);
     for (left = (uint64_t)r.elements * id; left;) {
         size_t wanted = left < PIECE ? (size_t)left : PIECE;
 
         if (input_need(ck->in, wanted) < wanted)
             return false;
-        refer_elements(&ck->heap->segment, ck->heap->in_object_array, ck->in->at, wanted / id);
+        refer_elements(&ck->heap->segment, in_object_array, ck->in->at, wanted / id);
         ck->run->sum.references += wanted / id;
         input_advance(ck->in, wanted);
         left -= wanted;
@@ -446,10 +442,8 @@ static COLD bool meet_class(struct segment *s, const uint8_t *raw_id, uint32_t b
 
 static COLD bool meet_array_class(struct segment *s, const uint8_t *raw_id, uint64_t offset)
 {
-    (void)s;
-    (void)raw_id;
-    (void)offset;
-    return false;
+    check_array_class(s->context, raw_id, offset + 1 + OFFSET_OF(OBJECT_ARRAY_DUMP, class_id, s->id_size));
+    return is_hot_array(s, hot_slot(&s->hot, native_load(raw_id, s->id_size)), native_load(raw_id, s->id_size));
 }
 
 static COLD bool meet_trace(struct segment *s, uint32_t serial, enum object_kind kind, uint64_t offset)

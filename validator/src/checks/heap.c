@@ -34,8 +34,8 @@ void heap_begin(struct checker *ck)
     heap->wrong.held = false;
     memset(heap->segment.known_traces, 0, sizeof heap->segment.known_traces);
     heap->segment.dump = ck->file->classes.dump;
-    heap->array_class_is_dumped = heap->reports_twice_later = heap->must_begin_again = false;
-    heap->last_array_class = heap->last_frame_root = 0;
+    heap->reports_twice_later = heap->must_begin_again = false;
+    heap->last_frame_root = 0;
     heap->next_stray = heap->first_instance_count = 0;
     heap->first_wanted = ck->run->findings.wanted.count;
     pending_uses_init(&heap->object_uses, m, ck->file->id_size);

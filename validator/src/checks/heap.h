@@ -68,10 +68,6 @@ struct heap {
     struct waiting waiting;      /* instances whose class is not known yet */
     uint32_t next_stray;         /* the first layout that next_stray_class() has not seen */
 
-    uint64_t last_array_class;  /* the class of an object array that needs no look; */
-    bool in_object_array;       /* that class is Object[], or may be; */
-    bool array_class_is_dumped; /* it is dumped */
-
     struct keymap thread_roots;  /* serial of a thread with a ROOT_THREAD_OBJECT to that of its stack trace */
     struct byte_log frame_roots; /* roots that name a frame, by thread: see check_roots.c */
     uint64_t last_frame_root;

@@ -186,7 +186,7 @@ HOT bool is_class(const struct segment *s, const struct hot_class *class, uint64
 
 HOT bool waits(const struct segment *s, const struct hot_class *class, uint64_t raw_id)
 {
-    return is_class(s, class, raw_id) && class->kind == HOT_WAITING && class->layouts == s->layouts;
+    return is_class(s, class, raw_id) && class->kind == HOT_WAITING && class->until == s->classes;
 }
 
 /* An instance that waits for its class continues the present run of them, or begins one. */
@@ -262,9 +262,7 @@ HOT size_t check_plain_object_array(struct segment *s, struct tally *t, const ui
 
     if (elements > (left - head) / form.id_size)
         return 0;
-    if (__builtin_expect(!is_class(s, class, raw_id) || (class->kind != HOT_OBJECT_ARRAY && class->kind != HOT_OTHER_ARRAY),
-                         0) &&
-        !s->meet->array_class(s, raw_id_at, offset))
+    if (__builtin_expect(!is_hot_array(s, class, raw_id), 0) && !s->meet->array_class(s, raw_id_at, offset))
         return 0;
     if (!trace_is_plain(s, p, KIND_OBJECT_ARRAY, offset, form))
         return 0;

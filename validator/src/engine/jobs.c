@@ -45,8 +45,6 @@ static bool prepare_thread(struct engine *e, struct job_thread *t)
         return false;
     if (!hot_classes_like(&s->hot, &e->heap.segment.hot, &e->run.memory))
         return false;
-    if (s->layouts != e->file.classes.layouts.count) /* classes that were undefined may be defined now */
-        hot_classes_forget(&s->hot);
     if (t->dump != e->file.classes.dump)
         known_pages_clear(&t->known);
     t->dump = s->dump = e->file.classes.dump;
@@ -58,7 +56,7 @@ static bool prepare_thread(struct engine *e, struct job_thread *t)
     s->objects = &e->heap.objects;
     s->wide = &e->heap.wide;
     t->own.twice = &e->heap.twice;
-    s->layouts = (uint32_t)e->file.classes.layouts.count;
+    s->classes = classes_count(&e->file.classes);
     memcpy(s->known_traces, e->heap.segment.known_traces, sizeof s->known_traces);
     return true;
 }

@@ -9,9 +9,9 @@ enum { HOT_BITS_LEAST = 6, HOT_BITS_MOST = 13, HOT_FIELDS = 22 };
 
 enum hot_kind {
     HOT_INSTANCES,
+    HOT_WAITING,      /* instances wait for the class, or for one of its superclasses */
     HOT_OBJECT_ARRAY, /* the class is Object[], or may be; OBJ-007 was checked */
-    HOT_OTHER_ARRAY,
-    HOT_WAITING /* instances wait for the class, or for one of its superclasses */
+    HOT_OTHER_ARRAY
 };
 
 struct hot_class {
@@ -25,7 +25,7 @@ struct hot_class {
     union {
         uint16_t fields[HOT_FIELDS]; /* offsets within an instance */
         uint32_t first;
-        uint32_t layouts; /* HOT_WAITING: how many layouts there were */
+        uint32_t until; /* the other kinds: see make_hot_class() */
     };
 };
 _Static_assert(sizeof(struct hot_class) == 64, "a cache line");
@@ -50,18 +50,19 @@ static inline struct hot_class *hot_slot(const struct hot_classes *hot, uint64_t
     return &hot->slots[(raw_id * hot->multiply) >> (64 - hot->bits)];
 }
 
-/* Puts the class of object arrays into its slot. */
-static inline void make_hot_array_class(const struct hot_classes *hot, uint64_t raw_id, uint32_t dump, bool is_object_array)
-{
-    *hot_slot(hot, raw_id) = (struct hot_class){
-        .raw_id = raw_id, .bytes = UINT32_MAX, .dump = dump, .kind = is_object_array ? HOT_OBJECT_ARRAY : HOT_OTHER_ARRAY};
-}
-
-/* Puts a class that instances wait for into its slot, as long as there are no more layouts. */
-static inline void make_hot_waiting_class(const struct hot_classes *hot, uint64_t raw_id, uint32_t dump, uint32_t layouts)
+/* Puts a class of one of the other kinds into its slot: until the number of classes is no longer `until`, or, if that is ALWAYS,
+ * for the whole heap dump. */
+enum { ALWAYS = UINT32_MAX };
+static inline void make_hot_class(const struct hot_classes *hot, uint64_t raw_id, uint32_t dump, enum hot_kind kind,
+                                  uint32_t until)
 {
     *hot_slot(hot, raw_id) =
-        (struct hot_class){.raw_id = raw_id, .bytes = UINT32_MAX, .dump = dump, .kind = HOT_WAITING, .layouts = layouts};
+        (struct hot_class){.raw_id = raw_id, .bytes = UINT32_MAX, .dump = dump, .kind = (uint8_t)kind, .until = until};
+}
+
+static inline enum hot_kind hot_array_kind(bool is_object_array)
+{
+    return is_object_array ? HOT_OBJECT_ARRAY : HOT_OTHER_ARRAY;
 }
 
 /* The classes of one heap dump with more fields than fit. */
