@@ -200,14 +200,37 @@ static void walk_record(struct engine *e)
     hold_unknown(e);
 }
 
+/* The header of a record, as far as the dump goes on. */
+struct header {
+    size_t size; /* RECORD_HEADER_SIZE if it is complete; else only `tag` is known, if that is there */
+    uint8_t tag;
+    uint32_t time, length;
+};
+
+static struct header see_header(struct engine *e)
+{
+    const uint8_t *known = jobs_header(e), *p = known;
+    struct header header = {.size = known ? RECORD_HEADER_SIZE : look_at(&e->in, RECORD_HEADER_SIZE, RECORD_HEADER_SIZE)};
+
+    if (!known)
+        p = e->in.at;
+    if (header.size)
+        header.tag = get_u1(p);
+    if (header.size == RECORD_HEADER_SIZE) {
+        header.time = get_u4(p + RECORD_TIME_AT);
+        header.length = get_u4(p + RECORD_LENGTH_AT);
+    }
+    return header;
+}
+
 /* Settles a sub-record that crossed the end of its record, if no segment continues it. False if nothing after it can be
  * checked. */
-static bool settle_cut_before(struct engine *e, const uint8_t *header, size_t n)
+static bool settle_cut_before(struct engine *e, const struct header *header)
 {
     uint64_t end = e->cut.record_end;
 
-    if (!e->cut.active ||
-        (e->cut.record_tag == TAG_HEAP_DUMP_SEGMENT && n >= RECORD_HEADER_SIZE && get_u1(header) == TAG_HEAP_DUMP_SEGMENT))
+    if (!e->cut.active || (e->cut.record_tag == TAG_HEAP_DUMP_SEGMENT && header->size == RECORD_HEADER_SIZE &&
+                           header->tag == TAG_HEAP_DUMP_SEGMENT))
         return true;
     if (records_follow_here(e, 1)) {
         settle_crossing(e, RULE_REC_015);
@@ -218,30 +241,19 @@ static bool settle_cut_before(struct engine *e, const uint8_t *header, size_t n)
     return false;
 }
 
-/* The bytes of the record at p that are checked at once: of a heap dump record the header, and if that says that it is
- * empty, the bytes after it. */
-static uint64_t unit_size(const uint8_t *p)
+/* The bytes of the record that are checked at once: of a heap dump record the header, and if that says that it is empty, the
+ * bytes after it. */
+static uint64_t unit_size(const struct header *header)
 {
-    uint64_t length = get_u4(p + RECORD_LENGTH_AT);
-
-    if (*p == TAG_HEAP_DUMP || *p == TAG_HEAP_DUMP_SEGMENT)
-        return length ? RECORD_HEADER_SIZE : 2 * RECORD_HEADER_SIZE;
-    return RECORD_HEADER_SIZE + length;
+    if (header->size < RECORD_HEADER_SIZE)
+        return header->size;
+    if (header->tag == TAG_HEAP_DUMP || header->tag == TAG_HEAP_DUMP_SEGMENT)
+        return header->length ? RECORD_HEADER_SIZE : 2 * RECORD_HEADER_SIZE;
+    return RECORD_HEADER_SIZE + (uint64_t)header->length;
 }
 
 /* After an empty heap dump, a failure within this many records may mean that its length was never filled in. */
 enum { UNFILLED_RECORDS = 2 };
-
-/* Reads the header of the next record. Returns how many of its bytes exist. */
-static size_t see_header(struct engine *e, uint8_t header[RECORD_HEADER_SIZE])
-{
-    const uint8_t *known = jobs_header(e);
-    size_t n = known ? RECORD_HEADER_SIZE : look_at(&e->in, RECORD_HEADER_SIZE, RECORD_HEADER_SIZE);
-
-    if (n)
-        memcpy(header, known ? known : e->in.at, n);
-    return n;
-}
 
 static bool is_of_heap_dump(uint8_t tag)
 {
@@ -251,23 +263,20 @@ static bool is_of_heap_dump(uint8_t tag)
 /* False if that was the last one. */
 static bool check_record(struct engine *e)
 {
-    uint8_t header[RECORD_HEADER_SIZE];
-    size_t n = see_header(e, header);
-    uint32_t time;
+    struct header header = see_header(e);
     bool known;
 
     show_progress(e);
     e->position.record_at = e->in.offset;
-    if (!begin_unit(e, n < RECORD_HEADER_SIZE ? n : unit_size(header)) || !settle_cut_before(e, header, n) || n == 0)
+    if (!begin_unit(e, unit_size(&header)) || !settle_cut_before(e, &header) || header.size == 0)
         return false;
-    e->position.record_tag = get_u1(header);
-    if (n < RECORD_HEADER_SIZE) {
-        report_truncated_header(e, n);
+    e->position.record_tag = header.tag;
+    if (header.size < RECORD_HEADER_SIZE) {
+        report_truncated_header(e, header.size);
         return false;
     }
     e->position.record_number = e->run.sum.record_counts[e->position.record_tag] + 1;
-    time = get_u4(header + RECORD_TIME_AT);
-    e->position.record_length = get_u4(header + RECORD_LENGTH_AT);
+    e->position.record_length = header.length;
     if (e->heap.open && !is_of_heap_dump(e->position.record_tag) && !jobs_bar(e))
         return false;
     known = hprof_record_name(e->position.record_tag) != NULL;
@@ -275,12 +284,12 @@ static bool check_record(struct engine *e)
         return false;
     input_go_on_at(&e->in, e->in.offset + RECORD_HEADER_SIZE);
     if (known)
-        note_signs(e, time);
+        note_signs(e, header.time);
     walk_record(e);
     if (e->framing.stopped)
         return false;
     if (known)
-        check_time(e, time);
+        check_time(e, header.time);
     e->run.sum.record_counts[e->position.record_tag]++;
     e->framing.last_record = e->position.record_at;
     if (e->framing.unfilled.number && e->position.record_at != e->framing.unfilled.at &&

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "format/cursor.h"
 #include "format/native.h"
 #include "state/id_set.h"
 
@@ -12,14 +13,9 @@
  * it. So a definition among dense IDs is in the cache and takes little more than its entry. */
 enum { GROUP_BITS = 4, GROUP_IDS = 1 << GROUP_BITS };
 
-/* An entry. The distance to the entry of the group that was defined before it follows, 0 for none, and, if the text was kept, its
- * size and its first bytes. */
-struct entry {
-    uint8_t head; /* the lowest bits of the key, the kind of name, HAS_TEXT */
-    uint8_t hash[6];
-};
-
-enum { KIND_SHIFT = GROUP_BITS, KIND_MASK = 7, HAS_TEXT = 128 };
+/* An entry is a number: the lowest bits of the key, the kind of name, HAS_TEXT, and from HASH_SHIFT on the hash. The distance to the
+ * entry of the group that was defined before it follows, 0 for none, and, if the text was kept, its size and its first bytes. */
+enum { KIND_SHIFT = GROUP_BITS, KIND_MASK = 7, HAS_TEXT = 128, HASH_SHIFT = 8, ENTRY_SIZE = 7 };
 
 enum { TEXT_COST = 24 }; /* counts against the budget for each text, besides its bytes */
 
@@ -100,45 +96,50 @@ static uint8_t *claim_group(struct strings *s, uint64_t group, uint64_t id)
     return value;
 }
 
+static bool have_equal_hashes(uint64_t entry, uint64_t other)
+{
+    return (entry ^ other) >> HASH_SHIFT == 0;
+}
+
 /* The entry of an ID that is defined; *next is the offset of what follows the distance. */
-static struct entry entry_of(const struct strings *s, uint64_t group, unsigned low, uint64_t *next)
+static uint64_t entry_of(const struct strings *s, uint64_t group, unsigned low, uint64_t *next)
 {
     uint64_t at = latest_entry(group);
 
     for (;;) {
-        struct entry e;
-        uint64_t distance;
+        uint8_t bytes[8] = {0};
+        uint64_t entry, distance;
 
-        byte_log_read(&s->log, at, &e, sizeof e);
-        *next = at + sizeof e;
+        byte_log_read(&s->log, at, bytes, ENTRY_SIZE);
+        entry = get_u8(bytes) >> 8;
+        *next = at + ENTRY_SIZE;
         distance = byte_log_read_number(&s->log, next);
-        if ((e.head & (GROUP_IDS - 1)) == low)
-            return e;
+        if ((entry & (GROUP_IDS - 1)) == low)
+            return entry;
         at -= distance;
     }
 }
 
 /* False if the ID is undefined. */
-static bool find_entry(const struct strings *s, uint64_t id, struct entry *e, uint64_t *next)
+static bool find_entry(const struct strings *s, uint64_t id, uint64_t *entry, uint64_t *next)
 {
     uint64_t group;
     unsigned low;
 
     if (!keymap_get(&s->groups, group_of(s, id, &low), &group) || !is_defined(group, low))
         return false;
-    *e = entry_of(s, group, low, next);
+    *entry = entry_of(s, group, low, next);
     return true;
 }
 
 /* Appends the entry of a string. False if memory ran out. */
-static bool append(struct strings *s, struct entry e, uint64_t distance, uint64_t size, const uint8_t *text, uint64_t budget)
+static bool append(struct strings *s, uint64_t entry, uint64_t distance, uint64_t size, const uint8_t *text, uint64_t budget)
 {
-    uint8_t bytes[sizeof e + 2 * NUMBER_MOST];
-    size_t n = sizeof e, kept = size < STRING_KEPT ? (size_t)size : STRING_KEPT;
+    uint8_t bytes[ENTRY_SIZE + 2 * NUMBER_MOST];
+    size_t n = ENTRY_SIZE, kept = size < STRING_KEPT ? (size_t)size : STRING_KEPT;
     bool has_text = s->kept_bytes + kept <= budget;
 
-    e.head |= has_text ? HAS_TEXT : 0;
-    memcpy(bytes, &e, sizeof e);
+    native_store(bytes, 8, FROM_BIG_ENDIAN(64, (entry | (has_text ? HAS_TEXT : 0)) << 8)); /* its last byte is overwritten */
     n += write_number(bytes + n, distance);
     if (!has_text)
         return byte_log_append(&s->log, bytes, n);
@@ -153,40 +154,34 @@ enum string_state strings_define(struct strings *s, uint64_t id, uint64_t hash, 
     unsigned low;
     uint8_t *value = claim_group(s, group_of(s, id, &low), id);
     uint64_t group, at = s->log.size, next;
-    struct entry e = {.head = (uint8_t)(low | (unsigned)kind_of(text, size, last) << KIND_SHIFT)};
+    uint64_t entry = low | (uint64_t)kind_of(text, size, last) << KIND_SHIFT | hash >> 16 << HASH_SHIFT;
 
     if (!value)
         return STRING_NEW;
     group = native_load(value, sizeof group);
-    memcpy(e.hash, &hash, sizeof e.hash);
-    if (is_defined(group, low)) {
-        struct entry earlier = entry_of(s, group, low, &next);
-
-        return memcmp(earlier.hash, e.hash, sizeof e.hash) == 0 ? STRING_SAME : STRING_OTHER;
-    }
-    if (append(s, e, group ? at - latest_entry(group) : 0, size, text, budget))
+    if (is_defined(group, low))
+        return have_equal_hashes(entry_of(s, group, low, &next), entry) ? STRING_SAME : STRING_OTHER;
+    if (append(s, entry, group ? at - latest_entry(group) : 0, size, text, budget))
         native_store(value, sizeof group, group_value((group & (((uint64_t)1 << GROUP_IDS) - 1)) | UINT64_C(1) << low, at));
     return STRING_NEW;
 }
 
 enum name_kind strings_name_kind(const struct strings *s, uint64_t id)
 {
-    struct entry e;
-    uint64_t next;
+    uint64_t entry, next;
 
     /* A name of 0 is no name, even if a string with ID 0 is defined (SPEC.md 4.1). */
-    if (!id || !find_entry(s, id, &e, &next))
+    if (!id || !find_entry(s, id, &entry, &next))
         return NAME_UNKNOWN;
-    return (enum name_kind)(e.head >> KIND_SHIFT & KIND_MASK);
+    return (enum name_kind)(entry >> KIND_SHIFT & KIND_MASK);
 }
 
 bool strings_equal(const struct strings *s, uint64_t id, uint64_t other)
 {
-    struct entry e, other_e;
-    uint64_t next;
+    uint64_t entry, other_entry, next;
 
-    return find_entry(s, id, &e, &next) && find_entry(s, other, &other_e, &next) &&
-           memcmp(e.hash, other_e.hash, sizeof e.hash) == 0;
+    return find_entry(s, id, &entry, &next) && find_entry(s, other, &other_entry, &next) &&
+           have_equal_hashes(entry, other_entry);
 }
 
 bool strings_defined(const struct strings *s, uint64_t id)
@@ -199,10 +194,9 @@ bool strings_defined(const struct strings *s, uint64_t id)
 
 bool strings_text(const struct strings *s, uint64_t id, struct string_text *text)
 {
-    struct entry e;
-    uint64_t next;
+    uint64_t entry, next;
 
-    if (!find_entry(s, id, &e, &next) || !(e.head & HAS_TEXT))
+    if (!find_entry(s, id, &entry, &next) || !(entry & HAS_TEXT))
         return false;
     text->size = byte_log_read_number(&s->log, &next);
     text->kept = text->size < STRING_KEPT ? (size_t)text->size : STRING_KEPT;
