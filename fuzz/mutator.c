@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "break.h"
 #include "dice.h"
 #include "family.h"
 #include "gzip.h"
@@ -13,7 +14,8 @@
 
 enum {
     AFTER_BANNER = 12, /* bytes of the header after the version: the ID size and the timestamp */
-    SMALL = 32         /* pieces of a dump, below which it may get more */
+    SMALL = 32,        /* pieces of a dump, below which it may get more */
+    BROKEN = 24        /* one dump in so many gets a fault of the generator, which takes longer than other changes */
 };
 
 struct mutation {
@@ -667,6 +669,12 @@ static size_t mutate_plain(const uint8_t *data, size_t size, const uint8_t *othe
     static uint8_t arenas[2][ARENA_SIZE];
     struct mutation m = {.pieces = &own, .other = &others, .dice = *dice};
 
+    if (break_dump && one_in(&m.dice, BROKEN)) {
+        size_t broken = break_dump(data, size, out, max, &m.dice);
+
+        if (broken)
+            return broken;
+    }
     own.arena = arenas[0];
     others.arena = arenas[1];
     if (!split(&own, data, size))

@@ -7,7 +7,9 @@
 
 #include <cmocka.h>
 
+#include "break.h"
 #include "gzip.h"
+#include "hprof/hprof.h"
 #include "mutator.h"
 #include "pieces.h"
 
@@ -152,14 +154,58 @@ static void gzip_is_packed_and_repaired(void **state)
     }
 }
 
+static void count_finding(void *context, const struct hprof_finding *finding)
+{
+    (void)finding;
+    ++*(size_t *)context;
+}
+
+static size_t count_findings(const uint8_t *dump, size_t size)
+{
+    struct hprof_options options;
+    size_t n = 0;
+
+    hprof_options_init(&options);
+    options.on_finding = count_finding;
+    options.context = &n;
+    (void)hprof_validate_memory(dump, size, false, &options);
+    return n;
+}
+
+/* The faults of the generator: most of them fit into some dump, and each gives a finding. */
+static void dumps_are_broken(void **state)
+{
+    struct dice dice = {1};
+    size_t broken = 0, reported = 0;
+
+    (void)state;
+    if (!break_dump)
+        skip();
+    for (size_t i = 0; i < corpus_size; i++) {
+        const struct bytes *b = &corpus[i].bytes;
+
+        if (strncmp(corpus[i].name, "corpus/valid/", 13) != 0)
+            continue;
+        for (unsigned n = 0; n < MUTANTS; n++) {
+            size_t size = break_dump(b->at, b->size, out, ROOM, &dice);
+
+            if (!size)
+                continue;
+            broken++;
+            reported += count_findings(out, size) > 0;
+        }
+    }
+    print_message("%zu dumps were broken, and %zu have findings\n", broken, reported);
+    assert_true(broken > 1000);
+    assert_true(reported > broken * 9 / 10); /* strict does not report what it switches off */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(split_and_join_are_inverse),
-        cmocka_unit_test(mutants_stay_dumps),
-        cmocka_unit_test(the_seed_decides),
-        cmocka_unit_test(any_room_will_do),
-        cmocka_unit_test(gzip_is_packed_and_repaired),
+        cmocka_unit_test(split_and_join_are_inverse), cmocka_unit_test(mutants_stay_dumps),
+        cmocka_unit_test(dumps_are_broken),           cmocka_unit_test(the_seed_decides),
+        cmocka_unit_test(any_room_will_do),           cmocka_unit_test(gzip_is_packed_and_repaired),
     };
 
     return cmocka_run_group_tests(tests, load_corpus, free_corpus);

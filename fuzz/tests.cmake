@@ -31,9 +31,8 @@ if(NOT LIB_FUZZING_ENGINE)
   list(APPEND tests fuzz.paths-mutants)
 endif()
 
-add_executable(test_mutator test_mutator.c gzip.c family.c mutator.c pieces.c)
-target_include_directories(test_mutator PRIVATE ${PROJECT_SOURCE_DIR}/validator/src)
-target_link_libraries(test_mutator PRIVATE PkgConfig::CMOCKA PkgConfig::ZLIB)
+add_executable(test_mutator test_mutator.c $<TARGET_OBJECTS:fuzz-mutator>)
+target_link_libraries(test_mutator PRIVATE fuzz-harness fuzz-mutator PkgConfig::CMOCKA)
 add_test(NAME fuzz.test_mutator COMMAND test_mutator WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
 
 add_executable(test_faults test_faults.c)

@@ -6,6 +6,7 @@
 
 #include "base/workers.h"
 #include "engine/job.h"
+#include "reread/reread.h"
 
 enum {
     JOB_SIZE = 1 << 20,
@@ -288,14 +289,27 @@ void jobs_begin_heap_dump(struct engine *e)
     j->wanted = e->run.findings.wanted.count;
 }
 
+/* IDs that were defined twice so far are reported with the names that were known so far. */
+static void report_duplicates_here(struct engine *e)
+{
+    uint64_t record_number = e->position.record_number;
+
+    e->position.record_number = 0; /* they are not of the present record */
+    report_duplicates(&e->ck, e->position.record_at);
+    e->position.record_number = record_number;
+    e->heap.reports_twice_later = false;
+}
+
 bool jobs_bar(struct engine *e)
 {
+    if (!e->jobs)
+        return true;
     if (jobs_are_ahead(e) || e->heap.waiting.must_some_be_plain) {
         jobs_fail(e);
         return false;
     }
-    if (e->jobs)
-        e->jobs->due = UINT64_MAX;
+    report_duplicates_here(e);
+    e->jobs->due = UINT64_MAX;
     return true;
 }
 
