@@ -13,8 +13,9 @@
  * it. So a definition among dense IDs is in the cache and takes little more than its entry. */
 enum { GROUP_BITS = 4, GROUP_IDS = 1 << GROUP_BITS };
 
-/* An entry is a number: the lowest bits of the key, the kind of name, HAS_TEXT, and from HASH_SHIFT on the hash. The distance to the
- * entry of the group that was defined before it follows, 0 for none, and, if the text was kept, its size and its first bytes. */
+/* An entry is a number: the lowest bits of the key, the kind of name, HAS_TEXT, and from HASH_SHIFT on the hash. The distance to
+ * the entry of the group that was defined before it follows, 0 for none, and, if the text was kept, its size and its first
+ * bytes. */
 enum { KIND_SHIFT = GROUP_BITS, KIND_MASK = 7, HAS_TEXT = 128, HASH_SHIFT = 8, ENTRY_SIZE = 7 };
 
 enum { TEXT_COST = 24 }; /* counts against the budget for each text, besides its bytes */
