@@ -54,8 +54,8 @@ struct heap {
 
     struct segment segment; /* what this thread checks fast */
     struct id_set objects;
-    /* IDs that are defined twice are reported at the end of the heap dump once threads define IDs of what follows, because which
-     * definition is the later one is not known before. */
+    /* Once threads define IDs of what follows, IDs that are defined twice are reported later, by report_duplicates(), because which
+     * definition comes later is not known before. */
     bool reports_twice_later;
     uint64_t twice_from;   /* definitions from this offset on are not reported yet */
     struct id_set twice;   /* as elements; as references, those whose first definition was met */

@@ -3,11 +3,13 @@
  * A thread checks only what is plain (plain_objects.h) and stops its job at anything else. The coordinator, the thread that
  * called the library, reads on in the order of the file and takes over what the jobs have checked where it comes to it; the
  * rest of a job that stopped it checks itself. So there is one code for all that is rare, and nothing depends on which thread
- * was faster. 
+ * was faster.
+ *
  * Several jobs, a batch, are begun together, against the tables as they are then, and all are done before the coordinator goes on.
  * A job marks IDs before the coordinator has come to its bytes. Where that was wrong, because reading does not lead to the
  * start of a job, the heap dump is rolled back to its first record and checked again without jobs. IDs that are defined twice
- * are reported at the end of the heap dump, by the second look, because which definition comes later is known only then.
+ * are reported by the second look, at the end of the heap dump or at a record that is no part of it, because which definition
+ * comes later is known only then.
  * Instances whose class is not dumped yet wait for it, as they do without jobs; the threads check them at the end. */
 #ifndef HPROF_JOBS_H
 #define HPROF_JOBS_H

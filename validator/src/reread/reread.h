@@ -29,8 +29,9 @@ bool check_waiting(struct checker *ck);
 void check_waiting_range(struct checker *ck, const struct waiting_range *range);
 
 /* ---- find_offsets.c ---- */
-/* These are called at the end of a heap dump; nothing from offset `end` on was checked. */
-void report_duplicates(struct checker *ck, uint64_t end); /* before the other */
+/* Reports the IDs that are defined twice before an offset, if that was left for later; nothing from there on was checked. */
+void report_duplicates(struct checker *ck, uint64_t end);
+/* At the end of a heap dump; the same holds. */
 void find_offsets_in_dump(struct checker *ck, uint64_t end);
 /* At the end of the file. */
 void find_offsets_of_records(struct checker *ck);
