@@ -107,7 +107,7 @@ static bool note_waiting_class(struct checker *ck, uint64_t raw_id)
 
     if (!s->hot.slots || !waits_in_ranges(ck))
         return false;
-    make_hot_class(&s->hot, raw_id, s->dump, HOT_WAITING, s->classes);
+    make_hot_class(&s->hot, raw_id, s->dump, HOT_WAITING, s->epoch);
     return true;
 }
 
@@ -351,7 +351,7 @@ static bool check_array_class(struct checker *ck, const uint8_t *raw_id, uint64_
     use_array_class(ck, class_id, offset);
     in_object_array = l ? l->is_object_array : is_object_array(ck->file, class_id);
     if (class_id && s->hot.slots)
-        make_hot_class(&s->hot, raw, s->dump, hot_array_kind(in_object_array), l ? ALWAYS : s->classes);
+        make_hot_class(&s->hot, raw, s->dump, hot_array_kind(in_object_array), l ? ALWAYS : s->epoch);
     return in_object_array;
 }
 

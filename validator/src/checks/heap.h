@@ -52,6 +52,8 @@ struct heap {
     uint64_t last_segment, last_segment_number;
     uint64_t malformed_segment; /* the last one with a malformed sub-record, which may have hidden the end */
 
+    uint32_t records_within; /* those that are no part of it */
+
     struct segment segment; /* what this thread checks fast */
     struct id_set objects;
     /* Once threads define IDs of what follows, IDs that are defined twice are reported later, by report_duplicates(), because which
@@ -90,6 +92,11 @@ void heap_begin(struct checker *ck);
 void heap_clear(struct checker *ck);
 /* and the rest, when nothing more is checked in it. */
 void heap_end(struct checker *ck);
+/* See struct segment. */
+static inline uint32_t heap_epoch(const struct heap *heap, const struct classes *classes)
+{
+    return heap->records_within + (uint32_t)classes->layouts.count;
+}
 /* What is defined and referenced from now on belongs to this stretch. */
 void enter_stretch(struct heap *heap, struct stretch *stretch);
 

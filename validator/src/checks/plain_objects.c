@@ -151,7 +151,8 @@ HOT bool check_fields(struct segment *s, struct recent_page *recent, struct batc
         bool right = check_wide(s, &near, class, body, &n, form);
 
         *recent = near;
-        *references += n;
+        if (right)
+            *references += n;
         return right;
     }
     if (!booleans_are_right(class, body))
@@ -186,7 +187,7 @@ HOT bool is_class(const struct segment *s, const struct hot_class *class, uint64
 
 HOT bool waits(const struct segment *s, const struct hot_class *class, uint64_t raw_id)
 {
-    return is_class(s, class, raw_id) && class->kind == HOT_WAITING && class->until == s->classes;
+    return is_class(s, class, raw_id) && class->kind == HOT_WAITING && class->epoch == s->epoch;
 }
 
 /* An instance that waits for its class continues the present run of them, or begins one. */

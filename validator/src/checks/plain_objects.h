@@ -57,14 +57,14 @@ struct segment {
     struct object_counts counts;         /* of what was checked */
     uint64_t instances_before;           /* those that `counts` begins after */
     struct waiting_run waiting;
-    uint32_t classes; /* how many are loaded or dumped: until there are more, what is known of the others stays the same */
+    uint32_t epoch; /* counts class dumps, and records within the heap dump: until then, what is known of other classes holds */
 };
 
 /* Whether a slot has the class of object arrays with this ID. */
 static inline bool is_hot_array(const struct segment *s, const struct hot_class *class, uint64_t raw_id)
 {
     return class->raw_id == raw_id && class->dump == s->dump && class->kind >= HOT_OBJECT_ARRAY &&
-           (class->until == ALWAYS || class->until == s->classes);
+           (class->epoch == ALWAYS || class->epoch == s->epoch);
 }
 
 static inline bool is_known_trace(const struct segment *s, uint32_t serial)

@@ -364,7 +364,7 @@ static void check_plain(struct engine *e, size_t n)
 
     e->heap.segment.counts = (struct object_counts){0};
     e->heap.segment.instances_before = e->run.sum.subrecord_counts[SUB_INSTANCE_DUMP];
-    e->heap.segment.classes = classes_count(&e->file.classes);
+    e->heap.segment.epoch = heap_epoch(&e->heap, &e->file.classes);
     walked = check_plain_objects(&e->heap.segment, e->in.at, n, e->in.offset);
     add_counts(&e->ck, &e->heap.segment.counts);
     if (walked)

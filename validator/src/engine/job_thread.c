@@ -25,7 +25,7 @@ static bool meet_class(struct segment *s, const uint8_t *raw_id, uint32_t bytes)
     const struct layout *l = index == LAYOUT_NONE ? NULL : classes_layout(classes, index);
 
     if (class_id && !l) {
-        make_hot_class(&s->hot, raw, s->dump, HOT_WAITING, s->classes);
+        make_hot_class(&s->hot, raw, s->dump, HOT_WAITING, s->epoch);
         return true;
     }
     if (!l || l->state != LAYOUT_VALID || l->total != bytes)
@@ -52,7 +52,7 @@ static bool meet_array_class(struct segment *s, const uint8_t *raw_id, uint64_t 
         return false;
     make_hot_class(&s->hot, raw, s->dump,
                    hot_array_kind(is_known ? l->is_object_array : is_object_array(&t->e->file, class_id)),
-                   l ? ALWAYS : s->classes);
+                   l ? ALWAYS : s->epoch);
     return true;
 }
 

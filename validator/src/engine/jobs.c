@@ -57,7 +57,7 @@ static bool prepare_thread(struct engine *e, struct job_thread *t)
     s->objects = &e->heap.objects;
     s->wide = &e->heap.wide;
     t->own.twice = &e->heap.twice;
-    s->classes = classes_count(&e->file.classes);
+    s->epoch = heap_epoch(&e->heap, &e->file.classes);
     memcpy(s->known_traces, e->heap.segment.known_traces, sizeof s->known_traces);
     return true;
 }

@@ -277,8 +277,11 @@ static bool check_record(struct engine *e)
     }
     e->position.record_number = e->run.sum.record_counts[e->position.record_tag] + 1;
     e->position.record_length = header.length;
-    if (e->heap.open && !is_of_heap_dump(e->position.record_tag) && !jobs_bar(e))
-        return false;
+    if (e->heap.open && !is_of_heap_dump(e->position.record_tag)) {
+        if (!jobs_bar(e))
+            return false;
+        e->heap.records_within++;
+    }
     known = hprof_record_name(e->position.record_tag) != NULL;
     if (known && !release_unknown(e))
         return false;

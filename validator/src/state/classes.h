@@ -78,12 +78,6 @@ struct class *classes_find(const struct classes *c, uint64_t id);
 /* Adds a class that was not loaded yet; NULL if memory ran out. */
 struct class *classes_add(struct classes *c, uint64_t id);
 
-/* How many classes were loaded, or dumped in the present heap dump. */
-static inline uint32_t classes_count(const struct classes *c)
-{
-    return (uint32_t)(c->loaded.count + c->layouts.count);
-}
-
 static inline struct layout *classes_layout(const struct classes *c, uint32_t index)
 {
     return chunks_at(&c->layouts, index);

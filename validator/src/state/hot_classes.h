@@ -25,7 +25,7 @@ struct hot_class {
     union {
         uint16_t fields[HOT_FIELDS]; /* offsets within an instance */
         uint32_t first;
-        uint32_t until; /* the other kinds: see make_hot_class() */
+        uint32_t epoch; /* the other kinds: in which it holds; see make_hot_class() */
     };
 };
 _Static_assert(sizeof(struct hot_class) == 64, "a cache line");
@@ -50,14 +50,14 @@ static inline struct hot_class *hot_slot(const struct hot_classes *hot, uint64_t
     return &hot->slots[(raw_id * hot->multiply) >> (64 - hot->bits)];
 }
 
-/* Puts a class of one of the other kinds into its slot: until the number of classes is no longer `until`, or, if that is ALWAYS,
- * for the whole heap dump. */
+/* Puts a class of one of the other kinds into its slot, for an epoch (struct segment), or, if that is ALWAYS, for the whole heap
+ * dump. */
 enum { ALWAYS = UINT32_MAX };
 static inline void make_hot_class(const struct hot_classes *hot, uint64_t raw_id, uint32_t dump, enum hot_kind kind,
-                                  uint32_t until)
+                                  uint32_t epoch)
 {
     *hot_slot(hot, raw_id) =
-        (struct hot_class){.raw_id = raw_id, .bytes = UINT32_MAX, .dump = dump, .kind = (uint8_t)kind, .until = until};
+        (struct hot_class){.raw_id = raw_id, .bytes = UINT32_MAX, .dump = dump, .kind = (uint8_t)kind, .epoch = epoch};
 }
 
 static inline enum hot_kind hot_array_kind(bool is_object_array)
