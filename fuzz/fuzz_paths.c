@@ -1,33 +1,65 @@
 /* The same bytes give the same report, however they arrive and whoever checks them: as memory, as a file or a pipe read in
  * blocks of any size, as gzip of one member or of many, with another key of the hash tables, in jobs of any size, by any number
  * of threads. */
+#include <limits.h>
 #include <stdlib.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include "account.h"
 #include "allocator.h"
+#include "memory_file.h"
 #include "target.h"
 
 struct path {
     const char *name;
     const uint8_t *bytes;
     size_t size;
-    bool as_pipe;
+    enum { FROM_MEMORY, LIKE_A_PIPE, A_FILE, A_PIPE } way; /* the last two through a descriptor */
     struct hprof_testing testing;
     unsigned threads;
 };
+
+static bool is_pipe(const struct path *path)
+{
+    return path->way == LIKE_A_PIPE || path->way == A_PIPE;
+}
+
+/* A descriptor to read the bytes from; -1 if they do not fit into a pipe. */
+static int open_descriptor(const struct path *path)
+{
+    int ends[2], fd = -1;
+
+    if (path->way == A_FILE) {
+        fill_memory_file(&fd, path->bytes, path->size);
+        return fd;
+    }
+    if (path->size > PIPE_BUF || pipe(ends) != 0)
+        return -1;
+    if (path->size && write(ends[1], path->bytes, path->size) != (ssize_t)path->size)
+        fail_target("a pipe takes less than PIPE_BUF");
+    close(ends[1]);
+    return ends[0];
+}
 
 static void validate(const struct path *path, struct hprof_options options, struct account *account)
 {
     struct allocator memory = {.left = UINT64_MAX, .junk = 0xa5};
     struct hprof_allocator allocator = allocator_for(&memory);
+    int fd;
 
     account_begin(account);
     account_listen(account, &options);
     options.allocator = &allocator;
     options.testing = &path->testing;
     options.threads = path->threads;
-    (void)hprof_validate_memory(path->bytes, path->size, path->as_pipe, &options);
+    fd = path->way == A_FILE || path->way == A_PIPE ? open_descriptor(path) : -1;
+    if (fd >= 0)
+        (void)hprof_validate_fd(fd, &options);
+    else
+        (void)hprof_validate_memory(path->bytes, path->size, is_pipe(path), &options);
+    if (fd >= 0)
+        close(fd);
     expect_no_leak(&memory);
     expect_consistent(account, &options, path->size);
 }
@@ -82,9 +114,9 @@ static void compare_gzip(const struct account *expected, const char *name, size_
                          const struct hprof_options *options)
 {
     static struct account account;
-    struct path file = {name, gzip.at, gzip.size, false, {.hash_seed = 1, .block = block}, 1};
-    struct path by_threads = {name, gzip.at, gzip.size, false, {.hash_seed = 1, .block = block}, threads};
-    struct path pipe = {name, gzip.at, gzip.size, true, {.hash_seed = 1, .block = block}, 1};
+    struct path file = {name, gzip.at, gzip.size, FROM_MEMORY, {.hash_seed = 1, .block = block}, 1};
+    struct path by_threads = {name, gzip.at, gzip.size, FROM_MEMORY, {.hash_seed = 1, .block = block}, threads};
+    struct path pipe = {name, gzip.at, gzip.size, LIKE_A_PIPE, {.hash_seed = 1, .block = block}, 1};
 
     validate(&file, *options, &account);
     expect_same(expected, "memory", &account, name, COMPRESSION_DIFFERS);
@@ -114,28 +146,30 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint32_t more = drawn_bits(data, size) * UINT32_C(0x9E3779B1);
     size_t job = least_block(data, size) + draw(&more, 3) * draw(&more, 400) + draw(&more, 40);
     unsigned threads = 2 + draw(&more, 7);
-    struct path memory = {"memory", bytes, size, false, {.hash_seed = 1}, 1};
+    struct path memory = {"memory", bytes, size, FROM_MEMORY, {.hash_seed = 1}, 1};
     struct path paths[] = {
-        {"memory with another hash key", bytes, size, false, {.hash_seed = 2 + bits}, 1},
-        {"a file read in blocks", bytes, size, false, {.hash_seed = 1, .block = block}, 1},
-        {"in jobs", bytes, size, false, {.hash_seed = 1, .job = job}, 1},
+        {"memory with another hash key", bytes, size, FROM_MEMORY, {.hash_seed = 2 + bits}, 1},
+        {"a file read in blocks", bytes, size, FROM_MEMORY, {.hash_seed = 1, .block = block}, 1},
+        {"in jobs", bytes, size, FROM_MEMORY, {.hash_seed = 1, .job = job}, 1},
         {"in jobs in another order, read in blocks",
          bytes,
          size,
-         false,
+         FROM_MEMORY,
          {.hash_seed = 2 + bits, .block = block, .job = job},
          1},
-        {"by threads", bytes, size, false, {.hash_seed = 1, .job = job}, threads},
-        {"read in blocks by threads", bytes, size, false, {.hash_seed = 1, .block = block}, threads},
-        {"a pipe", bytes, size, true, {.hash_seed = 1}, 1},
-        {"a pipe read in blocks", bytes, size, true, {.hash_seed = 1, .block = block}, 1},
-        {"a pipe read in blocks by threads", bytes, size, true, {.hash_seed = 1, .block = block}, threads},
+        {"by threads", bytes, size, FROM_MEMORY, {.hash_seed = 1, .job = job}, threads},
+        {"read in blocks by threads", bytes, size, FROM_MEMORY, {.hash_seed = 1, .block = block}, threads},
+        {"a file", bytes, size, A_FILE, {.hash_seed = 1}, 1},
+        {"a file by threads", bytes, size, A_FILE, {.hash_seed = 1, .job = job}, threads},
+        {"a pipe", bytes, size, A_PIPE, {.hash_seed = 1}, 1},
+        {"a pipe read in blocks", bytes, size, LIKE_A_PIPE, {.hash_seed = 1, .block = block}, 1},
+        {"a pipe read in blocks by threads", bytes, size, LIKE_A_PIPE, {.hash_seed = 1, .block = block}, threads},
     };
 
     validate(&memory, options, &expected);
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
         validate(&paths[i], options, &account);
-        expect_same(&expected, "memory", &account, paths[i].name, paths[i].as_pipe ? SECOND_IS_A_PIPE : ACCOUNTS_EQUAL);
+        expect_same(&expected, "memory", &account, paths[i].name, is_pipe(&paths[i]) ? SECOND_IS_A_PIPE : ACCOUNTS_EQUAL);
     }
     if (expected.compressed || size == 0)
         return 0; /* gzip within gzip is GZ-007; an empty file is no dump, an empty member is one */

@@ -1,16 +1,15 @@
 /* The record reader alone: whatever the bytes, its events come in order and it ends; and if it takes a dump, the generator's sink
  * writes the same bytes from the events. Measuring a sub-record does not depend on the bytes after it. And recovery alone: whatever
  * the bytes, it reads only those in sight, and with fewer in sight it excludes nothing that more allow. */
-#define _GNU_SOURCE /* memfd_create */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "engine/recovery.h"
 #include "format/subrecord.h"
 #include "gzip.h"
 #include "made_dump.h"
+#include "memory_file.h"
 #include "source_file.h"
 #include "target.h"
 
@@ -240,10 +239,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                     size < HEADER_SIZE + RECORD_HEADER_SIZE ? size : size - HEADER_SIZE - RECORD_HEADER_SIZE, i & 1 ? 8 : 4,
                     (enum version)(1 + i / 2));
     recover(bytes, size);
-    if (fd < 0)
-        fd = memfd_create("input", MFD_CLOEXEC);
-    if (fd < 0 || ftruncate(fd, 0) != 0 || pwrite(fd, data, size, 0) != (ssize_t)size || lseek(fd, 0, SEEK_SET) != 0)
-        fail_target("no file in memory");
+    fill_memory_file(&fd, data, size);
     read_events(fd, size, is_gzip(data, size));
     if (lseek(fd, 0, SEEK_SET) == 0 && !is_gzip(data, size))
         write_again(fd, data, size);

@@ -1,19 +1,17 @@
 /* A repair of any bytes: if the header can be trusted there is a copy. It is valid in the profile, and another repair changes
  * nothing of it; nor is anything of a dump without findings left out. */
-#define _GNU_SOURCE /* memfd_create */
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "allocator.h"
+#include "memory_file.h"
 #include "target.h"
 
 static int new_file(const uint8_t *data, size_t size)
 {
-    int fd = memfd_create("dump", MFD_CLOEXEC);
+    int fd = -1;
 
-    if (fd < 0 || (size && pwrite(fd, data, size, 0) != (ssize_t)size))
-        fail_target("no file in memory");
+    fill_memory_file(&fd, data, size);
     return fd;
 }
 

@@ -1,10 +1,9 @@
 /* What is at an offset, of any bytes: the lines are within the dump, in order, and without control characters. */
-#define _GNU_SOURCE /* memfd_create */
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "allocator.h"
+#include "memory_file.h"
 #include "target.h"
 
 enum { OFFSETS = 4, BYTES_MAX = 16 };
@@ -57,10 +56,9 @@ static void show_at(int fd, uint64_t offset, uint64_t around)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     uint32_t bits = drawn_bits(data, size) * UINT32_C(0x9E3779B1);
-    int fd = memfd_create("dump", MFD_CLOEXEC);
+    int fd = -1;
 
-    if (fd < 0 || (size && pwrite(fd, data, size, 0) != (ssize_t)size))
-        fail_target("no file in memory");
+    fill_memory_file(&fd, data, size);
     for (uint64_t i = 0; i < OFFSETS; i++)
         show_at(fd, size * i / OFFSETS + draw(&bits, 37), draw(&bits, 5));
     show_at(fd, UINT64_MAX, 2);

@@ -41,8 +41,8 @@ void end_heap_dump(struct engine *e)
         return;
     }
     finish_class_dumps(&e->ck);
-    finish_roots(&e->ck);
     finish_objects(&e->ck);
+    finish_roots(&e->ck); /* after the uses of objects have been released */
     end = end < checked ? end : checked;
     report_duplicates(&e->ck, end);
     find_offsets_in_dump(&e->ck, end);

@@ -212,6 +212,7 @@ void pending_uses_finish(struct pending_uses *log, void (*each)(void *context, u
     }
     each(context, key, first);
     memory_put(log->memory, heap, log->run_count * sizeof *heap);
+    pending_uses_clear(log);
 }
 
 uint64_t uses_first(const uint64_t first[USE_ROLES], unsigned from, unsigned to, unsigned *role)

@@ -28,8 +28,7 @@ void pending_uses_clear(struct pending_uses *log);
 /* Adds a use, unless it repeats the one before. role is below USE_ROLES. */
 void pending_uses_add(struct pending_uses *log, uint64_t key, unsigned role, uint64_t offset);
 
-/* Calls `each` once for each key, in the order of keys, with the first use in each role, or NEVER_USED. Sorts the log: nothing can
- * be added afterwards. */
+/* Calls `each` once for each key, in the order of keys, with the first use in each role, or NEVER_USED. Releases the log. */
 #define NEVER_USED UINT64_MAX
 void pending_uses_finish(struct pending_uses *log, void (*each)(void *context, uint64_t key, const uint64_t first[USE_ROLES]),
                          void *context);
