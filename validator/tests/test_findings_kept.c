@@ -355,7 +355,7 @@ static void totals_are_by_severity(void **state)
         find(d, RULE_REF_002, SHAPE_ANY, n); /* warnings */
     for (uint64_t n = 0; n < 4; n++)
         find(d, RULE_OBJ_004, SHAPE_ANY, n); /* errors */
-    findings_verdict(d, &choice, &v);
+    findings_verdict(d, &choice, NULL, &v);
     assert_int_equal(v.notes, 6);
     assert_int_equal(v.warnings, 5);
     assert_int_equal(v.errors, 4);

@@ -174,12 +174,12 @@ static struct severity_choice conclude(struct engine *e)
     struct hprof_summary *sum = &e->run.sum;
     struct verdict verdict;
 
-    findings_verdict(&e->run.findings, &choice, &verdict);
+    findings_verdict(&e->run.findings, &choice, NULL, &verdict);
     if (e->run.options->baseline) {
         for (size_t rule = 0; rule < RULE_COUNT; rule++)
             e->run.in_baseline[rule] = verdict.totals[rule] <= e->run.options->baseline[rule];
         choice.in_baseline = e->run.in_baseline;
-        findings_verdict(&e->run.findings, &choice, &verdict);
+        findings_verdict(&e->run.findings, &choice, NULL, &verdict);
     }
     memcpy(e->run.totals, verdict.totals, sizeof e->run.totals);
     sum->totals = e->run.totals;
@@ -192,11 +192,11 @@ static struct severity_choice conclude(struct engine *e)
     sum->quirks = e->run.quirks;
     if (looks_like != PROFILE_STRICT) {
         struct severity_choice other = choice;
-        struct quirk_count quirks;
+        struct verdict quirks;
 
         other.profile = looks_like;
         other.in_baseline = NULL;
-        findings_count_quirks(&e->run.findings, &choice, &other, &quirks);
+        findings_verdict(&e->run.findings, &choice, &other, &quirks);
         memcpy(e->run.quirks, quirks.totals, sizeof e->run.quirks);
         sum->quirk_errors = quirks.errors;
         sum->quirk_warnings = quirks.warnings;

@@ -215,14 +215,15 @@ enum hprof_severity findings_severity(const struct severity_choice *choice, enum
     return choice->werror && severity == HPROF_WARNING ? HPROF_ERROR : severity;
 }
 
-void findings_verdict(const struct findings *d, const struct severity_choice *choice, struct verdict *v)
+void findings_verdict(const struct findings *d, const struct severity_choice *choice, const struct severity_choice *other,
+                      struct verdict *v)
 {
     *v = (struct verdict){0};
     for (const struct finding_group *g = d->groups; g < d->groups + GROUP_COUNT; g++) {
         const char *quirk;
         enum hprof_severity severity;
 
-        if (!g->total)
+        if (!g->total || (other && (findings_severity(other, g->rule, g->shape, &quirk) != HPROF_NOTE || !quirk)))
             continue;
         severity = findings_severity(choice, g->rule, g->shape, &quirk);
         if (severity == HPROF_OFF)
@@ -234,26 +235,6 @@ void findings_verdict(const struct findings *d, const struct severity_choice *ch
             v->warnings += g->total;
         else
             v->notes += g->total;
-    }
-}
-
-void findings_count_quirks(const struct findings *d, const struct severity_choice *choice, const struct severity_choice *other,
-                           struct quirk_count *count)
-{
-    *count = (struct quirk_count){0};
-    for (const struct finding_group *g = d->groups; g < d->groups + GROUP_COUNT; g++) {
-        enum hprof_severity severity;
-        const char *quirk;
-
-        if (!g->total || findings_severity(other, g->rule, g->shape, &quirk) != HPROF_NOTE || !quirk)
-            continue;
-        severity = findings_severity(choice, g->rule, g->shape, &quirk);
-        if (severity != HPROF_OFF)
-            count->totals[g->rule] += g->total;
-        if (severity == HPROF_ERROR)
-            count->errors += g->total;
-        else if (severity == HPROF_WARNING)
-            count->warnings += g->total;
     }
 }
 
@@ -327,17 +308,12 @@ void findings_show(struct findings *d, const struct severity_choice *choice, uin
                    void (*on_finding)(void *context, const struct hprof_finding *finding), void *context)
 {
     struct shown *shown = d->shown;
-    bool has_findings[RULE_COUNT] = {false};
     size_t n = 0;
 
     if (!shown)
         return;
-    for (const struct finding_group *g = d->groups; g < d->groups + GROUP_COUNT; g++)
-        if (g->count)
-            has_findings[g->rule] = true;
     for (unsigned rule = 0; rule < RULE_COUNT; rule++)
-        if (has_findings[rule])
-            n += choose(d, choice, (enum rule)rule, max_errors, shown + n);
+        n += choose(d, choice, (enum rule)rule, max_errors, shown + n);
     sort_in_place(shown, n, sizeof *shown, is_shown_before);
 
     for (size_t i = 0; i < n; i++) {

@@ -110,15 +110,10 @@ struct severity_choice {
 enum hprof_severity findings_severity(const struct severity_choice *choice, enum rule rule, enum finding_shape shape,
                                       const char **quirk);
 
-/* Counts the findings that `other` makes notes because of a quirk of its profile. Rules that every profile except strict softens do
- * not count. */
-struct quirk_count {
-    uint64_t totals[RULE_COUNT];
-    uint64_t errors, warnings; /* by their severity in `choice` */
-};
-void findings_count_quirks(const struct findings *d, const struct severity_choice *choice, const struct severity_choice *other,
-                           struct quirk_count *count);
-void findings_verdict(const struct findings *d, const struct severity_choice *choice, struct verdict *v);
+/* Counts the findings by their severity in `choice`; with `other`, only those that `other` makes notes because of a quirk of its
+ * profile. Rules that every profile except strict softens do not count there. */
+void findings_verdict(const struct findings *d, const struct severity_choice *choice, const struct severity_choice *other,
+                      struct verdict *v);
 
 /* Allocates the memory that findings_show() needs, once all findings are counted. False if memory ran out. */
 bool findings_prepare(struct findings *d);
