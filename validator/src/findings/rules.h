@@ -29,15 +29,8 @@ enum finding_shape {
 };
 
 enum profile {
-    PROFILE_STRICT,
-    PROFILE_AUTO,
-    PROFILE_HOTSPOT,
-    PROFILE_JDK8_AGENT,
-    PROFILE_JVMPI_AGENT,
-    PROFILE_SA,
-    PROFILE_ANDROID,
-    PROFILE_GRAALVM,
-    PROFILE_MAT,
+#define PROFILE(identifier, name, description) PROFILE_##identifier,
+#include "findings/profiles.def"
     PROFILE_COUNT
 };
 

@@ -72,16 +72,6 @@ size_t hprof_rule_find(const char *id_or_name)
 
 /* ---- Profiles ---- */
 
-#define PROFILE_strict PROFILE_STRICT
-#define PROFILE_auto PROFILE_AUTO
-#define PROFILE_hotspot PROFILE_HOTSPOT
-#define PROFILE_jdk8_agent PROFILE_JDK8_AGENT
-#define PROFILE_jvmpi_agent PROFILE_JVMPI_AGENT
-#define PROFILE_sa PROFILE_SA
-#define PROFILE_android PROFILE_ANDROID
-#define PROFILE_graalvm PROFILE_GRAALVM
-#define PROFILE_mat PROFILE_MAT
-
 static const struct hprof_profile profiles[PROFILE_COUNT] = {
 #define PROFILE(identifier, name, description) [PROFILE_##identifier] = {name, description},
 #include "findings/profiles.def"
