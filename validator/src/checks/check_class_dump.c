@@ -6,23 +6,6 @@
 #include "checks/heap.h"
 #include "format/subrecord.h"
 
-static void check_boolean(struct checker *ck, const uint8_t *value, uint64_t at)
-{
-    if (*value > 1)
-        report(ck, RULE_OBJ_010, at, "0 or 1", "%u", *value);
-}
-
-/* Checks a value of a constant or a static field. */
-static void check_value(struct checker *ck, unsigned type, const uint8_t *value, uint64_t at)
-{
-    if (type == TYPE_OBJECT) {
-        refer(ck->heap, get_id(value, ck->file->id_size));
-        ck->run->sum.references++;
-    } else if (type == TYPE_BOOLEAN) {
-        check_boolean(ck, value, at);
-    }
-}
-
 /* Checks the class ID and the superclass ID. */
 static void check_class_object(struct checker *ck, const struct CLASS_DUMP *r, uint64_t at)
 {

@@ -30,15 +30,10 @@ COLD void report_duplicate(struct checker *ck, uint64_t id, bool is_class, uint6
         findings_want_offset(&ck->run->findings, f, WANTED_OBJECT, id);
 }
 
-static COLD void report_id_zero(struct checker *ck, uint64_t offset)
-{
-    report(ck, RULE_OBJ_001, offset, "an ID other than 0", "0");
-}
-
 void define_object(struct checker *ck, uint64_t id, bool is_class, uint64_t offset)
 {
     if (!id)
-        report_id_zero(ck, offset);
+        report(ck, RULE_OBJ_001, offset, "an ID other than 0", "0");
     else if (id_set_define(&ck->heap->objects, &ck->heap->segment.defined, id_to_key(id, ck->file->id_size)) &&
              !ck->heap->end_lost) {
         if (ck->heap->reports_twice_later)
@@ -48,35 +43,41 @@ void define_object(struct checker *ck, uint64_t id, bool is_class, uint64_t offs
     }
 }
 
-static COLD void use_object_trace(struct checker *ck, uint32_t serial, enum trace_role role, uint64_t offset)
+static COLD void use_object_trace(struct checker *ck, uint32_t serial, enum object_kind kind, uint64_t offset)
 {
-    use_trace(ck, serial, role, offset);
+    static const enum trace_role roles[] = {
+        [KIND_INSTANCE] = TRACE_OF_INSTANCE,
+        [KIND_OBJECT_ARRAY] = TRACE_OF_OBJECT_ARRAY,
+        [KIND_PRIMITIVE_ARRAY] = TRACE_OF_PRIMITIVE_ARRAY,
+    };
+
+    use_trace(ck, serial, roles[kind], offset);
     ck->heap->segment.known_traces[serial % KNOWN_TRACES] = serial;
+}
+
+void check_object_head(struct checker *ck, uint64_t id, uint32_t trace_serial, enum object_kind kind, uint64_t at)
+{
+    define_object(ck, id, false, at);
+    if (!is_known_trace(&ck->heap->segment, trace_serial))
+        use_object_trace(ck, trace_serial, kind, at + ck->file->id_size);
 }
 
 /* ---- Classes of instances ---- */
 
-/* Puts a valid class into its slot. False if it does not fit. */
-static bool make_hot(struct checker *ck, uint64_t raw_id, uint32_t index)
-{
-    struct hot_class hot = {.raw_id = raw_id, .dump = ck->file->classes.dump};
-
-    if (!ck->heap->segment.hot.slots || (!describe_class(&ck->file->classes, index, &hot) &&
-                                         !describe_new_wide(&ck->heap->wide, &ck->file->classes, index, &hot)))
-        return false;
-    *hot_slot(&ck->heap->segment.hot, raw_id) = hot;
-    return true;
-}
-
+/* Puts the class of instances of `bytes` bytes into its slot. NULL if there are no slots, or the class does not fit. */
 static COLD const struct hot_class *load_hot(struct checker *ck, const uint8_t *raw_id, uint64_t bytes)
 {
-    uint64_t raw = native_load(raw_id, ck->file->id_size), class_id = get_id(raw_id, ck->file->id_size);
-    uint32_t index = classes_find_layout(&ck->file->classes, class_id);
-    const struct layout *l = index == LAYOUT_NONE ? NULL : classes_layout(&ck->file->classes, index);
+    const struct classes *classes = &ck->file->classes;
+    struct hot_class hot = {.raw_id = native_load(raw_id, ck->file->id_size), .dump = classes->dump}, *slot;
+    uint32_t index = classes_find_layout(classes, get_id(raw_id, ck->file->id_size));
+    const struct layout *l = index == LAYOUT_NONE ? NULL : classes_layout(classes, index);
 
-    if (!l || l->state != LAYOUT_VALID || l->total != bytes || !make_hot(ck, raw, index))
+    if (!l || l->state != LAYOUT_VALID || l->total != bytes || !ck->heap->segment.hot.slots ||
+        (!describe_class(classes, index, &hot) && !describe_new_wide(&ck->heap->wide, classes, index, &hot)))
         return NULL;
-    return hot_slot(&ck->heap->segment.hot, raw);
+    slot = hot_slot(&ck->heap->segment.hot, hot.raw_id);
+    *slot = hot;
+    return slot;
 }
 
 const struct hot_class *hot_class_of(struct checker *ck, const uint8_t *raw_id, uint64_t bytes)
@@ -100,17 +101,6 @@ static uint32_t known_layout(struct checker *ck, uint64_t class_id)
     return index;
 }
 
-/* A class that instances wait for, until another class is dumped. False if they do not wait as ranges. */
-static bool note_waiting_class(struct checker *ck, uint64_t raw_id)
-{
-    const struct segment *s = &ck->heap->segment;
-
-    if (!s->hot.slots || !waits_in_ranges(ck))
-        return false;
-    make_hot_class(&s->hot, raw_id, s->dump, HOT_WAITING, s->epoch);
-    return true;
-}
-
 /* All classes are known, and the class of an instance is 0 or undefined. */
 static void use_missing_class(struct checker *ck, const struct INSTANCE_DUMP *r, uint64_t at)
 {
@@ -127,22 +117,13 @@ static void use_missing_class(struct checker *ck, const struct INSTANCE_DUMP *r,
 
 /* ---- Fields ---- */
 
-static COLD void report_boolean(struct checker *ck, unsigned value, uint64_t offset)
+void check_value(struct checker *ck, unsigned type, const uint8_t *value, uint64_t offset)
 {
-    report(ck, RULE_OBJ_010, offset, "0 or 1", "%u", value);
-}
-
-/* Checks the fields of one class of the chain: its part is at p, and at `offset` in the dump. */
-static void check_part(struct checker *ck, const struct layout *part, const uint8_t *p, uint64_t offset)
-{
-    for (struct checked_field field = checked_fields_begin(&ck->file->classes, part);
-         checked_fields_next(&ck->file->classes, &field);) {
-        if (field.type == TYPE_OBJECT) {
-            refer(ck->heap, get_id(p + field.at, ck->file->id_size));
-            ck->run->sum.references++;
-        } else if (p[field.at] > 1) {
-            report_boolean(ck, p[field.at], offset + field.at);
-        }
+    if (type == TYPE_OBJECT) {
+        refer(ck->heap, get_id(value, ck->file->id_size));
+        ck->run->sum.references++;
+    } else if (type == TYPE_BOOLEAN && *value > 1) {
+        report(ck, RULE_OBJ_010, offset, "0 or 1", "%u", *value);
     }
 }
 
@@ -162,7 +143,9 @@ static bool check_chain(struct checker *ck, uint32_t index, uint64_t offset,
 
             if (!p)
                 return false;
-            check_part(ck, part, p, offset + base);
+            for (struct checked_field field = checked_fields_begin(&ck->file->classes, part);
+                 checked_fields_next(&ck->file->classes, &field);)
+                check_value(ck, field.type, p + field.at, offset + base + field.at);
         }
     }
     return true;
@@ -233,19 +216,10 @@ bool check_known_instance(struct checker *ck, const struct INSTANCE_DUMP *r, uin
     return true;
 }
 
-/* Checks the head of an instance, as far as it does not depend on the class. */
-static void check_instance_head(struct checker *ck, const struct INSTANCE_DUMP *r, uint64_t at)
-{
-    define_object(ck, r->object_id, false, at);
-    if (!is_known_trace(&ck->heap->segment, r->trace_serial))
-        use_object_trace(ck, r->trace_serial, TRACE_OF_INSTANCE,
-                         at + OFFSET_OF(INSTANCE_DUMP, trace_serial, ck->file->id_size));
-}
-
 bool check_instance(struct checker *ck)
 {
     unsigned id = ck->file->id_size;
-    uint64_t at = ck->in->offset + 1, raw_id, end;
+    uint64_t at = ck->in->offset + 1, end;
     size_t head = 1 + SIZE_OF(INSTANCE_DUMP, id);
     struct cursor c = {ck->in->at + 1, ck->in->at + head};
     uint8_t first[1 + sizeof(struct INSTANCE_DUMP_in8)];
@@ -255,28 +229,22 @@ bool check_instance(struct checker *ck)
 
     if (!read_INSTANCE_DUMP(&c, id, &r))
         return false;
-    raw_id = native_load(ck->in->at + 1 + OFFSET_OF(INSTANCE_DUMP, class_id, id), id);
     memcpy(first, ck->in->at, head); /* kept for the path of a finding, because the window may move */
     ck->position->sub = first;
     ck->position->sub_size = head;
     end = ck->in->offset + head + r.bytes;
 
-    check_instance_head(ck, &r, at);
+    check_object_head(ck, r.object_id, r.trace_serial, KIND_INSTANCE, at);
     index = known_layout(ck, r.class_id);
     l = index == LAYOUT_NONE ? NULL : classes_layout(&ck->file->classes, index);
-    if (!l && r.class_id) {
-        note_waiting_class(ck, raw_id);
+    if (!l && r.class_id)
         return wait_for_class(ck, head + (uint64_t)r.bytes);
-    }
-    if (!l) {
+    if (!l)
         use_missing_class(ck, &r, at);
-    } else if (l->state == LAYOUT_VALID && l->total != r.bytes) {
+    else if (l->state == LAYOUT_VALID && l->total != r.bytes)
         hold_wrong_instance(ck, first, l->total, at);
-    } else if (l->state == LAYOUT_VALID) {
-        make_hot(ck, raw_id, index);
-        if (!check_chain(ck, index, at - 1 + head, get_from_input))
-            return false;
-    }
+    else if (l->state == LAYOUT_VALID && !check_chain(ck, index, at - 1 + head, get_from_input))
+        return false;
     end -= ck->in->offset;
     return input_skip(ck->in, end) == end;
 }
@@ -306,7 +274,7 @@ void check_wrong_instance(struct checker *ck)
         return;
     ck->position->sub = ck->in->at;
     ck->position->sub_size = head;
-    check_instance_head(ck, &r, ck->in->offset + 1);
+    check_object_head(ck, r.object_id, r.trace_serial, KIND_INSTANCE, ck->in->offset + 1);
     ck->position->sub = NULL;
     hold_wrong_instance(ck, ck->in->at, size_by_class(ck, ck->in->at) - head, ck->in->offset + 1);
     report_wrong_instance(ck);
@@ -367,9 +335,7 @@ bool check_object_array(struct checker *ck)
 
     if (!read_OBJECT_ARRAY_DUMP(&c, id, &r))
         return false;
-    define_object(ck, r.object_id, false, at);
-    if (!is_known_trace(&ck->heap->segment, r.trace_serial))
-        use_object_trace(ck, r.trace_serial, TRACE_OF_OBJECT_ARRAY, at + OFFSET_OF(OBJECT_ARRAY_DUMP, trace_serial, id));
+    check_object_head(ck, r.object_id, r.trace_serial, KIND_OBJECT_ARRAY, at);
     in_object_array = check_array_class(ck, raw_id, at + OFFSET_OF(OBJECT_ARRAY_DUMP, class_id, id));
     input_advance(ck->in, head);
     for (left = (uint64_t)r.elements * id; left;) {
@@ -387,11 +353,6 @@ bool check_object_array(struct checker *ck)
 
 /* ---- Primitive arrays ---- */
 
-static COLD void report_boolean_element(struct checker *ck, unsigned value, uint64_t element, uint64_t offset)
-{
-    report(ck, RULE_OBJ_009, offset, "0 or 1", "%u in element %" PRIu64, value, element);
-}
-
 bool check_primitive_array(struct checker *ck)
 {
     unsigned id = ck->file->id_size;
@@ -403,9 +364,7 @@ bool check_primitive_array(struct checker *ck)
 
     if (!read_PRIMITIVE_ARRAY_DUMP(&c, id, &r))
         return false;
-    define_object(ck, r.object_id, false, at);
-    if (!is_known_trace(&ck->heap->segment, r.trace_serial))
-        use_object_trace(ck, r.trace_serial, TRACE_OF_PRIMITIVE_ARRAY, at + OFFSET_OF(PRIMITIVE_ARRAY_DUMP, trace_serial, id));
+    check_object_head(ck, r.object_id, r.trace_serial, KIND_PRIMITIVE_ARRAY, at);
     memcpy(start, ck->in->at, head);
     input_advance(ck->in, head);
     left = (uint64_t)r.elements * type_size(r.type, id);
@@ -418,7 +377,7 @@ bool check_primitive_array(struct checker *ck)
         if (bad < wanted) {
             ck->position->sub = start;
             ck->position->sub_size = head;
-            report_boolean_element(ck, ck->in->at[bad], element + bad, ck->in->offset + bad);
+            report(ck, RULE_OBJ_009, ck->in->offset + bad, "0 or 1", "%u in element %" PRIu64, ck->in->at[bad], element + bad);
             break;
         }
         element += wanted;
@@ -437,7 +396,10 @@ static COLD bool meet_class(struct segment *s, const uint8_t *raw_id, uint32_t b
 
     if (known_layout(ck, class_id) != LAYOUT_NONE)
         return load_hot(ck, raw_id, bytes) != NULL;
-    return class_id && note_waiting_class(ck, native_load(raw_id, s->id_size));
+    if (!class_id || !waits_in_ranges(ck))
+        return false;
+    make_hot_class(&s->hot, native_load(raw_id, s->id_size), s->dump, HOT_WAITING, s->epoch);
+    return true;
 }
 
 static COLD bool meet_array_class(struct segment *s, const uint8_t *raw_id, uint64_t offset)
@@ -448,13 +410,7 @@ static COLD bool meet_array_class(struct segment *s, const uint8_t *raw_id, uint
 
 static COLD bool meet_trace(struct segment *s, uint32_t serial, enum object_kind kind, uint64_t offset)
 {
-    static const enum trace_role roles[] = {
-        [KIND_INSTANCE] = TRACE_OF_INSTANCE,
-        [KIND_OBJECT_ARRAY] = TRACE_OF_OBJECT_ARRAY,
-        [KIND_PRIMITIVE_ARRAY] = TRACE_OF_PRIMITIVE_ARRAY,
-    };
-
-    use_object_trace(s->context, serial, roles[kind], offset);
+    use_object_trace(s->context, serial, kind, offset);
     return true;
 }
 

@@ -11,12 +11,9 @@ static void check_heap_info(struct checker *ck, const struct HEAP_DUMP_INFO *r, 
 /* SPEC.md 6.8 PRIMITIVE_ARRAY_NODATA */
 static void check_nodata(struct checker *ck, const struct PRIMITIVE_ARRAY_NODATA *r, uint64_t at)
 {
-    unsigned id = ck->file->id_size;
-
-    define_object(ck, r->object_id, false, at);
-    use_trace(ck, r->trace_serial, TRACE_OF_PRIMITIVE_ARRAY, at + OFFSET_OF(PRIMITIVE_ARRAY_NODATA, trace_serial, id));
+    check_object_head(ck, r->object_id, r->trace_serial, KIND_PRIMITIVE_ARRAY, at);
     if (!type_is_primitive(r->type))
-        report(ck, RULE_OBJ_008, at + OFFSET_OF(PRIMITIVE_ARRAY_NODATA, type, id), "4 to 11", "%u", r->type);
+        report(ck, RULE_OBJ_008, at + OFFSET_OF(PRIMITIVE_ARRAY_NODATA, type, ck->file->id_size), "4 to 11", "%u", r->type);
 }
 
 /* Checks a sub-record that is neither an instance nor an array; all its bytes are in the window. */

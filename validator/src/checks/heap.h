@@ -126,6 +126,8 @@ void report_wrong_instance(struct checker *ck);
  * `get` gives n bytes of the dump at an offset, NULL if the dump ends before. False if it does. */
 bool check_known_instance(struct checker *ck, const struct INSTANCE_DUMP *r, uint64_t at, bool led_to_failure,
                           const uint8_t *(*get)(struct checker *ck, uint64_t offset, size_t n));
+/* Checks the value of a field, a static field or a constant. */
+void check_value(struct checker *ck, unsigned type, const uint8_t *value, uint64_t offset);
 /* Reads from the input, and moves it. */
 const uint8_t *get_from_input(struct checker *ck, uint64_t offset, size_t n);
 /* Whether a class is that of Object[], as far as is known here: elsewhere no producer is known to name what it does not dump. */
@@ -133,6 +135,8 @@ bool is_object_array(const struct file *file, uint64_t class_id);
 /* An object array is of this class; its class ID is at an offset. */
 void use_array_class(struct checker *ck, uint64_t class_id, uint64_t offset);
 void define_object(struct checker *ck, uint64_t id, bool is_class, uint64_t offset);
+/* Checks the ID at an offset and the stack trace after it, with which every instance and array begins. */
+void check_object_head(struct checker *ck, uint64_t id, uint32_t trace_serial, enum object_kind kind, uint64_t at);
 /* Reports that an object or a class has an ID that is already defined. */
 void report_duplicate(struct checker *ck, uint64_t id, bool is_class, uint64_t offset);
 
