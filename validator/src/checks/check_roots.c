@@ -68,7 +68,7 @@ static void check_root_object(struct checker *ck, unsigned tag, uint64_t object_
 static void check_root_thread(struct checker *ck, unsigned tag, uint32_t serial, uint64_t at)
 {
     if (!keymap_get(&ck->heap->thread_roots, serial, NULL))
-        pending_uses_add(&ck->heap->root_thread_uses, serial, tag & (USE_ROLES - 1), at);
+        pending_uses_add(&ck->heap->root_thread_uses, serial, role_of(tag), at);
 }
 
 static void check_root_frame(struct checker *ck, unsigned tag, uint32_t thread_serial, int32_t frame, uint64_t at)
@@ -155,21 +155,13 @@ static void keep_thread(void *context, uint64_t serial, uint64_t trace_serial)
 
 static void report_thread_use(void *context, uint64_t serial, const uint64_t first[USE_ROLES])
 {
-    /* A role is the lower half of the tag. */
-    static const char *const paths[USE_ROLES] = {
-        [SUB_ROOT_JNI_LOCAL] = "ROOT_JNI_LOCAL",
-        [SUB_ROOT_JAVA_FRAME] = "ROOT_JAVA_FRAME",
-        [SUB_ROOT_NATIVE_STACK] = "ROOT_NATIVE_STACK",
-        [SUB_ROOT_THREAD_BLOCK] = "ROOT_THREAD_BLOCK",
-        [SUB_ROOT_JNI_MONITOR & (USE_ROLES - 1)] = "ROOT_JNI_MONITOR",
-    };
     struct checker *ck = context;
     unsigned role = 0;
     uint64_t offset = uses_first(first, 0, USE_ROLES - 1, &role);
 
     if (keymap_get(&ck->heap->thread_roots, serial, NULL) || (serial && keymap_get(&ck->file->threads, serial, NULL)))
         return;
-    report_within(ck, serial ? RULE_ROOT_003 : RULE_ROOT_004, SHAPE_ANY, offset, paths[role],
+    report_within(ck, serial ? RULE_ROOT_003 : RULE_ROOT_004, SHAPE_ANY, offset, root_name(role),
                   "the serial of a thread that a ROOT_THREAD_OBJECT or START_THREAD defines", "%" PRIu32, (uint32_t)serial);
     keep_thread(ck, serial, 0); /* reported, so nothing more is reported for its stack trace */
 }
