@@ -67,45 +67,14 @@ static enum measured measure_fixed(uint8_t tag, unsigned id_size, enum version v
 
 enum measured measure_subrecord(const uint8_t *p, size_t n, unsigned id_size, enum version version, struct measure *m)
 {
-    struct cursor c;
+    enum measured result;
 
     if (!n)
         return MEASURE_MORE;
-    c = (struct cursor){p + 1, p + n};
-    switch ((enum subrecord_tag) * p) {
-    case SUB_CLASS_DUMP:
+    if (*p == SUB_CLASS_DUMP)
         return measure_class_dump(p, n, id_size, m);
-    case SUB_INSTANCE_DUMP: {
-        struct INSTANCE_DUMP r;
-
-        if (!read_INSTANCE_DUMP(&c, id_size, &r))
-            return MEASURE_MORE;
-        m->size = 1 + SIZE_OF(INSTANCE_DUMP, id_size) + (uint64_t)r.bytes;
-        return MEASURED;
-    }
-    case SUB_OBJECT_ARRAY_DUMP: {
-        struct OBJECT_ARRAY_DUMP r;
-
-        if (!read_OBJECT_ARRAY_DUMP(&c, id_size, &r))
-            return MEASURE_MORE;
-        m->size = 1 + SIZE_OF(OBJECT_ARRAY_DUMP, id_size) + (uint64_t)r.elements * id_size;
-        return MEASURED;
-    }
-    case SUB_PRIMITIVE_ARRAY_DUMP: {
-        struct PRIMITIVE_ARRAY_DUMP r;
-
-        if (!read_PRIMITIVE_ARRAY_DUMP(&c, id_size, &r))
-            return MEASURE_MORE;
-        if (!type_is_primitive(r.type)) {
-            m->bad_at = 1 + OFFSET_OF(PRIMITIVE_ARRAY_DUMP, type, id_size);
-            return MEASURE_TYPE;
-        }
-        m->size = 1 + SIZE_OF(PRIMITIVE_ARRAY_DUMP, id_size) + (uint64_t)r.elements * type_size(r.type, id_size);
-        return MEASURED;
-    }
-    default:
-        return measure_fixed(*p, id_size, version, m);
-    }
+    result = measure_object(p, n, id_size, m);
+    return result == MEASURE_TAG ? measure_fixed(*p, id_size, version, m) : result;
 }
 
 bool plausible_subrecords(const uint8_t *p, size_t n, uint64_t left, unsigned id_size, enum version version)

@@ -17,6 +17,43 @@ struct measure {
     bool in_constant_pool; /* of a CLASS_DUMP: the bad type is there, not in a static field */
 };
 
+/* Measures the instance or array at p, of which n bytes are available. MEASURE_TAG for any other sub-record. Inline for loops over
+ * many of them. */
+static inline enum measured measure_object(const uint8_t *p, size_t n, unsigned id_size, struct measure *m)
+{
+    struct cursor c = {p + 1, p + n};
+    struct INSTANCE_DUMP instance;
+    struct OBJECT_ARRAY_DUMP array;
+    struct PRIMITIVE_ARRAY_DUMP primitives;
+    uint64_t bytes;
+
+    switch (*p) {
+    case SUB_INSTANCE_DUMP:
+        if (!read_INSTANCE_DUMP(&c, id_size, &instance))
+            return MEASURE_MORE;
+        bytes = instance.bytes;
+        break;
+    case SUB_OBJECT_ARRAY_DUMP:
+        if (!read_OBJECT_ARRAY_DUMP(&c, id_size, &array))
+            return MEASURE_MORE;
+        bytes = (uint64_t)array.elements * id_size;
+        break;
+    case SUB_PRIMITIVE_ARRAY_DUMP:
+        if (!read_PRIMITIVE_ARRAY_DUMP(&c, id_size, &primitives))
+            return MEASURE_MORE;
+        if (!type_is_primitive(primitives.type)) {
+            m->bad_at = 1 + OFFSET_OF(PRIMITIVE_ARRAY_DUMP, type, id_size);
+            return MEASURE_TYPE;
+        }
+        bytes = (uint64_t)primitives.elements * type_size(primitives.type, id_size);
+        break;
+    default:
+        return MEASURE_TAG;
+    }
+    m->size = (uint64_t)(c.at - p) + bytes;
+    return MEASURED;
+}
+
 /* Measures the sub-record at p, of which n bytes are available. */
 enum measured measure_subrecord(const uint8_t *p, size_t n, unsigned id_size, enum version version, struct measure *m);
 

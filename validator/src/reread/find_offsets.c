@@ -93,15 +93,13 @@ static void find_in_elements(struct targets *t, const uint8_t *p, size_t n, uint
  * after them. */
 static const uint8_t *find_in_values(struct finder *f, const uint8_t *p, size_t head, const uint8_t *start, uint64_t at)
 {
-    unsigned id_size = f->ck->file->id_size, n = get_u2(p);
+    unsigned id_size = f->ck->file->id_size;
+    struct entry e;
 
-    for (p += 2; n; n--) {
-        unsigned type = get_u1(p + head - 1);
-
-        p += head;
-        if (type == TYPE_OBJECT)
-            targets_try(&f->referenced, get_id(p, id_size), at + (uint64_t)(p - start));
-        p += type_size(type, id_size);
+    for (uint16_t n = read_count(&p); n; n--) {
+        read_entry(&p, head, id_size, &e);
+        if (e.type == TYPE_OBJECT)
+            targets_try(&f->referenced, get_id(e.value, id_size), at + (uint64_t)(e.value - start));
     }
     return p;
 }
@@ -247,50 +245,26 @@ static inline __attribute__((always_inline)) size_t find_in_plain(struct finder 
                                                                   uint64_t offset, const unsigned id_size)
 {
     const uint8_t *p = start, *const end = start + n;
-    const size_t instance_head = 1 + SIZE_OF(INSTANCE_DUMP, id_size), array_head = 1 + SIZE_OF(OBJECT_ARRAY_DUMP, id_size),
-                 primitive_head = 1 + SIZE_OF(PRIMITIVE_ARRAY_DUMP, id_size),
-                 longest_head = instance_head > array_head ? instance_head : array_head;
+    const size_t instance_head = 1 + SIZE_OF(INSTANCE_DUMP, id_size), array_head = 1 + SIZE_OF(OBJECT_ARRAY_DUMP, id_size);
     const bool references = f->referenced.left != 0;
+    struct measure m;
 
-    while ((size_t)(end - p) >= longest_head) {
-        size_t left = (size_t)(end - p);
-        uint64_t at = offset + (uint64_t)(p - start), bytes;
+    while (p < end && measure_object(p, (size_t)(end - p), id_size, &m) == MEASURED && m.size <= (size_t)(end - p)) {
+        uint64_t at = offset + (uint64_t)(p - start);
 
-        if (*p == SUB_INSTANCE_DUMP) {
-            const uint8_t *body = p + instance_head;
+        if (references && *p == SUB_INSTANCE_DUMP) {
+            const uint8_t *raw_id = p + 1 + OFFSET_OF(INSTANCE_DUMP, class_id, id_size), *body = p + instance_head;
+            const struct hot_class *class = hot_class_of(f->ck, raw_id, m.size - instance_head);
 
-            bytes = get_u4(p + 1 + OFFSET_OF(INSTANCE_DUMP, bytes, id_size));
-            if (bytes > left - instance_head)
+            if (!class)
                 break;
-            if (references) {
-                const struct hot_class *class = hot_class_of(f->ck, p + 1 + OFFSET_OF(INSTANCE_DUMP, class_id, id_size), bytes);
-
-                if (!class)
-                    break;
-                for (unsigned i = 0; i < class->references; i++)
-                    targets_try(&f->referenced, get_id(body + class->fields[i], id_size),
-                                at + instance_head + class->fields[i]);
-            }
-            bytes += instance_head;
-        } else if (*p == SUB_PRIMITIVE_ARRAY_DUMP) {
-            unsigned type = p[1 + OFFSET_OF(PRIMITIVE_ARRAY_DUMP, type, id_size)];
-
-            bytes = (uint64_t)get_u4(p + 1 + OFFSET_OF(PRIMITIVE_ARRAY_DUMP, elements, id_size)) * type_size(type, id_size);
-            if (!type_is_primitive(type) || bytes > left - primitive_head)
-                break;
-            bytes += primitive_head;
-        } else if (*p == SUB_OBJECT_ARRAY_DUMP) {
-            bytes = (uint64_t)get_u4(p + 1 + OFFSET_OF(OBJECT_ARRAY_DUMP, elements, id_size)) * id_size;
-            if (bytes > left - array_head)
-                break;
-            if (references)
-                find_in_elements(&f->referenced, p + array_head, (size_t)bytes / id_size, at + array_head, id_size);
-            bytes += array_head;
-        } else {
-            break;
+            for (unsigned i = 0; i < class->references; i++)
+                targets_try(&f->referenced, get_id(body + class->fields[i], id_size), at + instance_head + class->fields[i]);
+        } else if (references && *p == SUB_OBJECT_ARRAY_DUMP) {
+            find_in_elements(&f->referenced, p + array_head, (size_t)(m.size - array_head) / id_size, at + array_head, id_size);
         }
         targets_try(&f->defined, get_id(p + 1, id_size), at + 1);
-        p += bytes;
+        p += m.size;
     }
     return (size_t)(p - start);
 }
