@@ -98,14 +98,11 @@ struct finding *report_within(const struct checker *ck, enum rule rule, enum fin
     __attribute__((format(printf, 7, 8)));
 
 enum { NAME_SIZE = 240 };
-/* Write a printable name to the caller's buffer of at most NAME_SIZE bytes, shortened to fit: a string, or "" if it is
- * unknown; a class as "java.lang.String", or "". */
-const char *show_string(const struct file *file, uint64_t string_id, char *to, size_t size);
-const char *show_class(const struct file *file, uint64_t class_id, char *to, size_t size);
-/* "CLASS_DUMP 0x7ff0a8 (java.lang.String)": a path within a record. */
-const char *show_class_dump(const struct file *file, uint64_t class_id, char *to, size_t size);
-/* " (java.lang.String)" or "". */
+/* Write to the caller's buffer of at most NAME_SIZE bytes, with a name shortened to fit: " (java.lang.String)", or "" if it is
+ * unknown; */
 const char *show_class_after(const struct file *file, uint64_t class_id, char *to, size_t size);
+/* "CLASS_DUMP 0x7ff0a8 (java.lang.String)", a path within a record. */
+const char *show_class_dump(const struct file *file, uint64_t class_id, char *to, size_t size);
 
 /* ---- The window (window.c) ---- */
 

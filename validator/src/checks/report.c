@@ -9,30 +9,17 @@
 
 enum { TEXT_SIZE = 1024 };
 
-const char *show_string(const struct file *file, uint64_t string_id, char *to, size_t size)
-{
-    strings_show(&file->strings, string_id, to, size);
-    return to;
-}
-
-const char *show_class(const struct file *file, uint64_t class_id, char *to, size_t size)
-{
-    const struct class *class = classes_find(&file->classes, class_id);
-
-    to[0] = '\0';
-    if (class && class->named) {
-        show_string(file, class->name, to, size);
-        show_class_name(to, size);
-    }
-    return to;
-}
-
 const char *show_class_after(const struct file *file, uint64_t class_id, char *to, size_t size)
 {
     enum { PARENTHESES = 3 }; /* " (" and ")" */
+    const struct class *class = classes_find(&file->classes, class_id);
 
-    to[0] = '\0';
-    if (*show_class(file, class_id, to + 2, size - PARENTHESES)) {
+    to[0] = to[2] = '\0';
+    if (class && class->named) {
+        strings_show(&file->strings, class->name, to + 2, size - PARENTHESES);
+        show_class_name(to + 2, size - PARENTHESES);
+    }
+    if (to[2]) {
         memcpy(to, " (", 2);
         strcat(to, ")");
     }
