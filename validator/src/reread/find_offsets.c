@@ -287,11 +287,12 @@ static bool may_hold_targets(const struct finder *f, const struct stretch *s)
              page_filters_meet(&s->elements, &f->element_pages)));
 }
 
-/* Searches the stretches that may hold targets, in the order of the file, up to an offset. */
+/* Searches the stretches that may hold targets, in the order of the file, up to an offset. Leaves the input where it is. */
 static void find_in_dump(struct finder *f, uint64_t end)
 {
     const struct stretches *stretches = &f->ck->heap->stretches;
     const struct visitor visitor = {.subrecord = find_in_subrecord, .many = find_in_many, .context = f};
+    uint64_t back = f->ck->in->offset;
 
     for (size_t i = 0; i < stretches->list.count && (f->defined.left || f->referenced.left || f->serials.left); i++) {
         const struct stretch *s = stretches_at(stretches, i);
@@ -300,6 +301,7 @@ static void find_in_dump(struct finder *f, uint64_t end)
         if (may_hold_targets(f, s))
             read_again(f->ck, s->at, s->record_end, stretch_end, &visitor);
     }
+    input_seek(f->ck->in, back);
 }
 
 /* ---- What is sought ---- */
@@ -378,14 +380,12 @@ static void finder_end(struct finder *f, size_t first, bool top_level)
 
 void find_offsets_in_dump(struct checker *ck, uint64_t end)
 {
-    uint64_t back = ck->in->offset;
     struct finder f;
 
     if (!finder_begin(&f, ck, ck->heap->first_wanted, false))
         return;
     find_in_dump(&f, end);
     finder_end(&f, ck->heap->first_wanted, false);
-    input_seek(ck->in, back);
 }
 
 /* ---- IDs that are defined twice ---- */
@@ -420,7 +420,6 @@ static void add_twice(void *context, uint64_t id, unsigned flags)
 
 void report_duplicates(struct checker *ck, uint64_t end)
 {
-    uint64_t back = ck->in->offset;
     struct finder f;
 
     if (!ck->heap->reports_twice_later || !may_look_again(ck))
@@ -429,7 +428,6 @@ void report_duplicates(struct checker *ck, uint64_t end)
     f.defined.each = meet_definition;
     id_set_sweep(&ck->heap->twice, add_twice, &f);
     find_in_dump(&f, end);
-    input_seek(ck->in, back);
 }
 
 /* ---- Top-level records ---- */
