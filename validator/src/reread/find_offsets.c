@@ -4,7 +4,6 @@
  * that can be read again. */
 #include <string.h>
 
-#include "format/native.h"
 #include "reread/reread.h"
 
 /* IDs or serials whose first occurrence is wanted, or all. Few others pass the range and the filter. */
