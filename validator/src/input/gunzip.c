@@ -126,6 +126,13 @@ static bool fetch(struct gunzip *g)
     return size > rest;
 }
 
+static void go_to(struct gunzip *g, uint64_t offset)
+{
+    source_seek(g->source, offset);
+    g->at = g->end = g->buffer;
+    g->now.offset = offset;
+}
+
 static void pass(struct gunzip *g, size_t n)
 {
     g->at += n;
@@ -141,30 +148,26 @@ static bool take(struct gunzip *g, uint8_t *byte)
     return true;
 }
 
-static bool take_u32(struct gunzip *g, uint32_t *value)
-{
-    uint8_t byte;
-
-    *value = 0;
-    for (unsigned shift = 0; shift < 32; shift += 8) {
-        if (!take(g, &byte))
-            return false;
-        *value |= (uint32_t)byte << shift;
-    }
-    return true;
-}
-
 /* ---- Faults ----------------------------------------------------------------------------------------------------- */
 
-static void vreport(struct gunzip *g, enum gzip_fault fault, uint64_t offset, const char *expected, const char *found,
-                    va_list arguments)
+/* A fault of the present member; `found` and what follows are as for printf(). The stream ends, unless only the trailer is wrong. */
+__attribute__((format(printf, 5, 6))) static void report(struct gunzip *g, enum gzip_fault fault, uint64_t offset,
+                                                         const char *expected, const char *found, ...)
 {
-    if (g->now.member <= g->reported)
+    va_list arguments;
+
+    if (g->now.member > g->reported) {
+        g->pending = (struct gzip_finding){
+            .fault = fault, .member = g->now.member, .offset = offset, .start = g->now.member_output, .end = g->now.output};
+        snprintf(g->pending.expected, sizeof g->pending.expected, "%s", expected);
+        va_start(arguments, found);
+        vsnprintf(g->pending.found, sizeof g->pending.found, found, arguments);
+        va_end(arguments);
+    }
+    if (fault == GZIP_CHECKSUM || fault == GZIP_SIZE)
         return;
-    g->pending = (struct gzip_finding){
-        .fault = fault, .member = g->now.member, .offset = offset, .start = g->now.member_output, .end = g->now.output};
-    snprintf(g->pending.expected, sizeof g->pending.expected, "%s", expected);
-    vsnprintf(g->pending.found, sizeof g->pending.found, found, arguments);
+    g->now.part = NOTHING;
+    g->ended_by_fault = fault != GZIP_ZEROS && fault != GZIP_NESTED;
 }
 
 static void report_pending(struct gunzip *g)
@@ -177,38 +180,14 @@ static void report_pending(struct gunzip *g)
         g->listening.on_fault(g->listening.context, &finding);
 }
 
-/* `found` and what follows are as for printf(). */
-__attribute__((format(printf, 5, 6))) static void report(struct gunzip *g, enum gzip_fault fault, uint64_t offset,
-                                                         const char *expected, const char *found, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, found);
-    vreport(g, fault, offset, expected, found, arguments);
-    va_end(arguments);
-}
-
-/* As report(), and the stream ends. */
-__attribute__((format(printf, 5, 6))) static void give_up(struct gunzip *g, enum gzip_fault fault, uint64_t offset,
-                                                          const char *expected, const char *found, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, found);
-    vreport(g, fault, offset, expected, found, arguments);
-    va_end(arguments);
-    g->now.part = NOTHING;
-    g->ended_by_fault = fault != GZIP_ZEROS && fault != GZIP_NESTED;
-}
-
 /* The file ends within the present member. A failed read is no fault of the file. */
-static void give_up_truncated(struct gunzip *g, const char *within)
+static void report_truncated(struct gunzip *g, const char *within)
 {
     if (g->source->error)
         g->now.part = NOTHING;
     else
-        give_up(g, GZIP_TRUNCATED, g->now.member_offset, "a complete member",
-                "the end of the file at 0x%" PRIx64 ", within the %s", g->now.offset + (uint64_t)(g->end - g->at), within);
+        report(g, GZIP_TRUNCATED, g->now.member_offset, "a complete member",
+               "the end of the file at 0x%" PRIx64 ", within the %s", g->now.offset + (uint64_t)(g->end - g->at), within);
 }
 
 /* Whether the stream is gzip again. It then counts as empty. */
@@ -318,8 +297,7 @@ uint64_t gunzip_rewind(struct gunzip *g, uint64_t target)
         return g->now.output;
     if (to.part != HEADER)
         copy_state(&g->state, &nearest->state);
-    source_seek(g->source, to.offset);
-    g->at = g->end = g->buffer;
+    go_to(g, to.offset);
     g->now = to;
     g->pending.fault = GZIP_VALID; /* it is found again when its bytes are read again */
     return g->now.output;
@@ -374,7 +352,7 @@ static void end_without_member(struct gunzip *g, const char *found)
         g->ended_by_fault = g->ended_after_suspect = true;
         g->now.member--;
     } else {
-        give_up(g, GZIP_TRAILING, g->now.member_offset, "1f 8b, or the end of the file", "%s", found);
+        report(g, GZIP_TRAILING, g->now.member_offset, "1f 8b, or the end of the file", "%s", found);
     }
 }
 
@@ -393,7 +371,7 @@ static bool pass_zeros(struct gunzip *g)
 static void end_at_zero(struct gunzip *g, const char *found)
 {
     if (!g->now.end_is_doubtful && pass_zeros(g))
-        give_up(g, GZIP_ZEROS, g->now.member_offset, "the end of the file", "zeros to the end of the file");
+        report(g, GZIP_ZEROS, g->now.member_offset, "the end of the file", "zeros to the end of the file");
     else if (g->source->error)
         g->now.part = NOTHING;
     else
@@ -403,7 +381,8 @@ static void end_at_zero(struct gunzip *g, const char *found)
 /* Whether a member begins here. If not, the stream ends; without a fault if the file ends here. */
 static bool read_magic(struct gunzip *g)
 {
-    uint8_t id1, id2;
+    uint8_t id1, id2 = 0;
+    bool has_both;
     char found[40];
 
     g->now.member_offset = g->now.offset;
@@ -415,25 +394,20 @@ static bool read_magic(struct gunzip *g)
         return false;
     }
     g->now.member++;
-    if (!take_header_byte(g, &id2)) {
-        snprintf(found, sizeof found, "%02x, then the end of the file", id1);
-        if (g->source->error)
-            g->now.part = NOTHING;
-        else if (id1 == 0)
-            end_at_zero(g, found);
-        else
-            end_without_member(g, found);
-        return false;
-    }
-    if (id1 != 0x1f || id2 != 0x8b) {
+    has_both = take_header_byte(g, &id2);
+    if (id1 == 0x1f && id2 == 0x8b)
+        return true;
+    if (has_both)
         snprintf(found, sizeof found, "%02x %02x", id1, id2);
-        if (id1 == 0 && id2 == 0)
-            end_at_zero(g, found);
-        else
-            end_without_member(g, found);
-        return false;
-    }
-    return true;
+    else
+        snprintf(found, sizeof found, "%02x, then the end of the file", id1);
+    if (!has_both && g->source->error)
+        g->now.part = NOTHING;
+    else if (id1 == 0 && id2 == 0)
+        end_at_zero(g, found);
+    else
+        end_without_member(g, found);
+    return false;
 }
 
 static bool read_method(struct gunzip *g)
@@ -442,9 +416,9 @@ static bool read_method(struct gunzip *g)
     uint8_t method;
 
     if (!take_header_byte(g, &method))
-        give_up_truncated(g, "header");
+        report_truncated(g, "header");
     else if (method != DEFLATE_METHOD)
-        give_up(g, GZIP_HEADER, at, "compression method 8", "compression method %u", method);
+        report(g, GZIP_HEADER, at, "compression method 8", "compression method %u", method);
     return g->now.part == HEADER;
 }
 
@@ -453,9 +427,9 @@ static bool read_flags(struct gunzip *g, uint8_t *flags)
     uint64_t at = g->now.offset;
 
     if (!take_header_byte(g, flags))
-        give_up_truncated(g, "header");
+        report_truncated(g, "header");
     else if (*flags & RESERVED_FLAGS)
-        give_up(g, GZIP_HEADER, at, "reserved flags of 0", "flags 0x%02x", *flags);
+        report(g, GZIP_HEADER, at, "reserved flags of 0", "flags 0x%02x", *flags);
     return g->now.part == HEADER;
 }
 
@@ -471,7 +445,7 @@ static bool pass_rest_of_header(struct gunzip *g, uint8_t flags)
     if (flags & FCOMMENT)
         complete = complete && pass_header_text(g);
     if (!complete)
-        give_up_truncated(g, "header");
+        report_truncated(g, "header");
     return complete;
 }
 
@@ -482,10 +456,10 @@ static bool read_header_crc(struct gunzip *g)
     char expected[32];
 
     if (!take_header_u16(g, &crc16)) {
-        give_up_truncated(g, "header");
+        report_truncated(g, "header");
     } else if (crc16 != right) {
         snprintf(expected, sizeof expected, "CRC16 0x%04x", right);
-        give_up(g, GZIP_HEADER, at, expected, "CRC16 0x%04x", crc16);
+        report(g, GZIP_HEADER, at, expected, "CRC16 0x%04x", crc16);
     }
     return g->now.part == HEADER;
 }
@@ -683,7 +657,7 @@ static size_t read_data(struct gunzip *g, uint8_t *to, size_t room_there)
     if (g->state.block_state == ISAL_BLOCK_FINISH)
         g->now.part = TRAILER;
     else if (used == 0 && made == 0 && !fetch(g))
-        give_up_truncated(g, "data");
+        report_truncated(g, "data");
     return made;
 }
 
@@ -693,7 +667,7 @@ static size_t read_data_before_fault(struct gunzip *g, uint8_t *to, size_t room)
     size_t made = take_held_output(g, to, room);
 
     if (!made)
-        give_up(g, GZIP_DATA, g->bad_offset, "deflate data", "%s", g->bad_because);
+        report(g, GZIP_DATA, g->bad_offset, "deflate data", "%s", g->bad_because);
     return made;
 }
 
@@ -704,13 +678,10 @@ static void pass_to(struct gunzip *g, uint64_t offset)
 {
     uint64_t left = offset - g->now.offset;
 
-    if (left > (uint64_t)(g->end - g->at)) {
-        source_seek(g->source, offset);
-        g->at = g->end = g->buffer;
-        g->now.offset = offset;
-    } else {
+    if (left > (uint64_t)(g->end - g->at))
+        go_to(g, offset);
+    else
         pass(g, (size_t)left);
-    }
 }
 
 static size_t read_inflated_data(struct gunzip *g, uint8_t *to, size_t room)
@@ -736,10 +707,16 @@ static void read_trailer(struct gunzip *g)
     uint32_t crc, size;
     char expected[32];
 
-    if (!take_u32(g, &crc) || !take_u32(g, &size)) {
-        give_up_truncated(g, "trailer");
+    if (g->end - g->at < TRAILER_SIZE)
+        fetch(g);
+    if (g->end - g->at < TRAILER_SIZE) {
+        pass(g, (size_t)(g->end - g->at));
+        report_truncated(g, "trailer");
         return;
     }
+    crc = get_u32_little(g->at);
+    size = get_u32_little(g->at + 4);
+    pass(g, TRAILER_SIZE);
     if (crc != g->now.crc) {
         snprintf(expected, sizeof expected, "CRC32 0x%08" PRIx32, g->now.crc);
         report(g, GZIP_CHECKSUM, at, expected, "CRC32 0x%08" PRIx32, crc);
@@ -788,9 +765,7 @@ static void go_back(struct gunzip *g, uint64_t offset)
     if (!g->source->seekable || distance > GO_BACK_MOST || g->gone_back + distance > g->now.offset)
         return;
     g->gone_back += distance;
-    source_seek(g->source, offset);
-    g->at = g->end = g->buffer;
-    g->now.offset = offset;
+    go_to(g, offset);
 }
 
 /* The ISIZE of the member from `offset`, if it ends before the present offset. */
@@ -803,7 +778,7 @@ static uint64_t stated_size(const struct gunzip *g, uint64_t offset)
     if (!g->source->seekable || g->now.offset < offset + sizeof isize ||
         source_read_at(g->source, g->now.offset - sizeof isize, isize, sizeof isize) < sizeof isize)
         return GZIP_SIZE_UNKNOWN;
-    size = isize[0] | (uint32_t)isize[1] << 8 | (uint32_t)isize[2] << 16 | (uint32_t)isize[3] << 24;
+    size = get_u32_little(isize);
     return size > most ? GZIP_SIZE_UNKNOWN : size;
 }
 
@@ -871,10 +846,8 @@ void gunzip_end_inflating_ahead(struct gunzip *g)
     if (g->now.part == INFLATED_DATA) { /* its bytes are gone, so the member begins again */
         g->now.part = HEADER;
         g->now.member--;
-        g->now.offset = g->now.member_offset;
         g->now.output = g->now.member_output;
-        source_seek(g->source, g->now.offset);
-        g->at = g->end = g->buffer;
+        go_to(g, g->now.member_offset);
     }
 }
 
@@ -917,7 +890,7 @@ size_t gunzip_read(struct gunzip *g, uint8_t *to, size_t room)
         }
         if (is_nested(g)) {
             if (g->now.part != NOTHING)
-                give_up(g, GZIP_NESTED, 0, "a dump, compressed once", "1f 8b: gzip within gzip");
+                report(g, GZIP_NESTED, 0, "a dump, compressed once", "1f 8b: gzip within gzip");
             if (g->pending.fault != GZIP_VALID)
                 report_pending(g);
             return 0;

@@ -14,8 +14,7 @@ enum {
     MEMBERS_MOST = 64, /* of a piece; others are not inflated ahead */
     OUTPUT_RATIO = 8,  /* room for what a piece becomes */
     HEADER_SIZE = 10,
-    HEADER_MOST = 256, /* with a comment, as HotSpot writes it */
-    TRAILER_SIZE = 8,
+    HEADER_MOST = 256,          /* with a comment, as HotSpot writes it */
     FLAGS_LEFT = FHCRC | FEXTRA /* members with these are left to gunzip.c */
 };
 
@@ -86,11 +85,6 @@ static size_t header_size(struct members *m, struct place *p, uint64_t offset)
         size = (size_t)(end - header) + 1;
     }
     return size;
-}
-
-static uint32_t get_u32_little(const uint8_t *p)
-{
-    return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
 /* Inflates the data at an offset of the file. Returns the offset after it; 0 if that cannot be done here. */
