@@ -90,6 +90,12 @@ struct engine {
     bool garbage_after;              /* what follows the last gzip member may have been a member */
 };
 
+/* The producer that a dump looks like. */
+struct producer {
+    enum profile profile; /* PROFILE_STRICT if it looks like none */
+    const char *name;     /* then "" */
+};
+
 /* The bytes that recovery sees from here on: up to SIGHT_SIZE bytes beyond `n`. */
 static inline struct sight sight_beyond(struct engine *e, uint64_t n)
 {
@@ -179,9 +185,9 @@ void check_records(struct engine *e);
 /* ---- validate.c ---- */
 void show_progress(struct engine *e);
 /* How findings get their severities; known after reading. */
-struct severity_choice choose_severity(const struct engine *e, enum profile *looks_like, const char **producer);
+struct severity_choice choose_severity(const struct engine *e, struct producer producer);
 
 /* ---- producer.c ---- */
-enum profile guess_producer(const struct run *run, const struct file *file, const char **name);
+struct producer guess_producer(const struct run *run, const struct file *file);
 
 #endif

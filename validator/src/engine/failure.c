@@ -71,13 +71,12 @@ static void lose_record(struct engine *e, const struct sight *body, uint64_t rig
 
 void settle_unknown(struct engine *e)
 {
-    enum profile looks_like;
-    const char *producer, *quirk;
     struct severity_choice choice;
+    const char *quirk;
 
     if (!e->file.unknown && !e->framing.unknown.may_end_heap)
         return;
-    choice = choose_severity(e, &looks_like, &producer);
+    choice = choose_severity(e, guess_producer(&e->run, &e->file));
     if (findings_severity(&choice, RULE_REC_003, SHAPE_ANY, &quirk) != HPROF_ERROR) {
         e->file.unknown = 0;
         return;

@@ -373,17 +373,12 @@ static void check_plain(struct engine *e, size_t n)
     show_progress(e);
 }
 
-static bool may_go_on(struct engine *e)
-{
-    return !e->framing.stopped;
-}
-
 bool check_heap_record(struct engine *e, uint64_t length)
 {
     e->position.heap_end = e->in.offset + length;
     if (e->cut.active && !pass_crossing_part(e, length))
         return false;
-    while (may_go_on(e) && e->in.offset < e->position.heap_end) {
+    while (!e->framing.stopped && e->in.offset < e->position.heap_end) {
         uint64_t limit = next_checkpoint(e), end = e->position.heap_end < limit ? e->position.heap_end : limit;
         size_t n = (size_t)(e->in.end - e->in.at);
 

@@ -30,7 +30,7 @@ static void look_at_name(struct names *names, const char *name, size_t n)
             names->version = i + 1;
 }
 
-enum profile guess_producer(const struct run *run, const struct file *file, const char **name)
+struct producer guess_producer(const struct run *run, const struct file *file)
 {
     const struct producer_signs *signs = &file->signs;
     struct names names = {0};
@@ -44,38 +44,23 @@ enum profile guess_producer(const struct run *run, const struct file *file, cons
             look_at_name(&names, (const char *)text.bytes, text.kept);
     }
 
-    *name = "";
-    if (file->version == V103) {
-        *name = "Android";
-        return PROFILE_ANDROID;
-    }
-    if (signs->first_tag == TAG_CONTROL_SETTINGS && file->version == V101 && names.slashed && !names.dotted) {
-        *name = "the HPROF agent of JDK 1.2 to 1.4";
-        return PROFILE_JVMPI_AGENT;
-    }
-    if (signs->first_tag == TAG_CONTROL_SETTINGS && file->id_size == 4) {
-        *name = "the HPROF agent of JDK 5 to 8";
-        return PROFILE_JDK8_AGENT;
-    }
-    if (names.svm) {
-        *name = "GraalVM native image";
-        return PROFILE_GRAALVM;
-    }
+    if (file->version == V103)
+        return (struct producer){PROFILE_ANDROID, "Android"};
+    if (signs->first_tag == TAG_CONTROL_SETTINGS && file->version == V101 && names.slashed && !names.dotted)
+        return (struct producer){PROFILE_JVMPI_AGENT, "the HPROF agent of JDK 1.2 to 1.4"};
+    if (signs->first_tag == TAG_CONTROL_SETTINGS && file->id_size == 4)
+        return (struct producer){PROFILE_JDK8_AGENT, "the HPROF agent of JDK 5 to 8"};
+    if (names.svm)
+        return (struct producer){PROFILE_GRAALVM, "GraalVM native image"};
     if (!signs->any_time && names.slashed && !names.bracketed && (heap_dump || segment)) {
         /* The serviceability agent begins with the stack trace that HotSpot writes after the classes. HotSpot 5 began with it too,
          * but wrote sticky classes, which the agent never does. */
-        if (signs->first_tag == TAG_TRACE && !run->sum.subrecord_counts[SUB_ROOT_STICKY_CLASS]) {
-            *name = "the serviceability agent (jhsdb jmap)";
-            return PROFILE_SA;
-        }
-        if (signs->trace_one_empty) {
-            *name = names.version ? versions[names.version - 1].producer : "HotSpot";
-            return PROFILE_HOTSPOT;
-        }
+        if (signs->first_tag == TAG_TRACE && !run->sum.subrecord_counts[SUB_ROOT_STICKY_CLASS])
+            return (struct producer){PROFILE_SA, "the serviceability agent (jhsdb jmap)"};
+        if (signs->trace_one_empty)
+            return (struct producer){PROFILE_HOTSPOT, names.version ? versions[names.version - 1].producer : "HotSpot"};
     }
-    if (names.bracketed && names.dotted && signs->trace_one_empty && signs->trace_one_thread == 1 && segment) {
-        *name = "Eclipse MAT";
-        return PROFILE_MAT;
-    }
-    return PROFILE_STRICT;
+    if (names.bracketed && names.dotted && signs->trace_one_empty && signs->trace_one_thread == 1 && segment)
+        return (struct producer){PROFILE_MAT, "Eclipse MAT"};
+    return (struct producer){PROFILE_STRICT, ""};
 }

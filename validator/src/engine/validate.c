@@ -154,23 +154,22 @@ static void describe_failure(struct engine *e)
     }
 }
 
-struct severity_choice choose_severity(const struct engine *e, enum profile *looks_like, const char **producer)
+struct severity_choice choose_severity(const struct engine *e, struct producer producer)
 {
     struct severity_choice choice = {.profile = (enum profile)e->run.options->profile,
                                      .changed = e->run.options->severities,
                                      .werror = e->run.options->werror};
 
-    *looks_like = guess_producer(&e->run, &e->file, producer);
     if (choice.profile == PROFILE_AUTO)
-        choice.profile = *looks_like;
+        choice.profile = producer.profile;
     return choice;
 }
 
 /* Computes severities, totals and the likely producer. */
 static struct severity_choice conclude(struct engine *e)
 {
-    enum profile looks_like;
-    struct severity_choice choice = choose_severity(e, &looks_like, &e->run.sum.producer);
+    struct producer producer = guess_producer(&e->run, &e->file);
+    struct severity_choice choice = choose_severity(e, producer);
     struct hprof_summary *sum = &e->run.sum;
     struct verdict verdict;
 
@@ -188,20 +187,21 @@ static struct severity_choice conclude(struct engine *e)
     sum->warnings = verdict.warnings;
     sum->notes = verdict.notes;
     sum->status = verdict.errors ? HPROF_INVALID : HPROF_VALID;
-    sum->producer_profile = looks_like;
+    sum->producer = producer.name;
+    sum->producer_profile = producer.profile;
     sum->quirks = e->run.quirks;
-    if (looks_like != PROFILE_STRICT) {
+    if (producer.profile != PROFILE_STRICT) {
         struct severity_choice other = choice;
         struct verdict quirks;
 
-        other.profile = looks_like;
+        other.profile = producer.profile;
         other.in_baseline = NULL;
         findings_verdict(&e->run.findings, &choice, &other, &quirks);
         memcpy(e->run.quirks, quirks.totals, sizeof e->run.quirks);
         sum->quirk_errors = quirks.errors;
         sum->quirk_warnings = quirks.warnings;
         if (verdict.errors && quirks.errors == verdict.errors)
-            sum->accepted_by = hprof_profile_at(looks_like)->name;
+            sum->accepted_by = hprof_profile_at(producer.profile)->name;
     }
 
     sum->compressed = e->in.compressed;
