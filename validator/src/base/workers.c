@@ -1,7 +1,8 @@
 /* See workers.h. */
+#define _POSIX_C_SOURCE 200809L
 #include "base/workers.h"
 
-#include "base/thread.h"
+#include <signal.h>
 
 struct workers {
     pthread_mutex_t lock;
@@ -50,6 +51,7 @@ static void *work(void *context)
 struct workers *workers_start(struct memory *memory, unsigned count)
 {
     struct workers *w = count ? memory_try(memory, size_for(count)) : NULL;
+    sigset_t all, before;
 
     if (!w)
         return NULL;
@@ -57,14 +59,17 @@ struct workers *workers_start(struct memory *memory, unsigned count)
     pthread_mutex_init(&w->lock, NULL);
     pthread_cond_init(&w->begun, NULL);
     pthread_cond_init(&w->done, NULL);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
     while (w->count < count) {
         struct worker *worker = &w->each[w->count];
 
         *worker = (struct worker){.workers = w, .number = w->count + 1};
-        if (!thread_start(&worker->thread, work, worker))
+        if (pthread_create(&worker->thread, NULL, work, worker) != 0)
             break;
         w->count++;
     }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (w->count)
         return w;
     workers_stop(w, memory);

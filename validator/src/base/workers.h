@@ -6,9 +6,9 @@
 
 struct workers;
 
-/* Starts at most `count` threads; NULL if there are none. They handle no signals. */
+/* Starts at most `count` threads; NULL if there are none. They handle no signals: these go to the threads of the caller. */
 struct workers *workers_start(struct memory *memory, unsigned count);
-/* Ends the threads, which must be idle; NULL is allowed. */
+/* Ends the threads once they have finished the task, which a thread that has not begun it may leave out; NULL is allowed. */
 void workers_stop(struct workers *w, struct memory *memory);
 
 unsigned workers_count(const struct workers *w);

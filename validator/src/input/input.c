@@ -109,7 +109,7 @@ static size_t read_block(struct input *in, uint8_t *to, size_t room)
 
     if (in->ahead) {
         got = read_ahead_take(in->ahead, to, room);
-        in->error = read_ahead_error(in->ahead);
+        in->error = read_ahead_state(in->ahead).error;
         return got;
     }
     if (in->gunzip)
@@ -322,14 +322,14 @@ void input_keep(struct input *in, uint64_t offset)
 uint64_t input_member_start(const struct input *in)
 {
     if (in->ahead)
-        return read_ahead_member_start(in->ahead);
+        return read_ahead_state(in->ahead).member_start;
     return in->gunzip ? gunzip_member_start(in->gunzip) : 0;
 }
 
 uint64_t input_file_position(const struct input *in)
 {
     if (in->ahead)
-        return read_ahead_position(in->ahead);
+        return read_ahead_state(in->ahead).position;
     return in->buffer ? in->source.position : in->offset;
 }
 

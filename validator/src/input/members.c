@@ -290,8 +290,6 @@ void members_stop(struct members *m)
     m->stopping = true;
     pthread_cond_broadcast(&m->changed);
     pthread_mutex_unlock(&m->lock);
-    if (m->workers)
-        workers_wait(m->workers);
     workers_stop(m->workers, m->memory);
     for (unsigned i = 0; i < m->place_count; i++) {
         memory_put(m->memory, m->places[i].input, m->input_capacity);

@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "base/thread.h"
+#include "base/workers.h"
 
 enum { BLOCKS = 4 };
 
@@ -13,9 +13,7 @@ struct block {
     uint8_t *bytes;
     size_t size;
     bool ended; /* nothing follows */
-    int error;
-    uint64_t position;         /* in the file, after what was read for this block */
-    uint64_t member_start;     /* of the member that was inflated last for this block */
+    struct read_ahead_state state;
     struct gzip_finding fault; /* found before the first byte; GZIP_VALID for none */
 };
 
@@ -25,7 +23,7 @@ struct read_ahead {
     struct gunzip *gunzip;
     size_t block_size;
     struct gzip_listening listening; /* of the caller */
-    pthread_t thread;
+    struct workers *workers;         /* one thread */
     pthread_mutex_t lock, memory_lock;
     pthread_cond_t changed;
 
@@ -37,8 +35,7 @@ struct read_ahead {
     struct block *next; /* to be taken from, */
     size_t taken;       /* bytes of it that were taken, */
     bool is_open;       /* once it was waited for */
-    int error;
-    uint64_t position, member_start;
+    struct read_ahead_state state;
 
     struct block blocks[BLOCKS];
     uint8_t bytes[];
@@ -60,13 +57,13 @@ static void fill(struct read_ahead *a, struct block *block)
         gunzip_listen(a->gunzip, (struct gzip_listening){keep_fault, block});
         block->size = gunzip_read(a->gunzip, block->bytes, a->block_size);
         block->ended = gunzip_ended(a->gunzip);
-        block->member_start = gunzip_member_start(a->gunzip);
+        block->state.member_start = gunzip_member_start(a->gunzip);
     } else {
         block->size = source_read(a->source, block->bytes, a->block_size);
         block->ended = block->size == 0;
     }
-    block->error = a->source->error;
-    block->position = a->source->position;
+    block->state.error = a->source->error;
+    block->state.position = a->source->position;
 }
 
 /* Waits for a block that is free. False to end. */
@@ -82,11 +79,12 @@ static bool wait_for_room(struct read_ahead *a)
     return go_on;
 }
 
-static void *run(void *context)
+static void run(void *context, unsigned number)
 {
     struct read_ahead *a = context;
     bool ended = false;
 
+    (void)number;
     for (size_t i = 0; !ended && wait_for_room(a); i = (i + 1) % BLOCKS) {
         fill(a, &a->blocks[i]);
         ended = a->blocks[i].ended;
@@ -95,7 +93,6 @@ static void *run(void *context)
         pthread_cond_signal(&a->changed);
         pthread_mutex_unlock(&a->lock);
     }
-    return NULL;
 }
 
 /* ---- The caller ---- */
@@ -142,8 +139,11 @@ struct read_ahead *read_ahead_start(struct memory *memory, struct input_source *
     if (gunzip)
         gunzip_inflate_ahead(gunzip, threads);
     memory->lock = &a->memory_lock;
-    if (thread_start(&a->thread, run, a))
+    a->workers = workers_start(memory, 1);
+    if (a->workers) {
+        workers_begin(a->workers, run, a);
         return a;
+    }
     if (gunzip) {
         gunzip_end_inflating_ahead(gunzip);
         gunzip_listen(gunzip, a->listening);
@@ -161,9 +161,7 @@ static void open_block(struct read_ahead *a)
     pthread_mutex_unlock(&a->lock);
     a->is_open = true;
     a->taken = 0;
-    a->error = a->next->error;
-    a->position = a->next->position;
-    a->member_start = a->next->member_start;
+    a->state = a->next->state;
     if (a->next->fault.fault != GZIP_VALID && a->listening.on_fault)
         a->listening.on_fault(a->listening.context, &a->next->fault);
 }
@@ -219,7 +217,7 @@ void read_ahead_stop(struct read_ahead *a)
     a->stopping = true;
     pthread_cond_signal(&a->changed);
     pthread_mutex_unlock(&a->lock);
-    pthread_join(a->thread, NULL);
+    workers_stop(a->workers, a->memory);
     unreported = first_unreported(a);
     if (a->gunzip) {
         gunzip_end_inflating_ahead(a->gunzip);
@@ -230,17 +228,7 @@ void read_ahead_stop(struct read_ahead *a)
     release(a);
 }
 
-int read_ahead_error(const struct read_ahead *a)
+struct read_ahead_state read_ahead_state(const struct read_ahead *a)
 {
-    return a->error;
-}
-
-uint64_t read_ahead_position(const struct read_ahead *a)
-{
-    return a->position;
-}
-
-uint64_t read_ahead_member_start(const struct read_ahead *a)
-{
-    return a->member_start;
+    return a->state;
 }

@@ -23,9 +23,12 @@ size_t read_ahead_take(struct read_ahead *a, uint8_t *to, size_t room);
 /* Ends the thread. The source and `gunzip` are then anywhere. */
 void read_ahead_stop(struct read_ahead *a);
 
-/* After read_ahead_take(): the error of the source, the bytes of the file that were read, and gunzip_member_start(). */
-int read_ahead_error(const struct read_ahead *a);
-uint64_t read_ahead_position(const struct read_ahead *a);
-uint64_t read_ahead_member_start(const struct read_ahead *a);
+/* After read_ahead_take(): what the source and `gunzip` said then. */
+struct read_ahead_state {
+    int error;
+    uint64_t position;     /* in the file, after what was read */
+    uint64_t member_start; /* gunzip_member_start() */
+};
+struct read_ahead_state read_ahead_state(const struct read_ahead *a);
 
 #endif
