@@ -82,8 +82,9 @@ static bool table_is_full(const struct id_table *t)
 }
 
 /* Pages change under the lock of their part, blocks under a lock of their own. */
+enum { LOCK_OF_BLOCKS = DIRECTORY_PARTS, LOCKS };
 struct id_set_locks {
-    pthread_mutex_t part[DIRECTORY_PARTS], blocks;
+    pthread_mutex_t at[LOCKS];
 };
 
 void id_set_init(struct id_set *s, struct memory *memory, const struct hash_key *key, unsigned id_size)
@@ -112,35 +113,22 @@ static void clear_locks(struct id_set *s)
 {
     if (!s->locks)
         return;
-    for (size_t i = 0; i < DIRECTORY_PARTS; i++)
-        pthread_mutex_destroy(&s->locks->part[i]);
-    pthread_mutex_destroy(&s->locks->blocks);
+    for (size_t i = 0; i < LOCKS; i++)
+        pthread_mutex_destroy(&s->locks->at[i]);
     memory_put(s->memory, s->locks, sizeof *s->locks);
     s->locks = NULL;
 }
 
-static void lock_part(struct id_set *s, size_t part)
+static void lock(struct id_set *s, size_t which)
 {
     if (s->is_shared)
-        pthread_mutex_lock(&s->locks->part[part]);
+        pthread_mutex_lock(&s->locks->at[which]);
 }
 
-static void unlock_part(struct id_set *s, size_t part)
+static void unlock(struct id_set *s, size_t which)
 {
     if (s->is_shared)
-        pthread_mutex_unlock(&s->locks->part[part]);
-}
-
-static void lock_blocks(struct id_set *s)
-{
-    if (s->is_shared)
-        pthread_mutex_lock(&s->locks->blocks);
-}
-
-static void unlock_blocks(struct id_set *s)
-{
-    if (s->is_shared)
-        pthread_mutex_unlock(&s->locks->blocks);
+        pthread_mutex_unlock(&s->locks->at[which]);
 }
 
 void id_set_clear(struct id_set *s)
@@ -241,9 +229,9 @@ static struct id_bitmaps *bitmaps_new(struct id_set *s)
 {
     struct id_bitmaps *b;
 
-    lock_blocks(s);
+    lock(s, LOCK_OF_BLOCKS);
     b = take_bitmaps(s);
-    unlock_blocks(s);
+    unlock(s, LOCK_OF_BLOCKS);
     if (b)
         memset(b, 0, sizeof *b);
     return b;
@@ -280,9 +268,9 @@ static struct id_table *table_new(struct id_set *s, unsigned size)
 {
     struct id_table *t;
 
-    lock_blocks(s);
+    lock(s, LOCK_OF_BLOCKS);
     t = size < SMALL_TABLES ? small_table_new(s, size) : memory_get(s->memory, table_bytes(size));
-    unlock_blocks(s);
+    unlock(s, LOCK_OF_BLOCKS);
     if (t) {
         memset(t, 0, table_bytes(size));
         t->size = (uint16_t)size;
@@ -298,10 +286,10 @@ static void table_give_back(struct id_set *s, struct id_table *t)
         memory_put(s->memory, t, table_bytes(size));
         return;
     }
-    lock_blocks(s);
+    lock(s, LOCK_OF_BLOCKS);
     memcpy(t, &s->given_back[size], sizeof(void *));
     s->given_back[size] = t;
-    unlock_blocks(s);
+    unlock(s, LOCK_OF_BLOCKS);
 }
 
 /* The entry of an ID, or a free entry for it; NULL if there is neither. */
@@ -346,9 +334,9 @@ static bool bitmaps_are_allowed(struct id_set *s)
 {
     bool allowed;
 
-    lock_blocks(s);
+    lock(s, LOCK_OF_BLOCKS);
     allowed = s->bitmap_bytes + sizeof(struct id_bitmaps) <= s->allowance;
-    unlock_blocks(s);
+    unlock(s, LOCK_OF_BLOCKS);
     return allowed;
 }
 
@@ -432,9 +420,9 @@ static bool directory_grow(struct id_set *s, struct id_directory *part)
             *directory_probe(part, SLOT_REST(old.slots[i])) = old.slots[i];
     memory_put(s->memory, old.slots, old.capacity * sizeof *old.slots);
     if (!old.capacity) {
-        lock_blocks(s);
+        lock(s, LOCK_OF_BLOCKS);
         s->used_parts[s->used_part_count++] = (uint8_t)(part - s->parts);
-        unlock_blocks(s);
+        unlock(s, LOCK_OF_BLOCKS);
     }
     return true;
 }
@@ -535,7 +523,7 @@ static uint64_t *find_page(struct id_set *s, uint64_t permuted, uint32_t low, en
 }
 
 /* Called under the lock of the page's part. */
-static bool set_flag(struct id_set *s, struct recent_page *near, uint64_t permuted, uint64_t key, enum id_set_flag flag)
+static bool set_locked(struct id_set *s, struct recent_page *near, uint64_t permuted, uint64_t key, enum id_set_flag flag)
 {
     uint32_t low = (uint32_t)(key & (PAGE_IDS - 1));
     bool was_set = false;
@@ -558,16 +546,24 @@ static bool set_flag(struct id_set *s, struct recent_page *near, uint64_t permut
     return false;
 }
 
+static bool set_flag(struct id_set *s, struct recent_page *near, uint64_t key, enum id_set_flag flag)
+{
+    uint64_t permuted = permute(s, key >> PAGE_BITS);
+    bool was_set;
+
+    lock(s, permuted >> 40);
+    was_set = set_locked(s, near, permuted, key, flag);
+    unlock(s, permuted >> 40);
+    return was_set;
+}
+
 bool id_set_set_far(struct id_set *s, struct recent_page *near, uint64_t key, enum id_set_flag flag)
 {
-    uint64_t number = key >> PAGE_BITS, permuted = permute(s, number);
-    bool was_set;
+    uint64_t number = key >> PAGE_BITS;
+    bool was_set = set_flag(s, near, key, flag);
 
     if (near->pages)
         page_filter_add(near->pages, number);
-    lock_part(s, permuted >> 40);
-    was_set = set_flag(s, near, permuted, key, flag);
-    unlock_part(s, permuted >> 40);
     if (near->page == number)
         *known_page_at(near->known ? near->known : s->known, number, s->id_size) = (struct known_page){number, near->bitmaps};
     return was_set;
@@ -575,14 +571,9 @@ bool id_set_set_far(struct id_set *s, struct recent_page *near, uint64_t key, en
 
 bool id_set_set(struct id_set *s, uint64_t key, enum id_set_flag flag)
 {
-    uint64_t permuted = permute(s, key >> PAGE_BITS);
     struct recent_page near = {.page = NO_PAGE};
-    bool was_set;
 
-    lock_part(s, permuted >> 40);
-    was_set = set_flag(s, &near, permuted, key, flag);
-    unlock_part(s, permuted >> 40);
-    return was_set;
+    return set_flag(s, &near, key, flag);
 }
 
 static void set_twice(struct own_pages *own, uint64_t key, uint32_t bits)
@@ -599,7 +590,7 @@ static void add_own_page(struct id_set *s, struct own_pages *all, unsigned numbe
 
     if (!own->groups)
         return;
-    lock_part(s, part);
+    lock(s, part);
     for (; own->groups; own->groups &= own->groups - 1) {
         unsigned first = (unsigned)__builtin_ctzll(own->groups) * OWN_GROUP;
 
@@ -609,7 +600,7 @@ static void add_own_page(struct id_set *s, struct own_pages *all, unsigned numbe
             words[i] = 0;
         }
     }
-    unlock_part(s, part);
+    unlock(s, part);
 }
 
 void id_set_add_own(struct id_set *s, struct own_pages *own)
@@ -642,9 +633,8 @@ bool id_set_share(struct id_set *s)
         s->locks = memory_try(s->memory, sizeof *s->locks);
         if (!s->locks)
             return false;
-        for (size_t i = 0; i < DIRECTORY_PARTS; i++)
-            pthread_mutex_init(&s->locks->part[i], NULL);
-        pthread_mutex_init(&s->locks->blocks, NULL);
+        for (size_t i = 0; i < LOCKS; i++)
+            pthread_mutex_init(&s->locks->at[i], NULL);
     }
     s->is_shared = make_directory(s);
     return s->is_shared;
