@@ -263,24 +263,10 @@ static bool options_make_sense(const struct hprof_options *options)
     return options->profile < PROFILE_COUNT && (!allocator || (allocator->allocate && allocator->release));
 }
 
-/* A descriptor, or memory if `bytes` is not NULL. */
-static bool open_input(struct engine *e, int fd, const void *bytes, size_t size, bool as_pipe)
-{
-    size_t block = e->run.options->testing ? e->run.options->testing->block : 0;
-    struct input_source source;
-
-    if (block) {
-        source = bytes ? source_of_memory(bytes, size, as_pipe) : source_of_fd(fd);
-        return input_open_source(&e->in, source, block, &e->run.memory, on_gzip_fault, e);
-    }
-    if (bytes)
-        return input_open_memory(&e->in, bytes, size, as_pipe, &e->run.memory, on_gzip_fault, e);
-    return input_open_fd(&e->in, fd, &e->run.memory, on_gzip_fault, e);
-}
-
 /* The context takes about 100 KB, so it comes from the caller's allocator, not from the stack. */
-static enum hprof_status validate(int fd, const void *bytes, size_t size, bool as_pipe, const struct hprof_options *options)
+static enum hprof_status validate(struct input_source source, const struct hprof_options *options)
 {
+    size_t block = options->testing ? options->testing->block : 0;
     struct memory own;
     struct engine *e;
     enum hprof_status status;
@@ -292,7 +278,8 @@ static enum hprof_status validate(int fd, const void *bytes, size_t size, bool a
     if (!e)
         return HPROF_LIMIT;
     engine_init(e, options);
-    (void)open_input(e, fd, bytes, size, as_pipe); /* run() reports the failure in e->run.memory or e->in */
+    /* run() reports a failure in e->run.memory or e->in */
+    (void)input_open(&e->in, source, block, &e->run.memory, on_gzip_fault, e);
     if (options->threads > 1)
         input_allow_threads(&e->in, options->threads);
     begin_gzip(e);
@@ -305,10 +292,10 @@ static enum hprof_status validate(int fd, const void *bytes, size_t size, bool a
 
 enum hprof_status hprof_validate_fd(int fd, const struct hprof_options *options)
 {
-    return validate(fd, NULL, 0, false, options);
+    return validate(source_of_fd(fd), options);
 }
 
 enum hprof_status hprof_validate_memory(const void *bytes, size_t size, bool as_pipe, const struct hprof_options *options)
 {
-    return validate(-1, bytes ? bytes : "", bytes ? size : 0, as_pipe, options);
+    return validate(source_of_memory(bytes ? bytes : "", bytes ? size : 0, as_pipe), options);
 }

@@ -182,16 +182,22 @@ size_t input_fill(struct input *in, size_t wanted)
     return window_size(in);
 }
 
-static bool begins_like_gzip(const uint8_t *bytes, size_t size)
+static bool begins_like_gzip(const uint8_t *bytes, uint64_t size)
 {
     return size >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b;
 }
 
-bool input_open_source(struct input *in, struct input_source source, size_t block, struct memory *memory,
-                       gzip_listener *on_fault, void *context)
+bool input_open(struct input *in, struct input_source source, size_t block, struct memory *memory, gzip_listener *on_fault,
+                void *context)
 {
-    *in = (struct input){.memory = memory, .source = source, .block = block, .ended = true, .error = source.error};
-    in->capacity = block < FIRST_BUFFER ? block + TAIL_ROOM : FIRST_BUFFER;
+    *in = (struct input){.memory = memory, .source = source, .ended = true, .error = source.error};
+    if (!block && source.bytes && source.seekable && !begins_like_gzip(source.bytes, source.byte_count)) {
+        in->first = in->at = source.bytes;
+        in->end = in->at + source.byte_count;
+        return true;
+    }
+    in->block = block ? block : INPUT_BLOCK;
+    in->capacity = in->block < FIRST_BUFFER ? in->block + TAIL_ROOM : FIRST_BUFFER;
     in->buffer = memory_get(memory, in->capacity);
     if (!in->buffer || in->error)
         return false;
@@ -199,32 +205,12 @@ bool input_open_source(struct input *in, struct input_source source, size_t bloc
 
     input_need(in, 2);
     if (begins_like_gzip(in->at, window_size(in))) {
-        in->gunzip = gunzip_open(&in->source, in->at, window_size(in), block, memory, on_fault, context);
+        in->gunzip = gunzip_open(&in->source, in->at, window_size(in), in->block, memory, on_fault, context);
         empty_window(in, 0);
         in->compressed = true;
         in->ended = !in->gunzip;
     }
     return in->error == 0 && !memory->exhausted;
-}
-
-bool input_open_fd(struct input *in, int fd, struct memory *memory, gzip_listener *on_fault, void *context)
-{
-    return input_open_source(in, source_of_fd(fd), INPUT_BLOCK, memory, on_fault, context);
-}
-
-/* A plain dump that lies in memory is its own window: nothing is copied. */
-bool input_open_memory(struct input *in, const void *bytes, size_t size, bool as_pipe, struct memory *memory,
-                       gzip_listener *on_fault, void *context)
-{
-    static const uint8_t nothing[1];
-    struct input_source source = source_of_memory(bytes, size, as_pipe);
-
-    if (as_pipe || begins_like_gzip(bytes, size))
-        return input_open_source(in, source, INPUT_BLOCK, memory, on_fault, context);
-    *in = (struct input){.memory = memory, .source = source, .ended = true};
-    in->first = in->at = size ? bytes : nothing;
-    in->end = in->at + size;
-    return true;
 }
 
 void input_close(struct input *in)

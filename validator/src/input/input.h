@@ -37,16 +37,12 @@ struct input {
 };
 
 /* A struct input must stay where it is while it is open. Each fault of the gzip container is reported to `on_fault` once.
- * Reading begins at the present position of fd, or at the start of memory; bytes that begin with 1f 8b are gzip. The position of a
- * regular file does not change.
+ * Reading begins at the present position of a descriptor, or at the start of memory; bytes that begin with 1f 8b are gzip. The
+ * position of a regular file does not change. Blocks have 2 bytes or more, or the usual size if `block` is 0; nothing depends on
+ * where a block ends, which tests show. A plain dump in memory is its own window, unless `block` is given or it poses as a pipe.
  * False: no memory (memory->exhausted) or the first read failed (error). Either way input_close() must follow. */
-bool input_open_fd(struct input *in, int fd, struct memory *memory, gzip_listener *on_fault, void *context);
-bool input_open_memory(struct input *in, const void *bytes, size_t size, bool as_pipe, struct memory *memory,
-                       gzip_listener *on_fault, void *context);
-/* The same for any source, and with blocks of any size from 2, for tests: nothing may depend on where a block ends. Memory is then
- * also read through the buffer. */
-bool input_open_source(struct input *in, struct input_source source, size_t block, struct memory *memory,
-                       gzip_listener *on_fault, void *context);
+bool input_open(struct input *in, struct input_source source, size_t block, struct memory *memory, gzip_listener *on_fault,
+                void *context);
 void input_close(struct input *in);
 
 /* Lets threads work ahead where that pays: one reads from a pipe or from gzip, and `threads` inflate members of a gzip file. */
