@@ -410,67 +410,52 @@ static bool read_magic(struct gunzip *g)
     return false;
 }
 
-static bool read_method(struct gunzip *g)
+/* Reads the fields after the magic, up to the first fault. False if the file ends within them. */
+static bool read_fields(struct gunzip *g)
 {
     uint64_t at = g->now.offset;
-    uint8_t method;
-
-    if (!take_header_byte(g, &method))
-        report_truncated(g, "header");
-    else if (method != DEFLATE_METHOD)
-        report(g, GZIP_HEADER, at, "compression method 8", "compression method %u", method);
-    return g->now.part == HEADER;
-}
-
-static bool read_flags(struct gunzip *g, uint8_t *flags)
-{
-    uint64_t at = g->now.offset;
-
-    if (!take_header_byte(g, flags))
-        report_truncated(g, "header");
-    else if (*flags & RESERVED_FLAGS)
-        report(g, GZIP_HEADER, at, "reserved flags of 0", "flags 0x%02x", *flags);
-    return g->now.part == HEADER;
-}
-
-static bool pass_rest_of_header(struct gunzip *g, uint8_t flags)
-{
-    uint16_t extra_length = 0;
-    bool complete = pass_header_bytes(g, 4 /* MTIME */ + 1 /* XFL */ + 1 /* OS */);
-
-    if (flags & FEXTRA)
-        complete = complete && take_header_u16(g, &extra_length) && pass_header_bytes(g, extra_length);
-    if (flags & FNAME)
-        complete = complete && pass_header_text(g);
-    if (flags & FCOMMENT)
-        complete = complete && pass_header_text(g);
-    if (!complete)
-        report_truncated(g, "header");
-    return complete;
-}
-
-static bool read_header_crc(struct gunzip *g)
-{
-    uint64_t at = g->now.offset;
-    uint16_t right = (uint16_t)g->header_crc, crc16;
+    uint8_t method, flags;
+    uint16_t extra_length, crc16, right;
     char expected[32];
 
-    if (!take_header_u16(g, &crc16)) {
-        report_truncated(g, "header");
-    } else if (crc16 != right) {
+    if (!take_header_byte(g, &method))
+        return false;
+    if (method != DEFLATE_METHOD) {
+        report(g, GZIP_HEADER, at, "compression method 8", "compression method %u", method);
+        return true;
+    }
+    if (!take_header_byte(g, &flags))
+        return false;
+    if (flags & RESERVED_FLAGS) {
+        report(g, GZIP_HEADER, at + 1, "reserved flags of 0", "flags 0x%02x", flags);
+        return true;
+    }
+    if (!pass_header_bytes(g, 4 /* MTIME */ + 1 /* XFL */ + 1 /* OS */))
+        return false;
+    if ((flags & FEXTRA) && (!take_header_u16(g, &extra_length) || !pass_header_bytes(g, extra_length)))
+        return false;
+    if (((flags & FNAME) && !pass_header_text(g)) || ((flags & FCOMMENT) && !pass_header_text(g)))
+        return false;
+    if (!(flags & FHCRC))
+        return true;
+    at = g->now.offset;
+    right = (uint16_t)g->header_crc;
+    if (!take_header_u16(g, &crc16))
+        return false;
+    if (crc16 != right) {
         snprintf(expected, sizeof expected, "CRC16 0x%04x", right);
         report(g, GZIP_HEADER, at, expected, "CRC16 0x%04x", crc16);
     }
-    return g->now.part == HEADER;
+    return true;
 }
 
 static void read_header(struct gunzip *g)
 {
-    uint8_t flags;
-
-    if (!read_magic(g) || !read_method(g) || !read_flags(g, &flags) || !pass_rest_of_header(g, flags))
+    if (!read_magic(g))
         return;
-    if ((flags & FHCRC) && !read_header_crc(g))
+    if (!read_fields(g))
+        report_truncated(g, "header");
+    if (g->now.part != HEADER)
         return;
     isal_inflate_init(&g->state);
     g->now.data_offset = g->now.offset;
