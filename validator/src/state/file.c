@@ -29,14 +29,12 @@ void file_begin(struct file *file, struct memory *memory, const struct hash_key 
 
 void file_clear(struct file *file)
 {
-    if (file->id_size) {
-        pending_uses_clear(&file->string_uses);
-        pending_uses_clear(&file->frame_uses);
-        pending_uses_clear(&file->class_uses);
-        pending_uses_clear(&file->class_serial_uses);
-        pending_uses_clear(&file->trace_uses);
-        pending_uses_clear(&file->thread_uses);
-    }
+    pending_uses_clear(&file->string_uses);
+    pending_uses_clear(&file->frame_uses);
+    pending_uses_clear(&file->class_uses);
+    pending_uses_clear(&file->class_serial_uses);
+    pending_uses_clear(&file->trace_uses);
+    pending_uses_clear(&file->thread_uses);
     classes_clear(&file->classes);
     strings_clear(&file->strings);
     id_set_clear(&file->class_serials);
