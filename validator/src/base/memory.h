@@ -23,10 +23,10 @@ void memory_init(struct memory *m, const struct hprof_allocator *allocator, uint
 
 /* A block that is not zeroed. If there is no memory, sets `exhausted` and returns NULL. A size of 0 means 1. */
 void *memory_get(struct memory *m, size_t size);
-/* Like memory_get(), zeroed. */
 /* For memory that the run can do without: NULL, without setting `exhausted`, if there is none or half of the limit is in
  * use. */
 void *memory_try(struct memory *m, size_t size);
+/* Like memory_get(), zeroed. */
 void *memory_get_zeroed(struct memory *m, size_t size);
 /* A larger or smaller block with the old contents. If there is no memory, returns NULL, and the old block stays valid. */
 void *memory_resize(struct memory *m, void *old, size_t old_size, size_t new_size);

@@ -101,6 +101,10 @@ static void release(struct read_ahead *a)
 {
     struct memory *memory = a->memory;
 
+    if (a->gunzip) {
+        gunzip_end_inflating_ahead(a->gunzip);
+        gunzip_listen(a->gunzip, a->listening);
+    }
     source_wake_end(a->source);
     memory->lock = NULL;
     pthread_cond_destroy(&a->changed);
@@ -131,22 +135,18 @@ struct read_ahead *read_ahead_start(struct memory *memory, struct input_source *
     a->next = a->blocks;
     for (size_t i = 0; i < BLOCKS; i++)
         a->blocks[i].bytes = a->bytes + i * block;
-    if (gunzip)
-        a->listening = gunzip_listen(gunzip, (struct gzip_listening){0});
     pthread_mutex_init(&a->lock, NULL);
     pthread_mutex_init(&a->memory_lock, NULL);
     pthread_cond_init(&a->changed, NULL);
-    if (gunzip)
+    if (gunzip) {
+        a->listening = gunzip_listen(gunzip, (struct gzip_listening){0});
         gunzip_inflate_ahead(gunzip, threads);
+    }
     memory->lock = &a->memory_lock;
     a->workers = workers_start(memory, 1);
     if (a->workers) {
         workers_begin(a->workers, run, a);
         return a;
-    }
-    if (gunzip) {
-        gunzip_end_inflating_ahead(gunzip);
-        gunzip_listen(gunzip, a->listening);
     }
     release(a);
     return NULL;
@@ -219,10 +219,6 @@ void read_ahead_stop(struct read_ahead *a)
     pthread_mutex_unlock(&a->lock);
     workers_stop(a->workers, a->memory);
     unreported = first_unreported(a);
-    if (a->gunzip) {
-        gunzip_end_inflating_ahead(a->gunzip);
-        gunzip_listen(a->gunzip, a->listening);
-    }
     if (unreported)
         gunzip_report_again(a->gunzip, unreported);
     release(a);
