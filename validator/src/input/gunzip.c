@@ -150,7 +150,8 @@ static bool take(struct gunzip *g, uint8_t *byte)
 
 /* ---- Faults ----------------------------------------------------------------------------------------------------- */
 
-/* A fault of the present member; `found` and what follows are as for printf(). The stream ends, unless only the trailer is wrong. */
+/* Reports a fault of the present member. `found` and what follows are as for printf(). Unless only the trailer is wrong, the
+ * stream ends. */
 __attribute__((format(printf, 5, 6))) static void report(struct gunzip *g, enum gzip_fault fault, uint64_t offset,
                                                          const char *expected, const char *found, ...)
 {
