@@ -5,6 +5,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import time
 from pathlib import Path
@@ -141,6 +142,13 @@ def test_a_fifo(tmp_path: Path) -> None:
     with subprocess.Popen([TOOL, fifo], stdout=subprocess.PIPE) as process:
         fifo.write_bytes(VALID)
         assert process.wait(60) == 0
+
+
+def test_a_socket(tmp_path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(tmp_path / "socket"))
+        done = run("socket", cwd=tmp_path)
+    assert (done.status, done.out, done.err) == (3, "", "hprof-validate: socket: No such device or address\n")
 
 
 def test_a_pipe_gives_what_a_file_gives(files: Path) -> None:
