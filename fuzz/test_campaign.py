@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -41,6 +42,11 @@ def test_twelve_bugs_are_planted() -> None:
     assert len(PATCHES) >= 12
 
 
+def new_summary(target: str, engine: str, jobs: int, **more: int) -> Any:
+    now = "2026-01-01 00:00"
+    return campaign.Summary(target, engine, "abc", False, "c0de", now, now, jobs, 60, **more)
+
+
 ASAN = """corpus/x ==17==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x602000000018
 READ of size 8 at 0x602000000018 thread T0
     #0 0x55f in memcpy (/lib/x.so+0x5)
@@ -54,7 +60,8 @@ def test_finds_of_one_kind_have_one_name() -> None:
     assert campaign.kind_of(ASAN) == "heap-buffer-overflow < character < utf8_valid"
     assert campaign.kind_of(ASAN.replace("0x602000000018", "0x7")) == campaign.kind_of(ASAN)
     first, second = "memory and a pipe differ: OBJ-004 at 0x3b\n", "memory and a pipe differ: OBJ-004 at 0x17\nstatus -6"
-    assert campaign.kind_of(first) == campaign.kind_of(second) == "memory and a pipe differ: OBJ-N at N"
+    assert campaign.kind_of(first) == campaign.kind_of(second) == "memory and a pipe differ: OBJ-004 at N"
+    assert campaign.kind_of("  library: REC-013 at 0x3b\n") == "library: REC-013 at N"
     ubsan = "/src/validator/src/findings/findings.c:9:2: runtime error: index 9 out of bounds"
     assert campaign.kind_of(ubsan) == "index N out of bounds"
 
@@ -86,7 +93,7 @@ def test_mann_whitney_is_exact() -> None:
 
 
 def test_statistics_of_all_processes_are_added() -> None:
-    summary = campaign.Summary("fuzz_oracle", "mutants", "abc", False, "c0de", "2026-01-01 00:00", 2, 60)
+    summary = new_summary("fuzz_oracle", "mutants", 2)
     for heap, median in ((60, 7), (80, 9)):
         report = f"100 inputs without a difference\n{heap} with a heap dump, 60.0 %\n"
         campaign.add_statistics(f"{report}median of those with a heap dump: {median} sub-records\nREC-001 5\n", summary)
@@ -146,7 +153,7 @@ def test_planted_bugs_are_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     found = {"name": "a", "found_by": "fuzz_paths", "seconds": 2.4, "kind": "x | y"}
     bugs = [found, {"name": "b", "found_by": "", "seconds": 9, "kind": ""}]
     run: dict[str, object] = {"date": "2026-01-01", "commit": "abc", "code": "c0de", "seconds_for_each_target": 9}
-    run |= {"unpatched": {"found_by": ""}, "planted": bugs}
+    run |= {"unpatched": {"found_by": "", "kind": ""}, "planted": bugs}
     (tmp_path / "results/planted.json").write_text(json.dumps(run), encoding="utf-8")
     lines = corpus_update.planted()
     assert " ".join(lines[:2]).endswith("at most: 1 of 2 bugs are found; the unpatched tree is silent.")
@@ -176,7 +183,7 @@ def test_inputs_that_fail_no_more_are_named(tmp_path: Path, monkeypatch: pytest.
         monkeypatch.setattr(campaign, name, lambda *_: tmp_path)
     monkeypatch.setattr(campaign, "minimise", lambda _, file, to: to.write_bytes(file.read_bytes()))
     monkeypatch.setattr(campaign, "reproduce", lambda _, file: "7 bytes differ" if file.stat().st_size else None)
-    summary = campaign.Summary("fuzz_paths", "libfuzzer", "abc", False, "c0de", "2026-01-01 00:00", 2, 60)
+    summary = new_summary("fuzz_paths", "libfuzzer", 2)
     campaign.sort_finds(tmp_path, tmp_path, "fuzz_paths", "clang", summary)
     assert [(find.kind, find.inputs) for find in summary.finds] == [("N bytes differ", 2)]
     assert (tmp_path / "finds" / summary.finds[0].file).read_text(encoding="utf-8") == "tiny"
@@ -262,15 +269,38 @@ def test_executions_of_an_earlier_run_are_not_added_again(tmp_path: Path, printe
     program.write_text(f"#!/bin/sh\necho '{printed}'\n", encoding="utf-8")
     program.chmod(0o755)
     (tmp_path / "libfuzzer.log").write_text("#50: cov: 5 ft\n", encoding="utf-8")
-    summary = campaign.Summary("fuzz_paths", "libfuzzer", "abc", False, "c0de", "2026-01-01 00:00", 2, 60, executions=50, edges=5)
+    summary = new_summary("fuzz_paths", "libfuzzer", 2, executions=50, edges=5)
     campaign.run_libfuzzer(tmp_path, program, 1, 1, summary)
     assert (summary.executions, summary.edges) == ((150, 7) if printed else (50, 5))
 
 
 def test_a_target_that_does_not_start_is_no_success(tmp_path: Path) -> None:
-    summary = campaign.Summary("fuzz_paths", "libfuzzer", "abc", False, "c0de", "2026-01-01 00:00", 2, 60)
+    summary = new_summary("fuzz_paths", "libfuzzer", 2)
     with pytest.raises(campaign.StartError):
         campaign.run_libfuzzer(tmp_path, Path("/bin/false"), 1, 1, summary)
+
+
+@pytest.mark.parametrize("script", ["kill -SEGV $$", "echo x >mutant; kill -ABRT $$"])
+def test_a_mutants_run_that_crashes_is_no_success(tmp_path: Path, script: str) -> None:
+    program = tmp_path / "program"
+    program.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+    program.chmod(0o755)
+    (tmp_path / "mutants-0").mkdir()
+    (tmp_path / "mutants-0/mutant").write_text("of an earlier run", encoding="utf-8")
+    summary = new_summary("fuzz_show", "mutants", 1)
+    if "mutant" in script:
+        campaign.run_mutants(tmp_path, program, 1, 60, 1, summary)
+        assert [file.read_bytes() for file in (tmp_path / "raw").iterdir()] == [b"x\n"]
+    else:
+        with pytest.raises(campaign.StartError, match="left no input"):
+            campaign.run_mutants(tmp_path, program, 1, 60, 1, summary)
+
+
+def test_a_time_too_short_to_run_anything_is_refused(tmp_path: Path) -> None:
+    settings = campaign.Settings("libfuzzer", 2, "clang")
+    for target, seconds in (("all", 49), ("fuzz_paths", 4)):
+        with pytest.raises(SystemExit, match="--time must be at least"):
+            campaign.run_campaign(tmp_path, target, settings, seconds, {})
 
 
 def test_finds_and_seeds_are_taken_into_the_tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -283,7 +313,7 @@ def test_finds_and_seeds_are_taken_into_the_tree(tmp_path: Path, monkeypatch: py
     for name, data in (("corpus/a", b"1"), ("corpus/b", b"22"), ("corpus/c", b"333"), ("finds/d", b"4")):
         (out / name).parent.mkdir(parents=True, exist_ok=True)
         (out / name).write_bytes(data)
-    summary = {"target": "t", "engine": "afl", "date": "2026-01-01 00:00", "finds": [{"file": "d"}]}
+    summary = {"target": "t", "engine": "afl", "began": "2026-01-01 00:00", "date": "2026-01-02", "finds": [{"file": "d"}]}
     (out / "summary.json").write_text(json.dumps(summary), encoding="utf-8")
     (tmp_path / "all").mkdir()
     (tmp_path / "all/summary.json").write_text('{"target": "all"}', encoding="utf-8")

@@ -40,13 +40,17 @@ target_link_libraries(test_faults PRIVATE fuzz-harness hprof PkgConfig::CMOCKA)
 target_link_options(test_faults PRIVATE -Wl,--wrap=read,--wrap=pread64)
 add_test(NAME fuzz.test_faults COMMAND test_faults WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
 
-add_test(NAME fuzz.test_campaign COMMAND ${HPROF_PYTHON} -m pytest -q -p no:cacheprovider fuzz/test_campaign.py
-  WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+list(APPEND tests fuzz.test_mutator fuzz.test_faults)
+if(NOT no_pytest)
+  add_test(NAME fuzz.test_campaign COMMAND ${HPROF_PYTHON} -m pytest -q -p no:cacheprovider fuzz/test_campaign.py
+    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  list(APPEND tests fuzz.test_campaign)
+endif()
 
-set_tests_properties(${tests} fuzz.test_mutator fuzz.test_faults fuzz.test_campaign PROPERTIES LABELS fuzz ENVIRONMENT "${test_environment}")
+set_tests_properties(${tests} PROPERTIES LABELS fuzz ENVIRONMENT "${test_environment}")
 
 # fuzz_oracle against a library in which a rule is patched, and against the one that is tested.
-if(NOT LIB_FUZZING_ENGINE)
+if(NOT LIB_FUZZING_ENGINE AND NOT no_pytest)
   set(patched_source ${CMAKE_CURRENT_BINARY_DIR}/patched_findings.c)
   add_custom_command(OUTPUT ${patched_source}
     COMMAND ${CMAKE_COMMAND} -DFROM=${PROJECT_SOURCE_DIR}/validator/src/findings/findings.c -DTO=${patched_source}
