@@ -303,6 +303,14 @@ def test_a_time_too_short_to_run_anything_is_refused(tmp_path: Path) -> None:
             campaign.run_campaign(tmp_path, target, settings, seconds, {})
 
 
+def test_targets_build_without_tests_and_generator(tmp_path: Path) -> None:
+    """As ci/bench --fuzz builds them: nothing else then looks for zlib."""
+    command = ["cmake", "-S", str(FUZZ.parent), "-B", str(tmp_path), "-G", "Ninja", "-DHPROF_FUZZ=ON"]
+    command += ["-DHPROF_TESTS=OFF", "-DHPROF_GENERATOR=OFF"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 def test_finds_and_seeds_are_taken_into_the_tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of each target the smallest files that are no seeds, at most as many as wanted; each find; the summary."""
     monkeypatch.setattr(corpus_update, "FUZZ", tmp_path / "fuzz")
