@@ -28,10 +28,10 @@ SLOWER = 8  # and may take this many times as long.
 TRIES = 5
 NOISE = 0.3  # Seconds of CPU time that are noise.
 # Bytes of memory that each byte of a dump may take. In large ones tables of IDs grow in step, and malloc cannot use all again.
-PER_BYTE = 2.5 if SIZE > 16 << 20 else 2
+PER_BYTE = 2.5 if SIZE > 64 << 20 else 2
 CONSTANT = 32 << 20  # Bytes of memory that any dump may take in addition,
 FILLED = 6 << 20  # which dumps of at least this size have taken, if they need it.
-STEPS = max(2 << 20, SIZE // 16)  # Bytes by which memory grows at a time.
+STEPS = max(2 << 20, SIZE // 32)  # Bytes by which memory grows at a time.
 TABLE = os.environ.get("HPROF_HOSTILE_TABLE")
 
 MEASURE = """
