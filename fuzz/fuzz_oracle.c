@@ -56,7 +56,7 @@ static _Noreturn void differ(const char *what, const struct oracle_report *oracl
     if (oracle->failed)
         fprintf(stderr, "  oracle: reading failed; read until 0x%" PRIx64 ", heap dumps closed until 0x%" PRIx64 "\n",
                 oracle->read_until, oracle->closed_until);
-    print("oracle, for the failure one of", oracle->failures, oracle->failure_count);
+    print("oracle, for the failure", &oracle->failure, oracle->failed);
     print("oracle ", oracle->findings, oracle->finding_count);
     print("library", library->findings, library->count);
     abort();
@@ -64,10 +64,7 @@ static _Noreturn void differ(const char *what, const struct oracle_report *oracl
 
 static bool is_failure(const struct oracle_report *oracle, const struct oracle_finding *finding)
 {
-    for (size_t i = 0; i < oracle->failure_count; i++)
-        if (compare_findings(&oracle->failures[i], finding) == 0)
-            return true;
-    return false;
+    return oracle->failed && compare_findings(&oracle->failure, finding) == 0;
 }
 
 /* Leaves, of the library's findings, those that the oracle can confirm. Returns whether the failure was among them. */
@@ -181,7 +178,7 @@ static void count_rules(const struct oracle_finding *findings, size_t count)
     }
 }
 
-static void count_input(const struct oracle_report *oracle, const struct oracle_finding *failure)
+static void count_input(const struct oracle_report *oracle)
 {
     uint64_t subrecords = 0, kinds = 0;
     for (size_t tag = 0; tag < 256; tag++) {
@@ -196,17 +193,7 @@ static void count_input(const struct oracle_report *oracle, const struct oracle_
         statistics.by_subrecords[subrecords < MOST_SUBRECORDS ? subrecords : MOST_SUBRECORDS]++;
     }
     count_rules(oracle->findings, oracle->finding_count);
-    if (failure)
-        count_rules(failure, 1);
-}
-
-/* The failure as the library reported it: the first of the oracle's that is among the library's findings. */
-static struct oracle_finding reported_failure(const struct oracle_report *oracle, const struct library_report *library)
-{
-    for (size_t i = 0; i < library->count; i++)
-        if (is_failure(oracle, &library->findings[i]))
-            return library->findings[i];
-    return (struct oracle_finding){"", 0};
+    count_rules(&oracle->failure, oracle->failed);
 }
 
 /* Fuzzing leads to dumps that fail early, and from there to more of them. So that most dumps that libFuzzer keeps have a heap dump,
@@ -247,10 +234,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     hprof_validate_memory(bytes, size, false, &options);
     expect_no_leak(&memory);
 
-    struct oracle_finding failure = reported_failure(oracle, &library);
     compare(oracle, &library);
     if (statistics.wanted)
-        count_input(oracle, oracle->failed ? &failure : NULL);
+        count_input(oracle);
     oracle_free(oracle);
     free(library.findings);
     return 0;

@@ -1,10 +1,12 @@
-/* The record reader alone: whatever the bytes, its events come in order and it ends; and if it takes a dump, the generator's sink
- * writes the same bytes from the events. Measuring a sub-record does not depend on the bytes after it. And recovery alone: whatever
- * the bytes, it reads only those in sight, and with fewer in sight it excludes nothing that more allow. */
+/* The record reader alone: whatever the bytes, its events come in order, each where the one before it ends, up to the last byte
+ * and not beyond, and it ends; and if it takes a dump, the generator's sink writes the same bytes from the events. Measuring a
+ * sub-record does not depend on the bytes after it. And recovery alone: whatever the bytes, it reads only those in sight, and with
+ * fewer in sight it excludes nothing that more allow. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "encode.h"
 #include "engine/recovery.h"
 #include "format/subrecord.h"
 #include "gzip.h"
@@ -19,9 +21,23 @@ struct watcher {
     struct stage stage;
     enum event_kind last;
     bool in_heap, ended, any;
-    uint64_t bytes, sum; /* of bodies */
-    uint64_t left;       /* of a body that comes in parts */
+    uint64_t sum;  /* of the bytes of bodies */
+    uint64_t left; /* of a body that comes in parts */
+    uint64_t most; /* the size of the input; UINT64_MAX if it is compressed */
+    uint64_t at;   /* the offset of the next event */
 };
+
+/* An event begins where the one before it ends; the end of a heap dump record and that of the dump take no bytes. */
+static void follow_offset(struct watcher *w, const struct event *e)
+{
+    uint64_t size = fixed_part_size(e, w->stage.id_size) + (e->body ? e->body_size : 0);
+
+    if ((size == 0) != (e->kind == EVENT_CLOSE || e->kind == EVENT_END))
+        fail_target("an event of %llu bytes at %llu", (unsigned long long)size, (unsigned long long)w->at);
+    w->at += size;
+    if (w->at > w->most)
+        fail_target("an event up to %llu of %llu bytes", (unsigned long long)w->at, (unsigned long long)w->most);
+}
 
 static void watch(struct stage *stage, struct event *e)
 {
@@ -67,8 +83,9 @@ static void watch(struct stage *stage, struct event *e)
     if ((e->kind == EVENT_RECORD || e->kind == EVENT_SUBRECORD) && !e->body)
         w->left = e->body_size;
     if (e->body)
-        for (uint64_t i = 0; i < e->body_size; i++, w->bytes++)
+        for (uint64_t i = 0; i < e->body_size; i++)
             w->sum += e->body[i]; /* all of it can be read */
+    follow_offset(w, e);
     w->any = true;
 }
 
@@ -76,7 +93,7 @@ static void read_events(int fd, size_t size, bool compressed)
 {
     const char *failure = NULL;
     struct source *source = source_file_new(fd, &failure);
-    struct watcher w = {.stage = {.take = watch}};
+    struct watcher w = {.stage = {.take = watch}, .most = compressed ? UINT64_MAX : size};
     bool stop = false;
 
     if (!source) {
@@ -88,8 +105,8 @@ static void read_events(int fd, size_t size, bool compressed)
     if (source->run(source, &w.stage, &stop)) {
         if (!w.ended)
             fail_target("the source ended without an END");
-        if (!compressed && w.bytes > size)
-            fail_target("%llu bytes of bodies in %zu bytes", (unsigned long long)w.bytes, size);
+        if (!compressed && w.at != size)
+            fail_target("the events take %llu bytes of %zu", (unsigned long long)w.at, size);
     } else if (!source->failure) {
         fail_target("the source failed without a sentence");
     }

@@ -4,8 +4,9 @@
  *
  * COUNT mutants in all. Half of them are of one file after the other, changed one to three times; for the other half the folders of
  * the files take turns, so that each rule, which has a folder of its own, has its share, and each mutant is changed once.
- * HPROF_MUTANTS replaces COUNT, and HPROF_MUTANTS_FROM is the seed of the first (0). A mutant on which the target aborts is left in
- * the file `mutant`. */
+ * HPROF_MUTANTS replaces COUNT, and HPROF_MUTANTS_FROM is the seed of the first (0). A mutant on which the target aborts or crashes
+ * is left in the file `mutant`. */
+#define _XOPEN_SOURCE 700
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -78,16 +79,26 @@ static size_t size;
 static uint64_t seed;
 
 /* After this the program ends: what a handler may not call elsewhere does no harm here. */
-static void leave_mutant(int signal)
+static void leave_mutant(int number)
 {
     FILE *stream = fopen("mutant", "wb");
 
-    (void)signal;
     fprintf(stderr, "seed %llu, in the file mutant\n", (unsigned long long)seed);
     if (stream) {
         fwrite(from, 1, size, stream);
         fclose(stream);
     }
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+/* A sanitizer keeps its own handlers. */
+static void leave_mutant_on(int number)
+{
+    struct sigaction old;
+
+    if (sigaction(number, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+        signal(number, leave_mutant);
 }
 
 static const struct file *choose_file(uint64_t turn, bool by_folder)
@@ -116,6 +127,7 @@ static void try_mutant(void)
 
 int main(int argc, char **argv)
 {
+    static const int fatal[] = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL};
     uint64_t first = number_from("HPROF_MUTANTS_FROM", 0), count;
 
     if (argc < 3) {
@@ -129,7 +141,8 @@ int main(int argc, char **argv)
     for (int i = 2; i < argc; i++)
         read_file(argv[i]);
     count = number_from("HPROF_MUTANTS", strtoull(argv[1], NULL, 10));
-    signal(SIGABRT, leave_mutant);
+    for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++)
+        leave_mutant_on(fatal[i]);
     for (seed = first; file_count && seed < first + count; seed++)
         try_mutant();
     printf("%llu mutants of %zu files\n", (unsigned long long)count, file_count);

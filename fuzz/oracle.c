@@ -3,6 +3,9 @@
  * together. */
 #include "oracle.h"
 
+#include "oracle_failure.h"
+#include "oracle_framing.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,53 +83,6 @@ static const struct definition *first_definition(const struct list *index, uint6
 }
 
 /* ---- What a dump holds ------------------------------------------------------------------------------------------------- */
-
-enum record_tag {
-    UTF8 = 0x01,
-    LOAD_CLASS = 0x02,
-    UNLOAD_CLASS = 0x03,
-    FRAME = 0x04,
-    TRACE = 0x05,
-    ALLOC_SITES = 0x06,
-    HEAP_SUMMARY = 0x07,
-    START_THREAD = 0x0a,
-    END_THREAD = 0x0b,
-    HEAP_DUMP = 0x0c,
-    CPU_SAMPLES = 0x0d,
-    CONTROL_SETTINGS = 0x0e,
-    HEAP_DUMP_SEGMENT = 0x1c,
-    HEAP_DUMP_END = 0x2c
-};
-
-enum subrecord_tag {
-    ROOT_JNI_GLOBAL = 0x01,
-    ROOT_JNI_LOCAL = 0x02,
-    ROOT_JAVA_FRAME = 0x03,
-    ROOT_NATIVE_STACK = 0x04,
-    ROOT_STICKY_CLASS = 0x05,
-    ROOT_THREAD_BLOCK = 0x06,
-    ROOT_MONITOR_USED = 0x07,
-    ROOT_THREAD_OBJECT = 0x08,
-    CLASS_DUMP = 0x20,
-    INSTANCE_DUMP = 0x21,
-    OBJECT_ARRAY_DUMP = 0x22,
-    PRIMITIVE_ARRAY_DUMP = 0x23,
-    ROOT_INTERNED_STRING = 0x89,
-    ROOT_FINALIZING = 0x8a,
-    ROOT_DEBUGGER = 0x8b,
-    ROOT_REFERENCE_CLEANUP = 0x8c,
-    ROOT_VM_INTERNAL = 0x8d,
-    ROOT_JNI_MONITOR = 0x8e,
-    ROOT_UNREACHABLE = 0x90,
-    PRIMITIVE_ARRAY_NODATA = 0xc3,
-    HEAP_DUMP_INFO = 0xfe,
-    ROOT_UNKNOWN = 0xff
-};
-
-enum type { TYPE_OBJECT = 2, TYPE_BOOLEAN = 4 };
-
-/* Sizes and places that do not depend on the size of IDs. */
-enum { MAGIC_SIZE = 19, ID_SIZE_AT = 19, TIMESTAMP_AT = 23, HEADER_SIZE = 31, RECORD_HEADER_SIZE = 9, SITE_SIZE = 25 };
 
 struct string {
     uint64_t id, at; /* `at`: of the ID, here and below */
@@ -210,14 +166,9 @@ struct use {
 };
 
 struct oracle {
-    const uint8_t *bytes;
-    uint64_t size;
+    const struct dump *d;
     struct oracle_report *report;
     struct list findings; /* struct oracle_finding */
-
-    uint64_t id_size;
-    bool segments_allowed; /* from version 1.0.2 on */
-    bool android;
 
     /* What is defined and named, each in the order of the file. */
     struct list strings, loaded_classes, unloads, frames, traces, thread_events;
@@ -247,14 +198,12 @@ static void report(struct oracle *o, const char *rule, uint64_t offset)
     ADD(&o->findings, struct oracle_finding, .rule = rule, .offset = offset);
 }
 
-/* Plain reading has failed in the record or sub-record whose tag is at `tag_at`; `rule` may be what is reported. */
-static void fail(struct oracle *o, uint64_t tag_at, const char *rule, uint64_t offset)
+/* Plain reading has failed, which has to do with the bytes from `from` on. */
+static void fail(struct oracle *o, struct oracle_finding finding, uint64_t from)
 {
-    struct oracle_report *r = o->report;
-    if (!o->failed || tag_at < r->read_until)
-        r->read_until = tag_at;
     o->failed = true;
-    r->failures[r->failure_count++] = (struct oracle_finding){.rule = rule, .offset = offset};
+    o->report->failure = finding;
+    o->report->read_until = from;
 }
 
 static void use(struct list *uses, uint64_t scope, uint64_t id, int role, uint64_t at, const char *rule)
@@ -268,75 +217,6 @@ static void close_heap_dump(struct oracle *o, uint64_t at)
     uint64_t *end = &((uint64_t *)o->heap_ends.items)[o->heap - 1];
     if (*end == UINT64_MAX)
         *end = at;
-}
-
-/* ---- SPEC.md 2: integers, types, IDs ----------------------------------------------------------------------------------- */
-
-static uint64_t big_endian(const struct oracle *o, uint64_t at, uint64_t size)
-{
-    uint64_t value = 0;
-    for (uint64_t i = 0; i < size; i++)
-        value = value << 8 | o->bytes[at + i];
-    return value;
-}
-
-static uint64_t u1(const struct oracle *o, uint64_t at)
-{
-    return big_endian(o, at, 1);
-}
-
-static uint64_t u2(const struct oracle *o, uint64_t at)
-{
-    return big_endian(o, at, 2);
-}
-
-static uint64_t u4(const struct oracle *o, uint64_t at)
-{
-    return big_endian(o, at, 4);
-}
-
-static uint64_t u8(const struct oracle *o, uint64_t at)
-{
-    return big_endian(o, at, 8);
-}
-
-static int64_t i4(const struct oracle *o, uint64_t at)
-{
-    uint64_t value = u4(o, at);
-    return value < 0x80000000 ? (int64_t)value : (int64_t)value - 0x100000000;
-}
-
-static uint64_t id(const struct oracle *o, uint64_t at)
-{
-    return big_endian(o, at, o->id_size);
-}
-
-/* 2.2: 0 for what is no type. */
-static uint64_t size_of_type(const struct oracle *o, uint64_t type)
-{
-    switch (type) {
-    case TYPE_OBJECT:
-        return o->id_size;
-    case TYPE_BOOLEAN:
-    case 8: /* byte */
-        return 1;
-    case 5: /* char */
-    case 9: /* short */
-        return 2;
-    case 6:  /* float */
-    case 10: /* int */
-        return 4;
-    case 7:  /* double */
-    case 11: /* long */
-        return 8;
-    default:
-        return 0;
-    }
-}
-
-static bool is_primitive(const struct oracle *o, uint64_t type)
-{
-    return type != TYPE_OBJECT && size_of_type(o, type) != 0;
 }
 
 /* ---- SPEC.md 2.5: strings ---------------------------------------------------------------------------------------------- */
@@ -368,7 +248,7 @@ static uint64_t character_size(const uint8_t *text, uint64_t size)
 static bool check_encoding(struct oracle *o, uint64_t at, uint64_t size)
 {
     while (size) {
-        uint64_t character = character_size(o->bytes + at, size);
+        uint64_t character = character_size(o->d->bytes + at, size);
         if (character == 0) {
             report(o, "STR-005", at);
             return false;
@@ -382,15 +262,15 @@ static bool check_encoding(struct oracle *o, uint64_t at, uint64_t size)
 /* 4.1: the name must not be 0 and must be defined, further up. */
 static void use_name(struct oracle *o, uint64_t at)
 {
-    if (id(o, at) == 0)
+    if (id(o->d, at) == 0)
         report(o, "STR-008", at);
     else
-        use(&o->name_uses, 0, id(o, at), 0, at, "STR-006");
+        use(&o->name_uses, 0, id(o->d, at), 0, at, "STR-006");
 }
 
 static void use_name_or_0(struct oracle *o, uint64_t at)
 {
-    if (id(o, at) != 0)
+    if (id(o->d, at) != 0)
         use_name(o, at);
 }
 
@@ -400,8 +280,8 @@ enum trace_role { TRACE_IS_NEEDED, TRACE_MAY_BE_LOST, TRACE_IS_MINUS_1 };
 
 static void use_trace(struct oracle *o, uint64_t at, enum trace_role role)
 {
-    if (u4(o, at) != 0)
-        use(&o->trace_uses, 0, u4(o, at), (int)role, at, "STK-012");
+    if (u4(o->d, at) != 0)
+        use(&o->trace_uses, 0, u4(o->d, at), (int)role, at, "STK-012");
 }
 
 /* ---- SPEC.md 4: top-level records, each from its body on; the length of the body precedes it ---------------------------- */
@@ -409,26 +289,26 @@ static void use_trace(struct oracle *o, uint64_t at, enum trace_role role)
 /* 4.1 */
 static void read_utf8(struct oracle *o, uint64_t at)
 {
-    uint64_t text_at = at + o->id_size, length = u4(o, at - 4);
+    uint64_t text_at = at + o->d->id_size, length = u4(o->d, at - 4);
     struct string *string = append(&o->strings, sizeof *string);
-    *string = (struct string){.id = id(o, at), .at = at, .text = o->bytes + text_at, .size = length - o->id_size};
+    *string = (struct string){.id = id(o->d, at), .at = at, .text = o->d->bytes + text_at, .size = length - o->d->id_size};
     define(&o->string_ids, 0, string->id, at, o->strings.count - 1);
     if (string->id == 0)
         report(o, "STR-002", at);
-    if (check_encoding(o, text_at, string->size) && string->size != 0 && u1(o, text_at + string->size - 1) == 0)
+    if (check_encoding(o, text_at, string->size) && string->size != 0 && u1(o->d, text_at + string->size - 1) == 0)
         report(o, "STR-009", text_at + string->size - 1);
 }
 
 /* 4.2 */
 static void read_load_class(struct oracle *o, uint64_t at)
 {
-    uint64_t serial_at = at, id_at = serial_at + 4, trace_at = id_at + o->id_size, name_at = trace_at + 4;
+    uint64_t serial_at = at, id_at = serial_at + 4, trace_at = id_at + o->d->id_size, name_at = trace_at + 4;
     struct loaded_class *loaded = append(&o->loaded_classes, sizeof *loaded);
-    *loaded = (struct loaded_class){.serial = u4(o, serial_at),
+    *loaded = (struct loaded_class){.serial = u4(o->d, serial_at),
                                     .serial_at = serial_at,
-                                    .id = id(o, id_at),
+                                    .id = id(o->d, id_at),
                                     .id_at = id_at,
-                                    .name = id(o, name_at),
+                                    .name = id(o->d, name_at),
                                     .name_at = name_at};
     define(&o->class_serials, 0, loaded->serial, serial_at, o->loaded_classes.count - 1);
     if (loaded->serial == 0)
@@ -446,26 +326,26 @@ enum class_role { ROLE_OF_FRAME, ROLE_OF_SITE, ROLE_OF_UNLOAD };
 
 static void read_unload_class(struct oracle *o, uint64_t at)
 {
-    use(&o->class_serial_uses, 0, u4(o, at), ROLE_OF_UNLOAD, at, "CLS-007");
-    use(&o->unloads, 0, u4(o, at), ROLE_OF_UNLOAD, at, "CLS-007");
+    use(&o->class_serial_uses, 0, u4(o->d, at), ROLE_OF_UNLOAD, at, "CLS-007");
+    use(&o->unloads, 0, u4(o->d, at), ROLE_OF_UNLOAD, at, "CLS-007");
 }
 
 /* 4.4 */
 static void read_frame(struct oracle *o, uint64_t at)
 {
-    uint64_t method_at = at + o->id_size, signature_at = method_at + o->id_size, source_at = signature_at + o->id_size;
-    uint64_t class_at = source_at + o->id_size, line_at = class_at + 4;
+    uint64_t method_at = at + o->d->id_size, signature_at = method_at + o->d->id_size, source_at = signature_at + o->d->id_size;
+    uint64_t class_at = source_at + o->d->id_size, line_at = class_at + 4;
     struct frame *frame = append(&o->frames, sizeof *frame);
-    *frame = (struct frame){.id = id(o, at), .at = at, .body = o->bytes + at};
+    *frame = (struct frame){.id = id(o->d, at), .at = at, .body = o->d->bytes + at};
     define(&o->frame_ids, 0, frame->id, at, o->frames.count - 1);
     use_name(o, method_at);
     use_name(o, signature_at);
     use_name_or_0(o, source_at);
-    if (u4(o, class_at) == 0)
+    if (u4(o->d, class_at) == 0)
         report(o, "STK-005", class_at);
     else
-        use(&o->class_serial_uses, 0, u4(o, class_at), ROLE_OF_FRAME, class_at, "STK-006");
-    if (i4(o, line_at) < -3)
+        use(&o->class_serial_uses, 0, u4(o->d, class_at), ROLE_OF_FRAME, class_at, "STK-006");
+    if (i4(o->d, line_at) < -3)
         report(o, "STK-004", line_at);
 }
 
@@ -474,18 +354,18 @@ static void read_trace(struct oracle *o, uint64_t at)
 {
     uint64_t thread_at = at + 4, count_at = thread_at + 4, frames_at = count_at + 4;
     struct trace *trace = append(&o->traces, sizeof *trace);
-    *trace = (struct trace){.serial = u4(o, at),
+    *trace = (struct trace){.serial = u4(o->d, at),
                             .at = at,
-                            .frame_count = u4(o, count_at),
+                            .frame_count = u4(o->d, count_at),
                             .frames_at = frames_at,
-                            .body = o->bytes + at,
-                            .size = u4(o, at - 4)};
+                            .body = o->d->bytes + at,
+                            .size = u4(o->d, at - 4)};
     define(&o->trace_serials, 0, trace->serial, at, o->traces.count - 1);
-    if (u4(o, thread_at) != 0)
-        use(&o->trace_thread_uses, 0, u4(o, thread_at), 0, thread_at, "STK-011");
+    if (u4(o->d, thread_at) != 0)
+        use(&o->trace_thread_uses, 0, u4(o->d, thread_at), 0, thread_at, "STK-011");
     for (uint64_t i = 0; i < trace->frame_count; i++) {
-        uint64_t frame_at = frames_at + i * o->id_size;
-        use(&o->frame_uses, 0, id(o, frame_at), 0, frame_at, "STK-010");
+        uint64_t frame_at = frames_at + i * o->d->id_size;
+        use(&o->frame_uses, 0, id(o->d, frame_at), 0, frame_at, "STK-010");
     }
 }
 
@@ -494,7 +374,7 @@ static uint64_t sum_of_sites(const struct oracle *o, uint64_t sites_at, uint64_t
 {
     uint64_t sum = 0;
     for (uint64_t i = 0; i < sites; i++)
-        sum += u4(o, sites_at + i * SITE_SIZE + offset);
+        sum += u4(o->d, sites_at + i * SITE_SIZE + offset);
     return sum;
 }
 
@@ -502,24 +382,24 @@ static void read_alloc_sites(struct oracle *o, uint64_t at)
 {
     uint64_t flags_at = at, live_bytes_at = at + 6, live_instances_at = at + 10, allocated_bytes_at = at + 14;
     uint64_t allocated_instances_at = at + 22, count_at = at + 30, sites_at = at + 34;
-    uint64_t sites = u4(o, count_at);
-    if (u2(o, flags_at) & ~(uint64_t)7)
+    uint64_t sites = u4(o->d, count_at);
+    if (u2(o->d, flags_at) & ~(uint64_t)7)
         report(o, "PRF-004", flags_at);
-    if (sum_of_sites(o, sites_at, sites, 9) > u4(o, live_bytes_at))
+    if (sum_of_sites(o, sites_at, sites, 9) > u4(o->d, live_bytes_at))
         report(o, "PRF-005", live_bytes_at);
-    if (sum_of_sites(o, sites_at, sites, 13) > u4(o, live_instances_at))
+    if (sum_of_sites(o, sites_at, sites, 13) > u4(o->d, live_instances_at))
         report(o, "PRF-005", live_instances_at);
-    if (sum_of_sites(o, sites_at, sites, 17) > u8(o, allocated_bytes_at))
+    if (sum_of_sites(o, sites_at, sites, 17) > u8(o->d, allocated_bytes_at))
         report(o, "PRF-005", allocated_bytes_at);
-    if (sum_of_sites(o, sites_at, sites, 21) > u8(o, allocated_instances_at))
+    if (sum_of_sites(o, sites_at, sites, 21) > u8(o->d, allocated_instances_at))
         report(o, "PRF-005", allocated_instances_at);
 
     for (uint64_t i = 0; i < sites; i++) {
         uint64_t array_at = sites_at + i * SITE_SIZE, class_at = array_at + 1, trace_at = array_at + 5;
-        if (u1(o, array_at) != 0 && size_of_type(o, u1(o, array_at)) == 0)
+        if (u1(o->d, array_at) != 0 && size_of_type(o->d, u1(o->d, array_at)) == 0)
             report(o, "PRF-002", array_at);
-        if (u4(o, class_at) != 0)
-            use(&o->class_serial_uses, 0, u4(o, class_at), ROLE_OF_SITE, class_at, "PRF-003");
+        if (u4(o->d, class_at) != 0)
+            use(&o->class_serial_uses, 0, u4(o->d, class_at), ROLE_OF_SITE, class_at, "PRF-003");
         use_trace(o, trace_at, TRACE_IS_NEEDED);
     }
 }
@@ -527,10 +407,10 @@ static void read_alloc_sites(struct oracle *o, uint64_t at)
 /* 4.8 */
 static void read_start_thread(struct oracle *o, uint64_t at)
 {
-    uint64_t trace_at = at + 4 + o->id_size, name_at = trace_at + 4, group_at = name_at + o->id_size;
-    uint64_t parent_at = group_at + o->id_size;
-    ADD(&o->thread_events, struct thread_event, .start = true, .serial = u4(o, at), .at = at);
-    if (u4(o, at) == 0)
+    uint64_t trace_at = at + 4 + o->d->id_size, name_at = trace_at + 4, group_at = name_at + o->d->id_size;
+    uint64_t parent_at = group_at + o->d->id_size;
+    ADD(&o->thread_events, struct thread_event, .start = true, .serial = u4(o->d, at), .at = at);
+    if (u4(o->d, at) == 0)
         report(o, "THR-003", at);
     use_trace(o, trace_at, TRACE_MAY_BE_LOST);
     use_name(o, name_at);
@@ -541,25 +421,25 @@ static void read_start_thread(struct oracle *o, uint64_t at)
 /* 4.9 */
 static void read_end_thread(struct oracle *o, uint64_t at)
 {
-    ADD(&o->thread_events, struct thread_event, .start = false, .serial = u4(o, at), .at = at);
+    ADD(&o->thread_events, struct thread_event, .start = false, .serial = u4(o->d, at), .at = at);
 }
 
 /* 4.10 */
 static void read_cpu_samples(struct oracle *o, uint64_t at)
 {
     uint64_t count_at = at + 4, samples_at = count_at + 4, sum = 0;
-    for (uint64_t i = 0; i < u4(o, count_at); i++) {
-        sum += u4(o, samples_at + 8 * i);
+    for (uint64_t i = 0; i < u4(o->d, count_at); i++) {
+        sum += u4(o->d, samples_at + 8 * i);
         use_trace(o, samples_at + 8 * i + 4, TRACE_IS_NEEDED);
     }
-    if (sum > u4(o, at))
+    if (sum > u4(o->d, at))
         report(o, "PRF-008", at);
 }
 
 /* 4.11 */
 static void read_control_settings(struct oracle *o, uint64_t at)
 {
-    if (u4(o, at) & ~(uint64_t)3)
+    if (u4(o->d, at) & ~(uint64_t)3)
         report(o, "PRF-010", at);
 }
 
@@ -570,49 +450,49 @@ enum object_role { ROLE_CLASS, ROLE_ARRAY_CLASS, ROLE_SUPERCLASS, ROLE_ROOT, ROL
 
 static void read_root(struct oracle *o, uint64_t at)
 {
-    enum object_role role = u1(o, at - 1) == ROOT_STICKY_CLASS ? ROLE_STICKY_CLASS : ROLE_ROOT;
-    if (id(o, at) == 0)
+    enum object_role role = u1(o->d, at - 1) == ROOT_STICKY_CLASS ? ROLE_STICKY_CLASS : ROLE_ROOT;
+    if (id(o->d, at) == 0)
         report(o, "ROOT-001", at);
     else
-        use(&o->object_uses, o->heap, id(o, at), (int)role, at, "REF-001");
+        use(&o->object_uses, o->heap, id(o->d, at), (int)role, at, "REF-001");
 }
 
 static void read_thread_root(struct oracle *o, uint64_t at)
 {
-    uint64_t thread_at = at + o->id_size, serial = u4(o, thread_at);
+    uint64_t thread_at = at + o->d->id_size, serial = u4(o->d, thread_at);
     read_root(o, at);
     use(&o->root_thread_uses, o->heap, serial, 0, thread_at, serial ? "ROOT-003" : "ROOT-004");
 }
 
 static void read_frame_root(struct oracle *o, uint64_t at)
 {
-    uint64_t thread_at = at + o->id_size, frame_at = thread_at + 4;
+    uint64_t thread_at = at + o->d->id_size, frame_at = thread_at + 4;
     read_thread_root(o, at);
-    if (i4(o, frame_at) < -1)
+    if (i4(o->d, frame_at) < -1)
         report(o, "ROOT-006", frame_at);
-    ADD(&o->frame_roots, struct frame_root, .heap = o->heap, .thread = u4(o, thread_at), .frame = i4(o, frame_at),
+    ADD(&o->frame_roots, struct frame_root, .heap = o->heap, .thread = u4(o->d, thread_at), .frame = i4(o->d, frame_at),
         .frame_at = frame_at);
 }
 
 static void read_thread_object(struct oracle *o, uint64_t at)
 {
-    uint64_t thread_at = at + o->id_size, trace_at = thread_at + 4;
-    if (id(o, at) != 0)
+    uint64_t thread_at = at + o->d->id_size, trace_at = thread_at + 4;
+    if (id(o->d, at) != 0)
         read_root(o, at);
-    if (u4(o, thread_at) == 0)
+    if (u4(o->d, thread_at) == 0)
         report(o, "ROOT-007", thread_at);
     else
-        ADD(&o->thread_roots, struct thread_root, .heap = o->heap, .serial = u4(o, thread_at), .at = thread_at,
-            .trace = u4(o, trace_at));
-    use_trace(o, trace_at, u4(o, trace_at) == 0xffffffff ? TRACE_IS_MINUS_1 : TRACE_IS_NEEDED);
+        ADD(&o->thread_roots, struct thread_root, .heap = o->heap, .serial = u4(o->d, thread_at), .at = thread_at,
+            .trace = u4(o->d, trace_at));
+    use_trace(o, trace_at, u4(o->d, trace_at) == 0xffffffff ? TRACE_IS_MINUS_1 : TRACE_IS_NEEDED);
 }
 
 /* ---- SPEC.md 6.3: CLASS_DUMP ------------------------------------------------------------------------------------------- */
 
 static void use_reference(struct oracle *o, size_t heap, uint64_t at)
 {
-    if (id(o, at) != 0)
-        use(&o->object_uses, heap, id(o, at), ROLE_REFERENCE, at, "REF-002");
+    if (id(o->d, at) != 0)
+        use(&o->object_uses, heap, id(o->d, at), ROLE_REFERENCE, at, "REF-002");
 }
 
 /* A value of a field or constant. */
@@ -621,7 +501,7 @@ static void check_value(struct oracle *o, size_t heap, uint64_t type, uint64_t a
     if (type == TYPE_OBJECT) {
         o->report->references++;
         use_reference(o, heap, at);
-    } else if (type == TYPE_BOOLEAN && u1(o, at) > 1) {
+    } else if (type == TYPE_BOOLEAN && u1(o->d, at) > 1) {
         report(o, "OBJ-010", at);
     }
 }
@@ -629,20 +509,20 @@ static void check_value(struct oracle *o, size_t heap, uint64_t type, uint64_t a
 /* 6.4.1 and 6.4.2: an object or a class is defined. */
 static void define_object(struct oracle *o, uint64_t at, bool is_class)
 {
-    ADD(&o->objects, struct object, .heap = o->heap, .id = id(o, at), .at = at, .is_class = is_class);
-    if (id(o, at) == 0)
+    ADD(&o->objects, struct object, .heap = o->heap, .id = id(o->d, at), .at = at, .is_class = is_class);
+    if (id(o->d, at) == 0)
         report(o, "OBJ-001", at);
     else
-        define(&o->object_ids, o->heap, id(o, at), at, o->objects.count - 1);
+        define(&o->object_ids, o->heap, id(o->d, at), at, o->objects.count - 1);
 }
 
 static void read_instance_fields(struct oracle *o, struct class_dump *class)
 {
-    uint64_t field_size = o->id_size + 1, untyped_at = 0;
+    uint64_t field_size = o->d->id_size + 1, untyped_at = 0;
     for (uint64_t i = 0; i < class->field_count && !class->untyped; i++) {
-        uint64_t type_at = class->fields_at + i * field_size + o->id_size;
-        class->own_size += size_of_type(o, u1(o, type_at));
-        class->untyped = size_of_type(o, u1(o, type_at)) == 0;
+        uint64_t type_at = class->fields_at + i * field_size + o->d->id_size;
+        class->own_size += size_of_type(o->d, u1(o->d, type_at));
+        class->untyped = size_of_type(o->d, u1(o->d, type_at)) == 0;
         untyped_at = type_at;
     }
     if (class->untyped) {
@@ -655,17 +535,17 @@ static void read_instance_fields(struct oracle *o, struct class_dump *class)
 
 static void read_class_dump(struct oracle *o, uint64_t at)
 {
-    uint64_t trace_at = at + o->id_size, super_at = trace_at + 4, loader_at = super_at + o->id_size;
-    uint64_t signers_at = loader_at + o->id_size, domain_at = signers_at + o->id_size;
-    uint64_t reserved1_at = domain_at + o->id_size, reserved2_at = reserved1_at + o->id_size;
-    uint64_t size_at = reserved2_at + o->id_size, constants_at = size_at + 4;
+    uint64_t trace_at = at + o->d->id_size, super_at = trace_at + 4, loader_at = super_at + o->d->id_size;
+    uint64_t signers_at = loader_at + o->d->id_size, domain_at = signers_at + o->d->id_size;
+    uint64_t reserved1_at = domain_at + o->d->id_size, reserved2_at = reserved1_at + o->d->id_size;
+    uint64_t size_at = reserved2_at + o->d->id_size, constants_at = size_at + 4;
     struct class_dump *class = append(&o->class_dumps, sizeof *class);
     *class = (struct class_dump){.heap = o->heap,
-                                 .id = id(o, at),
+                                 .id = id(o->d, at),
                                  .at = at,
-                                 .super_id = id(o, super_at),
+                                 .super_id = id(o->d, super_at),
                                  .super_at = super_at,
-                                 .instance_size = u4(o, size_at),
+                                 .instance_size = u4(o->d, size_at),
                                  .instance_size_at = size_at};
     define_object(o, at, true);
     if (class->id != 0)
@@ -676,26 +556,26 @@ static void read_class_dump(struct oracle *o, uint64_t at)
     use_reference(o, o->heap, loader_at);
     use_reference(o, o->heap, signers_at);
     use_reference(o, o->heap, domain_at);
-    if (id(o, reserved1_at) != 0)
+    if (id(o->d, reserved1_at) != 0)
         report(o, "CLS-013", reserved1_at);
-    else if (id(o, reserved2_at) != 0)
+    else if (id(o->d, reserved2_at) != 0)
         report(o, "CLS-013", reserved2_at);
 
-    uint64_t constants = u2(o, constants_at), next = constants_at + 2;
+    uint64_t constants = u2(o->d, constants_at), next = constants_at + 2;
     for (uint64_t i = 0; i < constants; i++) { /* u2 index, u1 type, value */
-        uint64_t type = u1(o, next + 2);
+        uint64_t type = u1(o->d, next + 2);
         check_value(o, o->heap, type, next + 3);
-        next += 3 + size_of_type(o, type);
+        next += 3 + size_of_type(o->d, type);
     }
-    uint64_t statics = u2(o, next);
+    uint64_t statics = u2(o->d, next);
     next += 2;
     for (uint64_t i = 0; i < statics; i++) { /* ID name, u1 type, value */
-        uint64_t type = u1(o, next + o->id_size);
+        uint64_t type = u1(o->d, next + o->d->id_size);
         use_name(o, next);
-        check_value(o, o->heap, type, next + o->id_size + 1);
-        next += o->id_size + 1 + size_of_type(o, type);
+        check_value(o, o->heap, type, next + o->d->id_size + 1);
+        next += o->d->id_size + 1 + size_of_type(o->d, type);
     }
-    class->field_count = u2(o, next);
+    class->field_count = u2(o->d, next);
     class->fields_at = next + 2;
     read_instance_fields(o, class);
 }
@@ -705,40 +585,40 @@ static void read_class_dump(struct oracle *o, uint64_t at)
 /* 6.5 */
 static void read_instance(struct oracle *o, uint64_t at)
 {
-    uint64_t trace_at = at + o->id_size, class_at = trace_at + 4, bytes_at = class_at + o->id_size;
+    uint64_t trace_at = at + o->d->id_size, class_at = trace_at + 4, bytes_at = class_at + o->d->id_size;
     define_object(o, at, false);
     use_trace(o, trace_at, TRACE_IS_NEEDED);
-    use(&o->object_uses, o->heap, id(o, class_at), ROLE_CLASS, class_at, "OBJ-002");
-    ADD(&o->instances, struct instance, .heap = o->heap, .tag_at = at - 1, .class_id = id(o, class_at),
-        .bytes = u4(o, bytes_at), .bytes_at = bytes_at, .values_at = bytes_at + 4);
+    use(&o->object_uses, o->heap, id(o->d, class_at), ROLE_CLASS, class_at, "OBJ-002");
+    ADD(&o->instances, struct instance, .heap = o->heap, .tag_at = at - 1, .class_id = id(o->d, class_at),
+        .bytes = u4(o->d, bytes_at), .bytes_at = bytes_at, .values_at = bytes_at + 4);
 }
 
 /* 6.6 */
 static void read_object_array(struct oracle *o, uint64_t at)
 {
-    uint64_t trace_at = at + o->id_size, count_at = trace_at + 4, class_at = count_at + 4;
+    uint64_t trace_at = at + o->d->id_size, count_at = trace_at + 4, class_at = count_at + 4;
     define_object(o, at, false);
     use_trace(o, trace_at, TRACE_IS_NEEDED);
-    use(&o->object_uses, o->heap, id(o, class_at), ROLE_ARRAY_CLASS, class_at, "OBJ-003");
-    ADD(&o->object_arrays, struct array, .heap = o->heap, .class_id = id(o, class_at), .class_at = class_at);
-    o->report->references += u4(o, count_at);
-    for (uint64_t i = 0; i < u4(o, count_at); i++)
-        use_reference(o, o->heap, class_at + (i + 1) * o->id_size);
+    use(&o->object_uses, o->heap, id(o->d, class_at), ROLE_ARRAY_CLASS, class_at, "OBJ-003");
+    ADD(&o->object_arrays, struct array, .heap = o->heap, .class_id = id(o->d, class_at), .class_at = class_at);
+    o->report->references += u4(o->d, count_at);
+    for (uint64_t i = 0; i < u4(o->d, count_at); i++)
+        use_reference(o, o->heap, class_at + (i + 1) * o->d->id_size);
 }
 
 /* 6.7 and, without elements, 6.8 */
 static void read_primitive_array(struct oracle *o, uint64_t at)
 {
-    uint64_t trace_at = at + o->id_size, count_at = trace_at + 4, type_at = count_at + 4;
-    bool elements = u1(o, at - 1) == PRIMITIVE_ARRAY_DUMP;
+    uint64_t trace_at = at + o->d->id_size, count_at = trace_at + 4, type_at = count_at + 4;
+    bool elements = u1(o->d, at - 1) == PRIMITIVE_ARRAY_DUMP;
     define_object(o, at, false);
     use_trace(o, trace_at, TRACE_IS_NEEDED);
-    if (!is_primitive(o, u1(o, type_at))) /* without elements: nothing depends on it */
+    if (!is_primitive(o->d, u1(o->d, type_at))) /* without elements: nothing depends on it */
         report(o, "OBJ-008", type_at);
-    if (!elements || u1(o, type_at) != TYPE_BOOLEAN)
+    if (!elements || u1(o->d, type_at) != TYPE_BOOLEAN)
         return;
-    for (uint64_t i = 0; i < u4(o, count_at); i++)
-        if (u1(o, type_at + 1 + i) > 1) {
+    for (uint64_t i = 0; i < u4(o->d, count_at); i++)
+        if (u1(o->d, type_at + 1 + i) > 1) {
             report(o, "OBJ-009", type_at + 1 + i);
             return;
         }
@@ -749,127 +629,41 @@ static void read_heap_dump_info(struct oracle *o, uint64_t at)
     use_name(o, at + 4);
 }
 
-/* 6.1: how each sub-record is read, and the IDs and other bytes that its fixed fields take. */
-static const struct subrecord_kind {
-    void (*read)(struct oracle *o, uint64_t at); /* NULL: there is no such tag */
-    uint64_t ids, bytes;
-    bool android; /* of 1.0.3 alone */
-} subrecord_kinds[256] = {
-    [ROOT_UNKNOWN] = {read_root, 1, 0, false},
-    [ROOT_JNI_GLOBAL] = {read_root, 2, 0, false},
-    [ROOT_JNI_LOCAL] = {read_frame_root, 1, 8, false},
-    [ROOT_JAVA_FRAME] = {read_frame_root, 1, 8, false},
-    [ROOT_NATIVE_STACK] = {read_thread_root, 1, 4, false},
-    [ROOT_STICKY_CLASS] = {read_root, 1, 0, false},
-    [ROOT_THREAD_BLOCK] = {read_thread_root, 1, 4, false},
-    [ROOT_MONITOR_USED] = {read_root, 1, 0, false},
-    [ROOT_THREAD_OBJECT] = {read_thread_object, 1, 8, false},
-    [CLASS_DUMP] = {read_class_dump, 7, 8, false},
-    [INSTANCE_DUMP] = {read_instance, 2, 8, false},
-    [OBJECT_ARRAY_DUMP] = {read_object_array, 2, 8, false},
-    [PRIMITIVE_ARRAY_DUMP] = {read_primitive_array, 1, 9, false},
-    [ROOT_INTERNED_STRING] = {read_root, 1, 0, true},
-    [ROOT_FINALIZING] = {read_root, 1, 0, true},
-    [ROOT_DEBUGGER] = {read_root, 1, 0, true},
-    [ROOT_REFERENCE_CLEANUP] = {read_root, 1, 0, true},
-    [ROOT_VM_INTERNAL] = {read_root, 1, 0, true},
-    [ROOT_JNI_MONITOR] = {read_thread_root, 1, 8, true},
-    [ROOT_UNREACHABLE] = {read_root, 1, 0, true},
-    [PRIMITIVE_ARRAY_NODATA] = {read_primitive_array, 1, 9, true},
-    [HEAP_DUMP_INFO] = {read_heap_dump_info, 1, 4, true},
+/* How each sub-record is read. */
+static void (*const read_subrecord[256])(struct oracle *o, uint64_t at) = {
+    [ROOT_UNKNOWN] = read_root,
+    [ROOT_JNI_GLOBAL] = read_root,
+    [ROOT_JNI_LOCAL] = read_frame_root,
+    [ROOT_JAVA_FRAME] = read_frame_root,
+    [ROOT_NATIVE_STACK] = read_thread_root,
+    [ROOT_STICKY_CLASS] = read_root,
+    [ROOT_THREAD_BLOCK] = read_thread_root,
+    [ROOT_MONITOR_USED] = read_root,
+    [ROOT_THREAD_OBJECT] = read_thread_object,
+    [CLASS_DUMP] = read_class_dump,
+    [INSTANCE_DUMP] = read_instance,
+    [OBJECT_ARRAY_DUMP] = read_object_array,
+    [PRIMITIVE_ARRAY_DUMP] = read_primitive_array,
+    [ROOT_INTERNED_STRING] = read_root,
+    [ROOT_FINALIZING] = read_root,
+    [ROOT_DEBUGGER] = read_root,
+    [ROOT_REFERENCE_CLEANUP] = read_root,
+    [ROOT_VM_INTERNAL] = read_root,
+    [ROOT_JNI_MONITOR] = read_thread_root,
+    [ROOT_UNREACHABLE] = read_root,
+    [PRIMITIVE_ARRAY_NODATA] = read_primitive_array,
+    [HEAP_DUMP_INFO] = read_heap_dump_info,
 };
-
-/* ---- SPEC.md 6.1: where sub-records end -------------------------------------------------------------------------------- */
-
-enum measure_outcome { MEASURED, CUT, UNKNOWN_TAG, BAD_TYPE };
-
-/* What a sub-record takes, from its tag on, if it ends before `limit`. */
-struct measure {
-    enum measure_outcome outcome;
-    uint64_t size;
-    const char *rule; /* of BAD_TYPE */
-    uint64_t type_at;
-};
-
-static const struct measure cut = {.outcome = CUT};
-
-/* `size` bytes follow the tag. */
-static struct measure measured(uint64_t at, uint64_t limit, uint64_t size)
-{
-    return size > limit - at ? cut : (struct measure){.outcome = MEASURED, .size = 1 + size};
-}
-
-/* Skips a list of constants or static fields: each an ID or index of `name_size` bytes, a type, a value. */
-static struct measure skip_values(const struct oracle *o, uint64_t *next, uint64_t limit, uint64_t name_size, const char *rule)
-{
-    if (limit - *next < 2)
-        return cut;
-    uint64_t count = u2(o, *next);
-    *next += 2;
-    for (uint64_t i = 0; i < count; i++) {
-        if (limit - *next < name_size + 1)
-            return cut;
-        uint64_t type_at = *next + name_size, size = size_of_type(o, u1(o, type_at));
-        if (size == 0)
-            return (struct measure){.outcome = BAD_TYPE, .rule = rule, .type_at = type_at};
-        if (limit - type_at - 1 < size)
-            return cut;
-        *next = type_at + 1 + size;
-    }
-    return (struct measure){.outcome = MEASURED};
-}
-
-static struct measure measure_class_dump(const struct oracle *o, uint64_t at, uint64_t limit, uint64_t fixed)
-{
-    uint64_t next = at + fixed;
-    struct measure constants = skip_values(o, &next, limit, 2, "CLS-014");
-    if (constants.outcome != MEASURED)
-        return constants;
-    struct measure statics = skip_values(o, &next, limit, o->id_size, "CLS-015");
-    if (statics.outcome != MEASURED)
-        return statics;
-    if (limit - next < 2)
-        return cut;
-    return measured(at, limit, next - at + 2 + u2(o, next) * (o->id_size + 1));
-}
-
-/* The fields of a sub-record begin at `at`, after its tag. */
-static struct measure measure_subrecord(const struct oracle *o, uint64_t tag, uint64_t at, uint64_t limit)
-{
-    const struct subrecord_kind *kind = &subrecord_kinds[tag];
-    uint64_t fixed = kind->ids * o->id_size + kind->bytes, end = at + fixed, type_at = end - 1;
-    if (!kind->read || (kind->android && !o->android))
-        return (struct measure){.outcome = UNKNOWN_TAG};
-    if (limit - at < fixed)
-        return cut;
-    switch (tag) {
-    case CLASS_DUMP:
-        return measure_class_dump(o, at, limit, fixed);
-    case INSTANCE_DUMP:
-        return measured(at, limit, fixed + u4(o, end - 4));
-    case OBJECT_ARRAY_DUMP:
-        return measured(at, limit, fixed + u4(o, end - o->id_size - 4) * o->id_size);
-    case PRIMITIVE_ARRAY_DUMP:
-        if (!is_primitive(o, u1(o, type_at)))
-            return (struct measure){.outcome = BAD_TYPE, .rule = "OBJ-008", .type_at = type_at};
-        return measured(at, limit, fixed + u4(o, type_at - 4) * size_of_type(o, u1(o, type_at)));
-    default:
-        return measured(at, limit, fixed);
-    }
-}
 
 /* ---- SPEC.md 5: heap dumps --------------------------------------------------------------------------------------------- */
-
-static bool is_heap_dump_record(uint64_t tag)
-{
-    return tag == HEAP_DUMP || tag == HEAP_DUMP_SEGMENT;
-}
 
 /* The bytes that the values of an instance should take by the classes read so far; UINT64_MAX if that is not known. */
 static uint64_t size_by_class(const struct oracle *o, uint64_t class_id)
 {
     const struct class_dump *classes = o->class_dumps.items;
     uint64_t size = 0;
+    if (class_id == 0)
+        return UINT64_MAX;
     for (size_t steps = 0; class_id != 0 && steps <= o->class_dumps.count; steps++) {
         size_t i = 0;
         while (i < o->class_dumps.count && !(classes[i].heap == o->heap && classes[i].id == class_id))
@@ -882,72 +676,77 @@ static uint64_t size_by_class(const struct oracle *o, uint64_t class_id)
     return class_id ? UINT64_MAX : size;
 }
 
-/* M.2: an instance may be to blame if it ends at a failure, or crosses the end of its record, and its class gives it another
- * size. */
-static void suspect_instance(struct oracle *o, uint64_t tag_at, uint64_t end)
+/* M.2: an INSTANCE_DUMP may be to blame for a failure if its class gives it another size. */
+static struct doubtful_instance doubt_instance(const struct oracle *o, uint64_t tag_at, uint64_t limit)
 {
-    uint64_t class_at = tag_at + 1 + o->id_size + 4, bytes_at = class_at + o->id_size;
-    if (u1(o, tag_at) == INSTANCE_DUMP && bytes_at + 4 <= end) {
-        uint64_t size = size_by_class(o, id(o, class_at));
-        if (size != UINT64_MAX && size != u4(o, bytes_at))
-            fail(o, tag_at, "OBJ-006", bytes_at);
-    }
+    uint64_t class_at = tag_at + 1 + o->d->id_size + 4, bytes_at = class_at + o->d->id_size, values_at = bytes_at + 4;
+    if (!tag_at || values_at > limit || u1(o->d, tag_at) != INSTANCE_DUMP)
+        return (struct doubtful_instance){0};
+    uint64_t size = size_by_class(o, id(o->d, class_at));
+    if (size == UINT64_MAX || size == u4(o->d, bytes_at))
+        return (struct doubtful_instance){0};
+    return (struct doubtful_instance){tag_at, values_at - tag_at + size};
 }
 
-/* 6.1: no sub-record lies at `at` and before `end`, that of its record or of the file. `previous_at` is the one before, or 0. */
-static void fail_subrecord(struct oracle *o, uint64_t record_at, uint64_t previous_at, uint64_t at, uint64_t end,
-                           const struct measure *m)
+/* M.2: an empty heap dump record, if it is the last or the last but one. */
+static uint64_t empty_heap_dump(const struct oracle *o)
 {
-    if (m->outcome == UNKNOWN_TAG)
-        fail(o, at, "REC-013", at);
-    if (m->outcome == BAD_TYPE)
-        fail(o, at, m->rule, m->type_at);
-    if (m->outcome == CUT) {
-        if (RECORD_HEADER_SIZE + u4(o, record_at + 5) == end - record_at) /* not where the file ends */
-            fail(o, at, "REC-015", at);
-        if (u1(o, record_at) == HEAP_DUMP_SEGMENT && end < o->size && u1(o, end) == HEAP_DUMP_SEGMENT)
-            fail(o, at, "REC-014", at);
-        suspect_instance(o, at, end);
+    for (size_t i = 0; i < 2; i++) {
+        uint64_t at = o->previous_at[i];
+        if (at && is_heap_dump_record(u1(o->d, at)) && u4(o->d, at + LENGTH_AT) == 0)
+            return at;
     }
-    if (previous_at)
-        suspect_instance(o, previous_at, at);
-    else if (!o->segments_allowed && u1(o, record_at) == HEAP_DUMP_SEGMENT)
-        fail(o, record_at, "REC-005", record_at);
+    return 0;
+}
+
+/* Plain reading has failed. It is the first byte of the record, the sub-record, or what may be to blame for them, that has to do
+ * with it. */
+static void fail_at(struct oracle *o, const struct failure *failure)
+{
+    uint64_t from = failure->record_at;
+    if (failure->empty_at)
+        from = failure->empty_at;
+    else if (failure->before.at)
+        from = failure->before.at;
+    else if (failure->subrecord_at)
+        from = failure->subrecord_at;
+    fail(o, finding_of_failure(o->d, failure), from);
 }
 
 static void read_subrecords(struct oracle *o, uint64_t record_at, uint64_t end)
 {
-    bool truncated = end > o->size; /* the complete sub-records are checked nevertheless */
-    uint64_t limit = truncated ? o->size : end, at = record_at + RECORD_HEADER_SIZE, previous_at = 0;
-    while (at < limit) {
-        struct measure m = measure_subrecord(o, u1(o, at), at + 1, limit);
-        if (m.outcome != MEASURED) {
-            fail_subrecord(o, record_at, previous_at, at, limit, &m);
+    uint64_t limit = end > o->d->size ? o->d->size : end; /* the complete sub-records of a truncated record are checked */
+    uint64_t at = record_at + RECORD_HEADER_SIZE, previous_at = 0;
+    struct extent e = {0};
+    for (; at < limit; previous_at = at, at += e.size) {
+        e = extent_of_subrecord(o->d, at, limit);
+        if (e.kind != EXTENT_KNOWN || e.size > limit - at)
             break;
-        }
-        subrecord_kinds[u1(o, at)].read(o, at + 1);
-        o->report->subrecords[u1(o, at)]++;
-        previous_at = at;
-        at += m.size;
+        read_subrecord[u1(o->d, at)](o, at + 1);
+        o->report->subrecords[u1(o->d, at)]++;
     }
-    if (truncated)
-        fail(o, at, "REC-002", record_at + 5);
+    if (at < end)
+        fail_at(o, &(struct failure){.record_at = record_at,
+                                     .empty_at = empty_heap_dump(o),
+                                     .subrecord_at = at,
+                                     .before = doubt_instance(o, previous_at, limit),
+                                     .here = doubt_instance(o, at, limit)});
 }
 
 static void report_segments_of_1_0_1(struct oracle *o, uint64_t at)
 {
-    if (!o->segments_allowed && !o->segment_reported)
+    if (!o->d->segments_allowed && !o->segment_reported)
         report(o, "REC-005", at);
     o->segment_reported = true;
 }
 
 static void read_heap_dump_record(struct oracle *o, uint64_t body_at)
 {
-    uint64_t at = body_at - RECORD_HEADER_SIZE, tag = u1(o, at), length = u4(o, at + 5);
+    uint64_t at = body_at - RECORD_HEADER_SIZE, tag = u1(o->d, at), length = u4(o->d, at + 5);
     if (!o->series_open) {
         o->heap++;
         *(uint64_t *)append(&o->heap_ends, sizeof(uint64_t)) = UINT64_MAX;
-    } else if (tag == HEAP_DUMP && o->segments_allowed)
+    } else if (tag == HEAP_DUMP && o->d->segments_allowed)
         report(o, "REC-006", at);
     if (tag == HEAP_DUMP_SEGMENT) {
         report_segments_of_1_0_1(o, at);
@@ -963,7 +762,7 @@ static void read_heap_dump_end(struct oracle *o, uint64_t body_at)
 {
     uint64_t at = body_at - RECORD_HEADER_SIZE;
     report_segments_of_1_0_1(o, at);
-    if (!o->series_open && o->segments_allowed)
+    if (!o->series_open && o->d->segments_allowed)
         report(o, "REC-009", at);
     o->series_open = false;
 }
@@ -976,85 +775,53 @@ static void ignore(struct oracle *o, uint64_t at)
     (void)at;
 }
 
-/* 3.2: how each record is read, and its length: IDs and other bytes; after these, of what follows, each that the count says. */
-static const struct record_kind {
-    void (*read)(struct oracle *o, uint64_t at); /* NULL: there is no such tag */
-    const char *rule;                            /* on the length; NULL: any */
-    uint64_t ids, bytes;
-    uint64_t count_at, each_ids, each_bytes; /* of what follows */
-} record_kinds[256] = {
-    [UTF8] = {read_utf8, "STR-001", 1, 0, 0, 0, 0}, /* at least */
-    [LOAD_CLASS] = {read_load_class, "CLS-001", 2, 8, 0, 0, 0},
-    [UNLOAD_CLASS] = {read_unload_class, "CLS-006", 0, 4, 0, 0, 0},
-    [FRAME] = {read_frame, "STK-001", 4, 8, 0, 0, 0},
-    [TRACE] = {read_trace, "STK-007", 0, 12, 8, 1, 0},
-    [ALLOC_SITES] = {read_alloc_sites, "PRF-001", 0, 34, 30, 0, SITE_SIZE},
-    [HEAP_SUMMARY] = {ignore, "PRF-006", 0, 24, 0, 0, 0}, /* nothing is required of its values */
-    [START_THREAD] = {read_start_thread, "THR-001", 4, 8, 0, 0, 0},
-    [END_THREAD] = {read_end_thread, "THR-002", 0, 4, 0, 0, 0},
-    [HEAP_DUMP] = {read_heap_dump_record, NULL, 0, 0, 0, 0, 0},
-    [CPU_SAMPLES] = {read_cpu_samples, "PRF-007", 0, 8, 4, 0, 8},
-    [CONTROL_SETTINGS] = {read_control_settings, "PRF-009", 0, 6, 0, 0, 0},
-    [HEAP_DUMP_SEGMENT] = {read_heap_dump_record, NULL, 0, 0, 0, 0, 0},
-    [HEAP_DUMP_END] = {read_heap_dump_end, "REC-008", 0, 0, 0, 0, 0},
+/* How each record is read. */
+static void (*const read_record[256])(struct oracle *o, uint64_t at) = {
+    [UTF8] = read_utf8,
+    [LOAD_CLASS] = read_load_class,
+    [UNLOAD_CLASS] = read_unload_class,
+    [FRAME] = read_frame,
+    [TRACE] = read_trace,
+    [ALLOC_SITES] = read_alloc_sites,
+    [HEAP_SUMMARY] = ignore, /* nothing is required of its values */
+    [START_THREAD] = read_start_thread,
+    [END_THREAD] = read_end_thread,
+    [HEAP_DUMP] = read_heap_dump_record,
+    [CPU_SAMPLES] = read_cpu_samples,
+    [CONTROL_SETTINGS] = read_control_settings,
+    [HEAP_DUMP_SEGMENT] = read_heap_dump_record,
+    [HEAP_DUMP_END] = read_heap_dump_end,
 };
 
-/* The count may lie beyond the end of the file. */
-static bool has_right_length(const struct oracle *o, uint64_t tag, uint64_t body_at, uint64_t length)
+/* Whether the record at `at` can be read. A heap dump record can be as far as it goes. */
+static bool is_framed(const struct oracle *o, uint64_t at)
 {
-    const struct record_kind *kind = &record_kinds[tag];
-    uint64_t fixed = kind->ids * o->id_size + kind->bytes, count_at = body_at + kind->count_at, count = 0;
-    if (!kind->rule || tag == UTF8)
-        return length >= fixed;
-    if (kind->count_at) {
-        if (count_at > o->size || o->size - count_at < 4)
-            return false;
-        count = u4(o, count_at);
-    }
-    return length == fixed + count * (kind->each_ids * o->id_size + kind->each_bytes);
+    uint64_t left = o->d->size - at;
+    if (left < RECORD_HEADER_SIZE || !is_record_tag(u1(o->d, at)) || is_of_no_version(o->d, at, !o->segment_reported))
+        return false;
+    uint64_t tag = u1(o->d, at), length = u4(o->d, at + LENGTH_AT), right = right_length_of_record(o->d, at);
+    if (is_heap_dump_record(tag))
+        return true;
+    if (length > left - RECORD_HEADER_SIZE)
+        return false;
+    return tag == UTF8 ? kind_allows_length(o->d, tag, length) : length == right;
 }
 
-/* M.2: the first or second record after an empty heap dump record cannot be read: it may be the length of that one which is
- * wrong, since it was never filled in. */
-static void suspect_empty_heap_dump(struct oracle *o)
-{
-    for (size_t i = 0; i < 2; i++) {
-        uint64_t at = o->previous_at[i];
-        if (at && is_heap_dump_record(u1(o, at)) && u4(o, at + 5) == 0)
-            fail(o, at, "REC-011", at + 5);
-    }
-}
-
-/* Reads the record at `at`, whose header is complete. False if nothing after it can be read. */
+/* Reads the record at `at`. False if nothing after it can be read. */
 static bool read_framed_record(struct oracle *o, uint64_t at)
 {
-    uint64_t tag = u1(o, at), time = u4(o, at + 1), length = u4(o, at + 5), body_at = at + RECORD_HEADER_SIZE;
     o->report->record_at = at;
-    bool fits = length <= o->size - body_at, right = has_right_length(o, tag, body_at, length);
-
-    if (!record_kinds[tag].read) {
-        fail(o, at, "REC-003", at);
-        fail(o, at, "REC-002", at + 5);
-        suspect_empty_heap_dump(o);
+    if (!is_framed(o, at)) {
+        fail_at(o, &(struct failure){.record_at = at, .empty_at = empty_heap_dump(o), .first_segment = !o->segment_reported});
         return false;
     }
-    if ((!fits && !is_heap_dump_record(tag)) || !right) {
-        fail(o, at, "REC-002", at + 5);
-        if (!right)
-            fail(o, at, record_kinds[tag].rule, at + 5);
-        if (tag == HEAP_DUMP_END && !o->segments_allowed)
-            fail(o, at, "REC-005", at);
-        suspect_empty_heap_dump(o);
-        return false;
-    }
+    uint64_t tag = u1(o->d, at), time = u4(o->d, at + 1), length = u4(o->d, at + LENGTH_AT), body_at = at + RECORD_HEADER_SIZE;
     if (time < o->previous_time && o->previous_time - time < 0x80000000) /* 3.3: else it has wrapped */
         report(o, "REC-004", at + 1);
     o->previous_time = time;
-    record_kinds[tag].read(o, body_at);
-    if (o->failed) {
-        suspect_empty_heap_dump(o);
+    read_record[tag](o, body_at);
+    if (o->failed)
         return false;
-    }
     o->report->records[tag]++;
     o->previous_at[1] = o->previous_at[0];
     o->previous_at[0] = at;
@@ -1077,17 +844,12 @@ static bool has_only_definitions(const struct oracle *o)
 static void read_records(struct oracle *o)
 {
     uint64_t at = HEADER_SIZE;
-    while (at < o->size) {
-        if (o->size - at < RECORD_HEADER_SIZE) {
-            fail(o, at, "REC-001", at);
-            suspect_empty_heap_dump(o);
-            return;
-        }
+    while (at < o->d->size) {
         if (!read_framed_record(o, at))
             return;
-        at += RECORD_HEADER_SIZE + u4(o, at + 5);
+        at += RECORD_HEADER_SIZE + u4(o->d, at + LENGTH_AT);
     }
-    if (o->series_open && o->segments_allowed)
+    if (o->series_open && o->d->segments_allowed)
         report(o, "REC-007", o->last_segment_at);
     if (has_only_definitions(o)) /* 5.4 */
         report(o, "REC-016", o->previous_at[0]);
@@ -1096,35 +858,35 @@ static void read_records(struct oracle *o)
 /* ---- SPEC.md 3.1: the header ------------------------------------------------------------------------------------------- */
 
 /* Whether the dump begins with `magic` and a NUL, as far as it goes. */
-static bool begins_with(const struct oracle *o, const char *magic)
+static bool begins_with(const struct dump *d, const char *magic)
 {
     size_t size = strlen(magic) + 1;
-    return memcmp(o->bytes, magic, o->size < size ? (size_t)o->size : size) == 0;
+    return memcmp(d->bytes, magic, d->size < size ? (size_t)d->size : size) == 0;
 }
 
-/* False if nothing after the header can be trusted. */
-static bool read_header(struct oracle *o)
+/* Fills the rest of *d, which is that of *o. False if nothing after the header can be trusted. */
+static bool read_header(struct oracle *o, struct dump *d)
 {
-    bool obsolete = begins_with(o, "JAVA PROFILE 1.0");
-    o->android = begins_with(o, "JAVA PROFILE 1.0.3");
-    o->segments_allowed = begins_with(o, "JAVA PROFILE 1.0.2") || o->android;
-    if (!obsolete && !o->segments_allowed && !begins_with(o, "JAVA PROFILE 1.0.1"))
-        fail(o, 0, "HDR-001", 0);
-    else if (obsolete && o->size > strlen("JAVA PROFILE 1.0"))
-        fail(o, 0, "HDR-002", 0);
-    else if (o->size < HEADER_SIZE)
-        fail(o, 0, "HDR-005", 0);
-    else if (u4(o, ID_SIZE_AT) != 4 && u4(o, ID_SIZE_AT) != 8)
-        fail(o, 0, "HDR-004", ID_SIZE_AT);
+    bool obsolete = begins_with(d, "JAVA PROFILE 1.0");
+    d->android = begins_with(d, "JAVA PROFILE 1.0.3");
+    d->segments_allowed = begins_with(d, "JAVA PROFILE 1.0.2") || d->android;
+    if (!obsolete && !d->segments_allowed && !begins_with(d, "JAVA PROFILE 1.0.1"))
+        fail(o, (struct oracle_finding){"HDR-001", 0}, 0);
+    else if (obsolete && d->size > strlen("JAVA PROFILE 1.0"))
+        fail(o, (struct oracle_finding){"HDR-002", 0}, 0);
+    else if (d->size < HEADER_SIZE)
+        fail(o, (struct oracle_finding){"HDR-005", 0}, 0);
+    else if (u4(d, ID_SIZE_AT) != 4 && u4(d, ID_SIZE_AT) != 8)
+        fail(o, (struct oracle_finding){"HDR-004", ID_SIZE_AT}, 0);
     if (o->failed)
         return false;
 
-    o->id_size = u4(o, ID_SIZE_AT);
-    if (o->android)
+    d->id_size = u4(d, ID_SIZE_AT);
+    if (d->android)
         report(o, "HDR-003", 0);
-    if (u8(o, TIMESTAMP_AT) == 0)
+    if (u8(d, TIMESTAMP_AT) == 0)
         report(o, "HDR-006", TIMESTAMP_AT);
-    else if (u8(o, TIMESTAMP_AT) >= 4102444800000)
+    else if (u8(d, TIMESTAMP_AT) >= 4102444800000)
         report(o, "HDR-007", TIMESTAMP_AT);
     return true;
 }
@@ -1270,7 +1032,7 @@ static void check_stacks(struct oracle *o)
     const struct frame *frames = o->frames.items;
     for (size_t i = 0; i < o->frames.count; i++) {
         size_t first = first_definition(&o->frame_ids, 0, frames[i].id)->item;
-        bool same = memcmp(frames[i].body, frames[first].body, (size_t)(4 * o->id_size + 8)) == 0;
+        bool same = memcmp(frames[i].body, frames[first].body, (size_t)(4 * o->d->id_size + 8)) == 0;
         if (first != i)
             report(o, same ? "STK-002" : "STK-003", frames[i].at);
         else if (frames[i].id == 0)
@@ -1460,9 +1222,9 @@ static void check_instances(struct oracle *o)
         }
         for (; c; c = superclass(o, c))
             for (uint64_t f = 0; f < c->field_count; f++) {
-                uint64_t type = u1(o, c->fields_at + f * (o->id_size + 1) + o->id_size);
+                uint64_t type = u1(o->d, c->fields_at + f * (o->d->id_size + 1) + o->d->id_size);
                 check_value(o, instance->heap, type, at);
-                at += size_of_type(o, type);
+                at += size_of_type(o->d, type);
             }
     }
 }
@@ -1653,7 +1415,7 @@ static void finish_report(struct oracle *o)
 {
     struct oracle_report *r = o->report;
     if (!o->failed)
-        r->read_until = r->closed_until = o->size;
+        r->read_until = r->closed_until = o->d->size;
     else
         r->closed_until = o->closed_until < r->read_until ? o->closed_until : r->read_until;
     r->failed = o->failed;
@@ -1670,10 +1432,11 @@ static void finish_report(struct oracle *o)
 
 struct oracle_report *oracle_validate(const uint8_t *bytes, size_t size)
 {
-    struct oracle o = {.bytes = bytes, .size = size, .report = calloc(1, sizeof *o.report)};
+    struct dump dump = {.bytes = bytes, .size = size};
+    struct oracle o = {.d = &dump, .report = calloc(1, sizeof *o.report)};
     if (!o.report)
         abort();
-    if (read_header(&o)) {
+    if (read_header(&o, &dump)) {
         read_records(&o);
         check_all(&o);
     }

@@ -13,15 +13,12 @@ struct oracle_finding {
     uint64_t offset;
 };
 
-enum { ORACLE_MOST_FAILURES = 10 };
-
 struct oracle_report {
     /* Plain reading failed: a header that cannot be trusted, a tag that the version does not define, a length beyond the end
      * of the file or other than its kind or count asks for, a sub-record that cannot be there or crosses the end of its
-     * record. One of `failures` is reported for it: which one is up to recovery. */
+     * record. */
     bool failed;
-    struct oracle_finding failures[ORACLE_MOST_FAILURES];
-    size_t failure_count;
+    struct oracle_finding failure; /* what is reported for it */
     uint64_t read_until;   /* no byte before this offset has to do with the failure; without one, the size of the dump */
     uint64_t record_at;    /* the record in which reading failed, or the last one; nothing is known of its header */
     uint64_t closed_until; /* heap dumps that begin before this offset were read to their end */

@@ -3,6 +3,8 @@
 import importlib.machinery
 import importlib.util
 import json
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -108,43 +110,50 @@ def test_only_sources_of_targets_change_the_code(tmp_path: Path) -> None:
         file = tmp_path / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
-        return str(campaign.code_of(tmp_path))
+        return str(campaign.code_of(tmp_path, "fuzz_paths"))
 
     first = code_after("validator/src/base/hash.c", "1")
     same = ["SPEC.md", "fuzz/README.md", "fuzz/corpora/fuzz_paths/1234", "conformance/reader.c", "validator/tests/test_hash.c"]
+    same += ["fuzz/test_faults.c", "fuzz/mutants.c", "fuzz/oracle.c", "fuzz/oracle_failure.h", "fuzz/fuzz_records.c"]
     assert {code_after(name, "x") for name in same} == {first}
     others = ["validator/src/base/hash.c", "validator/src/rules.def", "validator/include/hprof.h", "validator/cli/report.c"]
-    others += ["generator/src/model.c", "fuzz/oracle.c", "fuzz/target.h"]
+    others += ["generator/src/model.c", "fuzz/fuzz_paths.c", "fuzz/target.h"]
     assert len({first, *(code_after(name, "2") for name in others)}) == 1 + len(others)
-    (tmp_path / "fuzz/oracle.c").rename(tmp_path / "fuzz/other.c")
-    assert code_after("SPEC.md", "y") != code_after("fuzz/oracle.c", "2")
+    (tmp_path / "fuzz/target.h").rename(tmp_path / "fuzz/other.h")
+    assert code_after("SPEC.md", "y") != code_after("fuzz/target.h", "2")
+    assert campaign.code_of(tmp_path, "fuzz_oracle") != campaign.code_of(tmp_path, "fuzz_records") != campaign.code_of(tmp_path)
 
 
-def test_results_add_up_by_code_and_target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_results_add_up_by_code_commit_and_target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What two commits of the same code ran is one sum; another code is another."""
     monkeypatch.setattr(corpus_update, "FUZZ", tmp_path)
-    monkeypatch.setattr(corpus_update, "code_of", lambda _: "c0de")
+    monkeypatch.setattr(corpus_update, "ALL_TARGETS", ["t", "u", "v"])
+    monkeypatch.setattr(corpus_update, "code_of", lambda _, target: "c0de" if target == "t" else "new")
     (tmp_path / "results").mkdir()
     row: dict[str, object] = {"target": "t", "engine": "afl", "commit": "abc", "changed": False, "code": "c0de"}
     row |= {"date": "2026-01-01", "cpu_seconds": 1800, "executions": 1000, "edges": 5, "finds": []}
     later: dict[str, object] = {"date": "2026-01-03", "commit": "def", "edges": 7, "finds": [{}]}
     older: dict[str, object] = {"code": "01d", "date": "2026-01-02", "changed": True}
-    runs: list[dict[str, object]] = [later, {}, {"target": "u"}, older]
+    runs: list[dict[str, object]] = [later, {}, {"target": "u"}, {"target": "v", "code": "new"}, older]
     for i, more in enumerate(runs):
         (tmp_path / "results" / f"{i}.json").write_text(json.dumps({**row, **more}), encoding="utf-8")
-    lines = corpus_update.by_code()
-    assert lines[0].endswith("was c0de when this was computed; campaigns ran it for 1.50 CPU hours and 3,000 executions.")
-    assert lines[4:] == [
-        "| 2026-01-02 | 01d | abc and changes | 0.50 | 1,000 | 0 |",
-        "| 2026-01-03 | c0de | def, abc | 1.50 | 3,000 | 1 |",
+    assert corpus_update.of_present_code()[2:] == [
+        "| t | c0de | 1.00 | 2,000 | 1 |",
+        "| u | new | 0.00 | 0 | 0 |",
+        "| v | new | 0.50 | 1,000 | 0 |",
+        "| **all** | | 1.50 | 3,000 | 1 |",
+    ]
+    assert corpus_update.by_commit()[2:] == [
+        "| 2026-01-01 | abc | 1.50 | 3,000 | 0 |",
+        "| 2026-01-02 | abc and changes | 0.50 | 1,000 | 0 |",
+        "| 2026-01-03 | def | 0.50 | 1,000 | 1 |",
     ]
     assert corpus_update.by_target()[2:] == [
         "| c0de | u | afl | 0.50 | 1,000 | 5 | 0 |",
+        "| new | v | afl | 0.50 | 1,000 | 5 | 0 |",
         "| 01d | t | afl | 0.50 | 1,000 | 5 | 0 |",
         "| c0de | t | afl | 1.00 | 2,000 | 7 | 1 |",
     ]
-    monkeypatch.setattr(corpus_update, "code_of", lambda _: "new")
-    assert corpus_update.by_code()[0].endswith("campaigns ran it for 0.00 CPU hours and 0 executions.")
 
 
 def test_planted_bugs_are_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -294,6 +303,16 @@ def test_a_mutants_run_that_crashes_is_no_success(tmp_path: Path, script: str) -
     else:
         with pytest.raises(campaign.StartError, match="left no input"):
             campaign.run_mutants(tmp_path, program, 1, 60, 1, summary)
+
+
+def test_a_mutant_that_crashes_a_target_is_left(tmp_path: Path) -> None:
+    dump = FUZZ.parent / "corpus/valid/all-roots-102-id8.hprof"
+    command: list[str | Path] = [os.environ["HPROF_CRASHING_MUTANTS"], "5", dump]
+    no_handler = os.environ | {"ASAN_OPTIONS": "handle_segv=0"}
+    done = subprocess.run(command, cwd=tmp_path, env=no_handler, capture_output=True, check=False)
+    assert (done.returncode, done.stdout) == (-signal.SIGSEGV, b"")
+    assert done.stderr == b"seed 0, in the file mutant\n"
+    assert (tmp_path / "mutant").read_bytes() not in (b"", dump.read_bytes())
 
 
 def test_a_time_too_short_to_run_anything_is_refused(tmp_path: Path) -> None:

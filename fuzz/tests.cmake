@@ -49,6 +49,13 @@ endif()
 
 set_tests_properties(${tests} PROPERTIES LABELS fuzz ENVIRONMENT "${test_environment}")
 
+# What mutants.c leaves of a crash.
+if(NOT LIB_FUZZING_ENGINE AND NOT no_pytest)
+  add_executable(test_crash-mutants test_crash.c mutants.c $<TARGET_OBJECTS:fuzz-mutator>)
+  target_link_libraries(test_crash-mutants PRIVATE fuzz-harness fuzz-mutator)
+  set_property(TEST fuzz.test_campaign APPEND PROPERTY ENVIRONMENT HPROF_CRASHING_MUTANTS=$<TARGET_FILE:test_crash-mutants>)
+endif()
+
 # fuzz_oracle against a library in which a rule is patched, and against the one that is tested.
 if(NOT LIB_FUZZING_ENGINE AND NOT no_pytest)
   set(patched_source ${CMAKE_CURRENT_BINARY_DIR}/patched_findings.c)
@@ -57,7 +64,7 @@ if(NOT LIB_FUZZING_ENGINE AND NOT no_pytest)
       -P ${CMAKE_CURRENT_SOURCE_DIR}/patch_rules.cmake
     DEPENDS ${PROJECT_SOURCE_DIR}/validator/src/findings/findings.c patch_rules.cmake VERBATIM)
   foreach(name IN ITEMS test_oracle_tested test_oracle_patched)
-    add_executable(${name} fuzz_oracle.c allocator.c oracle.c target.c replay.c)
+    add_executable(${name} fuzz_oracle.c allocator.c ${oracle} target.c replay.c)
     target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/validator/include ${PROJECT_SOURCE_DIR}/validator/src)
     target_link_libraries(${name} PRIVATE PkgConfig::ISAL Threads::Threads)
   endforeach()
