@@ -1,7 +1,7 @@
-/* The record reader alone: whatever the bytes, its events come in order, each where the one before it ends, up to the last byte
- * and not beyond, and it ends; and if it takes a dump, the generator's sink writes the same bytes from the events. Measuring a
- * sub-record does not depend on the bytes after it. And recovery alone: whatever the bytes, it reads only those in sight, and with
- * fewer in sight it excludes nothing that more allow. */
+/* The record reader: whatever the bytes, its events come in order and end; each begins where the one before it ended, and the last
+ * one ends where the input does. If the reader takes a dump, the generator's sink writes the same bytes from the events.
+ * Measuring a sub-record does not depend on the bytes after it.
+ * Recovery: whatever the bytes, it reads only those in sight, and with fewer in sight it excludes nothing that more allow. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

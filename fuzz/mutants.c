@@ -7,11 +7,13 @@
  * HPROF_MUTANTS replaces COUNT, and HPROF_MUTANTS_FROM is the seed of the first (0). A mutant on which the target aborts or crashes
  * is left in the file `mutant`. */
 #define _XOPEN_SOURCE 700
+#include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "mutator.h"
 #include "target.h"
@@ -78,27 +80,43 @@ static const uint8_t *from;
 static size_t size;
 static uint64_t seed;
 
-/* After this the program ends: what a handler may not call elsewhere does no harm here. */
+/* Writes "seed N, in the file mutant". */
+static void print_seed(void)
+{
+    static const char before[] = "seed ", after[] = ", in the file mutant\n";
+    char digits[20];
+    size_t at = sizeof digits;
+    uint64_t left = seed;
+
+    do
+        digits[--at] = (char)('0' + left % 10);
+    while (left /= 10);
+    if (write(STDERR_FILENO, before, sizeof before - 1) < 0 || write(STDERR_FILENO, digits + at, sizeof digits - at) < 0 ||
+        write(STDERR_FILENO, after, sizeof after - 1) < 0)
+        return;
+}
+
+/* Calls only async-signal-safe functions: the heap may be corrupt, and the stack full. */
 static void leave_mutant(int number)
 {
-    FILE *stream = fopen("mutant", "wb");
+    int fd = open("mutant", O_WRONLY | O_CREAT | O_TRUNC, 0666);
 
-    fprintf(stderr, "seed %llu, in the file mutant\n", (unsigned long long)seed);
-    if (stream) {
-        fwrite(from, 1, size, stream);
-        fclose(stream);
-    }
+    print_seed();
+    for (ssize_t done = 0, n = 1; fd >= 0 && n > 0 && (size_t)done < size; done += n)
+        n = write(fd, from + done, size - (size_t)done);
     signal(number, SIG_DFL);
     raise(number);
 }
 
-/* A sanitizer keeps its own handlers. */
+/* The handlers of a sanitizer stay. */
 static void leave_mutant_on(int number)
 {
-    struct sigaction old;
+    static uint8_t stack[64 << 10];
+    stack_t other = {.ss_sp = stack, .ss_size = sizeof stack};
+    struct sigaction old, leave = {.sa_handler = leave_mutant, .sa_flags = SA_ONSTACK};
 
-    if (sigaction(number, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
-        signal(number, leave_mutant);
+    if (sigaltstack(&other, NULL) == 0 && sigaction(number, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+        sigaction(number, &leave, NULL);
 }
 
 static const struct file *choose_file(uint64_t turn, bool by_folder)

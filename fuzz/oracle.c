@@ -198,12 +198,12 @@ static void report(struct oracle *o, const char *rule, uint64_t offset)
     ADD(&o->findings, struct oracle_finding, .rule = rule, .offset = offset);
 }
 
-/* Plain reading has failed, which has to do with the bytes from `from` on. */
-static void fail(struct oracle *o, struct oracle_finding finding, uint64_t from)
+/* Plain reading has failed. Findings before read_until do not depend on it. */
+static void fail(struct oracle *o, struct oracle_finding finding, uint64_t read_until)
 {
     o->failed = true;
     o->report->failure = finding;
-    o->report->read_until = from;
+    o->report->read_until = o->report->sound_until = read_until;
 }
 
 static void use(struct list *uses, uint64_t scope, uint64_t id, int role, uint64_t at, const char *rule)
@@ -685,7 +685,7 @@ static struct doubtful_instance doubt_instance(const struct oracle *o, uint64_t 
     uint64_t size = size_by_class(o, id(o->d, class_at));
     if (size == UINT64_MAX || size == u4(o->d, bytes_at))
         return (struct doubtful_instance){0};
-    return (struct doubtful_instance){tag_at, values_at - tag_at + size};
+    return (struct doubtful_instance){tag_at, bytes_at, values_at - tag_at + size};
 }
 
 /* M.2: an empty heap dump record, if it is the last or the last but one. */
@@ -699,18 +699,18 @@ static uint64_t empty_heap_dump(const struct oracle *o)
     return 0;
 }
 
-/* Plain reading has failed. It is the first byte of the record, the sub-record, or what may be to blame for them, that has to do
- * with it. */
 static void fail_at(struct oracle *o, const struct failure *failure)
 {
-    uint64_t from = failure->record_at;
-    if (failure->empty_at)
-        from = failure->empty_at;
-    else if (failure->before.at)
-        from = failure->before.at;
-    else if (failure->subrecord_at)
-        from = failure->subrecord_at;
-    fail(o, finding_of_failure(o->d, failure), from);
+    uint64_t fault_at;
+    struct oracle_finding finding = finding_of_failure(o->d, failure, &fault_at);
+    fail(o, finding, fault_at);
+    /* A later failure may show that the empty heap dump record is at fault. */
+    if (failure->empty_at && failure->empty_at < fault_at) {
+        o->report->read_until = failure->empty_at;
+        o->report->sound_until = ORACLE_UNKNOWN;
+    }
+    if (strcmp(finding.rule, "REC-005") == 0) /* M.4: the framing is well-formed up to a later failure */
+        o->report->sound_until = ORACLE_UNKNOWN;
 }
 
 static void read_subrecords(struct oracle *o, uint64_t record_at, uint64_t end)
@@ -729,8 +729,10 @@ static void read_subrecords(struct oracle *o, uint64_t record_at, uint64_t end)
         fail_at(o, &(struct failure){.record_at = record_at,
                                      .empty_at = empty_heap_dump(o),
                                      .subrecord_at = at,
-                                     .before = doubt_instance(o, previous_at, limit),
+                                     .previous = doubt_instance(o, previous_at, limit),
                                      .here = doubt_instance(o, at, limit)});
+    if (end > o->d->size && o->report->sound_until > record_at && o->report->sound_until != ORACLE_UNKNOWN)
+        o->report->sound_until = record_at;
 }
 
 static void report_segments_of_1_0_1(struct oracle *o, uint64_t at)
@@ -742,7 +744,7 @@ static void report_segments_of_1_0_1(struct oracle *o, uint64_t at)
 
 static void read_heap_dump_record(struct oracle *o, uint64_t body_at)
 {
-    uint64_t at = body_at - RECORD_HEADER_SIZE, tag = u1(o->d, at), length = u4(o->d, at + 5);
+    uint64_t at = body_at - RECORD_HEADER_SIZE, tag = u1(o->d, at), length = u4(o->d, at + LENGTH_AT);
     if (!o->series_open) {
         o->heap++;
         *(uint64_t *)append(&o->heap_ends, sizeof(uint64_t)) = UINT64_MAX;
@@ -793,18 +795,15 @@ static void (*const read_record[256])(struct oracle *o, uint64_t at) = {
     [HEAP_DUMP_END] = read_heap_dump_end,
 };
 
-/* Whether the record at `at` can be read. A heap dump record can be as far as it goes. */
+/* Whether the record at `at` can be read. Of a heap dump record only the header must be complete. */
 static bool is_framed(const struct oracle *o, uint64_t at)
 {
     uint64_t left = o->d->size - at;
     if (left < RECORD_HEADER_SIZE || !is_record_tag(u1(o->d, at)) || is_of_no_version(o->d, at, !o->segment_reported))
         return false;
-    uint64_t tag = u1(o->d, at), length = u4(o->d, at + LENGTH_AT), right = right_length_of_record(o->d, at);
-    if (is_heap_dump_record(tag))
+    if (is_heap_dump_record(u1(o->d, at)))
         return true;
-    if (length > left - RECORD_HEADER_SIZE)
-        return false;
-    return tag == UTF8 ? kind_allows_length(o->d, tag, length) : length == right;
+    return u4(o->d, at + LENGTH_AT) <= left - RECORD_HEADER_SIZE && has_right_length(o->d, at);
 }
 
 /* Reads the record at `at`. False if nothing after it can be read. */
@@ -1415,7 +1414,7 @@ static void finish_report(struct oracle *o)
 {
     struct oracle_report *r = o->report;
     if (!o->failed)
-        r->read_until = r->closed_until = o->d->size;
+        r->read_until = r->closed_until = r->sound_until = o->d->size;
     else
         r->closed_until = o->closed_until < r->read_until ? o->closed_until : r->read_until;
     r->failed = o->failed;

@@ -13,14 +13,17 @@ struct oracle_finding {
     uint64_t offset;
 };
 
+#define ORACLE_UNKNOWN UINT64_MAX
+
 struct oracle_report {
     /* Plain reading failed: a header that cannot be trusted, a tag that the version does not define, a length beyond the end
      * of the file or other than its kind or count asks for, a sub-record that cannot be there or crosses the end of its
      * record. */
     bool failed;
     struct oracle_finding failure; /* what is reported for it */
-    uint64_t read_until;   /* no byte before this offset has to do with the failure; without one, the size of the dump */
-    uint64_t record_at;    /* the record in which reading failed, or the last one; nothing is known of its header */
+    uint64_t read_until;           /* the tag of what is at fault; without a failure, the size of the dump */
+    uint64_t record_at;    /* the record in which reading failed, or the last one; findings in its header are not compared */
+    uint64_t sound_until;  /* SPEC.md M.4; ORACLE_UNKNOWN if a later failure decides it */
     uint64_t closed_until; /* heap dumps that begin before this offset were read to their end */
 
     /* In the order of their offsets; after a failure, only those that oracle_settles(). */

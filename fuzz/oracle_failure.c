@@ -1,5 +1,4 @@
-/* See oracle_failure.h. Recovery itself is not here, only what decides about the finding: whether records or sub-records follow
- * at an offset. */
+/* See oracle_failure.h. Where checking resumes is not decided here: the oracle stops. */
 #include "oracle_failure.h"
 
 #include <stdio.h>
@@ -8,7 +7,7 @@
 
 /* ---- What recovery sees ------------------------------------------------------------------------------------------------ */
 
-enum { SIGHT = 64 << 10 };
+enum { SIGHT = 64 << 10, MOST_SUBRECORDS = 8, MOST_PARTS = 18 }; /* M.2 */
 
 /* The bytes before `end`. */
 struct sight {
@@ -16,11 +15,16 @@ struct sight {
     bool ended; /* the dump ends there */
 };
 
-/* From an offset on, 64 KiB after what may be skipped there; of that it sees as much at most. */
-static struct sight see_from(const struct dump *d, uint64_t at, uint64_t skipped)
+static uint64_t smaller(uint64_t a, uint64_t b)
 {
-    uint64_t wanted = SIGHT + (skipped < SIGHT ? skipped : SIGHT), left = d->size - at;
-    return (struct sight){at + (wanted < left ? wanted : left), left < wanted};
+    return a < b ? a : b;
+}
+
+/* From an offset on, 64 KiB after the `skipped` bytes, of which at most 64 KiB count. */
+static struct sight sight_from(const struct dump *d, uint64_t at, uint64_t skipped)
+{
+    uint64_t wanted = SIGHT + smaller(skipped, SIGHT), left = d->size - at;
+    return (struct sight){at + smaller(wanted, left), left < wanted};
 }
 
 static uint64_t length_of_record(const struct dump *d, uint64_t at)
@@ -28,7 +32,11 @@ static uint64_t length_of_record(const struct dump *d, uint64_t at)
     return u4(d, at + LENGTH_AT);
 }
 
-/* Whether a record follows at an offset. */
+static uint64_t end_of_record(const struct dump *d, uint64_t at)
+{
+    return at + RECORD_HEADER_SIZE + length_of_record(d, at);
+}
+
 static bool record_follows(const struct dump *d, const struct sight *s, uint64_t at)
 {
     bool empty_heap_dump = true;
@@ -46,17 +54,16 @@ static bool record_follows(const struct dump *d, const struct sight *s, uint64_t
     return at <= s->end || !s->ended;
 }
 
-static uint64_t smaller(uint64_t a, uint64_t b)
+static bool record_follows_here(const struct dump *d, uint64_t at)
 {
-    return a < b ? a : b;
+    struct sight s = sight_from(d, at, 0);
+    return record_follows(d, &s, at);
 }
 
-/* Whether sub-records follow at an offset, up to the end of their record. */
-static bool subrecords_follow(const struct dump *d, const struct sight *s, uint64_t at, uint64_t record_end)
+/* Whether sub-records follow at an offset up to the end of their record: `most` of them, or fewer if that or the sight ends. */
+static bool subrecords_follow(const struct dump *d, const struct sight *s, uint64_t at, uint64_t record_end, int most)
 {
-    if (at > s->end)
-        return !s->ended;
-    for (int seen = 0; at < record_end && seen < 8; seen++) {
+    for (int seen = 0; at < record_end && seen < most; seen++) {
         struct extent e = extent_of_subrecord(d, at, smaller(s->end, record_end));
         if (e.kind == EXTENT_UNKNOWN)
             return s->end < record_end;
@@ -69,30 +76,16 @@ static bool subrecords_follow(const struct dump *d, const struct sight *s, uint6
     return true;
 }
 
-/* Whether one sub-record, or the end of its record, follows at an offset in sight. */
-static bool subrecord_follows(const struct dump *d, const struct sight *s, uint64_t at, uint64_t record_end)
-{
-    struct extent e = extent_of_subrecord(d, at, smaller(s->end, record_end));
-    if (at == record_end)
-        return true;
-    if (e.kind == EXTENT_UNKNOWN)
-        return s->end < record_end;
-    return e.kind == EXTENT_KNOWN && e.size <= record_end - at;
-}
-
 /* ---- Records ----------------------------------------------------------------------------------------------------------- */
 
-static struct oracle_finding wrong_framing(uint64_t record_at)
-{
-    return (struct oracle_finding){"REC-002", record_at + LENGTH_AT};
-}
-
-/* Whether it may be the length of the empty heap dump record which is wrong, since it was never filled in. */
+/* Whether the length of the empty heap dump record was never filled in: a sub-record seems to follow it. */
 static bool may_be_unfilled(const struct dump *d, const struct failure *f)
 {
+    if (!f->empty_at)
+        return false;
     uint64_t body_at = f->empty_at + RECORD_HEADER_SIZE;
-    struct sight s = see_from(d, body_at, 0);
-    return f->empty_at && body_at < s.end && subrecord_follows(d, &s, body_at, s.ended ? s.end : UINT64_MAX);
+    struct sight s = sight_from(d, body_at, 0);
+    return body_at < s.end && subrecords_follow(d, &s, body_at, s.ended ? s.end : UINT64_MAX, 1);
 }
 
 static struct oracle_finding unfilled(const struct failure *f)
@@ -100,49 +93,47 @@ static struct oracle_finding unfilled(const struct failure *f)
     return (struct oracle_finding){"REC-011", f->empty_at + LENGTH_AT};
 }
 
-static struct oracle_finding unfilled_or(const struct dump *d, const struct failure *f, struct oracle_finding otherwise)
+static struct oracle_finding wrong_framing(uint64_t record_at)
 {
-    return may_be_unfilled(d, f) ? unfilled(f) : otherwise;
+    return (struct oracle_finding){"REC-002", record_at + LENGTH_AT};
 }
 
-/* Records of unknown tag are skipped if they lead to one of known tag, which a record follows in turn, or to the end. */
+/* The record, or its header, goes on after the end of the dump. */
+static struct oracle_finding truncated(const struct dump *d, const struct failure *f)
+{
+    if (may_be_unfilled(d, f))
+        return unfilled(f);
+    if (d->size - f->record_at < RECORD_HEADER_SIZE)
+        return (struct oracle_finding){"REC-001", f->record_at};
+    return wrong_framing(f->record_at);
+}
+
+/* Records of unknown tag are skipped if their lengths lead to a record of known tag that ends within the dump, or to the end. */
 static struct oracle_finding unknown_tag(const struct dump *d, const struct failure *f)
 {
-    struct oracle_finding lost = wrong_framing(f->record_at), skipped = {"REC-003", f->record_at};
-    uint64_t at = f->record_at;
-    for (;;) {
-        uint64_t body_at = at + RECORD_HEADER_SIZE, length = length_of_record(d, at), end = body_at + length;
-        struct sight beyond = see_from(d, body_at, length);
-        bool leads_on = end <= beyond.end && record_follows(d, &beyond, end);
-        if (at == f->record_at && !leads_on && may_be_unfilled(d, f))
-            return unfilled(f);
-        if (end == d->size)
-            return skipped;
-        if (end > d->size || d->size - end < RECORD_HEADER_SIZE)
-            return lost;
-        if (is_record_tag(u1(d, end))) {
-            struct sight s = see_from(d, end, 0);
-            return record_follows(d, &s, end) ? skipped : lost;
-        }
-        at = end;
-    }
+    uint64_t at = f->record_at, end = end_of_record(d, at);
+    struct sight s = sight_from(d, at + RECORD_HEADER_SIZE, length_of_record(d, at));
+    bool leads_on = end <= s.end && record_follows(d, &s, end);
+    if (!leads_on && may_be_unfilled(d, f))
+        return unfilled(f);
+    while (end < d->size && d->size - end >= RECORD_HEADER_SIZE && !is_record_tag(u1(d, end)))
+        end = end_of_record(d, end);
+    if (end <= d->size && record_follows_here(d, end))
+        return (struct oracle_finding){"REC-003", at};
+    return wrong_framing(at);
 }
 
 static struct oracle_finding wrong_length(const struct dump *d, const struct failure *f)
 {
-    uint64_t at = f->record_at, body_at = at + RECORD_HEADER_SIZE, length = length_of_record(d, at);
-    uint64_t right = right_length_of_record(d, at), end = body_at + length;
+    uint64_t at = f->record_at, body_at = at + RECORD_HEADER_SIZE, length = length_of_record(d, at), end = body_at + length;
+    uint64_t right = right_length_of_record(d, at);
     struct oracle_finding wrong = {rule_on_length(u1(d, at)), at + LENGTH_AT};
-    struct sight s = see_from(d, body_at, right > length ? right : length);
+    struct sight s = sight_from(d, body_at, right > length ? right : length);
     if ((end <= s.end && record_follows(d, &s, end)) || (right <= s.end - body_at && record_follows(d, &s, body_at + right)))
         return wrong;
     if (may_be_unfilled(d, f))
         return unfilled(f);
-    if (end > s.end && end <= d->size) {
-        s = see_from(d, end, 0);
-        return record_follows(d, &s, end) ? wrong : wrong_framing(at);
-    }
-    return wrong_framing(at);
+    return end > s.end && end <= d->size && record_follows_here(d, end) ? wrong : wrong_framing(at);
 }
 
 bool is_of_no_version(const struct dump *d, uint64_t at, bool first_segment)
@@ -153,10 +144,22 @@ bool is_of_no_version(const struct dump *d, uint64_t at, bool first_segment)
     return tag == HEAP_DUMP_END || (tag == HEAP_DUMP_SEGMENT && body_at < d->size && !is_subrecord_tag(u1(d, body_at)));
 }
 
+static struct oracle_finding finding_of_record(const struct dump *d, const struct failure *f)
+{
+    uint64_t at = f->record_at;
+    if (d->size - at < RECORD_HEADER_SIZE)
+        return truncated(d, f);
+    if (!is_record_tag(u1(d, at)))
+        return unknown_tag(d, f);
+    if (is_of_no_version(d, at, f->first_segment))
+        return end_of_record(d, at) > d->size ? truncated(d, f) : (struct oracle_finding){"REC-005", at};
+    return has_right_length(d, at) ? truncated(d, f) : wrong_length(d, f);
+}
+
 /* ---- Sub-records ------------------------------------------------------------------------------------------------------- */
 
-/* Whether it is the length of an instance that is wrong: nothing can follow it, but sub-records follow its size by class. */
-static bool is_to_blame(const struct dump *d, const struct doubtful_instance *instance, uint64_t record_end)
+/* Whether the length of an instance is wrong: no sub-record follows it, but sub-records follow its size by class. */
+static bool has_wrong_length(const struct dump *d, const struct doubtful_instance *instance, uint64_t record_end)
 {
     uint64_t at = instance->at, by_class = instance->by_class;
     if (!at || by_class > SIGHT || by_class >= record_end - at)
@@ -165,14 +168,14 @@ static bool is_to_blame(const struct dump *d, const struct doubtful_instance *in
     bool crosses = size > record_end - at;
     if (size > SIGHT && !crosses)
         return false;
-    struct sight s = see_from(d, at, crosses || size < by_class ? by_class : size);
-    if (!crosses && (at + size > s.end || subrecord_follows(d, &s, at + size, record_end)))
+    struct sight s = sight_from(d, at, crosses || size < by_class ? by_class : size);
+    if (!crosses && (at + size > s.end || subrecords_follow(d, &s, at + size, record_end, 1)))
         return false;
-    return at + by_class <= s.end && subrecords_follow(d, &s, at + by_class, record_end);
+    return at + by_class <= s.end && subrecords_follow(d, &s, at + by_class, record_end, MOST_SUBRECORDS);
 }
 
-/* Whether a chain of sub-records, at least one of them complete if that is asked for, crosses the end of a segment that another
- * segment follows. */
+/* Whether a chain of sub-records crosses the end of a segment that another segment follows; needs_complete: only after a complete
+ * sub-record. */
 static bool chain_crosses(const struct dump *d, const struct sight *s, uint64_t at, uint64_t record_end, bool needs_complete)
 {
     if (record_end < s->end ? u1(d, record_end) != HEAP_DUMP_SEGMENT : s->ended)
@@ -189,112 +192,87 @@ static bool chain_crosses(const struct dump *d, const struct sight *s, uint64_t 
     return false;
 }
 
-/* Whether the segment of which the body begins at `at` goes on with a sub-record of which `rest` bytes are missing. */
+/* Whether a segment, whose body begins at `at`, goes on with a sub-record of which `rest` bytes are missing. */
 static bool goes_on(const struct dump *d, uint64_t at, uint64_t record_end, uint64_t rest)
 {
-    struct sight s = see_from(d, at, 0);
-    if (subrecords_follow(d, &s, at, record_end))
+    struct sight s = sight_from(d, at, 0);
+    if (subrecords_follow(d, &s, at, record_end, MOST_SUBRECORDS))
         return false;
-    if (rest >= record_end - at || at + rest >= s.end || subrecords_follow(d, &s, at + rest, record_end))
+    if (rest >= record_end - at || at + rest >= s.end || subrecords_follow(d, &s, at + rest, record_end, MOST_SUBRECORDS))
         return true;
     return !chain_crosses(d, &s, at, record_end, true) && chain_crosses(d, &s, at + rest, record_end, false);
 }
 
-/* A sub-record of which some parts are at hand, one after the other. */
-struct joined {
-    uint8_t *bytes;
-    uint64_t size;
-};
-
-static void join(struct joined *j, const uint8_t *bytes, uint64_t size)
+static bool is_segment(const struct dump *d, uint64_t at)
 {
-    j->bytes = realloc(j->bytes, (size_t)(j->size + size));
-    if (!j->bytes) {
+    return at <= d->size && d->size - at >= RECORD_HEADER_SIZE && u1(d, at) == HEAP_DUMP_SEGMENT;
+}
+
+/* The size of a sub-record that the segments from `next` on go on with; 0 if its first parts do not tell it. */
+static uint64_t joined_size(const struct dump *d, uint64_t at, uint64_t next)
+{
+    uint8_t *bytes = malloc((size_t)(d->size - at));
+    if (!bytes) {
         fputs("oracle: out of memory\n", stderr);
         abort();
     }
-    memcpy(j->bytes + j->size, bytes, (size_t)size);
-    j->size += size;
+    struct dump joined = *d;
+    joined.bytes = bytes;
+    joined.size = next - at;
+    memcpy(bytes, d->bytes + at, (size_t)joined.size);
+    for (int parts = 1; parts < MOST_PARTS && is_segment(d, next); next = end_of_record(d, next)) {
+        uint64_t body_at = next + RECORD_HEADER_SIZE, there = smaller(length_of_record(d, next), d->size - body_at);
+        memcpy(bytes + joined.size, d->bytes + body_at, (size_t)there);
+        joined.size += there;
+        parts += there != 0;
+    }
+    struct extent e = extent_of_subrecord(&joined, 0, joined.size);
+    free(bytes);
+    return e.kind == EXTENT_KNOWN ? e.size : 0;
 }
 
-/* Whether segments from `at` on go on with a sub-record that crosses the end of the segment before them. The parts are joined until
- * they tell its size. */
-static bool segments_go_on(const struct dump *d, struct joined *part, uint64_t at)
+/* Whether the segments from `next` on go on with the sub-record at `at`. */
+static bool segments_go_on(const struct dump *d, uint64_t at, uint64_t next)
 {
-    enum { PARTS_MEASURED = 16 };
-    uint64_t size = 0, had = part->size;
-    for (int parts = 1; d->size - at >= RECORD_HEADER_SIZE && u1(d, at) == HEAP_DUMP_SEGMENT;) {
-        uint64_t body_at = at + RECORD_HEADER_SIZE, length = length_of_record(d, at), end = body_at + length;
-        at = end;
-        if (length == 0)
-            continue;
-        if (!size) {
-            join(part, d->bytes + body_at, smaller(length, d->size - body_at));
-            struct dump joined = *d;
-            joined.bytes = part->bytes;
-            joined.size = part->size;
-            struct extent e = extent_of_subrecord(&joined, 0, joined.size);
-            if (e.kind == EXTENT_KNOWN && e.size > had)
-                size = e.size;
-            else if (e.kind != EXTENT_UNKNOWN || end > d->size || parts > PARTS_MEASURED)
-                return false;
-        }
-        uint64_t rest = size ? size - had : length; /* all of the segment if the size is not known yet */
-        if (!goes_on(d, body_at, end, rest))
+    uint64_t size = joined_size(d, at, next), had = next - at;
+    for (; size && is_segment(d, next); next = end_of_record(d, next)) {
+        uint64_t length = length_of_record(d, next);
+        if (length && !goes_on(d, next + RECORD_HEADER_SIZE, end_of_record(d, next), size - had))
             return false;
-        if (size && (rest <= length || end > d->size))
-            return true;
         had += length;
-        parts++;
+        if (had >= size || end_of_record(d, next) > d->size)
+            return true;
     }
     return false;
 }
 
-/* A sub-record crosses the end of its record. */
-static struct oracle_finding crossing(const struct dump *d, const struct failure *f, uint64_t record_end)
+static struct oracle_finding finding_of_subrecord(const struct dump *d, const struct failure *f)
 {
-    struct joined part = {0};
-    join(&part, d->bytes + f->subrecord_at, record_end - f->subrecord_at);
-    bool is_joined = u1(d, f->record_at) == HEAP_DUMP_SEGMENT && segments_go_on(d, &part, record_end);
-    free(part.bytes);
-    return (struct oracle_finding){is_joined ? "REC-014" : "REC-015", f->subrecord_at};
-}
-
-static struct oracle_finding no_subrecord(const struct dump *d, const struct failure *f)
-{
-    uint64_t record_end = f->record_at + RECORD_HEADER_SIZE + length_of_record(d, f->record_at), at = f->subrecord_at;
-    uint64_t length_at = 1 + 2 * d->id_size + 4; /* of an instance */
-    if (is_to_blame(d, &f->before, record_end))
-        return (struct oracle_finding){"OBJ-006", f->before.at + length_at};
-    if (is_to_blame(d, &f->here, record_end))
-        return (struct oracle_finding){"OBJ-006", f->here.at + length_at};
+    uint64_t record_end = end_of_record(d, f->record_at), at = f->subrecord_at;
+    if (has_wrong_length(d, &f->previous, record_end))
+        return (struct oracle_finding){"OBJ-006", f->previous.bytes_at};
+    if (has_wrong_length(d, &f->here, record_end))
+        return (struct oracle_finding){"OBJ-006", f->here.bytes_at};
     if (record_end > d->size)
-        return unfilled_or(d, f, wrong_framing(f->record_at));
+        return truncated(d, f);
     struct extent e = extent_of_subrecord(d, at, record_end);
     if (e.kind == EXTENT_BAD_TAG)
         return (struct oracle_finding){"REC-013", at};
     if (e.kind == EXTENT_BAD_TYPE)
         return (struct oracle_finding){e.rule, e.type_at};
-    return crossing(d, f, record_end);
+    bool crosses_segments = u1(d, f->record_at) == HEAP_DUMP_SEGMENT && segments_go_on(d, at, record_end);
+    return (struct oracle_finding){crosses_segments ? "REC-014" : "REC-015", at};
 }
 
 /* ---- The failure ------------------------------------------------------------------------------------------------------- */
 
-struct oracle_finding finding_of_failure(const struct dump *d, const struct failure *f)
+struct oracle_finding finding_of_failure(const struct dump *d, const struct failure *f, uint64_t *fault_at)
 {
-    uint64_t at = f->record_at, left = d->size - at;
-    if (f->subrecord_at)
-        return no_subrecord(d, f);
-    if (left < RECORD_HEADER_SIZE)
-        return unfilled_or(d, f, (struct oracle_finding){"REC-001", at});
-    uint64_t length = length_of_record(d, at);
-    bool is_truncated = length > left - RECORD_HEADER_SIZE;
-    if (!is_record_tag(u1(d, at)))
-        return unknown_tag(d, f);
-    if (is_of_no_version(d, at, f->first_segment))
-        return is_truncated ? unfilled_or(d, f, wrong_framing(at)) : (struct oracle_finding){"REC-005", at};
-    uint64_t right = right_length_of_record(d, at);
-    if (right == UINT64_MAX ? !kind_allows_length(d, u1(d, at), length) || u1(d, at) != UTF8 : right != length)
-        return wrong_length(d, f);
-    return unfilled_or(d, f, wrong_framing(at)); /* truncated */
+    struct oracle_finding finding = f->subrecord_at ? finding_of_subrecord(d, f) : finding_of_record(d, f);
+    *fault_at = f->subrecord_at ? f->subrecord_at : f->record_at;
+    if (strcmp(finding.rule, "REC-011") == 0)
+        *fault_at = f->empty_at;
+    else if (strcmp(finding.rule, "OBJ-006") == 0 && finding.offset == f->previous.bytes_at)
+        *fault_at = f->previous.at;
+    return finding;
 }

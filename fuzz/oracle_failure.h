@@ -8,23 +8,26 @@
 /* An INSTANCE_DUMP whose class, and all its superclasses, are dumped before it and give it a size other than its own. */
 struct doubtful_instance {
     uint64_t at;       /* its tag; 0 if there is no such instance */
+    uint64_t bytes_at; /* the field with the size of its values */
     uint64_t by_class; /* the size by its class, from its tag on */
 };
 
 /* Where plain reading failed. */
 struct failure {
     uint64_t record_at;
-    uint64_t empty_at;  /* an empty heap dump record, if it is one of the two records before; else 0 */
+    uint64_t empty_at;  /* the empty heap dump record among the two records before it; 0 if there is none */
     bool first_segment; /* no record before it is a HEAP_DUMP_SEGMENT or HEAP_DUMP_END */
-    /* Within a heap dump record whose header can be read; 0 otherwise. */
-    uint64_t subrecord_at; /* the first byte that belongs to no complete sub-record */
-    struct doubtful_instance before, here;
+    /* Set only for a heap dump record with a complete header: */
+    uint64_t subrecord_at;                   /* the first byte that belongs to no complete sub-record */
+    struct doubtful_instance previous, here; /* the sub-record before that byte, and the one that begins there */
 };
 
-struct oracle_finding finding_of_failure(const struct dump *d, const struct failure *f);
+/* The finding, and the tag of what is at fault: of the record, the sub-record, or the instance or empty heap dump record before it
+ * which led there. */
+struct oracle_finding finding_of_failure(const struct dump *d, const struct failure *f, uint64_t *fault_at);
 
-/* Whether the record at `at` may be one of another tag: in 1.0.1, the first HEAP_DUMP_SEGMENT or HEAP_DUMP_END, if it is not
- * even well-formed in 1.0.2. */
+/* Whether the record at `at` is the first segment or HEAP_DUMP_END of a 1.0.1 file and would be malformed in 1.0.2, too (M.3). Its
+ * tag may be wrong. */
 bool is_of_no_version(const struct dump *d, uint64_t at, bool first_segment);
 
 #endif

@@ -1,6 +1,8 @@
 /* See oracle_framing.h. */
 #include "oracle_framing.h"
 
+#include <stddef.h>
+
 /* ---- SPEC.md 2: integers, types, IDs ----------------------------------------------------------------------------------- */
 
 static uint64_t big_endian(const struct dump *d, uint64_t at, uint64_t size)
@@ -42,7 +44,6 @@ uint64_t id(const struct dump *d, uint64_t at)
     return big_endian(d, at, d->id_size);
 }
 
-/* 2.2: 0 for what is no type. */
 uint64_t size_of_type(const struct dump *d, uint64_t type)
 {
     switch (type) {
@@ -72,12 +73,13 @@ bool is_primitive(const struct dump *d, uint64_t type)
 
 /* ---- SPEC.md 3.2: records ---------------------------------------------------------------------------------------------- */
 
-/* The length of each kind of record: IDs and other bytes; after these, of what follows, each that the count says. */
+/* The length of each kind of record: the IDs and other bytes of its fixed part, then those of each entry of a list. */
 static const struct record_kind {
     bool exists;
-    const char *rule; /* on the length; NULL: any */
+    const char *length_rule; /* NULL: any length */
     uint64_t ids, bytes;
-    uint64_t count_at, each_ids, each_bytes; /* of what follows */
+    uint64_t count_at; /* in the body; 0 if there is no list */
+    uint64_t each_ids, each_bytes;
 } record_kinds[256] = {
     [UTF8] = {true, "STR-001", 1, 0, 0, 0, 0}, /* at least */
     [LOAD_CLASS] = {true, "CLS-001", 2, 8, 0, 0, 0},
@@ -107,7 +109,7 @@ bool is_heap_dump_record(uint64_t tag)
 
 const char *rule_on_length(uint64_t tag)
 {
-    return record_kinds[tag].rule;
+    return record_kinds[tag].length_rule;
 }
 
 static uint64_t fixed_size(const struct dump *d, uint64_t tag)
@@ -135,13 +137,19 @@ bool kind_allows_length(const struct dump *d, uint64_t tag, uint64_t length)
     return length == fixed_size(d, tag);
 }
 
+bool has_right_length(const struct dump *d, uint64_t at)
+{
+    uint64_t length = u4(d, at + LENGTH_AT);
+    return u1(d, at) == UTF8 ? kind_allows_length(d, UTF8, length) : length == right_length_of_record(d, at);
+}
+
 /* ---- SPEC.md 6.1: sub-records ------------------------------------------------------------------------------------------ */
 
 /* The IDs and other bytes that the fixed fields of each kind of sub-record take. */
 static const struct subrecord_kind {
     bool exists;
     uint64_t ids, bytes;
-    bool android; /* of 1.0.3 alone */
+    bool only_1_0_3;
 } subrecord_kinds[256] = {
     [ROOT_UNKNOWN] = {true, 1, 0, false},          [ROOT_JNI_GLOBAL] = {true, 2, 0, false},
     [ROOT_JNI_LOCAL] = {true, 1, 8, false},        [ROOT_JAVA_FRAME] = {true, 1, 8, false},
@@ -161,9 +169,9 @@ bool is_subrecord_tag(uint64_t tag)
     return subrecord_kinds[tag].exists;
 }
 
-static const struct extent unknown = {.kind = EXTENT_UNKNOWN};
+static const struct extent extent_unknown = {.kind = EXTENT_UNKNOWN};
 
-static struct extent known(uint64_t size)
+static struct extent extent_known(uint64_t size)
 {
     return (struct extent){.kind = EXTENT_KNOWN, .size = size};
 }
@@ -172,20 +180,20 @@ static struct extent known(uint64_t size)
 static struct extent skip_values(const struct dump *d, uint64_t *next, uint64_t limit, uint64_t name_size, const char *rule)
 {
     if (limit - *next < 2)
-        return unknown;
+        return extent_unknown;
     uint64_t count = u2(d, *next);
     *next += 2;
     for (uint64_t i = 0; i < count; i++) {
         if (limit - *next < name_size + 1)
-            return unknown;
+            return extent_unknown;
         uint64_t type_at = *next + name_size, size = size_of_type(d, u1(d, type_at));
         if (size == 0)
             return (struct extent){.kind = EXTENT_BAD_TYPE, .rule = rule, .type_at = type_at};
         if (limit - type_at - 1 < size)
-            return unknown;
+            return extent_unknown;
         *next = type_at + 1 + size;
     }
-    return known(0);
+    return extent_known(0);
 }
 
 static struct extent extent_of_class_dump(const struct dump *d, uint64_t at, uint64_t limit, uint64_t fixed)
@@ -198,31 +206,31 @@ static struct extent extent_of_class_dump(const struct dump *d, uint64_t at, uin
     if (statics.kind != EXTENT_KNOWN)
         return statics;
     if (limit - next < 2)
-        return unknown;
-    return known(next + 2 + u2(d, next) * (d->id_size + 1) - at);
+        return extent_unknown;
+    return extent_known(next + 2 + u2(d, next) * (d->id_size + 1) - at);
 }
 
 struct extent extent_of_subrecord(const struct dump *d, uint64_t at, uint64_t limit)
 {
     if (at >= limit)
-        return unknown;
+        return extent_unknown;
     uint64_t tag = u1(d, at);
     const struct subrecord_kind *kind = &subrecord_kinds[tag];
     uint64_t fixed = 1 + kind->ids * d->id_size + kind->bytes, end = at + fixed, type_at = end - 1;
-    if (!kind->exists || (kind->android && !d->android))
+    if (!kind->exists || (kind->only_1_0_3 && !d->android))
         return (struct extent){.kind = EXTENT_BAD_TAG};
     bool has_more = tag == CLASS_DUMP || tag == INSTANCE_DUMP || tag == OBJECT_ARRAY_DUMP || tag == PRIMITIVE_ARRAY_DUMP;
     if (!has_more)
-        return known(fixed);
+        return extent_known(fixed);
     if (limit - at < fixed)
-        return unknown;
+        return extent_unknown;
     if (tag == CLASS_DUMP)
         return extent_of_class_dump(d, at, limit, fixed);
     if (tag == INSTANCE_DUMP)
-        return known(fixed + u4(d, end - 4));
+        return extent_known(fixed + u4(d, end - 4));
     if (tag == OBJECT_ARRAY_DUMP)
-        return known(fixed + u4(d, end - d->id_size - 4) * d->id_size);
+        return extent_known(fixed + u4(d, end - d->id_size - 4) * d->id_size);
     if (!is_primitive(d, u1(d, type_at)))
         return (struct extent){.kind = EXTENT_BAD_TYPE, .rule = "OBJ-008", .type_at = type_at};
-    return known(fixed + u4(d, type_at - 4) * size_of_type(d, u1(d, type_at)));
+    return extent_known(fixed + u4(d, type_at - 4) * size_of_type(d, u1(d, type_at)));
 }

@@ -1,9 +1,8 @@
-/* The framing of a dump, for the oracle: SPEC.md 2, 3.2 and 6.1. Naive and of its own, like the rest of it: see oracle.h. */
+/* The framing of a dump (SPEC.md 2, 3.2 and 6.1), as oracle.c and oracle_failure.c need it. */
 #ifndef HPROF_FUZZ_ORACLE_FRAMING_H
 #define HPROF_FUZZ_ORACLE_FRAMING_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 enum record_tag {
@@ -50,7 +49,7 @@ enum subrecord_tag {
 
 enum type { TYPE_OBJECT = 2, TYPE_BOOLEAN = 4 };
 
-/* Sizes and places that do not depend on the size of IDs. */
+/* Sizes and offsets that do not depend on the size of IDs. */
 enum { ID_SIZE_AT = 19, TIMESTAMP_AT = 23, HEADER_SIZE = 31, LENGTH_AT = 5, RECORD_HEADER_SIZE = 9, SITE_SIZE = 25 };
 
 /* A dump in memory. Offsets are those of its bytes. */
@@ -73,7 +72,7 @@ uint64_t u8(const struct dump *d, uint64_t at);
 int64_t i4(const struct dump *d, uint64_t at);
 uint64_t id(const struct dump *d, uint64_t at);
 
-/* 2.2: bytes of a value; 0 for what is no type. */
+/* 2.2: bytes of a value; 0 if this is not a type. */
 uint64_t size_of_type(const struct dump *d, uint64_t type);
 bool is_primitive(const struct dump *d, uint64_t type);
 
@@ -82,12 +81,15 @@ bool is_primitive(const struct dump *d, uint64_t type);
 bool is_record_tag(uint64_t tag);
 bool is_heap_dump_record(uint64_t tag);
 
-/* The length that the record at `at` should have, by its kind and count; UINT64_MAX if its kind allows several, or the count is
- * not there. */
+/* The length that the record at `at` should have, by its kind and count; UINT64_MAX if its kind has no single right length, or the
+ * dump ends before the count. */
 uint64_t right_length_of_record(const struct dump *d, uint64_t at);
 
-/* Whether records of this kind may have this length, for some count. */
+/* Whether a record of this kind may have this length: at least that of the fixed part, if a list or a text follows it. */
 bool kind_allows_length(const struct dump *d, uint64_t tag, uint64_t length);
+
+/* Whether the length of a record, which is not a heap dump record, is that of its kind and count. */
+bool has_right_length(const struct dump *d, uint64_t at);
 
 /* The rule on the length of a record; NULL for heap dumps, which may have any. */
 const char *rule_on_length(uint64_t tag);
@@ -107,11 +109,11 @@ enum extent_kind {
 struct extent {
     enum extent_kind kind;
     uint64_t size;    /* from its tag on; may be more than there is */
-    const char *rule; /* of a bad type, which is at: */
-    uint64_t type_at;
+    const char *rule; /* that a bad type breaks, */
+    uint64_t type_at; /* and its offset */
 };
 
-/* Of the sub-record whose tag is at `at`, by the bytes before `limit`, which is at most the size of the dump. */
+/* Of the sub-record whose tag is at `at`. Reads only bytes before `limit`, which is at most the size of the dump. */
 struct extent extent_of_subrecord(const struct dump *d, uint64_t at, uint64_t limit);
 
 #endif

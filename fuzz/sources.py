@@ -4,7 +4,7 @@ import hashlib
 import subprocess
 from pathlib import Path
 
-OPTION_TARGETS = ["fuzz_generate", "fuzz_fault"]  # Their input is no dump.
+OPTION_TARGETS = ["fuzz_generate", "fuzz_fault"]  # Their input is not a dump.
 ALL_TARGETS = ["fuzz_oracle", "fuzz_paths", "fuzz_validate", "fuzz_gzip", "fuzz_records", "fuzz_report"]
 ALL_TARGETS += ["fuzz_repair", "fuzz_show", *OPTION_TARGETS]
 
@@ -33,5 +33,6 @@ def code_of(tree: Path, target: str = "all") -> str:
 
 def is_changed(tree: Path) -> bool:
     """Whether the code is not that of the commit."""
-    command = ["git", "status", "--porcelain", "--", *(f":(glob){pattern}" for pattern in PATTERNS)]
-    return bool(subprocess.run(command, cwd=tree, capture_output=True, check=True).stdout)
+    command = ["git", "status", "--porcelain", "--no-renames", "--", *(f":(glob){pattern}" for pattern in PATTERNS)]
+    changed = subprocess.run(command, cwd=tree, capture_output=True, check=True, text=True).stdout.splitlines()
+    return any(is_run(line[3:], "all") for line in changed)

@@ -1,4 +1,4 @@
-/* A target that crashes on each input. To test what mutants.c leaves. */
+/* Crashes on each input, to test that mutants.c leaves the input. */
 #include <signal.h>
 
 #include "target.h"
