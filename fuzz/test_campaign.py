@@ -119,6 +119,10 @@ def test_only_sources_of_targets_change_the_code(tmp_path: Path) -> None:
     others = ["validator/src/base/hash.c", "validator/src/rules.def", "validator/include/hprof.h", "validator/cli/report.c"]
     others += ["generator/src/model.c", "fuzz/fuzz_paths.c", "fuzz/target.h"]
     assert len({first, *(code_after(name, "2") for name in others)}) == 1 + len(others)
+    before = code_after("validator/src/base/hash.c", 'int a; /* one */ char *b = "/* two */ ";')
+    assert code_after("validator/src/base/hash.c", '// new\nint a;\n/* a\n * b */\tchar *b = "/* two */ ";') == before
+    assert code_after("validator/src/base/hash.c", 'int a; char *b = "/* 2 */ ";') != before
+    assert code_after("validator/src/base/hash.c", 'int a; char *b = "/* two */";') != before
     (tmp_path / "fuzz/target.h").rename(tmp_path / "fuzz/other.h")
     assert code_after("SPEC.md", "y") != code_after("fuzz/target.h", "2")
     assert campaign.code_of(tmp_path, "fuzz_oracle") != campaign.code_of(tmp_path, "fuzz_records") != campaign.code_of(tmp_path)
