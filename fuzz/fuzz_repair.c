@@ -1,5 +1,6 @@
 /* A repair of any bytes: if the header can be trusted there is a copy. It is valid in the profile, and another repair changes
- * nothing of it; nor is anything of a dump without findings left out. */
+ * nothing of it; nor is anything of a dump without findings left out. If an allocation fails or memory is limited, it ends with
+ * HPROF_LIMIT and a sentence, or in the same way. Nothing is leaked. */
 #include <string.h>
 #include <unistd.h>
 
@@ -15,18 +16,53 @@ static int new_file(const uint8_t *data, size_t size)
     return fd;
 }
 
+static enum hprof_status repair_with(struct allocator *memory, int from, int to, struct hprof_repair *result)
+{
+    struct hprof_allocator allocator = allocator_for(memory);
+    enum hprof_status status;
+
+    result->allocator = &allocator;
+    status = hprof_repair_fd(from, to, result);
+    expect_no_leak(memory);
+    if (status != HPROF_VALID && !*result->failure)
+        fail_target("status %d without a sentence", status);
+    return status;
+}
+
 static enum hprof_status repair(int from, int to, size_t profile, struct hprof_repair *result)
 {
     struct allocator memory = {.left = UINT64_MAX, .junk = 0xa5};
-    struct hprof_allocator allocator = allocator_for(&memory);
     enum hprof_status status;
 
-    *result = (struct hprof_repair){.profile = profile, .allocator = &allocator};
-    status = hprof_repair_fd(from, to, result);
-    expect_no_leak(&memory);
+    *result = (struct hprof_repair){.profile = profile};
+    status = repair_with(&memory, from, to, result);
     if (status != HPROF_VALID && status != HPROF_INVALID)
         fail_target("a repair ends with status %d", status);
     return status;
+}
+
+/* As above, with less memory. */
+static void repair_with_less(uint32_t bits, int from, size_t profile, enum hprof_status expected,
+                             const struct hprof_repair *first)
+{
+    struct allocator memory = {.left = UINT64_MAX};
+    struct hprof_repair result = {.profile = profile};
+    int to = new_file(NULL, 0);
+    enum hprof_status status;
+
+    if (draw(&bits, 2)) {
+        memory.left = draw(&bits, 200);
+        memory.for_good = draw(&bits, 2);
+    } else {
+        result.max_memory = (UINT64_C(1) << 20) + draw(&bits, 64) * (UINT64_C(16) << 10);
+    }
+    if (lseek(from, 0, SEEK_SET) != 0)
+        fail_target("no way back to the start");
+    status = repair_with(&memory, from, to, &result);
+    if (status != HPROF_LIMIT && (status != expected || result.bytes_out != first->bytes_out))
+        fail_target("status %d and %llu bytes with less memory, %d and %llu before", status,
+                    (unsigned long long)result.bytes_out, expected, (unsigned long long)first->bytes_out);
+    close(to);
 }
 
 struct findings {
@@ -81,10 +117,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct findings findings = {0};
     int from = new_file(data, size), to = new_file(NULL, 0);
     bool is_valid = validate(from, profile, &findings) == HPROF_VALID;
+    enum hprof_status status;
 
     if (lseek(from, 0, SEEK_SET) != 0)
         fail_target("no way back to the start");
-    if (repair(from, to, profile, &result) == HPROF_VALID)
+    status = repair(from, to, profile, &result);
+    if (status == HPROF_VALID)
         check_copy(to, profile, &result);
     else if (is_valid || !findings.header)
         fail_target("a dump whose header can be trusted cannot be repaired: %s", result.failure);
@@ -93,6 +131,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (result.left_out > result.bytes_in)
         fail_target("%llu bytes of %llu are left out", (unsigned long long)result.left_out,
                     (unsigned long long)result.bytes_in);
+    repair_with_less(bits, from, profile, status, &result);
     close(from);
     close(to);
     return 0;

@@ -1,4 +1,5 @@
-/* What is at an offset, of any bytes: the lines are within the dump, in order, and without control characters. */
+/* What is at an offset, of any bytes: the lines are within the dump, in order, and without control characters. If an allocation
+ * fails, it ends with HPROF_LIMIT and a sentence, or shows the same lines. Nothing is leaked. */
 #include <string.h>
 #include <unistd.h>
 
@@ -33,24 +34,32 @@ static void on_line(void *context, const struct hprof_line *line)
     seen->lines++;
 }
 
-static void show_at(int fd, uint64_t offset, uint64_t around)
+static enum hprof_status show_with(struct allocator *memory, int fd, uint64_t offset, uint64_t around, struct seen *seen)
 {
-    struct allocator memory = {.left = UINT64_MAX, .junk = 0xa5};
-    struct hprof_allocator allocator = allocator_for(&memory);
-    struct seen seen = {0};
-    struct hprof_show show = {
-        .offset = offset, .around = around, .allocator = &allocator, .on_line = on_line, .context = &seen};
+    struct hprof_allocator allocator = allocator_for(memory);
+    struct hprof_show show = {.offset = offset, .around = around, .allocator = &allocator, .on_line = on_line, .context = seen};
     enum hprof_status status = hprof_show_fd(fd, &show);
 
-    expect_no_leak(&memory);
+    expect_no_leak(memory);
     expect_printable(show.failure);
-    if (status != HPROF_VALID && status != HPROF_INVALID && status != HPROF_USAGE)
-        fail_target("status %d at 0x%llx", status, (unsigned long long)offset);
-    if (status == HPROF_VALID ? !seen.lines : !*show.failure)
+    if (status == HPROF_VALID ? !seen->lines : !*show.failure)
         fail_target("status %d at 0x%llx without a %s", status, (unsigned long long)offset,
                     status == HPROF_VALID ? "line" : "sentence");
+    return status;
+}
+
+static void show_at(int fd, uint64_t offset, uint64_t around, uint64_t allocations)
+{
+    struct allocator all = {.left = UINT64_MAX, .junk = 0xa5}, less = {.left = allocations, .for_good = offset & 1};
+    struct seen seen = {0}, again = {0};
+    enum hprof_status status = show_with(&all, fd, offset, around, &seen);
+
+    if (status != HPROF_VALID && status != HPROF_INVALID && status != HPROF_USAGE)
+        fail_target("status %d at 0x%llx", status, (unsigned long long)offset);
     if (status == HPROF_USAGE && seen.lines)
         fail_target("%u lines at 0x%llx, which is refused", seen.lines, (unsigned long long)offset);
+    if (show_with(&less, fd, offset, around, &again) != HPROF_LIMIT && (again.lines != seen.lines || again.sum != seen.sum))
+        fail_target("%u lines at 0x%llx with less memory, %u before", again.lines, (unsigned long long)offset, seen.lines);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -60,8 +69,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     fill_memory_file(&fd, data, size);
     for (uint64_t i = 0; i < OFFSETS; i++)
-        show_at(fd, size * i / OFFSETS + draw(&bits, 37), draw(&bits, 5));
-    show_at(fd, UINT64_MAX, 2);
+        show_at(fd, size * i / OFFSETS + draw(&bits, 37), draw(&bits, 5), draw(&bits, 16));
+    show_at(fd, UINT64_MAX, 2, 0);
     close(fd);
     return 0;
 }

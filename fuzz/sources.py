@@ -13,6 +13,7 @@ FOLDERS = ["validator/src", "validator/include", "validator/cli", "generator/src
 PATTERNS = [f"{folder}/**/*.{kind}" for folder in FOLDERS for kind in ("c", "h", "def")]
 NOT_RUN = ["fuzz/test_*.c", "fuzz/replay.c", "fuzz/mutants.c"]  # Tests, and programs that only give inputs to targets.
 OF_ONE_TARGET = {f"fuzz/{target}.c": target for target in ALL_TARGETS} | {"fuzz/oracle*": "fuzz_oracle"}
+OF_ONE_TARGET |= {"validator/src/repair/*": "fuzz_repair", "validator/src/show/*": "fuzz_show", "validator/cli/*": "fuzz_report"}
 
 
 def is_run(name: str, target: str) -> bool:

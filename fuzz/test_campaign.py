@@ -114,9 +114,10 @@ def test_only_sources_of_targets_change_the_code(tmp_path: Path) -> None:
 
     first = code_after("validator/src/base/hash.c", "1")
     same = ["SPEC.md", "fuzz/README.md", "fuzz/corpora/fuzz_paths/1234", "conformance/reader.c", "validator/tests/test_hash.c"]
-    same += ["fuzz/test_faults.c", "fuzz/mutants.c", "fuzz/oracle.c", "fuzz/oracle_failure.h", "fuzz/fuzz_records.c"]
+    same += ["validator/cli/report.c", "validator/src/repair/repair.c", "validator/src/show/show.c", "fuzz/test_faults.c"]
+    same += ["fuzz/mutants.c", "fuzz/oracle.c", "fuzz/oracle_failure.h", "fuzz/fuzz_records.c"]
     assert {code_after(name, "x") for name in same} == {first}
-    others = ["validator/src/base/hash.c", "validator/src/rules.def", "validator/include/hprof.h", "validator/cli/report.c"]
+    others = ["validator/src/base/hash.c", "validator/src/rules.def", "validator/include/hprof.h"]
     others += ["generator/src/model.c", "fuzz/fuzz_paths.c", "fuzz/target.h"]
     assert len({first, *(code_after(name, "2") for name in others)}) == 1 + len(others)
     before = code_after("validator/src/base/hash.c", 'int a; /* one */ char *b = "/* two */ ";')
@@ -221,14 +222,14 @@ class Fake:
         self.fails = ""
         self.killed_after = 1000
 
-    def __call__(self, out: Path, _: Path, target: str, settings: object, seconds: int) -> object:
+    def __call__(self, out: Path, _: Path, target: str, settings: object, seconds: int, asked: int) -> object:
         if len(self.runs) == self.killed_after:
             raise KeyboardInterrupt
         self.runs.append((target, seconds))
         if target == self.fails:
             raise campaign.BuildError("no jansson")
         out.mkdir(parents=True, exist_ok=True)
-        summary = campaign.new_summary(target, settings, seconds)
+        summary = campaign.new_summary(target, settings, asked)
         before = campaign.saved_in(out)
         summary.seconds, summary.cpu_seconds, summary.executions = before.get("seconds", 0) + seconds, 2 * seconds, 1000
         campaign.save(summary, out)
@@ -247,6 +248,20 @@ def test_all_targets_take_turns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert fake.runs == [(target, 540) for target in campaign.ALL_TARGETS] + [(target, 540) for target in others]
     saved = campaign.saved_in(tmp_path)
     assert (saved["target"], saved["seconds"], saved["executions"]) == ("all", 9 * 1080, 9000)
+
+
+def test_one_target_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake = Fake()
+    fake.killed_after = 2
+    monkeypatch.setattr(campaign, "campaign", fake)
+    settings = campaign.Settings("libfuzzer", 2, "clang")
+    with pytest.raises(KeyboardInterrupt):
+        campaign.run_campaign(tmp_path, "fuzz_show", settings, 3600, {})
+    fake.killed_after = 1000
+    assert campaign.run_campaign(tmp_path, "fuzz_show", settings, None, campaign.saved_in(tmp_path))
+    assert fake.runs == [("fuzz_show", 900)] * 4
+    with pytest.raises(SystemExit, match="has run for its time"):
+        campaign.run_campaign(tmp_path, "fuzz_show", settings, None, campaign.saved_in(tmp_path))
 
 
 def test_all_targets_go_on_where_they_were(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

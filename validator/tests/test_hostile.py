@@ -28,7 +28,7 @@ SLOWER = 8  # and may take this many times as long.
 TRIES = 5
 NOISE = 0.3  # Seconds of CPU time that are noise.
 # Bytes of memory that each byte of a dump may take. In large ones tables of IDs grow in step, and malloc cannot use all again.
-PER_BYTE = 2.5 if SIZE > 64 << 20 else 2
+PER_BYTE = 2.5 if SIZE > 16 << 20 else 2
 CONSTANT = 32 << 20  # Bytes of memory that any dump may take in addition,
 FILLED = 6 << 20  # which dumps of at least this size have taken, if they need it.
 STEPS = max(2 << 20, SIZE // 32)  # Bytes by which memory grows at a time.
@@ -101,6 +101,26 @@ def test_time_and_memory_follow_the_bytes(hostile: Shape, tmp_path: Path) -> Non
             assert large.memory <= PER_BYTE * there + CONSTANT, report
             if before >= FILLED:
                 assert large.memory - small.memory <= PER_BYTE * (there - before) + STEPS, report
+
+
+FULL_OF_ERRORS = [shape for shape in SHAPES if shape.name in ("smallest-root-native-stack-8", "smallest-class-with-a-boolean-8")]
+PER_BYTE_OF_REPAIR = 12
+
+
+@pytest.mark.parametrize("hostile", FULL_OF_ERRORS, ids=lambda s: s.name)
+def test_time_and_memory_of_a_repair_follow_the_bytes(hostile: Shape, tmp_path: Path) -> None:
+    """Almost every record breaks a rule, so a repair takes many passes."""
+    costs: list[Cost] = []
+    path = tmp_path / "dump.hprof"
+    for size in (SIZE // STEP, SIZE):
+        there = write(path, hostile.make(size))
+        enough = SLOWER * costs[-1].seconds + NOISE if costs else math.inf
+        costs.append(cost(path, "--repair", str(tmp_path / f"{size}.hprof"), enough=enough))
+    small, large = costs
+    assert (small.status, large.status) == (0, 0)
+    assert large.seconds <= SLOWER * small.seconds + NOISE, costs
+    if not IS_SANITIZED:
+        assert large.memory <= PER_BYTE_OF_REPAIR * there + CONSTANT, costs
 
 
 def write_row(hostile: Shape, costs: list[tuple[int, Cost]]) -> None:

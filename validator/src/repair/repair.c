@@ -13,7 +13,11 @@
 
 enum {
     PASSES_MAX = 200,
-    FINDINGS_MAX = 100000 /* for each rule, in one pass */
+    /* The findings of each rule that one pass takes, and for which it needs memory: one for so many bytes of the copy, so that a
+     * small dump takes little memory, and a large one few passes. */
+    FINDINGS_LEAST = 1000,
+    FINDINGS_MOST = 250000,
+    BYTES_FOR_A_FINDING = 128
 };
 
 /* ---- The check of the copy ---- */
@@ -88,7 +92,9 @@ static enum hprof_status check_copy(struct repair *r, struct check *check)
 
     hprof_options_init(&options);
     options.profile = r->asked->profile;
-    options.max_errors = FINDINGS_MAX;
+    options.max_errors = FINDINGS_LEAST + r->written / BYTES_FOR_A_FINDING;
+    if (options.max_errors > FINDINGS_MOST)
+        options.max_errors = FINDINGS_MOST;
     options.severities = r->asked->severities;
     options.allocator = r->asked->allocator;
     options.max_memory = r->asked->max_memory;
@@ -176,6 +182,8 @@ static void report(struct repair *r)
 
 /* ---- Passes ---- */
 
+static const char no_memory[] = "memory ran out";
+
 static enum hprof_status fail(struct repair *r, enum hprof_status status, const char *sentence)
 {
     snprintf(r->asked->failure, sizeof r->asked->failure, "%s", sentence);
@@ -199,7 +207,7 @@ static enum hprof_status describe_failure(struct repair *r)
     char reason[100];
 
     if (r->memory.exhausted)
-        return fail(r, HPROF_LIMIT, r->asked->max_memory ? "the memory limit was met" : "memory ran out");
+        return fail(r, HPROF_LIMIT, r->asked->max_memory ? "the memory limit was met" : no_memory);
     if (r->in.error) {
         input_reason(&r->in, reason, sizeof reason);
         return fail(r, HPROF_IO, reason);
@@ -224,7 +232,7 @@ static enum hprof_status run_passes(struct repair *r)
         check = (struct check){.repair = r};
         status = check_copy(r, &check);
         if (status != HPROF_INVALID)
-            return status == HPROF_VALID ? status : fail(r, status, check.first);
+            return status == HPROF_VALID ? status : fail(r, status, check.first[0] ? check.first : no_memory);
         if (pass == PASSES_MAX)
             return fail(r, HPROF_INVALID, check.first);
         input_close(&r->in);
@@ -288,8 +296,10 @@ enum hprof_status hprof_repair_fd(int from, int to, struct hprof_repair *asked)
     asked->failure[0] = '\0';
     memory_init(&own, asked->allocator, 0);
     r = memory_get_zeroed(&own, sizeof *r);
-    if (!r)
+    if (!r) {
+        snprintf(asked->failure, sizeof asked->failure, "%s", no_memory);
         return HPROF_LIMIT;
+    }
     r->asked = asked;
     r->to = to;
     r->key = hash_key_draw();

@@ -305,6 +305,8 @@ static void show_items(struct show *s, const struct item *items, size_t count)
 
 /* ---- The whole ---- */
 
+static const char no_memory[] = "memory ran out";
+
 static enum hprof_status fail(struct show *s, enum hprof_status status, const char *sentence)
 {
     snprintf(s->asked->failure, sizeof s->asked->failure, "%s", sentence);
@@ -429,7 +431,7 @@ static enum hprof_status show_input(struct show *s, bool is_open)
         input_reason(&s->in, reason, sizeof reason);
         return fail(s, HPROF_IO, reason);
     }
-    return s->memory.exhausted ? fail(s, HPROF_LIMIT, "out of memory") : status;
+    return s->memory.exhausted ? fail(s, HPROF_LIMIT, no_memory) : status;
 }
 
 enum hprof_status hprof_show_fd(int fd, struct hprof_show *asked)
@@ -442,8 +444,10 @@ enum hprof_status hprof_show_fd(int fd, struct hprof_show *asked)
     asked->failure[0] = '\0';
     memory_init(&own, asked->allocator, 0);
     s = memory_get_zeroed(&own, sizeof *s);
-    if (!s)
+    if (!s) {
+        snprintf(asked->failure, sizeof asked->failure, "%s", no_memory);
         return HPROF_LIMIT;
+    }
     s->asked = asked;
     s->key = hash_key_draw();
     memory_init(&s->memory, asked->allocator, 0);
