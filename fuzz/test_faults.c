@@ -1,4 +1,4 @@
-/* Faults that are injected while each dump of corpus/ is read: one allocation fails, one read is short, is interrupted, fails,
+/* Faults that are injected while each dump of corpus/ is read: an allocation fails, one read is short, is interrupted, fails,
  * or finds the file shorter. The report is the one without the fault, or the run ends with its status and a sentence. (That
  * every allocation fails from the Nth on is in validator/tests/test_api.c.) Reads are injected by the linker: --wrap. */
 #define _GNU_SOURCE
@@ -144,6 +144,78 @@ static void one_allocation_may_fail(void **state)
     }
     print_message("%llu runs, %llu ended with the status of a limit\n", (unsigned long long)runs, (unsigned long long)limits);
     assert_true(runs > 2 * corpus_size && limits > runs / 2);
+}
+
+enum { SENTENCE_SIZE = 512 };
+
+static enum hprof_status repair_fd(int from, struct allocator *memory, char *failure)
+{
+    struct hprof_allocator allocator = allocator_for(memory);
+    struct hprof_repair repair = {.allocator = &allocator};
+    int to = file_with(&(struct bytes){0});
+    enum hprof_status status;
+
+    assert_int_equal(lseek(from, 0, SEEK_SET), 0);
+    status = hprof_repair_fd(from, to, &repair);
+    close(to);
+    snprintf(failure, SENTENCE_SIZE, "%s", repair.failure);
+    return status;
+}
+
+static void ignore_line(void *context, const struct hprof_line *line)
+{
+    (void)context;
+    (void)line;
+}
+
+static enum hprof_status show_fd(int fd, struct allocator *memory, char *failure)
+{
+    struct hprof_allocator allocator = allocator_for(memory);
+    struct hprof_show show = {.offset = 40, .around = 2, .allocator = &allocator, .on_line = ignore_line};
+    enum hprof_status status = hprof_show_fd(fd, &show);
+
+    snprintf(failure, SENTENCE_SIZE, "%s", show.failure);
+    return status;
+}
+
+/* Each allocation fails, alone or with all after it. Returns the number of runs that ended with HPROF_LIMIT. */
+static uint64_t fail_allocations(int fd, enum hprof_status (*act)(int fd, struct allocator *memory, char *failure))
+{
+    char failure[SENTENCE_SIZE], expected[SENTENCE_SIZE];
+    struct allocator memory = {.left = UINT64_MAX, .junk = 0xa5};
+    enum hprof_status whole = act(fd, &memory, expected);
+    uint64_t limits = 0;
+
+    for (uint64_t n = 0, count = memory.count; n < 2 * count; n++) {
+        memory = (struct allocator){.left = n / 2, .for_good = n % 2, .junk = 0xa5};
+        enum hprof_status status = act(fd, &memory, failure);
+
+        expect_no_leak(&memory);
+        if (status == HPROF_LIMIT) {
+            assert_string_not_equal(failure, "");
+            limits++;
+        } else {
+            assert_int_equal(status, whole);
+            assert_string_equal(failure, expected);
+        }
+    }
+    return limits;
+}
+
+static void allocations_of_a_repair_and_of_showing_may_fail(void **state)
+{
+    uint64_t limits = 0;
+
+    (void)state;
+    for (size_t i = 0; i < corpus_size; i += 5) {
+        int fd = file_with(&corpus[i].bytes);
+
+        limits += fail_allocations(fd, repair_fd);
+        limits += fail_allocations(fd, show_fd);
+        close(fd);
+    }
+    print_message("%llu runs ended with the status of a limit\n", (unsigned long long)limits);
+    assert_true(limits > corpus_size);
 }
 
 /* ---- Reading ---- */
@@ -303,9 +375,9 @@ static void what_is_no_file_is_reported(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_allocation_may_fail),       cmocka_unit_test(reads_may_be_short_or_interrupted),
-        cmocka_unit_test(a_read_that_fails_is_reported), cmocka_unit_test(a_file_that_shrinks_is_reported),
-        cmocka_unit_test(what_is_no_file_is_reported),
+        cmocka_unit_test(one_allocation_may_fail),           cmocka_unit_test(allocations_of_a_repair_and_of_showing_may_fail),
+        cmocka_unit_test(reads_may_be_short_or_interrupted), cmocka_unit_test(a_read_that_fails_is_reported),
+        cmocka_unit_test(a_file_that_shrinks_is_reported),   cmocka_unit_test(what_is_no_file_is_reported),
     };
 
     return cmocka_run_group_tests(tests, load_corpus, free_corpus);
