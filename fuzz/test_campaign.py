@@ -250,32 +250,30 @@ def test_all_targets_take_turns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert (saved["target"], saved["seconds"], saved["executions"]) == ("all", 9 * 1080, 9000)
 
 
-def test_one_target_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def kill_and_resume(out: Path, target: str, seconds: int, killed_after: int, monkeypatch: pytest.MonkeyPatch) -> Fake:
+    """A campaign that is killed in one of its runs, and goes on to its end."""
     fake = Fake()
-    fake.killed_after = 2
+    fake.killed_after = killed_after
     monkeypatch.setattr(campaign, "campaign", fake)
     settings = campaign.Settings("libfuzzer", 2, "clang")
     with pytest.raises(KeyboardInterrupt):
-        campaign.run_campaign(tmp_path, "fuzz_show", settings, 3600, {})
+        campaign.run_campaign(out, target, settings, seconds, {})
     fake.killed_after = 1000
-    assert campaign.run_campaign(tmp_path, "fuzz_show", settings, None, campaign.saved_in(tmp_path))
-    assert fake.runs == [("fuzz_show", 900)] * 4
+    assert campaign.run_campaign(out, target, settings, None, campaign.saved_in(out))
     with pytest.raises(SystemExit, match="has run for its time"):
-        campaign.run_campaign(tmp_path, "fuzz_show", settings, None, campaign.saved_in(tmp_path))
+        campaign.run_campaign(out, target, settings, None, campaign.saved_in(out))
+    return fake
+
+
+def test_one_target_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake = kill_and_resume(tmp_path, "fuzz_show", 3600, 2, monkeypatch)
+    assert fake.runs == [("fuzz_show", 900)] * 4
 
 
 def test_all_targets_go_on_where_they_were(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    fake = Fake()
-    fake.killed_after = 13
-    monkeypatch.setattr(campaign, "campaign", fake)
-    settings = campaign.Settings("libfuzzer", 2, "clang")
-    with pytest.raises(KeyboardInterrupt):
-        campaign.run_campaign(tmp_path, "all", settings, 3 * 3600, {})
-    fake.killed_after = 1000
-    assert campaign.run_campaign(tmp_path, "all", settings, None, campaign.saved_in(tmp_path))
+    fake = kill_and_resume(tmp_path, "all", 3 * 3600, 13, monkeypatch)
     assert fake.runs == [(target, 540) for _ in range(2) for target in campaign.ALL_TARGETS]
-    with pytest.raises(SystemExit, match="has run for its time"):
-        campaign.run_campaign(tmp_path, "all", settings, None, campaign.saved_in(tmp_path))
+    settings = campaign.Settings("libfuzzer", 2, "clang")
     assert campaign.run_campaign(tmp_path, "all", settings, 600, campaign.saved_in(tmp_path))
     assert fake.runs[20:] == [(target, 60) for target in campaign.ALL_TARGETS]
 
