@@ -11,14 +11,21 @@ ALL_TARGETS += ["fuzz_repair", "fuzz_show", *OPTION_TARGETS]
 
 FOLDERS = ["validator/src", "validator/include", "validator/cli", "generator/src", "fuzz"]
 PATTERNS = [f"{folder}/**/*.{kind}" for folder in FOLDERS for kind in ("c", "h", "def")]
-NOT_RUN = ["fuzz/test_*.c", "fuzz/replay.c", "fuzz/mutants.c"]  # Tests, and programs that only give inputs to targets.
+# Tests, and what only makes inputs: drivers and the mutator.
+NOT_RUN = ["fuzz/test_*.c", "fuzz/replay.c", "fuzz/mutants.c", "fuzz/engines.c", "fuzz/mutator.*", "fuzz/family.*", "fuzz/pieces.*"]
+NOT_RUN += ["fuzz/break.*"]
 OF_ONE_TARGET = {f"fuzz/{target}.c": target for target in ALL_TARGETS} | {"fuzz/oracle*": "fuzz_oracle"}
 OF_ONE_TARGET |= {"validator/src/repair/*": "fuzz_repair", "validator/src/show/*": "fuzz_show", "validator/cli/*": "fuzz_report"}
+OF_ONE_TARGET |= {f"generator/src/{part}": "fuzz_fault" for part in ("fault.*", "faults.*", "fresh_ids.*", "violate*")}
+OF_GENERATOR = ["generator/src/*", "fuzz/made_dump.*"]
+GENERATOR_TARGETS = ["fuzz_generate", "fuzz_fault", "fuzz_records"]
 
 
 def is_run(name: str, target: str) -> bool:
     path = Path(name)
     if any(path.match(pattern) for pattern in NOT_RUN):
+        return False
+    if target not in ["all", *GENERATOR_TARGETS] and any(path.match(pattern) for pattern in OF_GENERATOR):
         return False
     return target == "all" or all(target == owner for pattern, owner in OF_ONE_TARGET.items() if path.match(pattern))
 

@@ -39,7 +39,7 @@ struct flow {
     uint64_t subrecords;  /* sub-records in all, */
     uint64_t in_record;   /* and of the present record, */
     uint64_t record_size; /* which has this many bytes so far */
-    bool in_use;          /* a record other than UTF8 and LOAD_CLASS */
+    bool in_use;          /* a record other than strings and loaded classes that need no other record */
     uint32_t time;        /* of the preceding record */
     bool instances;       /* this heap dump has some */
     /* The preceding record is an empty heap dump record. The next record decides which rule it breaks. */
@@ -173,6 +173,12 @@ fault_act prepare_trace;           /* TRACE_SERIAL, with `variant` frames of the
 fault_act prepare_strings;         /* NAME and FIELD */
 
 /* Whether an event has no body, or a complete one that is short enough to be changed. */
+/* A string, or a loaded class without a stack trace: a dump may end after it. */
+static inline bool needs_no_other_record(const struct event *e)
+{
+    return e->layout == LAYOUT_ID_UTF8 || (e->layout == LAYOUT_ID_LOAD_CLASS && !e->fields.LOAD_CLASS.trace_serial);
+}
+
 static inline bool is_whole(const struct event *e)
 {
     return (e->body || !e->body_size) && e->body_size <= BODY_MOST;

@@ -335,7 +335,7 @@ static void flow_on(struct faults *v, const struct event *e)
         f->after_empty = false;
         if (e->tag == TAG_HEAP_DUMP_END)
             f->series_open = false;
-        f->in_use |= e->tag != TAG_UTF8 && e->tag != TAG_LOAD_CLASS;
+        f->in_use |= !needs_no_other_record(e);
         break;
     case EVENT_SUBRECORD:
         f->subrecords++;

@@ -104,7 +104,7 @@ bool place_record_with_body(const struct faults *v, const struct event *e)
 
 bool place_first_definitions(const struct faults *v, const struct event *e)
 {
-    return (e->layout == LAYOUT_ID_UTF8 || e->layout == LAYOUT_ID_LOAD_CLASS) && is_whole(e) && !v->flow.in_use;
+    return needs_no_other_record(e) && is_whole(e) && !v->flow.in_use;
 }
 
 bool place_utf8(const struct faults *v, const struct event *e)
