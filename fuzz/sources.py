@@ -11,23 +11,20 @@ ALL_TARGETS += ["fuzz_repair", "fuzz_show", *OPTION_TARGETS]
 
 FOLDERS = ["validator/src", "validator/include", "validator/cli", "generator/src", "fuzz"]
 PATTERNS = [f"{folder}/**/*.{kind}" for folder in FOLDERS for kind in ("c", "h", "def")]
-# Tests, and what only makes inputs: drivers and the mutator.
-NOT_RUN = ["fuzz/test_*.c", "fuzz/replay.c", "fuzz/mutants.c", "fuzz/engines.c", "fuzz/mutator.*", "fuzz/family.*", "fuzz/pieces.*"]
-NOT_RUN += ["fuzz/break.*"]
-OF_ONE_TARGET = {f"fuzz/{target}.c": target for target in ALL_TARGETS} | {"fuzz/oracle*": "fuzz_oracle"}
-OF_ONE_TARGET |= {"validator/src/repair/*": "fuzz_repair", "validator/src/show/*": "fuzz_show", "validator/cli/*": "fuzz_report"}
-OF_ONE_TARGET |= {f"generator/src/{part}": "fuzz_fault" for part in ("fault.*", "faults.*", "fresh_ids.*", "violate*")}
-OF_GENERATOR = ["generator/src/*", "fuzz/made_dump.*"]
 GENERATOR_TARGETS = ["fuzz_generate", "fuzz_fault", "fuzz_records"]
+# The targets that can run a source; all of them, if no pattern names it. None runs tests, drivers, or the mutator, which only makes
+# inputs.
+RUN_BY: dict[str, list[str]] = {f"fuzz/{target}.c": [target] for target in ALL_TARGETS}
+RUN_BY |= {f"fuzz/{maker}.*": [] for maker in ("test_*", "replay", "mutants", "engines", "mutator", "family", "pieces", "break")}
+RUN_BY |= {"fuzz/oracle*": ["fuzz_oracle"], "fuzz/made_dump.*": GENERATOR_TARGETS, "generator/src/*": GENERATOR_TARGETS}
+RUN_BY |= {f"generator/src/{part}": ["fuzz_fault"] for part in ("fault.*", "faults.*", "fresh_ids.*", "violate*")}
+RUN_BY |= {"validator/src/repair/*": ["fuzz_repair"], "validator/src/show/*": ["fuzz_show"], "validator/cli/*": ["fuzz_report"]}
 
 
 def is_run(name: str, target: str) -> bool:
-    path = Path(name)
-    if any(path.match(pattern) for pattern in NOT_RUN):
-        return False
-    if target not in ["all", *GENERATOR_TARGETS] and any(path.match(pattern) for pattern in OF_GENERATOR):
-        return False
-    return target == "all" or all(target == owner for pattern, owner in OF_ONE_TARGET.items() if path.match(pattern))
+    """Whether a target, or any of "all", can run a source."""
+    runners = set(ALL_TARGETS).intersection(*(targets for pattern, targets in RUN_BY.items() if Path(name).match(pattern)))
+    return bool(runners) if target == "all" else target in runners
 
 
 def tokens_of(source: bytes) -> bytes:

@@ -172,13 +172,13 @@ fault_act prepare_int_array_class; /* CLASS is "[I" */
 fault_act prepare_trace;           /* TRACE_SERIAL, with `variant` frames of the class that prepare_class() makes */
 fault_act prepare_strings;         /* NAME and FIELD */
 
-/* Whether an event has no body, or a complete one that is short enough to be changed. */
 /* A string, or a loaded class without a stack trace: a dump may end after it. */
 static inline bool needs_no_other_record(const struct event *e)
 {
     return e->layout == LAYOUT_ID_UTF8 || (e->layout == LAYOUT_ID_LOAD_CLASS && !e->fields.LOAD_CLASS.trace_serial);
 }
 
+/* Whether an event has no body, or a complete one that is short enough to be changed. */
 static inline bool is_whole(const struct event *e)
 {
     return (e->body || !e->body_size) && e->body_size <= BODY_MOST;
