@@ -1,17 +1,22 @@
-/* Options drawn from the input: what the generator writes is valid in the profile of its producer, its manifest agrees with
- * what the validator counts, and its quirks are the findings of the strict profile. */
+/* Options drawn from the input: what the generator writes is valid in the profile of its producer. Its manifest parses and agrees
+ * with the bytes, with what the validator counts, and, in its quirks, with the findings of the profile strict. The same options
+ * give the same bytes; a copy of the dump, made from it by --from, has the same bytes, manifest and digests. */
+#define _GNU_SOURCE /* open_memstream */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "expect_manifest.h"
 #include "made_dump.h"
+#include "manifest.h"
+#include "memory_file.h"
 #include "target.h"
 
 struct seen {
     struct hprof_summary summary;
     uint64_t totals[RULE_COUNT];
-    struct hprof_finding first;
-    char text[512];
+    char version[16];
+    char first[512]; /* the first finding */
     size_t findings;
 };
 
@@ -21,6 +26,9 @@ static void on_summary(void *context, const struct hprof_summary *s)
 
     seen->summary = *s;
     memcpy(seen->totals, s->totals, sizeof seen->totals);
+    snprintf(seen->version, sizeof seen->version, "%s", s->version);
+    seen->summary.totals = seen->totals;
+    seen->summary.version = seen->version;
 }
 
 static void on_finding(void *context, const struct hprof_finding *f)
@@ -28,45 +36,93 @@ static void on_finding(void *context, const struct hprof_finding *f)
     struct seen *seen = context;
 
     if (!seen->findings++)
-        snprintf(seen->text, sizeof seen->text, "%s at 0x%llx: expected %s; found %s", hprof_rule_at(f->rule)->id,
+        snprintf(seen->first, sizeof seen->first, "%s at 0x%llx: expected %s; found %s", hprof_rule_at(f->rule)->id,
                  (unsigned long long)f->offset, f->expected, f->found);
 }
 
 static void validate(const struct made_dump *dump, size_t profile, struct seen *seen)
 {
+    struct hprof_testing testing = {.hash_seed = 1};
     struct hprof_options options;
 
     memset(seen, 0, sizeof *seen);
     hprof_options_init(&options);
     options.profile = profile;
+    options.testing = &testing;
     options.on_summary = on_summary;
     options.on_finding = on_finding;
     options.context = seen;
-    (void)hprof_validate_memory(dump->at, dump->size, false, &options);
+    (void)hprof_validate_memory(copy_to_guard_page(dump->at, dump->size), dump->size, false, &options);
 }
 
-static void expect_count(const char *what, uint64_t generated, uint64_t validated)
+/* What the user gives: options that the manifest repeats, and the name of the file, which may hold any bytes. */
+struct given {
+    struct manifest_option option;
+    char name[40];
+};
+
+static void draw_given(struct drawer *drawer, struct given *given)
 {
-    if (generated != validated)
-        fail_target("%s: the manifest says %llu, the validator %llu", what, (unsigned long long)generated,
-                    (unsigned long long)validated);
+    size_t size = 0;
+    uint64_t drawn;
+
+    while (size < sizeof given->name - 1 && (drawn = draw_byte(drawer)) != 0)
+        given->name[size++] = (char)drawn;
+    given->name[size] = '\0';
+    given->option = (struct manifest_option){"--output", given->name};
 }
 
-static void expect_counts(const struct generated *g, const struct seen *seen)
+static json_t *manifest_of(const struct generate_request *request, const struct generated *generated, const struct given *given)
 {
-    const struct hprof_summary *s = &seen->summary;
-    const struct truth *t = &g->truth;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    json_t *manifest;
 
-    expect_count("bytes", t->bytes, s->bytes);
-    expect_count("bytes of the file", g->gzip_level ? t->file_bytes : t->bytes, s->file_bytes);
-    expect_count("references", t->references_known ? t->references : s->references, s->references);
-    for (unsigned tag = 0; tag < 256; tag++) {
-        expect_count("records", t->records[tag], s->record_counts[tag]);
-        expect_count("sub-records", t->subrecords[tag], s->subrecord_counts[tag]);
-    }
-    if (!t->version || strcmp(t->version, s->version) != 0)
-        fail_target("version %s in the manifest, %s in the dump", t->version ? t->version : "none", s->version);
-    expect_count("ID size", g->id_size, s->id_size);
+    if (!out)
+        fail_target("no memory for a manifest");
+    manifest_write(out, given->name, request->made.model.seed, request, generated, &given->option, 1);
+    if (ferror(out) || fclose(out) != 0)
+        fail_target("a manifest could not be written");
+    manifest = HAS_PARSERS ? parse_manifest(text, size) : NULL;
+    free(text);
+    return manifest;
+}
+
+static void expect_profile(const json_t *manifest, const char *profile)
+{
+    const char *named = json_string_value(json_object_get(manifest, "profile"));
+
+    if (profile ? !named || strcmp(named, profile) != 0 : named != NULL)
+        fail_target("the profile is %s in the manifest, %s by its producer", named ? named : "none",
+                    profile ? profile : "none");
+}
+
+/* Another request for the dump that was made gives the same bytes. */
+static void make_again(const struct generate_request *request, const struct made_dump *dump, struct made_dump *again,
+                       struct generated *generated)
+{
+    if (make_dump(request, again, generated) != GENERATED)
+        fail_target("%s fails: %s", request->from < 0 ? "the same request" : "a copy of the dump", generated->failure);
+    if (again->size != dump->size || memcmp(again->at, dump->at, dump->size) != 0)
+        fail_target("%s has other bytes", request->from < 0 ? "the same request" : "a copy of the dump");
+}
+
+static void expect_copy(struct generate_request *request, const struct made_dump *dump, struct made_dump *again,
+                        const struct given *given, json_t *manifest)
+{
+    static int file = -1;
+    struct generated generated = {0};
+    json_t *copy;
+
+    fill_memory_file(&file, dump->at, dump->size);
+    request->from = file;
+    make_again(request, dump, again, &generated);
+    copy = manifest_of(request, &generated, given);
+    if (HAS_PARSERS)
+        expect_manifest_of_copy(manifest, copy);
+    json_decref(copy);
+    generated_free(&generated);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -74,24 +130,34 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static struct made_dump dump, again;
     static struct generated generated;
     static struct seen seen;
+    static struct given given;
     struct drawer drawer = {data, data + size};
     struct generate_request request = draw_request(&drawer);
     const char *profile = producer_profile(request.made.producer);
+    json_t *manifest;
 
+    request.bytes = draw_below(&drawer, 4) == 3 ? draw_below(&drawer, 1 << 16) : 0;
+    request.digests = draw_below(&drawer, 2);
+    draw_given(&drawer, &given);
     if (make_dump(&request, &dump, &generated) == GENERATED) {
+        manifest = manifest_of(&request, &generated, &given);
         validate(&dump, hprof_profile_find(profile ? profile : "strict"), &seen);
         if (seen.summary.errors || seen.summary.warnings)
             fail_target("a dump like %s has errors or warnings in its profile: %s", producer_name(request.made.producer),
-                        seen.text);
-        expect_counts(&generated, &seen);
+                        seen.first);
+        if (request.bytes && seen.summary.bytes > request.bytes)
+            fail_target("%llu bytes, at most %llu were asked for", (unsigned long long)seen.summary.bytes,
+                        (unsigned long long)request.bytes);
         validate(&dump, hprof_profile_find("strict"), &seen);
-        for (size_t rule = 0; rule < RULE_COUNT; rule++)
-            expect_count(hprof_rule_at(rule)->id, generated.quirks[rule], seen.totals[rule]);
+        if (HAS_PARSERS) {
+            expect_profile(manifest, profile);
+            expect_manifest(manifest, dump.at, dump.size, &seen.summary);
+        }
         generated_free(&generated);
-        memset(&generated, 0, sizeof generated);
-        if (make_dump(&request, &again, &generated) != GENERATED || again.size != dump.size ||
-            memcmp(again.at, dump.at, dump.size) != 0)
-            fail_target("the same options give another dump");
+        make_again(&request, &dump, &again, &generated);
+        if (request.digests)
+            expect_copy(&request, &dump, &again, &given, manifest);
+        json_decref(manifest);
     }
     generated_free(&generated);
     memset(&generated, 0, sizeof generated);

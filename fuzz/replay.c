@@ -2,8 +2,10 @@
  *
  *   fuzz_TARGET [--times N] [--] FILE|FOLDER...
  *
- * Each file is a test by its name: "NAME ok". The last line names the file that crashed. With --times all files are run N
- * times, and the rate is printed, with the file whose quickest run took longest. */
+ * Each file is a test, reported by its name in the Test Anything Protocol: "ok 2 - NAME" or "not ok 2 - NAME". The other files are
+ * run even if one fails. A single file is run in this process, for debuggers. With --times all files are run N times, and the
+ * rate is printed, with the file whose quickest run took longest. */
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS, nftw */
 #define _XOPEN_SOURCE 700
 #include <errno.h>
 #include <ftw.h>
@@ -11,7 +13,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "target.h"
 
@@ -81,14 +86,46 @@ static void read_files(const char *path)
     }
 }
 
-static void run_all(void)
+/* Runs files until one crashes; *at is the one that is run. */
+static void run_until_crash(size_t *at)
 {
-    for (size_t i = 0; i < file_count; i++) {
-        printf("%s ", files[i].name);
-        fflush(stdout);
-        LLVMFuzzerTestOneInput(files[i].bytes, files[i].size);
-        puts("ok");
+    for (; *at < file_count; ++*at) {
+        LLVMFuzzerTestOneInput(files[*at].bytes, files[*at].size);
+        printf("ok %zu - %s\n", *at + 1, files[*at].name);
     }
+}
+
+/* Runs all files in other processes: where one crashes, the next goes on with the file that follows. True if none failed. */
+static bool run_all(void)
+{
+    size_t *at = mmap(NULL, sizeof *at, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    bool good = true;
+
+    if (at == MAP_FAILED) {
+        perror("mmap");
+        return false;
+    }
+    do {
+        int status = 0;
+        pid_t worker = fork();
+
+        if (worker == 0) {
+            run_until_crash(at);
+            exit(0); /* here the sanitizers look for leaks */
+        }
+        if (worker < 0 || waitpid(worker, &status, 0) < 0) {
+            perror("a process for the files");
+            return false;
+        }
+        if (status == 0)
+            break;
+        good = false;
+        if (*at < file_count)
+            printf("not ok %zu - %s\n", *at + 1, files[*at].name);
+        else
+            puts("Bail out! All files are ok, but the process ended with an error: see standard error");
+    } while (++*at < file_count);
+    return good;
 }
 
 static double now(void)
@@ -125,6 +162,8 @@ static void run_for_rate(unsigned long times)
 int main(int argc, char **argv)
 {
     unsigned long times = 0;
+    size_t first = 0;
+    bool good = true;
     int i = 1;
 
     if (LLVMFuzzerInitialize)
@@ -141,14 +180,20 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: %s [--times N] FILE|FOLDER...\n", argv[0]);
         return 2;
     }
-    if (times)
+    if (times) {
         run_for_rate(times);
-    else
-        run_all();
+    } else {
+        setvbuf(stdout, NULL, _IOLBF, 0); /* what was printed before a crash is not lost */
+        printf("1..%zu\n", file_count);
+        if (file_count == 1)
+            run_until_crash(&first);
+        else
+            good = run_all();
+    }
     for (size_t f = 0; f < file_count; f++) {
         free(files[f].name);
         free(files[f].bytes);
     }
     free(files);
-    return 0;
+    return good ? 0 : 1;
 }

@@ -6,25 +6,29 @@ import subprocess
 from pathlib import Path
 
 OPTION_TARGETS = ["fuzz_generate", "fuzz_fault"]  # Their input is not a dump.
+TEXT_TARGET = "fuzz_text"  # The one in Python, which needs no build.
 ALL_TARGETS = ["fuzz_oracle", "fuzz_paths", "fuzz_validate", "fuzz_gzip", "fuzz_records", "fuzz_report"]
 ALL_TARGETS += ["fuzz_repair", "fuzz_show", *OPTION_TARGETS]
 
 FOLDERS = ["validator/src", "validator/include", "validator/cli", "generator/src", "fuzz"]
 PATTERNS = [f"{folder}/**/*.{kind}" for folder in FOLDERS for kind in ("c", "h", "def")]
+PATTERNS += ["generator/python/hprof_corpus/*.py", "fuzz/fuzz_text"]
 GENERATOR_TARGETS = ["fuzz_generate", "fuzz_fault", "fuzz_records"]
-# The targets that can run a source; all of them, if no pattern names it. None runs tests, drivers, or the mutator, which only makes
+# The targets that can run a source; all in C, if no pattern names it. None runs tests, drivers, or the mutator, which only makes
 # inputs.
 RUN_BY: dict[str, list[str]] = {f"fuzz/{target}.c": [target] for target in ALL_TARGETS}
 RUN_BY |= {f"fuzz/{maker}.*": [] for maker in ("test_*", "replay", "mutants", "engines", "mutator", "family", "pieces", "break")}
-RUN_BY |= {"fuzz/oracle*": ["fuzz_oracle"], "fuzz/made_dump.*": GENERATOR_TARGETS, "generator/src/*": GENERATOR_TARGETS}
+RUN_BY |= {"fuzz/oracle*": ["fuzz_oracle"], "fuzz/expect_manifest.*": ["fuzz_generate"], "fuzz/made_dump.*": GENERATOR_TARGETS}
+RUN_BY |= {"generator/src/*": GENERATOR_TARGETS}
 RUN_BY |= {f"generator/src/{part}": ["fuzz_fault"] for part in ("fault.*", "faults.*", "fresh_ids.*", "violate*")}
 RUN_BY |= {"validator/src/repair/*": ["fuzz_repair"], "validator/src/show/*": ["fuzz_show"], "validator/cli/*": ["fuzz_report"]}
+RUN_BY |= {"generator/python/**/*.py": [TEXT_TARGET], "fuzz/fuzz_text": [TEXT_TARGET]}
 
 
 def is_run(name: str, target: str) -> bool:
-    """Whether a target, or any of "all", can run a source."""
-    runners = set(ALL_TARGETS).intersection(*(targets for pattern, targets in RUN_BY.items() if Path(name).match(pattern)))
-    return bool(runners) if target == "all" else target in runners
+    """Whether a target, or any of "all" in C, can run a source."""
+    runners = [set(targets) for pattern, targets in RUN_BY.items() if Path(name).match(pattern)] or [set(ALL_TARGETS)]
+    return bool(set.intersection(*runners) & (set(ALL_TARGETS) if target == "all" else {target}))
 
 
 def tokens_of(source: bytes) -> bytes:
@@ -39,12 +43,14 @@ def code_of(tree: Path, target: str = "all") -> str:
     for file in sorted(file for pattern in PATTERNS for file in tree.glob(pattern)):
         name = file.relative_to(tree).as_posix()
         if is_run(name, target):
-            digest.update(f"{hashlib.sha256(tokens_of(file.read_bytes())).hexdigest()}  {name}\n".encode())
+            source = file.read_bytes()
+            tokens = tokens_of(source) if file.suffix in (".c", ".h", ".def") else source
+            digest.update(f"{hashlib.sha256(tokens).hexdigest()}  {name}\n".encode())
     return digest.hexdigest()[:12]
 
 
-def is_changed(tree: Path) -> bool:
-    """Whether the code is not that of the commit."""
+def is_changed(tree: Path, target: str) -> bool:
+    """Whether the code of a target, or of all, is not that of the commit."""
     command = ["git", "status", "--porcelain", "--no-renames", "--", *(f":(glob){pattern}" for pattern in PATTERNS)]
     changed = subprocess.run(command, cwd=tree, capture_output=True, check=True, text=True).stdout.splitlines()
-    return any(is_run(line[3:], "all") for line in changed)
+    return any(is_run(line[3:], target) for line in changed)

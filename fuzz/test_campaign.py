@@ -122,6 +122,9 @@ def test_only_sources_of_targets_change_the_code(tmp_path: Path) -> None:
         "fuzz/oracle.c",
         "fuzz/oracle_failure.h",
         "fuzz/fuzz_records.c",
+        "fuzz/expect_manifest.c",
+        "fuzz/fuzz_text",
+        "generator/python/hprof_corpus/walk.py",
     ]
     assert {code_after(name, "x") for name in same} == {first}
     others = ["validator/src/base/hash.c", "validator/src/rules.def", "validator/include/hprof.h"]
@@ -133,6 +136,13 @@ def test_only_sources_of_targets_change_the_code(tmp_path: Path) -> None:
     assert code_after("validator/src/base/hash.c", 'int a; char *b = "/* two */";') != before
     (tmp_path / "fuzz/target.h").rename(tmp_path / "fuzz/other.h")
     assert code_after("SPEC.md", "y") != code_after("fuzz/target.h", "2")
+    text = campaign.code_of(tmp_path, "fuzz_text")
+    code_after("fuzz/fuzz_paths.c", "3")
+    assert campaign.code_of(tmp_path, "fuzz_text") == text
+    code_after("generator/python/hprof_corpus/walk.py", "half = whole // 2")
+    text = campaign.code_of(tmp_path, "fuzz_text")
+    code_after("generator/python/hprof_corpus/walk.py", "half = whole // 3")
+    assert campaign.code_of(tmp_path, "fuzz_text") != text
     assert campaign.code_of(tmp_path, "fuzz_oracle") != campaign.code_of(tmp_path, "fuzz_records") != campaign.code_of(tmp_path)
 
 
@@ -153,6 +163,7 @@ def test_results_add_up_by_code_commit_and_target(tmp_path: Path, monkeypatch: p
         "| t | c0de | 1.00 | 2,000 | 1 |",
         "| u | new | 0.00 | 0 | 0 |",
         "| v | new | 0.50 | 1,000 | 0 |",
+        "| fuzz_text | new | 0.00 | 0 | 0 |",
         "| **all** | | 1.50 | 3,000 | 1 |",
     ]
     assert corpus_update.by_commit()[2:] == [
@@ -337,6 +348,17 @@ def test_a_mutant_that_crashes_a_target_is_left(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (-signal.SIGSEGV, b"")
     assert done.stderr == b"seed 0, in the file mutant\n"
     assert (tmp_path / "mutant").read_bytes() not in (b"", dump.read_bytes())
+
+
+def test_a_replay_goes_on_after_a_crash(tmp_path: Path) -> None:
+    program, crashing, harmless = os.environ["HPROF_CRASHING_REPLAY"], tmp_path / "crashing", tmp_path / "harmless"
+    crashing.write_bytes(b"x")
+    harmless.write_bytes(b"")
+    done = subprocess.run([program, crashing, harmless, crashing], capture_output=True, text=True, check=False)
+    assert done.stdout == f"1..3\nnot ok 1 - {crashing}\nok 2 - {harmless}\nnot ok 3 - {crashing}\n"
+    assert done.returncode == 1
+    done = subprocess.run([program, harmless, harmless], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, f"1..2\nok 1 - {harmless}\nok 2 - {harmless}\n")
 
 
 def test_a_time_too_short_to_run_anything_is_refused(tmp_path: Path) -> None:

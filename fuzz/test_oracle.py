@@ -3,7 +3,6 @@ that mutants of the corpus break each of these rules often."""
 
 import os
 import re
-import signal
 import subprocess
 from pathlib import Path
 
@@ -48,7 +47,7 @@ def test_the_corpus_makes_no_difference() -> None:
 def test_a_patched_rule_makes_a_difference(rule: str, patch: str) -> None:
     files = [file for file in dumps(CORPUS) if file.parent.name == rule]
     done = replay(PATCHED, *files, PATCHED_RULE=rule, PATCH=patch)
-    assert done.returncode == -signal.SIGABRT, done.stderr.decode()
+    assert done.returncode, done.stderr.decode()
     assert b"oracle and library differ" in done.stderr
 
 

@@ -1,5 +1,5 @@
-# Tests of the fuzz targets: the mutator, and each target on all its files. A file of finds/ is a test of its own; the files of
-# corpus/ and corpora/ are too many for a process each, so one test runs those of a target and prints the name of each.
+# Tests of the fuzz targets: the mutator, and each target on all its files. A file of finds/ is a test of its own; those of corpus/ and
+# corpora/, ten thousand for all targets, are too many for a process each: replay.c reports each of them by its name.
 
 if(NOT LIB_FUZZING_ENGINE)
   file(GLOB_RECURSE dumps RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/corpus/*.hprof)
@@ -22,6 +22,11 @@ if(NOT LIB_FUZZING_ENGINE)
       list(APPEND tests ${name}.${file})
     endforeach()
   endforeach()
+endif()
+file(GLOB inputs RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS corpora/fuzz_text/* finds/fuzz_text/*)
+if(inputs AND NOT no_pytest)
+  add_test(NAME fuzz.text COMMAND ${HPROF_PYTHON} fuzz/fuzz_text ${inputs} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  list(APPEND tests fuzz.text)
 endif()
 
 # Structured damage: mutants of the corpus, the same ones each time; HPROF_MUTANTS=1000000 for a long run. test_oracle.py runs those
@@ -49,11 +54,13 @@ endif()
 
 set_tests_properties(${tests} PROPERTIES LABELS fuzz ENVIRONMENT "${test_environment}")
 
-# What mutants.c leaves of a crash.
+# What mutants.c leaves of a crash, and what replay.c does after one.
 if(NOT LIB_FUZZING_ENGINE AND NOT no_pytest)
   add_executable(test_crash-mutants test_crash.c mutants.c $<TARGET_OBJECTS:fuzz-mutator>)
   target_link_libraries(test_crash-mutants PRIVATE fuzz-harness fuzz-mutator)
-  set_property(TEST fuzz.test_campaign APPEND PROPERTY ENVIRONMENT HPROF_CRASHING_MUTANTS=$<TARGET_FILE:test_crash-mutants>)
+  add_executable(test_crash-replay test_crash.c replay.c)
+  set_property(TEST fuzz.test_campaign APPEND PROPERTY ENVIRONMENT
+    "HPROF_CRASHING_MUTANTS=$<TARGET_FILE:test_crash-mutants>;HPROF_CRASHING_REPLAY=$<TARGET_FILE:test_crash-replay>")
 endif()
 
 # fuzz_oracle against a library in which a rule is patched, and against the one that is tested.

@@ -6,9 +6,6 @@ cd "$SRC/hprof"
 cmake -S . -B "$WORK/build" -G Ninja -DCMAKE_BUILD_TYPE=None -DHPROF_FUZZ=ON -DHPROF_TESTS=OFF \
     "-DCMAKE_EXE_LINKER_FLAGS=-Wl,-rpath,'\$ORIGIN/lib' -Wl,--disable-new-dtags" -DCMAKE_BUILD_WITH_INSTALL_RPATH=ON
 mapfile -t targets < <(find fuzz -maxdepth 1 -name 'fuzz_*.c' -printf '%f\n' | sed 's/\.c$//' | sort)
-if [[ ${SANITIZER:-} == memory ]]; then # fuzz/CMakeLists.txt: the libraries of fuzz_report are not built with it
-    mapfile -t targets < <(printf '%s\n' "${targets[@]}" | grep -v fuzz_report)
-fi
 cmake --build "$WORK/build" --target "${targets[@]}"
 
 mkdir -p "$OUT/lib"
