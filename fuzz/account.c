@@ -78,10 +78,18 @@ static void on_summary(void *context, const struct hprof_summary *s)
             add_text(a, "rule ", hprof_rule_at(rule)->id);
             add_number(a, "  total ", s->totals[rule]);
         }
+        if (s->quirks && s->quirks[rule]) {
+            add_text(a, "rule ", hprof_rule_at(rule)->id);
+            add_number(a, "  quirks ", s->quirks[rule]);
+        }
     }
     add_number(a, "errors ", s->errors);
     add_number(a, "warnings ", s->warnings);
     add_number(a, "notes ", s->notes);
+    add_number(a, "producer profile ", s->producer_profile);
+    add_number(a, "quirks known ", s->quirks != NULL);
+    add_number(a, "quirk errors ", s->quirk_errors);
+    add_number(a, "quirk warnings ", s->quirk_warnings);
     add_text(a, "hint ", s->hint);
     add_text(a, "failure ", s->failure);
 }
@@ -97,6 +105,7 @@ static void on_finding(void *context, const struct hprof_finding *f)
     add_text(a, "  expected ", f->expected);
     add_text(a, "  found ", f->found);
     add_text(a, "  quirk ", f->quirk);
+    add_number(a, "  in baseline ", f->in_baseline);
     if (a->count == a->offsets_capacity) {
         a->offsets_capacity = 2 * a->offsets_capacity + 64;
         a->offsets = realloc(a->offsets, a->offsets_capacity * sizeof *a->offsets);

@@ -1,4 +1,5 @@
-/* All that the library reports of one run, kept to be compared with the report of another run. */
+/* All that the library reports of one run, kept to be compared with the report of another run; but not memory_needed, which only a
+ * limit of memory sets. */
 #ifndef HPROF_FUZZ_ACCOUNT_H
 #define HPROF_FUZZ_ACCOUNT_H
 

@@ -6,11 +6,12 @@
 
 #include "hprof/hprof.h"
 
-/* The JSON of a manifest; the caller releases it. Text that is no JSON fails the target. */
+/* The JSON of a manifest; the caller releases it. Text that is not JSON fails the target. */
 json_t *parse_manifest(const char *text, size_t size);
 
-/* Fails the target unless the manifest of a file without faults has the sizes and checksums of its bytes, every count of
- * `summary`, which is that of the profile strict, and sums that agree with each other. */
+/* Fails the target unless the manifest of a made dump without faults has the sizes and checksums of its bytes; version, ID size,
+ * and the counts by tag, of arrays and references, and of findings (its quirks) that are in `summary`, which is that of the
+ * profile strict; and sums over its classes and digests that agree with these. */
 void expect_manifest(const json_t *manifest, const uint8_t *file, size_t size, const struct hprof_summary *summary);
 
 /* Fails the target unless the manifest of a copy of the dump (--from) says the same, except for what a copy may not know: the

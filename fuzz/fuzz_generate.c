@@ -10,6 +10,7 @@
 #include "made_dump.h"
 #include "manifest.h"
 #include "memory_file.h"
+#include "printable.h"
 #include "target.h"
 
 struct seen {
@@ -40,19 +41,19 @@ static void on_finding(void *context, const struct hprof_finding *f)
                  (unsigned long long)f->offset, f->expected, f->found);
 }
 
-static void validate(const struct made_dump *dump, size_t profile, struct seen *seen)
+static enum hprof_status validate(const struct made_dump *dump, const char *profile, struct seen *seen)
 {
     struct hprof_testing testing = {.hash_seed = 1};
     struct hprof_options options;
 
     memset(seen, 0, sizeof *seen);
     hprof_options_init(&options);
-    options.profile = profile;
+    options.profile = hprof_profile_find(profile);
     options.testing = &testing;
     options.on_summary = on_summary;
     options.on_finding = on_finding;
     options.context = seen;
-    (void)hprof_validate_memory(copy_to_guard_page(dump->at, dump->size), dump->size, false, &options);
+    return hprof_validate_memory(copy_to_guard_page(dump->at, dump->size), dump->size, false, &options);
 }
 
 /* What the user gives: options that the manifest repeats, and the name of the file, which may hold any bytes. */
@@ -89,13 +90,36 @@ static json_t *manifest_of(const struct generate_request *request, const struct 
     return manifest;
 }
 
-static void expect_profile(const json_t *manifest, const char *profile)
+static bool is_utf8(const char *text)
 {
-    const char *named = json_string_value(json_object_get(manifest, "profile"));
+    uint32_t c;
+    size_t n;
 
-    if (profile ? !named || strcmp(named, profile) != 0 : named != NULL)
-        fail_target("the profile is %s in the manifest, %s by its producer", named ? named : "none",
-                    profile ? profile : "none");
+    while (*text && (n = utf8_sequence(text, &c)) > 0)
+        text += n;
+    return !*text;
+}
+
+static void expect_text(const char *what, const json_t *value, const char *expected)
+{
+    const char *text = json_string_value(value);
+
+    if (expected ? !text || strcmp(text, expected) != 0 : text != NULL)
+        fail_target("%s is %s in the manifest, not %s", what, text ? text : "none", expected ? expected : "none");
+}
+
+/* What the user gave is in the manifest, and the name of the profile. */
+static void expect_given(const json_t *manifest, const struct generate_request *request, const struct given *given)
+{
+    expect_text("the profile", json_object_get(manifest, "profile"), producer_profile(request->made.producer));
+    if (is_utf8(given->name)) {
+        expect_text("the file", json_object_get(manifest, "file"), given->name);
+        expect_text("the option", json_object_get(json_object_get(manifest, "options"), given->option.option), given->name);
+    }
+    if ((uint64_t)json_integer_value(json_object_get(manifest, "seed")) != request->made.model.seed)
+        fail_target("another seed is in the manifest");
+    if ((uint64_t)json_integer_value(json_object_get(manifest, "heap_dumps")) != request->made.heap_dumps)
+        fail_target("%u heap dumps were asked for, another number is in the manifest", request->made.heap_dumps);
 }
 
 /* Another request for the dump that was made gives the same bytes. */
@@ -141,16 +165,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     draw_given(&drawer, &given);
     if (make_dump(&request, &dump, &generated) == GENERATED) {
         manifest = manifest_of(&request, &generated, &given);
-        validate(&dump, hprof_profile_find(profile ? profile : "strict"), &seen);
-        if (seen.summary.errors || seen.summary.warnings)
+        if (validate(&dump, profile ? profile : "strict", &seen) != HPROF_VALID || seen.summary.warnings)
             fail_target("a dump like %s has errors or warnings in its profile: %s", producer_name(request.made.producer),
                         seen.first);
         if (request.bytes && seen.summary.bytes > request.bytes)
             fail_target("%llu bytes, at most %llu were asked for", (unsigned long long)seen.summary.bytes,
                         (unsigned long long)request.bytes);
-        validate(&dump, hprof_profile_find("strict"), &seen);
+        if (validate(&dump, "strict", &seen) > HPROF_INVALID)
+            fail_target("a dump cannot be checked: %s", seen.first);
         if (HAS_PARSERS) {
-            expect_profile(manifest, profile);
+            expect_given(manifest, &request, &given);
             expect_manifest(manifest, dump.at, dump.size, &seen.summary);
         }
         generated_free(&generated);

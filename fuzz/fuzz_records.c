@@ -237,9 +237,9 @@ static void recover(const uint8_t *bytes, size_t size)
 {
     if (size < HEADER_SIZE)
         return;
-    for (unsigned i = 0; i < 8; i++) {
+    for (unsigned i = 0; i < 12; i++) {
         size_t n = size - HEADER_SIZE < SIGHT_SIZE ? size - HEADER_SIZE : SIGHT_SIZE;
-        struct sight s = {bytes + HEADER_SIZE, n, i & 1, i & 2 ? 8 : 4, i & 4 ? V102 : V103};
+        struct sight s = {bytes + HEADER_SIZE, n, i & 1, i & 2 ? 8 : 4, (enum version)(1 + i / 4)};
 
         if (n == size - HEADER_SIZE) /* else the guard page is not directly after it */
             recover_all(&s);

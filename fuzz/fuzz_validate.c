@@ -22,7 +22,6 @@ static enum hprof_status run(const uint8_t *bytes, size_t size, bool as_pipe, st
 
     account_begin(account);
     account_listen(account, &options);
-    options.on_progress = on_progress;
     options.allocator = &allocator;
     status = hprof_validate_memory(bytes, size, as_pipe, &options);
     expect_no_leak(memory);
@@ -84,6 +83,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     options.testing = &testing;
     if (draw(&bits, 3) == 0)
         testing.block = least_block(data, size) + draw(&bits, 64);
+    if (draw(&more, 8) == 7)
+        testing.job = least_block(data, size) + draw(&more, 400);
+    options.on_progress = draw(&more, 4) < 3 ? on_progress : NULL;
 
     status = run(bytes, size, as_pipe, options, &memory, &expected);
     if (status != HPROF_VALID && status != HPROF_INVALID)

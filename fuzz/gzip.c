@@ -63,28 +63,6 @@ size_t unpack_gzip(const uint8_t *data, size_t size, uint8_t *out, size_t max)
     return total;
 }
 
-bool zlib_accepts(const uint8_t *file, size_t size, bool *refused_code)
-{
-    static uint8_t room[1 << 16];
-    z_stream z = {.next_in = (Bytef *)(uintptr_t)file, .avail_in = (uInt)size};
-    bool ended = false;
-    int result = Z_OK;
-
-    if (inflateInit2(&z, 31) != Z_OK)
-        return false;
-    while (result == Z_OK) {
-        z.next_out = room;
-        z.avail_out = sizeof room;
-        result = inflate(&z, Z_NO_FLUSH);
-        ended = result == Z_STREAM_END;
-        if (ended && z.avail_in)
-            result = inflateReset(&z); /* Z_OK: another member follows */
-    }
-    *refused_code = z.msg && strstr(z.msg, " set"); /* "invalid distances set" and the like */
-    inflateEnd(&z);
-    return ended && !z.avail_in;
-}
-
 static void put_little_endian(uint8_t *p, uint32_t value)
 {
     for (int i = 0; i < 4; i++)

@@ -18,10 +18,6 @@ static inline bool is_gzip(const uint8_t *data, size_t size)
 /* What the members hold, as far as it can be read. */
 size_t unpack_gzip(const uint8_t *data, size_t size, uint8_t *out, size_t max);
 
-/* Whether zlib takes all of the file: headers, data and trailers of one member or more, and nothing after them. *refused_code says
- * whether it stopped at a block's code, as it does if the code has unused words. */
-bool zlib_accepts(const uint8_t *file, size_t size, bool *refused_code);
-
 /* Makes the checksum or the size of a member wrong, if there is a complete one. Returns `size`. */
 size_t damage_gzip(uint8_t *file, size_t size, struct dice *dice);
 

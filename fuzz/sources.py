@@ -14,21 +14,27 @@ FOLDERS = ["validator/src", "validator/include", "validator/cli", "generator/src
 PATTERNS = [f"{folder}/**/*.{kind}" for folder in FOLDERS for kind in ("c", "h", "def")]
 PATTERNS += ["generator/python/hprof_corpus/*.py", "fuzz/fuzz_text"]
 GENERATOR_TARGETS = ["fuzz_generate", "fuzz_fault", "fuzz_records"]
-# The targets that can run a source; all in C, if no pattern names it. None runs tests, drivers, or the mutator, which only makes
-# inputs.
+# The targets that can run a source, by the last pattern that names it; all in C, if none does. None runs tests, drivers, or the
+# mutator, which only makes inputs; msan.c is not in the builds of campaigns.
 RUN_BY: dict[str, list[str]] = {f"fuzz/{target}.c": [target] for target in ALL_TARGETS}
-RUN_BY |= {f"fuzz/{maker}.*": [] for maker in ("test_*", "replay", "mutants", "engines", "mutator", "family", "pieces", "break")}
-RUN_BY |= {"fuzz/oracle*": ["fuzz_oracle"], "fuzz/expect_manifest.*": ["fuzz_generate"], "fuzz/made_dump.*": GENERATOR_TARGETS}
+NOT_RUN = ("test_*", "replay", "mutants", "engines", "mutator", "family", "pieces", "break", "dice", "msan")
+RUN_BY |= {f"fuzz/{maker}.*": [] for maker in NOT_RUN}
+RUN_BY |= {"fuzz/oracle*": ["fuzz_oracle"], "fuzz/expect_manifest.*": ["fuzz_generate"], "fuzz/program_name.*": ["fuzz_report"]}
+RUN_BY |= {"fuzz/gzip.*": ["fuzz_gzip", "fuzz_records", "fuzz_generate"], "fuzz/account.*": ["fuzz_paths", "fuzz_validate"]}
+RUN_BY |= {"fuzz/memory_file.*": ["fuzz_paths", "fuzz_repair", "fuzz_show", "fuzz_records", "fuzz_generate"]}
+ALLOCATING_TARGETS = ["fuzz_oracle", "fuzz_paths", "fuzz_validate", "fuzz_gzip", "fuzz_repair", "fuzz_show"]
+RUN_BY |= {"fuzz/made_dump.*": GENERATOR_TARGETS, "fuzz/allocator.*": ALLOCATING_TARGETS}
 RUN_BY |= {"generator/src/*": GENERATOR_TARGETS}
 RUN_BY |= {f"generator/src/{part}": ["fuzz_fault"] for part in ("fault.*", "faults.*", "fresh_ids.*", "violate*")}
 RUN_BY |= {"validator/src/repair/*": ["fuzz_repair"], "validator/src/show/*": ["fuzz_show"], "validator/cli/*": ["fuzz_report"]}
-RUN_BY |= {"generator/python/**/*.py": [TEXT_TARGET], "fuzz/fuzz_text": [TEXT_TARGET]}
+RUN_BY |= {f"validator/cli/{part}.*": ["fuzz_report", "fuzz_generate"] for part in ("json", "printable")}
+RUN_BY |= {"generator/python/hprof_corpus/*": [TEXT_TARGET], "fuzz/fuzz_text": [TEXT_TARGET]}
 
 
 def is_run(name: str, target: str) -> bool:
     """Whether a target, or any of "all" in C, can run a source."""
-    runners = [set(targets) for pattern, targets in RUN_BY.items() if Path(name).match(pattern)] or [set(ALL_TARGETS)]
-    return bool(set.intersection(*runners) & (set(ALL_TARGETS) if target == "all" else {target}))
+    runners = [targets for pattern, targets in RUN_BY.items() if Path(name).match(pattern)][-1:] or [ALL_TARGETS]
+    return any(runner in ALL_TARGETS if target == "all" else runner == target for runner in runners[0])
 
 
 def tokens_of(source: bytes) -> bytes:
