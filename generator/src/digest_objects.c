@@ -11,7 +11,9 @@ static bool put_fields_of(struct digester *d, enum digest_form form, const struc
     size_t done = 0;
     bool dangles = false;
 
-    for (const struct slot *slot = layout->slots; slot < layout->slots + layout->count; slot++) {
+    for (size_t i = 0; i < layout->count; i++) {
+        const struct slot *slot = &layout->slots[i];
+
         item_put(&d->item, layout->literals[literal].bytes + done, slot->ends[literal] - done);
         done = slot->ends[literal];
         put_value(d, form, slot->type, values + slot->at);
