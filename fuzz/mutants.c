@@ -18,7 +18,7 @@
 #include "mutator.h"
 #include "target.h"
 
-enum { LARGEST = 1 << 16, CHANGES = 3 };
+enum { LARGEST = 1 << 16, CHANGES = 3, SLOWEST = 25 /* seconds, as in campaign */ };
 
 static struct file {
     uint8_t *bytes;
@@ -140,12 +140,14 @@ static void try_mutant(void)
         size = mutate_dump(from, size, other->bytes, other->size, room[i % 2], LARGEST, seed * CHANGES + i);
         from = room[i % 2];
     }
+    alarm(SLOWEST);
     LLVMFuzzerTestOneInput(from, size);
+    alarm(0);
 }
 
 int main(int argc, char **argv)
 {
-    static const int fatal[] = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+    static const int fatal[] = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGALRM};
     uint64_t first = number_from("HPROF_MUTANTS_FROM", 0), count;
 
     if (argc < 3) {

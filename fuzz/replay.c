@@ -3,17 +3,19 @@
  *   fuzz_TARGET [--times N] [--] FILE|FOLDER...
  *
  * Each file is a test, reported by its name in the Test Anything Protocol: "ok 2 - NAME" or "not ok 2 - NAME". The other files are
- * run even if one fails. A single file is run in this process, for debuggers. With --times all files are run N times, and the
- * rate is printed, with the file whose quickest run took longest. */
-#define _DEFAULT_SOURCE /* MAP_ANONYMOUS, nftw */
-#define _XOPEN_SOURCE 700
+ * run even if one fails. A single file is run in this process, for debuggers, and a crash is all that is seen of it. With --times
+ * all files are run N times, and the rate is printed, with the file whose quickest run took longest. */
+#define _DEFAULT_SOURCE   /* MAP_ANONYMOUS */
+#define _XOPEN_SOURCE 700 /* nftw */
 #include <errno.h>
 #include <ftw.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -110,6 +112,7 @@ static bool run_all(void)
         pid_t worker = fork();
 
         if (worker == 0) {
+            (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* a worker that hangs ends with this program */
             run_until_crash(at);
             exit(0); /* here the sanitizers look for leaks */
         }
@@ -117,7 +120,7 @@ static bool run_all(void)
             perror("a process for the files");
             return false;
         }
-        if (status == 0)
+        if (status == 0 && *at == file_count)
             break;
         good = false;
         if (*at < file_count)

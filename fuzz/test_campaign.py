@@ -66,11 +66,14 @@ def test_finds_of_one_kind_have_one_name() -> None:
     assert campaign.kind_of("  library: REC-013 at 0x3b\n") == "library: REC-013 at N"
     ubsan = "/src/validator/src/findings/findings.c:9:2: runtime error: index 9 out of bounds"
     assert campaign.kind_of(ubsan) == "index N out of bounds"
+    stack = "    #1 0x561 in character /src/validator/src/base/utf8.c:14:3\nSUMMARY: AddressSanitizer: ABRT in fail_target\n"
+    aborted = f"{first}AddressSanitizer:DEADLYSIGNAL\n==1==ERROR: AddressSanitizer: ABRT on unknown address\n{stack}"
+    assert campaign.kind_of(aborted) == campaign.kind_of(first)
 
 
 @pytest.mark.parametrize("jobs", [1, 2, 5])
 def test_a_fleet_has_one_main_instance(jobs: int) -> None:
-    names = ["main", "sanitized", "cmplog", "fast0", "explore1"][:jobs]
+    names = ["main", "sanitized", "cmplog", "explore0", "coe1"][:jobs]
     programs = {name: Path(name) for name in ("plain", "sanitized", "cmplog")}
     fleet = campaign.afl_fleet(programs, jobs)
     assert [name for name, _, _ in fleet] == names
@@ -203,6 +206,35 @@ def test_other_bytes_are_a_find(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fuzz_text, "assemble", lambda text: assemble(text.replace("1.0.2", "1.0.1")))
     with pytest.raises(fuzz_text.DifferenceError):
         fuzz_text.check(b"JAVA PROFILE 1.0.2\0")
+
+
+def test_a_replay_of_text_goes_on_after_a_find(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    first.write_bytes(b"JAVA PROFILE 1.0.2\0")
+    second.write_bytes(b"")
+    assert fuzz_text.replay([first, second])
+    capsys.readouterr()
+    assemble = fuzz_text.assemble
+    monkeypatch.setattr(fuzz_text, "assemble", lambda text: assemble(text.replace("1.0.2", "1.0.1")))
+    assert not fuzz_text.replay([first, second])
+    assert capsys.readouterr().out == f"1..2\nnot ok 1 - {first}\nok 2 - {second}\n"
+
+
+def test_a_campaign_of_other_sources_does_not_go_on(tmp_path: Path) -> None:
+    settings = campaign.Settings("libfuzzer", 1, "clang")
+    (tmp_path / "summary.json").write_text(json.dumps({"code": "of a time before"}), encoding="utf-8")
+    with pytest.raises(campaign.StartError, match="the sources of fuzz_gzip were changed"):
+        campaign.campaign(tmp_path, tmp_path, "fuzz_gzip", settings, 60, 60)
+
+
+def test_a_folder_with_a_space_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """libFuzzer hands it to a shell."""
+    command = ["campaign", "--target", "fuzz_gzip", "--engine", "libfuzzer", "--out", str(tmp_path / "a b")]
+    monkeypatch.setattr(sys, "argv", command)
+    with pytest.raises(SystemExit, match="2"):
+        campaign.main()
 
 
 def test_inputs_that_fail_no_more_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

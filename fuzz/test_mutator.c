@@ -25,7 +25,7 @@ static const struct sample *other_than(size_t i)
     return &corpus[(i * 7 + 3) % corpus_size];
 }
 
-/* A dump that is split and joined again is the same, except that wrong lengths of records with sub-records may be set right. */
+/* A dump that is split and joined again is the same. */
 static void split_and_join_are_inverse(void **state)
 {
     size_t same = 0, dumps = 0;
