@@ -1,5 +1,5 @@
-/* A repair of any bytes: if the header can be trusted there is a copy. It is valid in the profile, and another repair changes
- * nothing of it; nor is anything of a dump without findings left out. If an allocation fails or memory is limited, it ends with
+/* A repair of any bytes: if the header can be trusted there is a copy. It is valid in the profile, and another repair leaves
+ * nothing of it out; nor is anything of a dump without findings left out. If an allocation fails or memory is limited, it ends with
  * HPROF_LIMIT and a sentence, or in the same way. Nothing is leaked. */
 #include <string.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
-/* What is at an offset, of any bytes: the lines are within the dump, in order, and without control characters. If an allocation
- * fails, it ends with HPROF_LIMIT and a sentence, or shows the same lines. Nothing is leaked. */
+/* What is at an offset, of any bytes: it ends, and its lines have no control characters. If an allocation fails, it ends with
+ * HPROF_LIMIT and a sentence, or shows as many lines, with the same bytes. Nothing is leaked. */
 #include <string.h>
 #include <unistd.h>
 

@@ -118,32 +118,53 @@ static bool pipe_with(const struct bytes *b, int *fd)
     return true;
 }
 
+/* A descriptor of the dump; -1 if it does not fit a pipe. */
+static int open_sample(const struct sample *sample, bool as_pipe)
+{
+    int fd = -1;
+
+    if (!as_pipe)
+        return file_with(&sample->bytes);
+    return pipe_with(&sample->bytes, &fd) ? fd : -1;
+}
+
 /* ---- Memory ---- */
+
+/* Each allocation of a check fails, alone. Returns how many runs ended with the status of a limit, and adds all to *runs. */
+static uint64_t fail_each_allocation(const struct sample *sample, bool as_pipe, uint64_t *runs)
+{
+    static struct account whole, account;
+    struct allocator memory = {.left = UINT64_MAX, .junk = 0xa5};
+    uint64_t limits = 0;
+    int fd = open_sample(sample, as_pipe);
+
+    if (fd < 0)
+        return 0;
+    validate_fd(fd, &memory, &whole, NULL);
+    close(fd);
+    for (uint64_t n = 0, count = memory.count; n < count; n++) {
+        memory = (struct allocator){.left = n, .junk = 0xa5};
+        fd = open_sample(sample, as_pipe);
+        if (validate_fd(fd, &memory, &account, NULL) == HPROF_LIMIT)
+            limits++;
+        else
+            expect_same(&whole, "all memory", &account, "one allocation less", ACCOUNTS_EQUAL);
+        assert_true(memory.failed);
+        close(fd);
+        ++*runs;
+    }
+    return limits;
+}
 
 static void one_allocation_may_fail(void **state)
 {
-    static struct account whole, account;
     uint64_t runs = 0, limits = 0;
 
     (void)state;
-    for (size_t i = 0; i < corpus_size; i++) {
-        struct allocator memory = {.left = UINT64_MAX, .junk = 0xa5};
-        int fd = file_with(&corpus[i].bytes);
-
-        validate_fd(fd, &memory, &whole, NULL);
-        for (uint64_t n = 0, count = memory.count; n < count; n++) {
-            memory = (struct allocator){.left = n, .junk = 0xa5};
-            if (validate_fd(fd, &memory, &account, NULL) == HPROF_LIMIT)
-                limits++;
-            else
-                expect_same(&whole, "all memory", &account, "one allocation less", ACCOUNTS_EQUAL);
-            assert_true(memory.failed);
-            runs++;
-        }
-        close(fd);
-    }
+    for (size_t i = 0; i < corpus_size; i++)
+        limits += fail_each_allocation(&corpus[i], false, &runs) + fail_each_allocation(&corpus[i], true, &runs);
     print_message("%llu runs, %llu ended with the status of a limit\n", (unsigned long long)runs, (unsigned long long)limits);
-    assert_true(runs > 2 * corpus_size && limits > runs / 2);
+    assert_true(runs > 4 * corpus_size && limits > runs / 2);
 }
 
 enum { SENTENCE_SIZE = 512 };
@@ -220,35 +241,49 @@ static void allocations_of_a_repair_and_of_showing_may_fail(void **state)
 
 /* ---- Reading ---- */
 
-static void reads_may_be_short_or_interrupted(void **state)
+/* Of each dump, from a file and from a pipe, in blocks of the usual size, of which a small dump takes one or two, and in small
+ * ones. */
+static void for_each_reading(void (*test)(const struct sample *sample, bool as_pipe))
+{
+    static const size_t blocks[] = {0, 64};
+
+    for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) {
+        testing.block = blocks[k];
+        for (size_t i = 0; i < corpus_size; i++) {
+            test(&corpus[i], false);
+            test(&corpus[i], true);
+        }
+    }
+    testing.block = 0;
+}
+
+static void shorten_or_interrupt_reads(const struct sample *sample, bool as_pipe)
 {
     static struct account whole, account;
+    struct allocator memory = {.left = UINT64_MAX};
+    bool more = true;
 
+    for (uint64_t n = 0; more && n < 64; n++) {
+        int fd = open_sample(sample, as_pipe);
+
+        if (fd < 0)
+            return;
+        injected.fault = n == 0 ? READ_ALL : n % 2 ? READ_SHORT : READ_INTERRUPTED;
+        injected.left = n / 2;
+        injected.met = false;
+        validate_fd(fd, &memory, n ? &account : &whole, NULL);
+        more = n == 0 || injected.met;
+        injected.fault = READ_ALL;
+        close(fd);
+        if (n)
+            expect_same(&whole, sample->name, &account, n % 2 ? "a short read" : "an interrupted read", ACCOUNTS_EQUAL);
+    }
+}
+
+static void reads_may_be_short_or_interrupted(void **state)
+{
     (void)state;
-    for (size_t i = 0; i < corpus_size; i++)
-        for (int as_pipe = 0; as_pipe < 2; as_pipe++) {
-            struct allocator memory = {.left = UINT64_MAX};
-            bool more = true;
-
-            for (uint64_t n = 0; more && n < 64; n++) {
-                injected.fault = n == 0 ? READ_ALL : n % 2 ? READ_SHORT : READ_INTERRUPTED;
-                injected.left = n / 2;
-                injected.met = false;
-                int fd = -1;
-
-                if (!as_pipe)
-                    fd = file_with(&corpus[i].bytes);
-                else if (!pipe_with(&corpus[i].bytes, &fd))
-                    break;
-                validate_fd(fd, &memory, n ? &account : &whole, NULL);
-                more = n == 0 || injected.met;
-                injected.fault = READ_ALL;
-                close(fd);
-                if (n)
-                    expect_same(&whole, corpus[i].name, &account, n % 2 ? "a short read" : "an interrupted read",
-                                ACCOUNTS_EQUAL);
-            }
-        }
+    for_each_reading(shorten_or_interrupt_reads);
 }
 
 /* The Nth read of a dump fails. False if there are fewer. */
@@ -257,12 +292,8 @@ static bool fail_read(const struct sample *sample, bool as_pipe, uint64_t n, con
     static struct account account;
     struct allocator memory = {.left = UINT64_MAX};
     const char *failure;
-    int fd = -1;
+    int fd = open_sample(sample, as_pipe);
 
-    if (!as_pipe)
-        fd = file_with(&sample->bytes);
-    else if (!pipe_with(&sample->bytes, &fd))
-        return false;
     injected.fault = READ_FAILS;
     injected.left = n;
     injected.met = false;
@@ -279,27 +310,26 @@ static bool fail_read(const struct sample *sample, bool as_pipe, uint64_t n, con
     return injected.met;
 }
 
-static void a_read_that_fails_is_reported(void **state)
+static void fail_reads(const struct sample *sample, bool as_pipe)
 {
     static struct account whole;
+    struct allocator memory = {.left = UINT64_MAX};
+    uint64_t n = 0;
+    int fd = open_sample(sample, as_pipe);
 
+    if (fd < 0)
+        return;
+    validate_fd(fd, &memory, &whole, NULL);
+    close(fd);
+    while (n < 32 && fail_read(sample, as_pipe, n, &whole))
+        n++;
+    assert_true(n > 0);
+}
+
+static void a_read_that_fails_is_reported(void **state)
+{
     (void)state;
-    for (size_t i = 0; i < corpus_size; i++)
-        for (int as_pipe = 0; as_pipe < 2; as_pipe++) {
-            struct allocator memory = {.left = UINT64_MAX};
-            int fd = -1;
-            uint64_t n = 0;
-
-            if (!as_pipe)
-                fd = file_with(&corpus[i].bytes);
-            else if (!pipe_with(&corpus[i].bytes, &fd))
-                continue;
-            validate_fd(fd, &memory, &whole, NULL);
-            close(fd);
-            while (n < 32 && fail_read(&corpus[i], as_pipe, n, &whole))
-                n++;
-            assert_true(n > 0);
-        }
+    for_each_reading(fail_reads);
 }
 
 static void a_file_that_shrinks_is_reported(void **state)
