@@ -3,6 +3,7 @@
  * of threads. */
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -129,6 +130,14 @@ static void compare_gzip(const struct account *expected, const char *name, size_
 
 /* ---- All paths ---- */
 
+static bool is_truncated_gzip(const struct account *account)
+{
+    for (size_t i = 0; i < account->count; i++)
+        if (strcmp(hprof_rule_at(account->offsets[i].rule)->id, "GZ-005") == 0)
+            return true;
+    return false;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     enum { MEMBERS = 5 };
@@ -171,6 +180,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     validate(&memory, options, &expected);
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        if (paths[i].testing.block && is_truncated_gzip(&expected))
+            continue; /* how many of the last bytes can be inflated depends on the blocks (hprof.h) */
         validate(&paths[i], options, &account);
         expect_same(&expected, "memory", &account, paths[i].name, is_pipe(&paths[i]) ? SECOND_IS_A_PIPE : ACCOUNTS_EQUAL);
     }
