@@ -185,7 +185,7 @@ static void name_fault(struct zlib_view *view, const char *because, size_t membe
     view->code_is_usual = !strstr(because, " set"); /* "invalid distances set" and the like */
 }
 
-/* Whether zlib, at the end of what it has, refuses whatever it gets next. */
+/* Whether zlib, at the end of its input, refuses each of four different continuations. */
 static bool refuses_all(z_stream *at_end)
 {
     static uint8_t next[512], room[1 << 16];
