@@ -30,7 +30,7 @@ static json_t *member(const json_t *object, const char *key)
     return value;
 }
 
-static uint64_t number(const json_t *object, const char *key)
+uint64_t number_in_manifest(const json_t *object, const char *key)
 {
     const json_t *value = member(object, key);
 
@@ -41,19 +41,20 @@ static uint64_t number(const json_t *object, const char *key)
 
 static void expect_number(const json_t *object, const char *key, uint64_t expected)
 {
-    uint64_t found = number(object, key);
+    uint64_t found = number_in_manifest(object, key);
 
     if (found != expected)
         fail_target("%s is %llu in the manifest, %llu in the dump", key, (unsigned long long)found,
                     (unsigned long long)expected);
 }
 
-static void expect_text(const json_t *object, const char *key, const char *expected)
+void expect_text_in_manifest(const json_t *object, const char *key, const char *expected)
 {
-    const char *found = json_string_value(member(object, key));
+    const json_t *value = member(object, key);
+    const char *found = json_string_value(value);
 
-    if (!found || strcmp(found, expected) != 0)
-        fail_target("%s is %s in the manifest, %s in the dump", key, found ? found : "no text", expected);
+    if (expected ? !found || strcmp(found, expected) != 0 : !json_is_null(value))
+        fail_target("%s is %s in the manifest, not %s", key, found ? found : "no text", expected ? expected : "null");
 }
 
 static uint64_t sum_of_members(json_t *object)
@@ -62,7 +63,7 @@ static uint64_t sum_of_members(json_t *object)
     json_t *value;
     uint64_t sum = 0;
 
-    json_object_foreach(object, key, value) sum += number(object, key);
+    json_object_foreach(object, key, value) sum += number_in_manifest(object, key);
     return sum;
 }
 
@@ -77,7 +78,7 @@ static void expect_bytes(const json_t *object, const uint8_t *bytes, size_t size
     for (unsigned i = 0; i < digest_size; i++)
         snprintf(text + 2 * i, 3, "%02x", digest[i]);
     expect_number(object, "bytes", size);
-    expect_text(object, "sha256", text);
+    expect_text_in_manifest(object, "sha256", text);
 }
 
 static void expect_file(const json_t *manifest, const uint8_t *file, size_t size)
@@ -142,7 +143,7 @@ static void expect_heap(const json_t *manifest, const struct hprof_summary *s)
     if (sum_of_members(arrays) != s->object_arrays + s->primitive_arrays)
         fail_target("the arrays by type are not all arrays");
     expect_number(manifest, "references", s->references);
-    if (number(manifest, "null_references") > s->references)
+    if (number_in_manifest(manifest, "null_references") > s->references)
         fail_target("more references are null than there are");
 }
 
@@ -156,14 +157,15 @@ static void expect_classes(const json_t *manifest, const struct hprof_summary *s
     {
         if (json_object_set(ids, json_string_value(member(class, "id")), class) != 0)
             fail_target("a class of the manifest has no ID");
-        instances += number(class, "instances");
-        arrays += number(class, "arrays");
-        elements += number(class, "elements");
+        instances += number_in_manifest(class, "instances");
+        arrays += number_in_manifest(class, "arrays");
+        elements += number_in_manifest(class, "elements");
     }
     if (json_object_size(ids) != json_array_size(classes))
         fail_target("a class appears twice in the manifest");
     json_decref(ids);
-    if (instances != s->instances || arrays != s->object_arrays || elements != number(member(manifest, "elements"), "object"))
+    if (instances != s->instances || arrays != s->object_arrays ||
+        elements != number_in_manifest(member(manifest, "elements"), "object"))
         fail_target("the classes of the manifest do not have all instances and arrays");
 }
 
@@ -202,7 +204,7 @@ static void expect_digests(const json_t *digests, const struct hprof_summary *s)
             if (!sum || strspn(sum, "0123456789abcdef") != 32 || sum[32])
                 fail_target("the sum of %s in %s is not 32 hexadecimal digits", key, forms[i]);
             if (i == 1)
-                expect_number(entry, "count", number(member(exact, key), "count"));
+                expect_number(entry, "count", number_in_manifest(member(exact, key), "count"));
         }
     }
     if (!s->errors && !s->warnings && !s->notes && !json_equal(exact, member(digests, "resolved")))
@@ -214,9 +216,9 @@ void expect_manifest(const json_t *manifest, const uint8_t *file, size_t size, c
     const json_t *digests = json_object_get(manifest, "digests");
 
     expect_file(manifest, file, size);
-    if (number(member(manifest, "uncompressed"), "bytes") != summary->bytes)
+    if (number_in_manifest(member(manifest, "uncompressed"), "bytes") != summary->bytes)
         fail_target("the validator read another number of bytes");
-    expect_text(manifest, "version", summary->version);
+    expect_text_in_manifest(manifest, "version", summary->version);
     expect_number(manifest, "id_size", summary->id_size);
     expect_tags(manifest, "records", hprof_record_name, summary->record_counts);
     expect_tags(manifest, "sub_records", hprof_subrecord_name, summary->subrecord_counts);

@@ -9,6 +9,10 @@
 /* The JSON of a manifest; the caller releases it. Text that is not JSON fails the target. */
 json_t *parse_manifest(const char *text, size_t size);
 
+/* The value of a key, which the manifest must have: a count, or a text that is the expected one (NULL: null). */
+uint64_t number_in_manifest(const json_t *object, const char *key);
+void expect_text_in_manifest(const json_t *object, const char *key, const char *expected);
+
 /* Fails the target unless the manifest of a made dump without faults has the sizes and checksums of its bytes; version, ID size,
  * and the counts by tag, of arrays and references, and of findings (its quirks) that are in `summary`, which is that of the
  * profile strict; and sums over its classes and digests that agree with these. */

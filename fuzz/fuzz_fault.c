@@ -56,14 +56,16 @@ static void excuse_rootless_class(void *context, const struct hprof_finding *f)
 static void validate(const struct made_dump *dump, size_t profile, void (*listen)(void *context, const struct hprof_finding *f),
                      struct seen *seen)
 {
+    struct hprof_testing testing = {.hash_seed = 1};
     struct hprof_options options;
 
     hprof_options_init(&options);
+    options.testing = &testing;
     options.max_errors = 0;
     options.profile = profile;
     options.on_finding = listen;
     options.context = seen;
-    (void)hprof_validate_memory(dump->at, dump->size, false, &options);
+    (void)hprof_validate_memory(copy_to_guard_page(dump->at, dump->size), dump->size, false, &options);
 }
 
 static void expect_found(const struct made_dump *dump, const char *what, const struct truth *truth, const uint64_t *quirks,

@@ -102,25 +102,17 @@ static bool is_utf8(const char *text)
     return !*text;
 }
 
-static void expect_text(const char *what, const json_t *value, const char *expected)
-{
-    const char *text = json_string_value(value);
-
-    if (expected ? !text || strcmp(text, expected) != 0 : text != NULL)
-        fail_target("%s is %s in the manifest, not %s", what, text ? text : "none", expected ? expected : "none");
-}
-
 /* What the user gave is in the manifest, and the name of the profile. */
 static void expect_given(const json_t *manifest, const struct generate_request *request, const struct given *given)
 {
-    expect_text("the profile", json_object_get(manifest, "profile"), producer_profile(request->made.producer));
+    expect_text_in_manifest(manifest, "profile", producer_profile(request->made.producer));
     if (is_utf8(given->name)) {
-        expect_text("the file", json_object_get(manifest, "file"), given->name);
-        expect_text("the option", json_object_get(json_object_get(manifest, "options"), given->option.option), given->name);
+        expect_text_in_manifest(manifest, "file", given->name);
+        expect_text_in_manifest(json_object_get(manifest, "options"), given->option.option, given->name);
     }
-    if ((uint64_t)json_integer_value(json_object_get(manifest, "seed")) != request->made.model.seed)
+    if (number_in_manifest(manifest, "seed") != request->made.model.seed)
         fail_target("another seed is in the manifest");
-    if ((uint64_t)json_integer_value(json_object_get(manifest, "heap_dumps")) != request->made.heap_dumps)
+    if (number_in_manifest(manifest, "heap_dumps") != request->made.heap_dumps)
         fail_target("%u heap dumps were asked for, another number is in the manifest", request->made.heap_dumps);
 }
 

@@ -82,11 +82,16 @@ static bool has_fault(const struct stream *s, enum gzip_fault fault)
     return false;
 }
 
-/* How many of the last bytes may be missing: ISA-L decodes several literals at once, so it may leave the last symbol of truncated
- * data, which depends on where the blocks are cut. */
-static uint64_t uncertain_bytes(const struct stream *s)
+/* How many of the bytes before a fault may be missing: ISA-L decodes several literals at once, so it may leave the last symbol of
+ * truncated data, which depends on where the blocks are cut. */
+static uint64_t uncertain_bytes(enum gzip_fault fault)
 {
-    return has_fault(s, GZIP_TRUNCATED) ? LONGEST_MATCH : 0;
+    return fault == GZIP_TRUNCATED ? LONGEST_MATCH : 0;
+}
+
+static uint64_t uncertain_at_end(const struct stream *s)
+{
+    return has_fault(s, GZIP_TRUNCATED) ? uncertain_bytes(GZIP_TRUNCATED) : 0;
 }
 
 static uint64_t distance(uint64_t a, uint64_t b)
@@ -98,7 +103,7 @@ static void compare(const struct stream *a, const struct stream *b, const char *
 {
     size_t both = a->size < b->size ? a->size : b->size;
 
-    if (distance(a->size, b->size) > uncertain_bytes(a) || (both && memcmp(a->bytes, b->bytes, both) != 0))
+    if (distance(a->size, b->size) > uncertain_at_end(a) || (both && memcmp(a->bytes, b->bytes, both) != 0))
         fail_target("%s: %zu bytes came and %zu, or others", what, a->size, b->size);
     if (a->fault_count != b->fault_count)
         fail_target("%s: %zu faults and %zu", what, a->fault_count, b->fault_count);
@@ -106,7 +111,7 @@ static void compare(const struct stream *a, const struct stream *b, const char *
         const struct gzip_finding *f = &a->faults[i], *g = &b->faults[i];
 
         /* Of gzip within gzip as much is inflated as there was room for; nothing of it comes out. */
-        bool same_end = distance(f->end, g->end) <= (f->fault == GZIP_TRUNCATED ? LONGEST_MATCH : 0) || f->fault == GZIP_NESTED;
+        bool same_end = distance(f->end, g->end) <= uncertain_bytes(f->fault) || f->fault == GZIP_NESTED;
 
         if (!same_end || f->fault != g->fault || f->member != g->member || f->offset != g->offset || f->start != g->start ||
             strcmp(f->expected, g->expected) != 0 || strcmp(f->found, g->found) != 0)
@@ -118,7 +123,7 @@ static void compare(const struct stream *a, const struct stream *b, const char *
 /* Goes to places of a file and reads there. */
 static void seek_around(struct stream *s, const struct stream *expected, uint32_t bits)
 {
-    size_t faults = s->fault_count, uncertain = uncertain_bytes(expected);
+    size_t faults = s->fault_count, uncertain = uncertain_at_end(expected);
     size_t certain = expected->size < uncertain ? 0 : expected->size - uncertain;
 
     for (int i = 0; i < SEEKS && certain; i++) {

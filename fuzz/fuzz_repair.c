@@ -1,6 +1,6 @@
-/* A repair of any bytes: if the header can be trusted there is a copy. It is valid in the profile, and another repair leaves
- * nothing of it out; nor is anything of a dump without findings left out. If an allocation fails or memory is limited, it ends with
- * HPROF_LIMIT and a sentence, or in the same way. Nothing is leaked. */
+/* A repair of any bytes: if the header can be trusted there is a copy. It is valid in the profile, another repair copies all its
+ * bytes, and the repair of a dump without findings changes none. Each byte of the dump is in the copy or is counted as left out. If
+ * an allocation fails or memory is limited, it ends with HPROF_LIMIT and a sentence, or makes the same copy. Nothing is leaked. */
 #include <string.h>
 #include <unistd.h>
 
@@ -14,6 +14,50 @@ static int new_file(const uint8_t *data, size_t size)
 
     fill_memory_file(&fd, data, size);
     return fd;
+}
+
+enum { RECORD_HEADER = 9 };
+
+static size_t size_of_file(int file)
+{
+    off_t size = lseek(file, 0, SEEK_END);
+
+    if (size < 0)
+        fail_target("no way to the end of a file");
+    return (size_t)size;
+}
+
+static void expect_same_bytes(int a, int b, const char *what)
+{
+    static uint8_t in_a[1 << 12], in_b[sizeof in_a];
+    size_t size = size_of_file(a);
+
+    if (size_of_file(b) != size)
+        fail_target("%s: %zu bytes and %zu", what, size, size_of_file(b));
+    for (size_t at = 0; at < size;) {
+        ssize_t n = pread(a, in_a, sizeof in_a, (off_t)at);
+
+        if (n <= 0 || pread(b, in_b, (size_t)n, (off_t)at) != n || memcmp(in_a, in_b, (size_t)n) != 0)
+            fail_target("%s: other bytes after 0x%zx", what, at);
+        at += (size_t)n;
+    }
+}
+
+/* Of the list of what was left out. */
+struct list {
+    uint64_t bytes, last;
+};
+
+static void on_left_out(void *context, const struct hprof_left_out *left_out)
+{
+    struct list *list = context;
+
+    if (!left_out->count || left_out->bytes < left_out->count || (list->last && left_out->bytes > list->last) ||
+        !*left_out->what)
+        fail_target("%s: %llu bytes in %llu parts are left out, after %llu", left_out->what,
+                    (unsigned long long)left_out->bytes, (unsigned long long)left_out->count, (unsigned long long)list->last);
+    list->last = left_out->bytes;
+    list->bytes += left_out->bytes;
 }
 
 static enum hprof_status repair_with(struct allocator *memory, int from, int to, struct hprof_repair *result)
@@ -32,18 +76,21 @@ static enum hprof_status repair_with(struct allocator *memory, int from, int to,
 static enum hprof_status repair(int from, int to, size_t profile, struct hprof_repair *result)
 {
     struct allocator memory = {.left = UINT64_MAX, .junk = 0xa5};
+    struct list list = {0};
     enum hprof_status status;
 
-    *result = (struct hprof_repair){.profile = profile};
+    *result = (struct hprof_repair){.profile = profile, .on_left_out = on_left_out, .context = &list};
     status = repair_with(&memory, from, to, result);
     if (status != HPROF_VALID && status != HPROF_INVALID)
         fail_target("a repair ends with status %d", status);
+    if (status == HPROF_VALID && list.bytes != result->left_out)
+        fail_target("%llu bytes are left out, %llu by the list", (unsigned long long)result->left_out,
+                    (unsigned long long)list.bytes);
     return status;
 }
 
 /* As above, with less memory. */
-static void repair_with_less(uint32_t bits, int from, size_t profile, enum hprof_status expected,
-                             const struct hprof_repair *first)
+static void repair_with_less(uint32_t bits, int from, int copy, size_t profile, enum hprof_status expected)
 {
     struct allocator memory = {.left = UINT64_MAX};
     struct hprof_repair result = {.profile = profile};
@@ -59,9 +106,10 @@ static void repair_with_less(uint32_t bits, int from, size_t profile, enum hprof
     if (lseek(from, 0, SEEK_SET) != 0)
         fail_target("no way back to the start");
     status = repair_with(&memory, from, to, &result);
-    if (status != HPROF_LIMIT && (status != expected || result.bytes_out != first->bytes_out))
-        fail_target("status %d and %llu bytes with less memory, %d and %llu before", status,
-                    (unsigned long long)result.bytes_out, expected, (unsigned long long)first->bytes_out);
+    if (status != HPROF_LIMIT && status != expected)
+        fail_target("status %d with less memory, %d before", status, expected);
+    if (status == HPROF_VALID)
+        expect_same_bytes(copy, to, "copies with all memory and with less");
     close(to);
 }
 
@@ -90,6 +138,11 @@ static enum hprof_status validate(int fd, size_t profile, struct findings *findi
     return hprof_validate_fd(fd, &options);
 }
 
+static bool is_unchanged(const struct hprof_repair *result)
+{
+    return !result->left_out && !result->lengths_mended && !result->joined && !result->traces_cleared && !result->is_ended;
+}
+
 /* The copy is repaired again. */
 static void check_copy(int copy, size_t profile, const struct hprof_repair *first)
 {
@@ -97,16 +150,32 @@ static void check_copy(int copy, size_t profile, const struct hprof_repair *firs
     struct findings findings = {0};
     int second = new_file(NULL, 0);
 
-    if (lseek(copy, 0, SEEK_END) != (off_t)first->bytes_out)
+    if (size_of_file(copy) != first->bytes_out)
         fail_target("the copy does not have %llu bytes", (unsigned long long)first->bytes_out);
     if (lseek(copy, 0, SEEK_SET) != 0 || validate(copy, profile, &findings) != HPROF_VALID)
         fail_target("the copy is not valid");
     if (lseek(copy, 0, SEEK_SET) != 0 || repair(copy, second, profile, &again) != HPROF_VALID)
         fail_target("the copy cannot be repaired");
-    if (again.left_out || again.lengths_mended || again.is_ended || again.bytes_out != first->bytes_out)
-        fail_target("%llu bytes of the copy are left out, %llu lengths mended, %s HEAP_DUMP_END added",
-                    (unsigned long long)again.left_out, (unsigned long long)again.lengths_mended, again.is_ended ? "a" : "no");
+    if (!is_unchanged(&again))
+        fail_target("%llu bytes of the copy are left out, %llu lengths mended, %llu sub-records joined, %s HEAP_DUMP_END added",
+                    (unsigned long long)again.left_out, (unsigned long long)again.lengths_mended,
+                    (unsigned long long)again.joined, again.is_ended ? "a" : "no");
+    expect_same_bytes(copy, second, "the copy and its copy");
     close(second);
+}
+
+/* Each byte is copied or counted as left out, except the headers of records that were joined or lost all that was in them. */
+static void check_account(const struct hprof_repair *result)
+{
+    uint64_t accounted = result->bytes_out + result->left_out,
+             given = result->bytes_in + (result->is_ended ? RECORD_HEADER : 0);
+
+    if (result->gzip_unknown)
+        return;
+    if (accounted > given || (given - accounted) % RECORD_HEADER || (given - accounted) / RECORD_HEADER < result->joined)
+        fail_target("of %llu bytes, %llu are copied and %llu left out; %llu records were joined",
+                    (unsigned long long)result->bytes_in, (unsigned long long)result->bytes_out,
+                    (unsigned long long)result->left_out, (unsigned long long)result->joined);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -117,21 +186,23 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct findings findings = {0};
     int from = new_file(data, size), to = new_file(NULL, 0);
     bool is_valid = validate(from, profile, &findings) == HPROF_VALID;
+    bool is_plain = size < 2 || data[0] != 0x1f || data[1] != 0x8b;
     enum hprof_status status;
 
     if (lseek(from, 0, SEEK_SET) != 0)
         fail_target("no way back to the start");
     status = repair(from, to, profile, &result);
-    if (status == HPROF_VALID)
+    if (status == HPROF_VALID) {
+        check_account(&result);
         check_copy(to, profile, &result);
-    else if (is_valid || !findings.header)
+    } else if (is_valid || !findings.header) {
         fail_target("a dump whose header can be trusted cannot be repaired: %s", result.failure);
-    if (!findings.count && result.left_out)
-        fail_target("%llu bytes of a dump without findings are left out", (unsigned long long)result.left_out);
-    if (result.left_out > result.bytes_in)
-        fail_target("%llu bytes of %llu are left out", (unsigned long long)result.left_out,
-                    (unsigned long long)result.bytes_in);
-    repair_with_less(bits, from, profile, status, &result);
+    }
+    if (!findings.count && !is_unchanged(&result))
+        fail_target("a dump without findings is changed: %llu bytes are left out", (unsigned long long)result.left_out);
+    if (status == HPROF_VALID && is_plain && is_unchanged(&result))
+        expect_same_bytes(from, to, "the dump and its copy");
+    repair_with_less(bits, from, to, profile, status);
     close(from);
     close(to);
     return 0;
