@@ -1,6 +1,7 @@
-/* A dump, with hostile names in it and as its own file name, reported in each format: JSON and SARIF parse again with jansson, with
- * as many findings as the library handed out, and JUnit with libxml2. No format has a control character, a character that turns
- * the direction of text, or an escape sequence except the colours when they are asked for. */
+/* A dump, with hostile names in it and as its own file name, reported in each format. JSON and SARIF parse again with jansson, and
+ * have the rules, and JSON the offsets, of all findings that the library handed out. JUnit parses again with libxml2, with a failure
+ * for each rule that has an error. No format has a control character, a character that turns the direction of text, or an escape
+ * sequence except the colours when they are asked for. */
 #define _GNU_SOURCE /* open_memstream, memmem */
 #include <jansson.h>
 #include <libxml/parser.h>
@@ -27,10 +28,17 @@ struct output {
     size_t size;
 };
 
+enum { RULES_MOST = 512, FINDINGS_MOST = 256 };
+
 struct run {
     struct output outputs[FORMATS];
     const char *file;
     size_t findings;
+    struct {
+        const char *rule;
+        uint64_t offset;
+    } first[FINDINGS_MOST];
+    bool has_error[RULES_MOST];
 };
 
 static void on_summary(void *context, const struct hprof_summary *summary)
@@ -45,7 +53,12 @@ static void on_finding(void *context, const struct hprof_finding *finding)
 {
     struct run *run = context;
 
+    if (run->findings < FINDINGS_MOST) {
+        run->first[run->findings].rule = hprof_rule_at(finding->rule)->id;
+        run->first[run->findings].offset = finding->offset;
+    }
     run->findings++;
+    run->has_error[finding->rule] |= finding->severity == HPROF_ERROR;
     for (int i = 0; i < FORMATS; i++)
         report_finding(&run->outputs[i].report, finding);
 }
@@ -79,34 +92,71 @@ static void expect_printable(const char *text, size_t size, bool coloured)
 /* Each line is a command: of any other line, GitHub's runner would look for a command within. */
 static void expect_commands(const struct output *output)
 {
-    for (const char *line = output->text; *line; line = strchr(line, '\n') + 1)
+    for (const char *line = output->text, *end; *line; line = end + 1) {
         if (strncmp(line, "::error ", 8) != 0 && strncmp(line, "::warning ", 10) != 0 && strncmp(line, "::notice ", 9) != 0)
             fail_target("a line of the github format is no command");
+        end = strchr(line, '\n');
+        if (!end)
+            fail_target("the last line of the github format has no end");
+    }
 }
 
-static void expect_json(const struct output *output, const char *list, const char *findings, size_t count)
+/* JSON and SARIF have a list with one file, whose findings are a list; each names its rule. */
+static void expect_json(const struct run *run, enum format format, const char *files, const char *findings, const char *rule)
 {
+    const struct output *output = &run->outputs[format];
     json_error_t error;
     /* As real numbers: jansson takes no integer above 2^63, and a timestamp may be any of 64 bits. */
     json_t *root = json_loadb(output->text, output->size, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &error);
+    json_t *list, *finding;
+    size_t i;
 
     if (!root)
         fail_target("JSON cannot be parsed: %s at %d", error.text, error.position);
-    json_t *file = json_array_get(json_object_get(root, list), 0);
-    size_t found = json_array_size(json_object_get(file, findings));
+    list = json_object_get(json_array_get(json_object_get(root, files), 0), findings);
+    if (json_array_size(list) != run->findings)
+        fail_target("%zu findings in the JSON, %zu came", json_array_size(list), run->findings);
+    json_array_foreach(list, i, finding)
+    {
+        const char *id = json_string_value(json_object_get(finding, rule));
+        const json_t *offset = json_object_get(finding, "offset");
+        const char *expected = i < FINDINGS_MOST ? run->first[i].rule : id;
 
-    if (found != count)
-        fail_target("%zu findings in the JSON, %zu came", found, count);
+        if (!id || strcmp(id, expected) != 0)
+            fail_target("finding %zu is of %s, not %s", i, id ? id : "no rule", expected);
+        if (format == JSON && i < FINDINGS_MOST &&
+            (run->first[i].offset == HPROF_NO_OFFSET ? !json_is_null(offset)
+                                                     : json_real_value(offset) != (double)run->first[i].offset))
+            fail_target("finding %zu, of %s, has another offset", i, id);
+    }
     json_decref(root);
 }
 
-static void expect_xml(const struct output *output)
+static size_t count_elements(const xmlNode *node, const char *name)
 {
+    size_t n = 0;
+
+    for (; node; node = node->next)
+        n += (strcmp((const char *)node->name, name) == 0) + count_elements(node->children, name);
+    return n;
+}
+
+static void expect_xml(const struct run *run)
+{
+    const struct output *output = &run->outputs[JUNIT];
     xmlDocPtr document = xmlReadMemory(output->text, (int)output->size, "report.xml", "UTF-8",
                                        XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING | XML_PARSE_HUGE);
+    size_t cases, failures, expected = 0;
 
     if (!document)
         fail_target("XML cannot be parsed");
+    cases = count_elements(xmlDocGetRootElement(document), "testcase");
+    failures = count_elements(xmlDocGetRootElement(document), "failure");
+    for (size_t rule = 0; rule < hprof_rule_count(); rule++)
+        expected += run->has_error[rule];
+    if (cases != 1 + hprof_rule_count() || failures != expected)
+        fail_target("%zu cases and %zu failures in the XML; %zu rules, %zu of them with errors", cases, failures,
+                    hprof_rule_count(), expected);
     xmlFreeDoc(document);
 }
 
@@ -160,7 +210,7 @@ static void take_file_name(const uint8_t *data, size_t size, char *name, size_t 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static char file[48];
-    static uint8_t severities[512];
+    static uint8_t severities[RULES_MOST];
     const uint8_t *bytes = copy_to_guard_page(data, size);
     uint32_t bits = drawn_bits(data, size);
     struct hprof_testing testing = {.hash_seed = 1};
@@ -175,7 +225,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     options.profile = draw(&bits, (uint32_t)profiles);
     options.max_errors = draw(&bits, 4);
     options.testing = &testing;
-    if (hprof_rule_count() > sizeof severities)
+    if (hprof_rule_count() > RULES_MOST)
         fail_target("too many rules");
     memset(severities, HPROF_UNCHANGED, sizeof severities);
     options.severities = severities;
@@ -188,9 +238,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         expect_printable(run.outputs[i].text, run.outputs[i].size, i == COLOURED_SUMMARY || i == COLOURED_TEXT);
     expect_commands(&run.outputs[GITHUB]);
     if (HAS_PARSERS) {
-        expect_json(&run.outputs[JSON], "files", "findings", run.findings);
-        expect_json(&run.outputs[SARIF], "runs", "results", run.findings);
-        expect_xml(&run.outputs[JUNIT]);
+        expect_json(&run, JSON, "files", "findings", "rule");
+        expect_json(&run, SARIF, "runs", "results", "ruleId");
+        expect_xml(&run);
     }
     for (int i = 0; i < FORMATS; i++)
         free(run.outputs[i].text);
