@@ -1,4 +1,5 @@
 /* See expect_manifest.h. */
+#define _GNU_SOURCE /* open_memstream */
 #include "expect_manifest.h"
 
 #include <openssl/evp.h>
@@ -11,13 +12,31 @@
 
 enum { PLAIN_MOST = 8 << 20 };
 
-json_t *parse_manifest(const char *text, size_t size)
+static json_t *parse_manifest(const char *text, size_t size)
 {
     json_error_t error;
     json_t *manifest = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
 
     if (!manifest)
         fail_target("the manifest is not JSON: %s at %d", error.text, error.position);
+    return manifest;
+}
+
+json_t *manifest_of_dump(const char *file, const struct generate_request *request, const struct generated *generated,
+                         const struct manifest_option *option)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    json_t *manifest;
+
+    if (!out)
+        fail_target("no memory for a manifest");
+    manifest_write(out, file, request->made.model.seed, request, generated, option, 1);
+    if (ferror(out) || fclose(out) != 0)
+        fail_target("a manifest could not be written");
+    manifest = HAS_PARSERS ? parse_manifest(text, size) : NULL;
+    free(text);
     return manifest;
 }
 
@@ -230,6 +249,21 @@ void expect_manifest(const json_t *manifest, const uint8_t *file, size_t size, c
         fail_target("the manifest of a dump without faults has violations");
     if (digests)
         expect_digests(digests, summary);
+}
+
+void expect_violations(const json_t *manifest, const struct truth *truth)
+{
+    const json_t *violations = member(manifest, "violations");
+
+    if (json_array_size(violations) != truth->fault_count)
+        fail_target("%zu violations in the manifest, %zu faults were planted", json_array_size(violations), truth->fault_count);
+    for (size_t i = 0; i < truth->fault_count; i++) {
+        const json_t *violation = json_array_get(violations, i);
+
+        expect_text_in_manifest(violation, "rule", hprof_rule_at((size_t)truth->faults[i].rule)->id);
+        expect_text_in_manifest(violation, "variant", truth->faults[i].variant);
+        expect_number(violation, "offset", truth->faults[i].offset);
+    }
 }
 
 void expect_manifest_of_copy(json_t *manifest, json_t *copy)

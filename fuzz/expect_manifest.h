@@ -4,19 +4,26 @@
 
 #include <jansson.h>
 
+#include "generate.h"
 #include "hprof/hprof.h"
+#include "manifest.h"
 
-/* The JSON of a manifest; the caller releases it. Text that is not JSON fails the target. */
-json_t *parse_manifest(const char *text, size_t size);
+/* The manifest of a dump, with one option that the user gave; the caller releases it. NULL if there is no parser (HAS_PARSERS).
+ * Text that is not JSON fails the target. */
+json_t *manifest_of_dump(const char *file, const struct generate_request *request, const struct generated *generated,
+                         const struct manifest_option *option);
 
 /* The value of a key, which the manifest must have: a count, or a text that is the expected one (NULL: null). */
 uint64_t number_in_manifest(const json_t *object, const char *key);
 void expect_text_in_manifest(const json_t *object, const char *key, const char *expected);
 
-/* Fails the target unless the manifest of a made dump without faults has the sizes and checksums of its bytes; version, ID size,
- * and the counts by tag, of arrays and references, and of findings (its quirks) that are in `summary`, which is that of the
- * profile strict; and sums over its classes and digests that agree with these. */
+/* Fails the target unless the manifest of a made dump without faults has the sizes and checksums of the dump, and agrees with
+ * `summary`, the summary in the profile strict: version, ID size, counts, and quirks. The sums over its classes and the counts of
+ * its digests must agree with these counts. */
 void expect_manifest(const json_t *manifest, const uint8_t *file, size_t size, const struct hprof_summary *summary);
+
+/* Fails the target unless the manifest names the faults that were planted, each with its rule and offset. */
+void expect_violations(const json_t *manifest, const struct truth *truth);
 
 /* Fails the target unless the manifest of a copy of the dump (--from) says the same, except for what a copy may not know: the
  * profile, the quirks, and how many references are null. Takes these from both. */

@@ -1,9 +1,10 @@
 /* A valid dump and a fault, both drawn from the input: the validator finds that rule at the offsets that the generator reports, and
- * nothing else except the quirks of the producer. */
+ * nothing else except the quirks of the producer. The manifest names these faults. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "expect_manifest.h"
 #include "made_dump.h"
 #include "target.h"
 
@@ -94,6 +95,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct generate_request request = draw_request(&drawer);
     char what[128];
     const char *violate[] = {what};
+    const struct manifest_option option = {"--violate", what};
+    json_t *manifest;
 
     if (strcmp(fault_rule(row), "REC-012") == 0)
         return -1; /* takes 4 GiB */
@@ -109,6 +112,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 fail_target("%s: %zu faults are reported, %llu were asked for", what, fault.truth.fault_count,
                             (unsigned long long)request.how.count);
             expect_found(&broken, what, &fault.truth, truth.quirks, &valid);
+            manifest = manifest_of_dump("broken", &request, &fault, &option);
+            if (HAS_PARSERS)
+                expect_violations(manifest, &fault.truth);
+            json_decref(manifest);
         }
         generated_free(&fault);
         memset(&fault, 0, sizeof fault);

@@ -1,7 +1,6 @@
 /* Options drawn from the input: what the generator writes is valid in the profile of its producer. Its manifest parses and agrees
  * with the bytes, with what the validator counts, and, in its quirks, with the findings of the profile strict. The same options
- * give the same bytes; a copy of the dump, made from it by --from, has the same bytes, manifest and digests. */
-#define _GNU_SOURCE /* open_memstream */
+ * give the same bytes; a copy of a small dump, made from it by --from, has the same bytes, manifest and digests. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +12,7 @@
 #include "printable.h"
 #include "target.h"
 
-enum { DIGESTED_MOST = 64 << 10 /* bytes: a digest takes six passes */ };
+enum { SMALL = 64 << 10 /* bytes: a digest takes six passes, a copy several */ };
 
 struct seen {
     struct hprof_summary summary;
@@ -77,19 +76,7 @@ static void draw_given(struct drawer *drawer, struct given *given)
 
 static json_t *manifest_of(const struct generate_request *request, const struct generated *generated, const struct given *given)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    json_t *manifest;
-
-    if (!out)
-        fail_target("no memory for a manifest");
-    manifest_write(out, given->name, request->made.model.seed, request, generated, &given->option, 1);
-    if (ferror(out) || fclose(out) != 0)
-        fail_target("a manifest could not be written");
-    manifest = HAS_PARSERS ? parse_manifest(text, size) : NULL;
-    free(text);
-    return manifest;
+    return manifest_of_dump(given->name, request, generated, &given->option);
 }
 
 static bool is_utf8(const char *text)
@@ -102,10 +89,17 @@ static bool is_utf8(const char *text)
     return !*text;
 }
 
-/* What the user gave is in the manifest, and the name of the profile. */
-static void expect_given(const json_t *manifest, const struct generate_request *request, const struct given *given)
+/* The profile in which the dump is valid. In others, the header of 1.0.3 alone is an error. */
+static const char *profile_of(const struct generate_request *request, const struct generated *generated)
 {
-    expect_text_in_manifest(manifest, "profile", producer_profile(request->made.producer));
+    return generated->version == V103 ? "android" : producer_profile(request->made.producer);
+}
+
+/* What the user gave is in the manifest, and the name of the profile. */
+static void expect_given(const json_t *manifest, const struct generate_request *request, const struct given *given,
+                         const char *profile)
+{
+    expect_text_in_manifest(manifest, "profile", profile);
     if (is_utf8(given->name)) {
         expect_text_in_manifest(manifest, "file", given->name);
         expect_text_in_manifest(json_object_get(manifest, "options"), given->option.option, given->name);
@@ -114,6 +108,8 @@ static void expect_given(const json_t *manifest, const struct generate_request *
         fail_target("another seed is in the manifest");
     if (number_in_manifest(manifest, "heap_dumps") != request->made.heap_dumps)
         fail_target("%u heap dumps were asked for, another number is in the manifest", request->made.heap_dumps);
+    if ((json_object_get(manifest, "digests") != NULL) != request->digests)
+        fail_target("digests are in the manifest and were not asked for, or the other way round");
 }
 
 /* Another request for the dump that was made gives the same bytes. */
@@ -151,7 +147,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static struct given given;
     struct drawer drawer = {data, data + size};
     struct generate_request request = draw_request(&drawer);
-    const char *profile = producer_profile(request.made.producer);
+    const char *profile;
     json_t *manifest;
     bool digests;
 
@@ -159,6 +155,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     digests = draw_below(&drawer, 2);
     draw_given(&drawer, &given);
     if (make_dump(&request, &dump, &generated) == GENERATED) {
+        profile = profile_of(&request, &generated);
         if (validate(&dump, profile ? profile : "strict", &seen) != HPROF_VALID || seen.summary.warnings)
             fail_target("a dump like %s has errors or warnings in its profile: %s", producer_name(request.made.producer),
                         seen.first);
@@ -168,14 +165,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (validate(&dump, "strict", &seen) > HPROF_INVALID)
             fail_target("a dump cannot be checked: %s", seen.first);
         generated_free(&generated);
-        request.digests = digests && seen.summary.bytes <= DIGESTED_MOST;
+        request.digests = digests && seen.summary.bytes <= SMALL;
         make_again(&request, &dump, &again, &generated);
         manifest = manifest_of(&request, &generated, &given);
         if (HAS_PARSERS) {
-            expect_given(manifest, &request, &given);
+            expect_given(manifest, &request, &given, profile);
             expect_manifest(manifest, dump.at, dump.size, &seen.summary);
         }
-        if (request.digests)
+        if (seen.summary.bytes <= SMALL)
             expect_copy(&request, &dump, &again, &given, manifest);
         json_decref(manifest);
     }

@@ -1,11 +1,12 @@
 /* Raw bytes into the decompressing input. Up to the first fault, what comes out is what zlib makes of the same members, and zlib
- * finds the same fault at the same place; the stream is the same in blocks of any size, from a file and from a pipe, after seeking,
- * and each fault is reported once. */
+ * finds the same fault at the same place; the stream is the same in blocks of any size, from a file and from a pipe, after
+ * seeking, and each fault is reported once. */
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
 #include "allocator.h"
+#include "dice.h"
 #include "gzip.h"
 #include "input/input.h"
 #include "target.h"
@@ -82,8 +83,8 @@ static bool has_fault(const struct stream *s, enum gzip_fault fault)
     return false;
 }
 
-/* How many of the bytes before a fault may be missing: ISA-L decodes several literals at once, so it may leave the last symbol of
- * truncated data, which depends on where the blocks are cut. */
+/* The number of bytes that may be missing before a fault. ISA-L decodes several literals at once. Whether it decodes the last
+ * symbol of truncated data depends on where a block ends. */
 static uint64_t uncertain_bytes(enum gzip_fault fault)
 {
     return fault == GZIP_TRUNCATED ? LONGEST_MATCH : 0;
@@ -110,7 +111,7 @@ static void compare(const struct stream *a, const struct stream *b, const char *
     for (size_t i = 0; i < a->fault_count && i < FAULTS_MAX; i++) {
         const struct gzip_finding *f = &a->faults[i], *g = &b->faults[i];
 
-        /* Of gzip within gzip as much is inflated as there was room for; nothing of it comes out. */
+        /* The size of the buffer decides how much of gzip within gzip is inflated. None of it comes out. */
         bool same_end = distance(f->end, g->end) <= uncertain_bytes(f->fault) || f->fault == GZIP_NESTED;
 
         if (!same_end || f->fault != g->fault || f->member != g->member || f->offset != g->offset || f->start != g->start ||
@@ -121,13 +122,13 @@ static void compare(const struct stream *a, const struct stream *b, const char *
 }
 
 /* Goes to places of a file and reads there. */
-static void seek_around(struct stream *s, const struct stream *expected, uint32_t bits)
+static void seek_around(struct stream *s, const struct stream *expected, struct dice *dice)
 {
     size_t faults = s->fault_count, uncertain = uncertain_at_end(expected);
     size_t certain = expected->size < uncertain ? 0 : expected->size - uncertain;
 
     for (int i = 0; i < SEEKS && certain; i++) {
-        size_t to = draw(&bits, 97) * certain / 97, n = 1 + draw(&bits, 40), rest = certain - to;
+        size_t to = (size_t)below(dice, certain), n = 1 + (size_t)below(dice, 40), rest = certain - to;
 
         input_keep(&s->in, to);
         if (!input_seek(&s->in, to))
@@ -292,15 +293,21 @@ static void expect_view(const struct stream *s, const struct zlib_view *view)
         fail_target("%zu bytes came; zlib makes %llu, or others", s->size, (unsigned long long)n);
 }
 
+static size_t draw_block(struct dice *dice)
+{
+    return 2 + (size_t)below(dice, one_in(dice, 4) ? INPUT_BLOCK : 600);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct stream whole, blocks, pipe;
     struct zlib_view view;
-    const uint8_t *file = copy_to_guard_page(data, size);
-    uint32_t bits = drawn_bits(data, size) + (uint32_t)size * UINT32_C(0x9E3779B1); /* most seeds have a time of 0 */
+    struct dice dice = {drawn_bits(data, size) + (uint64_t)size}; /* most seeds have a time of 0 */
+    const uint8_t *file;
 
     if (!is_gzip(data, size))
         return -1; /* nothing is decompressed: not kept as a seed */
+    file = copy_to_guard_page(data, size);
     if (!open_stream(&whole, file, size, INPUT_BLOCK, false))
         fail_target("memory cannot be opened");
     read_all(&whole);
@@ -308,15 +315,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         read_with_zlib(file, size, &view);
         expect_view(&whole, &view);
     }
-    if (!open_stream(&blocks, file, size, 2 + draw(&bits, 600), false))
+    if (!open_stream(&blocks, file, size, draw_block(&dice), false))
         fail_target("memory cannot be opened in blocks");
     read_all(&blocks);
     compare(&whole, &blocks, "one block, small blocks");
     if (!has_fault(&whole, GZIP_NESTED)) /* which counts as empty, and cannot be read again */
-        seek_around(&blocks, &whole, bits);
+        seek_around(&blocks, &whole, &dice);
     close_stream(&blocks);
 
-    if (!open_stream(&pipe, file, size, 2 + draw(&bits, 600), true))
+    if (!open_stream(&pipe, file, size, draw_block(&dice), true))
         fail_target("a pipe cannot be opened");
     read_all(&pipe);
     compare(&whole, &pipe, "a file, a pipe");

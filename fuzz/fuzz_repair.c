@@ -1,10 +1,13 @@
-/* A repair of any bytes: if the header can be trusted there is a copy. It is valid in the profile, another repair copies all its
- * bytes, and the repair of a dump without findings changes none. Each byte of the dump is in the copy or is counted as left out. If
- * an allocation fails or memory is limited, it ends with HPROF_LIMIT and a sentence, or makes the same copy. Nothing is leaked. */
+/* A repair of any bytes. If the header can be trusted, there is a copy, which is valid in the profile. Each byte of the dump is
+ * in the copy or is counted as left out. A repair of the copy, or of a dump without findings, changes no byte. If an allocation
+ * fails or memory is limited, the status is HPROF_LIMIT, with a sentence, or the copy is the same. Nothing is leaked. */
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "allocator.h"
+#include "dice.h"
+#include "gzip.h"
 #include "memory_file.h"
 #include "target.h"
 
@@ -16,15 +19,15 @@ static int new_file(const uint8_t *data, size_t size)
     return fd;
 }
 
-enum { RECORD_HEADER = 9 };
+enum { RECORD_HEADER = 9, RULES_MOST = 512, OWN_MEMORY = 256 << 10 /* beyond max_memory */ };
 
 static size_t size_of_file(int file)
 {
-    off_t size = lseek(file, 0, SEEK_END);
+    struct stat status;
 
-    if (size < 0)
-        fail_target("no way to the end of a file");
-    return (size_t)size;
+    if (fstat(file, &status) != 0)
+        fail_target("a file has no size");
+    return (size_t)status.st_size;
 }
 
 static void expect_same_bytes(int a, int b, const char *what)
@@ -73,13 +76,30 @@ static enum hprof_status repair_with(struct allocator *memory, int from, int to,
     return status;
 }
 
-static enum hprof_status repair(int from, int to, size_t profile, struct hprof_repair *result)
+/* When a dump is valid. */
+struct aim {
+    size_t profile;
+    const uint8_t *severities;
+};
+
+static void on_progress(void *context, uint64_t bytes, uint64_t total)
+{
+    (void)context;
+    if (bytes > total)
+        fail_target("%llu of %llu bytes are read", (unsigned long long)bytes, (unsigned long long)total);
+}
+
+static enum hprof_status repair(int from, int to, const struct aim *aim, struct hprof_repair *result)
 {
     struct allocator memory = {.left = UINT64_MAX, .junk = 0xa5};
     struct list list = {0};
     enum hprof_status status;
 
-    *result = (struct hprof_repair){.profile = profile, .on_left_out = on_left_out, .context = &list};
+    *result = (struct hprof_repair){.profile = aim->profile,
+                                    .severities = aim->severities,
+                                    .on_left_out = on_left_out,
+                                    .on_progress = on_progress,
+                                    .context = &list};
     status = repair_with(&memory, from, to, result);
     if (status != HPROF_VALID && status != HPROF_INVALID)
         fail_target("a repair ends with status %d", status);
@@ -90,24 +110,27 @@ static enum hprof_status repair(int from, int to, size_t profile, struct hprof_r
 }
 
 /* As above, with less memory. */
-static void repair_with_less(uint32_t bits, int from, int copy, size_t profile, enum hprof_status expected)
+static void repair_with_less(struct dice *dice, int from, int copy, const struct aim *aim, enum hprof_status expected)
 {
     struct allocator memory = {.left = UINT64_MAX};
-    struct hprof_repair result = {.profile = profile};
+    struct hprof_repair result = {.profile = aim->profile, .severities = aim->severities};
     int to = new_file(NULL, 0);
     enum hprof_status status;
 
-    if (draw(&bits, 2)) {
-        memory.left = draw(&bits, 200);
-        memory.for_good = draw(&bits, 2);
+    if (one_in(dice, 2)) {
+        memory.left = below(dice, 200);
+        memory.for_good = one_in(dice, 2);
     } else {
-        result.max_memory = (UINT64_C(1) << 20) + draw(&bits, 64) * (UINT64_C(16) << 10);
+        result.max_memory = (UINT64_C(1) << 20) + below(dice, UINT64_C(1) << 20);
     }
-    if (lseek(from, 0, SEEK_SET) != 0)
-        fail_target("no way back to the start");
     status = repair_with(&memory, from, to, &result);
     if (status != HPROF_LIMIT && status != expected)
         fail_target("status %d with less memory, %d before", status, expected);
+    if (status == HPROF_LIMIT && !memory.failed && !result.max_memory)
+        fail_target("no memory, though no allocation failed: %s", result.failure);
+    if (result.max_memory && memory.peak > result.max_memory + OWN_MEMORY)
+        fail_target("%llu bytes were allocated, the limit is %llu", (unsigned long long)memory.peak,
+                    (unsigned long long)result.max_memory);
     if (status == HPROF_VALID)
         expect_same_bytes(copy, to, "copies with all memory and with less");
     close(to);
@@ -127,12 +150,15 @@ static void on_finding(void *context, const struct hprof_finding *finding)
     findings->header |= strcmp(rule->family, "GZ") == 0 || (rule->framing && strcmp(rule->family, "HDR") == 0);
 }
 
-static enum hprof_status validate(int fd, size_t profile, struct findings *findings)
+static enum hprof_status validate(int fd, const struct aim *aim, struct findings *findings)
 {
+    struct hprof_testing testing = {.hash_seed = 1};
     struct hprof_options options;
 
     hprof_options_init(&options);
-    options.profile = profile;
+    options.testing = &testing;
+    options.profile = aim->profile;
+    options.severities = aim->severities;
     options.on_finding = on_finding;
     options.context = findings;
     return hprof_validate_fd(fd, &options);
@@ -144,7 +170,7 @@ static bool is_unchanged(const struct hprof_repair *result)
 }
 
 /* The copy is repaired again. */
-static void check_copy(int copy, size_t profile, const struct hprof_repair *first)
+static void check_copy(int copy, const struct aim *aim, const struct hprof_repair *first)
 {
     struct hprof_repair again;
     struct findings findings = {0};
@@ -152,9 +178,9 @@ static void check_copy(int copy, size_t profile, const struct hprof_repair *firs
 
     if (size_of_file(copy) != first->bytes_out)
         fail_target("the copy does not have %llu bytes", (unsigned long long)first->bytes_out);
-    if (lseek(copy, 0, SEEK_SET) != 0 || validate(copy, profile, &findings) != HPROF_VALID)
+    if (validate(copy, aim, &findings) != HPROF_VALID)
         fail_target("the copy is not valid");
-    if (lseek(copy, 0, SEEK_SET) != 0 || repair(copy, second, profile, &again) != HPROF_VALID)
+    if (repair(copy, second, aim, &again) != HPROF_VALID)
         fail_target("the copy cannot be repaired");
     if (!is_unchanged(&again))
         fail_target("%llu bytes of the copy are left out, %llu lengths mended, %llu sub-records joined, %s HEAP_DUMP_END added",
@@ -167,8 +193,8 @@ static void check_copy(int copy, size_t profile, const struct hprof_repair *firs
 /* Each byte is copied or counted as left out, except the headers of records that were joined or lost all that was in them. */
 static void check_account(const struct hprof_repair *result)
 {
-    uint64_t accounted = result->bytes_out + result->left_out,
-             given = result->bytes_in + (result->is_ended ? RECORD_HEADER : 0);
+    uint64_t accounted = result->bytes_out + result->left_out;
+    uint64_t given = result->bytes_in + (result->is_ended ? RECORD_HEADER : 0);
 
     if (result->gzip_unknown)
         return;
@@ -178,31 +204,43 @@ static void check_account(const struct hprof_repair *result)
                     (unsigned long long)result->left_out, (unsigned long long)result->joined);
 }
 
+/* Severities are only lowered: raised ones may forbid any copy. */
+static const uint8_t *draw_severities(struct dice *dice)
+{
+    static uint8_t severities[RULES_MOST];
+
+    if (hprof_rule_count() > RULES_MOST)
+        fail_target("too many rules");
+    if (!one_in(dice, 4))
+        return NULL;
+    memset(severities, HPROF_UNCHANGED, sizeof severities);
+    for (uint64_t n = below(dice, 40); n; n--)
+        severities[below(dice, hprof_rule_count())] = (uint8_t)below(dice, HPROF_ERROR);
+    return severities;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     uint32_t bits = drawn_bits(data, size);
-    size_t profile = draw(&bits, (uint32_t)hprof_profile_find("mat") + 1);
+    struct dice dice = {bits + (uint64_t)size};
+    struct aim aim = {.profile = draw(&bits, (uint32_t)hprof_profile_find("mat") + 1), .severities = draw_severities(&dice)};
     struct hprof_repair result;
     struct findings findings = {0};
     int from = new_file(data, size), to = new_file(NULL, 0);
-    bool is_valid = validate(from, profile, &findings) == HPROF_VALID;
-    bool is_plain = size < 2 || data[0] != 0x1f || data[1] != 0x8b;
-    enum hprof_status status;
+    bool is_valid = validate(from, &aim, &findings) == HPROF_VALID;
+    enum hprof_status status = repair(from, to, &aim, &result);
 
-    if (lseek(from, 0, SEEK_SET) != 0)
-        fail_target("no way back to the start");
-    status = repair(from, to, profile, &result);
     if (status == HPROF_VALID) {
         check_account(&result);
-        check_copy(to, profile, &result);
+        check_copy(to, &aim, &result);
     } else if (is_valid || !findings.header) {
         fail_target("a dump whose header can be trusted cannot be repaired: %s", result.failure);
     }
-    if (!findings.count && !is_unchanged(&result))
+    if (!findings.count && !is_unchanged(&result) && !aim.severities)
         fail_target("a dump without findings is changed: %llu bytes are left out", (unsigned long long)result.left_out);
-    if (status == HPROF_VALID && is_plain && is_unchanged(&result))
+    if (status == HPROF_VALID && !is_gzip(data, size) && is_unchanged(&result))
         expect_same_bytes(from, to, "the dump and its copy");
-    repair_with_less(bits, from, to, profile, status);
+    repair_with_less(&dice, from, to, &aim, status);
     close(from);
     close(to);
     return 0;

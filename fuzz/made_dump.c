@@ -39,7 +39,7 @@ struct generate_request draw_request(struct drawer *d)
         .from = -1,
         .made = {.producer = producer_at(draw_below(d, count_producers())),
                  .shape = shapes[draw_below(d, count_shapes())],
-                 .version = (enum version)draw_below(d, 3), /* 0 for that of the producer; 1.0.3 is for Android alone */
+                 .version = (enum version)draw_below(d, V103 + 1), /* 0 for that of the producer */
                  .id_size = (unsigned)draw_below(d, 3) * 4,
                  .records = (enum records_wanted)draw_below(d, 5),
                  .heap_dumps = 1 + (unsigned)draw_below(d, 3),
@@ -66,7 +66,7 @@ static bool put(struct bytes *bytes, const void *data, size_t size)
     struct made_dump *dump = (struct made_dump *)bytes;
 
     if (size > SIZE_MOST - dump->size)
-        return false;
+        return !(dump->is_full = true);
     if (size > dump->capacity - dump->size) {
         dump->capacity = 2 * (dump->capacity + size);
         dump->at = realloc(dump->at, dump->capacity);
@@ -91,12 +91,13 @@ enum generate_status make_dump(const struct generate_request *request, struct ma
 
     dump->sink = (struct bytes){.put = put, .finish = finish};
     dump->size = 0;
+    dump->is_full = false;
     status = generate(request, &dump->sink, generated);
     if (status == GENERATE_REFUSED && (!generated->failure || !*generated->failure))
         fail_target("options are refused without a sentence");
     if (status == GENERATE_NO_MEMORY)
         fail_target("the generator has no memory");
-    if (status == GENERATE_FAILED && request->from < 0 && dump->size < SIZE_MOST / 2)
+    if (status == GENERATE_FAILED && request->from < 0 && !dump->is_full)
         fail_target("the generator failed after %zu bytes: %s", dump->size, generated->failure ? generated->failure : "");
     return status;
 }

@@ -29,10 +29,11 @@ struct made_dump {
     struct bytes sink; /* the first member: see bytes.h */
     uint8_t *at;
     size_t size, capacity;
+    bool is_full; /* the generator failed, because the dump is too long */
 };
 
-/* Runs the generator. `dump` and `generated` start as zeros; the dump's memory is used again. Anything but a dump or a refusal
- * with a sentence fails the target. */
+/* Runs the generator. `dump` and `generated` start as zeros. The next call reuses the memory of `dump`. Fails the target if the
+ * generator refuses without a sentence, has no memory, or fails, unless the dump is too long or is a copy (request->from). */
 enum generate_status make_dump(const struct generate_request *request, struct made_dump *dump, struct generated *generated);
 
 #endif

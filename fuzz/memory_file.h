@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Makes the bytes those of a file, whose position is then 0. `*fd` is the file, or -1, and a new one takes its place; the caller
- * closes it. Aborts, with a sentence, if there can be none. */
+/* Replaces the contents of the file `*fd`, and sets its position to 0. If `*fd` is -1, makes a new file, which the caller closes.
+ * Prints a sentence and aborts on failure. */
 void fill_memory_file(int *fd, const uint8_t *data, size_t size);
 
 #endif

@@ -17,19 +17,24 @@ GENERATOR_TARGETS = ["fuzz_generate", "fuzz_fault", "fuzz_records"]
 # The targets that can run a source, by the last pattern that names it; all in C, if none does. None runs tests, drivers, or the
 # mutator, which only makes inputs; msan.c is not in the builds of campaigns.
 RUN_BY: dict[str, list[str]] = {f"fuzz/{target}.c": [target] for target in ALL_TARGETS}
-NOT_RUN = ("test_*", "replay", "mutants", "engines", "mutator", "family", "pieces", "break", "dice", "msan")
+NOT_RUN = ("test_*", "replay", "mutants", "engines", "mutator", "family", "pieces", "break", "msan")
 RUN_BY |= {f"fuzz/{maker}.*": [] for maker in NOT_RUN}
-RUN_BY |= {"fuzz/oracle*": ["fuzz_oracle"], "fuzz/expect_manifest.*": ["fuzz_generate"], "fuzz/program_name.*": ["fuzz_report"]}
-RUN_BY |= {"fuzz/gzip.*": ["fuzz_gzip", "fuzz_records", "fuzz_generate"], "fuzz/account.*": ["fuzz_paths", "fuzz_validate"]}
+RUN_BY |= {"fuzz/oracle*": ["fuzz_oracle"], "fuzz/expect_manifest.*": OPTION_TARGETS, "fuzz/program_name.*": ["fuzz_report"]}
+RUN_BY |= {"fuzz/expect_printable.*": ["fuzz_report", "fuzz_show"], "fuzz/hash.*": ["fuzz_report", "fuzz_show"]}
+RUN_BY |= {"fuzz/dice.*": ["fuzz_gzip", "fuzz_report", "fuzz_repair", "fuzz_show"]}
+RUN_BY |= {"fuzz/account.*": ["fuzz_paths", "fuzz_validate"]}
+RUN_BY |= {"fuzz/gzip.*": ["fuzz_gzip", "fuzz_records", "fuzz_repair", "fuzz_show", *OPTION_TARGETS]}
 RUN_BY |= {"fuzz/memory_file.*": ["fuzz_paths", "fuzz_repair", "fuzz_show", "fuzz_records", "fuzz_generate"]}
 ALLOCATING_TARGETS = ["fuzz_oracle", "fuzz_paths", "fuzz_validate", "fuzz_gzip", "fuzz_repair", "fuzz_show"]
 RUN_BY |= {"fuzz/made_dump.*": GENERATOR_TARGETS, "fuzz/allocator.*": ALLOCATING_TARGETS}
 RUN_BY |= {"generator/src/*": GENERATOR_TARGETS}
 RUN_BY |= {f"generator/src/{part}": ["fuzz_fault"] for part in ("fault.*", "faults.*", "fresh_ids.*", "violate*")}
-RUN_BY |= {f"generator/src/{part}": ["fuzz_generate"] for part in ("digest*", "item.*", "manifest.*")}
+RUN_BY |= {f"generator/src/{part}": ["fuzz_generate"] for part in ("digest*", "item.*")}
+RUN_BY |= {"generator/src/manifest.*": OPTION_TARGETS}
 RUN_BY |= {"generator/src/serve*": []}
 RUN_BY |= {"validator/src/repair/*": ["fuzz_repair"], "validator/src/show/*": ["fuzz_show"], "validator/cli/*": ["fuzz_report"]}
-RUN_BY |= {f"validator/cli/{part}.*": ["fuzz_report", "fuzz_generate"] for part in ("json", "printable")}
+RUN_BY |= {"validator/cli/json.*": ["fuzz_report", *OPTION_TARGETS]}
+RUN_BY |= {"validator/cli/printable.*": ["fuzz_report", "fuzz_show", *OPTION_TARGETS]}
 RUN_BY |= {"generator/python/hprof_corpus/*": [TEXT_TARGET], "fuzz/fuzz_text": [TEXT_TARGET]}
 
 

@@ -16,7 +16,7 @@ static size_t count_plain(const char *text)
 /* Characters that change the direction of text could deceive a reader in a terminal. */
 static bool turns_direction(uint32_t c)
 {
-    return (c >= 0x200E && c <= 0x200F) || (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
+    return c == 0x61C || (c >= 0x200E && c <= 0x200F) || (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
 }
 
 static void write_characters(FILE *out, const char *text)

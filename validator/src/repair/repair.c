@@ -85,8 +85,20 @@ static void clear_undefined(struct repair *r)
     keymap_init(&r->missing_classes, &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
 }
 
+static void *allocate(void *context, size_t size)
+{
+    return memory_get(context, size);
+}
+
+static void release(void *context, void *block, size_t size)
+{
+    memory_put(context, block, size);
+}
+
+/* The validator allocates from the memory of the repair, so that the limit is for both. */
 static enum hprof_status check_copy(struct repair *r, struct check *check)
 {
+    const struct hprof_allocator allocator = {allocate, release, &r->memory};
     struct hprof_options options;
     enum hprof_status status;
 
@@ -96,8 +108,9 @@ static enum hprof_status check_copy(struct repair *r, struct check *check)
     if (options.max_errors > FINDINGS_MOST)
         options.max_errors = FINDINGS_MOST;
     options.severities = r->asked->severities;
-    options.allocator = r->asked->allocator;
-    options.max_memory = r->asked->max_memory;
+    options.allocator = &allocator;
+    if (r->memory.limit)
+        options.max_memory = r->memory.limit > r->memory.used ? r->memory.limit - r->memory.used : 1;
     options.on_finding = on_finding;
     options.on_summary = on_summary;
     options.context = check;
@@ -231,8 +244,12 @@ static enum hprof_status run_passes(struct repair *r)
 
         check = (struct check){.repair = r};
         status = check_copy(r, &check);
+        if (status == HPROF_LIMIT) {
+            memory_exhaust(&r->memory);
+            return describe_failure(r);
+        }
         if (status != HPROF_INVALID)
-            return status == HPROF_VALID ? status : fail(r, status, check.first[0] ? check.first : no_memory);
+            return status == HPROF_VALID ? status : fail(r, status, check.first);
         if (pass == PASSES_MAX)
             return fail(r, HPROF_INVALID, check.first);
         input_close(&r->in);
