@@ -157,43 +157,123 @@ def test_results_add_up_by_code_commit_and_target(tmp_path: Path, monkeypatch: p
     (tmp_path / "results").mkdir()
     row: dict[str, object] = {"target": "t", "engine": "afl", "commit": "abc", "changed": False, "code": "c0de"}
     row |= {"date": "2026-01-01", "cpu_seconds": 1800, "executions": 1000, "edges": 5, "finds": []}
-    later: dict[str, object] = {"date": "2026-01-03", "commit": "def", "edges": 7, "finds": [{}]}
+    later: dict[str, object] = {"date": "2026-01-03", "commit": "def", "edges": 7, "finds": [{}], "not_reproduced": ["a", "b"]}
     older: dict[str, object] = {"code": "01d", "date": "2026-01-02", "changed": True}
     runs: list[dict[str, object]] = [later, {}, {"target": "u"}, {"target": "v", "code": "new"}, older]
     for i, more in enumerate(runs):
         (tmp_path / "results" / f"{i}.json").write_text(json.dumps({**row, **more}), encoding="utf-8")
     assert corpus_update.of_present_code()[2:] == [
-        "| t | c0de | 1.00 | 2,000 | 1 |",
-        "| u | new | 0.00 | 0 | 0 |",
-        "| v | new | 0.50 | 1,000 | 0 |",
-        "| fuzz_text | new | 0.00 | 0 | 0 |",
-        "| **all** | | 1.50 | 3,000 | 1 |",
+        "| t | c0de | 1.00 | 2,000 | 1 | 2 |",
+        "| u | new | 0.00 | 0 | 0 | 0 |",
+        "| v | new | 0.50 | 1,000 | 0 | 0 |",
+        "| fuzz_text | new | 0.00 | 0 | 0 | 0 |",
+        "| **all** | | 1.50 | 3,000 | 1 | 2 |",
     ]
     assert corpus_update.by_commit()[2:] == [
-        "| 2026-01-01 | abc | 1.50 | 3,000 | 0 |",
-        "| 2026-01-02 | abc and changes | 0.50 | 1,000 | 0 |",
-        "| 2026-01-03 | def | 0.50 | 1,000 | 1 |",
+        "| 2026-01-01 | abc | 1.50 | 3,000 | 0 | 0 |",
+        "| 2026-01-02 | abc and changes | 0.50 | 1,000 | 0 | 0 |",
+        "| 2026-01-03 | def | 0.50 | 1,000 | 1 | 2 |",
     ]
     assert corpus_update.by_target()[2:] == [
-        "| c0de | u | afl | 0.50 | 1,000 | 5 | 0 |",
-        "| new | v | afl | 0.50 | 1,000 | 5 | 0 |",
-        "| 01d | t | afl | 0.50 | 1,000 | 5 | 0 |",
-        "| c0de | t | afl | 1.00 | 2,000 | 7 | 1 |",
+        "| c0de | u | afl | 0.50 | 1,000 | 5 | 0 | 0 |",
+        "| new | v | afl | 0.50 | 1,000 | 5 | 0 | 0 |",
+        "| 01d | t | afl | 0.50 | 1,000 | 5 | 0 | 0 |",
+        "| c0de | t | afl | 1.00 | 2,000 | 7 | 1 | 2 |",
     ]
 
 
 def test_planted_bugs_are_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(corpus_update, "FUZZ", tmp_path)
     (tmp_path / "results").mkdir()
-    found = {"name": "a", "found_by": "fuzz_paths", "seconds": 2.4, "kind": "x | y"}
-    bugs = [found, {"name": "b", "found_by": "", "seconds": 9, "kind": ""}]
+    found = {"name": "a", "found_by": "fuzz_paths", "stage": "seeds", "seconds": 2.4, "kind": "x | y"}
+    bugs = [found, {"name": "b", "found_by": "", "stage": "", "seconds": 9, "kind": ""}]
     run: dict[str, object] = {"date": "2026-01-01", "commit": "abc", "code": "c0de", "seconds_for_each_target": 9}
     run |= {"unpatched": {"found_by": "", "kind": ""}, "planted": bugs}
     (tmp_path / "results/planted.json").write_text(json.dumps(run), encoding="utf-8")
     lines = corpus_update.planted()
     assert " ".join(lines[:2]).endswith("at most: 1 of 2 bugs are found; the unpatched tree is silent.")
-    assert lines[-2:] == ["| a | fuzz_paths | 2 | x \\| y |", "| b | none | 9 |  |"]
+    assert lines[-2:] == ["| a | fuzz_paths | seeds | 2 | x \\| y |", "| b | none |  | 9 |  |"]
     assert corpus_update.campaigns() == []
+
+
+def test_results_that_are_out_of_date_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A campaign that RESULTS.md does not count, and a patch that planted.json does not have."""
+    for name, value in (("FUZZ", tmp_path), ("RESULTS", tmp_path / "RESULTS.md")):
+        monkeypatch.setattr(corpus_update, name, value)
+    monkeypatch.setattr(corpus_update, "code_of", lambda *_: "c0de")
+    for folder in ("results", "planted"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "planted/a.patch").touch()
+    run: dict[str, object] = {"date": "2026-01-01", "commit": "abc", "code": "c0de", "seconds_for_each_target": 9}
+    bug = {"name": "a", "found_by": "fuzz_paths", "stage": "seeds", "seconds": 2.4, "kind": "x"}
+    run |= {"unpatched": {"found_by": "", "kind": ""}, "planted": [bug]}
+    (tmp_path / "results/planted.json").write_text(json.dumps(run), encoding="utf-8")
+    parts = ("present", "commits", "targets", "rules", "planted")
+    empty = "".join(f"<!-- computed: {part} -->\n<!-- /computed -->\n" for part in parts)
+    (tmp_path / "RESULTS.md").write_text(corpus_update.with_tables(empty), encoding="utf-8")
+    monkeypatch.setattr(sys, "argv", ["corpus-update", "--check"])
+    with pytest.raises(SystemExit) as good:
+        corpus_update.main()
+    assert not good.value.code
+
+    row: dict[str, object] = {"target": "fuzz_gzip", "engine": "afl", "commit": "abc", "changed": False, "code": "c0de"}
+    row |= {"date": "2026-01-01", "cpu_seconds": 1800, "executions": 1000, "edges": 5, "finds": []}
+    (tmp_path / "results/1.json").write_text(json.dumps(row), encoding="utf-8")
+    (tmp_path / "planted/b.patch").touch()
+    with pytest.raises(SystemExit, match=r"(?s)RESULTS.md does not agree .*do not have the same bugs.*: b\.$"):
+        corpus_update.main()
+
+
+def write_script(file: Path, script: str) -> Path:
+    file.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+    file.chmod(0o755)
+    return file
+
+
+@pytest.mark.parametrize(
+    ("script", "kind"),
+    [
+        ("echo 1..2; echo ok 1 - a; echo ok 2 - b", ""),
+        ("echo ok 1 - a; echo 7 bytes differ >&2; echo not ok 2 - b; while sleep 1; do echo ok 3 - c; done", "N bytes differ"),
+        ("echo 1..1; echo ok 1 - a; echo LeakSanitizer: detected memory leaks >&2; echo Bail out!; exit 1", "leaks"),
+        ("echo 7 bytes differ >&2; kill -ABRT $$", "N bytes differ"),
+        ("kill -SEGV $$", "status -N"),
+        ("echo ok 1 - a; exec sleep 60", "timeout: sending signal TERM to command"),
+    ],
+)
+def test_the_first_input_that_fails_is_the_find(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, kind: str) -> None:
+    """The other inputs are not run."""
+    monkeypatch.setattr(campaign, "TURN", 2)
+    found = campaign.first_failure([write_script(tmp_path / "program", script)], tmp_path)
+    assert found.startswith(kind) if kind else not found
+
+
+@pytest.mark.parametrize("stage", ["seeds", "mutants", "fuzzing", ""])
+def test_a_planted_bug_is_hunted_in_stages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stage: str) -> None:
+    """Seeds of all targets, then mutants, then fuzzing. What comes after the find is not built."""
+    built = []
+
+    def build(kind: str, targets: list[str]) -> Path:
+        built.append((kind, *targets))
+        return Path(kind)
+
+    def find(program: Path) -> str:
+        at = "mutants" if program.name.endswith("-mutants") else {"replay": "seeds", "libfuzzer": "fuzzing"}[str(program.parent)]
+        return "7 bytes differ" if at == stage and program.name.startswith("fuzz_repair") else ""
+
+    monkeypatch.setattr(campaign, "build_replay", lambda _, __, targets, ___: build("replay", targets))
+    monkeypatch.setattr(campaign, "build_libfuzzer", lambda _, __, targets, ___: build("libfuzzer", targets))
+    monkeypatch.setattr(campaign, "first_failure", lambda command, _: find(command[0]))
+    monkeypatch.setattr(campaign, "fuzz", lambda program, *_: find(program))
+    found = campaign.hunt("a", tmp_path, tmp_path, 60, "clang")
+    expected = ("fuzz_repair", stage, "7 bytes differ") if stage else ("", "", "")
+    assert (found.found_by, found.stage, found.kind) == expected
+    everything = [("replay", target) for target in [*campaign.ALL_TARGETS, "fuzz_text"]]
+    everything += [("replay", f"{target}-mutants") for target in campaign.MUTANT_TARGETS]
+    everything += [("libfuzzer", target) for target in campaign.ALL_TARGETS]
+    last = {"seeds": "fuzz_repair", "mutants": "fuzz_repair-mutants", "fuzzing": "fuzz_repair", "": "fuzz_fault"}[stage]
+    kind = "libfuzzer" if stage in ("fuzzing", "") else "replay"
+    assert built == everything[: everything.index((kind, last)) + 1]
 
 
 @pytest.mark.parametrize("data", [b"", b"\x1f\x8b", b"JAVA PROFILE 1.0.2\0\0\0\0\x08", bytes(range(256))])
@@ -380,6 +460,7 @@ def test_a_mutant_that_crashes_a_target_is_left(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (-signal.SIGSEGV, b"")
     assert done.stderr == b"seed 0, in the file mutant\n"
     assert (tmp_path / "mutant").read_bytes() not in (b"", dump.read_bytes())
+    assert campaign.first_failure(command, tmp_path)
 
 
 def test_a_replay_goes_on_after_a_crash(tmp_path: Path) -> None:
@@ -391,6 +472,8 @@ def test_a_replay_goes_on_after_a_crash(tmp_path: Path) -> None:
     assert done.returncode == 1
     done = subprocess.run([program, harmless, harmless], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, f"1..2\nok 1 - {harmless}\nok 2 - {harmless}\n")
+    assert campaign.first_failure([program, harmless, crashing], tmp_path)
+    assert not campaign.first_failure([program, harmless, harmless], tmp_path)
 
 
 def test_a_time_too_short_to_run_anything_is_refused(tmp_path: Path) -> None:
