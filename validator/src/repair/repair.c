@@ -33,7 +33,7 @@ static void note_missing_trace(struct repair *r, uint64_t offset)
 {
     uint8_t serial[4];
 
-    if (pread(r->to, serial, sizeof serial, (off_t)offset) == (ssize_t)sizeof serial)
+    if (repair_read_copy(r, offset, serial, sizeof serial))
         keymap_put(&r->missing_traces, get_u4(serial), 0);
 }
 
@@ -244,10 +244,10 @@ static enum hprof_status run_passes(struct repair *r)
 
         check = (struct check){.repair = r};
         status = check_copy(r, &check);
-        if (status == HPROF_LIMIT) {
+        if (status == HPROF_LIMIT)
             memory_exhaust(&r->memory);
+        if (r->memory.exhausted || r->error)
             return describe_failure(r);
-        }
         if (status != HPROF_INVALID)
             return status == HPROF_VALID ? status : fail(r, status, check.first);
         if (pass == PASSES_MAX)

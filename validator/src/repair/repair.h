@@ -60,7 +60,7 @@ struct repair {
     uint8_t *buffer;
     size_t buffered;
     uint64_t written; /* bytes before those in the buffer */
-    int error;        /* errno of a failed write */
+    int error;        /* errno of a failed write, or of a failed read of the copy */
 
     /* The offsets of errors in the previous copy, in order: this pass leaves out the records and sub-records that contain them. */
     uint64_t *offsets;
@@ -87,6 +87,9 @@ struct repair {
 /* One pass: copies the input, which is at its start, to the start of the copy. If it returns false, `error`, `in`, `memory` or
  * asked->failure says why. */
 bool repair_copy(struct repair *r);
+
+/* Reads n bytes of the copy. False if the copy ends before them or cannot be read; `error` is then set. */
+bool repair_read_copy(struct repair *r, uint64_t offset, uint8_t *to, size_t n);
 
 /* ---- repair_damage.c ---- */
 

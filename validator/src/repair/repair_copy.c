@@ -93,6 +93,21 @@ static void put_number(struct repair *r, uint64_t at, uint64_t number)
     }
 }
 
+bool repair_read_copy(struct repair *r, uint64_t offset, uint8_t *to, size_t n)
+{
+    struct input_source copy = source_of_fd(r->to);
+    size_t got = 0, more = 1;
+
+    source_seek(&copy, offset < copy.size ? offset : copy.size);
+    while (got < n && more) {
+        more = source_read(&copy, to + got, n - got);
+        got += more;
+    }
+    if (copy.error)
+        r->error = copy.error;
+    return got == n;
+}
+
 /* Copies n bytes of the input, or those that are left. Returns how many. */
 static uint64_t copy(struct repair *r, uint64_t n)
 {

@@ -55,7 +55,7 @@ void missing_note(struct repair *r, enum rule rule, uint64_t offset)
     if (!kind_of_missing(rule, &kind))
         return;
     size = is_serial(kind) ? 4 : r->id_size;
-    if (pread(r->to, bytes, size, (off_t)offset) == (ssize_t)size)
+    if (repair_read_copy(r, offset, bytes, size))
         keymap_put(&r->missing[kind], size == 4 ? get_u4(bytes) : get_id(bytes, r->id_size), 0);
 }
 

@@ -57,6 +57,13 @@ __attribute__((format(printf, 2, 3))) static void note(struct writer *w, const c
     va_end(arguments);
 }
 
+/* Once a read failed, lines would be wrong. */
+static void hand_out(struct writer *w, const struct hprof_line *line)
+{
+    if (!w->show->in.error)
+        w->show->asked->on_line(w->show->asked->context, line);
+}
+
 /* Hands out the line, which describes `size` bytes from `offset` on. */
 static void end_line(struct writer *w, unsigned depth, uint64_t offset, uint64_t size)
 {
@@ -69,7 +76,7 @@ static void end_line(struct writer *w, unsigned depth, uint64_t offset, uint64_t
         .remark = w->remark,
     };
 
-    asked->on_line(asked->context, &line);
+    hand_out(w, &line);
     w->was_here |= line.here;
     w->text_size = w->remark_size = 0;
     w->text[0] = w->remark[0] = '\0';
@@ -441,11 +448,16 @@ static void write_record(struct writer *w)
     struct show *s = w->show;
     size_t most = w->item->size < 1024 ? (size_t)w->item->size : 1024;
     struct cursor c = show_bytes(s, w->item->offset, most);
-    uint8_t tag = get_u1(c.at);
-    const char *name = hprof_record_name(tag);
-    uint32_t time = get_u4(c.at + RECORD_TIME_AT);
+    const uint8_t *header = cursor_take(&c, RECORD_HEADER_SIZE);
+    uint8_t tag;
+    const char *name;
+    uint32_t time;
 
-    c.at += RECORD_HEADER_SIZE;
+    if (!header) /* a read failed, or memory ran out */
+        return;
+    tag = *header;
+    name = hprof_record_name(tag);
+    time = get_u4(header + RECORD_TIME_AT);
     if (tag == TAG_HEAP_DUMP_END)
         add(w, "end");
     else if (name)
@@ -792,8 +804,12 @@ static void write_subrecord(struct writer *w)
 {
     struct show *s = w->show;
     struct cursor c = show_bytes(s, w->item->offset, 1 + SIZE_OF(CLASS_DUMP, s->id_size));
-    uint8_t tag = *c.at++;
+    const uint8_t *start = cursor_take(&c, 1);
+    uint8_t tag;
 
+    if (!start) /* a read failed, or memory ran out */
+        return;
+    tag = *start;
     add_word(w, hprof_subrecord_name(tag));
     switch ((enum subrecord_tag)tag) {
     case SUB_CLASS_DUMP:
@@ -853,7 +869,7 @@ static uint64_t write_rows(struct writer *w, uint64_t from, uint64_t end)
 
         if (!line.byte_count)
             break;
-        asked->on_line(asked->context, &line);
+        hand_out(w, &line);
         from += line.byte_count;
     }
     return from;
