@@ -45,11 +45,10 @@ static void on_summary(void *context, const struct hprof_summary *s)
 
     if (a->count)
         fail_target("a finding came before the summary");
-    a->status = s->status;
-    a->compressed = s->compressed;
-    a->bytes = s->bytes;
-    a->file_bytes = s->file_bytes;
-    a->errors = s->errors;
+    if (hprof_rule_count() > ACCOUNT_RULES_MOST)
+        fail_target("too many rules");
+    a->summary = *s;
+    memcpy(a->totals, s->totals, hprof_rule_count() * sizeof *a->totals);
     add_number(a, "status ", s->status);
     add_text(a, "version ", s->version);
     add_number(a, "id_size ", s->id_size);
@@ -73,7 +72,6 @@ static void on_summary(void *context, const struct hprof_summary *s)
     add_number(a, "references ", s->references);
     add_number(a, "strings ", s->strings);
     for (size_t rule = 0; rule < hprof_rule_count(); rule++) {
-        a->total += s->totals[rule];
         if (s->totals[rule]) {
             add_text(a, "rule ", hprof_rule_at(rule)->id);
             add_number(a, "  total ", s->totals[rule]);
@@ -106,20 +104,19 @@ static void on_finding(void *context, const struct hprof_finding *f)
     add_text(a, "  found ", f->found);
     add_text(a, "  quirk ", f->quirk);
     add_number(a, "  in baseline ", f->in_baseline);
-    if (a->count == a->offsets_capacity) {
-        a->offsets_capacity = 2 * a->offsets_capacity + 64;
-        a->offsets = realloc(a->offsets, a->offsets_capacity * sizeof *a->offsets);
-        if (!a->offsets)
+    if (a->count == a->findings_capacity) {
+        a->findings_capacity = 2 * a->findings_capacity + 64;
+        a->findings = realloc(a->findings, a->findings_capacity * sizeof *a->findings);
+        if (!a->findings)
             fail_target("no memory for the account");
     }
-    a->offsets[a->count++] = (struct account_offsets){f->rule, f->offset, f->related_offset};
+    a->findings[a->count++] = (struct account_finding){f->rule, f->severity, f->offset, f->related_offset};
 }
 
 void account_begin(struct account *a)
 {
     a->size = a->count = 0;
-    a->total = 0;
-    a->status = HPROF_USAGE;
+    a->summary = (struct hprof_summary){.status = HPROF_USAGE};
 }
 
 void account_listen(struct account *a, struct hprof_options *options)
@@ -176,10 +173,10 @@ void expect_same(const struct account *first, const char *first_name, const stru
         fail_target("%s and %s differ", first_name, second_name);
     }
     if (!(exceptions & COMPRESSION_DIFFERS) &&
-        (first->file_bytes != second->file_bytes || first->compressed != second->compressed))
+        (first->summary.file_bytes != second->summary.file_bytes || first->summary.compressed != second->summary.compressed))
         fail_target("%s and %s differ in file_bytes or compressed", first_name, second_name);
     for (size_t i = 0; i < first->count; i++) {
-        const struct account_offsets *a = &first->offsets[i], *b = &second->offsets[i];
+        const struct account_finding *a = &first->findings[i], *b = &second->findings[i];
         const char *rule = hprof_rule_at(a->rule)->id;
 
         if (!same_offset(a->offset, b->offset, pipe && strcmp(rule, "REF-002") == 0))
@@ -191,26 +188,114 @@ void expect_same(const struct account *first, const char *first_name, const stru
     }
 }
 
-void expect_consistent(const struct account *a, const struct hprof_options *options, size_t size)
+/* ---- One report ---- */
+
+static bool is_undefined_id(size_t rule)
 {
-    bool complete = a->status == HPROF_VALID || a->status == HPROF_INVALID;
+    return strcmp(hprof_rule_at(rule)->id, "REF-002") == 0;
+}
 
-    if (complete && (a->status == HPROF_INVALID) != (a->errors > 0))
-        fail_target("status %d with %llu errors", a->status, (unsigned long long)a->errors);
-    if (complete && (a->file_bytes != size || (!a->compressed && a->bytes != size)))
-        fail_target("%llu bytes of a file of %llu are reported; the input has %zu", (unsigned long long)a->bytes,
-                    (unsigned long long)a->file_bytes, size);
-    if (complete && options->max_errors == 0 && a->count != a->total)
-        fail_target("%zu findings came; the totals add up to %llu", a->count, (unsigned long long)a->total);
-    for (size_t i = 0; complete && i < a->count; i++) {
-        const struct account_offsets *o = &a->offsets[i];
-        const struct hprof_rule *rule = hprof_rule_at(o->rule);
-        uint64_t end = strcmp(rule->family, "GZ") == 0 ? a->file_bytes : a->bytes;
+static bool is_of_gzip(size_t rule)
+{
+    return strcmp(hprof_rule_at(rule)->family, "GZ") == 0;
+}
 
-        if (o->offset > end && !(o->offset == HPROF_NO_OFFSET && strcmp(rule->id, "REF-002") == 0))
-            fail_target("%s at 0x%llx of 0x%llx bytes", rule->id, (unsigned long long)o->offset, (unsigned long long)end);
-        if (o->related > end && o->related != HPROF_NO_OFFSET)
-            fail_target("%s is related to 0x%llx of 0x%llx bytes", rule->id, (unsigned long long)o->related,
-                        (unsigned long long)end);
+static void expect_counts(const struct hprof_summary *s)
+{
+    enum { UTF8 = 0x01, CLASS_DUMP = 0x20, INSTANCE_DUMP, OBJECT_ARRAY_DUMP, PRIMITIVE_ARRAY_DUMP, NODATA = 0xc3 };
+    const uint64_t *tags = s->subrecord_counts;
+
+    if (s->strings != s->record_counts[UTF8] || s->classes != tags[CLASS_DUMP] || s->instances != tags[INSTANCE_DUMP] ||
+        s->object_arrays != tags[OBJECT_ARRAY_DUMP] || s->primitive_arrays != tags[PRIMITIVE_ARRAY_DUMP] + tags[NODATA])
+        fail_target("the counts of strings, classes or objects are not those of their tags");
+    if (s->sound_until > s->bytes || s->skipped > s->bytes)
+        fail_target("sound until 0x%llx, with %llu bytes skipped, of %llu", (unsigned long long)s->sound_until,
+                    (unsigned long long)s->skipped, (unsigned long long)s->bytes);
+}
+
+/* As many findings came of each rule as its total and max_errors allow. */
+static void expect_numbers(const struct account *a, uint64_t max_errors)
+{
+    static uint64_t came[ACCOUNT_RULES_MOST];
+    uint64_t severities[HPROF_ERROR + 1] = {0}, total = 0;
+    const struct hprof_summary *s = &a->summary;
+
+    memset(came, 0, sizeof came);
+    for (size_t i = 0; i < a->count; i++) {
+        came[a->findings[i].rule]++;
+        severities[a->findings[i].severity]++;
     }
+    for (size_t rule = 0; rule < hprof_rule_count(); rule++) {
+        uint64_t most = max_errors && max_errors < a->totals[rule] ? max_errors : a->totals[rule];
+
+        total += a->totals[rule];
+        if (came[rule] != most)
+            fail_target("%llu findings of %s came, of %llu", (unsigned long long)came[rule], hprof_rule_at(rule)->id,
+                        (unsigned long long)a->totals[rule]);
+    }
+    if (s->errors + s->warnings + s->notes != total)
+        fail_target("%llu errors, %llu warnings and %llu notes are reported; the totals add up to %llu",
+                    (unsigned long long)s->errors, (unsigned long long)s->warnings, (unsigned long long)s->notes,
+                    (unsigned long long)total);
+    if (max_errors == 0 && (severities[HPROF_ERROR] != s->errors || severities[HPROF_WARNING] != s->warnings))
+        fail_target("%llu errors and %llu warnings are reported; %llu and %llu came", (unsigned long long)s->errors,
+                    (unsigned long long)s->warnings, (unsigned long long)severities[HPROF_ERROR],
+                    (unsigned long long)severities[HPROF_WARNING]);
+}
+
+/* A pipe is read once: the use of an undefined ID may have no offset. */
+static void expect_offset(const struct hprof_summary *s, const struct account_finding *f, bool as_pipe)
+{
+    const struct hprof_rule *rule = hprof_rule_at(f->rule);
+    uint64_t end = is_of_gzip(f->rule) ? s->file_bytes : s->bytes;
+
+    if (f->offset > end && !(f->offset == HPROF_NO_OFFSET && is_undefined_id(f->rule) && as_pipe))
+        fail_target("%s at 0x%llx of 0x%llx bytes", rule->id, (unsigned long long)f->offset, (unsigned long long)end);
+    if (f->related > end && f->related != HPROF_NO_OFFSET)
+        fail_target("%s is related to 0x%llx of 0x%llx bytes", rule->id, (unsigned long long)f->related,
+                    (unsigned long long)end);
+}
+
+/* By offset, except gzip rules, whose offsets count other bytes, and REF-002, which comes last. */
+static void expect_order(const struct account *a)
+{
+    uint64_t last = 0;
+    bool is_end = false;
+
+    for (size_t i = 0; i < a->count; i++) {
+        const struct account_finding *f = &a->findings[i];
+
+        if (is_end && !is_undefined_id(f->rule))
+            fail_target("%s comes after REF-002", hprof_rule_at(f->rule)->id);
+        is_end = is_undefined_id(f->rule);
+        if (is_end || is_of_gzip(f->rule))
+            continue;
+        if (f->offset < last)
+            fail_target("%s at 0x%llx comes after a finding at 0x%llx", hprof_rule_at(f->rule)->id,
+                        (unsigned long long)f->offset, (unsigned long long)last);
+        last = f->offset;
+    }
+}
+
+void expect_consistent(const struct account *a, const struct hprof_options *options, size_t size, bool as_pipe)
+{
+    const struct hprof_summary *s = &a->summary;
+    bool is_complete = s->status == HPROF_VALID || s->status == HPROF_INVALID;
+
+    if (s->status == HPROF_USAGE)
+        return; /* no summary came: there was no memory to begin with */
+    if (is_complete != !s->failure)
+        fail_target("status %d %s a sentence", s->status, s->failure ? "with" : "without");
+    if (!is_complete)
+        return;
+    if ((s->status == HPROF_INVALID) != (s->errors > 0))
+        fail_target("status %d with %llu errors", s->status, (unsigned long long)s->errors);
+    if (s->file_bytes != size || (!s->compressed && s->bytes != size))
+        fail_target("%llu bytes of a file of %llu are reported; the input has %zu", (unsigned long long)s->bytes,
+                    (unsigned long long)s->file_bytes, size);
+    expect_counts(s);
+    expect_numbers(a, options->max_errors);
+    expect_order(a);
+    for (size_t i = 0; i < a->count; i++)
+        expect_offset(s, &a->findings[i], as_pipe);
 }

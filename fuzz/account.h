@@ -1,5 +1,5 @@
-/* All that the library reports of one run, kept to be compared with the report of another run; but not memory_needed, which only a
- * limit of memory sets. */
+/* All that the library reports of one run, kept to be compared with the report of another run; but not memory_needed, which only
+ * a limit of memory sets. */
 #ifndef HPROF_FUZZ_ACCOUNT_H
 #define HPROF_FUZZ_ACCOUNT_H
 
@@ -9,21 +9,23 @@
 
 #include "hprof/hprof.h"
 
-struct account_offsets {
+enum { ACCOUNT_RULES_MOST = 512 };
+
+/* What is checked of a finding. */
+struct account_finding {
     size_t rule;
+    enum hprof_severity severity;
     uint64_t offset, related;
 };
 
 struct account {
-    enum hprof_status status; /* of the summary */
-    bool compressed;
-    uint64_t bytes, file_bytes, errors;
+    struct hprof_summary summary; /* HPROF_USAGE: none came. Its pointers are not valid, but are NULL where it has none */
+    uint64_t totals[ACCOUNT_RULES_MOST];
     /* Everything else, a line for each fact, but for the two offsets that a pipe may lack. */
     char *text;
     size_t size, capacity;
-    struct account_offsets *offsets; /* of the findings, in their order */
-    size_t count, offsets_capacity;
-    uint64_t total; /* sum of the totals by rule */
+    struct account_finding *findings; /* in their order */
+    size_t count, findings_capacity;
 };
 
 /* Starts an account; its memory is used again. */
@@ -41,7 +43,8 @@ enum account_exception {
 void expect_same(const struct account *first, const char *first_name, const struct account *second, const char *second_name,
                  unsigned exceptions);
 
-/* What holds of every report, whatever the dump: the sums agree, offsets lie within the dump or the file. */
-void expect_consistent(const struct account *a, const struct hprof_options *options, size_t size);
+/* Fails the target unless the report agrees with itself: sums, counts, the number of findings that `max_errors` allows, their
+ * order, and offsets within the dump or the file. `size` is that of the input. */
+void expect_consistent(const struct account *a, const struct hprof_options *options, size_t size, bool as_pipe);
 
 #endif
