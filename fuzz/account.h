@@ -44,7 +44,8 @@ void expect_same(const struct account *first, const char *first_name, const stru
                  unsigned exceptions);
 
 /* Fails the target unless the report agrees with itself: sums, counts, the number of findings that `max_errors` allows, their
- * order, and offsets within the dump or the file. `size` is that of the input. */
+ * order, and offsets within the dump or the file; of a run that failed, only that it has a sentence. `size` is that of the
+ * input. */
 void expect_consistent(const struct account *a, const struct hprof_options *options, size_t size, bool as_pipe);
 
 #endif

@@ -1,4 +1,4 @@
-/* Random numbers for the mutator: the same seed gives the same numbers. */
+/* Random numbers for the mutator and the targets: the same seed gives the same numbers. */
 #ifndef HPROF_FUZZ_DICE_H
 #define HPROF_FUZZ_DICE_H
 

@@ -13,8 +13,9 @@
 json_t *manifest_of_dump(const char *file, const struct generate_request *request, const struct generated *generated,
                          const struct manifest_option *option);
 
-/* The value of a key, which the manifest must have: a count, or a text that is the expected one (NULL: null). */
+/* The number at a key, which the manifest must have. */
 uint64_t number_in_manifest(const json_t *object, const char *key);
+/* Fails the target unless the text at a key is the expected one, or null if `expected` is NULL. */
 void expect_text_in_manifest(const json_t *object, const char *key, const char *expected);
 
 /* Fails the target unless the manifest of a made dump without faults has the sizes and checksums of the dump, and agrees with

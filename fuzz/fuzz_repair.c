@@ -1,6 +1,7 @@
-/* A repair of any bytes. If the header can be trusted, there is a copy, which is valid in the profile. Each byte of the dump is
- * in the copy or is counted as left out. A repair of the copy, or of a dump without findings, changes no byte. If an allocation
- * fails or memory is limited, the status is HPROF_LIMIT, with a sentence, or the copy is the same. Nothing is leaked. */
+/* A repair of any bytes. If the header can be trusted, there is a copy, which is valid in the profile. Each byte of the dump,
+ * except headers of records, is in the copy or is counted as left out. A repair of the copy, or of a plain dump without findings,
+ * changes no byte. If an allocation fails or memory is limited, the status is HPROF_LIMIT, with a sentence, or the copy is the
+ * same. Nothing is leaked. */
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -46,7 +47,7 @@ static void expect_same_bytes(int a, int b, const char *what)
     }
 }
 
-/* Of the list of what was left out. */
+/* Sums over the list of what was left out. */
 struct list {
     uint64_t bytes, last;
 };
@@ -76,7 +77,7 @@ static enum hprof_status repair_with(struct allocator *memory, int from, int to,
     return status;
 }
 
-/* When a dump is valid. */
+/* The profile and severities by which a dump must be valid. */
 struct aim {
     size_t profile;
     const uint8_t *severities;
@@ -190,7 +191,8 @@ static void check_copy(int copy, const struct aim *aim, const struct hprof_repai
     close(second);
 }
 
-/* Each byte is copied or counted as left out, except the headers of records that were joined or lost all that was in them. */
+/* Each byte is copied or counted as left out, except the headers of records that were joined or lost all that was in them. A lost
+ * record of 9 bytes that is not counted would not be noticed. */
 static void check_account(const struct hprof_repair *result)
 {
     uint64_t accounted = result->bytes_out + result->left_out;

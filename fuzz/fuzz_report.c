@@ -113,7 +113,11 @@ static void expect_commands(const struct output *output)
 
 static const char *text_of(const json_t *object, const char *key)
 {
-    return json_string_value(json_object_get(object, key));
+    const char *text = json_string_value(json_object_get(object, key));
+
+    if (!text)
+        fail_target("a finding has no %s", key);
+    return text;
 }
 
 static void expect_finding(const struct run *run, size_t i, const json_t *finding)
@@ -122,8 +126,9 @@ static void expect_finding(const struct run *run, size_t i, const json_t *findin
     uint64_t texts =
         hash_of(text_of(finding, "path"), text_of(finding, "message"), text_of(finding, "expected"), text_of(finding, "found"));
 
-    if (run->first[i].offset == HPROF_NO_OFFSET ? !json_is_null(offset)
-                                                : json_real_value(offset) != (double)run->first[i].offset)
+    if (run->first[i].offset == HPROF_NO_OFFSET
+            ? !json_is_null(offset)
+            : !json_is_real(offset) || json_real_value(offset) != (double)run->first[i].offset)
         fail_target("finding %zu, of %s, has another offset", i, run->first[i].rule);
     if (texts != run->first[i].texts)
         fail_target("finding %zu, of %s, has another text", i, run->first[i].rule);
@@ -151,8 +156,8 @@ static void expect_json(const struct run *run, enum format format, const char *f
 
         if (i == FINDINGS_MOST)
             break;
-        if (!id || strcmp(id, run->first[i].rule) != 0)
-            fail_target("finding %zu is of %s, not %s", i, id ? id : "no rule", run->first[i].rule);
+        if (strcmp(id, run->first[i].rule) != 0)
+            fail_target("finding %zu is of %s, not %s", i, id, run->first[i].rule);
         if (format == JSON)
             expect_finding(run, i, finding);
     }
@@ -246,7 +251,7 @@ static void take_file_name(const uint8_t *data, size_t size, char *name, size_t 
     name[at] = '\0';
 }
 
-/* Options of which each may be left as it is. */
+/* Each option may keep its default. */
 static struct hprof_options draw_options(struct dice *dice, uint32_t bits)
 {
     static uint8_t severities[RULES_MOST];

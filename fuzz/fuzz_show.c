@@ -1,6 +1,7 @@
-/* hprof_show_fd() on any bytes, at any offset: the call ends, and its lines are printable (expect_printable.h). A row has the bytes
- * of the dump at the offset of the row. A line describes the byte that was asked for. If an allocation fails, the status is
- * HPROF_LIMIT, with a sentence, or the lines are the same. Nothing is leaked. */
+/* hprof_show_fd() on any bytes, at any offset: the call ends, and its lines are printable (expect_printable.h). A row has the
+ * bytes of the dump at the offset of the row. A line that starts at or before the byte that was asked for is marked, and a row
+ * contains that byte. If an allocation fails, the status is HPROF_LIMIT, with a sentence, or the lines are the same. Nothing is
+ * leaked. */
 #include <string.h>
 #include <unistd.h>
 
@@ -15,8 +16,8 @@
 enum { OFFSETS = 4, BYTES_MAX = 16 };
 
 struct seen {
-    const uint8_t *dump; /* NULL if zlib does not tell */
-    size_t size;         /* of that */
+    const uint8_t *dump; /* NULL for gzip within gzip */
+    size_t size;         /* of the dump */
     bool is_compressed;  /* of a malformed file, the library may inflate more than zlib */
     uint64_t asked;
     uint64_t hash; /* of all lines */

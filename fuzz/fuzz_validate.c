@@ -1,6 +1,7 @@
-/* Every option of the library, drawn from the timestamp in the dump's header: the report agrees with itself (account.h). A second
- * run, in a way that the timestamp chooses, gives the same report: with other bytes in the memory that it gets, or, if an
- * allocation fails or memory is limited, unless the status is HPROF_LIMIT. The limit is kept. Nothing is leaked. */
+/* Every option of the library, drawn from the timestamp in the dump's header and the size of the input: the report agrees with
+ * itself (account.h). A second run, of a kind that is also drawn, gives the same report: with other bytes in new memory; or
+ * after a failed allocation or with a limit of memory, unless the status is HPROF_LIMIT. No run exceeds the limit. Nothing is
+ * leaked. */
 #include <string.h>
 
 #include "account.h"

@@ -141,8 +141,9 @@ static int open_input(const struct input *input)
 
     if (!input->way->as_pipe)
         return file_with(b);
+    assert_true(b->size <= 1 << 16); /* a pipe has room for any dump of corpus/ */
     assert_int_equal(pipe(ends), 0);
-    assert_int_equal(write(ends[1], b->at, b->size), b->size); /* a dump of corpus/ fits a pipe */
+    assert_int_equal(write(ends[1], b->at, b->size), b->size);
     close(ends[1]);
     return ends[0];
 }
@@ -249,7 +250,7 @@ static void fail_allocations(const struct input *input)
 
     if (input->way->in_blocks && !input->way->as_gzip && !input->way->threads)
         return; /* a plain dump takes the same allocations in blocks of any size */
-    validate_input(input, &memory, &whole);
+    assert_true(validate_input(input, &memory, &whole) <= HPROF_INVALID);
     for (uint64_t n = 0; fail_allocation(input, n, false, &whole); n++)
         if (input->way->threads) /* test_api.c has the other ways */
             fail_allocation(input, n, true, &whole);
@@ -293,7 +294,7 @@ static void disturb_reads(const struct input *input)
     struct allocator memory = {.left = UINT64_MAX};
     enum read_fault last = input->way->as_pipe ? READS_FAIL : FILE_SHRINKS;
 
-    validate_input(input, &memory, &whole);
+    assert_true(validate_input(input, &memory, &whole) <= HPROF_INVALID);
     for (enum read_fault fault = READ_SHORT; fault <= last; fault++)
         for (uint64_t n = 0; disturb_read(input, fault, n, &whole); n++)
             continue;
@@ -390,7 +391,10 @@ static void fail_allocations_of(act *act, const struct sample *sample, const str
         for (int for_good = 0; for_good < 2; for_good++) {
             memory = (struct allocator){.left = n, .for_good = for_good, .junk = 0xa5};
             act_on(act, sample, READ_ALL, 0, &memory, &result);
-            limited += has_failed(sample->name, "an allocation", n, whole, &result, HPROF_LIMIT);
+            if (has_failed(sample->name, "an allocation", n, whole, &result, HPROF_LIMIT)) {
+                assert_true(memory.failed);
+                limited++;
+            }
         }
         n++;
     } while (memory.failed);
@@ -424,6 +428,7 @@ static void disturb(act *act)
         struct allocator memory = {.left = UINT64_MAX, .junk = 0xa5};
 
         act_on(act, &corpus[i], READ_ALL, 0, &memory, &whole);
+        assert_true(whole.status <= HPROF_USAGE); /* --show refuses an offset beyond the end */
         fail_allocations_of(act, &corpus[i], &whole);
         disturb_reads_of(act, &corpus[i], &whole);
     }

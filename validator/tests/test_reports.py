@@ -984,6 +984,7 @@ def test_junit_of_a_file_that_cannot_be_opened(files: Path) -> None:
         (b"bad\xff\xc3", r"bad\xff\xc3", "bad\ufffd\ufffd"),
         ("\u00e9\u4e16\U0001f600".encode(), "\u00e9\u4e16\U0001f600", "\u00e9\u4e16\U0001f600"),
         ("rtl\u202egnp".encode(), r"rtl\u202egnp", "rtl\u202egnp"),
+        ("alm\u061c1".encode(), r"alm\u061c1", "alm\u061c1"),
         (b"a<b>&\"c'", "a<b>&\"c'", "a<b>&\"c'"),
         (b"\xed\xa0\x80\xc0\x80\xf4\x90\x80\x80", r"\xed\xa0\x80\xc0\x80\xf4\x90\x80\x80", "\ufffd" * 9),
         ("\u0085\ufffe".encode(), r"\u0085" + "\ufffe", "\u0085\ufffe"),
@@ -996,5 +997,6 @@ def test_awkward_names(tmp_path: Path, name: bytes, shown: str, in_json: str) ->
     (tmp_path / os.fsdecode(name)).write_bytes(DUPLICATE)
     assert run(name, cwd=tmp_path).out.startswith(f"{shown}: JAVA PROFILE")
     assert report_one(name, cwd=tmp_path)["file"] == in_json
+    assert not set("\u061c\u202e") & set(run("--format", "json", name, cwd=tmp_path).out)
     (suite,) = junit(name, cwd=tmp_path)
     assert suite.attrib["name"] == shown.replace("\ufffe", "\ufffd")

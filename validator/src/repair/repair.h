@@ -88,7 +88,7 @@ struct repair {
  * asked->failure says why. */
 bool repair_copy(struct repair *r);
 
-/* Reads n bytes of the copy. False if the copy ends before them or cannot be read; `error` is then set. */
+/* Reads n bytes of the copy. Returns false if the copy ends before them. If the copy cannot be read, also sets `error`. */
 bool repair_read_copy(struct repair *r, uint64_t offset, uint8_t *to, size_t n);
 
 /* ---- repair_damage.c ---- */
