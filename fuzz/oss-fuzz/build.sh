@@ -1,6 +1,7 @@
-#!/bin/bash -eu
+#!/usr/bin/env bash
 # Builds the fuzz targets as OSS-Fuzz and ClusterFuzzLite want them: CC, CFLAGS, LIB_FUZZING_ENGINE, SRC, WORK and OUT come from their
 # image. Each target gets its seeds, the dictionary and its options. Libraries that the image of the runners lacks lie in $OUT/lib.
+set -euo pipefail
 cd "$SRC/hprof"
 
 cmake -S . -B "$WORK/build" -G Ninja -DCMAKE_BUILD_TYPE=None -DHPROF_FUZZ=ON -DHPROF_TESTS=OFF \
@@ -26,6 +27,7 @@ for target in "${targets[@]}"; do
     done <"$WORK/seeds.list"
     (cd "$seeds" && rm -f "$OUT/${target}_seed_corpus.zip" && zip -q -r "$OUT/${target}_seed_corpus.zip" .)
     # All but the C library and what the sanitizers bring.
-    ldd "$WORK/build/fuzz/$target" | awk '$3 ~ /^\// { print $3 }' | grep -vE '/(libc|libm|libpthread|libdl|librt|libresolv|libgcc_s|libstdc\+\+)\.so' |
+    ldd "$WORK/build/fuzz/$target" |
+        awk '$3 ~ /^\// && $3 !~ /\/(libc|libm|libpthread|libdl|librt|libresolv|libgcc_s|libstdc\+\+)\.so/ { print $3 }' |
         xargs --no-run-if-empty cp --update --target-directory="$OUT/lib"
 done
