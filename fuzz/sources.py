@@ -7,16 +7,17 @@ from pathlib import Path
 
 OPTION_TARGETS = ["fuzz_generate", "fuzz_fault"]  # Their input is not a dump.
 TEXT_TARGET = "fuzz_text"  # The one in Python, which needs no build.
-ALL_TARGETS = ["fuzz_oracle", "fuzz_paths", "fuzz_validate", "fuzz_gzip", "fuzz_records", "fuzz_report"]
-ALL_TARGETS += ["fuzz_repair", "fuzz_show", *OPTION_TARGETS]
+C_TARGETS = ["fuzz_oracle", "fuzz_paths", "fuzz_validate", "fuzz_gzip", "fuzz_records", "fuzz_report"]
+C_TARGETS += ["fuzz_repair", "fuzz_show", *OPTION_TARGETS]
+ALL_TARGETS = [*C_TARGETS, TEXT_TARGET]
 
 FOLDERS = ["validator/src", "validator/include", "validator/cli", "generator/src", "fuzz"]
 PATTERNS = [f"{folder}/**/*.{kind}" for folder in FOLDERS for kind in ("c", "h", "def")]
 PATTERNS += ["generator/python/hprof_corpus/*.py", "fuzz/fuzz_text"]
 GENERATOR_TARGETS = ["fuzz_generate", "fuzz_fault", "fuzz_records"]
-# The targets that can run a source, by the last pattern that names it; all in C, if none does. None runs tests, drivers, or the
-# mutator, which only makes inputs; msan.c is not in the builds of campaigns.
-RUN_BY: dict[str, list[str]] = {f"fuzz/{target}.c": [target] for target in ALL_TARGETS}
+# The targets that run a source: the last pattern that matches it applies; without one, all targets in C run it. Tests, drivers and
+# the mutator, which only makes inputs, are not counted, nor is msan.c, which is not in the builds of campaigns.
+RUN_BY: dict[str, list[str]] = {f"fuzz/{target}.c": [target] for target in C_TARGETS}
 NOT_RUN = ("test_*", "replay", "mutants", "engines", "mutator", "family", "pieces", "break", "msan")
 RUN_BY |= {f"fuzz/{maker}.*": [] for maker in NOT_RUN}
 RUN_BY |= {"fuzz/oracle*": ["fuzz_oracle"], "fuzz/expect_manifest.*": OPTION_TARGETS, "fuzz/program_name.*": ["fuzz_report"]}
@@ -40,8 +41,8 @@ RUN_BY |= {"generator/python/hprof_corpus/*": [TEXT_TARGET], "fuzz/fuzz_text": [
 
 def is_run(name: str, target: str) -> bool:
     """Whether a target, or any of "all" in C, can run a source."""
-    runners = [targets for pattern, targets in RUN_BY.items() if Path(name).match(pattern)][-1:] or [ALL_TARGETS]
-    return any(runner in ALL_TARGETS if target == "all" else runner == target for runner in runners[0])
+    runners = [targets for pattern, targets in RUN_BY.items() if Path(name).match(pattern)][-1:] or [C_TARGETS]
+    return any(runner in C_TARGETS if target == "all" else runner == target for runner in runners[0])
 
 
 def tokens_of(source: bytes) -> bytes:

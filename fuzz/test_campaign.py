@@ -40,10 +40,6 @@ def test_a_planted_bug_applies_to_the_tree(patch: Path) -> None:
     assert done.returncode == 0, done.stdout
 
 
-def test_twelve_bugs_are_planted() -> None:
-    assert len(PATCHES) >= 12
-
-
 def new_summary(target: str, engine: str, jobs: int, **more: int) -> Any:
     now = "2026-01-01 00:00"
     return campaign.Summary(target, engine, "abc", False, "c0de", now, now, jobs, 60, **more)
@@ -66,9 +62,30 @@ def test_finds_of_one_kind_have_one_name() -> None:
     assert campaign.kind_of("  library: REC-013 at 0x3b\n") == "library: REC-013 at N"
     ubsan = "/src/validator/src/findings/findings.c:9:2: runtime error: index 9 out of bounds"
     assert campaign.kind_of(ubsan) == "index N out of bounds"
+    assert campaign.kind_of("U+009E reaches the report") == campaign.kind_of("U+007F reaches the report")
     stack = "    #1 0x561 in character /src/validator/src/base/utf8.c:14:3\nSUMMARY: AddressSanitizer: ABRT in fail_target\n"
     aborted = f"{first}AddressSanitizer:DEADLYSIGNAL\n==1==ERROR: AddressSanitizer: ABRT on unknown address\n{stack}"
     assert campaign.kind_of(aborted) == campaign.kind_of(first)
+
+
+@pytest.mark.parametrize(
+    ("oracle", "library", "kind"),
+    [
+        ("REF-001 at 0x9", "STR-002 at 0x3", "oracle: REF-001 at N"),
+        ("", "STR-002 at 0x3", "library: STR-002 at N"),
+        ("REF-001 at 0x9", "REF-001 at 0x9", ""),
+        ("", "", ""),
+    ],
+)
+def test_a_difference_is_named_by_the_first_finding_of_one_side_alone(oracle: str, library: str, kind: str) -> None:
+    """What both sides have says nothing about the bug."""
+    both = "REC-002 at 0x1f"
+    lines = ["oracle and library differ: a finding", f"  oracle : {both}"]
+    lines += [f"  oracle : {oracle}"] if oracle else []
+    lines += [f"  library: {library}"] if library else []
+    lines += [f"  library: {both}", "status -6"]
+    expected = "oracle and library differ: a finding"
+    assert campaign.kind_of("\n".join(lines)) == (f"{expected}, {kind}" if kind else expected)
 
 
 @pytest.mark.parametrize("jobs", [1, 2, 5])
@@ -152,14 +169,14 @@ def test_only_sources_of_targets_change_the_code(tmp_path: Path) -> None:
 def test_results_add_up_by_code_commit_and_target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What two commits of the same code ran is one sum; another code is another."""
     monkeypatch.setattr(corpus_update, "FUZZ", tmp_path)
-    monkeypatch.setattr(corpus_update, "ALL_TARGETS", ["t", "u", "v"])
+    monkeypatch.setattr(corpus_update, "ALL_TARGETS", ["t", "u", "v", "fuzz_text"])
     monkeypatch.setattr(corpus_update, "code_of", lambda _, target: "c0de" if target == "t" else "new")
     (tmp_path / "results").mkdir()
     row: dict[str, object] = {"target": "t", "engine": "afl", "commit": "abc", "changed": False, "code": "c0de"}
     row |= {"date": "2026-01-01", "cpu_seconds": 1800, "executions": 1000, "edges": 5, "finds": []}
     later: dict[str, object] = {"date": "2026-01-03", "commit": "def", "edges": 7, "finds": [{}], "not_reproduced": ["a", "b"]}
     older: dict[str, object] = {"code": "01d", "date": "2026-01-02", "changed": True}
-    runs: list[dict[str, object]] = [later, {}, {"target": "u"}, {"target": "v", "code": "new"}, older]
+    runs: list[dict[str, object]] = [later, {}, {"target": "u", "compiler": "clang"}, {"target": "v", "code": "new"}, older]
     for i, more in enumerate(runs):
         (tmp_path / "results" / f"{i}.json").write_text(json.dumps({**row, **more}), encoding="utf-8")
     assert corpus_update.of_present_code()[2:] == [
@@ -175,11 +192,25 @@ def test_results_add_up_by_code_commit_and_target(tmp_path: Path, monkeypatch: p
         "| 2026-01-03 | def | 0.50 | 1,000 | 1 | 2 |",
     ]
     assert corpus_update.by_target()[2:] == [
-        "| c0de | u | afl | 0.50 | 1,000 | 5 | 0 | 0 |",
-        "| new | v | afl | 0.50 | 1,000 | 5 | 0 | 0 |",
-        "| 01d | t | afl | 0.50 | 1,000 | 5 | 0 | 0 |",
-        "| c0de | t | afl | 1.00 | 2,000 | 7 | 1 | 2 |",
+        "| c0de | u | afl | clang | 0.50 | 1,000 | 5 | 0 | 0 |",
+        "| new | v | afl |  | 0.50 | 1,000 | 5 | 0 | 0 |",
+        "| 01d | t | afl |  | 0.50 | 1,000 | 5 | 0 | 0 |",
+        "| c0de | t | afl |  | 1.00 | 2,000 | 7 | 1 | 2 |",
     ]
+
+
+def test_a_rule_that_no_mutant_broke_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """If it is compared."""
+    monkeypatch.setattr(corpus_update, "FUZZ", tmp_path)
+    states = {"A-001": "compared", "A-002": "compared", "A-003": "excluded"}
+    table = [f"| {rule} | `1.2` | {state} |" for rule, state in states.items()]
+    (tmp_path / "ORACLE.md").write_text("\n".join(table), encoding="utf-8")
+    (tmp_path / "results").mkdir()
+    run = {"date": "2026-01-01", "commit": "abc", "executions": 1000, "finds": [], "rules": {"A-001": 7, "A-003": 0}}
+    (tmp_path / "results/1.json").write_text(json.dumps(run), encoding="utf-8")
+    lines = corpus_update.rules()
+    assert lines[0] == "1,000 mutants of the corpus at commit abc broke 1 rules;"
+    assert lines[-2:] == ["| A-002 | 0 |", "| A-001 | 7 |"]
 
 
 def test_planted_bugs_are_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -198,6 +229,7 @@ def test_planted_bugs_are_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_results_that_are_out_of_date_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A campaign that RESULTS.md does not count, and a patch that planted.json does not have."""
+    (tmp_path / "ORACLE.md").touch()
     for name, value in (("FUZZ", tmp_path), ("RESULTS", tmp_path / "RESULTS.md")):
         monkeypatch.setattr(corpus_update, name, value)
     monkeypatch.setattr(corpus_update, "code_of", lambda *_: "c0de")
@@ -268,9 +300,9 @@ def test_a_planted_bug_is_hunted_in_stages(tmp_path: Path, monkeypatch: pytest.M
     found = campaign.hunt("a", tmp_path, tmp_path, 60, "clang")
     expected = ("fuzz_repair", stage, "7 bytes differ") if stage else ("", "", "")
     assert (found.found_by, found.stage, found.kind) == expected
-    everything = [("replay", target) for target in [*campaign.ALL_TARGETS, "fuzz_text"]]
+    everything = [("replay", target) for target in campaign.ALL_TARGETS]
     everything += [("replay", f"{target}-mutants") for target in campaign.MUTANT_TARGETS]
-    everything += [("libfuzzer", target) for target in campaign.ALL_TARGETS]
+    everything += [("libfuzzer", target) for target in campaign.C_TARGETS]
     last = {"seeds": "fuzz_repair", "mutants": "fuzz_repair-mutants", "fuzzing": "fuzz_repair", "": "fuzz_fault"}[stage]
     kind = "libfuzzer" if stage in ("fuzzing", "") else "replay"
     assert built == everything[: everything.index((kind, last)) + 1]
@@ -328,7 +360,12 @@ def test_inputs_that_fail_no_more_are_named(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(campaign, "minimise", lambda _, file, to: to.write_bytes(file.read_bytes()))
     monkeypatch.setattr(campaign, "reproduce", lambda _, file: "7 bytes differ" if file.stat().st_size else None)
     summary = new_summary("fuzz_paths", "libfuzzer", 2)
+    (tmp_path / "finds").mkdir()
+    (tmp_path / "finds/former").touch()
     campaign.sort_finds(tmp_path, tmp_path, "fuzz_paths", "clang", summary)
+    assert (tmp_path / "finds/former").exists(), "the saved summary names it"
+    campaign.remove_former_finds(tmp_path, summary.finds)
+    assert {file.name for file in (tmp_path / "finds").iterdir()} == {summary.finds[0].file, f"{summary.finds[0].file}.txt"}
     assert [(find.kind, find.inputs) for find in summary.finds] == [("N bytes differ", 2)]
     assert (tmp_path / "finds" / summary.finds[0].file).read_text(encoding="utf-8") == "tiny"
     assert campaign.as_markdown(summary).endswith("Not reproduced: timeout-3 in raw/\n")
@@ -351,6 +388,7 @@ class Fake:
         self.runs: list[tuple[str, int]] = []
         self.fails = ""
         self.killed_after = 1000
+        self.longer = 0  # seconds that each run takes longer than asked
 
     def __call__(self, out: Path, _: Path, target: str, settings: object, seconds: int, asked: int) -> object:
         if len(self.runs) == self.killed_after:
@@ -361,7 +399,8 @@ class Fake:
         out.mkdir(parents=True, exist_ok=True)
         summary = campaign.new_summary(target, settings, asked)
         before = campaign.saved_in(out)
-        summary.seconds, summary.cpu_seconds, summary.executions = before.get("seconds", 0) + seconds, 2 * seconds, 1000
+        summary.seconds = before.get("seconds", 0) + seconds + self.longer
+        summary.cpu_seconds, summary.executions = 2 * seconds, 1000
         campaign.save(summary, out)
         return summary
 
@@ -373,11 +412,12 @@ def test_all_targets_take_turns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(campaign, "campaign", fake)
     settings = campaign.Settings("libfuzzer", 2, "clang")
     assert not campaign.run_campaign(tmp_path, "all", settings, 3 * 3600, {})
-    others = [target for target in campaign.ALL_TARGETS if target != "fuzz_report"]
-    assert len(others) == 9
-    assert fake.runs == [(target, 540) for target in campaign.ALL_TARGETS] + [(target, 540) for target in others]
+    others = [target for target in campaign.C_TARGETS if target != "fuzz_report"]
+    turn = 3 * 3600 // len(campaign.C_TARGETS) // 2
+    assert turn < campaign.TURN < 2 * turn
+    assert fake.runs == [(target, turn) for target in campaign.C_TARGETS] + [(target, turn) for target in others]
     saved = campaign.saved_in(tmp_path)
-    assert (saved["target"], saved["seconds"], saved["executions"]) == ("all", 9 * 1080, 9000)
+    assert (saved["target"], saved["seconds"], saved["executions"]) == ("all", len(others) * 2 * turn, len(others) * 1000)
 
 
 def kill_and_resume(out: Path, target: str, seconds: int, killed_after: int, monkeypatch: pytest.MonkeyPatch) -> Fake:
@@ -401,11 +441,31 @@ def test_one_target_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_all_targets_go_on_where_they_were(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    fake = kill_and_resume(tmp_path, "all", 3 * 3600, 13, monkeypatch)
-    assert fake.runs == [(target, 540) for _ in range(2) for target in campaign.ALL_TARGETS]
+    count = len(campaign.C_TARGETS)
+    fake = kill_and_resume(tmp_path, "all", count * 1080, count + 3, monkeypatch)
+    assert fake.runs == [(target, 540) for _ in range(2) for target in campaign.C_TARGETS]
     settings = campaign.Settings("libfuzzer", 2, "clang")
-    assert campaign.run_campaign(tmp_path, "all", settings, 600, campaign.saved_in(tmp_path))
-    assert fake.runs[20:] == [(target, 60) for target in campaign.ALL_TARGETS]
+    assert campaign.run_campaign(tmp_path, "all", settings, count * 60, campaign.saved_in(tmp_path))
+    assert fake.runs[2 * count :] == [(target, 60) for target in campaign.C_TARGETS]
+
+
+def test_a_target_that_takes_longer_takes_no_time_of_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The total is that of all turns so far, also while the campaign goes on, and its beginning stays."""
+    count = len(campaign.C_TARGETS)
+    fake = Fake()
+    fake.longer, fake.killed_after = 60, count - 1
+    monkeypatch.setattr(campaign, "campaign", fake)
+    settings = campaign.Settings("libfuzzer", 2, "clang")
+    with pytest.raises(KeyboardInterrupt):
+        campaign.run_campaign(tmp_path, "all", settings, count * 540, {})
+    killed = campaign.saved_in(tmp_path)
+    assert killed["seconds"] == (count - 1) * 600
+    (tmp_path / "summary.json").write_text(json.dumps(killed | {"commit": "abc", "began": "before"}), encoding="utf-8")
+    fake.killed_after = count
+    assert campaign.run_campaign(tmp_path, "all", settings, None, campaign.saved_in(tmp_path))
+    assert fake.runs[-1] == (campaign.C_TARGETS[-1], 540)
+    saved = campaign.saved_in(tmp_path)
+    assert (saved["seconds"], saved["commit"], saved["began"]) == (count * 600, "abc", "before")
 
 
 def test_the_time_of_orphans_counts() -> None:
@@ -436,7 +496,7 @@ def test_a_target_that_does_not_start_is_no_success(tmp_path: Path) -> None:
         campaign.run_libfuzzer(tmp_path, Path("/bin/false"), 1, 1, summary)
 
 
-@pytest.mark.parametrize("script", ["kill -SEGV $$", "echo x >mutant; kill -ABRT $$"])
+@pytest.mark.parametrize("script", ["kill -SEGV $$", "echo x >mutant; echo seed 7, in the file mutant; kill -ABRT $$"])
 def test_a_mutants_run_that_crashes_is_no_success(tmp_path: Path, script: str) -> None:
     program = tmp_path / "program"
     program.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
@@ -447,6 +507,7 @@ def test_a_mutants_run_that_crashes_is_no_success(tmp_path: Path, script: str) -
     if "mutant" in script:
         campaign.run_mutants(tmp_path, program, 1, 60, 1, summary)
         assert [file.read_bytes() for file in (tmp_path / "raw").iterdir()] == [b"x\n"]
+        assert summary.executions == 8
     else:
         with pytest.raises(campaign.StartError, match="left no input"):
             campaign.run_mutants(tmp_path, program, 1, 60, 1, summary)
@@ -474,6 +535,50 @@ def test_a_replay_goes_on_after_a_crash(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (0, f"1..2\nok 1 - {harmless}\nok 2 - {harmless}\n")
     assert campaign.first_failure([program, harmless, crashing], tmp_path)
     assert not campaign.first_failure([program, harmless, harmless], tmp_path)
+
+
+@pytest.mark.parametrize("wrong", [["--jobs", "0"], ["--corpus", "no/such/folder"]])
+def test_wrong_options_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wrong: list[str]) -> None:
+    monkeypatch.setattr(sys, "argv", ["campaign", "--target", "fuzz_gzip", "--out", str(tmp_path / "out"), *wrong])
+    with pytest.raises(SystemExit, match="2"):
+        campaign.main()
+    assert not (tmp_path / "out").exists()
+
+
+def test_another_compiler_does_not_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """CMake would keep the first."""
+    settings = campaign.Settings("libfuzzer", 1, "clang-14")
+    campaign.save(campaign.new_summary("fuzz_gzip", settings, 60), tmp_path)
+    monkeypatch.setattr(sys, "argv", ["campaign", "--resume", str(tmp_path), "--cc", "clang-15"])
+    with pytest.raises(SystemExit, match="--cc clang-14 goes on with it"):
+        campaign.main()
+
+
+@pytest.mark.parametrize("failing", [[], ["sanitized"], ["main", "sanitized"]])
+def test_the_finds_of_a_fleet_are_kept_if_an_instance_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: list[str]
+) -> None:
+    """Only if all fail, afl-fuzz did not run. Instances of an earlier, larger fleet do not matter."""
+    script = """while [ "$1" != -- ]; do case $1 in -M | -S) name=$2 ;; -o) out=$2 ;; esac; shift; done
+mkdir -p "$out/$name/crashes" && echo "$name" >"$out/$name/crashes/id:1"
+printf 'execs_done : 5\\nedges_found : 7\\n' >"$out/$name/fuzzer_stats"
+case " $FAILING " in *" $name "*) exit 1 ;; esac"""
+    write_script(tmp_path / "afl-fuzz", script)
+    write_script(tmp_path / "afl-cmin", "exit 1")
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setenv("FAILING", " ".join(failing))
+    (tmp_path / "afl/cmplog").mkdir(parents=True)
+    (tmp_path / "afl/cmplog/fuzzer_stats").write_text("execs_done : 1\nedges_found : 1\n", encoding="utf-8")
+    (tmp_path / "raw").mkdir()
+    programs = {name: Path(name) for name in ("plain", "sanitized", "cmplog")}
+    summary = new_summary("fuzz_gzip", "afl", 2)
+    if len(failing) == 2:
+        with pytest.raises(campaign.StartError):
+            campaign.run_afl(tmp_path, programs, None, 2, 5, summary)
+        return
+    campaign.run_afl(tmp_path, programs, None, 2, 5, summary)
+    assert {file.read_text(encoding="utf-8") for file in (tmp_path / "raw").iterdir()} == {"main\n", "sanitized\n"}
+    assert (summary.executions, summary.edges) == (11, 7)
 
 
 def test_a_time_too_short_to_run_anything_is_refused(tmp_path: Path) -> None:
