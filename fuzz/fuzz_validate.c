@@ -83,7 +83,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     options.werror = draw(&bits, 2);
     options.severities = draw_severities(&bits);
     options.baseline = draw_baseline(&more);
-    options.threads = draw(&more, 16) < 15 ? 1 : 2 + draw(&more, 3); /* which are slow to start */
+    options.threads = draw(&more, 64) < 63 ? 1 : 2 + draw(&more, 3); /* slow to start, and fuzz_paths has them each time */
     options.testing = &testing;
     if (draw(&bits, 3) == 0)
         testing.block = least_block(data, size) + draw(&bits, 64);
