@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max) __attribute__((weak)); /* of libFuzzer */
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max) __attribute__((weak)); /* of the engine */
 
 struct library_report {
     struct oracle_finding *findings;
@@ -195,7 +195,7 @@ static void count_input(const struct oracle_report *oracle)
     count_rules(&oracle->failure, oracle->failed);
 }
 
-/* Most mutants of a dump that fails fail too. Of inputs that fail, libFuzzer compares and keeps one in sixteen, so that most of its
+/* Most mutants of a dump that fails fail too. Of inputs that fail, an engine compares and keeps one in sixteen, so that most of its
  * corpus has a heap dump. A hash of the bytes decides, so that a find can be reproduced. */
 static bool is_passed_over(const uint8_t *bytes, size_t size)
 {

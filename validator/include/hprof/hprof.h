@@ -160,7 +160,7 @@ struct hprof_testing {
 struct hprof_options {
     size_t profile;      /* index of the profile; 0 is strict */
     uint64_t max_errors; /* findings handed out for each rule, the gravest first, then the first; 0 for all */
-    uint64_t max_memory; /* bytes; 0 for no limit */
+    uint64_t max_memory; /* bytes, without the fixed part of a check (at most 256 KiB); 0 for no limit */
     bool werror;         /* warnings count as errors */
     unsigned threads;    /* that check a plain file or inflate members of a gzip file; of a pipe, one reads ahead. 0 is 1 */
     /* By rule, or NULL: a severity that replaces the profile's, or HPROF_UNCHANGED. Ignored for framing rules. */
