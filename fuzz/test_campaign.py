@@ -80,8 +80,9 @@ def test_finds_of_one_kind_have_one_name() -> None:
 def test_a_difference_is_named_by_the_first_finding_of_one_side_alone(oracle: str, library: str, kind: str) -> None:
     """What both sides have says nothing about the bug."""
     both = "REC-002 at 0x1f"
-    lines = ["oracle and library differ: a finding", f"  oracle : {both}"]
-    lines += [f"  oracle : {oracle}"] if oracle else []
+    lines = ["oracle and library differ: a finding", "  oracle: reading failed; read until 0x9, heap dumps closed until 0x3"]
+    lines += [f"  oracle : {both}"]
+    lines += [f"  oracle, for the failure: {oracle}"] if oracle else []
     lines += [f"  library: {library}"] if library else []
     lines += [f"  library: {both}", "status -6"]
     expected = "oracle and library differ: a finding"
