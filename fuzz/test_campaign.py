@@ -555,6 +555,16 @@ def test_another_compiler_does_not_go_on(tmp_path: Path, monkeypatch: pytest.Mon
         campaign.main()
 
 
+def test_an_interrupted_campaign_says_how_it_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object) -> bool:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(campaign, "run_campaign", interrupt)
+    monkeypatch.setattr(sys, "argv", ["campaign", "--target", "fuzz_gzip", "--out", str(tmp_path)])
+    with pytest.raises(SystemExit, match=f"interrupted: fuzz/campaign --resume {tmp_path} goes on"):
+        campaign.main()
+
+
 @pytest.mark.parametrize("failing", [[], ["sanitized"], ["main", "sanitized"]])
 def test_the_finds_of_a_fleet_are_kept_if_an_instance_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: list[str]
