@@ -793,3 +793,52 @@ def long_name(size: int) -> Iterator[Bytes]:
 @shape("garbage-after-gzip")
 def garbage_after_gzip(size: int) -> Iterator[Bytes]:
     yield gzip.compress(EIGHT.header(), mtime=0) + b"x" * size
+
+
+# A valid member whose data is full of what looks like members: threads that look for members must not inflate them all.
+
+FAKE_HEADER = b"\x1f\x8b\x08" + bytes(6) + b"\x03"
+
+
+def stored(size: int, is_last: bool = False) -> bytes:
+    """The header of a stored block: RFC 1951, 3.2.4."""
+    return struct.pack("<BHH", is_last, size, 0xFFFF - size)
+
+
+def member_of_stored_blocks(block: bytes, size: int) -> Iterator[Bytes]:
+    """A dump of one byte[], which is filled with `block`, in one member. Each block of the member holds `block` once."""
+    count = size // len(block) + 1
+    array = b"\x23" + EIGHT.ids(0x20) + u4(0) + u4(count * len(block)) + b"\x08"
+    start = b"".join([*in_heap(EIGHT)][:2]) + segment(EIGHT.class_dump(OBJECT))
+    start += record(0x1C, array, len(array) + count * len(block))
+    check = zlib.crc32(start)
+    yield FAKE_HEADER + stored(len(start)) + start
+    for _ in range(count):
+        yield stored(len(block)) + block
+        check = zlib.crc32(block, check)
+    yield stored(len(END), is_last=True) + END
+    yield struct.pack("<II", zlib.crc32(END, check), len(start) + count * len(block) + len(END))
+
+
+@shape("gzip-of-fake-members-without-end", valid=True, gzip=True)
+def fake_members_without_end(size: int) -> Iterator[Bytes]:
+    """Every 15 bytes a member seems to begin. Its blocks are as long as those of the real member, and lead to its end."""
+    unit = len(FAKE_HEADER) + len(stored(0))
+    length = 0xFFFF // unit * unit - len(stored(0))
+    yield from member_of_stored_blocks((FAKE_HEADER + stored(length)) * (length // unit) + FAKE_HEADER, size)
+
+
+@shape("gzip-of-fake-members-with-a-wrong-checksum", valid=True, gzip=True)
+def fake_members_with_wrong_checksum(size: int) -> Iterator[Bytes]:
+    """Every 15 bytes a member of 32 KB seems to begin. Only its checksum, at its end, shows that it does not."""
+    yield from member_of_stored_blocks((FAKE_HEADER + stored(32 << 10, is_last=True)) * 4000, size)
+
+
+@shape("gzip-of-fake-members-that-grow", valid=True, gzip=True)
+def fake_members_that_grow(size: int) -> Iterator[Bytes]:
+    """Every 15 bytes a member seems to begin. Its first block leads to data that all of 4000 share, and that becomes 4 MB."""
+    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
+    shared = packer.compress(bytes(4 << 20)) + packer.flush()
+    unit = len(FAKE_HEADER) + len(stored(0))
+    fakes = b"".join(FAKE_HEADER + stored(unit * (3999 - i)) for i in range(4000))
+    yield from member_of_stored_blocks(fakes + shared, size)

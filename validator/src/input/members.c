@@ -5,6 +5,7 @@
 #include <isa-l/crc.h>
 #include <isa-l/igzip_lib.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/workers.h"
@@ -13,6 +14,7 @@
 enum {
     MEMBERS_MOST = 64, /* of a piece; others are not inflated ahead */
     OUTPUT_RATIO = 8,  /* room for what a piece becomes */
+    FAILED_VISITS = 2, /* how often trials that fail may visit each byte of a piece: see struct place */
     HEADER_SIZE = 10,
     HEADER_MOST = 256,          /* with a comment, as HotSpot writes it */
     FLAGS_LEFT = FHCRC | FEXTRA /* members with these are left to gunzip.c */
@@ -28,6 +30,9 @@ struct place {
     uint64_t at;       /* of `input` in the file */
     size_t input_size; /* bytes that are there */
     size_t output_size;
+    /* Bytes that trials that fail may still read and write, so that bytes that look like many members cannot cost more than their
+     * number. The trial that exhausts it is the last one in this piece. */
+    uint64_t budget;
     struct member members[MEMBERS_MOST];
     size_t count;
     struct inflate_state state_of_data;
@@ -44,7 +49,7 @@ struct members {
     uint64_t wanted; /* the piece of the last member that was asked for; under the lock */
     uint64_t next;   /* the piece to be taken next; under the lock */
     uint64_t piece_count;
-    bool stopping; /* under the lock */
+    atomic_bool stopping; /* set under the lock; a thread reads it between trials */
     unsigned place_count;
     struct place places[];
 };
@@ -87,6 +92,11 @@ static size_t header_size(struct members *m, struct place *p, uint64_t offset)
     return size;
 }
 
+static void spend(struct place *p, uint64_t bytes)
+{
+    p->budget -= bytes < p->budget ? bytes : p->budget;
+}
+
 /* Inflates the data at an offset of the file. Returns the offset after it; 0 if that cannot be done here. */
 static uint64_t inflate_data(struct members *m, struct place *p, uint64_t data, size_t *made)
 {
@@ -98,9 +108,14 @@ static uint64_t inflate_data(struct members *m, struct place *p, uint64_t data, 
     state->next_out = p->output + p->output_size;
     state->avail_out = (uint32_t)(m->output_capacity - p->output_size);
     while (from) {
+        uint32_t room = state->avail_out;
+        int result;
+
         state->next_in = (uint8_t *)from; /* not written to */
         state->avail_in = (uint32_t)n;
-        if (isal_inflate(state) < 0)
+        result = isal_inflate(state);
+        spend(p, n - state->avail_in + room - state->avail_out);
+        if (result < 0)
             return 0;
         data += n - state->avail_in;
         if (state->block_state == ISAL_BLOCK_FINISH)
@@ -120,8 +135,8 @@ static uint64_t inflate_member(struct members *m, struct place *p, uint64_t offs
 {
     struct member *member = &p->members[p->count];
     size_t header = header_size(m, p, offset), made = 0, n;
+    uint64_t budget = p->budget, end;
     const uint8_t *trailer;
-    uint64_t end;
 
     if (!header || p->count == MEMBERS_MOST)
         return 0;
@@ -134,6 +149,7 @@ static uint64_t inflate_member(struct members *m, struct place *p, uint64_t offs
         return 0;
     p->output_size += made;
     p->count++;
+    p->budget = budget;
     return end + TRAILER_SIZE;
 }
 
@@ -163,7 +179,7 @@ static uint64_t find_header(struct members *m, struct place *p, uint64_t at, uin
     return end;
 }
 
-/* Inflates the members that begin in a piece. A member that follows a valid one does begin there. */
+/* Inflates the members that begin in a piece, until its budget is exhausted. A member that follows a valid one does begin there. */
 static void do_piece(struct members *m, struct place *p)
 {
     uint64_t at = p->piece * m->piece_size, end = at + m->piece_size;
@@ -172,7 +188,8 @@ static void do_piece(struct members *m, struct place *p)
         at = m->from;
     p->at = at;
     p->input_size = p->output_size = p->count = 0;
-    while ((at = find_header(m, p, at, end)) < end) {
+    p->budget = FAILED_VISITS * (uint64_t)m->piece_size;
+    while (p->budget && !m->stopping && (at = find_header(m, p, at, end)) < end) {
         uint64_t next = inflate_member(m, p, at);
 
         at = next ? next : at + 1;
