@@ -14,7 +14,6 @@ function(add_unit_tests part objects)
     get_filename_component(name ${source} NAME_WE)
     add_executable(${name} ${source} ${objects})
     target_include_directories(${name} PRIVATE validator/include validator/src)
-    target_compile_definitions(${name} PRIVATE _FILE_OFFSET_BITS=64)
     target_link_libraries(${name} PRIVATE
       ${ARGN} PkgConfig::CMOCKA PkgConfig::ZLIB PkgConfig::ISAL ZLIB::ZLIB Threads::Threads)
     add_test(NAME ${part}.${name} COMMAND ${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})

@@ -44,7 +44,6 @@ list(APPEND tests fuzz.test_mutator)
 if(HPROF_GENERATOR)
   add_executable(test_faults test_faults.c test_faults_copy.c)
   target_link_libraries(test_faults PRIVATE fuzz-made-dump fuzz-harness hprof PkgConfig::CMOCKA)
-  target_compile_definitions(test_faults PRIVATE _FILE_OFFSET_BITS=64) # as the library, whose reads it wraps
   target_link_options(test_faults PRIVATE -Wl,--wrap=read,--wrap=pread64)
   add_test(NAME fuzz.test_faults COMMAND test_faults WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   list(APPEND tests fuzz.test_faults)

@@ -4,8 +4,6 @@
  * The status is the gravest of all files: 0 valid, 1 invalid, 3 not readable (or the output not writable), 4 a limit was reached;
  * 2 is wrong usage. No file and no failed write ends the tool in any other way: SIGPIPE and SIGXFSZ are ignored, since the failed
  * write reports the same. SIGINT, SIGTERM, SIGHUP and the like end it at once, as they end any program, with truncated output. */
-#define _POSIX_C_SOURCE 200809L
-#define _FILE_OFFSET_BITS 64
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

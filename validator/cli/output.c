@@ -1,6 +1,5 @@
 /* See output.h. The stream has write functions of its own: on a full non-blocking pipe, stdio would fail and drop its buffer. */
 #define _GNU_SOURCE /* fopencookie */
-#define _FILE_OFFSET_BITS 64
 #include "output.h"
 
 #include <errno.h>

@@ -1,5 +1,3 @@
-#define _POSIX_C_SOURCE 200809L
-#define _FILE_OFFSET_BITS 64
 #include "show.h"
 
 #include <errno.h>

@@ -1,6 +1,5 @@
 /* hprof.h: the same bytes give the same report from every kind of input, or none if memory runs out; the tables are
  * complete; invalid options are refused. Runs in the top directory, on the dumps of corpus/. */
-#define _POSIX_C_SOURCE 200809L
 #define _DEFAULT_SOURCE
 
 #include <fcntl.h>
@@ -131,46 +130,114 @@ static void tags_have_names(void **state)
 
 /* ---- Options ---------------------------------------------------------------------------------------------------- */
 
-static void expect_usage(const struct hprof_options *options, const struct account *a)
+/* What a run that is refused reports. */
+struct refusal {
+    unsigned summaries;
+    const char *reason;
+};
+
+static void on_refusal(void *context, const struct hprof_summary *summary)
+{
+    struct refusal *r = context;
+
+    assert_int_equal(summary->status, HPROF_USAGE);
+    for (size_t rule = 0; rule < hprof_rule_count(); rule++)
+        assert_int_equal(summary->totals[rule], 0);
+    r->summaries++;
+    r->reason = summary->failure;
+}
+
+static void no_finding(void *context, const struct hprof_finding *f)
+{
+    (void)context;
+    fail_msg("a finding of %s by a run that was refused", hprof_rule_at(f->rule)->id);
+}
+
+static struct hprof_options options_for_refusal(struct refusal *r)
+{
+    struct hprof_options options;
+
+    hprof_options_init(&options);
+    options.on_summary = on_refusal;
+    options.on_finding = no_finding;
+    options.context = r;
+    return options;
+}
+
+static void expect_usage(struct hprof_options *options, const char *reason)
 {
     const struct bytes *b = &corpus[0].bytes;
+    struct refusal *r = options->context;
 
+    *r = (struct refusal){0};
     assert_int_equal(hprof_validate_memory(b->at, b->size, false, options), HPROF_USAGE);
     assert_int_equal(hprof_validate_fd(-1, options), HPROF_USAGE);
-    fflush(a->to_all);
-    assert_int_equal(a->all_size, 0);
+    assert_int_equal(r->summaries, 2);
+    assert_non_null(strstr(r->reason, reason));
+    options->on_summary = NULL;
+    assert_int_equal(hprof_validate_fd(-1, options), HPROF_USAGE);
+    options->on_summary = on_refusal;
 }
 
 static void invalid_options_are_refused(void **state)
 {
-    struct account a;
-    struct hprof_options options = options_for(&a);
+    struct refusal r;
+    struct hprof_options options = options_for_refusal(&r);
     struct hprof_allocator none = {0};
     struct hprof_testing one_byte = {.block = 1};
     uint8_t *severities = malloc(hprof_rule_count());
 
     (void)state;
     options.profile = 9;
-    expect_usage(&options, &a);
+    expect_usage(&options, "profile");
     options.profile = SIZE_MAX;
-    expect_usage(&options, &a);
+    expect_usage(&options, "profile");
     options.profile = 0;
 
     memset(severities, HPROF_UNCHANGED, hprof_rule_count());
     severities[hprof_rule_count() - 1] = HPROF_ERROR + 1;
     options.severities = severities;
-    expect_usage(&options, &a);
+    expect_usage(&options, "severity");
     options.severities = NULL;
 
     options.testing = &one_byte;
-    expect_usage(&options, &a);
+    expect_usage(&options, "blocks");
     options.testing = NULL;
 
     options.allocator = &none;
-    expect_usage(&options, &a);
-    account_end(&a, HPROF_USAGE);
-    account_free(&a);
+    expect_usage(&options, "allocator");
     free(severities);
+}
+
+static void null_pointers_are_refused_or_harmless(void **state)
+{
+    const struct bytes *b = &corpus[0].bytes;
+    struct refusal r = {0};
+    struct hprof_options options = options_for_refusal(&r), quiet;
+    struct hprof_show show = {0};
+    struct hprof_repair repair = {0};
+    FILE *dump = tmpfile(), *copy = tmpfile();
+
+    (void)state;
+    assert_int_equal(hprof_validate_memory(NULL, 1, false, &options), HPROF_USAGE);
+    assert_int_equal(r.summaries, 1);
+    assert_non_null(strstr(r.reason, "null pointer"));
+    assert_int_equal(hprof_validate_memory(b->at, b->size, false, NULL), HPROF_USAGE);
+    assert_int_equal(hprof_validate_fd(fileno(dump), NULL), HPROF_USAGE);
+    assert_int_equal(hprof_show_fd(fileno(dump), NULL), HPROF_USAGE);
+    assert_int_equal(hprof_repair_fd(fileno(dump), fileno(copy), NULL), HPROF_USAGE);
+
+    /* No callbacks. */
+    hprof_options_init(&quiet);
+    assert_int_equal(hprof_validate_memory(NULL, 0, false, &quiet), HPROF_INVALID);
+    assert_int_equal(fwrite(b->at, 1, b->size, dump), b->size);
+    assert_int_equal(fflush(dump), 0);
+    show.around = 100;
+    assert_true(hprof_show_fd(fileno(dump), &show) <= HPROF_INVALID); /* lines were made */
+    rewind(dump);
+    (void)hprof_repair_fd(fileno(dump), fileno(copy), &repair);
+    fclose(dump);
+    fclose(copy);
 }
 
 static void no_callback_is_needed(void **state)
@@ -537,6 +604,7 @@ int main(void)
         cmocka_unit_test(quirks_are_sorted_by_profile_and_name_what_they_change),
         cmocka_unit_test(tags_have_names),
         cmocka_unit_test(invalid_options_are_refused),
+        cmocka_unit_test(null_pointers_are_refused_or_harmless),
         cmocka_unit_test(no_callback_is_needed),
         cmocka_unit_test(no_bytes_are_an_empty_file),
         cmocka_unit_test(severities_are_the_callers),

@@ -1,5 +1,4 @@
 /* hprof.h: the counts of a dump, and progress while it is read. */
-#define _POSIX_C_SOURCE 200809L
 
 #include <setjmp.h>
 #include <stdarg.h>

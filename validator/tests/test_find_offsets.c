@@ -1,5 +1,4 @@
 /* stretches.h, reread/find_offsets.c: the second look finds offsets anywhere in the dump. */
-#define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,5 @@
 /* hprof.h: as many findings as were asked for are reported, the first ones, while the totals stay exact; and path, expected
  * and found are complete. Runs in the top directory, on the dumps of corpus/. */
-#define _POSIX_C_SOURCE 200809L
 
 #include <inttypes.h>
 #include <setjmp.h>

@@ -1,6 +1,5 @@
 /* input.h: a reader sees the same bytes from every source and with every block size; a failing read or allocation only ends
  * the stream. */
-#define _POSIX_C_SOURCE 200809L
 #define _DEFAULT_SOURCE
 
 #include <errno.h>

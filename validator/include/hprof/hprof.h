@@ -14,13 +14,13 @@
 extern "C" {
 #endif
 
-#define HPROF_VERSION "0.2.0"
+#define HPROF_VERSION "0.3.0"
 
 /* The result for one dump. The values are the exit statuses of hprof-validate; a larger one is graver. */
 enum hprof_status {
     HPROF_VALID = 0,   /* no errors; there may be warnings and notes */
     HPROF_INVALID = 1, /* at least one error */
-    HPROF_USAGE = 2,   /* the options are not valid; nothing was read */
+    HPROF_USAGE = 2,   /* the arguments or options are not valid; nothing was read */
     HPROF_IO = 3,      /* the input could not be read to its end */
     HPROF_LIMIT = 4    /* max_memory was reached, or the allocator returned NULL */
 };
@@ -136,7 +136,7 @@ struct hprof_summary {
     uint64_t quirk_errors, quirk_warnings; /* quirks by their severity in this run */
     uint64_t memory_needed;                /* if max_memory was reached: about how much will do; 0 if unknown */
     const char *hint;                      /* the usual cause of such findings ("a truncated tail: ..."), or NULL */
-    const char *failure;                   /* one sentence for HPROF_IO and HPROF_LIMIT, else NULL */
+    const char *failure;                   /* one sentence for HPROF_USAGE, HPROF_IO and HPROF_LIMIT, else NULL */
 };
 
 /* ---- Checking --------------------------------------------------------------------------------------------------- */
@@ -171,7 +171,7 @@ struct hprof_options {
     const struct hprof_testing *testing;     /* NULL, except in tests */
 
     /* Each callback may be NULL, and is called on the calling thread. */
-    /* Called once, after reading, before the findings. */
+    /* Called once, after reading, before the findings. For HPROF_USAGE the summary has the failure and nothing else. */
     void (*on_summary)(void *context, const struct hprof_summary *summary);
     /* Called for each finding, by offset; REF-002 comes last, by the ID that is undefined. */
     void (*on_finding)(void *context, const struct hprof_finding *finding);
@@ -188,7 +188,8 @@ void hprof_options_init(struct hprof_options *options);
  * an offset; anything else is read once. The caller closes the descriptor. */
 enum hprof_status hprof_validate_fd(int fd, const struct hprof_options *options);
 
-/* Checks bytes in memory, which must not change meanwhile. They are read like a file, or, with `as_pipe`, like a pipe. */
+/* Checks bytes in memory, which must not change meanwhile. They are read like a file, or, with `as_pipe`, like a pipe. `bytes` may
+ * be NULL only if `size` is 0. */
 enum hprof_status hprof_validate_memory(const void *bytes, size_t size, bool as_pipe, const struct hprof_options *options);
 
 /* ---- Showing ---------------------------------------------------------------------------------------------------- */

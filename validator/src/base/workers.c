@@ -1,5 +1,4 @@
 /* See workers.h. */
-#define _POSIX_C_SOURCE 200809L
 #include "base/workers.h"
 
 #include <signal.h>

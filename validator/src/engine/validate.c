@@ -251,35 +251,52 @@ static enum hprof_status run(struct engine *e)
     return e->run.sum.status;
 }
 
-static bool options_make_sense(const struct hprof_options *options)
+/* Why the options are not valid, in a sentence; NULL if they are. */
+static const char *why_refused(const struct hprof_options *options)
 {
     const struct hprof_allocator *allocator = options->allocator;
 
     for (size_t rule = 0; options->severities && rule < RULE_COUNT; rule++)
         if (options->severities[rule] > HPROF_ERROR && options->severities[rule] != HPROF_UNCHANGED)
-            return false;
+            return "The options have a severity that does not exist.";
     if (options->testing && options->testing->block == 1)
-        return false;
-    return options->profile < PROFILE_COUNT && (!allocator || (allocator->allocate && allocator->release));
+        return "The options ask for blocks of one byte; two are the least.";
+    if (allocator && (!allocator->allocate || !allocator->release))
+        return "The allocator lacks a function.";
+    return options->profile < PROFILE_COUNT ? NULL : "The options have a profile that does not exist.";
+}
+
+/* Nothing was read, so the summary has nothing but the reason. */
+static enum hprof_status refuse(const struct hprof_options *options, const char *reason)
+{
+    static const uint64_t none[RULE_COUNT];
+    struct hprof_summary summary = {.status = HPROF_USAGE, .version = "", .producer = "", .totals = none, .failure = reason};
+
+    if (options && options->on_summary)
+        options->on_summary(options->context, &summary);
+    return HPROF_USAGE;
 }
 
 /* The context takes about 100 KB, so it comes from the caller's allocator, not from the stack. */
 static enum hprof_status validate(struct input_source source, const struct hprof_options *options)
 {
-    size_t block = options->testing ? options->testing->block : 0;
+    const char *reason;
     struct memory own;
     struct engine *e;
     enum hprof_status status;
 
-    if (!options_make_sense(options))
+    if (!options)
         return HPROF_USAGE;
+    reason = why_refused(options);
+    if (reason)
+        return refuse(options, reason);
     memory_init(&own, options->allocator, 0);
     e = memory_get_zeroed(&own, sizeof *e);
     if (!e)
         return HPROF_LIMIT;
     engine_init(e, options);
     /* run() reports a failure in e->run.memory or e->in */
-    (void)input_open(&e->in, source, block, &e->run.memory, on_gzip_fault, e);
+    (void)input_open(&e->in, source, options->testing ? options->testing->block : 0, &e->run.memory, on_gzip_fault, e);
     if (options->threads > 1)
         input_allow_threads(&e->in, options->threads);
     begin_gzip(e);
@@ -297,5 +314,7 @@ enum hprof_status hprof_validate_fd(int fd, const struct hprof_options *options)
 
 enum hprof_status hprof_validate_memory(const void *bytes, size_t size, bool as_pipe, const struct hprof_options *options)
 {
-    return validate(source_of_memory(bytes ? bytes : "", bytes ? size : 0, as_pipe), options);
+    if (!bytes && size)
+        return refuse(options, "The dump is a null pointer, and its size is not 0.");
+    return validate(source_of_memory(bytes ? bytes : "", size, as_pipe), options);
 }

@@ -1,6 +1,4 @@
 /* See input_source.h. Regular files are read with pread(): the caller's descriptor stays where it is. */
-#define _POSIX_C_SOURCE 200809L
-#define _FILE_OFFSET_BITS 64
 
 #include "input/input_source.h"
 

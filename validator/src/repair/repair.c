@@ -1,6 +1,4 @@
 /* See repair.h. The first pass copies from the input. Later passes copy within the copy, which only becomes shorter. */
-#define _POSIX_C_SOURCE 200809L
-#define _FILE_OFFSET_BITS 64
 #include "repair/repair.h"
 
 #include <inttypes.h>
@@ -305,6 +303,8 @@ enum hprof_status hprof_repair_fd(int from, int to, struct hprof_repair *asked)
     struct repair *r;
     enum hprof_status status;
 
+    if (!asked)
+        return HPROF_USAGE;
     asked->bytes_in = asked->bytes_out = asked->left_out = asked->lengths_mended = asked->gzip_faults = 0;
     asked->gzip_mismatches = asked->gzip_resumed = asked->gzip_unknown = 0;
     asked->traces_cleared = asked->joined = asked->warnings = 0;

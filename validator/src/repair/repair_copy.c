@@ -2,8 +2,6 @@
  * length that its kind and counts give is tried, or, for a heap dump record, that of its sub-records. If neither leads to a record,
  * bytes are left out: up to the end of the heap dump record if it is known, else up to the next offset from which lengths lead
  * from record to record. A damaged gzip member is like the end of the dump; reading then continues in a later member. */
-#define _POSIX_C_SOURCE 200809L
-#define _FILE_OFFSET_BITS 64
 #include "repair/repair.h"
 
 #include <errno.h>

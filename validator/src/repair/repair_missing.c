@@ -1,7 +1,5 @@
 /* See repair.h. Only the first use of an undefined ID or serial number is an error. All its uses are left out together, since each
  * pass would otherwise leave out only one. */
-#define _POSIX_C_SOURCE 200809L
-#define _FILE_OFFSET_BITS 64
 #include <unistd.h>
 
 #include "findings/rules.h"

@@ -441,6 +441,8 @@ enum hprof_status hprof_show_fd(int fd, struct hprof_show *asked)
     enum hprof_status status;
     bool is_open;
 
+    if (!asked)
+        return HPROF_USAGE;
     asked->failure[0] = '\0';
     memory_init(&own, asked->allocator, 0);
     s = memory_get_zeroed(&own, sizeof *s);

@@ -1,5 +1,4 @@
 /* See show.h. Writes an item as lines: one for the record, one for each of its parts, and rows of its bytes. */
-#define _POSIX_C_SOURCE 200809L
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -60,7 +59,7 @@ __attribute__((format(printf, 2, 3))) static void note(struct writer *w, const c
 /* Once a read failed, lines would be wrong. */
 static void hand_out(struct writer *w, const struct hprof_line *line)
 {
-    if (!w->show->in.error)
+    if (!w->show->in.error && w->show->asked->on_line)
         w->show->asked->on_line(w->show->asked->context, line);
 }
 
