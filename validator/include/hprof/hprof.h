@@ -19,7 +19,7 @@ extern "C" {
 /* The result for one dump. The values are the exit statuses of hprof-validate; a larger one is graver. */
 enum hprof_status {
     HPROF_VALID = 0,   /* no errors; there may be warnings and notes */
-    HPROF_INVALID = 1, /* at least one error */
+    HPROF_INVALID = 1, /* at least one error, or incomplete: see struct hprof_summary */
     HPROF_USAGE = 2,   /* the arguments or options are not valid; nothing was read */
     HPROF_IO = 3,      /* the input could not be read to its end */
     HPROF_LIMIT = 4    /* max_memory was reached, or the allocator returned NULL */
@@ -134,9 +134,14 @@ struct hprof_summary {
     const uint64_t *quirks;  /* by rule: how many of the totals are known quirks of that producer; NULL if the dump was not
                                 read */
     uint64_t quirk_errors, quirk_warnings; /* quirks by their severity in this run */
-    uint64_t memory_needed;                /* if max_memory was reached: about how much will do; 0 if unknown */
-    const char *hint;                      /* the usual cause of such findings ("a truncated tail: ..."), or NULL */
-    const char *failure;                   /* one sentence for HPROF_USAGE, HPROF_IO and HPROF_LIMIT, else NULL */
+    /* No error, but something is missing: objects that are referred to, the end of a series of segments, or everything but
+     * definitions. The status is then HPROF_INVALID, unless allow_incomplete is set. */
+    bool incomplete;
+    uint64_t missing_objects; /* at least so many: the distinct IDs that are referred to and not dumped, outside of quirks */
+    bool missing_undecided;   /* one reading was too little to decide whether objects are missing; for a file it would do */
+    uint64_t memory_needed;   /* if max_memory was reached: about how much will do; 0 if unknown */
+    const char *hint;         /* the usual cause of such findings ("a truncated tail: ..."), or NULL */
+    const char *failure;      /* one sentence for HPROF_USAGE, HPROF_IO and HPROF_LIMIT, else NULL */
 };
 
 /* ---- Checking --------------------------------------------------------------------------------------------------- */
@@ -158,11 +163,12 @@ struct hprof_testing {
 };
 
 struct hprof_options {
-    size_t profile;      /* index of the profile; 0 is strict */
-    uint64_t max_errors; /* findings handed out for each rule, the gravest first, then the first; 0 for all */
-    uint64_t max_memory; /* bytes, without the fixed part of a check (at most 256 KiB); 0 for no limit */
-    bool werror;         /* warnings count as errors */
-    unsigned threads;    /* that check a plain file or inflate members of a gzip file; of a pipe, one reads ahead. 0 is 1 */
+    size_t profile;        /* index of the profile; 0 is strict */
+    uint64_t max_errors;   /* findings handed out for each rule, the gravest first, then the first; 0 for all */
+    uint64_t max_memory;   /* bytes, without the fixed part of a check (at most 256 KiB); 0 for no limit */
+    bool werror;           /* warnings count as errors */
+    bool allow_incomplete; /* a dump that is incomplete, but has no error, is HPROF_VALID */
+    unsigned threads;      /* that check a plain file or inflate members of a gzip file; of a pipe, one reads ahead. 0 is 1 */
     /* By rule, or NULL: a severity that replaces the profile's, or HPROF_UNCHANGED. Ignored for framing rules. */
     const uint8_t *severities;
     /* By rule, or NULL: if a rule has no more findings than this, they are notes. Applies to framing rules, too. */
@@ -181,7 +187,7 @@ struct hprof_options {
 };
 #define HPROF_UNCHANGED 255
 
-/* Sets the defaults: strict, 20 findings a rule, no limit, one thread, malloc, no callbacks. */
+/* Sets the defaults: strict, 20 findings a rule, no limit, one thread, malloc, no callbacks; incomplete dumps are invalid. */
 void hprof_options_init(struct hprof_options *options);
 
 /* Checks the bytes of `fd` from its present position to the end. Parts of a regular file are read again if that is needed to find
