@@ -61,6 +61,13 @@ foreach(file IN LISTS pytest_files)
   set_tests_properties(${name} PROPERTIES LABELS pytest TIMEOUT 1800 ENVIRONMENT "${test_environment}")
 endforeach()
 
+# Tests of Python and of texts alone: the same in every build.
+set(python_tests ${pytest_files})
+list(FILTER python_tests INCLUDE REGEX "^generator/python/|/test_(spec|scripts)\\.py$")
+list(FILTER python_tests EXCLUDE REGEX "/test_corpus_validator\\.py$") # runs hprof-validate
+list(TRANSFORM python_tests REPLACE "^([a-z]+)/.*/(test_[a-z0-9_]+)\\.py$" "\\1.\\2")
+set_property(TEST ${python_tests} APPEND PROPERTY LABELS python)
+
 # Those that take minutes begin first.
 set_property(TEST validator.test_hostile validator.test_mutations APPEND PROPERTY LABELS slow)
 set_property(TEST validator.test_hostile validator.test_mutations PROPERTY COST 1000)
