@@ -42,7 +42,7 @@ def test_an_unexpected_skip_fails(tmp_path: Path, line: str) -> None:
 
 def test_all_that_is_missing_is_asked_for_at_once(tmp_path: Path) -> None:
     """On a bare machine, a user without sudo gets the message before anything is built."""
-    for name in ("bash", "dirname", "readlink", "cat"):
+    for name in ("bash", "dirname", "readlink", "cat", "mkdir", "tail"):
         (tmp_path / name).symlink_to(f"/usr/bin/{name}")
     for name, body in (("id", "echo 1000"), ("dpkg-query", "echo not-installed"), ("cmake", f"touch {tmp_path}/built")):
         (tmp_path / name).write_text(f"#!/bin/bash\n{body}\n")
