@@ -110,7 +110,8 @@ def test_debian_packages(installed: Root) -> None:
     made = "hprof-gen --objects 1000 | hprof-validate -"
     assert installed.shell(made, user="nobody").startswith("standard input: ")
     assert "HPROF" in installed.shell("zcat /usr/share/man/man1/hprof-validate.1.gz")
-    assert (installed.folder / "usr/share/doc/hprof/SPEC.md").read_text() == (SOURCE / "SPEC.md").read_text()
+    for document in ("SPEC.md", "validator/RULES.md", "conformance/PRODUCERS.md"):
+        assert (installed.folder / "usr/share/doc/hprof" / document).read_text() == (SOURCE / document).read_text()
 
 
 def test_library_of_the_package(installed: Root) -> None:

@@ -1,5 +1,6 @@
-"""ci/site fails when a link leads nowhere."""
+"""ci/site fails when a link leads nowhere, and keeps the anchors that SPEC.md once had."""
 
+import re
 import shutil
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
@@ -29,9 +30,14 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 def build(site: ModuleType, text: str) -> int:
     """The status of a site of a few pages."""
     shutil.rmtree(site.PAGES, ignore_errors=True)
-    for name in ("mistakes.md", "hprof-validate.md", "hprof-gen.md", "rules/index.md", "corpus.md"):
+    pages = ("mistakes.md", "hprof-validate.md", "hprof-gen.md", "rules/index.md", "corpus.md")
+    for name in (*site.DOCUMENTS.values(), *pages):
         site.write(name, "# A page\n")
     site.write("index.md", text)
+    return build_pages(site)
+
+
+def build_pages(site: ModuleType) -> int:
     configuration = site.CONFIGURATION.format(site=site.HOME / "site", address="''")
     status: int = site.run_mkdocs(configuration, "build", "--strict")
     return status
@@ -44,3 +50,28 @@ def test_a_link_that_leads_somewhere(site: ModuleType) -> None:
 @pytest.mark.parametrize("link", LINKS)
 def test_a_dead_link_is_an_error(site: ModuleType, link: str) -> None:
     assert build(site, f"# Home\n\n{link}\n") != 0
+
+
+def ids(page: Path) -> set[str]:
+    return set(re.findall(r'\bid="([^"]+)"', page.read_text(encoding="utf-8")))
+
+
+def test_old_anchors_of_the_specification_are_kept(site: ModuleType) -> None:
+    """In the page of SPEC.md; and the links after those that moved lead to a page that has the place."""
+    build(site, "")
+    site.write_specification()
+    site.write_mistakes()
+    site.write_corpus()
+    for rule in site.rules():
+        site.write(f"rules/{rule['id']}.md", "# A page\n")
+    assert build_pages(site) == 0
+    index = site.HOME / "site/index.html"
+    list_of_anchors = site.ROOT / "validator/tests/spec-anchors.txt"
+    old = {line for line in list_of_anchors.read_text().splitlines() if not line.startswith("#")}
+    assert old
+    assert old <= ids(index)
+    moved = re.findall(r'<li><a id="([^"]+)"></a>.*?<a href="([^"#]+)#([^"]+)"', index.read_text(encoding="utf-8"))
+    assert {page for _, page, _ in moved} == {name.replace(".md", ".html") for name in site.DOCUMENTS.values()} - {"index.html"}
+    for anchor, page, fragment in moved:
+        assert anchor in old
+        assert fragment in ids(index.parent / page)

@@ -59,13 +59,26 @@ FILES = {
     "cmake/hprof/hprofTargets.cmake",
     "include/hprof/hprof.h",
     "pkgconfig/hprof.pc",
-    *(f"share/{name}" for tool in ("hprof-gen", "hprof-validate") for name in (
-        f"bash-completion/completions/{tool}",
-        f"fish/vendor_completions.d/{tool}.fish",
-        f"zsh/site-functions/_{tool}",
-    )),
+    *(
+        f"share/{name}"
+        for tool in ("hprof-gen", "hprof-validate")
+        for name in (
+            f"bash-completion/completions/{tool}",
+            f"fish/vendor_completions.d/{tool}.fish",
+            f"zsh/site-functions/_{tool}",
+        )
+    ),
     "share/doc/hprof/LICENSE",
-    "share/doc/hprof/SPEC.md",
+    *(
+        f"share/doc/hprof/{name}"
+        for name in (
+            "SPEC.md",
+            "conformance/HISTORY.md",
+            "conformance/PRODUCERS.md",
+            "conformance/producers/agent8/TEXT.md",
+            "validator/RULES.md",
+        )
+    ),
     "share/doc/hprof/manifest.schema.json",
     "share/doc/hprof/report.junit.xsd",
     "share/doc/hprof/report.schema.json",
@@ -125,15 +138,23 @@ def libraries(prefix: Path) -> dict[str, str]:
 def check_program(program: Path, prefix: Path, tmp_path: Path) -> None:
     dump = tmp_path / "dump.hprof"
     dump.write_bytes(ID_SIZE_3)
-    done = subprocess.run(
-        [program, dump], env=os.environ | libraries(prefix), stdout=subprocess.PIPE, text=True, check=False
-    )
+    done = subprocess.run([program, dump], env=os.environ | libraries(prefix), stdout=subprocess.PIPE, text=True, check=False)
     assert done.stdout.startswith("HDR-004 at 0x13: ")
     assert done.returncode == 1
 
 
 def test_tool(prefix: Path) -> None:
     assert run(prefix / "bin" / "hprof-validate", "--version").startswith("hprof-validate ")
+
+
+def test_documents_lead_to_each_other(prefix: Path) -> None:
+    documents = list((prefix / "share/doc/hprof").rglob("*.md"))
+    assert len(documents) == 5
+    names = "|".join(document.name for document in documents)
+    for document in documents:
+        links = re.findall(rf"(?:\]\(|\]: )([^)\s#]*\b(?:{names}))\b", document.read_text(encoding="utf-8"))
+        assert links, document
+        assert [link for link in links if not (document.parent / link).is_file()] == [], document
 
 
 def test_links_of_a_build_lead_to_its_address(prefix: Path, tmp_path: Path) -> None:

@@ -4,7 +4,9 @@
 notice a row that derive overlooks.
 """
 
+import hashlib
 import re
+import shutil
 import subprocess
 from collections import Counter
 from dataclasses import dataclass
@@ -106,7 +108,7 @@ def anchors(name: str) -> frozenset[str]:
 
 def decisions() -> dict[str, list[str]]:
     """By row: point, documents, producers, decision, rules."""
-    table = [line.strip("| ").split(" | ") for line in section("Appendix G").split("\n") if line.startswith("| ")]
+    table = [line.strip("| ").split(" | ") for line in section("G").split("\n") if line.startswith("| ")]
     table += [line.strip("| ").split(" | ") for line in section("G.1").split("\n") if line.startswith("| ")]
     return {cells[0]: cells[1:] for cells in table if re.match(r"\d", cells[0])}
 
@@ -293,12 +295,60 @@ def test_old_anchors_are_kept() -> None:
     moved = section("L.4")
     assert old - set(map(slug, headings("SPEC.md"))) - {rule.lower() for rule in RULES} == set(re.findall(r'id="(.+?)"', moved))
     for line in re.findall(r"^- .*$", moved, re.MULTILINE):
-        found = re.fullmatch(
-            r'- <a id="([^"]+)"></a>(?:Appendix )?(\S+) ?.*: \[\w+\.md(?: (?:Appendix )?([A-Z][.\d]*))?\](?:\(.*#(.+)\))?', line
-        )
+        found = re.fullmatch(r'- <a id="([^"]+)"></a>(?:Appendix )?(\S+) ?.*: \[\w+\.md(?: ([A-Z][.\d]*))?\](?:\(.*#(.+)\))?', line)
         assert found, line
         anchor, label, place, fragment = found.groups()
         assert place == label or fragment == anchor or label.startswith("9"), line
+
+
+def test_the_version_is_the_same_everywhere() -> None:
+    (version,) = re.findall(r"^Version (\S+) of this document", TEXT, re.MULTILINE)
+    first, *drafts = re.findall(r"^\| (1\.0-draft-\S+?),? .*\|.*\|$", section("L.1"), re.MULTILINE)
+    assert version == first
+    assert f"version {version}," in section("L.3")
+    for draft in drafts:
+        assert re.search(rf"^\| {draft} \| .* \| `[0-9a-f]{{64}}` \|$", section("L.1"), re.MULTILINE), f"{draft} has no SHA-256"
+
+
+def test_drafts_are_texts_of_the_history() -> None:
+    """Each text with a SHA-256 was SPEC.md of a commit, with its version."""
+
+    def git(*arguments: str) -> bytes:
+        return subprocess.run(["git", *arguments], cwd=ROOT, stdout=subprocess.PIPE, check=True).stdout
+
+    if not (ROOT / ".git").exists() or git("rev-parse", "--is-shallow-repository") == b"true\n":
+        pytest.skip("only a complete repository has the drafts")
+    commits = git("log", "--format=%H", "--", "SPEC.md").decode().split()
+    texts = {hashlib.sha256(text).hexdigest(): text.decode() for text in (git("show", f"{commit}:SPEC.md") for commit in commits)}
+    listed = re.findall(r"^\| (\S+) \|.*\| `([0-9a-f]{64})` \|$", section("L.1"), re.MULTILINE)
+    assert listed
+    for version, sha256 in listed:
+        found = re.search(r"^Version (\S+) of this document", texts[sha256], re.MULTILINE)
+        assert found
+        assert version in (found[1], f"{found[1]}-1")  # the first called itself 1.0-draft
+
+
+@pytest.mark.parametrize("version", ["1.0-draft-3-dev", "1.0-draft-3"])
+def test_a_release_has_a_draft(tmp_path: Path, version: str) -> None:
+    """ci/release, with a SPEC.md of this version, in a folder that has not the rest."""
+    for name in ("ci/release", "validator/include/hprof/hprof.h", "CHANGELOG.md"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    (tmp_path / "ci/packages").write_text("#!/bin/sh\necho packages; exit 9\n")
+    (tmp_path / "ci/packages").chmod(0o755)
+    text, count = re.subn(r"^Version \S+ of", f"Version {version} of", TEXT, flags=re.MULTILINE)
+    assert count == 1
+    (tmp_path / "SPEC.md").write_text(text, encoding="utf-8")
+    refused = version.endswith("-dev")
+    for options in ([], ["--trial"]):
+        command = [tmp_path / "ci/release", *options, tmp_path / "files"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if refused and not options:
+            assert (done.returncode, done.stdout) == (1, "")
+            assert version in done.stderr
+        else:
+            assert (done.returncode, done.stdout) == (9, "packages\n")  # what follows
+    assert not (tmp_path / "files").exists()
 
 
 def test_every_mistake_of_readers_has_a_corpus_file() -> None:

@@ -1,1 +1,1 @@
-"""The text output of the HPROF agent (format=a): its grammar and its rules (SPEC.md, Appendix H)."""
+"""The text output of the HPROF agent (format=a): its grammar and its rules (TEXT.md H)."""

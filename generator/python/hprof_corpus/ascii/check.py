@@ -194,7 +194,7 @@ class Checker:
             state.report("ASC-006", "a line of the block" if self.block else "a line outside blocks", show(line))
         else:
             cut = " (the agent cuts lines at 1023 bytes)" if len(line) > MOST_AT_ONCE else ""
-            state.report("ASC-003", "a line of one of the forms of appendix H", show(line) + cut)
+            state.report("ASC-003", "a line of one of the forms of TEXT.md, section H", show(line) + cut)
         self.lost = self.block is None
 
     def date(self, found: re.Match[bytes]) -> None:

@@ -1,4 +1,4 @@
-"""The lines of the text output, one pattern each (SPEC.md H.2 to H.7)."""
+"""The lines of the text output, one pattern each (TEXT.md H.2 to H.7)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""HEAP DUMP (SPEC.md H.4)."""
+"""HEAP DUMP (TEXT.md H.4)."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ class HeapDump:
             details[b"name"] = match[3]
         wanted = ROOT_DETAILS.get(kind)
         if wanted is None:
-            state.report("ASC-003", "a kind of root of this appendix", f"<{show(kind)}>")
+            state.report("ASC-003", "a kind of root that TEXT.md names", f"<{show(kind)}>")
         elif tuple(details) != wanted:
             texts = [", ".join(name.decode() for name in names) or "nothing" for names in (wanted, details)]
             state.report("ASC-052", f"{show(kind)} with {texts[0]}", texts[1])

@@ -1,4 +1,4 @@
-"""MONITOR DUMP (SPEC.md H.6) and the lines of waiting (H.7)."""
+"""MONITOR DUMP (TEXT.md H.6) and the lines of waiting (H.7)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rules of the text output, and the quirks of the agent that writes it (SPEC.md H.8 and H.9)."""
+"""The rules of the text output, and the quirks of the agent that writes it (TEXT.md H.8 and H.9)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _E, _W = Severity.ERROR, Severity.WARNING
 RULES = [
     Rule("ASC-001", "header", _E, "H.2", "the first line names the format, its version and when the file was made"),
     Rule("ASC-002", "preface-unended", _E, "H.2", "a line of eight dashes ends the preface"),
-    Rule("ASC-003", "line-unknown", _E, "H.1", "every line after the preface has one of the forms of this appendix"),
+    Rule("ASC-003", "line-unknown", _E, "H.1", "every line after the preface has one of the forms of section H"),
     Rule("ASC-004", "line-truncated", _E, "H.1", "every line ends with a newline, the last one too"),
     Rule("ASC-005", "block-unbalanced", _E, "H.1", "every BEGIN has its END, and blocks do not overlap"),
     Rule("ASC-006", "line-misplaced", _E, "H.1", "a line is in the block to which it belongs"),

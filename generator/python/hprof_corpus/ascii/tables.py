@@ -1,4 +1,4 @@
-"""The ranked tables: SITES, CPU SAMPLES, CPU TIME, MONITOR TIME (SPEC.md H.5)."""
+"""The ranked tables: SITES, CPU SAMPLES, CPU TIME, MONITOR TIME (TEXT.md H.5)."""
 
 from __future__ import annotations
 
