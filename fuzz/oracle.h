@@ -23,7 +23,7 @@ struct oracle_report {
     struct oracle_finding failure; /* what is reported for it */
     uint64_t read_until;           /* the tag of what is at fault; without a failure, the size of the dump */
     uint64_t record_at;    /* the record in which reading failed, or the last one; findings in its header are not compared */
-    uint64_t sound_until;  /* SPEC.md M.4; ORACLE_UNKNOWN if a later failure decides it */
+    uint64_t sound_until;  /* RULES.md M.4; ORACLE_UNKNOWN if a later failure decides it */
     uint64_t closed_until; /* heap dumps that begin before this offset were read to their end */
 
     /* In the order of their offsets; after a failure, only those that oracle_settles(). */

@@ -1,4 +1,4 @@
-/* Which finding is reported where plain reading of a dump fails: SPEC.md M.2. */
+/* Which finding is reported where plain reading of a dump fails: RULES.md M.2. */
 #ifndef HPROF_FUZZ_ORACLE_FAILURE_H
 #define HPROF_FUZZ_ORACLE_FAILURE_H
 

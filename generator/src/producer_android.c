@@ -1,4 +1,4 @@
-/* The Android runtime, hprof.cc (SPEC.md A.4), on a device whose clock cannot be read. */
+/* The Android runtime, hprof.cc (PRODUCERS.md A.4), on a device whose clock cannot be read. */
 #include "emitter.h"
 
 enum { STRING_ZYGOTE, STRING_APP, STRING_OVERHEAD, STRING_LOADER, STRING_CLASS, STRING_COMPONENT, STRING_EMPTY };

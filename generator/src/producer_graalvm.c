@@ -1,4 +1,4 @@
-/* GraalVM native images, HeapDumpWriter.java (SPEC.md A.5). */
+/* GraalVM native images, HeapDumpWriter.java (PRODUCERS.md A.5). */
 #include "emitter.h"
 
 enum { STRING_EMPTY };

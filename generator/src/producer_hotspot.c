@@ -1,4 +1,4 @@
-/* HotSpot, heapDumper.cpp (SPEC.md A.1), with the quirks of all its versions. */
+/* HotSpot, heapDumper.cpp (PRODUCERS.md A.1), with the quirks of all its versions. */
 #include "emitter.h"
 
 /* In modified UTF-8: a character above U+FFFF is a pair of surrogates, and NUL is two bytes. */

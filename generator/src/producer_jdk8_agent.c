@@ -1,4 +1,4 @@
-/* The HPROF agent of JDK 5 to 8, hprof_io.c (SPEC.md A.2). */
+/* The HPROF agent of JDK 5 to 8, hprof_io.c (PRODUCERS.md A.2). */
 #include "emitter.h"
 
 /* In modified UTF-8: a character above U+FFFF is a pair of surrogates. */

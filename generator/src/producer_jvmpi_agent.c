@@ -1,4 +1,4 @@
-/* The HPROF agent of JDK 1.2 to 1.4, built on JVMPI (SPEC.md A.2 and Appendix C). */
+/* The HPROF agent of JDK 1.2 to 1.4, built on JVMPI (PRODUCERS.md A.2, HISTORY.md C). */
 #include "emitter.h"
 
 /* In modified UTF-8: a character above U+FFFF is a pair of surrogates. */

@@ -1,4 +1,4 @@
-/* Eclipse MAT, ExportHprof.java (SPEC.md A.6). */
+/* Eclipse MAT, ExportHprof.java (PRODUCERS.md A.6). */
 #include "emitter.h"
 
 /* In standard UTF-8. */

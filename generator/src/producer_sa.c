@@ -1,4 +1,4 @@
-/* The serviceability agent, HeapHprofBinWriter.java (SPEC.md A.3). */
+/* The serviceability agent, HeapHprofBinWriter.java (PRODUCERS.md A.3). */
 #include "emitter.h"
 
 /* In standard UTF-8. */

@@ -1,4 +1,4 @@
-/* Acts as the HPROF agent of JDK 8 on a socket (SPEC.md B.3): sends the parts of a dump when commands request them. */
+/* Acts as the HPROF agent of JDK 8 on a socket (TEXT.md B.3): sends the parts of a dump when commands request them. */
 #ifndef HPROF_GEN_SERVE_H
 #define HPROF_GEN_SERVE_H
 

@@ -1,4 +1,4 @@
-/* The text that the HPROF agent of JDK 8 writes with format=a (SPEC.md, Appendix H), from the records of a dump. */
+/* The text that the HPROF agent of JDK 8 writes with format=a (TEXT.md H), from the records of a dump. */
 #ifndef HPROF_GEN_SERVE_TEXT_H
 #define HPROF_GEN_SERVE_TEXT_H
 

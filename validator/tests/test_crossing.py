@@ -1,5 +1,5 @@
 """A heap dump in segments that end anywhere has the findings that it has in one segment, and REC-014 for each sub-record that
-crosses: SPEC.md, M.2."""
+crosses: RULES.md M.2."""
 
 import json
 import random

@@ -1,4 +1,4 @@
-/* The decisions of recovery (SPEC.md M.2), which depend only on bytes. */
+/* The decisions of recovery (RULES.md M.2), which depend only on bytes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

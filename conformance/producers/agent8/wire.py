@@ -1,4 +1,4 @@
-"""The commands of the agent's socket, and the records that come back (SPEC.md B.3)."""
+"""The commands of the agent's socket, and the records that come back (TEXT.md B.3)."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ struct hprof_rule {
     enum hprof_severity lax;      /* in the other profiles, before their quirks */
     bool framing;                 /* cannot be disabled or softened, because what follows cannot be checked */
     const char *clause;           /* section of SPEC.md: "6.4.2" */
-    const char *rows;             /* rows of the decision table, SPEC.md appendix G */
+    const char *rows;             /* rows of the decision table, RULES.md G */
     const char *summary;          /* what the rule requires, one line */
     const char *why;              /* why it matters */
     const char *producers;        /* which producers break it and how, or that none is known to */

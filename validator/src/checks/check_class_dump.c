@@ -51,7 +51,7 @@ static const uint8_t *check_constants(struct checker *ck, const uint8_t *p, uint
     return p;
 }
 
-/* Android's static field for the class of an array's elements, which may not be dumped (SPEC.md A.4). */
+/* Android's static field for the class of an array's elements, which may not be dumped (PRODUCERS.md A.4). */
 static bool names_component_type(const struct checker *ck, uint64_t name, unsigned type)
 {
     struct string_text text;

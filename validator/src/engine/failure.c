@@ -1,4 +1,4 @@
-/* The consequences of a failure of plain reading (SPEC.md M.2): one finding, where checking resumes, and what skipped bytes
+/* The consequences of a failure of plain reading (RULES.md M.2): one finding, where checking resumes, and what skipped bytes
  * may have defined. recovery.c makes the decisions. */
 #include <inttypes.h>
 

@@ -1,4 +1,4 @@
-/* Guesses the producer of a dump from its quirks and class names (SPEC.md appendix A). */
+/* Guesses the producer of a dump from its quirks and class names (PRODUCERS.md A). */
 #include <string.h>
 
 #include "engine/engine.h"

@@ -1,4 +1,4 @@
-/* Recovery (SPEC.md M.2): what to do when plain reading has failed. Pure functions of the bytes around the failure: they
+/* Recovery (RULES.md M.2): what to do when plain reading has failed. Pure functions of the bytes around the failure: they
  * allocate nothing, know neither rules nor findings, and see at most SIGHT_SIZE bytes beyond the failure. */
 #ifndef HPROF_RECOVERY_H
 #define HPROF_RECOVERY_H
