@@ -341,7 +341,7 @@ def test_a_release_has_a_draft(tmp_path: Path, version: str) -> None:
     (tmp_path / "SPEC.md").write_text(text, encoding="utf-8")
     refused = version.endswith("-dev")
     for options in ([], ["--trial"]):
-        command = [tmp_path / "ci/release", *options, tmp_path / "files"]
+        command: list[str | Path] = [tmp_path / "ci/release", *options, tmp_path / "files"]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if refused and not options:
             assert (done.returncode, done.stdout) == (1, "")
