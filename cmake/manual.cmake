@@ -12,9 +12,11 @@ function(add_manual tool folder)
   set(source ${PROJECT_SOURCE_DIR}/${folder}/${tool}.1.md)
   if(HPROF_LOWDOWN)
     set(page ${CMAKE_CURRENT_BINARY_DIR}/${tool}.1)
+    # Links between files of the tree lead nowhere in a page; versions of lowdown differ in what they make of them.
     add_custom_command(OUTPUT ${page} DEPENDS ${source} VERBATIM
+      COMMAND sed -E "s/\\[([^]]*)\\]\\([^)]*\\)/**\\1**/g" ${source} > ${page}.md
       COMMAND ${HPROF_LOWDOWN} -s -t man --nroff-nolinks --out-no-smarty --parse-no-intraemph -M title=${tool} -M section=1 -M date=${hprof_date}
-        -M "source=hprof ${PROJECT_VERSION}" -o ${page} ${source})
+        -M "source=hprof ${PROJECT_VERSION}" -o ${page} ${page}.md)
     add_custom_target(${tool}-manual ALL DEPENDS ${page})
     install(FILES ${page} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT tools)
   endif()

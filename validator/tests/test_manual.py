@@ -80,6 +80,7 @@ def test_the_whole_page_is_installed(tool: str, tmp_path: Path) -> None:
     assert plain.startswith(('.\\"', ".TH"))
     for form in forms(tool):
         assert form in plain, form
+    assert not re.findall(r"^\.UR.*|\]\(|\.\./", text, re.MULTILINE)  # links between files of the tree
 
 
 # ---- Completions
