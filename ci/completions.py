@@ -115,6 +115,7 @@ def tools() -> list[Tool]:
         r'^FAULT\((\w+), "([\w.-]+)"', read_text("generator/src/faults.def"), re.MULTILINE
     )
     variants = [f"{rule.replace('_', '-')}/{variant}" for rule, variant in faults]
+    damage = re.findall(r'^DAMAGE\(\w+, "([\w-]+)"', read_text("generator/src/damage/kinds.def"), re.MULTILINE)
     families = list(dict.fromkeys(family for family, _ in rules))
     severity = dict.fromkeys(("disable", "warn", "error", "explain"), families + identifiers)
     return [
@@ -133,6 +134,7 @@ def tools() -> list[Tool]:
                 "records": records,
                 "gz": [str(level) for level in range(1, 10)],
                 "violate": variants,
+                "damage": damage,
             },
             "",
         ),

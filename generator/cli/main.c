@@ -16,6 +16,7 @@
 #include "messages.h"
 #include "numbers.h"
 #include "options.h"
+#include "part_files.h"
 #include "printable.h"
 #include "progress.h"
 #include "readable.h"
@@ -77,6 +78,24 @@ static int list_faults(void)
             wrap_hanging(stdout, line, 4, (size_t)used, width);
         else
             wrap(stdout, line, ABOUT_COLUMN, ABOUT_COLUMN, width);
+    }
+    return finish_listing();
+}
+
+static int list_damage(void)
+{
+    enum { ABOUT_COLUMN = 17 };
+    size_t width = terminal_width(STDOUT_FILENO, WRAP_NEVER);
+
+    for (size_t i = 0; damage_name(i); i++) {
+        char line[512];
+
+        printf("%-16s ", damage_name(i));
+        if (damage_number(i))
+            snprintf(line, sizeof line, "%s (N: %s)", damage_about(i), damage_number(i));
+        else
+            snprintf(line, sizeof line, "%s", damage_about(i));
+        wrap(stdout, line, ABOUT_COLUMN, ABOUT_COLUMN, width);
     }
     return finish_listing();
 }
@@ -164,37 +183,39 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
+static ssize_t put_text(void *cookie, const char *text, size_t size)
+{
+    struct bytes_file *file = cookie;
+
+    return bytes_put(&file->bytes, text, size) ? (ssize_t)size : 0;
+}
+
 static int write_manifest(struct bytes_file *file, const struct cli_options *o, const struct generate_request *request,
                           const struct generated *g)
 {
     struct manifest_option options[GIVEN_MOST];
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    bool written = out != NULL;
+    FILE *out = fopencookie(file, "w", (cookie_io_functions_t){.write = put_text});
+    bool written;
 
     for (size_t i = 0; i < o->given_count; i++)
         options[i] = (struct manifest_option){o->given[i].option, o->given[i].value};
-    if (out) {
-        manifest_write(out, base_name(o->output), request->made.model.seed, request, g, options, o->given_count);
-        written = !ferror(out);
-        written &= fclose(out) == 0;
-    }
-    if (!written) {
-        free(text);
+    if (!out) {
         say_failure(o->manifest, "out of memory");
         return STATUS_MEMORY;
     }
-    written = bytes_put(&file->bytes, text, size) && bytes_finish(&file->bytes);
-    free(text);
-    return written ? STATUS_DONE : say_file_failure(file);
+    manifest_write(out, base_name(o->output), request->made.model.seed, request, g, options, o->given_count);
+    written = !ferror(out);
+    written &= fclose(out) == 0;
+    return written && bytes_finish(&file->bytes) ? STATUS_DONE : say_file_failure(file);
 }
 
-/* The dump gets its name when its manifest is complete, too: they never come from two runs. */
-static int name_both(struct bytes_file *file, struct bytes_file *manifest)
+/* The files of the dump get their names when its manifest is complete, too: they never come from two runs. */
+static int name_all(struct bytes_file *file, struct part_files *parts, struct bytes_file *manifest)
 {
     if (!bytes_file_name(file))
         return say_file_failure(file);
+    if (!part_files_name(parts))
+        return say_file_failure(part_files_failed(parts));
     return bytes_file_name(manifest) ? STATUS_DONE : say_file_failure(manifest);
 }
 
@@ -215,16 +236,16 @@ static void show_summary(const struct cli_options *o, const struct generated *g,
 }
 
 static int say_generate_failure(const struct cli_options *o, enum generate_status status, const struct generated *g,
-                                const struct bytes_file *file)
+                                const struct bytes_file *file, const struct part_files *parts)
 {
-    if (status == GENERATE_NO_MEMORY)
+    if (status == GENERATE_NO_MEMORY || (parts && parts->no_memory))
         say_failure("dump", "out of memory");
     else if (status == GENERATE_REFUSED)
         say_usage(g->failure, "", "");
     else if (g->failure)
         say_failure(o->from ? o->from : "dump", g->failure);
     else
-        return say_file_failure(file);
+        return say_file_failure(parts && part_files_failed(parts) ? part_files_failed(parts) : file);
     return (int)status;
 }
 
@@ -233,6 +254,8 @@ static int write_both(const struct cli_options *o, const struct generate_request
                       struct bytes_file *manifest)
 {
     struct progress progress;
+    struct part_files parts;
+    struct generate_request whole = *request;
     struct watch watch = {.bytes = {.put = watch_put, .finish = watch_finish, .next = &file->bytes},
                           .progress = &progress,
                           .total = request->gzip_level ? 0 : request->bytes};
@@ -247,11 +270,14 @@ static int write_both(const struct cli_options *o, const struct generate_request
     }
     if (o->manifest)
         file->held = manifest->held = true;
+    part_files_init(&parts, o->output, file->held);
+    whole.open_part = part_files_open;
+    whole.context = &parts;
     progress_init(&progress, o->quiet && o->progress == WHEN_AUTO ? WHEN_NEVER : o->progress);
     progress_begin(&progress, o->output ? o->output : "standard output");
-    status = generate(request, progress.wanted ? &watch.bytes : &file->bytes, generated);
+    status = generate(&whole, progress.wanted ? &watch.bytes : &file->bytes, generated);
     if (status == GENERATE_FAILED && generated->malformed) {
-        struct generate_request readable = *request;
+        struct generate_request readable = whole;
 
         readable.from = open_readable(request->from, o->from, o->quiet);
         if (readable.from >= 0) {
@@ -262,13 +288,14 @@ static int write_both(const struct cli_options *o, const struct generate_request
     }
     progress_end(&progress);
     if (status != GENERATED) {
-        result = say_generate_failure(o, status, generated, file);
+        result = say_generate_failure(o, status, generated, file, &parts);
     } else {
         show_summary(o, generated, file->written, monotonic_seconds() - began);
         result = o->manifest ? write_manifest(manifest, o, request, generated) : STATUS_DONE;
         if (o->manifest && result == STATUS_DONE)
-            result = name_both(file, manifest);
+            result = name_all(file, &parts, manifest);
     }
+    part_files_close(&parts);
     generated_free(generated);
     free(generated);
     return result;
@@ -351,7 +378,7 @@ static int make_spool(const struct cli_options *o, struct spool *spool)
     if (status == GENERATE_FAILED && !generated->failure)
         say_failure("temporary file", strerror(errno));
     else if (status != GENERATED)
-        say_generate_failure(o, status, generated, NULL);
+        say_generate_failure(o, status, generated, NULL, NULL);
     if (generated)
         generated_free(generated);
     free(generated);
@@ -432,6 +459,9 @@ int main(int argc, char **argv)
         break;
     case ACTION_LIST_VIOLATIONS:
         status = list_faults();
+        break;
+    case ACTION_LIST_DAMAGE:
+        status = list_damage();
         break;
     case ACTION_HELP:
         status = show_help();

@@ -37,6 +37,8 @@ enum option_id {
     OPTION_AT,
     OPTION_VIOLATIONS,
     OPTION_LIST_VIOLATIONS,
+    OPTION_DAMAGE,
+    OPTION_LIST_DAMAGE,
     OPTION_GZ,
     OPTION_SERVE,
     OPTION_ORDERS,
@@ -94,6 +96,11 @@ static const struct option_row rows[] = {
      "plant the fault at this share of the dump: 0 is the first possible offset, 1 the last; 0.5 by default"},
     {OPTION_VIOLATIONS, "violations", "N", "plant the fault N times, evenly from --at to the end; once by default"},
     {OPTION_LIST_VIOLATIONS, "list-violations", NULL, "list every rule that can be broken, and its variants"},
+    {OPTION_DAMAGE, "damage", "KIND[:N][@FRACTION][,KIND...]",
+     "damage the dump as real ones are damaged, at a place that the seed draws or at this share of the dump; the manifest "
+     "lists "
+     "what is not whole any more"},
+    {OPTION_LIST_DAMAGE, "list-damage", NULL, "list the kinds of damage, and what N is"},
     {OPTION_FROM, "from", "FILE", "take the records of FILE, a dump, instead of making new ones"},
 
     {0, NULL, NULL, "Messages"},
@@ -324,21 +331,25 @@ static bool read_serve(struct cli_options *o, const char *text)
     return true;
 }
 
-/* Several --violate are joined by commas. */
-static bool add_faults(struct cli_options *o, const char *text, bool *no_memory)
+static bool say_no_memory(bool *no_memory)
 {
-    size_t old = o->violate_text ? strlen(o->violate_text) + 1 : 0;
-    char *joined = realloc(o->violate_text, old + strlen(text) + 1);
+    *no_memory = true;
+    say_failure("options", "out of memory");
+    return false;
+}
 
-    if (!joined) {
-        *no_memory = true;
-        say_failure("options", "out of memory");
-        return false;
-    }
+/* Several --violate, or --damage, are joined by commas. */
+static bool add_words(char **all, const char *text, bool *no_memory)
+{
+    size_t old = *all ? strlen(*all) + 1 : 0;
+    char *joined = realloc(*all, old + strlen(text) + 1);
+
+    if (!joined)
+        return say_no_memory(no_memory);
     if (old)
         joined[old - 1] = ',';
     memcpy(joined + old, text, strlen(text) + 1);
-    o->violate_text = joined;
+    *all = joined;
     return true;
 }
 
@@ -383,21 +394,23 @@ static bool check_name(const char *word)
     return false;
 }
 
-static bool split_faults(struct cli_options *o, bool *no_memory)
+static size_t count_words(const char *text)
 {
     size_t count = 1;
 
+    for (const char *p = text; *p; p++)
+        count += *p == ',';
+    return count;
+}
+
+static bool split_faults(struct cli_options *o, bool *no_memory)
+{
     if (!o->violate_text)
         return true;
-    for (const char *p = o->violate_text; *p; p++)
-        count += *p == ',';
-    o->violate = calloc(count, sizeof *o->violate);
+    o->violate = calloc(count_words(o->violate_text), sizeof *o->violate);
     o->violate_words = strdup(o->violate_text);
-    if (!o->violate || !o->violate_words) {
-        *no_memory = true;
-        say_failure("options", "out of memory");
-        return false;
-    }
+    if (!o->violate || !o->violate_words)
+        return say_no_memory(no_memory);
     for (char *p = o->violate_words; p;) {
         char *comma = strchr(p, ',');
 
@@ -410,6 +423,50 @@ static bool split_faults(struct cli_options *o, bool *no_memory)
     }
     o->request.violate = o->violate;
     return true;
+}
+
+static bool read_damage(const char *text, struct damage_spec *spec)
+{
+    char wrong[200], question[NEAREST_QUESTION_SIZE], name[40];
+    struct nearest nearest;
+
+    if (damage_parse(text, spec, wrong))
+        return true;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(text, ":@"), text);
+    nearest_init(&nearest, name);
+    for (size_t i = 0; damage_name(i); i++)
+        if (strcmp(name, damage_name(i)) == 0)
+            nearest.best = NULL;
+        else
+            nearest_offer(&nearest, damage_name(i));
+    say_usage_asking("--damage: ", wrong, "", nearest_question(&nearest, "", question));
+    return false;
+}
+
+static bool split_damage(struct cli_options *o, bool *no_memory)
+{
+    char *words;
+    bool good = true;
+
+    if (!o->damage_text)
+        return true;
+    o->damage = calloc(count_words(o->damage_text), sizeof *o->damage);
+    words = strdup(o->damage_text);
+    if (!o->damage || !words) {
+        free(words);
+        return say_no_memory(no_memory);
+    }
+    for (char *p = words; good && p;) {
+        char *comma = strchr(p, ',');
+
+        if (comma)
+            *comma++ = '\0';
+        good = read_damage(p, &o->damage[o->request.damage_count++]);
+        p = comma;
+    }
+    free(words);
+    o->request.damage = o->damage;
+    return good;
 }
 
 /* ---- Combinations of options ---- */
@@ -447,7 +504,8 @@ static bool refuse_both(int a, int b, const char *why)
 /* The dump is like one of the agent, with all records, and goes to the socket. */
 static bool check_serve(const struct cli_options *o)
 {
-    static const int others[] = {OPTION_LIKE, OPTION_HEAP_DUMPS, OPTION_ID_SIZE, OPTION_FROM, OPTION_VIOLATE, OPTION_GZ};
+    static const int others[] = {OPTION_LIKE,    OPTION_HEAP_DUMPS, OPTION_ID_SIZE, OPTION_FROM,
+                                 OPTION_VIOLATE, OPTION_DAMAGE,     OPTION_GZ};
 
     if (o->output || o->manifest)
         return refuse_both(OPTION_SERVE, o->output ? OPTION_OUTPUT : OPTION_MANIFEST, "the records go to the socket");
@@ -479,6 +537,14 @@ static bool check_together(const struct cli_options *o)
     }
     if (o->request.digests && is_given(o, OPTION_VIOLATE))
         return refuse_both(OPTION_DIGESTS, OPTION_VIOLATE, "a fault leaves open what the content of the dump is");
+    if (o->request.digests && is_given(o, OPTION_DAMAGE))
+        return refuse_both(OPTION_DIGESTS, OPTION_DAMAGE, "make the undamaged dump, whose content they are of");
+    if (is_given(o, OPTION_DAMAGE) && is_given(o, OPTION_VIOLATE))
+        return refuse_both(OPTION_DAMAGE, OPTION_VIOLATE, "damage hides faults");
+    if (!o->output && o->request.damage_count && o->request.damage[0].kind == DAMAGE_PARTS) {
+        say_usage("--damage parts makes several files, and needs -o FILE", "", "");
+        return false;
+    }
     if (is_given(o, OPTION_OBJECTS) && is_given(o, OPTION_BYTES))
         return refuse_both(OPTION_BYTES, OPTION_OBJECTS, "each says how much");
     if (o->request.made.heap_dumps > 1 && o->request.made.model.objects < o->request.made.heap_dumps) {
@@ -511,6 +577,9 @@ static bool take_option(struct cli_options *o, int id, const char *text, bool *n
         return true;
     case OPTION_LIST_VIOLATIONS:
         o->action = ACTION_LIST_VIOLATIONS;
+        return true;
+    case OPTION_LIST_DAMAGE:
+        o->action = ACTION_LIST_DAMAGE;
         return true;
     case OPTION_OUTPUT:
         if (!*text)
@@ -589,9 +658,14 @@ static bool take_option(struct cli_options *o, int id, const char *text, bool *n
         o->from = text;
         return true;
     case OPTION_VIOLATE:
-        if (!add_faults(o, text, no_memory))
+        if (!add_words(&o->violate_text, text, no_memory))
             return false;
         note_given(o, id, o->violate_text);
+        return true;
+    case OPTION_DAMAGE:
+        if (!add_words(&o->damage_text, text, no_memory))
+            return false;
+        note_given(o, id, o->damage_text);
         return true;
     case OPTION_AT:
         return read_at(text, &o->request.how.at);
@@ -665,7 +739,7 @@ bool options_parse(struct cli_options *o, int argc, char **argv, bool *no_memory
         say_usage("unexpected '", argv[optind], "': the dump goes to -o FILE, or to standard output");
         return false;
     }
-    return o->action != ACTION_GENERATE || (split_faults(o, no_memory) && check_together(o));
+    return o->action != ACTION_GENERATE || (split_faults(o, no_memory) && split_damage(o, no_memory) && check_together(o));
 }
 
 void options_free(struct cli_options *o)
@@ -673,4 +747,6 @@ void options_free(struct cli_options *o)
     free(o->violate);
     free(o->violate_text);
     free(o->violate_words);
+    free(o->damage_text);
+    free(o->damage);
 }

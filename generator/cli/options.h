@@ -8,7 +8,7 @@
 #include "terminal.h"
 
 /* ACTION_USAGE: there are no arguments. */
-enum action { ACTION_GENERATE, ACTION_LIST_VIOLATIONS, ACTION_HELP, ACTION_VERSION, ACTION_USAGE };
+enum action { ACTION_GENERATE, ACTION_LIST_VIOLATIONS, ACTION_LIST_DAMAGE, ACTION_HELP, ACTION_VERSION, ACTION_USAGE };
 
 /* An option on the command line, for the manifest: "--shape", "list". */
 struct given {
@@ -27,9 +27,11 @@ struct cli_options {
     const char *serve_port;
     bool takes_orders, is_text, has_records; /* --orders, --format a, --records */
     struct generate_request request;
-    const char **violate; /* request.violate */
-    char *violate_text;   /* all of them, separated by commas, */
-    char *violate_words;  /* and each by itself */
+    const char **violate;       /* request.violate */
+    char *violate_text;         /* all of them, separated by commas, */
+    char *violate_words;        /* and each by itself */
+    struct damage_spec *damage; /* request.damage */
+    char *damage_text;          /* all of them, separated by commas */
     bool quiet;
     enum when progress;
     struct given given[GIVEN_MOST]; /* options that decide the bytes, each once, as given last */

@@ -5,18 +5,14 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "findings/rules.h"
-
 #define TEXT(x) #x
 #define TEXT_OF(x) TEXT(x)
 #define BLOCK_SIZE 1048576
 _Static_assert(BLOCK_SIZE == GZIP_BLOCK, "the comment is true");
 
 enum {
-    PARTS_OF_GZIP = 16,     /* added to windowBits: zlib's way to ask for gzip */
-    METHOD_AT = 2,          /* in a member's header, RFC 1952, 2.3 */
-    PLAIN_HEADER_SIZE = 10, /* of one without a comment */
-    TRAILER_SIZE = 8        /* checksum and size */
+    PARTS_OF_GZIP = 16,    /* added to windowBits: zlib's way to ask for gzip */
+    PLAIN_HEADER_SIZE = 10 /* of a member without a comment */
 };
 
 static char comment[] = "HPROF BLOCKSIZE=" TEXT_OF(BLOCK_SIZE);
@@ -24,7 +20,7 @@ static char comment[] = "HPROF BLOCKSIZE=" TEXT_OF(BLOCK_SIZE);
 struct bytes_gzip {
     struct bytes bytes;
     z_stream z;
-    struct gzip_fault *fault;
+    struct gzip_hook *hook; /* may be NULL */
     uint8_t *block, *packed;
     size_t fill, packed_size;
     uint64_t members;
@@ -32,39 +28,20 @@ struct bytes_gzip {
     bool cut;        /* the file ends here: further bytes are dropped */
 };
 
-/* Plants the fault in a complete member. Returns the size of the member after that. */
-static size_t break_member(struct bytes_gzip *g, size_t size)
+/* Returns the size of the member after that. */
+static size_t show_member(struct bytes_gzip *g, size_t size)
 {
-    struct gzip_fault *fault = g->fault;
-    size_t header = PLAIN_HEADER_SIZE + (g->members ? 0 : sizeof comment), at = 0;
+    struct gzip_member member = {.bytes = g->packed,
+                                 .size = size,
+                                 .header = PLAIN_HEADER_SIZE + (g->members ? 0 : sizeof comment),
+                                 .number = g->members,
+                                 .at = g->offset,
+                                 .block = g->block,
+                                 .block_size = g->fill};
 
-    switch (fault->rule) {
-    case RULE_GZ_001:
-        at = METHOD_AT;
-        g->packed[at] = 7;
-        break;
-    case RULE_GZ_002:
-        at = header;
-        g->packed[at] |= 6; /* a block of type 3 */
-        break;
-    case RULE_GZ_003:
-        at = size - TRAILER_SIZE;
-        g->packed[at] ^= 0xff;
-        break;
-    case RULE_GZ_004:
-        at = size - TRAILER_SIZE / 2;
-        g->packed[at] ^= 0xff;
-        break;
-    case RULE_GZ_005:
-        size -= TRAILER_SIZE + (size - TRAILER_SIZE - header) / 2;
-        g->cut = true;
-        break;
-    default:
-        return size;
-    }
-    fault->offset = g->offset + at;
-    fault->done = true;
-    return size;
+    g->hook->member(g->hook, &member);
+    g->cut = member.ends;
+    return member.size;
 }
 
 static bool pack(struct bytes_gzip *g)
@@ -81,12 +58,12 @@ static bool pack(struct bytes_gzip *g)
     if (deflate(&g->z, Z_FINISH) != Z_STREAM_END)
         return false; /* cannot happen: there is room for the worst case */
     size = g->packed_size - g->z.avail_out;
-    if (g->fault && g->fault->member == g->members)
-        size = break_member(g, size);
+    if (g->hook)
+        size = show_member(g, size);
     g->members++;
     g->offset += size;
     g->fill = 0;
-    return bytes_put(g->bytes.next, g->packed, size);
+    return !size || bytes_put(g->bytes.next, g->packed, size);
 }
 
 static bool put(struct bytes *bytes, const void *data, size_t size)
@@ -109,28 +86,18 @@ static bool put(struct bytes *bytes, const void *data, size_t size)
 
 static bool finish(struct bytes *bytes)
 {
-    static const char garbage[] = "no member";
-    static const uint8_t zeros[512];
     struct bytes_gzip *g = (struct bytes_gzip *)bytes;
+    const void *more = NULL;
+    size_t size = 0;
 
     if (!g->cut && (g->fill || !g->members) && !pack(g))
         return false;
-    if (g->fault && g->fault->rule == RULE_GZ_006) {
-        g->fault->offset = g->offset;
-        g->fault->done = true;
-        if (!bytes_put(g->bytes.next, garbage, sizeof garbage - 1))
-            return false;
-    }
-    if (g->fault && g->fault->rule == RULE_GZ_008) {
-        g->fault->offset = g->offset;
-        g->fault->done = true;
-        if (!bytes_put(g->bytes.next, zeros, sizeof zeros))
-            return false;
-    }
-    return bytes_finish(g->bytes.next);
+    if (g->hook && g->hook->end)
+        size = g->hook->end(g->hook, g->offset, &more);
+    return (!size || bytes_put(g->bytes.next, more, size)) && bytes_finish(g->bytes.next);
 }
 
-struct bytes_gzip *bytes_gzip_new(struct bytes *next, int level, struct gzip_fault *fault)
+struct bytes_gzip *bytes_gzip_new(struct bytes *next, int level, struct gzip_hook *hook)
 {
     struct bytes_gzip *g = calloc(1, sizeof *g);
 
@@ -141,7 +108,7 @@ struct bytes_gzip *bytes_gzip_new(struct bytes *next, int level, struct gzip_fau
         return NULL;
     }
     g->bytes = (struct bytes){.put = put, .finish = finish, .next = next};
-    g->fault = fault;
+    g->hook = hook;
     g->packed_size = deflateBound(&g->z, GZIP_BLOCK) + sizeof comment;
     g->block = malloc(GZIP_BLOCK);
     g->packed = malloc(g->packed_size);

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bytes_gzip.h"
@@ -11,6 +12,7 @@
 #include "census.h"
 #include "class_names.h"
 #include "digest.h"
+#include "gzip_fault.h"
 #include "sink_dump.h"
 #include "sizer.h"
 #include "source_file.h"
@@ -23,6 +25,9 @@ struct run {
     struct source *source;
     struct faults *faults;
     struct sizer sizer;
+    struct chain *chains; /* of the files after the first */
+    size_t chain_count;
+    uint64_t damaged_bytes;
 };
 
 static enum generate_status refuse(struct generated *out, const char *failure)
@@ -184,6 +189,19 @@ static enum generate_status choose_places(struct run *r)
     return faults_settle(r->faults, &out->failure) ? GENERATED : refuse(out, out->failure);
 }
 
+static enum generate_status plan_damage(struct run *r)
+{
+    const struct generate_request *q = r->request;
+    struct generated *out = r->out;
+
+    if (!q->damage_count)
+        return GENERATED;
+    out->damage = damage_new(q->damage, q->damage_count, q->how.seed, r->source, &out->failure);
+    if (out->damage)
+        return GENERATED;
+    return out->failure ? refuse(out, out->failure) : give_up(out, r->source);
+}
+
 static enum generate_status check_lengths(struct run *r)
 {
     static const char *const names[] = {[TAG_HEAP_DUMP] = "HEAP_DUMP", [TAG_HEAP_DUMP_SEGMENT] = "HEAP_DUMP_SEGMENT"};
@@ -222,7 +240,7 @@ static enum generate_status measure_records(struct run *r)
 /* The consumers of bytes before `last`. */
 struct chain {
     struct bytes *first;
-    struct bytes_hash *dump_hash, *file_hash;
+    struct bytes_hash *undamaged_hash, *dump_hash, *file_hash;
     struct bytes_gzip *gzip, *inner_gzip;
     struct gzip_fault fault;
 };
@@ -235,37 +253,97 @@ static bool add_hash(struct chain *c, struct bytes_hash **hash, uint64_t *size, 
     return *hash;
 }
 
-static bool add_gzip(struct chain *c, struct bytes_gzip **gzip, int level, struct gzip_fault *fault)
+static bool add_gzip(struct chain *c, struct bytes_gzip **gzip, int level, struct gzip_hook *hook)
 {
-    *gzip = bytes_gzip_new(c->first, level, fault);
+    *gzip = bytes_gzip_new(c->first, level, hook);
     if (*gzip)
         c->first = bytes_gzip_bytes(*gzip);
     return *gzip;
 }
 
-static bool build_chain(struct chain *c, const struct run *r, int rule)
+/* The consumers that damage needs: the sums are those of the damaged dump. */
+static bool add_damage(struct chain *c, struct run *r)
+{
+    struct generated *out = r->out;
+    bool census = r->request->census;
+
+    if (!out->damage)
+        return !census || add_hash(c, &c->dump_hash, NULL, out->truth.sha256); /* the sink knows the size */
+    if (census && !add_hash(c, &c->dump_hash, &r->damaged_bytes, out->truth.sha256))
+        return false;
+    c->first = damage_bytes(out->damage, c->first);
+    return !census || add_hash(c, &c->undamaged_hash, NULL, out->undamaged_sha256);
+}
+
+static bool build_chain(struct chain *c, struct run *r, int rule)
 {
     struct generated *out = r->out;
     uint64_t members = r->sizer.bytes ? (r->sizer.bytes - 1) / GZIP_BLOCK + 1 : 1;
     bool nested = rule == RULE_GZ_007;
+    struct gzip_hook *hook = out->damage ? damage_gzip(out->damage) : NULL;
 
-    c->fault = (struct gzip_fault){.rule = nested ? NO_RULE : rule, .member = (members - 1) * r->request->how.at / UINT32_MAX};
+    if (rule != NO_RULE && !nested) {
+        gzip_fault_init(&c->fault, rule, (members - 1) * r->request->how.at / UINT32_MAX);
+        hook = &c->fault.hook;
+    }
     if (r->request->census && out->gzip_level && !add_hash(c, &c->file_hash, &out->truth.file_bytes, out->truth.file_sha256))
         return false;
-    if (out->gzip_level && !add_gzip(c, &c->gzip, out->gzip_level, &c->fault))
+    if (out->gzip_level && !add_gzip(c, &c->gzip, out->gzip_level, hook))
         return false;
     if (nested && !add_gzip(c, &c->inner_gzip, out->gzip_level, NULL))
         return false;
-    /* The sink knows its size. */
-    return !r->request->census || add_hash(c, &c->dump_hash, NULL, out->truth.sha256);
+    return add_damage(c, r);
+}
+
+static bool hash_failed(const struct chain *c)
+{
+    return bytes_hash_failed(c->undamaged_hash) || bytes_hash_failed(c->dump_hash) || bytes_hash_failed(c->file_hash);
 }
 
 static void free_chain(struct chain *c)
 {
+    bytes_hash_free(c->undamaged_hash);
     bytes_hash_free(c->dump_hash);
     bytes_gzip_free(c->inner_gzip);
     bytes_gzip_free(c->gzip);
     bytes_hash_free(c->file_hash);
+}
+
+/* ---- A dump in several files ---- */
+
+/* The consumers for all files but the first, whose `last` write_dump() has. */
+static enum generate_status open_parts(struct run *r)
+{
+    struct generated *out = r->out;
+    size_t count = out->damage ? damage_file_count(out->damage) : 0;
+
+    if (count < 2)
+        return GENERATED;
+    r->chains = calloc(count - 1, sizeof *r->chains);
+    out->parts = calloc(count - 1, sizeof *out->parts);
+    if (!r->chains || !out->parts)
+        return GENERATE_NO_MEMORY;
+    for (size_t i = 1; i < count; i++) {
+        struct chain *c = &r->chains[r->chain_count++];
+        struct part_file *part = &out->parts[i - 1];
+
+        c->first = r->request->open_part(r->request->context, damage_file_at(out->damage, i)->number);
+        if (!c->first)
+            return GENERATE_FAILED;
+        if (r->request->census && !add_hash(c, &c->file_hash, &part->bytes, part->sha256))
+            return GENERATE_NO_MEMORY;
+        if (out->gzip_level && !add_gzip(c, &c->gzip, out->gzip_level, NULL))
+            return GENERATE_NO_MEMORY;
+        damage_file_to(out->damage, i, c->first);
+    }
+    return GENERATED;
+}
+
+static void free_parts(struct run *r)
+{
+    for (size_t i = 0; i < r->chain_count; i++)
+        free_chain(&r->chains[i]);
+    free(r->chains);
 }
 
 static enum generate_status finish_sink(struct sink_dump *sink, struct generated *out)
@@ -307,6 +385,8 @@ static enum generate_status write_events(struct run *r, struct bytes *first)
     }
     if (r->faults)
         stage = faults_break(r->faults, stage);
+    if (out->damage)
+        stage = damage_watch(out->damage, stage);
     r->source->detail = r->faults ? DETAIL_FIELDS : census ? DETAIL_COUNTS : DETAIL_BYTES;
     status = r->source->run(r->source, stage, &stop) ? finish_sink(sink, out) : give_up(out, r->source);
     if (status == GENERATED && census && !census_finish(census))
@@ -352,24 +432,42 @@ static enum generate_status add_digests(struct run *r)
     return GENERATE_FAILED;
 }
 
+/* The truth about the dump that was damaged is that of its undamaged form, except for bytes and sums. */
+static enum generate_status finish_damage(struct run *r)
+{
+    struct generated *out = r->out;
+
+    if (!out->damage)
+        return GENERATED;
+    out->undamaged_bytes = out->truth.bytes;
+    out->truth.bytes = r->damaged_bytes;
+    if (damage_harm(out->damage))
+        return GENERATED;
+    out->failure = "the list of what is not whole finds no room in memory or in the folder for temporary files";
+    return GENERATE_FAILED;
+}
+
 static enum generate_status write_dump(struct run *r, struct bytes *last)
 {
     struct generated *out = r->out;
     const char *variant = NULL;
     int rule = r->faults ? faults_gzip_rule(r->faults, &variant) : NO_RULE;
+    bool of_gzip = rule != NO_RULE || (out->damage && damage_gzip(out->damage));
     struct chain chain = {.first = last};
-    enum generate_status status = GENERATE_NO_MEMORY;
+    enum generate_status status;
 
-    out->gzip_level = r->request->gzip_level ? r->request->gzip_level : rule != NO_RULE ? DEFAULT_GZIP_LEVEL : 0;
-    if (build_chain(&chain, r, rule))
-        status = write_events(r, chain.first);
-    if (status == GENERATE_FAILED && (bytes_hash_failed(chain.dump_hash) || bytes_hash_failed(chain.file_hash)))
+    out->gzip_level = r->request->gzip_level ? r->request->gzip_level : of_gzip ? DEFAULT_GZIP_LEVEL : 0;
+    status = open_parts(r);
+    if (status == GENERATED)
+        status = build_chain(&chain, r, rule) ? write_events(r, chain.first) : GENERATE_NO_MEMORY;
+    if (status == GENERATE_FAILED && hash_failed(&chain))
         out->failure = "its SHA-256 cannot be reckoned: libcrypto fails";
     if (status == GENERATED && rule != NO_RULE &&
         !truth_add_fault(&out->truth, rule, variant, rule == RULE_GZ_007 ? 0 : chain.fault.offset))
         status = GENERATE_NO_MEMORY;
+    free_parts(r);
     free_chain(&chain);
-    return status;
+    return status == GENERATED ? finish_damage(r) : status;
 }
 
 enum generate_status generate(const struct generate_request *request, struct bytes *last, struct generated *out)
@@ -381,13 +479,16 @@ enum generate_status generate(const struct generate_request *request, struct byt
     memset(out, 0, sizeof *out);
     out->truth.quirks = out->quirks;
     sizer_init(&r.sizer);
-    made.compressed = request->gzip_level != 0 || violate_gzip(request->violate, request->violate_count);
+    made.compressed = request->gzip_level != 0 || violate_gzip(request->violate, request->violate_count) ||
+                      (request->damage_count && damage_is_of_gzip(request->damage[0].kind));
     status = open_source(&r, &made);
     if (status == GENERATED) {
         r.sizer.stage.id_size = r.source->id_size;
         r.source->unchanged = request->violate_count == 0;
         status = choose_places(&r);
     }
+    if (status == GENERATED)
+        status = plan_damage(&r);
     if (status == GENERATED)
         status = measure_records(&r);
     if (status == GENERATED)
@@ -411,4 +512,6 @@ enum generate_status generate(const struct generate_request *request, struct byt
 void generated_free(struct generated *out)
 {
     truth_clear(&out->truth);
+    damage_free(out->damage);
+    free(out->parts);
 }

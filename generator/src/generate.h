@@ -3,6 +3,7 @@
 #define HPROF_GEN_GENERATE_H
 
 #include "bytes.h"
+#include "damage/damage.h"
 #include "findings/rules.h"
 #include "source_model.h"
 #include "truth.h"
@@ -15,6 +16,11 @@ struct generate_request {
     const char *const *violate;  /* "RULE" or "RULE/VARIANT" */
     size_t violate_count;
     struct violate_options how;
+    const struct damage_spec *damage; /* not with `violate` */
+    size_t damage_count;
+    /* Opens the file of a part of the dump: FILE.p<number - 1>. NULL if it cannot be opened, and the context knows why. */
+    struct bytes *(*open_part)(void *context, unsigned number);
+    void *context;
     int gzip_level; /* 1 to 9; 0 for none */
     bool census;    /* all of `truth` except digests is wanted; else only bytes and faults */
     bool digests;   /* truth.digests are wanted; not with `violate` */
@@ -22,6 +28,12 @@ struct generate_request {
 
 /* The values are exit statuses. */
 enum generate_status { GENERATED = 0, GENERATE_REFUSED = 2, GENERATE_FAILED = 3, GENERATE_NO_MEMORY = 4 };
+
+/* A file of a dump in several. */
+struct part_file {
+    uint64_t bytes;
+    uint8_t sha256[32];
+};
 
 /* What was written, for the report to the user. */
 struct generated {
@@ -33,7 +45,12 @@ struct generated {
     int gzip_level;      /* as requested, or as a fault of a gzip rule needs */
     const char *failure; /* a sentence; empty without a failure, or if `out` failed */
     char sentence[256];  /* buffer for it */
-    bool malformed;      /* the dump that gives the records is malformed; nothing was written */
+    /* With `damage`: what was done, and what is not whole. The truth is that of the dump before it, except its bytes and sums. */
+    struct damage *damage;
+    uint64_t undamaged_bytes;
+    uint8_t undamaged_sha256[32];
+    struct part_file *parts; /* FILE's parts, if it has some: damage_file_count() - 1 */
+    bool malformed;          /* the dump that gives the records is malformed; nothing was written */
 };
 
 /* `out` gets the bytes of the file. It is finished, but not closed. GENERATE_FAILED with an empty failure: `out` knows why. */

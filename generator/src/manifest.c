@@ -154,6 +154,71 @@ static void write_faults(struct json *json, const struct generated *g)
     json_close(json);
 }
 
+/* FILE and FILE.p0, or only the size of each. */
+static void write_damaged_files(struct json *json, const char *file, const struct generated *g)
+{
+    json_put_array(json, "files");
+    for (size_t i = 0; i < damage_file_count(g->damage); i++) {
+        const struct damage_file *part = damage_file_at(g->damage, i);
+        char name[4200];
+
+        json_put_object(json, NULL);
+        if (part->number)
+            snprintf(name, sizeof name, "%s.p%u", file ? file : "", part->number - 1);
+        else
+            snprintf(name, sizeof name, "%s", file ? file : "");
+        json_put_string(json, "file", name);
+        json_put_uint(json, "offset", part->from);
+        json_put_uint(json, "length", part->to - part->from);
+        json_put_uint(json, "bytes", i ? g->parts[i - 1].bytes : g->gzip_level ? g->truth.file_bytes : g->truth.bytes);
+        write_sha256(json, i ? g->parts[i - 1].sha256 : g->gzip_level ? g->truth.file_sha256 : g->truth.sha256);
+        json_close(json);
+    }
+    json_close(json);
+}
+
+static void write_damage(struct json *json, const char *file, const struct generated *g)
+{
+    struct harm *harm = damage_harm(g->damage);
+    struct harmed harmed;
+
+    json_put_object(json, "damage");
+    json_put_object(json, "undamaged");
+    json_put_uint(json, "bytes", g->undamaged_bytes);
+    write_sha256(json, g->undamaged_sha256);
+    json_close(json);
+    json_put_array(json, "places");
+    for (size_t i = 0; i < damage_done_count(g->damage); i++) {
+        const struct damage_done *done = damage_done_at(g->damage, i);
+
+        json_put_object(json, NULL);
+        json_put_string(json, "kind", damage_name(done->kind));
+        json_put_uint(json, "offset", done->at);
+        json_put_uint(json, "bytes", done->bytes);
+        json_put_uint(json, "written", done->written);
+        json_close(json);
+    }
+    json_close(json);
+    write_damaged_files(json, file, g);
+    json_put_uint(json, "lost", harm_count(harm, true));
+    json_put_uint(json, "damaged", harm_count(harm, false));
+    json_put_array(json, "not_whole");
+    while (harm_next(harm, &harmed)) {
+        json_put_object(json, NULL);
+        json_put_string(json, "record", item_name(&harmed.item));
+        if (harmed.item.has_id)
+            write_id(json, "id", harmed.item.id);
+        else
+            json_put_null(json, "id");
+        json_put_uint(json, "offset", harmed.item.at);
+        json_put_uint(json, "bytes", harmed.item.size);
+        json_put_string(json, "state", harmed.lost ? "lost" : "damaged");
+        json_close(json);
+    }
+    json_close(json);
+    json_close(json);
+}
+
 static void write_digest(struct json *json, const char *key, const struct digest *digest)
 {
     char sum[2 * 16 + 1];
@@ -234,6 +299,8 @@ void manifest_write(FILE *out, const char *file, uint64_t seed, const struct gen
     else
         write_quirks(&json, g);
     write_faults(&json, g);
+    if (g->damage)
+        write_damage(&json, file, g);
     if (request->digests)
         write_digests(&json, &g->truth);
     write_classes(&json, &g->truth);

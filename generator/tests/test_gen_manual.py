@@ -11,7 +11,7 @@ import pytest
 GENERATOR = os.environ["HPROF_GEN"]
 VALIDATOR = os.environ["HPROF_VALIDATE"]
 PAGE = (Path(__file__).resolve().parents[1] / "cli/hprof-gen.1.md").read_text()
-MILLION, DANGLING, LOOP = re.findall(r"^```sh\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+MILLION, DANGLING, LOST, LOOP = re.findall(r"^```sh\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 
 
 @pytest.fixture
@@ -48,6 +48,15 @@ def test_dangling(folder: Path) -> None:
     (violation,) = json.loads((folder / "dangling.json").read_text())["violations"]
     assert violation["rule"] == "REF-002"
     assert totals_of(folder / "dangling.hprof") == {"REF-002": 1}
+
+
+def test_lost(folder: Path) -> None:
+    subprocess.run([GENERATOR, "--objects=20000", "-o", folder / "heap.hprof"], check=True)
+    assert shell(LOST, folder).returncode == 0
+    lost = json.loads((folder / "lost.json").read_text())["damage"]
+    assert (folder / "heap.hprof").stat().st_size - (folder / "lost.hprof").stat().st_size == 65536
+    assert sum(entry["bytes"] for entry in lost["not_whole"] if entry["state"] == "lost") <= 65536
+    assert lost["damaged"] in (1, 2)
 
 
 def test_loop(folder: Path) -> None:

@@ -27,6 +27,8 @@ complete -c hprof-gen -l violate -x -a '(__fish_append , HDR-001/next-version HD
 complete -c hprof-gen -l at -x -d 'Plant the fault at this share of the dump'
 complete -c hprof-gen -l violations -x -d 'Plant the fault N times, evenly from --at to the end; once by default'
 complete -c hprof-gen -l list-violations -d 'List every rule that can be broken, and its variants'
+complete -c hprof-gen -l damage -x -a '(__fish_append , truncate disk-full tag type count length record-tag record-length zero-page lose insert double swap lose-segment crlf latin1 seven-bit text-before gz-cut gz-no-trailer gz-damage-member gz-lose-member parts)' -d 'Damage the dump as real ones are damaged'
+complete -c hprof-gen -l list-damage -d 'List the kinds of damage, what they do, and what N is'
 complete -c hprof-gen -l from -r -F -d 'Take the records of FILE, a dump, plain or gzip, instead of making new ones'
 complete -c hprof-gen -l progress -d 'Show a progress bar on standard error'
 complete -c hprof-gen -s q -l quiet -d 'Print no summary on standard error'
