@@ -592,6 +592,50 @@ void part_globals(struct emitter *em)
     }
 }
 
+/* ---- The list of roots of the archive of class data sharing ---- */
+
+static uint64_t archive_id(const struct emitter *em)
+{
+    return missing_id(em, SPARE_IDS - 1);
+}
+
+/* Itself, as 28 writes it, classes, and objects that are not dumped. Nothing else names it. */
+void part_archive(struct emitter *em)
+{
+    enum { CLASSES = 4 };
+    struct event e = SUBRECORD_EVENT(OBJECT_ARRAY_DUMP, OBJECT_ARRAY_DUMP);
+    unsigned missing = em->producer->archived_mirrors, n = 1 + CLASSES + missing;
+
+    if (!em->beside)
+        return;
+    e.fields.OBJECT_ARRAY_DUMP = (struct OBJECT_ARRAY_DUMP){.object_id = archive_id(em),
+                                                            .trace_serial = em->traces[CORE_OBJECT_ARRAY],
+                                                            .elements = n,
+                                                            .class_id = class_id(em, CORE_OBJECT_ARRAY)};
+    for (unsigned i = 0; i < n; i++) {
+        uint64_t id = i == 0 ? archive_id(em) : i <= CLASSES ? class_id(em, i - 1) : missing_id(em, i - CLASSES);
+
+        put_id(em->room + (size_t)i * em->id_size, id, em->id_size);
+    }
+    e.body = em->room;
+    e.body_size = (uint64_t)n * em->id_size;
+    em->hot[CORE_OBJECT_ARRAY].objects++;
+    em->hot[CORE_OBJECT_ARRAY].array_bytes += e.body_size;
+    quirk(&e, RULE_REF_002, missing);
+    give(em->to, &e);
+}
+
+void part_root_of_archive(struct emitter *em)
+{
+    struct event e = SUBRECORD_EVENT(ROOT_JNI_GLOBAL, ROOT_JNI_GLOBAL);
+
+    if (!em->beside)
+        return;
+    e.fields.ROOT_JNI_GLOBAL.object_id = archive_id(em);
+    e.fields.ROOT_JNI_GLOBAL.reference_id = id_of(&em->ids.references, SPARE_IDS + model_global_count(em->model));
+    give(em->to, &e);
+}
+
 /* The classes of the bootstrap loader: only array classes, or only the others. */
 static void give_sticky(struct emitter *em, bool arrays)
 {

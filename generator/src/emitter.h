@@ -146,6 +146,6 @@ part part_settings, part_strings, part_class_names, part_loads, part_field_names
     part_traces, part_starts, part_unload, part_sites, part_samples, part_summary;
 /* Sub-records. */
 part part_classes, part_objects, part_threads, part_globals, part_sticky_classes, part_sticky_arrays, part_monitors,
-    part_unknown_roots;
+    part_unknown_roots, part_archive, part_root_of_archive;
 
 #endif

@@ -19,7 +19,7 @@ struct loop {
     const struct model *m;
     struct event instance, object_array, primitive_array, batch;
     uint8_t *at; /* in the buffer: where the next sub-record is made */
-    unsigned archived_left, sevens_left, without_left;
+    unsigned sevens_left, without_left;
     uint64_t ids[IDS];          /* of the references of an instance, or of some elements */
     uint32_t sizes[BATCH_MOST]; /* of the sub-records of the batch */
 };
@@ -443,7 +443,7 @@ HOT void give_object_array(struct loop *l, uint64_t index, struct object *o, uns
     size_t fixed = 1 + SIZE_OF(OBJECT_ARRAY_DUMP, id_size);
     uint64_t size;
     uint8_t *body;
-    bool archived, is_ints;
+    bool is_ints;
 
     if (em->producer->cuts_nulls)
         while (o->elements && model_reference(l->m, index, o, o->elements - 1) == MODEL_NULL)
@@ -479,11 +479,6 @@ HOT void give_object_array(struct loop *l, uint64_t index, struct object *o, uns
         memset(body, 0, size);
     else if (em->detail != DETAIL_SIZES)
         put_elements(l, body, index, o, 0, o->elements, id_size);
-    archived = l->archived_left && o->elements && o->class == CORE_OBJECT_ARRAY;
-    if (__builtin_expect(archived, 0)) {
-        put_id(body + size - id_size, missing_id(em, l->archived_left--), id_size);
-        quirk(e, RULE_REF_002, 1);
-    }
     give_whole_array(l, e, fixed, id_size);
 }
 
@@ -576,7 +571,6 @@ void part_objects(struct emitter *em)
                      .primitive_array = SUBRECORD_EVENT(PRIMITIVE_ARRAY_DUMP, PRIMITIVE_ARRAY_DUMP),
                      .batch = event_of(EVENT_BATCH, 0, LAYOUT_ID_NONE),
                      .at = em->room,
-                     .archived_left = em->producer->archived_mirrors,
                      .sevens_left = em->producer->sevens,
                      .without_left = em->version == V103 && em->producer->leaves_out_elements};
 

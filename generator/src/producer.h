@@ -98,7 +98,8 @@ struct producer {
     bool beside_classes;       /* each class has an object beside it, which counts as one of --objects */
     unsigned mirrors;          /* instances of java.lang.Class, for the primitive types */
     unsigned loaders;          /* besides the application's */
-    unsigned archived_mirrors; /* the number of elements of Object[] that refer to a class that is not dumped */
+    unsigned archived_mirrors; /* the list of roots of the archive, which counts as one of --objects, names so many objects
+                                  that are not dumped */
     unsigned sevens;           /* the number of boolean[] that hold a 7 */
     bool element_classes;      /* an object array names the class of its elements: 0 for Object[], int[] for int[][] */
     bool cuts_nulls;           /* trailing nulls of object arrays are left out */

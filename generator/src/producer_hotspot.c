@@ -15,7 +15,7 @@ static const struct own_static statics[] = {{STRING_RESOLVED, 8, 0, NULL},
 
 enum { CLASS_GONE, CLASS_PROXY, CLASS_NOT_ASCII };
 static const struct own_class classes[] = {
-    [CLASS_GONE] = {.name = "java/lang/invoke/LambdaForm$MH+0x00007f3a5c001000", .super = CORE_OBJECT, .absent = true},
+    [CLASS_GONE] = {.name = "jdk/internal/event/ThreadSleepEvent", .super = CORE_OBJECT, .absent = true},
     [CLASS_PROXY] = {.name = "jdk/proxy1/$Proxy7", .super = CORE_OBJECT},
     [CLASS_NOT_ASCII] = {.name = "com/example/Stra\xc3\x9f"
                                  "e",
@@ -62,15 +62,16 @@ static void part_frameless_local(struct emitter *em)
     give(em->to, &e);
 }
 
-/* 25: a sticky class that is not dumped. */
+/* 17 to 28: a sticky class that is not dumped. */
 static void part_sticky_gone(struct emitter *em)
 {
     give_root_of_nothing(em, SUB_ROOT_STICKY_CLASS, class_id(em, own_class(em, CLASS_GONE)));
 }
 
 static part *const before[] = {part_strings, part_loads, part_arrays_again, part_dummy_trace, part_traces, NULL};
-static part *const dump[] = {part_classes,  part_objects, part_threads,        part_frameless_local, part_thread_again,
-                             part_monitors, part_globals, part_sticky_classes, part_sticky_gone,     NULL};
+static part *const dump[] = {part_classes,         part_objects,        part_archive,     part_threads,
+                             part_frameless_local, part_thread_again,   part_monitors,    part_globals,
+                             part_root_of_archive, part_sticky_classes, part_sticky_gone, NULL};
 static part *const after[] = {NULL};
 
 const struct producer producer_hotspot = {

@@ -58,7 +58,7 @@ static void on_local(struct emitter *em, struct event *e, uint64_t frame)
 
 static part *const before[] = {part_dummy_trace, part_class_names, part_field_names, part_string_zero,
                                part_loads,       part_dummy_again, part_traces,      NULL};
-static part *const dump[] = {part_classes, part_objects, part_threads, part_globals, NULL};
+static part *const dump[] = {part_classes, part_objects, part_archive, part_threads, part_globals, NULL};
 static part *const after[] = {NULL};
 
 const struct producer producer_sa = {

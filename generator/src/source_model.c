@@ -109,7 +109,7 @@ static const char *refusal(const struct producer *producer, const struct source_
 
 /* ---- Heap dumps ---- */
 
-/* The objects of one heap dump: all have the same number, or the first ones have one more. Without the objects beside classes. */
+/* The objects of one heap dump: all have the same number, or the first ones have one more. Without those that are not of the model. */
 static uint64_t objects_of(const struct emitter *em, unsigned dump)
 {
     return em->objects / em->heap_dumps + (dump < em->objects % em->heap_dumps) - em->beside;
@@ -221,17 +221,27 @@ static bool allocate(struct emitter *em)
     return prepare_objects(em);
 }
 
-/* At most half of the requested objects are beside classes, so that a small heap has others, too. */
+/* The objects that are not of the model. At most half of the requested objects are beside classes, so that a small heap has others,
+ * too. */
+static uint32_t beside(const struct emitter *em)
+{
+    uint64_t objects = em->model->options.objects;
+
+    if (em->producer->archived_mirrors)
+        return objects > 1;
+    return em->model->class_count < objects / 2 ? em->model->class_count : (uint32_t)(objects / 2);
+}
+
 static bool make_model(struct emitter *em, const struct source_settings *s, const char **failure)
 {
     const struct shape *shape = s->shape ? s->shape : shapes[0];
     struct model_options options;
 
     em->model = model_new(shape, &s->model, failure);
-    if (!em->model || !em->producer->beside_classes)
+    if (!em->model || !(em->producer->beside_classes || em->producer->archived_mirrors))
         return em->model;
     options = em->model->options;
-    em->beside = em->model->class_count < options.objects / 2 ? em->model->class_count : (uint32_t)(options.objects / 2);
+    em->beside = beside(em);
     options.objects -= em->beside;
     model_free(em->model);
     em->model = model_new(shape, &options, failure);

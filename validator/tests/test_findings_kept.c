@@ -220,7 +220,7 @@ static void shows_by_offset_and_dangling_references_last(void **state)
     find(d, RULE_REF_002, SHAPE_ANY, 3);
     find(d, RULE_OBJ_004, SHAPE_ANY, 90);
     find(d, RULE_STR_005, SHAPE_ANY, 50);
-    find(d, RULE_REF_002, SHAPE_ARRAY_ELEMENT, 1);
+    find(d, RULE_REF_002, SHAPE_ARCHIVED, 1);
     find(d, RULE_STR_002, SHAPE_EMPTY_STRING, 50);
     find(d, RULE_HDR_006, SHAPE_ANY, 23);
     h = shown(d, PROFILE_STRICT, 0);
@@ -240,7 +240,7 @@ static void shows_the_gravest_of_a_rule_first(void **state)
 
     (void)state;
     for (uint64_t n = 0; n < 10; n++)
-        find(d, RULE_REF_001, SHAPE_STICKY_CLASS, n); /* a note in hotspot */
+        find(d, RULE_REF_001, SHAPE_EVENT_CLASS, n); /* a note in hotspot */
     find(d, RULE_REF_001, SHAPE_ANY, 80);             /* a warning */
     find(d, RULE_REF_001, SHAPE_ANY, 70);
     h = shown(d, PROFILE_HOTSPOT, 3);
@@ -285,9 +285,9 @@ static void a_quirk_covers_only_its_shape(void **state)
         enum hprof_severity severity;
         bool quirk;
     } cases[] = {
-        {RULE_REF_002, SHAPE_ARRAY_ELEMENT, PROFILE_HOTSPOT, HPROF_NOTE, true},
-        {RULE_REF_002, SHAPE_ARRAY_ELEMENT, PROFILE_STRICT, HPROF_WARNING, false},
-        {RULE_REF_002, SHAPE_ARRAY_ELEMENT, PROFILE_MAT, HPROF_WARNING, false},
+        {RULE_REF_002, SHAPE_ARCHIVED, PROFILE_HOTSPOT, HPROF_NOTE, true},
+        {RULE_REF_002, SHAPE_ARCHIVED, PROFILE_STRICT, HPROF_WARNING, false},
+        {RULE_REF_002, SHAPE_ARCHIVED, PROFILE_MAT, HPROF_WARNING, false},
         {RULE_REF_002, SHAPE_ANY, PROFILE_HOTSPOT, HPROF_WARNING, false},
         {RULE_CLS_017, SHAPE_UNPREPARED_CLASS, PROFILE_JDK8_AGENT, HPROF_NOTE, true},
         {RULE_CLS_017, SHAPE_ANY, PROFILE_JDK8_AGENT, HPROF_WARNING, false},
@@ -326,7 +326,7 @@ static void the_caller_decides_except_about_framing(void **state)
     (void)state;
     for (uint8_t severity = HPROF_OFF; severity <= HPROF_ERROR; severity++) {
         assert_int_equal(changed_to(severity, RULE_STR_005, SHAPE_ANY, PROFILE_STRICT, false), severity);
-        assert_int_equal(changed_to(severity, RULE_REF_002, SHAPE_ARRAY_ELEMENT, PROFILE_HOTSPOT, false), severity);
+        assert_int_equal(changed_to(severity, RULE_REF_002, SHAPE_ARCHIVED, PROFILE_HOTSPOT, false), severity);
         assert_int_equal(changed_to(severity, RULE_REC_002, SHAPE_ANY, PROFILE_STRICT, false), HPROF_ERROR);
     }
 }
@@ -337,7 +337,7 @@ static void werror_makes_errors_of_warnings_only(void **state)
     assert_int_equal(changed_to(HPROF_UNCHANGED, RULE_REF_002, SHAPE_ANY, PROFILE_STRICT, true), HPROF_ERROR);
     assert_int_equal(changed_to(HPROF_WARNING, RULE_OBJ_004, SHAPE_ANY, PROFILE_STRICT, true), HPROF_ERROR);
     assert_int_equal(changed_to(HPROF_NOTE, RULE_OBJ_004, SHAPE_ANY, PROFILE_STRICT, true), HPROF_NOTE);
-    assert_int_equal(changed_to(HPROF_UNCHANGED, RULE_REF_002, SHAPE_ARRAY_ELEMENT, PROFILE_HOTSPOT, true), HPROF_NOTE);
+    assert_int_equal(changed_to(HPROF_UNCHANGED, RULE_REF_002, SHAPE_ARCHIVED, PROFILE_HOTSPOT, true), HPROF_NOTE);
     assert_int_equal(changed_to(HPROF_OFF, RULE_REF_002, SHAPE_ANY, PROFILE_STRICT, true), HPROF_OFF);
 }
 
@@ -350,7 +350,7 @@ static void totals_are_by_severity(void **state)
 
     (void)state;
     for (uint64_t n = 0; n < 6; n++)
-        find(d, RULE_REF_002, SHAPE_ARRAY_ELEMENT, n); /* notes */
+        find(d, RULE_REF_002, SHAPE_ARCHIVED, n); /* notes */
     for (uint64_t n = 0; n < 5; n++)
         find(d, RULE_REF_002, SHAPE_ANY, n); /* warnings */
     for (uint64_t n = 0; n < 4; n++)

@@ -442,6 +442,7 @@ static void a_wrong_length_of_a_long_trace_is_one_error_there(void **state)
     close_record(&b, record);
     for (uint64_t id = 3; id < 5000; id++)
         put_string(&b, 0xff00000000 + id, "a string");
+    put_heap_summary(&b);
 
     hprof_options_init(&options);
     options.on_summary = note_errors;

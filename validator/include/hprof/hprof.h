@@ -18,7 +18,7 @@ extern "C" {
 
 /* The result for one dump. The values are the exit statuses of hprof-validate; a larger one is graver. */
 enum hprof_status {
-    HPROF_VALID = 0,   /* no errors; there may be warnings and notes */
+    HPROF_VALID = 0,   /* no errors; there may be warnings and notes. Or incomplete, if that is allowed */
     HPROF_INVALID = 1, /* at least one error, or incomplete: see struct hprof_summary */
     HPROF_USAGE = 2,   /* the arguments or options are not valid; nothing was read */
     HPROF_IO = 3,      /* the input could not be read to its end */
@@ -134,8 +134,9 @@ struct hprof_summary {
     const uint64_t *quirks;  /* by rule: how many of the totals are known quirks of that producer; NULL if the dump was not
                                 read */
     uint64_t quirk_errors, quirk_warnings; /* quirks by their severity in this run */
-    /* No error, but something is missing: objects that are referred to, the end of a series of segments, or everything but
-     * definitions. The status is then HPROF_INVALID, unless allow_incomplete is set. */
+    /* Nothing is wrong but that something is missing: objects that are referred to (in all profiles but strict), the end of a
+     * series of segments (REC-007), or everything but definitions (REC-016); or missing_undecided. There is no other error. The
+     * status is then HPROF_INVALID, unless allow_incomplete is set. */
     bool incomplete;
     uint64_t missing_objects; /* at least so many: the distinct IDs that are referred to and not dumped, outside of quirks */
     bool missing_undecided;   /* one reading was too little to decide whether objects are missing; for a file it would do */

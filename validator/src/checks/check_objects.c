@@ -330,6 +330,7 @@ bool check_object_array(struct checker *ck)
     struct cursor c = {ck->in->at + 1, ck->in->at + head};
     const uint8_t *raw_id = c.at + OFFSET_OF(OBJECT_ARRAY_DUMP, class_id, id);
     uint64_t at = ck->in->offset + 1, left;
+    struct recent_page near = {.page = NO_PAGE};
     struct OBJECT_ARRAY_DUMP r;
     bool in_object_array;
 
@@ -337,17 +338,23 @@ bool check_object_array(struct checker *ck)
         return false;
     check_object_head(ck, r.object_id, r.trace_serial, KIND_OBJECT_ARRAY, at);
     in_object_array = check_array_class(ck, raw_id, at + OFFSET_OF(OBJECT_ARRAY_DUMP, class_id, id));
+    if (ck->heap->segment.arrays)
+        array_log_begin(ck->heap->segment.arrays, &ck->heap->objects, r.object_id, r.class_id);
     input_advance(ck->in, head);
     for (left = (uint64_t)r.elements * id; left;) {
         size_t wanted = left < PIECE ? (size_t)left : PIECE;
 
         if (input_need(ck->in, wanted) < wanted)
             return false;
-        refer_elements(&ck->heap->segment, in_object_array, ck->in->at, wanted / id);
+        refer_elements(&ck->heap->segment, in_object_array, r.object_id, ck->in->at, wanted / id);
+        if (in_object_array && ck->heap->segment.arrays)
+            array_log_add(ck->heap->segment.arrays, &ck->heap->objects, &near, ck->in->at, wanted / id);
         ck->run->sum.references += wanted / id;
         input_advance(ck->in, wanted);
         left -= wanted;
     }
+    if (ck->heap->segment.arrays)
+        array_log_end(ck->heap->segment.arrays, &ck->heap->objects, at);
     return true;
 }
 

@@ -1,6 +1,7 @@
 /* Undefined IDs at the end of a heap dump (SPEC.md 6.4.3, 6.3.2, 7): each is reported once, under the gravest rule. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "checks/checker.h"
 #include "checks/heap.h"
@@ -32,6 +33,19 @@ static uint32_t layout_with_super_at(const struct checker *ck, uint64_t offset)
     return LAYOUT_NONE;
 }
 
+/* The event classes of the JDK are loaded before they are linked, and only linked classes are dumped. */
+static enum finding_shape shape_of_sticky_class(const struct checker *ck, uint64_t id)
+{
+    static const char package[] = "jdk/internal/event/";
+    const struct class *class = classes_find(&ck->file->classes, id);
+    struct string_text name;
+
+    if (class && strings_text(&ck->file->strings, class->name, &name) && name.kept > sizeof package - 1 &&
+        memcmp(name.bytes, package, sizeof package - 1) == 0)
+        return SHAPE_EVENT_CLASS;
+    return SHAPE_STICKY_CLASS;
+}
+
 static void report_missing_root(struct checker *ck, uint64_t id, const uint64_t first[USE_ROLES])
 {
     unsigned role = OBJECT_AS_STICKY_CLASS;
@@ -41,7 +55,7 @@ static void report_missing_root(struct checker *ck, uint64_t id, const uint64_t 
     if (offset == NEVER_USED)
         offset = first[OBJECT_AS_STICKY_CLASS];
     snprintf(within, sizeof within, "%s 0x%" PRIx64, root_name(role), id);
-    report_within(ck, RULE_REF_001, role == OBJECT_AS_STICKY_CLASS ? SHAPE_STICKY_CLASS : SHAPE_ANY, offset, within,
+    report_within(ck, RULE_REF_001, role == OBJECT_AS_STICKY_CLASS ? shape_of_sticky_class(ck, id) : SHAPE_ANY, offset, within,
                   "the ID of an object in this heap dump", "0x%" PRIx64 "%s, not dumped", id,
                   show_class_after(ck->file, id, name, sizeof name));
 }
@@ -123,37 +137,56 @@ static void report_object_use(void *context, uint64_t id, const uint64_t first[U
         role++;
     if (role > OBJECT_AS_SUPERCLASS ? defined : is_class)
         return;
-    if (role > OBJECT_AS_SUPERCLASS)
+    if (role > OBJECT_AS_SUPERCLASS) {
         report_missing_root(ck, id, first);
-    else
+    } else {
         report_missing_class(ck, id, role, first[role], defined);
+        ck->run->missing[SHAPE_ANY] += id && !defined;
+    }
     settle(ck, id);
 }
 
-static void report_dangling(struct checker *ck, uint64_t id, enum finding_shape shape, const char *path, const char *named_by)
+/* Ordered by ID, because on a pipe the offset is unknown and the findings must be the same. The second look adds what names it. */
+static void report_dangling(struct checker *ck, uint64_t id, enum finding_shape shape, enum wanted_kind kind)
 {
-    /* Ordered by ID, because on a pipe the offset is unknown and the findings must be the same. */
     char name[NAME_SIZE];
-    struct finding *f = report_late(ck, RULE_REF_002, shape, id, path, "the ID of an object in this heap dump",
-                                    "0x%" PRIx64 "%s, not dumped; named by %s", id,
-                                    show_class_after(ck->file, id, name, sizeof name), named_by);
+    struct finding *f = report_late(ck, RULE_REF_002, shape, id, NULL, "the ID of an object in this heap dump",
+                                    "0x%" PRIx64 "%s, not dumped", id, show_class_after(ck->file, id, name, sizeof name));
 
     if (f) {
         f->offset = HPROF_NO_OFFSET;
-        findings_want_offset(&ck->run->findings, f, shape == SHAPE_ANY ? WANTED_REFERENCE : WANTED_ELEMENT, id);
+        findings_want_offset(&ck->run->findings, f, kind, id);
     }
 }
 
+/* What the sweep at the end needs. */
+struct sweep {
+    struct checker *ck;
+    enum finding_shape archived; /* of what only elements of Object[] name; SHAPE_ANY if the archive does not explain it */
+};
+
 static void report_missing(void *context, uint64_t id, unsigned flags)
+{
+    const struct sweep *sweep = context;
+    struct checker *ck = sweep->ck;
+    bool by_elements = !(flags & ID_REFERENCED), by_others = id_set_get(&ck->heap->archive.named, id) & ID_REFERENCED;
+    enum finding_shape shape = by_elements && !by_others ? sweep->archived : SHAPE_ANY;
+
+    if (by_elements && ck->heap->archive.undecided)
+        ck->run->undecided = true;
+    else
+        ck->run->missing[shape]++;
+    report_dangling(ck, id, shape, by_elements ? WANTED_ELEMENT : WANTED_REFERENCE);
+}
+
+/* Where not all of the heap dump was read, and so perhaps not what names the list of the archive: only what something else names,
+ * too, is certain to be missing. */
+static void count_missing(void *context, uint64_t id, unsigned flags)
 {
     struct checker *ck = context;
 
-    if (!(flags & ID_REFERENCED))
-        report_dangling(ck, id, SHAPE_ARRAY_ELEMENT, "OBJECT_ARRAY_DUMP > element", "elements of Object[]");
-    else
-        report_dangling(ck, id, SHAPE_ANY, "a field, a class or an element of an array",
-                        flags & ID_ELEMENT ? "fields, classes or elements of other arrays, and by elements of Object[]"
-                                           : "fields, classes or elements of arrays other than Object[]");
+    if (flags & ID_REFERENCED || id_set_get(&ck->heap->archive.named, id) & ID_REFERENCED)
+        ck->run->missing[SHAPE_ANY]++;
 }
 
 /* The class of an array's elements, by Android's static field. check_class_dump.c marks it like an element of Object[]. */
@@ -161,24 +194,26 @@ static void report_missing_component(void *context, uint64_t id, const uint64_t 
 {
     struct checker *ck = context;
     unsigned flags = id_set_get(&ck->heap->objects, id);
+    enum finding_shape shape;
 
     (void)first;
     if (flags & ID_DEFINED)
         return;
-    if (flags & ID_REFERENCED)
-        report_dangling(ck, id, SHAPE_ANY, "a field, a class or an element of an array",
-                        "fields, classes or elements of arrays, among them a static field $class$componentType");
-    else
-        report_dangling(ck, id, SHAPE_COMPONENT_TYPE, "CLASS_DUMP > $class$componentType",
-                        "static fields $class$componentType, and perhaps by elements of Object[]");
+    shape = flags & ID_REFERENCED ? SHAPE_ANY : SHAPE_COMPONENT_TYPE;
+    ck->run->missing[shape]++;
+    report_dangling(ck, id, shape, flags & ID_REFERENCED ? WANTED_REFERENCE : WANTED_ELEMENT);
     settle(ck, id);
 }
 
-void finish_objects(struct checker *ck)
+void finish_objects(struct checker *ck, bool counts)
 {
+    struct sweep sweep = {ck, archive_shape(ck)};
+
+    if (ck->heap->lost && counts)
+        id_set_sweep(&ck->heap->objects, count_missing, ck);
     if (ck->heap->lost)
         return;
     pending_uses_finish(&ck->heap->object_uses, report_object_use, ck);
     pending_uses_finish(&ck->heap->component_types, report_missing_component, ck);
-    id_set_sweep(&ck->heap->objects, report_missing, ck);
+    id_set_sweep(&ck->heap->objects, report_missing, &sweep);
 }

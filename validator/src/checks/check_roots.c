@@ -59,9 +59,12 @@ const char *root_name(unsigned role)
 
 static void check_root_object(struct checker *ck, unsigned tag, uint64_t object_id, uint64_t at)
 {
-    if (!object_id)
+    if (!object_id) {
         report(ck, RULE_ROOT_001, at, "the ID of an object", "0");
-    else if (!(id_set_get(&ck->heap->objects, object_id) & ID_DEFINED))
+        return;
+    }
+    root_object(ck->heap, tag, object_id);
+    if (!(id_set_get(&ck->heap->objects, object_id) & ID_DEFINED))
         pending_uses_add(&ck->heap->object_uses, object_id, role_of(tag), at);
 }
 

@@ -5,16 +5,35 @@
 
 #include "checks/checker.h"
 
+static void archive_init(struct checker *ck)
+{
+    struct archive *archive = &ck->heap->archive;
+
+    *archive = (struct archive){0};
+    keymap_init(&archive->rooted, &ck->run->memory, &ck->run->key, ck->file->id_size, sizeof(uint32_t));
+    id_set_init(&archive->named, &ck->run->memory, &ck->run->key, ck->file->id_size);
+    array_log_init(&archive->arrays, &ck->run->memory, &archive->named);
+}
+
+static void archive_clear(struct archive *archive)
+{
+    keymap_clear(&archive->rooted);
+    id_set_clear(&archive->named);
+    array_log_clear(&archive->arrays);
+}
+
 void heap_init(struct checker *ck)
 {
     struct heap *heap = ck->heap;
 
     id_set_init(&heap->objects, &ck->run->memory, &ck->run->key, ck->file->id_size);
     id_set_init(&heap->twice, &ck->run->memory, &ck->run->key, ck->file->id_size);
+    archive_init(ck);
     heap->segment = (struct segment){.meet = &meetings_in_order,
                                      .context = ck,
                                      .id_size = ck->file->id_size,
                                      .objects = &heap->objects,
+                                     .arrays = input_can_reread(ck->in) ? NULL : &heap->archive.arrays,
                                      .wide = &heap->wide};
     enter_stretch(heap, NULL);
 }
@@ -48,6 +67,7 @@ void heap_begin(struct checker *ck)
     heap->waiting = (struct waiting){0};
     heap->segment.waiting = (struct waiting_run){.next = UINT64_MAX};
     byte_log_init(&heap->waiting.log, m);
+    archive_init(ck);
     input_keep(ck->in, heap->begin);
     if (!input_can_reread(ck->in))
         heap->stretches.due = UINT64_MAX;
@@ -59,6 +79,7 @@ void heap_clear(struct checker *ck)
 
     id_set_clear(&heap->objects);
     id_set_clear(&heap->twice);
+    archive_clear(&heap->archive);
     enter_stretch(heap, NULL);
     pending_uses_clear(&heap->object_uses);
     pending_uses_clear(&heap->root_thread_uses);

@@ -43,6 +43,22 @@ struct waiting {
     size_t piece_capacity;
 };
 
+enum rooted_flag { ROOTED_BY_GLOBAL = 1, ROOTED_OTHERWISE = 2 /* or by two ROOT_JNI_GLOBAL */ };
+
+/* The archive of class data sharing has a list of roots, an Object[] whose elements need not be dumped (SPEC.md A.1). */
+struct archive {
+    struct keymap rooted;    /* the ID of an object that roots name, to enum rooted_flag */
+    struct array_log arrays; /* of input that cannot be read again */
+    /* At the end of the heap dump: missing objects. *element*: an array that fits names it; *referenced*: one that does not. */
+    struct id_set named;
+    uint64_t last_array; /* the array of the last call of meet_naming_array(), and whether it fits */
+    bool last_fits;
+    uint64_t fitting; /* how many arrays fit */
+    bool is_rooted;   /* the one that fits has a root */
+    bool spoiled;     /* something else names an object that an array that fits names */
+    bool undecided;   /* the log was given up */
+};
+
 struct heap {
     uint64_t begin; /* its first record */
     bool open;      /* a series of segments */
@@ -63,6 +79,7 @@ struct heap {
     struct id_set twice;   /* as elements; as references, those whose first definition was met */
     bool must_begin_again; /* something that a thread left for later did not have to wait */
     struct pending_uses object_uses, root_thread_uses, component_types;
+    struct archive archive;
     struct wide_classes wide;
     struct first_instance first_instances[FIRST_INSTANCES];
     unsigned first_instance_count;
@@ -159,7 +176,18 @@ static inline void refer(struct heap *heap, uint64_t id)
     if (id)
         id_set_refer(&heap->objects, &heap->segment.referenced, id_to_key(id, heap->segment.id_size), ID_REFERENCED);
 }
-void finish_objects(struct checker *ck);
+/* `counts`: what is missing is counted, even where it is not reported. */
+void finish_objects(struct checker *ck, bool counts);
+
+/* ---- archive.c: before finish_objects() ---- */
+/* A root names an object. */
+void root_object(struct heap *heap, unsigned tag, uint64_t id);
+/* An object array names an object that is missing. Called for all that an array names before another array comes. */
+void meet_naming_array(struct checker *ck, uint64_t array_id, uint64_t class_id, uint64_t missing);
+/* Calls that for what the log has. */
+void meet_logged_arrays(struct checker *ck);
+/* When all have been met: whether the missing objects that only elements of Object[] name are excused, and in which shape. */
+enum finding_shape archive_shape(struct checker *ck);
 
 /* ---- waiting.c: instances that wait for their class are noted; waiting_instances.c checks them ---- */
 /* Whether instances wait as ranges. */

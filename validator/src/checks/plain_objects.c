@@ -59,28 +59,44 @@ HOT void gather(struct batch *b, const uint8_t *p, const struct form form)
     b->n += id != 0;
 }
 
-HOT void refer_all(struct segment *s, struct recent_page *recent, const enum id_set_flag flag, const uint8_t *p, size_t n,
-                   const struct form form)
+/* Without `except`. */
+HOT void refer_all(struct segment *s, struct recent_page *recent, const enum id_set_flag flag, uint64_t except,
+                   const uint8_t *p, size_t n, const struct form form)
 {
     struct batch b;
 
     b.n = 0;
     for (; n; n--, p += form.id_size) {
-        gather(&b, p, form);
+        uint64_t id = get_id(p, form.id_size);
+
+        b.keys[b.n] = id_to_key(id, form.id_size);
+        b.n += (id != 0) & (id != except);
         if (b.n == BATCH)
             mark_batch(s, recent, flag, &b, form);
     }
     mark_batch(s, recent, flag, &b, form);
 }
 
-void refer_elements(struct segment *s, bool is_object_array, const uint8_t *p, size_t n)
+void refer_elements(struct segment *s, bool is_object_array, uint64_t array_id, const uint8_t *p, size_t n)
 {
     const struct form form = {s->id_size, false};
 
     if (is_object_array)
-        refer_all(s, &s->element, ID_ELEMENT, p, n, form);
+        refer_all(s, &s->element, ID_ELEMENT, array_id, p, n, form);
     else
-        refer_all(s, &s->referenced, ID_REFERENCED, p, n, form);
+        refer_all(s, &s->referenced, ID_REFERENCED, 0, p, n, form);
+}
+
+/* Out of the loops, like check_wide(). */
+static __attribute__((noinline)) void log_array(struct segment *s, const uint8_t *p, size_t elements, uint64_t offset)
+{
+    const uint8_t *ids = p + 1 + SIZE_OF(OBJECT_ARRAY_DUMP, s->id_size);
+    struct recent_page near = {.page = NO_PAGE};
+
+    array_log_begin(s->arrays, s->objects, get_id(p + 1, s->id_size),
+                    get_id(p + 1 + OFFSET_OF(OBJECT_ARRAY_DUMP, class_id, s->id_size), s->id_size));
+    array_log_add(s->arrays, s->objects, &near, ids, elements);
+    array_log_end(s->arrays, s->objects, offset);
 }
 
 size_t find_bad_boolean(const uint8_t *p, size_t n)
@@ -252,8 +268,8 @@ HOT size_t check_plain_primitive_array(struct segment *s, struct tally *t, const
     return head + (size_t)bytes;
 }
 
-HOT size_t check_plain_object_array(struct segment *s, struct tally *t, const uint8_t *p, size_t left, uint64_t offset,
-                                    const struct form form)
+HOT size_t check_plain_object_array(struct segment *s, struct tally *t, struct batch *b, const uint8_t *p, size_t left,
+                                    uint64_t offset, const struct form form)
 {
     const size_t head = 1 + SIZE_OF(OBJECT_ARRAY_DUMP, form.id_size);
     const uint8_t *raw_id_at = p + 1 + OFFSET_OF(OBJECT_ARRAY_DUMP, class_id, form.id_size);
@@ -268,11 +284,15 @@ HOT size_t check_plain_object_array(struct segment *s, struct tally *t, const ui
     if (!trace_is_plain(s, p, KIND_OBJECT_ARRAY, offset, form))
         return 0;
     if (class->kind == HOT_OBJECT_ARRAY)
-        refer_all(s, &t->element, ID_ELEMENT, p + head, elements, form);
+        refer_all(s, &t->element, ID_ELEMENT, get_id(p + 1, form.id_size), p + head, elements, form);
     else
-        refer_all(s, &t->referenced, ID_REFERENCED, p + head, elements, form);
+        refer_all(s, &t->referenced, ID_REFERENCED, 0, p + head, elements, form);
     if (!define(s, &t->defined, get_id(p + 1, form.id_size), form))
         return 0;
+    if (!form.others && s->arrays && class->kind == HOT_OBJECT_ARRAY) {
+        mark_batch(s, &t->referenced, ID_REFERENCED, b, form); /* the array may be among these */
+        log_array(s, p, elements, offset);
+    }
     t->counts.object_arrays++;
     t->counts.references += elements;
     return head + elements * form.id_size;
@@ -299,7 +319,7 @@ HOT size_t check_in_form(struct segment *s, const uint8_t *const start, size_t n
         else if (*p == SUB_PRIMITIVE_ARRAY_DUMP)
             size = check_plain_primitive_array(s, &t, p, left, at, form);
         else if (*p == SUB_OBJECT_ARRAY_DUMP && (!form.others || left >= array_head))
-            size = check_plain_object_array(s, &t, p, left, at, form);
+            size = check_plain_object_array(s, &t, &b, p, left, at, form);
         if (!size)
             break;
         p += size;

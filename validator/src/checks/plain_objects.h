@@ -3,6 +3,7 @@
 #ifndef HPROF_PLAIN_OBJECTS_H
 #define HPROF_PLAIN_OBJECTS_H
 
+#include "state/array_log.h"
 #include "state/hot_classes.h"
 #include "state/id_set.h"
 
@@ -50,6 +51,7 @@ struct segment {
     uint32_t dump; /* the number of the heap dump */
     struct id_set *objects;
     const struct wide_classes *wide;
+    struct array_log *arrays; /* gets each Object[]; NULL if the input can be read again */
     struct hot_classes hot;
     struct recent_page defined, referenced, element;
     struct gathered gathered[2][GATHERED];
@@ -84,8 +86,9 @@ size_t check_plain_objects_with_others(struct segment *s, const uint8_t *p, size
 size_t refer_instances(struct segment *s, const uint8_t *p, size_t n, uint64_t *instances);
 size_t refer_instances_with_others(struct segment *s, const uint8_t *p, size_t n, uint64_t *instances);
 
-/* Marks the objects that n elements at p refer to; separately if the array is, or may be, an Object[]. */
-void refer_elements(struct segment *s, bool is_object_array, const uint8_t *p, size_t n);
+/* Marks the objects that n elements at p refer to; separately if the array is, or may be, an Object[], and then without the array
+ * itself. */
+void refer_elements(struct segment *s, bool is_object_array, uint64_t array_id, const uint8_t *p, size_t n);
 
 /* The first of n bytes that is neither 0 nor 1; n if there is none. */
 size_t find_bad_boolean(const uint8_t *p, size_t n);

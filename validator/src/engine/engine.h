@@ -2,6 +2,8 @@
 #ifndef HPROF_ENGINE_H
 #define HPROF_ENGINE_H
 
+#include <string.h>
+
 #include "checks/checker.h"
 #include "checks/heap.h"
 #include "engine/jobs.h"
@@ -58,6 +60,7 @@ struct checkpoint {
     struct producer_signs signs;
     struct framing framing;
     size_t loaded_classes;
+    uint64_t missing[SHAPE_COUNT];
     unsigned lost, unknown;
 };
 
@@ -114,6 +117,7 @@ static inline void take_checkpoint(const struct engine *e, struct checkpoint *to
                               .loaded_classes = e->file.classes.loaded.count,
                               .lost = e->file.lost,
                               .unknown = e->file.unknown};
+    memcpy(to->missing, e->run.missing, sizeof to->missing);
     findings_checkpoint(&e->run.findings, &to->findings);
 }
 

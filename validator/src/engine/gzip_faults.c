@@ -91,6 +91,7 @@ void restore_checkpoint(struct engine *e)
     if (!to)
         return;
     e->run.sum = to->sum;
+    memcpy(e->run.missing, to->missing, sizeof e->run.missing);
     e->file.signs = to->signs;
     e->framing.complete_until = to->framing.complete_until;
     e->framing.failed = to->framing.failed;

@@ -40,10 +40,11 @@ void end_heap_dump(struct engine *e)
         e->position.record_number = record_number;
         return;
     }
-    finish_class_dumps(&e->ck);
-    finish_objects(&e->ck);
-    finish_roots(&e->ck); /* after the uses of objects have been released */
     end = end < checked ? end : checked;
+    finish_class_dumps(&e->ck);
+    find_arrays(&e->ck, end);
+    finish_objects(&e->ck, checked == UINT64_MAX);
+    finish_roots(&e->ck); /* after the uses of objects have been released */
     report_duplicates(&e->ck, end);
     find_offsets_in_dump(&e->ck, end);
     heap_clear(&e->ck);

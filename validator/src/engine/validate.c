@@ -165,6 +165,36 @@ struct severity_choice choose_severity(const struct engine *e, struct producer p
     return choice;
 }
 
+/* Whether the dump is incomplete and has no other fault. Strict names what is missing and leaves the verdict to the severities. */
+static void count_missing(struct engine *e, const struct severity_choice *choice, const struct verdict *verdict)
+{
+    static const enum rule rules[] = {RULE_REC_007, RULE_REC_016};
+    struct hprof_summary *sum = &e->run.sum;
+    bool is_missing = false;
+    uint64_t others = verdict->errors;
+    const char *quirk;
+
+    for (size_t shape = 0; shape < SHAPE_COUNT; shape++) {
+        enum hprof_severity severity = findings_severity(choice, RULE_REF_002, (enum finding_shape)shape, &quirk);
+
+        if (!quirk)
+            sum->missing_objects += e->run.missing[shape];
+        is_missing |= e->run.missing[shape] && severity >= HPROF_WARNING && e->run.options->profile != PROFILE_STRICT;
+    }
+    sum->missing_undecided = e->run.undecided;
+    is_missing |= e->run.undecided && e->run.options->profile != PROFILE_STRICT &&
+                  findings_severity(choice, RULE_REF_002, SHAPE_ANY, &quirk) >= HPROF_WARNING;
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        uint64_t total = verdict->totals[rules[i]];
+
+        if (total && findings_severity(choice, rules[i], SHAPE_ANY, &quirk) == HPROF_ERROR) {
+            is_missing = true;
+            others -= total;
+        }
+    }
+    sum->incomplete = is_missing && !others && !e->run.memory.exhausted && !e->in.error;
+}
+
 /* Computes severities, totals and the likely producer. */
 static struct severity_choice conclude(struct engine *e)
 {
@@ -180,13 +210,16 @@ static struct severity_choice conclude(struct engine *e)
         choice.in_baseline = e->run.in_baseline;
         findings_verdict(&e->run.findings, &choice, NULL, &verdict);
     }
+    count_missing(e, &choice, &verdict);
     memcpy(e->run.totals, verdict.totals, sizeof e->run.totals);
     sum->totals = e->run.totals;
     sum->profile = choice.profile;
     sum->errors = verdict.errors;
     sum->warnings = verdict.warnings;
     sum->notes = verdict.notes;
-    sum->status = verdict.errors ? HPROF_INVALID : HPROF_VALID;
+    sum->status = verdict.errors || sum->incomplete ? HPROF_INVALID : HPROF_VALID;
+    if (sum->incomplete && e->run.options->allow_incomplete)
+        sum->status = HPROF_VALID;
     sum->producer = producer.name;
     sum->producer_profile = producer.profile;
     sum->quirks = e->run.quirks;

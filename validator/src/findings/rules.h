@@ -13,18 +13,20 @@ enum rule {
 
 /* The shape of a finding, if a quirk in profiles.def depends on it. Each shape belongs to one rule. */
 enum finding_shape {
-    SHAPE_ANY,              /* none of the following */
-    SHAPE_ARRAY_CLASS,      /* CLS-004: an array class */
-    SHAPE_ARRAY_ELEMENT,    /* REF-002: only elements of Object[] refer to it */
-    SHAPE_COMPONENT_TYPE,   /* REF-002: only static fields $class$componentType, and elements of Object[], refer to it */
-    SHAPE_STICKY_CLASS,     /* REF-001: a sticky class */
-    SHAPE_LOAD_OR_START,    /* STK-012: named by LOAD_CLASS or START_THREAD */
-    SHAPE_UNPREPARED_CLASS, /* CLS-017: instance size 0, no fields of its own */
-    SHAPE_EMPTY_STRING,     /* STR-002: the empty string */
-    SHAPE_EMPTY_TRACE,      /* ROOT-005: the stack trace of the thread has no frames */
-    SHAPE_NO_TRACE_MARK,    /* STK-012: 0xffffffff of a thread root */
-    SHAPE_THREAD_ONE,       /* STK-011: thread 1 */
-    SHAPE_CLASS_ZERO,       /* OBJ-003: class 0 */
+    SHAPE_ANY,         /* none of the following */
+    SHAPE_ARRAY_CLASS, /* CLS-004: an array class */
+    SHAPE_ARCHIVED,    /* REF-002: only one Object[] refers to it, to which only itself and one ROOT_JNI_GLOBAL refer */
+    SHAPE_ARCHIVED_WITHOUT_ROOT, /* the same, without the root */
+    SHAPE_COMPONENT_TYPE,        /* REF-002: only static fields $class$componentType, and elements of Object[], refer to it */
+    SHAPE_STICKY_CLASS,          /* REF-001: a sticky class */
+    SHAPE_EVENT_CLASS,           /* REF-001: a sticky class that is loaded under the name jdk/internal/event/... */
+    SHAPE_LOAD_OR_START,         /* STK-012: named by LOAD_CLASS or START_THREAD */
+    SHAPE_UNPREPARED_CLASS,      /* CLS-017: instance size 0, no fields of its own */
+    SHAPE_EMPTY_STRING,          /* STR-002: the empty string */
+    SHAPE_EMPTY_TRACE,           /* ROOT-005: the stack trace of the thread has no frames */
+    SHAPE_NO_TRACE_MARK,         /* STK-012: 0xffffffff of a thread root */
+    SHAPE_THREAD_ONE,            /* STK-011: thread 1 */
+    SHAPE_CLASS_ZERO,            /* OBJ-003: class 0 */
     SHAPE_COUNT
 };
 

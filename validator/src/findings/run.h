@@ -14,8 +14,10 @@ struct run {
     struct hprof_summary sum;
     uint64_t totals[RULE_COUNT], quirks[RULE_COUNT]; /* for the summary */
     bool in_baseline[RULE_COUNT];
-    char failure[256];       /* for the summary: why the dump could not be checked to its end */
-    uint64_t progress_shown; /* bytes of the file */
+    uint64_t missing[SHAPE_COUNT]; /* objects that are referred to and not dumped, by the shape of REF-002 */
+    bool undecided;                /* whether the archive of class data sharing explains what is missing */
+    char failure[256];             /* for the summary: why the dump could not be checked to its end */
+    uint64_t progress_shown;       /* bytes of the file */
 };
 
 /* The framing has a fault at this offset. */

@@ -28,6 +28,10 @@ bool check_waiting(struct checker *ck);
 /* Checks those of one range, and moves the input. */
 void check_waiting_range(struct checker *ck, const struct waiting_range *range);
 
+/* ---- find_arrays.c ---- */
+/* At the end of a heap dump: calls meet_naming_array() for each object array before an offset that names a missing object. */
+void find_arrays(struct checker *ck, uint64_t end);
+
 /* ---- find_offsets.c ---- */
 /* Reports the IDs that are defined twice before an offset, if that was left for later; nothing from there on was checked. */
 void report_duplicates(struct checker *ck, uint64_t end);

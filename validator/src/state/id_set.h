@@ -283,6 +283,31 @@ static inline void id_set_refer(struct id_set *s, struct recent_page *near, uint
     id_set_refer_with(s, near, key, flag, s->id_size, false);
 }
 
+/* Sets ID_REFERENCED, without other threads. Returns whether it was already set. */
+static inline bool id_set_refer_again(struct id_set *s, struct recent_page *near, uint64_t key)
+{
+    struct id_bitmaps *bitmaps = id_set_bitmaps(s, near, key >> PAGE_BITS, s->id_size, false);
+    uint32_t low = (uint32_t)(key & (PAGE_IDS - 1)), bit = UINT32_C(1) << (low & 31);
+    bool was_set;
+
+    if (!bitmaps)
+        return id_set_set_unknown(s, near, key, ID_REFERENCED);
+    was_set = bitmaps->pair[low >> 5].referenced & bit;
+    bitmaps->pair[low >> 5].referenced |= bit;
+    return was_set;
+}
+
+/* Whether an ID is defined; without other threads. */
+static inline bool id_set_is_defined(struct id_set *s, struct recent_page *near, uint64_t key)
+{
+    const struct id_bitmaps *bitmaps = id_set_bitmaps(s, near, key >> PAGE_BITS, s->id_size, false);
+    uint32_t low = (uint32_t)(key & (PAGE_IDS - 1));
+
+    if (bitmaps)
+        return bitmaps->pair[low >> 5].defined >> (low & 31) & 1;
+    return id_set_get(s, key_to_id(key, s->id_size)) & ID_DEFINED;
+}
+
 /* Calls `missing` for each ID that is used but not defined, in no particular order. */
 void id_set_sweep(const struct id_set *s, void (*missing)(void *context, uint64_t id, unsigned flags), void *context);
 
