@@ -23,7 +23,8 @@ struct kept {
 
 struct pool {
     const struct spread *spread;
-    struct kept *kept; /* by file */
+    struct kept *kept; /* of file i in place i % places; a summary alone takes 4 KB */
+    int places;
     pthread_mutex_t lock;
     pthread_cond_t changed;
     int next, reported; /* the next file to begin, and files reported */
@@ -109,7 +110,7 @@ static void free_kept(struct kept *k)
     free(k->numbers);
     free(k->baseline);
     free(k->result.findings);
-    *k = (struct kept){.is_done = true};
+    *k = (struct kept){.is_done = false};
 }
 
 /* ---- Threads ---- */
@@ -148,6 +149,11 @@ static void check_file(const struct spread *spread, const char *file, struct kep
     k->result.seconds = monotonic_seconds() - began;
 }
 
+static struct kept *kept_of(const struct pool *pool, int file)
+{
+    return &pool->kept[file % pool->places];
+}
+
 static void *work(void *context)
 {
     struct pool *pool = context;
@@ -155,15 +161,15 @@ static void *work(void *context)
 
     pthread_mutex_lock(&pool->lock);
     while (!pool->stopped && pool->next < spread->file_count) {
-        if (pool->next - pool->reported >= (int)spread->jobs * AHEAD) {
+        if (pool->next - pool->reported >= pool->places) {
             pthread_cond_wait(&pool->changed, &pool->lock);
             continue;
         }
         int i = pool->next++;
         pthread_mutex_unlock(&pool->lock);
-        check_file(spread, spread->files[i], &pool->kept[i]);
+        check_file(spread, spread->files[i], kept_of(pool, i));
         pthread_mutex_lock(&pool->lock);
-        pool->kept[i].is_done = true;
+        kept_of(pool, i)->is_done = true;
         pthread_cond_broadcast(&pool->changed);
     }
     pthread_mutex_unlock(&pool->lock);
@@ -176,7 +182,7 @@ static void report_in_order(struct pool *pool)
 
     pthread_mutex_lock(&pool->lock);
     while (!pool->stopped && pool->reported < spread->file_count) {
-        struct kept *k = &pool->kept[pool->reported];
+        struct kept *k = kept_of(pool, pool->reported);
         if (!k->is_done) {
             pthread_cond_wait(&pool->changed, &pool->lock);
             continue;
@@ -198,14 +204,15 @@ bool spread_files(const struct spread *spread)
     unsigned wanted = spread->jobs < (unsigned)spread->file_count ? spread->jobs : (unsigned)spread->file_count, begun = 0;
     pthread_t *threads = calloc(wanted, sizeof *threads);
 
-    pool.kept = calloc((size_t)spread->file_count, sizeof *pool.kept);
+    pool.places = (int)wanted * AHEAD;
+    pool.kept = calloc((size_t)pool.places, sizeof *pool.kept);
     while (threads != NULL && pool.kept != NULL && begun < wanted && pthread_create(&threads[begun], NULL, work, &pool) == 0)
         begun++;
     if (begun > 0)
         report_in_order(&pool);
     for (unsigned i = 0; i < begun; i++)
         pthread_join(threads[i], NULL);
-    for (int i = 0; pool.kept != NULL && i < spread->file_count; i++)
+    for (int i = 0; pool.kept != NULL && i < pool.places; i++)
         free_kept(&pool.kept[i]);
     free(pool.kept);
     free(threads);
