@@ -34,8 +34,10 @@ static void keep_summary(struct report *report, const struct hprof_summary *summ
     *s = *summary;
     s->totals = report->totals;
     s->quirks = report->quirks;
+    s->quirk_notes = report->quirk_notes;
     keep_numbers(report->totals, summary->totals);
     keep_numbers(report->quirks, summary->quirks);
+    keep_numbers(report->quirk_notes, summary->quirk_notes);
     s->version = keep(report->texts[0], summary->version);
     s->producer = keep(report->texts[1], summary->producer);
     s->accepted_by = keep(report->texts[2], summary->accepted_by);
@@ -48,16 +50,18 @@ bool report_prepare(struct report *report, const struct report_writer *writer)
     report->writer = writer;
     report->totals = calloc(hprof_rule_count(), sizeof *report->totals);
     report->quirks = calloc(hprof_rule_count(), sizeof *report->quirks);
+    report->quirk_notes = calloc(hprof_rule_count(), sizeof *report->quirk_notes);
     report->state = calloc(1, writer->state_size(report));
-    return report->totals != NULL && report->quirks != NULL && report->state != NULL;
+    return report->totals != NULL && report->quirks != NULL && report->quirk_notes != NULL && report->state != NULL;
 }
 
 void report_release(struct report *report)
 {
     free(report->totals);
     free(report->quirks);
+    free(report->quirk_notes);
     free(report->state);
-    report->totals = report->quirks = NULL;
+    report->totals = report->quirks = report->quirk_notes = NULL;
     report->state = NULL;
 }
 

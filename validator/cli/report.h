@@ -30,10 +30,10 @@ struct report {
     bool shortened;    /* memory ran out, so something was left out */
 
     /* The present file, from report_file to report_file_end. */
-    const char *file;                /* its name as given */
-    struct hprof_summary summary;    /* a copy */
-    uint64_t *totals, *quirks;       /* the numbers of the summary, by rule */
-    char texts[5][REPORT_TEXT_SIZE]; /* the strings of the summary */
+    const char *file;                        /* its name as given */
+    struct hprof_summary summary;            /* a copy */
+    uint64_t *totals, *quirks, *quirk_notes; /* the numbers of the summary, by rule */
+    char texts[5][REPORT_TEXT_SIZE];         /* the strings of the summary */
     bool opened;
 
     void *state; /* the writer's own */

@@ -15,7 +15,7 @@ struct kept {
     struct hprof_summary summary;
     char **texts; /* all strings, to be freed */
     size_t text_count, text_capacity, finding_capacity;
-    uint64_t *numbers;  /* totals and quirks by rule */
+    uint64_t *numbers;  /* totals, quirks and quirk_notes by rule */
     uint64_t *baseline; /* numbers by rule */
     bool is_done;
     bool ran_out; /* of memory */
@@ -65,7 +65,7 @@ static void on_summary(void *context, const struct hprof_summary *summary)
     size_t rules = hprof_rule_count();
 
     k->summary = *summary;
-    k->numbers = calloc(2 * rules, sizeof *k->numbers);
+    k->numbers = calloc(3 * rules, sizeof *k->numbers);
     if (k->numbers == NULL) {
         k->ran_out = true;
         return;
@@ -74,6 +74,10 @@ static void on_summary(void *context, const struct hprof_summary *summary)
     if (summary->quirks != NULL) {
         memcpy(k->numbers + rules, summary->quirks, rules * sizeof *k->numbers);
         k->summary.quirks = k->numbers + rules;
+    }
+    if (summary->quirk_notes != NULL) {
+        memcpy(k->numbers + 2 * rules, summary->quirk_notes, rules * sizeof *k->numbers);
+        k->summary.quirk_notes = k->numbers + 2 * rules;
     }
     k->summary.totals = k->numbers;
     k->summary.version = keep(k, summary->version);

@@ -274,7 +274,7 @@ def test_the_hint_names_a_transfer_as_text(files: Path) -> None:
         assert "text" not in hint("binary", files)
 
 
-TAIL = "a truncated tail: the disk was full, the VM was killed, or a copy was cut short"
+TAIL = "the disk was full, the VM was killed, or a copy was cut short"
 
 
 def test_the_hint_names_a_truncated_tail_only_if_it_is_certain(files: Path) -> None:

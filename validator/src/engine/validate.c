@@ -212,6 +212,7 @@ static struct severity_choice conclude(struct engine *e)
     }
     count_missing(e, &choice, &verdict);
     memcpy(e->run.totals, verdict.totals, sizeof e->run.totals);
+    memcpy(e->run.quirk_notes, verdict.quirk_notes, sizeof e->run.quirk_notes);
     sum->totals = e->run.totals;
     sum->profile = choice.profile;
     sum->errors = verdict.errors;
@@ -223,6 +224,7 @@ static struct severity_choice conclude(struct engine *e)
     sum->producer = producer.name;
     sum->producer_profile = producer.profile;
     sum->quirks = e->run.quirks;
+    sum->quirk_notes = e->run.quirk_notes;
     if (producer.profile != PROFILE_STRICT) {
         struct severity_choice other = choice;
         struct verdict quirks;
@@ -248,6 +250,7 @@ static struct severity_choice conclude(struct engine *e)
     sum->instances = sum->subrecord_counts[SUB_INSTANCE_DUMP];
     sum->object_arrays = sum->subrecord_counts[SUB_OBJECT_ARRAY_DUMP];
     sum->primitive_arrays = sum->subrecord_counts[SUB_PRIMITIVE_ARRAY_DUMP] + sum->subrecord_counts[SUB_PRIMITIVE_ARRAY_NODATA];
+    sum->loaded_classes = e->file.classes.loaded.count;
     sum->strings = sum->record_counts[TAG_UTF8];
     describe_failure(e);
     sum->hint = choose_hint(e);
