@@ -215,12 +215,12 @@ static const struct report_writer *writer_for(const struct cli_options *options)
     bool only_verdict = options->quiet > 0 && options->output == NULL;
 
     switch (options->format) {
-    case FORMAT_TEXT:
+    case FORMAT_CONCISE:
         if (only_verdict)
             return &report_verdict;
-        return options->verbose ? &report_text : options->found.has_directory ? &report_many : &report_summary;
-    case FORMAT_TEXT_FULL:
-        return only_verdict ? &report_verdict : &report_text;
+        return options->verbose ? &report_full : options->found.has_directory ? &report_many : &report_concise;
+    case FORMAT_FULL:
+        return only_verdict ? &report_verdict : &report_full;
     case FORMAT_LINES:
         return only_verdict ? &report_verdict : &report_lines;
     case FORMAT_GITHUB:

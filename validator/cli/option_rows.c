@@ -6,7 +6,7 @@
 static const struct option_row rows[] = {
     {0, NULL, NULL, "What is checked"},
     {OPTION_PROFILE, "profile", "NAME",
-     "strict (default), auto, hotspot, jdk8-agent, jvmpi-agent, sa, android, graalvm or mat"},
+     "auto (default), strict, hotspot, jdk8-agent, jvmpi-agent, sa, android, graalvm or mat"},
     {OPTION_DISABLE, "disable", "RULE[,RULE...]", ""},
     {OPTION_WARN, "warn", "RULE[,RULE...]", ""},
     {OPTION_ERROR, "error", "RULE[,RULE...]",
@@ -19,16 +19,17 @@ static const struct option_row rows[] = {
 
     {0, NULL, NULL, "What is shown"},
     {OPTION_FORMAT, "format", "NAME",
-     "text (default): a line for each broken rule, and the verdict; text-full: every finding; lines: one finding per line, for "
-     "editors and grep; github: annotations of a workflow; json, sarif, junit"},
-    {OPTION_VERBOSE, "verbose", NULL, "the same as --format text-full"},
+     "concise (default): what is wrong, what can still be read, and the next command; full: every finding with its path; "
+     "lines: "
+     "one finding per line, for editors and grep; github: annotations of a workflow; json, sarif, junit"},
+    {OPTION_VERBOSE, "verbose", NULL, "the same as --format full"},
     {OPTION_OUTPUT, "output", "FILE", "write the report to FILE, not to standard output; FILE is replaced"},
     {OPTION_DECIMAL, "decimal", NULL, "offsets in decimal, as dd, head and tail take them, not in hexadecimal"},
     {OPTION_MAX_ERRORS, "max-errors", "N",
-     "how many findings of each rule are shown, 20 by default, 0 for all; totals are always exact. Findings are kept until all "
-     "is read, so with 0 memory and time grow with them"},
+     "how many findings of each rule are shown: 5 by default in the format concise, 20 in the others, 0 for all; totals are "
+     "always exact. Findings are kept until all is read, so with 0 memory and time grow with them"},
     {OPTION_QUIET, "quiet", NULL,
-     "only the verdict of each file, instead of a report as text, text-full or lines; reports as github, json, sarif and junit "
+     "only the verdict of each file, instead of a report as concise, full or lines; reports as github, json, sarif and junit "
      "stay complete. Twice (-qq): nothing on standard output, only the exit status. A report to --output FILE is complete in "
      "any case, and files that cannot be read are named on standard error"},
     {OPTION_COLOR, "color", "WHEN", "auto (default), always or never"},
@@ -40,8 +41,7 @@ static const struct option_row rows[] = {
      "in the notation of the corpus, with names, and as bytes"},
 
     {OPTION_REPAIR, "repair", "OUT",
-     "instead of checking FILE, write a valid copy of what can be read of it to OUT, and print what was left out. The profile "
-     "is auto if none is given"},
+     "instead of checking FILE, write a valid copy of what can be read of it to OUT, and print what was left out"},
 
     {0, NULL, NULL, "How"},
     {OPTION_MAX_MEMORY, "max-memory", "SIZE", "end with status 4 rather than use more: 512M, 2G; no limit by default"},

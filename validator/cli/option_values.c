@@ -69,8 +69,12 @@ bool read_when(const char *option, const char *text, enum when *when)
 bool read_format(const char *text, enum format *format)
 {
     static const char *const names[] = {
-        [FORMAT_TEXT] = "text", [FORMAT_TEXT_FULL] = "text-full", [FORMAT_LINES] = "lines", [FORMAT_GITHUB] = "github",
-        [FORMAT_JSON] = "json", [FORMAT_SARIF] = "sarif",         [FORMAT_JUNIT] = "junit"};
+        [FORMAT_CONCISE] = "concise", [FORMAT_FULL] = "full",   [FORMAT_LINES] = "lines", [FORMAT_GITHUB] = "github",
+        [FORMAT_JSON] = "json",       [FORMAT_SARIF] = "sarif", [FORMAT_JUNIT] = "junit"};
+    static const struct {
+        const char *name;
+        enum format format;
+    } old_names[] = {{"text", FORMAT_CONCISE}, {"text-full", FORMAT_FULL}};
     char question[NEAREST_QUESTION_SIZE];
     struct nearest nearest;
 
@@ -82,7 +86,13 @@ bool read_format(const char *text, enum format *format)
         }
         nearest_offer(&nearest, names[i]);
     }
-    say_usage_asking("--format takes text, text-full, lines, github, json, sarif or junit, not '", text, "'",
+    for (size_t i = 0; i < sizeof old_names / sizeof old_names[0]; i++) {
+        if (strcmp(text, old_names[i].name) == 0) {
+            *format = old_names[i].format;
+            return true;
+        }
+    }
+    say_usage_asking("--format takes concise, full, lines, github, json, sarif or junit, not '", text, "'",
                      nearest_question(&nearest, "", question));
     return false;
 }

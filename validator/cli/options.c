@@ -10,6 +10,7 @@
 #include "rule_choice.h"
 
 #define PROFILE_NOT_GIVEN SIZE_MAX
+#define MAX_ERRORS_CONCISE 5
 
 static bool set_action(struct cli_options *options, enum action action)
 {
@@ -32,6 +33,7 @@ static bool take_option(struct cli_options *options, int code)
         options->output = strcmp(optarg, "-") == 0 ? NULL : optarg;
         return true;
     case OPTION_MAX_ERRORS:
+        options->has_max_errors = true;
         return read_max_errors(optarg, &options->max_errors);
     case OPTION_DISABLE:
         return set_severity(options->severities, "--disable takes rules or families with commas between, not '", HPROF_OFF,
@@ -108,16 +110,16 @@ static bool check_together(const struct cli_options *options)
         const char *option = options->action == ACTION_SHOW ? "--show" : "--repair";
         if (options->file_count != 1)
             say_usage("", option, " takes one FILE");
-        else if (options->format != FORMAT_TEXT)
-            say_usage("", option, " has the format text only");
-        return options->file_count == 1 && options->format == FORMAT_TEXT;
+        else if (options->format != FORMAT_CONCISE)
+            say_usage("", option, " has the format concise only");
+        return options->file_count == 1 && options->format == FORMAT_CONCISE;
     }
     if (options->file_count > 0) {
         say_usage("--explain, --list-rules and --list-profiles take no FILE, such as '", options->files[0], "'");
         return false;
     }
-    if (options->format != FORMAT_TEXT && options->format != FORMAT_JSON) {
-        say_usage("", "--explain, --list-rules and --list-profiles", " have the formats text and json only");
+    if (options->format != FORMAT_CONCISE && options->format != FORMAT_JSON) {
+        say_usage("", "--explain, --list-rules and --list-profiles", " have the formats concise and json only");
         return false;
     }
     return true;
@@ -157,7 +159,9 @@ enum hprof_status options_parse(struct cli_options *options, int argc, char **ar
             return HPROF_USAGE;
     }
     if (options->profile == PROFILE_NOT_GIVEN)
-        options->profile = options->action == ACTION_REPAIR ? hprof_profile_find("auto") : defaults.profile;
+        options->profile = hprof_profile_find("auto");
+    if (!options->has_max_errors && options->format == FORMAT_CONCISE && !options->verbose)
+        options->max_errors = MAX_ERRORS_CONCISE;
     options->files = argv + optind;
     options->file_count = argc - optind;
     if (!check_together(options))

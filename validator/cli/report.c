@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "catalog.h"
+#include "messages.h"
 #include "numbers.h"
 
 /* A copy that outlives the callback; NULL stays NULL. */
@@ -73,7 +74,9 @@ void report_begin(struct report *report, FILE *out)
 
 void report_file(struct report *report, const char *file, bool opened, const struct hprof_summary *summary)
 {
-    report->file = file;
+    report->is_stdin = strcmp(file, "-") == 0;
+    report->file = report->is_stdin && report->stdin_name != NULL ? report->stdin_name : file;
+    report->name = display_name(report->file);
     report->opened = opened;
     keep_summary(report, summary);
     report->writer->file(report);

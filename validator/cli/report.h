@@ -23,6 +23,7 @@ struct report {
     bool decimal;              /* offsets are printed in decimal */
     size_t profile;            /* that the options name; the summary has the one that was used */
     uint64_t max_errors;       /* as in hprof_options */
+    const char *stdin_name;    /* of "-"; NULL if options give none */
     const uint8_t *severities; /* as in hprof_options */
     const uint64_t *baseline;  /* as in hprof_options, for the present file */
     enum baseline_kind baseline_kind;
@@ -30,7 +31,9 @@ struct report {
     bool shortened;    /* memory ran out, so something was left out */
 
     /* The present file, from report_file to report_file_end. */
-    const char *file;                        /* its name as given */
+    const char *file; /* its name as given, or the one that options give to standard input */
+    const char *name; /* for people: of standard input "standard input", if options give no other */
+    bool is_stdin;
     struct hprof_summary summary;            /* a copy */
     uint64_t *totals, *quirks, *quirk_notes; /* the numbers of the summary, by rule */
     char texts[5][REPORT_TEXT_SIZE];         /* the strings of the summary */
@@ -48,7 +51,7 @@ struct report_writer {
     void (*end)(struct report *report, enum hprof_status worst);
 };
 
-extern const struct report_writer report_summary, report_verdict, report_many, report_text, report_lines, report_github,
+extern const struct report_writer report_concise, report_verdict, report_many, report_full, report_lines, report_github,
     report_json, report_sarif, report_junit;
 
 /* Allocates the memory for a report on file_count files. */

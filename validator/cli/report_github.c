@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "catalog.h"
-#include "messages.h"
 #include "numbers.h"
 #include "printable.h"
 #include "report_rules.h"
@@ -52,7 +51,7 @@ static void open_command(const struct report *report, enum hprof_severity severi
     FILE *out = report->out;
 
     fprintf(out, "::%s file=", severity == HPROF_NOTE ? "notice" : severity_name(severity));
-    write_file_name(out, display_name(report->file));
+    write_file_name(out, report->name);
     fputs(",title=", out);
     write_escaped(out, title, "%\r\n:,");
     fputs("::", out);

@@ -222,7 +222,7 @@ static void open_case(const struct report *report, const char *name)
 {
     FILE *out = junit_of(report)->out;
     fputs("    <testcase", out);
-    write_file_attribute(out, "classname", display_name(report->file));
+    write_file_attribute(out, "classname", report->name);
     write_attribute(out, "name", name);
 }
 
@@ -337,7 +337,7 @@ static void file_end(struct report *report, double seconds)
         outcomes[outcome_of(report, i)]++;
 
     fputs("  <testsuite", out);
-    write_file_attribute(out, "name", display_name(report->file));
+    write_file_attribute(out, "name", report->name);
     fprintf(out, " tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\" time=\"%.3f\">\n", rules + 1, outcomes[FAILED],
             errors, outcomes[SKIPPED], seconds);
     write_properties(report);

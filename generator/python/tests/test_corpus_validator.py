@@ -47,7 +47,7 @@ def name(entry: Entry) -> str:
 
 
 def validate(*arguments: str | Path, data: bytes | None = None) -> tuple[int, list[Report]]:
-    command = [VALIDATE, "--format", "json", "--max-errors", "0", *map(str, arguments)]
+    command = [VALIDATE, "--profile", "strict", "--format", "json", "--max-errors", "0", *map(str, arguments)]
     run = subprocess.run(command, input=data, capture_output=True, check=False)
     assert run.stderr == b""
     return run.returncode, json.loads(run.stdout)["files"]

@@ -27,7 +27,7 @@ _hprof_validate() {
         ;;
     --baseline) return ;;
     -f|--format)
-        words='text text-full lines github json sarif junit'
+        words='concise full lines github json sarif junit'
         ;;
     -o|--output) return ;;
     --max-errors) compopt +o default; return ;;
