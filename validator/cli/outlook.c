@@ -121,7 +121,7 @@ bool has_readable_line(const struct hprof_summary *s)
     return is_checked(s) && s->version[0] != '\0' && (!is_well_formed(s) || s->skipped > 0 || s->incomplete);
 }
 
-/* "all classes" or "712 of 746 classes". HotSpot loads up to four classes that it never dumps (SPEC.md, appendix A). */
+/* "all classes" or "712 of 746 classes". HotSpot loads up to four classes that it never dumps (PRODUCERS.md). */
 static void format_classes(const struct hprof_summary *s, char *text, size_t size)
 {
     enum { NEVER_DUMPED = 4 };
