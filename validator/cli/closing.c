@@ -10,35 +10,9 @@
 
 /* ---- What was counted -------------------------------------------------------------------------------------------- */
 
-uint64_t count_roots(const struct hprof_summary *s)
-{
-    uint64_t roots = 0;
-
-    for (unsigned tag = 0; tag < 256; tag++) {
-        const char *name = hprof_subrecord_name((uint8_t)tag);
-        if (name != NULL && strncmp(name, "ROOT_", 5) == 0)
-            roots += s->subrecord_counts[tag];
-    }
-    return roots;
-}
-
 uint64_t count_objects(const struct hprof_summary *s)
 {
     return s->instances + s->object_arrays + s->primitive_arrays;
-}
-
-bool is_checked(const struct hprof_summary *s)
-{
-    return s->status == HPROF_VALID || s->status == HPROF_INVALID;
-}
-
-/* False also after a gzip fault: the inflated bytes may be well-formed, yet incomplete. */
-bool is_well_formed(const struct hprof_summary *s)
-{
-    for (size_t rule = 0; rule < hprof_rule_count(); rule++)
-        if (s->totals[rule] > 0 && is_of_gzip(hprof_rule_at(rule)))
-            return false;
-    return s->sound_until >= s->bytes && s->bytes > 0;
 }
 
 /* ---- One file ---------------------------------------------------------------------------------------------------- */
@@ -123,11 +97,10 @@ void print_closing_line(const struct report *report, bool names_rules, bool has_
     const struct hprof_summary *s = &report->summary;
     const char *word = verdict_word(s);
     struct line line = {.used = 0};
+    char missing[MISSING_SIZE];
 
-    if (s->incomplete && s->missing_objects > 0) {
-        add_count(&line, ", at least ", s->missing_objects, "object");
-        add(&line, s->missing_objects == 1 ? " is" : " are", " missing");
-    }
+    if (s->incomplete)
+        add(&line, ", ", report_missing(s, missing));
     if (s->incomplete && s->status == HPROF_VALID)
         add(&line, ", which is allowed", "");
     if (s->errors > 0)

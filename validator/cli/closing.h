@@ -12,18 +12,10 @@ struct tally {
 void tally_add(struct tally *tally, const struct hprof_summary *summary);
 void print_tally(const struct report *report, const struct tally *tally);
 
-/* Whether the file was read to its end, so that there is a verdict. */
-bool is_checked(const struct hprof_summary *summary);
-
-/* Whether nothing in the framing is wrong, and the compressed file, if it is one, is not damaged. */
-bool is_well_formed(const struct hprof_summary *summary);
-
 /* With `names_rules`, the rules that are broken are named, because no line above does. With `has_counts`, the line has objects and
  * roots, because no line above has them. */
 void print_closing_line(const struct report *report, bool names_rules, bool has_counts);
 
-/* All roots of the heap dumps. */
-uint64_t count_roots(const struct hprof_summary *summary);
 uint64_t count_objects(const struct hprof_summary *summary);
 
 #endif

@@ -14,16 +14,21 @@ static const struct option_row rows[] = {
      "or a family (OBJ); of several options the last wins. Framing rules stay errors: nothing after such an error can be "
      "checked"},
     {OPTION_WERROR, "werror", NULL, "warnings are errors"},
+    {OPTION_ALLOW_INCOMPLETE, "allow-incomplete", NULL, "status 0, not 1, for a dump that has no error, but lacks something"},
     {OPTION_BASELINE, "baseline", "REPORT",
-     "an earlier report in JSON: if a rule has no more findings in a file than in that report, they are notes"},
+     "an earlier report in JSON, of the same profile: if a rule has no more findings in a file than in that report, they are "
+     "notes"},
 
     {0, NULL, NULL, "What is shown"},
     {OPTION_FORMAT, "format", "NAME",
      "concise (default): what is wrong, what can still be read, and the next command; full: every finding with its path; "
      "lines: "
-     "one finding per line, for editors and grep; github: annotations of a workflow; json, sarif, junit"},
+     "one finding per line, for editors and grep; github: annotations of a workflow; json; jsonl: one object a file, on a line "
+     "of "
+     "its own; sarif; junit"},
     {OPTION_VERBOSE, "verbose", NULL, "the same as --format full"},
     {OPTION_OUTPUT, "output", "FILE", "write the report to FILE, not to standard output; FILE is replaced"},
+    {OPTION_STDIN_NAME, "stdin-name", "NAME", "the name of standard input in reports, in place of -"},
     {OPTION_DECIMAL, "decimal", NULL, "offsets in decimal, as dd, head and tail take them, not in hexadecimal"},
     {OPTION_MAX_ERRORS, "max-errors", "N",
      "how many findings of each rule are shown: 5 by default in the format concise, 20 in the others, 0 for all; totals are "
@@ -74,7 +79,8 @@ void options_help(FILE *out, size_t width)
     command_line_help(out, rows, sizeof rows / sizeof rows[0], width);
     putc('\n', out);
     wrap(out,
-         "Exit status: 0 valid (there may be warnings), 1 an error was found, 2 wrong usage, 3 a file cannot be read or the "
+         "Exit status: 0 valid (there may be warnings), 1 an error was found or the dump is incomplete, 2 wrong usage, 3 a "
+         "file cannot be read or the "
          "output cannot be written, 4 a limit was reached. Of several files the worst status counts: 4, 3, 1, 0. No dump, "
          "whatever it contains, ends the tool by a signal. SIGINT, SIGTERM and the like end it at once, as they end any "
          "program.",

@@ -47,6 +47,12 @@ static bool take_option(struct cli_options *options, int code)
     case OPTION_WERROR:
         options->werror = true;
         return true;
+    case OPTION_ALLOW_INCOMPLETE:
+        options->allow_incomplete = true;
+        return true;
+    case OPTION_STDIN_NAME:
+        options->stdin_name = optarg;
+        return true;
     case OPTION_BASELINE:
         options->baseline = optarg;
         return true;
@@ -100,11 +106,19 @@ static bool check_together(const struct cli_options *options)
         }
         for (int i = 0; i < options->file_count; i++)
             standard_inputs += strcmp(options->files[i], "-") == 0;
+        if (options->stdin_name != NULL && standard_inputs == 0) {
+            say_usage("--stdin-name '", options->stdin_name, "' names standard input, and no FILE is -");
+            return false;
+        }
         if (standard_inputs > 1) {
             say_usage("", "-", " is given twice, and standard input can be read once");
             return false;
         }
         return true;
+    }
+    if (options->stdin_name != NULL) {
+        say_usage("", "--stdin-name", " is for files that are checked");
+        return false;
     }
     if (options->action == ACTION_SHOW || options->action == ACTION_REPAIR) {
         const char *option = options->action == ACTION_SHOW ? "--show" : "--repair";

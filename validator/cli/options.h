@@ -27,6 +27,7 @@ enum format {
     FORMAT_LINES,
     FORMAT_GITHUB,
     FORMAT_JSON,
+    FORMAT_JSONL,
     FORMAT_SARIF,
     FORMAT_JUNIT,
 };
@@ -44,6 +45,8 @@ struct cli_options {
     uint64_t max_memory; /* 0 for no limit */
     unsigned jobs;       /* 0 if not given */
     bool werror;
+    bool allow_incomplete;
+    const char *stdin_name; /* NULL if not given */
     bool verbose;
     bool decimal;
     unsigned quiet; /* how often --quiet was given */

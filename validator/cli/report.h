@@ -52,7 +52,7 @@ struct report_writer {
 };
 
 extern const struct report_writer report_concise, report_verdict, report_many, report_full, report_lines, report_github,
-    report_json, report_sarif, report_junit;
+    report_json, report_jsonl, report_sarif, report_junit;
 
 /* Allocates the memory for a report on file_count files. */
 bool report_prepare(struct report *report, const struct report_writer *writer);
@@ -65,6 +65,22 @@ void report_file_end(struct report *report, double seconds);
 void report_end(struct report *report, enum hprof_status worst);
 
 /* ---- For the writers --------------------------------------------------------------------------------------------- */
+
+/* Whether the file was read to its end, so that there is a verdict. */
+bool is_checked(const struct hprof_summary *summary);
+
+/* Whether nothing in the framing is wrong, and the compressed file, if it is one, is not damaged. */
+bool is_well_formed(const struct hprof_summary *summary);
+
+/* Whether the dump has all that it should: it ends, nothing of it was skipped, and no object is missing. */
+bool is_complete(const struct hprof_summary *summary);
+
+/* Of an incomplete dump: "at least 12 objects are missing", or why else it is incomplete. */
+#define MISSING_SIZE 96
+const char *report_missing(const struct hprof_summary *summary, char text[MISSING_SIZE]);
+
+/* All roots of the heap dumps. */
+uint64_t count_roots(const struct hprof_summary *summary);
 
 /* How many findings of a rule are handed out. */
 uint64_t report_shown(const struct report *report, size_t rule);

@@ -1,5 +1,5 @@
-/* --format concise: a healthy dump takes two lines. Each error and warning is a line, a few of each rule; then what can still be read,
- * the likely cause, the next command, and the verdict. --quiet, and a directory, have the verdict alone. */
+/* --format concise: a healthy dump takes two lines. Each error and warning is a line, a few of each rule; then what can still be
+ * read, the likely cause, the next command, and the verdict. --quiet, and a directory, have the verdict alone. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -87,10 +87,12 @@ static void write_rule(const struct report *report, size_t i)
 static void write_verdict(const struct report *report)
 {
     const struct hprof_summary *s = &report->summary;
+    char missing[MISSING_SIZE];
     FILE *out = report->out;
 
     open_command(report, s->status == HPROF_VALID ? HPROF_NOTE : HPROF_ERROR,
-                 s->status == HPROF_VALID     ? "valid"
+                 s->incomplete                ? "incomplete"
+                 : s->status == HPROF_VALID   ? "valid"
                  : s->status == HPROF_INVALID ? "invalid"
                                               : "not checked to the end");
     if (s->failure != NULL)
@@ -98,6 +100,8 @@ static void write_verdict(const struct report *report)
     else
         fprintf(out, "%" PRIu64 " error%s, %" PRIu64 " warning%s, %" PRIu64 " note%s", s->errors, plural(s->errors),
                 s->warnings, plural(s->warnings), s->notes, plural(s->notes));
+    if (s->incomplete)
+        fprintf(out, "; %s", report_missing(s, missing));
     if (report_lacks_baseline(report))
         fputs("; this file is not in the baseline", out);
     if (s->hint != NULL) {

@@ -55,9 +55,16 @@ static void finding(struct report *report, const struct hprof_rule *rule, const 
     }
 }
 
+/* An incomplete dump has no error that says why the status is 1. */
 static void file_end(struct report *report, double seconds)
 {
-    (void)report;
+    const struct hprof_summary *s = &report->summary;
+    char missing[MISSING_SIZE];
+
+    if (s->incomplete && s->status == HPROF_INVALID) {
+        print_safely(report->out, report->name);
+        fprintf(report->out, ": error: incomplete: %s\n", report_missing(s, missing));
+    }
     (void)seconds;
 }
 

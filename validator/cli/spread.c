@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "messages.h"
 #include "progress.h"
 
 /* How many files, for each thread, may be ahead of the one to be reported next: their findings take memory. */
@@ -132,7 +133,7 @@ static void check_file(const struct spread *spread, const char *file, struct kep
     if (k->baseline == NULL)
         k->ran_out = true;
     else
-        k->result.baseline_kind = baseline_of(spread->baseline, file, k->baseline);
+        k->result.baseline_kind = baseline_of(spread->baseline, input_name(file, spread->stdin_name), k->baseline);
     if (k->result.baseline_kind != BASELINE_NONE)
         library.baseline = k->result.baseline = k->baseline;
     const char *failure = NULL;

@@ -14,7 +14,7 @@ import pytest
 from dumps import DUPLICATE, VALID, dangling, utf8
 from tool import PROFILES, RULES, SOURCE, TOOL, Arg, catalog, obey_permissions, on_a_terminal, report, report_one, run
 
-FORMATS = ["concise", "full", "lines", "github", "json", "sarif", "junit"]
+FORMATS = ["concise", "full", "lines", "github", "json", "jsonl", "sarif", "junit"]
 
 # ---- Exit status -----------------------------------------------------------------------------------------------------
 
@@ -190,10 +190,10 @@ def wrong_usage(*args: Arg, cwd: Path | None = None) -> str:
             "no profile is called 'hotpsot' (there are strict, auto, hotspot, jdk8-agent, jvmpi-agent, sa, android, graalvm, mat)"
             "; did you mean 'hotspot'?",
         ),
-        (["--format", "xml", "x"], "--format takes concise, full, lines, github, json, sarif or junit, not 'xml'"),
+        (["--format", "xml", "x"], "--format takes concise, full, lines, github, json, jsonl, sarif or junit, not 'xml'"),
         (
             ["-f", "Jsno", "x"],
-            "--format takes concise, full, lines, github, json, sarif or junit, not 'Jsno'; did you mean 'json'?",
+            "--format takes concise, full, lines, github, json, jsonl, sarif or junit, not 'Jsno'; did you mean 'json'?",
         ),
         (["--max-errors", "-1", "x"], "--max-errors takes a whole number, 0 for all findings, not '-1'"),
         (["--max-errors", "", "x"], "--max-errors takes a whole number, 0 for all findings, not ''"),
@@ -240,6 +240,8 @@ def wrong_usage(*args: Arg, cwd: Path | None = None) -> str:
             "--explain, --list-rules and --list-profiles have the formats concise and json only",
         ),
         (["--nonsense"], "there is no option '--nonsense'"),
+        (["--stdin-name", "x", "y"], "--stdin-name 'x' names standard input, and no FILE is -"),
+        (["--stdin-name", "x", "--show", "0", "-"], "--stdin-name is for files that are checked"),
         (["--max", "3"], "'--max' is short for --max-errors and --max-memory"),
         (["--list"], "'--list' is short for --list-rules and --list-profiles"),
         (["--="], "there is no option '--='"),
@@ -252,7 +254,7 @@ def wrong_usage(*args: Arg, cwd: Path | None = None) -> str:
         (["--profile"], "option '--profile' needs an argument"),
         (
             ["--format", "x\n\x1b[31m", "x"],
-            r"--format takes concise, full, lines, github, json, sarif or junit, not 'x\n\x1b[31m'",
+            r"--format takes concise, full, lines, github, json, jsonl, sarif or junit, not 'x\n\x1b[31m'",
         ),
     ],
 )

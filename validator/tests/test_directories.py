@@ -66,7 +66,7 @@ def test_an_unreadable_directory_is_named(tmp_path: Path) -> None:
     assert "dumps/closed" in done.err
 
 
-@pytest.mark.parametrize("form", ["concise", "full", "lines", "github", "json", "sarif", "junit"])
+@pytest.mark.parametrize("form", ["concise", "full", "lines", "github", "json", "jsonl", "sarif", "junit"])
 def test_several_at_once_are_reported_like_one_after_the_other(form: str, tmp_path: Path) -> None:
     """With any number of threads, and with unreadable files between the others."""
 

@@ -17,6 +17,7 @@ from xml.etree import ElementTree
 import jsonschema
 import pytest
 from dumps import (
+    AGENT,
     DUPLICATE,
     OBJECT,
     OBJECTS,
@@ -30,7 +31,7 @@ from dumps import (
     utf8,
 )
 from lxml import etree  # type: ignore[import-untyped]
-from tool import REPORT_SCHEMA, RULES, SOURCE, Arg, report, report_one, run
+from tool import REPORT_SCHEMA, RULES, SOURCE, TOOL, Arg, report, report_one, run
 
 # ---- A limit on memory -----------------------------------------------------------------------------------------------
 
@@ -149,6 +150,25 @@ def test_a_baseline_of_many_files_with_threads(form: str, files: Path) -> None:
 def test_a_baseline_of_one_file_is_for_any_name(files: Path) -> None:
     run("-f", "json", "-o", "before.json", "duplicate", cwd=files)
     assert run("--baseline", "before.json", "-", stdin=DUPLICATE, cwd=files).status == 0
+
+
+def test_a_baseline_of_another_profile_is_wrong_usage(files: Path) -> None:
+    """With a profile by name nothing is read; what auto chooses is known when the file was read."""
+    (files / "agent").write_bytes(AGENT)
+    for profile, name in (("strict", "agent"), ("auto", "duplicate"), ("strict", "valid")):
+        assert run("--profile", profile, "-f", "json", "-o", "before.json", name, cwd=files).status in (0, 1)
+        assert run("--baseline", "before.json", "--profile", "strict", name, cwd=files).status == 0
+        done = run("--baseline", "before.json", "--profile", "hotspot", name, cwd=files)
+        assert (done.status, done.out) == (2, "")
+        sentence = "hprof-validate: --baseline: 'before.json' is a report by the profile strict, and this run uses hotspot\n"
+        assert done.err.startswith(sentence)
+    for jobs in ("1", "2"):
+        run("--profile", "strict", "-f", "json", "-o", "before.json", "agent", "valid", cwd=files)
+        done = run("--jobs", jobs, "--baseline", "before.json", "agent", "valid", cwd=files)
+        assert done.status == 2
+        assert done.err.startswith("hprof-validate: --baseline: 'agent' was checked by the profile strict, and now by jdk8-agent\n")
+        run("-f", "json", "-o", "before.json", "agent", "valid", "missing", cwd=files)
+        assert run("--jobs", jobs, "--baseline", "before.json", "agent", "valid", cwd=files).status == 0
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"files": [{}]}', '{"files": [{"file": "a", "totals": 3}]}', "\0"])
@@ -347,7 +367,70 @@ def test_the_same_bytes_give_the_same_report(files: Path, name: str) -> None:
     assert times.sub(b"", two) == times.sub(b"", one)
 
 
+# ---- Names of standard input -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", ["concise", "full", "lines", "github", "junit", "json", "jsonl", "sarif"])
+def test_standard_input_has_the_name_that_options_give(form: str, files: Path) -> None:
+    named = run("--format", form, "--stdin-name", "the pod", "-", "valid", cwd=files, stdin=DUPLICATE).out
+    assert "the pod" in named.replace("%20", " ")
+    assert "standard input" not in named
+    unnamed = run("--format", form, "-", "valid", cwd=files, stdin=DUPLICATE).out
+    assert "the pod" not in unnamed.replace("%20", " ")
+    assert "'the pod'" not in named  # no command reads a file of that name
+
+
+def test_the_name_of_standard_input_is_that_in_a_baseline(files: Path) -> None:
+    run("-f", "json", "-o", "before.json", "duplicate", "valid", cwd=files)
+    for jobs in ("1", "2"):
+        args = ("--jobs", jobs, "--baseline", "before.json", "-", "valid")
+        assert run(*args, cwd=files, stdin=DUPLICATE).status == 1
+        assert run("--stdin-name", "duplicate", *args, cwd=files, stdin=DUPLICATE).status == 0
+
+
 # ---- JSON ------------------------------------------------------------------------------------------------------------
+
+
+def test_jsonl_has_the_files_of_json(files: Path) -> None:
+    names = ["duplicate", "missing", "dangling", "valid.gz", "truncated"]
+    whole = report(*names, cwd=files)["files"]
+    done = run("--profile", "strict", "--format", "jsonl", *names, cwd=files)
+    assert done.status == 3
+    assert [json.loads(line) for line in done.out.splitlines()] == whole
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_jsonl_writes_a_file_as_soon_as_it_is_done(jobs: str, files: Path) -> None:
+    """The last file is a pipe to which nothing is written until the line of the file before was read."""
+    os.mkfifo(files / "later")
+    command = [TOOL, "--format", "jsonl", "--jobs", jobs, "valid", "duplicate", "later"]
+    with subprocess.Popen(command, cwd=files, stdout=subprocess.PIPE) as process:
+        assert process.stdout
+        assert [json.loads(process.stdout.readline())["file"] for _ in range(2)] == ["valid", "duplicate"]
+        (files / "later").write_bytes(VALID)
+        assert json.loads(process.stdout.readline())["file"] == "later"
+    assert process.returncode == 1
+
+
+def test_json_says_whether_a_dump_is_complete(files: Path) -> None:
+    segments, _, _ = VALID.rpartition(record(0x2C, b""))
+    (files / "no-end").write_bytes(segments)
+    (files / "skipped").write_bytes(dump(instance(0x20, OBJECT), b"\x66" + bytes(30)))
+    complete = {"valid": True, "duplicate": True, "valid.gz": True, "truncated": False, "no-end": False, "skipped": False}
+    for name, expected in complete.items():
+        assert report_one(name, cwd=files)["complete"] is expected, name
+        (artifact,) = sarif(name, cwd=files)["artifacts"]
+        assert artifact["properties"]["complete"] is expected
+        (suite,) = junit(name, cwd=files)
+        (found,) = suite.findall("properties/property[@name='complete']")
+        assert found.attrib["value"] == str(expected).lower()
+
+
+def test_json_counts_roots_and_loaded_classes(files: Path) -> None:
+    roots = [root(0x05, 0x20), root(0x07, 0x20), struct.pack(">BQQ", 0x01, 0x20, 7)]
+    (files / "roots").write_bytes(dump(instance(0x20, OBJECT), *roots))
+    counts = report_one("roots", cwd=files)["counts"]
+    assert (counts["roots"], counts["loaded_classes"], counts["classes"]) == (3, 2, 2)
 
 
 def test_json(files: Path) -> None:
@@ -380,6 +463,7 @@ def test_json_counts_every_tag(files: Path) -> None:
         "INSTANCE_DUMP": 1,
         "OBJECT_ARRAY_DUMP": 1,
         "classes": 2,
+        "loaded_classes": 2,
         "instances": 1,
         "object_arrays": 1,
         "references": 2,
@@ -565,7 +649,8 @@ def junit(*args: Arg, cwd: Path | None = None) -> list[ElementTree.Element]:
 
 def cases(suite: ElementTree.Element) -> dict[str, ElementTree.Element]:
     """The cases by rule; the first case is that of the file."""
-    reading, *rules = suite.findall("testcase")
+    reading, completeness, *rules = suite.findall("testcase")
+    assert completeness.attrib["name"] == "nothing of an otherwise valid dump is missing"
     assert reading.attrib["name"] == "the file can be read to its end"
     assert reading.attrib["time"] == suite.attrib["time"]
     return {case.attrib["name"].split()[0]: case for case in rules}
@@ -658,7 +743,7 @@ def test_junit_without_a_header_passes_nothing_that_needs_one(files: Path) -> No
 
 def test_junit_of_a_file_that_cannot_be_opened(files: Path) -> None:
     (suite,) = junit("missing", cwd=files)
-    assert (suite.attrib["errors"], suite.attrib["skipped"]) == ("1", str(len(RULES)))
+    assert (suite.attrib["errors"], suite.attrib["skipped"]) == ("1", str(len(RULES) + 1))
     (error,) = suite.findall("testcase/error")
     assert error.attrib["message"] == "No such file or directory"
 
