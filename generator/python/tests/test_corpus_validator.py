@@ -78,6 +78,13 @@ def test_findings(entry: Entry, profile: str) -> None:
     assert report["valid"] == (verdict_in(entry, RULES, profile) == "valid")
 
 
+@pytest.mark.parametrize("profile", PROFILES)
+def test_what_strict_accepts_without_a_warning_is_valid_in_every_profile(profile: str) -> None:
+    accepted = [file for file, report in reports("strict").items() if report["valid"] and report["warnings"] == 0]
+    assert len(accepted) > 100
+    assert [file for file in accepted if not reports(profile)[file]["valid"]] == []
+
+
 @pytest.mark.parametrize("entry", SMALL, ids=name)
 def test_clauses_and_totals(entry: Entry) -> None:
     report = reports("strict")[entry["file"]]
