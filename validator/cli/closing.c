@@ -76,14 +76,13 @@ static void add_facts(struct line *line, const struct report *report, bool has_c
 {
     const struct hprof_summary *s = &report->summary;
     bool automatic = strcmp(hprof_profile_at(report->profile)->name, "auto") == 0, has_header = s->version[0] != '\0';
-    bool nothing_checked = s->bytes == 0 && !s->compressed;
     char number[NUMBER_SIZE];
 
     add(line, " (", !has_header ? without_header(s) : s->producer[0] != '\0' ? s->producer : "unknown producer");
     if (!automatic)
         add(line, ", profile ", hprof_profile_at(s->profile)->name);
-    add(line, ", ", format_size(number, nothing_checked ? s->file_bytes : s->bytes));
-    if (s->compressed)
+    add(line, ", ", format_size(number, has_header ? s->bytes : s->file_bytes));
+    if (s->compressed && has_header)
         add(line, ", gzip ", format_size(number, s->file_bytes));
     if (has_header && has_counts) {
         add_count(line, ", ", count_objects(s), "object");

@@ -1,5 +1,6 @@
 """The command line tool: every option, every exit status, and everything that a shell can do to it."""
 
+import contextlib
 import gzip
 import json
 import os
@@ -141,6 +142,19 @@ def test_a_fifo(tmp_path: Path) -> None:
     with subprocess.Popen([TOOL, fifo], stdout=subprocess.PIPE) as process:
         fifo.write_bytes(VALID)
         assert process.wait(60) == 0
+
+
+def test_a_stream_without_a_header_ends_after_the_header() -> None:
+    """The other end of the pipe stays open, and writes more as long as the tool reads."""
+    with subprocess.Popen([TOOL, "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin and process.stdout
+        with contextlib.suppress(BrokenPipeError):
+            for _ in range(1 << 12):
+                process.stdin.write(b"no dump, " * 8000)
+        assert process.wait(60) == 1
+        assert b"error[HDR-001]: not an HPROF dump: " in process.stdout.read()
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.close()
 
 
 def test_a_socket(tmp_path: Path) -> None:
