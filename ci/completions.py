@@ -107,9 +107,9 @@ def tools() -> list[Tool]:
     rules = re.findall(r"^RULE\((\w+),\s*(\d+)", read_text("validator/src/findings/rules.def"), re.MULTILINE)
     identifiers = ["-".join(rule) for rule in rules]
     profiles = re.findall(r'^PROFILE\(\w+, "([\w-]+)"', read_text("validator/src/findings/profiles.def"), re.MULTILINE)
-    validate = read_text("validator/cli/options.c")
+    validate = read_text("validator/cli/option_rows.h") + read_text("validator/cli/option_rows.c")
     generate = read_text("generator/cli/options.c")
-    formats = re.findall(r'\[FORMAT_\w+\] = "([\w-]+)"', validate)
+    formats = re.findall(r'\[FORMAT_\w+\] = "([\w-]+)"', read_text("validator/cli/option_values.c"))
     records = re.findall(r'\[RECORDS_\w+\] = "(\w+)"', generate)
     faults = re.findall(
         r'^FAULT\((\w+), "([\w.-]+)"', read_text("generator/src/faults.def"), re.MULTILINE

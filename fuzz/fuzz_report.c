@@ -16,10 +16,10 @@
 #include "target.h"
 #include "wrap.h"
 
-enum format { SUMMARY, COLOURED_SUMMARY, TEXT, COLOURED_TEXT, VERDICT, MANY, LINES, GITHUB, JSON, SARIF, JUNIT, FORMATS };
+enum format { CONCISE, COLOURED_CONCISE, FULL, COLOURED_FULL, VERDICT, MANY, LINES, GITHUB, JSON, SARIF, JUNIT, FORMATS };
 
-static const struct report_writer *const writers[FORMATS] = {[SUMMARY] = &report_summary, [COLOURED_SUMMARY] = &report_summary,
-                                                             [TEXT] = &report_text,       [COLOURED_TEXT] = &report_text,
+static const struct report_writer *const writers[FORMATS] = {[CONCISE] = &report_concise, [COLOURED_CONCISE] = &report_concise,
+                                                             [FULL] = &report_full,       [COLOURED_FULL] = &report_full,
                                                              [VERDICT] = &report_verdict, [MANY] = &report_many,
                                                              [LINES] = &report_lines,     [GITHUB] = &report_github,
                                                              [JSON] = &report_json,       [SARIF] = &report_sarif,
@@ -196,7 +196,7 @@ static void expect_xml(const struct run *run)
 
 static bool is_coloured(int format)
 {
-    return format == COLOURED_SUMMARY || format == COLOURED_TEXT;
+    return format == COLOURED_CONCISE || format == COLOURED_FULL;
 }
 
 static void open_outputs(struct run *run, const struct hprof_options *options, struct dice *dice)
@@ -310,8 +310,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                           : hprof_validate_memory(bytes, size, false, &options));
     for (int i = 0; i < FORMATS; i++)
         expect_printable(run.outputs[i].text, run.outputs[i].size, true, is_coloured(i));
-    expect_only_colours(&run.outputs[SUMMARY], &run.outputs[COLOURED_SUMMARY]);
-    expect_only_colours(&run.outputs[TEXT], &run.outputs[COLOURED_TEXT]);
+    expect_only_colours(&run.outputs[CONCISE], &run.outputs[COLOURED_CONCISE]);
+    expect_only_colours(&run.outputs[FULL], &run.outputs[COLOURED_FULL]);
     expect_commands(&run.outputs[GITHUB]);
     if (HAS_PARSERS) {
         expect_json(&run, JSON, "files", "findings", "rule");

@@ -98,7 +98,7 @@ def check_corpus(root: Root, tool: str) -> None:
     corpus = f"/tmp/hprof-corpus-{VERSION}/corpus"
     entries = json.loads((root.folder / corpus[1:] / "manifest.json").read_text())["files"]
     wanted = {entry["file"]: entry["verdict"] for entry in entries if entry["checked_in"]}
-    report = root.shell(f"{tool} --format json $(find . -name '*.hprof' -o -name '*.gz') || [ $? -eq 1 ]", corpus)
+    report = root.shell(f"{tool} --profile strict --format json $(find . -name '*.hprof' -o -name '*.gz') || [ $? -eq 1 ]", corpus)
     found = {file["file"].removeprefix("./"): "valid" if file["valid"] else "invalid" for file in json.loads(report)["files"]}
     assert len(found) > 100
     assert found == wanted
@@ -133,7 +133,7 @@ def test_static_binaries_need_nothing(tmp_path: Path) -> None:
     for tool in ("hprof-validate", "hprof-gen"):
         shutil.copy(the(f"{tool}-*"), tmp_path / tool)
     run("chroot", tmp_path, "/hprof-gen", "--objects=1e4", "--gz=1", "--output=/dump.hprof", "--manifest=/dump.json")
-    report = json.loads(run("chroot", tmp_path, "/hprof-validate", "--format=json", "/dump.hprof"))
+    report = json.loads(run("chroot", tmp_path, "/hprof-validate", "--profile=strict", "--format=json", "/dump.hprof"))
     truth = json.loads((tmp_path / "dump.json").read_text())
     assert report["files"][0]["valid"]
     assert truth["sha256"] == hashlib.sha256((tmp_path / "dump.hprof").read_bytes()).hexdigest()

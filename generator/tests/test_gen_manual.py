@@ -19,7 +19,7 @@ def folder(tmp_path: Path) -> Path:
     """A folder in which the author of a reader types the commands."""
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/hprof-gen").symlink_to(GENERATOR)
-    (tmp_path / "bin/your-reader").write_text(f'#!/bin/sh\necho read >>read\nexec "{VALIDATOR}" -qq "$@"\n')
+    (tmp_path / "bin/your-reader").write_text(f'#!/bin/sh\necho read >>read\nexec "{VALIDATOR}" --profile strict -qq "$@"\n')
     (tmp_path / "bin/your-reader").chmod(0o755)
     return tmp_path
 
@@ -32,7 +32,7 @@ def shell(command: str, folder: Path) -> "subprocess.CompletedProcess[str]":
 
 
 def totals_of(dump: Path) -> dict[str, int]:
-    report = subprocess.run([VALIDATOR, "--format=json", dump], stdout=subprocess.PIPE, check=False).stdout
+    report = subprocess.run([VALIDATOR, "--profile=strict", "--format=json", dump], stdout=subprocess.PIPE, check=False).stdout
     totals: dict[str, int] = json.loads(report)["files"][0]["totals"]
     return totals
 

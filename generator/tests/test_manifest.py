@@ -69,7 +69,9 @@ def test_manifest_of_records_taken_from_a_dump(tmp_path: Path) -> None:
 def test_manifest_of_a_dump_that_ends_too_early(rule: str, tmp_path: Path) -> None:
     """Only complete records are counted, as the validator does."""
     manifest = truth(f"--violate={rule}", "--objects=1000", folder=tmp_path)
-    done = subprocess.run([VALIDATOR, "--format=json", "dump.hprof"], cwd=tmp_path, capture_output=True, check=False)
+    done = subprocess.run(
+        [VALIDATOR, "--profile=strict", "--format=json", "dump.hprof"], cwd=tmp_path, capture_output=True, check=False
+    )
     counts = json.loads(done.stdout)["files"][0]["counts"]
     for name, count in (manifest["records"] | manifest["sub_records"]).items():
         assert (name, counts[name]) == (name, count)
@@ -154,7 +156,7 @@ def test_every_shape_at_some_size(shape: str, tmp_path: Path) -> None:
     for version, objects in (("1.0.2", 30000 // smaller), ("1.0.1", 150000 // smaller)):
         manifest = truth(f"--shape={shape}", f"--version={version}", f"--objects={objects}", folder=tmp_path)
         report = subprocess.run(
-            [VALIDATOR, "--format=json", tmp_path / "dump.hprof"], stdout=subprocess.PIPE, check=False
+            [VALIDATOR, "--profile=strict", "--format=json", tmp_path / "dump.hprof"], stdout=subprocess.PIPE, check=False
         )
         file = json.loads(report.stdout)["files"][0]
         assert file["totals"] == manifest["quirks"] == {}

@@ -24,7 +24,7 @@ IN_64_MIB = ("sh", "-c", 'ulimit -d 65536; exec "$0" "$@"')
 def test_any_size_through_a_pipe(size: int, tmp_path: Path) -> None:
     manifest, report = tmp_path / "truth.json", tmp_path / "report.json"
     generate = [*(() if IS_SANITIZED else IN_64_MIB), GENERATOR, f"--bytes={size}", f"--manifest={manifest}"]
-    validate = [VALIDATOR, "--format=json", f"--max-memory={size // 25 + 32 * MIB}", f"--output={report}", "-"]
+    validate = [VALIDATOR, "--profile=strict", "--format=json", f"--max-memory={size // 25 + 32 * MIB}", f"--output={report}", "-"]
     with subprocess.Popen(generate, stdout=subprocess.PIPE) as generator:
         checked = subprocess.run(validate, stdin=generator.stdout, check=False)
         assert generator.stdout

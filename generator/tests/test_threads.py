@@ -30,7 +30,17 @@ DUMPS = {
 
 
 def report(path: Path, threads: int) -> bytes:
-    command: list[str | Path] = [VALIDATE, "--format", "lines", "--max-errors", "0", "--jobs", str(threads), path]
+    command: list[str | Path] = [
+        VALIDATE,
+        "--profile=strict",
+        "--format",
+        "lines",
+        "--max-errors",
+        "0",
+        "--jobs",
+        str(threads),
+        path,
+    ]
     return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120, check=False).stdout
 
 

@@ -73,6 +73,36 @@ static const json_t *find_file(const json_t *files, const char *name)
     return json_array_size(files) == 1 ? json_array_get(files, 0) : NULL;
 }
 
+static const char *profile_of(const json_t *file)
+{
+    double status = json_number_value(json_object_get(file, "status"));
+
+    return status <= HPROF_INVALID ? json_string_value(json_object_get(file, "profile")) : NULL;
+}
+
+const char *baseline_profile(const struct baseline *baseline, const char *file)
+{
+    return profile_of(find_file(json_object_get(baseline->report, "files"), file));
+}
+
+bool baseline_has_profile(const struct baseline *baseline, const char *path, const char *profile)
+{
+    char after[160];
+    size_t i;
+    const json_t *file;
+
+    json_array_foreach(json_object_get(baseline->report, "files"), i, file)
+    {
+        const char *was = profile_of(file);
+        if (was == NULL || strcmp(was, profile) == 0)
+            continue;
+        snprintf(after, sizeof after, "' is a report by the profile %.40s, and this run uses %.40s", was, profile);
+        say_usage("--baseline: '", path, after);
+        return false;
+    }
+    return true;
+}
+
 enum baseline_kind baseline_of(const struct baseline *baseline, const char *file, uint64_t *numbers)
 {
     if (baseline->report == NULL)

@@ -21,6 +21,13 @@ enum baseline_kind {
     BASELINE_HAS_FILE
 };
 
+/* The profile of the report about the file of this name, or about its only file; NULL if there is none, or if the file was not
+ * checked to its end. */
+const char *baseline_profile(const struct baseline *baseline, const char *file);
+
+/* Whether every profile in the report is this one, or there is no baseline. Prints that it is not. */
+bool baseline_has_profile(const struct baseline *baseline, const char *path, const char *profile);
+
 /* Writes how many findings each rule had in the file of this name, or in the only file of the report; zeros if the report lacks the
  * file. Several threads may call this at once. */
 enum baseline_kind baseline_of(const struct baseline *baseline, const char *file, uint64_t *numbers);

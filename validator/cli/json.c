@@ -54,6 +54,8 @@ static void write_quoted(FILE *out, const char *text)
 
 static void new_line(struct json *json)
 {
+    if (json->on_one_line)
+        return;
     putc('\n', json->out);
     for (unsigned i = 0; i < json->depth; i++)
         fputs("  ", json->out);
@@ -63,7 +65,7 @@ static void new_line(struct json *json)
 static void lead_in(struct json *json, const char *key)
 {
     if (json->filled[json->depth - 1])
-        putc(',', json->out);
+        fputs(json->on_one_line ? ", " : ",", json->out);
     json->filled[json->depth - 1] = true;
     new_line(json);
     if (key != NULL) {
@@ -83,6 +85,12 @@ static void open_one(struct json *json, char opening, char closing)
 void json_begin(struct json *json, FILE *out)
 {
     *json = (struct json){.out = out};
+    open_one(json, '{', '}');
+}
+
+void json_begin_line(struct json *json, FILE *out)
+{
+    *json = (struct json){.out = out, .on_one_line = true};
     open_one(json, '{', '}');
 }
 

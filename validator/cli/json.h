@@ -11,13 +11,15 @@
 
 struct json {
     FILE *out;
+    bool on_one_line;
     unsigned depth;
     char closing[JSON_DEPTH]; /* brackets that will close the open objects and arrays, outermost first */
     bool filled[JSON_DEPTH];
 };
 
-void json_begin(struct json *json, FILE *out); /* opens the outermost object */
-void json_finish(struct json *json);           /* closes it */
+void json_begin(struct json *json, FILE *out);      /* opens the outermost object */
+void json_begin_line(struct json *json, FILE *out); /* the same; all is written on one line */
+void json_finish(struct json *json);                /* closes it */
 
 void json_put_object(struct json *json, const char *key);
 void json_put_array(struct json *json, const char *key);

@@ -43,6 +43,7 @@ struct run {
     struct output output;
     bool summarized; /* the present file has its summary */
     bool stopped;    /* a write failed, so the report cannot go on */
+    bool is_misled;  /* a file was compared with a baseline of another profile */
     enum hprof_status worst;
 };
 
@@ -57,12 +58,33 @@ static bool reporting(const struct run *run)
     return run->output.stream != NULL && !run->stopped;
 }
 
+/* The name of the present file in messages. */
+static const char *shown_name(const struct run *run)
+{
+    return display_name(input_name(run->file, run->options->stdin_name));
+}
+
+/* The profile auto chooses is known only now. */
+static void compare_profiles(struct run *run, const struct hprof_summary *summary)
+{
+    const char *now = hprof_profile_at(summary->profile)->name;
+    const char *was = baseline_profile(&run->baseline, input_name(run->file, run->options->stdin_name));
+    char after[160];
+
+    if (was == NULL || !is_checked(summary) || strcmp(was, now) == 0)
+        return;
+    run->is_misled = true;
+    snprintf(after, sizeof after, "' was checked by the profile %.40s, and now by %.40s", was, now);
+    say_usage("--baseline: '", shown_name(run), after);
+}
+
 static void show_summary(struct run *run, bool opened, const struct hprof_summary *summary)
 {
     progress_end(&run->progress);
     run->summarized = true;
     if (summary->failure != NULL)
-        say_failure(display_name(run->file), summary->failure);
+        say_failure(shown_name(run), summary->failure);
+    compare_profiles(run, summary);
     if (!reporting(run))
         return;
     report_file(&run->report, run->file, opened, summary);
@@ -134,7 +156,7 @@ static enum hprof_status check_file(struct run *run, const char *file)
 {
     run->file = file;
     run->summarized = false;
-    progress_begin(&run->progress, display_name(file));
+    progress_begin(&run->progress, shown_name(run));
 
     enum hprof_status status = HPROF_IO;
     const char *failure;
@@ -142,7 +164,8 @@ static enum hprof_status check_file(struct run *run, const char *file)
     if (fd < 0) {
         show_failure(run, false, status, failure);
     } else {
-        run->report.baseline_kind = baseline_of(&run->baseline, file, run->baseline_numbers);
+        run->report.baseline_kind =
+            baseline_of(&run->baseline, input_name(file, run->options->stdin_name), run->baseline_numbers);
         if (run->report.baseline_kind != BASELINE_NONE)
             run->library.baseline = run->report.baseline = run->baseline_numbers;
         status = hprof_validate_fd(fd, &run->library);
@@ -197,6 +220,7 @@ static enum hprof_status check_files(struct run *run)
         .file_count = options->file_count,
         .jobs = at_once,
         .baseline = &run->baseline,
+        .stdin_name = options->stdin_name,
         .wants_findings = run->library.on_finding != NULL,
         .open = open_input,
         .report = report_result,
@@ -215,18 +239,20 @@ static const struct report_writer *writer_for(const struct cli_options *options)
     bool only_verdict = options->quiet > 0 && options->output == NULL;
 
     switch (options->format) {
-    case FORMAT_TEXT:
+    case FORMAT_CONCISE:
         if (only_verdict)
             return &report_verdict;
-        return options->verbose ? &report_text : options->found.has_directory ? &report_many : &report_summary;
-    case FORMAT_TEXT_FULL:
-        return only_verdict ? &report_verdict : &report_text;
+        return options->verbose ? &report_full : options->found.has_directory ? &report_many : &report_concise;
+    case FORMAT_FULL:
+        return only_verdict ? &report_verdict : &report_full;
     case FORMAT_LINES:
         return only_verdict ? &report_verdict : &report_lines;
     case FORMAT_GITHUB:
         return &report_github;
     case FORMAT_JSON:
         return &report_json;
+    case FORMAT_JSONL:
+        return &report_jsonl;
     case FORMAT_SARIF:
         return &report_sarif;
     case FORMAT_JUNIT:
@@ -245,6 +271,7 @@ static void prepare(struct run *run, const struct cli_options *options, bool wan
     run->library.max_errors = wanted ? options->max_errors : 1;
     run->library.max_memory = options->max_memory;
     run->library.werror = options->werror;
+    run->library.allow_incomplete = options->allow_incomplete;
     run->library.severities = options->severities;
     run->library.on_summary = on_summary;
     run->library.on_finding = wanted ? on_finding : NULL;
@@ -256,6 +283,7 @@ static void prepare(struct run *run, const struct cli_options *options, bool wan
         .width = WRAP_NEVER,
         .decimal = options->decimal,
         .profile = options->profile,
+        .stdin_name = options->stdin_name,
         .max_errors = options->max_errors,
         .severities = options->severities,
         .file_count = (size_t)options->file_count,
@@ -294,6 +322,10 @@ static enum hprof_status check_all(const struct cli_options *options)
 
     prepare(&run, options, wanted);
     enum hprof_status status = baseline_load(&run.baseline, options->baseline);
+    const char *profile = hprof_profile_at(options->profile)->name;
+    if (status == HPROF_VALID && strcmp(profile, "auto") != 0 &&
+        !baseline_has_profile(&run.baseline, options->baseline, profile))
+        status = HPROF_USAGE;
     run.baseline_numbers = calloc(hprof_rule_count(), sizeof *run.baseline_numbers);
     if (status == HPROF_VALID && run.baseline_numbers == NULL) {
         say_failure("baseline", "out of memory");
@@ -303,6 +335,8 @@ static enum hprof_status check_all(const struct cli_options *options)
         status = begin_report(&run, options);
     if (status == HPROF_VALID) {
         status = check_files(&run);
+        if (run.is_misled)
+            status = worse(status, HPROF_USAGE);
         if (wanted)
             status = end_report(&run, status);
     }

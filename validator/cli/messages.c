@@ -24,6 +24,11 @@ void say_failure(const char *subject, const char *failure)
     fprintf(stderr, ": %s\n", failure);
 }
 
+const char *input_name(const char *file, const char *stdin_name)
+{
+    return strcmp(file, "-") == 0 && stdin_name != NULL ? stdin_name : file;
+}
+
 const char *display_name(const char *file)
 {
     return strcmp(file, "-") == 0 ? "standard input" : file;

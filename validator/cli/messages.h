@@ -14,6 +14,9 @@ void say_usage_asking(const char *before, const char *subject, const char *after
 /* "hprof-validate: heap.hprof: No such file or directory" */
 void say_failure(const char *subject, const char *failure);
 
+/* "-" has the name that options give to standard input, if they do. */
+const char *input_name(const char *file, const char *stdin_name);
+
 /* The name of a file in messages and reports: as given, or "standard input" for "-". */
 const char *display_name(const char *file);
 

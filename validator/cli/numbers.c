@@ -41,6 +41,20 @@ const char *format_count(char out[NUMBER_SIZE], uint64_t count)
     return out;
 }
 
+const char *format_exact(char out[NUMBER_SIZE], uint64_t count)
+{
+    char digits[24];
+    size_t length = (size_t)snprintf(digits, sizeof digits, "%" PRIu64, count), used = 0;
+
+    for (size_t i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0)
+            out[used++] = ',';
+        out[used++] = digits[i];
+    }
+    out[used] = '\0';
+    return out;
+}
+
 const char *format_rate(char out[NUMBER_SIZE], uint64_t bytes, double seconds)
 {
     double value = seconds > 0 ? (double)bytes / seconds : 0;

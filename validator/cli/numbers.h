@@ -9,6 +9,8 @@
 
 const char *format_size(char out[NUMBER_SIZE], uint64_t bytes);
 const char *format_count(char out[NUMBER_SIZE], uint64_t count); /* exact below a million */
+/* All digits, in groups of three: "60,300". */
+const char *format_exact(char out[NUMBER_SIZE], uint64_t count);
 const char *format_rate(char out[NUMBER_SIZE], uint64_t bytes, double seconds);
 const char *format_seconds(char out[NUMBER_SIZE], double seconds);
 const char *format_countdown(char out[NUMBER_SIZE], double seconds);

@@ -22,11 +22,12 @@ enum action {
 };
 
 enum format {
-    FORMAT_TEXT,
-    FORMAT_TEXT_FULL,
+    FORMAT_CONCISE,
+    FORMAT_FULL,
     FORMAT_LINES,
     FORMAT_GITHUB,
     FORMAT_JSON,
+    FORMAT_JSONL,
     FORMAT_SARIF,
     FORMAT_JUNIT,
 };
@@ -38,11 +39,14 @@ struct cli_options {
     const char *baseline; /* NULL for none */
     size_t profile;
     uint64_t max_errors;
+    bool has_max_errors; /* an option gives the number */
     uint64_t show_offset, show_around;
     const char *repair;  /* the path of the copy */
     uint64_t max_memory; /* 0 for no limit */
     unsigned jobs;       /* 0 if not given */
     bool werror;
+    bool allow_incomplete;
+    const char *stdin_name; /* NULL if not given */
     bool verbose;
     bool decimal;
     unsigned quiet; /* how often --quiet was given */

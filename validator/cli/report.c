@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "catalog.h"
+#include "messages.h"
 #include "numbers.h"
 
 /* A copy that outlives the callback; NULL stays NULL. */
@@ -34,8 +35,10 @@ static void keep_summary(struct report *report, const struct hprof_summary *summ
     *s = *summary;
     s->totals = report->totals;
     s->quirks = report->quirks;
+    s->quirk_notes = report->quirk_notes;
     keep_numbers(report->totals, summary->totals);
     keep_numbers(report->quirks, summary->quirks);
+    keep_numbers(report->quirk_notes, summary->quirk_notes);
     s->version = keep(report->texts[0], summary->version);
     s->producer = keep(report->texts[1], summary->producer);
     s->accepted_by = keep(report->texts[2], summary->accepted_by);
@@ -48,16 +51,18 @@ bool report_prepare(struct report *report, const struct report_writer *writer)
     report->writer = writer;
     report->totals = calloc(hprof_rule_count(), sizeof *report->totals);
     report->quirks = calloc(hprof_rule_count(), sizeof *report->quirks);
+    report->quirk_notes = calloc(hprof_rule_count(), sizeof *report->quirk_notes);
     report->state = calloc(1, writer->state_size(report));
-    return report->totals != NULL && report->quirks != NULL && report->state != NULL;
+    return report->totals != NULL && report->quirks != NULL && report->quirk_notes != NULL && report->state != NULL;
 }
 
 void report_release(struct report *report)
 {
     free(report->totals);
     free(report->quirks);
+    free(report->quirk_notes);
     free(report->state);
-    report->totals = report->quirks = NULL;
+    report->totals = report->quirks = report->quirk_notes = NULL;
     report->state = NULL;
 }
 
@@ -69,7 +74,9 @@ void report_begin(struct report *report, FILE *out)
 
 void report_file(struct report *report, const char *file, bool opened, const struct hprof_summary *summary)
 {
-    report->file = file;
+    report->is_stdin = strcmp(file, "-") == 0;
+    report->file = input_name(file, report->stdin_name);
+    report->name = display_name(report->file);
     report->opened = opened;
     keep_summary(report, summary);
     report->writer->file(report);
@@ -90,6 +97,55 @@ void report_file_end(struct report *report, double seconds)
 void report_end(struct report *report, enum hprof_status worst)
 {
     report->writer->end(report, worst);
+}
+
+uint64_t count_roots(const struct hprof_summary *s)
+{
+    uint64_t roots = 0;
+
+    for (unsigned tag = 0; tag < 256; tag++) {
+        const char *name = hprof_subrecord_name((uint8_t)tag);
+        if (name != NULL && strncmp(name, "ROOT_", 5) == 0)
+            roots += s->subrecord_counts[tag];
+    }
+    return roots;
+}
+
+bool is_checked(const struct hprof_summary *s)
+{
+    return s->status == HPROF_VALID || s->status == HPROF_INVALID;
+}
+
+/* False also after a gzip fault: the inflated bytes may be well-formed, yet incomplete. */
+bool is_well_formed(const struct hprof_summary *s)
+{
+    for (size_t rule = 0; rule < hprof_rule_count(); rule++)
+        if (s->totals[rule] > 0 && is_of_gzip(hprof_rule_at(rule)))
+            return false;
+    return s->sound_until >= s->bytes && s->bytes > 0;
+}
+
+bool is_complete(const struct hprof_summary *s)
+{
+    bool has_end = s->totals[hprof_rule_find("REC-007")] == 0 && s->totals[hprof_rule_find("REC-016")] == 0;
+
+    return is_checked(s) && is_well_formed(s) && has_end && !s->incomplete && s->skipped == 0 && s->missing_objects == 0;
+}
+
+const char *report_missing(const struct hprof_summary *s, char text[MISSING_SIZE])
+{
+    char number[NUMBER_SIZE];
+
+    if (s->missing_objects > 0)
+        snprintf(text, MISSING_SIZE, "at least %s object%s missing", format_exact(number, s->missing_objects),
+                 s->missing_objects == 1 ? " is" : "s are");
+    else if (s->missing_undecided)
+        snprintf(text, MISSING_SIZE, "objects may be missing");
+    else if (s->totals[hprof_rule_find("REC-007")] > 0)
+        snprintf(text, MISSING_SIZE, "the end of the heap dump is missing");
+    else
+        snprintf(text, MISSING_SIZE, "the heap dump is missing");
+    return text;
 }
 
 uint64_t report_shown(const struct report *report, size_t rule)
@@ -159,6 +215,8 @@ void report_each_count(const struct hprof_summary *summary, void (*visit)(void *
             visit(context, name, summary->subrecord_counts[tag]);
     }
     visit(context, "unknown", unknown);
+    visit(context, "loaded_classes", summary->loaded_classes);
+    visit(context, "roots", count_roots(summary));
     visit(context, "classes", summary->classes);
     visit(context, "instances", summary->instances);
     visit(context, "object_arrays", summary->object_arrays);

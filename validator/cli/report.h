@@ -23,6 +23,7 @@ struct report {
     bool decimal;              /* offsets are printed in decimal */
     size_t profile;            /* that the options name; the summary has the one that was used */
     uint64_t max_errors;       /* as in hprof_options */
+    const char *stdin_name;    /* of "-"; NULL if options give none */
     const uint8_t *severities; /* as in hprof_options */
     const uint64_t *baseline;  /* as in hprof_options, for the present file */
     enum baseline_kind baseline_kind;
@@ -30,10 +31,12 @@ struct report {
     bool shortened;    /* memory ran out, so something was left out */
 
     /* The present file, from report_file to report_file_end. */
-    const char *file;                /* its name as given */
-    struct hprof_summary summary;    /* a copy */
-    uint64_t *totals, *quirks;       /* the numbers of the summary, by rule */
-    char texts[5][REPORT_TEXT_SIZE]; /* the strings of the summary */
+    const char *file; /* its name as given, or the one that options give to standard input */
+    const char *name; /* for people: of standard input "standard input", if options give no other */
+    bool is_stdin;
+    struct hprof_summary summary;            /* a copy */
+    uint64_t *totals, *quirks, *quirk_notes; /* the numbers of the summary, by rule */
+    char texts[5][REPORT_TEXT_SIZE];         /* the strings of the summary */
     bool opened;
 
     void *state; /* the writer's own */
@@ -48,8 +51,8 @@ struct report_writer {
     void (*end)(struct report *report, enum hprof_status worst);
 };
 
-extern const struct report_writer report_summary, report_verdict, report_many, report_text, report_lines, report_github,
-    report_json, report_sarif, report_junit;
+extern const struct report_writer report_concise, report_verdict, report_many, report_full, report_lines, report_github,
+    report_json, report_jsonl, report_sarif, report_junit;
 
 /* Allocates the memory for a report on file_count files. */
 bool report_prepare(struct report *report, const struct report_writer *writer);
@@ -62,6 +65,22 @@ void report_file_end(struct report *report, double seconds);
 void report_end(struct report *report, enum hprof_status worst);
 
 /* ---- For the writers --------------------------------------------------------------------------------------------- */
+
+/* Whether the file was read to its end, so that there is a verdict. */
+bool is_checked(const struct hprof_summary *summary);
+
+/* Whether nothing in the framing is wrong, and the compressed file, if it is one, is not damaged. */
+bool is_well_formed(const struct hprof_summary *summary);
+
+/* Whether the dump has all that it should: it ends, nothing of it was skipped, and no object is missing. */
+bool is_complete(const struct hprof_summary *summary);
+
+/* Of an incomplete dump: "at least 12 objects are missing", or why else it is incomplete. */
+#define MISSING_SIZE 96
+const char *report_missing(const struct hprof_summary *summary, char text[MISSING_SIZE]);
+
+/* All roots of the heap dumps. */
+uint64_t count_roots(const struct hprof_summary *summary);
 
 /* How many findings of a rule are handed out. */
 uint64_t report_shown(const struct report *report, size_t rule);

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "catalog.h"
-#include "messages.h"
 #include "numbers.h"
 #include "printable.h"
 #include "report_rules.h"
@@ -52,7 +51,7 @@ static void open_command(const struct report *report, enum hprof_severity severi
     FILE *out = report->out;
 
     fprintf(out, "::%s file=", severity == HPROF_NOTE ? "notice" : severity_name(severity));
-    write_file_name(out, display_name(report->file));
+    write_file_name(out, report->name);
     fputs(",title=", out);
     write_escaped(out, title, "%\r\n:,");
     fputs("::", out);
@@ -88,10 +87,12 @@ static void write_rule(const struct report *report, size_t i)
 static void write_verdict(const struct report *report)
 {
     const struct hprof_summary *s = &report->summary;
+    char missing[MISSING_SIZE];
     FILE *out = report->out;
 
     open_command(report, s->status == HPROF_VALID ? HPROF_NOTE : HPROF_ERROR,
-                 s->status == HPROF_VALID     ? "valid"
+                 s->incomplete                ? "incomplete"
+                 : s->status == HPROF_VALID   ? "valid"
                  : s->status == HPROF_INVALID ? "invalid"
                                               : "not checked to the end");
     if (s->failure != NULL)
@@ -99,6 +100,8 @@ static void write_verdict(const struct report *report)
     else
         fprintf(out, "%" PRIu64 " error%s, %" PRIu64 " warning%s, %" PRIu64 " note%s", s->errors, plural(s->errors),
                 s->warnings, plural(s->warnings), s->notes, plural(s->notes));
+    if (s->incomplete)
+        fprintf(out, "; %s", report_missing(s, missing));
     if (report_lacks_baseline(report))
         fputs("; this file is not in the baseline", out);
     if (s->hint != NULL) {

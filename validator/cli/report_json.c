@@ -1,4 +1,5 @@
-/* --format json: one object, described by validator/report.schema.json. */
+/* --format json: one object, described by validator/report.schema.json. --format jsonl: what "files" has there, an object a line,
+ * which is written out as soon as the file is done. */
 #include "catalog.h"
 #include "json.h"
 #include "messages.h"
@@ -39,15 +40,26 @@ static void count(void *context, const char *name, uint64_t value)
     json_put_uint(context, name, value);
 }
 
-static void file(struct report *report)
+static void complete_or_null(struct json *json, const struct hprof_summary *s)
+{
+    if (s->missing_undecided && is_complete(s))
+        json_put_null(json, "complete");
+    else
+        json_put_bool(json, "complete", is_complete(s));
+}
+
+/* The members of a file, up to its findings. */
+static void describe_file(struct report *report)
 {
     struct json *json = report->state;
     const struct hprof_summary *s = &report->summary;
 
-    json_put_object(json, NULL);
     json_put_string(json, "file", report->file);
     json_put_bool(json, "valid", s->status == HPROF_VALID);
     json_put_uint(json, "status", s->status);
+    complete_or_null(json, s);
+    json_put_uint(json, "missing_objects", s->missing_objects);
+    json_put_bool(json, "missing_undecided", s->missing_undecided);
     json_put_string(json, "failure", s->failure);
     json_put_string(json, "version", or_null(s->version));
     json_put_uint(json, "id_size", s->id_size);
@@ -76,6 +88,12 @@ static void file(struct report *report)
     }
     json_close(json);
     json_put_array(json, "findings");
+}
+
+static void file(struct report *report)
+{
+    json_put_object(report->state, NULL);
+    describe_file(report);
 }
 
 static void finding(struct report *report, const struct hprof_rule *rule, const struct hprof_finding *f)
@@ -117,3 +135,32 @@ static void end(struct report *report, enum hprof_status worst)
 }
 
 const struct report_writer report_json = {state_size, begin, file, finding, file_end, end};
+
+/* ---- One object a line ------------------------------------------------------------------------------------------- */
+
+static void begin_nothing(struct report *report)
+{
+    (void)report;
+}
+
+static void line(struct report *report)
+{
+    json_begin_line(report->state, report->out);
+    describe_file(report);
+}
+
+static void line_end(struct report *report, double seconds)
+{
+    (void)seconds;
+    json_close(report->state);
+    json_finish(report->state);
+    fflush(report->out);
+}
+
+static void end_nothing(struct report *report, enum hprof_status worst)
+{
+    (void)report;
+    (void)worst;
+}
+
+const struct report_writer report_jsonl = {state_size, begin_nothing, line, finding, line_end, end_nothing};

@@ -1,7 +1,7 @@
 /* --format junit: a test suite for each file, as Jenkins and others read it (schema: report.junit.xsd). One test case says
- * whether the file could be read, and there is one for each rule. A rule with an error fails; warnings and notes are in the
- * case's system-out; a rule that was not checked is skipped. Findings arrive by offset, so their texts are gathered by rule: at
- * most FINDINGS_SHOWN of each. Their number is exact in any case. */
+ * whether the file could be read, one whether the dump is complete, and there is one for each rule. A rule with an error fails;
+ * warnings and notes are in the case's system-out; a rule that was not checked is skipped. Findings arrive by offset, so their
+ * texts are gathered by rule: at most FINDINGS_SHOWN of each. Their number is exact in any case. */
 #define _GNU_SOURCE /* fopencookie */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -207,6 +207,9 @@ static void write_properties(const struct report *report)
     write_property(out, "producer", s->producer);
     if (s->accepted_by != NULL)
         write_property(out, "accepted_by", s->accepted_by);
+    if (!s->missing_undecided || !is_complete(s))
+        write_property(out, "complete", is_complete(s) ? "true" : "false");
+    write_number(out, "missing_objects", s->missing_objects);
     write_number(out, "sound_until", s->sound_until);
     write_number(out, "skipped_bytes", s->skipped);
     if (s->hint != NULL)
@@ -222,7 +225,7 @@ static void open_case(const struct report *report, const char *name)
 {
     FILE *out = junit_of(report)->out;
     fputs("    <testcase", out);
-    write_file_attribute(out, "classname", display_name(report->file));
+    write_file_attribute(out, "classname", report->name);
     write_attribute(out, "name", name);
 }
 
@@ -327,21 +330,71 @@ static void write_reading_case(const struct report *report, double seconds)
     }
 }
 
+/* Why the case about completeness has no result; NULL if it has one. */
+static const char *why_undecided(const struct report *report)
+{
+    const struct hprof_summary *s = &report->summary;
+
+    if (!report->opened)
+        return "the file could not be read";
+    if (!is_checked(s))
+        return "the file could not be checked to its end";
+    if (s->missing_undecided)
+        return "a pipe can be read only once, which was too little; a file decides it";
+    return NULL;
+}
+
+/* An incomplete dump may have no error: then no case of a rule fails. */
+static enum outcome outcome_of_completeness(const struct report *report)
+{
+    const struct hprof_summary *s = &report->summary;
+
+    return s->incomplete && s->status == HPROF_INVALID ? FAILED : why_undecided(report) != NULL ? SKIPPED : PASSED;
+}
+
+static void write_completeness_case(const struct report *report)
+{
+    FILE *out = junit_of(report)->out;
+    char missing[MISSING_SIZE];
+
+    open_case(report, "nothing of an otherwise valid dump is missing");
+    switch (outcome_of_completeness(report)) {
+    case FAILED:
+        fputs(">\n      <failure", out);
+        write_attribute(out, "message", report_missing(&report->summary, missing));
+        write_attribute(out, "type", "incomplete");
+        fputs("/>\n    </testcase>\n", out);
+        break;
+    case SKIPPED:
+        fputs(">\n      <skipped", out);
+        write_attribute(out, "message", why_undecided(report));
+        fputs("/>\n    </testcase>\n", out);
+        break;
+    case PASSED:
+        fputs("/>\n", out);
+        break;
+    }
+}
+
 static void file_end(struct report *report, double seconds)
 {
+    enum { OTHER_CASES = 2 };
     struct junit *junit = junit_of(report);
     size_t rules = hprof_rule_count(), outcomes[3] = {0}, errors = report->summary.failure != NULL;
     FILE *out = junit->out;
+
+    outcomes[outcome_of_completeness(report)]++;
 
     for (size_t i = 0; i < rules; i++)
         outcomes[outcome_of(report, i)]++;
 
     fputs("  <testsuite", out);
-    write_file_attribute(out, "name", display_name(report->file));
-    fprintf(out, " tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\" time=\"%.3f\">\n", rules + 1, outcomes[FAILED],
-            errors, outcomes[SKIPPED], seconds);
+    write_file_attribute(out, "name", report->name);
+    fprintf(out, " tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\" time=\"%.3f\">\n", rules + OTHER_CASES,
+            outcomes[FAILED], errors, outcomes[SKIPPED], seconds);
     write_properties(report);
     write_reading_case(report, seconds);
+    write_completeness_case(report);
     for (size_t i = 0; i < rules; i++) {
         write_rule_case(report, i);
         free(junit->cases[i].texts.bytes);
@@ -350,7 +403,7 @@ static void file_end(struct report *report, double seconds)
     if (out != report->out)
         fflush(out); /* detects at once that memory ran out */
     memset(junit->cases, 0, rules * sizeof junit->cases[0]);
-    junit->tests += rules + 1;
+    junit->tests += rules + OTHER_CASES;
     junit->failures += outcomes[FAILED];
     junit->errors += errors;
     junit->seconds += seconds;

@@ -2,7 +2,6 @@
 #include <inttypes.h>
 
 #include "catalog.h"
-#include "messages.h"
 #include "numbers.h"
 #include "printable.h"
 #include "report.h"
@@ -30,7 +29,7 @@ static void file(struct report *report)
     for (size_t i = 0; i < hprof_rule_count(); i++)
         lines[i].shown = 0;
     if (report->summary.failure != NULL && report->apart) {
-        print_safely(report->out, display_name(report->file));
+        print_safely(report->out, report->name);
         fprintf(report->out, ": error: %s\n", report->summary.failure);
     }
 }
@@ -42,7 +41,7 @@ static void finding(struct report *report, const struct hprof_rule *rule, const 
     FILE *out = report->out;
     uint64_t total = report->summary.totals[f->rule];
 
-    print_safely(out, display_name(report->file));
+    print_safely(out, report->name);
     if (f->offset != HPROF_NO_OFFSET)
         fprintf(out, ":%s", format_offset(offset, f->offset, report->decimal));
     fprintf(out, ": %s: %s %s: %s%s%s%s\n", severity_name(f->severity), rule->id, rule->name,
@@ -50,15 +49,22 @@ static void finding(struct report *report, const struct hprof_rule *rule, const 
             f->path[0] != '\0' ? ": " : "", report_detail(report, f, detail));
     lines[f->rule].shown++;
     if (lines[f->rule].shown == report_shown(report, f->rule) && total > lines[f->rule].shown) {
-        print_safely(out, display_name(report->file));
+        print_safely(out, report->name);
         fprintf(out, ": note: %s %s: %" PRIu64 " findings, %" PRIu64 " shown\n", rule->id, rule->name, total,
                 lines[f->rule].shown);
     }
 }
 
+/* An incomplete dump has no error that says why the status is 1. */
 static void file_end(struct report *report, double seconds)
 {
-    (void)report;
+    const struct hprof_summary *s = &report->summary;
+    char missing[MISSING_SIZE];
+
+    if (s->incomplete && s->status == HPROF_INVALID) {
+        print_safely(report->out, report->name);
+        fprintf(report->out, ": error: incomplete: %s\n", report_missing(s, missing));
+    }
     (void)seconds;
 }
 

@@ -16,8 +16,8 @@
 struct artifact {
     const char *file;
     enum hprof_status status;
-    bool opened, compressed;
-    uint64_t bytes, file_bytes, sound_until, skipped, errors, warnings, notes;
+    bool opened, compressed, complete, missing_undecided;
+    uint64_t missing_objects, bytes, file_bytes, sound_until, skipped, errors, warnings, notes;
     const char *profile;
     char failure[REPORT_TEXT_SIZE], version[16], producer[64], hint[REPORT_TEXT_SIZE]; /* may be "" */
 };
@@ -118,6 +118,9 @@ static void file(struct report *report)
         .status = s->status,
         .opened = report->opened,
         .compressed = s->compressed,
+        .complete = is_complete(s),
+        .missing_undecided = s->missing_undecided,
+        .missing_objects = s->missing_objects,
         .bytes = s->bytes,
         .file_bytes = s->file_bytes,
         .sound_until = s->sound_until,
@@ -265,6 +268,11 @@ static void describe_artifact(struct json *json, const struct artifact *a)
         json_put_uint(json, "length", a->file_bytes);
     json_put_object(json, "properties");
     json_put_uint(json, "status", a->status);
+    if (a->missing_undecided && a->complete)
+        json_put_null(json, "complete");
+    else
+        json_put_bool(json, "complete", a->complete);
+    json_put_uint(json, "missing_objects", a->missing_objects);
     json_put_string(json, "version", or_null(a->version));
     json_put_string(json, "producer", or_null(a->producer));
     json_put_string(json, "profile", a->profile);

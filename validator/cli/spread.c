@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "messages.h"
 #include "progress.h"
 
 /* How many files, for each thread, may be ahead of the one to be reported next: their findings take memory. */
@@ -15,7 +16,7 @@ struct kept {
     struct hprof_summary summary;
     char **texts; /* all strings, to be freed */
     size_t text_count, text_capacity, finding_capacity;
-    uint64_t *numbers;  /* totals and quirks by rule */
+    uint64_t *numbers;  /* totals, quirks and quirk_notes by rule */
     uint64_t *baseline; /* numbers by rule */
     bool is_done;
     bool ran_out; /* of memory */
@@ -23,7 +24,8 @@ struct kept {
 
 struct pool {
     const struct spread *spread;
-    struct kept *kept; /* by file */
+    struct kept *kept; /* of file i in place i % places; a summary alone takes 4 KB */
+    int places;
     pthread_mutex_t lock;
     pthread_cond_t changed;
     int next, reported; /* the next file to begin, and files reported */
@@ -64,7 +66,7 @@ static void on_summary(void *context, const struct hprof_summary *summary)
     size_t rules = hprof_rule_count();
 
     k->summary = *summary;
-    k->numbers = calloc(2 * rules, sizeof *k->numbers);
+    k->numbers = calloc(3 * rules, sizeof *k->numbers);
     if (k->numbers == NULL) {
         k->ran_out = true;
         return;
@@ -73,6 +75,10 @@ static void on_summary(void *context, const struct hprof_summary *summary)
     if (summary->quirks != NULL) {
         memcpy(k->numbers + rules, summary->quirks, rules * sizeof *k->numbers);
         k->summary.quirks = k->numbers + rules;
+    }
+    if (summary->quirk_notes != NULL) {
+        memcpy(k->numbers + 2 * rules, summary->quirk_notes, rules * sizeof *k->numbers);
+        k->summary.quirk_notes = k->numbers + 2 * rules;
     }
     k->summary.totals = k->numbers;
     k->summary.version = keep(k, summary->version);
@@ -109,7 +115,7 @@ static void free_kept(struct kept *k)
     free(k->numbers);
     free(k->baseline);
     free(k->result.findings);
-    *k = (struct kept){.is_done = true};
+    *k = (struct kept){.is_done = false};
 }
 
 /* ---- Threads ---- */
@@ -127,7 +133,7 @@ static void check_file(const struct spread *spread, const char *file, struct kep
     if (k->baseline == NULL)
         k->ran_out = true;
     else
-        k->result.baseline_kind = baseline_of(spread->baseline, file, k->baseline);
+        k->result.baseline_kind = baseline_of(spread->baseline, input_name(file, spread->stdin_name), k->baseline);
     if (k->result.baseline_kind != BASELINE_NONE)
         library.baseline = k->result.baseline = k->baseline;
     const char *failure = NULL;
@@ -148,6 +154,11 @@ static void check_file(const struct spread *spread, const char *file, struct kep
     k->result.seconds = monotonic_seconds() - began;
 }
 
+static struct kept *kept_of(const struct pool *pool, int file)
+{
+    return &pool->kept[file % pool->places];
+}
+
 static void *work(void *context)
 {
     struct pool *pool = context;
@@ -155,15 +166,15 @@ static void *work(void *context)
 
     pthread_mutex_lock(&pool->lock);
     while (!pool->stopped && pool->next < spread->file_count) {
-        if (pool->next - pool->reported >= (int)spread->jobs * AHEAD) {
+        if (pool->next - pool->reported >= pool->places) {
             pthread_cond_wait(&pool->changed, &pool->lock);
             continue;
         }
         int i = pool->next++;
         pthread_mutex_unlock(&pool->lock);
-        check_file(spread, spread->files[i], &pool->kept[i]);
+        check_file(spread, spread->files[i], kept_of(pool, i));
         pthread_mutex_lock(&pool->lock);
-        pool->kept[i].is_done = true;
+        kept_of(pool, i)->is_done = true;
         pthread_cond_broadcast(&pool->changed);
     }
     pthread_mutex_unlock(&pool->lock);
@@ -176,7 +187,7 @@ static void report_in_order(struct pool *pool)
 
     pthread_mutex_lock(&pool->lock);
     while (!pool->stopped && pool->reported < spread->file_count) {
-        struct kept *k = &pool->kept[pool->reported];
+        struct kept *k = kept_of(pool, pool->reported);
         if (!k->is_done) {
             pthread_cond_wait(&pool->changed, &pool->lock);
             continue;
@@ -198,14 +209,15 @@ bool spread_files(const struct spread *spread)
     unsigned wanted = spread->jobs < (unsigned)spread->file_count ? spread->jobs : (unsigned)spread->file_count, begun = 0;
     pthread_t *threads = calloc(wanted, sizeof *threads);
 
-    pool.kept = calloc((size_t)spread->file_count, sizeof *pool.kept);
+    pool.places = (int)wanted * AHEAD;
+    pool.kept = calloc((size_t)pool.places, sizeof *pool.kept);
     while (threads != NULL && pool.kept != NULL && begun < wanted && pthread_create(&threads[begun], NULL, work, &pool) == 0)
         begun++;
     if (begun > 0)
         report_in_order(&pool);
     for (unsigned i = 0; i < begun; i++)
         pthread_join(threads[i], NULL);
-    for (int i = 0; pool.kept != NULL && i < spread->file_count; i++)
+    for (int i = 0; pool.kept != NULL && i < pool.places; i++)
         free_kept(&pool.kept[i]);
     free(pool.kept);
     free(threads);

@@ -24,6 +24,7 @@ struct spread {
     int file_count;
     unsigned jobs;
     const struct baseline *baseline;
+    const char *stdin_name; /* NULL if options give none */
     bool wants_findings;
     int (*open)(const char *file, const char **failure);
     bool (*report)(void *context, const char *file, const struct spread_result *result); /* false to stop */

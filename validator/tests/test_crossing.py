@@ -58,7 +58,7 @@ def dump(subrecords: list[bytes], cuts: list[int]) -> bytes:
 
 
 def findings(path: Path | str, data: bytes = b"") -> list[tuple[str, int]]:
-    report = json.loads(run("--format", "json", "--max-errors", "0", path, stdin=data).out)["files"][0]
+    report = json.loads(run("--profile", "strict", "--format", "json", "--max-errors", "0", path, stdin=data).out)["files"][0]
     assert report["skipped"] == 0
     return sorted((f["rule"], f["offset"] or 0) for f in report["findings"])
 

@@ -1,12 +1,14 @@
 """A directory means the dumps in it: one line a file, and a total."""
 
 import gzip
+import os
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
 from dumps import DUPLICATE, TRUNCATED, VALID
-from tool import SOURCE, Arg, obey_permissions, report, run
+from tool import SOURCE, TOOL, Arg, obey_permissions, report, run
 
 
 def fill(folder: Path) -> None:
@@ -64,7 +66,7 @@ def test_an_unreadable_directory_is_named(tmp_path: Path) -> None:
     assert "dumps/closed" in done.err
 
 
-@pytest.mark.parametrize("form", ["text", "text-full", "lines", "github", "json", "sarif", "junit"])
+@pytest.mark.parametrize("form", ["concise", "full", "lines", "github", "json", "jsonl", "sarif", "junit"])
 def test_several_at_once_are_reported_like_one_after_the_other(form: str, tmp_path: Path) -> None:
     """With any number of threads, and with unreadable files between the others."""
 
@@ -83,3 +85,21 @@ def test_several_at_once_are_reported_like_one_after_the_other(form: str, tmp_pa
 def test_each_file_reaches_the_limit(tmp_path: Path) -> None:
     fill(tmp_path / "dumps")
     assert run("--jobs", "3", "--max-memory", "1K", "dumps", cwd=tmp_path).status == 4
+
+
+def peak_memory(folder: Path, jobs: int) -> int:
+    """In KiB."""
+    with subprocess.Popen([TOOL, "-qq", f"--jobs={jobs}", folder]) as process:
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 0
+    return usage.ru_maxrss
+
+
+def test_threads_keep_few_results_of_many_files(tmp_path: Path) -> None:
+    """What one file needs until its turn comes is some KiB; not every file needs it at once."""
+    count = 20_000
+    (tmp_path / "0.hprof").write_bytes(VALID)
+    for i in range(1, count):
+        (tmp_path / f"{i}.hprof").hardlink_to(tmp_path / "0.hprof")
+    assert peak_memory(tmp_path, 2) < peak_memory(tmp_path, 1) + count

@@ -110,7 +110,7 @@ def test_bash_offers_values() -> None:
     assert bash_offers("hprof-validate", "--profile", "j") == ["jdk8-agent", "jvmpi-agent"]
     assert bash_offers("hprof-validate", "--profile", "=", "jd") == ["jdk8-agent"]
     assert bash_offers("hprof-validate", "--disable", "OBJ-001,HDR-00") == [f"OBJ-001,HDR-00{n}" for n in range(1, 8)]
-    assert bash_offers("hprof-validate", "-f", "text") == ["text", "text-full"]
+    assert bash_offers("hprof-validate", "-f", "js") == ["json", "jsonl"]
     assert bash_offers("hprof-validate", "heap") == []
 
 

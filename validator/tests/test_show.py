@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from dumps import OBJECT, VALID, class_dump, dump, instance, load_class, object_array, record, utf8
-from tool import SOURCE, run
+from tool import SOURCE, on_a_terminal, run
 
 from hprof_corpus.assembler import assemble
 
@@ -105,7 +105,34 @@ def test_gzip_is_shown_like_a_plain_dump(tmp_path: Path) -> None:
     plain, packed = tmp_path / "dump.hprof", tmp_path / "dump.hprof.gz"
     plain.write_bytes(VALID)
     packed.write_bytes(gzip.compress(VALID[:100]) + gzip.compress(VALID[100:]))
-    assert show("0xa0", plain) == show("0xa0", packed)
+    note, *lines = show("0xa0", packed)
+    assert show("0xa0", plain) == lines
+    assert note.startswith(f"# {packed} is compressed: offsets are of the dump in it; ")
+
+
+@pytest.mark.parametrize("columns", [40, 60, 80, 100, 132])
+def test_it_fits_the_terminal(columns: int, tmp_path: Path) -> None:
+    """The same words and bytes, in lines that are not wider; a line of a terminal has fewer bytes, if it is narrow."""
+    path = tmp_path / "dump.hprof"
+    texts = [utf8(9, "wide\u00e9" * 30), utf8(10, "words and words " * 12)]
+    whole = dump(instance(0x1000, OBJECT), object_array(0x28, OBJECT, range(8, 800, 8)))
+    path.write_bytes(whole[:31] + b"".join(texts) + whole[31:])
+    for offset in (0, 50, 250, len(whole) - 30, path.stat().st_size - 40):
+        given = run("--show", f"{offset}:9", path).out.splitlines()
+        shown = on_a_terminal("--color=never", "--show", f"{offset}:9", path, cwd=tmp_path, columns=columns).replace("\r", "")
+        assert max(map(len, shown.splitlines())) <= columns
+
+        def words(lines: list[str]) -> str:
+            """The texts without the margin and spaces, in which lines may be broken."""
+            return "".join("".join(TEXT.sub(r"\g<text>", line).split()) for line in lines if not ROW.match(line))
+
+        def row_bytes(lines: list[str]) -> bytes:
+            return b"".join(bytes.fromhex(match["bytes"]) for line in lines if (match := ROW.match(line)))
+
+        assert words(shown.splitlines()) == words(given)
+        assert row_bytes(shown.splitlines()) == row_bytes(given)
+        marked = [match for line in shown.splitlines() if line.startswith(">") and (match := ROW.match(line))]
+        assert len(marked) == 1
 
 
 def test_bytes_that_no_length_leads_to_are_shown(tmp_path: Path) -> None:
@@ -167,7 +194,7 @@ def test_decimal(tmp_path: Path) -> None:
         (["--show", "0x1f:", "a"], "--show takes an offset"),
         (["--show", "-1", "a"], "--show takes an offset"),
         (["--show", "0x1ffffffffffffffff", "a"], "--show takes an offset"),
-        (["--show", "0x1f", "--format", "json", "a"], "has the format text only"),
+        (["--show", "0x1f", "--format", "json", "a"], "has the format concise only"),
         (["--show", "0x1f", "--list-rules"], "do not go together"),
     ],
 )

@@ -47,7 +47,7 @@ def name(entry: Entry) -> str:
 
 
 def validate(*arguments: str | Path, data: bytes | None = None) -> tuple[int, list[Report]]:
-    command = [VALIDATE, "--format", "json", "--max-errors", "0", *map(str, arguments)]
+    command = [VALIDATE, "--profile", "strict", "--format", "json", "--max-errors", "0", *map(str, arguments)]
     run = subprocess.run(command, input=data, capture_output=True, check=False)
     assert run.stderr == b""
     return run.returncode, json.loads(run.stdout)["files"]
@@ -76,6 +76,13 @@ def test_findings(entry: Entry, profile: str) -> None:
     report = reports(profile)[entry["file"]]
     assert found(report) == expected(entry, profile)
     assert report["valid"] == (verdict_in(entry, RULES, profile) == "valid")
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_what_strict_accepts_without_a_warning_is_valid_in_every_profile(profile: str) -> None:
+    accepted = [file for file, report in reports("strict").items() if report["valid"] and report["warnings"] == 0]
+    assert len(accepted) > 100
+    assert [file for file in accepted if not reports(profile)[file]["valid"]] == []
 
 
 @pytest.mark.parametrize("entry", SMALL, ids=name)

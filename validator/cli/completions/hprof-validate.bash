@@ -27,9 +27,10 @@ _hprof_validate() {
         ;;
     --baseline) return ;;
     -f|--format)
-        words='text text-full lines github json sarif junit'
+        words='concise full lines github json jsonl sarif junit'
         ;;
     -o|--output) return ;;
+    --stdin-name) compopt +o default; return ;;
     --max-errors) compopt +o default; return ;;
     --color)
         words='auto always never'
@@ -47,7 +48,7 @@ _hprof_validate() {
         ;;
     *)
         [[ $cur == -* ]] || return
-        words='--profile --disable --warn --error --werror --baseline --format --verbose --output --decimal --max-errors --quiet --color --progress --show --repair --max-memory --jobs --explain --list-rules --list-profiles --help --version -f -v -o -q -j -h -V'
+        words='--profile --disable --warn --error --werror --allow-incomplete --baseline --format --verbose --output --stdin-name --decimal --max-errors --quiet --color --progress --show --repair --max-memory --jobs --explain --list-rules --list-profiles --help --version -f -v -o -q -j -h -V'
         ;;
     esac
     mapfile -t COMPREPLY < <(compgen -P "$before" -W "$words" -- "${cur#"$before"}")

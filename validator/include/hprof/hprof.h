@@ -126,6 +126,7 @@ struct hprof_summary {
     uint64_t record_counts[256];    /* complete records by tag */
     uint64_t subrecord_counts[256]; /* complete sub-records by tag */
     uint64_t classes, instances, object_arrays, primitive_arrays; /* sub-records of each kind */
+    uint64_t loaded_classes;                                      /* class IDs that a LOAD_CLASS defines */
     uint64_t references;    /* IDs in fields, elements, statics and constants of type object, including null */
     uint64_t strings;       /* UTF8 records */
     const uint64_t *totals; /* findings by rule, exact whatever max_errors is; 0 for disabled rules */
@@ -134,6 +135,8 @@ struct hprof_summary {
     const uint64_t *quirks;  /* by rule: how many of the totals are known quirks of that producer; NULL if the dump was not
                                 read */
     uint64_t quirk_errors, quirk_warnings; /* quirks by their severity in this run */
+    const uint64_t *quirk_notes; /* by rule: how many of the totals are notes because of a quirk of the profile that was used;
+                                    NULL if the dump was not read */
     /* Nothing is wrong but that something is missing: objects that are referred to (in all profiles but strict), the end of a
      * series of segments (REC-007), or everything but definitions (REC-016); or missing_undecided. There is no other error. The
      * status is then HPROF_INVALID, unless allow_incomplete is set. */
@@ -141,7 +144,7 @@ struct hprof_summary {
     uint64_t missing_objects; /* at least so many: the distinct IDs that are referred to and not dumped, outside of quirks */
     bool missing_undecided;   /* one reading was too little to decide whether objects are missing; for a file it would do */
     uint64_t memory_needed;   /* if max_memory was reached: about how much will do; 0 if unknown */
-    const char *hint;         /* the usual cause of such findings ("a truncated tail: ..."), or NULL */
+    const char *hint;         /* the usual cause of such findings ("the disk was full, ..."), or NULL */
     const char *failure;      /* one sentence for HPROF_USAGE, HPROF_IO and HPROF_LIMIT, else NULL */
 };
 

@@ -155,8 +155,9 @@ void report_truncated(struct engine *e)
     end_sound_part(&e->run, e->position.record_at);
     if (!report_lost_framing(e) && !end_was_reported(e))
         report(&e->ck, RULE_REC_002, e->position.record_at + RECORD_LENGTH_AT, "a record that ends within the file",
-               "a length of %" PRIu64 " bytes, of which %" PRIu64 " are there", e->position.record_length,
-               e->in.offset + (uint64_t)(e->in.end - e->in.at) - e->position.record_at - RECORD_HEADER_SIZE);
+               "one that ends %" PRIu64 " bytes after the end of the file",
+               e->position.record_at + RECORD_HEADER_SIZE + e->position.record_length - e->in.offset -
+                   (uint64_t)(e->in.end - e->in.at));
     e->framing.truncated = e->framing.stopped = true;
 }
 

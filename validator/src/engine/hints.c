@@ -5,7 +5,6 @@
 #include "engine/engine.h"
 
 #define EARLY_END "the disk was full, the VM was killed, or a copy was cut short"
-#define TRUNCATED_TAIL "a truncated tail: " EARLY_END
 
 enum { SAMPLE = 1 << 16, LINE_ENDS_LEAST = 4, REPLACED_LEAST = 2 };
 
@@ -55,11 +54,11 @@ const char *choose_hint(const struct engine *e)
     } causes[] = {
         {RULE_REC_012, "a wrapped length: the heap dump is larger than 4 GiB, too large for one HEAP_DUMP record of 1.0.1"},
         {RULE_REC_011, "a length that was never filled in: the VM was killed, or the disk was full, while the heap was dumped"},
-        {RULE_GZ_005, TRUNCATED_TAIL},
+        {RULE_GZ_005, EARLY_END},
         {RULE_REC_001, "the dump was truncated (" EARLY_END "), or other bytes were appended"},
         {RULE_REC_002,
-         e->framing.within_subrecord ? TRUNCATED_TAIL : "the dump was truncated (" EARLY_END "), or a length is wrong"},
-        {RULE_HDR_005, "a truncated file: the disk was full, or the VM was killed at once"},
+         e->framing.within_subrecord ? EARLY_END : "the dump was truncated (" EARLY_END "), or a length is wrong"},
+        {RULE_HDR_005, "the disk was full, or the VM was killed at once"},
         {RULE_REC_007, "a missing HEAP_DUMP_END: the dump was interrupted, or the merge of its parts was not finished"},
     };
     bool is_malformed = e->run.sum.sound_until < e->run.sum.bytes;

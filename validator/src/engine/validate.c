@@ -63,15 +63,26 @@ static bool read_header(struct engine *e)
     return false;
 }
 
+/* What is no dump is not read on: a stream may never end. Returns the bytes that were read. A short file is read to its end, where the
+ * faults of gzip are. */
+static uint64_t end_without_header(struct engine *e)
+{
+    enum { ENOUGH = 1 << 16 };
+
+    if (input_need(&e->in, ENOUGH) >= ENOUGH)
+        return e->in.offset + ENOUGH;
+    input_skip(&e->in, UINT64_MAX);
+    restore_checkpoint(e);
+    return e->in.offset;
+}
+
 static void check_dump(struct engine *e)
 {
     if (e->run.memory.exhausted || e->in.error)
         return;
     look_for_text(e);
     if (!read_header(e)) {
-        input_skip(&e->in, UINT64_MAX);
-        restore_checkpoint(e);
-        e->run.sum.bytes = e->in.offset;
+        e->run.sum.bytes = end_without_header(e);
         return;
     }
     file_begin(&e->file, &e->run.memory, &e->run.key);
@@ -212,6 +223,7 @@ static struct severity_choice conclude(struct engine *e)
     }
     count_missing(e, &choice, &verdict);
     memcpy(e->run.totals, verdict.totals, sizeof e->run.totals);
+    memcpy(e->run.quirk_notes, verdict.quirk_notes, sizeof e->run.quirk_notes);
     sum->totals = e->run.totals;
     sum->profile = choice.profile;
     sum->errors = verdict.errors;
@@ -223,6 +235,7 @@ static struct severity_choice conclude(struct engine *e)
     sum->producer = producer.name;
     sum->producer_profile = producer.profile;
     sum->quirks = e->run.quirks;
+    sum->quirk_notes = e->run.quirk_notes;
     if (producer.profile != PROFILE_STRICT) {
         struct severity_choice other = choice;
         struct verdict quirks;
@@ -248,6 +261,7 @@ static struct severity_choice conclude(struct engine *e)
     sum->instances = sum->subrecord_counts[SUB_INSTANCE_DUMP];
     sum->object_arrays = sum->subrecord_counts[SUB_OBJECT_ARRAY_DUMP];
     sum->primitive_arrays = sum->subrecord_counts[SUB_PRIMITIVE_ARRAY_DUMP] + sum->subrecord_counts[SUB_PRIMITIVE_ARRAY_NODATA];
+    sum->loaded_classes = e->file.classes.loaded.count;
     sum->strings = sum->record_counts[TAG_UTF8];
     describe_failure(e);
     sum->hint = choose_hint(e);

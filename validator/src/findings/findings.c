@@ -235,6 +235,8 @@ void findings_verdict(const struct findings *d, const struct severity_choice *ch
             v->warnings += g->total;
         else
             v->notes += g->total;
+        if (severity == HPROF_NOTE && quirk)
+            v->quirk_notes[g->rule] += g->total;
     }
 }
 

@@ -97,6 +97,7 @@ void findings_want_offset(struct findings *d, struct finding *f, enum wanted_kin
 /* Findings by rule and by severity. */
 struct verdict {
     uint64_t totals[RULE_COUNT];
+    uint64_t quirk_notes[RULE_COUNT]; /* notes because of a quirk */
     uint64_t errors, warnings, notes;
 };
 

@@ -12,7 +12,7 @@ struct run {
     struct hash_key key; /* of every hash table */
     struct findings findings;
     struct hprof_summary sum;
-    uint64_t totals[RULE_COUNT], quirks[RULE_COUNT]; /* for the summary */
+    uint64_t totals[RULE_COUNT], quirks[RULE_COUNT], quirk_notes[RULE_COUNT]; /* for the summary */
     bool in_baseline[RULE_COUNT];
     uint64_t missing[SHAPE_COUNT]; /* objects that are referred to and not dumped, by the shape of REF-002 */
     bool undecided;                /* whether the archive of class data sharing explains what is missing */
