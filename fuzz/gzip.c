@@ -95,7 +95,7 @@ size_t repair_gzip(uint8_t *file, size_t size)
     return size;
 }
 
-size_t damage_gzip(uint8_t *file, size_t size, struct dice *dice)
+size_t damage_gzip_file(uint8_t *file, size_t size, struct dice *dice)
 {
     size_t trailer = 0, plain_size;
     uint32_t crc;

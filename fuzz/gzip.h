@@ -19,7 +19,7 @@ static inline bool is_gzip(const uint8_t *data, size_t size)
 size_t unpack_gzip(const uint8_t *data, size_t size, uint8_t *out, size_t max);
 
 /* Makes the checksum or the size of a member wrong, if there is a complete one. Returns `size`. */
-size_t damage_gzip(uint8_t *file, size_t size, struct dice *dice);
+size_t damage_gzip_file(uint8_t *file, size_t size, struct dice *dice);
 
 /* Packs into one member or several; returns the size. What does not fit is left out. */
 size_t pack_gzip(const uint8_t *data, size_t size, uint8_t *out, size_t max, struct dice *dice);

@@ -707,7 +707,7 @@ static size_t mutate_gzip(const uint8_t *data, size_t size, const uint8_t *other
     plain_size = unpack_gzip(data, size, plain[0], GZIP_PLAIN_MAX);
     changed = mutate_plain(plain[0], plain_size, other, other_size, plain[1], GZIP_PLAIN_MAX, (struct dice){throw_dice(dice)});
     size = pack_gzip(plain[1], changed, out, max, dice);
-    return one_in(dice, 3) ? damage_gzip(out, size, dice) : size;
+    return one_in(dice, 3) ? damage_gzip_file(out, size, dice) : size;
 }
 
 size_t mutate_dump(const uint8_t *data, size_t size, const uint8_t *other, size_t other_size, uint8_t *out, size_t max,
