@@ -106,6 +106,7 @@ static enum hprof_status check_copy(struct repair *r, struct check *check)
     if (options.max_errors > FINDINGS_MOST)
         options.max_errors = FINDINGS_MOST;
     options.severities = r->asked->severities;
+    options.allow_incomplete = true; /* what is lost stays lost */
     options.allocator = &allocator;
     if (r->memory.limit)
         options.max_memory = r->memory.limit > r->memory.used ? r->memory.limit - r->memory.used : 1;
