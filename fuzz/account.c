@@ -92,6 +92,16 @@ static void on_summary(void *context, const struct hprof_summary *s)
     add_text(a, "failure ", s->failure);
 }
 
+/* Without what names a missing object, which is not known of a pipe. */
+static void add_found(struct account *a, const char *found)
+{
+    const char *name = strstr(found, "; named by ");
+    char text[1024];
+
+    snprintf(text, sizeof text, "%.*s", (int)(name ? (size_t)(name - found) : strlen(found)), found);
+    add_text(a, "  found ", text);
+}
+
 static void on_finding(void *context, const struct hprof_finding *f)
 {
     struct account *a = context;
@@ -101,7 +111,7 @@ static void on_finding(void *context, const struct hprof_finding *f)
     add_text(a, "  path ", f->path);
     add_text(a, "  message ", f->message);
     add_text(a, "  expected ", f->expected);
-    add_text(a, "  found ", f->found);
+    add_found(a, f->found);
     add_text(a, "  quirk ", f->quirk);
     add_number(a, "  in baseline ", f->in_baseline);
     if (a->count == a->findings_capacity) {

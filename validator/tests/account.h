@@ -65,6 +65,14 @@ static inline void note_summary(void *context, const struct hprof_summary *s)
     note(a, "%" PRIu64 " %" PRIu64 " %" PRIu64 "\n", s->errors, s->warnings, s->notes);
 }
 
+/* Of what was found, without what names a missing object: of input that can be read only once this is not known. */
+static inline size_t size_without_name(const struct hprof_finding *f)
+{
+    const char *name = strstr(f->found, "; named by ");
+
+    return name ? (size_t)(name - f->found) : strlen(f->found);
+}
+
 static inline void note_finding(void *context, const struct hprof_finding *f)
 {
     struct account *a = context;
@@ -73,11 +81,11 @@ static inline void note_finding(void *context, const struct hprof_finding *f)
     a->findings++;
     a->findings_of[f->rule]++;
     a->lacks_offset |= f->offset == HPROF_NO_OFFSET && strcmp(rule, "REF-002") != 0;
-    note(a, "%s %d \"%s\" \"%s\" \"%s\" \"%s\" \"%s\"", rule, f->severity, f->path, f->message, f->expected, f->found,
-         f->quirk ? f->quirk : "-");
+    note(a, "%s %d \"%s\" \"%s\" \"%s\" \"%.*s\" \"%s\"", rule, f->severity, f->path, f->message, f->expected,
+         (int)size_without_name(f), f->found, f->quirk ? f->quirk : "-");
     if (strcmp(rule, "REF-002") != 0)
         note(a, " at %" PRIx64, f->offset);
-    fprintf(a->to_all, " at %" PRIx64 ", %" PRIx64, f->offset, f->related_offset);
+    fprintf(a->to_all, " at %" PRIx64 ", %" PRIx64 " \"%s\"", f->offset, f->related_offset, f->found);
     note(a, "\n");
 }
 

@@ -187,7 +187,7 @@ static void on_finding(void *context, const struct hprof_finding *f)
     add_number(run, anywhere ? 0 : f->offset);
     add_bytes(run, f->path, strlen(f->path));
     add_bytes(run, f->expected, strlen(f->expected));
-    add_bytes(run, f->found, strlen(f->found));
+    add_bytes(run, f->found, strcspn(f->found, ";")); /* of REF-002 what follows is not known in a pipe */
 }
 
 static struct run validate(const uint8_t *bytes, size_t size, bool as_pipe, bool compared)

@@ -121,8 +121,11 @@ def test_exit_status(entry: Entry) -> None:
 
 
 def without(report: Report, *keys: str) -> Report:
-    """The report without what may differ: the name, and, of a pipe, offsets that only a second look can find."""
+    """The report without what may differ: the name, and, of a pipe, what only a second look can find: offsets, and what names a
+    missing object."""
     findings = [{key: value for key, value in one.items() if key not in keys} for one in report["findings"]]
+    for one in findings:
+        one["found"] = one["found"].partition("; named by ")[0]
     return {**report, "file": "", "findings": findings}
 
 

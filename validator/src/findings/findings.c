@@ -1,6 +1,7 @@
 /* See findings.h. */
 #include "findings/findings.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/sort.h"
@@ -35,6 +36,17 @@ static void free_shown(struct findings *d)
     d->shown = NULL;
 }
 
+static void free_wanted(struct findings *d)
+{
+    for (size_t i = 0; i < d->wanted.count; i++) {
+        struct wanted_offset *wanted = chunks_at(&d->wanted, i);
+
+        if (wanted->name)
+            memory_put(d->memory, wanted->name, strlen(wanted->name) + 1);
+    }
+    chunks_clear(&d->wanted);
+}
+
 void findings_clear(struct findings *d)
 {
     for (struct finding_group *g = d->groups; g < d->groups + GROUP_COUNT; g++) {
@@ -43,7 +55,7 @@ void findings_clear(struct findings *d)
         memory_put(d->memory, g->kept, g->capacity * sizeof *g->kept);
         *g = (struct finding_group){0};
     }
-    chunks_clear(&d->wanted);
+    free_wanted(d);
     free_shown(d);
 }
 
@@ -246,8 +258,17 @@ void findings_want_offset(struct findings *d, struct finding *f, enum wanted_kin
 
     if (!wanted)
         return;
-    *wanted = (struct wanted_offset){subject, HPROF_NO_OFFSET, kind};
+    *wanted = (struct wanted_offset){subject, HPROF_NO_OFFSET, kind, NULL};
     f->wanted = d->wanted.count;
+}
+
+void findings_name_wanted(struct findings *d, struct wanted_offset *wanted, const char *name)
+{
+    size_t size = strlen(name) + 1;
+
+    wanted->name = memory_get(d->memory, size);
+    if (wanted->name)
+        memcpy(wanted->name, name, size);
 }
 
 static bool is_graver(const void *a, const void *b)
@@ -309,6 +330,7 @@ bool findings_prepare(struct findings *d)
 void findings_show(struct findings *d, const struct severity_choice *choice, uint64_t max_errors,
                    void (*on_finding)(void *context, const struct hprof_finding *finding), void *context)
 {
+    enum { FOUND_SIZE = 1024 };
     struct shown *shown = d->shown;
     size_t n = 0;
 
@@ -324,8 +346,13 @@ void findings_show(struct findings *d, const struct severity_choice *choice, uin
         const char *expected = f->texts ? path + strlen(path) + 1 : "";
         const char *found = f->texts ? expected + strlen(expected) + 1 : "";
         const struct wanted_offset *wanted = f->wanted ? chunks_at(&d->wanted, f->wanted - 1) : NULL;
+        char with_name[FOUND_SIZE];
         bool is_offset = wanted && (wanted->kind == WANTED_REFERENCE || wanted->kind == WANTED_ELEMENT);
 
+        if (wanted && wanted->name) {
+            snprintf(with_name, sizeof with_name, "%s; named by %s", found, wanted->name);
+            found = with_name;
+        }
         on_finding(context, &(struct hprof_finding){.rule = shown[i].rule,
                                                     .severity = shown[i].severity,
                                                     .offset = is_offset ? wanted->at : f->offset,

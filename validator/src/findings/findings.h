@@ -33,6 +33,7 @@ struct wanted_offset {
     uint64_t subject; /* an ID or a serial */
     uint64_t at;      /* HPROF_NO_OFFSET until it is found */
     enum wanted_kind kind;
+    char *name; /* what uses `subject` there, or NULL */
 };
 
 /* Findings are counted by rule, and by shape if they have one. */
@@ -93,6 +94,9 @@ void findings_describe(struct findings *d, struct finding *f, const char *path, 
 
 /* Has the second look find an offset of the finding. */
 void findings_want_offset(struct findings *d, struct finding *f, enum wanted_kind kind, uint64_t subject);
+
+/* Says what uses the subject at the offset. */
+void findings_name_wanted(struct findings *d, struct wanted_offset *wanted, const char *name);
 
 /* Findings by rule and by severity. */
 struct verdict {

@@ -111,6 +111,7 @@ static enum hprof_status check_copy(struct repair *r, struct check *check)
     if (r->memory.limit)
         options.max_memory = r->memory.limit > r->memory.used ? r->memory.limit - r->memory.used : 1;
     options.on_finding = on_finding;
+    options.allow_incomplete = true; /* what is missing cannot be brought back */
     options.on_summary = on_summary;
     options.context = check;
     r->offset_count = 0;

@@ -359,7 +359,7 @@ static bool finder_begin(struct finder *f, struct checker *ck, size_t first, boo
     return true;
 }
 
-/* Stores the offsets that were found. */
+/* Stores the offsets that were found, as they are where parts of a sub-record are joined. */
 static void finder_end(struct finder *f, size_t first, bool top_level)
 {
     struct checker *ck = f->ck;
@@ -370,7 +370,7 @@ static void finder_end(struct finder *f, size_t first, bool top_level)
 
         if (is_top_level(wanted->kind) == top_level &&
             keymap_get(&targets_of(f, wanted->kind)->found, wanted->subject, &found) && found)
-            wanted->at = top_level ? found - 1 : jumps_offset(&ck->file->jumps, found - 1);
+            wanted->at = found - 1;
     }
     keymap_clear(&f->defined.found);
     keymap_clear(&f->referenced.found);
@@ -379,12 +379,20 @@ static void finder_end(struct finder *f, size_t first, bool top_level)
 
 void find_offsets_in_dump(struct checker *ck, uint64_t end)
 {
+    size_t first = ck->heap->first_wanted;
     struct finder f;
 
-    if (!finder_begin(&f, ck, ck->heap->first_wanted, false))
+    if (!finder_begin(&f, ck, first, false))
         return;
     find_in_dump(&f, end);
-    finder_end(&f, ck->heap->first_wanted, false);
+    finder_end(&f, first, false);
+    name_references(ck, first, end);
+    for (size_t i = first; i < ck->run->findings.wanted.count; i++) {
+        struct wanted_offset *wanted = chunks_at(&ck->run->findings.wanted, i);
+
+        if (!is_top_level(wanted->kind) && wanted->at != HPROF_NO_OFFSET)
+            wanted->at = jumps_offset(&ck->file->jumps, wanted->at);
+    }
 }
 
 /* ---- IDs that are defined twice ---- */

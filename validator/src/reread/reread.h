@@ -32,6 +32,10 @@ void check_waiting_range(struct checker *ck, const struct waiting_range *range);
 /* At the end of a heap dump: calls meet_naming_array() for each object array before an offset that names a missing object. */
 void find_arrays(struct checker *ck, uint64_t end);
 
+/* ---- name_references.c ---- */
+/* Finds what names the objects for which the wanted offsets from index `first` on were found, as the offsets are before an end. */
+void name_references(struct checker *ck, size_t first, uint64_t end);
+
 /* ---- find_offsets.c ---- */
 /* Reports the IDs that are defined twice before an offset, if that was left for later; nothing from there on was checked. */
 void report_duplicates(struct checker *ck, uint64_t end);
