@@ -42,8 +42,9 @@ def dump(*objects: bytes, timestamp: int = 1795521603000) -> bytes:
 
 
 def dangling(count: int) -> bytes:
-    """A dump with `count` findings of REF-002, a warning."""
-    return dump(object_array(0x40, OBJECTS, [0x1000 + 8 * i for i in range(count)]))
+    """A dump with `count` findings of REF-002, a warning. The array is like that of HotSpot's archive, whose elements may dangle."""
+    root = struct.pack(">BQQ", 0x01, 0x40, 7)
+    return dump(object_array(0x40, OBJECTS, [0x1000 + 8 * i for i in range(count)]), root)
 
 
 VALID = dump(instance(0x20, OBJECT), object_array(0x28, OBJECTS, [0x20, 0]))

@@ -152,7 +152,7 @@ def test_a_dump_from_which_objects_are_missing_is_incomplete(files: Path) -> Non
     done = run("dangling", cwd=files)
     *_, readable, _, _, verdict = done.out.splitlines()
     size = (files / "dangling").stat().st_size
-    assert (done.status, readable) == (1, "  readable: 1 object, all classes; GC roots: none; at least 30 objects missing")
+    assert (done.status, readable) == (1, "  readable: 1 object, all classes; GC roots: 1; at least 30 objects missing")
     assert verdict == f"dangling: incomplete, at least 30 objects are missing, 30 warnings (unknown producer, {size} bytes)"
     done = run("--allow-incomplete", "dangling", cwd=files)
     assert done.status == 0
