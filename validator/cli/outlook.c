@@ -118,7 +118,8 @@ static bool is_truncated(const struct hprof_summary *s)
 
 bool has_readable_line(const struct hprof_summary *s)
 {
-    return is_checked(s) && s->version[0] != '\0' && (!is_well_formed(s) || s->skipped > 0 || s->incomplete);
+    return is_checked(s) && s->version[0] != '\0' &&
+           (!is_well_formed(s) || s->skipped > 0 || s->incomplete || s->missing_objects > 0);
 }
 
 /* "all classes" or "712 of 746 classes". HotSpot loads up to four classes that it never dumps (PRODUCERS.md). */
@@ -157,7 +158,7 @@ static void print_readable(const struct report *report)
                                               : "none");
     if (s->skipped > 0)
         used += (size_t)snprintf(line + used, sizeof line - used, "; %s not checked", format_size(number, s->skipped));
-    if (s->missing_objects > 0 && !s->incomplete)
+    if (s->missing_objects > 0)
         used += (size_t)snprintf(line + used, sizeof line - used, "; at least %s object%s missing",
                                  format_exact(number, s->missing_objects), plural(s->missing_objects));
     print_line(report, "readable", line);
@@ -166,14 +167,14 @@ static void print_readable(const struct report *report)
 /* ---- The next command -------------------------------------------------------------------------------------------- */
 
 /* Whether --repair can make a valid copy without this error: the header is valid or in a damaged gzip member, which may hold it all
- * the same; no profile accepts the dump, and the error is not one because of --werror. */
+ * the same; the dump has more than definitions, no profile accepts it, and the error is not one because of --werror. */
 static bool can_repair(const struct report *report, size_t rule)
 {
     const struct hprof_summary *s = &report->summary;
     bool has_header = s->version[0] == '\0' ? is_of_gzip(hprof_rule_at(rule)) : s->id_size == 4 || s->id_size == 8;
 
     return s->status == HPROF_INVALID && has_header && strcmp(hprof_rule_at(rule)->family, "HDR") != 0 &&
-           s->accepted_by == NULL && report_severity(report, rule) == HPROF_ERROR;
+           s->accepted_by == NULL && !has_finding(s, "REC-016") && report_severity(report, rule) == HPROF_ERROR;
 }
 
 /* Whether --show can show the offset of the finding. Standard input may be a pipe. */

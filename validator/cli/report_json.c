@@ -58,6 +58,7 @@ static void describe_file(struct report *report)
     json_put_bool(json, "valid", s->status == HPROF_VALID);
     json_put_uint(json, "status", s->status);
     complete_or_null(json, s);
+    json_put_bool(json, "incomplete", s->incomplete);
     json_put_uint(json, "missing_objects", s->missing_objects);
     json_put_bool(json, "missing_undecided", s->missing_undecided);
     json_put_string(json, "failure", s->failure);

@@ -209,6 +209,7 @@ static void write_properties(const struct report *report)
         write_property(out, "accepted_by", s->accepted_by);
     if (!s->missing_undecided || !is_complete(s))
         write_property(out, "complete", is_complete(s) ? "true" : "false");
+    write_property(out, "incomplete", s->incomplete ? "true" : "false");
     write_number(out, "missing_objects", s->missing_objects);
     write_number(out, "sound_until", s->sound_until);
     write_number(out, "skipped_bytes", s->skipped);

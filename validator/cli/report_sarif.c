@@ -16,7 +16,7 @@
 struct artifact {
     const char *file;
     enum hprof_status status;
-    bool opened, compressed, complete, missing_undecided;
+    bool opened, compressed, complete, incomplete, missing_undecided;
     uint64_t missing_objects, bytes, file_bytes, sound_until, skipped, errors, warnings, notes;
     const char *profile;
     char failure[REPORT_TEXT_SIZE], version[16], producer[64], hint[REPORT_TEXT_SIZE]; /* may be "" */
@@ -119,6 +119,7 @@ static void file(struct report *report)
         .opened = report->opened,
         .compressed = s->compressed,
         .complete = is_complete(s),
+        .incomplete = s->incomplete,
         .missing_undecided = s->missing_undecided,
         .missing_objects = s->missing_objects,
         .bytes = s->bytes,
@@ -272,6 +273,7 @@ static void describe_artifact(struct json *json, const struct artifact *a)
         json_put_null(json, "complete");
     else
         json_put_bool(json, "complete", a->complete);
+    json_put_bool(json, "incomplete", a->incomplete);
     json_put_uint(json, "missing_objects", a->missing_objects);
     json_put_string(json, "version", or_null(a->version));
     json_put_string(json, "producer", or_null(a->producer));

@@ -115,12 +115,12 @@ def test_a_pipe_that_does_not_block(files: Path) -> None:
     """Standard input and output, whose other ends are slow."""
     (files / "many").write_bytes(dangling(20000))
     many = (files / "many").read_bytes()
-    expected = run("--format", "json", "--max-errors", "0", "-", stdin=many)
+    expected = run("--profile", "strict", "--format", "json", "--max-errors", "0", "-", stdin=many)
     in_reading, in_writing = os.pipe()
     out_reading, out_writing = os.pipe()
     os.set_blocking(in_reading, False)
     os.set_blocking(out_writing, False)
-    args = [TOOL, "--format", "json", "--max-errors", "0", "-"]
+    args = [TOOL, "--profile", "strict", "--format", "json", "--max-errors", "0", "-"]
     with subprocess.Popen(args, stdin=in_reading, stdout=out_writing) as process:
         os.close(in_reading)
         os.close(out_writing)
@@ -360,7 +360,7 @@ def test_max_errors(files: Path, args: list[str], shown: int) -> None:
     assert len(file["findings"]) == shown
     assert (file["totals"], file["warnings"]) == ({"REF-002": 30}, 30)
     for form, count in (("full", shown), ("concise", shown if args else 5)):
-        text = run("--format", form, *args, "dangling", cwd=files).out
+        text = run("--profile", "strict", "--format", form, *args, "dangling", cwd=files).out
         assert len(re.findall(r"^dangling:0x[0-9a-f]+: warning\[REF-002\]: ", text, re.MULTILINE)) == count
         assert (f"dangling: warning[REF-002]: and {30 - count} more\n" in text) == (count < 30)
         assert "dangling: valid, 30 warnings (" in text

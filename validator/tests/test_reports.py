@@ -133,16 +133,16 @@ def test_a_baseline_of_many_files_with_threads(form: str, files: Path) -> None:
     for i in range(40):
         (files / f"{i}.hprof").write_bytes(dangling(i))
         names.append(f"{i}.hprof")
-    assert run("-f", "json", "-o", "before.json", *names, cwd=files).status == 0
+    assert run("--profile", "strict", "-f", "json", "-o", "before.json", *names, cwd=files).status == 0
     for i in range(0, 40, 7):
         (files / f"{i}.hprof").write_bytes(dangling(i + 1))
-    one = run("--baseline", "before.json", "--werror", "--jobs", "1", "--format", form, *names, cwd=files)
-    many = run("--baseline", "before.json", "--werror", "--jobs", "4", "--format", form, *names, cwd=files)
+    one = run("--profile", "strict", "--baseline", "before.json", "--werror", "--jobs", "1", "--format", form, *names, cwd=files)
+    many = run("--profile", "strict", "--baseline", "before.json", "--werror", "--jobs", "4", "--format", form, *names, cwd=files)
     assert (one.status, many.status) == (1, 1)
     assert re.sub(r"; [0-9.]+ s(, [^;\n]*/s)?$", "", many.out, flags=re.MULTILINE) == re.sub(
         r"; [0-9.]+ s(, [^;\n]*/s)?$", "", one.out, flags=re.MULTILINE
     )
-    report = run("--baseline", "before.json", "--werror", "--jobs", "4", "--format", "json", *names, cwd=files)
+    report = run("--profile", "strict", "--baseline", "before.json", "--werror", "--jobs", "4", "--format", "json", *names, cwd=files)
     invalid = [file["file"] for file in json.loads(report.out)["files"] if not file["valid"]]
     assert invalid == [f"{i}.hprof" for i in range(0, 40, 7)]
 
@@ -185,7 +185,7 @@ def test_a_file_that_is_not_a_baseline(files: Path, text: str) -> None:
 
 
 def test_lines(files: Path) -> None:
-    done = run("--format", "lines", "duplicate", "dangling", "valid", cwd=files)
+    done = run("--profile", "strict", "--format", "lines", "duplicate", "dangling", "valid", cwd=files)
     assert (done.status, done.err) == (1, "")
     findings = [
         (file["file"], finding) for file in report("duplicate", "dangling", cwd=files)["files"] for finding in file["findings"]
@@ -221,7 +221,7 @@ def unescaped(text: str) -> str:
 def test_github(files: Path) -> None:
     odd = "odd,na:me%0A"
     (files / odd).write_bytes(DUPLICATE)
-    done = run("--format", "github", odd, "dangling", "valid", "truncated", "missing", cwd=files)
+    done = run("--profile", "strict", "--format", "github", odd, "dangling", "valid", "truncated", "missing", cwd=files)
     assert done.status == 3
     commands = [COMMAND.fullmatch(line) for line in done.out.splitlines()]
     assert all(commands)
@@ -424,6 +424,25 @@ def test_json_says_whether_a_dump_is_complete(files: Path) -> None:
         (suite,) = junit(name, cwd=files)
         (found,) = suite.findall("properties/property[@name='complete']")
         assert found.attrib["value"] == str(expected).lower()
+
+
+def test_reports_for_programs_say_that_a_dump_is_incomplete(files: Path) -> None:
+    for args, status in (([], 1), (["--allow-incomplete"], 0)):
+        file = report_one("--profile", "auto", *args, "dangling", cwd=files)
+        facts = (file["status"], file["complete"], file["incomplete"], file["missing_objects"], file["errors"])
+        assert facts == (status, False, True, 30, 0)
+        (artifact,) = sarif(*args, "dangling", cwd=files)["artifacts"]
+        named = ("status", "complete", "incomplete", "missing_objects", "errors")
+        assert tuple(artifact["properties"][name] for name in named) == facts
+        (suite,) = junit(*args, "dangling", cwd=files)
+        (case,) = suite.findall("testcase[@name='nothing of an otherwise valid dump is missing']")
+        failures = [failure.attrib["message"] for failure in case.findall("failure")]
+        assert failures == (["at least 30 objects are missing"] if status else [])
+        lines = run("--format", "lines", *args, "dangling", cwd=files).out.splitlines()
+        assert ("dangling: error: incomplete: at least 30 objects are missing" in lines) == bool(status)
+        github = run("--format", "github", *args, "dangling", cwd=files).out.splitlines()[-1]
+        kind = "error" if status else "notice"
+        assert github.startswith(f"::{kind} file=dangling,title=incomplete::") and "at least 30 objects are missing" in github
 
 
 def test_json_counts_roots_and_loaded_classes(files: Path) -> None:

@@ -68,12 +68,13 @@ def test_an_error_is_one_line_in_the_form_of_compilers(files: Path) -> None:
         assert line.startswith(f"both:{finding['offset']:#x}: warning[REF-002]: ")
         assert finding["found"].split(",")[0] in line
     assert ways == [
+        "  readable: 3 objects, all classes; GC roots: none; at least 2 objects missing",
         "  fix: hprof-validate --repair fixed.hprof both",
         f"  look: hprof-validate --show {duplicate['offset']:#x} both",
         "  why: hprof-validate --explain OBJ-004",
     ]
     size = (files / "both").stat().st_size
-    assert verdict == f"both: INVALID, 1 error, 2 warnings (unknown producer, {size} bytes, 3 objects, 0 roots)"
+    assert verdict == f"both: INVALID, 1 error, 2 warnings (unknown producer, {size} bytes)"
     assert f"  look: hprof-validate --show {duplicate['offset']} both\n" in run("--decimal", "both", cwd=files).out
 
 
@@ -146,7 +147,36 @@ def test_several_files_have_a_total(files: Path) -> None:
     assert lines[-2:] == ["", "3 files: 1 valid, 1 invalid, 1 not readable"]
 
 
-def test_the_verdict_is_incomplete_only_without_errors(files: Path) -> None:
+def test_a_dump_from_which_objects_are_missing_is_incomplete(files: Path) -> None:
+    """Not by the letter of the specification, and not if options allow it."""
+    done = run("dangling", cwd=files)
+    *_, readable, _, _, verdict = done.out.splitlines()
+    size = (files / "dangling").stat().st_size
+    assert (done.status, readable) == (1, "  readable: 1 object, all classes; GC roots: 1; at least 30 objects missing")
+    assert verdict == f"dangling: incomplete, at least 30 objects are missing, 30 warnings (unknown producer, {size} bytes)"
+    done = run("--allow-incomplete", "dangling", cwd=files)
+    assert done.status == 0
+    assert closing(done.out).startswith("dangling: incomplete, at least 30 objects are missing, which is allowed, 30 warnings (")
+    done = run("--profile", "strict", "dangling", cwd=files)
+    assert done.status == 0
+    assert closing(done.out).startswith("dangling: valid, 30 warnings (")
+    done = run("dangling", "valid", "duplicate", cwd=files)
+    assert done.out.endswith("\n3 files: 1 valid, 1 incomplete, 1 invalid\n")
+
+
+def test_a_dump_without_its_end_is_incomplete(files: Path) -> None:
+    (files / "no-end").write_bytes(VALID[: -len(record(0x2C, b""))])
+    done = run("no-end", cwd=files)
+    assert done.status == 1
+    assert "no-end: incomplete, the end of the heap dump is missing, 1 error (" in done.out
+    (files / "names").write_bytes(VALID[: VALID.index(b"\x1c\0\0\0\0")])
+    done = run("names", cwd=files)
+    assert done.status == 1
+    assert "names: incomplete, the heap dump is missing, 1 error (" in done.out
+    assert "  fix: " not in done.out  # a copy would hold nothing
+
+
+def test_an_invalid_dump_is_not_called_incomplete(files: Path) -> None:
     for name in ("valid", "duplicate", "truncated"):
         assert "incomplete" not in run(name, cwd=files).out
 
