@@ -36,6 +36,7 @@ enum option_id {
     OPTION_VIOLATE,
     OPTION_AT,
     OPTION_VIOLATIONS,
+    OPTION_EACH_FAULT,
     OPTION_LIST_VIOLATIONS,
     OPTION_DAMAGE,
     OPTION_LIST_DAMAGE,
@@ -95,6 +96,8 @@ static const struct option_row rows[] = {
     {OPTION_AT, "at", "FRACTION",
      "plant the fault at this share of the dump: 0 is the first possible offset, 1 the last; 0.5 by default"},
     {OPTION_VIOLATIONS, "violations", "N", "plant the fault N times, evenly from --at to the end; once by default"},
+    {OPTION_EACH_FAULT, "each-fault", "DIR",
+     "write to DIR a dump with each fault that this one can have, or with those of --violate, and a manifest of each"},
     {OPTION_LIST_VIOLATIONS, "list-violations", NULL, "list every rule that can be broken, and its variants"},
     {OPTION_DAMAGE, "damage", "KIND[:N][@FRACTION][,KIND...]",
      "damage the dump as real ones are damaged, at a place that the seed draws or at this share of the dump; the manifest "
@@ -483,6 +486,11 @@ static void note_given(struct cli_options *o, int id, const char *value)
         o->given_count++;
 }
 
+void options_note_violate(struct cli_options *o, const char *what)
+{
+    note_given(o, OPTION_VIOLATE, what);
+}
+
 static bool is_given(const struct cli_options *o, int id)
 {
     for (size_t i = 0; i < o->given_count; i++)
@@ -516,6 +524,20 @@ static bool check_serve(const struct cli_options *o)
         say_usage("--serve takes --records sites, as the agent without cpu=samples, or all", "", "");
         return false;
     }
+    return true;
+}
+
+/* Each dump gets a name of its own. */
+static bool check_each_fault(const struct cli_options *o)
+{
+    static const int others[] = {OPTION_DAMAGE, OPTION_SERVE};
+
+    if (o->output || o->manifest || o->request.digests)
+        return refuse_both(OPTION_EACH_FAULT, o->output ? OPTION_OUTPUT : OPTION_MANIFEST,
+                           "each dump and each manifest has a name");
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (is_given(o, others[i]))
+            return refuse_both(OPTION_EACH_FAULT, others[i], "it plants faults in dumps");
     return true;
 }
 
@@ -557,7 +579,9 @@ static bool check_together(const struct cli_options *o)
         for (int id = OPTION_OBJECTS; id < OPTION_FROM; id++)
             if (id != OPTION_SEED && is_given(o, id))
                 return refuse_both(id, OPTION_FROM, "the dump that is read says it");
-    if (!o->request.violate_count && (is_given(o, OPTION_AT) || is_given(o, OPTION_VIOLATIONS))) {
+    if (o->folder && !check_each_fault(o))
+        return false;
+    if (!o->folder && !o->request.violate_count && (is_given(o, OPTION_AT) || is_given(o, OPTION_VIOLATIONS))) {
         say_usage("--at and --violations say where and how often --violate is to break a rule, which is not given", "", "");
         return false;
     }
@@ -574,6 +598,12 @@ static bool take_option(struct cli_options *o, int id, const char *text, bool *n
     switch ((enum option_id)id) {
     case OPTION_HELP:
         o->action = ACTION_HELP;
+        return true;
+    case OPTION_EACH_FAULT:
+        if (!*text)
+            return wrong(id, "the name of a folder", text);
+        o->action = ACTION_EACH_FAULT;
+        o->folder = text;
         return true;
     case OPTION_LIST_VIOLATIONS:
         o->action = ACTION_LIST_VIOLATIONS;
@@ -739,7 +769,8 @@ bool options_parse(struct cli_options *o, int argc, char **argv, bool *no_memory
         say_usage("unexpected '", argv[optind], "': the dump goes to -o FILE, or to standard output");
         return false;
     }
-    return o->action != ACTION_GENERATE || (split_faults(o, no_memory) && split_damage(o, no_memory) && check_together(o));
+    return (o->action != ACTION_GENERATE && o->action != ACTION_EACH_FAULT) ||
+           (split_faults(o, no_memory) && split_damage(o, no_memory) && check_together(o));
 }
 
 void options_free(struct cli_options *o)

@@ -8,7 +8,15 @@
 #include "terminal.h"
 
 /* ACTION_USAGE: there are no arguments. */
-enum action { ACTION_GENERATE, ACTION_LIST_VIOLATIONS, ACTION_LIST_DAMAGE, ACTION_HELP, ACTION_VERSION, ACTION_USAGE };
+enum action {
+    ACTION_GENERATE,
+    ACTION_EACH_FAULT,
+    ACTION_LIST_VIOLATIONS,
+    ACTION_LIST_DAMAGE,
+    ACTION_HELP,
+    ACTION_VERSION,
+    ACTION_USAGE
+};
 
 /* An option on the command line, for the manifest: "--shape", "list". */
 struct given {
@@ -22,6 +30,7 @@ struct cli_options {
     enum action action;
     const char *output;   /* NULL: standard output */
     const char *manifest; /* NULL: none */
+    const char *folder;   /* --each-fault */
     const char *from;     /* NULL: a made-up heap */
     char serve_host[256]; /* empty: none */
     const char *serve_port;
@@ -43,6 +52,8 @@ void options_help(FILE *out, size_t width);
 
 /* False if the command line is wrong, which was reported on standard error, or memory ran out (*no_memory). */
 bool options_parse(struct cli_options *options, int argc, char **argv, bool *no_memory);
+/* For the manifest: as if --violate had named this fault, and not --each-fault. */
+void options_note_violate(struct cli_options *options, const char *what);
 void options_free(struct cli_options *options);
 
 #endif

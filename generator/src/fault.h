@@ -24,6 +24,7 @@ enum fault_flag {
     NO_THREAD_ZERO = 4096, /* or a root has thread 0 */
     LAST_END = 8192,       /* not if a heap dump follows the last HEAP_DUMP_END */
     CLASSES_FIRST = 16384, /* not if an instance precedes a class */
+    HUGE_DUMP = 65536,     /* the dump gets more than 4 GiB */
     BESIDE_QUIRK = 32768   /* the fields that it CHANGES have nothing to do with a quirk */
 };
 

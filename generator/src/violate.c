@@ -67,6 +67,11 @@ bool fault_is_once(const struct fault *row)
     return row->flags & (ONCE | ALONE | GZIP);
 }
 
+bool fault_is_huge(const struct fault *row)
+{
+    return row->flags & HUGE_DUMP;
+}
+
 const char *fault_about(const struct fault *row)
 {
     return row->about;

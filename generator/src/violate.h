@@ -40,6 +40,7 @@ const char *fault_rule(const struct fault *row);    /* "OBJ-004" */
 const char *fault_variant(const struct fault *row); /* "same-kind" */
 const char *fault_about(const struct fault *row);   /* one line */
 bool fault_is_alone(const struct fault *row);       /* it cannot be combined with others */
+bool fault_is_huge(const struct fault *row);        /* the dump gets more than 4 GiB */
 bool fault_is_once(const struct fault *row);        /* a second fault would not be found */
 
 #endif

@@ -9,16 +9,15 @@ What is refused, in which dump and with what words, is in refusals.json, written
 
 import json
 import os
+import random
 import re
 import subprocess
 import sys
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
-from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -39,6 +38,8 @@ LARGE = {"REC-012"}
 BIG = "HPROF_BIG" in os.environ
 IS_SANITIZED = "HPROF_SANITIZED" in os.environ
 IS_SLOW = "HPROF_SLOW" in os.environ
+
+SEED = random.SystemRandom().randrange(1 << 32)
 
 # Slow builds run only a part of what the fast ones run.
 PLACES = ("0.5",) if IS_SLOW else ("0", "0.5", "1")
@@ -102,10 +103,10 @@ Refusals = dict[str, dict[str, list[str]]]
 """For each dump, each reason to refuse, and what is refused for it."""
 
 
-def refusal(done: subprocess.CompletedProcess[str]) -> str:
+def reason(sentence: str) -> str:
     """The reason of a refusal."""
-    said = re.match(r"hprof-gen: --(?:violate|violations \d+:) \S+ (.*)", done.stderr)
-    assert said, done.stderr
+    said = re.match(r"--(?:violate|violations \d+:) \S+ (.*)", sentence)
+    assert said, sentence
     return said[1]
 
 
@@ -123,10 +124,15 @@ def expected_refusal(name: str, variant: Variant) -> str | None:
 # ---- One fault -------------------------------------------------------------------------------------------------------
 
 
-def findings(dump: Path, profile: str = "strict") -> list[Finding]:
-    done = run([VALIDATOR, "--format", "json", "--max-errors", "0", "--profile", profile, dump])
+def findings_of(dumps: Sequence[Path], profile: str = "strict") -> list[list[Finding]]:
+    """One process checks all."""
+    done = run([VALIDATOR, "--format", "json", "--max-errors", "0", "--profile", profile, *dumps])
     assert done.returncode in (0, 1), done.stderr
-    return [(f["rule"], f["offset"]) for f in json.loads(done.stdout)["files"][0]["findings"]]
+    return [[(f["rule"], f["offset"]) for f in file["findings"]] for file in json.loads(done.stdout)["files"]]
+
+
+def findings(dump: Path, profile: str = "strict") -> list[Finding]:
+    return findings_of([dump], profile)[0]
 
 
 def profile_for(rule: str) -> str:
@@ -143,74 +149,110 @@ def quirks(base: tuple[str, ...], profile: str) -> Counter[str]:
         return Counter(rule for rule, _ in findings(dump, profile))
 
 
-def break_and_check(
-    base: tuple[str, ...], what: Sequence[Variant], at: str, times: int, folder: str, refused: str | None = None
-) -> str:
-    """What is wrong, as a sentence; empty if nothing is."""
-    name = "-".join([what[0].rule, what[0].name, at, str(times)])
-    dump, manifest = Path(folder) / f"{name}.hprof", Path(folder) / f"{name}.json"
+def what_is_wrong(base: tuple[str, ...], what: Sequence[Variant], times: int, manifest: Path, found: Counter[Finding]) -> str:
+    """Whether the findings are those that the manifest states: a sentence if not."""
     profile = profile_for(what[0].rule)
-    order = ",".join(f"{v.rule}/{v.name}" for v in what)
-    arguments = [*base, "--violate", order, "--at", at, "--violations", str(times)]
-    done = run([GENERATOR, *arguments, "--quiet", "-o", dump, "--manifest", manifest])
-    stated: Counter[Finding] = Counter()
-    ways: Counter[tuple[str, str]] = Counter()
-
-    if refused and done.returncode == 2 and refusal(done) == refused:
-        return ""
-    if refused or done.returncode:
-        return f"{' '.join(arguments)}: status {done.returncode} {done.stderr}, expected {refused or 0}"
     truth = json.loads(manifest.read_text(encoding="utf-8"))
     violations = truth["violations"]
     VIOLATIONS_SCHEMA.validate(violations)
     if profile != "strict" and truth["profile"] not in (profile, None):
-        return f"{' '.join(arguments)}: profile {truth['profile']}, where only {profile} has the rule"
-    stated.update((v["rule"], v["offset"]) for v in violations)
-    ways.update((v["rule"], v["variant"]) for v in violations)
-    found = Counter(findings(dump, profile))
-    dump.unlink()
-
+        return f"profile {truth['profile']}, where only {profile} has the rule"
+    stated = Counter((v["rule"], v["offset"]) for v in violations)
+    ways = Counter((v["rule"], v["variant"]) for v in violations)
     missing, more = stated - found, found - stated
     excused = quirks(base, profile)
     unexpected = [f for f in more if sum(n for g, n in more.items() if g[0] == f[0]) > excused[f[0]]]
     expected = Counter({v.rule: 0 for v in what})
     expected.update({rule: times * n for rule, n in Counter(v.rule for v in what).items()})
     if ways != Counter({(v.rule, v.name): times for v in what}):
-        return f"{' '.join(arguments)}: stated as {ways}"
+        return f"stated as {ways}"
     if missing or unexpected or Counter({rule: sum(n for f, n in stated.items() if f[0] == rule) for rule in expected}) != expected:
-        return f"{' '.join(arguments)}: stated {list(stated)} of {list(ways)}, not found {list(missing)}, also found {unexpected}"
+        return f"stated {list(stated)} of {list(ways)}, not found {list(missing)}, also found {unexpected}"
     return ""
 
 
-def check_all(name: str, base: tuple[str, ...], rule: str, ats: Sequence[str], times: int) -> None:
-    chosen = [v for v in variants() if v.rule == rule]
-    for profile in {"strict", profile_for(rule)}:
-        quirks(base, profile)
-    with TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
-        cases = [(v, expected_refusal(name, v), at) for v in chosen for at in ats]
-        results = pool.map(lambda case: break_and_check(base, [case[0]], case[2], times, folder, case[1]), cases)
-        wrong = [sentence for sentence in results if sentence]
+def each_fault(base: tuple[str, ...], more: Sequence[str], folder: Path) -> tuple[dict[Variant, Path], dict[Variant, str]]:
+    """The dump with each fault; and why the others cannot be."""
+    done = run([GENERATOR, *base, *more, "--each-fault", folder])
+    assert (done.returncode, done.stderr) == (0, "")
+    made, refused = {}, {}
+    of_name = {(v.rule, v.name): v for v in variants()}
+    for line in done.stdout.splitlines():
+        rule, name, rest = line.split(maxsplit=2)
+        if rest.startswith("- "):
+            refused[of_name[rule, name]] = rest.removeprefix("- ")
+        else:
+            made[of_name[rule, name]] = folder / rest
+    return made, refused
+
+
+def check_all(name: str, base: tuple[str, ...], at: str, times: int, rules: Sequence[str]) -> None:
+    """Every fault of these rules in this dump."""
+    wrong = []
+    chosen = [v for v in variants() if v.rule in rules]
+    with TemporaryDirectory() as folder:
+        more = ["--violate", ",".join(rules), "--at", at, "--violations", str(times)]
+        made, refused = each_fault(base, more, Path(folder))
+        expected = {v: expected_refusal(name, v) for v in chosen}
+        assert {v: reason(why) for v, why in refused.items()} == {v: why for v, why in expected.items() if why}
+        assert list(made) == [v for v in chosen if not expected[v]]
+        for profile in ("strict", "hotspot"):
+            those = [v for v in made if profile_for(v.rule) == profile]
+            for variant, found in zip(those, findings_of([made[v] for v in those], profile) if those else [], strict=True):
+                manifest = Path(folder) / f"{variant.rule}-{variant.name}.json"
+                if said := what_is_wrong(base, [variant], times, manifest, Counter(found)):
+                    wrong.append(f"{' '.join(base)} --violate {variant.rule}/{variant.name} --at {at}: {said}")
     assert not wrong, "\n".join(wrong)
 
 
 RULES = [rule for rule in rules_of_the_validator() if BIG or rule not in LARGE]
 
 
-@pytest.mark.parametrize("rule", RULES)
+def rules_for(index: int) -> list[str]:
+    """Slow builds take a part of the rules for each dump, another one each time."""
+    return RULES[index % SHARE :: SHARE]
+
+
+@pytest.mark.parametrize("at", PLACES)
 @pytest.mark.parametrize("name", PLAIN)
-def test_anywhere_in_any_version_with_either_size_of_ids(name: str, rule: str) -> None:
-    check_all(name, PLAIN[name], rule, PLACES, 1)
+def test_anywhere_in_any_version_with_either_size_of_ids(name: str, at: str) -> None:
+    check_all(name, PLAIN[name], at, 1, RULES)
 
 
-@pytest.mark.parametrize(("rule", "name"), [p for i, p in enumerate(product(RULES, OTHERS)) if (i + i // len(OTHERS)) % SHARE == 0])
-def test_among_the_quirks_of_producers_and_in_dumps_that_are_there(rule: str, name: str) -> None:
-    check_all(name, OTHERS[name], rule, ("0.4",), 1)
+@pytest.mark.parametrize("name", OTHERS)
+def test_among_the_quirks_of_producers_and_in_dumps_that_are_there(name: str) -> None:
+    check_all(name, OTHERS[name], "0.4", 1, rules_for(list(OTHERS).index(name)))
 
 
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("at", ["0", "1"])
 @pytest.mark.parametrize("name", SEVERAL)
-def test_several_times(name: str, rule: str) -> None:
-    check_all(name, SEVERAL[name], rule, ("0", "1"), 3)
+def test_several_times(name: str, at: str) -> None:
+    check_all(name, SEVERAL[name], at, 3, RULES)
+
+
+def test_each_fault_as_it_is_given(tmp_path: Path) -> None:
+    """Without --violate all faults are written but the one of 4 GiB; one at a time gives the same bytes."""
+    made, refused = each_fault(SMALL, [], tmp_path / "new")
+    assert {*made, *refused} == set(variants())
+    assert {v.rule for v, why in refused.items() if "4 GiB" in why} == LARGE
+    for variant in random.Random(SEED).sample(sorted(made, key=str), 5):
+        done = run(
+            [
+                GENERATOR,
+                *SMALL,
+                "--violate",
+                f"{variant.rule}/{variant.name}",
+                "-o",
+                tmp_path / "one",
+                "--manifest",
+                tmp_path / "two",
+            ]
+        )
+        assert done.returncode == 0
+        assert made[variant].read_bytes() == (tmp_path / "one").read_bytes(), (variant, SEED)
+        each = json.loads((tmp_path / "new" / f"{variant.rule}-{variant.name}.json").read_text(encoding="utf-8"))
+        one = json.loads((tmp_path / "two").read_text(encoding="utf-8"))
+        assert {**each, "file": ""} == {**one, "file": ""}, (variant, SEED)
 
 
 @pytest.mark.skipif(IS_SANITIZED, reason="4 GiB")
@@ -291,11 +333,15 @@ def stands_alone(variant: Variant) -> bool:
 
 @pytest.mark.parametrize("at", ["0", "0.5", "1"])
 @pytest.mark.parametrize("part", range(3))
-def test_many_rules_at_once(part: int, at: str) -> None:
+def test_many_rules_at_once(part: int, at: str, tmp_path: Path) -> None:
     what = list(rules_at_once())[part]
     assert len(what) > 10
-    with TemporaryDirectory() as folder:
-        assert break_and_check((*SMALL, "--records", "all"), what, at, 1, folder) == ""
+    base = (*SMALL, "--records", "all")
+    dump, manifest = tmp_path / "dump", tmp_path / "truth"
+    order = ",".join(f"{v.rule}/{v.name}" for v in what)
+    done = run([GENERATOR, *base, "--violate", order, "--at", at, "--quiet", "-o", dump, "--manifest", manifest])
+    assert done.returncode == 0, done.stderr
+    assert what_is_wrong(base, what, 1, manifest, Counter(findings(dump))) == "", order
 
 
 # ---- The list, and what is refused -----------------------------------------------------------------------------------
@@ -405,11 +451,13 @@ def test_what_can_be_read_of_a_malformed_dump_is_taken(tmp_path: Path) -> None:
 
 def refusals_of(base: tuple[str, ...], times: int) -> dict[str, list[str]]:
     refused: dict[str, list[str]] = {}
-    for variant in variants():
-        what = f"{variant.rule}/{variant.name}"
-        done = run([GENERATOR, *base, "--violate", what, "--violations", str(times), "-o", os.devnull])
-        if done.returncode == 2:
-            refused.setdefault(refusal(done), []).append(what)
+    with TemporaryDirectory() as folder:
+        for variant, why in each_fault(base, ["--violations", str(times)], Path(folder))[1].items():
+            if "4 GiB" in why:
+                large = [*base, "--violate", f"{variant.rule}/{variant.name}", "--violations", str(times), "-o", os.devnull]
+                why = run([GENERATOR, *large]).stderr.removeprefix("hprof-gen: ")
+            if why:
+                refused.setdefault(reason(why), []).append(f"{variant.rule}/{variant.name}")
     return refused
 
 

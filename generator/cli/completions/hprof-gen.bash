@@ -48,6 +48,7 @@ _hprof_gen() {
         ;;
     --at) compopt +o default; return ;;
     --violations) compopt +o default; return ;;
+    --each-fault) compopt +o default; return ;;
     --damage)
         before=${cur%"${cur##*,}"}
         words='truncate disk-full tag type count length record-tag record-length zero-page lose insert double swap lose-segment crlf latin1 seven-bit text-before gz-cut gz-no-trailer gz-damage-member gz-lose-member parts'
@@ -55,7 +56,7 @@ _hprof_gen() {
     --from) return ;;
     *)
         [[ $cur == -* ]] || return
-        words='--output --manifest --digests --gz --serve --format --orders --objects --bytes --seed --version= --id-size --segment-size --heap-dumps --records --like --shape --classes --threads --stack-depth --references --array-length --string-length --violate --at --violations --list-violations --damage --list-damage --from --progress= --quiet --help -o -V -q -h'
+        words='--output --manifest --digests --gz --serve --format --orders --objects --bytes --seed --version= --id-size --segment-size --heap-dumps --records --like --shape --classes --threads --stack-depth --references --array-length --string-length --violate --at --violations --each-fault --list-violations --damage --list-damage --from --progress= --quiet --help -o -V -q -h'
         ;;
     esac
     mapfile -t COMPREPLY < <(compgen -P "$before" -W "$words" -- "${cur#"$before"}")
