@@ -5,6 +5,7 @@
 #include "target.h"
 
 #include <hprof/hprof.h>
+#include <hprof/testing.h>
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -9,6 +9,7 @@
 
 #include "account.h"
 #include "allocator.h"
+#include "hprof/testing.h"
 #include "memory_file.h"
 #include "target.h"
 

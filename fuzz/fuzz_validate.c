@@ -6,6 +6,7 @@
 
 #include "account.h"
 #include "allocator.h"
+#include "hprof/testing.h"
 #include "target.h"
 
 enum { OWN_MEMORY = 256 << 10 /* beyond max_memory */ };

@@ -21,6 +21,7 @@
 #include "corpus.h"
 #include "forms.h"
 #include "hprof/hprof.h"
+#include "hprof/testing.h"
 
 /* ---- The report of a run ---------------------------------------------------------------------------------------- */
 
@@ -184,7 +185,7 @@ static void invalid_options_are_refused(void **state)
     struct refusal r;
     struct hprof_options options = options_for_refusal(&r);
     struct hprof_allocator none = {0};
-    struct hprof_testing one_byte = {.block = 1};
+    struct hprof_testing one_byte = {.block = 1}, small = {.piece = 399}, large = {.job_classes = 257};
     uint8_t *severities = malloc(hprof_rule_count());
 
     (void)state;
@@ -201,7 +202,11 @@ static void invalid_options_are_refused(void **state)
     options.severities = NULL;
 
     options.testing = &one_byte;
-    expect_usage(&options, "blocks");
+    expect_usage(&options, "size");
+    options.testing = &small;
+    expect_usage(&options, "size");
+    options.testing = &large;
+    expect_usage(&options, "size");
     options.testing = NULL;
 
     options.allocator = &none;
