@@ -1,6 +1,6 @@
 /* The same bytes give the same report, however they arrive and whoever checks them: as memory, as a file or a pipe read in
  * blocks of any size, as gzip of one member or of many, with another key of the hash tables, in jobs of any size, by any number
- * of threads. */
+ * of threads; with all sizes of the library that no report depends on drawn for each. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +9,8 @@
 
 #include "account.h"
 #include "allocator.h"
-#include "hprof/testing.h"
 #include "memory_file.h"
+#include "sizes.h"
 #include "target.h"
 
 struct path {
@@ -112,8 +112,21 @@ static void compress_in_members(const uint8_t *data, size_t size, size_t member)
     } while (size);
 }
 
+/* Every size on which no report depends, drawn afresh; those of `limits` for the rest. */
+static void draw_testing(struct path *path, const struct hprof_testing *limits, struct dice *dice)
+{
+    struct hprof_testing testing = *limits;
+
+    testing.hash_seed = path->testing.hash_seed;
+    testing.block = path->testing.block;
+    testing.job = path->testing.job;
+    draw_sizes(&testing, dice, path->size);
+    testing.usual_order = one_in(dice, 4);
+    path->testing = testing;
+}
+
 static void compare_gzip(const struct account *expected, const char *name, size_t block, unsigned threads,
-                         const struct hprof_options *options)
+                         const struct hprof_testing *limits, struct dice *dice, const struct hprof_options *options)
 {
     static struct account account;
     const uint8_t *bytes = copy_to_guard_page(gzip.at, gzip.size);
@@ -121,6 +134,9 @@ static void compare_gzip(const struct account *expected, const char *name, size_
     struct path by_threads = {name, bytes, gzip.size, FROM_MEMORY, {.hash_seed = 1, .block = block}, threads};
     struct path pipe = {name, bytes, gzip.size, LIKE_A_PIPE, {.hash_seed = 1, .block = block}, 1};
 
+    draw_testing(&file, limits, dice);
+    draw_testing(&by_threads, limits, dice);
+    draw_testing(&pipe, limits, dice);
     validate(&file, *options, &account);
     expect_same(expected, "memory", &account, name, COMPRESSION_DIFFERS);
     validate(&by_threads, *options, &account);
@@ -141,7 +157,7 @@ static bool is_truncated_gzip(const struct account *account)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    enum { MEMBERS = 5 };
+    enum { MEMBERS = 5, LARGE = 64 << 10 };
     static struct account expected, account;
     const uint8_t *bytes = copy_to_guard_page(data, size);
     uint32_t bits = drawn_bits(data, size);
@@ -159,7 +175,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint32_t more = drawn_bits(data, size) * UINT32_C(0x9E3779B1);
     size_t job = least_block(data, size) + draw(&more, 3) * draw(&more, 400) + draw(&more, 40);
     unsigned threads = 2 + draw(&more, 7);
-    struct path memory = {"memory", bytes, size, FROM_MEMORY, {.hash_seed = 1}, 1};
+    struct dice dice = {seed_from(data, size)};
+    struct hprof_testing limits = {.hash_seed = 1};
+    if (size > LARGE) {
+        block += size >> (4 + below(&dice, 12));
+        job += size >> (2 + below(&dice, 10));
+    }
+    if (one_in(&dice, 2))
+        draw_limits(&limits, &dice, size);
+    struct path memory = {"memory", bytes, size, FROM_MEMORY, limits, 1};
     struct path paths[] = {
         {"memory with another hash key", bytes, size, FROM_MEMORY, {.hash_seed = 2 + bits}, 1},
         {"a file read in blocks", bytes, size, FROM_MEMORY, {.hash_seed = 1, .block = block}, 1},
@@ -181,7 +205,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     validate(&memory, options, &expected);
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
-        if (paths[i].testing.block && is_truncated_gzip(&expected))
+        draw_testing(&paths[i], &limits, &dice);
+        if ((paths[i].testing.block || paths[i].testing.first_buffer) && is_truncated_gzip(&expected))
             continue; /* how many of the last bytes can be inflated depends on the blocks (hprof.h) */
         validate(&paths[i], options, &account);
         expect_same(&expected, "memory", &account, paths[i].name, is_pipe(&paths[i]) ? SECOND_IS_A_PIPE : ACCOUNTS_EQUAL);
@@ -189,8 +214,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (expected.summary.compressed || size == 0)
         return 0;                          /* gzip within gzip is GZ-007; an empty file is no dump, an empty member is one */
     compress_in_members(data, size, size); /* `bytes` is valid no longer */
-    compare_gzip(&expected, "gzip of one member", block, threads, &options);
+    compare_gzip(&expected, "gzip of one member", block, threads, &limits, &dice, &options);
     compress_in_members(data, size, size / MEMBERS + 1);
-    compare_gzip(&expected, "gzip of many members", block, threads, &options);
+    compare_gzip(&expected, "gzip of many members", block, threads, &limits, &dice, &options);
     return 0;
 }

@@ -73,7 +73,7 @@ if(NOT LIB_FUZZING_ENGINE AND NOT no_pytest)
       -P ${CMAKE_CURRENT_SOURCE_DIR}/patch_rules.cmake
     DEPENDS ${PROJECT_SOURCE_DIR}/validator/src/findings/findings.c patch_rules.cmake VERBATIM)
   foreach(name IN ITEMS test_oracle_tested test_oracle_patched)
-    add_executable(${name} fuzz_oracle.c allocator.c ${oracle} target.c replay.c)
+    add_executable(${name} fuzz_oracle.c allocator.c ${oracle} sizes.c target.c replay.c)
     target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/validator/include ${PROJECT_SOURCE_DIR}/validator/src)
     target_link_libraries(${name} PRIVATE PkgConfig::ISAL Threads::Threads)
   endforeach()

@@ -13,8 +13,6 @@
     SIZE(tail_room, 64 << 10, 256)    /* a rest of the last block that is no longer leaves room for a whole block */ \
     SIZE(blocks_alone, 4, 1)          /* blocks that are read before a thread reads ahead */ \
     SIZE(snapshot, 64 << 10, 1 << 10) /* between two positions of a gzip file to which reading can return */ \
-    SIZE(piece, 64 << 10, 400)        /* of a string, an array or an instance that are checked at a time */ \
-    SIZE(trace_piece, 4 << 10, 1)     /* frames of a trace that are checked at a time */ \
     SIZE(stretch, 1 << 20, 64)        /* of a heap dump that has its own filters of pages */ \
     SIZE(bitmap_room, 8 << 20, 1)     /* of bitmaps of objects, before these depend on the bytes read */ \
     SIZE(serial_room, 1 << 20, 1)     /* likewise of serial numbers */ \
@@ -31,6 +29,8 @@
 /* Reports depend on these, and on nothing else here: but the same bytes with the same limits give the same report, however they are
  * read. */
 #define HPROF_LIMITS(SIZE) \
+    SIZE(piece, 64 << 10, 400)      /* of a string, an array or an instance that are checked at a time; in words of 8 bytes */ \
+    SIZE(trace_piece, 4 << 10, 2)   /* frames of a trace that are checked at a time, in pairs */ \
     SIZE(sight, 64 << 10, 256)      /* that recovery sees after a failure */ \
     SIZE(checkpoint, 1 << 20, 16)   /* between two offsets of a compressed dump from which data may be wrong */ \
     SIZE(class_dump, 4 << 20, 256)  /* of a CLASS_DUMP that crosses the end of a segment */ \

@@ -19,6 +19,8 @@ struct sizes sizes_for(const struct hprof_testing *testing)
     HPROF_SIZES(TAKE)
     HPROF_LIMITS(TAKE)
 #undef TAKE
+    sizes.piece -= sizes.piece % 8;
+    sizes.trace_piece -= sizes.trace_piece % 2;
     return sizes;
 }
 

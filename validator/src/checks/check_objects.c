@@ -329,7 +329,7 @@ bool check_object_array(struct checker *ck)
     size_t head = 1 + SIZE_OF(OBJECT_ARRAY_DUMP, id);
     struct cursor c = {ck->in->at + 1, ck->in->at + head};
     const uint8_t *raw_id = c.at + OFFSET_OF(OBJECT_ARRAY_DUMP, class_id, id);
-    uint64_t at = ck->in->offset + 1, left, most = ck->run->sizes.piece / id * id;
+    uint64_t at = ck->in->offset + 1, left, most = ck->run->sizes.piece;
     struct OBJECT_ARRAY_DUMP r;
     bool in_object_array;
 
