@@ -23,8 +23,9 @@ enum {
     PIECE_BLOCKS = 2,  /* blocks in a piece of the file in which a thread looks for members */
     PIECES_LEAST = 4,  /* a file of fewer pieces is inflated by one thread */
 
-    KEPT_BLOCKS = 32,    /* decompressed blocks between two within a member: these take one byte in a hundred */
-    MEMBERS_PART = 4096, /* and between two member starts this part of all bytes before: so their number is bounded */
+    KEPT_BLOCKS = USUAL_OR_SMALL(32, 2), /* decompressed blocks between two within a member: these take one byte in a hundred */
+    MEMBERS_PART =
+        USUAL_OR_SMALL(4096, 4), /* and between two member starts this part of all bytes before: so their number is bounded */
 
     GO_BACK_MOST =
         USUAL_OR_SMALL(16 << 20, 512), /* compressed bytes before a fault that are searched for the header of the next member */
