@@ -2,6 +2,7 @@
  * blocks of any size, as gzip of one member or of many, with another key of the hash tables, in jobs of any size, by any number
  * of threads; with all sizes of the library that no report depends on drawn for each. */
 #include <limits.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -27,8 +28,31 @@ static bool is_pipe(const struct path *path)
     return path->way == LIKE_A_PIPE || path->way == A_PIPE;
 }
 
-/* A descriptor to read the bytes from; -1 if they do not fit into a pipe. */
-static int open_descriptor(const struct path *path)
+/* Fills a pipe: in a thread, if that takes more than one write. */
+struct writer {
+    const struct path *path;
+    int end;
+    bool is_running;
+    pthread_t thread;
+};
+
+static void *write_all(void *context)
+{
+    const struct writer *writer = context;
+
+    for (size_t done = 0; done < writer->path->size;) {
+        ssize_t n = write(writer->end, writer->path->bytes + done, writer->path->size - done);
+
+        if (n <= 0)
+            fail_target("a pipe cannot be written");
+        done += (size_t)n;
+    }
+    close(writer->end);
+    return NULL;
+}
+
+/* A descriptor to read the bytes from. */
+static int open_descriptor(const struct path *path, struct writer *writer)
 {
     int ends[2], fd = -1;
 
@@ -36,11 +60,15 @@ static int open_descriptor(const struct path *path)
         fill_memory_file(&fd, path->bytes, path->size);
         return fd;
     }
-    if (path->size > PIPE_BUF || pipe(ends) != 0)
+    if (pipe(ends) != 0)
         return -1;
-    if (path->size && write(ends[1], path->bytes, path->size) != (ssize_t)path->size)
-        fail_target("a pipe takes less than PIPE_BUF");
-    close(ends[1]);
+    writer->path = path;
+    writer->end = ends[1];
+    writer->is_running = path->size > PIPE_BUF;
+    if (!writer->is_running)
+        write_all(writer);
+    else if (pthread_create(&writer->thread, NULL, write_all, writer) != 0)
+        fail_target("no thread to write into a pipe");
     return ends[0];
 }
 
@@ -48,6 +76,7 @@ static void validate(const struct path *path, struct hprof_options options, stru
 {
     struct allocator memory = {.left = UINT64_MAX, .junk = 0xa5};
     struct hprof_allocator allocator = allocator_for(&memory);
+    struct writer writer = {0};
     int fd;
 
     account_begin(account);
@@ -55,11 +84,13 @@ static void validate(const struct path *path, struct hprof_options options, stru
     options.allocator = &allocator;
     options.testing = &path->testing;
     options.threads = path->threads;
-    fd = path->way == A_FILE || path->way == A_PIPE ? open_descriptor(path) : -1;
+    fd = path->way == A_FILE || path->way == A_PIPE ? open_descriptor(path, &writer) : -1;
     if (fd >= 0)
         (void)hprof_validate_fd(fd, &options);
     else
         (void)hprof_validate_memory(path->bytes, path->size, is_pipe(path), &options);
+    if (writer.is_running)
+        pthread_join(writer.thread, NULL); /* the library reads a pipe to its end */
     if (fd >= 0)
         close(fd);
     expect_no_leak(&memory);

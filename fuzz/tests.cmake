@@ -56,7 +56,18 @@ if(NOT no_pytest)
   list(APPEND tests fuzz.test_campaign)
 endif()
 
+if(NOT LIB_FUZZING_ENGINE AND HPROF_GENERATOR AND NOT no_pytest)
+  add_test(NAME fuzz.test_large COMMAND ${HPROF_PYTHON} -m pytest -q -p no:cacheprovider fuzz/test_large.py
+    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  list(APPEND tests fuzz.test_large)
+endif()
+
 set_tests_properties(${tests} PROPERTIES LABELS fuzz ENVIRONMENT "${test_environment}")
+
+if(NOT LIB_FUZZING_ENGINE AND HPROF_GENERATOR AND NOT no_pytest)
+  set_property(TEST fuzz.test_large APPEND PROPERTY ENVIRONMENT
+    "HPROF_GEN=$<TARGET_FILE:hprof-gen>;HPROF_FUZZ_LARGE=${CMAKE_CURRENT_BINARY_DIR}")
+endif()
 
 # What mutants.c leaves of a crash, and what replay.c does after one.
 if(NOT LIB_FUZZING_ENGINE AND NOT no_pytest)
