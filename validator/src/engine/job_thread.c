@@ -81,9 +81,9 @@ static bool meet_waiting(struct segment *s, uint64_t offset)
 {
     struct job_thread *t = s->context;
 
-    end_run(t->job, s);
     if (t->job->waiting_count == t->e->run.sizes.job_ranges)
         return false;
+    end_run(t->job, s);
     t->job->waiting[t->job->waiting_count++] = (struct waiting_range){.at = offset, .record_end = t->piece->record_end};
     return true;
 }
