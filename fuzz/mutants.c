@@ -21,7 +21,7 @@
 #ifndef HPROF_LARGEST
 #define HPROF_LARGEST (1 << 16)
 #endif
-enum { LARGEST = HPROF_LARGEST, CHANGES = 3, SLOWEST = 25 /* seconds, as in campaign */ };
+enum { LARGEST = HPROF_LARGEST, CHANGES = 3, SLOWEST = LARGEST > 1 << 16 ? 250 : 25 /* seconds, as in campaign */ };
 
 static struct file {
     uint8_t *bytes;
