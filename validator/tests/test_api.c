@@ -17,8 +17,8 @@
 #include <cmocka.h>
 
 #include "account.h"
-#include "caller.h"
 #include "corpus.h"
+#include "each_allocation.h"
 #include "forms.h"
 #include "hprof/hprof.h"
 #include "hprof/testing.h"
@@ -371,21 +371,28 @@ static bool verdict_or_limit(const char *name, const struct account *whole, cons
     return a->status != HPROF_LIMIT;
 }
 
+struct check {
+    const struct sample *sample;
+    bool as_pipe;
+    struct account whole;
+};
+
+static void expect_verdict_or_limit(struct caller *caller, void *context)
+{
+    const struct check *check = context;
+    struct account a = check_with(&check->sample->bytes, check->as_pipe, caller, 0);
+
+    if (!verdict_or_limit(check->sample->name, &check->whole, &a, caller) && !caller->refused)
+        fail_msg("%s: a limit was met with all memory there", check->sample->name);
+    account_free(&a);
+}
+
 static void expect_verdict_or_limit_at_every_allocation(const struct sample *sample, bool as_pipe)
 {
-    struct account whole = check_memory(&sample->bytes, as_pipe);
-    bool refused = true;
+    struct check check = {sample, as_pipe, check_memory(&sample->bytes, as_pipe)};
 
-    for (uint64_t n = 0; refused; n++) {
-        struct caller caller = {.left = n};
-        struct account a = check_with(&sample->bytes, as_pipe, &caller, 0);
-
-        if (!verdict_or_limit(sample->name, &whole, &a, &caller) && !caller.refused)
-            fail_msg("%s: a limit was met with all memory there", sample->name);
-        refused = caller.refused;
-        account_free(&a);
-    }
-    account_free(&whole);
+    fail_each_allocation_of(expect_verdict_or_limit, &check);
+    account_free(&check.whole);
 }
 
 static void any_allocation_may_fail(void **state)
