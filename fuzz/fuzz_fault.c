@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "expect_manifest.h"
+#include "hprof/testing.h"
 #include "made_dump.h"
 #include "target.h"
 

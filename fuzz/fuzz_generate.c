@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "expect_manifest.h"
+#include "hprof/testing.h"
 #include "made_dump.h"
 #include "manifest.h"
 #include "memory_file.h"

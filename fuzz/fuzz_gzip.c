@@ -40,7 +40,7 @@ static bool open_stream(struct stream *s, const uint8_t *file, size_t size, size
     allocator = allocator_for(&s->allocator);
     memory_init(&s->memory, &allocator, 0);
     s->fault_count = s->size = 0;
-    return input_open(&s->in, source_of_memory(file, size, as_pipe), block, &s->memory, on_fault, s);
+    return input_open(&s->in, source_of_memory(file, size, as_pipe), block, &usual_sizes, &s->memory, on_fault, s);
 }
 
 static void close_stream(struct stream *s)

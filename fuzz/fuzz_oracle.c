@@ -2,6 +2,7 @@
  * process at the first difference, after printing it. fuzz/ORACLE.md says what is compared. */
 #include "allocator.h"
 #include "oracle.h"
+#include "sizes.h"
 #include "target.h"
 
 #include <hprof/hprof.h>
@@ -221,9 +222,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct library_report library = {0};
     struct allocator memory = {.left = UINT64_MAX};
     struct hprof_allocator allocator = allocator_for(&memory);
+    struct dice dice = {seed_from(data, size)};
     struct hprof_testing testing = {.hash_seed = 1};
     struct hprof_options options;
+    draw_sizes(&testing, &dice, size);
+    if (one_in(&dice, 2))
+        testing.block = 2 + below(&dice, one_in(&dice, 2) ? size + 1 : 300);
+    if (one_in(&dice, 2))
+        testing.job = 1 + below(&dice, 500);
+    testing.usual_order = one_in(&dice, 4);
     hprof_options_init(&options);
+    options.threads = one_in(&dice, 16) ? 2 : 1;
     options.max_errors = 0;
     options.allocator = &allocator;
     options.testing = &testing;

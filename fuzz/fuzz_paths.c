@@ -1,7 +1,8 @@
 /* The same bytes give the same report, however they arrive and whoever checks them: as memory, as a file or a pipe read in
  * blocks of any size, as gzip of one member or of many, with another key of the hash tables, in jobs of any size, by any number
- * of threads. */
+ * of threads; with all sizes of the library that no report depends on drawn for each. */
 #include <limits.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include "account.h"
 #include "allocator.h"
 #include "memory_file.h"
+#include "sizes.h"
 #include "target.h"
 
 struct path {
@@ -26,8 +28,31 @@ static bool is_pipe(const struct path *path)
     return path->way == LIKE_A_PIPE || path->way == A_PIPE;
 }
 
-/* A descriptor to read the bytes from; -1 if they do not fit into a pipe. */
-static int open_descriptor(const struct path *path)
+/* Fills a pipe: in a thread, if that takes more than one write. */
+struct writer {
+    const struct path *path;
+    int end;
+    bool is_running;
+    pthread_t thread;
+};
+
+static void *write_all(void *context)
+{
+    const struct writer *writer = context;
+
+    for (size_t done = 0; done < writer->path->size;) {
+        ssize_t n = write(writer->end, writer->path->bytes + done, writer->path->size - done);
+
+        if (n <= 0)
+            fail_target("a pipe cannot be written");
+        done += (size_t)n;
+    }
+    close(writer->end);
+    return NULL;
+}
+
+/* A descriptor to read the bytes from. */
+static int open_descriptor(const struct path *path, struct writer *writer)
 {
     int ends[2], fd = -1;
 
@@ -35,11 +60,15 @@ static int open_descriptor(const struct path *path)
         fill_memory_file(&fd, path->bytes, path->size);
         return fd;
     }
-    if (path->size > PIPE_BUF || pipe(ends) != 0)
+    if (pipe(ends) != 0)
         return -1;
-    if (path->size && write(ends[1], path->bytes, path->size) != (ssize_t)path->size)
-        fail_target("a pipe takes less than PIPE_BUF");
-    close(ends[1]);
+    writer->path = path;
+    writer->end = ends[1];
+    writer->is_running = path->size > PIPE_BUF;
+    if (!writer->is_running)
+        write_all(writer);
+    else if (pthread_create(&writer->thread, NULL, write_all, writer) != 0)
+        fail_target("no thread to write into a pipe");
     return ends[0];
 }
 
@@ -47,6 +76,7 @@ static void validate(const struct path *path, struct hprof_options options, stru
 {
     struct allocator memory = {.left = UINT64_MAX, .junk = 0xa5};
     struct hprof_allocator allocator = allocator_for(&memory);
+    struct writer writer = {0};
     int fd;
 
     account_begin(account);
@@ -54,11 +84,13 @@ static void validate(const struct path *path, struct hprof_options options, stru
     options.allocator = &allocator;
     options.testing = &path->testing;
     options.threads = path->threads;
-    fd = path->way == A_FILE || path->way == A_PIPE ? open_descriptor(path) : -1;
+    fd = path->way == A_FILE || path->way == A_PIPE ? open_descriptor(path, &writer) : -1;
     if (fd >= 0)
         (void)hprof_validate_fd(fd, &options);
     else
         (void)hprof_validate_memory(path->bytes, path->size, is_pipe(path), &options);
+    if (writer.is_running)
+        pthread_join(writer.thread, NULL); /* the library reads a pipe to its end */
     if (fd >= 0)
         close(fd);
     expect_no_leak(&memory);
@@ -111,8 +143,21 @@ static void compress_in_members(const uint8_t *data, size_t size, size_t member)
     } while (size);
 }
 
+/* Every size on which no report depends, drawn afresh; those of `limits` for the rest. */
+static void draw_testing(struct path *path, const struct hprof_testing *limits, struct dice *dice)
+{
+    struct hprof_testing testing = *limits;
+
+    testing.hash_seed = path->testing.hash_seed;
+    testing.block = path->testing.block;
+    testing.job = path->testing.job;
+    draw_sizes(&testing, dice, path->size);
+    testing.usual_order = one_in(dice, 4);
+    path->testing = testing;
+}
+
 static void compare_gzip(const struct account *expected, const char *name, size_t block, unsigned threads,
-                         const struct hprof_options *options)
+                         const struct hprof_testing *limits, struct dice *dice, const struct hprof_options *options)
 {
     static struct account account;
     const uint8_t *bytes = copy_to_guard_page(gzip.at, gzip.size);
@@ -120,6 +165,9 @@ static void compare_gzip(const struct account *expected, const char *name, size_
     struct path by_threads = {name, bytes, gzip.size, FROM_MEMORY, {.hash_seed = 1, .block = block}, threads};
     struct path pipe = {name, bytes, gzip.size, LIKE_A_PIPE, {.hash_seed = 1, .block = block}, 1};
 
+    draw_testing(&file, limits, dice);
+    draw_testing(&by_threads, limits, dice);
+    draw_testing(&pipe, limits, dice);
     validate(&file, *options, &account);
     expect_same(expected, "memory", &account, name, COMPRESSION_DIFFERS);
     validate(&by_threads, *options, &account);
@@ -140,7 +188,7 @@ static bool is_truncated_gzip(const struct account *account)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    enum { MEMBERS = 5 };
+    enum { MEMBERS = 5, LARGE = 64 << 10 };
     static struct account expected, account;
     const uint8_t *bytes = copy_to_guard_page(data, size);
     uint32_t bits = drawn_bits(data, size);
@@ -158,7 +206,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint32_t more = drawn_bits(data, size) * UINT32_C(0x9E3779B1);
     size_t job = least_block(data, size) + draw(&more, 3) * draw(&more, 400) + draw(&more, 40);
     unsigned threads = 2 + draw(&more, 7);
-    struct path memory = {"memory", bytes, size, FROM_MEMORY, {.hash_seed = 1}, 1};
+    struct dice dice = {seed_from(data, size)};
+    struct hprof_testing limits = {.hash_seed = 1};
+    if (size > LARGE) {
+        block += size >> (4 + below(&dice, 12));
+        job += size >> (2 + below(&dice, 10));
+    }
+    if (one_in(&dice, 2))
+        draw_limits(&limits, &dice, size);
+    struct path memory = {"memory", bytes, size, FROM_MEMORY, limits, 1};
     struct path paths[] = {
         {"memory with another hash key", bytes, size, FROM_MEMORY, {.hash_seed = 2 + bits}, 1},
         {"a file read in blocks", bytes, size, FROM_MEMORY, {.hash_seed = 1, .block = block}, 1},
@@ -180,7 +236,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     validate(&memory, options, &expected);
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
-        if (paths[i].testing.block && is_truncated_gzip(&expected))
+        draw_testing(&paths[i], &limits, &dice);
+        if ((paths[i].testing.block || paths[i].testing.first_buffer) && is_truncated_gzip(&expected))
             continue; /* how many of the last bytes can be inflated depends on the blocks (hprof.h) */
         validate(&paths[i], options, &account);
         expect_same(&expected, "memory", &account, paths[i].name, is_pipe(&paths[i]) ? SECOND_IS_A_PIPE : ACCOUNTS_EQUAL);
@@ -188,8 +245,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (expected.summary.compressed || size == 0)
         return 0;                          /* gzip within gzip is GZ-007; an empty file is no dump, an empty member is one */
     compress_in_members(data, size, size); /* `bytes` is valid no longer */
-    compare_gzip(&expected, "gzip of one member", block, threads, &options);
+    compare_gzip(&expected, "gzip of one member", block, threads, &limits, &dice, &options);
     compress_in_members(data, size, size / MEMBERS + 1);
-    compare_gzip(&expected, "gzip of many members", block, threads, &options);
+    compare_gzip(&expected, "gzip of many members", block, threads, &limits, &dice, &options);
     return 0;
 }

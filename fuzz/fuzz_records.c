@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/sizes.h"
 #include "encode.h"
 #include "engine/recovery.h"
 #include "format/subrecord.h"
@@ -238,7 +239,7 @@ static void recover(const uint8_t *bytes, size_t size)
     if (size < HEADER_SIZE)
         return;
     for (unsigned i = 0; i < 12; i++) {
-        size_t n = size - HEADER_SIZE < SIGHT_SIZE ? size - HEADER_SIZE : SIGHT_SIZE;
+        size_t n = size - HEADER_SIZE < usual_sizes.sight ? size - HEADER_SIZE : usual_sizes.sight;
         struct sight s = {bytes + HEADER_SIZE, n, i & 1, i & 2 ? 8 : 4, (enum version)(1 + i / 4)};
 
         if (n == size - HEADER_SIZE) /* else the guard page is not directly after it */

@@ -9,6 +9,7 @@
 #include "allocator.h"
 #include "dice.h"
 #include "gzip.h"
+#include "hprof/testing.h"
 #include "memory_file.h"
 #include "target.h"
 

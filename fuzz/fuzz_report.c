@@ -12,6 +12,7 @@
 #include "dice.h"
 #include "expect_printable.h"
 #include "hash.h"
+#include "hprof/testing.h"
 #include "report.h"
 #include "target.h"
 #include "wrap.h"

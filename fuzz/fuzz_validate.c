@@ -6,6 +6,7 @@
 
 #include "account.h"
 #include "allocator.h"
+#include "sizes.h"
 #include "target.h"
 
 enum { OWN_MEMORY = 256 << 10 /* beyond max_memory */ };
@@ -67,6 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint32_t drawn = drawn_bits(data, size) + (uint32_t)size; /* most seeds have a time of 0 */
     uint32_t bits = drawn * UINT32_C(0x9E3779B1);             /* other times share their high bits */
     uint32_t more = drawn * UINT32_C(0x85EBCA6B);
+    struct dice dice = {seed_from(data, size)};
     struct hprof_testing testing = {.hash_seed = 1};
     struct hprof_options options;
     struct allocator memory = {.left = UINT64_MAX, .junk = 0};
@@ -89,6 +91,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         testing.block = least_block(data, size) + draw(&bits, 64);
     if (draw(&more, 8) == 7)
         testing.job = least_block(data, size) + draw(&more, 400);
+    draw_sizes(&testing, &dice, size);
+    draw_limits(&testing, &dice, size);
     options.on_progress = draw(&more, 4) < 3 ? on_progress : NULL;
 
     status = run(bytes, size, as_pipe, options, &memory, &expected);

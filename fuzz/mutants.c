@@ -4,7 +4,7 @@
  *
  * COUNT mutants in all. Half of them are of one file after the other, changed one to three times; for the other half the folders of
  * the files take turns, so that each rule, which has a folder of its own, has its share, and each mutant is changed once.
- * HPROF_MUTANTS replaces COUNT, and HPROF_MUTANTS_FROM is the seed of the first (0). A mutant on which the target aborts or crashes
+ * Dumps of some megabytes are changed by damage.c instead (fuzz_TARGET-large). HPROF_MUTANTS replaces COUNT, and HPROF_MUTANTS_FROM is the seed of the first (0). A mutant on which the target aborts or crashes
  * is left in the file `mutant`. */
 #define _XOPEN_SOURCE 700
 #include <fcntl.h>
@@ -18,7 +18,10 @@
 #include "mutator.h"
 #include "target.h"
 
-enum { LARGEST = 1 << 16, CHANGES = 3, SLOWEST = 25 /* seconds, as in campaign */ };
+#ifndef HPROF_LARGEST
+#define HPROF_LARGEST (1 << 16)
+#endif
+enum { LARGEST = HPROF_LARGEST, CHANGES = 3, SLOWEST = LARGEST > 1 << 16 ? 250 : 25 /* seconds, as in campaign */ };
 
 static struct file {
     uint8_t *bytes;

@@ -16,6 +16,7 @@
 
 #include "account.h"
 #include "allocator.h"
+#include "hprof/testing.h"
 #include "memory_file.h"
 #include "test_faults_copy.h"
 

@@ -33,7 +33,9 @@ endif()
 # of fuzz_oracle, and counts how many break each rule.
 if(NOT LIB_FUZZING_ENGINE)
   add_test(NAME fuzz.paths-mutants COMMAND fuzz_paths-mutants 5000 ${dumps} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-  list(APPEND tests fuzz.paths-mutants)
+  add_test(NAME fuzz.paths-small-mutants COMMAND fuzz_paths-small-mutants 5000 ${dumps} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  add_test(NAME fuzz.oracle-small-mutants COMMAND fuzz_oracle-small-mutants 30000 ${dumps} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  list(APPEND tests fuzz.paths-mutants fuzz.paths-small-mutants fuzz.oracle-small-mutants)
 endif()
 
 add_executable(test_mutator test_mutator.c $<TARGET_OBJECTS:fuzz-mutator>)
@@ -54,7 +56,18 @@ if(NOT no_pytest)
   list(APPEND tests fuzz.test_campaign)
 endif()
 
+if(NOT LIB_FUZZING_ENGINE AND HPROF_GENERATOR AND NOT no_pytest)
+  add_test(NAME fuzz.test_large COMMAND ${HPROF_PYTHON} -m pytest -q -p no:cacheprovider fuzz/test_large.py
+    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  list(APPEND tests fuzz.test_large)
+endif()
+
 set_tests_properties(${tests} PROPERTIES LABELS fuzz ENVIRONMENT "${test_environment}")
+
+if(NOT LIB_FUZZING_ENGINE AND HPROF_GENERATOR AND NOT no_pytest)
+  set_property(TEST fuzz.test_large APPEND PROPERTY ENVIRONMENT
+    "HPROF_GEN=$<TARGET_FILE:hprof-gen>;HPROF_FUZZ_LARGE=${CMAKE_CURRENT_BINARY_DIR}")
+endif()
 
 # What mutants.c leaves of a crash, and what replay.c does after one.
 if(NOT LIB_FUZZING_ENGINE AND NOT no_pytest)
@@ -73,7 +86,7 @@ if(NOT LIB_FUZZING_ENGINE AND NOT no_pytest)
       -P ${CMAKE_CURRENT_SOURCE_DIR}/patch_rules.cmake
     DEPENDS ${PROJECT_SOURCE_DIR}/validator/src/findings/findings.c patch_rules.cmake VERBATIM)
   foreach(name IN ITEMS test_oracle_tested test_oracle_patched)
-    add_executable(${name} fuzz_oracle.c allocator.c ${oracle} target.c replay.c)
+    add_executable(${name} fuzz_oracle.c allocator.c ${oracle} sizes.c target.c replay.c)
     target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/validator/include ${PROJECT_SOURCE_DIR}/validator/src)
     target_link_libraries(${name} PRIVATE PkgConfig::ISAL Threads::Threads)
   endforeach()

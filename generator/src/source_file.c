@@ -271,7 +271,7 @@ static bool read_header(struct source_file *f, struct event *e, enum version *ve
 static bool open_dump(struct source_file *f, struct event *header, enum version *version)
 {
     memory_init(&f->memory, NULL, 0);
-    if (!input_open(&f->in, source_of_fd(f->fd), 0, &f->memory, on_gzip_fault, f))
+    if (!input_open(&f->in, source_of_fd(f->fd), 0, &usual_sizes, &f->memory, on_gzip_fault, f))
         return cut_short(f);
     return read_header(f, header, version);
 }

@@ -153,7 +153,7 @@ static inline struct stream *open_without_thread(struct input_source source, siz
 {
     struct stream *s = new_stream();
 
-    assert_true(input_open(&s->in, source, block, &s->memory, listen, &s->findings));
+    assert_true(input_open(&s->in, source, block, &usual_sizes, &s->memory, listen, &s->findings));
     return s;
 }
 

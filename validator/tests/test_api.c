@@ -17,10 +17,11 @@
 #include <cmocka.h>
 
 #include "account.h"
-#include "caller.h"
 #include "corpus.h"
+#include "each_allocation.h"
 #include "forms.h"
 #include "hprof/hprof.h"
+#include "hprof/testing.h"
 
 /* ---- The report of a run ---------------------------------------------------------------------------------------- */
 
@@ -184,7 +185,7 @@ static void invalid_options_are_refused(void **state)
     struct refusal r;
     struct hprof_options options = options_for_refusal(&r);
     struct hprof_allocator none = {0};
-    struct hprof_testing one_byte = {.block = 1};
+    struct hprof_testing one_byte = {.block = 1}, small = {.piece = 399}, large = {.job_classes = 257};
     uint8_t *severities = malloc(hprof_rule_count());
 
     (void)state;
@@ -201,7 +202,11 @@ static void invalid_options_are_refused(void **state)
     options.severities = NULL;
 
     options.testing = &one_byte;
-    expect_usage(&options, "blocks");
+    expect_usage(&options, "size");
+    options.testing = &small;
+    expect_usage(&options, "size");
+    options.testing = &large;
+    expect_usage(&options, "size");
     options.testing = NULL;
 
     options.allocator = &none;
@@ -366,21 +371,28 @@ static bool verdict_or_limit(const char *name, const struct account *whole, cons
     return a->status != HPROF_LIMIT;
 }
 
+struct check {
+    const struct sample *sample;
+    bool as_pipe;
+    struct account whole;
+};
+
+static void expect_verdict_or_limit(struct caller *caller, void *context)
+{
+    const struct check *check = context;
+    struct account a = check_with(&check->sample->bytes, check->as_pipe, caller, 0);
+
+    if (!verdict_or_limit(check->sample->name, &check->whole, &a, caller) && !caller->refused)
+        fail_msg("%s: a limit was met with all memory there", check->sample->name);
+    account_free(&a);
+}
+
 static void expect_verdict_or_limit_at_every_allocation(const struct sample *sample, bool as_pipe)
 {
-    struct account whole = check_memory(&sample->bytes, as_pipe);
-    bool refused = true;
+    struct check check = {sample, as_pipe, check_memory(&sample->bytes, as_pipe)};
 
-    for (uint64_t n = 0; refused; n++) {
-        struct caller caller = {.left = n};
-        struct account a = check_with(&sample->bytes, as_pipe, &caller, 0);
-
-        if (!verdict_or_limit(sample->name, &whole, &a, &caller) && !caller.refused)
-            fail_msg("%s: a limit was met with all memory there", sample->name);
-        refused = caller.refused;
-        account_free(&a);
-    }
-    account_free(&whole);
+    fail_each_allocation_of(expect_verdict_or_limit, &check);
+    account_free(&check.whole);
 }
 
 static void any_allocation_may_fail(void **state)

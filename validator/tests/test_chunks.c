@@ -12,8 +12,8 @@
 #include "base/arena.h"
 #include "base/byte_log.h"
 #include "base/chunks.h"
-#include "caller.h"
 #include "dice.h"
+#include "each_allocation.h"
 
 /* ---- chunks ----------------------------------------------------------------------------------------------------- */
 
@@ -328,24 +328,18 @@ static bool fill_all(struct memory *memory)
     return all;
 }
 
+static void use_all(struct memory *memory)
+{
+    bool all;
+
+    all = fill_all(memory);
+    assert_int_equal(all, !memory->exhausted);
+}
+
 static void any_allocation_may_fail(void **state)
 {
-    bool refused = true;
-
     (void)state;
-    for (uint64_t n = 0; refused; n++) {
-        struct caller caller = {.left = n};
-        struct hprof_allocator allocator = caller_allocator(&caller);
-        struct memory memory;
-        bool all;
-
-        memory_init(&memory, &allocator, 0);
-        all = fill_all(&memory);
-        assert_int_equal(all, !caller.refused);
-        assert_int_equal(memory.exhausted, caller.refused);
-        assert_true(caller_has_all_back(&caller));
-        refused = caller.refused;
-    }
+    fail_each_allocation(use_all);
 }
 
 int main(void)

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "caller.h"
+#include "each_allocation.h"
 #include "state/classes.h"
 
 static const struct hash_key key = {0x1234567890abcdef, 0x9E3779B97F4A7C15};
@@ -288,30 +288,24 @@ static void an_undefined_type_makes_all_subclasses_invalid(void **state)
     end_classes(c, &memory);
 }
 
+static void use_classes(struct memory *memory)
+{
+    struct classes *c = malloc(sizeof *c);
+
+    classes_init(c, memory, &key, 8);
+    classes_begin_dump(c);
+    for (uint64_t id = 1; id <= 2000 && !memory->exhausted; id++)
+        dump_class(c, id, id - 1, "242b2b2b2b");
+    if (!memory->exhausted)
+        assert_true(resolve(c, 2000) == LAYOUT_VALID || memory->exhausted);
+    classes_clear(c);
+    free(c);
+}
+
 static void any_allocation_may_fail(void **state)
 {
-    bool refused = true;
-
     (void)state;
-    for (uint64_t n = 0; refused; n++) {
-        struct caller caller = {.left = n};
-        struct hprof_allocator allocator = caller_allocator(&caller);
-        struct memory memory;
-        struct classes *c = malloc(sizeof *c);
-
-        memory_init(&memory, &allocator, 0);
-        classes_init(c, &memory, &key, 8);
-        classes_begin_dump(c);
-        for (uint64_t id = 1; id <= 2000 && !memory.exhausted; id++)
-            dump_class(c, id, id - 1, "242b2b2b2b");
-        if (!memory.exhausted)
-            assert_true(resolve(c, 2000) == LAYOUT_VALID || memory.exhausted);
-        assert_int_equal(memory.exhausted, caller.refused);
-        classes_clear(c);
-        assert_true(caller_has_all_back(&caller));
-        refused = caller.refused;
-        free(c);
-    }
+    fail_each_allocation(use_classes);
 }
 
 int main(void)

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "caller.h"
 #include "dice.h"
+#include "each_allocation.h"
 #include "findings/findings.h"
 
 static struct findings *new_findings(struct memory *memory, uint64_t max_errors)
@@ -374,30 +374,24 @@ static void hear_any(void *context, const struct hprof_finding *f)
     assert_non_null(f->found);
 }
 
+static void use_findings(struct memory *memory)
+{
+    const struct severity_choice choice = {0};
+    struct findings *d = malloc(sizeof *d);
+
+    findings_init(d, memory, 5);
+    for (uint64_t i = 20; i; i--)
+        find(d, RULE_STR_005, SHAPE_ANY, i);
+    assert_true(findings_prepare(d) || memory->exhausted);
+    findings_show(d, &choice, 5, hear_any, NULL);
+    findings_clear(d);
+    free(d);
+}
+
 static void any_allocation_may_fail(void **state)
 {
-    bool refused = true;
-
     (void)state;
-    for (uint64_t n = 0; refused; n++) {
-        struct caller caller = {.left = n};
-        struct hprof_allocator allocator = caller_allocator(&caller);
-        const struct severity_choice choice = {0};
-        struct memory memory;
-        struct findings *d = malloc(sizeof *d);
-
-        memory_init(&memory, &allocator, 0);
-        findings_init(d, &memory, 5);
-        for (uint64_t i = 20; i; i--)
-            find(d, RULE_STR_005, SHAPE_ANY, i);
-        assert_true(findings_prepare(d) || caller.refused);
-        findings_show(d, &choice, 5, hear_any, NULL);
-        assert_int_equal(memory.exhausted, caller.refused);
-        findings_clear(d);
-        assert_true(caller_has_all_back(&caller));
-        refused = caller.refused;
-        free(d);
-    }
+    fail_each_allocation(use_findings);
 }
 
 int main(void)

@@ -338,7 +338,8 @@ static void high_compression_takes_no_more_memory(void **state)
     append_member(&file, zeros.at, zeros.size, &best);
     append_member(&file, zeros.at, zeros.size, &best);
     assert_true(file.size < 200000);
-    assert_true(input_open(&s->in, source_of_memory(file.at, file.size, true), 0, &s->memory, listen, &s->findings));
+    assert_true(
+        input_open(&s->in, source_of_memory(file.at, file.size, true), 0, &usual_sizes, &s->memory, listen, &s->findings));
     assert_int_equal(input_skip(&s->in, UINT64_MAX), 2 * zeros.size);
     assert_int_equal(s->findings.count, 0);
     assert_true(s->memory.peak < 4 << 20);

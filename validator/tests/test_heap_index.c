@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "caller.h"
 #include "dice.h"
+#include "each_allocation.h"
 #include "state/heap_index.h"
 
 enum { MANY = 20000 };
@@ -63,27 +63,21 @@ static void finds_the_record_around_an_offset(void **state)
     }
 }
 
+static void use_index(struct memory *memory)
+{
+    struct heap_index index;
+    bool is_segment;
+
+    heap_index_init(&index, memory);
+    add_records(&index, true);
+    heap_index_find(&index, UINT64_MAX, &is_segment);
+    heap_index_clear(&index);
+}
+
 static void any_allocation_may_fail(void **state)
 {
-    bool refused = true;
-
     (void)state;
-    for (uint64_t n = 0; refused; n++) {
-        struct caller caller = {.left = n};
-        struct hprof_allocator allocator = caller_allocator(&caller);
-        struct memory memory;
-        struct heap_index index;
-        bool is_segment;
-
-        memory_init(&memory, &allocator, 0);
-        heap_index_init(&index, &memory);
-        add_records(&index, true);
-        heap_index_find(&index, UINT64_MAX, &is_segment);
-        assert_int_equal(memory.exhausted, caller.refused);
-        heap_index_clear(&index);
-        assert_true(caller_has_all_back(&caller));
-        refused = caller.refused;
-    }
+    fail_each_allocation(use_index);
 }
 
 int main(void)

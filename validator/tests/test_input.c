@@ -154,7 +154,8 @@ static void reads_memory_where_it_lies(void **state)
     (void)state;
     dice = 3;
     data = random_bytes(50000);
-    assert_true(input_open(&s->in, source_of_memory(data.at, data.size, false), 0, &s->memory, listen, &s->findings));
+    assert_true(
+        input_open(&s->in, source_of_memory(data.at, data.size, false), 0, &usual_sizes, &s->memory, listen, &s->findings));
     assert_int_equal(input_file_size(&s->in), data.size);
     walk(s, &data, 500);
     assert_true(input_seek(&s->in, 1234));
@@ -164,12 +165,13 @@ static void reads_memory_where_it_lies(void **state)
     close_stream(s);
 
     s = new_stream();
-    assert_true(input_open(&s->in, source_of_memory(data.at, data.size, true), 0, &s->memory, listen, &s->findings));
+    assert_true(
+        input_open(&s->in, source_of_memory(data.at, data.size, true), 0, &usual_sizes, &s->memory, listen, &s->findings));
     walk(s, &data, 50);
     close_stream(s);
 
     s = new_stream();
-    assert_true(input_open(&s->in, source_of_memory(NULL, 0, false), 0, &s->memory, listen, &s->findings));
+    assert_true(input_open(&s->in, source_of_memory(NULL, 0, false), 0, &usual_sizes, &s->memory, listen, &s->findings));
     expect_all(s, NULL, 0);
     assert_int_equal(input_skip(&s->in, 5), 0);
     assert_true(input_seek(&s->in, 0));
@@ -233,7 +235,7 @@ static void skips_a_terabyte_without_reading_it(void **state)
 
     (void)state;
     if (ftruncate(fd, size) == 0) {
-        assert_true(input_open(&s->in, source_of_fd(fd), 0, &s->memory, listen, &s->findings));
+        assert_true(input_open(&s->in, source_of_fd(fd), 0, &usual_sizes, &s->memory, listen, &s->findings));
         assert_int_equal(input_skip(&s->in, (uint64_t)size - 5), (uint64_t)size - 5);
         assert_int_equal(input_need(&s->in, 100), 5);
         assert_true(input_seek(&s->in, 1));
@@ -306,7 +308,7 @@ static void expect_failure_to_open(int fd, int error)
 {
     struct stream *s = new_stream();
 
-    assert_false(input_open(&s->in, source_of_fd(fd), 0, &s->memory, listen, &s->findings));
+    assert_false(input_open(&s->in, source_of_fd(fd), 0, &usual_sizes, &s->memory, listen, &s->findings));
     assert_int_equal(s->in.error, error);
     assert_true(s->in.ended);
     assert_int_equal(input_need(&s->in, 1), 0);
@@ -450,7 +452,7 @@ static void any_allocation_may_fail(void **state)
             struct stream *s = new_stream();
 
             s->caller.left = allocations;
-            if (input_open(&s->in, source_of_memory(b->at, b->size, true), 0, &s->memory, listen, &s->findings)) {
+            if (input_open(&s->in, source_of_memory(b->at, b->size, true), 0, &usual_sizes, &s->memory, listen, &s->findings)) {
                 size_t have = input_need(&s->in, data.size);
 
                 enough = have == data.size;

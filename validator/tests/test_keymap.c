@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "base/keymap.h"
-#include "caller.h"
 #include "dice.h"
+#include "each_allocation.h"
 
 static const struct hash_key hash = {0x1234567890abcdef, 0x9E3779B97F4A7C15};
 
@@ -206,33 +206,28 @@ static void an_entry_takes_little_more_than_its_slot(void **state)
     }
 }
 
+static void use_keymap(struct memory *memory)
+{
+    struct keymap m;
+    uint32_t added = 0;
+
+    keymap_init(&m, memory, &hash, 4, 4);
+    while (added < 3000 && keymap_put(&m, added, added + 1))
+        added++;
+    assert_true(added == 3000 || memory->exhausted);
+    for (uint32_t i = 0; i < added; i++) {
+        uint64_t value;
+
+        assert_true(keymap_get(&m, i, &value));
+        assert_int_equal(value, i + 1);
+    }
+    keymap_clear(&m);
+}
+
 static void any_allocation_may_fail(void **state)
 {
-    bool refused = true;
-
     (void)state;
-    for (uint64_t n = 0; refused; n++) {
-        struct caller caller = {.left = n};
-        struct hprof_allocator allocator = caller_allocator(&caller);
-        struct memory memory;
-        struct keymap m;
-        uint32_t added = 0;
-
-        memory_init(&memory, &allocator, 0);
-        keymap_init(&m, &memory, &hash, 4, 4);
-        while (added < 3000 && keymap_put(&m, added, added + 1))
-            added++;
-        assert_true(added == 3000 || memory.exhausted);
-        for (uint32_t i = 0; i < added; i++) {
-            uint64_t value;
-
-            assert_true(keymap_get(&m, i, &value));
-            assert_int_equal(value, i + 1);
-        }
-        keymap_clear(&m);
-        assert_true(caller_has_all_back(&caller));
-        refused = caller.refused;
-    }
+    fail_each_allocation(use_keymap);
 }
 
 int main(void)

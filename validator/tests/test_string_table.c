@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "caller.h"
+#include "each_allocation.h"
 #include "state/string_table.h"
 
 enum { MANY = 100000 };
@@ -118,28 +118,23 @@ static void a_string_takes_little(void **state)
     }
 }
 
+static void use_strings(struct memory *memory)
+{
+    struct strings s;
+    uint32_t i = 0;
+
+    strings_init(&s, memory, &key, 8);
+    for (; i < 2000 && !memory->exhausted; i += 2)
+        define(&s, 4, i, "[%*u", UINT64_MAX);
+    for (uint32_t j = 0; j < 2000; j++)
+        assert_int_equal(strings_defined(&s, orders[4].id(j)), j % 2 == 0 && j + 2 * memory->exhausted < i);
+    strings_clear(&s);
+}
+
 static void any_allocation_may_fail(void **state)
 {
-    bool refused = true;
-
     (void)state;
-    for (uint64_t n = 0; refused; n++) {
-        struct caller caller = {.left = n};
-        struct hprof_allocator allocator = caller_allocator(&caller);
-        struct memory memory;
-        struct strings s;
-        uint32_t i = 0;
-
-        memory_init(&memory, &allocator, 0);
-        strings_init(&s, &memory, &key, 8);
-        for (; i < 2000 && !memory.exhausted; i += 2)
-            define(&s, 4, i, "[%*u", UINT64_MAX);
-        for (uint32_t j = 0; j < 2000; j++)
-            assert_int_equal(strings_defined(&s, orders[4].id(j)), j % 2 == 0 && j + 2 * memory.exhausted < i);
-        strings_clear(&s);
-        assert_true(caller_has_all_back(&caller));
-        refused = caller.refused;
-    }
+    fail_each_allocation(use_strings);
 }
 
 int main(void)

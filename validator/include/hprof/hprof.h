@@ -158,13 +158,7 @@ struct hprof_allocator {
     void *context;
 };
 
-/* For tests: fixes what is otherwise random or depends on the source of the bytes. No report depends on it, with one exception:
- * `block` can change how many of the last bytes of a truncated gzip member are inflated. */
-struct hprof_testing {
-    uint64_t hash_seed; /* determines the key of the hash tables; 0 for a random key */
-    size_t block;       /* bytes read at once, from memory too; at least 2, or 0 for the usual size */
-    size_t job;         /* bytes that a thread checks at a time, in random order; 0 for the usual size and order */
-};
+struct hprof_testing; /* of the library's own tests */
 
 struct hprof_options {
     size_t profile;        /* index of the profile; 0 is strict */

@@ -1,7 +1,9 @@
 /* See arena.h. */
 #include "base/arena.h"
 
-enum { FIRST_BLOCK = 1 << 10, ARENA_BLOCK = 64 << 10 };
+#include "base/sizes.h"
+
+enum { FIRST_BLOCK = 1 << 10, ARENA_BLOCK = USUAL_OR_SMALL(64 << 10, 2 << 10) };
 
 struct arena_block {
     struct arena_block *before;

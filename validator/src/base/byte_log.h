@@ -3,8 +3,9 @@
 #define HPROF_BYTE_LOG_H
 
 #include "base/memory.h"
+#include "base/sizes.h"
 
-enum { LOG_BLOCK = 64 << 10 };
+enum { LOG_BLOCK = USUAL_OR_SMALL(64 << 10, 1 << 10) };
 
 struct byte_log {
     struct memory *memory;

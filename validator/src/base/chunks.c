@@ -1,7 +1,9 @@
 /* See chunks.h. */
 #include "base/chunks.h"
 
-enum { FIRST_BLOCK_SIZE = 1 << 10, BLOCK_SIZE = 64 << 10 };
+#include "base/sizes.h"
+
+enum { FIRST_BLOCK_SIZE = 1 << 10, BLOCK_SIZE = USUAL_OR_SMALL(64 << 10, 2 << 10) };
 
 /* The binary logarithm, rounded down, of how many elements fit into `size` bytes. */
 static unsigned bits_for(size_t size, size_t element)

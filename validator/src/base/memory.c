@@ -6,7 +6,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { HUGE_PAGE = 2 << 20 };
+#include "base/sizes.h"
+
+enum { HUGE_PAGE = USUAL_OR_SMALL(2 << 20, 4 << 10) };
 
 /* Tables of IDs are accessed at random, so large blocks are put in huge pages, which saves a third of the time. A remainder
  * that does not fill a huge page stays in small ones, so that unused memory is not resident. */

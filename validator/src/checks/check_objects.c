@@ -329,7 +329,7 @@ bool check_object_array(struct checker *ck)
     size_t head = 1 + SIZE_OF(OBJECT_ARRAY_DUMP, id);
     struct cursor c = {ck->in->at + 1, ck->in->at + head};
     const uint8_t *raw_id = c.at + OFFSET_OF(OBJECT_ARRAY_DUMP, class_id, id);
-    uint64_t at = ck->in->offset + 1, left;
+    uint64_t at = ck->in->offset + 1, left, most = ck->run->sizes.piece;
     struct recent_page near = {.page = NO_PAGE};
     struct OBJECT_ARRAY_DUMP r;
     bool in_object_array;
@@ -342,7 +342,7 @@ bool check_object_array(struct checker *ck)
         array_log_begin(ck->heap->segment.arrays, &ck->heap->objects, r.object_id, r.class_id);
     input_advance(ck->in, head);
     for (left = (uint64_t)r.elements * id; left;) {
-        size_t wanted = left < PIECE ? (size_t)left : PIECE;
+        size_t wanted = (size_t)(left < most ? left : most);
 
         if (input_need(ck->in, wanted) < wanted)
             return false;
@@ -376,7 +376,7 @@ bool check_primitive_array(struct checker *ck)
     input_advance(ck->in, head);
     left = (uint64_t)r.elements * type_size(r.type, id);
     while (r.type == TYPE_BOOLEAN && left) {
-        size_t wanted = left < PIECE ? (size_t)left : PIECE, bad;
+        size_t wanted = left < ck->run->sizes.piece ? (size_t)left : ck->run->sizes.piece, bad;
 
         if (input_need(ck->in, wanted) < wanted)
             return false;

@@ -62,7 +62,7 @@ void check_frame(struct checker *ck, const struct FRAME *r, const uint8_t *body,
 /* SPEC.md 4.5 TRACE: the fixed part, then the frames in pieces. The length was checked. */
 bool check_trace(struct checker *ck)
 {
-    size_t fixed = SIZE_OF(TRACE, ck->file->id_size), per_piece = 4096;
+    size_t fixed = SIZE_OF(TRACE, ck->file->id_size), per_piece = ck->run->sizes.trace_piece;
     uint64_t at = ck->in->offset, known, digest;
     struct cursor c;
     struct TRACE r;

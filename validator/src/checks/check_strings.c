@@ -8,7 +8,7 @@
 /* Texts are kept while they are a small share of the bytes read, which is the same on every input. */
 static uint64_t text_budget(const struct checker *ck)
 {
-    return (UINT64_C(12) << 20) + ck->position->record_at / 128;
+    return ck->run->sizes.text_room + ck->position->record_at / 128;
 }
 
 /* The text of a string, which is read in pieces, because it may have 4 GB. */
@@ -46,7 +46,7 @@ static bool read_text(struct checker *ck, struct text *t, uint64_t size, uint8_t
     *t = (struct text){.size = size};
     byte_hash_begin(&t->hash, &ck->run->key);
     for (uint64_t left = size; left;) {
-        size_t piece = left < PIECE ? (size_t)left : PIECE;
+        size_t piece = left < ck->run->sizes.piece ? (size_t)left : ck->run->sizes.piece;
         const uint8_t *p;
 
         if (input_need(ck->in, piece) < piece || (!t->bad_at && !find_bad_byte(ck, t, piece, left - piece)))

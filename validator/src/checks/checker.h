@@ -106,10 +106,6 @@ const char *show_class_dump(const struct file *file, uint64_t class_id, char *to
 
 /* ---- The window (window.c) ---- */
 
-enum {
-    PIECE = 64 << 10 /* bytes of a string, an array or an instance that are checked at a time */
-};
-
 enum { HEAD_SIZE = 64 /* as many as the fixed part of any sub-record but CLASS_DUMP takes */ };
 
 /* The next n bytes, or fewer if the dump ends. */

@@ -63,7 +63,7 @@ void heap_begin(struct checker *ck)
     keymap_init(&heap->thread_roots, m, key, sizeof(uint32_t), sizeof(uint32_t));
     byte_log_init(&heap->frame_roots, m);
     wide_classes_init(&heap->wide, m, key);
-    stretches_init(&heap->stretches, m);
+    stretches_init(&heap->stretches, m, ck->run->sizes.stretch);
     heap->waiting = (struct waiting){0};
     heap->segment.waiting = (struct waiting_run){.next = UINT64_MAX};
     byte_log_init(&heap->waiting.log, m);

@@ -34,7 +34,7 @@ HOT bool define(struct segment *s, struct recent_page *recent, uint64_t id, cons
 
 /* References whose marks are not set yet. Whether a reference is null, and how many an instance has, is hard to predict; so
  * they are gathered first, and then marked in a loop of its own, in which the marks of many can be fetched at the same time. */
-enum { BATCH = 256 };
+enum { BATCH = USUAL_OR_SMALL(256, HOT_FIELDS + 2) };
 struct batch {
     size_t n;
     uint64_t keys[BATCH];

@@ -8,7 +8,7 @@
 #include "state/id_set.h"
 
 /* The agent gives each object the stack trace that allocated it: a few hundred of them take turns. */
-enum { KNOWN_TRACES = 256 };
+enum { KNOWN_TRACES = USUAL_OR_SMALL(256, 2) };
 
 /* The sub-record that uses a stack trace. */
 enum object_kind { KIND_INSTANCE, KIND_OBJECT_ARRAY, KIND_PRIMITIVE_ARRAY };

@@ -77,12 +77,12 @@ static bool copy_instance(struct checker *ck, uint64_t size)
     byte_log_append(&w->log, ck->in->at + 1 + OFFSET_OF(INSTANCE_DUMP, class_id, id), kept_of_head(id) - id);
     input_advance(ck->in, head);
     while (left) {
-        size_t n = look_at(ck->in, PIECE, left);
+        size_t n = look_at(ck->in, ck->run->sizes.piece, left);
 
         byte_log_append(&w->log, ck->in->at, n);
         input_advance(ck->in, n);
         left -= n;
-        if (n < PIECE && left)
+        if (n < ck->run->sizes.piece && left)
             return false;
     }
     return true;

@@ -99,10 +99,11 @@ struct producer {
     const char *name;     /* then "" */
 };
 
-/* The bytes that recovery sees from here on: up to SIGHT_SIZE bytes beyond `n`. */
+/* The bytes that recovery sees from here on: up to `sight` bytes (hprof/testing.h) beyond `n`. */
 static inline struct sight sight_beyond(struct engine *e, uint64_t n)
 {
-    size_t wanted = SIGHT_SIZE + (n < SIGHT_SIZE ? (size_t)n : SIGHT_SIZE), size = look_at(&e->in, wanted, UINT64_MAX);
+    const size_t sight = e->run.sizes.sight, wanted = sight + (n < sight ? (size_t)n : sight),
+                 size = look_at(&e->in, wanted, UINT64_MAX);
 
     return (struct sight){e->in.at, size, size < wanted, e->file.id_size, e->file.version};
 }

@@ -10,8 +10,6 @@
 
 #include "engine/engine.h"
 
-enum { MIB = 1 << 20 };
-
 void begin_gzip(struct engine *e)
 {
     if (!e->in.compressed)
@@ -31,9 +29,11 @@ void end_gzip(struct engine *e)
     e->checkpoints = NULL;
 }
 
-static uint64_t next_mib(uint64_t offset)
+static uint64_t next_mib(const struct engine *e, uint64_t offset)
 {
-    return (offset + MIB - 1) / MIB * MIB;
+    const uint64_t mib = e->run.sizes.checkpoint;
+
+    return (offset + mib - 1) / mib * mib;
 }
 
 uint64_t next_checkpoint(const struct engine *e)
@@ -42,7 +42,7 @@ uint64_t next_checkpoint(const struct engine *e)
 
     if (!e->checkpoints)
         return UINT64_MAX;
-    next = next_mib(at);
+    next = next_mib(e, at);
     if (e->checkpoints->damaged_from < next)
         next = e->checkpoints->damaged_from;
     return at <= member && member < next ? member : next;
@@ -113,7 +113,7 @@ bool begin_gzip_unit(struct engine *e, uint64_t size)
     struct checkpoints *c = e->checkpoints;
     uint64_t at = e->in.offset, end = at + size, member = input_member_start(&e->in);
     bool is_read = size <= (uint64_t)(e->in.end - e->in.at), has_member = at <= member && member < end,
-         has_mib = next_mib(at) < end, is_damaged = c->damaged_from < end || c->damaged_from <= at;
+         has_mib = next_mib(e, at) < end, is_damaged = c->damaged_from < end || c->damaged_from <= at;
 
     if (c->rolled_back_to)
         return false;
@@ -144,9 +144,9 @@ bool begin_gzip_unit(struct engine *e, uint64_t size)
 /* ---- Faults ---- */
 
 /* Data that cannot be inflated is usually wrong before the fault shows: in the present MiB and in the one before. */
-static uint64_t wrong_from(const struct gzip_finding *g)
+static uint64_t wrong_from(const struct engine *e, const struct gzip_finding *g)
 {
-    uint64_t from = g->end < MIB ? 0 : (g->end - MIB) / MIB * MIB;
+    const uint64_t mib = e->run.sizes.checkpoint, from = g->end < mib ? 0 : (g->end - mib) / mib * mib;
 
     return from < g->start ? g->start : from;
 }
@@ -169,7 +169,7 @@ void on_gzip_fault(void *context, const struct gzip_finding *g)
         discard(e, g->start);
         break;
     case GZIP_DATA:
-        discard(e, wrong_from(g));
+        discard(e, wrong_from(e, g));
         break;
     case GZIP_TRAILING:
         e->garbage_after = true;

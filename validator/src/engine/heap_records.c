@@ -123,12 +123,8 @@ static bool skip_malformed(struct engine *e, enum measured why, const struct mea
 /* ---- A sub-record that crosses the end of its record ---- */
 
 enum {
-    LONGEST_CLASS_DUMP = 4 << 20, /* at most 3 times 65,535 entries of 17 bytes, and a little */
-    LONGEST_JOINED = 16 << 20,    /* a sub-record is joined in memory */
-    PARTS_JOINED = 1000,
     PARTS_MEASURED = 16 /* all are measured again with the next, so their number is bounded */
 };
-_Static_assert((int)PARTS_JOINED <= (int)PARTS_MOST, "the jumps number them");
 
 /* The next record decides which rule it breaks (settle_crossing). */
 static bool crossing_subrecord(struct engine *e)
@@ -150,7 +146,7 @@ static bool crossing_subrecord(struct engine *e)
                                        .before = e->heap.wrong,
                                        .tag = *e->in.at};
     e->heap.wrong.held = false;
-    cut->bytes_size = left < HEAD_SIZE || (may_continue && left <= LONGEST_JOINED) ? (size_t)left : HEAD_SIZE;
+    cut->bytes_size = left < HEAD_SIZE || (may_continue && left <= e->run.sizes.joined) ? (size_t)left : HEAD_SIZE;
     if (input_need(&e->in, cut->bytes_size) < cut->bytes_size)
         return false;
     cut->bytes = memory_get(&e->run.memory, cut->bytes_size);
@@ -178,7 +174,8 @@ static uint64_t measure_crossing(struct engine *e, uint64_t length, bool *more)
 {
     const struct crossing_subrecord *cut = &e->cut;
     bool whole = cut->bytes_size == cut->passed; /* else the fixed part is there */
-    size_t ahead = whole ? look_at(&e->in, cut->tag == SUB_CLASS_DUMP ? LONGEST_CLASS_DUMP : SIGHT_SIZE, length) : 0;
+    size_t ahead =
+        whole ? look_at(&e->in, cut->tag == SUB_CLASS_DUMP ? e->run.sizes.class_dump : e->run.sizes.sight, length) : 0;
     struct measure m = {0};
     uint8_t *joined = memory_get(&e->run.memory, cut->bytes_size + ahead);
     enum measured result;
@@ -202,7 +199,7 @@ static bool pass_part(struct engine *e, uint64_t n)
     uint64_t passed;
 
     jumps_note(&e->file.jumps, e->in.offset, e->in.offset + n, true);
-    if (cut->bytes_size == cut->passed && cut->size <= LONGEST_JOINED && cut->parts < PARTS_JOINED &&
+    if (cut->bytes_size == cut->passed && cut->size <= e->run.sizes.joined && cut->parts < e->run.sizes.joined_parts &&
         input_need(&e->in, (size_t)n) >= n) {
         void *bytes = cut->bytes;
 
@@ -313,7 +310,7 @@ static bool resume_after_instance(struct engine *e, uint64_t declared, uint64_t 
     uint64_t by_class = size_by_class(&e->ck, e->in.at);
     struct sight s;
 
-    if (!by_class || by_class > SIGHT_SIZE || (declared > SIGHT_SIZE && declared <= left))
+    if (!by_class || by_class > e->run.sizes.sight || (declared > e->run.sizes.sight && declared <= left))
         return false;
     s = sight_beyond(e, declared <= left ? (declared > by_class ? declared : by_class) : by_class);
     if (!resume_by_class(&s, declared, by_class, left))

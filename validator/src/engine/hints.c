@@ -6,7 +6,7 @@
 
 #define EARLY_END "the disk was full, the VM was killed, or a copy was cut short"
 
-enum { SAMPLE = 1 << 16, LINE_ENDS_LEAST = 4, REPLACED_LEAST = 2 };
+enum { LINE_ENDS_LEAST = 4, REPLACED_LEAST = 2 };
 
 /* A transfer as text turns each LF into CR LF, so every LF follows a CR, which does not happen by chance. */
 static bool line_ends_were_changed(const uint8_t *p, size_t n)
@@ -37,10 +37,10 @@ static bool was_transcoded(const uint8_t *p, size_t n)
 
 void look_for_text(struct engine *e)
 {
-    size_t n = input_need(&e->in, SAMPLE);
+    size_t sample = e->run.sizes.text_sample, n = input_need(&e->in, sample);
 
-    if (n > SAMPLE)
-        n = SAMPLE;
+    if (n > sample)
+        n = sample;
     e->line_ends_changed = line_ends_were_changed(e->in.at, n);
     e->was_transcoded = was_transcoded(e->in.at, n);
 }

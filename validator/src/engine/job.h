@@ -6,10 +6,8 @@
 #include "engine/engine.h"
 
 enum {
-    PIECES_MOST = 64,  /* in a job */
-    CLASSES_MET = 256, /* in a job */
-    RANGES_MOST = 64,  /* of waiting instances, in a job */
-    AHEAD_SIZE = 256 << 10
+    CLASSES_MET = 256, /* at most, in a job */
+    RANGES_MOST = 64   /* likewise, of waiting instances */
 };
 
 /* The sub-records of a heap dump record, or some of them, that belong to one job. */
@@ -70,6 +68,7 @@ struct jobs {
     unsigned thread_count; /* with the coordinator */
     struct job_thread *threads;
     uint64_t job_size;
+    size_t pieces_most;            /* in a job */
     bool is_test;                  /* small jobs, in any order */
     size_t buffer_size, read_size; /* of a thread, and what is read at once */
 

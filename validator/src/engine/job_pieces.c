@@ -5,10 +5,8 @@
 #include "engine/job.h"
 #include "format/subrecord.h"
 
-enum {
-    AHEAD_SOME = 64 << 10, /* read at once, if records are short; */
-    AHEAD_LITTLE = 4 << 10 /* if they are long */
-};
+/* Read at once, as parts of the most: if records are short, and if they are long. */
+enum { AHEAD_SOME = 4, AHEAD_LITTLE = 64 };
 
 /* ---- Looking ahead ---- */
 
@@ -33,11 +31,11 @@ static const uint8_t *read_ahead(struct engine *e, uint64_t at, size_t wanted, s
 /* The header of the record at an offset, `distance` after the preceding one; NULL if the dump ends before. */
 static const uint8_t *look_at_header(struct engine *e, uint64_t at, uint64_t distance)
 {
-    size_t n;
+    size_t n, most = e->run.sizes.ahead;
     const uint8_t *p = find_ahead(e->jobs, at, &n);
 
     if (n < RECORD_HEADER_SIZE)
-        p = read_ahead(e, at, distance < AHEAD_SOME ? AHEAD_SOME : AHEAD_LITTLE, &n);
+        p = read_ahead(e, at, most / (distance < most / AHEAD_SOME ? AHEAD_SOME : AHEAD_LITTLE), &n);
     return n < RECORD_HEADER_SIZE ? NULL : p;
 }
 
@@ -64,7 +62,7 @@ static uint64_t find_cut(struct engine *e, uint64_t at, uint64_t wanted, uint64_
         size_t step;
 
         if (!size) { /* more bytes may say it */
-            p = read_ahead(e, at, AHEAD_SIZE, &n);
+            p = read_ahead(e, at, e->run.sizes.ahead, &n);
             size = n ? size_of_subrecord(e, p, n) : 0;
         }
         if (!size || size > end - at)
@@ -83,7 +81,7 @@ static struct piece *add_piece(struct jobs *j, struct batch *b, uint64_t at, uin
     struct job *job = b->job_count ? &b->jobs[b->job_count - 1] : NULL;
     struct piece *piece;
 
-    if (!job || job->size >= j->job_size || job->piece_count == PIECES_MOST) {
+    if (!job || job->size >= j->job_size || job->piece_count == j->pieces_most) {
         if (b->job_count == j->job_capacity)
             return NULL;
         job = &b->jobs[b->job_count++];

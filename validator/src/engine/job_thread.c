@@ -7,9 +7,11 @@
 
 /* ---- What the threads meet ---- */
 
-static bool note_met(struct job *job, struct met_class met)
+static bool note_met(struct job_thread *t, struct met_class met)
 {
-    if (job->met_count == CLASSES_MET)
+    struct job *job = t->job;
+
+    if (job->met_count == t->e->run.sizes.job_classes)
         return false;
     job->met[job->met_count++] = met;
     return true;
@@ -32,7 +34,7 @@ static bool meet_class(struct segment *s, const uint8_t *raw_id, uint32_t bytes)
         return false;
     if (!describe_class(classes, index, &hot) && !describe_wide(s->wide, index, &hot))
         return false;
-    if (!l->has_instances && !note_met(t->job, (struct met_class){.layout = index}))
+    if (!l->has_instances && !note_met(t, (struct met_class){.layout = index}))
         return false;
     *hot_slot(&s->hot, raw) = hot;
     return true;
@@ -48,7 +50,7 @@ static bool meet_array_class(struct segment *s, const uint8_t *raw_id, uint64_t 
     bool is_known = l && l->is_array_class;
     uint64_t at = offset + 1 + OFFSET_OF(OBJECT_ARRAY_DUMP, class_id, s->id_size);
 
-    if (!class_id || (!is_known && !note_met(t->job, (struct met_class){.array_class = class_id, .at = at})))
+    if (!class_id || (!is_known && !note_met(t, (struct met_class){.array_class = class_id, .at = at})))
         return false;
     make_hot_class(&s->hot, raw, s->dump,
                    hot_array_kind(is_known ? l->is_object_array : is_object_array(&t->e->file, class_id)),
@@ -79,9 +81,9 @@ static bool meet_waiting(struct segment *s, uint64_t offset)
 {
     struct job_thread *t = s->context;
 
-    end_run(t->job, s);
-    if (t->job->waiting_count == RANGES_MOST)
+    if (t->job->waiting_count == t->e->run.sizes.job_ranges)
         return false;
+    end_run(t->job, s);
     t->job->waiting[t->job->waiting_count++] = (struct waiting_range){.at = offset, .record_end = t->piece->record_end};
     return true;
 }

@@ -8,14 +8,7 @@
 #include "engine/job.h"
 #include "reread/reread.h"
 
-enum {
-    JOB_SIZE = 1 << 20,
-    THREADS_MOST = 64,
-    JOBS_A_THREAD = 32, /* in a batch */
-    READ_SIZE = 256 << 10,
-    BUFFER_SIZE = (1 << 20) + (64 << 10),
-    BUFFER_TEST = 64 /* more than a job, then */
-};
+enum { JOB_SIZE = 1 << 20, THREADS_MOST = 64 };
 
 static bool is_active(const struct jobs *j)
 {
@@ -362,11 +355,11 @@ void jobs_init(struct engine *e)
     const struct hprof_testing *testing = e->run.options->testing;
     uint64_t job_size = testing && testing->job ? testing->job : JOB_SIZE;
     unsigned threads = count_threads(e);
-    bool is_test = job_size != JOB_SIZE;
+    bool is_test = testing && testing->job && !testing->usual_order;
     struct jobs *j;
 
     if ((threads == 1 && !is_test) || !input_can_reread(&e->in) || e->in.compressed ||
-        input_file_size(&e->in) < (is_test ? 1 : 4 * job_size))
+        input_file_size(&e->in) < (is_test ? 1 : e->run.sizes.threads_from))
         return;
     j = memory_try(&e->run.memory, sizeof *j);
     if (!j)
@@ -374,21 +367,22 @@ void jobs_init(struct engine *e)
     *j = (struct jobs){.thread_count = threads,
                        .job_size = job_size,
                        .is_test = is_test,
-                       .buffer_size = is_test ? (size_t)job_size + BUFFER_TEST : BUFFER_SIZE,
-                       .read_size = is_test ? (size_t)job_size / 2 + 1 : READ_SIZE,
+                       .pieces_most = e->run.sizes.job_pieces,
+                       .buffer_size = (size_t)job_size + e->run.sizes.job_beyond,
+                       .read_size = e->run.sizes.job_read,
                        .failed_dump = UINT64_MAX,
                        .due = UINT64_MAX,
-                       .job_capacity = (size_t)threads * JOBS_A_THREAD};
+                       .job_capacity = (size_t)threads * e->run.sizes.batch};
     e->jobs = j;
     j->now = &j->batches[0];
     j->later = &j->batches[1];
     j->threads = memory_try(&e->run.memory, threads * sizeof *j->threads);
     for (struct batch *b = j->batches; b < j->batches + 2; b++) {
         b->jobs = memory_try(&e->run.memory, j->job_capacity * sizeof *b->jobs);
-        b->pieces = memory_try(&e->run.memory, j->job_capacity * PIECES_MOST * sizeof *b->pieces);
+        b->pieces = memory_try(&e->run.memory, j->job_capacity * j->pieces_most * sizeof *b->pieces);
     }
     j->order = memory_try(&e->run.memory, j->job_capacity * sizeof *j->order);
-    j->ahead = memory_try(&e->run.memory, AHEAD_SIZE);
+    j->ahead = memory_try(&e->run.memory, e->run.sizes.ahead);
     if (j->threads)
         memset(j->threads, 0, threads * sizeof *j->threads);
     if (!j->threads || !j->now->jobs || !j->now->pieces || !j->later->jobs || !j->later->pieces || !j->order || !j->ahead)
@@ -412,9 +406,9 @@ void jobs_clear(struct engine *e)
     memory_put(m, j->order, j->job_capacity * sizeof *j->order);
     for (struct batch *b = j->batches; b < j->batches + 2; b++) {
         memory_put(m, b->jobs, j->job_capacity * sizeof *b->jobs);
-        memory_put(m, b->pieces, j->job_capacity * PIECES_MOST * sizeof *b->pieces);
+        memory_put(m, b->pieces, j->job_capacity * j->pieces_most * sizeof *b->pieces);
     }
-    memory_put(m, j->ahead, AHEAD_SIZE);
+    memory_put(m, j->ahead, e->run.sizes.ahead);
     memory_put(m, j, sizeof *j);
     e->jobs = NULL;
 }

@@ -1,11 +1,9 @@
 /* Recovery (RULES.md M.2): what to do when plain reading has failed. Pure functions of the bytes around the failure: they
- * allocate nothing, know neither rules nor findings, and see at most SIGHT_SIZE bytes beyond the failure. */
+ * allocate nothing, know neither rules nor findings, and see a limited number of bytes beyond the failure. */
 #ifndef HPROF_RECOVERY_H
 #define HPROF_RECOVERY_H
 
 #include "format/format.h"
-
-enum { SIGHT_SIZE = 64 << 10 };
 
 /* Bytes of the dump from some offset on. */
 struct sight {

@@ -5,8 +5,6 @@
 #include "engine/engine.h"
 #include "reread/reread.h"
 
-enum { PROGRESS_STEP = 8 << 20 };
-
 void hprof_options_init(struct hprof_options *options)
 {
     *options = (struct hprof_options){.max_errors = 20, .threads = 1};
@@ -17,11 +15,11 @@ void show_progress(struct engine *e)
     uint64_t read = input_file_position(&e->in);
 
     /* Bitmaps of IDs may take a thirtieth of the bytes read, whatever the heap contains. */
-    id_set_allow(&e->heap.objects, (UINT64_C(8) << 20) + e->in.offset / 30);
-    id_set_allow(&e->file.class_serials, UINT64_C(1) << 20);
-    id_set_allow(&e->file.unloaded_serials, UINT64_C(1) << 20);
-    id_set_allow(&e->file.rooted_threads, UINT64_C(1) << 20);
-    if (e->run.options->on_progress && read > e->run.progress_shown && read - e->run.progress_shown >= PROGRESS_STEP) {
+    id_set_allow(&e->heap.objects, e->run.sizes.bitmap_room + e->in.offset / 30);
+    id_set_allow(&e->file.class_serials, e->run.sizes.serial_room);
+    id_set_allow(&e->file.unloaded_serials, e->run.sizes.serial_room);
+    id_set_allow(&e->file.rooted_threads, e->run.sizes.serial_room);
+    if (e->run.options->on_progress && read > e->run.progress_shown && read - e->run.progress_shown >= e->run.sizes.progress) {
         e->run.progress_shown = read;
         e->run.options->on_progress(e->run.options->context, read, input_file_size(&e->in));
     }
@@ -34,6 +32,7 @@ static void engine_init(struct engine *e, const struct hprof_options *options)
 
     e->ck = (struct checker){run, &e->file, &e->heap, &e->position, &e->in};
     run->options = options;
+    run->sizes = sizes_for(testing);
     memory_init(&run->memory, options->allocator, options->max_memory);
     run->key = testing && testing->hash_seed ? hash_key_from(testing->hash_seed) : hash_key_draw();
     findings_init(&run->findings, &run->memory, options->max_errors);
@@ -306,8 +305,8 @@ static const char *why_refused(const struct hprof_options *options)
     for (size_t rule = 0; options->severities && rule < RULE_COUNT; rule++)
         if (options->severities[rule] > HPROF_ERROR && options->severities[rule] != HPROF_UNCHANGED)
             return "The options have a severity that does not exist.";
-    if (options->testing && options->testing->block == 1)
-        return "The options ask for blocks of one byte; two are the least.";
+    if (options->testing && !sizes_are_allowed(options->testing))
+        return "The options of a test have a size that is not allowed.";
     if (allocator && (!allocator->allocate || !allocator->release))
         return "The allocator lacks a function.";
     return options->profile < PROFILE_COUNT ? NULL : "The options have a profile that does not exist.";
@@ -343,7 +342,8 @@ static enum hprof_status validate(struct input_source source, const struct hprof
         return HPROF_LIMIT;
     engine_init(e, options);
     /* run() reports a failure in e->run.memory or e->in */
-    (void)input_open(&e->in, source, options->testing ? options->testing->block : 0, &e->run.memory, on_gzip_fault, e);
+    (void)input_open(&e->in, source, options->testing ? options->testing->block : 0, &e->run.sizes, &e->run.memory,
+                     on_gzip_fault, e);
     if (options->threads > 1)
         input_allow_threads(&e->in, options->threads);
     begin_gzip(e);

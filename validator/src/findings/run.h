@@ -4,11 +4,13 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/sizes.h"
 #include "findings/findings.h"
 
 struct run {
     const struct hprof_options *options;
     struct memory memory;
+    struct sizes sizes;
     struct hash_key key; /* of every hash table */
     struct findings findings;
     struct hprof_summary sum;

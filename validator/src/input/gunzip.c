@@ -19,17 +19,17 @@
 #include "input/members.h"
 
 enum {
-    UNUSED_MOST = 512,       /* more than ISA-L ever leaves unused until more comes: a dynamic block's header takes 286 bytes */
-    FIRST_BUFFER = 16 << 10, /* bytes, until a read fills it: many files are small */
-    PIECE_BLOCKS = 2,        /* blocks in a piece of the file in which a thread looks for members */
-    PIECES_LEAST = 4,        /* a file of fewer pieces is inflated by one thread */
+    UNUSED_MOST = 512, /* more than ISA-L ever leaves unused until more comes: a dynamic block's header takes 286 bytes */
+    PIECE_BLOCKS = 2,  /* blocks in a piece of the file in which a thread looks for members */
+    PIECES_LEAST = 4,  /* a file of fewer pieces is inflated by one thread */
 
-    SNAPSHOT_DISTANCE = 64 << 10, /* bytes between two at least, where blocks are not small */
-    KEPT_BLOCKS = 32,             /* decompressed blocks between two within a member: these take one byte in a hundred */
-    MEMBERS_PART = 4096,          /* and between two member starts this part of all bytes before: so their number is bounded */
+    KEPT_BLOCKS = USUAL_OR_SMALL(32, 2), /* decompressed blocks between two within a member: these take one byte in a hundred */
+    MEMBERS_PART =
+        USUAL_OR_SMALL(4096, 4), /* and between two member starts this part of all bytes before: so their number is bounded */
 
-    GO_BACK_MOST = 16 << 20, /* compressed bytes before a fault that are searched for the header of the next member */
-    INFLATED_MOST = 1032     /* bytes that one byte of deflate data can make */
+    GO_BACK_MOST =
+        USUAL_OR_SMALL(16 << 20, 512), /* compressed bytes before a fault that are searched for the header of the next member */
+    INFLATED_MOST = 1032               /* bytes that one byte of deflate data can make */
 };
 
 enum part { HEADER, DATA, BROKEN_DATA, INFLATED_DATA, TRAILER, NOTHING };
@@ -61,7 +61,8 @@ struct gunzip {
     uint8_t *buffer;
     size_t capacity;
     size_t block;
-    const uint8_t *at, *end; /* compressed bytes in memory */
+    uint64_t snapshot_distance; /* at least, where blocks are not small */
+    const uint8_t *at, *end;    /* compressed bytes in memory */
 
     struct position now; /* of `at` */
     struct inflate_state state;
@@ -212,7 +213,7 @@ static void copy_state(struct inflate_state *to, const struct inflate_state *fro
 
 static bool snapshot_is_due(const struct gunzip *g)
 {
-    uint64_t distance = g->block < SNAPSHOT_DISTANCE / 16 ? 16 * g->block : SNAPSHOT_DISTANCE;
+    uint64_t distance = g->block < g->snapshot_distance / 16 ? 16 * g->block : g->snapshot_distance;
     const struct position *now = &g->now, *last = g->last ? &g->last->position : &(struct position){0};
 
     if (!g->source->seekable || now->part == BROKEN_DATA || now->part == INFLATED_DATA || now->part == NOTHING)
@@ -225,7 +226,7 @@ static bool snapshot_is_due(const struct gunzip *g)
 /* Drops the snapshot at *link, unless the next one would then be too far from the one before. */
 static void drop_between(struct gunzip *g, struct snapshot **link, const struct snapshot *next)
 {
-    uint64_t blocks = (uint64_t)KEPT_BLOCKS * g->block, most = blocks > SNAPSHOT_DISTANCE ? blocks : SNAPSHOT_DISTANCE;
+    uint64_t blocks = (uint64_t)KEPT_BLOCKS * g->block, most = blocks > g->snapshot_distance ? blocks : g->snapshot_distance;
     struct snapshot *s = *link;
     uint64_t from = s->before ? s->before->position.output : 0;
 
@@ -885,8 +886,8 @@ size_t gunzip_read(struct gunzip *g, uint8_t *to, size_t room)
     return done;
 }
 
-struct gunzip *gunzip_open(struct input_source *source, const uint8_t *start, size_t size, size_t block, struct memory *memory,
-                           gzip_listener *on_fault, void *context)
+struct gunzip *gunzip_open(struct input_source *source, const uint8_t *start, size_t size, size_t block,
+                           const struct sizes *sizes, struct memory *memory, gzip_listener *on_fault, void *context)
 {
     struct gunzip *g = memory_get_zeroed(memory, sizeof *g);
 
@@ -895,7 +896,8 @@ struct gunzip *gunzip_open(struct input_source *source, const uint8_t *start, si
     g->memory = memory;
     g->source = source;
     g->block = block;
-    g->capacity = (block < FIRST_BUFFER ? block : FIRST_BUFFER) + UNUSED_MOST;
+    g->snapshot_distance = sizes->snapshot;
+    g->capacity = (block < sizes->first_buffer ? block : sizes->first_buffer) + UNUSED_MOST;
     if (g->capacity < size)
         g->capacity = size;
     g->buffer = memory_get(memory, g->capacity);

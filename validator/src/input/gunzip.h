@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/memory.h"
+#include "base/sizes.h"
 #include "input/input_source.h"
 
 /* A fault of the gzip container. The names are those of the rules GZ-001 to GZ-008. */
@@ -44,8 +45,8 @@ struct gunzip;
 
 /* Begins with `size` bytes that were read from the source's start already, then reads it in blocks. The source must stay
  * where it is. NULL: no memory. For a seekable source, positions to return to are noted while there is memory. */
-struct gunzip *gunzip_open(struct input_source *source, const uint8_t *start, size_t size, size_t block, struct memory *memory,
-                           gzip_listener *on_fault, void *context);
+struct gunzip *gunzip_open(struct input_source *source, const uint8_t *start, size_t size, size_t block,
+                           const struct sizes *sizes, struct memory *memory, gzip_listener *on_fault, void *context);
 void gunzip_close(struct gunzip *g, struct memory *memory);
 
 /* Reads up to `room` decompressed bytes. They end where a fault was found, and the next call reports it: so a fault is reported

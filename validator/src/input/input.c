@@ -10,10 +10,7 @@
 #include "input/read_ahead.h"
 
 enum {
-    BLOCKS_ALONE = 4,
     INFLATERS_MOST = 8,      /* then checking takes longer than inflating */
-    FIRST_BUFFER = 16 << 10, /* until a read fills it: many dumps are small */
-    TAIL_ROOM = 1 << 16,     /* a rest of the last block that is no longer than this leaves room for a whole block */
     ALIGNMENT = 64,          /* of blocks in memory */
     FILE_ALIGNMENT = 1 << 12 /* of positions in the file that are sought: blocks then begin at pages of the cache */
 };
@@ -51,7 +48,7 @@ static bool grow_buffer(struct input *in, size_t capacity)
  * full of bytes that the reader wants together, so it is never larger than four times what has come. */
 static bool make_room(struct input *in)
 {
-    size_t usual = in->block + TAIL_ROOM;
+    size_t usual = in->block + in->sizes.tail_room;
 
     if (in->capacity < usual && in->end == in->buffer + in->capacity)
         return grow_buffer(in, usual);
@@ -82,7 +79,7 @@ void input_allow_threads(struct input *in, unsigned threads)
 {
     in->may_read_ahead = threads && in->buffer && (in->compressed || !in->source.seekable);
     in->threads = threads < INFLATERS_MOST ? threads : INFLATERS_MOST;
-    in->blocks_alone = BLOCKS_ALONE;
+    in->blocks_alone = in->sizes.blocks_alone;
 }
 
 /* A small dump is not worth a thread, nor are the few bytes that are read after each of many seeks. */
@@ -100,7 +97,7 @@ static void stop_thread(struct input *in)
         return;
     read_ahead_stop(in->ahead);
     in->ahead = NULL;
-    in->blocks_alone = BLOCKS_ALONE;
+    in->blocks_alone = in->sizes.blocks_alone;
 }
 
 static size_t read_block(struct input *in, uint8_t *to, size_t room)
@@ -187,17 +184,17 @@ static bool begins_like_gzip(const uint8_t *bytes, uint64_t size)
     return size >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b;
 }
 
-bool input_open(struct input *in, struct input_source source, size_t block, struct memory *memory, gzip_listener *on_fault,
-                void *context)
+bool input_open(struct input *in, struct input_source source, size_t block, const struct sizes *sizes, struct memory *memory,
+                gzip_listener *on_fault, void *context)
 {
-    *in = (struct input){.memory = memory, .source = source, .ended = true, .error = source.error};
+    *in = (struct input){.memory = memory, .sizes = *sizes, .source = source, .ended = true, .error = source.error};
     if (!block && source.bytes && source.seekable && !begins_like_gzip(source.bytes, source.byte_count)) {
         in->first = in->at = source.bytes;
         in->end = in->at + source.byte_count;
         return true;
     }
     in->block = block ? block : INPUT_BLOCK;
-    in->capacity = in->block < FIRST_BUFFER ? in->block + TAIL_ROOM : FIRST_BUFFER;
+    in->capacity = in->block < sizes->first_buffer ? in->block + sizes->tail_room : sizes->first_buffer;
     in->buffer = memory_get(memory, in->capacity);
     if (!in->buffer || in->error)
         return false;
@@ -205,7 +202,7 @@ bool input_open(struct input *in, struct input_source source, size_t block, stru
 
     input_need(in, 2);
     if (begins_like_gzip(in->at, window_size(in))) {
-        in->gunzip = gunzip_open(&in->source, in->at, window_size(in), in->block, memory, on_fault, context);
+        in->gunzip = gunzip_open(&in->source, in->at, window_size(in), in->block, &in->sizes, memory, on_fault, context);
         empty_window(in, 0);
         in->compressed = true;
         in->ended = !in->gunzip;

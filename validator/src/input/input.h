@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/memory.h"
+#include "base/sizes.h"
 #include "input/gunzip.h"
 #include "input/input_source.h"
 
@@ -23,6 +24,7 @@ struct input {
 
     /* private */
     struct memory *memory;
+    struct sizes sizes;
     struct input_source source;
     const uint8_t *first; /* start of what is in memory, `at` or before it */
     uint8_t *buffer;      /* NULL when all of the dump lies in the caller's memory */
@@ -41,8 +43,8 @@ struct input {
  * position of a regular file does not change. Blocks have 2 bytes or more, or the usual size if `block` is 0; nothing depends on
  * where a block ends, which tests show. A plain dump in memory is its own window, unless `block` is given or it poses as a pipe.
  * False: no memory (memory->exhausted) or the first read failed (error). Either way input_close() must follow. */
-bool input_open(struct input *in, struct input_source source, size_t block, struct memory *memory, gzip_listener *on_fault,
-                void *context);
+bool input_open(struct input *in, struct input_source source, size_t block, const struct sizes *sizes, struct memory *memory,
+                gzip_listener *on_fault, void *context);
 void input_close(struct input *in);
 
 /* Lets threads work ahead where that pays: one reads from a pipe or from gzip, and `threads` inflate members of a gzip file. */

@@ -8,13 +8,14 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "base/sizes.h"
 #include "base/workers.h"
 #include "input/gzip_header.h"
 
 enum {
-    MEMBERS_MOST = 64, /* of a piece; others are not inflated ahead */
-    OUTPUT_RATIO = 8,  /* room for what a piece becomes */
-    FAILED_VISITS = 2, /* how often trials that fail may visit each byte of a piece: see struct place */
+    MEMBERS_MOST = USUAL_OR_SMALL(64, 2), /* of a piece; others are not inflated ahead */
+    OUTPUT_RATIO = USUAL_OR_SMALL(8, 2),  /* room for what a piece becomes */
+    FAILED_VISITS = 2,                    /* how often trials that fail may visit each byte of a piece: see struct place */
     HEADER_SIZE = 10,
     HEADER_MOST = 256,          /* with a comment, as HotSpot writes it */
     FLAGS_LEFT = FHCRC | FEXTRA /* members with these are left to gunzip.c */

@@ -7,7 +7,7 @@
 
 #include "base/workers.h"
 
-enum { BLOCKS = 4 };
+enum { BLOCKS = USUAL_OR_SMALL(4, 2) };
 
 struct block {
     uint8_t *bytes;

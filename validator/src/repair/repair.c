@@ -255,7 +255,7 @@ static enum hprof_status run_passes(struct repair *r)
         input_close(&r->in);
         r->is_first_pass = false;
         r->takes_names = pass == 1 && r->damage.part_count > 0;
-        good = input_open(&r->in, source_of_fd(r->to), 0, &r->memory, count_fault, r) && repair_copy(r);
+        good = input_open(&r->in, source_of_fd(r->to), 0, &usual_sizes, &r->memory, count_fault, r) && repair_copy(r);
         if (!good)
             return describe_failure(r);
         if (!r->has_changed)
@@ -275,7 +275,7 @@ static enum hprof_status run(struct repair *r, int from)
     for (int i = 0; i < LEFT_KINDS; i++)
         keymap_init(&r->left_index[i], &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
     r->is_first_pass = r->takes_names = true;
-    if (!r->buffer || !input_open(&r->in, source_of_fd(from), 0, &r->memory, count_fault, r)) {
+    if (!r->buffer || !input_open(&r->in, source_of_fd(from), 0, &usual_sizes, &r->memory, count_fault, r)) {
         status = describe_failure(r);
     } else {
         input_allow_resume(&r->in);

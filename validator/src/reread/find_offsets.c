@@ -176,7 +176,7 @@ static bool find_in_object_array(struct finder *f)
     targets_try(&f->defined, r.object_id, in->offset + 1);
     input_advance(in, head);
     for (uint64_t left = f->referenced.left ? (uint64_t)r.elements * id : 0; left;) {
-        size_t wanted = left < PIECE ? (size_t)left : PIECE;
+        size_t wanted = left < f->ck->run->sizes.piece ? (size_t)left : f->ck->run->sizes.piece;
 
         if (input_need(in, wanted) < wanted)
             return false;

@@ -455,7 +455,7 @@ enum hprof_status hprof_show_fd(int fd, struct hprof_show *asked)
     memory_init(&s->memory, asked->allocator, 0);
     if (asked->around > AROUND_MAX)
         asked->around = AROUND_MAX;
-    is_open = input_open(&s->in, source_of_fd(fd), SHOW_BLOCK, &s->memory, ignore_fault, s);
+    is_open = input_open(&s->in, source_of_fd(fd), SHOW_BLOCK, &usual_sizes, &s->memory, ignore_fault, s);
     status = show_input(s, is_open);
     input_close(&s->in);
     memory_put(&own, s, sizeof *s);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { WIDE_FIELDS = 1 << 18 /* of all wide classes: 1 MiB */ };
+enum { WIDE_FIELDS = USUAL_OR_SMALL(1 << 18, 128) /* of all wide classes: 1 MiB */ };
 
 static size_t hot_bytes(unsigned bits)
 {

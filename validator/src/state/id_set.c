@@ -8,19 +8,22 @@
  * bits), and, for one ID, its lower bits and flags, or, for a page, its index. 0 is a free slot. */
 enum slot_kind { SLOT_FREE = 0, SLOT_ONE_ID = 1, SLOT_PAGE = 2 };
 
-#define PAGE_NUMBER_MASK ((UINT64_C(1) << 48) - 1)
-#define SLOT_REST(slot) ((slot) >> 24)
-#define SLOT_KIND(slot) ((unsigned)((slot) >> 22 & 3))
-#define SLOT_PAYLOAD(slot) ((uint32_t)((slot)&0x3fffff))
-#define MAKE_SLOT(rest, kind, payload) ((uint64_t)(rest) << 24 | (uint64_t)(kind) << 22 | (payload))
+enum { PAGE_NUMBER_BITS = 64 - PAGE_BITS, REST_BITS = PAGE_NUMBER_BITS - 8, PAYLOAD_BITS = 64 - REST_BITS - 2 };
+
+#define PAGE_NUMBER_MASK ((UINT64_C(1) << PAGE_NUMBER_BITS) - 1)
+#define REST_MASK ((UINT64_C(1) << REST_BITS) - 1)
+#define SLOT_REST(slot) ((slot) >> (64 - REST_BITS))
+#define SLOT_KIND(slot) ((unsigned)((slot) >> PAYLOAD_BITS & 3))
+#define SLOT_PAYLOAD(slot) ((uint32_t)((slot) & ((1U << PAYLOAD_BITS) - 1)))
+#define MAKE_SLOT(rest, kind, payload) ((uint64_t)(rest) << (64 - REST_BITS) | (uint64_t)(kind) << PAYLOAD_BITS | (payload))
 
 enum {
-    PAGES_MAX = 1 << 22,         /* in a part; 2^30 in all, with 2 to 65,536 IDs each */
-    EARLY_BITMAPS = 64,          /* IDs in a page that justify bitmaps within the allowance */
-    FULL_TABLE = 4096,           /* IDs in a page whose table would be as large as bitmaps: 6 bytes each */
-    FIRST_TABLE_BLOCK = 1 << 10, /* enough for a small dump */
-    TABLE_BLOCK = 64 << 10,
-    BITMAP_BLOCK = 2 << 20 /* a huge page */
+    PAGES_MAX = 1 << PAYLOAD_BITS,         /* in a part; 2^30 in all, with 2 to 65,536 IDs each */
+    EARLY_BITMAPS = USUAL_OR_SMALL(64, 8), /* IDs in a page that justify bitmaps within the allowance */
+    FULL_TABLE = PAGE_IDS / 16,            /* IDs in a page whose table would be as large as bitmaps: 6 bytes each */
+    FIRST_TABLE_BLOCK = 1 << 10,           /* enough for a small dump */
+    TABLE_BLOCK = USUAL_OR_SMALL(64 << 10, 1 << 10),
+    BITMAP_BLOCK = USUAL_OR_SMALL(2 << 20, 32 << 10) /* a huge page */
 };
 
 /* A page with a few IDs. An entry is the lower 16 bits of the key, with the flags above them; 0 is free. */
@@ -38,7 +41,7 @@ enum {
     FORM_MASK = 3,
     FORM_BITS = 2,
     ENTRY_BITS = PAGE_BITS + 3,
-    ENTRIES_END = 59
+    ENTRIES_END = FORM_BITS + 3 * ENTRY_BITS
 };
 
 static struct id_bitmaps *as_bitmaps(uint64_t page)
@@ -152,15 +155,15 @@ void id_set_clear(struct id_set *s)
     s->bitmap_bytes = 0;
 }
 
-/* A keyed permutation of 48-bit page numbers, and its inverse. The part implies some bits of the number, so slots need not
+/* A keyed permutation of page numbers, and its inverse. The part implies some bits of the number, so slots need not
  * store them. */
 static uint64_t permute(const struct id_set *s, uint64_t page)
 {
     page ^= s->add & PAGE_NUMBER_MASK;
     page = page * s->multiply[0] & PAGE_NUMBER_MASK;
-    page ^= page >> 24;
+    page ^= page >> PAGE_NUMBER_BITS / 2;
     page = page * s->multiply[1] & PAGE_NUMBER_MASK;
-    return page ^ page >> 24;
+    return page ^ page >> PAGE_NUMBER_BITS / 2;
 }
 
 static uint64_t inverse(uint64_t odd)
@@ -174,9 +177,9 @@ static uint64_t inverse(uint64_t odd)
 
 static uint64_t permute_back(const struct id_set *s, uint64_t page)
 {
-    page ^= page >> 24;
+    page ^= page >> PAGE_NUMBER_BITS / 2;
     page = page * inverse(s->multiply[1]) & PAGE_NUMBER_MASK;
-    page ^= page >> 24;
+    page ^= page >> PAGE_NUMBER_BITS / 2;
     page = page * inverse(s->multiply[0]) & PAGE_NUMBER_MASK;
     return page ^ (s->add & PAGE_NUMBER_MASK);
 }
@@ -503,12 +506,12 @@ static bool add_to_table(struct id_set *s, struct id_table *t, uint32_t low, enu
 /* The page of that number, for an ID that needs one. NULL if the ID is the only one in its page, or if memory ran out. */
 static uint64_t *find_page(struct id_set *s, uint64_t permuted, uint32_t low, enum id_set_flag flag, bool *was_set)
 {
-    uint64_t rest = permuted & ((UINT64_C(1) << 40) - 1), *slot;
+    uint64_t rest = permuted & REST_MASK, *slot;
     struct id_directory *part;
 
     if (!make_directory(s))
         return NULL;
-    part = &s->parts[permuted >> 40];
+    part = &s->parts[permuted >> REST_BITS];
     if (part->count >= part->capacity - part->capacity / 8 && !directory_grow(s, part))
         return NULL;
     slot = directory_probe(part, rest);
@@ -551,9 +554,9 @@ static bool set_flag(struct id_set *s, struct recent_page *near, uint64_t key, e
     uint64_t permuted = permute(s, key >> PAGE_BITS);
     bool was_set;
 
-    lock(s, permuted >> 40);
+    lock(s, permuted >> REST_BITS);
     was_set = set_locked(s, near, permuted, key, flag);
-    unlock(s, permuted >> 40);
+    unlock(s, permuted >> REST_BITS);
     return was_set;
 }
 
@@ -586,7 +589,7 @@ static void add_own_page(struct id_set *s, struct own_pages *all, unsigned numbe
 {
     struct own_page *own = &all->at[number];
     uint32_t *words = all->words[number];
-    size_t part = permute(s, own->number) >> 40;
+    size_t part = permute(s, own->number) >> REST_BITS;
 
     if (!own->groups)
         return;
@@ -654,10 +657,10 @@ unsigned id_set_get(struct id_set *s, uint64_t id)
 
     if (!s->parts)
         return 0;
-    part = &s->parts[permuted >> 40];
+    part = &s->parts[permuted >> REST_BITS];
     if (!part->count)
         return 0;
-    slot = *directory_probe(part, permuted & ((UINT64_C(1) << 40) - 1));
+    slot = *directory_probe(part, permuted & REST_MASK);
     if (!slot)
         return 0;
     if (SLOT_KIND(slot) == SLOT_ONE_ID)
@@ -740,7 +743,7 @@ void id_set_sweep(const struct id_set *s, void (*missing)(void *context, uint64_
 
             if (!slot)
                 continue;
-            number = permute_back(s, number_of_part << 40 | SLOT_REST(slot));
+            number = permute_back(s, number_of_part << REST_BITS | SLOT_REST(slot));
             if (SLOT_KIND(slot) == SLOT_ONE_ID)
                 sweep_entry(&w, number, SLOT_PAYLOAD(slot) & (PAGE_IDS - 1), SLOT_PAYLOAD(slot) >> PAGE_BITS);
             else

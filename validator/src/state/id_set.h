@@ -13,16 +13,17 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/sizes.h"
 #include "state/page_filter.h"
 
 enum id_set_flag { ID_DEFINED = 1, ID_REFERENCED = 2, ID_ELEMENT = 4 };
 
 enum {
-    PAGE_BITS = 16,
+    PAGE_BITS = USUAL_OR_SMALL(16, 12),
     PAGE_IDS = 1 << PAGE_BITS,
     PAGE_WORDS = PAGE_IDS / 32,
     DIRECTORY_PARTS = 256,
-    KNOWN_PAGES = 1024,
+    KNOWN_PAGES = USUAL_OR_SMALL(1024, 4),
     TABLE_SIZES = 32,
     SMALL_TABLES = 3
 };

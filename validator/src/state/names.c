@@ -3,7 +3,7 @@
 
 #include "format/class_name.h"
 
-static const uint64_t string_budget = UINT64_C(1) << 28; /* bytes */
+static const uint64_t string_budget = USUAL_OR_SMALL(UINT64_C(1) << 28, 4 << 10); /* bytes */
 
 void names_init(struct names *n, struct memory *memory, const struct hash_key *key, unsigned id_size)
 {

@@ -1,15 +1,16 @@
 /* See pending_uses.h. */
 #include "state/pending_uses.h"
 
+#include "base/sizes.h"
 #include "base/sort.h"
 #include "format/native.h"
 
 enum {
     ROLE_BITS = 4,
-    PLACE_SIZE = 3,                         /* bytes */
-    SPAN_BITS = PLACE_SIZE * 8 - ROLE_BITS, /* a run covers 1 MiB of the dump */
-    RUN_FIRST = 16,                         /* uses that a new run has room for: most logs hold a handful */
-    RUN_BLOCK = 4096                        /* uses that a run has room for at most: 44 KB */
+    PLACE_SIZE = 3,                                             /* bytes */
+    SPAN_BITS = USUAL_OR_SMALL(PLACE_SIZE * 8 - ROLE_BITS, 10), /* a run covers 1 MiB of the dump */
+    RUN_FIRST = 16,                                             /* uses that a new run has room for: most logs hold a handful */
+    RUN_BLOCK = USUAL_OR_SMALL(4096, 64)                        /* uses that a run has room for at most: 44 KB */
 };
 
 /* A run holds `count` entries, each a key and a place; a place is a role and an offset from `base`. */

@@ -1,11 +1,9 @@
 /* See stretches.h. */
 #include "state/stretches.h"
 
-enum { STRETCH = 1 << 20 };
-
-void stretches_init(struct stretches *s, struct memory *memory)
+void stretches_init(struct stretches *s, struct memory *memory, uint64_t length)
 {
-    *s = (struct stretches){0};
+    *s = (struct stretches){.length = length};
     chunks_init(&s->list, memory, sizeof(struct stretch));
 }
 
@@ -21,7 +19,7 @@ struct stretch *stretches_begin(struct stretches *s, uint64_t at, uint64_t recor
 
     if (stretch)
         *stretch = (struct stretch){.at = at, .record_end = record_end};
-    s->due = at + STRETCH;
+    s->due = at + s->length;
     return stretch;
 }
 

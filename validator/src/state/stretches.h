@@ -15,10 +15,11 @@ struct stretch {
 
 struct stretches {
     struct chunks list; /* struct stretch */
+    uint64_t length;    /* at least, in bytes of the dump */
     uint64_t due;       /* the next stretch begins at the first sub-record from this offset on */
 };
 
-void stretches_init(struct stretches *s, struct memory *memory);
+void stretches_init(struct stretches *s, struct memory *memory, uint64_t length);
 void stretches_clear(struct stretches *s);
 
 /* Begins a stretch at a sub-record; NULL when memory ran out. */
