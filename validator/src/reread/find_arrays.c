@@ -63,7 +63,7 @@ static bool look_at_array(struct checker *ck, const struct missing *missing)
         return false;
     input_advance(ck->in, head);
     for (uint64_t left = (uint64_t)array.elements * id_size; left;) {
-        size_t wanted = left < PIECE ? (size_t)left : PIECE;
+        size_t wanted = left < ck->run->sizes.piece ? (size_t)left : ck->run->sizes.piece;
 
         if (input_need(ck->in, wanted) < wanted)
             return false;
