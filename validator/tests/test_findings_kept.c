@@ -268,7 +268,7 @@ static void shows_nothing_of_a_rule_that_is_off(void **state)
     hotspot = shown(d, PROFILE_HOTSPOT, 0);
     assert_int_equal(strict->count, 0);
     assert_int_equal(hotspot->count, 1);
-    assert_int_equal(hotspot->list[0].severity, HPROF_ERROR);
+    assert_int_equal(hotspot->list[0].severity, HPROF_WARNING);
     free(strict);
     free(hotspot);
     end_findings(d, &memory);
