@@ -112,7 +112,7 @@ def tools() -> list[Tool]:
     formats = re.findall(r'\[FORMAT_\w+\] = "([\w-]+)"', read_text("validator/cli/option_values.c"))
     records = re.findall(r'\[RECORDS_\w+\] = "(\w+)"', generate)
     faults = re.findall(
-        r'^FAULT\((\w+), "([\w.-]+)"', read_text("generator/src/faults.def"), re.MULTILINE
+        r'^FAULT\((\w+), "([\w.-]+)"', read_text("generator/src/faults/faults.def"), re.MULTILINE
     )
     variants = [f"{rule.replace('_', '-')}/{variant}" for rule, variant in faults]
     damage = re.findall(r'^DAMAGE\(\w+, "([\w-]+)"', read_text("generator/src/damage/kinds.def"), re.MULTILINE)
@@ -129,8 +129,8 @@ def tools() -> list[Tool]:
             "hprof-gen",
             read_options(generate, read_text("generator/cli/hprof-gen.1.md")),
             {
-                "like": names_in("generator/src", "producer_*.c"),
-                "shape": names_in("generator/src", "shape_*.c"),
+                "like": names_in("generator/src/producers", "*.c"),
+                "shape": names_in("generator/src/heap", "shape_*.c"),
                 "records": records,
                 "gz": [str(level) for level in range(1, 10)],
                 "violate": variants,

@@ -255,14 +255,14 @@ void expect_violations(const json_t *manifest, const struct truth *truth)
 {
     const json_t *violations = member(manifest, "violations");
 
-    if (json_array_size(violations) != truth->fault_count)
-        fail_target("%zu violations in the manifest, %zu faults were planted", json_array_size(violations), truth->fault_count);
-    for (size_t i = 0; i < truth->fault_count; i++) {
+    if (json_array_size(violations) != truth->written.fault_count)
+        fail_target("%zu violations in the manifest, %zu faults were planted", json_array_size(violations), truth->written.fault_count);
+    for (size_t i = 0; i < truth->written.fault_count; i++) {
         const json_t *violation = json_array_get(violations, i);
 
-        expect_text_in_manifest(violation, "rule", hprof_rule_at((size_t)truth->faults[i].rule)->id);
-        expect_text_in_manifest(violation, "variant", truth->faults[i].variant);
-        expect_number(violation, "offset", truth->faults[i].offset);
+        expect_text_in_manifest(violation, "rule", hprof_rule_at((size_t)truth->written.faults[i].rule)->id);
+        expect_text_in_manifest(violation, "variant", truth->written.faults[i].variant);
+        expect_number(violation, "offset", truth->written.faults[i].offset);
     }
 }
 

@@ -6,7 +6,7 @@
 
 #include "generate.h"
 #include "hprof/hprof.h"
-#include "manifest.h"
+#include "truth/manifest.h"
 
 /* The manifest of a dump, with one option that the user gave; the caller releases it. NULL if there is no parser (HAS_PARSERS).
  * Text that is not JSON fails the target. */

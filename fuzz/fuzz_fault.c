@@ -30,8 +30,8 @@ static void on_finding(void *context, const struct hprof_finding *f)
 {
     struct seen *seen = context;
 
-    for (size_t i = 0; i < seen->truth->fault_count; i++)
-        if (!seen->found[i] && seen->truth->faults[i].rule == (int)f->rule && seen->truth->faults[i].offset == f->offset) {
+    for (size_t i = 0; i < seen->truth->written.fault_count; i++)
+        if (!seen->found[i] && seen->truth->written.faults[i].rule == (int)f->rule && seen->truth->written.faults[i].offset == f->offset) {
             seen->found[i] = true;
             return;
         }
@@ -81,9 +81,9 @@ static void expect_found(const struct made_dump *dump, const char *what, const s
     if (rootless)
         validate(without, profile, excuse_rootless_class, &seen);
     validate(dump, profile, on_finding, &seen);
-    for (size_t i = 0; i < truth->fault_count; i++)
+    for (size_t i = 0; i < truth->written.fault_count; i++)
         if (!seen.found[i])
-            fail_target("%s is not found at 0x%llx", what, (unsigned long long)truth->faults[i].offset);
+            fail_target("%s is not found at 0x%llx", what, (unsigned long long)truth->written.faults[i].offset);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -109,8 +109,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         request.how.count = fault_is_once(row) || fault_is_alone(row) ? 1 : count;
         request.how.seed = request.made.model.seed;
         if (make_dump(&request, &broken, &fault) == GENERATED) {
-            if (fault.truth.fault_count != request.how.count)
-                fail_target("%s: %zu faults are reported, %llu were asked for", what, fault.truth.fault_count,
+            if (fault.truth.written.fault_count != request.how.count)
+                fail_target("%s: %zu faults are reported, %llu were asked for", what, fault.truth.written.fault_count,
                             (unsigned long long)request.how.count);
             expect_found(&broken, what, &fault.truth, truth.quirks, &valid);
             manifest = manifest_of_dump("broken", &request, &fault, &option);

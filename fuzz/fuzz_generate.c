@@ -8,7 +8,7 @@
 #include "expect_manifest.h"
 #include "hprof/testing.h"
 #include "made_dump.h"
-#include "manifest.h"
+#include "truth/manifest.h"
 #include "memory_file.h"
 #include "printable.h"
 #include "target.h"

@@ -7,13 +7,13 @@
 #include <unistd.h>
 
 #include "base/sizes.h"
-#include "encode.h"
 #include "engine/recovery.h"
 #include "format/subrecord.h"
 #include "gzip.h"
 #include "made_dump.h"
 #include "memory_file.h"
-#include "source_file.h"
+#include "stream/encode.h"
+#include "stream/source_file.h"
 #include "target.h"
 
 /* ---- Events ---- */

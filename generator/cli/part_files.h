@@ -2,7 +2,7 @@
 #ifndef HPROF_GEN_PART_FILES_H
 #define HPROF_GEN_PART_FILES_H
 
-#include "bytes_file.h"
+#include "stream/bytes_file.h"
 
 struct part_files {
     const char *path; /* FILE */

@@ -10,15 +10,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bytes_file.h"
 #include "lists.h"
-#include "manifest.h"
 #include "messages.h"
 #include "numbers.h"
 #include "part_files.h"
 #include "printable.h"
 #include "progress.h"
 #include "readable.h"
+#include "stream/bytes_file.h"
+#include "truth/manifest.h"
 
 /* A consumer of bytes, before the file, that shows the progress. */
 struct watch {
@@ -148,9 +148,9 @@ static void show_summary(const struct cli_options *o, const struct generated *g,
     if (!o->from)
         fprintf(stderr, "%s objects, ", format_count(count, g->objects));
     fprintf(stderr, "%s; %s, %s\n", format_size(size, bytes), format_seconds(took, seconds), format_rate(rate, bytes, seconds));
-    for (size_t i = 0; i < g->truth.fault_count && i < 20; i++)
-        fprintf(stderr, "%s is broken at 0x%" PRIx64 "\n", hprof_rule_at((size_t)g->truth.faults[i].rule)->id,
-                g->truth.faults[i].offset);
+    for (size_t i = 0; i < g->truth.written.fault_count && i < 20; i++)
+        fprintf(stderr, "%s is broken at 0x%" PRIx64 "\n", hprof_rule_at((size_t)g->truth.written.faults[i].rule)->id,
+                g->truth.written.faults[i].offset);
 }
 
 int say_generate_failure(const struct cli_options *o, enum generate_status status, const struct generated *g,

@@ -7,15 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bytes_gzip.h"
-#include "bytes_hash.h"
-#include "census.h"
-#include "class_names.h"
-#include "digest.h"
-#include "gzip_fault.h"
-#include "sink_dump.h"
-#include "sizer.h"
-#include "source_file.h"
+#include "faults/gzip_fault.h"
+#include "stream/bytes_gzip.h"
+#include "stream/bytes_hash.h"
+#include "stream/sink_dump.h"
+#include "stream/sizer.h"
+#include "stream/source_file.h"
+#include "truth/census.h"
+#include "truth/class_names.h"
+#include "truth/digest.h"
 
 enum { DEFAULT_GZIP_LEVEL = 6 };
 
@@ -280,7 +280,7 @@ static bool build_chain(struct chain *c, struct run *r, int rule)
     struct generated *out = r->out;
     uint64_t members = r->sizer.bytes ? (r->sizer.bytes - 1) / GZIP_BLOCK + 1 : 1;
     bool nested = rule == RULE_GZ_007;
-    struct gzip_hook *hook = out->damage ? damage_gzip(out->damage) : NULL;
+    struct gzip_hook *hook = out->damage ? damage_gzip_hook(out->damage) : NULL;
 
     if (rule != NO_RULE && !nested) {
         gzip_fault_init(&c->fault, rule, (members - 1) * r->request->how.at / UINT32_MAX);
@@ -366,7 +366,7 @@ static enum generate_status write_events(struct run *r, struct bytes *first)
 {
     struct generated *out = r->out;
     bool stop = false;
-    struct sink_dump *sink = sink_dump_new(first, r->sizer.longs, r->sizer.long_count, &out->truth, &stop);
+    struct sink_dump *sink = sink_dump_new(first, r->sizer.longs, r->sizer.long_count, &out->truth.written, &stop);
     struct census *census = NULL;
     struct stage *stage;
     enum generate_status status;
@@ -439,8 +439,8 @@ static enum generate_status finish_damage(struct run *r)
 
     if (!out->damage)
         return GENERATED;
-    out->undamaged_bytes = out->truth.bytes;
-    out->truth.bytes = r->damaged_bytes;
+    out->undamaged_bytes = out->truth.written.bytes;
+    out->truth.written.bytes = r->damaged_bytes;
     if (damage_harm(out->damage))
         return GENERATED;
     out->failure = "the list of what is not whole finds no room in memory or in the folder for temporary files";
@@ -452,7 +452,7 @@ static enum generate_status write_dump(struct run *r, struct bytes *last)
     struct generated *out = r->out;
     const char *variant = NULL;
     int rule = r->faults ? faults_gzip_rule(r->faults, &variant) : NO_RULE;
-    bool of_gzip = rule != NO_RULE || (out->damage && damage_gzip(out->damage));
+    bool of_gzip = rule != NO_RULE || (out->damage && damage_gzip_hook(out->damage));
     struct chain chain = {.first = last};
     enum generate_status status;
 
@@ -463,7 +463,7 @@ static enum generate_status write_dump(struct run *r, struct bytes *last)
     if (status == GENERATE_FAILED && hash_failed(&chain))
         out->failure = "its SHA-256 cannot be reckoned: libcrypto fails";
     if (status == GENERATED && rule != NO_RULE &&
-        !truth_add_fault(&out->truth, rule, variant, rule == RULE_GZ_007 ? 0 : chain.fault.offset))
+        !written_add_fault(&out->truth.written, rule, variant, rule == RULE_GZ_007 ? 0 : chain.fault.offset))
         status = GENERATE_NO_MEMORY;
     free_parts(r);
     free_chain(&chain);

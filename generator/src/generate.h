@@ -2,12 +2,12 @@
 #ifndef HPROF_GEN_GENERATE_H
 #define HPROF_GEN_GENERATE_H
 
-#include "bytes.h"
 #include "damage/damage.h"
+#include "faults/engine.h"
 #include "findings/rules.h"
-#include "source_model.h"
-#include "truth.h"
-#include "violate.h"
+#include "producers/source_model.h"
+#include "stream/bytes.h"
+#include "truth/truth.h"
 
 struct generate_request {
     int from;                    /* descriptor of a dump that gives the records; -1: they are made up, */

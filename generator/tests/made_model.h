@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "format/format.h"
-#include "model.h"
+#include "heap/model.h"
 
 static inline struct model_options unset(uint64_t objects)
 {

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 #include <openssl/evp.h>
 
-#include "bytes_hash.h"
+#include "stream/bytes_hash.h"
 
 static bool update_fails, final_fails;
 

@@ -14,8 +14,8 @@
 #include <cmocka.h>
 
 #include "format/format.h"
+#include "heap/model.h"
 #include "made_model.h"
-#include "model.h"
 
 /* ---- The same each time ------------------------------------------------------------------------------------------ */
 

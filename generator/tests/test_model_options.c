@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "format/format.h"
+#include "heap/model.h"
 #include "made_model.h"
-#include "model.h"
 
 /* ---- What was asked for ------------------------------------------------------------------------------------------ */
 

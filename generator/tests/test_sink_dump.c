@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "sink_dump.h"
+#include "stream/sink_dump.h"
 
 enum { RECORD_SIZE = RECORD_MOST_BUFFERED + (1 << 20) };
 
@@ -49,9 +49,9 @@ static void give_mark(struct stage *to, enum event_kind kind)
 static enum sink_end write_record(struct taker *t, const struct long_record *longs, uint32_t bytes)
 {
     static const uint8_t zeros[RECORD_SIZE];
-    struct truth truth = {0};
+    struct written written = {0};
     bool stop = false;
-    struct sink_dump *sink = sink_dump_new(&t->bytes, longs, longs ? 1 : 0, &truth, &stop);
+    struct sink_dump *sink = sink_dump_new(&t->bytes, longs, longs ? 1 : 0, &written, &stop);
     struct stage *stage;
     enum sink_end end;
 

@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
-#include "encode.h"
-#include "source_file.h"
-#include "violate.h"
+#include "faults/engine.h"
+#include "stream/encode.h"
+#include "stream/source_file.h"
 
 enum { STRINGS = 100, LONG = 200000 };
 

@@ -10,11 +10,11 @@
 
 #include <cmocka.h>
 
-#include "encode.h"
 #include "made_model.h"
-#include "sink_dump.h"
-#include "sizer.h"
-#include "source_model.h"
+#include "producers/source_model.h"
+#include "stream/encode.h"
+#include "stream/sink_dump.h"
+#include "stream/sizer.h"
 
 /* What a run gives. */
 struct look {
@@ -238,9 +238,9 @@ static bool hash_finish(struct bytes *bytes)
 static uint64_t hash_of_dump(struct source *source, enum detail detail)
 {
     struct hasher h = {.bytes = {.put = hash_put, .finish = hash_finish}, .hash = 0xCBF29CE484222325};
-    struct truth truth = {0};
+    struct written written = {0};
     bool stop = false;
-    struct sink_dump *sink = sink_dump_new(&h.bytes, NULL, 0, &truth, &stop);
+    struct sink_dump *sink = sink_dump_new(&h.bytes, NULL, 0, &written, &stop);
 
     assert_non_null(sink);
     sink_dump_stage(sink)->id_size = source->id_size;

@@ -3,10 +3,10 @@
 #ifndef HPROF_GEN_DAMAGE_H
 #define HPROF_GEN_DAMAGE_H
 
-#include "bytes.h"
 #include "damage/harm.h"
-#include "gzip_hook.h"
-#include "source.h"
+#include "stream/bytes.h"
+#include "stream/gzip_hook.h"
+#include "stream/source.h"
 
 enum damage_kind {
 #define DAMAGE(NAME, name, target, number, about) DAMAGE_##NAME,
@@ -57,7 +57,7 @@ struct stage *damage_watch(struct damage *damage, struct stage *next);
 /* A filter of bytes: those of the damaged dump, or of FILE, go to `next`. */
 struct bytes *damage_bytes(struct damage *damage, struct bytes *next);
 /* What happens to the members of a gzip file; NULL for nothing. */
-struct gzip_hook *damage_gzip(struct damage *damage);
+struct gzip_hook *damage_gzip_hook(struct damage *damage);
 
 size_t damage_done_count(const struct damage *damage);
 const struct damage_done *damage_done_at(const struct damage *damage, size_t index);

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "bytes_gzip.h"
+#include "stream/bytes_gzip.h"
 
 enum { GZIP_WINDOW = MAX_WBITS + 16 /* zlib's way to ask for gzip */ };
 

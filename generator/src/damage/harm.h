@@ -3,7 +3,7 @@
 #ifndef HPROF_GEN_HARM_H
 #define HPROF_GEN_HARM_H
 
-#include "items.h"
+#include "stream/items.h"
 
 struct harmed {
     struct item item;

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "encode.h"
+#include "stream/encode.h"
 
 static bool suits(enum damage_target target, const struct item *item)
 {
@@ -184,8 +184,7 @@ static const char *text_of(uint64_t key)
     static const char *const texts[] = {
         "Dumping heap to /var/lib/app/heap.hprof ...\n",
         "HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\nConnection: close\r\n\r\n",
-        "------FormBoundary8NMFqk2vQzsDcUwT\r\nContent-Disposition: form-data; name=\"file\"; filename=\"heap.hprof\"\r\n"
-        "Content-Type: application/octet-stream\r\n\r\n"};
+        "------FormBoundary8NMFqk2vQzsDcUwT\r\nContent-Disposition: form-data; name=\"file\"\r\n\r\n"};
 
     return texts[below(draw(key, 2), sizeof texts / sizeof *texts)];
 }

@@ -3,7 +3,7 @@
 #define HPROF_GEN_DAMAGE_PLAN_H
 
 #include "damage/damage.h"
-#include "random.h"
+#include "stream/random.h"
 
 enum { PAGE_SIZE_OF_FILES = 4096 };
 

@@ -1,0 +1,138 @@
+/* The objects of every heap: the thread group, the application's class loader, the threads, their names (Strings, each with its
+ * byte[]), the mirrors of primitive types, and more class loaders. In this order, so that a small heap has the threads rather
+ * than their names. */
+#include "heap/parts.h"
+
+#include <string.h>
+
+enum { GROUP, LOADER, THREADS };
+
+static uint64_t names_from(const struct model *m)
+{
+    return THREADS + m->options.threads;
+}
+
+static uint64_t mirrors_from(const struct model *m)
+{
+    return names_from(m) + 2 * (m->options.threads + 1);
+}
+
+static uint64_t loaders_from(const struct model *m)
+{
+    return mirrors_from(m) + m->options.mirrors;
+}
+
+uint64_t core_object_count(const struct model *m)
+{
+    return loaders_from(m) + m->options.loaders;
+}
+
+static uint64_t if_there(const struct model *m, uint64_t object)
+{
+    return object < m->options.objects ? object : MODEL_NULL;
+}
+
+/* Name 0 is that of the group; those of the threads follow. */
+static uint32_t name_string(const struct model *m, uint64_t name)
+{
+    return name == 0 ? model_thread_group_name(m) : model_thread_name(m, name - 1);
+}
+
+void core_object(const struct model *m, uint64_t index, struct object *o)
+{
+    uint64_t name = index - names_from(m);
+
+    if (index == GROUP)
+        be_instance(o, CORE_THREAD_GROUP);
+    else if (index == LOADER)
+        be_instance(o, CORE_CLASS_LOADER);
+    else if (index < names_from(m))
+        be_instance(o, CORE_THREAD);
+    else if (index >= mirrors_from(m))
+        be_instance(o, index < loaders_from(m) ? CORE_CLASS : CORE_CLASS_LOADER);
+    else if (name % 2 == 0)
+        be_instance(o, CORE_STRING);
+    else {
+        char text[MODEL_STRING_MOST];
+
+        be_primitive_array(o, TYPE_BYTE, model_string(m, name_string(m, name / 2), text));
+    }
+}
+
+bool core_text(const struct model *m, uint64_t index, char text[MODEL_STRING_MOST], size_t *size)
+{
+    uint64_t name = index - names_from(m);
+
+    if (index >= mirrors_from(m) || index < names_from(m) || name % 2 == 0)
+        return false;
+    *size = model_string(m, name_string(m, name / 2), text);
+    return true;
+}
+
+/* Slots in the order of the fields in classes.c. */
+uint64_t core_reference(const struct model *m, uint64_t index, uint64_t slot)
+{
+    enum { GROUP_NAME = 2, THREAD_LOADER = 7, THREAD_GROUP = 8, THREAD_NAME = 10, LOADER_PARENT = 13 };
+
+    if (index == GROUP)
+        return slot == GROUP_NAME ? if_there(m, names_from(m)) : MODEL_NULL;
+    if (index == LOADER)
+        return MODEL_NULL;
+    if (index >= mirrors_from(m))
+        return index >= loaders_from(m) && slot == LOADER_PARENT ? if_there(m, LOADER) : MODEL_NULL;
+    if (index >= names_from(m))
+        return if_there(m, index + 1);
+    switch (slot) {
+    case THREAD_LOADER:
+        return if_there(m, LOADER);
+    case THREAD_GROUP:
+        return if_there(m, GROUP);
+    case THREAD_NAME:
+        return if_there(m, names_from(m) + 2 * (index - THREADS + 1));
+    default:
+        return MODEL_NULL;
+    }
+}
+
+uint64_t model_thread_object(const struct model *m, uint64_t thread)
+{
+    return if_there(m, THREADS + thread);
+}
+
+uint64_t model_mirror(const struct model *m, uint64_t mirror)
+{
+    return if_there(m, mirrors_from(m) + mirror);
+}
+
+/* The application's class loader, except for a few packages, each of which has one of its own. */
+static uint64_t loader_of_package(const struct model *m, const char *name, size_t size)
+{
+    enum { PACKAGES_OF_OTHERS = 8 };
+    uint64_t bits = 0, loader;
+
+    while (size && name[size - 1] != '/')
+        size--;
+    for (size_t i = 0; i < size; i++)
+        bits = mix_of(bits, (uint8_t)name[i], 12);
+    loader = bits % (PACKAGES_OF_OTHERS * m->options.loaders + 1);
+    loader = loader && loader <= m->options.loaders ? if_there(m, loaders_from(m) + loader - 1) : MODEL_NULL;
+    return loader == MODEL_NULL ? if_there(m, LOADER) : loader;
+}
+
+/* Classes that are not of the JDK have a loader. An array has that of its elements. */
+uint64_t model_class_loader(const struct model *m, uint32_t class)
+{
+    static const char *const bootstrap[] = {"java/", "jdk/", "sun/"};
+    char text[MODEL_STRING_MOST];
+    const char *name = text;
+    size_t size = model_string(m, m->classes[class].name, text);
+
+    if (m->classes[class].element == TYPE_OBJECT)
+        name += 2, size -= 2; /* "[L" */
+    else if (m->classes[class].element)
+        return MODEL_NULL;
+    for (size_t i = 0; i < sizeof bootstrap / sizeof *bootstrap; i++)
+        if (size > strlen(bootstrap[i]) && memcmp(name, bootstrap[i], strlen(bootstrap[i])) == 0)
+            return MODEL_NULL;
+    return loader_of_package(m, name, size);
+}

@@ -1,0 +1,101 @@
+/* The serviceability agent, HeapHprofBinWriter.java (PRODUCERS.md A.3). */
+#include "producers/emitter.h"
+
+/* In standard UTF-8. */
+enum { STRING_X };
+static const char *const strings[] = {"\xf0\x9d\x91\xa5", NULL};
+static const struct own_static statics[] = {{STRING_X, 64, CORE_CLASSES, NULL}, {0}};
+
+static const struct own_class classes[] = {{.name = "com/example/Stra\xc3\x9f"
+                                                    "e",
+                                            .super = CORE_OBJECT},
+                                           {.name = NULL}};
+
+static void part_string_zero(struct emitter *em)
+{
+    struct event e = RECORD_EVENT(UTF8);
+
+    e.body = (const uint8_t *)"";
+    quirk(&e, RULE_STR_002, 1);
+    give_record(em, &e);
+}
+
+static void part_dummy_again(struct emitter *em)
+{
+    struct event e = RECORD_EVENT(TRACE);
+
+    e.fields.TRACE.trace_serial = em->producer->trace_start;
+    e.body = (const uint8_t *)"";
+    quirk(&e, RULE_STK_008, 1);
+    give_record(em, &e);
+}
+
+/* Traces and roots number the threads differently: the last trace names a thread that no root has. */
+static void on_trace(struct emitter *em, struct event *e, uint64_t thread)
+{
+    if (thread != UINT64_MAX && thread + 1 == em->model->options.threads) {
+        e->fields.TRACE.thread_serial = thread_serial(em, thread + 5);
+        quirk(e, RULE_STK_011, 1);
+    }
+}
+
+/* Thread roots name the empty trace, so that every frame number is too high. */
+static void on_thread(struct emitter *em, struct event *e, uint64_t thread)
+{
+    (void)thread;
+    e->fields.ROOT_THREAD_OBJECT.trace_serial = em->producer->trace_start;
+}
+
+static void on_local(struct emitter *em, struct event *e, uint64_t frame)
+{
+    (void)em;
+    (void)frame;
+    if (e->tag == SUB_ROOT_JNI_LOCAL)
+        e->fields.ROOT_FRAME.frame = -1;
+    else
+        quirk(e, RULE_ROOT_005, 1);
+}
+
+static part *const before[] = {part_dummy_trace, part_class_names, part_field_names, part_string_zero,
+                               part_loads,       part_dummy_again, part_traces,      NULL};
+static part *const dump[] = {part_classes, part_objects, part_archive, part_threads, part_globals, NULL};
+static part *const after[] = {NULL};
+
+const struct producer producer_sa = {
+    .name = "sa",
+    .about = "the serviceability agent: jhsdb jmap --binaryheap, jmap -F",
+    .profile = "sa",
+    .versions = 1 << V101 | 1 << V102,
+    .id_sizes = 1 << 4 | 1 << 8,
+    .version = V102,
+    .id_size = 8,
+    .segment_size = 0,
+    .compressed_segment_size = 1,
+    .ids4 = {.strings = {0x1000, 8}, .frames = {1, 1}, .objects = {0x2000, 8}, .references = {0xf0000000, 8}},
+    .ids8 = {.strings = {0x7f3a00001000, 16},
+             .frames = {1, 1},
+             .objects = {0x700000000, 16},
+             .references = {0x7f3b00002000, 8}},
+    .id_limit4 = UINT64_C(1) << 32,
+    .class_start = 1,
+    .thread_start = 1,
+    .trace_start = 1,
+    .names = NAMES_INNER,
+    .time = TIME_ZERO,
+    .traces = TRACE_DUMMY,
+    .constants = CONSTANTS_NONE,
+    .lowest_line = -3,
+    .names_threads = true,
+    .classes = classes,
+    .strings = strings,
+    .statics = statics,
+    .mirrors = 9,
+    .loaders = 2,
+    .archived_mirrors = 3,
+    .on_trace = on_trace,
+    .on_thread = on_thread,
+    .on_local = on_local,
+    .before = before,
+    .dump = dump,
+    .after = after,
+};
