@@ -9,7 +9,7 @@
 #include "numbers.h"
 #include "printable.h"
 #include "sentence.h"
-#include "wrap.h"
+#include "text_style.h"
 
 #define INDENT 2
 #define LINE_SIZE 1024
@@ -21,7 +21,7 @@ static void print_line(const struct report *report, const char *label, const cha
 
     snprintf(line, sizeof line, "%*s%s: %s", INDENT, "", label, text);
     cut_to_columns(line, LINE_COLUMNS);
-    wrap(report->out, line + INDENT, INDENT, 0, report->width);
+    print_indented_line(report, line + INDENT);
 }
 
 /* ---- Known quirks ------------------------------------------------------------------------------------------------ */
@@ -235,7 +235,7 @@ static void print_command(const struct report *report, const char *label, const 
     if (!quote_for_shell(report->is_stdin ? "-" : report->file, file, sizeof file))
         snprintf(file, sizeof file, "FILE");
     snprintf(line, sizeof line, "%s: %s %s %s", label, program_name, options, file);
-    wrap(report->out, line, INDENT, 0, report->width);
+    print_indented_line(report, line);
 }
 
 static void print_commands(const struct report *report, const struct gravest *g)

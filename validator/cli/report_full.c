@@ -153,7 +153,7 @@ static void print_effort(const struct report *report, double seconds)
     used += (size_t)snprintf(line + used, sizeof line - used, "; %s", format_seconds(number, seconds));
     if (seconds > 0 && s->bytes >= 1000000) /* the rate of less is meaningless */
         snprintf(line + used, sizeof line - used, ", %s", format_rate(number, s->bytes, seconds));
-    wrap(report->out, line, 2, 0, report->width);
+    print_indented_line(report, line);
 }
 
 static void file_end(struct report *report, double seconds)

@@ -26,6 +26,12 @@ size_t print_file_name(const struct report *report)
     return columns;
 }
 
+void print_indented_line(const struct report *report, const char *text)
+{
+    putc(' ', report->out); /* and one more, which precedes each word */
+    wrap_hanging(report->out, text, TEXT_INDENT, 1, report->width);
+}
+
 static const char *severity_style(enum hprof_severity severity)
 {
     return severity == HPROF_ERROR ? STYLE_RED : severity == HPROF_WARNING ? STYLE_YELLOW : STYLE_CYAN;

@@ -18,6 +18,9 @@ void print_styled(const struct report *report, const char *style, const char *te
 /* Prints the name of the present file and returns its columns. */
 size_t print_file_name(const struct report *report);
 
+/* Prints a line about the present file, which is indented; if it is wrapped, the rest is indented more. */
+void print_indented_line(const struct report *report, const char *text);
+
 /* Prints "heap.hprof:0x39cd1f: error[REC-002]: " and a text, which is cut to LINE_COLUMNS and wrapped. Without an offset or a rule,
  * the line lacks them. */
 void print_finding_line(const struct report *report, enum hprof_severity severity, const char *rule, uint64_t offset,

@@ -42,8 +42,8 @@ def dump(*objects: bytes, timestamp: int = 1795521603000) -> bytes:
 
 
 def dangling(count: int) -> bytes:
-    """A dump with `count` findings of REF-002: a warning, and a note in the profile hotspot, for which the array is the list of roots
-    of the archive."""
+    """A dump with `count` findings of REF-002: a warning, and a note in the profile hotspot, for which the array is the list of
+    roots of the archive."""
     return dump(object_array(0x40, OBJECTS, [0x1000 + 8 * i for i in range(count)]), struct.pack(">BQQ", 0x01, 0x40, 0))
 
 

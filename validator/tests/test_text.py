@@ -405,7 +405,7 @@ def test_full_always_names_the_profile(files: Path, args: list[str], name: str, 
 
 def hint(name: str, cwd: Path) -> str:
     """The hint of the text report, or ""; other reports have the same, also on a pipe."""
-    (shown, *_) = [*re.findall("^  likely: (.*)$", run(name, cwd=cwd).out, re.MULTILINE), ""]
+    shown: str = [*re.findall("^  likely: (.*)$", run(name, cwd=cwd).out, re.MULTILINE), ""][0]
     assert (report_one(name, cwd=cwd)["hint"] or "") == shown
     assert (report_one("-", stdin=(cwd / name).read_bytes())["hint"] or "") == shown
     return shown
