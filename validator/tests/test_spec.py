@@ -28,6 +28,7 @@ NAMES = [
     "conformance/PRODUCERS.md",
     "conformance/producers/agent8/TEXT.md",
     "conformance/HISTORY.md",
+    "conformance/sources.md",
 ]
 TEXTS = {name: (ROOT / name).read_text(encoding="utf-8") for name in NAMES}
 TEXT = TEXTS["SPEC.md"]
@@ -317,6 +318,35 @@ def test_a_rule_is_as_severe_as_its_decision() -> None:
             else:
                 letters = re.findall(r"\b[ESWP]\b", table[row][3])
                 assert LETTERS[rule.severity] in letters, f"{rule}: {rule.severity}, row {row}: {table[row][3]}"
+
+
+# ---- The source documents
+
+
+def test_every_statement_of_the_sources_has_its_place() -> None:
+    """A section, an erratum or the words that say why not; test_cross_references_resolve finds the sections."""
+    documents = re.split(r"^## (\w+)$", TEXTS["conformance/sources.md"], flags=re.MULTILINE)[1:]
+    assert documents[::2] == re.findall(r"^\| ([A-Z]+) \|", section("1.2"), re.MULTILINE)
+    for name, text in zip(documents[::2], documents[1::2], strict=True):
+        statements = [line.strip("| ").split(" | ") for line in text.split("\n") if re.match(r"\| (?!-|Where)", line)]
+        assert len(statements) > 10, name
+        for where, statement, places in statements:
+            assert where and statement
+            for place in places.split("; "):
+                assert re.fullmatch(r"\[[\w. ]+\]|erratum: \[SPEC\.md L\.2\]|not a format matter", place), (name, statement)
+    errata = section("L.2")
+    for name, text in zip(documents[::2], documents[1::2], strict=True):
+        if "erratum" in text:
+            assert re.search(rf"^\| [\w, ]*\b{name}\b", errata, re.MULTILINE), name
+
+
+@pytest.mark.parametrize(("document", "column"), [("AGENT", 3), ("FORMAT", 2), ("HOTSPOT", 2)])
+def test_every_record_of_the_sources_is_listed(document: str, column: int) -> None:
+    text = TEXTS["conformance/sources.md"].split(f"\n## {document}\n")[1].split("\n## ")[0]
+    for clause in ("3.2", "6.1"):
+        for line in re.findall(r"^\| 0x.*$", section(clause), re.MULTILINE):
+            name = line.split("|")[column + 1].strip(" `")
+            assert name == "-" or re.search(rf"\b{name}[:,]", text), f"{name} of {document}"
 
 
 # ---- The text itself
