@@ -378,6 +378,12 @@ static uint64_t sum_of_sites(const struct oracle *o, uint64_t sites_at, uint64_t
     return sum;
 }
 
+static void check_live(struct oracle *o, uint64_t live_at, uint64_t allocated)
+{
+    if (u4(o->d, live_at) > allocated)
+        report(o, "PRF-011", live_at);
+}
+
 static void read_alloc_sites(struct oracle *o, uint64_t at)
 {
     uint64_t flags_at = at, live_bytes_at = at + 6, live_instances_at = at + 10, allocated_bytes_at = at + 14;
@@ -393,6 +399,8 @@ static void read_alloc_sites(struct oracle *o, uint64_t at)
         report(o, "PRF-005", allocated_bytes_at);
     if (sum_of_sites(o, sites_at, sites, 21) > u8(o->d, allocated_instances_at))
         report(o, "PRF-005", allocated_instances_at);
+    check_live(o, live_bytes_at, u8(o->d, allocated_bytes_at));
+    check_live(o, live_instances_at, u8(o->d, allocated_instances_at));
 
     for (uint64_t i = 0; i < sites; i++) {
         uint64_t array_at = sites_at + i * SITE_SIZE, class_at = array_at + 1, trace_at = array_at + 5;
@@ -401,7 +409,16 @@ static void read_alloc_sites(struct oracle *o, uint64_t at)
         if (u4(o->d, class_at) != 0)
             use(&o->class_serial_uses, 0, u4(o->d, class_at), ROLE_OF_SITE, class_at, "PRF-003");
         use_trace(o, trace_at, TRACE_IS_NEEDED);
+        check_live(o, array_at + 9, u4(o->d, array_at + 17));
+        check_live(o, array_at + 13, u4(o->d, array_at + 21));
     }
+}
+
+/* 4.7 */
+static void read_heap_summary(struct oracle *o, uint64_t at)
+{
+    check_live(o, at, u8(o->d, at + 8));
+    check_live(o, at + 4, u8(o->d, at + 16));
 }
 
 /* 4.8 */
@@ -791,6 +808,7 @@ static void (*const read_record[256])(struct oracle *o, uint64_t at) = {
     [HEAP_DUMP] = read_heap_dump_record,
     [CPU_SAMPLES] = read_cpu_samples,
     [CONTROL_SETTINGS] = read_control_settings,
+    [HEAP_SUMMARY] = read_heap_summary,
     [HEAP_DUMP_SEGMENT] = read_heap_dump_record,
     [HEAP_DUMP_END] = read_heap_dump_end,
 };

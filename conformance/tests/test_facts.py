@@ -5,10 +5,12 @@ from __future__ import annotations
 import gzip
 import json
 import lzma
+import subprocess
 from collections import Counter
 from pathlib import Path
 
 import pytest
+from built import TOOL, needs_tool
 
 from hprof_conformance import everything, facts, producers, ways
 from hprof_conformance.whole import ends_well, whole_until
@@ -177,6 +179,20 @@ def test_gold_dumps_of_hotspot_have_every_kind_of_root(name: str) -> None:
     kept = GOLD / INDEX[name]["file"]
     data = memoryview(lzma.decompress(kept.read_bytes()) if kept.suffix == ".xz" else kept.read_bytes())
     assert set(holds(data).sub_records) >= ROOTS
+
+
+@needs_tool
+@pytest.mark.parametrize("name", sorted(INDEX))
+def test_auto_recognizes_the_producer_of_a_gold_dump(name: str) -> None:
+    """And its profile leaves nothing but a known warning of the agent of 11 (PRODUCERS.md A.3), and what Shark's copy lacks."""
+    kept = GOLD / INDEX[name]["file"]
+    data = lzma.decompress(kept.read_bytes()) if kept.suffix == ".xz" else kept.read_bytes()
+    words = [TOOL, "--profile", "auto", "--format", "json", "-"]
+    (report,) = json.loads(subprocess.run(words, input=data, stdout=subprocess.PIPE, check=False).stdout)["files"]
+    expected = {"agent": "jdk8-agent", "sa": "sa"}.get(name.rstrip("0123456789-gz"), "hotspot")
+    assert report["profile"] == expected
+    left = {one["rule"] for one in report["findings"] if one["severity"] != "note"}
+    assert left <= ({"STR-003"} if name == "sa11" else {"STK-010", "REC-009"} if name.startswith("shark-") else set())
 
 
 def test_every_gold_dump_is_in_the_index() -> None:

@@ -76,6 +76,7 @@ FILES = {
             "conformance/HISTORY.md",
             "conformance/PRODUCERS.md",
             "conformance/producers/agent8/TEXT.md",
+            "conformance/sources.md",
             "validator/RULES.md",
         )
     ),

@@ -5,6 +5,7 @@ notice a row that derive overlooks.
 """
 
 import hashlib
+import itertools
 import re
 import shutil
 import subprocess
@@ -12,9 +13,11 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from hprof_corpus import reader
 from hprof_corpus.assembler import assemble
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -25,6 +28,7 @@ NAMES = [
     "conformance/PRODUCERS.md",
     "conformance/producers/agent8/TEXT.md",
     "conformance/HISTORY.md",
+    "conformance/sources.md",
 ]
 TEXTS = {name: (ROOT / name).read_text(encoding="utf-8") for name in NAMES}
 TEXT = TEXTS["SPEC.md"]
@@ -147,19 +151,100 @@ def test_families_are_numbered_without_a_gap() -> None:
 
 
 @pytest.mark.parametrize("macro", ["RECORD", "SUBRECORD"])
-def test_every_record_has_its_section_and_layout(macro: str) -> None:
-    for name, tag, _, clause, layout in rows(RECORDS_DEF, macro):
+def test_every_record_has_its_section_and_diagram(macro: str) -> None:
+    """Records of one layout share its table, and those of Android that are an ID alone a diagram."""
+    drawn = set()
+    for name, tag, since, clause, layout in rows(RECORDS_DEF, macro):
         text = section(clause) + (section("6.3.1") if name == "CLASS_DUMP" else "")
-        assert f"<!-- derived: layout {layout} -->" in text, f"{name}: no layout in {clause}"
         assert tag in text, f"{name}: tag {tag} is not in {clause}"
         assert name in text
+        if (clause, layout) not in drawn:
+            assert f"<!-- derived: diagram {name} -->" in text or since == "V103", f"{name}: no diagram in {clause}"
+        drawn.add((clause, layout))
+
+
+def boxes(name: str) -> list[tuple[str, int | str]]:
+    """What the diagram shows: label, and bytes, or the border of what has no fixed size."""
+    diagram = TEXT.split(f"<!-- derived: diagram {name} -->")[1].split("```")[1].split("\n")
+    found: list[tuple[str, int | str]] = []
+    for number, line in enumerate(diagram):
+        if not line.startswith("|") or not diagram[number - 1].startswith("+"):
+            continue
+        border = diagram[number - 1]
+        end = next(i for i, other in enumerate(diagram) if i > number and not other.startswith("|"))
+        bars = [column for column, mark in enumerate(line) if mark == "|"]
+        for start, stop in itertools.pairwise(bars):
+            label = "".join(other[start + 1 : stop].strip() for other in diagram[number:end])
+            kind = border[start + 1]
+            found.append((label, border[start:stop].count("+") if kind == "-" else kind))
+    return found
+
+
+def test_diagrams_show_the_fields() -> None:
+    """Of each record and of each entry of a list."""
+    sizes = {"U1": 1, "U2": 2, "U4": 4, "U8": 8, "I4": 4, "ID": "~"}
+    layouts = {
+        layout: [(field, sizes[kind]) for kind, field in re.findall(r"F\((\w+), (\w+),", body)]
+        for layout, body in re.findall(r"^#define LAYOUT_(\w+)\(F, TAIL\)((?:.*\\\n)*.*)$", RECORDS_DEF, re.MULTILINE)
+    }
+    kinds = {row[0]: (macro, row) for macro in ("RECORD", "SUBRECORD") for row in rows(RECORDS_DEF, macro)}
+    shown = set(re.findall(r"<!-- derived: diagram (\w+) -->", TEXT)) - {"HEADER", "RECORD", "SUBRECORD"}
+    used = {layout for name in shown for layout in (kinds[name][1][4] if name in kinds else name,)}
+    assert used == set(layouts)
+    for name in shown:
+        found = boxes(name)
+        if name in kinds:
+            macro, (_, tag, _, _, layout) = kinds[name]
+            head = [(tag, 1), ("time", 4), ("length", 4)][: 3 if macro == "RECORD" else 1]
+        else:
+            layout, head = name, []
+        expected = [*head, *layouts[layout]]
+        assert found[: len(expected)] == expected, name
+        assert all(size in ("=", 2) for _, size in found[len(expected) :]), name
+
+
+def test_tables_are_numbered() -> None:
+    """Each table has a caption; `ci/derive` numbers them."""
+    unfenced = re.sub(r"^```.*?^```", "", TEXT, flags=re.DOTALL | re.MULTILINE)
+    heads = re.findall(r"(.*)\n\n(\|.*)\n\| ---", unfenced)
+    assert len(heads) == unfenced.count("\n| ---")
+    for number, (caption, head) in enumerate(heads, 1):
+        assert caption.startswith(f"*Table {number}: "), f"{caption!r} before {head}"
+
+
+def test_the_decoding_procedure_decodes() -> None:
+    """Appendix N, run on the valid files of the corpus, finds what the reader of hprof_corpus finds."""
+    (code,) = re.findall(r"^```python\n(.*?)^```", section("Appendix N"), re.DOTALL | re.MULTILINE)
+    names: dict[str, Any] = {}
+    exec(code, names)
+    decoded = 0
+    for path in sorted((ROOT / "corpus/valid").glob("*.hprof")):
+        file = memoryview(path.read_bytes())
+        expected = reader.count(file)
+        if expected.version == "1.0.3":
+            continue
+        data = bytes(reader.decompressed(file)) if expected.compressed else bytes(file)
+        strings, _, heaps = names["read_dump"](data)
+        decoded += 1
+        fields = [field for heap in heaps for one in heap.instances for field in names["fields_of"](heap, one)]
+        assert len(strings) == expected.strings, path.name
+        assert len(heaps) == expected.heap_dumps, path.name
+        assert sum(len(heap.roots) for heap in heaps) == sum(expected.roots.values()), path.name
+        assert sum(len(heap.classes) for heap in heaps) == sum(one.dumps for one in expected.classes), path.name
+        assert sum(len(heap.instances) for heap in heaps) == expected.instances, path.name
+        assert sum(len(elements) for heap in heaps for _, elements in heap.object_arrays.values()) == expected.elements
+        assert sum(len(heap.primitive_arrays) for heap in heaps) == expected.primitive_arrays, path.name
+        references = expected.references_in.get("fields", reader.References())
+        assert sum(1 for *_, kind, _ in fields if kind == 2) == references.all, path.name
+        assert sum(1 for *_, kind, value in fields if kind == 2 and value) == references.not_null, path.name
+    assert decoded > 100
 
 
 def test_every_layout_is_shown() -> None:
     layouts = re.findall(r"^#define LAYOUT_(\w+)\(", RECORDS_DEF, re.MULTILINE)
     assert layouts
-    shown = set(re.findall(r"<!-- derived: layout (\w+) -->", TEXT))
-    assert shown == set(layouts)
+    shown = re.findall(r"<!-- derived: layout (\w+) -->", TEXT)
+    assert sorted(shown) == sorted(layouts), "a layout is not shown, or more than once"
 
 
 def test_every_field_is_in_its_table() -> None:
@@ -233,6 +318,35 @@ def test_a_rule_is_as_severe_as_its_decision() -> None:
             else:
                 letters = re.findall(r"\b[ESWP]\b", table[row][3])
                 assert LETTERS[rule.severity] in letters, f"{rule}: {rule.severity}, row {row}: {table[row][3]}"
+
+
+# ---- The source documents
+
+
+def test_every_statement_of_the_sources_has_its_place() -> None:
+    """A section, an erratum or the words that say why not; test_cross_references_resolve finds the sections."""
+    documents = re.split(r"^## (\w+)$", TEXTS["conformance/sources.md"], flags=re.MULTILINE)[1:]
+    assert documents[::2] == re.findall(r"^\| ([A-Z]+) \|", section("1.2"), re.MULTILINE)
+    for name, text in zip(documents[::2], documents[1::2], strict=True):
+        statements = [line.strip("| ").split(" | ") for line in text.split("\n") if re.match(r"\| (?!-|Where)", line)]
+        assert len(statements) > 10, name
+        for where, statement, places in statements:
+            assert where and statement
+            for place in places.split("; "):
+                assert re.fullmatch(r"\[[\w. ]+\]|erratum: \[SPEC\.md L\.2\]|not a format matter", place), (name, statement)
+    errata = section("L.2")
+    for name, text in zip(documents[::2], documents[1::2], strict=True):
+        if "erratum" in text:
+            assert re.search(rf"^\| [\w, ]*\b{name}\b", errata, re.MULTILINE), name
+
+
+@pytest.mark.parametrize(("document", "column"), [("AGENT", 3), ("FORMAT", 2), ("HOTSPOT", 2)])
+def test_every_record_of_the_sources_is_listed(document: str, column: int) -> None:
+    text = TEXTS["conformance/sources.md"].split(f"\n## {document}\n")[1].split("\n## ")[0]
+    for clause in ("3.2", "6.1"):
+        for line in re.findall(r"^\| 0x.*$", section(clause), re.MULTILINE):
+            name = line.split("|")[column + 1].strip(" `")
+            assert name == "-" or re.search(rf"\b{name}[:,]", text), f"{name} of {document}"
 
 
 # ---- The text itself

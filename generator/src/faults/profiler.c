@@ -1,15 +1,16 @@
 /* SPEC.md 4.6, 4.10, 4.11: the records of the profiler. */
 #include "faults/fault.h"
 
-/* Two sites with 16 bytes and 1 instance each, live and allocated, and the right totals. *entry is the second. */
+/* Two sites, each with 16 live bytes and 1 live instance, 32 bytes and 2 instances allocated, and the right totals. *entry is the
+ * second. */
 static struct event alloc_sites(struct faults *v, struct SITE entry)
 {
     struct event e = RECORD_EVENT(ALLOC_SITES);
-    const struct SITE sites[2] = {{.live_bytes = 16, .live_instances = 1, .allocated_bytes = 16, .allocated_instances = 1},
+    const struct SITE sites[2] = {{.live_bytes = 16, .live_instances = 1, .allocated_bytes = 32, .allocated_instances = 2},
                                   entry};
 
     e.fields.ALLOC_SITES = (struct ALLOC_SITES){
-        .live_bytes = 32, .live_instances = 2, .allocated_bytes = 32, .allocated_instances = 2, .sites = 2};
+        .live_bytes = 32, .live_instances = 2, .allocated_bytes = 64, .allocated_instances = 4, .sites = 2};
     begin_bytes(v);
     for (int i = 0; i < 2; i++) {
         add_u1(v, sites[i].array_type);
@@ -24,7 +25,7 @@ static struct event alloc_sites(struct faults *v, struct SITE entry)
     return e;
 }
 
-static const struct SITE sound = {.live_bytes = 16, .live_instances = 1, .allocated_bytes = 16, .allocated_instances = 1};
+static const struct SITE sound = {.live_bytes = 16, .live_instances = 1, .allocated_bytes = 32, .allocated_instances = 2};
 
 /* The offset of a field of the second site. */
 #define SITE_FIELD(v, e, field) \
@@ -94,11 +95,11 @@ void prf_005_sum(struct faults *v, struct event *e, int total)
         break_at(v, &sites, EVENT_OFFSET_OF(EVENT_RECORD, ALLOC_SITES, live_instances, v->id_size));
         break;
     case 2:
-        r->allocated_bytes = 31;
+        r->allocated_bytes = 63;
         break_at(v, &sites, EVENT_OFFSET_OF(EVENT_RECORD, ALLOC_SITES, allocated_bytes, v->id_size));
         break;
     default:
-        r->allocated_instances = 1;
+        r->allocated_instances = 3;
         break_at(v, &sites, EVENT_OFFSET_OF(EVENT_RECORD, ALLOC_SITES, allocated_instances, v->id_size));
         break;
     }
@@ -113,10 +114,40 @@ void prf_005_wide(struct faults *v, struct event *e, int variant)
 
     (void)e;
     (void)variant;
-    bad.live_bytes = UINT32_MAX;
+    bad.live_bytes = bad.allocated_bytes = UINT32_MAX;
     sites = alloc_sites(v, bad);
+    sites.fields.ALLOC_SITES.allocated_bytes += UINT32_MAX;
     break_at(v, &sites, EVENT_OFFSET_OF(EVENT_RECORD, ALLOC_SITES, live_bytes, v->id_size));
     insert(v, &sites);
+}
+
+void prf_011_live(struct faults *v, struct event *e, int variant)
+{
+    struct SITE bad = sound;
+    struct event broken;
+
+    (void)e;
+    if (variant == 3) {
+        broken = RECORD_EVENT(HEAP_SUMMARY);
+        broken.fields.HEAP_SUMMARY =
+            (struct HEAP_SUMMARY){.live_bytes = 16, .live_instances = 2, .allocated_bytes = 16, .allocated_instances = 1};
+        break_at(v, &broken, EVENT_OFFSET_OF(EVENT_RECORD, HEAP_SUMMARY, live_instances, v->id_size));
+    } else if (variant == 2) {
+        broken = alloc_sites(v, bad);
+        broken.fields.ALLOC_SITES.live_bytes = 65;
+        break_at(v, &broken, EVENT_OFFSET_OF(EVENT_RECORD, ALLOC_SITES, live_bytes, v->id_size));
+    } else if (variant == 1) {
+        bad.live_instances = 3;
+        broken = alloc_sites(v, bad);
+        broken.fields.ALLOC_SITES.live_instances = 4;
+        break_at(v, &broken, SITE_FIELD(v, &broken, live_instances));
+    } else {
+        bad.live_bytes = 33;
+        broken = alloc_sites(v, bad);
+        broken.fields.ALLOC_SITES.live_bytes = 49;
+        break_at(v, &broken, SITE_FIELD(v, &broken, live_bytes));
+    }
+    insert(v, &broken);
 }
 
 static struct event cpu_samples(struct faults *v, uint32_t total, uint32_t first, uint32_t second, uint32_t trace)

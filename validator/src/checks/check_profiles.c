@@ -5,6 +5,13 @@
 
 enum { SITES_FLAGS = 7, CONTROL_FLAGS = 3 };
 
+static void check_live(struct checker *ck, uint64_t live, uint64_t allocated, uint64_t at, const char *what)
+{
+    if (live > allocated)
+        report(ck, RULE_PRF_011, at, "no more live than allocated", "%s: %" PRIu64 " live, %" PRIu64 " allocated", what, live,
+               allocated);
+}
+
 static void check_site(struct checker *ck, const struct SITE *r, uint64_t at)
 {
     unsigned id = ck->file->id_size;
@@ -14,6 +21,8 @@ static void check_site(struct checker *ck, const struct SITE *r, uint64_t at)
     if (r->class_serial)
         use_class_serial(ck, r->class_serial, SERIAL_OF_SITE, at + OFFSET_OF(SITE, class_serial, id));
     use_trace(ck, r->trace_serial, TRACE_OF_SITE, at + OFFSET_OF(SITE, trace_serial, id));
+    check_live(ck, r->live_bytes, r->allocated_bytes, at + OFFSET_OF(SITE, live_bytes, id), "bytes");
+    check_live(ck, r->live_instances, r->allocated_instances, at + OFFSET_OF(SITE, live_instances, id), "instances");
 }
 
 static void check_sum(struct checker *ck, uint64_t sum, uint64_t total, uint64_t at, const char *what)
@@ -38,6 +47,9 @@ bool check_alloc_sites(struct checker *ck)
     input_advance(ck->in, fixed);
     if (r.flags & ~SITES_FLAGS)
         report(ck, RULE_PRF_004, at, "flags 1, 2 and 4 at the most", "0x%04x", r.flags);
+    check_live(ck, r.live_bytes, r.allocated_bytes, at + OFFSET_OF(ALLOC_SITES, live_bytes, id), "bytes in all");
+    check_live(ck, r.live_instances, r.allocated_instances, at + OFFSET_OF(ALLOC_SITES, live_instances, id),
+               "instances in all");
 
     for (uint32_t i = 0; i < r.sites; i++) {
         struct SITE site;
@@ -57,6 +69,15 @@ bool check_alloc_sites(struct checker *ck)
     check_sum(ck, sum[2], r.allocated_bytes, at + OFFSET_OF(ALLOC_SITES, allocated_bytes, id), "bytes allocated");
     check_sum(ck, sum[3], r.allocated_instances, at + OFFSET_OF(ALLOC_SITES, allocated_instances, id), "instances allocated");
     return true;
+}
+
+/* SPEC.md 4.7 HEAP_SUMMARY */
+void check_heap_summary(struct checker *ck, const struct HEAP_SUMMARY *r, uint64_t at)
+{
+    unsigned id = ck->file->id_size;
+
+    check_live(ck, r->live_bytes, r->allocated_bytes, at + OFFSET_OF(HEAP_SUMMARY, live_bytes, id), "bytes");
+    check_live(ck, r->live_instances, r->allocated_instances, at + OFFSET_OF(HEAP_SUMMARY, live_instances, id), "instances");
 }
 
 /* SPEC.md 4.10 CPU_SAMPLES. The length was checked. */

@@ -139,13 +139,16 @@ static void report_use(void *context, uint64_t id, const uint64_t first[USE_ROLE
     unsigned role = 0;
     uint64_t offset = uses_first(first, 0, USE_ROLES - 1, &role);
     bool in_dump = role >= NAME_OF_STATIC_FIELD;
+    unsigned other;
+    bool only_source = uses_first(first, 0, SOURCE_OF_METHOD - 1, &other) == NEVER_USED &&
+                       uses_first(first, SOURCE_OF_METHOD + 1, USE_ROLES - 1, &other) == NEVER_USED;
 
     if (strings_defined(&ck->file->strings, id))
         (in_dump ? report_within : report_late)(ck, RULE_STR_007, SHAPE_ANY, offset, paths[role],
                                                 "a string defined before it is named", "0x%" PRIx64 ", defined later", id);
     else if (!(ck->file->lost & MAY_DEFINE_STRINGS))
-        (in_dump ? report_within : report_late)(ck, RULE_STR_006, SHAPE_ANY, offset, paths[role], "the ID of a string",
-                                                "0x%" PRIx64 ", not defined", id);
+        (in_dump ? report_within : report_late)(ck, RULE_STR_006, only_source ? SHAPE_SOURCE_FILE : SHAPE_ANY, offset,
+                                                paths[role], "the ID of a string", "0x%" PRIx64 ", not defined", id);
 }
 
 void finish_strings(struct checker *ck)

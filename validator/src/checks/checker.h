@@ -161,6 +161,7 @@ void check_end_thread(struct checker *ck, const struct END_THREAD *r, uint64_t a
 /* ---- check_profiles.c ---- */
 bool check_alloc_sites(struct checker *ck);
 bool check_cpu_samples(struct checker *ck);
+void check_heap_summary(struct checker *ck, const struct HEAP_SUMMARY *r, uint64_t at);
 void check_control_settings(struct checker *ck, const struct CONTROL_SETTINGS *r, uint64_t at);
 
 /* ---- check_header.c ---- */

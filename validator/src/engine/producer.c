@@ -54,8 +54,8 @@ struct producer guess_producer(const struct run *run, const struct file *file)
         return (struct producer){PROFILE_GRAALVM, "GraalVM native image"};
     if (!signs->any_time && names.slashed && !names.bracketed && (heap_dump || segment)) {
         /* The serviceability agent begins with the stack trace that HotSpot writes after the classes. HotSpot 5 began with it too,
-         * but wrote sticky classes, which the agent never does. */
-        if (signs->first_tag == TAG_TRACE && !run->sum.subrecord_counts[SUB_ROOT_STICKY_CLASS])
+         * but wrote 1.0.1 and sticky classes; the agent writes sticky classes since 27, and 1.0.2 since 11. */
+        if (signs->first_tag == TAG_TRACE && (file->version != V101 || !run->sum.subrecord_counts[SUB_ROOT_STICKY_CLASS]))
             return (struct producer){PROFILE_SA, "the serviceability agent (jhsdb jmap)"};
         if (signs->trace_one_empty)
             return (struct producer){PROFILE_HOTSPOT, names.version ? versions[names.version - 1].producer : "HotSpot"};

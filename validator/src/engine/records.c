@@ -175,7 +175,7 @@ static void walk_record(struct engine *e)
         check_counted(e, RULE_PRF_001, check_alloc_sites);
         return;
     case TAG_HEAP_SUMMARY:
-        FIXED_RECORD(HEAP_SUMMARY, RULE_PRF_006, (void)r);
+        FIXED_RECORD(HEAP_SUMMARY, RULE_PRF_006, check_heap_summary(&e->ck, &r, at));
         return;
     case TAG_START_THREAD:
         FIXED_RECORD(START_THREAD, RULE_THR_001, check_start_thread(&e->ck, &r, at));

@@ -27,6 +27,7 @@ enum finding_shape {
     SHAPE_NO_TRACE_MARK,         /* STK-012: 0xffffffff of a thread root */
     SHAPE_THREAD_ONE,            /* STK-011: thread 1 */
     SHAPE_CLASS_ZERO,            /* OBJ-003: class 0 */
+    SHAPE_SOURCE_FILE,           /* STR-006: only source files of frames have this name */
     SHAPE_COUNT
 };
 

@@ -10,7 +10,6 @@ from hprof_corpus.ascii.grammar import Kind
 from hprof_corpus.ascii.state import State, brief, show_brief
 
 MOST_RISE = 1.01  # of the total of live bytes while sites are written
-MOST_SINCE = 4  # samples, while a row is written
 HALF = 0.005 + 1e-6  # what rounding to two decimals may hide
 
 
@@ -53,10 +52,6 @@ class _Table:
         if share < 0:
             self.state.report(rule, "0.00% or more", f"{share:.2f}%")
         return share >= 0
-
-    def _share(self, share: bytes, exact: float) -> None:
-        if abs(float(share) - exact) > HALF:
-            self.state.report("ASC-032", f"{exact:.2f}%", f"{share.decode()}%")
 
     def _accumulate(self, share: bytes, exact: float, slack: float) -> None:
         if abs(float(share) - exact) > slack:
@@ -170,7 +165,9 @@ class Ranked(_Table):
         self.kinds: tuple[Kind, ...] = (self.head, Kind.RANKED)
         self.end_kind: Kind | None = Kind.MONITOR_TIME_END if monitors else Kind.CPU_END
         self.headed = False
-        self.counted = 0
+        self.counted = 0  # samples of the rows, as far as the shares are of them
+        self.exceeding = 0  # the others
+        self.exceeded = False
         self.last = math.inf
 
     def line(self, kind: Kind, match: re.Match[bytes]) -> None:
@@ -183,9 +180,7 @@ class Ranked(_Table):
             self.headed = True
         self._rank(match[1])
         if self.samples:
-            count = int(match[4]) - self._taken_since(match[2], match[3], int(match[4]))
-            self._order(count, "sampled-since" if count == self.last + 1 else "")
-            self._count(match[2], match[3], count)
+            self._count(match[2], match[3], int(match[4]))
         else:
             self._time(match[2], match[3])
         self.state.use_trace(match[5])
@@ -203,24 +198,41 @@ class Ranked(_Table):
             self._accumulate(accumulated, self.accumulated + float(share), 3 * HALF)
         self.accumulated = float(accumulated)
 
-    def _taken_since(self, share: bytes, accumulated: bytes, count: int) -> int:
-        """Samples taken after the shares of a row were computed and before the row was written."""
-        if self.total <= 0 or _is_near(share, count, self.total):
-            return 0
-        for since in range(1, min(MOST_SINCE, count) + 1):
-            if _is_near(share, count - since, self.total) and _is_near(accumulated, self.counted + count - since, self.total):
-                self.state.report("ASC-032", f"{_percent(count, self.total):.2f}%", f"{share.decode()}%", "sampled-since")
-                return since
-        return 0
-
     def _count(self, share: bytes, accumulated: bytes, count: int) -> None:
-        self.counted += count
-        if self.counted > self.total >= self.counted - count:
-            shape = "sampled-since" if self.counted == self.total + 1 else ""
-            self.state.report("ASC-034", f"at most {self.total} samples in all", str(self.counted), shape)
-        if self.total > 0:
-            self._share(share, _percent(count, self.total))
-            self._accumulate(accumulated, _percent(self.counted, self.total), HALF)
+        """Samples that are taken while the table is written make a count higher than the share and the total that were computed
+        before, never lower, and have the shape sampled-since."""
+        self._order(count, "sampled-since")
+        if self.total <= 0:
+            self.counted += count
+            self._exceed(count)
+            return
+        own = self._most(share, count)
+        if own < count or not _is_near(share, count, self.total):
+            shape = "sampled-since" if own < count else ""
+            self.state.report("ASC-032", f"{_percent(count, self.total):.2f}%", f"{share.decode()}%", shape)
+        self.exceeding += count - own
+        self.counted += own
+        all_so_far = self._most(accumulated, self.counted)
+        if all_so_far < self.counted or not _is_near(accumulated, self.counted, self.total):
+            sums = abs(float(accumulated) - self.accumulated - float(share)) <= 3 * HALF
+            shape = "sampled-since" if all_so_far < self.counted and sums else ""
+            self.state.report("ASC-033", f"{_percent(self.counted, self.total):.2f}%", f"{accumulated.decode()}%", shape)
+            self.exceeding += self.counted - all_so_far
+            self.counted = all_so_far
+        self.accumulated = float(accumulated)
+        self._exceed(count)
+
+    def _most(self, share: bytes, count: int) -> int:
+        """The most samples up to `count` that have this share; `count` if there are none."""
+        most = math.floor((float(share) + HALF) * self.total / 100)
+        return most if most < count and _is_near(share, most, self.total) else count
+
+    def _exceed(self, count: int) -> None:
+        """The counts as they are written, with those that were taken since, exceed the total: one finding for each table."""
+        written = self.counted + self.exceeding
+        if written > self.total and not self.exceeded:
+            self.exceeded = True
+            self.state.report("ASC-034", f"at most {self.total} samples in all", str(written), "sampled-since")
 
     def _method(self, trace: bytes, method: bytes) -> None:
         first = self.state.traces.get(int(trace))  # None if its line is cut
