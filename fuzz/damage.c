@@ -159,6 +159,32 @@ static void copy_subrecords(struct dump *d)
         memcpy(d->bytes + to->at, copy, from->size);
 }
 
+/* Moves some sub-records to the end of the heap dump: of a class, so that its instances precede it. */
+static void move_subrecords(struct dump *d)
+{
+    static uint8_t copy[LONGEST];
+
+    for (size_t moves = draw_length(d, 40); moves; moves--) {
+        const struct place *from = draw_place(d, true, one_in(&d->dice, 4) ? 0 : SUB_CLASS_DUMP), *to = from;
+        size_t size;
+
+        for (unsigned tries = 0; to && tries < 4; tries++) {
+            const struct place *later = draw_place(d, true, 0);
+
+            to = later && later->at > to->at ? later : to;
+        }
+        if (!from || from->record == to->record || from->size > sizeof copy)
+            continue;
+        size = from->size;
+        memcpy(copy, d->bytes + from->at, size);
+        if (!open_gap(d, to->at, size, to->record))
+            return;
+        memcpy(d->bytes + to->at, copy, size);
+        close_gap(d, from->at, size, from->record);
+        find_places(d);
+    }
+}
+
 static void remove_subrecord(struct dump *d)
 {
     const struct place *p = draw_place(d, true, one_in(&d->dice, 3) ? SUB_CLASS_DUMP : 0);
@@ -349,8 +375,9 @@ static void truncate_dump(struct dump *d)
 size_t mutate_dump(const uint8_t *data, size_t size, const uint8_t *other, size_t other_size, uint8_t *out, size_t max,
                    uint64_t seed)
 {
-    static void (*const keeping[])(struct dump *) = {change_id,    copy_subrecords, remove_subrecord, insert_array,
-                                                     insert_array, insert_record,   divide_segment,   join_segments};
+    static void (*const keeping[])(struct dump *) = {change_id,        copy_subrecords, move_subrecords, move_subrecords,
+                                                     remove_subrecord, insert_array,    insert_array,    insert_record,
+                                                     divide_segment,   join_segments};
     static void (*const breaking[])(struct dump *) = {lose_bytes, double_bytes,  zero_bytes,   change_byte,
                                                       change_tag, change_length, truncate_dump};
     struct dump d = {.bytes = out, .size = size < max ? size : max, .max = max, .dice = {seed}};
