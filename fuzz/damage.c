@@ -1,5 +1,5 @@
-/* Structured damage of dumps of some megabytes, in place of the mutator, which knows the first few thousand pieces of a dump only. Half of
- * the changes keep the framing right, so that the oracle has something to say; offsets near multiples of the library's sizes come more
+/* Structured damage of dumps of some megabytes, in place of the mutator, which knows the first few thousand pieces of a dump only. Most
+ * changes keep the framing right, so that the oracle has something to say; offsets near multiples of the library's sizes come more
  * often. */
 #include <string.h>
 
@@ -145,6 +145,13 @@ static void change_id(struct dump *d)
         memcpy(d->bytes + at, d->bytes + other->at + 1, d->id_size);
     else
         put_number(d->bytes + at, d->id_size, throw_dice(&d->dice) >> below(&d->dice, 64));
+}
+
+/* Some IDs that are undefined, or of another object, where an object or a class is named. */
+static void change_ids(struct dump *d)
+{
+    for (size_t n = draw_length(d, 40); n; n--)
+        change_id(d);
 }
 
 static void copy_subrecords(struct dump *d)
@@ -375,7 +382,7 @@ static void truncate_dump(struct dump *d)
 size_t mutate_dump(const uint8_t *data, size_t size, const uint8_t *other, size_t other_size, uint8_t *out, size_t max,
                    uint64_t seed)
 {
-    static void (*const keeping[])(struct dump *) = {change_id,        copy_subrecords, move_subrecords, move_subrecords,
+    static void (*const keeping[])(struct dump *) = {change_ids,       copy_subrecords, move_subrecords, move_subrecords,
                                                      remove_subrecord, insert_array,    insert_array,    insert_record,
                                                      divide_segment,   join_segments};
     static void (*const breaking[])(struct dump *) = {lose_bytes, double_bytes,  zero_bytes,   change_byte,
@@ -385,10 +392,13 @@ size_t mutate_dump(const uint8_t *data, size_t size, const uint8_t *other, size_
     (void)other;
     (void)other_size;
     memmove(out, data, d.size);
-    find_places(&d);
-    if (one_in(&d.dice, 2))
+    for (size_t changes = below(&d.dice, 5); changes; changes--) {
+        find_places(&d);
         keeping[below(&d.dice, sizeof keeping / sizeof *keeping)](&d);
-    else if (one_in(&d.dice, 2))
+    }
+    if (one_in(&d.dice, 4)) {
+        find_places(&d);
         breaking[below(&d.dice, sizeof breaking / sizeof *breaking)](&d);
+    }
     return d.size;
 }
