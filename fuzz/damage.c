@@ -1,6 +1,6 @@
-/* Structured damage of dumps of some megabytes, in place of the mutator, which knows the first few thousand pieces of a dump only. Most
- * changes keep the framing right, so that the oracle has something to say; offsets near multiples of the library's sizes come more
- * often. */
+/* Structured damage of dumps of some megabytes, in place of the mutator, which knows the first few thousand pieces of a dump
+ * only. Most changes keep the framing right, so that the oracle has something to say; offsets near multiples of the library's
+ * sizes come more often. */
 #include <string.h>
 
 #include "dice.h"
