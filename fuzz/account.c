@@ -88,6 +88,8 @@ static void on_summary(void *context, const struct hprof_summary *s)
     add_number(a, "quirks known ", s->quirks != NULL);
     add_number(a, "quirk errors ", s->quirk_errors);
     add_number(a, "quirk warnings ", s->quirk_warnings);
+    add_number(a, "incomplete ", s->incomplete);
+    add_number(a, "missing objects ", s->missing_objects);
     add_text(a, "hint ", s->hint);
     add_text(a, "failure ", s->failure);
 }
@@ -298,8 +300,8 @@ void expect_consistent(const struct account *a, const struct hprof_options *opti
         fail_target("status %d %s a sentence", s->status, s->failure ? "with" : "without");
     if (!is_complete)
         return;
-    if ((s->status == HPROF_INVALID) != (s->errors > 0))
-        fail_target("status %d with %llu errors", s->status, (unsigned long long)s->errors);
+    if ((s->status == HPROF_INVALID) != (s->errors > 0 || (s->incomplete && !options->allow_incomplete)))
+        fail_target("status %d with %llu errors%s", s->status, (unsigned long long)s->errors, s->incomplete ? ", incomplete" : "");
     if (s->file_bytes != size || (!s->compressed && s->bytes != size))
         fail_target("%llu bytes of a file of %llu are reported; the input has %zu", (unsigned long long)s->bytes,
                     (unsigned long long)s->file_bytes, size);

@@ -1,6 +1,6 @@
-/* Structured damage of dumps of some megabytes, in place of the mutator, which knows the first few thousand pieces of a dump only. Half of
- * the changes keep the framing right, so that the oracle has something to say; offsets near multiples of the library's sizes come more
- * often. */
+/* Structured damage of dumps of some megabytes, in place of the mutator, which knows the first few thousand pieces of a dump
+ * only. Most changes keep the framing right, so that the oracle has something to say; offsets near multiples of the library's
+ * sizes come more often. */
 #include <string.h>
 
 #include "dice.h"
@@ -147,6 +147,13 @@ static void change_id(struct dump *d)
         put_number(d->bytes + at, d->id_size, throw_dice(&d->dice) >> below(&d->dice, 64));
 }
 
+/* Some IDs that are undefined, or of another object, where an object or a class is named. */
+static void change_ids(struct dump *d)
+{
+    for (size_t n = draw_length(d, 40); n; n--)
+        change_id(d);
+}
+
 static void copy_subrecords(struct dump *d)
 {
     const struct place *from = draw_place(d, true, one_in(&d->dice, 3) ? SUB_CLASS_DUMP : 0), *to = draw_place(d, true, 0);
@@ -157,6 +164,32 @@ static void copy_subrecords(struct dump *d)
     memcpy(copy, d->bytes + from->at, from->size);
     if (open_gap(d, to->at, from->size, to->record))
         memcpy(d->bytes + to->at, copy, from->size);
+}
+
+/* Moves some sub-records to the end of the heap dump: of a class, so that its instances precede it. */
+static void move_subrecords(struct dump *d)
+{
+    static uint8_t copy[LONGEST];
+
+    for (size_t moves = draw_length(d, 40); moves; moves--) {
+        const struct place *from = draw_place(d, true, one_in(&d->dice, 4) ? 0 : SUB_CLASS_DUMP), *to = from;
+        size_t size;
+
+        for (unsigned tries = 0; to && tries < 4; tries++) {
+            const struct place *later = draw_place(d, true, 0);
+
+            to = later && later->at > to->at ? later : to;
+        }
+        if (!from || from->record == to->record || from->size > sizeof copy)
+            continue;
+        size = from->size;
+        memcpy(copy, d->bytes + from->at, size);
+        if (!open_gap(d, to->at, size, to->record))
+            return;
+        memcpy(d->bytes + to->at, copy, size);
+        close_gap(d, from->at, size, from->record);
+        find_places(d);
+    }
 }
 
 static void remove_subrecord(struct dump *d)
@@ -349,8 +382,9 @@ static void truncate_dump(struct dump *d)
 size_t mutate_dump(const uint8_t *data, size_t size, const uint8_t *other, size_t other_size, uint8_t *out, size_t max,
                    uint64_t seed)
 {
-    static void (*const keeping[])(struct dump *) = {change_id,    copy_subrecords, remove_subrecord, insert_array,
-                                                     insert_array, insert_record,   divide_segment,   join_segments};
+    static void (*const keeping[])(struct dump *) = {change_ids,       copy_subrecords, move_subrecords, move_subrecords,
+                                                     remove_subrecord, insert_array,    insert_array,    insert_record,
+                                                     divide_segment,   join_segments};
     static void (*const breaking[])(struct dump *) = {lose_bytes, double_bytes,  zero_bytes,   change_byte,
                                                       change_tag, change_length, truncate_dump};
     struct dump d = {.bytes = out, .size = size < max ? size : max, .max = max, .dice = {seed}};
@@ -358,10 +392,13 @@ size_t mutate_dump(const uint8_t *data, size_t size, const uint8_t *other, size_
     (void)other;
     (void)other_size;
     memmove(out, data, d.size);
-    find_places(&d);
-    if (one_in(&d.dice, 2))
+    for (size_t changes = below(&d.dice, 5); changes; changes--) {
+        find_places(&d);
         keeping[below(&d.dice, sizeof keeping / sizeof *keeping)](&d);
-    else if (one_in(&d.dice, 2))
+    }
+    if (one_in(&d.dice, 4)) {
+        find_places(&d);
         breaking[below(&d.dice, sizeof breaking / sizeof *breaking)](&d);
+    }
     return d.size;
 }

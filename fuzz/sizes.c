@@ -11,8 +11,8 @@ uint64_t seed_from(const uint8_t *data, size_t size)
     return hash;
 }
 
-/* From the least to the usual; each power of two is as likely as any other. A large input has no more than some thousand parts, so that
- * it does not take long; what has a small usual value is a number, not bytes. */
+/* From the least to the usual; each power of two is as likely as any other. A large input has no more than some thousand parts,
+ * so that it does not take long; what has a small usual value is a number, not bytes. */
 static uint32_t draw_size(struct dice *dice, size_t input, uint32_t usual, uint32_t least)
 {
     enum { PARTS = 4096 };

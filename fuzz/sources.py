@@ -17,12 +17,13 @@ PATTERNS += ["generator/python/hprof_corpus/*.py", "fuzz/fuzz_text"]
 GENERATOR_TARGETS = ["fuzz_generate", "fuzz_fault", "fuzz_records"]
 # The targets that run a source: the last pattern that matches it applies; without one, all targets in C run it. Tests, drivers and
 # the mutator, which only makes inputs, are not counted, nor is msan.c, which is not in the builds of campaigns.
+SIZES_TARGETS = ["fuzz_oracle", "fuzz_paths", "fuzz_validate"]  # They draw sizes of the library.
 RUN_BY: dict[str, list[str]] = {f"fuzz/{target}.c": [target] for target in C_TARGETS}
-NOT_RUN = ("test_*", "replay", "mutants", "engines", "mutator", "family", "pieces", "break", "msan")
+NOT_RUN = ("test_*", "replay", "mutants", "engines", "mutator", "family", "pieces", "break", "damage", "msan")
 RUN_BY |= {f"fuzz/{maker}.*": [] for maker in NOT_RUN}
 RUN_BY |= {"fuzz/oracle*": ["fuzz_oracle"], "fuzz/expect_manifest.*": OPTION_TARGETS, "fuzz/program_name.*": ["fuzz_report"]}
-RUN_BY |= {"fuzz/expect_printable.*": ["fuzz_report", "fuzz_show"], "fuzz/hash.*": ["fuzz_report", "fuzz_show"]}
-RUN_BY |= {"fuzz/dice.*": ["fuzz_gzip", "fuzz_report", "fuzz_repair", "fuzz_show"]}
+RUN_BY |= {"fuzz/expect_printable.*": ["fuzz_report", "fuzz_show"], "fuzz/hash.*": [*SIZES_TARGETS, "fuzz_report", "fuzz_show"]}
+RUN_BY |= {"fuzz/sizes.*": SIZES_TARGETS, "fuzz/dice.*": [*SIZES_TARGETS, "fuzz_gzip", "fuzz_report", "fuzz_repair", "fuzz_show"]}
 RUN_BY |= {"fuzz/account.*": ["fuzz_paths", "fuzz_validate"]}
 RUN_BY |= {"fuzz/gzip.*": ["fuzz_gzip", "fuzz_records", "fuzz_repair", "fuzz_show", *OPTION_TARGETS]}
 RUN_BY |= {"fuzz/memory_file.*": ["fuzz_paths", "fuzz_repair", "fuzz_show", "fuzz_records", "fuzz_generate"]}

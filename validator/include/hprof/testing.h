@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* SIZE(name, usual, least): bytes, unless the row says otherwise. With small ones, small dumps reach what otherwise only large dumps
- * reach. No report depends on these. */
+/* SIZE(name, usual, least): bytes, unless the row says otherwise. With small ones, small dumps reach what otherwise only large
+ * dumps reach. No report depends on these. */
 #define HPROF_SIZES(SIZE) \
     SIZE(first_buffer, 16 << 10, 256) /* of the input, until a read fills it */ \
     SIZE(tail_room, 64 << 10, 256)    /* a rest of the last block that is no longer leaves room for a whole block */ \
@@ -26,8 +26,8 @@
     SIZE(ahead, 256 << 10, 1 << 10)   /* in which headers of records are looked for before they are checked */ \
     SIZE(progress, 8 << 20, 1)        /* between two reports of progress */
 
-/* Reports depend on these, and on nothing else here: but the same bytes with the same limits give the same report, however they are
- * read. */
+/* Reports depend on these, and on nothing else here: but the same bytes with the same limits give the same report, however they
+ * are read. */
 #define HPROF_LIMITS(SIZE) \
     SIZE(piece, 64 << 10, 400)      /* of a string, an array or an instance that are checked at a time; in words of 8 bytes */ \
     SIZE(trace_piece, 4 << 10, 2)   /* frames of a trace that are checked at a time, in pairs */ \
@@ -42,11 +42,11 @@
 /* Fixes what is otherwise random or depends on the source of the bytes, and makes sizes small. */
 struct hprof_testing {
     uint64_t hash_seed; /* determines the key of the hash tables; 0 for a random key */
-    /* Bytes read at once, from memory too; at least 2, or 0 for the usual size. It can change how many of the last bytes of a truncated
-     * gzip member are inflated, and nothing else of a report. */
+    /* Bytes read at once, from memory too; at least 2, or 0 for the usual size. It can change how many of the last bytes of a
+     * truncated gzip member are inflated, and nothing else of a report. */
     size_t block;
-    /* Bytes that a thread checks at a time, or 0 for the usual size. If it is given, a single thread has jobs, too, and jobs are begun in
-     * random order, unless `usual_order` is set. */
+    /* Bytes that a thread checks at a time, or 0 for the usual size. If it is given, a single thread has jobs, too, and jobs are
+     * begun in random order, unless `usual_order` is set. */
     size_t job;
     bool usual_order;
     /* Each is 0 for the usual size. */

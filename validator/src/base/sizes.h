@@ -19,8 +19,8 @@ struct sizes sizes_for(const struct hprof_testing *testing);
 /* Whether all that a test asks for are between the least and the usual. */
 bool sizes_are_allowed(const struct hprof_testing *testing);
 
-/* For constants that are the size of an array, or are in a loop that is too hot for a variable: a second build, for tests, has small
- * ones. */
+/* For constants that are the size of an array, or are in a loop that is too hot for a variable: a second build, for tests, has
+ * small ones. */
 #ifdef HPROF_SMALL
 #define USUAL_OR_SMALL(usual, small) (small)
 #else
