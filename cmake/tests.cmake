@@ -27,7 +27,8 @@ endfunction()
 
 add_unit_tests(validator "$<TARGET_OBJECTS:hprof>;$<TARGET_OBJECTS:hprof-format>")
 if(HPROF_GENERATOR)
-  add_unit_tests(generator "$<TARGET_OBJECTS:hprof>;$<TARGET_OBJECTS:hprof-format>;$<TARGET_OBJECTS:hprof-gen-layers>" hprof-gen-layers)
+  add_unit_tests(generator "$<TARGET_OBJECTS:hprof>;$<TARGET_OBJECTS:hprof-format>;$<TARGET_OBJECTS:hprof-gen-layers>;$<TARGET_OBJECTS:hprof-agent-parsers>"
+    hprof-gen-layers m)
 endif()
 
 find_program(HPROF_PYTHON python3 REQUIRED DOC "Python 3 with what ci/requirements.txt lists")

@@ -6,6 +6,7 @@
 
 #include "dump.h"
 #include "output.h"
+#include "request.h"
 #include "samples.h"
 #include "sites.h"
 #include "stacks.h"

@@ -89,8 +89,8 @@ static bool parse_net(struct parser *p)
         return fail(p, "net option host is too long");
     if (strspn(colon + 1, "0123456789") != port || port > 5 || atoi(colon + 1) < 1 || atoi(colon + 1) > 65535)
         return fail(p, "net option port must be a number from 1 to 65535");
-    memcpy(p->options->host, p->value, host);
-    p->options->host[host] = 0;
+    bool is_bracketed = p->value[0] == '[' && p->value[host - 1] == ']' && host > 2; /* an address of IPv6 */
+    snprintf(p->options->host, sizeof p->options->host, "%.*s", (int)(is_bracketed ? host - 2 : host), p->value + is_bracketed);
     memcpy(p->options->port, colon + 1, port + 1);
     return true;
 }
@@ -237,7 +237,7 @@ static void add_context(char *error, const char *text)
 {
     size_t size = strlen(error);
     snprintf(error + size, OPTION_ERROR - size, " (%.200s)", text);
-    for (char *at = error + size; *at; at++)
+    for (char *at = error; *at; at++)
         if ((unsigned char)*at < ' ')
             *at = '?';
 }

@@ -1,8 +1,7 @@
-/* One command, from its bytes: apart from the socket, so that it can be tested without a VM. */
+#include "request.h"
+
 #include <math.h>
 #include <string.h>
-
-#include "commands.h"
 
 struct bytes {
     const uint8_t *at;

@@ -47,7 +47,11 @@ def _version(home: Path) -> int:
 def jdks() -> list[Jdk]:
     root = os.environ.get("HPROF_AGENT_ROOT", "")
     if root:
-        homes = [path for path in Path(root, "usr/lib/jvm").glob("java-*-openjdk*") if not path.is_symlink()]
+        homes = [
+            path
+            for path in Path(root, "usr/lib/jvm").glob("java-*-openjdk*")
+            if not path.is_symlink() and (path / "release").exists()
+        ]
         found = [Jdk(_version(home), "/" + str(home.relative_to(root)), root) for home in homes]
         return sorted((jdk for jdk in found if jdk.version >= OLDEST), key=lambda jdk: jdk.version)
     home = (

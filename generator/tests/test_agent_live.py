@@ -219,7 +219,8 @@ def test_attach(java: Java) -> None:
     facts = facts_of(run.files["a.txt"])
     assert facts.blocks["heap dump"] == facts.blocks["sites"] == facts.blocks["samples"] == 2
     assert facts.instances["Truth$Point"] == 2 * 1000
-    assert max(facts.samples, key=lambda frames: facts.samples[frames])[0].method == "Truth.spin"
+    # Most samples may be in the read of standard input: the VM says of a thread in native code that it runs.
+    assert any(frames[0].method == "Truth.spin" for frames in facts.samples)
 
 
 # ---- commands
