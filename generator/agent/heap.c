@@ -105,19 +105,26 @@ static bool open_object(struct walk *w, jlong class_tag, jlong tag)
 
 /* ---- what is referenced */
 
-/* The number of an object that is in the dump; 0 for one that is not: of a class that was loaded just now, or a class object
-   that the VM has archived and nobody loaded. */
+/* The number of a class object: of a class that is dumped, or of a primitive type. */
+static uint64_t refer_to_class(jlong tag)
+{
+    const struct class *class = class_of_tag(tag);
+    return class && (class->is_dumped || class->kind == CLASS_PRIMITIVE) ? tag_number(tag) : 0;
+}
+
+/* The number of an object that is in the dump. 0 for one that is not: a class that was loaded after the list of classes was made,
+   an instance of it, or the class object of a class that the VM has archived and nobody loaded. */
 static uint64_t refer(struct walk *w, jlong class_tag, jlong size, jlong *tag, jint length)
 {
     struct class *class = class_of_tag(class_tag);
-    if (!class || !class->is_laid_out)
+    if (!class || !class->is_dumped || !class->is_laid_out)
         return 0;
-    if (class == w->class_class && !tag_is_class(*tag))
-        return 0;
+    if (class == w->class_class)
+        return refer_to_class(*tag);
     if (!tag_number(*tag))
         *tag |= (jlong)tags_next_number();
     uint64_t number = tag_number(*tag);
-    if (tag_is_class(*tag) || bits_set(&w->referenced, number))
+    if (bits_set(&w->referenced, number))
         return number;
     if (class->kind == CLASS_OBJECT_ARRAY)
         w->lost += !arrays_add(&w->arrays, (struct array){number, (uint64_t)length, (uint64_t)size});

@@ -107,7 +107,7 @@ def test_many_contended_entries(java: Java) -> None:
 
 
 def test_monitor_dump_on_request(java: Java) -> None:
-    run = run_with_signal(java, "monitor=y,file=n.txt", "Crowd", "5", "3000")
+    run = run_with_signal(java, "monitor=y,file=n.txt", "Crowd", "5", "6000")
     facts = facts_of_valid(run)
     door = facts.monitors[0]["LCrowd$Door;"]
     assert (door.owner, door.entries) == ("main", 1)
@@ -116,9 +116,9 @@ def test_monitor_dump_on_request(java: Java) -> None:
     assert len(facts.monitors) == 2
     text = run.files["n.txt"].read_text()
     first = text.partition("MONITOR DUMP BEGIN\n")[2].partition("MONITOR DUMP END")[0]
-    states = sorted(line.rpartition(" ")[2].rpartition("|")[2] for line in first.splitlines() if "status:" in line)
+    states = [line.rpartition(" ")[2].rpartition("|")[2] for line in first.splitlines() if "status:" in line]
     assert states.count("MW") == 5
-    assert states.count("SL") == 1
+    assert states.count("CW") >= 1
 
 
 # ---- requests
@@ -130,6 +130,16 @@ def wait_for(condition: object, what: str) -> None:
     while not condition():
         assert time.monotonic() < end, what
         time.sleep(0.05)
+
+
+def order(process: subprocess.Popen[str], letter: str, answer: str) -> None:
+    assert process.stdin is not None and process.stdout is not None
+    process.stdin.write(letter)
+    process.stdin.flush()
+    for line in process.stdout:  # after SIGQUIT the VM lists its threads there, too
+        if line == answer + "\n":
+            return
+    raise AssertionError(f"the program does not say {answer!r}")
 
 
 @contextmanager
@@ -189,28 +199,40 @@ def test_ids_are_the_same_in_each_dump(java: Java) -> None:
     assert classes[0] <= classes[1]
 
 
-def test_attach(java: Java) -> None:
+@pytest.mark.skipif("HPROF_SANITIZED" in os.environ, reason="the VM reads the freed name of a library that it unloads")
+def test_attach_refused(java: Java) -> None:
     with started(java, None, "Truth", "wait") as (process, directory):
         library = java.inside(java.work / "libhprof.so")
-        refused = jcmd(java, process.pid, "JVMTI.agent_load", library, '"cpu=times"')
-        wrong = jcmd(java, process.pid, "JVMTI.agent_load", library, '"heap=none"')
-        first = jcmd(java, process.pid, "JVMTI.agent_load", library, '"heap=all,cpu=samples,monitor=y,file=a.txt"')
-        assert process.stdin is not None and process.stdout is not None
-        for letter, answer in (("d", "dropped"), ("s", "spun"), ("d", "dropped")):
-            process.stdin.write(letter)
-            process.stdin.flush()
-            assert process.stdout.readline() == answer + "\n"
-        second = jcmd(java, process.pid, "JVMTI.agent_load", library, '"heap=all"')
-        process.stdin.close()
-        process.stdin = None
+        answers = [
+            jcmd(java, process.pid, "JVMTI.agent_load", library, options) for options in ('"cpu=times"', '"cpu=old"', '"heap=none"')
+        ]
+        process.stdin, stdin = None, process.stdin
+        assert stdin is not None
+        stdin.close()
         run = ended(process, directory)
     assert run.status == 0
-    assert "return code: -1" in refused and "return code: -1" in wrong
-    assert "return code: 0" in first and "return code: 0" in second
-    assert run.said[:2] == [
+    assert all("return code: -1" in answer for answer in answers)
+    assert run.said == [
+        "HPROF ERROR: cpu=times|old works only if the agent is loaded when the VM starts",
         "HPROF ERROR: cpu=times|old works only if the agent is loaded when the VM starts",
         "HPROF ERROR: hprof option error: heap option value must be dump|sites|all (heap=none)",
     ]
+    assert not run.files
+
+
+def test_attach(java: Java) -> None:
+    with started(java, None, "Truth", "wait") as (process, directory):
+        library = java.inside(java.work / "libhprof.so")
+        first = jcmd(java, process.pid, "JVMTI.agent_load", library, '"heap=all,cpu=samples,monitor=y,file=a.txt"')
+        for letter, answer in (("d", "dropped"), ("s", "spun"), ("d", "dropped")):
+            order(process, letter, answer)
+        second = jcmd(java, process.pid, "JVMTI.agent_load", library, '"heap=all"')
+        process.stdin, stdin = None, process.stdin
+        assert stdin is not None
+        stdin.close()
+        run = ended(process, directory)
+    assert run.status == 0
+    assert "return code: 0" in first and "return code: 0" in second
     assert (
         "HPROF: loaded into a running VM: objects of before have no trace, and each thread may allocate about 512 kB unseen"
         in run.said
@@ -252,16 +274,6 @@ def finish(stream: Stream, process: subprocess.Popen[str]) -> None:
     assert process.wait(LIMIT) == 0
     stream.wait_end()
     assert not stream.fault
-
-
-def order(process: subprocess.Popen[str], letter: str, answer: str) -> None:
-    assert process.stdin is not None and process.stdout is not None
-    process.stdin.write(letter)
-    process.stdin.flush()
-    for line in process.stdout:  # after SIGQUIT the VM lists its threads there, too
-        if line == answer + "\n":
-            return
-    raise AssertionError(f"the program does not say {answer!r}")
 
 
 def check_stream(stream: Stream, folder: Path) -> Facts:
@@ -400,7 +412,7 @@ def test_sixteen_busy_threads(java: Java, options: str, name: str) -> None:
         run = ended(process, directory)
     assert "rounds" in run.output
     facts = facts_of_valid(run)
-    assert facts.blocks["heap dump"] == 4
+    assert 2 <= facts.blocks["heap dump"] <= 4  # a request may come too late
 
 
 def test_times_of_busy_threads(java: Java) -> None:
