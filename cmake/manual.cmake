@@ -8,18 +8,22 @@ if(NOT newest MATCHES "^## ${PROJECT_VERSION}, ([0-9][0-9][0-9][0-9]-[0-9][0-9]-
 endif()
 set(hprof_date ${CMAKE_MATCH_1})
 
-function(add_manual tool folder)
-  set(source ${PROJECT_SOURCE_DIR}/${folder}/${tool}.1.md)
+function(add_page name section folder)
   if(HPROF_LOWDOWN)
-    set(page ${CMAKE_CURRENT_BINARY_DIR}/${tool}.1)
+    set(source ${PROJECT_SOURCE_DIR}/${folder}/${name}.${section}.md)
+    set(page ${CMAKE_CURRENT_BINARY_DIR}/${name}.${section})
     # Links between files of the tree lead nowhere in a page; versions of lowdown differ in what they make of them.
     add_custom_command(OUTPUT ${page} DEPENDS ${source} VERBATIM
       COMMAND sed -E "s/\\[([^]]*)\\]\\([^)]*\\)/**\\1**/g" ${source} > ${page}.md
-      COMMAND ${HPROF_LOWDOWN} -s -t man --nroff-nolinks --out-no-smarty --parse-no-intraemph -M title=${tool} -M section=1 -M date=${hprof_date}
-        -M "source=hprof ${PROJECT_VERSION}" -o ${page} ${page}.md)
-    add_custom_target(${tool}-manual ALL DEPENDS ${page})
-    install(FILES ${page} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT tools)
+      COMMAND ${HPROF_LOWDOWN} -s -t man --nroff-nolinks --out-no-smarty --parse-no-intraemph -M title=${name} -M section=${section}
+        -M date=${hprof_date} -M "source=hprof ${PROJECT_VERSION}" -o ${page} ${page}.md)
+    add_custom_target(${name}-manual ALL DEPENDS ${page})
+    install(FILES ${page} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section} COMPONENT tools)
   endif()
+endfunction()
+
+function(add_manual tool folder)
+  add_page(${tool} 1 ${folder})
   set(completions ${folder}/completions)
   install(FILES ${completions}/${tool}.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME ${tool}
     COMPONENT tools)
@@ -30,4 +34,7 @@ endfunction()
 add_manual(hprof-validate validator/cli)
 if(HPROF_GENERATOR)
   add_manual(hprof-gen generator/cli)
+endif()
+if(TARGET hprof-agent)
+  add_page(libhprof 7 generator/agent)
 endif()

@@ -212,10 +212,10 @@ def _dump_by_signal(one: Program) -> None:
         time.sleep(0.1)
 
 
-def _agent_way(setting: Setting, classes: Path, way: str) -> Dump:
+def _agent_way(agent: str, setting: Setting, classes: Path, way: str) -> Dump:
     folder, file = setting.place(way)
     option, *others = setting.producer.options[way]
-    options = [*others, f"-agentlib:hprof={option.replace('FILE', setting.jvm.inside(file))}"]
+    options = [*others, f"{agent}={option.replace('FILE', setting.jvm.inside(file))}"]
     with program(setting.jvm, classes, options, folder, *([SMALL] if way == SMALL else [])) as one:
         said = one.facts
         if way == "signals":
@@ -226,7 +226,16 @@ def _agent_way(setting: Setting, classes: Path, way: str) -> Dump:
 
 
 def _agent(setting: Setting) -> Iterator[Dump]:
-    return _each(setting, partial(_agent_way, setting, setting.classes()))
+    return _each(setting, partial(_agent_way, "-agentlib:hprof", setting, setting.classes()))
+
+
+def _libhprof(setting: Setting) -> Iterator[Dump]:
+    """The agent of this project, where the JVM sees it."""
+    library = Path(os.environ.get("HPROF_AGENT", setting.root / "build/release/generator/agent/libhprof.so"))
+    if not library.exists():
+        raise NotHereError("libhprof.so is not built: it needs a JDK when hprof-gen is built")
+    copy = shutil.copy(library, setting.folder)
+    return _each(setting, partial(_agent_way, f"-agentpath:{setting.jvm.inside(Path(copy))}", setting, setting.classes()))
 
 
 # ---- interrupted
@@ -344,6 +353,7 @@ KINDS: dict[str, Callable[[Setting], Iterator[Dump]]] = {
     "hotspot": _hotspot,
     "sa": _serviceability_agent,
     "agent": _agent,
+    "libhprof": _libhprof,
     "interrupted": _interrupted,
     "hprof-gen": _generator,
     "shark": _shark,

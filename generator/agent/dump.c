@@ -1,0 +1,116 @@
+#include "dump.h"
+
+#include <stdlib.h>
+
+#include "control.h"
+#include "heap.h"
+#include "monitors.h"
+#include "output.h"
+#include "samples.h"
+#include "sites.h"
+#include "times.h"
+#include "vm.h"
+#include "writer.h"
+
+static void progress(const char *text)
+{
+    if (options.verbose)
+        fputs(text, stderr);
+}
+
+void dump_sites(unsigned flags, double cutoff)
+{
+    out_lock();
+    struct site_table table = sites_table(flags, cutoff);
+    if (table.rows)
+        writer->sites(&table, flags, cutoff);
+    free(table.rows);
+    out_unlock();
+}
+
+void dump_summary(void)
+{
+    out_lock();
+    struct site_table table = sites_table(0, 0);
+    if (table.rows)
+        writer->summary(&table.total);
+    free(table.rows);
+    out_unlock();
+}
+
+void dump_traces(void)
+{
+    out_lock();
+    writer->traces();
+    out_flush(out_main());
+    out_unlock();
+}
+
+void dump_samples(double cutoff)
+{
+    out_lock();
+    struct sample_table table = samples_table(cutoff);
+    if (table.rows)
+        writer->samples(&table);
+    free(table.rows);
+    out_unlock();
+}
+
+void dump_heap(JNIEnv *env)
+{
+    out_lock();
+    heap_dump(env);
+    out_unlock();
+}
+
+static void dump_monitors(JNIEnv *env)
+{
+    if (control_can_dump_monitors()) {
+        progress(" contended monitor usage ...");
+        monitors_dump(env);
+    }
+    monitors_write_times(options.cutoff);
+}
+
+static void dump_cpu(void)
+{
+    switch (options.cpu) {
+    case CPU_OFF:
+        break;
+    case CPU_SAMPLES:
+        progress(" CPU usage by sampling running threads ...");
+        dump_samples(options.cutoff);
+        break;
+    case CPU_TIMES:
+        progress(" CPU usage by timing methods ...");
+        times_write(options.cutoff);
+        break;
+    case CPU_OLD:
+        progress(" CPU usage in old prof format ...");
+        times_write_old();
+        break;
+    }
+}
+
+void dump_all(JNIEnv *env)
+{
+    bool before = vm_in_agent;
+    vm_in_agent = true;
+    out_lock();
+    progress("Dumping");
+    if (options.monitor)
+        dump_monitors(env);
+    if (options.heap & HEAP_DUMP) {
+        progress(" Java heap ...");
+        heap_dump(env);
+    }
+    if (options.heap & HEAP_SITES) {
+        progress(" allocation sites ...");
+        dump_sites(0, options.cutoff);
+    }
+    dump_cpu();
+    progress(" done.\n");
+    out_flush(out_main());
+    out_unlock();
+    vm_in_agent = before;
+}

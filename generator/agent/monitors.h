@@ -1,0 +1,16 @@
+/* monitor=y: how long threads wait for monitors, and who owns and awaits which. */
+#ifndef AGENT_MONITORS_H
+#define AGENT_MONITORS_H
+
+#include <jvmti.h>
+
+void JNICALL monitors_on_contended(jvmtiEnv *env, JNIEnv *jni, jthread thread, jobject object);
+void JNICALL monitors_on_entered(jvmtiEnv *env, JNIEnv *jni, jthread thread, jobject object);
+void JNICALL monitors_on_wait(jvmtiEnv *env, JNIEnv *jni, jthread thread, jobject object, jlong timeout);
+void JNICALL monitors_on_waited(jvmtiEnv *env, JNIEnv *jni, jthread thread, jobject object, jboolean timed_out);
+
+/* Under the lock of the output. */
+void monitors_dump(JNIEnv *env);
+void monitors_write_times(double cutoff);
+
+#endif

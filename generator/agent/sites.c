@@ -1,0 +1,241 @@
+#include "sites.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "classes.h"
+#include "stacks.h"
+#include "store.h"
+#include "tags.h"
+#include "threads.h"
+#include "vm.h"
+
+static struct store sites = {.size = sizeof(struct site)};
+static struct map by_place;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* not held while the VM is called: it is taken in walks of the heap */
+static atomic_bool is_running, is_paused;
+
+struct site *site_at(uint32_t number)
+{
+    return store_at(&sites, number);
+}
+
+static bool is_site(uint32_t number, const void *key)
+{
+    const struct site *site = site_at(number), *other = key;
+    return site->class == other->class && site->trace == other->trace && site->size == other->size;
+}
+
+static uint32_t site_of(uint32_t class, uint32_t trace, uint64_t size)
+{
+    struct site key = {.class = class, .trace = trace, .size = size};
+    uint64_t hash = hash_number(hash_number(class, trace), size);
+    pthread_mutex_lock(&lock);
+    uint32_t number = map_find(&by_place, hash, is_site, &key);
+    if (!number && atomic_load(&sites.count) < TAG_INDEX_MOST && (number = store_add(&sites)) != 0) {
+        struct site *site = site_at(number);
+        site->class = class;
+        site->trace = trace;
+        site->size = size;
+        if (!map_add(&by_place, hash, number))
+            number = 0;
+    }
+    pthread_mutex_unlock(&lock);
+    return number;
+}
+
+uint32_t site_trace(jlong tag)
+{
+    const struct class *class = class_of_tag(tag);
+    uint32_t site = class ? class->site : tag_is_class(tag) ? 0 : tag_index(tag);
+    return site ? site_at(site)->trace : EMPTY_TRACE;
+}
+
+void JNICALL sites_on_allocation(jvmtiEnv *env, JNIEnv *jni, jthread thread, jobject object, jclass mirror, jlong size)
+{
+    (void)env;
+    if (vm_in_agent || !atomic_load_explicit(&is_running, memory_order_relaxed) ||
+        atomic_load_explicit(&is_paused, memory_order_relaxed))
+        return;
+    vm_in_agent = true;
+    uint32_t class = class_of(mirror);
+    uint32_t trace = trace_here(jni, thread, threads_trace_serial(jni, thread));
+    uint32_t site = class ? site_of(class, trace, (uint64_t)size) : 0;
+    if (site) {
+        atomic_fetch_add_explicit(&site_at(site)->allocated, 1, memory_order_relaxed);
+        (*ti)->SetTag(ti, object, tag_make(false, site, 0));
+    }
+    vm_in_agent = false;
+}
+
+/* Runs in the VM, at times within a collection: no call of the VM, and no lock that is held during one. */
+void JNICALL sites_on_free(jvmtiEnv *env, jlong tag)
+{
+    (void)env;
+    struct class *class = class_of_tag(tag);
+    if (class)
+        atomic_store(&class->is_unloaded, true);
+    uint32_t site = class ? class->site : tag_index(tag);
+    if (site)
+        atomic_fetch_add_explicit(&site_at(site)->freed, 1, memory_order_relaxed);
+}
+
+static jint JNICALL take_old(jlong class_tag, jlong size, jlong *tag, jint length, void *context)
+{
+    (void)length;
+    (void)context;
+    struct class *known = class_of_tag(*tag);
+    if ((known ? known->site : tag_index(*tag)) || !class_of_tag(class_tag))
+        return 0;
+    uint32_t site = site_of(tag_index(class_tag), EMPTY_TRACE, (uint64_t)size);
+    if (site) {
+        atomic_fetch_add_explicit(&site_at(site)->allocated, 1, memory_order_relaxed);
+        if (known)
+            known->site = site;
+        else
+            *tag = tag_make(false, site, tag_number(*tag));
+    }
+    return 0;
+}
+
+/* While the agent is loaded there is no thread yet whose first sample is far away. */
+void sites_prepare(void)
+{
+    vm_ok((*ti)->SetHeapSamplingInterval(ti, (jint)options.sample), "SetHeapSamplingInterval");
+}
+
+/* A collection takes the buffers from which threads allocate: the VM would say nothing of objects from those that it has given
+   out before. */
+void sites_start(JNIEnv *env)
+{
+    (void)env;
+    atomic_store(&is_running, true);
+    vm_ok((*ti)->SetEventNotificationMode(ti, JVMTI_ENABLE, JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, NULL), "SampledObjectAlloc");
+    vm_ok((*ti)->ForceGarbageCollection(ti), "ForceGarbageCollection");
+    if (options.sample)
+        return;
+    static const jvmtiHeapCallbacks callbacks = {.heap_iteration_callback = take_old};
+    tags_lock();
+    vm_ok((*ti)->IterateThroughHeap(ti, 0, NULL, &callbacks, NULL), "IterateThroughHeap");
+    tags_unlock();
+}
+
+void sites_stop(void)
+{
+    atomic_store(&is_running, false);
+    (*ti)->SetEventNotificationMode(ti, JVMTI_DISABLE, JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, NULL);
+}
+
+void sites_pause(bool paused)
+{
+    atomic_store(&is_paused, paused);
+}
+
+void sites_forget(void)
+{
+    uint32_t count = atomic_load(&sites.count);
+    for (uint32_t i = 1; i <= count; i++) {
+        struct site *site = site_at(i);
+        site->forgotten_freed = atomic_load(&site->freed);
+        site->forgotten = atomic_load(&site->allocated);
+    }
+}
+
+/* ---- the table */
+
+/* How many objects one sampled object represents: each byte is sampled with the same chance. */
+static double weight(uint64_t size)
+{
+    return options.sample ? 1 / (1 - exp(-(double)size / (double)options.sample)) : 1;
+}
+
+static bool is_row(uint32_t number, const void *key)
+{
+    const struct site_row *const *rows = key;
+    return rows[0][number - 1].class == rows[1]->class && rows[0][number - 1].trace == rows[1]->trace;
+}
+
+static void add_counts(struct site_row *row, uint64_t size, uint64_t live, uint64_t allocated)
+{
+    double times = weight(size);
+    uint64_t objects = (uint64_t)((double)live * times + 0.5), all = (uint64_t)((double)allocated * times + 0.5);
+    if (!options.sample) {
+        objects = live;
+        all = allocated;
+    }
+    row->live += objects;
+    row->live_bytes += objects * size;
+    row->allocated += all;
+    row->allocated_bytes += all * size;
+}
+
+static int by_live(const void *a, const void *b)
+{
+    const struct site_row *x = a, *y = b;
+    if (x->live_bytes != y->live_bytes)
+        return x->live_bytes < y->live_bytes ? 1 : -1;
+    return x->trace != y->trace ? (x->trace < y->trace ? -1 : 1) : x->class < y->class ? -1 : 1;
+}
+
+static int by_allocated(const void *a, const void *b)
+{
+    const struct site_row *x = a, *y = b;
+    if (x->allocated_bytes != y->allocated_bytes)
+        return x->allocated_bytes < y->allocated_bytes ? 1 : -1;
+    return by_live(a, b);
+}
+
+/* The counts of one site go to its row. Live is read first, so that it is never more than what was allocated. */
+static void add_site(struct site_table *table, struct map *map, uint32_t number, bool only_changed)
+{
+    struct site *site = site_at(number);
+    uint64_t freed = atomic_load(&site->freed), allocated = atomic_load(&site->allocated);
+    freed = freed > allocated ? allocated : freed;
+    uint64_t live = allocated - freed, since = allocated - site->forgotten;
+    /* What was forgotten and still lives is counted in the totals alone. */
+    uint64_t known = site->forgotten ? site->forgotten - site->forgotten_freed : 0;
+    uint64_t old = known > freed - site->forgotten_freed ? known - (freed - site->forgotten_freed) : 0;
+    add_counts(&table->total, site->size, live, allocated);
+    live -= old < live ? old : live;
+    bool changed = site->shown_allocated != allocated || site->shown_live != live;
+    if (!since || (only_changed && !changed))
+        return;
+    site->shown_allocated = allocated;
+    site->shown_live = live;
+    struct site_row key = {.class = site->class, .trace = site->trace};
+    const struct site_row *const rows[] = {table->rows, &key};
+    uint64_t hash = hash_number(site->class, site->trace);
+    uint32_t row = map_find(map, hash, is_row, rows);
+    if (!row) {
+        row = ++table->count;
+        table->rows[row - 1] = key;
+        map_add(map, hash, row);
+    }
+    add_counts(&table->rows[row - 1], site->size, live, since);
+}
+
+struct site_table sites_table(unsigned flags, double cutoff)
+{
+    uint32_t count = atomic_load(&sites.count);
+    struct site_table table = {.rows = calloc((size_t)count + 1, sizeof *table.rows)};
+    struct map map = {0};
+    if (!table.rows)
+        return table;
+    for (uint32_t i = 1; i <= count; i++)
+        add_site(&table, &map, i, flags & SITES_INCREMENTAL);
+    free(map.slots);
+    bool allocated = flags & SITES_BY_ALLOCATED;
+    qsort(table.rows, table.count, sizeof *table.rows, allocated ? by_allocated : by_live);
+    double total = (double)(allocated ? table.total.allocated_bytes : table.total.live_bytes);
+    uint32_t kept = 0;
+    while (kept < table.count) {
+        const struct site_row *row = &table.rows[kept];
+        double share = (double)(allocated ? row->allocated_bytes : row->live_bytes) / (total > 0 ? total : 1);
+        if (share < cutoff)
+            break;
+        kept++;
+    }
+    table.count = kept;
+    return table;
+}

@@ -1,0 +1,277 @@
+#include "stacks.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "classes.h"
+#include "names.h"
+#include "store.h"
+#include "vm.h"
+
+enum { FIRST_SERIAL = 300000, SHARDS = 64, LINE_UNKNOWN = -1, LINE_NATIVE = -3 };
+
+static struct store methods = {.size = sizeof(struct method)}, frames = {.size = sizeof(struct frame)},
+                    traces = {.size = sizeof(struct trace)};
+static struct map by_id, by_place;
+static pthread_mutex_t methods_lock = PTHREAD_MUTEX_INITIALIZER, traces_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Threads that allocate at the same time seldom meet in the same part. */
+static struct shard {
+    pthread_mutex_t lock;
+    struct map map;
+} shards[SHARDS];
+
+static _Atomic unsigned depth_now;
+
+void stacks_start(void)
+{
+    for (int i = 0; i < SHARDS; i++)
+        pthread_mutex_init(&shards[i].lock, NULL);
+    store_add(&traces); /* EMPTY_TRACE */
+    depth_now = options.depth;
+}
+
+struct trace *trace_at(uint32_t number)
+{
+    return store_at(&traces, number);
+}
+
+uint32_t trace_count(void)
+{
+    return atomic_load(&traces.count);
+}
+
+uint32_t trace_serial(uint32_t number)
+{
+    return FIRST_SERIAL + number - EMPTY_TRACE;
+}
+
+struct frame *frame_at(uint32_t number)
+{
+    return store_at(&frames, number);
+}
+
+struct method *method_at(uint32_t number)
+{
+    return store_at(&methods, number);
+}
+
+unsigned stacks_depth(void)
+{
+    return depth_now;
+}
+
+void stacks_set_depth(unsigned depth)
+{
+    depth_now = depth;
+}
+
+static bool is_method(uint32_t number, const void *key)
+{
+    return method_at(number)->id == *(const jmethodID *)key;
+}
+
+/* Its class is loaded, for the method is on a stack. */
+static struct method describe(JNIEnv *env, jmethodID id)
+{
+    struct method method = {.id = id};
+    char *name = NULL, *signature = NULL, *source = NULL;
+    jclass class = NULL;
+    if (vm_ok((*ti)->GetMethodName(ti, id, &name, &signature, NULL), "GetMethodName")) {
+        method.name = name_of(name);
+        method.signature = name_of(signature);
+    }
+    if (vm_ok((*ti)->GetMethodDeclaringClass(ti, id, &class), "GetMethodDeclaringClass")) {
+        method.class = class_of(class);
+        if (vm_ok((*ti)->GetSourceFileName(ti, class, &source), "GetSourceFileName"))
+            method.source = name_of(source);
+        (*env)->DeleteLocalRef(env, class);
+    }
+    if (options.lineno)
+        vm_ok((*ti)->GetLineNumberTable(ti, id, &method.line_count, &method.lines), "GetLineNumberTable");
+    method.is_waiting = method.class && name && !strcmp(name, "waitForReferencePendingList") &&
+                        !strcmp(name_text(class_at(method.class)->name), "java.lang.ref.Reference");
+    vm_free(name);
+    vm_free(signature);
+    vm_free(source);
+    return method;
+}
+
+uint32_t method_of(JNIEnv *env, jmethodID id)
+{
+    uint64_t hash = hash_number(0, (uintptr_t)id);
+    pthread_mutex_lock(&methods_lock);
+    uint32_t number = map_find(&by_id, hash, is_method, &id);
+    pthread_mutex_unlock(&methods_lock);
+    if (number)
+        return number;
+    struct method method = describe(env, id); /* calls the VM: not under the lock */
+    pthread_mutex_lock(&methods_lock);
+    number = map_find(&by_id, hash, is_method, &id);
+    if (!number && (number = store_add(&methods)) != 0) {
+        *method_at(number) = method;
+        if (!map_add(&by_id, hash, number))
+            number = 0;
+    } else {
+        vm_free(method.lines);
+    }
+    pthread_mutex_unlock(&methods_lock);
+    return number;
+}
+
+static int32_t line_of(const struct method *method, jlocation location)
+{
+    if (!options.lineno || location == LOCATION_UNKNOWN)
+        return LINE_UNKNOWN;
+    if (location < 0)
+        return LINE_NATIVE;
+    jlocation best = -1;
+    int32_t line = LINE_UNKNOWN;
+    for (jint i = 0; i < method->line_count; i++) {
+        const jvmtiLineNumberEntry *entry = &method->lines[i];
+        if (entry->start_location <= location && entry->start_location >= best) {
+            best = entry->start_location;
+            line = entry->line_number;
+        }
+    }
+    return line;
+}
+
+static bool is_frame(uint32_t number, const void *key)
+{
+    const struct frame *frame = frame_at(number), *other = key;
+    return frame->method == other->method && frame->line == other->line;
+}
+
+static uint32_t frame_of(JNIEnv *env, jmethodID id, jlocation location)
+{
+    struct frame key = {.method = method_of(env, id)};
+    if (!key.method)
+        return 0;
+    key.line = line_of(method_at(key.method), location);
+    uint64_t hash = hash_number(key.method, (uint32_t)key.line);
+    pthread_mutex_lock(&methods_lock);
+    uint32_t number = map_find(&by_place, hash, is_frame, &key);
+    if (!number && (number = store_add(&frames)) != 0) {
+        *frame_at(number) = key;
+        if (!map_add(&by_place, hash, number))
+            number = 0;
+    }
+    pthread_mutex_unlock(&methods_lock);
+    return number;
+}
+
+struct stack {
+    uint64_t hash;
+    uint32_t thread;
+    uint32_t depth;
+    const jvmtiFrameInfo *frames;
+};
+
+static bool is_trace(uint32_t number, const void *key)
+{
+    const struct trace *trace = trace_at(number);
+    const struct stack *stack = key;
+    if (trace->hash != stack->hash || trace->thread != stack->thread || trace->depth != stack->depth)
+        return false;
+    for (uint32_t i = 0; i < stack->depth; i++)
+        if (trace->methods[i] != stack->frames[i].method || trace->locations[i] != stack->frames[i].location)
+            return false;
+    return true;
+}
+
+static bool fill(JNIEnv *env, struct trace *trace, const struct stack *stack)
+{
+    *trace = (struct trace){.hash = stack->hash, .thread = stack->thread, .depth = stack->depth};
+    size_t depth = stack->depth;
+    char *room = malloc(depth * (sizeof *trace->methods + sizeof *trace->locations + sizeof *trace->frames) + 1);
+    if (!room)
+        return false;
+    trace->methods = (jmethodID *)room;
+    trace->locations = (jlocation *)(trace->methods + depth);
+    trace->frames = (uint32_t *)(trace->locations + depth);
+    for (uint32_t i = 0; i < depth; i++) {
+        trace->methods[i] = stack->frames[i].method;
+        trace->locations[i] = stack->frames[i].location;
+        trace->frames[i] = frame_of(env, stack->frames[i].method, stack->frames[i].location);
+        if (!trace->frames[i]) {
+            free(room);
+            return false;
+        }
+    }
+    return true;
+}
+
+static uint32_t add(struct shard *shard, const struct stack *stack, struct trace *filled)
+{
+    uint32_t number = map_find(&shard->map, stack->hash, is_trace, stack); /* another thread may have been faster */
+    if (number) {
+        free(filled->methods);
+        return number;
+    }
+    pthread_mutex_lock(&traces_lock);
+    number = store_add(&traces);
+    if (number) {
+        struct trace *trace = trace_at(number);
+        *trace = *filled;
+    }
+    pthread_mutex_unlock(&traces_lock);
+    return number && map_add(&shard->map, stack->hash, number) ? number : EMPTY_TRACE;
+}
+
+uint32_t trace_of_all(JNIEnv *env, uint32_t thread_serial, const jvmtiFrameInfo *found, uint32_t count)
+{
+    struct stack stack = {0, thread_serial, count, found};
+    if (!stack.depth && !stack.thread)
+        return EMPTY_TRACE;
+    stack.hash = stack.thread;
+    for (uint32_t i = 0; i < stack.depth; i++)
+        stack.hash = hash_number(stack.hash + (uint64_t)found[i].location, (uintptr_t)found[i].method);
+    struct shard *shard = &shards[stack.hash >> 16 & (SHARDS - 1)];
+    pthread_mutex_lock(&shard->lock);
+    uint32_t number = map_find(&shard->map, stack.hash, is_trace, &stack);
+    pthread_mutex_unlock(&shard->lock);
+    struct trace filled;
+    if (number || !fill(env, &filled, &stack))
+        return number ? number : EMPTY_TRACE;
+    pthread_mutex_lock(&shard->lock);
+    number = add(shard, &stack, &filled);
+    pthread_mutex_unlock(&shard->lock);
+    return number;
+}
+
+uint32_t trace_of(JNIEnv *env, uint32_t thread_serial, const jvmtiFrameInfo *found, jint count)
+{
+    unsigned most = stacks_depth();
+    return trace_of_all(env, options.thread ? thread_serial : 0, found, (unsigned)count < most ? (uint32_t)count : most);
+}
+
+uint32_t trace_here(JNIEnv *env, jthread thread, uint32_t thread_serial)
+{
+    enum { USUAL = 64 };
+    jvmtiFrameInfo few[USUAL], *found = few;
+    jint count = 0, depth = (jint)stacks_depth();
+    if (!depth)
+        return trace_of(env, thread_serial, NULL, 0);
+    if (depth > USUAL && !(found = malloc((size_t)depth * sizeof *found)))
+        return EMPTY_TRACE;
+    if (!vm_ok((*ti)->GetStackTrace(ti, thread, 0, depth, found, &count), "GetStackTrace"))
+        count = 0;
+    uint32_t number = trace_of(env, thread_serial, found, count);
+    if (found != few)
+        free(found);
+    return number;
+}
+
+void trace_print_method(const struct trace *trace, void (*put)(const char *text))
+{
+    if (!trace->depth) {
+        put("<empty trace>");
+        return;
+    }
+    const struct method *method = method_at(frame_at(trace->frames[0])->method);
+    put(method->class ? name_text(class_at(method->class)->name) : "Unknown_class");
+    put(".");
+    put(method->name ? name_text(method->name) : "<Unknown Method>");
+}

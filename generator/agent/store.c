@@ -1,0 +1,177 @@
+#include "store.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+/* Chunk k has STORE_FIRST << k records. */
+static unsigned chunk_of(uint32_t index, uint32_t *within)
+{
+    uint64_t scaled = (uint64_t)index / STORE_FIRST + 1;
+    unsigned chunk = 63 - (unsigned)__builtin_clzll(scaled);
+    *within = index - (uint32_t)STORE_FIRST * ((1u << chunk) - 1);
+    return chunk;
+}
+
+uint32_t store_add(struct store *store)
+{
+    uint32_t index = atomic_load(&store->count), within;
+    unsigned chunk = chunk_of(index, &within);
+    if (chunk >= STORE_CHUNKS)
+        return 0;
+    if (!atomic_load(&store->chunks[chunk])) {
+        char *fresh = calloc((size_t)STORE_FIRST << chunk, store->size);
+        if (!fresh)
+            return 0;
+        atomic_store(&store->chunks[chunk], fresh);
+    }
+    atomic_store(&store->count, index + 1);
+    return index + 1;
+}
+
+void *store_at(const struct store *store, uint32_t number)
+{
+    uint32_t within;
+    unsigned chunk = chunk_of(number - 1, &within);
+    return atomic_load_explicit(&store->chunks[chunk], memory_order_acquire) + within * store->size;
+}
+
+uint32_t map_find(const struct map *map, uint64_t hash, map_equal *equal, const void *key)
+{
+    if (!map->room)
+        return 0;
+    for (size_t at = hash & (map->room - 1);; at = (at + 1) & (map->room - 1)) {
+        const struct map_slot *slot = &map->slots[at];
+        if (!slot->number)
+            return 0;
+        if (slot->hash == (uint32_t)(hash >> 32) && equal(slot->number, key))
+            return slot->number;
+    }
+}
+
+static void place(struct map_slot *slots, size_t room, size_t from, struct map_slot slot)
+{
+    size_t at = from & (room - 1);
+    while (slots[at].number)
+        at = (at + 1) & (room - 1);
+    slots[at] = slot;
+}
+
+/* The low half of a hash is not kept: it is derived from the high half, so that the table can grow. */
+static uint64_t whole_hash(uint64_t hash)
+{
+    return (hash & 0xffffffff00000000) | (hash >> 32);
+}
+
+static bool grow(struct map *map)
+{
+    size_t room = map->room ? map->room * 2 : 256;
+    struct map_slot *slots = calloc(room, sizeof *slots);
+    if (!slots)
+        return false;
+    for (size_t i = 0; i < map->room; i++)
+        if (map->slots[i].number)
+            place(slots, room, map->slots[i].hash, map->slots[i]);
+    free(map->slots);
+    map->slots = slots;
+    map->room = room;
+    return true;
+}
+
+bool map_add(struct map *map, uint64_t hash, uint32_t number)
+{
+    if (map->used * 4 >= map->room * 3 && !grow(map))
+        return false;
+    place(map->slots, map->room, (size_t)hash, (struct map_slot){(uint32_t)(hash >> 32), number});
+    map->used++;
+    return true;
+}
+
+static uint64_t secret = 0x9e3779b97f4a7c15;
+
+void hash_start(void)
+{
+    if (getrandom(&secret, sizeof secret, GRND_NONBLOCK) != (ssize_t)sizeof secret)
+        secret ^= (uint64_t)time(NULL);
+}
+
+static uint64_t mix(uint64_t x)
+{
+    x ^= x >> 32;
+    x *= 0xd6e8feb86659fd93;
+    x ^= x >> 32;
+    x *= 0xd6e8feb86659fd93;
+    return x ^ x >> 32;
+}
+
+uint64_t hash_number(uint64_t state, uint64_t number)
+{
+    return whole_hash(mix(state ^ mix(number ^ secret)));
+}
+
+uint64_t hash_bytes(const void *bytes, size_t size)
+{
+    uint64_t state = size;
+    for (const char *at = bytes; size;) {
+        uint64_t word = 0;
+        size_t part = size < sizeof word ? size : sizeof word;
+        memcpy(&word, at, part);
+        state = mix(state ^ mix(word ^ secret)) + 1;
+        at += part;
+        size -= part;
+    }
+    return whole_hash(mix(state));
+}
+
+uint8_t *buffer_extend(struct buffer *buffer, size_t more)
+{
+    if (more > buffer->room - buffer->size) {
+        size_t room = buffer->room + buffer->room / 2 + more + 256;
+        uint8_t *data = room > more ? realloc(buffer->data, room) : NULL;
+        if (!data)
+            return NULL;
+        buffer->data = data;
+        buffer->room = room;
+    }
+    buffer->size += more;
+    return buffer->data + buffer->size - more;
+}
+
+void buffer_put(struct buffer *buffer, uint64_t value, unsigned size)
+{
+    uint8_t *at = buffer_extend(buffer, size);
+    for (unsigned i = 0; at && i < size; i++)
+        at[i] = (uint8_t)(value >> 8 * (size - 1 - i));
+}
+
+void buffer_put_bytes(struct buffer *buffer, const void *bytes, size_t size)
+{
+    uint8_t *at = size ? buffer_extend(buffer, size) : NULL;
+    if (at)
+        memcpy(at, bytes, size);
+}
+
+bool bits_set(struct bits *bits, uint64_t number)
+{
+    size_t word = (size_t)(number / 64);
+    if (word >= bits->room) {
+        size_t room = word + word / 2 + 1024;
+        uint64_t *words = realloc(bits->words, room * sizeof *words);
+        if (!words)
+            return true;
+        memset(words + bits->room, 0, (room - bits->room) * sizeof *words);
+        bits->words = words;
+        bits->room = room;
+    }
+    uint64_t bit = (uint64_t)1 << number % 64;
+    bool before = (bits->words[word] & bit) != 0;
+    bits->words[word] |= bit;
+    return before;
+}
+
+void bits_free(struct bits *bits)
+{
+    free(bits->words);
+    *bits = (struct bits){0};
+}

@@ -1,0 +1,19 @@
+/* Parts of the text form that the tables of times and monitors share. */
+#ifndef AGENT_TEXT_H
+#define AGENT_TEXT_H
+
+#include <inttypes.h>
+
+#include "output.h"
+#include "writer.h"
+
+void text_put(const char *text);  /* a name */
+void text_date(struct out *out);  /* and the end of the line */
+void text_trace(uint32_t number); /* if it is not written yet */
+double text_percent(uint64_t part, uint64_t whole);
+
+/* A table of traces. `put_what` writes the last column; NULL: the method. */
+void text_table(const char *block, const char *unit, const char *what, const struct sample_table *table,
+                void (*put_what)(uint32_t row));
+
+#endif

@@ -1,0 +1,262 @@
+#include "threads.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "names.h"
+#include "store.h"
+#include "tags.h"
+#include "times.h"
+#include "vm.h"
+#include "writer.h"
+
+static struct store threads = {.size = sizeof(struct thread)};
+static struct map by_object;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static bool can_mount;
+static jclass virtual_class;
+
+/* The thread of the VM that runs here, and the number of its object. */
+static _Thread_local uint32_t current;
+
+struct thread *thread_at(uint32_t number)
+{
+    return store_at(&threads, number);
+}
+
+uint32_t thread_count(void)
+{
+    return atomic_load(&threads.count);
+}
+
+uint32_t thread_serial(uint32_t number)
+{
+    return UNKNOWN_THREAD + number;
+}
+
+static bool is_thread(uint32_t number, const void *key)
+{
+    return thread_at(number)->number == *(const uint64_t *)key;
+}
+
+uint32_t thread_by_number(uint64_t number)
+{
+    pthread_mutex_lock(&lock);
+    uint32_t found = map_find(&by_object, hash_number(0, number), is_thread, &number);
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+static void describe_group(JNIEnv *env, jthreadGroup group, struct thread *thread)
+{
+    jvmtiThreadGroupInfo info = {0}, above = {0};
+    if (!group || !vm_ok((*ti)->GetThreadGroupInfo(ti, group, &info), "GetThreadGroupInfo"))
+        return;
+    thread->group = name_of(info.name);
+    if (info.parent && vm_ok((*ti)->GetThreadGroupInfo(ti, info.parent, &above), "GetThreadGroupInfo")) {
+        thread->parent = name_of(above.name);
+        (*env)->DeleteLocalRef(env, above.parent);
+        vm_free(above.name);
+    }
+    (*env)->DeleteLocalRef(env, info.parent);
+    vm_free(info.name);
+}
+
+static struct thread describe(JNIEnv *env, jthread object, uint64_t number)
+{
+    struct thread thread = {.number = number};
+    jvmtiThreadInfo info = {0};
+    if (vm_ok((*ti)->GetThreadInfo(ti, object, &info), "GetThreadInfo")) {
+        thread.name = name_of(info.name);
+        describe_group(env, info.thread_group, &thread);
+        (*env)->DeleteLocalRef(env, info.thread_group);
+        (*env)->DeleteLocalRef(env, info.context_class_loader);
+        vm_free(info.name);
+    }
+    thread.object = (*env)->NewWeakGlobalRef(env, object);
+    return thread;
+}
+
+static uint32_t add(const struct thread *thread)
+{
+    uint64_t number = thread->number, hash = hash_number(0, number);
+    pthread_mutex_lock(&lock);
+    uint32_t found = map_find(&by_object, hash, is_thread, &number);
+    if (!found && (found = store_add(&threads)) != 0) {
+        struct thread *added = thread_at(found);
+        added->number = number;
+        added->name = thread->name;
+        added->group = thread->group;
+        added->parent = thread->parent;
+        added->object = thread->object;
+        added->is_agent = thread->is_agent;
+        atomic_store(&added->is_alive, true);
+        if (!map_add(&by_object, hash, found))
+            found = 0;
+    }
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+uint32_t thread_of(JNIEnv *env, jthread object)
+{
+    if (threads_is_virtual(env, object))
+        return 0;
+    uint64_t number = tags_number_of(object);
+    uint32_t found = number ? thread_by_number(number) : 0;
+    if (found || !number)
+        return found;
+    struct thread thread = describe(env, object, number);
+    found = add(&thread);
+    if (found)
+        writer->thread_started(found);
+    return found;
+}
+
+void threads_add_agent(jthread object)
+{
+    struct thread thread = {.number = tags_number_of(object), .is_agent = true};
+    if (thread.number)
+        add(&thread);
+}
+
+void threads_start(JNIEnv *env, jthread first)
+{
+    jclass class = (*env)->FindClass(env, "java/lang/BaseVirtualThread"); /* of 21 and later */
+    virtual_class = vm_no_exception(env) ? (*env)->NewGlobalRef(env, class) : NULL;
+    (*env)->DeleteLocalRef(env, class);
+    current = thread_of(env, first);
+    jint count = 0;
+    jthread *all = NULL;
+    if (!vm_ok((*ti)->GetAllThreads(ti, &count, &all), "GetAllThreads"))
+        return;
+    for (jint i = 0; i < count; i++) {
+        thread_of(env, all[i]);
+        (*env)->DeleteLocalRef(env, all[i]);
+    }
+    vm_free(all);
+}
+
+void JNICALL threads_on_start(jvmtiEnv *env, JNIEnv *jni, jthread object)
+{
+    (void)env;
+    if (!atomic_load(&vm_live))
+        return;
+    bool before = vm_in_agent;
+    vm_in_agent = true;
+    current = thread_of(jni, object);
+    vm_in_agent = before;
+}
+
+void JNICALL threads_on_end(jvmtiEnv *env, JNIEnv *jni, jthread object)
+{
+    (void)env;
+    if (!atomic_load(&vm_live))
+        return;
+    bool before = vm_in_agent;
+    vm_in_agent = true;
+    uint32_t number = thread_of(jni, object);
+    current = 0;
+    times_end_thread();
+    void *local = NULL;
+    if ((*ti)->GetThreadLocalStorage(ti, object, &local) == JVMTI_ERROR_NONE && local) {
+        (*ti)->SetThreadLocalStorage(ti, object, NULL);
+        free(local);
+    }
+    if (number) {
+        atomic_store(&thread_at(number)->is_alive, false);
+        writer->thread_ended(number);
+    }
+    vm_in_agent = before;
+}
+
+uint32_t threads_trace_serial(JNIEnv *env, jthread object)
+{
+    uint32_t number = options.thread ? thread_of(env, object) : 0;
+    return number ? thread_serial(number) : 0;
+}
+
+struct thread_local *threads_local(jthread object)
+{
+    void *found = NULL;
+    if (!vm_ok((*ti)->GetThreadLocalStorage(ti, object, &found), "GetThreadLocalStorage") || found)
+        return found;
+    found = calloc(1, sizeof(struct thread_local));
+    if (found && !vm_ok((*ti)->SetThreadLocalStorage(ti, object, found), "SetThreadLocalStorage")) {
+        free(found);
+        found = NULL;
+    }
+    return found;
+}
+
+/* ---- virtual threads */
+
+bool threads_is_virtual(JNIEnv *env, jthread object)
+{
+    return virtual_class && object && (*env)->IsInstanceOf(env, object, virtual_class);
+}
+
+bool threads_can_mount(void)
+{
+    return can_mount;
+}
+
+static void set_mounted(JNIEnv *env, jobject fresh)
+{
+    if (!current)
+        return;
+    jobject old = atomic_exchange(&thread_at(current)->mounted, fresh);
+    if (old)
+        (*env)->DeleteWeakGlobalRef(env, old);
+}
+
+static void JNICALL on_mount(jvmtiEnv *env, JNIEnv *jni, jthread object)
+{
+    (void)env;
+    if (!atomic_load(&vm_live))
+        return;
+    set_mounted(jni, (*jni)->NewWeakGlobalRef(jni, object));
+    times_mount(object);
+}
+
+static void JNICALL on_unmount(jvmtiEnv *env, JNIEnv *jni, jthread object)
+{
+    (void)env;
+    (void)object;
+    if (!atomic_load(&vm_live))
+        return;
+    times_mount(NULL);
+    set_mounted(jni, NULL);
+}
+
+static void free_extension(jvmtiExtensionEventInfo *info)
+{
+    for (jint i = 0; i < info->param_count; i++)
+        vm_free(info->params[i].name);
+    vm_free(info->params);
+    vm_free(info->id);
+    vm_free(info->short_description);
+}
+
+/* The events are extensions of HotSpot: JVM TI has none for this. */
+void threads_watch_mounts(void)
+{
+    jint count = 0, watched = 0;
+    jvmtiExtensionEventInfo *infos = NULL;
+    if (!vm_ok((*ti)->GetExtensionEvents(ti, &count, &infos), "GetExtensionEvents"))
+        return;
+    for (jint i = 0; i < count; i++) {
+        jvmtiExtensionEvent call = NULL;
+        if (!strcmp(infos[i].id, "com.sun.hotspot.events.VirtualThreadMount"))
+            call = (jvmtiExtensionEvent)(void (*)(void))on_mount;
+        if (!strcmp(infos[i].id, "com.sun.hotspot.events.VirtualThreadUnmount"))
+            call = (jvmtiExtensionEvent)(void (*)(void))on_unmount;
+        if (call &&
+            vm_ok((*ti)->SetExtensionEventCallback(ti, infos[i].extension_event_index, call), "SetExtensionEventCallback"))
+            watched++;
+        free_extension(&infos[i]);
+    }
+    vm_free(infos);
+    can_mount = watched == 2;
+}

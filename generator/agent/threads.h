@@ -1,0 +1,57 @@
+/* The threads of the program, and which virtual thread a carrier runs. */
+#ifndef AGENT_THREADS_H
+#define AGENT_THREADS_H
+
+#include <jvmti.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { UNKNOWN_THREAD = 200000 }; /* a serial number */
+
+struct call_stack;
+
+struct thread {
+    uint64_t number; /* of the ID of its object */
+    uint32_t name, group, parent;
+    jweak object;
+    _Atomic(jobject) mounted; /* the virtual thread that runs on it now */
+    atomic_bool is_alive;
+    bool is_agent;                         /* of this agent: left out of all profiles */
+    atomic_bool is_unsampled;              /* by a command */
+    bool is_start_written, is_end_written; /* under the lock of the output */
+    uint32_t trace;                        /* of the heap dump that is being written */
+};
+
+/* What belongs to a thread, also to a virtual one. */
+struct thread_local
+{
+    struct call_stack *calls; /* times.c */
+    int64_t contended_since;  /* monitors.c */
+    uint32_t contended_trace;
+    int64_t waits_since;
+};
+
+/* NULL without memory. */
+struct thread_local *threads_local(jthread thread);
+bool threads_is_virtual(JNIEnv *env, jthread thread);
+
+void threads_start(JNIEnv *env, jthread current); /* the threads that are there already */
+void threads_add_agent(jthread thread);
+void threads_watch_mounts(void); /* on 21 and later */
+
+/* The number of a thread, which becomes known if it is not yet; 0 on failure, and of a virtual thread. */
+uint32_t thread_of(JNIEnv *env, jthread thread);
+struct thread *thread_at(uint32_t number);
+uint32_t thread_count(void);
+uint32_t thread_serial(uint32_t number); /* UNKNOWN_THREAD for 0 */
+uint32_t thread_by_number(uint64_t number);
+bool threads_can_mount(void);
+
+void JNICALL threads_on_start(jvmtiEnv *env, JNIEnv *jni, jthread thread);
+void JNICALL threads_on_end(jvmtiEnv *env, JNIEnv *jni, jthread thread);
+
+/* The serial number of a thread for its traces: 0 if they name no threads, or if it is virtual. */
+uint32_t threads_trace_serial(JNIEnv *env, jthread thread);
+
+#endif

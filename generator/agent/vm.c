@@ -1,0 +1,106 @@
+#include "vm.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "threads.h"
+
+jvmtiEnv *ti;
+JavaVM *vm_java;
+struct options options;
+atomic_bool vm_live;
+_Thread_local bool vm_in_agent;
+
+void say(const char *format, ...)
+{
+    char line[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    fprintf(stderr, "%s\n", line);
+}
+
+bool vm_ok(jvmtiError error, const char *call)
+{
+    static atomic_flag reported[256];
+    switch ((int)error) {
+    case JVMTI_ERROR_NONE:
+        return true;
+    case JVMTI_ERROR_WRONG_PHASE:
+    case JVMTI_ERROR_THREAD_NOT_ALIVE:
+    case JVMTI_ERROR_INVALID_THREAD:
+    case JVMTI_ERROR_INVALID_CLASS:
+    case JVMTI_ERROR_INVALID_METHODID:
+    case JVMTI_ERROR_CLASS_NOT_PREPARED:
+    case JVMTI_ERROR_ABSENT_INFORMATION:
+    case JVMTI_ERROR_NATIVE_METHOD:
+        return false;
+    }
+    if (!atomic_flag_test_and_set(&reported[(unsigned)error % 256]))
+        say("HPROF ERROR: %s fails with JVM TI error %d", call, (int)error);
+    return false;
+}
+
+void vm_free(void *memory)
+{
+    if (memory)
+        (*ti)->Deallocate(ti, memory);
+}
+
+int64_t vm_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * (int64_t)1000000000 + now.tv_nsec;
+}
+
+bool vm_no_exception(JNIEnv *env)
+{
+    if (!(*env)->ExceptionCheck(env))
+        return true;
+    (*env)->ExceptionClear(env);
+    return false;
+}
+
+bool vm_runtime(JNIEnv *env, jobject *runtime, jclass *class)
+{
+    *class = (*env)->FindClass(env, "java/lang/Runtime");
+    if (!vm_no_exception(env))
+        return false;
+    jmethodID get = (*env)->GetStaticMethodID(env, *class, "getRuntime", "()Ljava/lang/Runtime;");
+    if (!vm_no_exception(env))
+        return false;
+    *runtime = (*env)->CallStaticObjectMethod(env, *class, get);
+    return vm_no_exception(env);
+}
+
+static jthread make_thread(JNIEnv *env, const char *name)
+{
+    jclass class = (*env)->FindClass(env, "java/lang/Thread");
+    if (!vm_no_exception(env))
+        return NULL;
+    jmethodID construct = (*env)->GetMethodID(env, class, "<init>", "(Ljava/lang/String;)V");
+    if (!vm_no_exception(env))
+        return NULL;
+    jstring text = (*env)->NewStringUTF(env, name);
+    if (!vm_no_exception(env))
+        return NULL;
+    jthread thread = (*env)->NewObject(env, class, construct, text);
+    (*env)->DeleteLocalRef(env, text);
+    (*env)->DeleteLocalRef(env, class);
+    return vm_no_exception(env) ? thread : NULL;
+}
+
+bool vm_start_thread(JNIEnv *env, const char *name, jvmtiStartFunction run)
+{
+    jthread thread = make_thread(env, name);
+    if (thread)
+        threads_add_agent(thread);
+    bool ok = thread && vm_ok((*ti)->RunAgentThread(ti, thread, run, NULL, JVMTI_THREAD_NORM_PRIORITY), "RunAgentThread");
+    (*env)->DeleteLocalRef(env, thread);
+    if (!ok)
+        say("HPROF ERROR: the thread '%s' does not start", name);
+    return ok;
+}

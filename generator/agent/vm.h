@@ -1,0 +1,45 @@
+/* The VM that the agent is loaded into. */
+#ifndef AGENT_VM_H
+#define AGENT_VM_H
+
+#include <jvmti.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "options.h"
+
+extern jvmtiEnv *ti;
+extern JavaVM *vm_java;
+extern struct options options;
+
+/* From VMInit, or the load into a running VM, to VMDeath. Callbacks do nothing before and after. */
+extern atomic_bool vm_live;
+
+/* Set while a thread does work of the agent: what that allocates or calls is not the program's. */
+extern _Thread_local bool vm_in_agent;
+
+/* One line on standard error. */
+void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* True if the call succeeded. Errors of a phase, or of a thread or class that is gone, are usual; others are reported once. */
+bool vm_ok(jvmtiError error, const char *call);
+
+void vm_free(void *memory);
+
+/* Nanoseconds of a clock that never goes back. */
+int64_t vm_now(void);
+
+/* Clears an exception that a call of Java left; whether there was none. */
+bool vm_no_exception(JNIEnv *env);
+
+/* java.lang.Runtime: its object and its class, as local references. False on failure. */
+bool vm_runtime(JNIEnv *env, jobject *runtime, jclass *class);
+
+/* The largest heap that the VM may have, in bytes. */
+jlong vm_heap_size(void);
+
+/* Starts a daemon thread of the agent, that profiles leave out. */
+bool vm_start_thread(JNIEnv *env, const char *name, jvmtiStartFunction run);
+
+#endif

@@ -1,0 +1,42 @@
+import java.util.concurrent.CountDownLatch;
+
+/** Two virtual threads that spin, and two that contend for a monitor: of JDK 21 and later. */
+public final class Virtual {
+    static final class Gate {
+    }
+
+    static final Gate GATE = new Gate();
+    static long sink;
+
+    static long spin(long milliseconds) {
+        long n = 1;
+        long end = System.nanoTime() + milliseconds * 1_000_000;
+        while (System.nanoTime() < end) {
+            n = n * 6364136223846793005L + 1442695040888963407L;
+        }
+        return n;
+    }
+
+    static void enter(CountDownLatch entered) {
+        synchronized (GATE) {
+            entered.countDown();
+            sink += spin(100);
+        }
+    }
+
+    public static void main(String[] arguments) throws Exception {
+        Thread[] threads = new Thread[2];
+        for (int i = 0; i < threads.length; i++) {
+            threads[i] = Thread.ofVirtual().start(() -> sink += spin(700));
+        }
+        for (Thread thread : threads) {
+            thread.join();
+        }
+        CountDownLatch entered = new CountDownLatch(1);
+        Thread first = Thread.ofVirtual().start(() -> enter(entered));
+        entered.await();
+        Thread second = Thread.ofVirtual().start(() -> enter(entered));
+        first.join();
+        second.join();
+    }
+}

@@ -1,0 +1,437 @@
+"""The agent of generator/agent: its options, and what it writes of programs of known content."""
+
+from __future__ import annotations
+
+import os
+import random
+import socket
+import struct
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+if "HPROF_AGENT" not in os.environ:
+    pytest.skip("built without the agent: no jvmti.h", allow_module_level=True)
+
+from agent_tool import AGENT8, Java, Jdk, Run, errors_of, facts_of, jdks, ready_java
+
+sys.path.insert(0, str(AGENT8))
+
+from facts import Facts
+from truth import check_samples, check_shares, check_threads
+
+from hprof_corpus.walk import Shapes, read_class_parts, read_header, records, subrecords
+
+# Where Truth.java allocates what, with the method that has the `new`, unlike the agent of JDK 8: there it is Object.<init>, or
+# the constructor that calls it. Arrays are counted once, with the arrays within them.
+ALLOCATED = {
+    ("Truth$Point", "Truth.allocatePoints"): 1000,
+    ("Truth$Node", "Truth.allocateNodes"): 500,
+    ("Truth$Node[]", "Truth.allocateNodes"): 1,
+    ("Truth$Node[]", "Truth.allocateArrays"): 40,
+    ("Truth$Node[][]", "Truth.allocateArrays"): 1,
+    ("int[]", "Truth.allocateArrays"): 300,
+    ("int[][]", "Truth.allocateArrays"): 1,
+    ("Truth$Dropped", "Truth.drop"): 2000,
+    ("Truth$Gate", "Truth.<clinit>"): 1,
+    ("Truth$Contender", "Truth.contend"): 3,
+    ("Truth$Waiter", "Truth.park"): 1,
+}
+# Threads that ended are garbage, which a dump of this agent does not have.
+INSTANCES = {"Truth$Point": 1000, "Truth$Node": 500, "Truth$Gate": 1, "Truth$Waiter": 1, "Truth$Dropped": 0}
+STATICS = {
+    ("Truth", "GATE"): "Truth$Gate",
+    ("Truth", "points"): "Truth$Point",
+    ("Truth", "nodes"): "Truth$Node",
+    ("Truth", "rows"): "Truth$Node[][]",
+    ("Truth", "ints"): "int[][]",
+}
+
+
+@pytest.fixture(scope="module", params=jdks(), ids=str)
+def java(request: pytest.FixtureRequest) -> Iterator[Java]:
+    jdk = request.param
+    assert isinstance(jdk, Jdk)
+    with ready_java(jdk) as ready:
+        yield ready
+
+
+def only_file(run: Run) -> Path:
+    assert run.status == 0, run.errors
+    assert len(run.files) == 1, run.files
+    return next(iter(run.files.values()))
+
+
+def facts_of_valid(run: Run) -> Facts:
+    path = only_file(run)
+    assert errors_of(path) == []
+    assert not run.said
+    return facts_of(path)
+
+
+# ---- options
+
+HEAP_ERROR = "heap option value must be dump|sites|all"
+REFUSED = {
+    "heap=none": HEAP_ERROR,
+    "heap": HEAP_ERROR,
+    "cpu=all": "cpu option value must be samples|times|old",
+    "cpu=times,format=b": "cpu=times|old is not supported with format=b",
+    "cpu=old,format=b": "cpu=times|old is not supported with format=b",
+    "monitor=y,format=b": "monitor=y is not supported with format=b",
+    "monitor=": "monitor option value must be y|n",
+    "format=c": "format option value must be a|b",
+    "file=": "syntax error parsing file=filename",
+    "net=127.0.0.1": "net option missing port",
+    "net=127.0.0.1:x": "net option port must be a number from 1 to 65535",
+    "file=a,net=127.0.0.1:1": "file or net options should only appear once",
+    "depth=-1": "depth option value must be decimal and >= 0",
+    "depth=65536": "depth option value must be <= 65535",
+    "interval=0": "interval option value must be decimal and > 0",
+    "interval=1x": "interval option value must be decimal and > 0",
+    "cutoff=-1": "cutoff option value must be floating point and >= 0",
+    "cutoff=nan": "cutoff option value must be floating point and >= 0",
+    "gc_okay=maybe": "gc_okay option value must be y|n",
+    "verbose": "verbose option value must be y|n",
+    "gz=0": "gz option value must be 1 to 9",
+    "gz=1,net=127.0.0.1:1": "gz is not supported with net",
+    "sample=0": "sample option value must be a number of bytes, such as 512k, below 2g",
+    "colour=y": "Unknown option: colour",
+    "doe=n,,heap=dump": "Unknown option: ",
+}
+
+
+@pytest.mark.parametrize("options", REFUSED)
+def test_a_wrong_option_ends_the_start_with_one_line(java: Java, options: str) -> None:
+    run = java.run(options)
+    assert run.status == 1
+    assert run.errors == f"HPROF ERROR: hprof option error: {REFUSED[options]} ({options})\n"
+    assert not run.output
+    assert not run.files
+
+
+def test_outputs_that_cannot_be_opened(java: Java) -> None:
+    run = java.run("file=/no/such/file")
+    assert (run.status, run.output) == (1, "")
+    assert run.errors == "HPROF ERROR: can't create profile file: /no/such/file (No such file or directory)\n"
+    with socket.socket() as taken:  # bound, and nobody listens
+        taken.bind(("127.0.0.1", 0))
+        peer = f"127.0.0.1:{taken.getsockname()[1]}"
+        run = java.run(f"net={peer}")
+    assert (run.status, run.errors, run.files) == (1, f"HPROF ERROR: can't connect to {peer}\n", {})
+
+
+def test_help_prints_each_option_and_the_program_does_not_run(java: Java) -> None:
+    run = java.run("help", "Lambda")
+    assert run.status == 0
+    assert "called" not in run.output
+    for name in ("heap=dump|sites|all", "cpu=", "monitor=", "format=", "file=", "net=", "depth=", "interval=", "cutoff=", "lineno=",
+                 "thread=", "doe=", "msa=", "force=", "verbose=", "gz=", "sample="):  # fmt: skip
+        assert f"\n{name}" in run.output
+
+
+def test_random_options_never_crash_the_start(java: Java) -> None:
+    seed = random.randrange(1 << 32)
+    print(f"seed {seed}")
+    draw = random.Random(seed)
+    words = [
+        "heap",
+        "cpu",
+        "monitor",
+        "format",
+        "file",
+        "net",
+        "depth",
+        "help",
+        "gz",
+        "",
+        "=",
+        "%",
+        "\x01",
+        "ÿ",
+        "y",
+        "9" * 30,
+        "a" * 500,
+    ]
+    for _ in range(8):
+        options = ",".join("=".join(draw.choices(words, k=draw.randint(1, 3))) for _ in range(draw.randint(1, 6))) + ",end=here"
+        run = java.run(options)
+        assert run.status in (0, 1), (options, run.errors)
+        assert run.status == 0 or len(run.errors.splitlines()) == 1, (options, run.errors)
+
+
+# ---- files
+
+
+def test_names_of_files(java: Java) -> None:
+    assert only_file(java.run("heap=sites", "Lambda")).name == "java.hprof.txt"
+    path = only_file(java.run("heap=sites,format=b", "Lambda"))
+    assert path.name == "java.hprof"
+    assert path.stat().st_mode & 0o777 == 0o600
+    run = java.run("heap=sites,file=x-%p.txt", "Lambda")
+    assert only_file(run).name[2:-4].isdigit()
+
+
+def test_force(java: Java) -> None:
+    run = java.run("heap=sites,file=dump.txt,force=n", "Lambda", before={"dump.txt": "old"})
+    assert run.files["dump.txt"].read_text() == "old"
+    (other,) = set(run.files) - {"dump.txt"}
+    assert other.startswith("dump.") and other.endswith(".txt") and other[5:-4].isdigit()
+    run = java.run("heap=sites,file=dump.txt", "Lambda", before={"dump.txt": "old"})
+    assert only_file(run).read_text().startswith("JAVA PROFILE")
+
+
+def test_gz(java: Java) -> None:
+    run = java.run("heap=dump,format=b,gz=1,file=t.hprof")
+    path = only_file(run)
+    assert path.read_bytes()[:2] == b"\x1f\x8b"
+    assert errors_of(path) == []
+
+
+def test_full_disk_is_said_once_and_the_program_goes_on(java: Java) -> None:
+    for options in ("heap=all,file=/dev/full", "heap=all,format=b,file=/dev/full"):
+        run = java.run(options, "Lambda")
+        assert run.status == 0
+        assert "called" in run.output
+        assert run.said == ["HPROF ERROR: can't write /dev/full: No space left on device; the rest of the profile is lost"]
+
+
+def test_verbose_and_doe(java: Java) -> None:
+    assert java.run("heap=all,file=t.txt", "Lambda").errors == "Dumping Java heap ... allocation sites ... done.\n"
+    assert java.run("heap=all,verbose=n,file=t.txt", "Lambda").errors == ""
+    run = java.run("heap=all,doe=n,file=t.txt", "Lambda")
+    assert not facts_of_valid(run).blocks
+
+
+# ---- heap dump
+
+
+def check_heap(facts: Facts) -> None:
+    assert {name: facts.instances[name] for name in INSTANCES} == INSTANCES
+    assert facts.fields["Truth$Point", "next"] == 999
+    assert facts.fields["Truth$Node", "left"] == 250
+    assert facts.fields["Truth$Node", "right"] == 249
+    assert {key: value for key, value in facts.statics.items() if key[0] == "Truth"} == STATICS
+    assert facts.arrays["Truth$Node[][]"] == 1
+    assert facts.elements["Truth$Node[][]"] == 40
+    assert facts.elements["Truth$Node[]"] == 40
+    assert facts.supers["Truth$Contender"] == "java.lang.Thread"
+    assert facts.supers["Truth$Point"] == "Truth$Base"
+    check_threads(facts)
+
+
+@pytest.mark.parametrize("name", ["t.txt", "t.hprof"])
+@pytest.mark.parametrize("heap", ["-Xmx64m", "-Xmx3g", "-Xmx33g"])
+def test_heap_of_the_program(java: Java, name: str, heap: str) -> None:
+    binary = ",format=b" if name == "t.hprof" else ""
+    run = java.run(f"heap=dump,file={name}{binary}", java=(heap,))
+    check_heap(facts_of_valid(run))
+    if binary:
+        header = read_header(only_file(run).read_bytes())
+        assert header is not None
+        assert header.id_size == (8 if heap == "-Xmx33g" else 4)
+        assert header.format == (b"JAVA PROFILE 1.0.1" if heap == "-Xmx64m" else b"JAVA PROFILE 1.0.2")
+
+
+@pytest.mark.parametrize("collector", ["Serial", "Parallel", "G1", "Z", "Shenandoah"])
+def test_heap_with_each_collector(java: Java, collector: str) -> None:
+    unlock = ("-XX:+UnlockExperimentalVMOptions",)
+    run = java.run("heap=dump,format=b,file=t.hprof", java=(*unlock, f"-XX:+Use{collector}GC"))
+    if "not supported" in run.errors or "Unrecognized" in run.errors:
+        pytest.skip("not in this JDK")
+    check_heap(facts_of_valid(run))
+
+
+class Dump:
+    """The values of the classes and objects of a binary dump."""
+
+    def __init__(self, data: bytes) -> None:
+        header = read_header(data)
+        assert header is not None
+        self.id_size, self.strings, self.names = header.id_size, dict[int, str](), dict[int, str]()
+        self.statics: dict[tuple[str, str], bytes] = {}
+        self.fields: dict[str, list[tuple[str, int]]] = {}
+        self.supers: dict[int, int] = {}
+        self.class_fields: dict[int, list[tuple[int, int]]] = {}
+        self.instances: dict[int, tuple[int, bytes]] = {}
+        self.objects: dict[int, tuple[int, bytes]] = {}
+        self.primitives: dict[int, tuple[int, bytes]] = {}
+        shapes = Shapes(self.id_size)
+        for record in records(data, header.size):
+            if record.tag == 0x01:
+                self.strings[self.id(data[record.body :])] = data[record.body + self.id_size : record.end].decode()
+            elif record.tag == 0x02:
+                at = record.body + 4
+                self.names[self.id(data[at:])] = self.strings[self.id(data[at + self.id_size + 4 :])]
+            elif record.tag in (0x0C, 0x1C):
+                self.heap(data, record.body, record.end, shapes)
+        self.widths = shapes.widths
+
+    def id(self, data: bytes) -> int:
+        return int.from_bytes(data[: self.id_size], "big")
+
+    def heap(self, data: bytes, at: int, end: int, shapes: Shapes) -> None:
+        for shape, _, values, tail, stop in subrecords(data, at, end, shapes):
+            fields = dict(zip((f.name for f in shape.record.layout.fields), values, strict=True))
+            name = shape.record.name
+            if name == "INSTANCE_DUMP":
+                self.instances[fields["object_id"]] = fields["class_id"], data[tail:stop]
+            elif name == "OBJECT_ARRAY_DUMP":
+                self.objects[fields["object_id"]] = fields["elements"], data[tail:stop]
+            elif name == "PRIMITIVE_ARRAY_DUMP":
+                self.primitives[fields["object_id"]] = fields["type"], data[tail:stop]
+            elif name == "CLASS_DUMP":
+                parts = read_class_parts(data, tail, stop, shapes)
+                class_id = fields["class_id"]
+                self.supers[class_id] = fields["super_id"]
+                self.class_fields[class_id] = parts.fields
+                for entry in parts.statics:
+                    width = shapes.widths[entry.type]
+                    self.statics[self.names[class_id], self.strings[entry.key]] = data[entry.value : entry.value + width]
+
+    def instance(self, id_: int) -> dict[str, bytes]:
+        class_id, data = self.instances[id_]
+        values, at = {}, 0
+        while class_id:
+            for key, type_ in self.class_fields[class_id]:
+                values[self.strings[key]] = data[at : at + self.widths[type_]]
+                at += self.widths[type_]
+            class_id = self.supers[class_id]
+        assert at == len(data)
+        return values
+
+    def static(self, name: str, class_: str = "Graph") -> int:
+        return self.id(self.statics[class_, name])
+
+    def mark(self, value: bytes | int) -> int:
+        id_ = value if isinstance(value, int) else self.id(value)
+        return int.from_bytes(self.instance(id_)["mark"], "big")
+
+
+def test_each_value(java: Java) -> None:
+    path = only_file(java.run("heap=dump,format=b,file=t.hprof", "Graph"))
+    assert errors_of(path) == []
+    dump = Dump(path.read_bytes())
+    leaf = dump.instance(dump.static("leaf"))
+    assert list(leaf) == ["d", "last", "f", "s", "i", "nothing", "z", "c", "b", "first", "l"]
+    expected = {"d": struct.pack(">d", -2.5), "f": struct.pack(">f", 1.5), "s": struct.pack(">h", -300),
+                "i": struct.pack(">i", -42), "z": b"\1", "c": b"\x20\xac", "b": b"\x12",
+                "l": bytes.fromhex("123456789abcdef0")}  # fmt: skip
+    assert {name: leaf[name] for name in expected} == expected
+    assert not any(leaf["nothing"])
+    assert dump.mark(leaf["first"]) == 1
+    assert dump.mark(leaf["last"]) == 3
+    assert dump.statics["Graph$Base", "shared"] == b"ZZZZ"
+    assert dump.mark(dump.statics["Graph$Base", "sharedMark"]) == 2
+    assert dump.statics["Graph$Middle", "own"] == b"\xff\xfe"
+    assert dump.statics["Graph$Named", "NUMBER"] == b"\0\0\0\7"
+    assert dump.names[dump.instances[dump.static("NAME", "Graph$Named")][0]] == "java.lang.String"
+    assert dump.names[dump.instances[dump.static("SIZE", "Graph$Sized")][0]] == "java.lang.Object"
+
+    size, elements = dump.objects[dump.static("trailing")]
+    ids = [dump.id(elements[i * dump.id_size :]) for i in range(size)]
+    assert [bool(id_) for id_ in ids] == [True, False, True, False, False]
+    assert [dump.mark(ids[0]), dump.mark(ids[2])] == [4, 5]
+    assert dump.objects[dump.static("empty")] == (0, b"")
+    assert dump.objects[dump.static("nested")][0] == 3
+    primitives = {"booleans": (4, b"\1\0\1"), "chars": (5, b"\0a\x20\xac"), "floats": (6, struct.pack(">2f", 1.5, -0.0)),
+                  "doubles": (7, struct.pack(">d", -2.5)), "bytes": (8, b"\1\xff"), "shorts": (9, struct.pack(">2h", -300, 7)),
+                  "ints": (10, struct.pack(">3i", 1, -42, -(1 << 31))), "longs": (11, bytes.fromhex("123456789abcdef0")),
+                  "none": (11, b"")}  # fmt: skip
+    assert {name: dump.primitives[dump.static(name)] for name in primitives} == primitives
+
+    size, elements = dump.objects[dump.static("classes")]
+    ids = [dump.id(elements[i * dump.id_size :]) for i in range(size)]
+    assert [dump.names[id_] for id_ in ids[2:]] == ["java.lang.String", "Graph$Leaf", "int[]", "Graph$Named"]
+    assert {dump.names[dump.instances[id_][0]] for id_ in ids[:2]} == {"java.lang.Class"}
+    assert len(set(ids)) == 6
+
+
+def test_no_values_on_request(java: Java) -> None:
+    dump = Dump(only_file(java.run("heap=dump,format=b,primfields=n,primarrays=n,file=t.hprof", "Graph")).read_bytes())
+    leaf = dump.instance(dump.static("leaf"))
+    assert not any(any(leaf[name]) for name in ("d", "f", "s", "i", "z", "c", "b", "l"))
+    assert any(leaf["first"])
+    assert dump.primitives[dump.static("ints")] == (10, b"")
+
+
+# ---- sites
+
+
+def allocated(facts: Facts) -> dict[tuple[str, str], int]:
+    """By type, and the innermost method of the program on the stack, of the types that no library allocates for it there."""
+    types = {type_ for type_, _ in ALLOCATED}
+    found: dict[tuple[str, str], int] = {}
+    for site in facts.sites:
+        method = next((frame.method for frame in site.frames if frame.method.startswith("Truth")), "")
+        if method and site.type in types and (site.type != "int[]" or method == "Truth.allocateArrays"):
+            found[site.type, method] = found.get((site.type, method), 0) + site.allocated
+    return found
+
+
+@pytest.mark.parametrize("name", ["s.txt", "s.hprof"])
+def test_sites_are_exact(java: Java, name: str) -> None:
+    binary = ",format=b" if name == "s.hprof" else ""
+    facts = facts_of_valid(java.run(f"heap=sites,cutoff=0,file={name}{binary}"))
+    assert allocated(facts) == ALLOCATED
+    assert facts.longest_trace == 4
+    assert {site.allocated_bytes // site.allocated for site in facts.sites if site.type == "int[]" and site.allocated == 300} == {
+        48
+    }
+
+
+def test_sites_without_the_buffers_of_threads(java: Java) -> None:
+    facts = facts_of_valid(java.run("heap=sites,cutoff=0,file=s.txt", java=("-XX:-UseTLAB", "-Xint")))
+    assert allocated(facts) == ALLOCATED
+
+
+@pytest.mark.parametrize("depth", [0, 1, 16, 500])
+def test_depth(java: Java, depth: int) -> None:
+    facts = facts_of_valid(java.run(f"heap=sites,cutoff=0,depth={depth},format=b,file=s.hprof"))
+    assert facts.settings == (1, depth)
+    assert facts.longest_trace == depth if depth <= 1 else 4 < facts.longest_trace <= depth
+    if depth == 0:
+        assert len(facts.traces) == 1
+
+
+def test_lines_and_threads(java: Java) -> None:
+    facts = facts_of_valid(java.run("heap=sites,lineno=n,file=s.txt"))
+    assert {frame.line for trace in facts.traces.values() for frame in trace.frames} == {-1}
+    facts = facts_of_valid(java.run("heap=sites,thread=y,cutoff=0,format=b,file=s.hprof"))
+    ours = [trace for trace in facts.traces.values() if any(frame.method.startswith("Truth.") for frame in trace.frames)]
+    assert ours
+    assert all(trace.thread for trace in ours)
+    text = (AGENT8 / "Truth.java").read_text(encoding="utf-8").splitlines()
+    lines = {site.frames[0].line for site in facts.sites if site.type == "Truth$Point"}
+    assert [text[line - 1].strip() for line in lines] == ["last = new Point(i, last);"]
+
+
+@pytest.mark.parametrize("cutoff", ["0.0001", "0.01", "0.5"])
+def test_cutoff(java: Java, cutoff: str) -> None:
+    facts = facts_of_valid(java.run(f"heap=sites,cutoff={cutoff},format=b,file=s.hprof"))
+    total = max(sum(site.live_bytes for site in facts.sites), 1)
+    assert all(site.live_bytes >= float(cutoff) * total for site in facts.sites)
+
+
+# ---- samples
+
+
+@pytest.mark.parametrize("name", ["c.txt", "c.hprof"])
+def test_samples(java: Java, name: str) -> None:
+    binary = ",format=b" if name == "c.hprof" else ""
+    facts = facts_of_valid(java.run(f"cpu=samples,file={name}{binary}"))
+    check_samples(facts)
+    assert facts.samples
+    assert not any(frames[0].method.endswith("waitForReferencePendingList") for frames in facts.samples)
+
+
+def test_shares_of_samples(java: Java) -> None:
+    check_shares(facts_of_valid(java.run("cpu=samples,interval=1,file=c.txt", "Shares")))
+
+
+def test_everything_binary(java: Java) -> None:
+    facts = facts_of_valid(java.run("cpu=samples,heap=all,format=b,file=t.hprof"))
+    assert {name: facts.blocks[name] for name in ("heap dump", "sites", "samples")} == {"heap dump": 1, "sites": 1, "samples": 1}
+    check_heap(facts)

@@ -1,0 +1,470 @@
+"""The agent of generator/agent in a VM that runs: methods, monitors, requests, commands, attachment, and what goes wrong."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import struct
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from socket import create_server
+
+import pytest
+
+if "HPROF_AGENT" not in os.environ:
+    pytest.skip("built without the agent: no jvmti.h", allow_module_level=True)
+
+from agent_tool import AGENT8, LIMIT, Java, Jdk, Run, errors_of, facts_of, jdks, ready_java
+
+sys.path.insert(0, str(AGENT8))
+
+from facts import Facts, read_binary_data, read_text_data
+from truth import PAIRS, check_contended, check_waits
+from wire import (
+    SUMMARY,
+    Command,
+    Stream,
+    Tag,
+    alloc_sites,
+    command,
+    control,
+    cpu_samples,
+    read_samples,
+    read_sites,
+    read_summary,
+)
+
+
+@pytest.fixture(scope="module", params=jdks(), ids=str)
+def java(request: pytest.FixtureRequest) -> Iterator[Java]:
+    jdk = request.param
+    assert isinstance(jdk, Jdk)
+    with ready_java(jdk) as ready:
+        yield ready
+
+
+def facts_of_valid(run: Run) -> Facts:
+    assert run.status == 0, run.errors
+    assert not run.said
+    (path,) = run.files.values()
+    assert errors_of(path) == []
+    return facts_of(path)
+
+
+# ---- times
+
+CALLS = {"leaf": 150, "thrower": 100, "catcher": 100, "fibonacci": 1973, "hot": 1, "cold": 1, "main": 1}
+
+
+def test_calls_are_exact(java: Java) -> None:
+    facts = facts_of_valid(java.run("cpu=times,cutoff=0,file=m.txt", "Calls"))
+    assert {name: facts.calls[f"Calls.{name}"] for name in CALLS} == CALLS
+
+
+def test_times_are_of_the_method_itself(java: Java) -> None:
+    run = java.run("cpu=times,file=m.txt", "Calls")
+    facts = facts_of_valid(run)
+    lines = [line.split() for line in run.files["m.txt"].read_text().splitlines() if " Calls." in line and "%" in line]
+    shares = {words[5]: float(words[1][:-1]) for words in lines}
+    assert facts.blocks["times"] == 1
+    assert 5 < shares["Calls.hot"] / shares["Calls.cold"] < 20
+    assert shares.get("Calls.main", 0) < 5
+
+
+def test_pairs_of_calls(java: Java) -> None:
+    facts = facts_of_valid(java.run("cpu=old,file=o.txt"))
+    ours = {pair: count for pair, count in facts.pairs.items() if pair[0].startswith("Truth")}
+    # Unlike the agent of JDK 8, a call that never ends is counted.
+    assert ours == {**PAIRS, ("Truth$Waiter.run", "<unknown caller>"): 1}
+
+
+def test_lambdas(java: Java) -> None:
+    """At the first one the agent of JDK 8 ends the VM."""
+    run = java.run("cpu=times,file=m.txt", "Lambda")
+    assert "called" in run.output
+    facts_of_valid(run)
+
+
+# ---- monitors
+
+
+def test_contention_and_waits(java: Java) -> None:
+    run = java.run("monitor=y,file=n.txt")
+    facts = facts_of_valid(run)
+    check_waits(facts)
+    assert facts.contended["Truth$Gate"] == 3
+    total = int(run.files["n.txt"].read_text().partition("MONITOR TIME BEGIN (total = ")[2].split()[0])
+    assert total >= 3 * 50
+
+
+def test_many_contended_entries(java: Java) -> None:
+    check_contended(facts_of_valid(java.run("monitor=y,file=n.txt", "Crowd", "300", "300")), 300)
+
+
+def test_monitor_dump_on_request(java: Java) -> None:
+    run = run_with_signal(java, "monitor=y,file=n.txt", "Crowd", "5", "6000")
+    facts = facts_of_valid(run)
+    door = facts.monitors[0]["LCrowd$Door;"]
+    assert (door.owner, door.entries) == ("main", 1)
+    assert door.to_enter == tuple(f"crowd-{i}" for i in range(5))
+    assert door.to_be_notified == ("crowd-sleeper",)
+    assert len(facts.monitors) == 2
+    text = run.files["n.txt"].read_text()
+    first = text.partition("MONITOR DUMP BEGIN\n")[2].partition("MONITOR DUMP END")[0]
+    states = [line.rpartition(" ")[2].rpartition("|")[2] for line in first.splitlines() if "status:" in line]
+    assert states.count("MW") == 5
+    assert states.count("CW") >= 1
+
+
+# ---- requests
+
+
+def wait_for(condition: object, what: str) -> None:
+    assert callable(condition)
+    end = time.monotonic() + LIMIT
+    while not condition():
+        assert time.monotonic() < end, what
+        time.sleep(0.05)
+
+
+def order(process: subprocess.Popen[str], letter: str, answer: str) -> None:
+    assert process.stdin is not None and process.stdout is not None
+    process.stdin.write(letter)
+    process.stdin.flush()
+    for line in process.stdout:  # after SIGQUIT the VM lists its threads there, too
+        if line == answer + "\n":
+            return
+    raise AssertionError(f"the program does not say {answer!r}")
+
+
+@contextmanager
+def started(
+    java: Java, options: str | None, *program: str, vm: tuple[str, ...] = ()
+) -> Iterator[tuple[subprocess.Popen[str], Path]]:
+    """The program has said that it is ready."""
+    directory = java.directory()
+    process = java.start(java.command(options, *program, java=vm), directory)
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        yield process, directory
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def ended(process: subprocess.Popen[str], directory: Path) -> Run:
+    output, errors = process.communicate(timeout=LIMIT)
+    return Run(process.returncode, output, errors, directory, {path.name: path for path in sorted(directory.iterdir())})
+
+
+def run_with_signal(java: Java, options: str, *program: str) -> Run:
+    with started(java, options, *program) as (process, directory):
+        process.send_signal(signal.SIGQUIT)
+        return ended(process, directory)
+
+
+def jcmd(java: Java, pid: int, *words: str) -> str:
+    home = java.jdk.home
+    done = subprocess.run(
+        java.within([f"{home}/bin/jcmd", str(pid), *words], java.work), capture_output=True, text=True, timeout=LIMIT, check=False
+    )
+    return done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", ["t.txt", "t.hprof"])
+def test_dumps_on_request(java: Java, name: str) -> None:
+    binary = ",format=b" if name == "t.hprof" else ""
+    facts = facts_of_valid(run_with_signal(java, f"heap=all,cpu=samples,file={name}{binary}", "Crowd", "3", "1500"))
+    assert facts.blocks["heap dump"] == facts.blocks["sites"] == facts.blocks["samples"] == 2
+
+
+def test_ids_are_the_same_in_each_dump(java: Java) -> None:
+    run = run_with_signal(java, "heap=dump,file=t.txt", "Crowd", "3", "1500")
+    facts_of_valid(run)
+    text = run.files["t.txt"].read_text()
+    dumps = text.split("HEAP DUMP BEGIN")[1:]
+    doors = [
+        [line.split()[1] for line in dump.splitlines() if line.startswith("OBJ ") and "class=Crowd$Door@" in line] for dump in dumps
+    ]
+    assert len(doors) == 2
+    assert len(doors[0]) == 1
+    assert doors[0] == doors[1]
+    classes = [{line.split(" (")[0] for line in dump.splitlines() if line.startswith("CLS ")} for dump in dumps]
+    assert classes[0] <= classes[1]
+
+
+@pytest.mark.skipif("HPROF_SANITIZED" in os.environ, reason="the VM reads the freed name of a library that it unloads")
+def test_attach_refused(java: Java) -> None:
+    with started(java, None, "Truth", "wait") as (process, directory):
+        library = java.inside(java.work / "libhprof.so")
+        answers = [
+            jcmd(java, process.pid, "JVMTI.agent_load", library, options) for options in ('"cpu=times"', '"cpu=old"', '"heap=none"')
+        ]
+        process.stdin, stdin = None, process.stdin
+        assert stdin is not None
+        stdin.close()
+        run = ended(process, directory)
+    assert run.status == 0
+    assert all("return code: -1" in answer for answer in answers)
+    assert run.said == [
+        "HPROF ERROR: cpu=times|old works only if the agent is loaded when the VM starts",
+        "HPROF ERROR: cpu=times|old works only if the agent is loaded when the VM starts",
+        "HPROF ERROR: hprof option error: heap option value must be dump|sites|all (heap=none)",
+    ]
+    assert not run.files
+
+
+def test_attach(java: Java) -> None:
+    with started(java, None, "Truth", "wait") as (process, directory):
+        library = java.inside(java.work / "libhprof.so")
+        first = jcmd(java, process.pid, "JVMTI.agent_load", library, '"heap=all,cpu=samples,monitor=y,file=a.txt"')
+        for letter, answer in (("d", "dropped"), ("s", "spun"), ("d", "dropped")):
+            order(process, letter, answer)
+        second = jcmd(java, process.pid, "JVMTI.agent_load", library, '"heap=all"')
+        process.stdin, stdin = None, process.stdin
+        assert stdin is not None
+        stdin.close()
+        run = ended(process, directory)
+    assert run.status == 0
+    assert "return code: 0" in first and "return code: 0" in second
+    assert (
+        "HPROF: loaded into a running VM: objects of before have no trace, and each thread may allocate about 512 kB unseen"
+        in run.said
+    )
+    assert errors_of(run.files["a.txt"]) == []
+    facts = facts_of(run.files["a.txt"])
+    assert facts.blocks["heap dump"] == facts.blocks["sites"] == facts.blocks["samples"] == 2
+    assert facts.instances["Truth$Point"] == 2 * 1000
+    # Most samples may be in the read of standard input: the VM says of a thread in native code that it runs.
+    assert any(frames[0].method == "Truth.spin" for frames in facts.samples)
+
+
+# ---- commands
+
+
+@contextmanager
+def connected(java: Java, options: str) -> Iterator[tuple[Stream, subprocess.Popen[str]]]:
+    with create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(LIMIT)
+        peer = f"net=127.0.0.1:{server.getsockname()[1]}"
+        process = java.start(java.command(f"{peer},{options}", "Truth", "wait", java=("-Xmx64m",)), java.directory())
+        try:
+            connection, _ = server.accept()
+            connection.settimeout(None)
+            with connection:
+                assert process.stdout is not None
+                stream = Stream(connection, "format=b" in options)
+                assert process.stdout.readline() == "ready\n"
+                yield stream, process
+        finally:
+            process.kill()
+            process.communicate()
+
+
+def finish(stream: Stream, process: subprocess.Popen[str]) -> None:
+    assert process.stdin is not None
+    process.stdin.close()
+    process.stdin = None
+    assert process.wait(LIMIT) == 0
+    stream.wait_end()
+    assert not stream.fault
+
+
+def check_stream(stream: Stream, folder: Path) -> Facts:
+    path = folder / ("stream.hprof" if stream.binary else "stream.txt")
+    path.write_bytes(bytes(stream.data))
+    assert errors_of(path) == []
+    return read_binary_data(bytes(stream.data)) if stream.binary else read_text_data(bytes(stream.data))[0]
+
+
+def test_commands(java: Java, tmp_path: Path) -> None:
+    with connected(java, "heap=all,cpu=samples,doe=n,format=b") as (stream, process):
+        assert stream.records[0].tag == Tag.CONTROL_SETTINGS
+        stream.ask(command(Command.DUMP_HEAP), Tag.HEAP_DUMP)
+        before = read_summary(stream.ask(SUMMARY, Tag.HEAP_SUMMARY)[0])
+        order(process, "d", "dropped")
+        after = read_summary(stream.ask(SUMMARY, Tag.HEAP_SUMMARY)[0])
+        assert after.allocated >= before.allocated + 2000
+        stream.send(command(Command.GC))
+        wait_for(lambda: read_summary(stream.ask(SUMMARY, Tag.HEAP_SUMMARY)[0]).live <= after.live - 2000, "nothing was collected")
+
+        sites = read_sites(stream.ask(alloc_sites(), Tag.ALLOC_SITES)[0])
+        assert [row[3] for row in sites.rows] == sorted((row[3] for row in sites.rows), reverse=True)
+        sites = read_sites(stream.ask(alloc_sites(2), Tag.ALLOC_SITES)[0])
+        assert [row[5] for row in sites.rows] == sorted((row[5] for row in sites.rows), reverse=True)
+        assert sites.flags == 2
+        few = read_sites(stream.ask(alloc_sites(0, 0.05), Tag.ALLOC_SITES)[0])
+        assert 0 < len(few.rows) < len(sites.rows)
+        assert struct.unpack(">f", struct.pack(">I", few.cutoff))[0] == pytest.approx(0.05)
+        stream.ask(alloc_sites(1), Tag.ALLOC_SITES)
+        order(process, "d", "dropped")
+        changed = read_sites(stream.ask(alloc_sites(1), Tag.ALLOC_SITES)[0])
+        assert 0 < len(changed.rows) < len(sites.rows) / 2
+
+        stream.ask(cpu_samples(), Tag.CPU_SAMPLES)
+        stream.send(control(5))
+        order(process, "s", "spun")
+        total, rows = read_samples(stream.ask(cpu_samples(), Tag.CPU_SAMPLES)[0])
+        assert total == sum(rows.values()) > 0
+        stream.send(control(4, bytes(4)) + control(5))
+        stream.fence()
+        order(process, "s", "spun")
+        total, _ = read_samples(stream.ask(cpu_samples(), Tag.CPU_SAMPLES)[0])
+        assert total <= 1  # one that was being taken
+        stream.send(control(2))
+        stream.fence()
+        before = read_summary(stream.ask(SUMMARY, Tag.HEAP_SUMMARY)[0])
+        order(process, "d", "dropped")
+        after = read_summary(stream.ask(SUMMARY, Tag.HEAP_SUMMARY)[0])
+        assert after.allocated < before.allocated + 2000
+        stream.send(control(1) + control(6, struct.pack(">H", 9)))
+        stream.fence()
+        order(process, "c", "called")
+        stream.send(command(Command.DUMP_TRACES))
+        stream.fence()
+        stream.send(control(6))
+        stream.fence()
+        assert len(read_sites(stream.ask(alloc_sites(), Tag.ALLOC_SITES)[0]).rows) < len(sites.rows)
+        stream.send(b"\xff")
+        finish(stream, process)
+    facts = check_stream(stream, tmp_path)
+    assert facts.longest_trace == 9
+    assert facts.blocks["heap dump"] == 1
+
+
+def test_commands_in_text(java: Java, tmp_path: Path) -> None:
+    with connected(java, "heap=all,cpu=samples,doe=y,format=a") as (stream, process):
+        stream.send(command(Command.DUMP_HEAP) + alloc_sites() + SUMMARY + cpu_samples())
+        stream.wait_text(b"CPU SAMPLES END\n")
+        finish(stream, process)
+    facts = check_stream(stream, tmp_path)
+    assert facts.blocks["heap dump"] == facts.blocks["sites"] == facts.blocks["samples"] == 2
+
+
+def test_exit_on_command(java: Java) -> None:
+    with connected(java, "heap=dump,format=b") as (stream, process):
+        stream.send(command(Command.EXIT))
+        assert process.wait(LIMIT) == 0
+        stream.wait_end()
+    assert not stream.of(Tag.HEAP_DUMP)
+    assert len(stream.data) == stream.taken
+
+
+@pytest.mark.parametrize("sent", [b"\x7f" + bytes(8), control(9), alloc_sites()[:5] + bytes(4), b"\x03\0\0"])
+def test_commands_that_are_none_do_not_end_the_program(java: Java, sent: bytes) -> None:
+    with connected(java, "heap=all,format=b") as (stream, process):
+        stream.send(sent)
+        order(process, "d", "dropped")
+        finish(stream, process)
+    assert len(stream.of(Tag.HEAP_DUMP)) == 1
+
+
+def test_a_closed_connection_is_said_once_and_the_program_goes_on(java: Java) -> None:
+    with connected(java, "heap=all,format=b") as (stream, process):
+        stream.connection.shutdown(2)
+        stream.connection.close()
+        order(process, "d", "dropped")
+        output, errors = process.communicate(timeout=LIMIT)
+    assert process.returncode == 0, output
+    assert errors.count("HPROF ERROR: can't write 127.0.0.1:") == 1
+
+
+def test_random_requests_and_commands(java: Java, tmp_path: Path) -> None:
+    seed = random.randrange(1 << 32)
+    print(f"seed {seed}")
+    draw = random.Random(seed)
+    commands = [command(Command.GC), command(Command.DUMP_HEAP), alloc_sites(0), alloc_sites(7), SUMMARY, cpu_samples(),
+                command(Command.DUMP_TRACES), control(1), control(2), control(5), control(6), control(6, b"\0\7"),
+                control(3, bytes(4)), control(4, bytes(4))]  # fmt: skip
+    for _ in range(3):
+        with connected(java, "heap=all,cpu=samples,interval=1,format=b") as (stream, process):
+            for _ in range(12):
+                if draw.random() < 0.3:
+                    process.send_signal(signal.SIGQUIT)
+                stream.send(b"".join(draw.choices(commands, k=draw.randint(1, 3))))
+                order(process, *draw.choice([("d", "dropped"), ("c", "called")]))
+                time.sleep(draw.random() / 20)
+            finish(stream, process)
+        check_stream(stream, tmp_path)
+
+
+# ---- many threads, classes that go, checks of the VM
+
+
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        ("heap=all,cpu=samples,interval=1,thread=y,format=b", "t.hprof"),
+        ("heap=all,cpu=samples,interval=1,monitor=y,thread=y", "t.txt"),
+    ],
+)
+def test_sixteen_busy_threads(java: Java, options: str, name: str) -> None:
+    with started(java, f"{options},file={name}", "Busy", "16", "3000") as (process, directory):
+        for _ in range(3):
+            time.sleep(0.6)
+            process.send_signal(signal.SIGQUIT)
+        run = ended(process, directory)
+    assert "rounds" in run.output
+    facts = facts_of_valid(run)
+    assert 2 <= facts.blocks["heap dump"] <= 4  # a request may come too late
+
+
+def test_times_of_busy_threads(java: Java) -> None:
+    run = java.run("cpu=times,thread=y,monitor=y,file=m.txt", "Busy", "4", "1500")
+    facts_of_valid(run)
+    rounds = int(run.output.split()[-1])
+    run = java.run("cpu=times,cutoff=0,file=m.txt", "Busy", "2", "1000")
+    rounds = int(run.output.split()[-1])
+    assert facts_of_valid(run).calls["Busy.round"] == rounds
+
+
+def test_checks_of_the_vm_find_nothing(java: Java) -> None:
+    for options in ("heap=all,cpu=samples,interval=1,monitor=y,thread=y,file=t.txt", "cpu=times,monitor=y,file=t.txt"):
+        run = java.run(options, "Busy", "4", "800", java=("-Xcheck:jni",))
+        facts_of_valid(run)
+        assert "FATAL" not in run.output
+        assert "WARNING in native" not in run.output
+
+
+def test_two_agents(java: Java) -> None:
+    library = java.inside(java.work / "libhprof.so")
+    run = java.run("heap=sites,file=a.txt", "Lambda", java=(f"-agentpath:{library}=cpu=samples",))
+    assert (run.status, run.errors) == (1, "HPROF ERROR: the agent is loaded twice\n")
+
+
+def test_old_command_lines(java: Java) -> None:
+    directory = java.directory()
+    for option in ("-agentlib:hprof=heap=sites", "-Xrunhprof:heap=sites"):
+        if java.jdk.version >= 28 and option.startswith("-Xrun"):
+            continue
+        words = ["env", f"LD_LIBRARY_PATH={java.inside(java.work)}", *java.command(None, "Lambda")]
+        words.insert(3, option)
+        process = java.start(words, directory)
+        output, errors = process.communicate(timeout=LIMIT)
+        assert process.returncode == 0, errors
+        assert "called" in output
+        assert errors_of(directory / "java.hprof.txt") == []
+        (directory / "java.hprof.txt").unlink()
+
+
+# ---- virtual threads
+
+
+def test_virtual_threads(java: Java) -> None:
+    if java.jdk.version < 21:
+        pytest.skip("no virtual threads in this JDK")
+    facts = facts_of_valid(java.run("cpu=samples,interval=5,file=c.txt,depth=16", "Virtual"))
+    spinning = sum(count for frames, count in facts.samples.items() if any(frame.method == "Virtual.spin" for frame in frames))
+    assert spinning >= 0.9 * sum(facts.samples.values())
+    facts = facts_of_valid(java.run("monitor=y,file=n.txt", "Virtual"))
+    if java.jdk.version >= 25:
+        assert facts.contended["Virtual$Gate"] == 1
+    facts = facts_of_valid(java.run("cpu=times,monitor=y,cutoff=0,file=m.txt", "Virtual"))
+    assert facts.calls["Virtual.spin"] == 4
+    facts_of_valid(java.run("heap=all,thread=y,format=b,file=t.hprof", "Virtual"))
