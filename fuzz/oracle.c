@@ -788,12 +788,6 @@ static void read_heap_dump_end(struct oracle *o, uint64_t body_at)
 
 /* ---- SPEC.md 3.2: records ---------------------------------------------------------------------------------------------- */
 
-static void ignore(struct oracle *o, uint64_t at)
-{
-    (void)o;
-    (void)at;
-}
-
 /* How each record is read. */
 static void (*const read_record[256])(struct oracle *o, uint64_t at) = {
     [UTF8] = read_utf8,
@@ -802,7 +796,6 @@ static void (*const read_record[256])(struct oracle *o, uint64_t at) = {
     [FRAME] = read_frame,
     [TRACE] = read_trace,
     [ALLOC_SITES] = read_alloc_sites,
-    [HEAP_SUMMARY] = ignore, /* nothing is required of its values */
     [START_THREAD] = read_start_thread,
     [END_THREAD] = read_end_thread,
     [HEAP_DUMP] = read_heap_dump_record,
