@@ -301,7 +301,8 @@ void expect_consistent(const struct account *a, const struct hprof_options *opti
     if (!is_complete)
         return;
     if ((s->status == HPROF_INVALID) != (s->errors > 0 || (s->incomplete && !options->allow_incomplete)))
-        fail_target("status %d with %llu errors%s", s->status, (unsigned long long)s->errors, s->incomplete ? ", incomplete" : "");
+        fail_target("status %d with %llu errors%s", s->status, (unsigned long long)s->errors,
+                    s->incomplete ? ", incomplete" : "");
     if (s->file_bytes != size || (!s->compressed && s->bytes != size))
         fail_target("%llu bytes of a file of %llu are reported; the input has %zu", (unsigned long long)s->bytes,
                     (unsigned long long)s->file_bytes, size);

@@ -256,7 +256,8 @@ void expect_violations(const json_t *manifest, const struct truth *truth)
     const json_t *violations = member(manifest, "violations");
 
     if (json_array_size(violations) != truth->written.fault_count)
-        fail_target("%zu violations in the manifest, %zu faults were planted", json_array_size(violations), truth->written.fault_count);
+        fail_target("%zu violations in the manifest, %zu faults were planted", json_array_size(violations),
+                    truth->written.fault_count);
     for (size_t i = 0; i < truth->written.fault_count; i++) {
         const json_t *violation = json_array_get(violations, i);
 

@@ -31,7 +31,8 @@ static void on_finding(void *context, const struct hprof_finding *f)
     struct seen *seen = context;
 
     for (size_t i = 0; i < seen->truth->written.fault_count; i++)
-        if (!seen->found[i] && seen->truth->written.faults[i].rule == (int)f->rule && seen->truth->written.faults[i].offset == f->offset) {
+        if (!seen->found[i] && seen->truth->written.faults[i].rule == (int)f->rule &&
+            seen->truth->written.faults[i].offset == f->offset) {
             seen->found[i] = true;
             return;
         }

@@ -8,10 +8,10 @@
 #include "expect_manifest.h"
 #include "hprof/testing.h"
 #include "made_dump.h"
-#include "truth/manifest.h"
 #include "memory_file.h"
 #include "printable.h"
 #include "target.h"
+#include "truth/manifest.h"
 
 enum { SMALL = 64 << 10 /* bytes: a digest takes six passes, a copy several */ };
 

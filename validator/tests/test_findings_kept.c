@@ -241,7 +241,7 @@ static void shows_the_gravest_of_a_rule_first(void **state)
     (void)state;
     for (uint64_t n = 0; n < 10; n++)
         find(d, RULE_REF_001, SHAPE_EVENT_CLASS, n); /* a note in hotspot */
-    find(d, RULE_REF_001, SHAPE_ANY, 80);             /* a warning */
+    find(d, RULE_REF_001, SHAPE_ANY, 80);            /* a warning */
     find(d, RULE_REF_001, SHAPE_ANY, 70);
     h = shown(d, PROFILE_HOTSPOT, 3);
     assert_int_equal(h->count, 3);
