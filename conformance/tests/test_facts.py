@@ -187,7 +187,7 @@ def test_auto_recognizes_the_producer_of_a_gold_dump(name: str) -> None:
     """And its profile leaves nothing but a known warning of the agent of 11 (PRODUCERS.md A.3), and what Shark's copy lacks."""
     kept = GOLD / INDEX[name]["file"]
     data = lzma.decompress(kept.read_bytes()) if kept.suffix == ".xz" else kept.read_bytes()
-    words = [TOOL, "--profile", "auto", "--format", "json", "-"]
+    words: list[str | Path] = [TOOL, "--profile", "auto", "--format", "json", "-"]
     (report,) = json.loads(subprocess.run(words, input=data, stdout=subprocess.PIPE, check=False).stdout)["files"]
     expected = {"agent": "jdk8-agent", "sa": "sa"}.get(name.rstrip("0123456789-gz"), "hotspot")
     assert report["profile"] == expected

@@ -1,4 +1,4 @@
-/* format=a: lines for people, which SPEC.md describes in Appendix H. */
+/* format=a: lines for people, which TEXT.md describes. */
 #include <string.h>
 #include <time.h>
 

@@ -109,7 +109,8 @@ static const char *refusal(const struct producer *producer, const struct source_
 
 /* ---- Heap dumps ---- */
 
-/* The objects of one heap dump: all have the same number, or the first ones have one more. Without those that are not of the model. */
+/* The objects of one heap dump: all have the same number, or the first ones have one more. Without those that are not of the
+ * model. */
 static uint64_t objects_of(const struct emitter *em, unsigned dump)
 {
     return em->objects / em->heap_dumps + (dump < em->objects % em->heap_dumps) - em->beside;

@@ -1,5 +1,5 @@
-/* Which array is the list of roots of the archive of class data sharing (SPEC.md A.1): an Object[] that nothing names but itself and,
- * in dumps of HotSpot, one ROOT_JNI_GLOBAL. Decided at the end of a heap dump, because roots may come last. */
+/* Which array is the list of roots of the archive of class data sharing (PRODUCERS.md A.1): an Object[] that nothing names but
+ * itself and, in dumps of HotSpot, one ROOT_JNI_GLOBAL. Decided at the end of a heap dump, because roots may come last. */
 #include "checks/checker.h"
 #include "checks/heap.h"
 

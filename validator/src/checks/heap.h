@@ -45,7 +45,7 @@ struct waiting {
 
 enum rooted_flag { ROOTED_BY_GLOBAL = 1, ROOTED_OTHERWISE = 2 /* or by two ROOT_JNI_GLOBAL */ };
 
-/* The archive of class data sharing has a list of roots, an Object[] whose elements need not be dumped (SPEC.md A.1). */
+/* The archive of class data sharing has a list of roots, an Object[] whose elements need not be dumped (PRODUCERS.md A.1). */
 struct archive {
     struct keymap rooted;    /* the ID of an object that roots name, to enum rooted_flag */
     struct array_log arrays; /* of input that cannot be read again */

@@ -62,8 +62,8 @@ static bool read_header(struct engine *e)
     return false;
 }
 
-/* What is no dump is not read on: a stream may never end. Returns the bytes that were read. A short file is read to its end, where the
- * faults of gzip are. */
+/* What is no dump is not read on: a stream may never end. Returns the bytes that were read. A short file is read to its end,
+ * where the faults of gzip are. */
 static uint64_t end_without_header(struct engine *e)
 {
     enum { ENOUGH = 1 << 16 };

@@ -1,6 +1,6 @@
-/* For input that cannot be read twice: what each Object[] refers to that is not defined yet. What an array refers to that something
- * else refers to is a bit of a set, since nothing more is asked about it. The rest is a log. Both are bounded: when the log meets its
- * bound, what has been defined since is removed, and if that is too little, both are given up. */
+/* For input that cannot be read twice: what each Object[] refers to that is not defined yet. What an array refers to that
+ * something else refers to is a bit of a set, since nothing more is asked about it. The rest is a log. Both are bounded: when the
+ * log meets its bound, what has been defined since is removed, and if that is too little, both are given up. */
 #ifndef HPROF_ARRAY_LOG_H
 #define HPROF_ARRAY_LOG_H
 
