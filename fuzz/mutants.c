@@ -2,11 +2,10 @@
  *
  *   fuzz_TARGET-mutants COUNT FILE...
  *
- * COUNT mutants in all. Half of them are of one file after the other, changed one to three
- * times; for the other half the folders of the files take turns, so that each rule, which has a folder of its own, has its share,
- * and each mutant is changed once. Dumps of some megabytes are changed by damage.c instead (fuzz_TARGET-large). HPROF_MUTANTS
- * replaces COUNT, and HPROF_MUTANTS_FROM is the seed of the first (0). A mutant on which the target aborts or crashes is left in
- * the file `mutant`. */
+ * COUNT mutants in all. Half of them are of one file after the other, changed one to three times; for the other half the folders of
+ * the files take turns, so that each rule, which has a folder of its own, has its share, and each mutant is changed once.
+ * Dumps of some megabytes are changed by damage.c instead (fuzz_TARGET-large). HPROF_MUTANTS replaces COUNT, and
+ * HPROF_MUTANTS_FROM is the seed of the first (0). A mutant on which the target aborts or crashes is left in the file `mutant`. */
 #define _XOPEN_SOURCE 700
 #include <fcntl.h>
 #include <signal.h>
