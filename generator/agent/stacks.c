@@ -90,8 +90,9 @@ static struct method describe(JNIEnv *env, jmethodID id)
     }
     if (options.lineno)
         vm_ok((*ti)->GetLineNumberTable(ti, id, &method.line_count, &method.lines), "GetLineNumberTable");
-    method.is_waiting = method.class && name && !strcmp(name, "waitForReferencePendingList") &&
-                        !strcmp(name_text(class_at(method.class)->name), "java.lang.ref.Reference");
+    method.is_waiting = method.class && name &&
+                        (!strcmp(name, "waitForReferencePendingList") || !strcmp(name, "takeVirtualThreadListToUnblock")) &&
+                        !strncmp(name_text(class_at(method.class)->name), "java.lang.", 10);
     vm_free(name);
     vm_free(signature);
     vm_free(source);

@@ -13,7 +13,7 @@ struct method {
     uint32_t name, signature, source; /* names; source 0 if unknown */
     jint line_count;
     jvmtiLineNumberEntry *lines;
-    bool is_waiting; /* the VM waits in it for references to clear, though it says that the thread runs */
+    bool is_waiting; /* a thread of the VM waits in it for work, though it says that it runs */
 };
 
 struct frame {

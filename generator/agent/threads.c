@@ -14,7 +14,6 @@
 static struct store threads = {.size = sizeof(struct thread)};
 static struct map by_object;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static bool can_mount;
 static jclass virtual_class;
 
 /* The thread of the VM that runs here, and the number of its object. */
@@ -197,11 +196,6 @@ bool threads_is_virtual(JNIEnv *env, jthread object)
     return virtual_class && object && (*env)->IsInstanceOf(env, object, virtual_class);
 }
 
-bool threads_can_mount(void)
-{
-    return can_mount;
-}
-
 static void set_mounted(JNIEnv *env, jobject fresh)
 {
     if (!current)
@@ -239,24 +233,25 @@ static void free_extension(jvmtiExtensionEventInfo *info)
     vm_free(info->short_description);
 }
 
+static bool watch(jint event, jvmtiExtensionEvent callback)
+{
+    return vm_ok((*ti)->SetExtensionEventCallback(ti, event, callback), "SetExtensionEventCallback") &&
+           vm_ok((*ti)->SetEventNotificationMode(ti, JVMTI_ENABLE, (jvmtiEvent)event, NULL), "SetEventNotificationMode");
+}
+
 /* The events are extensions of HotSpot: JVM TI has none for this. */
 void threads_watch_mounts(void)
 {
-    jint count = 0, watched = 0;
+    jint count = 0;
     jvmtiExtensionEventInfo *infos = NULL;
     if (!vm_ok((*ti)->GetExtensionEvents(ti, &count, &infos), "GetExtensionEvents"))
         return;
     for (jint i = 0; i < count; i++) {
-        jvmtiExtensionEvent call = NULL;
         if (!strcmp(infos[i].id, "com.sun.hotspot.events.VirtualThreadMount"))
-            call = (jvmtiExtensionEvent)(void (*)(void))on_mount;
+            watch(infos[i].extension_event_index, (jvmtiExtensionEvent)(void (*)(void))on_mount);
         if (!strcmp(infos[i].id, "com.sun.hotspot.events.VirtualThreadUnmount"))
-            call = (jvmtiExtensionEvent)(void (*)(void))on_unmount;
-        if (call &&
-            vm_ok((*ti)->SetExtensionEventCallback(ti, infos[i].extension_event_index, call), "SetExtensionEventCallback"))
-            watched++;
+            watch(infos[i].extension_event_index, (jvmtiExtensionEvent)(void (*)(void))on_unmount);
         free_extension(&infos[i]);
     }
     vm_free(infos);
-    can_mount = watched == 2;
 }

@@ -46,7 +46,6 @@ struct thread *thread_at(uint32_t number);
 uint32_t thread_count(void);
 uint32_t thread_serial(uint32_t number); /* UNKNOWN_THREAD for 0 */
 uint32_t thread_by_number(uint64_t number);
-bool threads_can_mount(void);
 
 void JNICALL threads_on_start(jvmtiEnv *env, JNIEnv *jni, jthread thread);
 void JNICALL threads_on_end(jvmtiEnv *env, JNIEnv *jni, jthread thread);
