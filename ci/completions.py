@@ -61,7 +61,7 @@ def first_sentence(manual: str, option: str) -> str:
 
 def read_options(source: str, manual: str) -> list[Option]:
     letters = dict(re.findall(r"\b(OPTION_\w+) = '(\w)'", source))
-    table = re.search(r"option_row rows\[\] = \{\n(.*?)\n\};", source, re.DOTALL)
+    table = re.search(r"option_row (?:option_)?rows\[\] = \{\n(.*?)\n\};", source, re.DOTALL)
     if not table:
         raise ValueError("no table of options")
     row = rf'\{{(OPTION_\w+),\s*"([\w-]+)",\s*(NULL|{LITERAL}),\s*(?:{LITERAL}\s*)+\}}'
@@ -108,9 +108,9 @@ def tools() -> list[Tool]:
     identifiers = ["-".join(rule) for rule in rules]
     profiles = re.findall(r'^PROFILE\(\w+, "([\w-]+)"', read_text("validator/src/findings/profiles.def"), re.MULTILINE)
     validate = read_text("validator/cli/option_rows.h") + read_text("validator/cli/option_rows.c")
-    generate = read_text("generator/cli/options.c")
+    generate = read_text("generator/cli/option_table.h") + read_text("generator/cli/option_table.c")
     formats = re.findall(r'\[FORMAT_\w+\] = "([\w-]+)"', read_text("validator/cli/option_values.c"))
-    records = re.findall(r'\[RECORDS_\w+\] = "(\w+)"', generate)
+    records = re.findall(r'\[RECORDS_\w+\] = "(\w+)"', read_text("generator/cli/option_values.c"))
     faults = re.findall(
         r'^FAULT\((\w+), "([\w.-]+)"', read_text("generator/src/faults/faults.def"), re.MULTILINE
     )

@@ -30,9 +30,9 @@ static int show_usage(void)
     return STATUS_USAGE;
 }
 
-static int show_help(void)
+static int show_help(bool all)
 {
-    options_help(stdout, terminal_width(STDOUT_FILENO, HELP_WIDTH));
+    (all ? options_help_all : options_help)(stdout, terminal_width(STDOUT_FILENO, HELP_WIDTH));
     return finish_listing();
 }
 
@@ -165,7 +165,10 @@ int main(int argc, char **argv)
         status = list_damage();
         break;
     case ACTION_HELP:
-        status = show_help();
+        status = show_help(false);
+        break;
+    case ACTION_HELP_ALL:
+        status = show_help(true);
         break;
     case ACTION_USAGE:
         status = show_usage();

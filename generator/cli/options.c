@@ -5,334 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command_line.h"
 #include "decimals.h"
 #include "messages.h"
 #include "nearest.h"
-#include "wrap.h"
-
-/* An option is added here, in rows[] and in take_option(). */
-enum option_id {
-    OPTION_HELP = 'h',
-    OPTION_VERSION = 'V', /* --version alone prints the version of the tool; --version 1.0.2 is the version of the dump */
-    OPTION_OUTPUT = 'o',
-    OPTION_QUIET = 'q',
-    OPTION_OBJECTS = 256,
-    OPTION_BYTES,
-    OPTION_SEED,
-    OPTION_ID_SIZE,
-    OPTION_SEGMENT_SIZE,
-    OPTION_HEAP_DUMPS,
-    OPTION_LIKE,
-    OPTION_SHAPE,
-    OPTION_CLASSES,
-    OPTION_THREADS,
-    OPTION_STACK_DEPTH,
-    OPTION_REFERENCES,
-    OPTION_ARRAY_LENGTH,
-    OPTION_STRING_LENGTH,
-    OPTION_RECORDS,
-    OPTION_FROM,
-    OPTION_VIOLATE,
-    OPTION_AT,
-    OPTION_VIOLATIONS,
-    OPTION_EACH_FAULT,
-    OPTION_LIST_VIOLATIONS,
-    OPTION_DAMAGE,
-    OPTION_LIST_DAMAGE,
-    OPTION_GZ,
-    OPTION_SERVE,
-    OPTION_ORDERS,
-    OPTION_FORMAT,
-    OPTION_MANIFEST,
-    OPTION_DIGESTS,
-    OPTION_PROGRESS,
-};
-
-static const struct option_row rows[] = {
-    {0, NULL, NULL, "Where"},
-    {OPTION_OUTPUT, "output", "FILE", "write the dump to FILE, not to standard output; FILE appears when it is complete"},
-    {OPTION_MANIFEST, "manifest", "FILE", "write to FILE what is in the dump, as JSON"},
-    {OPTION_DIGESTS, "digests", NULL, "add digests of the content to the manifest, by which readers or dumps can be compared"},
-    {OPTION_GZ, "gz", "LEVEL", "compress the dump, 1 (fast) to 9 (small), as HotSpot does: a gzip member for each MiB"},
-    {OPTION_SERVE, "serve", "HOST:PORT",
-     "connect like the HPROF agent of JDK 8 with net=HOST:PORT, and send records as commands ask for them; loopback only"},
-    {OPTION_FORMAT, "format", "b|a", "with --serve: b, records, the default; or a, the text that the agent writes by default"},
-    {OPTION_ORDERS, "orders", NULL,
-     "with --serve: read on standard input what the program does, a byte each; its end is the end of the program"},
-
-    {0, NULL, NULL, "How much"},
-    {OPTION_OBJECTS, "objects", "N", "the number of instances and arrays: 1000000, 1_000_000 or 1e6, the default"},
-    {OPTION_BYTES, "bytes", "SIZE", "make as many objects as fill SIZE bytes: 512M, 1.5G"},
-    {OPTION_SEED, "seed", "N", "the seed of the generator, 1 by default"},
-
-    {0, NULL, NULL, "What file"},
-    {OPTION_VERSION, "version", "[=1.0.1|1.0.2|1.0.3]",
-     "the version of the dump; without a number, print the version of hprof-gen"},
-    {OPTION_ID_SIZE, "id-size", "4|8", "the size of IDs in bytes"},
-    {OPTION_SEGMENT_SIZE, "segment-size", "SIZE", "the most bytes in a HEAP_DUMP_SEGMENT"},
-    {OPTION_HEAP_DUMPS, "heap-dumps", "N", "the number of heap dumps in the file, which share the objects"},
-    {OPTION_RECORDS, "records", "WHICH",
-     "the records outside the heap dump: heap (as few as possible), sites (ALLOC_SITES), samples (CPU_SAMPLES) or all"},
-    {OPTION_LIKE, "like", "PRODUCER", "write what a producer writes: its records, their order, IDs and quirks:"},
-
-    {0, NULL, NULL, "What heap"},
-    {OPTION_SHAPE, "shape", "SHAPE", "how objects refer to each other:"},
-    {OPTION_CLASSES, "classes", "N", "the number of classes, without a few that PRODUCER adds"},
-    {OPTION_THREADS, "threads", "N", "the number of threads, with their objects, names and stacks"},
-    {OPTION_STACK_DEPTH, "stack-depth", "N", "the number of frames of each thread"},
-    {OPTION_REFERENCES, "references", "MEAN",
-     "the mean number of references, null included: of an object of mixed, a node of list, an instance of wide and deep, a "
-     "task "
-     "of threads; of the children of a node of tree that has any; of the neighbours of a node of graph; of the elements of an "
-     "Object[] of arrays that are not null"},
-    {OPTION_ARRAY_LENGTH, "array-length", "MEAN",
-     "the mean length of an array of arrays, or of an array of mixed that holds no text"},
-    {OPTION_STRING_LENGTH, "string-length", "MEAN",
-     "the mean number of bytes of a String's text, in mixed and strings. All means have up to three decimals"},
-
-    {0, NULL, NULL, "What is wrong"},
-    {OPTION_VIOLATE, "violate", "RULE[/VARIANT][,RULE...]", "break these rules of SPEC.md, and no others"},
-    {OPTION_AT, "at", "FRACTION",
-     "plant the fault at this share of the dump: 0 is the first possible offset, 1 the last; 0.5 by default"},
-    {OPTION_VIOLATIONS, "violations", "N", "plant the fault N times, evenly from --at to the end; once by default"},
-    {OPTION_EACH_FAULT, "each-fault", "DIR",
-     "write to DIR a dump with each fault that this one can have, or with those of --violate, and a manifest of each"},
-    {OPTION_LIST_VIOLATIONS, "list-violations", NULL, "list every rule that can be broken, and its variants"},
-    {OPTION_DAMAGE, "damage", "KIND[:N][@FRACTION][,KIND...]",
-     "damage the dump as real ones are damaged, at a place that the seed draws or at this share of the dump; the manifest "
-     "lists "
-     "what is not whole any more"},
-    {OPTION_LIST_DAMAGE, "list-damage", NULL, "list the kinds of damage, and what N is"},
-    {OPTION_FROM, "from", "FILE", "take the records of FILE, a dump, instead of making new ones"},
-
-    {0, NULL, NULL, "Messages"},
-    {OPTION_PROGRESS, "progress", "[=WHEN]",
-     "show a progress bar on standard error: auto (on a terminal, after a second), always or never"},
-    {OPTION_QUIET, "quiet", NULL, "print no summary on standard error; there is one if it is a terminal"},
-    {OPTION_HELP, "help", NULL, "print the options"},
-};
-enum { ROW_COUNT = sizeof rows / sizeof *rows };
-
-static const char *name_of(int id)
-{
-    const struct command_line line = {.rows = rows, .row_count = ROW_COUNT};
-
-    return command_line_name(&line, id);
-}
-
-/* ---- --help ---- */
-
-enum { LIST_INDENT = 30, LIST_COLUMN = 42 };
-
-/* Prints the rows from `first` on, up to that of an option. Returns the next one. */
-static size_t print_rows(FILE *out, size_t first, int last, size_t width)
-{
-    size_t end = first;
-
-    while (end < ROW_COUNT && (!rows[end].name || rows[end].id != last))
-        end++;
-    if (end < ROW_COUNT)
-        end++;
-    command_line_help(out, rows + first, end - first, width);
-    return end;
-}
-
-static void print_value(FILE *out, const char *name, const char *about, size_t width)
-{
-    fprintf(out, "%*s%-11s ", LIST_INDENT, "", name);
-    wrap(out, about, LIST_COLUMN, LIST_COLUMN, width);
-}
-
-void options_help(FILE *out, size_t width)
-{
-    size_t row;
-
-    wrap(out, "Usage: hprof-gen [OPTION]... [-o FILE]", 0, 0, width);
-    wrap(out,
-         "Writes an HPROF heap dump, valid or with chosen faults, and a manifest of what is in it. The same options and seed "
-         "give the same dump.",
-         0, 0, width);
-    row = print_rows(out, 0, OPTION_LIKE, width);
-    for (size_t i = 0; producer_at(i); i++)
-        print_value(out, producer_name(producer_at(i)), producer_about(producer_at(i)), width);
-    row = print_rows(out, row, OPTION_SHAPE, width);
-    for (size_t i = 0; shapes[i]; i++)
-        print_value(out, shapes[i]->name, shapes[i]->about, width);
-    print_rows(out, row, -1, width);
-    putc('\n', out);
-    wrap(out,
-         "Exit status: 0 done, or the reader of a pipe stopped early; 2 wrong usage; 3 a file cannot be read or written; 4 out "
-         "of "
-         "memory.",
-         0, 0, width);
-}
-
-/* "--id-size is 4 or 8, not '5'" */
-static bool wrong(int id, const char *allowed, const char *text)
-{
-    char before[256];
-
-    snprintf(before, sizeof before, "--%s is %s, not '", name_of(id), allowed);
-    say_usage(before, text, "'");
-    return false;
-}
-
-/* Likewise for a word, which may be mistyped. */
-static bool wrong_word(int id, const char *allowed, const struct nearest *nearest)
-{
-    char before[256], question[NEAREST_QUESTION_SIZE];
-
-    snprintf(before, sizeof before, "--%s is %s, not '", name_of(id), allowed);
-    say_usage_asking(before, nearest->word, "'", nearest_question(nearest, "", question));
-    return false;
-}
-
-/* ---- Arguments of options ---- */
-
-static bool read_count(int id, const char *text, uint64_t least, uint64_t most, const char *allowed, uint64_t *value)
-{
-    if (!parse_count(text, value) || *value < least || *value > most)
-        return wrong(id, allowed, text);
-    return true;
-}
-
-static bool read_size(int id, const char *text, uint64_t *value)
-{
-    if (!parse_size(text, value) || !*value)
-        return wrong(id, "a size above 0 in bytes, or with K, M, G or T (of 1024) such as 512M or 1.5G", text);
-    return true;
-}
-
-/* The model checks and names the largest number. */
-static bool read_many(int id, const char *text, uint64_t *value)
-{
-    if (count_is_too_large(text) || (parse_count(text, value) && *value == MODEL_UNSET)) {
-        *value = MODEL_UNSET - 1;
-        return true;
-    }
-    return read_count(id, text, 0, MODEL_UNSET - 1, "a whole number, such as 1000000, 1_000_000 or 1e6", value);
-}
-
-static bool read_mean(int id, const char *text, uint64_t *thousandths)
-{
-    if (!parse_decimal(text, 3, thousandths) || *thousandths == MODEL_UNSET)
-        return wrong(id, "a mean of at most three decimals, such as 2.5", text);
-    return true;
-}
-
-static bool read_version(const char *text, enum version *version)
-{
-    for (enum version v = V101; v <= V103; v++) {
-        if (strcmp(text, version_name(v)) == 0) {
-            *version = v;
-            return true;
-        }
-    }
-    return wrong(OPTION_VERSION, "1.0.1, 1.0.2 or 1.0.3", text);
-}
-
-static bool read_producer(const char *text, const struct producer **producer)
-{
-    char allowed[256] = "";
-    struct nearest nearest;
-    size_t used = 0;
-
-    nearest_init(&nearest, text);
-    for (size_t i = 0; (*producer = producer_at(i)); i++) {
-        if (strcmp(text, producer_name(*producer)) == 0)
-            return true;
-        nearest_offer(&nearest, producer_name(*producer));
-        used += (size_t)snprintf(allowed + used, sizeof allowed - used, "%s%s",
-                                 !i                   ? ""
-                                 : producer_at(i + 1) ? ", "
-                                                      : " or ",
-                                 producer_name(*producer));
-    }
-    return wrong_word(OPTION_LIKE, allowed, &nearest);
-}
-
-static bool read_shape(const char *text, const struct shape **shape)
-{
-    char allowed[256] = "";
-    struct nearest nearest;
-    size_t used = 0;
-
-    nearest_init(&nearest, text);
-    for (size_t i = 0; (*shape = shapes[i]); i++) {
-        if (strcmp(text, (*shape)->name) == 0)
-            return true;
-        nearest_offer(&nearest, (*shape)->name);
-        used += (size_t)snprintf(allowed + used, sizeof allowed - used, "%s%s",
-                                 !i              ? ""
-                                 : shapes[i + 1] ? ", "
-                                                 : " or ",
-                                 (*shape)->name);
-    }
-    return wrong_word(OPTION_SHAPE, allowed, &nearest);
-}
-
-static bool read_records(const char *text, enum records_wanted *records)
-{
-    static const char *const names[] = {
-        [RECORDS_HEAP] = "heap", [RECORDS_SITES] = "sites", [RECORDS_SAMPLES] = "samples", [RECORDS_ALL] = "all"};
-    struct nearest nearest;
-
-    nearest_init(&nearest, text);
-    for (unsigned i = RECORDS_HEAP; i <= RECORDS_ALL; i++) {
-        if (strcmp(text, names[i]) == 0) {
-            *records = (enum records_wanted)i;
-            return true;
-        }
-        nearest_offer(&nearest, names[i]);
-    }
-    return wrong_word(OPTION_RECORDS, "all, heap, sites or samples", &nearest);
-}
-
-static bool read_at(const char *text, uint64_t *at)
-{
-    enum { DECIMALS = 9, ONE = 1000000000 };
-    uint64_t value;
-
-    if (!parse_decimal(text, DECIMALS, &value) || value > ONE)
-        return wrong(OPTION_AT, "a number from 0 (the first place) to 1 (the last), of at most nine decimals", text);
-    *at = value == ONE ? UINT32_MAX : (value << 32) / ONE;
-    return true;
-}
-
-static bool read_when(const char *text, enum when *when)
-{
-    if (!text) {
-        *when = WHEN_ALWAYS;
-        return true;
-    }
-    return parse_when(text, when) || wrong(OPTION_PROGRESS, "auto, always or never", text);
-}
-
-static bool is_port(const char *text)
-{
-    uint64_t port;
-
-    return text[strspn(text, "0123456789")] == '\0' && parse_count(text, &port) && port >= 1 && port <= UINT16_MAX;
-}
-
-/* HOST:PORT, also [::1]:PORT. */
-static bool read_serve(struct cli_options *o, const char *text)
-{
-    const char *colon = strrchr(text, ':');
-    size_t size = colon ? (size_t)(colon - text) : 0;
-
-    if (size > 2 && text[0] == '[' && text[size - 1] == ']') {
-        text++;
-        size -= 2;
-    }
-    if (!size || size >= sizeof o->serve_host || !is_port(colon + 1))
-        return wrong(OPTION_SERVE, "HOST:PORT with a port from 1 to 65535, such as localhost:4711", text);
-    memcpy(o->serve_host, text, size);
-    o->serve_host[size] = '\0';
-    o->serve_port = colon + 1;
-    return true;
-}
+#include "option_table.h"
+#include "option_values.h"
 
 static bool say_no_memory(bool *no_memory)
 {
@@ -476,7 +153,7 @@ static bool split_damage(struct cli_options *o, bool *no_memory)
 
 static void note_given(struct cli_options *o, int id, const char *value)
 {
-    const char *name = name_of(id);
+    const char *name = option_name(id);
     size_t i = 0;
 
     while (i < o->given_count && strcmp(o->given[i].option, name) != 0)
@@ -494,7 +171,7 @@ void options_note_violate(struct cli_options *o, const char *what)
 static bool is_given(const struct cli_options *o, int id)
 {
     for (size_t i = 0; i < o->given_count; i++)
-        if (strcmp(o->given[i].option, name_of(id)) == 0)
+        if (strcmp(o->given[i].option, option_name(id)) == 0)
             return true;
     return false;
 }
@@ -503,8 +180,8 @@ static bool refuse_both(int a, int b, const char *why)
 {
     char before[64], after[192];
 
-    snprintf(before, sizeof before, "--%s", name_of(a));
-    snprintf(after, sizeof after, " does not go with --%s: %s", name_of(b), why);
+    snprintf(before, sizeof before, "--%s", option_name(a));
+    snprintf(after, sizeof after, " does not go with --%s: %s", option_name(b), why);
     say_usage(before, "", after);
     return false;
 }
@@ -597,8 +274,8 @@ static bool take_option(struct cli_options *o, int id, const char *text, bool *n
 
     switch ((enum option_id)id) {
     case OPTION_HELP:
-        o->action = ACTION_HELP;
-        return true;
+        o->action = text ? ACTION_HELP_ALL : ACTION_HELP;
+        return !text || strcmp(text, "all") == 0 || wrong(id, "alone, or --help all", text);
     case OPTION_EACH_FAULT:
         if (!*text)
             return wrong(id, "the name of a folder", text);
@@ -719,12 +396,13 @@ static bool take_option(struct cli_options *o, int id, const char *text, bool *n
     }
 }
 
-/* The value of an option that needs none, as a separate word: `--version 1.0.2`, `--progress never`. */
+/* The value of an option that needs none, as a separate word: `--help all`, `--version 1.0.2`, `--progress never`. */
 static bool takes_next_word(int id, const char *word)
 {
     enum when when;
 
-    return (id == OPTION_VERSION && *word != '-') || (id == OPTION_PROGRESS && parse_when(word, &when));
+    return (id == OPTION_HELP && strcmp(word, "all") == 0) || (id == OPTION_VERSION && *word != '-') ||
+           (id == OPTION_PROGRESS && parse_when(word, &when));
 }
 
 bool options_parse(struct cli_options *o, int argc, char **argv, bool *no_memory)
@@ -752,7 +430,7 @@ bool options_parse(struct cli_options *o, int argc, char **argv, bool *no_memory
         o->action = ACTION_USAGE;
         return true;
     }
-    command_line_init(&line, rows, ROW_COUNT, argc, argv);
+    command_line_init(&line, option_rows, option_row_count, argc, argv);
     while ((id = command_line_next(&line)) != -1) {
         const char *text = optarg;
 
@@ -762,7 +440,7 @@ bool options_parse(struct cli_options *o, int argc, char **argv, bool *no_memory
             text = argv[optind++];
         if (!take_option(o, id, text, no_memory))
             return false;
-        if (o->action == ACTION_HELP || o->action == ACTION_VERSION)
+        if (o->action == ACTION_HELP || o->action == ACTION_HELP_ALL || o->action == ACTION_VERSION)
             return true;
     }
     if (optind < argc) {

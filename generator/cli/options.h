@@ -14,6 +14,7 @@ enum action {
     ACTION_LIST_VIOLATIONS,
     ACTION_LIST_DAMAGE,
     ACTION_HELP,
+    ACTION_HELP_ALL,
     ACTION_VERSION,
     ACTION_USAGE
 };
@@ -47,8 +48,9 @@ struct cli_options {
     size_t given_count;
 };
 
-/* --help */
+/* --help and --help all */
 void options_help(FILE *out, size_t width);
+void options_help_all(FILE *out, size_t width);
 
 /* False if the command line is wrong, which was reported on standard error, or memory ran out (*no_memory). */
 bool options_parse(struct cli_options *options, int argc, char **argv, bool *no_memory);

@@ -629,15 +629,28 @@ def test_progress(tmp_path: Path) -> None:
     assert "\r" not in on_a_terminal("--progress=never", "--objects=1e3", "-o", "a", cwd=tmp_path).replace("\r\n", "")
 
 
+def test_help_fits_one_screen() -> None:
+    lines = run("--help").out.decode().splitlines()
+    assert len(lines) <= 24
+    assert max(map(len, lines)) <= 80
+    shown = {found[0] for line in lines if (found := re.match("  --[a-z-]+", line))}
+    assert {form.strip() for form in shown} <= set(re.findall("--[a-z-]+", run("--help", "all").out.decode()))
+    names = {name for words in (LIKES, SHAPES) for name in words.replace(" or ", ", ").split(", ")}
+    assert names <= set("\n".join(lines).split())
+
+
 def test_help() -> None:
-    done = run("--help")
+    done = run("--help", "all")
     text = done.out.decode()
     assert (done.status, done.err) == (0, "")
-    assert run("-h").out == done.out
+    assert run("--help=all").out == done.out
+    assert run("-h").out == run("--help").out
     assert max(len(line) for line in text.splitlines()) <= 80
     for name in (*LIKES.replace(" or ", ", ").split(", "), *SHAPES.replace(" or ", ", ").split(", ")):
         assert re.search(f"^ +{name} +[A-Za-z1-9]", text, re.MULTILINE), name
-    options = re.findall(r'^    \{OPTION_[A-Z_]+, "([a-z-]+)", ', (SOURCE / "generator/cli/options.c").read_text(), re.MULTILINE)
+    options = re.findall(
+        r'^    \{OPTION_[A-Z_]+, "([a-z-]+)", ', (SOURCE / "generator/cli/option_table.c").read_text(), re.MULTILINE
+    )
     assert len(options) > 20
     assert [name for name in options if f"--{name}" not in text] == []
     with Path("/dev/full").open("wb") as full:
@@ -646,7 +659,7 @@ def test_help() -> None:
 
 @pytest.mark.parametrize(
     ("option", "columns"),
-    [("--help", 80), ("--help", 100), *(("--list-violations", columns) for columns in (50, 69, 70, 80, 100))],
+    [("--help=all", 80), ("--help=all", 100), *(("--list-violations", columns) for columns in (50, 69, 70, 80, 100))],
 )
 def test_lists_fit_the_terminal(option: str, columns: int, tmp_path: Path) -> None:
     shown = on_a_terminal(option, cwd=tmp_path, columns=columns, stdout=True).replace("\r", "")

@@ -56,7 +56,7 @@ _hprof_gen() {
     --from) return ;;
     *)
         [[ $cur == -* ]] || return
-        words='--output --manifest --digests --gz --serve --format --orders --objects --bytes --seed --version= --id-size --segment-size --heap-dumps --records --like --shape --classes --threads --stack-depth --references --array-length --string-length --violate --at --violations --each-fault --list-violations --damage --list-damage --from --progress= --quiet --help -o -V -q -h'
+        words='--output --manifest --digests --gz --serve --format --orders --objects --bytes --seed --version= --id-size --segment-size --heap-dumps --records --like --shape --classes --threads --stack-depth --references --array-length --string-length --violate --at --violations --each-fault --list-violations --damage --list-damage --from --progress= --quiet --help= -o -V -q -h'
         ;;
     esac
     mapfile -t COMPREPLY < <(compgen -P "$before" -W "$words" -- "${cur#"$before"}")

@@ -33,4 +33,4 @@ complete -c hprof-gen -l list-damage -d 'List the kinds of damage, what they do,
 complete -c hprof-gen -l from -r -F -d 'Take the records of FILE, a dump, plain or gzip, instead of making new ones'
 complete -c hprof-gen -l progress -d 'Show a progress bar on standard error'
 complete -c hprof-gen -s q -l quiet -d 'Print no summary on standard error'
-complete -c hprof-gen -s h -l help -d 'Print the options'
+complete -c hprof-gen -s h -l help -d 'Print the most used options, on one screen; with all, all of them'

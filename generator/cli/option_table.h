@@ -1,0 +1,51 @@
+/* The table of the options of hprof-gen. */
+#ifndef HPROF_GEN_OPTION_TABLE_H
+#define HPROF_GEN_OPTION_TABLE_H
+
+#include "command_line.h"
+
+/* An option is added here, in option_table.c and in take_option() of options.c. */
+enum option_id {
+    OPTION_HELP = 'h',
+    OPTION_VERSION = 'V', /* --version alone prints the version of the tool; --version 1.0.2 is the version of the dump */
+    OPTION_OUTPUT = 'o',
+    OPTION_QUIET = 'q',
+    OPTION_OBJECTS = 256,
+    OPTION_BYTES,
+    OPTION_SEED,
+    OPTION_ID_SIZE,
+    OPTION_SEGMENT_SIZE,
+    OPTION_HEAP_DUMPS,
+    OPTION_LIKE,
+    OPTION_SHAPE,
+    OPTION_CLASSES,
+    OPTION_THREADS,
+    OPTION_STACK_DEPTH,
+    OPTION_REFERENCES,
+    OPTION_ARRAY_LENGTH,
+    OPTION_STRING_LENGTH,
+    OPTION_RECORDS,
+    OPTION_FROM,
+    OPTION_VIOLATE,
+    OPTION_AT,
+    OPTION_VIOLATIONS,
+    OPTION_EACH_FAULT,
+    OPTION_LIST_VIOLATIONS,
+    OPTION_DAMAGE,
+    OPTION_LIST_DAMAGE,
+    OPTION_GZ,
+    OPTION_SERVE,
+    OPTION_ORDERS,
+    OPTION_FORMAT,
+    OPTION_MANIFEST,
+    OPTION_DIGESTS,
+    OPTION_PROGRESS,
+};
+
+extern const struct option_row option_rows[];
+extern const size_t option_row_count;
+
+/* Without dashes. */
+const char *option_name(int id);
+
+#endif
