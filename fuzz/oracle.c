@@ -1391,11 +1391,11 @@ static bool is_one_of(const char *rule, const char *const *rules)
 /* Severities of the strict profile. */
 static bool is_warning(const char *rule)
 {
-    static const char *const warnings[] = {"HDR-006", "HDR-007", "REC-004",  "REC-009",  "REC-010",  "STR-002",  "STR-003",
-                                           "STR-007", "STR-009", "CLS-019",  "STK-013",  "STK-014",  "ROOT-007", "CLS-004",
-                                           "CLS-005", "CLS-007", "CLS-017",  "STK-002",  "STK-008",  "STK-011",  "THR-005",
-                                           "PRF-003", "PRF-005", "ROOT-001", "ROOT-002", "ROOT-004", "OBJ-009",  "OBJ-010",
-                                           "REF-001", "REF-002", NULL};
+    static const char *const warnings[] = {"HDR-006", "HDR-007", "REC-004", "REC-009",  "REC-010",  "STR-002",  "STR-003",
+                                           "STR-007", "STR-009", "CLS-019", "STK-013",  "STK-014",  "ROOT-007", "CLS-004",
+                                           "CLS-005", "CLS-007", "CLS-017", "STK-002",  "STK-008",  "STK-011",  "THR-005",
+                                           "PRF-003", "PRF-005", "PRF-011", "ROOT-001", "ROOT-002", "ROOT-004", "OBJ-009",
+                                           "OBJ-010", "REF-001", "REF-002", NULL};
     return is_one_of(rule, warnings);
 }
 

@@ -519,7 +519,7 @@ def test_a_pipe_is_not_replaced(tmp_path: Path) -> None:
         (["--repair", "-", "valid"], 2, "--repair takes the name of a file, not '-'"),
         (["--repair", "valid", "valid"], 2, "would overwrite the input"),
         (["--repair", "copy", "--output", "./copy", "valid"], 2, "--repair and --output name the same file, 'copy'"),
-        (["--repair", "copy", "--format", "json", "valid"], 2, "has the format text only"),
+        (["--repair", "copy", "--format", "json", "valid"], 2, "has the format concise only"),
         (["--repair", "copy", "missing"], 3, "missing: No such file"),
         (["--repair", "no/copy", "valid"], 3, "no/copy: No such file"),
         (["--repair", ".", "valid"], 3, ".: not a regular file"),
