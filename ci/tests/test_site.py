@@ -30,7 +30,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 def build(site: ModuleType, text: str) -> int:
     """The status of a site of a few pages."""
     shutil.rmtree(site.PAGES, ignore_errors=True)
-    pages = ("mistakes.md", "hprof-validate.md", "hprof-gen.md", "rules/index.md", "corpus.md")
+    pages = ("mistakes.md", "hprof-validate.md", "hprof-gen.md", "libhprof.md", "rules/index.md", "corpus.md")
     for name in (*site.DOCUMENTS.values(), *pages):
         site.write(name, "# A page\n")
     site.write("index.md", text)
