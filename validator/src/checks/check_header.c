@@ -34,6 +34,17 @@ static bool begins_with(const uint8_t *p, const char *start, size_t n)
     return true;
 }
 
+enum { ZEROS_LEAST = 16 };
+
+static bool is_zero(const uint8_t *p, size_t n)
+{
+    size_t i = 0;
+
+    while (i < n && !p[i])
+        i++;
+    return i == n;
+}
+
 enum { TAR_SIZE = 262 }; /* of the beginning of a tar file up to the end of "ustar" */
 
 /* The kind of a file that is often mistaken for a dump, by its first bytes, or NULL. */
@@ -56,6 +67,17 @@ static const char *kind_of_file(const uint8_t *p, size_t n)
         {"\3757zXZ", 5, "an xz file"},
         {"\x28\xb5\x2f\xfd", 4, "a zstd file"},
         {"BZh", 3, "a bzip2 file"},
+        {"7z\xbc\xaf\x27\x1c", 6, "a 7z file"},
+        {"\x04\x22\x4d\x18", 4, "an lz4 file"},
+        {"\x78\x01", 2, "zlib data: inflate it first"},
+        {"\x78\x5e", 2, "zlib data: inflate it first"},
+        {"\x78\x9c", 2, "zlib data: inflate it first"},
+        {"\x78\xda", 2, "zlib data: inflate it first"},
+        {"MDMP", 4, "a minidump of Windows, not a heap dump of Java"},
+        {"version https://git-lfs", 23, "a pointer of Git LFS in place of the file: 'git lfs pull' fetches it"},
+        {"0SECTION       TITLE", 20, "a javacore of OpenJ9, text about threads and memory, not a heap dump"},
+        {"// Version: ", 12, "a heap dump of OpenJ9 in its text format: HEAPDUMP=1 or another tool made it"},
+        {"HTTP/1.", 7, "an HTTP answer with its headers"},
         {"\xca\xfe\xba\xbe", 4, "a class file"},
         {"\177ELF", 4, "an ELF file, as a core dump is"},
         {"FLR\0", 4, "a recording of Flight Recorder"},
@@ -70,6 +92,13 @@ static const char *kind_of_file(const uint8_t *p, size_t n)
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (n >= kinds[i].size && begins_with(p, kinds[i].start, kinds[i].size))
             return kinds[i].kind;
+    if (n >= 2 && p[0] == '{' && (p[1] == '"' || p[1] == '\n' || p[1] == '\r' || p[1] == ' ' || p[1] == '}'))
+        return "JSON: perhaps an error message saved in place of the dump";
+    if (n > RECORD_HEADER_SIZE && p[0] == TAG_HEAP_DUMP_SEGMENT && !get_u4(p + RECORD_TIME_AT) &&
+        hprof_subrecord_name(p[RECORD_HEADER_SIZE]))
+        return "a part of a dump, without its header: FILE.p0, FILE.p1 and so on belong after FILE";
+    if (n >= ZEROS_LEAST && is_zero(p, n))
+        return "zeros: the file was made, and nothing was written to it";
     return n >= TAR_SIZE && memcmp(p + TAR_SIZE - 5, "ustar", 5) == 0 ? "a tar archive" : NULL;
 }
 
@@ -93,6 +122,21 @@ static void show_start(char to[NAME_SIZE], const uint8_t *p, size_t n)
     }
 }
 
+/* Writes "; a dump begins at offset 32", if one does within the first bytes. */
+static void show_later_header(struct checker *ck, char *to, size_t size)
+{
+    enum { SOUGHT = 64 << 10 };
+    size_t n = input_need(ck->in, SOUGHT);
+    const uint8_t *p = ck->in->at, *end = p + (n < SOUGHT ? n : SOUGHT);
+
+    to[0] = '\0';
+    for (p = p + 1; (size_t)(end - p) >= HEADER_STRING_SIZE && (p = memchr(p, magic[0], (size_t)(end - p))); p++)
+        if (count_good_bytes(p, (size_t)(end - p)) == HEADER_STRING_SIZE) {
+            snprintf(to, size, "; a dump begins at offset %zu", (size_t)(p - ck->in->at));
+            return;
+        }
+}
+
 size_t header_bytes(struct checker *ck)
 {
     size_t n = input_need(ck->in, HEADER_SIZE), good = count_good_bytes(ck->in->at, n);
@@ -104,7 +148,7 @@ bool check_header(struct checker *ck, bool is_truncated)
 {
     size_t n = input_need(ck->in, HEADER_SIZE), good = count_good_bytes(ck->in->at, n);
     const uint8_t *p = ck->in->at;
-    char shown[NAME_SIZE];
+    char shown[NAME_SIZE], later[64];
     uint64_t latest = UINT64_C(4102444800000);
 
     /* A file that ends within a valid beginning of a header is truncated; any other is not a dump. */
@@ -123,7 +167,8 @@ bool check_header(struct checker *ck, bool is_truncated)
         end_sound_part(ck->run, 0);
         n = input_need(ck->in, TAR_SIZE);
         show_start(shown, ck->in->at, n);
-        report(ck, RULE_HDR_001, 0, "\"JAVA PROFILE 1.0.1\" or \"JAVA PROFILE 1.0.2\" and a NUL", "%s", shown);
+        show_later_header(ck, later, sizeof later);
+        report(ck, RULE_HDR_001, 0, "\"JAVA PROFILE 1.0.1\" or \"JAVA PROFILE 1.0.2\" and a NUL", "%s%s", shown, later);
         return false;
     }
     ck->file->version = (enum version)(p[sizeof magic - 1] - '0');

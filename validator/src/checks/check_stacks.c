@@ -94,6 +94,7 @@ bool check_trace(struct checker *ck)
     }
 
     digest = byte_hash_end(&hash, &ck->run->key);
+    ck->file->signs.trace_zero |= !r.trace_serial;
     if (r.trace_serial == 1 && !r.frames) {
         ck->file->signs.trace_one_empty = true;
         ck->file->signs.trace_one_thread = r.thread_serial;

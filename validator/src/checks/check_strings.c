@@ -104,6 +104,8 @@ bool check_utf8(struct checker *ck, uint64_t length)
     if (!r.id)
         report_shape(ck, RULE_STR_002, t.size ? SHAPE_ANY : SHAPE_EMPTY_STRING, at, "an ID other than 0", "0");
     define_string(ck, r.id, &t, at);
+    if (!ck->file->signs.first_string)
+        ck->file->signs.first_string = r.id;
     return true;
 }
 

@@ -34,6 +34,7 @@ struct framing {
     bool within_subrecord;   /* the dump ends within a sub-record to which lengths lead: it was truncated */
     bool failed;             /* because of something other than an early end */
     bool second_header;      /* a header is where a record should be: two files were joined */
+    bool zeros;              /* zeros are where a record or a sub-record should be */
     uint64_t complete_until; /* the end of the latest HEAP_DUMP_END; 0 for none */
     bool segment_reported;   /* REC-005 was reported */
     bool heap_lost;          /* a skipped record may have been a heap dump */
@@ -181,6 +182,8 @@ void settle_unknown(struct engine *e);
 /* ---- hints.c ---- */
 /* Called before the header: looks for the effects of a transfer as text. */
 void look_for_text(struct engine *e);
+/* Plain reading failed here: looks whether zeros are the reason. */
+void look_for_zeros(struct engine *e);
 /* The hint, or NULL. Called when all findings are counted and have their severities. */
 const char *choose_hint(const struct engine *e);
 

@@ -103,6 +103,8 @@ void hold_unknown(struct engine *e)
     e->framing.second_header |= e->position.record_tag == 'J' && e->position.record_length == 0x50524f46;
     if (e->framing.unfilled.number && !record_leads_on(e) && was_unfilled(e))
         return;
+    if (!e->position.record_tag)
+        look_for_zeros(e);
     if (!skip_body(e))
         return;
     if (!e->framing.unknown.count++)

@@ -98,6 +98,7 @@ static bool skip_malformed(struct engine *e, enum measured why, const struct mea
     size_t n = look_at(&e->in, HEAD_SIZE, e->position.heap_end - at);
 
     memcpy(first, e->in.at, n);
+    look_for_zeros(e);
     end_sound_part(&e->run, at);
     e->heap.malformed_segment = e->position.record_at;
     if (at == e->position.heap_end - e->position.record_length) { /* no sub-record is well-formed, so its tag may be wrong */

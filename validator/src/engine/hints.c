@@ -45,6 +45,27 @@ void look_for_text(struct engine *e)
     e->was_transcoded = was_transcoded(e->in.at, n);
 }
 
+void look_for_zeros(struct engine *e)
+{
+    enum { LEAST = 32 };
+    size_t n = look_at(&e->in, LEAST, UINT64_MAX), i = 0;
+
+    while (i < n && !e->in.at[i])
+        i++;
+    e->framing.zeros |= n == LEAST && i == n;
+}
+
+/* A complete heap dump in which nothing is reachable. */
+static bool has_objects_without_roots(const struct engine *e)
+{
+    const uint64_t *counts = e->run.sum.subrecord_counts;
+    uint64_t objects = counts[SUB_INSTANCE_DUMP] + counts[SUB_OBJECT_ARRAY_DUMP] + counts[SUB_PRIMITIVE_ARRAY_DUMP], all = 0;
+
+    for (size_t tag = 0; tag < 256; tag++)
+        all += counts[tag];
+    return objects && all == objects + counts[SUB_CLASS_DUMP] + counts[SUB_PRIMITIVE_ARRAY_NODATA] + counts[SUB_HEAP_DUMP_INFO];
+}
+
 const char *choose_hint(const struct engine *e)
 {
     const uint64_t *totals = e->run.totals;
@@ -54,7 +75,9 @@ const char *choose_hint(const struct engine *e)
     } causes[] = {
         {RULE_REC_012, "a wrapped length: the heap dump is larger than 4 GiB, too large for one HEAP_DUMP record of 1.0.1"},
         {RULE_REC_011, "a length that was never filled in: the VM was killed, or the disk was full, while the heap was dumped"},
-        {RULE_GZ_005, EARLY_END},
+        {RULE_GZ_005, e->framing.complete_until && e->framing.complete_until == e->run.sum.bytes
+                          ? "the dump inside is complete, and only the checksum at the end of the gzip file is missing"
+                          : EARLY_END},
         {RULE_REC_001, "the dump was truncated (" EARLY_END "), or other bytes were appended"},
         {RULE_REC_002,
          e->framing.within_subrecord ? EARLY_END : "the dump was truncated (" EARLY_END "), or a length is wrong"},
@@ -73,12 +96,18 @@ const char *choose_hint(const struct engine *e)
         return "the header of another dump is where a record should be: two files were joined; check each by itself";
     if (is_malformed && e->framing.complete_until && e->run.sum.sound_until == e->framing.complete_until)
         return "bytes follow the end of the dump: something was appended to it";
+    if (e->framing.zeros)
+        return "zeros are where records should be: a part of the file was never written, or a copy of it was not finished";
+    if (totals[RULE_REC_013] && e->file.version == V103)
+        return "perhaps KOOM stripped the dump, which leaves out the contents of arrays: its own tool restores them";
     if (e->framing.failed)
         return NULL;
     for (size_t i = 0; i < sizeof causes / sizeof *causes; i++)
         if (totals[causes[i].rule])
             return causes[i].cause;
     if (e->file.lost || e->framing.heap_lost)
-        return "no finding says that something is missing which the damaged part may have held";
+        return "part of the dump was not checked: what it may define is not reported to be undefined";
+    if (has_objects_without_roots(e))
+        return "no GC root is in the heap dump: analysers will drop every object";
     return NULL;
 }

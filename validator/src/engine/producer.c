@@ -30,11 +30,9 @@ static void look_at_name(struct names *names, const char *name, size_t n)
             names->version = i + 1;
 }
 
-struct producer guess_producer(const struct run *run, const struct file *file)
+static struct names look_at_names(const struct file *file)
 {
-    const struct producer_signs *signs = &file->signs;
     struct names names = {0};
-    bool heap_dump = run->sum.record_counts[TAG_HEAP_DUMP] != 0, segment = run->sum.record_counts[TAG_HEAP_DUMP_SEGMENT] != 0;
 
     for (size_t i = 0; i < file->classes.loaded.count; i++) {
         const struct class *class = chunks_at(&file->classes.loaded, i);
@@ -43,6 +41,58 @@ struct producer guess_producer(const struct run *run, const struct file *file)
         if (strings_text(&file->strings, class->name, &text) && text.kept)
             look_at_name(&names, (const char *)text.bytes, text.kept);
     }
+    return names;
+}
+
+/* Whether string IDs are addresses in a VM of 64 bits, of its own symbols: HotSpot's and the serviceability agent's are. Others count
+ * strings from a small number. */
+static bool has_addresses(const struct file *file)
+{
+    enum { LOWEST = 1 << 24 };
+
+    return file->id_size == 8 && file->signs.first_string >= LOWEST && file->signs.first_string % 8 == 0;
+}
+
+/* GraalVM Insight counts strings, classes and objects alike, and gives each class its ID as serial. */
+static bool has_serials_for_ids(const struct file *file)
+{
+    for (size_t i = 0; i < file->classes.loaded.count; i++) {
+        const struct class *class = chunks_at(&file->classes.loaded, i);
+
+        if (classes_find(&file->classes, class->serial) != class)
+            return false;
+    }
+    return file->classes.loaded.count > 0;
+}
+
+/* HotSpot begins with the strings, the serviceability agent with the stack trace that HotSpot writes after the classes. HotSpot 5
+ * began with it too, in 1.0.1, and wrote sticky classes, as the agent does from 27 on, in 1.0.2. Before the heap dump, IDs that are
+ * addresses tell both from others. */
+static struct producer guess_hotspot_or_agent(const struct run *run, const struct file *file, const struct names *names)
+{
+    const struct producer_signs *signs = &file->signs;
+    const struct producer hotspot = {PROFILE_HOTSPOT,
+                                     signs->loads_ended && names->version ? versions[names->version - 1].producer : "HotSpot"};
+    bool sticky = run->sum.subrecord_counts[SUB_ROOT_STICKY_CLASS] != 0;
+
+    if (signs->first_tag == TAG_TRACE && (file->version == V102 || !sticky))
+        return (struct producer){PROFILE_SA, "the serviceability agent (jhsdb jmap)"};
+    if (signs->trace_one_empty)
+        return hotspot;
+    if (signs->first_tag == TAG_UTF8 && has_addresses(file) && file->classes.loaded.count == 0)
+        return (struct producer){PROFILE_HOTSPOT, "HotSpot, or a copy of its dump"};
+    if (signs->first_tag == TAG_UTF8 && has_addresses(file) && !signs->loads_ended)
+        return hotspot;
+    return (struct producer){PROFILE_STRICT, ""};
+}
+
+struct producer guess_producer(const struct run *run, const struct file *file)
+{
+    const struct producer_signs *signs = &file->signs;
+    const uint64_t *counts = run->sum.record_counts;
+    struct names names = look_at_names(file);
+    bool segment = counts[TAG_HEAP_DUMP_SEGMENT] != 0, heap = counts[TAG_HEAP_DUMP] || segment;
+    bool is_java = names.dotted && names.bracketed; /* java.lang.Object[] */
 
     if (file->version == V103)
         return (struct producer){PROFILE_ANDROID, "Android"};
@@ -52,15 +102,14 @@ struct producer guess_producer(const struct run *run, const struct file *file)
         return (struct producer){PROFILE_JDK8_AGENT, "the HPROF agent of JDK 5 to 8"};
     if (names.svm)
         return (struct producer){PROFILE_GRAALVM, "GraalVM native image"};
-    if (!signs->any_time && names.slashed && !names.bracketed && (heap_dump || segment)) {
-        /* The serviceability agent begins with the stack trace that HotSpot writes after the classes. HotSpot 5 began with it too,
-         * but wrote 1.0.1 and sticky classes; the agent writes sticky classes since 27, and 1.0.2 since 11. */
-        if (signs->first_tag == TAG_TRACE && (file->version != V101 || !run->sum.subrecord_counts[SUB_ROOT_STICKY_CLASS]))
-            return (struct producer){PROFILE_SA, "the serviceability agent (jhsdb jmap)"};
-        if (signs->trace_one_empty)
-            return (struct producer){PROFILE_HOTSPOT, names.version ? versions[names.version - 1].producer : "HotSpot"};
-    }
-    if (names.bracketed && names.dotted && signs->trace_one_empty && signs->trace_one_thread == 1 && segment)
+    if (!signs->any_time && !names.bracketed &&
+        (heap ? names.slashed : has_addresses(file) && (names.slashed || !names.dotted)))
+        return guess_hotspot_or_agent(run, file, &names);
+    if (is_java && signs->trace_one_empty && signs->trace_one_thread == 1 && segment)
         return (struct producer){PROFILE_MAT, "Eclipse MAT"};
+    if (is_java && file->version == V102 && file->id_size == 4 && signs->trace_zero && !signs->any_time)
+        return (struct producer){PROFILE_ANDROID, "Android, converted by hprof-conv"};
+    if (is_java && file->version == V101 && file->id_size == 4 && !signs->trace_one_empty && has_serials_for_ids(file))
+        return (struct producer){PROFILE_GRAALVM, "GraalVM Insight"};
     return (struct producer){PROFILE_STRICT, ""};
 }

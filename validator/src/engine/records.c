@@ -71,6 +71,8 @@ static void note_signs(struct engine *e, uint32_t time)
 {
     if (!e->file.signs.first_tag)
         e->file.signs.first_tag = e->position.record_tag;
+    if (e->position.record_tag != TAG_LOAD_CLASS && e->position.record_tag != TAG_UTF8)
+        e->file.signs.loads_ended |= e->run.sum.record_counts[TAG_LOAD_CLASS] > 0;
     if (time)
         e->file.signs.any_time = true;
 }

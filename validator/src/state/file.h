@@ -17,8 +17,11 @@
 struct producer_signs {
     uint8_t first_tag;
     bool any_time;             /* a record's time is not 0 */
+    bool loads_ended;          /* after LOAD_CLASS came a record other than it and UTF8 */
+    bool trace_zero;           /* there is a TRACE 0 */
     bool trace_one_empty;      /* TRACE 1 has no frames */
     uint32_t trace_one_thread; /* the thread of TRACE 1 */
+    uint64_t first_string;     /* the ID of the first UTF8 with one */
 };
 
 /* A TRACE takes 20 bytes here: the smallest one in a dump takes 21. */

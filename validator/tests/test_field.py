@@ -1,0 +1,216 @@
+"""Dumps as people hold them: is one complete, how much is missing, who wrote it."""
+
+import gzip
+import json
+import lzma
+import random
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tool import SOURCE, run
+
+GOLD = SOURCE / "conformance" / "gold"
+# Shark's copy of a dump has more faults than one.
+DUMPS = sorted(path.name for path in GOLD.iterdir() if path.suffix in (".xz", ".gz") and not path.name.startswith("shark"))
+NAMES = {
+    "agent8": "the HPROF agent of JDK 5 to 8",
+    "jdk8": "HotSpot 8",
+    "jdk11": "HotSpot 9 to 16",
+    "jdk17": "HotSpot 17 to 20",
+    "jdk17-gz": "HotSpot 17 to 20",
+    "jdk21": "HotSpot 21 to 24",
+    "jdk25": "HotSpot 25",
+    "jdk25-gz": "HotSpot 25",
+    "jdk26": "HotSpot 26 or 27",
+    "jdk27": "HotSpot 26 or 27",
+    "jdk28": "HotSpot 28 or later",
+    "sa11": "the serviceability agent (jhsdb jmap)",
+    "sa17": "the serviceability agent (jhsdb jmap)",
+    "sa28": "the serviceability agent (jhsdb jmap)",
+}
+HEADER, END = 31, 0x2C
+HEAPS = (0x0C, 0x1C)
+WIDTHS = {4: 1, 5: 2, 6: 4, 7: 8, 8: 1, 9: 2, 10: 4, 11: 8}
+
+
+def read(name: str) -> bytes:
+    data = (GOLD / name).read_bytes()
+    return lzma.decompress(data) if name.endswith(".xz") else gzip.decompress(data)
+
+
+def check(data: bytes, folder: Path, *args: str) -> Any:
+    (folder / "dump").write_bytes(data)
+    done = run("--profile", "auto", "--format", "json", *args, "dump", cwd=folder)
+    return json.loads(done.out)["files"][0]
+
+
+def check_pipe(data: bytes) -> Any:
+    return json.loads(run("--profile", "auto", "--format", "json", "-", stdin=data).out)["files"][0]
+
+
+# ---- Who wrote it ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", DUMPS)
+def test_a_producer_is_recognised_in_a_dump_that_is_cut(name: str, tmp_path: Path) -> None:
+    """Never a wrong name; while only strings were read, it may be HotSpot or a copy of its dump."""
+    data, right = (GOLD / name).read_bytes() if name.endswith(".gz") else read(name), NAMES[name.split(".")[0]]
+    for percent in (10, 50, 90, 100):
+        found = check(data[: len(data) * percent // 100], tmp_path)
+        early = found["counts"]["loaded_classes"] == 0
+        assert found["producer"] == right or (
+            early and right.startswith("HotSpot") and found["producer"] == "HotSpot, or a copy of its dump"
+        ), percent
+
+
+# ---- Is it complete --------------------------------------------------------------------------------------------------
+
+
+def record_offsets(data: bytes) -> Iterator[tuple[int, int, int]]:
+    """Tag, body and end of each record."""
+    at = HEADER
+    while at < len(data):
+        tag, _, length = struct.unpack_from(">BII", data, at)
+        yield tag, at + 9, at + 9 + length
+        at += 9 + length
+
+
+def objects(data: bytes, at: int, end: int, i: int) -> Iterator[tuple[int, int, int]]:
+    """ID, start and end of each instance and array among the sub-records from `at` on, by their lengths."""
+    roots = {0xFF: i, 0x05: i, 0x07: i, 0x01: 2 * i, 0x02: i + 8, 0x03: i + 8, 0x08: i + 8, 0x04: i + 4, 0x06: i + 4}
+    sizes = {2: i, **WIDTHS}
+    while at < end:
+        start, tag = at, data[at]
+        at += 1
+        if tag in roots:
+            at += roots[tag]
+            continue
+        (object_id,) = struct.unpack_from(">Q" if i == 8 else ">I", data, at)
+        if tag == 0x20:
+            at += 7 * i + 8
+            (n,) = struct.unpack_from(">H", data, at)
+            at += 2
+            for _ in range(n):
+                at += 3 + sizes[data[at + 2]]
+            (n,) = struct.unpack_from(">H", data, at)
+            at += 2
+            for _ in range(n):
+                at += i + 1 + sizes[data[at + i]]
+            (n,) = struct.unpack_from(">H", data, at)
+            at += 2 + n * (i + 1)
+            continue
+        if tag == 0x21:
+            at += 2 * i + 8 + int(struct.unpack_from(">I", data, at + 2 * i + 4)[0])
+        elif tag == 0x22:
+            at += 2 * i + 8 + i * int(struct.unpack_from(">I", data, at + i + 4)[0])
+        else:
+            at += i + 9 + sizes[data[at + i + 8]] * int(struct.unpack_from(">I", data, at + i + 4)[0])
+        yield object_id, start, at
+
+
+def without_objects(data: bytes, share: float, dice: random.Random) -> bytes:
+    """The dump without a run of objects of a heap dump record, whose length is made to fit."""
+    (i,) = struct.unpack_from(">I", data, 19)
+    heaps = [(body, end) for tag, body, end in record_offsets(data) if tag in HEAPS]
+    body, end = max(heaps, key=lambda heap: sum(1 for _ in objects(data, *heap, i)))
+    found = list(objects(data, body, end, i))
+    count = max(1, int(len(found) * share))
+    first = dice.randrange(len(found) - count)
+    left, right = found[first][1], found[first + count - 1][2]
+    length = struct.pack(">I", end - body - (right - left))
+    return data[: body - 4] + length + data[body:left] + data[right:]
+
+
+@pytest.mark.parametrize("name", DUMPS)
+def test_a_real_dump_is_complete_and_one_without_some_objects_is_not(name: str, tmp_path: Path) -> None:
+    data, seed = read(name), random.randrange(1 << 32)
+    dice = random.Random(seed)
+    print(f"seed {seed}")
+    for found in (check(data, tmp_path), check(data, tmp_path, "--jobs", "1"), check_pipe(data)):
+        assert (found["status"], found["complete"], found["missing_objects"]) == (0, True, 0)
+    for share in (0.02, 0.3):
+        cut = without_objects(data, share, dice)
+        found, piped = check(cut, tmp_path), check_pipe(cut)
+        assert found["errors"] == piped["errors"]
+        assert found["status"] == piped["status"] == 1
+        assert found["missing_objects"] == piped["missing_objects"] > 0
+        if not found["errors"]:
+            assert "incomplete" in run("--profile", "auto", "dump", cwd=tmp_path).out
+        named = [one["found"] for one in found["findings"] if one["rule"] == "REF-002" and one["severity"] == "warning"]
+        assert all("; named by " in one for one in named)
+
+
+@pytest.mark.parametrize("name", [name for name in DUMPS if name.startswith(("jdk17", "jdk25", "jdk28", "jdk11"))])
+def test_a_dump_that_has_lost_a_segment_is_incomplete(name: str, tmp_path: Path) -> None:
+    data, seed = read(name), random.randrange(1 << 32)
+    print(f"seed {seed}")
+    records = [(body - 9, end) for tag, body, end in record_offsets(data) if tag == 0x1C]
+    assert len(records) > 1
+    start, end = random.Random(seed).choice(records)
+    assert check(data[:start] + data[end:], tmp_path)["status"] == 1
+
+
+def test_a_dump_without_its_end_is_incomplete(tmp_path: Path) -> None:
+    data = read("jdk25.hprof.xz")
+    assert data[-9] == END
+    found = check(data[:-9], tmp_path)
+    assert (found["status"], found["totals"]["REC-007"]) == (1, 1)
+    assert "dump: incomplete" in run("dump", cwd=tmp_path).out
+    assert run("--allow-incomplete", "dump", cwd=tmp_path).status == 0
+
+
+def test_a_header_alone_and_definitions_alone_are_incomplete(tmp_path: Path) -> None:
+    data = read("jdk17.hprof.xz")
+    definitions = next(body - 9 for tag, body, _ in record_offsets(data) if tag in HEAPS)
+    for cut in (data[:HEADER], data[:definitions]):
+        assert check(cut, tmp_path)["totals"]["REC-016"] == 1
+        assert "dump: incomplete" in run("dump", cwd=tmp_path).out
+
+
+# ---- What names a missing object -------------------------------------------------------------------------------------
+
+
+def test_a_missing_object_is_reported_with_the_field_that_names_it(tmp_path: Path) -> None:
+    """The field `value` of a String, the one in which all instances have the ID of an array."""
+    data = read("jdk17.hprof.xz")
+    (string,) = [
+        int(struct.unpack_from(">Q", data, body + 4)[0])
+        for tag, body, _ in record_offsets(data)
+        if tag == 0x02 and name_of(data, int(struct.unpack_from(">Q", data, body + 16)[0])) == b"java/lang/String"
+    ]
+    places = {
+        object_id: (body, end, start, stop)
+        for tag, body, end in record_offsets(data)
+        if tag in HEAPS
+        for object_id, start, stop in objects(data, body, end, 8)
+    }
+    seed = random.randrange(1 << 32)
+    print(f"seed {seed}")
+    owners = [
+        start
+        for _, _, start, _ in places.values()
+        if data[start] == 0x21 and struct.unpack_from(">Q", data, start + 13)[0] == string
+    ]
+    (field,) = [at for at in range(25, 32) if all(struct.unpack_from(">Q", data, owner + at)[0] in places for owner in owners[:50])]
+    for owner in random.Random(seed).sample(owners, 5):
+        (value,) = struct.unpack_from(">Q", data, owner + field)
+        body, end, start, stop = places[value]
+        cut = data[: body - 4] + struct.pack(">I", end - body - (stop - start)) + data[body:start] + data[stop:]
+        lost = [one for one in check(cut, tmp_path)["findings"] if one["found"].startswith(f"{value:#x}, not dumped")]
+        assert len(lost) == 1
+        assert lost[0]["found"].endswith(" (java.lang.String)")
+        assert "; named by field value of 0x" in lost[0]["found"]
+
+
+def name_of(data: bytes, string: int) -> bytes:
+    if not NAMES_OF_STRINGS:
+        for tag, body, end in record_offsets(data):
+            if tag == 0x01:
+                NAMES_OF_STRINGS[int(struct.unpack_from(">Q", data, body)[0])] = data[body + 8 : end]
+    return NAMES_OF_STRINGS.get(string, b"")
+
+
+NAMES_OF_STRINGS: dict[int, bytes] = {}
