@@ -199,6 +199,16 @@ def test_full_disk_is_said_once_and_the_program_goes_on(java: Java) -> None:
         assert run.said == ["HPROF ERROR: can't write /dev/full: No space left on device; the rest of the profile is lost"]
 
 
+@pytest.mark.parametrize("name", ["t.txt", "t.hprof"])
+def test_a_program_without_memory(java: Java, name: str) -> None:
+    binary = ",format=b" if name == "t.hprof" else ""
+    run = java.run(f"heap=all,cpu=samples,file={name}{binary}", "Bench", "keep", "20000000", java=("-Xmx32m",))
+    assert run.status == 1
+    assert "OutOfMemoryError" in run.errors
+    assert errors_of(run.files[name]) == []
+    assert facts_of(run.files[name]).blocks["heap dump"] == 1
+
+
 def test_verbose_and_doe(java: Java) -> None:
     assert java.run("heap=all,file=t.txt", "Lambda").errors == "Dumping Java heap ... allocation sites ... done.\n"
     assert java.run("heap=all,verbose=n,file=t.txt", "Lambda").errors == ""
