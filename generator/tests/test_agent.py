@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lzma
 import os
 import random
 import socket
@@ -19,7 +20,7 @@ from agent_tool import AGENT8, Java, Jdk, Run, errors_of, facts_of, jdks, ready_
 
 sys.path.insert(0, str(AGENT8))
 
-from facts import Facts
+from facts import Facts, read_text_data
 from truth import check_samples, check_shares, check_threads
 
 from hprof_corpus.walk import Shapes, read_class_parts, read_header, records, subrecords
@@ -196,6 +197,16 @@ def test_full_disk_is_said_once_and_the_program_goes_on(java: Java) -> None:
         assert run.status == 0
         assert "called" in run.output
         assert run.said == ["HPROF ERROR: can't write /dev/full: No space left on device; the rest of the profile is lost"]
+
+
+@pytest.mark.parametrize("name", ["t.txt", "t.hprof"])
+def test_a_program_without_memory(java: Java, name: str) -> None:
+    binary = ",format=b" if name == "t.hprof" else ""
+    run = java.run(f"heap=all,cpu=samples,file={name}{binary}", "Bench", "keep", "20000000", java=("-Xmx32m",))
+    assert run.status == 1
+    assert "OutOfMemoryError" in run.errors
+    assert errors_of(run.files[name]) == []
+    assert facts_of(run.files[name]).blocks["heap dump"] == 1
 
 
 def test_verbose_and_doe(java: Java) -> None:
@@ -413,6 +424,46 @@ def test_cutoff(java: Java, cutoff: str) -> None:
     facts = facts_of_valid(java.run(f"heap=sites,cutoff={cutoff},format=b,file=s.hprof"))
     total = max(sum(site.live_bytes for site in facts.sites), 1)
     assert all(site.live_bytes >= float(cutoff) * total for site in facts.sites)
+
+
+def ours(names: dict[str, int]) -> dict[str, int]:
+    return {name: count for name, count in sorted(names.items()) if name.startswith("Truth") and count}
+
+
+def test_content_is_that_of_the_agent_of_jdk_8(java: Java) -> None:
+    """The same program, in gold/heap.txt.xz. What is different is in libhprof(7): garbage is not dumped, and a class object is an
+    object of Class, not of the class that it stands for."""
+    theirs = read_text_data(lzma.decompress((AGENT8 / "gold/heap.txt.xz").read_bytes()))[0]
+    facts = facts_of_valid(java.run("heap=all,cutoff=0,file=t.txt"))
+    garbage = {"Truth$Contender", "Truth$Dropped"}
+    ended = {key: count for key, count in theirs.fields.items() if key[0] in garbage}
+    inherited = {key for key in theirs.fields if key[0] == "Truth$Waiter"}  # fields of Thread, which are others today
+    assert {
+        key: count for key, count in theirs.fields.items() if key[0].startswith("Truth") and key not in ended.keys() | inherited
+    } == {key: count for key, count in facts.fields.items() if key[0].startswith("Truth") and key[0] != "Truth$Waiter"}
+    assert {key: value for key, value in theirs.statics.items() if key[0].startswith("Truth")} == {
+        key: value for key, value in facts.statics.items() if key[0].startswith("Truth")
+    }
+    assert {key: value for key, value in theirs.supers.items() if key.startswith("Truth")} == {
+        key: value for key, value in facts.supers.items() if key.startswith("Truth")
+    }
+    assert {name: count for name, count in ours(theirs.instances).items() if name not in garbage} == ours(facts.instances)
+    allocated_then: dict[str, int] = {}
+    allocated_now: dict[str, int] = {}
+    for totals, sites in ((allocated_then, theirs.sites), (allocated_now, facts.sites)):
+        for site in sites:
+            totals[site.type] = totals.get(site.type, 0) + site.allocated
+    assert ours({name: count - 1 for name, count in allocated_then.items()}) == ours(allocated_now)
+
+
+def test_estimates(java: Java) -> None:
+    count = 30_000_000
+    run = java.run("heap=sites,sample=64k,file=e.txt", "Bench", "allocate", str(count), java=("-XX:-DoEscapeAnalysis",))
+    facts = facts_of_valid(run)
+    found = sum(site.allocated for site in facts.sites if site.frames and site.frames[0].method == "Bench.allocate")
+    assert 0.8 * count < found < 1.2 * count
+    rows = [line for line in only_file(run).read_text().splitlines() if " Bench" in line or " java.lang.Object" in line]
+    assert all(line.endswith(" (estimate)") for line in rows if "%" in line)
 
 
 # ---- samples
