@@ -8,7 +8,7 @@ static const char *const strings[] = {
 /* A made-up array with the size of the class object besides its fields. Its ID is the next odd one. */
 static uint64_t overhead_of(const struct emitter *em, uint32_t class)
 {
-    return class < em->beside ? class_id(em, class) | 1 : 0;
+    return class < em->companions ? class_id(em, class) | 1 : 0;
 }
 
 static uint64_t loader_of(const struct emitter *em, uint32_t class)
@@ -98,7 +98,7 @@ static void before_class(struct emitter *em, uint32_t class)
     static const uint8_t nothing[VTABLE - 4];
     struct event e = SUBRECORD_EVENT(PRIMITIVE_ARRAY_DUMP, PRIMITIVE_ARRAY_DUMP);
 
-    if (class >= em->beside)
+    if (class >= em->companions)
         return;
     e.fields.PRIMITIVE_ARRAY_DUMP =
         (struct PRIMITIVE_ARRAY_DUMP){.object_id = overhead_of(em, class), .elements = sizeof nothing, .type = TYPE_BYTE};
@@ -166,7 +166,7 @@ const struct producer producer_android = {
     .classes = classes,
     .strings = strings,
     .statics = statics,
-    .beside_classes = true,
+    .companion_objects = true,
     .on_thread = on_thread,
     .on_local = on_local,
     .before_class = before_class,

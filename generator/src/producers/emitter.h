@@ -42,7 +42,7 @@ struct emitter {
     struct id_forms ids;
     uint32_t own_classes, own_strings;
     uint32_t class_count;  /* with those of the producer */
-    uint32_t beside;       /* the number of classes, from the first on, that have an object beside them */
+    uint32_t companions;   /* the number of classes, from the first on, that have a companion object */
     uint32_t string_count; /* with those of the producer, and the names of its classes */
     uint8_t *class_names;  /* bits: strings that are names of classes */
     uint32_t *traces;      /* by class: the stack trace of it and its objects */

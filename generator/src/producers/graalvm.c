@@ -46,7 +46,7 @@ static void part_hubs(struct emitter *em)
 {
     const struct hot_class *hot = &em->hot[CORE_CLASS];
 
-    for (uint32_t c = 0; c < em->beside && !*em->stop; c++) {
+    for (uint32_t c = 0; c < em->companions && !*em->stop; c++) {
         struct event hub = SUBRECORD_EVENT(INSTANCE_DUMP, INSTANCE_DUMP);
 
         hub.fields.INSTANCE_DUMP = (struct INSTANCE_DUMP){.object_id = class_id(em, c) - em->producer->class_offset,
@@ -96,7 +96,7 @@ const struct producer producer_graalvm = {
     .names_threads = true,
     .classes = classes,
     .strings = strings,
-    .beside_classes = true,
+    .companion_objects = true,
     .on_frame = on_frame,
     .on_thread = on_thread,
     .on_class = on_class,

@@ -3,7 +3,7 @@
  * looks at objects, many of them are given as one batch. */
 #include <stdlib.h>
 
-#include "producers/emitter.h"
+#include "producers/patterns.h"
 #include "stream/encode.h"
 
 /* Of 64 bits, by their order in memory: the same values on every machine. */
@@ -19,7 +19,7 @@ struct loop {
     const struct model *m;
     struct event instance, object_array, primitive_array, batch;
     uint8_t *at; /* in the buffer: where the next sub-record is made */
-    unsigned sevens_left, without_left;
+    unsigned bad_booleans_left, without_left;
     uint64_t ids[IDS];          /* of the references of an instance, or of some elements */
     uint32_t sizes[BATCH_MOST]; /* of the sub-records of the batch */
 };
@@ -86,114 +86,6 @@ static void give_part(struct emitter *em, const uint8_t *body, uint64_t size)
     part.body = body;
     part.body_size = size;
     give(em->to, &part);
-}
-
-/* ---- Patterns ---- */
-
-/* The pattern of a class with small instances: the words of 8 bytes that hold more than references, each with its random bits
- * and its offset, then the offsets of references. Their numbers change from object to object, which a branch could not predict,
- * so they are processed in fixed steps, mostly one. Entries after the last one write nothing that is used. */
-enum {
-    WORD = 8,
-    STEP = 4,
-    PATTERN_BYTES_MOST = 512,
-    PATTERN_WORDS_MOST = PATTERN_BYTES_MOST / WORD,
-    PATTERN_REFERENCES_MOST = PATTERN_BYTES_MOST / 4,
-    NOWHERE = PATTERN_BYTES_MOST + WORD, /* in the buffer */
-    PATTERNS_SIZE = 8 << 20,
-    PLACES_A_WORD = WORD / sizeof(uint16_t)
-};
-_Static_assert((int)STEP == (int)PLACES_A_WORD, "a step of places is a word");
-
-static inline size_t in_steps(size_t n)
-{
-    return (n + STEP - 1) / STEP * STEP;
-}
-
-static const uint8_t type_sizes[12] = {0, 0, 0, 0, 1, 2, 4, 8, 1, 2, 4, 8};
-
-/* Which bits of a value of each form and type are random. */
-static const uint64_t type_masks[3][12] = {
-    [VALUE_ANY] = {0, 0, 0, 0, 1, UINT16_MAX, UINT32_MAX, UINT64_MAX, UINT8_MAX, UINT16_MAX, UINT32_MAX, UINT64_MAX},
-    [VALUE_SMALL] = {0, 0, 0, 0, 1, 127, 127, 127, 127, 127, 127, 127}};
-
-HOT uint8_t *put_primitive(uint8_t *p, const struct model_field *f, uint64_t bits)
-{
-    unsigned size = type_sizes[f->type];
-
-    put_u8(p, (bits & type_masks[f->form][f->type]) << (64 - 8 * size)); /* the buffer goes on after it */
-    return p + size;
-}
-
-static void fill_places(uint16_t *places, size_t from, size_t to)
-{
-    while (from < to)
-        places[from++] = NOWHERE;
-}
-
-/* Lays out the instances of a class. Returns the number of words. */
-static size_t make_pattern(const struct emitter *em, uint32_t class, uint64_t *masks)
-{
-    const struct model *m = em->model;
-    const struct model_class *c = &m->classes[class];
-    struct hot_class *hot = &em->hot[class];
-    uint8_t bits[PATTERN_BYTES_MOST + WORD] = {0}, *p = bits;
-    bool is_value[PATTERN_BYTES_MOST + WORD] = {false};
-    uint16_t places[PATTERN_REFERENCES_MOST + STEP], words[PATTERN_WORDS_MOST + STEP];
-    size_t references = 0, n = 0, all;
-
-    for (;; c = &m->classes[c->next_with_fields]) {
-        const struct model_field *f = m->fields + c->first_field;
-
-        for (unsigned i = 0; i < c->fields; i++, f++) {
-            if (f->type == TYPE_OBJECT) {
-                places[references++] = (uint16_t)(p - bits);
-                p += em->id_size;
-            } else {
-                memset(is_value + (p - bits), true, type_sizes[f->type]);
-                p = put_primitive(p, f, UINT64_MAX);
-            }
-        }
-        if (c->next_with_fields == MODEL_NONE)
-            break;
-    }
-    for (size_t at = 0; at < hot->bytes; at += WORD)
-        if (memchr(is_value + at, true, WORD)) {
-            memcpy(masks + n, bits + at, WORD);
-            words[n++] = (uint16_t)at;
-        }
-    hot->references = (uint16_t)references;
-    hot->words = (uint16_t)n;
-    hot->patterned = true;
-    all = in_steps(n);
-    memset(masks + n, 0, (all - n) * WORD);
-    fill_places(words, n, all);
-    fill_places(places, references, in_steps(references));
-    memcpy(masks + all, words, all * sizeof *words);
-    memcpy(masks + all + all / PLACES_A_WORD, places, in_steps(references) * sizeof *places);
-    return all + (all + in_steps(references)) / PLACES_A_WORD;
-}
-
-bool prepare_objects(struct emitter *em)
-{
-    const struct model *m = em->model;
-    size_t used = 0, most = PATTERNS_SIZE / WORD;
-    size_t largest = PATTERN_WORDS_MOST + STEP + (PATTERN_WORDS_MOST + PATTERN_REFERENCES_MOST + 2 * STEP) / PLACES_A_WORD;
-
-    em->hot = calloc(m->class_count, sizeof *em->hot);
-    em->patterns = malloc(PATTERNS_SIZE);
-    if (!em->hot || !em->patterns)
-        return false;
-    for (uint32_t c = 0; c < m->class_count; c++) {
-        struct hot_class *hot = &em->hot[c];
-
-        *hot = (struct hot_class){.id = class_id(em, c), .trace = em->traces[c], .bytes = m->classes[c].instance_bytes};
-        if (hot->bytes <= PATTERN_BYTES_MOST && most - used >= largest) {
-            hot->pattern = (uint32_t)used;
-            used += make_pattern(em, c, em->patterns + used);
-        }
-    }
-    return true;
 }
 
 HOT uint64_t next_bits(uint64_t bits)
@@ -528,8 +420,8 @@ HOT void give_primitive_array(struct loop *l, uint64_t index, const struct objec
     e->body = body = body_place(l, fixed, size);
     if (em->detail != DETAIL_SIZES)
         model_elements(l->m, index, o, 0, body, (size_t)size);
-    if (__builtin_expect(o->type == TYPE_BOOLEAN, 0) && l->sevens_left && size) {
-        l->sevens_left--;
+    if (__builtin_expect(o->type == TYPE_BOOLEAN, 0) && l->bad_booleans_left && size) {
+        l->bad_booleans_left--;
         body[size - 1] = 7;
         quirk(e, RULE_OBJ_009, 1);
     }
@@ -571,7 +463,7 @@ void part_objects(struct emitter *em)
                      .primitive_array = SUBRECORD_EVENT(PRIMITIVE_ARRAY_DUMP, PRIMITIVE_ARRAY_DUMP),
                      .batch = event_of(EVENT_BATCH, 0, LAYOUT_ID_NONE),
                      .at = em->room,
-                     .sevens_left = em->producer->sevens,
+                     .bad_booleans_left = em->producer->bad_booleans,
                      .without_left = em->version == V103 && em->producer->leaves_out_elements};
 
     l.batch.sizes = l.sizes;

@@ -95,12 +95,12 @@ struct producer {
     const struct own_static *statics;
 
     /* Objects. */
-    bool beside_classes;       /* each class has an object beside it, which counts as one of --objects */
+    bool companion_objects;    /* each class has a companion object, which counts as one of --objects */
     unsigned mirrors;          /* instances of java.lang.Class, for the primitive types */
     unsigned loaders;          /* besides the application's */
     unsigned archived_mirrors; /* the list of roots of the archive, which counts as one of --objects, names so many objects
                                   that are not dumped */
-    unsigned sevens;           /* the number of boolean[] that hold a 7 */
+    unsigned bad_booleans;     /* the number of boolean[] that hold a 7: OBJ-009 */
     bool element_classes;      /* an object array names the class of its elements: 0 for Object[], int[] for int[][] */
     bool cuts_nulls;           /* trailing nulls of object arrays are left out */
     bool leaves_out_elements;  /* 1.0.3: one primitive array has no elements */

@@ -113,7 +113,7 @@ static const char *refusal(const struct producer *producer, const struct source_
  * model. */
 static uint64_t objects_of(const struct emitter *em, unsigned dump)
 {
-    return em->objects / em->heap_dumps + (dump < em->objects % em->heap_dumps) - em->beside;
+    return em->objects / em->heap_dumps + (dump < em->objects % em->heap_dumps) - em->companions;
 }
 
 /* ---- IDs ---- */
@@ -135,7 +135,7 @@ static bool lay_out_ids(struct emitter *em, const char **failure)
     bool small = em->id_size == 4;
     uint64_t limit = small ? UINT64_C(1) << 32 : UINT64_MAX, object_limit = small ? producer->id_limit4 : limit;
     uint64_t classes = (uint64_t)em->class_count + 1, others = classes + SPARE_IDS, objects = objects_of(em, 0);
-    uint64_t least = producer->beside_classes ? 2 : 1; /* the object beside a class has the next ID */
+    uint64_t least = producer->companion_objects ? 2 : 1; /* the object beside a class has the next ID */
 
     em->ids = small ? producer->ids4 : producer->ids8;
     if (objects > limit - others || !fit(&em->ids.objects, objects + others, object_limit, least)) {
@@ -224,7 +224,7 @@ static bool allocate(struct emitter *em)
 
 /* The objects that are not of the model. At most half of the requested objects are beside classes, so that a small heap has others,
  * too. */
-static uint32_t beside(const struct emitter *em)
+static uint32_t count_companions(const struct emitter *em)
 {
     uint64_t objects = em->model->options.objects;
 
@@ -239,11 +239,11 @@ static bool make_model(struct emitter *em, const struct source_settings *s, cons
     struct model_options options;
 
     em->model = model_new(shape, &s->model, failure);
-    if (!em->model || !(em->producer->beside_classes || em->producer->archived_mirrors))
+    if (!em->model || !(em->producer->companion_objects || em->producer->archived_mirrors))
         return em->model;
     options = em->model->options;
-    em->beside = beside(em);
-    options.objects -= em->beside;
+    em->companions = count_companions(em);
+    options.objects -= em->companions;
     model_free(em->model);
     em->model = model_new(shape, &options, failure);
     return em->model;
