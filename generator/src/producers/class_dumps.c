@@ -24,7 +24,9 @@ static uint8_t *put_constants(const struct emitter *em, uint8_t *p, uint32_t cla
     static const uint8_t types[] = {TYPE_OBJECT, TYPE_OBJECT, TYPE_BOOLEAN, TYPE_CHAR, TYPE_FLOAT,
                                     TYPE_DOUBLE, TYPE_BYTE,   TYPE_SHORT,   TYPE_INT,  TYPE_LONG};
     const struct model_class *c = &em->model->classes[class];
-    unsigned n = em->producer->constants == CONSTANTS_ALL ? sizeof types : em->producer->constants == CONSTANTS_OBJECTS ? 2 : 0;
+    unsigned n = em->producer->style.constants == CONSTANTS_ALL       ? sizeof types
+                 : em->producer->style.constants == CONSTANTS_OBJECTS ? 2
+                                                                      : 0;
 
     if (c->element || class % 2)
         n = 0;
@@ -55,7 +57,7 @@ static uint8_t *put_statics(const struct emitter *em, uint8_t *p, uint32_t class
         p = put_u1(p, f->type);
         p = put_value(em, p, f->type, f->form, object, model_random(m, class, 100 + i));
     }
-    for (const struct own_static *s = em->producer->statics; s && s->each; s++)
+    for (const struct own_static *s = em->producer->own.statics; s && s->each; s++)
         if (class % s->each == s->rest && (s->value || !c->element)) {
             p = put_id(p, id_of(&em->ids.strings, own_string(em, s->name)), em->id_size);
             p = put_u1(p, TYPE_OBJECT);
@@ -83,9 +85,9 @@ static void give_class(struct emitter *em, struct event *e, uint32_t class, cons
 {
     e->body = em->room;
     e->body_size = (uint64_t)(end - em->room);
-    if (em->producer->on_class)
-        em->producer->on_class(em, e, class);
-    give(em->to, e);
+    if (em->producer->hooks.on_class)
+        em->producer->hooks.on_class(em, e, class);
+    give(em->run.to, e);
 }
 
 static void give_model_class(struct emitter *em, uint32_t class)
@@ -93,8 +95,8 @@ static void give_model_class(struct emitter *em, uint32_t class)
     const struct model_class *c = &em->model->classes[class];
     struct event e = SUBRECORD_EVENT(CLASS_DUMP, CLASS_DUMP);
 
-    if (em->producer->before_class)
-        em->producer->before_class(em, class);
+    if (em->producer->hooks.before_class)
+        em->producer->hooks.before_class(em, class);
     e.fields.CLASS_DUMP = (struct CLASS_DUMP){.class_id = class_id(em, class),
                                               .trace_serial = em->traces[class],
                                               .super_id = class_id(em, c->super),
@@ -107,7 +109,7 @@ static void give_model_class(struct emitter *em, uint32_t class)
 static void give_own_class(struct emitter *em, unsigned number)
 {
     enum { NOTHING = 3 * 2 }; /* no constants, statics, fields */
-    const struct own_class *own = &em->producer->classes[number];
+    const struct own_class *own = &em->producer->own.classes[number];
     uint32_t class = own_class(em, number);
     struct event e = SUBRECORD_EVENT(CLASS_DUMP, CLASS_DUMP);
 
@@ -121,9 +123,9 @@ static void give_own_class(struct emitter *em, unsigned number)
 
 void part_classes(struct emitter *em)
 {
-    for (uint32_t c = 0; c < em->model->class_count && !*em->stop; c++)
+    for (uint32_t c = 0; c < em->model->class_count && !*em->run.stop; c++)
         give_model_class(em, c);
-    for (unsigned c = 0; c < em->own_classes; c++)
-        if (!em->producer->classes[c].absent)
+    for (unsigned c = 0; c < em->counts.own_classes; c++)
+        if (!em->producer->own.classes[c].absent)
             give_own_class(em, c);
 }

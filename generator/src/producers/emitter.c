@@ -27,7 +27,7 @@ uint32_t field_bytes(const struct emitter *em, uint32_t class)
     const struct model *m = em->model;
 
     if (class >= m->class_count)
-        class = em->producer->classes[class - m->class_count].super;
+        class = em->producer->own.classes[class - m->class_count].super;
     return class == MODEL_NONE ? 0 : m->classes[class].instance_bytes;
 }
 
@@ -40,7 +40,7 @@ uint32_t class_name_string(const struct emitter *em, uint32_t class)
 {
     if (class < em->model->class_count)
         return em->model->classes[class].name;
-    return em->model->string_count + em->own_strings + (class - em->model->class_count);
+    return em->model->string_count + em->counts.own_strings + (class - em->model->class_count);
 }
 
 /* ---- Strings ---- */
@@ -84,12 +84,13 @@ static size_t text_of(struct emitter *em, uint32_t string)
     size_t n;
 
     if (string < em->model->string_count) {
-        if (em->producer->names == NAMES_INNER || !get_bit(em->class_names, string))
+        if (em->producer->style.names == NAMES_INNER || !get_bit(em->class_names, string))
             return model_string(em->model, string, em->text);
         n = model_string(em->model, string, name);
-        return restyle(em->producer->names, name, n, em->text);
+        return restyle(em->producer->style.names, name, n, em->text);
     }
-    text = own < em->own_strings ? em->producer->strings[own] : em->producer->classes[own - em->own_strings].name;
+    text = own < em->counts.own_strings ? em->producer->own.strings[own]
+                                        : em->producer->own.classes[own - em->counts.own_strings].name;
     n = strlen(text);
     memcpy(em->text, text, n);
     return n;
@@ -102,9 +103,9 @@ void give_string(struct emitter *em, uint32_t string)
     e.fields.UTF8.id = id_of(&em->ids.strings, string);
     e.body_size = text_of(em, string);
     e.body = (const uint8_t *)em->text;
-    if (get_bit(em->written, string))
+    if (get_bit(em->run.written, string))
         quirk(&e, RULE_STR_003, 1);
-    set_bit(em->written, string);
+    set_bit(em->run.written, string);
     give_record(em, &e);
 }
 
@@ -112,7 +113,7 @@ uint64_t named(struct emitter *em, uint32_t string)
 {
     if (string == MODEL_NONE)
         return 0;
-    if (!get_bit(em->written, string))
+    if (!get_bit(em->run.written, string))
         give_string(em, string);
     return id_of(&em->ids.strings, string);
 }
@@ -121,15 +122,15 @@ uint64_t named(struct emitter *em, uint32_t string)
 
 static uint32_t time_now(const struct emitter *em)
 {
-    switch (em->producer->time) {
+    switch (em->producer->style.time) {
     case TIME_ZERO:
         break;
     case TIME_MICROSECONDS:
-        return (uint32_t)(em->given + em->pause);
+        return (uint32_t)(em->run.given + em->run.pause);
     case TIME_AGENT: /* a thousand records a millisecond */
-        return (uint32_t)(em->given / 1000 * 1000 + em->pause);
+        return (uint32_t)(em->run.given / 1000 * 1000 + em->run.pause);
     case TIME_MILLISECONDS:
-        return (uint32_t)(em->given / 1000 + em->pause);
+        return (uint32_t)(em->run.given / 1000 + em->run.pause);
     }
     return 0;
 }
@@ -137,16 +138,16 @@ static uint32_t time_now(const struct emitter *em)
 static void set_time(struct emitter *em, struct event *e)
 {
     e->time = time_now(em);
-    if (e->time < em->last_time && em->last_time - e->time < UINT32_C(1) << 31)
+    if (e->time < em->run.last_time && em->run.last_time - e->time < UINT32_C(1) << 31)
         quirk(e, RULE_REC_004, 1);
-    em->last_time = e->time;
-    em->given++;
+    em->run.last_time = e->time;
+    em->run.given++;
 }
 
 void give_record(struct emitter *em, struct event *e)
 {
     set_time(em, e);
-    give(em->to, e);
+    give(em->run.to, e);
 }
 
 void give_open(struct emitter *em)
@@ -160,7 +161,7 @@ void give_close(struct emitter *em)
 {
     struct event e = event_of(EVENT_CLOSE, em->heap_tag, LAYOUT_ID_NONE);
 
-    give(em->to, &e);
+    give(em->run.to, &e);
 }
 
 void give_load(struct emitter *em, uint32_t class, uint32_t serial)
@@ -176,8 +177,8 @@ void give_load(struct emitter *em, uint32_t class, uint32_t serial)
     e.class_name = em->text;
     if (serial != class_serial(em, class))
         quirk(&e, RULE_CLS_004, 1);
-    else if (em->producer->on_load)
-        em->producer->on_load(em, &e, class);
+    else if (em->producer->hooks.on_load)
+        em->producer->hooks.on_load(em, &e, class);
     give_record(em, &e);
 }
 
@@ -188,14 +189,15 @@ void give_frame(struct emitter *em, uint64_t thread, uint64_t depth, int broken_
     struct model_frame frame;
 
     model_frame(em->model, thread, depth, &frame);
-    if (em->producer->on_frame)
-        em->producer->on_frame(em, &frame, number);
-    e.fields.FRAME = (struct FRAME){.id = id_of(&em->ids.frames, number),
-                                    .method = named(em, frame.method),
-                                    .signature = named(em, frame.signature),
-                                    .source = named(em, frame.source),
-                                    .class_serial = frame.class == MODEL_NONE ? 0 : class_serial(em, frame.class),
-                                    .line = frame.line < em->producer->lowest_line ? em->producer->line_unknown : frame.line};
+    if (em->producer->hooks.on_frame)
+        em->producer->hooks.on_frame(em, &frame, number);
+    e.fields.FRAME =
+        (struct FRAME){.id = id_of(&em->ids.frames, number),
+                       .method = named(em, frame.method),
+                       .signature = named(em, frame.signature),
+                       .source = named(em, frame.source),
+                       .class_serial = frame.class == MODEL_NONE ? 0 : class_serial(em, frame.class),
+                       .line = frame.line < em->producer->style.lowest_line ? em->producer->style.line_unknown : frame.line};
     if (broken_rule != NO_RULE)
         quirk(&e, broken_rule, 1);
     else if (!e.fields.FRAME.class_serial)
@@ -222,7 +224,7 @@ static void give_body(struct emitter *em, struct event *e, const uint8_t *p)
 {
     e->body = em->room;
     e->body_size = (uint64_t)(p - em->room);
-    give(em->to, e);
+    give(em->run.to, e);
 }
 
 void give_trace(struct emitter *em, uint64_t thread)
@@ -232,11 +234,11 @@ void give_trace(struct emitter *em, uint64_t thread)
     bool whole = depth <= per_piece;
 
     e.fields.TRACE.trace_serial = thread_trace(em, thread);
-    e.fields.TRACE.thread_serial = em->producer->names_threads ? thread_serial(em, thread) : 0;
+    e.fields.TRACE.thread_serial = em->producer->style.names_threads ? thread_serial(em, thread) : 0;
     e.fields.TRACE.frames = (uint32_t)depth;
     e.body_size = depth * em->id_size;
-    if (em->producer->on_trace)
-        em->producer->on_trace(em, &e, thread);
+    if (em->producer->hooks.on_trace)
+        em->producer->hooks.on_trace(em, &e, thread);
     if (!whole)
         give_record(em, &e);
     for (uint64_t from = 0; from < depth; from += per_piece) {
@@ -258,12 +260,12 @@ void give_dummy_trace(struct emitter *em, uint32_t thread)
 {
     struct event e = RECORD_EVENT(TRACE);
 
-    e.fields.TRACE.trace_serial = em->producer->trace_start;
+    e.fields.TRACE.trace_serial = em->producer->numbers.trace_start;
     e.fields.TRACE.thread_serial = thread;
     if (!e.fields.TRACE.trace_serial)
         quirk(&e, RULE_STK_014, 1);
-    if (em->producer->on_trace)
-        em->producer->on_trace(em, &e, UINT64_MAX);
+    if (em->producer->hooks.on_trace)
+        em->producer->hooks.on_trace(em, &e, UINT64_MAX);
     give_record(em, &e);
 }
 
@@ -281,28 +283,28 @@ void part_settings(struct emitter *em)
 
 void part_strings(struct emitter *em)
 {
-    for (uint32_t s = 0; s < em->string_count && !*em->stop; s++)
+    for (uint32_t s = 0; s < em->counts.string_count && !*em->run.stop; s++)
         give_string(em, s);
 }
 
 void part_class_names(struct emitter *em)
 {
-    for (uint32_t c = 0; c < em->class_count && !*em->stop; c++)
+    for (uint32_t c = 0; c < em->counts.class_count && !*em->run.stop; c++)
         named(em, class_name_string(em, c));
 }
 
 void part_loads(struct emitter *em)
 {
-    for (uint32_t c = 0; c < em->class_count && !*em->stop; c++)
+    for (uint32_t c = 0; c < em->counts.class_count && !*em->run.stop; c++)
         give_load(em, c, class_serial(em, c));
 }
 
 /* CLASS_DUMP has the names of fields, and no string can be defined within a heap dump. */
 void part_field_names(struct emitter *em)
 {
-    for (uint32_t f = 0; f < em->model->field_count && !*em->stop; f++)
+    for (uint32_t f = 0; f < em->model->field_count && !*em->run.stop; f++)
         named(em, em->model->fields[f].name);
-    for (uint32_t s = 0; s < em->own_strings; s++)
+    for (uint32_t s = 0; s < em->counts.own_strings; s++)
         named(em, own_string(em, (int)s));
 }
 
@@ -311,7 +313,7 @@ void part_frame_names(struct emitter *em)
     const struct model_options *o = &em->model->options;
 
     for (uint64_t t = 0; t < o->threads; t++)
-        for (uint64_t d = 0; d < o->stack_depth && !*em->stop; d++) {
+        for (uint64_t d = 0; d < o->stack_depth && !*em->run.stop; d++) {
             struct model_frame frame;
 
             model_frame(em->model, t, d, &frame);
@@ -330,8 +332,8 @@ void part_traces(struct emitter *em)
 {
     const struct model_options *o = &em->model->options;
 
-    for (uint64_t t = 0; t < o->threads && !*em->stop; t++) {
-        for (uint64_t d = 0; d < o->stack_depth && !*em->stop; d++)
+    for (uint64_t t = 0; t < o->threads && !*em->run.stop; t++) {
+        for (uint64_t d = 0; d < o->stack_depth && !*em->run.stop; d++)
             give_frame(em, t, d, NO_RULE);
         give_trace(em, t);
     }
@@ -344,11 +346,11 @@ static void give_start(struct emitter *em, uint64_t thread, uint64_t object, uin
 
     e.fields.START_THREAD = (struct START_THREAD){.thread_serial = thread_serial(em, thread),
                                                   .thread_id = object,
-                                                  .trace_serial = em->producer->trace_start,
+                                                  .trace_serial = em->producer->numbers.trace_start,
                                                   .name = name,
                                                   .group = group};
-    if (em->producer->on_start)
-        em->producer->on_start(em, &e, thread);
+    if (em->producer->hooks.on_start)
+        em->producer->hooks.on_start(em, &e, thread);
     give_record(em, &e);
 }
 
@@ -361,7 +363,7 @@ void part_starts(struct emitter *em)
 
     if (!(em->records & WRITES_THREADS))
         return;
-    for (uint64_t t = 1; t < threads && !*em->stop; t++) {
+    for (uint64_t t = 1; t < threads && !*em->run.stop; t++) {
         uint64_t name = named(em, model_thread_name(m, t)), object = model_thread_object(m, t);
 
         give_start(em, t, object == MODEL_NULL ? missing_id(em, 0) : object_id(em, object), name);
@@ -374,8 +376,8 @@ void part_starts(struct emitter *em)
 /* The producer's own classes that are loaded and not dumped. */
 void part_unload(struct emitter *em)
 {
-    for (unsigned c = 0; c < em->own_classes && em->records & WRITES_UNLOADS; c++)
-        if (em->producer->classes[c].absent) {
+    for (unsigned c = 0; c < em->counts.own_classes && em->records & WRITES_UNLOADS; c++)
+        if (em->producer->own.classes[c].absent) {
             struct event e = RECORD_EVENT(UNLOAD_CLASS);
 
             e.fields.UNLOAD_CLASS.class_serial = class_serial(em, own_class(em, c));

@@ -8,7 +8,7 @@ void give_root(struct emitter *em, uint8_t tag, uint64_t object)
     struct event e = event_of(EVENT_SUBRECORD, tag, LAYOUT_ID_ROOT_OBJECT);
 
     e.fields.ROOT_OBJECT.object_id = object;
-    give(em->to, &e);
+    give(em->run.to, &e);
 }
 
 void give_root_of_nothing(struct emitter *em, uint8_t tag, uint64_t missing)
@@ -17,7 +17,7 @@ void give_root_of_nothing(struct emitter *em, uint8_t tag, uint64_t missing)
 
     e.fields.ROOT_OBJECT.object_id = missing;
     quirk(&e, RULE_REF_001, 1);
-    give(em->to, &e);
+    give(em->run.to, &e);
 }
 
 void give_root_of_thread(struct emitter *em, uint8_t tag, uint64_t object, uint64_t thread)
@@ -26,14 +26,14 @@ void give_root_of_thread(struct emitter *em, uint8_t tag, uint64_t object, uint6
 
     e.fields.ROOT_THREAD.object_id = object;
     e.fields.ROOT_THREAD.thread_serial = thread_serial(em, thread);
-    give(em->to, &e);
+    give(em->run.to, &e);
 }
 
 static void give_locals(struct emitter *em, uint64_t thread)
 {
     uint64_t depth = em->model->options.stack_depth;
 
-    for (uint64_t d = 0; d < depth && !*em->stop; d++) {
+    for (uint64_t d = 0; d < depth && !*em->run.stop; d++) {
         uint64_t object = model_local(em->model, thread, d);
         struct event e = SUBRECORD_EVENT(ROOT_JAVA_FRAME, ROOT_FRAME);
         struct model_frame frame;
@@ -44,23 +44,23 @@ static void give_locals(struct emitter *em, uint64_t thread)
         if (frame.line == MODEL_LINE_NATIVE)
             e.tag = SUB_ROOT_JNI_LOCAL;
         e.fields.ROOT_FRAME = (struct ROOT_FRAME){object_id(em, object), thread_serial(em, thread), (int32_t)d};
-        if (em->producer->on_local)
-            em->producer->on_local(em, &e, thread * depth + d);
-        give(em->to, &e);
+        if (em->producer->hooks.on_local)
+            em->producer->hooks.on_local(em, &e, thread * depth + d);
+        give(em->run.to, &e);
     }
 }
 
 void part_threads(struct emitter *em)
 {
-    for (uint64_t t = 0; t < em->model->options.threads && !*em->stop; t++) {
+    for (uint64_t t = 0; t < em->model->options.threads && !*em->run.stop; t++) {
         struct event e = SUBRECORD_EVENT(ROOT_THREAD_OBJECT, ROOT_THREAD_OBJECT);
         uint64_t object = object_id(em, model_thread_object(em->model, t));
 
         e.fields.ROOT_THREAD_OBJECT = (struct ROOT_THREAD_OBJECT){object, thread_serial(em, t), thread_trace(em, t)};
-        if (em->producer->on_thread)
-            em->producer->on_thread(em, &e, t);
-        give(em->to, &e);
-        if (em->producer->thread_blocks && object)
+        if (em->producer->hooks.on_thread)
+            em->producer->hooks.on_thread(em, &e, t);
+        give(em->run.to, &e);
+        if (em->producer->style.thread_blocks && object)
             give_root_of_thread(em, SUB_ROOT_THREAD_BLOCK, object, t);
         give_locals(em, t);
     }
@@ -71,7 +71,7 @@ void part_globals(struct emitter *em)
 {
     uint64_t n = model_global_count(em->model), all = n + em->model->options.mirrors;
 
-    for (uint64_t i = 0; i < all && !*em->stop; i++) {
+    for (uint64_t i = 0; i < all && !*em->run.stop; i++) {
         struct event e = SUBRECORD_EVENT(ROOT_JNI_GLOBAL, ROOT_JNI_GLOBAL);
         uint64_t object = i < n ? model_global(em->model, i) : model_mirror(em->model, i - n);
 
@@ -79,7 +79,7 @@ void part_globals(struct emitter *em)
             continue;
         e.fields.ROOT_JNI_GLOBAL.object_id = object_id(em, object);
         e.fields.ROOT_JNI_GLOBAL.reference_id = id_of(&em->ids.references, i);
-        give(em->to, &e);
+        give(em->run.to, &e);
     }
 }
 
@@ -95,9 +95,9 @@ void part_archive(struct emitter *em)
 {
     enum { CLASSES = 4 };
     struct event e = SUBRECORD_EVENT(OBJECT_ARRAY_DUMP, OBJECT_ARRAY_DUMP);
-    unsigned missing = em->producer->archived_mirrors, n = 1 + CLASSES + missing;
+    unsigned missing = em->producer->heap.archived_mirrors, n = 1 + CLASSES + missing;
 
-    if (!em->companions)
+    if (!em->counts.companions)
         return;
     e.fields.OBJECT_ARRAY_DUMP = (struct OBJECT_ARRAY_DUMP){.object_id = archive_id(em),
                                                             .trace_serial = em->traces[CORE_OBJECT_ARRAY],
@@ -113,24 +113,24 @@ void part_archive(struct emitter *em)
     em->hot[CORE_OBJECT_ARRAY].objects++;
     em->hot[CORE_OBJECT_ARRAY].array_bytes += e.body_size;
     quirk(&e, RULE_REF_002, missing);
-    give(em->to, &e);
+    give(em->run.to, &e);
 }
 
 void part_root_of_archive(struct emitter *em)
 {
     struct event e = SUBRECORD_EVENT(ROOT_JNI_GLOBAL, ROOT_JNI_GLOBAL);
 
-    if (!em->companions)
+    if (!em->counts.companions)
         return;
     e.fields.ROOT_JNI_GLOBAL.object_id = archive_id(em);
     e.fields.ROOT_JNI_GLOBAL.reference_id = id_of(&em->ids.references, SPARE_IDS + model_global_count(em->model));
-    give(em->to, &e);
+    give(em->run.to, &e);
 }
 
 /* The classes of the bootstrap loader: only array classes, or only the others. */
 static void give_sticky(struct emitter *em, bool arrays)
 {
-    for (uint32_t c = 0; c < em->model->class_count && !*em->stop; c++)
+    for (uint32_t c = 0; c < em->model->class_count && !*em->run.stop; c++)
         if (!em->model->classes[c].element == !arrays && model_class_loader(em->model, c) == MODEL_NULL)
             give_root(em, SUB_ROOT_STICKY_CLASS, class_id(em, c));
 }
