@@ -84,7 +84,7 @@ struct stage *damage_watch(struct damage *d, struct stage *next)
 
 struct bytes *damage_bytes(struct damage *d, struct bytes *next)
 {
-    if (d->has_hook)
+    if (d->gzip.is_wanted)
         return next;
     if (d->file_count)
         damage_divide_bytes(d, next);
@@ -95,7 +95,7 @@ struct bytes *damage_bytes(struct damage *d, struct bytes *next)
 
 struct gzip_hook *damage_gzip_hook(struct damage *d)
 {
-    return d->has_hook ? &d->hook : NULL;
+    return d->gzip.is_wanted ? &d->gzip.hook : NULL;
 }
 
 size_t damage_done_count(const struct damage *d)
@@ -125,7 +125,7 @@ void damage_file_to(struct damage *d, size_t index, struct bytes *next)
 
 struct harm *damage_harm(struct damage *d)
 {
-    if (d->has_hook)
+    if (d->gzip.is_wanted)
         damage_gzip_finish(d);
     return harm_finish(d->harm) ? d->harm : NULL;
 }

@@ -33,17 +33,17 @@ static size_t inflate_right(const struct gzip_member *m)
 
 static void damage_member(struct gzip_hook *hook, struct gzip_member *m)
 {
-    struct damage *d = (struct damage *)((char *)hook - offsetof(struct damage, hook));
+    struct damage *d = (struct damage *)((char *)hook - offsetof(struct damage, gzip.hook));
     uint64_t block_at = m->number * GZIP_BLOCK, at, before = m->size;
     size_t right = m->block_size, data = m->size - m->header - GZIP_TRAILER_SIZE;
 
-    if (m->number != d->member) {
+    if (m->number != d->gzip.member) {
         harm_pass(d->harm, block_at + m->block_size);
         return;
     }
-    switch (d->gzip_kind) {
+    switch (d->gzip.kind) {
     case DAMAGE_GZ_CUT:
-        at = m->header + below(draw(d->gzip_key, 1), data);
+        at = m->header + below(draw(d->gzip.key, 1), data);
         m->size = (size_t)at;
         m->ends = true;
         right = inflate_right(m);
@@ -53,8 +53,8 @@ static void damage_member(struct gzip_hook *hook, struct gzip_member *m)
         at = m->size -= GZIP_TRAILER_SIZE;
         break;
     case DAMAGE_GZ_DAMAGE_MEMBER:
-        at = m->header + below(draw(d->gzip_key, 1), data);
-        m->bytes[at] ^= (uint8_t)(1 + below(draw(d->gzip_key, 2), 255));
+        at = m->header + below(draw(d->gzip.key, 1), data);
+        m->bytes[at] ^= (uint8_t)(1 + below(draw(d->gzip.key, 2), 255));
         right = inflate_right(m);
         break;
     default: /* GZ_LOSE_MEMBER */
@@ -65,25 +65,25 @@ static void damage_member(struct gzip_hook *hook, struct gzip_member *m)
     harm_touch(d->harm, block_at + right, block_at + m->block_size, false);
     harm_pass(d->harm, block_at + m->block_size);
     d->done[0].at = m->at + at;
-    d->done[0].bytes = d->gzip_kind == DAMAGE_GZ_DAMAGE_MEMBER ? 1 : before - m->size;
-    d->done[0].written = d->gzip_kind == DAMAGE_GZ_DAMAGE_MEMBER ? 1 : 0;
+    d->done[0].bytes = d->gzip.kind == DAMAGE_GZ_DAMAGE_MEMBER ? 1 : before - m->size;
+    d->done[0].written = d->gzip.kind == DAMAGE_GZ_DAMAGE_MEMBER ? 1 : 0;
 }
 
 void damage_gzip_init(struct damage *d, const struct damage_spec *spec)
 {
     uint64_t members = d->survey.bytes ? (d->survey.bytes - 1) / GZIP_BLOCK + 1 : 1;
 
-    d->hook.member = damage_member;
-    d->has_hook = true;
-    d->gzip_kind = spec->kind;
-    d->gzip_key = mix_of(d->seed, 1, 0);
-    d->member = spec->kind == DAMAGE_GZ_NO_TRAILER ? members - 1
-                : spec->has_at                     ? share_of(spec->at, members)
-                                                   : below(draw(d->gzip_key, 0), members);
+    d->gzip.hook.member = damage_member;
+    d->gzip.is_wanted = true;
+    d->gzip.kind = spec->kind;
+    d->gzip.key = mix_of(d->seed, 1, 0);
+    d->gzip.member = spec->kind == DAMAGE_GZ_NO_TRAILER ? members - 1
+                     : spec->has_at                     ? share_of(spec->at, members)
+                                                        : below(draw(d->gzip.key, 0), members);
 }
 
 void damage_gzip_finish(struct damage *d)
 {
-    if (d->gzip_kind == DAMAGE_GZ_CUT)
+    if (d->gzip.kind == DAMAGE_GZ_CUT)
         harm_touch(d->harm, d->at, UINT64_MAX, false);
 }

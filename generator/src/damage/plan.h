@@ -53,6 +53,14 @@ struct survey {
     uint64_t segments, heap_dumps;  /* their number, and that of HEAP_DUMPs */
 };
 
+/* What happens to one member of a gzip file. */
+struct gzip_damage {
+    struct gzip_hook hook;
+    bool is_wanted;
+    enum damage_kind kind;
+    uint64_t member, key;
+};
+
 struct damage {
     uint64_t seed;
     unsigned id_size;
@@ -73,11 +81,7 @@ struct damage {
     size_t edit;    /* the present or next one */
     uint8_t *block; /* of DOUBLE and SWAP: bytes that are written later */
 
-    /* A gzip file. */
-    struct gzip_hook hook;
-    bool has_hook;
-    enum damage_kind gzip_kind;
-    uint64_t member, gzip_key;
+    struct gzip_damage gzip;
 
     /* Several files. */
     struct damage_file *files;

@@ -8,7 +8,7 @@ static const char *const strings[] = {
 /* A made-up array with the size of the class object besides its fields. Its ID is the next odd one. */
 static uint64_t overhead_of(const struct emitter *em, uint32_t class)
 {
-    return class < em->beside ? class_id(em, class) | 1 : 0;
+    return class < em->counts.companions ? class_id(em, class) | 1 : 0;
 }
 
 static uint64_t loader_of(const struct emitter *em, uint32_t class)
@@ -65,7 +65,7 @@ static void give_info(struct emitter *em, uint32_t heap, int name)
 
     e.fields.HEAP_DUMP_INFO.heap = heap;
     e.fields.HEAP_DUMP_INFO.name = named(em, own_string(em, name));
-    give(em->to, &e);
+    give(em->run.to, &e);
 }
 
 static void part_zygote(struct emitter *em)
@@ -81,7 +81,7 @@ static void part_app(struct emitter *em)
 static void on_thread(struct emitter *em, struct event *e, uint64_t thread)
 {
     e->fields.ROOT_THREAD_OBJECT.trace_serial = UINT32_MAX;
-    if (thread == 0 && em->dump == 0)
+    if (thread == 0 && em->run.dump == 0)
         quirk(e, RULE_STK_012, 1);
 }
 
@@ -98,13 +98,13 @@ static void before_class(struct emitter *em, uint32_t class)
     static const uint8_t nothing[VTABLE - 4];
     struct event e = SUBRECORD_EVENT(PRIMITIVE_ARRAY_DUMP, PRIMITIVE_ARRAY_DUMP);
 
-    if (class >= em->beside)
+    if (class >= em->counts.companions)
         return;
     e.fields.PRIMITIVE_ARRAY_DUMP =
         (struct PRIMITIVE_ARRAY_DUMP){.object_id = overhead_of(em, class), .elements = sizeof nothing, .type = TYPE_BYTE};
     e.body = nothing;
     e.body_size = sizeof nothing;
-    give(em->to, &e);
+    give(em->run.to, &e);
 }
 
 /* The size in the heap: the class and the lock word before the fields. */
@@ -128,7 +128,7 @@ static void part_other_roots(struct emitter *em)
     e.fields.ROOT_JNI_MONITOR.object_id = any_object_id(em, 3);
     e.fields.ROOT_JNI_MONITOR.thread_serial = thread_serial(em, 0);
     if (em->model->options.threads)
-        give(em->to, &e);
+        give(em->run.to, &e);
 }
 
 /* All strings come first. */
@@ -143,36 +143,36 @@ const struct producer producer_android = {
     .name = "android",
     .about = "the Android runtime, JAVA PROFILE 1.0.3",
     .profile = "android",
-    .versions = 1 << V103,
-    .id_sizes = 1 << 4,
-    .version = V103,
-    .id_size = 4,
-    .segment_size = 4096,
-    .segment_objects = 128,
-    .segments_cut = CUT_LATE,
-    .without_clock = true,
-    .resets_heap = true,
-    .ids4 = {.strings = {0x400000, 1}, .frames = {0, 1}, .objects = {0x1000, 8}},
-    .id_limit4 = UINT64_C(1) << 32,
-    .class_start = 1,
-    .thread_start = 1,
-    .trace_start = 0,
-    .names = NAMES_SOURCE,
-    .time = TIME_ZERO,
-    .traces = TRACE_NONE,
-    .constants = CONSTANTS_NONE,
-    .lowest_line = -3,
-    .names_threads = true,
-    .classes = classes,
-    .strings = strings,
-    .statics = statics,
-    .beside_classes = true,
-    .on_thread = on_thread,
-    .on_local = on_local,
-    .before_class = before_class,
-    .on_frame = on_frame,
-    .on_class = on_class,
-    .before = before,
-    .dump = dump,
-    .after = after,
+    .file.versions = 1 << V103,
+    .file.id_sizes = 1 << 4,
+    .file.version = V103,
+    .file.id_size = 4,
+    .file.segment_size = 4096,
+    .file.segment_objects = 128,
+    .file.segments_cut = CUT_LATE,
+    .file.without_clock = true,
+    .file.resets_heap = true,
+    .numbers.ids4 = {.strings = {0x400000, 1}, .frames = {0, 1}, .objects = {0x1000, 8}},
+    .numbers.id_limit4 = UINT64_C(1) << 32,
+    .numbers.class_start = 1,
+    .numbers.thread_start = 1,
+    .numbers.trace_start = 0,
+    .style.names = NAMES_SOURCE,
+    .style.time = TIME_ZERO,
+    .style.traces = TRACE_NONE,
+    .style.constants = CONSTANTS_NONE,
+    .style.lowest_line = -3,
+    .style.names_threads = true,
+    .own.classes = classes,
+    .own.strings = strings,
+    .own.statics = statics,
+    .heap.companion_objects = true,
+    .hooks.on_thread = on_thread,
+    .hooks.on_local = on_local,
+    .hooks.before_class = before_class,
+    .hooks.on_frame = on_frame,
+    .hooks.on_class = on_class,
+    .parts.before = before,
+    .parts.dump = dump,
+    .parts.after = after,
 };

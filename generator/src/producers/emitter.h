@@ -29,29 +29,16 @@ struct site {
     uint32_t class;
 };
 
-struct emitter {
-    /* These do not change. */
-    const struct producer *producer;
-    struct model *model;
-    enum version version;
-    unsigned id_size;
-    unsigned records; /* bits of WRITES_* */
-    unsigned heap_dumps;
-    uint64_t objects; /* in all heap dumps */
-    uint8_t heap_tag;
-    struct id_forms ids;
-    uint32_t own_classes, own_strings;
-    uint32_t class_count;  /* with those of the producer */
-    uint32_t beside;       /* the number of classes, from the first on, that have an object beside them */
-    uint32_t string_count; /* with those of the producer, and the names of its classes */
-    uint8_t *class_names;  /* bits: strings that are names of classes */
-    uint32_t *traces;      /* by class: the stack trace of it and its objects */
-    struct hot_class *hot; /* by class of the model */
-    uint64_t *patterns;
-    uint8_t *room;      /* buffer for bodies: PIECE_SIZE or the longest CLASS_DUMP, and some bytes more */
-    struct site *sites; /* one for each class; NULL unless they are wanted */
+/* Classes and strings of the dump. */
+struct emitter_counts {
+    uint32_t own_classes, own_strings; /* of the producer */
+    uint32_t class_count;              /* with those of the producer */
+    uint32_t companions;               /* the number of classes, from the first on, that have a companion object */
+    uint32_t string_count;             /* with those of the producer, and the names of its classes */
+};
 
-    /* These are of a run. */
+/* The state of a run; the rest of an emitter stays the same. */
+struct emitter_run {
     struct stage *to;
     const bool *stop;
     enum detail detail;
@@ -61,6 +48,27 @@ struct emitter {
     uint32_t pause;   /* added to the time of each record */
     uint32_t last_time;
     bool has_ints; /* an int[][] was written, by a producer that names the class of the elements */
+};
+
+struct emitter {
+    const struct producer *producer;
+    struct model *model;
+    enum version version;
+    unsigned id_size;
+    unsigned records; /* bits of WRITES_* */
+    unsigned heap_dumps;
+    uint64_t objects; /* in all heap dumps */
+    uint8_t heap_tag;
+    struct id_forms ids;
+    struct emitter_counts counts;
+    uint8_t *class_names;  /* bits: strings that are names of classes */
+    uint32_t *traces;      /* by class: the stack trace of it and its objects */
+    struct hot_class *hot; /* by class of the model */
+    uint64_t *patterns;
+    uint8_t *room;      /* buffer for bodies: PIECE_SIZE or the longest CLASS_DUMP, and some bytes more */
+    struct site *sites; /* one for each class; NULL unless they are wanted */
+
+    struct emitter_run run;
     char text[TEXT_MOST + 1];
 };
 
@@ -90,22 +98,22 @@ static inline uint64_t object_id(const struct emitter *em, uint64_t object)
 /* The producer's own classes have numbers after those of the model. */
 static inline uint64_t class_id(const struct emitter *em, uint32_t class)
 {
-    return class == MODEL_NONE ? 0 : id_of(&em->ids.objects, class) + em->producer->class_offset;
+    return class == MODEL_NONE ? 0 : id_of(&em->ids.objects, class) + em->producer->numbers.class_offset;
 }
 
 static inline uint32_t class_serial(const struct emitter *em, uint32_t class)
 {
-    return em->producer->class_start + class;
+    return em->producer->numbers.class_start + class;
 }
 
 static inline uint32_t thread_serial(const struct emitter *em, uint64_t thread)
 {
-    return em->producer->thread_start + (uint32_t)thread;
+    return em->producer->numbers.thread_start + (uint32_t)thread;
 }
 
 static inline uint32_t thread_trace(const struct emitter *em, uint64_t thread)
 {
-    return em->producer->trace_start + 1 + (uint32_t)thread;
+    return em->producer->numbers.trace_start + 1 + (uint32_t)thread;
 }
 
 uint64_t missing_id(const struct emitter *em, unsigned number);    /* of a nonexistent object; up to SPARE_IDS of them */

@@ -46,10 +46,10 @@ static void part_hubs(struct emitter *em)
 {
     const struct hot_class *hot = &em->hot[CORE_CLASS];
 
-    for (uint32_t c = 0; c < em->beside && !*em->stop; c++) {
+    for (uint32_t c = 0; c < em->counts.companions && !*em->run.stop; c++) {
         struct event hub = SUBRECORD_EVENT(INSTANCE_DUMP, INSTANCE_DUMP);
 
-        hub.fields.INSTANCE_DUMP = (struct INSTANCE_DUMP){.object_id = class_id(em, c) - em->producer->class_offset,
+        hub.fields.INSTANCE_DUMP = (struct INSTANCE_DUMP){.object_id = class_id(em, c) - em->producer->numbers.class_offset,
                                                           .trace_serial = hot->trace,
                                                           .class_id = hot->id,
                                                           .bytes = hot->bytes};
@@ -57,7 +57,7 @@ static void part_hubs(struct emitter *em)
         hub.body = em->room;
         hub.body_size = hot->bytes;
         hub.references = hub.nulls = hot->references;
-        give(em->to, &hub);
+        give(em->run.to, &hub);
     }
 }
 
@@ -76,31 +76,31 @@ const struct producer producer_graalvm = {
     .name = "graalvm",
     .about = "GraalVM native images",
     .profile = "graalvm",
-    .versions = 1 << V102,
-    .id_sizes = 1 << 4 | 1 << 8,
-    .version = V102,
-    .id_size = 8,
-    .segment_size = 1 << 20,
-    .ids4 = {.strings = {1, 1}, .frames = {1, 1}, .objects = {0x1000, 8}},
-    .ids8 = {.strings = {1, 1}, .frames = {1, 1}, .objects = {0x7f5a00000000, 16}},
-    .id_limit4 = UINT64_C(1) << 32,
-    .class_offset = 1, /* the ID of a class is the address of its hub, plus 1 */
-    .class_start = 1,
-    .thread_start = 1,
-    .trace_start = 1,
-    .names = NAMES_DOTTED,
-    .time = TIME_ZERO,
-    .traces = TRACE_DUMMY,
-    .constants = CONSTANTS_NONE,
-    .lowest_line = -3,
-    .names_threads = true,
-    .classes = classes,
-    .strings = strings,
-    .beside_classes = true,
-    .on_frame = on_frame,
-    .on_thread = on_thread,
-    .on_class = on_class,
-    .before = before,
-    .dump = dump,
-    .after = after,
+    .file.versions = 1 << V102,
+    .file.id_sizes = 1 << 4 | 1 << 8,
+    .file.version = V102,
+    .file.id_size = 8,
+    .file.segment_size = 1 << 20,
+    .numbers.ids4 = {.strings = {1, 1}, .frames = {1, 1}, .objects = {0x1000, 8}},
+    .numbers.ids8 = {.strings = {1, 1}, .frames = {1, 1}, .objects = {0x7f5a00000000, 16}},
+    .numbers.id_limit4 = UINT64_C(1) << 32,
+    .numbers.class_offset = 1, /* the ID of a class is the address of its hub, plus 1 */
+    .numbers.class_start = 1,
+    .numbers.thread_start = 1,
+    .numbers.trace_start = 1,
+    .style.names = NAMES_DOTTED,
+    .style.time = TIME_ZERO,
+    .style.traces = TRACE_DUMMY,
+    .style.constants = CONSTANTS_NONE,
+    .style.lowest_line = -3,
+    .style.names_threads = true,
+    .own.classes = classes,
+    .own.strings = strings,
+    .heap.companion_objects = true,
+    .hooks.on_frame = on_frame,
+    .hooks.on_thread = on_thread,
+    .hooks.on_class = on_class,
+    .parts.before = before,
+    .parts.dump = dump,
+    .parts.after = after,
 };

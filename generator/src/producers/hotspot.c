@@ -30,7 +30,7 @@ static void on_frame(struct emitter *em, struct model_frame *frame, uint64_t num
 /* 8 to 17: array classes are loaded again, with new serials. */
 static void part_arrays_again(struct emitter *em)
 {
-    uint32_t serial = class_serial(em, em->class_count), most = serial + 3;
+    uint32_t serial = class_serial(em, em->counts.class_count), most = serial + 3;
 
     for (uint32_t c = 0; c < em->model->class_count && serial < most; c++)
         if (em->model->classes[c].element)
@@ -48,7 +48,7 @@ static void part_thread_again(struct emitter *em)
     e.fields.ROOT_THREAD_OBJECT = (struct ROOT_THREAD_OBJECT){object_id(em, model_thread_object(em->model, threads - 1)),
                                                               thread_serial(em, threads - 1), thread_trace(em, threads - 1)};
     quirk(&e, RULE_ROOT_002, 1);
-    give(em->to, &e);
+    give(em->run.to, &e);
 }
 
 /* A thread without Java frames holds its references in frame -1. */
@@ -59,7 +59,7 @@ static void part_frameless_local(struct emitter *em)
     if (!em->model->options.threads || em->model->options.stack_depth)
         return;
     e.fields.ROOT_FRAME = (struct ROOT_FRAME){any_object_id(em, 1), thread_serial(em, 0), -1};
-    give(em->to, &e);
+    give(em->run.to, &e);
 }
 
 /* 17 to 28: a sticky class that is not dumped. */
@@ -78,35 +78,35 @@ const struct producer producer_hotspot = {
     .name = "hotspot",
     .about = "HotSpot itself, 8 to 25: jcmd GC.heap_dump, jmap -dump, HeapDumpOnOutOfMemoryError",
     .profile = "hotspot",
-    .versions = 1 << V101 | 1 << V102,
-    .id_sizes = 1 << 4 | 1 << 8,
-    .version = V102,
-    .id_size = 8,
-    .segment_size = 1 << 20,
-    .ids4 = {.strings = {0x1000, 8}, .frames = {1, 1}, .objects = {0x2000, 8}, .references = {0xf0000000, 8}},
-    .ids8 = {.strings = {0x7f3a00001000, 16},
-             .frames = {1, 1},
-             .objects = {0x700000000, 16},
-             .references = {0x7f3b00002000, 8}},
-    .id_limit4 = UINT64_C(1) << 32,
-    .class_start = 1,
-    .thread_start = 1,
-    .trace_start = 1,
-    .names = NAMES_INNER,
-    .time = TIME_ZERO,
-    .traces = TRACE_DUMMY,
-    .constants = CONSTANTS_NONE,
-    .lowest_line = -3,
-    .names_threads = true,
-    .classes = classes,
-    .strings = strings,
-    .statics = statics,
-    .mirrors = 9,
-    .loaders = 2,
-    .archived_mirrors = 3,
-    .sevens = 1,
-    .on_frame = on_frame,
-    .before = before,
-    .dump = dump,
-    .after = after,
+    .file.versions = 1 << V101 | 1 << V102,
+    .file.id_sizes = 1 << 4 | 1 << 8,
+    .file.version = V102,
+    .file.id_size = 8,
+    .file.segment_size = 1 << 20,
+    .numbers.ids4 = {.strings = {0x1000, 8}, .frames = {1, 1}, .objects = {0x2000, 8}, .references = {0xf0000000, 8}},
+    .numbers.ids8 = {.strings = {0x7f3a00001000, 16},
+                     .frames = {1, 1},
+                     .objects = {0x700000000, 16},
+                     .references = {0x7f3b00002000, 8}},
+    .numbers.id_limit4 = UINT64_C(1) << 32,
+    .numbers.class_start = 1,
+    .numbers.thread_start = 1,
+    .numbers.trace_start = 1,
+    .style.names = NAMES_INNER,
+    .style.time = TIME_ZERO,
+    .style.traces = TRACE_DUMMY,
+    .style.constants = CONSTANTS_NONE,
+    .style.lowest_line = -3,
+    .style.names_threads = true,
+    .own.classes = classes,
+    .own.strings = strings,
+    .own.statics = statics,
+    .heap.mirrors = 9,
+    .heap.loaders = 2,
+    .heap.archived_mirrors = 3,
+    .heap.bad_booleans = 1,
+    .hooks.on_frame = on_frame,
+    .parts.before = before,
+    .parts.dump = dump,
+    .parts.after = after,
 };

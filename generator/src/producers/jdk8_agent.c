@@ -23,12 +23,12 @@ static void on_frame(struct emitter *em, struct model_frame *frame, uint64_t num
 /* Threads start after forty minutes, and the heap is dumped after another forty: the time wraps between. */
 static void part_later(struct emitter *em)
 {
-    em->pause = 2400000000;
+    em->run.pause = 2400000000;
 }
 
 static void part_much_later(struct emitter *em)
 {
-    em->pause = 400000000;
+    em->run.pause = 400000000;
 }
 
 /* The end of a thread that lived before the VM was up. */
@@ -49,7 +49,7 @@ static void part_unload_unknown(struct emitter *em)
 
     if (!(em->records & WRITES_UNLOADS))
         return;
-    e.fields.UNLOAD_CLASS.class_serial = class_serial(em, em->class_count) + 99;
+    e.fields.UNLOAD_CLASS.class_serial = class_serial(em, em->counts.class_count) + 99;
     quirk(&e, RULE_CLS_007, 1);
     give_record(em, &e);
 }
@@ -57,7 +57,7 @@ static void part_unload_unknown(struct emitter *em)
 /* With only cpu=samples, the agent writes only sampled traces. */
 static void on_load(struct emitter *em, struct event *e, uint64_t class)
 {
-    if (em->records & WRITES_SAMPLES && !(em->records & WRITES_SITES) && class + 1 == em->class_count) {
+    if (em->records & WRITES_SAMPLES && !(em->records & WRITES_SITES) && class + 1 == em->counts.class_count) {
         e->fields.LOAD_CLASS.trace_serial = thread_trace(em, em->model->options.threads);
         quirk(e, RULE_STK_012, 1);
     }
@@ -81,8 +81,9 @@ static void part_unknown_thread(struct emitter *em)
 {
     struct event e = SUBRECORD_EVENT(ROOT_THREAD_OBJECT, ROOT_THREAD_OBJECT);
 
-    e.fields.ROOT_THREAD_OBJECT = (struct ROOT_THREAD_OBJECT){0, em->producer->thread_start - 1, em->producer->trace_start};
-    give(em->to, &e);
+    e.fields.ROOT_THREAD_OBJECT =
+        (struct ROOT_THREAD_OBJECT){0, em->producer->numbers.thread_start - 1, em->producer->numbers.trace_start};
+    give(em->run.to, &e);
 }
 
 /* Traces are limited in depth, frame numbers are not. */
@@ -95,7 +96,7 @@ static void part_frame_beyond(struct emitter *em)
     e.fields.ROOT_FRAME =
         (struct ROOT_FRAME){any_object_id(em, 1), thread_serial(em, 0), (int32_t)em->model->options.stack_depth};
     quirk(&e, RULE_ROOT_005, 1);
-    give(em->to, &e);
+    give(em->run.to, &e);
 }
 
 static void part_monitor_gone(struct emitter *em)
@@ -128,42 +129,42 @@ const struct producer producer_jdk8_agent = {
     .name = "jdk8-agent",
     .about = "the HPROF agent of JDK 5 to 8: -agentlib:hprof=format=b",
     .profile = "jdk8-agent",
-    .versions = 1 << V101 | 1 << V102,
-    .id_sizes = 1 << 4,
-    .version = V101,
-    .id_size = 4,
-    .segment_size = 2000000000,
-    .segments_cut = CUT_MAY_BE_EMPTY,
+    .file.versions = 1 << V101 | 1 << V102,
+    .file.id_sizes = 1 << 4,
+    .file.version = V101,
+    .file.id_size = 4,
+    .file.segment_size = 2000000000,
+    .file.segments_cut = CUT_MAY_BE_EMPTY,
     .records = WRITES_ALL,
     .usual = WRITES_SETTINGS | WRITES_THREADS | WRITES_UNLOADS,
     .always = WRITES_SETTINGS | WRITES_THREADS | WRITES_UNLOADS,
-    .ids4 = {.strings = {0xa0000001, 1}, .frames = {0x70000001, 1}, .objects = {0x50000001, 1}, .references = {1, 1}},
-    .id_limit4 = 0x60000000,
-    .class_start = 100000,
-    .thread_start = 200001,
-    .trace_start = 300000,
-    .names = NAMES_SOURCE,
-    .time = TIME_AGENT,
-    .traces = TRACE_OF_ALLOCATION,
-    .constants = CONSTANTS_OBJECTS,
-    .lowest_line = -1,
-    .line_unknown = -1,
-    .thread_blocks = true,
-    .unknown_site = true,
-    .asked_flags = 0x8000,
-    .cutoff = 0xeb1c432d, /* the first half of the double 0.0001, in memory order */
-    .classes = classes,
-    .strings = strings,
-    .statics = statics,
-    .mirrors = 9,
-    .loaders = 2,
-    .cuts_nulls = true,
-    .on_load = on_load,
-    .on_start = on_start,
-    .on_frame = on_frame,
-    .on_class = on_class,
-    .before = before,
-    .dump = dump,
-    .beside = beside,
-    .after = after,
+    .numbers.ids4 = {.strings = {0xa0000001, 1}, .frames = {0x70000001, 1}, .objects = {0x50000001, 1}, .references = {1, 1}},
+    .numbers.id_limit4 = 0x60000000,
+    .numbers.class_start = 100000,
+    .numbers.thread_start = 200001,
+    .numbers.trace_start = 300000,
+    .style.names = NAMES_SOURCE,
+    .style.time = TIME_AGENT,
+    .style.traces = TRACE_OF_ALLOCATION,
+    .style.constants = CONSTANTS_OBJECTS,
+    .style.lowest_line = -1,
+    .style.line_unknown = -1,
+    .style.thread_blocks = true,
+    .style.unknown_site = true,
+    .style.asked_flags = 0x8000,
+    .style.cutoff = 0xeb1c432d, /* the first half of the double 0.0001, in memory order */
+    .own.classes = classes,
+    .own.strings = strings,
+    .own.statics = statics,
+    .heap.mirrors = 9,
+    .heap.loaders = 2,
+    .heap.cuts_nulls = true,
+    .hooks.on_load = on_load,
+    .hooks.on_start = on_start,
+    .hooks.on_frame = on_frame,
+    .hooks.on_class = on_class,
+    .parts.before = before,
+    .parts.dump = dump,
+    .parts.beside = beside,
+    .parts.after = after,
 };

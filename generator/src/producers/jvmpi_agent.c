@@ -35,15 +35,15 @@ static void part_unknown(struct emitter *em)
     struct event global = SUBRECORD_EVENT(ROOT_JNI_GLOBAL, ROOT_JNI_GLOBAL);
     struct event local = SUBRECORD_EVENT(ROOT_JNI_LOCAL, ROOT_FRAME);
 
-    thread.fields.ROOT_THREAD_OBJECT = (struct ROOT_THREAD_OBJECT){0, 0, em->producer->trace_start};
+    thread.fields.ROOT_THREAD_OBJECT = (struct ROOT_THREAD_OBJECT){0, 0, em->producer->numbers.trace_start};
     quirk(&thread, RULE_ROOT_007, 1);
-    give(em->to, &thread);
+    give(em->run.to, &thread);
     global.fields.ROOT_JNI_GLOBAL = (struct ROOT_JNI_GLOBAL){0, em->ids.references.base};
     quirk(&global, RULE_ROOT_001, 1);
-    give(em->to, &global);
+    give(em->run.to, &global);
     local.fields.ROOT_FRAME = (struct ROOT_FRAME){any_object_id(em, 1), 0, -1};
     quirk(&local, RULE_ROOT_004, 1);
-    give(em->to, &local);
+    give(em->run.to, &local);
 }
 
 /* JVMPI gives the name of a class as a String, or null; the agent copies it. */
@@ -65,41 +65,44 @@ const struct producer producer_jvmpi_agent = {
     .name = "jvmpi-agent",
     .about = "the HPROF agent of JDK 1.2 to 1.4: -Xrunhprof:format=b",
     .profile = "jvmpi-agent",
-    .versions = 1 << V101,
-    .id_sizes = 1 << 4 | 1 << 8,
-    .version = V101,
-    .id_size = 4,
+    .file.versions = 1 << V101,
+    .file.id_sizes = 1 << 4 | 1 << 8,
+    .file.version = V101,
+    .file.id_size = 4,
     .records = WRITES_ALL,
     .usual = WRITES_SETTINGS | WRITES_THREADS | WRITES_UNLOADS,
     .always = WRITES_SETTINGS | WRITES_THREADS | WRITES_UNLOADS,
-    .ids4 = {.strings = {0x08100000, 4}, .frames = {0x08200000, 4}, .objects = {0x10000000, 8}, .references = {0x08300000, 4}},
-    .ids8 = {.strings = {0x7f3a00001000, 8},
-             .frames = {0x7f3b00001000, 8},
-             .objects = {0x700000000, 8},
-             .references = {0x7f3c00002000, 8}},
-    .id_limit4 = UINT64_C(1) << 32,
-    .class_start = 1,
-    .thread_start = 1,
-    .trace_start = 1,
-    .names = NAMES_INNER,
-    .time = TIME_AGENT,
-    .traces = TRACE_OF_ALLOCATION,
-    .constants = CONSTANTS_OBJECTS,
-    .lowest_line = -3,
-    .names_threads = true,
-    .thread_blocks = true,
-    .cutoff = 0x38d1b717, /* 0.0001 as a float */
-    .classes = classes,
-    .strings = strings,
-    .statics = statics,
-    .mirrors = 9,
-    .loaders = 2,
-    .element_classes = true,
-    .on_load = on_load,
-    .on_start = on_start,
-    .on_class = on_class,
-    .before = before,
-    .dump = dump,
-    .beside = beside,
-    .after = after,
+    .numbers.ids4 = {.strings = {0x08100000, 4},
+                     .frames = {0x08200000, 4},
+                     .objects = {0x10000000, 8},
+                     .references = {0x08300000, 4}},
+    .numbers.ids8 = {.strings = {0x7f3a00001000, 8},
+                     .frames = {0x7f3b00001000, 8},
+                     .objects = {0x700000000, 8},
+                     .references = {0x7f3c00002000, 8}},
+    .numbers.id_limit4 = UINT64_C(1) << 32,
+    .numbers.class_start = 1,
+    .numbers.thread_start = 1,
+    .numbers.trace_start = 1,
+    .style.names = NAMES_INNER,
+    .style.time = TIME_AGENT,
+    .style.traces = TRACE_OF_ALLOCATION,
+    .style.constants = CONSTANTS_OBJECTS,
+    .style.lowest_line = -3,
+    .style.names_threads = true,
+    .style.thread_blocks = true,
+    .style.cutoff = 0x38d1b717, /* 0.0001 as a float */
+    .own.classes = classes,
+    .own.strings = strings,
+    .own.statics = statics,
+    .heap.mirrors = 9,
+    .heap.loaders = 2,
+    .heap.element_classes = true,
+    .hooks.on_load = on_load,
+    .hooks.on_start = on_start,
+    .hooks.on_class = on_class,
+    .parts.before = before,
+    .parts.dump = dump,
+    .parts.beside = beside,
+    .parts.after = after,
 };

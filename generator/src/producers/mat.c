@@ -14,9 +14,9 @@ static const struct own_class classes[] = {{.name = "com.example.Stra\xc3\x9f"
 /* Its time has another origin, and its thread is undefined. */
 static void part_dummy(struct emitter *em)
 {
-    em->pause = 123456789;
+    em->run.pause = 123456789;
     give_dummy_trace(em, 1);
-    em->pause = 0;
+    em->run.pause = 0;
 }
 
 static void on_trace(struct emitter *em, struct event *e, uint64_t thread)
@@ -58,7 +58,7 @@ static void part_frame_of_nobody(struct emitter *em)
 
     e.fields.ROOT_FRAME = (struct ROOT_FRAME){any_object_id(em, 1), 0, -1};
     quirk(&e, RULE_ROOT_004, 1);
-    give(em->to, &e);
+    give(em->run.to, &e);
 }
 
 static void part_empty_segment(struct emitter *em)
@@ -79,32 +79,32 @@ const struct producer producer_mat = {
     .name = "mat",
     .about = "Eclipse MAT's Export HPROF",
     .profile = "mat",
-    .versions = 1 << V102,
-    .id_sizes = 1 << 4 | 1 << 8,
-    .version = V102,
-    .id_size = 8,
-    .segment_size = 1 << 30,
-    .ids4 = {.strings = {1, 1}, .frames = {1, 1}, .objects = {0x1000, 8}},
-    .ids8 = {.strings = {1, 1}, .frames = {1, 1}, .objects = {0x700000000, 16}},
-    .id_limit4 = UINT64_C(1) << 32,
-    .class_start = 0,
-    .thread_start = 2,
-    .trace_start = 1,
-    .names = NAMES_SOURCE,
-    .time = TIME_MILLISECONDS,
-    .traces = TRACE_DUMMY,
-    .constants = CONSTANTS_NONE,
-    .lowest_line = 0,
-    .line_unknown = 0,
-    .names_threads = true,
-    .classes = classes,
-    .strings = strings,
-    .statics = statics,
-    .on_load = on_load,
-    .on_trace = on_trace,
-    .on_class = on_class,
-    .on_frame = on_frame,
-    .before = before,
-    .dump = dump,
-    .after = after,
+    .file.versions = 1 << V102,
+    .file.id_sizes = 1 << 4 | 1 << 8,
+    .file.version = V102,
+    .file.id_size = 8,
+    .file.segment_size = 1 << 30,
+    .numbers.ids4 = {.strings = {1, 1}, .frames = {1, 1}, .objects = {0x1000, 8}},
+    .numbers.ids8 = {.strings = {1, 1}, .frames = {1, 1}, .objects = {0x700000000, 16}},
+    .numbers.id_limit4 = UINT64_C(1) << 32,
+    .numbers.class_start = 0,
+    .numbers.thread_start = 2,
+    .numbers.trace_start = 1,
+    .style.names = NAMES_SOURCE,
+    .style.time = TIME_MILLISECONDS,
+    .style.traces = TRACE_DUMMY,
+    .style.constants = CONSTANTS_NONE,
+    .style.lowest_line = 0,
+    .style.line_unknown = 0,
+    .style.names_threads = true,
+    .own.classes = classes,
+    .own.strings = strings,
+    .own.statics = statics,
+    .hooks.on_load = on_load,
+    .hooks.on_trace = on_trace,
+    .hooks.on_class = on_class,
+    .hooks.on_frame = on_frame,
+    .parts.before = before,
+    .parts.dump = dump,
+    .parts.after = after,
 };

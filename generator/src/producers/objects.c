@@ -3,7 +3,7 @@
  * looks at objects, many of them are given as one batch. */
 #include <stdlib.h>
 
-#include "producers/emitter.h"
+#include "producers/patterns.h"
 #include "stream/encode.h"
 
 /* Of 64 bits, by their order in memory: the same values on every machine. */
@@ -19,7 +19,7 @@ struct loop {
     const struct model *m;
     struct event instance, object_array, primitive_array, batch;
     uint8_t *at; /* in the buffer: where the next sub-record is made */
-    unsigned sevens_left, without_left;
+    unsigned bad_booleans_left, without_left;
     uint64_t ids[IDS];          /* of the references of an instance, or of some elements */
     uint32_t sizes[BATCH_MOST]; /* of the sub-records of the batch */
 };
@@ -44,8 +44,8 @@ static void give_batch(struct loop *l)
 {
     if (!l->batch.count)
         return;
-    l->batch.body = l->em->detail == DETAIL_SIZES ? NULL : l->em->room;
-    give(l->em->to, &l->batch);
+    l->batch.body = l->em->run.detail == DETAIL_SIZES ? NULL : l->em->room;
+    give(l->em->run.to, &l->batch);
     l->batch.count = l->batch.references = l->batch.nulls = 0;
     l->batch.body_size = 0;
     l->at = l->em->room;
@@ -62,7 +62,7 @@ HOT uint8_t *body_place(struct loop *l, size_t fixed, uint64_t size)
 /* A sub-record that is complete in the buffer. */
 HOT void add_to_batch(struct loop *l, uint64_t size)
 {
-    if (l->em->detail != DETAIL_SIZES)
+    if (l->em->run.detail != DETAIL_SIZES)
         l->at += size;
     l->sizes[l->batch.count++] = (uint32_t)size;
     l->batch.body_size += size;
@@ -74,7 +74,7 @@ HOT void add_to_batch(struct loop *l, uint64_t size)
 static void give_alone(struct loop *l, struct event *e)
 {
     give_batch(l);
-    give(l->em->to, e);
+    give(l->em->run.to, e);
 }
 
 /* ---- Parts ---- */
@@ -85,115 +85,7 @@ static void give_part(struct emitter *em, const uint8_t *body, uint64_t size)
 
     part.body = body;
     part.body_size = size;
-    give(em->to, &part);
-}
-
-/* ---- Patterns ---- */
-
-/* The pattern of a class with small instances: the words of 8 bytes that hold more than references, each with its random bits
- * and its offset, then the offsets of references. Their numbers change from object to object, which a branch could not predict,
- * so they are processed in fixed steps, mostly one. Entries after the last one write nothing that is used. */
-enum {
-    WORD = 8,
-    STEP = 4,
-    PATTERN_BYTES_MOST = 512,
-    PATTERN_WORDS_MOST = PATTERN_BYTES_MOST / WORD,
-    PATTERN_REFERENCES_MOST = PATTERN_BYTES_MOST / 4,
-    NOWHERE = PATTERN_BYTES_MOST + WORD, /* in the buffer */
-    PATTERNS_SIZE = 8 << 20,
-    PLACES_A_WORD = WORD / sizeof(uint16_t)
-};
-_Static_assert((int)STEP == (int)PLACES_A_WORD, "a step of places is a word");
-
-static inline size_t in_steps(size_t n)
-{
-    return (n + STEP - 1) / STEP * STEP;
-}
-
-static const uint8_t type_sizes[12] = {0, 0, 0, 0, 1, 2, 4, 8, 1, 2, 4, 8};
-
-/* Which bits of a value of each form and type are random. */
-static const uint64_t type_masks[3][12] = {
-    [VALUE_ANY] = {0, 0, 0, 0, 1, UINT16_MAX, UINT32_MAX, UINT64_MAX, UINT8_MAX, UINT16_MAX, UINT32_MAX, UINT64_MAX},
-    [VALUE_SMALL] = {0, 0, 0, 0, 1, 127, 127, 127, 127, 127, 127, 127}};
-
-HOT uint8_t *put_primitive(uint8_t *p, const struct model_field *f, uint64_t bits)
-{
-    unsigned size = type_sizes[f->type];
-
-    put_u8(p, (bits & type_masks[f->form][f->type]) << (64 - 8 * size)); /* the buffer goes on after it */
-    return p + size;
-}
-
-static void fill_places(uint16_t *places, size_t from, size_t to)
-{
-    while (from < to)
-        places[from++] = NOWHERE;
-}
-
-/* Lays out the instances of a class. Returns the number of words. */
-static size_t make_pattern(const struct emitter *em, uint32_t class, uint64_t *masks)
-{
-    const struct model *m = em->model;
-    const struct model_class *c = &m->classes[class];
-    struct hot_class *hot = &em->hot[class];
-    uint8_t bits[PATTERN_BYTES_MOST + WORD] = {0}, *p = bits;
-    bool is_value[PATTERN_BYTES_MOST + WORD] = {false};
-    uint16_t places[PATTERN_REFERENCES_MOST + STEP], words[PATTERN_WORDS_MOST + STEP];
-    size_t references = 0, n = 0, all;
-
-    for (;; c = &m->classes[c->next_with_fields]) {
-        const struct model_field *f = m->fields + c->first_field;
-
-        for (unsigned i = 0; i < c->fields; i++, f++) {
-            if (f->type == TYPE_OBJECT) {
-                places[references++] = (uint16_t)(p - bits);
-                p += em->id_size;
-            } else {
-                memset(is_value + (p - bits), true, type_sizes[f->type]);
-                p = put_primitive(p, f, UINT64_MAX);
-            }
-        }
-        if (c->next_with_fields == MODEL_NONE)
-            break;
-    }
-    for (size_t at = 0; at < hot->bytes; at += WORD)
-        if (memchr(is_value + at, true, WORD)) {
-            memcpy(masks + n, bits + at, WORD);
-            words[n++] = (uint16_t)at;
-        }
-    hot->references = (uint16_t)references;
-    hot->words = (uint16_t)n;
-    hot->patterned = true;
-    all = in_steps(n);
-    memset(masks + n, 0, (all - n) * WORD);
-    fill_places(words, n, all);
-    fill_places(places, references, in_steps(references));
-    memcpy(masks + all, words, all * sizeof *words);
-    memcpy(masks + all + all / PLACES_A_WORD, places, in_steps(references) * sizeof *places);
-    return all + (all + in_steps(references)) / PLACES_A_WORD;
-}
-
-bool prepare_objects(struct emitter *em)
-{
-    const struct model *m = em->model;
-    size_t used = 0, most = PATTERNS_SIZE / WORD;
-    size_t largest = PATTERN_WORDS_MOST + STEP + (PATTERN_WORDS_MOST + PATTERN_REFERENCES_MOST + 2 * STEP) / PLACES_A_WORD;
-
-    em->hot = calloc(m->class_count, sizeof *em->hot);
-    em->patterns = malloc(PATTERNS_SIZE);
-    if (!em->hot || !em->patterns)
-        return false;
-    for (uint32_t c = 0; c < m->class_count; c++) {
-        struct hot_class *hot = &em->hot[c];
-
-        *hot = (struct hot_class){.id = class_id(em, c), .trace = em->traces[c], .bytes = m->classes[c].instance_bytes};
-        if (hot->bytes <= PATTERN_BYTES_MOST && most - used >= largest) {
-            hot->pattern = (uint32_t)used;
-            used += make_pattern(em, c, em->patterns + used);
-        }
-    }
-    return true;
+    give(em->run.to, &part);
 }
 
 HOT uint64_t next_bits(uint64_t bits)
@@ -292,8 +184,8 @@ HOT struct event *instance_event(struct loop *l, const struct INSTANCE_DUMP *r, 
 HOT void give_whole_instance(struct loop *l, const struct INSTANCE_DUMP *r, const uint8_t *body, uint64_t references,
                              uint32_t nulls, unsigned id_size)
 {
-    if (l->em->detail == DETAIL_FIELDS) {
-        give(l->em->to, instance_event(l, r, body, references, nulls));
+    if (l->em->run.detail == DETAIL_FIELDS) {
+        give(l->em->run.to, instance_event(l, r, body, references, nulls));
         return;
     }
     put_INSTANCE_DUMP(put_u1(l->at, SUB_INSTANCE_DUMP), r, id_size);
@@ -311,16 +203,16 @@ static void give_large_instance(struct loop *l, uint64_t index, const struct obj
 
     if (r.bytes <= PIECE_SIZE) {
         body = body_place(l, 1 + SIZE_OF(INSTANCE_DUMP, id_size), r.bytes);
-        if (l->em->detail != DETAIL_SIZES)
+        if (l->em->run.detail != DETAIL_SIZES)
             walk_values(l, body, index, o, &v, false, id_size);
         give_whole_instance(l, &r, body, v.slot, v.nulls, id_size);
         return;
     }
-    if (l->em->detail <= DETAIL_COUNTS)
+    if (l->em->run.detail <= DETAIL_COUNTS)
         count_references(l, index, o, &v);
     give_alone(l, instance_event(l, &r, NULL, v.slot, v.nulls));
     v = (struct values){.bits = v.bits};
-    if (l->em->detail != DETAIL_SIZES)
+    if (l->em->run.detail != DETAIL_SIZES)
         walk_values(l, l->em->room, index, o, &v, true, id_size);
 }
 
@@ -368,12 +260,12 @@ HOT void give_instance(struct loop *l, uint64_t index, const struct object *o, u
         return;
     }
     body = body_place(l, 1 + SIZE_OF(INSTANCE_DUMP, id_size), PATTERN_BYTES_MOST);
-    if (em->detail != DETAIL_SIZES) {
+    if (em->run.detail != DETAIL_SIZES) {
         put_words(body, masks, places, class->words, model_random(l->m, index, 0));
         model_reference_ids(l->m, index, o, 0, class->references, l->ids);
         put_references(body, places + words, class->references, l->ids, id_size);
     }
-    if (em->detail <= DETAIL_COUNTS)
+    if (em->run.detail <= DETAIL_COUNTS)
         nulls = count_nulls(l->ids, class->references);
     give_whole_instance(l, &r, body, class->references, nulls, id_size);
 }
@@ -389,7 +281,7 @@ HOT void count_array(struct emitter *em, uint32_t class, uint64_t bytes)
 /* An array whose elements are in the buffer. */
 HOT void give_whole_array(struct loop *l, struct event *e, size_t fixed, unsigned id_size)
 {
-    if (l->em->detail == DETAIL_FIELDS || e->quirk_count) {
+    if (l->em->run.detail == DETAIL_FIELDS || e->quirk_count) {
         give_alone(l, e);
         return;
     }
@@ -431,7 +323,7 @@ static uint64_t element_class_id(const struct emitter *em, uint32_t class, struc
 /* One Object[] of the file, not the first, is written as an int[][] of nulls: no shape has such a class. */
 static inline bool becomes_ints(const struct emitter *em, uint32_t class, uint64_t size)
 {
-    return em->producer->element_classes && class == CORE_OBJECT_ARRAY && em->hot[class].objects && !em->has_ints &&
+    return em->producer->heap.element_classes && class == CORE_OBJECT_ARRAY && em->hot[class].objects && !em->run.has_ints &&
            size <= PIECE_SIZE;
 }
 
@@ -445,7 +337,7 @@ HOT void give_object_array(struct loop *l, uint64_t index, struct object *o, uns
     uint8_t *body;
     bool is_ints;
 
-    if (em->producer->cuts_nulls)
+    if (em->producer->heap.cuts_nulls)
         while (o->elements && model_reference(l->m, index, o, o->elements - 1) == MODEL_NULL)
             o->elements--;
     size = o->elements * id_size;
@@ -457,8 +349,8 @@ HOT void give_object_array(struct loop *l, uint64_t index, struct object *o, uns
     if (__builtin_expect(is_ints, 0)) {
         e->fields.OBJECT_ARRAY_DUMP.class_id = class_id(em, CORE_INT_ARRAY);
         quirk(e, RULE_OBJ_012, 1);
-        em->has_ints = true;
-    } else if (__builtin_expect(em->producer->element_classes, 0)) {
+        em->run.has_ints = true;
+    } else if (__builtin_expect(em->producer->heap.element_classes, 0)) {
         e->fields.OBJECT_ARRAY_DUMP.class_id = element_class_id(em, o->class, e);
     }
     e->body_size = size;
@@ -466,7 +358,7 @@ HOT void give_object_array(struct loop *l, uint64_t index, struct object *o, uns
     if (size > PIECE_SIZE) {
         e->body = NULL;
         give_alone(l, e);
-        for (uint64_t from = 0; em->detail != DETAIL_SIZES && from < o->elements && !*em->stop; from += per_piece) {
+        for (uint64_t from = 0; em->run.detail != DETAIL_SIZES && from < o->elements && !*em->run.stop; from += per_piece) {
             uint64_t to = o->elements - from < per_piece ? o->elements : from + per_piece;
 
             put_elements(l, em->room, index, o, from, to, id_size);
@@ -477,7 +369,7 @@ HOT void give_object_array(struct loop *l, uint64_t index, struct object *o, uns
     e->body = body = body_place(l, fixed, size);
     if (__builtin_expect(is_ints, 0))
         memset(body, 0, size);
-    else if (em->detail != DETAIL_SIZES)
+    else if (em->run.detail != DETAIL_SIZES)
         put_elements(l, body, index, o, 0, o->elements, id_size);
     give_whole_array(l, e, fixed, id_size);
 }
@@ -517,7 +409,7 @@ HOT void give_primitive_array(struct loop *l, uint64_t index, const struct objec
     if (size > PIECE_SIZE) {
         e->body = NULL;
         give_alone(l, e);
-        for (uint64_t done = 0; em->detail != DETAIL_SIZES && done < size && !*em->stop; done += PIECE_SIZE) {
+        for (uint64_t done = 0; em->run.detail != DETAIL_SIZES && done < size && !*em->run.stop; done += PIECE_SIZE) {
             size_t n = size - done < PIECE_SIZE ? (size_t)(size - done) : PIECE_SIZE;
 
             model_elements(l->m, index, o, done / width, em->room, n);
@@ -526,10 +418,10 @@ HOT void give_primitive_array(struct loop *l, uint64_t index, const struct objec
         return;
     }
     e->body = body = body_place(l, fixed, size);
-    if (em->detail != DETAIL_SIZES)
+    if (em->run.detail != DETAIL_SIZES)
         model_elements(l->m, index, o, 0, body, (size_t)size);
-    if (__builtin_expect(o->type == TYPE_BOOLEAN, 0) && l->sevens_left && size) {
-        l->sevens_left--;
+    if (__builtin_expect(o->type == TYPE_BOOLEAN, 0) && l->bad_booleans_left && size) {
+        l->bad_booleans_left--;
         body[size - 1] = 7;
         quirk(e, RULE_OBJ_009, 1);
     }
@@ -541,7 +433,7 @@ HOT void give_primitive_array(struct loop *l, uint64_t index, const struct objec
 HOT void give_objects(struct loop *l, const unsigned id_size)
 {
     uint64_t n = l->m->options.objects;
-    const bool *stop = l->em->stop;
+    const bool *stop = l->em->run.stop;
 
     for (uint64_t i = 0; i < n && !*stop; i++) {
         struct object o;
@@ -571,14 +463,14 @@ void part_objects(struct emitter *em)
                      .primitive_array = SUBRECORD_EVENT(PRIMITIVE_ARRAY_DUMP, PRIMITIVE_ARRAY_DUMP),
                      .batch = event_of(EVENT_BATCH, 0, LAYOUT_ID_NONE),
                      .at = em->room,
-                     .sevens_left = em->producer->sevens,
-                     .without_left = em->version == V103 && em->producer->leaves_out_elements};
+                     .bad_booleans_left = em->producer->heap.bad_booleans,
+                     .without_left = em->version == V103 && em->producer->heap.leaves_out_elements};
 
     l.batch.sizes = l.sizes;
     for (uint32_t c = 0; c < em->model->class_count; c++) {
         struct hot_class *class = &em->hot[c];
 
-        class->in_dump_before = em->dump > 0 && (class->in_dump_before || class->objects > 0);
+        class->in_dump_before = em->run.dump > 0 && (class->in_dump_before || class->objects > 0);
         class->objects = class->array_bytes = 0;
     }
     if (em->id_size == 8)

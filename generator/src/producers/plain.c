@@ -16,8 +16,8 @@ static void part_other_roots(struct emitter *em)
     if (!em->model->options.threads)
         return;
     local.fields.ROOT_FRAME = frame.fields.ROOT_FRAME = (struct ROOT_FRAME){any_object_id(em, 1), thread_serial(em, 0), -1};
-    give(em->to, &local);
-    give(em->to, &frame);
+    give(em->run.to, &local);
+    give(em->run.to, &frame);
     give_root_of_thread(em, SUB_ROOT_NATIVE_STACK, any_object_id(em, 2), 0);
     give_root_of_thread(em, SUB_ROOT_THREAD_BLOCK, any_object_id(em, 3), 0);
 }
@@ -30,7 +30,7 @@ static void part_info(struct emitter *em)
         return;
     e.fields.HEAP_DUMP_INFO.heap = 'A';
     e.fields.HEAP_DUMP_INFO.name = named(em, own_string(em, STRING_HEAP));
-    give(em->to, &e);
+    give(em->run.to, &e);
 }
 
 static void part_android_roots(struct emitter *em)
@@ -46,7 +46,7 @@ static void part_android_roots(struct emitter *em)
     e.fields.ROOT_JNI_MONITOR.object_id = any_object_id(em, 1);
     e.fields.ROOT_JNI_MONITOR.thread_serial = thread_serial(em, 0);
     if (em->model->options.threads)
-        give(em->to, &e);
+        give(em->run.to, &e);
 }
 
 static part *const before[] = {part_strings, part_settings, part_loads, part_dummy_trace, part_traces, part_starts, NULL};
@@ -59,31 +59,31 @@ const struct producer producer_plain = {
     .name = "plain",
     .about = "no producer, only the specification",
     .profile = "strict",
-    .versions = 1 << V101 | 1 << V102 | 1 << V103,
-    .id_sizes = 1 << 4 | 1 << 8,
-    .version = V102,
-    .id_size = 8,
-    .segment_size = 1 << 20,
+    .file.versions = 1 << V101 | 1 << V102 | 1 << V103,
+    .file.id_sizes = 1 << 4 | 1 << 8,
+    .file.version = V102,
+    .file.id_size = 8,
+    .file.segment_size = 1 << 20,
     .records = WRITES_ALL,
     .usual = WRITES_ALL,
-    .ids4 = {.strings = {1, 1}, .frames = {1, 1}, .objects = {0x1000, 8}, .references = {0x80000000, 8}},
-    .ids8 = {.strings = {1, 1}, .frames = {1, 1}, .objects = {0x100000000, 8}, .references = {0x7f0000000000, 8}},
-    .id_limit4 = UINT64_C(1) << 32,
-    .class_start = 1,
-    .thread_start = 1,
-    .trace_start = 1,
-    .names = NAMES_INNER,
-    .time = TIME_MICROSECONDS,
-    .traces = TRACE_OF_ALLOCATION,
-    .constants = CONSTANTS_ALL,
-    .lowest_line = -3,
-    .names_threads = true,
-    .thread_blocks = true,
-    .classes = classes,
-    .strings = strings,
-    .statics = statics,
-    .leaves_out_elements = true,
-    .before = before,
-    .dump = dump,
-    .after = after,
+    .numbers.ids4 = {.strings = {1, 1}, .frames = {1, 1}, .objects = {0x1000, 8}, .references = {0x80000000, 8}},
+    .numbers.ids8 = {.strings = {1, 1}, .frames = {1, 1}, .objects = {0x100000000, 8}, .references = {0x7f0000000000, 8}},
+    .numbers.id_limit4 = UINT64_C(1) << 32,
+    .numbers.class_start = 1,
+    .numbers.thread_start = 1,
+    .numbers.trace_start = 1,
+    .style.names = NAMES_INNER,
+    .style.time = TIME_MICROSECONDS,
+    .style.traces = TRACE_OF_ALLOCATION,
+    .style.constants = CONSTANTS_ALL,
+    .style.lowest_line = -3,
+    .style.names_threads = true,
+    .style.thread_blocks = true,
+    .own.classes = classes,
+    .own.strings = strings,
+    .own.statics = statics,
+    .heap.leaves_out_elements = true,
+    .parts.before = before,
+    .parts.dump = dump,
+    .parts.after = after,
 };

@@ -58,11 +58,8 @@ struct own_static {
                       uint32_t class); /* its value, in array classes too; NULL: null, and not in array classes */
 };
 
-struct producer {
-    const char *name, *about;
-    const char *profile; /* the profile of hprof-validate */
-
-    /* What it can write: bit 1 << V for version V, bit 1 << n for IDs of n bytes. Then the defaults. */
+/* What files it can write: bit 1 << V for version V, bit 1 << n for IDs of n bytes. Then the defaults. */
+struct producer_file {
     unsigned versions, id_sizes;
     enum version version;
     unsigned id_size;
@@ -72,14 +69,16 @@ struct producer {
     enum segments_cut segments_cut;
     bool resets_heap;   /* segments.h */
     bool without_clock; /* the header's timestamp is 0 */
-    unsigned records, usual,
-        always; /* bits of WRITES_*: all that it can write, those of RECORDS_DEFAULT, those of every dump */
+};
 
+struct producer_numbers {
     struct id_forms ids4, ids8;
     uint64_t id_limit4;                              /* 4-byte IDs of objects are below this */
     uint64_t class_offset;                           /* the ID of a class is this far after the address of its class */
     uint32_t class_start, thread_start, trace_start; /* the first serial numbers; trace_start is the empty trace */
+};
 
+struct producer_style {
     enum name_style names;
     enum time_style time;
     enum trace_style traces; /* of classes and objects */
@@ -90,27 +89,51 @@ struct producer {
     bool unknown_site;                 /* one allocation site is of a class that was never loaded */
     uint32_t cutoff;                   /* of the sites */
     uint16_t asked_flags;              /* of the sites that a client requests, with the heap summary: as in the command */
-    const struct own_class *classes;   /* the last one has no name */
-    const char *const *strings;        /* texts that are not in the model, up to NULL */
-    const struct own_static *statics;
+};
 
-    /* Objects. */
-    bool beside_classes;       /* each class has an object beside it, which counts as one of --objects */
+/* What it writes that is not of the model. */
+struct producer_own {
+    const struct own_class *classes; /* the last one has no name */
+    const char *const *strings;      /* up to NULL */
+    const struct own_static *statics;
+};
+
+struct producer_heap {
+    bool companion_objects;    /* each class has a companion object, which counts as one of --objects */
     unsigned mirrors;          /* instances of java.lang.Class, for the primitive types */
     unsigned loaders;          /* besides the application's */
     unsigned archived_mirrors; /* the list of roots of the archive, which counts as one of --objects, names so many objects
                                   that are not dumped */
-    unsigned sevens;           /* the number of boolean[] that hold a 7 */
+    unsigned bad_booleans;     /* the number of boolean[] that hold a 7: OBJ-009 */
     bool element_classes;      /* an object array names the class of its elements: 0 for Object[], int[] for int[][] */
     bool cuts_nulls;           /* trailing nulls of object arrays are left out */
     bool leaves_out_elements;  /* 1.0.3: one primitive array has no elements */
+};
 
+/* Each changes a record, or gives others, before the record is given. */
+struct producer_hooks {
     touch *on_load, *on_start, *on_trace, *on_thread, *on_local, *on_class; /* the number of the class, thread or frame */
     void (*before_class)(struct emitter *em, uint32_t class);               /* its CLASS_DUMP */
     void (*on_frame)(struct emitter *em, struct model_frame *frame, uint64_t number);
+};
 
-    /* Each up to NULL: once before the first heap dump; in each heap dump; after each (NULL for none); once after the last. */
+/* Each up to NULL: once before the first heap dump; in each heap dump; after each (NULL for none); once after the last. */
+struct producer_parts {
     part *const *before, *const *dump, *const *beside, *const *after;
+};
+
+struct producer {
+    const char *name, *about;
+    const char *profile; /* the profile of hprof-validate */
+    struct producer_file file;
+    unsigned records, usual,
+        always; /* bits of WRITES_*: all that it can write, those of RECORDS_DEFAULT, those of every dump */
+    struct producer_numbers numbers;
+    struct producer_style style;
+    struct producer_own own;
+    struct producer_heap heap;
+    struct producer_hooks hooks;
+    struct producer_parts parts;
 };
 
 extern const struct producer producer_plain, producer_hotspot, producer_jdk8_agent, producer_jvmpi_agent, producer_sa,

@@ -80,16 +80,16 @@ void part_sites(struct emitter *em)
         p = put_fields(p, &entry, em->id_size);
         all->sites++;
     }
-    if (em->producer->unknown_site && all->sites < most) {
-        *site = (struct SITE){.class_serial = class_serial(em, em->class_count) + 1};
+    if (em->producer->style.unknown_site && all->sites < most) {
+        *site = (struct SITE){.class_serial = class_serial(em, em->counts.class_count) + 1};
         p = put_fields(p, &entry, em->id_size);
         all->sites++;
-        if (!em->dump)
+        if (!em->run.dump)
             quirk(&e, RULE_PRF_003, 1); /* one finding, however often the serial number is named */
     }
-    all->cutoff = em->producer->cutoff;
+    all->cutoff = em->producer->style.cutoff;
     if (em->records & WRITES_SUMMARY)
-        all->flags = em->producer->asked_flags;
+        all->flags = em->producer->style.asked_flags;
     if (all->flags)
         quirk(&e, RULE_PRF_004, 1);
     e.body = em->room;

@@ -24,7 +24,7 @@ static void part_dummy_again(struct emitter *em)
 {
     struct event e = RECORD_EVENT(TRACE);
 
-    e.fields.TRACE.trace_serial = em->producer->trace_start;
+    e.fields.TRACE.trace_serial = em->producer->numbers.trace_start;
     e.body = (const uint8_t *)"";
     quirk(&e, RULE_STK_008, 1);
     give_record(em, &e);
@@ -43,7 +43,7 @@ static void on_trace(struct emitter *em, struct event *e, uint64_t thread)
 static void on_thread(struct emitter *em, struct event *e, uint64_t thread)
 {
     (void)thread;
-    e->fields.ROOT_THREAD_OBJECT.trace_serial = em->producer->trace_start;
+    e->fields.ROOT_THREAD_OBJECT.trace_serial = em->producer->numbers.trace_start;
 }
 
 static void on_local(struct emitter *em, struct event *e, uint64_t frame)
@@ -65,37 +65,37 @@ const struct producer producer_sa = {
     .name = "sa",
     .about = "the serviceability agent: jhsdb jmap --binaryheap, jmap -F",
     .profile = "sa",
-    .versions = 1 << V101 | 1 << V102,
-    .id_sizes = 1 << 4 | 1 << 8,
-    .version = V102,
-    .id_size = 8,
-    .segment_size = 0,
-    .compressed_segment_size = 1,
-    .ids4 = {.strings = {0x1000, 8}, .frames = {1, 1}, .objects = {0x2000, 8}, .references = {0xf0000000, 8}},
-    .ids8 = {.strings = {0x7f3a00001000, 16},
-             .frames = {1, 1},
-             .objects = {0x700000000, 16},
-             .references = {0x7f3b00002000, 8}},
-    .id_limit4 = UINT64_C(1) << 32,
-    .class_start = 1,
-    .thread_start = 1,
-    .trace_start = 1,
-    .names = NAMES_INNER,
-    .time = TIME_ZERO,
-    .traces = TRACE_DUMMY,
-    .constants = CONSTANTS_NONE,
-    .lowest_line = -3,
-    .names_threads = true,
-    .classes = classes,
-    .strings = strings,
-    .statics = statics,
-    .mirrors = 9,
-    .loaders = 2,
-    .archived_mirrors = 3,
-    .on_trace = on_trace,
-    .on_thread = on_thread,
-    .on_local = on_local,
-    .before = before,
-    .dump = dump,
-    .after = after,
+    .file.versions = 1 << V101 | 1 << V102,
+    .file.id_sizes = 1 << 4 | 1 << 8,
+    .file.version = V102,
+    .file.id_size = 8,
+    .file.segment_size = 0,
+    .file.compressed_segment_size = 1,
+    .numbers.ids4 = {.strings = {0x1000, 8}, .frames = {1, 1}, .objects = {0x2000, 8}, .references = {0xf0000000, 8}},
+    .numbers.ids8 = {.strings = {0x7f3a00001000, 16},
+                     .frames = {1, 1},
+                     .objects = {0x700000000, 16},
+                     .references = {0x7f3b00002000, 8}},
+    .numbers.id_limit4 = UINT64_C(1) << 32,
+    .numbers.class_start = 1,
+    .numbers.thread_start = 1,
+    .numbers.trace_start = 1,
+    .style.names = NAMES_INNER,
+    .style.time = TIME_ZERO,
+    .style.traces = TRACE_DUMMY,
+    .style.constants = CONSTANTS_NONE,
+    .style.lowest_line = -3,
+    .style.names_threads = true,
+    .own.classes = classes,
+    .own.strings = strings,
+    .own.statics = statics,
+    .heap.mirrors = 9,
+    .heap.loaders = 2,
+    .heap.archived_mirrors = 3,
+    .hooks.on_trace = on_trace,
+    .hooks.on_thread = on_thread,
+    .hooks.on_local = on_local,
+    .parts.before = before,
+    .parts.dump = dump,
+    .parts.after = after,
 };

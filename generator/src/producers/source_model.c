@@ -85,19 +85,19 @@ static const char *refusal(const struct producer *producer, const struct source_
 {
     char allowed[64] = "";
 
-    if (!(producer->versions >> s->version & 1)) {
+    if (!(producer->file.versions >> s->version & 1)) {
         for (enum version v = V101; v <= V103; v++)
-            if (producer->versions >> v & 1)
+            if (producer->file.versions >> v & 1)
                 snprintf(allowed + strlen(allowed), sizeof allowed - strlen(allowed), "%s1.0.%d", *allowed ? " or " : "",
                          (int)v);
         snprintf(sentence, sizeof sentence, "--like %s: its dumps are of version %s", producer->name, allowed);
         return sentence;
     }
-    if (!(producer->id_sizes >> s->id_size & 1)) {
+    if (!(producer->file.id_sizes >> s->id_size & 1)) {
         snprintf(sentence, sizeof sentence, "--like %s: its IDs have %s bytes", producer->name,
-                 producer->id_sizes == 1 << 4   ? "4"
-                 : producer->id_sizes == 1 << 8 ? "8"
-                                                : "4 or 8");
+                 producer->file.id_sizes == 1 << 4   ? "4"
+                 : producer->file.id_sizes == 1 << 8 ? "8"
+                                                     : "4 or 8");
         return sentence;
     }
     if (s->version == V101 && s->segment_size) {
@@ -113,7 +113,7 @@ static const char *refusal(const struct producer *producer, const struct source_
  * model. */
 static uint64_t objects_of(const struct emitter *em, unsigned dump)
 {
-    return em->objects / em->heap_dumps + (dump < em->objects % em->heap_dumps) - em->beside;
+    return em->objects / em->heap_dumps + (dump < em->objects % em->heap_dumps) - em->counts.companions;
 }
 
 /* ---- IDs ---- */
@@ -133,11 +133,11 @@ static bool lay_out_ids(struct emitter *em, const char **failure)
     const struct producer *producer = em->producer;
     const struct model_options *o = &em->model->options;
     bool small = em->id_size == 4;
-    uint64_t limit = small ? UINT64_C(1) << 32 : UINT64_MAX, object_limit = small ? producer->id_limit4 : limit;
-    uint64_t classes = (uint64_t)em->class_count + 1, others = classes + SPARE_IDS, objects = objects_of(em, 0);
-    uint64_t least = producer->beside_classes ? 2 : 1; /* the object beside a class has the next ID */
+    uint64_t limit = small ? UINT64_C(1) << 32 : UINT64_MAX, object_limit = small ? producer->numbers.id_limit4 : limit;
+    uint64_t classes = (uint64_t)em->counts.class_count + 1, others = classes + SPARE_IDS, objects = objects_of(em, 0);
+    uint64_t least = producer->heap.companion_objects ? 2 : 1; /* the object beside a class has the next ID */
 
-    em->ids = small ? producer->ids4 : producer->ids8;
+    em->ids = small ? producer->numbers.ids4 : producer->numbers.ids8;
     if (objects > limit - others || !fit(&em->ids.objects, objects + others, object_limit, least)) {
         uint64_t possible = (object_limit - em->ids.objects.base) / least;
 
@@ -147,15 +147,16 @@ static bool lay_out_ids(struct emitter *em, const char **failure)
         *failure = sentence;
         return false;
     }
-    if (!fit(&em->ids.strings, em->string_count, limit, 1)) {
+    if (!fit(&em->ids.strings, em->counts.string_count, limit, 1)) {
         snprintf(sentence, sizeof sentence,
                  "--classes: IDs of %u bytes are too few for the %" PRIu32 " strings that these classes need", em->id_size,
-                 em->string_count);
+                 em->counts.string_count);
         *failure = sentence;
         return false;
     }
-    if (o->threads >= UINT32_MAX - producer->thread_start - 8 || o->threads >= UINT32_MAX - producer->trace_start - 8 ||
-        o->stack_depth > UINT32_MAX || !fit(&em->ids.frames, o->threads * o->stack_depth, limit, 1)) {
+    if (o->threads >= UINT32_MAX - producer->numbers.thread_start - 8 ||
+        o->threads >= UINT32_MAX - producer->numbers.trace_start - 8 || o->stack_depth > UINT32_MAX ||
+        !fit(&em->ids.frames, o->threads * o->stack_depth, limit, 1)) {
         snprintf(sentence, sizeof sentence, "--threads: more threads or frames than 32 bits can number");
         *failure = sentence;
         return false;
@@ -179,7 +180,7 @@ static uint64_t longest_class_dump(const struct emitter *em)
 
         longest = size > longest ? size : longest;
     }
-    for (const struct own_static *s = em->producer->statics; s && s->each; s++)
+    for (const struct own_static *s = em->producer->own.statics; s && s->each; s++)
         own++;
     return FIELDS_MOST + longest + CONSTANTS_MOST * (SIZE_OF(CONSTANT, 8) + 8) + own * (SIZE_OF(STATIC_FIELD, 8) + 8);
 }
@@ -189,7 +190,7 @@ static uint32_t trace_of_class(const struct emitter *em, uint32_t class)
 {
     uint64_t threads = em->model->options.threads;
 
-    switch (em->producer->traces) {
+    switch (em->producer->style.traces) {
     case TRACE_NONE:
         return 0;
     case TRACE_DUMMY:
@@ -198,37 +199,37 @@ static uint32_t trace_of_class(const struct emitter *em, uint32_t class)
         if (threads && class % 4)
             return thread_trace(em, class % threads);
     }
-    return em->producer->trace_start;
+    return em->producer->numbers.trace_start;
 }
 
 static bool allocate(struct emitter *em)
 {
     uint64_t room = longest_class_dump(em);
-    size_t bits = em->string_count / 8u + 1;
+    size_t bits = em->counts.string_count / 8u + 1;
 
     room = room > PIECE_SIZE ? room : PIECE_SIZE;
     em->room = malloc((size_t)room + FIELDS_MOST);
-    em->written = malloc(bits);
+    em->run.written = malloc(bits);
     em->class_names = calloc(bits, 1);
-    em->traces = malloc(em->class_count * sizeof *em->traces);
+    em->traces = malloc(em->counts.class_count * sizeof *em->traces);
     if (em->records & WRITES_SITES)
         em->sites = calloc(em->model->class_count, sizeof *em->sites);
-    if (!em->room || !em->written || !em->class_names || !em->traces || (em->records & WRITES_SITES && !em->sites))
+    if (!em->room || !em->run.written || !em->class_names || !em->traces || (em->records & WRITES_SITES && !em->sites))
         return false;
     for (uint32_t c = 0; c < em->model->class_count; c++)
         set_bit(em->class_names, em->model->classes[c].name);
-    for (uint32_t c = 0; c < em->class_count; c++)
+    for (uint32_t c = 0; c < em->counts.class_count; c++)
         em->traces[c] = trace_of_class(em, c);
     return prepare_objects(em);
 }
 
 /* The objects that are not of the model. At most half of the requested objects are beside classes, so that a small heap has others,
  * too. */
-static uint32_t beside(const struct emitter *em)
+static uint32_t count_companions(const struct emitter *em)
 {
     uint64_t objects = em->model->options.objects;
 
-    if (em->producer->archived_mirrors)
+    if (em->producer->heap.archived_mirrors)
         return objects > 1;
     return em->model->class_count < objects / 2 ? em->model->class_count : (uint32_t)(objects / 2);
 }
@@ -239,11 +240,11 @@ static bool make_model(struct emitter *em, const struct source_settings *s, cons
     struct model_options options;
 
     em->model = model_new(shape, &s->model, failure);
-    if (!em->model || !(em->producer->beside_classes || em->producer->archived_mirrors))
+    if (!em->model || !(em->producer->heap.companion_objects || em->producer->heap.archived_mirrors))
         return em->model;
     options = em->model->options;
-    em->beside = beside(em);
-    options.objects -= em->beside;
+    em->counts.companions = count_companions(em);
+    options.objects -= em->counts.companions;
     model_free(em->model);
     em->model = model_new(shape, &options, failure);
     return em->model;
@@ -255,7 +256,7 @@ static uint64_t longest_heap_record(const struct source_model *s)
     uint64_t class = longest_class_dump(&s->emitter), longest = m->longest_object > class ? m->longest_object : class;
 
     longest += FIELDS_MOST;
-    if (s->segment_size && s->emitter.producer->segments_cut == CUT_LATE)
+    if (s->segment_size && s->emitter.producer->file.segments_cut == CUT_LATE)
         return s->segment_size + longest;
     /* A segment of one long sub-record states its length: see segments.h. */
     return !s->segment_size ? UINT64_MAX : longest > UINT32_MAX ? longest : s->segment_size;
@@ -265,12 +266,12 @@ static void count_own(struct emitter *em)
 {
     const struct producer *producer = em->producer;
 
-    while (producer->classes && producer->classes[em->own_classes].name)
-        em->own_classes++;
-    while (producer->strings && producer->strings[em->own_strings])
-        em->own_strings++;
-    em->class_count = em->model->class_count + em->own_classes;
-    em->string_count = em->model->string_count + em->own_strings + em->own_classes;
+    while (producer->own.classes && producer->own.classes[em->counts.own_classes].name)
+        em->counts.own_classes++;
+    while (producer->own.strings && producer->own.strings[em->counts.own_strings])
+        em->counts.own_strings++;
+    em->counts.class_count = em->model->class_count + em->counts.own_classes;
+    em->counts.string_count = em->model->string_count + em->counts.own_strings + em->counts.own_classes;
 }
 
 static void free_source(struct source *source)
@@ -279,7 +280,7 @@ static void free_source(struct source *source)
 
     model_free(s->emitter.model);
     free(s->emitter.room);
-    free(s->emitter.written);
+    free(s->emitter.run.written);
     free(s->emitter.class_names);
     free(s->emitter.traces);
     free(s->emitter.hot);
@@ -298,9 +299,9 @@ struct source *source_model_new(const struct source_settings *settings, const ch
     struct emitter *em;
 
     if (!s.version)
-        s.version = producer->version;
+        s.version = producer->file.version;
     if (!s.id_size)
-        s.id_size = producer->id_size;
+        s.id_size = producer->file.id_size;
     *failure = refusal(producer, &s);
     if (*failure)
         return NULL;
@@ -314,16 +315,16 @@ struct source *source_model_new(const struct source_settings *settings, const ch
     em->records = records_of(producer, s.records) | producer->always;
     em->heap_dumps = s.heap_dumps ? s.heap_dumps : 1;
     em->objects = s.model.objects;
-    source->segment_size = s.segment_size                                      ? s.segment_size
-                           : s.version == V101                                 ? 0
-                           : s.compressed && producer->compressed_segment_size ? producer->compressed_segment_size
-                                                                               : producer->segment_size;
+    source->segment_size = s.segment_size                                           ? s.segment_size
+                           : s.version == V101                                      ? 0
+                           : s.compressed && producer->file.compressed_segment_size ? producer->file.compressed_segment_size
+                                                                                    : producer->file.segment_size;
     em->heap_tag = source->segment_size ? TAG_HEAP_DUMP_SEGMENT : TAG_HEAP_DUMP;
 
     s.model.id_size = s.id_size;
     s.model.objects = objects_of(em, em->heap_dumps - 1); /* the shortest sub-record */
-    s.model.mirrors = producer->mirrors;
-    s.model.loaders = producer->loaders;
+    s.model.mirrors = producer->heap.mirrors;
+    s.model.loaders = producer->heap.loaders;
     if (make_model(em, &s, failure))
         count_own(em);
     if (!em->model || !lay_out_ids(em, failure) || !allocate(em)) {
@@ -347,17 +348,17 @@ static void give_header(struct emitter *em)
     e.header.text_size = HEADER_STRING_SIZE;
     snprintf(e.header.text, sizeof e.header.text, "JAVA PROFILE 1.0.%d", (int)em->version);
     e.header.id_size = em->id_size;
-    e.header.timestamp = em->producer->without_clock ? 0 : TIMESTAMP;
+    e.header.timestamp = em->producer->file.without_clock ? 0 : TIMESTAMP;
     if (em->version == V103)
         quirk(&e, RULE_HDR_003, 1);
     if (!e.header.timestamp)
         quirk(&e, RULE_HDR_006, 1);
-    give(em->to, &e);
+    give(em->run.to, &e);
 }
 
 static void give_parts(struct emitter *em, part *const *parts)
 {
-    for (; *parts && !*em->stop; parts++)
+    for (; *parts && !*em->run.stop; parts++)
         (*parts)(em);
 }
 
@@ -367,41 +368,41 @@ static bool run(struct source *source, struct stage *first, const bool *stop)
     struct emitter *em = &s->emitter;
     struct segments segments;
 
-    em->to = first;
+    em->run.to = first;
     if (s->segment_size) {
         segments_init(&segments, first, s->segment_size);
         segments.stage.id_size = em->id_size;
         segments.states = source->unchanged;
-        segments.most_objects = em->producer->segment_objects ? em->producer->segment_objects : UINT64_MAX;
-        segments.cut = em->producer->segments_cut;
-        segments.resets_heap = em->producer->resets_heap;
-        em->to = &segments.stage;
+        segments.most_objects = em->producer->file.segment_objects ? em->producer->file.segment_objects : UINT64_MAX;
+        segments.cut = em->producer->file.segments_cut;
+        segments.resets_heap = em->producer->file.resets_heap;
+        em->run.to = &segments.stage;
     }
-    em->stop = stop;
-    em->detail = source->detail;
-    memset(em->written, 0, em->string_count / 8u + 1);
-    em->given = 0;
-    em->dump = 0;
-    em->pause = em->last_time = 0;
-    em->has_ints = false;
+    em->run.stop = stop;
+    em->run.detail = source->detail;
+    memset(em->run.written, 0, em->counts.string_count / 8u + 1);
+    em->run.given = 0;
+    em->run.dump = 0;
+    em->run.pause = em->run.last_time = 0;
+    em->run.has_ints = false;
 
     model_resize(em->model, objects_of(em, 0));
     give_header(em);
-    give_parts(em, em->producer->before);
-    for (; em->dump < em->heap_dumps && !*stop; em->dump++) {
-        model_resize(em->model, objects_of(em, em->dump));
+    give_parts(em, em->producer->parts.before);
+    for (; em->run.dump < em->heap_dumps && !*stop; em->run.dump++) {
+        model_resize(em->model, objects_of(em, em->run.dump));
         give_open(em);
-        give_parts(em, em->producer->dump);
+        give_parts(em, em->producer->parts.dump);
         give_close(em);
         if (em->heap_tag == TAG_HEAP_DUMP_SEGMENT) {
             struct event end = event_of(EVENT_RECORD, TAG_HEAP_DUMP_END, LAYOUT_ID_NONE);
 
             give_record(em, &end);
         }
-        if (em->producer->beside)
-            give_parts(em, em->producer->beside);
+        if (em->producer->parts.beside)
+            give_parts(em, em->producer->parts.beside);
     }
-    give_parts(em, em->producer->after);
-    give(em->to, &(struct event){.kind = EVENT_END, .rule = NO_RULE, .keep = KEEP_ALL});
+    give_parts(em, em->producer->parts.after);
+    give(em->run.to, &(struct event){.kind = EVENT_END, .rule = NO_RULE, .keep = KEEP_ALL});
     return true;
 }
