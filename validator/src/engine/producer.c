@@ -44,8 +44,8 @@ static struct names look_at_names(const struct file *file)
     return names;
 }
 
-/* Whether string IDs are addresses in a VM of 64 bits, of its own symbols: HotSpot's and the serviceability agent's are. Others count
- * strings from a small number. */
+/* Whether string IDs are addresses in a VM of 64 bits, of its own symbols: HotSpot's and the serviceability agent's are. Others
+ * count strings from a small number. */
 static bool has_addresses(const struct file *file)
 {
     enum { LOWEST = 1 << 24 };
