@@ -115,7 +115,7 @@ def without_objects(data: bytes, share: float, dice: random.Random) -> bytes:
     """The dump without a run of objects of a heap dump record, whose length is made to fit."""
     (i,) = struct.unpack_from(">I", data, 19)
     heaps = [(body, end) for tag, body, end in record_offsets(data) if tag in HEAPS]
-    body, end = max(heaps, key=lambda heap: sum(1 for _ in objects(data, *heap, i)))
+    body, end = max(heaps, key=lambda heap: len(list(objects(data, heap[0], heap[1], i))))
     found = list(objects(data, body, end, i))
     count = max(1, int(len(found) * share))
     first = dice.randrange(len(found) - count)
