@@ -5,11 +5,13 @@ import json
 import lzma
 import random
 import struct
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from dumps import OBJECT, dump, instance
 from tool import SOURCE, run
 
 GOLD = SOURCE / "conformance" / "gold"
@@ -168,6 +170,67 @@ def test_a_header_alone_and_definitions_alone_are_incomplete(tmp_path: Path) -> 
     for cut in (data[:HEADER], data[:definitions]):
         assert check(cut, tmp_path)["totals"]["REC-016"] == 1
         assert "dump: incomplete" in run("dump", cwd=tmp_path).out
+
+
+# ---- What it is, and what happened to it ------------------------------------------------------------------------------
+
+KINDS = {
+    b"7z\xbc\xaf\x27\x1c\x00\x04": "a 7z file",
+    b"\x04\x22\x4d\x18dump": "an lz4 file",
+    zlib.compress(b"JAVA PROFILE 1.0.2"): "zlib data",
+    b"MDMP\x93\xa7\x00\x00": "a minidump",
+    b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 7\n": "a pointer of Git LFS",
+    b"0SECTION       TITLE subcomponent dump routine\nNULL\n": "a javacore",
+    b'{"timestamp":"2026-01-01","status":404}': "JSON",
+    bytes(4096): "zeros",
+    b"\x1c" + bytes(7) + b"\x0c\x21" + bytes(11): "a part of a dump, without its header",
+}
+
+
+@pytest.mark.parametrize("start", KINDS)
+def test_what_is_no_dump_is_named(start: bytes, tmp_path: Path) -> None:
+    for found in (check(start, tmp_path), check_pipe(start)):
+        (one,) = found["findings"]
+        assert one["rule"] == "HDR-001"
+        assert one["found"].startswith(KINDS[start])
+
+
+@pytest.mark.parametrize(
+    "text", [b"Dumping heap to /dev/stdout ...\n", b"HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\n", b"x" * 60000]
+)
+def test_text_before_the_header(text: bytes, tmp_path: Path) -> None:
+    data = text + read("jdk8.hprof.xz")
+    for found in (check(data, tmp_path), check_pipe(data)):
+        (one,) = found["findings"]
+        assert one["found"].endswith(f"; a dump begins at offset {len(text)}")
+
+
+def test_a_gzip_file_without_its_trailer(tmp_path: Path) -> None:
+    packed = gzip.compress(read("jdk8.hprof.xz"))
+    for cut in (1, 8):
+        found = check(packed[:-cut], tmp_path)
+        assert found["totals"]["GZ-005"] == 1
+        assert found["hint"].startswith("the dump inside is complete")
+    assert "complete" not in check(packed[:-1000], tmp_path)["hint"]
+
+
+def test_zeros_in_the_middle_and_at_the_end(tmp_path: Path) -> None:
+    data = read("jdk8.hprof.xz")
+    heaps = [(body, end) for tag, body, end in record_offsets(data) if tag in HEAPS]
+    body, end = max(heaps, key=lambda heap: heap[1] - heap[0])
+    (i,) = struct.unpack_from(">I", data, 19)
+    found = list(objects(data, body, end, i))
+    _, at, _ = found[len(found) // 2]
+    record = [body - 9 for _, body, _ in record_offsets(data)][100]
+    for broken in (data[:at] + bytes(4096) + data[at + 4096 :], data[:record] + bytes(len(data) - record)):
+        assert check(broken, tmp_path)["hint"].startswith("zeros are where records should be")
+
+
+def test_a_dump_without_roots(tmp_path: Path) -> None:
+    data = dump(instance(0x20, OBJECT))
+    hint = "no GC root is in the heap dump: analysers will drop every object"
+    assert check(data, tmp_path)["hint"] == hint
+    assert check(dump(instance(0x20, OBJECT), struct.pack(">BQ", 0x05, OBJECT)), tmp_path)["hint"] is None
 
 
 # ---- What names a missing object -------------------------------------------------------------------------------------
