@@ -172,6 +172,37 @@ def test_a_header_alone_and_definitions_alone_are_incomplete(tmp_path: Path) -> 
         assert "dump: incomplete" in run("dump", cwd=tmp_path).out
 
 
+# ---- Parts -----------------------------------------------------------------------------------------------------------
+
+
+def test_parts_beside_a_dump_that_ends_early(tmp_path: Path) -> None:
+    """As a VM leaves them that is killed while it joins its parts, or while it writes objects."""
+    data = read("jdk25.hprof.xz")
+    records = [(tag, body - 9, end) for tag, body, end in record_offsets(data)]
+    heap = next(start for tag, start, _ in records if tag in HEAPS)
+    last = [start for tag, start, _ in records if tag in HEAPS][-1]
+    for rest in (data[:last], data[: heap - 5], data[:heap]):
+        (tmp_path / "heap.hprof").write_bytes(rest)
+        alone = run("heap.hprof", cwd=tmp_path)
+        assert (alone.status, "in parts" in alone.out) == (1, False)
+        for part in (1, 2):
+            (tmp_path / f"heap.hprof.p{part}").write_bytes(data[last:])
+        done = run("heap.hprof", cwd=tmp_path)
+        assert done.status == 1
+        assert "the dump is in parts; the rest is in heap.hprof.p1, heap.hprof.p2\n" in done.out
+        assert "heap.hprof: incomplete" in done.out
+        for part in (1, 2):
+            (tmp_path / f"heap.hprof.p{part}").unlink()
+
+
+def test_stale_parts_beside_a_complete_dump(tmp_path: Path) -> None:
+    (tmp_path / "heap.hprof").write_bytes(read("jdk25.hprof.xz"))
+    (tmp_path / "heap.hprof.p0").write_bytes(b"\x1c" + bytes(8))
+    done = run("heap.hprof", cwd=tmp_path)
+    assert done.status == 0
+    assert "a part of an earlier dump lies beside this one: heap.hprof.p0" in done.out
+
+
 # ---- What it is, and what happened to it ------------------------------------------------------------------------------
 
 KINDS = {
@@ -221,8 +252,8 @@ def test_zeros_in_the_middle_and_at_the_end(tmp_path: Path) -> None:
     (i,) = struct.unpack_from(">I", data, 19)
     found = list(objects(data, body, end, i))
     _, at, _ = found[len(found) // 2]
-    record = [body - 9 for _, body, _ in record_offsets(data)][100]
-    for broken in (data[:at] + bytes(4096) + data[at + 4096 :], data[:record] + bytes(len(data) - record)):
+    hundredth = [start - 9 for _, start, _ in record_offsets(data)][100]
+    for broken in (data[:at] + bytes(4096) + data[at + 4096 :], data[:hundredth] + bytes(len(data) - hundredth)):
         assert check(broken, tmp_path)["hint"].startswith("zeros are where records should be")
 
 
