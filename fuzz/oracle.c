@@ -181,7 +181,8 @@ struct oracle {
     struct list object_ids, dumped_class_ids;                                   /* objects has the classes, too */
 
     /* The heap dump at hand. */
-    size_t heap; /* its number, from 1; that of the last one between heap dumps */
+    size_t heap;          /* its number, from 1; that of the last one between heap dumps */
+    size_t unclosed_heap; /* the one whose end is missing, in which nothing is called undefined (M.2); 0 for none */
     bool series_open;
     uint64_t last_segment_at;
     bool segment_reported;   /* REC-005 */
@@ -859,8 +860,10 @@ static void read_records(struct oracle *o)
             return;
         at += RECORD_HEADER_SIZE + u4(o->d, at + LENGTH_AT);
     }
-    if (o->series_open && o->d->segments_allowed)
+    if (o->series_open && o->d->segments_allowed) {
         report(o, "REC-007", o->last_segment_at);
+        o->unclosed_heap = o->heap;
+    }
     if (has_only_definitions(o)) /* 5.4 */
         report(o, "REC-016", o->previous_at[0]);
 }
@@ -1120,6 +1123,8 @@ static void check_threads(struct oracle *o)
     for (size_t i = 0; i < o->root_thread_uses.count; i++) {
         const struct definition *start = first_definition(&starts, 0, threads[i].id);
         bool started = start && start->at < heap_ends[threads[i].scope - 1];
+        if (threads[i].scope == o->unclosed_heap)
+            continue;
         if (threads[i].id == 0 || (!started && !first_definition(&roots, threads[i].scope, threads[i].id))) {
             report(o, threads[i].rule, threads[i].at);
             define(&reported, 0, threads[i].id, threads[i].at, 0);
@@ -1137,7 +1142,7 @@ static void check_threads(struct oracle *o)
     sort_index(&reported);
     reduce_uses(&o->trace_thread_uses);
     const struct use *t = o->trace_thread_uses.items;
-    for (size_t i = 0; i < o->trace_thread_uses.count; i++)
+    for (size_t i = 0; i < o->trace_thread_uses.count && !o->unclosed_heap; i++)
         if (!first_definition(&known, 0, t[i].id) && !first_definition(&reported, 0, t[i].id))
             report(o, "STK-011", t[i].at);
     free(events.items);
@@ -1246,6 +1251,8 @@ static void check_objects_defined(struct oracle *o)
     const struct use *uses = o->object_uses.items;
     for (size_t i = 0; i < o->object_uses.count; i++) {
         bool needs_class = uses[i].role <= ROLE_SUPERCLASS;
+        if (uses[i].scope == o->unclosed_heap)
+            continue;
         if (!first_definition(needs_class ? &o->dumped_class_ids : &o->object_ids, uses[i].scope, uses[i].id))
             *(struct use *)append(&missing, sizeof(struct use)) = uses[i];
     }

@@ -17,6 +17,7 @@
 #include "messages.h"
 #include "options.h"
 #include "output.h"
+#include "parts_beside.h"
 #include "processors.h"
 #include "progress.h"
 #include "repair.h"
@@ -93,6 +94,15 @@ static void show_summary(struct run *run, bool opened, const struct hprof_summar
 
 static void on_summary(void *context, const struct hprof_summary *summary)
 {
+    const struct run *run = context;
+    char parts[REPORT_TEXT_SIZE];
+    struct hprof_summary with_parts = *summary;
+
+    if (summary->version[0] != '\0' && run->file != NULL && describe_parts_beside(run->file, summary, parts, sizeof parts)) {
+        with_parts.hint = parts; /* it explains what is missing */
+        with_parts.incomplete |= ends_early(summary);
+        summary = &with_parts;
+    }
     /* A file that cannot be read at all is reported like a missing file. */
     show_summary(context, summary->status != HPROF_IO || summary->bytes > 0, summary);
 }

@@ -5,11 +5,13 @@ import json
 import lzma
 import random
 import struct
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from dumps import OBJECT, dump, instance
 from tool import SOURCE, run
 
 GOLD = SOURCE / "conformance" / "gold"
@@ -168,6 +170,98 @@ def test_a_header_alone_and_definitions_alone_are_incomplete(tmp_path: Path) -> 
     for cut in (data[:HEADER], data[:definitions]):
         assert check(cut, tmp_path)["totals"]["REC-016"] == 1
         assert "dump: incomplete" in run("dump", cwd=tmp_path).out
+
+
+# ---- Parts -----------------------------------------------------------------------------------------------------------
+
+
+def test_parts_beside_a_dump_that_ends_early(tmp_path: Path) -> None:
+    """As a VM leaves them that is killed while it joins its parts, or while it writes objects."""
+    data = read("jdk25.hprof.xz")
+    records = [(tag, body - 9, end) for tag, body, end in record_offsets(data)]
+    heap = next(start for tag, start, _ in records if tag in HEAPS)
+    last = [start for tag, start, _ in records if tag in HEAPS][-1]
+    for rest in (data[:last], data[: heap - 5], data[:heap]):
+        (tmp_path / "heap.hprof").write_bytes(rest)
+        alone = run("heap.hprof", cwd=tmp_path)
+        assert (alone.status, "in parts" in alone.out) == (1, False)
+        for part in (1, 2):
+            (tmp_path / f"heap.hprof.p{part}").write_bytes(data[last:])
+        done = run("heap.hprof", cwd=tmp_path)
+        assert done.status == 1
+        assert "the dump is in parts; the rest is in heap.hprof.p1, heap.hprof.p2\n" in done.out
+        assert "heap.hprof: incomplete" in done.out
+        for part in (1, 2):
+            (tmp_path / f"heap.hprof.p{part}").unlink()
+
+
+def test_stale_parts_beside_a_complete_dump(tmp_path: Path) -> None:
+    (tmp_path / "heap.hprof").write_bytes(read("jdk25.hprof.xz"))
+    (tmp_path / "heap.hprof.p0").write_bytes(b"\x1c" + bytes(8))
+    done = run("heap.hprof", cwd=tmp_path)
+    assert done.status == 0
+    assert "a part of an earlier dump lies beside this one: heap.hprof.p0" in done.out
+
+
+# ---- What it is, and what happened to it ------------------------------------------------------------------------------
+
+KINDS = {
+    b"7z\xbc\xaf\x27\x1c\x00\x04": "a 7z file",
+    b"\x04\x22\x4d\x18dump": "an lz4 file",
+    zlib.compress(b"JAVA PROFILE 1.0.2"): "zlib data",
+    b"MDMP\x93\xa7\x00\x00": "a minidump",
+    b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 7\n": "a pointer of Git LFS",
+    b"0SECTION       TITLE subcomponent dump routine\nNULL\n": "a javacore",
+    b'{"timestamp":"2026-01-01","status":404}': "JSON",
+    bytes(4096): "zeros",
+    b"\x1c" + bytes(7) + b"\x0c\x21" + bytes(11): "a part of a dump, without its header",
+}
+
+
+@pytest.mark.parametrize("start", KINDS)
+def test_what_is_no_dump_is_named(start: bytes, tmp_path: Path) -> None:
+    for found in (check(start, tmp_path), check_pipe(start)):
+        (one,) = found["findings"]
+        assert one["rule"] == "HDR-001"
+        assert one["found"].startswith(KINDS[start])
+
+
+@pytest.mark.parametrize(
+    "text", [b"Dumping heap to /dev/stdout ...\n", b"HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\n", b"x" * 60000]
+)
+def test_text_before_the_header(text: bytes, tmp_path: Path) -> None:
+    data = text + read("jdk8.hprof.xz")
+    for found in (check(data, tmp_path), check_pipe(data)):
+        (one,) = found["findings"]
+        assert one["found"].endswith(f"; a dump begins at offset {len(text)}")
+
+
+def test_a_gzip_file_without_its_trailer(tmp_path: Path) -> None:
+    packed = gzip.compress(read("jdk8.hprof.xz"))
+    for cut in (1, 8):
+        found = check(packed[:-cut], tmp_path)
+        assert found["totals"]["GZ-005"] == 1
+        assert found["hint"].startswith("the dump inside is complete")
+    assert "complete" not in check(packed[:-1000], tmp_path)["hint"]
+
+
+def test_zeros_in_the_middle_and_at_the_end(tmp_path: Path) -> None:
+    data = read("jdk8.hprof.xz")
+    heaps = [(body, end) for tag, body, end in record_offsets(data) if tag in HEAPS]
+    body, end = max(heaps, key=lambda heap: heap[1] - heap[0])
+    (i,) = struct.unpack_from(">I", data, 19)
+    found = list(objects(data, body, end, i))
+    _, at, _ = found[len(found) // 2]
+    hundredth = [start - 9 for _, start, _ in record_offsets(data)][100]
+    for broken in (data[:at] + bytes(4096) + data[at + 4096 :], data[:hundredth] + bytes(len(data) - hundredth)):
+        assert check(broken, tmp_path)["hint"].startswith("zeros are where records should be")
+
+
+def test_a_dump_without_roots(tmp_path: Path) -> None:
+    data = dump(instance(0x20, OBJECT))
+    hint = "no GC root is in the heap dump: analysers will drop every object"
+    assert check(data, tmp_path)["hint"] == hint
+    assert check(dump(instance(0x20, OBJECT), struct.pack(">BQ", 0x05, OBJECT)), tmp_path)["hint"] is None
 
 
 # ---- What names a missing object -------------------------------------------------------------------------------------

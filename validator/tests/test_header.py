@@ -69,7 +69,8 @@ KINDS = {
 def test_the_kind_of_a_file_is_named(name: str, packed: bool) -> None:
     data, kind = KINDS[name]
     found = report_one("-", stdin=gzip.compress(data) if packed else data)
-    assert [(one["rule"], one["offset"], one["found"]) for one in found["findings"]] == [("HDR-001", 0, kind)]
+    (one,) = found["findings"]
+    assert (one["rule"], one["offset"], one["found"].partition("; a dump begins at ")[0]) == ("HDR-001", 0, kind)
 
 
 def test_every_row_of_kinds_is_reached() -> None:

@@ -145,6 +145,8 @@ uint64_t checked_until(const struct engine *e);
 void begin_heap_dump(struct engine *e);
 void end_heap_dump(struct engine *e);
 void drop_heap_dump(struct engine *e); /* as if it had not begun */
+/* Part of this heap dump is missing or cannot be checked, so nothing in it is reported to be undefined. */
+void lose(struct engine *e);
 /* Reports a sub-record that crossed the end of its record, once its rule is known; or drops it. */
 void settle_crossing(struct engine *e, enum rule rule);
 void drop_crossing(struct engine *e);

@@ -56,7 +56,7 @@ void end_heap_dump(struct engine *e)
 }
 
 /* The rest of this heap dump may define anything, so nothing is reported to be undefined. */
-static void lose(struct engine *e)
+void lose(struct engine *e)
 {
     e->heap.lost = true;
     e->file.lost |= MAY_DEFINE_THREADS;

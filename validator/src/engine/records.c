@@ -338,6 +338,7 @@ static void finish_records(struct engine *e)
             e->position.record_tag = TAG_HEAP_DUMP_SEGMENT;
             e->position.record_number = e->heap.last_segment_number;
             report(&e->ck, RULE_REC_007, e->heap.last_segment, "a HEAP_DUMP_END after it", "the end of the file");
+            lose(e); /* more segments may have followed */
         }
         e->heap.open = false;
         end_heap_dump(e);

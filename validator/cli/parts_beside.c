@@ -1,0 +1,63 @@
+/* See parts_beside.h. */
+#include "parts_beside.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* HotSpot has a part for each thread that dumps, and removes each when it is joined: so any number may be the first. */
+enum { PARTS_SOUGHT = 64, PARTS_NAMED = 3 };
+
+static bool is_there(const char *file, unsigned part)
+{
+    char name[PATH_MAX];
+    struct stat stat_of;
+    int n = snprintf(name, sizeof name, "%s.p%u", file, part);
+
+    return n > 0 && (size_t)n < sizeof name && stat(name, &stat_of) == 0 && S_ISREG(stat_of.st_mode);
+}
+
+static size_t add(char *to, size_t size, size_t used, const char *text)
+{
+    int n = used < size ? snprintf(to + used, size - used, "%s", text) : 0;
+
+    return used + (n > 0 ? (size_t)n : 0);
+}
+
+/* Whether all of the heap dump is in the file: its series of segments has an end. */
+static bool is_whole(const struct hprof_summary *s)
+{
+    return s->status == HPROF_VALID || (s->status == HPROF_INVALID && s->record_counts[0x2c] != 0);
+}
+
+bool describe_parts_beside(const char *file, const struct hprof_summary *summary, char *to, size_t size)
+{
+    const char *slash = strrchr(file, '/'), *base = slash != NULL ? slash + 1 : file;
+    size_t used = add(to, size, 0,
+                      is_whole(summary) ? "a part of an earlier dump lies beside this one: "
+                                        : "the VM was killed while it dumped, and the dump is in parts; the rest is in ");
+    unsigned parts = 0;
+
+    for (unsigned part = 0; part < PARTS_SOUGHT; part++) {
+        char name[PATH_MAX];
+
+        if (!is_there(file, part) || parts++ >= PARTS_NAMED)
+            continue;
+        snprintf(name, sizeof name, "%s%s.p%u", parts > 1 ? ", " : "", base, part);
+        used = add(to, size, used, name);
+    }
+    if (parts > PARTS_NAMED)
+        add(to, size, used, " and more");
+    return parts > 0;
+}
+
+bool ends_early(const struct hprof_summary *summary)
+{
+    static const char *const rules[] = {"HDR-005", "REC-001", "REC-002", "REC-007", "REC-016", "GZ-005"};
+    uint64_t found = 0;
+
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        found += summary->totals[hprof_rule_find(rules[i])];
+    return summary->status == HPROF_INVALID && found == summary->errors && !is_whole(summary);
+}
