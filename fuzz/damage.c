@@ -7,8 +7,15 @@
 #include "mutator.h"
 #include "pieces.h"
 
-enum { PLACES_MOST = 1 << 20, LONGEST = 3 << 20, TAG_UTF8 = 0x01, TAG_TRACE = 0x05, TAG_HEAP_DUMP = 0x0c, TAG_SEGMENT = 0x1c };
-enum { SUB_CLASS_DUMP = 0x20, SUB_INSTANCE = 0x21, SUB_OBJECT_ARRAY = 0x22, SUB_PRIMITIVE_ARRAY = 0x23, TYPE_BOOLEAN = 4 };
+enum { PLACES_MOST = 1 << 20, LONGEST = 5 << 20, TAG_UTF8 = 0x01, TAG_TRACE = 0x05, TAG_HEAP_DUMP = 0x0c, TAG_SEGMENT = 0x1c };
+enum {
+    SUB_CLASS_DUMP = 0x20,
+    SUB_INSTANCE = 0x21,
+    SUB_OBJECT_ARRAY = 0x22,
+    SUB_PRIMITIVE_ARRAY = 0x23,
+    TYPE_BOOLEAN = 4,
+    TYPE_BYTE = 8
+};
 
 /* A record or sub-record. */
 struct place {
@@ -226,7 +233,7 @@ static void insert_array(struct dump *d)
     if (objects)
         memcpy(p + 1 + id + 8, class_id, id);
     else
-        p[1 + id + 8] = TYPE_BOOLEAN;
+        p[1 + id + 8] = one_in(&d->dice, 3) ? TYPE_BYTE : TYPE_BOOLEAN; /* bytes are passed over, not read */
     for (size_t i = 0; objects && i < count; i++)
         memcpy(p + head + i * id, object, id);
     for (unsigned bad = 0; bad < 3; bad++) {
