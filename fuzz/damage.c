@@ -7,8 +7,15 @@
 #include "mutator.h"
 #include "pieces.h"
 
-enum { PLACES_MOST = 1 << 20, LONGEST = 3 << 20, TAG_UTF8 = 0x01, TAG_TRACE = 0x05, TAG_HEAP_DUMP = 0x0c, TAG_SEGMENT = 0x1c };
-enum { SUB_CLASS_DUMP = 0x20, SUB_INSTANCE = 0x21, SUB_OBJECT_ARRAY = 0x22, SUB_PRIMITIVE_ARRAY = 0x23, TYPE_BOOLEAN = 4 };
+enum { PLACES_MOST = 1 << 20, LONGEST = 5 << 20, TAG_UTF8 = 0x01, TAG_TRACE = 0x05, TAG_HEAP_DUMP = 0x0c, TAG_SEGMENT = 0x1c };
+enum {
+    SUB_CLASS_DUMP = 0x20,
+    SUB_INSTANCE = 0x21,
+    SUB_OBJECT_ARRAY = 0x22,
+    SUB_PRIMITIVE_ARRAY = 0x23,
+    TYPE_BOOLEAN = 4,
+    TYPE_BYTE = 8
+};
 
 /* A record or sub-record. */
 struct place {
@@ -226,7 +233,7 @@ static void insert_array(struct dump *d)
     if (objects)
         memcpy(p + 1 + id + 8, class_id, id);
     else
-        p[1 + id + 8] = TYPE_BOOLEAN;
+        p[1 + id + 8] = one_in(&d->dice, 3) ? TYPE_BYTE : TYPE_BOOLEAN; /* bytes are passed over, not read */
     for (size_t i = 0; objects && i < count; i++)
         memcpy(p + head + i * id, object, id);
     for (unsigned bad = 0; bad < 3; bad++) {
@@ -272,22 +279,37 @@ static void insert_record(struct dump *d)
         p[fixed + (count > 65540 ? 65536 : count / 2 + 1)] = 0xa9;
 }
 
-/* A segment ends, and another begins, before a sub-record or within it; or two are joined. */
-static void divide_segment(struct dump *d)
+/* The segment at `record` ends at an offset, where another begins. */
+static void divide_at(struct dump *d, size_t record, size_t at)
 {
-    const struct place *p = draw_place(d, true, 0);
-    size_t at, end;
+    size_t end = record + RECORD_HEAD + (size_t)get_number(d->bytes + record + RECORD_LENGTH_AT, 4);
 
-    if (!p || d->bytes[p->record] != TAG_SEGMENT)
+    if (d->bytes[record] != TAG_SEGMENT || at == record + RECORD_HEAD || !open_gap(d, at, RECORD_HEAD, 0))
         return;
-    at = p->at + (one_in(&d->dice, 4) ? below(&d->dice, p->size) : 0);
-    end = p->record + RECORD_HEAD + (size_t)get_number(d->bytes + p->record + RECORD_LENGTH_AT, 4);
-    if (at == p->record + RECORD_HEAD || !open_gap(d, at, RECORD_HEAD, 0))
-        return;
-    put_number(d->bytes + p->record + RECORD_LENGTH_AT, 4, at - p->record - RECORD_HEAD);
+    put_number(d->bytes + record + RECORD_LENGTH_AT, 4, at - record - RECORD_HEAD);
     memset(d->bytes + at, 0, RECORD_HEAD);
     d->bytes[at] = TAG_SEGMENT;
     put_number(d->bytes + at + RECORD_LENGTH_AT, 4, end - at);
+}
+
+/* Before a sub-record or within it. */
+static void divide_segment(struct dump *d)
+{
+    const struct place *p = draw_place(d, true, 0);
+
+    if (p)
+        divide_at(d, p->record, p->at + (one_in(&d->dice, 4) ? below(&d->dice, p->size) : 0));
+}
+
+/* A sub-record goes on through several segments. */
+static void chop_subrecord(struct dump *d)
+{
+    const struct place *p = draw_place(d, true, one_in(&d->dice, 2) ? SUB_OBJECT_ARRAY : 0);
+    size_t cuts = draw_length(d, 60);
+
+    for (size_t i = cuts; p && i; i--)
+        if (p->size * i / (cuts + 1))
+            divide_at(d, p->record, p->at + p->size * i / (cuts + 1));
 }
 
 static void join_segments(struct dump *d)
@@ -384,7 +406,7 @@ size_t mutate_dump(const uint8_t *data, size_t size, const uint8_t *other, size_
 {
     static void (*const keeping[])(struct dump *) = {change_ids,       copy_subrecords, move_subrecords, move_subrecords,
                                                      remove_subrecord, insert_array,    insert_array,    insert_record,
-                                                     divide_segment,   join_segments};
+                                                     divide_segment,   chop_subrecord,  join_segments};
     static void (*const breaking[])(struct dump *) = {lose_bytes, double_bytes,  zero_bytes,   change_byte,
                                                       change_tag, change_length, truncate_dump};
     struct dump d = {.bytes = out, .size = size < max ? size : max, .max = max, .dice = {seed}};
