@@ -406,20 +406,6 @@ static unsigned site_type(const struct class *class)
     return class->kind == CLASS_OBJECT_ARRAY ? TYPE_OBJECT : 0;
 }
 
-/* The totals of sites are 4 bytes for live ones, and 8 for those allocated. */
-static void put_u4(struct buffer *to, uint64_t value)
-{
-    buffer_put(to, value < UINT32_MAX ? value : UINT32_MAX, 4);
-}
-
-static uint32_t bits_of(double value)
-{
-    float narrow = (float)value;
-    uint32_t bits;
-    memcpy(&bits, &narrow, sizeof bits);
-    return bits;
-}
-
 static void write_sites(const struct site_table *table, unsigned flags, double cutoff)
 {
     write_unloads();
@@ -429,9 +415,9 @@ static void write_sites(const struct site_table *table, unsigned flags, double c
     }
     struct buffer record = {0};
     buffer_put(&record, flags, 2);
-    buffer_put(&record, bits_of(cutoff), 4);
-    put_u4(&record, table->total.live_bytes);
-    put_u4(&record, table->total.live);
+    buffer_put_float(&record, cutoff);
+    buffer_put_most(&record, table->total.live_bytes);
+    buffer_put_most(&record, table->total.live);
     buffer_put(&record, table->total.allocated_bytes, 8);
     buffer_put(&record, table->total.allocated, 8);
     buffer_put(&record, table->count, 4);
@@ -440,10 +426,10 @@ static void write_sites(const struct site_table *table, unsigned flags, double c
         buffer_put(&record, site_type(class_at(row->class)), 1);
         buffer_put(&record, class_serial(row->class), 4);
         buffer_put(&record, trace_serial(row->trace), 4);
-        put_u4(&record, row->live_bytes);
-        put_u4(&record, row->live);
-        put_u4(&record, row->allocated_bytes);
-        put_u4(&record, row->allocated);
+        buffer_put_most(&record, row->live_bytes);
+        buffer_put_most(&record, row->live);
+        buffer_put_most(&record, row->allocated_bytes);
+        buffer_put_most(&record, row->allocated);
     }
     write_record(TAG_ALLOC_SITES, &record);
     out_flush(out_main());
@@ -452,8 +438,8 @@ static void write_sites(const struct site_table *table, unsigned flags, double c
 static void write_summary(const struct site_row *total)
 {
     struct buffer record = {0};
-    put_u4(&record, total->live_bytes);
-    put_u4(&record, total->live);
+    buffer_put_most(&record, total->live_bytes);
+    buffer_put_most(&record, total->live);
     buffer_put(&record, total->allocated_bytes, 8);
     buffer_put(&record, total->allocated, 8);
     write_record(TAG_HEAP_SUMMARY, &record);
@@ -465,10 +451,10 @@ static void write_samples(const struct sample_table *table)
     for (uint32_t i = 0; i < table->count; i++)
         write_trace(table->rows[i].trace);
     struct buffer record = {0};
-    put_u4(&record, table->total_shown);
+    buffer_put_most(&record, table->total_shown);
     buffer_put(&record, table->count, 4);
     for (uint32_t i = 0; i < table->count; i++) {
-        put_u4(&record, table->rows[i].count);
+        buffer_put_most(&record, table->rows[i].count);
         buffer_put(&record, trace_serial(table->rows[i].trace), 4);
     }
     write_record(TAG_CPU_SAMPLES, &record);

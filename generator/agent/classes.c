@@ -253,3 +253,27 @@ void classes_lay_out(JNIEnv *env, jclass *found, jint count)
     for (jint i = 0; i < count; i++)
         lay_out(env, found[i]);
 }
+
+void classes_begin_dump(jclass *classes, jint count)
+{
+    for (jint i = 0; i < count; i++) {
+        uint32_t number = class_of(classes[i]);
+        if (number)
+            class_at(number)->is_dumped = true;
+    }
+}
+
+void classes_end_dump(void)
+{
+    uint32_t count = class_count();
+    for (uint32_t i = 1; i <= count; i++) {
+        struct class *class = class_at(i);
+        if (class->values) {
+            free(class->values->statics);
+            free(class->values->constants);
+            free(class->values);
+        }
+        class->values = NULL;
+        class->is_dumped = false;
+    }
+}

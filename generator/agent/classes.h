@@ -62,6 +62,10 @@ jclass *classes_find_all(JNIEnv *env, jint *count);
 void classes_lay_out(JNIEnv *env, jclass *classes, jint count);
 void classes_find_primitive(JNIEnv *env);
 
+/* Between the two, these classes are in the heap dump, and have values. */
+void classes_begin_dump(jclass *classes, jint count);
+void classes_end_dump(void);
+
 unsigned type_size(enum type type);
 
 #endif

@@ -392,24 +392,6 @@ static jint JNICALL on_primitive_array(jlong class_tag, jlong size, jlong *tag, 
 
 /* ---- before and after the walk */
 
-/* Frames of roots are those of these traces. */
-static void take_traces(JNIEnv *env)
-{
-    jint count = 0;
-    jthread *all = NULL;
-    for (uint32_t i = thread_count(); i; i--)
-        thread_at(i)->trace = 0;
-    if (!vm_ok((*ti)->GetAllThreads(ti, &count, &all), "GetAllThreads"))
-        return;
-    for (jint i = 0; i < count; i++) {
-        uint32_t number = thread_of(env, all[i]);
-        if (number && !thread_at(number)->is_agent)
-            thread_at(number)->trace = trace_here(env, all[i], thread_serial(number));
-        (*env)->DeleteLocalRef(env, all[i]);
-    }
-    vm_free(all);
-}
-
 static void write_classes(void)
 {
     uint32_t count = class_count();
@@ -436,30 +418,6 @@ static void write_primitive_mirrors(const struct walk *w, struct buffer *values)
                                      .values = values->data,
                                      .value_bytes = w->class_class->total_bytes};
         writer->heap_object(&object);
-    }
-}
-
-static void forget_values(void)
-{
-    uint32_t count = class_count();
-    for (uint32_t i = 1; i <= count; i++) {
-        struct class *class = class_at(i);
-        if (class->values) {
-            free(class->values->statics);
-            free(class->values->constants);
-            free(class->values);
-        }
-        class->values = NULL;
-        class->is_dumped = false;
-    }
-}
-
-static void mark_dumped(jclass *classes, jint count)
-{
-    for (jint i = 0; i < count; i++) {
-        uint32_t number = class_of(classes[i]);
-        if (number)
-            class_at(number)->is_dumped = true;
     }
 }
 
@@ -492,15 +450,15 @@ void heap_dump(JNIEnv *env)
     jint count = 0;
     jclass *classes = classes_find_all(env, &count);
     classes_lay_out(env, classes, count);
-    take_traces(env);
+    threads_take_traces(env);
     writer->traces();
     if (writer->heap_begin()) {
-        mark_dumped(classes, count);
+        classes_begin_dump(classes, count);
         walk_heap(env, &w);
         write_classes();
         writer->heap_end();
     }
-    forget_values();
+    classes_end_dump();
     for (jint i = 0; i < count; i++)
         (*env)->DeleteLocalRef(env, classes[i]);
     vm_free(classes);

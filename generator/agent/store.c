@@ -145,6 +145,19 @@ void buffer_put(struct buffer *buffer, uint64_t value, unsigned size)
         at[i] = (uint8_t)(value >> 8 * (size - 1 - i));
 }
 
+void buffer_put_most(struct buffer *buffer, uint64_t value)
+{
+    buffer_put(buffer, value < UINT32_MAX ? value : UINT32_MAX, 4);
+}
+
+void buffer_put_float(struct buffer *buffer, double value)
+{
+    float narrow = (float)value;
+    uint32_t bits;
+    memcpy(&bits, &narrow, sizeof bits);
+    buffer_put(buffer, bits, 4);
+}
+
 void buffer_put_bytes(struct buffer *buffer, const void *bytes, size_t size)
 {
     uint8_t *at = size ? buffer_extend(buffer, size) : NULL;

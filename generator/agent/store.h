@@ -51,6 +51,8 @@ uint8_t *buffer_extend(struct buffer *buffer, size_t more);
 
 /* Big-endian, as the format has numbers. */
 void buffer_put(struct buffer *buffer, uint64_t value, unsigned size);
+void buffer_put_most(struct buffer *buffer, uint64_t value); /* in 4 bytes, or the largest number that they hold */
+void buffer_put_float(struct buffer *buffer, double value);
 void buffer_put_bytes(struct buffer *buffer, const void *bytes, size_t size);
 
 /* One bit for each number. */

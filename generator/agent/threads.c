@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "names.h"
+#include "stacks.h"
 #include "store.h"
 #include "tags.h"
 #include "times.h"
@@ -187,6 +188,23 @@ struct thread_local *threads_local(jthread object)
         found = NULL;
     }
     return found;
+}
+
+void threads_take_traces(JNIEnv *env)
+{
+    jint count = 0;
+    jthread *all = NULL;
+    for (uint32_t i = thread_count(); i; i--)
+        thread_at(i)->trace = 0;
+    if (!vm_ok((*ti)->GetAllThreads(ti, &count, &all), "GetAllThreads"))
+        return;
+    for (jint i = 0; i < count; i++) {
+        uint32_t number = thread_of(env, all[i]);
+        if (number && !thread_at(number)->is_agent)
+            thread_at(number)->trace = trace_here(env, all[i], thread_serial(number));
+        (*env)->DeleteLocalRef(env, all[i]);
+    }
+    vm_free(all);
 }
 
 /* ---- virtual threads */

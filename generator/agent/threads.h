@@ -47,6 +47,9 @@ uint32_t thread_count(void);
 uint32_t thread_serial(uint32_t number); /* UNKNOWN_THREAD for 0 */
 uint32_t thread_by_number(uint64_t number);
 
+/* The stacks of all threads now: frames of roots are those of these traces. */
+void threads_take_traces(JNIEnv *env);
+
 void JNICALL threads_on_start(jvmtiEnv *env, JNIEnv *jni, jthread thread);
 void JNICALL threads_on_end(jvmtiEnv *env, JNIEnv *jni, jthread thread);
 
