@@ -184,7 +184,8 @@ static enum generate_status choose_places(struct run *r)
     r->faults = faults_new(q->violate, q->violate_count, &q->how, r->source->id_size, r->source->version, &out->failure);
     if (!r->faults)
         return refuse(out, out->failure);
-    if (!run_to_end(r->source, faults_look(r->faults)))
+    r->source->detail = DETAIL_FIELDS;
+    if (!r->source->run(r->source, faults_look(r->faults), faults_seen(r->faults)))
         return give_up(out, r->source);
     return faults_settle(r->faults, &out->failure) ? GENERATED : refuse(out, out->failure);
 }
@@ -221,17 +222,24 @@ static enum generate_status check_lengths(struct run *r)
     return refuse(out, out->sentence);
 }
 
+/* A filter examines the sub-records of objects. */
+static bool needs_fields(const struct run *r)
+{
+    return r->faults && !faults_are_of_header(r->faults);
+}
+
 /* Measures records that do not fit in memory, before they are written. */
 static enum generate_status measure_records(struct run *r)
 {
     struct stage *first = &r->sizer.stage;
 
-    if (r->source->longest_heap_record <= RECORD_MOST_BUFFERED && !r->faults)
+    if (r->faults ? faults_fit(r->faults, r->source->longest_heap_record, RECORD_MOST_BUFFERED)
+                  : r->source->longest_heap_record <= RECORD_MOST_BUFFERED)
         return GENERATED;
     if (r->faults)
         first = faults_break(r->faults, first);
     /* A dump that is already too long is not measured further. */
-    r->source->detail = r->faults ? DETAIL_FIELDS : DETAIL_SIZES;
+    r->source->detail = needs_fields(r) ? DETAIL_FIELDS : DETAIL_SIZES;
     if (!r->source->run(r->source, first, &r->sizer.too_long))
         return give_up(r->out, r->source);
     return check_lengths(r);
@@ -387,7 +395,7 @@ static enum generate_status write_events(struct run *r, struct bytes *first)
         stage = faults_break(r->faults, stage);
     if (out->damage)
         stage = damage_watch(out->damage, stage);
-    r->source->detail = r->faults ? DETAIL_FIELDS : census ? DETAIL_COUNTS : DETAIL_BYTES;
+    r->source->detail = needs_fields(r) ? DETAIL_FIELDS : census ? DETAIL_COUNTS : DETAIL_BYTES;
     status = r->source->run(r->source, stage, &stop) ? finish_sink(sink, out) : give_up(out, r->source);
     if (status == GENERATED && census && !census_finish(census))
         status = GENERATE_NO_MEMORY;

@@ -89,6 +89,7 @@ static void take_look(struct stage *stage, struct event *e)
     if (e->kind == EVENT_HEADER)
         start_pass(v);
     look_at(v, e);
+    v->seen = e->kind == EVENT_HEADER && faults_are_of_header(v);
 }
 
 static void take_break(struct stage *stage, struct event *e)
@@ -244,6 +245,30 @@ void faults_free(struct faults *v)
 struct stage *faults_look(struct faults *v)
 {
     return &v->look;
+}
+
+const bool *faults_seen(const struct faults *v)
+{
+    return &v->seen;
+}
+
+bool faults_are_of_header(const struct faults *v)
+{
+    for (size_t i = 0; i < v->count; i++)
+        if (v->chosen[i].row->place->is != place_header && v->chosen[i].row->place->is != place_header_with_time)
+            return false;
+    return true;
+}
+
+/* A fault adds at most a few bodies to a record, or joins it with the next one. */
+bool faults_fit(const struct faults *v, uint64_t longest, uint64_t most)
+{
+    uint64_t added = faults_wanted(v) * 4 * SCRATCH;
+
+    for (size_t i = 0; i < v->count; i++)
+        if (v->chosen[i].row->flags & (EVERYWHERE | GZIP | HUGE_DUMP))
+            return false;
+    return faults_are_of_header(v) ? longest <= most : added <= most && longest <= (most - added) / 2;
 }
 
 struct stage *faults_break(struct faults *v, struct stage *next)

@@ -21,12 +21,18 @@ struct faults *faults_new(const char *const *what, size_t count, const struct vi
                           enum version version, const char **failure);
 void faults_free(struct faults *v);
 
-/* The first pass: counts the places, and passes nothing on. */
+/* The first pass: counts the places, and passes nothing on. It may stop once *faults_seen(v) is true. */
 struct stage *faults_look(struct faults *v);
+const bool *faults_seen(const struct faults *v);
 /* Chooses the places. False, with *failure, if the dump has no suitable place. */
 bool faults_settle(struct faults *v, const char **failure);
 /* Further passes: the same events, with the faults, go to `next`. */
 struct stage *faults_break(struct faults *v, struct stage *next);
+
+/* Whether all faults are in the header, so that the other events are passed on as they are, in any detail. */
+bool faults_are_of_header(const struct faults *v);
+/* Whether heap dump records of up to this many bytes have at most `most` with the faults. */
+bool faults_fit(const struct faults *v, uint64_t longest, uint64_t most);
 
 /* Some faults are in the compressed file: the rule that the gzip writer must break, and the variant; NO_RULE for none. */
 int faults_gzip_rule(const struct faults *v, const char **variant);

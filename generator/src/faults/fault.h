@@ -96,6 +96,7 @@ struct faults {
     struct chosen *chosen;
     size_t count;
     struct fresh_ids ids, serials;
+    bool seen;                       /* the first pass needs no more events */
     bool scanning, scanning_serials; /* the preceding event's body holds IDs, serial numbers */
     struct facts facts;
     struct flow flow;
