@@ -253,6 +253,7 @@ static void insert_record(struct dump *d)
 {
     const struct place *to = draw_place(d, false, one_in(&d->dice, 2) ? TAG_UTF8 : TAG_TRACE);
     bool is_string = to && d->bytes[to->at] == TAG_UTF8;
+    uint64_t seed = throw_dice(&d->dice);
     size_t fixed = is_string ? d->id_size : 12, unit = is_string ? 1 : d->id_size, count;
     uint8_t *p;
 
@@ -271,8 +272,12 @@ static void insert_record(struct dump *d)
             put_number(p + fixed + i * unit, (unsigned)unit, one_in(&d->dice, 1000) ? i : 1);
         return;
     }
-    put_number(p, (unsigned)fixed, throw_dice(&d->dice) >> 1);
+    put_number(p, (unsigned)fixed, seed >> 1);
     memset(p + fixed, 'a', count);
+    for (size_t i = 1; i + 2 < count && seed % 2; i += 2) { /* characters of two bytes, which the ends of pieces split */
+        p[fixed + i] = 0xc3;
+        p[fixed + i + 1] = 0xa9;
+    }
     if (one_in(&d->dice, 2) && count > 4) /* a character of two bytes, or half of one */
         p[fixed + (count > 65540 ? 65535 : count / 2)] = 0xc3;
     if (one_in(&d->dice, 2) && count > 4)

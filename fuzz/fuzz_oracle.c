@@ -223,9 +223,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct allocator memory = {.left = UINT64_MAX};
     struct hprof_allocator allocator = allocator_for(&memory);
     struct dice dice = {seed_from(data, size)};
-    struct hprof_testing testing = {.hash_seed = 1};
+    struct hprof_testing testing = {.hash_seed = 1}, limits = {0};
     struct hprof_options options;
     draw_sizes(&testing, &dice, size);
+    draw_limits(&limits, &dice, size);
+    testing.piece = limits.piece; /* these two change only how much of a truncated record is skipped */
+    testing.trace_piece = limits.trace_piece;
     if (one_in(&dice, 2))
         testing.block = 2 + below(&dice, one_in(&dice, 2) ? size + 1 : 300);
     if (one_in(&dice, 2))
