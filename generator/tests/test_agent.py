@@ -388,9 +388,8 @@ def test_sites_are_exact(java: Java, name: str) -> None:
     facts = facts_of_valid(java.run(f"heap=sites,cutoff=0,file={name}{binary}"))
     assert allocated(facts) == ALLOCATED
     assert facts.longest_trace == 4
-    assert {site.allocated_bytes // site.allocated for site in facts.sites if site.type == "int[]" and site.allocated == 300} == {
-        48
-    }
+    sizes = {site.allocated_bytes // site.allocated for site in facts.sites if site.type == "int[]" and site.allocated == 300}
+    assert sizes in ({16 + 7 * 4 + 4}, {12 + 7 * 4})  # the header is smaller where compact ones are the default, as in JDK 28
 
 
 def test_sites_without_the_buffers_of_threads(java: Java) -> None:
