@@ -1,4 +1,4 @@
-/* format=a: lines for people, which TEXT.md describes. */
+/* format=a: lines for people, which conformance/producers/agent8/TEXT.md describes. */
 #include <string.h>
 #include <time.h>
 

@@ -101,7 +101,6 @@ void JNICALL times_on_entry(jvmtiEnv *env, JNIEnv *jni, jthread thread, jmethodI
             stack->calls[stack->depth - 1].trace = trace;
             atomic_fetch_add_explicit(&trace_at(trace)->calls, 1, memory_order_relaxed);
         }
-        stack->last = processor_time(); /* the agent's own time belongs to nobody */
     }
     vm_in_agent = false;
 }
