@@ -87,10 +87,11 @@ def shown(root: Path, one: Finding, cases_of: dict[str, list[str]]) -> list[Show
         case = one.case or min(some, key=lambda name: (_size(root, name), name), default="")
         if not case or families.get(reader) in found:
             continue
-        command = f"conformance/findings/show {reader} {shlex.quote(_file_of(root, case))} 2>&1"
-        command = (
-            f"timeout {_SECONDS} {command} | tail -n 0; echo ${{PIPESTATUS[0]}}" if not one.ends else f"{command} | {one.pick}"
-        )
+        command = f"conformance/findings/show {reader} {shlex.quote(_file_of(root, case))}"
+        if one.ends:
+            command = f"{command} 2>&1 | {one.pick}"
+        else:  # 137: it was killed
+            command = f"timeout --signal KILL {_SECONDS} {command} >/dev/null 2>&1; echo $?"
         found[families[reader]] = Shown(reader, case, command)
     return list(found.values())
 
