@@ -1,4 +1,4 @@
-"""Before a reader counts: three files, one of them twice, show whether its adapter works at all."""
+"""Before a reader counts: what it claims, and three files, two of them twice, show whether its adapter works at all."""
 
 from __future__ import annotations
 
@@ -47,6 +47,7 @@ KNOWN = {
     "primitive_arrays": 1,
     "objects": 4,
     "roots": 3,
+    "ends": 1,
 }
 
 
@@ -57,8 +58,12 @@ class Step:
     found: str
 
 
-def calibrate(session: Session, folder: Path, reader: Reader | None) -> list[Step]:
-    """`reader` is what reader.toml declares, independently of the adapter; None for a program of the user's own."""
+LEAST = 10  # a reader claims at least one of so many cases
+
+
+def calibrate(session: Session, folder: Path, reader: Reader | None, needs: list[list[str]]) -> list[Step]:
+    """`reader` is what reader.toml declares, independently of the adapter; None for a program of the user's own. `needs` are the
+    features that each of all cases needs."""
     try:
         hello = session.start()
     except (ProtocolError, OSError) as error:
@@ -66,13 +71,21 @@ def calibrate(session: Session, folder: Path, reader: Reader | None) -> list[Ste
     steps = [Step("hello", True, f"{hello.name} {hello.version}")]
     if reader is not None:
         steps.append(_declares(hello, reader))
+    steps.append(_claims(hello, needs))
     tiny = _tiny_dump(hello)
     steps.append(_counts_right(session, folder, hello, tiny, "a tiny dump, its counts known"))
     empty = _ask(session, folder, b"")
     steps.append(Step("an empty file has no content", not any(empty.counts.values()), empty.message or empty.outcome))
     _ask(session, folder, tiny[: len(tiny) // 2])  # whatever the reader says of it, the next dump must not suffer
     steps.append(_counts_right(session, folder, hello, tiny, "after half a dump it reads the tiny dump"))
+    ended = session.end()
+    steps.append(Step("it ends with status 0 when its input ends", not ended, ended or "status 0"))
     return steps
+
+
+def _claims(hello: Hello, needs: list[list[str]]) -> Step:
+    claimed = sum(not set(one) & set(hello.unsupported) for one in needs)
+    return Step(f"claims one of {LEAST} cases or more", claimed * LEAST >= len(needs), f"{claimed} of {len(needs)}")
 
 
 def _declares(hello: Hello, reader: Reader) -> Step:

@@ -6,19 +6,28 @@ import fnmatch
 import hashlib
 import json
 import lzma
+import os
 import shutil
+import tarfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from hprof_conformance import gold
 from hprof_conformance.command import RefusedError
 from hprof_conformance.files import read_json
 from hprof_conformance.protocol import Entry
+from hprof_corpus import layouts
 from hprof_corpus.digest import Content, identity
 from hprof_corpus.reader import decompressed
 from hprof_corpus.source import is_gzip
-from hprof_corpus.truth import Holds, holds, requires
-from hprof_corpus.walk import FramingError
+from hprof_corpus.truth import OBJECTS, Holds, holds, requires
+from hprof_corpus.walk import FramingError, Shapes, read_header, records, subrecords
+
+_HEAP_TAGS = {record.tag for record in layouts.RECORDS if record.layout.tail == "subrecords"}
+_UTF8 = next(record.tag for record in layouts.RECORDS if record.name == "UTF8")
+_END = next(record.tag for record in layouts.RECORDS if record.name == "HEAP_DUMP_END")
+_COUNTED = {name: count for count, names in OBJECTS.items() for name in names}
 
 
 def source_tree() -> Path:
@@ -37,13 +46,17 @@ class Truth:
     counts: dict[str, int]
     exact: dict[str, Entry] | None
     resolved: dict[str, Entry] | None
+    skipped: dict[str, int] | None = None  # by lengths alone, where they lead to the end: as right as the text
+
+    def allows(self, name: str, found: int | None) -> bool:
+        return found == self.counts[name] or (self.skipped is not None and found == self.skipped[name])
 
 
 @dataclass(frozen=True)
 class Case:
     name: str  # as in the matrix: valid/all-roots-101-id4
     file: Path
-    packed: bool  # by xz, to keep a gold file small; a reader gets its content
+    member: str | None  # of an archive, empty if the file itself is packed, None if it is not; a reader gets the content
     about: str
     should: str  # accept, reject, report or either
     rules: list[str]
@@ -58,32 +71,67 @@ class Case:
         return f"{folder}/{Path(self.name).parent}/{self.file.name}"
 
     @property
+    def is_real(self) -> bool:
+        """A real producer wrote it."""
+        return self.name.startswith("gold/")
+
+    @property
     def has_objects(self) -> bool:
         return self.truth.counts["objects"] > 0
 
     def place(self, folder: Path) -> Path:
         """A copy for one reader, which may write beside it."""
-        gzipped = "gzip" in self.requires and not self.packed  # some readers go by the name
-        copy = folder / ("dump.hprof.gz" if gzipped else "dump.hprof")
-        if self.packed:
-            with lzma.open(self.file) as packed, copy.open("wb") as plain:
-                shutil.copyfileobj(packed, plain)
+        copy = folder / ("dump.hprof.gz" if "gzip" in self.requires else "dump.hprof")  # some readers go by the name
+        if self.member is not None:
+            copy.write_bytes(gold.unpacked(self.file, self.member))
         else:
             shutil.copyfile(self.file, copy)
         return copy
 
 
+def counts_of(held: Holds) -> dict[str, int]:
+    """By the names of PROTOCOL.md, 2.1."""
+    return {**held.counts(), "ends": held.records.get("HEAP_DUMP_END", 0)}
+
+
+def _by_lengths(data: memoryview) -> dict[str, int] | None:
+    """The counts of a reader that skips, by their lengths, the body of a HEAP_DUMP_END and each record that it does not know.
+    None if lengths do not lead to the end."""
+    header = read_header(data)
+    if header is None or header.id_size not in (4, 8):
+        return None
+    shapes = Shapes(header.id_size)
+    found = dict.fromkeys((*OBJECTS, "objects", "classes", "roots", "strings", "ends"), 0)
+    at = header.size
+    try:
+        for framed in records(data, at):
+            at = framed.body + framed.length
+            if framed.tag in _HEAP_TAGS:
+                for shape, *_ in subrecords(data, framed.body, framed.end, shapes):
+                    name = shape.record.name
+                    found[_COUNTED.get(name, "classes" if name == "CLASS_DUMP" else "roots")] += name != "HEAP_DUMP_INFO"
+            elif framed.tag == _UTF8:
+                found["strings"] += framed.length >= header.id_size
+            elif framed.tag == _END:
+                found["ends"] += 1
+    except FramingError:
+        return None
+    found["objects"] = sum(found[name] for name in OBJECTS)
+    return found if at == len(data) else None
+
+
 def truth_of(data: memoryview, counts: dict[str, int]) -> Truth:
     """`counts` are those of the file, from the manifest or the Python reader."""
+    skipped = None if is_gzip(data) else _by_lengths(data)
     try:
         content = Content(decompressed(data) if is_gzip(data) else data)
     except FramingError:
-        return Truth(counts, None, None)
+        return Truth(counts, None, None, skipped)
 
     def entries(parts: dict[str, Any]) -> dict[str, Entry]:
         return {name: Entry(one.count, f"{one.sum:032x}") for name, one in parts.items()}
 
-    return Truth(counts, entries(identity(content, "exact")), entries(identity(content, "resolved")))
+    return Truth(counts, entries(identity(content, "exact")), entries(identity(content, "resolved")), skipped)
 
 
 @dataclass(frozen=True)
@@ -92,7 +140,7 @@ class _Listed:
 
     name: str
     file: Path
-    packed: bool
+    member: str | None
     about: str
     should: str
     rules: list[str]
@@ -102,9 +150,9 @@ class _Listed:
 
 
 def _computed(one: _Listed, raw: bytes) -> dict[str, Any]:
-    """Raises LZMAError or FramingError for a gold file that is damaged."""
-    data = memoryview(lzma.decompress(raw) if one.packed else raw)
-    counts = holds(data).counts() if one.counts is None else one.counts
+    """Raises LZMAError, TarError or FramingError for a gold file that is damaged."""
+    data = memoryview(raw if one.member is None else gold.unpacked(one.file, one.member))
+    counts = counts_of(holds(data)) if one.counts is None else one.counts
     needs = requires(data, counts) if one.requires is None else one.requires
     return {"truth": asdict(truth_of(data, counts)), "requires": needs, "bytes": len(data)}
 
@@ -123,14 +171,14 @@ class Truths:
         raw = one.file.read_bytes()
         if one.sha256 and hashlib.sha256(raw).hexdigest() != one.sha256:
             raise RefusedError(f"{one.file}: not the file that corpus/manifest.json describes")
-        known = json.dumps([one.counts, one.requires]).encode()
+        known = json.dumps([one.counts, one.requires, one.member]).encode()
         kept = self._folder / f"{hashlib.sha256(self._version + known + raw).hexdigest()}.json"
         if not kept.exists():
             try:
                 found = _computed(one, raw)
-            except (lzma.LZMAError, FramingError) as error:
+            except (lzma.LZMAError, tarfile.TarError, EOFError, FramingError) as error:
                 raise RefusedError(f"{one.file}: damaged: {error}") from error
-            partial = kept.with_suffix(".tmp")
+            partial = kept.with_suffix(f".{os.getpid()}.tmp")  # several runs share the folder
             partial.write_text(json.dumps(found), encoding="utf-8")
             partial.rename(kept)
         return self._read(kept)
@@ -143,7 +191,7 @@ class Truths:
 
         truth = found["truth"]
         return (
-            Truth(truth["counts"], entries(truth["exact"]), entries(truth["resolved"])),
+            Truth(truth["counts"], entries(truth["exact"]), entries(truth["resolved"]), truth["skipped"]),
             found["requires"],
             found["bytes"],
         )
@@ -155,20 +203,18 @@ def _sources(root: Path) -> list[Path]:
 
 
 def _gold(root: Path) -> list[_Listed]:
-    gold = root / "conformance" / "gold"
-    index: dict[str, Any] = read_json(gold / "index.json") if gold.exists() else {}
     return [
         _Listed(
             name=f"gold/{name}",
-            file=gold / one["file"],
-            packed=one["file"].endswith(".xz"),
+            file=gold.folder_of(root) / one["file"],
+            member=None if one["file"].endswith(".gz") else one.get("member", ""),
             about=one["about"],
             should=one["should"],
             rules=one["rules"],
             counts=None,
             requires=None,
         )
-        for name, one in sorted(index.items())
+        for name, one in sorted(gold.index(root).items())
     ]
 
 
@@ -178,11 +224,11 @@ def _listed(root: Path) -> list[_Listed]:
         _Listed(
             name=one["file"].removesuffix(".hprof"),
             file=corpus / one["file"],
-            packed=False,
+            member=None,
             about=one["about"],
             should=one["reader"]["should"],
             rules=sorted({finding["rule"] for finding in one["findings"]}),
-            counts=Holds(**{"references": None, "objects_by_class": None, **one["counts"]}).counts(),
+            counts=counts_of(Holds(**{"references": None, "objects_by_class": None, **one["counts"]})),
             requires=one["requires"],
             sha256=one["sha256"],
         )
@@ -197,17 +243,37 @@ def names(root: Path) -> set[str]:
     return {one.name for one in _listed(root)}
 
 
+def needs(root: Path) -> list[list[str]]:
+    """The features that a reader needs for each file of the corpus."""
+    return [one.requires for one in _listed(root) if one.requires is not None]
+
+
 def _is_chosen(one: _Listed, patterns: list[str]) -> bool:
     return not patterns or any(fnmatch.fnmatchcase(word, pattern) for word in (one.name, *one.rules) for pattern in patterns)
 
 
+_CONTROLS = 20
+
+
+def _read(listed: list[_Listed], truths: Truths) -> list[Case]:
+    found = []
+    for one in listed:
+        truth, features, size = truths.of(one)
+        found.append(Case(one.name, one.file, one.member, one.about, one.should, one.rules, features, size, truth))
+    return found
+
+
 def read_cases(root: Path, kept: Path, patterns: list[str]) -> list[Case]:
     """The cases whose name or one of whose rules matches a pattern; all if there is no pattern."""
-    truths = Truths(kept, _sources(root))
-    found = []
-    for one in _listed(root):
-        if not _is_chosen(one, patterns):
-            continue
-        truth, needs, size = truths.of(one)
-        found.append(Case(one.name, one.file, one.packed, one.about, one.should, one.rules, needs, size, truth))
-    return found
+    return _read([one for one in _listed(root) if _is_chosen(one, patterns)], Truths(kept, _sources(root)))
+
+
+def read_controls(root: Path, kept: Path, chosen: list[Case]) -> list[Case]:
+    """Valid dumps beside the chosen ones, so that there are some, whatever was chosen: notices for them report no fault."""
+    names_of_chosen = {one.name for one in chosen}
+    missing = _CONTROLS - sum(one.should == "accept" for one in chosen)
+    valid = [
+        one for one in _listed(root) if one.should == "accept" and one.name.startswith("valid/") and one.name not in names_of_chosen
+    ]
+    step = max(len(valid) // _CONTROLS, 1)
+    return _read(valid[::step][: max(missing, 0)], Truths(kept, _sources(root)))

@@ -1,7 +1,8 @@
-"""producers/java/Everything.java: a program that waits to be dumped, and says what it holds."""
+"""producers/java: programs that wait to be dumped, and say what they hold."""
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import shutil
@@ -18,6 +19,7 @@ from hprof_corpus.digest import class_name
 
 PATIENCE = 120.0
 _ENVIRONMENT = {**os.environ, "LC_ALL": "C.UTF-8"}  # names of class files are not ASCII
+_OLD = ("Program", "Everything", "Odd")  # what a JVM of Java 8 loads
 _HISTOGRAM = re.compile(r"\s*\d+:\s+(\d+)\s+\d+\s+(\S+)")
 
 
@@ -27,9 +29,7 @@ class FailedError(Exception):
 
 def do(command: list[str], environment: dict[str, str] | None = None) -> str:
     """Its output. Raises FailedError."""
-    run = subprocess.run(
-        command, capture_output=True, text=True, errors="replace", check=False, timeout=PATIENCE, env=environment
-    )
+    run = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False, timeout=PATIENCE, env=environment)
     if run.returncode:
         raise FailedError(f"{' '.join(command)} ended with {run.returncode}: {(run.stderr or run.stdout).strip()[-300:]}")
     return run.stdout
@@ -43,9 +43,10 @@ def compile_into(root: Path, build: Path, folder: Path) -> Path:
     if not (made / "Modern.class").exists() or (made / "Modern.class").stat().st_mtime < newest:
         shutil.rmtree(made, ignore_errors=True)
         made.mkdir(parents=True)
-        for source, version in (("Everything", ["-source", "8", "-target", "8"]), ("Modern", ["--release", "17"])):
-            javac, file = str(jvms.any_home(root) / "bin" / "javac"), str(sources / f"{source}.java")
-            do([javac, "-nowarn", "-encoding", "UTF-8", *version, "-d", str(made), file], _ENVIRONMENT)
+        javac = str(jvms.any_home(root) / "bin" / "javac")
+        for names, version in ((_OLD, ["-source", "8", "-target", "8"]), (["Modern"], ["--release", "17"])):
+            files = [str(sources / f"{name}.java") for name in names]
+            do([javac, "-nowarn", "-encoding", "UTF-8", *version, "-d", str(made), *files], _ENVIRONMENT)
     return Path(shutil.copytree(made, folder / "classes"))
 
 
@@ -55,7 +56,7 @@ def _start_of(log: Path) -> str:
 
 
 class Program:
-    """Everything.java, running."""
+    """Everything.java or Odd.java, running."""
 
     def __init__(self, jvm: Jvm, process: subprocess.Popen[str], log: Path, said: list[Fact]) -> None:
         self.jvm = jvm
@@ -89,26 +90,50 @@ class Program:
         return found
 
 
-def agreed(before: Counter[str], after: Counter[str]) -> list[Fact]:
+def agreed(before: Counter[str], after: Counter[str], undumped: Counter[str] | None = None) -> list[Fact]:
     """What two histograms say alike holds for a dump made between them. Class objects are CLASS_DUMPs; a filler is unused memory,
-    which some versions dump as an int[]."""
+    which some versions dump as an int[]. `undumped` are objects of the VM itself that it leaves out on purpose."""
     fillers = max(found[filler] for filler in FILLERS for found in (before, after))
+    kept = undumped or Counter()
     return [
-        Fact("objects", [name, str(number), str(number + (fillers if name == "[I" else 0))])
+        Fact("objects", [name, str(number - kept[name]), str(number + (fillers if name == "[I" else 0))])
         for name, number in before.items()
         if after[name] == number and name not in ("java/lang/Class", *FILLERS)
     ]
 
 
+def limited(limit: str) -> tuple[str, ...]:
+    """Starts a command with a limit of ulimit."""
+    return "bash", "-c", f'ulimit {limit} && exec "$@"', "bash"
+
+
+@functools.cache
+def steady() -> tuple[str, ...]:
+    """Starts a command at the same addresses each time, where that is allowed."""
+    command = ("setarch", "--addr-no-randomize")
+    try:
+        allowed = subprocess.run([*command, "true"], capture_output=True, check=False).returncode == 0
+    except OSError:
+        allowed = False
+    return command if allowed else ()
+
+
 @contextmanager
-def program(jvm: Jvm, classes: Path, options: list[str], folder: Path, *arguments: str, through: str = "") -> Iterator[Program]:
-    """`through`: a command of bash that the JVM inherits a limit from."""
-    java = [*jvm.command("java"), "-Dfile.encoding=UTF-8", *options, "-cp", jvm.inside(classes), "Everything", *arguments]
-    command = ["bash", "-c", f'{through} && exec "$@"', "bash", *java] if through else java
+def program(
+    jvm: Jvm,
+    classes: Path,
+    options: list[str],
+    folder: Path,
+    *arguments: str,
+    main: str = "Everything",
+    through: tuple[str, ...] = (),
+) -> Iterator[Program]:
+    """`through`: a command that starts the JVM, such as one that sets a limit."""
+    java = [*jvm.command("java"), "-Dfile.encoding=UTF-8", *options, "-cp", jvm.inside(classes), main, *arguments]
     log = folder / "program.log"
     with log.open("w", encoding="utf-8") as errors:
         process = subprocess.Popen(
-            command,
+            [*through, *java],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import fnmatch
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from hprof_conformance.files import read_toml
 
@@ -15,15 +16,31 @@ class Expected:
     case: str
     outcome: str  # several, with " or " between them, where load decides
     reason: str
+    finding: int = 0  # of FINDINGS.md; 0: none, as in a file of --failures
+    differs: dict[str, str] = field(default_factory=dict)  # each count or entry of a digest, with the reader's value
+    varies: str = ""  # why `differs` cannot be pinned: a producer loses other objects in each run
 
-    def allows(self, outcome: str) -> bool:
-        return outcome in self.outcome.split(" or ")
+    def allows(self, outcome: str, differs: dict[str, str]) -> bool:
+        """`differs` is pinned for one outcome; where load decides, nothing came back that could differ."""
+        return outcome in self.outcome.split(" or ") and (differs == self.differs or bool(self.varies))
 
 
 @dataclass
 class Expectations:
     version: str = ""
     cases: dict[str, Expected] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Accept:
+    """What `--update` may add and change: cases whose name matches a pattern, for one finding."""
+
+    patterns: list[str] = field(default_factory=list)
+    finding: int = 0
+    reason: str = ""
+
+    def takes(self, case: str) -> bool:
+        return any(fnmatch.fnmatchcase(case, pattern) for pattern in self.patterns)
 
 
 def read(path: Path) -> Expectations:
@@ -34,19 +51,24 @@ def read(path: Path) -> Expectations:
     return Expectations(found["version"], {one.case: one for one in cases})
 
 
+def _toml(value: object) -> str:
+    """JSON's strings and numbers are TOML's."""
+    if isinstance(value, dict):
+        return f"{{ {', '.join(f'{json.dumps(key)} = {_toml(one)}' for key, one in value.items())} }}"
+    return json.dumps(value, ensure_ascii=False)
+
+
 def write(path: Path, title: str, expectations: Expectations) -> None:
-    """JSON's strings are TOML's basic strings."""
     lines = [
-        f"# {title}: the cases that are not as they should be. `conformance/run --update` rewrites this file; reasons stay.",
+        f"# {title}: what is not as it should be. `conformance/run --update` removes lines; with `--accept` it adds them.",
         f"version = {json.dumps(expectations.version)}",
         "cases = [",
     ]
     for one in sorted(expectations.cases.values(), key=lambda one: one.case):
-        words = ", ".join(
-            f"{name} = {json.dumps(value, ensure_ascii=False)}"
-            for name, value in (("case", one.case), ("outcome", one.outcome), ("reason", one.reason))
-        )
-        lines.append(f"  {{ {words} }},")
+        words = {"case": one.case, "outcome": one.outcome, "reason": one.reason, "finding": one.finding, "differs": one.differs}
+        words["varies"] = one.varies
+        some = ", ".join(f"{name} = {_toml(value)}" for name, value in words.items() if value)
+        lines.append(f"  {{ {some} }},")
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join([*lines, "]"]) + "\n", encoding="utf-8")
 
@@ -57,19 +79,21 @@ def outcome_of_dump(dump: dict[str, Any]) -> str:
         return "fine"
     if not dump["bytes"]:
         return "no dump"
-    differs = "content differs" if dump["content"] and not dump["content"].startswith("complete") else ""
-    if dump["valid"] and differs and not dump["content"].startswith("sound"):
+    differs = "content differs" if dump["differs"] or dump["content"].startswith(("sound", "the Python")) else ""
+    if dump["valid"] and dump["differs"]:
         return differs  # without the rules: whether references to lost objects dangle varies
     words = ("" if dump["valid"] else "invalid", ", ".join(dump["in_profile"]), differs)
     return "; ".join(filter(None, words)) or "neither error nor warning though interrupted"
 
 
-class Seen(NamedTuple):
+@dataclass(frozen=True)
+class Seen:
     """What became of a case in this run."""
 
     outcome: str
     fine: bool  # as it should be
     detail: str
+    differs: dict[str, str] = field(default_factory=dict)  # as in Expected
 
 
 @dataclass(frozen=True)
@@ -78,25 +102,43 @@ class Surprise:
     what: str
 
 
+def _unlike(expected: Expected, seen: Seen) -> str:
+    """What is not as the line says, in words."""
+    if seen.outcome not in expected.outcome.split(" or "):
+        return f"{seen.outcome}, and {expected.outcome} was expected"
+    names = sorted({*expected.differs, *seen.differs})
+    words = [
+        f"{name} is {seen.differs.get(name, 'right')}, and {expected.differs.get(name, 'right')} was expected"
+        for name in names
+        if seen.differs.get(name) != expected.differs.get(name)
+    ]
+    return f"{seen.outcome}, as expected, but {'; '.join(words)}"
+
+
 def compare(expectations: Expectations, seen: dict[str, Seen], all_cases: set[str], complete: bool) -> list[Surprise]:
     """A line whose case no longer exists is a surprise if the run was `complete`."""
     found = []
-    for case, (outcome, fine, _) in seen.items():
+    for case, one in seen.items():
         expected = expectations.cases.get(case)
-        if expected is None and not fine:
-            found.append(Surprise(case, f"{outcome}, and no line expects it"))
-        elif expected is not None and not expected.allows(outcome):
-            found.append(Surprise(case, f"{outcome}, and {expected.outcome} was expected"))
+        if expected is None and not one.fine:
+            found.append(Surprise(case, f"{one.outcome}, and no line expects it{f': {one.detail}' if one.detail else ''}"))
+        elif expected is not None and not expected.allows(one.outcome, one.differs):
+            found.append(Surprise(case, _unlike(expected, one)))
     if complete:
         found += [Surprise(case, "is expected, but no such case exists") for case in expectations.cases if case not in all_cases]
     return found
 
 
-def updated(before: Expectations, version: str, seen: dict[str, Seen], all_cases: set[str]) -> Expectations:
-    """Lines for all that is not fine. A reason stays while its outcome does; a new one says what came back."""
-    cases = {case: one for case, one in before.cases.items() if case in all_cases and case not in seen}
-    for case, (outcome, fine, detail) in seen.items():
-        if not fine:
-            old = before.cases.get(case)
-            cases[case] = old if old is not None and old.allows(outcome) else Expected(case, outcome, detail or outcome)
+def updated(before: Expectations, version: str, seen: dict[str, Seen], all_cases: set[str], accept: Accept) -> Expectations:
+    """Without the lines of cases that are as they should be, or are gone. What `accept` does not take stays as it was."""
+    cases = {case: one for case, one in before.cases.items() if case in all_cases and not (case in seen and seen[case].fine)}
+    for case, one in seen.items():
+        if one.fine or not accept.takes(case):
+            continue
+        outcome, differs = one.outcome, one.differs
+        old = cases.get(case)
+        if old is None or not old.allows(outcome, differs) or old.finding != accept.finding:
+            kept = old.reason if old is not None and outcome in old.outcome.split(" or ") else ""
+            words = old.outcome if old is not None and kept else outcome
+            cases[case] = Expected(case, words, accept.reason or kept or one.detail or outcome, accept.finding, differs)
     return Expectations(version, cases)

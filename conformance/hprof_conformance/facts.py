@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from hprof_corpus.digest import Content, HeapDump, Instance, PrimitiveArray, class_name
+from hprof_corpus.digest import Content, HeapDump, Instance, PrimitiveArray, class_name, identity
 from hprof_corpus.layouts import BASIC_TYPES
 from hprof_corpus.reader import decompressed
 from hprof_corpus.source import is_gzip, open_bytes
@@ -19,15 +20,53 @@ FILLERS = ("[Ljdk/internal/vm/FillerElement;", "jdk/internal/vm/FillerObject")
 
 @dataclass(frozen=True)
 class Fact:
-    """A line of Everything.java: class NAME COUNT, loaded NAME COUNT, text TEXT, chain CLASS NUMBER NEXT LENGTH,
-    static CLASS NAME VALUE, array NAME LENGTH. Of a histogram of the VM: objects NAME LEAST MOST. Of the file: dumps COUNT."""
+    """A line of Program.java: class NAME COUNT, hidden NAME COUNT (a hidden class's name goes on with +), loaded NAME COUNT,
+    text TEXT, chain CLASS NUMBER NEXT LENGTH, static CLASS NAME VALUE, field CLASS NAME VALUE (of each instance), elements NAME
+    BYTES (of an array), array NAME LENGTH. Of a histogram of the VM: objects NAME LEAST MOST. Of the file: dumps COUNT."""
 
     kind: str
     words: list[str]
 
 
+@dataclass(frozen=True)
+class Difference:
+    what: str  # the words of a fact before the last
+    found: str
+    expected: str
+
+    def __str__(self) -> str:
+        return f"{self.what}: {self.found} instead of {self.expected}"
+
+
+@dataclass(frozen=True)
+class Compared:
+    differences: list[Difference]
+    covered: int  # objects of the dump that belong to a class whose number is known
+    objects: int
+
+
+_ESCAPE = re.compile(r"\\u([0-9a-f]{4})")
+
+
 def parse(lines: list[str]) -> list[Fact]:
-    return [Fact(kind, words) for kind, *words in (line.split("\t") for line in lines)]
+    """\\uXXXX is a code unit of UTF-16."""
+    found = []
+    for line in lines:
+        units = _ESCAPE.sub(lambda match: chr(int(match[1], 16)), line)
+        text = units.encode("utf-16-be", "surrogatepass").decode("utf-16-be", "surrogatepass")
+        kind, *words = text.split("\t")
+        found.append(Fact(kind, words))
+    return found
+
+
+def lines(facts: list[Fact]) -> list[str]:
+    """As `parse` takes them."""
+    found = []
+    for fact in facts:
+        units = "\t".join([fact.kind, *fact.words]).encode("utf-16-be", "surrogatepass")
+        codes = [int.from_bytes(units[at : at + 2], "big") for at in range(0, len(units), 2)]
+        found.append("".join(chr(code) if code < 128 else f"\\u{code:04x}" for code in codes))
+    return found
 
 
 class _Heap:
@@ -62,6 +101,19 @@ class _Heap:
                 found[text.decode("utf-16-be", "replace")] += 1
         return found
 
+    def hidden(self, name: str) -> list[Instance]:
+        """Of hidden classes, whose names have a + and an address of the VM, or a slash in its place."""
+        prefix = class_name(name)
+        names = [one for one in self.classes if one.startswith((f"{prefix}+", f"{prefix}/"))]
+        return [one for each in names for class_id in self.classes[each] for one in self.instances.get(class_id, [])]
+
+    def field(self, name: str, field: str) -> list[str]:
+        """The values that instances have, each once."""
+        return sorted({self.fields(one).get(field, b"").hex() for one in self.of(name)})
+
+    def has_elements(self, name: str, elements: str) -> bool:
+        return any(array.bytes is not None and array.bytes.hex() == elements for array in self._arrays(name))
+
     def static(self, name: str, static: str) -> list[str]:
         return [
             value.bytes.hex()
@@ -70,10 +122,12 @@ class _Heap:
             if self._content.strings.get(value.key) == static
         ]
 
-    def has_array(self, name: str, length: int) -> bool:
+    def _arrays(self, name: str) -> list[PrimitiveArray]:
         types = {type_: class_name(f"{word}[]") for word, (type_, *_) in BASIC_TYPES.items()}
-        arrays = (one for one in self._dump.objects if isinstance(one, PrimitiveArray))
-        return any(one.length == length and types[one.type] == name for one in arrays)
+        return [one for one in self._dump.objects if isinstance(one, PrimitiveArray) and types[one.type] == name]
+
+    def has_array(self, name: str, length: int) -> bool:
+        return any(one.length == length for one in self._arrays(name))
 
     def chain(self, name: str, number: str, following: str) -> int:
         """How many objects hang together, from number 0 on."""
@@ -87,44 +141,79 @@ class _Heap:
         return length
 
 
-def differences(file: Path, facts: list[Fact]) -> str:
-    """Empty if the dump has all that the program says."""
+def _covered(kinds: Counter[str], facts: list[Fact]) -> int:
+    """How many objects of the dump are of a class whose number the facts give."""
+    exact = {class_name(fact.words[0]) for fact in facts if fact.kind in ("class", "objects")}
+    return sum(number for name, number in kinds.items() if name in exact)
+
+
+def compare(file: Path, facts: list[Fact]) -> Compared:
+    """What in the dump is not as the program says."""
     data = open_bytes(str(file))
     try:
         content = Content(decompressed(data) if is_gzip(data) else data)
     except FramingError as error:
-        return f"not readable: {error}"
+        return Compared([Difference("dump", f"not readable: {error}", "a readable one")], 0, 0)
     if not content.dumps:
-        return "no heap dump"
+        return Compared([Difference("heap dump", "none", "one")], 0, 0)
     heap = _Heap(content, content.dumps[-1])
     texts = heap.texts() if any(fact.kind == "text" for fact in facts) else Counter()
-    objects = objects_by_class(content) if any(fact.kind == "objects" for fact in facts) else Counter()
+    objects = objects_by_class(content)
+    found = [one for fact in facts if (one := _difference(fact, heap, texts, objects, len(content.dumps)))]
+    return Compared(found, _covered(objects, facts), objects.total())
 
-    def difference(fact: Fact) -> str:
-        name, *words = fact.words
-        match fact.kind:
-            case "class":
-                number = len(heap.of(name))
-                return "" if number == int(words[0]) else f"{name}: {number} instances instead of {words[0]}"
-            case "loaded":
-                number = len(heap.classes.get(class_name(name), []))
-                return "" if number == int(words[0]) else f"{name}: {number} classes instead of {words[0]}"
-            case "objects":
-                least, most = map(int, words)
-                expected = f"{least}" if least == most else f"{least} to {most}"
-                return "" if least <= objects[name] <= most else f"{name}: {objects[name]} objects instead of {expected}"
-            case "text":
-                return "" if texts[name] else f"no String {name!r}"
-            case "chain":
-                number = heap.chain(name, words[0], words[1])
-                return "" if number == int(words[2]) else f"{name}: a chain of {number} instead of {words[2]}"
-            case "static":
-                values = heap.static(name, words[0])
-                return "" if values == [words[1]] else f"{name}.{words[0]} is {values} instead of {words[1]}"
-            case "dumps":
-                return "" if len(content.dumps) == int(name) else f"{len(content.dumps)} heap dumps instead of {name}"
-            case "array":
-                return "" if heap.has_array(name, int(words[0])) else f"no {name} of {words[0]} elements"
-        return f"no such fact: {fact.kind}"
 
-    return "; ".join(filter(None, map(difference, facts)))
+def compare_to(file: Path, original: Path) -> Compared:
+    """What in the dump is not as in another one: IDs are the same in both."""
+    parts, objects = [], 0
+    for one in (original, file):
+        try:
+            content = Content(open_bytes(str(one)))
+        except FramingError as error:
+            return Compared([Difference("dump", f"not readable: {error}", "a readable one")], 0, 0)
+        parts.append({name: f"{part.count} items, {part.sum:032x}" for name, part in identity(content, "exact").items()})
+        objects = sum(len(dump.objects) for dump in content.dumps)
+    before, after = parts
+    return Compared(
+        [Difference(name, after[name], before[name]) for name in before if after[name] != before[name]], objects, objects
+    )
+
+
+def _difference(fact: Fact, heap: _Heap, texts: Counter[str], objects: Counter[str], dumps: int) -> Difference | None:
+    name, *words = fact.words
+    shown = class_name(name).replace("/", ".")
+
+    def unless(right: bool, what: str, found: object, expected: str) -> Difference | None:
+        return None if right else Difference(what, str(found), expected)
+
+    def number(found: int, what: str, expected: str) -> Difference | None:
+        return unless(found == int(expected), what, found, expected)
+
+    match fact.kind:
+        case "class":
+            return number(len(heap.of(name)), f"instances of {shown}", words[0])
+        case "hidden":
+            return number(len(heap.hidden(name)), f"instances of the hidden class {shown}", words[0])
+        case "loaded":
+            return number(len(heap.classes.get(class_name(name), [])), f"classes {shown}", words[0])
+        case "objects":
+            least, most = map(int, words)
+            expected = f"{least}" if least == most else f"{least} to {most}"
+            return unless(least <= objects[name] <= most, f"objects of {shown}", objects[name], expected)
+        case "text":
+            return unless(bool(texts[name]), f"String {name!a}", "none", "one")
+        case "chain":
+            return number(heap.chain(name, words[0], words[1]), f"chain of {shown}", words[2])
+        case "static":
+            values = heap.static(name, words[0])
+            return unless(values == [words[1]], f"{shown}.{ascii(words[0])[1:-1]}", ", ".join(values) or "none", words[1])
+        case "field":
+            values = heap.field(name, words[0])
+            return unless(values == [words[1]], f"{shown}.{ascii(words[0])[1:-1]}", ", ".join(values) or "none", words[1])
+        case "elements":
+            return unless(heap.has_elements(name, words[0]), f"{name} of {words[0]}", "none", "one")
+        case "array":
+            return unless(heap.has_array(name, int(words[0])), f"{name} of {words[0]} elements", "none", "one")
+        case "dumps":
+            return number(dumps, "heap dumps", name)
+    return Difference(f"fact {fact.kind}", "no such kind of fact", "a known one")

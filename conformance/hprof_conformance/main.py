@@ -50,13 +50,30 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--list", action="store_true", help="readers, producers and the number of cases")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="readers that run at the same time")
     parser.add_argument("--report", type=Path, metavar="DIR", help="where results go; build/conformance/report if not given")
-    parser.add_argument("--update", action="store_true", help="rewrite the expectations, for review")
+    parser.add_argument("--update", action="store_true", help="remove the expectations of what is as it should be")
+    parser.add_argument(
+        "--accept", type=_list, default=[], metavar="CASES", help="with --update: expect what these cases are, patterns of names"
+    )
+    parser.add_argument("--finding", type=int, default=0, metavar="N", help="with --accept: the finding of FINDINGS.md")
+    parser.add_argument("--reason", default="", metavar="TEXT", help="with --accept: why, in a sentence")
+    parser.add_argument(
+        "--failures", type=Path, metavar="FILE", help="what --reader is known to get wrong; --update and --accept change it"
+    )
     parser.add_argument("--gold", action="store_true", help="make the gold files anew, from the producers that run")
     parser.add_argument("--huge", action="store_true", help="also dumps of more than 2 GB, which take 5 GB of memory and of disk")
     parser.add_argument("--timeout", type=_seconds, metavar="S", help="for a file under 1 MB; 10s if not given")
     parser.add_argument("--quiet", action="store_true", help="no progress")
     parser.add_argument("--root", type=Path, default=cases.source_tree(), help=argparse.SUPPRESS)
-    return parser.parse_args()
+    asked = parser.parse_args()
+    if asked.accept and not asked.update:
+        parser.error("--accept needs --update")
+    if asked.accept and not (asked.finding or asked.failures):
+        parser.error("--accept needs --finding, or --failures with --reason")
+    if asked.failures and not asked.reader:
+        parser.error("--failures needs --reader")
+    if asked.failures and asked.accept and not asked.reason:
+        parser.error("--accept with --failures needs --reason")
+    return asked
 
 
 def _named(names: list[str], known: list[str], what: str) -> set[str]:
@@ -96,11 +113,23 @@ def chosen_producers(asked: argparse.Namespace, known: list[ways.Producer]) -> l
     return [one for one in known if one.name in names]
 
 
-def _expected(asked: argparse.Namespace, name: str) -> expectations.Expectations:
-    """A program of the user's own has none, even if its name is that of a known one."""
+def _file_of(asked: argparse.Namespace, name: str) -> Path | None:
+    """Where the expectations are. A program of the user's own has those of --failures, even if its name is that of a known one."""
     if asked.reader or asked.producer:
-        return expectations.Expectations()
-    return expectations.read(asked.root / EXPECTATIONS / f"{name}.toml")
+        failures: Path | None = asked.failures
+        return failures
+    root: Path = asked.root
+    return root / EXPECTATIONS / f"{name}.toml"
+
+
+def _expected(asked: argparse.Namespace, name: str) -> expectations.Expectations:
+    path = _file_of(asked, name)
+    return expectations.read(path) if path else expectations.Expectations()
+
+
+def seen(cell: matrix.Cell) -> expectations.Seen:
+    outcome, differs = report.outcome_and_differences(cell.verdict)
+    return expectations.Seen(outcome, cell.verdict.is_fine, cell.verdict.detail, differs)
 
 
 def _compare_readers(
@@ -114,12 +143,15 @@ def _compare_readers(
             continue
         name = row.reader.name
         known[name] = _expected(asked, name)
-        verdicts = {cell.case.name: cell.verdict for cell in row.cells}
-        seen = {case: expectations.Seen(one.outcome, one.is_fine, one.detail) for case, one in verdicts.items()}
-        if asked.update and row.reader.kind != "own":
-            known[name] = expectations.updated(known[name], row.hello.version, seen, all_cases)
-            expectations.write(asked.root / EXPECTATIONS / f"{name}.toml", row.reader.title, known[name])
-        found[name] = expectations.compare(known[name], seen, all_cases, complete)
+        found_now = {cell.case.name: seen(cell) for cell in row.cells}
+        path = _file_of(asked, name)
+        if asked.update and path is not None:
+            accept = expectations.Accept(asked.accept, asked.finding, asked.reason)
+            known[name] = expectations.updated(known[name], row.hello.version, found_now, all_cases, accept)
+            expectations.write(path, row.reader.title, known[name])
+        found[name] = expectations.compare(known[name], found_now, all_cases, complete)
+        if row.ended:
+            found[name].append(expectations.Surprise("the end of the run", row.ended))
     return known, found
 
 
@@ -162,19 +194,23 @@ def _run() -> int:
         return 0
     folder = _report_folder(asked, build)
     some_readers, some_producers = chosen_readers(asked, all_readers), chosen_producers(asked, all_producers)
-    chosen = []
+    chosen: list[cases.Case] = []
+    controls: list[cases.Case] = []
     if some_readers:
         progress("reading the corpus")
         chosen = cases.read_cases(root, build / "truth", asked.cases)
         if not chosen:
             raise RefusedError("no case matches")
+        controls = cases.read_controls(root, build / "truth", chosen)
     limits = Limits(seconds=asked.timeout) if asked.timeout else Limits()
+    accept = expectations.Accept(asked.accept, asked.finding, asked.reason) if asked.update else None
     made = []
     for one in some_producers:
-        made.append(producers.run(root, build, one, progress, asked.update, asked.gold))
+        made.append(producers.run(root, build, one, progress, accept, asked.gold))
         if made[-1]["why_not"]:
             progress(f"{one.title}: {made[-1]['why_not']}")
-    rows = matrix.run(root, build / "readers", some_readers, chosen, limits, max(asked.jobs, 1), progress)
+    fed = matrix.Cases(chosen, controls, cases.needs(root))
+    rows = matrix.run(root, build / "readers", some_readers, fed, limits, max(asked.jobs, 1), progress)
     known, surprises = _compare_readers(asked, rows, all_cases, not asked.cases)
 
     result = report.make(rows, chosen, known, surprises, made)

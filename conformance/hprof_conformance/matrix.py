@@ -17,7 +17,7 @@ from hprof_conformance import calibration, readers
 from hprof_conformance.calibration import Step
 from hprof_conformance.cases import Case
 from hprof_conformance.jvms import NotHereError
-from hprof_conformance.outcomes import Verdict, assess
+from hprof_conformance.outcomes import Verdict, assess, notices_of_valid
 from hprof_conformance.protocol import Hello, ProtocolError, Reply
 from hprof_conformance.readers import Reader
 from hprof_conformance.session import Limits, Session
@@ -31,6 +31,15 @@ class Cell:
     seconds: float
 
 
+@dataclass(frozen=True)
+class Cases:
+    """What readers are asked. `controls` are valid dumps that do not count, for the notices of a reader."""
+
+    chosen: list[Case]
+    controls: list[Case] = field(default_factory=list)
+    needs: list[list[str]] = field(default_factory=list)  # features, of all cases that there are
+
+
 @dataclass
 class Row:
     """A reader, and what it made of each case."""
@@ -40,6 +49,7 @@ class Row:
     calibration: list[Step] = field(default_factory=list)
     cells: list[Cell] = field(default_factory=list)
     why_not: str = ""  # why it did not run
+    ended: str = ""  # how it ended after the last case, if not well
     by_hand: str = ""  # the command for a shell
     starts: int = 0
 
@@ -68,7 +78,7 @@ def run_reader(
     root: Path,
     build: Path,
     reader: Reader,
-    cases: list[Case],
+    cases: Cases,
     limits: Limits,
     progress: Callable[[str], None],
     stop: threading.Event | None = None,
@@ -86,16 +96,22 @@ def run_reader(
     folder = Path(tempfile.mkdtemp(prefix=f"hprof-{reader.name}-"))
     session = Session(command, folder, limits, stop)
     try:
-        row.calibration = calibration.calibrate(session, folder, None if reader.kind == "own" else reader)
+        row.calibration = calibration.calibrate(session, folder, None if reader.kind == "own" else reader, cases.needs)
         row.hello = session.hello
         failed = [step for step in row.calibration if not step.passed]
         if failed or row.hello is None:
             row.why_not = "calibration: " + "; ".join(f"{step.what}: {step.found}" for step in failed)
             return row
-        for number, case in enumerate(cases):
-            row.cells.append(_cell(session, folder, case, row.hello))
+        replies = []
+        for number, case in enumerate(cases.chosen):
+            replies.append((case, *_ask(session, folder, case)))
             if number % 100 == 99:
-                progress(f"{reader.title}: {number + 1} of {len(cases)}")
+                progress(f"{reader.title}: {number + 1} of {len(cases.chosen)}")
+        controls = [_ask(session, folder, case)[0] for case in cases.controls]
+        row.ended = session.end()
+        valid = [*controls, *(reply for case, reply, _ in replies if case.should == "accept" and not case.rules)]
+        notices = notices_of_valid(reply for reply in valid if reply.outcome == "accepted")
+        row.cells = [Cell(case, reply, assess(case, row.hello, reply, notices), seconds) for case, reply, seconds in replies]
     finally:
         session.stop()
         row.starts = session.starts
@@ -103,7 +119,8 @@ def run_reader(
     return row
 
 
-def _cell(session: Session, folder: Path, case: Case, hello: Hello) -> Cell:
+def _ask(session: Session, folder: Path, case: Case) -> tuple[Reply, float]:
+    """The reply, and the seconds that it took."""
     folder.mkdir(exist_ok=True)  # the reader may have deleted it
     file = case.place(folder)
     began = time.monotonic()
@@ -113,14 +130,14 @@ def _cell(session: Session, folder: Path, case: Case, hello: Hello) -> Cell:
     if folder.exists():
         for left in folder.iterdir():  # caches beside the dump
             shutil.rmtree(left) if left.is_dir() and not left.is_symlink() else left.unlink()
-    return Cell(case, reply, assess(case, hello, reply), seconds)
+    return reply, seconds
 
 
 def run(
     root: Path,
     build: Path,
     chosen: list[Reader],
-    cases: list[Case],
+    cases: Cases,
     limits: Limits,
     jobs: int,
     progress: Callable[[str], None],

@@ -2,40 +2,49 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 
 from hprof_conformance.cases import Case
-from hprof_conformance.protocol import Hello, Reply
+from hprof_conformance.protocol import Entry, Hello, Reply
 
 # For a dump that a reader should accept, or may.
 RIGHT = "right"
+COUNTS_RIGHT = "counts right"  # the reader gives no content that could be compared
 WRONG_COUNTS = "wrong counts"
 WRONG_CONTENT = "wrong content"
+REFUSED_PARTLY = "refused in part"  # calls for some of the content fail, and all that is given is right
 REFUSED = "refused"  # a valid dump
-UNSUPPORTED = "unsupported"
 # For a dump that it should reject or report.
 REJECTED = "rejected"
 NOTICED = "accepted with notice"
 TOLERATED = "accepted, nothing lost"
+COUNTS_ONLY = "accepted, counts right"  # content was not compared
 UNREPORTED = "accepted without notice"  # nothing is lost, but a reader must report the fault
 SILENT_LOSS = "accepted with silent loss"
 # For any.
+NOT_COMPARED = "accepted, nothing compared"
+UNSUPPORTED = "unsupported"
 CRASHED = "crashed"
 HUNG = "hung"
 OUT_OF_MEMORY = "out of memory"
 
 OUTCOMES = (
-    *(RIGHT, WRONG_COUNTS, WRONG_CONTENT, REFUSED, UNSUPPORTED),
-    *(REJECTED, NOTICED, TOLERATED, UNREPORTED, SILENT_LOSS, CRASHED, HUNG, OUT_OF_MEMORY),
+    *(RIGHT, COUNTS_RIGHT, WRONG_COUNTS, WRONG_CONTENT, REFUSED_PARTLY, REFUSED, UNSUPPORTED, NOT_COMPARED),
+    *(REJECTED, NOTICED, TOLERATED, COUNTS_ONLY, UNREPORTED, SILENT_LOSS, CRASHED, HUNG, OUT_OF_MEMORY),
 )
 
 # No line in expectations is needed for these.
-AS_IT_SHOULD_BE = {RIGHT, UNSUPPORTED, REJECTED, NOTICED, TOLERATED}
+AS_IT_SHOULD_BE = {RIGHT, COUNTS_RIGHT, UNSUPPORTED, NOT_COMPARED, REJECTED, NOTICED, TOLERATED, COUNTS_ONLY}
 
 # Of an invalid dump: a fault in a class or a name leaves open what fields are, but not the bytes of arrays and instances.
 _WHATEVER_THE_CLASS = {"instance_bytes", "object_arrays", "primitive_arrays"}
 
+_END, _END_MISSING = "ends", "REC-007"
 _FAILURES = {"crashed": CRASHED, "hung": HUNG, "out of memory": OUT_OF_MEMORY}
+_FAILED = "failed: "
+_DIFFERS_BY_DUMP = re.compile(r"0x[0-9a-fA-F]+|[0-9]+|@[0-9a-f]+")
 
 
 @dataclass(frozen=True)
@@ -44,55 +53,115 @@ class Difference:
     expected: str
     found: str
 
+    @property
+    def is_failure(self) -> bool:
+        return self.found.startswith(_FAILED)
+
 
 @dataclass(frozen=True)
 class Verdict:
     outcome: str
     detail: str
-    differences: list[Difference]
+    differences: list[Difference] = field(default_factory=list)
+    beneath: str = ""  # of an unsupported case: the outcome if the reader claimed it
 
     @property
     def is_fine(self) -> bool:
         return self.outcome in AS_IT_SHOULD_BE
 
 
+def _words(entry: Entry) -> str:
+    return f"{entry.count} items, {entry.sum}"
+
+
 def differences(case: Case, hello: Hello, reply: Reply) -> tuple[list[Difference], list[Difference]]:
     """Of counts, and of digests. Only what the reader says that it gives is compared, and has to be there."""
     counts = []
     for name in hello.counts:
-        found, expected = reply.counts.get(name), case.truth.counts[name]
-        if found != expected:
-            counts.append(Difference(name, str(expected), "not given" if found is None else str(found)))
+        found = reply.counts.get(name)
+        if not case.truth.allows(name, found):
+            counts.append(Difference(name, str(case.truth.counts[name]), "not given" if found is None else str(found)))
     entries = []
     truth = case.truth.exact if hello.references == "exact" else case.truth.resolved
     for name in hello.digests if truth is not None else []:
         assert truth is not None
         one, right = reply.digests.get(name), truth[name]
-        if one != right:
-            words = "not given" if one is None else f"{one.count} items, {one.sum}"
-            entries.append(Difference(name, f"{right.count} items, {right.sum}", words))
+        if name in reply.failed:
+            entries.append(Difference(name, _words(right), _FAILED + reply.failed[name]))
+        elif one != right:
+            entries.append(Difference(name, _words(right), "not given" if one is None else _words(one)))
     return counts, entries
 
 
-def assess(case: Case, hello: Hello, reply: Reply) -> Verdict:
+def kind_of(notice: str) -> str:
+    """A notice without what differs from dump to dump: numbers and addresses."""
+    return " ".join(_DIFFERS_BY_DUMP.sub("#", notice).split())
+
+
+@dataclass(frozen=True)
+class Notices:
+    """The kinds of notices that a reader gives for valid dumps: they report no fault. `are_noise`: it says something else of
+    each valid dump, so none of its notices counts."""
+
+    of_valid: frozenset[str] = frozenset()
+    are_noise: bool = False
+
+    def that_count(self, notices: Iterable[str]) -> list[str]:
+        return [] if self.are_noise else [one for one in notices if one.strip() and kind_of(one) not in self.of_valid]
+
+
+_FEW = 5
+
+
+def notices_of_valid(replies: Iterable[Reply]) -> Notices:
+    """`replies` are those to valid dumps."""
+    all_of_them = [{kind_of(one) for one in reply.notices} for reply in replies]
+    kinds = frozenset[str]().union(*all_of_them)
+    return Notices(kinds, len(kinds) > max(_FEW, len(all_of_them) // 10))
+
+
+def assess(case: Case, hello: Hello, reply: Reply, notices: Notices | None = None) -> Verdict:
+    verdict = _claimed(case, hello, reply, notices or Notices())
     unsupported = [f"{name}: {hello.unsupported[name]}" for name in case.requires if name in hello.unsupported]
-    if unsupported and reply.outcome not in ("hung", "out of memory"):
-        return Verdict(UNSUPPORTED, "; ".join(unsupported), [])
+    if not unsupported or verdict.outcome in (HUNG, OUT_OF_MEMORY):
+        return verdict
+    return Verdict(UNSUPPORTED, "; ".join(unsupported), [], verdict.outcome)
+
+
+def _claimed(case: Case, hello: Hello, reply: Reply, notices: Notices) -> Verdict:
+    """Of a case that the reader claims to support."""
     if reply.outcome in _FAILURES:
-        return Verdict(_FAILURES[reply.outcome], reply.message, [])
+        return Verdict(_FAILURES[reply.outcome], reply.message)
     if reply.outcome == "rejected":
-        return Verdict(REFUSED if case.should == "accept" else REJECTED, reply.message, [])
+        return Verdict(REFUSED if case.should == "accept" else REJECTED, reply.message)
     counts, entries = differences(case, hello, reply)
+    compares = set(hello.digests)
     if case.should == "either":
-        entries = []  # what such a dump holds is as open as whether it is read
+        entries, compares = [], set()  # what such a dump holds is as open as whether it is read
     elif case.should != "accept":
-        entries = [one for one in entries if one.what in _WHATEVER_THE_CLASS]
+        compares &= _WHATEVER_THE_CLASS
+        entries = [one for one in entries if one.what in compares]
+    if case.truth.exact is None:
+        compares = set()
     found = counts + entries
     words = "; ".join(f"{one.what}: {one.found} instead of {one.expected}" for one in found)
     if case.should in ("accept", "either"):
-        outcome = WRONG_COUNTS if counts else WRONG_CONTENT if entries else RIGHT
-        return Verdict(outcome, words, found)
-    if reply.notices:
-        return Verdict(NOTICED, "; ".join(reply.notices)[:500], found)
-    unnoticed = UNREPORTED if case.should == "report" else TOLERATED
-    return Verdict(SILENT_LOSS if found else unnoticed, words, found)
+        return Verdict(_of_valid(counts, entries, hello, compares), words, found)
+    said = [*notices.that_count(reply.notices), *(f"{name}: {error}" for name, error in reply.failed.items())]
+    if said:
+        return Verdict(NOTICED, "; ".join(said)[:500], found)
+    if found:
+        return Verdict(SILENT_LOSS, words, found)
+    if case.should == "report" and _END in hello.counts and _END_MISSING in case.rules:
+        return Verdict(NOTICED, f"it gives its caller {reply.counts[_END]} HEAP_DUMP_END")
+    if case.should == "report":
+        return Verdict(UNREPORTED, words)
+    return Verdict(TOLERATED if compares else COUNTS_ONLY if hello.counts else NOT_COMPARED, words)
+
+
+def _of_valid(counts: list[Difference], entries: list[Difference], hello: Hello, compares: set[str]) -> str:
+    if counts:
+        return WRONG_COUNTS
+    if entries:
+        return REFUSED_PARTLY if all(one.is_failure for one in entries) else WRONG_CONTENT
+    return RIGHT if compares else COUNTS_RIGHT if hello.counts else NOT_COMPARED

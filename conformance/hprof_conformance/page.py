@@ -2,15 +2,34 @@
 
 from __future__ import annotations
 
+import html
 import json
 from pathlib import Path
 from typing import Any
+
+from hprof_conformance.texts import COLUMNS, score_cells
 
 TEMPLATE = Path(__file__).parent / "page.html"
 _MARK = "/*REPORT*/"
 
 
-def make(report: dict[str, Any]) -> str:
+def _table(report: dict[str, Any]) -> str:
+    """The rows of the scores, which are there without JavaScript, too."""
+    rows = [(one["title"], one["version"], *score_cells(one)) for one in report["readers"] if one["ran"]]
+
+    def line(cells: tuple[str, ...], name: str) -> str:
+        return "<tr>" + "".join(f"<{name}>{html.escape(cell)}</{name}>" for cell in cells) + "</tr>"
+
+    return "".join([line(COLUMNS, "th"), *(line(row, "td") for row in rows)])
+
+
+def _script(value: Any) -> str:
     """`<` is escaped, so that nothing in a message can end the script or begin a tag."""
-    data = json.dumps(report, ensure_ascii=True, separators=(",", ":")).replace("<", "\\u003c")
-    return TEMPLATE.read_text(encoding="utf-8").replace(_MARK, data)
+    return json.dumps(value, ensure_ascii=True, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def make(report: dict[str, Any]) -> str:
+    scores = _table(report)
+    page = TEMPLATE.read_text(encoding="utf-8")
+    page = page.replace("<!--SCORES-->", f"<table>{scores}</table>").replace('/*SCORES*/""', _script(scores))
+    return page.replace(_MARK, _script(report))

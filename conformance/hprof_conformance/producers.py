@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import lzma
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -13,12 +12,12 @@ from typing import Any
 from hprof_conformance import expectations, facts, jvms, ways
 from hprof_conformance.command import own_program
 from hprof_conformance.everything import FailedError
-from hprof_conformance.expectations import outcome_of_dump
-from hprof_conformance.files import read_json, read_toml
+from hprof_conformance.expectations import Accept, outcome_of_dump
+from hprof_conformance.files import read_toml
+from hprof_conformance.gold import Gold, keep
 from hprof_conformance.jvms import Jvm, NotHereError
 from hprof_conformance.ways import Dump, Producer, Setting, built
 from hprof_conformance.whole import ends_well, whole_until
-from hprof_corpus.source import is_gzip
 from hprof_corpus.walk import FramingError
 
 Json = dict[str, Any]
@@ -54,8 +53,12 @@ def _by_rule(found: Json, severities: tuple[str, ...]) -> dict[str, int]:
     return {rule: found["totals"][rule] for rule in sorted(rules)}
 
 
+NOT_COMPARED = "not compared"  # the producer says nothing of what it dumped
+
+
 def _unread(dump: Dump, size: int, content: str, fine: bool) -> Json:
-    return {"how": dump.how, "bytes": size, "valid": fine, "strict": {}, "in_profile": {}, "content": content, "fine": fine}
+    empty: Json = {"strict": {}, "in_profile": {}, "differs": {}, "covered": 0, "objects": 0}
+    return {"how": dump.how, "bytes": size, "valid": fine, **empty, "content": content, "fine": fine}
 
 
 def check(tool: Path, dump: Dump) -> Json:
@@ -70,12 +73,18 @@ def check(tool: Path, dump: Dump) -> Json:
     except FailedError as error:
         return _unread(dump, size, str(error), fine=False)
     left = _by_rule(own, ("error", "warning"))
+    compared = facts.Compared([], 0, 0)
     if dump.interrupted:
         content = "; ".join(words for words in (_whole(dump.file, strict), dump.note) if words)
         fine = content.startswith("complete until") and (bool(left) or ends_well(dump.file))
     else:
-        content = facts.differences(dump.file, dump.facts) if dump.facts else ""
-        fine = bool(own["valid"]) and not left and not content
+        if dump.original is not None:
+            compared = facts.compare_to(dump.file, dump.original)
+        elif dump.facts:
+            compared = facts.compare(dump.file, dump.facts)
+        is_compared = dump.facts or dump.original
+        content = "; ".join(map(str, compared.differences)) if is_compared else NOT_COMPARED
+        fine = bool(own["valid"]) and not left and not compared.differences
     return {
         "how": dump.how,
         "bytes": size,
@@ -83,6 +92,9 @@ def check(tool: Path, dump: Dump) -> Json:
         "strict": _by_rule(strict, ("error", "warning", "note")),
         "in_profile": left,
         "content": content,
+        "differs": {one.what: one.found for one in compared.differences},
+        "covered": compared.covered,
+        "objects": compared.objects,
         "fine": fine,
     }
 
@@ -114,35 +126,28 @@ def _version(root: Path, producer: Producer, jvm: Jvm) -> str:
     return producer.version or "unknown"
 
 
-def _about(producer: Producer, version: str, way: str) -> str:
+def _about(setting: Setting, version: str, way: str) -> str:
+    producer = setting.producer
     who = f"{producer.title}, version {version}"
     if producer.kind == "shark":
         return f"gold/{way}, copied by {who}."
+    main, arguments = setting.program(way)
     options = "".join(f", {option}" for option in ways.JCMD.get(way, []))
-    return f"Everything.java, dumped by {who}{options}."
+    return f"{' '.join([main, *arguments])}, dumped by {who}{options}."
 
 
-def keep(root: Path, producer: Producer, version: str, file: Path, checked: Json) -> None:
-    """As a gold file. A reader may refuse a dump that is invalid even in the producer's profile."""
-    gold = root / "conformance" / "gold"
-    gold.mkdir(exist_ok=True)
-    name = "-".join(word for word in (producer.name, *checked["how"].split("-")) if word != ways.SMALL)
-    data = file.read_bytes()
-    gzipped = is_gzip(memoryview(data))  # its members are part of what a reader must read
-    kept = gold / f"{name}.hprof.{'gz' if gzipped else 'xz'}"
-    kept.write_bytes(data if gzipped else lzma.compress(data, preset=9 | lzma.PRESET_EXTREME))
-    index = gold / "index.json"
-    known: Json = read_json(index) if index.exists() else {}
-    known[name] = {
-        "about": _about(producer, version, checked["how"]),
-        "file": kept.name,
-        "rules": list(checked["in_profile"]),
-        "should": "accept" if checked["valid"] else "either",
-    }
-    index.write_text(json.dumps(known, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+def _gold(setting: Setting, version: str, dump: Dump, checked: Json) -> Gold:
+    """A reader may refuse a dump that is invalid even in the producer's profile."""
+    assert dump.file is not None
+    way = dump.how
+    name = "-".join(word for word in (setting.producer.name, *way.split("-")) if word != ways.SMALL)
+    should = "accept" if checked["valid"] else "either"
+    return Gold(
+        name, _about(setting, version, way), should, list(checked["in_profile"]), dump.file.read_bytes(), facts.lines(dump.facts)
+    )
 
 
-def run(root: Path, build: Path, producer: Producer, progress: Callable[[str], None], update: bool, gold: bool) -> Json:
+def run(root: Path, build: Path, producer: Producer, progress: Callable[[str], None], accept: Accept | None, gold: bool) -> Json:
     found: Json = {
         "name": producer.name,
         "title": producer.title,
@@ -163,8 +168,10 @@ def run(root: Path, build: Path, producer: Producer, progress: Callable[[str], N
     except (NotHereError, subprocess.SubprocessError, OSError) as error:
         found["why_not"] = str(error)
         return found
+    setting = Setting(root, build, folder, producer, jvm)
+    kept: list[Gold] = []
     try:
-        for dump in ways.KINDS[producer.kind](Setting(root, build, folder, producer, jvm)):
+        for dump in ways.KINDS[producer.kind](setting):
             progress(f"{producer.title}: {dump.how}{f': {dump.note}' if dump.note else ''}")
             if dump.left_out:
                 found["left_out"].append({"how": dump.how, "why": dump.note})
@@ -173,7 +180,7 @@ def run(root: Path, build: Path, producer: Producer, progress: Callable[[str], N
             if dump.file is None:
                 continue
             if gold:
-                keep(root, producer, found["version"], dump.file, found["dumps"][-1])
+                kept.append(_gold(setting, found["version"], dump, found["dumps"][-1]))
             shutil.rmtree(dump.file.parent)  # a folder for each way: Setting.place
         found["ran"] = True
     except (NotHereError, FailedError, subprocess.SubprocessError, OSError) as error:
@@ -181,23 +188,28 @@ def run(root: Path, build: Path, producer: Producer, progress: Callable[[str], N
         return found
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    _compare(root, producer, found, update)
+    if gold and [one["how"] for one in found["dumps"]] == producer.ways:
+        keep(root, producer.name, kept)
+    _compare(root, producer, found, accept)
     return found
 
 
-def _compare(root: Path, producer: Producer, found: Json, update: bool) -> None:
+def _compare(root: Path, producer: Producer, found: Json, accept: Accept | None) -> None:
     """Findings and differences that expectations/<name>.toml does not list are surprises."""
     path = root / "conformance" / "expectations" / f"{producer.name}.toml"
     own = producer.kind == "own"
     known = expectations.Expectations() if own else expectations.read(path)
     known_ways = {way for one in read_producers(root) if one.name == producer.name for way in one.ways}
-    seen = {dump["how"]: expectations.Seen(outcome_of_dump(dump), dump["fine"], detail="") for dump in found["dumps"]}
-    if update and not own:
-        known = expectations.updated(known, found["version"], seen, known_ways)
+    seen = {
+        dump["how"]: expectations.Seen(outcome_of_dump(dump), dump["fine"], dump["content"], dump["differs"])
+        for dump in found["dumps"]
+    }
+    if accept is not None and not own:
+        known = expectations.updated(known, found["version"], seen, known_ways, accept)
         expectations.write(path, producer.title, known)  # even without cases: another version may show some
     for dump in found["dumps"]:
         expected = known.cases.get(dump["how"])
-        if expected is not None and expected.allows(seen[dump["how"]].outcome):
-            dump["reason"] = expected.reason
+        if expected is not None and expected.allows(seen[dump["how"]].outcome, dump["differs"]):
+            dump["reason"], dump["finding"] = expected.reason, expected.finding
     surprises = expectations.compare(known, seen, known_ways, complete=True)
     found["surprises"] = [{"case": one.case, "what": one.what} for one in surprises]

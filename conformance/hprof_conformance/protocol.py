@@ -13,7 +13,7 @@ import jsonschema
 from hprof_corpus.truth import OBJECTS
 
 VERSION = 1
-COUNTS = (*OBJECTS, "objects", "classes", "roots", "strings")
+COUNTS = (*OBJECTS, "objects", "classes", "roots", "strings", "ends")
 SCHEMA = Path(__file__).parent / "protocol.schema.json"
 
 
@@ -48,6 +48,7 @@ class Reply:
     notices: list[str] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
     digests: dict[str, Entry] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)  # entries of digests, each with the error of the call that failed
 
 
 @cache

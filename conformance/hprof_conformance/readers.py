@@ -31,6 +31,8 @@ class Reader:
     kind: str  # java, program, own, none
     folder: Path  # own: the program itself
     unsupported: dict[str, str]
+    says: dict[str, str] = field(default_factory=dict)  # by unsupported feature: "the reader" or "we"
+    asks: dict[str, str] = field(default_factory=dict)  # by count and entry: what the adapter asks the reader for
     counts: list[str] = field(default_factory=list)  # these three: what its hello must say, kept apart from the adapter
     digests: list[str] = field(default_factory=list)
     references: str = "exact"
@@ -40,9 +42,7 @@ class Reader:
     jdk8_tools: bool = False  # java: it is part of the tools.jar of JDK 8
     fetched: str = ""  # java: what writes the reader's own sources into a folder
     crate: str = ""  # program: as `cargo install` takes it; empty if the folder holds a Cargo project
-    package: str = ""  # program: of Debian
     start: list[str] = field(default_factory=list)  # program: what is installed, and its options before the file
-    after: list[str] = field(default_factory=list)  # program: after the file, when it is run by hand
     adapter: str = ""  # program: a module of hprof_conformance.adapters
     why: str = ""  # none: why it is not run
 
@@ -51,10 +51,23 @@ def read_readers(root: Path) -> list[Reader]:
     found = []
     for path in sorted((root / "conformance" / "readers").glob("*/reader.toml")):
         stated = read_toml(path)
-        unknown = set(stated.get("unsupported", {})) - set(FEATURES)
+        unsupported: dict[str, dict[str, str]] = stated.pop("unsupported", {})
+        unknown = set(unsupported) - set(FEATURES)
         if unknown:
             raise RefusedError(f"{path}: no such feature: {', '.join(sorted(unknown))}")
-        found.append(Reader(name=path.parent.name, folder=path.parent, **{"unsupported": {}, **stated}))
+        asks: dict[str, str] = stated.get("asks", {})
+        unasked = {*stated.get("counts", []), *stated.get("digests", [])} ^ set(asks)
+        if unasked and stated["kind"] != "none":
+            raise RefusedError(f"{path}: [asks] and the counts and digests differ: {', '.join(sorted(unasked))}")
+        found.append(
+            Reader(
+                name=path.parent.name,
+                folder=path.parent,
+                unsupported={feature: one["why"] for feature, one in unsupported.items()},
+                says={feature: one["says"] for feature, one in unsupported.items()},
+                **stated,
+            )
+        )
     return found
 
 
@@ -91,12 +104,9 @@ def _jdk8_tools(root: Path) -> Path:
 
 
 def _program(root: Path, reader: Reader, build: Path) -> list[str]:
-    """A Debian package, a crate, or a Cargo project of our own in the reader's folder; an adapter in Python starts it."""
-    if reader.package:
-        install([root / "ci" / "packages", reader.package], root, build.with_suffix(".log"))
-    else:
-        _crate(root, reader, build)
-    program = [str(build / "bin" / reader.start[0]), *reader.start[1:]]  # an absolute path stays
+    """A crate, or a Cargo project of our own in the reader's folder; an adapter in Python starts it."""
+    _crate(root, reader, build)
+    program = [str(build / "bin" / reader.start[0]), *reader.start[1:]]
     adapter = f"hprof_conformance.adapters.{reader.adapter}"
     return [sys.executable, "-m", adapter, *_identity(reader), *program]
 
@@ -129,7 +139,7 @@ FILE = "FILE"
 
 def one_request(command: list[str]) -> str:
     """What a shell takes to have a reader that speaks the protocol read FILE."""
-    return f"{shlex.join(command)} <<<'{{\"case\": \"\", \"file\": \"{FILE}\"}}'"
+    return f'{shlex.join(command)} <<<\'{{"case": "", "file": "{FILE}"}}\''
 
 
 def by_hand(root: Path, reader: Reader, build: Path) -> str:
@@ -140,7 +150,7 @@ def by_hand(root: Path, reader: Reader, build: Path) -> str:
         if reader.jdk8_tools:
             class_path += ":" + str(_jdk8_tools(root))
         return one_request(["java", *_JAVA_OPTIONS, "-cp", class_path, "Serve", reader.main, *_identity(reader)])
-    return shlex.join([str(own / "bin" / reader.start[0]), *reader.start[1:], FILE, *reader.after])
+    return shlex.join([str(own / "bin" / reader.start[0]), *reader.start[1:], FILE])
 
 
 def own_reader(program: str) -> Reader:

@@ -15,8 +15,11 @@ from hprof_conformance.cases import Case
 from hprof_conformance.expectations import Expectations, Surprise
 from hprof_conformance.matrix import Row
 from hprof_conformance.outcomes import (
+    COUNTS_ONLY,
+    COUNTS_RIGHT,
     CRASHED,
     HUNG,
+    NOT_COMPARED,
     NOTICED,
     OUT_OF_MEMORY,
     REJECTED,
@@ -25,6 +28,9 @@ from hprof_conformance.outcomes import (
     TOLERATED,
     UNREPORTED,
     UNSUPPORTED,
+    WRONG_CONTENT,
+    WRONG_COUNTS,
+    Verdict,
 )
 
 SCHEMA = Path(__file__).parent / "report.schema.json"
@@ -33,25 +39,36 @@ Json = dict[str, Any]
 
 def scores(row: Row) -> Json:
     """Of a reader. `valid` are the dumps that it should accept, `invalid` those that it should reject or report; without
-    unsupported ones."""
+    unsupported ones, of which only crashes and losses are counted, apart."""
     supported = [cell for cell in row.cells if cell.verdict.outcome != UNSUPPORTED]
     by_should = {
         should: Counter(cell.verdict.outcome for cell in supported if cell.case.should == should)
         for should in ("accept", "reject", "report", "either")
     }
     everywhere = Counter(cell.verdict.outcome for cell in supported)
+    beneath = Counter(cell.verdict.beneath for cell in row.cells if cell.verdict.beneath)
     accept, reject = by_should["accept"], by_should["reject"] + by_should["report"]
     with_objects = [cell for cell in supported if cell.case.should == "accept" and cell.case.has_objects]
+    real = Counter(cell.verdict.outcome for cell in supported if cell.case.is_real and cell.case.should == "accept")
     return {
         "cases": len(row.cells),
         "unsupported": len(row.cells) - len(supported),
+        "unsupported_crashes": beneath[CRASHED],
+        "unsupported_losses": beneath[SILENT_LOSS] + beneath[WRONG_COUNTS] + beneath[WRONG_CONTENT],
+        "real": real.total(),
+        "real_right": real[RIGHT],
+        "real_counts_right": real[COUNTS_RIGHT],
         "valid": accept.total(),
         "valid_right": accept[RIGHT],
+        "valid_counts_right": accept[COUNTS_RIGHT],
+        "valid_not_compared": accept[NOT_COMPARED],
         "content": len(with_objects),
         "content_right": sum(cell.verdict.outcome == RIGHT for cell in with_objects),
         "invalid": reject.total(),
         "invalid_rejected": reject[REJECTED] + reject[NOTICED],
         "invalid_tolerated": reject[TOLERATED],
+        "invalid_counts_only": reject[COUNTS_ONLY],
+        "invalid_not_compared": reject[NOT_COMPARED],
         "unreported": reject[UNREPORTED],
         "silent_losses": reject[SILENT_LOSS],
         "crashes": everywhere[CRASHED],
@@ -59,6 +76,12 @@ def scores(row: Row) -> Json:
         "out_of_memory": everywhere[OUT_OF_MEMORY],
         "seconds": round(sum(cell.seconds for cell in row.cells), 1),
     }
+
+
+def outcome_and_differences(verdict: Verdict) -> tuple[str, dict[str, str]]:
+    """As an expectation pins them."""
+    pinned = [] if verdict.is_fine else verdict.differences
+    return verdict.outcome, {one.what: "failed" if one.is_failure else one.found for one in pinned}
 
 
 def fails_calibration(one: Json) -> bool:
@@ -70,8 +93,10 @@ def _case(case: Case) -> Json:
     return {
         "name": case.name,
         "file": case.shown,
+        "member": case.member or "",
         "about": case.about,
         "should": case.should,
+        "real": case.is_real,
         "rules": case.rules,
         "requires": case.requires,
         "bytes": case.bytes,
@@ -92,6 +117,8 @@ def _row(row: Row, expectations: Expectations, surprises: list[Surprise]) -> Jso
         "why_not": row.why_not,
         "by_hand": row.by_hand,
         "unsupported": row.hello.unsupported if row.hello else reader.unsupported,
+        "says": reader.says,
+        "asks": reader.asks,
         "counts": row.hello.counts if row.hello else [],
         "digests": row.hello.digests if row.hello else [],
         "references": row.hello.references if row.hello else "",
@@ -106,11 +133,19 @@ def _row(row: Row, expectations: Expectations, surprises: list[Surprise]) -> Jso
         result: Json = {"case": cell.case.name, "outcome": cell.verdict.outcome, "fine": cell.verdict.is_fine}
         if cell.verdict.detail:
             result["detail"] = cell.verdict.detail
+        if cell.verdict.beneath:
+            result["beneath"] = cell.verdict.beneath
         if cell.reply.counts:
             result["counts"] = cell.reply.counts
+        if cell.verdict.differences:
+            result["differs"] = [
+                {"what": one.what, "found": one.found, "expected": one.expected} for one in cell.verdict.differences
+            ]
         expected = expectations.cases.get(cell.case.name)
-        if expected is not None and expected.allows(cell.verdict.outcome):
+        if expected is not None and expected.allows(*outcome_and_differences(cell.verdict)):
             result["reason"] = expected.reason
+            if expected.finding:
+                result["finding"] = expected.finding
         found["results"].append(result)
     return found
 
@@ -132,7 +167,7 @@ def make(
 ) -> Json:
     now = datetime.datetime.now(datetime.UTC)
     return {
-        "format": 1,
+        "format": 2,
         "run": {
             "date": now.strftime("%Y-%m-%dT%H:%M:%SZ"),
             "tool": __version__,

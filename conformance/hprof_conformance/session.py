@@ -41,13 +41,44 @@ class Limits:
         return self.seconds if is_small else self.seconds_large
 
 
-def resident(pid: int) -> int:
-    """Bytes that a process group's leader holds in memory."""
+def _family(leader: int) -> list[int]:
+    """The processes of the leader's session, and all that descend from one of them."""
+    parents: dict[int, tuple[int, int]] = {}  # parent and session
+    for entry in os.scandir("/proc"):
+        if entry.name.isdigit():
+            try:
+                words = Path(entry.path, "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+            except OSError:  # it has ended
+                continue
+            parents[int(entry.name)] = int(words[1]), int(words[3])
+    family = {pid for pid, (_, session) in parents.items() if session == leader} | {leader}
+    while more := {pid for pid, (parent, _) in parents.items() if parent in family} - family:
+        family |= more
+    return sorted(family)
+
+
+def _pages(pid: int) -> int:
     try:
-        pages = Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1]
+        return int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1])
     except (OSError, IndexError):
         return 0
-    return int(pages) * os.sysconf("SC_PAGESIZE")
+
+
+def _own_share(pid: int) -> int:
+    """Bytes; memory that processes share counts in parts."""
+    try:
+        rollup = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii")
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) << 10 for line in rollup.splitlines() if line.startswith("Pss:")), 0)
+
+
+def resident(leader: int, limit: int = 0) -> int:
+    """Bytes that a process and all that it started hold in memory. What they share is only counted once if the sum is beyond
+    the limit, because that takes longer."""
+    family = _family(leader)
+    found = sum(map(_pages, family)) * os.sysconf("SC_PAGESIZE")
+    return found if found <= limit else sum(map(_own_share, family))
 
 
 class StoppedError(Exception):
@@ -88,7 +119,11 @@ class Session:
             line = self._line(_START_TIMEOUT)
             if isinstance(line, Reply):
                 raise ProtocolError(f"no hello: {line.outcome}: {line.message}")
-            self.hello = parse_hello(line)
+            hello = parse_hello(line)
+            if self.hello not in (None, hello):
+                self.stop()
+                raise ProtocolError("another hello than at the first start")
+            self.hello = hello
         assert self.hello is not None
         return self.hello
 
@@ -110,14 +145,34 @@ class Session:
             self.stop()
             return Reply(case, "crashed", f"breach of the protocol: {error}")
 
+    def end(self) -> str:
+        """Closes the reader's standard input. Empty if the process then ends with status 0; else what it did."""
+        process = self._process
+        if process is None or process.stdin is None:
+            return ""
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.close()
+        try:
+            status = process.wait(_PATIENCE)
+        except subprocess.TimeoutExpired:
+            return f"did not end within {_PATIENCE:g} s after its input had ended"
+        finally:
+            self.stop()
+        how = f"signal {signal.Signals(-status).name}" if status < 0 else f"status {status}"
+        return f"ended with {how} after its input had ended" if status else ""
+
     def stop(self) -> None:
         """Ends the process and all that it started."""
         process = self._process
         self._process = None
         if process is None:
             return
+        family = [pid for pid in _family(process.pid) if pid != process.pid]  # one of them may have a session of its own
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
+        for pid in family:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
         process.wait()
         for pipe in (process.stdin, process.stdout):
             if pipe is not None:
@@ -134,7 +189,7 @@ class Session:
             while b"\n" not in self._pending:
                 if self._stop.is_set():
                     raise StoppedError
-                if resident(process.pid) > self._limits.memory:
+                if resident(process.pid, self._limits.memory) > self._limits.memory:
                     self.stop()
                     return Reply("", "out of memory", f"more than {self._limits.memory} bytes")
                 if os.fstat(self._errors.fileno()).st_size > MOST_ERRORS:

@@ -7,8 +7,8 @@ from xml.etree import ElementTree
 
 from hprof_conformance.report import Json, fails_calibration
 
-_COLUMNS = (
-    *("reader", "version", "valid read right", "content right", "invalid refused", "tolerated", "unreported"),
+COLUMNS = (
+    *("reader", "version", "real dumps right", "valid read right", "content right", "invalid refused", "tolerated", "unreported"),
     *("silent losses", "crashes", "hangs", "out of memory", "unsupported", "seconds"),
 )
 
@@ -25,6 +25,37 @@ def _of(part: int, whole: int) -> str:
     return f"{part} of {whole}" if whole else "none"
 
 
+def score_cells(one: Json) -> list[str]:
+    """The scores of a reader, by column. What was not compared is never under "right"."""
+    s = one["scores"]
+
+    def right(name: str, whole: str) -> str:
+        words = [_of(s[f"{name}_right"], s[whole])] if one["digests"] else []
+        if s[f"{name}_counts_right"]:
+            words.append(f"{'counts of ' if one['digests'] else 'counts alone: '}{_of(s[f'{name}_counts_right'], s[whole])}")
+        if name == "valid" and s["valid_not_compared"]:
+            words.append(f"accepted {s['valid_not_compared']}, nothing compared")
+        return ", ".join(words) or _of(0, s[whole])
+
+    tolerated = [str(s["invalid_tolerated"])] if one["digests"] or not one["counts"] else []
+    if s["invalid_counts_only"]:
+        tolerated.append(f"counts only: {s['invalid_counts_only']}")
+    if s["invalid_not_compared"]:
+        tolerated.append(f"nothing compared: {s['invalid_not_compared']}")
+    beneath = [f"{s[f'unsupported_{what}']} {what}" for what in ("crashes", "losses") if s[f"unsupported_{what}"]]
+    unsupported = _of(s["unsupported"], s["cases"])
+    return [
+        right("real", "real"),
+        right("valid", "valid"),
+        _of(s["content_right"], s["content"]) if one["digests"] else "not compared",
+        _of(s["invalid_rejected"], s["invalid"]),
+        ", ".join(tolerated) or "0",
+        *(str(s[name]) for name in ("unreported", "silent_losses", "crashes", "hangs", "out_of_memory")),
+        f"{unsupported} ({', '.join(beneath)})" if beneath else unsupported,
+        str(round(s["seconds"])),
+    ]
+
+
 def matrix(report: Json) -> str:
     run = report["run"]
     lines = [
@@ -35,31 +66,23 @@ def matrix(report: Json) -> str:
         "",
         "## Readers",
         "",
-        "*Valid read right*: accepted, and counts and content are the truth.",
+        "*Real dumps right*: of the valid dumps that real producers wrote, accepted, and counts and content are the truth.",
+        "*Valid read right*: the same for all valid dumps. *Counts alone*: the reader gives no content that could be compared.",
         "*Content right*: the same for the valid dumps that hold objects.",
-        "*Invalid refused*: rejected with a message, or accepted with a notice.",
-        "*Tolerated*: accepted, and nothing of the content is lost.",
-        "*Unreported*: the same without a notice, though SPEC.md says that a reader must report the fault.",
-        "*Silent losses*: accepted without a word, and objects are missing or changed. Unsupported cases are left out.",
+        "*Invalid refused*: rejected with a message, or accepted with a notice that the reader does not give for valid dumps.",
+        "*Tolerated*: accepted; content was compared, and none is lost. *Counts only*: counts are right, content was not compared.",
+        "*Unreported*: accepted without a notice, and nothing is lost, though SPEC.md says that a reader must report the fault.",
+        "*Silent losses*: accepted without a word, and objects are missing or changed.",
+        "*Unsupported*: these cases are in no other column; what was lost and crashed there is in brackets.",
         "*Seconds*: for all cases; a hang takes 10, or 60 for a large or compressed dump.",
         "",
-        "| " + " | ".join(_COLUMNS) + " |",
-        "| --- " * len(_COLUMNS) + "|",
+        "| " + " | ".join(COLUMNS) + " |",
+        "| --- " * len(COLUMNS) + "|",
     ]
     for one in report["readers"]:
         if not one["ran"]:
             continue
-        s = one["scores"]
-        cells = (
-            one["title"],
-            one["version"],
-            _of(s["valid_right"], s["valid"]),
-            _of(s["content_right"], s["content"]) if one["digests"] else "not compared",
-            _of(s["invalid_rejected"], s["invalid"]),
-            *(s[name] for name in ("invalid_tolerated", "unreported", "silent_losses", "crashes", "hangs", "out_of_memory")),
-            _of(s["unsupported"], s["cases"]),
-            round(s["seconds"]),
-        )
+        cells = (one["title"], one["version"], *score_cells(one))
         lines.append("| " + " | ".join(_cell(cell) for cell in cells) + " |")
     left_out = [one for one in report["readers"] if not one["ran"]]
     if left_out:
@@ -74,20 +97,25 @@ def _rules(found: dict[str, int]) -> str:
     return ", ".join(f"{rule} {count}" for rule, count in sorted(found.items())) or "none"
 
 
+def covered(dump: Json) -> str:
+    return f"{100 * dump['covered'] / dump['objects']:.0f} %" if dump["objects"] else "none"
+
+
 def _producers(producers: list[Json]) -> list[str]:
     lines = [
         *("", "## Producers", ""),
         "Findings in `strict`, and those that the producer's own profile leaves: errors and warnings, by rule, with their number.",
-        "*Content*: known objects, strings and links of the program that was dumped are there.",
+        "*Content*: known objects, values, strings and links of the program that was dumped are there.",
+        "*Covered*: the share of objects that belong to a class whose number is known, so that one left out would be found.",
         "",
-        "| producer | version | how | bytes | strict | in its profile | content |",
-        "| --- | --- | --- | --- | --- | --- | --- |",
+        "| producer | version | how | bytes | strict | in its profile | content | covered |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     for one in producers:
         for dump in one["dumps"]:
             cells = (
                 *(one["title"], one["version"], dump["how"], dump["bytes"]),
-                *(_rules(dump["strict"]), _rules(dump["in_profile"]), dump["content"] or "right"),
+                *(_rules(dump["strict"]), _rules(dump["in_profile"]), dump["content"] or "right", covered(dump)),
             )
             lines.append("| " + " | ".join(_cell(cell) for cell in cells) + " |")
     left_out = [one for one in producers if not one["ran"]]

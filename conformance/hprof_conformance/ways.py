@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import functools
-import lzma
 import os
 import shutil
 import signal
 import subprocess
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from hprof_conformance import everything, facts, javaproject, jvms
+from hprof_conformance import everything, facts, gold, javaproject, jvms
 from hprof_conformance.command import RefusedError
-from hprof_conformance.everything import PATIENCE, FailedError, Program, do, program
+from hprof_conformance.everything import PATIENCE, FailedError, Program, do, limited, program, steady
 from hprof_conformance.jvms import Jvm, NotHereError
 from hprof_conformance.whole import whole_until
 from hprof_corpus.walk import FramingError
@@ -28,6 +28,9 @@ _TO_BUILD = (  # Debian packages
 )
 SMALL = "small"  # with smaller arrays, for conformance/gold; also small-gz
 HUGE = "huge"  # a dump of more than 2 GB, only on demand
+ODD = "odd-"  # a kind of Odd.java alone, such as odd-nan
+ALL_ODD = "odd-all"  # Everything.java with all of them
+KINDS_OF_ODD = {"supplementary": "Supplementary", "names": "Names", "surrogates": "Surrogates", "nan": "NaN", "loaders": "Loaders"}
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,8 @@ class Producer:
     options: dict[str, list[str]] = field(default_factory=dict)  # of the JVM, by way
     gold: list[str] = field(default_factory=list)  # ways whose dumps are kept in conformance/gold
     version: str = ""  # of one that cannot be asked
+    package: str = ""  # converter: of Debian
+    start: list[str] = field(default_factory=list)  # converter: the program, before the two files
     why: str = ""
 
 
@@ -56,6 +61,7 @@ class Dump:
     interrupted: bool = False  # on purpose: the tool must say from where on it is incomplete
     note: str = ""
     left_out: bool = False
+    original: Path | None = None  # whose content it must have
 
 
 @dataclass(frozen=True)
@@ -73,6 +79,15 @@ class Setting:
         folder = self.folder / way
         folder.mkdir()
         return folder, folder / "dump.hprof"
+
+    def program(self, way: str) -> tuple[str, list[str]]:
+        """The main class that is dumped in this way, and its arguments."""
+        size = way.removesuffix("-gz")
+        if way == ALL_ODD:
+            return "Everything", [SMALL, *KINDS_OF_ODD.values()]
+        if way.startswith(ODD):
+            return "Odd", [KINDS_OF_ODD[way.removeprefix(ODD)]]
+        return "Everything", [size] if size in (SMALL, HUGE) else []
 
     def classes(self) -> Path:
         return everything.compile_into(self.root, self.build, self.folder)
@@ -120,27 +135,35 @@ def _build_tools(root: Path) -> Path:
 
 # ---- HotSpot
 
+_ALIKE = ["-XX:+UseSerialGC", "-Xmx64m"]  # the same addresses in each run, so that dumps of one JVM pack well
 JCMD = {"all": ["-all"], "gz": ["-gz=1"], "small-gz": ["-gz=1"], "parallel": ["-parallel=2"]}
 
 
-def _by_jcmd(one: Program, file: Path, way: str) -> list[facts.Fact]:
+# HotSpot 8 marks deleted JNI handles by an object of its own, and does not dump it.
+_UNDUMPED = {8: Counter({"java/lang/Object": 1})}
+
+
+def _by_jcmd(one: Program, file: Path, way: str, undumped: Counter[str] | None) -> list[facts.Fact]:
     """And what the VM says of the heap before and after. A dump of all objects holds more."""
     before = one.histogram() if way != "all" else None
     do(one.jcmd("GC.heap_dump", *JCMD.get(way, []), one.jvm.inside(file)))
-    return everything.agreed(before, one.histogram()) if before is not None else []
+    return everything.agreed(before, one.histogram(), undumped) if before is not None else []
 
 
 def _hotspot_way(setting: Setting, classes: Path, way: str) -> Dump:
     folder, file = setting.place(way)
     jvm = setting.jvm
     options = ["-Xmx512m", *setting.producer.options.get(way, [])]
+    is_small = way.startswith((SMALL, ODD))
+    if is_small:
+        options += _ALIKE
     if way == "out-of-memory":
         options = ["-Xmx64m", "-XX:+HeapDumpOnOutOfMemoryError", f"-XX:HeapDumpPath={jvm.inside(file)}"]
     elif way in ("before-full-gc", "after-full-gc"):
         when = "Before" if way == "before-full-gc" else "After"
         options += [f"-XX:+HeapDump{when}FullGC", f"-XX:HeapDumpPath={jvm.inside(folder)}"]
-    size = way.removesuffix("-gz")
-    with program(jvm, classes, options, folder, *([size] if size in (SMALL, HUGE) else [])) as one:
+    main, arguments = setting.program(way)
+    with program(jvm, classes, options, folder, *arguments, main=main, through=steady() if is_small else ()) as one:
         said = one.facts
         if way == "mxbean":
             one.send(f"dump {jvm.inside(file)}")
@@ -152,7 +175,7 @@ def _hotspot_way(setting: Setting, classes: Path, way: str) -> Dump:
         elif way == "jmap":
             do([*jvm.command("jmap"), f"-dump:live,format=b,file={jvm.inside(file)}", str(one.pid)])
         else:
-            said = [*said, *_by_jcmd(one, file, way)]
+            said = [*said, *_by_jcmd(one, file, way, _UNDUMPED.get(setting.producer.jdk))]
     return setting.dump(way, file, said)
 
 
@@ -177,9 +200,10 @@ def _core(one: Program, folder: Path) -> Path:
 def _sa_way(setting: Setting, classes: Path, way: str) -> Dump:
     folder, file = setting.place(way)
     jvm = setting.jvm
-    through = "ulimit -c unlimited" if way == "core" else ""
+    through = limited("-c unlimited") if way == "core" else ()
     options = ["-Xmx128m", "-XX:+UseG1GC", *setting.producer.options.get(way, [])]
-    with program(jvm, classes, options, folder, *([SMALL] if way == SMALL else []), through=through) as one:
+    main, arguments = setting.program(way)
+    with program(jvm, classes, options, folder, *arguments, main=main, through=through) as one:
         one.send("collect")  # a collection shows what its walk of the heap leaves out
         core = way == "core"
         whom = [str(jvm.home / "bin" / "java"), jvm.inside(_core(one, folder))] if core else [str(one.pid)]
@@ -214,9 +238,10 @@ def _dump_by_signal(one: Program) -> None:
 
 def _agent_way(agent: str, setting: Setting, classes: Path, way: str) -> Dump:
     folder, file = setting.place(way)
-    option, *others = setting.producer.options[way]
+    option, *others = setting.producer.options["small" if way.startswith(ODD) else way]
     options = [*others, f"{agent}={option.replace('FILE', setting.jvm.inside(file))}"]
-    with program(setting.jvm, classes, options, folder, *([SMALL] if way == SMALL else [])) as one:
+    main, arguments = setting.program(way)
+    with program(setting.jvm, classes, options, folder, *arguments, main=main) as one:
         said = one.facts
         if way == "signals":
             for _ in range(2):
@@ -289,7 +314,7 @@ def _interrupted_way(setting: Setting, classes: Path, way: str) -> Dump:
             with suppress(FramingError):  # check() reports it
                 os.truncate(file, whole_until(file))
     elif word == "limit":
-        with program(setting.jvm, classes, ["-Xmx256m"], folder, through=f"ulimit -f {int(size) // 1024}") as one:
+        with program(setting.jvm, classes, ["-Xmx256m"], folder, through=limited(f"-f {int(size) // 1024}")) as one:
             subprocess.run(one.jcmd("GC.heap_dump", *options, one.jvm.inside(file)), capture_output=True, check=False)
     else:
         full = folder / "full"
@@ -330,12 +355,27 @@ def _shark(setting: Setting) -> Iterator[Dump]:
 
     def strip(way: str) -> Dump:
         place, file = setting.place(way)
-        gold = place / "gold.hprof"
-        gold.write_bytes(lzma.decompress((setting.root / "conformance" / "gold" / f"{way}.hprof.xz").read_bytes()))
-        do([str(home / "bin" / "java"), "-cp", class_path, "Strip", str(gold), str(file)])
+        original = place / "gold.hprof"
+        original.write_bytes(gold.read(setting.root, way))
+        do([str(home / "bin" / "java"), "-cp", class_path, "Strip", str(original), str(file)])
         return setting.dump(way, file)
 
     return _each(setting, strip)
+
+
+def _converter(setting: Setting) -> Iterator[Dump]:
+    """A program that reads a dump and writes one."""
+    producer = setting.producer
+    if not Path(producer.start[0]).exists():
+        javaproject.install([setting.root / "ci" / "packages", producer.package], setting.root, setting.build / "packages.log")
+
+    def convert(way: str) -> Dump:
+        _, file = setting.place(way.replace("/", "-"))
+        original = setting.root / "corpus" / f"{way}.hprof"
+        do([*producer.start, str(original), str(file)])
+        return replace(setting.dump(way, file), original=original)
+
+    return _each(setting, convert)
 
 
 def _own(setting: Setting) -> Iterator[Dump]:
@@ -357,5 +397,6 @@ KINDS: dict[str, Callable[[Setting], Iterator[Dump]]] = {
     "interrupted": _interrupted,
     "hprof-gen": _generator,
     "shark": _shark,
+    "converter": _converter,
     "own": _own,
 }

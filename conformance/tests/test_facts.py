@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import gzip
 import json
-import lzma
+import random
 import subprocess
+import tarfile
 from collections import Counter
 from pathlib import Path
 
 import pytest
 from built import TOOL, needs_tool
 
-from hprof_conformance import everything, facts, producers, ways
+from hprof_conformance import everything, expectations, facts, gold, producers, ways
 from hprof_conformance.whole import ends_well, whole_until
 from hprof_corpus.assembler import assemble
+from hprof_corpus.digest import Content, class_name
 from hprof_corpus.truth import holds
-from hprof_corpus.walk import FramingError
+from hprof_corpus.walk import FramingError, Shapes, read_header, records, subrecords
 
 HEAP = """
 hprof "JAVA PROFILE 1.0.2" id-size 8 time 0
@@ -56,25 +58,29 @@ SAID = [
 ]
 
 
+def words(dump: Path, said: list[facts.Fact]) -> str:
+    return "; ".join(map(str, facts.compare(dump, said).differences))
+
+
 @pytest.mark.parametrize("packed", [False, True])
 def test_a_dump_that_has_all_that_the_program_says(packed: bool, tmp_path: Path) -> None:
     dump = tmp_path / "dump"
     data = assemble(HEAP).file.to_bytes()
     dump.write_bytes(gzip.compress(data) if packed else data)
-    assert facts.differences(dump, facts.parse(SAID)) == ""
+    assert words(dump, facts.parse(SAID)) == ""
 
 
 @pytest.mark.parametrize(
     ("change", "found"),
     [
-        (("end\n", "end\nsegment {\n}\nend\n"), "2 heap dumps instead of 1"),
-        (("  instance-dump @c class @Node [ int 2 object null ]\n", ""), "Node: 2 instances instead of 3; Node: a chain of 2"),
-        (("[ int 1 object @c ]", "[ int 1 object @a ]"), "Node: a chain of 2 instead of 3"),
-        (("[ int 0 object @b ]", "[ int 0 object @c ]"), "Node: a chain of 1 instead of 3"),
-        (("0x68e9", "0x68e8"), "no String"),
-        (("0x68e9", "0x68e900"), "no [B of 2 elements"),
-        (("count int 3", "count int 4"), "Node.count is ['00000004'] instead of 00000003"),
-        (("class @Node name $Node", "class @Node name $next"), "Node: 0 classes instead of 1"),
+        (("end\n", "end\nsegment {\n}\nend\n"), "heap dumps: 2 instead of 1"),
+        (("  instance-dump @c class @Node [ int 2 object null ]\n", ""), "instances of Node: 2 instead of 3; chain of Node: 2"),
+        (("[ int 1 object @c ]", "[ int 1 object @a ]"), "chain of Node: 2 instead of 3"),
+        (("[ int 0 object @b ]", "[ int 0 object @c ]"), "chain of Node: 1 instead of 3"),
+        (("0x68e9", "0x68e8"), "String 'h\\xe9': none"),
+        (("0x68e9", "0x68e900"), "[B of 2 elements: none"),
+        (("count int 3", "count int 4"), "Node.count: 00000004 instead of 00000003"),
+        (("class @Node name $Node", "class @Node name $next"), "classes Node: 0 instead of 1"),
         (("end\n", "cut 1\n"), "not readable"),
     ],
 )
@@ -82,14 +88,14 @@ def test_a_dump_that_lacks_something(change: tuple[str, str], found: str, tmp_pa
     dump = tmp_path / "dump"
     assert change[0] in HEAP
     dump.write_bytes(assemble(HEAP.replace(*change)).file.to_bytes())
-    assert found in facts.differences(dump, facts.parse(SAID))
+    assert found in words(dump, facts.parse(SAID))
 
 
 def test_a_malformed_gzip_file_is_reported(tmp_path: Path) -> None:
     dump = tmp_path / "dump"
     data = gzip.compress(assemble(HEAP).file.to_bytes())
     dump.write_bytes(data[:-1])
-    assert "not readable" in facts.differences(dump, facts.parse(SAID))
+    assert "not readable" in words(dump, facts.parse(SAID))
     dump.write_bytes(data + b"no member")
     with pytest.raises(FramingError, match="incorrect header check"):
         whole_until(dump)
@@ -98,7 +104,7 @@ def test_a_malformed_gzip_file_is_reported(tmp_path: Path) -> None:
 def test_an_unknown_fact_is_a_difference(tmp_path: Path) -> None:
     dump = tmp_path / "dump"
     dump.write_bytes(assemble(HEAP).file.to_bytes())
-    assert facts.differences(dump, facts.parse(["classes\tNode\t3"])) == "no such fact: classes"
+    assert words(dump, facts.parse(["classes\tNode\t3"])) == "fact classes: no such kind of fact instead of a known one"
 
 
 def test_two_histograms_of_the_vm(tmp_path: Path) -> None:
@@ -107,12 +113,12 @@ def test_two_histograms_of_the_vm(tmp_path: Path) -> None:
     ints = "  primitive-array-dump @i type int [ 1 ]\n  primitive-array-dump @j type int [ 2 ]\n"
     dump.write_bytes(assemble(HEAP.replace("}\nend\n", f"{ints}}}\nend\n")).file.to_bytes())
     before = Counter({"Node": 3, "[B": 1, "[I": 1, "java/lang/Class": 9, "[Ljdk/internal/vm/FillerElement;": 1, "Gone": 1})
-    assert facts.differences(dump, everything.agreed(before, before - Counter(["Gone"]))) == ""
-    found = facts.differences(dump, everything.agreed(before, before))
-    assert found == "Gone: 0 objects instead of 1"
+    assert words(dump, everything.agreed(before, before - Counter(["Gone"]))) == ""
+    found = words(dump, everything.agreed(before, before))
+    assert found == "objects of Gone: 0 instead of 1"
     without = Counter({"[I": 1, "Node": 2})
-    found = facts.differences(dump, everything.agreed(without, without))
-    assert found == "[I: 2 objects instead of 1; Node: 3 objects instead of 2"
+    found = words(dump, everything.agreed(without, without))
+    assert found == "objects of [I: 2 instead of 1; objects of Node: 3 instead of 2"
 
 
 def test_until_where_a_dump_is_complete(tmp_path: Path) -> None:
@@ -150,24 +156,69 @@ def test_every_producer_is_described() -> None:
         assert set(one.gold) <= set(one.ways)
 
 
-GOLD = Path(__file__).resolve().parents[1] / "gold"
-INDEX = json.loads((GOLD / "index.json").read_text(encoding="utf-8"))
+ROOT = Path(__file__).resolve().parents[2]
+INDEX = gold.index(ROOT)
 
 
-@pytest.mark.parametrize("name", sorted(INDEX))
+@pytest.mark.parametrize("name", sorted(name for name, one in INDEX.items() if "member" in one and one["producer"] != "shark"))
 def test_gold_dumps_hold_what_the_program_says(name: str, tmp_path: Path) -> None:
+    """But for what is known that the JVM does not dump as it is."""
     dump = tmp_path / "dump"
-    kept = GOLD / INDEX[name]["file"]
-    dump.write_bytes(lzma.decompress(kept.read_bytes()) if kept.suffix == ".xz" else kept.read_bytes())
-    said = [
-        "class\tEverything$Node\t1000",
-        "loaded\tEverything$Node\t3",
-        "chain\tEverything$Node\tnumber\tnext\t1000",
-        "static\tEverything\tj\t7fffffffffffffff",
-    ]
-    if not name.startswith("shark-"):  # the copy has other text
-        said.append("text\tconformance caf\u00e9")
-    assert facts.differences(dump, facts.parse(said)) == ""
+    dump.write_bytes(gold.read(ROOT, name))
+    producer = INDEX[name]["producer"]
+    known = expectations.read(ROOT / "conformance" / "expectations" / f"{producer}.toml").cases
+    expected = known.get(name.removeprefix(producer).removeprefix("-") or "small")
+    said = facts.parse(gold.facts_of(ROOT, name))
+    assert len(said) > 1
+    found = {one.what: one.found for one in facts.compare(dump, said).differences}
+    assert found == (expected.differs if expected else {})
+
+
+def _without(data: bytes, name: str) -> bytes:
+    """The dump without the middle one of the instances of a class."""
+    content = Content(memoryview(data))
+    (heap,) = content.dumps
+    header = read_header(data)
+    assert header is not None
+    found = []
+    for framed in records(data, header.size):
+        if framed.tag in (0x0C, 0x1C):
+            for shape, at, fields, _, end in subrecords(data, framed.body, framed.end, Shapes(header.id_size)):
+                if shape.record.name == "INSTANCE_DUMP" and content.name_of_class(heap, fields[2]) == name:
+                    found.append((framed.at, framed.length, at, end))
+    record, length, at, end = found[len(found) // 2]
+    shorter = (length - (end - at)).to_bytes(4, "big")
+    return data[: record + 5] + shorter + data[record + 9 : at] + data[end:]
+
+
+@pytest.mark.parametrize("name", ["jdk17", "agent8"])
+def test_one_object_left_out_of_a_producers_dump_is_found(name: str, tmp_path: Path) -> None:
+    """Of each class whose number the program says."""
+    data, said, dump = gold.read(ROOT, name), facts.parse(gold.facts_of(ROOT, name)), tmp_path / "dump"
+    classes = sorted({class_name(fact.words[0]) for fact in said if fact.kind == "class" and fact.words[1] != "0"})
+    assert {"Everything", "Everything$Node", "Everything$Base", "Everything$Derived", "Everything$Color"} <= set(classes)
+    for one in classes:
+        dump.write_bytes(_without(data, one))
+        assert f"of {one.replace('/', '.')}:" in words(dump, said), one
+
+
+def test_one_object_of_any_class_of_the_histograms_is_found(tmp_path: Path) -> None:
+    data, said, dump = gold.read(ROOT, "jdk17"), facts.parse(gold.facts_of(ROOT, "jdk17")), tmp_path / "dump"
+    names = [fact.words[0] for fact in said if fact.kind == "objects" and not fact.words[0].startswith("[")]
+    assert len(names) > 100
+    seed = random.SystemRandom().getrandbits(32)
+    print("seed", seed)
+    for one in random.Random(seed).sample(names, 5):
+        dump.write_bytes(_without(data, one))
+        assert f"objects of {one.replace('/', '.')}:" in words(dump, said), one
+
+
+def test_a_value_that_is_changed_in_a_producers_dump_is_found(tmp_path: Path) -> None:
+    data, said, dump = gold.read(ROOT, "jdk17"), facts.parse(gold.facts_of(ROOT, "jdk17")), tmp_path / "dump"
+    for value, where in (("1122334455667788", "Everything.Base.wide"), ("075bcd15", "Everything.Base.whole")):
+        assert bytes.fromhex(value) in data
+        dump.write_bytes(data.replace(bytes.fromhex(value), bytes(len(value) // 2)))
+        assert where.replace("Everything.", "Everything$", 1) in words(dump, said)
 
 
 # Whatever the version; HotSpot 8 alone has monitors, too.
@@ -176,24 +227,26 @@ ROOTS = {"ROOT_JNI_GLOBAL", "ROOT_JNI_LOCAL", "ROOT_JAVA_FRAME", "ROOT_STICKY_CL
 
 @pytest.mark.parametrize("name", ["jdk8", "jdk17", "jdk28"])
 def test_gold_dumps_of_hotspot_have_every_kind_of_root(name: str) -> None:
-    kept = GOLD / INDEX[name]["file"]
-    data = memoryview(lzma.decompress(kept.read_bytes()) if kept.suffix == ".xz" else kept.read_bytes())
-    assert set(holds(data).sub_records) >= ROOTS
+    assert set(holds(memoryview(gold.read(ROOT, name))).sub_records) >= ROOTS
 
 
 @needs_tool
 @pytest.mark.parametrize("name", sorted(INDEX))
 def test_auto_recognizes_the_producer_of_a_gold_dump(name: str) -> None:
     """And its profile leaves nothing but a known warning of the agent of 11 (PRODUCERS.md A.3), and what Shark's copy lacks."""
-    kept = GOLD / INDEX[name]["file"]
-    data = lzma.decompress(kept.read_bytes()) if kept.suffix == ".xz" else kept.read_bytes()
+    data = gold.read(ROOT, name)
     words: list[str | Path] = [TOOL, "--profile", "auto", "--format", "json", "-"]
     (report,) = json.loads(subprocess.run(words, input=data, stdout=subprocess.PIPE, check=False).stdout)["files"]
-    expected = {"agent": "jdk8-agent", "sa": "sa"}.get(name.rstrip("0123456789-gz"), "hotspot")
+    expected = {"agent8": "jdk8-agent", "sa11": "sa", "sa17": "sa", "sa28": "sa"}.get(INDEX[name]["producer"], "hotspot")
     assert report["profile"] == expected
     left = {one["rule"] for one in report["findings"] if one["severity"] != "note"}
     assert left <= ({"STR-003"} if name == "sa11" else {"STK-010", "REC-009"} if name.startswith("shark-") else set())
 
 
 def test_every_gold_dump_is_in_the_index() -> None:
-    assert {path.name for path in GOLD.glob("*.hprof.*")} == {one["file"] for one in INDEX.values()}
+    folder = gold.folder_of(ROOT)
+    assert {path.name for path in folder.iterdir()} == {"index.json", *(one["file"] for one in INDEX.values())}
+    for file in {one["file"] for one in INDEX.values() if "member" in one}:
+        with tarfile.open(folder / file, "r:xz") as archive:
+            dumps = {name for name in archive.getnames() if name.endswith(".hprof")}
+        assert dumps == {one["member"] for one in INDEX.values() if one["file"] == file}

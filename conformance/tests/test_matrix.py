@@ -9,6 +9,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -17,10 +18,10 @@ import jsonschema
 import pytest
 from built import ROOT, needs_tool
 
-from hprof_conformance import cases, diff, expectations, main, matrix, outcomes, page, report, texts
+from hprof_conformance import cases, diff, expectations, findings, main, matrix, outcomes, page, report, texts
 from hprof_conformance.cases import Case, Truth
 from hprof_conformance.command import RefusedError
-from hprof_conformance.expectations import Expectations, Expected, Seen
+from hprof_conformance.expectations import Accept, Expectations, Expected, Seen
 from hprof_conformance.producers import read_producers
 from hprof_conformance.protocol import Entry, Hello, Reply
 from hprof_conformance.readers import Reader, read_readers
@@ -30,14 +31,14 @@ NOTHING, ONE = Entry(0, "0" * 32), Entry(1, "1" * 32)
 
 
 def case(should: str, requires: list[str] | None = None, instances: int = 2) -> Case:
-    counts = {"instances": instances, "objects": instances, "classes": 1}
+    counts = {"instances": instances, "objects": instances, "classes": 1, "ends": 0}
     exact = {"object_arrays": ONE, "instances": ONE}
     resolved = {"object_arrays": NOTHING, "instances": ONE}
-    return Case("a/b", Path("x"), False, "about", should, ["OBJ-004"], requires or [], 10, Truth(counts, exact, resolved))
+    return Case("a/b", Path("x"), None, "about", should, ["OBJ-004"], requires or [], 10, Truth(counts, exact, resolved))
 
 
-def hello(references: str = "exact") -> Hello:
-    return Hello("r", "1", "", {"gzip": "none"}, ["instances"], ["object_arrays"], references)
+def hello(references: str = "exact", digests: list[str] | None = None) -> Hello:
+    return Hello("r", "1", "", {"gzip": "none"}, ["instances"], ["object_arrays"] if digests is None else digests, references)
 
 
 def accepted(instances: int = 2, entry: Entry = ONE, notices: list[str] | None = None) -> Reply:
@@ -64,8 +65,11 @@ def accepted(instances: int = 2, entry: Entry = ONE, notices: list[str] | None =
         ("report", accepted(), outcomes.UNREPORTED),
         ("report", accepted(instances=1), outcomes.SILENT_LOSS),
         ("report", Reply("a/b", "crashed", "no"), outcomes.CRASHED),
-        ("either", accepted(), outcomes.RIGHT),
-        ("either", accepted(entry=NOTHING), outcomes.RIGHT),
+        ("accept", Reply("a/b", "accepted", counts={"instances": 2}, failed={"object_arrays": "no"}), outcomes.REFUSED_PARTLY),
+        ("accept", Reply("a/b", "accepted", counts={"instances": 1}, failed={"object_arrays": "no"}), outcomes.WRONG_COUNTS),
+        ("reject", Reply("a/b", "accepted", counts={"instances": 1}, failed={"object_arrays": "no"}), outcomes.NOTICED),
+        ("either", accepted(), outcomes.COUNTS_RIGHT),
+        ("either", accepted(entry=NOTHING), outcomes.COUNTS_RIGHT),
         ("either", accepted(instances=1), outcomes.WRONG_COUNTS),
         ("either", Reply("a/b", "rejected", "no"), outcomes.REJECTED),
         ("either", Reply("a/b", "out of memory", "no"), outcomes.OUT_OF_MEMORY),
@@ -75,6 +79,46 @@ def test_outcomes(should: str, reply: Reply, outcome: str) -> None:
     assert outcomes.assess(case(should), hello(), reply).outcome == outcome
 
 
+@pytest.mark.parametrize(
+    ("should", "counts", "outcome"),
+    [
+        ("accept", ["instances"], outcomes.COUNTS_RIGHT),
+        ("reject", ["instances"], outcomes.COUNTS_ONLY),
+        ("accept", [], outcomes.NOT_COMPARED),
+        ("reject", [], outcomes.NOT_COMPARED),
+        ("report", [], outcomes.UNREPORTED),
+    ],
+)
+def test_what_is_not_compared_is_never_right(should: str, counts: list[str], outcome: str) -> None:
+    one = Hello("r", "1", "", {}, counts, [], "exact")
+    assert outcomes.assess(case(should), one, Reply("a/b", "accepted", counts=dict.fromkeys(counts, 2))).outcome == outcome
+
+
+def test_a_notice_counts_if_valid_dumps_are_read_without_it() -> None:
+    valid = [accepted(notices=["object 0x7 is odd"])] * 20
+    notices = outcomes.notices_of_valid(valid)
+    for words, outcome in (("object 0x9ab is odd", outcomes.TOLERATED), ("object 0x9ab is gone", outcomes.NOTICED)):
+        assert outcomes.assess(case("reject"), hello(), accepted(notices=[words]), notices).outcome == outcome
+    noise = outcomes.notices_of_valid([accepted(notices=["x" * number]) for number in range(1, 21)])
+    assert outcomes.assess(case("reject"), hello(), accepted(notices=["the end is missing"]), noise).outcome == outcomes.TOLERATED
+
+
+def test_a_reader_that_gives_the_end_of_a_series_has_reported_that_it_is_missing() -> None:
+    one = replace(case("report"), rules=["REC-007"])
+    for counts, outcome in ((["ends"], outcomes.NOTICED), ([], outcomes.UNREPORTED)):
+        says = Hello("r", "1", "", {}, counts, ["object_arrays"], "exact")
+        reply = Reply("a/b", "accepted", counts=dict.fromkeys(counts, 0), digests={"object_arrays": ONE})
+        assert outcomes.assess(one, says, reply).outcome == outcome
+
+
+def test_the_body_of_a_heap_dump_end_is_no_loss() -> None:
+    """Its text writes an instance; a reader that goes by lengths finds none."""
+    (one,) = cases.read_cases(ROOT, ROOT / "build" / "conformance" / "truth", ["invalid/REC-008/with-segment-102-id4"])
+    for instances, outcome in ((0, outcomes.COUNTS_ONLY), (1, outcomes.COUNTS_ONLY), (2, outcomes.SILENT_LOSS)):
+        reply = Reply(one.name, "accepted", counts={"instances": instances})
+        assert outcomes.assess(one, hello(digests=[]), reply).outcome == outcome
+
+
 def test_a_dangling_reference_may_look_like_null_if_the_reader_says_so() -> None:
     found = outcomes.assess(case("accept"), hello("resolved"), accepted(entry=NOTHING))
     assert found.outcome == outcomes.RIGHT
@@ -82,7 +126,8 @@ def test_a_dangling_reference_may_look_like_null_if_the_reader_says_so() -> None
 
 def test_what_is_unsupported_may_crash_but_not_hang() -> None:
     one = case("accept", ["gzip"])
-    assert outcomes.assess(one, hello(), Reply("a/b", "crashed", "")).outcome == outcomes.UNSUPPORTED
+    crashed = outcomes.assess(one, hello(), Reply("a/b", "crashed", ""))
+    assert (crashed.outcome, crashed.beneath) == (outcomes.UNSUPPORTED, outcomes.CRASHED)
     assert outcomes.assess(one, hello(), Reply("a/b", "hung", "")).outcome == outcomes.HUNG
 
 
@@ -90,10 +135,12 @@ def test_what_is_unsupported_may_crash_but_not_hang() -> None:
 
 RIGHT = Seen("right", True, "")
 HUNG, CRASHED, OUT_OF_MEMORY = (Seen(outcome, False, "") for outcome in ("hung", "crashed", "out of memory"))
+LOST = Seen("wrong counts", False, "", {"instances": "1"})
+NONE = Accept()
 
 
 def lines(*found: tuple[str, str]) -> Expectations:
-    return Expectations("1", {name: Expected(name, outcome, f"because of {name}") for name, outcome in found})
+    return Expectations("1", {name: Expected(name, outcome, f"because of {name}", 7) for name, outcome in found})
 
 
 def test_a_case_that_fails_unlisted_a_listed_one_that_passes_and_one_that_is_gone_are_surprises() -> None:
@@ -104,25 +151,37 @@ def test_a_case_that_fails_unlisted_a_listed_one_that_passes_and_one_that_is_gon
     assert {one.case for one in expectations.compare(known, seen, set(seen), complete=False)} == found - {"gone"}
 
 
+@pytest.mark.parametrize(
+    ("differs", "is_surprise"),
+    [({"instances": "1"}, False), ({"instances": "0"}, True), ({}, True), ({"instances": "1", "statics": "0 items"}, True)],
+)
+def test_a_line_pins_the_value_of_the_reader(differs: dict[str, str], is_surprise: bool) -> None:
+    known = Expectations("1", {"a": Expected("a", "wrong counts", "it loses one", 7, {"instances": "1"})})
+    found = expectations.compare(known, {"a": Seen("wrong counts", False, "", differs)}, {"a"}, complete=True)
+    assert bool(found) == is_surprise
+    kept = expectations.updated(known, "1", {"a": Seen("wrong counts", False, "", differs)}, {"a"}, NONE)
+    assert kept == known  # without --accept nothing changes
+
+
 def test_a_line_may_allow_several_outcomes_where_load_decides() -> None:
     known = lines(("slow", "hung or out of memory"))
     for outcome in (HUNG, OUT_OF_MEMORY, CRASHED):
         found = expectations.compare(known, {"slow": outcome}, {"slow"}, complete=True)
         assert bool(found) == (outcome == CRASHED)
-        kept = expectations.updated(known, "1", {"slow": outcome}, {"slow"}).cases["slow"]
+        kept = expectations.updated(known, "1", {"slow": outcome}, {"slow"}, Accept(["slow"], 7)).cases["slow"]
         assert (kept == known.cases["slow"]) == (outcome != CRASHED)
 
 
-def test_an_update_keeps_reasons_and_leaves_no_surprise(tmp_path: Path) -> None:
+def test_an_update_removes_lines_and_adds_only_what_is_accepted(tmp_path: Path) -> None:
     known = lines(("as listed", "hung"), ("passes now", "crashed"), ("other", "crashed"), ("not run", "hung"), ("gone", "hung"))
-    seen = {"as listed": HUNG, "passes now": RIGHT, "other": Seen("hung", False, 'says "no"\n')}
+    seen = {"as listed": HUNG, "passes now": RIGHT, "other": HUNG, "new": LOST}
     every = {*seen, "not run"}
-    found = expectations.updated(known, "2", seen, every)
-    assert {name: one.reason for name, one in found.cases.items()} == {
-        "as listed": "because of as listed",
-        "other": 'says "no"\n',
-        "not run": "because of not run",
-    }
+    found = expectations.updated(known, "2", seen, every, NONE)
+    assert found.cases == {name: known.cases[name] for name in ("as listed", "not run", "other")}
+    assert {one.case for one in expectations.compare(found, seen, every, complete=True)} == {"other", "new"}
+    found = expectations.updated(known, "2", seen, every, Accept(["o*", "new"], 9, 'says "no"\n'))
+    assert found.cases["other"] == Expected("other", "hung", 'says "no"\n', 9)
+    assert found.cases["new"] == Expected("new", "wrong counts", 'says "no"\n', 9, {"instances": "1"})
     expectations.write(tmp_path / "r.toml", "R", found)
     assert expectations.read(tmp_path / "r.toml") == found
     assert not expectations.compare(found, seen, every, complete=True)
@@ -137,7 +196,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> report.Json:
     reader = Reader("test", "Test", "1", "test", "", "", "own", Path(__file__).parent / "own-reader", {})
     some = cases.read_cases(ROOT, tmp_path_factory.mktemp("truth"), ["valid/gzip-one-*"])
     assert len(some) == 3
-    row = matrix.run_reader(ROOT, Path("/nonexistent"), reader, some, Limits(), print)
+    row = matrix.run_reader(ROOT, Path("/nonexistent"), reader, matrix.Cases(some), Limits(), print)
     assert row.why_not.startswith("calibration: ")  # whose counts are wrong never counts
     row.why_not = ""
     row.cells = [matrix.Cell(one, (reply := accepted()), outcomes.assess(one, hello(), reply), 0.1) for one in some]
@@ -188,20 +247,28 @@ def test_the_difference_of_two_runs(made: report.Json) -> None:
         ({"fine": True, "content": "complete until 5 of 7 bytes"}, "fine"),
         ({"bytes": 0, "valid": False}, "no dump"),
         ({"valid": False, "in_profile": {"OBJ-004": 3, "REF-002": 1}}, "invalid; OBJ-004, REF-002"),
-        ({"in_profile": {"REF-002": 1}, "content": "Node: 0 instances instead of 3"}, "content differs"),
+        ({"in_profile": {"REF-002": 1}, "differs": {"instances of Node": "0"}}, "content differs"),
         ({"valid": False, "in_profile": {"REC-002": 1}, "content": "sound until 3 instead of 5 of 7 bytes"},
          "invalid; REC-002; content differs"),
         ({"content": "complete until 5 of 7 bytes"}, "neither error nor warning though interrupted"),
     ],
 )  # fmt: skip
 def test_the_outcome_of_a_dump_does_not_change_with_numbers(dump: report.Json, outcome: str) -> None:
-    whole = {"bytes": 7, "valid": True, "in_profile": {}, "content": "", "fine": False, **dump}
+    whole = {"bytes": 7, "valid": True, "in_profile": {}, "content": "", "differs": {}, "fine": False, **dump}
     assert expectations.outcome_of_dump(whole) == outcome
 
 
 def test_dumps_of_two_runs_differ_by_their_outcome() -> None:
     def run(content: str, fine: bool) -> report.Json:
-        dump = {"how": "killed", "bytes": 7, "valid": False, "in_profile": {"REC-002": 1}, "content": content, "fine": fine}
+        dump = {
+            "how": "killed",
+            "bytes": 7,
+            "valid": False,
+            "in_profile": {"REC-002": 1},
+            "content": content,
+            "differs": {},
+            "fine": fine,
+        }
         producer = {"name": "p", "ran": True, "version": "1", "dumps": [dump]}
         return {"readers": [], "producers": [producer]}
 
@@ -247,7 +314,7 @@ def test_every_reader_is_described_and_expectations_name_existing_cases() -> Non
             assert one.reason and not set(one.outcome.split(" or ")) & outcomes.AS_IT_SHOULD_BE
 
 
-GOLD = {"about": "About.", "should": "accept", "rules": []}
+GOLD = {"about": "About.", "should": "accept", "rules": [], "producer": "a"}
 DUMP = (ROOT / "corpus" / "valid" / "gzip-one-member-101-id4.hprof").read_bytes()
 
 
@@ -287,21 +354,33 @@ def test_a_file_of_the_corpus_that_the_manifest_does_not_describe_is_named(tmp_p
         cases.read_cases(tmp_path, tmp_path / "truth", [])
 
 
-FINDINGS = re.split(
-    r"^(?=\*\*\d+\.)", (ROOT / "conformance" / "FINDINGS.md").read_text().split("\n## Producers")[0], flags=re.MULTILINE
-)[1:]
+ALL_FINDINGS = findings.read(ROOT)
+PINNED = findings.pinned(ROOT)
 
 
-@pytest.mark.parametrize("finding", FINDINGS, ids=lambda finding: finding.split(".")[0].strip("*"))
-def test_a_reader_is_known_to_fail_for_the_file_that_a_finding_names(finding: str) -> None:
-    """A file that is changed may no longer show it."""
-    case = re.findall(r"`((?:valid|warning|invalid|several|either|gold)/[^`]+)`", finding)[0]
-    needs = {one["file"]: one["requires"] for one in json.loads((ROOT / "corpus/manifest.json").read_text())["files"]}
-    assert any(
-        case in expectations.read(ROOT / main.EXPECTATIONS / f"{reader.name}.toml").cases
-        or (reader.title in finding and set(needs[f"{case}.hprof"]) & set(reader.unsupported))
-        for reader in read_readers(ROOT)
-    )
+def test_every_expectation_has_a_finding_that_stands() -> None:
+    standing = {one.number for one in ALL_FINDINGS if not one.withdrawn}
+    assert set(PINNED) <= standing, set(PINNED) - standing
+    assert len({one.number for one in ALL_FINDINGS}) == len(ALL_FINDINGS)
+
+
+@pytest.mark.parametrize("one", ALL_FINDINGS, ids=lambda one: str(one.number))
+def test_a_finding_has_a_clause_a_file_and_a_command(one: findings.Finding) -> None:
+    if one.withdrawn:
+        return
+    assert one.title and one.clause and one.expected and one.actual
+    cases_of = PINNED.get(one.number, {})
+    if one.readers:  # each reader that it names is known to fail by it, and no other is
+        assert set(one.readers) == set(cases_of)
+        assert {each.reader for each in findings.shown(ROOT, one, cases_of)}
+    else:
+        assert one.command
+    if one.real and one.readers:
+        assert any(case.startswith("gold/") for some in cases_of.values() for case in some)
+
+
+def test_findings_md_is_made_from_what_is_checked_in() -> None:
+    assert (ROOT / "conformance" / "FINDINGS.md").read_text(encoding="utf-8") == findings.markdown(ROOT)
 
 
 # ---- the program
@@ -321,7 +400,7 @@ def test_a_program_that_takes_a_file_is_a_reader(tmp_path: Path) -> None:
     found = json.loads((tmp_path / "report" / "report.json").read_text())["readers"][0]
     results = {one["case"]: one["outcome"] for one in found["results"]}
     assert status == 0, out
-    assert results["valid/names-odd"] == "right"
+    assert results["valid/names-odd"] == outcomes.NOT_COMPARED
     assert "rejected" in results.values()
     for name in ("matrix.md", "junit.xml", "index.html"):
         assert (tmp_path / "report" / name).stat().st_size > 0
@@ -351,7 +430,7 @@ def test_a_reader_of_ones_own_fails_for_a_valid_dump_that_it_refuses(tmp_path: P
 @pytest.mark.parametrize(
     ("script", "status", "words"),
     [
-        ("cp corpus/valid/names-odd.hprof $1", 0, "| right |"),
+        ("cp corpus/valid/names-odd.hprof $1", 0, "| not compared |"),
         ("cp corpus/invalid/OBJ-004/two-instances-102-id8.hprof $1", 1, "dump: invalid; OBJ-004, and no line expects it"),
         ("echo no heap >&2; exit 3", 1, "ended with 3: no heap"),
         ("exit 0", 1, "nothing is left"),

@@ -27,14 +27,33 @@ def reader(name: str, outcomes: dict[str, str]) -> dict[str, Any]:
             "fine": outcome == "right",
             "detail": f"</script><b>{outcome}</b>",
             "counts": {"instances": 7},
+            **({"differs": [{"what": "instances", "found": "7", "expected": "9"}]} if outcome == "crashed" else {}),
         }
         for case, outcome in outcomes.items()
     ]
     names = ("valid_right", "valid", "content_right", "content", "invalid_rejected", "invalid", "invalid_tolerated")
-    more = ("unreported", "silent_losses", "crashes", "hangs", "out_of_memory", "unsupported", "cases", "seconds")
+    more = (
+        "unreported",
+        "silent_losses",
+        "crashes",
+        "hangs",
+        "out_of_memory",
+        "unsupported",
+        "cases",
+        "seconds",
+        "real",
+        "real_right",
+    )
+    none = ("real_counts_right", "valid_counts_right", "valid_not_compared", "invalid_counts_only", "invalid_not_compared")
+    apart = ("unsupported_crashes", "unsupported_losses")
     return {
         "name": name,
         "title": f"Reader {name}",
+        "family": f"family of {name}",
+        "asks": {"instances": "its list"},
+        "unsupported": {"gzip": "plain files only"},
+        "says": {"gzip": "we"},
+        "counts": ["instances"],
         "version": "1",
         "home": "nowhere",
         "bugs": "nobody",
@@ -42,7 +61,7 @@ def reader(name: str, outcomes: dict[str, str]) -> dict[str, Any]:
         "why_not": "",
         "by_hand": f"read-{name} FILE",
         "digests": ["instances"],
-        "scores": dict.fromkeys((*names, *more), 1),
+        "scores": {**dict.fromkeys((*names, *more), 1), **dict.fromkeys((*none, *apart), 0)},
         "results": results,
     }
 
@@ -51,6 +70,8 @@ def case(name: str, rule: str) -> dict[str, Any]:
     return {
         "name": name,
         "file": f"corpus/{name}.hprof",
+        "member": "",
+        "real": name == "one",
         "about": f"About {rule}.",
         "should": "accept",
         "rules": [rule],
@@ -60,7 +81,17 @@ def case(name: str, rule: str) -> dict[str, Any]:
     }
 
 
-DUMP = {"how": "jcmd", "bytes": 5, "valid": True, "strict": {"REF-002": 3}, "in_profile": {}, "content": "", "fine": True}
+DUMP = {
+    "how": "jcmd",
+    "bytes": 5,
+    "valid": True,
+    "strict": {"REF-002": 3},
+    "in_profile": {},
+    "content": "",
+    "fine": True,
+    "objects": 4,
+    "covered": 3,
+}
 LOST = {**DUMP, "how": "plain", "content": "Node: 0 instead of 3", "fine": False, "reason": "It loses <nodes>."}
 LEFT_OUT = {"how": "core", "why": "no core file"}
 REPORT: dict[str, Any] = {
@@ -98,7 +129,7 @@ def shown(folder: Path, address: str = "", act: str = "") -> str:
 
 
 def cells(dom: str) -> list[str]:
-    return re.findall(r'<td class="cell [^"]*">([^<]*)</td>', dom)
+    return re.findall(r'<td><button class="cell [^"]*" type="button">([^<]*)</button></td>', dom.split('id="by-case"')[1])
 
 
 def test_all_is_shown(tmp_path: Path) -> None:
@@ -133,11 +164,11 @@ def test_a_cell_says_what_was_fed_what_came_back_and_why_it_counts_as_it_does(tm
     words_of = ("Reader a 1: two", "About REC-012.", "12 bytes", "instances 9", "instances 7", "counts as", "hung", "</script>")
     for words in (*words_of, *commands):
         assert words in detail, words
-    assert 'id="detail"></div>' in shown(tmp_path)
+    assert re.search(r'id="detail"[^>]*></section>', shown(tmp_path))
 
 
 def click(cell: str) -> str:
-    return f"[...document.querySelectorAll('td.cell, tr.cell')].find(one => one.textContent.startsWith('{cell}')).click();"
+    return f"[...document.querySelectorAll('button.cell')].find(one => one.textContent.startsWith('{cell}')).click();"
 
 
 @pytest.mark.parametrize(
@@ -145,11 +176,39 @@ def click(cell: str) -> str:
     [
         (click("hung"), "Reader a 1: two"),
         (click("hung") + click("crashed"), "Reader b 1: one"),
-        (click("Producer p17plain"), "Producer p 17: plain"),
+        (click("Node: 0"), "Producer p 17: plain"),
     ],
 )
 def test_a_click_opens_what_is_behind_a_cell(act: str, words: str, tmp_path: Path) -> None:
     assert f"<h3>{words}</h3>" in shown(tmp_path, act=act).split('id="detail"')[1]
+
+
+def test_escape_closes_the_detail_and_the_focus_goes_back(tmp_path: Path) -> None:
+    act = click("hung") + "document.dispatchEvent(new KeyboardEvent('keydown', {key: 'Escape'}));"
+    act += "document.title = document.activeElement.textContent;"
+    dom = shown(tmp_path, act=act)
+    assert re.search(r'id="detail"[^>]*></section>', dom)
+    assert "<title>hung</title>" in dom
+
+
+def test_a_difference_names_what_the_reader_was_asked_for(tmp_path: Path) -> None:
+    dom = shown(tmp_path, "#" + quote("b:one"))
+    detail = html.unescape(re.sub(r"<[^>]+>", " ", dom.split('id="detail"')[1]))
+    for words in ("instances: 7; the truth is 9", "its list", "gzip: plain files only. So say we."):
+        assert words in detail, words
+
+
+def test_real_dumps_come_first_and_readers_stand_by_family(tmp_path: Path) -> None:
+    dom = shown(tmp_path)
+    real, constructed = dom.split('id="real"')[1].split('id="matrix"')
+    assert cells('id="by-case"' + real) == ["right", "crashed"]
+    assert cells('id="by-case"' + constructed) == ["hung", "right"]
+    assert "family of a" in real and "75 %" in dom
+
+
+def test_the_scores_are_there_without_javascript() -> None:
+    made = page.make(REPORT)
+    assert "<td>Reader a</td>" in made.split("<noscript>")[1].split("</noscript>")[0]
 
 
 def test_a_choice_filters_at_once(tmp_path: Path) -> None:

@@ -139,7 +139,7 @@ def test_an_adapter_has_to_declare_what_the_list_says(change: dict[str, Any], fo
     listed = Reader("test", "Test", "1", "test", "", "", "java", tmp_path, {}, counts=["instances"])
     one = session("well", tmp_path)
     try:
-        (step,) = (step for step in calibrate(one, tmp_path, replace(listed, **change)) if "the list" in step.what)
+        (step,) = (step for step in calibrate(one, tmp_path, replace(listed, **change), []) if "the list" in step.what)
     finally:
         one.stop()
     assert (step.passed, step.found) == (not found, found)

@@ -13,7 +13,10 @@ from pathlib import Path
 from hprof_conformance.protocol import Entry, Hello, Reply
 from hprof_conformance.serve import run, serve
 
-COUNTS = ["strings", "classes", "instances", "object_arrays", "primitive_arrays", "roots"]
+COUNTS = {
+    "jvm-hprof": ["strings", "classes", "instances", "object_arrays", "primitive_arrays", "roots", "ends"],
+    "hprof-analyzer": ["strings", "classes", "instances", "object_arrays", "primitive_arrays", "roots"],
+}
 DIGESTS = {
     "jvm-hprof": ["loaders", "instance_bytes", "object_arrays", "primitive_arrays"],
     "hprof-analyzer": ["strings", "classes", "loaders"],
@@ -40,7 +43,7 @@ def read(hello: Hello, program: list[str], case: str, file: Path) -> Reply:
 
 def main() -> None:
     name, version, bugs, *program = sys.argv[1:]
-    hello = Hello(name, version, bugs, UNSUPPORTED[name], COUNTS, DIGESTS[name], "exact")
+    hello = Hello(name, version, bugs, UNSUPPORTED[name], COUNTS[name], DIGESTS[name], "exact")
     serve(hello, lambda case, file: read(hello, program, case, file))
 
 

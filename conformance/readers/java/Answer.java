@@ -25,6 +25,8 @@ final class Answer {
     final Map<String, Long> counts = new LinkedHashMap<>();
     final Map<String, Entry> digests = new LinkedHashMap<>();
     final List<String> notices = new ArrayList<>();
+    /** Entries whose calls failed, with the first error of each. */
+    final Map<String, Throwable> failed = new LinkedHashMap<>();
     private final MessageDigest hash;
 
     Answer(Iterable<String> entries) {
@@ -40,6 +42,25 @@ final class Answer {
 
     void count(String what, long number) {
         counts.put(what, number);
+    }
+
+    /** What one call of the reader gives. */
+    interface Call {
+        Item item() throws Exception;
+    }
+
+    /** Adds what a call gives. A call that fails fails its entry, and no other. */
+    void add(String entry, Call call) {
+        if (failed.containsKey(entry)) {
+            return; // the entry is not given, so the rest of it is not asked for
+        }
+        try {
+            add(entry, call.item());
+        } catch (OutOfMemoryError error) {
+            throw error;
+        } catch (Exception | LinkageError | AssertionError | StackOverflowError error) {
+            failed.put(entry, error);
+        }
     }
 
     void add(String entry, Item item) {

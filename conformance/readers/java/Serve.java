@@ -87,12 +87,23 @@ final class Serve {
         Answer answer = new Answer(adapter.digests());
         try {
             adapter.read(new File(request.get("file").getAsString()), answer);
-            reply.put("outcome", "accepted");
+            String outcome = "accepted";
+            Map<String, String> failed = new LinkedHashMap<>();
+            for (Map.Entry<String, Throwable> one : answer.failed.entrySet()) {
+                failed.put(one.getKey(), message(one.getValue()));
+                answer.digests.remove(one.getKey());
+                if (isUncontrolled(one.getValue())) {
+                    outcome = "crashed";
+                    reply.put("message", one.getKey() + ": " + message(one.getValue()));
+                }
+            }
+            reply.put("outcome", outcome);
             reply.put("notices", answer.notices);
             reply.put("counts", answer.counts);
             Map<String, Object> digests = new LinkedHashMap<>();
             answer.digests.forEach((name, entry) -> digests.put(name, entry.toJson()));
             reply.put("digests", digests);
+            reply.put("failed", failed);
         } catch (Throwable thrown) {
             Throwable error = thrown instanceof InvocationTargetException ? thrown.getCause() : thrown;
             reply.put("outcome", outcome(error));

@@ -70,13 +70,13 @@ abstract class HatWalker implements Adapter {
                 classDump((JavaClass) one, answer);
             } else if (one instanceof JavaObject) {
                 counts[1]++;
-                instance((JavaObject) one, answer);
+                answer.add("instances", () -> instance((JavaObject) one));
             } else if (one instanceof JavaObjectArray) {
                 counts[2]++;
-                objectArray((JavaObjectArray) one, answer);
+                answer.add("object_arrays", () -> objectArray((JavaObjectArray) one));
             } else if (one instanceof JavaValueArray) {
                 counts[3]++;
-                valueArray((JavaValueArray) one, answer);
+                answer.add("primitive_arrays", () -> valueArray((JavaValueArray) one));
             }
         }
         for (int i = 0; i < counts.length; i++) {
@@ -93,40 +93,35 @@ abstract class HatWalker implements Adapter {
         return at < 0 ? 2 : at + 4;
     }
 
-    private static void value(Item item, JavaField field, JavaThing value) {
+    private static Item value(Item item, JavaField field, JavaThing value) {
         int type = typeOf(field);
         item.text(field.getName()).type(type);
-        if (type == 2) {
-            item.number(idOf(value));
-        } else {
-            item.part(Item.value(value.toString(), type));
-        }
+        return type == 2 ? item.number(idOf(value)) : item.part(Item.value(value.toString(), type));
     }
 
     private static void classDump(JavaClass one, Answer answer) {
-        Item item = new Item("class").number(one.getId()).className(one.getName());
-        item.number(one.getSuperclass() == null ? 0 : one.getSuperclass().getId());
-        for (JavaField field : one.getFields()) {
-            item.text(field.getName()).type(typeOf(field));
-        }
-        answer.add("classes", item);
-        answer.add("loaders", new Item("loader").number(one.getId()).number(idOf(one.getLoader())));
+        answer.add("classes", () -> {
+            Item item = new Item("class").number(one.getId()).className(one.getName());
+            item.number(one.getSuperclass() == null ? 0 : one.getSuperclass().getId());
+            for (JavaField field : one.getFields()) {
+                item.text(field.getName()).type(typeOf(field));
+            }
+            return item;
+        });
+        answer.add("loaders", () -> new Item("loader").number(one.getId()).number(idOf(one.getLoader())));
         for (JavaStatic each : one.getStatics()) {
-            Item attached = new Item("static").number(one.getId());
-            value(attached, each.getField(), each.getValue());
-            answer.add("statics", attached);
+            answer.add("statics", () -> value(new Item("static").number(one.getId()), each.getField(), each.getValue()));
         }
     }
 
     /** It puts the fields of superclasses first. */
-    private static void instance(JavaObject one, Answer answer) {
+    private static Item instance(JavaObject one) {
         Item item = new Item("instance").number(one.getId()).number(one.getClazz().getId());
         JavaThing[] values = one.getFields();
         JavaField[] fields = one.getClazz().getFieldsForInstance();
         int end = values.length;
         if (end != fields.length) { // it could not read them, and said so
-            answer.add("instances", item);
-            return;
+            return item;
         }
         for (JavaClass declaring = one.getClazz(); declaring != null; declaring = declaring.getSuperclass()) {
             int first = end - declaring.getFields().length;
@@ -135,21 +130,21 @@ abstract class HatWalker implements Adapter {
             }
             end = first;
         }
-        answer.add("instances", item);
+        return item;
     }
 
-    private static void objectArray(JavaObjectArray one, Answer answer) {
+    private static Item objectArray(JavaObjectArray one) {
         JavaThing[] elements = one.getElements();
         ByteBuffer ids = ByteBuffer.allocate(8 * elements.length);
         for (JavaThing element : elements) {
             ids.putLong(idOf(element));
         }
         Item item = new Item("object array").number(one.getId()).number(one.getClazz().getId());
-        answer.add("object_arrays", item.part(ids.array()));
+        return item.part(ids.array());
     }
 
     /** Elements are values in jhat, and texts in the tests' parser. */
-    private static void valueArray(JavaValueArray one, Answer answer) {
+    private static Item valueArray(JavaValueArray one) {
         int type = SIGNATURES.indexOf(one.getElementType()) + 4;
         Object elements = one.getElements();
         ByteBuffer bytes = ByteBuffer.allocate(8 * one.getLength());
@@ -158,6 +153,6 @@ abstract class HatWalker implements Adapter {
             bytes.put(element instanceof JavaThing ? Item.value(element.toString(), type) : Item.value(element));
         }
         Item item = new Item("primitive array").number(one.getId()).type(type);
-        answer.add("primitive_arrays", item.part(Arrays.copyOf(bytes.array(), bytes.position())));
+        return item.part(Arrays.copyOf(bytes.array(), bytes.position()));
     }
 }

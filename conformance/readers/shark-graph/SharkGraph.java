@@ -63,16 +63,18 @@ final class SharkGraph implements Adapter {
             answer.count("object_arrays", graph.getObjectArrayCount());
             answer.count("primitive_arrays", graph.getPrimitiveArrayCount());
             graph.getClasses().iterator().forEachRemaining(this::classDump);
-            graph.getInstances().iterator().forEachRemaining(this::instance);
+            graph.getInstances().iterator().forEachRemaining(one -> answer.add("instances", () -> instance(one)));
             for (Iterator<HeapObject.HeapObjectArray> all = graph.getObjectArrays().iterator(); all.hasNext();) {
                 HeapObject.HeapObjectArray array = all.next();
-                Item item = id(id(new Item("object array"), array.getObjectId()), array.getArrayClassId());
-                answer.add("object_arrays", item.part(SharkArrays.ids(array.readRecord().getElementIds(), mask)));
+                answer.add("object_arrays", () -> {
+                    Item item = id(id(new Item("object array"), array.getObjectId()), array.getArrayClassId());
+                    return item.part(SharkArrays.ids(array.readRecord().getElementIds(), mask));
+                });
             }
             for (Iterator<HeapObject.HeapPrimitiveArray> all = graph.getPrimitiveArrays().iterator(); all.hasNext();) {
                 HeapObject.HeapPrimitiveArray array = all.next();
-                Item item = id(new Item("primitive array"), array.getObjectId());
-                answer.add("primitive_arrays", SharkArrays.elements(item, array.readRecord()));
+                answer.add("primitive_arrays",
+                        () -> SharkArrays.elements(id(new Item("primitive array"), array.getObjectId()), array.readRecord()));
             }
         }
 
@@ -85,29 +87,31 @@ final class SharkGraph implements Adapter {
         }
 
         private void classDump(HeapObject.HeapClass one) {
-            ClassDumpRecord record = one.readRecord();
-            Item item = id(new Item("class"), one.getObjectId()).className(one.getName());
-            id(item, record.getSuperclassId());
-            for (ClassDumpRecord.FieldRecord field : one.readRecordFields()) {
-                item.text(one.instanceFieldName(field)).type(field.getType());
-            }
-            answer.add("classes", item);
-            answer.add("loaders", id(id(new Item("loader"), one.getObjectId()), record.getClassLoaderId()));
+            answer.add("classes", () -> {
+                Item item = id(new Item("class"), one.getObjectId()).className(one.getName());
+                id(item, one.readRecord().getSuperclassId());
+                for (ClassDumpRecord.FieldRecord field : one.readRecordFields()) {
+                    item.text(one.instanceFieldName(field)).type(field.getType());
+                }
+                return item;
+            });
+            answer.add("loaders",
+                    () -> id(id(new Item("loader"), one.getObjectId()), one.readRecord().getClassLoaderId()));
             for (Iterator<HeapField> all = one.readStaticFields().iterator(); all.hasNext();) {
                 HeapField field = all.next();
-                Item attached = id(new Item("static"), one.getObjectId()).text(field.getName());
-                answer.add("statics", value(attached, field.getValue().getHolder()));
+                answer.add("statics",
+                        () -> value(id(new Item("static"), one.getObjectId()).text(field.getName()), field.getValue().getHolder()));
             }
         }
 
-        private void instance(HeapObject.HeapInstance one) {
+        private Item instance(HeapObject.HeapInstance one) {
             Item item = id(id(new Item("instance"), one.getObjectId()), one.getInstanceClassId());
             for (Iterator<HeapField> all = one.readFields().iterator(); all.hasNext();) {
                 HeapField field = all.next();
                 id(item, field.getDeclaringClass().getObjectId()).text(field.getName());
                 value(item, field.getValue().getHolder());
             }
-            answer.add("instances", item);
+            return item;
         }
     }
 }

@@ -26,7 +26,7 @@ final class SharkStream implements Adapter {
 
     @Override
     public List<String> counts() {
-        return List.of("strings", "classes", "instances", "object_arrays", "primitive_arrays", "roots");
+        return List.of("strings", "classes", "instances", "object_arrays", "primitive_arrays", "roots", "ends");
     }
 
     @Override
@@ -43,7 +43,7 @@ final class SharkStream implements Adapter {
     public void read(File dump, Answer answer) throws Exception {
         HprofHeader header = HprofHeader.Companion.parseHeaderOf(dump);
         Reading reading = new Reading(answer, header.getIdentifierByteSize() == 4 ? 0xFFFFFFFFL : -1L);
-        Set<HprofRecordTag> tags = EnumSet.complementOf(EnumSet.of(HprofRecordTag.HEAP_DUMP_END));
+        Set<HprofRecordTag> tags = EnumSet.allOf(HprofRecordTag.class);
         StreamingHprofReader.Companion.readerFor(dump, header).readRecords(tags, reading::record);
         reading.finish();
     }
@@ -58,6 +58,7 @@ final class SharkStream implements Adapter {
         private long objectArrays;
         private long primitiveArrays;
         private long roots;
+        private long ends;
 
         Reading(Answer answer, long mask) {
             this.answer = answer;
@@ -163,6 +164,10 @@ final class SharkStream implements Adapter {
                 case STACK_TRACE:
                     reader.readStackTraceRecord();
                     break;
+                case HEAP_DUMP_END:
+                    ends++;
+                    reader.skip(length);
+                    break;
                 default:
                     reader.skip(length);
             }
@@ -197,6 +202,7 @@ final class SharkStream implements Adapter {
             answer.count("object_arrays", objectArrays);
             answer.count("primitive_arrays", primitiveArrays);
             answer.count("roots", roots);
+            answer.count("ends", ends);
         }
     }
 }

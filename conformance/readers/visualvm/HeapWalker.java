@@ -69,13 +69,13 @@ abstract class HeapWalker implements Adapter {
         long primitiveArrays = 0;
         for (Instance one : instances(heap)) {
             if (one instanceof ObjectArrayInstance) {
-                objectArray((ObjectArrayInstance) one, answer);
+                answer.add("object_arrays", () -> objectArray((ObjectArrayInstance) one));
                 objectArrays++;
             } else if (one instanceof PrimitiveArrayInstance) {
-                primitiveArray((PrimitiveArrayInstance) one, answer);
+                answer.add("primitive_arrays", () -> primitiveArray((PrimitiveArrayInstance) one));
                 primitiveArrays++;
             } else {
-                instance(one, answer);
+                answer.add("instances", () -> instance(one));
                 instances++;
             }
         }
@@ -125,7 +125,8 @@ abstract class HeapWalker implements Adapter {
         return value instanceof String ? Item.value((String) value, type) : Item.value(value);
     }
 
-    private static Item value(Item item, FieldValue value) {
+    /** `typed` is the value as an object where the library gives one: text has no bits of a NaN. */
+    private static Item value(Item item, FieldValue value, Object typed) {
         int type = typeOf(value.getField());
         item.text(value.getField().getName()).type(type);
         if (type == UNKNOWN) {
@@ -133,48 +134,76 @@ abstract class HeapWalker implements Adapter {
         } else if (type == 2) {
             return item.number(idOf(((ObjectFieldValue) value).getInstance()));
         }
-        return item.part(bytes(value.getValue(), type));
+        return item.part(bytes(typed == null ? value.getValue() : typed, type));
     }
 
+    private static boolean isFloating(FieldValue value) {
+        int type = typeOf(value.getField());
+        return type == 6 || type == 7;
+    }
+
+    /** Whether no other value, from one position to another, has the name: the library gives values as objects by name. */
+    private static boolean isOnly(List<FieldValue> values, int at, int from, int to) {
+        for (int i = from; i < to; i++) {
+            if (i != at && values.get(i).getField().getName().equals(values.get(at).getField().getName())) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    @SuppressWarnings("unchecked")
     private static void classDump(JavaClass one, Answer answer) {
         long id = one.getJavaClassId();
-        Item item = new Item("class").number(id).className(one.getName());
-        item.number(one.getSuperClass() == null ? 0 : one.getSuperClass().getJavaClassId());
-        for (Object each : one.getFields()) {
-            Field field = (Field) each;
-            if (!field.isStatic()) {
-                item.text(field.getName()).type(typeOf(field));
+        answer.add("classes", () -> {
+            Item item = new Item("class").number(id).className(one.getName());
+            item.number(one.getSuperClass() == null ? 0 : one.getSuperClass().getJavaClassId());
+            for (Object each : one.getFields()) {
+                Field field = (Field) each;
+                if (!field.isStatic()) {
+                    item.text(field.getName()).type(typeOf(field));
+                }
             }
-        }
-        answer.add("classes", item);
-        answer.add("loaders", new Item("loader").number(id).number(idOf(one.getClassLoader())));
-        for (Object each : one.getStaticFieldValues()) {
-            FieldValue value = (FieldValue) each;
+            return item;
+        });
+        answer.add("loaders", () -> new Item("loader").number(id).number(idOf(one.getClassLoader())));
+        List<FieldValue> values = (List<FieldValue>) (List<?>) one.getStaticFieldValues();
+        for (int i = 0; i < values.size(); i++) {
+            FieldValue value = values.get(i);
+            int at = i;
             if (!value.getField().getName().equals(LOADER)) {
-                answer.add("statics", value(new Item("static").number(id), value));
+                answer.add("statics", () -> { // of several with one name it gives the first
+                    boolean typed = isFloating(value) && isOnly(values, at, 0, at);
+                    Object object = typed ? one.getValueOfStaticField(value.getField().getName()) : null;
+                    return value(new Item("static").number(id), value, object);
+                });
             }
         }
     }
 
-    private static void instance(Instance one, Answer answer) {
+    @SuppressWarnings("unchecked")
+    private static Item instance(Instance one) {
         Item item = new Item("instance").number(one.getInstanceId()).number(one.getJavaClass().getJavaClassId());
-        for (Object each : one.getFieldValues()) {
-            FieldValue value = (FieldValue) each;
-            value(item.number(value.getField().getDeclaringClass().getJavaClassId()), value);
+        List<FieldValue> values = (List<FieldValue>) (List<?>) one.getFieldValues();
+        for (int i = 0; i < values.size(); i++) { // of several with one name it gives the last
+            FieldValue value = values.get(i);
+            boolean typed = isFloating(value) && isOnly(values, i, i, values.size());
+            item.number(value.getField().getDeclaringClass().getJavaClassId());
+            value(item, value, typed ? one.getValueOfField(value.getField().getName()) : null);
         }
-        answer.add("instances", item);
+        return item;
     }
 
-    private static void objectArray(ObjectArrayInstance one, Answer answer) {
+    private static Item objectArray(ObjectArrayInstance one) {
         ByteBuffer elements = ByteBuffer.allocate(8 * one.getLength());
         for (Object each : one.getValues()) {
             elements.putLong(idOf((Instance) each));
         }
         Item item = new Item("object array").number(one.getInstanceId()).number(one.getJavaClass().getJavaClassId());
-        answer.add("object_arrays", item.part(elements.array()));
+        return item.part(elements.array());
     }
 
-    private static void primitiveArray(PrimitiveArrayInstance one, Answer answer) {
+    private static Item primitiveArray(PrimitiveArrayInstance one) {
         String name = one.getJavaClass().getName();
         int type = typeOf(name.substring(0, name.length() - 2));
         ByteBuffer elements = ByteBuffer.allocate(8 * one.getLength());
@@ -182,6 +211,6 @@ abstract class HeapWalker implements Adapter {
             elements.put(bytes(each, type));
         }
         Item item = new Item("primitive array").number(one.getInstanceId()).type(type);
-        answer.add("primitive_arrays", item.part(Arrays.copyOf(elements.array(), elements.position())));
+        return item.part(Arrays.copyOf(elements.array(), elements.position()));
     }
 }

@@ -86,6 +86,7 @@ fn main() {
                     sub_record(&mut found, one.unwrap_or_else(|e| fail(e)), id_size);
                 }
             }
+            RecordTag::HeapDumpEnd => found.count("ends", 1),
             _ => {}
         }
     }

@@ -1,0 +1,183 @@
+"""FINDINGS.md: made from findings/findings.toml, from what the tools print, and from the expectations, which say how often.
+
+conformance/findings/reproduce [N]...       runs the commands of findings, all if none is named, and compares what they print
+conformance/findings/reproduce --write      keeps what they print, and writes FINDINGS.md
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shlex
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from hprof_conformance import cases, expectations, gold
+from hprof_conformance.command import RefusedError, run_command
+from hprof_conformance.files import read_toml
+from hprof_conformance.readers import read_readers
+
+FOLDER = Path("conformance") / "findings"
+_SECONDS = 10  # for what never ends
+_LINES = 6
+_VARYING = re.compile(r"/tmp/tmp\.\w+/|\(\d+\) (?=panicked)|/\S*/registry/src/[^/]+/|@[0-9a-f]{6,}|\d+\.\d+[mµ]?s\b")
+
+
+@dataclass(frozen=True)
+class Finding:
+    number: int
+    title: str
+    clause: str = ""  # of SPEC.md, or `our reading`
+    real: bool = False  # real producers write such files
+    readers: list[str] = field(default_factory=list)
+    expected: str = ""
+    actual: str = ""
+    pick: str = ""  # what of the output shows it: a filter of a shell
+    ends: bool = True  # or never
+    flags: str = ""  # of the tool
+    case: str = ""  # the file; empty: the smallest that the expectations pin
+    command: str = ""  # of a producer
+    withdrawn: str = ""
+
+
+def read(root: Path) -> list[Finding]:
+    return [Finding(**one) for one in read_toml(root / FOLDER / "findings.toml")["finding"]]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The command that shows a finding on one reader, for a shell in the root of the repository."""
+
+    reader: str
+    case: str
+    command: str
+
+
+def pinned(root: Path) -> dict[int, dict[str, list[str]]]:
+    """By finding, by reader or producer: the cases that the expectations pin."""
+    found: dict[int, dict[str, list[str]]] = {}
+    for path in sorted((root / "conformance" / "expectations").glob("*.toml")):
+        for one in expectations.read(path).cases.values():
+            found.setdefault(one.finding, {}).setdefault(path.stem, []).append(one.case)
+    return found
+
+
+def _file_of(root: Path, case: str) -> str:
+    if not case.startswith("gold/"):
+        return f"corpus/{case}.hprof"
+    one = gold.index(root)[case.removeprefix("gold/")]
+    member = f":{one['member']}" if one.get("member") else ""
+    return f"conformance/gold/{one['file']}{member}"
+
+
+def _size(root: Path, case: str) -> tuple[bool, int]:
+    file = root / _file_of(root, case).partition(":")[0]
+    return case.startswith("gold/"), file.stat().st_size
+
+
+def shown(root: Path, one: Finding, cases_of: dict[str, list[str]]) -> list[Shown]:
+    """On one reader of each family that has the finding, the smallest file of those that the expectations pin."""
+    families = {reader.name: reader.family for reader in read_readers(root)}
+    found: dict[str, Shown] = {}
+    for reader in one.readers:
+        some = cases_of.get(reader, [])
+        case = one.case or min(some, key=lambda name: (_size(root, name), name), default="")
+        if not case or families.get(reader) in found:
+            continue
+        command = f"conformance/findings/show {reader} {shlex.quote(_file_of(root, case))}"
+        if one.ends:
+            command = f"{command} 2>&1 | {one.pick}"
+        else:  # 137: it was killed
+            command = f"timeout --signal KILL {_SECONDS} {command} >/dev/null 2>&1; echo $?"
+        found[families[reader]] = Shown(reader, case, command)
+    return list(found.values())
+
+
+def printed(root: Path, shell: str) -> str:
+    """What a command prints, without what differs from run to run."""
+    run = subprocess.run(["bash", "-c", shell], cwd=root, capture_output=True, text=True, errors="replace", check=False)
+    lines = [_VARYING.sub("", line).rstrip()[:150] for line in run.stdout.strip().splitlines()]
+    return "\n".join(lines[:_LINES])
+
+
+def _kept(root: Path, number: int, one: Shown) -> Path:
+    return root / FOLDER / "printed" / f"{number}-{one.reader}.txt"
+
+
+def _how_often(one: Finding, cases_of: dict[str, list[str]], titles: dict[str, str]) -> str:
+    numbers = Counter({titles.get(name, name): len(some) for name, some in cases_of.items()})
+    real = sum(case.startswith("gold/") for some in cases_of.values() for case in some)
+    words = ", ".join(f"{name} {number}" for name, number in sorted(numbers.items()))
+    return f"{words}; of these cases {real} are real dumps" if one.readers else words
+
+
+def markdown(root: Path) -> str:
+    titles = {reader.name: reader.title for reader in read_readers(root)}
+    by_finding = pinned(root)
+    all_findings = read(root)
+    lines = (root / FOLDER / "head.md").read_text(encoding="utf-8").rstrip().splitlines()
+    sections = [("Real producers write this", True), ("Constructed", False)]
+    for title, real in sections:
+        lines += ["", f"## {title}"]
+        for one in all_findings:
+            if one.withdrawn or one.real != real:
+                continue
+            cases_of = by_finding.get(one.number, {})
+            lines += [
+                "",
+                f"### {one.number} {one.title}",
+                "",
+                f"Clause: {one.clause}. Expected: {one.expected}",
+                f"Actual: {one.actual}",
+            ]
+            for each in shown(root, one, cases_of):
+                kept = _kept(root, one.number, each)
+                said = kept.read_text(encoding="utf-8").rstrip().splitlines() if kept.exists() else []
+                lines += ["", f"    $ {each.command}", *(f"    {line}" for line in said)]
+            if one.command:
+                lines += ["", *(f"    {line}" for line in one.command.strip().splitlines())]
+            often = f"Cells: {_how_often(one, cases_of, titles)}. " if cases_of else ""
+            lines += ["", f"{often}Flags: {one.flags or 'none'}."]
+    lines += ["", "## Withdrawn", ""]
+    lines += [f"- {one.number}: {one.withdrawn}" for one in all_findings if one.withdrawn]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> int:
+    return run_command("conformance/findings/reproduce", _reproduce)
+
+
+def _reproduce() -> int:
+    parser = argparse.ArgumentParser(
+        prog="conformance/findings/reproduce", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("numbers", type=int, nargs="*", metavar="N")
+    parser.add_argument("--write", action="store_true", help="keep what is printed, and write FINDINGS.md")
+    asked = parser.parse_args()
+    root = cases.source_tree()
+    by_finding = pinned(root)
+    chosen = [one for one in read(root) if not one.withdrawn and (not asked.numbers or one.number in asked.numbers)]
+    unknown = set(asked.numbers) - {one.number for one in chosen}
+    if unknown:
+        raise RefusedError(f"no finding has the number {', '.join(map(str, sorted(unknown)))}")
+    failed = False
+    for one in chosen:
+        for each in shown(root, one, by_finding.get(one.number, {})):
+            print(f"{one.number}: {each.command}", flush=True)
+            said, kept = printed(root, each.command), _kept(root, one.number, each)
+            if asked.write:
+                kept.parent.mkdir(exist_ok=True)
+                kept.write_text(said + "\n", encoding="utf-8")
+            elif not kept.exists() or kept.read_text(encoding="utf-8").strip() != said:
+                print(f"{one.number}: prints otherwise now:\n{said}")
+                failed = True
+    if asked.write:
+        (root / "conformance" / "FINDINGS.md").write_text(markdown(root), encoding="utf-8")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
