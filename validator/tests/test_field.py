@@ -258,10 +258,11 @@ def test_zeros_in_the_middle_and_at_the_end(tmp_path: Path) -> None:
 
 
 def test_a_dump_without_roots(tmp_path: Path) -> None:
-    data = dump(instance(0x20, OBJECT))
+    heap = [instance(0x20 + 8 * i, OBJECT) for i in range(20)]
+    data = dump(*heap)
     hint = "no GC root is in the heap dump: analysers will drop every object"
     assert check(data, tmp_path)["hint"] == hint
-    assert check(dump(instance(0x20, OBJECT), struct.pack(">BQ", 0x05, OBJECT)), tmp_path)["hint"] is None
+    assert check(dump(*heap, struct.pack(">BQ", 0x05, OBJECT)), tmp_path)["hint"] is None
 
 
 # ---- What names a missing object -------------------------------------------------------------------------------------

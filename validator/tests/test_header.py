@@ -33,6 +33,23 @@ def tar_file(form: int) -> bytes:
 
 # The first bytes of such files, longer than the validator needs, and the kind that it names.
 KINDS = {
+    "7z": (b"7z\xbc\xaf\x27\x1c\x00\x04", "a 7z file"),
+    "lz4": (b"\x04\x22\x4d\x18\x64\x40", "an lz4 file"),
+    "zlib-1": (b"\x78\x01\x00\x00", "zlib data: inflate it first"),
+    "zlib-2": (b"\x78\x5e\x00\x00", "zlib data: inflate it first"),
+    "zlib-6": (b"\x78\x9c\x00\x00", "zlib data: inflate it first"),
+    "zlib-9": (b"\x78\xda\x00\x00", "zlib data: inflate it first"),
+    "minidump": (b"MDMP\x93\xa7\x00\x00", "a minidump of Windows, not a heap dump of Java"),
+    "git-lfs": (
+        b"version https://git-lfs.github.com/spec/v1\n",
+        "a pointer of Git LFS in place of the file: 'git lfs pull' fetches it",
+    ),
+    "javacore": (
+        b"0SECTION       TITLE subcomponent dump routine\n",
+        "a javacore of OpenJ9, text about threads and memory, not a heap dump",
+    ),
+    "openj9-text": (b"// Version: JRE 1.8.0\n", "a heap dump of OpenJ9 in its text format"),
+    "http": (b"HTTP/1.1 404 Not Found\r\n", "an HTTP answer with its headers"),
     "agent-101": (
         b"JAVA PROFILE 1.0.1, created Mon Nov 23 10:00:00 2026\n\n\nHeader for -agentlib:hprof",
         AGENT_TEXT.format("format=a"),

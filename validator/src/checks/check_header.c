@@ -76,7 +76,7 @@ static const char *kind_of_file(const uint8_t *p, size_t n)
         {"MDMP", 4, "a minidump of Windows, not a heap dump of Java"},
         {"version https://git-lfs", 23, "a pointer of Git LFS in place of the file: 'git lfs pull' fetches it"},
         {"0SECTION       TITLE", 20, "a javacore of OpenJ9, text about threads and memory, not a heap dump"},
-        {"// Version: ", 12, "a heap dump of OpenJ9 in its text format: HEAPDUMP=1 or another tool made it"},
+        {"// Version: ", 12, "a heap dump of OpenJ9 in its text format"},
         {"HTTP/1.", 7, "an HTTP answer with its headers"},
         {"\xca\xfe\xba\xbe", 4, "a class file"},
         {"\177ELF", 4, "an ELF file, as a core dump is"},

@@ -55,15 +55,17 @@ void look_for_zeros(struct engine *e)
     e->framing.zeros |= n == LEAST && i == n;
 }
 
-/* A complete heap dump in which nothing is reachable. */
+/* A heap in which nothing is reachable. A sample of a few objects needs no roots. */
 static bool has_objects_without_roots(const struct engine *e)
 {
+    enum { LEAST = 16 };
     const uint64_t *counts = e->run.sum.subrecord_counts;
     uint64_t objects = counts[SUB_INSTANCE_DUMP] + counts[SUB_OBJECT_ARRAY_DUMP] + counts[SUB_PRIMITIVE_ARRAY_DUMP], all = 0;
 
     for (size_t tag = 0; tag < 256; tag++)
         all += counts[tag];
-    return objects && all == objects + counts[SUB_CLASS_DUMP] + counts[SUB_PRIMITIVE_ARRAY_NODATA] + counts[SUB_HEAP_DUMP_INFO];
+    return objects >= LEAST &&
+           all == objects + counts[SUB_CLASS_DUMP] + counts[SUB_PRIMITIVE_ARRAY_NODATA] + counts[SUB_HEAP_DUMP_INFO];
 }
 
 const char *choose_hint(const struct engine *e)
