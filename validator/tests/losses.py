@@ -1,7 +1,8 @@
 """Damages a dump, repairs it, and compares the copy with the original, sub-record by sub-record.
 
-The reader here is independent of the validator. A sub-record of the original is lost if the copy does not have its bytes; it is lost
-*beyond* the damage if the damage did not touch it. A sub-record of the copy is new if the original does not have its bytes.
+The reader here is independent of the validator. A sub-record of the original is lost if the copy does not have its bytes; it
+is lost *beyond* the damage if the damage did not touch it. A sub-record of the copy is new if the original does not have its
+bytes.
 
     losses.py [--draws N] [--seed N] DUMP...     prints for each kind of damage what was lost beyond it
 """
@@ -216,7 +217,9 @@ def _classless(o: Original, damages: list[Damage]) -> set[int]:
         if o.data[r.at] == 1 and _touched(r, damages):
             names.add(int.from_bytes(o.data[r.at + 9 : r.at + 9 + i], "big"))
     for r in o.records:
-        if o.data[r.at] == 2 and (_touched(r, damages) or int.from_bytes(o.data[r.at + 17 + i : r.at + 17 + 2 * i], "big") in names):
+        if o.data[r.at] == 2 and (
+            _touched(r, damages) or int.from_bytes(o.data[r.at + 17 + i : r.at + 17 + 2 * i], "big") in names
+        ):
             hit.add(int.from_bytes(o.data[r.at + 13 : r.at + 13 + i], "big"))
     for s in o.heap:
         if o.data[s.at] == CLASS:
@@ -234,7 +237,9 @@ def _classless(o: Original, damages: list[Damage]) -> set[int]:
 def repair(o: Original, damages: list[Damage], folder: Path) -> Loss:
     broken, copy = folder / "broken.hprof", folder / "copy.hprof"
     broken.write_bytes(damaged(o, damages))
-    done = subprocess.run([TOOL, "--profile", "auto", "--repair", copy, broken], capture_output=True, text=True, check=False, timeout=600)
+    done = subprocess.run(
+        [TOOL, "--profile", "auto", "--repair", copy, broken], capture_output=True, text=True, check=False, timeout=600
+    )
     whole = sum(s.end - s.at for s in o.heap)
     if done.returncode:
         return Loss(len(o.heap), whole, 0, done.returncode, 0, done.stdout + done.stderr)
@@ -254,7 +259,14 @@ def repair(o: Original, damages: list[Damage], folder: Path) -> Loss:
         else:
             beyond += 1
             beyond_bytes += s.end - s.at
-    return Loss(beyond, beyond_bytes, max(0, sum(n for c, n in kept.items() if c not in there) - touched), 0, by_class, done.stdout + done.stderr)
+    return Loss(
+        beyond,
+        beyond_bytes,
+        max(0, sum(n for c, n in kept.items() if c not in there) - touched),
+        0,
+        by_class,
+        done.stdout + done.stderr,
+    )
 
 
 def draws(o: Original, kinds: tuple[Kind, ...], n: int, seed: int) -> Iterator[tuple[int, Kind, list[Damage]]]:
@@ -282,7 +294,8 @@ def main() -> None:
                 results.setdefault(kind.__name__, []).append(loss)
                 if given.verbose and (loss.beyond_bytes > size / 2000 or loss.new):
                     where = ", ".join(f"{d.what} at {d.at:#x}" for d in damages)
-                    print(f"  {path.name} {kind.__name__} {i}: {where}: {loss.beyond} lost, {loss.beyond_bytes} bytes, {loss.new} new, {loss.status}")
+                    print(f"  {path.name} {kind.__name__} {i}: {where}")
+                    print(f"    {loss.beyond} lost, {loss.beyond_bytes} bytes, {loss.new} new, status {loss.status}")
             for name, losses in results.items():
                 shares = [100 * loss.beyond_bytes / size for loss in losses]
                 objects = max(loss.beyond for loss in losses)
