@@ -734,6 +734,9 @@ static void fail_at(struct oracle *o, const struct failure *failure)
     /* Recovery may go back to what was read last: a wrong length there may have led to the failure. */
     if (failure->doubtful_from && failure->doubtful_from < o->report->read_until)
         o->report->read_until = failure->doubtful_from;
+    uint64_t last = o->previous_at[0];
+    if (last && u1(o->d, last) == UTF8 && last < o->report->read_until)
+        o->report->read_until = last;
     if (strcmp(finding.rule, "REC-005") == 0) /* M.4: the framing is well-formed up to a later failure */
         o->report->sound_until = ORACLE_UNKNOWN;
 }

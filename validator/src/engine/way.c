@@ -268,6 +268,14 @@ static bool is_payload(struct tries *t, uint64_t at, uint64_t *next)
     return is_payload;
 }
 
+/* The header of another dump: two files were joined, and what follows is not of this one. */
+static bool is_header(const struct sight *s, uint64_t at)
+{
+    static const char magic[] = "JAVA PROFILE 1.0.";
+
+    return s->size - at >= HEADER_SIZE && memcmp(s->at + at, magic, sizeof magic - 1) == 0;
+}
+
 struct way find_way(const struct search *search, uint64_t from, uint64_t until)
 {
     struct tries t = {search, (int64_t)(until - from) * STEPS_PER_BYTE + (1 << 16)};
@@ -277,6 +285,8 @@ struct way find_way(const struct search *search, uint64_t from, uint64_t until)
     for (at = from; at < until && t.left >= 0; at++) {
         uint8_t tag = search->sight->at[at];
 
+        if (seeks_records && tag == 'J' && is_header(search->sight, at))
+            return (struct way){WAY_RECORD, at};
         if (seeks_records && hprof_record_name(tag) && records_lead_on(&t, at))
             return (struct way){WAY_RECORD, at};
         if (!search->subrecords || !hprof_subrecord_name(tag) || !subrecords_lead_on(&t, at, BITS_OF_CHAIN))

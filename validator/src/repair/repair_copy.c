@@ -658,6 +658,10 @@ static bool resume(struct repair *r)
         return false;
     }
     r->asked->gzip_resumed++;
+    /* What ends after the gap is not what it was. */
+    if (copied(r) &&
+        memory_grow(&r->memory, (void **)&r->offsets, &r->offset_capacity, r->offset_count + 1, sizeof *r->offsets))
+        r->offsets[r->offset_count++] = copied(r) - 1;
     if (gap.size == GZIP_SIZE_UNKNOWN) {
         r->asked->gzip_unknown++;
     } else if (gap.size > gap.made) {
