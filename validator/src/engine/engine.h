@@ -177,7 +177,6 @@ void drop_heap_dump(struct engine *e); /* as if it had not begun */
 /* Part of this heap dump is missing or cannot be checked, so nothing in it is reported to be undefined. */
 void lose(struct engine *e);
 void settle_heap_dump(struct engine *e); /* ends one that might have gone on */
-void drop_heap_dump(struct engine *e);   /* as if it had not begun */
 /* Reports a sub-record that crossed the end of its record, once its rule is known; or drops it. */
 void settle_crossing(struct engine *e, enum rule rule);
 void drop_crossing(struct engine *e);
