@@ -727,6 +727,16 @@ static void fail_at(struct oracle *o, const struct failure *failure)
         o->report->read_until = failure->empty_at;
         o->report->sound_until = ORACLE_UNKNOWN;
     }
+    /* Sub-records may follow the end of a HEAP_DUMP, and belong to it. */
+    if (!failure->subrecord_at && o->previous_at[0] && is_heap_dump_record(u1(o->d, o->previous_at[0])) &&
+        o->previous_at[0] < o->closed_until)
+        o->closed_until = o->previous_at[0];
+    /* Recovery may go back to what was read last: a wrong length there may have led to the failure. */
+    if (failure->doubtful_from && failure->doubtful_from < o->report->read_until)
+        o->report->read_until = failure->doubtful_from;
+    uint64_t last = o->previous_at[0];
+    if (last && u1(o->d, last) == UTF8 && last < o->report->read_until)
+        o->report->read_until = last;
     if (strcmp(finding.rule, "REC-005") == 0) /* M.4: the framing is well-formed up to a later failure */
         o->report->sound_until = ORACLE_UNKNOWN;
 }
@@ -735,11 +745,13 @@ static void read_subrecords(struct oracle *o, uint64_t record_at, uint64_t end)
 {
     uint64_t limit = end > o->d->size ? o->d->size : end; /* the complete sub-records of a truncated record are checked */
     uint64_t at = record_at + RECORD_HEADER_SIZE, previous_at = 0;
+    uint64_t last[DOUBTFUL] = {0}, count = 0;
     struct extent e = {0};
     for (; at < limit; previous_at = at, at += e.size) {
         e = extent_of_subrecord(o->d, at, limit);
         if (e.kind != EXTENT_KNOWN || e.size > limit - at)
             break;
+        last[count++ % DOUBTFUL] = at;
         read_subrecord[u1(o->d, at)](o, at + 1);
         o->report->subrecords[u1(o->d, at)]++;
     }
@@ -747,6 +759,7 @@ static void read_subrecords(struct oracle *o, uint64_t record_at, uint64_t end)
         fail_at(o, &(struct failure){.record_at = record_at,
                                      .empty_at = empty_heap_dump(o),
                                      .subrecord_at = at,
+                                     .doubtful_from = count < DOUBTFUL ? last[0] : last[count % DOUBTFUL],
                                      .previous = doubt_instance(o, previous_at, limit),
                                      .here = doubt_instance(o, at, limit)});
     if (end > o->d->size && o->report->sound_until > record_at && o->report->sound_until != ORACLE_UNKNOWN)
@@ -823,7 +836,11 @@ static bool read_framed_record(struct oracle *o, uint64_t at)
 {
     o->report->record_at = at;
     if (!is_framed(o, at)) {
-        fail_at(o, &(struct failure){.record_at = at, .empty_at = empty_heap_dump(o), .first_segment = !o->segment_reported});
+        fail_at(o, &(struct failure){.record_at = at,
+                                     .empty_at = empty_heap_dump(o),
+                                     .first_segment = !o->segment_reported,
+                                     .doubtful_from =
+                                         o->previous_at[0] && u1(o->d, o->previous_at[0]) == UTF8 ? o->previous_at[0] : 0});
         return false;
     }
     uint64_t tag = u1(o->d, at), time = u4(o->d, at + 1), length = u4(o->d, at + LENGTH_AT), body_at = at + RECORD_HEADER_SIZE;

@@ -12,11 +12,14 @@ struct doubtful_instance {
     uint64_t by_class; /* the size by its class, from its tag on */
 };
 
+enum { DOUBTFUL = 8 }; /* sub-records before a failure that recovery may read otherwise */
+
 /* Where plain reading failed. */
 struct failure {
     uint64_t record_at;
-    uint64_t empty_at;  /* the empty heap dump record among the two records before it; 0 if there is none */
-    bool first_segment; /* no record before it is a HEAP_DUMP_SEGMENT or HEAP_DUMP_END */
+    uint64_t doubtful_from; /* recovery may go back to here; 0 if it does not go back */
+    uint64_t empty_at;      /* the empty heap dump record among the two records before it; 0 if there is none */
+    bool first_segment;     /* no record before it is a HEAP_DUMP_SEGMENT or HEAP_DUMP_END */
     /* Set only for a heap dump record with a complete header: */
     uint64_t subrecord_at;                   /* the first byte that belongs to no complete sub-record */
     struct doubtful_instance previous, here; /* the sub-record before that byte, and the one that begins there */

@@ -248,6 +248,7 @@ struct hprof_repair {
     uint64_t bytes_in, bytes_out; /* of the decompressed dump, and of the copy */
     uint64_t left_out;            /* bytes */
     uint64_t lengths_mended;      /* records whose length was changed: it was wrong, or parts were left out */
+    uint64_t headers_made;        /* records that were given to sub-records whose own record was lost */
     uint64_t joined;              /* sub-records that crossed the end of a segment, which is joined with the next one */
     uint64_t traces_cleared;      /* serial numbers of missing stack traces, set to 0: no stack trace */
     uint64_t gzip_faults;         /* faults of the gzip container */

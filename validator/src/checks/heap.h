@@ -62,6 +62,7 @@ struct archive {
 struct heap {
     uint64_t begin; /* its first record */
     bool open;      /* a series of segments */
+    bool is_pending; /* a HEAP_DUMP that has ended by its length, but no record follows: it may go on */
     bool lost;      /* part of it was skipped */
     bool end_lost;  /* skipped bytes may have been its HEAP_DUMP_END, so that what follows may be another heap dump; */
     uint64_t end_lost_at;

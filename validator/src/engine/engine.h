@@ -27,9 +27,19 @@ struct crossing_subrecord {
     struct wrong_instance before; /* the sub-record before it: wrong only if this one can be joined */
 };
 
+/* A heap dump record with a malformed sub-record, whose length may lead beyond the end of the dump: then that is the fault. */
+struct overlong {
+    uint64_t record_at, end;
+    struct position position;
+    enum rule rule;   /* of the last malformed sub-record in it; */
+    uint64_t finding; /* its offset */
+};
+
 /* What is known of the framing so far. */
 struct framing {
+    struct overlong overlong;
     bool truncated;          /* the dump ended early, so nothing is reported to be missing */
+    bool gave_up;            /* truncated, only because no way was found */
     bool stopped;            /* what follows cannot be checked */
     bool within_subrecord;   /* the dump ends within a sub-record to which lengths lead: it was truncated */
     bool failed;             /* because of something other than an early end */
@@ -40,7 +50,7 @@ struct framing {
     bool heap_lost;          /* a skipped record may have been a heap dump */
     bool heap_end_lost;      /* a skipped record may have been a HEAP_DUMP_END */
     struct {                 /* the records of unknown tag since the last known record; held until a known one follows */
-        uint64_t from, count;
+        uint64_t from, count, skipped;
         bool may_end_heap; /* one of them is empty, as HEAP_DUMP_END is: counts only if REC-003 is an error at the end */
     } unknown;
     struct { /* an empty heap dump record before what may be sub-records: its length may never have been filled in */
@@ -48,6 +58,9 @@ struct framing {
         unsigned records; /* records that followed it */
     } unfilled;
     uint64_t last_record; /* the offset of the latest record; 0 for none */
+    bool last_is_string;  /* it is a UTF8, whose length may be any */
+    uint64_t
+        frontier; /* recovery went back once before a failure here: it does so only for later ones, so that time is linear */
     uint32_t last_time;
 };
 
@@ -77,6 +90,19 @@ struct checkpoints {
     const struct checkpoint *rolled_back_to;
 };
 
+/* After a failure, reading goes on where recovery found the way. */
+struct resumption {
+    bool pending; /* the present record was left */
+    bool in_heap; /* a sub-record is next, of the record in `position`; else a record */
+};
+
+/* Sub-records that were read, from which those before a failure are found again. A mark more for each one or more sub-records. */
+enum { MARKS = 8 };
+struct marks {
+    uint64_t at[MARKS]; /* a ring */
+    unsigned count;
+};
+
 struct engine {
     struct run run;
     struct file file;
@@ -86,6 +112,9 @@ struct engine {
     struct checker ck; /* these five, for checks */
 
     struct framing framing;
+    struct resumption resume;
+    struct marks marks;
+    struct position last_heap; /* the last heap dump record */
     struct crossing_subrecord cut;
     struct checkpoints *checkpoints; /* NULL unless the dump is compressed */
     struct jobs *jobs;               /* NULL if one thread checks everything */
@@ -147,10 +176,24 @@ void end_heap_dump(struct engine *e);
 void drop_heap_dump(struct engine *e); /* as if it had not begun */
 /* Part of this heap dump is missing or cannot be checked, so nothing in it is reported to be undefined. */
 void lose(struct engine *e);
+void settle_heap_dump(struct engine *e); /* ends one that might have gone on */
 /* Reports a sub-record that crossed the end of its record, once its rule is known; or drops it. */
 void settle_crossing(struct engine *e, enum rule rule);
 void drop_crossing(struct engine *e);
-bool check_heap_record(struct engine *e, uint64_t length); /* false: the dump ended within */
+/* At the header of a segment of `length` bytes: whether it goes on with the sub-record that crossed the end of the record before. */
+bool crossing_goes_on(struct engine *e, uint64_t length);
+/* False: the dump ended within. Otherwise the record ended, or was left (e->resume). */
+bool check_heap_record(struct engine *e, uint64_t length);
+bool check_subrecords(struct engine *e); /* from here on */
+
+/* ---- resume.c ---- */
+/* Reading failed in a heap dump record, at or after an offset: finds the way from that offset on, in the record and beyond it, and
+ * sets e->resume. False if there is none, or the input cannot go back to that offset; then the input may have moved. */
+bool resume_in_record(struct engine *e, uint64_t from, uint64_t record_end);
+/* The same where no record is known to hold what follows. */
+bool resume_anywhere(struct engine *e, uint64_t from);
+/* A sub-record begins here; with `first`, the first one that is read. */
+void mark(struct engine *e, bool first);
 
 /* ---- failure.c ---- */
 /* Whether records follow here, up to `count`, or the end. */
@@ -163,8 +206,13 @@ void report_truncated_header(struct engine *e, size_t n);
 bool end_was_reported(struct engine *e);
 /* Skips the body of the present record. False if the dump ends before. */
 bool skip_body(struct engine *e);
-/* Reads to the end without checking. The bytes from an offset on count as skipped. */
+/* No length leads on: goes on at the first place after an offset from which records or sub-records lead on; if there is none, reads to
+ * the end without checking. The bytes between count as skipped. */
+void go_on_from(struct engine *e, uint64_t from);
+/* Reads to the end without checking. */
 void skip_to_end(struct engine *e, uint64_t from);
+/* Skipped bytes may have held anything. */
+void lose_all(struct engine *e);
 /* Reports that the present record does not have the length of its kind or count, and resumes where a record follows. */
 void wrong_length(struct engine *e, enum rule rule, const char *expected, uint64_t right);
 /* Holds a record of unknown tag. */

@@ -15,21 +15,34 @@ bool records_follow_here(struct engine *e, unsigned count)
 
 void skip_to_end(struct engine *e, uint64_t from)
 {
-    jumps_note(&e->file.jumps, from, UINT64_MAX, true);
+    settle_heap_dump(e);
+    jumps_note(&e->file.jumps, from, UINT64_MAX, UINT64_MAX, true);
     e->framing.stopped = true;
-    e->run.sum.skipped += input_skip(&e->in, UINT64_MAX);
+    input_skip(&e->in, UINT64_MAX);
+    if (e->in.offset > from)
+        e->run.sum.skipped += e->in.offset - from;
     e->file.lost = MAY_DEFINE_ALL;
+    e->framing.gave_up = !e->framing.truncated;
     e->framing.truncated = true;
+}
+
+void go_on_from(struct engine *e, uint64_t from)
+{
+    if (!resume_anywhere(e, from))
+        skip_to_end(e, from);
 }
 
 bool skip_body(struct engine *e)
 {
     uint64_t n = input_skip(&e->in, e->position.record_length);
 
-    e->run.sum.skipped += n;
-    if (n == e->position.record_length)
+    if (n == e->position.record_length) {
+        e->run.sum.skipped += n;
         return true;
+    }
     report_truncated(e);
+    if (!e->resume.pending)
+        e->run.sum.skipped += n;
     return false;
 }
 
@@ -48,6 +61,13 @@ static void lose_heap(struct engine *e)
     e->framing.heap_lost = true;
     e->heap.lost |= e->heap.open;
     lose_heap_end(e);
+}
+
+void lose_all(struct engine *e)
+{
+    e->file.lost = MAY_DEFINE_ALL;
+    e->heap.lost = true;
+    lose_heap(e);
 }
 
 /* The present record, whose length is wrong, is about to be skipped: its tag may be wrong instead. */
@@ -107,8 +127,11 @@ void hold_unknown(struct engine *e)
         look_for_zeros(e);
     if (!skip_body(e))
         return;
-    if (!e->framing.unknown.count++)
+    if (!e->framing.unknown.count++) {
         e->framing.unknown.from = at;
+        e->framing.unknown.skipped = 0;
+    }
+    e->framing.unknown.skipped += e->position.record_length;
     e->file.unknown |= definitions_of_length(e->position.record_length, e->file.id_size);
     e->framing.unknown.may_end_heap |= !e->position.record_length;
     end_sound_part(&e->run, at);
@@ -133,9 +156,12 @@ static bool report_lost_framing(struct engine *e)
 
 bool release_unknown(struct engine *e)
 {
+    uint64_t since = e->framing.unknown.from;
+
     if (e->framing.unknown.count && !records_follow_here(e, 1)) {
         report_lost_framing(e);
-        skip_to_end(e, e->position.record_at);
+        e->run.sum.skipped -= e->framing.unknown.skipped;
+        go_on_from(e, since);
         return false;
     }
     e->framing.unknown.count = 0;
@@ -150,16 +176,33 @@ bool end_was_reported(struct engine *e)
     return e->framing.truncated || e->in.error || e->run.memory.exhausted;
 }
 
+/* The sub-records that are being read follow a failure, and belong to no record by its length. */
+static bool is_beyond_record(const struct engine *e)
+{
+    return is_heap_dump_record(e->position.record_tag) && e->position.heap_end == UINT64_MAX;
+}
+
 void report_truncated(struct engine *e)
 {
+    bool was_known = !e->framing.unknown.count;
+    uint64_t from = was_known ? e->position.record_at : e->framing.unknown.from;
+
     if (e->framing.stopped || was_unfilled(e))
         return;
-    end_sound_part(&e->run, e->position.record_at);
-    if (!report_lost_framing(e) && !end_was_reported(e))
+    if (!is_beyond_record(e))
+        end_sound_part(&e->run, e->position.record_at);
+    if ((e->framing.overlong.end > e->in.offset || is_beyond_record(e)) && !end_was_reported(e))
+        e->framing.gave_up = true; /* report_overlong() says it, or an earlier finding */
+    else if (!report_lost_framing(e) && !end_was_reported(e))
         report(&e->ck, RULE_REC_002, e->position.record_at + RECORD_LENGTH_AT, "a record that ends within the file",
                "one that ends %" PRIu64 " bytes after the end of the file",
                e->position.record_at + RECORD_HEADER_SIZE + e->position.record_length - e->in.offset -
                    (uint64_t)(e->in.end - e->in.at));
+    if (!is_heap_dump_record(e->position.record_tag) && resume_anywhere(e, from)) {
+        if (!was_known)
+            e->run.sum.skipped -= e->framing.unknown.skipped;
+        return;
+    }
     e->framing.truncated = e->framing.stopped = true;
 }
 
@@ -201,7 +244,7 @@ bool was_unfilled(struct engine *e)
         report_late(&e->ck, RULE_REC_011, SHAPE_ANY, at + RECORD_LENGTH_AT, "heap dump",
                     "the length of the sub-records that follow", "0");
     e->heap.lost = true;
-    skip_to_end(e, at);
+    go_on_from(e, at + RECORD_HEADER_SIZE);
     return true;
 }
 
@@ -224,7 +267,7 @@ void wrong_length(struct engine *e, enum rule rule, const char *expected, uint64
         return;
     }
     if (resume == RESUME_AT_RIGHT) {
-        jumps_note(&e->file.jumps, at, at + RECORD_HEADER_SIZE + right, true);
+        jumps_note(&e->file.jumps, at, at + RECORD_HEADER_SIZE + right, 0, true);
         e->run.sum.skipped += input_skip(&e->in, right);
     } else if (!skip_body(e)) {
         return;
@@ -235,7 +278,7 @@ void wrong_length(struct engine *e, enum rule rule, const char *expected, uint64
         e->framing.failed = true;
         report_late(&e->ck, RULE_REC_002, SHAPE_ANY, at + RECORD_LENGTH_AT, "record framing",
                     "a record that other records follow", "a length or tag that no record follows");
-        skip_to_end(e, at);
+        go_on_from(e, at);
     } else {
         report(&e->ck, rule, at + RECORD_LENGTH_AT, expected, "%" PRIu64 " bytes", declared);
     }

@@ -19,7 +19,7 @@ void drop_heap_dump(struct engine *e)
 {
     heap_clear(&e->ck);
     heap_end(&e->ck);
-    e->heap.open = false;
+    e->heap.open = e->heap.is_pending = false;
 }
 
 void end_heap_dump(struct engine *e)
@@ -55,6 +55,13 @@ void end_heap_dump(struct engine *e)
     e->position.record_number = record_number;
 }
 
+void settle_heap_dump(struct engine *e)
+{
+    if (e->heap.is_pending)
+        end_heap_dump(e);
+    e->heap.is_pending = false;
+}
+
 /* The rest of this heap dump may define anything, so nothing is reported to be undefined. */
 void lose(struct engine *e)
 {
@@ -64,16 +71,19 @@ void lose(struct engine *e)
 
 /* ---- Faults of the framing ---- */
 
-/* Skips from a failure to the end of the heap dump record. False if the dump ends before. */
-static bool skip_rest(struct engine *e)
+/* A failure in a heap dump record whose end is not known to lie in the dump. */
+static void note_overlong(struct engine *e, const struct position *p, enum rule rule, uint64_t finding)
 {
-    uint64_t left = e->position.heap_end - e->in.offset, n;
+    struct overlong *o = &e->framing.overlong;
 
-    jumps_note(&e->file.jumps, e->in.offset, e->position.heap_end, true);
-    lose(e);
-    n = input_skip(&e->in, left);
-    e->run.sum.skipped += n;
-    return n == left;
+    if (p->heap_end == UINT64_MAX)
+        return;
+    if (!o->record_at || p->heap_end > o->end)
+        *o = (struct overlong){.record_at = p->record_at, .end = p->heap_end, .position = *p};
+    if (o->record_at == p->record_at) {
+        o->rule = rule;
+        o->finding = finding;
+    }
 }
 
 /* SPEC.md 6.1, 6.3.3, 6.3.4, 6.7: a sub-record that cannot be there. */
@@ -88,36 +98,54 @@ static void report_malformed(struct engine *e, enum measured why, uint64_t at, u
         report(&e->ck, rule, at + m->bad_at, rule == RULE_OBJ_008 ? "4 to 11" : "2 or 4 to 11", "%u", bad);
 }
 
-/* Checking resumes after the heap dump record, if a record follows there: else the length of the heap dump record is wrong too.
- * False if the dump ends within it: then that is the failure. */
-static bool skip_malformed(struct engine *e, enum measured why, const struct measure *m)
+/* Where the record of the sub-records that are being read may go on after its end, a record ends it. */
+static bool ends_here(struct engine *e)
 {
     uint64_t at = e->in.offset;
+
+    if (e->position.heap_end != UINT64_MAX || !records_follow_here(e, 2))
+        return false;
+    e->position.heap_end = at;
+    jumps_note(&e->file.jumps, at, at, at, true);
+    return true;
+}
+
+/* Checking resumes where recovery finds the way. False if the dump ends before. */
+static bool pass_malformed(struct engine *e, enum measured why, const struct measure *m)
+{
+    uint64_t at = e->in.offset, record_at = e->position.record_at, end = e->position.heap_end;
+    bool is_first = at == record_at + RECORD_HEADER_SIZE;
     unsigned tag = *e->in.at, bad = why == MEASURE_TYPE ? e->in.at[m->bad_at] : 0;
     uint8_t first[HEAD_SIZE];
-    size_t n = look_at(&e->in, HEAD_SIZE, e->position.heap_end - at);
+    size_t n = look_at(&e->in, HEAD_SIZE, end - at);
 
+    if (ends_here(e))
+        return true;
     memcpy(first, e->in.at, n);
     look_for_zeros(e);
     end_sound_part(&e->run, at);
-    e->heap.malformed_segment = e->position.record_at;
-    if (at == e->position.heap_end - e->position.record_length) { /* no sub-record is well-formed, so its tag may be wrong */
-        e->file.lost = MAY_DEFINE_ALL;
-        if (e->heap.begin == e->position.record_at) {
-            e->heap.open = false;
-            e->framing.heap_lost = true;
-        }
-    }
+    e->heap.malformed_segment = record_at;
     if (tag == TAG_HEAP_DUMP_END)
         lose_heap_end(e);
-    if (!skip_rest(e))
-        return false;
     e->position.sub = first;
     e->position.sub_size = n;
     report_malformed(e, why, at, tag, bad, m);
     e->position.sub = NULL;
-    if (!records_follow_here(e, 1))
-        skip_to_end(e, e->position.heap_end);
+    note_overlong(e, &e->position, why == MEASURE_TAG ? RULE_REC_013 : RULE_COUNT, at);
+    lose(e);
+    if (!resume_in_record(e, at, end)) {
+        skip_to_end(e, at);
+        return false;
+    }
+    if (is_first && !e->resume.in_heap) { /* no sub-record is well-formed, so its tag may be wrong */
+        e->file.lost = MAY_DEFINE_ALL;
+        if (e->heap.begin == record_at) {
+            e->heap.open = false;
+            e->framing.heap_lost = true;
+        }
+    }
+    if (e->resume.in_heap ? e->position.heap_end != end : e->in.offset != end)
+        lose_all(e);
     return true;
 }
 
@@ -155,7 +183,7 @@ static bool crossing_subrecord(struct engine *e)
         return false;
     cut->capacity = cut->bytes_size;
     memcpy(cut->bytes, e->in.at, cut->bytes_size);
-    jumps_note(&e->file.jumps, e->in.offset, e->position.heap_end, true);
+    jumps_note(&e->file.jumps, e->in.offset, e->position.heap_end, 0, true);
     if (!may_continue) /* the heap dump ends with this record */
         lose(e);
     passed = input_skip(&e->in, left);
@@ -199,7 +227,7 @@ static bool pass_part(struct engine *e, uint64_t n)
     struct crossing_subrecord *cut = &e->cut;
     uint64_t passed;
 
-    jumps_note(&e->file.jumps, e->in.offset, e->in.offset + n, true);
+    jumps_note(&e->file.jumps, e->in.offset, e->in.offset + n, e->position.heap_end, true);
     if (cut->bytes_size == cut->passed && cut->size <= e->run.sizes.joined && cut->parts < e->run.sizes.joined_parts &&
         input_need(&e->in, (size_t)n) >= n) {
         void *bytes = cut->bytes;
@@ -271,6 +299,24 @@ static void check_joined(struct engine *e)
     memory_put(&e->run.memory, cut.bytes, cut.capacity);
 }
 
+bool crossing_goes_on(struct engine *e, uint64_t length)
+{
+    size_t most = e->cut.tag == SUB_CLASS_DUMP ? e->run.sizes.class_dump : e->run.sizes.sight;
+    bool more = false, goes_on;
+    uint64_t size;
+    struct sight s;
+
+    if (input_need(&e->in, RECORD_HEADER_SIZE + most + e->run.sizes.sight) <= RECORD_HEADER_SIZE)
+        return false;
+    input_advance(&e->in, RECORD_HEADER_SIZE);
+    size = measure_crossing(e, length, &more);
+    s = sight_beyond(e, 0);
+    goes_on = more ? segment_continues(&s, length, length) : size && segment_continues(&s, length, size - e->cut.passed);
+    e->in.at -= RECORD_HEADER_SIZE; /* all of that was in memory */
+    e->in.offset -= RECORD_HEADER_SIZE;
+    return goes_on;
+}
+
 /* At the start of a HEAP_DUMP_SEGMENT of `length` bytes: if it begins with the rest of a sub-record from the preceding
  * segment, moves past that. False if the dump ends before. */
 static bool pass_crossing_part(struct engine *e, uint64_t length)
@@ -319,7 +365,7 @@ static bool resume_after_instance(struct engine *e, uint64_t declared, uint64_t 
     if (!begin_unit(e, by_class))
         return true;
     end_sound_part(&e->run, e->in.offset);
-    jumps_note(&e->file.jumps, e->in.offset, e->in.offset + by_class, false);
+    jumps_note(&e->file.jumps, e->in.offset, e->in.offset + by_class, e->position.heap_end, false);
     check_wrong_instance(&e->ck);
     input_advance(&e->in, (size_t)by_class);
     e->run.sum.subrecord_counts[SUB_INSTANCE_DUMP]++;
@@ -333,6 +379,35 @@ static bool ends_within(struct engine *e)
     return false;
 }
 
+/* The bytes of the dump from here on, as far as that can be known; else UINT64_MAX. */
+static uint64_t bytes_left(struct engine *e)
+{
+    size_t seen = look_at(&e->in, WAY_SIGHT, UINT64_MAX);
+
+    if (seen < WAY_SIGHT)
+        return seen;
+    return e->in.compressed || !input_file_size(&e->in) ? UINT64_MAX : input_file_size(&e->in) - e->in.offset;
+}
+
+/* The sub-record here, of `size` bytes, goes on after the end of the dump. True if its size is wrong: others begin within it. */
+static bool is_too_long(struct engine *e, uint64_t size)
+{
+    uint64_t at = e->in.offset, end = e->position.heap_end, there;
+    struct position before = e->position;
+
+    if (size <= (uint64_t)(e->in.end - e->in.at) || size <= (there = bytes_left(e)) || end - at <= there)
+        return false;
+    if (!resume_in_record(e, at, end)) {
+        input_go_back(&e->in, at);
+        return false;
+    }
+    e->heap.wrong.held = false;
+    note_overlong(e, &before, RULE_COUNT, at);
+    end_sound_part(&e->run, at);
+    lose_all(e);
+    return true;
+}
+
 /* Checks one sub-record of any size, or decides what to do where that cannot be. False if the dump ends within it. */
 static bool check_or_recover(struct engine *e)
 {
@@ -343,8 +418,10 @@ static bool check_or_recover(struct engine *e)
 
     if (!begin_unit(e, result == MEASURED ? m.size : left))
         return false;
+    if ((result == MEASURED && is_too_long(e, m.size)) || (result == MEASURE_MORE && ended && is_too_long(e, UINT64_MAX)))
+        return true;
     if (result == MEASURE_MORE && ended)
-        return ends_within(e);
+        return ends_here(e) || ends_within(e);
     if (result == MEASURED && *e->in.at == SUB_INSTANCE_DUMP && resume_after_instance(e, m.size, left))
         return true;
     if (result == MEASURED && m.size <= left)
@@ -352,7 +429,7 @@ static bool check_or_recover(struct engine *e)
     if (result != MEASURE_TAG && result != MEASURE_TYPE)
         return crossing_subrecord(e);
     e->heap.wrong.held = false;
-    return skip_malformed(e, result, &m);
+    return pass_malformed(e, result, &m);
 }
 
 /* Checks the plain sub-records at the start of the window, of which n bytes belong to the heap dump record, in the fast
@@ -372,15 +449,13 @@ static void check_plain(struct engine *e, size_t n)
     show_progress(e);
 }
 
-bool check_heap_record(struct engine *e, uint64_t length)
+bool check_subrecords(struct engine *e)
 {
-    e->position.heap_end = e->in.offset + length;
-    if (e->cut.active && !pass_crossing_part(e, length))
-        return false;
-    while (!e->framing.stopped && e->in.offset < e->position.heap_end) {
+    while (!e->framing.stopped && !e->resume.pending && e->in.offset < e->position.heap_end) {
         uint64_t limit = next_checkpoint(e), end = e->position.heap_end < limit ? e->position.heap_end : limit;
         size_t n = (size_t)(e->in.end - e->in.at);
 
+        mark(e, false);
         if (jobs_take_over(e))
             continue;
         if (end > jobs_border(e))
@@ -394,9 +469,20 @@ bool check_heap_record(struct engine *e, uint64_t length)
             break;
         if (e->in.offset == jobs_border(e))
             continue;
+        if (!input_need(&e->in, 1) && e->position.heap_end == UINT64_MAX && !end_was_reported(e))
+            break;
         if (!input_need(&e->in, 1) || e->run.memory.exhausted || e->framing.stopped || !check_or_recover(e))
-            return false;
+            return e->resume.pending;
     }
     report_wrong_instance(&e->ck);
     return true;
+}
+
+bool check_heap_record(struct engine *e, uint64_t length)
+{
+    e->position.heap_end = e->in.offset + length;
+    if (e->cut.active && !pass_crossing_part(e, length))
+        return false;
+    mark(e, true);
+    return check_subrecords(e);
 }

@@ -306,6 +306,14 @@ bool jobs_bar(struct engine *e)
     return true;
 }
 
+bool jobs_begin_again(struct engine *e)
+{
+    if (!e->jobs || e->jobs->failed_dump == e->heap.begin)
+        return false;
+    jobs_fail(e);
+    return true;
+}
+
 bool jobs_are_ahead(const struct engine *e)
 {
     return e->jobs && (is_active(e->jobs) || e->jobs->failed);
@@ -336,6 +344,7 @@ bool jobs_roll_back(struct engine *e)
     e->run.sum = to->sum;
     e->file.signs = to->signs;
     e->framing = to->framing;
+    e->resume = (struct resumption){0};
     e->file.lost = to->lost;
     e->file.unknown = to->unknown;
     return input_seek(&e->in, to->record_at);

@@ -16,12 +16,28 @@ static void old_version(struct engine *e)
     }
 }
 
+/* Checks the sub-records from here on, and ends the heap dump with them, unless it may go on. */
+static void end_heap_record(struct engine *e, bool complete)
+{
+    e->last_heap = e->position;
+    if (!complete) {
+        e->heap.lost = true;
+        report_truncated(e);
+    }
+    if (e->heap.open || (e->resume.pending && e->resume.in_heap))
+        return;
+    e->heap.is_pending = true;
+    if (!e->framing.stopped && records_follow_here(e, 1))
+        settle_heap_dump(e);
+}
+
 /* HEAP_DUMP and HEAP_DUMP_SEGMENT. */
 static void walk_heap_dump(struct engine *e)
 {
     bool is_segment = e->position.record_tag == TAG_HEAP_DUMP_SEGMENT;
     bool within = !is_segment && e->heap.open && e->file.version != V101;
 
+    settle_heap_dump(e);
     if (!e->heap.open)
         jobs_begin_heap_dump(e);
     heap_index_add(&e->file.heap_index, e->position.record_at, is_segment);
@@ -40,12 +56,11 @@ static void walk_heap_dump(struct engine *e)
     if (!e->position.record_length) {
         hold_empty(e);
         report(&e->ck, RULE_REC_010, e->position.record_at, "at least one sub-record", "none");
-    } else if (!check_heap_record(e, e->position.record_length)) {
-        e->heap.lost = true;
-        report_truncated(e);
+        e->position.heap_end = e->in.offset;
+        end_heap_record(e, true);
+    } else {
+        end_heap_record(e, check_heap_record(e, e->position.record_length));
     }
-    if (!e->heap.open)
-        end_heap_dump(e);
 }
 
 /* SPEC.md 5.3 HEAP_DUMP_END */
@@ -225,21 +240,46 @@ static struct header see_header(struct engine *e)
     return header;
 }
 
-/* Settles a sub-record that crossed the end of its record, if no segment continues it. False if nothing after it can be
- * checked. */
-static bool settle_cut_before(struct engine *e, const struct header *header)
+/* A sub-record crossed the end of its record, and nothing continues it. Sub-records may begin within it: goes back to it. False if
+ * checking goes on here instead. */
+static bool go_back_to_crossing(struct engine *e)
 {
-    uint64_t end = e->cut.record_end;
+    struct crossing_subrecord cut = e->cut;
+    struct position before = e->position;
+    uint64_t back = e->in.offset;
 
-    if (!e->cut.active || (e->cut.record_tag == TAG_HEAP_DUMP_SEGMENT && header->size == RECORD_HEADER_SIZE &&
-                           header->tag == TAG_HEAP_DUMP_SEGMENT))
-        return true;
-    if (records_follow_here(e, 1)) {
-        settle_crossing(e, RULE_REC_015);
+    settle_crossing(e, RULE_REC_015);
+    e->position = e->last_heap;
+    if (resume_in_record(e, cut.at, cut.record_end)) {
+        e->run.sum.skipped -= cut.passed;
+        if (!e->resume.in_heap || e->position.heap_end != cut.record_end)
+            lose_all(e);
         return true;
     }
-    skip_to_end(e, end);
-    settle_crossing(e, e->in.offset - end >= UINT64_C(1) << 32 ? RULE_REC_012 : RULE_REC_015);
+    e->position = before;
+    if (e->in.offset < back)
+        input_skip(&e->in, back - e->in.offset);
+    else
+        input_go_back(&e->in, back);
+    return false;
+}
+
+/* Settles a sub-record that crossed the end of its record, if no segment continues it. False if checking does not go on with the
+ * header here. */
+static bool settle_cut_before(struct engine *e, const struct header *header)
+{
+    struct crossing_subrecord cut = e->cut;
+    uint64_t end = cut.record_end;
+    bool is_segment =
+        cut.record_tag == TAG_HEAP_DUMP_SEGMENT && header->size == RECORD_HEADER_SIZE && header->tag == TAG_HEAP_DUMP_SEGMENT;
+
+    if (!cut.active || (is_segment && (cut.parts > 1 || !header->length || crossing_goes_on(e, header->length))))
+        return true;
+    if (is_segment || records_follow_here(e, 1))
+        return !go_back_to_crossing(e);
+    e->run.sum.skipped -= cut.passed;
+    go_on_from(e, input_can_go_back(&e->in, cut.at) ? cut.at : end);
+    settle_crossing(e, e->framing.stopped && e->in.offset - end >= UINT64_C(1) << 32 ? RULE_REC_012 : RULE_REC_015);
     return false;
 }
 
@@ -262,16 +302,35 @@ static bool is_of_heap_dump(uint8_t tag)
     return tag == TAG_HEAP_DUMP || tag == TAG_HEAP_DUMP_SEGMENT || tag == TAG_HEAP_DUMP_END;
 }
 
+/* Goes on with the sub-records of a heap dump record that was left. */
+static void resume_heap_record(struct engine *e)
+{
+    mark(e, true);
+    end_heap_record(e, check_subrecords(e));
+}
+
 /* False if that was the last one. */
 static bool check_record(struct engine *e)
 {
-    struct header header = see_header(e);
-    bool known;
+    struct header header;
+    bool known, in_heap = e->resume.pending && e->resume.in_heap;
 
+    e->resume.pending = false;
+    if (in_heap) {
+        resume_heap_record(e);
+        return !e->framing.stopped;
+    }
+    header = see_header(e);
     show_progress(e);
     e->position.record_at = e->in.offset;
-    if (!begin_unit(e, unit_size(&header)) || !settle_cut_before(e, &header) || header.size == 0)
+    if (!begin_unit(e, unit_size(&header)))
         return false;
+    if (!settle_cut_before(e, &header))
+        return e->resume.pending;
+    if (header.size == 0)
+        return false;
+    if (e->heap.is_pending && records_follow_here(e, 1))
+        settle_heap_dump(e);
     e->position.record_tag = header.tag;
     if (header.size < RECORD_HEADER_SIZE) {
         report_truncated_header(e, header.size);
@@ -286,17 +345,20 @@ static bool check_record(struct engine *e)
     }
     known = hprof_record_name(e->position.record_tag) != NULL;
     if (known && !release_unknown(e))
-        return false;
+        return e->resume.pending;
     input_go_on_at(&e->in, e->in.offset + RECORD_HEADER_SIZE);
     if (known)
         note_signs(e, header.time);
     walk_record(e);
     if (e->framing.stopped)
         return false;
+    if (e->resume.pending && !is_of_heap_dump(e->position.record_tag))
+        return true;
     if (known)
         check_time(e, header.time);
     e->run.sum.record_counts[e->position.record_tag]++;
     e->framing.last_record = e->position.record_at;
+    e->framing.last_is_string = e->position.record_tag == TAG_UTF8;
     if (e->framing.unfilled.number && e->position.record_at != e->framing.unfilled.at &&
         ++e->framing.unfilled.records == UNFILLED_RECORDS)
         e->framing.unfilled.number = 0;
@@ -321,6 +383,25 @@ static void check_only_definitions(struct engine *e)
            "the end of the file");
 }
 
+/* The length of a heap dump record with a malformed sub-record leads beyond the end of the dump: that is the fault. */
+static void report_overlong(struct engine *e)
+{
+    const struct overlong *o = &e->framing.overlong;
+
+    if (!o->record_at || o->end <= e->in.offset || (!e->framing.gave_up && end_was_reported(e)) || e->garbage_after ||
+        e->in.error || e->run.memory.exhausted)
+        return;
+    e->position = o->position;
+    end_sound_part(&e->run, o->record_at);
+    if (o->rule != RULE_COUNT)
+        findings_withdraw(&e->run.findings, o->rule, SHAPE_ANY, o->finding, 1);
+    report(&e->ck, RULE_REC_002, o->record_at + RECORD_LENGTH_AT, "a record that ends within the file",
+           "a length of %" PRIu64 " bytes, of which %" PRIu64 " are there", o->position.record_length,
+           e->in.offset - o->record_at - RECORD_HEADER_SIZE);
+    e->framing.truncated = true;
+    e->position.record_number = 0;
+}
+
 static void finish_records(struct engine *e)
 {
     e->position.record_number = 0;
@@ -328,8 +409,10 @@ static void finish_records(struct engine *e)
         e->framing.truncated = true;
     if (e->framing.truncated)
         e->file.lost = MAY_DEFINE_ALL;
+    report_overlong(e);
     settle_unknown(e);
     drop_crossing(e);
+    settle_heap_dump(e);
     check_only_definitions(e);
     if (e->heap.open) {
         e->heap.lost |= end_was_reported(e);

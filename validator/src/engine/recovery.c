@@ -50,11 +50,6 @@ uint64_t right_length(unsigned tag, const struct sight *body, uint64_t *least)
 
 /* ---- What follows ---- */
 
-static bool is_heap_dump(unsigned tag)
-{
-    return tag == TAG_HEAP_DUMP || tag == TAG_HEAP_DUMP_SEGMENT;
-}
-
 /* Whether n bytes at p may begin with a record: its tag is defined, its kind allows its length, and a heap dump record begins with
  * the tag of a sub-record. */
 static bool may_be_record(const struct sight *s, const uint8_t *p, size_t n)
@@ -66,7 +61,7 @@ static bool may_be_record(const struct sight *s, const uint8_t *p, size_t n)
         return false;
     kind = kind_of(*p, s->id_size);
     length = get_u4(p + RECORD_LENGTH_AT);
-    if (is_heap_dump(*p) && length && n > RECORD_HEADER_SIZE && !hprof_subrecord_name(p[RECORD_HEADER_SIZE]))
+    if (is_heap_dump_record(*p) && length && n > RECORD_HEADER_SIZE && !hprof_subrecord_name(p[RECORD_HEADER_SIZE]))
         return false;
     return kind.is_defined && (kind.has_tail ? length >= kind.fixed : length == kind.fixed);
 }
@@ -81,7 +76,7 @@ bool records_follow(const struct sight *s, uint64_t at, unsigned count)
             return !s->ended && s->size - at < RECORD_HEADER_SIZE;
         length = get_u4(p + RECORD_LENGTH_AT);
         at += RECORD_HEADER_SIZE + length;
-        count += !length && is_heap_dump(*p); /* too little evidence */
+        count += !length && is_heap_dump_record(*p); /* too little evidence */
     }
     return at <= s->size || !s->ended;
 }

@@ -5,6 +5,13 @@
 
 #include "format/format.h"
 
+enum { WAY_SIGHT = 1 << 20 /* where the way is sought */ };
+
+static inline bool is_heap_dump_record(unsigned tag)
+{
+    return tag == TAG_HEAP_DUMP || tag == TAG_HEAP_DUMP_SEGMENT;
+}
+
 /* Bytes of the dump from some offset on. */
 struct sight {
     const uint8_t *at;

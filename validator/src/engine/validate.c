@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "engine/engine.h"
+#include "engine/validate.h"
 #include "reread/reread.h"
 
 void hprof_options_init(struct hprof_options *options)
@@ -256,6 +257,8 @@ static struct severity_choice conclude(struct engine *e)
         sum->file_bytes = input_file_position(&e->in);
     if (sum->sound_until > sum->bytes)
         sum->sound_until = sum->bytes;
+    if (sum->skipped > sum->bytes - sum->sound_until) /* what was read twice counts once */
+        sum->skipped = sum->bytes - sum->sound_until;
     sum->classes = sum->subrecord_counts[SUB_CLASS_DUMP];
     sum->instances = sum->subrecord_counts[SUB_INSTANCE_DUMP];
     sum->object_arrays = sum->subrecord_counts[SUB_OBJECT_ARRAY_DUMP];
@@ -324,7 +327,8 @@ static enum hprof_status refuse(const struct hprof_options *options, const char 
 }
 
 /* The context takes about 100 KB, so it comes from the caller's allocator, not from the stack. */
-static enum hprof_status validate(struct input_source source, const struct hprof_options *options)
+static enum hprof_status validate(struct input_source source, const struct hprof_options *options,
+                                  void (*on_jump)(void *context, const struct jump *jump))
 {
     const char *reason;
     struct memory own;
@@ -344,10 +348,16 @@ static enum hprof_status validate(struct input_source source, const struct hprof
     /* run() reports a failure in e->run.memory or e->in */
     (void)input_open(&e->in, source, options->testing ? options->testing->block : 0, &e->run.sizes, &e->run.memory,
                      on_gzip_fault, e);
+    input_allow_going_back(&e->in);
     if (options->threads > 1)
         input_allow_threads(&e->in, options->threads);
     begin_gzip(e);
     status = run(e);
+    for (size_t i = 0; on_jump && i < e->file.jumps.list.count; i++) {
+        struct jump jump = jumps_at(&e->file.jumps, i);
+
+        on_jump(options->context, &jump);
+    }
     engine_clear(e);
     findings_clear(&e->run.findings);
     memory_put(&own, e, sizeof *e);
@@ -356,12 +366,18 @@ static enum hprof_status validate(struct input_source source, const struct hprof
 
 enum hprof_status hprof_validate_fd(int fd, const struct hprof_options *options)
 {
-    return validate(source_of_fd(fd), options);
+    return validate(source_of_fd(fd), options, NULL);
+}
+
+enum hprof_status validate_with_jumps(int fd, const struct hprof_options *options,
+                                      void (*on_jump)(void *context, const struct jump *jump))
+{
+    return validate(source_of_fd(fd), options, on_jump);
 }
 
 enum hprof_status hprof_validate_memory(const void *bytes, size_t size, bool as_pipe, const struct hprof_options *options)
 {
     if (!bytes && size)
         return refuse(options, "The dump is a null pointer, and its size is not 0.");
-    return validate(source_of_memory(bytes ? bytes : "", size, as_pipe), options);
+    return validate(source_of_memory(bytes ? bytes : "", size, as_pipe), options, NULL);
 }

@@ -19,6 +19,7 @@ enum {
 static void empty_window(struct input *in, uint64_t offset)
 {
     in->first = in->at = in->end = in->buffer;
+    in->history_size = 0;
     in->offset = offset;
     in->ended = false;
 }
@@ -28,6 +29,30 @@ static size_t window_size(const struct input *in)
     return (size_t)(in->end - in->at);
 }
 
+/* The bytes before `at` are about to leave the buffer. */
+static void keep_history(struct input *in)
+{
+    size_t n = (size_t)(in->at - in->first), most = 2 * INPUT_HISTORY;
+    const uint8_t *from = in->first;
+    void *history = in->history;
+
+    if (!in->may_go_back)
+        return;
+    if (n > INPUT_HISTORY) {
+        from += n - INPUT_HISTORY;
+        n = INPUT_HISTORY;
+    }
+    if (in->history_size + n > most) {
+        memmove(in->history, in->history + in->history_size - (INPUT_HISTORY - n), INPUT_HISTORY - n);
+        in->history_size = INPUT_HISTORY - n;
+    }
+    if (!memory_grow(in->memory, &history, &in->history_capacity, in->history_size + n, 1))
+        return;
+    in->history = history;
+    memcpy(in->history + in->history_size, from, n);
+    in->history_size += n;
+}
+
 static bool grow_buffer(struct input *in, size_t capacity)
 {
     size_t rest = window_size(in);
@@ -35,6 +60,7 @@ static bool grow_buffer(struct input *in, size_t capacity)
 
     if (!larger)
         return false;
+    keep_history(in);
     memcpy(larger, in->at, rest);
     memory_put(in->memory, in->buffer, in->capacity);
     in->buffer = larger;
@@ -68,6 +94,7 @@ static uint8_t *move_rest_to_front(struct input *in)
     size_t rest = window_size(in);
     uint8_t *front = in->buffer + (ALIGNMENT - ((uintptr_t)in->buffer + rest) % ALIGNMENT) % ALIGNMENT;
 
+    keep_history(in);
     if (in->at != front)
         memmove(front, in->at, rest);
     in->first = in->at = front;
@@ -215,6 +242,9 @@ void input_close(struct input *in)
     stop_thread(in);
     gunzip_close(in->gunzip, in->memory);
     memory_put(in->memory, in->buffer, in->capacity);
+    memory_put(in->memory, in->history, in->history_capacity);
+    in->history = NULL;
+    in->history_capacity = 0;
     in->gunzip = NULL;
     in->buffer = NULL;
     in->first = in->at = in->end = NULL;
@@ -284,6 +314,51 @@ bool input_seek(struct input *in, uint64_t offset)
     }
     empty_window(in, from);
     return input_skip(in, offset - from) == offset - from;
+}
+
+void input_allow_going_back(struct input *in)
+{
+    in->may_go_back = !in->source.seekable || in->compressed;
+}
+
+/* Puts the last n bytes of the history before the window. */
+static bool take_history(struct input *in, size_t n)
+{
+    size_t there = (size_t)(in->end - in->first), at = (size_t)(in->at - in->first), capacity = in->capacity;
+    uint8_t *buffer = in->buffer;
+
+    if (n + there > capacity) {
+        capacity = n + there + in->block;
+        buffer = memory_get(in->memory, capacity);
+    }
+    if (!buffer)
+        return false;
+    memmove(buffer + n, in->first, there);
+    memcpy(buffer, in->history + in->history_size - n, n);
+    if (buffer != in->buffer)
+        memory_put(in->memory, in->buffer, in->capacity);
+    in->buffer = buffer;
+    in->capacity = capacity;
+    in->history_size -= n;
+    in->first = buffer;
+    in->at = buffer + n + at;
+    in->end = buffer + n + there;
+    return true;
+}
+
+bool input_go_back(struct input *in, uint64_t offset)
+{
+    size_t back = (size_t)(in->offset - offset), there = (size_t)(in->at - in->first);
+
+    if (!input_can_go_back(in, offset) || in->error)
+        return false;
+    if (in->source.seekable && !in->compressed)
+        return input_seek(in, offset);
+    if (back > there && (back - there > in->history_size || !take_history(in, back - there)))
+        return false;
+    in->at -= back;
+    in->offset = offset;
+    return true;
 }
 
 void input_go_on_at(struct input *in, uint64_t offset)

@@ -31,6 +31,9 @@ struct input {
     size_t capacity;
     size_t block; /* bytes asked for at once */
     struct gunzip *gunzip;
+    uint8_t *history; /* the bytes before `first`, as many as input_go_back() may need; NULL for a plain file */
+    size_t history_size, history_capacity;
+    bool may_go_back;
     bool may_read_ahead;
     unsigned threads;
     bool may_resume;
@@ -90,6 +93,19 @@ static inline bool input_can_reread(const struct input *in)
 /* Goes to any offset of the dump. A compressed file is inflated again from the nearest position noted before the offset: a
  * member start, or what input_keep() kept. False if the stream ends before the offset, failed, or cannot be read again. */
 bool input_seek(struct input *in, uint64_t offset);
+
+/* The bytes that a stream which cannot seek cheaply can go back over. */
+enum { INPUT_HISTORY = 1 << 20 };
+
+/* Before the first read: input_go_back() may be called. */
+void input_allow_going_back(struct input *in);
+
+/* Goes back to an offset: in a plain file any, elsewhere at most INPUT_HISTORY bytes. False, without moving, if that is too far. */
+bool input_go_back(struct input *in, uint64_t offset);
+static inline bool input_can_go_back(const struct input *in, uint64_t offset)
+{
+    return (in->source.seekable && !in->compressed) || in->offset - offset <= INPUT_HISTORY;
+}
 
 /* For a plain file or memory: reads at an offset, whatever is in the window. Several threads may do so at once. Returns how many
  * bytes there are. */

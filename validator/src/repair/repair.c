@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "engine/validate.h"
 #include "findings/rules.h"
 
 enum {
@@ -93,6 +94,21 @@ static void release(void *context, void *block, size_t size)
     memory_put(context, block, size);
 }
 
+/* What is left of the limit; 0 for no limit. */
+static uint64_t memory_left(const struct repair *r)
+{
+    return !r->memory.limit ? 0 : r->memory.limit > r->memory.used ? r->memory.limit - r->memory.used : 1;
+}
+
+static void note_jump(void *context, const struct jump *jump)
+{
+    struct check *check = context;
+    struct repair *r = check->repair;
+
+    if (memory_grow(&r->memory, (void **)&r->jumps, &r->jump_capacity, r->jump_count + 1, sizeof *r->jumps))
+        r->jumps[r->jump_count++] = *jump;
+}
+
 /* The validator allocates from the memory of the repair, so that the limit is for both. */
 static enum hprof_status check_copy(struct repair *r, struct check *check)
 {
@@ -108,15 +124,15 @@ static enum hprof_status check_copy(struct repair *r, struct check *check)
     options.severities = r->asked->severities;
     options.allow_incomplete = true; /* what is lost stays lost */
     options.allocator = &allocator;
-    if (r->memory.limit)
-        options.max_memory = r->memory.limit > r->memory.used ? r->memory.limit - r->memory.used : 1;
+    options.max_memory = memory_left(r);
     options.on_finding = on_finding;
     options.allow_incomplete = true; /* what is missing cannot be brought back */
     options.on_summary = on_summary;
     options.context = check;
     r->offset_count = 0;
     clear_undefined(r);
-    status = hprof_validate_fd(r->to, &options);
+    r->jump_count = 0;
+    status = validate_with_jumps(r->to, &options, note_jump);
     if (r->offset_count)
         qsort(r->offsets, r->offset_count, sizeof *r->offsets, by_value);
     return status;
@@ -230,17 +246,49 @@ static enum hprof_status describe_failure(struct repair *r)
     return r->error ? fail(r, HPROF_IO, strerror(r->error)) : HPROF_INVALID;
 }
 
+/* Opens what a pass reads. A file is read as it is; any other input was copied first, because it is read twice. */
+static bool open_input(struct repair *r, int from)
+{
+    input_close(&r->in);
+    return input_open(&r->in, source_of_fd(from), 0, &usual_sizes, &r->memory, count_fault, r);
+}
+
+/* Finds out how the input is read. */
+static bool follow_input(struct repair *r, int from)
+{
+    const struct hprof_allocator allocator = {allocate, release, &r->memory};
+    struct check check = {.repair = r};
+    struct hprof_options options;
+    enum hprof_status status;
+
+    hprof_options_init(&options);
+    options.max_errors = 1;
+    options.allocator = &allocator;
+    options.max_memory = memory_left(r);
+    options.context = &check;
+    r->jump_count = 0;
+    status = validate_with_jumps(from, &options, note_jump);
+    if (status == HPROF_LIMIT)
+        memory_exhaust(&r->memory);
+    return !r->memory.exhausted && open_input(r, from);
+}
+
 /* Makes passes until the copy is valid or nothing more can be left out. */
-static enum hprof_status run_passes(struct repair *r)
+static enum hprof_status run_passes(struct repair *r, int from)
 {
     struct check check = {.repair = r};
 
-    if (!repair_copy(r))
+    if (r->in.compressed || !r->in.source.seekable) {
+        input_allow_resume(&r->in);
+        if (!repair_spool(r))
+            return describe_failure(r);
+        from = r->to;
+    }
+    if (!follow_input(r, from) || !repair_copy(r))
         return describe_failure(r);
     r->asked->bytes_in = r->in.offset + r->lost;
     for (int pass = 1;; pass++) {
         enum hprof_status status;
-        bool good;
 
         check = (struct check){.repair = r};
         status = check_copy(r, &check);
@@ -252,11 +300,9 @@ static enum hprof_status run_passes(struct repair *r)
             return status == HPROF_VALID ? status : fail(r, status, check.first);
         if (pass == PASSES_MAX)
             return fail(r, HPROF_INVALID, check.first);
-        input_close(&r->in);
         r->is_first_pass = false;
         r->takes_names = pass == 1 && r->damage.part_count > 0;
-        good = input_open(&r->in, source_of_fd(r->to), 0, &usual_sizes, &r->memory, count_fault, r) && repair_copy(r);
-        if (!good)
+        if (!open_input(r, r->to) || !repair_copy(r))
             return describe_failure(r);
         if (!r->has_changed)
             return fail(r, HPROF_INVALID, check.first);
@@ -278,8 +324,7 @@ static enum hprof_status run(struct repair *r, int from)
     if (!r->buffer || !input_open(&r->in, source_of_fd(from), 0, &usual_sizes, &r->memory, count_fault, r)) {
         status = describe_failure(r);
     } else {
-        input_allow_resume(&r->in);
-        status = run_passes(r);
+        status = run_passes(r, from);
     }
     if (status == HPROF_VALID)
         report(r);
@@ -294,6 +339,7 @@ static enum hprof_status run(struct repair *r, int from)
     missing_clear(r);
     damage_clear(r);
     memory_put(&r->memory, r->left, r->left_capacity * sizeof *r->left);
+    memory_put(&r->memory, r->jumps, r->jump_capacity * sizeof *r->jumps);
     memory_put(&r->memory, r->offsets, r->offset_capacity * sizeof *r->offsets);
     memory_put(&r->memory, r->buffer, BUFFER_SIZE);
     return status;
@@ -309,7 +355,7 @@ enum hprof_status hprof_repair_fd(int from, int to, struct hprof_repair *asked)
         return HPROF_USAGE;
     asked->bytes_in = asked->bytes_out = asked->left_out = asked->lengths_mended = asked->gzip_faults = 0;
     asked->gzip_mismatches = asked->gzip_resumed = asked->gzip_unknown = 0;
-    asked->traces_cleared = asked->joined = asked->warnings = 0;
+    asked->traces_cleared = asked->joined = asked->headers_made = asked->warnings = 0;
     asked->other_dump = 0;
     asked->is_ended = asked->gzip_ended_early = false;
     asked->failure[0] = '\0';

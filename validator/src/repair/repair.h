@@ -1,10 +1,11 @@
-/* Repair: repair_copy.c copies the records that lengths lead to; repair.c checks the copy and leaves out what breaks a rule, until
- * the copy is valid. */
+/* Repair: the check of the input finds out how it is read; repair_copy.c copies what is read; repair.c checks the copy and leaves out
+ * what breaks a rule, until the copy is valid. */
 #ifndef HPROF_REPAIR_H
 #define HPROF_REPAIR_H
 
 #include "findings/rules.h"
 #include "input/input.h"
+#include "state/jumps.h"
 #include "state/names.h"
 
 /* What was left out, by kind and key. */
@@ -41,6 +42,17 @@ struct damage {
 /* What is named although nothing defines it. */
 enum missing_kind { MISSING_STRING, MISSING_CLASS_SERIAL, MISSING_FRAME, MISSING_THREAD, MISSING_KINDS };
 
+/* The last heap dump record of the copy. */
+struct heap_record {
+    bool is_open;          /* sub-records are being copied into it, */
+    uint64_t end;          /* up to this offset of the input */
+    uint64_t start;        /* in the copy */
+    uint64_t copied_until; /* where it ends there, once it is closed */
+    uint64_t length;       /* as it is stated in the copy */
+    bool is_mended;
+    uint64_t left_out; /* before it */
+};
+
 struct repair {
     struct hprof_repair *asked;
     struct memory memory;
@@ -50,12 +62,16 @@ struct repair {
     enum version version;
     struct names names;
     struct damage damage;
-    bool has_names;      /* names must be cleared */
-    bool takes_names;    /* this pass adds them: the first, and the second if then some parts are known to be damaged */
-    uint64_t record_end; /* offset at which the last record ends by its length; 0 if unknown */
-    uint64_t lost;       /* bytes of the dump that could not be inflated, as far as known */
+    bool has_names;   /* names must be cleared */
+    bool takes_names; /* this pass adds them: the first, and the second if then some parts are known to be damaged */
+    uint64_t lost;    /* bytes of the dump that could not be inflated, as far as known */
+
+    /* Where the check of the input did not go on at the end of a record or sub-record. */
+    struct jump *jumps;
+    size_t jump_count, jump_capacity, next_jump;
 
     /* the copy */
+    struct heap_record heap;
     int to;
     uint8_t *buffer;
     size_t buffered;
@@ -83,6 +99,9 @@ struct repair {
     bool is_first_pass;
     bool has_changed; /* this pass left something out, or set it to 0 */
 };
+
+/* Copies the input as it is, inflated; what cannot be inflated is left out. */
+bool repair_spool(struct repair *r);
 
 /* One pass: copies the input, which is at its start, to the start of the copy. If it returns false, `error`, `in`, `memory` or
  * asked->failure says why. */

@@ -1,7 +1,5 @@
-/* See repair.h. If the length of a record leads to another record or to the end of the dump, that length is used. Otherwise the
- * length that its kind and counts give is tried, or, for a heap dump record, that of its sub-records. If neither leads to a record,
- * bytes are left out: up to the end of the heap dump record if it is known, else up to the next offset from which lengths lead
- * from record to record. A damaged gzip member is like the end of the dump; reading then continues in a later member. */
+/* See repair.h. Records and sub-records are copied by their lengths. Where these fail, the check of the input has decided where reading
+ * goes on (r->jumps): what lies between is left out. */
 #include "repair/repair.h"
 
 #include <errno.h>
@@ -13,11 +11,8 @@
 
 enum {
     BUFFER_SIZE = 1 << 20,
-    LOOK_AHEAD_MAX = 1 << 22, /* bytes: what follows a longer record is not looked at */
-    MEASURE_MAX = 1 << 22,    /* bytes: no CLASS_DUMP is longer */
-    PLAUSIBLE_BYTES = 4096,   /* of a heap dump record: enough for a few sub-records */
-    SEEN = 32,                /* bytes that show what a record or sub-record is, and its class */
-    SERIES = 16               /* records in a row that are not there by chance */
+    LONGEST_SEEN = 1 << 22, /* bytes that are needed together: no CLASS_DUMP is longer */
+    SEEN = 32               /* bytes that show what a record or sub-record is, and its class */
 };
 
 /* ---- The copy ---- */
@@ -258,7 +253,11 @@ static bool is_missing_class(const struct repair *r, uint64_t id)
 /* Whether the class at `field` of the next sub-record is missing, and from now on it is if the previous copy has an error there. */
 static bool lacks_class(struct repair *r, uint64_t id, size_t field)
 {
-    if (keymap_get(&r->undefined_at, r->in.offset + 1 + field, NULL))
+    bool is_here = keymap_get(&r->undefined_at, r->in.offset + 1 + field, NULL);
+
+    if (!id) /* elsewhere 0 is no class */
+        return is_here;
+    if (is_here)
         keymap_put(&r->missing_classes, id, r->heap_dump);
     return is_missing_class(r, id);
 }
@@ -304,47 +303,14 @@ static bool is_record(const struct repair *r, uint8_t tag)
     }
 }
 
-/* Bytes of the dump from here on; UINT64_MAX if unknown. */
-static uint64_t bytes_left(const struct repair *r)
-{
-    uint64_t size = input_file_size(&r->in);
-
-    return r->in.compressed || !r->in.source.seekable ? UINT64_MAX : size > r->in.offset ? size - r->in.offset : 0;
-}
-
-/* Whether a record, or the end of the dump, may follow after `ahead` bytes. With `strictly`, another must follow that record. */
-static bool record_follows(struct repair *r, uint64_t ahead, bool strictly)
-{
-    uint64_t left = bytes_left(r);
-    const uint8_t *p;
-    size_t there;
-
-    if (left != UINT64_MAX && ahead >= left)
-        return ahead == left;
-    if (ahead > LOOK_AHEAD_MAX)
-        return true;
-    there = input_need(&r->in, (size_t)ahead + RECORD_HEADER_SIZE);
-    if (there <= ahead)
-        return there == ahead;
-    p = r->in.at + ahead;
-    if (!is_record(r, *p))
-        return false;
-    if (there < ahead + RECORD_HEADER_SIZE)
-        return !strictly;
-    if (left != UINT64_MAX && get_u4(p + RECORD_LENGTH_AT) > left - ahead - RECORD_HEADER_SIZE)
-        return !strictly && is_heap(*p); /* a truncated one */
-    return !strictly || record_follows(r, ahead + RECORD_HEADER_SIZE + get_u4(p + RECORD_LENGTH_AT), false);
-}
-
 /* ---- Records outside of heap dumps ---- */
 
-/* The length that the kind and the counts of the record that begins after `ahead` bytes give. False if they give none, or the
- * counts are missing. */
-static bool length_by_kind(struct repair *r, uint64_t ahead, uint64_t *length)
+/* The length that the kind and the counts of the next record give. False if they give none, or the counts are missing. */
+static bool length_by_kind(struct repair *r, uint64_t *length)
 {
-    size_t want = (size_t)ahead + RECORD_HEADER_SIZE + 64, there = input_need(&r->in, want);
-    struct cursor c = {r->in.at + ahead, r->in.at + (there < want ? there : want)};
-    uint8_t tag = r->in.at[ahead];
+    size_t want = RECORD_HEADER_SIZE + 64, there = input_need(&r->in, want);
+    struct cursor c = {r->in.at, r->in.at + (there < want ? there : want)};
+    uint8_t tag = *r->in.at;
     struct TRACE trace;
     struct ALLOC_SITES sites;
     struct CPU_SAMPLES samples;
@@ -393,47 +359,6 @@ static bool length_by_kind(struct repair *r, uint64_t ahead, uint64_t *length)
     return false;
 }
 
-/* Whether the header of a heap dump record after `ahead` bytes is one: sub-records follow it, and a record follows its end. With
- * `strictly`, that end is not too far away to be seen. */
-static bool begins_heap(struct repair *r, uint64_t ahead, bool strictly)
-{
-    uint64_t length = get_u4(r->in.at + ahead + RECORD_LENGTH_AT), body = ahead + RECORD_HEADER_SIZE, end = body + length;
-    size_t want = (size_t)body + PLAUSIBLE_BYTES, there = input_need(&r->in, want);
-
-    if (there <= body || !length ||
-        !plausible_subrecords(r->in.at + body, (there < want ? there : want) - (size_t)body, length, r->id_size, r->version))
-        return false;
-    if (end <= LOOK_AHEAD_MAX && input_need(&r->in, (size_t)end) >= end)
-        return record_follows(r, end, true);
-    return !strictly;
-}
-
-/* Whether records begin after `ahead` bytes: their lengths lead from one to the next, and fit their kinds. */
-static bool begins_records(struct repair *r, uint64_t ahead, bool strictly)
-{
-    uint64_t length, own;
-    uint8_t tag = 0;
-
-    for (int seen = 0; seen < SERIES; seen++) {
-        size_t there = input_need(&r->in, (size_t)ahead + RECORD_HEADER_SIZE);
-
-        if (there < ahead + RECORD_HEADER_SIZE)
-            return there == ahead && tag == TAG_HEAP_DUMP_END; /* the end of the dump */
-        tag = r->in.at[ahead];
-        if (!is_record(r, tag))
-            return false;
-        if (is_heap(tag))
-            return begins_heap(r, ahead, strictly);
-        length = get_u4(r->in.at + ahead + RECORD_LENGTH_AT);
-        if (tag == TAG_UTF8 ? length < r->id_size : !length_by_kind(r, ahead, &own) || own != length)
-            return false;
-        ahead += RECORD_HEADER_SIZE + length;
-        if (ahead > LOOK_AHEAD_MAX)
-            return false;
-    }
-    return true;
-}
-
 static bool is_header(struct repair *r)
 {
     static const char magic[] = "JAVA PROFILE 1.0.";
@@ -443,18 +368,6 @@ static bool is_header(struct repair *r)
     return n >= HEADER_SIZE && memcmp(p, magic, sizeof magic - 1) == 0 && p[sizeof magic - 1] >= '1' &&
            p[sizeof magic - 1] <= '3' && !p[sizeof magic] &&
            (get_u4(p + HEADER_STRING_SIZE) == 4 || get_u4(p + HEADER_STRING_SIZE) == 8);
-}
-
-/* Leaves out the next byte, and bytes up to the next record, or to the header of another dump. Every offset is tried, because no
- * length leads there. */
-static void leave_out_to_record(struct repair *r, enum left_out_kind kind, uint8_t tag)
-{
-    uint64_t start = r->in.offset;
-
-    do
-        input_skip(&r->in, 1);
-    while (input_need(&r->in, 1) > 0 && !r->memory.exhausted && !begins_records(r, 0, true) && !is_header(r));
-    leave_out(r, kind, tag, r->in.offset - start);
 }
 
 static void drop_record(struct repair *r, uint8_t tag, uint64_t size)
@@ -496,48 +409,30 @@ static void copy_record(struct repair *r, uint64_t stated, uint64_t length, uint
 /* Whether the next record uses what an earlier copy lacked. That copy had valid lengths. */
 static bool uses_missing(struct repair *r, uint64_t span)
 {
-    return !r->is_first_pass && *r->in.at != TAG_UTF8 && span <= LOOK_AHEAD_MAX && input_need(&r->in, (size_t)span) >= span &&
+    return !r->is_first_pass && *r->in.at != TAG_UTF8 && span <= LONGEST_SEEN && input_need(&r->in, (size_t)span) >= span &&
            missing_in_record(r, (struct cursor){r->in.at, r->in.at + span});
 }
 
-/* `ends_heap`: a HEAP_DUMP_END here ends a series of segments, whatever follows it. */
-static void repair_record(struct repair *r, bool ends_heap)
+/* `span` are its bytes, with the header, up to where reading goes on. */
+static void repair_record(struct repair *r, uint64_t span)
 {
     uint8_t tag = *r->in.at;
-    uint64_t stated = get_u4(r->in.at + RECORD_LENGTH_AT), span = RECORD_HEADER_SIZE + stated, own = stated;
-    bool is_known = is_record(r, tag), has_own = is_known && length_by_kind(r, 0, &own);
-    r->record_end = r->in.offset + span;
-    if (uses_missing(r, span)) {
-        drop_record(r, tag, span);
-        return;
-    }
-    bool is_whole = tag == TAG_UTF8 ? stated >= r->id_size : !has_own || own <= stated;
-    bool leads_on = record_follows(r, span, false) || (ends_heap && tag == TAG_HEAP_DUMP_END && !stated);
+    uint64_t stated = get_u4(r->in.at + RECORD_LENGTH_AT), own = stated;
+    bool is_known = is_record(r, tag), has_own = is_known && length_by_kind(r, &own);
+    bool is_whole = tag == TAG_UTF8 ? stated >= r->id_size : !has_own || RECORD_HEADER_SIZE + own <= span;
 
-    if (has_missing_trace(r, trace_of_record(r)) ? is_unwanted_without_trace(r, span, trace_of_record(r))
-                                                 : is_unwanted(r, span))
+    if (!is_known || !is_whole || uses_missing(r, span) ||
+        (has_missing_trace(r, trace_of_record(r)) ? is_unwanted_without_trace(r, span, trace_of_record(r))
+                                                  : is_unwanted(r, span)))
         drop_record(r, tag, span);
-    else if (leads_on && is_known && is_whole)
-        copy_record(r, stated, has_own ? own : stated, span);
-    else if (leads_on)
-        drop_record(r, tag, span);
-    else if (has_own && own != stated && record_follows(r, RECORD_HEADER_SIZE + own, false))
-        copy_record(r, stated, own, RECORD_HEADER_SIZE + own);
-    else if (is_known && bytes_left(r) < span)
-        leave_out_to_record(r, LEFT_RECORD, tag); /* truncated, or its length is wrong */
     else
-        leave_out_to_record(r, LEFT_BYTES, 0);
+        copy_record(r, stated, has_own ? own : stated, span);
 }
 
 /* ---- Heap dump records ---- */
 
-struct heap {
-    uint64_t start; /* of the record in the copy */
-    uint64_t end;   /* of the record in the input; UINT64_MAX if its length is wrong, so that it ends after its sub-records */
-};
-
-/* Copies a sub-record whose size was measured. */
-static void copy_subrecord(struct repair *r, uint64_t size)
+/* Copies a sub-record whose size was measured. `bytes` replaces the length of an instance, unless that is UINT64_MAX. */
+static void copy_subrecord(struct repair *r, uint64_t size, uint64_t bytes)
 {
     size_t want = 1 + SIZE_OF(CLASS_DUMP, r->id_size), there = input_need(&r->in, want);
     struct cursor c = {r->in.at, r->in.at + (there < want ? there : want)};
@@ -556,12 +451,18 @@ static void copy_subrecord(struct repair *r, uint64_t size)
     if (copied_bytes < size) {
         truncate_copy(r, start);
         leave_out(r, kind, key, copied_bytes);
-    } else if (is_cleared) {
+        return;
+    }
+    if (is_cleared)
         clear_trace(r, start, trace);
+    if (bytes != UINT64_MAX) {
+        put_number(r, start + 1 + OFFSET_OF(INSTANCE_DUMP, bytes, r->id_size), bytes);
+        r->asked->lengths_mended++;
+        r->has_changed = true;
     }
 }
 
-/* Drops the last sub-record, which the end of the dump truncates. */
+/* Leaves out the next sub-record, which the end of the dump truncates. */
 static void drop_tail(struct repair *r)
 {
     size_t want = 1 + SIZE_OF(CLASS_DUMP, r->id_size), there = input_need(&r->in, want);
@@ -573,158 +474,36 @@ static void drop_tail(struct repair *r)
     leave_out(r, kind, key, skipped);
 }
 
-/* Where no sub-record can be measured, the heap dump record ends: at its stated end if a record follows there, else here. */
-static void end_unmeasured(struct repair *r, struct heap *h, enum measured result)
-{
-    uint64_t at = r->in.offset, left = h->end == UINT64_MAX ? UINT64_MAX : h->end - at;
-
-    if (result == MEASURE_MORE && input_need(&r->in, MEASURE_MAX) < MEASURE_MAX) { /* the dump ends */
-        drop_tail(r);
-        return;
-    }
-    if (left != UINT64_MAX && (bytes_left(r) == UINT64_MAX || left < bytes_left(r)) && record_follows(r, left, false)) {
-        leave_out(r, LEFT_BYTES, 0, input_skip(&r->in, left));
-        return;
-    }
-    if (!record_follows(r, 0, true))
-        leave_out_to_record(r, LEFT_BYTES, 0);
-}
-
-/* Whether sub-records follow the stated end of a heap dump record, so that its length is wrong. */
-static bool goes_past_end(struct repair *r, struct heap *h)
-{
-    size_t there;
-
-    if (record_follows(r, 0, false))
-        return false;
-    there = input_need(&r->in, PLAUSIBLE_BYTES);
-    if (!there ||
-        !plausible_subrecords(r->in.at, there < PLAUSIBLE_BYTES ? there : PLAUSIBLE_BYTES, UINT64_MAX, r->id_size, r->version))
-        return false;
-    h->end = UINT64_MAX;
-    return true;
-}
-
-static bool measure_next(struct repair *r, struct measure *m, enum measured *result)
+static bool measure_next(struct repair *r, struct measure *m)
 {
     for (size_t want = 64;; want *= 4) {
         size_t there = input_need(&r->in, want);
+        enum measured result = measure_subrecord(r->in.at, there, r->id_size, r->version, m);
 
-        *result = measure_subrecord(r->in.at, there, r->id_size, r->version, m);
-        if (*result != MEASURE_MORE || there < want || want >= MEASURE_MAX)
-            return *result == MEASURED;
+        if (result != MEASURE_MORE || there < want || want >= LONGEST_SEEN)
+            return result == MEASURED;
     }
 }
 
-/* The bytes from here on up to the end of the heap dump record, and after them `next` bytes of the body of the following one. */
-static uint8_t *join(struct repair *r, uint64_t left, size_t next)
+/* The heap dump record in the copy takes sub-records from here on, up to an offset of the input. */
+static void open_heap(struct repair *r, uint64_t end)
 {
-    uint8_t *joined = memory_get(&r->memory, (size_t)left + next);
-
-    if (joined) {
-        memcpy(joined, r->in.at, (size_t)left);
-        memcpy(joined + left, r->in.at + left + RECORD_HEADER_SIZE, next);
-    }
-    return joined;
+    r->heap.is_open = true;
+    r->heap.end = end;
 }
 
-/* The size of the next sub-record if the next record, a segment, goes on with it: the start of the segment is no chain of
- * sub-records, but its bytes after the rest of the sub-record are. Else 0. */
-static uint64_t size_across(struct repair *r, uint64_t left)
+/* The heap dump record in the copy is complete, as long as no more sub-records are found. */
+static void close_heap(struct repair *r)
 {
-    uint64_t body = left + RECORD_HEADER_SIZE, length, rest;
-    enum measured result = MEASURE_MORE;
-    struct measure m;
-    size_t next;
-    uint8_t *joined;
+    uint64_t body = copied(r) - r->heap.start - RECORD_HEADER_SIZE;
 
-    if (body > LOOK_AHEAD_MAX || input_need(&r->in, (size_t)body + 1) <= body || r->in.at[left] != TAG_HEAP_DUMP_SEGMENT)
-        return 0;
-    length = get_u4(r->in.at + left + RECORD_LENGTH_AT);
-    next = input_need(&r->in, (size_t)body + PLAUSIBLE_BYTES) - (size_t)body;
-    next = length < next ? (size_t)length : next;
-    joined = join(r, left, next);
-    if (joined)
-        result = measure_subrecord(joined, (size_t)left + next, r->id_size, r->version, &m);
-    memory_put(&r->memory, joined, (size_t)left + next);
-    if (result != MEASURED || m.size <= left || m.size - left > length || m.size + RECORD_HEADER_SIZE > LOOK_AHEAD_MAX ||
-        plausible_subrecords(r->in.at + body, next, length, r->id_size, r->version))
-        return 0;
-    rest = m.size - left;
-    next = input_need(&r->in, (size_t)(body + rest) + PLAUSIBLE_BYTES);
-    if (next < body + rest)
-        return 0;
-    next -= (size_t)(body + rest);
-    return plausible_subrecords(r->in.at + body + rest, next, length - rest, r->id_size, r->version) ? m.size : 0;
-}
-
-/* Copies a sub-record that the next segment goes on with. The rest of that segment then belongs to the present one. */
-static bool join_segments(struct repair *r, struct heap *h)
-{
-    uint64_t left = h->end - r->in.offset, size = size_across(r, left), length;
-
-    if (!size)
-        return false;
-    length = get_u4(r->in.at + left + RECORD_LENGTH_AT);
-    copy(r, left);
-    input_skip(&r->in, RECORD_HEADER_SIZE);
-    h->end = r->record_end = r->in.offset + length;
-    copy(r, size - left);
-    r->asked->joined++;
-    return true;
-}
-
-/* Copies the sub-records of a heap dump record. */
-static void copy_subrecords(struct repair *r, struct heap *h)
-{
-    while (!r->error && !r->memory.exhausted) {
-        enum measured result;
-        struct measure m;
-
-        if (r->in.offset == h->end && !goes_past_end(r, h))
-            return;
-        if (!input_need(&r->in, 1))
-            return;
-        if (h->end == UINT64_MAX && record_follows(r, 0, true))
-            return;
-        if (!measure_next(r, &m, &result)) {
-            if (h->end != UINT64_MAX && join_segments(r, h))
-                continue;
-            end_unmeasured(r, h, result);
-            return;
-        } else if (h->end != UINT64_MAX && m.size > h->end - r->in.offset) {
-            if (join_segments(r, h))
-                continue;
-            /* It crosses the end of its record: one of the two sizes is wrong. */
-            if (record_follows(r, h->end - r->in.offset, true)) {
-                leave_out(r, LEFT_BYTES, 0, input_skip(&r->in, h->end - r->in.offset));
-                return;
-            }
-            h->end = UINT64_MAX;
-        } else {
-            copy_subrecord(r, m.size);
-        }
-    }
-}
-
-static void repair_heap(struct repair *r, bool *is_open)
-{
-    uint64_t length = get_u4(r->in.at + RECORD_LENGTH_AT), body, before = r->asked->left_out;
-    struct heap h = {.start = copied(r), .end = r->in.offset + RECORD_HEADER_SIZE + length};
-    uint8_t tag = *r->in.at;
-
-    r->record_end = h.end;
-    if (is_unwanted(r, RECORD_HEADER_SIZE)) {
-        drop_record(r, tag, RECORD_HEADER_SIZE + length);
+    if (!r->heap.is_open)
         return;
-    }
-    if (bytes_left(r) != UINT64_MAX && RECORD_HEADER_SIZE + length > bytes_left(r))
-        h.end = UINT64_MAX; /* truncated, or its length is wrong */
-    copy(r, RECORD_HEADER_SIZE);
-    copy_subrecords(r, &h);
-    body = copied(r) - h.start - RECORD_HEADER_SIZE;
-    if (!body && r->asked->left_out > before) {
-        truncate_copy(r, h.start); /* all of it was left out */
+    r->heap.is_open = false;
+    r->heap.copied_until = copied(r);
+    if (!body && r->asked->left_out > r->heap.left_out) {
+        truncate_copy(r, r->heap.start); /* all of it was left out */
+        r->heap.copied_until = UINT64_MAX;
         return;
     }
     if (body > UINT32_MAX) {
@@ -732,12 +511,122 @@ static void repair_heap(struct repair *r, bool *is_open)
         r->error = EFBIG;
         return;
     }
-    if (body != length) {
-        put_number(r, h.start + RECORD_LENGTH_AT, body);
-        r->asked->lengths_mended++;
+    if (body != r->heap.length) {
+        put_number(r, r->heap.start + RECORD_LENGTH_AT, body);
+        r->asked->lengths_mended += !r->heap.is_mended;
+        r->heap.is_mended = true;
+        r->heap.length = body;
     }
+}
+
+static void begin_heap(struct repair *r, uint64_t length)
+{
+    r->heap = (struct heap_record){.is_open = true, .start = copied(r), .length = length, .left_out = r->asked->left_out};
+}
+
+static void repair_heap(struct repair *r, bool *is_open)
+{
+    uint64_t length = get_u4(r->in.at + RECORD_LENGTH_AT);
+    uint8_t tag = *r->in.at;
+
+    if (is_unwanted(r, RECORD_HEADER_SIZE)) {
+        drop_record(r, tag, RECORD_HEADER_SIZE + length);
+        return;
+    }
+    begin_heap(r, length);
+    copy(r, RECORD_HEADER_SIZE);
+    r->heap.end = r->in.offset + length;
     if (tag == TAG_HEAP_DUMP_SEGMENT) /* a HEAP_DUMP within a series does not end it */
         *is_open = true;
+}
+
+/* ---- Jumps: where the check of the input went on after a failure ---- */
+
+static const struct jump *jump_here(struct repair *r)
+{
+    while (r->next_jump < r->jump_count && r->jumps[r->next_jump].from < r->in.offset)
+        r->next_jump++;
+    return r->next_jump < r->jump_count && r->jumps[r->next_jump].from == r->in.offset ? &r->jumps[r->next_jump] : NULL;
+}
+
+/* Sub-records follow that belong to no heap dump record by its length. The last one of the copy takes them if nothing follows it there;
+ * else they get a record of their own, in place of bytes that were left out. False if there is no room for its header. */
+static bool reopen_heap(struct repair *r, uint64_t end, bool *is_series)
+{
+    uint8_t header[RECORD_HEADER_SIZE] = {r->version == V101 ? TAG_HEAP_DUMP : TAG_HEAP_DUMP_SEGMENT};
+
+    if (!r->heap.is_open && r->heap.copied_until != copied(r)) {
+        if (r->in.offset - copied(r) < RECORD_HEADER_SIZE)
+            return false;
+        begin_heap(r, 0);
+        r->heap.is_mended = true;
+        put(r, header, sizeof header);
+        r->asked->headers_made++;
+        *is_series |= r->version != V101;
+    }
+    open_heap(r, end);
+    return true;
+}
+
+/* Copies the part of a sub-record that crosses the end of its segment; the part after it follows in the next segment, whose rest then
+ * belongs to the present heap dump record. */
+static void copy_part(struct repair *r, const struct jump *jump)
+{
+    copy(r, jump->to - jump->from);
+    r->next_jump++;
+    if (r->next_jump == r->jump_count || r->jumps[r->next_jump].part != jump->part + 1) {
+        open_heap(r, jump->heap_end > jump->to ? jump->heap_end : jump->to);
+        r->asked->joined++;
+        return;
+    }
+    while (!r->error && r->in.offset < r->jumps[r->next_jump].from) /* headers, also those of empty segments */
+        input_skip(&r->in, RECORD_HEADER_SIZE);
+}
+
+static void follow_jump(struct repair *r, const struct jump *jump, bool *is_series)
+{
+    uint64_t size = jump->to - jump->from, own;
+
+    if (jump->part) {
+        copy_part(r, jump);
+        return;
+    }
+    r->next_jump++;
+    if (!r->heap.is_open && is_record(r, *r->in.at) && size > RECORD_HEADER_SIZE && jump->to != UINT64_MAX &&
+        input_need(&r->in, RECORD_HEADER_SIZE) >= RECORD_HEADER_SIZE && length_by_kind(r, &own) &&
+        own == size - RECORD_HEADER_SIZE) {
+        repair_record(r, size);
+        return;
+    }
+    leave_out(r, LEFT_BYTES, 0, input_skip(&r->in, jump->to == UINT64_MAX ? UINT64_MAX : size));
+    if (jump->to != UINT64_MAX && jump->heap_end > jump->to) {
+        if (!reopen_heap(r, jump->heap_end, is_series)) {
+            const struct jump *next = r->next_jump < r->jump_count ? &r->jumps[r->next_jump] : NULL;
+
+            leave_out(r, LEFT_BYTES, 0, input_skip(&r->in, next ? next->from - r->in.offset : UINT64_MAX));
+        }
+    } else {
+        close_heap(r);
+    }
+}
+
+/* Copies the next sub-record, unless reading failed there. */
+static void copy_next_subrecord(struct repair *r, bool *is_series)
+{
+    const struct jump *jump = jump_here(r);
+    size_t head = 1 + SIZE_OF(INSTANCE_DUMP, r->id_size);
+    struct measure m;
+
+    if (jump && jump->failed) {
+        follow_jump(r, jump, is_series);
+    } else if (jump) { /* an instance whose length is wrong has the size of its class */
+        r->next_jump++;
+        copy_subrecord(r, jump->to - jump->from, jump->to - jump->from - head);
+    } else if (measure_next(r, &m)) {
+        copy_subrecord(r, m.size, UINT64_MAX);
+    } else {
+        drop_tail(r);
+    }
 }
 
 /* ---- The header ---- */
@@ -757,48 +646,39 @@ static bool copy_header(struct repair *r)
     return true;
 }
 
-/* ---- Damaged gzip members ---- */
+/* ---- The input as it is ---- */
 
-/* The stream continues after missing bytes. Goes to the next record; false if there is none up to the end of the stream. */
-static bool go_to_record(struct repair *r)
-{
-    uint64_t ahead = r->record_end - r->in.offset;
-
-    if (r->record_end >= r->in.offset && ahead <= LOOK_AHEAD_MAX && begins_records(r, ahead, false))
-        leave_out(r, LEFT_BYTES, 0, input_skip(&r->in, ahead));
-    else if (!begins_records(r, 0, false)) /* HotSpot begins each segment with a member */
-        leave_out_to_record(r, LEFT_BYTES, 0);
-    return input_need(&r->in, 1) > 0;
-}
-
-static void note_gap(struct repair *r, const struct gzip_resumption *gap)
-{
-    uint64_t lost = gap->size > gap->made ? gap->size - gap->made : 0;
-
-    if (gap->size == GZIP_SIZE_UNKNOWN) {
-        r->asked->gzip_unknown++;
-        r->record_end = 0;
-        return;
-    }
-    r->lost += lost;
-    leave_out(r, LEFT_GZIP_MEMBER, gap->damaged, lost);
-    r->record_end += gap->made; /* invalid data may have given more bytes than there were */
-    r->record_end -= r->record_end < gap->size ? r->record_end : gap->size;
-}
-
-/* At the end of the stream: if it is only that of the bytes before a damaged gzip member, goes to the next record after it. */
+/* At the end of the stream: if it is only that of the bytes before a damaged gzip member, reading goes on in a later member. */
 static bool resume(struct repair *r)
 {
     struct gzip_resumption gap;
 
-    while (!r->error && !r->memory.exhausted && input_resume(&r->in, &gap)) {
-        r->asked->gzip_resumed++;
-        note_gap(r, &gap);
-        if (go_to_record(r))
-            return true;
+    if (r->error || r->memory.exhausted || !input_resume(&r->in, &gap)) {
+        r->asked->gzip_ended_early |= input_ended_by_fault(&r->in);
+        return false;
     }
-    r->asked->gzip_ended_early |= input_ended_by_fault(&r->in);
-    return false;
+    r->asked->gzip_resumed++;
+    /* What ends after the gap is not what it was. */
+    if (copied(r) &&
+        memory_grow(&r->memory, (void **)&r->offsets, &r->offset_capacity, r->offset_count + 1, sizeof *r->offsets))
+        r->offsets[r->offset_count++] = copied(r) - 1;
+    if (gap.size == GZIP_SIZE_UNKNOWN) {
+        r->asked->gzip_unknown++;
+    } else if (gap.size > gap.made) {
+        r->lost += gap.size - gap.made;
+        leave_out(r, LEFT_GZIP_MEMBER, gap.damaged, gap.size - gap.made);
+    }
+    return true;
+}
+
+bool repair_spool(struct repair *r)
+{
+    r->written = r->buffered = 0;
+    do
+        copy(r, UINT64_MAX);
+    while (resume(r));
+    flush(r);
+    return !r->error && !r->in.error && !r->memory.exhausted;
 }
 
 /* ---- The whole ---- */
@@ -806,52 +686,66 @@ static bool resume(struct repair *r)
 /* Two dumps are not one heap: what follows the header of another dump is left out. */
 static void leave_out_other_dump(struct repair *r)
 {
+    close_heap(r);
     r->asked->other_dump = r->in.offset;
     leave_out(r, LEFT_BYTES, 0, input_skip(&r->in, UINT64_MAX));
 }
 
-static void copy_next_record(struct repair *r, bool *is_open)
+static void copy_next_record(struct repair *r, bool *is_series)
 {
+    const struct jump *jump = jump_here(r);
     uint64_t before = copied(r);
     uint8_t tag = *r->in.at;
 
-    if (is_heap(tag) && is_record(r, tag)) {
-        r->heap_dump += !*is_open;
-        repair_heap(r, is_open);
+    if (jump && jump->failed) {
+        follow_jump(r, jump, is_series);
+    } else if (input_need(&r->in, RECORD_HEADER_SIZE) < RECORD_HEADER_SIZE) {
+        leave_out(r, LEFT_BYTES, 0, input_skip(&r->in, UINT64_MAX));
+    } else if (is_heap(tag) && is_record(r, tag)) {
+        r->heap_dump += !*is_series;
+        repair_heap(r, is_series);
+    } else {
+        repair_record(r, RECORD_HEADER_SIZE + (uint64_t)get_u4(r->in.at + RECORD_LENGTH_AT));
+        if (tag == TAG_HEAP_DUMP_END && copied(r) > before)
+            *is_series = false;
+    }
+}
+
+static void copy_next(struct repair *r, bool *is_series)
+{
+    if (r->heap.is_open && r->in.offset < r->heap.end) {
+        copy_next_subrecord(r, is_series);
         return;
     }
-    repair_record(r, *is_open);
-    if (tag == TAG_HEAP_DUMP_END && copied(r) > before)
-        *is_open = false;
+    close_heap(r);
+    if (is_header(r))
+        leave_out_other_dump(r);
+    else
+        copy_next_record(r, is_series);
+    damage_note_shift(r, copied(r));
 }
 
 bool repair_copy(struct repair *r)
 {
-    bool is_open = false; /* a series of segments */
+    bool is_series = false; /* of segments */
 
     r->written = r->buffered = 0;
-    r->next_offset = r->record_end = r->heap_dump = 0;
+    r->next_offset = r->next_jump = r->heap_dump = 0;
+    r->heap = (struct heap_record){.copied_until = UINT64_MAX};
     r->has_changed = false;
     damage_begin_pass(r);
     if (!copy_header(r)) {
         snprintf(r->asked->failure, sizeof r->asked->failure, "the header of the dump is not valid, so nothing can be read");
         return false;
     }
-    while (!r->error && !r->memory.exhausted && (input_need(&r->in, 1) > 0 || resume(r))) {
+    while (!r->error && !r->memory.exhausted && input_need(&r->in, 1) > 0) {
         if (r->asked->on_progress)
             r->asked->on_progress(r->asked->context, input_file_position(&r->in), input_file_size(&r->in));
-        if (is_header(r)) {
-            leave_out_other_dump(r);
-            break;
-        }
-        if (input_need(&r->in, RECORD_HEADER_SIZE) < RECORD_HEADER_SIZE)
-            leave_out_to_record(r, LEFT_BYTES, 0);
-        else
-            copy_next_record(r, &is_open);
-        damage_note_shift(r, copied(r));
+        copy_next(r, &is_series);
     }
+    close_heap(r);
     damage_end_pass(r);
-    if (is_open && r->is_first_pass) {
+    if (is_series && r->is_first_pass) {
         put(r, (const uint8_t[RECORD_HEADER_SIZE]){TAG_HEAP_DUMP_END}, RECORD_HEADER_SIZE);
         r->asked->is_ended = true;
     }

@@ -24,9 +24,13 @@ static bool skip(struct checker *ck, uint64_t n)
 }
 
 /* False if the jump leads to the end. */
-static bool follow_jump(struct checker *ck, const struct jump *jump)
+static bool follow_jump(struct checker *ck, struct reader *r, const struct jump *jump)
 {
-    return jump->to != UINT64_MAX && skip(ck, jump->to - jump->from);
+    r->jump++;
+    if (jump->to == UINT64_MAX || !skip(ck, jump->to - jump->from))
+        return false;
+    ck->position->heap_end = jump->heap_end > jump->to ? jump->heap_end : jump->to;
+    return true;
 }
 
 /* Copies the parts of the joined sub-record that begins here, with jump `i`. NULL if the dump ends before, or memory ran out. */
@@ -75,7 +79,7 @@ static bool read_subrecord(struct checker *ck, struct reader *r)
     bool ended, jumps = jumps_here(ck, r, &jump);
 
     if (jumps && jump.failed)
-        return (jump.part != 1 || read_joined(ck, r)) && follow_jump(ck, &jump);
+        return (jump.part != 1 || read_joined(ck, r)) && follow_jump(ck, r, &jump);
     return input_need(ck->in, 1) && measure_next(ck, ck->position->heap_end - ck->in->offset, &m, &ended) == MEASURED &&
            r->visitor->subrecord(ck, r->visitor->context, jumps ? jump.to - jump.from : m.size);
 }
@@ -110,7 +114,7 @@ static bool read_record(struct checker *ck, struct reader *r)
     unsigned tag;
 
     if (jumps_here(ck, r, &jump))
-        return follow_jump(ck, &jump);
+        return follow_jump(ck, r, &jump) && read_subrecords(ck, r);
     if (input_need(ck->in, RECORD_HEADER_SIZE) < RECORD_HEADER_SIZE)
         return false;
     tag = get_u1(ck->in->at);

@@ -105,6 +105,8 @@ static void check_copies(struct checker *ck)
         ck->position->sub_size = 1 + SIZE_OF(INSTANCE_DUMP, ck->file->id_size);
         byte_log_discard(&w->log, w->body);
         enter_stretch_of(ck, w->at);
+        if (jumps_over(&ck->file->jumps, w->at))
+            continue;
         check_known_instance(ck, &r, w->at + 1, jumps_failed_at(&ck->file->jumps, w->body_at + r.bytes), get_from_copy);
     }
     ck->position->sub = NULL;

@@ -56,6 +56,10 @@ struct class *classes_add(struct classes *c, uint64_t id)
     if (!class)
         return NULL;
     *class = (struct class){0};
+    if (id && (!c->lowest_id || id < c->lowest_id))
+        c->lowest_id = id;
+    if (id > c->highest_id)
+        c->highest_id = id;
     return keymap_put(&c->loaded_by_id, id, c->loaded.count - 1) ? class : NULL;
 }
 

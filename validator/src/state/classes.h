@@ -53,8 +53,9 @@ enum { TYPES_UNIT = 4 };
 struct classes {
     struct memory *memory;
     unsigned id_size;
-    struct keymap loaded_by_id; /* class ID to index in `loaded` */
-    struct chunks loaded;       /* struct class */
+    struct keymap loaded_by_id;     /* class ID to index in `loaded` */
+    struct chunks loaded;           /* struct class */
+    uint64_t lowest_id, highest_id; /* of the loaded classes; 0 for none */
 
     /* The present heap dump. */
     uint32_t dump;              /* its number */
@@ -108,6 +109,14 @@ uint32_t classes_add_layout(struct classes *c, const struct CLASS_DUMP *r, uint6
 /* Resolves the superclass chain of a layout. The result is LAYOUT_OPEN only if a superclass that may still follow is missing.
  * All calls for one heap dump together take nearly linear time. */
 enum layout_state classes_resolve(struct classes *c, uint32_t index);
+
+/* The layout of a class whose instances have one size, as far as is known yet; else NULL. */
+static inline const struct layout *classes_valid_layout(struct classes *c, uint64_t class_id)
+{
+    uint32_t index = classes_find_layout(c, class_id);
+
+    return index != LAYOUT_NONE && classes_resolve(c, index) == LAYOUT_VALID ? classes_layout(c, index) : NULL;
+}
 
 /* Iterates over the checked fields of a layout. */
 struct checked_field {

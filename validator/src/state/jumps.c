@@ -36,14 +36,22 @@ void jumps_shrink(struct jumps *jumps, uint64_t from)
     chunks_shrink(&jumps->list, jumps_find(jumps, from));
 }
 
-void jumps_note(struct jumps *jumps, uint64_t from, uint64_t to, bool failed)
+void jumps_note(struct jumps *jumps, uint64_t from, uint64_t to, uint64_t heap_end, bool failed)
 {
     struct jump *jump;
 
     jumps_shrink(jumps, from); /* an unfilled length is found out late */
     jump = chunks_add(&jumps->list);
     if (jump)
-        *jump = (struct jump){.from = from & NO_JUMP, .failed = failed, .to = to};
+        *jump = (struct jump){.from = from & NO_JUMP, .failed = failed, .to = to, .heap_end = heap_end};
+}
+
+bool jumps_over(const struct jumps *jumps, uint64_t offset)
+{
+    size_t next = jumps_find(jumps, offset + 1);
+    struct jump jump = next ? jumps_at(jumps, next - 1) : (struct jump){0};
+
+    return next && jump.failed && !jump.part && jump.from <= offset && offset < jump.to;
 }
 
 bool jumps_failed_at(const struct jumps *jumps, uint64_t offset)

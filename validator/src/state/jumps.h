@@ -10,8 +10,10 @@ struct jump {
     uint64_t
         failed : 1; /* plain reading failed at `from`; else it failed after it, and the instance there has the size of its class */
     uint64_t to;    /* UINT64_MAX for the end */
+    uint64_t
+        heap_end; /* if it lies after `to`, sub-records go on there, and their record ends at it (UINT64_MAX: at the next jump to
+                          itself); else a record follows */
 };
-_Static_assert(sizeof(struct jump) == 16, "the smallest heap dump record with a jump takes 10 bytes");
 #define NO_JUMP (UINT64_MAX >> 16) /* where the jump after the last one is from; no file is that long */
 enum { PARTS_MOST = (1 << 15) - 1 };
 
@@ -25,11 +27,13 @@ void jumps_clear(struct jumps *jumps);
 /* Discards the jumps from an offset on. */
 void jumps_shrink(struct jumps *jumps, uint64_t from);
 /* Notes a jump, and discards those from later offsets. */
-void jumps_note(struct jumps *jumps, uint64_t from, uint64_t to, bool failed);
+void jumps_note(struct jumps *jumps, uint64_t from, uint64_t to, uint64_t heap_end, bool failed);
 /* The index of the first jump from an offset or later. */
 size_t jumps_find(const struct jumps *jumps, uint64_t from);
 /* The jump with an index; after the last, a jump from NO_JUMP. */
 struct jump jumps_at(const struct jumps *jumps, size_t i);
+/* Whether the sub-record at an offset is left out. */
+bool jumps_over(const struct jumps *jumps, uint64_t offset);
 /* Whether plain reading failed at an offset. */
 bool jumps_failed_at(const struct jumps *jumps, uint64_t offset);
 

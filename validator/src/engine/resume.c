@@ -1,0 +1,254 @@
+/* After a failure: moves to where reading goes on (way.h), and notes the jump, so that all who read the dump again do the same. */
+#include "engine/engine.h"
+#include "engine/way.h"
+
+enum { WAY_STEP = WAY_SIGHT / 2 };
+
+static struct sight look_far(struct engine *e)
+{
+    size_t size = look_at(&e->in, WAY_SIGHT, UINT64_MAX);
+
+    return (struct sight){e->in.at, size, size < WAY_SIGHT, e->file.id_size, e->file.version};
+}
+
+/* Whether the heap dump record seems to end where its length says, as far as that is in sight. */
+static bool end_is_credible(const struct sight *s, uint64_t end)
+{
+    return end <= s->size ? records_follow(s, end, 2) : !s->ended;
+}
+
+/* Looks from here on, and moves to the way. *record_end is that of the heap dump record, or UINT64_MAX; it becomes UINT64_MAX where it
+ * is not credible. `until` is where the search ends; a chain must lead past `past`. */
+static enum way_kind go_to_way(struct engine *e, uint64_t *record_end, uint64_t until, uint64_t past, bool subrecords)
+{
+    for (;;) {
+        uint64_t here = e->in.offset, end = *record_end - here, most;
+        struct sight s = look_far(e);
+        bool bounded = *record_end != UINT64_MAX && *record_end >= here && end_is_credible(&s, end);
+        struct search search = {&s,
+                                &e->file,
+                                bounded ? end : UINT64_MAX,
+                                past != UINT64_MAX && past >= here ? past - here + 1 : 0,
+                                subrecords,
+                                e->framing.last_time};
+        struct way way;
+
+        most = s.ended ? s.size : WAY_STEP;
+        if (bounded && most > end)
+            most = end;
+        if (most > until - here)
+            most = until - here;
+        way = find_way(&search, 0, most);
+        if (way.kind != WAY_NONE) {
+            if (!bounded)
+                *record_end = UINT64_MAX;
+            input_advance(&e->in, (size_t)way.at);
+            return way.kind;
+        }
+        if (bounded && way.at >= end) {
+            input_advance(&e->in, (size_t)end);
+            return WAY_RECORD;
+        }
+        if (s.ended || way.at >= until - here || e->run.memory.exhausted)
+            return WAY_NONE;
+        input_skip(&e->in, way.at);
+    }
+}
+
+/* Reading goes on here, after the bytes from an offset on. */
+static void resume_here(struct engine *e, uint64_t from, enum way_kind kind, uint64_t record_end)
+{
+    uint64_t here = e->in.offset, heap_end = kind == WAY_RECORD ? here : here < record_end ? record_end : UINT64_MAX;
+
+    jumps_note(&e->file.jumps, from, here, heap_end, true);
+    e->run.sum.skipped += here - from;
+    e->resume.in_heap = kind == WAY_SUBRECORD;
+    e->resume.pending = true;
+    e->position.heap_end = heap_end;
+    end_waiting_range(&e->heap);
+}
+
+/* Whether sub-records that are found belong to a heap dump. */
+static bool is_in_heap(const struct engine *e)
+{
+    return e->heap.open || e->heap.is_pending;
+}
+
+/* Sub-records that belong to no record by lengths belong to the last heap dump record. */
+static void return_to_heap_record(struct engine *e)
+{
+    e->position.record_tag = e->last_heap.record_tag;
+    e->position.record_at = e->last_heap.record_at;
+    e->position.record_number = e->last_heap.record_number;
+    e->position.record_length = e->last_heap.record_length;
+}
+
+/* ---- What was read before the failure ---- */
+
+void mark(struct engine *e, bool first)
+{
+    struct marks *marks = &e->marks;
+
+    if (first)
+        marks->count = 0;
+    if (!marks->count || marks->at[(marks->count - 1) % MARKS] != e->in.offset)
+        marks->at[marks->count++ % MARKS] = e->in.offset;
+}
+
+/* The last sub-records before a failure. The size of an array is not known otherwise, nor where a sub-record of unknown class ends. */
+struct trail {
+    uint64_t at[MARKS]; /* a ring */
+    uint8_t tag[MARKS];
+    unsigned count;
+    unsigned doubtful; /* from this one on: the one before it is an instance of the size of its class */
+};
+
+static bool has_size_of_class(struct engine *e)
+{
+    const unsigned id = e->file.id_size;
+    struct cursor c = {e->in.at + 1, e->in.at + 1 + SIZE_OF(INSTANCE_DUMP, id)};
+    struct INSTANCE_DUMP r;
+    const struct layout *l;
+
+    if (*e->in.at != SUB_INSTANCE_DUMP || !read_INSTANCE_DUMP(&c, id, &r))
+        return false;
+    l = classes_valid_layout(&e->file.classes, r.class_id);
+    return l && l->total == r.bytes;
+}
+
+/* Reads the sub-records before an offset again. The input is there afterwards, if all went well. */
+static bool follow_trail(struct engine *e, uint64_t failed_at, struct trail *trail)
+{
+    const struct marks *marks = &e->marks;
+    unsigned first = marks->count > MARKS ? marks->count - MARKS : 0;
+
+    *trail = (struct trail){0};
+    while (first < marks->count && !input_can_go_back(&e->in, marks->at[first % MARKS]))
+        first++;
+    if (first == marks->count || !input_go_back(&e->in, marks->at[first % MARKS]))
+        return false;
+    while (e->in.offset < failed_at) {
+        struct measure m = {0};
+        bool ended;
+
+        if (!input_need(&e->in, 1) || measure_next(&e->ck, failed_at - e->in.offset, &m, &ended) != MEASURED ||
+            m.size > failed_at - e->in.offset)
+            return false;
+        trail->at[trail->count % MARKS] = e->in.offset;
+        trail->tag[trail->count++ % MARKS] = *e->in.at;
+        if (has_size_of_class(e))
+            trail->doubtful = trail->count;
+        input_skip(&e->in, m.size);
+    }
+    if (trail->count - trail->doubtful > MARKS)
+        trail->doubtful = trail->count - MARKS;
+    return true;
+}
+
+/* The last sub-record that was read is left out after all. */
+static void take_back(struct engine *e, uint8_t tag)
+{
+    uint64_t *count = &e->run.sum.subrecord_counts[tag];
+    struct waiting_run *run = &e->heap.segment.waiting;
+
+    if (tag == SUB_INSTANCE_DUMP && run->instances && run->next == *count) {
+        run->instances--;
+        run->next--;
+    }
+    *count -= *count > 0;
+}
+
+/* Whether a sub-record before the failure was too long: others begin within it, and lead past the failure. Then the input is at the
+ * first of them, and *from is the one that was too long. */
+static enum way_kind go_back_to_way(struct engine *e, uint64_t failed_at, uint64_t *record_end, uint64_t *from)
+{
+    struct trail trail;
+    enum way_kind kind;
+
+    if (failed_at <= e->framing.frontier || !follow_trail(e, failed_at, &trail) || trail.doubtful == trail.count)
+        return WAY_NONE;
+    e->framing.frontier = failed_at;
+    if (!input_go_back(&e->in, trail.at[trail.doubtful % MARKS]))
+        return WAY_NONE;
+    kind = go_to_way(e, record_end, failed_at, failed_at, true);
+    for (unsigned i = trail.doubtful; kind != WAY_NONE && i < trail.count; i++)
+        if (trail.at[i % MARKS] <= e->in.offset)
+            *from = trail.at[i % MARKS];
+    if (kind != WAY_NONE && jobs_begin_again(e))
+        return kind;
+    for (unsigned i = trail.count; kind != WAY_NONE && i > trail.doubtful && trail.at[(i - 1) % MARKS] >= *from; i--)
+        take_back(e, trail.tag[(i - 1) % MARKS]);
+    return kind;
+}
+
+/* Goes to an offset before or after the present one. */
+static bool go_to(struct engine *e, uint64_t offset)
+{
+    if (offset <= e->in.offset)
+        return input_go_back(&e->in, offset);
+    input_skip(&e->in, offset - e->in.offset);
+    return e->in.offset == offset;
+}
+
+/* What was noted of sub-records from an offset on does not hold. */
+static void forget_from(struct engine *e, uint64_t from)
+{
+    struct stretches *stretches = &e->heap.stretches;
+    size_t count = stretches->list.count;
+
+    while (count && stretches_at(stretches, count - 1)->at > from)
+        count--;
+    if (count == stretches->list.count)
+        return;
+    chunks_shrink(&stretches->list, count);
+    stretches->due = from;
+}
+
+bool resume_in_record(struct engine *e, uint64_t from, uint64_t record_end)
+{
+    struct position before = e->position;
+    uint64_t failed_at = from, end = record_end;
+    enum way_kind kind = go_back_to_way(e, failed_at, &end, &from);
+
+    if (kind == WAY_NONE && go_to(e, failed_at))
+        kind = go_to_way(e, &end, UINT64_MAX, UINT64_MAX, true);
+    if (kind == WAY_NONE)
+        return false;
+    forget_from(e, from);
+    resume_here(e, from, kind, end);
+    if (e->resume.in_heap) {
+        before.heap_end = e->position.heap_end;
+        e->position = before;
+    }
+    return true;
+}
+
+bool resume_anywhere(struct engine *e, uint64_t from)
+{
+    enum way_kind kind = WAY_NONE;
+    uint64_t last = e->framing.last_record, end = UINT64_MAX;
+
+    if (e->framing.second_header || e->run.memory.exhausted || e->in.error)
+        return false;
+    if (e->framing.last_is_string && last < from && from > e->framing.frontier && input_can_go_back(&e->in, last) &&
+        go_to(e, last)) {
+        e->framing.frontier = from;
+        kind = go_to_way(e, &end, from, from, is_in_heap(e)); /* the string may be too long */
+        if (kind != WAY_NONE)
+            from = last;
+    }
+    if (kind == WAY_NONE && !go_to(e, from))
+        return false;
+    if (kind == WAY_NONE)
+        kind = go_to_way(e, &end, UINT64_MAX, UINT64_MAX, is_in_heap(e));
+    if (kind == WAY_NONE)
+        return false;
+    if (kind == WAY_RECORD)
+        settle_heap_dump(e);
+    lose_all(e);
+    findings_end(&e->run.findings);
+    if (kind == WAY_SUBRECORD)
+        return_to_heap_record(e);
+    resume_here(e, from, kind, UINT64_MAX);
+    return true;
+}

@@ -1,0 +1,13 @@
+/* A check that also says how it read the dump: for repair. */
+#ifndef HPROF_VALIDATE_H
+#define HPROF_VALIDATE_H
+
+#include "hprof/hprof.h"
+#include "state/jumps.h"
+
+/* As hprof_validate_fd(). Hands over, in their order, all places where reading did not go on at the end of a record or sub-record, with
+ * the context of the options. */
+enum hprof_status validate_with_jumps(int fd, const struct hprof_options *options,
+                                      void (*on_jump)(void *context, const struct jump *jump));
+
+#endif

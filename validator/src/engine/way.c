@@ -1,0 +1,320 @@
+/* See way.h. Evidence is counted in bits: an item that random bytes resemble with a probability of 2^-n counts n bits. */
+#include "engine/way.h"
+
+#include <string.h>
+
+#include "format/subrecord.h"
+#include "hprof/hprof.h"
+
+enum {
+    BITS_OF_CHAIN = 128,     /* of a chain that goes on */
+    BITS_TO_END = 32,        /* of a chain that leads to the end of the heap dump record, which is evidence too */
+    BITS_OUT_OF_SIGHT = 64,  /* of a chain that leads out of sight */
+    BITS_OF_RECORDS = 96,    /* of a chain of records */
+    BITS_KNOWN_CLASS_8 = 40, /* an ID of 8 bytes is that of one of up to 2^24 classes */
+    BITS_KNOWN_CLASS_4 = 12,
+    BITS_KNOWN_TRACE = 20,
+    BITS_RIGHT_SIZE = 16, /* of an instance, by its class */
+    BITS_ARRAY = 12,      /* the tag and the type of a primitive array */
+    BITS_TAG = 3,         /* of any sub-record */
+    BITS_ID_8 = 20,       /* an ID of 8 bytes is near those of classes */
+    BITS_ID_4 = 2,
+    BITS_RECORD = 36,      /* a tag and the right length */
+    BITS_STRING = 12,      /* a tag and a length that a string may have */
+    BITS_HEAP_END = 64,    /* a tag and a length of 0 */
+    BITS_END_OF_DUMP = 32, /* a record ends with the dump */
+    LONGEST_STRING = 1 << 16,
+    TIME_BETWEEN = 1 << 27, /* microseconds between two records */
+    STEPS_PER_BYTE = 32     /* of all chains together; more only where bytes were made to cost time */
+};
+
+/* The items that chains may still look at. */
+struct tries {
+    const struct search *search;
+    int64_t left;
+};
+
+static unsigned bits_of_class(const struct search *s, uint64_t id)
+{
+    const struct classes *classes = &s->file->classes;
+
+    if (!classes->loaded.count && !classes->layouts.count)
+        return BITS_TAG; /* no class is known yet */
+    if (!classes_find(classes, id) && classes_find_layout(classes, id) == LAYOUT_NONE)
+        return 0;
+    return s->sight->id_size == 8 ? BITS_KNOWN_CLASS_8 : BITS_KNOWN_CLASS_4;
+}
+
+static unsigned bits_of_trace(const struct search *s, uint32_t serial)
+{
+    return serial && keymap_get(&s->file->traces, serial, NULL) ? BITS_KNOWN_TRACE : 0;
+}
+
+static unsigned bits_of_instance(const struct search *s, const struct INSTANCE_DUMP *r)
+{
+    const struct layout *l = classes_valid_layout(&s->file->classes, r->class_id);
+    unsigned bits = bits_of_class(s, r->class_id);
+
+    if (!bits || !r->object_id)
+        return 0;
+    if (l && l->total != r->bytes)
+        return 0;
+    return bits + bits_of_trace(s, r->trace_serial) + (l ? BITS_RIGHT_SIZE : 0);
+}
+
+/* A root: all that it has is an ID. An ID that is repeated is no evidence: the bytes may be a pattern. */
+static unsigned bits_of_root(const struct search *s, const uint8_t *p, uint64_t *last)
+{
+    unsigned id_size = s->sight->id_size;
+    uint64_t id = get_id(p + 1, id_size), low = s->file->classes.lowest_id, high = s->file->classes.highest_id;
+    bool is_new = id != *last, is_near = id >= low / 2 && id / 2 <= high;
+
+    *last = id;
+    if (!id || (id_size == 8 && high && !is_near))
+        return 0;
+    return !is_new ? 1 : !is_near ? BITS_TAG : id_size == 8 ? BITS_TAG + BITS_ID_8 : BITS_TAG + BITS_ID_4;
+}
+
+/* How much the sub-record at p says for itself; 0 if it is not plausible. All of its fixed part is in sight. */
+static unsigned bits_of_subrecord(const struct search *s, const uint8_t *p, uint64_t *last)
+{
+    unsigned id_size = s->sight->id_size;
+    struct cursor c = {p + 1, p + 1 + SIZE_OF(CLASS_DUMP, id_size)};
+    struct CLASS_DUMP class;
+    struct INSTANCE_DUMP instance;
+    struct OBJECT_ARRAY_DUMP objects;
+    struct PRIMITIVE_ARRAY_DUMP values;
+    unsigned bits;
+
+    switch (*p) {
+    case SUB_CLASS_DUMP:
+        read_CLASS_DUMP(&c, id_size, &class);
+        bits = bits_of_class(s, class.class_id);
+        return bits ? bits + bits_of_trace(s, class.trace_serial) : 0;
+    case SUB_INSTANCE_DUMP:
+        read_INSTANCE_DUMP(&c, id_size, &instance);
+        return bits_of_instance(s, &instance);
+    case SUB_OBJECT_ARRAY_DUMP:
+        read_OBJECT_ARRAY_DUMP(&c, id_size, &objects);
+        bits = objects.object_id ? bits_of_class(s, objects.class_id) : 0;
+        return bits ? bits + bits_of_trace(s, objects.trace_serial) : 0;
+    case SUB_PRIMITIVE_ARRAY_DUMP:
+        read_PRIMITIVE_ARRAY_DUMP(&c, id_size, &values);
+        return values.object_id && type_is_primitive(values.type) ? BITS_ARRAY + bits_of_trace(s, values.trace_serial) : 0;
+    default:
+        return bits_of_root(s, p, last);
+    }
+}
+
+/* ---- Chains ---- */
+
+/* The size of the sub-record at an offset, as far as it lies before the end of its record and of the dump. */
+enum step { STEP_BROKEN, STEP_UNSEEN, STEP_MEASURED };
+
+static enum step step_over(struct tries *t, uint64_t at, uint64_t *size)
+{
+    const struct search *s = t->search;
+    const struct sight *sight = s->sight;
+    size_t n = sight->size - (size_t)at;
+    struct measure m = {0};
+    enum measured result;
+
+    t->left--;
+    result = measure_subrecord(sight->at + at, n < s->end - at ? n : (size_t)(s->end - at), sight->id_size, sight->version, &m);
+    if (sight->at[at] == SUB_CLASS_DUMP)
+        t->left -= (int64_t)((result == MEASURED ? m.size : n) / 16);
+    if (result == MEASURE_MORE)
+        return sight->ended || n >= s->end - at ? STEP_BROKEN : STEP_UNSEEN;
+    if (result != MEASURED || m.size > s->end - at || (sight->ended && m.size > n))
+        return STEP_BROKEN;
+    *size = m.size;
+    return STEP_MEASURED;
+}
+
+static bool records_lead_on(struct tries *t, uint64_t at);
+
+/* Where sub-records, by their lengths alone, break off; UINT64_MAX if they do not in sight. */
+static uint64_t end_of_chain(struct tries *t, uint64_t at)
+{
+    const struct search *s = t->search;
+    uint64_t size;
+
+    while (at < s->end && at < s->sight->size) {
+        enum step step = step_over(t, at, &size);
+
+        if (step == STEP_BROKEN)
+            return at;
+        if (step == STEP_UNSEEN)
+            break;
+        at += size;
+    }
+    return UINT64_MAX;
+}
+
+/* Whether a chain of sub-records leads on from an offset. */
+static bool subrecords_lead_on(struct tries *t, uint64_t at, unsigned wanted)
+{
+    const struct search *s = t->search;
+    const struct sight *sight = s->sight;
+    uint64_t size, last = 0, start = at;
+    unsigned bits = 0;
+
+    while (bits < wanted || at < s->past) {
+        enum step step;
+        unsigned more;
+
+        if (at == s->end)
+            return at > start && bits >= BITS_TO_END && s->past <= at;
+        if (at >= sight->size)
+            return !sight->ended && bits >= BITS_OUT_OF_SIGHT;
+        if (t->left < 0)
+            return false;
+        step = step_over(t, at, &size);
+        if (step == STEP_UNSEEN)
+            return bits >= BITS_OUT_OF_SIGHT;
+        if (step == STEP_BROKEN) /* after sub-records whose record ends where it may */
+            return s->end == UINT64_MAX && bits >= BITS_TO_END && at >= s->past && records_lead_on(t, at);
+        more = bits < wanted ? bits_of_subrecord(s, sight->at + at, &last) : 1;
+        if (!more)
+            return false;
+        bits += more;
+        at += size;
+    }
+    return true;
+}
+
+/* Most producers write no times. */
+static bool is_plausible_time(const struct search *s, uint32_t time)
+{
+    return time == s->last_time || (s->last_time && time - s->last_time < TIME_BETWEEN);
+}
+
+/* How much the header of the record at an offset says for itself; 0 if it is none. */
+static unsigned bits_of_record(struct tries *t, uint64_t at)
+{
+    const struct sight *sight = t->search->sight;
+    const uint8_t *p = sight->at + at;
+    struct sight body = *sight;
+    struct search within = *t->search;
+    struct tries tries = {&within, t->left};
+    uint64_t length, right, least;
+    bool leads_on;
+
+    if (sight->size - at < RECORD_HEADER_SIZE || !hprof_record_name(*p) ||
+        !is_plausible_time(t->search, get_u4(p + RECORD_TIME_AT)))
+        return 0;
+    length = get_u4(p + RECORD_LENGTH_AT);
+    if (*p == TAG_HEAP_DUMP || *p == TAG_HEAP_DUMP_SEGMENT) {
+        within.end = at + RECORD_HEADER_SIZE + length;
+        if (!length || (within.end <= sight->size ? !records_follow(sight, within.end, 1)
+                                                  : sight->ended && get_u4(p + RECORD_TIME_AT) != t->search->last_time))
+            return 0;
+        within.past = 0;
+        leads_on =
+            at + RECORD_HEADER_SIZE < sight->size && subrecords_lead_on(&tries, at + RECORD_HEADER_SIZE, BITS_OF_RECORDS);
+        t->left = tries.left;
+        return leads_on ? BITS_OF_RECORDS : 0;
+    }
+    body.at += at + RECORD_HEADER_SIZE;
+    body.size -= (size_t)at + RECORD_HEADER_SIZE;
+    right = right_length(*p, &body, &least);
+    if (*p == TAG_UTF8)
+        return length >= least && length < LONGEST_STRING ? BITS_STRING : 0;
+    if (right != length)
+        return 0;
+    return *p == TAG_HEAP_DUMP_END ? BITS_HEAP_END : BITS_RECORD;
+}
+
+static bool records_lead_on(struct tries *t, uint64_t at)
+{
+    const struct sight *sight = t->search->sight;
+    unsigned bits = 0;
+
+    while (bits < BITS_OF_RECORDS || at < t->search->past) {
+        unsigned more = 0;
+
+        t->left--;
+        if (at == sight->size && sight->ended)
+            return bits && bits + BITS_END_OF_DUMP >= BITS_OF_RECORDS;
+        if (at < sight->size && t->left >= 0)
+            more = bits_of_record(t, at);
+        if (!more)
+            return at >= sight->size && !sight->ended && bits >= BITS_OUT_OF_SIGHT;
+        bits += more;
+        if (bits < BITS_OF_RECORDS || at < t->search->past)
+            at += RECORD_HEADER_SIZE + (uint64_t)get_u4(sight->at + at + RECORD_LENGTH_AT);
+    }
+    return true;
+}
+
+/* ---- The search ---- */
+
+/* An array may hold a dump, whose chains are perfect. They end within the heap dump record, where a record of that dump follows. */
+static bool is_payload(struct tries *t, uint64_t at, uint64_t *next)
+{
+    const struct search *s = t->search;
+    struct search inner = *s;
+    struct tries tries = {&inner, t->left};
+    uint64_t broken;
+    bool is_payload;
+
+    if (s->end == UINT64_MAX)
+        return false;
+    broken = end_of_chain(&tries, at);
+    inner.end = UINT64_MAX;
+    is_payload = broken != UINT64_MAX && broken > at && broken < s->sight->size && records_lead_on(&tries, broken);
+    t->left = tries.left;
+    *next = broken;
+    return is_payload;
+}
+
+/* The header of another dump: two files were joined, and what follows is not of this one. */
+static bool is_header(const struct sight *s, uint64_t at)
+{
+    static const char magic[] = "JAVA PROFILE 1.0.";
+
+    return s->size - at >= HEADER_SIZE && memcmp(s->at + at, magic, sizeof magic - 1) == 0;
+}
+
+struct way find_way(const struct search *search, uint64_t from, uint64_t until)
+{
+    struct tries t = {search, (int64_t)(until - from) * STEPS_PER_BYTE + (1 << 16)};
+    bool seeks_records = search->end == UINT64_MAX;
+    uint64_t next, at;
+
+    for (at = from; at < until && t.left >= 0; at++) {
+        uint8_t tag = search->sight->at[at];
+
+        if (seeks_records && tag == 'J' && is_header(search->sight, at))
+            return (struct way){WAY_RECORD, at};
+        if (seeks_records && hprof_record_name(tag) && records_lead_on(&t, at))
+            return (struct way){WAY_RECORD, at};
+        if (!search->subrecords || !hprof_subrecord_name(tag) || !subrecords_lead_on(&t, at, BITS_OF_CHAIN))
+            continue;
+        if (!is_payload(&t, at, &next))
+            return (struct way){WAY_SUBRECORD, at};
+        at = next - 1;
+    }
+    return (struct way){WAY_NONE, at < until ? until : at};
+}
+
+uint64_t end_by_other_tag(const struct search *search, uint64_t at)
+{
+    static const uint8_t tags[] = {SUB_INSTANCE_DUMP, SUB_OBJECT_ARRAY_DUMP, SUB_PRIMITIVE_ARRAY_DUMP};
+    const struct sight *sight = search->sight;
+    struct tries t = {search, 1 << 10};
+
+    for (size_t i = 0; i < sizeof tags; i++) {
+        uint8_t head[1 + sizeof(struct CLASS_DUMP_in8)] = {tags[i]};
+        size_t n = 1 + SIZE_OF(CLASS_DUMP, sight->id_size), there = sight->size - (size_t)at;
+        struct measure m = {0};
+        uint64_t last = 0;
+
+        memcpy(head + 1, sight->at + at + 1, (n < there ? n : there) - 1);
+        if (measure_object(head, n < there ? n : there, sight->id_size, &m) == MEASURED && m.size < there &&
+            m.size < search->end - at && bits_of_subrecord(search, head, &last) >= BITS_TO_END &&
+            subrecords_lead_on(&t, at + m.size, BITS_OF_CHAIN))
+            return at + m.size;
+    }
+    return 0;
+}

@@ -1,0 +1,33 @@
+/* The way back (SPEC.md M.2): where reading goes on after a failure. A pure function of the bytes in sight and of what is known of
+ * classes and stack traces. It looks for the first offset from which a chain of items leads on that chance does not make. */
+#ifndef HPROF_WAY_H
+#define HPROF_WAY_H
+
+#include "engine/recovery.h"
+#include "state/file.h"
+
+/* Where a chain must lead. */
+struct search {
+    const struct sight *sight;
+    struct file *file;  /* its classes and stack traces */
+    uint64_t end;       /* of the heap dump record, if records follow there; else UINT64_MAX, and records are sought too */
+    uint64_t past;      /* no chain counts that breaks off before this offset */
+    bool subrecords;    /* sub-records are sought */
+    uint32_t last_time; /* of the records so far */
+};
+
+enum way_kind { WAY_NONE, WAY_SUBRECORD, WAY_RECORD };
+
+struct way {
+    enum way_kind kind;
+    uint64_t at; /* if there is none: up to here every offset was tried */
+};
+
+/* Offsets are from the start of the sight. Tries those from `from` on, up to `until`. */
+struct way find_way(const struct search *search, uint64_t from, uint64_t until);
+
+/* Whether the sub-record at an offset, read as if it had one of the tags of objects, ends where a chain begins: then only its tag is
+ * wrong. Returns that end; 0 if there is none. */
+uint64_t end_by_other_tag(const struct search *search, uint64_t at);
+
+#endif
