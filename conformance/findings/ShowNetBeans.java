@@ -6,7 +6,7 @@ import java.util.List;
 class ShowNetBeans {
     static String name(String name) { // in ASCII
         StringBuilder shown = new StringBuilder();
-        name.chars().forEach(c -> shown.append(c < 127 ? String.valueOf((char) c) : String.format("\\u%04x", c)));
+        name.chars().forEach(c -> shown.append(c > 31 && c < 127 ? String.valueOf((char) c) : String.format("\\u%04x", c)));
         return shown.toString();
     }
 
