@@ -180,7 +180,8 @@ void settle_heap_dump(struct engine *e); /* ends one that might have gone on */
 /* Reports a sub-record that crossed the end of its record, once its rule is known; or drops it. */
 void settle_crossing(struct engine *e, enum rule rule);
 void drop_crossing(struct engine *e);
-/* At the header of a segment of `length` bytes: whether it goes on with the sub-record that crossed the end of the record before. */
+/* At the header of a segment of `length` bytes: whether it goes on with the sub-record that crossed the end of the record before.
+ * */
 bool crossing_goes_on(struct engine *e, uint64_t length);
 /* False: the dump ended within. Otherwise the record ended, or was left (e->resume). */
 bool check_heap_record(struct engine *e, uint64_t length);
@@ -206,8 +207,8 @@ void report_truncated_header(struct engine *e, size_t n);
 bool end_was_reported(struct engine *e);
 /* Skips the body of the present record. False if the dump ends before. */
 bool skip_body(struct engine *e);
-/* No length leads on: goes on at the first place after an offset from which records or sub-records lead on; if there is none, reads to
- * the end without checking. The bytes between count as skipped. */
+/* No length leads on: goes on at the first place after an offset from which records or sub-records lead on; if there is none,
+ * reads to the end without checking. The bytes between count as skipped. */
 void go_on_from(struct engine *e, uint64_t from);
 /* Reads to the end without checking. */
 void skip_to_end(struct engine *e, uint64_t from);

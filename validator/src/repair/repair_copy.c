@@ -1,5 +1,5 @@
-/* See repair.h. Records and sub-records are copied by their lengths. Where these fail, the check of the input has decided where reading
- * goes on (r->jumps): what lies between is left out. */
+/* See repair.h. Records and sub-records are copied by their lengths. Where these fail, the check of the input has decided where
+ * reading goes on (r->jumps): what lies between is left out. */
 #include "repair/repair.h"
 
 #include <errno.h>
@@ -549,8 +549,8 @@ static const struct jump *jump_here(struct repair *r)
     return r->next_jump < r->jump_count && r->jumps[r->next_jump].from == r->in.offset ? &r->jumps[r->next_jump] : NULL;
 }
 
-/* Sub-records follow that belong to no heap dump record by its length. The last one of the copy takes them if nothing follows it there;
- * else they get a record of their own, in place of bytes that were left out. False if there is no room for its header. */
+/* Sub-records follow that belong to no heap dump record by its length. The last one of the copy takes them if nothing follows it
+ * there; else they get a record of their own, in place of bytes that were left out. False if there is no room for its header. */
 static bool reopen_heap(struct repair *r, uint64_t end, bool *is_series)
 {
     uint8_t header[RECORD_HEADER_SIZE] = {r->version == V101 ? TAG_HEAP_DUMP : TAG_HEAP_DUMP_SEGMENT};
@@ -568,8 +568,8 @@ static bool reopen_heap(struct repair *r, uint64_t end, bool *is_series)
     return true;
 }
 
-/* Copies the part of a sub-record that crosses the end of its segment; the part after it follows in the next segment, whose rest then
- * belongs to the present heap dump record. */
+/* Copies the part of a sub-record that crosses the end of its segment; the part after it follows in the next segment, whose rest
+ * then belongs to the present heap dump record. */
 static void copy_part(struct repair *r, const struct jump *jump)
 {
     copy(r, jump->to - jump->from);
