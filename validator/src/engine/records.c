@@ -27,7 +27,8 @@ static void end_heap_record(struct engine *e, bool complete)
     if (e->heap.open || (e->resume.pending && e->resume.in_heap))
         return;
     e->heap.is_pending = true;
-    if (!e->framing.stopped && records_follow_here(e, 1))
+    /* Recovery may go back to a sub-record that crosses the end. */
+    if (!e->framing.stopped && !e->cut.active && records_follow_here(e, 1))
         settle_heap_dump(e);
 }
 
