@@ -39,6 +39,8 @@ static void walk_heap_dump(struct engine *e)
     bool within = !is_segment && e->heap.open && e->file.version != V101;
 
     settle_heap_dump(e);
+    if (e->framing.stopped)
+        return;
     if (!e->heap.open)
         jobs_begin_heap_dump(e);
     heap_index_add(&e->file.heap_index, e->position.record_at, is_segment);
@@ -338,6 +340,8 @@ static bool check_record(struct engine *e)
         return false;
     if (e->heap.is_pending && records_follow_here(e, 1))
         settle_heap_dump(e);
+    if (e->framing.stopped)
+        return false;
     e->position.record_tag = header.tag;
     if (header.size < RECORD_HEADER_SIZE) {
         report_truncated_header(e, header.size);
