@@ -314,6 +314,12 @@ def test_every_reader_is_described_and_expectations_name_existing_cases() -> Non
             assert one.reason and not set(one.outcome.split(" or ")) & outcomes.AS_IT_SHOULD_BE
 
 
+def test_differences_of_this_trees_generator_count() -> None:
+    """They would not fail if its expectations named another version."""
+    found = re.search(r"^## ([0-9.]+), ", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert found and expectations.read(ROOT / main.EXPECTATIONS / "hprof-gen.toml").version == found[1]
+
+
 GOLD = {"about": "About.", "should": "accept", "rules": [], "producer": "a"}
 DUMP = (ROOT / "corpus" / "valid" / "gzip-one-member-101-id4.hprof").read_bytes()
 
