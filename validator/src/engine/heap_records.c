@@ -420,12 +420,12 @@ static bool check_or_recover(struct engine *e)
 
     if (!begin_unit(e, result == MEASURED ? m.size : left))
         return false;
+    if (result == MEASURED && *e->in.at == SUB_INSTANCE_DUMP && resume_after_instance(e, m.size, left))
+        return true;
     if ((result == MEASURED && is_too_long(e, m.size)) || (result == MEASURE_MORE && ended && is_too_long(e, UINT64_MAX)))
         return true;
     if (result == MEASURE_MORE && ended)
         return ends_here(e) || ends_within(e);
-    if (result == MEASURED && *e->in.at == SUB_INSTANCE_DUMP && resume_after_instance(e, m.size, left))
-        return true;
     if (result == MEASURED && m.size <= left)
         return check_subrecord(&e->ck, m.size) || ends_within(e);
     if (result != MEASURE_TAG && result != MEASURE_TYPE)
