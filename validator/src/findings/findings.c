@@ -135,20 +135,19 @@ static void drop_last(struct findings *d, struct finding_group *g)
 
 void findings_withdraw(struct findings *d, enum rule rule, enum finding_shape shape, uint64_t offset, uint64_t findings)
 {
-    if (!d->silent)
-        d->withdrawn = (struct withdrawal){&d->groups[group_of(rule, shape)], offset, findings};
+    if (!d->silent && d->withdrawn_count < sizeof d->withdrawn / sizeof *d->withdrawn)
+        d->withdrawn[d->withdrawn_count++] = (struct withdrawal){&d->groups[group_of(rule, shape)], offset, findings};
 }
 
 void findings_end(struct findings *d)
 {
-    struct finding_group *g = d->withdrawn.group;
+    while (d->withdrawn_count) {
+        const struct withdrawal *w = &d->withdrawn[--d->withdrawn_count];
 
-    if (!g)
-        return;
-    g->total -= d->withdrawn.findings;
-    while (g->count && g->kept[0].order >= d->withdrawn.offset)
-        drop_last(d, g);
-    d->withdrawn.group = NULL;
+        w->group->total -= w->findings;
+        while (w->group->count && w->group->kept[0].order >= w->offset)
+            drop_last(d, w->group);
+    }
 }
 
 void findings_checkpoint(const struct findings *d, struct findings_checkpoint *checkpoint)
@@ -182,7 +181,7 @@ void findings_roll_back(struct findings *d, const struct findings_checkpoint *ch
         drop_later(d, g, checkpoint);
         g->total = checkpoint->totals[i];
     }
-    d->withdrawn.group = NULL;
+    d->withdrawn_count = 0;
 }
 
 void findings_silence(struct findings *d)
