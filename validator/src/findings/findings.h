@@ -37,6 +37,7 @@ struct wanted_offset {
 };
 
 /* Findings are counted by rule, and by shape if they have one. */
+enum { WITHDRAWN_MOST = 4 }; /* more are kept than are shown, because so many single ones may be withdrawn from among them */
 enum { GROUP_COUNT = (int)RULE_COUNT + (int)SHAPE_COUNT - 1 };
 
 static inline size_t group_of(enum rule rule, enum finding_shape shape)
@@ -73,7 +74,7 @@ void findings_clear(struct findings *d);
 /* Counts a finding. Returns it if it is kept, so that the caller can complete it before the next call; NULL if it is not. */
 struct finding *findings_count(struct findings *d, enum rule rule, enum finding_shape shape, uint64_t order);
 
-/* Withdraws the findings of a rule from an offset on: `findings` of them, all counted after those that stay. It takes
+/* Withdraws findings of a rule: one at an offset; or, if `findings` is more, so many, which are all from that offset on. It takes
  * effect in findings_end(), unless findings_roll_back() comes first. At most two may wait for that. */
 void findings_withdraw(struct findings *d, enum rule rule, enum finding_shape shape, uint64_t offset, uint64_t findings);
 
