@@ -216,7 +216,9 @@ void report_truncated_header(struct engine *e, size_t n)
     if (e->framing.stopped || was_unfilled(e))
         return;
     end_sound_part(&e->run, e->position.record_at);
-    if (!report_lost_framing(e) && !end_was_reported(e))
+    if (overlong_record(e) && !end_was_reported(e))
+        e->framing.gave_up = true;
+    else if (!report_lost_framing(e) && !end_was_reported(e))
         report_late(&e->ck, RULE_REC_001, SHAPE_ANY, e->position.record_at, "record header",
                     "a record header of 9 bytes, or the end of the file", "%zu bytes", n);
     e->framing.truncated = e->framing.stopped = true;
