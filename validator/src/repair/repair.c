@@ -1,6 +1,7 @@
 /* See repair.h. The first pass copies from the input. Later passes copy within the copy, which only becomes shorter. */
 #include "repair/repair.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -266,6 +267,7 @@ static enum hprof_status follow_input(struct repair *r, int from)
 {
     const struct hprof_allocator allocator = {allocate, release, &r->memory};
     struct check check = {.repair = r};
+    const uint64_t size = from == r->to ? 0 : input_file_size(&r->in);
     struct hprof_options options;
     enum hprof_status status;
 
@@ -281,7 +283,12 @@ static enum hprof_status follow_input(struct repair *r, int from)
         memory_exhaust(&r->memory);
     if (status == HPROF_IO)
         return fail(r, HPROF_IO, check.first);
-    return !r->memory.exhausted && open_input(r, from) ? HPROF_VALID : describe_failure(r);
+    if (r->memory.exhausted || !open_input(r, from))
+        return describe_failure(r);
+    if (input_file_size(&r->in) >= size)
+        return HPROF_VALID;
+    r->in.error = ESTALE;
+    return describe_failure(r);
 }
 
 /* Makes passes until the copy is valid or nothing more can be left out. */
