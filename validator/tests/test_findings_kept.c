@@ -105,7 +105,7 @@ static void a_cap_bounds_the_memory(void **state)
     (void)state;
     for (uint64_t n = 1000000; n; n--)
         find(d, RULE_STR_005, SHAPE_ANY, n);
-    assert_true(memory.peak < 20 * 200);
+    assert_true(memory.peak < (20 + WITHDRAWN_MOST) * 200);
     end_findings(d, &memory);
 }
 
@@ -203,6 +203,28 @@ static void rolls_back_to_a_checkpoint_whatever_was_withdrawn_after_it(void **st
     h = shown(d, PROFILE_STRICT, 0);
     assert_int_equal(h->count, 10);
     assert_int_equal(d->groups[group_of(RULE_REC_003, SHAPE_ANY)].total, 10);
+    free(h);
+    end_findings(d, &memory);
+}
+
+/* A single finding is withdrawn from among others of its rule, and as many are shown as without it. */
+static void withdraws_one_of_many(void **state)
+{
+    struct memory memory;
+    struct findings *d = new_findings(&memory, 3);
+    struct heard *h;
+
+    (void)state;
+    for (uint64_t n = 0; n < 6; n++)
+        find(d, RULE_REC_013, SHAPE_ANY, n);
+    findings_withdraw(d, RULE_REC_013, SHAPE_ANY, 1, 1);
+    findings_end(d);
+    h = shown(d, PROFILE_STRICT, 3);
+    assert_int_equal(h->count, 3);
+    assert_int_equal(h->list[0].offset, 0);
+    assert_int_equal(h->list[1].offset, 2);
+    assert_int_equal(h->list[2].offset, 3);
+    assert_int_equal(d->groups[group_of(RULE_REC_013, SHAPE_ANY)].total, 5);
     free(h);
     end_findings(d, &memory);
 }
@@ -404,6 +426,7 @@ int main(void)
         cmocka_unit_test(withdraws_findings_from_an_offset_on),
         cmocka_unit_test(withdraws_findings_that_were_not_kept),
         cmocka_unit_test(rolls_back_to_a_checkpoint_whatever_was_withdrawn_after_it),
+        cmocka_unit_test(withdraws_one_of_many),
         cmocka_unit_test(shows_by_offset_and_dangling_references_last),
         cmocka_unit_test(shows_the_gravest_of_a_rule_first),
         cmocka_unit_test(shows_nothing_of_a_rule_that_is_off),

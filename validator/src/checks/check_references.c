@@ -180,12 +180,12 @@ static void report_missing(void *context, uint64_t id, unsigned flags)
 }
 
 /* Where not all of the heap dump was read, and so perhaps not what names the list of the archive: only what something else names,
- * too, is certain to be missing. */
+ * too, is certain to be missing. The log of arrays has those that recovery left out. */
 static void count_missing(void *context, uint64_t id, unsigned flags)
 {
     struct checker *ck = context;
 
-    if (flags & ID_REFERENCED || id_set_get(&ck->heap->archive.named, id) & ID_REFERENCED)
+    if (flags & ID_REFERENCED || (!ck->heap->archive.left_out && id_set_get(&ck->heap->archive.named, id) & ID_REFERENCED))
         ck->run->missing[SHAPE_ANY]++;
 }
 

@@ -57,6 +57,7 @@ struct archive {
     bool is_rooted;   /* the one that fits has a root */
     bool spoiled;     /* something else names an object that an array that fits names */
     bool undecided;   /* the log was given up */
+    bool left_out;    /* recovery left out an array that had been read: what arrays alone name may not be named */
 };
 
 struct heap {

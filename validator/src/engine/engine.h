@@ -28,17 +28,22 @@ struct crossing_subrecord {
     struct wrong_instance before; /* the sub-record before it: wrong only if this one can be joined */
 };
 
-/* A heap dump record with a malformed sub-record, whose length may lead beyond the end of the dump: then that is the fault. */
+/* A heap dump record with a malformed sub-record, whose length may lead beyond the end of the dump: then that is the fault. Or, if an
+ * empty heap dump record precedes it, the length of that one. */
 struct overlong {
     uint64_t record_at, end;
+    uint64_t unfilled; /* the empty record; 0 for none */
     struct position position;
     enum rule rule;   /* of the last malformed sub-record in it; */
     uint64_t finding; /* its offset */
 };
 
+enum { OVERLONG_MOST = 4 };
+
 /* What is known of the framing so far. */
 struct framing {
-    struct overlong overlong;
+    struct overlong overlong[OVERLONG_MOST]; /* those whose end was not passed: each ends after the ones before it */
+    unsigned overlong_count;
     bool truncated;          /* the dump ended early, so nothing is reported to be missing */
     bool gave_up;            /* truncated, only because no way was found */
     bool stopped;            /* what follows cannot be checked */
@@ -206,6 +211,8 @@ bool resume_unfilled(struct engine *e, uint64_t failed_at);
 void mark(struct engine *e, bool first);
 
 /* ---- failure.c ---- */
+/* The first heap dump record with a malformed sub-record that ends after what was read; NULL if there is none. */
+const struct overlong *overlong_record(const struct engine *e);
 /* Whether records follow here, up to `count`, or the end. */
 bool records_follow_here(struct engine *e, unsigned count);
 /* The dump ends within the present record, or within a header of which n bytes exist. Consequences are not reported. */
@@ -234,6 +241,8 @@ bool release_unknown(struct engine *e);
 void hold_empty(struct engine *e);
 /* Plain reading failed at the present record. If an unfilled length explains that, reports it and returns true. */
 bool was_unfilled(struct engine *e);
+/* Reports that the length of an empty heap dump record was not filled in, in place of REC-010. */
+void report_unfilled(struct engine *e, uint64_t at);
 /* Notes that skipped bytes may have been a HEAP_DUMP_END. */
 void lose_heap_end(struct engine *e);
 /* Called at the end: if records of unknown tag are errors, what they may have defined is not called undefined. */

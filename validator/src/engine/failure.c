@@ -180,6 +180,14 @@ static bool is_beyond_record(const struct engine *e)
     return is_heap_dump_record(e->position.record_tag) && e->position.heap_end == UINT64_MAX;
 }
 
+const struct overlong *overlong_record(const struct engine *e)
+{
+    for (unsigned i = 0; i < e->framing.overlong_count; i++)
+        if (e->framing.overlong[i].end > e->in.offset)
+            return &e->framing.overlong[i];
+    return NULL;
+}
+
 void report_truncated(struct engine *e)
 {
     bool was_known = !e->framing.unknown.count;
@@ -189,7 +197,7 @@ void report_truncated(struct engine *e)
         return;
     if (!is_beyond_record(e))
         end_sound_part(&e->run, e->position.record_at);
-    if ((e->framing.overlong.end > e->in.offset || is_beyond_record(e)) && !end_was_reported(e))
+    if ((overlong_record(e) || is_beyond_record(e)) && !end_was_reported(e))
         e->framing.gave_up = true; /* report_overlong() says it, or an earlier finding */
     else if (!report_lost_framing(e) && !end_was_reported(e))
         report(&e->ck, RULE_REC_002, e->position.record_at + RECORD_LENGTH_AT, "a record that ends within the file",
@@ -208,7 +216,9 @@ void report_truncated_header(struct engine *e, size_t n)
     if (e->framing.stopped || was_unfilled(e))
         return;
     end_sound_part(&e->run, e->position.record_at);
-    if (!report_lost_framing(e) && !end_was_reported(e))
+    if (overlong_record(e) && !end_was_reported(e))
+        e->framing.gave_up = true;
+    else if (!report_lost_framing(e) && !end_was_reported(e))
         report_late(&e->ck, RULE_REC_001, SHAPE_ANY, e->position.record_at, "record header",
                     "a record header of 9 bytes, or the end of the file", "%zu bytes", n);
     e->framing.truncated = e->framing.stopped = true;
@@ -226,6 +236,14 @@ void hold_empty(struct engine *e)
         e->framing.unfilled.number = e->position.record_number;
         e->framing.unfilled.records = 0;
     }
+}
+
+void report_unfilled(struct engine *e, uint64_t at)
+{
+    findings_withdraw(&e->run.findings, RULE_REC_010, SHAPE_ANY, at, 1);
+    if (!end_was_reported(e))
+        report_late(&e->ck, RULE_REC_011, SHAPE_ANY, at + RECORD_LENGTH_AT, "heap dump",
+                    "the length of the sub-records that follow", "0");
 }
 
 bool was_unfilled(struct engine *e)
@@ -248,13 +266,10 @@ bool was_unfilled(struct engine *e)
         findings_end(&e->run.findings);
         e->framing.unknown.count = 0;
     }
-    findings_withdraw(&e->run.findings, RULE_REC_010, SHAPE_ANY, at, 1);
-    findings_end(&e->run.findings);
     e->framing.unfilled.number = 0;
     end_sound_part(&e->run, at);
-    if (!end_was_reported(e))
-        report_late(&e->ck, RULE_REC_011, SHAPE_ANY, at + RECORD_LENGTH_AT, "heap dump",
-                    "the length of the sub-records that follow", "0");
+    report_unfilled(e, at);
+    findings_end(&e->run.findings);
     e->heap.lost = true;
     if (!is_back && is_heap_dump_record(e->position.record_tag) && e->in.offset > failed_at + RECORD_HEADER_SIZE)
         go_on_from(e, e->in.offset, e->run.sum.skipped); /* its sub-records were read */

@@ -75,16 +75,23 @@ void lose(struct engine *e)
 /* A failure in a heap dump record whose end is not known to lie in the dump. */
 static void note_overlong(struct engine *e, const struct position *p, enum rule rule, uint64_t finding)
 {
-    struct overlong *o = &e->framing.overlong;
+    struct framing *f = &e->framing;
+    unsigned kept = 0;
 
     if (p->heap_end == UINT64_MAX)
         return;
-    if (!o->record_at || p->heap_end > o->end)
-        *o = (struct overlong){.record_at = p->record_at, .end = p->heap_end, .position = *p};
-    if (o->record_at == p->record_at) {
-        o->rule = rule;
-        o->finding = finding;
-    }
+    for (unsigned i = 0; i < f->overlong_count; i++)
+        if (f->overlong[i].end > e->in.offset)
+            f->overlong[kept++] = f->overlong[i];
+    f->overlong_count = kept;
+    if (kept < OVERLONG_MOST && (!kept || p->heap_end > f->overlong[kept - 1].end))
+        f->overlong[f->overlong_count++] = (struct overlong){
+            .record_at = p->record_at, .end = p->heap_end, .unfilled = f->unfilled.number ? f->unfilled.at : 0, .position = *p};
+    for (unsigned i = 0; i < f->overlong_count; i++)
+        if (f->overlong[i].record_at == p->record_at) {
+            f->overlong[i].rule = rule;
+            f->overlong[i].finding = finding;
+        }
 }
 
 /* SPEC.md 6.1, 6.3.3, 6.3.4, 6.7: a sub-record that cannot be there. */
@@ -420,12 +427,12 @@ static bool check_or_recover(struct engine *e)
 
     if (!begin_unit(e, result == MEASURED ? m.size : left))
         return false;
+    if (result == MEASURED && *e->in.at == SUB_INSTANCE_DUMP && resume_after_instance(e, m.size, left))
+        return true;
     if ((result == MEASURED && is_too_long(e, m.size)) || (result == MEASURE_MORE && ended && is_too_long(e, UINT64_MAX)))
         return true;
     if (result == MEASURE_MORE && ended)
         return ends_here(e) || ends_within(e);
-    if (result == MEASURED && *e->in.at == SUB_INSTANCE_DUMP && resume_after_instance(e, m.size, left))
-        return true;
     if (result == MEASURED && m.size <= left)
         return check_subrecord(&e->ck, m.size) || ends_within(e);
     if (result != MEASURE_TAG && result != MEASURE_TYPE)

@@ -398,18 +398,20 @@ static void check_only_definitions(struct engine *e)
 /* The length of a heap dump record with a malformed sub-record leads beyond the end of the dump: that is the fault. */
 static void report_overlong(struct engine *e)
 {
-    const struct overlong *o = &e->framing.overlong;
+    const struct overlong *o = overlong_record(e);
 
-    if (!o->record_at || o->end <= e->in.offset || (!e->framing.gave_up && end_was_reported(e)) || e->garbage_after ||
-        e->in.error || e->run.memory.exhausted)
+    if (!o || (!e->framing.gave_up && end_was_reported(e)) || e->garbage_after || e->in.error || e->run.memory.exhausted)
         return;
     e->position = o->position;
-    end_sound_part(&e->run, o->record_at);
+    end_sound_part(&e->run, o->unfilled ? o->unfilled : o->record_at);
     if (o->rule != RULE_COUNT)
         findings_withdraw(&e->run.findings, o->rule, SHAPE_ANY, o->finding, 1);
-    report(&e->ck, RULE_REC_002, o->record_at + RECORD_LENGTH_AT, "a record that ends within the file",
-           "a length of %" PRIu64 " bytes, of which %" PRIu64 " are there", o->position.record_length,
-           e->in.offset - o->record_at - RECORD_HEADER_SIZE);
+    if (o->unfilled)
+        report_unfilled(e, o->unfilled);
+    else
+        report(&e->ck, RULE_REC_002, o->record_at + RECORD_LENGTH_AT, "a record that ends within the file",
+               "a length of %" PRIu64 " bytes, of which %" PRIu64 " are there", o->position.record_length,
+               e->in.offset - o->record_at - RECORD_HEADER_SIZE);
     e->framing.truncated = true;
     e->position.record_number = 0;
 }

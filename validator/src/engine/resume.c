@@ -156,6 +156,7 @@ static void take_back(struct engine *e, uint8_t tag)
         run->instances--;
         run->next--;
     }
+    e->heap.archive.left_out |= tag == SUB_OBJECT_ARRAY_DUMP;
     *count -= *count > 0;
 }
 

@@ -19,7 +19,7 @@ void findings_init(struct findings *d, struct memory *memory, uint64_t max_error
 {
     memset(d, 0, sizeof *d);
     d->memory = memory;
-    d->cap = max_errors ? max_errors : UINT64_MAX;
+    d->cap = max_errors && max_errors < UINT64_MAX - WITHDRAWN_MOST ? max_errors + WITHDRAWN_MOST : UINT64_MAX;
     chunks_init(&d->wanted, memory, sizeof(struct wanted_offset));
 }
 
@@ -123,32 +123,28 @@ struct finding *findings_count(struct findings *d, enum rule rule, enum finding_
     return sift_down(g->kept, g->count, new);
 }
 
-/* Removes the last finding of a group. */
-static void drop_last(struct findings *d, struct finding_group *g)
-{
-    struct finding last = g->kept[--g->count];
-
-    free_texts(d, &g->kept[0]);
-    if (g->count)
-        sift_down(g->kept, g->count, last);
-}
-
 void findings_withdraw(struct findings *d, enum rule rule, enum finding_shape shape, uint64_t offset, uint64_t findings)
 {
-    if (!d->silent)
-        d->withdrawn = (struct withdrawal){&d->groups[group_of(rule, shape)], offset, findings};
+    if (!d->silent && d->withdrawn_count < sizeof d->withdrawn / sizeof *d->withdrawn)
+        d->withdrawn[d->withdrawn_count++] = (struct withdrawal){&d->groups[group_of(rule, shape)], offset, findings};
 }
 
 void findings_end(struct findings *d)
 {
-    struct finding_group *g = d->withdrawn.group;
+    while (d->withdrawn_count) {
+        const struct withdrawal *w = &d->withdrawn[--d->withdrawn_count];
+        struct finding_group *g = w->group;
+        size_t count = g->count;
 
-    if (!g)
-        return;
-    g->total -= d->withdrawn.findings;
-    while (g->count && g->kept[0].order >= d->withdrawn.offset)
-        drop_last(d, g);
-    d->withdrawn.group = NULL;
+        g->total -= w->findings;
+        g->count = 0;
+        for (size_t i = 0; i < count; i++) {
+            if (w->findings == 1 ? g->kept[i].order == w->offset : g->kept[i].order >= w->offset)
+                free_texts(d, &g->kept[i]);
+            else
+                sift_up(g->kept, g->count++, g->kept[i]);
+        }
+    }
 }
 
 void findings_checkpoint(const struct findings *d, struct findings_checkpoint *checkpoint)
@@ -182,7 +178,7 @@ void findings_roll_back(struct findings *d, const struct findings_checkpoint *ch
         drop_later(d, g, checkpoint);
         g->total = checkpoint->totals[i];
     }
-    d->withdrawn.group = NULL;
+    d->withdrawn_count = 0;
 }
 
 void findings_silence(struct findings *d)

@@ -37,6 +37,7 @@ struct wanted_offset {
 };
 
 /* Findings are counted by rule, and by shape if they have one. */
+enum { WITHDRAWN_MOST = 4 }; /* more are kept than are shown, because so many single ones may be withdrawn from among them */
 enum { GROUP_COUNT = (int)RULE_COUNT + (int)SHAPE_COUNT - 1 };
 
 static inline size_t group_of(enum rule rule, enum finding_shape shape)
@@ -60,10 +61,11 @@ struct findings {
         struct finding *kept; /* a heap, the last by order on top */
         size_t count, capacity;
     } groups[GROUP_COUNT];
-    struct withdrawal {              /* see findings_withdraw() */
-        struct finding_group *group; /* NULL for none */
+    struct withdrawal { /* see findings_withdraw() */
+        struct finding_group *group;
         uint64_t offset, findings;
-    } withdrawn;
+    } withdrawn[2];
+    unsigned withdrawn_count;
 };
 
 void findings_init(struct findings *d, struct memory *memory, uint64_t max_errors);
@@ -72,8 +74,8 @@ void findings_clear(struct findings *d);
 /* Counts a finding. Returns it if it is kept, so that the caller can complete it before the next call; NULL if it is not. */
 struct finding *findings_count(struct findings *d, enum rule rule, enum finding_shape shape, uint64_t order);
 
-/* Withdraws the findings of a rule from an offset on: `findings` of them, all counted after those that stay. Called at most
- * once, because nothing is checked afterwards. It takes effect in findings_end(), unless findings_roll_back() comes first. */
+/* Withdraws findings of a rule: one at an offset; or, if `findings` is more, so many, which are all from that offset on. It takes
+ * effect in findings_end(), unless findings_roll_back() comes first. At most two may wait for that. */
 void findings_withdraw(struct findings *d, enum rule rule, enum finding_shape shape, uint64_t offset, uint64_t findings);
 
 /* A checkpoint to which findings_roll_back() returns. After findings_silence() nothing is counted any more. Neither applies to
@@ -86,7 +88,7 @@ void findings_checkpoint(const struct findings *d, struct findings_checkpoint *c
 void findings_roll_back(struct findings *d, const struct findings_checkpoint *checkpoint);
 void findings_silence(struct findings *d);
 
-/* Called after reading, before findings_verdict(). */
+/* Called after reading, before findings_verdict(); before, where checking goes on after findings were withdrawn. */
 void findings_end(struct findings *d);
 
 /* Gives a finding its texts. `path` may be NULL. */

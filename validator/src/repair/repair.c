@@ -1,6 +1,7 @@
 /* See repair.h. The first pass copies from the input. Later passes copy within the copy, which only becomes shorter. */
 #include "repair/repair.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -253,11 +254,20 @@ static bool open_input(struct repair *r, int from)
     return input_open(&r->in, source_of_fd(from), 0, &usual_sizes, &r->memory, count_fault, r);
 }
 
-/* Finds out how the input is read. */
-static bool follow_input(struct repair *r, int from)
+static void keep_reason(void *context, const struct hprof_summary *summary)
+{
+    struct check *check = context;
+
+    if (summary->failure)
+        snprintf(check->first, sizeof check->first, "%s", summary->failure);
+}
+
+/* Finds out how the input is read. HPROF_VALID, or why it cannot be copied. */
+static enum hprof_status follow_input(struct repair *r, int from)
 {
     const struct hprof_allocator allocator = {allocate, release, &r->memory};
     struct check check = {.repair = r};
+    const uint64_t size = from == r->to ? 0 : input_file_size(&r->in);
     struct hprof_options options;
     enum hprof_status status;
 
@@ -265,18 +275,27 @@ static bool follow_input(struct repair *r, int from)
     options.max_errors = 1;
     options.allocator = &allocator;
     options.max_memory = memory_left(r);
+    options.on_summary = keep_reason;
     options.context = &check;
     r->jump_count = 0;
     status = validate_with_jumps(from, &options, note_jump);
     if (status == HPROF_LIMIT)
         memory_exhaust(&r->memory);
-    return !r->memory.exhausted && open_input(r, from);
+    if (status == HPROF_IO)
+        return fail(r, HPROF_IO, check.first);
+    if (r->memory.exhausted || !open_input(r, from))
+        return describe_failure(r);
+    if (input_file_size(&r->in) >= size)
+        return HPROF_VALID;
+    r->in.error = ESTALE;
+    return describe_failure(r);
 }
 
 /* Makes passes until the copy is valid or nothing more can be left out. */
 static enum hprof_status run_passes(struct repair *r, int from)
 {
     struct check check = {.repair = r};
+    enum hprof_status status;
 
     if (r->in.compressed || !r->in.source.seekable) {
         input_allow_resume(&r->in);
@@ -284,12 +303,13 @@ static enum hprof_status run_passes(struct repair *r, int from)
             return describe_failure(r);
         from = r->to;
     }
-    if (!follow_input(r, from) || !repair_copy(r))
+    status = follow_input(r, from);
+    if (status != HPROF_VALID)
+        return status;
+    if (!repair_copy(r))
         return describe_failure(r);
     r->asked->bytes_in = r->in.offset + r->lost;
     for (int pass = 1;; pass++) {
-        enum hprof_status status;
-
         check = (struct check){.repair = r};
         status = check_copy(r, &check);
         if (status == HPROF_LIMIT)
