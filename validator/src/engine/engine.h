@@ -28,8 +28,8 @@ struct crossing_subrecord {
     struct wrong_instance before; /* the sub-record before it: wrong only if this one can be joined */
 };
 
-/* A heap dump record with a malformed sub-record, whose length may lead beyond the end of the dump: then that is the fault. Or, if an
- * empty heap dump record precedes it, the length of that one. */
+/* A heap dump record with a malformed sub-record, whose length may lead beyond the end of the dump: then that is the fault. Or, if
+ * an empty heap dump record precedes it, the length of that one. */
 struct overlong {
     uint64_t record_at, end;
     uint64_t unfilled; /* the empty record; 0 for none */
@@ -204,8 +204,8 @@ bool check_subrecords(struct engine *e); /* from here on */
 bool resume_in_record(struct engine *e, uint64_t from, uint64_t record_end);
 /* The same where no record is known to hold what follows. */
 bool resume_anywhere(struct engine *e, uint64_t from);
-/* The length of an empty heap dump record may never have been filled in. If its sub-records lead past the failure, goes on with them:
- * what was read as records after it does not count. */
+/* The length of an empty heap dump record may never have been filled in. If its sub-records lead past the failure, goes on with
+ * them: what was read as records after it does not count. */
 bool resume_unfilled(struct engine *e, uint64_t failed_at);
 /* A sub-record begins here; with `first`, the first one that is read. */
 void mark(struct engine *e, bool first);

@@ -243,8 +243,8 @@ static struct header see_header(struct engine *e)
     return header;
 }
 
-/* A sub-record crossed the end of its record, and nothing continues it. Sub-records may begin within it: goes back to it, unless empty
- * segments were read after its record. False if checking goes on here instead. */
+/* A sub-record crossed the end of its record, and nothing continues it. Sub-records may begin within it: goes back to it, unless
+ * empty segments were read after its record. False if checking goes on here instead. */
 static bool go_back_to_crossing(struct engine *e)
 {
     struct crossing_subrecord cut = e->cut;
