@@ -192,6 +192,8 @@ bool check_subrecords(struct engine *e); /* from here on */
 bool resume_in_record(struct engine *e, uint64_t from, uint64_t record_end);
 /* The same where no record is known to hold what follows. */
 bool resume_anywhere(struct engine *e, uint64_t from);
+/* Whether the body of the present record, which is next, begins with sub-records. */
+bool holds_subrecords(struct engine *e);
 /* A sub-record begins here; with `first`, the first one that is read. */
 void mark(struct engine *e, bool first);
 

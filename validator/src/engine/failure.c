@@ -115,6 +115,19 @@ static bool record_leads_on(struct engine *e)
     return e->position.record_length <= body.size && records_follow(&body, e->position.record_length, 1);
 }
 
+/* A record of unknown tag holds sub-records: it is a heap dump record, and they are read. */
+static bool was_heap_dump(struct engine *e)
+{
+    uint64_t at = e->position.record_at;
+
+    if (!holds_subrecords(e))
+        return false;
+    end_sound_part(&e->run, at);
+    report(&e->ck, RULE_REC_003, at, "the tag of a record", "0x%02x", e->position.record_tag);
+    go_on_from(e, at);
+    return true;
+}
+
 void hold_unknown(struct engine *e)
 {
     uint64_t at = e->position.record_at;
@@ -125,7 +138,7 @@ void hold_unknown(struct engine *e)
         return;
     if (!e->position.record_tag)
         look_for_zeros(e);
-    if (!skip_body(e))
+    if (was_heap_dump(e) || !skip_body(e))
         return;
     if (!e->framing.unknown.count++) {
         e->framing.unknown.from = at;

@@ -352,7 +352,7 @@ static bool check_record(struct engine *e)
     walk_record(e);
     if (e->framing.stopped)
         return false;
-    if (e->resume.pending && !is_of_heap_dump(e->position.record_tag))
+    if (e->resume.pending && !is_of_heap_dump(header.tag))
         return true;
     if (known)
         check_time(e, header.time);

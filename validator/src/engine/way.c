@@ -289,13 +289,23 @@ struct way find_way(const struct search *search, uint64_t from, uint64_t until)
             return (struct way){WAY_RECORD, at};
         if (seeks_records && hprof_record_name(tag) && records_lead_on(&t, at))
             return (struct way){WAY_RECORD, at};
-        if (!search->subrecords || !hprof_subrecord_name(tag) || !subrecords_lead_on(&t, at, BITS_OF_CHAIN))
+        if (!hprof_subrecord_name(tag) || !subrecords_lead_on(&t, at, BITS_OF_CHAIN))
             continue;
         if (!is_payload(&t, at, &next))
             return (struct way){WAY_SUBRECORD, at};
         at = next - 1;
     }
     return (struct way){WAY_NONE, at < until ? until : at};
+}
+
+bool subrecords_begin(const struct search *search, uint64_t until, uint64_t steps)
+{
+    struct tries t = {search, (int64_t)steps};
+
+    for (uint64_t at = 0; at < until && t.left >= 0; at++)
+        if (hprof_subrecord_name(search->sight->at[at]) && subrecords_lead_on(&t, at, BITS_OF_CHAIN))
+            return true;
+    return false;
 }
 
 uint64_t end_by_other_tag(const struct search *search, uint64_t at)

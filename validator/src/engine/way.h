@@ -12,7 +12,6 @@ struct search {
     struct file *file;  /* its classes and stack traces */
     uint64_t end;       /* of the heap dump record, if records follow there; else UINT64_MAX, and records are sought too */
     uint64_t past;      /* no chain counts that breaks off before this offset */
-    bool subrecords;    /* sub-records are sought */
     uint32_t last_time; /* of the records so far */
 };
 
@@ -25,6 +24,9 @@ struct way {
 
 /* Offsets are from the start of the sight. Tries those from `from` on, up to `until`. */
 struct way find_way(const struct search *search, uint64_t from, uint64_t until);
+
+/* Whether a chain of sub-records begins before an offset. Looks at no more items than `steps`. */
+bool subrecords_begin(const struct search *search, uint64_t until, uint64_t steps);
 
 /* Whether the sub-record at an offset, read as if it had one of the tags of objects, ends where a chain begins: then only its tag is
  * wrong. Returns that end; 0 if there is none. */
