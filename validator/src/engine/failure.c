@@ -158,7 +158,7 @@ static bool report_lost_framing(struct engine *e)
 
     if (!e->framing.unknown.count)
         return false;
-    findings_withdraw(&e->run.findings, RULE_REC_003, SHAPE_ANY, since, e->framing.unknown.count);
+    findings_withdraw(&e->run.findings, RULE_REC_003, SHAPE_ANY, since, UINT64_MAX, e->framing.unknown.count);
     e->framing.unknown.count = 0;
     e->framing.failed = true;
     if (!end_was_reported(e))
@@ -250,7 +250,7 @@ bool was_unfilled(struct engine *e)
 
     if (!e->framing.unfilled.number || e->framing.stopped)
         return false;
-    findings_withdraw(&e->run.findings, RULE_REC_010, SHAPE_ANY, at, 1);
+    findings_withdraw(&e->run.findings, RULE_REC_010, SHAPE_ANY, at, at + 1, 1);
     e->framing.unfilled.number = 0;
     end_sound_part(&e->run, at);
     if (!end_was_reported(e))

@@ -334,7 +334,7 @@ static bool check_record(struct engine *e)
     e->position.record_tag = header.tag;
     if (header.size < RECORD_HEADER_SIZE) {
         report_truncated_header(e, header.size);
-        return false;
+        return e->resume.pending;
     }
     e->position.record_number = e->run.sum.record_counts[e->position.record_tag] + 1;
     e->position.record_length = header.length;
@@ -394,7 +394,7 @@ static void report_overlong(struct engine *e)
     e->position = o->position;
     end_sound_part(&e->run, o->record_at);
     if (o->rule != RULE_COUNT)
-        findings_withdraw(&e->run.findings, o->rule, SHAPE_ANY, o->finding, 1);
+        findings_withdraw(&e->run.findings, o->rule, SHAPE_ANY, o->finding, o->finding + 1, 1);
     report(&e->ck, RULE_REC_002, o->record_at + RECORD_LENGTH_AT, "a record that ends within the file",
            "a length of %" PRIu64 " bytes, of which %" PRIu64 " are there", o->position.record_length,
            e->in.offset - o->record_at - RECORD_HEADER_SIZE);

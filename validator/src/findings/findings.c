@@ -123,31 +123,29 @@ struct finding *findings_count(struct findings *d, enum rule rule, enum finding_
     return sift_down(g->kept, g->count, new);
 }
 
-/* Removes the last finding of a group. */
-static void drop_last(struct findings *d, struct finding_group *g)
-{
-    struct finding last = g->kept[--g->count];
-
-    free_texts(d, &g->kept[0]);
-    if (g->count)
-        sift_down(g->kept, g->count, last);
-}
-
-void findings_withdraw(struct findings *d, enum rule rule, enum finding_shape shape, uint64_t offset, uint64_t findings)
+void findings_withdraw(struct findings *d, enum rule rule, enum finding_shape shape, uint64_t from, uint64_t until,
+                       uint64_t findings)
 {
     if (!d->silent)
-        d->withdrawn = (struct withdrawal){&d->groups[group_of(rule, shape)], offset, findings};
+        d->withdrawn = (struct withdrawal){&d->groups[group_of(rule, shape)], from, until, findings};
 }
 
 void findings_end(struct findings *d)
 {
-    struct finding_group *g = d->withdrawn.group;
+    struct withdrawal w = d->withdrawn;
+    size_t count;
 
-    if (!g)
+    if (!w.group)
         return;
-    g->total -= d->withdrawn.findings;
-    while (g->count && g->kept[0].order >= d->withdrawn.offset)
-        drop_last(d, g);
+    w.group->total -= w.findings;
+    count = w.group->count;
+    w.group->count = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (w.group->kept[i].order >= w.from && w.group->kept[i].order < w.until)
+            free_texts(d, &w.group->kept[i]);
+        else
+            sift_up(w.group->kept, w.group->count++, w.group->kept[i]);
+    }
     d->withdrawn.group = NULL;
 }
 
