@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import lzma
 import random
 import struct
 import zlib
@@ -12,11 +11,9 @@ from typing import Any
 
 import pytest
 from dumps import OBJECT, dump, instance
+from hprof_conformance import gold
 from tool import SOURCE, run
 
-GOLD = SOURCE / "conformance" / "gold"
-# Shark's copy of a dump has more faults than one.
-DUMPS = sorted(path.name for path in GOLD.iterdir() if path.suffix in (".xz", ".gz") and not path.name.startswith("shark"))
 NAMES = {
     "agent8": "the HPROF agent of JDK 5 to 8",
     "jdk8": "HotSpot 8",
@@ -33,14 +30,15 @@ NAMES = {
     "sa17": "the serviceability agent (jhsdb jmap)",
     "sa28": "the serviceability agent (jhsdb jmap)",
 }
+DUMPS = sorted(NAMES)
 HEADER, END = 31, 0x2C
 HEAPS = (0x0C, 0x1C)
 WIDTHS = {4: 1, 5: 2, 6: 4, 7: 8, 8: 1, 9: 2, 10: 4, 11: 8}
 
 
 def read(name: str) -> bytes:
-    data = (GOLD / name).read_bytes()
-    return lzma.decompress(data) if name.endswith(".xz") else gzip.decompress(data)
+    data = gold.read(SOURCE, name)
+    return gzip.decompress(data) if name.endswith("-gz") else data
 
 
 def check(data: bytes, folder: Path, *args: str) -> Any:
@@ -59,7 +57,7 @@ def check_pipe(data: bytes) -> Any:
 @pytest.mark.parametrize("name", DUMPS)
 def test_a_producer_is_recognised_in_a_dump_that_is_cut(name: str, tmp_path: Path) -> None:
     """Never a wrong name; while only strings were read, it may be HotSpot or a copy of its dump."""
-    data, right = (GOLD / name).read_bytes() if name.endswith(".gz") else read(name), NAMES[name.split(".")[0]]
+    data, right = gold.read(SOURCE, name), NAMES[name]
     for percent in (10, 50, 90, 100):
         found = check(data[: len(data) * percent // 100], tmp_path)
         early = found["counts"]["loaded_classes"] == 0
@@ -156,7 +154,7 @@ def test_a_dump_that_has_lost_a_segment_is_incomplete(name: str, tmp_path: Path)
 
 
 def test_a_dump_without_its_end_is_incomplete(tmp_path: Path) -> None:
-    data = read("jdk25.hprof.xz")
+    data = read("jdk25")
     assert data[-9] == END
     found = check(data[:-9], tmp_path)
     assert (found["status"], found["totals"]["REC-007"]) == (1, 1)
@@ -165,7 +163,7 @@ def test_a_dump_without_its_end_is_incomplete(tmp_path: Path) -> None:
 
 
 def test_a_header_alone_and_definitions_alone_are_incomplete(tmp_path: Path) -> None:
-    data = read("jdk17.hprof.xz")
+    data = read("jdk17")
     definitions = next(body - 9 for tag, body, _ in record_offsets(data) if tag in HEAPS)
     for cut in (data[:HEADER], data[:definitions]):
         assert check(cut, tmp_path)["totals"]["REC-016"] == 1
@@ -177,7 +175,7 @@ def test_a_header_alone_and_definitions_alone_are_incomplete(tmp_path: Path) -> 
 
 def test_parts_beside_a_dump_that_ends_early(tmp_path: Path) -> None:
     """As a VM leaves them that is killed while it joins its parts, or while it writes objects."""
-    data = read("jdk25.hprof.xz")
+    data = read("jdk25")
     records = [(tag, body - 9, end) for tag, body, end in record_offsets(data)]
     heap = next(start for tag, start, _ in records if tag in HEAPS)
     last = [start for tag, start, _ in records if tag in HEAPS][-1]
@@ -196,7 +194,7 @@ def test_parts_beside_a_dump_that_ends_early(tmp_path: Path) -> None:
 
 
 def test_stale_parts_beside_a_complete_dump(tmp_path: Path) -> None:
-    (tmp_path / "heap.hprof").write_bytes(read("jdk25.hprof.xz"))
+    (tmp_path / "heap.hprof").write_bytes(read("jdk25"))
     (tmp_path / "heap.hprof.p0").write_bytes(b"\x1c" + bytes(8))
     done = run("heap.hprof", cwd=tmp_path)
     assert done.status == 0
@@ -230,14 +228,14 @@ def test_what_is_no_dump_is_named(start: bytes, tmp_path: Path) -> None:
     "text", [b"Dumping heap to /dev/stdout ...\n", b"HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\n", b"x" * 60000]
 )
 def test_text_before_the_header(text: bytes, tmp_path: Path) -> None:
-    data = text + read("jdk8.hprof.xz")
+    data = text + read("jdk8")
     for found in (check(data, tmp_path), check_pipe(data)):
         (one,) = found["findings"]
         assert one["found"].endswith(f"; a dump begins at offset {len(text)}")
 
 
 def test_a_gzip_file_without_its_trailer(tmp_path: Path) -> None:
-    packed = gzip.compress(read("jdk8.hprof.xz"))
+    packed = gzip.compress(read("jdk8"))
     for cut in (1, 8):
         found = check(packed[:-cut], tmp_path)
         assert found["totals"]["GZ-005"] == 1
@@ -246,7 +244,7 @@ def test_a_gzip_file_without_its_trailer(tmp_path: Path) -> None:
 
 
 def test_zeros_in_the_middle_and_at_the_end(tmp_path: Path) -> None:
-    data = read("jdk8.hprof.xz")
+    data = read("jdk8")
     heaps = [(body, end) for tag, body, end in record_offsets(data) if tag in HEAPS]
     body, end = max(heaps, key=lambda heap: heap[1] - heap[0])
     (i,) = struct.unpack_from(">I", data, 19)
@@ -270,7 +268,7 @@ def test_a_dump_without_roots(tmp_path: Path) -> None:
 
 def test_a_missing_object_is_reported_with_the_field_that_names_it(tmp_path: Path) -> None:
     """The field `value` of a String, the one in which all instances have the ID of an array."""
-    data = read("jdk17.hprof.xz")
+    data = read("jdk17")
     (string,) = [
         int(struct.unpack_from(">Q", data, body + 4)[0])
         for tag, body, _ in record_offsets(data)

@@ -1,10 +1,10 @@
 """Damage to dumps of real JDKs: a repair keeps what the damage did not touch, and has nothing new."""
 
-import lzma
 import random
 from pathlib import Path
 
 import pytest
+from hprof_conformance import gold
 from losses import MANY_BYTES, ONE_FAULT, Original, draws, read, repair
 from tool import SOURCE
 
@@ -15,7 +15,7 @@ FEW = 20  # sub-records of the original: those whose boundary the damage moved
 
 @pytest.fixture(scope="module", params=GOLD)
 def original(request: pytest.FixtureRequest) -> Original:
-    return read(lzma.decompress((SOURCE / f"conformance/gold/{request.param}.hprof.xz").read_bytes()))
+    return read(gold.read(SOURCE, request.param))
 
 
 def test_what_the_damage_did_not_touch_is_kept(original: Original, tmp_path: Path) -> None:
