@@ -151,6 +151,16 @@ static uint64_t end_of_chain(struct tries *t, uint64_t at)
     return UINT64_MAX;
 }
 
+/* Whether what is at an offset is a CLASS_DUMP that is not plausible. This is cheap to know; to measure it is not. */
+static bool is_no_class(const struct search *s, uint64_t at)
+{
+    const struct sight *sight = s->sight;
+    uint64_t last = 0;
+
+    return sight->at[at] == SUB_CLASS_DUMP && sight->size - at > SIZE_OF(CLASS_DUMP, sight->id_size) &&
+           !bits_of_subrecord(s, sight->at + at, &last);
+}
+
 /* Whether a chain of sub-records leads on from an offset. */
 static bool subrecords_lead_on(struct tries *t, uint64_t at, unsigned wanted)
 {
@@ -167,7 +177,7 @@ static bool subrecords_lead_on(struct tries *t, uint64_t at, unsigned wanted)
             return at > start && bits >= BITS_TO_END && s->past <= at;
         if (at >= sight->size)
             return !sight->ended && bits >= BITS_OUT_OF_SIGHT;
-        if (t->left < 0)
+        if (t->left < 0 || (bits < wanted && is_no_class(s, at)))
             return false;
         step = step_over(t, at, &size);
         if (step == STEP_UNSEEN)
