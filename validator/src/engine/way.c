@@ -259,7 +259,16 @@ static bool records_lead_on(struct tries *t, uint64_t at)
 
 /* ---- The search ---- */
 
-/* An array may hold a dump, whose chains are perfect. They end within the heap dump record, where a record of that dump follows. */
+/* Whether the end of the heap dump record is out of sight, or that of the dump, or records lead on from it. */
+static bool end_is_sure(struct tries *t, uint64_t end)
+{
+    const struct sight *s = t->search->sight;
+
+    return end > s->size || (end == s->size && s->ended) || records_lead_on(t, end);
+}
+
+/* An array may hold a dump, whose chains are perfect. They end within the heap dump record, where a record of that dump follows.
+ * So they do where bytes before them are missing; then no records lead on from where the heap dump record should end. */
 static bool is_payload(struct tries *t, uint64_t at, uint64_t *next)
 {
     const struct search *s = t->search;
@@ -272,7 +281,8 @@ static bool is_payload(struct tries *t, uint64_t at, uint64_t *next)
         return false;
     broken = end_of_chain(&tries, at);
     inner.end = UINT64_MAX;
-    is_payload = broken != UINT64_MAX && broken > at && broken < s->sight->size && records_lead_on(&tries, broken);
+    is_payload = broken != UINT64_MAX && broken > at && broken < s->sight->size && records_lead_on(&tries, broken) &&
+                 end_is_sure(&tries, s->end);
     t->left = tries.left;
     *next = broken;
     return is_payload;
