@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 from dumps import OBJECT, dump, instance
-from hprof_conformance import gold
 from tool import SOURCE, run
+
+from hprof_conformance import gold
 
 NAMES = {
     "agent8": "the HPROF agent of JDK 5 to 8",

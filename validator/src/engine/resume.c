@@ -21,6 +21,8 @@ static bool end_is_credible(const struct sight *s, uint64_t end)
  * is not credible. `until` is where the search ends; a chain must lead past `past`. */
 static enum way_kind go_to_way(struct engine *e, uint64_t *record_end, uint64_t until, uint64_t past)
 {
+    bool in_dump = false;
+
     for (;;) {
         uint64_t here = e->in.offset, end = *record_end - here, most;
         struct sight s = look_far(e);
@@ -29,7 +31,8 @@ static enum way_kind go_to_way(struct engine *e, uint64_t *record_end, uint64_t 
                                 &e->file,
                                 bounded ? end : UINT64_MAX,
                                 past != UINT64_MAX && past >= here ? past - here + 1 : 0,
-                                e->framing.last_time};
+                                e->framing.last_time,
+                                in_dump && bounded};
         struct way way;
 
         most = s.ended ? s.size : WAY_STEP;
@@ -45,11 +48,12 @@ static enum way_kind go_to_way(struct engine *e, uint64_t *record_end, uint64_t 
             return way.kind;
         }
         if (bounded && way.at >= end) {
-            input_advance(&e->in, (size_t)end);
+            input_skip(&e->in, end);
             return WAY_RECORD;
         }
         if (s.ended || way.at >= until - here || e->run.memory.exhausted)
             return WAY_NONE;
+        in_dump = way.in_dump;
         input_skip(&e->in, way.at);
     }
 }
@@ -62,7 +66,7 @@ bool holds_subrecords(struct engine *e)
     uint64_t length = e->position.record_length;
     size_t wanted = length < WAY_SIGHT ? (size_t)length : WAY_SIGHT, size = look_at(&e->in, wanted, UINT64_MAX);
     struct sight s = {e->in.at, size < wanted ? size : wanted, size < wanted, e->file.id_size, e->file.version};
-    struct search search = {&s, &e->file, length, 0, e->framing.last_time};
+    struct search search = {&s, &e->file, length, 0, e->framing.last_time, false};
 
     return s.size && hprof_subrecord_name(*s.at) &&
            subrecords_begin(&search, s.size < FIRST_SUBRECORDS ? s.size : FIRST_SUBRECORDS, length);

@@ -296,26 +296,51 @@ static bool is_header(const struct sight *s, uint64_t at)
     return s->size - at >= HEADER_SIZE && memcmp(s->at + at, magic, sizeof magic - 1) == 0;
 }
 
+/* Passes the records of a dump in an array, from one of them on, by their lengths. False if they go on out of sight. */
+static bool pass_dump(const struct search *search, uint64_t *at)
+{
+    const struct sight *s = search->sight;
+    uint64_t end = search->end;
+
+    while (*at < end && *at + RECORD_HEADER_SIZE <= s->size && hprof_record_name(s->at[*at])) {
+        uint64_t size = RECORD_HEADER_SIZE + (uint64_t)get_u4(s->at + *at + RECORD_LENGTH_AT);
+
+        if (size > end - *at)
+            return true;
+        *at += size;
+    }
+    return *at >= end || s->ended || *at + RECORD_HEADER_SIZE <= s->size;
+}
+
 struct way find_way(const struct search *search, uint64_t from, uint64_t until)
 {
     struct tries t = {search, (int64_t)(until - from) * STEPS_PER_BYTE + (1 << 16)};
     bool seeks_records = search->end == UINT64_MAX;
     uint64_t next, at;
 
+    if (search->in_dump && !pass_dump(search, &from))
+        return (struct way){WAY_NONE, from, true};
     for (at = from; at < until && t.left >= 0; at++) {
         uint8_t tag = search->sight->at[at];
 
+        if (!seeks_records && tag == 'J' && is_header(search->sight, at)) {
+            at += HEADER_SIZE;
+            if (!pass_dump(search, &at))
+                return (struct way){WAY_NONE, at, true};
+            at--;
+            continue;
+        }
         if (seeks_records && tag == 'J' && is_header(search->sight, at))
-            return (struct way){WAY_RECORD, at};
+            return (struct way){WAY_RECORD, at, false};
         if (seeks_records && hprof_record_name(tag) && records_lead_on(&t, at))
-            return (struct way){WAY_RECORD, at};
+            return (struct way){WAY_RECORD, at, false};
         if (!hprof_subrecord_name(tag) || !subrecords_lead_on(&t, at, BITS_OF_CHAIN))
             continue;
         if (!is_payload(&t, at, &next))
-            return (struct way){WAY_SUBRECORD, at};
+            return (struct way){WAY_SUBRECORD, at, false};
         at = next - 1;
     }
-    return (struct way){WAY_NONE, at < until ? until : at};
+    return (struct way){WAY_NONE, at < until ? until : at, false};
 }
 
 bool subrecords_begin(const struct search *search, uint64_t until, uint64_t steps)

@@ -13,13 +13,15 @@ struct search {
     uint64_t end;       /* of the heap dump record, if records follow there; else UINT64_MAX, and records are sought too */
     uint64_t past;      /* no chain counts that breaks off before this offset */
     uint32_t last_time; /* of the records so far */
+    bool in_dump;       /* the search begins at a record of a dump in an array */
 };
 
 enum way_kind { WAY_NONE, WAY_SUBRECORD, WAY_RECORD };
 
 struct way {
     enum way_kind kind;
-    uint64_t at; /* if there is none: up to here every offset was tried */
+    uint64_t at;  /* if there is none: up to here every offset was tried, or belongs to a dump in an array */
+    bool in_dump; /* a record of such a dump begins there */
 };
 
 /* Offsets are from the start of the sight. Tries those from `from` on, up to `until`. */
