@@ -556,9 +556,7 @@ def agent_order_scattered(layout: Layout, size: int) -> Iterator[Bytes]:
     row = layout.instance(0, 0x1000)
     count = size // len(row)
     yield layout.header()
-    yield segment(
-        table(row, count, (1, layout.id_size, numbers(count, (1 << 19) + 8, start=0x80000))), layout.class_dump(0x1000)
-    )
+    yield segment(table(row, count, (1, layout.id_size, numbers(count, (1 << 19) + 8, start=0x80000))), layout.class_dump(0x1000))
     yield END
 
 
@@ -661,7 +659,7 @@ def cutting_classes(size: int) -> Iterator[Bytes]:
 @shape("a-class-cut-into-segments-of-one-byte")
 def cut_to_bytes(size: int) -> Iterator[Bytes]:
     whole = FOUR.class_dump(0x100, statics=(FOUR.ids(1) + b"\x08\0") * 65535)
-    row = record(0x1C, whole[: 300_000]) + b"".join(record(0x1C, whole[i : i + 1]) for i in range(300_000, 310_000))
+    row = record(0x1C, whole[:300_000]) + b"".join(record(0x1C, whole[i : i + 1]) for i in range(300_000, 310_000))
     yield from (FOUR.header() + FOUR.utf8(1), row * (size // len(row)), END)
 
 
@@ -731,9 +729,7 @@ def faulty_dumps(size: int, padding: int) -> Iterator[Bytes]:
 
 for padding in (0, 5000, 700_000, 1_500_000):
     shape(f"faulty-dumps-{padding}")(functools.partial(faulty_dumps, padding=padding))
-    shape(f"faulty-dumps-{padding}-all-findings", arguments=("--max-errors", "0"))(
-        functools.partial(faulty_dumps, padding=padding)
-    )
+    shape(f"faulty-dumps-{padding}-all-findings", arguments=("--max-errors", "0"))(functools.partial(faulty_dumps, padding=padding))
 
 
 # The search for the way after a failure
@@ -746,7 +742,7 @@ def chains_that_break_late(layout: Layout, unit: bytes, size: int) -> Iterator[B
     yield END
 
 
-for chain, fill in (
+for items, fill in (
     ("roots", lambda w: b"\x05" * (w + 1)),
     ("classes", lambda w: b"\x20"),
     ("short-arrays", lambda w: b"\x23" + bytes(w - 1) + b"\x23" + bytes(4) + u4(0) + b"\x08"),
@@ -761,7 +757,7 @@ for chain, fill in (
     def late_chains(layout: Layout, size: int, fill: Callable[[int], bytes] = fill) -> Iterator[Bytes]:
         yield from chains_that_break_late(layout, fill(layout.id_size), size)
 
-    shape_by_id_size(f"chains-of-{chain}-that-break-late")(late_chains)
+    shape_by_id_size(f"chains-of-{items}-that-break-late")(late_chains)
 
 
 @shape_by_id_size("a-failure-after-each-object")
