@@ -6,7 +6,6 @@ applied to its bytes, and each record that they touch must be listed. Draws are 
 import gzip
 import hashlib
 import json
-import lzma
 import random
 import zlib
 from bisect import bisect_left, bisect_right
@@ -20,6 +19,7 @@ from typing import Any
 import pytest
 from gen_tool import SCHEMA, SOURCE, run
 
+from hprof_conformance.gold import read
 from hprof_corpus import layouts
 from hprof_corpus.walk import Shapes, read_header, records, struct_of, subrecords
 
@@ -91,7 +91,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @cache
 def gold(name: str, folder: Path) -> Path:
     path = folder / f"{name}.hprof"
-    path.write_bytes(lzma.decompress((SOURCE / f"conformance/gold/{name}.hprof.xz").read_bytes()))
+    path.write_bytes(read(SOURCE, name))
     return path
 
 

@@ -23,6 +23,7 @@ struct crossing_subrecord {
     uint64_t size;      /* its size; 0 while unknown */
     unsigned parts;     /* its parts within all segments so far */
     uint64_t record_end;
+    uint64_t skipped_before; /* what was skipped before it */
     uint64_t number;
     struct wrong_instance before; /* the sub-record before it: wrong only if this one can be joined */
 };
@@ -50,15 +51,17 @@ struct framing {
     bool heap_lost;          /* a skipped record may have been a heap dump */
     bool heap_end_lost;      /* a skipped record may have been a HEAP_DUMP_END */
     struct {                 /* the records of unknown tag since the last known record; held until a known one follows */
-        uint64_t from, count, skipped;
-        bool may_end_heap; /* one of them is empty, as HEAP_DUMP_END is: counts only if REC-003 is an error at the end */
+        uint64_t from, count;
+        uint64_t skipped_before; /* what was skipped before the first */
+        bool may_end_heap;       /* one of them is empty, as HEAP_DUMP_END is: counts only if REC-003 is an error at the end */
     } unknown;
     struct { /* an empty heap dump record before what may be sub-records: its length may never have been filled in */
         uint64_t at, number;
         unsigned records; /* records that followed it */
     } unfilled;
-    uint64_t last_record; /* the offset of the latest record; 0 for none */
-    bool last_is_string;  /* it is a UTF8, whose length may be any */
+    uint64_t skipped_before; /* what was skipped before the present record */
+    uint64_t last_record;    /* the offset of the latest record; 0 for none */
+    bool last_is_string;     /* it is a UTF8, whose length may be any */
     uint64_t
         frontier; /* recovery went back once before a failure here: it does so only for later ones, so that time is linear */
     uint32_t last_time;
@@ -116,6 +119,7 @@ struct engine {
     struct marks marks;
     struct position last_heap; /* the last heap dump record */
     struct crossing_subrecord cut;
+    struct checkpoint unfilled;      /* after the empty heap dump record of framing.unfilled */
     struct checkpoints *checkpoints; /* NULL unless the dump is compressed */
     struct jobs *jobs;               /* NULL if one thread checks everything */
     bool line_ends_changed;          /* in the first bytes, each LF follows a CR */
@@ -167,6 +171,8 @@ static inline bool begin_unit(struct engine *e, uint64_t size)
 uint64_t next_checkpoint(const struct engine *e);
 /* When all was read: what is reported becomes what it was at the checkpoint that was rolled back to, if any. */
 void restore_checkpoint(struct engine *e);
+/* What was read since a checkpoint does not count: no later fault rolls back to what followed it. */
+void forget_checkpoints(struct engine *e, const struct checkpoint *to);
 /* The offset of that checkpoint; UINT64_MAX if there is none. */
 uint64_t checked_until(const struct engine *e);
 
@@ -180,7 +186,8 @@ void settle_heap_dump(struct engine *e); /* ends one that might have gone on */
 /* Reports a sub-record that crossed the end of its record, once its rule is known; or drops it. */
 void settle_crossing(struct engine *e, enum rule rule);
 void drop_crossing(struct engine *e);
-/* At the header of a segment of `length` bytes: whether it goes on with the sub-record that crossed the end of the record before. */
+/* At the header of a segment of `length` bytes: whether it goes on with the sub-record that crossed the end of the record before.
+ * */
 bool crossing_goes_on(struct engine *e, uint64_t length);
 /* False: the dump ended within. Otherwise the record ended, or was left (e->resume). */
 bool check_heap_record(struct engine *e, uint64_t length);
@@ -192,6 +199,9 @@ bool check_subrecords(struct engine *e); /* from here on */
 bool resume_in_record(struct engine *e, uint64_t from, uint64_t record_end);
 /* The same where no record is known to hold what follows. */
 bool resume_anywhere(struct engine *e, uint64_t from);
+/* The length of an empty heap dump record may never have been filled in. If its sub-records lead past the failure, goes on with them:
+ * what was read as records after it does not count. */
+bool resume_unfilled(struct engine *e, uint64_t failed_at);
 /* Whether the body of the present record, which is next, begins with sub-records. */
 bool holds_subrecords(struct engine *e);
 /* A sub-record begins here; with `first`, the first one that is read. */
@@ -208,9 +218,9 @@ void report_truncated_header(struct engine *e, size_t n);
 bool end_was_reported(struct engine *e);
 /* Skips the body of the present record. False if the dump ends before. */
 bool skip_body(struct engine *e);
-/* No length leads on: goes on at the first place after an offset from which records or sub-records lead on; if there is none, reads to
- * the end without checking. The bytes between count as skipped. */
-void go_on_from(struct engine *e, uint64_t from);
+/* No length leads on: goes on at the first place after an offset from which records or sub-records lead on; if there is none,
+ * reads to the end without checking. The bytes between count as skipped, with those that were skipped before the offset. */
+void go_on_from(struct engine *e, uint64_t from, uint64_t skipped_before);
 /* Reads to the end without checking. */
 void skip_to_end(struct engine *e, uint64_t from);
 /* Skipped bytes may have held anything. */

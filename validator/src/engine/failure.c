@@ -26,8 +26,9 @@ void skip_to_end(struct engine *e, uint64_t from)
     e->framing.truncated = true;
 }
 
-void go_on_from(struct engine *e, uint64_t from)
+void go_on_from(struct engine *e, uint64_t from, uint64_t skipped_before)
 {
+    e->run.sum.skipped = skipped_before;
     if (!resume_anywhere(e, from))
         skip_to_end(e, from);
 }
@@ -36,13 +37,10 @@ bool skip_body(struct engine *e)
 {
     uint64_t n = input_skip(&e->in, e->position.record_length);
 
-    if (n == e->position.record_length) {
-        e->run.sum.skipped += n;
+    e->run.sum.skipped += n;
+    if (n == e->position.record_length)
         return true;
-    }
     report_truncated(e);
-    if (!e->resume.pending)
-        e->run.sum.skipped += n;
     return false;
 }
 
@@ -124,7 +122,7 @@ static bool was_heap_dump(struct engine *e)
         return false;
     end_sound_part(&e->run, at);
     report(&e->ck, RULE_REC_003, at, "the tag of a record", "0x%02x", e->position.record_tag);
-    go_on_from(e, at);
+    go_on_from(e, at, e->run.sum.skipped);
     return true;
 }
 
@@ -142,9 +140,8 @@ void hold_unknown(struct engine *e)
         return;
     if (!e->framing.unknown.count++) {
         e->framing.unknown.from = at;
-        e->framing.unknown.skipped = 0;
+        e->framing.unknown.skipped_before = e->framing.skipped_before;
     }
-    e->framing.unknown.skipped += e->position.record_length;
     e->file.unknown |= definitions_of_length(e->position.record_length, e->file.id_size);
     e->framing.unknown.may_end_heap |= !e->position.record_length;
     end_sound_part(&e->run, at);
@@ -158,6 +155,8 @@ static bool report_lost_framing(struct engine *e)
 
     if (!e->framing.unknown.count)
         return false;
+    if (jobs_begin_again(e))
+        return true;
     findings_withdraw(&e->run.findings, RULE_REC_003, SHAPE_ANY, since, UINT64_MAX, e->framing.unknown.count);
     e->framing.unknown.count = 0;
     e->framing.failed = true;
@@ -173,8 +172,7 @@ bool release_unknown(struct engine *e)
 
     if (e->framing.unknown.count && !records_follow_here(e, 1)) {
         report_lost_framing(e);
-        e->run.sum.skipped -= e->framing.unknown.skipped;
-        go_on_from(e, since);
+        go_on_from(e, since, e->framing.unknown.skipped_before);
         return false;
     }
     e->framing.unknown.count = 0;
@@ -198,7 +196,7 @@ static bool is_beyond_record(const struct engine *e)
 void report_truncated(struct engine *e)
 {
     bool was_known = !e->framing.unknown.count;
-    uint64_t from = was_known ? e->position.record_at : e->framing.unknown.from;
+    uint64_t from = was_known ? e->position.record_at : e->framing.unknown.from, skipped = e->run.sum.skipped;
 
     if (e->framing.stopped || was_unfilled(e))
         return;
@@ -211,11 +209,10 @@ void report_truncated(struct engine *e)
                "one that ends %" PRIu64 " bytes after the end of the file",
                e->position.record_at + RECORD_HEADER_SIZE + e->position.record_length - e->in.offset -
                    (uint64_t)(e->in.end - e->in.at));
-    if (!is_heap_dump_record(e->position.record_tag) && resume_anywhere(e, from)) {
-        if (!was_known)
-            e->run.sum.skipped -= e->framing.unknown.skipped;
+    e->run.sum.skipped = was_known ? e->framing.skipped_before : e->framing.unknown.skipped_before;
+    if (!is_heap_dump_record(e->position.record_tag) && resume_anywhere(e, from))
         return;
-    }
+    e->run.sum.skipped = skipped;
     e->framing.truncated = e->framing.stopped = true;
 }
 
@@ -246,18 +243,36 @@ void hold_empty(struct engine *e)
 
 bool was_unfilled(struct engine *e)
 {
-    uint64_t at = e->framing.unfilled.at;
+    uint64_t at = e->framing.unfilled.at, skipped = e->framing.skipped_before;
+    uint64_t failed_at = e->position.record_at;
+    bool is_back;
 
+    if (e->framing.unknown.count) {
+        failed_at = e->framing.unknown.from;
+        skipped = e->framing.unknown.skipped_before;
+    }
     if (!e->framing.unfilled.number || e->framing.stopped)
         return false;
+    if (jobs_begin_again(e)) /* what is withdrawn does not come back */
+        return true;
+    is_back = resume_unfilled(e, failed_at);
+    if (e->framing.unknown.count) { /* they led nowhere */
+        findings_withdraw(&e->run.findings, RULE_REC_003, SHAPE_ANY, failed_at, UINT64_MAX, e->framing.unknown.count);
+        findings_end(&e->run.findings);
+        e->framing.unknown.count = 0;
+    }
     findings_withdraw(&e->run.findings, RULE_REC_010, SHAPE_ANY, at, at + 1, 1);
+    findings_end(&e->run.findings);
     e->framing.unfilled.number = 0;
     end_sound_part(&e->run, at);
     if (!end_was_reported(e))
         report_late(&e->ck, RULE_REC_011, SHAPE_ANY, at + RECORD_LENGTH_AT, "heap dump",
                     "the length of the sub-records that follow", "0");
     e->heap.lost = true;
-    go_on_from(e, at + RECORD_HEADER_SIZE);
+    if (!is_back && is_heap_dump_record(e->position.record_tag) && e->in.offset > failed_at + RECORD_HEADER_SIZE)
+        go_on_from(e, e->in.offset, e->run.sum.skipped); /* its sub-records were read */
+    else if (!is_back)
+        go_on_from(e, failed_at, skipped);
     return true;
 }
 
@@ -291,7 +306,7 @@ void wrong_length(struct engine *e, enum rule rule, const char *expected, uint64
         e->framing.failed = true;
         report_late(&e->ck, RULE_REC_002, SHAPE_ANY, at + RECORD_LENGTH_AT, "record framing",
                     "a record that other records follow", "a length or tag that no record follows");
-        go_on_from(e, at);
+        go_on_from(e, at, e->framing.skipped_before);
     } else {
         report(&e->ck, rule, at + RECORD_LENGTH_AT, expected, "%" PRIu64 " bytes", declared);
     }

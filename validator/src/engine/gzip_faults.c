@@ -84,6 +84,24 @@ static void discard(struct engine *e, uint64_t from)
         roll_back(e, checkpoint_before(c, from));
 }
 
+static void not_after(struct checkpoint *c, const struct checkpoint *to)
+{
+    if (c->offset > to->offset)
+        *c = *to;
+}
+
+void forget_checkpoints(struct engine *e, const struct checkpoint *to)
+{
+    struct checkpoints *c = e->checkpoints;
+
+    if (!c || c->rolled_back_to)
+        return;
+    not_after(&c->member, to);
+    for (size_t i = 0; i < LAST_MIB; i++)
+        not_after(&c->mib[i], to);
+    not_after(&c->unit, to);
+}
+
 void restore_checkpoint(struct engine *e)
 {
     const struct checkpoint *to = e->checkpoints ? e->checkpoints->rolled_back_to : NULL;

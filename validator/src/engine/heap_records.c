@@ -53,6 +53,7 @@ void end_heap_dump(struct engine *e)
     keep_rooted_threads(&e->ck);
     heap_end(&e->ck);
     e->position.record_number = record_number;
+    jobs_end_heap_dump(e);
 }
 
 void settle_heap_dump(struct engine *e)
@@ -172,6 +173,7 @@ static bool crossing_subrecord(struct engine *e)
                                        .passed = left,
                                        .parts = 1,
                                        .record_end = e->position.heap_end,
+                                       .skipped_before = e->run.sum.skipped,
                                        .before = e->heap.wrong,
                                        .tag = *e->in.at};
     e->heap.wrong.held = false;

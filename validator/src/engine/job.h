@@ -90,9 +90,10 @@ struct jobs {
 
     /* The roll-back. */
     bool failed;
-    uint64_t failed_dump;    /* the first record of the heap dump that is checked without jobs; UINT64_MAX for none */
-    struct checkpoint begin; /* the first record of this heap dump */
-    size_t wanted;           /* offsets, then */
+    uint64_t failed_dump;       /* the first record of the heap dump that is checked without jobs; UINT64_MAX for none */
+    struct checkpoint begin;    /* the first record of this heap dump */
+    struct checkpoint unfilled; /* that of the engine, then */
+    size_t wanted;              /* offsets, then */
 };
 
 /* ---- job_thread.c ---- */

@@ -279,6 +279,7 @@ void jobs_begin_heap_dump(struct engine *e)
     j->distance = j->job_size;
     j->due = j->failed_dump == e->position.record_at ? UINT64_MAX : j->is_test ? 0 : e->position.record_at + j->job_size;
     take_checkpoint(e, &j->begin);
+    j->unfilled = e->unfilled;
     j->wanted = e->run.findings.wanted.count;
 }
 
@@ -314,9 +315,15 @@ bool jobs_bar(struct engine *e)
     return true;
 }
 
+void jobs_end_heap_dump(struct engine *e)
+{
+    if (e->jobs)
+        e->jobs->due = UINT64_MAX;
+}
+
 bool jobs_begin_again(struct engine *e)
 {
-    if (!e->jobs || e->jobs->failed_dump == e->heap.begin)
+    if (!e->jobs || e->jobs->due == UINT64_MAX)
         return false;
     jobs_fail(e);
     return true;
@@ -352,6 +359,7 @@ bool jobs_roll_back(struct engine *e)
     e->run.sum = to->sum;
     e->file.signs = to->signs;
     e->framing = to->framing;
+    e->unfilled = j->unfilled;
     e->resume = (struct resumption){0};
     e->file.lost = to->lost;
     e->file.unknown = to->unknown;

@@ -45,9 +45,11 @@ const uint8_t *jobs_header(const struct engine *e);
 /* Checks the instances that waited for their class, at the end of the heap dump. False if the input cannot be read again. */
 bool jobs_check_waiting(struct engine *e);
 
-/* Threads may have read sub-records that recovery leaves out: has one thread check the heap dump from its beginning. False if that is
- * what it does. */
+/* Threads may have read what recovery leaves out: has one thread check the heap dump from its beginning. False if that is what
+ * it does, or if what was read since does not roll back: a record within the heap dump, or what follows it. */
 bool jobs_begin_again(struct engine *e);
+/* The heap dump has ended. */
+void jobs_end_heap_dump(struct engine *e);
 /* Whether there are jobs that the coordinator has not come to, or that failed. */
 bool jobs_are_ahead(const struct engine *e);
 /* The heap dump must be checked again without jobs: checking stops, for jobs_roll_back(). */

@@ -27,7 +27,8 @@ static void end_heap_record(struct engine *e, bool complete)
     if (e->heap.open || (e->resume.pending && e->resume.in_heap))
         return;
     e->heap.is_pending = true;
-    if (!e->framing.stopped && records_follow_here(e, 1))
+    /* Recovery may go back to a sub-record that crosses the end. */
+    if (!e->framing.stopped && !e->cut.active && records_follow_here(e, 1))
         settle_heap_dump(e);
 }
 
@@ -38,6 +39,8 @@ static void walk_heap_dump(struct engine *e)
     bool within = !is_segment && e->heap.open && e->file.version != V101;
 
     settle_heap_dump(e);
+    if (e->framing.stopped)
+        return;
     if (!e->heap.open)
         jobs_begin_heap_dump(e);
     heap_index_add(&e->file.heap_index, e->position.record_at, is_segment);
@@ -240,23 +243,26 @@ static struct header see_header(struct engine *e)
     return header;
 }
 
-/* A sub-record crossed the end of its record, and nothing continues it. Sub-records may begin within it: goes back to it. False if
- * checking goes on here instead. */
+/* A sub-record crossed the end of its record, and nothing continues it. Sub-records may begin within it: goes back to it, unless empty
+ * segments were read after its record. False if checking goes on here instead. */
 static bool go_back_to_crossing(struct engine *e)
 {
     struct crossing_subrecord cut = e->cut;
     struct position before = e->position;
-    uint64_t back = e->in.offset;
+    uint64_t back = e->in.offset, skipped = e->run.sum.skipped;
 
     settle_crossing(e, RULE_REC_015);
+    if (back != cut.record_end)
+        return false;
     e->position = e->last_heap;
+    e->run.sum.skipped = cut.skipped_before;
     if (resume_in_record(e, cut.at, cut.record_end)) {
-        e->run.sum.skipped -= cut.passed;
         if (!e->resume.in_heap || e->position.heap_end != cut.record_end)
             lose_all(e);
         return true;
     }
     e->position = before;
+    e->run.sum.skipped = skipped;
     if (e->in.offset < back)
         input_skip(&e->in, back - e->in.offset);
     else
@@ -277,8 +283,10 @@ static bool settle_cut_before(struct engine *e, const struct header *header)
         return true;
     if (is_segment || records_follow_here(e, 1))
         return !go_back_to_crossing(e);
-    e->run.sum.skipped -= cut.passed;
-    go_on_from(e, input_can_go_back(&e->in, cut.at) ? cut.at : end);
+    if (e->in.offset == end && input_can_go_back(&e->in, cut.at))
+        go_on_from(e, cut.at, cut.skipped_before);
+    else
+        go_on_from(e, e->in.offset, e->run.sum.skipped);
     settle_crossing(e, e->framing.stopped && e->in.offset - end >= UINT64_C(1) << 32 ? RULE_REC_012 : RULE_REC_015);
     return false;
 }
@@ -323,6 +331,7 @@ static bool check_record(struct engine *e)
     header = see_header(e);
     show_progress(e);
     e->position.record_at = e->in.offset;
+    e->framing.skipped_before = e->run.sum.skipped;
     if (!begin_unit(e, unit_size(&header)))
         return false;
     if (!settle_cut_before(e, &header))
@@ -331,6 +340,8 @@ static bool check_record(struct engine *e)
         return false;
     if (e->heap.is_pending && records_follow_here(e, 1))
         settle_heap_dump(e);
+    if (e->framing.stopped)
+        return false;
     e->position.record_tag = header.tag;
     if (header.size < RECORD_HEADER_SIZE) {
         report_truncated_header(e, header.size);
@@ -359,8 +370,9 @@ static bool check_record(struct engine *e)
     e->run.sum.record_counts[e->position.record_tag]++;
     e->framing.last_record = e->position.record_at;
     e->framing.last_is_string = e->position.record_tag == TAG_UTF8;
-    if (e->framing.unfilled.number && e->position.record_at != e->framing.unfilled.at &&
-        ++e->framing.unfilled.records == UNFILLED_RECORDS)
+    if (e->framing.unfilled.number && e->position.record_at == e->framing.unfilled.at)
+        take_checkpoint(e, &e->unfilled);
+    else if (e->framing.unfilled.number && ++e->framing.unfilled.records == UNFILLED_RECORDS)
         e->framing.unfilled.number = 0;
     return true;
 }

@@ -121,7 +121,8 @@ void mark(struct engine *e, bool first)
         marks->at[marks->count++ % MARKS] = e->in.offset;
 }
 
-/* The last sub-records before a failure. The size of an array is not known otherwise, nor where a sub-record of unknown class ends. */
+/* The last sub-records before a failure. The size of an array is not known otherwise, nor where a sub-record of unknown class
+ * ends. */
 struct trail {
     uint64_t at[MARKS]; /* a ring */
     uint8_t tag[MARKS];
@@ -246,6 +247,39 @@ bool resume_in_record(struct engine *e, uint64_t from, uint64_t record_end)
         before.heap_end = e->position.heap_end;
         e->position = before;
     }
+    return true;
+}
+
+/* What was read since a checkpoint does not count, but for what it defined. */
+static void forget_since(struct engine *e, const struct checkpoint *to)
+{
+    uint64_t frontier = e->framing.frontier;
+
+    findings_roll_back(&e->run.findings, &to->findings);
+    e->run.sum = to->sum;
+    memcpy(e->run.missing, to->missing, sizeof e->run.missing);
+    e->file.signs = to->signs;
+    e->framing = to->framing;
+    e->framing.frontier = frontier;
+    forget_checkpoints(e, to);
+}
+
+bool resume_unfilled(struct engine *e, uint64_t failed_at)
+{
+    uint64_t at = e->framing.unfilled.at, body = at + RECORD_HEADER_SIZE, back = e->in.offset, end = UINT64_MAX;
+
+    /* With a heap dump record after the empty one there are sub-records that were checked. */
+    if (!is_in_heap(e) || e->last_heap.record_at != at || failed_at <= body || !input_can_go_back(&e->in, body) ||
+        !go_to(e, body))
+        return false;
+    if (go_to_way(e, &end, failed_at, failed_at) != WAY_SUBRECORD) {
+        go_to(e, back);
+        return false;
+    }
+    forget_since(e, &e->unfilled);
+    lose_all(e);
+    return_to_heap_record(e);
+    resume_here(e, body, WAY_SUBRECORD, UINT64_MAX);
     return true;
 }
 

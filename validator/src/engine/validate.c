@@ -257,8 +257,6 @@ static struct severity_choice conclude(struct engine *e)
         sum->file_bytes = input_file_position(&e->in);
     if (sum->sound_until > sum->bytes)
         sum->sound_until = sum->bytes;
-    if (sum->skipped > sum->bytes - sum->sound_until) /* what was read twice counts once */
-        sum->skipped = sum->bytes - sum->sound_until;
     sum->classes = sum->subrecord_counts[SUB_CLASS_DUMP];
     sum->instances = sum->subrecord_counts[SUB_INSTANCE_DUMP];
     sum->object_arrays = sum->subrecord_counts[SUB_OBJECT_ARRAY_DUMP];

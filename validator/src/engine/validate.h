@@ -5,8 +5,8 @@
 #include "hprof/hprof.h"
 #include "state/jumps.h"
 
-/* As hprof_validate_fd(). Hands over, in their order, all places where reading did not go on at the end of a record or sub-record, with
- * the context of the options. */
+/* As hprof_validate_fd(). Hands over, in their order, all places where reading did not go on at the end of a record or sub-
+ * record, with the context of the options. */
 enum hprof_status validate_with_jumps(int fd, const struct hprof_options *options,
                                       void (*on_jump)(void *context, const struct jump *jump));
 

@@ -1,5 +1,5 @@
-/* Repair: the check of the input finds out how it is read; repair_copy.c copies what is read; repair.c checks the copy and leaves out
- * what breaks a rule, until the copy is valid. */
+/* Repair: the check of the input finds out how it is read; repair_copy.c copies what is read; repair.c checks the copy and leaves
+ * out what breaks a rule, until the copy is valid. */
 #ifndef HPROF_REPAIR_H
 #define HPROF_REPAIR_H
 

@@ -1,5 +1,5 @@
-/* See repair.h. Records and sub-records are copied by their lengths. Where these fail, the check of the input has decided where reading
- * goes on (r->jumps): what lies between is left out. */
+/* See repair.h. Records and sub-records are copied by their lengths. Where these fail, the check of the input has decided where
+ * reading goes on (r->jumps): what lies between is left out. */
 #include "repair/repair.h"
 
 #include <errno.h>
@@ -572,8 +572,8 @@ static bool reopen_heap(struct repair *r, uint64_t end, bool *is_series)
     return true;
 }
 
-/* Copies the part of a sub-record that crosses the end of its segment; the part after it follows in the next segment, whose rest then
- * belongs to the present heap dump record. */
+/* Copies the part of a sub-record that crosses the end of its segment; the part after it follows in the next segment, whose rest
+ * then belongs to the present heap dump record. */
 static void copy_part(struct repair *r, const struct jump *jump)
 {
     copy(r, jump->to - jump->from);

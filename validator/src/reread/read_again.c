@@ -97,8 +97,29 @@ static void read_many(struct checker *ck, struct reader *r)
     input_advance(ck->in, r->visitor->many(ck, r->visitor->context, n < left ? n : (size_t)left));
 }
 
+/* Passes the sub-records from here on, by the jumps alone. */
+static bool pass_subrecords(struct checker *ck, struct reader *r)
+{
+    while (ck->in->offset < ck->position->heap_end) {
+        struct jump jump;
+
+        jumps_here(ck, r, &jump);
+        if (r->jump >= ck->file->jumps.list.count || jump.from >= ck->position->heap_end)
+            return skip(ck, ck->position->heap_end - ck->in->offset);
+        if (!skip(ck, jump.from - ck->in->offset))
+            return false;
+        if (!jump.failed)
+            r->jump++;
+        else if (!follow_jump(ck, r, &jump))
+            return false;
+    }
+    return true;
+}
+
 static bool read_subrecords(struct checker *ck, struct reader *r)
 {
+    if (!r->visitor->subrecord)
+        return pass_subrecords(ck, r);
     while (ck->in->offset < ck->position->heap_end && ck->in->offset < r->end) {
         read_many(ck, r);
         if (ck->in->offset < ck->position->heap_end && ck->in->offset < r->end && !read_subrecord(ck, r))
@@ -124,7 +145,7 @@ static bool read_record(struct checker *ck, struct reader *r)
     input_advance(ck->in, RECORD_HEADER_SIZE);
     if (r->visitor->record && !r->visitor->record(ck, r->visitor->context, tag, length))
         return false;
-    if (!r->visitor->subrecord || (tag != TAG_HEAP_DUMP && tag != TAG_HEAP_DUMP_SEGMENT))
+    if (tag != TAG_HEAP_DUMP && tag != TAG_HEAP_DUMP_SEGMENT)
         return skip(ck, length);
     ck->position->heap_end = ck->in->offset + length;
     return read_subrecords(ck, r);
