@@ -556,9 +556,7 @@ def agent_order_scattered(layout: Layout, size: int) -> Iterator[Bytes]:
     row = layout.instance(0, 0x1000)
     count = size // len(row)
     yield layout.header()
-    yield segment(
-        table(row, count, (1, layout.id_size, numbers(count, (1 << 19) + 8, start=0x80000))), layout.class_dump(0x1000)
-    )
+    yield segment(table(row, count, (1, layout.id_size, numbers(count, (1 << 19) + 8, start=0x80000))), layout.class_dump(0x1000))
     yield END
 
 
@@ -661,7 +659,7 @@ def cutting_classes(size: int) -> Iterator[Bytes]:
 @shape("a-class-cut-into-segments-of-one-byte")
 def cut_to_bytes(size: int) -> Iterator[Bytes]:
     whole = FOUR.class_dump(0x100, statics=(FOUR.ids(1) + b"\x08\0") * 65535)
-    row = record(0x1C, whole[: 300_000]) + b"".join(record(0x1C, whole[i : i + 1]) for i in range(300_000, 310_000))
+    row = record(0x1C, whole[:300_000]) + b"".join(record(0x1C, whole[i : i + 1]) for i in range(300_000, 310_000))
     yield from (FOUR.header() + FOUR.utf8(1), row * (size // len(row)), END)
 
 
@@ -731,9 +729,70 @@ def faulty_dumps(size: int, padding: int) -> Iterator[Bytes]:
 
 for padding in (0, 5000, 700_000, 1_500_000):
     shape(f"faulty-dumps-{padding}")(functools.partial(faulty_dumps, padding=padding))
-    shape(f"faulty-dumps-{padding}-all-findings", arguments=("--max-errors", "0"))(
-        functools.partial(faulty_dumps, padding=padding)
-    )
+    shape(f"faulty-dumps-{padding}-all-findings", arguments=("--max-errors", "0"))(functools.partial(faulty_dumps, padding=padding))
+
+
+# The search for the way after a failure
+
+
+def chains_that_break_late(layout: Layout, unit: bytes, size: int) -> Iterator[Bytes]:
+    """A failure, and then bytes each of which may begin a chain. All chains end at one tag that does not exist."""
+    yield layout.header() + layout.utf8(1, b"Object") + record(0x02, u4(1) + layout.ids(OBJECT) + u4(0) + layout.ids(1))
+    yield segment(layout.class_dump(OBJECT), b"\x99", unit * (size // len(unit)), b"\x99" * 64)
+    yield END
+
+
+for items, fill in (
+    ("roots", lambda w: b"\x05" * (w + 1)),
+    ("classes", lambda w: b"\x20"),
+    ("short-arrays", lambda w: b"\x23" + bytes(w - 1) + b"\x23" + bytes(4) + u4(0) + b"\x08"),
+    ("overlapping-arrays", lambda w: b"\x23" * w + bytes(3) + b"\x23" + bytes(3) + b"\x08" * 2),
+    ("instances", lambda w: b"\x21" + (OBJECT + 8).to_bytes(w, "big") + u4(0) + OBJECT.to_bytes(w, "big") + u4(0)),
+    ("records", lambda w: record(0x02, b"\x02" * (2 * w + 8))),
+    ("strings", lambda w: record(0x01, b"\x01" * 20)),
+    ("heap-dump-ends", lambda w: END + b"\x2c"),
+    ("headers-of-segments", lambda w: record(0x1C, b"\x21", 1000)),
+):
+
+    def late_chains(layout: Layout, size: int, fill: Callable[[int], bytes] = fill) -> Iterator[Bytes]:
+        yield from chains_that_break_late(layout, fill(layout.id_size), size)
+
+    shape_by_id_size(f"chains-of-{items}-that-break-late")(late_chains)
+
+
+@shape_by_id_size("a-failure-after-each-object")
+def many_failures(layout: Layout, size: int) -> Iterator[Bytes]:
+    """Reading fails, goes on, and fails again."""
+    row = layout.array(0x2000, b"x" * 20) * 3 + b"\x99"
+    yield from in_heap(layout, row * (size // len(row)))
+
+
+@shape_by_id_size("a-failure-after-each-array-of-sub-records")
+def copies_of_subrecords(layout: Layout, size: int) -> Iterator[Bytes]:
+    """An array holds what may be sub-records; then reading fails, so the array is doubted."""
+    inner = layout.instance(0x2000, OBJECT) * 200
+    row = layout.array(0x3000, inner) + b"\x99"
+    yield from in_heap(layout, row * (size // len(row)))
+
+
+@shape_by_id_size("one-array-of-sub-records-before-a-failure")
+def copies_before_a_failure(layout: Layout, size: int) -> Iterator[Bytes]:
+    inner = layout.instance(0x2000, OBJECT)
+    yield from in_heap(layout, layout.array(0x3000, inner * (size // len(inner))), b"\x99")
+
+
+@shape_by_id_size("unknown-records-of-sub-records")
+def unknown_with_subrecords(layout: Layout, size: int) -> Iterator[Bytes]:
+    """Each may be a heap dump record whose tag is wrong."""
+    row = record(0x77, layout.instance(0x2000, OBJECT) * 8)
+    yield from (layout.header(), layout.utf8(1), row * (size // len(row)), END)
+
+
+@shape_by_id_size("unknown-records-of-tags")
+def unknown_with_tags(layout: Layout, size: int) -> Iterator[Bytes]:
+    """The body of each seems to begin with sub-records."""
+    row = record(0x77, b"\x05" * 30)
+    yield from (layout.header(), layout.utf8(1), row * (size // len(row)), END)
 
 
 # gzip

@@ -196,6 +196,7 @@ class Loss:
     status: int
     by_class: int  # objects and classes whose own class or superclass the damage touched
     output: str
+    again: int = 0  # copies of sub-records that the original has fewer of
 
 
 def _touched(s: Subrecord, damages: list[Damage]) -> bool:
@@ -266,6 +267,7 @@ def repair(o: Original, damages: list[Damage], folder: Path) -> Loss:
         0,
         by_class,
         done.stdout + done.stderr,
+        sum(n for c, n in kept.items() if c in there),
     )
 
 

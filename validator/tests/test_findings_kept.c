@@ -139,7 +139,7 @@ static void a_finding_without_texts_shows_empty_ones(void **state)
     findings_describe(d, f, NULL, "", "");
     assert_string_equal(f->texts, "");
     findings_describe(d, findings_count(d, RULE_STR_005, SHAPE_ANY, 4), "where", "this", "that");
-    findings_withdraw(d, RULE_STR_005, SHAPE_ANY, 5, 1);
+    findings_withdraw(d, RULE_STR_005, SHAPE_ANY, 5, UINT64_MAX, 1);
     h = shown(d, PROFILE_STRICT, 2);
     assert_int_equal(h->count, 1);
     free(h);
@@ -158,7 +158,7 @@ static void withdraws_findings_from_an_offset_on(void **state)
 
         for (uint64_t n = 0; n < 60; n++)
             find(d, RULE_REC_003, SHAPE_ANY, n * 17 % 60);
-        findings_withdraw(d, RULE_REC_003, SHAPE_ANY, from, 60 - from);
+        findings_withdraw(d, RULE_REC_003, SHAPE_ANY, from, UINT64_MAX, 60 - from);
         h = shown(d, PROFILE_STRICT, 0);
         assert_int_equal(h->count, from);
         assert_int_equal(d->groups[group_of(RULE_REC_003, SHAPE_ANY)].total, from);
@@ -178,7 +178,7 @@ static void withdraws_findings_that_were_not_kept(void **state)
     (void)state;
     for (uint64_t n = 0; n < 10; n++)
         find(d, RULE_REC_003, SHAPE_ANY, n);
-    findings_withdraw(d, RULE_REC_003, SHAPE_ANY, 5, 5);
+    findings_withdraw(d, RULE_REC_003, SHAPE_ANY, 5, UINT64_MAX, 5);
     h = shown(d, PROFILE_STRICT, 3);
     assert_int_equal(h->count, 3);
     assert_int_equal(d->groups[group_of(RULE_REC_003, SHAPE_ANY)].total, 5);
@@ -198,7 +198,7 @@ static void rolls_back_to_a_checkpoint_whatever_was_withdrawn_after_it(void **st
         find(d, RULE_REC_003, SHAPE_ANY, n);
     findings_checkpoint(d, &checkpoint);
     find(d, RULE_REC_003, SHAPE_ANY, 10);
-    findings_withdraw(d, RULE_REC_003, SHAPE_ANY, 3, 8);
+    findings_withdraw(d, RULE_REC_003, SHAPE_ANY, 3, UINT64_MAX, 8);
     findings_roll_back(d, &checkpoint);
     h = shown(d, PROFILE_STRICT, 0);
     assert_int_equal(h->count, 10);
@@ -217,7 +217,7 @@ static void withdraws_one_of_many(void **state)
     (void)state;
     for (uint64_t n = 0; n < 6; n++)
         find(d, RULE_REC_013, SHAPE_ANY, n);
-    findings_withdraw(d, RULE_REC_013, SHAPE_ANY, 1, 1);
+    findings_withdraw(d, RULE_REC_013, SHAPE_ANY, 1, 2, 1);
     findings_end(d);
     h = shown(d, PROFILE_STRICT, 3);
     assert_int_equal(h->count, 3);

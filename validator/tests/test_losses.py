@@ -1,12 +1,27 @@
 """Damage to dumps of real JDKs: a repair keeps what the damage did not touch, and has nothing new."""
 
-import lzma
 import random
+import struct
 from pathlib import Path
 
 import pytest
-from losses import MANY_BYTES, ONE_FAULT, Original, draws, read, repair
+from losses import (
+    HEADER,
+    HEAP_DUMP,
+    MANY_BYTES,
+    ONE_FAULT,
+    PRIMITIVES,
+    RECORD_HEADER,
+    SEGMENT,
+    Damage,
+    Original,
+    draws,
+    read,
+    repair,
+)
 from tool import SOURCE
+
+from hprof_conformance import gold
 
 GOLD = ("agent8", "jdk8", "jdk17", "jdk25", "sa17")
 DRAWS = 3
@@ -15,7 +30,7 @@ FEW = 20  # sub-records of the original: those whose boundary the damage moved
 
 @pytest.fixture(scope="module", params=GOLD)
 def original(request: pytest.FixtureRequest) -> Original:
-    return read(lzma.decompress((SOURCE / f"conformance/gold/{request.param}.hprof.xz").read_bytes()))
+    return read(gold.read(SOURCE, request.param))
 
 
 def test_what_the_damage_did_not_touch_is_kept(original: Original, tmp_path: Path) -> None:
@@ -29,3 +44,37 @@ def test_what_the_damage_did_not_touch_is_kept(original: Original, tmp_path: Pat
         assert share <= 0.005 or loss.beyond <= FEW, what
         shares.append(share)
     assert sum(shares) / len(shares) <= 0.0005, f"seed {seed}: {shares}"
+
+
+def with_array(original: Original, content: bytes, at: int) -> tuple[bytes, int]:
+    """The dump with a byte[] before a sub-record, and where that is."""
+    data, i = original.data, original.id_size
+    array = bytes([PRIMITIVES]) + (1 << 28 | 8).to_bytes(i, "big") + struct.pack(">IIB", 1, len(content), 8) + content
+    header = HEADER
+    while True:
+        tag, _, length = struct.unpack_from(">BII", data, header)
+        if tag in {HEAP_DUMP, SEGMENT} and at < header + RECORD_HEADER + length:
+            break
+        header += RECORD_HEADER + length
+    size = struct.pack(">I", length + len(array))
+    return data[: header + 5] + size + data[header + RECORD_HEADER : at] + array + data[at:], at
+
+
+@pytest.mark.parametrize("what", ["random bytes", "zeros and IDs", "a dump"])
+def test_the_content_of_an_array_gives_no_objects(original: Original, what: str, tmp_path: Path) -> None:
+    """The header of the array is damaged, so where it ends is not known."""
+    seed = random.SystemRandom().randrange(1 << 32)
+    dice = random.Random(seed)
+    some = dice.choice(original.heap)
+    content = {
+        "random bytes": lambda: dice.randbytes(dice.randrange(1, 1 << 20)),
+        "zeros and IDs": lambda: b"".join(
+            dice.choice([bytes(8), original.data[some.at : some.at + 9]]) for _ in range(1 << dice.randrange(16))
+        ),
+        "a dump": lambda: original.data,
+    }[what]()
+    data, at = with_array(original, content, dice.choice(original.heap).at)
+    o = read(data)
+    for width, name in ((0, "tag"), (o.id_size + 5, "count"), (o.id_size + 9, "type")):
+        loss = repair(o, [Damage(at + width, at + width + 1, b"\x99", name)], tmp_path)
+        assert loss.status == 0 and loss.new == loss.again == 0 and loss.beyond <= FEW, f"seed {seed}, {name}: {loss}"

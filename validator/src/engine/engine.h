@@ -207,6 +207,8 @@ bool resume_anywhere(struct engine *e, uint64_t from);
 /* The length of an empty heap dump record may never have been filled in. If its sub-records lead past the failure, goes on with
  * them: what was read as records after it does not count. */
 bool resume_unfilled(struct engine *e, uint64_t failed_at);
+/* Whether the body of the present record, which is next, begins with sub-records. */
+bool holds_subrecords(struct engine *e);
 /* A sub-record begins here; with `first`, the first one that is read. */
 void mark(struct engine *e, bool first);
 

@@ -113,6 +113,19 @@ static bool record_leads_on(struct engine *e)
     return e->position.record_length <= body.size && records_follow(&body, e->position.record_length, 1);
 }
 
+/* A record of unknown tag holds sub-records: it is a heap dump record, and they are read. */
+static bool was_heap_dump(struct engine *e)
+{
+    uint64_t at = e->position.record_at;
+
+    if (!holds_subrecords(e))
+        return false;
+    end_sound_part(&e->run, at);
+    report(&e->ck, RULE_REC_003, at, "the tag of a record", "0x%02x", e->position.record_tag);
+    go_on_from(e, at, e->run.sum.skipped);
+    return true;
+}
+
 void hold_unknown(struct engine *e)
 {
     uint64_t at = e->position.record_at;
@@ -123,7 +136,7 @@ void hold_unknown(struct engine *e)
         return;
     if (!e->position.record_tag)
         look_for_zeros(e);
-    if (!skip_body(e))
+    if (was_heap_dump(e) || !skip_body(e))
         return;
     if (!e->framing.unknown.count++) {
         e->framing.unknown.from = at;
@@ -144,7 +157,7 @@ static bool report_lost_framing(struct engine *e)
         return false;
     if (jobs_begin_again(e))
         return true;
-    findings_withdraw(&e->run.findings, RULE_REC_003, SHAPE_ANY, since, e->framing.unknown.count);
+    findings_withdraw(&e->run.findings, RULE_REC_003, SHAPE_ANY, since, UINT64_MAX, e->framing.unknown.count);
     e->framing.unknown.count = 0;
     e->framing.failed = true;
     if (!end_was_reported(e))
@@ -240,7 +253,7 @@ void hold_empty(struct engine *e)
 
 void report_unfilled(struct engine *e, uint64_t at)
 {
-    findings_withdraw(&e->run.findings, RULE_REC_010, SHAPE_ANY, at, 1);
+    findings_withdraw(&e->run.findings, RULE_REC_010, SHAPE_ANY, at, at + 1, 1);
     if (!end_was_reported(e))
         report_late(&e->ck, RULE_REC_011, SHAPE_ANY, at + RECORD_LENGTH_AT, "heap dump",
                     "the length of the sub-records that follow", "0");
@@ -262,7 +275,7 @@ bool was_unfilled(struct engine *e)
         return true;
     is_back = resume_unfilled(e, failed_at);
     if (e->framing.unknown.count) { /* they led nowhere */
-        findings_withdraw(&e->run.findings, RULE_REC_003, SHAPE_ANY, failed_at, e->framing.unknown.count);
+        findings_withdraw(&e->run.findings, RULE_REC_003, SHAPE_ANY, failed_at, UINT64_MAX, e->framing.unknown.count);
         findings_end(&e->run.findings);
         e->framing.unknown.count = 0;
     }

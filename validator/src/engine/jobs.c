@@ -283,6 +283,14 @@ void jobs_begin_heap_dump(struct engine *e)
     j->wanted = e->run.findings.wanted.count;
 }
 
+void jobs_pass_heap_dump(struct engine *e)
+{
+    if (!e->jobs)
+        return;
+    e->jobs->due = UINT64_MAX;
+    e->jobs->failed_dump = e->position.record_at;
+}
+
 /* IDs that were defined twice so far are reported with the names that were known so far. */
 static void report_duplicates_here(struct engine *e)
 {

@@ -28,6 +28,8 @@ void jobs_clear(struct engine *e);
 
 /* Called before a heap dump record that may begin a heap dump: sets the point to roll back to. */
 void jobs_begin_heap_dump(struct engine *e);
+/* The same for one whose header was lost: one thread checks it. */
+void jobs_pass_heap_dump(struct engine *e);
 
 /* At a record that is no part of the heap dump, but within it: what it defines is not rolled back, so no other jobs are begun
  * in this heap dump. False if some are ahead, or left something for later that may call for a roll-back. */

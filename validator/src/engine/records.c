@@ -345,7 +345,7 @@ static bool check_record(struct engine *e)
     e->position.record_tag = header.tag;
     if (header.size < RECORD_HEADER_SIZE) {
         report_truncated_header(e, header.size);
-        return false;
+        return e->resume.pending;
     }
     e->position.record_number = e->run.sum.record_counts[e->position.record_tag] + 1;
     e->position.record_length = header.length;
@@ -363,7 +363,7 @@ static bool check_record(struct engine *e)
     walk_record(e);
     if (e->framing.stopped)
         return false;
-    if (e->resume.pending && !is_of_heap_dump(e->position.record_tag))
+    if (e->resume.pending && !is_of_heap_dump(header.tag))
         return true;
     if (known)
         check_time(e, header.time);
@@ -405,7 +405,7 @@ static void report_overlong(struct engine *e)
     e->position = o->position;
     end_sound_part(&e->run, o->unfilled ? o->unfilled : o->record_at);
     if (o->rule != RULE_COUNT)
-        findings_withdraw(&e->run.findings, o->rule, SHAPE_ANY, o->finding, 1);
+        findings_withdraw(&e->run.findings, o->rule, SHAPE_ANY, o->finding, o->finding + 1, 1);
     if (o->unfilled)
         report_unfilled(e, o->unfilled);
     else

@@ -17,10 +17,12 @@ static bool end_is_credible(const struct sight *s, uint64_t end)
     return end <= s->size ? records_follow(s, end, 2) : !s->ended;
 }
 
-/* Looks from here on, and moves to the way. *record_end is that of the heap dump record, or UINT64_MAX; it becomes UINT64_MAX
- * where it is not credible. `until` is where the search ends; a chain must lead past `past`. */
-static enum way_kind go_to_way(struct engine *e, uint64_t *record_end, uint64_t until, uint64_t past, bool subrecords)
+/* Looks from here on, and moves to the way. *record_end is that of the heap dump record, or UINT64_MAX; it becomes UINT64_MAX where it
+ * is not credible. `until` is where the search ends; a chain must lead past `past`. */
+static enum way_kind go_to_way(struct engine *e, uint64_t *record_end, uint64_t until, uint64_t past)
 {
+    bool in_dump = false;
+
     for (;;) {
         uint64_t here = e->in.offset, end = *record_end - here, most;
         struct sight s = look_far(e);
@@ -29,8 +31,8 @@ static enum way_kind go_to_way(struct engine *e, uint64_t *record_end, uint64_t 
                                 &e->file,
                                 bounded ? end : UINT64_MAX,
                                 past != UINT64_MAX && past >= here ? past - here + 1 : 0,
-                                subrecords,
-                                e->framing.last_time};
+                                e->framing.last_time,
+                                in_dump && bounded};
         struct way way;
 
         most = s.ended ? s.size : WAY_STEP;
@@ -46,13 +48,28 @@ static enum way_kind go_to_way(struct engine *e, uint64_t *record_end, uint64_t 
             return way.kind;
         }
         if (bounded && way.at >= end) {
-            input_advance(&e->in, (size_t)end);
+            input_skip(&e->in, end);
             return WAY_RECORD;
         }
         if (s.ended || way.at >= until - here || e->run.memory.exhausted)
             return WAY_NONE;
+        in_dump = way.in_dump;
         input_skip(&e->in, way.at);
     }
+}
+
+/* The first ones may have an ID of 0, with which no chain begins. */
+enum { FIRST_SUBRECORDS = 64 };
+
+bool holds_subrecords(struct engine *e)
+{
+    uint64_t length = e->position.record_length;
+    size_t wanted = length < WAY_SIGHT ? (size_t)length : WAY_SIGHT, size = look_at(&e->in, wanted, UINT64_MAX);
+    struct sight s = {e->in.at, size < wanted ? size : wanted, size < wanted, e->file.id_size, e->file.version};
+    struct search search = {&s, &e->file, length, 0, e->framing.last_time, false};
+
+    return s.size && hprof_subrecord_name(*s.at) &&
+           subrecords_begin(&search, s.size < FIRST_SUBRECORDS ? s.size : FIRST_SUBRECORDS, length);
 }
 
 /* Reading goes on here, after the bytes from an offset on. */
@@ -74,9 +91,18 @@ static bool is_in_heap(const struct engine *e)
     return e->heap.open || e->heap.is_pending;
 }
 
-/* Sub-records that belong to no record by lengths belong to the last heap dump record. */
+/* Sub-records that belong to no record by lengths belong to the last heap dump record. Where no heap dump is open, the header of
+ * theirs was lost: they begin one. */
 static void return_to_heap_record(struct engine *e)
 {
+    if (!is_in_heap(e)) {
+        e->position = (struct position){.record_tag = e->file.version == V101 ? TAG_HEAP_DUMP : TAG_HEAP_DUMP_SEGMENT,
+                                        .record_at = e->in.offset};
+        jobs_pass_heap_dump(e);
+        begin_heap_dump(e);
+        e->heap.open = e->file.version != V101; /* segments may follow */
+        return;
+    }
     e->position.record_tag = e->last_heap.record_tag;
     e->position.record_at = e->last_heap.record_at;
     e->position.record_number = e->last_heap.record_number;
@@ -172,7 +198,7 @@ static enum way_kind go_back_to_way(struct engine *e, uint64_t failed_at, uint64
     e->framing.frontier = failed_at;
     if (!input_go_back(&e->in, trail.at[trail.doubtful % MARKS]))
         return WAY_NONE;
-    kind = go_to_way(e, record_end, failed_at, failed_at, true);
+    kind = go_to_way(e, record_end, failed_at, failed_at);
     for (unsigned i = trail.doubtful; kind != WAY_NONE && i < trail.count; i++)
         if (trail.at[i % MARKS] <= e->in.offset)
             *from = trail.at[i % MARKS];
@@ -213,7 +239,7 @@ bool resume_in_record(struct engine *e, uint64_t from, uint64_t record_end)
     enum way_kind kind = go_back_to_way(e, failed_at, &end, &from);
 
     if (kind == WAY_NONE && go_to(e, failed_at))
-        kind = go_to_way(e, &end, UINT64_MAX, UINT64_MAX, true);
+        kind = go_to_way(e, &end, UINT64_MAX, UINT64_MAX);
     if (kind == WAY_NONE)
         return false;
     forget_from(e, from);
@@ -247,7 +273,7 @@ bool resume_unfilled(struct engine *e, uint64_t failed_at)
     if (!is_in_heap(e) || e->last_heap.record_at != at || failed_at <= body || !input_can_go_back(&e->in, body) ||
         !go_to(e, body))
         return false;
-    if (go_to_way(e, &end, failed_at, failed_at, true) != WAY_SUBRECORD) {
+    if (go_to_way(e, &end, failed_at, failed_at) != WAY_SUBRECORD) {
         go_to(e, back);
         return false;
     }
@@ -268,22 +294,22 @@ bool resume_anywhere(struct engine *e, uint64_t from)
     if (e->framing.last_is_string && last < from && from > e->framing.frontier && input_can_go_back(&e->in, last) &&
         go_to(e, last)) {
         e->framing.frontier = from;
-        kind = go_to_way(e, &end, from, from, is_in_heap(e)); /* the string may be too long */
+        kind = go_to_way(e, &end, from, from); /* the string may be too long */
         if (kind != WAY_NONE)
             from = last;
     }
     if (kind == WAY_NONE && !go_to(e, from))
         return false;
     if (kind == WAY_NONE)
-        kind = go_to_way(e, &end, UINT64_MAX, UINT64_MAX, is_in_heap(e));
+        kind = go_to_way(e, &end, UINT64_MAX, UINT64_MAX);
     if (kind == WAY_NONE)
         return false;
     if (kind == WAY_RECORD)
         settle_heap_dump(e);
-    lose_all(e);
     findings_end(&e->run.findings);
     if (kind == WAY_SUBRECORD)
         return_to_heap_record(e);
+    lose_all(e);
     resume_here(e, from, kind, UINT64_MAX);
     return true;
 }

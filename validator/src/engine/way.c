@@ -151,6 +151,16 @@ static uint64_t end_of_chain(struct tries *t, uint64_t at)
     return UINT64_MAX;
 }
 
+/* Whether what is at an offset is a CLASS_DUMP that is not plausible. This is cheap to know; to measure it is not. */
+static bool is_no_class(const struct search *s, uint64_t at)
+{
+    const struct sight *sight = s->sight;
+    uint64_t last = 0;
+
+    return sight->at[at] == SUB_CLASS_DUMP && sight->size - at > SIZE_OF(CLASS_DUMP, sight->id_size) &&
+           !bits_of_subrecord(s, sight->at + at, &last);
+}
+
 /* Whether a chain of sub-records leads on from an offset. */
 static bool subrecords_lead_on(struct tries *t, uint64_t at, unsigned wanted)
 {
@@ -167,7 +177,7 @@ static bool subrecords_lead_on(struct tries *t, uint64_t at, unsigned wanted)
             return at > start && bits >= BITS_TO_END && s->past <= at;
         if (at >= sight->size)
             return !sight->ended && bits >= BITS_OUT_OF_SIGHT;
-        if (t->left < 0)
+        if (t->left < 0 || (bits < wanted && is_no_class(s, at)))
             return false;
         step = step_over(t, at, &size);
         if (step == STEP_UNSEEN)
@@ -249,7 +259,16 @@ static bool records_lead_on(struct tries *t, uint64_t at)
 
 /* ---- The search ---- */
 
-/* An array may hold a dump, whose chains are perfect. They end within the heap dump record, where a record of that dump follows. */
+/* Whether the end of the heap dump record is out of sight, or that of the dump, or records lead on from it. */
+static bool end_is_sure(struct tries *t, uint64_t end)
+{
+    const struct sight *s = t->search->sight;
+
+    return end > s->size || (end == s->size && s->ended) || records_lead_on(t, end);
+}
+
+/* An array may hold a dump, whose chains are perfect. They end within the heap dump record, where a record of that dump follows.
+ * So they do where bytes before them are missing; then no records lead on from where the heap dump record should end. */
 static bool is_payload(struct tries *t, uint64_t at, uint64_t *next)
 {
     const struct search *s = t->search;
@@ -262,7 +281,8 @@ static bool is_payload(struct tries *t, uint64_t at, uint64_t *next)
         return false;
     broken = end_of_chain(&tries, at);
     inner.end = UINT64_MAX;
-    is_payload = broken != UINT64_MAX && broken > at && broken < s->sight->size && records_lead_on(&tries, broken);
+    is_payload = broken != UINT64_MAX && broken > at && broken < s->sight->size && records_lead_on(&tries, broken) &&
+                 end_is_sure(&tries, s->end);
     t->left = tries.left;
     *next = broken;
     return is_payload;
@@ -276,26 +296,61 @@ static bool is_header(const struct sight *s, uint64_t at)
     return s->size - at >= HEADER_SIZE && memcmp(s->at + at, magic, sizeof magic - 1) == 0;
 }
 
+/* Passes the records of a dump in an array, from one of them on, by their lengths. False if they go on out of sight. */
+static bool pass_dump(const struct search *search, uint64_t *at)
+{
+    const struct sight *s = search->sight;
+    uint64_t end = search->end;
+
+    while (*at < end && *at + RECORD_HEADER_SIZE <= s->size && hprof_record_name(s->at[*at])) {
+        uint64_t size = RECORD_HEADER_SIZE + (uint64_t)get_u4(s->at + *at + RECORD_LENGTH_AT);
+
+        if (size > end - *at)
+            return true;
+        *at += size;
+    }
+    return *at >= end || s->ended || *at + RECORD_HEADER_SIZE <= s->size;
+}
+
 struct way find_way(const struct search *search, uint64_t from, uint64_t until)
 {
     struct tries t = {search, (int64_t)(until - from) * STEPS_PER_BYTE + (1 << 16)};
     bool seeks_records = search->end == UINT64_MAX;
     uint64_t next, at;
 
+    if (search->in_dump && !pass_dump(search, &from))
+        return (struct way){WAY_NONE, from, true};
     for (at = from; at < until && t.left >= 0; at++) {
         uint8_t tag = search->sight->at[at];
 
+        if (!seeks_records && tag == 'J' && is_header(search->sight, at)) {
+            at += HEADER_SIZE;
+            if (!pass_dump(search, &at))
+                return (struct way){WAY_NONE, at, true};
+            at--;
+            continue;
+        }
         if (seeks_records && tag == 'J' && is_header(search->sight, at))
-            return (struct way){WAY_RECORD, at};
+            return (struct way){WAY_RECORD, at, false};
         if (seeks_records && hprof_record_name(tag) && records_lead_on(&t, at))
-            return (struct way){WAY_RECORD, at};
-        if (!search->subrecords || !hprof_subrecord_name(tag) || !subrecords_lead_on(&t, at, BITS_OF_CHAIN))
+            return (struct way){WAY_RECORD, at, false};
+        if (!hprof_subrecord_name(tag) || !subrecords_lead_on(&t, at, BITS_OF_CHAIN))
             continue;
         if (!is_payload(&t, at, &next))
-            return (struct way){WAY_SUBRECORD, at};
+            return (struct way){WAY_SUBRECORD, at, false};
         at = next - 1;
     }
-    return (struct way){WAY_NONE, at < until ? until : at};
+    return (struct way){WAY_NONE, at < until ? until : at, false};
+}
+
+bool subrecords_begin(const struct search *search, uint64_t until, uint64_t steps)
+{
+    struct tries t = {search, (int64_t)steps};
+
+    for (uint64_t at = 0; at < until && t.left >= 0; at++)
+        if (hprof_subrecord_name(search->sight->at[at]) && subrecords_lead_on(&t, at, BITS_OF_CHAIN))
+            return true;
+    return false;
 }
 
 uint64_t end_by_other_tag(const struct search *search, uint64_t at)

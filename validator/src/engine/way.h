@@ -12,22 +12,26 @@ struct search {
     struct file *file;  /* its classes and stack traces */
     uint64_t end;       /* of the heap dump record, if records follow there; else UINT64_MAX, and records are sought too */
     uint64_t past;      /* no chain counts that breaks off before this offset */
-    bool subrecords;    /* sub-records are sought */
     uint32_t last_time; /* of the records so far */
+    bool in_dump;       /* the search begins at a record of a dump in an array */
 };
 
 enum way_kind { WAY_NONE, WAY_SUBRECORD, WAY_RECORD };
 
 struct way {
     enum way_kind kind;
-    uint64_t at; /* if there is none: up to here every offset was tried */
+    uint64_t at;  /* if there is none: up to here every offset was tried, or belongs to a dump in an array */
+    bool in_dump; /* a record of such a dump begins there */
 };
 
 /* Offsets are from the start of the sight. Tries those from `from` on, up to `until`. */
 struct way find_way(const struct search *search, uint64_t from, uint64_t until);
 
-/* Whether the sub-record at an offset, read as if it had one of the tags of objects, ends where a chain begins: then only its tag
- * is wrong. Returns that end; 0 if there is none. */
+/* Whether a chain of sub-records begins before an offset. Looks at no more items than `steps`. */
+bool subrecords_begin(const struct search *search, uint64_t until, uint64_t steps);
+
+/* Whether the sub-record at an offset, read as if it had one of the tags of objects, ends where a chain begins: then only its tag is
+ * wrong. Returns that end; 0 if there is none. */
 uint64_t end_by_other_tag(const struct search *search, uint64_t at);
 
 #endif

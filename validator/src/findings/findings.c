@@ -123,10 +123,11 @@ struct finding *findings_count(struct findings *d, enum rule rule, enum finding_
     return sift_down(g->kept, g->count, new);
 }
 
-void findings_withdraw(struct findings *d, enum rule rule, enum finding_shape shape, uint64_t offset, uint64_t findings)
+void findings_withdraw(struct findings *d, enum rule rule, enum finding_shape shape, uint64_t from, uint64_t until,
+                       uint64_t findings)
 {
     if (!d->silent && d->withdrawn_count < sizeof d->withdrawn / sizeof *d->withdrawn)
-        d->withdrawn[d->withdrawn_count++] = (struct withdrawal){&d->groups[group_of(rule, shape)], offset, findings};
+        d->withdrawn[d->withdrawn_count++] = (struct withdrawal){&d->groups[group_of(rule, shape)], from, until, findings};
 }
 
 void findings_end(struct findings *d)
@@ -139,7 +140,7 @@ void findings_end(struct findings *d)
         g->total -= w->findings;
         g->count = 0;
         for (size_t i = 0; i < count; i++) {
-            if (w->findings == 1 ? g->kept[i].order == w->offset : g->kept[i].order >= w->offset)
+            if (g->kept[i].order >= w->from && g->kept[i].order < w->until)
                 free_texts(d, &g->kept[i]);
             else
                 sift_up(g->kept, g->count++, g->kept[i]);

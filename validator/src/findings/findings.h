@@ -63,7 +63,7 @@ struct findings {
     } groups[GROUP_COUNT];
     struct withdrawal { /* see findings_withdraw() */
         struct finding_group *group;
-        uint64_t offset, findings;
+        uint64_t from, until, findings;
     } withdrawn[2];
     unsigned withdrawn_count;
 };
@@ -74,9 +74,10 @@ void findings_clear(struct findings *d);
 /* Counts a finding. Returns it if it is kept, so that the caller can complete it before the next call; NULL if it is not. */
 struct finding *findings_count(struct findings *d, enum rule rule, enum finding_shape shape, uint64_t order);
 
-/* Withdraws findings of a rule: one at an offset; or, if `findings` is more, so many, which are all from that offset on. It takes
- * effect in findings_end(), unless findings_roll_back() comes first. At most two may wait for that. */
-void findings_withdraw(struct findings *d, enum rule rule, enum finding_shape shape, uint64_t offset, uint64_t findings);
+/* Withdraws the findings of a rule from an offset on, and before another: `findings` of them. It takes effect in findings_end(),
+ * unless findings_roll_back() comes first. At most two may wait for that. */
+void findings_withdraw(struct findings *d, enum rule rule, enum finding_shape shape, uint64_t from, uint64_t until,
+                       uint64_t findings);
 
 /* A checkpoint to which findings_roll_back() returns. After findings_silence() nothing is counted any more. Neither applies to
  * findings of the GZ family. */

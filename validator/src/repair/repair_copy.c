@@ -462,15 +462,15 @@ static void copy_subrecord(struct repair *r, uint64_t size, uint64_t bytes)
     }
 }
 
-/* Leaves out the next sub-record, which the end of the dump truncates. */
-static void drop_tail(struct repair *r)
+/* Leaves out the next sub-record; UINT64_MAX for one that the end of the dump truncates. */
+static void drop_subrecord(struct repair *r, uint64_t size)
 {
     size_t want = 1 + SIZE_OF(CLASS_DUMP, r->id_size), there = input_need(&r->in, want);
     struct cursor c = {r->in.at, r->in.at + (there < want ? there : want)};
     uint64_t key, skipped;
     enum left_out_kind kind = kind_of(r, c, &key);
 
-    skipped = input_skip(&r->in, UINT64_MAX);
+    skipped = input_skip(&r->in, size);
     leave_out(r, kind, key, skipped);
 }
 
@@ -549,13 +549,17 @@ static const struct jump *jump_here(struct repair *r)
     return r->next_jump < r->jump_count && r->jumps[r->next_jump].from == r->in.offset ? &r->jumps[r->next_jump] : NULL;
 }
 
-/* Sub-records follow that belong to no heap dump record by its length. The last one of the copy takes them if nothing follows it
- * there; else they get a record of their own, in place of bytes that were left out. False if there is no room for its header. */
+/* Sub-records follow that belong to no heap dump record by its length. The last one of the copy takes them if nothing follows it there;
+ * else they get a record of their own, in place of bytes that were left out. Where those are too few for its header, the first
+ * sub-records are left out too. False if there is no room even so. */
 static bool reopen_heap(struct repair *r, uint64_t end, bool *is_series)
 {
     uint8_t header[RECORD_HEADER_SIZE] = {r->version == V101 ? TAG_HEAP_DUMP : TAG_HEAP_DUMP_SEGMENT};
+    struct measure m;
 
     if (!r->heap.is_open && r->heap.copied_until != copied(r)) {
+        while (r->in.offset - copied(r) < RECORD_HEADER_SIZE && r->in.offset < end && !jump_here(r) && measure_next(r, &m))
+            drop_subrecord(r, m.size);
         if (r->in.offset - copied(r) < RECORD_HEADER_SIZE)
             return false;
         begin_heap(r, 0);
@@ -625,7 +629,7 @@ static void copy_next_subrecord(struct repair *r, bool *is_series)
     } else if (measure_next(r, &m)) {
         copy_subrecord(r, m.size, UINT64_MAX);
     } else {
-        drop_tail(r);
+        drop_subrecord(r, UINT64_MAX);
     }
 }
 
