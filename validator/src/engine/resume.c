@@ -17,8 +17,8 @@ static bool end_is_credible(const struct sight *s, uint64_t end)
     return end <= s->size ? records_follow(s, end, 2) : !s->ended;
 }
 
-/* Looks from here on, and moves to the way. *record_end is that of the heap dump record, or UINT64_MAX; it becomes UINT64_MAX where it
- * is not credible. `until` is where the search ends; a chain must lead past `past`. */
+/* Looks from here on, and moves to the way. *record_end is that of the heap dump record, or UINT64_MAX; it becomes UINT64_MAX
+ * where it is not credible. `until` is where the search ends; a chain must lead past `past`. */
 static enum way_kind go_to_way(struct engine *e, uint64_t *record_end, uint64_t until, uint64_t past)
 {
     bool in_dump = false;

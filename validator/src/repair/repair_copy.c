@@ -549,9 +549,9 @@ static const struct jump *jump_here(struct repair *r)
     return r->next_jump < r->jump_count && r->jumps[r->next_jump].from == r->in.offset ? &r->jumps[r->next_jump] : NULL;
 }
 
-/* Sub-records follow that belong to no heap dump record by its length. The last one of the copy takes them if nothing follows it there;
- * else they get a record of their own, in place of bytes that were left out. Where those are too few for its header, the first
- * sub-records are left out too. False if there is no room even so. */
+/* Sub-records follow that belong to no heap dump record by its length. The last one of the copy takes them if nothing follows it
+ * there; else they get a record of their own, in place of bytes that were left out. Where those are too few for its header, the
+ * first sub-records are left out too. False if there is no room even so. */
 static bool reopen_heap(struct repair *r, uint64_t end, bool *is_series)
 {
     uint8_t header[RECORD_HEADER_SIZE] = {r->version == V101 ? TAG_HEAP_DUMP : TAG_HEAP_DUMP_SEGMENT};
