@@ -57,7 +57,7 @@ class Cost:
 def measure(path: Path, *arguments: str, pipe: bool = False) -> Cost:
     """The status, time and memory of a run. A small process measures it, because a child starts with the memory of its parent.
     Many shapes have no heap dump."""
-    command = [sys.executable, "-S", "-c", MEASURE, TOOL, "--allow-incomplete", *arguments, "-" if pipe else str(path)]
+    command = [sys.executable, "-S", "-c", MEASURE, TOOL, "--profile=strict", "--allow-incomplete", *arguments, "-" if pipe else str(path)]
     with path.open("rb") as dump:
         if pipe:
             with subprocess.Popen(["cat"], stdin=dump, stdout=subprocess.PIPE) as cat:
@@ -171,7 +171,7 @@ def test_a_count_without_data_costs_nothing(what: str, pipe: bool, tmp_path: Pat
 def test_a_string_of_4_gb_is_not_kept(tmp_path: Path) -> None:
     """Written into a pipe as it is read: 600 MB, or with HPROF_HOSTILE_HUGE the largest length."""
     length = MOST if os.environ.get("HPROF_HOSTILE_HUGE") else 600 << 20
-    command = [sys.executable, "-S", "-c", MEASURE, TOOL, "-"]
+    command = [sys.executable, "-S", "-c", MEASURE, TOOL, "--allow-incomplete", "-"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=False) as run:
         assert run.stdin and run.stdout
         run.stdin.write(FOUR.header() + record(0x01, u4(1), length))

@@ -124,7 +124,7 @@ struct engine {
     struct marks marks;
     struct position last_heap; /* the last heap dump record */
     struct crossing_subrecord cut;
-    struct checkpoint unfilled;      /* after the empty heap dump record of framing.unfilled */
+    struct checkpoint *unfilled;     /* after the empty heap dump record of framing.unfilled; NULL before the first */
     struct checkpoints *checkpoints; /* NULL unless the dump is compressed */
     struct jobs *jobs;               /* NULL if one thread checks everything */
     bool line_ends_changed;          /* in the first bytes, each LF follows a CR */

@@ -279,7 +279,8 @@ void jobs_begin_heap_dump(struct engine *e)
     j->distance = j->job_size;
     j->due = j->failed_dump == e->position.record_at ? UINT64_MAX : j->is_test ? 0 : e->position.record_at + j->job_size;
     take_checkpoint(e, &j->begin);
-    j->unfilled = e->unfilled;
+    if (e->unfilled)
+        j->unfilled = *e->unfilled;
     j->wanted = e->run.findings.wanted.count;
 }
 
@@ -359,7 +360,8 @@ bool jobs_roll_back(struct engine *e)
     e->run.sum = to->sum;
     e->file.signs = to->signs;
     e->framing = to->framing;
-    e->unfilled = j->unfilled;
+    if (e->unfilled)
+        *e->unfilled = j->unfilled;
     e->resume = (struct resumption){0};
     e->file.lost = to->lost;
     e->file.unknown = to->unknown;

@@ -317,6 +317,15 @@ static void resume_heap_record(struct engine *e)
     end_heap_record(e, check_subrecords(e));
 }
 
+/* Few dumps have such a record, and a checkpoint is larger than all else that a small dump takes. */
+static void take_unfilled_checkpoint(struct engine *e)
+{
+    if (!e->unfilled)
+        e->unfilled = memory_get(&e->run.memory, sizeof *e->unfilled);
+    if (e->unfilled)
+        take_checkpoint(e, e->unfilled);
+}
+
 /* False if that was the last one. */
 static bool check_record(struct engine *e)
 {
@@ -371,7 +380,7 @@ static bool check_record(struct engine *e)
     e->framing.last_record = e->position.record_at;
     e->framing.last_is_string = e->position.record_tag == TAG_UTF8;
     if (e->framing.unfilled.number && e->position.record_at == e->framing.unfilled.at)
-        take_checkpoint(e, &e->unfilled);
+        take_unfilled_checkpoint(e);
     else if (e->framing.unfilled.number && ++e->framing.unfilled.records == UNFILLED_RECORDS)
         e->framing.unfilled.number = 0;
     return true;

@@ -270,14 +270,14 @@ bool resume_unfilled(struct engine *e, uint64_t failed_at)
     uint64_t at = e->framing.unfilled.at, body = at + RECORD_HEADER_SIZE, back = e->in.offset, end = UINT64_MAX;
 
     /* With a heap dump record after the empty one there are sub-records that were checked. */
-    if (!is_in_heap(e) || e->last_heap.record_at != at || failed_at <= body || !input_can_go_back(&e->in, body) ||
-        !go_to(e, body))
+    if (!e->unfilled || !is_in_heap(e) || e->last_heap.record_at != at || failed_at <= body ||
+        !input_can_go_back(&e->in, body) || !go_to(e, body))
         return false;
     if (go_to_way(e, &end, failed_at, failed_at) != WAY_SUBRECORD) {
         go_to(e, back);
         return false;
     }
-    forget_since(e, &e->unfilled);
+    forget_since(e, e->unfilled);
     lose_all(e);
     return_to_heap_record(e);
     resume_here(e, body, WAY_SUBRECORD, UINT64_MAX);

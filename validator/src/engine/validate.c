@@ -44,6 +44,7 @@ static void engine_init(struct engine *e, const struct hprof_options *options)
 
 static void engine_clear(struct engine *e)
 {
+    memory_put(&e->run.memory, e->unfilled, sizeof *e->unfilled);
     heap_free(&e->ck);
     jobs_clear(e);
     drop_crossing(e);
