@@ -57,7 +57,8 @@ class Cost:
 def measure(path: Path, *arguments: str, pipe: bool = False) -> Cost:
     """The status, time and memory of a run. A small process measures it, because a child starts with the memory of its parent.
     Many shapes have no heap dump."""
-    command = [sys.executable, "-S", "-c", MEASURE, TOOL, "--profile=strict", "--allow-incomplete", *arguments, "-" if pipe else str(path)]
+    options = ["--profile=strict", "--allow-incomplete", *arguments]
+    command = [sys.executable, "-S", "-c", MEASURE, TOOL, *options, "-" if pipe else str(path)]
     with path.open("rb") as dump:
         if pipe:
             with subprocess.Popen(["cat"], stdin=dump, stdout=subprocess.PIPE) as cat:
