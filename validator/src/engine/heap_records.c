@@ -106,12 +106,12 @@ static void report_malformed(struct engine *e, enum measured why, uint64_t at, u
         report(&e->ck, rule, at + m->bad_at, rule == RULE_OBJ_008 ? "4 to 11" : "2 or 4 to 11", "%u", bad);
 }
 
-/* Where the record of the sub-records that are being read may go on after its end, a record ends it. */
-static bool ends_here(struct engine *e)
+/* Where the record of the sub-records that are being read may go on after its end, `records` in a row end it. */
+static bool ends_here(struct engine *e, unsigned records)
 {
     uint64_t at = e->in.offset;
 
-    if (e->position.heap_end != UINT64_MAX || !records_follow_here(e, 2))
+    if (e->position.heap_end != UINT64_MAX || !records_follow_here(e, records))
         return false;
     e->position.heap_end = at;
     jumps_note(&e->file.jumps, at, at, at, true);
@@ -127,7 +127,7 @@ static bool pass_malformed(struct engine *e, enum measured why, const struct mea
     uint8_t first[HEAD_SIZE];
     size_t n = look_at(&e->in, HEAD_SIZE, end - at);
 
-    if (ends_here(e))
+    if (ends_here(e, 2))
         return true;
     memcpy(first, e->in.at, n);
     look_for_zeros(e);
@@ -432,7 +432,7 @@ static bool check_or_recover(struct engine *e)
     if ((result == MEASURED && is_too_long(e, m.size)) || (result == MEASURE_MORE && ended && is_too_long(e, UINT64_MAX)))
         return true;
     if (result == MEASURE_MORE && ended)
-        return ends_here(e) || ends_within(e);
+        return ends_here(e, 2) || ends_within(e);
     if (result == MEASURED && m.size <= left)
         return check_subrecord(&e->ck, m.size) || ends_within(e);
     if (result != MEASURE_TAG && result != MEASURE_TYPE)
@@ -479,6 +479,8 @@ bool check_subrecords(struct engine *e)
         if (e->in.offset == jobs_border(e))
             continue;
         if (!input_need(&e->in, 1) && e->position.heap_end == UINT64_MAX && !end_was_reported(e))
+            break;
+        if (input_need(&e->in, 1) && hprof_record_name(*e->in.at) && ends_here(e, 3)) /* a root has the same tag */
             break;
         if (!input_need(&e->in, 1) || e->run.memory.exhausted || e->framing.stopped || !check_or_recover(e))
             return e->resume.pending;

@@ -88,19 +88,17 @@ static unsigned bits_of_subrecord(const struct search *s, const uint8_t *p, uint
 
     switch (*p) {
     case SUB_CLASS_DUMP:
-        read_CLASS_DUMP(&c, id_size, &class);
-        bits = bits_of_class(s, class.class_id);
+        bits = read_CLASS_DUMP(&c, id_size, &class) ? bits_of_class(s, class.class_id) : 0;
         return bits ? bits + bits_of_trace(s, class.trace_serial) : 0;
     case SUB_INSTANCE_DUMP:
-        read_INSTANCE_DUMP(&c, id_size, &instance);
-        return bits_of_instance(s, &instance);
+        return read_INSTANCE_DUMP(&c, id_size, &instance) ? bits_of_instance(s, &instance) : 0;
     case SUB_OBJECT_ARRAY_DUMP:
-        read_OBJECT_ARRAY_DUMP(&c, id_size, &objects);
-        bits = objects.object_id ? bits_of_class(s, objects.class_id) : 0;
+        bits = read_OBJECT_ARRAY_DUMP(&c, id_size, &objects) && objects.object_id ? bits_of_class(s, objects.class_id) : 0;
         return bits ? bits + bits_of_trace(s, objects.trace_serial) : 0;
     case SUB_PRIMITIVE_ARRAY_DUMP:
-        read_PRIMITIVE_ARRAY_DUMP(&c, id_size, &values);
-        return values.object_id && type_is_primitive(values.type) ? BITS_ARRAY + bits_of_trace(s, values.trace_serial) : 0;
+        if (!read_PRIMITIVE_ARRAY_DUMP(&c, id_size, &values) || !values.object_id || !type_is_primitive(values.type))
+            return 0;
+        return BITS_ARRAY + bits_of_trace(s, values.trace_serial);
     default:
         return bits_of_root(s, p, last);
     }

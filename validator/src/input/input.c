@@ -36,7 +36,7 @@ static void keep_history(struct input *in)
     const uint8_t *from = in->first;
     void *history = in->history;
 
-    if (!in->may_go_back)
+    if (!in->may_go_back || !n)
         return;
     if (n > INPUT_HISTORY) {
         from += n - INPUT_HISTORY;
