@@ -166,8 +166,9 @@ static bool subrecords_lead_on(struct tries *t, uint64_t at, unsigned wanted)
     const struct sight *sight = s->sight;
     uint64_t size, last = 0, start = at;
     unsigned bits = 0;
+    bool is_past = !s->past; /* with a sub-record that begins there, not by chance with the last one before */
 
-    while (bits < wanted || at < s->past) {
+    while (bits < wanted || !is_past) {
         enum step step;
         unsigned more;
 
@@ -186,6 +187,7 @@ static bool subrecords_lead_on(struct tries *t, uint64_t at, unsigned wanted)
         if (!more)
             return false;
         bits += more;
+        is_past |= at >= s->past;
         at += size;
     }
     return true;
