@@ -460,6 +460,8 @@ static void check_plain(struct engine *e, size_t n)
 
 bool check_subrecords(struct engine *e)
 {
+    uint64_t begin = e->in.offset; /* at least one sub-record is read, so that there is progress */
+
     while (!e->framing.stopped && !e->resume.pending && e->in.offset < e->position.heap_end) {
         uint64_t limit = next_checkpoint(e), end = e->position.heap_end < limit ? e->position.heap_end : limit;
         size_t n = (size_t)(e->in.end - e->in.at);
@@ -480,8 +482,8 @@ bool check_subrecords(struct engine *e)
             continue;
         if (!input_need(&e->in, 1) && e->position.heap_end == UINT64_MAX && !end_was_reported(e))
             break;
-        if (input_need(&e->in, 1) && hprof_record_name(*e->in.at) && ends_here(e, 3)) /* a root has the same tag */
-            break;
+        if (e->in.offset > begin && input_need(&e->in, 1) && hprof_record_name(*e->in.at) && ends_here(e, 3))
+            break; /* a root has the same tag */
         if (!input_need(&e->in, 1) || e->run.memory.exhausted || e->framing.stopped || !check_or_recover(e))
             return e->resume.pending;
     }
