@@ -352,24 +352,3 @@ bool subrecords_begin(const struct search *search, uint64_t until, uint64_t step
             return true;
     return false;
 }
-
-uint64_t end_by_other_tag(const struct search *search, uint64_t at)
-{
-    static const uint8_t tags[] = {SUB_INSTANCE_DUMP, SUB_OBJECT_ARRAY_DUMP, SUB_PRIMITIVE_ARRAY_DUMP};
-    const struct sight *sight = search->sight;
-    struct tries t = {search, 1 << 10};
-
-    for (size_t i = 0; i < sizeof tags; i++) {
-        uint8_t head[1 + sizeof(struct CLASS_DUMP_in8)] = {tags[i]};
-        size_t n = 1 + SIZE_OF(CLASS_DUMP, sight->id_size), there = sight->size - (size_t)at;
-        struct measure m = {0};
-        uint64_t last = 0;
-
-        memcpy(head + 1, sight->at + at + 1, (n < there ? n : there) - 1);
-        if (measure_object(head, n < there ? n : there, sight->id_size, &m) == MEASURED && m.size < there &&
-            m.size < search->end - at && bits_of_subrecord(search, head, &last) >= BITS_TO_END &&
-            subrecords_lead_on(&t, at + m.size, BITS_OF_CHAIN))
-            return at + m.size;
-    }
-    return 0;
-}

@@ -30,8 +30,4 @@ struct way find_way(const struct search *search, uint64_t from, uint64_t until);
 /* Whether a chain of sub-records begins before an offset. Looks at no more items than `steps`. */
 bool subrecords_begin(const struct search *search, uint64_t until, uint64_t steps);
 
-/* Whether the sub-record at an offset, read as if it had one of the tags of objects, ends where a chain begins: then only its tag
- * is wrong. Returns that end; 0 if there is none. */
-uint64_t end_by_other_tag(const struct search *search, uint64_t at);
-
 #endif
