@@ -65,7 +65,9 @@ static _Noreturn void differ(const char *what, const struct oracle_report *oracl
 
 static bool is_failure(const struct oracle_report *oracle, const struct oracle_finding *finding)
 {
-    return oracle->failed && compare_findings(&oracle->failure, finding) == 0;
+    const struct oracle_finding *other = &oracle->other_failure;
+    return oracle->failed &&
+           (compare_findings(&oracle->failure, finding) == 0 || (other->rule && compare_findings(other, finding) == 0));
 }
 
 /* Keeps the library's findings that the oracle can confirm. Returns how often the failure was among them. */

@@ -722,6 +722,8 @@ static void fail_at(struct oracle *o, const struct failure *failure)
     uint64_t fault_at;
     struct oracle_finding finding = finding_of_failure(o->d, failure, &fault_at);
     fail(o, finding, fault_at);
+    if (!failure->subrecord_at && may_be_heap_dump(o->d, failure->record_at))
+        o->report->other_failure = (struct oracle_finding){"REC-003", failure->record_at};
     /* A later failure may show that the empty heap dump record is at fault. */
     if (failure->empty_at && failure->empty_at < fault_at) {
         o->report->read_until = failure->empty_at;

@@ -21,6 +21,9 @@ struct oracle_report {
      * record. */
     bool failed;
     struct oracle_finding failure; /* what is reported for it */
+    /* Or this: the record at fault has an unknown tag, and its body may be a heap dump's, which only recovery weighs. The rule is
+     * NULL if there is no doubt. */
+    struct oracle_finding other_failure;
     uint64_t read_until;           /* the tag of what is at fault; without a failure, the size of the dump */
     uint64_t record_at;    /* the record in which reading failed, or the last one; findings in its header are not compared */
     uint64_t sound_until;  /* RULES.md M.4; ORACLE_UNKNOWN if a later failure decides it */

@@ -108,6 +108,13 @@ static struct oracle_finding truncated(const struct dump *d, const struct failur
     return wrong_framing(f->record_at);
 }
 
+/* An empty record of tag 0 that neither a record nor the end of the dump follows. */
+static bool are_zeros(const struct dump *d, uint64_t at)
+{
+    uint64_t end = at + RECORD_HEADER_SIZE;
+    return u1(d, at) == 0 && length_of_record(d, at) == 0 && end < d->size && !record_follows_here(d, end);
+}
+
 /* Records of unknown tag are skipped if their lengths lead to a record of known tag that ends within the dump, or to the end. */
 static struct oracle_finding unknown_tag(const struct dump *d, const struct failure *f)
 {
@@ -116,8 +123,13 @@ static struct oracle_finding unknown_tag(const struct dump *d, const struct fail
     bool leads_on = end <= s.end && record_follows(d, &s, end);
     if (!leads_on && may_be_unfilled(d, f))
         return unfilled(f);
-    while (end < d->size && d->size - end >= RECORD_HEADER_SIZE && !is_record_tag(u1(d, end)))
+    if (are_zeros(d, at))
+        return wrong_framing(at);
+    while (end < d->size && d->size - end >= RECORD_HEADER_SIZE && !is_record_tag(u1(d, end))) {
+        if (are_zeros(d, end))
+            return wrong_framing(at);
         end = end_of_record(d, end);
+    }
     if (end <= d->size && record_follows_here(d, end))
         return (struct oracle_finding){"REC-003", at};
     return wrong_framing(at);
@@ -134,6 +146,12 @@ static struct oracle_finding wrong_length(const struct dump *d, const struct fai
     if (may_be_unfilled(d, f))
         return unfilled(f);
     return end > s.end && end <= d->size && record_follows_here(d, end) ? wrong : wrong_framing(at);
+}
+
+bool may_be_heap_dump(const struct dump *d, uint64_t at)
+{
+    uint64_t body_at = at + RECORD_HEADER_SIZE;
+    return body_at < d->size && !is_record_tag(u1(d, at)) && is_subrecord_tag(u1(d, body_at));
 }
 
 bool is_of_no_version(const struct dump *d, uint64_t at, bool first_segment)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -85,6 +87,16 @@ def sanitizer() -> dict[str, str]:
     return {"LD_PRELOAD": f"{asan} {ubsan}", "ASAN_OPTIONS": "handle_segv=0:detect_leaks=0:exitcode=99"}
 
 
+def what_threads_do(pid: int) -> list[str]:
+    """Of each thread its name, its state, and where in the kernel it waits."""
+    found = []
+    for task in sorted(Path(f"/proc/{pid}/task").glob("*")):
+        with contextlib.suppress(OSError):
+            words = [(task / name).read_text().strip() for name in ("comm", "wchan", "syscall")]
+            found.append(f"{task.name} {' '.join(words)} {re.findall('State:.*', (task / 'status').read_text())}")
+    return found
+
+
 class Java:
     """One JDK, with the programs compiled, and a directory below its root."""
 
@@ -123,6 +135,27 @@ class Java:
         pipe = subprocess.PIPE
         environment = {**os.environ, **sanitizer()}
         return subprocess.Popen(self.within(words, directory), stdin=pipe, stdout=pipe, stderr=pipe, text=True, env=environment)
+
+    @contextmanager
+    def ended_in_time(self, process: subprocess.Popen[str], limit: int = LIMIT) -> Iterator[None]:
+        """Kills a VM that still runs when the time is over, so that what waits for its output goes on; then says what its threads
+        did."""
+        hung: list[str] = []
+
+        def end() -> None:
+            hung.extend(what_threads_do(process.pid))
+            process.kill()
+
+        timer = threading.Timer(limit, end)
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+            process.kill()
+            process.communicate()
+            if hung:
+                print(f"killed after {limit} s; its threads:", *hung, sep="\n")
 
     def run(
         self,

@@ -149,13 +149,10 @@ def started(
     """The program has said that it is ready."""
     directory = java.directory()
     process = java.start(java.command(options, *program, java=vm), directory)
-    try:
+    with java.ended_in_time(process):
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
         yield process, directory
-    finally:
-        process.kill()
-        process.communicate()
 
 
 def ended(process: subprocess.Popen[str], directory: Path) -> Run:
@@ -254,7 +251,7 @@ def connected(java: Java, options: str) -> Iterator[tuple[Stream, subprocess.Pop
         server.settimeout(LIMIT)
         peer = f"net=127.0.0.1:{server.getsockname()[1]}"
         process = java.start(java.command(f"{peer},{options}", "Truth", "wait", java=("-Xmx64m",)), java.directory())
-        try:
+        with java.ended_in_time(process):
             connection, _ = server.accept()
             connection.settimeout(None)
             with connection:
@@ -262,9 +259,6 @@ def connected(java: Java, options: str) -> Iterator[tuple[Stream, subprocess.Pop
                 stream = Stream(connection, "format=b" in options)
                 assert process.stdout.readline() == "ready\n"
                 yield stream, process
-        finally:
-            process.kill()
-            process.communicate()
 
 
 def finish(stream: Stream, process: subprocess.Popen[str]) -> None:

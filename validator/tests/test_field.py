@@ -148,8 +148,8 @@ def test_a_real_dump_is_complete_and_one_without_some_objects_is_not(name: str, 
 def test_a_dump_that_has_lost_a_segment_is_incomplete(name: str, tmp_path: Path) -> None:
     data, seed = read(name), random.randrange(1 << 32)
     print(f"seed {seed}")
-    records = [(body - 9, end) for tag, body, end in record_offsets(data) if tag == 0x1C]
-    assert len(records) > 1
+    # To the objects of a small segment perhaps only roots refer, which do not count (RULES.md M.6).
+    records = [(body - 9, end) for tag, body, end in record_offsets(data) if tag == 0x1C and end - body > len(data) // 50]
     start, end = random.Random(seed).choice(records)
     assert check(data[:start] + data[end:], tmp_path)["status"] == 1
 

@@ -68,23 +68,21 @@ static void show_path(const struct checker *ck, uint64_t offset, char *to, size_
     const char *record = hprof_record_name(ck->position->record_tag);
     uint64_t number = ck->position->record_number;
     bool is_segment;
-    int n;
+    int n = 0;
 
     snprintf(to, size, "%s", ck->file->id_size ? "" : "header");
-    if (ck->position->sub) { /* if it waited for its class, the present record is another one */
+    if (ck->position->sub) { /* if it waited for its class, the present record is another one; none, if its header was lost */
         number = heap_index_find(&ck->file->heap_index, offset, &is_segment);
         record = is_segment ? "HEAP_DUMP_SEGMENT" : "HEAP_DUMP";
     }
-    if (!number)
-        return;
-    if (record)
+    if (number && record)
         n = snprintf(to, size, "%s #%" PRIu64, record, number);
-    else
+    else if (number)
         n = snprintf(to, size, "record 0x%02x", ck->position->record_tag);
-    if (ck->position->sub && n > 0 && (size_t)n + 4 < size) {
-        memcpy(to + n, " > ", 4);
-        show_subrecord(ck, to + n + 3, size - (size_t)n - 3);
-    }
+    if (n && ck->position->sub)
+        n += snprintf(to + n, size - (size_t)n, " > ");
+    if (ck->position->sub)
+        show_subrecord(ck, to + n, size - (size_t)n);
 }
 
 static void describe(const struct checker *ck, struct finding *f, const char *path, const char *expected, const char *format,

@@ -126,28 +126,6 @@ static bool was_heap_dump(struct engine *e)
     return true;
 }
 
-void hold_unknown(struct engine *e)
-{
-    uint64_t at = e->position.record_at;
-
-    /* "JAVA PROFILE" by its first letter and its length: letters 6 to 9. */
-    e->framing.second_header |= e->position.record_tag == 'J' && e->position.record_length == 0x50524f46;
-    if (e->framing.unfilled.number && !record_leads_on(e) && was_unfilled(e))
-        return;
-    if (!e->position.record_tag)
-        look_for_zeros(e);
-    if (was_heap_dump(e) || !skip_body(e))
-        return;
-    if (!e->framing.unknown.count++) {
-        e->framing.unknown.from = at;
-        e->framing.unknown.skipped_before = e->framing.skipped_before;
-    }
-    e->file.unknown |= definitions_of_length(e->position.record_length, e->file.id_size);
-    e->framing.unknown.may_end_heap |= !e->position.record_length;
-    end_sound_part(&e->run, at);
-    report(&e->ck, RULE_REC_003, at, "the tag of a record", "0x%02x", e->position.record_tag);
-}
-
 /* Records of unknown tag that lead nowhere are not records: their bytes follow from one wrong length or tag. */
 static bool report_lost_framing(struct engine *e)
 {
@@ -166,13 +144,50 @@ static bool report_lost_framing(struct engine *e)
     return true;
 }
 
-bool release_unknown(struct engine *e)
+static void lead_nowhere(struct engine *e)
 {
     uint64_t since = e->framing.unknown.from;
 
+    report_lost_framing(e);
+    go_on_from(e, since, e->framing.unknown.skipped_before);
+}
+
+/* Zeros are no records: an empty one of tag 0 leads on only if a record follows. */
+static bool are_zeros(struct engine *e)
+{
+    return !e->position.record_tag && !e->position.record_length && !record_leads_on(e);
+}
+
+void hold_unknown(struct engine *e)
+{
+    uint64_t at = e->position.record_at;
+    bool is_record;
+
+    /* "JAVA PROFILE" by its first letter and its length: letters 6 to 9. */
+    e->framing.second_header |= e->position.record_tag == 'J' && e->position.record_length == 0x50524f46;
+    if (e->framing.unfilled.number && !record_leads_on(e) && was_unfilled(e))
+        return;
+    if (!e->position.record_tag)
+        look_for_zeros(e);
+    is_record = !are_zeros(e);
+    if (was_heap_dump(e) || !skip_body(e))
+        return;
+    if (!e->framing.unknown.count++) {
+        e->framing.unknown.from = at;
+        e->framing.unknown.skipped_before = e->framing.skipped_before;
+    }
+    e->file.unknown |= definitions_of_length(e->position.record_length, e->file.id_size);
+    e->framing.unknown.may_end_heap |= !e->position.record_length;
+    end_sound_part(&e->run, at);
+    report(&e->ck, RULE_REC_003, at, "the tag of a record", "0x%02x", e->position.record_tag);
+    if (!is_record)
+        lead_nowhere(e);
+}
+
+bool release_unknown(struct engine *e)
+{
     if (e->framing.unknown.count && !records_follow_here(e, 1)) {
-        report_lost_framing(e);
-        go_on_from(e, since, e->framing.unknown.skipped_before);
+        lead_nowhere(e);
         return false;
     }
     e->framing.unknown.count = 0;

@@ -106,12 +106,12 @@ static void report_malformed(struct engine *e, enum measured why, uint64_t at, u
         report(&e->ck, rule, at + m->bad_at, rule == RULE_OBJ_008 ? "4 to 11" : "2 or 4 to 11", "%u", bad);
 }
 
-/* Where the record of the sub-records that are being read may go on after its end, `records` in a row end it. */
-static bool ends_here(struct engine *e, unsigned records)
+/* Where the record of the sub-records that are being read may go on after its end, two records in a row end it. */
+static bool ends_here(struct engine *e)
 {
     uint64_t at = e->in.offset;
 
-    if (e->position.heap_end != UINT64_MAX || !records_follow_here(e, records))
+    if (e->position.heap_end != UINT64_MAX || !records_follow_here(e, 2))
         return false;
     e->position.heap_end = at;
     jumps_note(&e->file.jumps, at, at, at, true);
@@ -127,7 +127,7 @@ static bool pass_malformed(struct engine *e, enum measured why, const struct mea
     uint8_t first[HEAD_SIZE];
     size_t n = look_at(&e->in, HEAD_SIZE, end - at);
 
-    if (ends_here(e, 2))
+    if (ends_here(e))
         return true;
     memcpy(first, e->in.at, n);
     look_for_zeros(e);
@@ -432,7 +432,7 @@ static bool check_or_recover(struct engine *e)
     if ((result == MEASURED && is_too_long(e, m.size)) || (result == MEASURE_MORE && ended && is_too_long(e, UINT64_MAX)))
         return true;
     if (result == MEASURE_MORE && ended)
-        return ends_here(e, 2) || ends_within(e);
+        return ends_here(e) || ends_within(e);
     if (result == MEASURED && m.size <= left)
         return check_subrecord(&e->ck, m.size) || ends_within(e);
     if (result != MEASURE_TAG && result != MEASURE_TYPE)
@@ -456,6 +456,12 @@ static void check_plain(struct engine *e, size_t n)
         report_wrong_instance(&e->ck);
     input_advance(&e->in, walked);
     show_progress(e);
+}
+
+/* Where the end of the heap dump record is not known: what is here has a tag that records have, too. */
+static bool may_be_record_or_root(struct engine *e)
+{
+    return e->position.heap_end == UINT64_MAX && input_need(&e->in, 1) && hprof_record_name(*e->in.at);
 }
 
 bool check_subrecords(struct engine *e)
@@ -482,8 +488,8 @@ bool check_subrecords(struct engine *e)
             continue;
         if (!input_need(&e->in, 1) && e->position.heap_end == UINT64_MAX && !end_was_reported(e))
             break;
-        if (e->in.offset > begin && input_need(&e->in, 1) && hprof_record_name(*e->in.at) && ends_here(e, 3))
-            break; /* a root has the same tag */
+        if (e->in.offset > begin && may_be_record_or_root(e) && records_begin_here(e) && ends_here(e))
+            break;
         if (!input_need(&e->in, 1) || e->run.memory.exhausted || e->framing.stopped || !check_or_recover(e))
             return e->resume.pending;
     }

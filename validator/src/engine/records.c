@@ -287,7 +287,7 @@ static bool settle_cut_before(struct engine *e, const struct header *header)
         go_on_from(e, cut.at, cut.skipped_before);
     else
         go_on_from(e, e->in.offset, e->run.sum.skipped);
-    settle_crossing(e, e->in.offset - end >= UINT64_C(1) << 32 ? RULE_REC_012 : RULE_REC_015);
+    settle_crossing(e, e->in.offset > end && e->in.offset - end >= UINT64_C(1) << 32 ? RULE_REC_012 : RULE_REC_015);
     return false;
 }
 

@@ -72,6 +72,15 @@ bool holds_subrecords(struct engine *e)
            subrecords_begin(&search, s.size < FIRST_SUBRECORDS ? s.size : FIRST_SUBRECORDS, length);
 }
 
+bool records_begin_here(struct engine *e)
+{
+    enum { STEPS = 256 }; /* at each root */
+    struct sight s = sight_beyond(e, 0);
+    struct search search = {&s, &e->file, UINT64_MAX, 0, e->framing.last_time, false};
+
+    return records_begin(&search, STEPS);
+}
+
 /* Reading goes on here, after the bytes from an offset on. */
 static void resume_here(struct engine *e, uint64_t from, enum way_kind kind, uint64_t record_end)
 {
@@ -186,6 +195,40 @@ static void take_back(struct engine *e, uint8_t tag)
     *count -= *count > 0;
 }
 
+/* Goes to an offset before or after the present one. */
+static bool go_to(struct engine *e, uint64_t offset)
+{
+    if (offset <= e->in.offset)
+        return input_go_back(&e->in, offset);
+    input_skip(&e->in, offset - e->in.offset);
+    return e->in.offset == offset;
+}
+
+/* Where the sub-records from here on break off. */
+static uint64_t reach(struct engine *e, uint64_t record_end)
+{
+    struct sight s = look_far(e);
+    uint64_t here = e->in.offset;
+    struct search search = {&s,   &e->file, record_end == UINT64_MAX ? record_end : record_end - here, 0, e->framing.last_time,
+                            false};
+    uint64_t found = reach_of_subrecords(&search, WAY_SIGHT);
+
+    return found == UINT64_MAX ? found : here + found;
+}
+
+/* Whether a chain that begins directly after the failure leads further than the one here, which begins before the failure. */
+static bool is_outreached(struct engine *e, uint64_t failed_at, uint64_t record_end)
+{
+    enum { DIRECTLY = 64 }; /* bytes: a sub-record without its elements and values */
+    uint64_t here = e->in.offset, reached = reach(e, record_end), end = record_end;
+    bool is_outreached;
+
+    if (reached == UINT64_MAX || !go_to(e, failed_at))
+        return false;
+    is_outreached = go_to_way(e, &end, failed_at + DIRECTLY, UINT64_MAX) == WAY_SUBRECORD && reach(e, end) > reached;
+    return is_outreached || !go_to(e, here);
+}
+
 /* Whether a sub-record before the failure was too long: others begin within it, and lead past the failure. Then the input is at the
  * first of them, and *from is the one that was too long. */
 static enum way_kind go_back_to_way(struct engine *e, uint64_t failed_at, uint64_t *record_end, uint64_t *from)
@@ -199,6 +242,8 @@ static enum way_kind go_back_to_way(struct engine *e, uint64_t failed_at, uint64
     if (!input_go_back(&e->in, trail.at[trail.doubtful % MARKS]))
         return WAY_NONE;
     kind = go_to_way(e, record_end, failed_at, failed_at);
+    if (kind == WAY_SUBRECORD && is_outreached(e, failed_at, *record_end))
+        return WAY_NONE;
     for (unsigned i = trail.doubtful; kind != WAY_NONE && i < trail.count; i++)
         if (trail.at[i % MARKS] <= e->in.offset)
             *from = trail.at[i % MARKS];
@@ -207,15 +252,6 @@ static enum way_kind go_back_to_way(struct engine *e, uint64_t failed_at, uint64
     for (unsigned i = trail.count; kind != WAY_NONE && i > trail.doubtful && trail.at[(i - 1) % MARKS] >= *from; i--)
         take_back(e, trail.tag[(i - 1) % MARKS]);
     return kind;
-}
-
-/* Goes to an offset before or after the present one. */
-static bool go_to(struct engine *e, uint64_t offset)
-{
-    if (offset <= e->in.offset)
-        return input_go_back(&e->in, offset);
-    input_skip(&e->in, offset - e->in.offset);
-    return e->in.offset == offset;
 }
 
 /* What was noted of sub-records from an offset on does not hold. */

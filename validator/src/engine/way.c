@@ -70,9 +70,9 @@ static unsigned bits_of_root(const struct search *s, const uint8_t *p, uint64_t 
     bool is_new = id != *last, is_near = id >= low / 2 && id / 2 <= high;
 
     *last = id;
-    if (!id || (id_size == 8 && high && !is_near))
+    if (!id || (high && !is_near))
         return 0;
-    return !is_new ? 1 : !is_near ? BITS_TAG : id_size == 8 ? BITS_TAG + BITS_ID_8 : BITS_TAG + BITS_ID_4;
+    return !is_new ? 1 : !high ? BITS_TAG : id_size == 8 ? BITS_TAG + BITS_ID_8 : BITS_TAG + BITS_ID_4;
 }
 
 /* How much the sub-record at p says for itself; 0 if it is not plausible. All of its fixed part is in sight. */
@@ -137,7 +137,7 @@ static uint64_t end_of_chain(struct tries *t, uint64_t at)
     const struct search *s = t->search;
     uint64_t size;
 
-    while (at < s->end && at < s->sight->size) {
+    while (at < s->end && at < s->sight->size && t->left >= 0) {
         enum step step = step_over(t, at, &size);
 
         if (step == STEP_BROKEN)
@@ -199,6 +199,16 @@ static bool is_plausible_time(const struct search *s, uint32_t time)
     return time == s->last_time || (s->last_time && time - s->last_time < TIME_BETWEEN);
 }
 
+/* A string has no zero bytes: they are C0 80 in modified UTF-8. The first ones are looked at. */
+static bool may_be_text(const struct sight *body, size_t from, size_t until)
+{
+    enum { LOOKED_AT = 64 };
+
+    until = until < body->size ? until : body->size;
+    until = until < from + LOOKED_AT ? until : from + LOOKED_AT;
+    return until <= from || !memchr(body->at + from, 0, until - from);
+}
+
 /* How much the header of the record at an offset says for itself; 0 if it is none. */
 static unsigned bits_of_record(struct tries *t, uint64_t at)
 {
@@ -229,7 +239,8 @@ static unsigned bits_of_record(struct tries *t, uint64_t at)
     body.size -= (size_t)at + RECORD_HEADER_SIZE;
     right = right_length(*p, &body, &least);
     if (*p == TAG_UTF8)
-        return length >= least && length < LONGEST_STRING ? BITS_STRING : 0;
+        return length >= least && length < LONGEST_STRING && may_be_text(&body, (size_t)least, (size_t)length) ? BITS_STRING
+                                                                                                               : 0;
     if (right != length)
         return 0;
     return *p == TAG_HEAP_DUMP_END ? BITS_HEAP_END : BITS_RECORD;
@@ -288,6 +299,38 @@ static bool is_payload(struct tries *t, uint64_t at, uint64_t *next)
     return is_payload;
 }
 
+static bool is_root(const struct search *s, uint64_t at)
+{
+    uint8_t tag = s->sight->at[at];
+
+    return hprof_subrecord_name(tag) && (tag < SUB_CLASS_DUMP || tag > SUB_PRIMITIVE_ARRAY_DUMP);
+}
+
+/* Roots are much alike. In a row of them a chain of wrong ones may begin some bytes before the right one, but it does not lead as
+ * far. And the last bytes before a chain may look like one root. */
+static uint64_t best_start(struct tries *t, uint64_t at)
+{
+    const struct search *s = t->search;
+    uint64_t best = at, after, size, last = 0, broken;
+
+    if (!is_root(s, at) || step_over(t, at, &size) != STEP_MEASURED)
+        return at;
+    after = at + size;
+    if (after < s->sight->size && after < s->end && !is_root(s, after) &&
+        bits_of_subrecord(s, s->sight->at + at, &last) < BITS_ARRAY)
+        return after;
+    broken = end_of_chain(t, at);
+    for (at++; at < after && broken != UINT64_MAX; at++) {
+        uint64_t end = hprof_subrecord_name(s->sight->at[at]) ? end_of_chain(t, at) : 0;
+
+        if (end > broken && subrecords_lead_on(t, at, BITS_OF_CHAIN)) {
+            best = at;
+            broken = end;
+        }
+    }
+    return best;
+}
+
 /* The header of another dump: two files were joined, and what follows is not of this one. */
 static bool is_header(const struct sight *s, uint64_t at)
 {
@@ -336,6 +379,7 @@ struct way find_way(const struct search *search, uint64_t from, uint64_t until)
             return (struct way){WAY_RECORD, at, false};
         if (!hprof_subrecord_name(tag) || !subrecords_lead_on(&t, at, BITS_OF_CHAIN))
             continue;
+        at = best_start(&t, at);
         if (!is_payload(&t, at, &next))
             return (struct way){WAY_SUBRECORD, at, false};
         at = next - 1;
@@ -351,4 +395,20 @@ bool subrecords_begin(const struct search *search, uint64_t until, uint64_t step
         if (hprof_subrecord_name(search->sight->at[at]) && subrecords_lead_on(&t, at, BITS_OF_CHAIN))
             return true;
     return false;
+}
+
+bool records_begin(const struct search *search, uint64_t steps)
+{
+    struct tries t = {search, (int64_t)steps};
+
+    if (!search->sight->size || !records_lead_on(&t, 0))
+        return false;
+    return !hprof_subrecord_name(*search->sight->at) || !subrecords_lead_on(&t, 0, BITS_OF_CHAIN);
+}
+
+uint64_t reach_of_subrecords(const struct search *search, uint64_t steps)
+{
+    struct tries t = {search, (int64_t)steps};
+
+    return search->sight->size && subrecords_lead_on(&t, 0, BITS_OF_CHAIN) ? end_of_chain(&t, 0) : 0;
 }

@@ -30,4 +30,10 @@ struct way find_way(const struct search *search, uint64_t from, uint64_t until);
 /* Whether a chain of sub-records begins before an offset. Looks at no more items than `steps`. */
 bool subrecords_begin(const struct search *search, uint64_t until, uint64_t steps);
 
+/* Whether a chain of records begins here, and none of sub-records does. Looks at no more items than `steps`. */
+bool records_begin(const struct search *search, uint64_t steps);
+
+/* Where the chain of sub-records that begins here breaks off: 0 if there is none, UINT64_MAX if it does not in sight. */
+uint64_t reach_of_subrecords(const struct search *search, uint64_t steps);
+
 #endif

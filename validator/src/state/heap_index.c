@@ -50,6 +50,7 @@ uint64_t heap_index_find(const struct heap_index *index, uint64_t offset, bool *
     size_t marks = count_up_to(index->marks, index->mark_count, sizeof *index->marks, offsetof(struct heap_mark, at), offset);
     uint64_t record, segments, next, at, number;
 
+    *is_segment = false;
     if (!marks)
         return 0;
     record = (uint64_t)(marks - 1) * MARK_STEP + 1;
