@@ -180,11 +180,15 @@ void expect_same(const struct account *first, const char *first_name, const stru
 {
     bool pipe = (exceptions & SECOND_IS_A_PIPE) != 0;
 
+    if ((pipe || exceptions & COMPRESSION_DIFFERS) && first->summary.bytes > MAY_GO_BACK &&
+        first->summary.skipped != second->summary.skipped)
+        return;
     if (first->size != second->size || memcmp(first->text, second->text, first->size) != 0) {
         print_difference(first, first_name, second, second_name);
         fail_target("%s and %s differ", first_name, second_name);
     }
-    if (!(exceptions & COMPRESSION_DIFFERS) &&
+    /* How large a pipe is that does not begin as a dump is not known: it is not read to its end. */
+    if (!(exceptions & COMPRESSION_DIFFERS) && *first->summary.version &&
         (first->summary.file_bytes != second->summary.file_bytes || first->summary.compressed != second->summary.compressed))
         fail_target("%s and %s differ in file_bytes or compressed", first_name, second_name);
     for (size_t i = 0; i < first->count; i++) {
@@ -292,7 +296,7 @@ static void expect_order(const struct account *a)
 void expect_consistent(const struct account *a, const struct hprof_options *options, size_t size, bool as_pipe)
 {
     const struct hprof_summary *s = &a->summary;
-    bool is_complete = s->status == HPROF_VALID || s->status == HPROF_INVALID;
+    bool is_complete = s->status == HPROF_VALID || s->status == HPROF_INVALID, is_read;
 
     if (s->status == HPROF_USAGE)
         return; /* no summary came: there was no memory to begin with */
@@ -303,7 +307,9 @@ void expect_consistent(const struct account *a, const struct hprof_options *opti
     if ((s->status == HPROF_INVALID) != (s->errors > 0 || (s->incomplete && !options->allow_incomplete)))
         fail_target("status %d with %llu errors%s", s->status, (unsigned long long)s->errors,
                     s->incomplete ? ", incomplete" : "");
-    if (s->file_bytes != size || (!s->compressed && s->bytes != size))
+    /* Of a file that does not begin as a dump, the first 64 KiB are read. */
+    is_read = *s->version != 0;
+    if (is_read ? s->file_bytes != size || (!s->compressed && s->bytes != size) : s->file_bytes > size)
         fail_target("%llu bytes of a file of %llu are reported; the input has %zu", (unsigned long long)s->bytes,
                     (unsigned long long)s->file_bytes, size);
     expect_counts(s);

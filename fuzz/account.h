@@ -39,6 +39,10 @@ enum account_exception {
     COMPRESSION_DIFFERS = 2 /* so do file_bytes and compressed */
 };
 
+/* Recovery may go back over any number of bytes of a plain file, and over so many of a pipe or of gzip (RULES.md M.2): there it may
+ * find another way. */
+enum { MAY_GO_BACK = 1 << 20 };
+
 /* Fails the target, naming both runs and the first difference, unless the accounts agree. */
 void expect_same(const struct account *first, const char *first_name, const struct account *second, const char *second_name,
                  unsigned exceptions);

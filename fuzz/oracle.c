@@ -724,6 +724,7 @@ static void fail_at(struct oracle *o, const struct failure *failure)
     fail(o, finding, fault_at);
     if (!failure->subrecord_at && may_be_heap_dump(o->d, failure->record_at))
         o->report->other_failure = (struct oracle_finding){"REC-003", failure->record_at};
+    o->report->failed_in_heap = failure->subrecord_at > 0;
     /* A later failure may show that the empty heap dump record is at fault. */
     if (failure->empty_at && failure->empty_at < fault_at) {
         o->report->read_until = failure->empty_at;
@@ -737,8 +738,10 @@ static void fail_at(struct oracle *o, const struct failure *failure)
     if (failure->doubtful_from && failure->doubtful_from < o->report->read_until)
         o->report->read_until = failure->doubtful_from;
     uint64_t last = o->previous_at[0];
-    if (last && u1(o->d, last) == UTF8 && last < o->report->read_until)
+    if (last && u1(o->d, last) == UTF8 && last < o->report->read_until) {
         o->report->read_until = last;
+        o->report->sound_until = ORACLE_UNKNOWN;
+    }
     if (strcmp(finding.rule, "REC-005") == 0) /* M.4: the framing is well-formed up to a later failure */
         o->report->sound_until = ORACLE_UNKNOWN;
 }

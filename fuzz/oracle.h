@@ -21,10 +21,12 @@ struct oracle_report {
      * record. */
     bool failed;
     struct oracle_finding failure; /* what is reported for it */
-    /* Or this: the record at fault has an unknown tag, and its body may be a heap dump's, which only recovery weighs. The rule is
-     * NULL if there is no doubt. */
+    /* Or this: only recovery weighs whether a record of unknown tag is a heap dump's. The rule is NULL if there is no doubt. */
     struct oracle_finding other_failure;
-    uint64_t read_until;           /* the tag of what is at fault; without a failure, the size of the dump */
+    /* Reading failed within a heap dump record. Only recovery weighs whether the length of a record before is what is wrong: then
+     * REC-002 at a length before the failure stands beside it, or in its place, and sound_until is that record's. */
+    bool failed_in_heap;
+    uint64_t read_until;   /* the tag of what is at fault; without a failure, the size of the dump */
     uint64_t record_at;    /* the record in which reading failed, or the last one; findings in its header are not compared */
     uint64_t sound_until;  /* RULES.md M.4; ORACLE_UNKNOWN if a later failure decides it */
     uint64_t closed_until; /* heap dumps that begin before this offset were read to their end */

@@ -150,8 +150,10 @@ static struct oracle_finding wrong_length(const struct dump *d, const struct fai
 
 bool may_be_heap_dump(const struct dump *d, uint64_t at)
 {
-    uint64_t body_at = at + RECORD_HEADER_SIZE;
-    return body_at < d->size && !is_record_tag(u1(d, at)) && is_subrecord_tag(u1(d, body_at));
+    for (; at < d->size && d->size - at > RECORD_HEADER_SIZE && !is_record_tag(u1(d, at)); at = end_of_record(d, at))
+        if (is_subrecord_tag(u1(d, at + RECORD_HEADER_SIZE)))
+            return true;
+    return false;
 }
 
 bool is_of_no_version(const struct dump *d, uint64_t at, bool first_segment)

@@ -29,7 +29,7 @@ struct failure {
  * which led there. */
 struct oracle_finding finding_of_failure(const struct dump *d, const struct failure *f, uint64_t *fault_at);
 
-/* Whether the record at `at` has an unknown tag and begins as a heap dump record does. */
+/* Whether, of the records of unknown tag that begin at `at`, one begins as a heap dump record does. */
 bool may_be_heap_dump(const struct dump *d, uint64_t at);
 
 /* Whether the record at `at` is the first segment or HEAP_DUMP_END of a 1.0.1 file and would be malformed in 1.0.2, too (M.3). Its

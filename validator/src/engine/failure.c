@@ -266,12 +266,16 @@ void hold_empty(struct engine *e)
     }
 }
 
-void report_unfilled(struct engine *e, uint64_t at)
+static void withdraw_empty(struct engine *e, uint64_t at)
 {
     findings_withdraw(&e->run.findings, RULE_REC_010, SHAPE_ANY, at, at + 1, 1);
-    if (!end_was_reported(e))
-        report_late(&e->ck, RULE_REC_011, SHAPE_ANY, at + RECORD_LENGTH_AT, "heap dump",
-                    "the length of the sub-records that follow", "0");
+}
+
+void report_unfilled(struct engine *e, uint64_t at)
+{
+    withdraw_empty(e, at);
+    report_late(&e->ck, RULE_REC_011, SHAPE_ANY, at + RECORD_LENGTH_AT, "heap dump",
+                "the length of the sub-records that follow", "0");
 }
 
 bool was_unfilled(struct engine *e)
@@ -296,7 +300,10 @@ bool was_unfilled(struct engine *e)
     }
     e->framing.unfilled.number = 0;
     end_sound_part(&e->run, at);
-    report_unfilled(e, at);
+    if (end_was_reported(e))
+        withdraw_empty(e, at);
+    else
+        report_unfilled(e, at);
     findings_end(&e->run.findings);
     e->heap.lost = true;
     if (!is_back && is_heap_dump_record(e->position.record_tag) && e->in.offset > failed_at + RECORD_HEADER_SIZE)

@@ -377,6 +377,7 @@ static bool resume_after_instance(struct engine *e, uint64_t declared, uint64_t 
     jumps_note(&e->file.jumps, e->in.offset, e->in.offset + by_class, e->position.heap_end, false);
     check_wrong_instance(&e->ck);
     input_advance(&e->in, (size_t)by_class);
+    mark(e, true); /* lengths do not lead here */
     e->run.sum.subrecord_counts[SUB_INSTANCE_DUMP]++;
     return true;
 }

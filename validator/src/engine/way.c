@@ -175,12 +175,12 @@ static bool subrecords_lead_on(struct tries *t, uint64_t at, unsigned wanted)
         if (at == s->end)
             return at > start && bits >= BITS_TO_END && s->past <= at;
         if (at >= sight->size)
-            return !sight->ended && bits >= BITS_OUT_OF_SIGHT;
+            return !sight->ended && bits >= BITS_OUT_OF_SIGHT && is_past;
         if (t->left < 0 || (bits < wanted && is_no_class(s, at)))
             return false;
         step = step_over(t, at, &size);
         if (step == STEP_UNSEEN)
-            return bits >= BITS_OUT_OF_SIGHT;
+            return bits >= BITS_OUT_OF_SIGHT && is_past;
         if (step == STEP_BROKEN) /* after sub-records whose record ends where it may */
             return s->end == UINT64_MAX && bits >= BITS_TO_END && at >= s->past && records_lead_on(t, at);
         more = bits < wanted ? bits_of_subrecord(s, sight->at + at, &last) : 1;
@@ -260,7 +260,7 @@ static bool records_lead_on(struct tries *t, uint64_t at)
         if (at < sight->size && t->left >= 0)
             more = bits_of_record(t, at);
         if (!more)
-            return at >= sight->size && !sight->ended && bits >= BITS_OUT_OF_SIGHT;
+            return at >= sight->size && !sight->ended && bits >= BITS_OUT_OF_SIGHT && at >= t->search->past;
         bits += more;
         if (bits < BITS_OF_RECORDS || at < t->search->past)
             at += RECORD_HEADER_SIZE + (uint64_t)get_u4(sight->at + at + RECORD_LENGTH_AT);
