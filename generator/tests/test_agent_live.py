@@ -136,8 +136,9 @@ def order(process: subprocess.Popen[str], letter: str, answer: str) -> None:
     assert process.stdin is not None and process.stdout is not None
     process.stdin.write(letter)
     process.stdin.flush()
-    for line in process.stdout:  # after SIGQUIT the VM lists its threads there, too
-        if line == answer + "\n":
+    # After SIGQUIT the VM lists its threads there, too, and writes lines piece by piece: the answer may end one.
+    for line in process.stdout:
+        if line.endswith(answer + "\n"):
             return
     raise AssertionError(f"the program does not say {answer!r}")
 
