@@ -62,7 +62,7 @@ def test_the_content_of_an_array_gives_no_objects(original: Original, what: str,
     """The header of the array is damaged, so where it ends is not known."""
     seed = random.SystemRandom().randrange(1 << 32)
     dice = random.Random(seed)
-    some = dice.choice(original.heap)
+    some = dice.choice([s for s in original.heap if s.end - s.at > 9])  # not a whole root: such bytes are a root
     content = {
         "random bytes": lambda: dice.randbytes(dice.randrange(1, 1 << 20)),
         "zeros and IDs": lambda: b"".join(
