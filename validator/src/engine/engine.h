@@ -69,7 +69,7 @@ struct framing {
     bool last_is_string;     /* it is a UTF8, whose length may be any */
     uint64_t
         frontier; /* recovery went back once before a failure here: it does so only for later ones, so that time is linear */
-    uint32_t last_time;
+    uint32_t times[2]; /* of the last record, and of the one before it */
 };
 
 /* Everything that is reported, and on which it depends what is reported, as it was before a record or sub-record; without offsets

@@ -98,10 +98,11 @@ static void note_signs(struct engine *e, uint32_t time)
 /* SPEC.md 3.3. Times wrap after 71 minutes, so a decrease by half the range or more is a wrap. */
 static void check_time(struct engine *e, uint32_t time)
 {
-    if (time < e->framing.last_time && e->framing.last_time - time < UINT32_C(1) << 31)
+    if (time < e->framing.times[0] && e->framing.times[0] - time < UINT32_C(1) << 31)
         report(&e->ck, RULE_REC_004, e->position.record_at + RECORD_TIME_AT, "a time not before that of the record before it",
-               "%" PRIu32 " us after %" PRIu32 " us", time, e->framing.last_time);
-    e->framing.last_time = time;
+               "%" PRIu32 " us after %" PRIu32 " us", time, e->framing.times[0]);
+    e->framing.times[1] = e->framing.times[0];
+    e->framing.times[0] = time;
 }
 
 /* Checks a record of fixed length and moves past it. */

@@ -31,7 +31,7 @@ static enum way_kind go_to_way(struct engine *e, uint64_t *record_end, uint64_t 
                                 &e->file,
                                 bounded ? end : UINT64_MAX,
                                 past != UINT64_MAX && past >= here ? past - here + 1 : 0,
-                                e->framing.last_time,
+                                &e->framing.times,
                                 in_dump && bounded};
         struct way way;
 
@@ -66,7 +66,7 @@ bool holds_subrecords(struct engine *e)
     uint64_t length = e->position.record_length;
     size_t wanted = length < WAY_SIGHT ? (size_t)length : WAY_SIGHT, size = look_at(&e->in, wanted, UINT64_MAX);
     struct sight s = {e->in.at, size < wanted ? size : wanted, size < wanted, e->file.id_size, e->file.version};
-    struct search search = {&s, &e->file, length, 0, e->framing.last_time, false};
+    struct search search = {&s, &e->file, length, 0, &e->framing.times, false};
 
     return s.size && hprof_subrecord_name(*s.at) &&
            subrecords_begin(&search, s.size < FIRST_SUBRECORDS ? s.size : FIRST_SUBRECORDS, length);
@@ -76,7 +76,7 @@ bool records_begin_here(struct engine *e)
 {
     enum { STEPS = 256 }; /* at each root */
     struct sight s = sight_beyond(e, 0);
-    struct search search = {&s, &e->file, UINT64_MAX, 0, e->framing.last_time, false};
+    struct search search = {&s, &e->file, UINT64_MAX, 0, &e->framing.times, false};
 
     return records_begin(&search, STEPS);
 }
@@ -209,8 +209,8 @@ static uint64_t reach(struct engine *e, uint64_t record_end)
 {
     struct sight s = look_far(e);
     uint64_t here = e->in.offset;
-    struct search search = {&s,   &e->file, record_end == UINT64_MAX ? record_end : record_end - here, 0, e->framing.last_time,
-                            false};
+    struct search search = {&s, &e->file,          record_end == UINT64_MAX ? record_end : record_end - here,
+                            0,  &e->framing.times, false};
     uint64_t found = reach_of_subrecords(&search, WAY_SIGHT);
 
     return found == UINT64_MAX ? found : here + found;

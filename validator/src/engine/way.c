@@ -193,10 +193,15 @@ static bool subrecords_lead_on(struct tries *t, uint64_t at, unsigned wanted)
     return true;
 }
 
+static bool is_time_after(uint32_t time, uint32_t before)
+{
+    return time == before || (before && time - before < TIME_BETWEEN);
+}
+
 /* Most producers write no times. */
 static bool is_plausible_time(const struct search *s, uint32_t time)
 {
-    return time == s->last_time || (s->last_time && time - s->last_time < TIME_BETWEEN);
+    return is_time_after(time, (*s->times)[0]) || is_time_after(time, (*s->times)[1]);
 }
 
 /* A string has no zero bytes: they are C0 80 in modified UTF-8. The first ones are looked at. */
@@ -218,16 +223,20 @@ static unsigned bits_of_record(struct tries *t, uint64_t at)
     struct search within = *t->search;
     struct tries tries = {&within, t->left};
     uint64_t length, right, least;
+    uint32_t time;
     bool leads_on;
 
-    if (sight->size - at < RECORD_HEADER_SIZE || !hprof_record_name(*p) ||
-        !is_plausible_time(t->search, get_u4(p + RECORD_TIME_AT)))
+    if (sight->size - at < RECORD_HEADER_SIZE || !hprof_record_name(*p))
+        return 0;
+    time = get_u4(p + RECORD_TIME_AT);
+    if (!is_plausible_time(t->search, time))
         return 0;
     length = get_u4(p + RECORD_LENGTH_AT);
     if (*p == TAG_HEAP_DUMP || *p == TAG_HEAP_DUMP_SEGMENT) {
         within.end = at + RECORD_HEADER_SIZE + length;
-        if (!length || (within.end <= sight->size ? !records_follow(sight, within.end, 1)
-                                                  : sight->ended && get_u4(p + RECORD_TIME_AT) != t->search->last_time))
+        if (!length ||
+            (within.end <= sight->size ? !records_follow(sight, within.end, 1)
+                                       : sight->ended && time != (*t->search->times)[0] && time != (*t->search->times)[1]))
             return 0;
         within.past = 0;
         leads_on =

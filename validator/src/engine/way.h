@@ -9,11 +9,11 @@
 /* Where a chain must lead. */
 struct search {
     const struct sight *sight;
-    struct file *file;  /* its classes and stack traces */
-    uint64_t end;       /* of the heap dump record, if records follow there; else UINT64_MAX, and records are sought too */
-    uint64_t past;      /* no chain counts that breaks off before this offset */
-    uint32_t last_time; /* of the records so far */
-    bool in_dump;       /* the search begins at a record of a dump in an array */
+    struct file *file; /* its classes and stack traces */
+    uint64_t end;      /* of the heap dump record, if records follow there; else UINT64_MAX, and records are sought too */
+    uint64_t past;     /* no chain counts that breaks off before this offset */
+    const uint32_t (*times)[2]; /* of the last two records: the last one may be the wrong one */
+    bool in_dump;               /* the search begins at a record of a dump in an array */
 };
 
 enum way_kind { WAY_NONE, WAY_SUBRECORD, WAY_RECORD };
