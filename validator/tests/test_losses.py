@@ -33,14 +33,15 @@ def original(request: pytest.FixtureRequest) -> Original:
 
 
 def test_what_the_damage_did_not_touch_is_kept(original: Original, tmp_path: Path) -> None:
-    """On average. One draw in some dozens still loses a tenth of a dump; losses.py prints what each kind of damage costs."""
+    """On average. By chance a wrong length may lead to a sub-record: then what lies between is lost. losses.py prints what each kind of
+    damage costs."""
     seed = random.SystemRandom().randrange(1 << 32)
     shares = []
     for i, kind, damages in draws(original, ONE_FAULT + MANY_BYTES, DRAWS, seed):
         loss = repair(original, damages, tmp_path)
         assert loss.status == 0, f"seed {seed}, draw {i}, {kind.__name__}: {damages}"
         shares.append(loss.beyond_bytes / len(original.data))
-    assert sum(shares) / len(shares) <= 0.02, f"seed {seed}: {shares}"
+    assert sum(shares) / len(shares) <= 0.005, f"seed {seed}: {shares}"
 
 
 def with_array(original: Original, content: bytes, at: int) -> tuple[bytes, int]:

@@ -24,6 +24,7 @@ enum {
     BITS_HEAP_END = 64,    /* a tag and a length of 0 */
     BITS_END_OF_DUMP = 32, /* a record ends with the dump */
     LONGEST_STRING = 1 << 16,
+    DEEPEST_STACK = 1 << 20,
     TIME_BETWEEN = 1 << 27, /* microseconds between two records */
     STEPS_PER_BYTE = 32     /* of all chains together; more only where bytes were made to cost time */
 };
@@ -68,9 +69,13 @@ static unsigned bits_of_root(const struct search *s, const uint8_t *p, uint64_t 
     unsigned id_size = s->sight->id_size;
     uint64_t id = get_id(p + 1, id_size), low = s->file->classes.lowest_id, high = s->file->classes.highest_id;
     bool is_new = id != *last, is_near = id >= low / 2 && id / 2 <= high;
+    bool has_frame = *p == SUB_ROOT_JNI_LOCAL || *p == SUB_ROOT_JAVA_FRAME;
 
     *last = id;
     if (!id || (high && !is_near))
+        return 0;
+    /* A static field of type object is 02, its value, and the ID of the next name: that is no frame number. */
+    if (has_frame && get_u4(p + 1 + id_size + 4) + 1 > DEEPEST_STACK)
         return 0;
     return !is_new ? 1 : !high ? BITS_TAG : id_size == 8 ? BITS_TAG + BITS_ID_8 : BITS_TAG + BITS_ID_4;
 }
