@@ -165,6 +165,9 @@ struct use {
     const char *rule;
 };
 
+/* 6.2.8, 6.3.1: what must not be a class. */
+enum kind { KIND_LOADER, KIND_THREAD, KINDS };
+
 struct oracle {
     const struct dump *d;
     struct oracle_report *report;
@@ -175,6 +178,7 @@ struct oracle {
     struct list heap_ends; /* uint64_t: where each heap dump is closed; UINT64_MAX for the end of the file */
     struct list objects, class_dumps, instances, object_arrays, thread_roots, frame_roots;
     struct list name_uses, trace_uses, frame_uses, class_serial_uses, trace_thread_uses; /* struct use, scope 0 */
+    struct list kind_uses[KINDS];                                                        /* struct use */
     struct list object_uses, root_thread_uses;                                           /* struct use */
     /* Where IDs and serials are defined: struct definition, sorted when all is read. */
     struct list string_ids, class_serials, class_ids, frame_ids, trace_serials; /* scope 0 */
@@ -495,8 +499,10 @@ static void read_frame_root(struct oracle *o, uint64_t at)
 static void read_thread_object(struct oracle *o, uint64_t at)
 {
     uint64_t thread_at = at + o->d->id_size, trace_at = thread_at + 4;
-    if (id(o->d, at) != 0)
+    if (id(o->d, at) != 0) {
         read_root(o, at);
+        use(&o->kind_uses[KIND_THREAD], o->heap, id(o->d, at), 0, at, "ROOT-008");
+    }
     if (u4(o->d, thread_at) == 0)
         report(o, "ROOT-007", thread_at);
     else
@@ -572,6 +578,8 @@ static void read_class_dump(struct oracle *o, uint64_t at)
     if (class->super_id != 0)
         use(&o->object_uses, o->heap, class->super_id, ROLE_SUPERCLASS, super_at, "CLS-010");
     use_reference(o, o->heap, loader_at);
+    if (id(o->d, loader_at) != 0)
+        use(&o->kind_uses[KIND_LOADER], o->heap, id(o->d, loader_at), 0, loader_at, "CLS-022");
     use_reference(o, o->heap, signers_at);
     use_reference(o, o->heap, domain_at);
     if (id(o->d, reserved1_at) != 0)
@@ -1283,6 +1291,20 @@ static void check_objects_defined(struct oracle *o)
     o->object_uses = missing;
 }
 
+/* 6.2.8, 6.3.1: what must not be a class. */
+static void check_kinds(struct oracle *o)
+{
+    for (size_t kind = 0; kind < KINDS; kind++) {
+        struct list wrong = {0};
+        const struct use *uses = o->kind_uses[kind].items;
+        for (size_t i = 0; i < o->kind_uses[kind].count; i++)
+            if (uses[i].scope != o->unclosed_heap && first_definition(&o->dumped_class_ids, uses[i].scope, uses[i].id))
+                *(struct use *)append(&wrong, sizeof(struct use)) = uses[i];
+        report_uses(o, &wrong);
+        free(wrong.items);
+    }
+}
+
 static bool is_loaded_by_end_of(const struct oracle *o, size_t heap, uint64_t class_id)
 {
     const struct definition *d = first_definition(&o->class_ids, 0, class_id);
@@ -1349,6 +1371,26 @@ static const struct string *name_of_class(const struct oracle *o, uint64_t class
     return string_before(o, loads[loads[load->item].current].name, UINT64_MAX);
 }
 
+/* 6.3.2 and 6.3.5: an array class has no fields, and its superclass has no superclass. */
+static void check_array_layouts(struct oracle *o)
+{
+    struct list with_fields = {0}, with_superclass = {0};
+    const struct class_dump *c = o->class_dumps.items;
+    for (size_t i = 0; i < o->class_dumps.count; i++) {
+        const struct string *name = c[i].id ? name_of_class(o, c[i].id) : NULL;
+        if (!name || !is_array_name(name) || first_definition(&o->dumped_class_ids, c[i].heap, c[i].id)->item != i)
+            continue;
+        if (c[i].field_count && !c[i].untyped)
+            use(&with_fields, 0, c[i].id, 0, c[i].at, "CLS-020");
+        if (size_of_chain(o, &c[i]) != UINT64_MAX && c[i].super_id && superclass(o, &c[i])->super_id)
+            use(&with_superclass, 0, c[i].id, 0, c[i].super_at, "CLS-021");
+    }
+    report_uses(o, &with_fields);
+    report_uses(o, &with_superclass);
+    free(with_fields.items);
+    free(with_superclass.items);
+}
+
 /* 6.5 and 6.6: one finding for each class whose name is known and does not go with its objects. */
 static void check_array_classes(struct oracle *o)
 {
@@ -1370,6 +1412,7 @@ static void check_array_classes(struct oracle *o)
         if (name && dump && is_array_name(name))
             use(&wrong_instances, 0, instances[i].class_id, 0, dumps[dump->item].at, "OBJ-011");
     }
+    check_array_layouts(o);
     report_uses(o, &wrong_instances);
     report_uses(o, &wrong);
     free(wrong_instances.items);
@@ -1388,6 +1431,7 @@ static void check_heap_dumps(struct oracle *o)
             define(&named, uses[i].scope, uses[i].id, uses[i].at, i);
     sort_index(&named);
     check_objects_defined(o);
+    check_kinds(o);
     check_dumped_classes_loaded(o, &named);
     check_array_classes(o);
     free(named.items);
@@ -1420,21 +1464,21 @@ static bool is_one_of(const char *rule, const char *const *rules)
 /* Severities of the strict profile. */
 static bool is_warning(const char *rule)
 {
-    static const char *const warnings[] = {"HDR-006", "HDR-007", "REC-004", "REC-009",  "REC-010",  "STR-002",  "STR-003",
-                                           "STR-007", "STR-009", "CLS-019", "STK-013",  "STK-014",  "ROOT-007", "CLS-004",
-                                           "CLS-005", "CLS-007", "CLS-017", "STK-002",  "STK-008",  "STK-011",  "THR-005",
-                                           "PRF-003", "PRF-005", "PRF-011", "ROOT-001", "ROOT-002", "ROOT-004", "OBJ-009",
-                                           "OBJ-010", "REF-001", "REF-002", NULL};
+    static const char *const warnings[] = {
+        "HDR-006", "HDR-007", "REC-004", "REC-009",  "REC-010", "STR-002", "STR-003",  "STR-007",  "STR-009",
+        "CLS-019", "STK-013", "STK-014", "ROOT-007", "CLS-004", "CLS-005", "CLS-007",  "CLS-017",  "STK-002",
+        "STK-008", "STK-011", "THR-005", "PRF-003",  "PRF-005", "PRF-011", "ROOT-001", "ROOT-002", "ROOT-004",
+        "OBJ-009", "OBJ-010", "REF-001", "REF-002",  "CLS-020", "CLS-021", "CLS-022",  "ROOT-008", NULL};
     return is_one_of(rule, warnings);
 }
 
 bool oracle_settles(const struct oracle_report *r, const struct oracle_finding *finding)
 {
-    static const char *const by_file[] = {"REC-007",  "STR-006", "STR-007", "CLS-007", "CLS-008",
-                                          "STK-006",  "STK-010", "STK-011", "STK-012", "PRF-003",
-                                          "ROOT-005", "OBJ-007", "OBJ-011", "OBJ-012", NULL};
-    static const char *const by_heap_dump[] = {"CLS-010", "CLS-011", "CLS-017", "ROOT-003", "ROOT-004", "OBJ-002",
-                                               "OBJ-003", "OBJ-006", "OBJ-010", "REF-001",  "REF-002",  NULL};
+    static const char *const by_file[] = {"REC-007", "STR-006", "STR-007", "CLS-007", "CLS-008",  "STK-006",
+                                          "STK-010", "STK-011", "STK-012", "PRF-003", "ROOT-005", "OBJ-007",
+                                          "OBJ-011", "OBJ-012", "CLS-020", "CLS-021", NULL};
+    static const char *const by_heap_dump[] = {"CLS-010", "CLS-011", "CLS-017", "ROOT-003", "ROOT-004", "OBJ-002",  "OBJ-003",
+                                               "OBJ-006", "OBJ-010", "REF-001", "REF-002",  "CLS-022",  "ROOT-008", NULL};
     if (!r->failed)
         return true;
     if (is_one_of(finding->rule, by_file) || finding->offset - r->record_at < RECORD_HEADER_SIZE)
@@ -1480,11 +1524,28 @@ struct oracle_report *oracle_validate(const uint8_t *bytes, size_t size)
         check_all(&o);
     }
     finish_report(&o);
-    struct list *lists[] = {
-        &o.unloads,       &o.heap_ends,         &o.strings,           &o.loaded_classes, &o.frames,
-        &o.traces,        &o.thread_events,     &o.objects,           &o.class_dumps,    &o.instances,
-        &o.object_arrays, &o.thread_roots,      &o.frame_roots,       &o.name_uses,      &o.trace_uses,
-        &o.frame_uses,    &o.class_serial_uses, &o.trace_thread_uses, &o.object_uses,    &o.root_thread_uses};
+    struct list *lists[] = {&o.unloads,
+                            &o.heap_ends,
+                            &o.strings,
+                            &o.loaded_classes,
+                            &o.frames,
+                            &o.traces,
+                            &o.thread_events,
+                            &o.objects,
+                            &o.class_dumps,
+                            &o.instances,
+                            &o.object_arrays,
+                            &o.thread_roots,
+                            &o.frame_roots,
+                            &o.name_uses,
+                            &o.trace_uses,
+                            &o.frame_uses,
+                            &o.class_serial_uses,
+                            &o.trace_thread_uses,
+                            &o.object_uses,
+                            &o.root_thread_uses,
+                            &o.kind_uses[KIND_LOADER],
+                            &o.kind_uses[KIND_THREAD]};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         free(lists[i]->items);
     return o.report;

@@ -30,8 +30,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 def build(site: ModuleType, text: str) -> int:
     """The status of a site of a few pages."""
     shutil.rmtree(site.PAGES, ignore_errors=True)
-    pages = ("mistakes.md", "hprof-validate.md", "hprof-gen.md", "libhprof.md", "rules/index.md", "corpus.md")
-    for name in (*site.DOCUMENTS.values(), *pages):
+    for name in (*site.PAGE_OF.values(), "mistakes.md", "rules/index.md", "corpus.md", "style.css", "iframe-worker.js"):
         site.write(name, "# A page\n")
     site.write("index.md", text)
     return build_pages(site)
@@ -62,17 +61,34 @@ def test_old_anchors_of_the_specification_are_kept(site: ModuleType) -> None:
     site.write_specification()
     site.write_mistakes()
     site.write_corpus()
-    for rule in site.rules():
-        site.write(f"rules/{rule['id']}.md", "# A page\n")
+    for rule in {finding["rule"] for entry in site.corpus_files() for finding in entry["findings"]}:
+        site.write(f"rules/{rule}.md", "# A page\n")
     assert build_pages(site) == 0
-    index = site.HOME / "site/index.html"
+    index = site.HOME / "site/spec.html"
     list_of_anchors = site.ROOT / "validator/tests/spec-anchors.txt"
     old = {line for line in list_of_anchors.read_text().splitlines() if not line.startswith("#")}
     assert old
     assert old <= ids(index)
     moved = re.findall(r'<li><a id="([^"]+)"></a>.*?<a href="([^"#]+)#([^"]+)"', index.read_text(encoding="utf-8"))
     pages = {name.replace(".md", ".html") for name in site.DOCUMENTS.values()}
-    assert {page for _, page, _ in moved} == pages - {"index.html", "sources.html"}
+    assert {page for _, page, _ in moved} == pages - {"spec.html", "sources.html"}
     for anchor, page, fragment in moved:
         assert anchor in old
         assert fragment in ids(index.parent / page)
+
+
+def test_the_pages_need_no_network(site: ModuleType) -> None:
+    assert build(site, "# Home\n") == 0
+    page = (site.HOME / "site/index.html").read_text(encoding="utf-8")
+    loaded = re.findall(r'<(?:script|link|img)[^>]* (?:src|href)="(https?:[^"]*)"', page)
+    assert loaded == []
+    assert (site.HOME / "site/search/search_index.js").exists()
+
+
+def test_each_file_of_the_corpus_has_its_text(site: ModuleType) -> None:
+    build(site, "")
+    site.write_corpus()
+    table = (site.PAGES / "corpus.md").read_text(encoding="utf-8")
+    for entry in site.corpus_files():
+        assert f"](corpus/{entry['text']})" in table
+        assert (site.PAGES / "corpus" / entry["text"]).exists()

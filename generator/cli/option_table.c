@@ -19,8 +19,7 @@ const struct option_row option_rows[] = {
     {OPTION_SEED, "seed", "N", "the seed of the generator, 1 by default"},
 
     {0, NULL, NULL, "What file"},
-    {OPTION_VERSION, "version", "[=1.0.1|1.0.2|1.0.3]",
-     "the version of the dump; without a number, print the version of hprof-gen"},
+    {OPTION_DUMP_VERSION, "dump-version", "1.0.1|1.0.2|1.0.3", "the version of the dump"},
     {OPTION_ID_SIZE, "id-size", "4|8", "the size of IDs in bytes"},
     {OPTION_SEGMENT_SIZE, "segment-size", "SIZE", "the most bytes in a HEAP_DUMP_SEGMENT"},
     {OPTION_HEAP_DUMPS, "heap-dumps", "N", "the number of heap dumps in the file, which share the objects"},
@@ -62,6 +61,8 @@ const struct option_row option_rows[] = {
     {OPTION_PROGRESS, "progress", "[=WHEN]",
      "show a progress bar on standard error: auto (on a terminal, after a second), always or never"},
     {OPTION_QUIET, "quiet", NULL, "print no summary on standard error; there is one if it is a terminal"},
+    {OPTION_VERSION, "version", "[=1.0.1|1.0.2|1.0.3]",
+     "print the version of hprof-gen; with a number, the old form of --dump-version"},
     {OPTION_HELP, "help", "[=all]", "print the most used options, or all"},
 };
 const size_t option_row_count = sizeof option_rows / sizeof *option_rows;

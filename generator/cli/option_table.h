@@ -7,12 +7,13 @@
 /* An option is added here, in option_table.c and in take_option() of options.c. */
 enum option_id {
     OPTION_HELP = 'h',
-    OPTION_VERSION = 'V', /* --version alone prints the version of the tool; --version 1.0.2 is the version of the dump */
+    OPTION_VERSION = 'V', /* of the tool; --version 1.0.2, the old form of --dump-version, still works */
     OPTION_OUTPUT = 'o',
     OPTION_QUIET = 'q',
     OPTION_OBJECTS = 256,
     OPTION_BYTES,
     OPTION_SEED,
+    OPTION_DUMP_VERSION,
     OPTION_ID_SIZE,
     OPTION_SEGMENT_SIZE,
     OPTION_HEAP_DUMPS,

@@ -69,7 +69,7 @@ bool read_version(const char *text, enum version *version)
             return true;
         }
     }
-    return wrong(OPTION_VERSION, "1.0.1, 1.0.2 or 1.0.3", text);
+    return wrong(OPTION_DUMP_VERSION, "1.0.1, 1.0.2 or 1.0.3", text);
 }
 
 bool read_producer(const char *text, const struct producer **producer)

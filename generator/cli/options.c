@@ -250,8 +250,6 @@ static bool check_together(const struct cli_options *o)
         say_usage("--heap-dumps does not go with fewer --objects: each heap dump has at least one", "", "");
         return false;
     }
-    if (o->from && is_given(o, OPTION_VERSION))
-        return refuse_both(OPTION_VERSION, OPTION_FROM, "the dump that is read says it");
     if (o->from)
         for (int id = OPTION_OBJECTS; id < OPTION_FROM; id++)
             if (id != OPTION_SEED && is_given(o, id))
@@ -311,7 +309,11 @@ static bool take_option(struct cli_options *o, int id, const char *text, bool *n
             o->action = ACTION_VERSION;
             return true;
         }
-        break;
+        if (!read_version(text, &made->version))
+            return false;
+        note_given(o, OPTION_DUMP_VERSION, text);
+        fprintf(stderr, "%s: --version %s is --dump-version %s now\n", program_name, text, text);
+        return true;
     default:
         break;
     }
@@ -327,7 +329,7 @@ static bool take_option(struct cli_options *o, int id, const char *text, bool *n
             return false;
         o->request.how.seed = made->model.seed;
         return true;
-    case OPTION_VERSION:
+    case OPTION_DUMP_VERSION:
         return read_version(text, &made->version);
     case OPTION_ID_SIZE:
         if (!parse_count(text, &value) || (value != 4 && value != 8))

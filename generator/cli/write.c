@@ -193,6 +193,8 @@ static int write_both(const struct cli_options *o, const struct generate_request
     whole.context = &parts;
     progress_init(&progress, o->quiet && o->progress == WHEN_AUTO ? WHEN_NEVER : o->progress);
     progress_begin(&progress, o->output ? o->output : "standard output");
+    if (progress.wanted && !watch.total && !request->gzip_level && !request->violate_count && !request->damage_count)
+        watch.total = generate_size(request);
     status = generate(&whole, progress.wanted ? &watch.bytes : &file->bytes, generated);
     if (status == GENERATE_FAILED && generated->malformed) {
         struct generate_request readable = whole;

@@ -517,6 +517,18 @@ enum generate_status generate(const struct generate_request *request, struct byt
     return status;
 }
 
+uint64_t generate_size(const struct generate_request *request)
+{
+    struct source_settings made = request->made;
+    struct generated *out = request->from < 0 && !request->bytes ? calloc(1, sizeof *out) : NULL;
+    uint64_t bytes = 0;
+
+    if (out && measure(&made, made.model.objects, out, &bytes) != GENERATED)
+        bytes = 0;
+    free(out);
+    return bytes;
+}
+
 void generated_free(struct generated *out)
 {
     truth_clear(&out->truth);

@@ -191,7 +191,7 @@ def errors_of(path: Path) -> list[str]:
     if path.suffix == ".hprof" or (path.name.startswith("java.hprof") and path.suffix != ".txt"):
         done = subprocess.run([VALIDATE, "--profile", "strict", path], capture_output=True, text=True, check=False)
         return [] if done.returncode == 0 else done.stdout.splitlines() or [f"status {done.returncode}"]
-    words = [sys.executable, "-m", "hprof_corpus.ascii.command", "check", str(path)]
+    words = [sys.executable, "-m", "hprof_corpus.ascii.command", "check", "--profile", "strict", str(path)]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     return [] if done.returncode == 0 else (done.stdout + done.stderr).splitlines()
 

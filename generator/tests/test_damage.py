@@ -33,7 +33,7 @@ EDITS = [kind for kind in KINDS if kind not in (*OF_GZIP, *OF_ALL, "parts")]
 
 BASES = {
     "plain": ("--objects=2000", "--records=all"),
-    "one-record": ("--objects=3000", "--version=1.0.1", "--id-size=4"),
+    "one-record": ("--objects=3000", "--dump-version=1.0.1", "--id-size=4"),
     "segments": ("--objects=20000", "--like=hotspot", "--segment-size=100K"),
     "agent": ("--objects=3000", "--like=jdk8-agent"),
     "arrays": ("--objects=300", "--shape=arrays"),
@@ -439,7 +439,7 @@ def test_refused_with_a_sentence(arguments: list[str], words: str) -> None:
 
 
 def test_parts_need_segments(tmp_path: Path) -> None:
-    done = run("--objects=100", "--version=1.0.1", "--damage=parts", "-o", tmp_path / "dump")
+    done = run("--objects=100", "--dump-version=1.0.1", "--damage=parts", "-o", tmp_path / "dump")
     assert (done.status, "no HEAP_DUMP_SEGMENTs" in done.err) == (2, True)
     assert list(tmp_path.iterdir()) == []
 

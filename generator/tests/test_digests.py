@@ -46,7 +46,7 @@ def test_producers(like: str, tmp_path: Path) -> None:
 def test_unusual_records(like: str, tmp_path: Path) -> None:
     version = "1.0.3" if like == "android" else "1.0.2"
     records = [] if like == "android" else ["--records=all"]
-    check(f"--like={like}", *records, f"--version={version}", "--objects=500", folder=tmp_path)
+    check(f"--like={like}", *records, f"--dump-version={version}", "--objects=500", folder=tmp_path)
 
 
 @pytest.mark.parametrize(("shape", "id_size"), list(itertools.product(names(SHAPES), ["4", "8"])))
@@ -64,7 +64,7 @@ def test_small_heaps(objects: int, tmp_path: Path) -> None:
 @pytest.mark.parametrize("version", ["1.0.1", "1.0.2"])
 def test_many_segments_and_heap_dumps(version: str, tmp_path: Path) -> None:
     segments = ["--segment-size=1K"] if version == "1.0.2" else []
-    check(f"--version={version}", *segments, "--heap-dumps=7", "--objects=1000", folder=tmp_path)
+    check(f"--dump-version={version}", *segments, "--heap-dumps=7", "--objects=1000", folder=tmp_path)
 
 
 @pytest.mark.skipif(IS_SLOW, reason="the same in all builds")

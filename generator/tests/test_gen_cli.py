@@ -107,11 +107,11 @@ def test_wrong_values(option: str, values: list[str], allowed: str) -> None:
 @pytest.mark.parametrize(
     ("args", "sentence"),
     [
-        (["--version=1.0.4"], "--version is 1.0.1, 1.0.2 or 1.0.3, not '1.0.4'"),
-        (["--version", "abc"], "--version is 1.0.1, 1.0.2 or 1.0.3, not 'abc'"),
+        (["--dump-version=1.0.4"], "--dump-version is 1.0.1, 1.0.2 or 1.0.3, not '1.0.4'"),
+        (["--dump-version", "abc"], "--dump-version is 1.0.1, 1.0.2 or 1.0.3, not 'abc'"),
         (["-o", ""], "--output is the name of a file, or -, not ''"),
         (["--manifest="], "--manifest is the name of a file, not ''"),
-        (["--version", "1.0"], "--version is 1.0.1, 1.0.2 or 1.0.3, not '1.0'"),
+        (["--dump-version", "1.0"], "--dump-version is 1.0.1, 1.0.2 or 1.0.3, not '1.0'"),
         (["--progress=maybe"], "--progress is auto, always or never, not 'maybe'"),
         (["--like=hotpot"], f"--like is {LIKES}, not 'hotpot'; did you mean 'hotspot'?"),
         (["--like=HotSpot"], f"--like is {LIKES}, not 'HotSpot'; did you mean 'hotspot'?"),
@@ -136,14 +136,14 @@ def test_wrong_values(option: str, values: list[str], allowed: str) -> None:
         (["-o"], "option '-o' needs an argument"),
         (["dump.hprof"], "unexpected 'dump.hprof': the dump goes to -o FILE, or to standard output"),
         (["--objects=1", "--bytes=1M"], "--bytes does not go with --objects: each says how much"),
-        (["--like=android", "--version=1.0.2"], "--like android: its dumps are of version 1.0.3"),
-        (["--like=graalvm", "--version=1.0.1"], "--like graalvm: its dumps are of version 1.0.2"),
+        (["--like=android", "--dump-version=1.0.2"], "--like android: its dumps are of version 1.0.3"),
+        (["--like=graalvm", "--dump-version=1.0.1"], "--like graalvm: its dumps are of version 1.0.2"),
         (["--like=android", "--id-size=8"], "--like android: its IDs have 4 bytes"),
         (
             ["--like=hotspot", "--records=samples"],
             "--like hotspot: it never writes CPU_SAMPLES, and takes --records heap",
         ),
-        (["--version=1.0.1", "--segment-size=1M"], "--segment-size: version 1.0.1 has no segments"),
+        (["--dump-version=1.0.1", "--segment-size=1M"], "--segment-size: version 1.0.1 has no segments"),
         (
             ["--shape=strings", "--references=2"],
             "--references means nothing to --shape strings: mixed, list, tree, graph, arrays, wide, deep and threads take it",
@@ -160,7 +160,7 @@ def test_wrong_values(option: str, values: list[str], allowed: str) -> None:
             ["--heap-dumps=10", "--objects=3"],
             "--heap-dumps does not go with fewer --objects: each heap dump has at least one",
         ),
-        (["--from=a", "--version=1.0.1"], "--version does not go with --from: the dump that is read says it"),
+        (["--from=a", "--dump-version=1.0.1"], "--dump-version does not go with --from: the dump that is read says it"),
         (["--classes=10000001"], "--classes of mixed: 200 to 10,000,000"),
         (["--shape=list", "--classes=17"], "--classes of a list: 18 to 10,000,000, or from 19 on if .* is no whole number"),
         (["--threads=1000001"], "--threads: up to 1,000,000"),
@@ -204,11 +204,11 @@ def test_too_many_to_fill_so_much() -> None:
 
 def test_too_long_for_a_length() -> None:
     """Known before a byte is written: the dump is measured first."""
-    assert wrong_usage("--version=1.0.1", "--shape=arrays", "--array-length=1e6", "--objects=2000") == (
+    assert wrong_usage("--dump-version=1.0.1", "--shape=arrays", "--array-length=1e6", "--objects=2000") == (
         "HEAP_DUMP would be longer than 4 GiB, and its length field has 32 bits: take fewer objects, or HEAP_DUMP_SEGMENTs, "
         "which version 1.0.2 has"
     )
-    assert wrong_usage("--version=1.0.1", "--objects=1e12").startswith("HEAP_DUMP would be longer than 4 GiB")  # not a day later
+    assert wrong_usage("--dump-version=1.0.1", "--objects=1e12").startswith("HEAP_DUMP would be longer than 4 GiB")
 
 
 def test_files_that_are_one(tmp_path: Path) -> None:
@@ -260,7 +260,7 @@ def test_numbers_as_people_type_them() -> None:
 
 
 def test_values_in_words_of_their_own() -> None:
-    assert dump("--version", "1.0.1", "--progress", "never").startswith(b"JAVA PROFILE 1.0.1\0")
+    assert dump("--dump-version", "1.0.1", "--progress", "never").startswith(b"JAVA PROFILE 1.0.1\0")
 
 
 def test_no_objects_at_all() -> None:
@@ -581,7 +581,7 @@ def test_memory_that_runs_out(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(IS_SLOW, reason="memory of a sanitizer's own; minutes to count lines")
 @pytest.mark.parametrize(
-    "args", [["--manifest=truth"], ["--shape=list"], ["--shape=strings"], ["--version=1.0.1"], ["--like=jdk8-agent"]]
+    "args", [["--manifest=truth"], ["--shape=list"], ["--shape=strings"], ["--dump-version=1.0.1"], ["--like=jdk8-agent"]]
 )
 def test_memory_is_bounded(args: list[str], tmp_path: Path) -> None:
     command = [TOOL, "--objects=1e7", "-o", "/dev/null", *args]
@@ -679,11 +679,22 @@ def test_without_arguments_there_is_help_and_no_dump() -> None:
     assert done.err == run("--help").out.decode()
 
 
-def test_version_means_two_things() -> None:
+def test_version_is_that_of_the_tool() -> None:
     header = (SOURCE / "validator/include/hprof/hprof.h").read_text()
     version = re.findall('^#define HPROF_VERSION "(.*)"', header, re.MULTILINE)
     for args in (["--version"], ["-V"], ["--version", "--objects=3"], ["--objects=3", "--version"]):
         assert run(*args).out.decode().split() == ["hprof-gen", *version]
-    assert dump("--version", "1.0.1") == dump("--version=1.0.1")
-    assert dump("--version", "1.0.1").startswith(b"JAVA PROFILE 1.0.1\0")
-    assert dump("--version=1.0.2") == dump()
+
+
+def test_version_of_the_dump() -> None:
+    assert dump("--dump-version", "1.0.1") == dump("--dump-version=1.0.1")
+    assert dump("--dump-version", "1.0.1").startswith(b"JAVA PROFILE 1.0.1\0")
+    assert dump("--dump-version=1.0.2") == dump()
+
+
+def test_the_old_form_of_dump_version_works_and_warns() -> None:
+    wanted = run("--dump-version=1.0.1", "--objects=10", "-o-").out
+    for args in (["--version=1.0.1"], ["--version", "1.0.1"]):
+        done = run(*args, "--objects=10", "-o-")
+        assert (done.status, done.out) == (0, wanted)
+        assert "--version 1.0.1 is --dump-version 1.0.1 now" in done.err

@@ -18,9 +18,9 @@ from hprof_corpus import reader
 
 def test_manifest_says_what_was_asked_for(tmp_path: Path) -> None:
     """By the last word on each, under its full name; what does not change the bytes is left out."""
-    args = ["--shape=list", "--shape", "deep", "--version", "1.0.1", "--objects=1_0e1", "--progress=never"]
+    args = ["--shape=list", "--shape", "deep", "--dump-version", "1.0.1", "--objects=1_0e1", "--progress=never"]
     manifest = truth(*args, folder=tmp_path)
-    assert manifest["options"] == {"shape": "deep", "version": "1.0.1", "objects": "1_0e1"}
+    assert manifest["options"] == {"shape": "deep", "dump-version": "1.0.1", "objects": "1_0e1"}
     assert (manifest["file"], manifest["version"], manifest["objects"]) == ("dump.hprof", "1.0.1", 100)
     folder = tmp_path / "folder"
     folder.mkdir()
@@ -154,7 +154,7 @@ def test_every_shape_at_some_size(shape: str, tmp_path: Path) -> None:
     """Several segments, arrays in pieces, records that do not fit in memory: all three agree."""
     smaller = 10 if shape in ("arrays", "wide") else 1  # with large objects
     for version, objects in (("1.0.2", 30000 // smaller), ("1.0.1", 150000 // smaller)):
-        manifest = truth(f"--shape={shape}", f"--version={version}", f"--objects={objects}", folder=tmp_path)
+        manifest = truth(f"--shape={shape}", f"--dump-version={version}", f"--objects={objects}", folder=tmp_path)
         report = subprocess.run(
             [VALIDATOR, "--profile=strict", "--format=json", tmp_path / "dump.hprof"], stdout=subprocess.PIPE, check=False
         )
@@ -179,7 +179,7 @@ GOLDEN = {
     "--shape=wide --like=graalvm": "04a8f944cb2a2cda",
     "--shape=strings --like=mat --id-size=4": "1dab275b06528ed1",
     "--shape=threads --like=android": "e6296d117561e9f7",
-    "--shape=deep --version=1.0.1 --heap-dumps=2": "1acf0616d9304773",
+    "--shape=deep --dump-version=1.0.1 --heap-dumps=2": "1acf0616d9304773",
     "--shape=tree --id-size=4 --segment-size=4K": "9312ef2ec5cbc263",
 }
 

@@ -351,7 +351,7 @@ def test_strings_first() -> None:
 
 def test_segments_of_the_agent() -> None:
     """Segments nearly have the given length, except one with a longer sub-record."""
-    one = dump("--like=jdk8-agent", "--version=1.0.2", "--segment-size=10000")
+    one = dump("--like=jdk8-agent", "--dump-version=1.0.2", "--segment-size=10000")
     sizes = [record.length for record in lengths(one)]
     assert len(sizes) > 5
     assert mean(sizes[:-1]) > 9000
@@ -361,7 +361,7 @@ def test_segments_of_the_agent() -> None:
 
 def test_empty_first_segment() -> None:
     """The agent ends a segment even before the first sub-record of a heap dump."""
-    one = dump("--like=jdk8-agent", "--version=1.0.2", "--segment-size=13")
+    one = dump("--like=jdk8-agent", "--dump-version=1.0.2", "--segment-size=13")
     sizes = [record.length for record in lengths(one)]
     assert len(sizes) > 1000
     assert [number for number, size in enumerate(sizes) if not size] == [0]
@@ -440,7 +440,7 @@ FOUND = {
 def test_findings_of_the_strict_profile(like: str, tmp_path: Path) -> None:
     found = set()
     runs = {
-        "jdk8-agent": [["--records=all"], ["--records=samples"], ["--version=1.0.2", "--segment-size=13"]],
+        "jdk8-agent": [["--records=all"], ["--records=samples"], ["--dump-version=1.0.2", "--segment-size=13"]],
         "jvmpi-agent": [["--shape=mixed"]],
     }
     for options in runs.get(like, [["--shape=arrays"]]):

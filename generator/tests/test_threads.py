@@ -26,7 +26,7 @@ DUMPS = {
     "hotspot": ["--like", "hotspot"],
     "instances before classes": ["--like", "jdk8-agent"],
     "one heap dump record": ["--like", "sa"],
-    "version 1.0.1": ["--version", "1.0.1"],
+    "version 1.0.1": ["--dump-version", "1.0.1"],
     "small segments": ["--segment-size", "2K"],
     "heap dumps": ["--heap-dumps", "3"],
     "wide classes": ["--shape", "deep"],

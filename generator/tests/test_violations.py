@@ -72,7 +72,7 @@ def rules_of_the_validator() -> list[str]:
 
 SMALL = ("--objects", "300", "--threads", "3", "--shape", "graph")
 PLAIN = {
-    f"{version}-id{id_size}": (*SMALL, "--records", "all", "--version", version, "--id-size", id_size)
+    f"{version}-id{id_size}": (*SMALL, "--records", "all", "--dump-version", version, "--id-size", id_size)
     for version in ("1.0.1", "1.0.2", "1.0.3")
     for id_size in ("4", "8")
 }
@@ -80,7 +80,7 @@ OTHERS = {
     "segments": (*SMALL, "--records", "all", "--segment-size", "2000"),
     "heap-dumps": (*SMALL, "--records", "all", "--heap-dumps", "3", "--segment-size", "2000"),
     "mixed": ("--objects", "1000", "--threads", "3", "--records", "all"),
-    "two-of-1.0.1": (*SMALL, "--records", "all", "--heap-dumps", "2", "--version", "1.0.1"),
+    "two-of-1.0.1": (*SMALL, "--records", "all", "--heap-dumps", "2", "--dump-version", "1.0.1"),
     **{like: (*SMALL, "--like", like) for like in ("hotspot", "jdk8-agent", "jvmpi-agent", "sa", "graalvm", "mat", "android")},
     **{
         name: ("--from", str(SOURCE / f"corpus/valid/{name}.hprof"))
@@ -259,7 +259,7 @@ def test_each_fault_as_it_is_given(tmp_path: Path) -> None:
 @pytest.mark.parametrize("version", ["1.0.1", "1.0.2"])
 def test_a_length_that_wraps(version: str, tmp_path: Path) -> None:
     manifest = tmp_path / "truth.json"
-    generate = [GENERATOR, *SMALL, "--version", version, "--violate", "REC-012", "--manifest", str(manifest)]
+    generate = [GENERATOR, *SMALL, "--dump-version", version, "--violate", "REC-012", "--manifest", str(manifest)]
     with subprocess.Popen(generate, stdout=subprocess.PIPE) as generator:
         validate = subprocess.run(
             [VALIDATOR, "--profile=strict", "--format", "json", "-"], stdin=generator.stdout, capture_output=True, check=False
@@ -273,7 +273,7 @@ def test_a_length_that_wraps(version: str, tmp_path: Path) -> None:
 @pytest.mark.skipif(not BIG, reason="4 GiB, three times")
 def test_a_heap_that_is_too_long_for_its_length() -> None:
     """It is the heap's own HEAP_DUMP that the rule is broken in, not another."""
-    heap = ("--version", "1.0.1", "--bytes", "4.1G", "--shape", "arrays")
+    heap = ("--dump-version", "1.0.1", "--bytes", "4.1G", "--shape", "arrays")
     done = run([GENERATOR, *heap, "-o", os.devnull])
     assert (done.returncode, "would be longer than 4 GiB" in done.stderr) == (2, True)
     with TemporaryDirectory() as folder:
@@ -380,7 +380,7 @@ def test_every_variant_has_a_name_of_its_own() -> None:
     [
         (["--violate", "OBJ-044"], "no rule is called 'OBJ-044' (--list-violations shows them all); did you mean 'OBJ-004'?"),
         (["--violate", "OBJ-004/again"], "OBJ-004 has no variant 'again'"),
-        (["--violate", "REC-005/end", "--version", "1.0.2"], "only in version 1.0.1"),
+        (["--violate", "REC-005/end", "--dump-version", "1.0.2"], "only in version 1.0.1"),
         (["--violate", "REC-013,OBJ-004"], "alone"),
         (["--violate", "REC-013", "--violations", "2"], "once"),
         (["--violate", "OBJ-004,OBJ-004"], "given twice"),

@@ -591,6 +591,8 @@ def main() -> int:
     name = arguments.text
     if would_overwrite(name, arguments.output):
         parser.error(f"the text that is read would be overwritten: {name}")
+    if not arguments.output and not arguments.offsets and sys.stdout is not None and sys.stdout.isatty():
+        parser.error("a dump is nothing for a terminal: give -o FILE, or send standard output elsewhere")
     gc.disable()  # There are millions of words and no cycles; the search for cycles would take half of the time.
     try:
         text = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
@@ -605,6 +607,8 @@ def main() -> int:
         elif not arguments.output:
             with standard_output() as out:
                 assembled.file.write(out)
+    except KeyboardInterrupt:
+        return 130  # as the shell reports SIGINT
     except BrokenPipeError:
         return 0  # the reader of the pipe has gone
     except (MemoryError, OverflowError):

@@ -541,6 +541,8 @@ def main() -> int:
         data = open_bytes(name)
         name = arguments.output or "standard output"
         _write(data, arguments.output, Options(arguments.offsets, arguments.raw_ids))
+    except KeyboardInterrupt:
+        return 130  # as the shell reports SIGINT
     except BrokenPipeError:
         return 0  # the reader of the pipe has gone
     except OSError as error:

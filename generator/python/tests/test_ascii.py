@@ -270,8 +270,9 @@ def test_reports(capsys: pytest.CaptureFixture[str]) -> None:
     bad = str(ASCII / "invalid/ASC-042/field.txt")
     assert main(["check", bad]) == 1
     text = capsys.readouterr().out
-    assert text.startswith(f"error ASC-042 reference-dangling at {bad}:")
-    assert text.rstrip().endswith("invalid: 1 error, " + f"{len(Path(bad).read_bytes().splitlines())} lines")
+    assert re.match(rf"{re.escape(bad)}:\d+: error\[ASC-042\]: reference-dangling \(TEXT.md H.4\)\n    expected ", text)
+    lines = len(Path(bad).read_bytes().splitlines())
+    assert " ".join(text.split()).endswith(f"invalid: 1 error, {lines} lines, profile strict")
     assert main(["check", "--format", "json", bad, str(ASCII / "valid/sites.txt")]) == 1
     files = json.loads(capsys.readouterr().out)["files"]
     assert [file["valid"] for file in files] == [False, True]
@@ -308,8 +309,34 @@ def test_totals_are_exact_when_findings_are_capped(capsys: pytest.CaptureFixture
     path.write_bytes(VALID_HEAP.partition(b"THREAD")[0] + b"THREAD END (id = 200001)\n" * 50)
     assert main(["check", "--max-findings", "2", str(path)]) == 1
     text = capsys.readouterr().out
-    assert "error ASC-012 ... (49 findings, 2 shown)" in text
-    assert text.count("error ASC-012 thread-end-twice") == 2
+    assert f"{path}: error[ASC-012]: and 47 more\n" in text
+    assert text.count("error[ASC-012]: thread-end-twice") == 2
+    assert main(["check", str(path)]) == 1
+    assert "error[ASC-012]: and 44 more" in capsys.readouterr().out
+
+
+def test_a_quirk_is_explained_once_and_lines_wrap_at_words(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "names.txt"
+    named = b'THREAD START (obj=5000000%d, id = 20000%d, name="two\nlines %s", group="main")\n'
+    path.write_bytes(PREFACE + b"".join(named % (i, i, b"word " * 40) for i in range(1, 4)))
+    assert main(["check", "--profile", "jdk8-agent", str(path)]) == 0
+    text = capsys.readouterr().out
+    assert (text.count("note[ASC-003]"), text.count("known of the agent")) == (3, 1)
+    assert max(map(len, text.splitlines())) <= 132
+
+
+PREFACE = b"JAVA PROFILE 1.0.1, created Thu Jan  1 00:00:00 2026\n\n--------\n\n"
+PREFACE_OF_AGENT = PREFACE.replace(b"----", b"Header for -agentlib:hprof (or -Xrunhprof) ASCII Output\n\n----", 1)
+
+
+@pytest.mark.parametrize(
+    ("head", "profile"), [(PREFACE, "strict"), (PREFACE_OF_AGENT, "jdk8-agent"), (b"TRACE 1:\n\t<empty>\n", "jdk8-agent")]
+)
+def test_auto_recognises_the_agent_of_jdk_8(head: bytes, profile: str) -> None:
+    data = head + b"THREAD END (id = 200002)\n"
+    auto, named = findings_of(data, "auto"), findings_of(data, profile)
+    assert (auto.profile, auto.kept, auto.totals) == (profile, named.kept, named.totals)
+    assert findings_of(data, "strict").profile == "strict"
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import gzip
+import os
+import pty
+import signal
 import struct
+import subprocess
+import sys
 import zlib
+from pathlib import Path
 
 import pytest
 
@@ -144,3 +150,29 @@ def test_refused_with_the_line(text: str, message: str) -> None:
         assemble(HEADER + text + "\n")
     assert message in str(error.value)
     assert error.value.line >= 2
+
+
+def test_a_dump_is_not_written_to_a_terminal(tmp_path: Path) -> None:
+    text = tmp_path / "dump.txt"
+    text.write_text(HEADER)
+    ours, theirs = pty.openpty()
+    try:
+        words = [sys.executable, "-m", "hprof_corpus.assembler", str(text)]
+        done = subprocess.run(words, stdout=theirs, stderr=subprocess.PIPE, check=False)
+        assert done.returncode == 2
+        assert b"a dump is nothing for a terminal" in done.stderr
+        assert subprocess.run([*words, "-o", tmp_path / "dump.hprof"], stdout=theirs, check=False).returncode == 0
+    finally:
+        os.close(theirs)
+        os.close(ours)
+
+
+@pytest.mark.parametrize("tool", ["assembler", "disassembler"])
+def test_an_interrupt_is_silent(tool: str, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    words = [sys.executable, "-m", f"hprof_corpus.{tool}", str(pipe)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process, pipe.open("wb"):
+        process.send_signal(signal.SIGINT)  # it has opened the pipe, and waits for its end
+        _, messages = process.communicate()
+    assert (process.returncode, messages) == (130, b"")

@@ -44,3 +44,9 @@ def test_every_rule_has_one() -> None:
 @pytest.mark.parametrize(("rule", "example"), examples().items())
 def test_example(rule: str, example: str) -> None:
     assert [fault.rule for fault in assemble(whole(example)).faults] == [rule]
+
+
+def test_the_program_in_the_readme_runs() -> None:
+    readme = (ROOT / "generator/python/README.md").read_text(encoding="utf-8")
+    (program,) = re.findall(r"^```python\n(.*?)^```$", readme, re.MULTILINE | re.DOTALL)
+    exec(compile(program, "README.md", "exec"), {})

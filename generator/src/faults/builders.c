@@ -294,6 +294,14 @@ void prepare_int_array_class(struct faults *v, struct event *e, int variant)
     prepare_class_named(v, "[I");
 }
 
+void prepare_array_and_class(struct faults *v, struct event *e, int variant)
+{
+    prepare_array_class(v, e, variant);
+    insert_utf8(v, fresh_id(v, FIELD), "value");
+    insert_load_class(v, fresh_serial(v, OTHER_SERIAL), fresh_id(v, OTHER), fresh_id(v, FIELD), "value");
+    insert_load_class(v, fresh_serial(v, TOP_SERIAL), fresh_id(v, TOP), fresh_id(v, FIELD), "value");
+}
+
 void prepare_trace(struct faults *v, struct event *e, int variant)
 {
     struct event frame = RECORD_EVENT(FRAME), trace = RECORD_EVENT(TRACE);

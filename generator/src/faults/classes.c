@@ -263,3 +263,39 @@ void cls_017_own(struct faults *v, struct event *e, int variant)
     break_at(v, &class, CLASS_FIELD(v, instance_size));
     insert(v, &class);
 }
+
+void cls_020_field(struct faults *v, struct event *e, int variant)
+{
+    struct event class = class_dump(v, fresh_id(v, CLASS), 0, "\012");
+
+    (void)e;
+    (void)variant;
+    break_at(v, &class, CLASS_FIELD(v, class_id));
+    insert(v, &class);
+}
+
+/* The heap dump may have no java.lang.Object yet, so there is a class of its own without a superclass. */
+void cls_021_superclass(struct faults *v, struct event *e, int variant)
+{
+    struct event top = class_dump(v, fresh_id(v, TOP), 0, ""), class;
+
+    (void)e;
+    (void)variant;
+    top.fields.CLASS_DUMP.super_id = 0;
+    insert(v, &top);
+    insert_class(v, fresh_id(v, OTHER), fresh_id(v, TOP), "");
+    class = class_dump(v, fresh_id(v, CLASS), fresh_id(v, OTHER), "");
+    break_at(v, &class, CLASS_FIELD(v, super_id));
+    insert(v, &class);
+}
+
+void cls_022_loader(struct faults *v, struct event *e, int variant)
+{
+    struct event class = class_dump(v, fresh_id(v, CLASS), 0, "");
+
+    (void)e;
+    (void)variant;
+    class.fields.CLASS_DUMP.loader_id = fresh_id(v, CLASS);
+    break_at(v, &class, CLASS_FIELD(v, loader_id));
+    insert(v, &class);
+}

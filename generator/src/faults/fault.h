@@ -29,8 +29,8 @@ enum fault_flag {
 };
 
 /* The IDs and serial numbers, found nowhere else in the dump, that each fault has. The names say their usual role. */
-enum fresh_id { NAME, CLASS, FIELD, OBJECT, OTHER, MISSING, FRESH_IDS };
-enum fresh_serial { CLASS_SERIAL, THREAD_SERIAL, TRACE_SERIAL, OTHER_SERIAL, FRESH_SERIALS };
+enum fresh_id { NAME, CLASS, FIELD, OBJECT, OTHER, TOP, MISSING, FRESH_IDS };
+enum fresh_serial { CLASS_SERIAL, THREAD_SERIAL, TRACE_SERIAL, OTHER_SERIAL, TOP_SERIAL, FRESH_SERIALS };
 
 /* What precedes the present event. */
 struct flow {
@@ -171,6 +171,7 @@ fault_act prepare_class;           /* CLASS, CLASS_SERIAL, NAME "Broken", FIELD 
 fault_act prepare_two_classes;     /* and OTHER, OTHER_SERIAL */
 fault_act prepare_array_class;     /* CLASS is "[LBroken;" */
 fault_act prepare_int_array_class; /* CLASS is "[I" */
+fault_act prepare_array_and_class; /* CLASS is "[LBroken;"; OTHER and TOP are no arrays; FIELD */
 fault_act prepare_trace;           /* TRACE_SERIAL, with `variant` frames of the class that prepare_class() makes */
 fault_act prepare_strings;         /* NAME and FIELD */
 

@@ -107,3 +107,14 @@ void root_007_zero(struct faults *v, struct event *e, int variant)
     break_at(v, &thread, THREAD_AT(v));
     insert(v, &thread);
 }
+
+void root_008_class(struct faults *v, struct event *e, int variant)
+{
+    struct event bad = root(SUB_ROOT_THREAD_OBJECT, fresh_id(v, CLASS), fresh_serial(v, THREAD_SERIAL), 0);
+
+    (void)e;
+    (void)variant;
+    insert_class(v, fresh_id(v, CLASS), 0, "");
+    break_at(v, &bad, OBJECT_AT);
+    insert(v, &bad);
+}

@@ -15,6 +15,8 @@ static void check_class_object(struct checker *ck, const struct CLASS_DUMP *r, u
     if (r->super_id && !classes_layout_of(&ck->file->classes, r->super_id))
         pending_uses_add(&ck->heap->object_uses, r->super_id, OBJECT_AS_SUPERCLASS, at + OFFSET_OF(CLASS_DUMP, super_id, id));
     refer(ck->heap, r->loader_id);
+    if (r->loader_id)
+        pending_uses_add(&ck->heap->kind_uses, r->loader_id, KIND_OF_LOADER, at + OFFSET_OF(CLASS_DUMP, loader_id, id));
     refer(ck->heap, r->signers_id);
     refer(ck->heap, r->domain_id);
     if (r->reserved1)
@@ -188,14 +190,21 @@ void finish_class_dumps(struct checker *ck)
     }
 }
 
-/* Keeps only classes that are, or may turn out to be, array classes. */
+/* Keeps what an array class must not have, if the class is one, or may turn out to be one. */
 static void keep_array_class(struct checker *ck, uint64_t class_id, const struct layout *l)
 {
     const struct class *class = classes_find(&ck->file->classes, class_id);
     enum name_kind kind = class ? strings_name_kind(&ck->file->strings, class->name) : NAME_UNKNOWN;
 
-    if (kind == NAME_UNKNOWN || is_array_name(kind))
+    if (kind != NAME_UNKNOWN && !is_array_name(kind))
+        return;
+    if (l->has_instances)
         pending_uses_add(&ck->file->class_uses, class_id, CLASS_HAS_INSTANCES, l->at);
+    if (l->has_fields && !l->bad_type)
+        pending_uses_add(&ck->file->class_uses, class_id, CLASS_HAS_FIELDS, l->at);
+    if (l->is_far_from_root)
+        pending_uses_add(&ck->file->class_uses, class_id, CLASS_IS_FAR_FROM_ROOT,
+                         l->at + OFFSET_OF(CLASS_DUMP, super_id, ck->file->id_size));
 }
 
 /* Keeps what depends on LOAD_CLASS records that may still follow. */
@@ -209,7 +218,7 @@ void keep_class_uses(struct checker *ck)
 
         if (!l->is_stray && !classes_find(classes, class_id))
             pending_uses_add(&ck->file->class_uses, class_id, CLASS_IS_DUMPED, l->at);
-        if (l->has_instances)
+        if (l->has_instances || l->has_fields || l->is_far_from_root)
             keep_array_class(ck, class_id, l);
         if (l->has_no_superclass)
             pending_uses_add(&ck->file->class_uses, class_id, CLASS_HAS_NO_SUPERCLASS,

@@ -144,6 +144,13 @@ static void report_class_use(void *context, uint64_t id, const uint64_t first[US
     if (first[CLASS_HAS_INSTANCES] != NEVER_USED && is_array_name(kind))
         report_within(ck, RULE_OBJ_011, SHAPE_ANY, first[CLASS_HAS_INSTANCES], show_class_dump(ck->file, id, path, sizeof path),
                       "a class whose objects are INSTANCE_DUMPs", "0x%" PRIx64 "%s", id, name);
+    if (first[CLASS_HAS_FIELDS] != NEVER_USED && is_array_name(kind))
+        report_within(ck, RULE_CLS_020, SHAPE_ANY, first[CLASS_HAS_FIELDS], show_class_dump(ck->file, id, path, sizeof path),
+                      "no instance fields", "instance fields, of 0x%" PRIx64 "%s", id, name);
+    if (first[CLASS_IS_FAR_FROM_ROOT] != NEVER_USED && is_array_name(kind))
+        report_within(ck, RULE_CLS_021, SHAPE_ANY, first[CLASS_IS_FAR_FROM_ROOT],
+                      show_class_dump(ck->file, id, path, sizeof path), "java.lang.Object, or 0",
+                      "a class with a superclass, of 0x%" PRIx64 "%s", id, name);
     if (first[CLASS_HAS_NO_SUPERCLASS] != NEVER_USED && kind != NAME_OF_JAVA_LANG_OBJECT)
         report_within(ck, RULE_CLS_012, SHAPE_ANY, first[CLASS_HAS_NO_SUPERCLASS],
                       show_class_dump(ck->file, id, path, sizeof path), "the ID of the superclass", "0, of 0x%" PRIx64 "%s", id,

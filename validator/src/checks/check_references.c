@@ -146,6 +146,23 @@ static void report_object_use(void *context, uint64_t id, const uint64_t first[U
     settle(ck, id);
 }
 
+/* SPEC.md 6.2.8, 6.3.1: a loader and a thread are objects, no classes. What is not dumped is reported as such. */
+static void report_kind_use(void *context, uint64_t id, const uint64_t first[USE_ROLES])
+{
+    struct checker *ck = context;
+    char name[NAME_SIZE];
+
+    if (!classes_layout_of(&ck->file->classes, id))
+        return;
+    show_class_after(ck->file, id, name, sizeof name);
+    if (first[KIND_OF_LOADER] != NEVER_USED)
+        report_within(ck, RULE_CLS_022, SHAPE_ANY, first[KIND_OF_LOADER], "CLASS_DUMP", "the ID of a class loader, or 0",
+                      "0x%" PRIx64 "%s, a class", id, name);
+    if (first[KIND_OF_THREAD] != NEVER_USED)
+        report_within(ck, RULE_ROOT_008, SHAPE_ANY, first[KIND_OF_THREAD], "ROOT_THREAD_OBJECT", "the ID of a thread object",
+                      "0x%" PRIx64 "%s, a class", id, name);
+}
+
 /* Ordered by ID, because on a pipe the offset is unknown and the findings must be the same. The second look adds what names it. */
 static void report_dangling(struct checker *ck, uint64_t id, enum finding_shape shape, enum wanted_kind kind)
 {
@@ -213,6 +230,7 @@ void finish_objects(struct checker *ck, bool counts)
         id_set_sweep(&ck->heap->objects, count_missing, ck);
     if (ck->heap->lost)
         return;
+    pending_uses_finish(&ck->heap->kind_uses, report_kind_use, ck);
     pending_uses_finish(&ck->heap->object_uses, report_object_use, ck);
     pending_uses_finish(&ck->heap->component_types, report_missing_component, ck);
     id_set_sweep(&ck->heap->objects, report_missing, &sweep);

@@ -79,7 +79,16 @@ enum object_role {
     OBJECT_AS_STICKY_CLASS
 };
 /* Checked at the end of the file, when all LOAD_CLASS are known. */
-enum class_role { CLASS_IS_DUMPED, CLASS_IS_ARRAY, CLASS_HAS_NO_SUPERCLASS, CLASS_HAS_INSTANCES };
+enum class_role {
+    CLASS_IS_DUMPED,
+    CLASS_IS_ARRAY,
+    CLASS_HAS_NO_SUPERCLASS,
+    CLASS_HAS_INSTANCES,
+    CLASS_HAS_FIELDS,
+    CLASS_IS_FAR_FROM_ROOT
+};
+/* Checked at the end of the heap dump, when all classes are known. */
+enum kind_role { KIND_OF_LOADER, KIND_OF_THREAD };
 
 /* ---- Findings (report.c) ---- */
 

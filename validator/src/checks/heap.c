@@ -60,6 +60,7 @@ void heap_begin(struct checker *ck)
     pending_uses_init(&heap->object_uses, m, ck->file->id_size);
     pending_uses_init(&heap->root_thread_uses, m, sizeof(uint32_t));
     pending_uses_init(&heap->component_types, m, ck->file->id_size);
+    pending_uses_init(&heap->kind_uses, m, ck->file->id_size);
     keymap_init(&heap->thread_roots, m, key, sizeof(uint32_t), sizeof(uint32_t));
     byte_log_init(&heap->frame_roots, m);
     wide_classes_init(&heap->wide, m, key);
@@ -84,6 +85,7 @@ void heap_clear(struct checker *ck)
     pending_uses_clear(&heap->object_uses);
     pending_uses_clear(&heap->root_thread_uses);
     pending_uses_clear(&heap->component_types);
+    pending_uses_clear(&heap->kind_uses);
     byte_log_clear(&heap->frame_roots);
     wide_classes_clear(&heap->wide);
     stretches_clear(&heap->stretches);

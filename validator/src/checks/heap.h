@@ -81,6 +81,7 @@ struct heap {
     struct id_set twice;   /* as elements; as references, those whose first definition was met */
     bool must_begin_again; /* something that a thread left for later did not have to wait */
     struct pending_uses object_uses, root_thread_uses, component_types;
+    struct pending_uses kind_uses; /* what must not be a class: enum kind_role */
     struct archive archive;
     struct wide_classes wide;
     struct first_instance first_instances[FIRST_INSTANCES];

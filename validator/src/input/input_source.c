@@ -83,8 +83,10 @@ static ssize_t read_descriptor(const struct input_source *s, uint8_t *to, size_t
 
 static size_t read_memory(const struct input_source *s, uint8_t *to, size_t n)
 {
-    if (n > s->byte_count - s->position)
-        n = (size_t)(s->byte_count - s->position);
+    uint64_t rest = s->position < s->byte_count ? s->byte_count - s->position : 0; /* as of a file, one may seek past the end */
+
+    if (n > rest)
+        n = (size_t)rest;
     if (n > 0)
         memcpy(to, s->bytes + s->position, n);
     return n;

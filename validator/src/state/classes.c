@@ -182,6 +182,7 @@ static void resolve_one(struct classes *c, uint32_t index, uint32_t super)
     }
     l->state = LAYOUT_VALID;
     l->total += above ? above->total : 0;
+    l->is_far_from_root = above && !above->has_no_superclass;
     store_id(c, index, ID_ABOVE, !above || above->has_checked_fields ? super : classes_above(c, super));
 }
 

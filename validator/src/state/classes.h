@@ -40,8 +40,9 @@ struct layout {
     uint64_t is_array_class : 1;     /* an object array has this class, and OBJ-007 was checked for it */
     uint64_t is_object_array : 1;    /* with is_array_class: it is Object[] */
     uint64_t has_instances : 1;
-    uint64_t is_stray : 1; /* dumped under a wrong ID, as another finding already says: no CLS-008 */
-    uint64_t total : 48;   /* bytes of its own fields; once it is valid, also those of its superclasses */
+    uint64_t is_stray : 1;         /* dumped under a wrong ID, as another finding already says: no CLS-008 */
+    uint64_t is_far_from_root : 1; /* its chain is valid, and its superclass has a superclass */
+    uint64_t total : 48;           /* bytes of its own fields; once it is valid, also those of its superclasses */
     uint32_t
         nearest_open; /* while it is open: an open layout further up the chain, at best the one whose superclass is missing */
     uint32_t types;   /* with has_checked_fields: where its types begin in classes.types, in units of TYPES_UNIT */

@@ -24,6 +24,9 @@ _ENDS = (Kind.HEAP_END, Kind.SITES_END, Kind.CPU_END, Kind.MONITOR_TIME_END, Kin
 _WAITS = (Kind.SLEEP, Kind.WAIT, Kind.WAITED, Kind.EXIT)
 
 
+_PREFACE_OF_AGENT = b"Header for -agentlib:hprof"  # in jvm.hprof.txt of JDK 5 to 8
+
+
 def _exists(weekday: bytes, month: int, day: int, time: bytes, year: int) -> bool:
     """The calendar repeats every 400 years."""
     year = year % 400 + 2000
@@ -232,6 +235,8 @@ def _check_header(checker: Checker, line: bytes) -> bool:
         checker.date(found)
         return True
     old = match(line, OUTSIDE) is not None
+    if old:
+        checker.state.findings.recognise_agent()  # no other producer leaves the header out
     checker.state.report("ASC-001", "JAVA PROFILE 1.0.1 or 1.0.2, created and a date", show(line), "old" if old else "")
     checker.state.is_old = old
     if old:
@@ -251,6 +256,8 @@ def check(stream: BinaryIO, findings: Findings, observer: Observer | None = None
         if state.line == 1:
             in_preface = _check_header(checker, line.text)
         elif in_preface:
+            if line.text.startswith(_PREFACE_OF_AGENT):
+                findings.recognise_agent()
             in_preface = line.text != PREFACE_END or not line.ended
             after_preface = not in_preface
         elif line.text or not after_preface:

@@ -10,7 +10,9 @@ import errno
 import json
 import os
 import resource
+import shutil
 import sys
+import textwrap
 from collections import Counter
 from io import TextIOWrapper
 from pathlib import Path
@@ -23,6 +25,11 @@ from hprof_corpus.target import have_standard_error
 
 VALID, INVALID, IO_FAILED, NO_MEMORY = 0, 1, 3, 4
 INTERRUPTED = 130  # as the shell reports SIGINT
+_PROFILE_HELP = (
+    "jdk8-agent makes notes of the quirks of the agent of JDK 8; auto, the default, is jdk8-agent if that agent wrote the file, "
+    "else strict"
+)
+_WIDTH = 132  # of a line, where there is no terminal
 WORST_LAST = (VALID, INVALID, IO_FAILED, NO_MEMORY)
 
 
@@ -43,11 +50,18 @@ def _count(text: str) -> int:
     return int(text)
 
 
-def _text(name: str, finding: Finding) -> str:
+def _text(name: str, finding: Finding, with_quirk: bool) -> list[str]:
     rule = finding.rule
-    head = f"{finding.severity.value} {rule.id} {rule.name} at {name}:{finding.line}"
-    quirk = f"\n    {finding.quirk.says}; {finding.quirk.evidence}" if finding.quirk else ""
-    return f"{head}\n    expected {finding.expected}; found {finding.found}    SPEC {rule.clause}{quirk}\n"
+    quirk = f"known of the agent: {finding.quirk.says} ({finding.quirk.evidence})" if finding.quirk and with_quirk else ""
+    return [
+        f"{name}:{finding.line}: {finding.severity.value}[{rule.id}]: {rule.name} (TEXT.md {rule.clause})",
+        *(f"    {line}" for line in (f"expected {finding.expected}; found {finding.found}", quirk) if line),
+    ]
+
+
+def _wrapped(line: str, width: int) -> str:
+    indent = "    " if line.startswith(" ") else ""
+    return "\n".join(textwrap.wrap(line, width, subsequent_indent=f"{indent}    ", break_long_words=False, break_on_hyphens=False))
 
 
 def _plural(count: int, noun: str) -> str:
@@ -55,14 +69,21 @@ def _plural(count: int, noun: str) -> str:
 
 
 def _report_text(name: str, findings: Findings, lines: int) -> None:
+    """What a quirk is, and how many more findings there are, follow once: after the first and the last finding of a rule."""
+    width = max(shutil.get_terminal_size((_WIDTH, 24)).columns if sys.stdout.isatty() else _WIDTH, 40)
+    met: Counter[tuple[str, Severity]] = Counter()
     for finding in sorted(findings.kept, key=lambda one: one.line):
-        sys.stdout.write(_text(name, finding))
-    for (rule, severity), total in sorted(findings.totals.items(), key=lambda item: item[0][0]):
-        if findings.most and total > findings.most:
-            sys.stdout.write(f"{severity.value} {rule} ... ({total} findings, {findings.most} shown)\n")
+        key = (finding.rule.id, finding.severity)
+        met[key] += 1
+        text = _text(name, finding, met[key] == 1)
+        if met[key] == findings.most and findings.totals[key] > met[key]:
+            text.append(f"{name}: {key[1].value}[{key[0]}]: and {findings.totals[key] - met[key]} more")
+        for line in text:
+            sys.stdout.write(f"{_wrapped(line, width)}\n")
     counts = [_plural(findings.count(severity), severity.value) for severity in Severity if findings.count(severity)]
     verdict = "valid" if findings.valid else "invalid"
-    sys.stdout.write(f"{name}: {verdict}: {', '.join([*counts, _plural(lines, 'line')])}\n")
+    rest = ", ".join([*counts, _plural(lines, "line"), f"profile {findings.profile}"])
+    sys.stdout.write(f"{_wrapped(f'{name}: {verdict}: {rest}', width)}\n")
 
 
 def _totals(findings: Findings) -> dict[str, int]:
@@ -149,9 +170,9 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True)
     checking = commands.add_parser("check", help="check files", epilog=statuses)
     checking.add_argument("files", nargs="+", metavar="FILE", help="- is standard input")
-    checking.add_argument("--profile", choices=PROFILES, default="strict", help="jdk8-agent makes notes of the agent's quirks")
+    checking.add_argument("--profile", choices=PROFILES, default="auto", help=_PROFILE_HELP)
     checking.add_argument("--format", choices=("text", "json"), default="text")
-    checking.add_argument("--max-findings", type=_count, default=20, metavar="N", help="shown of each rule; 0 for all")
+    checking.add_argument("--max-findings", type=_count, default=5, metavar="N", help="shown of each rule; 0 for all")
     checking.add_argument("--max-memory", type=_size, metavar="SIZE", help="end with status 4 rather than use more")
     commands.add_parser("rules", help="list the rules")
     commands.add_parser("quirks", help="list the quirks of the agent")

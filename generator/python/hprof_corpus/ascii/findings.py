@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from hprof_corpus.ascii.rules import BY_ID, QUIRKS, Quirk, Rule, Severity
 
-PROFILES = ("strict", "jdk8-agent")
+PROFILES = ("auto", "strict", "jdk8-agent")
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,8 @@ class Finding:
 
 @dataclass
 class Findings:
-    """`most` findings of each rule and severity are kept; 0 keeps all."""
+    """`most` findings of each rule and severity are kept; 0 keeps all. The profile `auto` becomes jdk8-agent when the file shows
+    that the agent of JDK 8 wrote it; until then, and otherwise, it is strict."""
 
     profile: str = "strict"
     most: int = 20
@@ -30,8 +31,20 @@ class Findings:
     _quirks: dict[tuple[str, str], Quirk] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if self.profile == "jdk8-agent":
-            self._quirks = {(quirk.rule, quirk.shape): quirk for quirk in QUIRKS}
+        self.is_auto = self.profile == "auto"
+        if self.is_auto:
+            self.profile = "strict"
+        elif self.profile == "jdk8-agent":
+            self._allow_quirks()
+
+    def _allow_quirks(self) -> None:
+        self._quirks = {(quirk.rule, quirk.shape): quirk for quirk in QUIRKS}
+
+    def recognise_agent(self) -> None:
+        """The agent of JDK 8 wrote the file. Called before anything is found that may be a quirk."""
+        if self.is_auto:
+            self.profile = "jdk8-agent"
+            self._allow_quirks()
 
     def add(self, rule_id: str, line: int, expected: str, found: str, shape: str = "") -> None:
         rule = BY_ID[rule_id]
