@@ -188,15 +188,23 @@ void drop_heap_dump(struct engine *e); /* as if it had not begun */
 /* Part of this heap dump is missing or cannot be checked, so nothing in it is reported to be undefined. */
 void lose(struct engine *e);
 void settle_heap_dump(struct engine *e); /* ends one that might have gone on */
+/* False: the dump ended within. Otherwise the record ended, or was left (e->resume). */
+bool check_heap_record(struct engine *e, uint64_t length);
+bool check_subrecords(struct engine *e); /* from here on */
+
+/* ---- crossing.c ---- */
+/* The sub-record here crosses the end of its record: passes the part of it that is there. False if the dump ends before, or memory
+ * ran out. */
+bool crossing_subrecord(struct engine *e);
 /* Reports a sub-record that crossed the end of its record, once its rule is known; or drops it. */
 void settle_crossing(struct engine *e, enum rule rule);
 void drop_crossing(struct engine *e);
 /* At the header of a segment of `length` bytes: whether it goes on with the sub-record that crossed the end of the record before.
  * */
 bool crossing_goes_on(struct engine *e, uint64_t length);
-/* False: the dump ended within. Otherwise the record ended, or was left (e->resume). */
-bool check_heap_record(struct engine *e, uint64_t length);
-bool check_subrecords(struct engine *e); /* from here on */
+/* At the first byte of a HEAP_DUMP_SEGMENT of `length` bytes: if it begins with the rest of a sub-record from the preceding
+ * segment, moves past that. False if the dump ends before. */
+bool pass_crossing_part(struct engine *e, uint64_t length);
 
 /* ---- resume.c ---- */
 /* Reading failed in a heap dump record, at or after an offset: finds the way from that offset on, in the record and beyond it, and
