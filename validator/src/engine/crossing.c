@@ -1,5 +1,5 @@
-/* A sub-record that crosses the end of its heap dump record: the next record decides whether it goes on there, is joined and checked,
- * or which rule it breaks. */
+/* A sub-record that crosses the end of its heap dump record. The next record decides: either the sub-record goes on there, and
+ * is joined and checked, or it breaks a rule. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -49,8 +49,8 @@ uint64_t right_length(unsigned tag, const struct sight *body, uint64_t *least)
 
 /* ---- What follows ---- */
 
-/* Whether a record, whose header is at an offset, may be one: its tag is defined, its kind allows its length, and a heap dump record
- * begins with the tag of a sub-record. */
+/* Whether a record at an offset is plausible: its tag is defined, its kind allows its length, and a heap dump record begins with
+ * the tag of a sub-record. */
 static bool may_be_record(const struct sight *s, uint64_t at, const struct walk_item *record)
 {
     struct kind kind = kind_of(record->tag, s->id_size);

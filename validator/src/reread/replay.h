@@ -32,7 +32,7 @@ struct replay_item {
     struct jump jump; /* of damage or a part */
 };
 
-/* Goes to a record, or to a sub-record of the heap dump record that ends at heap_end (0 for a record). False if the input cannot. */
+/* Goes to a record (heap_end is 0), or to a sub-record of the heap dump record that ends at heap_end. False if the input cannot. */
 bool replay_seek(struct replay *r, uint64_t offset, uint64_t heap_end);
 
 static inline bool replay_is_in_heap(const struct replay *r)
