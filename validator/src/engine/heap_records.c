@@ -9,7 +9,7 @@
 void begin_heap_dump(struct engine *e)
 {
     heap_begin(&e->ck);
-    e->heap.lost = e->framing.heap_lost;
+    begin_losses(e);
 }
 
 void drop_heap_dump(struct engine *e)
@@ -58,13 +58,6 @@ void settle_heap_dump(struct engine *e)
     if (e->heap.is_pending)
         end_heap_dump(e);
     e->heap.is_pending = false;
-}
-
-/* The rest of this heap dump may define anything, so nothing is reported to be undefined. */
-void lose(struct engine *e)
-{
-    e->heap.lost = true;
-    e->file.lost |= MAY_DEFINE_THREADS;
 }
 
 /* ---- Faults of the framing ---- */
@@ -130,7 +123,6 @@ static bool pass_malformed(struct engine *e, enum frame why, const struct walk_i
     memcpy(first, e->in.at, n);
     look_for_zeros(e);
     end_sound_part(&e->run, at);
-    e->heap.malformed_segment = record_at;
     if (item->tag == TAG_HEAP_DUMP_END)
         lose_heap_end(e);
     e->position.sub = first;
@@ -138,16 +130,16 @@ static bool pass_malformed(struct engine *e, enum frame why, const struct walk_i
     report_malformed(e, why, at, bad, item);
     e->position.sub = NULL;
     note_overlong(e, &e->position, why == FRAME_TAG ? RULE_REC_013 : RULE_COUNT, at);
-    lose(e);
+    lose_after_malformed(e);
     if (!resume_in_record(e, at, end)) {
         skip_to_end(e, at);
         return false;
     }
     if (is_first && !e->resume.in_heap) { /* no sub-record is well-formed, so its tag may be wrong */
-        e->file.lost = MAY_DEFINE_ALL;
+        lose_definitions(e, MAY_DEFINE_ALL);
         if (e->heap.begin == record_at) {
             e->heap.open = false;
-            e->framing.heap_lost = true;
+            lose_heap_dump(e);
         }
     }
     if (e->resume.in_heap ? e->position.heap_end != end : e->in.offset != end)

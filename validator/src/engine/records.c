@@ -21,7 +21,7 @@ static void end_heap_record(struct engine *e, bool complete)
 {
     e->last_heap = e->position;
     if (!complete) {
-        e->heap.lost = true;
+        lose_part(e);
         report_truncated(e);
     }
     if (e->heap.open || (e->resume.pending && e->resume.in_heap))
@@ -77,7 +77,7 @@ static void check_heap_dump_end(struct engine *e)
     if (e->heap.open) {
         e->heap.open = false;
         end_heap_dump(e);
-    } else if (e->file.version != V101 && !e->framing.heap_lost && !e->position.record_length) {
+    } else if (e->file.version != V101 && !e->file.losses.heap_dump && !e->position.record_length) {
         report(&e->ck, RULE_REC_009, e->position.record_at, "a HEAP_DUMP_SEGMENT before it", "none");
     }
     e->framing.complete_until = e->in.offset;
@@ -171,7 +171,7 @@ static void check_by_tag(struct engine *e)
     uint64_t at = e->in.offset;
 
     if (is_of_no_version(e)) {
-        e->file.lost |= definitions_of_length(e->position.record_length, e->file.id_size);
+        lose_definitions(e, definitions_of_length(e->position.record_length, e->file.id_size));
         if (skip_body(e))
             old_version(e);
         return;
@@ -386,7 +386,7 @@ static void check_only_definitions(struct engine *e)
         others += counts[tag];
     for (size_t i = 0; i < sizeof definitions; i++)
         others -= counts[definitions[i]];
-    if (others || e->file.lost || e->framing.stopped)
+    if (others || e->file.losses.definitions || e->framing.stopped)
         return;
     e->position.record_number = e->framing.last_record ? counts[e->position.record_tag] : 0;
     report(&e->ck, RULE_REC_016, e->framing.last_record, "a record other than UTF8, LOAD_CLASS, FRAME and TRACE after it",
@@ -420,16 +420,17 @@ static void finish_records(struct engine *e)
     if (e->in.error || e->run.memory.exhausted)
         e->framing.truncated = true;
     if (e->framing.truncated)
-        e->file.lost = MAY_DEFINE_ALL;
+        lose_definitions(e, MAY_DEFINE_ALL);
     report_overlong(e);
     settle_unknown(e);
     drop_crossing(e);
     settle_heap_dump(e);
     check_only_definitions(e);
     if (e->heap.open) {
-        e->heap.lost |= end_was_reported(e);
-        if (!e->framing.truncated && e->file.version != V101 && !e->framing.heap_end_lost &&
-            e->heap.malformed_segment != e->heap.last_segment) {
+        if (end_was_reported(e))
+            lose_part(e);
+        if (!e->framing.truncated && e->file.version != V101 && !e->file.losses.heap_dump_end &&
+            e->file.losses.heap.malformed_segment != e->heap.last_segment) {
             e->position.record_tag = TAG_HEAP_DUMP_SEGMENT;
             e->position.record_number = e->heap.last_segment_number;
             report(&e->ck, RULE_REC_007, e->heap.last_segment, "a HEAP_DUMP_END after it", "the end of the file");

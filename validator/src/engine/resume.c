@@ -190,7 +190,8 @@ static void take_back(struct engine *e, uint8_t tag)
         run->instances--;
         run->next--;
     }
-    e->heap.archive.left_out |= tag == SUB_OBJECT_ARRAY_DUMP;
+    if (tag == SUB_OBJECT_ARRAY_DUMP)
+        lose_array(e);
     *count -= *count > 0;
 }
 
@@ -292,11 +293,8 @@ static void forget_since(struct engine *e, const struct checkpoint *to)
     uint64_t frontier = e->framing.frontier;
 
     findings_roll_back(&e->run.findings, &to->findings);
-    e->run.sum = to->sum;
-    memcpy(e->run.missing, to->missing, sizeof e->run.missing);
-    e->file.signs = to->signs;
-    e->framing = to->framing;
-    e->framing.frontier = frontier;
+    restore(e, to);
+    e->framing.frontier = frontier; /* time stays linear */
     forget_checkpoints(e, to);
 }
 
