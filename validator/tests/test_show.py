@@ -1,19 +1,25 @@
 """--show prints in the notation of the corpus, which assembles to the same bytes."""
 
 import gzip
+import json
+import random
 import re
 import struct
+from collections import Counter
 from pathlib import Path
 
 import pytest
-from dumps import OBJECT, VALID, class_dump, dump, instance, load_class, object_array, record, utf8
+from dumps import OBJECT, OBJECTS, VALID, class_dump, dump, instance, load_class, object_array, record, utf8
+from losses import MANY_BYTES, ONE_FAULT, draws, read, repair
 from tool import SOURCE, on_a_terminal, run
 
+from hprof_conformance import gold
 from hprof_corpus.assembler import assemble
 
 HEADER = 31
 ROW = re.compile(r"^.( *0x[0-9a-f]+)  +(?P<bytes>[0-9a-f]{2}(?: {1,2}[0-9a-f]{2})*)  ")
 TEXT = re.compile(r"^[> ](?: *0x[0-9a-f]+| +)  (?P<text>.*)$")
+DAMAGE = re.compile(r"^[> ] *(0x[0-9a-f]+)  +raw +# damage: ([0-9]+) bytes; ")
 SMALL = [
     path
     for path in sorted((SOURCE / "corpus/valid").glob("*.hprof"))
@@ -135,6 +141,19 @@ def test_it_fits_the_terminal(columns: int, tmp_path: Path) -> None:
         assert len(marked) == 1
 
 
+def texts(where: str, path: Path) -> dict[str, str]:
+    """The lines of records and sub-records, by their offsets, without names and what else is remarked."""
+    lines = run("--show", where, path).out.splitlines()
+    found = [(line[1:].split()[0], TEXT.match(line)) for line in lines if not ROW.match(line)]
+    return {where: match["text"].partition(" # ")[0].strip() for where, match in found if match and where.startswith("0x")}
+
+
+def damage(path: Path) -> list[tuple[int, int]]:
+    """The offset and the size of each stretch that is stepped over in a short dump."""
+    found = [DAMAGE.match(line) for line in run("--show", "0:1000", path).out.splitlines()]
+    return [(int(match[1], 16), int(match[2])) for match in found if match]
+
+
 def test_bytes_that_no_length_leads_to_are_shown(tmp_path: Path) -> None:
     good = instance(0x1000, OBJECT)
     path = tmp_path / "dump.hprof"
@@ -146,6 +165,116 @@ def test_bytes_that_no_length_leads_to_are_shown(tmp_path: Path) -> None:
     assert re.search(r"^>.* 13 ", done.out, re.MULTILINE)
     assert "instance-dump 0x1000" in done.out
     assert '"later"' in done.out  # the length of the segment leads to the following records
+    assert damage(path) == [(at, 41)]
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_damage_is_stepped_over(packed: bool, tmp_path: Path) -> None:
+    """What the damage did not touch is shown as without it, and the check skips the same bytes."""
+    seed = random.SystemRandom().randrange(1 << 32)
+    dice = random.Random(seed)
+    objects = [
+        instance(0x1000 + 8 * i, OBJECT) if dice.randrange(3) else object_array(0x1000 + 8 * i, OBJECTS, [0x1000] * i)
+        for i in range(40)
+    ]
+    whole, path = dump(*objects), tmp_path / "dump.hprof"
+    path.write_bytes(whole)
+    before = texts("0:1000", path)
+    first, count = dice.randrange(1, 20), dice.randrange(1, 4)
+    at = whole.index(objects[first])
+    end = at + sum(map(len, objects[first : first + count]))
+    broken = whole[:at] + b"\x77" + dice.randbytes(end - at - 1) + whole[end:]
+    path.write_bytes(gzip.compress(broken) if packed else broken)
+    assert damage(path) == [(at, end - at)], f"seed {seed}"
+    after = texts("0:1000", path)
+    untouched = {where: text for where, text in before.items() if not at <= int(where, 16) < end}
+    assert after == untouched | {hex(at): "raw"}, f"seed {seed}"
+    report = json.loads(run("--format", "json", path).out)
+    assert report["files"][0]["skipped"] == end - at, f"seed {seed}"
+    in_damage, next_one = (run("--show", f"{where}:0", path) for where in (end - 1, end))
+    assert (in_damage.status, next_one.status) == (1, 0)
+
+
+def test_a_heap_dump_record_whose_header_is_lost(tmp_path: Path) -> None:
+    objects = [instance(0x1000 + 8 * i, OBJECT) for i in range(30)]
+    whole = dump(*objects)
+    at, path = whole.index(b"\x1c\0\0\0\0"), tmp_path / "dump.hprof"
+    path.write_bytes(whole[:at] + b"\x58" * 9 + whole[at + 9 :])
+    assert damage(path) == [(at, 9)]
+    shown = run("--show", f"{whole.index(objects[7])}:1", path)
+    assert shown.status == 0
+    assert [line.split()[2] for line in shown.out.splitlines() if "instance-dump" in line] != []
+    assert re.search(r"^ +segment \{ +# its header is lost$", shown.out, re.MULTILINE)
+    assert "instance-dump 0x1038 " in next(line for line in shown.out.splitlines() if line.startswith(">"))
+
+
+def test_a_record_whose_length_is_wrong(tmp_path: Path) -> None:
+    """Its kind gives it a length, and the records after it are read."""
+    good, path = load_class(1, OBJECT, 1), tmp_path / "dump.hprof"
+    at = VALID.index(good)
+    path.write_bytes(VALID.replace(good, good[:5] + struct.pack(">I", len(good) - 5) + good[9:]))
+    shown = run("--show", f"{at + 3}:1", path)
+    assert (shown.status, damage(path)) == (1, [])
+    assert shown.err.endswith(f"the length of the record should be {len(good) - 9}\n")
+    assert [line.split()[1] for line in shown.out.splitlines() if "-class " in line or "utf8" in line] != []
+    assert "load-class serial 2" in shown.out
+    assert run("--show", f"{at + len(good)}:0", path).status == 0
+
+
+def test_an_instance_whose_length_is_wrong(tmp_path: Path) -> None:
+    """Its class gives it a size."""
+    objects = [instance(0x1000 + 8 * i, OBJECT) for i in range(30)]
+    wrong = objects[7][:-4] + struct.pack(">I", 0x7000)
+    path = tmp_path / "dump.hprof"
+    path.write_bytes(dump(*objects[:7], wrong, *objects[8:]))
+    (text, _) = here(f"{path.read_bytes().index(wrong)}:0", path)
+    assert "instance-dump 0x1038 " in text and "a length of 28672 bytes" in text
+    (text, _) = here(f"{path.read_bytes().index(objects[8])}:0", path)
+    assert "instance-dump 0x1040 " in text
+
+
+def test_a_sub_record_that_crosses_segments(tmp_path: Path) -> None:
+    objects = [instance(0x1000 + 8 * i, OBJECT) for i in range(30)]
+    whole = dump(*objects)
+    segment, cut = whole.index(b"\x1c\0\0\0\0"), whole.index(objects[10]) + 12
+    heap = whole[segment + 9 : -9]
+    split = cut - segment - 9
+    path = tmp_path / "dump.hprof"
+    path.write_bytes(whole[:segment] + record(0x1C, heap[:split]) + record(0x1C, heap[split:]) + whole[-9:])
+    for at, part in ((cut - 1, 1), (cut + 9, 2)):
+        (text, _) = here(f"{at}:0", path)
+        assert f"part {part} of a sub-record that crosses the end of its segment" in text
+    (text, _) = here(f"{cut + 9 + len(objects[10]) - 12}:0", path)
+    assert "instance-dump 0x1058 " in text
+    assert damage(path) == []
+
+
+@pytest.mark.parametrize("name", ["agent8", "jdk17", "sa17"])
+def test_what_a_repair_keeps_is_shown(name: str, tmp_path: Path) -> None:
+    """Of dumps of real JDKs with damage: sub-records near it that a repair keeps are shown, by the same decisions."""
+    original = read(gold.read(SOURCE, name))
+    (tmp_path / "original.hprof").write_bytes(original.data)
+    seed = random.SystemRandom().randrange(1 << 32)
+    number = Counter(original.data[s.at : s.end] for s in original.heap)
+    shown = 0
+    for i, kind, damages in draws(original, ONE_FAULT + MANY_BYTES, 1, seed):
+        if repair(original, damages, tmp_path).status:
+            continue
+        kept = read((tmp_path / "copy.hprof").read_bytes())
+        contents = {kept.data[s.at : s.end] for s in kept.heap}
+        after = next((n for n, s in enumerate(original.heap) if s.at >= damages[-1].end), 0)
+        shift = sum(len(d.by) - (d.end - d.at) for d in damages)
+        for s in original.heap[after : after + 12 : 4]:
+            content = original.data[s.at : s.end]
+            if s.at < damages[-1].end or number[content] > 1 or content not in contents:
+                continue
+            was = texts(f"{s.at}:0", tmp_path / "original.hprof")[hex(s.at)]
+            where = s.at + shift
+            done = run("--show", f"{where}:0", tmp_path / "broken.hprof")
+            assert done.status == 0, f"seed {seed}, draw {i}, {kind.__name__}, {where:#x}: {done.err}"
+            assert texts(f"{where}:0", tmp_path / "broken.hprof")[hex(where)] == was, f"seed {seed}, {kind.__name__}"
+            shown += 1
+    assert shown > 5
 
 
 def test_truncated(tmp_path: Path) -> None:

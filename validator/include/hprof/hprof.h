@@ -219,10 +219,11 @@ struct hprof_show {
 };
 
 /* Shows the records around an offset of a dump in a regular file, plain or gzip. The lengths of records lead to the offset, so that
- * a plain dump of any size takes a fraction of a second, and a compressed one as long as it takes to inflate.
- * HPROF_VALID: the records are shown. HPROF_INVALID: lengths do not lead to the offset, so only its bytes are shown; or the file
- * does not begin with a valid header. HPROF_USAGE: the dump has no such offset, or the file is not a regular file. HPROF_IO and
- * HPROF_LIMIT as usual. */
+ * a plain dump of any size takes a fraction of a second, and a compressed one as long as it takes to inflate. Where lengths do not
+ * lead on, the dump is checked first, and read as the check reads it: what that steps over is shown as bytes with a remark.
+ * HPROF_VALID: the records are shown. HPROF_INVALID: the offset is in what the check steps over, or in a record that is malformed
+ * or truncated; or the file does not begin with a valid header. HPROF_USAGE: the dump has no such offset, or the file is not a
+ * regular file. HPROF_IO and HPROF_LIMIT as usual. */
 enum hprof_status hprof_show_fd(int fd, struct hprof_show *show);
 
 /* ---- Repairing -------------------------------------------------------------------------------------------------- */

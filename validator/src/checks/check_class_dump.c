@@ -95,7 +95,7 @@ static void report_repeated_class(struct checker *ck, const struct CLASS_DUMP *r
 {
     struct finding *f;
 
-    if (ck->heap->end_lost)
+    if (ck->file->losses.heap.end)
         return;
     f = report(ck, RULE_CLS_009, at, "a class not yet dumped in this heap dump", "0x%" PRIx64, r->class_id);
     if (f)

@@ -92,7 +92,7 @@ void check_unload_class(struct checker *ck, const struct UNLOAD_CLASS *r, uint64
     struct recent_page near = {.page = NO_PAGE};
 
     if (!is_loaded(ck, r->class_serial)) {
-        if (!(ck->file->lost & MAY_DEFINE_CLASSES))
+        if (!(ck->file->losses.definitions & MAY_DEFINE_CLASSES))
             pending_uses_add(&ck->file->class_serial_uses, r->class_serial, SERIAL_OF_UNLOAD, at);
     } else if (id_set_define(&ck->file->unloaded_serials, &near, id_to_key(r->class_serial, sizeof(uint32_t)))) {
         report(ck, RULE_CLS_019, at, "a class not yet unloaded", "%" PRIu32 ", unloaded before", r->class_serial);
@@ -111,12 +111,12 @@ static void report_serial_use(void *context, uint64_t serial, const uint64_t fir
         [SERIAL_OF_UNLOAD] = {RULE_CLS_007, "UNLOAD_CLASS"},
     };
     struct checker *ck = context;
-    bool may_be_loaded = ck->file->lost & MAY_DEFINE_CLASSES || is_loaded(ck, (uint32_t)serial);
+    bool may_be_loaded = ck->file->losses.definitions & MAY_DEFINE_CLASSES || is_loaded(ck, (uint32_t)serial);
     unsigned role = may_be_loaded ? SERIAL_OF_UNLOAD : SERIAL_OF_FRAME;
 
     while (role < SERIAL_OF_UNLOAD && first[role] == NEVER_USED)
         role++;
-    if (first[role] != NEVER_USED && !(role == SERIAL_OF_UNLOAD && ck->file->unknown & MAY_DEFINE_CLASSES))
+    if (first[role] != NEVER_USED && !(role == SERIAL_OF_UNLOAD && ck->file->losses.unknown & MAY_DEFINE_CLASSES))
         report_late(ck, roles[role].rule, SHAPE_ANY, first[role], roles[role].path, "the serial of a loaded class", "%" PRIu32,
                     (uint32_t)serial);
 }
@@ -129,7 +129,7 @@ static void report_class_use(void *context, uint64_t id, const uint64_t first[US
     enum name_kind kind = class && !class->reused ? strings_name_kind(&ck->file->strings, class->name) : NAME_UNKNOWN;
     char path[NAME_SIZE], name[NAME_SIZE];
 
-    if (first[CLASS_IS_DUMPED] != NEVER_USED && !class && !(ck->file->lost & MAY_DEFINE_CLASSES))
+    if (first[CLASS_IS_DUMPED] != NEVER_USED && !class && !(ck->file->losses.definitions & MAY_DEFINE_CLASSES))
         report_within(ck, RULE_CLS_008, SHAPE_ANY, first[CLASS_IS_DUMPED], show_class_dump(ck->file, id, path, sizeof path),
                       "a class with a LOAD_CLASS", "0x%" PRIx64, id);
     if (kind == NAME_UNKNOWN)

@@ -202,7 +202,7 @@ static void count_missing(void *context, uint64_t id, unsigned flags)
 {
     struct checker *ck = context;
 
-    if (flags & ID_REFERENCED || (!ck->heap->archive.left_out && id_set_get(&ck->heap->archive.named, id) & ID_REFERENCED))
+    if (flags & ID_REFERENCED || (!ck->file->losses.heap.array && id_set_get(&ck->heap->archive.named, id) & ID_REFERENCED))
         ck->run->missing[SHAPE_ANY]++;
 }
 
@@ -226,9 +226,9 @@ void finish_objects(struct checker *ck, bool counts)
 {
     struct sweep sweep = {ck, archive_shape(ck)};
 
-    if (ck->heap->lost && counts)
+    if (ck->file->losses.heap.part && counts)
         id_set_sweep(&ck->heap->objects, count_missing, ck);
-    if (ck->heap->lost)
+    if (ck->file->losses.heap.part)
         return;
     pending_uses_finish(&ck->heap->kind_uses, report_kind_use, ck);
     pending_uses_finish(&ck->heap->object_uses, report_object_use, ck);

@@ -177,7 +177,7 @@ void finish_roots(struct checker *ck)
     struct frame_root root = {0};
     uint64_t trace_serial;
 
-    if (!ck->heap->lost)
+    if (!ck->file->losses.heap.part)
         pending_uses_finish(&ck->heap->root_thread_uses, report_thread_use, ck);
 
     /* Replaces the thread of each root by its stack trace, because threads are known only within the heap dump; the stack

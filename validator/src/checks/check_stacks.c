@@ -173,7 +173,7 @@ static void report_trace_use(void *context, uint64_t serial, const uint64_t firs
 static void report_thread_use(void *context, uint64_t serial, const uint64_t first[USE_ROLES])
 {
     struct checker *ck = context;
-    bool unknown = ck->file->unknown & MAY_DEFINE_THREADS;
+    bool unknown = ck->file->losses.unknown & MAY_DEFINE_THREADS;
     uint64_t ended = first[THREAD_OF_END];
 
     if (ended == NEVER_USED && !unknown)
@@ -187,7 +187,7 @@ static void report_thread_use(void *context, uint64_t serial, const uint64_t fir
     if (ended != NEVER_USED)
         report_late(ck, RULE_THR_005, SHAPE_ANY, ended, "END_THREAD", "a thread that was started",
                     "%" PRIu32 ", not started so far", (uint32_t)serial);
-    else if (first[THREAD_OF_TRACE] != NEVER_USED && !(ck->file->lost & MAY_DEFINE_THREADS) &&
+    else if (first[THREAD_OF_TRACE] != NEVER_USED && !(ck->file->losses.definitions & MAY_DEFINE_THREADS) &&
              !thread_is_known(ck, (uint32_t)serial))
         report_late(ck, RULE_STK_011, serial == 1 ? SHAPE_THREAD_ONE : SHAPE_ANY, first[THREAD_OF_TRACE], "TRACE > thread",
                     "0 or the serial of a thread", "%" PRIu32 ", which no START_THREAD or ROOT_THREAD_OBJECT has",
@@ -196,9 +196,9 @@ static void report_thread_use(void *context, uint64_t serial, const uint64_t fir
 
 void finish_stacks(struct checker *ck)
 {
-    if (!(ck->file->lost & MAY_DEFINE_FRAMES))
+    if (!(ck->file->losses.definitions & MAY_DEFINE_FRAMES))
         pending_uses_finish(&ck->file->frame_uses, report_frame_use, ck);
-    if (!(ck->file->lost & MAY_DEFINE_TRACES))
+    if (!(ck->file->losses.definitions & MAY_DEFINE_TRACES))
         pending_uses_finish(&ck->file->trace_uses, report_trace_use, ck);
     pending_uses_finish(&ck->file->thread_uses, report_thread_use, ck);
 }

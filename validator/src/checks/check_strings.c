@@ -148,7 +148,7 @@ static void report_use(void *context, uint64_t id, const uint64_t first[USE_ROLE
     if (strings_defined(&ck->file->strings, id))
         (in_dump ? report_within : report_late)(ck, RULE_STR_007, SHAPE_ANY, offset, paths[role],
                                                 "a string defined before it is named", "0x%" PRIx64 ", defined later", id);
-    else if (!(ck->file->lost & MAY_DEFINE_STRINGS))
+    else if (!(ck->file->losses.definitions & MAY_DEFINE_STRINGS))
         (in_dump ? report_within : report_late)(ck, RULE_STR_006, only_source ? SHAPE_SOURCE_FILE : SHAPE_ANY, offset,
                                                 paths[role], "the ID of a string", "0x%" PRIx64 ", not defined", id);
 }

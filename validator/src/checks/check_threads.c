@@ -7,9 +7,9 @@ static void report_started_again(struct checker *ck, uint32_t serial, uint64_t s
 {
     struct finding *f;
 
-    if (ck->file->lost & MAY_DEFINE_THREADS) /* skipped bytes may contain an END_THREAD */
+    if (ck->file->losses.definitions & MAY_DEFINE_THREADS) /* skipped bytes may contain an END_THREAD */
         return;
-    if (ck->file->unknown & MAY_DEFINE_THREADS) {
+    if (ck->file->losses.unknown & MAY_DEFINE_THREADS) {
         pending_uses_add(&ck->file->thread_uses, serial, THREAD_STARTED_AGAIN, at);
         return;
     }
@@ -40,13 +40,13 @@ void check_start_thread(struct checker *ck, const struct START_THREAD *r, uint64
 /* SPEC.md 4.9 END_THREAD. The START_THREAD must precede it in the file, unless skipped bytes may contain it. */
 void check_end_thread(struct checker *ck, const struct END_THREAD *r, uint64_t at)
 {
-    bool unknown = ck->file->unknown & MAY_DEFINE_THREADS;
+    bool unknown = ck->file->losses.unknown & MAY_DEFINE_THREADS;
     uint64_t state = 0;
 
     keymap_get(&ck->file->threads, r->thread_serial, &state);
     if (state & THREAD_LIVE)
         keymap_put(&ck->file->threads, r->thread_serial, state & ~(uint64_t)THREAD_LIVE);
-    else if (ck->file->lost & MAY_DEFINE_THREADS)
+    else if (ck->file->losses.definitions & MAY_DEFINE_THREADS)
         return;
     else if (!(state & THREAD_STARTED))
         pending_uses_add(&ck->file->thread_uses, r->thread_serial, unknown ? THREAD_NEVER_STARTED : THREAD_OF_END, at);

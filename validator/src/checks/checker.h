@@ -5,8 +5,7 @@
 
 #include "findings/run.h"
 #include "format/format.h"
-#include "format/subrecord.h"
-#include "input/input.h"
+#include "input/next_item.h"
 #include "state/file.h"
 
 /* The present record and sub-record. */
@@ -113,7 +112,7 @@ const char *show_class_after(const struct file *file, uint64_t class_id, char *t
 /* "CLASS_DUMP 0x7ff0a8 (java.lang.String)", a path within a record. */
 const char *show_class_dump(const struct file *file, uint64_t class_id, char *to, size_t size);
 
-/* ---- The window (window.c) ---- */
+/* ---- The window ---- */
 
 enum { HEAD_SIZE = 64 /* as many as the fixed part of any sub-record but CLASS_DUMP takes */ };
 
@@ -124,22 +123,6 @@ static inline struct cursor window(struct input *in, size_t n)
 
     return (struct cursor){in->at, in->at + (there < n ? there : n)};
 }
-
-/* At most n bytes ahead, and at most `left`, counted the same whatever happens to be in memory: no decision may depend on the
- * size of blocks. */
-static inline size_t look_at(struct input *in, size_t n, uint64_t left)
-{
-    size_t there;
-
-    if (n > left)
-        n = (size_t)left;
-    there = input_need(in, n);
-    return there < n ? there : n;
-}
-
-/* Measures the sub-record at the start of the window, with as many of its bytes as that takes. MEASURE_MORE if the `left`
- * bytes of the heap dump record are too few; *ended if the dump ends first. */
-enum measured measure_next(struct checker *ck, uint64_t left, struct measure *m, bool *ended);
 
 /* ---- Names, as every record uses them (check_strings.c) ---- */
 

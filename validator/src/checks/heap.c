@@ -48,8 +48,7 @@ void heap_begin(struct checker *ck)
     classes_begin_dump(&ck->file->classes);
     ck->run->findings.dump = ck->file->classes.dump;
     heap->begin = ck->position->record_at;
-    heap->malformed_segment = heap->records_within = 0;
-    heap->lost = heap->end_lost = false;
+    heap->records_within = 0;
     heap->wrong.held = false;
     memset(heap->segment.known_traces, 0, sizeof heap->segment.known_traces);
     heap->segment.dump = ck->file->classes.dump;

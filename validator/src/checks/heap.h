@@ -57,18 +57,13 @@ struct archive {
     bool is_rooted;   /* the one that fits has a root */
     bool spoiled;     /* something else names an object that an array that fits names */
     bool undecided;   /* the log was given up */
-    bool left_out;    /* recovery left out an array that had been read: what arrays alone name may not be named */
 };
 
 struct heap {
     uint64_t begin;  /* its first record */
     bool open;       /* a series of segments */
     bool is_pending; /* a HEAP_DUMP that has ended by its length, but no record follows: it may go on */
-    bool lost;       /* part of it was skipped */
-    bool end_lost;   /* skipped bytes may have been its HEAP_DUMP_END, so that what follows may be another heap dump; */
-    uint64_t end_lost_at;
     uint64_t last_segment, last_segment_number;
-    uint64_t malformed_segment; /* the last one with a malformed sub-record, which may have hidden the end */
 
     uint32_t records_within; /* those that are no part of it */
 

@@ -53,12 +53,9 @@ struct framing {
     bool zeros;              /* zeros are where a record or a sub-record should be */
     uint64_t complete_until; /* the end of the latest HEAP_DUMP_END; 0 for none */
     bool segment_reported;   /* REC-005 was reported */
-    bool heap_lost;          /* a skipped record may have been a heap dump */
-    bool heap_end_lost;      /* a skipped record may have been a HEAP_DUMP_END */
     struct {                 /* the records of unknown tag since the last known record; held until a known one follows */
         uint64_t from, count;
         uint64_t skipped_before; /* what was skipped before the first */
-        bool may_end_heap;       /* one of them is empty, as HEAP_DUMP_END is: counts only if REC-003 is an error at the end */
     } unknown;
     struct { /* an empty heap dump record before what may be sub-records: its length may never have been filled in */
         uint64_t at, number;
@@ -83,7 +80,7 @@ struct checkpoint {
     struct framing framing;
     size_t loaded_classes;
     uint64_t missing[SHAPE_COUNT];
-    unsigned lost, unknown;
+    struct losses losses;
 };
 
 /* Of a compressed dump: see gzip_faults.c. A unit is a record, the header of a heap dump record, or a sub-record. */
@@ -155,10 +152,19 @@ static inline void take_checkpoint(const struct engine *e, struct checkpoint *to
                               .signs = e->file.signs,
                               .framing = e->framing,
                               .loaded_classes = e->file.classes.loaded.count,
-                              .lost = e->file.lost,
-                              .unknown = e->file.unknown};
+                              .losses = e->file.losses};
     memcpy(to->missing, e->run.missing, sizeof to->missing);
     findings_checkpoint(&e->run.findings, &to->findings);
+}
+
+/* What take_checkpoint() noted, except findings, becomes as it was. */
+static inline void restore(struct engine *e, const struct checkpoint *to)
+{
+    e->run.sum = to->sum;
+    memcpy(e->run.missing, to->missing, sizeof e->run.missing);
+    e->file.signs = to->signs;
+    e->file.losses = to->losses;
+    e->framing = to->framing;
 }
 
 /* ---- gzip_faults.c ---- */
@@ -184,19 +190,25 @@ uint64_t checked_until(const struct engine *e);
 /* ---- heap_records.c ---- */
 void begin_heap_dump(struct engine *e);
 void end_heap_dump(struct engine *e);
-void drop_heap_dump(struct engine *e); /* as if it had not begun */
-/* Part of this heap dump is missing or cannot be checked, so nothing in it is reported to be undefined. */
-void lose(struct engine *e);
+void drop_heap_dump(struct engine *e);   /* as if it had not begun */
 void settle_heap_dump(struct engine *e); /* ends one that might have gone on */
+/* False: the dump ended within. Otherwise the record ended, or was left (e->resume). */
+bool check_heap_record(struct engine *e, uint64_t length);
+bool check_subrecords(struct engine *e); /* from here on */
+
+/* ---- crossing.c ---- */
+/* The sub-record here crosses the end of its record: passes the part of it that is there. False if the dump ends before, or memory
+ * ran out. */
+bool crossing_subrecord(struct engine *e);
 /* Reports a sub-record that crossed the end of its record, once its rule is known; or drops it. */
 void settle_crossing(struct engine *e, enum rule rule);
 void drop_crossing(struct engine *e);
 /* At the header of a segment of `length` bytes: whether it goes on with the sub-record that crossed the end of the record before.
  * */
 bool crossing_goes_on(struct engine *e, uint64_t length);
-/* False: the dump ended within. Otherwise the record ended, or was left (e->resume). */
-bool check_heap_record(struct engine *e, uint64_t length);
-bool check_subrecords(struct engine *e); /* from here on */
+/* At the first byte of a HEAP_DUMP_SEGMENT of `length` bytes: if it begins with the rest of a sub-record from the preceding
+ * segment, moves past that. False if the dump ends before. */
+bool pass_crossing_part(struct engine *e, uint64_t length);
 
 /* ---- resume.c ---- */
 /* Reading failed in a heap dump record, at or after an offset: finds the way from that offset on, in the record and beyond it, and
@@ -232,8 +244,6 @@ bool skip_body(struct engine *e);
 void go_on_from(struct engine *e, uint64_t from, uint64_t skipped_before);
 /* Reads to the end without checking. */
 void skip_to_end(struct engine *e, uint64_t from);
-/* Skipped bytes may have held anything. */
-void lose_all(struct engine *e);
 /* Reports that the present record does not have the length of its kind or count, and resumes where a record follows. */
 void wrong_length(struct engine *e, enum rule rule, const char *expected, uint64_t right);
 /* Holds a record of unknown tag. */
@@ -247,8 +257,30 @@ void hold_empty(struct engine *e);
 bool was_unfilled(struct engine *e);
 /* Reports that the length of an empty heap dump record was not filled in, in place of REC-010. */
 void report_unfilled(struct engine *e, uint64_t at);
-/* Notes that skipped bytes may have been a HEAP_DUMP_END. */
+
+/* ---- losses.c ---- */
+/* A heap dump begins. */
+void begin_losses(struct engine *e);
+/* Skipped bytes may have defined this (enum may_define). */
+void lose_definitions(struct engine *e, unsigned definitions);
+/* They may have been sub-records of this heap dump; */
+void lose_part(struct engine *e);
+/* its rest may define anything; */
+void lose(struct engine *e);
+/* the same after a malformed sub-record of the present record; */
+void lose_after_malformed(struct engine *e);
+/* an array that had been read; */
+void lose_array(struct engine *e);
+/* a heap dump; */
+void lose_heap_dump(struct engine *e);
+/* a HEAP_DUMP_END; */
 void lose_heap_end(struct engine *e);
+/* anything. */
+void lose_all(struct engine *e);
+/* The present record, whose length is not the right one, is about to be skipped: its tag may be wrong instead. */
+void lose_record(struct engine *e, const struct sight *body, uint64_t right);
+/* The present record, of unknown tag, was skipped. */
+void lose_unknown(struct engine *e);
 /* Called at the end: if records of unknown tag are errors, what they may have defined is not called undefined. */
 void settle_unknown(struct engine *e);
 

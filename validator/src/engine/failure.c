@@ -21,7 +21,7 @@ void skip_to_end(struct engine *e, uint64_t from)
     input_skip(&e->in, UINT64_MAX);
     if (e->in.offset > from)
         e->run.sum.skipped += e->in.offset - from;
-    e->file.lost = MAY_DEFINE_ALL;
+    lose_definitions(e, MAY_DEFINE_ALL);
     e->framing.gave_up = !e->framing.truncated;
     e->framing.truncated = true;
 }
@@ -42,65 +42,6 @@ bool skip_body(struct engine *e)
         return true;
     report_truncated(e);
     return false;
-}
-
-/* ---- What may be missing ---- */
-
-void lose_heap_end(struct engine *e)
-{
-    if (!e->heap.end_lost)
-        e->heap.end_lost_at = e->in.offset;
-    e->framing.heap_end_lost = e->heap.end_lost = true;
-}
-
-/* Notes that skipped bytes may have held sub-records of this heap dump. */
-static void lose_heap(struct engine *e)
-{
-    e->framing.heap_lost = true;
-    e->heap.lost |= e->heap.open;
-    lose_heap_end(e);
-}
-
-void lose_all(struct engine *e)
-{
-    e->file.lost = MAY_DEFINE_ALL;
-    e->heap.lost = true;
-    lose_heap(e);
-}
-
-/* The present record, whose length is wrong, is about to be skipped: its tag may be wrong instead. */
-static void lose_record(struct engine *e, const struct sight *body, uint64_t right)
-{
-    uint64_t declared = e->position.record_length;
-
-    if (declared > right && declared - right >= RECORD_HEADER_SIZE) { /* it may contain other records */
-        e->file.lost = MAY_DEFINE_ALL;
-        lose_heap(e);
-        return;
-    }
-    e->file.lost |= definitions_of_tag(e->position.record_tag) | definitions_of_length(declared, e->file.id_size);
-    if (!declared)
-        lose_heap_end(e);
-    if (declared && subrecords_follow(body, 0, declared)) {
-        e->file.lost |= MAY_DEFINE_THREADS;
-        lose_heap(e);
-    }
-}
-
-void settle_unknown(struct engine *e)
-{
-    struct severity_choice choice;
-    const char *quirk;
-
-    if (!e->file.unknown && !e->framing.unknown.may_end_heap)
-        return;
-    choice = choose_severity(e, guess_producer(&e->run, &e->file));
-    if (findings_severity(&choice, RULE_REC_003, SHAPE_ANY, &quirk) != HPROF_ERROR) {
-        e->file.unknown = 0;
-        return;
-    }
-    e->file.lost |= e->file.unknown;
-    e->framing.heap_end_lost |= e->framing.unknown.may_end_heap;
 }
 
 /* ---- Records of unknown tag ---- */
@@ -176,8 +117,7 @@ void hold_unknown(struct engine *e)
         e->framing.unknown.from = at;
         e->framing.unknown.skipped_before = e->framing.skipped_before;
     }
-    e->file.unknown |= definitions_of_length(e->position.record_length, e->file.id_size);
-    e->framing.unknown.may_end_heap |= !e->position.record_length;
+    lose_unknown(e);
     end_sound_part(&e->run, at);
     report(&e->ck, RULE_REC_003, at, "the tag of a record", "0x%02x", e->position.record_tag);
     if (!is_record)
@@ -305,7 +245,7 @@ bool was_unfilled(struct engine *e)
     else
         report_unfilled(e, at);
     findings_end(&e->run.findings);
-    e->heap.lost = true;
+    lose_part(e);
     if (!is_back && is_heap_dump_record(e->position.record_tag) && e->in.offset > failed_at + RECORD_HEADER_SIZE)
         go_on_from(e, e->in.offset, e->run.sum.skipped); /* its sub-records were read */
     else if (!is_back)

@@ -105,15 +105,13 @@ void forget_checkpoints(struct engine *e, const struct checkpoint *to)
 void restore_checkpoint(struct engine *e)
 {
     const struct checkpoint *to = e->checkpoints ? e->checkpoints->rolled_back_to : NULL;
+    const struct losses losses = e->file.losses;
 
     if (!to)
         return;
-    e->run.sum = to->sum;
-    memcpy(e->run.missing, to->missing, sizeof e->run.missing);
-    e->file.signs = to->signs;
-    e->framing.complete_until = to->framing.complete_until;
-    e->framing.failed = to->framing.failed;
-    e->framing.second_header = to->framing.second_header;
+    restore(e, to);
+    e->framing.truncated = e->framing.stopped = true;
+    e->file.losses = losses;                                    /* what was skipped is still missing */
     chunks_shrink(&e->file.classes.loaded, to->loaded_classes); /* their names are those of a producer */
     end_sound_part(&e->run, to->record_at);
     e->run.sum.skipped = e->in.offset - e->run.sum.sound_until;

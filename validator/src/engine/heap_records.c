@@ -1,10 +1,7 @@
 /* Heap dumps (SPEC.md 5, 6.1): their beginning and end, and the sub-records of one heap dump record. */
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "engine/engine.h"
-#include "format/subrecord.h"
 #include "reread/reread.h"
 
 /* ---- A heap dump begins and ends ---- */
@@ -12,7 +9,7 @@
 void begin_heap_dump(struct engine *e)
 {
     heap_begin(&e->ck);
-    e->heap.lost = e->framing.heap_lost;
+    begin_losses(e);
 }
 
 void drop_heap_dump(struct engine *e)
@@ -63,13 +60,6 @@ void settle_heap_dump(struct engine *e)
     e->heap.is_pending = false;
 }
 
-/* The rest of this heap dump may define anything, so nothing is reported to be undefined. */
-void lose(struct engine *e)
-{
-    e->heap.lost = true;
-    e->file.lost |= MAY_DEFINE_THREADS;
-}
-
 /* ---- Faults of the framing ---- */
 
 /* A failure in a heap dump record whose end is not known to lie in the dump. */
@@ -95,15 +85,16 @@ static void note_overlong(struct engine *e, const struct position *p, enum rule 
 }
 
 /* SPEC.md 6.1, 6.3.3, 6.3.4, 6.7: a sub-record that cannot be there. */
-static void report_malformed(struct engine *e, enum measured why, uint64_t at, unsigned tag, unsigned bad,
-                             const struct measure *m)
+static void report_malformed(struct engine *e, enum frame why, uint64_t at, unsigned bad, const struct walk_item *item)
 {
-    enum rule rule = tag == SUB_PRIMITIVE_ARRAY_DUMP ? RULE_OBJ_008 : m->in_constant_pool ? RULE_CLS_014 : RULE_CLS_015;
+    enum rule rule = item->tag == SUB_PRIMITIVE_ARRAY_DUMP ? RULE_OBJ_008
+                     : item->in_constant_pool              ? RULE_CLS_014
+                                                           : RULE_CLS_015;
 
-    if (why == MEASURE_TAG)
-        report(&e->ck, RULE_REC_013, at, "the tag of a sub-record", "0x%02x", tag);
+    if (why == FRAME_TAG)
+        report(&e->ck, RULE_REC_013, at, "the tag of a sub-record", "0x%02x", item->tag);
     else
-        report(&e->ck, rule, at + m->bad_at, rule == RULE_OBJ_008 ? "4 to 11" : "2 or 4 to 11", "%u", bad);
+        report(&e->ck, rule, at + item->bad_at, rule == RULE_OBJ_008 ? "4 to 11" : "2 or 4 to 11", "%u", bad);
 }
 
 /* Where the record of the sub-records that are being read may go on after its end, two records in a row end it. */
@@ -119,11 +110,11 @@ static bool ends_here(struct engine *e)
 }
 
 /* Checking resumes where recovery finds the way. False if the dump ends before. */
-static bool pass_malformed(struct engine *e, enum measured why, const struct measure *m)
+static bool pass_malformed(struct engine *e, enum frame why, const struct walk_item *item)
 {
     uint64_t at = e->in.offset, record_at = e->position.record_at, end = e->position.heap_end;
     bool is_first = at == record_at + RECORD_HEADER_SIZE;
-    unsigned tag = *e->in.at, bad = why == MEASURE_TYPE ? e->in.at[m->bad_at] : 0;
+    unsigned bad = why == FRAME_TYPE ? e->in.at[item->bad_at] : 0;
     uint8_t first[HEAD_SIZE];
     size_t n = look_at(&e->in, HEAD_SIZE, end - at);
 
@@ -132,228 +123,27 @@ static bool pass_malformed(struct engine *e, enum measured why, const struct mea
     memcpy(first, e->in.at, n);
     look_for_zeros(e);
     end_sound_part(&e->run, at);
-    e->heap.malformed_segment = record_at;
-    if (tag == TAG_HEAP_DUMP_END)
+    if (item->tag == TAG_HEAP_DUMP_END)
         lose_heap_end(e);
     e->position.sub = first;
     e->position.sub_size = n;
-    report_malformed(e, why, at, tag, bad, m);
+    report_malformed(e, why, at, bad, item);
     e->position.sub = NULL;
-    note_overlong(e, &e->position, why == MEASURE_TAG ? RULE_REC_013 : RULE_COUNT, at);
-    lose(e);
+    note_overlong(e, &e->position, why == FRAME_TAG ? RULE_REC_013 : RULE_COUNT, at);
+    lose_after_malformed(e);
     if (!resume_in_record(e, at, end)) {
         skip_to_end(e, at);
         return false;
     }
     if (is_first && !e->resume.in_heap) { /* no sub-record is well-formed, so its tag may be wrong */
-        e->file.lost = MAY_DEFINE_ALL;
+        lose_definitions(e, MAY_DEFINE_ALL);
         if (e->heap.begin == record_at) {
             e->heap.open = false;
-            e->framing.heap_lost = true;
+            lose_heap_dump(e);
         }
     }
     if (e->resume.in_heap ? e->position.heap_end != end : e->in.offset != end)
         lose_all(e);
-    return true;
-}
-
-/* ---- A sub-record that crosses the end of its record ---- */
-
-enum {
-    PARTS_MEASURED = 16 /* all are measured again with the next, so their number is bounded */
-};
-
-/* The next record decides which rule it breaks (settle_crossing). */
-static bool crossing_subrecord(struct engine *e)
-{
-    uint64_t left = e->position.heap_end - e->in.offset, passed;
-    bool may_continue = e->position.record_tag == TAG_HEAP_DUMP_SEGMENT;
-    struct crossing_subrecord *cut = &e->cut;
-
-    drop_crossing(e);
-    *cut = (struct crossing_subrecord){.active = true,
-                                       .record_tag = e->position.record_tag,
-                                       .record_at = e->position.record_at,
-                                       .number = e->position.record_number,
-                                       .at = e->in.offset,
-                                       .had = left,
-                                       .passed = left,
-                                       .parts = 1,
-                                       .record_end = e->position.heap_end,
-                                       .skipped_before = e->run.sum.skipped,
-                                       .before = e->heap.wrong,
-                                       .tag = *e->in.at};
-    e->heap.wrong.held = false;
-    cut->bytes_size = left < HEAD_SIZE || (may_continue && left <= e->run.sizes.joined) ? (size_t)left : HEAD_SIZE;
-    if (input_need(&e->in, cut->bytes_size) < cut->bytes_size)
-        return false;
-    cut->bytes = memory_get(&e->run.memory, cut->bytes_size);
-    if (!cut->bytes)
-        return false;
-    cut->capacity = cut->bytes_size;
-    memcpy(cut->bytes, e->in.at, cut->bytes_size);
-    jumps_note(&e->file.jumps, e->in.offset, e->position.heap_end, 0, true);
-    if (!may_continue) /* the heap dump ends with this record */
-        lose(e);
-    passed = input_skip(&e->in, left);
-    e->run.sum.skipped += passed;
-    return passed == left;
-}
-
-void drop_crossing(struct engine *e)
-{
-    memory_put(&e->run.memory, e->cut.bytes, e->cut.capacity);
-    e->cut = (struct crossing_subrecord){0};
-}
-
-/* The size of the sub-record whose first part is in e->cut and whose second part begins the window; 0 if there is no such
- * sub-record. *more if a segment of this length is too short to know. */
-static uint64_t measure_crossing(struct engine *e, uint64_t length, bool *more)
-{
-    const struct crossing_subrecord *cut = &e->cut;
-    bool whole = cut->bytes_size == cut->passed; /* else the fixed part is there */
-    size_t ahead =
-        whole ? look_at(&e->in, cut->tag == SUB_CLASS_DUMP ? e->run.sizes.class_dump : e->run.sizes.sight, length) : 0;
-    struct measure m = {0};
-    uint8_t *joined = memory_get(&e->run.memory, cut->bytes_size + ahead);
-    enum measured result;
-
-    *more = false;
-    if (!joined)
-        return 0;
-    memcpy(joined, cut->bytes, cut->bytes_size);
-    if (ahead)
-        memcpy(joined + cut->bytes_size, e->in.at, ahead);
-    result = measure_subrecord(joined, cut->bytes_size + ahead, e->file.id_size, e->file.version, &m);
-    memory_put(&e->run.memory, joined, cut->bytes_size + ahead);
-    *more = result == MEASURE_MORE && whole && ahead == length && cut->parts <= PARTS_MEASURED;
-    return result == MEASURED && m.size > cut->passed ? m.size : 0;
-}
-
-/* Passes the next n bytes, which belong to the sub-record. False if the dump ends before, or memory ran out. */
-static bool pass_part(struct engine *e, uint64_t n)
-{
-    struct crossing_subrecord *cut = &e->cut;
-    uint64_t passed;
-
-    jumps_note(&e->file.jumps, e->in.offset, e->in.offset + n, e->position.heap_end, true);
-    if (cut->bytes_size == cut->passed && cut->size <= e->run.sizes.joined && cut->parts < e->run.sizes.joined_parts &&
-        input_need(&e->in, (size_t)n) >= n) {
-        void *bytes = cut->bytes;
-
-        if (!memory_grow(&e->run.memory, &bytes, &cut->capacity, cut->bytes_size + (size_t)n, 1))
-            return false;
-        cut->bytes = bytes;
-        memcpy(cut->bytes + cut->bytes_size, e->in.at, (size_t)n);
-        cut->bytes_size += (size_t)n;
-    }
-    cut->parts++;
-    cut->passed += n;
-    passed = input_skip(&e->in, n);
-    e->run.sum.skipped += passed;
-    return passed == n;
-}
-
-static void report_crossing(struct engine *e, enum rule rule)
-{
-    const struct crossing_subrecord *cut = &e->cut;
-    const char *name = hprof_subrecord_name(cut->tag);
-    char path[NAME_SIZE];
-
-    snprintf(path, sizeof path, "%s #%" PRIu64 " > %s", hprof_record_name(cut->record_tag), cut->number, name ? name : "");
-    end_sound_part(&e->run, rule == RULE_REC_012 ? cut->record_at : cut->at);
-    if (rule == RULE_REC_012)
-        report_late(&e->ck, rule, SHAPE_ANY, cut->record_at + RECORD_LENGTH_AT, "HEAP_DUMP", "the length of the heap dump",
-                    "a length that ends within a sub-record, followed by 4 GiB or more");
-    else
-        report_late(&e->ck, rule, SHAPE_ANY, cut->at, path,
-                    rule == RULE_REC_014 ? "a sub-record within one HEAP_DUMP_SEGMENT"
-                                         : "a sub-record that ends within its record",
-                    rule == RULE_REC_014 ? "one that the next segment goes on with; %" PRIu64 " bytes are in this one"
-                                         : "one that is longer than the %" PRIu64 " bytes left",
-                    cut->had);
-}
-
-void settle_crossing(struct engine *e, enum rule rule)
-{
-    if (e->cut.active) {
-        report_crossing(e, rule);
-        lose(e);
-    }
-    drop_crossing(e);
-}
-
-/* All parts of the sub-record have passed. It is checked like any other, unless it is too long to be joined. */
-static void check_joined(struct engine *e)
-{
-    struct crossing_subrecord cut = e->cut;
-    uint64_t heap_end = e->position.heap_end;
-    struct input_window window;
-
-    if (cut.bytes_size < cut.size) {
-        settle_crossing(e, RULE_REC_014);
-        return;
-    }
-    report_crossing(e, RULE_REC_014);
-    e->cut = (struct crossing_subrecord){0};
-    e->run.sum.skipped -= cut.size;
-    jumps_join(&e->file.jumps, cut.parts);
-    window = input_replace(&e->in, cut.bytes, cut.bytes_size);
-    e->in.offset = cut.at;
-    e->position.heap_end = cut.record_end;
-    e->heap.wrong = cut.before;
-    check_subrecord(&e->ck, cut.size);
-    e->position.heap_end = heap_end;
-    input_restore(&e->in, &window);
-    memory_put(&e->run.memory, cut.bytes, cut.capacity);
-}
-
-bool crossing_goes_on(struct engine *e, uint64_t length)
-{
-    size_t most = e->cut.tag == SUB_CLASS_DUMP ? e->run.sizes.class_dump : e->run.sizes.sight;
-    bool more = false, goes_on;
-    uint64_t size;
-    struct sight s;
-
-    if (input_need(&e->in, RECORD_HEADER_SIZE + most + e->run.sizes.sight) <= RECORD_HEADER_SIZE)
-        return false;
-    input_advance(&e->in, RECORD_HEADER_SIZE);
-    size = measure_crossing(e, length, &more);
-    s = sight_beyond(e, 0);
-    goes_on = more ? segment_continues(&s, length, length) : size && segment_continues(&s, length, size - e->cut.passed);
-    e->in.at -= RECORD_HEADER_SIZE; /* all of that was in memory */
-    e->in.offset -= RECORD_HEADER_SIZE;
-    return goes_on;
-}
-
-/* At the start of a HEAP_DUMP_SEGMENT of `length` bytes: if it begins with the rest of a sub-record from the preceding
- * segment, moves past that. False if the dump ends before. */
-static bool pass_crossing_part(struct engine *e, uint64_t length)
-{
-    struct sight s = sight_beyond(e, 0);
-    bool more = false;
-    uint64_t size, rest;
-
-    if (!begin_unit(e, s.size < length ? s.size : length))
-        return false;
-    size = e->cut.size ? e->cut.size : measure_crossing(e, length, &more);
-    rest = size ? size - e->cut.passed : 0;
-    s = sight_beyond(e, 0);
-    if (more && segment_continues(&s, length, length)) /* too short to know the size, so all of it belongs to the sub-record */
-        return pass_part(e, length);
-    if (!rest || !segment_continues(&s, length, rest)) {
-        settle_crossing(e, RULE_REC_015);
-        return true;
-    }
-    if (!begin_unit(e, rest < length ? rest : length))
-        return false;
-    e->cut.size = size;
-    if (!pass_part(e, rest < length ? rest : length)) {
-        settle_crossing(e, RULE_REC_014);
-        return false;
-    }
-    if (rest <= length)
-        check_joined(e);
     return true;
 }
 
@@ -422,24 +212,29 @@ static bool is_too_long(struct engine *e, uint64_t size)
 static bool check_or_recover(struct engine *e)
 {
     uint64_t left = e->position.heap_end - e->in.offset;
-    struct measure m = {0};
-    bool ended;
-    enum measured result = measure_next(&e->ck, left, &m, &ended);
+    struct walk_item item;
+    enum frame frame = next_subrecord(&e->in, left, e->file.id_size, e->file.version, &item);
 
-    if (!begin_unit(e, result == MEASURED ? m.size : left))
+    if (!begin_unit(e, item.size ? item.size : left))
         return false;
-    if (result == MEASURED && *e->in.at == SUB_INSTANCE_DUMP && resume_after_instance(e, m.size, left))
+    if (item.size && item.tag == SUB_INSTANCE_DUMP && resume_after_instance(e, item.size, left))
         return true;
-    if ((result == MEASURED && is_too_long(e, m.size)) || (result == MEASURE_MORE && ended && is_too_long(e, UINT64_MAX)))
+    if ((item.size || frame == FRAME_TRUNCATED) && is_too_long(e, item.size ? item.size : UINT64_MAX))
         return true;
-    if (result == MEASURE_MORE && ended)
+    switch (frame) {
+    case FRAME_RIGHT:
+        return check_subrecord(&e->ck, item.size) || ends_within(e);
+    case FRAME_UNSEEN: /* next_subrecord() sees enough */
+    case FRAME_TRUNCATED:
         return ends_here(e) || ends_within(e);
-    if (result == MEASURED && m.size <= left)
-        return check_subrecord(&e->ck, m.size) || ends_within(e);
-    if (result != MEASURE_TAG && result != MEASURE_TYPE)
+    case FRAME_CROSSES:
         return crossing_subrecord(e);
+    case FRAME_TAG:
+    case FRAME_TYPE:
+        break;
+    }
     e->heap.wrong.held = false;
-    return pass_malformed(e, result, &m);
+    return pass_malformed(e, frame, &item);
 }
 
 /* Checks the plain sub-records at the start of the window, of which n bytes belong to the heap dump record, in the fast

@@ -107,7 +107,7 @@ const char *choose_hint(const struct engine *e)
     for (size_t i = 0; i < sizeof causes / sizeof *causes; i++)
         if (totals[causes[i].rule])
             return causes[i].cause;
-    if (e->file.lost || e->framing.heap_lost)
+    if (e->file.losses.definitions || e->file.losses.heap_dump)
         return "part of the dump was not checked: what it may define is not reported to be undefined";
     if (has_objects_without_roots(e))
         return "no GC root is in the heap dump: analysers will drop every object";

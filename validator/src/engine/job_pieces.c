@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "engine/job.h"
-#include "format/subrecord.h"
 
 /* Read at once, as parts of the most: if records are short, and if they are long. */
 enum { AHEAD_SOME = 4, AHEAD_LITTLE = 64 };
@@ -39,38 +38,18 @@ static const uint8_t *look_at_header(struct engine *e, uint64_t at, uint64_t dis
     return n < RECORD_HEADER_SIZE ? NULL : p;
 }
 
-/* The bytes of the sub-record at p, n of which are in memory; 0 if that is not known. The quick part is for nearly all. */
-static inline uint64_t size_of_subrecord(const struct engine *e, const uint8_t *p, size_t n)
-{
-    const unsigned id = e->file.id_size;
-    struct measure m = {0};
-
-    if (n >= 1 + SIZE_OF(INSTANCE_DUMP, id) && *p == SUB_INSTANCE_DUMP)
-        return 1 + SIZE_OF(INSTANCE_DUMP, id) + (uint64_t)get_u4(p + 1 + OFFSET_OF(INSTANCE_DUMP, bytes, id));
-    return measure_subrecord(p, n, id, e->file.version, &m) == MEASURED ? m.size : 0;
-}
-
 /* The end of the first sub-record from an offset on that ends at `wanted` or later, all of them by their lengths; before that where
  * the next one has none, or ends after `end`. */
 static uint64_t find_cut(struct engine *e, uint64_t at, uint64_t wanted, uint64_t end)
 {
-    size_t n;
-    const uint8_t *p = find_ahead(e->jobs, at, &n);
+    for (bool is_read = false; at < wanted; is_read = true) {
+        size_t n;
+        const uint8_t *p = is_read ? read_ahead(e, at, e->run.sizes.ahead, &n) : find_ahead(e->jobs, at, &n);
+        uint64_t passed = walk_over(p, n, wanted - at, end - at, e->file.id_size, e->file.version);
 
-    while (at < wanted) {
-        uint64_t size = n ? size_of_subrecord(e, p, n) : 0;
-        size_t step;
-
-        if (!size) { /* more bytes may say it */
-            p = read_ahead(e, at, e->run.sizes.ahead, &n);
-            size = n ? size_of_subrecord(e, p, n) : 0;
-        }
-        if (!size || size > end - at)
+        if (is_read && !passed)
             break;
-        at += size;
-        step = size < n ? (size_t)size : n;
-        p += step;
-        n -= step;
+        at += passed;
     }
     return at;
 }
@@ -110,6 +89,7 @@ static uint64_t end_of_piece(struct engine *e, uint64_t at, uint64_t record_end)
 void gather_jobs(struct engine *e, struct batch *b, uint64_t at, uint64_t end)
 {
     uint8_t header[RECORD_HEADER_SIZE];
+    struct walk_item record;
     bool begins_record = false;
 
     b->begin = b->next = at;
@@ -131,13 +111,14 @@ void gather_jobs(struct engine *e, struct batch *b, uint64_t at, uint64_t end)
         if (!begins_record)
             continue;
         p = e->heap.open ? look_at_header(e, at, cut - piece->at) : NULL;
-        if (!p || get_u1(p) != TAG_HEAP_DUMP_SEGMENT || !get_u4(p + RECORD_LENGTH_AT)) {
+        record = p ? walk_header(p) : (struct walk_item){0};
+        if (record.tag != TAG_HEAP_DUMP_SEGMENT || !record.length) {
             b->next = at;
             b->next_end = 0;
             return;
         }
         memcpy(header, p, RECORD_HEADER_SIZE);
+        end = at + record.size;
         at += RECORD_HEADER_SIZE;
-        end = at + get_u4(header + RECORD_LENGTH_AT);
     }
 }

@@ -198,12 +198,13 @@ void do_jobs(void *context, unsigned number)
 /* Moves to the first sub-record of the segment at the start of the buffer. False if there is none. */
 static bool enter_segment(const struct job_thread *t, struct waiting_range *range)
 {
-    const uint8_t *header = t->buffer + (range->at - t->at);
+    struct sight s = {.at = t->buffer, .size = t->size};
+    struct walk_item record;
 
-    if (t->at + t->size - range->at < RECORD_HEADER_SIZE || get_u1(header) != TAG_HEAP_DUMP_SEGMENT)
+    if (walk_record(&s, range->at - t->at, &record) != FRAME_RIGHT || record.tag != TAG_HEAP_DUMP_SEGMENT)
         return false;
-    range->at += RECORD_HEADER_SIZE;
-    range->record_end = range->at + get_u4(header + RECORD_LENGTH_AT);
+    range->record_end = range->at + record.size;
+    range->at += record.head;
     return true;
 }
 

@@ -142,7 +142,7 @@ static void choose_due(struct engine *e)
 static bool may_begin(const struct engine *e)
 {
     return e->in.offset >= e->jobs->due && !e->heap.wrong.held && !e->cut.active && !e->run.memory.exhausted &&
-           !e->heap.end_lost;
+           !e->file.losses.heap.end;
 }
 
 /* The batch that was gathered ahead, if the coordinator has reached its beginning; else a new one. */
@@ -357,14 +357,10 @@ bool jobs_roll_back(struct engine *e)
     findings_roll_back(&e->run.findings, &to->findings);
     chunks_shrink(&e->run.findings.wanted, j->wanted);
     jumps_shrink(&e->file.jumps, to->record_at);
-    e->run.sum = to->sum;
-    e->file.signs = to->signs;
-    e->framing = to->framing;
+    restore(e, to);
     if (e->unfilled)
         *e->unfilled = j->unfilled;
     e->resume = (struct resumption){0};
-    e->file.lost = to->lost;
-    e->file.unknown = to->unknown;
     return input_seek(&e->in, to->record_at);
 }
 

@@ -21,7 +21,7 @@ static void end_heap_record(struct engine *e, bool complete)
 {
     e->last_heap = e->position;
     if (!complete) {
-        e->heap.lost = true;
+        lose_part(e);
         report_truncated(e);
     }
     if (e->heap.open || (e->resume.pending && e->resume.in_heap))
@@ -33,7 +33,7 @@ static void end_heap_record(struct engine *e, bool complete)
 }
 
 /* HEAP_DUMP and HEAP_DUMP_SEGMENT. */
-static void walk_heap_dump(struct engine *e)
+static void check_heap_dump(struct engine *e)
 {
     bool is_segment = e->position.record_tag == TAG_HEAP_DUMP_SEGMENT;
     bool within = !is_segment && e->heap.open && e->file.version != V101;
@@ -77,7 +77,7 @@ static void check_heap_dump_end(struct engine *e)
     if (e->heap.open) {
         e->heap.open = false;
         end_heap_dump(e);
-    } else if (e->file.version != V101 && !e->framing.heap_lost && !e->position.record_length) {
+    } else if (e->file.version != V101 && !e->file.losses.heap_dump && !e->position.record_length) {
         report(&e->ck, RULE_REC_009, e->position.record_at, "a HEAP_DUMP_SEGMENT before it", "none");
     }
     e->framing.complete_until = e->in.offset;
@@ -145,7 +145,7 @@ static void check_counted(struct engine *e, enum rule rule, bool (*check)(struct
 }
 
 /* SPEC.md 4.1 UTF8 */
-static void walk_string(struct engine *e)
+static void check_string(struct engine *e)
 {
     uint64_t least = SIZE_OF(UTF8, e->file.id_size);
 
@@ -165,20 +165,20 @@ static bool is_of_no_version(struct engine *e)
             !hprof_subrecord_name(get_u1(e->in.at)));
 }
 
-static void walk_record(struct engine *e)
+static void check_by_tag(struct engine *e)
 {
     char expected[NAME_SIZE];
     uint64_t at = e->in.offset;
 
     if (is_of_no_version(e)) {
-        e->file.lost |= definitions_of_length(e->position.record_length, e->file.id_size);
+        lose_definitions(e, definitions_of_length(e->position.record_length, e->file.id_size));
         if (skip_body(e))
             old_version(e);
         return;
     }
     switch ((enum record_tag)e->position.record_tag) {
     case TAG_UTF8:
-        walk_string(e);
+        check_string(e);
         return;
     case TAG_LOAD_CLASS:
         FIXED_RECORD(LOAD_CLASS, RULE_CLS_001, check_load_class(&e->ck, &r, at));
@@ -212,7 +212,7 @@ static void walk_record(struct engine *e)
         return;
     case TAG_HEAP_DUMP:
     case TAG_HEAP_DUMP_SEGMENT:
-        walk_heap_dump(e);
+        check_heap_dump(e);
         return;
     case TAG_HEAP_DUMP_END:
         check_heap_dump_end(e);
@@ -221,27 +221,14 @@ static void walk_record(struct engine *e)
     hold_unknown(e);
 }
 
-/* The header of a record, as far as the dump goes on. */
-struct header {
-    size_t size; /* RECORD_HEADER_SIZE if it is complete; else only `tag` is known, if that is there */
-    uint8_t tag;
-    uint32_t time, length;
-};
-
-static struct header see_header(struct engine *e)
+static enum frame see_header(struct engine *e, struct walk_item *header)
 {
-    const uint8_t *known = jobs_header(e), *p = known;
-    struct header header = {.size = known ? RECORD_HEADER_SIZE : look_at(&e->in, RECORD_HEADER_SIZE, RECORD_HEADER_SIZE)};
+    const uint8_t *known = jobs_header(e);
 
     if (!known)
-        p = e->in.at;
-    if (header.size)
-        header.tag = get_u1(p);
-    if (header.size == RECORD_HEADER_SIZE) {
-        header.time = get_u4(p + RECORD_TIME_AT);
-        header.length = get_u4(p + RECORD_LENGTH_AT);
-    }
-    return header;
+        return next_record(&e->in, header);
+    *header = walk_header(known);
+    return FRAME_RIGHT;
 }
 
 /* A sub-record crossed the end of its record, and nothing continues it. Sub-records may begin within it: goes back to it, unless
@@ -273,12 +260,12 @@ static bool go_back_to_crossing(struct engine *e)
 
 /* Settles a sub-record that crossed the end of its record, if no segment continues it. False if checking does not go on with the
  * header here. */
-static bool settle_cut_before(struct engine *e, const struct header *header)
+static bool settle_cut_before(struct engine *e, const struct walk_item *header)
 {
     struct crossing_subrecord cut = e->cut;
     uint64_t end = cut.record_end;
     bool is_segment =
-        cut.record_tag == TAG_HEAP_DUMP_SEGMENT && header->size == RECORD_HEADER_SIZE && header->tag == TAG_HEAP_DUMP_SEGMENT;
+        cut.record_tag == TAG_HEAP_DUMP_SEGMENT && header->head == RECORD_HEADER_SIZE && header->tag == TAG_HEAP_DUMP_SEGMENT;
 
     if (!cut.active || (is_segment && (cut.parts > 1 || !header->length || crossing_goes_on(e, header->length))))
         return true;
@@ -294,13 +281,13 @@ static bool settle_cut_before(struct engine *e, const struct header *header)
 
 /* The bytes of the record that are checked at once: of a heap dump record the header, and if that says that it is empty, the
  * bytes after it. */
-static uint64_t unit_size(const struct header *header)
+static uint64_t unit_size(const struct walk_item *header)
 {
-    if (header->size < RECORD_HEADER_SIZE)
-        return header->size;
-    if (header->tag == TAG_HEAP_DUMP || header->tag == TAG_HEAP_DUMP_SEGMENT)
+    if (header->head < RECORD_HEADER_SIZE)
+        return header->head;
+    if (is_heap_dump_record(header->tag))
         return header->length ? RECORD_HEADER_SIZE : 2 * RECORD_HEADER_SIZE;
-    return RECORD_HEADER_SIZE + (uint64_t)header->length;
+    return header->size;
 }
 
 /* After an empty heap dump, a failure within this many records may mean that its length was never filled in. */
@@ -330,7 +317,8 @@ static void take_unfilled_checkpoint(struct engine *e)
 /* False if that was the last one. */
 static bool check_record(struct engine *e)
 {
-    struct header header;
+    struct walk_item header;
+    enum frame frame;
     bool known, in_heap = e->resume.pending && e->resume.in_heap;
 
     e->resume.pending = false;
@@ -338,7 +326,7 @@ static bool check_record(struct engine *e)
         resume_heap_record(e);
         return !e->framing.stopped;
     }
-    header = see_header(e);
+    frame = see_header(e, &header);
     show_progress(e);
     e->position.record_at = e->in.offset;
     e->framing.skipped_before = e->run.sum.skipped;
@@ -346,15 +334,15 @@ static bool check_record(struct engine *e)
         return false;
     if (!settle_cut_before(e, &header))
         return e->resume.pending;
-    if (header.size == 0)
+    if (header.head == 0)
         return false;
     if (e->heap.is_pending && records_follow_here(e, 1))
         settle_heap_dump(e);
     if (e->framing.stopped)
         return false;
     e->position.record_tag = header.tag;
-    if (header.size < RECORD_HEADER_SIZE) {
-        report_truncated_header(e, header.size);
+    if (frame == FRAME_TRUNCATED) {
+        report_truncated_header(e, (size_t)header.head);
         return e->resume.pending;
     }
     e->position.record_number = e->run.sum.record_counts[e->position.record_tag] + 1;
@@ -367,10 +355,10 @@ static bool check_record(struct engine *e)
     known = hprof_record_name(e->position.record_tag) != NULL;
     if (known && !release_unknown(e))
         return e->resume.pending;
-    input_go_on_at(&e->in, e->in.offset + RECORD_HEADER_SIZE);
+    input_go_on_at(&e->in, e->in.offset + header.head);
     if (known)
         note_signs(e, header.time);
-    walk_record(e);
+    check_by_tag(e);
     if (e->framing.stopped)
         return false;
     if (e->resume.pending && !is_of_heap_dump(header.tag))
@@ -398,7 +386,7 @@ static void check_only_definitions(struct engine *e)
         others += counts[tag];
     for (size_t i = 0; i < sizeof definitions; i++)
         others -= counts[definitions[i]];
-    if (others || e->file.lost || e->framing.stopped)
+    if (others || e->file.losses.definitions || e->framing.stopped)
         return;
     e->position.record_number = e->framing.last_record ? counts[e->position.record_tag] : 0;
     report(&e->ck, RULE_REC_016, e->framing.last_record, "a record other than UTF8, LOAD_CLASS, FRAME and TRACE after it",
@@ -432,16 +420,17 @@ static void finish_records(struct engine *e)
     if (e->in.error || e->run.memory.exhausted)
         e->framing.truncated = true;
     if (e->framing.truncated)
-        e->file.lost = MAY_DEFINE_ALL;
+        lose_definitions(e, MAY_DEFINE_ALL);
     report_overlong(e);
     settle_unknown(e);
     drop_crossing(e);
     settle_heap_dump(e);
     check_only_definitions(e);
     if (e->heap.open) {
-        e->heap.lost |= end_was_reported(e);
-        if (!e->framing.truncated && e->file.version != V101 && !e->framing.heap_end_lost &&
-            e->heap.malformed_segment != e->heap.last_segment) {
+        if (end_was_reported(e))
+            lose_part(e);
+        if (!e->framing.truncated && e->file.version != V101 && !e->file.losses.heap_dump_end &&
+            e->file.losses.heap.malformed_segment != e->heap.last_segment) {
             e->position.record_tag = TAG_HEAP_DUMP_SEGMENT;
             e->position.record_number = e->heap.last_segment_number;
             report(&e->ck, RULE_REC_007, e->heap.last_segment, "a HEAP_DUMP_END after it", "the end of the file");

@@ -1,7 +1,6 @@
 /* See recovery.h. */
 #include "engine/recovery.h"
 
-#include "format/subrecord.h"
 #include "hprof/hprof.h"
 
 /* ---- Lengths by kind and count ---- */
@@ -50,33 +49,28 @@ uint64_t right_length(unsigned tag, const struct sight *body, uint64_t *least)
 
 /* ---- What follows ---- */
 
-/* Whether n bytes at p may begin with a record: its tag is defined, its kind allows its length, and a heap dump record begins with
+/* Whether a record at an offset is plausible: its tag is defined, its kind allows its length, and a heap dump record begins with
  * the tag of a sub-record. */
-static bool may_be_record(const struct sight *s, const uint8_t *p, size_t n)
+static bool may_be_record(const struct sight *s, uint64_t at, const struct walk_item *record)
 {
-    struct kind kind;
-    uint64_t length;
+    struct kind kind = kind_of(record->tag, s->id_size);
+    uint64_t body = at + RECORD_HEADER_SIZE;
 
-    if (n < RECORD_HEADER_SIZE)
+    if (is_heap_dump_record(record->tag) && record->length && body < s->size && !hprof_subrecord_name(s->at[body]))
         return false;
-    kind = kind_of(*p, s->id_size);
-    length = get_u4(p + RECORD_LENGTH_AT);
-    if (is_heap_dump_record(*p) && length && n > RECORD_HEADER_SIZE && !hprof_subrecord_name(p[RECORD_HEADER_SIZE]))
-        return false;
-    return kind.is_defined && (kind.has_tail ? length >= kind.fixed : length == kind.fixed);
+    return kind.is_defined && (kind.has_tail ? record->length >= kind.fixed : record->length == kind.fixed);
 }
 
 bool records_follow(const struct sight *s, uint64_t at, unsigned count)
 {
     for (; count && at < s->size; count--) {
-        const uint8_t *p = s->at + at;
-        uint64_t length;
+        struct walk_item record;
+        enum frame frame = walk_record(s, at, &record);
 
-        if (!may_be_record(s, p, s->size - (size_t)at))
-            return !s->ended && s->size - at < RECORD_HEADER_SIZE;
-        length = get_u4(p + RECORD_LENGTH_AT);
-        at += RECORD_HEADER_SIZE + length;
-        count += !length && is_heap_dump_record(*p); /* too little evidence */
+        if (frame != FRAME_RIGHT || !may_be_record(s, at, &record))
+            return frame == FRAME_UNSEEN;
+        at += record.size;
+        count += !record.length && is_heap_dump_record(record.tag); /* too little evidence */
     }
     return at <= s->size || !s->ended;
 }
@@ -90,24 +84,21 @@ bool subrecords_follow(const struct sight *s, uint64_t at, uint64_t left)
  * another one follows. */
 static bool chain_crosses(const struct sight *segment, uint64_t at, uint64_t length, unsigned whole)
 {
-    struct measure m = {0};
+    struct walk_item item = {0};
 
     if (length < segment->size ? segment->at[length] != TAG_HEAP_DUMP_SEGMENT : segment->ended)
         return false;
-    for (; at < length && at<segment->size; at += m.size, whole -= whole> 0) {
-        size_t n = segment->size - (size_t)at;
-        uint64_t left = length - at;
-
-        m = (struct measure){0};
-        switch (measure_subrecord(segment->at + at, n < left ? n : (size_t)left, segment->id_size, segment->version, &m)) {
-        case MEASURED:
-            if (m.size > left)
-                return !whole;
+    for (; at < length && at < segment->size; at += item.size) {
+        switch (walk_subrecord(segment, at, length - at, &item)) {
+        case FRAME_RIGHT:
+            whole -= whole > 0;
             break;
-        case MEASURE_MORE:
+        case FRAME_UNSEEN:
+        case FRAME_TRUNCATED:
+        case FRAME_CROSSES:
             return !whole;
-        case MEASURE_TAG:
-        case MEASURE_TYPE:
+        case FRAME_TAG:
+        case FRAME_TYPE:
             return false;
         }
     }
@@ -143,21 +134,13 @@ enum resume resume_after_record(const struct sight *body, uint64_t declared, uin
 /* Whether a sub-record may begin at an offset, `left` bytes before the end of its heap dump record. */
 static bool subrecord_fits(const struct sight *s, uint64_t at, uint64_t left)
 {
-    struct measure m = {0};
-    size_t n = s->size - (size_t)at;
+    struct walk_item item;
+    enum frame frame;
 
     if (!left)
         return true;
-    switch (measure_subrecord(s->at + at, n < left ? n : (size_t)left, s->id_size, s->version, &m)) {
-    case MEASURED:
-        return m.size <= left;
-    case MEASURE_MORE:
-        return n < left;
-    case MEASURE_TAG:
-    case MEASURE_TYPE:
-        break;
-    }
-    return false;
+    frame = walk_subrecord(s, at, left, &item);
+    return frame == FRAME_RIGHT || frame == FRAME_UNSEEN || frame == FRAME_TRUNCATED;
 }
 
 bool subrecord_follows(const struct sight *s)

@@ -3,23 +3,9 @@
 #ifndef HPROF_RECOVERY_H
 #define HPROF_RECOVERY_H
 
-#include "format/format.h"
+#include "format/walk.h"
 
 enum { WAY_SIGHT = 1 << 20 /* where the way is sought */ };
-
-static inline bool is_heap_dump_record(unsigned tag)
-{
-    return tag == TAG_HEAP_DUMP || tag == TAG_HEAP_DUMP_SEGMENT;
-}
-
-/* Bytes of the dump from some offset on. */
-struct sight {
-    const uint8_t *at;
-    size_t size;
-    bool ended; /* the dump ends after these bytes */
-    unsigned id_size;
-    enum version version;
-};
 
 /* The length that the body of a record must have, by its kind and its count. LENGTH_ANY if its kind allows any from `least` on
  * (*least is then what its fixed part takes), or if the count is out of sight. `body` are the first bytes of the body. */

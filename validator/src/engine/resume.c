@@ -164,17 +164,16 @@ static bool follow_trail(struct engine *e, uint64_t failed_at, struct trail *tra
     if (first == marks->count || !input_go_back(&e->in, marks->at[first % MARKS]))
         return false;
     while (e->in.offset < failed_at) {
-        struct measure m = {0};
-        bool ended;
+        struct walk_item item;
 
-        if (!input_need(&e->in, 1) || measure_next(&e->ck, failed_at - e->in.offset, &m, &ended) != MEASURED ||
-            m.size > failed_at - e->in.offset)
+        if (!input_need(&e->in, 1) ||
+            next_subrecord(&e->in, failed_at - e->in.offset, e->file.id_size, e->file.version, &item) != FRAME_RIGHT)
             return false;
         trail->at[trail->count % MARKS] = e->in.offset;
-        trail->tag[trail->count++ % MARKS] = *e->in.at;
+        trail->tag[trail->count++ % MARKS] = item.tag;
         if (has_size_of_class(e))
             trail->doubtful = trail->count;
-        input_skip(&e->in, m.size);
+        input_skip(&e->in, item.size);
     }
     if (trail->count - trail->doubtful > MARKS)
         trail->doubtful = trail->count - MARKS;
@@ -191,7 +190,8 @@ static void take_back(struct engine *e, uint8_t tag)
         run->instances--;
         run->next--;
     }
-    e->heap.archive.left_out |= tag == SUB_OBJECT_ARRAY_DUMP;
+    if (tag == SUB_OBJECT_ARRAY_DUMP)
+        lose_array(e);
     *count -= *count > 0;
 }
 
@@ -293,11 +293,8 @@ static void forget_since(struct engine *e, const struct checkpoint *to)
     uint64_t frontier = e->framing.frontier;
 
     findings_roll_back(&e->run.findings, &to->findings);
-    e->run.sum = to->sum;
-    memcpy(e->run.missing, to->missing, sizeof e->run.missing);
-    e->file.signs = to->signs;
-    e->framing = to->framing;
-    e->framing.frontier = frontier;
+    restore(e, to);
+    e->framing.frontier = frontier; /* time stays linear */
     forget_checkpoints(e, to);
 }
 

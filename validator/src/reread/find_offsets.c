@@ -408,7 +408,7 @@ static void meet_definition(struct checker *ck, uint64_t id, uint64_t offset)
         (is_class && classes_layout_of(&ck->file->classes, id)->at < offset)) /* CLS-009 */
         return;
     if (id_set_set(&ck->heap->twice, key, ID_REFERENCED) && offset >= ck->heap->twice_from &&
-        !(ck->heap->end_lost && offset >= ck->heap->end_lost_at)) {
+        !(ck->file->losses.heap.end && offset >= ck->file->losses.heap.end_at)) {
         ck->position->sub = sub;
         ck->position->sub_size = (size_t)(ck->in->end - sub);
         report_duplicate(ck, id, is_class, offset);

@@ -1,282 +1,39 @@
-/* See show.h. One walk over the records, by their lengths, finds the offset and the names of classes. A second walk goes item by
- * item around the offset. A third finds the class dumps of the instances among those items. */
+/* See show.h. Lengths lead to what is shown. If they fail on the way, or near what is shown, the dump is checked, and its records
+ * are found again by the jumps of the check. */
 #include "show/show.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "format/subrecord.h"
+#include "engine/validate.h"
 
 enum {
     SHOW_BLOCK = 1 << 15, /* bytes read at once: most of the dump is skipped */
-    AROUND_MAX = 1000,
-    CLASS_DUMP_MAX = 1 << 22
+    AROUND_MAX = 1000
 };
 
-static const uint64_t class_search_limit = UINT64_C(256) << 20; /* bytes of the heap dump */
+/* ---- The items ---- */
 
-struct cursor show_bytes(struct show *s, uint64_t offset, size_t n)
+/* The heap dump record that contains the items which follow. */
+static void open_heap(struct show *s, uint64_t at, uint64_t shown)
 {
-    size_t there;
+    struct item heap = {.kind = ITEM_HEAP, .offset = at};
+    struct cursor c = show_bytes(s, at, RECORD_HEADER_SIZE);
 
-    if (!input_seek(&s->in, offset))
-        return (struct cursor){NULL, NULL};
-    there = input_need(&s->in, n);
-    return (struct cursor){s->in.at, s->in.at + (there < n ? there : n)};
-}
-
-/* ---- Walking ---- */
-
-static void unreadable(struct item *item, uint64_t size, const char *why)
-{
-    item->kind = ITEM_UNREADABLE;
-    item->size = size;
-    snprintf(item->why, sizeof item->why, "%s", why);
-}
-
-/* Measures the sub-record here, with as many bytes as that takes. */
-static void measure_item(struct show *s, struct item *item)
-{
-    uint64_t left = s->heap_end - item->offset;
-
-    for (size_t want = 64;; want *= 4) {
-        size_t there = input_need(&s->in, want < left ? want : (size_t)left);
-        struct measure m;
-        enum measured result = measure_subrecord(s->in.at, there < left ? there : (size_t)left, s->id_size, s->version, &m);
-
-        if (result == MEASURED && m.size <= left) {
-            item->kind = ITEM_SUBRECORD;
-            item->size = m.size;
-            return;
-        }
-        if (result == MEASURE_MORE && there < left && there >= want && want < CLASS_DUMP_MAX)
-            continue;
-        if (result == MEASURE_TAG) {
-            char why[sizeof item->why];
-
-            snprintf(why, sizeof why, "no sub-record has the tag 0x%02x", s->in.at[0]);
-            unreadable(item, left, why);
-        } else {
-            unreadable(item, left,
-                       result == MEASURE_TYPE ? "a value of undefined type, whose size is unknown"
-                       : there < left && result == MEASURE_MORE
-                           ? "the dump ends within a sub-record"
-                           : "the sub-record is longer than the rest of its heap dump record");
-        }
-        return;
-    }
-}
-
-/* The record or sub-record that begins here. False at the end of the dump. */
-static bool read_item(struct show *s, struct item *item)
-{
-    size_t there;
-
-    item->offset = s->in.offset;
-    item->why[0] = '\0';
-    if (!item->offset) {
-        *item = (struct item){.kind = ITEM_HEADER, .size = HEADER_SIZE};
-        return true;
-    }
-    if (s->heap_end && item->offset >= s->heap_end)
-        s->heap = s->heap_end = 0;
-    item->heap = s->heap;
-    there = input_need(&s->in, RECORD_HEADER_SIZE);
-    if (!there)
-        return false;
-    if (s->heap_end) {
-        measure_item(s, item);
-        return true;
-    }
-    if (there < RECORD_HEADER_SIZE) {
-        unreadable(item, there, "the dump ends within the header of a record");
-        return true;
-    }
-    item->length = get_u4(s->in.at + RECORD_LENGTH_AT);
-    item->size = RECORD_HEADER_SIZE + item->length;
-    item->kind = s->in.at[0] == TAG_HEAP_DUMP || s->in.at[0] == TAG_HEAP_DUMP_SEGMENT ? ITEM_HEAP : ITEM_RECORD;
-    return true;
-}
-
-/* The offset of the next item. */
-static uint64_t end_of(const struct item *item)
-{
-    return item->offset + (item->kind == ITEM_HEAP ? RECORD_HEADER_SIZE : item->size);
-}
-
-/* Moves past an item. False if the dump ends within it. */
-static bool skip_item(struct show *s, const struct item *item)
-{
-    if (item->kind == ITEM_HEAP) {
-        s->heap = item->offset;
-        s->heap_end = item->offset + item->size;
-    }
-    return input_seek(&s->in, end_of(item)) && s->in.offset == end_of(item);
-}
-
-/* Adds the name that the record here defines. */
-static void add_names(struct show *s, const struct item *item)
-{
-    size_t want = item->size < NAMES_RECORD_BYTES ? (size_t)item->size : NAMES_RECORD_BYTES, there = input_need(&s->in, want);
-
-    names_add_record(&s->names, (struct cursor){s->in.at, s->in.at + (there < want ? there : want)});
-}
-
-/* ---- The walk of records ---- */
-
-/* The result of the walk over the records. */
-struct found {
-    uint64_t *recent; /* a ring with the offsets of the records up to the wanted offset */
-    size_t capacity, count;
-    bool is_found;       /* a record contains the wanted offset */
-    uint64_t heap_start; /* of the heap dump that contains it, or of the last one before it, or of the first one after it */
-    uint64_t size;       /* of the dump, as far as lengths lead */
-};
-
-static void walk_records(struct show *s, struct found *f)
-{
-    uint64_t target = s->asked->offset, after = 0;
-    bool heap_is_open = false;
-    struct item item;
-
-    while (!s->memory.exhausted && read_item(s, &item)) {
-        bool is_heap = item.kind == ITEM_HEAP;
-        uint8_t tag = *s->in.at;
-
-        if (item.kind == ITEM_RECORD)
-            add_names(s, &item);
-        if (is_heap && (!heap_is_open || tag == TAG_HEAP_DUMP) && (!f->is_found || !f->heap_start))
-            f->heap_start = item.offset;
-        if (!f->is_found) {
-            f->recent[f->count++ % f->capacity] = item.offset;
-        } else if (s->in.compressed && ++after > s->asked->around) {
-            return; /* going on would inflate the rest of the dump */
-        }
-        heap_is_open = tag == TAG_HEAP_DUMP_SEGMENT || (heap_is_open && tag != TAG_HEAP_DUMP_END);
-        f->size = item.offset + item.size;
-        if (target < f->size)
-            f->is_found = true;
-        if (item.kind == ITEM_UNREADABLE || input_skip(&s->in, item.size) < item.size)
-            return;
-    }
-}
-
-/* ---- The classes of instances ---- */
-
-struct pending {
-    uint64_t *ids; /* classes that are not found yet: of instances, or superclasses of classes that are found */
-    size_t count;
-};
-
-/* Replaces each class by the first class of its superclass chain that is not found yet. */
-static void follow_superclasses(struct show *s, struct pending *p)
-{
-    enum { DEPTH_MAX = 1 << 16 };
-
-    for (size_t i = 0; i < p->count;) {
-        uint64_t copy;
-        unsigned steps = 0;
-
-        while (p->ids[i] && steps++ < DEPTH_MAX && keymap_get(&s->classes, p->ids[i], &copy))
-            p->ids[i] = get_id((const uint8_t *)(uintptr_t)copy + 1 + OFFSET_OF(CLASS_DUMP, super_id, s->id_size), s->id_size);
-        if (p->ids[i] && steps <= DEPTH_MAX)
-            i++;
-        else
-            p->ids[i] = p->ids[--p->count];
-    }
-}
-
-static bool is_pending(const struct pending *p, uint64_t id)
-{
-    for (size_t i = 0; i < p->count; i++)
-        if (p->ids[i] == id)
-            return true;
-    return false;
-}
-
-static void keep_class(struct show *s, struct pending *p, const struct item *item)
-{
-    size_t there = input_need(&s->in, (size_t)item->size);
-    uint64_t id;
-    uint8_t *copy;
-
-    if (there < item->size)
-        return;
-    id = get_id(s->in.at + 1, s->id_size);
-    if (keymap_get(&s->classes, id, NULL))
-        return;
-    copy = arena_get(&s->copies, (size_t)item->size);
-    if (!copy)
-        return;
-    memcpy(copy, s->in.at, (size_t)item->size);
-    if (keymap_put(&s->classes, id, (uintptr_t)copy) && is_pending(p, id))
-        follow_superclasses(s, p);
-}
-
-/* Collects the class dumps, from the start of the heap dump on: most producers write all classes before the first instance. */
-static void find_classes(struct show *s, uint64_t heap_start, struct pending *p)
-{
-    struct item item;
-
-    s->heap = s->heap_end = 0;
-    if (!p->count || !input_seek(&s->in, heap_start))
-        return;
-    while (p->count && !s->memory.exhausted && s->in.offset - heap_start < class_search_limit && read_item(s, &item)) {
-        if (item.kind == ITEM_SUBRECORD && *s->in.at == SUB_CLASS_DUMP)
-            keep_class(s, p, &item);
-        if (!skip_item(s, &item))
-            return;
-    }
-}
-
-/* ---- The items around the offset ---- */
-
-static bool has_offset(const struct item *item, uint64_t offset)
-{
-    return offset >= item->offset && offset < end_of(item);
-}
-
-/* Collects the items to be shown: the one that contains the offset, and `around` items before and after it. */
-static size_t collect(struct show *s, struct item *items)
-{
-    size_t around = (size_t)s->asked->around, count = 0, last = SIZE_MAX;
-    struct item item;
-
-    while (count <= last && !s->memory.exhausted && read_item(s, &item)) {
-        bool is_asked_for = has_offset(&item, s->asked->offset);
-
-        if (last == SIZE_MAX && count > around)
-            memmove(items, items + 1, --count * sizeof *items);
-        items[count++] = item;
-        if (is_asked_for)
-            last = count - 1 + around;
-        if (!skip_item(s, &item)) {
-            if (item.kind != ITEM_UNREADABLE)
-                snprintf(items[count - 1].why, sizeof item.why, "the dump ends within a %srecord", item.heap ? "sub-" : "");
-            break;
-        }
-    }
-    return count;
-}
-
-/* Adds the classes of the instances among the items. */
-static void need_classes(struct show *s, const struct item *items, size_t count, struct pending *p)
-{
-    for (size_t i = 0; i < count; i++) {
-        struct cursor c = show_bytes(s, items[i].offset, 1 + SIZE_OF(INSTANCE_DUMP, s->id_size));
-        struct INSTANCE_DUMP r;
-
-        if (items[i].kind == ITEM_SUBRECORD && cursor_take(&c, 1) && c.at[-1] == SUB_INSTANCE_DUMP &&
-            read_INSTANCE_DUMP(&c, s->id_size, &r) && !is_pending(p, r.class_id))
-            p->ids[p->count++] = r.class_id;
-    }
+    if (at == shown)
+        heap.why_open = "goes on";
+    else if (cursor_left(&c) < RECORD_HEADER_SIZE || !is_heap_dump_record(*c.at))
+        heap.why_open = "its header is lost";
+    else
+        heap.length = walk_header(c.at).length;
+    show_item(s, &heap);
 }
 
 /* Shows the items, and opens and closes heap dump records between them as in a complete text. */
 static void show_items(struct show *s, const struct item *items, size_t count)
 {
-    uint64_t open = 0;
+    uint64_t open = 0, shown = 0;
 
     for (size_t i = 0; i < count && !s->memory.exhausted; i++) {
         if (open && items[i].heap != open) {
@@ -284,15 +41,15 @@ static void show_items(struct show *s, const struct item *items, size_t count)
             open = 0;
         }
         if (items[i].heap && !open) {
-            struct item heap = {.kind = ITEM_HEAP, .offset = items[i].heap};
-            struct cursor c = show_bytes(s, heap.offset, RECORD_HEADER_SIZE);
-
-            heap.length = cursor_left(&c) == RECORD_HEADER_SIZE ? get_u4(c.at + RECORD_LENGTH_AT) : 0;
-            show_item(s, &heap);
-        } else if (items[i].kind == ITEM_HEAP && i + 1 < count && items[i + 1].heap == items[i].offset) {
-            show_item(s, &items[i]);
-            open = items[i].offset;
-            continue;
+            open_heap(s, items[i].heap, shown);
+            shown = items[i].heap;
+        } else if (items[i].kind == ITEM_HEAP) {
+            shown = items[i].offset;
+            if (i + 1 < count && items[i + 1].heap == shown) {
+                show_item(s, &items[i]);
+                open = shown;
+                continue;
+            }
         }
         open = items[i].heap;
         show_item(s, &items[i]);
@@ -303,7 +60,7 @@ static void show_items(struct show *s, const struct item *items, size_t count)
         show_heap_end(s);
 }
 
-/* ---- The whole ---- */
+/* ---- Failures ---- */
 
 static const char no_memory[] = "memory ran out";
 
@@ -341,62 +98,141 @@ static bool read_dump_header(struct show *s)
     if (input_need(&s->in, HEADER_SIZE) < HEADER_SIZE)
         return false;
     p = s->in.at;
-    s->id_size = get_u4(p + HEADER_STRING_SIZE);
+    s->replay.id_size = get_u4(p + HEADER_STRING_SIZE);
     if (memcmp(p, magic, sizeof magic - 1) != 0 || p[sizeof magic - 1] < '1' || p[sizeof magic - 1] > '3' || p[sizeof magic] ||
-        (s->id_size != 4 && s->id_size != 8))
+        (s->replay.id_size != 4 && s->replay.id_size != 8))
         return false;
-    s->version = (enum version)(p[sizeof magic - 1] - '0');
+    s->replay.version = (enum version)(p[sizeof magic - 1] - '0');
     return true;
 }
 
-static enum hprof_status show_around(struct show *s, struct found *f, struct item *items, struct pending *p)
+/* ---- The check ---- */
+
+static void note_jump(void *context, const struct jump *jump)
 {
-    uint64_t offset = s->asked->offset;
+    struct show *s = context;
+    struct jump *copy = chunks_add(&s->jumps.list);
+
+    if (copy)
+        *copy = *jump;
+}
+
+static void on_summary(void *context, const struct hprof_summary *summary)
+{
+    struct show *s = context;
+
+    s->size = summary->bytes;
+    if (summary->failure)
+        snprintf(s->asked->failure, sizeof s->asked->failure, "%s", summary->failure);
+}
+
+/* Asks the check how it reads the dump: all that steps over damage does so by the same decisions. */
+static enum hprof_status ask_check(struct show *s)
+{
+    struct hprof_options options;
+    enum hprof_status status;
+
+    hprof_options_init(&options);
+    options.allocator = s->asked->allocator;
+    options.on_summary = on_summary;
+    options.context = s;
+    status = validate_with_jumps(s->fd, &options, note_jump);
+    s->is_checked = true;
+    if (status == HPROF_LIMIT && !s->asked->failure[0])
+        return fail(s, status, no_memory);
+    return status == HPROF_INVALID ? HPROF_VALID : status;
+}
+
+/* ---- Around the offset ---- */
+
+struct room {
+    struct found found;
+    struct item *items;
+    uint64_t *ids;
+};
+
+/* Finds the items around the offset. Their number is 0 if the dump has no such offset. */
+static size_t find_items(struct show *s, struct room *room)
+{
+    struct found *f = &room->found;
     struct cursor c;
     size_t count;
 
-    walk_records(s, f);
-    if (!s->in.error) {
-        c = show_bytes(s, offset, 1);
-        if (!f->is_found || !cursor_left(&c))
-            return fail_beyond_end(s);
+    *f = (struct found){.recent = f->recent, .capacity = f->capacity};
+    show_find(s, f);
+    c = show_bytes(s, s->asked->offset, 1);
+    if (s->in.error || s->memory.exhausted || !cursor_left(&c))
+        return 0;
+    count = show_collect(s, f, room->items);
+    show_find_classes(s, f->heap_start, room->items, count, room->ids);
+    return count;
+}
+
+static void begin_names(struct show *s)
+{
+    names_init(&s->names, &s->memory, &s->key, s->replay.id_size);
+    keymap_init(&s->classes, &s->memory, &s->key, s->replay.id_size, sizeof(uint64_t));
+    arena_init(&s->copies, &s->memory);
+}
+
+static void end_names(struct show *s)
+{
+    names_clear(&s->names);
+    keymap_clear(&s->classes);
+    arena_clear(&s->copies);
+}
+
+static enum hprof_status show_around(struct show *s, struct room *room)
+{
+    uint64_t offset = s->asked->offset;
+    size_t count = find_items(s, room);
+
+    if (count && s->is_damaged) {
+        enum hprof_status status = ask_check(s);
+
+        if (status != HPROF_VALID)
+            return status;
+        end_names(s);
+        begin_names(s);
+        count = find_items(s, room);
     }
-    s->heap = s->heap_end = 0;
-    input_seek(&s->in, f->recent[f->count > f->capacity ? f->count % f->capacity : 0]);
-    count = collect(s, items);
-    need_classes(s, items, count, p);
-    if (f->heap_start)
-        find_classes(s, f->heap_start, p);
-    show_items(s, items, count);
+    if (!count && !s->in.error && !s->memory.exhausted)
+        return fail_beyond_end(s);
+    show_items(s, room->items, count);
     for (size_t i = 0; i < count; i++)
-        if (items[i].why[0] && has_offset(&items[i], offset))
-            return fail(s, HPROF_INVALID, items[i].why);
+        if (room->items[i].why[0] && item_has(&room->items[i], offset))
+            return fail(s, HPROF_INVALID, room->items[i].why);
     return HPROF_VALID;
 }
 
 static enum hprof_status show_dump(struct show *s)
 {
-    struct found f = {.capacity = (size_t)s->asked->around + 1};
-    size_t most = 2 * (size_t)s->asked->around + 1;
-    struct item *items;
-    struct pending p = {0};
+    struct room room = {.found.capacity = (size_t)s->asked->around + 1};
+    size_t most = 2 * (size_t)s->asked->around + 1, recent = room.found.capacity * sizeof *room.found.recent;
     enum hprof_status status = HPROF_LIMIT;
 
-    f.recent = memory_get_zeroed(&s->memory, f.capacity * sizeof *f.recent);
-    items = memory_get(&s->memory, most * sizeof *items);
-    p.ids = memory_get(&s->memory, most * sizeof *p.ids);
-    if (f.recent && items && p.ids)
-        status = show_around(s, &f, items, &p);
-    memory_put(&s->memory, f.recent, f.capacity * sizeof *f.recent);
-    memory_put(&s->memory, items, most * sizeof *items);
-    memory_put(&s->memory, p.ids, most * sizeof *p.ids);
+    room.found.recent = memory_get_zeroed(&s->memory, recent);
+    room.items = memory_get(&s->memory, most * sizeof *room.items);
+    room.ids = memory_get(&s->memory, most * sizeof *room.ids);
+    if (room.found.recent && room.items && room.ids) {
+        jumps_init(&s->jumps, &s->memory);
+        s->replay.in = &s->in;
+        s->replay.jumps = &s->jumps;
+        begin_names(s);
+        status = show_around(s, &room);
+        end_names(s);
+        jumps_clear(&s->jumps);
+    }
+    memory_put(&s->memory, room.found.recent, recent);
+    memory_put(&s->memory, room.items, most * sizeof *room.items);
+    memory_put(&s->memory, room.ids, most * sizeof *room.ids);
     return status;
 }
 
 /* What follows a header that is not valid cannot be read. */
 static enum hprof_status show_bad_header(struct show *s)
 {
-    struct item header = {.kind = ITEM_UNREADABLE, .size = input_need(&s->in, HEADER_SIZE), .why = "not a valid header"};
+    struct item header = {.kind = ITEM_DAMAGE, .size = input_need(&s->in, HEADER_SIZE), .why = "not a valid header"};
 
     if (header.size > HEADER_SIZE)
         header.size = HEADER_SIZE;
@@ -419,13 +255,7 @@ static enum hprof_status show_input(struct show *s, bool is_open)
         if (!s->in.error)
             return show_bad_header(s);
     } else if (is_open) {
-        names_init(&s->names, &s->memory, &s->key, s->id_size);
-        keymap_init(&s->classes, &s->memory, &s->key, s->id_size, sizeof(uint64_t));
-        arena_init(&s->copies, &s->memory);
         status = show_dump(s);
-        names_clear(&s->names);
-        keymap_clear(&s->classes);
-        arena_clear(&s->copies);
     }
     if (s->in.error) {
         input_reason(&s->in, reason, sizeof reason);
@@ -451,6 +281,7 @@ enum hprof_status hprof_show_fd(int fd, struct hprof_show *asked)
         return HPROF_LIMIT;
     }
     s->asked = asked;
+    s->fd = fd;
     s->key = hash_key_draw();
     memory_init(&s->memory, asked->allocator, 0);
     if (asked->around > AROUND_MAX)

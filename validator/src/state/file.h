@@ -10,6 +10,7 @@
 #include "state/heap_index.h"
 #include "state/id_set.h"
 #include "state/jumps.h"
+#include "state/losses.h"
 #include "state/pending_uses.h"
 #include "state/string_table.h"
 
@@ -34,8 +35,7 @@ struct __attribute__((packed, aligned(4))) trace {
 struct file {
     unsigned id_size;
     enum version version;
-    unsigned lost;    /* enum may_define: what skipped bytes may have defined. None of it is reported to be undefined */
-    unsigned unknown; /* likewise, what records of unknown tag may have defined: lost at the end, if REC-003 is an error then */
+    struct losses losses;
     struct jumps jumps;
     struct heap_index heap_index;
     struct producer_signs signs;
