@@ -9,6 +9,8 @@ import threading
 from dataclasses import dataclass
 from pathlib import Path
 
+from hprof_conformance import steps
+
 _SETTING_UP = threading.Lock()
 
 
@@ -80,9 +82,11 @@ def _in_sid(root: Path, folder: Path, major: int) -> Jvm:
         raise NotHereError(f"needs JDK {major}: HPROF_JDK{major} may name its home; root gets it from Debian sid")
     if not _home_in(folder, major) or not (folder / "proc" / "self").exists():
         setup = root / "conformance" / "producers" / "hotspot" / "setup-root"
-        run = subprocess.run([setup, folder, str(major)], capture_output=True, text=True, check=False)
-        if run.returncode:
-            raise NotHereError(f"setup-root {major} ended with {run.returncode}: {(run.stderr or run.stdout).strip()[-300:]}")
+        log = folder.with_name(f"{folder.name}.log")
+        status = steps.run([setup, folder, str(major)], root, log)
+        if status:
+            said = log.read_text(encoding="utf-8", errors="replace").strip()
+            raise NotHereError(f"setup-root {major} ended with {status}: {said[-300:]}")
     home = _home_in(folder, major)
     if not home:
         raise NotHereError(f"{folder} has no JDK {major}")

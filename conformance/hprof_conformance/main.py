@@ -13,7 +13,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from hprof_conformance import cases, expectations, matrix, page, producers, readers, report, texts, ways
+from hprof_conformance import cases, expectations, matrix, page, producers, readers, report, steps, texts, ways
 from hprof_conformance.command import RefusedError, run_command
 from hprof_conformance.session import Limits
 
@@ -188,6 +188,7 @@ def _run() -> int:
         if not asked.quiet:
             print(words, file=sys.stderr, flush=True)
 
+    steps.show(progress)
     all_cases = cases.names(root)
     if asked.list:
         _print_list(all_readers, all_producers, len(all_cases))

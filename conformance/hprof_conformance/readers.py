@@ -9,7 +9,7 @@ from pathlib import Path
 
 from hprof_conformance import javaproject, jvms
 from hprof_conformance.command import RefusedError, own_program
-from hprof_conformance.files import read_toml
+from hprof_conformance.files import locked, read_toml
 from hprof_conformance.javaproject import digest, install, need
 from hprof_conformance.jvms import NotHereError
 from hprof_corpus.truth import FEATURES
@@ -44,6 +44,7 @@ class Reader:
     crate: str = ""  # program: as `cargo install` takes it; empty if the folder holds a Cargo project
     start: list[str] = field(default_factory=list)  # program: what is installed, and its options before the file
     adapter: str = ""  # program: a module of hprof_conformance.adapters
+    few: str = ""  # why it may claim less than one of ten cases
     why: str = ""  # none: why it is not run
 
 
@@ -91,10 +92,11 @@ def _fetched(root: Path, reader: Reader, folder: Path) -> list[Path]:
     script = reader.folder / reader.fetched
     stamp = folder / "stamp"
     state = digest([script])
-    if not stamp.exists() or stamp.read_text(encoding="ascii") != state:
-        sid = jvms.in_sid(root, 8).root
-        install([script, sid, folder], root, folder.parent / f"{folder.name}.log")
-        stamp.write_text(state, encoding="ascii")
+    with locked(folder):
+        if not stamp.exists() or stamp.read_text(encoding="ascii") != state:
+            sid = jvms.in_sid(root, 8).root
+            install([script, sid, folder], root, folder.parent / f"{folder.name}.log")
+            stamp.write_text(state, encoding="ascii")
     return sorted(folder.glob("*.java"))
 
 
@@ -116,13 +118,14 @@ def _crate(root: Path, reader: Reader, build: Path) -> None:
     project = reader.folder / "Cargo.toml"
     shared = root / "conformance" / "readers" / "rust"
     state = digest([*reader.folder.glob("Cargo.*"), *reader.folder.glob("src/*.rs"), *shared.glob("*.rs")], reader.crate)
-    if stamp.exists() and stamp.read_text(encoding="ascii") == state:
-        return
-    build.mkdir(parents=True, exist_ok=True)
-    what: list[str | Path] = ["--path", reader.folder] if project.exists() else list(reader.crate.split())
-    options: list[str | Path] = ["--locked", "--quiet", "--force", "--root", build, "--target-dir", build.parent / "target"]
-    install([need("cargo"), "install", *options, *what], build, build / "cargo.log")
-    stamp.write_text(state, encoding="ascii")
+    with locked(build):
+        if stamp.exists() and stamp.read_text(encoding="ascii") == state:
+            return
+        build.mkdir(parents=True, exist_ok=True)
+        what: list[str | Path] = ["--path", reader.folder] if project.exists() else list(reader.crate.split())
+        options: list[str | Path] = ["--locked", "--quiet", "--force", "--root", build, "--target-dir", build.parent / "target"]
+        install([need("cargo"), "install", *options, *what], build, build / "cargo.log")
+        stamp.write_text(state, encoding="ascii")
 
 
 def command(root: Path, reader: Reader, build: Path) -> list[str]:
