@@ -27,6 +27,7 @@ FEATURES = (
     "no-heap-dump",
     "no-instances",
     "no-objects",
+    "no-java-lang-class",
 )
 OBJECTS = {
     "instances": ("INSTANCE_DUMP",),
@@ -36,6 +37,9 @@ OBJECTS = {
 _HEAP_TAGS = {record.tag for record in layouts.RECORDS if record.layout.tail == "subrecords"}
 _END = next(record.tag for record in layouts.RECORDS if record.name == "HEAP_DUMP_END")
 _SEGMENT = next(record.tag for record in layouts.RECORDS if record.name == "HEAP_DUMP_SEGMENT")
+_UTF8 = next(record.tag for record in layouts.RECORDS if record.name == "UTF8")
+_LOAD_CLASS = next(record.tag for record in layouts.RECORDS if record.name == "LOAD_CLASS")
+_SERIAL = 4  # bytes
 _ARRAYS = {code: f"[{letter}" for code, letter in enumerate("ZCFDBSIJ", start=4)}
 
 
@@ -122,14 +126,23 @@ def _of_format(file: memoryview) -> list[str]:
     if header.id_size in (4, 8):
         found.append(f"id-size-{header.id_size}")
     dumps, in_series = 0, False
+    named: list[bytes] = []  # IDs of the name java/lang/Class
+    loads_class = False
     for framed in records(data, header.size):
         if framed.tag in _HEAP_TAGS:
             dumps += not (framed.tag == _SEGMENT and in_series)
             in_series = in_series or framed.tag == _SEGMENT
         elif framed.tag == _END:
             in_series = False
+        elif framed.tag == _UTF8 and data[framed.body + header.id_size : framed.end] == b"java/lang/Class":
+            named.append(bytes(data[framed.body : framed.body + header.id_size]))
+        elif framed.tag == _LOAD_CLASS:
+            name = framed.body + 2 * _SERIAL + header.id_size
+            loads_class = loads_class or bytes(data[name : name + header.id_size]) in named
     if dumps != 1:
         found.append("several-heap-dumps" if dumps else "no-heap-dump")
+    if not loads_class:
+        found.append("no-java-lang-class")
     return found
 
 
