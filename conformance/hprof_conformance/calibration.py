@@ -18,11 +18,13 @@ utf8 $x "x"
 utf8 $Objects "[Ljava/lang/Object;"
 utf8 $Ints "[I"
 utf8 $Class "java/lang/Class"
+utf8 $ClassLoader "java/lang/ClassLoader"
 load-class serial 1 class @Object name $Object
 load-class serial 2 class @Point name $Point
 load-class serial 3 class @Objects name $Objects
 load-class serial 4 class @Ints name $Ints
 load-class serial 5 class @Class name $Class
+load-class serial 6 class @ClassLoader name $ClassLoader
 trace serial 1 thread 0 [ ]
 segment {
   class-dump @Object super null trace 1
@@ -32,6 +34,7 @@ segment {
   class-dump @Objects super @Object trace 1
   class-dump @Ints super @Object trace 1
   class-dump @Class super @Object trace 1
+  class-dump @ClassLoader super @Object trace 1
   instance-dump @a trace 1 class @Point [ int 1 ]
   instance-dump @b trace 1 class @Point [ int 2 ]
   object-array-dump @c trace 1 class @Objects [ @a @b null ]
@@ -43,8 +46,8 @@ segment {
 end
 """
 KNOWN = {
-    "strings": 6,
-    "classes": 5,
+    "strings": 7,
+    "classes": 6,
     "instances": 2,
     "object_arrays": 1,
     "primitive_arrays": 1,

@@ -40,6 +40,8 @@ _SEGMENT = next(record.tag for record in layouts.RECORDS if record.name == "HEAP
 _UTF8 = next(record.tag for record in layouts.RECORDS if record.name == "UTF8")
 _LOAD_CLASS = next(record.tag for record in layouts.RECORDS if record.name == "LOAD_CLASS")
 _SERIAL = 4  # bytes
+_OF_JAVA = (b"java/lang/Class", b"java/lang/ClassLoader")  # which the dump of each JVM has
+_LONGEST = max(map(len, _OF_JAVA)) + 1  # of a name, and one more byte
 _ARRAYS = {code: f"[{letter}" for code, letter in enumerate("ZCFDBSIJ", start=4)}
 
 
@@ -126,22 +128,24 @@ def _of_format(file: memoryview) -> list[str]:
     if header.id_size in (4, 8):
         found.append(f"id-size-{header.id_size}")
     dumps, in_series = 0, False
-    named: list[bytes] = []  # IDs of the name java/lang/Class
-    loads_class = False
+    named: dict[bytes, bytes] = {}  # the names of _OF_JAVA, by their IDs
+    loaded: set[bytes] = set()
     for framed in records(data, header.size):
         if framed.tag in _HEAP_TAGS:
             dumps += not (framed.tag == _SEGMENT and in_series)
             in_series = in_series or framed.tag == _SEGMENT
         elif framed.tag == _END:
             in_series = False
-        elif framed.tag == _UTF8 and data[framed.body + header.id_size : framed.end] == b"java/lang/Class":
-            named.append(bytes(data[framed.body : framed.body + header.id_size]))
+        elif framed.tag == _UTF8:
+            text = framed.body + header.id_size
+            if (name := bytes(data[text : min(framed.end, text + _LONGEST)])) in _OF_JAVA:
+                named[bytes(data[framed.body : text])] = name
         elif framed.tag == _LOAD_CLASS:
-            name = framed.body + 2 * _SERIAL + header.id_size
-            loads_class = loads_class or bytes(data[name : name + header.id_size]) in named
+            at = framed.body + 2 * _SERIAL + header.id_size
+            loaded.add(named.get(bytes(data[at : at + header.id_size]), b""))
     if dumps != 1:
         found.append("several-heap-dumps" if dumps else "no-heap-dump")
-    if not loads_class:
+    if not loaded.issuperset(_OF_JAVA):
         found.append("no-java-lang-class")
     return found
 

@@ -62,8 +62,10 @@ def test_requirements() -> None:
     assert of(gzip) == ["gzip", "gzip-members", "version-1.0.2", "id-size-8", NO_CLASS]
     empty = memoryview(assemble('hprof "JAVA PROFILE 1.0.2" id-size 8 time 0\n').file.to_bytes())
     lacks = ["no-heap-dump", NO_CLASS, "no-instances", "no-objects"]
+    loader = 'utf8 $l "java/lang/ClassLoader"\nload-class serial 2 class 0x18 name $l\n'
     loaded = 'utf8 $c "java/lang/Class"\nload-class serial 1 class 0x10 name $c\n'
-    assert of(f'hprof "JAVA PROFILE 1.0.2" id-size 8 time 0\n{loaded}{segments}') == ["version-1.0.2", "id-size-8"]
+    assert of(f'hprof "JAVA PROFILE 1.0.2" id-size 8 time 0\n{loaded}{loader}{segments}') == ["version-1.0.2", "id-size-8"]
+    assert NO_CLASS in of(f'hprof "JAVA PROFILE 1.0.2" id-size 8 time 0\n{loaded}{segments}')
     name_alone = loaded.partition("load-class")[0]
-    assert NO_CLASS in of(f'hprof "JAVA PROFILE 1.0.2" id-size 8 time 0\n{name_alone}{segments}')
+    assert NO_CLASS in of(f'hprof "JAVA PROFILE 1.0.2" id-size 8 time 0\n{name_alone}{loader}{segments}')
     assert requires(empty, {"instances": 0, "objects": 0}) == ["version-1.0.2", "id-size-8", *lacks]
