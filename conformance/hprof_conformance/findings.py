@@ -10,8 +10,8 @@ import argparse
 import os
 import re
 import shlex
-import subprocess
 import shutil
+import subprocess
 import sys
 import tempfile
 from collections import Counter
@@ -130,7 +130,10 @@ def _place(root: Path, jdk: int) -> Iterator[tuple[Path, dict[str, str]]]:
             (programs / tool).chmod(0o755)
         places = [programs, built(root, "hprof-validate", "validator").parent, Path(sys.executable).parent, os.environ["PATH"]]
         packages = f"{root / 'conformance'}:{root / 'generator' / 'python'}"
-        yield folder, {**os.environ, "PATH": ":".join(map(str, places)), "PYTHONPATH": packages, "ROOT": str(root), "LC_ALL": "C.UTF-8"}
+        yield (
+            folder,
+            {**os.environ, "PATH": ":".join(map(str, places)), "PYTHONPATH": packages, "ROOT": str(root), "LC_ALL": "C.UTF-8"},
+        )
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         shutil.rmtree(programs, ignore_errors=True)

@@ -43,9 +43,7 @@ def build(
     return _class_path(into, jars)
 
 
-def _build(
-    home: Path, sources: list[Path], pom: Path, into: Path, replace: dict[str, str] | None, jars: Sequence[Path]
-) -> None:
+def _build(home: Path, sources: list[Path], pom: Path, into: Path, replace: dict[str, str] | None, jars: Sequence[Path]) -> None:
     stamp = into / "stamp"
     state = digest([*sources, pom], str(replace), str(home))
     if not stamp.exists() or stamp.read_text(encoding="ascii") != state:

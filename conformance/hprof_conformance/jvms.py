@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import tempfile
 import threading
@@ -68,6 +69,20 @@ def find(root: Path, major: int) -> Jvm:
         if _major(home) == str(major):
             return Jvm(home)
     return in_sid(root, major)
+
+
+def some_javac() -> bool:
+    return bool(shutil.which("javac") or next(Path("/usr/lib/jvm").glob("*/bin/javac"), None))
+
+
+def is_here(major: int) -> bool:
+    """Whether a JDK is on this machine: nothing is set up for the answer."""
+    if os.environ.get(f"HPROF_JDK{major}"):
+        return True
+    if any(_major(home) == str(major) for home in Path("/usr/lib/jvm").glob("*")):
+        return True
+    folder = os.environ.get("HPROF_JDK_ROOT")
+    return bool(folder and _home_in(Path(folder), major))
 
 
 def in_sid(root: Path, major: int) -> Jvm:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+import shutil
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -135,6 +137,17 @@ def command(root: Path, reader: Reader, build: Path) -> list[str]:
     if reader.kind == "java":
         return _java(root, reader, build)
     return _program(root, reader, build)
+
+
+def lacks(reader: Reader) -> str:
+    """What this machine has not, and the reader needs, at a glance."""
+    if reader.kind == "program":
+        missing = [] if shutil.which("cargo") else ["Cargo"]
+    else:
+        missing = [name for name, found in (("Maven", shutil.which("mvn")), ("a JDK", jvms.some_javac())) if not found]
+        if (reader.jdk8_tools or reader.fetched) and not jvms.is_here(8) and os.geteuid():
+            missing.append("JDK 8")
+    return f"not here: {', '.join(missing)}" if missing else ""
 
 
 FILE = "FILE"

@@ -13,7 +13,7 @@ _say: Callable[[str], None] = lambda words: None  # noqa: E731 # shows progress
 
 def show(say: Callable[[str], None]) -> None:
     """From now on, `say` gets a line for each step that takes long, again and again until it ends."""
-    global _say  # noqa: PLW0603 # whoever builds is many calls away from the run that shows it
+    global _say  # whoever builds is many calls away from the run that shows it
     _say = say
 
 

@@ -19,9 +19,13 @@ from hprof_conformance import everything, facts, gold, javaproject, jvms
 from hprof_conformance.command import RefusedError
 from hprof_conformance.everything import PATIENCE, FailedError, Program, do, limited, program, steady
 from hprof_conformance.jvms import Jvm, NotHereError
+from hprof_conformance.secrets import Planted, planted
 from hprof_conformance.whole import whole_until
 from hprof_corpus.walk import FramingError
 
+OWN_TOOLS = {"hprof-validate": "validator", "hprof-gen": "generator"}
+PLANTED = "planted"  # a dump with secrets: secrets.py
+SEED = int.from_bytes(os.urandom(4), "big")  # of the secrets; a run prints it
 _TO_BUILD = (  # Debian packages
     *("cmake", "ninja-build", "gcc", "libc6-dev", "pkg-config"),
     *("libisal-dev", "libjansson-dev", "zlib1g-dev", "libssl-dev"),
@@ -45,8 +49,9 @@ class Producer:
     options: dict[str, list[str]] = field(default_factory=dict)  # of the JVM, by way
     gold: list[str] = field(default_factory=list)  # ways whose dumps are kept in conformance/gold
     version: str = ""  # of one that cannot be asked
-    package: str = ""  # converter: of Debian
-    start: list[str] = field(default_factory=list)  # converter: the program, before the two files
+    package: str = ""  # filter: of Debian
+    start: list[str] = field(default_factory=list)  # filter: the program and its arguments; IN and OUT are the two files
+    own: bool = False  # of the user: no expectations hold for it
     why: str = ""
 
 
@@ -62,6 +67,7 @@ class Dump:
     note: str = ""
     left_out: bool = False
     original: Path | None = None  # whose content it must have
+    planted: Planted | None = None  # what must be gone if some of it is
 
 
 @dataclass(frozen=True)
@@ -363,19 +369,33 @@ def _shark(setting: Setting) -> Iterator[Dump]:
     return _each(setting, strip)
 
 
-def _converter(setting: Setting) -> Iterator[Dump]:
-    """A program that reads a dump and writes one."""
+def _filter_program(setting: Setting) -> list[str]:
     producer = setting.producer
-    if not Path(producer.start[0]).exists():
+    if producer.start[0] in OWN_TOOLS:
+        return [str(built(setting.root, producer.start[0], OWN_TOOLS[producer.start[0]])), *producer.start[1:]]
+    if producer.package and not Path(producer.start[0]).exists():
         javaproject.install([setting.root / "ci" / "packages", producer.package], setting.root, setting.build / "packages.log")
+    return producer.start
 
-    def convert(way: str) -> Dump:
-        _, file = setting.place(way.replace("/", "-"))
-        original = setting.root / "corpus" / f"{way}.hprof"
-        do([*producer.start, str(original), str(file)])
-        return replace(setting.dump(way, file), original=original)
 
-    return _each(setting, convert)
+def _filter(setting: Setting) -> Iterator[Dump]:
+    """A program that reads a dump and writes one: a converter, a redactor. A way is a case, or `planted`."""
+    program = _filter_program(setting)
+
+    def run(way: str) -> Dump:
+        folder, file = setting.place(way.replace("/", "-"))
+        original = folder / "original.hprof"
+        secrets = planted(SEED) if way == PLANTED else None
+        if secrets is not None:
+            original.write_bytes(secrets.dump)
+        elif way.startswith("gold/"):
+            original.write_bytes(gold.read(setting.root, way.removeprefix("gold/")))
+        else:
+            shutil.copyfile(setting.root / "corpus" / f"{way}.hprof", original)
+        do([{"IN": str(original), "OUT": str(file)}.get(word, word) for word in program])
+        return replace(setting.dump(way, file), original=original, planted=secrets)
+
+    return _each(setting, run)
 
 
 def _own(setting: Setting) -> Iterator[Dump]:
@@ -397,6 +417,6 @@ KINDS: dict[str, Callable[[Setting], Iterator[Dump]]] = {
     "interrupted": _interrupted,
     "hprof-gen": _generator,
     "shark": _shark,
-    "converter": _converter,
+    "filter": _filter,
     "own": _own,
 }
