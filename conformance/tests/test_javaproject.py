@@ -45,7 +45,7 @@ def test_two_threads_build_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     def build() -> None:
         try:
             javaproject.build(tmp_path, [source], pom, tmp_path / "made")
-        except BaseException as error:  # noqa: BLE001 # for the test
+        except BaseException as error:  # for the test
             failed.append(error)
 
     threads = [threading.Thread(target=build) for _ in range(3)]
