@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import time
+import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -156,6 +157,34 @@ def _by_jcmd(one: Program, file: Path, way: str, undumped: Counter[str] | None) 
     return everything.agreed(before, one.histogram(), undumped) if before is not None else []
 
 
+# By way: the option that makes an archive of the program's classes, or of its heap too, in a run before the dump, and the options
+# that use it. The last one ends a VM that cannot use the archive.
+_ARCHIVED = {
+    "app-cds": ("-XX:ArchiveClassesAtExit=", ["-XX:SharedArchiveFile=", "-Xshare:on"]),
+    "aot-cache": ("-XX:AOTCacheOutput=", ["-XX:AOTCache=", "-XX:AOTMode=on"]),
+}
+
+
+def _jar(classes: Path, folder: Path) -> Path:
+    """The VM archives no classes of a folder."""
+    made = folder / "classes.jar"
+    with zipfile.ZipFile(made, "w") as jar:
+        for one in sorted(classes.iterdir()):
+            jar.write(one, one.name)
+    return made
+
+
+def _archive(setting: Setting, classes: Path, folder: Path, way: str, options: list[str]) -> list[str]:
+    """The options that use the archive. Raises FailedError if the VM does not make one."""
+    make, use = _ARCHIVED[way]
+    archive = folder / "archive"
+    with program(setting.jvm, classes, [*options, f"{make}{setting.jvm.inside(archive)}"], folder):
+        pass  # the VM makes it when the program ends
+    if not archive.exists():
+        raise FailedError(f"no archive: {(folder / 'program.log').read_text(encoding='utf-8', errors='replace').strip()[-300:]}")
+    return [f"{use[0]}{setting.jvm.inside(archive)}", *use[1:]]
+
+
 def _hotspot_way(setting: Setting, classes: Path, way: str) -> Dump:
     folder, file = setting.place(way)
     jvm = setting.jvm
@@ -168,6 +197,9 @@ def _hotspot_way(setting: Setting, classes: Path, way: str) -> Dump:
     elif way in ("before-full-gc", "after-full-gc"):
         when = "Before" if way == "before-full-gc" else "After"
         options += [f"-XX:+HeapDump{when}FullGC", f"-XX:HeapDumpPath={jvm.inside(folder)}"]
+    if way in _ARCHIVED:
+        classes = _jar(classes, folder)
+        options += _archive(setting, classes, folder, way, options)
     main, arguments = setting.program(way)
     with program(jvm, classes, options, folder, *arguments, main=main, through=steady() if is_small else ()) as one:
         said = one.facts
@@ -188,6 +220,8 @@ def _hotspot_way(setting: Setting, classes: Path, way: str) -> Dump:
 def _hotspot(setting: Setting) -> Iterator[Dump]:
     return _each(setting, partial(_hotspot_way, setting, setting.classes()))
 
+
+_NEEDS_SYMBOLS = 8  # the JDK
 
 # ---- the serviceability agent, which reads the memory of a process or of a core file
 
@@ -223,6 +257,8 @@ def _sa_way(setting: Setting, classes: Path, way: str) -> Dump:
 
 
 def _serviceability_agent(setting: Setting) -> Iterator[Dump]:
+    if setting.producer.jdk == _NEEDS_SYMBOLS and not (setting.jvm.root / "usr/share/doc/openjdk-8-dbg").exists():
+        raise NotHereError("needs openjdk-8-dbg beside JDK 8: the agent finds the classes of the VM by their symbols")
     return _each(setting, partial(_sa_way, setting, setting.classes()))
 
 
