@@ -113,7 +113,7 @@ def printed(root: Path, shell: str) -> str:
     return "\n".join(lines[:_LINES])
 
 
-_TOOLS = ("java", "javac", "jcmd", "jhsdb")
+_TOOLS = ("java", "javac", "jcmd", "jhsdb", "jmap")
 
 
 @contextmanager
