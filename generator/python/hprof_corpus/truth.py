@@ -138,7 +138,7 @@ def _of_format(file: memoryview) -> list[str]:
             in_series = False
         elif framed.tag == _UTF8:
             text = framed.body + header.id_size
-            if (name := bytes(data[text : min(framed.end, text + _LONGEST)])) in _OF_JAVA:
+            if (name := bytes(data[text : min(framed.end, text + _LONGEST)]).replace(b".", b"/")) in _OF_JAVA:
                 named[bytes(data[framed.body : text])] = name
         elif framed.tag == _LOAD_CLASS:
             at = framed.body + 2 * _SERIAL + header.id_size

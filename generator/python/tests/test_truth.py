@@ -66,6 +66,8 @@ def test_requirements() -> None:
     loaded = 'utf8 $c "java/lang/Class"\nload-class serial 1 class 0x10 name $c\n'
     assert of(f'hprof "JAVA PROFILE 1.0.2" id-size 8 time 0\n{loaded}{loader}{segments}') == ["version-1.0.2", "id-size-8"]
     assert NO_CLASS in of(f'hprof "JAVA PROFILE 1.0.2" id-size 8 time 0\n{loaded}{segments}')
+    dotted = loaded.replace("/", ".") + loader
+    assert NO_CLASS not in of(f'hprof "JAVA PROFILE 1.0.2" id-size 8 time 0\n{dotted}{segments}')
     name_alone = loaded.partition("load-class")[0]
     assert NO_CLASS in of(f'hprof "JAVA PROFILE 1.0.2" id-size 8 time 0\n{name_alone}{loader}{segments}')
     assert requires(empty, {"instances": 0, "objects": 0}) == ["version-1.0.2", "id-size-8", *lacks]
