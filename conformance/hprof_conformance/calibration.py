@@ -17,10 +17,14 @@ utf8 $Point "Point"
 utf8 $x "x"
 utf8 $Objects "[Ljava/lang/Object;"
 utf8 $Ints "[I"
+utf8 $Class "java/lang/Class"
+utf8 $ClassLoader "java/lang/ClassLoader"
 load-class serial 1 class @Object name $Object
 load-class serial 2 class @Point name $Point
 load-class serial 3 class @Objects name $Objects
 load-class serial 4 class @Ints name $Ints
+load-class serial 5 class @Class name $Class
+load-class serial 6 class @ClassLoader name $ClassLoader
 trace serial 1 thread 0 [ ]
 segment {
   class-dump @Object super null trace 1
@@ -29,6 +33,8 @@ segment {
   }
   class-dump @Objects super @Object trace 1
   class-dump @Ints super @Object trace 1
+  class-dump @Class super @Object trace 1
+  class-dump @ClassLoader super @Object trace 1
   instance-dump @a trace 1 class @Point [ int 1 ]
   instance-dump @b trace 1 class @Point [ int 2 ]
   object-array-dump @c trace 1 class @Objects [ @a @b null ]
@@ -40,8 +46,8 @@ segment {
 end
 """
 KNOWN = {
-    "strings": 5,
-    "classes": 4,
+    "strings": 7,
+    "classes": 6,
     "instances": 2,
     "object_arrays": 1,
     "primitive_arrays": 1,
@@ -71,7 +77,7 @@ def calibrate(session: Session, folder: Path, reader: Reader | None, needs: list
     steps = [Step("hello", True, f"{hello.name} {hello.version}")]
     if reader is not None:
         steps.append(_declares(hello, reader))
-    steps.append(_claims(hello, needs))
+    steps.append(_claims(hello, needs, reader))
     tiny = _tiny_dump(hello)
     steps.append(_counts_right(session, folder, hello, tiny, "a tiny dump, its counts known"))
     empty = _ask(session, folder, b"")
@@ -83,9 +89,12 @@ def calibrate(session: Session, folder: Path, reader: Reader | None, needs: list
     return steps
 
 
-def _claims(hello: Hello, needs: list[list[str]]) -> Step:
+def _claims(hello: Hello, needs: list[list[str]], reader: Reader | None) -> Step:
     claimed = sum(not set(one) & set(hello.unsupported) for one in needs)
-    return Step(f"claims one of {LEAST} cases or more", claimed * LEAST >= len(needs), f"{claimed} of {len(needs)}")
+    found = f"{claimed} of {len(needs)}"
+    if reader is not None and reader.few:
+        return Step("claims few cases", True, f"{found}: {reader.few}")
+    return Step(f"claims one of {LEAST} cases or more", claimed * LEAST >= len(needs), found)
 
 
 def _declares(hello: Hello, reader: Reader) -> Step:

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import hprof_corpus
 from hprof_conformance import gold
 from hprof_conformance.command import RefusedError
 from hprof_conformance.files import read_json
@@ -30,13 +31,29 @@ _END = next(record.tag for record in layouts.RECORDS if record.name == "HEAP_DUM
 _COUNTED = {name: count for count, names in OBJECTS.items() for name in names}
 
 
+_INSTALLED = Path(__file__).resolve().parent / "tree"  # what the package has of the tree: setup.py
+
+
 def source_tree() -> Path:
-    """Of this project: where this package lies in it or, if the package is installed, around the working directory."""
-    places = [Path(__file__).resolve().parents[2], Path.cwd(), *Path.cwd().parents]
+    """Of this project: where this package lies in it or, if the package is installed, around the working directory, or what the
+    package has of it: the corpus and the gold dumps."""
+    places = [Path(__file__).resolve().parents[2], Path.cwd(), *Path.cwd().parents, _INSTALLED]
     for folder in places:
-        if (folder / "corpus" / "manifest.json").exists() and (folder / "conformance" / "readers").exists():
+        if (folder / "corpus" / "manifest.json").exists() and (folder / "conformance" / "gold").exists():
             return folder
     raise RefusedError("run it in the source tree of the project, which has the corpus")
+
+
+def is_installed(root: Path) -> bool:
+    """Whether `root` is no source tree, so that neither readers nor producers can be built."""
+    return root == _INSTALLED
+
+
+def work_folder(root: Path) -> Path:
+    """Where a run keeps what it makes."""
+    if not is_installed(root):
+        return root / "build" / "conformance"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "hprof-conformance"
 
 
 @dataclass(frozen=True)
@@ -197,8 +214,8 @@ class Truths:
         )
 
 
-def _sources(root: Path) -> list[Path]:
-    package = root / "generator" / "python" / "hprof_corpus"
+def _sources() -> list[Path]:
+    package = Path(hprof_corpus.__file__).parent
     return [Path(__file__), *sorted(package.glob("*.py"))]
 
 
@@ -265,7 +282,7 @@ def _read(listed: list[_Listed], truths: Truths) -> list[Case]:
 
 def read_cases(root: Path, kept: Path, patterns: list[str]) -> list[Case]:
     """The cases whose name or one of whose rules matches a pattern; all if there is no pattern."""
-    return _read([one for one in _listed(root) if _is_chosen(one, patterns)], Truths(kept, _sources(root)))
+    return _read([one for one in _listed(root) if _is_chosen(one, patterns)], Truths(kept, _sources()))
 
 
 def read_controls(root: Path, kept: Path, chosen: list[Case]) -> list[Case]:
@@ -276,4 +293,4 @@ def read_controls(root: Path, kept: Path, chosen: list[Case]) -> list[Case]:
         one for one in _listed(root) if one.should == "accept" and one.name.startswith("valid/") and one.name not in names_of_chosen
     ]
     step = max(len(valid) // _CONTROLS, 1)
-    return _read(valid[::step][: max(missing, 0)], Truths(kept, _sources(root)))
+    return _read(valid[::step][: max(missing, 0)], Truths(kept, _sources()))

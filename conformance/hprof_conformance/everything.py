@@ -14,6 +14,7 @@ from pathlib import Path
 
 from hprof_conformance import jvms
 from hprof_conformance.facts import FILLERS, Fact, parse
+from hprof_conformance.files import locked
 from hprof_conformance.jvms import Jvm
 from hprof_corpus.digest import class_name
 
@@ -40,14 +41,15 @@ def compile_into(root: Path, build: Path, folder: Path) -> Path:
     made = build / "everything"
     sources = root / "conformance" / "producers" / "java"
     newest = max(path.stat().st_mtime for path in sources.glob("*.java"))
-    if not (made / "Modern.class").exists() or (made / "Modern.class").stat().st_mtime < newest:
-        shutil.rmtree(made, ignore_errors=True)
-        made.mkdir(parents=True)
-        javac = str(jvms.any_home(root) / "bin" / "javac")
-        for names, version in ((_OLD, ["-source", "8", "-target", "8"]), (["Modern"], ["--release", "17"])):
-            files = [str(sources / f"{name}.java") for name in names]
-            do([javac, "-nowarn", "-encoding", "UTF-8", *version, "-d", str(made), *files], _ENVIRONMENT)
-    return Path(shutil.copytree(made, folder / "classes"))
+    with locked(made):
+        if not (made / "Modern.class").exists() or (made / "Modern.class").stat().st_mtime < newest:
+            shutil.rmtree(made, ignore_errors=True)
+            made.mkdir(parents=True)
+            javac = str(jvms.any_home(root) / "bin" / "javac")
+            for names, version in ((_OLD, ["-source", "8", "-target", "8"]), (["Modern"], ["--release", "17"])):
+                files = [str(sources / f"{name}.java") for name in names]
+                do([javac, "-nowarn", "-encoding", "UTF-8", *version, "-d", str(made), *files], _ENVIRONMENT)
+        return Path(shutil.copytree(made, folder / "classes"))
 
 
 def _start_of(log: Path) -> str:

@@ -7,12 +7,14 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from hprof_corpus.digest import Content, HeapDump, Instance, PrimitiveArray, class_name, identity
+from hprof_corpus.digest import Content, HeapDump, Instance, Object, PrimitiveArray, Value, class_name, identity
 from hprof_corpus.layouts import BASIC_TYPES
 from hprof_corpus.reader import decompressed
 from hprof_corpus.source import is_gzip, open_bytes
 from hprof_corpus.truth import objects_by_class
 from hprof_corpus.walk import FramingError
+
+_OBJECT = 2  # the type
 
 # What HotSpot fills unused memory with. Some versions dump the arrays as int[].
 FILLERS = ("[Ljdk/internal/vm/FillerElement;", "jdk/internal/vm/FillerObject")
@@ -163,15 +165,47 @@ def compare(file: Path, facts: list[Fact]) -> Compared:
     return Compared(found, _covered(objects, facts), objects.total())
 
 
-def compare_to(file: Path, original: Path) -> Compared:
-    """What in the dump is not as in another one: IDs are the same in both."""
+def _without_payload(content: Content) -> None:
+    """Zeros in place of the values that a redactor may replace: all but references, and lengths stay."""
+
+    def blank(value: Value) -> Value:
+        return value if value.type == _OBJECT else value._replace(bytes=bytes(len(value.bytes)))
+
+    def blank_object(dump: HeapDump, one: Object) -> Object:
+        if isinstance(one, PrimitiveArray):
+            return one if one.bytes is None else one._replace(bytes=bytes(len(one.bytes)))
+        layout = content.layout(dump, one.class_id) if isinstance(one, Instance) else None
+        if not isinstance(one, Instance) or layout is None:
+            return one
+        blanked = bytearray(one.bytes)
+        for field in layout:
+            if field.type != _OBJECT:
+                blanked[field.at : field.end] = bytes(len(blanked[field.at : field.end]))
+        return one._replace(bytes=bytes(blanked))
+
+    for dump in content.dumps:
+        for each in content.classes(dump):
+            each.statics[:] = map(blank, each.statics)
+            each.constants[:] = map(blank, each.constants)
+        dump.objects[:] = [blank_object(dump, one) for one in dump.objects]
+
+
+def compare_to(file: Path, original: Path, payload: bool = True) -> Compared:
+    """What in the dump is not as in another one: IDs are the same in both. Without `payload`, values that are no references may
+    differ, and so may strings that name neither a class nor a field."""
     parts, objects = [], 0
     for one in (original, file):
+        data = open_bytes(str(one))
         try:
-            content = Content(open_bytes(str(one)))
+            content = Content(decompressed(data) if is_gzip(data) else data)
         except FramingError as error:
             return Compared([Difference("dump", f"not readable: {error}", "a readable one")], 0, 0)
-        parts.append({name: f"{part.count} items, {part.sum:032x}" for name, part in identity(content, "exact").items()})
+        if not payload:
+            _without_payload(content)
+        found = identity(content, "exact")
+        if not payload:
+            found["strings"].sum = 0
+        parts.append({name: f"{part.count} items, {part.sum:032x}" for name, part in found.items()})
         objects = sum(len(dump.objects) for dump in content.dumps)
     before, after = parts
     return Compared(

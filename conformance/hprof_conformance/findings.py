@@ -7,22 +7,31 @@ conformance/findings/reproduce --write      keeps what they print, and writes FI
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
+import tempfile
 from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from hprof_conformance import cases, expectations, gold
+from hprof_conformance import cases, expectations, gold, jvms
 from hprof_conformance.command import RefusedError, run_command
 from hprof_conformance.files import read_toml
+from hprof_conformance.jvms import NotHereError
 from hprof_conformance.readers import read_readers
+from hprof_conformance.ways import built
 
 FOLDER = Path("conformance") / "findings"
 _SECONDS = 10  # for what never ends
 _LINES = 6
+_PATIENCE = 600.0  # seconds
+_NUMBER = re.compile(r"0x[0-9a-f]+|\d+([.,]\d+)*")
 _VARYING = re.compile(r"/tmp/tmp\.\w+/|\(\d+\) (?=panicked)|/\S*/registry/src/[^/]+/|@[0-9a-f]{6,}|\d+\.\d+[mµ]?s\b")
 
 
@@ -39,7 +48,8 @@ class Finding:
     ends: bool = True  # or never
     flags: str = ""  # of the tool
     case: str = ""  # the file; empty: the smallest that the expectations pin
-    command: str = ""  # of a producer
+    command: str = ""  # of a producer: a script for bash in an empty folder
+    jdk: int = 0  # whose programs the command finds first; 0: those of the machine
     withdrawn: str = ""
 
 
@@ -103,6 +113,59 @@ def printed(root: Path, shell: str) -> str:
     return "\n".join(lines[:_LINES])
 
 
+_TOOLS = ("java", "javac", "jcmd", "jhsdb", "jmap")
+
+
+@contextmanager
+def _place(root: Path, jdk: int) -> Iterator[tuple[Path, dict[str, str]]]:
+    """An empty folder, which the JDK sees even if it is in a file system of its own, and the environment of the command. Raises
+    NotHereError."""
+    jvm = jvms.find(root, jdk) if jdk else jvms.Jvm(Path("/"))
+    folder, programs = jvm.folder("finding"), Path(tempfile.mkdtemp())
+    try:
+        for tool in _TOOLS if jdk else ():
+            enter, name = jvm.command(tool)[:-1], jvm.command(tool)[-1]
+            command = shlex.join([*enter, "env", "-C", jvm.inside(folder), name])
+            (programs / tool).write_text(f'#!/bin/sh\nexec {command} "$@"\n', encoding="utf-8")
+            (programs / tool).chmod(0o755)
+        places = [programs, built(root, "hprof-validate", "validator").parent, Path(sys.executable).parent, os.environ["PATH"]]
+        packages = f"{root / 'conformance'}:{root / 'generator' / 'python'}"
+        yield (
+            folder,
+            {**os.environ, "PATH": ":".join(map(str, places)), "PYTHONPATH": packages, "ROOT": str(root), "LC_ALL": "C.UTF-8"},
+        )
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(programs, ignore_errors=True)
+
+
+def printed_by_command(root: Path, one: Finding) -> str:
+    """What the command of a producer's finding prints. Raises NotHereError."""
+    with _place(root, one.jdk) as (folder, environment):
+        run = subprocess.run(
+            ["bash", "-c", one.command],
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            errors="replace",
+            check=False,
+            timeout=_PATIENCE,
+        )
+    return "\n".join(line.rstrip()[:150] for line in run.stdout.strip().splitlines()[:_LINES])
+
+
+def _alike(one: str, other: str) -> bool:
+    """Numbers of a producer differ from run to run."""
+    return _NUMBER.sub("#", one.strip()) == _NUMBER.sub("#", other.strip())
+
+
+def _kept_of_command(root: Path, number: int) -> Path:
+    return root / FOLDER / "printed" / f"{number}.txt"
+
+
 def _kept(root: Path, number: int, one: Shown) -> Path:
     return root / FOLDER / "printed" / f"{number}-{one.reader}.txt"
 
@@ -112,6 +175,15 @@ def _how_often(one: Finding, cases_of: dict[str, list[str]], titles: dict[str, s
     real = sum(case.startswith("gold/") for some in cases_of.values() for case in some)
     words = ", ".join(f"{name} {number}" for name, number in sorted(numbers.items()))
     return f"{words}; of these cases {real} are real dumps" if one.readers else words
+
+
+def _as_typed(command: str) -> list[str]:
+    """A here document has no prompt."""
+    found, within = [], False
+    for line in command.strip().splitlines():
+        found.append(f"    {'' if within else '$ '}{line}".rstrip())
+        within = line != "END" if within else "<<END" in line
+    return found
 
 
 def markdown(root: Path) -> str:
@@ -138,12 +210,26 @@ def markdown(root: Path) -> str:
                 said = kept.read_text(encoding="utf-8").rstrip().splitlines() if kept.exists() else []
                 lines += ["", f"    $ {each.command}", *(f"    {line}" for line in said)]
             if one.command:
-                lines += ["", *(f"    {line}" for line in one.command.strip().splitlines())]
+                kept = _kept_of_command(root, one.number)
+                said = kept.read_text(encoding="utf-8").rstrip().splitlines() if kept.exists() else []
+                lines += ["", *_as_typed(one.command), *(f"    {line}" for line in said)]
             often = f"Cells: {_how_often(one, cases_of, titles)}. " if cases_of else ""
             lines += ["", f"{often}Flags: {one.flags or 'none'}."]
     lines += ["", "## Withdrawn", ""]
     lines += [f"- {one.number}: {one.withdrawn}" for one in all_findings if one.withdrawn]
     return "\n".join(lines) + "\n"
+
+
+def _compare_or_write(number: int, said: str, kept: Path, write: bool, alike: Callable[[str, str], bool]) -> bool:
+    """Whether it differs from what was kept."""
+    if write:
+        kept.parent.mkdir(exist_ok=True)
+        kept.write_text(said + "\n", encoding="utf-8")
+        return False
+    if kept.exists() and alike(kept.read_text(encoding="utf-8").strip(), said):
+        return False
+    print(f"{number}: prints otherwise now:\n{said}")
+    return True
 
 
 def main() -> int:
@@ -168,12 +254,15 @@ def _reproduce() -> int:
         for each in shown(root, one, by_finding.get(one.number, {})):
             print(f"{one.number}: {each.command}", flush=True)
             said, kept = printed(root, each.command), _kept(root, one.number, each)
-            if asked.write:
-                kept.parent.mkdir(exist_ok=True)
-                kept.write_text(said + "\n", encoding="utf-8")
-            elif not kept.exists() or kept.read_text(encoding="utf-8").strip() != said:
-                print(f"{one.number}: prints otherwise now:\n{said}")
-                failed = True
+            failed = _compare_or_write(one.number, said, kept, asked.write, str.__eq__) or failed
+        if one.command:
+            print(f"{one.number}: its command", flush=True)
+            try:
+                said, kept = printed_by_command(root, one), _kept_of_command(root, one.number)
+            except NotHereError as error:
+                print(f"{one.number}: not run: {error}")
+                continue
+            failed = _compare_or_write(one.number, said, kept, asked.write, _alike) or failed
     if asked.write:
         (root / "conformance" / "FINDINGS.md").write_text(markdown(root), encoding="utf-8")
     return 1 if failed else 0

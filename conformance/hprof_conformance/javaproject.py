@@ -5,20 +5,19 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
+from hprof_conformance import steps
+from hprof_conformance.files import locked
 from hprof_conformance.jvms import NotHereError
 
 _COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1"
 
 
 def install(command: Sequence[str | Path], folder: Path, log: Path) -> None:
-    """Runs a command whose output is for a log. Raises NotHereError."""
-    log.parent.mkdir(parents=True, exist_ok=True)
-    with log.open("wb") as out:
-        status = subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=out, stderr=out, check=False).returncode
+    """Raises NotHereError."""
+    status = steps.run(command, folder, log)
     if status:
         last = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-5:]
         raise NotHereError(f"{Path(command[0]).name} ended with {status}: {' '.join(last)[:500]}")
@@ -39,6 +38,12 @@ def build(
     home: Path, sources: list[Path], pom: Path, into: Path, replace: dict[str, str] | None = None, jars: Sequence[Path] = ()
 ) -> str:
     """The class path. `replace` holds for the text of the sources. What has not changed is not built again."""
+    with locked(into):
+        _build(home, sources, pom, into, replace, jars)
+    return _class_path(into, jars)
+
+
+def _build(home: Path, sources: list[Path], pom: Path, into: Path, replace: dict[str, str] | None, jars: Sequence[Path]) -> None:
     stamp = into / "stamp"
     state = digest([*sources, pom], str(replace), str(home))
     if not stamp.exists() or stamp.read_text(encoding="ascii") != state:
@@ -56,7 +61,6 @@ def build(
         options: list[str | Path] = ["-nowarn", "-cp", _class_path(into, jars), "-d", into / "classes"]
         install([home / "bin" / "javac", *options, *sorted(copies.glob("*.java"))], into, into / "javac.log")
         stamp.write_text(state, encoding="ascii")
-    return _class_path(into, jars)
 
 
 def _class_path(into: Path, jars: Sequence[Path]) -> str:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import tempfile
 import threading
 from dataclasses import dataclass
 from pathlib import Path
+
+from hprof_conformance import steps
 
 _SETTING_UP = threading.Lock()
 
@@ -68,6 +71,20 @@ def find(root: Path, major: int) -> Jvm:
     return in_sid(root, major)
 
 
+def some_javac() -> bool:
+    return bool(shutil.which("javac") or next(Path("/usr/lib/jvm").glob("*/bin/javac"), None))
+
+
+def is_here(major: int) -> bool:
+    """Whether a JDK is on this machine: nothing is set up for the answer."""
+    if os.environ.get(f"HPROF_JDK{major}"):
+        return True
+    if any(_major(home) == str(major) for home in Path("/usr/lib/jvm").glob("*")):
+        return True
+    folder = os.environ.get("HPROF_JDK_ROOT")
+    return bool(folder and _home_in(Path(folder), major))
+
+
 def in_sid(root: Path, major: int) -> Jvm:
     """In the file system that HPROF_JDK_ROOT names, or one of our own. It is made when it is needed, by root."""
     folder = Path(os.environ.get("HPROF_JDK_ROOT") or root / "build" / "conformance" / "jdks")
@@ -80,9 +97,11 @@ def _in_sid(root: Path, folder: Path, major: int) -> Jvm:
         raise NotHereError(f"needs JDK {major}: HPROF_JDK{major} may name its home; root gets it from Debian sid")
     if not _home_in(folder, major) or not (folder / "proc" / "self").exists():
         setup = root / "conformance" / "producers" / "hotspot" / "setup-root"
-        run = subprocess.run([setup, folder, str(major)], capture_output=True, text=True, check=False)
-        if run.returncode:
-            raise NotHereError(f"setup-root {major} ended with {run.returncode}: {(run.stderr or run.stdout).strip()[-300:]}")
+        log = folder.with_name(f"{folder.name}.log")
+        status = steps.run([setup, folder, str(major)], root, log)
+        if status:
+            said = log.read_text(encoding="utf-8", errors="replace").strip()
+            raise NotHereError(f"setup-root {major} ended with {status}: {said[-300:]}")
     home = _home_in(folder, major)
     if not home:
         raise NotHereError(f"{folder} has no JDK {major}")

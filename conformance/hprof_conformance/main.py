@@ -3,6 +3,7 @@
 conformance/run                                      everything that this machine can run
 conformance/run --producers jdk17,agent8 --readers shark,jol --cases 'valid/*,OBJ-*'
 conformance/run --reader ./my-reader                 a reader of your own against all cases
+conformance/run --filter "./redact IN OUT"           a redactor or converter of your own
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ import argparse
 import os
 import sys
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 
-from hprof_conformance import cases, expectations, matrix, page, producers, readers, report, texts, ways
+from hprof_conformance import cases, expectations, matrix, page, producers, readers, report, steps, texts, ways
 from hprof_conformance.command import RefusedError, run_command
 from hprof_conformance.session import Limits
 
@@ -46,10 +48,18 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--reader", metavar="PROGRAM", help="speaks PROTOCOL.md, or takes a file and ends with 0 if it reads it")
     parser.add_argument("--producers", type=_list, help="names, separated by commas, or `none`")
     parser.add_argument("--producer", metavar="PROGRAM", help="a program that writes a dump to the file that it is given")
+    parser.add_argument(
+        "--filter", metavar="COMMAND", help="a program that reads a dump and writes one, such as a redactor: `./redact IN OUT`"
+    )
     parser.add_argument("--cases", type=_list, default=[], help="patterns of names or rules, separated by commas")
     parser.add_argument("--list", action="store_true", help="readers, producers and the number of cases")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="readers that run at the same time")
-    parser.add_argument("--report", type=Path, metavar="DIR", help="where results go; build/conformance/report if not given")
+    parser.add_argument(
+        "--report",
+        type=Path,
+        metavar="DIR",
+        help="where results go; if not given, build/conformance/report, or hprof-conformance-report where it is installed by pip",
+    )
     parser.add_argument("--update", action="store_true", help="remove the expectations of what is as it should be")
     parser.add_argument(
         "--accept", type=_list, default=[], metavar="CASES", help="with --update: expect what these cases are, patterns of names"
@@ -63,7 +73,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--huge", action="store_true", help="also dumps of more than 2 GB, which take 5 GB of memory and of disk")
     parser.add_argument("--timeout", type=_seconds, metavar="S", help="for a file under 1 MB; 10s if not given")
     parser.add_argument("--quiet", action="store_true", help="no progress")
-    parser.add_argument("--root", type=Path, default=cases.source_tree(), help=argparse.SUPPRESS)
+    parser.add_argument("--root", type=Path, help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.accept and not asked.update:
         parser.error("--accept needs --update")
@@ -90,7 +100,7 @@ def _named(names: list[str], known: list[str], what: str) -> set[str]:
 def chosen_readers(asked: argparse.Namespace, known: list[readers.Reader]) -> list[readers.Reader]:
     if asked.reader:
         return [readers.own_reader(asked.reader)]
-    if asked.producer or asked.readers == ["none"]:
+    if asked.producer or asked.filter or asked.readers == ["none"]:
         return []
     if asked.readers is None:
         return known
@@ -101,6 +111,11 @@ def chosen_readers(asked: argparse.Namespace, known: list[readers.Reader]) -> li
 def chosen_producers(asked: argparse.Namespace, known: list[ways.Producer]) -> list[ways.Producer]:
     if asked.producer:
         return [producers.own_producer(asked.producer)]
+    if asked.filter:
+        one = producers.own_filter(asked.filter, asked.root)
+        return [
+            replace(one, ways=[way for way in one.ways if not asked.cases or any(fnmatchcase(way, each) for each in asked.cases)])
+        ]
     if asked.reader or asked.producers == ["none"]:
         return []
     if not asked.huge:
@@ -115,7 +130,7 @@ def chosen_producers(asked: argparse.Namespace, known: list[ways.Producer]) -> l
 
 def _file_of(asked: argparse.Namespace, name: str) -> Path | None:
     """Where the expectations are. A program of the user's own has those of --failures, even if its name is that of a known one."""
-    if asked.reader or asked.producer:
+    if asked.reader or asked.producer or asked.filter:
         failures: Path | None = asked.failures
         return failures
     root: Path = asked.root
@@ -161,7 +176,7 @@ def main() -> int:
 
 def _report_folder(asked: argparse.Namespace, build: Path) -> Path:
     """Where results can be written: found out before the run, which may take half an hour."""
-    folder: Path = asked.report or build / "report"
+    folder: Path = asked.report or (Path("hprof-conformance-report") if cases.is_installed(asked.root) else build / "report")
     folder.mkdir(parents=True, exist_ok=True)
     for path in (folder, *(folder / name for name in RESULTS)):
         if path.exists() and not os.access(path, os.W_OK):
@@ -170,8 +185,8 @@ def _report_folder(asked: argparse.Namespace, build: Path) -> Path:
 
 
 def _print_list(all_readers: list[readers.Reader], all_producers: list[ways.Producer], number_of_cases: int) -> None:
-    lines = [("reader", one.name, f"{one.title} {one.version}".strip(), one.why) for one in all_readers]
-    lines += [("producer", one.name, one.title, one.why) for one in all_producers]
+    lines = [("reader", one.name, f"{one.title} {one.version}".strip(), one.why or readers.lacks(one)) for one in all_readers]
+    lines += [("producer", one.name, one.title, one.why or producers.lacks(one)) for one in all_producers]
     width = max(len(name) for _, name, _, _ in lines)
     for kind, name, title, why in lines:
         print(f"{kind:<8}  {name:<{width}}  {title}{f': {why}' if why else ''}")
@@ -180,18 +195,22 @@ def _print_list(all_readers: list[readers.Reader], all_producers: list[ways.Prod
 
 def _run() -> int:
     asked = arguments()
-    root: Path = asked.root.resolve()
-    build = root / "build" / "conformance"
+    asked.root = (asked.root or cases.source_tree()).resolve()
+    root: Path = asked.root
+    build = cases.work_folder(root)
     all_readers, all_producers = readers.read_readers(root), producers.read_producers(root)
 
     def progress(words: str) -> None:
         if not asked.quiet:
             print(words, file=sys.stderr, flush=True)
 
+    steps.show(progress)
     all_cases = cases.names(root)
     if asked.list:
         _print_list(all_readers, all_producers, len(all_cases))
         return 0
+    if cases.is_installed(root) and not (asked.reader or asked.producer or asked.filter):
+        raise RefusedError("name a reader by --reader; those of the project are built in its source tree")
     folder = _report_folder(asked, build)
     some_readers, some_producers = chosen_readers(asked, all_readers), chosen_producers(asked, all_producers)
     chosen: list[cases.Case] = []
@@ -229,7 +248,7 @@ def _conclude(asked: argparse.Namespace, result: report.Json, folder: Path) -> i
         for surprise in one["surprises"]:
             print(f"{one['name']}: {surprise['case']}: {surprise['what']}{' (another version)' if other else ''}")
         failed = failed or (bool(one["surprises"]) and not other)
-        if not one["ran"] and (asked.producer or report.fails_calibration(one)):
+        if not one["ran"] and (asked.producer or asked.filter or report.fails_calibration(one)):
             print(f"{one['name']} {one['version']}: {one['why_not']}")
             failed = True
     print(f"\nThe page: {folder / 'index.html'}")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shlex
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -10,14 +12,17 @@ from pathlib import Path
 from typing import Any
 
 from hprof_conformance import expectations, facts, jvms, ways
-from hprof_conformance.command import own_program
+from hprof_conformance.command import RefusedError, own_program
 from hprof_conformance.everything import FailedError
 from hprof_conformance.expectations import Accept, outcome_of_dump
-from hprof_conformance.files import read_toml
+from hprof_conformance.files import read_json, read_toml
 from hprof_conformance.gold import Gold, keep
 from hprof_conformance.jvms import Jvm, NotHereError
+from hprof_conformance.secrets import Planted
 from hprof_conformance.ways import Dump, Producer, Setting, built
 from hprof_conformance.whole import ends_well, whole_until
+from hprof_corpus.reader import decompressed
+from hprof_corpus.source import is_gzip, open_bytes
 from hprof_corpus.walk import FramingError
 
 Json = dict[str, Any]
@@ -30,12 +35,41 @@ def read_producers(root: Path) -> list[Producer]:
     ]
 
 
+def lacks(producer: Producer) -> str:
+    """What this machine has not, and the producer needs, at a glance."""
+    if producer.jdk and not jvms.is_here(producer.jdk):
+        return f"not here: JDK {producer.jdk}{'' if os.geteuid() else ', which the run gets from Debian sid'}"
+    return ""
+
+
 def own_producer(program: str) -> Producer:
     path = own_program(program)
-    return Producer(path.name, path.name, "auto", "own", path, ways=["dump"])
+    return Producer(path.name, path.name, "auto", "own", path, ways=["dump"], own=True)
 
 
 # ---- the check
+
+
+def own_filter(command: str, root: Path) -> Producer:
+    """What `--filter COMMAND` names: IN and OUT are the two files, or follow the command."""
+    program, *arguments = shlex.split(command)
+    start = [str(own_program(program)), *arguments]
+    if not {"IN", "OUT"} & {*start}:
+        start += ["IN", "OUT"]
+    if not {"IN", "OUT"} <= {*start}:
+        raise RefusedError("--filter: the command has IN or OUT, and not both")
+    name = Path(program).name
+    return Producer(name, name, "auto", "filter", own_program(program), ways=filtered_cases(root), start=start, own=True)
+
+
+_REAL = ("jdk8", "jdk17", "jdk25", "agent8", "sa17")
+
+
+def filtered_cases(root: Path) -> list[str]:
+    """Valid dumps: some real ones, those of the corpus, and one with secrets."""
+    listed = read_json(root / "corpus" / "manifest.json")["files"]
+    valid = [one for one in listed if one["checked_in"] and one["file"].startswith("valid/") and "gzip" not in one["requires"]]
+    return [ways.PLANTED, *(f"gold/{name}" for name in _REAL), *(one["file"].removesuffix(".hprof") for one in valid)]
 
 
 def _validate(tool: Path, file: Path, profile: str) -> Json:
@@ -79,7 +113,7 @@ def check(tool: Path, dump: Dump) -> Json:
         fine = content.startswith("complete until") and (bool(left) or ends_well(dump.file))
     else:
         if dump.original is not None:
-            compared = facts.compare_to(dump.file, dump.original)
+            compared = _filtered(dump.file, dump.original, dump.planted)
         elif dump.facts:
             compared = facts.compare(dump.file, dump.facts)
         is_compared = dump.facts or dump.original
@@ -97,6 +131,18 @@ def check(tool: Path, dump: Dump) -> Json:
         "objects": compared.objects,
         "fine": fine,
     }
+
+
+def _filtered(file: Path, original: Path, planted: Planted | None) -> facts.Compared:
+    """A filter keeps all content, or all but the payload. One that removes some of the planted secrets has to remove all."""
+    exact = facts.compare_to(file, original)
+    if not exact.differences:
+        return exact
+    compared = facts.compare_to(file, original, payload=False)
+    data = open_bytes(str(file))
+    left = planted.left_in(bytes(decompressed(data) if is_gzip(data) else data)) if planted is not None else []
+    differences = [*compared.differences, *(facts.Difference(place, "the secret", "no secret") for place in left)]
+    return facts.Compared(differences, compared.covered, compared.objects)
 
 
 def _whole(file: Path, strict: Json) -> str:
@@ -120,8 +166,9 @@ def _jvm(root: Path, producer: Producer) -> Jvm:
 def _version(root: Path, producer: Producer, jvm: Jvm) -> str:
     if producer.jdk:
         return jvm.version()
-    if producer.kind == "hprof-gen":
-        tool = built(root, "hprof-gen", "generator")
+    name = "hprof-gen" if producer.kind == "hprof-gen" else "".join(producer.start[:1])
+    if name in ways.OWN_TOOLS:
+        tool = built(root, name, ways.OWN_TOOLS[name])
         return subprocess.run([tool, "--version"], capture_output=True, text=True, check=True).stdout.split()[1]
     return producer.version or "unknown"
 
@@ -197,7 +244,7 @@ def run(root: Path, build: Path, producer: Producer, progress: Callable[[str], N
 def _compare(root: Path, producer: Producer, found: Json, accept: Accept | None) -> None:
     """Findings and differences that expectations/<name>.toml does not list are surprises."""
     path = root / "conformance" / "expectations" / f"{producer.name}.toml"
-    own = producer.kind == "own"
+    own = producer.own
     known = expectations.Expectations() if own else expectations.read(path)
     known_ways = {way for one in read_producers(root) if one.name == producer.name for way in one.ways}
     seen = {

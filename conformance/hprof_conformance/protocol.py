@@ -6,11 +6,12 @@ import json
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
-
-import jsonschema
+from typing import TYPE_CHECKING, Any
 
 from hprof_corpus.truth import OBJECTS
+
+if TYPE_CHECKING:
+    import jsonschema
 
 VERSION = 1
 COUNTS = (*OBJECTS, "objects", "classes", "roots", "strings", "ends")
@@ -53,11 +54,15 @@ class Reply:
 
 @cache
 def _validator(definition: str) -> jsonschema.Draft202012Validator:
+    import jsonschema  # --help and --list answer where it is not installed
+
     schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
     return jsonschema.Draft202012Validator({**schema, "$ref": f"#/$defs/{definition}"})
 
 
 def _parse(line: str, definition: str) -> dict[str, Any]:
+    import jsonschema  # as above
+
     try:
         # An unpaired surrogate is legal in JSON, but no file in UTF-8 can hold one.
         found: Any = json.loads(json.dumps(json.loads(line), ensure_ascii=False).encode("utf-8", "replace"))

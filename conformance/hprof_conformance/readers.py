@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+import shutil
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from hprof_conformance import javaproject, jvms
 from hprof_conformance.command import RefusedError, own_program
-from hprof_conformance.files import read_toml
+from hprof_conformance.files import locked, read_toml
 from hprof_conformance.javaproject import digest, install, need
 from hprof_conformance.jvms import NotHereError
 from hprof_corpus.truth import FEATURES
@@ -44,6 +46,7 @@ class Reader:
     crate: str = ""  # program: as `cargo install` takes it; empty if the folder holds a Cargo project
     start: list[str] = field(default_factory=list)  # program: what is installed, and its options before the file
     adapter: str = ""  # program: a module of hprof_conformance.adapters
+    few: str = ""  # why it may claim less than one of ten cases
     why: str = ""  # none: why it is not run
 
 
@@ -91,10 +94,11 @@ def _fetched(root: Path, reader: Reader, folder: Path) -> list[Path]:
     script = reader.folder / reader.fetched
     stamp = folder / "stamp"
     state = digest([script])
-    if not stamp.exists() or stamp.read_text(encoding="ascii") != state:
-        sid = jvms.in_sid(root, 8).root
-        install([script, sid, folder], root, folder.parent / f"{folder.name}.log")
-        stamp.write_text(state, encoding="ascii")
+    with locked(folder):
+        if not stamp.exists() or stamp.read_text(encoding="ascii") != state:
+            sid = jvms.in_sid(root, 8).root
+            install([script, sid, folder], root, folder.parent / f"{folder.name}.log")
+            stamp.write_text(state, encoding="ascii")
     return sorted(folder.glob("*.java"))
 
 
@@ -116,13 +120,14 @@ def _crate(root: Path, reader: Reader, build: Path) -> None:
     project = reader.folder / "Cargo.toml"
     shared = root / "conformance" / "readers" / "rust"
     state = digest([*reader.folder.glob("Cargo.*"), *reader.folder.glob("src/*.rs"), *shared.glob("*.rs")], reader.crate)
-    if stamp.exists() and stamp.read_text(encoding="ascii") == state:
-        return
-    build.mkdir(parents=True, exist_ok=True)
-    what: list[str | Path] = ["--path", reader.folder] if project.exists() else list(reader.crate.split())
-    options: list[str | Path] = ["--locked", "--quiet", "--force", "--root", build, "--target-dir", build.parent / "target"]
-    install([need("cargo"), "install", *options, *what], build, build / "cargo.log")
-    stamp.write_text(state, encoding="ascii")
+    with locked(build):
+        if stamp.exists() and stamp.read_text(encoding="ascii") == state:
+            return
+        build.mkdir(parents=True, exist_ok=True)
+        what: list[str | Path] = ["--path", reader.folder] if project.exists() else list(reader.crate.split())
+        options: list[str | Path] = ["--locked", "--quiet", "--force", "--root", build, "--target-dir", build.parent / "target"]
+        install([need("cargo"), "install", *options, *what], build, build / "cargo.log")
+        stamp.write_text(state, encoding="ascii")
 
 
 def command(root: Path, reader: Reader, build: Path) -> list[str]:
@@ -132,6 +137,17 @@ def command(root: Path, reader: Reader, build: Path) -> list[str]:
     if reader.kind == "java":
         return _java(root, reader, build)
     return _program(root, reader, build)
+
+
+def lacks(reader: Reader) -> str:
+    """What this machine has not, and the reader needs, at a glance."""
+    if reader.kind == "program":
+        missing = [] if shutil.which("cargo") else ["Cargo"]
+    else:
+        missing = [name for name, found in (("Maven", shutil.which("mvn")), ("a JDK", jvms.some_javac())) if not found]
+        if (reader.jdk8_tools or reader.fetched) and not jvms.is_here(8) and os.geteuid():
+            missing.append("JDK 8")
+    return f"not here: {', '.join(missing)}" if missing else ""
 
 
 FILE = "FILE"

@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import time
+import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -19,9 +20,13 @@ from hprof_conformance import everything, facts, gold, javaproject, jvms
 from hprof_conformance.command import RefusedError
 from hprof_conformance.everything import PATIENCE, FailedError, Program, do, limited, program, steady
 from hprof_conformance.jvms import Jvm, NotHereError
+from hprof_conformance.secrets import Planted, planted
 from hprof_conformance.whole import whole_until
 from hprof_corpus.walk import FramingError
 
+OWN_TOOLS = {"hprof-validate": "validator", "hprof-gen": "generator"}
+PLANTED = "planted"  # a dump with secrets: secrets.py
+SEED = int.from_bytes(os.urandom(4), "big")  # of the secrets; a run prints it
 _TO_BUILD = (  # Debian packages
     *("cmake", "ninja-build", "gcc", "libc6-dev", "pkg-config"),
     *("libisal-dev", "libjansson-dev", "zlib1g-dev", "libssl-dev"),
@@ -45,8 +50,9 @@ class Producer:
     options: dict[str, list[str]] = field(default_factory=dict)  # of the JVM, by way
     gold: list[str] = field(default_factory=list)  # ways whose dumps are kept in conformance/gold
     version: str = ""  # of one that cannot be asked
-    package: str = ""  # converter: of Debian
-    start: list[str] = field(default_factory=list)  # converter: the program, before the two files
+    package: str = ""  # filter: of Debian
+    start: list[str] = field(default_factory=list)  # filter: the program and its arguments; IN and OUT are the two files
+    own: bool = False  # of the user: no expectations hold for it
     why: str = ""
 
 
@@ -62,6 +68,7 @@ class Dump:
     note: str = ""
     left_out: bool = False
     original: Path | None = None  # whose content it must have
+    planted: Planted | None = None  # what must be gone if some of it is
 
 
 @dataclass(frozen=True)
@@ -150,6 +157,34 @@ def _by_jcmd(one: Program, file: Path, way: str, undumped: Counter[str] | None) 
     return everything.agreed(before, one.histogram(), undumped) if before is not None else []
 
 
+# By way: the option that makes an archive of the program's classes, or of its heap too, in a run before the dump, and the options
+# that use it. The last one ends a VM that cannot use the archive.
+_ARCHIVED = {
+    "app-cds": ("-XX:ArchiveClassesAtExit=", ["-XX:SharedArchiveFile=", "-Xshare:on"]),
+    "aot-cache": ("-XX:AOTCacheOutput=", ["-XX:AOTCache=", "-XX:AOTMode=on"]),
+}
+
+
+def _jar(classes: Path, folder: Path) -> Path:
+    """The VM archives no classes of a folder."""
+    made = folder / "classes.jar"
+    with zipfile.ZipFile(made, "w") as jar:
+        for one in sorted(classes.iterdir()):
+            jar.write(one, one.name)
+    return made
+
+
+def _archive(setting: Setting, classes: Path, folder: Path, way: str, options: list[str]) -> list[str]:
+    """The options that use the archive. Raises FailedError if the VM does not make one."""
+    make, use = _ARCHIVED[way]
+    archive = folder / "archive"
+    with program(setting.jvm, classes, [*options, f"{make}{setting.jvm.inside(archive)}"], folder):
+        pass  # the VM makes it when the program ends
+    if not archive.exists():
+        raise FailedError(f"no archive: {(folder / 'program.log').read_text(encoding='utf-8', errors='replace').strip()[-300:]}")
+    return [f"{use[0]}{setting.jvm.inside(archive)}", *use[1:]]
+
+
 def _hotspot_way(setting: Setting, classes: Path, way: str) -> Dump:
     folder, file = setting.place(way)
     jvm = setting.jvm
@@ -162,6 +197,9 @@ def _hotspot_way(setting: Setting, classes: Path, way: str) -> Dump:
     elif way in ("before-full-gc", "after-full-gc"):
         when = "Before" if way == "before-full-gc" else "After"
         options += [f"-XX:+HeapDump{when}FullGC", f"-XX:HeapDumpPath={jvm.inside(folder)}"]
+    if way in _ARCHIVED:
+        classes = _jar(classes, folder)
+        options += _archive(setting, classes, folder, way, options)
     main, arguments = setting.program(way)
     with program(jvm, classes, options, folder, *arguments, main=main, through=steady() if is_small else ()) as one:
         said = one.facts
@@ -182,6 +220,8 @@ def _hotspot_way(setting: Setting, classes: Path, way: str) -> Dump:
 def _hotspot(setting: Setting) -> Iterator[Dump]:
     return _each(setting, partial(_hotspot_way, setting, setting.classes()))
 
+
+_NEEDS_SYMBOLS = 8  # the JDK
 
 # ---- the serviceability agent, which reads the memory of a process or of a core file
 
@@ -217,6 +257,8 @@ def _sa_way(setting: Setting, classes: Path, way: str) -> Dump:
 
 
 def _serviceability_agent(setting: Setting) -> Iterator[Dump]:
+    if setting.producer.jdk == _NEEDS_SYMBOLS and not (setting.jvm.root / "usr/share/doc/openjdk-8-dbg").exists():
+        raise NotHereError("needs openjdk-8-dbg beside JDK 8: the agent finds the classes of the VM by their symbols")
     return _each(setting, partial(_sa_way, setting, setting.classes()))
 
 
@@ -363,19 +405,33 @@ def _shark(setting: Setting) -> Iterator[Dump]:
     return _each(setting, strip)
 
 
-def _converter(setting: Setting) -> Iterator[Dump]:
-    """A program that reads a dump and writes one."""
+def _filter_program(setting: Setting) -> list[str]:
     producer = setting.producer
-    if not Path(producer.start[0]).exists():
+    if producer.start[0] in OWN_TOOLS:
+        return [str(built(setting.root, producer.start[0], OWN_TOOLS[producer.start[0]])), *producer.start[1:]]
+    if producer.package and not Path(producer.start[0]).exists():
         javaproject.install([setting.root / "ci" / "packages", producer.package], setting.root, setting.build / "packages.log")
+    return producer.start
 
-    def convert(way: str) -> Dump:
-        _, file = setting.place(way.replace("/", "-"))
-        original = setting.root / "corpus" / f"{way}.hprof"
-        do([*producer.start, str(original), str(file)])
-        return replace(setting.dump(way, file), original=original)
 
-    return _each(setting, convert)
+def _filter(setting: Setting) -> Iterator[Dump]:
+    """A program that reads a dump and writes one: a converter, a redactor. A way is a case, or `planted`."""
+    program = _filter_program(setting)
+
+    def run(way: str) -> Dump:
+        folder, file = setting.place(way.replace("/", "-"))
+        original = folder / "original.hprof"
+        secrets = planted(SEED) if way == PLANTED else None
+        if secrets is not None:
+            original.write_bytes(secrets.dump)
+        elif way.startswith("gold/"):
+            original.write_bytes(gold.read(setting.root, way.removeprefix("gold/")))
+        else:
+            shutil.copyfile(setting.root / "corpus" / f"{way}.hprof", original)
+        do([{"IN": str(original), "OUT": str(file)}.get(word, word) for word in program])
+        return replace(setting.dump(way, file), original=original, planted=secrets)
+
+    return _each(setting, run)
 
 
 def _own(setting: Setting) -> Iterator[Dump]:
@@ -397,6 +453,6 @@ KINDS: dict[str, Callable[[Setting], Iterator[Dump]]] = {
     "interrupted": _interrupted,
     "hprof-gen": _generator,
     "shark": _shark,
-    "converter": _converter,
+    "filter": _filter,
     "own": _own,
 }

@@ -496,7 +496,7 @@ def test_the_first_part_of_a_name_means_all_that_begin_with_it() -> None:
     known = read_readers(ROOT)
 
     def chosen(*names: str) -> list[str]:
-        asked = argparse.Namespace(reader=None, producer=None, readers=[*names])
+        asked = argparse.Namespace(reader=None, producer=None, filter=None, readers=[*names])
         return [one.name for one in main.chosen_readers(asked, known)]
 
     assert chosen("shark", "jol") == ["jol", "shark-graph", "shark-stream"]
@@ -507,7 +507,7 @@ def test_the_first_part_of_a_name_means_all_that_begin_with_it() -> None:
 
 def test_dumps_of_more_than_2_gb_are_made_on_demand() -> None:
     known = read_producers(ROOT)
-    asked = {"reader": None, "producer": None, "producers": ["jdk17"], "gold": False}
+    asked = {"reader": None, "producer": None, "filter": None, "producers": ["jdk17"], "gold": False}
     for huge in (False, True):
         (one,) = main.chosen_producers(argparse.Namespace(**asked, huge=huge), known)
         assert ("huge" in one.ways) == huge and "jcmd" in one.ways

@@ -8,9 +8,7 @@ import com.sun.tools.hat.internal.model.JavaThing;
 import com.sun.tools.hat.internal.model.JavaValueArray;
 import com.sun.tools.hat.internal.model.Snapshot;
 import com.sun.tools.hat.internal.parser.Reader;
-import java.io.ByteArrayOutputStream;
 import java.io.File;
-import java.io.PrintStream;
 import java.lang.reflect.Array;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
@@ -41,18 +39,7 @@ abstract class HatWalker implements Adapter {
 
     @Override
     public void read(File dump, Answer answer) throws Exception {
-        PrintStream out = System.out;
-        PrintStream err = System.err;
-        ByteArrayOutputStream said = new ByteArrayOutputStream();
-        System.setOut(new PrintStream(said, true, "UTF-8"));
-        System.setErr(System.out);
-        try {
-            walk(dump, answer);
-        } finally {
-            System.setOut(out);
-            System.setErr(err);
-        }
-        for (String line : said.toString("UTF-8").split("\\R")) {
+        for (String line : Said.during(() -> walk(dump, answer))) {
             if (line.matches("(WARNING:|lazy read failed).*") && !line.matches(OF_VALID_DUMPS)) {
                 answer.notices.add(line);
             }

@@ -27,6 +27,7 @@ FEATURES = (
     "no-heap-dump",
     "no-instances",
     "no-objects",
+    "no-java-lang-class",
 )
 OBJECTS = {
     "instances": ("INSTANCE_DUMP",),
@@ -36,6 +37,11 @@ OBJECTS = {
 _HEAP_TAGS = {record.tag for record in layouts.RECORDS if record.layout.tail == "subrecords"}
 _END = next(record.tag for record in layouts.RECORDS if record.name == "HEAP_DUMP_END")
 _SEGMENT = next(record.tag for record in layouts.RECORDS if record.name == "HEAP_DUMP_SEGMENT")
+_UTF8 = next(record.tag for record in layouts.RECORDS if record.name == "UTF8")
+_LOAD_CLASS = next(record.tag for record in layouts.RECORDS if record.name == "LOAD_CLASS")
+_SERIAL = 4  # bytes
+_OF_JAVA = (b"java/lang/Class", b"java/lang/ClassLoader")  # which the dump of each JVM has
+_LONGEST = max(map(len, _OF_JAVA)) + 1  # of a name, and one more byte
 _ARRAYS = {code: f"[{letter}" for code, letter in enumerate("ZCFDBSIJ", start=4)}
 
 
@@ -122,14 +128,25 @@ def _of_format(file: memoryview) -> list[str]:
     if header.id_size in (4, 8):
         found.append(f"id-size-{header.id_size}")
     dumps, in_series = 0, False
+    named: dict[bytes, bytes] = {}  # the names of _OF_JAVA, by their IDs
+    loaded: set[bytes] = set()
     for framed in records(data, header.size):
         if framed.tag in _HEAP_TAGS:
             dumps += not (framed.tag == _SEGMENT and in_series)
             in_series = in_series or framed.tag == _SEGMENT
         elif framed.tag == _END:
             in_series = False
+        elif framed.tag == _UTF8:
+            text = framed.body + header.id_size
+            if (name := bytes(data[text : min(framed.end, text + _LONGEST)]).replace(b".", b"/")) in _OF_JAVA:
+                named[bytes(data[framed.body : text])] = name
+        elif framed.tag == _LOAD_CLASS:
+            at = framed.body + 2 * _SERIAL + header.id_size
+            loaded.add(named.get(bytes(data[at : at + header.id_size]), b""))
     if dumps != 1:
         found.append("several-heap-dumps" if dumps else "no-heap-dump")
+    if not loaded.issuperset(_OF_JAVA):
+        found.append("no-java-lang-class")
     return found
 
 

@@ -1,0 +1,85 @@
+"""The wheel in an environment of its own, away from the source tree: neither Maven nor Cargo nor a compiler takes part."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+from built import ROOT
+
+EXAMPLE = ROOT / "conformance" / "example"
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The environment. What the package depends on, it has from the one of the tests."""
+    folder = tmp_path_factory.mktemp("package")
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
+    options = ["--no-deps", "--wheel-dir", str(folder)]
+    run = subprocess.run([*pip, "wheel", *options, str(ROOT / "conformance")], capture_output=True, text=True, check=False)
+    if "No module named pip" in run.stderr or "No matching distribution found for setuptools" in run.stderr:
+        pytest.skip("there is no pip, or no index that has setuptools")
+    assert run.returncode == 0, run.stderr
+    wheel = next(folder.glob("*.whl"))
+    environment = folder / "venv"
+    venv.create(environment, with_pip=False)
+    packages = next(environment.glob("lib/python*/site-packages"))
+    subprocess.run([*pip, "install", "--no-deps", "--target", str(packages), str(wheel)], check=True)
+    theirs = Path(pytest.__file__).parents[1]
+    (packages / "dependencies.pth").write_text(f"{theirs}\n")
+    return environment
+
+
+def run(installed: Path, folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    environment = {"PATH": "/usr/bin:/bin", "HOME": str(folder), "LC_ALL": "C.UTF-8"}
+    command = [str(installed / "bin" / "python3"), "-m", "hprof_conformance.main", "--quiet", *options]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_a_reader_of_ones_own_meets_the_corpus_and_the_gold_dumps(installed: Path, tmp_path: Path) -> None:
+    found = run(installed, tmp_path, "--reader", str(EXAMPLE / "reader.py"), "--cases", "valid/arrays-*,gold/sa17,REC-007")
+    assert found.returncode == 0, found.stdout + found.stderr
+    report = json.loads((tmp_path / "hprof-conformance-report" / "report.json").read_text())
+    assert any(one["real"] for one in report["cases"]) and len(report["cases"]) > 5
+    assert not (tmp_path / "build").exists()
+
+
+def test_what_is_known_to_be_wrong_is_listed_and_moves_on_purpose(installed: Path, tmp_path: Path) -> None:
+    reader = tmp_path / "mine"
+    reader.write_text('#!/bin/sh\nif grep -q bytes "$1"; then exit 1; fi\n')
+    reader.chmod(0o755)
+    options = ["--reader", str(reader), "--cases", "valid/arrays-all-types-*", "--failures", str(tmp_path / "known.toml")]
+    assert run(installed, tmp_path, *options).returncode == 1
+    accept = ["--update", "--accept", "valid/arrays-*", "--reason", "it knows no bytes"]
+    assert run(installed, tmp_path, *options, *accept).returncode == 0
+    assert "it knows no bytes" in (tmp_path / "known.toml").read_text()
+    assert run(installed, tmp_path, *options).returncode == 0
+
+
+def test_help_and_the_list_need_nothing(installed: Path, tmp_path: Path) -> None:
+    packages = next(installed.glob("lib/python*/site-packages"))
+    assert "hprof-conformance =" in next(packages.glob("hprof_conformance-*.dist-info/entry_points.txt")).read_text()
+    listed = run(installed, tmp_path, "--list")
+    assert listed.returncode == 0 and "gridkit" in listed.stdout
+    assert "--failures" in run(installed, tmp_path, "--help").stdout
+
+
+def test_readers_of_the_project_need_its_source_tree(installed: Path, tmp_path: Path) -> None:
+    found = run(installed, tmp_path, "--readers", "jol")
+    assert found.returncode == 2 and "--reader" in found.stderr
+
+
+@pytest.mark.skipif(not Path("/usr/bin/python3").exists(), reason="there is no other Python")
+def test_conformance_run_answers_at_once(tmp_path: Path) -> None:
+    """Without an environment, which a run would make first."""
+    for option in ("--help", "--list"):
+        environment = {**os.environ, "PATH": "/usr/bin:/bin"}
+        environment.pop("HPROF_PYTHON", None)
+        program = str(ROOT / "conformance" / "run")
+        found = subprocess.run([program, option], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+        assert found.returncode == 0 and len(found.stdout.splitlines()) > 10, found.stderr
