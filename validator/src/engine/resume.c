@@ -247,6 +247,8 @@ static enum way_kind go_back_to_way(struct engine *e, uint64_t failed_at, uint64
     for (unsigned i = trail.doubtful; kind != WAY_NONE && i < trail.count; i++)
         if (trail.at[i % MARKS] <= e->in.offset)
             *from = trail.at[i % MARKS];
+    if (kind != WAY_NONE)
+        findings_expect_again(&e->run.findings, *from, failed_at + HEAD_SIZE);
     if (kind != WAY_NONE && jobs_begin_again(e))
         return kind;
     for (unsigned i = trail.count; kind != WAY_NONE && i > trail.doubtful && trail.at[(i - 1) % MARKS] >= *from; i--)
@@ -328,8 +330,10 @@ bool resume_anywhere(struct engine *e, uint64_t from)
         go_to(e, last)) {
         e->framing.frontier = from;
         kind = go_to_way(e, &end, from, from); /* the string may be too long */
-        if (kind != WAY_NONE)
+        if (kind != WAY_NONE) {
+            findings_expect_again(&e->run.findings, last, from + HEAD_SIZE);
             from = last;
+        }
     }
     if (kind == WAY_NONE && !go_to(e, from))
         return false;

@@ -99,15 +99,35 @@ static struct finding *sift_down(struct finding *kept, size_t count, struct find
     return &kept[hole];
 }
 
+void findings_expect_again(struct findings *d, uint64_t from, uint64_t until)
+{
+    d->again_from = from;
+    d->again_until = until;
+}
+
+static bool is_known(const struct findings *d, enum rule rule, enum finding_shape shape, uint64_t order)
+{
+    if (order < d->again_from || order >= d->again_until)
+        return false;
+    for (size_t i = 0; i < LATEST_FINDINGS; i++) {
+        const struct counted_finding *f = &d->latest[i];
+
+        if (f->number && f->order == order && f->rule == rule && f->shape == shape)
+            return true;
+    }
+    return false;
+}
+
 struct finding *findings_count(struct findings *d, enum rule rule, enum finding_shape shape, uint64_t order)
 {
     struct finding_group *g = &d->groups[group_of(rule, shape)];
     struct finding new = {.order = order, .dump = d->dump, .offset = order, .related_offset = HPROF_NO_OFFSET};
     void *block = g->kept;
 
-    if (d->silent && !is_gzip_rule(rule))
+    if ((d->silent && !is_gzip_rule(rule)) || is_known(d, rule, shape, order))
         return NULL;
     new.number = ++d->counted;
+    d->latest[new.number % LATEST_FINDINGS] = (struct counted_finding){rule, shape, order, new.number};
     g->rule = rule;
     g->shape = shape;
     g->total++;
@@ -179,6 +199,9 @@ void findings_roll_back(struct findings *d, const struct findings_checkpoint *ch
         drop_later(d, g, checkpoint);
         g->total = checkpoint->totals[i];
     }
+    for (size_t i = 0; i < LATEST_FINDINGS; i++)
+        if (d->latest[i].number > checkpoint->counted)
+            d->latest[i].number = 0;
     d->withdrawn_count = 0;
 }
 

@@ -45,6 +45,8 @@ static inline size_t group_of(enum rule rule, enum finding_shape shape)
     return shape == SHAPE_ANY ? (size_t)rule : (size_t)RULE_COUNT + (size_t)shape - 1;
 }
 
+enum { LATEST_FINDINGS = 64 };
+
 struct findings {
     struct memory *memory;
     uint32_t dump;        /* the number of the present heap dump */
@@ -66,6 +68,12 @@ struct findings {
         uint64_t from, until, findings;
     } withdrawn[2];
     unsigned withdrawn_count;
+    struct counted_finding { /* the last ones: see findings_expect_again() */
+        enum rule rule;
+        enum finding_shape shape;
+        uint64_t order, number;
+    } latest[LATEST_FINDINGS];
+    uint64_t again_from, again_until;
 };
 
 void findings_init(struct findings *d, struct memory *memory, uint64_t max_errors);
@@ -73,6 +81,9 @@ void findings_clear(struct findings *d);
 
 /* Counts a finding. Returns it if it is kept, so that the caller can complete it before the next call; NULL if it is not. */
 struct finding *findings_count(struct findings *d, enum rule rule, enum finding_shape shape, uint64_t order);
+
+/* What lies between two offsets is read again: what was found there lately, and is found again, counts once. */
+void findings_expect_again(struct findings *d, uint64_t from, uint64_t until);
 
 /* Withdraws the findings of a rule from an offset on, and before another: `findings` of them. It takes effect in findings_end(),
  * unless findings_roll_back() comes first. At most two may wait for that. */
