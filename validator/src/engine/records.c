@@ -338,8 +338,8 @@ static bool check_record(struct engine *e)
         resume_heap_record(e);
         return !e->framing.stopped;
     }
-    header = see_header(e);
     show_progress(e);
+    header = see_header(e);
     e->position.record_at = e->in.offset;
     e->framing.skipped_before = e->run.sum.skipped;
     if (!begin_unit(e, unit_size(&header)))

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/versioned.h"
 #include "format/subrecord.h"
 
 enum {
@@ -136,7 +137,7 @@ struct found {
 
 static void walk_records(struct show *s, struct found *f)
 {
-    uint64_t target = s->asked->offset, after = 0;
+    uint64_t target = s->asked.offset, after = 0;
     bool heap_is_open = false;
     struct item item;
 
@@ -150,7 +151,7 @@ static void walk_records(struct show *s, struct found *f)
             f->heap_start = item.offset;
         if (!f->is_found) {
             f->recent[f->count++ % f->capacity] = item.offset;
-        } else if (s->in.compressed && ++after > s->asked->around) {
+        } else if (s->in.compressed && ++after > s->asked.around) {
             return; /* going on would inflate the rest of the dump */
         }
         heap_is_open = tag == TAG_HEAP_DUMP_SEGMENT || (heap_is_open && tag != TAG_HEAP_DUMP_END);
@@ -240,11 +241,11 @@ static bool has_offset(const struct item *item, uint64_t offset)
 /* Collects the items to be shown: the one that contains the offset, and `around` items before and after it. */
 static size_t collect(struct show *s, struct item *items)
 {
-    size_t around = (size_t)s->asked->around, count = 0, last = SIZE_MAX;
+    size_t around = (size_t)s->asked.around, count = 0, last = SIZE_MAX;
     struct item item;
 
     while (count <= last && !s->memory.exhausted && read_item(s, &item)) {
-        bool is_asked_for = has_offset(&item, s->asked->offset);
+        bool is_asked_for = has_offset(&item, s->asked.offset);
 
         if (last == SIZE_MAX && count > around)
             memmove(items, items + 1, --count * sizeof *items);
@@ -278,7 +279,7 @@ static void show_items(struct show *s, const struct item *items, size_t count)
 {
     uint64_t open = 0;
 
-    for (size_t i = 0; i < count && !s->memory.exhausted; i++) {
+    for (size_t i = 0; i < count && !s->memory.exhausted && !s->stopped; i++) {
         if (open && items[i].heap != open) {
             show_heap_end(s);
             open = 0;
@@ -309,13 +310,13 @@ static const char no_memory[] = "memory ran out";
 
 static enum hprof_status fail(struct show *s, enum hprof_status status, const char *sentence)
 {
-    snprintf(s->asked->failure, sizeof s->asked->failure, "%s", sentence);
+    snprintf(s->failure, sizeof s->failure, "%s", sentence);
     return status;
 }
 
 static enum hprof_status fail_beyond_end(struct show *s)
 {
-    char sentence[sizeof s->asked->failure];
+    char sentence[HPROF_FAILURE_SIZE];
 
     if (s->in.compressed)
         return fail(
@@ -351,7 +352,7 @@ static bool read_dump_header(struct show *s)
 
 static enum hprof_status show_around(struct show *s, struct found *f, struct item *items, struct pending *p)
 {
-    uint64_t offset = s->asked->offset;
+    uint64_t offset = s->asked.offset;
     struct cursor c;
     size_t count;
 
@@ -376,8 +377,8 @@ static enum hprof_status show_around(struct show *s, struct found *f, struct ite
 
 static enum hprof_status show_dump(struct show *s)
 {
-    struct found f = {.capacity = (size_t)s->asked->around + 1};
-    size_t most = 2 * (size_t)s->asked->around + 1;
+    struct found f = {.capacity = (size_t)s->asked.around + 1};
+    size_t most = 2 * (size_t)s->asked.around + 1;
     struct item *items;
     struct pending p = {0};
     enum hprof_status status = HPROF_LIMIT;
@@ -402,7 +403,7 @@ static enum hprof_status show_bad_header(struct show *s)
         header.size = HEADER_SIZE;
     if (!header.size)
         return fail(s, HPROF_INVALID, "not a heap dump: the file is empty");
-    if (s->asked->offset >= header.size)
+    if (s->asked.offset >= header.size)
         return fail(s, HPROF_INVALID, "not a heap dump: the file does not begin with a valid header");
     show_item(s, &header);
     return fail(s, HPROF_INVALID, header.why);
@@ -431,33 +432,61 @@ static enum hprof_status show_input(struct show *s, bool is_open)
         input_reason(&s->in, reason, sizeof reason);
         return fail(s, HPROF_IO, reason);
     }
+    if (s->stopped)
+        return fail(s, HPROF_STOPPED, "stopped by the caller");
     return s->memory.exhausted ? fail(s, HPROF_LIMIT, no_memory) : status;
 }
 
-enum hprof_status hprof_show_fd(int fd, struct hprof_show *asked)
+static enum hprof_status end_with(struct hprof_show_result *result, enum hprof_status status, const char *reason)
 {
+    struct hprof_show_result own = {0};
+
+    snprintf(own.failure, sizeof own.failure, "%s", reason);
+    give_versioned(result, &own, sizeof own);
+    return status;
+}
+
+static enum hprof_status show_source(struct input_source source, const char *unusable, const struct hprof_show *asked,
+                                     struct hprof_show_result *result)
+{
+    struct hprof_show options;
+    const char *reason = asked ? take_versioned(&options, sizeof options, asked) : "it is not said what to show";
     struct memory own;
     struct show *s;
     enum hprof_status status;
     bool is_open;
 
-    if (!asked)
-        return HPROF_USAGE;
-    asked->failure[0] = '\0';
-    memory_init(&own, asked->allocator, 0);
+    if (!reason)
+        reason = unusable;
+    if (reason)
+        return end_with(result, HPROF_USAGE, reason);
+    memory_init(&own, options.allocator, 0);
     s = memory_get_zeroed(&own, sizeof *s);
-    if (!s) {
-        snprintf(asked->failure, sizeof asked->failure, "%s", no_memory);
-        return HPROF_LIMIT;
-    }
-    s->asked = asked;
+    if (!s)
+        return end_with(result, HPROF_LIMIT, no_memory);
+    s->asked = options;
     s->key = hash_key_draw();
-    memory_init(&s->memory, asked->allocator, 0);
-    if (asked->around > AROUND_MAX)
-        asked->around = AROUND_MAX;
-    is_open = input_open(&s->in, source_of_fd(fd), SHOW_BLOCK, &usual_sizes, &s->memory, ignore_fault, s);
+    memory_init(&s->memory, options.allocator, 0);
+    if (s->asked.around > AROUND_MAX)
+        s->asked.around = AROUND_MAX;
+    is_open = input_open(&s->in, source, SHOW_BLOCK, &usual_sizes, &s->memory, ignore_fault, s);
     status = show_input(s, is_open);
     input_close(&s->in);
+    end_with(result, status, s->failure); /* "" if nothing failed */
     memory_put(&own, s, sizeof *s);
     return status;
+}
+
+enum hprof_status hprof_show_fd(int fd, const struct hprof_show *show, struct hprof_show_result *result)
+{
+    return show_source(source_of_fd(fd), NULL, show, result);
+}
+
+enum hprof_status hprof_show_source(const struct hprof_source *source, const struct hprof_show *show,
+                                    struct hprof_show_result *result)
+{
+    struct input_source callbacks;
+    const char *reason = source_of_callbacks(source, &callbacks);
+
+    return show_source(callbacks, reason, show, result);
 }

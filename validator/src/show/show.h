@@ -26,7 +26,9 @@ struct item {
 };
 
 struct show {
-    struct hprof_show *asked;
+    struct hprof_show asked;
+    char failure[HPROF_FAILURE_SIZE]; /* "" if nothing failed */
+    bool stopped;                     /* by a callback */
     struct memory memory;
     struct input in;
     struct hash_key key;

@@ -59,15 +59,18 @@ __attribute__((format(printf, 2, 3))) static void note(struct writer *w, const c
 /* Once a read failed, lines would be wrong. */
 static void hand_out(struct writer *w, const struct hprof_line *line)
 {
-    if (!w->show->in.error && w->show->asked->on_line)
-        w->show->asked->on_line(w->show->asked->context, line);
+    struct show *s = w->show;
+
+    if (!s->in.error && !s->stopped && s->asked.on_line)
+        s->stopped = s->asked.on_line(s->asked.context, line) != 0;
 }
 
 /* Hands out the line, which describes `size` bytes from `offset` on. */
 static void end_line(struct writer *w, unsigned depth, uint64_t offset, uint64_t size)
 {
-    const struct hprof_show *asked = w->show->asked;
+    const struct hprof_show *asked = &w->show->asked;
     struct hprof_line line = {
+        .struct_size = sizeof(struct hprof_line),
         .offset = offset,
         .depth = depth,
         .here = asked->offset >= offset && asked->offset - offset < size,
@@ -139,7 +142,7 @@ struct parts {
 
 static bool is_near(const struct show *s, uint64_t offset, uint64_t size, uint64_t margin)
 {
-    uint64_t target = s->asked->offset, low = offset > margin ? offset - margin : 0;
+    uint64_t target = s->asked.offset, low = offset > margin ? offset - margin : 0;
 
     return target >= low && target < offset + size + margin;
 }
@@ -157,7 +160,7 @@ typedef void add_part(struct writer *w, const uint8_t *bytes, unsigned type);
 
 static void write_parts(struct writer *w, struct parts *p, add_part *add_one, unsigned type)
 {
-    uint64_t line = p->per_line * p->size, most = PARTS_ALWAYS, target = w->show->asked->offset;
+    uint64_t line = p->per_line * p->size, most = PARTS_ALWAYS, target = w->show->asked.offset;
     uint64_t lines = (p->count + p->per_line - 1) / p->per_line;
     /* Show the first lines, and those around the offset if the list contains it. */
     uint64_t middle = target >= p->offset && target - p->offset < p->count * p->size ? (target - p->offset) / line : 0;
@@ -598,7 +601,7 @@ static void end_part(struct writer *w, struct parts *p, uint64_t index, uint64_t
 /* Writes a count of entries only if it contains the offset, since the notation of corpus/ has no counts. */
 static void write_count(struct writer *w, uint64_t offset, unsigned count, const char *of)
 {
-    uint64_t target = w->show->asked->offset;
+    uint64_t target = w->show->asked.offset;
 
     if (target < offset || target >= offset + 2)
         return;
@@ -851,12 +854,13 @@ static void write_subrecord(struct writer *w)
 /* Writes bytes in rows, up to `end` or the end of the dump. Returns where the rows end. */
 static uint64_t write_rows(struct writer *w, uint64_t from, uint64_t end)
 {
-    const struct hprof_show *asked = w->show->asked;
+    const struct hprof_show *asked = &w->show->asked;
 
     while (from < end) {
         size_t n = end - from < ROW_BYTES ? (size_t)(end - from) : ROW_BYTES;
         struct cursor c = show_bytes(w->show, from, n);
         struct hprof_line line = {
+            .struct_size = sizeof(struct hprof_line),
             .offset = from,
             .depth = w->depth,
             .here = asked->offset >= from && asked->offset - from < n,
@@ -877,7 +881,7 @@ static uint64_t write_rows(struct writer *w, uint64_t from, uint64_t end)
 /* Writes the first rows of an item, and those around the offset if the item contains it. */
 static void write_bytes(struct writer *w, uint64_t size)
 {
-    uint64_t start = w->item->offset, end = start + size, target = w->show->asked->offset;
+    uint64_t start = w->item->offset, end = start + size, target = w->show->asked.offset;
     uint64_t at = start + (size <= ROWS_WHOLE * ROW_BYTES ? size : ROWS_ALWAYS * ROW_BYTES);
 
     at = write_rows(w, start, at < end ? at : end);
@@ -908,7 +912,7 @@ static void write_bytes(struct writer *w, uint64_t size)
 /* Writes the bytes of an item, after a line for the offset if no field contains it. */
 static void end_item(struct writer *w, uint64_t size)
 {
-    uint64_t target = w->show->asked->offset;
+    uint64_t target = w->show->asked.offset;
 
     if (!w->was_here && target >= w->item->offset && target - w->item->offset < size) {
         note(w, "bytes outside of all fields");
