@@ -181,6 +181,7 @@ int hprof_field_at(struct hprof_reader *reader, uint64_t class_id, bool is_stati
 struct hprof_value {
     size_t struct_size;
     uint8_t type;    /* 2 for object, 4 to 11 */
+    uint64_t bits;   /* the bytes of the value as a number; a conversion to double changes some kinds of NaN */
     uint64_t id;     /* of an object; 0 for null */
     int64_t integer; /* of boolean, char, byte, short, int, long */
     double real;     /* of float, double */

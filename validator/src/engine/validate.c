@@ -57,7 +57,7 @@ static void engine_init(struct engine *e, const struct hprof_options *options)
     memory_init(&run->memory, options->allocator, options->max_memory);
     run->key = testing && testing->hash_seed ? hash_key_from(testing->hash_seed) : hash_key_draw();
     findings_init(&run->findings, &run->memory, options->max_errors);
-    run->sum.version = run->summary.producer = "";
+    run->sum.version = run->summary->producer = "";
     run->sum.sound_until = UINT64_MAX;
     file_init(&e->file, &run->memory, &run->key);
 }
@@ -146,7 +146,7 @@ static uint64_t estimate_memory(const struct engine *e)
 /* Says how far the check came with the allowed memory, and how much will be enough. */
 static void show_limit(const struct engine *e, char *to, size_t size)
 {
-    uint64_t file = input_file_size(&e->in), megabytes = (e->run.summary.memory_needed >> 20) + 1;
+    uint64_t file = input_file_size(&e->in), megabytes = (e->run.summary->memory_needed >> 20) + 1;
     size_t n;
 
     n = (size_t)snprintf(to, size, "the memory limit of %llu bytes was met at offset 0x%llx",
@@ -161,7 +161,7 @@ static void show_limit(const struct engine *e, char *to, size_t size)
 /* Says what kept the dump from being checked to its end, if anything did. */
 static void describe_failure(struct engine *e)
 {
-    struct hprof_summary *sum = &e->run.summary;
+    struct hprof_summary *sum = e->run.summary;
     unsigned long long offset = e->in.offset;
     char reason[128] = "";
 
@@ -201,7 +201,7 @@ struct severity_choice choose_severity(const struct engine *e, struct producer p
 static void count_missing(struct engine *e, const struct severity_choice *choice, const struct verdict *verdict)
 {
     static const enum rule rules[] = {RULE_REC_007, RULE_REC_016};
-    struct hprof_summary *sum = &e->run.summary;
+    struct hprof_summary *sum = e->run.summary;
     bool is_missing = false;
     uint64_t others = verdict->errors;
     const char *quirk;
@@ -230,7 +230,7 @@ static void count_missing(struct engine *e, const struct severity_choice *choice
 /* What was counted becomes part of the summary. */
 static void summarize_counts(struct engine *e)
 {
-    struct hprof_summary *sum = &e->run.summary;
+    struct hprof_summary *sum = e->run.summary;
     const struct counts *counts = &e->run.sum;
 
     sum->version = counts->version;
@@ -255,7 +255,7 @@ static struct severity_choice conclude(struct engine *e)
 {
     struct producer producer = guess_producer(&e->run, &e->file);
     struct severity_choice choice = choose_severity(e, producer);
-    struct hprof_summary *sum = &e->run.summary;
+    struct hprof_summary *sum = e->run.summary;
     struct verdict verdict;
 
     _Static_assert((size_t)RULE_COUNT <= (size_t)HPROF_RULE_ROOM, "each rule has its numbers in the summary");
@@ -307,7 +307,7 @@ static struct severity_choice conclude(struct engine *e)
 /* The last progress is all bytes, wherever the second look left the file. */
 static void end_progress(struct engine *e)
 {
-    const struct hprof_summary *sum = &e->run.summary;
+    const struct hprof_summary *sum = e->run.summary;
     bool whole = sum->status == HPROF_VALID || sum->status == HPROF_INVALID;
 
     if (e->run.options->on_progress && !e->run.stopped)
@@ -318,7 +318,7 @@ static void end_progress(struct engine *e)
 static enum hprof_status run(struct engine *e)
 {
     const struct hprof_options *options = e->run.options;
-    struct hprof_summary *sum = &e->run.summary;
+    struct hprof_summary *sum = e->run.summary;
     struct severity_choice choice;
 
     check_dump(e);
@@ -367,8 +367,9 @@ static enum hprof_status refuse(const struct hprof_options *options, struct hpro
 
 /* The context takes about 100 KB, so it comes from the caller's allocator, not from the stack. */
 static enum hprof_status validate(struct input_source source, const struct hprof_options *options,
-                                  struct hprof_summary *summary, void (*on_jump)(void *context, const struct jump *jump))
+                                  struct hprof_summary *result, void (*on_jump)(void *context, const struct jump *jump))
 {
+    struct hprof_summary summary = {.struct_size = sizeof summary};
     struct memory own;
     struct engine *e;
     enum hprof_status status;
@@ -376,9 +377,9 @@ static enum hprof_status validate(struct input_source source, const struct hprof
     memory_init(&own, options->allocator, 0);
     e = memory_get_zeroed(&own, sizeof *e);
     if (!e)
-        return refuse(options, summary, HPROF_LIMIT, "memory ran out at the start");
+        return refuse(options, result, HPROF_LIMIT, "memory ran out at the start");
+    e->run.summary = &summary;
     engine_init(e, options);
-    e->run.summary.struct_size = sizeof e->run.summary;
     /* run() reports a failure in e->run.memory or e->in */
     (void)input_open(&e->in, source, options->testing ? options->testing->block : 0, &e->run.sizes, &e->run.memory,
                      on_gzip_fault, e);
@@ -392,7 +393,7 @@ static enum hprof_status validate(struct input_source source, const struct hprof
 
         on_jump(options->context, &jump);
     }
-    give_versioned(summary, &e->run.summary, sizeof e->run.summary);
+    give_versioned(result, &summary, sizeof summary);
     engine_clear(e);
     findings_clear(&e->run.findings);
     memory_put(&own, e, sizeof *e);

@@ -23,7 +23,7 @@ struct run {
     struct hash_key key; /* of every hash table */
     struct findings findings;
     struct counts sum;
-    struct hprof_summary summary; /* complete after reading */
+    struct hprof_summary *summary; /* complete after reading */
     bool in_baseline[RULE_COUNT];
     uint64_t missing[SHAPE_COUNT]; /* objects that are referred to and not dumped, by the shape of REF-002 */
     bool undecided;                /* whether the archive of class data sharing explains what is missing */

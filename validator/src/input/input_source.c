@@ -51,6 +51,7 @@ const char *source_of_callbacks(const struct hprof_source *callbacks, struct inp
         return reason;
     if (!own.read && !own.read_at)
         return "the source has no function that reads";
+    s->bytes = NULL;
     s->callbacks = own;
     s->seekable = own.read_at;
     s->size = own.read_at ? own.size : 0;

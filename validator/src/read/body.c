@@ -33,46 +33,37 @@ int64_t hprof_body(struct hprof_reader *r, uint64_t from, size_t want, const uin
     return there < want && reader_check(r) ? reader_check(r) : (int64_t)there;
 }
 
-/* The value of a type whose bytes are at p. */
-static struct hprof_value read_value(const uint8_t *p, uint8_t type, unsigned id_size)
+/* The value of a type, which takes `size` bytes, at p. */
+static struct hprof_value read_value(const uint8_t *p, uint8_t type, unsigned size)
 {
     struct hprof_value value = {.struct_size = sizeof value, .type = type};
     uint32_t four;
-    uint64_t eight;
     float single;
 
+    value.bits = size == 1 ? get_u1(p) : size == 2 ? get_u2(p) : size == 4 ? get_u4(p) : get_u8(p);
     switch (type) {
     case TYPE_OBJECT:
-        value.id = get_id(p, id_size);
-        break;
-    case TYPE_BOOLEAN:
-        value.integer = get_u1(p);
+        value.id = value.bits;
         break;
     case TYPE_BYTE:
-        value.integer = (int8_t)get_u1(p);
-        break;
-    case TYPE_CHAR:
-        value.integer = get_u2(p);
+        value.integer = (int8_t)value.bits;
         break;
     case TYPE_SHORT:
-        value.integer = (int16_t)get_u2(p);
+        value.integer = (int16_t)value.bits;
         break;
     case TYPE_INT:
-        value.integer = (int32_t)get_u4(p);
-        break;
-    case TYPE_LONG:
-        value.integer = (int64_t)get_u8(p);
+        value.integer = (int32_t)value.bits;
         break;
     case TYPE_FLOAT:
-        four = get_u4(p);
+        four = (uint32_t)value.bits;
         memcpy(&single, &four, sizeof single);
         value.real = (double)single;
         break;
     case TYPE_DOUBLE:
-        eight = get_u8(p);
-        memcpy(&value.real, &eight, sizeof value.real);
+        memcpy(&value.real, &value.bits, sizeof value.real);
         break;
-    default:
+    default: /* boolean, char, long */
+        value.integer = (int64_t)value.bits;
         break;
     }
     return value;
@@ -90,7 +81,7 @@ static int value_at(struct hprof_reader *r, uint64_t from, uint8_t type, struct 
         return (int)there;
     if (!size || there < (int64_t)size)
         return 0;
-    own = read_value(bytes, type, r->dump->id_size);
+    own = read_value(bytes, type, size);
     return reader_give(r, value, &own, sizeof own);
 }
 
