@@ -92,10 +92,10 @@ struct hprof_item {
     uint64_t head;        /* its bytes before the body: 9 of a record. Of a sub-record, the tag and the fields of fixed size */
     uint64_t body;        /* bytes of the body: the values of an instance, the elements of an array, the text of a UTF8 */
     uint64_t heap_dump;   /* the number of the heap dump that contains it, or of the last one before it, from 1; 0 for none */
-    bool in_series;       /* a series of HEAP_DUMP_SEGMENTs has begun before it, and not ended */
-    uint64_t record;      /* of a sub-record: the offset of its heap dump record; 0 if damage hides it */
-    uint64_t record_end;  /* where that record ends; UINT64_MAX if damage hides it; 0 for a record */
-    uint32_t time;        /* of a record: microseconds since the timestamp */
+    uint64_t begun, series; /* for hprof_seek(): heap dumps that began before it, and the one whose segments may go on */
+    uint64_t record;        /* of a sub-record: the offset of its heap dump record; 0 if damage hides it */
+    uint64_t record_end;    /* where that record ends; UINT64_MAX if damage hides it; 0 for a record */
+    uint32_t time;          /* of a record: microseconds since the timestamp */
     uint32_t thread_serial, trace_serial, class_serial; /* 0 if the item has none */
     uint32_t frame;     /* of a root in a frame: its number in the stack trace; UINT32_MAX if empty */
     uint32_t elements;  /* of an array */

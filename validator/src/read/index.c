@@ -60,7 +60,8 @@ static bool note_range(struct hprof_reader *r)
     if (!memory_grow(&r->dump->memory, &ranges, &index->range_capacity, index->range_count + 1, sizeof *index->ranges))
         return false;
     index->ranges = ranges;
-    index->ranges[index->range_count++] = (struct heap_range){item->record, item->offset, item->record_end};
+    index->ranges[index->range_count++] =
+        (struct heap_range){item->record, item->offset, item->record_end, item->begun, item->series};
     return true;
 }
 
@@ -263,8 +264,12 @@ int hprof_find(struct hprof_reader *r, uint64_t id, struct hprof_item *item)
     range = offset ? find_range(index, offset) : NULL;
     if (!range)
         return 0;
-    where = (struct reading){
-        .at = offset, .heap_record = range->record, .heap_end = range->to, .heap_dump = index->heap_dump, .in_series = true};
+    where = (struct reading){.at = offset,
+                             .heap_record = range->record,
+                             .heap_end = range->to,
+                             .heap_dump = index->heap_dump,
+                             .begun = range->begun,
+                             .series = range->series};
     if (!read_subrecord_at(r, &where))
         return reader_check(r);
     return reader_give(r, item, &r->item, sizeof r->item);

@@ -68,7 +68,8 @@ static void begin_item(struct hprof_reader *r, enum hprof_item_kind kind, uint64
                                   .offset = r->next.at,
                                   .size = size,
                                   .heap_dump = r->next.heap_dump,
-                                  .in_series = r->next.in_series,
+                                  .begun = r->next.begun,
+                                  .series = r->next.series,
                                   .record = r->next.heap_end ? r->next.heap_record : 0,
                                   .record_end = r->next.heap_end};
 }
@@ -235,6 +236,8 @@ static int finish_subrecord(struct hprof_reader *r, uint64_t size)
 {
     const uint8_t tag = *r->in.at;
 
+    if (size > r->dump->size - r->next.at)
+        return read_damage(r, UINT64_MAX, "the dump ends within a sub-record");
     begin_item(r, HPROF_ITEM_SUBRECORD, size);
     if (tag == SUB_CLASS_DUMP) {
         size_t there = reader_see(r, r->next.at, (size_t)size);
@@ -305,7 +308,8 @@ static int follow_jump(struct hprof_reader *r, const struct jump *jump)
     if (jump->heap_end > jump->to) {
         r->next.heap_record = r->next.heap_end ? r->next.heap_record : 0;
         r->next.heap_end = jump->heap_end;
-        r->next.heap_dump += r->next.heap_dump == 0;
+        if (!r->next.heap_dump)
+            r->next.heap_dump = r->next.begun = 1;
     } else {
         r->next.heap_end = 0;
     }
@@ -401,12 +405,31 @@ static void read_body(struct hprof_reader *r, size_t there)
     }
 }
 
+static bool is_heap_record(unsigned tag)
+{
+    return tag == TAG_HEAP_DUMP || tag == TAG_HEAP_DUMP_SEGMENT;
+}
+
+/* A record of 1.0.1 with the tag of a segment, which 1.0.1 does not define: the check read it as one if it began with a sub-record,
+ * or if reading failed there. */
+static bool is_of_no_version(struct hprof_reader *r, uint8_t tag, uint64_t length)
+{
+    const struct shared_dump *d = r->dump;
+    size_t i = find_jump(d, r->next.at + RECORD_HEADER_SIZE);
+
+    return d->format == V101 && tag == TAG_HEAP_DUMP_SEGMENT && length &&
+           reader_see(r, r->next.at, RECORD_HEADER_SIZE + 1) > RECORD_HEADER_SIZE &&
+           !hprof_subrecord_name(r->in.at[RECORD_HEADER_SIZE]) &&
+           (i == d->jump_count || d->jumps[i].from != r->next.at + RECORD_HEADER_SIZE);
+}
+
 static void enter_heap_record(struct hprof_reader *r, uint8_t tag, uint64_t length)
 {
     struct reading *next = &r->next;
 
-    next->heap_dump += tag == TAG_HEAP_DUMP || !next->in_series;
-    next->in_series = tag == TAG_HEAP_DUMP_SEGMENT;
+    next->heap_dump = tag == TAG_HEAP_DUMP_SEGMENT && next->series ? next->series : ++next->begun;
+    if (tag == TAG_HEAP_DUMP_SEGMENT)
+        next->series = next->heap_dump;
     next->heap_record = next->at;
     next->at += RECORD_HEADER_SIZE;
     next->heap_end = length ? next->at + length : 0;
@@ -429,13 +452,15 @@ static int read_record(struct hprof_reader *r)
     r->item.head = RECORD_HEADER_SIZE;
     r->item.body = length;
     r->item.time = get_u4(r->in.at + RECORD_TIME_AT);
-    if (tag == TAG_HEAP_DUMP || tag == TAG_HEAP_DUMP_SEGMENT) {
+    if (is_heap_record(tag) && !is_of_no_version(r, tag, length)) {
         enter_heap_record(r, tag, length);
         r->item.heap_dump = r->next.heap_dump;
         return 1;
     }
+    if (r->item.size > r->dump->size - r->next.at)
+        return read_damage(r, UINT64_MAX, "the dump ends within a record");
     if (tag == TAG_HEAP_DUMP_END)
-        r->next.in_series = false;
+        r->next.series = 0;
     want = RECORD_HEADER_SIZE + (size_t)(tag == TAG_UTF8 && length <= STRING_MOST + 8 ? length
                                          : length < HEAD_MOST                         ? length
                                                                                       : HEAD_MOST);
@@ -516,14 +541,12 @@ int hprof_seek(struct hprof_reader *r, const struct hprof_item *to)
     drop_joined(r);
     r->item.kind = 0;
     r->next = (struct reading){.at = HEADER_SIZE};
-    if (to) {
-        bool is_heap = own.kind == HPROF_ITEM_RECORD && (own.tag == TAG_HEAP_DUMP || own.tag == TAG_HEAP_DUMP_SEGMENT);
-
+    if (to)
         r->next = (struct reading){.at = own.offset,
                                    .heap_record = own.record,
                                    .heap_end = own.record_end,
-                                   .heap_dump = own.heap_dump - (is_heap && (own.tag == TAG_HEAP_DUMP || !own.in_series)),
-                                   .in_series = own.in_series};
-    }
+                                   .heap_dump = own.heap_dump,
+                                   .begun = own.begun,
+                                   .series = own.series};
     return reader_check(r) ? reader_check(r) : 1;
 }

@@ -65,6 +65,14 @@ static void note_jump(void *context, const struct jump *jump)
     d->jumps[d->jump_count++] = *jump;
 }
 
+static int note_size(void *context, const struct hprof_summary *summary)
+{
+    struct shared_dump *d = context;
+
+    d->size = summary->bytes;
+    return 0;
+}
+
 /* Finds out where reading cannot go on by lengths alone. */
 static enum hprof_status find_damage(struct hprof_reader *r, unsigned threads)
 {
@@ -77,6 +85,7 @@ static enum hprof_status find_damage(struct hprof_reader *r, unsigned threads)
     options.max_errors = 1;
     options.threads = threads;
     options.allocator = &allocator;
+    options.on_summary = note_size;
     options.context = d;
     status = validate_with_jumps(d->source, &options, note_jump);
     if (status == HPROF_LIMIT)
@@ -167,6 +176,7 @@ static enum hprof_status open_source(struct input_source source, const struct hp
     pthread_mutex_init(&d->memory_lock, NULL);
     d->key = hash_key_draw();
     d->source = source;
+    d->size = UINT64_MAX;
     d->readers = 1;
     arena_init(&d->arena, &d->memory);
     *reader = make_reader(d);

@@ -36,7 +36,7 @@ struct object_index {
     } * buckets;
     size_t count, bucket_count;
     struct heap_range { /* a heap dump record, or sub-records after damage */
-        uint64_t record, from, to;
+        uint64_t record, from, to, begun, series;
     } * ranges;
     size_t range_count, range_capacity;
     uint64_t heap_dump;
@@ -59,6 +59,7 @@ struct shared_dump {
     struct hprof_header header;
     enum version format;
     unsigned id_size;
+    uint64_t size; /* of the decompressed dump; UINT64_MAX if it is not known */
     struct jump *jumps;
     size_t jump_count, jump_capacity;
     struct object_index index;
@@ -68,9 +69,10 @@ struct shared_dump {
 struct reading {
     uint64_t at;
     uint64_t heap_record, heap_end; /* of the heap dump record that contains it; heap_end is 0 outside */
-    uint64_t heap_dump;
-    bool in_series; /* of segments */
-    bool is_over;   /* nothing follows damage */
+    uint64_t heap_dump;             /* the last one, */
+    uint64_t begun;                 /* how many there were so far, */
+    uint64_t series;                /* and the one whose segments may go on; 0 for none */
+    bool is_over;                   /* nothing follows damage */
 };
 
 enum { CLASS_CACHE = 256, JOINED_MOST = 16 << 20, BODY_MOST = 1 << 20 };
