@@ -67,7 +67,7 @@ static void show_path(const struct checker *ck, uint64_t offset, char *to, size_
 {
     const char *record = hprof_record_name(ck->position->record_tag);
     uint64_t number = ck->position->record_number;
-    bool is_segment;
+    bool is_segment = false;
     int n = 0;
 
     snprintf(to, size, "%s", ck->file->id_size ? "" : "header");
