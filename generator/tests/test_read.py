@@ -27,10 +27,18 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("programs")
     (library,) = [file for file in (BUILD / "validator").glob("libhprof.*") if file.suffix in (".a", ".so")]
     isal = subprocess.run(["pkg-config", "--libs", "libisal"], capture_output=True, text=True, check=True).stdout.split()
-    strict = ["-std=c17", "-D_POSIX_C_SOURCE=200809L", "-Wall", "-Wextra", "-Werror", "-I", SOURCE / "validator/include"]
+    strict: list[str | Path] = [
+        "-std=c17",
+        "-D_POSIX_C_SOURCE=200809L",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        "-I",
+        SOURCE / "validator/include",
+    ]
     for name in ("histogram", "values"):
         source = SOURCE / f"validator/tests/consumer/{name}.c"
-        libraries = [library, f"-Wl,-rpath,{library.parent}", *isal, "-pthread"]
+        libraries: list[str | Path] = [library, f"-Wl,-rpath,{library.parent}", *isal, "-pthread"]
         subprocess.run([CC, *C_FLAGS, *strict, "-o", folder / name, source, *libraries], check=True)
     return folder
 

@@ -1,5 +1,5 @@
-/* hprof/read.h on all files of the corpus: items cover the dump, are those that the check counts, and are the same however the bytes
- * come; reading again from any of them gives the same; each object is found by its ID; memory may run out anywhere. */
+/* hprof/read.h on all files of the corpus: items cover the dump, are those that the check counts, and are the same however the
+ * bytes come; reading again from any of them gives the same; each object is found by its ID; memory may run out anywhere. */
 #include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>

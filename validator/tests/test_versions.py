@@ -98,7 +98,7 @@ def build(folder: Path, header: str, *flags: str) -> Path:
     (library,) = [file for file in (BUILD / "validator").glob("libhprof.*") if file.suffix in (".a", ".so")]
     isal = subprocess.run(["pkg-config", "--libs", "libisal"], capture_output=True, text=True, check=True).stdout.split()
     command: list[str | Path] = [CC, *C_FLAGS, "-std=c17", "-D_POSIX_C_SOURCE=200809L", "-Wall", "-Werror", *flags]
-    libraries = [library, f"-Wl,-rpath,{library.parent}", *isal, "-pthread"]
+    libraries: list[str | Path] = [library, f"-Wl,-rpath,{library.parent}", *isal, "-pthread"]
     subprocess.run([*command, "-I", folder, "-o", folder / "program", folder / "program.c", *libraries], check=True)
     return folder / "program"
 

@@ -366,8 +366,8 @@ static enum hprof_status refuse(const struct hprof_options *options, struct hpro
 }
 
 /* The context takes about 100 KB, so it comes from the caller's allocator, not from the stack. */
-static enum hprof_status validate(struct input_source source, const struct hprof_options *options,
-                                  struct hprof_summary *result, void (*on_jump)(void *context, const struct jump *jump))
+static enum hprof_status validate(struct input_source source, const struct hprof_options *options, struct hprof_summary *result,
+                                  void (*on_jump)(void *context, const struct jump *jump))
 {
     struct hprof_summary summary = {.struct_size = sizeof summary};
     struct memory own;

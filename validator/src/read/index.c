@@ -1,5 +1,5 @@
-/* Objects by ID: a word of 8 bytes for each object of a heap dump, with its offset in 44 bits and the low 20 bits of its ID, ordered
- * by ID. The other bits of the ID are those of a bucket: where IDs are addresses, a bucket is 1 MiB of the heap. */
+/* Objects by ID: a word of 8 bytes for each object of a heap dump, with its offset in 44 bits and the low 20 bits of its ID, in the
+ * order of the IDs. The other bits of the ID are those of a bucket: where IDs are addresses, a bucket is 1 MiB of the heap. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -88,126 +88,6 @@ static int read_damage(struct hprof_reader *r, uint64_t size, const char *what)
     return reader_check(r) ? reader_check(r) : 1;
 }
 
-/* The fields of a sub-record that starts at p and of which n bytes are there. */
-static void read_head(struct hprof_reader *r, const uint8_t *p, size_t n)
-{
-    const unsigned id_size = r->dump->id_size;
-    struct cursor c = {p + 1, p + n};
-    struct hprof_item *item = &r->item;
-
-    item->tag = *p;
-    switch (*p) {
-    case SUB_INSTANCE_DUMP: {
-        struct INSTANCE_DUMP s;
-
-        if (read_INSTANCE_DUMP(&c, id_size, &s)) {
-            item->id = s.object_id;
-            item->trace_serial = s.trace_serial;
-            item->class_id = s.class_id;
-        }
-        break;
-    }
-    case SUB_OBJECT_ARRAY_DUMP: {
-        struct OBJECT_ARRAY_DUMP s;
-
-        if (read_OBJECT_ARRAY_DUMP(&c, id_size, &s)) {
-            item->id = s.object_id;
-            item->trace_serial = s.trace_serial;
-            item->class_id = s.class_id;
-            item->elements = s.elements;
-            item->element_type = TYPE_OBJECT;
-        }
-        break;
-    }
-    case SUB_PRIMITIVE_ARRAY_DUMP:
-    case SUB_PRIMITIVE_ARRAY_NODATA: {
-        struct PRIMITIVE_ARRAY_DUMP s;
-
-        if (read_PRIMITIVE_ARRAY_DUMP(&c, id_size, &s)) {
-            item->id = s.object_id;
-            item->trace_serial = s.trace_serial;
-            item->elements = s.elements;
-            item->element_type = s.type;
-        }
-        break;
-    }
-    case SUB_CLASS_DUMP: {
-        struct CLASS_DUMP s;
-        const uint8_t *body = c.at + SIZE_OF(CLASS_DUMP, id_size);
-
-        if (read_CLASS_DUMP(&c, id_size, &s)) {
-            item->id = s.class_id;
-            item->trace_serial = s.trace_serial;
-        }
-        c.at = body;
-        break;
-    }
-    case SUB_ROOT_JNI_GLOBAL: {
-        struct ROOT_JNI_GLOBAL s;
-
-        if (read_ROOT_JNI_GLOBAL(&c, id_size, &s))
-            item->id = s.object_id;
-        break;
-    }
-    case SUB_ROOT_JNI_LOCAL:
-    case SUB_ROOT_JAVA_FRAME: {
-        struct ROOT_FRAME s;
-
-        if (read_ROOT_FRAME(&c, id_size, &s)) {
-            item->id = s.object_id;
-            item->thread_serial = s.thread_serial;
-            item->frame = (uint32_t)s.frame;
-        }
-        break;
-    }
-    case SUB_ROOT_NATIVE_STACK:
-    case SUB_ROOT_THREAD_BLOCK: {
-        struct ROOT_THREAD s;
-
-        if (read_ROOT_THREAD(&c, id_size, &s)) {
-            item->id = s.object_id;
-            item->thread_serial = s.thread_serial;
-        }
-        break;
-    }
-    case SUB_ROOT_THREAD_OBJECT: {
-        struct ROOT_THREAD_OBJECT s;
-
-        if (read_ROOT_THREAD_OBJECT(&c, id_size, &s)) {
-            item->id = s.object_id;
-            item->thread_serial = s.thread_serial;
-            item->trace_serial = s.trace_serial;
-        }
-        break;
-    }
-    case SUB_ROOT_JNI_MONITOR: {
-        struct ROOT_JNI_MONITOR s;
-
-        if (read_ROOT_JNI_MONITOR(&c, id_size, &s)) {
-            item->id = s.object_id;
-            item->thread_serial = s.thread_serial;
-        }
-        break;
-    }
-    case SUB_HEAP_DUMP_INFO: {
-        struct HEAP_DUMP_INFO s;
-
-        if (read_HEAP_DUMP_INFO(&c, id_size, &s))
-            item->name_id = s.name;
-        break;
-    }
-    default: { /* the other roots */
-        struct ROOT_OBJECT s;
-
-        if (read_ROOT_OBJECT(&c, id_size, &s))
-            item->id = s.object_id;
-        break;
-    }
-    }
-    item->head = (uint64_t)(c.at - p);
-    item->body = item->size > item->head ? item->size - item->head : 0;
-}
-
 /* ---- Sub-records ---- */
 
 /* Measures the sub-record here, with as many bytes as that takes. NULL, or what is wrong. */
@@ -246,7 +126,7 @@ static int finish_subrecord(struct hprof_reader *r, uint64_t size)
             return reader_check(r) ? reader_check(r) : read_damage(r, UINT64_MAX, "the dump ends within a sub-record");
         know_class_dump(r, r->in.at, there);
     }
-    read_head(r, r->in.at, (size_t)(r->in.end - r->in.at));
+    read_subrecord_fields(r, r->in.at, (size_t)(r->in.end - r->in.at));
     r->next.at += size;
     return reader_check(r) ? reader_check(r) : 1;
 }
@@ -281,7 +161,7 @@ static int read_joined(struct hprof_reader *r, const struct jump *first)
     begin_item(r, HPROF_ITEM_SUBRECORD, end - r->next.at);
     if (*r->joined == SUB_CLASS_DUMP)
         know_class_dump(r, r->joined, size);
-    read_head(r, r->joined, size);
+    read_subrecord_fields(r, r->joined, size);
     r->item.body = size - r->item.head;
     r->next.at = end;
     r->next.heap_end = heap_end > end ? heap_end : end;
@@ -337,73 +217,6 @@ bool read_subrecord_at(struct hprof_reader *r, const struct reading *where)
 }
 
 /* ---- Records ---- */
-
-/* The fields of the record here, of which `there` bytes are in sight, and what it defines. */
-static void read_body(struct hprof_reader *r, size_t there)
-{
-    const unsigned id_size = r->dump->id_size;
-    struct hprof_item *item = &r->item;
-    struct cursor c = {r->in.at + RECORD_HEADER_SIZE, r->in.at + there};
-    struct UTF8 utf8;
-    struct LOAD_CLASS load;
-    struct UNLOAD_CLASS unload;
-    struct FRAME frame;
-    struct TRACE trace;
-    struct START_THREAD start;
-    struct END_THREAD end;
-
-    switch (item->tag) {
-    case TAG_UTF8:
-        if (read_UTF8(&c, id_size, &utf8)) {
-            item->id = utf8.id;
-            item->head += id_size;
-            item->body -= id_size;
-            if (cursor_left(&c) >= item->body)
-                know_string(r, utf8.id, c.at, item->body);
-        }
-        break;
-    case TAG_LOAD_CLASS:
-        if (read_LOAD_CLASS(&c, id_size, &load)) {
-            item->id = load.class_id;
-            item->class_serial = load.class_serial;
-            item->trace_serial = load.trace_serial;
-            item->name_id = load.name;
-            know_load(r, &load);
-        }
-        break;
-    case TAG_UNLOAD_CLASS:
-        if (read_UNLOAD_CLASS(&c, id_size, &unload))
-            item->class_serial = unload.class_serial;
-        break;
-    case TAG_FRAME:
-        if (read_FRAME(&c, id_size, &frame)) {
-            item->id = frame.id;
-            item->name_id = frame.method;
-            item->class_serial = frame.class_serial;
-        }
-        break;
-    case TAG_TRACE:
-        if (read_TRACE(&c, id_size, &trace)) {
-            item->trace_serial = trace.trace_serial;
-            item->thread_serial = trace.thread_serial;
-        }
-        break;
-    case TAG_START_THREAD:
-        if (read_START_THREAD(&c, id_size, &start)) {
-            item->id = start.thread_id;
-            item->thread_serial = start.thread_serial;
-            item->trace_serial = start.trace_serial;
-            item->name_id = start.name;
-        }
-        break;
-    case TAG_END_THREAD:
-        if (read_END_THREAD(&c, id_size, &end))
-            item->thread_serial = end.thread_serial;
-        break;
-    default:
-        break;
-    }
-}
 
 static bool is_heap_record(unsigned tag)
 {
@@ -467,7 +280,7 @@ static int read_record(struct hprof_reader *r)
     there = reader_see(r, r->next.at, want);
     if (there < want)
         return reader_check(r) ? reader_check(r) : read_damage(r, UINT64_MAX, "the dump ends within a record");
-    read_body(r, there);
+    read_record_fields(r, there);
     r->next.at += r->item.size;
     return reader_check(r) ? reader_check(r) : 1;
 }

@@ -108,6 +108,12 @@ bool read_subrecord_at(struct hprof_reader *r, const struct reading *where);
 size_t reader_see(struct hprof_reader *r, uint64_t offset, size_t n);
 void drop_joined(struct hprof_reader *r);
 
+/* ---- fields.c ---- */
+/* Of the sub-record that starts at p and of which n bytes are there. */
+void read_subrecord_fields(struct hprof_reader *r, const uint8_t *p, size_t n);
+/* Of the record at in.at, of which `there` bytes are there. */
+void read_record_fields(struct hprof_reader *r, size_t there);
+
 /* ---- known.c ---- */
 void know_string(struct hprof_reader *r, uint64_t id, const uint8_t *text, uint64_t size);
 void know_load(struct hprof_reader *r, const struct LOAD_CLASS *load);
