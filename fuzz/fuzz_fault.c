@@ -58,7 +58,7 @@ static int excuse_rootless_class(void *context, const struct hprof_finding *f)
     return 0;
 }
 
-static void validate(const struct made_dump *dump, size_t profile, void (*listen)(void *context, const struct hprof_finding *f),
+static void validate(const struct made_dump *dump, size_t profile, int (*listen)(void *context, const struct hprof_finding *f),
                      struct seen *seen)
 {
     struct hprof_testing testing = {.hash_seed = 1};
