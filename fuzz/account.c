@@ -39,7 +39,7 @@ static void add_number(struct account *a, const char *name, uint64_t number)
     add(a, "\n", 1);
 }
 
-static void on_summary(void *context, const struct hprof_summary *s)
+static int on_summary(void *context, const struct hprof_summary *s)
 {
     struct account *a = context;
 
@@ -76,7 +76,7 @@ static void on_summary(void *context, const struct hprof_summary *s)
             add_text(a, "rule ", hprof_rule_at(rule)->id);
             add_number(a, "  total ", s->totals[rule]);
         }
-        if (s->quirks && s->quirks[rule]) {
+        if (s->quirks[rule]) {
             add_text(a, "rule ", hprof_rule_at(rule)->id);
             add_number(a, "  quirks ", s->quirks[rule]);
         }
@@ -85,13 +85,13 @@ static void on_summary(void *context, const struct hprof_summary *s)
     add_number(a, "warnings ", s->warnings);
     add_number(a, "notes ", s->notes);
     add_number(a, "producer profile ", s->producer_profile);
-    add_number(a, "quirks known ", s->quirks != NULL);
     add_number(a, "quirk errors ", s->quirk_errors);
     add_number(a, "quirk warnings ", s->quirk_warnings);
     add_number(a, "incomplete ", s->incomplete);
     add_number(a, "missing objects ", s->missing_objects);
     add_text(a, "hint ", s->hint);
     add_text(a, "failure ", s->failure);
+    return 0;
 }
 
 /* Without what names a missing object, which is not known of a pipe. */
@@ -104,7 +104,7 @@ static void add_found(struct account *a, const char *found)
     add_text(a, "  found ", text);
 }
 
-static void on_finding(void *context, const struct hprof_finding *f)
+static int on_finding(void *context, const struct hprof_finding *f)
 {
     struct account *a = context;
 
@@ -123,6 +123,7 @@ static void on_finding(void *context, const struct hprof_finding *f)
             fail_target("no memory for the account");
     }
     a->findings[a->count++] = (struct account_finding){f->rule, f->severity, f->offset, f->related_offset};
+    return 0;
 }
 
 void account_begin(struct account *a)
@@ -300,8 +301,8 @@ void expect_consistent(const struct account *a, const struct hprof_options *opti
 
     if (s->status == HPROF_USAGE)
         return; /* no summary came: there was no memory to begin with */
-    if (is_complete != !s->failure)
-        fail_target("status %d %s a sentence", s->status, s->failure ? "with" : "without");
+    if (is_complete == (s->failure[0] != '\0'))
+        fail_target("status %d %s a sentence", s->status, s->failure[0] ? "with" : "without");
     if (!is_complete)
         return;
     if ((s->status == HPROF_INVALID) != (s->errors > 0 || (s->incomplete && !options->allow_incomplete)))

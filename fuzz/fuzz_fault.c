@@ -26,7 +26,7 @@ static size_t count_faults(void)
     return n;
 }
 
-static void on_finding(void *context, const struct hprof_finding *f)
+static int on_finding(void *context, const struct hprof_finding *f)
 {
     struct seen *seen = context;
 
@@ -34,12 +34,13 @@ static void on_finding(void *context, const struct hprof_finding *f)
         if (!seen->found[i] && seen->truth->written.faults[i].rule == (int)f->rule &&
             seen->truth->written.faults[i].offset == f->offset) {
             seen->found[i] = true;
-            return;
+            return 0;
         }
     if (seen->excused[f->rule] == 0)
         fail_target("%s at 0x%llx besides the fault: expected %s; found %s", hprof_rule_at(f->rule)->id,
                     (unsigned long long)f->offset, f->expected, f->found);
     seen->excused[f->rule]--;
+    return 0;
 }
 
 /* A class without a superclass. Producers other than HotSpot write some, and strict does not report them. */
@@ -48,15 +49,16 @@ static bool is_of_rootless_class(size_t rule)
     return strcmp(hprof_rule_at(rule)->id, "CLS-012") == 0;
 }
 
-static void excuse_rootless_class(void *context, const struct hprof_finding *f)
+static int excuse_rootless_class(void *context, const struct hprof_finding *f)
 {
     struct seen *seen = context;
 
     if (is_of_rootless_class(f->rule))
         seen->excused[f->rule]++;
+    return 0;
 }
 
-static void validate(const struct made_dump *dump, size_t profile, void (*listen)(void *context, const struct hprof_finding *f),
+static void validate(const struct made_dump *dump, size_t profile, int (*listen)(void *context, const struct hprof_finding *f),
                      struct seen *seen)
 {
     struct hprof_testing testing = {.hash_seed = 1};
@@ -68,7 +70,7 @@ static void validate(const struct made_dump *dump, size_t profile, void (*listen
     options.profile = profile;
     options.on_finding = listen;
     options.context = seen;
-    (void)hprof_validate_memory(copy_to_guard_page(dump->at, dump->size), dump->size, false, &options);
+    (void)hprof_validate_memory(copy_to_guard_page(dump->at, dump->size), dump->size, false, &options, NULL);
 }
 
 static void expect_found(const struct made_dump *dump, const char *what, const struct truth *truth, const uint64_t *quirks,

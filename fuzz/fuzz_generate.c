@@ -23,24 +23,25 @@ struct seen {
     size_t findings;
 };
 
-static void on_summary(void *context, const struct hprof_summary *s)
+static int on_summary(void *context, const struct hprof_summary *s)
 {
     struct seen *seen = context;
 
     seen->summary = *s;
     memcpy(seen->totals, s->totals, sizeof seen->totals);
     snprintf(seen->version, sizeof seen->version, "%s", s->version);
-    seen->summary.totals = seen->totals;
     seen->summary.version = seen->version;
+    return 0;
 }
 
-static void on_finding(void *context, const struct hprof_finding *f)
+static int on_finding(void *context, const struct hprof_finding *f)
 {
     struct seen *seen = context;
 
     if (!seen->findings++)
         snprintf(seen->first, sizeof seen->first, "%s at 0x%llx: expected %s; found %s", hprof_rule_at(f->rule)->id,
                  (unsigned long long)f->offset, f->expected, f->found);
+    return 0;
 }
 
 static enum hprof_status validate(const struct made_dump *dump, const char *profile, struct seen *seen)
@@ -55,7 +56,7 @@ static enum hprof_status validate(const struct made_dump *dump, const char *prof
     options.on_summary = on_summary;
     options.on_finding = on_finding;
     options.context = seen;
-    return hprof_validate_memory(copy_to_guard_page(dump->at, dump->size), dump->size, false, &options);
+    return hprof_validate_memory(copy_to_guard_page(dump->at, dump->size), dump->size, false, &options, NULL);
 }
 
 /* What the user gives: options that the manifest repeats, and the name of the file, which may hold any bytes. */

@@ -20,12 +20,13 @@ struct library_report {
     struct hprof_summary summary; /* its pointers are not kept */
 };
 
-static void on_summary(void *context, const struct hprof_summary *summary)
+static int on_summary(void *context, const struct hprof_summary *summary)
 {
     ((struct library_report *)context)->summary = *summary;
+    return 0;
 }
 
-static void on_finding(void *context, const struct hprof_finding *finding)
+static int on_finding(void *context, const struct hprof_finding *finding)
 {
     struct library_report *r = context;
     if (r->count == r->capacity) {
@@ -35,6 +36,7 @@ static void on_finding(void *context, const struct hprof_finding *finding)
             abort();
     }
     r->findings[r->count++] = (struct oracle_finding){hprof_rule_at(finding->rule)->id, finding->offset};
+    return 0;
 }
 
 static int compare_findings(const void *left, const void *right)
@@ -249,7 +251,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     options.on_summary = on_summary;
     options.on_finding = on_finding;
     options.context = &library;
-    hprof_validate_memory(bytes, size, false, &options);
+    hprof_validate_memory(bytes, size, false, &options, NULL);
     expect_no_leak(&memory);
 
     compare(oracle, &library);

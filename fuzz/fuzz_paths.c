@@ -91,9 +91,9 @@ static void validate(const struct path *path, struct hprof_options options, stru
     options.threads = path->threads;
     fd = path->way == A_FILE || path->way == A_PIPE ? open_descriptor(path, &writer) : -1;
     if (fd >= 0)
-        (void)hprof_validate_fd(fd, &options);
+        (void)hprof_validate_fd(fd, &options, NULL);
     else
-        (void)hprof_validate_memory(path->bytes, path->size, is_pipe(path), &options);
+        (void)hprof_validate_memory(path->bytes, path->size, is_pipe(path), &options, NULL);
     if (fd >= 0)
         close(fd);
     if (writer.is_running)

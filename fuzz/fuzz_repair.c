@@ -53,7 +53,7 @@ struct list {
     uint64_t bytes, last;
 };
 
-static void on_left_out(void *context, const struct hprof_left_out *left_out)
+static int on_left_out(void *context, const struct hprof_left_out *left_out)
 {
     struct list *list = context;
 
@@ -63,15 +63,18 @@ static void on_left_out(void *context, const struct hprof_left_out *left_out)
                     (unsigned long long)left_out->bytes, (unsigned long long)left_out->count, (unsigned long long)list->last);
     list->last = left_out->bytes;
     list->bytes += left_out->bytes;
+    return 0;
 }
 
-static enum hprof_status repair_with(struct allocator *memory, int from, int to, struct hprof_repair *result)
+static enum hprof_status repair_with(struct allocator *memory, int from, int to, struct hprof_repair *repair,
+                                     struct hprof_repair_result *result)
 {
     struct hprof_allocator allocator = allocator_for(memory);
     enum hprof_status status;
 
-    result->allocator = &allocator;
-    status = hprof_repair_fd(from, to, result);
+    repair->allocator = &allocator;
+    *result = (struct hprof_repair_result){.struct_size = sizeof *result};
+    status = hprof_repair_fd(from, to, repair, result);
     expect_no_leak(memory);
     if (status != HPROF_VALID && !*result->failure)
         fail_target("status %d without a sentence", status);
@@ -84,25 +87,27 @@ struct aim {
     const uint8_t *severities;
 };
 
-static void on_progress(void *context, uint64_t bytes, uint64_t total)
+static int on_progress(void *context, uint64_t bytes, uint64_t total)
 {
     (void)context;
     if (bytes > total)
         fail_target("%llu of %llu bytes are read", (unsigned long long)bytes, (unsigned long long)total);
+    return 0;
 }
 
-static enum hprof_status repair(int from, int to, const struct aim *aim, struct hprof_repair *result)
+static enum hprof_status repair(int from, int to, const struct aim *aim, struct hprof_repair_result *result)
 {
     struct allocator memory = {.left = UINT64_MAX, .junk = 0xa5};
     struct list list = {0};
+    struct hprof_repair repair = {.struct_size = sizeof repair,
+                                  .profile = aim->profile,
+                                  .severities = aim->severities,
+                                  .on_left_out = on_left_out,
+                                  .on_progress = on_progress,
+                                  .context = &list};
     enum hprof_status status;
 
-    *result = (struct hprof_repair){.profile = aim->profile,
-                                    .severities = aim->severities,
-                                    .on_left_out = on_left_out,
-                                    .on_progress = on_progress,
-                                    .context = &list};
-    status = repair_with(&memory, from, to, result);
+    status = repair_with(&memory, from, to, &repair, result);
     if (status != HPROF_VALID && status != HPROF_INVALID)
         fail_target("a repair ends with status %d", status);
     if (status == HPROF_VALID && list.bytes != result->left_out)
@@ -115,7 +120,8 @@ static enum hprof_status repair(int from, int to, const struct aim *aim, struct 
 static void repair_with_less(struct dice *dice, int from, int copy, const struct aim *aim, enum hprof_status expected)
 {
     struct allocator memory = {.left = UINT64_MAX};
-    struct hprof_repair result = {.profile = aim->profile, .severities = aim->severities};
+    struct hprof_repair repair = {.struct_size = sizeof repair, .profile = aim->profile, .severities = aim->severities};
+    struct hprof_repair_result result;
     int to = new_file(NULL, 0);
     enum hprof_status status;
 
@@ -123,16 +129,16 @@ static void repair_with_less(struct dice *dice, int from, int copy, const struct
         memory.left = below(dice, 200);
         memory.for_good = one_in(dice, 2);
     } else {
-        result.max_memory = (UINT64_C(1) << 20) + below(dice, UINT64_C(1) << 20);
+        repair.max_memory = (UINT64_C(1) << 20) + below(dice, UINT64_C(1) << 20);
     }
-    status = repair_with(&memory, from, to, &result);
+    status = repair_with(&memory, from, to, &repair, &result);
     if (status != HPROF_LIMIT && status != expected)
         fail_target("status %d with less memory, %d before", status, expected);
-    if (status == HPROF_LIMIT && !memory.failed && !result.max_memory)
+    if (status == HPROF_LIMIT && !memory.failed && !repair.max_memory)
         fail_target("no memory, though no allocation failed: %s", result.failure);
-    if (result.max_memory && memory.peak > result.max_memory + OWN_MEMORY)
+    if (repair.max_memory && memory.peak > repair.max_memory + OWN_MEMORY)
         fail_target("%llu bytes were allocated, the limit is %llu", (unsigned long long)memory.peak,
-                    (unsigned long long)result.max_memory);
+                    (unsigned long long)repair.max_memory);
     if (status == HPROF_VALID)
         expect_same_bytes(copy, to, "copies with all memory and with less");
     close(to);
@@ -143,13 +149,14 @@ struct findings {
     bool header; /* one may keep the header from being read */
 };
 
-static void on_finding(void *context, const struct hprof_finding *finding)
+static int on_finding(void *context, const struct hprof_finding *finding)
 {
     struct findings *findings = context;
     const struct hprof_rule *rule = hprof_rule_at(finding->rule);
 
     findings->count++;
     findings->header |= strcmp(rule->family, "GZ") == 0 || (rule->framing && strcmp(rule->family, "HDR") == 0);
+    return 0;
 }
 
 static enum hprof_status validate(int fd, const struct aim *aim, struct findings *findings)
@@ -164,18 +171,18 @@ static enum hprof_status validate(int fd, const struct aim *aim, struct findings
     options.allow_incomplete = true;
     options.on_finding = on_finding;
     options.context = findings;
-    return hprof_validate_fd(fd, &options);
+    return hprof_validate_fd(fd, &options, NULL);
 }
 
-static bool is_unchanged(const struct hprof_repair *result)
+static bool is_unchanged(const struct hprof_repair_result *result)
 {
     return !result->left_out && !result->lengths_mended && !result->joined && !result->traces_cleared && !result->is_ended;
 }
 
 /* The copy is repaired again. */
-static void check_copy(int copy, const struct aim *aim, const struct hprof_repair *first)
+static void check_copy(int copy, const struct aim *aim, const struct hprof_repair_result *first)
 {
-    struct hprof_repair again;
+    struct hprof_repair_result again;
     struct findings findings = {0};
     int second = new_file(NULL, 0);
 
@@ -195,7 +202,7 @@ static void check_copy(int copy, const struct aim *aim, const struct hprof_repai
 
 /* Each byte is copied or counted as left out, except the headers of records that were joined or lost all that was in them. A lost
  * record of 9 bytes that is not counted would not be noticed. */
-static void check_account(const struct hprof_repair *result)
+static void check_account(const struct hprof_repair_result *result)
 {
     uint64_t accounted = result->bytes_out + result->left_out;
     uint64_t given = result->bytes_in + (result->is_ended ? RECORD_HEADER : 0);
@@ -228,7 +235,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint32_t bits = drawn_bits(data, size);
     struct dice dice = {bits + (uint64_t)size};
     struct aim aim = {.profile = draw(&bits, (uint32_t)hprof_profile_find("mat") + 1), .severities = draw_severities(&dice)};
-    struct hprof_repair result;
+    struct hprof_repair_result result;
     struct findings findings = {0};
     int from = new_file(data, size), to = new_file(NULL, 0);
     bool is_valid = validate(from, &aim, &findings) == HPROF_VALID;

@@ -61,16 +61,17 @@ static uint64_t hash_of(const char *path, const char *message, const char *expec
     return hash;
 }
 
-static void on_summary(void *context, const struct hprof_summary *summary)
+static int on_summary(void *context, const struct hprof_summary *summary)
 {
     struct run *run = context;
 
     run->is_incomplete = summary->incomplete;
     for (int i = 0; i < FORMATS; i++)
         report_file(&run->outputs[i].report, run->file, run->is_readable, summary);
+    return 0;
 }
 
-static void on_finding(void *context, const struct hprof_finding *finding)
+static int on_finding(void *context, const struct hprof_finding *finding)
 {
     struct run *run = context;
 
@@ -83,6 +84,7 @@ static void on_finding(void *context, const struct hprof_finding *finding)
     run->has_error[finding->rule] |= finding->severity == HPROF_ERROR;
     for (int i = 0; i < FORMATS; i++)
         report_finding(&run->outputs[i].report, finding);
+    return 0;
 }
 
 /* ---- What must hold of each format ---- */
@@ -281,8 +283,12 @@ static struct hprof_options draw_options(struct dice *dice, uint32_t bits)
 /* As for a file that cannot be read: a summary with a failure, and no finding. */
 static enum hprof_status report_failure(struct run *run, size_t profile)
 {
-    const struct hprof_summary summary = {
-        .status = HPROF_IO, .version = "", .profile = profile, .producer = "", .failure = "it cannot be read"};
+    const struct hprof_summary summary = {.struct_size = sizeof summary,
+                                          .status = HPROF_IO,
+                                          .version = "",
+                                          .profile = profile,
+                                          .producer = "",
+                                          .failure = "it cannot be read"};
 
     run->is_readable = false;
     on_summary(run, &summary);
@@ -309,7 +315,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     options.context = &run;
     open_outputs(&run, &options, &dice);
     close_outputs(&run, one_in(&dice, 32) ? report_failure(&run, options.profile)
-                                          : hprof_validate_memory(bytes, size, false, &options));
+                                          : hprof_validate_memory(bytes, size, false, &options, NULL));
     for (int i = 0; i < FORMATS; i++)
         expect_printable(run.outputs[i].text, run.outputs[i].size, true, is_coloured(i));
     expect_only_colours(&run.outputs[CONCISE], &run.outputs[COLOURED_CONCISE]);

@@ -43,7 +43,7 @@ static void expect_row(struct seen *seen, const struct hprof_line *line)
     seen->shows_byte |= has_byte;
 }
 
-static void on_line(void *context, const struct hprof_line *line)
+static int on_line(void *context, const struct hprof_line *line)
 {
     struct seen *seen = context;
 
@@ -63,21 +63,27 @@ static void on_line(void *context, const struct hprof_line *line)
     add_text_to_hash(&seen->hash, line->remark);
     add_to_hash(&seen->hash, line->bytes, line->byte_count);
     seen->lines++;
+    return 0;
 }
 
 static enum hprof_status show_with(struct allocator *memory, int fd, uint64_t around, struct seen *seen)
 {
     struct hprof_allocator allocator = allocator_for(memory);
-    struct hprof_show show = {
-        .offset = seen->asked, .around = around, .allocator = &allocator, .on_line = on_line, .context = seen};
-    enum hprof_status status = hprof_show_fd(fd, &show);
+    struct hprof_show show = {.struct_size = sizeof show,
+                              .offset = seen->asked,
+                              .around = around,
+                              .allocator = &allocator,
+                              .on_line = on_line,
+                              .context = seen};
+    struct hprof_show_result result = {.struct_size = sizeof result};
+    enum hprof_status status = hprof_show_fd(fd, &show, &result);
 
-    bool is_dump = strncmp(show.failure, "not a ", 6) != 0; /* else the header is not valid */
+    bool is_dump = strncmp(result.failure, "not a ", 6) != 0; /* else the header is not valid */
 
     expect_no_leak(memory);
-    expect_printable(show.failure, strlen(show.failure), false, false);
-    if (status == HPROF_VALID ? *show.failure != '\0' : !*show.failure)
-        fail_target("status %d at 0x%llx, with the sentence '%s'", status, (unsigned long long)seen->asked, show.failure);
+    expect_printable(result.failure, strlen(result.failure), false, false);
+    if (status == HPROF_VALID ? *result.failure != '\0' : !*result.failure)
+        fail_target("status %d at 0x%llx, with the sentence '%s'", status, (unsigned long long)seen->asked, result.failure);
     if ((status == HPROF_VALID || (status == HPROF_INVALID && is_dump)) && (!seen->shows_byte || !seen->is_marked))
         fail_target("the byte at 0x%llx is not shown or not marked", (unsigned long long)seen->asked);
     return status;

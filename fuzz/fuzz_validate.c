@@ -11,11 +11,12 @@
 
 enum { OWN_MEMORY = 256 << 10 /* beyond max_memory */ };
 
-static void on_progress(void *context, uint64_t bytes, uint64_t total)
+static int on_progress(void *context, uint64_t bytes, uint64_t total)
 {
     (void)context;
     if (total && bytes > total)
         fail_target("%llu bytes of %llu are read", (unsigned long long)bytes, (unsigned long long)total);
+    return 0;
 }
 
 static enum hprof_status run(const uint8_t *bytes, size_t size, bool as_pipe, struct hprof_options options,
@@ -27,7 +28,7 @@ static enum hprof_status run(const uint8_t *bytes, size_t size, bool as_pipe, st
     account_begin(account);
     account_listen(account, &options);
     options.allocator = &allocator;
-    status = hprof_validate_memory(bytes, size, as_pipe, &options);
+    status = hprof_validate_memory(bytes, size, as_pipe, &options, NULL);
     expect_no_leak(memory);
     if (account->summary.status != HPROF_USAGE && account->summary.status != status)
         fail_target("the summary has status %d, the call returned %d", account->summary.status, status);

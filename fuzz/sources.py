@@ -8,7 +8,7 @@ from pathlib import Path
 OPTION_TARGETS = ["fuzz_generate", "fuzz_fault"]  # Their input is not a dump.
 TEXT_TARGET = "fuzz_text"  # The one in Python, which needs no build.
 C_TARGETS = ["fuzz_oracle", "fuzz_paths", "fuzz_validate", "fuzz_gzip", "fuzz_records", "fuzz_report"]
-C_TARGETS += ["fuzz_repair", "fuzz_show", *OPTION_TARGETS]
+C_TARGETS += ["fuzz_read", "fuzz_repair", "fuzz_show", *OPTION_TARGETS]
 ALL_TARGETS = [*C_TARGETS, TEXT_TARGET]
 
 FOLDERS = ["validator/src", "validator/include", "validator/cli", "generator/src", "fuzz"]
@@ -22,16 +22,21 @@ RUN_BY: dict[str, list[str]] = {f"fuzz/{target}.c": [target] for target in C_TAR
 NOT_RUN = ("test_*", "replay", "mutants", "engines", "mutator", "family", "pieces", "break", "damage", "msan")
 RUN_BY |= {f"fuzz/{maker}.*": [] for maker in NOT_RUN}
 RUN_BY |= {"fuzz/oracle*": ["fuzz_oracle"], "fuzz/expect_manifest.*": OPTION_TARGETS, "fuzz/program_name.*": ["fuzz_report"]}
-RUN_BY |= {"fuzz/expect_printable.*": ["fuzz_report", "fuzz_show"], "fuzz/hash.*": [*SIZES_TARGETS, "fuzz_report", "fuzz_show"]}
-RUN_BY |= {"fuzz/sizes.*": SIZES_TARGETS, "fuzz/dice.*": [*SIZES_TARGETS, "fuzz_gzip", "fuzz_report", "fuzz_repair", "fuzz_show"]}
+RUN_BY |= {
+    "fuzz/expect_printable.*": ["fuzz_report", "fuzz_show"],
+    "fuzz/hash.*": [*SIZES_TARGETS, "fuzz_read", "fuzz_report", "fuzz_show"],
+}
+RUN_BY |= {"fuzz/sizes.*": SIZES_TARGETS}
+RUN_BY |= {"fuzz/dice.*": [*SIZES_TARGETS, "fuzz_gzip", "fuzz_read", "fuzz_report", "fuzz_repair", "fuzz_show"]}
 RUN_BY |= {"fuzz/account.*": ["fuzz_paths", "fuzz_validate"]}
-RUN_BY |= {"fuzz/gzip.*": ["fuzz_gzip", "fuzz_records", "fuzz_repair", "fuzz_show", *OPTION_TARGETS]}
-RUN_BY |= {"fuzz/memory_file.*": ["fuzz_paths", "fuzz_repair", "fuzz_show", "fuzz_records", "fuzz_generate"]}
-ALLOCATING_TARGETS = ["fuzz_oracle", "fuzz_paths", "fuzz_validate", "fuzz_gzip", "fuzz_repair", "fuzz_show"]
+RUN_BY |= {"fuzz/gzip.*": ["fuzz_gzip", "fuzz_read", "fuzz_records", "fuzz_repair", "fuzz_show", *OPTION_TARGETS]}
+RUN_BY |= {"fuzz/memory_file.*": ["fuzz_paths", "fuzz_read", "fuzz_repair", "fuzz_show", "fuzz_records", "fuzz_generate"]}
+ALLOCATING_TARGETS = ["fuzz_oracle", "fuzz_paths", "fuzz_validate", "fuzz_gzip", "fuzz_read", "fuzz_repair", "fuzz_show"]
 RUN_BY |= {"fuzz/made_dump.*": GENERATOR_TARGETS, "fuzz/allocator.*": ALLOCATING_TARGETS}
 RUN_BY |= {"generator/src/*": GENERATOR_TARGETS, "generator/src/*/*": GENERATOR_TARGETS}
 RUN_BY |= {"generator/src/faults/*": ["fuzz_fault"], "generator/src/damage/*": []}
 RUN_BY |= {"generator/src/truth/digest*": ["fuzz_generate"], "generator/src/truth/manifest.*": OPTION_TARGETS}
+RUN_BY |= {"validator/src/read/*": ["fuzz_read"]}
 RUN_BY |= {"validator/src/repair/*": ["fuzz_repair"], "validator/src/show/*": ["fuzz_show"], "validator/cli/*": ["fuzz_report"]}
 RUN_BY |= {"validator/cli/json.*": ["fuzz_report", *OPTION_TARGETS]}
 RUN_BY |= {"validator/cli/printable.*": ["fuzz_report", "fuzz_show", *OPTION_TARGETS]}

@@ -203,7 +203,7 @@ static enum hprof_status validate_fd(int fd, const struct input *input, struct a
     options.threads = input->way->threads;
     account_begin(account);
     account_listen(account, &options);
-    status = hprof_validate_fd(fd, &options);
+    status = hprof_validate_fd(fd, &options, NULL);
     expect_no_leak(memory);
     return status;
 }
@@ -319,33 +319,40 @@ struct result {
 static void repair_fd(int from, struct allocator *memory, struct result *result)
 {
     struct hprof_allocator allocator = allocator_for(memory);
-    struct hprof_repair repair = {.allocator = &allocator};
+    struct hprof_repair repair = {.struct_size = sizeof repair, .allocator = &allocator};
+    struct hprof_repair_result repaired = {.struct_size = sizeof repaired};
     int to = file_with(&(struct bytes){0});
     uint8_t block[4096];
     ssize_t n;
 
-    result->status = hprof_repair_fd(from, to, &repair);
+    result->status = hprof_repair_fd(from, to, &repair, &repaired);
     for (off_t at = 0; result->status == HPROF_VALID && (n = __real_pread64(to, block, sizeof block, at)) > 0; at += n)
         append(&result->bytes, block, (size_t)n);
     close(to);
-    snprintf(result->failure, sizeof result->failure, "%s", repair.failure);
+    snprintf(result->failure, sizeof result->failure, "%s", repaired.failure);
 }
 
-static void keep_line(void *context, const struct hprof_line *line)
+static int keep_line(void *context, const struct hprof_line *line)
 {
     append(context, line->text, strlen(line->text) + 1);
     append(context, line->remark, strlen(line->remark) + 1);
     append(context, line->bytes, line->byte_count);
+    return 0;
 }
 
 static void show_fd(int fd, struct allocator *memory, struct result *result)
 {
     struct hprof_allocator allocator = allocator_for(memory);
-    struct hprof_show show = {
-        .offset = 40, .around = 2, .allocator = &allocator, .on_line = keep_line, .context = &result->bytes};
+    struct hprof_show show = {.struct_size = sizeof show,
+                              .offset = 40,
+                              .around = 2,
+                              .allocator = &allocator,
+                              .on_line = keep_line,
+                              .context = &result->bytes};
+    struct hprof_show_result shown = {.struct_size = sizeof shown};
 
-    result->status = hprof_show_fd(fd, &show);
-    snprintf(result->failure, sizeof result->failure, "%s", show.failure);
+    result->status = hprof_show_fd(fd, &show, &shown);
+    snprintf(result->failure, sizeof result->failure, "%s", shown.failure);
 }
 
 /* The generator has no allocator. */

@@ -154,10 +154,11 @@ static void gzip_is_packed_and_repaired(void **state)
     }
 }
 
-static void count_finding(void *context, const struct hprof_finding *finding)
+static int count_finding(void *context, const struct hprof_finding *finding)
 {
     (void)finding;
     ++*(size_t *)context;
+    return 0;
 }
 
 static size_t count_findings(const uint8_t *dump, size_t size)
@@ -168,7 +169,7 @@ static size_t count_findings(const uint8_t *dump, size_t size)
     hprof_options_init(&options);
     options.on_finding = count_finding;
     options.context = &n;
-    (void)hprof_validate_memory(dump, size, false, &options);
+    (void)hprof_validate_memory(dump, size, false, &options, NULL);
     return n;
 }
 

@@ -83,7 +83,7 @@ static void show_summary(struct run *run, bool opened, const struct hprof_summar
 {
     progress_end(&run->progress);
     run->summarized = true;
-    if (summary->failure != NULL)
+    if (summary->failure[0] != '\0')
         say_failure(shown_name(run), summary->failure);
     compare_profiles(run, summary);
     if (!reporting(run))
@@ -92,7 +92,7 @@ static void show_summary(struct run *run, bool opened, const struct hprof_summar
     run->stopped = !output_good(&run->output);
 }
 
-static void on_summary(void *context, const struct hprof_summary *summary)
+static int on_summary(void *context, const struct hprof_summary *summary)
 {
     const struct run *run = context;
     char parts[REPORT_TEXT_SIZE];
@@ -105,33 +105,36 @@ static void on_summary(void *context, const struct hprof_summary *summary)
     }
     /* A file that cannot be read at all is reported like a missing file. */
     show_summary(context, summary->status != HPROF_IO || summary->bytes > 0, summary);
+    return 0;
 }
 
-static void on_finding(void *context, const struct hprof_finding *finding)
+static int on_finding(void *context, const struct hprof_finding *finding)
 {
     struct run *run = context;
     if (reporting(run)) {
         report_finding(&run->report, finding);
         run->stopped = !output_good(&run->output);
     }
+    return 0;
 }
 
-static void on_progress(void *context, uint64_t bytes, uint64_t total)
+static int on_progress(void *context, uint64_t bytes, uint64_t total)
 {
     struct run *run = context;
     progress_update(&run->progress, bytes, total);
+    return 0;
 }
 
 /* For a file without a summary from the library. */
 static void show_failure(struct run *run, bool opened, enum hprof_status status, const char *failure)
 {
-    struct hprof_summary summary = {
-        .status = status,
-        .version = "",
-        .profile = run->options->profile,
-        .producer = "",
-        .failure = failure,
-    };
+    struct hprof_summary summary;
+
+    hprof_summary_init(&summary);
+    summary.status = status;
+    summary.version = summary.producer = "";
+    summary.profile = run->options->profile;
+    snprintf(summary.failure, sizeof summary.failure, "%s", failure);
     show_summary(run, opened, &summary);
 }
 
@@ -178,7 +181,7 @@ static enum hprof_status check_file(struct run *run, const char *file)
             baseline_of(&run->baseline, input_name(file, run->options->stdin_name), run->baseline_numbers);
         if (run->report.baseline_kind != BASELINE_NONE)
             run->library.baseline = run->report.baseline = run->baseline_numbers;
-        status = hprof_validate_fd(fd, &run->library);
+        status = hprof_validate_fd(fd, &run->library, NULL);
         if (fd != STDIN_FILENO)
             close(fd);
         progress_end(&run->progress);

@@ -25,11 +25,12 @@ struct view {
     struct hprof_left_out rest; /* what has no line of its own */
 };
 
-static void on_progress(void *context, uint64_t bytes, uint64_t total)
+static int on_progress(void *context, uint64_t bytes, uint64_t total)
 {
     struct view *view = context;
 
     progress_update(&view->progress, bytes, total);
+    return 0;
 }
 
 static void print_left_out(FILE *out, uint64_t count, uint64_t bytes, const char *what)
@@ -37,12 +38,12 @@ static void print_left_out(FILE *out, uint64_t count, uint64_t bytes, const char
     fprintf(out, "    %12" PRIu64 " bytes   %" PRIu64 " %s\n", bytes, count, what);
 }
 
-static void on_left_out(void *context, const struct hprof_left_out *left_out)
+static int on_left_out(void *context, const struct hprof_left_out *left_out)
 {
     struct view *view = context;
 
     if (!view->has_details)
-        return;
+        return 0;
     if (view->lines++ == 0)
         fputs("left out:\n", view->out);
     if (view->lines <= LINES_MAX) {
@@ -54,9 +55,10 @@ static void on_left_out(void *context, const struct hprof_left_out *left_out)
         view->rest.count += left_out->count;
         view->rest.bytes += left_out->bytes;
     }
+    return 0;
 }
 
-static void print_gzip_damage(FILE *out, const struct hprof_repair *repair)
+static void print_gzip_damage(FILE *out, const struct hprof_repair_result *repair)
 {
     uint64_t wrong = repair->gzip_mismatches, damaged = repair->gzip_resumed, unknown = repair->gzip_unknown;
 
@@ -70,7 +72,7 @@ static void print_gzip_damage(FILE *out, const struct hprof_repair *repair)
         fputs("lost, if there was more: what follows the last fault of the gzip file\n", out);
 }
 
-static void print_details(struct view *view, const struct hprof_repair *repair)
+static void print_details(struct view *view, const struct hprof_repair_result *repair)
 {
     FILE *out = view->out;
     char offset[NUMBER_SIZE];
@@ -95,7 +97,7 @@ static void print_details(struct view *view, const struct hprof_repair *repair)
         fputs("added: HEAP_DUMP_END, which ends the heap dump\n", out);
 }
 
-static void print_verdict(FILE *out, const char *to, const struct hprof_repair *repair)
+static void print_verdict(FILE *out, const char *to, const struct hprof_repair_result *repair)
 {
     char size[NUMBER_SIZE];
 
@@ -125,13 +127,17 @@ static enum hprof_status repair_to(const struct cli_options *options, int fd, st
     const char *file = options->files[0], *to = options->repair;
     struct output output;
     struct view view = {.lines = 0};
-    struct hprof_repair repair = {.profile = options->profile,
-                                  .severities = options->severities,
-                                  .max_memory = options->max_memory,
-                                  .on_left_out = on_left_out,
-                                  .on_progress = on_progress,
-                                  .context = &view};
+    struct hprof_repair repair;
+    struct hprof_repair_result result;
 
+    hprof_repair_init(&repair);
+    hprof_repair_result_init(&result);
+    repair.profile = options->profile;
+    repair.severities = options->severities;
+    repair.max_memory = options->max_memory;
+    repair.on_left_out = on_left_out;
+    repair.on_progress = on_progress;
+    repair.context = &view;
     enum hprof_status status = output_open(&output, options);
     if (status != HPROF_VALID)
         return status;
@@ -141,18 +147,18 @@ static enum hprof_status repair_to(const struct cli_options *options, int fd, st
     view.has_verdict = options->quiet < 2 || options->output != NULL;
     progress_init(&view.progress, options->progress);
     progress_begin(&view.progress, display_name(file));
-    status = hprof_repair_fd(fd, part->fd, &repair);
+    status = hprof_repair_fd(fd, part->fd, &repair, &result);
     progress_end(&view.progress);
     if (status == HPROF_VALID && !part_name(part))
         status = cannot(to);
     else if (status == HPROF_INVALID)
-        say_failure(display_name(file), repair.failure[0] ? repair.failure : "no valid copy can be made");
+        say_failure(display_name(file), result.failure[0] ? result.failure : "no valid copy can be made");
     else if (status != HPROF_VALID)
-        say_failure(display_name(file), repair.failure);
+        say_failure(display_name(file), result.failure);
     if (status == HPROF_VALID && view.has_details)
-        print_details(&view, &repair);
+        print_details(&view, &result);
     if (status == HPROF_VALID && view.has_verdict)
-        print_verdict(view.out, to, &repair);
+        print_verdict(view.out, to, &result);
     bool complete = output_close(&output);
     return status == HPROF_VALID && !complete ? HPROF_IO : status;
 }

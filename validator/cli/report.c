@@ -17,52 +17,24 @@ static const char *keep(char copy[REPORT_TEXT_SIZE], const char *text)
     return copy;
 }
 
-/* Copies numbers by rule; zeros for NULL. */
-static void keep_numbers(uint64_t *copy, const uint64_t *numbers)
-{
-    size_t size = hprof_rule_count() * sizeof *copy;
-
-    if (numbers != NULL)
-        memcpy(copy, numbers, size);
-    else
-        memset(copy, 0, size);
-}
-
 static void keep_summary(struct report *report, const struct hprof_summary *summary)
 {
     struct hprof_summary *s = &report->summary;
 
     *s = *summary;
-    s->totals = report->totals;
-    s->quirks = report->quirks;
-    s->quirk_notes = report->quirk_notes;
-    keep_numbers(report->totals, summary->totals);
-    keep_numbers(report->quirks, summary->quirks);
-    keep_numbers(report->quirk_notes, summary->quirk_notes);
-    s->version = keep(report->texts[0], summary->version);
-    s->producer = keep(report->texts[1], summary->producer);
-    s->accepted_by = keep(report->texts[2], summary->accepted_by);
-    s->hint = keep(report->texts[3], summary->hint);
-    s->failure = keep(report->texts[4], summary->failure);
+    s->hint = keep(report->hint, summary->hint); /* the only text that may be the tool's */
 }
 
 bool report_prepare(struct report *report, const struct report_writer *writer)
 {
     report->writer = writer;
-    report->totals = calloc(hprof_rule_count(), sizeof *report->totals);
-    report->quirks = calloc(hprof_rule_count(), sizeof *report->quirks);
-    report->quirk_notes = calloc(hprof_rule_count(), sizeof *report->quirk_notes);
     report->state = calloc(1, writer->state_size(report));
-    return report->totals != NULL && report->quirks != NULL && report->quirk_notes != NULL && report->state != NULL;
+    return report->state != NULL;
 }
 
 void report_release(struct report *report)
 {
-    free(report->totals);
-    free(report->quirks);
-    free(report->quirk_notes);
     free(report->state);
-    report->totals = report->quirks = report->quirk_notes = NULL;
     report->state = NULL;
 }
 

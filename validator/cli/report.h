@@ -34,9 +34,8 @@ struct report {
     const char *file; /* its name as given, or the one that options give to standard input */
     const char *name; /* for people: of standard input "standard input", if options give no other */
     bool is_stdin;
-    struct hprof_summary summary;            /* a copy */
-    uint64_t *totals, *quirks, *quirk_notes; /* the numbers of the summary, by rule */
-    char texts[5][REPORT_TEXT_SIZE];         /* the strings of the summary */
+    struct hprof_summary summary; /* a copy */
+    char hint[REPORT_TEXT_SIZE];  /* of the summary */
     bool opened;
 
     void *state; /* the writer's own */

@@ -78,7 +78,7 @@ static void file_end(struct report *report, double seconds)
     if (is_healthy)
         print_closing_line(report, false, true);
     print_outlook(report, &concise->gravest, false);
-    if (s->failure != NULL && report->apart)
+    if (s->failure[0] != '\0' && report->apart)
         wrap_hanging(report->out, s->failure, TEXT_INDENT, 0, report->width);
     if (!is_healthy)
         print_closing_line(report, false, !has_readable_line(s));

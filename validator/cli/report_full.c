@@ -163,7 +163,7 @@ static void file_end(struct report *report, double seconds)
     if (!report->opened)
         return;
     print_outlook(report, &full->gravest, true);
-    if (report->summary.failure != NULL && report->apart)
+    if (report->summary.failure[0] != '\0' && report->apart)
         wrap_hanging(report->out, report->summary.failure, TEXT_INDENT, 0, report->width);
     print_effort(report, seconds);
     print_closing_line(report, false, true);

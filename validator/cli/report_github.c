@@ -95,7 +95,7 @@ static void write_verdict(const struct report *report)
                  : s->status == HPROF_VALID   ? "valid"
                  : s->status == HPROF_INVALID ? "invalid"
                                               : "not checked to the end");
-    if (s->failure != NULL)
+    if (s->failure[0] != '\0')
         write_escaped(out, s->failure, "%\r\n");
     else
         fprintf(out, "%" PRIu64 " error%s, %" PRIu64 " warning%s, %" PRIu64 " note%s", s->errors, plural(s->errors),

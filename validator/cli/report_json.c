@@ -61,7 +61,7 @@ static void describe_file(struct report *report)
     json_put_bool(json, "incomplete", s->incomplete);
     json_put_uint(json, "missing_objects", s->missing_objects);
     json_put_bool(json, "missing_undecided", s->missing_undecided);
-    json_put_string(json, "failure", s->failure);
+    json_put_string(json, "failure", or_null(s->failure));
     json_put_string(json, "version", or_null(s->version));
     json_put_uint(json, "id_size", s->id_size);
     json_put_uint(json, "timestamp", s->timestamp);

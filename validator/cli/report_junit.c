@@ -322,7 +322,7 @@ static void write_reading_case(const struct report *report, double seconds)
 
     open_case(report, "the file can be read to its end");
     fprintf(out, " time=\"%.3f\"", seconds);
-    if (failure != NULL) {
+    if (failure[0] != '\0') {
         fputs(">\n      <error", out);
         write_attribute(out, "message", failure);
         fputs("/>\n    </testcase>\n", out);
@@ -381,7 +381,7 @@ static void file_end(struct report *report, double seconds)
 {
     enum { OTHER_CASES = 2 };
     struct junit *junit = junit_of(report);
-    size_t rules = hprof_rule_count(), outcomes[3] = {0}, errors = report->summary.failure != NULL;
+    size_t rules = hprof_rule_count(), outcomes[3] = {0}, errors = report->summary.failure[0] != '\0';
     FILE *out = junit->out;
 
     outcomes[outcome_of_completeness(report)]++;

@@ -28,7 +28,7 @@ static void file(struct report *report)
 
     for (size_t i = 0; i < hprof_rule_count(); i++)
         lines[i].shown = 0;
-    if (report->summary.failure != NULL && report->apart) {
+    if (report->summary.failure[0] != '\0' && report->apart) {
         print_safely(report->out, report->name);
         fprintf(report->out, ": error: %s\n", report->summary.failure);
     }

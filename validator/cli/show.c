@@ -167,7 +167,7 @@ static void note_compression(const struct view *view)
     putc('\n', view->out);
 }
 
-static void on_line(void *context, const struct hprof_line *line)
+static int on_line(void *context, const struct hprof_line *line)
 {
     struct view *view = context;
     int indent = INDENT * (int)line->depth;
@@ -179,13 +179,15 @@ static void on_line(void *context, const struct hprof_line *line)
         print_bytes(view, line, indent);
     else
         print_text(view, line, indent);
+    return 0;
 }
 
 enum hprof_status show_file(const struct cli_options *options)
 {
     const char *file = options->files[0];
     int fd = strcmp(file, "-") == 0 ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    struct hprof_show show = {.offset = options->show_offset, .around = options->show_around, .on_line = on_line};
+    struct hprof_show show;
+    struct hprof_show_result result;
     struct output output;
     struct view view;
 
@@ -193,6 +195,11 @@ enum hprof_status show_file(const struct cli_options *options)
         say_failure(display_name(file), strerror(errno));
         return HPROF_IO;
     }
+    hprof_show_init(&show);
+    hprof_show_result_init(&result);
+    show.offset = options->show_offset;
+    show.around = options->show_around;
+    show.on_line = on_line;
     enum hprof_status status = output_open(&output, options);
     if (status == HPROF_VALID) {
         char offset[NUMBER_SIZE];
@@ -205,10 +212,10 @@ enum hprof_status show_file(const struct cli_options *options)
                              .file = file,
                              .offset_columns = 1 + (int)strlen(format_offset(offset, show.offset, options->decimal))};
         show.context = &view;
-        status = hprof_show_fd(fd, &show);
+        status = hprof_show_fd(fd, &show, &result);
         bool complete = output_close(&output);
         if (status != HPROF_VALID)
-            say_failure(display_name(file), show.failure);
+            say_failure(display_name(file), result.failure);
         else if (!complete)
             status = HPROF_IO;
     }

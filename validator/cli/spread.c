@@ -16,7 +16,6 @@ struct kept {
     struct hprof_summary summary;
     char **texts; /* all strings, to be freed */
     size_t text_count, text_capacity, finding_capacity;
-    uint64_t *numbers;  /* totals, quirks and quirk_notes by rule */
     uint64_t *baseline; /* numbers by rule */
     bool is_done;
     bool ran_out; /* of memory */
@@ -24,7 +23,7 @@ struct kept {
 
 struct pool {
     const struct spread *spread;
-    struct kept *kept; /* of file i in place i % places; a summary alone takes 4 KB */
+    struct kept *kept; /* of file i in place i % places; a summary alone takes 10 KB */
     int places;
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -60,43 +59,23 @@ static const char *keep(struct kept *k, const char *text)
     return copy;
 }
 
-static void on_summary(void *context, const struct hprof_summary *summary)
+static int on_summary(void *context, const struct hprof_summary *summary)
 {
     struct kept *k = context;
-    size_t rules = hprof_rule_count();
 
     k->summary = *summary;
-    k->numbers = calloc(3 * rules, sizeof *k->numbers);
-    if (k->numbers == NULL) {
-        k->ran_out = true;
-        return;
-    }
-    memcpy(k->numbers, summary->totals, rules * sizeof *k->numbers);
-    if (summary->quirks != NULL) {
-        memcpy(k->numbers + rules, summary->quirks, rules * sizeof *k->numbers);
-        k->summary.quirks = k->numbers + rules;
-    }
-    if (summary->quirk_notes != NULL) {
-        memcpy(k->numbers + 2 * rules, summary->quirk_notes, rules * sizeof *k->numbers);
-        k->summary.quirk_notes = k->numbers + 2 * rules;
-    }
-    k->summary.totals = k->numbers;
-    k->summary.version = keep(k, summary->version);
-    k->summary.producer = keep(k, summary->producer);
-    k->summary.accepted_by = keep(k, summary->accepted_by);
-    k->summary.hint = keep(k, summary->hint);
-    k->summary.failure = keep(k, summary->failure);
     k->result.summary = &k->summary;
+    return 0;
 }
 
-static void on_finding(void *context, const struct hprof_finding *finding)
+static int on_finding(void *context, const struct hprof_finding *finding)
 {
     struct kept *k = context;
     struct spread_result *r = &k->result;
 
     if (k->ran_out || !grow((void **)&r->findings, &k->finding_capacity, r->finding_count, sizeof *r->findings)) {
         k->ran_out = true;
-        return;
+        return 0;
     }
     struct hprof_finding *copy = &r->findings[r->finding_count++];
     *copy = *finding;
@@ -105,6 +84,7 @@ static void on_finding(void *context, const struct hprof_finding *finding)
     copy->expected = keep(k, finding->expected);
     copy->found = keep(k, finding->found);
     copy->quirk = keep(k, finding->quirk);
+    return 0;
 }
 
 static void free_kept(struct kept *k)
@@ -112,7 +92,6 @@ static void free_kept(struct kept *k)
     for (size_t i = 0; i < k->text_count; i++)
         free(k->texts[i]);
     free(k->texts);
-    free(k->numbers);
     free(k->baseline);
     free(k->result.findings);
     *k = (struct kept){.is_done = false};
@@ -142,7 +121,7 @@ static void check_file(const struct spread *spread, const char *file, struct kep
     k->result.is_opened = fd >= 0;
     k->result.status = HPROF_IO;
     if (fd >= 0) {
-        k->result.status = hprof_validate_fd(fd, &library);
+        k->result.status = hprof_validate_fd(fd, &library, NULL);
         if (fd != STDIN_FILENO)
             close(fd);
     }

@@ -42,7 +42,7 @@ __attribute__((format(printf, 2, 3))) static inline void note(struct account *a,
     va_end(values);
 }
 
-static inline void note_summary(void *context, const struct hprof_summary *s)
+static inline int note_summary(void *context, const struct hprof_summary *s)
 {
     struct account *a = context;
 
@@ -53,7 +53,7 @@ static inline void note_summary(void *context, const struct hprof_summary *s)
     note(a, "%d %d %s %u %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", s->status, s->compressed, s->version,
          s->id_size, s->timestamp, s->bytes, s->file_bytes, s->sound_until, s->skipped);
     note(a, "%zu %s %s %s %s\n", s->profile, s->producer, s->accepted_by ? s->accepted_by : "-", s->hint ? s->hint : "-",
-         s->failure ? s->failure : "-");
+         s->failure[0] ? s->failure : "-");
     for (unsigned tag = 0; tag < 256; tag++)
         if (s->record_counts[tag] || s->subrecord_counts[tag])
             note(a, "%02x: %" PRIu64 " %" PRIu64 "\n", tag, s->record_counts[tag], s->subrecord_counts[tag]);
@@ -63,6 +63,7 @@ static inline void note_summary(void *context, const struct hprof_summary *s)
         if (s->totals[rule])
             note(a, "%s: %" PRIu64 "\n", hprof_rule_at(rule)->id, s->totals[rule]);
     note(a, "%" PRIu64 " %" PRIu64 " %" PRIu64 "\n", s->errors, s->warnings, s->notes);
+    return 0;
 }
 
 /* Of what was found, without what names a missing object: of input that can be read only once this is not known. */
@@ -73,7 +74,7 @@ static inline size_t size_without_name(const struct hprof_finding *f)
     return name ? (size_t)(name - f->found) : strlen(f->found);
 }
 
-static inline void note_finding(void *context, const struct hprof_finding *f)
+static inline int note_finding(void *context, const struct hprof_finding *f)
 {
     struct account *a = context;
     const char *rule = hprof_rule_at(f->rule)->id;
@@ -87,6 +88,7 @@ static inline void note_finding(void *context, const struct hprof_finding *f)
         note(a, " at %" PRIx64, f->offset);
     fprintf(a->to_all, " at %" PRIx64 ", %" PRIx64 " \"%s\"", f->offset, f->related_offset, f->found);
     note(a, "\n");
+    return 0;
 }
 
 static inline struct hprof_options options_for(struct account *a)
@@ -116,7 +118,7 @@ static inline struct account check_memory(const struct bytes *b, bool as_pipe)
     struct account a;
     struct hprof_options options = options_for(&a);
 
-    account_end(&a, hprof_validate_memory(b->at, b->size, as_pipe, &options));
+    account_end(&a, hprof_validate_memory(b->at, b->size, as_pipe, &options, NULL));
     return a;
 }
 

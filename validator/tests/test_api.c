@@ -30,7 +30,7 @@ static struct account check_fd(int fd)
     struct account a;
     struct hprof_options options = options_for(&a);
 
-    account_end(&a, hprof_validate_fd(fd, &options));
+    account_end(&a, hprof_validate_fd(fd, &options, NULL));
     return a;
 }
 
@@ -134,10 +134,10 @@ static void tags_have_names(void **state)
 /* What a run that is refused reports. */
 struct refusal {
     unsigned summaries;
-    const char *reason;
+    char reason[HPROF_FAILURE_SIZE];
 };
 
-static void on_refusal(void *context, const struct hprof_summary *summary)
+static int on_refusal(void *context, const struct hprof_summary *summary)
 {
     struct refusal *r = context;
 
@@ -145,13 +145,15 @@ static void on_refusal(void *context, const struct hprof_summary *summary)
     for (size_t rule = 0; rule < hprof_rule_count(); rule++)
         assert_int_equal(summary->totals[rule], 0);
     r->summaries++;
-    r->reason = summary->failure;
+    memcpy(r->reason, summary->failure, sizeof r->reason);
+    return 0;
 }
 
-static void no_finding(void *context, const struct hprof_finding *f)
+static int no_finding(void *context, const struct hprof_finding *f)
 {
     (void)context;
     fail_msg("a finding of %s by a run that was refused", hprof_rule_at(f->rule)->id);
+    return 0;
 }
 
 static struct hprof_options options_for_refusal(struct refusal *r)
@@ -171,12 +173,12 @@ static void expect_usage(struct hprof_options *options, const char *reason)
     struct refusal *r = options->context;
 
     *r = (struct refusal){0};
-    assert_int_equal(hprof_validate_memory(b->at, b->size, false, options), HPROF_USAGE);
-    assert_int_equal(hprof_validate_fd(-1, options), HPROF_USAGE);
+    assert_int_equal(hprof_validate_memory(b->at, b->size, false, options, NULL), HPROF_USAGE);
+    assert_int_equal(hprof_validate_fd(-1, options, NULL), HPROF_USAGE);
     assert_int_equal(r->summaries, 2);
     assert_non_null(strstr(r->reason, reason));
     options->on_summary = NULL;
-    assert_int_equal(hprof_validate_fd(-1, options), HPROF_USAGE);
+    assert_int_equal(hprof_validate_fd(-1, options, NULL), HPROF_USAGE);
     options->on_summary = on_refusal;
 }
 
@@ -219,28 +221,30 @@ static void null_pointers_are_refused_or_harmless(void **state)
     const struct bytes *b = &corpus[0].bytes;
     struct refusal r = {0};
     struct hprof_options options = options_for_refusal(&r), quiet;
-    struct hprof_show show = {0};
-    struct hprof_repair repair = {0};
+    struct hprof_show show;
+    struct hprof_repair repair;
     FILE *dump = tmpfile(), *copy = tmpfile();
 
     (void)state;
-    assert_int_equal(hprof_validate_memory(NULL, 1, false, &options), HPROF_USAGE);
+    assert_int_equal(hprof_validate_memory(NULL, 1, false, &options, NULL), HPROF_USAGE);
     assert_int_equal(r.summaries, 1);
     assert_non_null(strstr(r.reason, "null pointer"));
-    assert_int_equal(hprof_validate_memory(b->at, b->size, false, NULL), HPROF_USAGE);
-    assert_int_equal(hprof_validate_fd(fileno(dump), NULL), HPROF_USAGE);
-    assert_int_equal(hprof_show_fd(fileno(dump), NULL), HPROF_USAGE);
-    assert_int_equal(hprof_repair_fd(fileno(dump), fileno(copy), NULL), HPROF_USAGE);
+    assert_int_equal(hprof_validate_memory(b->at, b->size, false, NULL, NULL), HPROF_USAGE);
+    assert_int_equal(hprof_validate_fd(fileno(dump), NULL, NULL), HPROF_USAGE);
+    assert_int_equal(hprof_show_fd(fileno(dump), NULL, NULL), HPROF_USAGE);
+    assert_int_equal(hprof_repair_fd(fileno(dump), fileno(copy), NULL, NULL), HPROF_USAGE);
 
     /* No callbacks. */
     hprof_options_init(&quiet);
-    assert_int_equal(hprof_validate_memory(NULL, 0, false, &quiet), HPROF_INVALID);
+    assert_int_equal(hprof_validate_memory(NULL, 0, false, &quiet, NULL), HPROF_INVALID);
     assert_int_equal(fwrite(b->at, 1, b->size, dump), b->size);
     assert_int_equal(fflush(dump), 0);
+    hprof_show_init(&show);
+    hprof_repair_init(&repair);
     show.around = 100;
-    assert_true(hprof_show_fd(fileno(dump), &show) <= HPROF_INVALID); /* lines were made */
+    assert_true(hprof_show_fd(fileno(dump), &show, NULL) <= HPROF_INVALID); /* lines were made */
     rewind(dump);
-    (void)hprof_repair_fd(fileno(dump), fileno(copy), &repair);
+    (void)hprof_repair_fd(fileno(dump), fileno(copy), &repair, NULL);
     fclose(dump);
     fclose(copy);
 }
@@ -255,7 +259,7 @@ static void no_callback_is_needed(void **state)
         const struct bytes *b = &corpus[i].bytes;
         struct account a = check_memory(b, false);
 
-        assert_int_equal(hprof_validate_memory(b->at, b->size, false, &options), a.status);
+        assert_int_equal(hprof_validate_memory(b->at, b->size, false, &options, NULL), a.status);
         account_free(&a);
     }
 }
@@ -295,7 +299,7 @@ static enum hprof_status check_warnings(struct account *a, uint8_t severity, con
     severities[hprof_rule_find(rule)] = severity;
     options.severities = severities;
     options.werror = werror;
-    account_end(a, hprof_validate_memory(dump_with_two_warnings()->at, dump_with_two_warnings()->size, false, &options));
+    account_end(a, hprof_validate_memory(dump_with_two_warnings()->at, dump_with_two_warnings()->size, false, &options, NULL));
     free(severities);
     return a->status;
 }
@@ -331,7 +335,7 @@ static void faults_of_the_framing_stay_errors(void **state)
 
     (void)state;
     options.severities = off;
-    account_end(&a, hprof_validate_memory("JAVA", 4, false, &options));
+    account_end(&a, hprof_validate_memory("JAVA", 4, false, &options, NULL));
     assert_int_equal(a.status, HPROF_INVALID);
     assert_int_equal(a.findings, 1);
     account_free(&a);
@@ -349,7 +353,7 @@ static struct account check_with(const struct bytes *b, bool as_pipe, struct cal
     a.caller = caller;
     options.allocator = &allocator;
     options.max_memory = max_memory;
-    account_end(&a, hprof_validate_memory(b->at, b->size, as_pipe, &options));
+    account_end(&a, hprof_validate_memory(b->at, b->size, as_pipe, &options, NULL));
     return a;
 }
 

@@ -122,7 +122,7 @@ struct progress {
     int shrink; /* a file to be truncated at the first call, or -1 */
 };
 
-static void note_progress(void *context, uint64_t bytes, uint64_t total)
+static int note_progress(void *context, uint64_t bytes, uint64_t total)
 {
     struct progress *p = context;
 
@@ -133,6 +133,7 @@ static void note_progress(void *context, uint64_t bytes, uint64_t total)
     p->calls++;
     if (p->shrink >= 0)
         assert_int_equal(ftruncate(p->shrink, 1 << 20), 0);
+    return 0;
 }
 
 static struct progress progress_of(const struct bytes *b, bool as_pipe)
@@ -143,7 +144,7 @@ static struct progress progress_of(const struct bytes *b, bool as_pipe)
     hprof_options_init(&options);
     options.on_progress = note_progress;
     options.context = &p;
-    assert_int_equal(hprof_validate_memory(b->at, b->size, as_pipe, &options), HPROF_VALID);
+    assert_int_equal(hprof_validate_memory(b->at, b->size, as_pipe, &options, NULL), HPROF_VALID);
     return p;
 }
 
@@ -203,11 +204,12 @@ static void progress_ends_with_all_bytes_after_a_second_look(void **state)
     free(b.at);
 }
 
-static void note_failure(void *context, const struct hprof_summary *summary)
+static int note_failure(void *context, const struct hprof_summary *summary)
 {
     (void)context;
     assert_int_equal(summary->status, HPROF_IO);
     assert_non_null(strstr(summary->failure, "the file became shorter while it was read"));
+    return 0;
 }
 
 static void a_file_that_becomes_shorter_is_reported(void **state)
@@ -222,7 +224,7 @@ static void a_file_that_becomes_shorter_is_reported(void **state)
     options.on_progress = note_progress;
     options.on_summary = note_failure;
     options.context = &p;
-    assert_int_equal(hprof_validate_fd(fd, &options), HPROF_IO);
+    assert_int_equal(hprof_validate_fd(fd, &options, NULL), HPROF_IO);
     close(fd);
     free(b.at);
 }

@@ -101,13 +101,14 @@ struct reported {
     uint64_t offset;
 };
 
-static void note_finding(void *context, const struct hprof_finding *f)
+static int note_finding(void *context, const struct hprof_finding *f)
 {
     struct reported *reported = context;
 
     reported->findings++;
     reported->rule = hprof_rule_at(f->rule)->id;
     reported->offset = f->offset;
+    return 0;
 }
 
 static void expect_dangling_at(uint32_t arrays, uint32_t elements, uint32_t odd_one, uint64_t missing)
@@ -123,7 +124,7 @@ static void expect_dangling_at(uint32_t arrays, uint32_t elements, uint32_t odd_
     hprof_options_init(&options);
     options.on_finding = note_finding;
     options.context = &reported;
-    assert_int_equal(hprof_validate_memory(b.at, b.size, false, &options), HPROF_VALID);
+    assert_int_equal(hprof_validate_memory(b.at, b.size, false, &options, NULL), HPROF_VALID);
     assert_int_equal(reported.findings, 1);
     assert_string_equal(reported.rule, "REF-002");
     assert_int_equal(reported.offset, at);
@@ -158,12 +159,13 @@ struct offsets {
     uint64_t at[DUMPS];
 };
 
-static void note_offset(void *context, const struct hprof_finding *f)
+static int note_offset(void *context, const struct hprof_finding *f)
 {
     struct offsets *offsets = context;
 
     assert_true(offsets->n < DUMPS);
     offsets->at[offsets->n++] = f->offset;
+    return 0;
 }
 
 /* Many heap dumps, smaller than a block and larger than a block. */
@@ -187,7 +189,7 @@ static void a_dangling_element_of_each_dump_of_a_compressed_file_is_located(void
     options.max_errors = 0;
     options.on_finding = note_offset;
     options.context = &found;
-    assert_int_equal(hprof_validate_memory(file.at, file.size, false, &options), HPROF_VALID);
+    assert_int_equal(hprof_validate_memory(file.at, file.size, false, &options, NULL), HPROF_VALID);
     assert_int_equal(found.n, DUMPS);
     assert_memory_equal(found.at, expected, sizeof expected);
     free(file.at);
@@ -209,14 +211,15 @@ static void put_bytes(struct bytes *b, uint64_t id, uint32_t elements)
         put(b, 1, 0x77);
 }
 
-static void expect_related(void *context, const struct hprof_finding *f)
+static int expect_related(void *context, const struct hprof_finding *f)
 {
     struct offsets *offsets = context;
 
     if (strcmp(hprof_rule_at(f->rule)->id, "OBJ-004") != 0)
-        return;
+        return 0;
     assert_true(offsets->n < SEGMENTS);
     assert_int_equal(f->related_offset, offsets->at[offsets->n++]);
+    return 0;
 }
 
 /* Puts segments of about 50 KB. Every other one has a fault: a sub-record of undefined tag, or one that continues in the
@@ -265,11 +268,11 @@ static void earlier_definitions_are_found_between_faults(void **state)
     options.max_errors = 0;
     options.on_finding = expect_related;
     options.context = &expected;
-    assert_int_equal(hprof_validate_memory(b.at, b.size, false, &options), HPROF_INVALID);
+    assert_int_equal(hprof_validate_memory(b.at, b.size, false, &options, NULL), HPROF_INVALID);
     assert_int_equal(expected.n, SEGMENTS);
     file = compress_gzip(&b);
     expected.n = 0;
-    assert_int_equal(hprof_validate_memory(file.at, file.size, false, &options), HPROF_INVALID);
+    assert_int_equal(hprof_validate_memory(file.at, file.size, false, &options, NULL), HPROF_INVALID);
     assert_int_equal(expected.n, SEGMENTS);
     free(file.at);
     free(b.at);

@@ -47,7 +47,7 @@ struct heard {
     } list[4096];
 };
 
-static void hear(void *context, const struct hprof_finding *f)
+static int hear(void *context, const struct hprof_finding *f)
 {
     struct heard *h = context;
 
@@ -60,6 +60,7 @@ static void hear(void *context, const struct hprof_finding *f)
     h->list[h->count].severity = f->severity;
     h->list[h->count].offset = f->offset;
     h->list[h->count++].quirk = f->quirk != NULL;
+    return 0;
 }
 
 static struct heard *shown(struct findings *d, enum profile profile, uint64_t max_errors)
@@ -388,12 +389,13 @@ static void totals_are_by_severity(void **state)
 
 /* ---- Memory ----------------------------------------------------------------------------------------------------- */
 
-static void hear_any(void *context, const struct hprof_finding *f)
+static int hear_any(void *context, const struct hprof_finding *f)
 {
     (void)context;
     assert_non_null(f->path);
     assert_non_null(f->expected);
     assert_non_null(f->found);
+    return 0;
 }
 
 static void use_findings(struct memory *memory)

@@ -16,9 +16,10 @@
 #include "dump.h"
 #include "hprof/hprof.h"
 
-static void note_totals(void *context, const struct hprof_summary *summary)
+static int note_totals(void *context, const struct hprof_summary *summary)
 {
     memcpy(context, summary->totals, hprof_rule_count() * sizeof(uint64_t));
+    return 0;
 }
 
 /* The findings of a framing rule in a dump that breaks no other rule of the family REC. */
@@ -30,7 +31,7 @@ static uint64_t count_findings(const struct bytes *b, const char *rule)
     hprof_options_init(&options);
     options.on_summary = note_totals;
     options.context = totals;
-    hprof_validate_memory(b->at, b->size, false, &options);
+    hprof_validate_memory(b->at, b->size, false, &options, NULL);
     n = totals[hprof_rule_find(rule)];
     for (size_t i = 0; i < hprof_rule_count(); i++)
         if (totals[i] && i != hprof_rule_find(rule) && strcmp(hprof_rule_at(i)->family, "REC") == 0)
@@ -226,16 +227,17 @@ struct crossing {
     size_t first, second;
 };
 
-static void note_crossing(void *context, const struct hprof_summary *summary)
+static int note_crossing(void *context, const struct hprof_summary *summary)
 {
     struct crossing *c = context;
 
     c->skipped = summary->skipped;
     for (size_t tag = 0; tag < 256; tag++)
         c->subrecords += summary->subrecord_counts[tag];
+    return 0;
 }
 
-static void expect_crossing(void *context, const struct hprof_finding *f)
+static int expect_crossing(void *context, const struct hprof_finding *f)
 {
     struct crossing *c = context;
     const char *detail = strstr(f->found, "; ");
@@ -244,6 +246,7 @@ static void expect_crossing(void *context, const struct hprof_finding *f)
     if (f->rule != hprof_rule_find("REC-014") || f->offset != c->at || !detail || strtoull(detail + 2, NULL, 10) != c->first)
         fail_msg("split at %zu and %zu: %s at %" PRIu64 ", not %" PRIu64 ": %s", c->first, c->second,
                  hprof_rule_at(f->rule)->id, f->offset, c->at, f->found);
+    return 0;
 }
 
 static void a_sub_record_in_three_segments_crosses_once(void **state)
@@ -270,7 +273,7 @@ static void a_sub_record_in_three_segments_crosses_once(void **state)
 
                 c = (struct crossing){.first = first, .second = second};
                 b = cut_twice(&sub, first, second, &c.at);
-                hprof_validate_memory(b.at, b.size, false, &options);
+                hprof_validate_memory(b.at, b.size, false, &options, NULL);
                 assert_int_equal(c.findings, 1);
                 assert_int_equal(c.skipped, 0);
                 assert_int_equal(c.subrecords, put_cut[kind] == put_class_to_cut ? 4 : 5);
@@ -290,7 +293,7 @@ static uint64_t faults_of_framing(const struct bytes *b)
     hprof_options_init(&options);
     options.on_summary = note_totals;
     options.context = totals;
-    hprof_validate_memory(b->at, b->size, false, &options);
+    hprof_validate_memory(b->at, b->size, false, &options, NULL);
     for (size_t i = 0; i < hprof_rule_count(); i++)
         n += hprof_rule_at(i)->framing ? totals[i] : 0;
     free(totals);
@@ -308,7 +311,7 @@ struct duplicate {
     bool any, wrong_length;
 };
 
-static void note_duplicate(void *context, const struct hprof_finding *f)
+static int note_duplicate(void *context, const struct hprof_finding *f)
 {
     struct duplicate *d = context;
 
@@ -318,6 +321,7 @@ static void note_duplicate(void *context, const struct hprof_finding *f)
         d->any = true;
         d->related_offset = f->related_offset;
     }
+    return 0;
 }
 
 /* The second look uses the corrected length of a record, too, on its way to what follows. */
@@ -345,7 +349,7 @@ static void offsets_after_a_wrong_length_are_reported(void **state)
         hprof_options_init(&options);
         options.on_finding = note_duplicate;
         options.context = &d;
-        hprof_validate_memory(b.at, b.size, false, &options);
+        hprof_validate_memory(b.at, b.size, false, &options, NULL);
         if (!d.wrong_length || !d.any || d.related_offset != defined)
             fail_msg("length %" PRIu32 ": %d %d %" PRIu64, wrong[i], d.wrong_length, d.any, d.related_offset);
         free(b.at);
@@ -404,14 +408,16 @@ struct reported {
     uint64_t errors, offset;
 };
 
-static void note_errors(void *context, const struct hprof_summary *summary)
+static int note_errors(void *context, const struct hprof_summary *summary)
 {
     ((struct reported *)context)->errors = summary->errors;
+    return 0;
 }
 
-static void note_offset(void *context, const struct hprof_finding *f)
+static int note_offset(void *context, const struct hprof_finding *f)
 {
     ((struct reported *)context)->offset = f->offset;
+    return 0;
 }
 
 /* Longer than the bytes that recovery looks at. */
@@ -448,11 +454,11 @@ static void a_wrong_length_of_a_long_trace_is_one_error_there(void **state)
     options.on_summary = note_errors;
     options.on_finding = note_offset;
     options.context = &reported;
-    hprof_validate_memory(b.at, b.size, false, &options);
+    hprof_validate_memory(b.at, b.size, false, &options, NULL);
     assert_int_equal(reported.errors, 0);
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
         put_length(&b, length, (uint32_t)(12 + 8 * FRAMES + changes[i]));
-        hprof_validate_memory(b.at, b.size, false, &options);
+        hprof_validate_memory(b.at, b.size, false, &options, NULL);
         if (reported.errors != 1 || reported.offset != length)
             fail_msg("%" PRId64 " bytes off: %" PRIu64 " errors, at %" PRIu64 ", not %zu", changes[i], reported.errors,
                      reported.offset, length);
@@ -490,7 +496,7 @@ static uint64_t count_with(const struct bytes *b, const char *rule, enum hprof_s
     options.profile = hprof_profile_find(of_rec_003 == HPROF_ERROR ? "strict" : "hotspot");
     options.on_summary = note_totals;
     options.context = totals;
-    hprof_validate_memory(b->at, b->size, false, &options);
+    hprof_validate_memory(b->at, b->size, false, &options, NULL);
     assert_int_equal(totals[hprof_rule_find("REC-003")], 1);
     n = totals[hprof_rule_find(rule)];
     free(totals);

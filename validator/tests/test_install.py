@@ -58,6 +58,7 @@ FILES = {
     "cmake/hprof/hprofConfigVersion.cmake",
     "cmake/hprof/hprofTargets.cmake",
     "include/hprof/hprof.h",
+    "include/hprof/read.h",
     "pkgconfig/hprof.pc",
     *(
         f"share/{name}"
@@ -187,10 +188,11 @@ def test_version_is_the_same_everywhere(prefix: Path, pkg_config: dict[str, str]
     assert f'#define HPROF_VERSION "{version}"\n' in (prefix / "include/hprof/hprof.h").read_text()
 
 
+@pytest.mark.parametrize("header", ["hprof.h", "read.h"])
 @pytest.mark.parametrize("language", ["c -std=c99", "c -std=c17", "c++ -std=c++11", "c++ -std=c++20"])
-def test_header_alone(prefix: Path, language: str) -> None:
-    strict = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only"]
-    run(CC, "-x", *language.split(), *strict, prefix / "include/hprof/hprof.h")
+def test_header_alone(prefix: Path, language: str, header: str) -> None:
+    strict = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only", "-I", prefix / "include"]
+    run(CC, "-x", *language.split(), *strict, prefix / "include/hprof" / header)
 
 
 def test_shared_library_shows_the_header_only(prefix: Path) -> None:

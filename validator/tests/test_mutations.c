@@ -144,7 +144,7 @@ static void require(struct run *run, bool holds, const char *what)
         run->wrong = what;
 }
 
-static void on_summary(void *context, const struct hprof_summary *s)
+static int on_summary(void *context, const struct hprof_summary *s)
 {
     struct run *run = context;
 
@@ -167,9 +167,10 @@ static void on_summary(void *context, const struct hprof_summary *s)
     add_bytes(run, s->subrecord_counts, sizeof s->subrecord_counts);
     add_bytes(run, s->producer, strlen(s->producer));
     add_bytes(run, s->hint ? s->hint : "", s->hint ? strlen(s->hint) : 0);
+    return 0;
 }
 
-static void on_finding(void *context, const struct hprof_finding *f)
+static int on_finding(void *context, const struct hprof_finding *f)
 {
     struct run *run = context;
     const struct hprof_rule *rule = hprof_rule_at(f->rule);
@@ -188,6 +189,7 @@ static void on_finding(void *context, const struct hprof_finding *f)
     add_bytes(run, f->path, strlen(f->path));
     add_bytes(run, f->expected, strlen(f->expected));
     add_bytes(run, f->found, strcspn(f->found, ";")); /* of REF-002 what follows is not known in a pipe */
+    return 0;
 }
 
 static struct run validate(const uint8_t *bytes, size_t size, bool as_pipe, bool compared)
@@ -204,7 +206,7 @@ static struct run validate(const uint8_t *bytes, size_t size, bool as_pipe, bool
     options.on_summary = on_summary;
     options.on_finding = on_finding;
     options.context = &run;
-    status = hprof_validate_memory(bytes, size, as_pipe, &options);
+    status = hprof_validate_memory(bytes, size, as_pipe, &options, NULL);
     require(&run, status == HPROF_VALID || status == HPROF_INVALID, "the status is neither 0 nor 1");
     require(&run, run.memory_out == 0, "memory is lost");
     for (size_t i = 0; i < hprof_rule_count(); i++)

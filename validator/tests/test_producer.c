@@ -12,9 +12,10 @@
 #include "dump.h"
 #include "hprof/hprof.h"
 
-static void note_producer(void *context, const struct hprof_summary *summary)
+static int note_producer(void *context, const struct hprof_summary *summary)
 {
     snprintf(context, 100, "%s, %s", summary->producer, hprof_profile_at(summary->profile)->name);
+    return 0;
 }
 
 static void expect_producer(const struct bytes *b, const char *expected)
@@ -26,7 +27,7 @@ static void expect_producer(const struct bytes *b, const char *expected)
     options.profile = hprof_profile_find("auto");
     options.on_summary = note_producer;
     options.context = producer;
-    hprof_validate_memory(b->at, b->size, false, &options);
+    hprof_validate_memory(b->at, b->size, false, &options, NULL);
     assert_string_equal(producer, expected);
 }
 

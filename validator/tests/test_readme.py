@@ -43,5 +43,6 @@ def test_what_packages_need_is_documented(script: str) -> None:
         assert "and a JDK" in about
 
 
-def test_program_is_the_one_that_is_tested() -> None:
-    assert (ROOT / "validator/tests/consumer/check.c").read_text() in README
+@pytest.mark.parametrize("program", ["check", "histogram"])
+def test_program_is_the_one_that_is_tested(program: str) -> None:
+    assert (ROOT / f"validator/tests/consumer/{program}.c").read_text() in README

@@ -29,7 +29,7 @@ static void check_printable(const char *text)
         assert_true((uint8_t)text[i] >= 0x20 && text[i] != 0x7f);
 }
 
-static void on_line(void *context, const struct hprof_line *line)
+static int on_line(void *context, const struct hprof_line *line)
 {
     struct view *view = context;
 
@@ -44,19 +44,22 @@ static void on_line(void *context, const struct hprof_line *line)
     }
     view->rows_here += line->here && line->bytes;
     view->texts_here += line->here && !line->bytes;
+    return 0;
 }
 
 static enum hprof_status show_at(int fd, struct view *view, uint64_t offset, uint64_t around)
 {
-    struct hprof_show show = {.offset = offset, .around = around, .on_line = on_line, .context = view};
+    struct hprof_show show = {
+        .struct_size = sizeof show, .offset = offset, .around = around, .on_line = on_line, .context = view};
+    struct hprof_show_result result = {.struct_size = sizeof result};
     enum hprof_status status;
 
     view->asked = offset;
     view->lines = view->texts_here = view->rows_here = 0;
-    status = hprof_show_fd(fd, &show);
-    assert_int_equal(show.failure[0] == '\0', status == HPROF_VALID);
-    check_printable(show.failure);
-    if (strncmp(show.failure, "not a heap dump", 15) == 0)
+    status = hprof_show_fd(fd, &show, &result);
+    assert_int_equal(result.failure[0] == '\0', status == HPROF_VALID);
+    check_printable(result.failure);
+    if (strncmp(result.failure, "not a heap dump", 15) == 0)
         assert_true(status == HPROF_INVALID && !view->lines);
     else if (status == HPROF_USAGE)
         assert_int_equal(view->lines, 0);
@@ -147,10 +150,15 @@ static void every_allocation_may_fail(void **state)
             size_t left = allowed;
             struct hprof_allocator allocator = {no_memory, give_back, &left};
             struct view view = {0};
-            struct hprof_show show = {.offset = 60, .around = 2, .allocator = &allocator, .on_line = on_line, .context = &view};
+            struct hprof_show show = {.struct_size = sizeof show,
+                                      .offset = 60,
+                                      .around = 2,
+                                      .allocator = &allocator,
+                                      .on_line = on_line,
+                                      .context = &view};
 
             view.asked = show.offset;
-            if (hprof_show_fd(fd, &show) != HPROF_LIMIT)
+            if (hprof_show_fd(fd, &show, NULL) != HPROF_LIMIT)
                 break;
             limits++;
         }

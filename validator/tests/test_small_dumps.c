@@ -22,7 +22,7 @@ static struct caller validate(const struct bytes *dump, bool as_pipe)
 
     hprof_options_init(&options);
     options.allocator = &allocator;
-    (void)hprof_validate_memory(dump->at, dump->size, as_pipe, &options);
+    (void)hprof_validate_memory(dump->at, dump->size, as_pipe, &options, NULL);
     assert_true(caller_has_all_back(&caller));
     return caller;
 }

@@ -13,12 +13,13 @@
 #include "format/walk.h"
 #include "hprof/hprof.h"
 
-static void on_summary(void *context, const struct hprof_summary *summary)
+static int on_summary(void *context, const struct hprof_summary *summary)
 {
     uint64_t *counts = context;
 
     memcpy(counts, summary->record_counts, sizeof summary->record_counts);
     memcpy(counts + 256, summary->subrecord_counts, sizeof summary->subrecord_counts);
+    return 0;
 }
 
 static bool is_same(const struct walk_item *a, const struct walk_item *b)
@@ -121,7 +122,7 @@ static void valid_dumps_are_walked_to_their_end(void **state)
         hprof_options_init(&options);
         options.on_summary = on_summary;
         options.context = told;
-        hprof_validate_memory(bytes->at, bytes->size, false, &options);
+        hprof_validate_memory(bytes->at, bytes->size, false, &options, NULL);
         walk_dump(bytes, counts);
         assert_memory_equal(counts, told, sizeof counts);
         walked++;

@@ -1,14 +1,22 @@
 /* libhprof-validate: checks HPROF heap dumps (JAVA PROFILE 1.0.1 and 1.0.2) against SPEC.md.
  *
- * This header is the whole interface. The library keeps no global state, prints nothing and never ends the process; several
- * threads may check several dumps at once. The strings that it hands out are UTF-8, NUL-terminated, and free of control
- * characters, whatever the dump contains. */
+ * This header checks, shows and repairs dumps; hprof/read.h reads them. The library keeps no global state, prints nothing and
+ * never ends the process; several threads may check several dumps at once. The strings that it hands out are UTF-8,
+ * NUL-terminated, and free of control characters, whatever the dump contains.
+ *
+ * Structures begin with their size, so that programs and library may be of different versions. The functions whose names end in
+ * _init fill in the size that the caller was compiled with, and the defaults; each structure must be passed to its function
+ * first. Later versions only add members at the end. A library that gets a larger structure than it knows uses the members that
+ * it knows, and refuses, with HPROF_USAGE, if any of the others is not zero. A structure of results is filled in as far as
+ * both know it; the rest is zero. Structures that the library hands to callbacks may be smaller than the caller's type if the
+ * library is older: HPROF_HAS() says whether a member is there. */
 #ifndef HPROF_HPROF_H
 #define HPROF_HPROF_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -16,13 +24,21 @@ extern "C" {
 
 #define HPROF_VERSION "0.3.0"
 
+/* The version of the library, which may differ from the header's: "0.3.0". */
+const char *hprof_version(void);
+
+/* Whether the structure that a pointer points to has a member. */
+#define HPROF_HAS(pointer, member) \
+    ((size_t)((const char *)(&(pointer)->member + 1) - (const char *)(pointer)) <= (pointer)->struct_size)
+
 /* The result for one dump. The values are the exit statuses of hprof-validate; a larger one is graver. */
 enum hprof_status {
     HPROF_VALID = 0,   /* no errors; there may be warnings and notes. Or incomplete, if that is allowed */
     HPROF_INVALID = 1, /* at least one error, or incomplete: see struct hprof_summary */
     HPROF_USAGE = 2,   /* the arguments or options are not valid; nothing was read */
     HPROF_IO = 3,      /* the input could not be read to its end */
-    HPROF_LIMIT = 4    /* max_memory was reached, or the allocator returned NULL */
+    HPROF_LIMIT = 4,   /* max_memory was reached, or the allocator returned NULL */
+    HPROF_STOPPED = 5  /* a callback ended the run; hprof-validate never has this status */
 };
 
 enum hprof_severity {
@@ -96,6 +112,7 @@ const char *hprof_subrecord_name(uint8_t tag);
 /* Offsets count bytes of the dump from 0, after decompression. Offsets of the GZ family count bytes of the compressed file. All
  * pointers are valid only during the callback. */
 struct hprof_finding {
+    size_t struct_size;
     size_t rule; /* index for hprof_rule_at() */
     enum hprof_severity severity;
     uint64_t offset; /* of the field at fault; HPROF_NO_OFFSET only for REF-002 on input that cannot be read twice */
@@ -109,8 +126,12 @@ struct hprof_finding {
     bool in_baseline;     /* a note because of hprof_options.baseline */
 };
 
-/* The summary of a run. */
+/* Numbers by rule have room for the rules of later versions. Those from hprof_rule_count() on are 0. */
+enum { HPROF_RULE_ROOM = 256, HPROF_FAILURE_SIZE = 256 };
+
+/* The summary of a run. Its strings are valid for ever. */
 struct hprof_summary {
+    size_t struct_size;
     enum hprof_status status;
     bool compressed;                /* the file was gzip */
     const char *version;            /* "1.0.2"; "" if the header has none */
@@ -127,16 +148,11 @@ struct hprof_summary {
     uint64_t subrecord_counts[256]; /* complete sub-records by tag */
     uint64_t classes, instances, object_arrays, primitive_arrays; /* sub-records of each kind */
     uint64_t loaded_classes;                                      /* class IDs that a LOAD_CLASS defines */
-    uint64_t references;    /* IDs in fields, elements, statics and constants of type object, including null */
-    uint64_t strings;       /* UTF8 records */
-    const uint64_t *totals; /* findings by rule, exact whatever max_errors is; 0 for disabled rules */
+    uint64_t references; /* IDs in fields, elements, statics and constants of type object, including null */
+    uint64_t strings;    /* UTF8 records */
     uint64_t errors, warnings, notes;
-    size_t producer_profile; /* index of the profile of the likely producer; strict if it is unknown */
-    const uint64_t *quirks;  /* by rule: how many of the totals are known quirks of that producer; NULL if the dump was not
-                                read */
+    size_t producer_profile;               /* index of the profile of the likely producer; strict if it is unknown */
     uint64_t quirk_errors, quirk_warnings; /* quirks by their severity in this run */
-    const uint64_t *quirk_notes; /* by rule: how many of the totals are notes because of a quirk of the profile that was used;
-                                    NULL if the dump was not read */
     /* Nothing is wrong but that something is missing: objects that are referred to (in all profiles but strict), the end of a
      * series of segments (REC-007), or everything but definitions (REC-016); or missing_undecided. There is no other error. The
      * status is then HPROF_INVALID, unless allow_incomplete is set. */
@@ -145,8 +161,40 @@ struct hprof_summary {
     bool missing_undecided;   /* one reading was too little to decide whether objects are missing; for a file it would do */
     uint64_t memory_needed;   /* if max_memory was reached: about how much will do; 0 if unknown */
     const char *hint;         /* the usual cause of such findings ("the disk was full, ..."), or NULL */
-    const char *failure;      /* one sentence for HPROF_USAGE, HPROF_IO and HPROF_LIMIT, else NULL */
+    /* One sentence, without a full stop, for HPROF_USAGE, HPROF_IO, HPROF_LIMIT and HPROF_STOPPED; else "". */
+    char failure[HPROF_FAILURE_SIZE];
+    uint64_t totals[HPROF_RULE_ROOM];      /* findings by rule, exact whatever max_errors is; 0 for disabled rules */
+    uint64_t quirks[HPROF_RULE_ROOM];      /* by rule: how many of the totals are known quirks of the likely producer */
+    uint64_t quirk_notes[HPROF_RULE_ROOM]; /* by rule: how many of the totals are notes because of a quirk of the profile */
 };
+
+static inline void hprof_summary_init(struct hprof_summary *summary)
+{
+    memset(summary, 0, sizeof *summary);
+    summary->struct_size = sizeof *summary;
+}
+
+/* ---- Sources ---------------------------------------------------------------------------------------------------- */
+
+/* The bytes of a file from wherever the caller has them: a TLS stream, the body of an HTTP response, a Blob in a browser.
+ * Callbacks return how many bytes they read, from 1 to `size`; 0 at the end; and below 0 if they failed: the negative of an errno
+ * value, which the failure then explains.
+ * `read` gives the bytes in their order, on the calling thread. `read_at` gives them from an offset of the source, 0 at first,
+ * and makes the source like a regular file: parts are read again if that is needed to find an offset. It is called by several
+ * threads at once if the options allow more than one. With `read_at`, `read` may be NULL. */
+struct hprof_source {
+    size_t struct_size;
+    int64_t (*read)(void *context, void *to, size_t size);
+    int64_t (*read_at)(void *context, uint64_t offset, void *to, size_t size); /* or NULL */
+    uint64_t size;                                                             /* of the whole, if there is a `read_at` */
+    void *context;
+};
+
+static inline void hprof_source_init(struct hprof_source *source)
+{
+    memset(source, 0, sizeof *source);
+    source->struct_size = sizeof *source;
+}
 
 /* ---- Checking --------------------------------------------------------------------------------------------------- */
 
@@ -161,6 +209,7 @@ struct hprof_allocator {
 struct hprof_testing; /* of the library's own tests */
 
 struct hprof_options {
+    size_t struct_size;
     size_t profile;        /* index of the profile; 0 is strict */
     uint64_t max_errors;   /* findings handed out for each rule, the gravest first, then the first; 0 for all */
     uint64_t max_memory;   /* bytes, without the fixed part of a check (at most 256 KiB); 0 for no limit */
@@ -174,32 +223,46 @@ struct hprof_options {
     const struct hprof_allocator *allocator; /* NULL for the C library's */
     const struct hprof_testing *testing;     /* NULL, except in tests */
 
-    /* Each callback may be NULL, and is called on the calling thread. */
+    /* Each callback may be NULL, and is called on the calling thread. One that returns anything but 0 ends the run with
+     * HPROF_STOPPED; no other callback follows. */
     /* Called once, after reading, before the findings. For HPROF_USAGE the summary has the failure and nothing else. */
-    void (*on_summary)(void *context, const struct hprof_summary *summary);
+    int (*on_summary)(void *context, const struct hprof_summary *summary);
     /* Called for each finding, by offset; REF-002 comes last, by the ID that is undefined. */
-    void (*on_finding)(void *context, const struct hprof_finding *finding);
+    int (*on_finding)(void *context, const struct hprof_finding *finding);
     /* Called every few MB, and at the end unless the run fails. Both arguments count bytes of the file; total is 0 if unknown. */
-    void (*on_progress)(void *context, uint64_t bytes, uint64_t total);
+    int (*on_progress)(void *context, uint64_t bytes, uint64_t total);
     void *context; /* passed to the callbacks */
 };
 #define HPROF_UNCHANGED 255
 
-/* Sets the defaults: strict, 20 findings a rule, no limit, one thread, malloc, no callbacks; incomplete dumps are invalid. */
-void hprof_options_init(struct hprof_options *options);
+/* The defaults: strict, 20 findings a rule, no limit, one thread, malloc, no callbacks; incomplete dumps are invalid. Called with
+ * the caller's size by hprof_options_init(). */
+void hprof_options_defaults(struct hprof_options *options, size_t size);
+static inline void hprof_options_init(struct hprof_options *options)
+{
+    hprof_options_defaults(options, sizeof *options);
+}
+
+/* The functions that check return the status, and fill in the caller's summary, which may be NULL. */
 
 /* Checks the bytes of `fd` from its present position to the end. Parts of a regular file are read again if that is needed to find
  * an offset; anything else is read once. The caller closes the descriptor. */
-enum hprof_status hprof_validate_fd(int fd, const struct hprof_options *options);
+enum hprof_status hprof_validate_fd(int fd, const struct hprof_options *options, struct hprof_summary *summary);
 
 /* Checks bytes in memory, which must not change meanwhile. They are read like a file, or, with `as_pipe`, like a pipe. `bytes` may
  * be NULL only if `size` is 0. */
-enum hprof_status hprof_validate_memory(const void *bytes, size_t size, bool as_pipe, const struct hprof_options *options);
+enum hprof_status hprof_validate_memory(const void *bytes, size_t size, bool as_pipe, const struct hprof_options *options,
+                                        struct hprof_summary *summary);
+
+/* Checks the bytes of a source. */
+enum hprof_status hprof_validate_source(const struct hprof_source *source, const struct hprof_options *options,
+                                        struct hprof_summary *summary);
 
 /* ---- Showing ---------------------------------------------------------------------------------------------------- */
 
 /* A line about a record, a sub-record, a part of one, or its bytes. All pointers are valid only during the callback. */
 struct hprof_line {
+    size_t struct_size;
     uint64_t offset;      /* of the first byte that the line describes; HPROF_NO_OFFSET for a closing bracket */
     unsigned depth;       /* 0 for a record, 1 for a sub-record, 1 more for a part of either */
     bool here;            /* the line describes the byte at hprof_show.offset */
@@ -210,26 +273,48 @@ struct hprof_line {
 };
 
 struct hprof_show {
+    size_t struct_size;
     uint64_t offset;                         /* the record or sub-record that contains this byte is shown */
     uint64_t around;                         /* and at most this many before it and after it */
     const struct hprof_allocator *allocator; /* NULL for the C library's */
-    void (*on_line)(void *context, const struct hprof_line *line);
+    int (*on_line)(void *context, const struct hprof_line *line); /* anything but 0 ends the run with HPROF_STOPPED */
     void *context;
-    char failure[160]; /* filled in: one sentence for any result but HPROF_VALID */
 };
+
+static inline void hprof_show_init(struct hprof_show *show)
+{
+    memset(show, 0, sizeof *show);
+    show->struct_size = sizeof *show;
+}
+
+struct hprof_show_result {
+    size_t struct_size;
+    char failure[HPROF_FAILURE_SIZE]; /* one sentence for any result but HPROF_VALID */
+};
+
+static inline void hprof_show_result_init(struct hprof_show_result *result)
+{
+    memset(result, 0, sizeof *result);
+    result->struct_size = sizeof *result;
+}
 
 /* Shows the records around an offset of a dump in a regular file, plain or gzip. The lengths of records lead to the offset, so that
  * a plain dump of any size takes a fraction of a second, and a compressed one as long as it takes to inflate. Where lengths do not
  * lead on, the dump is checked first, and read as the check reads it: what that steps over is shown as bytes with a remark.
  * HPROF_VALID: the records are shown. HPROF_INVALID: the offset is in what the check steps over, or in a record that is malformed
  * or truncated; or the file does not begin with a valid header. HPROF_USAGE: the dump has no such offset, or the file is not a
- * regular file. HPROF_IO and HPROF_LIMIT as usual. */
-enum hprof_status hprof_show_fd(int fd, struct hprof_show *show);
+ * regular file. HPROF_IO and HPROF_LIMIT as usual. `result` may be NULL. */
+enum hprof_status hprof_show_fd(int fd, const struct hprof_show *show, struct hprof_show_result *result);
+
+/* The same of a source that has a `read_at`. */
+enum hprof_status hprof_show_source(const struct hprof_source *source, const struct hprof_show *show,
+                                    struct hprof_show_result *result);
 
 /* ---- Repairing -------------------------------------------------------------------------------------------------- */
 
 /* What was left out of a repaired dump, by kind and class. */
 struct hprof_left_out {
+    size_t struct_size;
     /* "INSTANCE_DUMP java.lang.String", "UTF8"; "bytes" outside of records; "in damaged gzip members" for records and sub-records
      * whose kind and class are not certain. Valid only during the callback. */
     const char *what;
@@ -238,14 +323,25 @@ struct hprof_left_out {
 };
 
 struct hprof_repair {
+    size_t struct_size;
     size_t profile;                          /* index of the profile in which the copy must be valid */
     const uint8_t *severities;               /* as in struct hprof_options, or NULL */
     const struct hprof_allocator *allocator; /* NULL for the C library's */
     uint64_t max_memory;                     /* bytes; 0 for no limit */
-    void (*on_left_out)(void *context, const struct hprof_left_out *left_out); /* called at the end, the most bytes first */
-    void (*on_progress)(void *context, uint64_t bytes, uint64_t total);
+    /* Each may be NULL; one that returns anything but 0 ends the run with HPROF_STOPPED. */
+    int (*on_left_out)(void *context, const struct hprof_left_out *left_out); /* called at the end, the most bytes first */
+    int (*on_progress)(void *context, uint64_t bytes, uint64_t total);
     void *context;
-    /* filled in */
+};
+
+static inline void hprof_repair_init(struct hprof_repair *repair)
+{
+    memset(repair, 0, sizeof *repair);
+    repair->struct_size = sizeof *repair;
+}
+
+struct hprof_repair_result {
+    size_t struct_size;
     uint64_t bytes_in, bytes_out; /* of the decompressed dump, and of the copy */
     uint64_t left_out;            /* bytes */
     uint64_t lengths_mended;      /* records whose length was changed: it was wrong, or parts were left out */
@@ -261,14 +357,24 @@ struct hprof_repair {
     bool is_ended;                /* a HEAP_DUMP_END was added */
     size_t checked_profile;       /* index of the profile that was used: for "auto", the one chosen */
     uint64_t warnings;            /* that the copy has in this profile */
-    char failure[200];            /* one sentence for any result but HPROF_VALID */
+    char failure[HPROF_FAILURE_SIZE]; /* one sentence for any result but HPROF_VALID */
 };
+
+static inline void hprof_repair_result_init(struct hprof_repair_result *result)
+{
+    memset(result, 0, sizeof *result);
+    result->struct_size = sizeof *result;
+}
 
 /* Makes a valid copy of a dump: leaves out what is incomplete or malformed or breaks a rule, corrects lengths, and ends the series
  * of segments; adds nothing else. `from` is read once. `to` is an empty regular file, open for reading and writing.
  * HPROF_VALID: the copy was checked and is valid. With HPROF_INVALID (no valid copy can be made), HPROF_IO and HPROF_LIMIT, the
- * contents of `to` are useless. */
-enum hprof_status hprof_repair_fd(int from, int to, struct hprof_repair *repair);
+ * contents of `to` are useless. `result` may be NULL. */
+enum hprof_status hprof_repair_fd(int from, int to, const struct hprof_repair *repair, struct hprof_repair_result *result);
+
+/* The same from a source. */
+enum hprof_status hprof_repair_source(const struct hprof_source *from, int to, const struct hprof_repair *repair,
+                                      struct hprof_repair_result *result);
 
 #ifdef __cplusplus
 }

@@ -75,7 +75,7 @@ struct checkpoint {
     uint64_t offset;
     uint64_t record_at; /* the record itself, or the one with the sub-record */
     struct findings_checkpoint findings;
-    struct hprof_summary sum;
+    struct counts sum;
     struct producer_signs signs;
     struct framing framing;
     size_t loaded_classes;

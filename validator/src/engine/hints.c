@@ -70,7 +70,7 @@ static bool has_objects_without_roots(const struct engine *e)
 
 const char *choose_hint(const struct engine *e)
 {
-    const uint64_t *totals = e->run.totals;
+    const uint64_t *totals = e->run.summary->totals;
     const struct {
         enum rule rule;
         const char *cause;

@@ -241,7 +241,7 @@ bool jobs_take_over(struct engine *e)
     struct jobs *j = e->jobs;
     const struct piece *piece;
 
-    if (!j || j->failed || (!is_active(j) && !begin_batch(e)))
+    if (!j || j->failed || e->run.stopped || (!is_active(j) && !begin_batch(e)))
         return false;
     piece = &j->now->pieces[j->next_piece];
     if (e->in.offset < piece->at)

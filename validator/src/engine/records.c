@@ -326,8 +326,8 @@ static bool check_record(struct engine *e)
         resume_heap_record(e);
         return !e->framing.stopped;
     }
-    frame = see_header(e, &header);
     show_progress(e);
+    frame = see_header(e, &header);
     e->position.record_at = e->in.offset;
     e->framing.skipped_before = e->run.sum.skipped;
     if (!begin_unit(e, unit_size(&header)))

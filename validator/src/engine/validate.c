@@ -2,13 +2,32 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/versioned.h"
 #include "engine/engine.h"
 #include "engine/validate.h"
 #include "reread/reread.h"
 
-void hprof_options_init(struct hprof_options *options)
+const char *hprof_version(void)
 {
-    *options = (struct hprof_options){.max_errors = 20, .threads = 1};
+    return HPROF_VERSION;
+}
+
+void hprof_options_defaults(struct hprof_options *options, size_t size)
+{
+    const struct hprof_options defaults = {.max_errors = 20, .threads = 1};
+
+    memset(options, 0, size);
+    memcpy(options, &size, sizeof size);
+    give_versioned(options, &defaults, sizeof defaults);
+}
+
+/* A callback returned this. If it is not 0, the stream ends, and with it the check. */
+static void stop_if(struct engine *e, int result)
+{
+    if (result) {
+        e->run.stopped = true;
+        input_stop(&e->in);
+    }
 }
 
 void show_progress(struct engine *e)
@@ -22,7 +41,7 @@ void show_progress(struct engine *e)
     id_set_allow(&e->file.rooted_threads, e->run.sizes.serial_room);
     if (e->run.options->on_progress && read > e->run.progress_shown && read - e->run.progress_shown >= e->run.sizes.progress) {
         e->run.progress_shown = read;
-        e->run.options->on_progress(e->run.options->context, read, input_file_size(&e->in));
+        stop_if(e, e->run.options->on_progress(e->run.options->context, read, input_file_size(&e->in)));
     }
 }
 
@@ -32,12 +51,13 @@ static void engine_init(struct engine *e, const struct hprof_options *options)
     const struct hprof_testing *testing = options->testing;
 
     e->ck = (struct checker){run, &e->file, &e->heap, &e->position, &e->in};
-    run->options = options;
+    run->own_options = *options;
+    run->options = &run->own_options;
     run->sizes = sizes_for(testing);
     memory_init(&run->memory, options->allocator, options->max_memory);
     run->key = testing && testing->hash_seed ? hash_key_from(testing->hash_seed) : hash_key_draw();
     findings_init(&run->findings, &run->memory, options->max_errors);
-    run->sum.version = run->sum.producer = "";
+    run->sum.version = run->summary->producer = "";
     run->sum.sound_until = UINT64_MAX;
     file_init(&e->file, &run->memory, &run->key);
 }
@@ -126,7 +146,7 @@ static uint64_t estimate_memory(const struct engine *e)
 /* Says how far the check came with the allowed memory, and how much will be enough. */
 static void show_limit(const struct engine *e, char *to, size_t size)
 {
-    uint64_t file = input_file_size(&e->in), megabytes = (e->run.sum.memory_needed >> 20) + 1;
+    uint64_t file = input_file_size(&e->in), megabytes = (e->run.summary->memory_needed >> 20) + 1;
     size_t n;
 
     n = (size_t)snprintf(to, size, "the memory limit of %llu bytes was met at offset 0x%llx",
@@ -141,28 +161,28 @@ static void show_limit(const struct engine *e, char *to, size_t size)
 /* Says what kept the dump from being checked to its end, if anything did. */
 static void describe_failure(struct engine *e)
 {
-    struct hprof_summary *sum = &e->run.sum;
+    struct hprof_summary *sum = e->run.summary;
+    unsigned long long offset = e->in.offset;
     char reason[128] = "";
 
-    if (e->run.memory.exhausted) {
+    if (e->run.stopped) {
+        sum->status = HPROF_STOPPED;
+        snprintf(sum->failure, sizeof sum->failure, "stopped by the caller at offset 0x%llx", offset);
+    } else if (e->run.memory.exhausted) {
         sum->status = HPROF_LIMIT;
         if (e->run.options->max_memory) {
             sum->memory_needed = estimate_memory(e);
-            show_limit(e, e->run.failure, sizeof e->run.failure);
+            show_limit(e, sum->failure, sizeof sum->failure);
         } else {
-            snprintf(e->run.failure, sizeof e->run.failure, "memory ran out at offset 0x%llx",
-                     (unsigned long long)e->in.offset);
+            snprintf(sum->failure, sizeof sum->failure, "memory ran out at offset 0x%llx", offset);
         }
-        sum->failure = e->run.failure;
     } else if (e->in.error) {
         sum->status = HPROF_IO;
         input_reason(&e->in, reason, sizeof reason);
         if (e->in.offset)
-            snprintf(e->run.failure, sizeof e->run.failure, "cannot be read on from offset 0x%llx: %s",
-                     (unsigned long long)e->in.offset, reason);
+            snprintf(sum->failure, sizeof sum->failure, "cannot be read on from offset 0x%llx: %s", offset, reason);
         else
-            snprintf(e->run.failure, sizeof e->run.failure, "cannot be read: %s", reason);
-        sum->failure = e->run.failure;
+            snprintf(sum->failure, sizeof sum->failure, "cannot be read: %s", reason);
     }
 }
 
@@ -181,7 +201,7 @@ struct severity_choice choose_severity(const struct engine *e, struct producer p
 static void count_missing(struct engine *e, const struct severity_choice *choice, const struct verdict *verdict)
 {
     static const enum rule rules[] = {RULE_REC_007, RULE_REC_016};
-    struct hprof_summary *sum = &e->run.sum;
+    struct hprof_summary *sum = e->run.summary;
     bool is_missing = false;
     uint64_t others = verdict->errors;
     const char *quirk;
@@ -207,13 +227,39 @@ static void count_missing(struct engine *e, const struct severity_choice *choice
     sum->incomplete = is_missing && !others && !e->run.memory.exhausted && !e->in.error;
 }
 
+/* What was counted becomes part of the summary. */
+static void summarize_counts(struct engine *e)
+{
+    struct hprof_summary *sum = e->run.summary;
+    const struct counts *counts = &e->run.sum;
+
+    sum->version = counts->version;
+    sum->id_size = counts->id_size;
+    sum->timestamp = counts->timestamp;
+    sum->bytes = counts->bytes;
+    sum->sound_until = counts->sound_until < counts->bytes ? counts->sound_until : counts->bytes;
+    sum->skipped = counts->skipped;
+    sum->references = counts->references;
+    memcpy(sum->record_counts, counts->record_counts, sizeof sum->record_counts);
+    memcpy(sum->subrecord_counts, counts->subrecord_counts, sizeof sum->subrecord_counts);
+    sum->classes = sum->subrecord_counts[SUB_CLASS_DUMP];
+    sum->instances = sum->subrecord_counts[SUB_INSTANCE_DUMP];
+    sum->object_arrays = sum->subrecord_counts[SUB_OBJECT_ARRAY_DUMP];
+    sum->primitive_arrays = sum->subrecord_counts[SUB_PRIMITIVE_ARRAY_DUMP] + sum->subrecord_counts[SUB_PRIMITIVE_ARRAY_NODATA];
+    sum->loaded_classes = e->file.classes.loaded.count;
+    sum->strings = sum->record_counts[TAG_UTF8];
+}
+
 /* Computes severities, totals and the likely producer. */
 static struct severity_choice conclude(struct engine *e)
 {
     struct producer producer = guess_producer(&e->run, &e->file);
     struct severity_choice choice = choose_severity(e, producer);
-    struct hprof_summary *sum = &e->run.sum;
+    struct hprof_summary *sum = e->run.summary;
     struct verdict verdict;
+
+    _Static_assert((size_t)RULE_COUNT <= (size_t)HPROF_RULE_ROOM, "each rule has its numbers in the summary");
+    summarize_counts(e);
 
     findings_verdict(&e->run.findings, &choice, NULL, &verdict);
     if (e->run.options->baseline) {
@@ -223,9 +269,8 @@ static struct severity_choice conclude(struct engine *e)
         findings_verdict(&e->run.findings, &choice, NULL, &verdict);
     }
     count_missing(e, &choice, &verdict);
-    memcpy(e->run.totals, verdict.totals, sizeof e->run.totals);
-    memcpy(e->run.quirk_notes, verdict.quirk_notes, sizeof e->run.quirk_notes);
-    sum->totals = e->run.totals;
+    memcpy(sum->totals, verdict.totals, sizeof verdict.totals);
+    memcpy(sum->quirk_notes, verdict.quirk_notes, sizeof verdict.quirk_notes);
     sum->profile = choice.profile;
     sum->errors = verdict.errors;
     sum->warnings = verdict.warnings;
@@ -235,8 +280,6 @@ static struct severity_choice conclude(struct engine *e)
         sum->status = HPROF_VALID;
     sum->producer = producer.name;
     sum->producer_profile = producer.profile;
-    sum->quirks = e->run.quirks;
-    sum->quirk_notes = e->run.quirk_notes;
     if (producer.profile != PROFILE_STRICT) {
         struct severity_choice other = choice;
         struct verdict quirks;
@@ -244,7 +287,7 @@ static struct severity_choice conclude(struct engine *e)
         other.profile = producer.profile;
         other.in_baseline = NULL;
         findings_verdict(&e->run.findings, &choice, &other, &quirks);
-        memcpy(e->run.quirks, quirks.totals, sizeof e->run.quirks);
+        memcpy(sum->quirks, quirks.totals, sizeof quirks.totals);
         sum->quirk_errors = quirks.errors;
         sum->quirk_warnings = quirks.warnings;
         if (verdict.errors && quirks.errors == verdict.errors)
@@ -256,14 +299,6 @@ static struct severity_choice conclude(struct engine *e)
     sum->file_bytes = input_file_size(&e->in);
     if (sum->file_bytes < input_file_position(&e->in))
         sum->file_bytes = input_file_position(&e->in);
-    if (sum->sound_until > sum->bytes)
-        sum->sound_until = sum->bytes;
-    sum->classes = sum->subrecord_counts[SUB_CLASS_DUMP];
-    sum->instances = sum->subrecord_counts[SUB_INSTANCE_DUMP];
-    sum->object_arrays = sum->subrecord_counts[SUB_OBJECT_ARRAY_DUMP];
-    sum->primitive_arrays = sum->subrecord_counts[SUB_PRIMITIVE_ARRAY_DUMP] + sum->subrecord_counts[SUB_PRIMITIVE_ARRAY_NODATA];
-    sum->loaded_classes = e->file.classes.loaded.count;
-    sum->strings = sum->record_counts[TAG_UTF8];
     describe_failure(e);
     sum->hint = choose_hint(e);
     return choice;
@@ -272,16 +307,18 @@ static struct severity_choice conclude(struct engine *e)
 /* The last progress is all bytes, wherever the second look left the file. */
 static void end_progress(struct engine *e)
 {
-    bool whole = e->run.sum.status == HPROF_VALID || e->run.sum.status == HPROF_INVALID;
+    const struct hprof_summary *sum = e->run.summary;
+    bool whole = sum->status == HPROF_VALID || sum->status == HPROF_INVALID;
 
-    if (e->run.options->on_progress)
-        e->run.options->on_progress(e->run.options->context, whole ? e->run.sum.file_bytes : input_file_position(&e->in),
-                                    input_file_size(&e->in));
+    if (e->run.options->on_progress && !e->run.stopped)
+        stop_if(e, e->run.options->on_progress(e->run.options->context, whole ? sum->file_bytes : input_file_position(&e->in),
+                                               input_file_size(&e->in)));
 }
 
 static enum hprof_status run(struct engine *e)
 {
     const struct hprof_options *options = e->run.options;
+    struct hprof_summary *sum = e->run.summary;
     struct severity_choice choice;
 
     check_dump(e);
@@ -292,11 +329,12 @@ static enum hprof_status run(struct engine *e)
         findings_prepare(&e->run.findings);
     choice = conclude(e);
     end_progress(e);
-    if (options->on_summary)
-        options->on_summary(options->context, &e->run.sum);
-    if (options->on_finding)
-        findings_show(&e->run.findings, &choice, options->max_errors, options->on_finding, options->context);
-    return e->run.sum.status;
+    if (options->on_summary && !e->run.stopped)
+        stop_if(e, options->on_summary(options->context, sum));
+    if (options->on_finding && !e->run.stopped)
+        stop_if(e, findings_show(&e->run.findings, &choice, options->max_errors, options->on_finding, options->context));
+    describe_failure(e);
+    return sum->status;
 }
 
 /* Why the options are not valid, in a sentence; NULL if they are. */
@@ -306,43 +344,41 @@ static const char *why_refused(const struct hprof_options *options)
 
     for (size_t rule = 0; options->severities && rule < RULE_COUNT; rule++)
         if (options->severities[rule] > HPROF_ERROR && options->severities[rule] != HPROF_UNCHANGED)
-            return "The options have a severity that does not exist.";
+            return "the options have a severity that does not exist";
     if (options->testing && !sizes_are_allowed(options->testing))
-        return "The options of a test have a size that is not allowed.";
+        return "the options of a test have a size that is not allowed";
     if (allocator && (!allocator->allocate || !allocator->release))
-        return "The allocator lacks a function.";
-    return options->profile < PROFILE_COUNT ? NULL : "The options have a profile that does not exist.";
+        return "the allocator lacks a function";
+    return options->profile < PROFILE_COUNT ? NULL : "the options have a profile that does not exist";
 }
 
-/* Nothing was read, so the summary has nothing but the reason. */
-static enum hprof_status refuse(const struct hprof_options *options, const char *reason)
+/* Nothing was read, so the summary has nothing but the reason. `options` is NULL if they cannot be used. */
+static enum hprof_status refuse(const struct hprof_options *options, struct hprof_summary *result, enum hprof_status status,
+                                const char *reason)
 {
-    static const uint64_t none[RULE_COUNT];
-    struct hprof_summary summary = {.status = HPROF_USAGE, .version = "", .producer = "", .totals = none, .failure = reason};
+    struct hprof_summary summary = {.struct_size = sizeof summary, .status = status, .version = "", .producer = ""};
 
+    snprintf(summary.failure, sizeof summary.failure, "%s", reason);
+    give_versioned(result, &summary, sizeof summary);
     if (options && options->on_summary)
-        options->on_summary(options->context, &summary);
-    return HPROF_USAGE;
+        (void)options->on_summary(options->context, &summary);
+    return status;
 }
 
 /* The context takes about 100 KB, so it comes from the caller's allocator, not from the stack. */
-static enum hprof_status validate(struct input_source source, const struct hprof_options *options,
+static enum hprof_status validate(struct input_source source, const struct hprof_options *options, struct hprof_summary *result,
                                   void (*on_jump)(void *context, const struct jump *jump))
 {
-    const char *reason;
+    struct hprof_summary summary = {.struct_size = sizeof summary};
     struct memory own;
     struct engine *e;
     enum hprof_status status;
 
-    if (!options)
-        return HPROF_USAGE;
-    reason = why_refused(options);
-    if (reason)
-        return refuse(options, reason);
     memory_init(&own, options->allocator, 0);
     e = memory_get_zeroed(&own, sizeof *e);
     if (!e)
-        return HPROF_LIMIT;
+        return refuse(options, result, HPROF_LIMIT, "memory ran out at the start");
+    e->run.summary = &summary;
     engine_init(e, options);
     /* run() reports a failure in e->run.memory or e->in */
     (void)input_open(&e->in, source, options->testing ? options->testing->block : 0, &e->run.sizes, &e->run.memory,
@@ -357,26 +393,49 @@ static enum hprof_status validate(struct input_source source, const struct hprof
 
         on_jump(options->context, &jump);
     }
+    give_versioned(result, &summary, sizeof summary);
     engine_clear(e);
     findings_clear(&e->run.findings);
     memory_put(&own, e, sizeof *e);
     return status;
 }
 
-enum hprof_status hprof_validate_fd(int fd, const struct hprof_options *options)
-{
-    return validate(source_of_fd(fd), options, NULL);
-}
-
-enum hprof_status validate_with_jumps(int fd, const struct hprof_options *options,
+enum hprof_status validate_with_jumps(struct input_source source, const struct hprof_options *options,
                                       void (*on_jump)(void *context, const struct jump *jump))
 {
-    return validate(source_of_fd(fd), options, on_jump);
+    return validate(source, options, NULL, on_jump);
 }
 
-enum hprof_status hprof_validate_memory(const void *bytes, size_t size, bool as_pipe, const struct hprof_options *options)
+/* Checks if the options are valid; `unusable` says what else is wrong, or is NULL. */
+static enum hprof_status validate_if_allowed(struct input_source source, const char *unusable,
+                                             const struct hprof_options *options, struct hprof_summary *summary)
 {
-    if (!bytes && size)
-        return refuse(options, "The dump is a null pointer, and its size is not 0.");
-    return validate(source_of_memory(bytes ? bytes : "", size, as_pipe), options, NULL);
+    struct hprof_options own;
+    const char *reason = options ? take_versioned(&own, sizeof own, options) : "there are no options";
+
+    if (reason)
+        return refuse(NULL, summary, HPROF_USAGE, reason);
+    reason = unusable ? unusable : is_versioned(summary) ? why_refused(&own) : not_initialised;
+    return reason ? refuse(&own, summary, HPROF_USAGE, reason) : validate(source, &own, summary, NULL);
+}
+
+enum hprof_status hprof_validate_fd(int fd, const struct hprof_options *options, struct hprof_summary *summary)
+{
+    return validate_if_allowed(source_of_fd(fd), NULL, options, summary);
+}
+
+enum hprof_status hprof_validate_memory(const void *bytes, size_t size, bool as_pipe, const struct hprof_options *options,
+                                        struct hprof_summary *summary)
+{
+    return validate_if_allowed(source_of_memory(bytes ? bytes : "", size, as_pipe),
+                               !bytes && size ? "the dump is a null pointer, and its size is not 0" : NULL, options, summary);
+}
+
+enum hprof_status hprof_validate_source(const struct hprof_source *source, const struct hprof_options *options,
+                                        struct hprof_summary *summary)
+{
+    struct input_source callbacks;
+    const char *reason = source_of_callbacks(source, &callbacks);
+
+    return validate_if_allowed(callbacks, reason, options, summary);
 }

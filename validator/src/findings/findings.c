@@ -347,20 +347,21 @@ bool findings_prepare(struct findings *d)
     return d->shown;
 }
 
-void findings_show(struct findings *d, const struct severity_choice *choice, uint64_t max_errors,
-                   void (*on_finding)(void *context, const struct hprof_finding *finding), void *context)
+int findings_show(struct findings *d, const struct severity_choice *choice, uint64_t max_errors,
+                  int (*on_finding)(void *context, const struct hprof_finding *finding), void *context)
 {
     enum { FOUND_SIZE = 1024 };
     struct shown *shown = d->shown;
     size_t n = 0;
+    int result = 0;
 
     if (!shown)
-        return;
+        return 0;
     for (unsigned rule = 0; rule < RULE_COUNT; rule++)
         n += choose(d, choice, (enum rule)rule, max_errors, shown + n);
     sort_in_place(shown, n, sizeof *shown, is_shown_before);
 
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n && !result; i++) {
         const struct finding *f = shown[i].finding;
         const char *path = f->texts ? f->texts : "";
         const char *expected = f->texts ? path + strlen(path) + 1 : "";
@@ -373,7 +374,9 @@ void findings_show(struct findings *d, const struct severity_choice *choice, uin
             snprintf(with_name, sizeof with_name, "%s; named by %s", found, wanted->name);
             found = with_name;
         }
-        on_finding(context, &(struct hprof_finding){.rule = shown[i].rule,
+        result = on_finding(context,
+                            &(struct hprof_finding){.struct_size = sizeof(struct hprof_finding),
+                                                    .rule = shown[i].rule,
                                                     .severity = shown[i].severity,
                                                     .offset = is_offset ? wanted->at : f->offset,
                                                     .related_offset = wanted && !is_offset ? wanted->at : f->related_offset,
@@ -384,4 +387,5 @@ void findings_show(struct findings *d, const struct severity_choice *choice, uin
                                                     .quirk = shown[i].quirk,
                                                     .in_baseline = choice->in_baseline && choice->in_baseline[shown[i].rule]});
     }
+    return result;
 }

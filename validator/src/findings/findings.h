@@ -136,8 +136,9 @@ void findings_verdict(const struct findings *d, const struct severity_choice *ch
 
 /* Allocates the memory that findings_show() needs, once all findings are counted. False if memory ran out. */
 bool findings_prepare(struct findings *d);
-/* Calls on_finding for each finding to be shown, in order. Does nothing if findings_prepare() failed. */
-void findings_show(struct findings *d, const struct severity_choice *choice, uint64_t max_errors,
-                   void (*on_finding)(void *context, const struct hprof_finding *finding), void *context);
+/* Calls on_finding for each finding to be shown, in order, until it returns anything but 0. Returns what it last returned; 0 if it
+ * was not called, as when findings_prepare() failed. */
+int findings_show(struct findings *d, const struct severity_choice *choice, uint64_t max_errors,
+                  int (*on_finding)(void *context, const struct hprof_finding *finding), void *context);
 
 #endif

@@ -7,18 +7,27 @@
 #include "base/sizes.h"
 #include "findings/findings.h"
 
+/* What is counted while the dump is read: these members of the summary. */
+struct counts {
+    const char *version;
+    uint32_t id_size;
+    uint64_t timestamp, bytes, sound_until, skipped, references;
+    uint64_t record_counts[256], subrecord_counts[256];
+};
+
 struct run {
+    struct hprof_options own_options; /* the members that this version knows */
     const struct hprof_options *options;
     struct memory memory;
     struct sizes sizes;
     struct hash_key key; /* of every hash table */
     struct findings findings;
-    struct hprof_summary sum;
-    uint64_t totals[RULE_COUNT], quirks[RULE_COUNT], quirk_notes[RULE_COUNT]; /* for the summary */
+    struct counts sum;
+    struct hprof_summary *summary; /* complete after reading */
     bool in_baseline[RULE_COUNT];
     uint64_t missing[SHAPE_COUNT]; /* objects that are referred to and not dumped, by the shape of REF-002 */
     bool undecided;                /* whether the archive of class data sharing explains what is missing */
-    char failure[256];             /* for the summary: why the dump could not be checked to its end */
+    bool stopped;                  /* by a callback */
     uint64_t progress_shown;       /* bytes of the file */
 };
 

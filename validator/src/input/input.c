@@ -396,6 +396,14 @@ uint64_t input_file_size(const struct input *in)
     return in->source.size;
 }
 
+void input_stop(struct input *in)
+{
+    stop_thread(in);
+    in->source.ended = in->ended = true;
+    in->source.error = in->error = ECANCELED;
+    in->end = in->at;
+}
+
 void input_reason(const struct input *in, char *to, size_t size)
 {
     if (in->error == ESTALE)

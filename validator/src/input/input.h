@@ -149,6 +149,9 @@ void input_keep(struct input *in, uint64_t offset);
 /* In a compressed file: the offset of the first byte of the gzip member that was last read of; else 0. */
 uint64_t input_member_start(const struct input *in);
 
+/* Ends the stream here, with an error: the caller wants no more. */
+void input_stop(struct input *in);
+
 /* What `error` means, for a sentence. */
 void input_reason(const struct input *in, char *to, size_t size);
 

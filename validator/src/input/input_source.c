@@ -3,11 +3,14 @@
 #include "input/input_source.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/versioned.h"
 
 struct input_source source_of_fd(int fd)
 {
@@ -33,8 +36,32 @@ struct input_source source_of_memory(const void *bytes, size_t size, bool as_pip
         .fd = -1, .wake_fd = -1, .bytes = bytes, .byte_count = size, .size = as_pipe ? 0 : size, .seekable = !as_pipe};
 }
 
+static bool has_callbacks(const struct input_source *s)
+{
+    return s->callbacks.read || s->callbacks.read_at;
+}
+
+const char *source_of_callbacks(const struct hprof_source *callbacks, struct input_source *s)
+{
+    struct hprof_source own;
+    const char *reason = callbacks ? take_versioned(&own, sizeof own, callbacks) : "there is no source";
+
+    *s = source_of_memory("", 0, true);
+    if (reason)
+        return reason;
+    if (!own.read && !own.read_at)
+        return "the source has no function that reads";
+    s->bytes = NULL;
+    s->callbacks = own;
+    s->seekable = own.read_at;
+    s->size = own.read_at ? own.size : 0;
+    return NULL;
+}
+
 bool source_wake_begin(struct input_source *s)
 {
+    if (has_callbacks(s))
+        return s->seekable;
     if (s->fd >= 0 && !s->seekable)
         s->wake_fd = eventfd(0, EFD_CLOEXEC);
     return s->fd < 0 || s->seekable || s->wake_fd >= 0;
@@ -92,13 +119,29 @@ static size_t read_memory(const struct input_source *s, uint8_t *to, size_t n)
     return n;
 }
 
+static ssize_t read_callbacks(const struct input_source *s, uint8_t *to, size_t n)
+{
+    const struct hprof_source *c = &s->callbacks;
+    int64_t got;
+
+    if (s->seekable && n > s->size - s->position)
+        n = (size_t)(s->size - s->position);
+    if (!n)
+        return 0;
+    got = s->seekable ? c->read_at(c->context, s->position, to, n) : c->read(c->context, to, n);
+    if (got >= 0 && (uint64_t)got <= n)
+        return (ssize_t)got;
+    errno = got < 0 && got >= -INT_MAX ? (int)-got : EINVAL; /* more than was asked for is a fault of the caller */
+    return -1;
+}
+
 size_t source_read(struct input_source *s, uint8_t *to, size_t n)
 {
     ssize_t got;
 
     if (s->ended)
         return 0;
-    got = s->fd < 0 ? (ssize_t)read_memory(s, to, n) : read_descriptor(s, to, n);
+    got = has_callbacks(s) ? read_callbacks(s, to, n) : s->fd < 0 ? (ssize_t)read_memory(s, to, n) : read_descriptor(s, to, n);
     if (got > 0) {
         s->position += (uint64_t)got;
         return (size_t)got;

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/versioned.h"
 #include "engine/validate.h"
 #include "findings/rules.h"
 
@@ -25,7 +26,7 @@ enum {
 struct check {
     struct repair *repair;
     uint64_t errors;
-    char first[200]; /* the first error, as a sentence */
+    char first[HPROF_FAILURE_SIZE]; /* the first error, as a sentence */
 };
 
 /* The error is at the serial number. Only its first use is reported. */
@@ -37,13 +38,13 @@ static void note_missing_trace(struct repair *r, uint64_t offset)
         keymap_put(&r->missing_traces, get_u4(serial), 0);
 }
 
-static void on_finding(void *context, const struct hprof_finding *f)
+static int on_finding(void *context, const struct hprof_finding *f)
 {
     struct check *check = context;
     struct repair *r = check->repair;
 
     if (f->severity != HPROF_ERROR)
-        return;
+        return 0;
     if (!check->errors++)
         snprintf(check->first, sizeof check->first,
                  "no valid copy can be made: %s at 0x%" PRIx64 ": expected %.50s; found %.50s", hprof_rule_at(f->rule)->id,
@@ -57,17 +58,19 @@ static void on_finding(void *context, const struct hprof_finding *f)
         note_missing_trace(r, f->offset);
     if (f->offset != HPROF_NO_OFFSET && (f->rule == RULE_OBJ_002 || f->rule == RULE_OBJ_003 || f->rule == RULE_CLS_010))
         keymap_put(&r->undefined_at, f->offset, 0);
+    return 0;
 }
 
-static void on_summary(void *context, const struct hprof_summary *summary)
+static int on_summary(void *context, const struct hprof_summary *summary)
 {
     struct check *check = context;
 
-    check->repair->asked->bytes_out = summary->bytes;
-    check->repair->asked->checked_profile = summary->profile;
-    check->repair->asked->warnings = summary->warnings;
-    if (summary->failure)
+    check->repair->result.bytes_out = summary->bytes;
+    check->repair->result.checked_profile = summary->profile;
+    check->repair->result.warnings = summary->warnings;
+    if (summary->failure[0])
         snprintf(check->first, sizeof check->first, "%s", summary->failure);
+    return 0;
 }
 
 static int by_value(const void *a, const void *b)
@@ -118,11 +121,11 @@ static enum hprof_status check_copy(struct repair *r, struct check *check)
     enum hprof_status status;
 
     hprof_options_init(&options);
-    options.profile = r->asked->profile;
+    options.profile = r->asked.profile;
     options.max_errors = FINDINGS_LEAST + r->written / BYTES_FOR_A_FINDING;
     if (options.max_errors > FINDINGS_MOST)
         options.max_errors = FINDINGS_MOST;
-    options.severities = r->asked->severities;
+    options.severities = r->asked.severities;
     options.allow_incomplete = true; /* what is lost stays lost */
     options.allocator = &allocator;
     options.max_memory = memory_left(r);
@@ -133,7 +136,7 @@ static enum hprof_status check_copy(struct repair *r, struct check *check)
     r->offset_count = 0;
     clear_undefined(r);
     r->jump_count = 0;
-    status = validate_with_jumps(r->to, &options, note_jump);
+    status = validate_with_jumps(source_of_fd(r->to), &options, note_jump);
     if (r->offset_count)
         qsort(r->offsets, r->offset_count, sizeof *r->offsets, by_value);
     return status;
@@ -198,15 +201,15 @@ static int by_bytes(const void *a, const void *b)
 
 static void report(struct repair *r)
 {
-    if (!r->asked->on_left_out || !r->left_count)
+    if (!r->asked.on_left_out || !r->left_count)
         return;
     qsort(r->left, r->left_count, sizeof *r->left, by_bytes);
-    for (size_t i = 0; i < r->left_count; i++) {
+    for (size_t i = 0; i < r->left_count && !r->stopped; i++) {
         char what[NAME_ROOM + 40];
-        struct hprof_left_out l = {.what = what, .count = r->left[i].count, .bytes = r->left[i].bytes};
+        struct hprof_left_out l = {.struct_size = sizeof l, .what = what, .count = r->left[i].count, .bytes = r->left[i].bytes};
 
         describe(r, &r->left[i], what, sizeof what);
-        r->asked->on_left_out(r->asked->context, &l);
+        r->stopped = r->asked.on_left_out(r->asked.context, &l) != 0;
     }
 }
 
@@ -214,9 +217,18 @@ static void report(struct repair *r)
 
 static const char no_memory[] = "memory ran out";
 
+bool repair_goes_on(struct repair *r)
+{
+    r->stopped = r->asked.on_progress &&
+                 r->asked.on_progress(r->asked.context, input_file_position(&r->in), input_file_size(&r->in)) != 0;
+    if (r->stopped)
+        r->error = ECANCELED;
+    return !r->stopped;
+}
+
 static enum hprof_status fail(struct repair *r, enum hprof_status status, const char *sentence)
 {
-    snprintf(r->asked->failure, sizeof r->asked->failure, "%s", sentence);
+    snprintf(r->result.failure, sizeof r->result.failure, "%s", sentence);
     return status;
 }
 
@@ -225,9 +237,9 @@ static void count_fault(void *context, const struct gzip_finding *finding)
     struct repair *r = context;
 
     if (finding->fault != GZIP_ZEROS)
-        r->asked->gzip_faults++;
+        r->result.gzip_faults++;
     if (finding->fault == GZIP_CHECKSUM || finding->fault == GZIP_SIZE)
-        r->asked->gzip_mismatches++;
+        r->result.gzip_mismatches++;
     if (finding->fault == GZIP_CHECKSUM || finding->fault == GZIP_SIZE || finding->fault == GZIP_DATA)
         damage_note(r, finding->start, finding->end);
 }
@@ -236,38 +248,40 @@ static enum hprof_status describe_failure(struct repair *r)
 {
     char reason[100];
 
+    if (r->stopped)
+        return fail(r, HPROF_STOPPED, "stopped by the caller");
     if (r->memory.exhausted)
-        return fail(r, HPROF_LIMIT, r->asked->max_memory ? "the memory limit was met" : no_memory);
+        return fail(r, HPROF_LIMIT, r->asked.max_memory ? "the memory limit was met" : no_memory);
     if (r->in.error) {
         input_reason(&r->in, reason, sizeof reason);
         return fail(r, HPROF_IO, reason);
     }
-    if (r->asked->failure[0])
+    if (r->result.failure[0])
         return HPROF_INVALID;
     return r->error ? fail(r, HPROF_IO, strerror(r->error)) : HPROF_INVALID;
 }
 
 /* Opens what a pass reads. A file is read as it is; any other input was copied first, because it is read twice. */
-static bool open_input(struct repair *r, int from)
+static bool open_input(struct repair *r, struct input_source from)
 {
     input_close(&r->in);
-    return input_open(&r->in, source_of_fd(from), 0, &usual_sizes, &r->memory, count_fault, r);
+    return input_open(&r->in, from, 0, &usual_sizes, &r->memory, count_fault, r);
 }
 
-static void keep_reason(void *context, const struct hprof_summary *summary)
+static int keep_reason(void *context, const struct hprof_summary *summary)
 {
     struct check *check = context;
 
-    if (summary->failure)
+    if (summary->failure[0])
         snprintf(check->first, sizeof check->first, "%s", summary->failure);
+    return 0;
 }
 
 /* Finds out how the input is read. HPROF_VALID, or why it cannot be copied. */
-static enum hprof_status follow_input(struct repair *r, int from)
+static enum hprof_status follow_input(struct repair *r, struct input_source from)
 {
     const struct hprof_allocator allocator = {allocate, release, &r->memory};
     struct check check = {.repair = r};
-    const uint64_t size = from == r->to ? 0 : input_file_size(&r->in);
     struct hprof_options options;
     enum hprof_status status;
 
@@ -285,14 +299,11 @@ static enum hprof_status follow_input(struct repair *r, int from)
         return fail(r, HPROF_IO, check.first);
     if (r->memory.exhausted || !open_input(r, from))
         return describe_failure(r);
-    if (input_file_size(&r->in) >= size)
-        return HPROF_VALID;
-    r->in.error = ESTALE;
-    return describe_failure(r);
+    return HPROF_VALID;
 }
 
 /* Makes passes until the copy is valid or nothing more can be left out. */
-static enum hprof_status run_passes(struct repair *r, int from)
+static enum hprof_status run_passes(struct repair *r, struct input_source from)
 {
     struct check check = {.repair = r};
     enum hprof_status status;
@@ -301,14 +312,14 @@ static enum hprof_status run_passes(struct repair *r, int from)
         input_allow_resume(&r->in);
         if (!repair_spool(r))
             return describe_failure(r);
-        from = r->to;
+        from = source_of_fd(r->to);
     }
     status = follow_input(r, from);
     if (status != HPROF_VALID)
         return status;
     if (!repair_copy(r))
         return describe_failure(r);
-    r->asked->bytes_in = r->in.offset + r->lost;
+    r->result.bytes_in = r->in.offset + r->lost;
     for (int pass = 1;; pass++) {
         check = (struct check){.repair = r};
         status = check_copy(r, &check);
@@ -322,14 +333,14 @@ static enum hprof_status run_passes(struct repair *r, int from)
             return fail(r, HPROF_INVALID, check.first);
         r->is_first_pass = false;
         r->takes_names = pass == 1 && r->damage.part_count > 0;
-        if (!open_input(r, r->to) || !repair_copy(r))
+        if (!open_input(r, source_of_fd(r->to)) || !repair_copy(r))
             return describe_failure(r);
         if (!r->has_changed)
             return fail(r, HPROF_INVALID, check.first);
     }
 }
 
-static enum hprof_status run(struct repair *r, int from)
+static enum hprof_status run(struct repair *r, struct input_source from)
 {
     enum { BUFFER_SIZE = 1 << 20 };
     enum hprof_status status;
@@ -341,13 +352,15 @@ static enum hprof_status run(struct repair *r, int from)
     for (int i = 0; i < LEFT_KINDS; i++)
         keymap_init(&r->left_index[i], &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
     r->is_first_pass = r->takes_names = true;
-    if (!r->buffer || !input_open(&r->in, source_of_fd(from), 0, &usual_sizes, &r->memory, count_fault, r)) {
+    if (!r->buffer || !input_open(&r->in, from, 0, &usual_sizes, &r->memory, count_fault, r)) {
         status = describe_failure(r);
     } else {
         status = run_passes(r, from);
     }
     if (status == HPROF_VALID)
         report(r);
+    if (r->stopped)
+        status = describe_failure(r);
     input_close(&r->in);
     if (r->has_names)
         names_clear(&r->names);
@@ -365,31 +378,52 @@ static enum hprof_status run(struct repair *r, int from)
     return status;
 }
 
-enum hprof_status hprof_repair_fd(int from, int to, struct hprof_repair *asked)
+static enum hprof_status refuse(struct hprof_repair_result *result, enum hprof_status status, const char *reason)
 {
+    struct hprof_repair_result own = {0};
+
+    snprintf(own.failure, sizeof own.failure, "%s", reason);
+    give_versioned(result, &own, sizeof own);
+    return status;
+}
+
+static enum hprof_status repair_input(struct input_source from, const char *unusable, int to, const struct hprof_repair *asked,
+                                      struct hprof_repair_result *result)
+{
+    struct hprof_repair options;
+    const char *reason = asked ? take_versioned(&options, sizeof options, asked) : "it is not said what to do";
     struct memory own;
     struct repair *r;
     enum hprof_status status;
 
-    if (!asked)
-        return HPROF_USAGE;
-    asked->bytes_in = asked->bytes_out = asked->left_out = asked->lengths_mended = asked->gzip_faults = 0;
-    asked->gzip_mismatches = asked->gzip_resumed = asked->gzip_unknown = 0;
-    asked->traces_cleared = asked->joined = asked->headers_made = asked->warnings = 0;
-    asked->other_dump = 0;
-    asked->is_ended = asked->gzip_ended_early = false;
-    asked->failure[0] = '\0';
-    memory_init(&own, asked->allocator, 0);
+    if (!reason)
+        reason = unusable;
+    if (reason)
+        return refuse(result, HPROF_USAGE, reason);
+    memory_init(&own, options.allocator, 0);
     r = memory_get_zeroed(&own, sizeof *r);
-    if (!r) {
-        snprintf(asked->failure, sizeof asked->failure, "%s", no_memory);
-        return HPROF_LIMIT;
-    }
-    r->asked = asked;
+    if (!r)
+        return refuse(result, HPROF_LIMIT, no_memory);
+    r->asked = options;
     r->to = to;
     r->key = hash_key_draw();
-    memory_init(&r->memory, asked->allocator, asked->max_memory);
+    memory_init(&r->memory, options.allocator, options.max_memory);
     status = run(r, from);
+    give_versioned(result, &r->result, sizeof r->result);
     memory_put(&own, r, sizeof *r);
     return status;
+}
+
+enum hprof_status hprof_repair_fd(int from, int to, const struct hprof_repair *repair, struct hprof_repair_result *result)
+{
+    return repair_input(source_of_fd(from), NULL, to, repair, result);
+}
+
+enum hprof_status hprof_repair_source(const struct hprof_source *from, int to, const struct hprof_repair *repair,
+                                      struct hprof_repair_result *result)
+{
+    struct input_source source;
+    const char *reason = source_of_callbacks(from, &source);
+
+    return repair_input(source, reason, to, repair, result);
 }

@@ -54,7 +54,8 @@ struct heap_record {
 };
 
 struct repair {
-    struct hprof_repair *asked;
+    struct hprof_repair asked;
+    struct hprof_repair_result result;
     struct memory memory;
     struct hash_key key;
     struct input in;
@@ -97,6 +98,7 @@ struct repair {
     size_t left_count, left_capacity;
     struct keymap left_index[LEFT_KINDS]; /* key to index in `left` */
     bool is_first_pass;
+    bool stopped;     /* by a callback */
     bool has_changed; /* this pass left something out, or set it to 0 */
 };
 
@@ -104,8 +106,11 @@ struct repair {
 bool repair_spool(struct repair *r);
 
 /* One pass: copies the input, which is at its start, to the start of the copy. If it returns false, `error`, `in`, `memory` or
- * asked->failure says why. */
+ * result.failure says why. */
 bool repair_copy(struct repair *r);
+
+/* Reports progress. False if the caller wants no more. */
+bool repair_goes_on(struct repair *r);
 
 /* Reads n bytes of the copy. Returns false if the copy ends before them. If the copy cannot be read, also sets `error`. */
 bool repair_read_copy(struct repair *r, uint64_t offset, uint8_t *to, size_t n);

@@ -133,7 +133,7 @@ static void leave_out(struct repair *r, enum left_out_kind kind, uint64_t key, u
     }
     damage_note_shift(r, copied(r));
     r->has_changed = true;
-    r->asked->left_out += bytes;
+    r->result.left_out += bytes;
     if (!keymap_get(&r->left_index[kind], key, &index)) {
         index = r->left_count;
         if (!memory_grow(&r->memory, (void **)&r->left, &r->left_capacity, r->left_count + 1, sizeof *r->left) ||
@@ -237,7 +237,7 @@ static bool is_unwanted_without_trace(struct repair *r, uint64_t n, size_t trace
 static void clear_trace(struct repair *r, uint64_t start, size_t trace)
 {
     put_number(r, start + trace, 0);
-    r->asked->traces_cleared++;
+    r->result.traces_cleared++;
     r->has_changed = true;
 }
 
@@ -400,7 +400,7 @@ static void copy_record(struct repair *r, uint64_t stated, uint64_t length, uint
         clear_trace(r, start, trace);
     if (length != stated) {
         put_number(r, start + RECORD_LENGTH_AT, length);
-        r->asked->lengths_mended++;
+        r->result.lengths_mended++;
     }
     if (span > size)
         leave_out(r, LEFT_BYTES, 0, input_skip(&r->in, span - size));
@@ -457,7 +457,7 @@ static void copy_subrecord(struct repair *r, uint64_t size, uint64_t bytes)
         clear_trace(r, start, trace);
     if (bytes != UINT64_MAX) {
         put_number(r, start + 1 + OFFSET_OF(INSTANCE_DUMP, bytes, r->id_size), bytes);
-        r->asked->lengths_mended++;
+        r->result.lengths_mended++;
         r->has_changed = true;
     }
 }
@@ -501,19 +501,19 @@ static void close_heap(struct repair *r)
         return;
     r->heap.is_open = false;
     r->heap.copied_until = copied(r);
-    if (!body && r->asked->left_out > r->heap.left_out) {
+    if (!body && r->result.left_out > r->heap.left_out) {
         truncate_copy(r, r->heap.start); /* all of it was left out */
         r->heap.copied_until = UINT64_MAX;
         return;
     }
     if (body > UINT32_MAX) {
-        snprintf(r->asked->failure, sizeof r->asked->failure, "a heap dump record of more than 4 GiB cannot state its length");
+        snprintf(r->result.failure, sizeof r->result.failure, "a heap dump record of more than 4 GiB cannot state its length");
         r->error = EFBIG;
         return;
     }
     if (body != r->heap.length) {
         put_number(r, r->heap.start + RECORD_LENGTH_AT, body);
-        r->asked->lengths_mended += !r->heap.is_mended;
+        r->result.lengths_mended += !r->heap.is_mended;
         r->heap.is_mended = true;
         r->heap.length = body;
     }
@@ -521,7 +521,7 @@ static void close_heap(struct repair *r)
 
 static void begin_heap(struct repair *r, uint64_t length)
 {
-    r->heap = (struct heap_record){.is_open = true, .start = copied(r), .length = length, .left_out = r->asked->left_out};
+    r->heap = (struct heap_record){.is_open = true, .start = copied(r), .length = length, .left_out = r->result.left_out};
 }
 
 static void repair_heap(struct repair *r, bool *is_open)
@@ -565,7 +565,7 @@ static bool reopen_heap(struct repair *r, uint64_t end, bool *is_series)
         begin_heap(r, 0);
         r->heap.is_mended = true;
         put(r, header, sizeof header);
-        r->asked->headers_made++;
+        r->result.headers_made++;
         *is_series |= r->version != V101;
     }
     open_heap(r, end);
@@ -580,7 +580,7 @@ static void copy_part(struct repair *r, const struct jump *jump)
     r->next_jump++;
     if (r->next_jump == r->jump_count || r->jumps[r->next_jump].part != jump->part + 1) {
         open_heap(r, jump->heap_end > jump->to ? jump->heap_end : jump->to);
-        r->asked->joined++;
+        r->result.joined++;
         return;
     }
     while (!r->error && r->in.offset < r->jumps[r->next_jump].from) /* headers, also those of empty segments */
@@ -658,16 +658,16 @@ static bool resume(struct repair *r)
     struct gzip_resumption gap;
 
     if (r->error || r->memory.exhausted || !input_resume(&r->in, &gap)) {
-        r->asked->gzip_ended_early |= input_ended_by_fault(&r->in);
+        r->result.gzip_ended_early |= input_ended_by_fault(&r->in);
         return false;
     }
-    r->asked->gzip_resumed++;
+    r->result.gzip_resumed++;
     /* What ends after the gap is not what it was. */
     if (copied(r) &&
         memory_grow(&r->memory, (void **)&r->offsets, &r->offset_capacity, r->offset_count + 1, sizeof *r->offsets))
         r->offsets[r->offset_count++] = copied(r) - 1;
     if (gap.size == GZIP_SIZE_UNKNOWN) {
-        r->asked->gzip_unknown++;
+        r->result.gzip_unknown++;
     } else if (gap.size > gap.made) {
         r->lost += gap.size - gap.made;
         leave_out(r, LEFT_GZIP_MEMBER, gap.damaged, gap.size - gap.made);
@@ -691,7 +691,7 @@ bool repair_spool(struct repair *r)
 static void leave_out_other_dump(struct repair *r)
 {
     close_heap(r);
-    r->asked->other_dump = r->in.offset;
+    r->result.other_dump = r->in.offset;
     leave_out(r, LEFT_BYTES, 0, input_skip(&r->in, UINT64_MAX));
 }
 
@@ -739,19 +739,16 @@ bool repair_copy(struct repair *r)
     r->has_changed = false;
     damage_begin_pass(r);
     if (!copy_header(r)) {
-        snprintf(r->asked->failure, sizeof r->asked->failure, "the header of the dump is not valid, so nothing can be read");
+        snprintf(r->result.failure, sizeof r->result.failure, "the header of the dump is not valid, so nothing can be read");
         return false;
     }
-    while (!r->error && !r->memory.exhausted && input_need(&r->in, 1) > 0) {
-        if (r->asked->on_progress)
-            r->asked->on_progress(r->asked->context, input_file_position(&r->in), input_file_size(&r->in));
+    while (!r->error && !r->memory.exhausted && repair_goes_on(r) && input_need(&r->in, 1) > 0)
         copy_next(r, &is_series);
-    }
     close_heap(r);
     damage_end_pass(r);
     if (is_series && r->is_first_pass) {
         put(r, (const uint8_t[RECORD_HEADER_SIZE]){TAG_HEAP_DUMP_END}, RECORD_HEADER_SIZE);
-        r->asked->is_ended = true;
+        r->result.is_ended = true;
     }
     flush(r);
     if (!r->error && ftruncate(r->to, (off_t)r->written) != 0)

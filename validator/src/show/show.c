@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/versioned.h"
 #include "engine/validate.h"
 
 enum {
@@ -35,7 +36,7 @@ static void show_items(struct show *s, const struct item *items, size_t count)
 {
     uint64_t open = 0, shown = 0;
 
-    for (size_t i = 0; i < count && !s->memory.exhausted; i++) {
+    for (size_t i = 0; i < count && !s->memory.exhausted && !s->stopped; i++) {
         if (open && items[i].heap != open) {
             show_heap_end(s);
             open = 0;
@@ -66,13 +67,13 @@ static const char no_memory[] = "memory ran out";
 
 static enum hprof_status fail(struct show *s, enum hprof_status status, const char *sentence)
 {
-    snprintf(s->asked->failure, sizeof s->asked->failure, "%s", sentence);
+    snprintf(s->failure, sizeof s->failure, "%s", sentence);
     return status;
 }
 
 static enum hprof_status fail_beyond_end(struct show *s)
 {
-    char sentence[sizeof s->asked->failure];
+    char sentence[HPROF_FAILURE_SIZE];
 
     if (s->in.compressed)
         return fail(
@@ -117,13 +118,14 @@ static void note_jump(void *context, const struct jump *jump)
         *copy = *jump;
 }
 
-static void on_summary(void *context, const struct hprof_summary *summary)
+static int on_summary(void *context, const struct hprof_summary *summary)
 {
     struct show *s = context;
 
     s->size = summary->bytes;
-    if (summary->failure)
-        snprintf(s->asked->failure, sizeof s->asked->failure, "%s", summary->failure);
+    if (*summary->failure)
+        snprintf(s->failure, sizeof s->failure, "%s", summary->failure);
+    return 0;
 }
 
 /* Asks the check how it reads the dump: all that steps over damage does so by the same decisions. */
@@ -133,12 +135,12 @@ static enum hprof_status ask_check(struct show *s)
     enum hprof_status status;
 
     hprof_options_init(&options);
-    options.allocator = s->asked->allocator;
+    options.allocator = s->asked.allocator;
     options.on_summary = on_summary;
     options.context = s;
-    status = validate_with_jumps(s->fd, &options, note_jump);
+    status = validate_with_jumps(s->source, &options, note_jump);
     s->is_checked = true;
-    if (status == HPROF_LIMIT && !s->asked->failure[0])
+    if (status == HPROF_LIMIT && !s->failure[0])
         return fail(s, status, no_memory);
     return status == HPROF_INVALID ? HPROF_VALID : status;
 }
@@ -160,7 +162,7 @@ static size_t find_items(struct show *s, struct room *room)
 
     *f = (struct found){.recent = f->recent, .capacity = f->capacity};
     show_find(s, f);
-    c = show_bytes(s, s->asked->offset, 1);
+    c = show_bytes(s, s->asked.offset, 1);
     if (s->in.error || s->memory.exhausted || !cursor_left(&c))
         return 0;
     count = show_collect(s, f, room->items);
@@ -184,7 +186,7 @@ static void end_names(struct show *s)
 
 static enum hprof_status show_around(struct show *s, struct room *room)
 {
-    uint64_t offset = s->asked->offset;
+    uint64_t offset = s->asked.offset;
     size_t count = find_items(s, room);
 
     if (count && s->is_damaged) {
@@ -207,8 +209,8 @@ static enum hprof_status show_around(struct show *s, struct room *room)
 
 static enum hprof_status show_dump(struct show *s)
 {
-    struct room room = {.found.capacity = (size_t)s->asked->around + 1};
-    size_t most = 2 * (size_t)s->asked->around + 1, recent = room.found.capacity * sizeof *room.found.recent;
+    struct room room = {.found.capacity = (size_t)s->asked.around + 1};
+    size_t most = 2 * (size_t)s->asked.around + 1, recent = room.found.capacity * sizeof *room.found.recent;
     enum hprof_status status = HPROF_LIMIT;
 
     room.found.recent = memory_get_zeroed(&s->memory, recent);
@@ -238,7 +240,7 @@ static enum hprof_status show_bad_header(struct show *s)
         header.size = HEADER_SIZE;
     if (!header.size)
         return fail(s, HPROF_INVALID, "not a heap dump: the file is empty");
-    if (s->asked->offset >= header.size)
+    if (s->asked.offset >= header.size)
         return fail(s, HPROF_INVALID, "not a heap dump: the file does not begin with a valid header");
     show_item(s, &header);
     return fail(s, HPROF_INVALID, header.why);
@@ -261,34 +263,62 @@ static enum hprof_status show_input(struct show *s, bool is_open)
         input_reason(&s->in, reason, sizeof reason);
         return fail(s, HPROF_IO, reason);
     }
+    if (s->stopped)
+        return fail(s, HPROF_STOPPED, "stopped by the caller");
     return s->memory.exhausted ? fail(s, HPROF_LIMIT, no_memory) : status;
 }
 
-enum hprof_status hprof_show_fd(int fd, struct hprof_show *asked)
+static enum hprof_status end_with(struct hprof_show_result *result, enum hprof_status status, const char *reason)
 {
+    struct hprof_show_result own = {0};
+
+    snprintf(own.failure, sizeof own.failure, "%s", reason);
+    give_versioned(result, &own, sizeof own);
+    return status;
+}
+
+static enum hprof_status show_source(struct input_source source, const char *unusable, const struct hprof_show *asked,
+                                     struct hprof_show_result *result)
+{
+    struct hprof_show options;
+    const char *reason = asked ? take_versioned(&options, sizeof options, asked) : "it is not said what to show";
     struct memory own;
     struct show *s;
     enum hprof_status status;
     bool is_open;
 
-    if (!asked)
-        return HPROF_USAGE;
-    asked->failure[0] = '\0';
-    memory_init(&own, asked->allocator, 0);
+    if (!reason)
+        reason = unusable;
+    if (reason)
+        return end_with(result, HPROF_USAGE, reason);
+    memory_init(&own, options.allocator, 0);
     s = memory_get_zeroed(&own, sizeof *s);
-    if (!s) {
-        snprintf(asked->failure, sizeof asked->failure, "%s", no_memory);
-        return HPROF_LIMIT;
-    }
-    s->asked = asked;
-    s->fd = fd;
+    if (!s)
+        return end_with(result, HPROF_LIMIT, no_memory);
+    s->asked = options;
+    s->source = source;
     s->key = hash_key_draw();
-    memory_init(&s->memory, asked->allocator, 0);
-    if (asked->around > AROUND_MAX)
-        asked->around = AROUND_MAX;
-    is_open = input_open(&s->in, source_of_fd(fd), SHOW_BLOCK, &usual_sizes, &s->memory, ignore_fault, s);
+    memory_init(&s->memory, options.allocator, 0);
+    if (s->asked.around > AROUND_MAX)
+        s->asked.around = AROUND_MAX;
+    is_open = input_open(&s->in, source, SHOW_BLOCK, &usual_sizes, &s->memory, ignore_fault, s);
     status = show_input(s, is_open);
     input_close(&s->in);
+    end_with(result, status, s->failure); /* "" if nothing failed */
     memory_put(&own, s, sizeof *s);
     return status;
+}
+
+enum hprof_status hprof_show_fd(int fd, const struct hprof_show *show, struct hprof_show_result *result)
+{
+    return show_source(source_of_fd(fd), NULL, show, result);
+}
+
+enum hprof_status hprof_show_source(const struct hprof_source *source, const struct hprof_show *show,
+                                    struct hprof_show_result *result)
+{
+    struct input_source callbacks;
+    const char *reason = source_of_callbacks(source, &callbacks);
+
+    return show_source(callbacks, reason, show, result);
 }

@@ -31,8 +31,10 @@ struct item {
 };
 
 struct show {
-    struct hprof_show *asked;
-    int fd;
+    struct hprof_show asked;
+    struct input_source source;
+    char failure[HPROF_FAILURE_SIZE]; /* "" if nothing failed */
+    bool stopped;                     /* by a callback */
     struct memory memory;
     struct input in;
     struct hash_key key;

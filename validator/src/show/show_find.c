@@ -173,7 +173,7 @@ static void add_names(struct show *s, const struct item *item)
 
 void show_find(struct show *s, struct found *f)
 {
-    uint64_t target = s->asked->offset, after = 0;
+    uint64_t target = s->asked.offset, after = 0;
     bool heap_is_open = false, goes_on = show_seek(s, 0, 0);
 
     while (goes_on && !s->memory.exhausted) {
@@ -194,7 +194,7 @@ void show_find(struct show *s, struct found *f)
             f->heap_start = item.offset;
         if (!f->is_found)
             f->recent[f->count++ % f->capacity] = record;
-        else if (s->in.compressed && ++after > s->asked->around)
+        else if (s->in.compressed && ++after > s->asked.around)
             return; /* going on would inflate the rest of the dump */
         heap_is_open = item.tag == TAG_HEAP_DUMP_SEGMENT || (heap_is_open && item.tag != TAG_HEAP_DUMP_END);
         goes_on = show_pass(s, &item, &read) && replay_pass_heap(&s->replay);
@@ -208,7 +208,7 @@ void show_find(struct show *s, struct found *f)
 size_t show_collect(struct show *s, const struct found *f, struct item *items)
 {
     const struct found_record *from = &f->recent[f->count > f->capacity ? f->count % f->capacity : 0];
-    size_t around = (size_t)s->asked->around, count = 0, last = SIZE_MAX, ahead = 0;
+    size_t around = (size_t)s->asked.around, count = 0, last = SIZE_MAX, ahead = 0;
     bool goes_on = show_seek(s, from->offset, from->last_heap);
 
     while (goes_on && ahead <= TAKEN_BACK && !s->memory.exhausted) {
@@ -230,7 +230,7 @@ size_t show_collect(struct show *s, const struct found *f, struct item *items)
         if (!goes_on && item.kind != ITEM_DAMAGE && !s->in.error)
             snprintf(item.why, sizeof item.why, "the dump ends within a %srecord", item.heap ? "sub-" : "");
         items[count++] = item;
-        if (item_has(&item, s->asked->offset))
+        if (item_has(&item, s->asked.offset))
             last = count - 1;
     }
     return count;

@@ -16,12 +16,13 @@ enum {
 /* Writes bytes in rows, up to `end` or the end of the dump. Returns where the rows end. */
 static uint64_t write_rows(struct writer *w, uint64_t from, uint64_t end)
 {
-    const struct hprof_show *asked = w->show->asked;
+    const struct hprof_show *asked = &w->show->asked;
 
     while (from < end) {
         size_t n = end - from < ROW_BYTES ? (size_t)(end - from) : ROW_BYTES;
         struct cursor c = show_bytes(w->show, from, n);
         struct hprof_line line = {
+            .struct_size = sizeof(struct hprof_line),
             .offset = from,
             .depth = w->depth,
             .here = asked->offset >= from && asked->offset - from < n,
@@ -42,7 +43,7 @@ static uint64_t write_rows(struct writer *w, uint64_t from, uint64_t end)
 /* Writes the first rows of an item, and those around the offset if the item contains it. */
 static void write_bytes(struct writer *w, uint64_t size)
 {
-    uint64_t start = w->item->offset, end = start + size, target = w->show->asked->offset;
+    uint64_t start = w->item->offset, end = start + size, target = w->show->asked.offset;
     uint64_t at = start + (size <= ROWS_WHOLE * ROW_BYTES ? size : ROWS_ALWAYS * ROW_BYTES);
 
     at = write_rows(w, start, at < end ? at : end);
@@ -73,7 +74,7 @@ static void write_bytes(struct writer *w, uint64_t size)
 /* Writes the bytes of an item, after a line for the offset if no field contains it. */
 static void end_item(struct writer *w, uint64_t size)
 {
-    uint64_t target = w->show->asked->offset;
+    uint64_t target = w->show->asked.offset;
 
     if (!w->was_here && target >= w->item->offset && target - w->item->offset < size) {
         add_remark(w, "bytes outside of all fields");

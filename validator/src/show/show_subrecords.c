@@ -79,7 +79,7 @@ static void write_PRIMITIVE_ARRAY_NODATA(struct writer *w, const struct PRIMITIV
 /* Writes a count of entries only if it contains the offset, since the notation of corpus/ has no counts. */
 static void write_count(struct writer *w, uint64_t offset, unsigned count, const char *of)
 {
-    uint64_t target = w->show->asked->offset;
+    uint64_t target = w->show->asked.offset;
 
     if (target < offset || target >= offset + 2)
         return;

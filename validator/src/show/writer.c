@@ -37,14 +37,17 @@ void add_remark(struct writer *w, const char *format, ...)
 /* Once a read failed, lines would be wrong. */
 void show_line(struct writer *w, const struct hprof_line *line)
 {
-    if (!w->show->in.error && w->show->asked->on_line)
-        w->show->asked->on_line(w->show->asked->context, line);
+    struct show *show = w->show;
+
+    if (!show->in.error && !show->stopped && show->asked.on_line)
+        show->stopped = show->asked.on_line(show->asked.context, line) != 0;
 }
 
 void end_line(struct writer *w, unsigned depth, uint64_t offset, uint64_t size)
 {
-    const struct hprof_show *asked = w->show->asked;
+    const struct hprof_show *asked = &w->show->asked;
     struct hprof_line line = {
+        .struct_size = sizeof(struct hprof_line),
         .offset = offset,
         .depth = depth,
         .here = asked->offset >= offset && asked->offset - offset < size,
@@ -68,7 +71,7 @@ void close_bracket(struct writer *w, unsigned depth, const char *bracket)
 
 static bool is_near(const struct show *s, uint64_t offset, uint64_t size, uint64_t margin)
 {
-    uint64_t target = s->asked->offset, low = offset > margin ? offset - margin : 0;
+    uint64_t target = s->asked.offset, low = offset > margin ? offset - margin : 0;
 
     return target >= low && target < offset + size + margin;
 }
@@ -84,7 +87,7 @@ void end_hidden(struct writer *w, struct parts *p, unsigned depth)
 
 void show_parts(struct writer *w, struct parts *p, add_part *add_one, unsigned type)
 {
-    uint64_t line = p->per_line * p->size, most = PARTS_ALWAYS, target = w->show->asked->offset;
+    uint64_t line = p->per_line * p->size, most = PARTS_ALWAYS, target = w->show->asked.offset;
     uint64_t lines = (p->count + p->per_line - 1) / p->per_line;
     /* Show the first lines, and those around the offset if the list contains it. */
     uint64_t middle = target >= p->offset && target - p->offset < p->count * p->size ? (target - p->offset) / line : 0;

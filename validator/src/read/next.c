@@ -1,0 +1,365 @@
+/* The walk of a reader: by lengths, and where the check did not go on at the end of an item, by its jumps. */
+#include <errno.h>
+#include <string.h>
+
+#include "base/versioned.h"
+#include "format/subrecord.h"
+#include "read/reader.h"
+
+enum { HEAD_MOST = 64, CLASS_DUMP_MOST = 1 << 22, STRING_MOST = 1 << 20 };
+
+/* ---- Bytes ---- */
+
+size_t reader_see(struct hprof_reader *r, uint64_t offset, size_t n)
+{
+    struct input *in = &r->in;
+    size_t there;
+
+    if (offset > in->offset) {
+        uint64_t ahead = offset - in->offset;
+
+        if (input_skip(in, ahead) < ahead)
+            return 0;
+    } else if (offset < in->offset && !(in->source.seekable ? input_seek(in, offset) : input_go_back(in, offset))) {
+        return 0;
+    }
+    there = input_need(in, n);
+    return there < n ? there : n;
+}
+
+void drop_joined(struct hprof_reader *r)
+{
+    memory_put(&r->dump->memory, r->joined, r->joined_size);
+    r->joined = NULL;
+    r->joined_size = 0;
+}
+
+/* ---- Jumps ---- */
+
+static size_t find_jump(const struct shared_dump *d, uint64_t from)
+{
+    size_t low = 0, high = d->jump_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (d->jumps[middle].from < from)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static const struct jump *jump_here(const struct hprof_reader *r)
+{
+    const struct shared_dump *d = r->dump;
+    size_t i = d->jump_count ? find_jump(d, r->next.at) : 0;
+
+    return i < d->jump_count && d->jumps[i].from == r->next.at ? &d->jumps[i] : NULL;
+}
+
+/* ---- Items ---- */
+
+static void begin_item(struct hprof_reader *r, enum hprof_item_kind kind, uint64_t size)
+{
+    r->item = (struct hprof_item){.struct_size = sizeof r->item,
+                                  .kind = kind,
+                                  .offset = r->next.at,
+                                  .size = size,
+                                  .heap_dump = r->next.heap_dump,
+                                  .begun = r->next.begun,
+                                  .series = r->next.series,
+                                  .record = r->next.heap_end ? r->next.heap_record : 0,
+                                  .record_end = r->next.heap_end};
+}
+
+/* Bytes from here on are passed over; all that follow, if size is UINT64_MAX. */
+static int read_damage(struct hprof_reader *r, uint64_t size, const char *what)
+{
+    if (size == UINT64_MAX) {
+        reader_see(r, r->next.at, 0);
+        size = input_skip(&r->in, UINT64_MAX);
+        r->next.is_over = true;
+    }
+    begin_item(r, HPROF_ITEM_DAMAGE, size);
+    r->item.damage = what;
+    r->next.at += size;
+    return reader_check(r) ? reader_check(r) : 1;
+}
+
+/* ---- Sub-records ---- */
+
+/* Measures the sub-record here, with as many bytes as that takes. NULL, or what is wrong. */
+static const char *measure_here(struct hprof_reader *r, uint64_t left, struct measure *m)
+{
+    for (size_t want = HEAD_MOST;; want *= 4) {
+        size_t most = want < left ? want : (size_t)left, there = reader_see(r, r->next.at, most);
+        enum measured result = there ? measure_subrecord(r->in.at, there, r->dump->id_size, r->dump->format, m) : MEASURE_MORE;
+
+        if (result == MEASURED)
+            return m->size <= left ? NULL : "a sub-record crosses the end of its heap dump record";
+        if (result == MEASURE_TAG)
+            return "a tag that no sub-record has";
+        if (result == MEASURE_TYPE)
+            return "a value of an undefined type";
+        if (there < most)
+            return "the dump ends within a sub-record";
+        if (there == left)
+            return "a sub-record crosses the end of its heap dump record";
+        if (want > CLASS_DUMP_MOST)
+            return "a class dump of impossible size";
+    }
+}
+
+static int finish_subrecord(struct hprof_reader *r, uint64_t size)
+{
+    const uint8_t tag = *r->in.at;
+
+    if (size > r->dump->size - r->next.at)
+        return read_damage(r, UINT64_MAX, "the dump ends within a sub-record");
+    begin_item(r, HPROF_ITEM_SUBRECORD, size);
+    if (tag == SUB_CLASS_DUMP) {
+        size_t there = reader_see(r, r->next.at, (size_t)size);
+
+        if (there < size)
+            return reader_check(r) ? reader_check(r) : read_damage(r, UINT64_MAX, "the dump ends within a sub-record");
+        know_class_dump(r, r->in.at, there);
+    }
+    read_subrecord_fields(r, r->in.at, (size_t)(r->in.end - r->in.at));
+    r->next.at += size;
+    return reader_check(r) ? reader_check(r) : 1;
+}
+
+/* A sub-record that crosses segments: its parts are joined. */
+static int read_joined(struct hprof_reader *r, const struct jump *first)
+{
+    const struct shared_dump *d = r->dump;
+    const size_t i = (size_t)(first - d->jumps);
+    size_t parts = 0, size = 0;
+    uint64_t end = 0, heap_end = 0;
+
+    for (unsigned part = 1; i + parts < d->jump_count && d->jumps[i + parts].part == part; part++, parts++) {
+        size += (size_t)(d->jumps[i + parts].to - d->jumps[i + parts].from);
+        end = d->jumps[i + parts].to;
+        heap_end = d->jumps[i + parts].heap_end;
+    }
+    r->joined = size <= JOINED_MOST ? memory_get(&r->dump->memory, size) : NULL;
+    if (!r->joined)
+        return reader_check(r) ? reader_check(r) : read_damage(r, end - r->next.at, "a sub-record in too many parts");
+    r->joined_size = size;
+    size = 0;
+    for (size_t part = 0; part < parts; part++) {
+        const struct jump *jump = &d->jumps[i + part];
+        size_t n = (size_t)(jump->to - jump->from);
+
+        if (reader_see(r, jump->from, n) < n)
+            return reader_check(r) ? reader_check(r) : read_damage(r, UINT64_MAX, "the dump ends within a sub-record");
+        memcpy(r->joined + size, r->in.at, n);
+        size += n;
+    }
+    begin_item(r, HPROF_ITEM_SUBRECORD, end - r->next.at);
+    if (*r->joined == SUB_CLASS_DUMP)
+        know_class_dump(r, r->joined, size);
+    read_subrecord_fields(r, r->joined, size);
+    r->item.body = size - r->item.head;
+    r->next.at = end;
+    r->next.heap_end = heap_end > end ? heap_end : end;
+    return 1;
+}
+
+/* The check did not go on at the end of an item. 0 if this is no item, and only the context changes. */
+static int follow_jump(struct hprof_reader *r, const struct jump *jump)
+{
+    uint64_t size = jump->to == UINT64_MAX ? UINT64_MAX : jump->to - jump->from;
+    int result = 0;
+
+    if (jump->part == 1)
+        return read_joined(r, jump);
+    if (!jump->failed) { /* an instance whose length is wrong has the size of its class */
+        if (reader_see(r, r->next.at, HEAD_MOST) == 0)
+            return read_damage(r, UINT64_MAX, "the dump ends within a sub-record");
+        return finish_subrecord(r, size);
+    }
+    if (size)
+        result = read_damage(r, size, "damage");
+    if (jump->to == UINT64_MAX)
+        return result;
+    if (jump->heap_end > jump->to) {
+        r->next.heap_record = r->next.heap_end ? r->next.heap_record : 0;
+        r->next.heap_end = jump->heap_end;
+        if (!r->next.heap_dump)
+            r->next.heap_dump = r->next.begun = 1;
+    } else {
+        r->next.heap_end = 0;
+    }
+    return result;
+}
+
+static int read_subrecord(struct hprof_reader *r)
+{
+    struct measure m = {0};
+    const char *wrong = measure_here(r, r->next.heap_end - r->next.at, &m);
+
+    if (!wrong)
+        return finish_subrecord(r, m.size);
+    return reader_check(r) ? reader_check(r) : read_damage(r, UINT64_MAX, wrong);
+}
+
+bool read_subrecord_at(struct hprof_reader *r, const struct reading *where)
+{
+    const struct jump *jump;
+
+    drop_joined(r);
+    r->next = *where;
+    jump = jump_here(r);
+    return (jump ? follow_jump(r, jump) : read_subrecord(r)) == 1 && r->item.kind == HPROF_ITEM_SUBRECORD;
+}
+
+/* ---- Records ---- */
+
+static bool is_heap_record(unsigned tag)
+{
+    return tag == TAG_HEAP_DUMP || tag == TAG_HEAP_DUMP_SEGMENT;
+}
+
+/* A record of 1.0.1 with the tag of a segment, which 1.0.1 does not define: the check read it as one if it began with a sub-record,
+ * or if reading failed there. */
+static bool is_of_no_version(struct hprof_reader *r, uint8_t tag, uint64_t length)
+{
+    const struct shared_dump *d = r->dump;
+    size_t i = find_jump(d, r->next.at + RECORD_HEADER_SIZE);
+
+    return d->format == V101 && tag == TAG_HEAP_DUMP_SEGMENT && length &&
+           reader_see(r, r->next.at, RECORD_HEADER_SIZE + 1) > RECORD_HEADER_SIZE &&
+           !hprof_subrecord_name(r->in.at[RECORD_HEADER_SIZE]) &&
+           (i == d->jump_count || d->jumps[i].from != r->next.at + RECORD_HEADER_SIZE);
+}
+
+static void enter_heap_record(struct hprof_reader *r, uint8_t tag, uint64_t length)
+{
+    struct reading *next = &r->next;
+
+    next->heap_dump = tag == TAG_HEAP_DUMP_SEGMENT && next->series ? next->series : ++next->begun;
+    if (tag == TAG_HEAP_DUMP_SEGMENT)
+        next->series = next->heap_dump;
+    next->heap_record = next->at;
+    next->at += RECORD_HEADER_SIZE;
+    next->heap_end = length ? next->at + length : 0;
+}
+
+static int read_record(struct hprof_reader *r)
+{
+    size_t there = reader_see(r, r->next.at, RECORD_HEADER_SIZE), want;
+    uint64_t length;
+    uint8_t tag;
+
+    if (there < RECORD_HEADER_SIZE)
+        return reader_check(r) ? reader_check(r)
+               : there         ? read_damage(r, UINT64_MAX, "the dump ends within the header of a record")
+                               : 0;
+    tag = *r->in.at;
+    length = get_u4(r->in.at + RECORD_LENGTH_AT);
+    begin_item(r, HPROF_ITEM_RECORD, RECORD_HEADER_SIZE + length);
+    r->item.tag = tag;
+    r->item.head = RECORD_HEADER_SIZE;
+    r->item.body = length;
+    r->item.time = get_u4(r->in.at + RECORD_TIME_AT);
+    if (is_heap_record(tag) && !is_of_no_version(r, tag, length)) {
+        enter_heap_record(r, tag, length);
+        r->item.heap_dump = r->next.heap_dump;
+        return 1;
+    }
+    if (r->item.size > r->dump->size - r->next.at)
+        return read_damage(r, UINT64_MAX, "the dump ends within a record");
+    if (tag == TAG_HEAP_DUMP_END)
+        r->next.series = 0;
+    want = RECORD_HEADER_SIZE + (size_t)(tag == TAG_UTF8 && length <= STRING_MOST + 8 ? length
+                                         : length < HEAD_MOST                         ? length
+                                                                                      : HEAD_MOST);
+    there = reader_see(r, r->next.at, want);
+    if (there < want)
+        return reader_check(r) ? reader_check(r) : read_damage(r, UINT64_MAX, "the dump ends within a record");
+    read_record_fields(r, there);
+    r->next.at += r->item.size;
+    return reader_check(r) ? reader_check(r) : 1;
+}
+
+/* ---- The walk ---- */
+
+/* Where the next item begins, the dump may have ended. */
+static int miss_bytes(struct hprof_reader *r)
+{
+    const uint64_t end = r->in.offset, from = end < r->next.at && r->item.kind ? r->item.offset : end;
+
+    r->next.is_over = true;
+    if (reader_check(r) || (from == end && !input_ended_by_fault(&r->in)))
+        return reader_check(r);
+    r->next.at = end;
+    begin_item(r, HPROF_ITEM_DAMAGE, end - from);
+    r->item.offset = from;
+    r->item.damage = input_ended_by_fault(&r->in) ? "the gzip file is damaged, and what follows is lost"
+                                                  : "the dump ends within the last item";
+    return 1;
+}
+
+int read_next(struct hprof_reader *r)
+{
+    const struct jump *jump;
+    int result = 0;
+
+    drop_joined(r);
+    while (!result && !r->next.is_over) {
+        if (r->next.heap_end && r->next.at >= r->next.heap_end)
+            r->next.heap_end = 0;
+        if (reader_see(r, r->next.at, 1) == 0)
+            return miss_bytes(r);
+        jump = jump_here(r);
+        if (jump && jump->from == jump->to && jump->failed) { /* the record of these sub-records ends here */
+            r->next.heap_end = 0;
+            jump = NULL;
+        }
+        result = jump ? follow_jump(r, jump) : r->next.heap_end ? read_subrecord(r) : read_record(r);
+        if (!result && !jump)
+            break;
+    }
+    return result;
+}
+
+int hprof_next(struct hprof_reader *r, struct hprof_item *item)
+{
+    int result;
+
+    if (reader_ready(r))
+        return reader_ready(r);
+    if (!is_versioned(item))
+        return reader_fail(r, HPROF_USAGE, not_initialised);
+    result = read_next(r);
+    if (result == 1)
+        give_versioned(item, &r->item, sizeof r->item);
+    else
+        r->item.kind = 0;
+    return result;
+}
+
+int hprof_seek(struct hprof_reader *r, const struct hprof_item *to)
+{
+    struct hprof_item own;
+    const char *reason = to ? take_versioned(&own, sizeof own, to) : NULL;
+
+    if (reader_ready(r))
+        return reader_ready(r);
+    if (reason || !r->in.source.seekable)
+        return reader_fail(r, HPROF_USAGE, reason ? reason : "this source can be read only once");
+    drop_joined(r);
+    r->item.kind = 0;
+    r->next = (struct reading){.at = HEADER_SIZE};
+    if (to)
+        r->next = (struct reading){.at = own.offset,
+                                   .heap_record = own.record,
+                                   .heap_end = own.record_end,
+                                   .heap_dump = own.heap_dump,
+                                   .begun = own.begun,
+                                   .series = own.series};
+    return reader_check(r) ? reader_check(r) : 1;
+}

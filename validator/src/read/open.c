@@ -1,0 +1,275 @@
+/* Opening and closing a dump, and what failed. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/versioned.h"
+#include "engine/validate.h"
+#include "read/reader.h"
+
+int reader_fail(struct hprof_reader *r, enum hprof_status status, const char *sentence)
+{
+    snprintf(r->failure, sizeof r->failure, "%s", sentence);
+    if (status != HPROF_USAGE)
+        r->status = status;
+    return -(int)status;
+}
+
+int reader_ready(const struct hprof_reader *r)
+{
+    return !r ? -HPROF_USAGE : -(int)r->status;
+}
+
+int reader_give(struct hprof_reader *r, void *callers, const void *own, size_t size)
+{
+    return give_versioned(callers, own, size) ? 1 : reader_fail(r, HPROF_USAGE, not_initialised);
+}
+
+int reader_check(struct hprof_reader *r)
+{
+    char reason[128];
+
+    if (r->dump->memory.exhausted)
+        return reader_fail(r, HPROF_LIMIT, r->dump->memory.limit ? "the memory limit was met" : "memory ran out");
+    if (!r->in.error)
+        return 0;
+    input_reason(&r->in, reason, sizeof reason);
+    return reader_fail(r, HPROF_IO, reason);
+}
+
+const char *hprof_failure(const struct hprof_reader *r)
+{
+    return r ? r->failure : "";
+}
+
+/* ---- The check ---- */
+
+static void *allocate(void *context, size_t size)
+{
+    return memory_get(context, size);
+}
+
+static void release(void *context, void *block, size_t size)
+{
+    memory_put(context, block, size);
+}
+
+static void note_jump(void *context, const struct jump *jump)
+{
+    struct shared_dump *d = context;
+    void *jumps = d->jumps;
+
+    if (!memory_grow(&d->memory, &jumps, &d->jump_capacity, d->jump_count + 1, sizeof *d->jumps))
+        return;
+    d->jumps = jumps;
+    d->jumps[d->jump_count++] = *jump;
+}
+
+static int note_size(void *context, const struct hprof_summary *summary)
+{
+    struct shared_dump *d = context;
+
+    d->size = summary->bytes;
+    return 0;
+}
+
+/* Finds out where reading cannot go on by lengths alone. */
+static enum hprof_status find_damage(struct hprof_reader *r, unsigned threads)
+{
+    struct shared_dump *d = r->dump;
+    const struct hprof_allocator allocator = {allocate, release, &d->memory};
+    struct hprof_options options;
+    enum hprof_status status;
+
+    hprof_options_init(&options);
+    options.max_errors = 1;
+    options.threads = threads;
+    options.allocator = &allocator;
+    options.on_summary = note_size;
+    options.context = d;
+    status = validate_with_jumps(d->source, &options, note_jump);
+    if (status == HPROF_LIMIT)
+        memory_exhaust(&d->memory);
+    if (d->memory.exhausted)
+        return (enum hprof_status) - reader_check(r);
+    if (status == HPROF_IO)
+        return (enum hprof_status) - reader_fail(r, HPROF_IO, "the dump could not be read while it was checked");
+    return HPROF_VALID;
+}
+
+/* ---- Opening ---- */
+
+static bool read_dump_header(struct hprof_reader *r)
+{
+    static const char magic[] = "JAVA PROFILE 1.0.";
+    struct shared_dump *d = r->dump;
+    const uint8_t *p;
+
+    if (input_need(&r->in, HEADER_SIZE) < HEADER_SIZE)
+        return false;
+    p = r->in.at;
+    d->id_size = get_u4(p + HEADER_STRING_SIZE);
+    if (memcmp(p, magic, sizeof magic - 1) != 0 || p[sizeof magic - 1] < '1' || p[sizeof magic - 1] > '3' || p[sizeof magic] ||
+        (d->id_size != 4 && d->id_size != 8))
+        return false;
+    d->format = (enum version)(p[sizeof magic - 1] - '0');
+    d->header = (struct hprof_header){.struct_size = sizeof d->header,
+                                      .version = version_name(d->format),
+                                      .id_size = d->id_size,
+                                      .timestamp = get_u8(p + HEADER_STRING_SIZE + 4),
+                                      .compressed = r->in.compressed,
+                                      .can_seek = r->in.source.seekable};
+    return true;
+}
+
+static bool open_input(struct hprof_reader *r)
+{
+    r->is_open = true;
+    r->next = (struct reading){.at = HEADER_SIZE};
+    if (!input_open(&r->in, r->dump->source, 0, &usual_sizes, &r->dump->memory, NULL, NULL))
+        return false;
+    input_allow_going_back(&r->in);
+    return true;
+}
+
+static enum hprof_status open_dump(struct hprof_reader *r, const struct hprof_read_options *options)
+{
+    struct shared_dump *d = r->dump;
+
+    if (!open_input(r) || !read_dump_header(r))
+        return reader_check(r)
+                   ? (enum hprof_status) - reader_check(r)
+                   : (enum hprof_status) - reader_fail(r, HPROF_INVALID, "the file does not begin with a valid header");
+    keymap_init(&d->strings, &d->memory, &d->key, d->id_size, sizeof(uint64_t));
+    keymap_init(&d->classes, &d->memory, &d->key, d->id_size, sizeof(uint64_t));
+    return r->in.source.seekable && !options->unchecked ? find_damage(r, options->threads) : HPROF_VALID;
+}
+
+static struct hprof_reader *make_reader(struct shared_dump *d)
+{
+    struct hprof_reader *r = memory_get_zeroed(&d->own, sizeof *r);
+
+    if (r)
+        r->dump = d;
+    return r;
+}
+
+static enum hprof_status open_source(struct input_source source, const struct hprof_read_options *asked,
+                                     struct hprof_reader **reader)
+{
+    struct hprof_read_options options = {0};
+    struct memory own;
+    struct shared_dump *d;
+
+    *reader = NULL;
+    if (asked && take_versioned(&options, sizeof options, asked))
+        return HPROF_USAGE;
+    if (options.allocator && (!options.allocator->allocate || !options.allocator->release))
+        return HPROF_USAGE;
+    memory_init(&own, options.allocator, 0);
+    d = memory_get_zeroed(&own, sizeof *d);
+    if (!d)
+        return HPROF_LIMIT;
+    d->own = own;
+    memory_init(&d->memory, options.allocator, options.max_memory);
+    pthread_mutex_init(&d->lock, NULL);
+    pthread_mutex_init(&d->memory_lock, NULL);
+    d->key = hash_key_draw();
+    d->source = source;
+    d->size = UINT64_MAX;
+    d->readers = 1;
+    arena_init(&d->arena, &d->memory);
+    *reader = make_reader(d);
+    if (!*reader) {
+        memory_put(&own, d, sizeof *d);
+        return HPROF_LIMIT;
+    }
+    return open_dump(*reader, &options);
+}
+
+enum hprof_status hprof_open_fd(int fd, const struct hprof_read_options *options, struct hprof_reader **reader)
+{
+    return reader ? open_source(source_of_fd(fd), options, reader) : HPROF_USAGE;
+}
+
+enum hprof_status hprof_open_memory(const void *bytes, size_t size, const struct hprof_read_options *options,
+                                    struct hprof_reader **reader)
+{
+    if (!reader)
+        return HPROF_USAGE;
+    *reader = NULL;
+    return !bytes && size ? HPROF_USAGE : open_source(source_of_memory(bytes ? bytes : "", size, false), options, reader);
+}
+
+enum hprof_status hprof_open_source(const struct hprof_source *source, const struct hprof_read_options *options,
+                                    struct hprof_reader **reader)
+{
+    struct input_source callbacks;
+
+    if (!reader)
+        return HPROF_USAGE;
+    *reader = NULL;
+    return source_of_callbacks(source, &callbacks) ? HPROF_USAGE : open_source(callbacks, options, reader);
+}
+
+int hprof_read_header(const struct hprof_reader *r, struct hprof_header *header)
+{
+    return r && r->dump->header.struct_size ? give_versioned(header, &r->dump->header, sizeof r->dump->header) : 0;
+}
+
+/* ---- Clones and closing ---- */
+
+/* The memory of the dump is shared by threads from the first clone on. */
+enum hprof_status hprof_clone(struct hprof_reader *r, struct hprof_reader **clone)
+{
+    struct shared_dump *d = r->dump;
+    struct hprof_reader *made;
+
+    *clone = NULL;
+    if (reader_ready(r))
+        return (enum hprof_status) - reader_ready(r);
+    if (!r->in.source.seekable)
+        return (enum hprof_status) - reader_fail(r, HPROF_USAGE, "this source can be read only once");
+    pthread_mutex_lock(&d->lock);
+    d->memory.lock = d->own.lock = &d->memory_lock;
+    made = make_reader(d);
+    d->readers += made != NULL;
+    pthread_mutex_unlock(&d->lock);
+    if (!made)
+        return (enum hprof_status) - reader_fail(r, HPROF_LIMIT, "memory ran out");
+    *clone = made;
+    return open_input(made) ? HPROF_VALID : (enum hprof_status) - reader_check(made);
+}
+
+void hprof_close(struct hprof_reader *r)
+{
+    struct shared_dump *d = r ? r->dump : NULL;
+    struct memory own;
+    unsigned left;
+
+    if (!r)
+        return;
+    if (r->is_open)
+        input_close(&r->in);
+    drop_joined(r);
+    pthread_mutex_lock(&d->lock);
+    memory_put(&d->own, r, sizeof *r);
+    left = --d->readers;
+    pthread_mutex_unlock(&d->lock);
+    if (left)
+        return;
+    if (d->header.struct_size) {
+        keymap_clear(&d->strings);
+        keymap_clear(&d->classes);
+    }
+    d->memory.lock = NULL;
+    index_clear(d);
+    memory_put(&d->memory, d->by_number, d->class_capacity * sizeof *d->by_number);
+    memory_put(&d->memory, d->jumps, d->jump_capacity * sizeof *d->jumps);
+    arena_clear(&d->arena);
+    pthread_mutex_destroy(&d->lock);
+    pthread_mutex_destroy(&d->memory_lock);
+    own = d->own;
+    own.lock = NULL;
+    memory_put(&own, d, sizeof *d);
+}
