@@ -118,8 +118,8 @@ def overlap(files: list[bytes]) -> int:
     """How many bytes at the end of the first file are the beginning of another: the VM was killed while it appended that."""
     first, at = files[0], HEADER
     while at + RECORD_HEADER <= len(first):
-        for part in files[1:]:
-            if part and part.startswith(first[at:]):
+        for part in files[1:] if first[at] == SEGMENT else []:
+            if part[:RECORD_HEADER] == first[at : at + RECORD_HEADER] and part.startswith(first[at:]):
                 return len(first) - at
         at += RECORD_HEADER + int.from_bytes(first[at + 5 : at + 9], "big")
     return 0

@@ -113,6 +113,10 @@ static bool spool_part(struct repair *r)
     copy_put(r, header, sizeof header);
     if (!repair_spool(r))
         return false;
+    if (ftruncate(r->to, (off_t)r->written) != 0) { /* an earlier part was there, perhaps a longer one */
+        r->error = errno;
+        return false;
+    }
     for (size_t i = damaged; i < r->damage.part_count; i++) {
         r->damage.parts[i].from += HEADER_SIZE;
         r->damage.parts[i].to += HEADER_SIZE;
