@@ -11,6 +11,7 @@
 
 #include "baseline.h"
 #include "hprof/hprof.h"
+#include "parts_beside.h"
 
 #define REPORT_TEXT_SIZE 256
 
@@ -37,6 +38,7 @@ struct report {
     struct hprof_summary summary;            /* a copy */
     uint64_t *totals, *quirks, *quirk_notes; /* the numbers of the summary, by rule */
     char texts[5][REPORT_TEXT_SIZE];         /* the strings of the summary */
+    struct parts_beside parts;               /* until report_file() returns */
     bool opened;
 
     void *state; /* the writer's own */
