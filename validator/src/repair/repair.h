@@ -57,7 +57,7 @@ struct heap_record {
 /* Records and sub-records that the next pass puts into the copy: names, classes and stack traces that the input lacks. */
 struct stand_ins {
     uint8_t *definitions; /* UTF8, LOAD_CLASS and TRACE records */
-    size_t definitions_size, definitions_capacity;
+    size_t definitions_size, definitions_capacity, definitions_put;
     uint8_t *classes; /* CLASS_DUMPs, those of a heap dump together */
     size_t classes_size, classes_capacity;
     struct stand_ins_of_dump {

@@ -234,7 +234,6 @@ static bool copy_header(struct repair *r)
         names_init(&r->names, &r->memory, &r->key, r->id_size);
     r->has_names = true;
     copy_input(r, HEADER_SIZE);
-    stand_ins_put_definitions(r);
     return true;
 }
 
@@ -277,6 +276,8 @@ static void copy_next(struct repair *r)
         return;
     }
     close_heap(r);
+    if (r->in.offset > HEADER_SIZE || is_heap(*r->in.at)) /* the first record shows who made the dump */
+        stand_ins_put_definitions(r);
     if (is_header(r))
         leave_out_other_dump(r);
     else

@@ -51,6 +51,7 @@ bool repair_measure_next(struct repair *r, struct measure *m);
 
 /* ---- repair_stand_ins.c: what is put into the copy although the input lacks it ---- */
 
+/* Once in each pass. */
 void stand_ins_put_definitions(struct repair *r);
 /* In a segment of their own, if the present heap dump needs some. */
 void stand_ins_put_segment(struct repair *r);

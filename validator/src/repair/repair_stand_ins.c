@@ -300,7 +300,10 @@ void survey_make_definitions(struct survey *v)
 
 void stand_ins_put_definitions(struct repair *r)
 {
-    copy_put(r, r->stand_ins.definitions, r->stand_ins.definitions_size);
+    struct stand_ins *s = &r->stand_ins;
+
+    copy_put(r, s->definitions + s->definitions_put, s->definitions_size - s->definitions_put);
+    s->definitions_put = s->definitions_size;
 }
 
 static const struct stand_ins_of_dump *take_classes(struct repair *r)
