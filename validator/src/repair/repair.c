@@ -344,6 +344,11 @@ static bool copy_again(struct repair *r)
     return is_copied;
 }
 
+static bool has_stand_ins(const struct repair *r)
+{
+    return r->stand_ins.definitions_size || r->stand_ins.classes_size;
+}
+
 /* Whether stand-ins are made for what the copy lacks. *failed if that cannot be found out. */
 static bool makes_stand_ins(struct repair *r, bool *failed)
 {
@@ -353,7 +358,7 @@ static bool makes_stand_ins(struct repair *r, bool *failed)
                                                     !stand_ins_lack_array_class(r))))
         return false;
     *failed = !repair_open(r, r->to) || !stand_ins_make(r);
-    r->may_stand_in = r->stand_ins.rounds < ROUNDS_MOST && (r->stand_ins.definitions_size || r->stand_ins.classes_size);
+    r->may_stand_in = r->stand_ins.rounds < ROUNDS_MOST && has_stand_ins(r);
     return true;
 }
 
@@ -392,11 +397,11 @@ static enum hprof_status run_passes(struct repair *r, int from)
         is_made = makes_stand_ins(r, &failed);
         if (failed)
             return repair_failure(r);
-        if (status == HPROF_VALID && !(is_made && r->stand_ins.definitions_size))
+        if (status == HPROF_VALID && !(is_made && has_stand_ins(r)))
             return status;
-        if (is_made && r->stand_ins.definitions_size)
+        if (is_made && has_stand_ins(r))
             forget_errors(r); /* fewer are left once nothing is missing, and the producer is known better */
-        if (is_made && !r->stand_ins.definitions_size && !check.errors)
+        if (is_made && !has_stand_ins(r) && !check.errors)
             continue; /* what is missing has no stand-in: it is left out */
         if (pass == PASSES_MAX)
             return fail(r, HPROF_INVALID, check.first);
