@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 from dumps import OBJECT, VALID, dump, instance, record
-from killed import HEADER, Machine, check_kill, differences, kills, overlap, parts_of, read_file
+from killed import Machine, check_kill, differences, kills, overlap, parts_of, read_file
+from losses import HEADER
 from tool import run
 
 DRAWS = 12
@@ -21,7 +22,18 @@ def generate(folder: Path, *options: str) -> Path:
     if "HPROF_GEN" not in os.environ:
         pytest.skip("needs hprof-gen")
     path = folder / "heap.hprof"
-    command = [os.environ["HPROF_GEN"], "--like", "hotspot", "--objects", "4000", "--segment-size", "5k", *options, "-o", path]
+    command: list[str | Path] = [
+        os.environ["HPROF_GEN"],
+        "--like",
+        "hotspot",
+        "--objects",
+        "4000",
+        "--segment-size",
+        "5k",
+        *options,
+        "-o",
+        path,
+    ]
     subprocess.run(command, check=True)
     return path
 
@@ -107,7 +119,7 @@ def test_parts_that_lie_elsewhere_are_named(tmp_path: Path) -> None:
     whole = generate(tmp_path).read_bytes()
     (tmp_path / "elsewhere").mkdir()
     divide(whole, tmp_path, ("elsewhere/one", "elsewhere/two"))
-    copy, text = repair(tmp_path, "--parts", "elsewhere/one,elsewhere/two")
+    copy, _ = repair(tmp_path, "--parts", "elsewhere/one,elsewhere/two")
     assert copy == whole
     done = run("--parts", "elsewhere/one", "heap.hprof", cwd=tmp_path)
     assert (done.status, "--parts goes with --repair" in done.err) == (2, True)
