@@ -126,17 +126,18 @@ static void resolve(struct survey *v, size_t index)
     }
 }
 
-/* The sizes of its subclasses' instances say how large a missing class is. */
+/* The sizes of its subclasses' instances say how large a missing class is, or else those that the subclasses declare. */
 static void weigh(struct survey *v)
 {
     for (size_t i = 0; i < v->touched_count; i++) {
         const struct seen_class *c = &v->classes[v->touched[i]];
+        struct vote size = c->size.weight ? c->size : (struct vote){c->declared, c->declared != 0};
 
-        if (!c->is_here || !c->size.weight)
+        if (!c->is_here || !size.weight)
             continue;
         resolve(v, v->touched[i]);
-        if (c->missing != NOT_MISSING && c->missing != v->touched[i] && c->size.value >= c->below)
-            vote(&v->classes[c->missing].size, c->size.value - c->below, c->size.weight);
+        if (c->missing != NOT_MISSING && c->missing != v->touched[i] && size.value >= c->below)
+            vote(&v->classes[c->missing].size, size.value - c->below, size.weight);
     }
 }
 
@@ -203,10 +204,11 @@ static void use_array_classes(struct survey *v)
 
 static bool lacks_class(const struct survey *v)
 {
-    for (size_t i = 0; i < v->touched_count; i++)
-        if (!v->classes[v->touched[i]].is_here && v->classes[v->touched[i]].is_used)
-            return true;
-    return false;
+    size_t i = 0;
+
+    while (i < v->touched_count && (v->classes[v->touched[i]].is_here || !v->classes[v->touched[i]].is_used))
+        i++;
+    return i < v->touched_count;
 }
 
 static void end_heap_dump(struct survey *v)
@@ -303,11 +305,11 @@ static void read_record(struct survey *v, struct cursor c, uint64_t size)
     struct START_THREAD start;
     struct UTF8 string;
 
-    if (*tag == TAG_UTF8 && read_UTF8(&c, i, &string)) {
+    if (*tag == TAG_UTF8 && read_UTF8(&c, i, &string))
         keymap_put(&v->strings, string.id, size < 64 ? kind_of_string(c) : TEXT_OTHER);
-    } else if (*tag == TAG_LOAD_CLASS && read_LOAD_CLASS(&c, i, &load)) {
+    else if (*tag == TAG_LOAD_CLASS && read_LOAD_CLASS(&c, i, &load))
         read_load_class(v, &load);
-    } else if (*tag == TAG_FRAME && read_FRAME(&c, i, &frame)) {
+    else if (*tag == TAG_FRAME && read_FRAME(&c, i, &frame)) {
         name(v, frame.method, NAMED_OTHER, 0);
         name(v, frame.signature, NAMED_SIGNATURE, 0);
         name(v, frame.source, NAMED_OTHER, 0);
@@ -357,6 +359,7 @@ static void read_class(struct survey *v, struct cursor c)
         return;
     class->super = dump.super_id;
     class->own = own;
+    class->declared = dump.instance_size;
     class->is_here = class->is_dumped = true;
 }
 

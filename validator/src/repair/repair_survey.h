@@ -12,9 +12,9 @@ struct vote {
 /* A class that is loaded, dumped, or only used. What is about dumps is of the heap dump with the number `heap_dump`. */
 struct seen_class {
     uint64_t id, heap_dump;
-    uint64_t super, own;     /* of the CLASS_DUMP: the bytes of its own fields */
-    uint64_t objects;        /* instances and arrays, in all heap dumps */
-    struct vote size;        /* of its instances; of a missing class, also as far as its subclasses tell */
+    uint64_t super, own, declared; /* of the CLASS_DUMP: the bytes of its own fields, and of its instances as it says */
+    uint64_t objects;              /* instances and arrays, in all heap dumps */
+    struct vote size;              /* of its instances; of a missing class, also as far as its subclasses tell */
     uint64_t below, missing; /* once `is_resolved`: bytes of the fields from here up to the missing class, and its index */
     uint8_t array_type;      /* of a class of primitive arrays that is made */
     bool is_loaded, is_dumped;
