@@ -74,18 +74,6 @@ static struct seen_class *touch_class(struct survey *v, uint64_t id)
     return c;
 }
 
-static void vote(struct vote *v, uint64_t value, uint64_t weight)
-{
-    if (v->value == value) {
-        v->weight += weight;
-    } else if (v->weight < weight) {
-        v->value = value;
-        v->weight = weight - v->weight;
-    } else {
-        v->weight -= weight;
-    }
-}
-
 /* ---- The end of a heap dump ---- */
 
 /* Finds out for a class which superclass, or the class itself, is missing, and how many bytes of fields lie below that. */

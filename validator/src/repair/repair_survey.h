@@ -9,6 +9,18 @@ struct vote {
     uint64_t value, weight;
 };
 
+static inline void vote(struct vote *v, uint64_t value, uint64_t weight)
+{
+    if (v->value == value) {
+        v->weight += weight;
+    } else if (v->weight < weight) {
+        v->value = value;
+        v->weight = weight - v->weight;
+    } else {
+        v->weight -= weight;
+    }
+}
+
 /* A class that is loaded, dumped, or only used. What is about dumps is of the heap dump with the number `heap_dump`. */
 struct seen_class {
     uint64_t id, heap_dump;
