@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-FILES = frozenset({"FILE", "OUT", "REPORT"})
+FILES = frozenset({"FILE", "OUT", "PART[,PART...]", "REPORT"})
 LITERAL = r'"(?:[^"\\]|\\.)*"'
 
 

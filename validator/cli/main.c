@@ -94,17 +94,22 @@ static void show_summary(struct run *run, bool opened, const struct hprof_summar
 
 static int on_summary(void *context, const struct hprof_summary *summary)
 {
-    const struct run *run = context;
-    char parts[REPORT_TEXT_SIZE];
+    struct run *run = context;
+    char text[REPORT_TEXT_SIZE];
     struct hprof_summary with_parts = *summary;
+    struct parts_beside *parts = &run->report.parts;
 
-    if (summary->version[0] != '\0' && run->file != NULL && describe_parts_beside(run->file, summary, parts, sizeof parts)) {
-        with_parts.hint = parts; /* it explains what is missing */
+    if (summary->version[0] != '\0' && run->file != NULL)
+        *parts = find_parts_beside(run->file, summary);
+    if (parts->numbers != 0) {
+        describe_parts_beside(parts, run->file, text, sizeof text);
+        with_parts.hint = text; /* it explains what is missing */
         with_parts.incomplete |= ends_early(summary);
         summary = &with_parts;
     }
     /* A file that cannot be read at all is reported like a missing file. */
     show_summary(context, summary->status != HPROF_IO || summary->bytes > 0, summary);
+    *parts = (struct parts_beside){0};
     return 0;
 }
 

@@ -69,6 +69,16 @@ static bool take_option(struct cli_options *options, int code)
         }
         options->repair = optarg;
         return set_action(options, ACTION_REPAIR);
+    case OPTION_PARTS:
+        if (optarg[strspn(optarg, ",")] == '\0') {
+            say_usage("--parts takes files with commas between, not '", optarg, "'");
+            return false;
+        }
+        options->parts = optarg;
+        return true;
+    case OPTION_NO_STAND_INS:
+        options->no_stand_ins = true;
+        return true;
     case OPTION_EXPLAIN:
         return set_action(options, ACTION_EXPLAIN) &&
                choose_rules("--explain takes rules or families with commas between, not '", optarg, false, options->explain);
@@ -99,6 +109,10 @@ static bool check_together(const struct cli_options *options)
 {
     unsigned standard_inputs = 0;
 
+    if (options->action != ACTION_REPAIR && (options->parts != NULL || options->no_stand_ins)) {
+        say_usage("", options->parts != NULL ? "--parts" : "--no-stand-ins", " goes with --repair");
+        return false;
+    }
     if (options->action == ACTION_VALIDATE) {
         if (options->file_count == 0) {
             say_usage("", "no FILE is given", "; - is standard input");

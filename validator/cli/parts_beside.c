@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 /* HotSpot has a part for each thread that dumps, and removes each when it is joined: so any number may be the first. */
-enum { PARTS_SOUGHT = 64, PARTS_NAMED = 3 };
+enum { PARTS_NAMED = 3 };
 
 static bool is_there(const char *file, unsigned part)
 {
@@ -31,25 +31,41 @@ static bool is_whole(const struct hprof_summary *s)
     return s->status == HPROF_VALID || (s->status == HPROF_INVALID && s->record_counts[0x2c] != 0);
 }
 
-bool describe_parts_beside(const char *file, const struct hprof_summary *summary, char *to, size_t size)
+struct parts_beside find_parts_beside(const char *file, const struct hprof_summary *summary)
 {
-    const char *slash = strrchr(file, '/'), *base = slash != NULL ? slash + 1 : file;
+    struct parts_beside parts = {.is_stale = is_whole(summary)};
+
+    for (unsigned part = 0; part < PARTS_SOUGHT; part++)
+        if (is_there(file, part))
+            parts.numbers |= UINT64_C(1) << part;
+    return parts;
+}
+
+bool name_part(const char *file, unsigned part, char *to, size_t size)
+{
+    const char *slash = strrchr(file, '/');
+    int n = snprintf(to, size, "%s.p%u", slash != NULL ? slash + 1 : file, part);
+
+    return n > 0 && (size_t)n < size;
+}
+
+void describe_parts_beside(const struct parts_beside *parts, const char *file, char *to, size_t size)
+{
     size_t used = add(to, size, 0,
-                      is_whole(summary) ? "a part of an earlier dump lies beside this one: "
-                                        : "the VM was killed while it dumped, and the dump is in parts; the rest is in ");
-    unsigned parts = 0;
+                      parts->is_stale ? "a part of an earlier dump lies beside this one: "
+                                      : "the VM was killed while it dumped, and the dump is in parts; the rest is in ");
+    unsigned named = 0;
 
     for (unsigned part = 0; part < PARTS_SOUGHT; part++) {
         char name[PATH_MAX];
 
-        if (!is_there(file, part) || parts++ >= PARTS_NAMED)
+        if (!(parts->numbers & UINT64_C(1) << part) || named++ >= PARTS_NAMED || !name_part(file, part, name, sizeof name))
             continue;
-        snprintf(name, sizeof name, "%s%s.p%u", parts > 1 ? ", " : "", base, part);
+        used = add(to, size, used, named > 1 ? ", " : "");
         used = add(to, size, used, name);
     }
-    if (parts > PARTS_NAMED)
+    if (named > PARTS_NAMED)
         add(to, size, used, " and more");
-    return parts > 0;
 }
 
 bool ends_early(const struct hprof_summary *summary)

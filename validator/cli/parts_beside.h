@@ -4,11 +4,23 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "hprof/hprof.h"
 
-/* Writes a sentence about the parts beside a file, by what its summary says of it. False if there are none. */
-bool describe_parts_beside(const char *file, const struct hprof_summary *summary, char *to, size_t size);
+enum { PARTS_SOUGHT = 64 };
+
+struct parts_beside {
+    uint64_t numbers; /* bit n: FILE.pn is there; 0 for no parts */
+    bool is_stale;    /* FILE is complete without them: they are of an earlier dump */
+};
+
+/* The parts beside a file, by what its summary says of it. */
+struct parts_beside find_parts_beside(const char *file, const struct hprof_summary *summary);
+/* Writes a sentence about the parts, if there are some. */
+void describe_parts_beside(const struct parts_beside *parts, const char *file, char *to, size_t size);
+/* The name of a part without its folder. False if the name is too long. */
+bool name_part(const char *file, unsigned part, char *to, size_t size);
 /* Whether nothing is wrong but that the end is missing: with parts beside it, the dump is incomplete. */
 bool ends_early(const struct hprof_summary *summary);
 

@@ -11,6 +11,7 @@
 #include "numbers.h"
 #include "output.h"
 #include "part.h"
+#include "parts_named.h"
 #include "printable.h"
 #include "progress.h"
 
@@ -72,6 +73,30 @@ static void print_gzip_damage(FILE *out, const struct hprof_repair_result *repai
         fputs("lost, if there was more: what follows the last fault of the gzip file\n", out);
 }
 
+static const char *either(uint64_t n, const char *word, const char *words)
+{
+    return n == 1 ? word : words;
+}
+
+/* What was added that the dump does not have, and who refuses it. */
+static void print_stand_ins(FILE *out, const struct hprof_repair_result *repair)
+{
+    uint64_t classes = repair->stand_in_classes, names = repair->stand_in_names, traces = repair->stand_in_traces;
+
+    if (classes > 0)
+        fprintf(out, "added: %" PRIu64 " stand-in%s for lost class%s, with bytes in place of fields\n", classes,
+                either(classes, "", "s"), either(classes, "", "es"));
+    if (names > 0)
+        fprintf(out, "added: %" PRIu64 " stand-in%s for lost name%s, such as unknown.Class_0x7f...\n", names,
+                either(names, "", "s"), either(names, "", "s"));
+    if (traces > 0)
+        fprintf(out, "added: %" PRIu64 " stand-in%s for lost stack trace%s\n", traces, either(traces, "", "s"),
+                either(traces, "", "s"));
+    if (repair->stand_in_objects > 0)
+        fprintf(out, "class lost: %" PRIu64 " object%s kept\n", repair->stand_in_objects,
+                either(repair->stand_in_objects, " is", "s are"));
+}
+
 static void print_details(struct view *view, const struct hprof_repair_result *repair)
 {
     FILE *out = view->out;
@@ -89,12 +114,27 @@ static void print_details(struct view *view, const struct hprof_repair_result *r
     if (repair->traces_cleared > 0)
         fprintf(out, "set to 0: %" PRIu64 " reference%s to missing stack traces\n", repair->traces_cleared,
                 repair->traces_cleared == 1 ? "" : "s");
+    print_stand_ins(out, repair);
     print_gzip_damage(out, repair);
     if (repair->other_dump > 0)
         fprintf(out, "left out: all from %s on, where the header of another dump is: two files were joined\n",
                 format_offset(offset, repair->other_dump, view->decimal));
     if (repair->is_ended)
         fputs("added: HEAP_DUMP_END, which ends the heap dump\n", out);
+}
+
+static void print_parts(FILE *out, const struct parts_named *parts, const struct hprof_repair_result *repair)
+{
+    char size[NUMBER_SIZE];
+
+    for (size_t i = 0; i < parts->count; i++) {
+        fputs(i > 0 ? ", " : repair->parts_joined > 0 ? "joined with: " : "not used, because FILE is complete: ", out);
+        print_safely(out, parts->names[i]);
+    }
+    if (parts->count > 0)
+        putc('\n', out);
+    if (repair->overlap > 0)
+        fprintf(out, "taken once: %s at the end of FILE that a part has too\n", format_size(size, repair->overlap));
 }
 
 static void print_verdict(FILE *out, const char *to, const struct hprof_repair_result *repair)
@@ -122,7 +162,8 @@ static enum hprof_status cannot(const char *name)
     return HPROF_IO;
 }
 
-static enum hprof_status repair_to(const struct cli_options *options, int fd, struct part *part)
+static enum hprof_status repair_to(const struct cli_options *options, int fd, struct part *part,
+                                   const struct parts_named *parts)
 {
     const char *file = options->files[0], *to = options->repair;
     struct output output;
@@ -135,6 +176,10 @@ static enum hprof_status repair_to(const struct cli_options *options, int fd, st
     repair.profile = options->profile;
     repair.severities = options->severities;
     repair.max_memory = options->max_memory;
+    repair.parts = parts->fds;
+    repair.part_count = parts->count;
+    repair.parts_are_sure = options->parts != NULL;
+    repair.no_stand_ins = options->no_stand_ins;
     repair.on_left_out = on_left_out;
     repair.on_progress = on_progress;
     repair.context = &view;
@@ -151,12 +196,16 @@ static enum hprof_status repair_to(const struct cli_options *options, int fd, st
     progress_end(&view.progress);
     if (status == HPROF_VALID && !part_name(part))
         status = cannot(to);
+    else if (result.refused_part > 0)
+        say_failure(display_name(parts->names[result.refused_part - 1]), result.failure);
     else if (status == HPROF_INVALID)
         say_failure(display_name(file), result.failure[0] ? result.failure : "no valid copy can be made");
     else if (status != HPROF_VALID)
         say_failure(display_name(file), result.failure);
-    if (status == HPROF_VALID && view.has_details)
+    if (status == HPROF_VALID && view.has_details) {
+        print_parts(view.out, parts, &result);
         print_details(&view, &result);
+    }
     if (status == HPROF_VALID && view.has_verdict)
         print_verdict(view.out, to, &result);
     bool complete = output_close(&output);
@@ -169,6 +218,35 @@ static bool is_other_than_file(const char *path)
     struct stat there;
 
     return stat(path, &there) == 0 && !S_ISREG(there.st_mode);
+}
+
+/* Finds the parts of the file and opens them. */
+static enum hprof_status open_parts(const struct cli_options *options, struct parts_named *parts)
+{
+    const char *file = options->files[0], *failed;
+
+    if (options->parts != NULL ? !parts_split(parts, options->parts) : strcmp(file, "-") != 0 && !parts_find(parts, file)) {
+        say_failure("parts", "out of memory");
+        return HPROF_LIMIT;
+    }
+    failed = parts_open(parts);
+    return failed != NULL ? cannot(display_name(failed)) : HPROF_VALID;
+}
+
+static enum hprof_status repair_with_parts(const struct cli_options *options, int fd, struct part *part)
+{
+    struct parts_named parts = {.count = 0};
+    enum hprof_status status = open_parts(options, &parts);
+
+    for (size_t i = 0; i < parts.count && status == HPROF_VALID; i++)
+        if (is_same_file(parts.fds[i], options->repair)) {
+            say_usage("--repair would overwrite the input '", display_name(parts.names[i]), "'");
+            status = HPROF_USAGE;
+        }
+    if (status == HPROF_VALID)
+        status = repair_to(options, fd, part, &parts);
+    parts_close(&parts);
+    return status;
 }
 
 enum hprof_status repair_file(const struct cli_options *options)
@@ -193,7 +271,7 @@ enum hprof_status repair_file(const struct cli_options *options)
             say_usage("--repair and --output name the same file, '", options->repair, "'");
             status = HPROF_USAGE;
         } else {
-            status = repair_to(options, fd, &part);
+            status = repair_with_parts(options, fd, &part);
         }
         if (part.fd >= 0)
             close(part.fd);

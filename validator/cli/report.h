@@ -11,6 +11,7 @@
 
 #include "baseline.h"
 #include "hprof/hprof.h"
+#include "parts_beside.h"
 
 #define REPORT_TEXT_SIZE 256
 
@@ -36,6 +37,7 @@ struct report {
     bool is_stdin;
     struct hprof_summary summary; /* a copy */
     char hint[REPORT_TEXT_SIZE];  /* of the summary */
+    struct parts_beside parts;    /* until report_file() returns */
     bool opened;
 
     void *state; /* the writer's own */

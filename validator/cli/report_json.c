@@ -1,5 +1,7 @@
 /* --format json: one object, described by validator/report.schema.json. --format jsonl: what "files" has there, an object a line,
  * which is written out as soon as the file is done. */
+#include <limits.h>
+
 #include "catalog.h"
 #include "json.h"
 #include "messages.h"
@@ -48,6 +50,24 @@ static void complete_or_null(struct json *json, const struct hprof_summary *s)
         json_put_bool(json, "complete", is_complete(s));
 }
 
+static void parts_or_null(struct json *json, const struct report *report)
+{
+    char name[PATH_MAX];
+
+    if (report->parts.numbers == 0) {
+        json_put_null(json, "parts");
+        return;
+    }
+    json_put_object(json, "parts");
+    json_put_array(json, "files");
+    for (unsigned part = 0; part < PARTS_SOUGHT; part++)
+        if ((report->parts.numbers & UINT64_C(1) << part) && name_part(report->file, part, name, sizeof name))
+            json_put_string(json, NULL, name);
+    json_close(json);
+    json_put_bool(json, "stale", report->parts.is_stale);
+    json_close(json);
+}
+
 /* The members of a file, up to its findings. */
 static void describe_file(struct report *report)
 {
@@ -61,6 +81,7 @@ static void describe_file(struct report *report)
     json_put_bool(json, "incomplete", s->incomplete);
     json_put_uint(json, "missing_objects", s->missing_objects);
     json_put_bool(json, "missing_undecided", s->missing_undecided);
+    parts_or_null(json, report);
     json_put_string(json, "failure", or_null(s->failure));
     json_put_string(json, "version", or_null(s->version));
     json_put_uint(json, "id_size", s->id_size);

@@ -4,6 +4,7 @@
  * texts are gathered by rule: at most FINDINGS_SHOWN of each. Their number is exact in any case. */
 #define _GNU_SOURCE /* fopencookie */
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -190,6 +191,17 @@ static void write_number(void *out, const char *name, uint64_t value)
     write_property(out, name, digits);
 }
 
+/* A property for each part. */
+static void write_parts(const struct report *report)
+{
+    FILE *out = junit_of(report)->out;
+    char name[PATH_MAX];
+
+    for (unsigned part = 0; part < PARTS_SOUGHT; part++)
+        if ((report->parts.numbers & UINT64_C(1) << part) && name_part(report->file, part, name, sizeof name))
+            write_property(out, report->parts.is_stale ? "stale_part" : "part", name);
+}
+
 static void write_properties(const struct report *report)
 {
     const struct hprof_summary *s = &report->summary;
@@ -211,6 +223,7 @@ static void write_properties(const struct report *report)
         write_property(out, "complete", is_complete(s) ? "true" : "false");
     write_property(out, "incomplete", s->incomplete ? "true" : "false");
     write_number(out, "missing_objects", s->missing_objects);
+    write_parts(report);
     write_number(out, "sound_until", s->sound_until);
     write_number(out, "skipped_bytes", s->skipped);
     if (s->hint != NULL)

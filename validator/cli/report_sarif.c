@@ -2,6 +2,7 @@
  * compressed, except for the rules of gzip; if the two differ, the region's message says which it is. Services refuse reports of
  * more than 25,000 results, so further results are left out; the totals in the run's properties are exact. */
 #include <inttypes.h>
+#include <limits.h>
 #include <string.h>
 
 #include "catalog.h"
@@ -17,6 +18,7 @@ struct artifact {
     const char *file;
     enum hprof_status status;
     bool opened, compressed, complete, incomplete, missing_undecided;
+    struct parts_beside parts;
     uint64_t missing_objects, bytes, file_bytes, sound_until, skipped, errors, warnings, notes;
     const char *profile;
     char failure[REPORT_TEXT_SIZE], version[16], producer[64], hint[REPORT_TEXT_SIZE]; /* may be "" */
@@ -122,6 +124,7 @@ static void file(struct report *report)
         .incomplete = s->incomplete,
         .missing_undecided = s->missing_undecided,
         .missing_objects = s->missing_objects,
+        .parts = report->parts,
         .bytes = s->bytes,
         .file_bytes = s->file_bytes,
         .sound_until = s->sound_until,
@@ -259,6 +262,20 @@ static const char *or_null(const char *text)
     return text[0] != '\0' ? text : NULL;
 }
 
+static void write_parts(struct json *json, const struct artifact *a)
+{
+    char name[PATH_MAX];
+
+    if (a->parts.numbers == 0)
+        return;
+    json_put_array(json, "parts");
+    for (unsigned part = 0; part < PARTS_SOUGHT; part++)
+        if ((a->parts.numbers & UINT64_C(1) << part) && name_part(a->file, part, name, sizeof name))
+            json_put_string(json, NULL, name);
+    json_close(json);
+    json_put_bool(json, "stale_parts", a->parts.is_stale);
+}
+
 static void describe_artifact(struct json *json, const struct artifact *a)
 {
     json_put_object(json, NULL);
@@ -275,6 +292,7 @@ static void describe_artifact(struct json *json, const struct artifact *a)
         json_put_bool(json, "complete", a->complete);
     json_put_bool(json, "incomplete", a->incomplete);
     json_put_uint(json, "missing_objects", a->missing_objects);
+    write_parts(json, a);
     json_put_string(json, "version", or_null(a->version));
     json_put_string(json, "producer", or_null(a->producer));
     json_put_string(json, "profile", a->profile);

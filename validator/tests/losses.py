@@ -2,7 +2,7 @@
 
 The reader here is independent of the validator. A sub-record of the original is lost if the copy does not have its bytes; it
 is lost *beyond* the damage if the damage did not touch it. A sub-record of the copy is new if the original does not have its
-bytes.
+bytes, and it is no CLASS_DUMP: those are stand-ins.
 
     losses.py [--draws N] [--seed N] DUMP...     prints for each kind of damage what was lost beyond it
 """
@@ -263,7 +263,7 @@ def repair(o: Original, damages: list[Damage], folder: Path) -> Loss:
     return Loss(
         beyond,
         beyond_bytes,
-        max(0, sum(n for c, n in kept.items() if c not in there) - touched),
+        max(0, sum(n for c, n in kept.items() if c not in there and c[0] != CLASS) - touched),
         0,
         by_class,
         done.stdout + done.stderr,

@@ -332,6 +332,12 @@ struct hprof_repair {
     int (*on_left_out)(void *context, const struct hprof_left_out *left_out); /* called at the end, the most bytes first */
     int (*on_progress)(void *context, uint64_t bytes, uint64_t total);
     void *context;
+    /* Parts of the dump, regular files: a VM of JDK 22 or later that is killed while it dumps leaves them beside `from`. Each is read
+     * to its last complete sub-record, and appended. */
+    const int *parts;
+    size_t part_count;
+    bool parts_are_sure; /* else they are used only if the dump in `from` has no end */
+    bool no_stand_ins;   /* leave out what needs a class, a name or a stack trace that is lost */
 };
 
 static inline void hprof_repair_init(struct hprof_repair *repair)
@@ -358,6 +364,13 @@ struct hprof_repair_result {
     size_t checked_profile;       /* index of the profile that was used: for "auto", the one chosen */
     uint64_t warnings;            /* that the copy has in this profile */
     char failure[HPROF_FAILURE_SIZE]; /* one sentence for any result but HPROF_VALID */
+    size_t parts_joined;
+    size_t refused_part;       /* from 1; 0 for none. `failure` says why; then the result is HPROF_INVALID */
+    uint64_t overlap;          /* bytes of `from` that are in a part, too: the VM was killed while it appended that part */
+    uint64_t stand_in_classes; /* CLASS_DUMPs that were added, their fields unknown */
+    uint64_t stand_in_names;   /* names of classes, fields and methods that were added: "unknown.Class_0x7f..." */
+    uint64_t stand_in_traces;  /* stack traces that were added, with the frames that roots name */
+    uint64_t stand_in_objects; /* objects whose class has such a CLASS_DUMP or name */
 };
 
 static inline void hprof_repair_result_init(struct hprof_repair_result *result)
@@ -367,7 +380,8 @@ static inline void hprof_repair_result_init(struct hprof_repair_result *result)
 }
 
 /* Makes a valid copy of a dump: leaves out what is incomplete or malformed or breaks a rule, corrects lengths, and ends the series
- * of segments; adds nothing else. `from` is read once. `to` is an empty regular file, open for reading and writing.
+ * of segments. It adds nothing else but stand-ins for classes, names and stack traces that are lost. `from` is read once. `to` is an
+ * empty regular file, open for reading and writing.
  * HPROF_VALID: the copy was checked and is valid. With HPROF_INVALID (no valid copy can be made), HPROF_IO and HPROF_LIMIT, the
  * contents of `to` are useless. `result` may be NULL. */
 enum hprof_status hprof_repair_fd(int from, int to, const struct hprof_repair *repair, struct hprof_repair_result *result);

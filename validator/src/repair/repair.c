@@ -1,5 +1,5 @@
 /* See repair.h. The first pass copies from the input. Later passes copy within the copy, which only becomes shorter. */
-#include "repair/repair.h"
+#include "repair/repair_copy.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -34,7 +34,7 @@ static void note_missing_trace(struct repair *r, uint64_t offset)
 {
     uint8_t serial[4];
 
-    if (repair_read_copy(r, offset, serial, sizeof serial))
+    if (copy_read(r, offset, serial, sizeof serial))
         keymap_put(&r->missing_traces, get_u4(serial), 0);
 }
 
@@ -43,6 +43,11 @@ static int on_finding(void *context, const struct hprof_finding *f)
     struct check *check = context;
     struct repair *r = check->repair;
 
+    parts_note_duplicate(r, (enum rule)f->rule, f->offset, f->related_offset);
+    if (r->may_stand_in && f->severity >= HPROF_WARNING && stand_ins_fit((enum rule)f->rule)) {
+        r->wants_stand_in = true;
+        return 0;
+    }
     if (f->severity != HPROF_ERROR)
         return 0;
     if (!check->errors++)
@@ -244,7 +249,7 @@ static void count_fault(void *context, const struct gzip_finding *finding)
         damage_note(r, finding->start, finding->end);
 }
 
-static enum hprof_status describe_failure(struct repair *r)
+enum hprof_status repair_failure(struct repair *r)
 {
     char reason[100];
 
@@ -261,8 +266,7 @@ static enum hprof_status describe_failure(struct repair *r)
     return r->error ? fail(r, HPROF_IO, strerror(r->error)) : HPROF_INVALID;
 }
 
-/* Opens what a pass reads. A file is read as it is; any other input was copied first, because it is read twice. */
-static bool open_input(struct repair *r, struct input_source from)
+bool repair_open(struct repair *r, struct input_source from)
 {
     input_close(&r->in);
     return input_open(&r->in, from, 0, &usual_sizes, &r->memory, count_fault, r);
@@ -277,8 +281,7 @@ static int keep_reason(void *context, const struct hprof_summary *summary)
     return 0;
 }
 
-/* Finds out how the input is read. HPROF_VALID, or why it cannot be copied. */
-static enum hprof_status follow_input(struct repair *r, struct input_source from)
+enum hprof_status repair_follow(struct repair *r, struct input_source from)
 {
     const struct hprof_allocator allocator = {allocate, release, &r->memory};
     struct check check = {.repair = r};
@@ -297,44 +300,125 @@ static enum hprof_status follow_input(struct repair *r, struct input_source from
         memory_exhaust(&r->memory);
     if (status == HPROF_IO)
         return fail(r, HPROF_IO, check.first);
-    if (r->memory.exhausted || !open_input(r, from))
-        return describe_failure(r);
+    if (r->memory.exhausted || !repair_open(r, from))
+        return repair_failure(r);
     return HPROF_VALID;
+}
+
+/* The first pass: the input, and the parts that follow it. */
+static enum hprof_status copy_all_files(struct repair *r, struct input_source from)
+{
+    bool has_parts = r->asked.part_count > 0;
+    enum hprof_status status;
+
+    if (r->in.compressed || !r->in.source.seekable || has_parts) {
+        input_allow_resume(&r->in);
+        if (!repair_spool(r))
+            return repair_failure(r);
+        if (has_parts && !parts_cut_overlap(r))
+            return repair_failure(r);
+        from = source_of_fd(r->to);
+    }
+    status = repair_follow(r, from);
+    if (status != HPROF_VALID)
+        return status;
+    if (!repair_copy(r))
+        return repair_failure(r);
+    r->result.bytes_in = r->in.offset;
+    if (has_parts && (r->asked.parts_are_sure || r->is_series || !r->heap_dump))
+        status = parts_join(r);
+    r->result.bytes_in += r->lost;
+    if (status == HPROF_VALID && !repair_copy_end(r))
+        return repair_failure(r);
+    return status;
+}
+
+/* The next pass reads the copy. If it has stand-ins to put in, what is there makes room for them. */
+static bool copy_again(struct repair *r)
+{
+    const struct stand_ins *s = &r->stand_ins;
+
+    r->base = s->definitions_size + s->classes_size + RECORD_HEADER_SIZE * s->dump_count;
+    r->stand_ins.next_dump = 0;
+    r->is_first_pass = false;
+    if (r->base) {
+        input_close(&r->in);
+        if (!copy_shift(r, r->base))
+            return false;
+    }
+    bool is_copied = lseek(r->to, (off_t)r->base, SEEK_SET) >= 0 && repair_open(r, source_of_fd(r->to)) && repair_copy(r) &&
+                     repair_copy_end(r);
+    r->has_changed |= r->base > 0;
+    r->base = 0;
+    stand_ins_clear(r);
+    lseek(r->to, 0, SEEK_SET);
+    return is_copied;
+}
+
+static bool has_stand_ins(const struct repair *r)
+{
+    return r->stand_ins.definitions_size || r->stand_ins.classes_size;
+}
+
+/* Whether stand-ins are made for what the copy lacks. *failed if that cannot be found out. */
+static bool makes_stand_ins(struct repair *r, bool *failed)
+{
+    enum { ROUNDS_MOST = 3 };
+
+    if (!r->may_stand_in || (!r->wants_stand_in && (r->stand_ins.rounds || (!r->result.left_out && !r->result.parts_joined) ||
+                                                    !stand_ins_lack_array_class(r))))
+        return false;
+    *failed = !repair_open(r, source_of_fd(r->to)) || !stand_ins_make(r);
+    r->may_stand_in = r->stand_ins.rounds < ROUNDS_MOST && has_stand_ins(r);
+    return true;
+}
+
+static void forget_errors(struct repair *r)
+{
+    r->offset_count = 0;
+    clear_undefined(r);
+    missing_clear(r);
+    missing_init(r);
+    keymap_clear(&r->missing_traces);
+    keymap_init(&r->missing_traces, &r->memory, &r->key, sizeof(uint32_t), sizeof(uint64_t));
 }
 
 /* Makes passes until the copy is valid or nothing more can be left out. */
 static enum hprof_status run_passes(struct repair *r, struct input_source from)
 {
     struct check check = {.repair = r};
-    enum hprof_status status;
+    enum hprof_status status = copy_all_files(r, from);
+    bool is_made, failed = false;
 
-    if (r->in.compressed || !r->in.source.seekable) {
-        input_allow_resume(&r->in);
-        if (!repair_spool(r))
-            return describe_failure(r);
-        from = source_of_fd(r->to);
-    }
-    status = follow_input(r, from);
     if (status != HPROF_VALID)
         return status;
-    if (!repair_copy(r))
-        return describe_failure(r);
-    r->result.bytes_in = r->in.offset + r->lost;
     for (int pass = 1;; pass++) {
         check = (struct check){.repair = r};
+        r->wants_stand_in = false;
         status = check_copy(r, &check);
         if (status == HPROF_LIMIT)
             memory_exhaust(&r->memory);
         if (r->memory.exhausted || r->error)
-            return describe_failure(r);
-        if (status != HPROF_INVALID)
-            return status == HPROF_VALID ? status : fail(r, status, check.first);
+            return repair_failure(r);
+        if (r->result.refused_part)
+            return HPROF_INVALID;
+        if (status != HPROF_VALID && status != HPROF_INVALID)
+            return fail(r, status, check.first);
+        r->file_count = 0; /* where they end in the copy is known no longer */
+        is_made = makes_stand_ins(r, &failed);
+        if (failed)
+            return repair_failure(r);
+        if (status == HPROF_VALID && !(is_made && has_stand_ins(r)))
+            return status;
+        if (is_made && has_stand_ins(r))
+            forget_errors(r); /* fewer are left once nothing is missing, and the producer is known better */
+        if (is_made && !has_stand_ins(r) && !check.errors)
+            continue; /* what is missing has no stand-in: it is left out */
         if (pass == PASSES_MAX)
             return fail(r, HPROF_INVALID, check.first);
-        r->is_first_pass = false;
         r->takes_names = pass == 1 && r->damage.part_count > 0;
-        if (!open_input(r, source_of_fd(r->to)) || !repair_copy(r))
-            return describe_failure(r);
+        if (!copy_again(r))
+            return repair_failure(r);
         if (!r->has_changed)
             return fail(r, HPROF_INVALID, check.first);
     }
@@ -348,19 +432,21 @@ static enum hprof_status run(struct repair *r, struct input_source from)
     r->buffer = memory_get(&r->memory, BUFFER_SIZE);
     keymap_init(&r->missing_traces, &r->memory, &r->key, sizeof(uint32_t), sizeof(uint64_t));
     clear_undefined(r);
+    keymap_init(&r->dumped_classes, &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
     missing_init(r);
+    r->may_stand_in = !r->asked.no_stand_ins;
     for (int i = 0; i < LEFT_KINDS; i++)
         keymap_init(&r->left_index[i], &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
     r->is_first_pass = r->takes_names = true;
     if (!r->buffer || !input_open(&r->in, from, 0, &usual_sizes, &r->memory, count_fault, r)) {
-        status = describe_failure(r);
+        status = repair_failure(r);
     } else {
         status = run_passes(r, from);
     }
     if (status == HPROF_VALID)
         report(r);
     if (r->stopped)
-        status = describe_failure(r);
+        status = repair_failure(r);
     input_close(&r->in);
     if (r->has_names)
         names_clear(&r->names);
@@ -369,8 +455,12 @@ static enum hprof_status run(struct repair *r, struct input_source from)
     keymap_clear(&r->missing_traces);
     keymap_clear(&r->undefined_at);
     keymap_clear(&r->missing_classes);
+    keymap_clear(&r->dumped_classes);
     missing_clear(r);
     damage_clear(r);
+    stand_ins_clear(r);
+    if (r->ends)
+        memory_put(&r->memory, r->ends, (r->asked.part_count + 1) * sizeof *r->ends);
     memory_put(&r->memory, r->left, r->left_capacity * sizeof *r->left);
     memory_put(&r->memory, r->jumps, r->jump_capacity * sizeof *r->jumps);
     memory_put(&r->memory, r->offsets, r->offset_capacity * sizeof *r->offsets);

@@ -37,6 +37,7 @@ struct damage {
         uint64_t from, shift;
     } * shifts;
     size_t part_count, part_capacity, shift_count, shift_capacity;
+    size_t settled; /* those before this one are in files that were copied before the present one, and in terms of the copy */
 };
 
 /* What is named although nothing defines it. */
@@ -51,6 +52,20 @@ struct heap_record {
     uint64_t length;       /* as it is stated in the copy */
     bool is_mended;
     uint64_t left_out; /* before it */
+};
+
+/* Records and sub-records that the next pass puts into the copy: names, classes and stack traces that the input lacks. */
+struct stand_ins {
+    uint8_t *definitions; /* UTF8, LOAD_CLASS and TRACE records */
+    size_t definitions_size, definitions_capacity, definitions_put;
+    uint8_t *classes; /* CLASS_DUMPs, those of a heap dump together */
+    size_t classes_size, classes_capacity;
+    struct stand_ins_of_dump {
+        uint64_t heap_dump; /* its number */
+        size_t from, size;  /* in `classes` */
+    } * dumps;
+    size_t dump_count, dump_capacity, next_dump;
+    unsigned rounds;
 };
 
 struct repair {
@@ -73,6 +88,9 @@ struct repair {
 
     /* the copy */
     struct heap_record heap;
+    bool is_series;  /* of segments, which a HEAP_DUMP_END ends */
+    uint64_t end_at; /* the offset of the last HEAP_DUMP_END */
+    uint64_t base;   /* of the input, if that is in the file of the copy too */
     int to;
     uint8_t *buffer;
     size_t buffered;
@@ -94,6 +112,18 @@ struct repair {
     struct keymap missing_classes; /* class ID to the number of the last heap dump that lacks it */
     uint64_t heap_dump;            /* number of the present one */
 
+    /* What the copy has, to find out whether classes of primitive arrays are lost. */
+    unsigned array_types; /* bits by element type */
+    struct keymap dumped_classes;
+
+    struct stand_ins stand_ins;
+    bool may_stand_in;   /* what is missing gets stand-ins; if not, what needs it is left out */
+    bool wants_stand_in; /* the check of the copy found something that is missing */
+
+    uint64_t *ends; /* where the files that were joined end in the copy; only until the first check of the copy */
+    size_t file_count;
+    bool is_foreign; /* two files have the same ID with other content */
+
     struct left_out *left;
     size_t left_count, left_capacity;
     struct keymap left_index[LEFT_KINDS]; /* key to index in `left` */
@@ -102,18 +132,33 @@ struct repair {
     bool has_changed; /* this pass left something out, or set it to 0 */
 };
 
-/* Copies the input as it is, inflated; what cannot be inflated is left out. */
-bool repair_spool(struct repair *r);
+enum { COPY_BUFFER = 1 << 20 };
 
-/* One pass: copies the input, which is at its start, to the start of the copy. If it returns false, `error`, `in`, `memory` or
- * result.failure says why. */
-bool repair_copy(struct repair *r);
+/* ---- repair.c ---- */
+
+/* Opens what a pass reads, from its present position on. */
+bool repair_open(struct repair *r, struct input_source from);
+/* Finds out how the input is read, and opens it. HPROF_VALID, or why it cannot be copied. */
+enum hprof_status repair_follow(struct repair *r, struct input_source from);
+/* Why something failed, as a status; the sentence is in result.failure. */
+enum hprof_status repair_failure(struct repair *r);
 
 /* Reports progress. False if the caller wants no more. */
 bool repair_goes_on(struct repair *r);
 
+/* ---- repair_copy.c, repair_output.c ---- */
+
+/* Appends the input as it is, inflated; what cannot be inflated is left out. */
+bool repair_spool(struct repair *r);
+
+/* One pass: copies the input, which is at its start, to the start of the copy; then each part that follows it, a header before it,
+ * to its end. If one returns false, `error`, `in`, `memory` or result.failure says why. */
+bool repair_copy(struct repair *r);
+bool repair_copy_part(struct repair *r);
+bool repair_copy_end(struct repair *r);
+
 /* Reads n bytes of the copy. Returns false if the copy ends before them. If the copy cannot be read, also sets `error`. */
-bool repair_read_copy(struct repair *r, uint64_t offset, uint8_t *to, size_t n);
+bool copy_read(struct repair *r, uint64_t offset, uint8_t *to, size_t n);
 
 /* ---- repair_damage.c ---- */
 
@@ -130,6 +175,26 @@ bool damage_is_at(const struct repair *r, uint64_t offset, uint64_t size);
 
 /* The next byte of the input is copied to the offset `copied`. To be called after something was left out. */
 void damage_note_shift(struct repair *r, uint64_t copied);
+
+/* ---- repair_stand_ins.c ---- */
+
+void stand_ins_clear(struct repair *r);
+/* Whether a finding is about something that a stand-in replaces. */
+bool stand_ins_fit(enum rule rule);
+/* Whether the copy has primitive arrays, but not the class of these arrays. */
+bool stand_ins_lack_array_class(const struct repair *r);
+/* Reads the copy, which is the input, and makes stand-ins for what it lacks. False if memory ran out or reading failed. */
+bool stand_ins_make(struct repair *r);
+
+/* ---- repair_parts.c ---- */
+
+/* Appends the parts to the copy of the first file, which is not ended yet. */
+enum hprof_status parts_join(struct repair *r);
+/* Where the first file, as it is, ends with the beginning of a part, as it does if the VM was killed while it appended that part,
+ * these bytes are taken off: they come again with the part. */
+bool parts_cut_overlap(struct repair *r);
+/* The copy defines an ID twice, at these offsets: whether the definitions are in different files and differ is noted. */
+void parts_note_duplicate(struct repair *r, enum rule rule, uint64_t offset, uint64_t earlier);
 
 /* ---- repair_missing.c ---- */
 

@@ -28,9 +28,11 @@ void damage_note(struct repair *r, uint64_t from, uint64_t to)
 bool damage_is_at(const struct repair *r, uint64_t offset, uint64_t size)
 {
     const struct damage *d = &r->damage;
-    size_t first = count_up_to(d->parts, d->part_count, sizeof *d->parts, offsetof(struct damaged_part, to), offset);
+    const struct damaged_part *parts = d->parts + d->settled;
+    size_t count = d->part_count - d->settled;
+    size_t first = count ? count_up_to(parts, count, sizeof *parts, offsetof(struct damaged_part, to), offset) : 0;
 
-    return first < d->part_count && d->parts[first].from < offset + size;
+    return first < count && parts[first].from < offset + size;
 }
 
 void damage_note_shift(struct repair *r, uint64_t copied)
@@ -61,6 +63,6 @@ void damage_end_pass(struct repair *r)
 {
     struct damage *d = &r->damage;
 
-    for (size_t i = 0; i < d->part_count; i++)
+    for (size_t i = d->settled; i < d->part_count; i++)
         d->parts[i] = (struct damaged_part){move(d, d->parts[i].from), move(d, d->parts[i].to)};
 }

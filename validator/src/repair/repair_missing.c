@@ -53,7 +53,7 @@ void missing_note(struct repair *r, enum rule rule, uint64_t offset)
     if (!kind_of_missing(rule, &kind))
         return;
     size = is_serial(kind) ? 4 : r->id_size;
-    if (repair_read_copy(r, offset, bytes, size))
+    if (copy_read(r, offset, bytes, size))
         keymap_put(&r->missing[kind], size == 4 ? get_u4(bytes) : get_id(bytes, r->id_size), 0);
 }
 

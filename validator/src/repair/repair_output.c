@@ -1,0 +1,162 @@
+/* See repair_copy.h. */
+#include "repair/repair_copy.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+void copy_flush(struct repair *r)
+{
+    size_t done = 0;
+
+    while (done < r->buffered && !r->error) {
+        ssize_t n = pwrite(r->to, r->buffer + done, r->buffered - done, (off_t)(r->written + done));
+
+        if (n > 0)
+            done += (size_t)n;
+        else if (n == 0)
+            r->error = EIO;
+        else if (errno != EINTR)
+            r->error = errno;
+    }
+    r->written += r->buffered;
+    r->buffered = 0;
+}
+
+uint64_t copy_size(const struct repair *r)
+{
+    return r->written + r->buffered;
+}
+
+void copy_put(struct repair *r, const uint8_t *bytes, size_t n)
+{
+    while (n) {
+        size_t room = COPY_BUFFER - r->buffered, part = n < room ? n : room;
+
+        memcpy(r->buffer + r->buffered, bytes, part);
+        r->buffered += part;
+        bytes += part;
+        n -= part;
+        if (r->buffered == COPY_BUFFER)
+            copy_flush(r);
+    }
+}
+
+void copy_cut(struct repair *r, uint64_t position)
+{
+    if (position >= r->written) {
+        r->buffered = (size_t)(position - r->written);
+    } else {
+        r->written = position;
+        r->buffered = 0;
+    }
+}
+
+static void put_u4(uint8_t *to, uint64_t v)
+{
+    for (int i = 0; i < 4; i++)
+        to[i] = (uint8_t)(v >> (24 - 8 * i));
+}
+
+void copy_number(struct repair *r, uint64_t at, uint64_t number)
+{
+    uint8_t bytes[4];
+
+    put_u4(bytes, number);
+    if (at < r->written) {
+        copy_flush(r);
+        if (!r->error && pwrite(r->to, bytes, sizeof bytes, (off_t)at) != (ssize_t)sizeof bytes)
+            r->error = errno ? errno : EIO;
+    } else {
+        memcpy(r->buffer + (at - r->written), bytes, sizeof bytes);
+    }
+}
+
+uint64_t copy_room(const struct repair *r)
+{
+    return r->base + r->in.offset - copy_size(r);
+}
+
+bool copy_read(struct repair *r, uint64_t offset, uint8_t *to, size_t n)
+{
+    size_t got = 0;
+    ssize_t more = 1;
+
+    while (got < n && more != 0) {
+        more = pread(r->to, to + got, n - got, (off_t)(offset + got));
+        if (more > 0)
+            got += (size_t)more;
+        else if (more < 0 && errno != EINTR) {
+            r->error = errno;
+            break;
+        }
+    }
+    return got == n;
+}
+
+uint64_t copy_input(struct repair *r, uint64_t n)
+{
+    uint64_t left = n;
+
+    while (left && !r->error) {
+        size_t there = input_need(&r->in, 1), part = there < left ? there : (size_t)left;
+
+        if (!there)
+            break;
+        copy_put(r, r->in.at, part);
+        input_advance(&r->in, part);
+        left -= part;
+    }
+    return n - left;
+}
+
+/* ---- The input as it is ---- */
+
+/* At the end of the stream: if it is only that of the bytes before a damaged gzip member, reading goes on in a later member. */
+static bool resume(struct repair *r)
+{
+    struct gzip_resumption gap;
+
+    if (r->error || r->memory.exhausted || !input_resume(&r->in, &gap)) {
+        r->result.gzip_ended_early |= input_ended_by_fault(&r->in);
+        return false;
+    }
+    r->result.gzip_resumed++;
+    /* What ends after the gap is not what it was. */
+    if (copy_size(r) &&
+        memory_grow(&r->memory, (void **)&r->offsets, &r->offset_capacity, r->offset_count + 1, sizeof *r->offsets))
+        r->offsets[r->offset_count++] = copy_size(r) - 1 - r->base;
+    if (gap.size == GZIP_SIZE_UNKNOWN) {
+        r->result.gzip_unknown++;
+    } else if (gap.size > gap.made) {
+        r->lost += gap.size - gap.made;
+        leave_out(r, LEFT_GZIP_MEMBER, gap.damaged, gap.size - gap.made);
+    }
+    return true;
+}
+
+bool repair_spool(struct repair *r)
+{
+    do
+        copy_input(r, UINT64_MAX);
+    while (resume(r));
+    copy_flush(r);
+    return !r->error && !r->in.error && !r->memory.exhausted;
+}
+
+bool copy_shift(struct repair *r, uint64_t by)
+{
+    uint64_t left = r->written;
+
+    while (left && !r->error) {
+        size_t part = left < COPY_BUFFER ? (size_t)left : COPY_BUFFER;
+
+        left -= part;
+        if (!copy_read(r, left, r->buffer, part))
+            break;
+        r->written = left + by;
+        r->buffered = part;
+        copy_flush(r);
+    }
+    return !r->error && !left;
+}

@@ -1,0 +1,220 @@
+/* See repair.h. A VM of JDK 22 or later that is killed while it dumps leaves FILE, FILE.p0, FILE.p1, ...: FILE has the records before
+ * the heap dump, each part has segments, and FILE takes over one part after the other. Each file is read for itself, so that what is
+ * truncated at its end takes no bytes of the next one. */
+#include "repair/repair_copy.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static enum hprof_status refuse(struct repair *r, size_t part, const char *why)
+{
+    r->result.refused_part = part + 1;
+    snprintf(r->result.failure, sizeof r->result.failure, "%s", why);
+    return HPROF_INVALID;
+}
+
+static bool open_part(struct repair *r, size_t i)
+{
+    input_close(&r->in);
+    if (lseek(r->asked.parts[i], 0, SEEK_SET) < 0 && errno != ESPIPE)
+        return false;
+    return repair_open(r, source_of_fd(r->asked.parts[i]));
+}
+
+/* ---- What FILE has of a part ---- */
+
+enum { PREFIX = 4096 };
+
+/* Whether the file of the copy, from an offset to its end, is the beginning of the part that is the input. */
+static bool begins_with_rest(struct repair *r, uint64_t at)
+{
+    uint8_t bytes[PREFIX];
+
+    while (at < r->written) {
+        size_t n = r->written - at < sizeof bytes ? (size_t)(r->written - at) : sizeof bytes;
+
+        if (input_need(&r->in, n) < n || !copy_read(r, at, bytes, n) || memcmp(bytes, r->in.at, n) != 0)
+            return false;
+        input_advance(&r->in, n);
+        at += n;
+    }
+    return true;
+}
+
+/* Where the beginning of the part is in FILE; UINT64_MAX if it is not there. Parts are appended at the end of a record. */
+static uint64_t find_beginning(struct repair *r, size_t part)
+{
+    uint64_t at = HEADER_SIZE, budget = r->written; /* a dump may be made of records that begin alike */
+    uint8_t prefix[PREFIX], here[PREFIX];
+    size_t size = 0;
+
+    if (open_part(r, part)) {
+        size = input_need(&r->in, sizeof prefix);
+        size = size < sizeof prefix ? size : sizeof prefix;
+        memcpy(prefix, r->in.at, size);
+    }
+    while (size > RECORD_HEADER_SIZE && at + RECORD_HEADER_SIZE <= r->written && !r->error) {
+        size_t n = r->written - at < size ? (size_t)(r->written - at) : size;
+
+        if (!copy_read(r, at, here, RECORD_HEADER_SIZE))
+            break;
+        if (memcmp(here, prefix, RECORD_HEADER_SIZE) == 0 && copy_read(r, at, here, n) && memcmp(here, prefix, n) == 0) {
+            uint64_t rest = r->written - at;
+
+            if (open_part(r, part) && begins_with_rest(r, at))
+                return at;
+            if (rest > budget)
+                break;
+            budget -= r->in.offset < rest ? r->in.offset : rest;
+        }
+        at += RECORD_HEADER_SIZE + (uint64_t)get_u4(here + RECORD_LENGTH_AT);
+    }
+    return UINT64_MAX;
+}
+
+bool parts_cut_overlap(struct repair *r)
+{
+    for (size_t i = 0; i < r->asked.part_count && !r->error && !r->memory.exhausted; i++) {
+        uint64_t at = find_beginning(r, i);
+
+        if (at == UINT64_MAX)
+            continue;
+        r->result.overlap = r->written - at;
+        r->written = at;
+        if (ftruncate(r->to, (off_t)at) != 0)
+            r->error = errno;
+        break;
+    }
+    return !r->error && !r->memory.exhausted;
+}
+
+/* ---- Joining ---- */
+
+static bool is_dump(struct repair *r)
+{
+    static const char magic[] = "JAVA PROFILE 1.0.";
+
+    return input_need(&r->in, sizeof magic - 1) >= sizeof magic - 1 && memcmp(r->in.at, magic, sizeof magic - 1) == 0;
+}
+
+/* Puts the part after the copy, with the header of the dump before it, as it is read then. */
+static bool spool_part(struct repair *r)
+{
+    size_t first_offset = r->offset_count, damaged = r->damage.part_count;
+    uint8_t header[HEADER_SIZE];
+
+    r->base = copy_size(r);
+    r->damage.settled = damaged;
+    if (!copy_read(r, 0, header, sizeof header))
+        return false;
+    copy_put(r, header, sizeof header);
+    if (!repair_spool(r))
+        return false;
+    if (ftruncate(r->to, (off_t)r->written) != 0) { /* an earlier part was there, perhaps a longer one */
+        r->error = errno;
+        return false;
+    }
+    for (size_t i = damaged; i < r->damage.part_count; i++) {
+        r->damage.parts[i].from += HEADER_SIZE;
+        r->damage.parts[i].to += HEADER_SIZE;
+    }
+    memmove(r->offsets, r->offsets + first_offset, (r->offset_count - first_offset) * sizeof *r->offsets);
+    r->offset_count -= first_offset;
+    return true;
+}
+
+static enum hprof_status join(struct repair *r, size_t i)
+{
+    enum hprof_status status;
+
+    copy_flush(r);
+    r->offset_count = 0;
+    if (!open_part(r, i))
+        return repair_failure(r);
+    if (is_dump(r))
+        return refuse(r, i, "has a header: it is a dump of its own, not a part of another");
+    input_allow_resume(&r->in);
+    if (!spool_part(r))
+        return repair_failure(r);
+    if (lseek(r->to, (off_t)r->base, SEEK_SET) < 0)
+        return repair_failure(r);
+    status = repair_follow(r, source_of_fd(r->to));
+    if (status == HPROF_VALID) {
+        r->written = r->base; /* the bytes after it are the input now */
+        if (!repair_copy_part(r))
+            status = repair_failure(r);
+        r->result.bytes_in += r->in.offset - HEADER_SIZE;
+    }
+    lseek(r->to, 0, SEEK_SET);
+    r->base = 0;
+    r->result.parts_joined++;
+    return status;
+}
+
+enum hprof_status parts_join(struct repair *r)
+{
+    enum hprof_status status = HPROF_VALID;
+
+    r->ends = memory_get(&r->memory, (r->asked.part_count + 1) * sizeof *r->ends);
+    if (!r->ends)
+        return repair_failure(r);
+    r->ends[r->file_count++] = copy_size(r);
+    for (size_t i = 0; i < r->asked.part_count && status == HPROF_VALID; i++) {
+        status = join(r, i);
+        r->ends[r->file_count++] = copy_size(r);
+    }
+    r->damage.settled = 0;
+    r->offset_count = 0;
+    return status;
+}
+
+/* ---- Parts of another dump ---- */
+
+static size_t file_of(const struct repair *r, uint64_t offset)
+{
+    size_t i = 0;
+
+    while (i + 1 < r->file_count && offset >= r->ends[i])
+        i++;
+    return i;
+}
+
+/* Whether the sub-records at two offsets, of their tags, have the same bytes. */
+static bool are_same(struct repair *r, uint64_t a, uint64_t b)
+{
+    enum { HEAD = 64 };
+    uint8_t bytes[2][PREFIX];
+    struct measure m = {0};
+    size_t n = HEAD;
+    uint64_t left;
+
+    if (!copy_read(r, a, bytes[0], n) || !copy_read(r, b, bytes[1], n) || *bytes[0] != *bytes[1])
+        return r->error != 0 || *bytes[0] == *bytes[1];
+    while (measure_subrecord(bytes[0], n, r->id_size, r->version, &m) == MEASURE_MORE) {
+        if (n == PREFIX || !copy_read(r, a, bytes[0], PREFIX))
+            return true; /* a long CLASS_DUMP */
+        n = PREFIX;
+    }
+    for (left = m.size; left; left -= n, a += n, b += n) {
+        n = left < PREFIX ? (size_t)left : PREFIX;
+        if (!copy_read(r, a, bytes[0], n) || !copy_read(r, b, bytes[1], n) || memcmp(bytes[0], bytes[1], n) != 0)
+            return r->error != 0;
+    }
+    return true;
+}
+
+void parts_note_duplicate(struct repair *r, enum rule rule, uint64_t offset, uint64_t earlier)
+{
+    size_t file;
+
+    if (!r->file_count || r->result.refused_part || (rule != RULE_OBJ_004 && rule != RULE_CLS_009) ||
+        earlier == HPROF_NO_OFFSET)
+        return;
+    file = file_of(r, offset);
+    if (file == file_of(r, earlier) || !offset || !earlier || are_same(r, offset - 1, earlier - 1))
+        return;
+    refuse(r, file - 1, "belongs to another dump: it has an object of FILE with other content");
+}

@@ -1,0 +1,144 @@
+/* See repair_copy.h. Records outside of heap dumps. */
+#include "repair/repair_copy.h"
+
+#include <string.h>
+
+bool is_heap(uint8_t tag)
+{
+    return tag == TAG_HEAP_DUMP || tag == TAG_HEAP_DUMP_SEGMENT;
+}
+
+bool is_record(const struct repair *r, uint8_t tag)
+{
+    switch (tag) {
+#define RECORD(name, tag, since, clause, layout) \
+    case tag: \
+        return r->version >= since;
+#include "format/records.def"
+#undef RECORD
+    default:
+        return false;
+    }
+}
+
+bool length_by_kind(struct repair *r, uint64_t *length)
+{
+    size_t want = RECORD_HEADER_SIZE + 64, there = input_need(&r->in, want);
+    struct cursor c = {r->in.at, r->in.at + (there < want ? there : want)};
+    uint8_t tag = *r->in.at;
+    struct TRACE trace;
+    struct ALLOC_SITES sites;
+    struct CPU_SAMPLES samples;
+
+    if (!cursor_take(&c, RECORD_HEADER_SIZE))
+        return false;
+    switch ((enum record_tag)tag) {
+    case TAG_UTF8:
+    case TAG_HEAP_DUMP:
+    case TAG_HEAP_DUMP_SEGMENT:
+        return false;
+    case TAG_HEAP_DUMP_END:
+        *length = 0;
+        return true;
+    case TAG_TRACE:
+        *length = SIZE_OF(TRACE, r->id_size);
+        if (!read_TRACE(&c, r->id_size, &trace))
+            return false;
+        *length += (uint64_t)trace.frames * r->id_size;
+        return true;
+    case TAG_ALLOC_SITES:
+        *length = SIZE_OF(ALLOC_SITES, r->id_size);
+        if (!read_ALLOC_SITES(&c, r->id_size, &sites))
+            return false;
+        *length += (uint64_t)sites.sites * SIZE_OF(SITE, r->id_size);
+        return true;
+    case TAG_CPU_SAMPLES:
+        *length = SIZE_OF(CPU_SAMPLES, r->id_size);
+        if (!read_CPU_SAMPLES(&c, r->id_size, &samples))
+            return false;
+        *length += (uint64_t)samples.traces * SIZE_OF(SAMPLE, r->id_size);
+        return true;
+#define FIXED(name) \
+    case TAG_##name: \
+        *length = SIZE_OF(name, r->id_size); \
+        return true;
+        FIXED(LOAD_CLASS)
+        FIXED(UNLOAD_CLASS)
+        FIXED(FRAME)
+        FIXED(HEAP_SUMMARY)
+        FIXED(START_THREAD)
+        FIXED(END_THREAD)
+        FIXED(CONTROL_SETTINGS)
+#undef FIXED
+    }
+    return false;
+}
+
+bool is_header(struct repair *r)
+{
+    static const char magic[] = "JAVA PROFILE 1.0.";
+    size_t n = input_need(&r->in, HEADER_SIZE);
+    const uint8_t *p = r->in.at;
+
+    return n >= HEADER_SIZE && memcmp(p, magic, sizeof magic - 1) == 0 && p[sizeof magic - 1] >= '1' &&
+           p[sizeof magic - 1] <= '3' && !p[sizeof magic] &&
+           (get_u4(p + HEADER_STRING_SIZE) == 4 || get_u4(p + HEADER_STRING_SIZE) == 8);
+}
+
+void drop_record(struct repair *r, uint8_t tag, uint64_t size)
+{
+    uint64_t there = input_skip(&r->in, size);
+
+    leave_out(r, is_record(r, tag) ? LEFT_RECORD : LEFT_BYTES, is_record(r, tag) ? tag : 0, there);
+}
+
+/* Copies a record with a body of `length` bytes, which replaces the stated length, and skips the rest of its `span` bytes. */
+static void copy_record(struct repair *r, uint64_t stated, uint64_t length, uint64_t span)
+{
+    uint64_t start = copy_size(r), size = RECORD_HEADER_SIZE + length, there;
+    size_t trace = trace_of_record(r);
+    bool is_cleared = has_missing_trace(r, trace);
+    uint8_t tag = *r->in.at;
+
+    if (r->takes_names && !damage_is_at(r, r->in.offset, size)) {
+        size_t want = size < NAMES_RECORD_BYTES ? (size_t)size : NAMES_RECORD_BYTES, have = input_need(&r->in, want);
+
+        names_add_record(&r->names, (struct cursor){r->in.at, r->in.at + (have < want ? have : want)});
+    }
+    there = copy_input(r, size);
+    if (there < size) {
+        copy_cut(r, start);
+        leave_out(r, LEFT_RECORD, tag, there);
+        return;
+    }
+    if (is_cleared)
+        clear_trace(r, start, trace);
+    if (length != stated) {
+        copy_number(r, start + RECORD_LENGTH_AT, length);
+        r->result.lengths_mended++;
+    }
+    if (span > size)
+        leave_out(r, LEFT_BYTES, 0, input_skip(&r->in, span - size));
+}
+
+/* Whether the next record uses what an earlier copy lacked. That copy had valid lengths. */
+static bool uses_missing(struct repair *r, uint64_t span)
+{
+    return !r->is_first_pass && *r->in.at != TAG_UTF8 && span <= LONGEST_SEEN && input_need(&r->in, (size_t)span) >= span &&
+           missing_in_record(r, (struct cursor){r->in.at, r->in.at + span});
+}
+
+void repair_record(struct repair *r, uint64_t span)
+{
+    uint8_t tag = *r->in.at;
+    uint64_t stated = get_u4(r->in.at + RECORD_LENGTH_AT), own = stated;
+    bool is_known = is_record(r, tag), has_own = is_known && length_by_kind(r, &own);
+    bool is_whole = tag == TAG_UTF8 ? stated >= r->id_size : !has_own || RECORD_HEADER_SIZE + own <= span;
+
+    if (!is_known || !is_whole || uses_missing(r, span) ||
+        (has_missing_trace(r, trace_of_record(r)) ? is_unwanted_without_trace(r, span, trace_of_record(r))
+                                                  : is_unwanted(r, span)))
+        drop_record(r, tag, span);
+    else
+        copy_record(r, stated, has_own ? own : stated, span);
+}

@@ -1,0 +1,340 @@
+/* See repair.h. Stand-ins for names, classes and stack traces that the copy lacks: objects are kept whose class is lost. They are all
+ * that a repair ever invents, and their names say so. repair_survey.c finds out what is missing. */
+#include "repair/repair_survey.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+bool stand_ins_fit(enum rule rule)
+{
+    switch ((int)rule) {
+    case RULE_STR_006:
+    case RULE_STK_012:
+    case RULE_CLS_008:
+    case RULE_CLS_010:
+    case RULE_OBJ_002:
+    case RULE_OBJ_003:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static const char *const array_names[] = {
+    [TYPE_BOOLEAN] = "boolean[]", "char[]", "float[]", "double[]", "byte[]", "short[]", "int[]", "long[]"};
+
+struct arrays_found {
+    const struct repair *r;
+    unsigned types;
+};
+
+static void find_array_class(void *context, uint64_t class_id, uint64_t name)
+{
+    struct arrays_found *found = context;
+    char text[NAME_ROOM];
+
+    (void)name;
+    if (!keymap_get(&found->r->dumped_classes, class_id, NULL) || !names_class(&found->r->names, class_id, text))
+        return;
+    for (unsigned type = TYPE_BOOLEAN; type <= TYPE_LONG; type++)
+        if (strcmp(text, array_names[type]) == 0)
+            found->types |= 1U << type;
+}
+
+bool stand_ins_lack_array_class(const struct repair *r)
+{
+    struct arrays_found found = {r, 0};
+
+    if (!r->array_types || !r->has_names)
+        return false;
+    keymap_each(&r->names.classes, find_array_class, &found);
+    return (r->array_types & ~found.types) != 0;
+}
+
+void stand_ins_clear(struct repair *r)
+{
+    struct stand_ins *s = &r->stand_ins;
+
+    memory_put(&r->memory, s->definitions, s->definitions_capacity);
+    memory_put(&r->memory, s->classes, s->classes_capacity);
+    memory_put(&r->memory, s->dumps, s->dump_capacity * sizeof *s->dumps);
+    *s = (struct stand_ins){.rounds = s->rounds};
+}
+
+/* ---- Making them ---- */
+
+/* Bytes that are appended field by field. */
+struct bytes {
+    struct memory *memory;
+    uint8_t **at;
+    size_t *size, *capacity;
+    unsigned id_size;
+};
+
+static void put_bytes(struct bytes *b, const void *bytes, size_t n)
+{
+    if (memory_grow(b->memory, (void **)b->at, b->capacity, *b->size + n, 1)) {
+        memcpy(*b->at + *b->size, bytes, n);
+        *b->size += n;
+    }
+}
+
+static void put_int(struct bytes *b, uint64_t number, unsigned width)
+{
+    uint8_t bytes[8];
+
+    for (unsigned i = 0; i < width; i++)
+        bytes[i] = (uint8_t)(number >> (8 * (width - 1 - i)));
+    put_bytes(b, bytes, width);
+}
+
+static void put_id(struct bytes *b, uint64_t id)
+{
+    put_int(b, id, b->id_size);
+}
+
+static void put_header(struct bytes *b, const struct survey *v, uint8_t tag, uint64_t length)
+{
+    put_int(b, tag, 1);
+    put_int(b, v->time, 4);
+    put_int(b, length, 4);
+}
+
+static struct bytes definitions_of(struct repair *r)
+{
+    struct stand_ins *s = &r->stand_ins;
+
+    return (struct bytes){&r->memory, &s->definitions, &s->definitions_size, &s->definitions_capacity, r->id_size};
+}
+
+static void make_string(struct survey *v, uint64_t id, const char *text)
+{
+    struct bytes b = definitions_of(v->r);
+    size_t size = strlen(text);
+
+    put_header(&b, v, TAG_UTF8, v->r->id_size + size);
+    put_id(&b, id);
+    put_bytes(&b, text, size);
+}
+
+/* The ID of a string that no record names. */
+static uint64_t make_new_string(struct survey *v, const char *text)
+{
+    do
+        v->last_string++;
+    while (keymap_get(&v->strings, v->last_string, NULL) || keymap_get(&v->named, v->last_string, NULL));
+    make_string(v, v->last_string, text);
+    return v->last_string;
+}
+
+static bool is_object_class(const struct survey *v, const struct seen_class *c)
+{
+    return c->id == v->object_class && v->is_object_new;
+}
+
+static void name_class(const struct survey *v, const struct seen_class *c, char *to, size_t size)
+{
+    char dot = v->r->version == V103 ? '.' : '/';
+
+    if (is_object_class(v, c))
+        snprintf(to, size, "java%clang%cObject", dot, dot);
+    else if (c->array_type && dot == '.')
+        snprintf(to, size, "%s", array_names[c->array_type]);
+    else if (c->array_type)
+        snprintf(to, size, "[%c", "ZCFDBSIJ"[c->array_type - TYPE_BOOLEAN]);
+    else if (c->is_of_arrays && dot == '.')
+        snprintf(to, size, "unknown.Class_0x%" PRIx64 "[]", c->id);
+    else
+        snprintf(to, size, "%sunknown%cClass_0x%" PRIx64 "%s", c->is_of_arrays ? "[L" : "", dot, c->id,
+                 c->is_of_arrays ? ";" : "");
+}
+
+static uint32_t put_load_class(struct survey *v, uint64_t class_id, const char *name)
+{
+    struct bytes b = definitions_of(v->r);
+    uint64_t string = make_new_string(v, name);
+
+    do
+        v->last_serial++;
+    while (!v->last_serial || keymap_get(&v->serials, v->last_serial, NULL));
+    put_header(&b, v, TAG_LOAD_CLASS, SIZE_OF(LOAD_CLASS, v->r->id_size));
+    put_int(&b, v->last_serial, 4);
+    put_id(&b, class_id);
+    put_int(&b, 0, 4);
+    put_id(&b, string);
+    v->r->result.stand_in_names++;
+    return v->last_serial;
+}
+
+static void make_load_class(struct survey *v, struct seen_class *c)
+{
+    char name[48];
+
+    name_class(v, c, name, sizeof name);
+    put_load_class(v, c->id, name);
+    c->is_loaded = true;
+    if (!c->is_counted)
+        v->r->result.stand_in_objects += c->objects;
+    c->is_counted = true;
+}
+
+/* A name of a missing string: of the class that is loaded with it, or of anything else. */
+static void make_missing_string(struct survey *v, const struct named *n)
+{
+    char text[48];
+    const struct seen_class *c;
+
+    if (keymap_get(&v->strings, n->id, NULL))
+        return;
+    c = n->kind == NAMED_CLASS ? survey_class(v, n->class_id) : NULL;
+    if (c)
+        name_class(v, c, text, sizeof text);
+    else if (n->kind == NAMED_SIGNATURE)
+        snprintf(text, sizeof text, "()V");
+    else
+        snprintf(text, sizeof text, "unknown_0x%" PRIx64, n->id);
+    make_string(v, n->id, text);
+    v->r->result.stand_in_names++;
+}
+
+/* The frame of all stand-ins for stack traces. */
+static uint64_t frame_of_traces(struct survey *v)
+{
+    const unsigned i = v->r->id_size;
+    struct bytes b = definitions_of(v->r);
+    uint64_t method, signature;
+    uint32_t class;
+
+    if (v->frame)
+        return v->frame;
+    do
+        v->frame++;
+    while (keymap_get(&v->frames, v->frame, NULL));
+    method = make_new_string(v, "unknown");
+    signature = make_new_string(v, "()V");
+    class = put_load_class(v, survey_new_class(v), v->r->version == V103 ? "unknown.Class" : "unknown/Class");
+    put_header(&b, v, TAG_FRAME, SIZE_OF(FRAME, i));
+    put_id(&b, v->frame);
+    put_id(&b, method);
+    put_id(&b, signature);
+    put_id(&b, 0);
+    put_int(&b, class, 4);
+    put_int(&b, 0, 4);
+    return v->frame;
+}
+
+/* With the frames that roots name. */
+static void make_trace(struct survey *v, uint32_t serial)
+{
+    struct bytes b = definitions_of(v->r);
+    uint64_t thread = 0, depth = 0, frame;
+
+    if (keymap_get(&v->thread_traces, serial, &thread))
+        keymap_get(&v->depths, thread, &depth);
+    if (depth > v->frames_left)
+        depth = 0;
+    v->frames_left -= depth;
+    frame = depth ? frame_of_traces(v) : 0;
+    put_header(&b, v, TAG_TRACE, SIZE_OF(TRACE, v->r->id_size) + depth * v->r->id_size);
+    put_int(&b, serial, 4);
+    put_int(&b, thread, 4);
+    put_int(&b, depth, 4);
+    for (uint64_t i = 0; i < depth; i++)
+        put_id(&b, frame);
+    v->r->result.stand_in_traces++;
+}
+
+/* The name of the n-th field of any stand-in. */
+static uint64_t field_name(struct survey *v, size_t n)
+{
+    char text[24];
+
+    if (n < v->field_name_count)
+        return v->field_names[n];
+    snprintf(text, sizeof text, "unknown%zu", n);
+    if (!memory_grow(&v->r->memory, (void **)&v->field_names, &v->field_name_capacity, n + 1, sizeof *v->field_names))
+        return 0;
+    return v->field_names[v->field_name_count++] = make_new_string(v, text);
+}
+
+bool survey_make_class(struct survey *v, const struct seen_class *c, uint64_t super, uint64_t own)
+{
+    struct stand_ins *s = &v->r->stand_ins;
+    struct bytes b = {&v->r->memory, &s->classes, &s->classes_size, &s->classes_capacity, v->r->id_size};
+    size_t longs = (size_t)(own / 8), fields = longs + (size_t)(own % 8);
+
+    if (fields > UINT16_MAX)
+        return false;
+    put_int(&b, SUB_CLASS_DUMP, 1);
+    put_id(&b, c->id);
+    put_int(&b, 0, 4);
+    put_id(&b, super);
+    for (int i = 0; i < 5; i++) /* loader, signers, protection domain, reserved */
+        put_id(&b, 0);
+    put_int(&b, own, 4);
+    put_int(&b, 0, 2);
+    put_int(&b, 0, 2);
+    put_int(&b, fields, 2);
+    for (size_t i = 0; i < fields; i++) {
+        put_id(&b, field_name(v, i));
+        put_int(&b, i < longs ? TYPE_LONG : TYPE_BYTE, 1);
+    }
+    v->r->result.stand_in_classes++;
+    return true;
+}
+
+void survey_make_definitions(struct survey *v)
+{
+    for (size_t i = 0; i < v->class_count; i++)
+        if (v->classes[i].is_dumped && !v->classes[i].is_loaded)
+            make_load_class(v, &v->classes[i]);
+    for (size_t i = 0; i < v->name_count; i++)
+        make_missing_string(v, &v->names[i]);
+    for (size_t i = 0; i < v->trace_count; i++)
+        if (!keymap_get(&v->traces, v->trace_serials[i], NULL))
+            make_trace(v, v->trace_serials[i]);
+}
+
+/* ---- Putting them into the copy ---- */
+
+void stand_ins_put_definitions(struct repair *r)
+{
+    struct stand_ins *s = &r->stand_ins;
+
+    copy_put(r, s->definitions + s->definitions_put, s->definitions_size - s->definitions_put);
+    s->definitions_put = s->definitions_size;
+}
+
+static const struct stand_ins_of_dump *take_classes(struct repair *r)
+{
+    struct stand_ins *s = &r->stand_ins;
+
+    while (s->next_dump < s->dump_count && s->dumps[s->next_dump].heap_dump < r->heap_dump)
+        s->next_dump++;
+    return s->next_dump < s->dump_count && s->dumps[s->next_dump].heap_dump == r->heap_dump ? &s->dumps[s->next_dump++] : NULL;
+}
+
+void stand_ins_put_segment(struct repair *r)
+{
+    const struct stand_ins_of_dump *d = take_classes(r);
+    uint8_t header[RECORD_HEADER_SIZE] = {TAG_HEAP_DUMP_SEGMENT};
+
+    if (!d)
+        return;
+    memcpy(header + RECORD_TIME_AT, r->in.at + RECORD_TIME_AT, 4);
+    for (int i = 0; i < 4; i++)
+        header[RECORD_LENGTH_AT + i] = (uint8_t)(d->size >> (24 - 8 * i));
+    copy_put(r, header, sizeof header);
+    copy_put(r, r->stand_ins.classes + d->from, d->size);
+}
+
+bool stand_ins_put_classes(struct repair *r)
+{
+    const struct stand_ins_of_dump *d = take_classes(r);
+
+    if (!d || d->size > UINT32_MAX - r->heap.length)
+        return false;
+    copy_put(r, r->stand_ins.classes + d->from, d->size);
+    return true;
+}

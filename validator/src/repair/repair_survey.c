@@ -1,0 +1,491 @@
+/* See repair_survey.h. */
+#include "repair/repair_survey.h"
+
+#include <string.h>
+
+/* Strings that matter. */
+enum text_kind { TEXT_OTHER, TEXT_OBJECT, TEXT_ARRAY /* and the element type */ };
+
+/* ---- Classes ---- */
+
+struct seen_class *survey_class(struct survey *v, uint64_t id)
+{
+    uint64_t index;
+
+    return keymap_get(&v->class_index, id, &index) ? &v->classes[index] : NULL;
+}
+
+/* No object is in the last page of addresses that a process may have, but with probability. */
+static uint64_t page_start(const struct survey *v)
+{
+    return v->r->id_size == 8 ? UINT64_C(0x7ffffffff000) : UINT64_C(0xfffff000);
+}
+
+static void note_id(struct survey *v, uint64_t id)
+{
+    uint64_t at = id - page_start(v);
+
+    if (at < 8 * sizeof v->page)
+        v->page[at / 8] = 1;
+}
+
+uint64_t survey_new_class(struct survey *v)
+{
+    for (size_t i = 0; i < sizeof v->page; i++) {
+        uint64_t id = page_start(v) + 8 * i;
+
+        if (!v->page[i]) {
+            v->page[i] = 1;
+            return id;
+        }
+    }
+    return 0;
+}
+
+/* The class, which is new if it was not seen yet; NULL without memory. */
+static struct seen_class *find_class(struct survey *v, uint64_t id)
+{
+    struct seen_class *c = survey_class(v, id);
+
+    if (c)
+        return c;
+    if (!memory_grow(&v->r->memory, (void **)&v->classes, &v->class_capacity, v->class_count + 1, sizeof *v->classes) ||
+        !keymap_put(&v->class_index, id, v->class_count))
+        return NULL;
+    c = &v->classes[v->class_count++];
+    *c = (struct seen_class){.id = id};
+    note_id(v, id);
+    return c;
+}
+
+/* The same, as one that the present heap dump has or uses. */
+static struct seen_class *touch_class(struct survey *v, uint64_t id)
+{
+    struct seen_class *c = id ? find_class(v, id) : NULL;
+
+    if (!c || c->heap_dump == v->r->heap_dump)
+        return c;
+    if (!memory_grow(&v->r->memory, (void **)&v->touched, &v->touched_capacity, v->touched_count + 1, sizeof *v->touched))
+        return NULL;
+    v->touched[v->touched_count++] = (size_t)(c - v->classes);
+    c->heap_dump = v->r->heap_dump;
+    c->size = (struct vote){0};
+    c->is_here = c->is_used = c->is_resolved = false;
+    return c;
+}
+
+/* ---- The end of a heap dump ---- */
+
+/* Finds out for a class which superclass, or the class itself, is missing, and how many bytes of fields lie below that. */
+static void resolve(struct survey *v, size_t index)
+{
+    uint64_t below = 0, missing = NOT_MISSING;
+    size_t at = index, steps = 0;
+
+    for (;;) {
+        struct seen_class *c = &v->classes[at];
+        uint64_t above;
+
+        if (c->is_resolved) {
+            missing = c->missing;
+            below += c->below;
+            break;
+        }
+        if (!c->is_here) {
+            missing = at;
+            break;
+        }
+        below += c->own;
+        if (!c->super || !keymap_get(&v->class_index, c->super, &above) || steps++ > v->touched_count)
+            break;
+        at = (size_t)above;
+    }
+    for (at = index; !v->classes[at].is_resolved;) {
+        struct seen_class *c = &v->classes[at];
+        uint64_t above;
+
+        c->is_resolved = true;
+        c->missing = missing;
+        c->below = below;
+        below -= c->is_here ? c->own : 0;
+        if (!c->is_here || !c->super || !keymap_get(&v->class_index, c->super, &above))
+            break;
+        at = (size_t)above;
+    }
+}
+
+/* The sizes of its subclasses' instances say how large a missing class is, or else those that the subclasses declare. */
+static void weigh(struct survey *v)
+{
+    for (size_t i = 0; i < v->touched_count; i++) {
+        const struct seen_class *c = &v->classes[v->touched[i]];
+        struct vote size = c->size.weight ? c->size : (struct vote){c->declared, c->declared != 0};
+
+        if (!c->is_here || !size.weight)
+            continue;
+        resolve(v, v->touched[i]);
+        if (c->missing != NOT_MISSING && c->missing != v->touched[i] && size.value >= c->below)
+            vote(&v->classes[c->missing].size, size.value - c->below, size.weight);
+    }
+}
+
+/* The class of all classes. If it is lost, it is made. */
+static uint64_t find_object_class(struct survey *v, uint64_t *fields)
+{
+    struct seen_class *c = survey_class(v, v->object_class);
+
+    *fields = 0;
+    if (!v->object_class || v->is_object_new) {
+        for (size_t i = 0; i < v->touched_count && (!c || !c->is_here); i++)
+            if (v->classes[v->touched[i]].is_here && !v->classes[v->touched[i]].super)
+                c = &v->classes[v->touched[i]];
+        if (c && c->is_here && !c->super) {
+            v->object_class = c->id;
+            v->is_object_new |= !c->is_loaded;
+        }
+    }
+    if (!v->object_class) {
+        v->object_class = survey_new_class(v);
+        v->is_object_new = true;
+    }
+    c = touch_class(v, v->object_class);
+    if (!c)
+        return 0;
+    c->is_used = true;
+    if (c->is_here)
+        *fields = c->own;
+    else if (c->size.weight)
+        *fields = c->size.value;
+    return v->object_class;
+}
+
+static void make_class(struct survey *v, struct seen_class *c, uint64_t object, uint64_t object_fields)
+{
+    uint64_t own = c->is_of_arrays ? 0 : c->size.value, super = c->id == object ? 0 : object;
+
+    if (super && !c->is_of_arrays)
+        own = own > object_fields ? own - object_fields : 0;
+    c->is_dumped |= survey_make_class(v, c, super, own);
+    if (!c->is_counted)
+        v->r->result.stand_in_objects += c->objects;
+    c->is_counted = true;
+}
+
+/* Classes of primitive arrays: readers look them up by name. */
+static void use_array_classes(struct survey *v)
+{
+    for (uint8_t type = TYPE_BOOLEAN; type <= TYPE_LONG; type++) {
+        struct seen_class *c;
+        bool is_new = !v->array_classes[type];
+
+        if (!(v->array_types & 1U << type))
+            continue;
+        if (is_new)
+            v->array_classes[type] = survey_new_class(v);
+        c = touch_class(v, v->array_classes[type]);
+        if (!c)
+            continue;
+        c->is_used = true;
+        c->array_type = is_new ? type : c->array_type;
+    }
+}
+
+static bool lacks_class(const struct survey *v)
+{
+    size_t i = 0;
+
+    while (i < v->touched_count && (v->classes[v->touched[i]].is_here || !v->classes[v->touched[i]].is_used))
+        i++;
+    return i < v->touched_count;
+}
+
+static void end_heap_dump(struct survey *v)
+{
+    struct stand_ins *s = &v->r->stand_ins;
+    size_t from = s->classes_size;
+    uint64_t object, object_fields;
+
+    use_array_classes(v);
+    if (lacks_class(v)) {
+        weigh(v);
+        object = find_object_class(v, &object_fields);
+        for (size_t i = 0; i < v->touched_count; i++) {
+            struct seen_class *c = &v->classes[v->touched[i]];
+
+            if (!c->is_here && c->is_used)
+                make_class(v, c, object, object_fields);
+        }
+    }
+    if (s->classes_size > from &&
+        memory_grow(&v->r->memory, (void **)&s->dumps, &s->dump_capacity, s->dump_count + 1, sizeof *s->dumps))
+        s->dumps[s->dump_count++] = (struct stand_ins_of_dump){v->r->heap_dump, from, s->classes_size - from};
+    v->touched_count = 0;
+    v->array_types = 0;
+}
+
+/* ---- Names and stack traces ---- */
+
+static void name(struct survey *v, uint64_t id, enum named_kind kind, uint64_t class_id)
+{
+    if (!id || keymap_get(&v->strings, id, NULL) || !keymap_add(&v->named, id, 0, &(uint64_t){0}))
+        return;
+    if (memory_grow(&v->r->memory, (void **)&v->names, &v->name_capacity, v->name_count + 1, sizeof *v->names))
+        v->names[v->name_count++] = (struct named){id, class_id, kind};
+}
+
+static void use_trace(struct survey *v, uint32_t serial)
+{
+    if (serial == v->last_trace)
+        return;
+    v->last_trace = serial;
+    if (!serial || keymap_get(&v->traces, serial, NULL) || !keymap_add(&v->used_traces, serial, 0, &(uint64_t){0}))
+        return;
+    if (memory_grow(&v->r->memory, (void **)&v->trace_serials, &v->trace_capacity, v->trace_count + 1,
+                    sizeof *v->trace_serials))
+        v->trace_serials[v->trace_count++] = serial;
+}
+
+static bool is_text(struct cursor c, const char *text)
+{
+    size_t n = strlen(text);
+
+    return (size_t)(c.end - c.at) == n && memcmp(c.at, text, n) == 0;
+}
+
+static uint64_t kind_of_string(struct cursor c)
+{
+    static const char *const java[] = {"[Z", "[C", "[F", "[D", "[B", "[S", "[I", "[J"};
+    static const char *const words[] = {"boolean[]", "char[]", "float[]", "double[]", "byte[]", "short[]", "int[]", "long[]"};
+
+    if (is_text(c, "java/lang/Object") || is_text(c, "java.lang.Object"))
+        return TEXT_OBJECT;
+    for (unsigned i = 0; i < 8; i++)
+        if (is_text(c, java[i]) || is_text(c, words[i]))
+            return TEXT_ARRAY + TYPE_BOOLEAN + i;
+    return TEXT_OTHER;
+}
+
+static void read_load_class(struct survey *v, const struct LOAD_CLASS *load)
+{
+    struct seen_class *c = find_class(v, load->class_id);
+    uint64_t kind = TEXT_OTHER;
+
+    keymap_put(&v->serials, load->class_serial, 0);
+    use_trace(v, load->trace_serial);
+    name(v, load->name, NAMED_CLASS, load->class_id);
+    keymap_get(&v->strings, load->name, &kind);
+    if (c)
+        c->is_loaded = true;
+    if (kind == TEXT_OBJECT && !v->object_class)
+        v->object_class = load->class_id;
+    else if (kind > TEXT_ARRAY && !v->array_classes[kind - TEXT_ARRAY])
+        v->array_classes[kind - TEXT_ARRAY] = load->class_id;
+}
+
+/* `c` are the first bytes of the record, `size` is its size. */
+static void read_record(struct survey *v, struct cursor c, uint64_t size)
+{
+    const uint8_t *tag = cursor_take(&c, RECORD_HEADER_SIZE);
+    const unsigned i = v->r->id_size;
+    struct LOAD_CLASS load;
+    struct FRAME frame;
+    struct TRACE trace;
+    struct START_THREAD start;
+    struct UTF8 string;
+
+    if (*tag == TAG_UTF8 && read_UTF8(&c, i, &string))
+        keymap_put(&v->strings, string.id, size < 64 ? kind_of_string(c) : TEXT_OTHER);
+    else if (*tag == TAG_LOAD_CLASS && read_LOAD_CLASS(&c, i, &load))
+        read_load_class(v, &load);
+    else if (*tag == TAG_FRAME && read_FRAME(&c, i, &frame)) {
+        name(v, frame.method, NAMED_OTHER, 0);
+        name(v, frame.signature, NAMED_SIGNATURE, 0);
+        name(v, frame.source, NAMED_OTHER, 0);
+        keymap_put(&v->serials, frame.class_serial, 0);
+        keymap_put(&v->frames, frame.id, 0);
+    } else if (*tag == TAG_TRACE && read_TRACE(&c, i, &trace)) {
+        keymap_put(&v->traces, trace.trace_serial, 0);
+    } else if (*tag == TAG_START_THREAD && read_START_THREAD(&c, i, &start)) {
+        use_trace(v, start.trace_serial);
+        keymap_add(&v->thread_traces, start.trace_serial, start.thread_serial, &(uint64_t){0});
+        name(v, start.name, NAMED_OTHER, 0);
+        name(v, start.group, NAMED_OTHER, 0);
+        name(v, start.parent_group, NAMED_OTHER, 0);
+    }
+}
+
+/* ---- Sub-records ---- */
+
+static void read_class(struct survey *v, struct cursor c)
+{
+    const unsigned i = v->r->id_size;
+    struct CLASS_DUMP dump;
+    struct seen_class *class, *super;
+    const uint8_t *p;
+    struct entry e;
+    uint64_t own = 0;
+
+    if (!read_CLASS_DUMP(&c, i, &dump))
+        return;
+    use_trace(v, dump.trace_serial);
+    p = c.at;
+    for (uint16_t n = read_count(&p); n; n--)
+        read_entry(&p, SIZE_OF(CONSTANT, i), i, &e);
+    for (uint16_t n = read_count(&p); n; n--) {
+        read_entry(&p, SIZE_OF(STATIC_FIELD, i), i, &e);
+        name(v, get_id(e.head, i), NAMED_OTHER, 0);
+    }
+    for (uint16_t n = read_count(&p); n; n--, p += SIZE_OF(INSTANCE_FIELD, i)) {
+        name(v, get_id(p, i), NAMED_OTHER, 0);
+        own += type_size(p[i], i);
+    }
+    super = touch_class(v, dump.super_id);
+    if (super)
+        super->is_used = true;
+    class = touch_class(v, dump.class_id);
+    if (!class || class->is_here)
+        return;
+    class->super = dump.super_id;
+    class->own = own;
+    class->declared = dump.instance_size;
+    class->is_here = class->is_dumped = true;
+}
+
+static void read_object(struct survey *v, struct cursor c)
+{
+    const unsigned i = v->r->id_size;
+    const uint8_t *tag = cursor_take(&c, 1);
+    struct INSTANCE_DUMP instance;
+    struct OBJECT_ARRAY_DUMP objects;
+    struct PRIMITIVE_ARRAY_DUMP values;
+    struct seen_class *class;
+
+    if (*tag == SUB_INSTANCE_DUMP && read_INSTANCE_DUMP(&c, i, &instance)) {
+        note_id(v, instance.object_id);
+        use_trace(v, instance.trace_serial);
+        class = touch_class(v, instance.class_id);
+        if (class) {
+            vote(&class->size, instance.bytes, 1);
+            class->is_used = true;
+            class->objects++;
+        }
+    } else if (*tag == SUB_OBJECT_ARRAY_DUMP && read_OBJECT_ARRAY_DUMP(&c, i, &objects)) {
+        note_id(v, objects.object_id);
+        use_trace(v, objects.trace_serial);
+        class = touch_class(v, objects.class_id);
+        if (class) {
+            class->is_of_arrays |= !class->size.weight;
+            class->is_used = true;
+            class->objects++;
+        }
+    } else if (*tag == SUB_PRIMITIVE_ARRAY_DUMP && read_PRIMITIVE_ARRAY_DUMP(&c, i, &values)) {
+        note_id(v, values.object_id);
+        use_trace(v, values.trace_serial);
+        v->array_types |= 1U << values.type;
+    }
+}
+
+/* The stack trace of a thread has at least the frames that roots name. */
+static void read_root(struct survey *v, struct cursor c)
+{
+    const unsigned i = v->r->id_size;
+    const uint8_t *tag = cursor_take(&c, 1);
+    struct ROOT_THREAD_OBJECT thread;
+    struct ROOT_FRAME root;
+    uint64_t depth = 0;
+
+    if (*tag == SUB_ROOT_THREAD_OBJECT && read_ROOT_THREAD_OBJECT(&c, i, &thread)) {
+        use_trace(v, thread.trace_serial);
+        keymap_put(&v->thread_traces, thread.trace_serial, thread.thread_serial);
+    } else if ((*tag == SUB_ROOT_JAVA_FRAME || *tag == SUB_ROOT_JNI_LOCAL) && read_ROOT_FRAME(&c, i, &root) &&
+               root.frame >= 0 && root.frame < SURVEY_DEPTH_MOST) {
+        keymap_get(&v->depths, root.thread_serial, &depth);
+        if ((uint64_t)root.frame >= depth)
+            keymap_put(&v->depths, root.thread_serial, (uint64_t)root.frame + 1);
+    }
+}
+
+/* ---- Reading the copy ---- */
+
+static struct cursor next_bytes(struct input *in, size_t most)
+{
+    size_t n = input_need(in, most);
+
+    return (struct cursor){in->at, in->at + (n < most ? n : most)};
+}
+
+static bool read_heap(struct survey *v, uint64_t end)
+{
+    struct repair *r = v->r;
+    struct measure m;
+
+    while (r->in.offset < end && input_need(&r->in, 1)) {
+        if (!repair_measure_next(r, &m))
+            return false;
+        if (*r->in.at == SUB_CLASS_DUMP && input_need(&r->in, (size_t)m.size) >= m.size)
+            read_class(v, (struct cursor){r->in.at + 1, r->in.at + m.size});
+        else if (*r->in.at >= SUB_INSTANCE_DUMP && *r->in.at <= SUB_PRIMITIVE_ARRAY_DUMP)
+            read_object(v, next_bytes(&r->in, 64));
+        else
+            read_root(v, next_bytes(&r->in, 64));
+        input_skip(&r->in, m.size);
+    }
+    return true;
+}
+
+static bool read_copy(struct survey *v)
+{
+    struct repair *r = v->r;
+    bool is_series = false;
+
+    r->heap_dump = 0;
+    input_skip(&r->in, HEADER_SIZE);
+    while (!r->memory.exhausted && input_need(&r->in, RECORD_HEADER_SIZE) >= RECORD_HEADER_SIZE) {
+        uint8_t tag = *r->in.at;
+        uint64_t length = get_u4(r->in.at + RECORD_LENGTH_AT);
+
+        if (!r->in.offset || r->in.offset == HEADER_SIZE)
+            v->time = get_u4(r->in.at + RECORD_TIME_AT);
+        if (is_heap(tag)) {
+            if (!is_series && r->heap_dump)
+                end_heap_dump(v);
+            r->heap_dump += !is_series;
+            is_series |= tag == TAG_HEAP_DUMP_SEGMENT;
+            input_skip(&r->in, RECORD_HEADER_SIZE);
+            if (!read_heap(v, r->in.offset + length))
+                return true; /* the next check says what is wrong here */
+            continue;
+        }
+        is_series &= tag != TAG_HEAP_DUMP_END;
+        read_record(v, next_bytes(&r->in, length < 64 ? RECORD_HEADER_SIZE + (size_t)length : RECORD_HEADER_SIZE + 64),
+                    RECORD_HEADER_SIZE + length);
+        input_skip(&r->in, RECORD_HEADER_SIZE + length);
+    }
+    if (r->heap_dump)
+        end_heap_dump(v);
+    return !r->in.error && !r->memory.exhausted;
+}
+
+bool stand_ins_make(struct repair *r)
+{
+    struct survey v = {.r = r, .frames_left = SURVEY_FRAMES_MOST};
+    struct keymap *maps[] = {&v.class_index, &v.strings, &v.named,         &v.serials, &v.traces,
+                             &v.used_traces, &v.depths,  &v.thread_traces, &v.frames};
+    bool is_read;
+
+    stand_ins_clear(r);
+    r->stand_ins.rounds++;
+    for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
+        keymap_init(maps[i], &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
+    is_read = read_copy(&v);
+    if (is_read)
+        survey_make_definitions(&v);
+    for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
+        keymap_clear(maps[i]);
+    memory_put(&r->memory, v.classes, v.class_capacity * sizeof *v.classes);
+    memory_put(&r->memory, v.touched, v.touched_capacity * sizeof *v.touched);
+    memory_put(&r->memory, v.names, v.name_capacity * sizeof *v.names);
+    memory_put(&r->memory, v.trace_serials, v.trace_capacity * sizeof *v.trace_serials);
+    memory_put(&r->memory, v.field_names, v.field_name_capacity * sizeof *v.field_names);
+    return is_read && !r->memory.exhausted;
+}

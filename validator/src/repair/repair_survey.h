@@ -1,0 +1,91 @@
+/* What a copy has and what it lacks, found by reading it once: for stand-ins. */
+#ifndef HPROF_REPAIR_SURVEY_H
+#define HPROF_REPAIR_SURVEY_H
+
+#include "repair/repair_copy.h"
+
+/* A value for which most of the weight votes: the majority if there is one. */
+struct vote {
+    uint64_t value, weight;
+};
+
+static inline void vote(struct vote *v, uint64_t value, uint64_t weight)
+{
+    if (v->value == value) {
+        v->weight += weight;
+    } else if (v->weight < weight) {
+        v->value = value;
+        v->weight = weight - v->weight;
+    } else {
+        v->weight -= weight;
+    }
+}
+
+/* A class that is loaded, dumped, or only used. What is about dumps is of the heap dump with the number `heap_dump`. */
+struct seen_class {
+    uint64_t id, heap_dump;
+    uint64_t super, own, declared; /* of the CLASS_DUMP: the bytes of its own fields, and of its instances as it says */
+    uint64_t objects;              /* instances and arrays, in all heap dumps */
+    struct vote size;              /* of its instances; of a missing class, also as far as its subclasses tell */
+    uint64_t below, missing; /* once `is_resolved`: bytes of the fields from here up to the missing class, and its index */
+    uint8_t array_type;      /* of a class of primitive arrays that is made */
+    bool is_loaded, is_dumped;
+    bool is_here, is_used; /* in this heap dump: dumped, used */
+    bool is_resolved, is_of_arrays;
+    bool is_counted;
+};
+#define NOT_MISSING UINT64_MAX
+enum { SURVEY_DEPTH_MOST = 1 << 16 /* no stack is deeper in a dump */, SURVEY_FRAMES_MOST = 1 << 20 };
+
+enum named_kind { NAMED_CLASS, NAMED_SIGNATURE, NAMED_OTHER };
+
+struct survey {
+    struct repair *r;
+    uint32_t time; /* of the first record */
+
+    struct seen_class *classes;
+    size_t class_count, class_capacity;
+    struct keymap class_index; /* by ID */
+    size_t *touched;           /* indices of those that the present heap dump has or uses */
+    size_t touched_count, touched_capacity;
+    unsigned array_types;                                /* of the arrays of the present heap dump, bits by element type */
+    uint64_t array_classes[TYPE_LONG + 1], object_class; /* IDs of loaded classes, or of new ones; 0 for none */
+    bool is_object_new;                                  /* java.lang.Object was not loaded */
+
+    struct keymap strings; /* those that are defined: ID to enum text_kind */
+    struct keymap named;   /* those that are named before they are defined, if ever */
+    struct named {
+        uint64_t id, class_id;
+        enum named_kind kind;
+    } * names; /* the same, in their order */
+    size_t name_count, name_capacity;
+    struct keymap serials; /* class serials, also those that only frames name */
+    struct keymap traces, used_traces;
+    uint32_t *trace_serials; /* those that are used before they are defined, if ever */
+    size_t trace_count, trace_capacity;
+    uint32_t last_trace;
+    struct keymap depths;        /* by thread serial: the frames that roots name, at least */
+    struct keymap thread_traces; /* by stack trace serial: the serial of its thread */
+    struct keymap frames;        /* IDs of frames */
+    uint64_t frame;              /* the ID of the stand-in for frames; 0 for none yet */
+    uint64_t frames_left;        /* that stand-ins for stack traces may still have: real dumps have fewer */
+
+    uint64_t *field_names;
+    size_t field_name_count, field_name_capacity;
+    uint64_t last_string;
+    uint32_t last_serial;
+
+    uint8_t page[512]; /* IDs that a new class may have: which ones are used */
+};
+
+/* A class that was seen, or NULL. */
+struct seen_class *survey_class(struct survey *v, uint64_t id);
+
+/* The ID of a class that is not in the dump; 0 if there is none left. */
+uint64_t survey_new_class(struct survey *v);
+/* A CLASS_DUMP for the present heap dump. False if a class cannot have so many fields. */
+bool survey_make_class(struct survey *v, const struct seen_class *c, uint64_t super, uint64_t own);
+/* All records, once the whole copy was read. */
+void survey_make_definitions(struct survey *v);
+
+#endif

@@ -1,0 +1,285 @@
+"""Kills a VM of JDK 22 or later while it dumps, joins and repairs what it leaves, and compares the copy with the files.
+
+A VM that dumps with several threads writes FILE, FILE.p0, FILE.p1, ..., and then appends the parts to FILE one after the other.
+The reader here is independent of the validator.
+
+    killed.py [--times N] [--seed N] [--root ROOT] [--folder FOLDER] JDK...     prints what each kill left
+"""
+
+import argparse
+import contextlib
+import os
+import random
+import re
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import zlib
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from losses import CLASS, HEADER, HEAP_DUMP, RECORD_HEADER, SEGMENT, Shapes
+from tool import TOOL
+
+UTF8, LOAD_CLASS, END = 1, 2, 0x2C
+STAND_IN = re.compile(rb"\[*L?unknown([/.]Class(_0x[0-9a-f]+)?;?)?|unknown(_0x[0-9a-f]+|\d+)|\[[ZCFDBSIJ]|java/lang/Object|\(\)V")
+
+PROGRAM = """
+import java.util.*;
+
+public class Fill {
+    static List<Object> kept = new ArrayList<>();
+
+    public static void main(String[] arguments) throws Exception {
+        for (int i = 0; i < Integer.parseInt(arguments[0]); i++) {
+            kept.add(new long[] {i});
+            if (i % 4 == 0)
+                kept.add("text " + i);
+            if (i % 9 == 0)
+                kept.add(new Object[] {kept.get(i / 2), new HashMap<>()});
+        }
+        System.out.println("ready");
+        System.out.flush();
+        Thread.sleep(1000000);
+    }
+}
+"""
+
+
+# ---- What files hold -------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Content:
+    """Whole records and sub-records."""
+
+    records: Counter[bytes] = field(default_factory=Counter)  # without their headers
+    roots: Counter[bytes] = field(default_factory=Counter)
+    objects: dict[int, bytes] = field(default_factory=dict)  # also classes
+    again: int = 0  # objects that are defined twice
+
+
+def inflate(data: bytes) -> bytes:
+    """All that can be inflated."""
+    found = b""
+    while data[:2] == b"\x1f\x8b":
+        inflater = zlib.decompressobj(31)
+        try:
+            found += inflater.decompress(data)
+        except zlib.error:
+            break
+        data = inflater.unused_data
+    return found
+
+
+def read_file(path: Path) -> bytes:
+    data = path.read_bytes()
+    return inflate(data) if data[:2] == b"\x1f\x8b" else data
+
+
+def subrecords(data: bytes, at: int, end: int, shapes: Shapes) -> Iterator[bytes]:
+    """Those that are whole, up to the end of their record or of the data."""
+    while at < end:
+        try:
+            size = shapes.size(data, at)
+        except (struct.error, IndexError):
+            return
+        if at + size > min(end, len(data)):
+            return
+        yield data[at : at + size]
+        at += size
+
+
+def read_content(data: bytes, id_size: int, to: Content, part: bool) -> None:
+    shapes, at = Shapes(id_size), 0 if part else HEADER
+    while at + RECORD_HEADER <= len(data):
+        tag, _, length = struct.unpack_from(">BII", data, at)
+        body, end = at + RECORD_HEADER, at + RECORD_HEADER + length
+        if tag in {HEAP_DUMP, SEGMENT}:
+            for one in subrecords(data, body, end, shapes):
+                if 0x20 <= one[0] <= 0x23:
+                    key = int.from_bytes(one[1 : 1 + id_size], "big")
+                    to.again += key in to.objects
+                    to.objects[key] = one
+                else:
+                    to.roots[one] += 1
+        elif end <= len(data) and tag != END:
+            to.records[bytes([tag]) + data[body:end]] += 1
+        at = end
+
+
+def overlap(files: list[bytes]) -> int:
+    """How many bytes at the end of the first file are the beginning of another: the VM was killed while it appended that."""
+    first, at = files[0], HEADER
+    while at + RECORD_HEADER <= len(first):
+        for part in files[1:] if first[at] == SEGMENT else []:
+            if part[:RECORD_HEADER] == first[at : at + RECORD_HEADER] and part.startswith(first[at:]):
+                return len(first) - at
+        at += RECORD_HEADER + int.from_bytes(first[at + 5 : at + 9], "big")
+    return 0
+
+
+def expected(files: list[bytes]) -> Content:
+    """All that is whole in any file, once."""
+    id_size = int.from_bytes(files[0][HEADER - 12 : HEADER - 8], "big")
+    content = Content()
+    read_content(files[0][: len(files[0]) - overlap(files)], id_size, content, part=False)
+    for part in files[1:]:
+        read_content(part, id_size, content, part=True)
+    return content
+
+
+def differences(files: list[bytes], copy: bytes) -> list[str]:
+    """What the copy lacks of the files, and what it has that they lack, but for stand-ins."""
+    right, found, wrong = expected(files), Content(), []
+    id_size = int.from_bytes(copy[HEADER - 12 : HEADER - 8], "big")
+    read_content(copy, id_size, found, part=False)
+    lost = [key for key, one in right.objects.items() if found.objects.get(key) != one]
+    if lost:
+        wrong.append(f"{len(lost)} objects lost or changed, such as {lost[0]:#x}")
+    if found.again or right.again:
+        wrong.append(f"{found.again} objects twice, in the files {right.again}")
+    new = [key for key, one in found.objects.items() if key not in right.objects and one[0] != CLASS]
+    if new:
+        wrong.append(f"{len(new)} objects are new, such as {new[0]:#x}")
+    if found.roots != right.roots:
+        wrong.append(f"roots: {(right.roots - found.roots).total()} lost, {(found.roots - right.roots).total()} new")
+    if right.records - found.records:
+        wrong.append(f"{(right.records - found.records).total()} records lost")
+    for record in found.records - right.records:
+        if record[0] == UTF8 and not STAND_IN.fullmatch(record[1 + id_size :]):
+            wrong.append(f"a new name: {record!r}")
+    return wrong
+
+
+# ---- Kills -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Machine:
+    """A JDK, in a root of its own or not, and a folder that both see."""
+
+    home: str
+    root: str
+    folder: Path
+
+    def command(self, program: str, *arguments: str) -> list[str]:
+        return (["chroot", self.root] if self.root else []) + [f"{self.home}/bin/{program}", *arguments]
+
+    def inside(self, path: Path) -> str:
+        return "/" + str(path.relative_to(self.root)) if self.root else str(path)
+
+
+def start(machine: Machine, objects: int, threads: int) -> "subprocess.Popen[bytes]":
+    options = [f"-XX:ParallelGCThreads={threads}", "-XX:+UseParallelGC", "-Xmx600m"]
+    vm = subprocess.Popen(
+        machine.command("java", *options, "-cp", machine.inside(machine.folder), "Fill", str(objects)), stdout=subprocess.PIPE
+    )
+    assert vm.stdout is not None
+    if vm.stdout.readline() != b"ready\n":
+        raise RuntimeError("the program did not start")
+    return vm
+
+
+def written(dump: Path, most: dict[Path, int]) -> int:
+    """Bytes that the VM has written so far; parts that are gone count, too."""
+    for path in dump.parent.glob(dump.name + "*"):
+        with contextlib.suppress(FileNotFoundError):
+            most[path] = max(most.get(path, 0), path.stat().st_size)
+    return sum(most.values())
+
+
+def dump_and_kill(machine: Machine, objects: int, threads: int, gz: bool, share: float | None, total: int) -> tuple[Path, int]:
+    """Kills the VM once it has written this share; or lets it end. The dump, and how much was written."""
+    dump, vm, most = machine.folder / "heap.hprof", start(machine, objects, threads), dict[Path, int]()
+    for old in machine.folder.glob("heap.hprof*"):
+        old.unlink()
+    more = [f"-parallel={threads}"] + (["-gz=1"] if gz else [])
+    command = machine.command("jcmd", str(vm.pid), "GC.heap_dump", *more, machine.inside(dump))
+    jcmd = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 300
+    while jcmd.poll() is None and time.monotonic() < deadline:
+        if share is not None and written(dump, most) >= share * total > 0:
+            break
+        if share is None:
+            written(dump, most)
+        time.sleep(0.0005)
+    vm.send_signal(signal.SIGKILL)
+    vm.wait()
+    jcmd.wait()
+    return dump, written(dump, most)
+
+
+def kills(machine: Machine, times: int, dice: random.Random, objects: int) -> Iterator[tuple[str, Path]]:
+    """What each kill left."""
+    (machine.folder / "Fill.java").write_text(PROGRAM)
+    subprocess.run(machine.command("javac", machine.inside(machine.folder / "Fill.java")), check=True)
+    totals = dict[tuple[int, bool], int]()
+    for _ in range(times):
+        how = (dice.choice([2, 4]), bool(dice.randrange(2)))
+        if how not in totals:
+            totals[how] = dump_and_kill(machine, objects, *how, None, 0)[1]
+        share = dice.random()
+        dump, _ = dump_and_kill(machine, objects, *how, share, totals[how])
+        yield f"{how[0]} threads, {'gzip' if how[1] else 'plain'}, killed at {share:.0%}", dump
+
+
+def parts_of(dump: Path) -> list[Path]:
+    found = [path for path in dump.parent.glob(dump.name + ".p*") if path.name.rpartition(".p")[2].isdigit()]
+    return sorted(found, key=lambda path: int(path.name.rpartition(".p")[2]))
+
+
+def check_kill(dump: Path) -> tuple[list[str], str]:
+    """What is wrong with the repaired dump, and what was found."""
+    copy = dump.with_name("copy.hprof")
+    copy.unlink(missing_ok=True)
+    if not dump.exists():
+        return [], "there is no file yet"
+    files = [read_file(path) for path in [dump, *parts_of(dump)]]
+    sizes = ", ".join(str(len(data)) for data in files)
+    done = subprocess.run([TOOL, "--repair", copy, dump], capture_output=True, text=True, check=False, timeout=600)
+    if len(files[0]) < HEADER:
+        return ([] if done.returncode == 1 and not copy.exists() else [f"status {done.returncode}"]), f"no header: {sizes}"
+    if done.returncode:
+        return [f"status {done.returncode}: {done.stderr}"], sizes
+    wrong = differences(files, copy.read_bytes())
+    check = subprocess.run([TOOL, "--allow-incomplete", copy], capture_output=True, text=True, check=False, timeout=600)
+    if check.returncode:
+        wrong.append(check.stdout)
+    count = re.search(r"class lost: (\d+)", done.stdout)
+    return wrong, f"{sizes}; overlap {overlap(files)}; class lost: {count.group(1) if count else 0}"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--times", type=int, default=20)
+    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 32))
+    parser.add_argument("--objects", type=int, default=200_000)
+    parser.add_argument("--root", default="", help="a root that has the JDK and /proc")
+    parser.add_argument("--keep", type=Path, help="a folder for the repaired dumps")
+    parser.add_argument("jdk", nargs="+", help="its home, in the root")
+    given = parser.parse_args()
+    print(f"seed {given.seed}")
+    failed = 0
+    for home in given.jdk:
+        with tempfile.TemporaryDirectory(dir=f"{given.root}/tmp" if given.root else None) as folder:
+            machine = Machine(home, given.root, Path(folder))
+            dice = random.Random(f"{given.seed} {home}")
+            for i, (how, dump) in enumerate(kills(machine, given.times, dice, given.objects)):
+                wrong, found = check_kill(dump)
+                failed += bool(wrong)
+                print(f"{home}: {how}: {found}{''.join(f'{chr(10)}    {one}' for one in wrong)}", flush=True)
+                copy = dump.with_name("copy.hprof")
+                if given.keep and copy.exists():
+                    shutil.copy(copy, given.keep / f"{Path(home).name}-{os.getpid()}-{i}.hprof")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

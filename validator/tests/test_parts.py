@@ -1,0 +1,207 @@
+"""Dumps in parts, as a VM that was killed while it dumped leaves them, joined and repaired."""
+
+import gzip
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from dumps import OBJECT, VALID, dump, instance, record
+from killed import Machine, check_kill, differences, kills, overlap, parts_of, read_file
+from losses import HEADER
+from tool import run
+
+DRAWS = 12
+
+
+def generate(folder: Path, *options: str) -> Path:
+    if "HPROF_GEN" not in os.environ:
+        pytest.skip("needs hprof-gen")
+    path = folder / "heap.hprof"
+    command: list[str | Path] = [
+        os.environ["HPROF_GEN"],
+        "--like",
+        "hotspot",
+        "--objects",
+        "4000",
+        "--segment-size",
+        "5k",
+        *options,
+        "-o",
+        path,
+    ]
+    subprocess.run(command, check=True)
+    return path
+
+
+def repair(folder: Path, *options: str | Path) -> tuple[bytes, str]:
+    done = run("--repair", "copy", *options, "heap.hprof", cwd=folder)
+    assert (done.status, done.err) == (0, "")
+    check = run("--allow-incomplete", "copy", cwd=folder)
+    assert check.status == 0, check.out
+    return (folder / "copy").read_bytes(), done.out
+
+
+def test_what_is_whole_in_any_file_is_in_the_copy_once(tmp_path: Path) -> None:
+    seed = random.SystemRandom().randrange(1 << 32)
+    dice = random.Random(seed)
+    for i in range(DRAWS):
+        folder = tmp_path / str(i)
+        folder.mkdir()
+        how = f"parts:{dice.randrange(1, 7)}@{dice.random():.4f}"
+        path = generate(folder, "--seed", str(dice.randrange(1 << 30)), "--damage", how)
+        if dice.randrange(2):
+            cut_parts(dice, [path, *parts_of(path)])
+        if dice.randrange(2):
+            for one in [path, *parts_of(path)]:
+                one.write_bytes(gzip.compress(one.read_bytes(), 1))
+        files = [read_file(one) for one in [path, *parts_of(path)]]
+        done = run("--repair", "copy", "heap.hprof", cwd=folder)
+        if len(files[0]) < HEADER:
+            assert (done.status, (folder / "copy").exists()) == (1, False)
+            continue
+        assert done.status == 0, f"seed {seed}, draw {i}, {how}: {done.err}"
+        wrong = differences(files, (folder / "copy").read_bytes())
+        assert not wrong, f"seed {seed}, draw {i}, {how}, {[len(data) for data in files]}: {wrong}"
+        check = run("--allow-incomplete", "copy", cwd=folder)
+        assert check.status == 0, f"seed {seed}, draw {i}, {how}: {check.out}"
+
+
+def cut_parts(dice: random.Random, files: list[Path]) -> None:
+    """Not only at pages. A part that the VM was appending to FILE is whole."""
+    if overlap([read_file(path) for path in files]):
+        return
+    for path in files[1:]:
+        data = path.read_bytes()
+        path.write_bytes(data[: dice.randrange(len(data) + 1)])
+
+
+def test_a_part_that_is_in_the_file_already_is_kept_once(tmp_path: Path) -> None:
+    """A kill while the VM appends a part: all of the part is still there."""
+    whole = generate(tmp_path).read_bytes()
+    seed = random.SystemRandom().randrange(1 << 32)
+    dice = random.Random(seed)
+    segments = [at for at in record_offsets(whole) if whole[at] == 0x1C]
+    for i in range(DRAWS):
+        first, second = sorted(dice.sample(segments[1:], 2))
+        end = dice.choice([first, second, dice.randrange(first, second + 1), dice.randrange(first, min(first + 40, second))])
+        files = [whole[:end], whole[first:second], whole[second : -len(record(0x2C, b""))]]
+        for name, data in zip(["", ".p3", ".p11"], files, strict=True):
+            (tmp_path / f"heap.hprof{name}").write_bytes(data)
+        copy, text = repair(tmp_path)
+        assert copy == whole, f"seed {seed}, draw {i}: {first:#x} to {second:#x}, {end:#x}: {text}"
+        assert "joined with: heap.hprof.p3, heap.hprof.p11\n" in text
+        assert ("taken once" in text) == (end >= first + 9)
+
+
+def record_offsets(data: bytes) -> list[int]:
+    found, at = list[int](), HEADER
+    while at < len(data):
+        found.append(at)
+        at += 9 + int.from_bytes(data[at + 5 : at + 9], "big")
+    return found
+
+
+def divide(data: bytes, folder: Path, names: tuple[str, str] = ("heap.hprof.p0", "heap.hprof.p1")) -> None:
+    """FILE with the records before the objects, and two parts."""
+    segments = [at for at in record_offsets(data) if data[at] == 0x1C]
+    middle = segments[len(segments) // 2]
+    (folder / "heap.hprof").write_bytes(data[: segments[0]])
+    (folder / names[0]).write_bytes(data[segments[0] : middle])
+    (folder / names[1]).write_bytes(data[middle:-9])
+
+
+def test_parts_that_lie_elsewhere_are_named(tmp_path: Path) -> None:
+    whole = generate(tmp_path).read_bytes()
+    (tmp_path / "elsewhere").mkdir()
+    divide(whole, tmp_path, ("elsewhere/one", "elsewhere/two"))
+    copy, _ = repair(tmp_path, "--parts", "elsewhere/one,elsewhere/two")
+    assert copy == whole
+    done = run("--parts", "elsewhere/one", "heap.hprof", cwd=tmp_path)
+    assert (done.status, "--parts goes with --repair" in done.err) == (2, True)
+    done = run("--parts", ",", "--repair", "copy", "heap.hprof", cwd=tmp_path)
+    assert done.status == 2
+    done = run("--parts", "nowhere", "--repair", "copy", "heap.hprof", cwd=tmp_path)
+    assert (done.status, done.err) == (3, "hprof-validate: nowhere: No such file or directory\n")
+    done = run("--parts", "elsewhere/one", "--repair", "elsewhere/one", "heap.hprof", cwd=tmp_path)
+    assert (done.status, "would overwrite the input" in done.err) == (2, True)
+
+
+def test_a_truncated_part_takes_no_bytes_of_the_next(tmp_path: Path) -> None:
+    array = b"\x23" + (1 << 20).to_bytes(8, "big") + bytes(4) + (1000).to_bytes(4, "big") + b"\x08" + bytes(1000)
+    objects = [instance(0x2000 + 8 * i, OBJECT) for i in range(40)]
+    start = dump()[:-9]
+    (tmp_path / "heap.hprof").write_bytes(start)
+    (tmp_path / "heap.hprof.p0").write_bytes(record(0x1C, objects[0] + array)[:-600])
+    (tmp_path / "heap.hprof.p1").write_bytes(record(0x1C, b"".join(objects[1:])))
+    copy, text = repair(tmp_path, "--no-stand-ins")
+    assert copy == start + record(0x1C, objects[0]) + record(0x1C, b"".join(objects[1:])) + record(0x2C, b"")
+    assert "418 bytes   1 PRIMITIVE_ARRAY_DUMP byte[]\n" in text
+
+
+def test_parts_of_another_dump_are_refused(tmp_path: Path) -> None:
+    whole = generate(tmp_path, "--seed", "1").read_bytes()
+    other = generate(tmp_path, "--seed", "2").read_bytes()
+    divide(other, tmp_path)
+    segments = [at for at in record_offsets(whole) if whole[at] == 0x1C]
+    (tmp_path / "heap.hprof").write_bytes(whole[: segments[len(segments) // 2]])
+    done = run("--repair", "copy", "heap.hprof", cwd=tmp_path)
+    assert (done.status, done.out) == (1, "")
+    assert re.fullmatch(r"hprof-validate: heap\.hprof\.p[01]: belongs to another dump: .*\n", done.err)
+    assert not (tmp_path / "copy").exists()
+    (tmp_path / "heap.hprof.p0").write_bytes(VALID)
+    done = run("--repair", "copy", "heap.hprof", cwd=tmp_path)
+    assert (done.status, done.err.startswith("hprof-validate: heap.hprof.p0: has a header")) == (1, True)
+
+
+def test_an_empty_file_gives_no_copy(tmp_path: Path) -> None:
+    divide(generate(tmp_path).read_bytes(), tmp_path)
+    (tmp_path / "heap.hprof").write_bytes(b"")
+    done = run("--repair", "copy", "heap.hprof", cwd=tmp_path)
+    assert (done.status, done.out, (tmp_path / "copy").exists()) == (1, "", False)
+
+
+def test_parts_beside_a_complete_dump_are_not_used(tmp_path: Path) -> None:
+    whole = generate(tmp_path).read_bytes()
+    (tmp_path / "heap.hprof.p0").write_bytes(record(0x1C, instance(0x7777777777778, OBJECT)))
+    copy, text = repair(tmp_path)
+    assert copy == whole
+    assert "not used, because FILE is complete: heap.hprof.p0\n" in text
+
+
+def test_reports_say_which_parts_there_are(tmp_path: Path) -> None:
+    whole = generate(tmp_path).read_bytes()
+    divide(whole, tmp_path)
+
+    def facts() -> dict[str, object]:
+        found = json.loads(run("--format", "json", "heap.hprof", cwd=tmp_path).out)["files"][0]
+        assert "heap.hprof.p0" in run("--format", "sarif", "heap.hprof", cwd=tmp_path).out
+        assert "heap.hprof.p0" in run("--format", "junit", "heap.hprof", cwd=tmp_path).out
+        return {"complete": found["complete"], **found["parts"]}
+
+    names = ["heap.hprof.p0", "heap.hprof.p1"]
+    assert facts() == {"complete": False, "files": names, "stale": False}
+    (tmp_path / "heap.hprof").write_bytes(whole)
+    assert facts() == {"complete": True, "files": names, "stale": True}
+    found = json.loads(run("--format", "json", "-", cwd=tmp_path, stdin=whole).out)["files"][0]
+    assert found["parts"] is None
+
+
+JDK = next((home for home in sorted(Path("/usr/lib/jvm").glob("*")) if (home / "bin/jcmd").exists() and
+            (release := home / "release").exists() and
+            (found := re.search(r'JAVA_VERSION="(\d+)', release.read_text())) and int(found[1]) >= 22), None)  # fmt: skip
+
+
+@pytest.mark.skipif(JDK is None or "HPROF_SLOW" in os.environ, reason="no JDK of 22 or later")
+def test_what_a_killed_vm_leaves(tmp_path: Path) -> None:
+    """Some moments; ci/full has more."""
+    seed = random.SystemRandom().randrange(1 << 32)
+    machine = Machine(str(JDK), "", tmp_path)
+    for how, path in kills(machine, 3, random.Random(seed), 60_000):
+        wrong, found = check_kill(path)
+        assert not wrong, f"seed {seed}, {how}, {found}: {wrong}"
+    shutil.rmtree(tmp_path, ignore_errors=True)

@@ -1,0 +1,130 @@
+"""Stand-ins of --repair: objects are kept whose class, name or stack trace is lost, and nothing else is invented."""
+
+import os
+import random
+import re
+import struct
+import subprocess
+from pathlib import Path
+
+import pytest
+from dumps import OBJECT, VALID, class_dump, instance, load_class, object_array, record, utf8
+from killed import Content, read_content
+from tool import SOURCE, run
+
+from hprof_conformance import gold
+
+HEADER = 31
+GOLD = ("agent8", "jdk8", "jdk17", "jdk25", "sa17")
+END = record(0x2C, b"")
+
+
+def repair(data: bytes, folder: Path, *options: str) -> tuple[bytes, str]:
+    (folder / "broken").write_bytes(data)
+    done = run(*options, "--repair", "copy", "broken", cwd=folder)
+    assert (done.status, done.err) == (0, "")
+    check = run("--allow-incomplete", "--profile", "strict", "--disable", "REF,CLS-017", "copy", cwd=folder)
+    assert "error[" not in check.out or "profile strict" not in done.out, check.out
+    return (folder / "copy").read_bytes(), done.out
+
+
+def content(data: bytes) -> Content:
+    found = Content()
+    read_content(data, struct.unpack_from(">I", data, 19)[0], found, part=False)
+    return found
+
+
+def definitions(data: bytes, tag: int) -> list[tuple[int, int]]:
+    """Where the records of the tag are."""
+    found, at = list[tuple[int, int]](), HEADER
+    while at < len(data):
+        end = at + 9 + int(struct.unpack_from(">I", data, at + 5)[0])
+        if data[at] == tag:
+            found.append((at, end))
+        at = end
+    return found
+
+
+def without(data: bytes, one: bytes) -> bytes:
+    """The dump without a sub-record, in a heap dump record of the right length."""
+    at = data.index(one)
+    heap = next(start for tag in (0x0C, 0x1C) for start, end in definitions(data, tag) if start < at < end)
+    length = int(struct.unpack_from(">I", data, heap + 5)[0]) - len(one)
+    return data[: heap + 5] + struct.pack(">I", length) + data[heap + 9 : at] + data[at + len(one) :]
+
+
+@pytest.mark.parametrize("name", GOLD)
+@pytest.mark.parametrize("tag", [1, 2, 5, 0x20])
+def test_what_is_defined_by_a_lost_record_is_kept(name: str, tag: int, tmp_path: Path) -> None:
+    """Some UTF8, LOAD_CLASS, TRACE or CLASS_DUMP of a real dump are taken out: all else is in the copy, and only they are new."""
+    seed = random.SystemRandom().randrange(1 << 32)
+    dice = random.Random(seed)
+    data = gold.read(SOURCE, name)
+    (i,) = struct.unpack_from(">I", data, 19)
+    before = content(data)
+    if tag == 0x20:
+        lost = dice.sample([one for one in before.objects.values() if one[0] == 0x20], 5)
+        broken = data
+        for one in lost:
+            broken = without(broken, one)
+    else:
+        chosen = definitions(data, tag)
+        chosen = sorted(dice.sample(chosen, min(5, len(chosen))), reverse=True)
+        broken, lost = data, [data[at:end] for at, end in chosen]
+        for at, end in chosen:
+            broken = broken[:at] + broken[end:]
+    copy, text = repair(broken, tmp_path)
+    after = content(copy)
+    ids = {int.from_bytes(one[1 : 1 + i], "big") for one in lost} if tag == 0x20 else set()
+    wrong = [key for key, one in before.objects.items() if key not in ids and after.objects.get(key) != one]
+    assert not wrong, f"seed {seed}: {len(wrong)} lost or changed, such as {wrong[0]:#x}: {text}"
+    new = [key for key, one in after.objects.items() if key not in before.objects and one[0] != 0x20]
+    assert not new, f"seed {seed}"
+    assert not before.roots - after.roots and not after.roots - before.roots, f"seed {seed}"
+    for string in after.records - before.records:
+        assert string[0] != 1 or re.match(rb"\[*L?unknown|java/lang/Object$|\[[ZCFDBSIJ]$|\(\)V$", string[1 + i :]), string
+
+
+def test_an_instance_without_its_class_has_its_bytes(tmp_path: Path) -> None:
+    """The class has fields as long as most of its instances are; the others are left out."""
+    start = VALID[: -len(END)]
+    one = struct.pack(">BQIQI", 0x21, 0x1000, 0, 0x500, 11) + bytes(range(11))
+    two = struct.pack(">BQIQI", 0x21, 0x1008, 0, 0x500, 11) + bytes(11)
+    odd = struct.pack(">BQIQI", 0x21, 0x1010, 0, 0x500, 3) + bytes(3)
+    array = object_array(0x1018, 0x600, [0x1000, 0x1008])
+    copy, text = repair(start + record(0x1C, one + odd + two + array) + END, tmp_path)
+    found = content(copy)
+    assert [found.objects.get(key) for key in (0x1000, 0x1008, 0x1010, 0x1018)] == [one, two, None, array]
+    assert b"unknown/Class_0x500" in copy and b"[Lunknown/Class_0x600;" in copy
+    fields = found.objects[0x500][-4 * 9 :]
+    assert [fields[9 * n + 8] for n in range(4)] == [11, 8, 8, 8]  # a long, three bytes
+    assert "class lost: 4 objects are kept\n" in text or "class lost: 3 objects are kept\n" in text
+    copy, text = repair(start + record(0x1C, one + odd + two + array) + END, tmp_path, "--no-stand-ins")
+    assert copy == VALID
+    assert "stand-in" not in text and "class lost" not in text
+
+
+def test_a_lost_superclass_has_what_its_subclasses_lack(tmp_path: Path) -> None:
+    """An instance tells how long the superclass is: it has what the class itself does not declare."""
+    start = VALID[: VALID.index(b"\x1c\0\0\0\0")] + utf8(7, "Sub") + load_class(7, 0x508, 7) + load_class(8, 0x500, 7)
+    heap = VALID[VALID.index(b"\x1c\0\0\0\0") + 9 : -len(END)]
+    below = class_dump(0x508, 0x500, 20, 1)  # an int of its own
+    one = struct.pack(">BQIQI", 0x21, 0x1000, 0, 0x508, 20) + bytes(20)
+    copy, text = repair(start + record(0x1C, heap + below + one) + END, tmp_path)
+    found = content(copy)
+    assert (found.objects[0x508], found.objects[0x1000]) == (below, one)
+    assert found.objects[0x500].count(b"\x0b", 71) >= 2  # two longs
+    assert "added: 1 stand-in for lost class, " in text
+
+
+def test_a_dump_that_lacks_nothing_gets_no_stand_ins(tmp_path: Path) -> None:
+    broken = VALID[: -len(END)] + record(0x1C, instance(0x1000, OBJECT) + instance(0x1008, OBJECT)[:-3])
+    _, text = repair(broken, tmp_path)
+    assert "stand-in" not in text
+    if "HPROF_GEN" in os.environ:
+        subprocess.run([os.environ["HPROF_GEN"], "--like", "hotspot", "--objects", "300", "-o", tmp_path / "whole"], check=True)
+        whole = (tmp_path / "whole").read_bytes()
+        _, text = repair(whole[: len(whole) * 2 // 3], tmp_path)
+        assert "stand-in" not in text or "stack trace" in text
+    done = run("--no-stand-ins", "broken", cwd=tmp_path)
+    assert (done.status, "--no-stand-ins goes with --repair" in done.err) == (2, True)
