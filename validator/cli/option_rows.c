@@ -46,7 +46,10 @@ static const struct option_row rows[] = {
      "in the notation of the corpus, with names, and as bytes"},
 
     {OPTION_REPAIR, "repair", "OUT",
-     "instead of checking FILE, write a valid copy of what can be read of it to OUT, and print what was left out"},
+     "instead of checking FILE, write a valid copy of what can be read of it to OUT, compressed if its name ends in .gz, and "
+     "print "
+     "what was lost; as JSON with --format json"},
+    {OPTION_FORCE, "force", NULL, "with --repair: make the copy even if it holds no object, or if the space may not suffice"},
 
     {0, NULL, NULL, "How"},
     {OPTION_MAX_MEMORY, "max-memory", "SIZE", "end with status 4 rather than use more: 512M, 2G; no limit by default"},

@@ -41,7 +41,8 @@ struct cli_options {
     uint64_t max_errors;
     bool has_max_errors; /* an option gives the number */
     uint64_t show_offset, show_around;
-    const char *repair;  /* the path of the copy */
+    const char *repair; /* the path of the copy */
+    bool force;
     uint64_t max_memory; /* 0 for no limit */
     unsigned jobs;       /* 0 if not given */
     bool werror;

@@ -229,15 +229,16 @@ def test_commands_are_named_where_they_help(files: Path) -> None:
 
 
 def test_commands_of_a_report_work(tmp_path: Path) -> None:
-    """On every invalid dump of the corpus: --repair makes a copy, and --show shows the offset."""
+    """On every invalid dump of the corpus: --repair makes a copy, if one object is left, and --show shows the offset."""
     repaired = 0
     for path in sorted((SOURCE / "corpus/invalid").rglob("*.hprof")):
         ways = ways_on("--profile", "strict", path, cwd=tmp_path)
         if "look" in ways:
             assert run(*ways["look"].split(), cwd=tmp_path).status in (0, 1), path
         if "fix" in ways:
-            repaired += 1
-            assert run("--profile", "strict", *ways["fix"].split(), cwd=tmp_path).status == 0, path
+            done = run("--profile", "strict", *ways["fix"].split(), cwd=tmp_path)
+            repaired += done.status == 0
+            assert done.status == 0 or "no object can be read" in done.err, path
         if "try" in ways:
             assert run("--profile", "strict", *ways["try"].split(), cwd=tmp_path).status in (0, 1), path
     assert repaired > 350

@@ -146,7 +146,16 @@ struct hprof_summary {
     uint64_t memory_needed;   /* if max_memory was reached: about how much will do; 0 if unknown */
     const char *hint;         /* the usual cause of such findings ("the disk was full, ..."), or NULL */
     const char *failure;      /* one sentence for HPROF_USAGE, HPROF_IO and HPROF_LIMIT, else NULL */
+    unsigned transfer;        /* HPROF_TRANSFER_*: what a transfer has done to the dump, by its first bytes */
+    size_t kindest_profile;   /* index of the profile in which the dump has the fewest errors */
 };
+
+/* A transfer has put text before the header, made CR LF of each LF, stored each byte from 128 on as a character of Latin-1 in
+ * UTF-8, or cleared the highest bit of each byte. All but the last can be undone exactly, and a repair does that. */
+#define HPROF_TRANSFER_TEXT_BEFORE 1u
+#define HPROF_TRANSFER_CRLF 2u
+#define HPROF_TRANSFER_LATIN1 4u
+#define HPROF_TRANSFER_SEVEN_BIT 8u
 
 /* ---- Checking --------------------------------------------------------------------------------------------------- */
 
@@ -237,6 +246,13 @@ struct hprof_left_out {
     uint64_t bytes;
 };
 
+/* A class of which objects were left out; for arrays of a primitive type, "byte[]". Valid only during the callback. */
+struct hprof_class_loss {
+    const char *class_name;
+    uint64_t objects, bytes; /* that were left out: instances or arrays, with their headers */
+    uint64_t kept;           /* objects that the copy has */
+};
+
 struct hprof_repair {
     size_t profile;                          /* index of the profile in which the copy must be valid */
     const uint8_t *severities;               /* as in struct hprof_options, or NULL */
@@ -262,10 +278,22 @@ struct hprof_repair {
     size_t checked_profile;       /* index of the profile that was used: for "auto", the one chosen */
     uint64_t warnings;            /* that the copy has in this profile */
     char failure[200];            /* one sentence for any result but HPROF_VALID */
+    /* Called at the end for each class, the most bytes first; or NULL, which saves the time to count the objects of these classes. */
+    void (*on_class_loss)(void *context, const struct hprof_class_loss *loss);
+    /* filled in */
+    uint64_t text_before;          /* bytes before the header, left out */
+    unsigned undone;               /* HPROF_TRANSFER_*: what was undone */
+    bool failed_on_copy;           /* HPROF_IO: the copy could not be written, or read again */
+    uint64_t records_out[256];     /* records of the copy, by tag; */
+    uint64_t subrecords_in[256];   /* sub-records that were read, */
+    uint64_t subrecords_out[256];  /* and those of the copy */
+    uint64_t missing_objects;      /* that the copy refers to and does not have: at least so many */
+    uint64_t classes_without_name; /* CLASS_DUMPs of the copy; known if on_class_loss is set */
 };
 
 /* Makes a valid copy of a dump: leaves out what is incomplete or malformed or breaks a rule, corrects lengths, and ends the series
- * of segments; adds nothing else. `from` is read once. `to` is an empty regular file, open for reading and writing.
+ * of segments; undoes what a transfer has done, if that gives a better dump; adds nothing else. `from` is read once, a regular
+ * file again if it was transferred. `to` is an empty regular file, open for reading and writing.
  * HPROF_VALID: the copy was checked and is valid. With HPROF_INVALID (no valid copy can be made), HPROF_IO and HPROF_LIMIT, the
  * contents of `to` are useless. */
 enum hprof_status hprof_repair_fd(int from, int to, struct hprof_repair *repair);

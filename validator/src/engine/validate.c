@@ -207,6 +207,26 @@ static void count_missing(struct engine *e, const struct severity_choice *choice
     sum->incomplete = is_missing && !others && !e->run.memory.exhausted && !e->in.error;
 }
 
+/* The profile in which the dump has the fewest errors: the one that is used, if no other has fewer. */
+static size_t find_kindest(const struct engine *e, const struct severity_choice *choice, uint64_t errors)
+{
+    struct severity_choice other = *choice;
+    size_t kindest = choice->profile;
+    struct verdict verdict;
+
+    for (size_t profile = 0; errors && profile < PROFILE_COUNT; profile++) {
+        if (profile == PROFILE_AUTO)
+            continue;
+        other.profile = (enum profile)profile;
+        findings_verdict(&e->run.findings, &other, NULL, &verdict);
+        if (verdict.errors < errors) {
+            kindest = profile;
+            errors = verdict.errors;
+        }
+    }
+    return kindest;
+}
+
 /* Computes severities, totals and the likely producer. */
 static struct severity_choice conclude(struct engine *e)
 {
@@ -227,6 +247,7 @@ static struct severity_choice conclude(struct engine *e)
     memcpy(e->run.quirk_notes, verdict.quirk_notes, sizeof e->run.quirk_notes);
     sum->totals = e->run.totals;
     sum->profile = choice.profile;
+    sum->kindest_profile = find_kindest(e, &choice, verdict.errors);
     sum->errors = verdict.errors;
     sum->warnings = verdict.warnings;
     sum->notes = verdict.notes;
@@ -265,6 +286,7 @@ static struct severity_choice conclude(struct engine *e)
     sum->loaded_classes = e->file.classes.loaded.count;
     sum->strings = sum->record_counts[TAG_UTF8];
     describe_failure(e);
+    conclude_transfer(e);
     sum->hint = choose_hint(e);
     return choice;
 }

@@ -66,6 +66,8 @@ static void on_summary(void *context, const struct hprof_summary *summary)
     check->repair->asked->bytes_out = summary->bytes;
     check->repair->asked->checked_profile = summary->profile;
     check->repair->asked->warnings = summary->warnings;
+    check->repair->kindest = summary->kindest_profile;
+    repair_note_copy(check->repair, summary);
     if (summary->failure)
         snprintf(check->first, sizeof check->first, "%s", summary->failure);
 }
@@ -118,7 +120,7 @@ static enum hprof_status check_copy(struct repair *r, struct check *check)
     enum hprof_status status;
 
     hprof_options_init(&options);
-    options.profile = r->asked->profile;
+    options.profile = r->profile;
     options.max_errors = FINDINGS_LEAST + r->written / BYTES_FOR_A_FINDING;
     if (options.max_errors > FINDINGS_MOST)
         options.max_errors = FINDINGS_MOST;
@@ -147,9 +149,18 @@ static bool has_doubtful_names(const struct repair *r)
     return r->is_first_pass && r->damage.part_count > 0;
 }
 
-static void describe(const struct repair *r, const struct left_out *l, char *to, size_t size)
+void left_class_name(const struct repair *r, const struct left_out *l, char to[NAME_ROOM])
 {
     static const char *const types[] = {[4] = "boolean", "char", "float", "double", "byte", "short", "int", "long"};
+
+    if (l->kind == LEFT_PRIMITIVE_ARRAY)
+        snprintf(to, NAME_ROOM, "%s[]", l->key >= 4 && l->key < 12 ? types[l->key] : "?");
+    else if (has_doubtful_names(r) || !names_class(&r->names, l->key, to))
+        snprintf(to, NAME_ROOM, "class 0x%" PRIx64, l->key);
+}
+
+static void describe(const struct repair *r, const struct left_out *l, char *to, size_t size)
+{
     const char *name;
     char class[NAME_ROOM];
 
@@ -165,8 +176,7 @@ static void describe(const struct repair *r, const struct left_out *l, char *to,
     case LEFT_CLASS:
     case LEFT_INSTANCE:
     case LEFT_OBJECT_ARRAY:
-        if (has_doubtful_names(r) || !names_class(&r->names, l->key, class))
-            snprintf(class, sizeof class, "class 0x%" PRIx64, l->key);
+        left_class_name(r, l, class);
         snprintf(to, size, "%s %s",
                  l->kind == LEFT_CLASS      ? "CLASS_DUMP"
                  : l->kind == LEFT_INSTANCE ? "INSTANCE_DUMP"
@@ -174,7 +184,8 @@ static void describe(const struct repair *r, const struct left_out *l, char *to,
                  class);
         break;
     case LEFT_PRIMITIVE_ARRAY:
-        snprintf(to, size, "PRIMITIVE_ARRAY_DUMP %s[]", l->key >= 4 && l->key < 12 ? types[l->key] : "?");
+        left_class_name(r, l, class);
+        snprintf(to, size, "PRIMITIVE_ARRAY_DUMP %s", class);
         break;
     case LEFT_GZIP_MEMBER:
         snprintf(to, size, "rest of gzip member %" PRIu64, l->key);
@@ -244,6 +255,7 @@ static enum hprof_status describe_failure(struct repair *r)
     }
     if (r->asked->failure[0])
         return HPROF_INVALID;
+    r->asked->failed_on_copy = r->error != 0;
     return r->error ? fail(r, HPROF_IO, strerror(r->error)) : HPROF_INVALID;
 }
 
@@ -258,6 +270,7 @@ static void keep_reason(void *context, const struct hprof_summary *summary)
 {
     struct check *check = context;
 
+    repair_note_input(check->repair, summary);
     if (summary->failure)
         snprintf(check->first, sizeof check->first, "%s", summary->failure);
 }
@@ -291,6 +304,15 @@ static enum hprof_status follow_input(struct repair *r, int from)
     return describe_failure(r);
 }
 
+/* "auto" means the profile by which the least is left out. Whether that is another than the last check has used. */
+static bool takes_kinder_profile(struct repair *r)
+{
+    if (r->profile != hprof_profile_find("auto") || r->kindest == r->asked->checked_profile)
+        return false;
+    r->profile = r->kindest;
+    return true;
+}
+
 /* Makes passes until the copy is valid or nothing more can be left out. */
 static enum hprof_status run_passes(struct repair *r, int from)
 {
@@ -303,7 +325,9 @@ static enum hprof_status run_passes(struct repair *r, int from)
             return describe_failure(r);
         from = r->to;
     }
-    status = follow_input(r, from);
+    status = undo_transfer(r, &from);
+    if (status == HPROF_VALID)
+        status = follow_input(r, from);
     if (status != HPROF_VALID)
         return status;
     if (!repair_copy(r))
@@ -312,6 +336,10 @@ static enum hprof_status run_passes(struct repair *r, int from)
     for (int pass = 1;; pass++) {
         check = (struct check){.repair = r};
         status = check_copy(r, &check);
+        if (status == HPROF_INVALID && takes_kinder_profile(r)) {
+            check = (struct check){.repair = r};
+            status = check_copy(r, &check);
+        }
         if (status == HPROF_LIMIT)
             memory_exhaust(&r->memory);
         if (r->memory.exhausted || r->error)
@@ -348,6 +376,8 @@ static enum hprof_status run(struct repair *r, int from)
     }
     if (status == HPROF_VALID)
         report(r);
+    if (status == HPROF_VALID)
+        repair_report_losses(r);
     input_close(&r->in);
     if (r->has_names)
         names_clear(&r->names);
@@ -379,6 +409,9 @@ enum hprof_status hprof_repair_fd(int from, int to, struct hprof_repair *asked)
     asked->other_dump = 0;
     asked->is_ended = asked->gzip_ended_early = false;
     asked->failure[0] = '\0';
+    asked->text_before = asked->undone = 0;
+    asked->failed_on_copy = false;
+    asked->missing_objects = asked->classes_without_name = 0;
     memory_init(&own, asked->allocator, 0);
     r = memory_get_zeroed(&own, sizeof *r);
     if (!r) {
@@ -387,6 +420,7 @@ enum hprof_status hprof_repair_fd(int from, int to, struct hprof_repair *asked)
     }
     r->asked = asked;
     r->to = to;
+    r->profile = asked->profile;
     r->key = hash_key_draw();
     memory_init(&r->memory, asked->allocator, asked->max_memory);
     status = run(r, from);
