@@ -71,6 +71,10 @@ def dotted(name: str) -> str:
 DAMAGES = ["truncate", "disk-full", "lose", "zero-page", "insert", "double", "tag", "count", "length", "lose-segment", "gz-cut"]
 
 
+# Roots that are there twice, or that other bytes have made of something else.
+MAY_MAKE_ROOTS = set(DAMAGES) - {"truncate", "disk-full", "lose-segment", "gz-cut"}
+
+
 @pytest.mark.parametrize("like", ["hotspot", "jdk8-agent", "sa"])
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_losses_against_the_manifest(damage: str, like: str, tmp_path: Path) -> None:
@@ -105,12 +109,12 @@ def test_losses_against_the_manifest(damage: str, like: str, tmp_path: Path) -> 
     assert found["kept"]["objects"] <= truth["objects"]
     assert found["missing_objects"] <= all_lost + truth["quirks"].get("REF-002", 0) + truth["sub_records"]["CLASS_DUMP"]
     for kind, counts in found["roots"].items():
-        assert counts["kept"] <= truth["roots"][kind] + (damage == "tag")  # of another kind
+        assert counts["kept"] <= truth["roots"][kind] or damage in MAY_MAKE_ROOTS
         assert counts["kept"] + counts["lost"] <= truth["roots"][kind] or not is_cut
     for kind, count in truth["roots"].items():
         kept = found["roots"].get(kind, {"kept": 0})["kept"]
         harmed_roots = sum(one["record"] == kind for one in harmed)
-        assert kept == count - harmed_roots if is_cut else kept <= count + (damage == "tag")
+        assert kept == count - harmed_roots if is_cut else kept <= count or damage in MAY_MAKE_ROOTS
     assert found["kept"]["threads"] == found["roots"].get(THREADS, {"kept": 0})["kept"]
     if is_cut and like != "jdk8-agent":  # whose classes come last
         assert all_lost == lost.total()
@@ -183,8 +187,12 @@ def nameless(damage: str) -> bytes:
     head = dump()[: dump().index(b"\x1c\0\0\0\0")]
     thing = record(1, struct.pack(">Q", 9) + names) if names else b""
     thing += b"" if damage == "no load" else load_class(9, 0x100, 0 if damage == "zero" else 9)
-    heap = class_dump(OBJECT, 0) + class_dump(0x18, OBJECT) + class_dump(0x100, OBJECT, 4, 1).replace(
-        struct.pack(">QB", 1, 10), struct.pack(">QB", 0x7777 if damage == "undefined" else 1, 10)
+    heap = (
+        class_dump(OBJECT, 0)
+        + class_dump(0x18, OBJECT)
+        + class_dump(0x100, OBJECT, 4, 1).replace(
+            struct.pack(">QB", 1, 10), struct.pack(">QB", 0x7777 if damage == "undefined" else 1, 10)
+        )
     )
     heap += b"".join(struct.pack(">BQIQII", 0x21, 0x1000 + 8 * n, 0, 0x100, 4, n) for n in range(50))
     heap += object_array(0x4000, 0x18, [0x1000 + 8 * n for n in range(50)])

@@ -67,7 +67,18 @@ def test_made_dumps(kind: str, tmp_path: Path) -> None:
     print(f"seed {seed}")
     for damage in ([], ["--damage", kind]):
         subprocess.run(
-            [os.environ["HPROF_GEN"], "--like", "hotspot", "--objects", "3000", "--seed", seed, *damage, "-o", f"dump{len(damage)}"],
+            [
+                os.environ["HPROF_GEN"],
+                "--like",
+                "hotspot",
+                "--objects",
+                "3000",
+                "--seed",
+                seed,
+                *damage,
+                "-o",
+                f"dump{len(damage)}",
+            ],
             cwd=tmp_path,
             check=True,
         )
