@@ -1,5 +1,6 @@
 /* See repair.h. A transfer as text that lost nothing is undone into the copy, which is the input from then on. The first bytes say
- * what may have happened; the result is believed only if it has no error, or far fewer than the input, or if far more of it can be read. */
+ * what may have happened; the result is believed only if it has no error, or far fewer than the input, or if far more of it can be
+ * read. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
