@@ -10,7 +10,8 @@ enum {
     OBJECT_ARRAY = 0x22,
     PRIMITIVE_ARRAY = 0x23,
     PRIMITIVE_ARRAY_NODATA = 0xc3,
-    THREAD_OBJECT = 0x08 /* and of a root for each thread */
+    THREAD_OBJECT = 0x08, /* and of a root for each thread */
+    NEEDS_ROOTS = 16      /* a sample of fewer objects needs no roots */
 };
 
 void class_losses_add(struct class_losses *losses, const struct hprof_class_loss *loss)
@@ -78,7 +79,7 @@ const char *reader_advice(const struct hprof_repair *repair)
 {
     struct roots roots = count_roots_of(repair);
 
-    if (count_kept_objects(repair) == 0)
+    if (count_kept_objects(repair) < NEEDS_ROOTS)
         return NULL;
     if (roots.kept == 0)
         return "GC roots: none are left; in MAT set \"keep unreachable objects\"";
@@ -124,7 +125,8 @@ void print_losses(FILE *out, const struct hprof_repair *repair, const struct cla
 {
     struct roots roots = count_roots_of(repair);
     uint64_t threads = count_threads(repair, false), kept_threads = count_threads(repair, true);
-    bool has_no_root = roots.kept == 0 && count_kept_objects(repair) > 0;
+    bool is_damaged = repair->left_out > repair->text_before || repair->is_ended || repair->gzip_faults > 0;
+    bool has_no_root = is_damaged && roots.kept == 0 && count_kept_objects(repair) >= NEEDS_ROOTS;
     const char *advice = reader_advice(repair);
     char count[NUMBER_SIZE], all[NUMBER_SIZE];
 

@@ -149,28 +149,22 @@ def test_a_valid_dump_stays_as_it_is(made: bytes, tmp_path: Path) -> None:
 
 
 def test_the_whole_corpus(tmp_path: Path) -> None:
-    """A copy is valid and has nothing new, whatever the fault. Only a wrong header or gzip header gives none, or no object."""
-    refused = without_objects = 0
+    """A copy is valid and has nothing new, whatever the fault. Only a wrong header or gzip header gives none."""
+    refused = 0
     files = sorted((SOURCE / "corpus").rglob("*.hprof"))
     for path in files[:: 1 if "HPROF_SLOW" not in os.environ else 5]:
-        done = run("--profile", "auto", "--repair", tmp_path / "copy", path)
+        done = run("--profile", "auto", "--force", "--repair", tmp_path / "copy", path)
         if done.status:
             assert done.status == 1
-            assert (
-                "header" in done.err
-                or "no object can be read" in done.err
-                or path.parent.name == "GZ-001"
-                or "1.0.3" in done.err
-                or "JAVA PROFILE" in done.err
-            ), path
+            assert "header" in done.err or path.parent.name == "GZ-001" or "1.0.3" in done.err or "JAVA PROFILE" in done.err, path
             refused += 1
-            without_objects += "no object can be read" in done.err
             continue
         data, copy = path.read_bytes(), (tmp_path / "copy").read_bytes()
+        if "bytes of text before the header" in done.out:
+            data = data[data.index(b"JAVA PROFILE") :]
         if not data.startswith(b"\x1f\x8b") and not re.search("^(set to 0|joined): ", done.out, re.MULTILINE):
             check_nothing_is_new(copy, data)
-    assert refused - without_objects < len(files) // 10
-    assert without_objects < len(files) // 3
+    assert refused < len(files) // 10
 
 
 def test_lengths(tmp_path: Path) -> None:
