@@ -103,7 +103,7 @@ static void print_details(struct view *view, const struct hprof_repair *repair)
 
     if (view->rest.count > 0)
         print_left_out(out, view->rest.count, view->rest.bytes, "others");
-    if (repair->left_out == 0)
+    if (repair->left_out == 0 && repair->text_before == 0)
         fputs("nothing was left out\n", out);
     print_undone(out, repair);
     if (repair->lengths_mended > 0)

@@ -83,7 +83,7 @@ const char *reader_advice(const struct hprof_repair *repair)
         return NULL;
     if (roots.kept == 0)
         return "GC roots: none are left; in MAT set \"keep unreachable objects\"";
-    if (roots.kept < roots.read || (repair->missing_objects > 0 && repair->left_out > repair->text_before))
+    if (roots.kept < roots.read || (repair->missing_objects > 0 && repair->left_out > 0))
         return "MAT drops what only lost roots and objects reached; to see it, set \"keep unreachable objects\"";
     return NULL;
 }
@@ -125,7 +125,7 @@ void print_losses(FILE *out, const struct hprof_repair *repair, const struct cla
 {
     struct roots roots = count_roots_of(repair);
     uint64_t threads = count_threads(repair, false), kept_threads = count_threads(repair, true);
-    bool is_damaged = repair->left_out > repair->text_before || repair->is_ended || repair->gzip_faults > 0;
+    bool is_damaged = repair->left_out > 0 || repair->is_ended || repair->gzip_faults > 0;
     bool has_no_root = is_damaged && roots.kept == 0 && count_kept_objects(repair) >= NEEDS_ROOTS;
     const char *advice = reader_advice(repair);
     char count[NUMBER_SIZE], all[NUMBER_SIZE];

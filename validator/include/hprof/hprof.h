@@ -281,7 +281,7 @@ struct hprof_repair {
     /* Called at the end for each class, the most bytes first; or NULL, which saves the time to count the objects of these classes. */
     void (*on_class_loss)(void *context, const struct hprof_class_loss *loss);
     /* filled in */
-    uint64_t text_before;          /* bytes before the header, left out */
+    uint64_t text_before;          /* bytes before the header, not counted in bytes_in and left_out */
     unsigned undone;               /* HPROF_TRANSFER_*: what was undone */
     bool failed_on_copy;           /* HPROF_IO: the copy could not be written, or read again */
     uint64_t records_out[256];     /* records of the copy, by tag; */

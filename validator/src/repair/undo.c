@@ -183,7 +183,6 @@ static enum hprof_status undo(struct undo *u, int *from)
     if (undo_all(u, *from) && is_better(check(r, r->to), before)) {
         r->asked->undone = u->changes;
         r->asked->text_before = u->skipped;
-        r->asked->left_out += u->skipped;
         r->written = u->written;
         *from = r->to;
         return HPROF_VALID;
