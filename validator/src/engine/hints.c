@@ -152,7 +152,8 @@ const char *choose_hint(struct engine *e)
                           ? "the dump inside is complete, and only the checksum at the end of the gzip file is missing"
                           : EARLY_END},
         {RULE_REC_001, "the dump was truncated (" EARLY_END "), or other bytes were appended"},
-        {RULE_REC_002, end_is_there(e)               ? "a part in the middle of the dump is missing or wrong: its end is there"
+        {RULE_REC_002, end_is_there(e)
+                           ? "a length is wrong, or a part in the middle is missing or wrong: the end of the dump is there"
                        : e->framing.within_subrecord ? EARLY_END
                                                      : "the dump was truncated (" EARLY_END "), or a length is wrong"},
         {RULE_HDR_005, "the disk was full, or the VM was killed at once"},
