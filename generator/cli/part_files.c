@@ -11,9 +11,9 @@ struct one_part_file {
     char path[]; /* of the file */
 };
 
-void part_files_init(struct part_files *files, const char *path, bool held)
+void part_files_init(struct part_files *files, const char *path, int like, bool held)
 {
-    *files = (struct part_files){.path = path, .held = held};
+    *files = (struct part_files){.path = path, .like = like, .held = held};
     files->last = &files->first;
 }
 
@@ -32,7 +32,7 @@ struct bytes *part_files_open(void *context, unsigned number)
     snprintf(f->path, size, "%s.p%u", files->path, number - 1);
     *files->last = f;
     files->last = &f->next;
-    opened = bytes_file_open(&f->file, f->path);
+    opened = bytes_file_open_like(&f->file, f->path, files->like);
     f->file.held = files->held;
     return opened ? &f->file.bytes : NULL;
 }

@@ -6,12 +6,13 @@
 
 struct part_files {
     const char *path; /* FILE */
+    int like;         /* an open file, whose permissions they get; -1 for none */
     bool held;        /* only part_files_name() gives the files their names */
     struct one_part_file *first, **last;
     bool no_memory;
 };
 
-void part_files_init(struct part_files *files, const char *path, bool held);
+void part_files_init(struct part_files *files, const char *path, int like, bool held);
 /* For generate_request.open_part; the context is the struct part_files. */
 struct bytes *part_files_open(void *context, unsigned number);
 /* The file that failed, or NULL. */

@@ -188,7 +188,7 @@ static int write_both(const struct cli_options *o, const struct generate_request
     }
     if (o->manifest)
         file->held = manifest->held = true;
-    part_files_init(&parts, o->output, file->held);
+    part_files_init(&parts, o->output, request->from, file->held);
     whole.open_part = part_files_open;
     whole.context = &parts;
     progress_init(&progress, o->quiet && o->progress == WHEN_AUTO ? WHEN_NEVER : o->progress);
@@ -241,7 +241,7 @@ int write_files(const struct cli_options *o, char refusal[REFUSAL_SIZE])
         }
     }
     /* Both are opened first, so that a manifest that cannot be written is an error at once, and not after a large dump. */
-    if (!bytes_file_open(&file, o->output)) {
+    if (!bytes_file_open_like(&file, o->output, request.from)) {
         status = say_file_failure(&file);
     } else if (o->manifest && !bytes_file_open(&manifest, o->manifest)) {
         status = say_file_failure(&manifest);

@@ -57,7 +57,8 @@ struct generated {
 enum generate_status generate(const struct generate_request *request, struct bytes *out, struct generated *generated);
 void generated_free(struct generated *generated);
 
-/* The bytes of the dump that would be made, uncompressed and without what is broken; 0 if that is not possible, or not known before. */
+/* The bytes of the dump that would be made, uncompressed and without what is broken; 0 if that is not possible, or not known
+ * before. */
 uint64_t generate_size(const struct generate_request *request);
 
 #endif

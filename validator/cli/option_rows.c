@@ -46,13 +46,16 @@ static const struct option_row rows[] = {
      "in the notation of the corpus, with names, and as bytes"},
 
     {OPTION_REPAIR, "repair", "OUT",
-     "instead of checking FILE, write a valid copy of what can be read of it to OUT, and print what was left out. A VM that "
-     "was "
-     "killed while it dumped leaves parts beside FILE, FILE.p0 and so on: if FILE has no end, they are taken too"},
+     "instead of checking FILE, write a valid copy of what can be read of it to OUT, compressed if its name ends in .gz, and "
+     "print "
+     "what was lost; as JSON with --format json. A VM that was killed while it dumped leaves parts beside FILE, FILE.p0 and so "
+     "on: "
+     "if FILE has no end, they are taken too"},
     {OPTION_PARTS, "parts", "PART[,PART...]",
      "with --repair: the parts of FILE in their order, where they do not lie beside it"},
     {OPTION_NO_STAND_INS, "no-stand-ins", NULL,
      "with --repair: leave objects out whose classes are lost, in place of adding stand-ins for the classes"},
+    {OPTION_FORCE, "force", NULL, "with --repair: make the copy even if it holds no object, or if the space may not suffice"},
 
     {0, NULL, NULL, "How"},
     {OPTION_MAX_MEMORY, "max-memory", "SIZE", "end with status 4 rather than use more: 512M, 2G; no limit by default"},

@@ -79,6 +79,9 @@ static bool take_option(struct cli_options *options, int code)
     case OPTION_NO_STAND_INS:
         options->no_stand_ins = true;
         return true;
+    case OPTION_FORCE:
+        options->force = true;
+        return true;
     case OPTION_EXPLAIN:
         return set_action(options, ACTION_EXPLAIN) &&
                choose_rules("--explain takes rules or families with commas between, not '", optarg, false, options->explain);
@@ -113,6 +116,11 @@ static bool check_together(const struct cli_options *options)
         say_usage("", options->parts != NULL ? "--parts" : "--no-stand-ins", " goes with --repair");
         return false;
     }
+    if (options->force && options->action != ACTION_REPAIR) {
+        say_usage("", "--force", " is for --repair");
+        return false;
+    }
+
     if (options->action == ACTION_VALIDATE) {
         if (options->file_count == 0) {
             say_usage("", "no FILE is given", "; - is standard input");
@@ -135,12 +143,14 @@ static bool check_together(const struct cli_options *options)
         return false;
     }
     if (options->action == ACTION_SHOW || options->action == ACTION_REPAIR) {
-        const char *option = options->action == ACTION_SHOW ? "--show" : "--repair";
+        bool is_show = options->action == ACTION_SHOW;
+        bool has_format = options->format == FORMAT_CONCISE || (!is_show && options->format == FORMAT_JSON);
         if (options->file_count != 1)
-            say_usage("", option, " takes one FILE");
-        else if (options->format != FORMAT_CONCISE)
-            say_usage("", option, " has the format concise only");
-        return options->file_count == 1 && options->format == FORMAT_CONCISE;
+            say_usage("", is_show ? "--show" : "--repair", " takes one FILE");
+        else if (!has_format)
+            say_usage("", is_show ? "--show has the format concise only" : "--repair has the formats concise and json only",
+                      "");
+        return options->file_count == 1 && has_format;
     }
     if (options->file_count > 0) {
         say_usage("--explain, --list-rules and --list-profiles take no FILE, such as '", options->files[0], "'");

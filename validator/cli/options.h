@@ -44,6 +44,7 @@ struct cli_options {
     const char *repair; /* the path of the copy */
     const char *parts;  /* of FILE, with commas between; NULL if not given */
     bool no_stand_ins;
+    bool force;
     uint64_t max_memory; /* 0 for no limit */
     unsigned jobs;       /* 0 if not given */
     bool werror;

@@ -166,11 +166,28 @@ static void print_readable(const struct report *report)
 
 /* ---- The next command -------------------------------------------------------------------------------------------- */
 
+/* Whether a copy would hold no object, and is no profile of an agent either: --repair makes none then. */
+static bool has_nothing_to_keep(const struct hprof_summary *s)
+{
+    static const uint8_t others[] = {0x03, 0x06, 0x07, 0x0a, 0x0b, 0x0d, 0x0e};
+    uint64_t records = 0, subrecords = 0;
+
+    for (size_t i = 0; i < sizeof others; i++)
+        records += s->record_counts[others[i]];
+    for (size_t tag = 0; tag < 256; tag++)
+        subrecords += s->subrecord_counts[tag];
+    return count_objects(s) == 0 && s->skipped == 0 && !s->incomplete && !s->compressed && (records == 0 || subrecords > 0);
+}
+
 /* Whether --repair can make a valid copy without this error: the header is valid or in a damaged gzip member, which may hold it all
  * the same; the dump has more than definitions, no profile accepts it, and the error is not one because of --werror. */
 static bool can_repair(const struct report *report, size_t rule)
 {
     const struct hprof_summary *s = &report->summary;
+    if (s->transfer != 0)
+        return s->status == HPROF_INVALID && (s->transfer & HPROF_TRANSFER_SEVEN_BIT) == 0;
+    if (has_nothing_to_keep(s))
+        return false;
     bool has_header = s->version[0] == '\0' ? is_of_gzip(hprof_rule_at(rule)) : s->id_size == 4 || s->id_size == 8;
 
     return s->status == HPROF_INVALID && has_header && strcmp(hprof_rule_at(rule)->family, "HDR") != 0 &&
@@ -247,7 +264,7 @@ static void print_commands(const struct report *report, const struct gravest *g)
         return;
     if (g->can_repair) {
         snprintf(options, sizeof options, "--repair %s", copy_name(report->file));
-        print_command(report, s->version[0] != '\0' ? "fix" : "try", options); /* the header may be lost */
+        print_command(report, s->version[0] != '\0' || s->transfer != 0 ? "fix" : "try", options); /* the header may be lost */
     }
     if (s->hint != NULL && (g->can_repair || s->version[0] == '\0'))
         return; /* the cause is known, so the bytes and the rule say no more */

@@ -78,29 +78,32 @@ static bool find_mode(const char *final, mode_t *mode)
 }
 
 /* `kept` is how much of the final path is part of the temporary one. */
-static bool create(struct part *part, size_t size, int kept)
+static bool create(struct part *part, size_t size, int kept, mode_t mode)
 {
     enum { TRIES = 100 };
 
     for (unsigned i = 0; i < TRIES; i++) {
         snprintf(part->path, size, "%.*s.%u.part", kept, part->final, (unsigned)getpid() + i);
-        part->fd = open(part->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        part->fd = open(part->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
         if (part->fd >= 0 || errno != EEXIST)
             break;
     }
     return part->fd >= 0;
 }
 
-bool part_open(struct part *part, const char *path)
+/* `mode` is that of the file; 0: of the file that it replaces, or the usual one. */
+static bool open_with(struct part *part, const char *path, mode_t mode)
 {
-    enum { ADDED = 24 };
+    enum { ADDED = 24, USUAL = 0666, OWNER = 0600 };
     sigset_t all, before;
-    mode_t mode;
+    mode_t there;
 
     *part = (struct part){.fd = -1};
     part->final = follow(path);
-    if (!part->final || !find_mode(part->final, &mode))
+    if (!part->final || !find_mode(part->final, &there))
         return false;
+    mode_t first = mode ? OWNER : USUAL; /* nobody else may open it before it has its mode */
+    mode = mode ? mode : there;
     int kept = folder_length(part->final) + NAME_MAX - ADDED; /* so that the longest name leaves room for the suffix */
     size_t size = strlen(part->final) + ADDED;
     part->path = malloc(size);
@@ -109,7 +112,7 @@ bool part_open(struct part *part, const char *path)
     interrupt_watch();
     sigfillset(&all);
     sigprocmask(SIG_BLOCK, &all, &before); /* the handler must know of the file as soon as it exists */
-    bool created = create(part, size, kept);
+    bool created = create(part, size, kept, first);
     int error = errno;
     if (created) {
         interrupt_add_file(part->path);
@@ -122,6 +125,19 @@ bool part_open(struct part *part, const char *path)
         (void)!fchmod(part->fd, mode);
     errno = error;
     return created;
+}
+
+bool part_open(struct part *part, const char *path)
+{
+    return open_with(part, path, 0);
+}
+
+bool part_open_like(struct part *part, const char *path, int like)
+{
+    struct stat original;
+    bool has_mode = fstat(like, &original) == 0 && S_ISREG(original.st_mode);
+
+    return open_with(part, path, has_mode ? original.st_mode & 0777 : 0);
 }
 
 bool part_is_at(const struct part *part, const char *path)

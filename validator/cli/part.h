@@ -14,6 +14,8 @@ struct part {
 /* Opens a part for a path that leads to a regular file or to none. If false, errno says why. part_close() must follow in any
  * case. */
 bool part_open(struct part *part, const char *path);
+/* The same. The file gets the permissions of an open file, if that is a regular file: a copy is as secret as its original. */
+bool part_open_like(struct part *part, const char *path, int like);
 /* Whether a path leads to the final path. */
 bool part_is_at(const struct part *part, const char *path);
 /* Renames the file to its final path, replacing any file there. If false, errno says why. */

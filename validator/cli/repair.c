@@ -10,10 +10,12 @@
 #include "messages.h"
 #include "numbers.h"
 #include "output.h"
-#include "part.h"
 #include "parts_named.h"
 #include "printable.h"
 #include "progress.h"
+#include "repair_json.h"
+#include "repair_losses.h"
+#include "repair_target.h"
 
 #define LINES_MAX 40 /* about what was left out */
 
@@ -24,6 +26,9 @@ struct view {
     struct progress progress;
     uint64_t lines;
     struct hprof_left_out rest; /* what has no line of its own */
+    struct class_losses losses;
+    bool as_json;
+    struct repair_json json;
 };
 
 static int on_progress(void *context, uint64_t bytes, uint64_t total)
@@ -43,7 +48,9 @@ static int on_left_out(void *context, const struct hprof_left_out *left_out)
 {
     struct view *view = context;
 
-    if (!view->has_details)
+    if (view->as_json)
+        repair_json_left_out(&view->json, left_out);
+    if (view->as_json || !view->has_details)
         return 0;
     if (view->lines++ == 0)
         fputs("left out:\n", view->out);
@@ -57,6 +64,26 @@ static int on_left_out(void *context, const struct hprof_left_out *left_out)
         view->rest.bytes += left_out->bytes;
     }
     return 0;
+}
+
+static int on_class_loss(void *context, const struct hprof_class_loss *loss)
+{
+    struct view *view = context;
+
+    if (view->as_json)
+        repair_json_class(&view->json, loss);
+    class_losses_add(&view->losses, loss);
+    return 0;
+}
+
+static void print_undone(FILE *out, const struct hprof_repair_result *repair)
+{
+    if (repair->text_before > 0)
+        fprintf(out, "left out: %" PRIu64 " bytes of text before the header\n", repair->text_before);
+    if (repair->undone & HPROF_TRANSFER_CRLF)
+        fputs("undone: each LF had become CR LF\n", out);
+    if (repair->undone & HPROF_TRANSFER_LATIN1)
+        fputs("undone: each byte from 128 on had become a character of Latin-1 in UTF-8\n", out);
 }
 
 static void print_gzip_damage(FILE *out, const struct hprof_repair_result *repair)
@@ -104,8 +131,9 @@ static void print_details(struct view *view, const struct hprof_repair_result *r
 
     if (view->rest.count > 0)
         print_left_out(out, view->rest.count, view->rest.bytes, "others");
-    if (repair->left_out == 0)
+    if (repair->left_out == 0 && repair->text_before == 0)
         fputs("nothing was left out\n", out);
+    print_undone(out, repair);
     if (repair->lengths_mended > 0)
         fprintf(out, "mended: %" PRIu64 " record length%s\n", repair->lengths_mended, repair->lengths_mended == 1 ? "" : "s");
     if (repair->joined > 0)
@@ -162,10 +190,52 @@ static enum hprof_status cannot(const char *name)
     return HPROF_IO;
 }
 
-static enum hprof_status repair_to(const struct cli_options *options, int fd, struct part *part,
+/* Whether the dump is of use without objects, as the profile of an agent is. */
+static bool is_of_use_without_objects(const struct hprof_repair_result *repair)
+{
+    static const uint8_t others[] = {0x03, 0x06, 0x07, 0x0a, 0x0b, 0x0d, 0x0e};
+    uint64_t records = 0, subrecords = 0;
+
+    for (size_t i = 0; i < sizeof others; i++)
+        records += repair->records_out[others[i]];
+    for (size_t tag = 0; tag < 256; tag++)
+        subrecords += repair->subrecords_in[tag];
+    return records > 0 && subrecords == 0;
+}
+
+/* Whether the copy is worth its name. */
+static bool is_worth_it(const struct cli_options *options, struct hprof_repair_result *repair)
+{
+    char strings[NUMBER_SIZE], classes[NUMBER_SIZE];
+
+    if (options->force || count_kept_objects(repair) > 0 || is_of_use_without_objects(repair))
+        return true;
+    snprintf(repair->failure, sizeof repair->failure,
+             "no object can be read, so no copy is made; it would hold %s strings and %s classes (--force makes it)",
+             format_exact(strings, repair->records_out[0x01]), format_exact(classes, repair->subrecords_out[0x20]));
+    return false;
+}
+
+static void print_report(struct view *view, enum hprof_status status, const char *to, const struct parts_named *parts,
+                         const struct hprof_repair_result *repair)
+{
+    if (view->as_json) {
+        repair_json_end(&view->json, status, status == HPROF_VALID ? NULL : repair->failure, repair);
+        return;
+    }
+    if (status == HPROF_VALID && view->has_details) {
+        print_parts(view->out, parts, repair);
+        print_details(view, repair);
+        print_losses(view->out, repair, &view->losses);
+    }
+    if (status == HPROF_VALID && view->has_verdict)
+        print_verdict(view->out, to, repair);
+}
+
+static enum hprof_status repair_to(const struct cli_options *options, int fd, struct repair_target *target,
                                    const struct parts_named *parts)
 {
-    const char *file = options->files[0], *to = options->repair;
+    const char *file = options->files[0];
     struct output output;
     struct view view = {.lines = 0};
     struct hprof_repair repair;
@@ -181,6 +251,7 @@ static enum hprof_status repair_to(const struct cli_options *options, int fd, st
     repair.parts_are_sure = options->parts != NULL;
     repair.no_stand_ins = options->no_stand_ins;
     repair.on_left_out = on_left_out;
+    repair.on_class_loss = on_class_loss;
     repair.on_progress = on_progress;
     repair.context = &view;
     enum hprof_status status = output_open(&output, options);
@@ -188,36 +259,29 @@ static enum hprof_status repair_to(const struct cli_options *options, int fd, st
         return status;
     view.out = output.stream;
     view.decimal = options->decimal;
+    view.as_json = options->format == FORMAT_JSON;
     view.has_details = options->quiet == 0 || options->output != NULL;
     view.has_verdict = options->quiet < 2 || options->output != NULL;
+    if (view.as_json)
+        repair_json_begin(&view.json, view.out, display_name(file), options->repair);
     progress_init(&view.progress, options->progress);
     progress_begin(&view.progress, display_name(file));
-    status = hprof_repair_fd(fd, part->fd, &repair, &result);
+    status = hprof_repair_fd(fd, target->copy, &repair, &result);
     progress_end(&view.progress);
-    if (status == HPROF_VALID && !part_name(part))
-        status = cannot(to);
-    else if (result.refused_part > 0)
-        say_failure(display_name(parts->names[result.refused_part - 1]), result.failure);
-    else if (status == HPROF_INVALID)
-        say_failure(display_name(file), result.failure[0] ? result.failure : "no valid copy can be made");
-    else if (status != HPROF_VALID)
-        say_failure(display_name(file), result.failure);
-    if (status == HPROF_VALID && view.has_details) {
-        print_parts(view.out, parts, &result);
-        print_details(&view, &result);
-    }
-    if (status == HPROF_VALID && view.has_verdict)
-        print_verdict(view.out, to, &result);
+    if (status == HPROF_VALID && !is_worth_it(options, &result))
+        status = HPROF_INVALID;
+    if (status == HPROF_INVALID && result.failure[0] == '\0')
+        snprintf(result.failure, sizeof result.failure, "no valid copy can be made");
+    if (status != HPROF_VALID)
+        say_failure(result.failed_on_copy     ? options->repair
+                    : result.refused_part > 0 ? display_name(parts->names[result.refused_part - 1])
+                                              : display_name(file),
+                    result.failure);
+    else if (!target_finish(target, result.bytes_out))
+        status = HPROF_IO;
+    print_report(&view, status, options->repair, parts, &result);
     bool complete = output_close(&output);
     return status == HPROF_VALID && !complete ? HPROF_IO : status;
-}
-
-/* Renaming the copy would replace a device or a pipe of that name. */
-static bool is_other_than_file(const char *path)
-{
-    struct stat there;
-
-    return stat(path, &there) == 0 && !S_ISREG(there.st_mode);
 }
 
 /* Finds the parts of the file and opens them. */
@@ -233,7 +297,7 @@ static enum hprof_status open_parts(const struct cli_options *options, struct pa
     return failed != NULL ? cannot(display_name(failed)) : HPROF_VALID;
 }
 
-static enum hprof_status repair_with_parts(const struct cli_options *options, int fd, struct part *part)
+static enum hprof_status repair_with_parts(const struct cli_options *options, int fd, struct repair_target *target)
 {
     struct parts_named parts = {.count = 0};
     enum hprof_status status = open_parts(options, &parts);
@@ -244,7 +308,7 @@ static enum hprof_status repair_with_parts(const struct cli_options *options, in
             status = HPROF_USAGE;
         }
     if (status == HPROF_VALID)
-        status = repair_to(options, fd, part, &parts);
+        status = repair_to(options, fd, target, &parts);
     parts_close(&parts);
     return status;
 }
@@ -253,7 +317,7 @@ enum hprof_status repair_file(const struct cli_options *options)
 {
     const char *file = options->files[0];
     int fd = strcmp(file, "-") == 0 ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    struct part part;
+    struct repair_target target;
     enum hprof_status status;
 
     if (fd < 0)
@@ -261,21 +325,16 @@ enum hprof_status repair_file(const struct cli_options *options)
     if (is_same_file(fd, options->repair)) {
         say_usage("--repair would overwrite the input '", display_name(file), "'");
         status = HPROF_USAGE;
-    } else if (is_other_than_file(options->repair)) {
-        say_failure(options->repair, "not a regular file");
-        status = HPROF_IO;
     } else {
-        if (!part_open(&part, options->repair)) {
-            status = cannot(options->repair);
-        } else if (options->output && part_is_at(&part, options->output)) {
+        if (!target_open(&target, options->repair, fd) || (!options->force && !target_has_room(&target, fd))) {
+            status = HPROF_IO;
+        } else if (options->output && part_is_at(&target.part, options->output)) {
             say_usage("--repair and --output name the same file, '", options->repair, "'");
             status = HPROF_USAGE;
         } else {
-            status = repair_with_parts(options, fd, &part);
+            status = repair_with_parts(options, fd, &target);
         }
-        if (part.fd >= 0)
-            close(part.fd);
-        part_close(&part);
+        target_close(&target);
     }
     if (fd != STDIN_FILENO)
         close(fd);

@@ -243,7 +243,7 @@ def check_kill(dump: Path) -> tuple[list[str], str]:
         return [], "there is no file yet"
     files = [read_file(path) for path in [dump, *parts_of(dump)]]
     sizes = ", ".join(str(len(data)) for data in files)
-    done = subprocess.run([TOOL, "--repair", copy, dump], capture_output=True, text=True, check=False, timeout=600)
+    done = subprocess.run([TOOL, "--force", "--repair", copy, dump], capture_output=True, text=True, check=False, timeout=600)
     if len(files[0]) < HEADER:
         return ([] if done.returncode == 1 and not copy.exists() else [f"status {done.returncode}"]), f"no header: {sizes}"
     if done.returncode:

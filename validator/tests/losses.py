@@ -239,7 +239,7 @@ def repair(o: Original, damages: list[Damage], folder: Path) -> Loss:
     broken, copy = folder / "broken.hprof", folder / "copy.hprof"
     broken.write_bytes(damaged(o, damages))
     done = subprocess.run(
-        [TOOL, "--profile", "auto", "--repair", copy, broken], capture_output=True, text=True, check=False, timeout=600
+        [TOOL, "--profile", "auto", "--force", "--repair", copy, broken], capture_output=True, text=True, check=False, timeout=600
     )
     whole = sum(s.end - s.at for s in o.heap)
     if done.returncode:

@@ -39,7 +39,7 @@ def generate(folder: Path, *options: str) -> Path:
 
 
 def repair(folder: Path, *options: str | Path) -> tuple[bytes, str]:
-    done = run("--repair", "copy", *options, "heap.hprof", cwd=folder)
+    done = run("--force", "--repair", "copy", *options, "heap.hprof", cwd=folder)
     assert (done.status, done.err) == (0, "")
     check = run("--allow-incomplete", "copy", cwd=folder)
     assert check.status == 0, check.out
@@ -60,7 +60,7 @@ def test_what_is_whole_in_any_file_is_in_the_copy_once(tmp_path: Path) -> None:
             for one in [path, *parts_of(path)]:
                 one.write_bytes(gzip.compress(one.read_bytes(), 1))
         files = [read_file(one) for one in [path, *parts_of(path)]]
-        done = run("--repair", "copy", "heap.hprof", cwd=folder)
+        done = run("--force", "--repair", "copy", "heap.hprof", cwd=folder)
         if len(files[0]) < HEADER:
             assert (done.status, (folder / "copy").exists()) == (1, False)
             continue
@@ -149,19 +149,19 @@ def test_parts_of_another_dump_are_refused(tmp_path: Path) -> None:
     divide(other, tmp_path)
     segments = [at for at in record_offsets(whole) if whole[at] == 0x1C]
     (tmp_path / "heap.hprof").write_bytes(whole[: segments[len(segments) // 2]])
-    done = run("--repair", "copy", "heap.hprof", cwd=tmp_path)
+    done = run("--force", "--repair", "copy", "heap.hprof", cwd=tmp_path)
     assert (done.status, done.out) == (1, "")
     assert re.fullmatch(r"hprof-validate: heap\.hprof\.p[01]: belongs to another dump: .*\n", done.err)
     assert not (tmp_path / "copy").exists()
     (tmp_path / "heap.hprof.p0").write_bytes(VALID)
-    done = run("--repair", "copy", "heap.hprof", cwd=tmp_path)
+    done = run("--force", "--repair", "copy", "heap.hprof", cwd=tmp_path)
     assert (done.status, done.err.startswith("hprof-validate: heap.hprof.p0: has a header")) == (1, True)
 
 
 def test_an_empty_file_gives_no_copy(tmp_path: Path) -> None:
     divide(generate(tmp_path).read_bytes(), tmp_path)
     (tmp_path / "heap.hprof").write_bytes(b"")
-    done = run("--repair", "copy", "heap.hprof", cwd=tmp_path)
+    done = run("--force", "--repair", "copy", "heap.hprof", cwd=tmp_path)
     assert (done.status, done.out, (tmp_path / "copy").exists()) == (1, "", False)
 
 

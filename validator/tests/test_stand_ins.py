@@ -21,7 +21,7 @@ END = record(0x2C, b"")
 
 def repair(data: bytes, folder: Path, *options: str) -> tuple[bytes, str]:
     (folder / "broken").write_bytes(data)
-    done = run(*options, "--repair", "copy", "broken", cwd=folder)
+    done = run(*options, "--force", "--repair", "copy", "broken", cwd=folder)
     assert (done.status, done.err) == (0, "")
     check = run("--allow-incomplete", "--profile", "strict", "--disable", "REF,CLS-017", "copy", cwd=folder)
     assert "error[" not in check.out or "profile strict" not in done.out, check.out

@@ -16,10 +16,10 @@ TIME = re.compile("; [0-9.]+ s(, [0-9.]+ [KMG]?B/s)?")
 # ---- The format concise ----------------------------------------------------------------------------------------------
 
 
-def hotspots(elements: int) -> bytes:
+def hotspots(elements: int, *before: bytes) -> bytes:
     """A dump like those of HotSpot 17: the empty trace 1, and an Object[] of a ROOT_JNI_GLOBAL with dangling elements."""
     array = object_array(0x40, OBJECTS, [0x1000 + 8 * i for i in range(elements)])
-    whole = dump(class_dump(0x50, OBJECT), array, struct.pack(">BQQ", 0x01, 0x40, 0x7000))
+    whole = dump(class_dump(0x50, OBJECT), *before, array, struct.pack(">BQQ", 0x01, 0x40, 0x7000))
     more = utf8(3, "java/util/HexFormat") + load_class(3, 0x50, 3) + record(0x05, struct.pack(">III", 1, 0, 0))
     heap = whole.index(b"\x1c\0\0\0\0")
     return whole[:heap] + more + whole[heap:]
@@ -108,12 +108,12 @@ def test_large_numbers_have_groups(files: Path) -> None:
 
 
 def test_a_truncated_dump(files: Path) -> None:
-    (files / "cut").write_bytes(hotspots(460)[:-1500])
+    (files / "cut").write_bytes(hotspots(460, instance(0x20, OBJECT))[:-1500])
     done = run("cut", cwd=files)
     assert done.status == 1
     error, readable, likely, fix, verdict = done.out.splitlines()
     assert re.fullmatch(r"cut:0x[0-9a-f]+: error\[REC-002\]: segment 1 ends [0-9,]+ bytes after the end of the file", error)
-    assert readable == "  readable: no objects, all classes; GC roots: none, they were in the missing tail"
+    assert readable == "  readable: 1 object, all classes; GC roots: none, they were in the missing tail"
     assert likely == "  likely: the disk was full, the VM was killed, or a copy was cut short"
     assert fix == "  fix: hprof-validate --repair fixed.hprof cut"
     size = (files / "cut").stat().st_size
@@ -229,18 +229,19 @@ def test_commands_are_named_where_they_help(files: Path) -> None:
 
 
 def test_commands_of_a_report_work(tmp_path: Path) -> None:
-    """On every invalid dump of the corpus: --repair makes a copy, and --show shows the offset."""
+    """On every invalid dump of the corpus: --repair makes a copy, if one object is left, and --show shows the offset."""
     repaired = 0
     for path in sorted((SOURCE / "corpus/invalid").rglob("*.hprof")):
         ways = ways_on("--profile", "strict", path, cwd=tmp_path)
         if "look" in ways:
             assert run(*ways["look"].split(), cwd=tmp_path).status in (0, 1), path
         if "fix" in ways:
-            repaired += 1
-            assert run("--profile", "strict", *ways["fix"].split(), cwd=tmp_path).status == 0, path
+            done = run("--profile", "strict", *ways["fix"].split(), cwd=tmp_path)
+            repaired += done.status == 0
+            assert done.status == 0 or "no object can be read" in done.err, path
         if "try" in ways:
             assert run("--profile", "strict", *ways["try"].split(), cwd=tmp_path).status in (0, 1), path
-    assert repaired > 350
+    assert repaired > 180
 
 
 @pytest.mark.parametrize("form", ["concise", "full"])
@@ -458,7 +459,8 @@ def test_the_hint_names_a_truncated_tail_only_if_it_is_certain(files: Path) -> N
         assert report_one(name, cwd=files)["totals"] == {"REC-002": 1}
     assert hint("within", files) == TAIL
     for name in ("segment", "string", "names"):
-        assert hint(name, files).startswith("the dump was truncated (") and hint(name, files).endswith("), or a length is wrong")
+        assert "a length is wrong" in hint(name, files)
+    assert hint("names", files).startswith("the dump was truncated (")
     for name, data in (("header", whole[:segment] + whole[segment : segment + 4]), ("appended", AGENT + b"\n")):
         (files / name).write_bytes(data)
         assert report_one(name, cwd=files)["totals"]["REC-001"] == 1

@@ -48,15 +48,15 @@ bool bytes_file_name(struct bytes_file *f)
 }
 
 /* In the folder of `path`, or of the file that a link leads to. */
-static bool open_part(struct bytes_file *f, const char *path)
+static bool open_part(struct bytes_file *f, const char *path, int like)
 {
-    if (!part_open(&f->part, path))
+    if (!part_open_like(&f->part, path, like))
         f->error = errno;
     f->fd = f->part.fd;
     return !f->error;
 }
 
-bool bytes_file_open(struct bytes_file *f, const char *path)
+bool bytes_file_open_like(struct bytes_file *f, const char *path, int like)
 {
     struct stat stat_there;
 
@@ -68,13 +68,18 @@ bool bytes_file_open(struct bytes_file *f, const char *path)
         return !f->error;
     }
     if (stat(path, &stat_there) != 0 || S_ISREG(stat_there.st_mode))
-        return open_part(f, path);
+        return open_part(f, path, like);
     do {
         f->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
     } while (f->fd < 0 && errno == EINTR);
     if (f->fd < 0)
         f->error = errno;
     return !f->error;
+}
+
+bool bytes_file_open(struct bytes_file *f, const char *path)
+{
+    return bytes_file_open_like(f, path, -1);
 }
 
 void bytes_file_close(struct bytes_file *f)

@@ -17,6 +17,8 @@ struct bytes_file {
 
 /* False if it cannot be opened: `error` says why. */
 bool bytes_file_open(struct bytes_file *file, const char *path);
+/* The same. A new regular file gets the permissions of an open file; -1 for none. */
+bool bytes_file_open_like(struct bytes_file *file, const char *path, int like);
 /* Gives its name to a complete file that was held back until another file was complete, too. */
 bool bytes_file_name(struct bytes_file *file);
 /* Removes an incomplete file. */

@@ -49,7 +49,7 @@ _hprof_validate() {
         ;;
     *)
         [[ $cur == -* ]] || return
-        words='--profile --disable --warn --error --werror --allow-incomplete --baseline --format --verbose --output --stdin-name --decimal --max-errors --quiet --color --progress --show --repair --parts --no-stand-ins --max-memory --jobs --explain --list-rules --list-profiles --help --version -f -v -o -q -j -h -V'
+        words='--profile --disable --warn --error --werror --allow-incomplete --baseline --format --verbose --output --stdin-name --decimal --max-errors --quiet --color --progress --show --repair --parts --no-stand-ins --force --max-memory --jobs --explain --list-rules --list-profiles --help --version -f -v -o -q -j -h -V'
         ;;
     esac
     mapfile -t COMPREPLY < <(compgen -P "$before" -W "$words" -- "${cur#"$before"}")

@@ -166,6 +166,8 @@ struct hprof_summary {
     uint64_t totals[HPROF_RULE_ROOM];      /* findings by rule, exact whatever max_errors is; 0 for disabled rules */
     uint64_t quirks[HPROF_RULE_ROOM];      /* by rule: how many of the totals are known quirks of the likely producer */
     uint64_t quirk_notes[HPROF_RULE_ROOM]; /* by rule: how many of the totals are notes because of a quirk of the profile */
+    unsigned transfer;                     /* HPROF_TRANSFER_*: what a transfer has done to the dump, by its first bytes */
+    size_t kindest_profile;                /* index of the profile in which the dump has the fewest errors */
 };
 
 static inline void hprof_summary_init(struct hprof_summary *summary)
@@ -195,6 +197,13 @@ static inline void hprof_source_init(struct hprof_source *source)
     memset(source, 0, sizeof *source);
     source->struct_size = sizeof *source;
 }
+
+/* A transfer has put text before the header, made CR LF of each LF, stored each byte from 128 on as a character of Latin-1 in
+ * UTF-8, or cleared the highest bit of each byte. All but the last can be undone exactly, and a repair does that. */
+#define HPROF_TRANSFER_TEXT_BEFORE 1u
+#define HPROF_TRANSFER_CRLF 2u
+#define HPROF_TRANSFER_LATIN1 4u
+#define HPROF_TRANSFER_SEVEN_BIT 8u
 
 /* ---- Checking --------------------------------------------------------------------------------------------------- */
 
@@ -322,6 +331,14 @@ struct hprof_left_out {
     uint64_t bytes;
 };
 
+/* A class of which objects were left out; for arrays of a primitive type, "byte[]". Valid only during the callback. */
+struct hprof_class_loss {
+    size_t struct_size;
+    const char *class_name;
+    uint64_t objects, bytes; /* that were left out: instances or arrays, with their headers */
+    uint64_t kept;           /* objects that the copy has */
+};
+
 struct hprof_repair {
     size_t struct_size;
     size_t profile;                          /* index of the profile in which the copy must be valid */
@@ -332,12 +349,15 @@ struct hprof_repair {
     int (*on_left_out)(void *context, const struct hprof_left_out *left_out); /* called at the end, the most bytes first */
     int (*on_progress)(void *context, uint64_t bytes, uint64_t total);
     void *context;
-    /* Parts of the dump, regular files: a VM of JDK 22 or later that is killed while it dumps leaves them beside `from`. Each is read
-     * to its last complete sub-record, and appended. */
+    /* Parts of the dump, regular files: a VM of JDK 22 or later that is killed while it dumps leaves them beside `from`. Each is
+     * read to its last complete sub-record, and appended. */
     const int *parts;
     size_t part_count;
     bool parts_are_sure; /* else they are used only if the dump in `from` has no end */
     bool no_stand_ins;   /* leave out what needs a class, a name or a stack trace that is lost */
+    /* Called at the end for each class, the most bytes first; or NULL, which saves the time to count the objects of these
+     * classes. */
+    int (*on_class_loss)(void *context, const struct hprof_class_loss *loss);
 };
 
 static inline void hprof_repair_init(struct hprof_repair *repair)
@@ -365,12 +385,20 @@ struct hprof_repair_result {
     uint64_t warnings;            /* that the copy has in this profile */
     char failure[HPROF_FAILURE_SIZE]; /* one sentence for any result but HPROF_VALID */
     size_t parts_joined;
-    size_t refused_part;       /* from 1; 0 for none. `failure` says why; then the result is HPROF_INVALID */
-    uint64_t overlap;          /* bytes of `from` that are in a part, too: the VM was killed while it appended that part */
-    uint64_t stand_in_classes; /* CLASS_DUMPs that were added, their fields unknown */
-    uint64_t stand_in_names;   /* names of classes, fields and methods that were added: "unknown.Class_0x7f..." */
-    uint64_t stand_in_traces;  /* stack traces that were added, with the frames that roots name */
-    uint64_t stand_in_objects; /* objects whose class has such a CLASS_DUMP or name */
+    size_t refused_part;           /* from 1; 0 for none. `failure` says why; then the result is HPROF_INVALID */
+    uint64_t overlap;              /* bytes of `from` that are in a part, too: the VM was killed while it appended that part */
+    uint64_t stand_in_classes;     /* CLASS_DUMPs that were added, their fields unknown */
+    uint64_t stand_in_names;       /* names of classes, fields and methods that were added: "unknown.Class_0x7f..." */
+    uint64_t stand_in_traces;      /* stack traces that were added, with the frames that roots name */
+    uint64_t stand_in_objects;     /* objects whose class has such a CLASS_DUMP or name */
+    uint64_t text_before;          /* bytes before the header, not counted in bytes_in and left_out */
+    unsigned undone;               /* HPROF_TRANSFER_*: what was undone */
+    bool failed_on_copy;           /* HPROF_IO: the copy could not be written, or read again */
+    uint64_t records_out[256];     /* records of the copy, by tag; */
+    uint64_t subrecords_in[256];   /* sub-records that were read, */
+    uint64_t subrecords_out[256];  /* and those of the copy */
+    uint64_t missing_objects;      /* that the copy refers to and does not have: at least so many */
+    uint64_t classes_without_name; /* CLASS_DUMPs of the copy; known if on_class_loss is set */
 };
 
 static inline void hprof_repair_result_init(struct hprof_repair_result *result)
@@ -380,8 +408,9 @@ static inline void hprof_repair_result_init(struct hprof_repair_result *result)
 }
 
 /* Makes a valid copy of a dump: leaves out what is incomplete or malformed or breaks a rule, corrects lengths, and ends the series
- * of segments. It adds nothing else but stand-ins for classes, names and stack traces that are lost. `from` is read once. `to` is an
- * empty regular file, open for reading and writing.
+ * of segments; undoes what a transfer has done, if that gives a better dump. It adds nothing else but stand-ins for classes, names
+ * and stack traces that are lost. `from` is read once, a regular file again if it was transferred. `to` is an empty regular file,
+ * open for reading and writing.
  * HPROF_VALID: the copy was checked and is valid. With HPROF_INVALID (no valid copy can be made), HPROF_IO and HPROF_LIMIT, the
  * contents of `to` are useless. `result` may be NULL. */
 enum hprof_status hprof_repair_fd(int from, int to, const struct hprof_repair *repair, struct hprof_repair_result *result);

@@ -6,6 +6,7 @@
 
 #include "base/utf8.h"
 #include "checks/checker.h"
+#include "input/transfer.h"
 
 static const char magic[] = "JAVA PROFILE 1.0.";
 
@@ -125,16 +126,13 @@ static void show_start(char to[NAME_SIZE], const uint8_t *p, size_t n)
 /* Writes "; a dump begins at offset 32", if one does within the first bytes. */
 static void show_later_header(struct checker *ck, char *to, size_t size)
 {
-    enum { SOUGHT = 64 << 10 };
-    size_t n = input_need(ck->in, SOUGHT);
-    const uint8_t *p = ck->in->at, *end = p + (n < SOUGHT ? n : SOUGHT);
+    size_t n = input_need(ck->in, TRANSFER_SIGHT), at = transfer_header(ck->in->at, n < TRANSFER_SIGHT ? n : TRANSFER_SIGHT);
 
     to[0] = '\0';
-    for (p = p + 1; (size_t)(end - p) >= HEADER_STRING_SIZE && (p = memchr(p, magic[0], (size_t)(end - p))); p++)
-        if (count_good_bytes(p, (size_t)(end - p)) == HEADER_STRING_SIZE) {
-            snprintf(to, size, "; a dump begins at offset %zu", (size_t)(p - ck->in->at));
-            return;
-        }
+    if (at == SIZE_MAX)
+        return;
+    snprintf(to, size, "; a dump begins at offset %zu", at);
+    ck->run->sum.transfer |= HPROF_TRANSFER_TEXT_BEFORE;
 }
 
 size_t header_bytes(struct checker *ck)

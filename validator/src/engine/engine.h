@@ -61,6 +61,11 @@ struct framing {
         uint64_t at, number;
         unsigned records; /* records that followed it */
     } unfilled;
+    struct { /* the first heap dump record that does not end where its length says, although records follow it */
+        uint64_t at, missing, extra; /* its offset, and the bytes that it lacks or has too many */
+        bool is_double;              /* these are the bytes before them once more */
+    } gap;
+    uint64_t failed_at;      /* the latest malformed sub-record */
     uint64_t skipped_before; /* what was skipped before the present record */
     uint64_t last_record;    /* the offset of the latest record; 0 for none */
     bool last_is_string;     /* it is a UTF8, whose length may be any */
@@ -124,7 +129,9 @@ struct engine {
     struct checkpoint *unfilled;     /* after the empty heap dump record of framing.unfilled; NULL before the first */
     struct checkpoints *checkpoints; /* NULL unless the dump is compressed */
     struct jobs *jobs;               /* NULL if one thread checks everything */
-    bool line_ends_changed;          /* in the first bytes, each LF follows a CR */
+    unsigned transfer;               /* HPROF_TRANSFER_*: what the first bytes look like */
+    char hint[160];                  /* one that has numbers */
+    bool high_bytes;                 /* after a failure there are bytes from 128 on */
     bool was_transcoded;             /* in the first bytes, invalid UTF-8 was replaced */
     bool garbage_after;              /* what follows the last gzip member may have been a member */
 };
@@ -288,9 +295,12 @@ void settle_unknown(struct engine *e);
 /* Called before the header: looks for the effects of a transfer as text. */
 void look_for_text(struct engine *e);
 /* Plain reading failed here: looks whether zeros are the reason. */
+/* Records follow here, after a heap dump record whose length led elsewhere. */
+void note_gap(struct engine *e, uint64_t record_at, uint64_t stated_end);
+void conclude_transfer(struct engine *e);
 void look_for_zeros(struct engine *e);
 /* The hint, or NULL. Called when all findings are counted and have their severities. */
-const char *choose_hint(const struct engine *e);
+const char *choose_hint(struct engine *e);
 
 /* ---- records.c ---- */
 void check_records(struct engine *e);

@@ -104,6 +104,8 @@ static bool ends_here(struct engine *e)
 
     if (e->position.heap_end != UINT64_MAX || !records_follow_here(e, 2))
         return false;
+    if (e->position.record_length)
+        note_gap(e, e->position.record_at, e->position.record_at + RECORD_HEADER_SIZE + e->position.record_length);
     e->position.heap_end = at;
     jumps_note(&e->file.jumps, at, at, at, true);
     return true;
@@ -122,6 +124,7 @@ static bool pass_malformed(struct engine *e, enum frame why, const struct walk_i
         return true;
     memcpy(first, e->in.at, n);
     look_for_zeros(e);
+    e->framing.failed_at = at;
     end_sound_part(&e->run, at);
     if (item->tag == TAG_HEAP_DUMP_END)
         lose_heap_end(e);
@@ -201,6 +204,7 @@ static bool is_too_long(struct engine *e, uint64_t size)
         input_go_back(&e->in, at);
         return false;
     }
+    e->framing.failed_at = at;
     e->heap.wrong.held = false;
     note_overlong(e, &before, RULE_COUNT, at);
     end_sound_part(&e->run, at);

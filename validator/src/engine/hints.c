@@ -1,27 +1,14 @@
 /* The hint: one sentence for people about the usual cause of the findings. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/utf8.h"
 #include "engine/engine.h"
+#include "input/transfer.h"
 
 #define EARLY_END "the disk was full, the VM was killed, or a copy was cut short"
 
-enum { LINE_ENDS_LEAST = 4, REPLACED_LEAST = 2 };
-
-/* A transfer as text turns each LF into CR LF, so every LF follows a CR, which does not happen by chance. */
-static bool line_ends_were_changed(const uint8_t *p, size_t n)
-{
-    size_t line_ends = 0;
-
-    for (size_t i = 0; i < n; i++) {
-        if (p[i] != '\n')
-            continue;
-        if (!i || p[i - 1] != '\r')
-            return false;
-        line_ends++;
-    }
-    return line_ends >= LINE_ENDS_LEAST;
-}
+enum { REPLACED_LEAST = 2 };
 
 /* A program that decodes bytes as UTF-8 and encodes them again replaces invalid bytes by U+FFFD (EF BF BD), so all is valid
  * UTF-8. */
@@ -41,8 +28,18 @@ void look_for_text(struct engine *e)
 
     if (n > sample)
         n = sample;
-    e->line_ends_changed = line_ends_were_changed(e->in.at, n);
+    e->transfer = transfer_of(e->in.at, n);
     e->was_transcoded = was_transcoded(e->in.at, n);
+}
+
+/* Called after reading: a dump without an error was not transferred as text, whatever its first bytes look like. */
+void conclude_transfer(struct engine *e)
+{
+    struct counts *sum = &e->run.sum;
+
+    if (e->run.memory.exhausted || e->in.error || sum->sound_until >= sum->bytes)
+        return;
+    sum->transfer |= e->high_bytes ? e->transfer & ~HPROF_TRANSFER_SEVEN_BIT : e->transfer;
 }
 
 void look_for_zeros(struct engine *e)
@@ -53,6 +50,79 @@ void look_for_zeros(struct engine *e)
     while (i < n && !e->in.at[i])
         i++;
     e->framing.zeros |= n == LEAST && i == n;
+    if (!e->high_bytes && (e->transfer & HPROF_TRANSFER_SEVEN_BIT)) {
+        n = look_at(&e->in, TRANSFER_SIGHT, UINT64_MAX);
+        e->high_bytes = has_high_byte(e->in.at, n < TRANSFER_SIGHT ? n : TRANSFER_SIGHT);
+    }
+}
+
+/* Whether the last bytes before the failure are those that follow it, `size` bytes later. */
+static bool is_double(struct engine *e, uint64_t size)
+{
+    enum { COMPARED = 64 };
+    const uint64_t here = e->in.offset, failed_at = e->framing.failed_at;
+    bool is_same;
+
+    if (size > failed_at || here - (failed_at - size) > INPUT_HISTORY || !input_go_back(&e->in, failed_at - size))
+        return false;
+    is_same = look_at(&e->in, (size_t)size + COMPARED, UINT64_MAX) == size + COMPARED &&
+              memcmp(e->in.at, e->in.at + size, COMPARED) == 0 && memcmp(e->in.at, e->in.at + 1, COMPARED - 1) != 0;
+    input_skip(&e->in, here - e->in.offset);
+    return is_same;
+}
+
+void note_gap(struct engine *e, uint64_t record_at, uint64_t stated_end)
+{
+    const uint64_t here = e->in.offset, failed_at = e->framing.failed_at;
+
+    /* A failure here means that the length alone is wrong. */
+    if (e->framing.gap.missing || e->framing.gap.extra || here == stated_end || failed_at <= record_at || failed_at >= here)
+        return;
+    e->framing.gap.at = record_at;
+    if (here < stated_end)
+        e->framing.gap.missing = stated_end - here;
+    else
+        e->framing.gap.extra = here - stated_end;
+    e->framing.gap.is_double = e->framing.gap.extra && is_double(e, e->framing.gap.extra);
+}
+
+/* "8 KB", "700 bytes" */
+static void show_size(char to[32], uint64_t bytes)
+{
+    enum { KIB = 1024 };
+
+    if (bytes < KIB)
+        snprintf(to, 32, "%llu bytes", (unsigned long long)bytes);
+    else
+        snprintf(to, 32, "%llu KB", (unsigned long long)(bytes + KIB / 2) / KIB);
+}
+
+/* The dump has its end, so it was not truncated. */
+static bool end_is_there(const struct engine *e)
+{
+    return e->framing.complete_until && e->framing.complete_until == e->run.sum.bytes;
+}
+
+/* What lengths say of a part in the middle; NULL for nothing. A wrong length says the same, if nothing else is wrong. */
+static const char *describe_gap(struct engine *e)
+{
+    const unsigned long long at = e->framing.gap.at;
+    char size[32];
+
+    if (e->framing.truncated && !end_is_there(e))
+        return NULL;
+    show_size(size, e->framing.gap.missing ? e->framing.gap.missing : e->framing.gap.extra);
+    if (e->framing.gap.missing)
+        snprintf(e->hint, sizeof e->hint,
+                 "about %s are missing in the heap dump record at 0x%llx: a part in the middle was lost", size, at);
+    else if (e->framing.gap.is_double)
+        snprintf(e->hint, sizeof e->hint, "%s are twice in the heap dump record at 0x%llx, one after the other", size, at);
+    else if (e->framing.gap.extra)
+        snprintf(e->hint, sizeof e->hint, "the heap dump record at 0x%llx has about %s too many: bytes were inserted", at,
+                 size);
+    else
+        return NULL;
+    return e->hint;
 }
 
 /* A heap in which nothing is reachable. A sample of a few objects needs no roots. */
@@ -68,8 +138,9 @@ static bool has_objects_without_roots(const struct engine *e)
            all == objects + counts[SUB_CLASS_DUMP] + counts[SUB_PRIMITIVE_ARRAY_NODATA] + counts[SUB_HEAP_DUMP_INFO];
 }
 
-const char *choose_hint(const struct engine *e)
+const char *choose_hint(struct engine *e)
 {
+    const char *gap;
     const uint64_t *totals = e->run.summary->totals;
     const struct {
         enum rule rule;
@@ -77,12 +148,14 @@ const char *choose_hint(const struct engine *e)
     } causes[] = {
         {RULE_REC_012, "a wrapped length: the heap dump is larger than 4 GiB, too large for one HEAP_DUMP record of 1.0.1"},
         {RULE_REC_011, "a length that was never filled in: the VM was killed, or the disk was full, while the heap was dumped"},
-        {RULE_GZ_005, e->framing.complete_until && e->framing.complete_until == e->run.sum.bytes
+        {RULE_GZ_005, end_is_there(e)
                           ? "the dump inside is complete, and only the checksum at the end of the gzip file is missing"
                           : EARLY_END},
         {RULE_REC_001, "the dump was truncated (" EARLY_END "), or other bytes were appended"},
-        {RULE_REC_002,
-         e->framing.within_subrecord ? EARLY_END : "the dump was truncated (" EARLY_END "), or a length is wrong"},
+        {RULE_REC_002, end_is_there(e)
+                           ? "a length is wrong, or a part in the middle is missing or wrong: the end of the dump is there"
+                       : e->framing.within_subrecord ? EARLY_END
+                                                     : "the dump was truncated (" EARLY_END "), or a length is wrong"},
         {RULE_HDR_005, "the disk was full, or the VM was killed at once"},
         {RULE_REC_007, "a missing HEAP_DUMP_END: the dump was interrupted, or the merge of its parts was not finished"},
     };
@@ -90,8 +163,15 @@ const char *choose_hint(const struct engine *e)
 
     if (e->run.memory.exhausted || e->in.error)
         return NULL;
-    if (is_malformed && e->line_ends_changed)
-        return "transferred as text: each LF became CR LF; transfer the dump again, in binary mode";
+    if (e->run.sum.transfer & HPROF_TRANSFER_TEXT_BEFORE)
+        return "text precedes the dump: a message of the tool that wrote it, or the headers of a download";
+    if (e->run.sum.transfer & HPROF_TRANSFER_CRLF)
+        return "transferred as text: each LF became CR LF, which can be undone exactly";
+    if (e->run.sum.transfer & HPROF_TRANSFER_LATIN1)
+        return "transferred as text: each byte from 128 on became a character of Latin-1 in UTF-8, which can be undone exactly";
+    if (e->run.sum.transfer & HPROF_TRANSFER_SEVEN_BIT)
+        return "transferred as text: the highest bit of each byte was cleared and is lost; transfer the dump again, in binary "
+               "mode";
     if (is_malformed && e->was_transcoded)
         return "transferred as text: bytes that are not UTF-8 were replaced by U+FFFD (EF BF BD) and are lost";
     if (e->framing.second_header)
@@ -100,6 +180,9 @@ const char *choose_hint(const struct engine *e)
         return "bytes follow the end of the dump: something was appended to it";
     if (e->framing.zeros)
         return "zeros are where records should be: a part of the file was never written, or a copy of it was not finished";
+    gap = describe_gap(e);
+    if (gap && e->file.version != V103)
+        return gap;
     if (totals[RULE_REC_013] && e->file.version == V103)
         return "perhaps KOOM stripped the dump, which leaves out the contents of arrays: its own tool restores them";
     if (e->framing.failed)

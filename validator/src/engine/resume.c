@@ -281,6 +281,8 @@ bool resume_in_record(struct engine *e, uint64_t from, uint64_t record_end)
     if (kind == WAY_NONE)
         return false;
     forget_from(e, from);
+    if (kind == WAY_RECORD && record_end != UINT64_MAX)
+        note_gap(e, before.record_at, record_end);
     resume_here(e, from, kind, end);
     if (e->resume.in_heap) {
         before.heap_end = e->position.heap_end;

@@ -250,6 +250,26 @@ static void summarize_counts(struct engine *e)
     sum->strings = sum->record_counts[TAG_UTF8];
 }
 
+/* The profile in which the dump has the fewest errors: the one that is used, if no other has fewer. */
+static size_t find_kindest(const struct engine *e, const struct severity_choice *choice, uint64_t errors)
+{
+    struct severity_choice other = *choice;
+    size_t kindest = choice->profile;
+    struct verdict verdict;
+
+    for (size_t profile = 0; errors && profile < PROFILE_COUNT; profile++) {
+        if (profile == PROFILE_AUTO)
+            continue;
+        other.profile = (enum profile)profile;
+        findings_verdict(&e->run.findings, &other, NULL, &verdict);
+        if (verdict.errors < errors) {
+            kindest = profile;
+            errors = verdict.errors;
+        }
+    }
+    return kindest;
+}
+
 /* Computes severities, totals and the likely producer. */
 static struct severity_choice conclude(struct engine *e)
 {
@@ -272,6 +292,7 @@ static struct severity_choice conclude(struct engine *e)
     memcpy(sum->totals, verdict.totals, sizeof verdict.totals);
     memcpy(sum->quirk_notes, verdict.quirk_notes, sizeof verdict.quirk_notes);
     sum->profile = choice.profile;
+    sum->kindest_profile = find_kindest(e, &choice, verdict.errors);
     sum->errors = verdict.errors;
     sum->warnings = verdict.warnings;
     sum->notes = verdict.notes;
@@ -300,6 +321,8 @@ static struct severity_choice conclude(struct engine *e)
     if (sum->file_bytes < input_file_position(&e->in))
         sum->file_bytes = input_file_position(&e->in);
     describe_failure(e);
+    conclude_transfer(e);
+    sum->transfer = e->run.sum.transfer;
     sum->hint = choose_hint(e);
     return choice;
 }

@@ -13,6 +13,7 @@ struct counts {
     uint32_t id_size;
     uint64_t timestamp, bytes, sound_until, skipped, references;
     uint64_t record_counts[256], subrecord_counts[256];
+    unsigned transfer; /* HPROF_TRANSFER_* */
 };
 
 struct run {

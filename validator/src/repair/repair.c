@@ -73,6 +73,8 @@ static int on_summary(void *context, const struct hprof_summary *summary)
     check->repair->result.bytes_out = summary->bytes;
     check->repair->result.checked_profile = summary->profile;
     check->repair->result.warnings = summary->warnings;
+    check->repair->kindest = summary->kindest_profile;
+    repair_note_copy(check->repair, summary);
     if (summary->failure[0])
         snprintf(check->first, sizeof check->first, "%s", summary->failure);
     return 0;
@@ -126,7 +128,7 @@ static enum hprof_status check_copy(struct repair *r, struct check *check)
     enum hprof_status status;
 
     hprof_options_init(&options);
-    options.profile = r->asked.profile;
+    options.profile = r->profile;
     options.max_errors = FINDINGS_LEAST + r->written / BYTES_FOR_A_FINDING;
     if (options.max_errors > FINDINGS_MOST)
         options.max_errors = FINDINGS_MOST;
@@ -155,9 +157,18 @@ static bool has_doubtful_names(const struct repair *r)
     return r->is_first_pass && r->damage.part_count > 0;
 }
 
-static void describe(const struct repair *r, const struct left_out *l, char *to, size_t size)
+void left_class_name(const struct repair *r, const struct left_out *l, char to[NAME_ROOM])
 {
     static const char *const types[] = {[4] = "boolean", "char", "float", "double", "byte", "short", "int", "long"};
+
+    if (l->kind == LEFT_PRIMITIVE_ARRAY)
+        snprintf(to, NAME_ROOM, "%s[]", l->key >= 4 && l->key < 12 ? types[l->key] : "?");
+    else if (has_doubtful_names(r) || !names_class(&r->names, l->key, to))
+        snprintf(to, NAME_ROOM, "class 0x%" PRIx64, l->key);
+}
+
+static void describe(const struct repair *r, const struct left_out *l, char *to, size_t size)
+{
     const char *name;
     char class[NAME_ROOM];
 
@@ -173,8 +184,7 @@ static void describe(const struct repair *r, const struct left_out *l, char *to,
     case LEFT_CLASS:
     case LEFT_INSTANCE:
     case LEFT_OBJECT_ARRAY:
-        if (has_doubtful_names(r) || !names_class(&r->names, l->key, class))
-            snprintf(class, sizeof class, "class 0x%" PRIx64, l->key);
+        left_class_name(r, l, class);
         snprintf(to, size, "%s %s",
                  l->kind == LEFT_CLASS      ? "CLASS_DUMP"
                  : l->kind == LEFT_INSTANCE ? "INSTANCE_DUMP"
@@ -182,7 +192,8 @@ static void describe(const struct repair *r, const struct left_out *l, char *to,
                  class);
         break;
     case LEFT_PRIMITIVE_ARRAY:
-        snprintf(to, size, "PRIMITIVE_ARRAY_DUMP %s[]", l->key >= 4 && l->key < 12 ? types[l->key] : "?");
+        left_class_name(r, l, class);
+        snprintf(to, size, "PRIMITIVE_ARRAY_DUMP %s", class);
         break;
     case LEFT_GZIP_MEMBER:
         snprintf(to, size, "rest of gzip member %" PRIu64, l->key);
@@ -263,6 +274,7 @@ enum hprof_status repair_failure(struct repair *r)
     }
     if (r->result.failure[0])
         return HPROF_INVALID;
+    r->result.failed_on_copy = r->error != 0;
     return r->error ? fail(r, HPROF_IO, strerror(r->error)) : HPROF_INVALID;
 }
 
@@ -276,6 +288,7 @@ static int keep_reason(void *context, const struct hprof_summary *summary)
 {
     struct check *check = context;
 
+    repair_note_input(check->repair, summary);
     if (summary->failure[0])
         snprintf(check->first, sizeof check->first, "%s", summary->failure);
     return 0;
@@ -305,6 +318,15 @@ enum hprof_status repair_follow(struct repair *r, struct input_source from)
     return HPROF_VALID;
 }
 
+/* "auto" means the profile by which the least is left out. Whether that is another than the last check has used. */
+static bool takes_kinder_profile(struct repair *r)
+{
+    if (r->profile != hprof_profile_find("auto") || r->kindest == r->result.checked_profile)
+        return false;
+    r->profile = r->kindest;
+    return true;
+}
+
 /* The first pass: the input, and the parts that follow it. */
 static enum hprof_status copy_all_files(struct repair *r, struct input_source from)
 {
@@ -319,7 +341,9 @@ static enum hprof_status copy_all_files(struct repair *r, struct input_source fr
             return repair_failure(r);
         from = source_of_fd(r->to);
     }
-    status = repair_follow(r, from);
+    status = undo_transfer(r, &from);
+    if (status == HPROF_VALID)
+        status = repair_follow(r, from);
     if (status != HPROF_VALID)
         return status;
     if (!repair_copy(r))
@@ -396,6 +420,10 @@ static enum hprof_status run_passes(struct repair *r, struct input_source from)
         check = (struct check){.repair = r};
         r->wants_stand_in = false;
         status = check_copy(r, &check);
+        if (status == HPROF_INVALID && takes_kinder_profile(r)) {
+            check = (struct check){.repair = r};
+            status = check_copy(r, &check);
+        }
         if (status == HPROF_LIMIT)
             memory_exhaust(&r->memory);
         if (r->memory.exhausted || r->error)
@@ -445,6 +473,8 @@ static enum hprof_status run(struct repair *r, struct input_source from)
     }
     if (status == HPROF_VALID)
         report(r);
+    if (status == HPROF_VALID)
+        repair_report_losses(r);
     if (r->stopped)
         status = repair_failure(r);
     input_close(&r->in);
@@ -496,6 +526,7 @@ static enum hprof_status repair_input(struct input_source from, const char *unus
         return refuse(result, HPROF_LIMIT, no_memory);
     r->asked = options;
     r->to = to;
+    r->profile = options.profile;
     r->key = hash_key_draw();
     memory_init(&r->memory, options.allocator, options.max_memory);
     status = run(r, from);

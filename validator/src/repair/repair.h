@@ -78,9 +78,12 @@ struct repair {
     enum version version;
     struct names names;
     struct damage damage;
-    bool has_names;   /* names must be cleared */
-    bool takes_names; /* this pass adds them: the first, and the second if then some parts are known to be damaged */
-    uint64_t lost;    /* bytes of the dump that could not be inflated, as far as known */
+    size_t profile;      /* in which the copy is checked */
+    size_t kindest;      /* the profile in which the copy has the fewest errors */
+    bool may_lack_names; /* a class of the copy may have no name */
+    bool has_names;      /* names must be cleared */
+    bool takes_names;    /* this pass adds them: the first, and the second if then some parts are known to be damaged */
+    uint64_t lost;       /* bytes of the dump that could not be inflated, as far as known */
 
     /* Where the check of the input did not go on at the end of a record or sub-record. */
     struct jump *jumps;
@@ -159,6 +162,24 @@ bool repair_copy_end(struct repair *r);
 
 /* Reads n bytes of the copy. Returns false if the copy ends before them. If the copy cannot be read, also sets `error`. */
 bool copy_read(struct repair *r, uint64_t offset, uint8_t *to, size_t n);
+
+/* ---- repair_losses.c ---- */
+
+/* What a check of the input, or of the copy, has counted. */
+void repair_note_input(struct repair *r, const struct hprof_summary *summary);
+void repair_note_copy(struct repair *r, const struct hprof_summary *summary);
+
+/* Hands over the classes of which objects were left out, with what the copy has of them. */
+void repair_report_losses(struct repair *r);
+
+/* The name of a class, or "class 0x7f00"; of a primitive type, "byte[]". */
+void left_class_name(const struct repair *r, const struct left_out *l, char to[NAME_ROOM]);
+
+/* ---- undo.c ---- */
+
+/* Undoes what a transfer has done to the dump in `*from`: the file from which the copy is made, or the copy itself, as it was
+ * inflated. Then *from is the copy. HPROF_VALID, also if there is nothing to undo; else asked->failure says why. */
+enum hprof_status undo_transfer(struct repair *r, struct input_source *from);
 
 /* ---- repair_damage.c ---- */
 

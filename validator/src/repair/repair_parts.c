@@ -1,6 +1,6 @@
-/* See repair.h. A VM of JDK 22 or later that is killed while it dumps leaves FILE, FILE.p0, FILE.p1, ...: FILE has the records before
- * the heap dump, each part has segments, and FILE takes over one part after the other. Each file is read for itself, so that what is
- * truncated at its end takes no bytes of the next one. */
+/* See repair.h. A VM of JDK 22 or later that is killed while it dumps leaves FILE, FILE.p0, FILE.p1, ...: FILE has the records
+ * before the heap dump, each part has segments, and FILE takes over one part after the other. Each file is read for itself, so that
+ * what is truncated at its end takes no bytes of the next one. */
 #include "repair/repair_copy.h"
 
 #include <errno.h>

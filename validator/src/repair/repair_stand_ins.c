@@ -1,5 +1,5 @@
-/* See repair.h. Stand-ins for names, classes and stack traces that the copy lacks: objects are kept whose class is lost. They are all
- * that a repair ever invents, and their names say so. repair_survey.c finds out what is missing. */
+/* See repair.h. Stand-ins for names, classes and stack traces that the copy lacks: objects are kept whose class is lost. They are
+ * all that a repair ever invents, and their names say so. repair_survey.c finds out what is missing. */
 #include "repair/repair_survey.h"
 
 #include <inttypes.h>

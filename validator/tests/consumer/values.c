@@ -1,5 +1,5 @@
-/* Prints the strings, static fields, instances and arrays of the first heap dump of a file, a line each, for a test that computes the
- * digests of conformance/PROTOCOL.md from them. The file is read in one of several ways, which must not matter. */
+/* Prints the strings, static fields, instances and arrays of the first heap dump of a file, a line each, for a test that computes
+ * the digests of conformance/PROTOCOL.md from them. The file is read in one of several ways, which must not matter. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,0 +1,147 @@
+#include "repair_losses.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "numbers.h"
+
+enum {
+    INSTANCE = 0x21, /* the tags of sub-records that are objects, */
+    OBJECT_ARRAY = 0x22,
+    PRIMITIVE_ARRAY = 0x23,
+    PRIMITIVE_ARRAY_NODATA = 0xc3,
+    THREAD_OBJECT = 0x08, /* and of a root for each thread */
+    NEEDS_ROOTS = 16      /* a sample of fewer objects needs no roots */
+};
+
+void class_losses_add(struct class_losses *losses, const struct hprof_class_loss *loss)
+{
+    losses->count++;
+    losses->objects += loss->objects;
+    losses->bytes += loss->bytes;
+    if (losses->shown == LOSSES_SHOWN)
+        return;
+    struct lost_class *l = &losses->classes[losses->shown++];
+    snprintf(l->name, sizeof l->name, "%s", loss->class_name);
+    l->objects = loss->objects;
+    l->bytes = loss->bytes;
+    l->kept = loss->kept;
+}
+
+uint64_t count_kept_objects(const struct hprof_repair_result *repair)
+{
+    const uint64_t *n = repair->subrecords_out;
+
+    return n[INSTANCE] + n[OBJECT_ARRAY] + n[PRIMITIVE_ARRAY] + n[PRIMITIVE_ARRAY_NODATA];
+}
+
+void each_root_kind(const struct hprof_repair_result *repair,
+                    void (*each)(void *context, const char *kind, uint64_t read, uint64_t kept), void *context)
+{
+    for (unsigned tag = 0; tag < 256; tag++) {
+        const char *kind = hprof_subrecord_name((uint8_t)tag);
+        uint64_t kept = repair->subrecords_out[tag], read = repair->subrecords_in[tag];
+
+        if (kind != NULL && strncmp(kind, "ROOT_", 5) == 0 && (read > 0 || kept > 0))
+            each(context, kind, read > kept ? read : kept, kept);
+    }
+}
+
+struct roots {
+    uint64_t read, kept;
+};
+
+static void add_roots(void *context, const char *kind, uint64_t read, uint64_t kept)
+{
+    struct roots *roots = context;
+
+    (void)kind;
+    roots->read += read;
+    roots->kept += kept;
+}
+
+static struct roots count_roots_of(const struct hprof_repair_result *repair)
+{
+    struct roots roots = {0, 0};
+
+    each_root_kind(repair, add_roots, &roots);
+    return roots;
+}
+
+uint64_t count_threads(const struct hprof_repair_result *repair, bool kept)
+{
+    uint64_t out = repair->subrecords_out[THREAD_OBJECT], in = repair->subrecords_in[THREAD_OBJECT];
+
+    return kept || in < out ? out : in;
+}
+
+const char *reader_advice(const struct hprof_repair_result *repair)
+{
+    struct roots roots = count_roots_of(repair);
+
+    if (count_kept_objects(repair) < NEEDS_ROOTS)
+        return NULL;
+    if (roots.kept == 0)
+        return "GC roots: none are left; in MAT set \"keep unreachable objects\"";
+    if (roots.kept < roots.read || (repair->missing_objects > 0 && repair->left_out > 0))
+        return "MAT drops what only lost roots and objects reached; to see it, set \"keep unreachable objects\"";
+    return NULL;
+}
+
+static void print_class(FILE *out, const struct lost_class *l)
+{
+    char objects[NUMBER_SIZE], all[NUMBER_SIZE], size[NUMBER_SIZE];
+    uint64_t total = l->objects + l->kept;
+
+    fprintf(out, "    %s of %s %s, %s (%.*f %%)\n", format_exact(objects, l->objects), format_exact(all, total), l->name,
+            format_size(size, l->bytes), 100 * l->objects < total ? 2 : 0, 100 * (double)l->objects / (double)total);
+}
+
+static void print_root_kind(void *context, const char *kind, uint64_t read, uint64_t kept)
+{
+    char lost[NUMBER_SIZE], all[NUMBER_SIZE];
+
+    if (kept < read)
+        fprintf(context, "    %s of %s %s\n", format_exact(lost, read - kept), format_exact(all, read), kind);
+}
+
+static void print_objects(FILE *out, const struct hprof_repair_result *repair, const struct class_losses *losses)
+{
+    char count[NUMBER_SIZE], size[NUMBER_SIZE], missing[NUMBER_SIZE];
+
+    if (losses->objects > 0)
+        fprintf(out, "    %s object%s that %s read, %s\n", format_exact(count, losses->objects), plural(losses->objects),
+                losses->objects == 1 ? "was" : "were", format_size(size, losses->bytes));
+    if (repair->missing_objects > 0)
+        fprintf(out, "    at least %s object%s that others refer to\n", format_exact(missing, repair->missing_objects),
+                plural(repair->missing_objects));
+    for (size_t i = 0; i < losses->shown; i++)
+        print_class(out, &losses->classes[i]);
+    if (losses->count > losses->shown)
+        fprintf(out, "    and objects of %" PRIu64 " other classes\n", losses->count - losses->shown);
+}
+
+void print_losses(FILE *out, const struct hprof_repair_result *repair, const struct class_losses *losses)
+{
+    struct roots roots = count_roots_of(repair);
+    uint64_t threads = count_threads(repair, false), kept_threads = count_threads(repair, true);
+    bool is_damaged = repair->left_out > 0 || repair->is_ended || repair->gzip_faults > 0;
+    bool has_no_root = is_damaged && roots.kept == 0 && count_kept_objects(repair) >= NEEDS_ROOTS;
+    const char *advice = reader_advice(repair);
+    char count[NUMBER_SIZE], all[NUMBER_SIZE];
+
+    if (losses->count > 0 || repair->missing_objects > 0 || roots.kept < roots.read || repair->classes_without_name > 0 ||
+        has_no_root)
+        fputs("lost:\n", out);
+    print_objects(out, repair, losses);
+    each_root_kind(repair, print_root_kind, out);
+    if (has_no_root && roots.read == 0)
+        fputs("    all GC roots\n", out);
+    if (kept_threads < threads)
+        fprintf(out, "    %s of %s threads\n", format_exact(count, threads - kept_threads), format_exact(all, threads));
+    if (repair->classes_without_name > 0)
+        fprintf(out, "    the names of %s class%s\n", format_exact(count, repair->classes_without_name),
+                repair->classes_without_name == 1 ? "" : "es");
+    if (advice != NULL)
+        fprintf(out, "in the reader: %s\n", advice);
+}

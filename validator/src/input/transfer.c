@@ -1,0 +1,70 @@
+/* See transfer.h. */
+#include "input/transfer.h"
+
+#include <string.h>
+
+#include "format/format.h"
+
+enum {
+    LINE_ENDS_LEAST = 4,
+    CHARACTERS_LEAST = 8,
+    SEVEN_BIT_LEAST = 4096 /* bytes: IDs, lengths and floats of a dump have bytes from 128 on much earlier */
+};
+
+size_t transfer_header(const uint8_t *p, size_t n)
+{
+    static const char magic[] = "JAVA PROFILE 1.0.";
+    const uint8_t *end = p + n;
+
+    for (const uint8_t *at = p; (size_t)(end - at) >= HEADER_STRING_SIZE && (at = memchr(at, magic[0], (size_t)(end - at)));
+         at++)
+        if ((size_t)(end - at) >= HEADER_STRING_SIZE && memcmp(at, magic, sizeof magic - 1) == 0 &&
+            at[sizeof magic - 1] >= '1' && at[sizeof magic - 1] <= '3' && !at[sizeof magic])
+            return (size_t)(at - p);
+    return SIZE_MAX;
+}
+
+/* A transfer as text turns each LF into CR LF, so every LF follows a CR, which does not happen by chance. */
+static bool line_ends_were_changed(const uint8_t *p, size_t n)
+{
+    size_t line_ends = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (p[i] != '\n')
+            continue;
+        if (!i || p[i - 1] != '\r')
+            return false;
+        line_ends++;
+    }
+    return line_ends >= LINE_ENDS_LEAST;
+}
+
+/* All characters have one byte, or are from U+0080 to U+00FF. */
+static bool is_latin1_in_utf8(const uint8_t *p, size_t n)
+{
+    size_t characters = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (p[i] < 0x80)
+            continue;
+        if ((p[i] != 0xc2 && p[i] != 0xc3) || (i + 1 < n && (p[i + 1] & 0xc0) != 0x80))
+            return false;
+        i++;
+        characters++;
+    }
+    return characters >= CHARACTERS_LEAST;
+}
+
+bool has_high_byte(const uint8_t *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (p[i] >= 0x80)
+            return true;
+    return false;
+}
+
+unsigned transfer_of(const uint8_t *p, size_t n)
+{
+    return (line_ends_were_changed(p, n) ? HPROF_TRANSFER_CRLF : 0) | (is_latin1_in_utf8(p, n) ? HPROF_TRANSFER_LATIN1 : 0) |
+           (n >= SEVEN_BIT_LEAST && !has_high_byte(p, n) ? HPROF_TRANSFER_SEVEN_BIT : 0);
+}

@@ -1,0 +1,23 @@
+/* What a transfer as text has done to a file, by its first bytes. */
+#ifndef HPROF_TRANSFER_H
+#define HPROF_TRANSFER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "hprof/hprof.h"
+
+enum { TRANSFER_SIGHT = 64 << 10 /* bytes in which the header is sought, and that show a change */ };
+
+/* The offset of the first header of a dump, or SIZE_MAX. */
+size_t transfer_header(const uint8_t *p, size_t n);
+
+/* HPROF_TRANSFER_CRLF, _LATIN1 and _SEVEN_BIT: what the bytes look like. A dump that was never transferred may look so by
+ * chance. */
+unsigned transfer_of(const uint8_t *p, size_t n);
+
+/* Whether a byte is 128 or more. */
+bool has_high_byte(const uint8_t *p, size_t n);
+
+#endif

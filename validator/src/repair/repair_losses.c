@@ -1,0 +1,182 @@
+/* See repair.h. What was left out is known by class from the passes. What the copy has of these classes, and which of its classes
+ * have lost their names, one more look at it says. */
+#include <string.h>
+
+#include "format/subrecord.h"
+#include "repair/repair.h"
+
+enum { CLASS_MOST = 1 << 22 /* bytes that are needed together: no CLASS_DUMP is longer */ };
+
+void repair_note_input(struct repair *r, const struct hprof_summary *summary)
+{
+    memcpy(r->result.subrecords_in, summary->subrecord_counts, sizeof r->result.subrecords_in);
+}
+
+void repair_note_copy(struct repair *r, const struct hprof_summary *summary)
+{
+    struct hprof_repair_result *result = &r->result;
+
+    memcpy(result->subrecords_out, summary->subrecord_counts, sizeof result->subrecords_out);
+    memcpy(result->records_out, summary->record_counts, sizeof result->records_out);
+    result->missing_objects = summary->missing_objects;
+    r->may_lack_names = summary->totals[RULE_CLS_008] || summary->totals[RULE_STR_006] || summary->totals[RULE_STR_008];
+}
+
+/* ---- The look at the copy ---- */
+
+struct tally {
+    struct repair *r;
+    struct names names;
+    struct keymap index[LEFT_KINDS]; /* of the classes that lost objects, by kind and key, in `losses` */
+    struct class_loss {
+        const struct left_out *left;
+        uint64_t kept;
+    } * losses;
+    size_t count, capacity;
+};
+
+static bool is_of_objects(enum left_out_kind kind)
+{
+    return kind == LEFT_INSTANCE || kind == LEFT_OBJECT_ARRAY || kind == LEFT_PRIMITIVE_ARRAY;
+}
+
+static void count_kept(struct tally *t, enum left_out_kind kind, uint64_t key)
+{
+    uint64_t index;
+
+    if (keymap_get(&t->index[kind], key, &index))
+        t->losses[index].kept++;
+}
+
+static void count_subrecord(struct tally *t, const uint8_t *p, size_t n)
+{
+    const unsigned i = t->r->id_size;
+    struct cursor c = {p + 1, p + n};
+    struct INSTANCE_DUMP instance;
+    struct OBJECT_ARRAY_DUMP objects;
+    struct PRIMITIVE_ARRAY_DUMP values;
+    struct CLASS_DUMP class;
+    char name[NAME_ROOM];
+
+    if (*p == SUB_INSTANCE_DUMP && read_INSTANCE_DUMP(&c, i, &instance))
+        count_kept(t, LEFT_INSTANCE, instance.class_id);
+    else if (*p == SUB_OBJECT_ARRAY_DUMP && read_OBJECT_ARRAY_DUMP(&c, i, &objects))
+        count_kept(t, LEFT_OBJECT_ARRAY, objects.class_id);
+    else if (*p == SUB_PRIMITIVE_ARRAY_DUMP && read_PRIMITIVE_ARRAY_DUMP(&c, i, &values))
+        count_kept(t, LEFT_PRIMITIVE_ARRAY, values.type);
+    else if (*p == SUB_CLASS_DUMP && read_CLASS_DUMP(&c, i, &class))
+        t->r->result.classes_without_name += !names_class(&t->names, class.class_id, name);
+}
+
+/* The sub-records of a heap dump record of the copy, which is valid. False if it cannot be read. */
+static bool count_subrecords(struct tally *t, uint64_t end)
+{
+    struct input *in = &t->r->in;
+
+    while (in->offset < end) {
+        struct measure m;
+        size_t want = 64, n = input_need(in, want);
+        enum measured result;
+
+        while ((result = measure_subrecord(in->at, n, t->r->id_size, t->r->version, &m)) == MEASURE_MORE && n >= want &&
+               want < CLASS_MOST) {
+            want *= 4;
+            n = input_need(in, want);
+        }
+        if (result != MEASURED)
+            return false;
+        count_subrecord(t, in->at, n);
+        if (input_skip(in, m.size) < m.size)
+            return false;
+    }
+    return true;
+}
+
+/* Reads the copy: the names of its classes, or, with `heaps`, its heap dumps. */
+static void read_copy(struct tally *t, bool heaps)
+{
+    struct input *in = &t->r->in;
+
+    if (!input_seek(in, HEADER_SIZE))
+        return;
+    while (input_need(in, RECORD_HEADER_SIZE) >= RECORD_HEADER_SIZE) {
+        const uint8_t tag = *in->at;
+        const uint64_t length = get_u4(in->at + RECORD_LENGTH_AT), end = in->offset + RECORD_HEADER_SIZE + length;
+
+        if (heaps && (tag == TAG_HEAP_DUMP || tag == TAG_HEAP_DUMP_SEGMENT)) {
+            input_advance(in, RECORD_HEADER_SIZE);
+            if (!count_subrecords(t, end))
+                return;
+        } else if (!heaps && (tag == TAG_UTF8 || tag == TAG_LOAD_CLASS)) {
+            size_t want = end - in->offset < NAMES_RECORD_BYTES ? (size_t)(end - in->offset) : NAMES_RECORD_BYTES,
+                   have = input_need(in, want);
+
+            names_add_record(&t->names, (struct cursor){in->at, in->at + (have < want ? have : want)});
+        }
+        if (input_skip(in, end - in->offset) < end - in->offset)
+            return;
+    }
+}
+
+static void ignore_fault(void *context, const struct gzip_finding *finding)
+{
+    (void)context;
+    (void)finding;
+}
+
+static void look_at_copy(struct tally *t)
+{
+    struct repair *r = t->r;
+
+    names_init(&t->names, &r->memory, &r->key, r->id_size);
+    input_close(&r->in);
+    if (input_open(&r->in, source_of_fd(r->to), 0, &usual_sizes, &r->memory, ignore_fault, NULL)) {
+        read_copy(t, false);
+        read_copy(t, true);
+    }
+    names_clear(&t->names);
+}
+
+/* ---- The report ---- */
+
+static void list_losses(struct tally *t)
+{
+    struct repair *r = t->r;
+
+    for (size_t i = 0; i < r->left_count; i++) {
+        const struct left_out *l = &r->left[i];
+
+        if (!is_of_objects(l->kind) ||
+            !memory_grow(&r->memory, (void **)&t->losses, &t->capacity, t->count + 1, sizeof *t->losses))
+            continue;
+        keymap_put(&t->index[l->kind], l->key, t->count);
+        t->losses[t->count++] = (struct class_loss){.left = l};
+    }
+}
+
+void repair_report_losses(struct repair *r)
+{
+    struct tally t = {.r = r};
+
+    if (!r->asked.on_class_loss)
+        return;
+    for (int kind = 0; kind < LEFT_KINDS; kind++)
+        keymap_init(&t.index[kind], &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
+    list_losses(&t); /* in the order of report(): the most bytes first */
+    if (t.count || r->may_lack_names)
+        look_at_copy(&t);
+    for (size_t i = 0; i < t.count && !r->stopped; i++) {
+        char name[NAME_ROOM];
+        struct hprof_class_loss loss = {.struct_size = sizeof loss,
+                                        .class_name = name,
+                                        .objects = t.losses[i].left->count,
+                                        .bytes = t.losses[i].left->bytes,
+                                        .kept = t.losses[i].kept};
+
+        left_class_name(r, t.losses[i].left, name);
+        r->stopped = r->asked.on_class_loss(r->asked.context, &loss) != 0;
+    }
+    for (int kind = 0; kind < LEFT_KINDS; kind++)
+        keymap_clear(&t.index[kind]);
+    memory_put(&r->memory, t.losses, t.capacity * sizeof *t.losses);
+}

@@ -1,0 +1,212 @@
+/* See repair.h. A transfer as text that lost nothing is undone into the copy, which is the input from then on. The first bytes say
+ * what may have happened; the result is believed only if it has no error, or far fewer than the input, or if far more of it can be
+ * read. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engine/validate.h"
+#include "input/transfer.h"
+#include "repair/repair.h"
+
+enum { BLOCK = 256 << 10, FAR_FEWER = 8 /* times */ };
+
+struct undo {
+    struct repair *r;
+    unsigned changes;
+    uint64_t skipped; /* bytes before the header */
+    uint64_t written; /* to the copy */
+    uint8_t lead;     /* of a character whose second byte follows; 0 for none */
+    bool held_cr;     /* a CR, which goes if an LF follows */
+    bool is_exact;    /* so far all bytes are as this transfer writes them */
+    uint8_t in[BLOCK], out[BLOCK + 2];
+    size_t filled;
+};
+
+/* ---- Bytes ---- */
+
+static void put_byte(struct undo *u, uint8_t byte)
+{
+    if (u->held_cr && byte != '\n')
+        u->out[u->filled++] = '\r';
+    u->is_exact &= u->held_cr || byte != '\n' || !(u->changes & HPROF_TRANSFER_CRLF);
+    u->held_cr = byte == '\r' && (u->changes & HPROF_TRANSFER_CRLF);
+    if (!u->held_cr)
+        u->out[u->filled++] = byte;
+}
+
+static void undo_byte(struct undo *u, uint8_t byte)
+{
+    if (!(u->changes & HPROF_TRANSFER_LATIN1)) {
+        put_byte(u, byte);
+    } else if (u->lead) {
+        u->is_exact &= (byte & 0xc0) == 0x80;
+        put_byte(u, (uint8_t)(u->lead << 6 | (byte & 0x3f)));
+        u->lead = 0;
+    } else if (byte >= 0x80) {
+        u->is_exact &= byte == 0xc2 || byte == 0xc3;
+        u->lead = byte;
+    } else {
+        put_byte(u, byte);
+    }
+}
+
+static bool write_out(struct undo *u)
+{
+    for (size_t done = 0; done < u->filled;) {
+        ssize_t n = pwrite(u->r->to, u->out + done, u->filled - done, (off_t)(u->written + done));
+
+        if (n > 0) {
+            done += (size_t)n;
+        } else if (errno != EINTR) {
+            u->r->error = errno ? errno : EIO;
+            return false;
+        }
+    }
+    u->written += u->filled;
+    u->filled = 0;
+    return true;
+}
+
+/* Writes the copy. The result is never longer than the input, so that the input may be the copy. False if the transfer was
+ * another, or a read or write failed. */
+static bool undo_all(struct undo *u, struct input_source source)
+{
+    size_t n;
+
+    if (source.fd == u->r->to)
+        source = (struct input_source){.fd = source.fd, .wake_fd = -1, .seekable = true, .size = u->r->written};
+    source_seek(&source, u->skipped);
+    u->is_exact = true;
+    while (u->is_exact && (n = source_read(&source, u->in, BLOCK)) > 0) {
+        for (size_t i = 0; i < n; i++)
+            undo_byte(u, u->in[i]);
+        if (!write_out(u))
+            return false;
+    }
+    if (u->held_cr)
+        u->out[u->filled++] = '\r';
+    if (source.error)
+        u->r->error = source.error;
+    return u->is_exact && !source.error && write_out(u) && ftruncate(u->r->to, (off_t)u->written) == 0;
+}
+
+/* ---- Whether to believe it ---- */
+
+struct outcome {
+    uint64_t errors;
+    uint64_t unchecked; /* bytes */
+    bool has_header;
+};
+
+static int keep_outcome(void *context, const struct hprof_summary *summary)
+{
+    struct outcome *outcome = context;
+
+    *outcome = (struct outcome){summary->errors, summary->skipped, summary->id_size == 4 || summary->id_size == 8};
+    return 0;
+}
+
+static struct outcome check(const struct repair *r, struct input_source source)
+{
+    struct outcome outcome = {.errors = UINT64_MAX};
+    struct hprof_options options;
+
+    hprof_options_init(&options);
+    options.profile = r->profile;
+    options.severities = r->asked.severities;
+    options.on_summary = keep_outcome;
+    options.context = &outcome;
+    options.max_memory = r->memory.limit;
+    validate_with_jumps(source, &options, NULL);
+    return outcome;
+}
+
+static bool is_better(struct outcome now, struct outcome before)
+{
+    if (!now.has_header)
+        return false;
+    return !before.has_header || !now.errors || now.errors < before.errors / FAR_FEWER ||
+           (now.errors <= before.errors && now.unchecked < before.unchecked / FAR_FEWER);
+}
+
+/* ---- The whole ---- */
+
+static enum hprof_status refuse(struct repair *r, const char *sentence)
+{
+    snprintf(r->result.failure, sizeof r->result.failure, "%s", sentence);
+    return HPROF_INVALID;
+}
+
+/* Whether the whole file has no byte from 128 on. */
+static bool has_seven_bits(struct undo *u, struct input_source source)
+{
+    size_t n;
+
+    while ((n = source_read(&source, u->in, BLOCK)) > 0)
+        if (has_high_byte(u->in, n))
+            return false;
+    return true;
+}
+
+/* What the first bytes show. */
+static void look(struct undo *u, struct input_source source)
+{
+    size_t n = source_read_at(&source, 0, u->in, TRANSFER_SIGHT), header = transfer_header(u->in, n);
+
+    if (header == SIZE_MAX)
+        return;
+    u->skipped = header;
+    u->changes = transfer_of(u->in + header, n - header) | (header ? HPROF_TRANSFER_TEXT_BEFORE : 0);
+}
+
+static enum hprof_status undo(struct undo *u, struct input_source *from)
+{
+    struct repair *r = u->r;
+    struct outcome before;
+
+    look(u, *from);
+    if (!u->changes)
+        return HPROF_VALID;
+    before = check(r, *from);
+    if (!before.errors)
+        return HPROF_VALID;
+    if ((u->changes & HPROF_TRANSFER_SEVEN_BIT) && has_seven_bits(u, *from))
+        return refuse(
+            r, "a transfer as text cleared the highest bit of each byte, which cannot be undone: transfer the dump again, "
+               "in binary mode");
+    u->changes &= ~HPROF_TRANSFER_SEVEN_BIT;
+    if (!u->changes)
+        return HPROF_VALID;
+    if (undo_all(u, *from) && is_better(check(r, source_of_fd(r->to)), before)) {
+        r->result.undone = u->changes;
+        r->result.text_before = u->skipped;
+        r->written = u->written;
+        *from = source_of_fd(r->to);
+        return HPROF_VALID;
+    }
+    if (r->error) {
+        r->result.failed_on_copy = true;
+        snprintf(r->result.failure, sizeof r->result.failure, "%s", strerror(r->error));
+        return HPROF_IO;
+    }
+    if (from->fd == r->to)
+        return refuse(r, "the dump was transferred as text, and to undo that gives no valid dump");
+    return ftruncate(r->to, 0) == 0 ? HPROF_VALID : HPROF_IO;
+}
+
+enum hprof_status undo_transfer(struct repair *r, struct input_source *from)
+{
+    struct undo *u = memory_get_zeroed(&r->memory, sizeof *u);
+    enum hprof_status status;
+
+    if (!u) {
+        refuse(r, "memory ran out");
+        return HPROF_LIMIT;
+    }
+    u->r = r;
+    status = undo(u, from);
+    memory_put(&r->memory, u, sizeof *u);
+    return status;
+}

@@ -1,0 +1,136 @@
+"""Dumps as people hold them: what happened to one, and what --repair gets back of it."""
+
+import gzip
+import json
+import os
+import random
+import struct
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_field import HEAPS, WIDTHS, check, check_pipe, objects, read, record_offsets
+from tool import run
+
+REAL = ["jdk8", "jdk11", "jdk17", "jdk25"]  # they end with HEAP_DUMP_END
+
+
+def middle(data: bytes, dice: random.Random) -> tuple[int, int, int, int]:
+    """A place within a small object in the middle of the largest heap dump record; the record's start; and its end."""
+    (i,) = struct.unpack_from(">I", data, 19)
+    body, end = max(((body, end) for tag, body, end in record_offsets(data) if tag in HEAPS), key=lambda heap: heap[1] - heap[0])
+    found = list(objects(data, body, end, i))
+    near = found[len(found) // 4 : len(found) // 2]
+    _, start, stop = dice.choice([one for one in near if one[2] - one[1] < 200])
+    return start, stop, body - 9, end
+
+
+def hint(data: bytes, folder: Path) -> str:
+    found, piped = check(data, folder)["hint"], check_pipe(data)["hint"]
+    assert found == piped
+    return str(found)
+
+
+def repair(data: bytes, folder: Path) -> Any:
+    (folder / "broken").write_bytes(data)
+    done = run("--format", "json", "--repair", "copy", "broken", cwd=folder)
+    assert done.status == 0
+    return json.loads(done.out)
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_a_part_in_the_middle_is_missing_or_there_twice(name: str, tmp_path: Path) -> None:
+    """Whole small objects, so that reading fails soon and the lengths show how much is missing. Where a lost or doubled block ends
+    within a large array, nothing shows it; the report is then never that the dump was truncated."""
+    data, seed = read(name), random.randrange(1 << 32)
+    print(f"seed {seed}")
+    dice = random.Random(seed)
+    shown = 0
+    for _ in range(4):
+        start, stop, record, _ = middle(data, dice)
+        at = (start + stop) // 2
+        lost = hint(data[:at] + data[at + 8192 :], tmp_path)
+        twice = hint(data[: at + 4096] + data[at:], tmp_path)
+        shown += lost == f"about 8 KB are missing in the heap dump record at {record:#x}: a part in the middle was lost"
+        shown += twice == f"4 KB are twice in the heap dump record at {record:#x}, one after the other"
+        assert "truncated" not in lost
+        assert "truncated" not in twice
+    assert shown >= 1  # of eight
+
+
+def test_a_wrong_length_is_no_missing_part(tmp_path: Path) -> None:
+    """Nothing in the record is wrong: its length is."""
+    data = read("jdk17")
+    _, _, record, end = middle(data, random.Random(0))
+    for wrong in (end - record - 9 + 5000, end - record - 9 - 5000):
+        found = hint(data[: record + 5] + struct.pack(">I", wrong) + data[record + 9 :], tmp_path)
+        assert "missing in" not in found
+        assert "twice" not in found
+
+
+def test_a_page_of_zeros_in_the_only_segment(tmp_path: Path) -> None:
+    """Only the objects on the page are lost, as many as fit on it at most."""
+    data, seed = read("jdk8"), random.randrange(1 << 32)
+    print(f"seed {seed}")
+    whole = repair(data, tmp_path)["kept"]["objects"]
+    start, _, _, _ = middle(data, random.Random(seed))
+    found = repair(data[:start] + bytes(4096) + data[start + 4096 :], tmp_path)
+    assert whole - found["kept"]["objects"] <= 4096 // 16
+    assert found["roots"] == repair(data, tmp_path)["roots"]
+
+
+def test_a_gzip_file_without_its_trailer_is_repaired_whole(tmp_path: Path) -> None:
+    data = read("jdk17")
+    (tmp_path / "cut.gz").write_bytes(gzip.compress(data)[:-8])
+    assert run("--repair", "copy", "cut.gz", cwd=tmp_path).status == 0
+    assert (tmp_path / "copy").read_bytes() == data
+
+
+def test_a_dump_that_koom_stripped_is_named(tmp_path: Path) -> None:
+    if "HPROF_GEN" not in os.environ:
+        pytest.skip("needs hprof-gen")
+    made = subprocess.run(
+        [os.environ["HPROF_GEN"], "--like", "android", "--objects", "300", "--seed", "1"], capture_output=True, check=True
+    ).stdout
+    hint_there = hint(stripped(made), tmp_path)
+    assert hint_there == "perhaps KOOM stripped the dump, which leaves out the contents of arrays: its own tool restores them"
+
+
+def stripped(data: bytes) -> bytes:
+    """The contents of primitive arrays are cut, their counts and the lengths of records stay: what KOOM writes. Arrays are found by
+    what looks like their header; a wrong hit does no harm here."""
+    made, at = b"", 0
+    while True:
+        found = data.find(b"\x23", at)
+        if found < 0 or found + 14 > len(data):
+            return made + data[at:]
+        count, kind = struct.unpack_from(">IB", data, found + 9)
+        size = count * WIDTHS.get(kind, 0)
+        if not size or size > 2000 or struct.unpack_from(">I", data, found + 1)[0] == 0:
+            made += data[at : found + 1]
+            at = found + 1
+            continue
+        made += data[at : found + 14]
+        at = found + 14 + size
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"// Version: JRE 17 Linux amd64-64 (build 0)\n0x00001000 [16] java/lang/Object\n",
+        b"0SECTION       TITLE subcomponent dump routine\n",
+    ],
+)
+def test_text_formats_of_openj9_are_named(text: bytes, tmp_path: Path) -> None:
+    (one,) = check(text, tmp_path)["findings"]
+    assert "OpenJ9" in one["found"]
+
+
+def test_a_file_of_definitions_is_not_repaired(tmp_path: Path) -> None:
+    """The report of the check names no repair, because the copy would be of no use."""
+    data = read("jdk17")
+    (tmp_path / "broken").write_bytes(data[: len(data) // 10])
+    out = run("broken", cwd=tmp_path).out
+    assert "--repair" not in out
+    assert run("--repair", "copy", "broken", cwd=tmp_path).status == 1

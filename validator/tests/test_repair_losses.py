@@ -1,0 +1,237 @@
+"""What --repair says was lost, compared with what is known of the dump before it was damaged."""
+
+import json
+import os
+import random
+import re
+import struct
+import subprocess
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from dumps import OBJECT, class_dump, dump, instance, load_class, object_array, record, utf8
+from test_field import record_offsets
+from test_repair import size_of
+from tool import SOURCE, run
+
+from hprof_conformance import gold
+
+SCHEMA = json.loads((SOURCE / "validator/repair.schema.json").read_text())
+OBJECTS_OF = ("INSTANCE_DUMP", "OBJECT_ARRAY_DUMP", "PRIMITIVE_ARRAY_DUMP")
+PRIMITIVES = {4: "boolean", 5: "char", 6: "float", 7: "double", 8: "byte", 9: "short", 10: "int", 11: "long"}
+THREADS = "ROOT_THREAD_OBJECT"
+
+
+def repair_json(folder: Path, name: str) -> Any:
+    done = run("--format", "json", "--no-stand-ins", "--repair", "copy", name, cwd=folder)
+    found = json.loads(done.out)
+    jsonschema.validate(found, SCHEMA)
+    assert found["status"] == done.status
+    return found
+
+
+def classes_of(data: bytes) -> dict[int, str]:
+    """The class of each object, by its ID. The names come from the dump's own records."""
+    (i,) = struct.unpack_from(">I", data, 19)
+    word = ">Q" if i == 8 else ">I"
+    strings: dict[int, str] = {}
+    names: dict[int, str] = {}
+    found: dict[int, str] = {}
+
+    def number(at: int) -> int:
+        return int(struct.unpack_from(word, data, at)[0])
+
+    for tag, body, end in record_offsets(data):
+        if tag == 0x01:
+            strings[number(body)] = data[body + i : end].decode(errors="replace")
+        elif tag == 0x02:
+            names[number(body + 4)] = strings.get(number(body + 8 + i), "")
+    for tag, at, end in record_offsets(data):
+        while tag in (0x0C, 0x1C) and at < end:
+            if data[at] == 0x21:
+                found[number(at + 1)] = dotted(names.get(number(at + 5 + i), ""))
+            elif data[at] == 0x22:
+                found[number(at + 1)] = dotted(names.get(number(at + 9 + i), ""))
+            elif data[at] == 0x23:
+                found[number(at + 1)] = PRIMITIVES[data[at + 9 + i]] + "[]"
+            at += size_of(data, at, i)
+    return found
+
+
+def dotted(name: str) -> str:
+    depth = len(name) - len(name.lstrip("["))
+    if depth and name[depth : depth + 1] == "L":
+        name = name[depth + 1 : -1]
+    return name.replace("/", ".") + "[]" * depth
+
+
+DAMAGES = ["truncate", "disk-full", "lose", "zero-page", "insert", "double", "tag", "count", "length", "lose-segment", "gz-cut"]
+
+
+# Roots that are there twice, or that other bytes have made of something else.
+MAY_MAKE_ROOTS = set(DAMAGES) - {"truncate", "disk-full", "lose-segment", "gz-cut"}
+
+
+@pytest.mark.parametrize("like", ["hotspot", "jdk8-agent", "sa"])
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_losses_against_the_manifest(damage: str, like: str, tmp_path: Path) -> None:
+    if "HPROF_GEN" not in os.environ:
+        pytest.skip("needs hprof-gen")
+    seed = str(random.randrange(1 << 32))
+    print(f"seed {seed}")
+    more = ["--gz", "1"] if damage == "gz-cut" else []
+    more += ["--segment-size", "20k"] if damage == "lose-segment" and like == "hotspot" else []
+    gen = [os.environ["HPROF_GEN"], "--like", like, "--objects", "2000", "--seed", seed]
+    made = subprocess.run(
+        [*gen, "--damage", damage, *more, "-o", "broken", "--manifest", "truth.json"],
+        cwd=tmp_path,
+        check=False,
+        capture_output=True,
+    )
+    if made.returncode == 2:
+        pytest.skip(made.stderr.decode())
+    subprocess.run([*gen, *(more if "--segment-size" in more else []), "-o", "whole"], cwd=tmp_path, check=True)
+    truth = json.loads((tmp_path / "truth.json").read_text())
+    whole = (tmp_path / "whole").read_bytes()
+    found = repair_json(tmp_path, "broken")
+    if found["status"] == 1:
+        assert found["failure"].startswith(("no object can be read", "the header"))
+        return
+    harmed = truth["damage"]["not_whole"]
+    names = classes_of(whole)
+    lost = Counter(names[int(one["id"], 16)] for one in harmed if one["record"] in OBJECTS_OF)
+    all_lost = truth["objects"] - found["kept"]["objects"]
+    is_cut = damage in {"truncate", "disk-full"}
+
+    assert found["kept"]["objects"] <= truth["objects"]
+    assert found["missing_objects"] <= all_lost + truth["quirks"].get("REF-002", 0) + truth["sub_records"]["CLASS_DUMP"]
+    for kind, counts in found["roots"].items():
+        assert counts["kept"] <= truth["roots"][kind] or damage in MAY_MAKE_ROOTS
+        assert counts["kept"] + counts["lost"] <= truth["roots"][kind] or not is_cut
+    for kind, count in truth["roots"].items():
+        kept = found["roots"].get(kind, {"kept": 0})["kept"]
+        harmed_roots = sum(one["record"] == kind for one in harmed)
+        assert kept == count - harmed_roots if is_cut else kept <= count or damage in MAY_MAKE_ROOTS
+    assert found["kept"]["threads"] == found["roots"].get(THREADS, {"kept": 0})["kept"]
+    if is_cut and like != "jdk8-agent":  # whose classes come last
+        assert all_lost == lost.total()
+        assert all(one["objects"] <= lost[one["class"]] for one in found["lost_by_class"])
+    elif is_cut:
+        assert all_lost >= lost.total()
+
+    copy = Counter(classes_of((tmp_path / "copy").read_bytes()).values()) if not found["classes_without_name"] else None
+    for one in found["lost_by_class"]:
+        assert one["objects"] > 0
+        assert copy is None or one["class"].startswith("class 0x") or one["kept"] == copy[one["class"]]
+
+
+def test_what_people_read(tmp_path: Path) -> None:
+    """Three of five objects of a class are dumped twice, one of two threads is, and a class has lost its name."""
+    twice = [instance(0x20 + 8 * n, OBJECT) for n in range(3)]
+    others = [instance(0x80 + 8 * n, OBJECT) for n in range(2)]
+    threads = [struct.pack(">BQII", 0x08, 0x20 + 8 * n, n + 1, 0) for n in range(2)]
+    unnamed = class_dump(0x100, OBJECT) + instance(0x200, 0x100)
+    array = object_array(0x300, 0x18, [0x5000, 0x5008])
+    data = dump(*twice, *others, *twice, array, threads[0], threads[1], threads[1], unnamed)
+    (tmp_path / "broken").write_bytes(data)
+    out = run("--no-stand-ins", "--repair", "copy", "broken", cwd=tmp_path).out
+    assert "lost:\n    3 objects that were read, 75 bytes\n    at least 2 objects that others refer to\n" in out
+    assert "    3 of 8 java.lang.Object, 75 bytes (38 %)\n" in out
+    assert "    the names of 1 class\n" in out
+    found = repair_json(tmp_path, "broken")
+    assert found["lost_by_class"] == [{"class": "java.lang.Object", "objects": 3, "bytes": 75, "kept": 5}]
+    assert (found["missing_objects"], found["classes_without_name"], found["kept"]["objects"]) == (2, 1, 7)
+
+
+def test_the_ten_largest_classes_are_shown(tmp_path: Path) -> None:
+    names = b"".join(utf8(100 + n, f"Class{n}") + load_class(100 + n, 0x1000 + 8 * n, 100 + n) for n in range(15))
+    classes = b"".join(class_dump(0x1000 + 8 * n, OBJECT) for n in range(15))
+    objects = [instance(0x8000 + 8 * n, 0x1000 + 8 * (n % 15)) for n in range(120)]
+    again = [objects[n] for n in range(120) if n // 15 < n % 15]  # so many of each class as its number, eight at most
+    data = dump(classes, *objects, *again)
+    data = data[:31] + names + data[31:]
+    (tmp_path / "broken").write_bytes(data)
+    out = run("--repair", "copy", "broken", cwd=tmp_path).out
+    shown = [int(count) for count in re.findall(r"^    (\d+) of \d+ Class\d+, ", out, re.MULTILINE)]
+    lost = sorted((min(n, 8) for n in range(1, 15)), reverse=True)
+    assert shown == lost[:10]
+    assert "    and objects of 4 other classes\n" in out
+    assert len(repair_json(tmp_path, "broken")["lost_by_class"]) == 14
+
+
+def test_the_reader_needs_a_setting_when_no_root_is_left(tmp_path: Path) -> None:
+    """The roots of JDK 8 come last, so a cut takes all of them."""
+    advice = 'GC roots: none are left; in MAT set "keep unreachable objects"'
+    data = gold.read(SOURCE, "jdk8")
+    (tmp_path / "cut").write_bytes(data[: len(data) * 2 // 3])
+    out = run("--repair", "copy", "cut", cwd=tmp_path).out
+    assert "    all GC roots\n" in out
+    assert f"in the reader: {advice}\n" in out
+    assert repair_json(tmp_path, "cut")["advice"] == advice
+    (tmp_path / "whole").write_bytes(data)
+    out = run("--repair", "copy", "whole", cwd=tmp_path).out
+    assert "lost:" not in out
+    assert "in the reader" not in out
+    assert repair_json(tmp_path, "whole")["advice"] is None
+
+
+# ---- The profile -----------------------------------------------------------------------------------------------------
+
+
+def nameless(damage: str) -> bytes:
+    """A dump of an unknown producer, in which something about names is wrong."""
+    names = {"utf8": b"\xc0\xff\x80", "undefined": None, "no load": b"Thing", "zero": b"Thing"}[damage]
+    head = dump()[: dump().index(b"\x1c\0\0\0\0")]
+    thing = record(1, struct.pack(">Q", 9) + names) if names else b""
+    thing += b"" if damage == "no load" else load_class(9, 0x100, 0 if damage == "zero" else 9)
+    heap = (
+        class_dump(OBJECT, 0)
+        + class_dump(0x18, OBJECT)
+        + class_dump(0x100, OBJECT, 4, 1).replace(
+            struct.pack(">QB", 1, 10), struct.pack(">QB", 0x7777 if damage == "undefined" else 1, 10)
+        )
+    )
+    heap += b"".join(struct.pack(">BQIQII", 0x21, 0x1000 + 8 * n, 0, 0x100, 4, n) for n in range(50))
+    heap += object_array(0x4000, 0x18, [0x1000 + 8 * n for n in range(50)])
+    return head + thing + record(0x1C, heap) + record(0x2C, b"")
+
+
+@pytest.mark.parametrize("damage", ["utf8", "undefined", "no load", "zero"])
+def test_no_object_is_dropped_for_a_name(damage: str, tmp_path: Path) -> None:
+    """The profile that keeps most is chosen: `strict`, which `auto` has for an unknown producer, would drop the class."""
+    data = nameless(damage)
+    (tmp_path / "broken").write_bytes(data)
+    assert run("--profile", "strict", "broken", cwd=tmp_path).status == 1
+    found = repair_json(tmp_path, "broken")
+    assert found["status"] == 0
+    assert found["kept"]["objects"] == 51
+    assert (tmp_path / "copy").read_bytes() == data
+    assert run("--profile", found["profile"], "--allow-incomplete", "copy", cwd=tmp_path).status == 0
+
+
+@pytest.mark.parametrize("name", ["jdk8", "jdk17", "jdk25", "agent8"])
+def test_a_real_dump_with_bad_names_keeps_all_objects(name: str, tmp_path: Path) -> None:
+    """All names are gone, or have bytes that are not UTF-8."""
+    data, seed = gold.read(SOURCE, name), random.randrange(1 << 32)
+    print(f"seed {seed}")
+    dice = random.Random(seed)
+    (i,) = struct.unpack_from(">I", data, 19)
+    at, kept, spoiled = 31, [data[:31]], [data[:31]]
+    while at < len(data):
+        tag, _, length = struct.unpack_from(">BII", data, at)
+        whole = data[at : at + 9 + length]
+        text = tag == 0x01 and length > i and dice.random() < 0.3
+        if not text:
+            kept.append(whole)
+        spoiled.append(whole[: 9 + i] + b"\xff" + whole[10 + i :] if text else whole)
+        at += 9 + length
+    objects = None
+    for broken in (data, b"".join(kept), b"".join(spoiled)):
+        (tmp_path / "broken").write_bytes(broken)
+        found = repair_json(tmp_path, "broken")
+        objects = objects or found["kept"]["objects"]
+        assert found["kept"]["objects"] == objects
+        assert found["bytes_left_out"] == 0 or found["lost_by_class"] == []

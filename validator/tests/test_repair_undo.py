@@ -1,0 +1,137 @@
+"""--repair undoes what a transfer has done to a dump, where that can be undone exactly."""
+
+import gzip
+import json
+import os
+import random
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from dumps import OBJECT, dump, instance, object_array
+from tool import SOURCE, report_one, run
+
+from hprof_conformance import gold
+
+HTTP = b"HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\n\r\n"
+TRANSFERS: dict[str, Callable[[bytes], bytes]] = {
+    "crlf": lambda data: data.replace(b"\n", b"\r\n"),
+    "latin1": lambda data: data.decode("latin-1").encode(),
+    "text-before": lambda data: HTTP + data,
+    "crlf, latin1": lambda data: data.replace(b"\n", b"\r\n").decode("latin-1").encode(),
+    "text-before, crlf": lambda data: HTTP + data.replace(b"\n", b"\r\n"),
+    "text-before, crlf, latin1": lambda data: HTTP + data.replace(b"\n", b"\r\n").decode("latin-1").encode(),
+}
+CAUSES = {
+    "crlf": "transferred as text: each LF became CR LF, which can be undone exactly",
+    "latin1": "transferred as text: each byte from 128 on became a character of Latin-1 in UTF-8, which can be undone exactly",
+    "text-before": "text precedes the dump: a message of the tool that wrote it, or the headers of a download",
+}
+REAL = ["jdk8", "jdk17", "jdk25", "agent8", "sa17"]
+
+
+def undone(out: str) -> set[str]:
+    found = json.loads(out)
+    return set(found["undone"])
+
+
+@pytest.mark.parametrize("name", REAL)
+@pytest.mark.parametrize("transfer", TRANSFERS)
+def test_a_transfer_is_undone_exactly(transfer: str, name: str, tmp_path: Path) -> None:
+    """From a file, and from a pipe, and compressed after the transfer."""
+    data = gold.read(SOURCE, name)
+    changed = TRANSFERS[transfer](data)
+    (tmp_path / "changed").write_bytes(changed)
+    (tmp_path / "changed.gz").write_bytes(gzip.compress(changed, 1))
+    for arguments, stdin in ((["changed"], b""), (["changed.gz"], b""), (["-"], changed)):
+        done = run("--format", "json", "--repair", "copy", *arguments, cwd=tmp_path, stdin=stdin)
+        assert done.status == 0
+        assert (tmp_path / "copy").read_bytes() == data
+        assert undone(done.out) == set(transfer.split(", "))
+
+
+@pytest.mark.parametrize("transfer", CAUSES)
+def test_the_check_says_what_happened_and_what_to_do(transfer: str, tmp_path: Path) -> None:
+    (tmp_path / "changed").write_bytes(TRANSFERS[transfer](gold.read(SOURCE, "jdk17")))
+    assert report_one("--profile", "auto", "changed", cwd=tmp_path)["hint"] == CAUSES[transfer]
+    out = run("changed", cwd=tmp_path).out
+    assert f"  likely: {CAUSES[transfer]}\n  fix: hprof-validate --repair fixed.hprof changed\n" in out
+
+
+@pytest.mark.parametrize("kind", ["crlf", "latin1", "text-before"])
+def test_made_dumps(kind: str, tmp_path: Path) -> None:
+    if "HPROF_GEN" not in os.environ:
+        pytest.skip("needs hprof-gen")
+    seed = str(random.randrange(1 << 32))
+    print(f"seed {seed}")
+    for damage in ([], ["--damage", kind]):
+        subprocess.run(
+            [
+                os.environ["HPROF_GEN"],
+                "--like",
+                "hotspot",
+                "--objects",
+                "3000",
+                "--seed",
+                seed,
+                *damage,
+                "-o",
+                f"dump{len(damage)}",
+            ],
+            cwd=tmp_path,
+            check=True,
+        )
+    assert run("--repair", "copy", "dump2", cwd=tmp_path).status == 0
+    assert (tmp_path / "copy").read_bytes() == (tmp_path / "dump0").read_bytes()
+
+
+def test_what_is_cut_after_a_transfer_is_undone_too(tmp_path: Path) -> None:
+    """The copy then is that of the dump cut at the same place."""
+    data = gold.read(SOURCE, "jdk17")
+    data = data[: len(data) * 4 // 5]
+    for transfer in ("crlf", "latin1"):
+        for name, content in (("changed", TRANSFERS[transfer](data)), ("cut", data)):
+            (tmp_path / name).write_bytes(content)
+            assert run("--repair", f"{name}.copy", name, cwd=tmp_path).status == 0
+        assert (tmp_path / "changed.copy").read_bytes() == (tmp_path / "cut.copy").read_bytes()
+
+
+def test_seven_bits_cannot_be_undone(tmp_path: Path) -> None:
+    data = bytes(byte & 0x7F for byte in gold.read(SOURCE, "jdk17"))
+    (tmp_path / "changed").write_bytes(data)
+    out = run("changed", cwd=tmp_path).out
+    assert "likely: transferred as text: the highest bit of each byte was cleared and is lost; transfer the dump again" in out
+    assert "--repair" not in out
+    for arguments, stdin in ((["changed"], b""), (["-"], data)):
+        done = run("--repair", "copy", *arguments, cwd=tmp_path, stdin=stdin)
+        assert done.status == 1
+        assert "cleared the highest bit of each byte, which cannot be undone" in done.err
+        assert not (tmp_path / "copy").exists()
+
+
+def test_nothing_is_undone_in_a_dump_that_was_not_transferred(tmp_path: Path) -> None:
+    """Strings in which each LF follows a CR, or all characters are from Latin-1, in a valid dump and in one with an error."""
+    lines = b"".join(b"\x01\0\0\0\0\0\0\0\x0c" + (0x100 + i).to_bytes(8, "big") + b"ab\r\n" for i in range(50))
+    words = "".join(chr(0xC0 + i) for i in range(40)).encode()
+    string = b"\x01\0\0\0\0" + (8 + len(words)).to_bytes(4, "big") + (0x900).to_bytes(8, "big") + words
+    for text in (lines, string, lines + string):
+        for heap in ([instance(0x20, OBJECT)], [instance(0x20, OBJECT), instance(0x20, OBJECT)]):
+            whole = dump(*heap)
+            data = whole[:31] + text + whole[31:]
+            (tmp_path / "dump").write_bytes(data)
+            for arguments, stdin in ((["dump"], b""), (["-"], data)):
+                done = run("--format", "json", "--repair", "copy", *arguments, cwd=tmp_path, stdin=stdin)
+                assert (done.status, undone(done.out)) == (0, set())
+                copy = dump(instance(0x20, OBJECT))
+                assert (tmp_path / "copy").read_bytes() == copy[:31] + text + copy[31:]
+
+
+def test_a_transfer_that_lost_something_is_not_undone(tmp_path: Path) -> None:
+    """One LF without CR after the first 64 KiB: some other program has changed the file."""
+    data = dump(*(object_array(0x1000 + 8 * i, 0x18, [0x0A0A]) for i in range(10000)))
+    changed = TRANSFERS["crlf"](data)
+    half = len(changed) // 2
+    (tmp_path / "changed").write_bytes(changed[:half] + changed[half:].replace(b"\r\n", b"\n"))
+    done = run("--format", "json", "--repair", "copy", "changed", cwd=tmp_path)
+    assert undone(done.out) == set() if done.status == 0 else done.status == 1
