@@ -192,7 +192,7 @@ def test_version_is_the_same_everywhere(prefix: Path, pkg_config: dict[str, str]
 @pytest.mark.parametrize("header", ["hprof.h", "read.h"])
 @pytest.mark.parametrize("language", ["c -std=c99", "c -std=c17", "c++ -std=c++11", "c++ -std=c++20"])
 def test_header_alone(prefix: Path, language: str, header: str) -> None:
-    strict = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only", "-I", prefix / "include"]
+    strict: list[str | Path] = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only", "-I", prefix / "include"]
     run(CC, "-x", *language.split(), *strict, prefix / "include/hprof" / header)
 
 

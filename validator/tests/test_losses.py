@@ -33,8 +33,8 @@ def original(request: pytest.FixtureRequest) -> Original:
 
 
 def test_what_the_damage_did_not_touch_is_kept(original: Original, tmp_path: Path) -> None:
-    """On average. By chance a wrong length may lead to a sub-record: then what lies between is lost. losses.py prints what each kind of
-    damage costs."""
+    """On average. By chance a wrong length may lead to a sub-record: then what lies between is lost. losses.py prints what each
+    kind of damage costs."""
     seed = random.SystemRandom().randrange(1 << 32)
     shares = []
     for i, kind, damages in draws(original, ONE_FAULT + MANY_BYTES, DRAWS, seed):
