@@ -365,6 +365,8 @@ void input_go_on_at(struct input *in, uint64_t offset)
 {
     if (offset - in->offset <= window_size(in)) {
         input_advance(in, (size_t)(offset - in->offset));
+    } else if (in->compressed || !in->source.seekable) {
+        input_skip(in, offset - in->offset);
     } else {
         source_seek(&in->source, offset);
         empty_window(in, offset);

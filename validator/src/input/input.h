@@ -114,7 +114,7 @@ static inline size_t input_read_at(const struct input *in, uint64_t offset, uint
     return source_read_at(&in->source, offset, to, n);
 }
 
-/* For a plain file or memory: continues at a later offset, and reads nothing before it. */
+/* Continues at a later offset. Of a plain file or memory nothing before it is read. */
 void input_go_on_at(struct input *in, uint64_t offset);
 
 /* Puts `size` bytes in memory in place of the window: the stream seems to end after them. input_restore() takes them away. */
