@@ -290,6 +290,7 @@ static void copy_to_end(struct repair *r)
     while (!r->error && !r->memory.exhausted && repair_goes_on(r) && input_need(&r->in, 1) > 0)
         copy_next(r);
     close_heap(r);
+    stand_ins_put_definitions(r); /* after a single record */
     damage_end_pass(r);
 }
 
