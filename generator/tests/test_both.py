@@ -88,7 +88,7 @@ def options(draw: st.DrawFn) -> list[str]:
     drawn: dict[str, Any] = {
         "like": like,
         "shape": shape,
-        "version": version,
+        "dump-version": version,
         "id-size": draw(st.sampled_from(producer.id_sizes)),
         "objects": draw(st.integers(0, 3000)),
         "seed": draw(st.integers(0, 2**64 - 1)),

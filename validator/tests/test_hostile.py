@@ -117,7 +117,7 @@ def test_time_and_memory_of_a_repair_follow_the_bytes(hostile: Shape, tmp_path: 
     for size in (SIZE // STEP, SIZE):
         there = write(path, hostile.make(size))
         enough = SLOWER * costs[-1].seconds + NOISE if costs else math.inf
-        costs.append(cost(path, "--repair", str(tmp_path / f"{size}.hprof"), enough=enough))
+        costs.append(cost(path, "--force", "--repair", str(tmp_path / f"{size}.hprof"), enough=enough))
     small, large = costs
     assert (small.status, large.status) == (0, 0)
     assert large.seconds <= SLOWER * small.seconds + NOISE, costs
