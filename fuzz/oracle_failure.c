@@ -39,8 +39,9 @@ static uint64_t end_of_record(const struct dump *d, uint64_t at)
 
 static bool record_follows(const struct dump *d, const struct sight *s, uint64_t at)
 {
+    enum { EMPTY_MOST = 64 };
     bool empty_heap_dump = true;
-    while (empty_heap_dump && at < s->end) {
+    for (int empty = 0; empty_heap_dump && empty < EMPTY_MOST && at < s->end; empty++) {
         if (s->end - at < RECORD_HEADER_SIZE)
             return !s->ended;
         uint64_t tag = u1(d, at), length = length_of_record(d, at), body_at = at + RECORD_HEADER_SIZE;

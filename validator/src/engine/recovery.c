@@ -61,8 +61,13 @@ static bool may_be_record(const struct sight *s, uint64_t at, const struct walk_
     return kind.is_defined && (kind.has_tail ? record->length >= kind.fixed : record->length == kind.fixed);
 }
 
+/* An empty heap dump record is too little evidence; so many in a row are enough, and bound the time. */
+enum { EMPTY_MOST = 64 };
+
 bool records_follow(const struct sight *s, uint64_t at, unsigned count)
 {
+    unsigned empty = 0;
+
     for (; count && at < s->size; count--) {
         struct walk_item record;
         enum frame frame = walk_record(s, at, &record);
@@ -70,7 +75,8 @@ bool records_follow(const struct sight *s, uint64_t at, unsigned count)
         if (frame != FRAME_RIGHT || !may_be_record(s, at, &record))
             return frame == FRAME_UNSEEN;
         at += record.size;
-        count += !record.length && is_heap_dump_record(record.tag); /* too little evidence */
+        if (!record.length && is_heap_dump_record(record.tag) && ++empty < EMPTY_MOST)
+            count++;
     }
     return at <= s->size || !s->ended;
 }
