@@ -121,7 +121,8 @@ static bool spool_part(struct repair *r)
         r->damage.parts[i].from += HEADER_SIZE;
         r->damage.parts[i].to += HEADER_SIZE;
     }
-    memmove(r->offsets, r->offsets + first_offset, (r->offset_count - first_offset) * sizeof *r->offsets);
+    if (r->offset_count > first_offset)
+        memmove(r->offsets, r->offsets + first_offset, (r->offset_count - first_offset) * sizeof *r->offsets);
     r->offset_count -= first_offset;
     return true;
 }

@@ -95,6 +95,8 @@ static bool undo_all(struct undo *u, struct input_source source)
 /* ---- Whether to believe it ---- */
 
 struct outcome {
+    enum hprof_status status;
+    char failure[HPROF_FAILURE_SIZE];
     uint64_t errors;
     uint64_t unchecked; /* bytes */
     bool has_header;
@@ -104,7 +106,10 @@ static int keep_outcome(void *context, const struct hprof_summary *summary)
 {
     struct outcome *outcome = context;
 
-    *outcome = (struct outcome){summary->errors, summary->skipped, summary->id_size == 4 || summary->id_size == 8};
+    outcome->errors = summary->errors;
+    outcome->unchecked = summary->skipped;
+    outcome->has_header = summary->id_size == 4 || summary->id_size == 8;
+    snprintf(outcome->failure, sizeof outcome->failure, "%s", summary->failure);
     return 0;
 }
 
@@ -119,7 +124,7 @@ static struct outcome check(const struct repair *r, struct input_source source)
     options.on_summary = keep_outcome;
     options.context = &outcome;
     options.max_memory = r->memory.limit;
-    validate_with_jumps(source, &options, NULL);
+    outcome.status = validate_with_jumps(source, &options, NULL);
     return outcome;
 }
 
@@ -150,26 +155,38 @@ static bool has_seven_bits(struct undo *u, struct input_source source)
     return true;
 }
 
-/* What the first bytes show. */
-static void look(struct undo *u, struct input_source source)
+/* What the first bytes show. False if they cannot be read. */
+static bool look(struct undo *u, struct input_source source)
 {
-    size_t n = source_read_at(&source, 0, u->in, TRANSFER_SIGHT), header = transfer_header(u->in, n);
+    size_t n = 0, more = 1, header;
 
-    if (header == SIZE_MAX)
-        return;
+    source_seek(&source, 0);
+    while (n < TRANSFER_SIGHT && (more = source_read(&source, u->in + n, TRANSFER_SIGHT - n)) > 0)
+        n += more;
+    u->r->in.error = source.error;
+    header = transfer_header(u->in, n);
+
+    if (header == SIZE_MAX || source.error)
+        return !source.error;
     u->skipped = header;
     u->changes = transfer_of(u->in + header, n - header) | (header ? HPROF_TRANSFER_TEXT_BEFORE : 0);
+    return true;
 }
 
 static enum hprof_status undo(struct undo *u, struct input_source *from)
 {
     struct repair *r = u->r;
-    struct outcome before;
+    struct outcome before, after = {.errors = UINT64_MAX};
 
-    look(u, *from);
+    if (!look(u, *from))
+        return repair_failure(r);
     if (!u->changes)
         return HPROF_VALID;
     before = check(r, *from);
+    if (before.status > HPROF_INVALID) {
+        refuse(r, before.failure);
+        return before.status;
+    }
     if (!before.errors)
         return HPROF_VALID;
     if ((u->changes & HPROF_TRANSFER_SEVEN_BIT) && has_seven_bits(u, *from))
@@ -179,7 +196,13 @@ static enum hprof_status undo(struct undo *u, struct input_source *from)
     u->changes &= ~HPROF_TRANSFER_SEVEN_BIT;
     if (!u->changes)
         return HPROF_VALID;
-    if (undo_all(u, *from) && is_better(check(r, source_of_fd(r->to)), before)) {
+    if (undo_all(u, *from))
+        after = check(r, source_of_fd(r->to));
+    if (after.status > HPROF_INVALID) {
+        refuse(r, after.failure);
+        return after.status;
+    }
+    if (is_better(after, before)) {
         r->result.undone = u->changes;
         r->result.text_before = u->skipped;
         r->written = u->written;

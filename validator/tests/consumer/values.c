@@ -140,6 +140,8 @@ static int64_t read_at(void *context, uint64_t offset, void *to, size_t size)
     return n < 0 ? -errno : n;
 }
 
+static char *bytes; /* of the file, if it is read as memory; until the end */
+
 static enum hprof_status open_as(const char *way, int *fd, struct hprof_reader **reader)
 {
     struct hprof_source source;
@@ -152,7 +154,7 @@ static enum hprof_status open_as(const char *way, int *fd, struct hprof_reader *
     if (strcmp(way, "file") == 0)
         return hprof_open_fd(*fd, NULL, reader);
     if (strcmp(way, "memory") == 0) {
-        char *bytes = malloc((size_t)size + 1); /* until the end */
+        bytes = malloc((size_t)size + 1);
 
         return pread(*fd, bytes, (size_t)size, 0) == size ? hprof_open_memory(bytes, (size_t)size, NULL, reader) : HPROF_IO;
     }
@@ -183,5 +185,6 @@ int main(int argc, char **argv)
     if (result < 0)
         fail(reader, "the dump cannot be read");
     hprof_close(reader);
+    free(bytes);
     return 0;
 }
