@@ -261,7 +261,7 @@ static uint64_t kind_of_string(struct cursor c)
         return TEXT_OBJECT;
     for (unsigned i = 0; i < 8; i++)
         if (is_text(c, java[i]) || is_text(c, words[i]))
-            return TEXT_ARRAY + TYPE_BOOLEAN + i;
+            return (uint64_t)TEXT_ARRAY + (uint64_t)TYPE_BOOLEAN + i;
     return TEXT_OTHER;
 }
 
