@@ -184,6 +184,15 @@ static bool is_same_file(int fd, const char *path)
     return fstat(fd, &a) == 0 && stat(path, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
+/* Whether the copy would replace an input. Says so. */
+static bool would_overwrite(const struct cli_options *options, int fd, const char *name)
+{
+    if (!is_same_file(fd, options->repair))
+        return false;
+    say_usage("--repair would overwrite the input '", display_name(name), "'");
+    return true;
+}
+
 static enum hprof_status cannot(const char *name)
 {
     say_failure(name, strerror(errno));
@@ -303,10 +312,8 @@ static enum hprof_status repair_with_parts(const struct cli_options *options, in
     enum hprof_status status = open_parts(options, &parts);
 
     for (size_t i = 0; i < parts.count && status == HPROF_VALID; i++)
-        if (is_same_file(parts.fds[i], options->repair)) {
-            say_usage("--repair would overwrite the input '", display_name(parts.names[i]), "'");
+        if (would_overwrite(options, parts.fds[i], parts.names[i]))
             status = HPROF_USAGE;
-        }
     if (status == HPROF_VALID)
         status = repair_to(options, fd, target, &parts);
     parts_close(&parts);
@@ -322,8 +329,7 @@ enum hprof_status repair_file(const struct cli_options *options)
 
     if (fd < 0)
         return cannot(display_name(file));
-    if (is_same_file(fd, options->repair)) {
-        say_usage("--repair would overwrite the input '", display_name(file), "'");
+    if (would_overwrite(options, fd, file)) {
         status = HPROF_USAGE;
     } else {
         if (!target_open(&target, options->repair, fd) || (!options->force && !target_has_room(&target, fd))) {

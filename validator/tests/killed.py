@@ -136,7 +136,7 @@ def expected(files: list[bytes]) -> Content:
 
 
 def differences(files: list[bytes], copy: bytes) -> list[str]:
-    """What the copy lacks of the files, and what it has that they lack, but for stand-ins."""
+    """What the copy lacks of the files, and what it has that they lack, apart from stand-ins."""
     right, found, wrong = expected(files), Content(), []
     id_size = int.from_bytes(copy[HEADER - 12 : HEADER - 8], "big")
     read_content(copy, id_size, found, part=False)

@@ -295,7 +295,7 @@ enum { UNFILLED_RECORDS = 2 };
 
 static bool is_of_heap_dump(uint8_t tag)
 {
-    return tag == TAG_HEAP_DUMP || tag == TAG_HEAP_DUMP_SEGMENT || tag == TAG_HEAP_DUMP_END;
+    return is_heap_dump_record(tag) || tag == TAG_HEAP_DUMP_END;
 }
 
 /* Goes on with the sub-records of a heap dump record that was left. */

@@ -237,7 +237,7 @@ static unsigned bits_of_record(struct tries *t, uint64_t at)
     if (!is_plausible_time(t->search, time))
         return 0;
     length = get_u4(p + RECORD_LENGTH_AT);
-    if (*p == TAG_HEAP_DUMP || *p == TAG_HEAP_DUMP_SEGMENT) {
+    if (is_heap_dump_record(*p)) {
         within.end = at + RECORD_HEADER_SIZE + length;
         if (!length ||
             (within.end <= sight->size ? !records_follow(sight, within.end, 1)

@@ -108,9 +108,15 @@ static ssize_t read_descriptor(const struct input_source *s, uint8_t *to, size_t
     }
 }
 
+/* As of a file, one may seek past the end. */
+static uint64_t rest_of(const struct input_source *s, uint64_t size)
+{
+    return s->position < size ? size - s->position : 0;
+}
+
 static size_t read_memory(const struct input_source *s, uint8_t *to, size_t n)
 {
-    uint64_t rest = s->position < s->byte_count ? s->byte_count - s->position : 0; /* as of a file, one may seek past the end */
+    uint64_t rest = rest_of(s, s->byte_count);
 
     if (n > rest)
         n = (size_t)rest;
@@ -124,8 +130,8 @@ static ssize_t read_callbacks(const struct input_source *s, uint8_t *to, size_t 
     const struct hprof_source *c = &s->callbacks;
     int64_t got;
 
-    if (s->seekable && n > s->size - s->position)
-        n = (size_t)(s->size - s->position);
+    if (s->seekable && n > rest_of(s, s->size))
+        n = (size_t)rest_of(s, s->size);
     if (!n)
         return 0;
     got = s->seekable ? c->read_at(c->context, s->position, to, n) : c->read(c->context, to, n);

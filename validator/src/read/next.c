@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include "base/versioned.h"
-#include "format/subrecord.h"
+#include "input/next_item.h"
 #include "read/reader.h"
 
-enum { HEAD_MOST = 64, CLASS_DUMP_MOST = 1 << 22, STRING_MOST = 1 << 20 };
+enum { HEAD_MOST = 64, STRING_MOST = 1 << 20 };
 
 /* ---- Bytes ---- */
 
@@ -90,26 +90,25 @@ static int read_damage(struct hprof_reader *r, uint64_t size, const char *what)
 
 /* ---- Sub-records ---- */
 
-/* Measures the sub-record here, with as many bytes as that takes. NULL, or what is wrong. */
-static const char *measure_here(struct hprof_reader *r, uint64_t left, struct measure *m)
+/* Measures the sub-record here. NULL, or what is wrong. */
+static const char *measure_here(struct hprof_reader *r, uint64_t left, struct walk_item *item)
 {
-    for (size_t want = HEAD_MOST;; want *= 4) {
-        size_t most = want < left ? want : (size_t)left, there = reader_see(r, r->next.at, most);
-        enum measured result = there ? measure_subrecord(r->in.at, there, r->dump->id_size, r->dump->format, m) : MEASURE_MORE;
-
-        if (result == MEASURED)
-            return m->size <= left ? NULL : "a sub-record crosses the end of its heap dump record";
-        if (result == MEASURE_TAG)
-            return "a tag that no sub-record has";
-        if (result == MEASURE_TYPE)
-            return "a value of an undefined type";
-        if (there < most)
-            return "the dump ends within a sub-record";
-        if (there == left)
-            return "a sub-record crosses the end of its heap dump record";
-        if (want > CLASS_DUMP_MOST)
-            return "a class dump of impossible size";
+    if (!reader_see(r, r->next.at, 1))
+        return "the dump ends within a sub-record";
+    switch (next_subrecord(&r->in, left, r->dump->id_size, r->dump->format, item)) {
+    case FRAME_RIGHT:
+        return NULL;
+    case FRAME_CROSSES:
+        return "a sub-record crosses the end of its heap dump record";
+    case FRAME_TAG:
+        return "a tag that no sub-record has";
+    case FRAME_TYPE:
+        return "a value of an undefined type";
+    case FRAME_UNSEEN:
+    case FRAME_TRUNCATED:
+        break;
     }
+    return "the dump ends within a sub-record";
 }
 
 static int finish_subrecord(struct hprof_reader *r, uint64_t size)
@@ -198,11 +197,11 @@ static int follow_jump(struct hprof_reader *r, const struct jump *jump)
 
 static int read_subrecord(struct hprof_reader *r)
 {
-    struct measure m = {0};
-    const char *wrong = measure_here(r, r->next.heap_end - r->next.at, &m);
+    struct walk_item item;
+    const char *wrong = measure_here(r, r->next.heap_end - r->next.at, &item);
 
     if (!wrong)
-        return finish_subrecord(r, m.size);
+        return finish_subrecord(r, item.size);
     return reader_check(r) ? reader_check(r) : read_damage(r, UINT64_MAX, wrong);
 }
 
@@ -217,11 +216,6 @@ bool read_subrecord_at(struct hprof_reader *r, const struct reading *where)
 }
 
 /* ---- Records ---- */
-
-static bool is_heap_record(unsigned tag)
-{
-    return tag == TAG_HEAP_DUMP || tag == TAG_HEAP_DUMP_SEGMENT;
-}
 
 /* A record of 1.0.1 with the tag of a segment, which 1.0.1 does not define: the check read it as one if it began with a sub-record,
  * or if reading failed there. */
@@ -265,7 +259,7 @@ static int read_record(struct hprof_reader *r)
     r->item.head = RECORD_HEADER_SIZE;
     r->item.body = length;
     r->item.time = get_u4(r->in.at + RECORD_TIME_AT);
-    if (is_heap_record(tag) && !is_of_no_version(r, tag, length)) {
+    if (is_heap_dump_record(tag) && !is_of_no_version(r, tag, length)) {
         enter_heap_record(r, tag, length);
         r->item.heap_dump = r->next.heap_dump;
         return 1;

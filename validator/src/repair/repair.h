@@ -4,7 +4,7 @@
 #define HPROF_REPAIR_H
 
 #include "findings/rules.h"
-#include "input/input.h"
+#include "input/next_item.h"
 #include "state/jumps.h"
 #include "state/names.h"
 
@@ -159,6 +159,9 @@ bool repair_spool(struct repair *r);
 bool repair_copy(struct repair *r);
 bool repair_copy_part(struct repair *r);
 bool repair_copy_end(struct repair *r);
+
+/* Measures the next sub-record of the input. False if it has no size. */
+bool repair_measure_next(struct repair *r, struct measure *m);
 
 /* Reads n bytes of the copy. Returns false if the copy ends before them. If the copy cannot be read, also sets `error`. */
 bool copy_read(struct repair *r, uint64_t offset, uint8_t *to, size_t n);

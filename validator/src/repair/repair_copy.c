@@ -257,7 +257,7 @@ static void copy_next_record(struct repair *r)
         follow_jump(r, jump);
     } else if (input_need(&r->in, RECORD_HEADER_SIZE) < RECORD_HEADER_SIZE) {
         leave_out(r, LEFT_BYTES, 0, input_skip(&r->in, UINT64_MAX));
-    } else if (is_heap(tag) && is_record(r, tag)) {
+    } else if (is_heap_dump_record(tag) && is_record(r, tag)) {
         r->heap_dump += !r->is_series;
         repair_heap(r);
     } else {
@@ -276,7 +276,7 @@ static void copy_next(struct repair *r)
         return;
     }
     close_heap(r);
-    if (r->in.offset > HEADER_SIZE || is_heap(*r->in.at)) /* the first record shows who made the dump */
+    if (r->in.offset > HEADER_SIZE || is_heap_dump_record(*r->in.at)) /* the first record shows who made the dump */
         stand_ins_put_definitions(r);
     if (is_header(r))
         leave_out_other_dump(r);

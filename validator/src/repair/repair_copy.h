@@ -44,11 +44,6 @@ void clear_trace(struct repair *r, uint64_t start, size_t trace);
 /* Whether the next sub-record, which begins with the bytes of `c`, needs a missing class. */
 bool needs_missing_class(struct repair *r, struct cursor c);
 
-/* ---- repair_copy.c ---- */
-
-/* Measures the next sub-record. False if it has no size. */
-bool repair_measure_next(struct repair *r, struct measure *m);
-
 /* ---- repair_stand_ins.c: what is put into the copy although the input lacks it ---- */
 
 /* Once in each pass. */
@@ -60,7 +55,6 @@ bool stand_ins_put_classes(struct repair *r);
 
 /* ---- repair_records.c: records outside of heap dumps ---- */
 
-bool is_heap(uint8_t tag);
 /* Whether the version of the dump has records of the tag. */
 bool is_record(const struct repair *r, uint8_t tag);
 /* Whether the input is at the header of a dump. */

@@ -5,8 +5,6 @@
 #include "format/subrecord.h"
 #include "repair/repair.h"
 
-enum { CLASS_MOST = 1 << 22 /* bytes that are needed together: no CLASS_DUMP is longer */ };
-
 void repair_note_input(struct repair *r, const struct hprof_summary *summary)
 {
     memcpy(r->result.subrecords_in, summary->subrecord_counts, sizeof r->result.subrecords_in);
@@ -75,17 +73,10 @@ static bool count_subrecords(struct tally *t, uint64_t end)
 
     while (in->offset < end) {
         struct measure m;
-        size_t want = 64, n = input_need(in, want);
-        enum measured result;
 
-        while ((result = measure_subrecord(in->at, n, t->r->id_size, t->r->version, &m)) == MEASURE_MORE && n >= want &&
-               want < CLASS_MOST) {
-            want *= 4;
-            n = input_need(in, want);
-        }
-        if (result != MEASURED)
+        if (!repair_measure_next(t->r, &m))
             return false;
-        count_subrecord(t, in->at, n);
+        count_subrecord(t, in->at, (size_t)(in->end - in->at));
         if (input_skip(in, m.size) < m.size)
             return false;
     }
@@ -103,7 +94,7 @@ static void read_copy(struct tally *t, bool heaps)
         const uint8_t tag = *in->at;
         const uint64_t length = get_u4(in->at + RECORD_LENGTH_AT), end = in->offset + RECORD_HEADER_SIZE + length;
 
-        if (heaps && (tag == TAG_HEAP_DUMP || tag == TAG_HEAP_DUMP_SEGMENT)) {
+        if (heaps && is_heap_dump_record(tag)) {
             input_advance(in, RECORD_HEADER_SIZE);
             if (!count_subrecords(t, end))
                 return;

@@ -3,11 +3,6 @@
 
 #include <string.h>
 
-bool is_heap(uint8_t tag)
-{
-    return tag == TAG_HEAP_DUMP || tag == TAG_HEAP_DUMP_SEGMENT;
-}
-
 bool is_record(const struct repair *r, uint8_t tag)
 {
     switch (tag) {

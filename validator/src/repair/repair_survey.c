@@ -446,7 +446,7 @@ static bool read_copy(struct survey *v)
 
         if (!r->in.offset || r->in.offset == HEADER_SIZE)
             v->time = get_u4(r->in.at + RECORD_TIME_AT);
-        if (is_heap(tag)) {
+        if (is_heap_dump_record(tag)) {
             if (!is_series && r->heap_dump)
                 end_heap_dump(v);
             r->heap_dump += !is_series;
