@@ -345,12 +345,12 @@ static uint64_t best_start(struct tries *t, uint64_t at)
     return best;
 }
 
+static const char MAGIC[] = "JAVA PROFILE 1.0.";
+
 /* The header of another dump: two files were joined, and what follows is not of this one. */
 static bool is_header(const struct sight *s, uint64_t at)
 {
-    static const char magic[] = "JAVA PROFILE 1.0.";
-
-    return s->size - at >= HEADER_SIZE && memcmp(s->at + at, magic, sizeof magic - 1) == 0;
+    return s->size - at >= HEADER_SIZE && memcmp(s->at + at, MAGIC, sizeof MAGIC - 1) == 0;
 }
 
 /* Passes the records of a dump in an array, from one of them on, by their lengths. False if they go on out of sight. */
@@ -369,6 +369,36 @@ static bool pass_dump(const struct search *search, uint64_t *at)
     return *at >= end || s->ended || *at + RECORD_HEADER_SIZE <= s->size;
 }
 
+/* ---- The bytes that a search tries ---- */
+
+static const bool is_record_tag[256] = {
+#define RECORD(name, tag, since, clause, layout) [tag] = true,
+#include "format/records.def"
+#undef RECORD
+};
+
+static const bool is_subrecord_tag[256] = {
+#define SUBRECORD(name, tag, since, clause, layout) [tag] = true,
+#include "format/records.def"
+#undef SUBRECORD
+};
+
+/* The next byte with which a record, a sub-record or a header may begin. Most bytes of most dumps are zeros, which begin nothing. */
+static uint64_t next_start(const uint8_t *p, uint64_t at, uint64_t until, bool seeks_records)
+{
+    static const uint8_t zeros[16];
+
+    while (at < until) {
+        if (until - at >= sizeof zeros && memcmp(p + at, zeros, sizeof zeros) == 0)
+            at += sizeof zeros;
+        else if (is_subrecord_tag[p[at]] || (seeks_records && is_record_tag[p[at]]) || p[at] == *MAGIC)
+            return at;
+        else
+            at++;
+    }
+    return at;
+}
+
 struct way find_way(const struct search *search, uint64_t from, uint64_t until)
 {
     struct tries t = {search, (int64_t)(until - from) * STEPS_PER_BYTE + (1 << 16)};
@@ -377,21 +407,21 @@ struct way find_way(const struct search *search, uint64_t from, uint64_t until)
 
     if (search->in_dump && !pass_dump(search, &from))
         return (struct way){WAY_NONE, from, true};
-    for (at = from; at < until && t.left >= 0; at++) {
+    for (at = from; t.left >= 0 && (at = next_start(search->sight->at, at, until, seeks_records)) < until; at++) {
         uint8_t tag = search->sight->at[at];
 
-        if (!seeks_records && tag == 'J' && is_header(search->sight, at)) {
+        if (!seeks_records && tag == *MAGIC && is_header(search->sight, at)) {
             at += HEADER_SIZE;
             if (!pass_dump(search, &at))
                 return (struct way){WAY_NONE, at, true};
             at--;
             continue;
         }
-        if (seeks_records && tag == 'J' && is_header(search->sight, at))
+        if (tag == *MAGIC && is_header(search->sight, at))
             return (struct way){WAY_RECORD, at, false};
-        if (seeks_records && hprof_record_name(tag) && records_lead_on(&t, at))
+        if (seeks_records && is_record_tag[tag] && records_lead_on(&t, at))
             return (struct way){WAY_RECORD, at, false};
-        if (!hprof_subrecord_name(tag) || !subrecords_lead_on(&t, at, BITS_OF_CHAIN))
+        if (!is_subrecord_tag[tag] || !subrecords_lead_on(&t, at, BITS_OF_CHAIN))
             continue;
         at = best_start(&t, at);
         if (!is_payload(&t, at, &next))
