@@ -1,18 +1,7 @@
-/* Loaded and unloaded classes (SPEC.md 4.2, 4.3), and uses of class serials. */
+/* Loaded and unloaded classes (SPEC.md 4.2, 4.3). */
 #include <inttypes.h>
 
 #include "checks/checker.h"
-
-static bool is_loaded(struct checker *ck, uint32_t serial)
-{
-    return id_set_get(&ck->file->class_serials, serial) & ID_DEFINED;
-}
-
-void use_class_serial(struct checker *ck, uint32_t serial, enum class_serial_role role, uint64_t offset)
-{
-    if (!is_loaded(ck, serial))
-        pending_uses_add(&ck->file->class_serial_uses, serial, role, offset);
-}
 
 static bool is_unloaded(struct checker *ck, uint32_t serial)
 {
@@ -91,7 +80,7 @@ void check_unload_class(struct checker *ck, const struct UNLOAD_CLASS *r, uint64
 {
     struct recent_page near = {.page = NO_PAGE};
 
-    if (!is_loaded(ck, r->class_serial)) {
+    if (!class_is_loaded(ck, r->class_serial)) {
         if (!(ck->file->losses.definitions & MAY_DEFINE_CLASSES))
             pending_uses_add(&ck->file->class_serial_uses, r->class_serial, SERIAL_OF_UNLOAD, at);
     } else if (id_set_define(&ck->file->unloaded_serials, &near, id_to_key(r->class_serial, sizeof(uint32_t)))) {
@@ -111,7 +100,7 @@ static void report_serial_use(void *context, uint64_t serial, const uint64_t fir
         [SERIAL_OF_UNLOAD] = {RULE_CLS_007, "UNLOAD_CLASS"},
     };
     struct checker *ck = context;
-    bool may_be_loaded = ck->file->losses.definitions & MAY_DEFINE_CLASSES || is_loaded(ck, (uint32_t)serial);
+    bool may_be_loaded = ck->file->losses.definitions & MAY_DEFINE_CLASSES || class_is_loaded(ck, (uint32_t)serial);
     unsigned role = may_be_loaded ? SERIAL_OF_UNLOAD : SERIAL_OF_FRAME;
 
     while (role < SERIAL_OF_UNLOAD && first[role] == NEVER_USED)

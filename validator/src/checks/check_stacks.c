@@ -1,14 +1,8 @@
-/* Frames and stack traces (SPEC.md 4.4, 4.5), and uses of stack traces. */
+/* Frames and stack traces (SPEC.md 4.4, 4.5). */
 #include <inttypes.h>
 
 #include "checks/checker.h"
 #include "checks/heap.h"
-
-void use_trace(struct checker *ck, uint32_t serial, enum trace_role role, uint64_t offset)
-{
-    if (serial && !keymap_get(&ck->file->traces, serial, NULL))
-        pending_uses_add(&ck->file->trace_uses, serial, role, offset);
-}
 
 bool trace_depth(const struct checker *ck, uint32_t serial, uint32_t *frames)
 {

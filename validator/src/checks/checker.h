@@ -131,8 +131,12 @@ void use_name_or_none(struct checker *ck, uint64_t id, enum string_role role, ui
 bool check_utf8(struct checker *ck, uint64_t length); /* false: the dump ended within */
 void finish_strings(struct checker *ck);
 
-/* ---- check_stacks.c ---- */
+/* ---- uses.c: what is not defined so far may be defined by a later record ---- */
+bool class_is_loaded(const struct checker *ck, uint32_t serial);
+void use_class_serial(struct checker *ck, uint32_t serial, enum class_serial_role role, uint64_t offset);
 void use_trace(struct checker *ck, uint32_t serial, enum trace_role role, uint64_t offset);
+
+/* ---- check_stacks.c ---- */
 void check_frame(struct checker *ck, const struct FRAME *r, const uint8_t *body, uint64_t at);
 bool check_trace(struct checker *ck); /* false: the dump ended within */
 void finish_stacks(struct checker *ck);
@@ -140,7 +144,6 @@ void finish_stacks(struct checker *ck);
 bool trace_depth(const struct checker *ck, uint32_t serial, uint32_t *frames);
 
 /* ---- check_classes.c ---- */
-void use_class_serial(struct checker *ck, uint32_t serial, enum class_serial_role role, uint64_t offset);
 void check_load_class(struct checker *ck, const struct LOAD_CLASS *r, uint64_t at);
 void check_unload_class(struct checker *ck, const struct UNLOAD_CLASS *r, uint64_t at);
 void finish_classes(struct checker *ck);

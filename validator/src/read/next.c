@@ -27,13 +27,6 @@ size_t reader_see(struct hprof_reader *r, uint64_t offset, size_t n)
     return there < n ? there : n;
 }
 
-void drop_joined(struct hprof_reader *r)
-{
-    memory_put(&r->dump->memory, r->joined, r->joined_size);
-    r->joined = NULL;
-    r->joined_size = 0;
-}
-
 /* ---- Jumps ---- */
 
 static size_t find_jump(const struct shared_dump *d, uint64_t from)

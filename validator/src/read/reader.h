@@ -90,7 +90,7 @@ struct hprof_reader {
     char failure[HPROF_FAILURE_SIZE];
 };
 
-/* ---- open.c ---- */
+/* ---- reader.c ---- */
 /* Returns the negative status. */
 int reader_fail(struct hprof_reader *r, enum hprof_status status, const char *sentence);
 /* 0 if the reader can be used, else a negative status. */
@@ -99,6 +99,7 @@ int reader_ready(const struct hprof_reader *r);
 int reader_give(struct hprof_reader *r, void *callers, const void *own, size_t size);
 /* The failure of the input or of memory, if there is one; else 0. */
 int reader_check(struct hprof_reader *r);
+void drop_joined(struct hprof_reader *r);
 
 /* ---- next.c ---- */
 int read_next(struct hprof_reader *r);
@@ -106,7 +107,6 @@ int read_next(struct hprof_reader *r);
 bool read_subrecord_at(struct hprof_reader *r, const struct reading *where);
 /* Makes `n` bytes at an offset contiguous at in.at; returns how many there are, at most n. */
 size_t reader_see(struct hprof_reader *r, uint64_t offset, size_t n);
-void drop_joined(struct hprof_reader *r);
 
 /* ---- fields.c ---- */
 /* Of the sub-record that starts at p and of which n bytes are there. */
