@@ -5,13 +5,14 @@ import re
 import subprocess
 from pathlib import Path
 
-OPTION_TARGETS = ["fuzz_generate", "fuzz_fault"]  # Their input is not a dump.
+MADE_BY_OPTIONS = ["fuzz_generate", "fuzz_fault"]
+OPTION_TARGETS = [*MADE_BY_OPTIONS, "fuzz_agent"]  # Their input is not a dump.
 TEXT_TARGET = "fuzz_text"  # The one in Python, which needs no build.
 C_TARGETS = ["fuzz_oracle", "fuzz_paths", "fuzz_validate", "fuzz_gzip", "fuzz_records", "fuzz_report"]
 C_TARGETS += ["fuzz_read", "fuzz_repair", "fuzz_show", *OPTION_TARGETS]
 ALL_TARGETS = [*C_TARGETS, TEXT_TARGET]
 
-FOLDERS = ["validator/src", "validator/include", "validator/cli", "generator/src", "fuzz"]
+FOLDERS = ["validator/src", "validator/include", "validator/cli", "generator/src", "generator/agent", "fuzz"]
 PATTERNS = [f"{folder}/**/*.{kind}" for folder in FOLDERS for kind in ("c", "h", "def")]
 PATTERNS += ["generator/python/hprof_corpus/*.py", "fuzz/fuzz_text"]
 GENERATOR_TARGETS = ["fuzz_generate", "fuzz_fault", "fuzz_records"]
@@ -21,7 +22,7 @@ SIZES_TARGETS = ["fuzz_oracle", "fuzz_paths", "fuzz_validate"]  # They draw size
 RUN_BY: dict[str, list[str]] = {f"fuzz/{target}.c": [target] for target in C_TARGETS}
 NOT_RUN = ("test_*", "replay", "mutants", "engines", "mutator", "family", "pieces", "break", "damage", "msan")
 RUN_BY |= {f"fuzz/{maker}.*": [] for maker in NOT_RUN}
-RUN_BY |= {"fuzz/oracle*": ["fuzz_oracle"], "fuzz/expect_manifest.*": OPTION_TARGETS, "fuzz/program_name.*": ["fuzz_report"]}
+RUN_BY |= {"fuzz/oracle*": ["fuzz_oracle"], "fuzz/expect_manifest.*": MADE_BY_OPTIONS, "fuzz/program_name.*": ["fuzz_report"]}
 RUN_BY |= {
     "fuzz/expect_printable.*": ["fuzz_report", "fuzz_show"],
     "fuzz/hash.*": [*SIZES_TARGETS, "fuzz_read", "fuzz_report", "fuzz_show"],
@@ -29,17 +30,18 @@ RUN_BY |= {
 RUN_BY |= {"fuzz/sizes.*": SIZES_TARGETS}
 RUN_BY |= {"fuzz/dice.*": [*SIZES_TARGETS, "fuzz_gzip", "fuzz_read", "fuzz_report", "fuzz_repair", "fuzz_show"]}
 RUN_BY |= {"fuzz/account.*": ["fuzz_paths", "fuzz_validate"]}
-RUN_BY |= {"fuzz/gzip.*": ["fuzz_gzip", "fuzz_read", "fuzz_records", "fuzz_repair", "fuzz_show", *OPTION_TARGETS]}
+RUN_BY |= {"fuzz/gzip.*": ["fuzz_gzip", "fuzz_read", "fuzz_records", "fuzz_repair", "fuzz_show", *MADE_BY_OPTIONS]}
 RUN_BY |= {"fuzz/memory_file.*": ["fuzz_paths", "fuzz_read", "fuzz_repair", "fuzz_show", "fuzz_records", "fuzz_generate"]}
 ALLOCATING_TARGETS = ["fuzz_oracle", "fuzz_paths", "fuzz_validate", "fuzz_gzip", "fuzz_read", "fuzz_repair", "fuzz_show"]
 RUN_BY |= {"fuzz/made_dump.*": GENERATOR_TARGETS, "fuzz/allocator.*": ALLOCATING_TARGETS}
 RUN_BY |= {"generator/src/*": GENERATOR_TARGETS, "generator/src/*/*": GENERATOR_TARGETS}
 RUN_BY |= {"generator/src/faults/*": ["fuzz_fault"], "generator/src/damage/*": []}
-RUN_BY |= {"generator/src/truth/digest*": ["fuzz_generate"], "generator/src/truth/manifest.*": OPTION_TARGETS}
+RUN_BY |= {"generator/src/truth/digest*": ["fuzz_generate"], "generator/src/truth/manifest.*": MADE_BY_OPTIONS}
 RUN_BY |= {"validator/src/read/*": ["fuzz_read"]}
 RUN_BY |= {"validator/src/repair/*": ["fuzz_repair"], "validator/src/show/*": ["fuzz_show"], "validator/cli/*": ["fuzz_report"]}
-RUN_BY |= {"validator/cli/json.*": ["fuzz_report", *OPTION_TARGETS]}
-RUN_BY |= {"validator/cli/printable.*": ["fuzz_report", "fuzz_show", *OPTION_TARGETS]}
+RUN_BY |= {"validator/cli/json.*": ["fuzz_report", *MADE_BY_OPTIONS]}
+RUN_BY |= {"validator/cli/printable.*": ["fuzz_report", "fuzz_show", *MADE_BY_OPTIONS]}
+RUN_BY |= {"generator/agent/*": ["fuzz_agent"]}
 RUN_BY |= {"generator/python/hprof_corpus/*": [TEXT_TARGET], "fuzz/fuzz_text": [TEXT_TARGET]}
 
 

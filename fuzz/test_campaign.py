@@ -304,7 +304,7 @@ def test_a_planted_bug_is_hunted_in_stages(tmp_path: Path, monkeypatch: pytest.M
     everything = [("replay", target) for target in campaign.ALL_TARGETS]
     everything += [("replay", f"{target}-mutants") for target in campaign.MUTANT_TARGETS]
     everything += [("libfuzzer", target) for target in campaign.C_TARGETS]
-    last = {"seeds": "fuzz_repair", "mutants": "fuzz_repair-mutants", "fuzzing": "fuzz_repair", "": "fuzz_fault"}[stage]
+    last = {"seeds": "fuzz_repair", "mutants": "fuzz_repair-mutants", "fuzzing": "fuzz_repair", "": campaign.C_TARGETS[-1]}[stage]
     kind = "libfuzzer" if stage in ("fuzzing", "") else "replay"
     assert built == everything[: everything.index((kind, last)) + 1]
 

@@ -18,7 +18,7 @@ for target in "${targets[@]}"; do
     rm -rf "$seeds"
     mkdir -p "$seeds"
     case $target in
-        fuzz_generate | fuzz_fault) head -c 64 /dev/zero >"$seeds/zeros" ;; # options, not dumps
+        fuzz_generate | fuzz_fault | fuzz_agent) head -c 64 /dev/zero >"$seeds/zeros" ;; # options, not dumps
         *) find corpus -name '*.hprof' -print0 ;;
     esac >"$WORK/seeds.list"
     find "fuzz/corpora/$target" "fuzz/finds/$target" -type f -print0 >>"$WORK/seeds.list" 2>/dev/null || true
