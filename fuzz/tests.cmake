@@ -63,6 +63,9 @@ if(NOT LIB_FUZZING_ENGINE AND HPROF_GENERATOR AND NOT no_pytest)
 endif()
 
 set_tests_properties(${tests} PROPERTIES LABELS fuzz ENVIRONMENT "${test_environment}")
+if(NOT no_pytest)
+  set_property(TEST fuzz.test_campaign APPEND PROPERTY LABELS once)
+endif()
 
 if(NOT LIB_FUZZING_ENGINE AND HPROF_GENERATOR AND NOT no_pytest)
   set_property(TEST fuzz.test_large APPEND PROPERTY ENVIRONMENT
