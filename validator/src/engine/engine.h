@@ -305,12 +305,14 @@ const char *choose_hint(struct engine *e);
 /* ---- records.c ---- */
 void check_records(struct engine *e);
 
-/* ---- validate.c ---- */
+/* ---- progress.c ---- */
+/* A callback returned this. If it is not 0, the stream ends, and with it the check. */
+void stop_if(struct engine *e, int result);
 void show_progress(struct engine *e);
-/* How findings get their severities; known after reading. */
-struct severity_choice choose_severity(const struct engine *e, struct producer producer);
 
 /* ---- producer.c ---- */
 struct producer guess_producer(const struct run *run, const struct file *file);
+/* How findings get their severities; known after reading. */
+struct severity_choice choose_severity(const struct engine *e, struct producer producer);
 
 #endif

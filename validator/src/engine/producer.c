@@ -113,3 +113,14 @@ struct producer guess_producer(const struct run *run, const struct file *file)
         return (struct producer){PROFILE_GRAALVM, "GraalVM Insight"};
     return (struct producer){PROFILE_STRICT, ""};
 }
+
+struct severity_choice choose_severity(const struct engine *e, struct producer producer)
+{
+    struct severity_choice choice = {.profile = (enum profile)e->run.options->profile,
+                                     .changed = e->run.options->severities,
+                                     .werror = e->run.options->werror};
+
+    if (choice.profile == PROFILE_AUTO)
+        choice.profile = producer.profile;
+    return choice;
+}

@@ -21,30 +21,6 @@ void hprof_options_defaults(struct hprof_options *options, size_t size)
     give_versioned(options, &defaults, sizeof defaults);
 }
 
-/* A callback returned this. If it is not 0, the stream ends, and with it the check. */
-static void stop_if(struct engine *e, int result)
-{
-    if (result) {
-        e->run.stopped = true;
-        input_stop(&e->in);
-    }
-}
-
-void show_progress(struct engine *e)
-{
-    uint64_t read = input_file_position(&e->in);
-
-    /* Bitmaps of IDs may take a thirtieth of the bytes read, whatever the heap contains. */
-    id_set_allow(&e->heap.objects, e->run.sizes.bitmap_room + e->in.offset / 30);
-    id_set_allow(&e->file.class_serials, e->run.sizes.serial_room);
-    id_set_allow(&e->file.unloaded_serials, e->run.sizes.serial_room);
-    id_set_allow(&e->file.rooted_threads, e->run.sizes.serial_room);
-    if (e->run.options->on_progress && read > e->run.progress_shown && read - e->run.progress_shown >= e->run.sizes.progress) {
-        e->run.progress_shown = read;
-        stop_if(e, e->run.options->on_progress(e->run.options->context, read, input_file_size(&e->in)));
-    }
-}
-
 static void engine_init(struct engine *e, const struct hprof_options *options)
 {
     struct run *run = &e->run;
@@ -184,17 +160,6 @@ static void describe_failure(struct engine *e)
         else
             snprintf(sum->failure, sizeof sum->failure, "cannot be read: %s", reason);
     }
-}
-
-struct severity_choice choose_severity(const struct engine *e, struct producer producer)
-{
-    struct severity_choice choice = {.profile = (enum profile)e->run.options->profile,
-                                     .changed = e->run.options->severities,
-                                     .werror = e->run.options->werror};
-
-    if (choice.profile == PROFILE_AUTO)
-        choice.profile = producer.profile;
-    return choice;
 }
 
 /* Whether the dump is incomplete and has no other fault. Strict names what is missing and leaves the verdict to the severities. */
