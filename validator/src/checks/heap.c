@@ -97,6 +97,13 @@ void heap_end(struct checker *ck)
     keymap_clear(&ck->heap->thread_roots);
 }
 
+void heap_drop(struct checker *ck)
+{
+    heap_clear(ck);
+    heap_end(ck);
+    ck->heap->open = ck->heap->is_pending = false;
+}
+
 void heap_free(struct checker *ck)
 {
     if (!ck->heap->objects.memory)

@@ -107,6 +107,7 @@ void heap_begin(struct checker *ck);
 void heap_clear(struct checker *ck);
 /* and the rest, when nothing more is checked in it. */
 void heap_end(struct checker *ck);
+void heap_drop(struct checker *ck); /* as if it had not begun */
 /* See struct segment. */
 static inline uint32_t heap_epoch(const struct heap *heap, const struct classes *classes)
 {

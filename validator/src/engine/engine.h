@@ -194,11 +194,12 @@ void forget_checkpoints(struct engine *e, const struct checkpoint *to);
 /* The offset of that checkpoint; UINT64_MAX if there is none. */
 uint64_t checked_until(const struct engine *e);
 
-/* ---- heap_records.c ---- */
+/* ---- heap_dump.c ---- */
 void begin_heap_dump(struct engine *e);
 void end_heap_dump(struct engine *e);
-void drop_heap_dump(struct engine *e);   /* as if it had not begun */
 void settle_heap_dump(struct engine *e); /* ends one that might have gone on */
+
+/* ---- heap_records.c ---- */
 /* False: the dump ended within. Otherwise the record ended, or was left (e->resume). */
 bool check_heap_record(struct engine *e, uint64_t length);
 bool check_subrecords(struct engine *e); /* from here on */

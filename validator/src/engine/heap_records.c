@@ -1,64 +1,7 @@
-/* Heap dumps (SPEC.md 5, 6.1): their beginning and end, and the sub-records of one heap dump record. */
+/* The sub-records of one heap dump record (SPEC.md 6.1). */
 #include <string.h>
 
 #include "engine/engine.h"
-#include "reread/reread.h"
-
-/* ---- A heap dump begins and ends ---- */
-
-void begin_heap_dump(struct engine *e)
-{
-    heap_begin(&e->ck);
-    begin_losses(e);
-}
-
-void drop_heap_dump(struct engine *e)
-{
-    heap_clear(&e->ck);
-    heap_end(&e->ck);
-    e->heap.open = e->heap.is_pending = false;
-}
-
-void end_heap_dump(struct engine *e)
-{
-    uint64_t record_number = e->position.record_number, end = e->in.offset, checked = checked_until(e);
-
-    if (jobs_are_ahead(e)) {
-        jobs_fail(e);
-        return;
-    }
-
-    e->file.classes.complete = true;
-    e->position.record_number = 0; /* findings from here on have no record */
-    if (!jobs_check_waiting(e))
-        e->framing.truncated = true;
-    if (e->heap.must_begin_again) {
-        jobs_fail(e);
-        e->position.record_number = record_number;
-        return;
-    }
-    end = end < checked ? end : checked;
-    finish_class_dumps(&e->ck);
-    find_arrays(&e->ck, end);
-    finish_objects(&e->ck, checked == UINT64_MAX);
-    finish_roots(&e->ck); /* after the uses of objects have been released */
-    report_duplicates(&e->ck, end);
-    find_offsets_in_dump(&e->ck, end);
-    heap_clear(&e->ck);
-    /* What is needed later on is noted when most of the memory has been released. */
-    keep_class_uses(&e->ck);
-    keep_rooted_threads(&e->ck);
-    heap_end(&e->ck);
-    e->position.record_number = record_number;
-    jobs_end_heap_dump(e);
-}
-
-void settle_heap_dump(struct engine *e)
-{
-    if (e->heap.is_pending)
-        end_heap_dump(e);
-    e->heap.is_pending = false;
-}
 
 /* ---- Faults of the framing ---- */
 

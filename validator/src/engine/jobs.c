@@ -353,7 +353,7 @@ bool jobs_roll_back(struct engine *e)
     j->now->piece_count = j->later->job_count = j->next_piece = 0;
     j->failed_dump = to->record_at;
     drop_crossing(e);
-    drop_heap_dump(e);
+    heap_drop(&e->ck);
     findings_roll_back(&e->run.findings, &to->findings);
     chunks_shrink(&e->run.findings.wanted, j->wanted);
     jumps_shrink(&e->file.jumps, to->record_at);
