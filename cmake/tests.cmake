@@ -75,15 +75,11 @@ list(FILTER python_tests EXCLUDE REGEX "/test_corpus_validator\\.py$") # runs hp
 list(TRANSFORM python_tests REPLACE "^([a-z]+)/.*/(test_[a-z0-9_]+)\\.py$" "\\1.\\2")
 set_property(TEST ${python_tests} APPEND PROPERTY LABELS python)
 
-# Of texts, packages and linking: sanitizers and coverage show nothing more in them.
+# Of texts, packages and linking: sanitizers show nothing more in them.
 set_property(TEST validator.test_install validator.test_manual validator.test_readme validator.test_samples
   APPEND PROPERTY LABELS once)
-# Many dumps that reach the same lines.
-set_property(TEST validator.test_hostile validator.test_losses validator.test_mutations APPEND PROPERTY LABELS many)
 if(HPROF_GENERATOR)
   set_property(TEST generator.test_circles generator.test_gen_manual APPEND PROPERTY LABELS once)
-  set_property(TEST generator.test_agent generator.test_agent8 generator.test_agent_live generator.test_both
-    APPEND PROPERTY LABELS many)
 endif()
 
 # Those that take minutes begin first.
