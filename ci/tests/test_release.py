@@ -109,7 +109,10 @@ def test_debian_packages(installed: Root) -> None:
     check_corpus(installed, "hprof-validate")
     made = "hprof-gen --objects 1000 | hprof-validate -"
     assert installed.shell(made, user="nobody").startswith("standard input: ")
-    assert "HPROF" in installed.shell("zcat /usr/share/man/man1/hprof-validate.1.gz")
+    for tool in ("hprof-validate", "hprof-gen", "hprof-ascii"):
+        assert "HPROF" in installed.shell(f"zcat /usr/share/man/man1/{tool}.1.gz")
+    installed.take(SOURCE / "corpus/ascii/valid/header-only.txt")
+    assert ": valid" in installed.shell("hprof-ascii check header-only.txt", user="nobody")
     for document in ("SPEC.md", "validator/RULES.md", "conformance/PRODUCERS.md"):
         assert (installed.folder / "usr/share/doc/hprof" / document).read_text() == (SOURCE / document).read_text()
 
