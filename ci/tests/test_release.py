@@ -148,6 +148,20 @@ def test_static_binary_on_the_corpus(bare: Root) -> None:
     check_corpus(root, f"/tmp/{the('hprof-validate-*').name}")
 
 
+# ---- The first ten minutes ---------------------------------------------------------------------------------------------
+
+
+def test_demo(bare: Root) -> None:
+    """What README says first: on a bare system, in few lines. Its status is 0, or `shell` fails."""
+    root = bare.copy("demo")
+    with tarfile.open(the(f"hprof-{VERSION}.tar.gz")) as archive:
+        archive.extractall(root.folder / "tmp", filter="tar")
+    script = "mount -t proc proc /proc\ntrap 'umount /proc' EXIT\nci/demo 2>&1"
+    lines = root.shell(script, folder=f"/tmp/hprof-{VERSION}").splitlines()
+    assert len(lines) <= 25
+    assert [line.split()[1] for line in lines if line.startswith("$ ")] == ["hprof-validate"] * 3
+
+
 # ---- The Dockerfile --------------------------------------------------------------------------------------------------
 
 
