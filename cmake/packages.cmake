@@ -14,6 +14,7 @@ set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_DEBIAN_TOOLS_PACKAGE_NAME hprof)
 set(CPACK_DEBIAN_TOOLS_PACKAGE_SECTION utils)
 set(CPACK_DEBIAN_TOOLS_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_TOOLS_PACKAGE_DEPENDS python3) # hprof-ascii
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libhprof-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "hprof (= ${PROJECT_VERSION}), libisal-dev") # the CMake package names the tool
@@ -22,7 +23,8 @@ set(CPACK_COMPONENT_TOOLS_DESCRIPTION
   "checks and makes HPROF heap dumps of Java programs\n\
 hprof-validate checks a heap dump against a specification of the format, rule\n\
 by rule, and says what is wrong, where, and why. hprof-gen makes heap dumps of\n\
-any size, valid ones and ones with a chosen fault.")
+any size, valid ones and ones with a chosen fault. hprof-ascii checks the text\n\
+output of the HPROF agent.")
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION
   "library that checks HPROF heap dumps of Java programs\n\
 The static library behind hprof-validate, with its header and its packages for\n\

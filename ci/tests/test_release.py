@@ -109,7 +109,10 @@ def test_debian_packages(installed: Root) -> None:
     check_corpus(installed, "hprof-validate")
     made = "hprof-gen --objects 1000 | hprof-validate -"
     assert installed.shell(made, user="nobody").startswith("standard input: ")
-    assert "HPROF" in installed.shell("zcat /usr/share/man/man1/hprof-validate.1.gz")
+    for tool in ("hprof-validate", "hprof-gen", "hprof-ascii"):
+        assert "HPROF" in installed.shell(f"zcat /usr/share/man/man1/{tool}.1.gz")
+    installed.take(SOURCE / "corpus/ascii/valid/header-only.txt")
+    assert ": valid" in installed.shell("hprof-ascii check header-only.txt", user="nobody")
     for document in ("SPEC.md", "validator/RULES.md", "conformance/PRODUCERS.md"):
         assert (installed.folder / "usr/share/doc/hprof" / document).read_text() == (SOURCE / document).read_text()
 
@@ -143,6 +146,20 @@ def test_static_binary_on_the_corpus(bare: Root) -> None:
     root = bare.copy("static")
     root.take(the("hprof-validate-*"), the("hprof-corpus-*"))
     check_corpus(root, f"/tmp/{the('hprof-validate-*').name}")
+
+
+# ---- The first ten minutes ---------------------------------------------------------------------------------------------
+
+
+def test_demo(bare: Root) -> None:
+    """What README says first: on a bare system, in few lines. Its status is 0, or `shell` fails."""
+    root = bare.copy("demo")
+    with tarfile.open(the(f"hprof-{VERSION}.tar.gz")) as archive:
+        archive.extractall(root.folder / "tmp", filter="tar")
+    script = "mount -t proc proc /proc\ntrap 'umount /proc' EXIT\nci/demo 2>&1"
+    lines = root.shell(script, folder=f"/tmp/hprof-{VERSION}").splitlines()
+    assert len(lines) <= 25
+    assert [line.split()[1] for line in lines if line.startswith("$ ")] == ["hprof-validate"] * 3
 
 
 # ---- The Dockerfile --------------------------------------------------------------------------------------------------

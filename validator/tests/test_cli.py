@@ -719,6 +719,16 @@ def test_list_profiles() -> None:
     assert all(len(line) <= 100 for line in text.splitlines())
 
 
+def test_what_strict_accepts_is_valid_in_every_profile() -> None:
+    """RULES.md M.5: a profile may make errors of warnings, but not of what breaks no rule."""
+    folders = [SOURCE / "corpus/valid", SOURCE / "corpus/either"]
+    clean = [file["file"] for file in report(*folders)["files"] if not file["errors"] and not file["warnings"]]
+    assert len(clean) > 100
+    for profile in PROFILES:
+        checked = json.loads(run("--profile", profile["name"], "--format", "json", *clean).out)["files"]
+        assert [file["file"] for file in checked if not file["valid"]] == [], profile["name"]
+
+
 @pytest.mark.parametrize("name", ["OBJ-004", "obj-004", "Object-Id-Duplicate"])
 def test_explain(name: str) -> None:
     lines = run("--explain", name).out.splitlines()

@@ -12,7 +12,7 @@ from dumps import VALID
 from tool import SOURCE, report_one
 
 HTML = "an HTML page: perhaps a login or error page saved in place of the dump"
-AGENT_TEXT = "text of the HPROF agent ({}), which 'hprof-ascii check' of generator/python checks"
+AGENT_TEXT = "text of the HPROF agent ({}), which 'hprof-ascii check' checks"
 
 
 def zip_file() -> bytes:

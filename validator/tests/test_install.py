@@ -52,6 +52,7 @@ def pkg_config(prefix: Path) -> dict[str, str]:
 
 # Folder and name of each file of a build with all parts. The system decides where libraries go.
 FILES = {
+    "bin/hprof-ascii",
     "bin/hprof-gen",
     "bin/hprof-validate",
     "cmake/hprof/hprofConfig.cmake",
@@ -85,6 +86,9 @@ FILES = {
     "share/doc/hprof/repair.schema.json",
     "share/doc/hprof/report.junit.xsd",
     "share/doc/hprof/report.schema.json",
+    "share/hprof/hprof_corpus/__init__.py",
+    "share/hprof/hprof_corpus/target.py",
+    *(f"share/hprof/hprof_corpus/ascii/{path.name}" for path in (SOURCE / "generator/python/hprof_corpus/ascii").glob("*.py")),
 }
 GENERATED = {"share/doc/hprof/manifest.schema.json"} | {file for file in FILES if "hprof-gen" in file}
 
@@ -149,6 +153,17 @@ def check_program(program: Path, prefix: Path, tmp_path: Path) -> None:
 
 def test_tool(prefix: Path) -> None:
     assert run(prefix / "bin" / "hprof-validate", "--version").startswith("hprof-validate ")
+
+
+def test_hprof_ascii_runs_where_it_is_installed(prefix: Path, tmp_path: Path) -> None:
+    """With its own modules alone, and it leaves nothing beside them."""
+    tool = prefix / "bin/hprof-ascii"
+    before = sorted(prefix.rglob("*"))
+    assert run(tool, "--version").startswith("hprof-ascii ")
+    (tmp_path / "bad.txt").write_text("no text of the agent\n")
+    done = subprocess.run([tool, "check", tmp_path / "bad.txt"], stdout=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stdout.splitlines()[-1].split(": ")[1]) == (1, "invalid")
+    assert sorted(prefix.rglob("*")) == before
 
 
 def test_documents_lead_to_each_other(prefix: Path) -> None:

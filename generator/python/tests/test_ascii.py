@@ -410,3 +410,15 @@ def test_standard_output_that_takes_nothing(to: str, status: int) -> None:
     command = f"set -o pipefail; {sys.executable} -m hprof_corpus.ascii.command check {VALID[0]} {to}"
     done = subprocess.run(["bash", "-c", command], capture_output=True, check=False)
     assert (done.returncode, b"Traceback" in done.stderr) == (status, False)
+
+
+def test_the_manual_page_has_each_option_of_help(capsys: pytest.CaptureFixture[str]) -> None:
+    page = (CORPUS.parent / "generator/python/hprof-ascii.1.md").read_text(encoding="utf-8")
+    shown = ""
+    for words in (["--help"], ["check", "--help"]):
+        with pytest.raises(SystemExit):
+            main(words)
+        shown += capsys.readouterr().out
+    assert set(re.findall(r"--[a-z-]+", page)) == set(re.findall(r"--[a-z-]+", shown))
+    assert set(re.findall(r"^`hprof-ascii ([a-z]+)", page, re.MULTILINE)) == {"check", "rules", "quirks"}
+    assert {"check", "rules", "quirks"} <= set(re.findall(r"[a-z]+", shown))
