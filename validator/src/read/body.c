@@ -106,3 +106,17 @@ int hprof_element(struct hprof_reader *r, uint64_t index, struct hprof_value *va
         return 0;
     return value_at(r, index * type_size(item->element_type, r->dump->id_size), item->element_type, value);
 }
+
+int hprof_trace_frame(struct hprof_reader *r, uint32_t index, uint64_t *frame_id)
+{
+    const struct hprof_item *item = &r->item;
+    struct hprof_value value = {.struct_size = sizeof value};
+    const uint64_t from = SIZE_OF(TRACE, r->dump->id_size) + (uint64_t)index * r->dump->id_size;
+    int result;
+
+    if (item->kind != HPROF_ITEM_RECORD || item->tag != TAG_TRACE || index >= item->frames)
+        return 0;
+    result = value_at(r, from, TYPE_OBJECT, &value);
+    *frame_id = value.id;
+    return result;
+}
