@@ -83,6 +83,7 @@ FILES = {
     ),
     "share/doc/hprof/manifest.schema.json",
     "share/doc/hprof/repair.schema.json",
+    "share/doc/hprof/stats.schema.json",
     "share/doc/hprof/report.junit.xsd",
     "share/doc/hprof/report.schema.json",
 }
