@@ -266,6 +266,42 @@ static void traces_have_their_frames(void **state)
     assert_true(traces > 10 && frames > 10);
 }
 
+/* Of all items that are in one piece. */
+static void the_bytes_of_an_item_are_those_of_the_dump(void **state)
+{
+    size_t compared = 0;
+
+    (void)state;
+    for (size_t i = 0; i < corpus_size; i++) {
+        const struct bytes *b = &corpus[i].bytes;
+        struct hprof_reader *reader = open_valid(b);
+        struct hprof_item item = new_item();
+        struct hprof_header header;
+        const uint8_t *bytes;
+        int64_t n;
+
+        hprof_header_init(&header);
+        if (!reader || hprof_read_header(reader, &header) != 1 || header.compressed) {
+            hprof_close(reader);
+            continue;
+        }
+        while (hprof_next(reader, &item) == 1) {
+            const uint64_t size = item.head + item.body;
+
+            if (item.kind == HPROF_ITEM_DAMAGE) {
+                assert_int_equal(hprof_bytes(reader, 0, 10, &bytes), 0);
+            } else if (size == item.size) {
+                for (uint64_t at = 0; at < size && (n = hprof_bytes(reader, at, 100, &bytes)) > 0; at += (uint64_t)n)
+                    assert_memory_equal(bytes, b->at + item.offset + at, (size_t)n);
+                assert_int_equal(hprof_bytes(reader, size, 10, &bytes), 0);
+                compared++;
+            }
+        }
+        hprof_close(reader);
+    }
+    assert_true(compared > 1000);
+}
+
 /* ---- However the bytes come ---- */
 
 static int64_t read_some(void *context, void *to, size_t size)
@@ -608,6 +644,7 @@ int main(void)
         cmocka_unit_test(items_are_those_that_the_check_counts),
         cmocka_unit_test(opening_hands_on_what_the_check_finds),
         cmocka_unit_test(traces_have_their_frames),
+        cmocka_unit_test(the_bytes_of_an_item_are_those_of_the_dump),
         cmocka_unit_test(files_and_callbacks_give_the_same_items),
         cmocka_unit_test(a_pipe_gives_the_same_items_of_a_valid_dump),
         cmocka_unit_test(reading_again_gives_the_same),

@@ -129,6 +129,9 @@ int hprof_seek(struct hprof_reader *reader, const struct hprof_item *item);
  * copied. Of a pipe, `from` must not decrease by more than 1 MiB. Below 0: it failed. */
 int64_t hprof_body(struct hprof_reader *reader, uint64_t from, size_t want, const uint8_t **bytes);
 
+/* The same of all bytes of the last item, from the tag on. Of a sub-record in parts, there are head + body bytes. */
+int64_t hprof_bytes(struct hprof_reader *reader, uint64_t from, size_t want, const uint8_t **bytes);
+
 /* ---- Names, classes and fields ---------------------------------------------------------------------------------- */
 
 /* The text of a string, `size` bytes of modified UTF-8 without a terminator, valid until the last reader of the dump is closed.
