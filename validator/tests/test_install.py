@@ -52,6 +52,7 @@ def pkg_config(prefix: Path) -> dict[str, str]:
 
 # Folder and name of each file of a build with all parts. The system decides where libraries go.
 FILES = {
+    "bin/hprof-diff",
     "bin/hprof-gen",
     "bin/hprof-validate",
     "cmake/hprof/hprofConfig.cmake",
@@ -62,7 +63,7 @@ FILES = {
     "pkgconfig/hprof.pc",
     *(
         f"share/{name}"
-        for tool in ("hprof-gen", "hprof-validate")
+        for tool in ("hprof-diff", "hprof-gen", "hprof-validate")
         for name in (
             f"bash-completion/completions/{tool}",
             f"fish/vendor_completions.d/{tool}.fish",
@@ -81,6 +82,7 @@ FILES = {
             "validator/RULES.md",
         )
     ),
+    "share/doc/hprof/diff.schema.json",
     "share/doc/hprof/manifest.schema.json",
     "share/doc/hprof/repair.schema.json",
     "share/doc/hprof/stats.schema.json",
