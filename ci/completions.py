@@ -118,7 +118,11 @@ def tools() -> list[Tool]:
     damage = re.findall(r'^DAMAGE\(\w+, "([\w-]+)"', read_text("generator/src/damage/kinds.def"), re.MULTILINE)
     families = list(dict.fromkeys(family for family, _ in rules))
     severity = dict.fromkeys(("disable", "warn", "error", "explain"), families + identifiers)
+    compare = read_text("validator/cli/diff/option_rows.h") + read_text("validator/cli/diff/option_rows.c")
     return [
+        with_values(
+            "hprof-diff", read_options(compare, read_text("validator/cli/diff/hprof-diff.1.md")), {}, "*.hprof*"
+        ),
         with_values(
             "hprof-validate",
             read_options(validate, read_text("validator/cli/hprof-validate.1.md")),
@@ -247,7 +251,11 @@ def fish(tool: Tool) -> str:
 def completions() -> dict[Path, str]:
     """The files, by name."""
     writers: list[tuple[str, Callable[[Tool], str]]] = [("{}.bash", bash), ("_{}", zsh), ("{}.fish", fish)]
-    folders = {"hprof-validate": "validator/cli/completions", "hprof-gen": "generator/cli/completions"}
+    folders = {
+        "hprof-diff": "validator/cli/diff/completions",
+        "hprof-gen": "generator/cli/completions",
+        "hprof-validate": "validator/cli/completions",
+    }
     return {
         ROOT / folders[tool.name] / pattern.format(tool.name): write(tool) for tool in tools() for pattern, write in writers
     }

@@ -23,8 +23,8 @@ set(CPACK_COMPONENT_TOOLS_DESCRIPTION
   "checks and makes HPROF heap dumps of Java programs\n\
 hprof-validate checks a heap dump against a specification of the format, rule\n\
 by rule, and says what is wrong, where, and why. hprof-gen makes heap dumps of\n\
-any size, valid ones and ones with a chosen fault. hprof-ascii checks the text\n\
-output of the HPROF agent.")
+any size, valid ones and ones with a chosen fault. hprof-diff compares two dumps\n\
+ of the same heap, and hprof-ascii checks the text output of the HPROF agent.")
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION
   "library that checks HPROF heap dumps of Java programs\n\
 The static library behind hprof-validate, with its header and its packages for\n\

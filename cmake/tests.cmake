@@ -40,6 +40,7 @@ endif()
 
 list(APPEND test_environment
   HPROF_VALIDATE=$<TARGET_FILE:hprof-validate>
+  HPROF_DIFF=$<TARGET_FILE:hprof-diff>
   HPROF_BUILD=${PROJECT_BINARY_DIR}
   "HPROF_C_FLAGS=${CMAKE_C_FLAGS}"
   CC=${CMAKE_C_COMPILER}

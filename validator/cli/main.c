@@ -24,6 +24,7 @@
 #include "report.h"
 #include "show.h"
 #include "spread.h"
+#include "stats/stats.h"
 #include "wrap.h"
 
 #define EXPLAIN_WIDTH 100
@@ -274,6 +275,7 @@ static const struct report_writer *writer_for(const struct cli_options *options)
     case FORMAT_SARIF:
         return &report_sarif;
     case FORMAT_JUNIT:
+    case FORMAT_HTML: /* of --stats only */
         break;
     }
     return &report_junit;
@@ -396,6 +398,7 @@ static enum hprof_status show_catalog(const struct cli_options *options)
     case ACTION_VALIDATE:
     case ACTION_SHOW:
     case ACTION_REPAIR:
+    case ACTION_STATS:
         break;
     }
     return output_close(&output) ? HPROF_VALID : HPROF_IO;
@@ -414,6 +417,7 @@ int main(int argc, char **argv)
         status = options.action == ACTION_VALIDATE ? check_all(&options)
                  : options.action == ACTION_SHOW   ? show_file(&options)
                  : options.action == ACTION_REPAIR ? repair_file(&options)
+                 : options.action == ACTION_STATS  ? stats_file(&options)
                                                    : show_catalog(&options);
     options_free(&options);
     return (int)status;

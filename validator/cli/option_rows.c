@@ -25,7 +25,7 @@ static const struct option_row rows[] = {
      "lines: "
      "one finding per line, for editors and grep; github: annotations of a workflow; json; jsonl: one object a file, on a line "
      "of "
-     "its own; sarif; junit"},
+     "its own; sarif; junit; html, with --stats only"},
     {OPTION_VERBOSE, "verbose", NULL, "the same as --format full"},
     {OPTION_OUTPUT, "output", "FILE", "write the report to FILE, not to standard output; FILE is replaced"},
     {OPTION_STDIN_NAME, "stdin-name", "NAME", "the name of standard input in reports, in place of -"},
@@ -44,6 +44,11 @@ static const struct option_row rows[] = {
     {OPTION_SHOW, "show", "OFFSET[:COUNT]",
      "instead of checking FILE, show the record at this offset (such as 0x7fff9a) and COUNT before and after it, 2 by default: "
      "in the notation of the corpus, with names, and as bytes"},
+
+    {OPTION_STATS, "stats", NULL,
+     "check FILE, and print what is in it: bytes by kind of record, the largest classes, roots, strings, heap dumps, damage, "
+     "threads; as JSON with --format json, as a page for browsers with --format html"},
+    {OPTION_THREADS, "threads", NULL, "with --stats: only the threads, with their stack traces"},
 
     {OPTION_REPAIR, "repair", "OUT",
      "instead of checking FILE, write a valid copy of what can be read of it to OUT, compressed if its name ends in .gz, and "

@@ -68,9 +68,9 @@ bool read_when(const char *option, const char *text, enum when *when)
 
 bool read_format(const char *text, enum format *format)
 {
-    static const char *const names[] = {
-        [FORMAT_CONCISE] = "concise", [FORMAT_FULL] = "full",   [FORMAT_LINES] = "lines", [FORMAT_GITHUB] = "github",
-        [FORMAT_JSON] = "json",       [FORMAT_JSONL] = "jsonl", [FORMAT_SARIF] = "sarif", [FORMAT_JUNIT] = "junit"};
+    static const char *const names[] = {[FORMAT_CONCISE] = "concise", [FORMAT_FULL] = "full",   [FORMAT_LINES] = "lines",
+                                        [FORMAT_GITHUB] = "github",   [FORMAT_JSON] = "json",   [FORMAT_JSONL] = "jsonl",
+                                        [FORMAT_SARIF] = "sarif",     [FORMAT_JUNIT] = "junit", [FORMAT_HTML] = "html"};
     static const struct {
         const char *name;
         enum format format;
@@ -92,7 +92,7 @@ bool read_format(const char *text, enum format *format)
             return true;
         }
     }
-    say_usage_asking("--format takes concise, full, lines, github, json, jsonl, sarif or junit, not '", text, "'",
+    say_usage_asking("--format takes concise, full, lines, github, json, jsonl, sarif, junit or html, not '", text, "'",
                      nearest_question(&nearest, "", question));
     return false;
 }

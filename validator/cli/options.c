@@ -15,7 +15,7 @@
 static bool set_action(struct cli_options *options, enum action action)
 {
     if (options->action != ACTION_VALIDATE && options->action != action) {
-        say_usage("", "--show, --repair, --explain, --list-rules and --list-profiles", " do not go together");
+        say_usage("", "--show, --repair, --stats, --explain, --list-rules and --list-profiles", " do not go together");
         return false;
     }
     options->action = action;
@@ -69,6 +69,11 @@ static bool take_option(struct cli_options *options, int code)
         }
         options->repair = optarg;
         return set_action(options, ACTION_REPAIR);
+    case OPTION_STATS:
+        return set_action(options, ACTION_STATS);
+    case OPTION_THREADS:
+        options->threads = true;
+        return true;
     case OPTION_PARTS:
         if (optarg[strspn(optarg, ",")] == '\0') {
             say_usage("--parts takes files with commas between, not '", optarg, "'");
@@ -107,6 +112,23 @@ static bool take_option(struct cli_options *options, int code)
     }
 }
 
+static bool check_stats(const struct cli_options *options)
+{
+    if (options->file_count != 1) {
+        say_usage("", "--stats", " takes one FILE");
+        return false;
+    }
+    if (options->stdin_name != NULL && strcmp(options->files[0], "-") != 0) {
+        say_usage("--stdin-name '", options->stdin_name, "' names standard input, and no FILE is -");
+        return false;
+    }
+    if (options->format != FORMAT_CONCISE && options->format != FORMAT_JSON && options->format != FORMAT_HTML) {
+        say_usage("", "--stats", " has the formats concise, json and html only");
+        return false;
+    }
+    return true;
+}
+
 /* What options mean together. */
 static bool check_together(const struct cli_options *options)
 {
@@ -120,6 +142,17 @@ static bool check_together(const struct cli_options *options)
         say_usage("", "--force", " is for --repair");
         return false;
     }
+
+    if (options->threads && options->action != ACTION_STATS) {
+        say_usage("", "--threads", " goes with --stats");
+        return false;
+    }
+    if (options->format == FORMAT_HTML && (options->action != ACTION_STATS || options->threads)) {
+        say_usage("", "--format html", " goes with --stats, without --threads");
+        return false;
+    }
+    if (options->action == ACTION_STATS)
+        return check_stats(options);
 
     if (options->action == ACTION_VALIDATE) {
         if (options->file_count == 0) {

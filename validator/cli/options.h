@@ -14,6 +14,7 @@ enum action {
     ACTION_VALIDATE,
     ACTION_SHOW,
     ACTION_REPAIR,
+    ACTION_STATS,
     ACTION_EXPLAIN,
     ACTION_LIST_RULES,
     ACTION_LIST_PROFILES,
@@ -30,6 +31,7 @@ enum format {
     FORMAT_JSONL,
     FORMAT_SARIF,
     FORMAT_JUNIT,
+    FORMAT_HTML,
 };
 
 struct cli_options {
@@ -44,6 +46,7 @@ struct cli_options {
     const char *repair; /* the path of the copy */
     const char *parts;  /* of FILE, with commas between; NULL if not given */
     bool no_stand_ins;
+    bool threads; /* only the threads of --stats */
     bool force;
     uint64_t max_memory; /* 0 for no limit */
     unsigned jobs;       /* 0 if not given */

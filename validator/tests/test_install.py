@@ -53,6 +53,7 @@ def pkg_config(prefix: Path) -> dict[str, str]:
 # Folder and name of each file of a build with all parts. The system decides where libraries go.
 FILES = {
     "bin/hprof-ascii",
+    "bin/hprof-diff",
     "bin/hprof-gen",
     "bin/hprof-validate",
     "cmake/hprof/hprofConfig.cmake",
@@ -63,7 +64,7 @@ FILES = {
     "pkgconfig/hprof.pc",
     *(
         f"share/{name}"
-        for tool in ("hprof-gen", "hprof-validate")
+        for tool in ("hprof-diff", "hprof-gen", "hprof-validate")
         for name in (
             f"bash-completion/completions/{tool}",
             f"fish/vendor_completions.d/{tool}.fish",
@@ -82,8 +83,10 @@ FILES = {
             "validator/RULES.md",
         )
     ),
+    "share/doc/hprof/diff.schema.json",
     "share/doc/hprof/manifest.schema.json",
     "share/doc/hprof/repair.schema.json",
+    "share/doc/hprof/stats.schema.json",
     "share/doc/hprof/report.junit.xsd",
     "share/doc/hprof/report.schema.json",
     "share/hprof/hprof_corpus/__init__.py",

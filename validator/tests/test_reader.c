@@ -159,6 +159,149 @@ static void items_are_those_that_the_check_counts(void **state)
     free(seen);
 }
 
+struct checked {
+    struct hprof_summary summary;
+    size_t findings;
+    uint64_t offsets; /* a number that depends on all of them */
+};
+
+static int note_checked(void *context, const struct hprof_summary *summary)
+{
+    ((struct checked *)context)->summary = *summary;
+    return 0;
+}
+
+static int note_finding(void *context, const struct hprof_finding *finding)
+{
+    struct checked *checked = context;
+
+    checked->findings++;
+    checked->offsets = checked->offsets * 31 + finding->offset + finding->rule;
+    return 0;
+}
+
+static int stop_at_summary(void *context, const struct hprof_summary *summary)
+{
+    (void)context;
+    (void)summary;
+    return 1;
+}
+
+static struct hprof_options checking(struct checked *checked)
+{
+    struct hprof_options options;
+
+    hprof_options_init(&options);
+    options.profile = hprof_profile_find("auto");
+    options.on_summary = note_checked;
+    options.on_finding = note_finding;
+    options.context = checked;
+    return options;
+}
+
+static void opening_hands_on_what_the_check_finds(void **state)
+{
+    size_t with_findings = 0;
+
+    (void)state;
+    for (size_t i = 0; i < corpus_size; i++) {
+        struct checked alone = {.findings = 0}, opened = {.findings = 0};
+        struct hprof_options options = checking(&alone), of_reader = checking(&opened);
+        struct hprof_read_options read;
+        enum hprof_status status;
+
+        hprof_validate_memory(corpus[i].bytes.at, corpus[i].bytes.size, false, &options, NULL);
+        hprof_read_options_init(&read);
+        read.check = &of_reader;
+        hprof_close(open_bytes(&corpus[i].bytes, &read, &status));
+        if (status == HPROF_INVALID)
+            continue; /* no header */
+        assert_int_equal(status, HPROF_VALID);
+        assert_memory_equal(&alone.summary, &opened.summary, sizeof alone.summary);
+        assert_int_equal(alone.findings, opened.findings);
+        assert_int_equal(alone.offsets, opened.offsets);
+        with_findings += alone.findings > 0;
+        of_reader.on_summary = stop_at_summary;
+        hprof_close(open_bytes(&corpus[i].bytes, &read, &status));
+        assert_int_equal(status, HPROF_STOPPED);
+    }
+    assert_true(with_findings > corpus_size / 4);
+}
+
+/* The bytes of a TRACE say how many frames it has, and which. */
+static void traces_have_their_frames(void **state)
+{
+    size_t traces = 0, frames = 0;
+
+    (void)state;
+    for (size_t i = 0; i < corpus_size; i++) {
+        struct hprof_reader *reader = open_valid(&corpus[i].bytes);
+        struct hprof_item item = new_item();
+        struct hprof_header header;
+        uint64_t id, expected;
+        const uint8_t *bytes;
+
+        if (!reader)
+            continue;
+        hprof_header_init(&header);
+        assert_int_equal(hprof_read_header(reader, &header), 1);
+        while (hprof_next(reader, &item) == 1) {
+            if (item.kind != HPROF_ITEM_RECORD || item.tag != 0x05) {
+                assert_int_equal(item.frames, 0);
+                assert_int_equal(hprof_trace_frame(reader, 0, &id), 0);
+                continue;
+            }
+            for (uint32_t n = 0; n < item.frames && hprof_trace_frame(reader, n, &id) == 1; n++, frames++) {
+                expected = 0;
+                assert_int_equal(hprof_body(reader, 12 + (uint64_t)n * header.id_size, header.id_size, &bytes), header.id_size);
+                for (uint32_t byte = 0; byte < header.id_size; byte++)
+                    expected = expected << 8 | bytes[byte];
+                assert_true(id == expected);
+            }
+            assert_int_equal(hprof_trace_frame(reader, item.frames, &id), 0);
+            traces++;
+        }
+        hprof_close(reader);
+    }
+    assert_true(traces > 10 && frames > 10);
+}
+
+/* Of all items that are in one piece. */
+static void the_bytes_of_an_item_are_those_of_the_dump(void **state)
+{
+    size_t compared = 0;
+
+    (void)state;
+    for (size_t i = 0; i < corpus_size; i++) {
+        const struct bytes *b = &corpus[i].bytes;
+        struct hprof_reader *reader = open_valid(b);
+        struct hprof_item item = new_item();
+        struct hprof_header header;
+        const uint8_t *bytes;
+        int64_t n;
+
+        hprof_header_init(&header);
+        if (!reader || hprof_read_header(reader, &header) != 1 || header.compressed) {
+            hprof_close(reader);
+            continue;
+        }
+        while (hprof_next(reader, &item) == 1) {
+            const uint64_t size = item.head + item.body;
+
+            if (item.kind == HPROF_ITEM_DAMAGE) {
+                assert_int_equal(hprof_bytes(reader, 0, 10, &bytes), 0);
+            } else if (size == item.size) {
+                for (uint64_t at = 0; at < size && (n = hprof_bytes(reader, at, 100, &bytes)) > 0; at += (uint64_t)n)
+                    assert_memory_equal(bytes, b->at + item.offset + at, (size_t)n);
+                assert_int_equal(hprof_bytes(reader, size, 10, &bytes), 0);
+                compared++;
+            }
+        }
+        hprof_close(reader);
+    }
+    assert_true(compared > 1000);
+}
+
 /* ---- However the bytes come ---- */
 
 static int64_t read_some(void *context, void *to, size_t size)
@@ -499,6 +642,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(items_are_those_that_the_check_counts),
+        cmocka_unit_test(opening_hands_on_what_the_check_finds),
+        cmocka_unit_test(traces_have_their_frames),
+        cmocka_unit_test(the_bytes_of_an_item_are_those_of_the_dump),
         cmocka_unit_test(files_and_callbacks_give_the_same_items),
         cmocka_unit_test(a_pipe_gives_the_same_items_of_a_valid_dump),
         cmocka_unit_test(reading_again_gives_the_same),

@@ -27,7 +27,7 @@ _hprof_validate() {
         ;;
     --baseline) return ;;
     -f|--format)
-        words='concise full lines github json jsonl sarif junit'
+        words='concise full lines github json jsonl sarif junit html'
         ;;
     -o|--output) return ;;
     --stdin-name) compopt +o default; return ;;
@@ -49,7 +49,7 @@ _hprof_validate() {
         ;;
     *)
         [[ $cur == -* ]] || return
-        words='--profile --disable --warn --error --werror --allow-incomplete --baseline --format --verbose --output --stdin-name --decimal --max-errors --quiet --color --progress --show --repair --parts --no-stand-ins --force --max-memory --jobs --explain --list-rules --list-profiles --help --version -f -v -o -q -j -h -V'
+        words='--profile --disable --warn --error --werror --allow-incomplete --baseline --format --verbose --output --stdin-name --decimal --max-errors --quiet --color --progress --show --stats --threads --repair --parts --no-stand-ins --force --max-memory --jobs --explain --list-rules --list-profiles --help --version -f -v -o -q -j -h -V'
         ;;
     esac
     mapfile -t COMPREPLY < <(compgen -P "$before" -W "$words" -- "${cur#"$before"}")

@@ -31,6 +31,10 @@ struct hprof_read_options {
     /* The dump is known to be well-formed: it is not checked first. It is then read by its lengths alone, and damage ends the
      * reading, as on a pipe. */
     bool unchecked;
+    /* How the dump is checked: its callbacks get the summary and the findings while the dump is opened. Its allocator, max_memory
+     * and threads are not used. A callback that ends the check makes the opening fail with HPROF_STOPPED. NULL for a check whose
+     * result only the reader uses. */
+    const struct hprof_options *check;
 };
 
 static inline void hprof_read_options_init(struct hprof_read_options *options)
@@ -89,9 +93,10 @@ struct hprof_item {
     uint8_t element_type; /* of a PRIMITIVE_ARRAY_DUMP: 4 to 11 */
     uint64_t offset;      /* of the tag, or of the damage, in the decompressed dump */
     uint64_t size;        /* of all of it */
-    uint64_t head;        /* its bytes before the body: 9 of a record. Of a sub-record, the tag and the fields of fixed size */
-    uint64_t body;        /* bytes of the body: the values of an instance, the elements of an array, the text of a UTF8 */
-    uint64_t heap_dump;   /* the number of the heap dump that contains it, or of the last one before it, from 1; 0 for none */
+    /* Its bytes before the body: 9 of a record, with the ID of a UTF8. Of a sub-record, the tag and the fields of fixed size. */
+    uint64_t head;
+    uint64_t body;          /* bytes of the body: the values of an instance, the elements of an array, the text of a UTF8 */
+    uint64_t heap_dump;     /* the number of the heap dump that contains it, or of the last one before it, from 1; 0 for none */
     uint64_t begun, series; /* for hprof_seek(): heap dumps that began before it, and the one whose segments may go on */
     uint64_t record;        /* of a sub-record: the offset of its heap dump record; 0 if damage hides it */
     uint64_t record_end;    /* where that record ends; UINT64_MAX if damage hides it; 0 for a record */
@@ -103,6 +108,9 @@ struct hprof_item {
     uint64_t class_id;  /* of an instance or object array; of a LOAD_CLASS, 0 */
     uint64_t name_id;   /* of a LOAD_CLASS: the string with the name of the class */
     const char *damage; /* of damage: what is wrong, in words */
+    uint64_t signature_id, source_id; /* of a FRAME, whose name_id is its method */
+    int32_t line;                     /* of a FRAME */
+    uint32_t frames;                  /* of a TRACE: how many hprof_trace_frame() gives */
 };
 static inline void hprof_item_init(struct hprof_item *item)
 {
@@ -120,6 +128,9 @@ int hprof_seek(struct hprof_reader *reader, const struct hprof_item *item);
  * next call for this reader: fewer at the end of the body, and at most 1 MiB unless the dump is in memory, where nothing is
  * copied. Of a pipe, `from` must not decrease by more than 1 MiB. Below 0: it failed. */
 int64_t hprof_body(struct hprof_reader *reader, uint64_t from, size_t want, const uint8_t **bytes);
+
+/* The same of all bytes of the last item, from the tag on. Of a sub-record in parts, there are head + body bytes. */
+int64_t hprof_bytes(struct hprof_reader *reader, uint64_t from, size_t want, const uint8_t **bytes);
 
 /* ---- Names, classes and fields ---------------------------------------------------------------------------------- */
 
@@ -198,6 +209,9 @@ int hprof_field_value(struct hprof_reader *reader, const struct hprof_field *fie
 
 /* An element of the last item, which is an array. 0: it has no such element. */
 int hprof_element(struct hprof_reader *reader, uint64_t index, struct hprof_value *value);
+
+/* The ID of a frame of the last item, which is a TRACE; the frame with index 0 is the innermost. 0: it has no such frame. */
+int hprof_trace_frame(struct hprof_reader *reader, uint32_t index, uint64_t *frame_id);
 
 /* ---- Objects by ID ---------------------------------------------------------------------------------------------- */
 

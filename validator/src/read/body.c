@@ -4,9 +4,10 @@
 #include "base/versioned.h"
 #include "read/reader.h"
 
-int64_t hprof_body(struct hprof_reader *r, uint64_t from, size_t want, const uint8_t **bytes)
+int64_t hprof_bytes(struct hprof_reader *r, uint64_t from, size_t want, const uint8_t **bytes)
 {
     const struct hprof_item *item = &r->item;
+    const uint64_t size = item->head + item->body;
     const size_t most = r->in.buffer ? BODY_MOST : INT64_MAX;
     uint64_t left;
     size_t there;
@@ -14,23 +15,30 @@ int64_t hprof_body(struct hprof_reader *r, uint64_t from, size_t want, const uin
     *bytes = (const uint8_t *)"";
     if (reader_ready(r))
         return reader_ready(r);
-    if (!item->kind || item->kind == HPROF_ITEM_DAMAGE || from >= item->body)
+    if (!item->kind || item->kind == HPROF_ITEM_DAMAGE || from >= size)
         return 0;
-    left = item->body - from;
+    left = size - from;
     if (want > left)
         want = (size_t)left;
     if (want > most)
         want = most;
     if (r->joined) {
-        *bytes = r->joined + item->head + from;
+        *bytes = r->joined + from;
         return (int64_t)want;
     }
-    if (!r->in.source.seekable && item->offset + item->head + from < r->in.offset &&
-        !input_can_go_back(&r->in, item->offset + item->head + from))
+    if (!r->in.source.seekable && item->offset + from < r->in.offset && !input_can_go_back(&r->in, item->offset + from))
         return reader_fail(r, HPROF_USAGE, "this source can be read only once, and the bytes are too far back");
-    there = reader_see(r, item->offset + item->head + from, want);
+    there = reader_see(r, item->offset + from, want);
     *bytes = r->in.at;
     return there < want && reader_check(r) ? reader_check(r) : (int64_t)there;
+}
+
+int64_t hprof_body(struct hprof_reader *r, uint64_t from, size_t want, const uint8_t **bytes)
+{
+    *bytes = (const uint8_t *)"";
+    if (reader_ready(r))
+        return reader_ready(r);
+    return from < r->item.body ? hprof_bytes(r, r->item.head + from, want, bytes) : 0;
 }
 
 /* The value of a type, which takes `size` bytes, at p. */
@@ -105,4 +113,18 @@ int hprof_element(struct hprof_reader *r, uint64_t index, struct hprof_value *va
     if (item->kind != HPROF_ITEM_SUBRECORD || index >= item->elements || item->tag == SUB_PRIMITIVE_ARRAY_NODATA)
         return 0;
     return value_at(r, index * type_size(item->element_type, r->dump->id_size), item->element_type, value);
+}
+
+int hprof_trace_frame(struct hprof_reader *r, uint32_t index, uint64_t *frame_id)
+{
+    const struct hprof_item *item = &r->item;
+    struct hprof_value value = {.struct_size = sizeof value};
+    const uint64_t from = SIZE_OF(TRACE, r->dump->id_size) + (uint64_t)index * r->dump->id_size;
+    int result;
+
+    if (item->kind != HPROF_ITEM_RECORD || item->tag != TAG_TRACE || index >= item->frames)
+        return 0;
+    result = value_at(r, from, TYPE_OBJECT, &value);
+    *frame_id = value.id;
+    return result;
 }

@@ -161,12 +161,16 @@ void read_record_fields(struct hprof_reader *r, size_t there)
             item->id = frame.id;
             item->name_id = frame.method;
             item->class_serial = frame.class_serial;
+            item->signature_id = frame.signature;
+            item->source_id = frame.source;
+            item->line = frame.line;
         }
         break;
     case TAG_TRACE:
         if (read_TRACE(&c, id_size, &trace)) {
             item->trace_serial = trace.trace_serial;
             item->thread_serial = trace.thread_serial;
+            item->frames = trace.frames;
         }
         break;
     case TAG_START_THREAD:

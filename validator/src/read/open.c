@@ -17,9 +17,15 @@ static void release(void *context, void *block, size_t size)
     memory_put(context, block, size);
 }
 
+/* The check of the caller, whose callbacks get the caller's context. */
+struct checking {
+    struct shared_dump *dump;
+    struct hprof_options options;
+};
+
 static void note_jump(void *context, const struct jump *jump)
 {
-    struct shared_dump *d = context;
+    struct shared_dump *d = ((struct checking *)context)->dump;
     void *jumps = d->jumps;
 
     if (!memory_grow(&d->memory, &jumps, &d->jump_capacity, d->jump_count + 1, sizeof *d->jumps))
@@ -30,27 +36,50 @@ static void note_jump(void *context, const struct jump *jump)
 
 static int note_size(void *context, const struct hprof_summary *summary)
 {
-    struct shared_dump *d = context;
+    struct checking *checking = context;
 
-    d->size = summary->bytes;
-    return 0;
+    checking->dump->size = summary->bytes;
+    return checking->options.on_summary ? checking->options.on_summary(checking->options.context, summary) : 0;
+}
+
+static int pass_finding(void *context, const struct hprof_finding *finding)
+{
+    struct checking *checking = context;
+
+    return checking->options.on_finding(checking->options.context, finding);
+}
+
+static int pass_progress(void *context, uint64_t bytes, uint64_t total)
+{
+    struct checking *checking = context;
+
+    return checking->options.on_progress(checking->options.context, bytes, total);
 }
 
 /* Finds out where reading cannot go on by lengths alone. */
-static enum hprof_status find_damage(struct hprof_reader *r, unsigned threads)
+static enum hprof_status find_damage(struct hprof_reader *r, const struct hprof_read_options *asked)
 {
     struct shared_dump *d = r->dump;
     const struct hprof_allocator allocator = {allocate, release, &d->memory};
+    struct checking checking = {.dump = d};
     struct hprof_options options;
     enum hprof_status status;
 
     hprof_options_init(&options);
     options.max_errors = 1;
-    options.threads = threads;
+    if (asked->check && take_versioned(&options, sizeof options, asked->check))
+        return (enum hprof_status) - reader_fail(r, HPROF_USAGE, not_initialised);
+    checking.options = options;
+    options.threads = asked->threads;
+    options.max_memory = 0;
     options.allocator = &allocator;
     options.on_summary = note_size;
-    options.context = d;
+    options.on_finding = options.on_finding ? pass_finding : NULL;
+    options.on_progress = options.on_progress ? pass_progress : NULL;
+    options.context = &checking;
     status = validate_with_jumps(d->source, &options, note_jump);
+    if (status == HPROF_STOPPED)
+        return (enum hprof_status) - reader_fail(r, HPROF_STOPPED, "a callback ended the check");
     if (status == HPROF_LIMIT)
         memory_exhaust(&d->memory);
     if (d->memory.exhausted)
@@ -105,7 +134,7 @@ static enum hprof_status open_dump(struct hprof_reader *r, const struct hprof_re
                    : (enum hprof_status) - reader_fail(r, HPROF_INVALID, "the file does not begin with a valid header");
     keymap_init(&d->strings, &d->memory, &d->key, d->id_size, sizeof(uint64_t));
     keymap_init(&d->classes, &d->memory, &d->key, d->id_size, sizeof(uint64_t));
-    return r->in.source.seekable && !options->unchecked ? find_damage(r, options->threads) : HPROF_VALID;
+    return r->in.source.seekable && !options->unchecked ? find_damage(r, options) : HPROF_VALID;
 }
 
 static struct hprof_reader *make_reader(struct shared_dump *d)

@@ -1,0 +1,312 @@
+"""hprof-diff finds what was changed, and nothing else, whatever the order of the records; and says how a pair differs."""
+
+import gzip
+import json
+import os
+import random
+import subprocess
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from gen_tool import SOURCE, VALIDATOR, run, truth
+
+from hprof_corpus.assembler import assemble
+from hprof_corpus.walk import Shapes, records, subrecords
+
+TOOL = os.environ["HPROF_DIFF"]
+SCHEMA = jsonschema.Draft202012Validator(json.loads((SOURCE / "validator/diff.schema.json").read_text()))
+HEADER = 31
+HEAP_DUMP, SEGMENT, END = 0x0C, 0x1C, 0x2C
+KINDS = {"INSTANCE_DUMP": "instances", "OBJECT_ARRAY_DUMP": "object_arrays", "PRIMITIVE_ARRAY_DUMP": "primitive_arrays"}
+
+
+def diff(*args: str | Path) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run([TOOL, *args], capture_output=True, text=True, check=False, timeout=120, stdin=subprocess.DEVNULL)
+
+
+def report(a: Path, b: Path, *args: str) -> Any:
+    done = diff("--format=json", *args, a, b)
+    assert (done.returncode in (0, 1), done.stderr) == (True, ""), (done.returncode, done.stderr)
+    found = json.loads(done.stdout)
+    SCHEMA.validate(found)
+    assert found["equal"] == (done.returncode == 0)
+    assert diff("--quiet", a, b).returncode == done.returncode
+    return found
+
+
+def changes(found: Any) -> dict[str, tuple[int, int, int]]:
+    """What is not the same, by kind: changed, only in A, only in B."""
+    numbers = {kind: (c["changed"], c["only_in_a"], c["only_in_b"]) for kind, c in found["kinds"].items()}
+    return {kind: three for kind, three in numbers.items() if any(three)}
+
+
+# ---- Dumps in pieces -------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Part:
+    kind: str
+    data: bytes
+    payload: int  # where its values begin; 0 for what stays as it is
+
+
+@dataclass
+class Pieces:
+    header: bytes
+    records: list[bytes]  # but those of the heap
+    heap: list[Part]
+
+    def dump(self, dice: random.Random | None = None) -> bytes:
+        """In their order in one record, or in any order in many."""
+        first, heap = list(self.records), list(self.heap)
+        if dice is None:
+            return self.header + b"".join(first) + self._segment(heap) + self._record(END, b"")
+        dice.shuffle(first)
+        dice.shuffle(heap)
+        cuts = sorted(dice.sample(range(len(heap)), 20))
+        pairs = zip([0, *cuts], [*cuts, len(heap)], strict=True)
+        return self.header + b"".join(first + [self._segment(heap[a:b]) for a, b in pairs]) + self._record(END, b"")
+
+    def _segment(self, parts: list[Part]) -> bytes:
+        return self._record(SEGMENT, b"".join(part.data for part in parts))
+
+    @staticmethod
+    def _record(tag: int, body: bytes) -> bytes:
+        return bytes([tag]) + bytes(4) + len(body).to_bytes(4, "big") + body
+
+
+def pieces(data: bytes, id_size: int) -> Pieces:
+    found = Pieces(data[:HEADER], [], [])
+    for record in records(data, HEADER):
+        if record.tag in (HEAP_DUMP, SEGMENT):
+            for shape, at, _, tail, end in subrecords(data, record.body, record.end, Shapes(id_size)):
+                name = shape.record.name
+                found.heap.append(Part(name, data[at:end], tail - at if name in KINDS and end > tail else 0))
+        elif record.tag != END:
+            found.records.append(data[record.at : record.end])
+    return found
+
+
+def changed(parts: list[Part], dice: random.Random) -> tuple[list[Part], dict[str, tuple[int, int, int]]]:
+    """Some objects with another value, some left out, some with another ID; and how many of each kind."""
+    numbers: dict[str, Counter[str]] = {kind: Counter() for kind in KINDS.values()}
+    made = []
+    for part in parts:
+        kind, lot = KINDS.get(part.kind, ""), dice.randrange(100)
+        if not part.payload or lot > 3:
+            made.append(part)
+        elif lot == 0:
+            numbers[kind]["gone"] += 1
+        elif lot == 1:
+            new = part.data[:1] + bytes([0x66, *dice.randbytes(3)]) + part.data[5:]
+            made.append(Part(part.kind, new, part.payload))
+            numbers[kind]["gone"] += 1
+            numbers[kind]["new"] += 1
+        else:
+            at = dice.randrange(part.payload, len(part.data))
+            value = bytes([part.data[at] ^ dice.randrange(1, 256)])
+            made.append(Part(part.kind, part.data[:at] + value + part.data[at + 1 :], part.payload))
+            numbers[kind]["changed"] += 1
+    three = {kind: (n["changed"], n["gone"], n["new"]) for kind, n in numbers.items()}
+    return made, {kind: numbers for kind, numbers in three.items() if any(numbers)}
+
+
+# ---- Properties ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("id_size", [4, 8])
+def test_the_changes_are_found_whatever_the_order(id_size: int, tmp_path: Path) -> None:
+    seed = random.randrange(1 << 32)
+    dice = random.Random(seed)
+    manifest = truth("--like=hotspot", f"--id-size={id_size}", "--objects=5000", f"--seed={seed}", folder=tmp_path)
+    whole = pieces((tmp_path / "dump.hprof").read_bytes(), id_size)
+    (tmp_path / "shuffled.hprof").write_bytes(whole.dump(dice))
+    found = report(tmp_path / "dump.hprof", tmp_path / "shuffled.hprof")
+    assert (found["equal"], changes(found), found["differences"]) == (True, {}, []), seed
+    for kind, name in KINDS.items():
+        assert found["kinds"][name]["same"] == manifest["sub_records"][kind]
+    parts, expected = changed(whole.heap, dice)
+    other = Pieces(whole.header, whole.records, parts)
+    for in_order in (None, dice):
+        (tmp_path / "other.hprof").write_bytes(other.dump(in_order))
+        found = report(tmp_path / "dump.hprof", tmp_path / "other.hprof", "--max-differences=10000")
+        assert changes(found) == expected, seed
+        numbers = [sum(one[key] for one in found["classes"]) for key in ("changed", "only_in_a", "only_in_b")]
+        assert numbers == [sum(three[i] for three in expected.values()) for i in range(3)], seed
+        assert len(found["differences"]) == sum(numbers)
+        back = report(tmp_path / "other.hprof", tmp_path / "dump.hprof")
+        assert changes(back) == {kind: (one, b, a) for kind, (one, a, b) in expected.items()}, seed
+
+
+def test_a_compressed_copy_is_the_same(tmp_path: Path) -> None:
+    truth("--like=hotspot", "--objects=2000", folder=tmp_path)
+    (tmp_path / "dump.gz").write_bytes(gzip.compress((tmp_path / "dump.hprof").read_bytes(), 1))
+    done = diff(tmp_path / "dump.hprof", tmp_path / "dump.gz")
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "No difference.")
+
+
+def test_the_corpus_is_like_itself() -> None:
+    compared = 0
+    for file in random.Random().sample(sorted((SOURCE / "corpus").rglob("*.hprof")), 80):
+        done = diff("--quiet", file, file)
+        assert done.returncode in (0, 2), file
+        compared += done.returncode == 0
+    assert compared > 20
+
+
+def test_of_damage_nothing_is_claimed(tmp_path: Path) -> None:
+    """Damaged bytes are not compared: there is no status 0."""
+    truth("--like=hotspot", "--objects=2000", folder=tmp_path)
+    whole = (tmp_path / "dump.hprof").read_bytes()
+    at = len(whole) * 2 // 3
+    (tmp_path / "dump.hprof").write_bytes(whole[:at] + bytes(3000) + whole[at + 3000 :])
+    done = diff(tmp_path / "dump.hprof", tmp_path / "dump.hprof")
+    assert done.returncode == 2
+    assert "bytes of damage, which were not compared" in done.stdout
+    assert done.stdout.endswith("\nNo difference was found in what can be compared.\n")
+
+
+def test_a_repaired_dump_lacks_what_was_left_out(tmp_path: Path) -> None:
+    truth("--like=hotspot", "--objects=3000", folder=tmp_path)
+    whole = (tmp_path / "dump.hprof").read_bytes()
+    (tmp_path / "cut.hprof").write_bytes(whole[: len(whole) * 2 // 3])
+    repair: list[str | Path] = [VALIDATOR, "--repair", tmp_path / "fixed.hprof", tmp_path / "cut.hprof"]
+    subprocess.run(repair, check=False, capture_output=True)
+    found = report(tmp_path / "dump.hprof", tmp_path / "fixed.hprof")
+    assert {kind for kind, (one, _, b) in changes(found).items() if one or b} == set()
+    gone = sum(found["kinds"][kind]["only_in_a"] for kind in KINDS.values())
+    left = sum(found["kinds"][kind]["same"] for kind in KINDS.values())
+    assert gone > 0
+    assert gone + left == 3000
+
+
+# ---- How a pair differs ----------------------------------------------------------------------------------------------
+
+TEXT = """hprof "JAVA PROFILE 1.0.1" id-size 8 time 2026-01-01T00:00:00Z
+utf8 $Object "java/lang/Object"
+utf8 $Point "Point"
+utf8 $x "x"
+utf8 $y "y"
+utf8 $text "<TEXT>"
+load-class serial 1 class @Object name $Object
+load-class serial 2 class @Point name $Point
+frame %f method $x signature $x class 2 line <LINE>
+trace serial 1 thread 1 [ %f ]
+heap-dump {
+  class-dump @Object super null
+  class-dump @Point super @Object {
+    static $y int <STATIC>
+    field $x int
+    field $y object
+  }
+  instance-dump @p class @Point [ int <X> object <REF> ]
+  object-array-dump @o class @Object [ @p <ELEMENT> ]
+  primitive-array-dump @c type char [ <CHARS> ]
+  root-unknown <ROOT>
+}
+"""
+PLAIN = {
+    "TEXT": "n",
+    "LINE": "7",
+    "STATIC": "5",
+    "X": "1",
+    "REF": "@p",
+    "ELEMENT": "null",
+    "CHARS": '"ab"',
+    "ROOT": "@p",
+}
+
+
+def dump_of(**values: str) -> bytes:
+    text = TEXT
+    for name, value in (PLAIN | values).items():
+        text = text.replace(f"<{name}>", value)
+    return assemble(text).file.to_bytes()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "kind", "parts"),
+    [
+        ("TEXT", "longer", "strings", [("text", "n", "longer")]),
+        ("LINE", "8", "frames", [("line", "7", "8")]),
+        ("STATIC", "-6", "classes", [("y", "5", "-6")]),
+        ("X", "-2147483648", "instances", [("x", "1", "-2147483648")]),
+        ("REF", "null", "instances", [("y", None, "null")]),
+        ("ELEMENT", "@c", "object_arrays", [("[1]", "null", None)]),
+        ("CHARS", '"Ac"', "primitive_arrays", [("[0]", "'a'", "'A'"), ("[1]", "'b'", "'c'")]),
+        ("CHARS", '"abc"', "primitive_arrays", [("number of elements", "2", "3")]),
+    ],
+)
+def test_a_difference_is_described(
+    name: str, value: str, kind: str, parts: list[tuple[str, str | None, str | None]], tmp_path: Path
+) -> None:
+    """None stands for an ID, which the assembler chooses."""
+    (tmp_path / "a").write_bytes(dump_of())
+    (tmp_path / "b").write_bytes(dump_of(**{name: value}))
+    found = report(tmp_path / "a", tmp_path / "b")
+    assert changes(found) == {kind: (1, 0, 0)}
+    (difference,) = found["differences"]
+    assert (difference["kind"], difference["part_count"]) == (kind, len(parts))
+    for part, (what, a, b) in zip(difference["parts"], parts, strict=True):
+        assert part["what"] == what
+        assert part["a"] == a if a else part["a"].startswith("0x")
+        assert part["b"] == b if b else part["b"].startswith("0x")
+    text = diff(tmp_path / "a", tmp_path / "b").stdout
+    for part in difference["parts"]:
+        assert f"    {part['what']}: {part['a']} -> {part['b']}\n" in text
+    assert text.endswith("\nThe dumps differ.\n")
+
+
+def test_a_root_that_differs_is_in_one_dump_only(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(dump_of())
+    (tmp_path / "b").write_bytes(dump_of(ROOT="@c"))
+    found = report(tmp_path / "a", tmp_path / "b")
+    assert changes(found) == {"roots": (0, 1, 1)}
+    assert [one["name"].split()[0] for one in found["differences"]] == ["ROOT_UNKNOWN"] * 2
+
+
+# ---- Usage -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        [],
+        ["a"],
+        ["a", "a", "a"],
+        ["--format=xml", "a", "a"],
+        ["--jobs=0", "a", "a"],
+        ["--max-differences=x", "a", "a"],
+        ["-x", "a", "a"],
+    ],
+)
+def test_wrong_usage(args: list[str], tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(dump_of())
+    done = subprocess.run([TOOL, *args], cwd=tmp_path, capture_output=True, check=False)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.startswith(b"hprof-diff: ")
+
+
+def test_what_cannot_be_compared(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(dump_of())
+    (tmp_path / "none").write_bytes(os.urandom(100))
+    run("--objects=10", "--id-size=4", "-o", tmp_path / "four")
+    for other, words in (("missing", "No such file"), ("none", "header"), ("four", "IDs have another size")):
+        done = diff(tmp_path / "a", tmp_path / other)
+        assert (done.returncode, done.stdout) == (2, ""), other
+        assert words in done.stderr, other
+    with Path("/dev/full").open("wb") as full:
+        done_full = subprocess.run([TOOL, tmp_path / "a", tmp_path / "a"], stdout=full, stderr=subprocess.PIPE, check=False)
+    assert (done_full.returncode, b"No space left" in done_full.stderr) == (2, True)
+
+
+def test_a_pipe_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(dump_of())
+    command = f'"{TOOL}" a <(cat a)'
+    done = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "not a regular file" in done.stderr

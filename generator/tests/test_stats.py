@@ -1,0 +1,350 @@
+"""hprof-validate --stats: its figures are those of the generator's manifest and of the reader in Python; all bytes of a dump are
+accounted for, damaged or not; however the bytes come, the figures are the same; names and stacks of threads are right."""
+
+import gzip
+import html
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from gen_tool import LIKES, SHAPES, SOURCE, VALIDATOR, run, truth
+
+from hprof_corpus import reader
+
+SCHEMA = jsonschema.Draft202012Validator(json.loads((SOURCE / "validator/stats.schema.json").read_text()))
+CORPUS = SOURCE / "corpus"
+BROWSER = next((found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None)
+HEADER = 31
+
+
+def validate(*args: str | Path, stdin: bytes | None = None, cwd: Path | None = None) -> "subprocess.CompletedProcess[bytes]":
+    given: dict[str, Any] = {"input": stdin} if stdin is not None else {"stdin": subprocess.DEVNULL}
+    return subprocess.run([VALIDATOR, *args], capture_output=True, check=False, timeout=120, cwd=cwd, **given)
+
+
+def stats(file: Path | bytes, *args: str) -> Any:
+    """Of a file, or of bytes that come through a pipe."""
+    name, stdin = (file, None) if isinstance(file, Path) else ("-", file)
+    done = validate("--stats", "--format=json", *args, name, stdin=stdin)
+    assert (done.returncode in (0, 1), done.stderr) == (True, b""), (done.returncode, done.stderr)
+    found = json.loads(done.stdout)
+    SCHEMA.validate(found)
+    assert found["verdict"]["status"] == done.returncode
+    return found
+
+
+def accounted(found: Any) -> int:
+    """The bytes of all kinds."""
+    kinds = [*found["records"].values(), *found["sub_records"].values(), *found["roots"].values(), found["damage"]]
+    return HEADER + sum(int(kind["bytes"]) for kind in kinds)
+
+
+def check_sums(found: Any) -> None:
+    cells = found["map"]["cells"]
+    assert accounted(found) == found["bytes"] == sum(sum(cell.values()) for cell in cells)
+    assert all(sum(cell.values()) == found["map"]["cell_bytes"] for cell in cells[:-1])
+    assert sum(cell.get("damage", 0) for cell in cells) == found["damage"]["bytes"]
+    arrays = ("INSTANCE_DUMP", "OBJECT_ARRAY_DUMP", "PRIMITIVE_ARRAY_DUMP", "PRIMITIVE_ARRAY_NODATA")
+    objects = [found["sub_records"].get(kind, {"number": 0, "bytes": 0}) for kind in arrays]
+    assert found["objects"] == sum(kind["number"] for kind in objects)
+    assert found["objects"] == sum(one["instances"] + one["arrays"] for one in found["classes"])
+    assert sum(one["file_bytes"] for one in found["classes"]) == sum(kind["bytes"] for kind in objects)
+
+
+def check_against(found: Any, manifest: Any) -> None:
+    """The manifest of the generator."""
+    check_sums(found)
+    for name, number in manifest["records"].items():
+        assert found["records"][name]["number"] == number, name
+    for name, number in manifest["sub_records"].items():
+        kind = found["roots"] if name.startswith("ROOT_") else found["sub_records"]
+        assert kind[name]["number"] == number, name
+    assert {name: one["number"] for name, one in found["roots"].items() if one["number"]} == {
+        name: number for name, number in manifest["roots"].items() if number
+    }
+    assert (found["objects"], found["heap_dump_count"]) == (manifest["objects"], manifest["heap_dumps"])
+    by_id = {one["id"] or "0x0": one for one in found["classes"] if one["id"] or not one["name"]}  # 0: objects without a class
+    for one in manifest["classes"]:
+        ours = by_id.get(one["id"], dict.fromkeys(("instances", "instance_bytes", "arrays", "array_bytes"), 0))
+        theirs = (one["instances"], one["instance_bytes"], one["arrays"], one["elements"] * manifest["id_size"])
+        assert (ours["instances"], ours["instance_bytes"], ours["arrays"], ours["array_bytes"]) == theirs, one
+
+
+@pytest.mark.parametrize("like", LIKES.replace(" or ", ", ").split(", "))
+def test_the_manifest_has_the_same_figures(like: str, tmp_path: Path) -> None:
+    for shape in random.Random().sample(SHAPES.replace(" or ", ", ").split(", "), 3):
+        manifest = truth(f"--like={like}", f"--shape={shape}", "--objects=5000", folder=tmp_path)
+        check_against(stats(tmp_path / "dump.hprof"), manifest)
+
+
+def test_several_heap_dumps(tmp_path: Path) -> None:
+    manifest = truth("--heap-dumps=3", "--objects=2000", folder=tmp_path)
+    found = stats(tmp_path / "dump.hprof")
+    check_against(found, manifest)
+    assert len(found["heap_dumps"]) == 3
+    assert sum(heap["objects"] for heap in found["heap_dumps"]) == manifest["objects"]
+
+
+def test_the_reader_in_python_has_the_same_figures(tmp_path: Path) -> None:
+    truth("--like=hotspot", "--objects=3000", folder=tmp_path)
+    counts = reader.count(memoryview((tmp_path / "dump.hprof").read_bytes()))
+    found = stats(tmp_path / "dump.hprof")
+    assert found["strings"]["bytes"] == counts.string_bytes
+    ours = {one["name"]: one["arrays"] for one in found["classes"] if one["id"] is None}
+    assert ours == {f"{name}[]": kind.arrays for name, kind in counts.primitive_arrays_by_type.items() if kind.arrays}
+    assert sum(one["instance_bytes"] for one in found["classes"]) == counts.instance_bytes
+
+
+# ---- Damage ----------------------------------------------------------------------------------------------------------
+
+
+def test_all_bytes_of_a_damaged_dump_are_accounted_for(tmp_path: Path) -> None:
+    seed = random.randrange(1 << 32)
+    dice = random.Random(seed)
+    truth("--like=hotspot", "--objects=3000", folder=tmp_path)
+    whole = (tmp_path / "dump.hprof").read_bytes()
+    damaged = 0
+    for _ in range(12):
+        at, size = dice.randrange(100, len(whole)), dice.randrange(1, 5000)
+        kinds = [whole[:at] + bytes(size) + whole[at + size :], whole[:at], whole[:at] + whole[at + size :]]
+        (tmp_path / "damaged.hprof").write_bytes(kinds[dice.randrange(3)])
+        found = stats(tmp_path / "damaged.hprof")
+        check_sums(found)
+        damaged += found["damage"]["number"]
+    assert damaged, seed
+
+
+def corpus_files() -> list[Path]:
+    return sorted(file for file in CORPUS.rglob("*.hprof") if file.stat().st_size > HEADER)
+
+
+def test_all_bytes_of_the_corpus_are_accounted_for() -> None:
+    """The check finds the header of each of these files, or says why not in the same status."""
+    read = 0
+    for file in corpus_files():
+        done = validate("--stats", "--format=json", file)
+        if done.stdout:
+            found = json.loads(done.stdout)
+            SCHEMA.validate(found)
+            assert accounted(found) == found["bytes"], file
+            read += 1
+        else:
+            assert done.returncode == 1, file
+            assert b"header" in done.stderr, file
+    assert read > 100
+
+
+# ---- However the bytes come ------------------------------------------------------------------------------------------
+
+OF_THE_FILE = ("file", "file_bytes", "compressed", "is_read_by_lengths", "threads", "findings")
+
+
+def figures(found: Any) -> Any:
+    return {key: value for key, value in found.items() if key not in OF_THE_FILE}
+
+
+def test_pipes_and_gzip_have_the_same_figures(tmp_path: Path) -> None:
+    truth("--like=hotspot", "--objects=20000", folder=tmp_path)
+    whole = (tmp_path / "dump.hprof").read_bytes()
+    (tmp_path / "dump.hprof.gz").write_bytes(gzip.compress(whole, 1))
+    found = stats(tmp_path / "dump.hprof")
+    others = [stats(tmp_path / "dump.hprof.gz"), stats(whole), stats(gzip.compress(whole, 1))]
+    for other in others:
+        assert figures(other) == figures(found)
+    assert others[0]["threads"] == found["threads"]
+    assert [other["is_read_by_lengths"] for other in others] == [False, True, True]
+
+
+def test_a_truncated_pipe_has_the_same_figures(tmp_path: Path) -> None:
+    seed = random.randrange(1 << 32)
+    dice = random.Random(seed)
+    truth("--like=hotspot", "--objects=3000", folder=tmp_path)
+    whole = (tmp_path / "dump.hprof").read_bytes()
+    for _ in range(10):
+        (tmp_path / "cut.hprof").write_bytes(whole[: dice.randrange(2000, len(whole))])
+        file, pipe = stats(tmp_path / "cut.hprof"), stats((tmp_path / "cut.hprof").read_bytes())
+        for found in (file, pipe):
+            check_sums(found)
+        assert (file["objects"], file["records"], file["roots"]) == (pipe["objects"], pipe["records"], pipe["roots"]), seed
+
+
+# ---- Threads ---------------------------------------------------------------------------------------------------------
+
+
+def test_threads_have_their_names_and_stacks(tmp_path: Path) -> None:
+    truth("--like=hotspot", "--shape=threads", "--threads=20", "--objects=5000", folder=tmp_path)
+    threads = stats(tmp_path / "dump.hprof", "--threads")["threads"]
+    assert {"main", "worker-1", "worker-19"} <= {thread["name"] for thread in threads}
+    text = validate("--stats", "--threads", tmp_path / "dump.hprof").stdout.decode()
+    for thread in threads:
+        lines = "".join(f"    at {frame}\n" for frame in thread["frames"]) or "    no stack trace\n"
+        name = f'"{thread["name"]}"' if thread["name"] else "a thread without a name"
+        assert f"{name} thread serial {thread['serial']}, object {thread['object']}\n{lines}" in text
+
+
+JSTACK = re.compile(r'^"([^"]+)" #.*?(?:\n   java\.lang\.Thread\.State: .*?\n(.*?))?(?=\n\n)', re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.skipif(shutil.which("jcmd") is None, reason="no jcmd")
+def test_a_jvm_prints_the_same_stacks(tmp_path: Path) -> None:
+    """Threads that wait have the same stack in jcmd Thread.print and in the dump."""
+    source = """public class Waits {
+        static void deep(int n) throws Exception {
+            if (n > 0) deep(n - 1);
+            else { System.out.println("ready"); Thread.sleep(1000000); }
+        }
+        public static void main(String[] args) throws Exception {
+            Thread.currentThread().setName("caf\\u00e9 \\u4e2d <b>&");
+            deep(5);
+        }
+    }"""
+    (tmp_path / "Waits.java").write_text(source)
+    command = ["java", "-Xmx32m", "-XX:+UseSerialGC", "Waits.java"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=tmp_path) as java:
+        try:
+            assert java.stdout and java.stdout.readline() == b"ready\n"
+            dump = ["jcmd", str(java.pid), "GC.heap_dump", str(tmp_path / "jvm.hprof")]
+            subprocess.run(dump, check=True, stdout=subprocess.DEVNULL)
+            printed = subprocess.run(["jcmd", str(java.pid), "Thread.print"], check=True, capture_output=True).stdout.decode()
+        finally:
+            java.kill()
+    threads = {thread["name"]: thread["frames"] for thread in stats(tmp_path / "jvm.hprof")["threads"]}
+    assert "café 中 <b>&" in threads
+    truths = {name: re.findall(r"^\tat (.*)$", stack or "", re.MULTILINE) for name, stack in JSTACK.findall(printed)}
+    compared = 0
+    for name, frames in truths.items():
+        methods = [frame.split("(")[0] for frame in frames]
+        if name in threads and len(methods) > 3:
+            assert [frame.split("(")[0] for frame in threads[name]] == methods, name
+            compared += 1
+    assert compared >= 2
+
+
+# ---- The page --------------------------------------------------------------------------------------------------------
+
+PROBE = """<pre id=probe></pre><script>
+const box = one => one.getBoundingClientRect(), all = what => [...document.querySelectorAll(what)];
+const svg = document.querySelector('svg');
+document.getElementById('probe').textContent = JSON.stringify({
+  wide: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+  left: box(svg).left, width: box(svg).width,
+  damage: all('svg .k8').map(one => [box(one).left, box(one).right]),
+  marks: all('.mark').map(one => [(box(one).left + box(one).right) / 2, one.className, one.title,
+    document.querySelector(one.getAttribute('href')).innerText]),
+  covered: all('svg rect').reduce((sum, one) => sum + box(one).width * box(one).height, 0) / box(svg).width / box(svg).height,
+  colors: all('.legend i').map(one => getComputedStyle(one).backgroundColor),
+  back: getComputedStyle(document.body).backgroundColor,
+  remote: performance.getEntriesByType('resource').length,
+  legend: all('.legend li').map(one => Number(one.dataset.bytes)),
+  verdict: document.querySelector('.verdict').innerText,
+  names: all('#bytes + .scroll td.name').map(one => one.innerText),
+  threads: all('details summary').map(one => one.innerText),
+});
+</script>"""
+
+
+def probe(page: str, folder: Path, width: int, *options: str) -> Any:
+    """What the page shows in a browser whose window is so wide: a frame, since windows have a least width."""
+    assert BROWSER is not None
+    (folder / "page.html").write_text(page.replace("</body>", PROBE + "</body>"), encoding="utf-8")
+    frame = f'<!DOCTYPE html><body style="margin:0"><iframe src=page.html style="border:0;width:{width}px;height:900px"></iframe>'
+    frame += "<pre id=got></pre><script>onload = () => got.textContent = frames[0].document.getElementById('probe').textContent;"
+    (folder / "frame.html").write_text(frame + "</script>")
+    command = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--virtual-time-budget=2000"]
+    command += ["--allow-file-access-from-files", f"--user-data-dir={folder}/profile", "--window-size=1400,1000", *options]
+    done = subprocess.run([*command, "--dump-dom", f"file://{folder}/frame.html"], capture_output=True, text=True, check=True)
+    found = re.search(r"<pre id=\"got\">(.*?)</pre>", done.stdout, re.DOTALL)
+    assert found and found[1], done.stdout[-500:]
+    return json.loads(html.unescape(found[1]))
+
+
+@pytest.mark.skipif(BROWSER is None, reason="there is no Chromium")
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_page_shows_what_the_report_says(width: int, tmp_path: Path) -> None:
+    truth("--like=hotspot", "--objects=20000", folder=tmp_path)
+    whole = bytearray((tmp_path / "dump.hprof").read_bytes())
+    at = len(whole) * 2 // 3
+    whole[at : at + 40000] = bytes(40000)
+    (tmp_path / "a&b<i>.hprof").write_bytes(whole)
+    found = stats(tmp_path / "a&b<i>.hprof")
+    page = validate("--stats", "--format=html", tmp_path / "a&b<i>.hprof").stdout.decode()
+    assert "src=" not in page and "http" not in page and "@import" not in page
+    shown = probe(page, tmp_path, width)
+    assert shown["wide"] <= 0  # no sideways scrolling
+    assert shown["remote"] == 0
+    assert shown["covered"] == pytest.approx(1, abs=0.04)  # the border is not covered
+
+    def position(offset: int) -> float:
+        return float(shown["left"] + shown["width"] * offset / found["bytes"])
+
+    # The damage is drawn where it is, a cell more or less; and each finding has its mark above it.
+    a_cell = shown["width"] * found["map"]["cell_bytes"] / found["bytes"] + 1
+    for damage in found["damaged"]:
+        middle = position(damage["offset"] + damage["bytes"] // 2)
+        assert any(left - a_cell <= middle <= right + a_cell for left, right in shown["damage"]), damage
+    assert found["damaged"] and found["findings"]
+    for finding in found["findings"]:
+        if finding["offset"] is not None and finding["offset_in"] == "dump":
+            near = [mark for mark in shown["marks"] if abs(mark[0] - position(finding["offset"])) <= a_cell]
+            assert near, finding
+    for _, name, title, row in shown["marks"]:
+        rule = title.split()[0]
+        assert rule in row
+        assert name.split()[1] in {finding["severity"] for finding in found["findings"] if finding["rule"] == rule}
+    totals = [sum(cell.get(kind, 0) for cell in found["map"]["cells"]) for kind in KINDS]
+    assert shown["legend"] == [total for total in totals if total]
+    assert len(set(shown["colors"])) == len(shown["colors"])
+    assert shown["verdict"].startswith("INVALID, ")
+    largest = [one for one in found["classes"] if one["instances"] + one["arrays"]][:30]
+    assert shown["names"] == [one["name"] for one in largest]
+    assert len(shown["threads"]) == len(found["threads"])
+
+
+KINDS = ("names", "classes", "stacks", "instances", "object arrays", "primitive arrays", "roots", "other", "damage")
+
+
+@pytest.mark.skipif(BROWSER is None, reason="there is no Chromium")
+def test_the_page_is_dark_for_who_wants_that(tmp_path: Path) -> None:
+    truth("--objects=100", folder=tmp_path)
+    page = validate("--stats", "--format=html", tmp_path / "dump.hprof").stdout.decode()
+    backs = [probe(page, tmp_path, 800, *more)["back"] for more in ([], ["--blink-settings=preferredColorScheme=0"])]
+    assert backs == ["rgb(255, 255, 255)", "rgb(21, 23, 26)"]
+
+
+# ---- Usage -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["--threads", "FILE"],
+        ["--format=html", "FILE"],
+        ["--stats"],
+        ["--stats", "FILE", "FILE"],
+        ["--stats", "--threads", "--format=html", "FILE"],
+        ["--stats", "--format=sarif", "FILE"],
+        ["--stats", "--show=0", "FILE"],
+        ["--stats", "--stdin-name=x", "FILE"],
+    ],
+)
+def test_wrong_usage(args: list[str], tmp_path: Path) -> None:
+    run("--objects=10", "-o", tmp_path / "FILE")
+    done = validate(*args, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"hprof-validate: " in done.stderr
+
+
+def test_what_cannot_be_read(tmp_path: Path) -> None:
+    (tmp_path / "none").write_bytes(os.urandom(1000))
+    assert validate("--stats", tmp_path / "missing").returncode == 3
+    done = validate("--stats", tmp_path / "none")
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert b"header" in done.stderr
+    assert validate("--stats", "-", stdin=b"").returncode == 1

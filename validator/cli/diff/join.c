@@ -1,0 +1,430 @@
+/* Reads both dumps in step. Two items with the same ID are compared byte by byte. Where the order differs, an item waits in a table,
+ * by its ID and a digest, until the other dump has it, so that memory depends on how far the order differs. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "diff.h"
+#include "table.h"
+#include "tallies.h"
+
+enum {
+    TAG_UTF8 = 0x01,
+    TAG_LOAD_CLASS = 0x02,
+    TAG_FRAME = 0x04,
+    TAG_TRACE = 0x05,
+    TAG_HEAP_DUMP = 0x0c,
+    TAG_HEAP_DUMP_SEGMENT = 0x1c,
+    TAG_HEAP_DUMP_END = 0x2c,
+    SUB_CLASS_DUMP = 0x20,
+    SUB_INSTANCE_DUMP = 0x21,
+    SUB_OBJECT_ARRAY_DUMP = 0x22,
+    SUB_PRIMITIVE_ARRAY_DUMP = 0x23,
+    SUB_PRIMITIVE_ARRAY_NODATA = 0xc3,
+    RECORD_HEAD = 9,
+    CHUNK = 1 << 16
+};
+
+const char *const kind_names[KINDS] = {"strings", "loaded classes", "stack frames",  "stack traces",     "other records",
+                                       "classes", "instances",      "object arrays", "primitive arrays", "roots"};
+const char *const kind_keys[KINDS] = {"strings", "loaded_classes", "frames",        "traces",           "other_records",
+                                      "classes", "instances",      "object_arrays", "primitive_arrays", "roots"};
+
+/* Sub-records that can be sought by their offset in the same way. */
+struct stretches {
+    struct hprof_item *firsts;
+    size_t count, capacity;
+};
+
+struct joining {
+    struct diff *diff;
+    struct table waiting;
+    struct stretches stretches[SIDES];
+    struct tallies tallies;
+    uint64_t seed; /* of digests */
+    bool out_of_memory, has_failed;
+};
+
+/* ---- Items ------------------------------------------------------------------------------------------------------- */
+
+static bool is_heap_record(const struct hprof_item *item)
+{
+    return item->tag == TAG_HEAP_DUMP || item->tag == TAG_HEAP_DUMP_SEGMENT;
+}
+
+/* The bytes that are compared: all of a sub-record; of a record its body, as the time in its head says nothing of the heap. */
+static uint64_t compared_from(const struct hprof_item *item)
+{
+    return item->kind == HPROF_ITEM_RECORD ? RECORD_HEAD : 0;
+}
+
+static uint64_t compared_to(const struct hprof_item *item)
+{
+    return item->head + item->body;
+}
+
+static enum kind kind_of(const struct hprof_item *item)
+{
+    if (item->kind == HPROF_ITEM_RECORD) {
+        switch (item->tag) {
+        case TAG_UTF8:
+            return KIND_STRINGS;
+        case TAG_LOAD_CLASS:
+            return KIND_LOADED_CLASSES;
+        case TAG_FRAME:
+            return KIND_FRAMES;
+        case TAG_TRACE:
+            return KIND_TRACES;
+        default:
+            return KIND_OTHER_RECORDS;
+        }
+    }
+    switch (item->tag) {
+    case SUB_CLASS_DUMP:
+        return KIND_CLASSES;
+    case SUB_INSTANCE_DUMP:
+        return KIND_INSTANCES;
+    case SUB_OBJECT_ARRAY_DUMP:
+        return KIND_OBJECT_ARRAYS;
+    case SUB_PRIMITIVE_ARRAY_DUMP:
+    case SUB_PRIMITIVE_ARRAY_NODATA:
+        return KIND_PRIMITIVE_ARRAYS;
+    default:
+        return KIND_ROOTS;
+    }
+}
+
+static bool has_id(enum kind kind)
+{
+    return kind != KIND_ROOTS && kind != KIND_OTHER_RECORDS;
+}
+
+static bool fail(struct joining *j, unsigned side)
+{
+    snprintf(j->diff->failure, sizeof j->diff->failure, "%s", hprof_failure(j->diff->sides[side].reader));
+    j->has_failed = true;
+    return false;
+}
+
+/* The next item of a side that is compared. False at the end, or if it failed. */
+static bool next_item(struct joining *j, unsigned side, struct hprof_item *item)
+{
+    struct side *s = &j->diff->sides[side];
+    int result;
+
+    while ((result = hprof_next(s->reader, item)) == 1) {
+        if (item->kind == HPROF_ITEM_DAMAGE)
+            s->damage += item->size;
+        else if (item->kind == HPROF_ITEM_SUBRECORD || (!is_heap_record(item) && item->tag != TAG_HEAP_DUMP_END))
+            return true;
+    }
+    return result < 0 ? fail(j, side) : false;
+}
+
+/* ---- Digests ----------------------------------------------------------------------------------------------------- */
+
+static uint64_t mix(uint64_t h, uint64_t word)
+{
+    h = (h ^ word) * 0x9e3779b97f4a7c15U;
+    return h ^ h >> 31;
+}
+
+static uint64_t digest_of(struct joining *j, unsigned side, const struct hprof_item *item)
+{
+    uint64_t h = mix(j->seed, compared_to(item)), at = compared_from(item), word;
+    const uint8_t *bytes;
+    int64_t n;
+
+    while (at < compared_to(item) && (n = hprof_bytes(j->diff->sides[side].reader, at, CHUNK, &bytes)) > 0) {
+        size_t i = 0, size = (size_t)n;
+
+        for (; i + sizeof word <= size; i += sizeof word) {
+            memcpy(&word, bytes + i, sizeof word);
+            h = mix(h, word);
+        }
+        word = 0;
+        memcpy(&word, bytes + i, size - i);
+        h = mix(h, word);
+        at += size;
+    }
+    if (at < compared_to(item))
+        fail(j, side);
+    return mix(h, item->tag);
+}
+
+/* Whether the last items of both sides have the same bytes. */
+static bool is_same(struct joining *j, const struct hprof_item items[SIDES])
+{
+    uint64_t at = compared_from(&items[0]);
+    const uint8_t *bytes[SIDES];
+
+    if (items[0].tag != items[1].tag || compared_to(&items[0]) != compared_to(&items[1]))
+        return false;
+    while (at < compared_to(&items[0])) {
+        int64_t n[SIDES];
+
+        for (unsigned side = 0; side < SIDES; side++) {
+            n[side] = hprof_bytes(j->diff->sides[side].reader, at, CHUNK, &bytes[side]);
+            if (n[side] <= 0)
+                return fail(j, side);
+        }
+        size_t both = (size_t)(n[0] < n[1] ? n[0] : n[1]);
+        if (memcmp(bytes[0], bytes[1], both) != 0)
+            return false;
+        at += both;
+    }
+    return true;
+}
+
+/* ---- What is kept ------------------------------------------------------------------------------------------------ */
+
+static bool is_sought_alike(const struct hprof_item *a, const struct hprof_item *b)
+{
+    return a->record == b->record && a->record_end == b->record_end && a->heap_dump == b->heap_dump && a->begun == b->begun &&
+           a->series == b->series;
+}
+
+/* The number of the stretch that the item is in. */
+static uint32_t stretch_of(struct joining *j, unsigned side, const struct hprof_item *item)
+{
+    struct stretches *s = &j->stretches[side];
+
+    if (s->count > 0 && is_sought_alike(&s->firsts[s->count - 1], item))
+        return (uint32_t)(s->count - 1);
+    if (s->count == s->capacity) {
+        size_t capacity = s->capacity ? 2 * s->capacity : 64;
+        struct hprof_item *grown = realloc(s->firsts, capacity * sizeof *grown);
+
+        if (grown == NULL) {
+            j->out_of_memory = true;
+            return 0;
+        }
+        s->firsts = grown;
+        s->capacity = capacity;
+    }
+    s->firsts[s->count] = *item;
+    return (uint32_t)s->count++;
+}
+
+static struct entry entry_of(struct joining *j, unsigned side, const struct hprof_item *item)
+{
+    enum kind kind = kind_of(item);
+    struct entry e = {.id = kind == KIND_TRACES ? item->trace_serial : item->id,
+                      .digest = digest_of(j, side, item),
+                      .offset = item->offset,
+                      .class_id = kind == KIND_PRIMITIVE_ARRAYS ? item->element_type
+                                  : kind == KIND_CLASSES        ? item->id
+                                                                : item->class_id,
+                      .heap_dump = item->kind == HPROF_ITEM_SUBRECORD ? (uint32_t)item->heap_dump : 0,
+                      .stretch = stretch_of(j, side, item),
+                      .kind = (uint8_t)kind,
+                      .side = (uint8_t)side};
+
+    if (!has_id(kind))
+        e.id = e.digest;
+    return e;
+}
+
+static int compare_differences(const void *a, const void *b)
+{
+    const struct difference *one = a, *other = b;
+
+    for (unsigned side = 0; side < SIDES; side++)
+        if (one->offsets[side] != other->offsets[side])
+            return one->offsets[side] < other->offsets[side] ? -1 : 1;
+    return 0;
+}
+
+/* Keeps the first ones by their offsets. */
+static void keep_difference(struct joining *j, const struct entry *a, const struct entry *b)
+{
+    struct diff *d = j->diff;
+    const struct entry *entries[SIDES] = {a, b}, *any = a != NULL ? a : b;
+    struct difference difference = {.kind = (enum kind)any->kind, .id = any->id};
+
+    for (unsigned side = 0; side < SIDES; side++) {
+        difference.offsets[side] = entries[side] != NULL ? entries[side]->offset : HPROF_NO_OFFSET;
+        if (entries[side] != NULL) {
+            difference.items[side] = j->stretches[side].firsts[entries[side]->stretch];
+            difference.items[side].offset = entries[side]->offset;
+        }
+    }
+    if (d->difference_count == d->difference_most) {
+        size_t last = 0;
+
+        for (size_t i = 1; i < d->difference_count; i++)
+            if (compare_differences(&d->differences[i], &d->differences[last]) > 0)
+                last = i;
+        if (d->difference_most == 0 || compare_differences(&difference, &d->differences[last]) >= 0)
+            return;
+        d->differences[last] = difference;
+    } else {
+        d->differences[d->difference_count++] = difference;
+    }
+}
+
+static void count_pair(struct joining *j, const struct entry *a, const struct entry *b, bool same)
+{
+    struct counts *of_class = counts_of_class(&j->tallies, j->diff, a->side, a);
+
+    j->diff->kinds[a->kind].same += same;
+    j->diff->kinds[a->kind].changed += !same;
+    if (of_class != NULL) {
+        of_class->same += same;
+        of_class->changed += !same;
+    }
+    if (!same)
+        keep_difference(j, a, b);
+}
+
+static void count_alone(struct joining *j, const struct entry *e)
+{
+    struct counts *of_class = counts_of_class(&j->tallies, j->diff, e->side, e);
+
+    j->diff->kinds[e->kind].only[e->side]++;
+    if (of_class != NULL)
+        of_class->only[e->side]++;
+    keep_difference(j, e->side == 0 ? e : NULL, e->side == 1 ? e : NULL);
+}
+
+/* ---- The join ---------------------------------------------------------------------------------------------------- */
+
+static bool have_same_key(const struct hprof_item *a, const struct hprof_item *b)
+{
+    enum kind kind = kind_of(a);
+
+    return a->kind == b->kind && kind == kind_of(b) && has_id(kind) && a->id == b->id &&
+           (a->kind == HPROF_ITEM_RECORD || a->heap_dump == b->heap_dump) &&
+           (kind != KIND_TRACES || a->trace_serial == b->trace_serial);
+}
+
+/* Pairs the item with one of the other side that waits, or lets it wait. */
+static void look_for_other(struct joining *j, unsigned side, const struct hprof_item *item)
+{
+    struct entry e = entry_of(j, side, item);
+
+    if (table_take(&j->waiting, &e))
+        count_pair(j, &e, &e, true);
+    else
+        j->out_of_memory |= !table_add(&j->waiting, &e);
+}
+
+/* What is left when all that is the same has gone: of several with the same key, the first of A and the first of B are a pair. */
+static void count_rest(struct joining *j)
+{
+    const struct entry *entries = j->waiting.entries;
+    const size_t count = j->waiting.count;
+
+    table_sort(&j->waiting);
+    for (size_t i = 0; i < count;) {
+        size_t a = i, b, end;
+
+        while (i < count && entries[i].side == 0 && compare_keys(&entries[i], &entries[a]) == 0)
+            i++;
+        b = i;
+        while (i < count && entries[i].side == 1 && compare_keys(&entries[i], &entries[a]) == 0)
+            i++;
+        end = i;
+        for (size_t first = b; a < first || b < end;) {
+            if (a < first && b < end)
+                count_pair(j, &entries[a++], &entries[b++], false);
+            else
+                count_alone(j, a < first ? &entries[a++] : &entries[b++]);
+        }
+    }
+}
+
+/* A record may define the same ID twice, and in another order in the other dump: such records wait if they differ. */
+static void compare_in_step(struct joining *j, const struct hprof_item items[SIDES])
+{
+    struct counts *of_class;
+    struct entry e = {.kind = (uint8_t)kind_of(&items[0]), .class_id = items[0].class_id};
+
+    if (e.kind == KIND_PRIMITIVE_ARRAYS)
+        e.class_id = items[0].element_type;
+    if (is_same(j, items)) {
+        of_class = counts_of_class(&j->tallies, j->diff, 0, &e);
+        j->diff->kinds[e.kind].same++;
+        if (of_class != NULL)
+            of_class->same++;
+    } else if (items[0].kind == HPROF_ITEM_RECORD) {
+        look_for_other(j, 0, &items[0]);
+        look_for_other(j, 1, &items[1]);
+    } else if (!j->has_failed) {
+        struct entry a = entry_of(j, 0, &items[0]), b = entry_of(j, 1, &items[1]);
+
+        count_pair(j, &a, &b, false);
+    }
+}
+
+static void join(struct joining *j)
+{
+    struct hprof_item items[SIDES];
+    bool has[SIDES] = {true, true};
+
+    hprof_item_init(&items[0]);
+    hprof_item_init(&items[1]);
+    while ((has[0] || has[1]) && !j->has_failed && !j->out_of_memory) {
+        for (unsigned side = 0; side < SIDES; side++)
+            has[side] = has[side] && next_item(j, side, &items[side]);
+        if (j->has_failed)
+            break;
+        if (has[0] && has[1] && have_same_key(&items[0], &items[1])) {
+            compare_in_step(j, items);
+            continue;
+        }
+        for (unsigned side = 0; side < SIDES; side++)
+            if (has[side])
+                look_for_other(j, side, &items[side]);
+    }
+    if (!j->has_failed && !j->out_of_memory)
+        count_rest(j);
+}
+
+static uint64_t draw(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return mix((uint64_t)now.tv_sec, (uint64_t)now.tv_nsec ^ (uint64_t)(uintptr_t)&now);
+}
+
+bool diff_join(struct diff *diff)
+{
+    struct joining j = {.diff = diff, .seed = draw(), .waiting = {.key = draw()}};
+
+    diff->differences = calloc(diff->difference_most + 1, sizeof *diff->differences);
+    j.out_of_memory = diff->differences == NULL;
+    if (!j.out_of_memory)
+        join(&j);
+    if (!j.out_of_memory && !j.has_failed)
+        j.tallies.out_of_memory |= !tallies_finish(&j.tallies, diff);
+    j.out_of_memory |= j.tallies.out_of_memory;
+    tallies_free(&j.tallies);
+    if (diff->difference_count > 1)
+        qsort(diff->differences, diff->difference_count, sizeof *diff->differences, compare_differences);
+    free(j.waiting.entries);
+    for (unsigned side = 0; side < SIDES; side++) {
+        free(j.stretches[side].firsts);
+    }
+    if (j.out_of_memory)
+        snprintf(diff->failure, sizeof diff->failure, "out of memory");
+    return !j.out_of_memory && !j.has_failed;
+}
+
+bool diff_is_equal(const struct diff *diff)
+{
+    for (unsigned kind = 0; kind < KINDS; kind++)
+        if (diff->kinds[kind].changed + diff->kinds[kind].only[0] + diff->kinds[kind].only[1] > 0)
+            return false;
+    return strcmp(diff->sides[0].header.version, diff->sides[1].header.version) == 0;
+}
+
+void diff_free(struct diff *diff)
+{
+    for (size_t i = 0; i < diff->class_count; i++)
+        free(diff->classes[i].name);
+    free(diff->classes);
+    free(diff->differences);
+}

@@ -1,0 +1,248 @@
+#include "names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    SUB_CLASS_DUMP = 0x20,
+    SUB_INSTANCE_DUMP = 0x21,
+    SUB_PRIMITIVE_ARRAY_DUMP = 0x23,
+    TYPE_OBJECT = 2,
+    TYPE_CHAR = 5,
+    TYPE_BYTE = 8,
+    CODER_LATIN1 = 0,
+    STRETCH_BYTES = 1 << 18,
+    FIELDS_MOST = 100000 /* of a class with its superclasses, which may be a circle */
+};
+
+void names_see_object(struct stats *stats, const struct hprof_item *item)
+{
+    struct list *list = &stats->stretches;
+    struct stretch *last = list->count > 0 ? (struct stretch *)list->at + list->count - 1 : NULL;
+
+    if (item->tag != SUB_INSTANCE_DUMP && item->tag != SUB_PRIMITIVE_ARRAY_DUMP)
+        return;
+    if (last == NULL || item->offset - last->first.offset >= STRETCH_BYTES) {
+        last = list_add(stats, list, sizeof *last);
+        if (last == NULL)
+            return;
+        *last = (struct stretch){.first = *item, .low = item->id};
+    }
+    if (item->id < last->low)
+        last->low = item->id;
+    if (item->id > last->high)
+        last->high = item->id;
+    last->end = item->offset + item->size;
+}
+
+/* ---- What is sought ---------------------------------------------------------------------------------------------- */
+
+/* An object on the way to the name of a thread. */
+struct wanted {
+    uint64_t id;
+    size_t thread;
+    uint8_t coder; /* of an array */
+    bool is_found;
+};
+
+struct search {
+    struct stats *stats;
+    struct hprof_reader *reader;
+    struct wanted *now, *next; /* by ID; what the objects that were found refer to */
+    size_t count, next_count;
+};
+
+static int compare_wanted(const void *a, const void *b)
+{
+    const struct wanted *one = a, *other = b;
+
+    return one->id < other->id ? -1 : one->id > other->id;
+}
+
+/* The first that has this ID or a larger one. */
+static size_t first_from(const struct search *s, uint64_t id)
+{
+    size_t low = 0, high = s->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (s->now[middle].id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The value of an instance field of the last item by its name, as the class with this name declares it. */
+static bool field_of(struct search *s, const struct hprof_item *item, const char *class_name, const char *name,
+                     struct hprof_value *value)
+{
+    struct hprof_field field;
+    struct hprof_class class;
+    const char *text;
+    size_t size;
+
+    hprof_field_init(&field);
+    hprof_class_init(&class);
+    hprof_value_init(value);
+    for (size_t i = 0; i < FIELDS_MOST && hprof_field_at(s->reader, item->class_id, false, i, &field) == 1; i++)
+        if (hprof_string(s->reader, field.name_id, &text, &size) == 1 && size == strlen(name) &&
+            memcmp(text, name, size) == 0 && hprof_class(s->reader, field.class_id, &class) == 1 &&
+            strcmp(class.name, class_name) == 0)
+            return hprof_field_value(s->reader, &field, value) == 1;
+    return false;
+}
+
+/* ---- Characters -------------------------------------------------------------------------------------------------- */
+
+static size_t put_utf8(char *to, uint32_t c)
+{
+    if (c < 0x80) {
+        to[0] = (char)c;
+        return 1;
+    }
+    if (c < 0x800) {
+        to[0] = (char)(0xc0 | c >> 6);
+        to[1] = (char)(0x80 | (c & 0x3f));
+        return 2;
+    }
+    if (c < 0x10000) {
+        to[0] = (char)(0xe0 | c >> 12);
+        to[1] = (char)(0x80 | (c >> 6 & 0x3f));
+        to[2] = (char)(0x80 | (c & 0x3f));
+        return 3;
+    }
+    to[0] = (char)(0xf0 | c >> 18);
+    to[1] = (char)(0x80 | (c >> 12 & 0x3f));
+    to[2] = (char)(0x80 | (c >> 6 & 0x3f));
+    to[3] = (char)(0x80 | (c & 0x3f));
+    return 4;
+}
+
+/* The character at an index of the last item: an array of characters, which are big-endian, or of bytes in one of the two coders.
+ * UTF-16 in bytes is in the order of the machine that dumped, which is little-endian on those that HotSpot is mostly used on. */
+static uint32_t unit_at(const uint8_t *bytes, size_t index, uint8_t type, uint8_t coder)
+{
+    if (type == TYPE_CHAR)
+        return (uint32_t)(bytes[2 * index] << 8 | bytes[2 * index + 1]);
+    return coder == CODER_LATIN1 ? bytes[index] : (uint32_t)(bytes[2 * index] | bytes[2 * index + 1] << 8);
+}
+
+static char *read_characters(struct search *s, const struct hprof_item *item, uint8_t coder)
+{
+    size_t width = item->element_type == TYPE_BYTE && coder == CODER_LATIN1 ? 1 : 2, used = 0;
+    char text[4 * THREAD_NAME_MOST + 1];
+    const uint8_t *bytes;
+    int64_t there = hprof_body(s->reader, 0, THREAD_NAME_MOST * width, &bytes);
+    size_t count = there > 0 ? (size_t)there / width : 0;
+
+    for (size_t i = 0; i < count; i++) {
+        uint32_t c = unit_at(bytes, i, item->element_type, coder);
+
+        if (c >= 0xd800 && c < 0xdc00 && i + 1 < count) {
+            uint32_t low = unit_at(bytes, i + 1, item->element_type, coder);
+
+            if (low >= 0xdc00 && low < 0xe000) {
+                c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
+                i++;
+            }
+        }
+        used += put_utf8(text + used, c == 0 || (c >= 0xd800 && c < 0xe000) ? 0xfffd : c);
+    }
+    text[used] = '\0';
+    char *copy = strdup(text);
+    s->stats->out_of_memory |= copy == NULL;
+    return copy;
+}
+
+/* ---- The search -------------------------------------------------------------------------------------------------- */
+
+static void want(struct search *s, uint64_t id, size_t thread, uint8_t coder)
+{
+    if (id != 0)
+        s->next[s->next_count++] = (struct wanted){.id = id, .thread = thread, .coder = coder};
+}
+
+static void found(struct search *s, struct wanted *wanted, const struct hprof_item *item)
+{
+    struct thread_stats *thread = (struct thread_stats *)s->stats->threads.at + wanted->thread;
+    struct hprof_value value, coder;
+
+    if (wanted->is_found)
+        return;
+    wanted->is_found = true;
+    if (item->tag == SUB_PRIMITIVE_ARRAY_DUMP) {
+        if (item->element_type == TYPE_CHAR || item->element_type == TYPE_BYTE)
+            thread->name = read_characters(s, item, wanted->coder);
+    } else if (field_of(s, item, "java.lang.Thread", "name", &value) ||
+               field_of(s, item, "java.lang.String", "value", &value)) {
+        bool has_coder = field_of(s, item, "java.lang.String", "coder", &coder);
+
+        if (value.type == TYPE_OBJECT)
+            want(s, value.id, wanted->thread, has_coder ? (uint8_t)coder.integer : CODER_LATIN1);
+    }
+}
+
+/* Visits the objects that are sought now. Of objects with the same ID the first counts. */
+static int search_stretch(struct search *s, const struct stretch *stretch)
+{
+    struct hprof_item item = stretch->first;
+    int result = hprof_seek(s->reader, &stretch->first);
+
+    while (result == 1 && (result = hprof_next(s->reader, &item)) == 1 && item.offset < stretch->end) {
+        if (item.kind != HPROF_ITEM_SUBRECORD || (item.tag != SUB_INSTANCE_DUMP && item.tag != SUB_PRIMITIVE_ARRAY_DUMP))
+            continue;
+        for (size_t i = first_from(s, item.id); i < s->count && s->now[i].id == item.id; i++)
+            found(s, &s->now[i], &item);
+    }
+    return result;
+}
+
+static int search_all(struct search *s)
+{
+    const struct stretch *stretches = s->stats->stretches.at;
+    int result = 1;
+
+    for (size_t i = 0; i < s->stats->stretches.count && result >= 0; i++) {
+        size_t first = first_from(s, stretches[i].low);
+
+        if (first < s->count && s->now[first].id <= stretches[i].high)
+            result = search_stretch(s, &stretches[i]);
+    }
+    return result;
+}
+
+enum hprof_status names_find(struct stats *stats, struct hprof_reader *reader)
+{
+    enum { STEPS = 3 /* the thread, its String, the array of that */ };
+    const struct thread_stats *threads = stats->threads.at;
+    struct search s = {.stats = stats, .reader = reader};
+    int result = 1;
+
+    if (stats->threads.count == 0)
+        return HPROF_VALID;
+    s.now = calloc(stats->threads.count, sizeof *s.now);
+    s.next = calloc(stats->threads.count, sizeof *s.next);
+    if (s.now == NULL || s.next == NULL)
+        stats->out_of_memory = true;
+    for (size_t i = 0; i < stats->threads.count && !stats->out_of_memory; i++)
+        if (threads[i].name == NULL)
+            want(&s, threads[i].object_id, i, 0);
+    for (unsigned step = 0; step < STEPS && result >= 0 && !stats->out_of_memory; step++) {
+        struct wanted *free_now = s.now;
+
+        s.now = s.next;
+        s.count = s.next_count;
+        s.next = free_now;
+        s.next_count = 0;
+        if (s.count > 1)
+            qsort(s.now, s.count, sizeof *s.now, compare_wanted);
+        if (s.count > 0)
+            result = search_all(&s);
+    }
+    free(s.now);
+    free(s.next);
+    return stats->out_of_memory ? HPROF_LIMIT : result < 0 ? (enum hprof_status) - result : HPROF_VALID;
+}

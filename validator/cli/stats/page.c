@@ -1,0 +1,409 @@
+/* --stats --format html: one page without scripts and without anything from elsewhere. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "catalog.h"
+#include "numbers.h"
+#include "page_style.h"
+#include "printable.h"
+#include "report.h"
+#include "stats.h"
+
+enum { CLASSES_SHOWN = 30, FINDINGS_SHOWN = 100, DAMAGE_SHOWN = 100, THREADS_SHOWN = 500, MAP_HEIGHT = 100 };
+
+struct page {
+    const struct stats *stats;
+    struct hprof_reader *reader;
+    FILE *out;
+};
+
+/* ---- Text -------------------------------------------------------------------------------------------------------- */
+
+/* Text of the dump: control characters are escaped, as in all reports, and then what HTML would read. */
+static void put_text(FILE *out, const char *text)
+{
+    char safe[4096];
+
+    format_safely(safe, sizeof safe, text);
+    for (const char *c = safe; *c != '\0'; c++) {
+        switch (*c) {
+        case '&':
+            fputs("&amp;", out);
+            break;
+        case '<':
+            fputs("&lt;", out);
+            break;
+        case '>':
+            fputs("&gt;", out);
+            break;
+        case '"':
+            fputs("&quot;", out);
+            break;
+        default:
+            putc(*c, out);
+        }
+    }
+}
+
+static void put_number(FILE *out, uint64_t number)
+{
+    char text[NUMBER_SIZE];
+
+    fprintf(out, "<td class=n>%s</td>", format_exact(text, number));
+}
+
+static double share(uint64_t part, uint64_t all)
+{
+    return all == 0 ? 0.0 : 100.0 * (double)part / (double)all;
+}
+
+static void put_bar(FILE *out, uint64_t part, uint64_t all)
+{
+    fprintf(out, "<td class=n>%.1f %%</td><td class=bar><b style=\"width:%.2f%%\"></b></td>", share(part, all),
+            share(part, all));
+}
+
+static void begin_table(FILE *out, const char *id, const char *title, const char *heads)
+{
+    fprintf(out, "<h2 id=%s>%s</h2>\n<div class=scroll><table>\n<tr>%s</tr>\n", id, title, heads);
+}
+
+static void end_table(FILE *out)
+{
+    fputs("</table></div>\n", out);
+}
+
+/* ---- The map ----------------------------------------------------------------------------------------------------- */
+
+static uint64_t bytes_of_cell(const struct map *map, size_t cell)
+{
+    uint64_t bytes = 0;
+
+    for (unsigned kind = 0; kind < MAP_KINDS; kind++)
+        bytes += map->bytes[cell][kind];
+    return bytes;
+}
+
+/* The only kind in a cell; MAP_KINDS if there are several. */
+static unsigned only_kind(const struct map *map, size_t cell)
+{
+    for (unsigned kind = 0; kind < MAP_KINDS; kind++)
+        if (map->bytes[cell][kind] > 0)
+            return map->bytes[cell][kind] == bytes_of_cell(map, cell) ? kind : MAP_KINDS;
+    return MAP_KINDS;
+}
+
+static void put_mixed_cell(const struct map *map, size_t cell, FILE *out)
+{
+    uint64_t all = bytes_of_cell(map, cell), before = 0;
+
+    for (unsigned kind = 0; kind < MAP_KINDS; kind++) {
+        uint64_t bytes = map->bytes[cell][kind];
+
+        if (bytes > 0)
+            fprintf(out, "<rect class=k%u x=%zu y=%.2f width=1 height=%.2f />", kind, cell,
+                    MAP_HEIGHT * (double)before / (double)all, MAP_HEIGHT * (double)bytes / (double)all);
+        before += bytes;
+    }
+}
+
+static void put_cells(const struct map *map, FILE *out)
+{
+    for (size_t cell = 0; cell < map->cells;) {
+        unsigned kind = only_kind(map, cell);
+        size_t end = cell + 1;
+
+        while (kind < MAP_KINDS && end < map->cells && only_kind(map, end) == kind)
+            end++;
+        if (kind < MAP_KINDS)
+            fprintf(out, "<rect class=k%u x=%zu y=0 width=%zu height=%d />", kind, cell, end - cell, MAP_HEIGHT);
+        else
+            put_mixed_cell(map, cell, out);
+        putc('\n', out);
+        cell = end;
+    }
+}
+
+/* Whether a finding has an offset that the map has: those of the compressed file are elsewhere. */
+static bool is_on_map(const struct finding_stats *finding)
+{
+    return finding->offset != HPROF_NO_OFFSET && !is_of_gzip(hprof_rule_at(finding->rule));
+}
+
+/* A mark above each cell that has findings; it leads to the first of the gravest. */
+static void put_marks(const struct stats *stats, FILE *out)
+{
+    const struct finding_stats *findings = stats->findings.at;
+    size_t count[MAP_CELLS] = {0}, first[MAP_CELLS] = {0};
+    double length = (double)stats->summary.bytes;
+    char offset[NUMBER_SIZE];
+
+    fputs("<div class=marks>", out);
+    for (size_t i = 0; i < stats->findings.count; i++) {
+        size_t cell = is_on_map(&findings[i]) ? (size_t)(findings[i].offset / stats->map.cell_bytes) : MAP_CELLS;
+
+        if (cell >= stats->map.cells)
+            continue;
+        if (count[cell]++ == 0 || findings[i].severity > findings[first[cell]].severity)
+            first[cell] = i;
+    }
+    for (size_t cell = 0; cell < stats->map.cells; cell++) {
+        const struct finding_stats *f = &findings[first[cell]];
+
+        if (count[cell] == 0)
+            continue;
+        fprintf(out, "<a class=\"mark %s\" href=\"#f%zu\" style=\"left:%.3f%%\" title=\"%s at %s", severity_name(f->severity),
+                first[cell] < FINDINGS_SHOWN ? first[cell] : 0, 100.0 * (double)f->offset / length, hprof_rule_at(f->rule)->id,
+                format_offset(offset, f->offset, false));
+        if (count[cell] > 1)
+            fprintf(out, " and %zu more", count[cell] - 1);
+        fputs("\">&#9660;</a>", out);
+    }
+    fputs("</div>\n", out);
+}
+
+static void put_map(const struct page *p)
+{
+    const struct map *map = &p->stats->map;
+    uint64_t totals[MAP_KINDS] = {0}, end = p->stats->summary.bytes;
+    char number[NUMBER_SIZE];
+
+    for (size_t cell = 0; cell < map->cells; cell++)
+        for (unsigned kind = 0; kind < MAP_KINDS; kind++)
+            totals[kind] += map->bytes[cell][kind];
+    fputs("<h2 id=map>Map of the file</h2>\n<div class=map>\n", p->out);
+    put_marks(p->stats, p->out);
+    fprintf(p->out,
+            "<svg role=img aria-label=\"kinds of records along the file\" viewBox=\"0 0 %.4f %d\" preserveAspectRatio=none "
+            "shape-rendering=crispEdges>\n",
+            (double)end / (double)map->cell_bytes, MAP_HEIGHT);
+    put_cells(map, p->out);
+    fputs("</svg>\n<div class=axis>", p->out);
+    for (unsigned quarter = 0; quarter <= 4; quarter += 2)
+        fprintf(p->out, "<span>%s</span>", format_offset(number, quarter == 4 ? end : end / 4 * quarter, false));
+    fputs("</div>\n<ul class=legend>\n", p->out);
+    for (unsigned kind = 0; kind < MAP_KINDS; kind++)
+        if (totals[kind] > 0)
+            fprintf(p->out, "<li data-bytes=%" PRIu64 "><i class=k%u></i>%s, %s</li>\n", totals[kind], kind,
+                    map_kind_names[kind], format_size(number, totals[kind]));
+    fputs("</ul>\n</div>\n", p->out);
+}
+
+/* ---- Tables ------------------------------------------------------------------------------------------------------ */
+
+static void put_kind(const struct page *p, const char *name, const struct tally_of_bytes *tally)
+{
+    if (tally->number == 0)
+        return;
+    fprintf(p->out, "<tr><td class=name>%s</td>", name);
+    put_number(p->out, tally->number);
+    put_number(p->out, tally->bytes);
+    put_bar(p->out, tally->bytes, p->stats->summary.bytes);
+    fputs("</tr>\n", p->out);
+}
+
+static void put_kinds(const struct page *p)
+{
+    begin_table(p->out, "kinds", "Kinds of records and sub-records",
+                "<th>kind</th><th class=n>number</th><th class=n>bytes</th><th class=n colspan=2>share of the dump</th>");
+    for (unsigned tag = 0; tag < 256; tag++)
+        put_kind(p, hprof_record_name((uint8_t)tag) != NULL ? hprof_record_name((uint8_t)tag) : "undefined record",
+                 &p->stats->records[tag]);
+    for (unsigned tag = 0; tag < 256; tag++)
+        if (hprof_subrecord_name((uint8_t)tag) != NULL)
+            put_kind(p, hprof_subrecord_name((uint8_t)tag), &p->stats->subrecords[tag]);
+    put_kind(p, "damage", &p->stats->damage);
+    end_table(p->out);
+}
+
+static uint64_t objects_of(const struct class_stats *class)
+{
+    return class->instances + class->arrays;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    const struct class_stats *one = *(const struct class_stats *const *)a, *other = *(const struct class_stats *const *)b;
+
+    if (objects_of(one) != objects_of(other))
+        return objects_of(one) < objects_of(other) ? 1 : -1;
+    return one < other ? -1 : one > other;
+}
+
+static void put_some_classes(const struct page *p, const struct class_stats *const *classes, const char *id, const char *title,
+                             bool by_number)
+{
+    uint64_t all = 0;
+    char unknown[64];
+
+    for (size_t i = 0; i < p->stats->classes.count; i++)
+        all += by_number ? objects_of(classes[i]) : classes[i]->instance_bytes + classes[i]->array_bytes;
+    begin_table(p->out, id, title,
+                "<th>class</th><th class=n>objects</th><th class=n>bytes of values</th><th class=n colspan=2>share</th>");
+    for (size_t i = 0; i < p->stats->classes.count && i < CLASSES_SHOWN && objects_of(classes[i]) > 0; i++) {
+        uint64_t bytes = classes[i]->instance_bytes + classes[i]->array_bytes;
+
+        snprintf(unknown, sizeof unknown, "class 0x%" PRIx64 " without a name", classes[i]->id);
+        fputs("<tr><td class=name>", p->out);
+        put_text(p->out, classes[i]->name != NULL ? classes[i]->name
+                         : classes[i]->id != 0    ? unknown
+                                                  : "classes that are not defined");
+        fputs("</td>", p->out);
+        put_number(p->out, objects_of(classes[i]));
+        put_number(p->out, bytes);
+        put_bar(p->out, by_number ? objects_of(classes[i]) : bytes, all);
+        fputs("</tr>\n", p->out);
+    }
+    end_table(p->out);
+}
+
+static void put_classes(const struct page *p)
+{
+    const struct stats *stats = p->stats;
+    const struct class_stats **classes = calloc(stats->classes.count + 1, sizeof *classes);
+
+    if (classes == NULL || stats_objects(stats) == 0) {
+        free(classes);
+        return;
+    }
+    for (size_t i = 0; i < stats->classes.count; i++)
+        classes[i] = (const struct class_stats *)stats->classes.at + i;
+    put_some_classes(p, classes, "bytes", "Classes with the most bytes", false);
+    qsort(classes, stats->classes.count, sizeof *classes, compare_numbers);
+    put_some_classes(p, classes, "objects", "Classes with the most objects", true);
+    fputs("<p class=note>Bytes of values are those of fields and elements, as the dump has them, without headers.</p>\n",
+          p->out);
+    free(classes);
+}
+
+static void put_heap_dumps(const struct page *p)
+{
+    const struct heap_dump_stats *heaps = p->stats->heap_dumps.at;
+    char offset[NUMBER_SIZE];
+
+    begin_table(p->out, "heaps", "Heap dumps",
+                "<th>offset</th><th class=n>records</th><th class=n>bytes</th><th class=n>objects</th><th class=n>roots</th>");
+    for (size_t i = 0; i < p->stats->heap_dumps.count; i++) {
+        fprintf(p->out, "<tr><td>%s</td>", format_offset(offset, heaps[i].offset, false));
+        put_number(p->out, heaps[i].records);
+        put_number(p->out, heaps[i].bytes);
+        put_number(p->out, heaps[i].objects);
+        put_number(p->out, heaps[i].roots);
+        fputs("</tr>\n", p->out);
+    }
+    end_table(p->out);
+}
+
+static void put_damage(const struct page *p)
+{
+    const struct damage_stats *damaged = p->stats->damaged.at;
+    char offset[NUMBER_SIZE];
+
+    if (p->stats->damage.number == 0)
+        return;
+    begin_table(p->out, "damage", "Damage", "<th>offset</th><th class=n>bytes</th><th>what is wrong</th>");
+    for (size_t i = 0; i < p->stats->damaged.count && i < DAMAGE_SHOWN; i++) {
+        fprintf(p->out, "<tr><td>%s</td>", format_offset(offset, damaged[i].offset, false));
+        put_number(p->out, damaged[i].size);
+        fprintf(p->out, "<td>%s</td></tr>\n", damaged[i].what);
+    }
+    end_table(p->out);
+    if (p->stats->is_read_by_lengths)
+        fputs("<p class=note>A pipe can be read only once: what follows the first damage is not in these figures.</p>\n",
+              p->out);
+}
+
+static void put_findings(const struct page *p)
+{
+    const struct finding_stats *findings = p->stats->findings.at;
+    char offset[NUMBER_SIZE];
+
+    if (p->stats->findings.count == 0)
+        return;
+    begin_table(p->out, "findings", "Findings", "<th>offset</th><th>rule</th><th>what is wrong</th>");
+    for (size_t i = 0; i < p->stats->findings.count && i < FINDINGS_SHOWN; i++) {
+        const struct hprof_rule *rule = hprof_rule_at(findings[i].rule);
+
+        fprintf(p->out, "<tr id=f%zu><td>%s%s</td><td class=%s>%s</td><td class=name>", i,
+                findings[i].offset == HPROF_NO_OFFSET ? "unknown" : format_offset(offset, findings[i].offset, false),
+                is_of_gzip(rule) ? " of the compressed file" : "", severity_name(findings[i].severity), rule->id);
+        put_text(p->out, findings[i].text);
+        fputs("</td></tr>\n", p->out);
+    }
+    end_table(p->out);
+}
+
+static void put_threads(const struct page *p)
+{
+    const struct thread_stats *threads = p->stats->threads.at;
+    char text[FRAME_SIZE], number[NUMBER_SIZE];
+
+    fprintf(p->out, "<h2 id=threads>Threads: %s</h2>\n", format_exact(number, p->stats->threads.count));
+    for (size_t i = 0; i < p->stats->threads.count && i < THREADS_SHOWN; i++) {
+        const struct trace_stats *trace = stats_trace(p->stats, &threads[i]);
+
+        fputs("<details><summary>", p->out);
+        put_text(p->out, threads[i].name != NULL ? threads[i].name : "a thread without a name");
+        fprintf(p->out, ", %" PRIu32 " frame%s%s</summary><pre>", trace != NULL ? trace->frames : 0,
+                plural(trace != NULL ? trace->frames : 0), threads[i].has_ended ? ", has ended" : "");
+        for (uint32_t n = 0; trace != NULL && n < trace->frames; n++) {
+            fputs("at ", p->out);
+            put_text(p->out, stats_frame(p->stats, p->reader, trace, n, text));
+            putc('\n', p->out);
+        }
+        fputs("</pre></details>\n", p->out);
+    }
+    if (p->stats->threads.count > THREADS_SHOWN)
+        fprintf(p->out, "<p class=note>and %s more</p>\n", format_exact(number, p->stats->threads.count - THREADS_SHOWN));
+}
+
+/* ---- The page ---------------------------------------------------------------------------------------------------- */
+
+static void put_head(const struct page *p, const char *name)
+{
+    const struct hprof_summary *s = &p->stats->summary;
+    char number[NUMBER_SIZE], missing[MISSING_SIZE];
+
+    fputs("<!DOCTYPE html>\n<html lang=en>\n<head>\n<meta charset=utf-8>\n"
+          "<meta name=viewport content=\"width=device-width,initial-scale=1\">\n<title>",
+          p->out);
+    put_text(p->out, name);
+    fprintf(p->out, "</title>\n<style>\n%s</style>\n</head>\n<body>\n<h1>", page_style);
+    put_text(p->out, name);
+    fprintf(p->out, "</h1>\n<p class=\"verdict %s\">",
+            s->incomplete              ? "incomplete"
+            : s->status == HPROF_VALID ? "valid"
+                                       : "invalid");
+    fputs(s->incomplete ? "incomplete: " : s->status == HPROF_VALID ? "valid" : "INVALID", p->out);
+    if (s->incomplete)
+        fputs(report_missing(s, missing), p->out);
+    if (s->errors > 0)
+        fprintf(p->out, ", %s error%s", format_exact(number, s->errors), plural(s->errors));
+    if (s->warnings > 0)
+        fprintf(p->out, ", %s warning%s", format_exact(number, s->warnings), plural(s->warnings));
+    fputs("</p>\n<p class=facts>", p->out);
+    put_text(p->out, s->producer[0] != '\0' ? s->producer : "unknown producer");
+    fprintf(p->out, ", %s, version %s, IDs of %u bytes", format_size(number, s->bytes), s->version, s->id_size);
+    if (s->compressed)
+        fprintf(p->out, ", gzip %s", format_size(number, s->file_bytes));
+    fprintf(p->out, ", %s objects", format_exact(number, stats_objects(p->stats)));
+    fprintf(p->out, ", %s roots", format_exact(number, stats_roots(p->stats)));
+    fprintf(p->out, ", %s strings", format_exact(number, p->stats->records[1].number));
+    fprintf(p->out, " with %s bytes of text</p>\n", format_exact(number, p->stats->string_bytes));
+}
+
+void stats_print_page(const struct stats *stats, struct hprof_reader *reader, const char *name, FILE *out)
+{
+    const struct page page = {stats, reader, out};
+
+    put_head(&page, name);
+    put_map(&page);
+    put_damage(&page);
+    put_findings(&page);
+    put_kinds(&page);
+    put_classes(&page);
+    put_heap_dumps(&page);
+    put_threads(&page);
+    fprintf(out, "<p class=note>hprof-validate %s</p>\n</body>\n</html>\n", HPROF_VERSION);
+}
