@@ -109,6 +109,7 @@ def tools() -> list[Tool]:
     profiles = re.findall(r'^PROFILE\(\w+, "([\w-]+)"', read_text("validator/src/findings/profiles.def"), re.MULTILINE)
     validate = read_text("validator/cli/option_rows.h") + read_text("validator/cli/option_rows.c")
     generate = read_text("generator/cli/option_table.h") + read_text("generator/cli/option_table.c")
+    reduce = read_text("reduce/cli/option_table.h") + read_text("reduce/cli/option_table.c")
     formats = re.findall(r'\[FORMAT_\w+\] = "([\w-]+)"', read_text("validator/cli/option_values.c"))
     records = re.findall(r'\[RECORDS_\w+\] = "(\w+)"', read_text("generator/cli/option_values.c"))
     faults = re.findall(
@@ -125,6 +126,7 @@ def tools() -> list[Tool]:
             {"profile": profiles, "format": formats} | severity,
             "*.hprof*",
         ),
+        with_values("hprof-reduce", read_options(reduce, read_text("reduce/cli/hprof-reduce.1.md")), {}, "*.hprof*"),
         with_values(
             "hprof-gen",
             read_options(generate, read_text("generator/cli/hprof-gen.1.md")),
@@ -247,7 +249,11 @@ def fish(tool: Tool) -> str:
 def completions() -> dict[Path, str]:
     """The files, by name."""
     writers: list[tuple[str, Callable[[Tool], str]]] = [("{}.bash", bash), ("_{}", zsh), ("{}.fish", fish)]
-    folders = {"hprof-validate": "validator/cli/completions", "hprof-gen": "generator/cli/completions"}
+    folders = {
+        "hprof-validate": "validator/cli/completions",
+        "hprof-reduce": "reduce/cli/completions",
+        "hprof-gen": "generator/cli/completions",
+    }
     return {
         ROOT / folders[tool.name] / pattern.format(tool.name): write(tool) for tool in tools() for pattern, write in writers
     }

@@ -32,6 +32,7 @@ function(add_manual tool folder)
 endfunction()
 
 add_manual(hprof-validate validator/cli)
+add_manual(hprof-reduce reduce/cli)
 if(HPROF_GENERATOR)
   add_manual(hprof-gen generator/cli)
 endif()

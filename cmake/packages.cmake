@@ -22,7 +22,8 @@ set(CPACK_COMPONENT_TOOLS_DESCRIPTION
   "checks and makes HPROF heap dumps of Java programs\n\
 hprof-validate checks a heap dump against a specification of the format, rule\n\
 by rule, and says what is wrong, where, and why. hprof-gen makes heap dumps of\n\
-any size, valid ones and ones with a chosen fault.")
+any size, valid ones and ones with a chosen fault. hprof-reduce makes the\n\
+smallest heap dump for which a command ends in the same way.")
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION
   "library that checks HPROF heap dumps of Java programs\n\
 The static library behind hprof-validate, with its header and its packages for\n\

@@ -53,6 +53,7 @@ def pkg_config(prefix: Path) -> dict[str, str]:
 # Folder and name of each file of a build with all parts. The system decides where libraries go.
 FILES = {
     "bin/hprof-gen",
+    "bin/hprof-reduce",
     "bin/hprof-validate",
     "cmake/hprof/hprofConfig.cmake",
     "cmake/hprof/hprofConfigVersion.cmake",
@@ -62,7 +63,7 @@ FILES = {
     "pkgconfig/hprof.pc",
     *(
         f"share/{name}"
-        for tool in ("hprof-gen", "hprof-validate")
+        for tool in ("hprof-gen", "hprof-reduce", "hprof-validate")
         for name in (
             f"bash-completion/completions/{tool}",
             f"fish/vendor_completions.d/{tool}.fish",
