@@ -41,6 +41,7 @@ endif()
 list(APPEND test_environment
   HPROF_VALIDATE=$<TARGET_FILE:hprof-validate>
   HPROF_DIFF=$<TARGET_FILE:hprof-diff>
+  HPROF_REDUCE=$<TARGET_FILE:hprof-reduce>
   HPROF_BUILD=${PROJECT_BINARY_DIR}
   "HPROF_C_FLAGS=${CMAKE_C_FLAGS}"
   CC=${CMAKE_C_COMPILER}
@@ -52,7 +53,7 @@ endif()
 if(CMAKE_C_FLAGS MATCHES "-fsanitize|--coverage")
   list(APPEND test_environment HPROF_SLOW=1) # what takes long is tried in part
 endif()
-set(pytest_folders validator/tests generator/python/tests corpus/tests)
+set(pytest_folders validator/tests generator/python/tests corpus/tests reduce/tests)
 if(HPROF_GENERATOR)
   list(APPEND test_environment HPROF_GEN=$<TARGET_FILE:hprof-gen> HPROF_LAYERS=$<JOIN:$<TARGET_OBJECTS:hprof-gen-layers>,:>)
   if(TARGET hprof-agent)

@@ -133,10 +133,12 @@ def test_packages_leave_nothing_behind(installed: Root) -> None:
 
 def test_static_binaries_need_nothing(tmp_path: Path) -> None:
     """In a root with no other file. hprof-gen uses its copies of zlib and libcrypto: the dump is compressed and has a digest."""
-    for tool in ("hprof-validate", "hprof-diff", "hprof-gen"):
+    for tool in ("hprof-validate", "hprof-diff", "hprof-reduce", "hprof-gen"):
         shutil.copy(the(f"{tool}-*"), tmp_path / tool)
     run("chroot", tmp_path, "/hprof-gen", "--objects=1e4", "--gz=1", "--output=/dump.hprof", "--manifest=/dump.json")
     report = json.loads(run("chroot", tmp_path, "/hprof-validate", "--profile=strict", "--format=json", "/dump.hprof"))
+    run("chroot", tmp_path, "/hprof-reduce", "/dump.hprof", "--output=/small.hprof", "--", "/hprof-validate")
+    assert 0 < (tmp_path / "small.hprof").stat().st_size < 100
     truth = json.loads((tmp_path / "dump.json").read_text())
     assert report["files"][0]["valid"]
     run("chroot", tmp_path, "/hprof-diff", "--quiet", "/dump.hprof", "/dump.hprof")

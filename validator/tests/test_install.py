@@ -55,6 +55,7 @@ FILES = {
     "bin/hprof-ascii",
     "bin/hprof-diff",
     "bin/hprof-gen",
+    "bin/hprof-reduce",
     "bin/hprof-validate",
     "cmake/hprof/hprofConfig.cmake",
     "cmake/hprof/hprofConfigVersion.cmake",
@@ -64,7 +65,7 @@ FILES = {
     "pkgconfig/hprof.pc",
     *(
         f"share/{name}"
-        for tool in ("hprof-diff", "hprof-gen", "hprof-validate")
+        for tool in ("hprof-diff", "hprof-gen", "hprof-reduce", "hprof-validate")
         for name in (
             f"bash-completion/completions/{tool}",
             f"fish/vendor_completions.d/{tool}.fish",

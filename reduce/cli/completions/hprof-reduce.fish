@@ -1,0 +1,10 @@
+# Derived from the tables of options by ci/derive.
+complete -c hprof-reduce -s o -l output -r -F -d 'Write the smallest dump so far to FILE'
+complete -c hprof-reduce -l match -x -d 'TEXT must appear in what COMMAND prints, on standard output or standard error, besides the same exit status or signal'
+complete -c hprof-reduce -l timeout -x -d 'End COMMAND, and all that it has started, after SECONDS'
+complete -c hprof-reduce -l keep-valid -d 'Try only dumps that hprof-validate finds valid, with the profile that it chooses for each'
+complete -c hprof-reduce -l runs -x -d 'Stop after N runs of COMMAND, those of earlier calls included'
+complete -c hprof-reduce -s j -l jobs -x -d 'Run COMMAND on N dumps at once; 1 by default'
+complete -c hprof-reduce -s q -l quiet -d 'Print nothing but errors'
+complete -c hprof-reduce -s V -l version -d 'Print the version'
+complete -c hprof-reduce -s h -l help -d 'Print the options'

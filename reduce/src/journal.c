@@ -1,0 +1,83 @@
+/* See journal.h. */
+#include "journal.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define HEAD "hprof-reduce 1 %" PRIx64 " %d %d %d\n"
+
+bool journal_read(struct journal *journal, struct failed *failed)
+{
+    FILE *file = fopen(journal->path, "r");
+    struct outcome wanted;
+    uint64_t fingerprint, hash;
+    char line[160];
+    int ending, matched;
+
+    if (file == NULL)
+        return true;
+    if (fgets(line, sizeof line, file) != NULL && strchr(line, '\n') != NULL) {
+        if (sscanf(line, HEAD, &fingerprint, &ending, &wanted.value, &matched) != 4 || fingerprint != journal->fingerprint) {
+            fclose(file);
+            return false;
+        }
+        wanted.ending = (enum ending)ending;
+        wanted.matched = matched != 0;
+        journal->wanted = wanted;
+        journal->is_found = true;
+    }
+    while (fgets(line, sizeof line, file) != NULL && strchr(line, '\n') != NULL) {
+        unsigned links, stage;
+        uint64_t chunk, runs, written;
+
+        if (sscanf(line, "f %" SCNx64, &hash) == 1) {
+            failed_add(failed, hash);
+            journal->runs++;
+        } else if (sscanf(line, "at %u %u %" SCNu64 " %" SCNu64 " %" SCNu64, &links, &stage, &chunk, &runs, &written) == 5) {
+            journal->links = links;
+            journal->stage = stage;
+            journal->chunk = chunk;
+            journal->runs = runs;
+            journal->written = written;
+        }
+    }
+    fclose(file);
+    return true;
+}
+
+bool journal_open(struct journal *journal, const struct outcome *wanted)
+{
+    journal->file = fopen(journal->path, journal->is_found ? "a" : "w");
+    if (journal->file == NULL)
+        return false;
+    /* An incomplete last line, if there is one, becomes a line of its own, which means nothing. */
+    if (journal->is_found)
+        fputc('\n', journal->file);
+    else
+        fprintf(journal->file, HEAD, journal->fingerprint, (int)wanted->ending, wanted->value, (int)wanted->matched);
+    return fflush(journal->file) == 0;
+}
+
+void journal_at(struct journal *journal, unsigned links, unsigned stage, uint64_t chunk, uint64_t runs, uint64_t written)
+{
+    fprintf(journal->file, "at %u %u %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", links, stage, chunk, runs, written);
+    fflush(journal->file);
+}
+
+void journal_failed(struct journal *journal, uint64_t hash)
+{
+    fprintf(journal->file, "f %" PRIx64 "\n", hash);
+    fflush(journal->file);
+}
+
+void journal_close(struct journal *journal, bool is_done)
+{
+    if (journal->file != NULL)
+        fclose(journal->file);
+    if (is_done)
+        unlink(journal->path);
+    free(journal->path);
+    *journal = (struct journal){0};
+}

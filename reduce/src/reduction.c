@@ -1,0 +1,311 @@
+/* See reduction.h. */
+#define _GNU_SOURCE
+#include "reduction.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <hprof/hprof.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store.h"
+
+/* A candidate that is tried: `live[from]` to `live[to - 1]` are the edits that it has more than the smallest dump. */
+struct trial {
+    size_t from, to;
+    struct candidate candidate;
+    char *path;
+    struct run run;
+    bool is_busy;
+};
+
+/* One pass over the edits that are left. */
+struct pass {
+    struct reduction *r;
+    struct plan *plan;
+    bool *made;     /* by edit */
+    uint32_t *live; /* edits that are not made, in their order */
+    size_t live_count;
+    size_t next; /* the end of the next candidate's edits */
+    struct trial trials[MOST_JOBS];
+    struct trial *order[MOST_JOBS]; /* those that are busy, the first first */
+    size_t busy;
+    bool has_found;
+    enum reduction_end end; /* REDUCTION_MINIMAL while it goes on */
+};
+
+static enum reduction_end fail(struct reduction *r, const char *what, const char *reason)
+{
+    snprintf(r->failure, sizeof r->failure, "%.120s: %.120s", what, reason);
+    return REDUCTION_FAILED;
+}
+
+bool is_valid_dump(const char *path)
+{
+    struct hprof_options options;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool is_valid;
+
+    hprof_options_init(&options);
+    options.profile = hprof_profile_find("auto");
+    is_valid = fd >= 0 && hprof_validate_fd(fd, &options, NULL) == HPROF_VALID;
+    if (fd >= 0)
+        close(fd);
+    return is_valid;
+}
+
+char *reduction_candidate(const struct reduction *r, unsigned job)
+{
+    size_t size = strlen(r->out) + 32;
+    char *path = store_zeroed(size, 1);
+
+    snprintf(path, size, "%s.%u.hprof", r->out, job + 1);
+    return path;
+}
+
+static bool start(struct reduction *r, struct run *run, const char *path)
+{
+    r->runs++;
+    if (!run_start(run, &r->command, path))
+        return fail(r, r->command.words[0], strerror(errno)) != REDUCTION_FAILED;
+    if (run->outcome.ending == ENDED_NOT_STARTED)
+        return fail(r, r->command.words[0], strerror(run->outcome.value)) != REDUCTION_FAILED;
+    return true;
+}
+
+bool reduction_try(struct reduction *r, const char *path, struct outcome *outcome)
+{
+    struct run run, *const runs[] = {&run};
+
+    if (!start(r, &run, path))
+        return false;
+    while (!run.is_over && !*r->interrupted)
+        runs_wait(runs, 1, &r->command);
+    run_stop(&run);
+    *outcome = run.outcome;
+    return true;
+}
+
+/* ---- One pass ---- */
+
+static bool is_failed(void *context, uint64_t hash)
+{
+    const struct reduction *r = context;
+
+    return failed_has(&r->failed, hash);
+}
+
+static void note_failed(struct pass *pass, uint64_t hash)
+{
+    failed_add(&pass->r->failed, hash);
+    journal_failed(&pass->r->journal, hash);
+}
+
+static void stop_trials(struct pass *pass)
+{
+    for (size_t i = 0; i < pass->busy; i++) {
+        run_stop(&pass->order[i]->run);
+        unlink(pass->order[i]->path);
+        pass->order[i]->is_busy = false;
+    }
+    pass->busy = 0;
+}
+
+static bool may_run(struct pass *pass)
+{
+    if (*pass->r->interrupted)
+        pass->end = REDUCTION_INTERRUPTED;
+    else if (pass->r->most_runs != 0 && pass->r->runs >= pass->r->most_runs)
+        pass->end = REDUCTION_STOPPED;
+    return pass->end == REDUCTION_MINIMAL;
+}
+
+/* Writes the next candidate, and starts the command if the candidate is worth a run. */
+static void begin_trial(struct pass *pass, size_t chunk)
+{
+    struct reduction *r = pass->r;
+    struct trial *trial = pass->trials;
+    bool is_written;
+
+    while (trial->is_busy)
+        trial++;
+    trial->to = pass->next;
+    trial->from = pass->next > chunk ? pass->next - chunk : 0;
+    pass->next = trial->from;
+    for (size_t i = trial->from; i < trial->to; i++)
+        pass->made[pass->live[i]] = true;
+    is_written = candidate_write(pass->plan, pass->made, trial->path, is_failed, r, &trial->candidate);
+    for (size_t i = trial->from; i < trial->to; i++)
+        pass->made[pass->live[i]] = false;
+    if (!is_written) {
+        pass->end = fail(r, trial->path, strerror(errno));
+        unlink(trial->path);
+        return;
+    }
+    if (trial->candidate.is_known) {
+        unlink(trial->path);
+        return;
+    }
+    r->written += trial->candidate.size;
+    if (r->keep_valid && !is_valid_dump(trial->path)) {
+        failed_add(&r->failed, trial->candidate.hash);
+        unlink(trial->path);
+        return;
+    }
+    if (!start(r, &trial->run, trial->path)) {
+        pass->end = REDUCTION_FAILED;
+        unlink(trial->path);
+        return;
+    }
+    trial->is_busy = true;
+    pass->order[pass->busy++] = trial;
+}
+
+/* The candidate becomes the smallest dump. Those that were tried meanwhile have parts that it has not. */
+static void take(struct pass *pass, struct trial *trial)
+{
+    size_t taken = trial->to - trial->from;
+
+    if (rename(trial->path, pass->r->out) != 0) {
+        pass->end = fail(pass->r, pass->r->out, strerror(errno));
+        return;
+    }
+    failed_add(&pass->r->failed, trial->candidate.hash); /* an edit that changes nothing is no progress */
+    pass->r->size = trial->candidate.size;
+    pass->has_found = true;
+    for (size_t i = trial->from; i < trial->to; i++)
+        pass->made[pass->live[i]] = true;
+    memmove(pass->live + trial->from, pass->live + trial->to, (pass->live_count - trial->to) * sizeof *pass->live);
+    pass->live_count -= taken;
+    pass->next = trial->from;
+    trial->is_busy = false;
+    memmove(pass->order, pass->order + 1, --pass->busy * sizeof *pass->order);
+    stop_trials(pass);
+}
+
+/* Ends trials in their order, so that the result does not depend on how many run at once. */
+static void end_trials(struct pass *pass)
+{
+    while (pass->busy != 0 && pass->order[0]->run.is_over && pass->end == REDUCTION_MINIMAL) {
+        struct trial *trial = pass->order[0];
+
+        if (same_outcome(&trial->run.outcome, &pass->r->wanted)) {
+            take(pass, trial);
+            continue;
+        }
+        note_failed(pass, trial->candidate.hash);
+        unlink(trial->path);
+        trial->is_busy = false;
+        memmove(pass->order, pass->order + 1, --pass->busy * sizeof *pass->order);
+    }
+}
+
+static void try_chunks(struct pass *pass, size_t chunk)
+{
+    struct run *runs[MOST_JOBS];
+
+    pass->next = pass->live_count;
+    while (pass->end == REDUCTION_MINIMAL && (pass->next != 0 || pass->busy != 0)) {
+        if (*pass->r->interrupted) {
+            pass->end = REDUCTION_INTERRUPTED;
+            break;
+        }
+        if (pass->next != 0 && pass->busy < pass->r->jobs) {
+            if (pass->busy == 0 ? may_run(pass) : pass->r->most_runs == 0 || pass->r->runs < pass->r->most_runs) {
+                begin_trial(pass, chunk);
+                continue;
+            }
+            if (pass->busy == 0)
+                break;
+        }
+        for (size_t i = 0; i < pass->busy; i++)
+            runs[i] = &pass->order[i]->run;
+        runs_wait(runs, pass->busy, &pass->r->command);
+        end_trials(pass);
+    }
+    stop_trials(pass);
+}
+
+/* ---- One stage ---- */
+
+static size_t half(size_t chunk)
+{
+    return chunk / 2 + chunk % 2;
+}
+
+static enum reduction_end run_stage(struct reduction *r, enum stage stage, enum links links, int base, size_t chunk,
+                                    bool *has_found)
+{
+    struct pass pass = {.r = r, .end = REDUCTION_MINIMAL};
+    struct plan plan;
+
+    if (!plan_make(&plan, stage, links, base, r->failure)) {
+        plan_free(&plan);
+        return REDUCTION_FAILED;
+    }
+    pass.plan = &plan;
+    pass.made = store_zeroed(plan.edits, sizeof *pass.made);
+    pass.live = store_zeroed(plan.edits, sizeof *pass.live);
+    pass.live_count = plan.edits;
+    for (uint32_t i = 0; i < plan.edits; i++)
+        pass.live[i] = i;
+    for (unsigned i = 0; i < r->jobs; i++)
+        pass.trials[i].path = reduction_candidate(r, i);
+    for (chunk = chunk != 0 && chunk < plan.edits ? chunk : plan.edits; chunk != 0 && pass.end == REDUCTION_MINIMAL;
+         chunk = chunk > 1 ? half(chunk < pass.live_count ? chunk : pass.live_count) : 0) {
+        journal_at(&r->journal, links, stage, chunk, r->runs, r->written);
+        try_chunks(&pass, chunk);
+        if (pass.live_count == 0)
+            break;
+    }
+    *has_found = pass.has_found;
+    for (unsigned i = 0; i < r->jobs; i++)
+        free(pass.trials[i].path);
+    free(pass.made);
+    free(pass.live);
+    plan_free(&plan);
+    return pass.end;
+}
+
+/* ---- All stages ---- */
+
+enum reduction_end reduction_run(struct reduction *r, const char *base)
+{
+    unsigned stage = r->journal.is_found ? r->journal.stage : 0, links = r->journal.is_found ? r->journal.links : LINKS_CUT;
+    size_t chunk = r->journal.is_found ? (size_t)r->journal.chunk : 0;
+    enum reduction_end end = REDUCTION_MINIMAL;
+    unsigned quiet = 0; /* stages since the last that has found anything */
+    uint64_t hash;
+    int first = open(base, O_RDONLY | O_CLOEXEC);
+
+    if (first < 0 || !candidate_hash(first, r->size, &hash))
+        end = fail(r, base, strerror(errno));
+    else
+        failed_add(&r->failed, hash);
+    if (first >= 0)
+        close(first);
+    while (quiet < 2 * STAGE_COUNT && end == REDUCTION_MINIMAL) {
+        uint64_t runs = r->runs, size = r->size;
+        bool has_found = false;
+        int fd = open(base, O_RDONLY | O_CLOEXEC);
+
+        if (fd < 0)
+            return fail(r, base, strerror(errno));
+        end = run_stage(r, (enum stage)stage, (enum links)links, fd, chunk, &has_found);
+        close(fd);
+        if (has_found)
+            base = r->out;
+        if (r->runs != runs)
+            r->on_stage(r->context, stage_names[stage], size, r->size, r->runs - runs);
+        quiet = has_found ? 0 : quiet + 1;
+        chunk = 0;
+        if (++stage == STAGE_COUNT) {
+            stage = 0;
+            links = links == LINKS_CUT ? LINKS_MENDED : LINKS_CUT;
+        }
+    }
+    return end;
+}
