@@ -109,7 +109,7 @@ def tools() -> list[Tool]:
     profiles = re.findall(r'^PROFILE\(\w+, "([\w-]+)"', read_text("validator/src/findings/profiles.def"), re.MULTILINE)
     validate = read_text("validator/cli/option_rows.h") + read_text("validator/cli/option_rows.c")
     generate = read_text("generator/cli/option_table.h") + read_text("generator/cli/option_table.c")
-    reduce = read_text("reduce/cli/option_table.h") + read_text("reduce/cli/option_table.c")
+    reduce = read_text("validator/reduce/cli/option_table.h") + read_text("validator/reduce/cli/option_table.c")
     formats = re.findall(r'\[FORMAT_\w+\] = "([\w-]+)"', read_text("validator/cli/option_values.c"))
     records = re.findall(r'\[RECORDS_\w+\] = "(\w+)"', read_text("generator/cli/option_values.c"))
     faults = re.findall(
@@ -130,7 +130,7 @@ def tools() -> list[Tool]:
             {"profile": profiles, "format": formats} | severity,
             "*.hprof*",
         ),
-        with_values("hprof-reduce", read_options(reduce, read_text("reduce/cli/hprof-reduce.1.md")), {}, "*.hprof*"),
+        with_values("hprof-reduce", read_options(reduce, read_text("validator/reduce/cli/hprof-reduce.1.md")), {}, "*.hprof*"),
         with_values(
             "hprof-gen",
             read_options(generate, read_text("generator/cli/hprof-gen.1.md")),
@@ -256,7 +256,7 @@ def completions() -> dict[Path, str]:
     folders = {
         "hprof-diff": "validator/cli/diff/completions",
         "hprof-gen": "generator/cli/completions",
-        "hprof-reduce": "reduce/cli/completions",
+        "hprof-reduce": "validator/reduce/cli/completions",
         "hprof-validate": "validator/cli/completions",
     }
     return {

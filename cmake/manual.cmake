@@ -33,7 +33,7 @@ endfunction()
 
 add_manual(hprof-validate validator/cli)
 add_manual(hprof-diff validator/cli/diff)
-add_manual(hprof-reduce reduce/cli)
+add_manual(hprof-reduce validator/reduce/cli)
 if(HPROF_GENERATOR)
   add_manual(hprof-gen generator/cli)
 endif()

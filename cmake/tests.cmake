@@ -53,7 +53,7 @@ endif()
 if(CMAKE_C_FLAGS MATCHES "-fsanitize|--coverage")
   list(APPEND test_environment HPROF_SLOW=1) # what takes long is tried in part
 endif()
-set(pytest_folders validator/tests generator/python/tests corpus/tests reduce/tests)
+set(pytest_folders validator/tests generator/python/tests corpus/tests validator/reduce/tests)
 if(HPROF_GENERATOR)
   list(APPEND test_environment HPROF_GEN=$<TARGET_FILE:hprof-gen> HPROF_LAYERS=$<JOIN:$<TARGET_OBJECTS:hprof-gen-layers>,:>)
   if(TARGET hprof-agent)
