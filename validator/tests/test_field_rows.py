@@ -165,7 +165,10 @@ def test_the_serviceability_agent_leaves_out_what_virtual_threads_hold(tmp_path:
     (tmp_path / "Parked.java").write_text(PROGRAM)
     subprocess.run([f"{JDK}/bin/javac", "Parked.java"], cwd=tmp_path, check=True)
     vm = subprocess.Popen(
-        [f"{JDK}/bin/java", "-Xmx200m", "-XX:+UseSerialGC", "Parked"], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        [f"{JDK}/bin/java", "-Xmx200m", "-XX:+UseSerialGC", "Parked"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
     )
     try:
         assert vm.stdout is not None
