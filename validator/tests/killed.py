@@ -3,11 +3,15 @@
 A VM that dumps with several threads writes FILE, FILE.p0, FILE.p1, ..., and then appends the parts to FILE one after the other.
 The reader here is independent of the validator.
 
-    killed.py [--times N] [--seed N] [--root ROOT] [--folder FOLDER] JDK...     prints what each kill left
+    killed.py [--times N] [--seed N] [--root ROOT] [--oom] [--visualvm JAR] JDK...     prints what each kill left
+
+With --oom the OOM killer of a cgroup kills the VM, as in a container that is too small. Before JDK 22, one thread writes one file.
+With --visualvm the heap library of VisualVM opens each repaired dump whose classes had all reached the disk.
 """
 
 import argparse
 import contextlib
+import json
 import os
 import random
 import re
@@ -24,10 +28,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from losses import CLASS, HEADER, HEAP_DUMP, RECORD_HEADER, SEGMENT, Shapes
+from losses import CLASS, HEADER, HEAP_DUMP, INSTANCE, OBJECTS, RECORD_HEADER, SEGMENT, Shapes
 from tool import TOOL
 
 UTF8, LOAD_CLASS, END = 1, 2, 0x2C
+PARALLEL_SINCE = 22  # the JDK from which on several threads dump
 STAND_IN = re.compile(rb"\[*L?unknown([/.]Class(_0x[0-9a-f]+)?;?)?|unknown(_0x[0-9a-f]+|\d+)|\[[ZCFDBSIJ]|java/lang/Object|\(\)V")
 
 PROGRAM = """
@@ -175,6 +180,70 @@ class Machine:
     def inside(self, path: Path) -> str:
         return "/" + str(path.relative_to(self.root)) if self.root else str(path)
 
+    def release(self) -> int:
+        home = f"{self.root}{os.path.realpath(f'{self.root}{self.home}').removeprefix(self.root)}"
+        found = re.search(r'JAVA_VERSION="(\d+)', Path(home, "release").read_text())
+        assert found is not None
+        return int(found[1])
+
+
+class Group:
+    """A cgroup whose OOM killer kills a VM, as soon as another process in it takes memory."""
+
+    def __init__(self) -> None:
+        self.path = next(path for path in self.possible() if self.make(path))
+
+    @staticmethod
+    def possible() -> list[Path]:
+        return [Path(base) / f"hprof-{os.getpid()}" for base in ("/sys/fs/cgroup/memory", "/sys/fs/cgroup")]
+
+    @staticmethod
+    def make(path: Path) -> bool:
+        """Whether cgroups can be made there that limit memory."""
+        try:
+            path.mkdir()
+        except OSError:
+            return False
+        if any((path / name).exists() for name in ("memory.max", "memory.limit_in_bytes")):
+            return True
+        path.rmdir()
+        return False
+
+    @staticmethod
+    def can_be_made() -> bool:
+        for path in Group.possible():
+            if Group.make(path):
+                path.rmdir()
+                return True
+        return False
+
+    def file(self, *names: str) -> Path:
+        """By its name in either version of cgroups."""
+        return next(self.path / name for name in names if (self.path / name).exists())
+
+    def kills(self) -> int:
+        found = re.search(r"^oom_kill (\d+)", self.file("memory.events", "memory.oom_control").read_text(), re.MULTILINE)
+        return int(found[1]) if found else 0
+
+    def add(self, vm: "subprocess.Popen[bytes]") -> "subprocess.Popen[bytes]":
+        """The VM, which may take a little more memory than it has, and is the first to be killed. Returns the other process."""
+        hog = "import sys; sys.stdin.readline(); held = [bytearray(b'1') * (1 << 20) for _ in range(4096)]"
+        other = subprocess.Popen([sys.executable, "-c", hog], stdin=subprocess.PIPE)
+        (self.path / "cgroup.procs").write_text(str(other.pid))
+        (self.path / "cgroup.procs").write_text(str(vm.pid))
+        Path(f"/proc/{vm.pid}/oom_score_adj").write_text("1000")
+        resident = int(Path(f"/proc/{vm.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        self.file("memory.max", "memory.limit_in_bytes").write_text(str(resident + (64 << 20)))
+        return other
+
+    def end(self) -> None:
+        for _ in range(100):
+            with contextlib.suppress(OSError):
+                self.path.rmdir()
+                return
+            time.sleep(0.05)
+        self.path.rmdir()
+
 
 def start(machine: Machine, objects: int, threads: int) -> "subprocess.Popen[bytes]":
     options = [f"-XX:ParallelGCThreads={threads}", "-XX:+UseParallelGC", "-Xmx600m"]
@@ -195,12 +264,29 @@ def written(dump: Path, most: dict[Path, int]) -> int:
     return sum(most.values())
 
 
-def dump_and_kill(machine: Machine, objects: int, threads: int, gz: bool, share: float | None, total: int) -> tuple[Path, int]:
+def run_out_of_memory(group: Group, vm: "subprocess.Popen[bytes]", other: "subprocess.Popen[bytes]") -> None:
+    """Returns when the VM is gone. Until then it does not go on, so that the moment is the one that was drawn."""
+    before = group.kills()
+    vm.send_signal(signal.SIGSTOP)
+    assert other.stdin is not None
+    with contextlib.suppress(BrokenPipeError):
+        other.stdin.write(b"\n")
+        other.stdin.close()
+    vm.wait(300)
+    if group.kills() == before:
+        raise RuntimeError("the OOM killer did not kill the VM")
+
+
+def dump_and_kill(
+    machine: Machine, objects: int, threads: int, gz: bool, share: float | None, total: int, oom: bool = False
+) -> tuple[Path, int]:
     """Kills the VM once it has written this share; or lets it end. The dump, and how much was written."""
     dump, vm, most = machine.folder / "heap.hprof", start(machine, objects, threads), dict[Path, int]()
+    group = Group() if oom else None
+    other = group.add(vm) if group else None
     for old in machine.folder.glob("heap.hprof*"):
         old.unlink()
-    more = [f"-parallel={threads}"] + (["-gz=1"] if gz else [])
+    more = ([f"-parallel={threads}"] if machine.release() >= PARALLEL_SINCE else []) + (["-gz=1"] if gz else [])
     command = machine.command("jcmd", str(vm.pid), "GC.heap_dump", *more, machine.inside(dump))
     jcmd = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + 300
@@ -210,13 +296,19 @@ def dump_and_kill(machine: Machine, objects: int, threads: int, gz: bool, share:
         if share is None:
             written(dump, most)
         time.sleep(0.0005)
+    if group and other and share is not None and jcmd.poll() is None:
+        run_out_of_memory(group, vm, other)
     vm.send_signal(signal.SIGKILL)
     vm.wait()
     jcmd.wait()
+    if group and other:
+        other.kill()
+        other.wait()
+        group.end()
     return dump, written(dump, most)
 
 
-def kills(machine: Machine, times: int, dice: random.Random, objects: int) -> Iterator[tuple[str, Path]]:
+def kills(machine: Machine, times: int, dice: random.Random, objects: int, oom: bool = False) -> Iterator[tuple[str, Path]]:
     """What each kill left."""
     (machine.folder / "Fill.java").write_text(PROGRAM)
     subprocess.run(machine.command("javac", machine.inside(machine.folder / "Fill.java")), check=True)
@@ -226,13 +318,54 @@ def kills(machine: Machine, times: int, dice: random.Random, objects: int) -> It
         if how not in totals:
             totals[how] = dump_and_kill(machine, objects, *how, None, 0)[1]
         share = dice.random()
-        dump, _ = dump_and_kill(machine, objects, *how, share, totals[how])
-        yield f"{how[0]} threads, {'gzip' if how[1] else 'plain'}, killed at {share:.0%}", dump
+        dump, _ = dump_and_kill(machine, objects, *how, share, totals[how], oom)
+        yield f"{how[0]} threads, {'gzip' if how[1] else 'plain'}, {'out of memory' if oom else 'killed'} at {share:.0%}", dump
 
 
 def parts_of(dump: Path) -> list[Path]:
     found = [path for path in dump.parent.glob(dump.name + ".p*") if path.name.rpartition(".p")[2].isdigit()]
     return sorted(found, key=lambda path: int(path.name.rpartition(".p")[2]))
+
+
+def is_whole(files: list[bytes]) -> bool:
+    """Whether the dump has its end, so that nothing is missing."""
+    return files[0][-RECORD_HEADER:-8] == bytes([END]) and files[0].endswith(bytes(4))
+
+
+def has_all_classes(files: list[bytes]) -> bool:
+    """Whether each object is of a class whose LOAD_CLASS, name and CLASS_DUMP were written, and its superclasses too."""
+    id_size = int.from_bytes(files[0][HEADER - 12 : HEADER - 8], "big")
+    content = expected(files)
+    loaded = {one[5 : 5 + id_size]: one[9 + id_size : 9 + 2 * id_size] for one in content.records if one[0] == LOAD_CLASS}
+    strings = {one[1 : 1 + id_size] for one in content.records if one[0] == UTF8}
+    dumped = {one[1 : 1 + id_size] for one in content.objects.values() if one[0] == CLASS}
+    used = {one[5 + id_size : 5 + 2 * id_size] for one in content.objects.values() if one[0] == INSTANCE}
+    used |= {one[9 + id_size : 9 + 2 * id_size] for one in content.objects.values() if one[0] == OBJECTS}
+    supers = {one[5 + id_size : 5 + 2 * id_size] for one in content.objects.values() if one[0] == CLASS} - {bytes(id_size)}
+    return bool(used) and used | supers <= dumped and dumped <= set(loaded) and set(loaded.values()) <= strings
+
+
+def opens_in_visualvm(jar: str, copy: Path, folder: Path) -> str:
+    """Why not; else nothing."""
+    source = Path(__file__).resolve().parents[2] / "generator/tests/readers/VisualVm.java"
+    subprocess.run(["javac", "-cp", jar, "-d", folder, source], check=True)
+    done = subprocess.run(
+        ["java", "-Xmx2g", "-cp", f"{jar}:{folder}", "VisualVm", copy], capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        return "VisualVM refuses the copy: " + (done.stderr.strip().splitlines() or ["no reason"])[0]
+    return "" if sum(int(line.split(" ", 1)[0]) for line in done.stdout.splitlines()) else "VisualVM finds no instance"
+
+
+def check_verdict(dump: Path, files: list[bytes]) -> list[str]:
+    """A dump that lacks something is not complete, and the exit status says so."""
+    done = subprocess.run([TOOL, "--format", "json", dump], capture_output=True, text=True, check=False, timeout=600)
+    found = json.loads(done.stdout)["files"][0]
+    if is_whole(files) and len(files) == 1:
+        return []
+    if done.returncode != 1 or found["complete"]:
+        return [f"the check says: status {done.returncode}, complete: {found['complete']}"]
+    return []
 
 
 def check_kill(dump: Path) -> tuple[list[str], str]:
@@ -248,7 +381,7 @@ def check_kill(dump: Path) -> tuple[list[str], str]:
         return ([] if done.returncode == 1 and not copy.exists() else [f"status {done.returncode}"]), f"no header: {sizes}"
     if done.returncode:
         return [f"status {done.returncode}: {done.stderr}"], sizes
-    wrong = differences(files, copy.read_bytes())
+    wrong = differences(files, copy.read_bytes()) + check_verdict(dump, files)
     check = subprocess.run([TOOL, "--allow-incomplete", copy], capture_output=True, text=True, check=False, timeout=600)
     if check.returncode:
         wrong.append(check.stdout)
@@ -263,19 +396,28 @@ def main() -> int:
     parser.add_argument("--objects", type=int, default=200_000)
     parser.add_argument("--root", default="", help="a root that has the JDK and /proc")
     parser.add_argument("--keep", type=Path, help="a folder for the repaired dumps")
+    parser.add_argument("--oom", action="store_true", help="the OOM killer of a cgroup kills")
+    parser.add_argument("--visualvm", default="", metavar="JAR", help="opens repaired dumps with this library")
     parser.add_argument("jdk", nargs="+", help="its home, in the root")
     given = parser.parse_args()
     print(f"seed {given.seed}")
+    if given.oom and not Group.can_be_made():
+        print("skipped: no cgroup that limits memory can be made here")
+        return 0
     failed = 0
     for home in given.jdk:
         with tempfile.TemporaryDirectory(dir=f"{given.root}/tmp" if given.root else None) as folder:
             machine = Machine(home, given.root, Path(folder))
             dice = random.Random(f"{given.seed} {home}")
-            for i, (how, dump) in enumerate(kills(machine, given.times, dice, given.objects)):
+            for i, (how, dump) in enumerate(kills(machine, given.times, dice, given.objects, given.oom)):
                 wrong, found = check_kill(dump)
+                copy = dump.with_name("copy.hprof")
+                if given.visualvm and copy.exists() and has_all_classes([read_file(path) for path in [dump, *parts_of(dump)]]):
+                    refused = opens_in_visualvm(given.visualvm, copy, Path(folder))
+                    wrong += [refused] if refused else []
+                    found += "" if refused else "; opens in VisualVM"
                 failed += bool(wrong)
                 print(f"{home}: {how}: {found}{''.join(f'{chr(10)}    {one}' for one in wrong)}", flush=True)
-                copy = dump.with_name("copy.hprof")
                 if given.keep and copy.exists():
                     shutil.copy(copy, given.keep / f"{Path(home).name}-{os.getpid()}-{i}.hprof")
     return 1 if failed else 0

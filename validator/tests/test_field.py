@@ -219,10 +219,12 @@ KINDS = {
 
 @pytest.mark.parametrize("start", KINDS)
 def test_what_is_no_dump_is_named(start: bytes, tmp_path: Path) -> None:
-    for found in (check(start, tmp_path), check_pipe(start)):
-        (one,) = found["findings"]
-        assert one["rule"] == "HDR-001"
-        assert one["found"].startswith(KINDS[start])
+    for data in (start, start + bytes(8192)):
+        for found in (check(data, tmp_path), check_pipe(data)):
+            (one,) = found["findings"]
+            assert one["rule"] == "HDR-001"
+            assert one["found"].startswith(KINDS[start])
+            assert found["hint"] is None  # such as that it was transferred as text
 
 
 @pytest.mark.parametrize(

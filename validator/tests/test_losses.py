@@ -8,6 +8,7 @@ import pytest
 from losses import (
     HEADER,
     HEAP_DUMP,
+    INSTANCE,
     MANY_BYTES,
     ONE_FAULT,
     PRIMITIVES,
@@ -42,6 +43,24 @@ def test_what_the_damage_did_not_touch_is_kept(original: Original, tmp_path: Pat
         assert loss.status == 0, f"seed {seed}, draw {i}, {kind.__name__}: {damages}"
         shares.append(loss.beyond_bytes / len(original.data))
     assert sum(shares) / len(shares) <= 0.005, f"seed {seed}: {shares}"
+
+
+def test_a_length_that_leads_to_another_subrecord_is_not_believed(original: Original, tmp_path: Path) -> None:
+    """Plain reading would go on there; in the agent's dump the class follows only later. A length up to 1,024 is believed then."""
+    seed = random.SystemRandom().randrange(1 << 32)
+    dice = random.Random(seed)
+    i, data = original.id_size, original.data
+    ends = {s.end: n for n, s in enumerate(original.heap)}
+    for _ in range(4):
+        one = dice.choice([s for s in original.heap if data[s.at] == INSTANCE])
+        until, n = one.end, ends[one.end]
+        while n + 1 < len(original.heap) and original.heap[n + 1].at == until and until < one.end + dice.randrange(1100, 1 << 16):
+            n, until = n + 1, original.heap[n + 1].end
+        if until <= one.end + 1100:
+            continue
+        length = struct.pack(">I", until - one.at - 2 * i - 9)
+        loss = repair(original, [Damage(one.at + 2 * i + 5, one.at + 2 * i + 9, length, "length")], tmp_path)
+        assert (loss.status, loss.beyond, loss.new) == (0, 0, 0), f"seed {seed}: {loss}"
 
 
 def with_array(original: Original, content: bytes, at: int) -> tuple[bytes, int]:

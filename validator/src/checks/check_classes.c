@@ -48,6 +48,7 @@ void check_load_class(struct checker *ck, const struct LOAD_CLASS *r, uint64_t a
     struct recent_page near = {.page = NO_PAGE};
     bool new_serial = !id_set_define(&ck->file->class_serials, &near, id_to_key(r->class_serial, sizeof(uint32_t)));
 
+    ck->file->classes.has_other_serials |= r->class_serial != r->class_id;
     if (r->class_serial == 0) {
         report(ck, RULE_CLS_002, at, "a serial above 0", "0");
     } else if (!new_serial) {

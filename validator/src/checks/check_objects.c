@@ -264,6 +264,12 @@ uint64_t size_by_class(struct checker *ck, const uint8_t *p)
     return l && l->state == LAYOUT_VALID && l->total != r.bytes ? head + l->total : 0;
 }
 
+bool knows_class_of(struct checker *ck, const uint8_t *p)
+{
+    return known_layout(ck, get_id(p + 1 + OFFSET_OF(INSTANCE_DUMP, class_id, ck->file->id_size), ck->file->id_size)) !=
+           LAYOUT_NONE;
+}
+
 void check_wrong_instance(struct checker *ck)
 {
     size_t head = 1 + SIZE_OF(INSTANCE_DUMP, ck->file->id_size);

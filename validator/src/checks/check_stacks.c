@@ -151,6 +151,8 @@ static void report_trace_use(void *context, uint64_t serial, const uint64_t firs
     if (keymap_get(&ck->file->traces, serial, NULL))
         return;
     offset = uses_first(first, TRACE_OF_SITE, TRACE_OF_PRIMITIVE_ARRAY, &role);
+    if (offset != NEVER_USED && role >= TRACE_OF_CLASS && !ck->file->classes.has_other_serials)
+        shape = SHAPE_SERIALS_ARE_IDS;
     if (offset == NEVER_USED) {
         shape = SHAPE_LOAD_OR_START;
         offset = uses_first(first, TRACE_OF_LOAD, TRACE_OF_START, &role);

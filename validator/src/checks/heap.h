@@ -134,6 +134,8 @@ bool check_object_array(struct checker *ck);
 bool check_primitive_array(struct checker *ck);
 /* The size, with the tag, that its class gives the instance at p; 0 if the class is unknown or the instance has that size. */
 uint64_t size_by_class(struct checker *ck, const uint8_t *p);
+/* Whether the class of the instance at p and its superclasses are known. */
+bool knows_class_of(struct checker *ck, const uint8_t *p);
 /* Checks the instance in the window, except its fields: its length is not the size of its class, and led to a failure. */
 void check_wrong_instance(struct checker *ck);
 /* Reports the preceding instance if it was of wrong length, since what follows is well framed. */

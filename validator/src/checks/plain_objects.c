@@ -207,11 +207,13 @@ HOT bool waits(const struct segment *s, const struct hot_class *class, uint64_t 
 }
 
 /* An instance that waits for its class continues the present run of them, or begins one. */
-HOT bool check_waiting_instance(struct segment *s, struct tally *t, const uint8_t *p, uint64_t offset, const struct form form)
+HOT bool check_waiting_instance(struct segment *s, struct tally *t, const uint8_t *p, uint32_t bytes, uint64_t offset,
+                                const struct form form)
 {
     uint64_t number = s->instances_before + t->counts.instances;
 
-    if (!trace_is_plain(s, p, KIND_INSTANCE, offset, form) || (number != s->waiting.next && !s->meet->waiting(s, offset)) ||
+    if (bytes > WAITING_MOST || !trace_is_plain(s, p, KIND_INSTANCE, offset, form) ||
+        (number != s->waiting.next && !s->meet->waiting(s, offset)) ||
         !define(s, &t->defined, get_id(p + 1, form.id_size), form))
         return false;
     s->waiting.instances++;
@@ -239,7 +241,7 @@ HOT size_t check_plain_instance(struct segment *s, struct tally *t, struct batch
         if (!waits(s, class, raw_id) && !s->meet->class(s, raw_id_at, bytes))
             return 0;
         if (waits(s, class, raw_id))
-            return check_waiting_instance(s, t, p, offset, form) ? head + bytes : 0;
+            return check_waiting_instance(s, t, p, bytes, offset, form) ? head + bytes : 0;
     }
     if (!trace_is_plain(s, p, KIND_INSTANCE, offset, form) ||
         !check_fields(s, &t->referenced, b, class, p + head, &references, form) ||

@@ -10,6 +10,9 @@
 /* The agent gives each object the stack trace that allocated it: a few hundred of them take turns. */
 enum { KNOWN_TRACES = USUAL_OR_SMALL(256, 2) };
 
+/* Longer instances do not wait for their class unseen: their length may be wrong. */
+enum { WAITING_MOST = 1024 };
+
 /* The sub-record that uses a stack trace. */
 enum object_kind { KIND_INSTANCE, KIND_OBJECT_ARRAY, KIND_PRIMITIVE_ARRAY };
 

@@ -69,6 +69,7 @@ struct framing {
     uint64_t skipped_before; /* what was skipped before the present record */
     uint64_t last_record;    /* the offset of the latest record; 0 for none */
     bool last_is_string;     /* it is a UTF8, whose length may be any */
+    uint64_t doubted_until;  /* the end of the last sub-record that was too long for its kind; none within it is doubted */
     uint64_t
         frontier; /* recovery went back once before a failure here: it does so only for later ones, so that time is linear */
     uint32_t times[2]; /* of the last record, and of the one before it */
@@ -222,7 +223,12 @@ bool pass_crossing_part(struct engine *e, uint64_t length);
 /* Reading failed in a heap dump record, at or after an offset: finds the way from that offset on, in the record and beyond it, and
  * sets e->resume. False if there is none, or the input cannot go back to that offset; then the input may have moved. */
 bool resume_in_record(struct engine *e, uint64_t from, uint64_t record_end);
-/* The same where no record is known to hold what follows. */
+/* Whether a chain of sub-records begins within the one here, of `size` bytes, and leads past its end. Then goes on with the chain,
+ * and sets e->resume. */
+bool resume_within(struct engine *e, uint64_t size);
+/* Whether such a chain begins at an offset within it. */
+bool goes_on_within(struct engine *e, uint64_t size, uint64_t from);
+/* Like resume_in_record() where no record is known to hold what follows. */
 bool resume_anywhere(struct engine *e, uint64_t from);
 /* The length of an empty heap dump record may never have been filled in. If its sub-records lead past the failure, goes on with
  * them: what was read as records after it does not count. */

@@ -1,4 +1,5 @@
 /* The sub-records of one heap dump record (SPEC.md 6.1). */
+#include <inttypes.h>
 #include <string.h>
 
 #include "engine/engine.h"
@@ -95,18 +96,30 @@ static bool pass_malformed(struct engine *e, enum frame why, const struct walk_i
 
 /* ---- The sub-records of one heap dump record ---- */
 
-/* The instance in the window does not have the size of its class, and plain reading fails after its declared size, but not
- * after that of its class: so the length of the instance is wrong. */
+/* Whether plain reading fails after the declared size of the instance in the window, but not after that of its class. */
+static bool leads_to_failure(struct engine *e, uint64_t declared, uint64_t by_class, uint64_t left)
+{
+    struct sight s;
+
+    if (declared > e->run.sizes.sight && declared <= left)
+        return false;
+    s = sight_beyond(e, declared <= left && declared > by_class ? declared : by_class);
+    return resume_by_class(&s, declared, by_class, left);
+}
+
+/* The instance in the window does not have the size of its class, and what follows shows that its length is wrong. */
 static bool resume_after_instance(struct engine *e, uint64_t declared, uint64_t left)
 {
     uint64_t by_class = size_by_class(&e->ck, e->in.at);
-    struct sight s;
 
-    if (!by_class || by_class > e->run.sizes.sight || (declared > e->run.sizes.sight && declared <= left))
+    if (!by_class || by_class > e->run.sizes.sight)
         return false;
-    s = sight_beyond(e, declared <= left ? (declared > by_class ? declared : by_class) : by_class);
-    if (!resume_by_class(&s, declared, by_class, left))
-        return false;
+    if (!leads_to_failure(e, declared, by_class, left)) {
+        if (declared > left || !goes_on_within(e, declared, by_class))
+            return false;
+        if (jobs_begin_again(e))
+            return true;
+    }
     if (!begin_unit(e, by_class))
         return true;
     end_sound_part(&e->run, e->in.offset);
@@ -115,6 +128,29 @@ static bool resume_after_instance(struct engine *e, uint64_t declared, uint64_t 
     input_advance(&e->in, (size_t)by_class);
     mark(e, true); /* lengths do not lead here */
     e->run.sum.subrecord_counts[SUB_INSTANCE_DUMP]++;
+    return true;
+}
+
+/* The instance here is longer than real ones are, its class is not known yet, and other sub-records begin within it: so its length
+ * is wrong. */
+static bool is_overlong_instance(struct engine *e, uint64_t size)
+{
+    size_t head = 1 + SIZE_OF(INSTANCE_DUMP, e->file.id_size);
+    uint64_t at = e->in.offset;
+    uint8_t first[HEAD_SIZE];
+
+    if (size <= head + WAITING_MOST || knows_class_of(&e->ck, e->in.at))
+        return false;
+    memcpy(first, e->in.at, head);
+    if (!resume_within(e, size))
+        return false;
+    end_sound_part(&e->run, at);
+    e->position.sub = first;
+    e->position.sub_size = head;
+    report(&e->ck, RULE_OBJ_006, at + head - sizeof(uint32_t), "fewer: other sub-records begin within them", "%" PRIu32,
+           get_u4(first + head - sizeof(uint32_t)));
+    e->position.sub = NULL;
+    lose_part(e);
     return true;
 }
 
@@ -165,6 +201,8 @@ static bool check_or_recover(struct engine *e)
     if (!begin_unit(e, item.size ? item.size : left))
         return false;
     if (item.size && item.tag == SUB_INSTANCE_DUMP && resume_after_instance(e, item.size, left))
+        return true;
+    if (frame == FRAME_RIGHT && item.tag == SUB_INSTANCE_DUMP && is_overlong_instance(e, item.size))
         return true;
     if ((item.size || frame == FRAME_TRUNCATED) && is_too_long(e, item.size ? item.size : UINT64_MAX))
         return true;

@@ -146,7 +146,9 @@ const char *choose_hint(struct engine *e)
         enum rule rule;
         const char *cause;
     } causes[] = {
-        {RULE_REC_012, "a wrapped length: the heap dump is larger than 4 GiB, too large for one HEAP_DUMP record of 1.0.1"},
+        {RULE_REC_012, e->file.version == V101
+                           ? "a wrapped length: the heap dump is larger than 4 GiB, too large for one HEAP_DUMP record of 1.0.1"
+                           : "a wrapped length: an array is larger than 4 GiB, too large for one HEAP_DUMP_SEGMENT"},
         {RULE_REC_011, "a length that was never filled in: the VM was killed, or the disk was full, while the heap was dumped"},
         {RULE_GZ_005, end_is_there(e)
                           ? "the dump inside is complete, and only the checksum at the end of the gzip file is missing"

@@ -53,18 +53,6 @@ static bool has_addresses(const struct file *file)
     return file->id_size == 8 && file->signs.first_string >= LOWEST && file->signs.first_string % 8 == 0;
 }
 
-/* GraalVM Insight counts strings, classes and objects alike, and gives each class its ID as serial. */
-static bool has_serials_for_ids(const struct file *file)
-{
-    for (size_t i = 0; i < file->classes.loaded.count; i++) {
-        const struct class *class = chunks_at(&file->classes.loaded, i);
-
-        if (classes_find(&file->classes, class->serial) != class)
-            return false;
-    }
-    return file->classes.loaded.count > 0;
-}
-
 /* HotSpot begins with the strings, the serviceability agent with the stack trace that HotSpot writes after the classes. HotSpot 5
  * began with it too, in 1.0.1, and wrote sticky classes, as the agent does from 27 on, in 1.0.2. Before the heap dump, IDs that are
  * addresses tell both from others. */
@@ -103,13 +91,14 @@ struct producer guess_producer(const struct run *run, const struct file *file)
     if (names.svm)
         return (struct producer){PROFILE_GRAALVM, "GraalVM native image"};
     if (!signs->any_time && !names.bracketed &&
-        (heap ? names.slashed : has_addresses(file) && (names.slashed || !names.dotted)))
+        (heap && file->classes.loaded.count ? names.slashed : has_addresses(file) && (names.slashed || !names.dotted)))
         return guess_hotspot_or_agent(run, file, &names);
     if (is_java && signs->trace_one_empty && signs->trace_one_thread == 1 && segment)
         return (struct producer){PROFILE_MAT, "Eclipse MAT"};
     if (is_java && file->version == V102 && file->id_size == 4 && signs->trace_zero && !signs->any_time)
         return (struct producer){PROFILE_ANDROID, "Android, converted by hprof-conv"};
-    if (is_java && file->version == V101 && file->id_size == 4 && !signs->trace_one_empty && has_serials_for_ids(file))
+    /* Insight counts strings, classes and objects alike, and gives each class its ID as serial. */
+    if (is_java && file->version == V101 && file->id_size == 4 && !signs->trace_one_empty && !file->classes.has_other_serials)
         return (struct producer){PROFILE_GRAALVM, "GraalVM Insight"};
     return (struct producer){PROFILE_STRICT, ""};
 }

@@ -291,6 +291,53 @@ bool resume_in_record(struct engine *e, uint64_t from, uint64_t record_end)
     return true;
 }
 
+/* Where, from an offset on and before another, a chain of sub-records begins within the sub-record here and leads past its end; 0 if
+ * there is none, or if this sub-record begins within one that was searched: so time is linear. *record_end becomes UINT64_MAX where
+ * it is not credible. */
+static uint64_t way_within(struct engine *e, uint64_t size, uint64_t from, uint64_t until, uint64_t *record_end)
+{
+    uint64_t here = e->in.offset;
+    struct sight s;
+    struct way way;
+
+    if (here < e->framing.doubted_until)
+        return 0;
+    e->framing.doubted_until = here + size;
+    s = look_far(e);
+    if (*record_end != UINT64_MAX && !end_is_credible(&s, *record_end - here))
+        *record_end = UINT64_MAX;
+    if (from >= s.size)
+        return 0;
+    way = find_way(&(struct search){&s, &e->file, *record_end == UINT64_MAX ? UINT64_MAX : *record_end - here,
+                                    size < s.size ? size : 0, &e->framing.times, false},
+                   from, until < s.size ? until : s.size);
+    return way.kind == WAY_SUBRECORD ? way.at : 0;
+}
+
+bool resume_within(struct engine *e, uint64_t size)
+{
+    enum { SEARCHED = 1 << 16 }; /* the right size is small */
+    uint64_t here = e->in.offset, end = e->position.heap_end,
+             way = way_within(e, size, 1, size < SEARCHED ? size : SEARCHED, &end);
+
+    if (!way)
+        return false;
+    if (jobs_begin_again(e))
+        return true;
+    input_advance(&e->in, (size_t)way);
+    resume_here(e, here, WAY_SUBRECORD, end);
+    if (end == UINT64_MAX)
+        lose_all(e);
+    return true;
+}
+
+bool goes_on_within(struct engine *e, uint64_t size, uint64_t from)
+{
+    uint64_t end = e->position.heap_end;
+
+    return from < size && way_within(e, size, from, from + 1, &end) == from;
+}
+
 /* What was read since a checkpoint does not count, but for what it defined. */
 static void forget_since(struct engine *e, const struct checkpoint *to)
 {

@@ -25,6 +25,7 @@ enum finding_shape {
     SHAPE_EMPTY_STRING,          /* STR-002: the empty string */
     SHAPE_EMPTY_TRACE,           /* ROOT-005: the stack trace of the thread has no frames */
     SHAPE_NO_TRACE_MARK,         /* STK-012: 0xffffffff of a thread root */
+    SHAPE_SERIALS_ARE_IDS,       /* STK-012: classes have their IDs as serials, and a class or an object names the trace */
     SHAPE_THREAD_ONE,            /* STK-011: thread 1 */
     SHAPE_CLASS_ZERO,            /* OBJ-003: class 0 */
     SHAPE_SOURCE_FILE,           /* STR-006: only source files of frames have this name */

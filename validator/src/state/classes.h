@@ -57,6 +57,7 @@ struct classes {
     struct keymap loaded_by_id;     /* class ID to index in `loaded` */
     struct chunks loaded;           /* struct class */
     uint64_t lowest_id, highest_id; /* of the loaded classes; 0 for none */
+    bool has_other_serials;         /* the serial of a loaded class is not its ID */
 
     /* The present heap dump. */
     uint32_t dump;              /* its number */

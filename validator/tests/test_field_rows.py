@@ -1,0 +1,207 @@
+"""Dumps of producers, and of programs, that people were puzzled by."""
+
+import json
+import os
+import shutil
+import struct
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dumps import OBJECT, OBJECTS, VALID, class_dump, dump, instance, load_class, object_array, record, utf8
+from losses import Shapes
+from test_field import HEAPS, check, check_pipe, record_offsets
+from test_parts import JDK
+from tool import run
+
+IS_SANITIZED = "HPROF_SANITIZED" in os.environ
+HPROF_CONV = shutil.which("hprof-conv") or shutil.which("/usr/lib/android-sdk/platform-tools/hprof-conv")
+
+
+def severities(found: Any) -> dict[str, str]:
+    return {one["rule"]: one["severity"] for one in found["findings"]}
+
+
+def test_the_array_of_a_list_is_not_the_list_of_roots_of_an_archive(tmp_path: Path) -> None:
+    """One Object[] with missing elements, but a list names it: they are missing, and nothing excuses that."""
+    missing = [0x5000 + 8 * n for n in range(6)]
+    a_list, its_class = 0x2000, 0x30
+    fields = class_dump(its_class, OBJECT, 8)[:-2] + struct.pack(">HQB", 1, 4, 2)
+    holder = struct.pack(">BQIQIQ", 0x21, a_list, 0, its_class, 8, 0x2008)
+    data = dump(fields, holder, object_array(0x2008, OBJECTS, missing), struct.pack(">BQQ", 0x01, a_list, 0))
+    data = data[:31] + utf8(3, "java/util/ArrayList") + utf8(4, "elementData") + load_class(3, its_class, 3) + data[31:]
+    (tmp_path / "dump").write_bytes(data)
+    for profile in ("hotspot", "auto"):
+        for arguments in (["dump"], ["-"]):
+            done = run("--profile", profile, "--format", "json", *arguments, cwd=tmp_path, stdin=data)
+            found = json.loads(done.out)["files"][0]
+            assert (done.status, found["complete"], found["missing_objects"]) == (1, False, 6)
+            assert found["totals"]["REF-002"] == found["warnings"] == 6
+
+
+# ---- GraalVM Insight -------------------------------------------------------------------------------------------------
+
+
+def insight(thread_trace: int = 21) -> bytes:
+    """IDs count strings, classes and objects alike; the ID of a class is its serial, and that of its trace."""
+
+    def u4(*values: int) -> bytes:
+        return struct.pack(f">{len(values)}I", *values)
+
+    def name(string_id: int, text: str) -> bytes:
+        return record(0x01, u4(string_id) + text.encode())
+
+    names = ["java.lang.Object", "char[]", "java.lang.String", "java.lang.Thread"]
+    data = b"JAVA PROFILE 1.0.1\0" + struct.pack(">IQ", 4, 1700000000000)
+    for n, text in enumerate(names):
+        data += name(2 * n + 2, text) + record(0x02, u4(2 * n + 1, 2 * n + 1, 0, 2 * n + 2))
+    data += name(18, "run") + name(19, "") + name(20, "x.js") + name(22, "main")
+    data += record(0x04, u4(17, 18, 19, 20, 1, 5)) + record(0x05, u4(21, 16, 1, 17)) + record(0x0A, u4(16, 16, 21, 22, 0, 0))
+    heap = b""
+    for n in range(4):
+        heap += b"\x20" + u4(2 * n + 1, 2 * n + 1, 1 if n else 0) + u4(0, 0, 0, 0, 0, 0) + struct.pack(">HHH", 0, 0, 0)
+    heap += b"\x23" + u4(14, 14, 4) + b"\x05" + "main".encode("utf-16-be")
+    heap += b"\x21" + u4(15, 15, 5, 0) + b"\x21" + u4(16, 16, 9 - 2, 0)
+    heap += b"\x08" + u4(16, 16, thread_trace)
+    return data + record(0x0C, heap)
+
+
+def test_insight_is_recognised_and_its_traces_are_excused(tmp_path: Path) -> None:
+    for found in (check(insight(), tmp_path), check_pipe(insight())):
+        assert found["producer"] == "GraalVM Insight"
+        assert (found["status"], found["errors"], found["warnings"]) == (0, 0, 0)
+        assert severities(found)["STK-012"] == "note"
+    found = check(insight(thread_trace=77), tmp_path)
+    traces = [one["severity"] for one in found["findings"] if one["rule"] == "STK-012"]
+    assert sorted(set(traces)) == ["note", "warning"]
+    assert traces.count("warning") == 1  # that of the thread
+
+
+def test_missing_traces_of_other_producers_are_not_excused(tmp_path: Path) -> None:
+    """A native image has serials of their own."""
+    (tmp_path / "dump").write_bytes(dump(struct.pack(">BQIQI", 0x21, 0x2000, 9, OBJECT, 0)))
+    done = run("--profile", "graalvm", "--format", "json", "dump", cwd=tmp_path)
+    assert severities(json.loads(done.out)["files"][0])["STK-012"] == "warning"
+
+
+# ---- Android ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(HPROF_CONV is None, reason="hprof-conv is not installed")
+def test_what_hprof_conv_makes_is_recognised(tmp_path: Path) -> None:
+    if "HPROF_GEN" not in os.environ:
+        pytest.skip("needs hprof-gen")
+    subprocess.run([os.environ["HPROF_GEN"], "--like", "android", "--objects", "300", "-o", tmp_path / "android"], check=True)
+    assert HPROF_CONV is not None
+    subprocess.run([HPROF_CONV, tmp_path / "android", tmp_path / "converted"], check=True)
+    data = (tmp_path / "converted").read_bytes()
+    for found in (check(data, tmp_path), check_pipe(data)):
+        assert found["producer"] == "Android, converted by hprof-conv"
+        assert (found["status"], found["errors"]) == (0, 0)
+
+
+# ---- HotSpot ---------------------------------------------------------------------------------------------------------
+
+
+def test_flat_values_have_small_ids(tmp_path: Path) -> None:
+    """JDK 28 writes the values in flat fields and arrays as instances of their own, whose IDs count from 1."""
+    flat = [instance(n, OBJECT) for n in range(1, 4)]
+    data = dump(*flat, object_array(0x2000, OBJECTS, [1, 2, 3, 0]), struct.pack(">BQ", 0x05, 0x2000))
+    (tmp_path / "dump").write_bytes(data)
+    done = run("--profile", "hotspot", "--format", "json", "dump", cwd=tmp_path)
+    found = json.loads(done.out)["files"][0]
+    assert (done.status, found["warnings"], found["complete"], found["missing_objects"]) == (0, 0, True, 0)
+
+
+@pytest.mark.skipif(IS_SANITIZED, reason="4 GiB")
+def test_an_array_of_more_than_4_gib_in_a_segment(tmp_path: Path) -> None:
+    """Its length does not fit into 32 bits. The array is left out, all else is kept."""
+    ints, end = (1 << 30) + 100, record(0x2C, b"")
+    head = struct.pack(">BQIIB", 0x23, 0x3000, 0, ints, 10)
+    begin = VALID[: -len(end)] + struct.pack(">BII", 0x1C, 0, (len(head) + 4 * ints) & 0xFFFFFFFF) + head
+    after = record(0x1C, b"".join(instance(0x4000 + 8 * n, OBJECT) for n in range(50)) + struct.pack(">BQ", 0x05, 0x4000)) + end
+    with (tmp_path / "large").open("wb") as file:
+        file.write(begin)
+        file.seek(4 * ints, os.SEEK_CUR)
+        file.write(after)
+    text = run("large", cwd=tmp_path).out
+    assert "error[REC-012]: HEAP_DUMP_SEGMENT has a length that ends within a sub-record" in text
+    assert "likely: a wrapped length: an array is larger than 4 GiB, too large for one HEAP_DUMP_SEGMENT" in text
+    assert run("--repair", "copy", "large", cwd=tmp_path).status == 0
+    copy = (tmp_path / "copy").read_bytes()
+    assert copy == VALID[: -len(end)] + after
+    assert run("copy", cwd=tmp_path).status == 0
+
+
+# ---- The serviceability agent ----------------------------------------------------------------------------------------
+
+PROGRAM = """
+public class Parked {
+    public static void main(String[] arguments) throws Exception {
+        for (int i = 0; i < 2000; i++) {
+            Object own = new Object[] {"only the stack of this thread has it " + i};
+            Thread.ofVirtual().start(() -> {
+                Object kept = new Object[] {own, new StringBuilder("and this")};
+                try {
+                    Thread.sleep(1000000);
+                } catch (InterruptedException e) {
+                    System.out.println(kept);
+                }
+            });
+        }
+        System.out.println("ready");
+        System.out.flush();
+        Thread.sleep(1000000);
+    }
+}
+"""
+
+
+@pytest.mark.skipif(JDK is None or "HPROF_SLOW" in os.environ, reason="no JDK of 22 or later")
+def test_the_serviceability_agent_leaves_out_what_virtual_threads_hold(tmp_path: Path) -> None:
+    """It walks the heap without the frames of threads that are not mounted, and dumps references to objects that it leaves out; or
+    it dumps all. The report agrees with the IDs in the dump."""
+    (tmp_path / "Parked.java").write_text(PROGRAM)
+    subprocess.run([f"{JDK}/bin/javac", "Parked.java"], cwd=tmp_path, check=True)
+    vm = subprocess.Popen(
+        [f"{JDK}/bin/java", "-Xmx200m", "-XX:+UseSerialGC", "Parked"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        assert vm.stdout is not None
+        assert vm.stdout.readline() == b"ready\n"
+        done = subprocess.run(
+            [f"{JDK}/bin/jhsdb", "jmap", "--binaryheap", "--dumpfile", tmp_path / "sa", "--pid", str(vm.pid)],
+            check=False,
+            capture_output=True,
+            timeout=300,
+        )
+    finally:
+        vm.kill()
+        vm.wait()
+    if done.returncode or not (tmp_path / "sa").exists():
+        pytest.skip("the serviceability agent may not attach here")
+    found = json.loads(run("--format", "json", "sa", cwd=tmp_path).out)["files"][0]
+    assert (found["producer"], found["errors"]) == ("the serviceability agent (jhsdb jmap)", 0)
+    lacking = arrays_that_lack_elements((tmp_path / "sa").read_bytes())
+    if len(lacking) > 1:  # one may be the list of roots of the archive
+        assert found["missing_objects"] >= len(set().union(*lacking))
+    assert found["complete"] == (found["missing_objects"] == 0) == (found["status"] == 0)
+    assert f"sa: {'valid' if found['complete'] else 'incomplete, at least'}" in run("sa", cwd=tmp_path).out
+
+
+def arrays_that_lack_elements(data: bytes) -> list[set[int]]:
+    """Of each object array, the elements that are not dumped."""
+    shapes, defined, arrays = Shapes(8), set[int](), list[set[int]]()
+    for tag, at, end in record_offsets(data):
+        while tag in HEAPS and at < end:
+            if 0x20 <= data[at] <= 0x23:
+                defined.add(int.from_bytes(data[at + 1 : at + 9], "big"))
+            if data[at] == 0x22:
+                (count,) = struct.unpack_from(">I", data, at + 13)
+                arrays.append(set(struct.unpack_from(f">{count}Q", data, at + 25)))
+            at += shapes.size(data, at)
+    return [lacking for elements in arrays if (lacking := elements - defined - {0})]
