@@ -9,7 +9,11 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-FOLDERS = {"hprof-diff": ROOT / "validator/cli/diff", "hprof-reduce": ROOT / "validator/reduce/cli", "hprof-validate": ROOT / "validator/cli"}
+FOLDERS = {
+    "hprof-diff": ROOT / "validator/cli/diff",
+    "hprof-reduce": ROOT / "validator/reduce/cli",
+    "hprof-validate": ROOT / "validator/cli",
+}
 PROGRAMS = {name: os.environ[name.upper().replace("-", "_")] for name in FOLDERS}
 if "HPROF_GEN" in os.environ:
     FOLDERS["hprof-gen"] = ROOT / "generator/cli"

@@ -1,5 +1,5 @@
-/* Reads both dumps in step. Two items with the same ID are compared byte by byte. Where the order differs, an item waits in a table,
- * by its ID and a digest, until the other dump has it, so that memory depends on how far the order differs. */
+/* Reads both dumps in step. Two items with the same ID are compared byte by byte. Where the order differs, an item waits in a
+ * table, by its ID and a digest, until the other dump has it, so that memory depends on how far the order differs. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

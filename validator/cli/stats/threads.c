@@ -115,7 +115,7 @@ static void sort(struct list *list, size_t size, int (*compare_two)(const void *
         qsort(list->at, list->count, size, compare_two);
 }
 
-/* A thread is described by its START_THREAD, its END_THREAD, and the root in each heap dump: the last root has its present stack. */
+/* A thread is described by its START_THREAD, its END_THREAD, and the root in each heap dump: the last root has its stack. */
 static void merge_threads(struct stats *stats)
 {
     struct thread_stats *threads = stats->threads.at;

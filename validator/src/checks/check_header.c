@@ -56,12 +56,9 @@ static const char *kind_of_file(const uint8_t *p, size_t n)
         size_t size;
         const char *kind;
     } kinds[] = {
-        {"JAVA PROFILE 1.0.1, created ", 28,
-         "text of the HPROF agent (format=a), which 'hprof-ascii check' checks"},
-        {"JAVA PROFILE 1.0.2, created ", 28,
-         "text of the HPROF agent (format=a), which 'hprof-ascii check' checks"},
-        {"count callee caller time\n", 25,
-         "text of the HPROF agent (cpu=old), which 'hprof-ascii check' checks"},
+        {"JAVA PROFILE 1.0.1, created ", 28, "text of the HPROF agent (format=a), which 'hprof-ascii check' checks"},
+        {"JAVA PROFILE 1.0.2, created ", 28, "text of the HPROF agent (format=a), which 'hprof-ascii check' checks"},
+        {"count callee caller time\n", 25, "text of the HPROF agent (cpu=old), which 'hprof-ascii check' checks"},
         {"TRACE 300000:\n", 14, "text of the HPROF agent (cpu=old), which 'hprof-ascii check' checks"},
         {"WAIT: MONITOR L", 15, "text of the HPROF agent (cpu=old), which 'hprof-ascii check' checks"},
         {"PK\3\4", 4, "a zip or jar file"},

@@ -111,9 +111,8 @@ static void report_crossing(struct engine *e, enum rule rule)
     snprintf(path, sizeof path, "%s #%" PRIu64 " > %s", hprof_record_name(cut->record_tag), cut->number, name ? name : "");
     end_sound_part(&e->run, rule == RULE_REC_012 ? cut->record_at : cut->at);
     if (rule == RULE_REC_012)
-        report_late(&e->ck, rule, SHAPE_ANY, cut->record_at + RECORD_LENGTH_AT,
-                    hprof_record_name(cut->record_tag), "the length of the heap dump",
-                    "a length that ends within a sub-record, followed by 4 GiB or more");
+        report_late(&e->ck, rule, SHAPE_ANY, cut->record_at + RECORD_LENGTH_AT, hprof_record_name(cut->record_tag),
+                    "the length of the heap dump", "a length that ends within a sub-record, followed by 4 GiB or more");
     else
         report_late(&e->ck, rule, SHAPE_ANY, cut->at, path,
                     rule == RULE_REC_014 ? "a sub-record within one HEAP_DUMP_SEGMENT"

@@ -383,7 +383,7 @@ static const bool is_subrecord_tag[256] = {
 #undef SUBRECORD
 };
 
-/* The next byte with which a record, a sub-record or a header may begin. Most bytes of most dumps are zeros, which begin nothing. */
+/* The next byte with which a record, a sub-record or a header may begin. Most bytes of a dump are zeros, which begin nothing. */
 static uint64_t next_start(const uint8_t *p, uint64_t at, uint64_t until, bool seeks_records)
 {
     static const uint8_t zeros[16];

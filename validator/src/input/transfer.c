@@ -66,7 +66,8 @@ bool has_high_byte(const uint8_t *p, size_t n)
 unsigned transfer_of(const uint8_t *p, size_t n)
 {
     static const char magic[] = "JAVA PROFILE ";
-    bool is_dump = n >= SEVEN_BIT_LEAST && memcmp(p, magic, sizeof magic - 1) == 0; /* other files may have no high bytes at all */
+    bool is_dump =
+        n >= SEVEN_BIT_LEAST && memcmp(p, magic, sizeof magic - 1) == 0; /* other files may have no high bytes at all */
 
     return (line_ends_were_changed(p, n) ? HPROF_TRANSFER_CRLF : 0) | (is_latin1_in_utf8(p, n) ? HPROF_TRANSFER_LATIN1 : 0) |
            (is_dump && !has_high_byte(p, n) ? HPROF_TRANSFER_SEVEN_BIT : 0);
