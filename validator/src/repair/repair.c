@@ -23,12 +23,6 @@ enum {
 
 /* ---- The check of the copy ---- */
 
-struct check {
-    struct repair *repair;
-    uint64_t errors;
-    char first[HPROF_FAILURE_SIZE]; /* the first error, as a sentence */
-};
-
 /* The error is at the serial number. Only its first use is reported. */
 static void note_missing_trace(struct repair *r, uint64_t offset)
 {
@@ -95,47 +89,19 @@ static void clear_undefined(struct repair *r)
     keymap_init(&r->missing_classes, &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
 }
 
-static void *allocate(void *context, size_t size)
-{
-    return memory_get(context, size);
-}
-
-static void release(void *context, void *block, size_t size)
-{
-    memory_put(context, block, size);
-}
-
-/* What is left of the limit; 0 for no limit. */
-static uint64_t memory_left(const struct repair *r)
-{
-    return !r->memory.limit ? 0 : r->memory.limit > r->memory.used ? r->memory.limit - r->memory.used : 1;
-}
-
-static void note_jump(void *context, const struct jump *jump)
-{
-    struct check *check = context;
-    struct repair *r = check->repair;
-
-    if (memory_grow(&r->memory, (void **)&r->jumps, &r->jump_capacity, r->jump_count + 1, sizeof *r->jumps))
-        r->jumps[r->jump_count++] = *jump;
-}
-
-/* The validator allocates from the memory of the repair, so that the limit is for both. */
 static enum hprof_status check_copy(struct repair *r, struct check *check)
 {
-    const struct hprof_allocator allocator = {allocate, release, &r->memory};
+    struct hprof_allocator allocator;
     struct hprof_options options;
     enum hprof_status status;
 
     hprof_options_init(&options);
+    repair_share_memory(r, &options, &allocator);
     options.profile = r->profile;
     options.max_errors = FINDINGS_LEAST + r->written / BYTES_FOR_A_FINDING;
     if (options.max_errors > FINDINGS_MOST)
         options.max_errors = FINDINGS_MOST;
     options.severities = r->asked.severities;
-    options.allow_incomplete = true; /* what is lost stays lost */
-    options.allocator = &allocator;
-    options.max_memory = memory_left(r);
     options.on_finding = on_finding;
     options.allow_incomplete = true; /* what is missing cannot be brought back */
     options.on_summary = on_summary;
@@ -143,180 +109,13 @@ static enum hprof_status check_copy(struct repair *r, struct check *check)
     r->offset_count = 0;
     clear_undefined(r);
     r->jump_count = 0;
-    status = validate_with_jumps(source_of_fd(r->to), &options, note_jump);
+    status = validate_with_jumps(source_of_fd(r->to), &options, repair_note_jump);
     if (r->offset_count)
         qsort(r->offsets, r->offset_count, sizeof *r->offsets, by_value);
     return status;
 }
 
-/* ---- What was left out ---- */
-
-/* Names of the first pass may be from damaged members: the fault of a member is found after its records were read. */
-static bool has_doubtful_names(const struct repair *r)
-{
-    return r->is_first_pass && r->damage.part_count > 0;
-}
-
-void left_class_name(const struct repair *r, const struct left_out *l, char to[NAME_ROOM])
-{
-    static const char *const types[] = {[4] = "boolean", "char", "float", "double", "byte", "short", "int", "long"};
-
-    if (l->kind == LEFT_PRIMITIVE_ARRAY)
-        snprintf(to, NAME_ROOM, "%s[]", l->key >= 4 && l->key < 12 ? types[l->key] : "?");
-    else if (has_doubtful_names(r) || !names_class(&r->names, l->key, to))
-        snprintf(to, NAME_ROOM, "class 0x%" PRIx64, l->key);
-}
-
-static void describe(const struct repair *r, const struct left_out *l, char *to, size_t size)
-{
-    const char *name;
-    char class[NAME_ROOM];
-
-    switch (l->kind) {
-    case LEFT_RECORD:
-        name = hprof_record_name((uint8_t)l->key);
-        snprintf(to, size, "%s", name ? name : "record");
-        break;
-    case LEFT_SUBRECORD:
-        name = hprof_subrecord_name((uint8_t)l->key);
-        snprintf(to, size, "%s", name ? name : "bytes");
-        break;
-    case LEFT_CLASS:
-    case LEFT_INSTANCE:
-    case LEFT_OBJECT_ARRAY:
-        left_class_name(r, l, class);
-        snprintf(to, size, "%s %s",
-                 l->kind == LEFT_CLASS      ? "CLASS_DUMP"
-                 : l->kind == LEFT_INSTANCE ? "INSTANCE_DUMP"
-                                            : "OBJECT_ARRAY_DUMP",
-                 class);
-        break;
-    case LEFT_PRIMITIVE_ARRAY:
-        left_class_name(r, l, class);
-        snprintf(to, size, "PRIMITIVE_ARRAY_DUMP %s", class);
-        break;
-    case LEFT_GZIP_MEMBER:
-        snprintf(to, size, "rest of gzip member %" PRIu64, l->key);
-        break;
-    case LEFT_DAMAGED:
-        snprintf(to, size, "in damaged gzip members");
-        break;
-    case LEFT_BYTES:
-    case LEFT_KINDS:
-        snprintf(to, size, "bytes");
-        break;
-    }
-}
-
-static int by_bytes(const void *a, const void *b)
-{
-    const struct left_out *x = a, *y = b;
-
-    return (x->bytes < y->bytes) - (x->bytes > y->bytes);
-}
-
-static void report(struct repair *r)
-{
-    if (!r->asked.on_left_out || !r->left_count)
-        return;
-    qsort(r->left, r->left_count, sizeof *r->left, by_bytes);
-    for (size_t i = 0; i < r->left_count && !r->stopped; i++) {
-        char what[NAME_ROOM + 40];
-        struct hprof_left_out l = {.struct_size = sizeof l, .what = what, .count = r->left[i].count, .bytes = r->left[i].bytes};
-
-        describe(r, &r->left[i], what, sizeof what);
-        r->stopped = r->asked.on_left_out(r->asked.context, &l) != 0;
-    }
-}
-
 /* ---- Passes ---- */
-
-static const char no_memory[] = "memory ran out";
-
-bool repair_goes_on(struct repair *r)
-{
-    r->stopped = r->asked.on_progress &&
-                 r->asked.on_progress(r->asked.context, input_file_position(&r->in), input_file_size(&r->in)) != 0;
-    if (r->stopped)
-        r->error = ECANCELED;
-    return !r->stopped;
-}
-
-static enum hprof_status fail(struct repair *r, enum hprof_status status, const char *sentence)
-{
-    snprintf(r->result.failure, sizeof r->result.failure, "%s", sentence);
-    return status;
-}
-
-static void count_fault(void *context, const struct gzip_finding *finding)
-{
-    struct repair *r = context;
-
-    if (finding->fault != GZIP_ZEROS)
-        r->result.gzip_faults++;
-    if (finding->fault == GZIP_CHECKSUM || finding->fault == GZIP_SIZE)
-        r->result.gzip_mismatches++;
-    if (finding->fault == GZIP_CHECKSUM || finding->fault == GZIP_SIZE || finding->fault == GZIP_DATA)
-        damage_note(r, finding->start, finding->end);
-}
-
-enum hprof_status repair_failure(struct repair *r)
-{
-    char reason[100];
-
-    if (r->stopped)
-        return fail(r, HPROF_STOPPED, "stopped by the caller");
-    if (r->memory.exhausted)
-        return fail(r, HPROF_LIMIT, r->asked.max_memory ? "the memory limit was met" : no_memory);
-    if (r->in.error) {
-        input_reason(&r->in, reason, sizeof reason);
-        return fail(r, HPROF_IO, reason);
-    }
-    if (r->result.failure[0])
-        return HPROF_INVALID;
-    r->result.failed_on_copy = r->error != 0;
-    return r->error ? fail(r, HPROF_IO, strerror(r->error)) : HPROF_INVALID;
-}
-
-bool repair_open(struct repair *r, struct input_source from)
-{
-    input_close(&r->in);
-    return input_open(&r->in, from, 0, &usual_sizes, &r->memory, count_fault, r);
-}
-
-static int keep_reason(void *context, const struct hprof_summary *summary)
-{
-    struct check *check = context;
-
-    repair_note_input(check->repair, summary);
-    if (summary->failure[0])
-        snprintf(check->first, sizeof check->first, "%s", summary->failure);
-    return 0;
-}
-
-enum hprof_status repair_follow(struct repair *r, struct input_source from)
-{
-    const struct hprof_allocator allocator = {allocate, release, &r->memory};
-    struct check check = {.repair = r};
-    struct hprof_options options;
-    enum hprof_status status;
-
-    hprof_options_init(&options);
-    options.max_errors = 1;
-    options.allocator = &allocator;
-    options.max_memory = memory_left(r);
-    options.on_summary = keep_reason;
-    options.context = &check;
-    r->jump_count = 0;
-    status = validate_with_jumps(from, &options, note_jump);
-    if (status == HPROF_LIMIT)
-        memory_exhaust(&r->memory);
-    if (status == HPROF_IO)
-        return fail(r, HPROF_IO, check.first);
-    if (r->memory.exhausted || !repair_open(r, from))
-        return repair_failure(r);
-    return HPROF_VALID;
-}
 
 /* "auto" means the profile by which the least is left out. Whether that is another than the last check has used. */
 static bool takes_kinder_profile(struct repair *r)
@@ -431,7 +230,7 @@ static enum hprof_status run_passes(struct repair *r, struct input_source from)
         if (r->result.refused_part)
             return HPROF_INVALID;
         if (status != HPROF_VALID && status != HPROF_INVALID)
-            return fail(r, status, check.first);
+            return repair_fail(r, status, check.first);
         r->file_count = 0; /* where they end in the copy is known no longer */
         is_made = makes_stand_ins(r, &failed);
         if (failed)
@@ -443,12 +242,12 @@ static enum hprof_status run_passes(struct repair *r, struct input_source from)
         if (is_made && !has_stand_ins(r) && !check.errors)
             continue; /* what is missing has no stand-in: it is left out */
         if (pass == PASSES_MAX)
-            return fail(r, HPROF_INVALID, check.first);
+            return repair_fail(r, HPROF_INVALID, check.first);
         r->takes_names = pass == 1 && r->damage.part_count > 0;
         if (!copy_again(r))
             return repair_failure(r);
         if (!r->has_changed)
-            return fail(r, HPROF_INVALID, check.first);
+            return repair_fail(r, HPROF_INVALID, check.first);
     }
 }
 
@@ -466,13 +265,13 @@ static enum hprof_status run(struct repair *r, struct input_source from)
     for (int i = 0; i < LEFT_KINDS; i++)
         keymap_init(&r->left_index[i], &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
     r->is_first_pass = r->takes_names = true;
-    if (!r->buffer || !input_open(&r->in, from, 0, &usual_sizes, &r->memory, count_fault, r)) {
+    if (!r->buffer || !repair_open(r, from)) {
         status = repair_failure(r);
     } else {
         status = run_passes(r, from);
     }
     if (status == HPROF_VALID)
-        report(r);
+        repair_report_left(r);
     if (status == HPROF_VALID)
         repair_report_losses(r);
     if (r->stopped)
@@ -523,7 +322,7 @@ static enum hprof_status repair_input(struct input_source from, const char *unus
     memory_init(&own, options.allocator, 0);
     r = memory_get_zeroed(&own, sizeof *r);
     if (!r)
-        return refuse(result, HPROF_LIMIT, no_memory);
+        return refuse(result, HPROF_LIMIT, "memory ran out");
     r->asked = options;
     r->to = to;
     r->profile = options.profile;

@@ -137,22 +137,39 @@ struct repair {
 
 enum { COPY_BUFFER = 1 << 20 };
 
-/* ---- repair.c ---- */
+/* A check of the input or of the copy. */
+struct check {
+    struct repair *repair;
+    uint64_t errors;
+    char first[HPROF_FAILURE_SIZE]; /* the first error, as a sentence */
+};
+
+/* ---- repair_input.c ---- */
 
 /* Opens what a pass reads, from its present position on. */
 bool repair_open(struct repair *r, struct input_source from);
 /* Finds out how the input is read, and opens it. HPROF_VALID, or why it cannot be copied. */
 enum hprof_status repair_follow(struct repair *r, struct input_source from);
+/* Measures the next sub-record of the input. False if it has no size. */
+bool repair_measure_next(struct repair *r, struct measure *m);
+/* A check, whose context is a struct check, allocates from the memory of the repair, so that the limit is for both; */
+void repair_share_memory(struct repair *r, struct hprof_options *options, struct hprof_allocator *allocator);
+/* and notes where it goes on after damage. */
+void repair_note_jump(void *context, const struct jump *jump);
+
 /* Why something failed, as a status; the sentence is in result.failure. */
 enum hprof_status repair_failure(struct repair *r);
+enum hprof_status repair_fail(struct repair *r, enum hprof_status status, const char *sentence);
 
 /* Reports progress. False if the caller wants no more. */
 bool repair_goes_on(struct repair *r);
 
-/* ---- repair_copy.c, repair_output.c ---- */
+/* ---- repair_spool.c ---- */
 
 /* Appends the input as it is, inflated; what cannot be inflated is left out. */
 bool repair_spool(struct repair *r);
+
+/* ---- repair_copy.c, repair_output.c ---- */
 
 /* One pass: copies the input, which is at its start, to the start of the copy; then each part that follows it, a header before it,
  * to its end. If one returns false, `error`, `in`, `memory` or result.failure says why. */
@@ -160,23 +177,24 @@ bool repair_copy(struct repair *r);
 bool repair_copy_part(struct repair *r);
 bool repair_copy_end(struct repair *r);
 
-/* Measures the next sub-record of the input. False if it has no size. */
-bool repair_measure_next(struct repair *r, struct measure *m);
-
 /* Reads n bytes of the copy. Returns false if the copy ends before them. If the copy cannot be read, also sets `error`. */
 bool copy_read(struct repair *r, uint64_t offset, uint8_t *to, size_t n);
 
-/* ---- repair_losses.c ---- */
+/* ---- repair_left_report.c ---- */
 
 /* What a check of the input, or of the copy, has counted. */
 void repair_note_input(struct repair *r, const struct hprof_summary *summary);
 void repair_note_copy(struct repair *r, const struct hprof_summary *summary);
 
-/* Hands over the classes of which objects were left out, with what the copy has of them. */
-void repair_report_losses(struct repair *r);
-
 /* The name of a class, or "class 0x7f00"; of a primitive type, "byte[]". */
 void left_class_name(const struct repair *r, const struct left_out *l, char to[NAME_ROOM]);
+/* Hands over what was left out, by kind. */
+void repair_report_left(struct repair *r);
+
+/* ---- repair_losses.c ---- */
+
+/* Hands over the classes of which objects were left out, with what the copy has of them. */
+void repair_report_losses(struct repair *r);
 
 /* ---- undo.c ---- */
 

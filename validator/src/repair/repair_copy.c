@@ -57,17 +57,6 @@ static void drop_subrecord(struct repair *r, uint64_t size)
     leave_out(r, kind, key, skipped);
 }
 
-bool repair_measure_next(struct repair *r, struct measure *m)
-{
-    for (size_t want = 64;; want *= 4) {
-        size_t there = input_need(&r->in, want);
-        enum measured result = measure_subrecord(r->in.at, there, r->id_size, r->version, m);
-
-        if (result != MEASURE_MORE || there < want || want >= LONGEST_SEEN)
-            return result == MEASURED;
-    }
-}
-
 /* The heap dump record in the copy takes sub-records from here on, up to an offset of the input. */
 static void open_heap(struct repair *r, uint64_t end)
 {

@@ -5,21 +5,6 @@
 #include "format/subrecord.h"
 #include "repair/repair.h"
 
-void repair_note_input(struct repair *r, const struct hprof_summary *summary)
-{
-    memcpy(r->result.subrecords_in, summary->subrecord_counts, sizeof r->result.subrecords_in);
-}
-
-void repair_note_copy(struct repair *r, const struct hprof_summary *summary)
-{
-    struct hprof_repair_result *result = &r->result;
-
-    memcpy(result->subrecords_out, summary->subrecord_counts, sizeof result->subrecords_out);
-    memcpy(result->records_out, summary->record_counts, sizeof result->records_out);
-    result->missing_objects = summary->missing_objects;
-    r->may_lack_names = summary->totals[RULE_CLS_008] || summary->totals[RULE_STR_006] || summary->totals[RULE_STR_008];
-}
-
 /* ---- The look at the copy ---- */
 
 struct tally {

@@ -8,60 +8,10 @@ enum text_kind { TEXT_OTHER, TEXT_OBJECT, TEXT_ARRAY /* and the element type */ 
 
 /* ---- Classes ---- */
 
-struct seen_class *survey_class(struct survey *v, uint64_t id)
-{
-    uint64_t index;
-
-    return keymap_get(&v->class_index, id, &index) ? &v->classes[index] : NULL;
-}
-
-/* No object is in the last page of addresses that a process may have, but with probability. */
-static uint64_t page_start(const struct survey *v)
-{
-    return v->r->id_size == 8 ? UINT64_C(0x7ffffffff000) : UINT64_C(0xfffff000);
-}
-
-static void note_id(struct survey *v, uint64_t id)
-{
-    uint64_t at = id - page_start(v);
-
-    if (at < 8 * sizeof v->page)
-        v->page[at / 8] = 1;
-}
-
-uint64_t survey_new_class(struct survey *v)
-{
-    for (size_t i = 0; i < sizeof v->page; i++) {
-        uint64_t id = page_start(v) + 8 * i;
-
-        if (!v->page[i]) {
-            v->page[i] = 1;
-            return id;
-        }
-    }
-    return 0;
-}
-
-/* The class, which is new if it was not seen yet; NULL without memory. */
-static struct seen_class *find_class(struct survey *v, uint64_t id)
-{
-    struct seen_class *c = survey_class(v, id);
-
-    if (c)
-        return c;
-    if (!memory_grow(&v->r->memory, (void **)&v->classes, &v->class_capacity, v->class_count + 1, sizeof *v->classes) ||
-        !keymap_put(&v->class_index, id, v->class_count))
-        return NULL;
-    c = &v->classes[v->class_count++];
-    *c = (struct seen_class){.id = id};
-    note_id(v, id);
-    return c;
-}
-
 /* The same, as one that the present heap dump has or uses. */
 static struct seen_class *touch_class(struct survey *v, uint64_t id)
 {
-    struct seen_class *c = id ? find_class(v, id) : NULL;
+    struct seen_class *c = id ? survey_find_class(v, id) : NULL;
 
     if (!c || c->heap_dump == v->r->heap_dump)
         return c;
@@ -267,7 +217,7 @@ static uint64_t kind_of_string(struct cursor c)
 
 static void read_load_class(struct survey *v, const struct LOAD_CLASS *load)
 {
-    struct seen_class *c = find_class(v, load->class_id);
+    struct seen_class *c = survey_find_class(v, load->class_id);
     uint64_t kind = TEXT_OTHER;
 
     keymap_put(&v->serials, load->class_serial, 0);
@@ -361,7 +311,7 @@ static void read_object(struct survey *v, struct cursor c)
     struct seen_class *class;
 
     if (*tag == SUB_INSTANCE_DUMP && read_INSTANCE_DUMP(&c, i, &instance)) {
-        note_id(v, instance.object_id);
+        survey_note_id(v, instance.object_id);
         use_trace(v, instance.trace_serial);
         class = touch_class(v, instance.class_id);
         if (class) {
@@ -370,7 +320,7 @@ static void read_object(struct survey *v, struct cursor c)
             class->objects++;
         }
     } else if (*tag == SUB_OBJECT_ARRAY_DUMP && read_OBJECT_ARRAY_DUMP(&c, i, &objects)) {
-        note_id(v, objects.object_id);
+        survey_note_id(v, objects.object_id);
         use_trace(v, objects.trace_serial);
         class = touch_class(v, objects.class_id);
         if (class) {
@@ -379,7 +329,7 @@ static void read_object(struct survey *v, struct cursor c)
             class->objects++;
         }
     } else if (*tag == SUB_PRIMITIVE_ARRAY_DUMP && read_PRIMITIVE_ARRAY_DUMP(&c, i, &values)) {
-        note_id(v, values.object_id);
+        survey_note_id(v, values.object_id);
         use_trace(v, values.trace_serial);
         v->array_types |= 1U << values.type;
     }

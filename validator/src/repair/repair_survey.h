@@ -78,11 +78,19 @@ struct survey {
     uint8_t page[512]; /* IDs that a new class may have: which ones are used */
 };
 
+/* ---- survey_classes.c ---- */
+
 /* A class that was seen, or NULL. */
 struct seen_class *survey_class(struct survey *v, uint64_t id);
-
+/* The same, a new one if it was not seen yet; NULL without memory. */
+struct seen_class *survey_find_class(struct survey *v, uint64_t id);
 /* The ID of a class that is not in the dump; 0 if there is none left. */
 uint64_t survey_new_class(struct survey *v);
+/* An object has this ID. */
+void survey_note_id(struct survey *v, uint64_t id);
+
+/* ---- repair_stand_ins.c ---- */
+
 /* A CLASS_DUMP for the present heap dump. False if a class cannot have so many fields. */
 bool survey_make_class(struct survey *v, const struct seen_class *c, uint64_t super, uint64_t own);
 /* All records, once the whole copy was read. */

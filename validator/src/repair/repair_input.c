@@ -1,0 +1,137 @@
+/* What a pass reads, how it is read, and why that failed. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/validate.h"
+#include "format/subrecord.h"
+#include "repair/repair_copy.h"
+
+bool repair_goes_on(struct repair *r)
+{
+    r->stopped = r->asked.on_progress &&
+                 r->asked.on_progress(r->asked.context, input_file_position(&r->in), input_file_size(&r->in)) != 0;
+    if (r->stopped)
+        r->error = ECANCELED;
+    return !r->stopped;
+}
+
+enum hprof_status repair_fail(struct repair *r, enum hprof_status status, const char *sentence)
+{
+    snprintf(r->result.failure, sizeof r->result.failure, "%s", sentence);
+    return status;
+}
+
+static void count_fault(void *context, const struct gzip_finding *finding)
+{
+    struct repair *r = context;
+
+    if (finding->fault != GZIP_ZEROS)
+        r->result.gzip_faults++;
+    if (finding->fault == GZIP_CHECKSUM || finding->fault == GZIP_SIZE)
+        r->result.gzip_mismatches++;
+    if (finding->fault == GZIP_CHECKSUM || finding->fault == GZIP_SIZE || finding->fault == GZIP_DATA)
+        damage_note(r, finding->start, finding->end);
+}
+
+enum hprof_status repair_failure(struct repair *r)
+{
+    char reason[100];
+
+    if (r->stopped)
+        return repair_fail(r, HPROF_STOPPED, "stopped by the caller");
+    if (r->memory.exhausted)
+        return repair_fail(r, HPROF_LIMIT, r->asked.max_memory ? "the memory limit was met" : "memory ran out");
+    if (r->in.error) {
+        input_reason(&r->in, reason, sizeof reason);
+        return repair_fail(r, HPROF_IO, reason);
+    }
+    if (r->result.failure[0])
+        return HPROF_INVALID;
+    r->result.failed_on_copy = r->error != 0;
+    return r->error ? repair_fail(r, HPROF_IO, strerror(r->error)) : HPROF_INVALID;
+}
+
+bool repair_open(struct repair *r, struct input_source from)
+{
+    input_close(&r->in);
+    return input_open(&r->in, from, 0, &usual_sizes, &r->memory, count_fault, r);
+}
+
+/* ---- The check that finds out how ---- */
+
+static void *allocate(void *context, size_t size)
+{
+    return memory_get(context, size);
+}
+
+static void release(void *context, void *block, size_t size)
+{
+    memory_put(context, block, size);
+}
+
+/* What is left of the limit; 0 for no limit. */
+static uint64_t memory_left(const struct repair *r)
+{
+    return !r->memory.limit ? 0 : r->memory.limit > r->memory.used ? r->memory.limit - r->memory.used : 1;
+}
+
+void repair_note_jump(void *context, const struct jump *jump)
+{
+    struct check *check = context;
+    struct repair *r = check->repair;
+
+    if (memory_grow(&r->memory, (void **)&r->jumps, &r->jump_capacity, r->jump_count + 1, sizeof *r->jumps))
+        r->jumps[r->jump_count++] = *jump;
+}
+
+void repair_share_memory(struct repair *r, struct hprof_options *options, struct hprof_allocator *allocator)
+{
+    *allocator = (struct hprof_allocator){allocate, release, &r->memory};
+    options->allocator = allocator;
+    options->max_memory = memory_left(r);
+}
+
+static int keep_reason(void *context, const struct hprof_summary *summary)
+{
+    struct check *check = context;
+
+    repair_note_input(check->repair, summary);
+    if (summary->failure[0])
+        snprintf(check->first, sizeof check->first, "%s", summary->failure);
+    return 0;
+}
+
+enum hprof_status repair_follow(struct repair *r, struct input_source from)
+{
+    struct hprof_allocator allocator;
+    struct check check = {.repair = r};
+    struct hprof_options options;
+    enum hprof_status status;
+
+    hprof_options_init(&options);
+    repair_share_memory(r, &options, &allocator);
+    options.max_errors = 1;
+    options.on_summary = keep_reason;
+    options.context = &check;
+    r->jump_count = 0;
+    status = validate_with_jumps(from, &options, repair_note_jump);
+    if (status == HPROF_LIMIT)
+        memory_exhaust(&r->memory);
+    if (status == HPROF_IO)
+        return repair_fail(r, HPROF_IO, check.first);
+    if (r->memory.exhausted || !repair_open(r, from))
+        return repair_failure(r);
+    return HPROF_VALID;
+}
+
+bool repair_measure_next(struct repair *r, struct measure *m)
+{
+    for (size_t want = 64;; want *= 4) {
+        size_t there = input_need(&r->in, want);
+        enum measured result = measure_subrecord(r->in.at, there, r->id_size, r->version, m);
+
+        if (result != MEASURE_MORE || there < want || want >= LONGEST_SEEN)
+            return result == MEASURED;
+    }
+}

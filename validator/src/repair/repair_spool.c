@@ -1,0 +1,34 @@
+/* The input as it is, inflated, becomes the copy. */
+#include "repair/repair_copy.h"
+
+/* At the end of the stream: if it is only that of the bytes before a damaged gzip member, reading goes on in a later member. */
+static bool resume(struct repair *r)
+{
+    struct gzip_resumption gap;
+
+    if (r->error || r->memory.exhausted || !input_resume(&r->in, &gap)) {
+        r->result.gzip_ended_early |= input_ended_by_fault(&r->in);
+        return false;
+    }
+    r->result.gzip_resumed++;
+    /* What ends after the gap is not what it was. */
+    if (copy_size(r) &&
+        memory_grow(&r->memory, (void **)&r->offsets, &r->offset_capacity, r->offset_count + 1, sizeof *r->offsets))
+        r->offsets[r->offset_count++] = copy_size(r) - 1 - r->base;
+    if (gap.size == GZIP_SIZE_UNKNOWN) {
+        r->result.gzip_unknown++;
+    } else if (gap.size > gap.made) {
+        r->lost += gap.size - gap.made;
+        leave_out(r, LEFT_GZIP_MEMBER, gap.damaged, gap.size - gap.made);
+    }
+    return true;
+}
+
+bool repair_spool(struct repair *r)
+{
+    do
+        copy_input(r, UINT64_MAX);
+    while (resume(r));
+    copy_flush(r);
+    return !r->error && !r->in.error && !r->memory.exhausted;
+}
