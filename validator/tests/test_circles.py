@@ -1,4 +1,4 @@
-"""No files of the library need each other, nor do its folders: ci/circles, which generator/tests/test_circles.py tests, finds none."""
+"""No files of the library need each other, nor do its folders: says ci/circles, which generator/tests/test_circles.py tests."""
 
 import os
 import subprocess
