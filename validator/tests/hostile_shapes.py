@@ -723,7 +723,7 @@ def faulty_dump(i: int, padding: int) -> bytes:
 
 def faulty_dumps(size: int, padding: int) -> Iterator[Bytes]:
     yield EIGHT.header("1.0.1") + EIGHT.utf8(1, b"f")
-    for i in range(size // len(faulty_dump(0, padding))):
+    for i in range(max(1, size // len(faulty_dump(0, padding)))):
         yield faulty_dump(i, padding)
 
 
