@@ -134,6 +134,21 @@ def test_an_array_of_more_than_4_gib_in_a_segment(tmp_path: Path) -> None:
     assert run("copy", cwd=tmp_path).status == 0
 
 
+@pytest.mark.parametrize("cut", [1 << 19, 1 << 20, 5 << 19, 3 << 20])
+def test_a_dump_that_is_cut_within_a_large_array(cut: int, tmp_path: Path) -> None:
+    """HotSpot gives a large array a segment of its own. What is there of it is more than recovery sees, and leads to the end of the
+    segment, but not of the dump."""
+    end = record(0x2C, b"")
+    whole = VALID[: -len(end)]
+    array = record(0x1C, object_array(0x3000, OBJECTS, [0x20] * (1 << 19)))  # 4 MiB
+    data = whole + array[:cut]
+    for found in (check(data, tmp_path), check(data, tmp_path, "--jobs", "1"), check_pipe(data)):
+        assert (found["status"], found["complete"], found["errors"]) == (1, False, 1)
+        assert (found["findings"][0]["rule"], found["findings"][0]["offset"]) == ("REC-002", len(whole) + 5)
+    assert run("--repair", "copy", "dump", cwd=tmp_path).status == 0
+    assert (tmp_path / "copy").read_bytes() == VALID
+
+
 # ---- The serviceability agent ----------------------------------------------------------------------------------------
 
 PROGRAM = """

@@ -41,6 +41,13 @@ static void report_malformed(struct engine *e, enum frame why, uint64_t at, unsi
         report(&e->ck, rule, at + item->bad_at, rule == RULE_OBJ_008 ? "4 to 11" : "2 or 4 to 11", "%u", bad);
 }
 
+/* The heap dump record whose end was not known ends here, with a sub-record. */
+static void end_here(struct engine *e)
+{
+    if (e->position.record_length)
+        note_gap(e, e->position.record_at, e->position.record_at + RECORD_HEADER_SIZE + e->position.record_length);
+}
+
 /* Where the record of the sub-records that are being read may go on after its end, two records in a row end it. */
 static bool ends_here(struct engine *e)
 {
@@ -48,8 +55,7 @@ static bool ends_here(struct engine *e)
 
     if (e->position.heap_end != UINT64_MAX || !records_follow_here(e, 2))
         return false;
-    if (e->position.record_length)
-        note_gap(e, e->position.record_at, e->position.record_at + RECORD_HEADER_SIZE + e->position.record_length);
+    end_here(e);
     e->position.heap_end = at;
     jumps_note(&e->file.jumps, at, at, at, true);
     return true;
@@ -144,6 +150,7 @@ static bool is_overlong_instance(struct engine *e, uint64_t size)
     memcpy(first, e->in.at, head);
     if (!resume_within(e, size))
         return false;
+    e->framing.failed_at = at;
     end_sound_part(&e->run, at);
     e->position.sub = first;
     e->position.sub_size = head;
@@ -267,8 +274,10 @@ bool check_subrecords(struct engine *e)
             break;
         if (e->in.offset == jobs_border(e))
             continue;
-        if (!input_need(&e->in, 1) && e->position.heap_end == UINT64_MAX && !end_was_reported(e))
+        if (!input_need(&e->in, 1) && e->position.heap_end == UINT64_MAX && !end_was_reported(e)) {
+            end_here(e);
             break;
+        }
         if (e->in.offset > begin && may_be_record_or_root(e) && records_begin_here(e) && ends_here(e))
             break;
         if (!input_need(&e->in, 1) || e->run.memory.exhausted || e->framing.stopped || !check_or_recover(e))

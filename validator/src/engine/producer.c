@@ -53,6 +53,17 @@ static bool has_addresses(const struct file *file)
     return file->id_size == 8 && file->signs.first_string >= LOWEST && file->signs.first_string % 8 == 0;
 }
 
+/* Whether records have times; not where a few do, because bytes that are no record may look like one. */
+static bool has_times(const struct run *run, const struct file *file)
+{
+    enum { FEW = 8 };
+    uint64_t all = 0;
+
+    for (size_t i = 0; i < sizeof run->sum.record_counts / sizeof *run->sum.record_counts; i++)
+        all += run->sum.record_counts[i];
+    return file->signs.timed * FEW > all;
+}
+
 /* HotSpot begins with the strings, the serviceability agent with the stack trace that HotSpot writes after the classes. HotSpot 5
  * began with it too, in 1.0.1, and wrote sticky classes, as the agent does from 27 on, in 1.0.2. Before the heap dump, IDs that are
  * addresses tell both from others. */
@@ -80,7 +91,7 @@ struct producer guess_producer(const struct run *run, const struct file *file)
     const uint64_t *counts = run->sum.record_counts;
     struct names names = look_at_names(file);
     bool segment = counts[TAG_HEAP_DUMP_SEGMENT] != 0, heap = counts[TAG_HEAP_DUMP] || segment;
-    bool is_java = names.dotted && names.bracketed; /* java.lang.Object[] */
+    bool any_time = has_times(run, file), is_java = names.dotted && names.bracketed; /* java.lang.Object[] */
 
     if (file->version == V103)
         return (struct producer){PROFILE_ANDROID, "Android"};
@@ -90,12 +101,12 @@ struct producer guess_producer(const struct run *run, const struct file *file)
         return (struct producer){PROFILE_JDK8_AGENT, "the HPROF agent of JDK 5 to 8"};
     if (names.svm)
         return (struct producer){PROFILE_GRAALVM, "GraalVM native image"};
-    if (!signs->any_time && !names.bracketed &&
+    if (!any_time && !names.bracketed &&
         (heap && file->classes.loaded.count ? names.slashed : has_addresses(file) && (names.slashed || !names.dotted)))
         return guess_hotspot_or_agent(run, file, &names);
     if (is_java && signs->trace_one_empty && signs->trace_one_thread == 1 && segment)
         return (struct producer){PROFILE_MAT, "Eclipse MAT"};
-    if (is_java && file->version == V102 && file->id_size == 4 && signs->trace_zero && !signs->any_time)
+    if (is_java && file->version == V102 && file->id_size == 4 && signs->trace_zero && !any_time)
         return (struct producer){PROFILE_ANDROID, "Android, converted by hprof-conv"};
     /* Insight counts strings, classes and objects alike, and gives each class its ID as serial. */
     if (is_java && file->version == V101 && file->id_size == 4 && !signs->trace_one_empty && !file->classes.has_other_serials)

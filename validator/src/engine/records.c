@@ -91,8 +91,7 @@ static void note_signs(struct engine *e, uint32_t time)
         e->file.signs.first_tag = e->position.record_tag;
     if (e->position.record_tag != TAG_LOAD_CLASS && e->position.record_tag != TAG_UTF8)
         e->file.signs.loads_ended |= e->run.sum.record_counts[TAG_LOAD_CLASS] > 0;
-    if (time)
-        e->file.signs.any_time = true;
+    e->file.signs.timed += time != 0;
 }
 
 /* SPEC.md 3.3. Times wrap after 71 minutes, so a decrease by half the range or more is a wrap. */

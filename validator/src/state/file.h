@@ -17,7 +17,7 @@
 /* Signs by which producer.c recognizes producers. */
 struct producer_signs {
     uint8_t first_tag;
-    bool any_time;             /* a record's time is not 0 */
+    uint64_t timed;            /* records whose time is not 0 */
     bool loads_ended;          /* after LOAD_CLASS came a record other than it and UTF8 */
     bool trace_zero;           /* there is a TRACE 0 */
     bool trace_one_empty;      /* TRACE 1 has no frames */
