@@ -714,6 +714,28 @@ static struct doubtful_instance doubt_instance(const struct oracle *o, uint64_t 
     return (struct doubtful_instance){tag_at, bytes_at, values_at - tag_at + size};
 }
 
+/* M.2: whether an instance is longer than its class says, and sub-records follow that size up to its end or beyond. Then recovery
+ * decides whether its length is believed; it is wrong in any case. */
+static bool may_be_overlong(const struct oracle *o, uint64_t tag_at, uint64_t size, uint64_t limit)
+{
+    struct doubtful_instance doubt = doubt_instance(o, tag_at, limit);
+    if (!doubt.at || doubt.by_class >= size)
+        return false;
+    uint64_t at = tag_at + doubt.by_class, end = tag_at + size;
+    if (end < limit && !(extent_of_subrecord(o->d, end, limit).kind == EXTENT_KNOWN &&
+                         extent_of_subrecord(o->d, end, limit).size <= limit - end))
+        return false;
+    while (at < limit) {
+        struct extent e = extent_of_subrecord(o->d, at, limit);
+        if (e.kind != EXTENT_KNOWN || e.size > limit - at)
+            return false;
+        if (at >= end)
+            return true;
+        at += e.size;
+    }
+    return at == limit;
+}
+
 /* M.2: an empty heap dump record, if it is the last or the last but one. */
 static uint64_t empty_heap_dump(const struct oracle *o)
 {
@@ -764,6 +786,12 @@ static void read_subrecords(struct oracle *o, uint64_t record_at, uint64_t end)
         e = extent_of_subrecord(o->d, at, limit);
         if (e.kind != EXTENT_KNOWN || e.size > limit - at)
             break;
+        if (may_be_overlong(o, at, e.size, limit)) {
+            fail(o, (struct oracle_finding){"OBJ-006", at + 1 + 2 * o->d->id_size + 4}, at);
+            o->report->failed_in_heap = true;
+            o->report->sound_until = ORACLE_UNKNOWN;
+            return;
+        }
         last[count++ % DOUBTFUL] = at;
         read_subrecord[u1(o->d, at)](o, at + 1);
         o->report->subrecords[u1(o->d, at)]++;

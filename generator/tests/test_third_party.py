@@ -75,3 +75,18 @@ def test_a_repaired_dump_is_read(classes: Path, tmp_path: Path) -> None:
     found = read(fixed, classes)
     assert found == read(again, classes)
     assert sum(found.values()) == json.loads(manifest.read_text())["objects"] > 5000
+
+
+@pytest.mark.parametrize("share", [0.05, 0.2, 0.4])
+@pytest.mark.parametrize("like", ["hotspot", "sa", "jdk8-agent"])
+def test_a_dump_with_stand_ins_is_read(like: str, share: float, classes: Path, tmp_path: Path) -> None:
+    """Some KB are missing in the definitions, or in what follows them. The reader finds each object of the copy."""
+    dump, fixed = tmp_path / "dump.hprof", tmp_path / "fixed.hprof"
+    subprocess.run([GEN, "--like", like, "--objects", "3000", "-o", dump], check=True)
+    whole = dump.read_bytes()
+    at = int(len(whole) * share)
+    dump.write_bytes(whole[:at] + whole[at + 3000 :])
+    done = subprocess.run(
+        [os.environ["HPROF_VALIDATE"], "--format", "json", "--repair", fixed, dump], check=True, capture_output=True, text=True
+    )
+    assert sum(read(fixed, classes).values()) == json.loads(done.stdout)["kept"]["objects"] > 1000

@@ -102,26 +102,18 @@ static bool pass_malformed(struct engine *e, enum frame why, const struct walk_i
 
 /* ---- The sub-records of one heap dump record ---- */
 
-/* Whether plain reading fails after the declared size of the instance in the window, but not after that of its class. */
-static bool leads_to_failure(struct engine *e, uint64_t declared, uint64_t by_class, uint64_t left)
-{
-    struct sight s;
-
-    if (declared > e->run.sizes.sight && declared <= left)
-        return false;
-    s = sight_beyond(e, declared <= left && declared > by_class ? declared : by_class);
-    return resume_by_class(&s, declared, by_class, left);
-}
-
-/* The instance in the window does not have the size of its class, and what follows shows that its length is wrong. */
+/* The instance in the window does not have the size of its class, and what follows shows that its length is wrong: nothing can
+ * follow its declared size, or other sub-records begin at the size of its class and lead past the declared one. */
 static bool resume_after_instance(struct engine *e, uint64_t declared, uint64_t left)
 {
     uint64_t by_class = size_by_class(&e->ck, e->in.at);
+    struct sight s;
 
     if (!by_class || by_class > e->run.sizes.sight)
         return false;
-    if (!leads_to_failure(e, declared, by_class, left)) {
-        if (declared > left || !goes_on_within(e, declared, by_class))
+    s = sight_beyond(e, declared <= left && declared > by_class ? declared : by_class);
+    if (!resume_by_class(&s, declared, by_class, left)) {
+        if (!instance_leads_on(&s, declared, left) || !goes_on_within(e, declared, by_class))
             return false;
         if (jobs_begin_again(e))
             return true;
@@ -209,9 +201,9 @@ static bool check_or_recover(struct engine *e)
         return false;
     if (item.size && item.tag == SUB_INSTANCE_DUMP && resume_after_instance(e, item.size, left))
         return true;
-    if (frame == FRAME_RIGHT && item.tag == SUB_INSTANCE_DUMP && is_overlong_instance(e, item.size))
-        return true;
     if ((item.size || frame == FRAME_TRUNCATED) && is_too_long(e, item.size ? item.size : UINT64_MAX))
+        return true;
+    if (frame == FRAME_RIGHT && item.tag == SUB_INSTANCE_DUMP && is_overlong_instance(e, item.size))
         return true;
     switch (frame) {
     case FRAME_RIGHT:

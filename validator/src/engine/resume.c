@@ -307,7 +307,7 @@ static uint64_t way_within(struct engine *e, uint64_t size, uint64_t from, uint6
     s = look_far(e);
     if (*record_end != UINT64_MAX && !end_is_credible(&s, *record_end - here))
         *record_end = UINT64_MAX;
-    if (from >= s.size)
+    if (from >= s.size || (s.ended && size > s.size)) /* the dump ends within it */
         return 0;
     way = find_way(&(struct search){&s, &e->file, *record_end == UINT64_MAX ? UINT64_MAX : *record_end - here,
                                     size < s.size ? size : 0, &e->framing.times, false},
