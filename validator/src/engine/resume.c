@@ -32,7 +32,8 @@ static enum way_kind go_to_way(struct engine *e, uint64_t *record_end, uint64_t 
                                 bounded ? end : UINT64_MAX,
                                 past != UINT64_MAX && past >= here ? past - here + 1 : 0,
                                 &e->framing.times,
-                                in_dump && bounded};
+                                in_dump && bounded,
+                                false};
         struct way way;
 
         most = s.ended ? s.size : WAY_STEP;
@@ -66,7 +67,7 @@ bool holds_subrecords(struct engine *e)
     uint64_t length = e->position.record_length;
     size_t wanted = length < WAY_SIGHT ? (size_t)length : WAY_SIGHT, size = look_at(&e->in, wanted, UINT64_MAX);
     struct sight s = {e->in.at, size < wanted ? size : wanted, size < wanted, e->file.id_size, e->file.version};
-    struct search search = {&s, &e->file, length, 0, &e->framing.times, false};
+    struct search search = {&s, &e->file, length, 0, &e->framing.times, false, false};
 
     return s.size && hprof_subrecord_name(*s.at) &&
            subrecords_begin(&search, s.size < FIRST_SUBRECORDS ? s.size : FIRST_SUBRECORDS, length);
@@ -76,7 +77,7 @@ bool records_begin_here(struct engine *e)
 {
     enum { STEPS = 256 }; /* at each root */
     struct sight s = sight_beyond(e, 0);
-    struct search search = {&s, &e->file, UINT64_MAX, 0, &e->framing.times, false};
+    struct search search = {&s, &e->file, UINT64_MAX, 0, &e->framing.times, false, false};
 
     return records_begin(&search, STEPS);
 }
@@ -209,8 +210,8 @@ static uint64_t reach(struct engine *e, uint64_t record_end)
 {
     struct sight s = look_far(e);
     uint64_t here = e->in.offset;
-    struct search search = {&s, &e->file,          record_end == UINT64_MAX ? record_end : record_end - here,
-                            0,  &e->framing.times, false};
+    struct search search = {&s,    &e->file, record_end == UINT64_MAX ? record_end : record_end - here, 0, &e->framing.times,
+                            false, false};
     uint64_t found = reach_of_subrecords(&search, WAY_SIGHT);
 
     return found == UINT64_MAX ? found : here + found;
@@ -294,8 +295,8 @@ bool resume_in_record(struct engine *e, uint64_t from, uint64_t record_end)
 
 /* Where, from an offset on and before another, a chain of sub-records begins within the sub-record here and leads past its end;
  * 0 if there is none, or if this sub-record begins within one that was searched: so time is linear. *record_end becomes UINT64_MAX
- * where it is not credible. */
-static uint64_t way_within(struct engine *e, uint64_t size, uint64_t from, uint64_t until, uint64_t *record_end)
+ * where it is not credible. Where it is in doubt whether this sub-record is too long at all, the chain must be sure before its end. */
+static uint64_t way_within(struct engine *e, uint64_t size, bool is_doubt, uint64_t from, uint64_t until, uint64_t *record_end)
 {
     uint64_t here = e->in.offset;
     struct sight s;
@@ -310,7 +311,7 @@ static uint64_t way_within(struct engine *e, uint64_t size, uint64_t from, uint6
     if (from >= s.size || (s.ended && size > s.size)) /* the dump ends within it */
         return 0;
     way = find_way(&(struct search){&s, &e->file, *record_end == UINT64_MAX ? UINT64_MAX : *record_end - here,
-                                    size < s.size ? size : 0, &e->framing.times, false},
+                                    size < s.size ? size : 0, &e->framing.times, false, is_doubt},
                    from, until < s.size ? until : s.size);
     return way.kind == WAY_SUBRECORD ? way.at : 0;
 }
@@ -319,7 +320,7 @@ bool resume_within(struct engine *e, uint64_t size)
 {
     enum { SEARCHED = 1 << 16 }; /* the right size is small */
     uint64_t here = e->in.offset, end = e->position.heap_end,
-             way = way_within(e, size, 1, size < SEARCHED ? size : SEARCHED, &end);
+             way = way_within(e, size, true, 1, size < SEARCHED ? size : SEARCHED, &end);
 
     if (!way)
         return false;
@@ -336,7 +337,7 @@ bool goes_on_within(struct engine *e, uint64_t size, uint64_t from)
 {
     uint64_t end = e->position.heap_end;
 
-    return from < size && way_within(e, size, from, from + 1, &end) == from;
+    return from < size && way_within(e, size, false, from, from + 1, &end) == from;
 }
 
 /* What was read since a checkpoint does not count, but for what it defined. */

@@ -177,6 +177,8 @@ static bool subrecords_lead_on(struct tries *t, uint64_t at, unsigned wanted)
         enum step step;
         unsigned more;
 
+        if (s->is_doubt && s->past && at >= s->past && bits < wanted)
+            return false;
         if (at == s->end)
             return at > start && bits >= BITS_TO_END && s->past <= at;
         if (at >= sight->size)

@@ -14,6 +14,7 @@ struct search {
     uint64_t past;     /* no chain counts that breaks off before this offset */
     const uint32_t (*times)[2]; /* of the last two records: the last one may be the wrong one */
     bool in_dump;               /* the search begins at a record of a dump in an array */
+    bool is_doubt; /* that of a sub-record which ends at `past`: what follows it is there in any case, and is no evidence */
 };
 
 enum way_kind { WAY_NONE, WAY_SUBRECORD, WAY_RECORD };
