@@ -205,10 +205,10 @@ def wrong_usage(*args: Arg, cwd: Path | None = None) -> str:
             "no profile is called 'hotpsot' (there are strict, auto, hotspot, jdk8-agent, jvmpi-agent, sa, android, graalvm, mat)"
             "; did you mean 'hotspot'?",
         ),
-        (["--format", "xml", "x"], "--format takes concise, full, lines, github, json, jsonl, sarif or junit, not 'xml'"),
+        (["--format", "xml", "x"], "--format takes concise, full, lines, github, json, jsonl, sarif, junit or html, not 'xml'"),
         (
             ["-f", "Jsno", "x"],
-            "--format takes concise, full, lines, github, json, jsonl, sarif or junit, not 'Jsno'; did you mean 'json'?",
+            "--format takes concise, full, lines, github, json, jsonl, sarif, junit or html, not 'Jsno'; did you mean 'json'?",
         ),
         (["--max-errors", "-1", "x"], "--max-errors takes a whole number, 0 for all findings, not '-1'"),
         (["--max-errors", "", "x"], "--max-errors takes a whole number, 0 for all findings, not ''"),
@@ -249,7 +249,10 @@ def wrong_usage(*args: Arg, cwd: Path | None = None) -> str:
             "no rule or family is called 'class-id-reloded' (--list-rules shows them all); did you mean 'class-id-reloaded'?",
         ),
         (["--explain", "OBJ-004", "x"], "--explain, --list-rules and --list-profiles take no FILE, such as 'x'"),
-        (["--list-rules", "--list-profiles"], "--show, --repair, --explain, --list-rules and --list-profiles do not go together"),
+        (
+            ["--list-rules", "--list-profiles"],
+            "--show, --repair, --stats, --explain, --list-rules and --list-profiles do not go together",
+        ),
         (
             ["--list-rules", "--format", "sarif"],
             "--explain, --list-rules and --list-profiles have the formats concise and json only",
@@ -269,7 +272,7 @@ def wrong_usage(*args: Arg, cwd: Path | None = None) -> str:
         (["--profile"], "option '--profile' needs an argument"),
         (
             ["--format", "x\n\x1b[31m", "x"],
-            r"--format takes concise, full, lines, github, json, jsonl, sarif or junit, not 'x\n\x1b[31m'",
+            r"--format takes concise, full, lines, github, json, jsonl, sarif, junit or html, not 'x\n\x1b[31m'",
         ),
     ],
 )
