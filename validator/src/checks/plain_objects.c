@@ -46,6 +46,9 @@ HOT void mark_batch(struct segment *s, struct recent_page *recent, const enum id
 {
     struct recent_page near = *recent;
 
+    if (!form.others && s->objects->known)
+        for (size_t i = 0; i < b->n; i++)
+            id_set_fetch(s->objects, b->keys[i], flag, form.id_size);
     for (size_t i = 0; i < b->n; i++)
         if (form.others)
             id_windows_mark(&near, b->keys[i], flag, form.id_size);

@@ -138,6 +138,15 @@ ID_SET_HOT struct id_bitmaps *id_set_bitmaps(struct id_set *s, struct recent_pag
     return near->bitmaps;
 }
 
+/* Fetches the word of an ID into the cache, if the cache of bitmaps has its page. */
+ID_SET_HOT void id_set_fetch(const struct id_set *s, uint64_t key, const enum id_set_flag flag, const unsigned id_size)
+{
+    const struct known_page *known = &s->known[known_page_index(key >> PAGE_BITS, id_size)];
+
+    if (known->number == key >> PAGE_BITS)
+        __builtin_prefetch(bitmaps_word(known->bitmaps, low_of_key(key), flag), 1);
+}
+
 /* Works on a copy, so that `near` itself can stay in registers. */
 static inline bool id_set_set_unknown(struct id_set *s, struct recent_page *near, uint64_t key, enum id_set_flag flag)
 {
