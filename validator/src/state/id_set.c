@@ -169,7 +169,7 @@ static uint32_t merge_by_id(struct id_set *s, uint64_t place, enum id_set_flag f
     return both;
 }
 
-static void merge_at(struct id_set *s, uint64_t place, uint64_t number, enum id_set_flag flag, uint32_t *words,
+static void merge_at(struct id_set *s, uint64_t place, uint64_t number, enum id_set_flag flag, const uint32_t *words,
                      struct id_set *twice)
 {
     enum { GROUP = 8 };
@@ -184,14 +184,13 @@ static void merge_at(struct id_set *s, uint64_t place, uint64_t number, enum id_
             uint32_t both = bitmaps ? merge_word(bitmaps_word(bitmaps, i << 5, flag), words[i])
                                     : merge_by_id(s, place, flag, i << 5, words[i], &bitmaps);
 
-            words[i] = 0;
             if (__builtin_expect(flag == ID_DEFINED && both, 0))
                 add_twice(twice, number << PAGE_BITS | i << 5, both);
         }
     }
 }
 
-void id_set_merge(struct id_set *s, uint64_t number, enum id_set_flag flag, uint32_t *words, struct id_set *twice)
+void id_set_merge(struct id_set *s, uint64_t number, enum id_set_flag flag, const uint32_t *words, struct id_set *twice)
 {
     uint64_t place = page_place(&s->directory, number);
 

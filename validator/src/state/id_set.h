@@ -81,9 +81,9 @@ bool id_set_set(struct id_set *s, uint64_t key, enum id_set_flag flag);
 bool id_set_share(struct id_set *s);
 void id_set_end_sharing(struct id_set *s);
 
-/* Sets a flag of the IDs of a page whose bits are set in its words, and clears these. `twice` gets, as elements, those that are to be
+/* Sets a flag of the IDs of a page whose bits are set in PAGE_WORDS words. `twice` gets, as elements, those that are to be
  * defined and already were. */
-void id_set_merge(struct id_set *s, uint64_t number, enum id_set_flag flag, uint32_t *words, struct id_set *twice);
+void id_set_merge(struct id_set *s, uint64_t number, enum id_set_flag flag, const uint32_t *words, struct id_set *twice);
 
 /* An ID of a group, with one flag, in a word. */
 static inline uint64_t far_id(uint64_t place, uint32_t low, enum id_set_flag flag)

@@ -13,7 +13,6 @@ void id_windows_init(struct id_windows *w, struct id_set *set, struct id_set *tw
         for (size_t i = 0; i < WINDOWS; i++)
             w->at[flag][i] = (struct id_window){.number = NO_PAGE, .candidate = NO_PAGE};
     memset(w->far_count, 0, sizeof w->far_count);
-    memset(w->words, 0, sizeof w->words);
 }
 
 static void merge(struct id_windows *w, unsigned flag, size_t i)
@@ -74,6 +73,7 @@ uint32_t *id_windows_miss(struct id_windows *w, unsigned flag, size_t i, uint64_
         return NULL;
     }
     merge(w, flag, i);
+    memset(w->words[flag][i], 0, sizeof w->words[flag][i]);
     window->number = key >> PAGE_BITS;
     return w->words[flag][i];
 }

@@ -19,7 +19,7 @@ struct id_windows {
     struct id_set *set;
     struct id_set *twice; /* gets, as elements, IDs that are defined twice */
     struct id_window {
-        uint64_t number;    /* NO_PAGE for none; then no bit is set in the words */
+        uint64_t number;    /* NO_PAGE for none */
         uint64_t candidate; /* the page that most IDs that missed the window were in, */
         uint32_t votes;     /* and by how many more */
     } at[FLAGS][WINDOWS];
