@@ -26,6 +26,18 @@ function(add_unit_tests part objects)
 endfunction()
 
 add_unit_tests(validator "$<TARGET_OBJECTS:hprof>;$<TARGET_OBJECTS:hprof-format>")
+
+# Windows and pages of IDs again, with small sizes (base/sizes.h): more windows move, more buffers are full.
+foreach(name IN ITEMS test_id_page test_id_directory test_id_windows)
+  add_executable(${name}_small validator/tests/${name}.c validator/src/base/memory.c validator/src/state/id_directory.c
+    validator/src/state/id_page.c validator/src/state/id_set.c validator/src/state/id_windows.c)
+  target_compile_definitions(${name}_small PRIVATE HPROF_SMALL)
+  target_include_directories(${name}_small PRIVATE validator/include validator/src)
+  target_link_libraries(${name}_small PRIVATE PkgConfig::CMOCKA Threads::Threads)
+  add_test(NAME validator.${name}_small COMMAND ${name}_small)
+  set_tests_properties(validator.${name}_small PROPERTIES LABELS unit TIMEOUT 1800 ENVIRONMENT "${test_environment}")
+endforeach()
+
 if(HPROF_GENERATOR)
   add_unit_tests(generator "$<TARGET_OBJECTS:hprof>;$<TARGET_OBJECTS:hprof-format>;$<TARGET_OBJECTS:hprof-gen-layers>;$<TARGET_OBJECTS:hprof-agent-parsers>"
     hprof-gen-layers m)

@@ -268,7 +268,7 @@ static void the_allowance_is_not_exceeded(void **state)
     for (uint32_t page = 0; page < 1000; page++)
         for (uint32_t low = 0; low < 100; low++)
             id_set_refer(set, &near, page << PAGE_BITS | low * 600, ID_REFERENCED);
-    assert_in_range(set->bitmap_bytes, ALLOWED - sizeof(struct id_bitmaps), ALLOWED);
+    assert_in_range(set->pages.bitmap_bytes, ALLOWED - sizeof(struct id_bitmaps), ALLOWED);
     id_set_clear(set);
     free(set);
 }

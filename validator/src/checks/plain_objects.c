@@ -25,9 +25,10 @@ HOT bool define(struct segment *s, struct recent_page *recent, uint64_t id, cons
 {
     if (__builtin_expect(!id, 0))
         return false;
-    return __builtin_expect(!id_set_define_with(s->objects, recent, id_to_key(id, form.id_size), form.id_size, form.others),
-                            1) ||
-           form.others;
+    if (!form.others)
+        return __builtin_expect(!id_set_mark(s->objects, recent, id_to_key(id, form.id_size), ID_DEFINED, form.id_size), 1);
+    id_windows_mark(recent, id_to_key(id, form.id_size), ID_DEFINED, form.id_size);
+    return true;
 }
 
 /* ---- References ---- */
@@ -45,8 +46,14 @@ HOT void mark_batch(struct segment *s, struct recent_page *recent, const enum id
 {
     struct recent_page near = *recent;
 
+    if (!form.others && s->objects->known)
+        for (size_t i = 0; i < b->n; i++)
+            id_set_fetch(s->objects, b->keys[i], flag, form.id_size);
     for (size_t i = 0; i < b->n; i++)
-        id_set_refer_with(s->objects, &near, b->keys[i], flag, form.id_size, form.others);
+        if (form.others)
+            id_windows_mark(&near, b->keys[i], flag, form.id_size);
+        else
+            id_set_mark(s->objects, &near, b->keys[i], flag, form.id_size);
     b->n = 0;
     *recent = near;
 }
@@ -327,10 +334,6 @@ HOT size_t check_in_form(struct segment *s, const uint8_t *const start, size_t n
         p += size;
     }
     mark_batch(s, &t.referenced, ID_REFERENCED, &b, form);
-    if (form.others) {
-        id_set_flush(&t.referenced);
-        id_set_flush(&t.element);
-    }
     s->defined = t.defined;
     s->referenced = t.referenced;
     s->element = t.element;
@@ -404,8 +407,6 @@ HOT size_t refer_in_form(struct segment *s, const uint8_t *const start, size_t n
         --*instances;
     }
     mark_batch(s, &referenced, ID_REFERENCED, &b, form);
-    if (form.others)
-        id_set_flush(&referenced);
     s->referenced = referenced;
     s->counts.references += references;
     return (size_t)(p - start);

@@ -5,7 +5,7 @@
 
 #include "state/array_log.h"
 #include "state/hot_classes.h"
-#include "state/id_set.h"
+#include "state/id_windows.h"
 
 /* The agent gives each object the stack trace that allocated it: a few hundred of them take turns. */
 enum { KNOWN_TRACES = USUAL_OR_SMALL(256, 2) };
@@ -57,7 +57,6 @@ struct segment {
     struct array_log *arrays; /* gets each Object[]; NULL if the input can be read again */
     struct hot_classes hot;
     struct recent_page defined, referenced, element;
-    struct gathered gathered[2][GATHERED];
     uint32_t known_traces[KNOWN_TRACES]; /* serials that are already checked, by their lowest bits; 0 needs no check */
     struct object_counts counts;         /* of what was checked */
     uint64_t instances_before;           /* those that `counts` begins after */

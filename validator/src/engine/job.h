@@ -43,12 +43,10 @@ struct job {
 /* The state of one thread. */
 struct job_thread {
     struct segment segment;
-    struct known_pages known;
     const struct engine *e;
     struct job *job; /* the present or last one of this batch, */
     const struct piece *piece;
-    uint64_t dump; /* the number of the heap dump that `known` is of */
-    struct own_pages own;
+    struct id_windows *windows;
     uint8_t *buffer;
     uint64_t at; /* of the first byte in the buffer */
     size_t size; /* bytes in it */

@@ -137,7 +137,7 @@ static uint64_t check_piece(struct job_thread *t, const struct piece *piece, uin
 static void begin_job(struct job_thread *t, struct job *job)
 {
     struct segment *s = &t->segment;
-    const struct recent_page recent = {.page = NO_PAGE, .known = &t->known};
+    const struct recent_page recent = {.page = NO_PAGE, .windows = t->windows};
 
     if (job <
         t->job) /* a class is noted by the first job of a thread that meets it: here, this one may come first in the file */
@@ -150,8 +150,6 @@ static void begin_job(struct job_thread *t, struct job *job)
     s->defined.pages = &job->stretch.defined;
     s->referenced.pages = &job->stretch.referenced;
     s->element.pages = &job->stretch.elements;
-    s->referenced.gathered = s->gathered[0];
-    s->element.gathered = s->gathered[1];
     job->met_count = 0;
 }
 
@@ -163,16 +161,12 @@ static void do_job(struct job_thread *t, struct job *job, const struct piece *pi
     begin_job(t, job);
     job->waiting_count = 0;
     s->waiting = (struct waiting_run){.next = UINT64_MAX};
-    s->defined.own = &t->own;
-    for (unsigned i = 0; i < OWN_PAGES; i++)
-        t->own.at[i].number = NO_PAGE;
     for (size_t i = 0; i < job->piece_count; i++) {
         job->checked_until = check_piece(t, &pieces[i], end);
         if (job->checked_until < pieces[i].end)
             break;
     }
     end_run(job, s);
-    id_set_add_own(s->objects, &t->own);
     job->counts = s->counts;
 }
 
@@ -184,6 +178,12 @@ static struct job *take_job(struct jobs *j)
     return next < j->now->job_count ? &j->now->jobs[j->order[next]] : NULL;
 }
 
+/* Once no job is left. */
+static void add_ids(struct jobs *j, unsigned number)
+{
+    id_windows_finish(j->threads[number].windows, number * (PAGE_GROUPS / j->thread_count));
+}
+
 void do_jobs(void *context, unsigned number)
 {
     struct jobs *j = context;
@@ -191,6 +191,7 @@ void do_jobs(void *context, unsigned number)
 
     while ((job = take_job(j)))
         do_job(&j->threads[number], job, &j->now->pieces[job->first_piece]);
+    add_ids(j, number);
 }
 
 /* ---- A thread checks waiting instances ---- */
@@ -240,4 +241,5 @@ void do_ranges(void *context, unsigned number)
 
     while ((job = take_job(j)))
         do_range(&j->threads[number], job);
+    add_ids(j, number);
 }

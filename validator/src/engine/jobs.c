@@ -35,13 +35,16 @@ static bool prepare_thread(struct engine *e, struct job_thread *t)
 
     if (!t->buffer)
         t->buffer = memory_try(&e->run.memory, e->jobs->buffer_size + READ_BEYOND);
-    if (!t->buffer)
+    if (!t->windows) {
+        t->windows = memory_try(&e->run.memory, sizeof *t->windows);
+        if (t->windows)
+            id_windows_init(t->windows, &e->heap.objects, &e->heap.twice);
+    }
+    if (!t->buffer || !t->windows)
         return false;
     if (!hot_classes_like(&s->hot, &e->heap.segment.hot, &e->run.memory))
         return false;
-    if (t->dump != e->file.classes.dump)
-        known_pages_clear(&t->known);
-    t->dump = s->dump = e->file.classes.dump;
+    s->dump = e->file.classes.dump;
     t->e = e;
     t->job = e->jobs->now->jobs;
     s->meet = &meetings_in_jobs;
@@ -49,7 +52,6 @@ static bool prepare_thread(struct engine *e, struct job_thread *t)
     s->id_size = e->file.id_size;
     s->objects = &e->heap.objects;
     s->wide = &e->heap.wide;
-    t->own.twice = &e->heap.twice;
     s->epoch = heap_epoch(&e->heap, &e->file.classes);
     memcpy(s->known_traces, e->heap.segment.known_traces, sizeof s->known_traces);
     return true;
@@ -424,6 +426,7 @@ void jobs_clear(struct engine *e)
     for (unsigned i = 0; j->threads && i < threads; i++) {
         hot_classes_clear(&j->threads[i].segment.hot, m);
         memory_put(m, j->threads[i].buffer, j->buffer_size + READ_BEYOND);
+        memory_put(m, j->threads[i].windows, sizeof *j->threads[i].windows);
     }
     memory_put(m, j->threads, threads * sizeof *j->threads);
     memory_put(m, j->order, j->job_capacity * sizeof *j->order);

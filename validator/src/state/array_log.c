@@ -53,7 +53,7 @@ static void add_elements(struct array_log *a, const uint64_t *ids, size_t n)
         return;
     if (a->is_named) {
         for (size_t i = 0; i < n; i++)
-            a->named_count += !id_set_refer_again(a->named, &near, id_to_key(ids[i], a->named->id_size));
+            a->named_count += !id_set_refer(a->named, &near, id_to_key(ids[i], a->named->id_size), ID_REFERENCED);
         return;
     }
     if (!a->has_elements) {

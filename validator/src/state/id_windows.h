@@ -1,0 +1,75 @@
+/* What one thread among others adds to a set of IDs. It has windows, which are its own words for one flag of a page each: to set a
+ * flag there costs no more than it costs one thread alone. A window is merged into its page under the lock of the page's group. An
+ * ID without a window is far: it goes to a buffer for its group, which is applied under the same lock when it is full.
+ *
+ * A window moves to another page once most of the IDs that miss it lie there, and there were enough of them to be worth a merge. So
+ * it follows the objects of a dump, whose addresses ascend, and no page that is used at random moves it. */
+#ifndef HPROF_ID_WINDOWS_H
+#define HPROF_ID_WINDOWS_H
+
+#include "state/id_set.h"
+
+enum {
+    WINDOWS = USUAL_OR_SMALL(32, 4), /* for each flag */
+    FAR_IDS = USUAL_OR_SMALL(256, 4),
+    FLAGS = 3
+};
+
+struct id_windows {
+    struct id_set *set;
+    struct id_set *twice; /* gets, as elements, IDs that are defined twice */
+    struct id_window {
+        uint64_t number;    /* NO_PAGE for none */
+        uint64_t candidate; /* the page that most IDs that missed the window were in, */
+        uint32_t votes;     /* and by how many more */
+    } at[FLAGS][WINDOWS];
+    uint16_t far_count[PAGE_GROUPS];
+    uint64_t far[PAGE_GROUPS][FAR_IDS];
+    uint32_t words[FLAGS][WINDOWS][PAGE_WORDS];
+};
+
+void id_windows_init(struct id_windows *w, struct id_set *set, struct id_set *twice);
+/* Adds all that is not in the set yet. Each thread begins with another group, so that they do not wait for each other. */
+void id_windows_finish(struct id_windows *w, unsigned first_group);
+
+/* For an ID that misses a window: the words of that window, if it moves to the ID's page; otherwise NULL, and the flag will be set. */
+uint32_t *id_windows_miss(struct id_windows *w, unsigned flag_index, size_t window, uint64_t key);
+/* An ID is defined twice. */
+void id_windows_repeat(struct id_windows *w, uint64_t key);
+
+/* 0 to 2. */
+ID_SET_HOT unsigned index_of_flag(const enum id_set_flag flag)
+{
+    return flag >> 1;
+}
+
+/* Consecutive IDs cycle through eight pages whose numbers differ only in the top bits. */
+ID_SET_HOT size_t window_of_page(uint64_t number, const unsigned id_size)
+{
+    return (number ^ number >> (id_size == 8 ? 45 : 13) << 2) & (WINDOWS - 1);
+}
+
+/* Sets a flag of an ID. An ID that is defined twice is noted sooner or later. The flag and the size are constants. */
+ID_SET_HOT void id_windows_mark(struct recent_page *near, uint64_t key, const enum id_set_flag flag, const unsigned id_size)
+{
+    uint64_t number = key >> PAGE_BITS;
+
+    if (__builtin_expect(near->page != number, 0)) {
+        struct id_windows *w = near->windows;
+        size_t i = window_of_page(number, id_size);
+        uint32_t *words = w->words[index_of_flag(flag)][i];
+
+        if (near->pages)
+            page_filter_add(near->pages, number);
+        if (w->at[index_of_flag(flag)][i].number != number)
+            words = id_windows_miss(w, index_of_flag(flag), i, key);
+        if (!words)
+            return;
+        near->page = number;
+        near->words = words;
+    }
+    if (set_bit(&near->words[low_of_key(key) >> 5], low_of_key(key)) && flag == ID_DEFINED)
+        id_windows_repeat(near->windows, key);
+}
+
+#endif
