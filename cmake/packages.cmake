@@ -23,9 +23,10 @@ set(CPACK_COMPONENT_TOOLS_DESCRIPTION
   "checks and makes HPROF heap dumps of Java programs\n\
 hprof-validate checks a heap dump against a specification of the format, rule\n\
 by rule, and says what is wrong, where, and why. hprof-gen makes heap dumps of\n\
-any size, valid ones and ones with a chosen fault. hprof-diff compares two dumps\n\
- of the same heap, hprof-reduce makes the smallest heap dump for which a command\n\
- ends in the same way, and hprof-ascii checks the text output of the HPROF agent.")
+any size, valid ones and ones with a chosen fault. hprof-diff compares two\n\
+dumps of the same heap, hprof-reduce makes the smallest heap dump for which a\n\
+command ends in the same way, and hprof-ascii checks the text output of the\n\
+HPROF agent.")
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION
   "library that checks HPROF heap dumps of Java programs\n\
 The static library behind hprof-validate, with its header and its packages for\n\
