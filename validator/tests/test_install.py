@@ -85,6 +85,7 @@ FILES = {
         )
     ),
     "share/doc/hprof/diff.schema.json",
+    "share/doc/hprof/redacted.schema.json",
     "share/doc/hprof/manifest.schema.json",
     "share/doc/hprof/repair.schema.json",
     "share/doc/hprof/stats.schema.json",

@@ -302,6 +302,57 @@ static void the_bytes_of_an_item_are_those_of_the_dump(void **state)
     assert_true(compared > 1000);
 }
 
+static void expect_same_field(const struct hprof_field *a, const struct hprof_field *b)
+{
+    assert_true(a->class_id == b->class_id && a->name_id == b->name_id && a->offset == b->offset);
+    assert_true(a->type == b->type && a->is_static == b->is_static);
+}
+
+/* Fields in their order, backwards, and each after the fields of another class are the same. */
+static void fields_are_found_in_any_order(void **state)
+{
+    enum { MOST = 64 };
+    static struct hprof_field in_order[MOST];
+    struct hprof_field field;
+    size_t compared = 0;
+
+    (void)state;
+    hprof_field_init(&field);
+    for (size_t i = 0; i < corpus_size; i++) {
+        struct hprof_reader *reader = open_valid(&corpus[i].bytes);
+        struct hprof_item item = new_item();
+        struct hprof_class class;
+
+        hprof_class_init(&class);
+        while (reader && hprof_next(reader, &item) == 1)
+            ;
+        for (uint32_t number = 0; reader && hprof_class_at(reader, number, &class) == 1; number++) {
+            for (unsigned is_static = 0; is_static < 2; is_static++) {
+                size_t count = 0;
+
+                for (; count < MOST; count++) {
+                    hprof_field_init(&in_order[count]);
+                    if (hprof_field_at(reader, class.id, is_static, count, &in_order[count]) != 1)
+                        break;
+                }
+                for (size_t n = count; n-- > 0;) {
+                    assert_int_equal(hprof_field_at(reader, class.id, is_static, n, &field), 1);
+                    expect_same_field(&field, &in_order[n]);
+                    hprof_field_at(reader, class.super_id, is_static, 0, &field);
+                    hprof_field_at(reader, class.id, !is_static, 0, &field);
+                    assert_int_equal(hprof_field_at(reader, class.id, is_static, n, &field), 1);
+                    expect_same_field(&field, &in_order[n]);
+                    compared++;
+                }
+                if (count < MOST)
+                    assert_int_equal(hprof_field_at(reader, class.id, is_static, count, &field), 0);
+            }
+        }
+        hprof_close(reader);
+    }
+    assert_true(compared > 1000);
+}
+
 /* ---- However the bytes come ---- */
 
 static int64_t read_some(void *context, void *to, size_t size)
@@ -645,6 +696,7 @@ int main(void)
         cmocka_unit_test(opening_hands_on_what_the_check_finds),
         cmocka_unit_test(traces_have_their_frames),
         cmocka_unit_test(the_bytes_of_an_item_are_those_of_the_dump),
+        cmocka_unit_test(fields_are_found_in_any_order),
         cmocka_unit_test(files_and_callbacks_give_the_same_items),
         cmocka_unit_test(a_pipe_gives_the_same_items_of_a_valid_dump),
         cmocka_unit_test(reading_again_gives_the_same),

@@ -12,6 +12,7 @@
 #include "messages.h"
 #include "option_rows.h"
 #include "processors.h"
+#include "redacted.h"
 #include "terminal.h"
 
 enum { SAME, DIFFERENT, TROUBLE };
@@ -20,7 +21,8 @@ enum { HELP_WIDTH = 80, DIFFERENCES_SHOWN = 10, DIFFERENCES_MOST = 10000, JOBS_M
 const char program_name[] = "hprof-diff";
 
 struct options {
-    bool is_json, is_quiet;
+    bool is_json, is_quiet, is_redaction;
+    const char *constants; /* NULL if not given */
     unsigned jobs;
     size_t most;
 };
@@ -53,6 +55,12 @@ static bool take_option(struct options *options, int code)
         if (!read_number("--jobs takes a whole number from 1 to 1024, not '", 1, JOBS_MOST, &number))
             return false;
         options->jobs = (unsigned)number;
+        return true;
+    case OPTION_ASSERT_REDACTED:
+        options->is_redaction = true;
+        return true;
+    case OPTION_CONSTANTS:
+        options->constants = optarg;
         return true;
     case OPTION_QUIET:
         options->is_quiet = true;
@@ -98,6 +106,38 @@ static bool open_side(struct side *side, unsigned jobs)
     return false;
 }
 
+static bool is_written(void)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return true;
+    if (errno != EPIPE)
+        say_failure("standard output", strerror(errno));
+    return false;
+}
+
+static int check_redaction(struct diff *diff, struct redaction *redaction, const struct options *options)
+{
+    redaction->diff = diff;
+    redaction->leak_most = options->is_quiet ? 0 : options->most;
+    if (diff->sides[1].header.compressed) {
+        say_failure(diff->sides[1].file, "compressed: the headers of gzip can hold names and comments, which are not checked");
+        return TROUBLE;
+    }
+    if (!redaction_check(redaction)) {
+        say_failure(diff->sides[1].file, redaction->failure);
+        return TROUBLE;
+    }
+    if (!options->is_quiet) {
+        if (options->is_json)
+            redaction_print_json(redaction, stdout);
+        else
+            redaction_print_text(redaction, stdout);
+        if (!is_written())
+            return TROUBLE;
+    }
+    return redaction_is_clean(redaction) ? SAME : DIFFERENT;
+}
+
 static int compare(struct diff *diff, const struct options *options)
 {
     if (diff->sides[0].header.id_size != diff->sides[1].header.id_size) {
@@ -114,34 +154,33 @@ static int compare(struct diff *diff, const struct options *options)
             diff_print_json(diff, stdout);
         else
             diff_print_text(diff, stdout);
-        if (fflush(stdout) != 0 || ferror(stdout)) {
-            if (errno != EPIPE)
-                say_failure("standard output", strerror(errno));
+        if (!is_written())
             return TROUBLE;
-        }
     }
     return !diff_is_equal(diff) ? DIFFERENT : diff->sides[0].damage + diff->sides[1].damage > 0 ? TROUBLE : SAME;
 }
 
-static int compare_files(char **files, const struct options *options)
+static int compare_files(char **files, const struct options *options, struct redaction *redaction)
 {
     struct diff diff = {.sides = {{.file = files[0], .fd = -1}, {.file = files[1], .fd = -1}}};
     int status = TROUBLE;
 
     if (open_side(&diff.sides[0], options->jobs) && open_side(&diff.sides[1], options->jobs))
-        status = compare(&diff, options);
+        status = options->is_redaction ? check_redaction(&diff, redaction, options) : compare(&diff, options);
     for (unsigned side = 0; side < SIDES; side++) {
         hprof_close(diff.sides[side].reader);
         if (diff.sides[side].fd >= 0)
             close(diff.sides[side].fd);
     }
     diff_free(&diff);
+    redaction_free(redaction);
     return status;
 }
 
 int main(int argc, char **argv)
 {
     struct options options = {.most = DIFFERENCES_SHOWN, .jobs = processor_count()};
+    struct redaction redaction = {.leak_count = 0};
     struct command_line line;
     size_t count;
     const struct option_row *rows = option_rows(&count);
@@ -165,5 +204,13 @@ int main(int argc, char **argv)
         say_usage("", "hprof-diff", " takes two files, A and B");
         return TROUBLE;
     }
-    return compare_files(argv + optind, &options);
+    if (options.constants != NULL && !options.is_redaction) {
+        say_usage("", "--constants", " goes with --assert-redacted");
+        return TROUBLE;
+    }
+    if (options.constants != NULL && !redaction_constants(&redaction, options.constants)) {
+        say_usage("--constants takes primitive types with values, such as char=42,int=-1, not '", options.constants, "'");
+        return TROUBLE;
+    }
+    return compare_files(argv + optind, &options, &redaction);
 }

@@ -7,6 +7,11 @@ static const struct option_row rows[] = {
     {OPTION_FORMAT, "format", "text|json", "text (default) or json"},
     {OPTION_MAX_DIFFERENCES, "max-differences", "N",
      "describe the first N differences, 10 by default; the numbers are always exact"},
+    {OPTION_ASSERT_REDACTED, "assert-redacted", NULL,
+     "instead of comparing, check that B, which a redactor made of A, holds no value and no text of A, but its structure and "
+     "names"},
+    {OPTION_CONSTANTS, "constants", "TYPE=VALUE[,TYPE=VALUE...]",
+     "with --assert-redacted: the value that the redactor gives to each primitive value of this type; 0 by default"},
     {OPTION_QUIET, "quiet", NULL, "print nothing; the exit status says whether the dumps differ"},
     {OPTION_JOBS, "jobs", "N",
      "check with N threads, 1 to 1024; by default as many as there are processors for this process. Results never depend on N"},
@@ -32,7 +37,8 @@ void print_help(FILE *out, size_t width)
     command_line_help(out, rows, sizeof rows / sizeof rows[0], width);
     putc('\n', out);
     wrap(out,
-         "Exit status: 0 there is no difference, 1 the dumps differ, 2 wrong usage, a file cannot be read, or damaged parts "
+         "Exit status: 0 there is no difference, or B is redacted, 1 the dumps differ, or B is not redacted, 2 wrong usage, a "
+         "file cannot be read, or damaged parts "
          "could "
          "not be compared.",
          0, 0, width);

@@ -14,6 +14,8 @@ enum option_id {
     OPTION_QUIET = 'q',
     OPTION_VERSION = 'V',
     OPTION_MAX_DIFFERENCES = 256,
+    OPTION_ASSERT_REDACTED,
+    OPTION_CONSTANTS,
 };
 
 const struct option_row *option_rows(size_t *count);

@@ -12,7 +12,7 @@ enum {
     TYPE_BYTE = 8,
     CODER_LATIN1 = 0,
     STRETCH_BYTES = 1 << 18,
-    FIELDS_MOST = 100000 /* of a class with its superclasses, which may be a circle */
+    FIELDS_MOST = 1000 /* that are looked at in a class with its superclasses: a thread has some tens */
 };
 
 void names_see_object(struct stats *stats, const struct hprof_item *item)

@@ -266,27 +266,64 @@ static uint64_t declared_size(const struct hprof_reader *r, const struct known_c
 
 enum { DEPTH_MOST = 10000 /* of superclasses, which may be a circle */ };
 
+/* Goes to the first field that a class declares; false if its CLASS_DUMP is not known. */
+static bool enter_class(struct hprof_reader *r, struct field_cursor *c, uint64_t class_id)
+{
+    if (c->depth >= DEPTH_MOST || !copy_class(r, class_id, &c->class) || !c->class.dump)
+        return false;
+    c->depth++;
+    c->within = 0;
+    c->at = c->class.dump + (c->is_static ? c->class.static_fields_at : c->class.fields_at);
+    return true;
+}
+
+/* Goes on to the field with this index, into superclasses if it must. */
+static bool advance(struct hprof_reader *r, struct field_cursor *c, size_t index)
+{
+    const unsigned id_size = r->dump->id_size;
+    const size_t head = c->is_static ? SIZE_OF(STATIC_FIELD, id_size) : SIZE_OF(INSTANCE_FIELD, id_size);
+
+    for (;;) {
+        size_t count = c->is_static ? c->class.static_fields : c->class.fields;
+
+        if (c->within == count) {
+            if (c->is_static || !enter_class(r, c, c->class.super_id))
+                return false;
+            continue;
+        }
+        if (c->index == index)
+            return true;
+        unsigned size = type_size(get_u1(c->at + head - 1), id_size);
+        c->at += head + (c->is_static ? size : 0);
+        c->offset += size;
+        c->within++;
+        c->index++;
+    }
+}
+
 int hprof_field_at(struct hprof_reader *r, uint64_t class_id, bool is_static, size_t index, struct hprof_field *to)
 {
-    struct known_class class;
-    uint64_t before = 0;
+    const unsigned id_size = r->dump->id_size;
+    const size_t head = is_static ? SIZE_OF(STATIC_FIELD, id_size) : SIZE_OF(INSTANCE_FIELD, id_size);
+    struct field_cursor *c = &r->fields;
+    struct hprof_field field;
 
-    for (unsigned depth = 0; depth < DEPTH_MOST && copy_class(r, class_id, &class) && class.dump; depth++) {
-        size_t count = is_static ? class.static_fields : class.fields;
-
-        if (index < count) {
-            struct hprof_field field = declared_field(r, &class, is_static, index);
-
-            field.offset += before;
-            return reader_give(r, to, &field, sizeof field);
-        }
-        if (is_static)
-            return 0;
-        index -= count;
-        before += declared_size(r, &class);
-        class_id = class.super_id;
+    if (!c->is_set || c->class_id != class_id || c->is_static != is_static || c->index > index) {
+        *c = (struct field_cursor){.class_id = class_id, .is_static = is_static};
+        c->is_set = enter_class(r, c, class_id);
     }
-    return 0;
+    c->is_set = c->is_set && advance(r, c, index);
+    if (!c->is_set)
+        return 0;
+    field = (struct hprof_field){.struct_size = sizeof field,
+                                 .class_id = c->class.id,
+                                 .name_id = get_id(c->at, id_size),
+                                 .type = get_u1(c->at + head - 1),
+                                 .is_static = is_static,
+                                 .offset = c->offset};
+    if (is_static)
+        field.offset = (uint64_t)(c->at - c->class.dump) + head - (1 + SIZE_OF(CLASS_DUMP, id_size));
+    return reader_give(r, to, &field, sizeof field);
 }
 
 static bool is_named(struct hprof_reader *r, uint64_t id, const char *name)

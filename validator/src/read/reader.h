@@ -75,6 +75,18 @@ struct reading {
     bool is_over;                   /* nothing follows damage */
 };
 
+/* The field that hprof_field_at() was asked for last, so that the next one is found at once. */
+struct field_cursor {
+    bool is_set, is_static;
+    uint64_t class_id;        /* that was asked for, */
+    size_t index;             /* and the index */
+    struct known_class class; /* that declares the field; a copy */
+    unsigned depth;           /* superclasses passed */
+    const uint8_t *at;        /* the entry in its CLASS_DUMP, */
+    size_t within;            /* its index there, */
+    uint64_t offset;          /* and the offset of an instance field in the body */
+};
+
 enum { CLASS_CACHE = 256, JOINED_MOST = 16 << 20, BODY_MOST = 1 << 20 };
 
 struct hprof_reader {
@@ -86,7 +98,8 @@ struct hprof_reader {
     uint8_t *joined;        /* its bytes, if it crosses segments; else NULL */
     size_t joined_size;
     struct known_class *cache[CLASS_CACHE]; /* of classes that were looked up */
-    enum hprof_status status;               /* of the last failure that is for good */
+    struct field_cursor fields;
+    enum hprof_status status; /* of the last failure that is for good */
     char failure[HPROF_FAILURE_SIZE];
 };
 

@@ -14,10 +14,11 @@ _hprof_diff() {
         words='text json'
         ;;
     --max-differences) compopt +o default; return ;;
+    --constants) compopt +o default; return ;;
     -j|--jobs) compopt +o default; return ;;
     *)
         [[ $cur == -* ]] || return
-        words='--format --max-differences --quiet --jobs --help --version -f -q -j -h -V'
+        words='--format --max-differences --assert-redacted --constants --quiet --jobs --help --version -f -q -j -h -V'
         ;;
     esac
     mapfile -t COMPREPLY < <(compgen -P "$before" -W "$words" -- "${cur#"$before"}")

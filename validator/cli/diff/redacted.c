@@ -1,0 +1,415 @@
+#include "redacted.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    TAG_UTF8 = 0x01,
+    SUB_CLASS_DUMP = 0x20,
+    SUB_INSTANCE_DUMP = 0x21,
+    SUB_OBJECT_ARRAY_DUMP = 0x22,
+    SUB_PRIMITIVE_ARRAY_DUMP = 0x23,
+    SUB_PRIMITIVE_ARRAY_NODATA = 0xc3,
+    TYPE_OBJECT = 2,
+    TYPE_FLOAT = 6,
+    TYPE_DOUBLE = 7,
+    CHUNK = 1 << 16
+};
+
+const char *const leak_names[LEAKS] = {"values", "strings that are no names", "undefined records and damage", "text of A"};
+const char *const leak_keys[LEAKS] = {"values", "strings", "records", "texts"};
+
+static const char *const type_names[VALUE_TYPES] = {
+    [4] = "boolean", [5] = "char", [6] = "float", [7] = "double", [8] = "byte", [9] = "short", [10] = "int", [11] = "long"};
+static const unsigned type_sizes[VALUE_TYPES] = {[4] = 1, [5] = 2, [6] = 4, [7] = 8, [8] = 1, [9] = 2, [10] = 4, [11] = 8};
+
+/* ---- Constants --------------------------------------------------------------------------------------------------- */
+
+static bool parse_bits(const char *text, unsigned type, uint64_t *bits)
+{
+    char *end;
+
+    errno = 0;
+    if (type == TYPE_FLOAT) {
+        float value = strtof(text, &end);
+        uint32_t four;
+
+        memcpy(&four, &value, sizeof four);
+        *bits = four;
+    } else if (type == TYPE_DOUBLE) {
+        double value = strtod(text, &end);
+
+        memcpy(bits, &value, sizeof *bits);
+    } else {
+        unsigned width = 8 * type_sizes[type];
+        long long value = strtoll(text, &end, 0);
+
+        *bits = (uint64_t)value & (width == 64 ? UINT64_MAX : (UINT64_C(1) << width) - 1);
+        if (width < 64 && (value >= INT64_C(1) << width || value < -(INT64_C(1) << (width - 1))))
+            return false;
+    }
+    return end != text && *end == '\0' && errno == 0;
+}
+
+static bool take_constant(struct redaction *r, const char *word, size_t size)
+{
+    char text[64];
+    char *value;
+
+    if (size >= sizeof text)
+        return false;
+    memcpy(text, word, size);
+    text[size] = '\0';
+    value = strchr(text, '=');
+    if (value == NULL)
+        return false;
+    *value++ = '\0';
+    for (unsigned type = 0; type < VALUE_TYPES; type++)
+        if (type_names[type] != NULL && strcmp(type_names[type], text) == 0)
+            return parse_bits(value, type, &r->constants[type]);
+    return false;
+}
+
+bool redaction_constants(struct redaction *r, const char *text)
+{
+    for (;;) {
+        size_t size = strcspn(text, ",");
+
+        if (!take_constant(r, text, size))
+            return false;
+        if (text[size] == '\0')
+            return true;
+        text += size + 1;
+    }
+}
+
+/* ---- What is found ----------------------------------------------------------------------------------------------- */
+
+void add_leak(struct redaction *r, enum leak_kind kind, uint64_t offset, const char *text)
+{
+    struct leak *leak;
+
+    if (r->counts[kind]++ >= r->leak_most)
+        return;
+    leak = &r->leaks[r->leak_count++];
+    leak->kind = kind;
+    leak->offset = offset;
+    snprintf(leak->text, sizeof leak->text, "%s", text);
+}
+
+bool redaction_is_clean(const struct redaction *r)
+{
+    for (unsigned kind = 0; kind < LEAKS; kind++)
+        if (r->counts[kind] > 0)
+            return false;
+    return true;
+}
+
+void redaction_free(struct redaction *r)
+{
+    free(r->leaks);
+}
+
+/* ---- Values ------------------------------------------------------------------------------------------------------ */
+
+/* A primitive field of the instances of a class. */
+struct slot {
+    uint32_t offset;
+    uint8_t type;
+    uint64_t name_id;
+};
+
+/* All primitive fields of a class with its superclasses. */
+struct layout {
+    struct slot *slots;
+    size_t count;
+    uint64_t size; /* of the values of an instance */
+    bool is_known;
+};
+
+struct checking {
+    struct redaction *redaction;
+    struct hprof_reader *reader;
+    unsigned id_size;
+    struct layout *layouts; /* by the number of the class */
+    size_t layout_count;
+    bool out_of_memory, has_failed;
+};
+
+static uint64_t read_bits(const uint8_t *bytes, unsigned size)
+{
+    uint64_t bits = 0;
+
+    for (unsigned i = 0; i < size; i++)
+        bits = bits << 8 | bytes[i];
+    return bits;
+}
+
+static const char *class_name(struct checking *c, uint64_t id, struct hprof_class *class)
+{
+    hprof_class_init(class);
+    return hprof_class(c->reader, id, class) == 1 && class->name[0] != '\0' ? class->name : "a class without a name";
+}
+
+static void name_field(struct checking *c, uint64_t name_id, char text[128])
+{
+    const char *name;
+    size_t size;
+    bool has_name = hprof_string(c->reader, name_id, &name, &size) == 1;
+
+    snprintf(text, 128, "%.*s", has_name ? (int)(size < 100 ? size : 100) : 12, has_name ? name : "without name");
+}
+
+static void add_value(struct checking *c, const struct hprof_item *item, uint64_t class_id, uint64_t name_id, uint8_t type,
+                      uint64_t bits, const char *kind)
+{
+    char text[PART_SIZE], name[128];
+    struct hprof_class class;
+
+    if (c->redaction->counts[LEAK_VALUE] < c->redaction->leak_most) {
+        name_field(c, name_id, name);
+        snprintf(text, sizeof text, "%s %.250s.%s: %s 0x%" PRIx64, kind, class_name(c, class_id, &class), name,
+                 type_names[type], bits);
+        add_leak(c->redaction, LEAK_VALUE, item->offset, text);
+    } else {
+        c->redaction->counts[LEAK_VALUE]++;
+    }
+}
+
+static bool is_constant(const struct redaction *r, uint8_t type, uint64_t bits)
+{
+    return type >= VALUE_TYPES || type_names[type] == NULL || r->constants[type] == bits;
+}
+
+static void add_slot(struct checking *c, struct layout *layout, const struct hprof_field *field)
+{
+    struct slot *grown = layout->slots;
+
+    if ((layout->count & (layout->count - 1)) == 0) /* at powers of two */
+        grown = realloc(layout->slots, (layout->count ? 2 * layout->count : 1) * sizeof *grown);
+    if (grown == NULL) {
+        c->out_of_memory = true;
+        return;
+    }
+    layout->slots = grown;
+    layout->slots[layout->count++] = (struct slot){(uint32_t)field->offset, field->type, field->name_id};
+}
+
+/* The layout of a class; NULL if the class, or memory, is missing. */
+static const struct layout *layout_of(struct checking *c, uint64_t class_id)
+{
+    uint32_t number = hprof_class_number(c->reader, class_id);
+    struct hprof_field field;
+    struct hprof_class class;
+    struct layout *layout;
+
+    hprof_field_init(&field);
+    hprof_class_init(&class);
+    if (number == UINT32_MAX || hprof_class(c->reader, class_id, &class) != 1 || !class.is_dumped)
+        return NULL;
+    if (number >= c->layout_count) {
+        size_t count = number < 512 ? 1024 : 2 * (size_t)number;
+        struct layout *grown = realloc(c->layouts, count * sizeof *grown);
+
+        if (grown == NULL) {
+            c->out_of_memory = true;
+            return NULL;
+        }
+        memset(grown + c->layout_count, 0, (count - c->layout_count) * sizeof *grown);
+        c->layouts = grown;
+        c->layout_count = count;
+    }
+    layout = &c->layouts[number];
+    for (size_t i = 0; !layout->is_known && hprof_field_at(c->reader, class_id, false, i, &field) == 1; i++) {
+        unsigned size = field.type == TYPE_OBJECT ? c->id_size : field.type < VALUE_TYPES ? type_sizes[field.type] : 0;
+
+        layout->size = field.offset + size;
+        if (field.type != TYPE_OBJECT)
+            add_slot(c, layout, &field);
+    }
+    layout->is_known = true;
+    return layout;
+}
+
+static void check_instance(struct checking *c, const struct hprof_item *item)
+{
+    const struct layout *layout = layout_of(c, item->class_id);
+    const uint8_t *bytes;
+    char text[PART_SIZE];
+
+    if (layout == NULL || layout->size != item->body) {
+        snprintf(text, sizeof text, "an instance 0x%" PRIx64 " whose class is not defined or has another size", item->id);
+        add_leak(c->redaction, LEAK_VALUE, item->offset, text);
+        return;
+    }
+    for (size_t i = 0; i < layout->count; i++) {
+        const struct slot *slot = &layout->slots[i];
+        unsigned size = type_sizes[slot->type];
+
+        if (hprof_body(c->reader, slot->offset, size, &bytes) != (int64_t)size) {
+            c->has_failed = true;
+            return;
+        }
+        uint64_t bits = read_bits(bytes, size);
+        if (!is_constant(c->redaction, slot->type, bits))
+            add_value(c, item, item->class_id, slot->name_id, slot->type, bits, "instance field");
+    }
+}
+
+static void check_array(struct checking *c, const struct hprof_item *item)
+{
+    const unsigned size = item->element_type < VALUE_TYPES ? type_sizes[item->element_type] : 0;
+    const uint8_t *bytes;
+    char text[PART_SIZE];
+    int64_t n;
+
+    c->redaction->remains.arrays++;
+    c->redaction->remains.elements += item->elements;
+    for (uint64_t at = 0; size > 0 && item->tag == SUB_PRIMITIVE_ARRAY_DUMP && at < item->body; at += (uint64_t)n) {
+        n = hprof_body(c->reader, at, CHUNK, &bytes);
+        if (n < (int64_t)size) {
+            c->has_failed = true;
+            return;
+        }
+        n -= n % size;
+        for (int64_t i = 0; i < n; i += size) {
+            uint64_t bits = read_bits(bytes + i, size);
+
+            if (is_constant(c->redaction, item->element_type, bits))
+                continue;
+            snprintf(text, sizeof text, "%s[] 0x%" PRIx64 ", element %" PRIu64 ": 0x%" PRIx64, type_names[item->element_type],
+                     item->id, (at + (uint64_t)i) / size, bits);
+            add_leak(c->redaction, LEAK_VALUE, item->offset, text);
+            return; /* one of each array */
+        }
+    }
+}
+
+/* The constants and static fields of a CLASS_DUMP. */
+static void check_class(struct checking *c, const struct hprof_item *item)
+{
+    uint64_t at = 0;
+    const uint8_t *bytes;
+
+    for (unsigned list = 0; list < 2; list++) {
+        const unsigned key = list == 0 ? 2 : c->id_size;
+
+        if (hprof_body(c->reader, at, 2, &bytes) != 2) {
+            c->has_failed = true;
+            return;
+        }
+        at += 2;
+        for (uint64_t left = read_bits(bytes, 2); left > 0; left--) {
+            uint64_t name_id, bits;
+            uint8_t type;
+
+            if (hprof_body(c->reader, at, key + 1, &bytes) != (int64_t)key + 1) {
+                c->has_failed = true;
+                return;
+            }
+            name_id = list == 0 ? 0 : read_bits(bytes, key);
+            type = bytes[key];
+            at += key + 1;
+            unsigned size = type == TYPE_OBJECT ? c->id_size : type < VALUE_TYPES ? type_sizes[type] : 0;
+            if (hprof_body(c->reader, at, size, &bytes) != (int64_t)size) {
+                c->has_failed = true;
+                return;
+            }
+            bits = read_bits(bytes, size);
+            at += size;
+            if (type != TYPE_OBJECT && !is_constant(c->redaction, type, bits))
+                add_value(c, item, item->id, name_id, type, bits, list == 0 ? "constant" : "static field");
+        }
+    }
+}
+
+/* A string that repeats one character shows its length only, as an array of constants does. */
+static bool is_blank(struct checking *c, const struct hprof_item *item)
+{
+    const uint8_t *bytes;
+    uint8_t first = 0;
+    int64_t n;
+
+    for (uint64_t at = 0; at < item->body; at += (uint64_t)n) {
+        n = hprof_body(c->reader, at, CHUNK, &bytes);
+        if (n <= 0) {
+            c->has_failed = true;
+            return false;
+        }
+        if (at == 0)
+            first = bytes[0];
+        for (int64_t i = 0; i < n; i++)
+            if (bytes[i] != first)
+                return false;
+    }
+    return true;
+}
+
+static void check_string(struct checking *c, const struct names *names, const struct hprof_item *item)
+{
+    const uint8_t *bytes;
+    char text[PART_SIZE];
+
+    if (names_have(names, item->id) || is_blank(c, item))
+        return;
+    int64_t n = hprof_body(c->reader, 0, 100, &bytes);
+    snprintf(text, sizeof text, "string 0x%" PRIx64 ": %.*s", item->id, n > 0 ? (int)n : 0, (const char *)bytes);
+    add_leak(c->redaction, LEAK_STRING, item->offset, text);
+}
+
+static void check_item(struct checking *c, const struct names *names, const struct hprof_item *item)
+{
+    if (item->kind == HPROF_ITEM_RECORD && item->tag == TAG_UTF8)
+        check_string(c, names, item);
+    if (item->kind != HPROF_ITEM_SUBRECORD)
+        return;
+    if (item->tag == SUB_INSTANCE_DUMP)
+        check_instance(c, item);
+    else if (item->tag == SUB_PRIMITIVE_ARRAY_DUMP || item->tag == SUB_PRIMITIVE_ARRAY_NODATA)
+        check_array(c, item);
+    else if (item->tag == SUB_CLASS_DUMP)
+        check_class(c, item);
+    else if (item->tag == SUB_OBJECT_ARRAY_DUMP) {
+        c->redaction->remains.arrays++;
+        c->redaction->remains.elements += item->elements;
+    }
+}
+
+static bool check_values(struct redaction *r, const struct names *names)
+{
+    struct side *b = &r->diff->sides[1];
+    struct checking c = {.redaction = r, .reader = b->reader, .id_size = b->header.id_size};
+    struct hprof_item item;
+    int result = hprof_seek(b->reader, NULL);
+
+    hprof_item_init(&item);
+    while (result == 1 && !c.has_failed && !c.out_of_memory && (result = hprof_next(b->reader, &item)) == 1)
+        check_item(&c, names, &item);
+    for (size_t i = 0; i < c.layout_count; i++)
+        free(c.layouts[i].slots);
+    free(c.layouts);
+    if (c.has_failed || result < 0)
+        snprintf(r->failure, sizeof r->failure, "%.200s", hprof_failure(b->reader));
+    return result >= 0 && !c.has_failed && !c.out_of_memory;
+}
+
+/* ---- All --------------------------------------------------------------------------------------------------------- */
+
+bool redaction_check(struct redaction *r)
+{
+    struct names names[SIDES] = {{0}};
+    bool is_done;
+
+    snprintf(r->failure, sizeof r->failure, "out of memory");
+    r->leaks = calloc(LEAKS * r->leak_most + 1, sizeof *r->leaks);
+    is_done = r->leaks != NULL;
+    for (unsigned side = 0; side < SIDES && is_done; side++)
+        is_done =
+            names_collect(&names[side], r->diff->sides[side].reader, r->diff->sides[side].header.id_size, side == 1 ? r : NULL);
+    is_done = is_done && check_values(r, &names[1]) && texts_check(r, names);
+    for (unsigned side = 0; side < SIDES; side++)
+        free(names[side].ids);
+    return is_done;
+}
