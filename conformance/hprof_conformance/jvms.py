@@ -13,6 +13,7 @@ from pathlib import Path
 from hprof_conformance import steps
 
 _SETTING_UP = threading.Lock()
+_OTHERS = ("-i386",)  # architectures whose JDKs may lie beside those of the machine
 
 
 class NotHereError(Exception):
@@ -62,8 +63,11 @@ def _major(home: Path) -> str:
     return version.removeprefix("1.").split(".")[0]
 
 
-def find(root: Path, major: int) -> Jvm:
-    """HPROF_JDK17 and the like name its home, or /usr/lib/jvm has it, or Debian sid."""
+def find(root: Path, major: int, architecture: str = "") -> Jvm:
+    """HPROF_JDK17 and the like name its home, or /usr/lib/jvm has it, or Debian sid. One of another architecture, such as i386, is
+    that of Debian sid."""
+    if architecture:
+        return in_sid(root, major, architecture)
     named = os.environ.get(f"HPROF_JDK{major}")
     for home in [Path(named)] if named else sorted(Path("/usr/lib/jvm").glob("*")):
         if _major(home) == str(major):
@@ -75,38 +79,42 @@ def some_javac() -> bool:
     return bool(shutil.which("javac") or next(Path("/usr/lib/jvm").glob("*/bin/javac"), None))
 
 
-def is_here(major: int) -> bool:
+def is_here(major: int, architecture: str = "") -> bool:
     """Whether a JDK is on this machine: nothing is set up for the answer."""
-    if os.environ.get(f"HPROF_JDK{major}"):
-        return True
-    if any(_major(home) == str(major) for home in Path("/usr/lib/jvm").glob("*")):
-        return True
+    if not architecture:
+        if os.environ.get(f"HPROF_JDK{major}"):
+            return True
+        if any(_major(home) == str(major) for home in Path("/usr/lib/jvm").glob("*")):
+            return True
     folder = os.environ.get("HPROF_JDK_ROOT")
-    return bool(folder and _home_in(Path(folder), major))
+    return bool(folder and _home_in(Path(folder), major, architecture))
 
 
-def in_sid(root: Path, major: int) -> Jvm:
+def in_sid(root: Path, major: int, architecture: str = "") -> Jvm:
     """In the file system that HPROF_JDK_ROOT names, or one of our own. It is made when it is needed, by root."""
     folder = Path(os.environ.get("HPROF_JDK_ROOT") or root / "build" / "conformance" / "jdks")
     with _SETTING_UP:  # readers run side by side
-        return _in_sid(root, folder, major)
+        return _in_sid(root, folder, major, architecture)
 
 
-def _in_sid(root: Path, folder: Path, major: int) -> Jvm:
+def _in_sid(root: Path, folder: Path, major: int, architecture: str) -> Jvm:
     if os.geteuid():
         raise NotHereError(f"needs JDK {major}: HPROF_JDK{major} may name its home; root gets it from Debian sid")
-    if not _home_in(folder, major) or not (folder / "proc" / "self").exists():
+    package = f"{major}:{architecture}" if architecture else str(major)
+    if not _home_in(folder, major, architecture) or not (folder / "proc" / "self").exists():
         setup = root / "conformance" / "producers" / "hotspot" / "setup-root"
         log = folder.with_name(f"{folder.name}.log")
-        status = steps.run([setup, folder, str(major)], root, log)
+        status = steps.run([setup, folder, package], root, log)
         if status:
             said = log.read_text(encoding="utf-8", errors="replace").strip()
-            raise NotHereError(f"setup-root {major} ended with {status}: {said[-300:]}")
-    home = _home_in(folder, major)
+            raise NotHereError(f"setup-root {package} ended with {status}: {said[-300:]}")
+    home = _home_in(folder, major, architecture)
     if not home:
-        raise NotHereError(f"{folder} has no JDK {major}")
+        raise NotHereError(f"{folder} has no JDK {package}")
     return Jvm(Path("/") / home.relative_to(folder), folder)
 
 
-def _home_in(folder: Path, major: int) -> Path | None:
-    return next((java.parents[1] for java in folder.glob(f"usr/lib/jvm/java-{major}-openjdk-*/bin/javac")), None)
+def _home_in(folder: Path, major: int, architecture: str) -> Path | None:
+    """Without an architecture: that of the machine, which is none of `_OTHERS`."""
+    homes = [java.parents[1] for java in folder.glob(f"usr/lib/jvm/java-{major}-openjdk-{architecture or '*'}/bin/javac")]
+    return next((home for home in homes if architecture or not home.name.endswith(_OTHERS)), None)

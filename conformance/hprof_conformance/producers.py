@@ -37,8 +37,9 @@ def read_producers(root: Path) -> list[Producer]:
 
 def lacks(producer: Producer) -> str:
     """What this machine has not, and the producer needs, at a glance."""
-    if producer.jdk and not jvms.is_here(producer.jdk):
-        return f"not here: JDK {producer.jdk}{'' if os.geteuid() else ', which the run gets from Debian sid'}"
+    if producer.jdk and not jvms.is_here(producer.jdk, producer.architecture):
+        what = " ".join(filter(None, ["JDK", str(producer.jdk), producer.architecture]))
+        return f"not here: {what}{'' if os.geteuid() else ', which the run gets from Debian sid'}"
     return ""
 
 
@@ -160,7 +161,7 @@ def _jvm(root: Path, producer: Producer) -> Jvm:
     """A producer that is no JVM gets one that is never started."""
     if producer.kind == "agent":
         return jvms.in_sid(root, producer.jdk)
-    return jvms.find(root, producer.jdk) if producer.jdk else Jvm(Path("/"))
+    return jvms.find(root, producer.jdk, producer.architecture) if producer.jdk else Jvm(Path("/"))
 
 
 def _version(root: Path, producer: Producer, jvm: Jvm) -> str:

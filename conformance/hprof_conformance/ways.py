@@ -46,6 +46,7 @@ class Producer:
     kind: str  # of KINDS, or none
     folder: Path  # own: the program itself
     jdk: int = 0
+    architecture: str = ""  # of the JDK's Debian package, if it is not that of the machine
     ways: list[str] = field(default_factory=list)  # of `kind`
     options: dict[str, list[str]] = field(default_factory=dict)  # of the JVM, by way
     gold: list[str] = field(default_factory=list)  # ways whose dumps are kept in conformance/gold

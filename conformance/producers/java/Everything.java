@@ -65,6 +65,7 @@ public final class Everything implements Program.Content {
     private final boolean huge; // an array of more bytes than an int counts
     private boolean modern;
     private int virtualThreads;
+    private String classOfVirtualThreads; // a VM that cannot unmount one, such as that of i386, has another
 
     Everything(String size) {
         large = size.equals("small") ? 1 << 10 : 3 << 20;
@@ -121,7 +122,7 @@ public final class Everything implements Program.Content {
             facts.fact("hidden", "Modern$Hidden", 1);
         }
         if (virtualThreads > 0) {
-            facts.fact("class", "java.lang.VirtualThread", virtualThreads);
+            facts.fact("class", classOfVirtualThreads, virtualThreads);
         }
         if (huge) {
             facts.fact("array", "[J", (1 << 28) + 1);
@@ -205,7 +206,9 @@ public final class Everything implements Program.Content {
 
     private void startVirtual(List<Object> kept, Runnable body) throws Exception {
         try {
-            kept.add(Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, body));
+            Object started = Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, body);
+            kept.add(started);
+            classOfVirtualThreads = started.getClass().getName();
             virtualThreads++;
         } catch (NoSuchMethodException olderJava) {
             // none before Java 21
