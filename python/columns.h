@@ -10,8 +10,8 @@ struct hprof_python_columns {
     uint8_t *kind;           /* objects: the tag of the sub-record; of references NULL */
 };
 
-/* Reads from the present position of the reader to the end of the dump, or until the heap dump `heap_dump` is over, if that is not 0.
- * Both return 1, or what hprof_next() returns if it fails, or -HPROF_LIMIT. hprof_python_free() must follow. */
+/* Reads from the present position of the reader to the end of the dump; if `heap_dump` is not 0, that heap dump alone. Both return
+ * 1, or what hprof_next() returns if it fails, or -HPROF_LIMIT. hprof_python_free() must follow. */
 int hprof_python_objects(struct hprof_reader *reader, uint64_t heap_dump, struct hprof_python_columns *columns);
 /* References of fields, static fields and elements that are not null. */
 int hprof_python_references(struct hprof_reader *reader, uint64_t heap_dump, struct hprof_python_columns *columns);

@@ -9,6 +9,7 @@ from ctypes import (
     c_char,
     c_char_p,
     c_int,
+    c_int32,
     c_int64,
     c_size_t,
     c_uint,
@@ -86,6 +87,7 @@ class COptions(Structure):
 class CReadOptions(Structure):
     _fields_ = [
         ("struct_size", c_size_t), ("allocator", c_void_p), ("max_memory", c_uint64), ("threads", c_uint), ("unchecked", c_bool),
+        ("check", c_void_p),
     ]
 
 
@@ -102,7 +104,8 @@ class CItem(Structure):
         ("size", c_uint64), ("head", c_uint64), ("body", c_uint64), ("heap_dump", c_uint64), ("begun", c_uint64),
         ("series", c_uint64), ("record", c_uint64), ("record_end", c_uint64), ("time", c_uint32), ("thread_serial", c_uint32),
         ("trace_serial", c_uint32), ("class_serial", c_uint32), ("frame", c_uint32), ("elements", c_uint32), ("id", c_uint64),
-        ("class_id", c_uint64), ("name_id", c_uint64), ("damage", c_char_p),
+        ("class_id", c_uint64), ("name_id", c_uint64), ("damage", c_char_p), ("signature_id", c_uint64), ("source_id", c_uint64),
+        ("line", c_int32), ("frames", c_uint32),
     ]
 
 

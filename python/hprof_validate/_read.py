@@ -82,10 +82,13 @@ class Item:
         "heap_dump",
         "id",
         "kind",
+        "line",
         "name",
         "name_id",
         "offset",
+        "signature_id",
         "size",
+        "source_id",
         "tag",
         "thread_serial",
         "trace_serial",
@@ -101,7 +104,10 @@ class Item:
         self.heap_dump: int = item.heap_dump  # its number, from 1
         self.id: int = item.id  # of what the item defines, or of the object that is a root
         self.class_id: int = item.class_id
-        self.name_id: int = item.name_id
+        self.name_id: int = item.name_id  # of a LOAD_CLASS; of a FRAME, its method
+        self.signature_id: int = item.signature_id
+        self.source_id: int = item.source_id
+        self.line: int = item.line  # of a FRAME
         self.elements: int = item.elements  # of an array
         self.element_type: str = _TYPES[item.element_type][0] if item.element_type in _TYPES else ""
         self.thread_serial: int = item.thread_serial
