@@ -7,6 +7,7 @@ import json
 import os
 import random
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -41,10 +42,12 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     run(sys.executable, "-c", f"from scikit_build_core.build import build_sdist; build_sdist({str(folder)!r})", cwd=SOURCE)
     (sdist,) = folder.glob("*.tar.gz")
     assert sdist.stat().st_size < 5_000_000
+    source = BUILD / "package"  # the same each time: a compiler cache then knows the files
+    shutil.rmtree(source, ignore_errors=True)
     with tarfile.open(sdist) as archive:
-        archive.extractall(folder, filter="data")
+        archive.extractall(source, filter="data")
     options = ("--no-build-isolation", "--no-deps", "--no-index", "--quiet", "--wheel-dir", folder)
-    run(sys.executable, "-m", "pip", "wheel", *options, folder / sdist.name.removesuffix(".tar.gz"))
+    run(sys.executable, "-m", "pip", "wheel", *options, source / sdist.name.removesuffix(".tar.gz"))
     (made,) = folder.glob("*.whl")
     return made
 
