@@ -1,0 +1,281 @@
+"""The Python package: a wheel from the sdist, in a clean virtual environment.
+
+What it says of dumps is compared with the corpus, and with the reader of hprof_corpus, which shares no code with the library.
+"""
+
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import numpy
+import pytest
+
+from hprof_corpus.build import severity_in
+from hprof_corpus.digest import Content, HeapDump, Instance, ObjectArray
+from hprof_corpus.rules import read_rules
+
+SOURCE = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ["HPROF_BUILD"])
+GENERATOR = os.environ["HPROF_GEN"]
+README = (SOURCE / "python/README.md").read_text()
+
+
+def run(*command: str | Path, **kwargs: Any) -> str:
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, **kwargs)
+    output = done.stdout.decode()
+    assert done.returncode == 0, output
+    return str(output)
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if "HPROF_WHEEL" in os.environ:  # one that was made otherwise
+        return Path(os.environ["HPROF_WHEEL"])
+    folder = tmp_path_factory.mktemp("package")
+    run(sys.executable, "-c", f"from scikit_build_core.build import build_sdist; build_sdist({str(folder)!r})", cwd=SOURCE)
+    (sdist,) = folder.glob("*.tar.gz")
+    assert sdist.stat().st_size < 5_000_000
+    source = BUILD / "package"  # the same each time: a compiler cache then knows the files
+    shutil.rmtree(source, ignore_errors=True)
+    with tarfile.open(sdist) as archive:
+        archive.extractall(source, filter="data")
+    options = ("--no-build-isolation", "--no-deps", "--no-index", "--quiet", "--wheel-dir", folder)
+    run(sys.executable, "-m", "pip", "wheel", *options, source / sdist.name.removesuffix(".tar.gz"))
+    (made,) = folder.glob("*.whl")
+    return made
+
+
+@pytest.fixture(scope="module")
+def venv(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("venv")
+    run(sys.executable, "-m", "venv", folder)
+    run(folder / "bin/pip", "install", "--no-index", "--quiet", wheel)  # fails if it needs another package
+    return folder
+
+
+@pytest.fixture(scope="module", params=["8", "4"], ids=["ids of 8 bytes", "ids of 4 bytes"])
+def dump(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("dump") / "heap.hprof"
+    seed = random.SystemRandom().randrange(1 << 32)
+    print("seed", seed)
+    options = ("--like", "hotspot", "--objects", "4000", f"--seed={seed}", f"--id-size={request.param}")
+    run(GENERATOR, *options, "--quiet", "--output", path)
+    return path
+
+
+def python(venv: Path, code: str, *args: str | Path, path: str = "") -> str:
+    return run(venv / "bin/python", "-c", "import hprof_validate, io, json, sys\n" + code, *args, env={"PYTHONPATH": path})
+
+
+def ask(venv: Path, code: str, *args: str | Path) -> Any:
+    return json.loads(python(venv, code, *args))
+
+
+# ---- What is in the wheel
+
+
+def test_the_tools_are_in_the_wheel(venv: Path, dump: Path) -> None:
+    version = ask(venv, "print(json.dumps(hprof_validate.__version__))")
+    for tool in ("hprof-validate", "hprof-diff", "hprof-reduce", "hprof-gen"):
+        assert version in run(venv / "bin" / tool, "--version")
+    assert ": valid (HotSpot" in run(venv / "bin/hprof-validate", dump)
+
+
+def test_the_wheel_is_for_all_versions_of_python(wheel: Path) -> None:
+    assert re.fullmatch(r"hprof_validate-[0-9.]+-py3-none-(linux|manylinux)\w+\.whl", wheel.name)
+
+
+# ---- Checking
+
+CHECK = """
+reports = []
+for name in sys.argv[1:]:
+    report = hprof_validate.validate(name, profile="strict", max_findings=0)
+    findings = [[f.rule, f.severity.name.lower(), f.offset] for f in report.findings]
+    reports.append([report.valid, findings, report.summary.totals, report.summary.errors])
+print(json.dumps(reports))
+"""
+
+
+def test_findings_are_those_of_the_corpus(venv: Path) -> None:
+    rules = read_rules(SOURCE / "validator/src/findings/rules.def")
+    entries = json.loads((SOURCE / "corpus/manifest.json").read_text())["files"]
+    entries = random.SystemRandom().sample(entries, 150)
+    found = ask(venv, CHECK, *(SOURCE / "corpus" / entry["file"] for entry in entries))
+    for entry, (is_valid, findings, totals, errors) in zip(entries, found, strict=True):
+        all_findings = [[f["rule"], severity_in(entry, f, rules[f["rule"]], "strict"), f["offset"]] for f in entry["findings"]]
+        expected = sorted(finding for finding in all_findings if finding[1] != "off")
+        assert sorted(findings) == expected, entry["file"]
+        assert sum(totals.values()) == len(expected)
+        assert errors == sum(severity == "error" for _, severity, _ in expected)
+        assert is_valid == (errors == 0)
+
+
+SOURCES = """
+import gzip
+
+data = open(sys.argv[1], "rb").read()
+
+class Pipe:
+    def __init__(self, data):
+        self.file = io.BytesIO(data)
+    def read(self, size):
+        return self.file.read(min(size, 1000))
+
+open(sys.argv[2], "wb").write(gzip.compress(data))
+sources = [sys.argv[1], io.BytesIO(data), Pipe(data), open(sys.argv[1], "rb"), sys.argv[2], gzip.open(sys.argv[2])]
+for source in sources:
+    summary = hprof_validate.validate(source, jobs=2).summary
+    print(summary.objects, summary.references, summary.bytes, summary.profile, summary.errors, summary.records)
+"""
+
+
+def test_the_source_makes_no_difference(venv: Path, dump: Path, tmp_path: Path) -> None:
+    lines = python(venv, SOURCES, dump, tmp_path / "heap.gz").splitlines()
+    assert len(lines) == 6
+    assert len(set(lines)) == 1
+    assert lines[0].split()[2] == str(dump.stat().st_size)
+
+
+FAILURES = """
+class Broken:
+    def __init__(self, failure):
+        self.failure = failure
+    def read(self, size):
+        raise self.failure
+
+def stop(done, total):
+    raise KeyError("stopped")
+
+def name_of(call):
+    try:
+        call()
+    except BaseException as failure:
+        return [type(failure).__name__, str(failure)]
+
+validate, read = hprof_validate.validate, hprof_validate.read
+with read(sys.argv[1]) as dump:
+    first = next(iter(dump))
+    next(iter(dump))
+    stale = name_of(first.body)
+print(json.dumps([
+    name_of(lambda: validate(sys.argv[1], profile="hotspit")), name_of(lambda: validate(sys.argv[1], jobs=0)),
+    name_of(lambda: validate("/no/such/file")), name_of(lambda: validate(Broken(ZeroDivisionError("mine")))),
+    name_of(lambda: validate(sys.argv[1], on_progress=stop)), name_of(lambda: validate(sys.argv[1], max_memory=1)),
+    name_of(lambda: validate("/")), name_of(lambda: read("/no/such/file")), name_of(lambda: read(io.BytesIO(b"no dump"))),
+    name_of(lambda: read(Broken(ZeroDivisionError("mine")))), name_of(lambda: next(iter(dump))), stale,
+]))
+"""
+
+
+def test_failures_are_exceptions(venv: Path, dump: Path) -> None:
+    kinds = ["ValueError", "ValueError", "FileNotFoundError", "ZeroDivisionError", "KeyError", "MemoryError", "OSError"]
+    kinds += ["FileNotFoundError", "ValueError", "ZeroDivisionError", "ValueError", "ValueError"]
+    failures = ask(venv, FAILURES, dump)
+    assert [kind for kind, _ in failures] == kinds
+    assert all(sentence for _, sentence in failures)
+    assert "hotspot" in failures[0][1]
+
+
+# ---- Reading
+
+CONTENT = """
+with hprof_validate.read(sys.argv[1]) as dump:
+    dump.index()
+    instances, arrays, roots = [], [], 0
+    for item in dump:
+        if item.name == "INSTANCE_DUMP":
+            instances.append([item.id, item.class_id, item.body().hex(), len(item.fields()), len(dump.fields(item.class_id))])
+        elif item.name == "OBJECT_ARRAY_DUMP":
+            arrays.append([item.id, item.class_id, list(item.array())])
+        elif item.name == "PRIMITIVE_ARRAY_DUMP":
+            array = item.array()
+            array.byteswap()
+            assert len(array) == item.elements
+            arrays.append([item.id, item.element_type, array.tobytes().hex()])
+    dump.rewind()
+    texts = {item.id: dump.string(item.id) for item in dump if item.name == "UTF8"}
+    objects, references = dump.objects(), dump.references()
+    print(json.dumps([instances, arrays, texts, list(zip(objects.id, objects.class_id, objects.offset, objects.size)),
+                      list(zip(references.source, references.target)), {c.id: c.name for c in dump.classes()}]))
+"""
+TYPES = {4: "boolean", 5: "char", 6: "float", 7: "double", 8: "byte", 9: "short", 10: "int", 11: "long"}
+
+
+def references_of(content: Content, heap: HeapDump) -> list[list[int]]:
+    """Worked out from the classes, field by field."""
+    found = []
+    width = content._shapes.id_size
+    for one in heap.objects:
+        if isinstance(one, ObjectArray):
+            found += [[one.id, element] for element in one.elements if element]
+        elif isinstance(one, Instance):
+            at, class_id = 0, one.class_id
+            while class_id:
+                for _, kind in heap.classes[class_id].fields:
+                    size = width if kind == 2 else {4: 1, 5: 2, 6: 4, 7: 8, 8: 1, 9: 2, 10: 4, 11: 8}[kind]
+                    target = int.from_bytes(one.bytes[at : at + size], "big") if kind == 2 else 0
+                    found += [[one.id, target]] if target else []
+                    at += size
+                class_id = heap.classes[class_id].super_id
+    for one_class in heap.classes.values():
+        targets = [int.from_bytes(value.bytes, "big") for value in one_class.statics if value.type == 2]
+        found += [[one_class.id, target] for target in targets if target]
+    return found
+
+
+def test_content_is_that_of_another_reader(venv: Path, dump: Path) -> None:
+    data = dump.read_bytes()
+    content = Content(memoryview(data))
+    (heap,) = content.dumps
+    instances, arrays, texts, objects, references, classes = ask(venv, CONTENT, dump)
+    expected = [one for one in heap.objects if isinstance(one, Instance)]
+    assert [entry[:3] for entry in instances] == [[one.id, one.class_id, one.bytes.hex()] for one in expected]
+    assert any(fields for *_, fields, _ in instances) and all(0 <= named <= fields for *_, named, fields in instances)
+    others = [one for one in heap.objects if not isinstance(one, Instance)]
+    for found, other in zip(arrays, others, strict=True):
+        if isinstance(other, ObjectArray):
+            assert found == [other.id, other.class_id, list(other.elements)]
+        else:
+            assert other.bytes is not None
+            assert found == [other.id, TYPES[other.type], other.bytes.hex()]
+    assert {int(key): value for key, value in texts.items()} == content.strings
+    assert [entry[0] for entry in objects] == [one.id for one in heap.objects]
+    assert all(data[offset] in (0x21, 0x22, 0x23) and size > 0 for _, _, offset, size in objects)
+    assert sorted(references) == sorted(references_of(content, heap))
+    assert {int(key) for key in classes} >= set(heap.classes)
+    names = {class_id: content.name_of_class(heap, class_id) for class_id in heap.classes}
+    assert {"int[]", "java.lang.String"} <= set(classes.values())
+    plain = {class_id: name.replace("/", ".") for class_id, name in names.items() if not name.startswith("[")}
+    assert len(plain) > 10
+    assert {class_id: classes[str(class_id)] for class_id in plain} == plain
+
+
+def test_damage_is_an_item(venv: Path, dump: Path, tmp_path: Path) -> None:
+    (tmp_path / "cut").write_bytes(dump.read_bytes()[:-50])
+    code = "print(json.dumps([[i.kind.name, i.offset, i.damage] for i in hprof_validate.read(sys.argv[1])][-1]))"
+    kind, offset, damage = ask(venv, code, tmp_path / "cut")
+    assert (kind, bool(damage)) == ("DAMAGE", True)
+    assert offset < dump.stat().st_size
+
+
+# ---- The documentation
+
+EXAMPLES = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+
+
+def test_the_examples_of_the_documentation_work(venv: Path, dump: Path) -> None:
+    path = str(Path(numpy.__file__).parents[1])  # the third needs it; the package does not
+    outputs = [python(venv, code, dump, path=path if "numpy" in code else "").splitlines() for code in EXAMPLES]
+    assert len(outputs) == 3
+    assert outputs[0][0].startswith("valid HotSpot")
+    assert len(outputs[1]) == 5 and all(re.fullmatch(r"0x[0-9a-f]+ b['\"].*['\"]", line) for line in outputs[1]), outputs[1]
+    counts = [int(line.split()[0]) for line in outputs[2]]
+    assert len(counts) == 10 and counts == sorted(counts, reverse=True) and counts[0] > 1
