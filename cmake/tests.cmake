@@ -72,7 +72,7 @@ if(HPROF_GENERATOR)
   if(TARGET hprof-agent)
     list(APPEND test_environment HPROF_AGENT=$<TARGET_FILE:hprof-agent>)
   endif()
-  list(APPEND pytest_folders generator/tests python/tests)
+  list(APPEND pytest_folders generator/tests validator/python/tests)
 endif()
 list(TRANSFORM pytest_folders APPEND /test_*.py)
 file(GLOB pytest_files RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS ${pytest_folders})
@@ -85,13 +85,13 @@ endforeach()
 
 # Tests of Python and of texts alone: the same in every build.
 set(python_tests ${pytest_files})
-list(FILTER python_tests INCLUDE REGEX "^generator/python/|^python/|/test_(spec|scripts)\\.py$")
+list(FILTER python_tests INCLUDE REGEX "^generator/python/|^validator/python/|/test_(spec|scripts)\\.py$")
 list(FILTER python_tests EXCLUDE REGEX "/test_corpus_validator\\.py$") # runs hprof-validate
 list(TRANSFORM python_tests REPLACE "^([a-z]+)/.*/(test_[a-z0-9_]+)\\.py$" "\\1.\\2")
 set_property(TEST ${python_tests} APPEND PROPERTY LABELS python)
 
 # Of texts, packages and linking: sanitizers show nothing more in them.
-set_property(TEST validator.test_circles validator.test_install validator.test_manual validator.test_readme validator.test_samples
+set_property(TEST validator.test_layers validator.test_install validator.test_manual validator.test_readme validator.test_samples
   APPEND PROPERTY LABELS once)
 if(HPROF_GENERATOR)
   set_property(TEST generator.test_circles generator.test_gen_manual APPEND PROPERTY LABELS once)

@@ -294,8 +294,9 @@ bool resume_in_record(struct engine *e, uint64_t from, uint64_t record_end)
 }
 
 /* Where, from an offset on and before another, a chain of sub-records begins within the sub-record here and leads past its end;
- * 0 if there is none, or if this sub-record begins within one that was searched: so time is linear. *record_end becomes UINT64_MAX
- * where it is not credible. Where it is in doubt whether this sub-record is too long at all, the chain must be sure before its end. */
+ * 0 if there is none, or if this sub-record begins within one that was searched: so time is linear. *record_end becomes
+ * UINT64_MAX where it is not credible. Where it is in doubt whether this sub-record is too long at all, the chain must be sure
+ * before its end. */
 static uint64_t way_within(struct engine *e, uint64_t size, bool is_doubt, uint64_t from, uint64_t until, uint64_t *record_end)
 {
     uint64_t here = e->in.offset;

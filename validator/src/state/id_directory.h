@@ -51,8 +51,8 @@ static inline unsigned group_of_place(uint64_t place)
 
 /* The word of the page at a place; 0 for none. */
 uint64_t directory_get(const struct id_directory *d, uint64_t place);
-/* Sets a flag of an ID in the page at a place, and returns NULL if that is done, or if memory ran out: *was_set says whether the flag
- * was already set. Otherwise returns the page, in which it is not set yet. */
+/* Sets a flag of an ID in the page at a place, and returns NULL if that is done, or if memory ran out: *was_set says whether the
+ * flag was already set. Otherwise returns the page, in which it is not set yet. */
 uint64_t *directory_set(struct id_directory *d, uint64_t place, uint32_t low, enum id_set_flag flag, bool *was_set);
 /* Calls `visit` for each page. */
 void directory_each(const struct id_directory *d, void (*visit)(void *context, uint64_t number, uint64_t page), void *context);

@@ -1,8 +1,7 @@
-/* The IDs of one page, by their lower bits, each with its flags. A page with few IDs is a word; with some, a small hash table, about
- * 4 bytes an ID; with many, three bitmaps, 24 KiB, where an ID costs a few instructions.
- *
- * A page becomes bitmaps when its table would be as large, or sooner while all bitmaps together are a small share of the
- * bytes read (the allowance). So memory follows the number of IDs, wherever an attacker puts them. Bitmaps never move. */
+/* The IDs of one page, by their lower bits, each with its flags. A page with few IDs is a word; with some, a small hash table,
+ * about 4 bytes an ID; with many, three bitmaps, 24 KiB, where an ID costs a few instructions.  A page becomes bitmaps when its
+ * table would be as large, or sooner while all bitmaps together are a small share of the bytes read (the allowance). So memory
+ * follows the number of IDs, wherever an attacker puts them. Bitmaps never move. */
 #ifndef HPROF_ID_PAGE_H
 #define HPROF_ID_PAGE_H
 

@@ -62,8 +62,8 @@ static void unlock(struct id_set *s, size_t which)
         pthread_mutex_unlock(&s->locks->at[which].mutex);
 }
 
-/* Called under the lock of the group. Sets a flag of an ID, and returns whether it was already set; *bitmaps are those of its page, or
- * NULL. */
+/* Called under the lock of the group. Sets a flag of an ID, and returns whether it was already set; *bitmaps are those of its
+ * page, or NULL. */
 static bool set_at(struct id_set *s, uint64_t place, uint32_t low, enum id_set_flag flag, struct id_bitmaps **bitmaps)
 {
     bool was_set;

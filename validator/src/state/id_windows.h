@@ -32,7 +32,8 @@ void id_windows_init(struct id_windows *w, struct id_set *set, struct id_set *tw
 /* Adds all that is not in the set yet. Each thread begins with another group, so that they do not wait for each other. */
 void id_windows_finish(struct id_windows *w, unsigned first_group);
 
-/* For an ID that misses a window: the words of that window, if it moves to the ID's page; otherwise NULL, and the flag will be set. */
+/* For an ID that misses a window: the words of that window, if it moves to the ID's page; otherwise NULL, and the flag will be
+ * set. */
 uint32_t *id_windows_miss(struct id_windows *w, unsigned flag_index, size_t window, uint64_t key);
 /* An ID is defined twice. */
 void id_windows_repeat(struct id_windows *w, uint64_t key);

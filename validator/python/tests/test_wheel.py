@@ -21,10 +21,10 @@ from hprof_corpus.build import severity_in
 from hprof_corpus.digest import Content, HeapDump, Instance, ObjectArray
 from hprof_corpus.rules import read_rules
 
-SOURCE = Path(__file__).resolve().parents[2]
+SOURCE = Path(__file__).resolve().parents[3]
 BUILD = Path(os.environ["HPROF_BUILD"])
 GENERATOR = os.environ["HPROF_GEN"]
-README = (SOURCE / "python/README.md").read_text()
+README = (SOURCE / "validator/python/README.md").read_text()
 
 
 def run(*command: str | Path, **kwargs: Any) -> str:
