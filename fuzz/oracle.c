@@ -629,7 +629,8 @@ static void read_object_array(struct oracle *o, uint64_t at)
     ADD(&o->object_arrays, struct array, .heap = o->heap, .class_id = id(o->d, class_at), .class_at = class_at);
     o->report->references += u4(o->d, count_at);
     for (uint64_t i = 0; i < u4(o->d, count_at); i++)
-        use_reference(o, o->heap, class_at + (i + 1) * o->d->id_size);
+        if (id(o->d, class_at + (i + 1) * o->d->id_size) != id(o->d, at)) /* by itself alone an array is not named */
+            use_reference(o, o->heap, class_at + (i + 1) * o->d->id_size);
 }
 
 /* 6.7 and, without elements, 6.8 */

@@ -66,7 +66,7 @@ HOT void gather(struct batch *b, const uint8_t *p, const struct form form)
     b->n += id != 0;
 }
 
-/* Without `except`. */
+/* Without `except`: an array is not named by itself. */
 HOT void refer_all(struct segment *s, struct recent_page *recent, const enum id_set_flag flag, uint64_t except,
                    const uint8_t *p, size_t n, const struct form form)
 {
@@ -91,7 +91,7 @@ void refer_elements(struct segment *s, bool is_object_array, uint64_t array_id, 
     if (is_object_array)
         refer_all(s, &s->element, ID_ELEMENT, array_id, p, n, form);
     else
-        refer_all(s, &s->referenced, ID_REFERENCED, 0, p, n, form);
+        refer_all(s, &s->referenced, ID_REFERENCED, array_id, p, n, form);
 }
 
 /* Out of the loops, like check_wide(). */
@@ -282,7 +282,7 @@ HOT size_t check_plain_object_array(struct segment *s, struct tally *t, struct b
 {
     const size_t head = 1 + SIZE_OF(OBJECT_ARRAY_DUMP, form.id_size);
     const uint8_t *raw_id_at = p + 1 + OFFSET_OF(OBJECT_ARRAY_DUMP, class_id, form.id_size);
-    uint64_t raw_id = native_load(raw_id_at, form.id_size);
+    uint64_t raw_id = native_load(raw_id_at, form.id_size), array_id = get_id(p + 1, form.id_size);
     size_t elements = get_u4(p + 1 + OFFSET_OF(OBJECT_ARRAY_DUMP, elements, form.id_size));
     const struct hot_class *class = hot_slot(&s->hot, raw_id);
 
@@ -293,10 +293,10 @@ HOT size_t check_plain_object_array(struct segment *s, struct tally *t, struct b
     if (!trace_is_plain(s, p, KIND_OBJECT_ARRAY, offset, form))
         return 0;
     if (class->kind == HOT_OBJECT_ARRAY)
-        refer_all(s, &t->element, ID_ELEMENT, get_id(p + 1, form.id_size), p + head, elements, form);
+        refer_all(s, &t->element, ID_ELEMENT, array_id, p + head, elements, form);
     else
-        refer_all(s, &t->referenced, ID_REFERENCED, 0, p + head, elements, form);
-    if (!define(s, &t->defined, get_id(p + 1, form.id_size), form))
+        refer_all(s, &t->referenced, ID_REFERENCED, array_id, p + head, elements, form);
+    if (!define(s, &t->defined, array_id, form))
         return 0;
     if (!form.others && s->arrays && class->kind == HOT_OBJECT_ARRAY) {
         mark_batch(s, &t->referenced, ID_REFERENCED, b, form); /* the array may be among these */
