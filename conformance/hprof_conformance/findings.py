@@ -53,7 +53,7 @@ class Finding:
     withdrawn: str = ""
 
 
-def read(root: Path) -> list[Finding]:
+def read_findings(root: Path) -> list[Finding]:
     return [Finding(**one) for one in read_toml(root / FOLDER / "findings.toml")["finding"]]
 
 
@@ -75,7 +75,7 @@ def pinned(root: Path) -> dict[int, dict[str, list[str]]]:
     return found
 
 
-def _file_of(root: Path, case: str) -> str:
+def file_of(root: Path, case: str) -> str:
     if not case.startswith("gold/"):
         return f"corpus/{case}.hprof"
     one = gold.index(root)[case.removeprefix("gold/")]
@@ -84,7 +84,7 @@ def _file_of(root: Path, case: str) -> str:
 
 
 def _size(root: Path, case: str) -> tuple[bool, int]:
-    file = root / _file_of(root, case).partition(":")[0]
+    file = root / file_of(root, case).partition(":")[0]
     return case.startswith("gold/"), file.stat().st_size
 
 
@@ -97,7 +97,7 @@ def shown(root: Path, one: Finding, cases_of: dict[str, list[str]]) -> list[Show
         case = one.case or min(some, key=lambda name: (_size(root, name), name), default="")
         if not case or families.get(reader) in found:
             continue
-        command = f"conformance/findings/show {reader} {shlex.quote(_file_of(root, case))}"
+        command = f"conformance/findings/show {reader} {shlex.quote(file_of(root, case))}"
         if one.ends:
             command = f"{command} 2>&1 | {one.pick}"
         else:  # 137: it was killed
@@ -106,11 +106,14 @@ def shown(root: Path, one: Finding, cases_of: dict[str, list[str]]) -> list[Show
     return list(found.values())
 
 
+def plain(said: str) -> str:
+    """What a command printed, without what differs from run to run, and without the ends of long lines."""
+    return "\n".join(_VARYING.sub("", line).rstrip()[:150] for line in said.strip().splitlines())
+
+
 def printed(root: Path, shell: str) -> str:
-    """What a command prints, without what differs from run to run."""
     run = subprocess.run(["bash", "-c", shell], cwd=root, capture_output=True, text=True, errors="replace", check=False)
-    lines = [_VARYING.sub("", line).rstrip()[:150] for line in run.stdout.strip().splitlines()]
-    return "\n".join(lines[:_LINES])
+    return "\n".join(plain(run.stdout).splitlines()[:_LINES])
 
 
 _TOOLS = ("java", "javac", "jcmd", "jhsdb", "jmap")
@@ -189,7 +192,7 @@ def _as_typed(command: str) -> list[str]:
 def markdown(root: Path) -> str:
     titles = {reader.name: reader.title for reader in read_readers(root)}
     by_finding = pinned(root)
-    all_findings = read(root)
+    all_findings = read_findings(root)
     lines = (root / FOLDER / "head.md").read_text(encoding="utf-8").rstrip().splitlines()
     sections = [("Real producers write this", True), ("Constructed", False)]
     for title, real in sections:
@@ -245,7 +248,7 @@ def _reproduce() -> int:
     asked = parser.parse_args()
     root = cases.source_tree()
     by_finding = pinned(root)
-    chosen = [one for one in read(root) if not one.withdrawn and (not asked.numbers or one.number in asked.numbers)]
+    chosen = [one for one in read_findings(root) if not one.withdrawn and (not asked.numbers or one.number in asked.numbers)]
     unknown = set(asked.numbers) - {one.number for one in chosen}
     if unknown:
         raise RefusedError(f"no finding has the number {', '.join(map(str, sorted(unknown)))}")

@@ -360,7 +360,7 @@ def test_a_file_of_the_corpus_that_the_manifest_does_not_describe_is_named(tmp_p
         cases.read_cases(tmp_path, tmp_path / "truth", [])
 
 
-ALL_FINDINGS = findings.read(ROOT)
+ALL_FINDINGS = findings.read_findings(ROOT)
 PINNED = findings.pinned(ROOT)
 
 
