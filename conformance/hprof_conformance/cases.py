@@ -19,7 +19,7 @@ from hprof_conformance.command import RefusedError
 from hprof_conformance.files import read_json
 from hprof_conformance.protocol import Entry
 from hprof_corpus import layouts
-from hprof_corpus.digest import Content, identity
+from hprof_corpus.digest import Content, Parts, identity
 from hprof_corpus.reader import decompressed
 from hprof_corpus.source import is_gzip
 from hprof_corpus.truth import OBJECTS, Holds, holds, requires
@@ -145,7 +145,7 @@ def truth_of(data: memoryview, counts: dict[str, int]) -> Truth:
     except FramingError:
         return Truth(counts, None, None, skipped)
 
-    def entries(parts: dict[str, Any]) -> dict[str, Entry]:
+    def entries(parts: Parts) -> dict[str, Entry]:
         return {name: Entry(one.count, f"{one.sum:032x}") for name, one in parts.items()}
 
     return Truth(counts, entries(identity(content, "exact")), entries(identity(content, "resolved")), skipped)

@@ -13,7 +13,8 @@ from typing import Any
 from hprof_conformance import __version__
 from hprof_conformance.cases import Case
 from hprof_conformance.expectations import Expectations, Surprise
-from hprof_conformance.matrix import Row
+from hprof_conformance.explain import in_words
+from hprof_conformance.matrix import Cell, Row
 from hprof_conformance.outcomes import (
     COUNTS_ONLY,
     COUNTS_RIGHT,
@@ -30,6 +31,7 @@ from hprof_conformance.outcomes import (
     UNSUPPORTED,
     WRONG_CONTENT,
     WRONG_COUNTS,
+    Difference,
     Verdict,
 )
 
@@ -104,7 +106,27 @@ def _case(case: Case) -> Json:
     }
 
 
-def _row(row: Row, expectations: Expectations, surprises: list[Surprise]) -> Json:
+def _words(rows: list[Row]) -> dict[tuple[str, str, str], str]:
+    """By reader, case and count or entry: what is wrong. A dump is read once for all readers."""
+    asked: dict[str, list[tuple[Row, Cell, Difference]]] = {}
+    for row in rows:
+        for cell in row.cells if row.hello else ():
+            if cell.verdict.outcome != UNSUPPORTED:
+                asked.setdefault(cell.case.name, []).extend((row, cell, one) for one in cell.verdict.differences)
+    found: dict[tuple[str, str, str], str] = {}
+    for name, some in asked.items():
+        if some:
+            words = in_words(some[0][1].case, [(row.hello.references if row.hello else "exact", one) for row, _, one in some])
+            found |= {(row.reader.name, name, one.what): each for (row, _, one), each in zip(some, words, strict=True) if each}
+    return found
+
+
+def _differs(one: Difference, words: str) -> Json:
+    known = {"what": one.what, "found": one.found, "expected": one.expected}
+    return {**known, "words": words} if words else known
+
+
+def _row(row: Row, expectations: Expectations, surprises: list[Surprise], words: dict[tuple[str, str, str], str]) -> Json:
     reader = row.reader
     found: Json = {
         "name": reader.name,
@@ -139,7 +161,7 @@ def _row(row: Row, expectations: Expectations, surprises: list[Surprise]) -> Jso
             result["counts"] = cell.reply.counts
         if cell.verdict.differences:
             result["differs"] = [
-                {"what": one.what, "found": one.found, "expected": one.expected} for one in cell.verdict.differences
+                _differs(one, words.get((reader.name, cell.case.name, one.what), "")) for one in cell.verdict.differences
             ]
         expected = expectations.cases.get(cell.case.name)
         if expected is not None and expected.allows(*outcome_and_differences(cell.verdict)):
@@ -166,6 +188,7 @@ def make(
     producers: list[Json],
 ) -> Json:
     now = datetime.datetime.now(datetime.UTC)
+    words = _words(rows)
     return {
         "format": 2,
         "run": {
@@ -177,7 +200,7 @@ def make(
         },
         "cases": [_case(case) for case in cases],
         "readers": [
-            _row(row, expectations.get(row.reader.name, Expectations()), surprises.get(row.reader.name, [])) for row in rows
+            _row(row, expectations.get(row.reader.name, Expectations()), surprises.get(row.reader.name, []), words) for row in rows
         ],
         "producers": producers,
     }

@@ -19,6 +19,9 @@ BROWSER = next((found for name in ("chromium", "chromium-browser", "google-chrom
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="there is no Chromium")
 
 
+DIGEST = {"what": "statics", "found": "1 items, 00", "expected": "1 items, 01", "words": "field x of Foo is 3, not 5"}
+
+
 def reader(name: str, outcomes: dict[str, str]) -> dict[str, Any]:
     results = [
         {
@@ -27,7 +30,7 @@ def reader(name: str, outcomes: dict[str, str]) -> dict[str, Any]:
             "fine": outcome == "right",
             "detail": f"</script><b>{outcome}</b>",
             "counts": {"instances": 7},
-            **({"differs": [{"what": "instances", "found": "7", "expected": "9"}]} if outcome == "crashed" else {}),
+            **({"differs": [{"what": "instances", "found": "7", "expected": "9"}, DIGEST]} if outcome == "crashed" else {}),
         }
         for case, outcome in outcomes.items()
     ]
@@ -194,7 +197,12 @@ def test_escape_closes_the_detail_and_the_focus_goes_back(tmp_path: Path) -> Non
 def test_a_difference_names_what_the_reader_was_asked_for(tmp_path: Path) -> None:
     dom = shown(tmp_path, "#" + quote("b:one"))
     detail = html.unescape(re.sub(r"<[^>]+>", " ", dom.split('id="detail"')[1]))
-    for words in ("instances: 7; the truth is 9", "its list", "gzip: plain files only. So say we."):
+    for words in (
+        "instances: 7; the truth is 9",
+        "statics: field x of Foo is 3, not 5",
+        "its list",
+        "gzip: plain files only. So say we.",
+    ):
         assert words in detail, words
 
 

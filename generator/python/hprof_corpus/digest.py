@@ -13,7 +13,7 @@ import json
 import re
 import struct
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
@@ -120,7 +120,7 @@ class Digest:
         return {"count": self.count, "sum": f"{self.sum:032x}"}
 
 
-Parts = dict[str, Digest]
+Parts = Mapping[str, Digest]
 
 
 # ---- what a dump holds
@@ -352,8 +352,9 @@ class Content:
 # ---- identity
 
 
-def identity(content: Content, references: References) -> Parts:
-    parts = {name: Digest() for name in PARTS}
+def identity(content: Content, references: References, parts: Parts | None = None) -> Parts:
+    """`parts`: where the items are added to."""
+    parts = parts if parts is not None else {name: Digest() for name in PARTS}
     for string_id, text in content.strings.items():
         parts["strings"].add(part(b"string") + part(number(string_id)) + part(units(text)))
     for dump in content.dumps:

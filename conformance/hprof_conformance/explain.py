@@ -1,0 +1,262 @@
+"""What is wrong where two digests differ, in words: `field x of Foo is 3, not 5`.
+
+A reader gives a sum of hashes, no items. A guess, such as "this item is missing" or "this value is 0", is right if it leads from
+the true sum to the reader's, to the last of 128 bits. What no guess leads to stays two digests.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+
+from hprof_conformance import gold
+from hprof_conformance.cases import Case
+from hprof_conformance.outcomes import Difference
+from hprof_corpus.digest import PARTS, Content, Digest, References, hash_of, identity, part
+from hprof_corpus.reader import decompressed
+from hprof_corpus.source import is_gzip
+from hprof_corpus.walk import FramingError
+
+_SUMS = 1 << 128
+_DIGEST = re.compile(r"(\d+) items, ([0-9a-f]{32})")  # as outcomes.py writes them
+_TYPES = {4: "boolean", 5: "char", 6: "float", 7: "double", 8: "byte", 9: "short", 10: "int", 11: "long"}
+_FORMATS = {4: ">?", 5: ">H", 6: ">f", 7: ">d", 8: ">b", 9: ">h", 10: ">i", 11: ">q"}
+_REFERENCE, _CHAR, _FLOAT, _DOUBLE = 2, 5, 6, 7
+_CANONICAL = {_FLOAT: bytes.fromhex("7fc00000"), _DOUBLE: bytes.fromhex("7ff8000000000000")}
+_MOST = 3  # examples of one guess
+_TRIES = 200_000  # of single values
+
+Parts = list[bytes]
+
+
+@dataclass
+class Kept(Digest):
+    """With the items."""
+
+    items: list[Parts] = field(default_factory=list)
+
+    def add(self, encoded: bytes) -> None:
+        super().add(encoded)
+        self.items.append(_split(encoded))
+
+
+def _split(encoded: bytes) -> Parts:
+    found, at = [], 0
+    while at < len(encoded):
+        (length,) = struct.unpack_from(">I", encoded, at)
+        found.append(encoded[at + 4 : at + 4 + length])
+        at += 4 + length
+    return found
+
+
+def _hash(item: Parts) -> int:
+    return int.from_bytes(hash_of(b"".join(map(part, item))), "big")
+
+
+# ---- where the parts of an item are: PROTOCOL.md 1.2
+
+
+@dataclass(frozen=True)
+class Place:
+    """A value in an item: the parts of its class, its name and its type, and the value itself."""
+
+    owner: int
+    name: int
+    type: int
+    value: int
+
+
+def _values(item: Parts) -> Iterator[Place]:
+    if item[0] == b"static":
+        yield Place(1, 2, 3, 4)
+    elif item[0] == b"instance" and item[3:4] != [b"undecoded"]:
+        for at in range(3, len(item), 4):
+            yield Place(at, at + 1, at + 2, at + 3)
+
+
+def _names(item: Parts) -> list[int]:
+    if item[0] in (b"string", b"class"):
+        return [2, *range(4, len(item), 2)] if item[0] == b"class" else [2]
+    return [place.name for place in _values(item)]
+
+
+# ---- the guesses: what a reader may have made of an item
+
+
+def _changed(item: Parts, changes: dict[int, bytes]) -> Parts:
+    return [changes.get(at, one) for at, one in enumerate(item)]
+
+
+def _replaced(text: bytes, by: bytes) -> bytes:
+    """With each half of a surrogate pair replaced."""
+    units = [text[at : at + 2] for at in range(0, len(text), 2)]
+    return b"".join(by if 0xD8 <= one[0] <= 0xDF else one for one in units)
+
+
+def _names_without_surrogates(item: Parts, marks: int) -> Parts:
+    return _changed(item, {at: _replaced(item[at], b"\xff\xfd" * marks) for at in _names(item)})
+
+
+def _canonical(data: bytes, kind: int) -> bytes:
+    width = len(_CANONICAL[kind])
+    numbers = [data[at : at + width] for at in range(0, len(data), width)]
+    return b"".join(_CANONICAL[kind] if one != _unless_nan(one, kind) else one for one in numbers)
+
+
+def _unless_nan(data: bytes, kind: int) -> bytes:
+    """The number as it is, or nothing if it is a NaN."""
+    (value,) = struct.unpack(_FORMATS[kind], data)
+    return data if value == value else b""
+
+
+def _by_type(item: Parts, kinds: Iterable[int], change: Callable[[bytes, int], bytes]) -> Parts:
+    """With the values and elements of some types changed."""
+    if item[0] == b"primitive array" and item[2][0] in kinds:
+        return _changed(item, {3: change(item[3], item[2][0])})
+    places = [place for place in _values(item) if item[place.type][0] in kinds]
+    return _changed(item, {place.value: change(item[place.value], item[place.type][0]) for place in places})
+
+
+def _zeros(data: bytes, _: int) -> bytes:
+    return bytes(len(data))
+
+
+_GUESSES: dict[str, Callable[[Parts], Parts]] = {
+    "names: each half of a surrogate pair is U+FFFD": lambda item: _names_without_surrogates(item, 1),
+    "names: each half of a surrogate pair is three times U+FFFD": lambda item: _names_without_surrogates(item, 3),
+    "each half of a surrogate pair is U+FFFD": lambda item: _by_type(item, [_CHAR], lambda data, _: _replaced(data, b"\xff\xfd")),
+    "each NaN is canonical": lambda item: _by_type(item, [_FLOAT, _DOUBLE], _canonical),
+    "the class has no name": lambda item: _changed(item, {2: b""}) if item[0] == b"class" else item,
+    "the array has no class": lambda item: _changed(item, {2: bytes(8)}) if item[0] == b"object array" else item,
+    "the loader is null": lambda item: _changed(item, {2: bytes(8)}) if item[0] == b"loader" else item,
+    "the superclass is none": lambda item: _changed(item, {3: bytes(8)}) if item[0] == b"class" else item,
+    "each element is null": lambda item: _changed(item, {3: bytes(len(item[3]))}) if item[0] == b"object array" else item,
+    "each reference is null": lambda item: _by_type(item, [_REFERENCE], _zeros),
+    "each number is 0": lambda item: _by_type(item, _TYPES, _zeros),
+}
+
+
+def _of_one_value(item: Parts) -> Iterator[Parts]:
+    """Items in which one value is another number: 0, one more or less, the bytes turned round, one type narrower."""
+    for place in _values(item):
+        right = item[place.value]
+        number = int.from_bytes(right, "big")
+        for wrong in (0, number - 1, number + 1, int.from_bytes(right, "little")):
+            yield _changed(item, {place.value: (wrong % (1 << 8 * len(right))).to_bytes(len(right), "big")})
+
+
+# ---- in words
+
+
+def _shown(text: bytes) -> str:
+    units = [int.from_bytes(text[at : at + 2], "big") for at in range(0, len(text), 2)]
+    return "".join(chr(one) if 31 < one < 127 else f"\\u{one:04x}" for one in units) or "(empty)"
+
+
+def _value(data: bytes, kind: int) -> str:
+    if kind == _REFERENCE:
+        return f"0x{data.hex().lstrip('0')}" if any(data) else "null"
+    if kind not in _FORMATS or len(data) != struct.calcsize(_FORMATS[kind]):
+        return data.hex()
+    (value,) = struct.unpack(_FORMATS[kind], data)
+    return f"0x{data.hex()}" if kind == _CHAR else f"NaN {data.hex()}" if value != value else str(value)
+
+
+class Explainer:
+    """Of one dump. Its items are read once."""
+
+    def __init__(self, data: memoryview, references: References) -> None:
+        content = Content(data)
+        self._parts = {name: Kept() for name in PARTS}
+        identity(content, references, self._parts)
+        self._names = {one.id: content.name_of_class(dump, one.id) for dump in content.dumps for one in content.classes(dump)}
+
+    def _class(self, data: bytes) -> str:
+        number = int.from_bytes(data, "big")
+        return self._names.get(number) or f"0x{number:x}"
+
+    def _item(self, item: Parts) -> str:
+        kind, number = item[0].decode(), int.from_bytes(item[1], "big")
+        if kind == "string":
+            return f"string 0x{number:x}, {_shown(item[2])}"
+        if kind == "static":
+            return f"static field {_shown(item[2])} of {self._class(item[1])}"
+        if kind in ("class", "loader"):
+            return f"{'loader of ' if kind == 'loader' else ''}class {self._class(item[1])}"
+        of = f"of {self._class(item[2])}" if kind != "primitive array" else f"of {_TYPES.get(item[2][0], item[2].hex())}"
+        return f"{kind} 0x{number:x} {of}"
+
+    def _difference(self, right: Parts, wrong: Parts) -> str:
+        """What is another in the two, the first of it."""
+        if right[0] == b"instance":
+            for place in _values(right):
+                if right[place.name] != wrong[place.name]:
+                    owner = self._class(right[place.owner])
+                    return f"field {_shown(right[place.name])} of {owner} is named {_shown(wrong[place.name])}"
+                if right[place.value] != wrong[place.value]:
+                    kind = right[place.type][0]
+                    where = f"field {_shown(right[place.name])} of {self._class(right[2])} 0x{int.from_bytes(right[1], 'big'):x}"
+                    return f"{where} is {_value(wrong[place.value], kind)}, not {_value(right[place.value], kind)}"
+        if right[0] == b"static" and right[4] != wrong[4]:
+            return f"{self._item(right)} is {_value(wrong[4], right[3][0])}, not {_value(right[4], right[3][0])}"
+        if right[0] == b"static":
+            return f"{self._item(right)} is named {_shown(wrong[2])}"
+        if right[0] in (b"class", b"string"):
+            at = next(at for at in _names(right) if right[at] != wrong[at]) if right[3:4] == wrong[3:4] else 0
+            return f"{self._item(right)}: {_shown(wrong[at])}, not {_shown(right[at])}" if at else self._item(right)
+        return self._item(right)
+
+    def explain(self, entry: str, found: str, expected: str) -> str:
+        """Empty where no guess leads from one digest to the other."""
+        one, other = _DIGEST.fullmatch(found), _DIGEST.fullmatch(expected)
+        kept = self._parts.get(entry)
+        if not one or not other or kept is None or kept.count != int(other[1]) or kept.sum != int(other[2], 16):
+            return ""
+        delta = (int(one[2], 16) - kept.sum) % _SUMS
+        if int(one[1]) == kept.count - 1:
+            missing = (item for item in kept.items if (_hash(item) + delta) % _SUMS == 0)
+            return next((f"{self._item(item)} is missing" for item in missing), "")
+        if int(one[1]) != kept.count:
+            return ""
+        return self._changed(kept.items, delta)
+
+    def _changed(self, items: list[Parts], delta: int) -> str:
+        hashes = [_hash(item) for item in items]
+        for words, guess in _GUESSES.items():
+            changed = [
+                (item, wrong, (_hash(wrong) - old) % _SUMS)
+                for item, old in zip(items, hashes, strict=True)
+                if (wrong := guess(item)) != item
+            ]
+            if changed and sum(each[2] for each in changed) % _SUMS == delta:
+                some = "; ".join(self._difference(item, wrong) for item, wrong, _ in changed[:_MOST])
+                more = f"; and {len(changed) - _MOST} more" if len(changed) > _MOST else ""
+                return f"{words}: {some}{more}"
+            for item, wrong, by in changed:
+                if by == delta:
+                    return f"{words}: {self._difference(item, wrong)}"
+        tries = ((item, old, wrong) for item, old in zip(items, hashes, strict=True) for wrong in _of_one_value(item))
+        for item, old, wrong in islice(tries, _TRIES):
+            if (_hash(wrong) - old) % _SUMS == delta:
+                return self._difference(item, wrong)
+        return ""
+
+
+def in_words(case: Case, asked: list[tuple[str, Difference]]) -> list[str]:
+    """Of differences that readers have in one dump: each in words, or empty."""
+    explainers: dict[str, Explainer] = {}
+    found = []
+    for references, one in asked:
+        if references not in explainers:
+            raw = memoryview(case.file.read_bytes() if case.member is None else gold.unpacked(case.file, case.member))
+            try:
+                explainers[references] = Explainer(
+                    decompressed(raw) if is_gzip(raw) else raw, "exact" if references == "exact" else "resolved"
+                )
+            except FramingError:
+                return [""] * len(asked)  # no digest is known either
+        found.append(explainers[references].explain(one.what, one.found, one.expected))
+    return found

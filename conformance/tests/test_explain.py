@@ -1,0 +1,43 @@
+"""Where the digests of a reader differ, the report says in words what is wrong, or gives the two digests."""
+
+from __future__ import annotations
+
+import struct
+
+import pytest
+from built import ROOT
+
+from hprof_conformance.explain import Explainer
+from hprof_corpus.digest import Content, identity
+
+
+def words(right: str, change: tuple[bytes, bytes], entry: str) -> str:
+    """Of a reader that reads a dump as if some of its bytes were others."""
+    data = (ROOT / "corpus" / f"{right}.hprof").read_bytes()
+    old, new = change
+    assert data.count(old) == 1
+    truth, found = identity(Content(memoryview(data)), "exact"), identity(Content(memoryview(data.replace(old, new))), "exact")
+    told = [f"{one[entry].count} items, {one[entry].sum:032x}" for one in (found, truth)]
+    return Explainer(memoryview(data), "exact").explain(entry, *told)
+
+
+POINT = "warning/CLS-017/smaller-101-id4"  # a Point at 0x300018 whose x is 5
+FIVE = struct.pack(">II", 4, 5)
+
+
+@pytest.mark.parametrize("wrong", [0, 4, 6])
+def test_a_number_of_one_field(wrong: int) -> None:
+    said = words(POINT, (FIVE, struct.pack(">II", 4, wrong)), "instances")
+    assert said.removeprefix("each number is 0: ") == f"field x of Point 0x300018 is {wrong}, not 5"
+
+
+def test_what_no_guess_leads_to_has_no_words() -> None:
+    assert not words(POINT, (FIVE, struct.pack(">II", 4, 77)), "instances")
+
+
+def test_an_item_that_is_missing() -> None:
+    data = memoryview((ROOT / "corpus" / f"{POINT}.hprof").read_bytes())
+    truth = identity(Content(data), "exact")["instances"]
+    explainer = Explainer(data, "exact")
+    said = explainer.explain("instances", f"0 items, {0:032x}", f"{truth.count} items, {truth.sum:032x}")
+    assert said == "instance 0x300018 of Point is missing"
