@@ -7,7 +7,8 @@ import java.util.Map;
 class ShowPerflib {
     static String name(String name) { // in ASCII
         StringBuilder shown = new StringBuilder();
-        String.valueOf(name).chars().forEach(c -> shown.append(c > 31 && c < 127 ? String.valueOf((char) c) : String.format("\\u%04x", c)));
+        String.valueOf(name).chars()
+                .forEach(c -> shown.append(c > 31 && c < 127 ? String.valueOf((char) c) : String.format("\\u%04x", c)));
         return shown.toString();
     }
 
@@ -22,7 +23,8 @@ class ShowPerflib {
 
     static void printElements(ArrayInstance array) {
         for (Object element : array.getValues()) {
-            System.out.println("  element " + (element instanceof Instance ? id((Instance) element) : name(String.valueOf(element))));
+            String shown = element instanceof Instance ? id((Instance) element) : name(String.valueOf(element));
+            System.out.println("  element " + shown);
         }
     }
 
