@@ -27,7 +27,7 @@ class Done:
         self.err = process.stderr
 
 
-def reduce(*args: str | Path, cwd: Path, timeout: float = 300) -> Done:
+def reduce(*args: str | Path, cwd: Path, timeout: float = 1500) -> Done:
     return Done(
         subprocess.run(
             [TOOL, *args], cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=timeout, check=False
