@@ -107,7 +107,7 @@ print(json.dumps(reports))
 def test_findings_are_those_of_the_corpus(venv: Path) -> None:
     rules = read_rules(SOURCE / "validator/src/findings/rules.def")
     entries = json.loads((SOURCE / "corpus/manifest.json").read_text())["files"]
-    entries = random.SystemRandom().sample(entries, 150)
+    entries = random.SystemRandom().sample([entry for entry in entries if entry["checked_in"]], 150)
     found = ask(venv, CHECK, *(SOURCE / "corpus" / entry["file"] for entry in entries))
     for entry, (is_valid, findings, totals, errors) in zip(entries, found, strict=True):
         all_findings = [[f["rule"], severity_in(entry, f, rules[f["rule"]], "strict"), f["offset"]] for f in entry["findings"]]
