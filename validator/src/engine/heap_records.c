@@ -84,7 +84,7 @@ static bool pass_malformed(struct engine *e, enum frame why, const struct walk_i
     e->position.sub = NULL;
     note_overlong(e, &e->position, why == FRAME_TAG ? RULE_REC_013 : RULE_COUNT, at);
     lose_after_malformed(e);
-    if (!resume_in_record(e, at, end)) {
+    if (!resume_in_record(e, at, end, true)) {
         skip_to_end(e, at);
         return false;
     }
@@ -178,7 +178,7 @@ static bool is_too_long(struct engine *e, uint64_t size)
 
     if (size <= (uint64_t)(e->in.end - e->in.at) || size <= (there = bytes_left(e)) || end - at <= there)
         return false;
-    if (!resume_in_record(e, at, end)) {
+    if (!resume_in_record(e, at, end, false)) { /* what is here leads past the end of the dump: it is truncated */
         input_go_back(&e->in, at);
         return false;
     }

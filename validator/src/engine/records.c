@@ -243,7 +243,7 @@ static bool go_back_to_crossing(struct engine *e)
         return false;
     e->position = e->last_heap;
     e->run.sum.skipped = cut.skipped_before;
-    if (resume_in_record(e, cut.at, cut.record_end)) {
+    if (resume_in_record(e, cut.at, cut.record_end, true)) {
         if (!e->resume.in_heap || e->position.heap_end != cut.record_end)
             lose_all(e);
         return true;

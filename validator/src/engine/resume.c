@@ -271,7 +271,7 @@ static void forget_from(struct engine *e, uint64_t from)
     stretches->due = from;
 }
 
-bool resume_in_record(struct engine *e, uint64_t from, uint64_t record_end)
+bool resume_in_record(struct engine *e, uint64_t from, uint64_t record_end, bool may_be_here)
 {
     struct position before = e->position;
     uint64_t failed_at = from, end = record_end;
@@ -279,8 +279,7 @@ bool resume_in_record(struct engine *e, uint64_t from, uint64_t record_end)
 
     if (kind == WAY_NONE && go_to(e, failed_at))
         kind = go_to_way(e, &end, UINT64_MAX, UINT64_MAX);
-    /* What is here may lead on by its length, to the end of its record after that of the dump: then it is truncated. */
-    if (kind == WAY_NONE || (kind == WAY_SUBRECORD && from == failed_at && e->in.offset == failed_at))
+    if (kind == WAY_NONE || (!may_be_here && kind == WAY_SUBRECORD && from == failed_at && e->in.offset == failed_at))
         return false;
     forget_from(e, from);
     if (kind == WAY_RECORD && record_end != UINT64_MAX)
