@@ -11,13 +11,13 @@ COLUMNS = 112
 DOCUMENTS = ["README.md", "validator/cli/hprof-validate.1.md"]
 ANYTHING = re.escape("[...]\n")
 PROGRESS = re.compile(r"\r(?!\n)[^\r\n]*\x1b\[K")  # which a slow machine shows after a second
-TIME = re.compile(r"; [0-9.]+ s(, [0-9.]+ [KMG]B/s)?$", re.MULTILINE)
+TIME = re.compile(r"[;,] [0-9.]+ s(, [0-9.]+ [KMG]B/s)?$", re.MULTILINE)
 
 
 def samples(document: str) -> list[tuple[str, str]]:
     """The commands after "$ " and what follows each, up to the next command or the end of its block."""
     text = (SOURCE / document).read_text(encoding="utf-8")
-    found = re.findall(r"^( *)\$ (.*)\n((?:(?!\1\$ |```)\1.+\n)*)", text, re.MULTILINE)
+    found = re.findall(r"^( *)\$ (.*)\n((?:(?!\1\$ |```)(?:\1.+\n|\n(?=\1[^\n])))*)", text, re.MULTILINE)
     return [(command, re.sub(f"^{indent}", "", sample, flags=re.MULTILINE)) for indent, command, sample in found]
 
 
@@ -25,10 +25,11 @@ def samples(document: str) -> list[tuple[str, str]]:
 @pytest.mark.skipif("HPROF_SLOW" in os.environ, reason="the same in all builds")
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_samples_are_what_is_printed(document: str, tmp_path: Path) -> None:
-    folders = [str(Path(tool).parent) for tool in (TOOL, os.environ["HPROF_GEN"])]
+    folders = [str(Path(tool).parent) for tool in (TOOL, os.environ["HPROF_GEN"], os.environ["HPROF_REDUCE"])]
     environment = {"PATH": ":".join([*folders, os.environ["PATH"]]), "NO_COLOR": "1"}
     found = samples(document)
     assert len(found) > 3
+    (tmp_path / "conformance").symlink_to(SOURCE / "conformance")  # as in a clone
     for command, sample in found:
         printed = on_a_terminal("-c", command, cwd=tmp_path, environment=environment, columns=COLUMNS, executable="/bin/bash")
         printed = PROGRESS.sub("", printed).replace("\r\n", "\n")
