@@ -220,9 +220,9 @@ bool crossing_goes_on(struct engine *e, uint64_t length);
 bool pass_crossing_part(struct engine *e, uint64_t length);
 
 /* ---- resume.c ---- */
-/* Reading failed in a heap dump record, at or after an offset: finds the way from that offset on, in the record and beyond it, and
- * sets e->resume. Only with `may_be_here` may it begin at that offset itself. False if there is none, or the input cannot go back to
- * that offset; then the input may have moved. */
+/* Reading failed in a heap dump record, at or after an offset: finds the way from that offset on, in the record and beyond it,
+ * and sets e->resume. Only with `may_be_here` may it begin at that offset itself. False if there is none, or the input cannot go
+ * back to that offset; then the input may have moved. */
 bool resume_in_record(struct engine *e, uint64_t from, uint64_t record_end, bool may_be_here);
 /* Whether a chain of sub-records begins within the one here, of `size` bytes, and leads past its end. Then goes on with the chain,
  * and sets e->resume. */
