@@ -70,6 +70,7 @@ static unsigned bits_of_root(const struct search *s, const uint8_t *p, uint64_t 
     uint64_t id = get_id(p + 1, id_size), low = s->file->classes.lowest_id, high = s->file->classes.highest_id;
     bool is_new = id != *last, is_near = id >= low / 2 && id / 2 <= high;
     bool has_frame = *p == SUB_ROOT_JNI_LOCAL || *p == SUB_ROOT_JAVA_FRAME;
+    uint32_t thread = has_frame ? get_u4(p + 1 + id_size) : 0, threads = s->file->highest_thread;
 
     *last = id;
     if (!id || (high && !is_near))
@@ -77,6 +78,8 @@ static unsigned bits_of_root(const struct search *s, const uint8_t *p, uint64_t 
     /* A static field of type object is 02, its value, and the ID of the next name: that is no frame number. */
     if (has_frame && get_u4(p + 1 + id_size + 4) + 1 > DEEPEST_STACK)
         return 0;
+    if (thread > threads && threads) /* the names of static fields are such numbers, too */
+        return 1;
     return !is_new ? 1 : !high ? BITS_TAG : id_size == 8 ? BITS_TAG + BITS_ID_8 : BITS_TAG + BITS_ID_4;
 }
 

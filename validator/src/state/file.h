@@ -47,6 +47,7 @@ struct file {
     struct keymap traces;           /* to an index in trace_list */
     struct chunks trace_list;       /* struct trace */
     struct keymap threads;          /* serial of a started thread to enum thread_flag */
+    uint32_t highest_thread;        /* of the serials that a TRACE or a START_THREAD names */
     struct id_set rooted_threads; /* *defined* if an earlier heap dump has a ROOT_THREAD_OBJECT, or its absence was reported */
     struct classes classes;       /* those of LOAD_CLASS, and the layouts of the present heap dump */
     struct byte_log frame_roots;  /* roots of earlier heap dumps that name a frame, by stack trace: see check_roots.c */
