@@ -168,8 +168,17 @@ struct use {
 /* 6.2.8, 6.3.1: what must not be a class. */
 enum kind { KIND_LOADER, KIND_THREAD, KINDS };
 
+/* What size_by_class() found when so many classes were read. */
+enum { KNOWN_SIZES = 256 };
+struct known_size {
+    uint64_t class_id;
+    size_t classes, heap;
+    uint64_t size;
+};
+
 struct oracle {
     const struct dump *d;
+    struct known_size *known_sizes; /* KNOWN_SIZES of them */
     struct oracle_report *report;
     struct list findings; /* struct oracle_finding */
 
@@ -685,12 +694,10 @@ static void (*const read_subrecord[256])(struct oracle *o, uint64_t at) = {
 /* ---- SPEC.md 5: heap dumps --------------------------------------------------------------------------------------------- */
 
 /* The bytes that the values of an instance should take by the classes read so far; UINT64_MAX if that is not known. */
-static uint64_t size_by_class(const struct oracle *o, uint64_t class_id)
+static uint64_t find_size_by_class(const struct oracle *o, uint64_t class_id)
 {
     const struct class_dump *classes = o->class_dumps.items;
     uint64_t size = 0;
-    if (class_id == 0)
-        return UINT64_MAX;
     for (size_t steps = 0; class_id != 0 && steps <= o->class_dumps.count; steps++) {
         size_t i = 0;
         while (i < o->class_dumps.count && !(classes[i].heap == o->heap && classes[i].id == class_id))
@@ -701,6 +708,17 @@ static uint64_t size_by_class(const struct oracle *o, uint64_t class_id)
         class_id = classes[i].super_id;
     }
     return class_id ? UINT64_MAX : size;
+}
+
+/* The same. Objects of few classes follow each other, and classes seldom come between them. */
+static uint64_t size_by_class(const struct oracle *o, uint64_t class_id)
+{
+    struct known_size *known = &o->known_sizes[class_id / 8 % KNOWN_SIZES];
+    if (class_id == 0)
+        return UINT64_MAX;
+    if (known->class_id != class_id || known->classes != o->class_dumps.count || known->heap != o->heap)
+        *known = (struct known_size){class_id, o->class_dumps.count, o->heap, find_size_by_class(o, class_id)};
+    return known->size;
 }
 
 /* M.2: an INSTANCE_DUMP may be to blame for a failure if its class gives it another size. */
@@ -1545,7 +1563,8 @@ static void finish_report(struct oracle *o)
 struct oracle_report *oracle_validate(const uint8_t *bytes, size_t size)
 {
     struct dump dump = {.bytes = bytes, .size = size};
-    struct oracle o = {.d = &dump, .report = calloc(1, sizeof *o.report)};
+    struct known_size known_sizes[KNOWN_SIZES] = {0};
+    struct oracle o = {.d = &dump, .known_sizes = known_sizes, .report = calloc(1, sizeof *o.report)};
     if (!o.report)
         abort();
     if (read_header(&o, &dump)) {
