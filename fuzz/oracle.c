@@ -772,7 +772,9 @@ static void fail_at(struct oracle *o, const struct failure *failure)
     struct oracle_finding finding = finding_of_failure(o->d, failure, &fault_at);
     fail(o, finding, fault_at);
     if (!failure->subrecord_at && may_be_heap_dump(o->d, failure->record_at))
-        o->report->other_failure = (struct oracle_finding){"REC-003", failure->record_at};
+        o->report->other_failure = strcmp(finding.rule, "REC-003") == 0
+                                       ? (struct oracle_finding){"REC-002", failure->record_at + LENGTH_AT}
+                                       : (struct oracle_finding){"REC-003", failure->record_at};
     o->report->failed_in_heap = failure->subrecord_at > 0;
     /* A later failure may show that the empty heap dump record is at fault. */
     if (failure->empty_at && failure->empty_at < fault_at) {

@@ -175,6 +175,17 @@ def test_a_dump_that_is_cut_anywhere_has_one_error(what: str, tmp_path: Path) ->
         assert len(errors) <= 1, (seed, found["file"], errors)  # none where the file ends with a record
 
 
+def test_a_record_of_unknown_tag_does_not_lead_into_the_heap_dump(tmp_path: Path) -> None:
+    """Two bytes of a string are missing. What follows it looks like a record of 786,432 bytes, which ends within the heap dump,
+    where the next one seems to hold sub-records."""
+    whole = gold.read(SOURCE, "jdk8")
+    found = check(whole[:157239] + whole[157241:], tmp_path)
+    assert [one["rule"] for one in found["findings"] if one["severity"] == "error"] == ["REC-002"]
+    assert found["skipped"] < 100
+    assert run("--repair", "copy", "dump", cwd=tmp_path).status == 0
+    assert (tmp_path / "copy").stat().st_size > len(whole) - 100
+
+
 # ---- The serviceability agent ----------------------------------------------------------------------------------------
 
 PROGRAM = """

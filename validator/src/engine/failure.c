@@ -54,19 +54,6 @@ static bool record_leads_on(struct engine *e)
     return e->position.record_length <= body.size && records_follow(&body, e->position.record_length, 1);
 }
 
-/* A record of unknown tag holds sub-records: it is a heap dump record, and they are read. */
-static bool was_heap_dump(struct engine *e)
-{
-    uint64_t at = e->position.record_at;
-
-    if (!holds_subrecords(e))
-        return false;
-    end_sound_part(&e->run, at);
-    report(&e->ck, RULE_REC_003, at, "the tag of a record", "0x%02x", e->position.record_tag);
-    go_on_from(e, at, e->run.sum.skipped);
-    return true;
-}
-
 /* Records of unknown tag that lead nowhere are not records: their bytes follow from one wrong length or tag. */
 static bool report_lost_framing(struct engine *e)
 {
@@ -91,6 +78,24 @@ static void lead_nowhere(struct engine *e)
 
     report_lost_framing(e);
     go_on_from(e, since, e->framing.unknown.skipped_before);
+}
+
+/* A record of unknown tag holds sub-records: it is a heap dump record, and they are read. Where others of unknown tag precede it,
+ * it was reached by a wrong length. */
+static bool was_heap_dump(struct engine *e)
+{
+    uint64_t at = e->position.record_at;
+
+    if (!holds_subrecords(e))
+        return false;
+    if (e->framing.unknown.count) {
+        lead_nowhere(e);
+        return true;
+    }
+    end_sound_part(&e->run, at);
+    report(&e->ck, RULE_REC_003, at, "the tag of a record", "0x%02x", e->position.record_tag);
+    go_on_from(e, at, e->run.sum.skipped);
+    return true;
 }
 
 /* Zeros are no records: an empty one of tag 0 leads on only if a record follows. */
