@@ -171,8 +171,9 @@ def test_a_dump_that_is_cut_anywhere_has_one_error(what: str, tmp_path: Path) ->
     done = subprocess.run([TOOL, "--format", "json", *files], capture_output=True, text=True, check=False)
     for found in json.loads(done.stdout)["files"]:
         errors = [one["rule"] for one in found["findings"] if one["severity"] == "error"]
-        assert not found["complete"], (seed, found["file"])
         assert len(errors) <= 1, (seed, found["file"], errors)  # none where the file ends with a record
+        # What ends with a record of 1.0.1 may be a whole dump: nothing says that there is more.
+        assert not found["complete"] or (not errors and what == "agent8"), (seed, found["file"])
 
 
 def test_a_record_of_unknown_tag_does_not_lead_into_the_heap_dump(tmp_path: Path) -> None:
@@ -184,6 +185,14 @@ def test_a_record_of_unknown_tag_does_not_lead_into_the_heap_dump(tmp_path: Path
     assert found["skipped"] < 100
     assert run("--repair", "copy", "dump", cwd=tmp_path).status == 0
     assert (tmp_path / "copy").stat().st_size > len(whole) - 100
+
+
+def test_the_end_of_a_dump_is_not_that_of_a_dump_in_an_array(tmp_path: Path) -> None:
+    """As many bytes are missing as a HEAP_DUMP_END has, so that the heap dump record ends with the dump."""
+    whole = gold.read(SOURCE, "jdk8")
+    found = check(whole[:1006899] + whole[1006908:], tmp_path)
+    assert {one["rule"] for one in found["findings"] if one["severity"] == "error"} == {"REC-013"}
+    assert found["skipped"] < 1000
 
 
 # ---- The serviceability agent ----------------------------------------------------------------------------------------

@@ -297,6 +297,12 @@ static bool end_is_sure(struct tries *t, uint64_t end)
     return end > s->size || (end == s->size && s->ended) || records_lead_on(t, end);
 }
 
+/* The end of the dump itself: a HEAP_DUMP_END, and nothing after it. */
+static bool is_end_of_dump(const struct sight *s, uint64_t at)
+{
+    return s->ended && at + RECORD_HEADER_SIZE == s->size && s->at[at] == TAG_HEAP_DUMP_END;
+}
+
 /* An array may hold a dump, whose chains are perfect. They end within the heap dump record, where a record of that dump follows.
  * So they do where bytes before them are missing; then no records lead on from where the heap dump record should end. */
 static bool is_payload(struct tries *t, uint64_t at, uint64_t *next)
@@ -311,8 +317,8 @@ static bool is_payload(struct tries *t, uint64_t at, uint64_t *next)
         return false;
     broken = end_of_chain(&tries, at);
     inner.end = UINT64_MAX;
-    is_payload = broken != UINT64_MAX && broken > at && broken < s->sight->size && records_lead_on(&tries, broken) &&
-                 end_is_sure(&tries, s->end);
+    is_payload = broken != UINT64_MAX && broken > at && broken < s->sight->size && !is_end_of_dump(s->sight, broken) &&
+                 records_lead_on(&tries, broken) && end_is_sure(&tries, s->end);
     t->left = tries.left;
     *next = broken;
     return is_payload;
