@@ -47,7 +47,7 @@ static bool parse_bits(const char *text, unsigned type, uint64_t *bits)
         long long value = strtoll(text, &end, 0);
 
         *bits = (uint64_t)value & (width == 64 ? UINT64_MAX : (UINT64_C(1) << width) - 1);
-        if (width < 64 && (value >= INT64_C(1) << width || value < -(INT64_C(1) << (width - 1))))
+        if (width < 64 && (value >= 1LL << width || value < -(1LL << (width - 1))))
             return false;
     }
     return end != text && *end == '\0' && errno == 0;
