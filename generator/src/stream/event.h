@@ -3,7 +3,7 @@
 #ifndef HPROF_GEN_EVENT_H
 #define HPROF_GEN_EVENT_H
 
-#include "format/format.h"
+#include "format/header.h"
 
 enum event_kind {
     EVENT_HEADER,    /* first, once */
@@ -44,12 +44,7 @@ struct header {
 /* False if the version is unknown. */
 static inline bool header_version(const struct header *header, enum version *version)
 {
-    static const char magic[] = "JAVA PROFILE 1.0.";
-    char last = header->text[sizeof magic - 1];
-
-    *version = (enum version)(last - '0');
-    return header->text_size == HEADER_STRING_SIZE && memcmp(header->text, magic, sizeof magic - 1) == 0 && last >= '1' &&
-           last <= '3' && !header->text[sizeof magic];
+    return parse_header_version(header->text, version) && header->text_size == HEADER_STRING_SIZE;
 }
 
 #define KEEP_ALL UINT64_MAX

@@ -146,3 +146,20 @@ bool memory_grow(struct memory *m, void **block, size_t *capacity, size_t wanted
     *capacity = more;
     return true;
 }
+
+/* ---- An allocator ---- */
+
+static void *allocate_part(void *context, size_t size)
+{
+    return memory_get(context, size);
+}
+
+static void release_part(void *context, void *block, size_t size)
+{
+    memory_put(context, block, size);
+}
+
+struct hprof_allocator memory_allocator(struct memory *m)
+{
+    return (struct hprof_allocator){allocate_part, release_part, m};
+}

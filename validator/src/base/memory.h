@@ -33,6 +33,9 @@ void *memory_resize(struct memory *m, void *old, size_t old_size, size_t new_siz
 /* Releases a block of that size; NULL is allowed. */
 void memory_put(struct memory *m, void *block, size_t size);
 
+/* For a run whose memory is part of this one: what it takes counts, too. */
+struct hprof_allocator memory_allocator(struct memory *m);
+
 /* Notes that there is no more. */
 void memory_exhaust(struct memory *m);
 

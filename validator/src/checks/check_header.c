@@ -6,16 +6,16 @@
 
 #include "base/utf8.h"
 #include "checks/checker.h"
+#include "format/header.h"
+#include "format/tags.h"
 #include "input/transfer.h"
-
-static const char magic[] = "JAVA PROFILE 1.0.";
 
 /* How many of the first n bytes agree with a header. */
 static size_t count_good_bytes(const uint8_t *p, size_t n)
 {
-    size_t fixed = sizeof magic - 1, good = 0;
+    size_t fixed = HEADER_MAGIC_SIZE, good = 0;
 
-    while (good < n && good < fixed && p[good] == (uint8_t)magic[good])
+    while (good < n && good < fixed && p[good] == (uint8_t)HEADER_MAGIC[good])
         good++;
     if (good == fixed && good < n && p[good] >= '1' && p[good] <= '3')
         good++;
@@ -93,7 +93,7 @@ static const char *kind_of_file(const uint8_t *p, size_t n)
     if (n >= 2 && p[0] == '{' && (p[1] == '"' || p[1] == '\n' || p[1] == '\r' || p[1] == ' ' || p[1] == '}'))
         return "JSON: perhaps an error message saved in place of the dump";
     if (n > RECORD_HEADER_SIZE && p[0] == TAG_HEAP_DUMP_SEGMENT && !get_u4(p + RECORD_TIME_AT) &&
-        hprof_subrecord_name(p[RECORD_HEADER_SIZE]))
+        is_subrecord_tag(p[RECORD_HEADER_SIZE]))
         return "a part of a dump, without its header: FILE.p0, FILE.p1 and so on belong after FILE";
     if (n >= ZEROS_LEAST && is_zero(p, n))
         return "zeros: the file was made, and nothing was written to it";
@@ -166,7 +166,7 @@ bool check_header(struct checker *ck, bool is_truncated)
         report(ck, RULE_HDR_001, 0, "\"JAVA PROFILE 1.0.1\" or \"JAVA PROFILE 1.0.2\" and a NUL", "%s%s", shown, later);
         return false;
     }
-    ck->file->version = (enum version)(p[sizeof magic - 1] - '0');
+    ck->file->version = (enum version)(p[HEADER_MAGIC_SIZE] - '0');
     ck->run->sum.version = version_name(ck->file->version);
     if (ck->file->version == V103)
         report(ck, RULE_HDR_003, 0, "JAVA PROFILE 1.0.1 or 1.0.2", "JAVA PROFILE 1.0.3");

@@ -87,8 +87,7 @@ bool check_trace(struct checker *ck)
         left -= n;
     }
 
-    if (r.thread_serial > ck->file->highest_thread)
-        ck->file->highest_thread = r.thread_serial;
+    file_note_thread(ck->file, r.thread_serial);
     digest = byte_hash_end(&hash, &ck->run->key);
     ck->file->signs.trace_zero |= !r.trace_serial;
     if (r.trace_serial == 1 && !r.frames) {

@@ -29,8 +29,7 @@ void check_start_thread(struct checker *ck, const struct START_THREAD *r, uint64
     keymap_get(&ck->file->threads, r->thread_serial, &state);
     if (r->thread_serial && state & THREAD_LIVE)
         report_started_again(ck, r->thread_serial, state >> THREAD_FLAGS, at);
-    if (r->thread_serial > ck->file->highest_thread)
-        ck->file->highest_thread = r->thread_serial;
+    file_note_thread(ck->file, r->thread_serial);
     keymap_put(&ck->file->threads, r->thread_serial, at << THREAD_FLAGS | THREAD_STARTED | THREAD_LIVE);
 
     use_trace(ck, r->trace_serial, TRACE_OF_START, at + OFFSET_OF(START_THREAD, trace_serial, id));

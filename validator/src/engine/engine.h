@@ -8,6 +8,7 @@
 #include "checks/heap.h"
 #include "engine/jobs.h"
 #include "engine/recovery.h"
+#include "format/tags.h"
 
 /* A sub-record that crosses the end of its heap dump record. The rule that it breaks depends on what follows. */
 struct crossing_subrecord {

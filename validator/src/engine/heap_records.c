@@ -41,8 +41,8 @@ static void report_malformed(struct engine *e, enum frame why, uint64_t at, unsi
         report(&e->ck, rule, at + item->bad_at, rule == RULE_OBJ_008 ? "4 to 11" : "2 or 4 to 11", "%u", bad);
 }
 
-/* The heap dump record whose end was not known ends here, with a sub-record. */
-static void end_here(struct engine *e)
+/* The heap dump record whose end was not known ends here: what its length has too many or too few is noted. */
+static void note_length(struct engine *e)
 {
     if (e->position.record_length)
         note_gap(e, e->position.record_at, e->position.record_at + RECORD_HEADER_SIZE + e->position.record_length);
@@ -55,7 +55,7 @@ static bool ends_here(struct engine *e)
 
     if (e->position.heap_end != UINT64_MAX || !records_follow_here(e, 2))
         return false;
-    end_here(e);
+    note_length(e);
     e->position.heap_end = at;
     jumps_note(&e->file.jumps, at, at, at, true);
     return true;
@@ -241,7 +241,7 @@ static void check_plain(struct engine *e, size_t n)
 /* Where the end of the heap dump record is not known: what is here has a tag that records have, too. */
 static bool may_be_record_or_root(struct engine *e)
 {
-    return e->position.heap_end == UINT64_MAX && input_need(&e->in, 1) && hprof_record_name(*e->in.at);
+    return e->position.heap_end == UINT64_MAX && input_need(&e->in, 1) && is_record_tag(*e->in.at);
 }
 
 bool check_subrecords(struct engine *e)
@@ -267,7 +267,7 @@ bool check_subrecords(struct engine *e)
         if (e->in.offset == jobs_border(e))
             continue;
         if (!input_need(&e->in, 1) && e->position.heap_end == UINT64_MAX && !end_was_reported(e)) {
-            end_here(e);
+            note_length(e);
             break;
         }
         if (e->in.offset > begin && may_be_record_or_root(e) && records_begin_here(e) && ends_here(e))

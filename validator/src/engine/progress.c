@@ -1,4 +1,4 @@
-/* What the caller is told while a dump is read, and whether it stops the check. */
+/* Progress that the caller sees while a dump is read, and whether a callback stops the check. */
 #include "engine/engine.h"
 
 void stop_if(struct engine *e, int result)

@@ -160,8 +160,7 @@ static bool is_of_no_version(struct engine *e)
     if (e->file.version != V101 || e->framing.segment_reported || !e->position.record_length)
         return false;
     return e->position.record_tag == TAG_HEAP_DUMP_END ||
-           (e->position.record_tag == TAG_HEAP_DUMP_SEGMENT && look_at(&e->in, 1, UINT64_MAX) &&
-            !hprof_subrecord_name(get_u1(e->in.at)));
+           (e->position.record_tag == TAG_HEAP_DUMP_SEGMENT && look_at(&e->in, 1, UINT64_MAX) && !is_subrecord_tag(*e->in.at));
 }
 
 static void check_by_tag(struct engine *e)
@@ -351,7 +350,7 @@ static bool check_record(struct engine *e)
             return false;
         e->heap.records_within++;
     }
-    known = hprof_record_name(e->position.record_tag) != NULL;
+    known = is_record_tag(e->position.record_tag);
     if (known && !release_unknown(e))
         return e->resume.pending;
     input_go_on_at(&e->in, e->in.offset + header.head);

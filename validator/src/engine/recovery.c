@@ -1,7 +1,7 @@
 /* See recovery.h. */
 #include "engine/recovery.h"
 
-#include "hprof/hprof.h"
+#include "format/tags.h"
 
 /* ---- Lengths by kind and count ---- */
 
@@ -56,7 +56,7 @@ static bool may_be_record(const struct sight *s, uint64_t at, const struct walk_
     struct kind kind = kind_of(record->tag, s->id_size);
     uint64_t body = at + RECORD_HEADER_SIZE;
 
-    if (is_heap_dump_record(record->tag) && record->length && body < s->size && !hprof_subrecord_name(s->at[body]))
+    if (is_heap_dump_record(record->tag) && record->length && body < s->size && !is_subrecord_tag(s->at[body]))
         return false;
     return kind.is_defined && (kind.has_tail ? record->length >= kind.fixed : record->length == kind.fixed);
 }

@@ -17,6 +17,12 @@ static bool end_is_credible(const struct sight *s, uint64_t end)
     return end <= s->size ? records_follow(s, end, 2) : !s->ended;
 }
 
+/* Sub-records and records that lead on, where nothing more is known of what is sought. */
+static struct search search_in(struct engine *e, const struct sight *s, uint64_t end)
+{
+    return (struct search){.sight = s, .file = &e->file, .end = end, .times = &e->framing.times};
+}
+
 /* Looks from here on, and moves to the way. *record_end is that of the heap dump record, or UINT64_MAX; it becomes UINT64_MAX
  * where it is not credible. `until` is where the search ends; a chain must lead past `past`. */
 static enum way_kind go_to_way(struct engine *e, uint64_t *record_end, uint64_t until, uint64_t past)
@@ -27,15 +33,12 @@ static enum way_kind go_to_way(struct engine *e, uint64_t *record_end, uint64_t 
         uint64_t here = e->in.offset, end = *record_end - here, most;
         struct sight s = look_far(e);
         bool bounded = *record_end != UINT64_MAX && *record_end >= here && end_is_credible(&s, end);
-        struct search search = {&s,
-                                &e->file,
-                                bounded ? end : UINT64_MAX,
-                                past != UINT64_MAX && past >= here ? past - here + 1 : 0,
-                                &e->framing.times,
-                                in_dump && bounded,
-                                false};
+        struct search search = search_in(e, &s, bounded ? end : UINT64_MAX);
         struct way way;
 
+        if (past != UINT64_MAX && past >= here)
+            search.past = past - here + 1;
+        search.in_dump = in_dump && bounded;
         most = s.ended ? s.size : WAY_STEP;
         if (bounded && most > end)
             most = end;
@@ -67,9 +70,9 @@ bool holds_subrecords(struct engine *e)
     uint64_t length = e->position.record_length;
     size_t wanted = length < WAY_SIGHT ? (size_t)length : WAY_SIGHT, size = look_at(&e->in, wanted, UINT64_MAX);
     struct sight s = {e->in.at, size < wanted ? size : wanted, size < wanted, e->file.id_size, e->file.version};
-    struct search search = {&s, &e->file, length, 0, &e->framing.times, false, false};
+    struct search search = search_in(e, &s, length);
 
-    return s.size && hprof_subrecord_name(*s.at) &&
+    return s.size && is_subrecord_tag(*s.at) &&
            subrecords_begin(&search, s.size < FIRST_SUBRECORDS ? s.size : FIRST_SUBRECORDS, length);
 }
 
@@ -77,7 +80,7 @@ bool records_begin_here(struct engine *e)
 {
     enum { STEPS = 256 }; /* at each root */
     struct sight s = sight_beyond(e, 0);
-    struct search search = {&s, &e->file, UINT64_MAX, 0, &e->framing.times, false, false};
+    struct search search = search_in(e, &s, UINT64_MAX);
 
     return records_begin(&search, STEPS);
 }
@@ -210,8 +213,7 @@ static uint64_t reach(struct engine *e, uint64_t record_end)
 {
     struct sight s = look_far(e);
     uint64_t here = e->in.offset;
-    struct search search = {&s,    &e->file, record_end == UINT64_MAX ? record_end : record_end - here, 0, &e->framing.times,
-                            false, false};
+    struct search search = search_in(e, &s, record_end == UINT64_MAX ? record_end : record_end - here);
     uint64_t found = reach_of_subrecords(&search, WAY_SIGHT);
 
     return found == UINT64_MAX ? found : here + found;
@@ -300,6 +302,7 @@ static uint64_t way_within(struct engine *e, uint64_t size, bool is_doubt, uint6
 {
     uint64_t here = e->in.offset;
     struct sight s;
+    struct search search;
     struct way way;
 
     if (here < e->framing.doubted_until)
@@ -310,9 +313,10 @@ static uint64_t way_within(struct engine *e, uint64_t size, bool is_doubt, uint6
         *record_end = UINT64_MAX;
     if (from >= s.size || (s.ended && size > s.size)) /* the dump ends within it */
         return 0;
-    way = find_way(&(struct search){&s, &e->file, *record_end == UINT64_MAX ? UINT64_MAX : *record_end - here,
-                                    size < s.size ? size : 0, &e->framing.times, false, is_doubt},
-                   from, until < s.size ? until : s.size);
+    search = search_in(e, &s, *record_end == UINT64_MAX ? UINT64_MAX : *record_end - here);
+    search.past = size < s.size ? size : 0;
+    search.is_doubt = is_doubt;
+    way = find_way(&search, from, until < s.size ? until : s.size);
     return way.kind == WAY_SUBRECORD ? way.at : 0;
 }
 

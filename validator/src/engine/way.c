@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "format/subrecord.h"
-#include "hprof/hprof.h"
+#include "format/header.h"
+#include "format/tags.h"
 
 enum {
     BITS_OF_CHAIN = 128,     /* of a chain that goes on */
@@ -236,7 +236,7 @@ static unsigned bits_of_record(struct tries *t, uint64_t at)
     uint32_t time;
     bool leads_on;
 
-    if (sight->size - at < RECORD_HEADER_SIZE || !hprof_record_name(*p))
+    if (sight->size - at < RECORD_HEADER_SIZE || !is_record_tag(*p))
         return 0;
     time = get_u4(p + RECORD_TIME_AT);
     if (!is_plausible_time(t->search, time))
@@ -328,7 +328,7 @@ static bool is_root(const struct search *s, uint64_t at)
 {
     uint8_t tag = s->sight->at[at];
 
-    return hprof_subrecord_name(tag) && (tag < SUB_CLASS_DUMP || tag > SUB_PRIMITIVE_ARRAY_DUMP);
+    return is_subrecord_tag(tag) && (tag < SUB_CLASS_DUMP || tag > SUB_PRIMITIVE_ARRAY_DUMP);
 }
 
 /* Roots are much alike. In a row of them a chain of wrong ones may begin some bytes before the right one, but it does not lead as
@@ -346,7 +346,7 @@ static uint64_t best_start(struct tries *t, uint64_t at)
         return after;
     broken = end_of_chain(t, at);
     for (at++; at < after && broken != UINT64_MAX; at++) {
-        uint64_t end = hprof_subrecord_name(s->sight->at[at]) ? end_of_chain(t, at) : 0;
+        uint64_t end = is_subrecord_tag(s->sight->at[at]) ? end_of_chain(t, at) : 0;
 
         if (end > broken && subrecords_lead_on(t, at, BITS_OF_CHAIN)) {
             best = at;
@@ -356,12 +356,10 @@ static uint64_t best_start(struct tries *t, uint64_t at)
     return best;
 }
 
-static const char MAGIC[] = "JAVA PROFILE 1.0.";
-
 /* The header of another dump: two files were joined, and what follows is not of this one. */
 static bool is_header(const struct sight *s, uint64_t at)
 {
-    return s->size - at >= HEADER_SIZE && memcmp(s->at + at, MAGIC, sizeof MAGIC - 1) == 0;
+    return s->size - at >= HEADER_SIZE && is_header_magic(s->at + at);
 }
 
 /* Passes the records of a dump in an array, from one of them on, by their lengths. False if they go on out of sight. */
@@ -370,7 +368,7 @@ static bool pass_dump(const struct search *search, uint64_t *at)
     const struct sight *s = search->sight;
     uint64_t end = search->end;
 
-    while (*at < end && *at + RECORD_HEADER_SIZE <= s->size && hprof_record_name(s->at[*at])) {
+    while (*at < end && *at + RECORD_HEADER_SIZE <= s->size && is_record_tag(s->at[*at])) {
         uint64_t size = RECORD_HEADER_SIZE + (uint64_t)get_u4(s->at + *at + RECORD_LENGTH_AT);
 
         if (size > end - *at)
@@ -382,18 +380,6 @@ static bool pass_dump(const struct search *search, uint64_t *at)
 
 /* ---- The bytes that a search tries ---- */
 
-static const bool is_record_tag[256] = {
-#define RECORD(name, tag, since, clause, layout) [tag] = true,
-#include "format/records.def"
-#undef RECORD
-};
-
-static const bool is_subrecord_tag[256] = {
-#define SUBRECORD(name, tag, since, clause, layout) [tag] = true,
-#include "format/records.def"
-#undef SUBRECORD
-};
-
 /* The next byte with which a record, a sub-record or a header may begin. Most bytes of a dump are zeros, which begin nothing. */
 static uint64_t next_start(const uint8_t *p, uint64_t at, uint64_t until, bool seeks_records)
 {
@@ -402,7 +388,7 @@ static uint64_t next_start(const uint8_t *p, uint64_t at, uint64_t until, bool s
     while (at < until) {
         if (until - at >= sizeof zeros && memcmp(p + at, zeros, sizeof zeros) == 0)
             at += sizeof zeros;
-        else if (is_subrecord_tag[p[at]] || (seeks_records && is_record_tag[p[at]]) || p[at] == *MAGIC)
+        else if (is_subrecord_tag(p[at]) || (seeks_records && is_record_tag(p[at])) || p[at] == *HEADER_MAGIC)
             return at;
         else
             at++;
@@ -421,18 +407,18 @@ struct way find_way(const struct search *search, uint64_t from, uint64_t until)
     for (at = from; t.left >= 0 && (at = next_start(search->sight->at, at, until, seeks_records)) < until; at++) {
         uint8_t tag = search->sight->at[at];
 
-        if (!seeks_records && tag == *MAGIC && is_header(search->sight, at)) {
+        if (!seeks_records && tag == *HEADER_MAGIC && is_header(search->sight, at)) {
             at += HEADER_SIZE;
             if (!pass_dump(search, &at))
                 return (struct way){WAY_NONE, at, true};
             at--;
             continue;
         }
-        if (tag == *MAGIC && is_header(search->sight, at))
+        if (tag == *HEADER_MAGIC && is_header(search->sight, at))
             return (struct way){WAY_RECORD, at, false};
-        if (seeks_records && is_record_tag[tag] && records_lead_on(&t, at))
+        if (seeks_records && is_record_tag(tag) && records_lead_on(&t, at))
             return (struct way){WAY_RECORD, at, false};
-        if (!is_subrecord_tag[tag] || !subrecords_lead_on(&t, at, BITS_OF_CHAIN))
+        if (!is_subrecord_tag(tag) || !subrecords_lead_on(&t, at, BITS_OF_CHAIN))
             continue;
         at = best_start(&t, at);
         if (!is_payload(&t, at, &next))
@@ -447,7 +433,7 @@ bool subrecords_begin(const struct search *search, uint64_t until, uint64_t step
     struct tries t = {search, (int64_t)steps};
 
     for (uint64_t at = 0; at < until && t.left >= 0; at++)
-        if (hprof_subrecord_name(search->sight->at[at]) && subrecords_lead_on(&t, at, BITS_OF_CHAIN))
+        if (is_subrecord_tag(search->sight->at[at]) && subrecords_lead_on(&t, at, BITS_OF_CHAIN))
             return true;
     return false;
 }
@@ -458,7 +444,7 @@ bool records_begin(const struct search *search, uint64_t steps)
 
     if (!search->sight->size || !records_lead_on(&t, 0))
         return false;
-    return !hprof_subrecord_name(*search->sight->at) || !subrecords_lead_on(&t, 0, BITS_OF_CHAIN);
+    return !is_subrecord_tag(*search->sight->at) || !subrecords_lead_on(&t, 0, BITS_OF_CHAIN);
 }
 
 uint64_t reach_of_subrecords(const struct search *search, uint64_t steps)

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "format/format.h"
+#include "format/header.h"
 
 enum {
     LINE_ENDS_LEAST = 4,
@@ -13,13 +13,12 @@ enum {
 
 size_t transfer_header(const uint8_t *p, size_t n)
 {
-    static const char magic[] = "JAVA PROFILE 1.0.";
     const uint8_t *end = p + n;
+    enum version version;
 
-    for (const uint8_t *at = p; (size_t)(end - at) >= HEADER_STRING_SIZE && (at = memchr(at, magic[0], (size_t)(end - at)));
-         at++)
-        if ((size_t)(end - at) >= HEADER_STRING_SIZE && memcmp(at, magic, sizeof magic - 1) == 0 &&
-            at[sizeof magic - 1] >= '1' && at[sizeof magic - 1] <= '3' && !at[sizeof magic])
+    for (const uint8_t *at = p;
+         (size_t)(end - at) >= HEADER_STRING_SIZE && (at = memchr(at, *HEADER_MAGIC, (size_t)(end - at))); at++)
+        if ((size_t)(end - at) >= HEADER_STRING_SIZE && parse_header_version(at, &version))
             return (size_t)(at - p);
     return SIZE_MAX;
 }

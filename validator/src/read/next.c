@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/versioned.h"
+#include "format/tags.h"
 #include "input/next_item.h"
 #include "read/reader.h"
 
@@ -219,7 +220,7 @@ static bool is_of_no_version(struct hprof_reader *r, uint8_t tag, uint64_t lengt
 
     return d->format == V101 && tag == TAG_HEAP_DUMP_SEGMENT && length &&
            reader_see(r, r->next.at, RECORD_HEADER_SIZE + 1) > RECORD_HEADER_SIZE &&
-           !hprof_subrecord_name(r->in.at[RECORD_HEADER_SIZE]) &&
+           !is_subrecord_tag(r->in.at[RECORD_HEADER_SIZE]) &&
            (i == d->jump_count || d->jumps[i].from != r->next.at + RECORD_HEADER_SIZE);
 }
 

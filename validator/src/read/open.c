@@ -3,19 +3,10 @@
 
 #include "base/versioned.h"
 #include "engine/validate.h"
+#include "format/header.h"
 #include "read/reader.h"
 
 /* ---- The check ---- */
-
-static void *allocate(void *context, size_t size)
-{
-    return memory_get(context, size);
-}
-
-static void release(void *context, void *block, size_t size)
-{
-    memory_put(context, block, size);
-}
 
 /* The check of the caller, whose callbacks get the caller's context. */
 struct checking {
@@ -60,7 +51,7 @@ static int pass_progress(void *context, uint64_t bytes, uint64_t total)
 static enum hprof_status find_damage(struct hprof_reader *r, const struct hprof_read_options *asked)
 {
     struct shared_dump *d = r->dump;
-    const struct hprof_allocator allocator = {allocate, release, &d->memory};
+    const struct hprof_allocator allocator = memory_allocator(&d->memory);
     struct checking checking = {.dump = d};
     struct hprof_options options;
     enum hprof_status status;
@@ -93,18 +84,14 @@ static enum hprof_status find_damage(struct hprof_reader *r, const struct hprof_
 
 static bool read_dump_header(struct hprof_reader *r)
 {
-    static const char magic[] = "JAVA PROFILE 1.0.";
     struct shared_dump *d = r->dump;
     const uint8_t *p;
 
     if (input_need(&r->in, HEADER_SIZE) < HEADER_SIZE)
         return false;
     p = r->in.at;
-    d->id_size = get_u4(p + HEADER_STRING_SIZE);
-    if (memcmp(p, magic, sizeof magic - 1) != 0 || p[sizeof magic - 1] < '1' || p[sizeof magic - 1] > '3' || p[sizeof magic] ||
-        (d->id_size != 4 && d->id_size != 8))
+    if (!parse_header(p, &d->format, &d->id_size))
         return false;
-    d->format = (enum version)(p[sizeof magic - 1] - '0');
     d->header = (struct hprof_header){.struct_size = sizeof d->header,
                                       .version = version_name(d->format),
                                       .id_size = d->id_size,

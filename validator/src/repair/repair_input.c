@@ -60,16 +60,6 @@ bool repair_open(struct repair *r, struct input_source from)
 
 /* ---- The check that finds out how ---- */
 
-static void *allocate(void *context, size_t size)
-{
-    return memory_get(context, size);
-}
-
-static void release(void *context, void *block, size_t size)
-{
-    memory_put(context, block, size);
-}
-
 /* What is left of the limit; 0 for no limit. */
 static uint64_t memory_left(const struct repair *r)
 {
@@ -87,7 +77,7 @@ void repair_note_jump(void *context, const struct jump *jump)
 
 void repair_share_memory(struct repair *r, struct hprof_options *options, struct hprof_allocator *allocator)
 {
-    *allocator = (struct hprof_allocator){allocate, release, &r->memory};
+    *allocator = memory_allocator(&r->memory);
     options->allocator = allocator;
     options->max_memory = memory_left(r);
 }

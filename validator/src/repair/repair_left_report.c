@@ -1,4 +1,4 @@
-/* What a repair tells of its input, its copy, and what was left out. */
+/* What a repair reports of its input, its copy, and what was left out. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

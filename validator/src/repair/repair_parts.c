@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "format/header.h"
+
 static enum hprof_status refuse(struct repair *r, size_t part, const char *why)
 {
     r->result.refused_part = part + 1;
@@ -95,9 +97,7 @@ bool parts_cut_overlap(struct repair *r)
 
 static bool is_dump(struct repair *r)
 {
-    static const char magic[] = "JAVA PROFILE 1.0.";
-
-    return input_need(&r->in, sizeof magic - 1) >= sizeof magic - 1 && memcmp(r->in.at, magic, sizeof magic - 1) == 0;
+    return input_need(&r->in, HEADER_MAGIC_SIZE) >= HEADER_MAGIC_SIZE && is_header_magic(r->in.at);
 }
 
 /* Puts the part after the copy, with the header of the dump before it, as it is read then. */

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "format/header.h"
+
 bool is_record(const struct repair *r, uint8_t tag)
 {
     switch (tag) {
@@ -71,13 +73,10 @@ bool length_by_kind(struct repair *r, uint64_t *length)
 
 bool is_header(struct repair *r)
 {
-    static const char magic[] = "JAVA PROFILE 1.0.";
-    size_t n = input_need(&r->in, HEADER_SIZE);
-    const uint8_t *p = r->in.at;
+    enum version version;
+    unsigned id_size;
 
-    return n >= HEADER_SIZE && memcmp(p, magic, sizeof magic - 1) == 0 && p[sizeof magic - 1] >= '1' &&
-           p[sizeof magic - 1] <= '3' && !p[sizeof magic] &&
-           (get_u4(p + HEADER_STRING_SIZE) == 4 || get_u4(p + HEADER_STRING_SIZE) == 8);
+    return input_need(&r->in, HEADER_SIZE) >= HEADER_SIZE && parse_header(r->in.at, &version, &id_size);
 }
 
 void drop_record(struct repair *r, uint8_t tag, uint64_t size)

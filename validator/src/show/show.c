@@ -8,6 +8,7 @@
 
 #include "base/versioned.h"
 #include "engine/validate.h"
+#include "format/header.h"
 
 enum {
     SHOW_BLOCK = 1 << 15, /* bytes read at once: most of the dump is skipped */
@@ -93,18 +94,7 @@ static void ignore_fault(void *context, const struct gzip_finding *finding)
 
 static bool read_dump_header(struct show *s)
 {
-    static const char magic[] = "JAVA PROFILE 1.0.";
-    const uint8_t *p;
-
-    if (input_need(&s->in, HEADER_SIZE) < HEADER_SIZE)
-        return false;
-    p = s->in.at;
-    s->replay.id_size = get_u4(p + HEADER_STRING_SIZE);
-    if (memcmp(p, magic, sizeof magic - 1) != 0 || p[sizeof magic - 1] < '1' || p[sizeof magic - 1] > '3' || p[sizeof magic] ||
-        (s->replay.id_size != 4 && s->replay.id_size != 8))
-        return false;
-    s->replay.version = (enum version)(p[sizeof magic - 1] - '0');
-    return true;
+    return input_need(&s->in, HEADER_SIZE) >= HEADER_SIZE && parse_header(s->in.at, &s->replay.version, &s->replay.id_size);
 }
 
 /* ---- The check ---- */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "engine/recovery.h"
-#include "hprof/hprof.h"
+#include "format/tags.h"
 #include "show/show.h"
 
 enum {
@@ -34,7 +34,7 @@ static bool is_suspect_record(struct show *s, const struct walk_item *record)
                          s->replay.version};
     uint64_t least, right = right_length(record->tag, &body, &least);
 
-    if (!hprof_record_name(record->tag) || record->length < least || (right != LENGTH_ANY && right != record->length))
+    if (!is_record_tag(record->tag) || record->length < least || (right != LENGTH_ANY && right != record->length))
         return true;
     if (is_heap_dump_record(record->tag) && !record->length) /* its length may never have been filled in */
         return subrecord_follows(&body);
@@ -62,7 +62,7 @@ static void explain(const struct replay *r, const struct replay_item *read, char
     else if (here.frame == FRAME_TRUNCATED)
         snprintf(to, size, "the dump ends within %s",
                  here.kind == REPLAY_SUBRECORD ? "a sub-record" : "the header of a record");
-    else if (here.kind == REPLAY_RECORD && !hprof_record_name(here.head.tag))
+    else if (here.kind == REPLAY_RECORD && !is_record_tag(here.head.tag))
         snprintf(to, size, "no record has the tag 0x%02x", here.head.tag);
     else
         snprintf(to, size, "its length does not lead to %s", here.kind == REPLAY_SUBRECORD ? "a sub-record" : "a record");

@@ -61,5 +61,11 @@ void file_init(struct file *file, struct memory *memory, const struct hash_key *
 /* When its ID size is known. */
 void file_begin(struct file *file, struct memory *memory, const struct hash_key *key);
 void file_clear(struct file *file);
+/* A record names a thread by this serial. */
+static inline void file_note_thread(struct file *file, uint32_t serial)
+{
+    if (serial > file->highest_thread)
+        file->highest_thread = serial;
+}
 
 #endif
