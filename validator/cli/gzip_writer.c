@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "write_all.h"
+
 #define BLOCK_TEXT "1048576"
 
 enum {
@@ -31,21 +33,6 @@ static bool read_block(int from, uint64_t at, uint8_t *to, size_t size)
         } else if (n == 0) {
             errno = EIO;
             return false;
-        } else if (errno != EINTR) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool write_all(int to, const uint8_t *bytes, size_t size)
-{
-    while (size > 0) {
-        ssize_t n = write(to, bytes, size);
-
-        if (n >= 0) {
-            bytes += n;
-            size -= (size_t)n;
         } else if (errno != EINTR) {
             return false;
         }

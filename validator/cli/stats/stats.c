@@ -17,6 +17,7 @@
 #include "report.h"
 #include "terminal.h"
 #include "wrap.h"
+#include "write_all.h"
 
 /* The check and the reading of one dump. */
 struct looking {
@@ -145,14 +146,8 @@ static int64_t read_and_pass(void *context, void *bytes, size_t size)
     } while (n < 0 && errno == EINTR);
     if (n < 0)
         return -errno;
-    for (ssize_t done = 0; done < n && !tee->is_broken;) {
-        ssize_t written = write(tee->to, (const char *)bytes + done, (size_t)(n - done));
-
-        if (written > 0)
-            done += written;
-        else if (errno != EINTR)
-            tee->is_broken = true;
-    }
+    if (!tee->is_broken)
+        tee->is_broken = !write_all(tee->to, bytes, (size_t)n);
     return n;
 }
 

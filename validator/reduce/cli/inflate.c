@@ -1,10 +1,11 @@
 /* See inflate.h. */
 #include "inflate.h"
 
-#include <errno.h>
 #include <isa-l/igzip_lib.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+#include "write_all.h"
 
 enum { CHUNK = 1 << 18 };
 
@@ -18,19 +19,6 @@ bool is_gzip(int fd)
     uint8_t magic[2];
 
     return pread(fd, magic, 2, 0) == 2 && magic[0] == 0x1f && magic[1] == 0x8b;
-}
-
-static bool write_all(int to, const uint8_t *bytes, size_t size)
-{
-    while (size > 0) {
-        ssize_t n = write(to, bytes, size);
-
-        if (n < 0 && errno != EINTR)
-            return false;
-        bytes += n > 0 ? n : 0;
-        size -= n > 0 ? (size_t)n : 0;
-    }
-    return true;
 }
 
 static void begin_member(struct inflate_state *state)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "parts.h"
+#include "write_all.h"
 
 enum { BUFFER = 1 << 20, MOST_STEPS = 1 << 16, ORDINAL_DIGITS = 7 };
 
@@ -45,14 +46,8 @@ static void put_buffer(struct writer *w)
     }
     if (w->to < 0 && !w->has_failed)
         w->to = open(w->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    for (size_t done = 0; done < w->used && !w->has_failed;) {
-        ssize_t n = w->to < 0 ? -1 : write(w->to, w->buffer + done, w->used - done);
-
-        if (n > 0)
-            done += (size_t)n;
-        else if (w->to < 0 || errno != EINTR)
-            w->has_failed = true;
-    }
+    if (w->used > 0 && !w->has_failed)
+        w->has_failed = w->to < 0 || !write_all(w->to, w->buffer, w->used);
     w->used = 0;
 }
 
