@@ -244,7 +244,7 @@ def dump_of(**values: str) -> bytes:
 def test_a_difference_is_described(
     name: str, value: str, kind: str, parts: list[tuple[str, str | None, str | None]], tmp_path: Path
 ) -> None:
-    """None stands for an ID, which the assembler chooses."""
+    """None means an ID, which the assembler chooses."""
     (tmp_path / "a").write_bytes(dump_of())
     (tmp_path / "b").write_bytes(dump_of(**{name: value}))
     found = report(tmp_path / "a", tmp_path / "b")

@@ -155,7 +155,7 @@ def test_a_dump_that_is_cut_within_a_large_array(cut: int, tmp_path: Path) -> No
 
 @pytest.mark.parametrize("what", [*(["made"] if "HPROF_GEN" in os.environ else []), *GOLD])
 def test_a_dump_that_is_cut_anywhere_has_one_error(what: str, tmp_path: Path) -> None:
-    """Classes lead recovery astray most easily: a row of static fields resembles a row of roots."""
+    """Recovery is most easily misled by classes: a row of static fields resembles a row of roots."""
     if what == "made":
         made = tmp_path / "made.hprof"
         options = ["--quiet", "--like=hotspot", "--objects=3000", f"--output={made}"]
