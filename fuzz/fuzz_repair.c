@@ -181,13 +181,13 @@ static enum hprof_status validate(int fd, const struct aim *aim, struct findings
 
 static bool has_stand_ins(const struct hprof_repair_result *result)
 {
-    return result->stand_in_classes || result->stand_in_names || result->stand_in_traces;
+    return result->stand_in_classes || result->stand_in_names || result->stand_in_traces || result->stand_in_frames;
 }
 
 static bool is_unchanged(const struct hprof_repair_result *result)
 {
-    return !result->left_out && !result->lengths_mended && !result->joined && !result->traces_cleared && !result->is_ended &&
-           !result->undone && !has_stand_ins(result);
+    return !result->left_out && !result->lengths_mended && !result->sizes_mended && !result->joined &&
+           !result->traces_cleared && !result->is_ended && !result->undone && !has_stand_ins(result);
 }
 
 /* The copy is repaired again. */
@@ -207,9 +207,10 @@ static void check_copy(int copy, const struct aim *wanted, const struct hprof_re
     if (repair(copy, second, aim, &again) != HPROF_VALID)
         fail_target("the copy cannot be repaired");
     if (!is_unchanged(&again))
-        fail_target("%llu bytes of the copy are left out, %llu lengths mended, %llu sub-records joined, %s HEAP_DUMP_END added",
+        fail_target("%llu bytes of the copy are left out, %llu lengths and %llu sizes mended, %llu sub-records joined, %s "
+                    "HEAP_DUMP_END added",
                     (unsigned long long)again.left_out, (unsigned long long)again.lengths_mended,
-                    (unsigned long long)again.joined, again.is_ended ? "a" : "no");
+                    (unsigned long long)again.sizes_mended, (unsigned long long)again.joined, again.is_ended ? "a" : "no");
     expect_same_bytes(copy, second, "the copy and its copy");
     close(second);
 }

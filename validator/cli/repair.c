@@ -119,6 +119,9 @@ static void print_stand_ins(FILE *out, const struct hprof_repair_result *repair)
     if (traces > 0)
         fprintf(out, "added: %" PRIu64 " stand-in%s for lost stack trace%s\n", traces, either(traces, "", "s"),
                 either(traces, "", "s"));
+    if (repair->stand_in_frames > 0)
+        fprintf(out, "added: %" PRIu64 " stand-in%s for lost frame%s\n", repair->stand_in_frames,
+                either(repair->stand_in_frames, "", "s"), either(repair->stand_in_frames, "", "s"));
     if (repair->stand_in_objects > 0)
         fprintf(out, "class lost: %" PRIu64 " object%s kept\n", repair->stand_in_objects,
                 either(repair->stand_in_objects, " is", "s are"));
@@ -136,6 +139,8 @@ static void print_details(struct view *view, const struct hprof_repair_result *r
     print_undone(out, repair);
     if (repair->lengths_mended > 0)
         fprintf(out, "mended: %" PRIu64 " record length%s\n", repair->lengths_mended, repair->lengths_mended == 1 ? "" : "s");
+    if (repair->sizes_mended > 0)
+        fprintf(out, "mended: the size of %" PRIu64 " object%s\n", repair->sizes_mended, repair->sizes_mended == 1 ? "" : "s");
     if (repair->joined > 0)
         fprintf(out, "joined: %" PRIu64 " sub-record%s that crossed the end of a segment\n", repair->joined,
                 repair->joined == 1 ? "" : "s");

@@ -75,6 +75,7 @@ static void put_mended(struct json *json, const struct hprof_repair_result *repa
 {
     json_put_object(json, "mended");
     json_put_uint(json, "lengths", repair->lengths_mended);
+    json_put_uint(json, "sizes", repair->sizes_mended);
     json_put_uint(json, "record_headers", repair->headers_made);
     json_put_uint(json, "joined", repair->joined);
     json_put_uint(json, "traces_cleared", repair->traces_cleared);
@@ -112,6 +113,7 @@ static void put_added(struct json *json, const struct hprof_repair_result *repai
     json_put_uint(json, "classes", repair->stand_in_classes);
     json_put_uint(json, "names", repair->stand_in_names);
     json_put_uint(json, "traces", repair->stand_in_traces);
+    json_put_uint(json, "frames", repair->stand_in_frames);
     json_put_uint(json, "objects", repair->stand_in_objects);
     json_close(json);
     json_put_object(json, "parts");

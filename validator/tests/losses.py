@@ -192,10 +192,11 @@ def damaged(o: Original, damages: list[Damage]) -> bytes:
 class Loss:
     beyond: int  # sub-records that the damage did not touch
     beyond_bytes: int
-    new: int  # sub-records that the original does not have, beyond one for each damaged one
+    new: int  # sub-records that the original does not have, beyond one for each damaged one and for each place of damage
     status: int
     by_class: int  # objects and classes whose own class or superclass the damage touched
     output: str
+    by_class_bytes: int = 0
     again: int = 0  # copies of sub-records that the original has fewer of
 
 
@@ -248,7 +249,7 @@ def repair(o: Original, damages: list[Damage], folder: Path) -> Loss:
     classless = _classless(o, damages)
     there = {o.data[s.at : s.end] for s in o.heap}
     kept = Counter(repaired.data[s.at : s.end] for s in repaired.heap)
-    beyond = beyond_bytes = touched = by_class = 0
+    beyond = beyond_bytes = touched = by_class = by_class_bytes = 0
     for s in o.heap:
         content = o.data[s.at : s.end]
         if kept[content]:
@@ -257,16 +258,18 @@ def repair(o: Original, damages: list[Damage], folder: Path) -> Loss:
             touched += 1
         elif _class_of(o, s) in classless:
             by_class += 1
+            by_class_bytes += s.end - s.at
         else:
             beyond += 1
             beyond_bytes += s.end - s.at
     return Loss(
         beyond,
         beyond_bytes,
-        max(0, sum(n for c, n in kept.items() if c not in there and c[0] != CLASS) - touched),
+        max(0, sum(n for c, n in kept.items() if c not in there and c[0] != CLASS) - touched - len(damages)),
         0,
         by_class,
         done.stdout + done.stderr,
+        by_class_bytes,
         sum(n for c, n in kept.items() if c in there),
     )
 
@@ -294,7 +297,7 @@ def main() -> None:
             for i, kind, damages in draws(o, kinds, given.draws, given.seed):
                 loss = repair(o, damages, Path(folder))
                 results.setdefault(kind.__name__, []).append(loss)
-                if given.verbose and (loss.beyond_bytes > size / 2000 or loss.new):
+                if given.verbose and (loss.beyond_bytes + loss.by_class_bytes > size / 2000 or loss.new):
                     where = ", ".join(f"{d.what} at {d.at:#x}" for d in damages)
                     print(f"  {path.name} {kind.__name__} {i}: {where}")
                     print(f"    {loss.beyond} lost, {loss.beyond_bytes} bytes, {loss.new} new, status {loss.status}")

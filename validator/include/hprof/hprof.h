@@ -399,6 +399,8 @@ struct hprof_repair_result {
     uint64_t subrecords_out[256];  /* and those of the copy */
     uint64_t missing_objects;      /* that the copy refers to and does not have: at least so many */
     uint64_t classes_without_name; /* CLASS_DUMPs of the copy; known if on_class_loss is set */
+    uint64_t stand_in_frames;      /* frames that were added, because stack traces name them */
+    uint64_t sizes_mended;         /* lengths of instances and numbers of elements that were wrong */
 };
 
 static inline void hprof_repair_result_init(struct hprof_repair_result *result)

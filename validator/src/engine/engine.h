@@ -54,11 +54,13 @@ struct framing {
     bool zeros;              /* zeros are where a record or a sub-record should be */
     uint64_t complete_until; /* the end of the latest HEAP_DUMP_END; 0 for none */
     bool segment_reported;   /* REC-005 was reported */
-    struct {                 /* the records of unknown tag since the last known record; held until a known one follows */
+    struct unproven {
         uint64_t from, count;
         uint64_t skipped_before; /* what was skipped before the first */
-    } unknown;
-    struct { /* an empty heap dump record before what may be sub-records: its length may never have been filled in */
+        uint32_t times[2];       /* as below, before the first */
+    } unknown,                   /* the records of unknown tag since the last known record; held until a known one follows */
+        doubted; /* those since the last chain of records, or a long string: they, and the known ones after them, may be none */
+    struct {     /* an empty heap dump record before what may be sub-records: its length may never have been filled in */
         uint64_t at, number;
         unsigned records; /* records that followed it */
     } unfilled;
@@ -72,8 +74,9 @@ struct framing {
     bool last_is_string;     /* it is a UTF8, whose length may be any */
     uint64_t doubted_until;  /* the end of the last sub-record that was too long for its kind; none within it is doubted */
     uint64_t
-        frontier; /* recovery went back once before a failure here: it does so only for later ones, so that time is linear */
-    uint32_t times[2]; /* of the last record, and of the one before it */
+        frontier;  /* recovery went back once before a failure here: it does so only for later ones, so that time is linear */
+    uint32_t time; /* of the present record, */
+    uint32_t times[2]; /* of the one before it, and of the one before that */
 };
 
 /* Everything that is reported, and on which it depends what is reported, as it was before a record or sub-record; without offsets
@@ -113,6 +116,7 @@ enum { MARKS = 8 };
 struct marks {
     uint64_t at[MARKS]; /* a ring */
     unsigned count;
+    uint64_t phantoms, phantoms_end; /* the last row of roots that cannot be there */
 };
 
 struct engine {
@@ -131,6 +135,7 @@ struct engine {
     struct checkpoint *unfilled;     /* after the empty heap dump record of framing.unfilled; NULL before the first */
     struct checkpoints *checkpoints; /* NULL unless the dump is compressed */
     struct jobs *jobs;               /* NULL if one thread checks everything */
+    bool is_followed;                /* who called reads the dump after the check, by its jumps */
     unsigned transfer;               /* HPROF_TRANSFER_*: what the first bytes look like */
     char hint[160];                  /* one that has numbers */
     bool high_bytes;                 /* after a failure there are bytes from 128 on */
@@ -201,6 +206,11 @@ void begin_heap_dump(struct engine *e);
 void end_heap_dump(struct engine *e);
 void settle_heap_dump(struct engine *e); /* ends one that might have gone on */
 
+/* ---- long_arrays.c ---- */
+/* At the end of a heap dump, whose objects are known up to an offset: finds the arrays that hold lost objects, if the caller
+ * reads the dump after the check. */
+void find_long_arrays(struct engine *e, uint64_t end);
+
 /* ---- heap_records.c ---- */
 /* False: the dump ended within. Otherwise the record ended, or was left (e->resume). */
 bool check_heap_record(struct engine *e, uint64_t length);
@@ -239,8 +249,12 @@ bool resume_unfilled(struct engine *e, uint64_t failed_at);
 bool holds_subrecords(struct engine *e);
 /* Whether records lead on from here, and sub-records do not: some tags are of both. */
 bool records_begin_here(struct engine *e);
+
+/* ---- trail.c ---- */
 /* A sub-record begins here; with `first`, the first one that is read. */
 void mark(struct engine *e, bool first);
+/* Its size is known: it may be a root that cannot be there. */
+void mark_phantom(struct engine *e, uint64_t size);
 
 /* ---- failure.c ---- */
 /* The first heap dump record with a malformed sub-record that ends after what was read; NULL if there is none. */

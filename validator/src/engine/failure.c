@@ -1,8 +1,10 @@
 /* The consequences of a failure of plain reading (RULES.md M.2): one finding, where checking resumes, and what skipped bytes
  * may have defined. recovery.c makes the decisions. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "engine/engine.h"
+#include "engine/way.h"
 
 /* ---- Skipping ---- */
 
@@ -104,6 +106,13 @@ static bool are_zeros(struct engine *e)
     return !e->position.record_tag && !e->position.record_length && !record_leads_on(e);
 }
 
+/* The present record, at an offset, is the first that may be none. */
+static void note_unproven(const struct engine *e, struct unproven *u, uint64_t at)
+{
+    *u = (struct unproven){.from = at, .count = 1, .skipped_before = e->framing.skipped_before};
+    memcpy(u->times, e->framing.times, sizeof u->times);
+}
+
 void hold_unknown(struct engine *e)
 {
     uint64_t at = e->position.record_at;
@@ -118,15 +127,33 @@ void hold_unknown(struct engine *e)
     is_record = !are_zeros(e);
     if (was_heap_dump(e) || !skip_body(e))
         return;
-    if (!e->framing.unknown.count++) {
-        e->framing.unknown.from = at;
-        e->framing.unknown.skipped_before = e->framing.skipped_before;
-    }
+    if (!e->framing.unknown.count)
+        note_unproven(e, &e->framing.unknown, at);
+    else
+        e->framing.unknown.count++;
     lose_unknown(e);
     end_sound_part(&e->run, at);
     report(&e->ck, RULE_REC_003, at, "the tag of a record", "0x%02x", e->position.record_tag);
     if (!is_record)
         lead_nowhere(e);
+}
+
+/* Those of unknown tag that are held, and the known one here, may be none, unless it begins a chain of records. A string that is
+ * longer than real ones begins none. */
+static void doubt_records(struct engine *e)
+{
+    struct framing *f = &e->framing;
+    bool is_long = e->position.record_tag == TAG_UTF8 && e->position.record_length >= LONGEST_STRING;
+
+    if (!f->unknown.count && !f->doubted.count && !is_long)
+        return;
+    if (records_begin_here(e)) {
+        f->doubted.count = 0;
+    } else if (!f->doubted.count) {
+        f->doubted = f->unknown;
+        if (!f->unknown.count)
+            note_unproven(e, &f->doubted, e->position.record_at);
+    }
 }
 
 bool release_unknown(struct engine *e)
@@ -135,6 +162,7 @@ bool release_unknown(struct engine *e)
         lead_nowhere(e);
         return false;
     }
+    doubt_records(e);
     e->framing.unknown.count = 0;
     return true;
 }

@@ -129,15 +129,17 @@ static bool resume_after_instance(struct engine *e, uint64_t declared, uint64_t 
     return true;
 }
 
-/* The instance here is longer than real ones are, its class is not known yet, and other sub-records begin within it: so its length
- * is wrong. */
+/* The instance here is longer than its class says, or, where that is not known yet, than real ones are; and other sub-records begin
+ * within it: so its length is wrong. */
 static bool is_overlong_instance(struct engine *e, uint64_t size)
 {
     size_t head = 1 + SIZE_OF(INSTANCE_DUMP, e->file.id_size);
-    uint64_t at = e->in.offset;
+    uint64_t at = e->in.offset, right = size_by_class(&e->ck, e->in.at);
     uint8_t first[HEAD_SIZE];
 
-    if (size <= head + WAITING_MOST || knows_class_of(&e->ck, e->in.at))
+    if (!right && !knows_class_of(&e->ck, e->in.at))
+        right = head + WAITING_MOST;
+    if (!right || size <= right)
         return false;
     memcpy(first, e->in.at, head);
     if (!resume_within(e, size))
@@ -207,6 +209,7 @@ static bool check_or_recover(struct engine *e)
         return true;
     switch (frame) {
     case FRAME_RIGHT:
+        mark_phantom(e, item.size);
         return check_subrecord(&e->ck, item.size) || ends_within(e);
     case FRAME_UNSEEN: /* next_subrecord() sees enough */
     case FRAME_TRUNCATED:

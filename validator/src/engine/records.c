@@ -354,6 +354,7 @@ static bool check_record(struct engine *e)
     if (known && !release_unknown(e))
         return e->resume.pending;
     input_go_on_at(&e->in, e->in.offset + header.head);
+    e->framing.time = header.time;
     if (known)
         note_signs(e, header.time);
     check_by_tag(e);

@@ -353,6 +353,22 @@ static enum hprof_status refuse(const struct hprof_options *options, struct hpro
     return status;
 }
 
+/* Both lists, in the order of the file. */
+static void hand_over_jumps(const struct engine *e, void (*on_jump)(void *context, const struct jump *jump))
+{
+    const struct jumps *lists[] = {&e->file.jumps, &e->file.long_arrays};
+
+    for (size_t next[2] = {0};;) {
+        struct jump jumps[] = {jumps_at(lists[0], next[0]), jumps_at(lists[1], next[1])};
+        int i = jumps[1].from < jumps[0].from;
+
+        if (jumps[i].from == NO_JUMP)
+            return;
+        on_jump(e->run.options->context, &jumps[i]);
+        next[i]++;
+    }
+}
+
 /* The context takes about 100 KB, so it comes from the caller's allocator, not from the stack. */
 static enum hprof_status validate(struct input_source source, const struct hprof_options *options, struct hprof_summary *result,
                                   void (*on_jump)(void *context, const struct jump *jump))
@@ -374,13 +390,11 @@ static enum hprof_status validate(struct input_source source, const struct hprof
     input_allow_going_back(&e->in);
     if (options->threads > 1)
         input_allow_threads(&e->in, options->threads);
+    e->is_followed = on_jump != NULL;
     begin_gzip(e);
     status = run(e);
-    for (size_t i = 0; on_jump && i < e->file.jumps.list.count; i++) {
-        struct jump jump = jumps_at(&e->file.jumps, i);
-
-        on_jump(options->context, &jump);
-    }
+    if (on_jump)
+        hand_over_jumps(e, on_jump);
     give_versioned(result, &summary, sizeof summary);
     engine_clear(e);
     findings_clear(&e->run.findings);

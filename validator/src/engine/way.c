@@ -1,30 +1,21 @@
-/* See way.h. Evidence is counted in bits: an item that random bytes resemble with a probability of 2^-n counts n bits. */
+/* See way.h. Evidence is counted in bits, as in evidence.h. */
 #include "engine/way.h"
 
 #include <string.h>
 
+#include "engine/evidence.h"
 #include "format/header.h"
 #include "format/tags.h"
 
 enum {
-    BITS_OF_CHAIN = 128,     /* of a chain that goes on */
-    BITS_TO_END = 32,        /* of a chain that leads to the end of the heap dump record, which is evidence too */
-    BITS_OUT_OF_SIGHT = 64,  /* of a chain that leads out of sight */
-    BITS_OF_RECORDS = 96,    /* of a chain of records */
-    BITS_KNOWN_CLASS_8 = 40, /* an ID of 8 bytes is that of one of up to 2^24 classes */
-    BITS_KNOWN_CLASS_4 = 12,
-    BITS_KNOWN_TRACE = 20,
-    BITS_RIGHT_SIZE = 16, /* of an instance, by its class */
-    BITS_ARRAY = 12,      /* the tag and the type of a primitive array */
-    BITS_TAG = 3,         /* of any sub-record */
-    BITS_ID_8 = 20,       /* an ID of 8 bytes is near those of classes */
-    BITS_ID_4 = 2,
-    BITS_RECORD = 36,      /* a tag and the right length */
-    BITS_STRING = 12,      /* a tag and a length that a string may have */
-    BITS_HEAP_END = 64,    /* a tag and a length of 0 */
-    BITS_END_OF_DUMP = 32, /* a record ends with the dump */
-    LONGEST_STRING = 1 << 16,
-    DEEPEST_STACK = 1 << 20,
+    BITS_OF_CHAIN = 128,    /* of a chain that goes on */
+    BITS_TO_END = 32,       /* of a chain that leads to the end of the heap dump record, which is evidence too */
+    BITS_OUT_OF_SIGHT = 64, /* of a chain that leads out of sight */
+    BITS_OF_RECORDS = 96,   /* of a chain of records */
+    BITS_RECORD = 36,       /* a tag and the right length */
+    BITS_STRING = 12,       /* a tag and a length that a string may have */
+    BITS_HEAP_END = 64,     /* a tag and a length of 0 */
+    BITS_END_OF_DUMP = 32,  /* a record ends with the dump */
     TIME_BETWEEN = 1 << 27, /* microseconds between two records */
     STEPS_PER_BYTE = 32     /* of all chains together; more only where bytes were made to cost time */
 };
@@ -34,83 +25,6 @@ struct tries {
     const struct search *search;
     int64_t left;
 };
-
-static unsigned bits_of_class(const struct search *s, uint64_t id)
-{
-    const struct classes *classes = &s->file->classes;
-
-    if (!classes->loaded.count && !classes->layouts.count)
-        return BITS_TAG; /* no class is known yet */
-    if (!classes_find(classes, id) && classes_find_layout(classes, id) == LAYOUT_NONE)
-        return 0;
-    return s->sight->id_size == 8 ? BITS_KNOWN_CLASS_8 : BITS_KNOWN_CLASS_4;
-}
-
-static unsigned bits_of_trace(const struct search *s, uint32_t serial)
-{
-    return serial && keymap_get(&s->file->traces, serial, NULL) ? BITS_KNOWN_TRACE : 0;
-}
-
-static unsigned bits_of_instance(const struct search *s, const struct INSTANCE_DUMP *r)
-{
-    const struct layout *l = classes_valid_layout(&s->file->classes, r->class_id);
-    unsigned bits = bits_of_class(s, r->class_id);
-
-    if (!bits || !r->object_id)
-        return 0;
-    if (l && l->total != r->bytes)
-        return 0;
-    return bits + bits_of_trace(s, r->trace_serial) + (l ? BITS_RIGHT_SIZE : 0);
-}
-
-/* A root: all that it has is an ID. An ID that is repeated is no evidence: the bytes may be a pattern. */
-static unsigned bits_of_root(const struct search *s, const uint8_t *p, uint64_t *last)
-{
-    unsigned id_size = s->sight->id_size;
-    uint64_t id = get_id(p + 1, id_size), low = s->file->classes.lowest_id, high = s->file->classes.highest_id;
-    bool is_new = id != *last, is_near = id >= low / 2 && id / 2 <= high;
-    bool has_frame = *p == SUB_ROOT_JNI_LOCAL || *p == SUB_ROOT_JAVA_FRAME;
-    uint32_t thread = has_frame ? get_u4(p + 1 + id_size) : 0, threads = s->file->highest_thread;
-
-    *last = id;
-    if (!id || (high && !is_near))
-        return 0;
-    /* A static field of type object is 02, its value, and the ID of the next name: that is no frame number. */
-    if (has_frame && get_u4(p + 1 + id_size + 4) + 1 > DEEPEST_STACK)
-        return 0;
-    if (thread > threads && threads) /* the names of static fields are such numbers, too */
-        return 1;
-    return !is_new ? 1 : !high ? BITS_TAG : id_size == 8 ? BITS_TAG + BITS_ID_8 : BITS_TAG + BITS_ID_4;
-}
-
-/* How much the sub-record at p says for itself; 0 if it is not plausible. All of its fixed part is in sight. */
-static unsigned bits_of_subrecord(const struct search *s, const uint8_t *p, uint64_t *last)
-{
-    unsigned id_size = s->sight->id_size;
-    struct cursor c = {p + 1, p + 1 + SIZE_OF(CLASS_DUMP, id_size)};
-    struct CLASS_DUMP class;
-    struct INSTANCE_DUMP instance;
-    struct OBJECT_ARRAY_DUMP objects;
-    struct PRIMITIVE_ARRAY_DUMP values;
-    unsigned bits;
-
-    switch (*p) {
-    case SUB_CLASS_DUMP:
-        bits = read_CLASS_DUMP(&c, id_size, &class) ? bits_of_class(s, class.class_id) : 0;
-        return bits ? bits + bits_of_trace(s, class.trace_serial) : 0;
-    case SUB_INSTANCE_DUMP:
-        return read_INSTANCE_DUMP(&c, id_size, &instance) ? bits_of_instance(s, &instance) : 0;
-    case SUB_OBJECT_ARRAY_DUMP:
-        bits = read_OBJECT_ARRAY_DUMP(&c, id_size, &objects) && objects.object_id ? bits_of_class(s, objects.class_id) : 0;
-        return bits ? bits + bits_of_trace(s, objects.trace_serial) : 0;
-    case SUB_PRIMITIVE_ARRAY_DUMP:
-        if (!read_PRIMITIVE_ARRAY_DUMP(&c, id_size, &values) || !values.object_id || !type_is_primitive(values.type))
-            return 0;
-        return BITS_ARRAY + bits_of_trace(s, values.trace_serial);
-    default:
-        return bits_of_root(s, p, last);
-    }
-}
 
 /* ---- Chains ---- */
 
@@ -164,7 +78,7 @@ static bool is_no_class(const struct search *s, uint64_t at)
     uint64_t last = 0;
 
     return sight->at[at] == SUB_CLASS_DUMP && sight->size - at > SIZE_OF(CLASS_DUMP, sight->id_size) &&
-           !bits_of_subrecord(s, sight->at + at, &last);
+           !bits_of_subrecord(s->file, sight->at + at, &last);
 }
 
 /* Whether a chain of sub-records leads on from an offset. */
@@ -193,7 +107,7 @@ static bool subrecords_lead_on(struct tries *t, uint64_t at, unsigned wanted)
             return bits >= BITS_OUT_OF_SIGHT && is_past;
         if (step == STEP_BROKEN) /* after sub-records whose record ends where it may */
             return s->end == UINT64_MAX && bits >= BITS_TO_END && at >= s->past && records_lead_on(t, at);
-        more = bits < wanted ? bits_of_subrecord(s, sight->at + at, &last) : 1;
+        more = bits < wanted ? bits_of_subrecord(s->file, sight->at + at, &last) : 1;
         if (!more)
             return false;
         bits += more;
@@ -203,12 +117,11 @@ static bool subrecords_lead_on(struct tries *t, uint64_t at, unsigned wanted)
     return true;
 }
 
-static bool is_time_after(uint32_t time, uint32_t before)
+bool is_time_after(uint32_t time, uint32_t before)
 {
     return time == before || (before && time - before < TIME_BETWEEN);
 }
 
-/* Most producers write no times. */
 static bool is_plausible_time(const struct search *s, uint32_t time)
 {
     return is_time_after(time, (*s->times)[0]) || is_time_after(time, (*s->times)[1]);
@@ -336,13 +249,12 @@ static bool is_root(const struct search *s, uint64_t at)
 static uint64_t best_start(struct tries *t, uint64_t at)
 {
     const struct search *s = t->search;
-    uint64_t best = at, after, size, last = 0, broken;
+    uint64_t best = at, after, size, broken;
 
     if (!is_root(s, at) || step_over(t, at, &size) != STEP_MEASURED)
         return at;
     after = at + size;
-    if (after < s->sight->size && after < s->end && !is_root(s, after) &&
-        bits_of_subrecord(s, s->sight->at + at, &last) < BITS_ARRAY)
+    if (after < s->sight->size && after < s->end && !is_root(s, after))
         return after;
     broken = end_of_chain(t, at);
     for (at++; at < after && broken != UINT64_MAX; at++) {
@@ -407,6 +319,8 @@ struct way find_way(const struct search *search, uint64_t from, uint64_t until)
     for (at = from; t.left >= 0 && (at = next_start(search->sight->at, at, until, seeks_records)) < until; at++) {
         uint8_t tag = search->sight->at[at];
 
+        if (search->may_begin && !search->may_begin(search->context, at))
+            continue;
         if (!seeks_records && tag == *HEADER_MAGIC && is_header(search->sight, at)) {
             at += HEADER_SIZE;
             if (!pass_dump(search, &at))
@@ -426,6 +340,27 @@ struct way find_way(const struct search *search, uint64_t from, uint64_t until)
         at = next - 1;
     }
     return (struct way){WAY_NONE, at < until ? until : at, false};
+}
+
+uint64_t find_start(const struct search *search, uint64_t from, uint64_t until, uint64_t to)
+{
+    enum { BITS = 32 }; /* to lead exactly there is evidence, too */
+    struct tries t = {search, (int64_t)(until - from) * STEPS_PER_BYTE + (1 << 16)};
+
+    for (uint64_t first = from; first < until && t.left >= 0; first++) {
+        uint64_t at = first, size, last = 0;
+        unsigned bits = 0, more = 1;
+
+        while (at < to && t.left >= 0 && is_subrecord_tag(search->sight->at[at]) && more &&
+               step_over(&t, at, &size) == STEP_MEASURED) {
+            more = bits_of_subrecord(search->file, search->sight->at + at, &last);
+            bits += more;
+            at += size;
+        }
+        if (at == to && more && bits >= BITS)
+            return first;
+    }
+    return 0;
 }
 
 bool subrecords_begin(const struct search *search, uint64_t until, uint64_t steps)

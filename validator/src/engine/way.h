@@ -12,10 +12,14 @@ struct search {
     struct file *file; /* its classes and stack traces */
     uint64_t end;      /* of the heap dump record, if records follow there; else UINT64_MAX, and records are sought too */
     uint64_t past;     /* no chain counts that breaks off before this offset */
-    const uint32_t (*times)[2]; /* of the last two records: the last one may be the wrong one */
-    bool in_dump;               /* the search begins at a record of a dump in an array */
+    const uint32_t (*times)[2];                          /* of the last two records: the last one may be the wrong one */
+    bool in_dump;                                        /* the search begins at a record of a dump in an array */
+    bool (*may_begin)(const void *context, uint64_t at); /* what else must hold where a chain begins; NULL for nothing */
+    const void *context;
     bool is_doubt; /* that of a sub-record which ends at `past`: what follows it is there in any case, and is no evidence */
 };
+
+enum { LONGEST_STRING = 1 << 16 /* longer ones are not believed to be strings */ };
 
 enum way_kind { WAY_NONE, WAY_SUBRECORD, WAY_RECORD };
 
@@ -25,8 +29,14 @@ struct way {
     bool in_dump; /* a record of such a dump begins there */
 };
 
+/* Whether the time of a record fits that of the one before it. Most producers write no times. */
+bool is_time_after(uint32_t time, uint32_t before);
+
 /* Offsets are from the start of the sight. Tries those from `from` on, up to `until`. */
 struct way find_way(const struct search *search, uint64_t from, uint64_t until);
+
+/* The first offset between two others from which plausible sub-records lead exactly to `to`, which is in sight; 0 for none. */
+uint64_t find_start(const struct search *search, uint64_t from, uint64_t until, uint64_t to);
 
 /* Whether a chain of sub-records begins before an offset. Looks at no more items than `steps`. */
 bool subrecords_begin(const struct search *search, uint64_t until, uint64_t steps);

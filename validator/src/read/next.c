@@ -169,10 +169,13 @@ static int follow_jump(struct hprof_reader *r, const struct jump *jump)
 
     if (jump->part == 1)
         return read_joined(r, jump);
-    if (!jump->failed) { /* an instance whose length is wrong has the size of its class */
+    if (!jump->failed) { /* its length or its number of elements is wrong */
         if (reader_see(r, r->next.at, HEAD_MOST) == 0)
             return read_damage(r, UINT64_MAX, "the dump ends within a sub-record");
-        return finish_subrecord(r, size);
+        result = finish_subrecord(r, size);
+        if (result == 1 && r->item.elements)
+            r->item.elements = (uint32_t)(r->item.body / type_size(r->item.element_type, r->dump->id_size));
+        return result;
     }
     if (size)
         result = read_damage(r, size, "damage");

@@ -14,6 +14,7 @@
 
 enum {
     PASSES_MAX = 200,
+    ROUNDS_MOST = 8, /* of stand-ins */
     /* The findings of each rule that one pass takes, and for which it needs memory: one for so many bytes of the copy, so that a
      * small dump takes little memory, and a large one few passes. */
     FINDINGS_LEAST = 1000,
@@ -32,31 +33,35 @@ static void note_missing_trace(struct repair *r, uint64_t offset)
         keymap_put(&r->missing_traces, get_u4(serial), 0);
 }
 
+static void leave_out_error(struct repair *r, enum rule rule, uint64_t offset)
+{
+    leave_out_at(r, offset);
+    missing_note(r, rule, offset);
+    if (rule == RULE_STK_012)
+        note_missing_trace(r, offset);
+    if (rule == RULE_OBJ_002 || rule == RULE_OBJ_003 || rule == RULE_CLS_010)
+        keymap_put(&r->undefined_at, offset, 0);
+}
+
 static int on_finding(void *context, const struct hprof_finding *f)
 {
     struct check *check = context;
     struct repair *r = check->repair;
+    enum rule rule = (enum rule)f->rule;
 
-    parts_note_duplicate(r, (enum rule)f->rule, f->offset, f->related_offset);
-    if (r->may_stand_in && f->severity >= HPROF_WARNING && stand_ins_fit((enum rule)f->rule)) {
+    parts_note_duplicate(r, rule, f->offset, f->related_offset);
+    if (r->may_stand_in && f->severity >= HPROF_WARNING && stand_ins_fit(rule)) {
         r->wants_stand_in = true;
         return 0;
     }
-    if (f->severity != HPROF_ERROR)
+    if (f->severity != HPROF_ERROR || doubt_explains(r, rule))
         return 0;
     if (!check->errors++)
         snprintf(check->first, sizeof check->first,
                  "no valid copy can be made: %s at 0x%" PRIx64 ": expected %.50s; found %.50s", hprof_rule_at(f->rule)->id,
                  f->offset, f->expected, f->found);
-    if (f->offset != HPROF_NO_OFFSET &&
-        memory_grow(&r->memory, (void **)&r->offsets, &r->offset_capacity, r->offset_count + 1, sizeof *r->offsets))
-        r->offsets[r->offset_count++] = f->offset;
     if (f->offset != HPROF_NO_OFFSET)
-        missing_note(r, (enum rule)f->rule, f->offset);
-    if (f->offset != HPROF_NO_OFFSET && f->rule == RULE_STK_012)
-        note_missing_trace(r, f->offset);
-    if (f->offset != HPROF_NO_OFFSET && (f->rule == RULE_OBJ_002 || f->rule == RULE_OBJ_003 || f->rule == RULE_CLS_010))
-        keymap_put(&r->undefined_at, f->offset, 0);
+        leave_out_error(r, rule, doubt_choose(r, rule, f->offset, f->related_offset));
     return 0;
 }
 
@@ -110,8 +115,6 @@ static enum hprof_status check_copy(struct repair *r, struct check *check)
     clear_undefined(r);
     r->jump_count = 0;
     status = validate_with_jumps(source_of_fd(r->to), &options, repair_note_jump);
-    if (r->offset_count)
-        qsort(r->offsets, r->offset_count, sizeof *r->offsets, by_value);
     return status;
 }
 
@@ -164,6 +167,9 @@ static bool copy_again(struct repair *r)
     r->base = s->definitions_size + s->classes_size + RECORD_HEADER_SIZE * s->dump_count;
     r->stand_ins.next_dump = 0;
     r->is_first_pass = false;
+    doubt_leave_out(r);
+    if (r->offset_count)
+        qsort(r->offsets, r->offset_count, sizeof *r->offsets, by_value);
     if (r->base) {
         input_close(&r->in);
         if (!copy_shift(r, r->base))
@@ -186,13 +192,11 @@ static bool has_stand_ins(const struct repair *r)
 /* Whether stand-ins are made for what the copy lacks. *failed if that cannot be found out. */
 static bool makes_stand_ins(struct repair *r, bool *failed)
 {
-    enum { ROUNDS_MOST = 3 };
-
     if (!r->may_stand_in || (!r->wants_stand_in && (r->stand_ins.rounds || (!r->result.left_out && !r->result.parts_joined) ||
                                                     !stand_ins_lack_array_class(r))))
         return false;
     *failed = !repair_open(r, source_of_fd(r->to)) || !stand_ins_make(r);
-    r->may_stand_in = r->stand_ins.rounds < ROUNDS_MOST && has_stand_ins(r);
+    r->may_stand_in = has_stand_ins(r);
     return true;
 }
 
@@ -235,7 +239,7 @@ static enum hprof_status run_passes(struct repair *r, struct input_source from)
         is_made = makes_stand_ins(r, &failed);
         if (failed)
             return repair_failure(r);
-        if (status == HPROF_VALID && !(is_made && has_stand_ins(r)))
+        if (status == HPROF_VALID && !(is_made && has_stand_ins(r)) && !r->jump_count) /* no array holds lost objects */
             return status;
         if (is_made && has_stand_ins(r))
             forget_errors(r); /* fewer are left once nothing is missing, and the producer is known better */
@@ -248,6 +252,7 @@ static enum hprof_status run_passes(struct repair *r, struct input_source from)
             return repair_failure(r);
         if (!r->has_changed)
             return repair_fail(r, HPROF_INVALID, check.first);
+        r->may_stand_in = !r->asked.no_stand_ins && r->stand_ins.rounds < ROUNDS_MOST; /* what was left out may be missed */
     }
 }
 
@@ -259,6 +264,7 @@ static enum hprof_status run(struct repair *r, struct input_source from)
     r->buffer = memory_get(&r->memory, BUFFER_SIZE);
     keymap_init(&r->missing_traces, &r->memory, &r->key, sizeof(uint32_t), sizeof(uint64_t));
     clear_undefined(r);
+    keymap_init(&r->stood_in, &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
     keymap_init(&r->dumped_classes, &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
     missing_init(r);
     r->may_stand_in = !r->asked.no_stand_ins;
@@ -285,6 +291,7 @@ static enum hprof_status run(struct repair *r, struct input_source from)
     keymap_clear(&r->undefined_at);
     keymap_clear(&r->missing_classes);
     keymap_clear(&r->dumped_classes);
+    keymap_clear(&r->stood_in);
     missing_clear(r);
     damage_clear(r);
     stand_ins_clear(r);
@@ -293,6 +300,7 @@ static enum hprof_status run(struct repair *r, struct input_source from)
     memory_put(&r->memory, r->left, r->left_capacity * sizeof *r->left);
     memory_put(&r->memory, r->jumps, r->jump_capacity * sizeof *r->jumps);
     memory_put(&r->memory, r->offsets, r->offset_capacity * sizeof *r->offsets);
+    memory_put(&r->memory, r->doubts, r->doubt_capacity * sizeof *r->doubts);
     memory_put(&r->memory, r->buffer, BUFFER_SIZE);
     return status;
 }

@@ -54,6 +54,13 @@ struct heap_record {
     uint64_t left_out; /* before it */
 };
 
+/* A sub-record that was copied. */
+struct copied {
+    uint64_t at;  /* in the copy */
+    uint64_t end; /* in the input */
+    uint8_t tag;
+};
+
 /* Records and sub-records that the next pass puts into the copy: names, classes and stack traces that the input lacks. */
 struct stand_ins {
     uint8_t *definitions; /* UTF8, LOAD_CLASS and TRACE records */
@@ -100,6 +107,11 @@ struct repair {
     uint64_t written; /* bytes before those in the buffer */
     int error;        /* errno of a failed write, or of a failed read of the copy */
 
+    struct copied last;    /* the last sub-record; */
+    struct copied *doubts; /* those that damage follows directly, of the first pass */
+    size_t doubt_count, doubt_capacity;
+    bool doubts_classes; /* the check of the copy found instances that do not have the size of their class */
+
     /* The offsets of errors in the previous copy, in order: this pass leaves out the records and sub-records that contain them. */
     uint64_t *offsets;
     size_t offset_count, offset_capacity, next_offset;
@@ -120,8 +132,9 @@ struct repair {
     struct keymap dumped_classes;
 
     struct stand_ins stand_ins;
-    bool may_stand_in;   /* what is missing gets stand-ins; if not, what needs it is left out */
-    bool wants_stand_in; /* the check of the copy found something that is missing */
+    struct keymap stood_in; /* a class in a heap dump that had a stand-in: if that was left out again, there is no other */
+    bool may_stand_in;      /* what is missing gets stand-ins; if not, what needs it is left out */
+    bool wants_stand_in;    /* the check of the copy found something that is missing */
 
     uint64_t *ends; /* where the files that were joined end in the copy; only until the first check of the copy */
     size_t file_count;
@@ -217,6 +230,22 @@ bool damage_is_at(const struct repair *r, uint64_t offset, uint64_t size);
 
 /* The next byte of the input is copied to the offset `copied`. To be called after something was left out. */
 void damage_note_shift(struct repair *r, uint64_t copied);
+
+/* ---- repair_doubt.c: what damage follows directly may itself be damaged ---- */
+
+/* The damage that begins at an offset of the input is being left out. */
+void doubt_note(struct repair *r, uint64_t damage_at);
+/* The offset of the one of two definitions of an ID that is to be left out. */
+uint64_t doubt_choose(const struct repair *r, enum rule rule, uint64_t offset, uint64_t earlier);
+/* Whether a finding of this rule may say that such a class is damaged, not the instance. */
+bool doubt_explains(struct repair *r, enum rule rule);
+/* The next pass begins: it leaves out such classes, if a finding says so. */
+void doubt_leave_out(struct repair *r);
+
+/* ---- repair_left.c ---- */
+
+/* The next pass leaves out what contains this offset of the copy. */
+void leave_out_at(struct repair *r, uint64_t offset);
 
 /* ---- repair_stand_ins.c ---- */
 

@@ -10,8 +10,31 @@
 
 /* ---- Heap dump records ---- */
 
-/* Copies a sub-record whose size was measured. `bytes` replaces the length of an instance, unless that is UINT64_MAX. */
-static void copy_subrecord(struct repair *r, uint64_t size, uint64_t bytes)
+/* The length or the number of elements that an object of this size has, and where it is stated: an offset from the tag. */
+struct stated {
+    uint64_t at, number;
+};
+
+static struct stated stated_size(const uint8_t *p, uint64_t size, unsigned id_size)
+{
+    uint64_t bytes;
+
+    switch (*p) {
+    case SUB_INSTANCE_DUMP:
+        bytes = size - 1 - SIZE_OF(INSTANCE_DUMP, id_size);
+        return (struct stated){1 + OFFSET_OF(INSTANCE_DUMP, bytes, id_size), bytes};
+    case SUB_OBJECT_ARRAY_DUMP:
+        bytes = size - 1 - SIZE_OF(OBJECT_ARRAY_DUMP, id_size);
+        return (struct stated){1 + OFFSET_OF(OBJECT_ARRAY_DUMP, elements, id_size), bytes / id_size};
+    default:
+        bytes = size - 1 - SIZE_OF(PRIMITIVE_ARRAY_DUMP, id_size);
+        return (struct stated){1 + OFFSET_OF(PRIMITIVE_ARRAY_DUMP, elements, id_size),
+                               bytes / type_size(p[SIZE_OF(PRIMITIVE_ARRAY_DUMP, id_size)], id_size)};
+    }
+}
+
+/* Copies a sub-record. Its size is not the one that it says if it `is_mended`. */
+static void copy_subrecord(struct repair *r, uint64_t size, bool is_mended)
 {
     size_t want = 1 + SIZE_OF(CLASS_DUMP, r->id_size), there = input_need(&r->in, want);
     struct cursor c = {r->in.at, r->in.at + (there < want ? there : want)};
@@ -19,6 +42,8 @@ static void copy_subrecord(struct repair *r, uint64_t size, uint64_t bytes)
     uint64_t key, start = copy_size(r), copied_bytes;
     enum left_out_kind kind = kind_of(r, c, &key);
     bool is_cleared = has_missing_trace(r, trace), is_bad = needs_missing_class(r, c);
+    uint8_t tag = *r->in.at;
+    struct stated stated = is_mended ? stated_size(r->in.at, size, r->id_size) : (struct stated){0};
 
     if (!r->is_first_pass && (kind == LEFT_CLASS || kind == LEFT_SUBRECORD) && input_need(&r->in, (size_t)size) >= size)
         is_bad |= missing_in_subrecord(r, r->in.at);
@@ -36,11 +61,12 @@ static void copy_subrecord(struct repair *r, uint64_t size, uint64_t bytes)
         leave_out(r, kind, key, copied_bytes);
         return;
     }
+    r->last = (struct copied){.at = start, .end = r->in.offset, .tag = tag};
     if (is_cleared)
         clear_trace(r, start, trace);
-    if (bytes != UINT64_MAX) {
-        copy_number(r, start + 1 + OFFSET_OF(INSTANCE_DUMP, bytes, r->id_size), bytes);
-        r->result.lengths_mended++;
+    if (is_mended) {
+        copy_number(r, start + stated.at, stated.number);
+        r->result.sizes_mended++;
         r->has_changed = true;
     }
 }
@@ -172,6 +198,8 @@ static void follow_jump(struct repair *r, const struct jump *jump)
         return;
     }
     r->next_jump++;
+    if (size)
+        doubt_note(r, jump->from);
     if (!r->heap.is_open && is_record(r, *r->in.at) && size > RECORD_HEADER_SIZE && jump->to != UINT64_MAX &&
         input_need(&r->in, RECORD_HEADER_SIZE) >= RECORD_HEADER_SIZE && length_by_kind(r, &own) &&
         own == size - RECORD_HEADER_SIZE) {
@@ -194,16 +222,15 @@ static void follow_jump(struct repair *r, const struct jump *jump)
 static void copy_next_subrecord(struct repair *r)
 {
     const struct jump *jump = jump_here(r);
-    size_t head = 1 + SIZE_OF(INSTANCE_DUMP, r->id_size);
     struct measure m;
 
     if (jump && jump->failed) {
         follow_jump(r, jump);
-    } else if (jump) { /* an instance whose length is wrong has the size of its class */
+    } else if (jump) {
         r->next_jump++;
-        copy_subrecord(r, jump->to - jump->from, jump->to - jump->from - head);
+        copy_subrecord(r, jump->to - jump->from, true);
     } else if (repair_measure_next(r, &m)) {
-        copy_subrecord(r, m.size, UINT64_MAX);
+        copy_subrecord(r, m.size, false);
     } else {
         drop_subrecord(r, UINT64_MAX);
     }

@@ -29,6 +29,12 @@ void leave_out(struct repair *r, enum left_out_kind kind, uint64_t key, uint64_t
     r->left[index].bytes += bytes;
 }
 
+void leave_out_at(struct repair *r, uint64_t offset)
+{
+    if (memory_grow(&r->memory, (void **)&r->offsets, &r->offset_capacity, r->offset_count + 1, sizeof *r->offsets))
+        r->offsets[r->offset_count++] = offset;
+}
+
 enum left_out_kind kind_of(const struct repair *r, struct cursor c, uint64_t *key)
 {
     const uint8_t *tag = cursor_take(&c, 1);

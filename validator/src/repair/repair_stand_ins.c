@@ -10,6 +10,8 @@ bool stand_ins_fit(enum rule rule)
 {
     switch ((int)rule) {
     case RULE_STR_006:
+    case RULE_STK_006:
+    case RULE_STK_010:
     case RULE_STK_012:
     case RULE_CLS_008:
     case RULE_CLS_010:
@@ -150,20 +152,25 @@ static void name_class(const struct survey *v, const struct seen_class *c, char 
                  c->is_of_arrays ? ";" : "");
 }
 
-static uint32_t put_load_class(struct survey *v, uint64_t class_id, const char *name)
+static void put_load_class(struct survey *v, uint32_t serial, uint64_t class_id, const char *name)
 {
     struct bytes b = definitions_of(v->r);
     uint64_t string = make_new_string(v, name);
 
-    do
-        v->last_serial++;
-    while (!v->last_serial || keymap_get(&v->serials, v->last_serial, NULL));
     put_header(&b, v, TAG_LOAD_CLASS, SIZE_OF(LOAD_CLASS, v->r->id_size));
-    put_int(&b, v->last_serial, 4);
+    put_int(&b, serial, 4);
     put_id(&b, class_id);
     put_int(&b, 0, 4);
     put_id(&b, string);
     v->r->result.stand_in_names++;
+}
+
+/* The serial number of a class that no record names. */
+static uint32_t new_serial(struct survey *v)
+{
+    do
+        v->last_serial++;
+    while (!v->last_serial || keymap_get(&v->serials, v->last_serial, NULL));
     return v->last_serial;
 }
 
@@ -172,7 +179,7 @@ static void make_load_class(struct survey *v, struct seen_class *c)
     char name[48];
 
     name_class(v, c, name, sizeof name);
-    put_load_class(v, c->id, name);
+    put_load_class(v, new_serial(v), c->id, name);
     c->is_loaded = true;
     if (!c->is_counted)
         v->r->result.stand_in_objects += c->objects;
@@ -198,30 +205,69 @@ static void make_missing_string(struct survey *v, const struct named *n)
     v->r->result.stand_in_names++;
 }
 
-/* The frame of all stand-ins for stack traces. */
-static uint64_t frame_of_traces(struct survey *v)
+static const char *class_of_frames(const struct survey *v)
+{
+    return v->r->version == V103 ? "unknown.Class" : "unknown/Class";
+}
+
+static void make_frame(struct survey *v, uint64_t id)
 {
     const unsigned i = v->r->id_size;
     struct bytes b = definitions_of(v->r);
-    uint64_t method, signature;
-    uint32_t class;
 
+    if (!v->frame_class) {
+        v->frame_method = make_new_string(v, "unknown");
+        v->frame_signature = make_new_string(v, "()V");
+        v->frame_class = new_serial(v);
+        put_load_class(v, v->frame_class, survey_new_class(v), class_of_frames(v));
+    }
+    put_header(&b, v, TAG_FRAME, SIZE_OF(FRAME, i));
+    put_id(&b, id);
+    put_id(&b, v->frame_method);
+    put_id(&b, v->frame_signature);
+    put_id(&b, 0);
+    put_int(&b, v->frame_class, 4);
+    put_int(&b, 0, 4);
+}
+
+/* The frame of all stand-ins for stack traces. */
+static uint64_t frame_of_traces(struct survey *v)
+{
     if (v->frame)
         return v->frame;
     do
         v->frame++;
     while (keymap_get(&v->frames, v->frame, NULL));
-    method = make_new_string(v, "unknown");
-    signature = make_new_string(v, "()V");
-    class = put_load_class(v, survey_new_class(v), v->r->version == V103 ? "unknown.Class" : "unknown/Class");
-    put_header(&b, v, TAG_FRAME, SIZE_OF(FRAME, i));
-    put_id(&b, v->frame);
-    put_id(&b, method);
-    put_id(&b, signature);
-    put_id(&b, 0);
-    put_int(&b, class, 4);
-    put_int(&b, 0, 4);
+    make_frame(v, v->frame);
     return v->frame;
+}
+
+/* Frames that stack traces name. */
+static void make_missing_frames(struct survey *v)
+{
+    for (size_t i = 0; i < v->named_frames.count && v->frames_left; i++) {
+        uint64_t is_defined = 0;
+
+        keymap_get(&v->frames, v->named_frames.at[i], &is_defined);
+        if (is_defined)
+            continue;
+        make_frame(v, v->named_frames.at[i]);
+        v->r->result.stand_in_frames++;
+        v->frames_left--;
+    }
+}
+
+/* Classes that frames name. Which of those without a LOAD_CLASS they were is not known. */
+static void make_missing_serials(struct survey *v)
+{
+    for (size_t i = 0; i < v->named_serials.count; i++) {
+        uint64_t is_defined = 0, class_id;
+
+        keymap_get(&v->serials, v->named_serials.at[i], &is_defined);
+        if (is_defined || !(class_id = survey_new_class(v)))
+            continue;
+        put_load_class(v, (uint32_t)v->named_serials.at[i], class_id, class_of_frames(v));
+    }
 }
 
 /* With the frames that roots name. */
@@ -258,7 +304,7 @@ static uint64_t field_name(struct survey *v, size_t n)
     return v->field_names[v->field_name_count++] = make_new_string(v, text);
 }
 
-bool survey_make_class(struct survey *v, const struct seen_class *c, uint64_t super, uint64_t own)
+bool survey_make_class(struct survey *v, const struct seen_class *c, uint64_t super, uint64_t inherited, uint64_t own)
 {
     struct stand_ins *s = &v->r->stand_ins;
     struct bytes b = {&v->r->memory, &s->classes, &s->classes_size, &s->classes_capacity, v->r->id_size};
@@ -272,7 +318,7 @@ bool survey_make_class(struct survey *v, const struct seen_class *c, uint64_t su
     put_id(&b, super);
     for (int i = 0; i < 5; i++) /* loader, signers, protection domain, reserved */
         put_id(&b, 0);
-    put_int(&b, own, 4);
+    put_int(&b, inherited + own, 4);
     put_int(&b, 0, 2);
     put_int(&b, 0, 2);
     put_int(&b, fields, 2);
@@ -291,6 +337,8 @@ void survey_make_definitions(struct survey *v)
             make_load_class(v, &v->classes[i]);
     for (size_t i = 0; i < v->name_count; i++)
         make_missing_string(v, &v->names[i]);
+    make_missing_serials(v);
+    make_missing_frames(v);
     for (size_t i = 0; i < v->trace_count; i++)
         if (!keymap_get(&v->traces, v->trace_serials[i], NULL))
             make_trace(v, v->trace_serials[i]);

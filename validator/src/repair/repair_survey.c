@@ -109,13 +109,21 @@ static uint64_t find_object_class(struct survey *v, uint64_t *fields)
     return v->object_class;
 }
 
+/* False for the second time. Two pairs of class and heap dump have the same key by chance only. */
+static bool may_make_class(struct survey *v, const struct seen_class *c)
+{
+    return keymap_add(&v->r->stood_in, c->id ^ v->r->heap_dump * UINT64_C(0x9e3779b97f4a7c15), 0, &(uint64_t){0});
+}
+
 static void make_class(struct survey *v, struct seen_class *c, uint64_t object, uint64_t object_fields)
 {
     uint64_t own = c->is_of_arrays ? 0 : c->size.value, super = c->id == object ? 0 : object;
 
+    if (!may_make_class(v, c))
+        return;
     if (super && !c->is_of_arrays)
         own = own > object_fields ? own - object_fields : 0;
-    c->is_dumped |= survey_make_class(v, c, super, own);
+    c->is_dumped |= survey_make_class(v, c, super, super ? object_fields : 0, own);
     if (!c->is_counted)
         v->r->result.stand_in_objects += c->objects;
     c->is_counted = true;
@@ -183,6 +191,15 @@ static void name(struct survey *v, uint64_t id, enum named_kind kind, uint64_t c
         v->names[v->name_count++] = (struct named){id, class_id, kind};
 }
 
+/* A number that a record defines may be named before. */
+static void name_number(struct survey *v, struct keymap *seen, struct named_numbers *named, uint64_t number)
+{
+    if (!number || !keymap_add(seen, number, 0, &(uint64_t){0}))
+        return;
+    if (memory_grow(&v->r->memory, (void **)&named->at, &named->capacity, named->count + 1, sizeof *named->at))
+        named->at[named->count++] = number;
+}
+
 static void use_trace(struct survey *v, uint32_t serial)
 {
     if (serial == v->last_trace)
@@ -220,7 +237,7 @@ static void read_load_class(struct survey *v, const struct LOAD_CLASS *load)
     struct seen_class *c = survey_find_class(v, load->class_id);
     uint64_t kind = TEXT_OTHER;
 
-    keymap_put(&v->serials, load->class_serial, 0);
+    keymap_put(&v->serials, load->class_serial, 1);
     use_trace(v, load->trace_serial);
     name(v, load->name, NAMED_CLASS, load->class_id);
     keymap_get(&v->strings, load->name, &kind);
@@ -251,10 +268,12 @@ static void read_record(struct survey *v, struct cursor c, uint64_t size)
         name(v, frame.method, NAMED_OTHER, 0);
         name(v, frame.signature, NAMED_SIGNATURE, 0);
         name(v, frame.source, NAMED_OTHER, 0);
-        keymap_put(&v->serials, frame.class_serial, 0);
-        keymap_put(&v->frames, frame.id, 0);
+        name_number(v, &v->serials, &v->named_serials, frame.class_serial);
+        keymap_put(&v->frames, frame.id, 1);
     } else if (*tag == TAG_TRACE && read_TRACE(&c, i, &trace)) {
         keymap_put(&v->traces, trace.trace_serial, 0);
+        for (const uint8_t *id; trace.frames-- && (id = cursor_take(&c, i));)
+            name_number(v, &v->frames, &v->named_frames, get_id(id, i));
     } else if (*tag == TAG_START_THREAD && read_START_THREAD(&c, i, &start)) {
         use_trace(v, start.trace_serial);
         keymap_add(&v->thread_traces, start.trace_serial, start.thread_serial, &(uint64_t){0});
@@ -392,7 +411,7 @@ static bool read_copy(struct survey *v)
     input_skip(&r->in, HEADER_SIZE);
     while (!r->memory.exhausted && input_need(&r->in, RECORD_HEADER_SIZE) >= RECORD_HEADER_SIZE) {
         uint8_t tag = *r->in.at;
-        uint64_t length = get_u4(r->in.at + RECORD_LENGTH_AT);
+        uint64_t length = get_u4(r->in.at + RECORD_LENGTH_AT), most;
 
         if (!r->in.offset || r->in.offset == HEADER_SIZE)
             v->time = get_u4(r->in.at + RECORD_TIME_AT);
@@ -407,7 +426,8 @@ static bool read_copy(struct survey *v)
             continue;
         }
         is_series &= tag != TAG_HEAP_DUMP_END;
-        read_record(v, next_bytes(&r->in, length < 64 ? RECORD_HEADER_SIZE + (size_t)length : RECORD_HEADER_SIZE + 64),
+        most = tag == TAG_TRACE ? LONGEST_SEEN : 64;
+        read_record(v, next_bytes(&r->in, RECORD_HEADER_SIZE + (size_t)(length < most ? length : most)),
                     RECORD_HEADER_SIZE + length);
         input_skip(&r->in, RECORD_HEADER_SIZE + length);
     }
@@ -435,6 +455,8 @@ bool stand_ins_make(struct repair *r)
     memory_put(&r->memory, v.classes, v.class_capacity * sizeof *v.classes);
     memory_put(&r->memory, v.touched, v.touched_capacity * sizeof *v.touched);
     memory_put(&r->memory, v.names, v.name_capacity * sizeof *v.names);
+    memory_put(&r->memory, v.named_serials.at, v.named_serials.capacity * sizeof *v.named_serials.at);
+    memory_put(&r->memory, v.named_frames.at, v.named_frames.capacity * sizeof *v.named_frames.at);
     memory_put(&r->memory, v.trace_serials, v.trace_capacity * sizeof *v.trace_serials);
     memory_put(&r->memory, v.field_names, v.field_name_capacity * sizeof *v.field_names);
     return is_read && !r->memory.exhausted;

@@ -59,16 +59,22 @@ struct survey {
         enum named_kind kind;
     } * names; /* the same, in their order */
     size_t name_count, name_capacity;
-    struct keymap serials; /* class serials, also those that only frames name */
+    struct keymap serials; /* class serials; 1 if they are defined, 0 if only frames name them */
+    struct named_numbers {
+        uint64_t *at;
+        size_t count, capacity;
+    } named_serials, named_frames; /* those that are named before they are defined, if ever */
     struct keymap traces, used_traces;
     uint32_t *trace_serials; /* those that are used before they are defined, if ever */
     size_t trace_count, trace_capacity;
     uint32_t last_trace;
-    struct keymap depths;        /* by thread serial: the frames that roots name, at least */
-    struct keymap thread_traces; /* by stack trace serial: the serial of its thread */
-    struct keymap frames;        /* IDs of frames */
-    uint64_t frame;              /* the ID of the stand-in for frames; 0 for none yet */
-    uint64_t frames_left;        /* that stand-ins for stack traces may still have: real dumps have fewer */
+    struct keymap depths;                   /* by thread serial: the frames that roots name, at least */
+    struct keymap thread_traces;            /* by stack trace serial: the serial of its thread */
+    struct keymap frames;                   /* IDs of frames; 1 if they are defined, 0 if only stack traces name them */
+    uint64_t frame;                         /* the ID of the frame of stand-ins for stack traces; 0 for none yet */
+    uint32_t frame_class;                   /* the serial number of the class of stand-ins for frames; 0 for none yet */
+    uint64_t frame_method, frame_signature; /* their strings */
+    uint64_t frames_left; /* that may still be made, in stand-ins for stack traces or for themselves: real dumps have fewer */
 
     uint64_t *field_names;
     size_t field_name_count, field_name_capacity;
@@ -91,8 +97,9 @@ void survey_note_id(struct survey *v, uint64_t id);
 
 /* ---- repair_stand_ins.c ---- */
 
-/* A CLASS_DUMP for the present heap dump. False if a class cannot have so many fields. */
-bool survey_make_class(struct survey *v, const struct seen_class *c, uint64_t super, uint64_t own);
+/* A CLASS_DUMP for the present heap dump; its instances have as many bytes of fields of the superclass and of its own. False if a
+ * class cannot have so many fields. */
+bool survey_make_class(struct survey *v, const struct seen_class *c, uint64_t super, uint64_t inherited, uint64_t own);
 /* All records, once the whole copy was read. */
 void survey_make_definitions(struct survey *v);
 

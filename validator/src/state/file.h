@@ -37,6 +37,7 @@ struct file {
     enum version version;
     struct losses losses;
     struct jumps jumps;
+    struct jumps long_arrays; /* to where arrays end whose count is too large, for who reads the dump after the check */
     struct heap_index heap_index;
     struct producer_signs signs;
 

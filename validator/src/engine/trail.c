@@ -1,0 +1,223 @@
+/* See trail.h. */
+#include "engine/trail.h"
+
+#include "engine/evidence.h"
+
+/* ---- Marks ---- */
+
+void mark(struct engine *e, bool first)
+{
+    struct marks *marks = &e->marks;
+
+    if (first)
+        *marks = (struct marks){0};
+    if (!marks->count || marks->at[(marks->count - 1) % MARKS] != e->in.offset)
+        marks->at[marks->count++ % MARKS] = e->in.offset;
+}
+
+static bool is_root_tag(uint8_t tag)
+{
+    return tag < SUB_CLASS_DUMP || tag > SUB_PRIMITIVE_ARRAY_DUMP;
+}
+
+/* Whether the sub-record here is a root that cannot be there. */
+static bool is_phantom(struct engine *e, uint64_t size)
+{
+    uint64_t last = 0;
+
+    return is_root_tag(*e->in.at) && input_need(&e->in, (size_t)size) >= size && !bits_of_subrecord(&e->file, e->in.at, &last);
+}
+
+void mark_phantom(struct engine *e, uint64_t size)
+{
+    struct marks *marks = &e->marks;
+
+    if (!is_phantom(e, size))
+        return;
+    if (marks->phantoms_end != e->in.offset)
+        marks->phantoms = e->in.offset;
+    marks->phantoms_end = e->in.offset + size;
+}
+
+/* Phantoms that lead to an offset are left out with what is there: where they begin. */
+static uint64_t before_phantoms(const struct engine *e, uint64_t at)
+{
+    const struct marks *marks = &e->marks;
+
+    return marks->phantoms < at && at <= marks->phantoms_end ? marks->phantoms : at;
+}
+
+/* ---- The last sub-records before a failure ---- */
+
+/* The size of an array is not known otherwise, nor where a sub-record of unknown class ends. */
+struct trail {
+    uint64_t at[MARKS]; /* a ring */
+    uint8_t tag[MARKS];
+    unsigned count;
+    unsigned doubtful; /* from this one on: the one before it is an instance of the size of its class, or a plausible root */
+};
+
+static bool has_size_of_class(struct engine *e)
+{
+    const unsigned id = e->file.id_size;
+    struct cursor c = {e->in.at + 1, e->in.at + 1 + SIZE_OF(INSTANCE_DUMP, id)};
+    struct INSTANCE_DUMP r;
+    const struct layout *l;
+
+    if (*e->in.at != SUB_INSTANCE_DUMP || !read_INSTANCE_DUMP(&c, id, &r))
+        return false;
+    l = classes_valid_layout(&e->file.classes, r.class_id);
+    return l && l->total == r.bytes;
+}
+
+/* The sub-record in the window becomes the last of the trail. A root is never too long. */
+static void add_to_trail(struct engine *e, struct trail *trail, uint64_t size)
+{
+    unsigned before = trail->count;
+
+    trail->at[trail->count % MARKS] = e->in.offset;
+    trail->tag[trail->count++ % MARKS] = *e->in.at;
+    if (has_size_of_class(e) || (trail->doubtful == before && is_root_tag(*e->in.at) && !is_phantom(e, size)))
+        trail->doubtful = trail->count;
+}
+
+/* Measures the sub-record here, before a failure. False if that cannot be done again. */
+static bool measure_again(struct engine *e, uint64_t failed_at, struct walk_item *item)
+{
+    return input_need(&e->in, 1) &&
+           next_subrecord(&e->in, failed_at - e->in.offset, e->file.id_size, e->file.version, item) == FRAME_RIGHT;
+}
+
+/* Reads the sub-records before an offset again. The input is there afterwards, if all went well. */
+static bool follow_trail(struct engine *e, uint64_t failed_at, struct trail *trail)
+{
+    const struct marks *marks = &e->marks;
+    unsigned first = marks->count > MARKS ? marks->count - MARKS : 0;
+    struct walk_item item;
+
+    *trail = (struct trail){0};
+    while (first < marks->count && !input_can_go_back(&e->in, marks->at[first % MARKS]))
+        first++;
+    if (first == marks->count || !input_go_back(&e->in, marks->at[first % MARKS]))
+        return false;
+    while (e->in.offset < failed_at) {
+        if (!measure_again(e, failed_at, &item))
+            return false;
+        add_to_trail(e, trail, item.size);
+        input_skip(&e->in, item.size);
+    }
+    if (trail->count - trail->doubtful > MARKS)
+        trail->doubtful = trail->count - MARKS;
+    return true;
+}
+
+/* ---- What is left out ---- */
+
+/* A sub-record that was read is left out after all. */
+static void take_back(struct engine *e, uint8_t tag)
+{
+    uint64_t *count = &e->run.sum.subrecord_counts[tag];
+    struct waiting_run *run = &e->heap.segment.waiting;
+
+    if (tag == SUB_INSTANCE_DUMP && run->instances && run->next == *count) {
+        run->instances--;
+        run->next--;
+    }
+    if (tag == SUB_OBJECT_ARRAY_DUMP)
+        lose_array(e);
+    *count -= *count > 0;
+}
+
+/* The sub-records from an offset up to the failure are left out. The input stays where it is. */
+static void leave_out_from(struct engine *e, uint64_t first, uint64_t failed_at, uint64_t *from)
+{
+    uint64_t here = e->in.offset;
+    struct walk_item item;
+
+    if (first == failed_at)
+        return;
+    *from = first;
+    findings_expect_again(&e->run.findings, first, failed_at + HEAD_SIZE);
+    if (jobs_begin_again(e) || !go_to(e, first))
+        return;
+    while (e->in.offset < failed_at && measure_again(e, failed_at, &item)) {
+        take_back(e, item.tag);
+        input_skip(&e->in, item.size);
+    }
+    go_to(e, here);
+}
+
+/* ---- The way ---- */
+
+/* Where the sub-records from here on break off. */
+static uint64_t reach(struct engine *e, uint64_t record_end)
+{
+    struct sight s = look_far(e);
+    uint64_t here = e->in.offset;
+    struct search search = search_in(e, &s, record_end == UINT64_MAX ? record_end : record_end - here);
+    uint64_t found = reach_of_subrecords(&search, WAY_SIGHT);
+
+    return found == UINT64_MAX ? found : here + found;
+}
+
+/* Whether a chain that begins directly after the failure leads further than the one here, which begins before the failure. */
+static bool is_outreached(struct engine *e, uint64_t failed_at, uint64_t record_end)
+{
+    enum { DIRECTLY = 64 }; /* bytes: a sub-record without its elements and values */
+    uint64_t here = e->in.offset, reached = reach(e, record_end), end = record_end;
+    bool is_outreached;
+
+    if (reached == UINT64_MAX || !go_to(e, failed_at))
+        return false;
+    is_outreached = go_to_way(e, &end, failed_at + DIRECTLY, UINT64_MAX) == WAY_SUBRECORD && reach(e, end) > reached;
+    return is_outreached || !go_to(e, here);
+}
+
+enum way_kind go_back_to_way(struct engine *e, uint64_t failed_at, uint64_t *record_end, uint64_t *from)
+{
+    enum way_kind kind = WAY_NONE;
+    uint64_t first = failed_at;
+    struct trail trail;
+
+    if (!input_can_go_back(&e->in, e->marks.phantoms))
+        e->marks.phantoms_end = 0;
+    if (failed_at <= e->framing.frontier || !follow_trail(e, failed_at, &trail))
+        return WAY_NONE;
+    e->framing.frontier = failed_at;
+    if (trail.doubtful < trail.count)
+        first = trail.at[trail.doubtful % MARKS];
+    first = before_phantoms(e, first);
+    if (first < failed_at && input_go_back(&e->in, first))
+        kind = go_to_way(e, record_end, failed_at, failed_at);
+    if (kind == WAY_SUBRECORD && is_outreached(e, failed_at, *record_end))
+        kind = WAY_NONE;
+    first = failed_at;
+    for (unsigned i = trail.doubtful; kind != WAY_NONE && i < trail.count; i++)
+        if (trail.at[i % MARKS] <= e->in.offset)
+            first = trail.at[i % MARKS];
+    leave_out_from(e, before_phantoms(e, first), failed_at, from);
+    return kind;
+}
+
+void go_back_into_instance(struct engine *e, uint64_t failed_at, uint64_t *from)
+{
+    uint64_t here = e->in.offset, last, found = 0;
+    struct trail trail;
+
+    if (*from != failed_at || !follow_trail(e, failed_at, &trail) ||
+        trail.tag[(trail.count - 1) % MARKS] != SUB_INSTANCE_DUMP) {
+        go_to(e, here);
+        return;
+    }
+    last = trail.at[(trail.count - 1) % MARKS];
+    if (here - last < WAY_SIGHT && input_go_back(&e->in, last)) {
+        struct sight s = look_far(e);
+        struct search search = search_in(e, &s, UINT64_MAX);
+
+        if (here - last < s.size)
+            found = find_start(&search, 1, failed_at - last, here - last);
+    }
+    go_to(e, found ? last + found : here);
+    if (found)
+        leave_out_from(e, last, failed_at, from);
+}

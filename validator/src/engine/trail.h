@@ -1,0 +1,17 @@
+/* What was read before a failure: a sub-record may have been too long, or none. */
+#ifndef HPROF_TRAIL_H
+#define HPROF_TRAIL_H
+
+#include "engine/go_to_way.h"
+
+/* Whether a sub-record before the failure was too long: others begin within it, and lead past the failure. Then the input is at the
+ * first of them. *from, the failure, becomes where that sub-record begins, or a row of roots before the failure that cannot be
+ * there: from there on all is left out. Else WAY_NONE, and the input is anywhere. */
+enum way_kind go_back_to_way(struct engine *e, uint64_t failed_at, uint64_t *record_end, uint64_t *from);
+
+/* The way was found here, directly after the failure or later. If bytes are missing in the instance before the failure, it took
+ * the first bytes of the next sub-record for its own: whether sub-records begin within it that lead exactly here. Then goes back
+ * to the first of them, and the instance is left out from *from on. */
+void go_back_into_instance(struct engine *e, uint64_t failed_at, uint64_t *from);
+
+#endif

@@ -1,0 +1,44 @@
+/* See repair.h. The last sub-record before damage may have lost its end, and taken what follows the damage for it. */
+#include "findings/rules.h"
+#include "repair/repair_copy.h"
+
+void doubt_note(struct repair *r, uint64_t damage_at)
+{
+    if (!r->is_first_pass || r->last.end != damage_at ||
+        !memory_grow(&r->memory, (void **)&r->doubts, &r->doubt_capacity, r->doubt_count + 1, sizeof *r->doubts))
+        return;
+    r->doubts[r->doubt_count++] = r->last;
+}
+
+static const struct copied *find_doubt(const struct repair *r, uint64_t at)
+{
+    for (size_t i = 0; i < r->doubt_count; i++)
+        if (r->doubts[i].at == at)
+            return &r->doubts[i];
+    return NULL;
+}
+
+uint64_t doubt_choose(const struct repair *r, enum rule rule, uint64_t offset, uint64_t earlier)
+{
+    bool is_duplicate = rule == RULE_OBJ_004 || rule == RULE_CLS_009;
+
+    return is_duplicate && earlier != HPROF_NO_OFFSET && earlier && find_doubt(r, earlier - 1) ? earlier : offset;
+}
+
+bool doubt_explains(struct repair *r, enum rule rule)
+{
+    if (rule != RULE_OBJ_006 || !r->may_stand_in)
+        return false;
+    for (size_t i = 0; i < r->doubt_count && !r->doubts_classes; i++)
+        r->doubts_classes = r->doubts[i].tag == SUB_CLASS_DUMP;
+    return r->doubts_classes;
+}
+
+void doubt_leave_out(struct repair *r)
+{
+    for (size_t i = 0; r->doubts_classes && i < r->doubt_count; i++)
+        if (r->doubts[i].tag == SUB_CLASS_DUMP)
+            leave_out_at(r, r->doubts[i].at);
+    r->doubt_count = 0; /* the next pass writes them elsewhere */
+    r->doubts_classes = false;
+}
