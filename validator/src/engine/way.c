@@ -41,8 +41,8 @@ static enum step step_over(struct tries *t, uint64_t at, uint64_t *size)
 
     t->left--;
     result = measure_subrecord(sight->at + at, n < s->end - at ? n : (size_t)(s->end - at), sight->id_size, sight->version, &m);
-    if (sight->at[at] == SUB_CLASS_DUMP)
-        t->left -= (int64_t)((result == MEASURED ? m.size : n) / 16);
+    if (sight->at[at] == SUB_CLASS_DUMP) /* its entries are read */
+        t->left -= (int64_t)((result == MEASURED ? m.size : result == MEASURE_TYPE ? m.bad_at : n) / 16);
     if (result == MEASURE_MORE)
         return sight->ended || n >= s->end - at ? STEP_BROKEN : STEP_UNSEEN;
     if (result != MEASURED || m.size > s->end - at || (sight->ended && m.size > n))
