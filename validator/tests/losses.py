@@ -56,15 +56,19 @@ class Shapes:
         if tag == PRIMITIVES:
             return i + 10 + self.widths[data[at + i + 9]] * int(struct.unpack_from(">I", data, at + i + 5)[0])
         if tag == CLASS:
-            end = at + 1 + 7 * i + 8
-            for head in (2, i):
-                (count,) = struct.unpack_from(">H", data, end)
-                end += 2
-                for _ in range(count):
-                    end += head + 1 + self.widths[data[end + head]]
-            (count,) = struct.unpack_from(">H", data, end)
-            return int(end + 2 + count * (i + 1) - at)
+            fields = self.counts(data, at)[-1]
+            return fields + 2 + int(struct.unpack_from(">H", data, fields)[0]) * (i + 1) - at
         return 1 + self.fixed[tag]
+
+    def counts(self, data: bytes, at: int) -> list[int]:
+        """Where a CLASS_DUMP has the numbers of its constants, static fields and fields."""
+        counts = [at + 1 + 7 * self.i + 8]
+        for head in (2, self.i):
+            end = counts[-1] + 2
+            for _ in range(struct.unpack_from(">H", data, counts[-1])[0]):
+                end += head + 1 + self.widths[data[end + head]]
+            counts.append(end)
+        return counts
 
 
 def read(data: bytes) -> Original:
@@ -135,6 +139,11 @@ def count(dice: random.Random, o: Original) -> list[Damage]:
     return _overwrite(dice, o, at + width, 4 - width, "count")
 
 
+def class_count(dice: random.Random, o: Original) -> list[Damage]:
+    at, width = dice.choice(Shapes(o.id_size).counts(o.data, _draw(dice, o, (CLASS,)).at)), dice.randrange(2)
+    return _overwrite(dice, o, at + width, 2 - width, "count of a class")
+
+
 def length(dice: random.Random, o: Original) -> list[Damage]:
     at, width = _draw(dice, o, (INSTANCE,)).at + 2 * o.id_size + 5, dice.randrange(4)
     return _overwrite(dice, o, at + width, 4 - width, "length")
@@ -174,7 +183,7 @@ def doubled(dice: random.Random, o: Original) -> list[Damage]:
 
 
 Kind = Callable[[random.Random, Original], list[Damage]]
-ONE_FAULT: tuple[Kind, ...] = (tag, element_type, count, length, inserted, missing)
+ONE_FAULT: tuple[Kind, ...] = (tag, element_type, count, class_count, length, inserted, missing)
 MANY_BYTES: tuple[Kind, ...] = (lost, zeroed, doubled)
 
 

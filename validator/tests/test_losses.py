@@ -39,7 +39,7 @@ def original(request: pytest.FixtureRequest) -> Original:
 def test_what_the_damage_did_not_touch_is_kept(
     kinds: tuple[Kind, ...], mean: float, most: float, original: Original, tmp_path: Path
 ) -> None:
-    """Shares of the dump; an object whose class the damage touched is kept, too. losses.py prints what each kind of damage costs."""
+    """Shares of the dump. An object whose class the damage touched is kept, too. losses.py prints what each kind costs."""
     seed = random.SystemRandom().randrange(1 << 32)
     shares = []
     for i, kind, damages in draws(original, kinds, DRAWS, seed):
