@@ -19,7 +19,8 @@ const struct option_row option_rows[] = {
     {OPTION_SEED, "seed", "N", "the seed of the generator, 1 by default"},
 
     {0, NULL, NULL, "What file"},
-    {OPTION_DUMP_VERSION, "dump-version", "1.0.1|1.0.2|1.0.3", "the version of the dump"},
+    {OPTION_DUMP_VERSION, "dump-version", "1.0.1|1.0.2|1.0.3",
+     "the version of the dump; with --from, 1.0.2 makes a dump of Android (1.0.3) one that all readers know"},
     {OPTION_ID_SIZE, "id-size", "4|8", "the size of IDs in bytes"},
     {OPTION_SEGMENT_SIZE, "segment-size", "SIZE", "the most bytes in a HEAP_DUMP_SEGMENT"},
     {OPTION_HEAP_DUMPS, "heap-dumps", "N", "the number of heap dumps in the file, which share the objects"},

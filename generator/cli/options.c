@@ -218,6 +218,12 @@ static bool check_each_fault(const struct cli_options *o)
     return true;
 }
 
+/* A dump of Android becomes one that all readers know. */
+static bool converts(const struct cli_options *o, int id)
+{
+    return id == OPTION_DUMP_VERSION && o->request.made.version == V102;
+}
+
 static bool check_together(const struct cli_options *o)
 {
     if (is_given(o, OPTION_SERVE) && !check_serve(o))
@@ -252,7 +258,7 @@ static bool check_together(const struct cli_options *o)
     }
     if (o->from)
         for (int id = OPTION_OBJECTS; id < OPTION_FROM; id++)
-            if (id != OPTION_SEED && is_given(o, id))
+            if (id != OPTION_SEED && is_given(o, id) && !converts(o, id))
                 return refuse_both(id, OPTION_FROM, "the dump that is read says it");
     if (o->folder && !check_each_fault(o))
         return false;
@@ -330,6 +336,7 @@ static bool take_option(struct cli_options *o, int id, const char *text, bool *n
         o->request.how.seed = made->model.seed;
         return true;
     case OPTION_DUMP_VERSION:
+        o->request.converts = true;
         return read_version(text, &made->version);
     case OPTION_ID_SIZE:
         if (!parse_count(text, &value) || (value != 4 && value != 8))

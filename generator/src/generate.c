@@ -12,6 +12,7 @@
 #include "stream/bytes_hash.h"
 #include "stream/sink_dump.h"
 #include "stream/sizer.h"
+#include "stream/source_converted.h"
 #include "stream/source_file.h"
 #include "truth/census.h"
 #include "truth/class_names.h"
@@ -157,6 +158,8 @@ static enum generate_status open_source(struct run *r, struct source_settings *m
 
     if (r->request->from >= 0) {
         r->source = source_file_new(r->request->from, &out->failure);
+        if (r->source && r->request->converts && r->source->version == V103)
+            r->source = source_converted_new(r->source);
     } else {
         if (r->request->bytes) {
             enum generate_status status = fit_objects(made, r->request->bytes, out);

@@ -12,6 +12,7 @@
 struct generate_request {
     int from;                    /* descriptor of a dump that gives the records; -1: they are made up, */
     struct source_settings made; /* from this */
+    bool converts;               /* a dump that gives the records becomes one of 1.0.2, if it is of 1.0.3 */
     uint64_t bytes;              /* the most bytes of the dump, which decide made.model.objects; 0: that is given */
     const char *const *violate;  /* "RULE" or "RULE/VARIANT" */
     size_t violate_count;

@@ -101,8 +101,18 @@ def test_what_hprof_conv_makes_is_recognised(tmp_path: Path) -> None:
     subprocess.run([HPROF_CONV, tmp_path / "android", tmp_path / "converted"], check=True)
     data = (tmp_path / "converted").read_bytes()
     for found in (check(data, tmp_path), check_pipe(data)):
-        assert found["producer"] == "Android, converted by hprof-conv"
+        assert found["producer"] == "Android, converted to 1.0.2"
         assert (found["status"], found["errors"]) == (0, 0)
+
+
+def test_hprof_gen_converts_dumps_of_android(tmp_path: Path) -> None:
+    if "HPROF_GEN" not in os.environ:
+        pytest.skip("needs hprof-gen")
+    gen = os.environ["HPROF_GEN"]
+    subprocess.run([gen, "--like", "android", "--objects", "300", "-o", tmp_path / "android"], check=True)
+    subprocess.run([gen, "--from", tmp_path / "android", "--dump-version", "1.0.2", "-o", tmp_path / "converted"], check=True)
+    found = check((tmp_path / "converted").read_bytes(), tmp_path)
+    assert (found["status"], found["errors"], found["producer"]) == (0, 0, "Android, converted to 1.0.2")
 
 
 # ---- HotSpot ---------------------------------------------------------------------------------------------------------

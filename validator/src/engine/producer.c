@@ -107,7 +107,7 @@ struct producer guess_producer(const struct run *run, const struct file *file)
     if (is_java && signs->trace_one_empty && signs->trace_one_thread == 1 && segment)
         return (struct producer){PROFILE_MAT, "Eclipse MAT"};
     if (is_java && file->version == V102 && file->id_size == 4 && signs->trace_zero && !any_time)
-        return (struct producer){PROFILE_ANDROID, "Android, converted by hprof-conv"};
+        return (struct producer){PROFILE_ANDROID, "Android, converted to 1.0.2"};
     /* Insight counts strings, classes and objects alike, and gives each class its ID as serial. */
     if (is_java && file->version == V101 && file->id_size == 4 && !signs->trace_one_empty && !file->classes.has_other_serials)
         return (struct producer){PROFILE_GRAALVM, "GraalVM Insight"};
