@@ -354,7 +354,7 @@ static enum hprof_status refuse(const struct hprof_options *options, struct hpro
 }
 
 /* Both lists, in the order of the file. */
-static void hand_over_jumps(const struct engine *e, void (*on_jump)(void *context, const struct jump *jump))
+static void hand_over_jumps(const struct engine *e, struct jumps *to)
 {
     const struct jumps *lists[] = {&e->file.jumps, &e->file.long_arrays};
 
@@ -364,14 +364,14 @@ static void hand_over_jumps(const struct engine *e, void (*on_jump)(void *contex
 
         if (jumps[i].from == NO_JUMP)
             return;
-        on_jump(e->run.options->context, &jumps[i]);
+        jumps_add(to, jumps[i]);
         next[i]++;
     }
 }
 
 /* The context takes about 100 KB, so it comes from the caller's allocator, not from the stack. */
 static enum hprof_status validate(struct input_source source, const struct hprof_options *options, struct hprof_summary *result,
-                                  void (*on_jump)(void *context, const struct jump *jump))
+                                  struct jumps *jumps)
 {
     struct hprof_summary summary = {.struct_size = sizeof summary};
     struct memory own;
@@ -390,11 +390,11 @@ static enum hprof_status validate(struct input_source source, const struct hprof
     input_allow_going_back(&e->in);
     if (options->threads > 1)
         input_allow_threads(&e->in, options->threads);
-    e->is_followed = on_jump != NULL;
+    e->is_followed = jumps != NULL;
     begin_gzip(e);
     status = run(e);
-    if (on_jump)
-        hand_over_jumps(e, on_jump);
+    if (jumps)
+        hand_over_jumps(e, jumps);
     give_versioned(result, &summary, sizeof summary);
     engine_clear(e);
     findings_clear(&e->run.findings);
@@ -402,10 +402,9 @@ static enum hprof_status validate(struct input_source source, const struct hprof
     return status;
 }
 
-enum hprof_status validate_with_jumps(struct input_source source, const struct hprof_options *options,
-                                      void (*on_jump)(void *context, const struct jump *jump))
+enum hprof_status validate_with_jumps(struct input_source source, const struct hprof_options *options, struct jumps *jumps)
 {
-    return validate(source, options, NULL, on_jump);
+    return validate(source, options, NULL, jumps);
 }
 
 /* Checks if the options are valid; `unusable` says what else is wrong, or is NULL. */

@@ -6,9 +6,8 @@
 #include "input/input_source.h"
 #include "state/jumps.h"
 
-/* As hprof_validate_source(), with options of this version. Hands over, in their order, all places where reading did not go on at
- * the end of a record or sub-record, with the context of the options. */
-enum hprof_status validate_with_jumps(struct input_source source, const struct hprof_options *options,
-                                      void (*on_jump)(void *context, const struct jump *jump));
+/* As hprof_validate_source(), with options of this version. Adds to `jumps`, if that is not NULL, all places where reading did not go
+ * on at the end of a record or sub-record. */
+enum hprof_status validate_with_jumps(struct input_source source, const struct hprof_options *options, struct jumps *jumps);
 
 #endif

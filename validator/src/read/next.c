@@ -30,27 +30,13 @@ size_t reader_see(struct hprof_reader *r, uint64_t offset, size_t n)
 
 /* ---- Jumps ---- */
 
-static size_t find_jump(const struct shared_dump *d, uint64_t from)
+/* Whether a jump begins at the next item; *index is its index. */
+static bool jump_is_here(const struct hprof_reader *r, size_t *index)
 {
-    size_t low = 0, high = d->jump_count;
+    const struct jumps *jumps = &r->dump->jumps;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (d->jumps[middle].from < from)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static const struct jump *jump_here(const struct hprof_reader *r)
-{
-    const struct shared_dump *d = r->dump;
-    size_t i = d->jump_count ? find_jump(d, r->next.at) : 0;
-
-    return i < d->jump_count && d->jumps[i].from == r->next.at ? &d->jumps[i] : NULL;
+    *index = jumps->list.count ? jumps_find(jumps, r->next.at) : 0;
+    return jumps_at(jumps, *index).from == r->next.at;
 }
 
 /* ---- Items ---- */
@@ -125,17 +111,17 @@ static int finish_subrecord(struct hprof_reader *r, uint64_t size)
 }
 
 /* A sub-record that crosses segments: its parts are joined. */
-static int read_joined(struct hprof_reader *r, const struct jump *first)
+static int read_joined(struct hprof_reader *r, size_t first)
 {
-    const struct shared_dump *d = r->dump;
-    const size_t i = (size_t)(first - d->jumps);
+    const struct jumps *jumps = &r->dump->jumps;
     size_t parts = 0, size = 0;
     uint64_t end = 0, heap_end = 0;
+    struct jump jump;
 
-    for (unsigned part = 1; i + parts < d->jump_count && d->jumps[i + parts].part == part; part++, parts++) {
-        size += (size_t)(d->jumps[i + parts].to - d->jumps[i + parts].from);
-        end = d->jumps[i + parts].to;
-        heap_end = d->jumps[i + parts].heap_end;
+    for (; (jump = jumps_at(jumps, first + parts)).part == parts + 1; parts++) {
+        size += (size_t)(jump.to - jump.from);
+        end = jump.to;
+        heap_end = jump.heap_end;
     }
     r->joined = size <= JOINED_MOST ? memory_get(&r->dump->memory, size) : NULL;
     if (!r->joined)
@@ -143,10 +129,11 @@ static int read_joined(struct hprof_reader *r, const struct jump *first)
     r->joined_size = size;
     size = 0;
     for (size_t part = 0; part < parts; part++) {
-        const struct jump *jump = &d->jumps[i + part];
-        size_t n = (size_t)(jump->to - jump->from);
+        size_t n;
 
-        if (reader_see(r, jump->from, n) < n)
+        jump = jumps_at(jumps, first + part);
+        n = (size_t)(jump.to - jump.from);
+        if (reader_see(r, jump.from, n) < n)
             return reader_check(r) ? reader_check(r) : read_damage(r, UINT64_MAX, "the dump ends within a sub-record");
         memcpy(r->joined + size, r->in.at, n);
         size += n;
@@ -162,14 +149,15 @@ static int read_joined(struct hprof_reader *r, const struct jump *first)
 }
 
 /* The check did not go on at the end of an item. 0 if this is no item, and only the context changes. */
-static int follow_jump(struct hprof_reader *r, const struct jump *jump)
+static int follow_jump(struct hprof_reader *r, size_t index)
 {
-    uint64_t size = jump->to == UINT64_MAX ? UINT64_MAX : jump->to - jump->from;
+    const struct jump jump = jumps_at(&r->dump->jumps, index);
+    uint64_t size = jump.to == UINT64_MAX ? UINT64_MAX : jump.to - jump.from;
     int result = 0;
 
-    if (jump->part == 1)
-        return read_joined(r, jump);
-    if (!jump->failed) { /* its length or its number of elements is wrong */
+    if (jump.part == 1)
+        return read_joined(r, index);
+    if (!jump.failed) { /* its length or its number of elements is wrong */
         if (reader_see(r, r->next.at, HEAD_MOST) == 0)
             return read_damage(r, UINT64_MAX, "the dump ends within a sub-record");
         result = finish_subrecord(r, size);
@@ -179,11 +167,11 @@ static int follow_jump(struct hprof_reader *r, const struct jump *jump)
     }
     if (size)
         result = read_damage(r, size, "damage");
-    if (jump->to == UINT64_MAX)
+    if (jump.to == UINT64_MAX)
         return result;
-    if (jump->heap_end > jump->to) {
+    if (jump.heap_end > jump.to) {
         r->next.heap_record = r->next.heap_end ? r->next.heap_record : 0;
-        r->next.heap_end = jump->heap_end;
+        r->next.heap_end = jump.heap_end;
         if (!r->next.heap_dump)
             r->next.heap_dump = r->next.begun = 1;
     } else {
@@ -204,12 +192,11 @@ static int read_subrecord(struct hprof_reader *r)
 
 bool read_subrecord_at(struct hprof_reader *r, const struct reading *where)
 {
-    const struct jump *jump;
+    size_t jump;
 
     drop_joined(r);
     r->next = *where;
-    jump = jump_here(r);
-    return (jump ? follow_jump(r, jump) : read_subrecord(r)) == 1 && r->item.kind == HPROF_ITEM_SUBRECORD;
+    return (jump_is_here(r, &jump) ? follow_jump(r, jump) : read_subrecord(r)) == 1 && r->item.kind == HPROF_ITEM_SUBRECORD;
 }
 
 /* ---- Records ---- */
@@ -219,12 +206,11 @@ bool read_subrecord_at(struct hprof_reader *r, const struct reading *where)
 static bool is_of_no_version(struct hprof_reader *r, uint8_t tag, uint64_t length)
 {
     const struct shared_dump *d = r->dump;
-    size_t i = find_jump(d, r->next.at + RECORD_HEADER_SIZE);
+    uint64_t body = r->next.at + RECORD_HEADER_SIZE;
 
     return d->format == V101 && tag == TAG_HEAP_DUMP_SEGMENT && length &&
            reader_see(r, r->next.at, RECORD_HEADER_SIZE + 1) > RECORD_HEADER_SIZE &&
-           !is_subrecord_tag(r->in.at[RECORD_HEADER_SIZE]) &&
-           (i == d->jump_count || d->jumps[i].from != r->next.at + RECORD_HEADER_SIZE);
+           !is_subrecord_tag(r->in.at[RECORD_HEADER_SIZE]) && jumps_at(&d->jumps, jumps_find(&d->jumps, body)).from != body;
 }
 
 static void enter_heap_record(struct hprof_reader *r, uint8_t tag, uint64_t length)
@@ -296,7 +282,6 @@ static int miss_bytes(struct hprof_reader *r)
 
 int read_next(struct hprof_reader *r)
 {
-    const struct jump *jump;
     int result = 0;
 
     drop_joined(r);
@@ -305,13 +290,16 @@ int read_next(struct hprof_reader *r)
             r->next.heap_end = 0;
         if (reader_see(r, r->next.at, 1) == 0)
             return miss_bytes(r);
-        jump = jump_here(r);
-        if (jump && jump->from == jump->to && jump->failed) { /* the record of these sub-records ends here */
+        size_t index;
+        bool jumps = jump_is_here(r, &index);
+        struct jump jump = jumps_at(&r->dump->jumps, index);
+
+        if (jumps && jump.from == jump.to && jump.failed) { /* the record of these sub-records ends here */
             r->next.heap_end = 0;
-            jump = NULL;
+            jumps = false;
         }
-        result = jump ? follow_jump(r, jump) : r->next.heap_end ? read_subrecord(r) : read_record(r);
-        if (!result && !jump)
+        result = jumps ? follow_jump(r, index) : r->next.heap_end ? read_subrecord(r) : read_record(r);
+        if (!result && !jumps)
             break;
     }
     return result;

@@ -14,17 +14,6 @@ struct checking {
     struct hprof_options options;
 };
 
-static void note_jump(void *context, const struct jump *jump)
-{
-    struct shared_dump *d = ((struct checking *)context)->dump;
-    void *jumps = d->jumps;
-
-    if (!memory_grow(&d->memory, &jumps, &d->jump_capacity, d->jump_count + 1, sizeof *d->jumps))
-        return;
-    d->jumps = jumps;
-    d->jumps[d->jump_count++] = *jump;
-}
-
 static int note_size(void *context, const struct hprof_summary *summary)
 {
     struct checking *checking = context;
@@ -68,7 +57,7 @@ static enum hprof_status find_damage(struct hprof_reader *r, const struct hprof_
     options.on_finding = options.on_finding ? pass_finding : NULL;
     options.on_progress = options.on_progress ? pass_progress : NULL;
     options.context = &checking;
-    status = validate_with_jumps(d->source, &options, note_jump);
+    status = validate_with_jumps(d->source, &options, &d->jumps);
     if (status == HPROF_STOPPED)
         return (enum hprof_status) - reader_fail(r, HPROF_STOPPED, "a callback ended the check");
     if (status == HPROF_LIMIT)
@@ -158,6 +147,7 @@ static enum hprof_status open_source(struct input_source source, const struct hp
     d->size = UINT64_MAX;
     d->readers = 1;
     arena_init(&d->arena, &d->memory);
+    jumps_init(&d->jumps, &d->memory);
     *reader = make_reader(d);
     if (!*reader) {
         memory_put(&own, d, sizeof *d);
@@ -244,7 +234,7 @@ void hprof_close(struct hprof_reader *r)
     d->memory.lock = NULL;
     index_clear(d);
     memory_put(&d->memory, d->by_number, d->class_capacity * sizeof *d->by_number);
-    memory_put(&d->memory, d->jumps, d->jump_capacity * sizeof *d->jumps);
+    jumps_clear(&d->jumps);
     arena_clear(&d->arena);
     pthread_mutex_destroy(&d->lock);
     pthread_mutex_destroy(&d->memory_lock);

@@ -60,8 +60,7 @@ struct shared_dump {
     enum version format;
     unsigned id_size;
     uint64_t size; /* of the decompressed dump; UINT64_MAX if it is not known */
-    struct jump *jumps;
-    size_t jump_count, jump_capacity;
+    struct jumps jumps;
     struct object_index index;
 };
 

@@ -113,8 +113,8 @@ static enum hprof_status check_copy(struct repair *r, struct check *check)
     options.context = check;
     r->offset_count = 0;
     clear_undefined(r);
-    r->jump_count = 0;
-    status = validate_with_jumps(source_of_fd(r->to), &options, repair_note_jump);
+    jumps_clear(&r->jumps);
+    status = validate_with_jumps(source_of_fd(r->to), &options, &r->jumps);
     return status;
 }
 
@@ -239,7 +239,7 @@ static enum hprof_status run_passes(struct repair *r, struct input_source from)
         is_made = makes_stand_ins(r, &failed);
         if (failed)
             return repair_failure(r);
-        if (status == HPROF_VALID && !(is_made && has_stand_ins(r)) && !r->jump_count) /* no array holds lost objects */
+        if (status == HPROF_VALID && !(is_made && has_stand_ins(r)) && !r->jumps.list.count) /* no array holds lost objects */
             return status;
         if (is_made && has_stand_ins(r))
             forget_errors(r); /* fewer are left once nothing is missing, and the producer is known better */
@@ -264,6 +264,7 @@ static enum hprof_status run(struct repair *r, struct input_source from)
     r->buffer = memory_get(&r->memory, BUFFER_SIZE);
     keymap_init(&r->missing_traces, &r->memory, &r->key, sizeof(uint32_t), sizeof(uint64_t));
     clear_undefined(r);
+    jumps_init(&r->jumps, &r->memory);
     keymap_init(&r->stood_in, &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
     keymap_init(&r->dumped_classes, &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
     missing_init(r);
@@ -298,7 +299,7 @@ static enum hprof_status run(struct repair *r, struct input_source from)
     if (r->ends)
         memory_put(&r->memory, r->ends, (r->asked.part_count + 1) * sizeof *r->ends);
     memory_put(&r->memory, r->left, r->left_capacity * sizeof *r->left);
-    memory_put(&r->memory, r->jumps, r->jump_capacity * sizeof *r->jumps);
+    jumps_clear(&r->jumps);
     memory_put(&r->memory, r->offsets, r->offset_capacity * sizeof *r->offsets);
     memory_put(&r->memory, r->doubts, r->doubt_capacity * sizeof *r->doubts);
     memory_put(&r->memory, r->buffer, BUFFER_SIZE);

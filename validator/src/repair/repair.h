@@ -93,8 +93,8 @@ struct repair {
     uint64_t lost;       /* bytes of the dump that could not be inflated, as far as known */
 
     /* Where the check of the input did not go on at the end of a record or sub-record. */
-    struct jump *jumps;
-    size_t jump_count, jump_capacity, next_jump;
+    struct jumps jumps;
+    size_t next_jump;
 
     /* the copy */
     struct heap_record heap;
@@ -165,10 +165,8 @@ bool repair_open(struct repair *r, struct input_source from);
 enum hprof_status repair_follow(struct repair *r, struct input_source from);
 /* Measures the next sub-record of the input. False if it has no size. */
 bool repair_measure_next(struct repair *r, struct measure *m);
-/* A check, whose context is a struct check, allocates from the memory of the repair, so that the limit is for both; */
+/* A check, whose context is a struct check, allocates from the memory of the repair, so that the limit is for both. */
 void repair_share_memory(struct repair *r, struct hprof_options *options, struct hprof_allocator *allocator);
-/* and notes where it goes on after damage. */
-void repair_note_jump(void *context, const struct jump *jump);
 
 /* Why something failed, as a status; the sentence is in result.failure. */
 enum hprof_status repair_failure(struct repair *r);

@@ -144,11 +144,10 @@ static void repair_heap(struct repair *r)
 
 /* ---- Jumps: where the check of the input went on after a failure ---- */
 
-static const struct jump *jump_here(struct repair *r)
+/* Whether a jump begins here; *jump is the first one from here on. */
+static bool jump_is_here(struct repair *r, struct jump *jump)
 {
-    while (r->next_jump < r->jump_count && r->jumps[r->next_jump].from < r->in.offset)
-        r->next_jump++;
-    return r->next_jump < r->jump_count && r->jumps[r->next_jump].from == r->in.offset ? &r->jumps[r->next_jump] : NULL;
+    return jumps_here(&r->jumps, &r->next_jump, r->in.offset, jump);
 }
 
 /* Sub-records follow that belong to no heap dump record by its length. The last one of the copy takes them if nothing follows it
@@ -158,9 +157,10 @@ static bool reopen_heap(struct repair *r, uint64_t end)
 {
     uint8_t header[RECORD_HEADER_SIZE] = {r->version == V101 ? TAG_HEAP_DUMP : TAG_HEAP_DUMP_SEGMENT};
     struct measure m;
+    struct jump jump;
 
     if (!r->heap.is_open && r->heap.copied_until != copy_size(r)) {
-        while (copy_room(r) < RECORD_HEADER_SIZE && r->in.offset < end && !jump_here(r) && repair_measure_next(r, &m))
+        while (copy_room(r) < RECORD_HEADER_SIZE && r->in.offset < end && !jump_is_here(r, &jump) && repair_measure_next(r, &m))
             drop_subrecord(r, m.size);
         if (copy_room(r) < RECORD_HEADER_SIZE)
             return false;
@@ -178,14 +178,16 @@ static bool reopen_heap(struct repair *r, uint64_t end)
  * then belongs to the present heap dump record. */
 static void copy_part(struct repair *r, const struct jump *jump)
 {
+    struct jump next = jumps_at(&r->jumps, r->next_jump + 1);
+
     copy_input(r, jump->to - jump->from);
     r->next_jump++;
-    if (r->next_jump == r->jump_count || r->jumps[r->next_jump].part != jump->part + 1) {
+    if (next.part != jump->part + 1) {
         open_heap(r, jump->heap_end > jump->to ? jump->heap_end : jump->to);
         r->result.joined++;
         return;
     }
-    while (!r->error && r->in.offset < r->jumps[r->next_jump].from) /* headers, also those of empty segments */
+    while (!r->error && r->in.offset < next.from) /* headers, also those of empty segments */
         input_skip(&r->in, RECORD_HEADER_SIZE);
 }
 
@@ -209,9 +211,9 @@ static void follow_jump(struct repair *r, const struct jump *jump)
     leave_out(r, LEFT_BYTES, 0, input_skip(&r->in, jump->to == UINT64_MAX ? UINT64_MAX : size));
     if (jump->to != UINT64_MAX && jump->heap_end > jump->to) {
         if (!reopen_heap(r, jump->heap_end)) {
-            const struct jump *next = r->next_jump < r->jump_count ? &r->jumps[r->next_jump] : NULL;
+            struct jump next = jumps_at(&r->jumps, r->next_jump);
 
-            leave_out(r, LEFT_BYTES, 0, input_skip(&r->in, next ? next->from - r->in.offset : UINT64_MAX));
+            leave_out(r, LEFT_BYTES, 0, input_skip(&r->in, next.from == NO_JUMP ? UINT64_MAX : next.from - r->in.offset));
         }
     } else {
         close_heap(r);
@@ -221,14 +223,14 @@ static void follow_jump(struct repair *r, const struct jump *jump)
 /* Copies the next sub-record, unless reading failed there. */
 static void copy_next_subrecord(struct repair *r)
 {
-    const struct jump *jump = jump_here(r);
+    struct jump jump;
     struct measure m;
 
-    if (jump && jump->failed) {
-        follow_jump(r, jump);
-    } else if (jump) {
+    if (jump_is_here(r, &jump) && jump.failed) {
+        follow_jump(r, &jump);
+    } else if (jump.from == r->in.offset) {
         r->next_jump++;
-        copy_subrecord(r, jump->to - jump->from, true);
+        copy_subrecord(r, jump.to - jump.from, true);
     } else if (repair_measure_next(r, &m)) {
         copy_subrecord(r, m.size, false);
     } else {
@@ -265,12 +267,12 @@ static void leave_out_other_dump(struct repair *r)
 
 static void copy_next_record(struct repair *r)
 {
-    const struct jump *jump = jump_here(r);
     uint64_t before = copy_size(r);
     uint8_t tag = *r->in.at;
+    struct jump jump;
 
-    if (jump && jump->failed) {
-        follow_jump(r, jump);
+    if (jump_is_here(r, &jump) && jump.failed) {
+        follow_jump(r, &jump);
     } else if (input_need(&r->in, RECORD_HEADER_SIZE) < RECORD_HEADER_SIZE) {
         leave_out(r, LEFT_BYTES, 0, input_skip(&r->in, UINT64_MAX));
     } else if (is_heap_dump_record(tag) && is_record(r, tag)) {

@@ -66,15 +66,6 @@ static uint64_t memory_left(const struct repair *r)
     return !r->memory.limit ? 0 : r->memory.limit > r->memory.used ? r->memory.limit - r->memory.used : 1;
 }
 
-void repair_note_jump(void *context, const struct jump *jump)
-{
-    struct check *check = context;
-    struct repair *r = check->repair;
-
-    if (memory_grow(&r->memory, (void **)&r->jumps, &r->jump_capacity, r->jump_count + 1, sizeof *r->jumps))
-        r->jumps[r->jump_count++] = *jump;
-}
-
 void repair_share_memory(struct repair *r, struct hprof_options *options, struct hprof_allocator *allocator)
 {
     *allocator = memory_allocator(&r->memory);
@@ -104,8 +95,8 @@ enum hprof_status repair_follow(struct repair *r, struct input_source from)
     options.max_errors = 1;
     options.on_summary = keep_reason;
     options.context = &check;
-    r->jump_count = 0;
-    status = validate_with_jumps(from, &options, repair_note_jump);
+    jumps_clear(&r->jumps);
+    status = validate_with_jumps(from, &options, &r->jumps);
     if (status == HPROF_LIMIT)
         memory_exhaust(&r->memory);
     if (status == HPROF_IO)

@@ -1,14 +1,6 @@
 /* See replay.h. */
 #include "reread/replay.h"
 
-/* Whether a jump begins here; *jump is the first one from here on. */
-static bool jumps_here(struct replay *r, struct jump *jump)
-{
-    for (*jump = jumps_at(r->jumps, r->next_jump); jump->from < r->in->offset; *jump = jumps_at(r->jumps, r->next_jump))
-        r->next_jump++;
-    return jump->from == r->in->offset;
-}
-
 static bool skip(struct replay *r, uint64_t n)
 {
     return input_skip(r->in, n) == n;
@@ -34,7 +26,7 @@ bool replay_seek(struct replay *r, uint64_t offset, uint64_t heap_end)
 bool replay_next(struct replay *r, struct replay_item *item)
 {
     struct jump jump;
-    bool jumps = jumps_here(r, &jump);
+    bool jumps = jumps_here(r->jumps, &r->next_jump, r->in->offset, &jump);
 
     if (jumps && jump.failed && jump.to == jump.from) { /* a heap dump record ends, or one begins without its header */
         follow_jump(r, &jump);
@@ -76,7 +68,7 @@ bool replay_pass_heap(struct replay *r)
     while (replay_is_in_heap(r)) {
         struct jump jump;
 
-        jumps_here(r, &jump);
+        jumps_here(r->jumps, &r->next_jump, r->in->offset, &jump);
         if (r->next_jump >= r->jumps->list.count || jump.from >= r->heap_end)
             return skip(r, r->heap_end - r->in->offset);
         if (!skip(r, jump.from - r->in->offset))
@@ -93,6 +85,6 @@ uint64_t replay_plain_until(struct replay *r)
 {
     struct jump jump;
 
-    jumps_here(r, &jump);
+    jumps_here(r->jumps, &r->next_jump, r->in->offset, &jump);
     return jump.from < r->heap_end ? jump.from : r->heap_end;
 }

@@ -99,15 +99,6 @@ static bool read_dump_header(struct show *s)
 
 /* ---- The check ---- */
 
-static void note_jump(void *context, const struct jump *jump)
-{
-    struct show *s = context;
-    struct jump *copy = chunks_add(&s->jumps.list);
-
-    if (copy)
-        *copy = *jump;
-}
-
 static int on_summary(void *context, const struct hprof_summary *summary)
 {
     struct show *s = context;
@@ -128,7 +119,7 @@ static enum hprof_status ask_check(struct show *s)
     options.allocator = s->asked.allocator;
     options.on_summary = on_summary;
     options.context = s;
-    status = validate_with_jumps(s->source, &options, note_jump);
+    status = validate_with_jumps(s->source, &options, &s->jumps);
     s->is_checked = true;
     if (status == HPROF_LIMIT && !s->failure[0])
         return fail(s, status, no_memory);

@@ -36,14 +36,25 @@ void jumps_shrink(struct jumps *jumps, uint64_t from)
     chunks_shrink(&jumps->list, jumps_find(jumps, from));
 }
 
+void jumps_add(struct jumps *jumps, struct jump jump)
+{
+    struct jump *added = chunks_add(&jumps->list);
+
+    if (added)
+        *added = jump;
+}
+
+bool jumps_here(const struct jumps *jumps, size_t *next, uint64_t offset, struct jump *jump)
+{
+    for (*jump = jumps_at(jumps, *next); jump->from < offset; *jump = jumps_at(jumps, *next))
+        ++*next;
+    return jump->from == offset;
+}
+
 void jumps_note(struct jumps *jumps, uint64_t from, uint64_t to, uint64_t heap_end, bool failed)
 {
-    struct jump *jump;
-
     jumps_shrink(jumps, from); /* an unfilled length is found out late */
-    jump = chunks_add(&jumps->list);
-    if (jump)
-        *jump = (struct jump){.from = from & NO_JUMP, .failed = failed, .to = to, .heap_end = heap_end};
+    jumps_add(jumps, (struct jump){.from = from & NO_JUMP, .failed = failed, .to = to, .heap_end = heap_end});
 }
 
 bool jumps_over(const struct jumps *jumps, uint64_t offset)

@@ -29,6 +29,11 @@ void jumps_clear(struct jumps *jumps);
 void jumps_shrink(struct jumps *jumps, uint64_t from);
 /* Notes a jump, and discards those from later offsets. */
 void jumps_note(struct jumps *jumps, uint64_t from, uint64_t to, uint64_t heap_end, bool failed);
+/* Adds a jump after all others. */
+void jumps_add(struct jumps *jumps, struct jump jump);
+/* Whether a jump begins at an offset, to which whoever follows the jumps has come; *jump is the first one from there on, and *next
+ * its index, which begins with 0. */
+bool jumps_here(const struct jumps *jumps, size_t *next, uint64_t offset, struct jump *jump);
 /* The index of the first jump from an offset or later. */
 size_t jumps_find(const struct jumps *jumps, uint64_t from);
 /* The jump with an index; after the last, a jump from NO_JUMP. */
